@@ -80,18 +80,17 @@ pub fn compile_observed(
     reached: &mut dyn FnMut(Milestone),
 ) -> Result<Compiled, LabError> {
     // Checks that need no fabric come first: routing a large one takes a while.
-    let stop = measure::stop(source)?;
-    let measure = measure::measure(source)?;
-    follow::check(source)?;
-    let percentiles = measure::percentiles(source)?;
+    let mut gathered = Gathered::default();
+    check_measurement(source, &mut gathered)?;
     let origin = scenario::fabric(source)?;
     reached(Milestone::Fabric);
     let source = &scenario::completed(source, &origin)?;
     let scenario = &source.scenario;
+    let stop = measure::stop(&scenario.stop);
     let (fabric, is_dump) = (origin.loaded.fabric, origin.loaded.is_dump);
     let parameters = scenario.network.parameters();
     classes::check_limit(source, parameters.links.packet_max)?;
-    let mut gathered = Gathered { files: origin.file.into_iter().collect(), ..Gathered::default() };
+    gathered.files.extend(origin.file);
     let table = Subject::of_table(source, "network.in_transit", parameters.in_transit);
     check(&in_transit::of_keys(), &table, &mut gathered)?;
     let kind = NetworkKind::of(source, &parameters, &mut gathered)?;
@@ -100,16 +99,18 @@ pub fn compile_observed(
     let sending = admission::sending_fabric(source, &fabric);
     let Paths { sets: path_sets, choice: path_choice } =
         paths::paths(source, &sending, imported.routes, &mut gathered)?;
-    dragonfly::note_shortest_paths(source, &sending, &path_sets, &mut gathered);
+    let routed = Subject::of_table(source, "", (&*sending, &path_sets[..]));
+    check(&dragonfly::of_sets(), &routed, &mut gathered)?;
     in_transit::check_paths(source, &fabric, &path_sets, &mut gathered)?;
     let ejection = in_transit::ejection(&parameters);
     let lanes = kind.lanes.allowed(source, &fabric, imported.lanes, &mut gathered)?;
     let of_sending = admission::sending_lanes(&sending, &lanes);
     let in_force = kind.switching.has_lanes().then_some(&*of_sending);
     let routes = RouteSet { routes: &path_sets, lanes: in_force, ejection };
-    imported::check_drops(source, &fabric, routes)?;
+    let routed = Subject::of_table(source, "routing", (&fabric, routes));
+    check(&imported::of_lanes(), &routed, &mut gathered)?;
     reached(Milestone::Routes);
-    let proof = paths::prove(source, &sending, routes, &kind, allow_deadlock)?;
+    let proof = paths::prove(source, &sending, routes, &kind, allow_deadlock, &mut gathered)?;
     reached(Milestone::Proof);
     let channels = cables::channels(source, &fabric, &parameters, &kind, &mut gathered.notes)?;
     let admission = admission::plan(source, &kind, &channels, &mut gathered)?;
@@ -117,8 +118,8 @@ pub fn compile_observed(
         Links { fabric: &fabric, channels: &channels, parameters: &parameters, kind: &kind };
     let adapters = posting::adapters(source, links, &mut gathered)?;
     let classes = classes::classes(source, links, &mut gathered)?;
-    paths::note_unused(&path_choice, &classes, &mut gathered);
-    measure::check_messages(source, |host| links.byte_ps(host), &classes)?;
+    let sent = Subject::of_table(source, "", (links, &classes[..]));
+    check(&measure::of_messages(), &sent, &mut gathered)?;
     let mut plan = Plan {
         seed: scenario.seed,
         crashes: crashes::plan(source, &fabric, stop.latest_end())?,
@@ -127,7 +128,7 @@ pub fn compile_observed(
         channels,
         classes,
         stop,
-        measure,
+        measure: measure::measure(&scenario.measure),
         fabric,
         path_sets,
         path_choice,
@@ -142,12 +143,24 @@ pub fn compile_observed(
     check_plan(source, &plan, &mut gathered)?;
     flow_control::settle(source, &parameters, &mut plan, &mut gathered)?;
     plan.follow = follow::plan(source, &plan)?;
+    check(&follow::of_plan(), &Subject::of_table(source, "", &plan.follow), &mut gathered)?;
     let plan = admission::settled(source, plan, &mut gathered)?;
     reached(Milestone::Plan);
+    check(&route_source::of_dump(), &Subject::of_table(source, "", is_dump), &mut gathered)?;
     let of_file = (origin.loaded.findings, is_dump);
-    let compiled = compiled(source, plan, (proof, percentiles, parameters), of_file, gathered);
+    let compiled = compiled(source, plan, (proof, parameters), of_file, gathered);
     reached(Milestone::Bound);
     Ok(compiled)
+}
+
+/// Refuses measurements that can never succeed.
+fn check_measurement(source: &ScenarioSource, gathered: &mut Gathered) -> Result<(), LabError> {
+    let stop = Subject::of_table(source, "stop", &source.scenario.stop);
+    check(&measure::of_stop(), &stop, gathered)?;
+    let measured = &Subject::of_table(source, "measure", &source.scenario.measure);
+    check(&measure::of_measure(), measured, gathered)?;
+    check(&follow::of_keys(), measured, gathered)?;
+    check(&measure::of_percentiles(), measured, gathered)
 }
 
 /// Combines a plan with the notes, bounds and facts that results report. `of_file` has the findings
@@ -155,17 +168,16 @@ pub fn compile_observed(
 fn compiled(
     source: &ScenarioSource,
     plan: Plan,
-    (proof, percentiles, parameters): (Proof, Vec<f64>, Parameters),
+    (proof, parameters): (Proof, Parameters),
     (findings, is_dump): (Vec<Finding>, bool),
     mut gathered: Gathered,
 ) -> Compiled {
-    route_source::note(source, is_dump, &mut gathered);
     let bound = TrafficBound::new(&plan);
     gathered.notes.extend(bound.notes(&plan));
     let draws = draws::draws(source, &plan);
     Compiled {
         plan: Arc::new(plan),
-        percentiles,
+        percentiles: measure::percentiles(&source.scenario.measure),
         parameters,
         network: source.scenario.network.said(),
         routes: route_source::said(source, is_dump, &proof),
@@ -185,7 +197,8 @@ fn check_plan(
     gathered: &mut Gathered,
 ) -> Result<(), LabError> {
     let planned = &Subject::of_table(source, "", plan);
-    measure::check_looks(source, plan)?;
+    check(&paths::of_plan(), planned, gathered)?;
+    check(&measure::of_plan(), planned, gathered)?;
     check(&policing::of_plan(), planned, gathered)?;
     check(&window::of_plan(), planned, gathered)?;
     check(&in_transit::of_plan(), planned, gathered)?;

@@ -10,62 +10,63 @@
 
 use super::network::NetworkKind;
 use super::written::first_written;
+use crate::check::{Check, refuse, say, when};
 use crate::error::LabError;
-use crate::scenario::ScenarioSource;
+use crate::scenario::{Scenario, ScenarioSource};
 use gingham_net::{Reallocation, Switching};
 use gingham_topology::Fabric;
 use gingham_topology::routing::{EscapeError, Form, LaneRule, Lanes, Routes};
 
 const ESCAPE_KEY: &str = "routing.adaptive.escape_lanes";
 
-/// Refuses keys that conflict with adaptive routing.
-pub(super) fn check(source: &ScenarioSource) -> Result<(), LabError> {
-    let (routing, network) = (&source.scenario.routing, &source.scenario.network);
-    if routing.adaptive.is_none() {
-        return Ok(());
-    }
-    let refusals = [
-        (
-            routing.form == Some(Form::Source),
-            "routing.form",
-            "a packet that chooses at every switch carries no route: say \"table\", or leave it out",
-        ),
-        (
-            routing.alternative.is_some(),
-            "routing.alternative",
-            "packets choose at every switch (routing.adaptive) or where they begin, not both: leave one out",
-        ),
-        (
-            routing.tables.is_some(),
-            "routing.tables",
-            "packets follow the tables of a subnet manager or choose at every switch (routing.adaptive): leave one out",
-        ),
-        (
-            network.lanes.datelines.is_some(),
-            "network.lanes.datelines",
-            "packets that choose at every switch (routing.adaptive) have dateline classes on their escape lanes alone, where they \
-             are needed: leave it out",
-        ),
-        (
-            network.admission.is_some(),
-            "network.admission",
-            "admission reserves the links of a path, and packets that choose at every switch (routing.adaptive) have none: leave \
-             one out",
-        ),
-        (
-            source.scenario.measure.congestion.is_some(),
-            "measure.congestion",
-            "a tree has one output for every packet that waits, and packets that choose at every switch (routing.adaptive) wait \
-             for several: leave one out",
-        ),
-    ];
-    if let Some((_, key, message)) = refusals.into_iter().find(|(is_so, ..)| *is_so) {
-        return Err(source.refuse(key, message.to_owned()).into());
-    }
-    routing.algorithm.check_choosing().map_err(|error| {
-        let parameter = error.parameter().expect("a parameter keeps packets from choosing");
-        LabError::from_routing(&source.tree, &format!("routing.algorithm.{parameter}"), &error)
-    })
+/// Returns the checks of keys that conflict with adaptive routing.
+pub(super) fn of_keys<'a>() -> [Check<&'a Scenario>; 7] {
+    [
+        refuse("routing.form", |it| {
+            when!(
+                it.routing.form == Some(Form::Source),
+                "a packet that chooses at every switch carries no route: say \"table\", or leave it out"
+            )
+        }),
+        refuse("routing.alternative", |it| {
+            when!(
+                it.routing.alternative.is_some(),
+                "packets choose at every switch (routing.adaptive) or where they begin, not both: leave one out"
+            )
+        }),
+        refuse("routing.tables", |it| {
+            when!(
+                it.routing.tables.is_some(),
+                "packets follow the tables of a subnet manager or choose at every switch (routing.adaptive): leave one out"
+            )
+        }),
+        refuse("network.lanes.datelines", |it| {
+            when!(
+                it.network.lanes.datelines.is_some(),
+                "packets that choose at every switch (routing.adaptive) have dateline classes on their escape lanes alone, where they \
+                 are needed: leave it out"
+            )
+        }),
+        refuse("network.admission", |it| {
+            when!(
+                it.network.admission.is_some(),
+                "admission reserves the links of a path, and packets that choose at every switch (routing.adaptive) have none: leave \
+                 one out"
+            )
+        }),
+        refuse("measure.congestion", |it| {
+            when!(
+                it.measure.congestion.is_some(),
+                "a tree has one output for every packet that waits, and packets that choose at every switch (routing.adaptive) wait \
+                 for several: leave one out"
+            )
+        }),
+        refuse("routing.algorithm", |it| {
+            let error = it.routing.algorithm.check_choosing().err()?;
+            let parameter = error.parameter().expect("a parameter keeps packets from choosing");
+            Some(say!("{error}")?.under(parameter.to_owned()))
+        }),
+    ]
 }
 
 /// Adds the adaptive choices to the tables of the algorithm.
@@ -107,33 +108,24 @@ pub(super) fn no_escape(
     source.refuse(&key, message).into()
 }
 
-/// Refuses lanes on which a packet could wait behind another while it holds escape lanes.
-pub(super) fn check_whole(
-    source: &ScenarioSource,
-    kind: &NetworkKind,
-    lanes: &Lanes,
-    allow_deadlock: bool,
-) -> Result<(), LabError> {
-    let (LaneRule::Escape(escape), Switching::VirtualLanes(pipeline)) =
-        (lanes.rule(), &kind.switching)
-    else {
-        return Ok(());
-    };
-    if pipeline.reallocation == Reallocation::TailCredit {
-        return Ok(());
-    }
-    let broken = escape.all_adaptive().lanes().find(|lane| !pipeline.cut_through.contains(*lane));
-    match broken {
-        Some(lane) if !allow_deadlock => {
-            let message = format!(
-                "a packet on lane {lane}, where it chose, could stand behind another and still hold escape lanes, so that others \
-                 never get out: say \"virtual-cut-through\" for all lanes that are not for escape, or \
-                 network.lanes.reallocation = \"tail-credit\", by which a buffer holds one packet, or allow it (--allow-deadlock)"
-            );
-            let keys = ["forwarding", "reallocation"].map(|key| format!("network.lanes.{key}"));
-            let key = first_written(source, &[&keys[0], &keys[1], "routing.adaptive"]);
-            Err(source.refuse(key, message).into())
-        }
-        _ => Ok(()),
-    }
+/// Returns the check for lanes on which a packet could wait behind another while it holds escape
+/// lanes.
+pub(super) fn of_lanes<'a>() -> [Check<(&'a NetworkKind, &'a Lanes)>; 1] {
+    [refuse("network.lanes.forwarding", |it| {
+        let (LaneRule::Escape(escape), Switching::VirtualLanes(pipeline)) =
+            (it.of.1.rule(), &it.of.0.switching)
+        else {
+            return None;
+        };
+        let is_mixed = |lane: &u8| !pipeline.cut_through.contains(*lane);
+        let lane = escape.all_adaptive().lanes().find(is_mixed)?;
+        let sentence = when!(
+            pipeline.reallocation != Reallocation::TailCredit,
+            "a packet on lane {lane}, where it chose, could stand behind another and still hold escape lanes, so that others \
+             never get out: say \"virtual-cut-through\" for all lanes that are not for escape, or \
+             network.lanes.reallocation = \"tail-credit\", by which a buffer holds one packet, or allow it (--allow-deadlock)"
+        );
+        let keys = ["network.lanes.forwarding", "network.lanes.reallocation", "routing.adaptive"];
+        Some(sentence?.at(first_written(it.source, &keys)))
+    })]
 }

@@ -30,7 +30,6 @@ mod stagger;
 mod stencil;
 
 pub(crate) use hosts::{Hosts, matching};
-pub(crate) use lengths::payload;
 pub(crate) use sending::{check_limit, check_packet_max};
 pub(crate) use sending::{checked_priority, packet_too_long, priority_out_of_range};
 

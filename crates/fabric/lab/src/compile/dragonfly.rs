@@ -8,11 +8,11 @@
 //! Source: Kim, Dally, Scott and Abts, "Technology-Driven, Highly-Scalable Dragonfly Topology", ISCA
 //! 2008, section 4.1: minimal routing takes one global channel at most.
 
-use super::gathered::Gathered;
 use super::paths::hosts;
-use crate::scenario::{ScenarioSource, Topology};
+use crate::check::{Check, Sentence, Subject, note, say};
+use crate::scenario::{Scenario, Topology};
 use gingham_topology::Fabric;
-use gingham_topology::generate::{Dragonfly, Generator};
+use gingham_topology::generate::Generator;
 use gingham_topology::routing::{Algorithm, Routes, Statistics};
 
 /// Code of the note, at the beginning of its text.
@@ -20,31 +20,34 @@ const CODE: &str = "dragonfly-shortest-path";
 /// Maximum number of host pairs for computing the bound of the routes in the note.
 const HOST_PAIRS_MAX: usize = 1 << 21;
 
-/// Notes that `shortest-path` is not the minimal routing of a dragonfly, with the bounds of both.
-pub(super) fn note_shortest_paths(
-    source: &ScenarioSource,
-    fabric: &Fabric,
-    path_sets: &[Routes],
-    gathered: &mut Gathered,
-) {
-    let Topology::Generate(Generator::Dragonfly(shape)) = &source.scenario.topology else { return };
-    let routing = &source.scenario.routing;
-    if routing.tables.is_some() {
-        return;
-    }
-    let alternative = routing.alternative.as_ref().and_then(|of| of.algorithm.as_ref());
-    let written = [
-        ("routing.algorithm", Some(&routing.algorithm)),
-        ("routing.alternative.algorithm", alternative),
-    ];
-    for ((key, algorithm), routes) in written.into_iter().zip(path_sets) {
-        if matches!(algorithm, Some(Algorithm::ShortestPath(_))) {
-            gathered.notes.push(text(key, shape, fabric, routes));
-        }
-    }
+/// A fabric with its path sets.
+type Routed<'a> = (&'a Fabric, &'a [Routes]);
+
+/// Returns the checks for `shortest-path`, which is not the minimal routing of a dragonfly, with the
+/// bounds of both.
+pub(super) fn of_sets<'a>() -> [Check<Routed<'a>>; 2] {
+    [
+        note(|it| not_minimal(it, "routing.algorithm", &it.source.scenario.routing.algorithm, 0)),
+        note(|it| {
+            let alternative = it.source.scenario.routing.alternative.as_ref()?;
+            let algorithm = alternative.algorithm.as_ref()?;
+            not_minimal(it, "routing.alternative.algorithm", algorithm, 1)
+        }),
+    ]
 }
 
-fn text(key: &str, shape: &Dragonfly, fabric: &Fabric, routes: &Routes) -> String {
+fn not_minimal(
+    it: &Subject<'_, Routed<'_>>,
+    key: &str,
+    algorithm: &Algorithm,
+    set: usize,
+) -> Option<Sentence> {
+    let Scenario { topology, routing, .. } = &it.source.scenario;
+    let Topology::Generate(Generator::Dragonfly(shape)) = topology else { return None };
+    if routing.tables.is_some() || !matches!(algorithm, Algorithm::ShortestPath(_)) {
+        return None;
+    }
+    let (fabric, routes) = (it.of.0, it.of.1.get(set)?);
     let count = hosts(fabric).count();
     let known =
         |bound: Option<f64>| bound.map_or_else(|| "unknown".to_owned(), |it| format!("{it:.3}"));
@@ -53,7 +56,7 @@ fn text(key: &str, shape: &Dragonfly, fabric: &Fabric, routes: &Routes) -> Strin
     } else {
         known(Statistics::new(fabric, routes).all_to_all.map(|bound| bound.fraction))
     };
-    format!(
+    say!(
         "{CODE}: {key} = \"shortest-path\" is not the minimal routing of a dragonfly (local-global-local, one global channel a path): \
          shortest paths may take two global channels. Bound on all-to-all load: {of_routes} for these routes, {} for \
          local-global-local, which is not available",

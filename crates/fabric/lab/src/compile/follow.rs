@@ -11,10 +11,12 @@
 
 use super::classes::Hosts;
 use super::longest::{destinations, sent_as};
-use super::measure::check_step;
+use super::measure::wrong_step;
 use super::paths::hosts;
+use crate::check::{Check, Sentence, refuse, when};
 use crate::error::LabError;
-use crate::scenario::{Follow, ScenarioSource};
+use crate::scenario::{Follow, Measure, ScenarioSource};
+use gingham_kernel::Span;
 use gingham_net::traffic::{MessagePlan, SourcePlan};
 use gingham_net::{ClassId, ClassPlan, FlowKey, FollowPlan, Plan, StreamId};
 use gingham_topology::{ChannelId, EndpointId, Fabric, PortRef};
@@ -29,47 +31,58 @@ const ARROW: &str = "->";
 /// Name of all links.
 const ALL: &str = "*";
 
-/// Runs the checks that need no fabric: steps and averages that do not fit into the run.
-pub(crate) fn check(source: &ScenarioSource) -> Result<(), LabError> {
-    let Some(follow) = &source.scenario.measure.follow else { return Ok(()) };
-    let Follow { flows, links, step, window } = follow;
-    let refuse = |key: &str, message: String| -> Result<(), LabError> {
-        Err(source.refuse(&format!("measure.follow{key}"), message).into())
-    };
-    let followed = (flows.len() + links.len()) as u64;
-    if followed == 0 {
-        let message = "there is nothing to follow: name flows or links, or leave the table out";
-        return refuse("", message.to_owned());
-    }
-    check_step(source, "measure.follow.step", *step)?;
-    check_rows(source, follow, followed)?;
-    let time = source.scenario.stop.time;
-    if *window < 1 || window % 2 == 0 {
-        let message =
-            format!("a centred mean goes over an odd number of steps, such as 5, not {window}");
-        return refuse(".window", message);
-    }
-    let steps = time.as_ps() / step.as_ps();
-    if u64::try_from(*window).is_ok_and(|window| window > steps) {
-        let message =
-            format!("{window} steps of {step} are longer than the run, which lasts {time}");
-        return refuse(".window", message);
-    }
-    Ok(())
+/// Returns the checks that need no fabric: steps and averages that do not fit into the run.
+pub(crate) fn of_keys<'a>() -> [Check<&'a Measure>; 5] {
+    [
+        refuse("follow", |it| {
+            let rule = "there is nothing to follow: name flows or links, or leave the table out";
+            when!(named(it.follow.as_ref()?) == 0, "{rule}")
+        }),
+        refuse("follow.step", |it| wrong_step(it.source, it.follow.as_ref()?.step)),
+        refuse("follow.step", |it| {
+            let follow = it.follow.as_ref()?;
+            too_many_rows(it.source, named(follow), follow.step)
+        }),
+        refuse("follow.window", |it| {
+            let window = it.follow.as_ref()?.window;
+            when!(
+                window < 1 || window % 2 == 0,
+                "a centred mean goes over an odd number of steps, such as 5, not {window}"
+            )
+        }),
+        refuse("follow.window", |it| {
+            let (Follow { step, window, .. }, time) =
+                (it.follow.as_ref()?, it.source.scenario.stop.time);
+            when!(
+                window.unsigned_abs() > time.as_ps() / step.as_ps(),
+                "{window} steps of {step} are longer than the run, which lasts {time}"
+            )
+        }),
+    ]
+}
+
+/// Returns the check of the flows and channels found.
+pub(crate) fn of_plan<'a>() -> [Check<&'a FollowPlan>; 1] {
+    [refuse("measure.follow.step", |it| {
+        let step = it.source.scenario.measure.follow.as_ref()?.step;
+        too_many_rows(it.source, it.flows.len() + it.channels.len(), step)
+    })]
+}
+
+/// Returns the number of flows and channels that a section names.
+fn named(follow: &Follow) -> usize {
+    follow.flows.len() + follow.links.len()
 }
 
 /// Refuses more rows than the limit.
-fn check_rows(source: &ScenarioSource, follow: &Follow, followed: u64) -> Result<(), LabError> {
-    let (step, time) = (follow.step, source.scenario.stop.time);
-    let rows = followed * time.div_ceil(step);
-    if rows <= ROWS_MAX {
-        return Ok(());
-    }
-    let message = format!(
+fn too_many_rows(source: &ScenarioSource, followed: usize, step: Span) -> Option<Sentence> {
+    let time = source.scenario.stop.time;
+    let rows = followed as u64 * time.div_ceil(step);
+    when!(
+        rows > ROWS_MAX,
         "{followed} flows and links in steps of {step} have {rows} rows in a run of {time}, and {ROWS_MAX} are kept at \
          the most: follow fewer, or make a step longer"
-    );
-    Err(source.refuse("measure.follow.step", message).into())
+    )
 }
 
 /// Returns the flows and channels to record.
@@ -81,7 +94,6 @@ pub(crate) fn plan(source: &ScenarioSource, plan: &Plan) -> Result<FollowPlan, L
         [all] if all == ALL => ChannelId::first(plan.fabric.channel_count()).collect(),
         links => reader.each("links", links, Reader::channel)?,
     };
-    check_rows(source, follow, (flows.len() + channels.len()) as u64)?;
     let window_steps = u32::try_from(follow.window).expect("checked");
     Ok(FollowPlan { flows, channels, step: follow.step, window_steps })
 }

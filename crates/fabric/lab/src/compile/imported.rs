@@ -14,15 +14,16 @@
 
 use super::gathered::Gathered;
 use super::lanes::ClassLevels;
+use crate::check::{Check, Subject, check, note, refuse, say, when};
 use crate::error::LabError;
-use crate::scenario::{Routing, ScenarioSource};
+use crate::scenario::{Routing, Scenario, ScenarioSource};
 use crate::subnet_files::Subnet;
 use gingham_input::FileRead;
 use gingham_kernel::FileName;
 use gingham_topology::routing::{
-    LANES_MAX, LaneMap, Lanes, RouteSet, Routes, ServiceLevels, UpDown, VcClass,
+    LANES_MAX, LaneDrop, LaneMap, Lanes, RouteSet, Routes, ServiceLevels, UpDown, VcClass,
 };
-use gingham_topology::{Algorithm, Fabric, Finding};
+use gingham_topology::{Algorithm, EndpointId, Fabric, Finding};
 
 /// Maximum number of findings of a file that become separate notes.
 const FINDINGS_MAX: usize = 5;
@@ -51,7 +52,8 @@ pub(super) fn imported(
     if routing.tables.is_none() && !decides_on_lanes(routing) {
         return Ok(Imported::default());
     }
-    check_keys(source)?;
+    let written = Subject::of_table(source, "routing", routing);
+    check(&of_keys(), &written, gathered)?;
     let subnet = Subnet::new(fabric, &name_of_fabric(source))?;
     let mut reader = Reader { source, gathered };
     let mut imported = Imported::default();
@@ -59,7 +61,9 @@ pub(super) fn imported(
         let (file, bytes) = reader.open("routing.tables", name)?;
         let forwarding = subnet.tables(&file, &bytes)?;
         reader.note(&file, &forwarding.findings);
-        imported.routes = Some(reader.first(fabric, forwarding.routes)?);
+        let routes = (fabric, &forwarding.routes[..]);
+        check(&of_tables(), &Subject::of_table(source, "routing", routes), reader.gathered)?;
+        imported.routes = forwarding.routes.into_iter().next();
     }
     let mut map = None;
     if let Some(name) = &routing.lane_tables {
@@ -79,23 +83,24 @@ pub(super) fn imported(
     Ok(imported)
 }
 
-/// Refuses keys that routing tables replace.
-fn check_keys(source: &ScenarioSource) -> Result<(), LabError> {
-    let routing = &source.scenario.routing;
-    if routing.tables.is_none() {
-        return Ok(());
-    }
-    let refuse = |key: &str, message: &str| Err(source.refuse(key, message).into());
-    if routing.algorithm != Algorithm::UpDown(UpDown::default()) {
-        let message = "routing.tables take the place of an algorithm: leave one of the two out";
-        return refuse("routing.algorithm", message);
-    }
-    if routing.alternative.is_some() {
-        let message = "a packet that chooses between two paths must carry its route, and tables give one path a pair: leave \
-                       routing.tables or [routing.alternative] out";
-        return refuse("routing.alternative", message);
-    }
-    Ok(())
+/// Returns the checks of keys that routing tables replace.
+fn of_keys<'a>() -> [Check<&'a Routing>; 2] {
+    [
+        refuse("algorithm", |it| {
+            let is_default = it.algorithm == Algorithm::UpDown(UpDown::default());
+            when!(
+                it.tables.is_some() && !is_default,
+                "routing.tables take the place of an algorithm: leave one of the two out"
+            )
+        }),
+        refuse("alternative", |it| {
+            when!(
+                it.tables.is_some() && it.alternative.is_some(),
+                "a packet that chooses between two paths must carry its route, and tables give one path a pair: leave \
+                 routing.tables or [routing.alternative] out"
+            )
+        }),
+    ]
 }
 
 fn name_of_fabric(source: &ScenarioSource) -> String {
@@ -135,29 +140,30 @@ impl Reader<'_> {
                 .push(format!("{file}: {more} more findings; `gingham route check` shows all"));
         }
     }
+}
 
-    /// Returns the routes to the first LID of each host; they must connect all pairs of hosts.
-    fn first(&mut self, fabric: &Fabric, routes: Vec<Routes>) -> Result<Routes, LabError> {
-        let count = routes.len();
-        if count > 1 {
-            self.gathered.notes.push(format!(
+/// Returns the checks of the routes of tables: all packets take the first, which must connect all
+/// pairs of hosts.
+fn of_tables<'a>() -> [Check<(&'a Fabric, &'a [Routes])>; 2] {
+    [
+        note(|it| {
+            let count = it.of.1.len();
+            when!(
+                count > 1,
                 "the tables have {count} routes for each pair, one for each LID that a host answers to (LMC); all packets \
                  take that to the first"
-            ));
-        }
-        let routes = routes.into_iter().next().expect("tables have routes to base LIDs");
-        let is_to_host =
-            |fault: &&gingham_topology::routing::RouteFault| fabric.is_host_endpoint(fault.to);
-        let faults = routes.trace(fabric).faults;
-        if let Some(fault) = faults.iter().find(is_to_host) {
-            let message = format!(
+            )
+        }),
+        refuse("tables", |it| {
+            let (fabric, routes) = it.of;
+            let faults = routes[0].trace(fabric).faults;
+            let fault = faults.iter().find(|fault| fabric.is_host_endpoint(fault.to))?;
+            say!(
                 "{}; a run needs a route between all hosts: `gingham route check` shows every fault",
                 fault.describe(fabric)
-            );
-            return Err(self.source.refuse("routing.tables", message).into());
-        }
-        Ok(routes)
-    }
+            )
+        }),
+    ]
 }
 
 /// Lanes available to tables.
@@ -270,30 +276,25 @@ fn too_few(
     source.refuse("network.lanes.per_vl", message).into()
 }
 
-/// Refuses packets that have no lane at some hop of their path.
-pub(super) fn check_drops(
-    source: &ScenarioSource,
-    fabric: &Fabric,
-    routes: RouteSet<'_>,
-) -> Result<(), LabError> {
-    if !decides_on_lanes(&source.scenario.routing) {
-        return Ok(());
-    }
-    let drops = routes.lane_use(fabric).drops;
-    let is_of_hosts = |drop: &&gingham_topology::routing::LaneDrop| {
-        let (from, to) = drop.example;
-        fabric.is_host_endpoint(from) && fabric.is_host_endpoint(to)
-    };
-    let Some(drop) = drops.iter().find(is_of_hosts) else { return Ok(()) };
-    let key = match source.scenario.routing.lane_tables {
-        Some(_) => "routing.lane_tables",
-        None => "routing.service_levels",
-    };
-    let is_answered = source.scenario.traffic.iter().any(|class| class.window.is_some());
-    let of_answers = if is_answered { ", traffic.*.window.answer.service_level" } else { "" };
-    let message = format!(
-        "{}; send on another level (traffic.*.service_level{of_answers}), or map it to another lane",
-        drop.describe(fabric)
-    );
-    Err(source.refuse(key, message).into())
+/// Returns the check for packets that have no lane at some hop of their path.
+pub(super) fn of_lanes<'a>() -> [Check<(&'a Fabric, RouteSet<'a>)>; 1] {
+    [refuse("service_levels", |it| {
+        let Scenario { routing, traffic, .. } = &it.source.scenario;
+        if !decides_on_lanes(routing) {
+            return None;
+        }
+        let (fabric, routes) = it.of;
+        let drops = routes.lane_use(fabric).drops;
+        let is_host = |host: EndpointId| fabric.is_host_endpoint(host);
+        let of_hosts = |drop: &&LaneDrop| is_host(drop.example.0) && is_host(drop.example.1);
+        let drop = drops.iter().find(of_hosts)?;
+        let is_answered = traffic.iter().any(|class| class.window.is_some());
+        let of_answers = if is_answered { ", traffic.*.window.answer.service_level" } else { "" };
+        let sentence = say!(
+            "{}; send on another level (traffic.*.service_level{of_answers}), or map it to another lane",
+            drop.describe(fabric)
+        )?;
+        let is_by_tables = routing.lane_tables.is_some();
+        Some(if is_by_tables { sentence.at("routing.lane_tables") } else { sentence })
+    })]
 }

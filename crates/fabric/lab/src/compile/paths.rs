@@ -10,31 +10,29 @@
 //! deadlock together, because packets of both meet in the same buffers.
 
 use super::adaptive;
-use super::classes::payload;
+use super::classes::lengths::{PAYLOAD, checked_payload};
 use super::gathered::Gathered;
 use super::imported;
 use super::lanes;
 use super::network::NetworkKind;
+use crate::check::{Check, Sentence, Subject, check, note, outside, refuse, say, when, within};
 use crate::error::{Cure, DeadlockReport, LabError};
-use crate::scenario::{AlternativePaths, ScenarioSource};
+use crate::scenario::{AlternativePaths, Routing, ScenarioSource};
 use gingham_net::traffic::SourcePlan;
-use gingham_net::{ByContention, Choose, ClassPlan, ContentionPlan, PathChoice};
+use gingham_net::{AtRandom, ByContention, ByLength, Choose, ContentionPlan, PathChoice, Plan};
 use gingham_topology::routing::{self, Algorithm, Form, Proof, RouteError, RouteSet, Routes};
 use gingham_topology::{EndpointId, Fabric, NodeId};
+use std::ops::Range;
 
 /// The rules of choice, for messages.
 const WAYS: &str = "by-length, at-random or by-contention";
+/// Allowed contention coefficients: no packet leaves in less than the time of its flits.
+const FROM_1: Range<f64> = 1.0..f64::INFINITY;
 
 /// Path sets of a run, and how packets choose between them.
 pub(crate) struct Paths {
     pub(crate) sets: Vec<Routes>,
     pub(crate) choice: PathChoice,
-}
-
-/// A complete section on alternative paths.
-struct Alternative<'a> {
-    algorithm: &'a Algorithm,
-    choice: PathChoice,
 }
 
 /// Routes a fabric as the scenario specifies.
@@ -44,28 +42,26 @@ pub(crate) fn paths(
     imported: Option<Routes>,
     gathered: &mut Gathered,
 ) -> Result<Paths, LabError> {
-    if let Some(routes) = imported {
-        adaptive::check(source)?;
-        return Ok(Paths { sets: vec![routes], choice: PathChoice::Only });
-    }
     let written = &source.scenario.routing;
     // Checks that need no routes come first: routing a large fabric takes a while.
-    let alternative =
-        written.alternative.as_ref().map(|written| read(source, written)).transpose()?;
+    if let Some(alternative) = &written.alternative {
+        check(&of_alternative(), &Subject::of_table(source, "routing", alternative), gathered)?;
+    }
     // A packet that chooses between two paths carries its route.
-    adaptive::check(source)?;
-    let form = match (written.form, &alternative) {
+    if written.adaptive.is_some() {
+        let scenario = Subject::of_table(source, "", &source.scenario);
+        check(&adaptive::of_keys(), &scenario, gathered)?;
+    }
+    if let Some(routes) = imported {
+        return Ok(Paths { sets: vec![routes], choice: PathChoice::Only });
+    }
+    let form = match (written.form, &written.alternative) {
         (None, None) if written.adaptive.is_some() => Form::Table,
         (Some(form), _) => form,
         (None, Some(_)) => Form::Source,
-        (None, None) => {
-            let form = Form::by_default(fabric, &written.algorithm);
-            if form == Form::Table {
-                gathered.notes.push(note_of_tables());
-            }
-            form
-        }
+        (None, None) => Form::by_default(fabric, &written.algorithm),
     };
+    check(&of_form(), &Subject::of_table(source, "", form), gathered)?;
     let route = |algorithm: &Algorithm, key: &str| {
         routing::route_within(fabric, algorithm, form, written.memory_max.0).map_err(|error| {
             let key = match (&error, error.parameter()) {
@@ -81,114 +77,137 @@ pub(crate) fn paths(
     if written.adaptive.is_some() {
         sets = vec![adaptive::routes(source, fabric, sets.remove(0))?];
     }
-    let Some(Alternative { algorithm, choice }) = alternative else {
+    let Some((algorithm, choice)) = written.alternative.as_ref().and_then(chosen) else {
         return Ok(Paths { sets, choice: PathChoice::Only });
     };
     sets.push(route(algorithm, "routing.alternative.algorithm")?);
-    if let Some((from, to)) = joined_by_one(fabric, &sets[0], &sets[1]) {
-        let [from, to] = [from, to].map(|host| fabric.endpoint_name(host));
-        let message = format!(
-            "only one of the two path sets leads from `{from}` to `{to}`; a packet may take either, so that both must \
-             lead there: choose another algorithm for one of them"
-        );
-        return Err(source.refuse("routing.alternative.algorithm", message).into());
-    }
-    if *algorithm == written.algorithm {
-        let note = "both path sets are of the same algorithm with the same parameters, so that it is no matter which a \
-                    packet takes";
-        gathered.notes.push(note.to_owned());
-    }
+    check(&of_sets(), &Subject::of_table(source, "", (fabric, &sets[..])), gathered)?;
     Ok(Paths { sets, choice })
 }
 
-fn note_of_tables() -> String {
-    format!(
-        "switches look routes up (routing.form = \"table\"), because there are more than {} pairs of a switch with hosts \
-         and a host; say form = \"source\" to let packets carry them",
-        routing::SOURCE_PAIRS_MAX
+/// Returns the checks of a section on alternative paths.
+fn of_alternative<'a>() -> [Check<&'a AlternativePaths>; 10] {
+    [
+        refuse("alternative", |it| {
+            when!(
+                it.algorithm.is_none(),
+                "an alternative path set needs the `algorithm` that makes it, such as \"in-transit\""
+            )
+        }),
+        refuse("alternative", |it| {
+            when!(
+                it.choose.is_none(),
+                "say with `choose` which packets take the alternative path: {WAYS}"
+            )
+        }),
+        refuse("form", |it| {
+            when!(
+                it.source.scenario.routing.form == Some(Form::Table),
+                "a packet chooses between two paths where it starts, so that it must carry its route: say form = \
+                 \"source\", or leave [routing.alternative] out"
+            )
+        }),
+        refuse("alternative.choose.by-length.below", |it| {
+            let Choose::ByLength(ByLength { below }) = it.choose.as_ref()? else { return None };
+            when!(
+                !PAYLOAD.contains(below),
+                "messages have from 1 B to 1024 MiB of payload, and a limit of {below} tells none of them from another"
+            )
+        }),
+        refuse("alternative.choose.at-random.percent", |it| {
+            let Choose::AtRandom(AtRandom { percent }) = it.choose.as_ref()? else { return None };
+            within!(*percent, 0.0..=100.0, "packets out of a hundred, from 0 to 100")
+        }),
+        refuse("alternative.choose.by-contention.alpha", |it| wrong_weight(contention(it)?.alpha)),
+        refuse("alternative.choose.by-contention.beta", |it| wrong_weight(contention(it)?.beta)),
+        refuse("alternative.choose.by-contention.below", |it| {
+            let below = outside(contention(it)?.below, FROM_1)?;
+            say!(
+                "a host goes back to primary paths when its coefficient falls below this, which is at least 1, not {below}; \
+                 the coefficient is 1 where no packet meets contention, and never less"
+            )
+        }),
+        refuse("alternative.choose.by-contention.above", |it| {
+            let ByContention { above, below, .. } = *contention(it)?;
+            when!(
+                !(below..f64::INFINITY).contains(&above),
+                "a host would begin to use alternative paths above {above}, and go back to primary ones below {below} already: let \
+                 `above` be at least `below`"
+            )
+        }),
+        refuse("alternative.choose.by-contention.start", |it| {
+            let start = outside(contention(it)?.start, FROM_1)?;
+            say!(
+                "the coefficient of a host that has sent nothing is at least 1, not {start}: no packet leaves in less than \
+                 the time of its flits"
+            )
+        }),
+    ]
+}
+
+fn contention(paths: &AlternativePaths) -> Option<&ByContention> {
+    match paths.choose.as_ref()? {
+        Choose::ByContention(of) => Some(of),
+        Choose::ByLength(_) | Choose::AtRandom(_) => None,
+    }
+}
+
+/// Refuses a weight of the past with which the coefficient would never change.
+fn wrong_weight(weight: f64) -> Option<Sentence> {
+    let weight = outside(weight, 0.0..1.0)?;
+    say!(
+        "the weight of the past is at least 0 and below 1, not {weight}: at 1 the coefficient would never change"
     )
 }
 
-fn read<'a>(
-    source: &ScenarioSource,
-    written: &'a AlternativePaths,
-) -> Result<Alternative<'a>, LabError> {
-    let refuse = |key: &str, message: String| -> LabError { source.refuse(key, message).into() };
-    let missing = |what: String| refuse("routing.alternative", what);
-    let algorithm = written.algorithm.as_ref().ok_or_else(|| {
-        missing(
-            "an alternative path set needs the `algorithm` that makes it, such as \"in-transit\""
-                .into(),
+/// Returns the checks of the form of routes in effect.
+fn of_form() -> [Check<Form>; 1] {
+    [note(|it| {
+        let Routing { form, alternative, adaptive, .. } = &it.source.scenario.routing;
+        let is_default = form.is_none() && alternative.is_none() && adaptive.is_none();
+        when!(
+            is_default && it.of == Form::Table,
+            "switches look routes up (routing.form = \"table\"), because there are more than {} pairs of a switch with hosts \
+             and a host; say form = \"source\" to let packets carry them",
+            routing::SOURCE_PAIRS_MAX
         )
-    })?;
-    let choose = written.choose.as_ref().ok_or_else(|| {
-        missing(format!("say with `choose` which packets take the alternative path: {WAYS}"))
-    })?;
-    if source.scenario.routing.form == Some(Form::Table) {
-        let message = "a packet chooses between two paths where it starts, so that it must carry its route: say form = \
-                       \"source\", or leave [routing.alternative] out";
-        return Err(refuse("routing.form", message.to_owned()));
-    }
-    let choice = choice(choose)
-        .map_err(|(key, message)| refuse(&format!("routing.alternative.choose.{key}"), message))?;
-    Ok(Alternative { algorithm, choice })
+    })]
 }
 
-/// Converts a rule of choice; the error has the key and the reason.
-fn choice(choose: &Choose) -> Result<PathChoice, (&'static str, String)> {
-    match choose {
-        Choose::ByLength(of) => match payload(of.below.0) {
-            Some(below_bytes) => Ok(PathChoice::ByLength { below_bytes }),
-            None => Err((
-                "by-length.below",
-                format!(
-                    "messages have from 1 B to 1024 MiB of payload, and a limit of {} tells none of them from another",
-                    of.below
-                ),
-            )),
-        },
-        Choose::AtRandom(of) if (0.0..=100.0).contains(&of.percent) => {
-            Ok(PathChoice::AtRandom { alternative: of.percent / 100.0 })
+/// Returns the checks of two path sets: they connect the same hosts, and are of two algorithms.
+fn of_sets<'a>() -> [Check<(&'a Fabric, &'a [Routes])>; 2] {
+    [
+        refuse("routing.alternative.algorithm", |it| {
+            let (fabric, sets) = it.of;
+            let (from, to) = joined_by_one(fabric, &sets[0], &sets[1])?;
+            let [from, to] = [from, to].map(|host| fabric.endpoint_name(host));
+            say!(
+                "only one of the two path sets leads from `{from}` to `{to}`; a packet may take either, so that both must \
+                 lead there: choose another algorithm for one of them"
+            )
+        }),
+        note(|it| {
+            let Routing { algorithm, alternative, .. } = &it.source.scenario.routing;
+            when!(
+                alternative.as_ref()?.algorithm.as_ref()? == algorithm,
+                "both path sets are of the same algorithm with the same parameters, so that it is no matter which a \
+                 packet takes"
+            )
+        }),
+    ]
+}
+
+/// Returns the algorithm of a complete section, and the rule of choice.
+fn chosen(written: &AlternativePaths) -> Option<(&Algorithm, PathChoice)> {
+    let choice = match written.choose.as_ref()? {
+        Choose::ByLength(of) => PathChoice::ByLength { below_bytes: checked_payload(of.below) },
+        Choose::AtRandom(of) => PathChoice::AtRandom { alternative: of.percent / 100.0 },
+        Choose::ByContention(of) => {
+            let ByContention { alpha, beta, above, below, start } = *of;
+            PathChoice::ByContention(ContentionPlan { alpha, beta, above, below, start })
         }
-        Choose::AtRandom(of) => Err((
-            "at-random.percent",
-            format!("packets out of a hundred, from 0 to 100, not {}", of.percent),
-        )),
-        Choose::ByContention(of) => contention(of),
-    }
-}
-
-fn contention(of: &ByContention) -> Result<PathChoice, (&'static str, String)> {
-    let ByContention { alpha, beta, above, below, start } = *of;
-    let weights = [("by-contention.alpha", alpha), ("by-contention.beta", beta)];
-    if let Some((key, weight)) = weights.into_iter().find(|(_, it)| !(0.0..1.0).contains(it)) {
-        let message = format!(
-            "the weight of the past is at least 0 and below 1, not {weight}: at 1 the coefficient would never change"
-        );
-        return Err((key, message));
-    }
-    if !(below >= 1.0 && below.is_finite()) {
-        let message = format!(
-            "a host goes back to primary paths when its coefficient falls below this, which is at least 1, not {below}; \
-             the coefficient is 1 where no packet meets contention, and never less"
-        );
-        return Err(("by-contention.below", message));
-    }
-    if !(above >= below && above.is_finite()) {
-        let message = format!(
-            "a host would begin to use alternative paths above {above}, and go back to primary ones below {below} already: let \
-             `above` be at least `below`"
-        );
-        return Err(("by-contention.above", message));
-    }
-    if !(start >= 1.0 && start.is_finite()) {
-        let message = format!(
-            "the coefficient of a host that has sent nothing is at least 1, not {start}: no packet leaves in less than \
-             the time of its flits"
-        );
-        return Err(("by-contention.start", message));
-    }
-    Ok(PathChoice::ByContention(ContentionPlan { alpha, beta, above, below, start }))
+    };
+    Some((written.algorithm.as_ref()?, choice))
 }
 
 /// Finds two hosts that only one of two path sets connects.
@@ -229,9 +248,10 @@ pub(crate) fn prove(
     routes: RouteSet<'_>,
     kind: &NetworkKind,
     allow_deadlock: bool,
+    gathered: &mut Gathered,
 ) -> Result<Proof, LabError> {
-    if let Some(lanes) = routes.lanes {
-        adaptive::check_whole(source, kind, lanes, allow_deadlock)?;
+    if let (Some(lanes), false) = (routes.lanes, allow_deadlock) {
+        check(&adaptive::of_lanes(), &Subject::of_table(source, "", (kind, lanes)), gathered)?;
     }
     // Only hosts send, so deadlocks between aggregation nodes and routers do not matter here.
     let proof = routing::prove_between_hosts(fabric, routes);
@@ -260,43 +280,46 @@ pub(crate) fn sets_used(choice: &PathChoice, payload: &std::ops::RangeInclusive<
     }
 }
 
-/// Notes a path set that no packet uses.
-pub(crate) fn note_unused(choice: &PathChoice, classes: &[ClassPlan], gathered: &mut Gathered) {
-    let sources = || classes.iter().flat_map(|class| &class.sources);
-    if *choice == PathChoice::Only || sources().next().is_none() {
-        return;
-    }
-    let answers =
-        classes.iter().filter_map(|class| Some(class.window.as_ref()?.answer.payload_bytes));
-    let lengths =
-        sources().map(SourcePlan::payload_bytes).chain(answers.map(|bytes| bytes..=bytes));
-    let used = lengths.map(|payload| sets_used(choice, &payload));
-    let used = used.fold([false; 2], |all, of| [all[0] || of[0], all[1] || of[1]]);
-    let [unused, taken] = match used {
-        [true, true] => return note_no_return(choice, gathered),
-        [false, _] => ["primary", "alternative"],
-        [true, false] => ["alternative", "primary"],
-    };
-    let why = match choice {
-        PathChoice::ByLength { below_bytes } => {
-            let than = if taken == "primary" { "less payload than" } else { "at least" };
-            format!(
-                "all messages have {than} {below_bytes} B (routing.alternative.choose.by-length.below)"
+/// Returns the checks for a path set that no packet uses, or that hosts never leave.
+pub(crate) fn of_plan<'a>() -> [Check<&'a Plan>; 2] {
+    [
+        note(|it| {
+            let choice = Some(&it.path_choice).filter(|choice| **choice != PathChoice::Only)?;
+            let [unused, taken] = match used(it.of)? {
+                [true, true] => return None,
+                [false, _] => ["primary", "alternative"],
+                [true, false] => ["alternative", "primary"],
+            };
+            let why = match choice {
+                PathChoice::ByLength { below_bytes } => {
+                    let than = if taken == "primary" { "less payload than" } else { "at least" };
+                    format!(
+                        "all messages have {than} {below_bytes} B (routing.alternative.choose.by-length.below)"
+                    )
+                }
+                _ => "routing.alternative.choose.at-random.percent says so".to_owned(),
+            };
+            say!("no packet takes its {unused} path, all take the {taken} one: {why}")
+        }),
+        note(|it| {
+            let PathChoice::ByContention(choice) = &it.path_choice else { return None };
+            when!(
+                choice.below <= 1.0 && used(it.of).is_some(),
+                "a host that begins to use alternative paths never goes back: its contention coefficient is never below \
+                 1, which routing.alternative.choose.by-contention.below asks for"
             )
-        }
-        _ => "routing.alternative.choose.at-random.percent says so".to_owned(),
-    };
-    gathered
-        .notes
-        .push(format!("no packet takes its {unused} path, all take the {taken} one: {why}"));
+        }),
+    ]
 }
 
-fn note_no_return(choice: &PathChoice, gathered: &mut Gathered) {
-    if matches!(choice, PathChoice::ByContention(plan) if plan.below <= 1.0) {
-        let note = "a host that begins to use alternative paths never goes back: its contention coefficient is never below \
-                    1, which routing.alternative.choose.by-contention.below asks for";
-        gathered.notes.push(note.to_owned());
-    }
+/// Returns which path sets packets may take; `None` if no class has sources.
+fn used(plan: &Plan) -> Option<[bool; 2]> {
+    let sources = plan.classes.iter().flat_map(|class| &class.sources);
+    let answers = plan.classes.iter().filter_map(|class| class.window.as_ref());
+    let answers = answers.map(|window| window.answer.payload_bytes);
+    let lengths = sources.map(SourcePlan::payload_bytes).chain(answers.map(|bytes| bytes..=bytes));
+    let used = lengths.map(|payload| sets_used(&plan.path_choice, &payload));
+    used.reduce(|all, of| [all[0] || of[0], all[1] || of[1]])
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Source of the routes of a run, for titles and notes.
 
-use super::gathered::Gathered;
+use crate::check::{Check, note, when};
 use crate::error::LabError;
 use crate::scenario::{self, ScenarioSource};
 use gingham_topology::routing::Proof;
@@ -34,16 +34,17 @@ fn named(source: &ScenarioSource, is_dump: bool) -> String {
     }
 }
 
-/// Notes that a dumped subnet is simulated with routes other than the subnet's own.
-pub(super) fn note(source: &ScenarioSource, is_dump: bool, gathered: &mut Gathered) {
-    let routing = &source.scenario.routing;
-    if !is_dump || routing.tables.is_some() || source.tree.get("routing.algorithm").is_some() {
-        return;
-    }
-    let algorithm = routing.algorithm.name();
-    gathered.notes.push(format!(
-        "the routes are gingham's own ({algorithm}), not those of the dumped subnet, whose channels may be \
-         loaded otherwise: name the subnet's forwarding tables with {TABLES} (a file from dump_lfts or dump_fts, \
-         opensm-lfts.dump or opensm.fdbs), or the algorithm with routing.algorithm"
-    ));
+/// Returns the check for a dumped subnet that is simulated with routes other than its own.
+pub(super) fn of_dump() -> [Check<bool>; 1] {
+    [note(|it| {
+        let routing = &it.source.scenario.routing;
+        let is_told = routing.tables.is_some() || it.source.tree.get("routing.algorithm").is_some();
+        when!(
+            it.of && !is_told,
+            "the routes are gingham's own ({}), not those of the dumped subnet, whose channels may be \
+             loaded otherwise: name the subnet's forwarding tables with {TABLES} (a file from dump_lfts or dump_fts, \
+             opensm-lfts.dump or opensm.fdbs), or the algorithm with routing.algorithm",
+            routing.algorithm.name()
+        )
+    })]
 }
