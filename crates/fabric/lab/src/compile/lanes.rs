@@ -11,23 +11,24 @@
 //! fits into it.
 
 mod answers;
+mod checks;
 mod classes;
 mod levels;
 mod limits;
 mod notes;
 mod pipeline;
 mod rooms;
-mod router;
-mod section;
 mod users;
 
 use super::adaptive;
 use super::gathered::Gathered;
 use super::imported::{self, Among};
 use super::written::first_written;
+use crate::check::{Subject, check as check_rows};
 use crate::error::LabError;
-use crate::scenario::{DatelineChoice, ScenarioSource};
+use crate::scenario::{DatelineChoice, LaneParameters, ScenarioSource};
 pub(crate) use answers::cure as cure_of_answers;
+pub(crate) use checks::{Laned, wrong_list, wrong_values};
 use classes::ClassLanes;
 use gingham_net::{LanePlan, Scheduler};
 use gingham_topology::Fabric;
@@ -35,10 +36,19 @@ use gingham_topology::routing::{
     DatelineRule, Datelines, LaneMap, LaneSet, Lanes, ServiceLevels, VcClass,
 };
 pub(crate) use levels::ClassLevels;
-pub(crate) use notes::note_unused;
+pub(crate) use notes::of_lanes;
 pub(crate) use pipeline::{check, lane_bytes, plan};
-pub(crate) use rooms::{Room, check as check_rooms};
-pub(crate) use section::{count_of_lanes, value_by_lane};
+pub(crate) use rooms::{Room, of_room};
+
+/// Returns the number of lanes of a channel.
+pub(crate) fn count_of_lanes(
+    source: &ScenarioSource,
+    lanes: &LaneParameters,
+    gathered: &mut Gathered,
+) -> Result<u8, LabError> {
+    check_rows(&checks::of_count(), &Subject::of_table(source, "network.lanes", lanes), gathered)?;
+    Ok(u8::try_from(lanes.count).expect("a check refuses other numbers"))
+}
 
 /// Lane settings of a network, before there are routes.
 #[derive(Clone)]

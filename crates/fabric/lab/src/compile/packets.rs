@@ -10,18 +10,18 @@
 
 mod limits;
 mod notes;
-pub(crate) mod section;
+mod section;
 
 use super::gathered::Gathered;
-use super::lanes::{LaneFigures, Room, check_rooms, count_of_lanes, note_unused};
+use super::lanes::{LaneFigures, Laned, Room, count_of_lanes, of_lanes, of_room};
 use crate::check::{Subject, check as check_rows};
 use crate::error::LabError;
 use crate::mechanisms::arbiters::{self, Among};
 use crate::mechanisms::flow_control;
-use crate::scenario::{PacketsParameters, Parameters, ScenarioSource};
-use gingham_net::{BLOCK_BYTES, PacketsPlan, Plan};
+use crate::scenario::{OvertakingParameters, PacketsParameters, Parameters, ScenarioSource};
+use gingham_net::{BLOCK_BYTES, OvertakingPlan, PacketsPlan, Plan};
 use gingham_topology::routing::LaneSet;
-use section::Section;
+use section::{blocks, of_buffers, of_overtaking};
 
 /// Returns the plan of switches of whole packets, and the lane settings.
 pub(super) fn plan(
@@ -31,25 +31,26 @@ pub(super) fn plan(
     overhead_bytes: u32,
     gathered: &mut Gathered,
 ) -> Result<(PacketsPlan, LaneFigures), LabError> {
-    let of = Section { source };
-    let count = count_of_lanes(source, &switch.lanes)?;
-    let buffer_blocks = of.buffer_blocks("buffer", &switch.buffer, count)?;
-    let output_blocks = of.output_blocks(switch.output_buffer.as_ref(), count)?;
+    let count = count_of_lanes(source, &switch.lanes, gathered)?;
+    let buffers = Subject::of_table(source, "network.packets", Laned { switch, count });
+    check_rows(&of_buffers(), &buffers, gathered)?;
     let among = Among { count, flit_bytes: 1, cut_through: LaneSet::first_n(count) };
     let lanes = Subject::of_table(source, "network.lanes", &source.scenario.network.lanes);
     check_rows(&arbiters::of_packets(), &lanes, gathered)?;
     let ports = arbiters::ports(source, &switch.lanes, among, gathered)?;
-    let overtaking = of.overtaking(switch.overtaking)?;
-    let table = Subject::of_table(source, "network.packets", switch);
-    check_rows(&flow_control::of_keys(), &table, gathered)?;
+    let table = &Subject::of_table(source, "network.packets", switch);
+    check_rows(&of_overtaking(), table, gathered)?;
+    check_rows(&flow_control::of_keys(), table, gathered)?;
+    let OvertakingParameters { at_most, among } = switch.overtaking;
+    let at_most = u32::try_from(at_most).expect("a check refuses other numbers");
     let packets = PacketsPlan {
         overhead_bytes,
         forwarding_delay: switch.forwarding_delay,
         head_interval: switch.head_interval,
-        buffer_blocks,
-        output_blocks,
+        buffer_blocks: blocks(&switch.buffer, count),
+        output_blocks: switch.output_buffer.as_ref().map(|written| blocks(written, count)),
         read: switch.read,
-        overtaking,
+        overtaking: OvertakingPlan { at_most, among },
         credit_delay: switch.credit_delay,
         credit_loss: flow_control::credit_loss(switch),
         pauses: flow_control::pauses(switch),
@@ -73,8 +74,10 @@ pub(super) fn check(
     packets: &PacketsPlan,
     gathered: &mut Gathered,
 ) -> Result<(), LabError> {
-    limits::check(source, plan, packets)?;
+    let packed = &Subject::of_table(source, "", (plan, packets));
+    check_rows(&limits::of_plan(), packed, gathered)?;
     let room = Room {
+        plan,
         lanes: LaneSet::first_n(plan.lanes.count),
         holds: &packets.buffer_blocks,
         takes: &|payload| PacketsPlan::blocks(packets.wire_bytes(payload)),
@@ -82,11 +85,13 @@ pub(super) fn check(
         kind: "",
         unit: "blocks of 64 B",
     };
-    check_rooms(source, plan, &room)?;
+    check_rows(&of_room(), &Subject::of_table(source, "", room), gathered)?;
     if let Some(holds) = &packets.output_blocks {
-        check_rooms(source, plan, &Room { holds, key: "network.packets.output_buffer", ..room })?;
+        let room = Room { holds, key: "network.packets.output_buffer", ..room };
+        check_rows(&of_room(), &Subject::of_table(source, "", room), gathered)?;
     }
-    notes::note_small(plan, packets, gathered);
-    note_unused(plan, gathered);
-    Ok(())
+    for small in notes::lanes(plan, packets) {
+        check_rows(&notes::of_lane(), &Subject::of_table(source, "", small), gathered)?;
+    }
+    check_rows(&of_lanes(), &Subject::of_table(source, "", plan), gathered)
 }

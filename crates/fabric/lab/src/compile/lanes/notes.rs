@@ -10,8 +10,8 @@
 //! A lane carries the full rate of its channel if it has a place for every flit that begins in that
 //! time: `docs/concepts/routers.md`.
 
-use super::section::DEPTH_MAX;
-use crate::compile::gathered::Gathered;
+use super::checks::DEPTH_MAX;
+use crate::check::{Check, Sentence, note, say};
 use crate::compile::longest::{longest_on, used_lanes};
 use gingham_kernel::Span;
 use gingham_net::{PipelinePlan, Plan, WhenFull};
@@ -19,20 +19,32 @@ use gingham_topology::ChannelId;
 use gingham_topology::routing::{LaneRule, LaneSet, MANAGEMENT_LANE};
 use std::fmt;
 
-/// Notes lanes that are too shallow for the full rate.
-pub(super) fn note_shallow(plan: &Plan, pipeline: &PipelinePlan, gathered: &mut Gathered) {
-    let used = used_lanes(plan);
-    let cut = |lane: &u8| pipeline.cut_through.contains(*lane);
-    gathered.notes.extend(shallow(plan, pipeline, used.lanes().filter(|lane| !cut(lane)), 0));
-    let longest = longest_on(plan, pipeline.cut_through);
-    let packet_flits = longest.map_or(0, |bytes| pipeline.packet_flits(bytes));
-    gathered.notes.extend(shallow(plan, pipeline, used.lanes().filter(cut), packet_flits));
+/// Returns the checks for lanes that are too shallow for the full rate.
+pub(super) fn of_depths<'a>() -> [Check<(&'a Plan, &'a PipelinePlan)>; 2] {
+    [
+        note(|it| {
+            let (plan, pipeline) = it.of;
+            let lanes = used_lanes(plan);
+            let is_wormhole = |lane: &u8| !pipeline.cut_through.contains(*lane);
+            shallow(plan, pipeline, lanes.lanes().filter(is_wormhole), 0)
+        }),
+        note(|it| {
+            let (plan, pipeline) = it.of;
+            let longest = longest_on(plan, pipeline.cut_through);
+            let packet_flits = longest.map_or(0, |bytes| pipeline.packet_flits(bytes));
+            let lanes = used_lanes(plan) & pipeline.cut_through;
+            shallow(plan, pipeline, lanes.lanes(), packet_flits)
+        }),
+    ]
 }
 
-pub(crate) fn note_unused(plan: &Plan, gathered: &mut Gathered) {
-    let is_by_tables = matches!(plan.lanes.allowed.rule(), LaneRule::Tables { .. });
-    let key = if is_by_tables { "network.lanes.count" } else { "traffic.*.lanes" };
-    gathered.notes.extend(unused(plan.lanes.count, used_lanes(plan), key));
+/// Returns the check for unused lanes.
+pub(crate) fn of_lanes<'a>() -> [Check<&'a Plan>; 1] {
+    [note(|it| {
+        let is_by_tables = matches!(it.lanes.allowed.rule(), LaneRule::Tables { .. });
+        let key = if is_by_tables { "network.lanes.count" } else { "traffic.*.lanes" };
+        unused(it.lanes.count, used_lanes(it.of), key)
+    })]
 }
 
 /// Notes channels whose lanes of one kind are too shallow: wormhole lanes, or lanes with virtual
@@ -43,7 +55,7 @@ fn shallow(
     pipeline: &PipelinePlan,
     among: impl Iterator<Item = u8>,
     packet_flits: u64,
-) -> Option<String> {
+) -> Option<Sentence> {
     let takes_credits = |channel: &ChannelId| {
         plan.is_switch(plan.ends(*channel).target.node)
             || plan.has_in_transit_hosts() && plan.in_transit.when_full == WhenFull::Stop
@@ -81,10 +93,10 @@ fn shallow(
     } else {
         format!("a lane carries it within a packet with network.lanes.depth = {enough}")
     };
-    Some(format!(
+    say!(
         "on {} of {of} channels a lane of {holds} {what}, and by itself carries less than the full rate{shares}: {cure}",
         short.len()
-    ))
+    )
 }
 
 /// Returns how long a place of a lane at the end of a channel is in use.
@@ -164,14 +176,14 @@ impl fmt::Display for Share {
     }
 }
 
-fn unused(count: u8, used: LaneSet, key: &str) -> Option<String> {
+fn unused(count: u8, used: LaneSet, key: &str) -> Option<Sentence> {
     let is_unused = |lane: &u8| !used.contains(*lane) && *lane != MANAGEMENT_LANE;
     let unused: Vec<String> = (0..count).filter(is_unused).map(|lane| lane.to_string()).collect();
     match &unused[..] {
         [] => None,
-        [one] => Some(format!("no class uses lane {one} ({key})")),
+        [one] => say!("no class uses lane {one} ({key})"),
         [first @ .., last] => {
-            Some(format!("no class uses the lanes {} and {last} ({key})", first.join(", ")))
+            say!("no class uses the lanes {} and {last} ({key})", first.join(", "))
         }
     }
 }

@@ -1,15 +1,18 @@
 //! Compilation of the five-stage switch: its parameters, limits and notes.
 
-use super::rooms::{Room, check as check_rooms};
-use super::section::{Section, count_of_lanes};
-use super::{LaneFigures, limits, notes};
+use super::checks::{Laned, of_buffers, of_cycles};
+use super::rooms::{Room, of_room};
+use super::{LaneFigures, count_of_lanes, limits, notes};
+use crate::check::{Subject, check as check_rows};
 use crate::compile::gathered::Gathered;
 use crate::error::LabError;
 use crate::mechanisms::arbiters::{self, Among};
-use crate::scenario::{AdaptiveRouting, Parameters, PipelineParameters, ScenarioSource};
+use crate::scenario::{
+    AdaptiveRouting, Forwarding, Parameters, PerLane, PipelineParameters, ScenarioSource,
+};
 use gingham_kernel::Span;
 use gingham_net::{PipelinePlan, Plan};
-use gingham_topology::routing::LaneSet;
+use gingham_topology::routing::{LANES_MAX, LaneSet};
 
 /// Returns the plan of five-stage switches, except their cycle, which depends on the channels, and
 /// the lane settings.
@@ -20,42 +23,63 @@ pub(crate) fn plan(
     overhead_bytes: u32,
     gathered: &mut Gathered,
 ) -> Result<(PipelinePlan, LaneFigures), LabError> {
-    let of = Section { source };
-    let count = count_of_lanes(source, &switch.lanes)?;
-    let depths_flits = of.depths("depth", &switch.depth, count, 1)?;
-    let output = of.output_depths(switch, count)?;
-    let (flit_bytes, cut_through) = (of.flit_bytes(switch)?, of.cut_through(switch, count)?);
-    let (allocator, [input_speedup, output_speedup]) = of.allocator(switch, count)?;
+    let count = count_of_lanes(source, &switch.lanes, gathered)?;
+    let laned = &Subject::of_table(source, "network.lanes", Laned { switch, count });
+    check_rows(&of_buffers(), laned, gathered)?;
+    let depths_flits = depths(&switch.depth, count);
+    let output = switch.output_depth.as_ref().map(|written| depths(written, count));
+    let (flit_bytes, cut_through) = (checked(switch.flit.0), cut_through(switch, count));
     let among = Among { count, flit_bytes, cut_through };
     let (crossbar_input, crossbar_output) = arbiters::crossbar(source, switch, among, gathered)?;
     let ports = arbiters::ports(source, &switch.lanes, among, gathered)?;
+    check_rows(&of_cycles(), laned, gathered)?;
     let adaptive = source.scenario.routing.adaptive.as_ref();
     let pipeline = PipelinePlan {
         select: adaptive.map(|adaptive| adaptive.select),
         reselect: adaptive.map(AdaptiveRouting::reselect).unwrap_or_default(),
-        vc_allocator: of.vc_allocator(switch)?,
+        vc_allocator: switch.vc_allocator,
         flit_bytes,
         overhead_bytes,
         cycle: Span::from_ps(1),
         depths_flits,
         output_depths_flits: output.unwrap_or(depths_flits),
         cut_through,
-        pipeline_cycles: of.pipeline_cycles(switch)?,
-        routing_cycles: of.routing_cycles(switch)?,
-        credit_delay_cycles: of.credit_delay(switch)?,
+        pipeline_cycles: checked(switch.pipeline_cycles),
+        routing_cycles: checked(switch.routing_cycles),
+        credit_delay_cycles: switch.credit_delay.map(checked),
         reallocation: switch.reallocation,
         crossbar: switch.crossbar,
-        allocator,
-        input_speedup,
-        output_speedup,
+        allocator: switch.allocator,
+        input_speedup: checked(switch.input_speedup),
+        output_speedup: checked(switch.output_speedup),
         arbitration: parameters.arbitration,
         crossbar_input,
         crossbar_output,
         injection: switch.injection,
     };
-    let lanes_per_vl = of.lanes_per_vl(count)?;
+    let lanes_per_vl = source.scenario.network.lanes.per_vl.map(checked);
     let figures = LaneFigures::of(source, count, ports)?.with_lanes_per_vl(lanes_per_vl);
     Ok((pipeline, figures))
+}
+
+/// Converts a number that a check has found to be in range.
+fn checked<T, N: TryFrom<T>>(number: T) -> N {
+    N::try_from(number).ok().expect("a check refuses other numbers")
+}
+
+/// Returns depths by lane; 0 for lanes that do not exist.
+fn depths(written: &PerLane<i64>, count: u8) -> [u32; LANES_MAX as usize] {
+    let mut depths = [0; LANES_MAX as usize];
+    let values = written.by_lane(count.into()).expect("a check refuses other lists");
+    depths.iter_mut().zip(values).for_each(|(depth, value)| *depth = checked(value));
+    depths
+}
+
+fn cut_through(switch: &PipelineParameters, count: u8) -> LaneSet {
+    let by_lane = switch.forwarding.by_lane(count.into()).expect("a check refuses other lists");
+    let cut = (0..count).zip(by_lane);
+    let cut = cut.filter(|(_, forwarding)| *forwarding == Forwarding::VirtualCutThrough);
+    cut.map(|(lane, _)| lane).collect()
 }
 
 /// Returns the payload that the shallowest of some lanes holds, which adaptive segments count per
@@ -73,8 +97,10 @@ pub(crate) fn check(
     pipeline: &PipelinePlan,
     gathered: &mut Gathered,
 ) -> Result<(), LabError> {
-    limits::check(source, plan, pipeline)?;
+    let piped = &Subject::of_table(source, "", (plan, pipeline));
+    check_rows(&limits::of_plan(), piped, gathered)?;
     let room = Room {
+        plan,
         lanes: pipeline.cut_through,
         holds: &pipeline.depths_flits,
         takes: &|payload| pipeline.packet_flits(payload),
@@ -82,8 +108,7 @@ pub(crate) fn check(
         kind: " with virtual cut-through",
         unit: "flits",
     };
-    check_rooms(source, plan, &room)?;
-    notes::note_shallow(plan, pipeline, gathered);
-    notes::note_unused(plan, gathered);
-    Ok(())
+    check_rows(&of_room(), &Subject::of_table(source, "", room), gathered)?;
+    check_rows(&notes::of_depths(), piped, gathered)?;
+    check_rows(&notes::of_lanes(), &Subject::of_table(source, "", plan), gathered)
 }

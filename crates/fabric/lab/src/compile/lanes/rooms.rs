@@ -3,12 +3,11 @@
 //! Such a lane accepts a packet only with free space for all of it, so a packet longer than the
 //! lane would wait forever.
 
+use crate::check::{Check, Sentence, Subject, refuse, say, when};
 use crate::compile::longest::{
     destinations, lanes_of_answers, lanes_of_probes, longest_as, sent_as,
 };
 use crate::compile::written::{first_written, whose};
-use crate::error::LabError;
-use crate::scenario::ScenarioSource;
 use gingham_kernel::Bytes;
 use gingham_net::traffic::SourcePlan;
 use gingham_net::{ClassPlan, Plan};
@@ -16,7 +15,9 @@ use gingham_topology::EndpointId;
 use gingham_topology::routing::{LANES_MAX, LaneSet};
 
 /// Capacity of lanes, and the space that packets need in them.
+#[derive(Clone, Copy)]
 pub(crate) struct Room<'a> {
+    pub(crate) plan: &'a Plan,
     /// Lanes that must hold whole packets.
     pub(crate) lanes: LaneSet,
     /// Capacity by lane, in units.
@@ -38,90 +39,86 @@ impl Room<'_> {
     }
 }
 
-/// Refuses packets longer than a lane that they may use and that must hold them whole.
-pub(crate) fn check(source: &ScenarioSource, plan: &Plan, room: &Room<'_>) -> Result<(), LabError> {
-    if room.lanes.is_empty() {
-        return Ok(());
-    }
-    for (index, class) in plan.classes.iter().enumerate() {
-        for other in sent_as(plan, class) {
-            let Some((lane, held)) = room.smallest(plan.lanes_of(other)) else { continue };
-            let Some(found) = too_long(plan, room, (class, other), held) else { continue };
-            let Room { key, kind, unit, .. } = room;
-            let has = match found {
-                u32::MAX => "may be of any length".to_owned(),
-                _ => format!(
-                    "may have {} of payload, {} {unit}",
-                    Bytes(found.into()),
-                    (room.takes)(found)
-                ),
-            };
-            let message = format!(
-                "a packet of class `{}` {has}, and lane {lane}{kind} holds {held} {unit}{}, so that it would wait for ever: \
-                 raise {key}, or cut packets with traffic.{index}.segmentation",
-                class.name,
-                whose(source, key)
-            );
-            let keys = ["segmentation", "length"].map(|key| format!("traffic.{index}.{key}"));
-            let at = first_written(source, &[key, &keys[0], &keys[1]]);
-            return Err(source.refuse(at, message).into());
-        }
-        if let Some(window) = &class.window {
-            let answer = window.answer;
-            let lanes = lanes_of_answers(plan, answer);
-            let what = format!("an answer of class `{}`", class.name);
-            let cure = format!("make answers shorter (traffic.{index}.window.answer.length)");
-            let key = format!("traffic.{index}.window.answer.length");
-            check_short(source, room, (lanes, answer.payload_bytes), (&what, &key, &cure))?;
-        }
-    }
-    match &plan.admission {
-        None => Ok(()),
-        Some(of) => {
-            let (what, cure) = ("a probe", "make probes shorter (network.admission.length)");
-            let lanes = lanes_of_probes(plan, of);
-            let said = (what, "network.admission.length", cure);
-            check_short(source, room, (lanes, of.payload_bytes), said)
-        }
-    }
+/// Returns the checks for packets, acknowledgements and probes that are longer than a lane that they
+/// may use and that must hold them whole.
+pub(crate) fn of_room<'a>() -> [Check<Room<'a>>; 2] {
+    [
+        refuse("traffic", |it| {
+            it.plan.classes.iter().enumerate().find_map(|(index, class)| {
+                let long = |other| long_packet(it, (index, class), other);
+                sent_as(it.plan, class).find_map(long).or_else(|| {
+                    let answer = class.window.as_ref()?.answer;
+                    let what = format!("an answer of class `{}`", class.name);
+                    let key = format!("traffic.{index}.window.answer.length");
+                    let cure = format!("make answers shorter ({key})");
+                    let lanes = lanes_of_answers(it.plan, answer);
+                    long_control(it, (lanes, answer.payload_bytes), (&what, &key, &cure))
+                })
+            })
+        }),
+        refuse("network.admission", |it| {
+            let of = it.plan.admission.as_ref()?;
+            let (key, cure) =
+                ("network.admission.length", "make probes shorter (network.admission.length)");
+            let lanes = lanes_of_probes(it.plan, of);
+            long_control(it, (lanes, of.payload_bytes), ("a probe", key, cure))
+        }),
+    ]
 }
 
-/// Refuses acknowledgements or probes that are longer than such a lane.
-fn check_short(
-    source: &ScenarioSource,
-    room: &Room<'_>,
+/// Refuses a packet of a class, sent as a packet of `other`, that is longer than a lane.
+fn long_packet(
+    it: &Subject<'_, Room<'_>>,
+    (index, class): (usize, &ClassPlan),
+    other: &ClassPlan,
+) -> Option<Sentence> {
+    let Room { key, kind, unit, plan, takes, .. } = it.of;
+    let (lane, held) = it.smallest(plan.lanes_of(other))?;
+    let found = too_long(it, (class, other), held)?;
+    let has = match found {
+        u32::MAX => "may be of any length".to_owned(),
+        _ => {
+            let payload = Bytes(found.into());
+            format!("may have {payload} of payload, {} {unit}", takes(found))
+        }
+    };
+    let sentence = say!(
+        "a packet of class `{}` {has}, and lane {lane}{kind} holds {held} {unit}{}, so that it would wait for ever: \
+         raise {key}, or cut packets with traffic.{index}.segmentation",
+        class.name,
+        whose(it.source, key)
+    );
+    let keys = ["segmentation", "length"].map(|key| format!("traffic.{index}.{key}"));
+    Some(sentence?.at(first_written(it.source, &[key, &keys[0], &keys[1]])))
+}
+
+/// Refuses acknowledgements or probes that are longer than one of these lanes.
+fn long_control(
+    it: &Subject<'_, Room<'_>>,
     (lanes, payload_bytes): (LaneSet, u32),
     (what, own, cure): (&str, &str, &str),
-) -> Result<(), LabError> {
-    let takes = (room.takes)(payload_bytes);
-    let smallest = room.smallest(lanes);
-    let Some((lane, held)) = smallest.filter(|(_, held)| u64::from(*held) < takes) else {
-        return Ok(());
-    };
-    let Room { key, kind, unit, .. } = room;
-    let message = format!(
+) -> Option<Sentence> {
+    let Room { key, kind, unit, takes, .. } = it.of;
+    let (takes, (lane, held)) = (takes(payload_bytes), it.smallest(lanes)?);
+    let sentence = when!(
+        takes > held.into(),
         "{what} has {} of payload, {takes} {unit}, and lane {lane}{kind} holds {held} {unit}{}, so that it would wait for ever: \
          raise {key}, or {cure}",
         Bytes(payload_bytes.into()),
-        whose(source, key)
+        whose(it.source, key)
     );
-    Err(source.refuse(first_written(source, &[key, own]), message).into())
+    Some(sentence?.at(first_written(it.source, &[key, own])))
 }
 
 /// Returns the payload of a packet that needs more than `held` units, among messages of the first
 /// class sent as packets of the second.
-fn too_long(
-    plan: &Plan,
-    room: &Room<'_>,
-    (class, other): (&ClassPlan, &ClassPlan),
-    held: u32,
-) -> Option<u32> {
+fn too_long(room: &Room<'_>, (class, other): (&ClassPlan, &ClassPlan), held: u32) -> Option<u32> {
     let is_too_long = |payload: &u32| (room.takes)(*payload) > u64::from(held);
     class.sources.iter().find_map(|source: &SourcePlan| {
         let message = *source.payload_bytes().end();
         Some(other.longest_anywhere_bytes(message)).filter(is_too_long)?;
         let over =
-            |to: EndpointId| longest_as(other, message, || plan.switches(source.endpoint, to));
-        destinations(plan, source).map(over).find(is_too_long)
+            |to: EndpointId| longest_as(other, message, || room.plan.switches(source.endpoint, to));
+        destinations(room.plan, source).map(over).find(is_too_long)
     })
 }

@@ -7,36 +7,45 @@
 //!
 //! Source: the second closed form of `docs/concepts/timing-packets.md`.
 
-use crate::compile::gathered::Gathered;
+use crate::check::{Check, Sentence, note, say};
 use crate::compile::longest::{longest_on, used_lanes};
 use gingham_kernel::{Bytes, Span};
 use gingham_net::{BLOCK_BYTES, ChannelPlan, PacketsPlan, Plan};
 use gingham_topology::ChannelId;
 use gingham_topology::routing::LaneSet;
 
-/// Notes lanes that by themselves carry less than the full rate.
-pub(super) fn note_small(plan: &Plan, packets: &PacketsPlan, gathered: &mut Gathered) {
-    if packets.pauses.is_some() {
-        return;
-    }
-    // Lanes with equal buffers and equal longest packets share one note.
-    let mut told = Vec::new();
-    for lane in used_lanes(plan).lanes() {
-        let Some(payload) = longest_on(plan, LaneSet::one(lane)) else { continue };
-        let blocks = packets.buffer_blocks[usize::from(lane)];
-        if !told.contains(&(blocks, payload)) {
-            told.push((blocks, payload));
-            gathered.notes.extend(small(plan, packets, (lane, blocks), payload));
-        }
-    }
+/// A used lane with its longest packet.
+pub(super) struct Lane<'a> {
+    plan: &'a Plan,
+    packets: &'a PacketsPlan,
+    lane: u8,
+    /// Capacity of its buffers.
+    blocks: u32,
+    payload_bytes: u32,
 }
 
-fn small(
-    plan: &Plan,
-    packets: &PacketsPlan,
-    (lane, blocks): (u8, u32),
-    payload_bytes: u32,
-) -> Option<String> {
+/// Returns the first of the used lanes with equal buffers and equal longest packets; none if lanes
+/// are paused.
+pub(super) fn lanes<'a>(plan: &'a Plan, packets: &'a PacketsPlan) -> Vec<Lane<'a>> {
+    let mut lanes: Vec<Lane<'_>> = Vec::new();
+    for lane in used_lanes(plan).lanes().filter(|_| packets.pauses.is_none()) {
+        let Some(payload_bytes) = longest_on(plan, LaneSet::one(lane)) else { continue };
+        let blocks = packets.buffer_blocks[usize::from(lane)];
+        let is_like = |of: &Lane<'_>| (of.blocks, of.payload_bytes) == (blocks, payload_bytes);
+        if !lanes.iter().any(is_like) {
+            lanes.push(Lane { plan, packets, lane, blocks, payload_bytes });
+        }
+    }
+    lanes
+}
+
+/// Returns the check for lanes that by themselves carry less than the full rate.
+pub(super) fn of_lane<'a>() -> [Check<Lane<'a>>; 1] {
+    [note(|it| small(it))]
+}
+
+fn small(of: &Lane<'_>) -> Option<Sentence> {
+    let Lane { plan, packets, lane, blocks, payload_bytes } = *of;
     let wire_bytes = packets.wire_bytes(payload_bytes);
     let takes = PacketsPlan::blocks(wire_bytes);
     let fits = u64::from(blocks) / takes;
@@ -50,11 +59,11 @@ fn small(
     let held = Bytes(u64::from(blocks) * u64::from(BLOCK_BYTES));
     let would = Bytes(enough * takes * u64::from(BLOCK_BYTES));
     let holds = if fits == 1 { "1 packet".to_owned() } else { format!("{fits} packets") };
-    Some(format!(
+    say!(
         "on {slow} of {} channels a buffer of {held} (lane {lane}) holds {holds} of {wire_bytes} B, too few for a round trip, and the \
          lane by itself carries less than the full rate: network.packets.buffer = \"{would}\" would carry it",
         needed.len()
-    ))
+    )
 }
 
 /// Returns how many packets a buffer must hold so that a backlogged sender never waits for space,

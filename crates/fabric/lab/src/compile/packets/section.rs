@@ -1,83 +1,61 @@
-//! The numbers of `network.packets`, and the errors about them.
+//! Checks of `network.packets`, and the sizes of its buffers.
 
-use crate::compile::lanes::value_by_lane;
-use crate::error::LabError;
-use crate::scenario::{OvertakingParameters, PerLane, ScenarioSource};
+use crate::check::{Check, Sentence, Subject, refuse, when, within};
+use crate::compile::lanes::{Laned, wrong_values};
+use crate::scenario::{PacketsParameters, PerLane};
 use gingham_kernel::Bytes;
-use gingham_net::{BLOCK_BYTES, LaneBlocks, OvertakingPlan};
+use gingham_net::{BLOCK_BYTES, LaneBlocks};
+use std::ops::RangeInclusive;
 
 /// Largest buffer of a lane: buffers of 16 lanes still count in 32 bits.
 const BUFFER_MAX: Bytes = Bytes(128 << 20);
 /// Limit on `overtaking.at_most`, far above practical values.
-const OVERTAKEN_MAX: i64 = 1_000_000;
+const OVERTAKEN: RangeInclusive<i64> = 0..=1_000_000;
 
-/// The section `network.packets`, and the errors about it.
-pub(crate) struct Section<'a> {
-    pub(crate) source: &'a ScenarioSource,
+type Buffers<'a> = Laned<'a, PacketsParameters>;
+
+/// Returns the checks of buffers; with those at outputs there is neither `read` nor `overtaking`.
+pub(super) fn of_buffers<'a>() -> [Check<Buffers<'a>>; 4] {
+    [
+        refuse("buffer", |it| wrong_buffer(it, &it.switch.buffer)),
+        refuse("read", |it| beside_outputs(it, "network.packets.read")),
+        refuse("overtaking", |it| beside_outputs(it, "network.packets.overtaking")),
+        refuse("output_buffer", |it| wrong_buffer(it, it.switch.output_buffer.as_ref()?)),
+    ]
 }
 
-impl Section<'_> {
-    pub(crate) fn refuse(&self, key: &str, message: impl std::fmt::Display) -> LabError {
-        self.source.refuse(&format!("network.packets.{key}"), message).into()
-    }
+fn wrong_buffer(it: &Subject<'_, Buffers<'_>>, written: &PerLane<Bytes>) -> Option<Sentence> {
+    wrong_values(it, written, |bytes| {
+        within!(
+            bytes,
+            Bytes(BLOCK_BYTES.into())..=BUFFER_MAX,
+            "the buffer of a lane holds whole blocks of {BLOCK_BYTES} B, from one to {BUFFER_MAX}"
+        )
+    })
+}
 
-    /// Returns buffers by lane, in whole blocks; 0 for lanes that do not exist.
-    pub(crate) fn buffer_blocks(
-        &self,
-        key: &str,
-        written: &PerLane<Bytes>,
-        count: u8,
-    ) -> Result<LaneBlocks, LabError> {
-        let mut blocks = LaneBlocks::default();
-        let values =
-            value_by_lane(self.source, written, count).map_err(|why| self.refuse(key, why))?;
-        for (lane, value) in values.into_iter().enumerate() {
-            let bytes =
-                Some(value).filter(|it| (u64::from(BLOCK_BYTES)..=BUFFER_MAX.0).contains(&it.0));
-            let bytes = bytes.ok_or_else(|| {
-                let key = match written {
-                    PerLane::All(_) => key.to_owned(),
-                    PerLane::Each(_) => format!("{key}.{lane}"),
-                };
-                let message = format!(
-                    "the buffer of a lane holds whole blocks of {BLOCK_BYTES} B, from one to {BUFFER_MAX}, not {value}"
-                );
-                self.refuse(&key, message)
-            })?;
-            blocks[lane] = u32::try_from(bytes.0 / u64::from(BLOCK_BYTES)).expect("checked");
-        }
-        Ok(blocks)
-    }
+fn beside_outputs(it: &Subject<'_, Buffers<'_>>, key: &str) -> Option<Sentence> {
+    when!(
+        it.switch.output_buffer.is_some() && it.source.tree.get(key).is_some(),
+        "packets cross to the buffers of outputs as soon as there is space, so that no input is read by \
+         one output at a time, and none is overtaken: leave it out, or network.packets.output_buffer"
+    )
+}
 
-    /// Returns the output buffers in blocks, if there are any; refuses `read` and `overtaking`
-    /// beside them.
-    pub(crate) fn output_blocks(
-        &self,
-        written: Option<&PerLane<Bytes>>,
-        count: u8,
-    ) -> Result<Option<LaneBlocks>, LabError> {
-        let Some(written) = written else { return Ok(None) };
-        let is_written =
-            |key: &&str| self.source.tree.get(&format!("network.packets.{key}")).is_some();
-        if let Some(key) = ["read", "overtaking"].into_iter().find(is_written) {
-            let message = "packets cross to the buffers of outputs as soon as there is space, so that no input is read by \
-                           one output at a time, and none is overtaken: leave it out, or network.packets.output_buffer";
-            return Err(self.refuse(key, message));
-        }
-        self.buffer_blocks("output_buffer", written, count).map(Some)
-    }
+pub(super) fn of_overtaking<'a>() -> [Check<&'a PacketsParameters>; 1] {
+    [refuse("overtaking.at_most", |it| {
+        let rule = "a packet may be overtaken from 0 to 1,000,000 times";
+        within!(it.overtaking.at_most, OVERTAKEN, "{rule}")
+    })]
+}
 
-    pub(crate) fn overtaking(
-        &self,
-        written: OvertakingParameters,
-    ) -> Result<OvertakingPlan, LabError> {
-        let OvertakingParameters { at_most, among } = written;
-        let allowed = Some(at_most).filter(|times| (0..=OVERTAKEN_MAX).contains(times));
-        let at_most = allowed.and_then(|times| u32::try_from(times).ok()).ok_or_else(|| {
-            let message =
-                format!("a packet may be overtaken from 0 to 1,000,000 times, not {at_most}");
-            self.refuse("overtaking.at_most", message)
-        })?;
-        Ok(OvertakingPlan { at_most, among })
+/// Returns buffers by lane, in whole blocks; 0 for lanes that do not exist.
+pub(super) fn blocks(written: &PerLane<Bytes>, count: u8) -> LaneBlocks {
+    let mut blocks = LaneBlocks::default();
+    let values = written.by_lane(count.into()).expect("a check refuses other lists");
+    for (blocks, Bytes(bytes)) in blocks.iter_mut().zip(values) {
+        let whole = bytes / u64::from(BLOCK_BYTES);
+        *blocks = u32::try_from(whole).expect("a check refuses larger buffers");
     }
+    blocks
 }

@@ -2,8 +2,9 @@
 
 use crate::check::{Check, refuse, when, within};
 use crate::compile::cables::DELAY_MAX;
+use crate::compile::lanes::wrong_list;
 use crate::compile::written::{first_written, whose};
-use crate::scenario::{CreditLoss, FlowControl, PacketsParameters};
+use crate::scenario::{CreditLoss, FlowControl, PacketsParameters, Pfc};
 use gingham_kernel::{Bytes, Span};
 use gingham_net::{BLOCK_BYTES, Plan};
 use gingham_topology::ChannelId;
@@ -54,6 +55,18 @@ pub(crate) fn of_keys<'a>() -> [Check<&'a PacketsParameters>; 6] {
                 FRAMES,
                 "a pause frame has from {smallest} to {largest}"
             )
+        }),
+    ]
+}
+
+/// Returns the checks of lists of marks; the subject has the number of lanes.
+pub(super) fn of_lists<'a>() -> [Check<(&'a Pfc, u8)>; 2] {
+    [
+        refuse("flow_control.pfc.pause", |it| {
+            wrong_list(it.source, it.of.0.pause.as_ref()?, it.of.1)
+        }),
+        refuse("flow_control.pfc.resume", |it| {
+            wrong_list(it.source, it.of.0.resume.as_ref()?, it.of.1)
         }),
     ]
 }

@@ -8,10 +8,9 @@
 //!
 //! Source: the headroom of `docs/concepts/timing-packets.md`.
 
-use super::checks::{LaneMarks, of_marks};
+use super::checks::{LaneMarks, of_lists, of_marks};
 use crate::check::{Subject, check};
 use crate::compile::gathered::Gathered;
-use crate::compile::lanes::value_by_lane;
 use crate::compile::longest::longest_on;
 use crate::error::LabError;
 use crate::scenario::{
@@ -58,8 +57,10 @@ pub(crate) fn settle(
         return Ok(());
     };
     let count = plan.lanes.count;
-    let pause = written(source, pfc.pause.as_ref(), "pause", count)?;
-    let resume = written(source, pfc.resume.as_ref(), "resume", count)?;
+    let lists = Subject::of_table(source, "network.packets", (pfc, count));
+    check(&of_lists(), &lists, gathered)?;
+    let pause = written(pfc.pause.as_ref(), count);
+    let resume = written(pfc.resume.as_ref(), count);
     for lane in 0..count {
         let place = usize::from(lane);
         let longest = longest_on(plan, LaneSet::one(lane));
@@ -86,17 +87,11 @@ pub(crate) fn settle(
     Ok(())
 }
 
-/// Returns the marks given under a key, by lane.
-fn written(
-    source: &ScenarioSource,
-    marks: Option<&PerLane<Bytes>>,
-    key: &str,
-    count: u8,
-) -> Result<Vec<Option<u64>>, LabError> {
-    let Some(marks) = marks else { return Ok(vec![None; count.into()]) };
-    let values = value_by_lane(source, marks, count)
-        .map_err(|why| source.refuse(&format!("network.packets.flow_control.pfc.{key}"), why))?;
-    Ok(values.into_iter().map(|bytes| Some(bytes.0)).collect())
+/// Returns marks by lane, if given.
+fn written(marks: Option<&PerLane<Bytes>>, count: u8) -> Vec<Option<u64>> {
+    let by_lane = |marks: &PerLane<Bytes>| marks.by_lane(count.into()).expect("a check refuses it");
+    let marks = marks.map(by_lane).into_iter().flatten().map(|bytes| Some(bytes.0));
+    marks.chain(std::iter::repeat(None)).take(count.into()).collect()
 }
 
 /// Returns the largest headroom that any channel needs for packets of this length, and the channel.
