@@ -32,6 +32,7 @@ use crate::check::{Subject, check};
 use crate::error::LabError;
 use crate::mechanisms::{admission, flow_control, in_transit, marking, policing, posting, window};
 use crate::scenario::{self, Parameters, ScenarioSource};
+use classes::sending;
 use gathered::Gathered;
 use gingham_input::FileRead;
 use gingham_net::{FollowPlan, Plan};
@@ -89,7 +90,9 @@ pub fn compile_observed(
     let stop = measure::stop(&scenario.stop);
     let (fabric, is_dump) = (origin.loaded.fabric, origin.loaded.is_dump);
     let parameters = scenario.network.parameters();
-    classes::check_limit(source, parameters.links.packet_max)?;
+    let packet_max = parameters.links.packet_max;
+    let limit = Subject::of_table(source, "network", packet_max);
+    check(&sending::of_limit(), &limit, &mut gathered)?;
     gathered.files.extend(origin.file);
     let table = Subject::of_table(source, "network.in_transit", parameters.in_transit);
     check(&in_transit::of_keys(), &table, &mut gathered)?;
@@ -112,7 +115,7 @@ pub fn compile_observed(
     reached(Milestone::Routes);
     let proof = paths::prove(source, &sending, routes, &kind, allow_deadlock, &mut gathered)?;
     reached(Milestone::Proof);
-    let channels = cables::channels(source, &fabric, &parameters, &kind, &mut gathered.notes)?;
+    let channels = cables::channels(source, &fabric, &parameters, &kind, &mut gathered)?;
     let admission = admission::plan(source, &kind, &channels, &mut gathered)?;
     let links =
         Links { fabric: &fabric, channels: &channels, parameters: &parameters, kind: &kind };
@@ -139,7 +142,10 @@ pub fn compile_observed(
         adapters,
         admission,
     };
-    classes::check_packet_max(source, &plan, parameters.links.packet_max)?;
+    if let Some(max) = packet_max {
+        let packets = Subject::of_table(source, "", (&plan, max));
+        check(&sending::of_packets(), &packets, &mut gathered)?;
+    }
     check_plan(source, &plan, &mut gathered)?;
     flow_control::settle(source, &parameters, &mut plan, &mut gathered)?;
     plan.follow = follow::plan(source, &plan)?;

@@ -1,9 +1,10 @@
 //! Compilation of cables: rates and lengths become flit times, delays and slack buffers.
 
+use super::gathered::Gathered;
 use super::network::NetworkKind;
+use crate::check::{Check, Subject, check, delay_too_long, note, outside, refuse, say, when};
 use crate::error::LabError;
 use crate::scenario::{Parameters, Preset, ScenarioSource, SwitchingParameters};
-use gingham_input::InputError;
 use gingham_kernel::{FlitTime, Length, Rate, Span};
 use gingham_net::{ChannelPlan, InTransitParameters, SlackBuffer, Switching, WhenPoolFull};
 use gingham_topology::{ChannelId, Fabric, LinkSpeed, PartialSpeed};
@@ -26,12 +27,12 @@ pub(crate) fn channels(
     fabric: &Fabric,
     parameters: &Parameters,
     kind: &NetworkKind,
-    notes: &mut Vec<String>,
+    gathered: &mut Gathered,
 ) -> Result<Vec<ChannelPlan>, LabError> {
     let network = &source.scenario.network;
     let flit_bytes = kind.switching.flit_bytes();
-    check_delays(source, parameters, kind)?;
-    let mut census = Census::default();
+    check(&of_delays(), &Subject::of_table(source, "", (parameters, kind)), gathered)?;
+    let mut census = Census { cables: fabric.cables().len(), ..Census::default() };
     let mut channels = Vec::with_capacity(fabric.channel_count());
     for channel in ChannelId::first(fabric.channel_count()) {
         let cable = fabric.cable_of(channel);
@@ -40,23 +41,20 @@ pub(crate) fn channels(
         let rate = network.link_rate.or(told).or_else(half).unwrap_or(parameters.links.link_rate);
         let length = cable.length.unwrap_or(parameters.links.cable_length);
         let flit = rate.flit_time(flit_bytes.into());
-        check_cable(rate, length, flit.span, parameters, kind).map_err(|(key, message)| {
-            let message = format!("on {}: {message}", fabric.channel_name(channel));
-            InputError::at(&source.tree, key, message)
-        })?;
-        let delay = parameters.cable_delay(length);
-        let cable = Cable { channel, flit: flit.span, delay };
-        let slack = slack_buffer(source, fabric, cable, parameters, kind, &mut census)?;
+        let cable = Cable { fabric, parameters, kind, channel, rate, length, flit: flit.span };
+        let cable = &Subject::of_table(source, "", cable);
+        check(&of_cable(), cable, gathered)?;
+        let slack = slack_buffer(source, cable, &mut census)?;
         census.see_rate(told.is_some_and(|told| told != parameters.links.link_rate));
         census.see_unknown(fabric.cable_of(channel));
         // The time of a whole packet is computed from its bytes, without rounding per flit.
         if !matches!(kind.switching, Switching::Packets(_)) {
             census.see_rounding(&flit);
         }
-        let bytes = rate.byte_time();
+        let (bytes, delay) = (rate.byte_time(), cable.delay());
         channels.push(ChannelPlan { flit: flit.span, bytes, delay, slack });
     }
-    census.note(source, fabric, notes);
+    check(&of_census(), &Subject::of_table(source, "", census), gathered)?;
     Ok(channels)
 }
 
@@ -75,116 +73,123 @@ fn told_in_half(half: PartialSpeed, preset: Preset, parameters: &Parameters) -> 
     }
 }
 
-/// A channel with its timing.
-#[derive(Clone, Copy)]
-struct Cable {
+/// A channel with the values that determine its timing.
+struct Cable<'a> {
+    fabric: &'a Fabric,
+    parameters: &'a Parameters,
+    kind: &'a NetworkKind,
     channel: ChannelId,
+    rate: Rate,
+    length: Length,
     flit: Span,
-    delay: Span,
+}
+
+impl Cable<'_> {
+    fn name(&self) -> String {
+        self.fabric.channel_name(self.channel)
+    }
+
+    fn delay(&self) -> Span {
+        self.parameters.cable_delay(self.length)
+    }
+
+    fn leads_to_switch(&self) -> bool {
+        self.fabric.node(self.fabric.target(self.channel).node).is_switch()
+    }
+
+    /// Returns how long the port at the end of the channel holds the header of a lone worm; `None`
+    /// at a host that accepts every packet.
+    fn held_header(&self) -> Option<Span> {
+        let InTransitParameters { detection, programming, when_full, .. } =
+            self.parameters.in_transit;
+        if self.leads_to_switch() {
+            self.kind.header_delay().map(|(_, delay)| delay)
+        } else {
+            (when_full == WhenPoolFull::Stop).then_some(detection + programming)
+        }
+    }
 }
 
 /// Returns the slack buffer at the end of a channel, if there is one.
 fn slack_buffer(
     source: &ScenarioSource,
-    fabric: &Fabric,
-    cable: Cable,
-    parameters: &Parameters,
-    kind: &NetworkKind,
+    cable: &Cable<'_>,
     census: &mut Census,
 ) -> Result<Option<SlackBuffer>, LabError> {
-    let Cable { channel, flit, delay } = cable;
-    let Some(smallest) = kind.slack else { return Ok(None) };
-    let Some(held) = held_header(fabric, channel, parameters, kind) else { return Ok(None) };
+    let (Some(smallest), Some(held)) = (cable.kind.slack, cable.held_header()) else {
+        return Ok(None);
+    };
+    let (flit, delay) = (cable.flit, cable.delay());
     let slack = match source.scenario.network.slack {
         Some(exact) => exact,
         None => smallest.scaled(flit, delay, held),
     };
-    slack.check(flit, delay).map_err(|error| {
-        let message = format!("on {}: {error}", fabric.channel_name(channel));
-        InputError::at(&source.tree, "network.slack", message)
-    })?;
-    if fabric.node(fabric.target(channel).node).is_switch() {
+    slack
+        .check(flit, delay)
+        .map_err(|error| source.refuse("network.slack", format!("on {}: {error}", cable.name())))?;
+    if cable.leads_to_switch() {
         census.see_buffer(slack, smallest);
     }
     Ok(Some(slack))
 }
 
-/// Returns how long the port at the end of a channel holds the header of a lone worm; `None` at a
-/// host that accepts every packet.
-fn held_header(
-    fabric: &Fabric,
-    channel: ChannelId,
-    parameters: &Parameters,
-    kind: &NetworkKind,
-) -> Option<Span> {
-    let InTransitParameters { detection, programming, when_full, .. } = parameters.in_transit;
-    if fabric.node(fabric.target(channel).node).is_switch() {
-        kind.header_delay().map(|(_, delay)| delay)
-    } else {
-        (when_full == WhenPoolFull::Stop).then_some(detection + programming)
-    }
+/// Returns the check of the delays of switches and cables.
+fn of_delays<'a>() -> [Check<(&'a Parameters, &'a NetworkKind)>; 1] {
+    [refuse("network", |it| {
+        let (Parameters { links, .. }, kind) = it.of;
+        let of_cables = [
+            ("network.delay_per_metre", links.delay_per_metre),
+            ("network.fec_delay", links.fec_delay),
+        ];
+        let mut delays = kind.switch_delays().into_iter().chain(of_cables);
+        delays.find_map(|(key, delay)| Some(delay_too_long(delay)?.at(key)))
+    })]
 }
 
-fn check_delays(
-    source: &ScenarioSource,
-    parameters: &Parameters,
-    kind: &NetworkKind,
-) -> Result<(), LabError> {
-    let of_cables = [
-        ("network.delay_per_metre", parameters.links.delay_per_metre),
-        ("network.fec_delay", parameters.links.fec_delay),
-    ];
-    let mut delays = kind.switch_delays().into_iter().chain(of_cables);
-    match delays.find(|(_, delay)| *delay > DELAY_MAX) {
-        Some((key, delay)) => {
-            let message = format!("a delay is at most {DELAY_MAX}, not {delay}");
-            Err(InputError::at(&source.tree, key, message).into())
-        }
-        None => Ok(()),
-    }
-}
-
-/// Refuses values beyond 64 bits of picoseconds or 32 bits of flits; the error has the key and the
-/// reason.
-fn check_cable(
-    rate: Rate,
-    length: Length,
-    flit: Span,
-    parameters: &Parameters,
-    kind: &NetworkKind,
-) -> Result<(), (&'static str, String)> {
-    if rate < RATE_MIN {
-        return Err((
-            "network.link_rate",
-            format!("a link carries at least {RATE_MIN}, not {rate}"),
-        ));
-    }
-    let product = u128::from(length.as_mm()) * u128::from(parameters.links.delay_per_metre.as_ps());
-    if product / 1_000 >= u128::from(DELAY_MAX.as_ps()) {
-        let message = format!("a cable of {length} delays by {DELAY_MAX} or more");
-        return Err(("network.cable_length", message));
-    }
-    let under_way = (parameters.cable_delay(length) * 2).div_ceil(flit);
-    let held = kind.header_delay().map(|(key, delay)| (key, delay.div_ceil(flit)));
-    let InTransitParameters { detection, programming, .. } = parameters.in_transit;
-    let unit = match kind.switching {
-        Switching::Packets(_) => "bytes",
-        Switching::Wormhole(_) | Switching::VirtualLanes(_) => "flits",
-    };
-    let held_by_host = (detection + programming).div_ceil(flit);
-    let fills = [
-        Some(("network.cable_length", under_way)),
-        held,
-        Some(("network.in_transit.detection", held_by_host)),
-    ];
-    for (key, flits) in fills.into_iter().flatten() {
-        if flits > FLITS_MAX {
-            let message =
-                format!("at {rate} it takes {flits} {unit} to fill this delay, beyond 2^30");
-            return Err((key, message));
-        }
-    }
-    Ok(())
+/// Returns the checks for values beyond 64 bits of picoseconds or 32 bits of flits.
+fn of_cable<'a>() -> [Check<Cable<'a>>; 3] {
+    [
+        refuse("network.link_rate", |it| {
+            when!(
+                it.rate < RATE_MIN,
+                "on {}: a link carries at least {RATE_MIN}, not {}",
+                it.name(),
+                it.rate
+            )
+        }),
+        refuse("network.cable_length", |it| {
+            let per_metre = u128::from(it.parameters.links.delay_per_metre.as_ps());
+            let delay = u128::from(it.length.as_mm()) * per_metre / 1_000;
+            when!(
+                delay >= u128::from(DELAY_MAX.as_ps()),
+                "on {}: a cable of {} delays by {DELAY_MAX} or more",
+                it.name(),
+                it.length
+            )
+        }),
+        refuse("network.cable_length", |it| {
+            let InTransitParameters { detection, programming, .. } = it.parameters.in_transit;
+            let fills = [
+                Some(("network.cable_length", it.delay() * 2)),
+                it.kind.header_delay(),
+                Some(("network.in_transit.detection", detection + programming)),
+            ];
+            let mut fills = fills.into_iter().flatten();
+            let (key, flits) = fills.find_map(|(key, delay)| {
+                Some((key, outside(delay.div_ceil(it.flit), ..=FLITS_MAX)?))
+            })?;
+            let unit = match it.kind.switching {
+                Switching::Packets(_) => "bytes",
+                Switching::Wormhole(_) | Switching::VirtualLanes(_) => "flits",
+            };
+            let sentence = say!(
+                "on {}: at {} it takes {flits} {unit} to fill this delay, beyond 2^30",
+                it.name(),
+                it.rate
+            );
+            Some(sentence?.at(key))
+        }),
+    ]
 }
 
 const fn delay_keys(switching: &SwitchingParameters) -> &'static str {
@@ -200,6 +205,7 @@ const fn delay_keys(switching: &SwitchingParameters) -> &'static str {
 /// Counts of cables and buffers that are worth a note.
 #[derive(Default)]
 struct Census {
+    cables: usize,
     foreign_speeds: usize,
     /// Channels of unknown speed.
     unknown: usize,
@@ -231,46 +237,60 @@ impl Census {
     fn see_rounding(&mut self, flit: &FlitTime) {
         self.rounding_max = self.rounding_max.max(flit.relative_error.abs());
     }
+}
 
-    fn note(&self, source: &ScenarioSource, fabric: &Fabric, notes: &mut Vec<String>) {
-        let network = &source.scenario.network;
-        let preset = network.preset().name();
-        let cables = fabric.cables().len();
-        let foreign = self.foreign_speeds / 2;
-        if foreign > 0 {
-            notes.push(match network.link_rate {
-                Some(rate) => format!(
-                    "{foreign} of {cables} cables tell a speed of their own; all run at {rate} as network.link_rate says"
+/// Returns the checks of deviations from the preset.
+fn of_census() -> [Check<Census>; 4] {
+    [
+        note(|it| {
+            let (network, foreign) = (&it.source.scenario.network, it.foreign_speeds / 2);
+            match network.link_rate.filter(|_| foreign > 0) {
+                Some(rate) => say!(
+                    "{foreign} of {} cables tell a speed of their own; all run at {rate} as network.link_rate says",
+                    it.cables
                 ),
-                None => format!(
-                    "{foreign} of {cables} cables run at the speed that the fabric tells, not at the {preset} preset's; \
+                None => when!(
+                    foreign > 0,
+                    "{foreign} of {} cables run at the speed that the fabric tells, not at the {} preset's; \
                      the delays of its switch are kept ({})",
+                    it.cables,
+                    network.preset().name(),
                     delay_keys(&network.parameters().switching)
                 ),
-            });
-        }
-        if self.unknown > 0 && self.telling > 0 && network.link_rate.is_none() {
-            let (unknown, half) = (self.unknown / 2, self.in_half / 2);
-            let told = match half {
-                0 => String::new(),
-                half => format!(", {half} of them with the lanes or the generation that they tell"),
-            };
-            notes.push(format!(
-                "the speed of {unknown} of {cables} cables is unknown: they run at the {preset} preset's{told}; \
-                 network.preset or the file can say another"
-            ));
-        }
-        if self.grown > 0 && network.slack.is_none() {
-            notes.push(format!(
-                "{} input buffers grew beyond the {preset} preset's, up to {} flits, because their cables hold more",
-                self.grown, self.capacity_max
-            ));
-        }
-        if self.rounding_max > ROUNDING_NOTED {
-            notes.push(format!(
+            }
+        }),
+        note(|it| {
+            let network = &it.source.scenario.network;
+            when!(
+                it.unknown > 0 && it.telling > 0 && network.link_rate.is_none(),
+                "the speed of {} of {} cables is unknown: they run at the {} preset's{}; \
+                 network.preset or the file can say another",
+                it.unknown / 2,
+                it.cables,
+                network.preset().name(),
+                match it.in_half / 2 {
+                    0 => String::new(),
+                    half =>
+                        format!(", {half} of them with the lanes or the generation that they tell"),
+                }
+            )
+        }),
+        note(|it| {
+            let network = &it.source.scenario.network;
+            when!(
+                it.grown > 0 && network.slack.is_none(),
+                "{} input buffers grew beyond the {} preset's, up to {} flits, because their cables hold more",
+                it.grown,
+                network.preset().name(),
+                it.capacity_max
+            )
+        }),
+        note(|it| {
+            when!(
+                it.rounding_max > ROUNDING_NOTED,
                 "flit times are whole picoseconds; the largest rounding is {:.2} %",
-                100.0 * self.rounding_max
-            ));
-        }
-    }
+                100.0 * it.rounding_max
+            )
+        }),
+    ]
 }

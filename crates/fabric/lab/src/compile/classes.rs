@@ -30,15 +30,15 @@ mod stagger;
 mod stencil;
 
 pub(crate) use hosts::{Hosts, matching};
-pub(crate) use sending::{check_limit, check_packet_max};
 pub(crate) use sending::{checked_priority, packet_too_long, priority_out_of_range};
 
 use super::gathered::Gathered;
 use super::network::Links;
-use crate::check::check;
+use crate::check::{Check, Subject, check, note, refuse, say, when};
 use crate::error::LabError;
 use crate::mechanisms::{policing, posting, streams, window};
-use crate::scenario::{Parameters, ScenarioSource};
+use crate::scenario::{ScenarioSource, TrafficClass};
+use arrivals::Sending;
 use context::ClassContext;
 use destinations::Aim;
 use gingham_input::InputError;
@@ -53,12 +53,10 @@ pub(crate) fn classes(
     gathered: &mut Gathered,
 ) -> Result<Vec<ClassPlan>, LabError> {
     let written = &source.scenario.traffic;
-    if written.is_empty() {
-        return Err(InputError::at(&source.tree, "traffic", "at least one class must send").into());
-    }
+    check(&of_traffic(), &Subject::of_table(source, "", &written[..]), gathered)?;
     let hosts = Hosts::of(links.fabric);
-    check_names(source)?;
-    let replied = replies::replied(source)?;
+    let replied = replies::replied(written);
+    check(&replies::of_replied(), &Subject::of_table(source, "", &replied[..]), gathered)?;
     let mut compiled = Compiled::new();
     for index in replies::in_order(&replied) {
         let class = &written[index];
@@ -69,30 +67,37 @@ pub(crate) fn classes(
         compiled.insert(ClassId::new(index), plan);
     }
     let classes: Vec<ClassPlan> = compiled.into_values().collect();
-    note_levels(links.parameters, &classes, gathered);
+    let levels = Subject::of_table(source, "", (links.parameters.arbitration, &classes[..]));
+    check(&of_levels(), &levels, gathered)?;
     Ok(classes)
 }
 
-fn check_names(source: &ScenarioSource) -> Result<(), LabError> {
-    let written = &source.scenario.traffic;
-    for (index, class) in written.iter().enumerate() {
-        if written[..index].iter().any(|earlier| earlier.name == class.name) {
-            let message =
-                format!("two classes are called `{}`; each needs a name of its own", class.name);
-            return Err(source.refuse(&format!("traffic.{index}.name"), message).into());
-        }
-    }
-    Ok(())
+/// Returns the checks of classes together: their number, their names and those that they reply to.
+fn of_traffic<'a>() -> [Check<&'a [TrafficClass]>; 3] {
+    [
+        refuse("traffic", |it| when!(it.is_empty(), "at least one class must send")),
+        refuse("traffic.*.name", |it| {
+            let is_twice = |index: &usize| it[..*index].iter().any(|of| of.name == it[*index].name);
+            let index = (0..it.len()).find(is_twice)?;
+            let name = &it[index].name;
+            let sentence = say!("two classes are called `{name}`; each needs a name of its own");
+            Some(sentence?.of_class(index))
+        }),
+        refuse("traffic.*.arrivals.reply.to", |it| replies::unknown(it.of)),
+    ]
 }
 
-/// Notes that switches arbitrate by priority although there is only one priority.
-fn note_levels(parameters: &Parameters, classes: &[ClassPlan], gathered: &mut Gathered) {
-    let first = classes[0].priority;
-    let is_one = classes.iter().flat_map(ClassPlan::priorities).all(|level| level == first);
-    if is_one && parameters.arbitration == Arbitration::StrictPriority {
-        let note = "switches go by priority, but all classes have the same: outputs go to inputs round robin";
-        gathered.notes.push(note.to_owned());
-    }
+/// Returns the check for switches that arbitrate by priority although there is only one priority.
+fn of_levels<'a>() -> [Check<(Arbitration, &'a [ClassPlan])>; 1] {
+    [note(|it| {
+        let (arbitration, classes) = it.of;
+        let mut levels = classes.iter().flat_map(ClassPlan::priorities);
+        when!(
+            arbitration == Arbitration::StrictPriority
+                && levels.all(|level| level == classes[0].priority),
+            "switches go by priority, but all classes have the same: outputs go to inputs round robin"
+        )
+    })]
 }
 
 /// Returns the plan of a class; if it replies to a class `to`, that one is `compiled` already.
@@ -102,8 +107,10 @@ fn compile(
     compiled: &Compiled,
     gathered: &mut Gathered,
 ) -> Result<ClassPlan, LabError> {
-    let active = arrivals::active(context)?;
-    stagger::check_stagger(context)?;
+    let subject = &context.subject(context);
+    check(&arrivals::of_times(), subject, gathered)?;
+    check(&stagger::of_arrivals(), subject, gathered)?;
+    let active = arrivals::active(context);
     let sources = match (&context.class.arrivals, to) {
         _ if context.class.streams.is_some() => streams::streams(context, &active, gathered)?,
         (Arrivals::Schedule(file), _) => schedule::scheduled(context, file, &active, gathered)?,
@@ -112,7 +119,7 @@ fn compile(
         }
         _ => drawn(context, gathered)?,
     };
-    check(&sending::of_priority(), &context.subject(context), gathered)?;
+    check(&sending::of_priority(), subject, gathered)?;
     let priority = checked_priority(context.class.priority);
     let policing = policing::plan(context, &sources, gathered)?;
     let post = posting::post(context, &sources, policing.as_ref(), gathered)?;
@@ -144,8 +151,8 @@ fn drawn(context: &ClassContext<'_>, gathered: &mut Gathered) -> Result<Vec<Sour
         match aim {
             Aim::At { destinations, load_factor } => {
                 let arrivals = arrivals.scaled(load_factor);
-                arrivals::check_periods(context, *endpoint, &arrivals, &lengths)?;
-                arrivals::check_cycles(context, *endpoint, &arrivals, &lengths)?;
+                let of = Sending { context, host: *endpoint, plan: &arrivals, lengths: &lengths };
+                check(&arrivals::of_host(), &context.subject(of), gathered)?;
                 let lengths = lengths.clone();
                 let drawn = DrawnPlan { later, arrivals, lengths, destinations };
                 let messages = MessagePlan::Drawn(drawn);

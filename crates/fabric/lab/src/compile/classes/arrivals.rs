@@ -35,21 +35,24 @@ pub(crate) fn shown_limit(load: f64) -> f64 {
     (load * scale).floor() / scale
 }
 
+/// Returns the checks of the start and stop of a class.
+pub(super) fn of_times<'a>() -> [Check<&'a ClassContext<'a>>; 2] {
+    [
+        refuse("start", |it| {
+            let (start, end) = (it.class.start?, it.source.scenario.stop.time);
+            when!(start >= end, "the class starts at {start}, but the run ends at {end}")
+        }),
+        refuse("stop", |it| {
+            let (start, stop) = (it.class.start.unwrap_or(Span::ZERO), it.class.stop?);
+            when!(stop <= start, "the class stops at {stop}, not after its start at {start}")
+        }),
+    ]
+}
+
 /// Returns the time range from the start of a class to its stop.
-pub(crate) fn active(context: &ClassContext<'_>) -> Result<Range<Time>, LabError> {
-    let (start, end) =
-        (context.class.start.unwrap_or(Span::ZERO), context.source.scenario.stop.time);
-    if context.class.start.is_some() && start >= end {
-        let message = format!("the class starts at {start}, but the run ends at {end}");
-        return Err(context.error("start", message).into());
-    }
-    match context.class.stop {
-        Some(stop) if stop <= start => {
-            let message = format!("the class stops at {stop}, not after its start at {start}");
-            Err(context.error("stop", message).into())
-        }
-        stop => Ok(Time::ZERO + start..stop.map_or(Time::MAX, |stop| Time::ZERO + stop)),
-    }
+pub(super) fn active(context: &ClassContext<'_>) -> Range<Time> {
+    let start = context.class.start.unwrap_or(Span::ZERO);
+    Time::ZERO + start..context.class.stop.map_or(Time::MAX, |stop| Time::ZERO + stop)
 }
 
 /// Returns the arrival process of a class that draws its messages, at the load of the class.
@@ -149,52 +152,50 @@ pub(crate) fn wrong_periods(table: &str, on: Span, off: Span) -> Option<Sentence
     })
 }
 
-/// Rejects Bernoulli loads above one message per cycle.
-pub(crate) fn check_cycles(
-    context: &ClassContext<'_>,
-    host: EndpointId,
-    plan: &ArrivalPlan,
-    lengths: &LengthPlan,
-) -> Result<(), LabError> {
-    let ArrivalPlan::Bernoulli { load, cycle } = plan else { return Ok(()) };
-    let byte_ps = context.links.byte_ps(host);
-    let interval_ps = plan.interval_mean_ps(lengths.mean_bytes(), byte_ps).unwrap_or(0.0);
-    #[expect(clippy::cast_precision_loss, reason = "a ratio needs few digits")]
-    let cycle_ps = cycle.as_ps() as f64;
-    if interval_ps >= cycle_ps * (1.0 - ROUNDING) {
-        return Ok(());
-    }
-    let message = format!(
-        "with messages of {} B on average a host would have to create {:.2} of them in a cycle, and creates one at most: \
-         let them be longer, or the load at most {}",
-        lengths.mean_bytes(),
-        cycle_ps / interval_ps,
-        shown_limit(load * interval_ps / cycle_ps)
-    );
-    Err(context.error("load", message).into())
+/// A host of a class with its arrivals.
+pub(super) struct Sending<'a> {
+    pub(super) context: &'a ClassContext<'a>,
+    pub(super) host: EndpointId,
+    pub(super) plan: &'a ArrivalPlan,
+    pub(super) lengths: &'a LengthPlan,
 }
 
-/// Refuses on periods so short that more than a thousand of them pass between two messages of a
-/// host.
-pub(crate) fn check_periods(
-    context: &ClassContext<'_>,
-    host: EndpointId,
-    plan: &ArrivalPlan,
-    lengths: &LengthPlan,
-) -> Result<(), LabError> {
-    let ArrivalPlan::OnOff { periods, .. } = plan else { return Ok(()) };
-    let interval_ps =
-        plan.interval_mean_ps(lengths.mean_bytes(), context.links.byte_ps(host)).unwrap_or(0.0);
-    #[expect(clippy::cast_precision_loss, reason = "a ratio needs few digits")]
-    let periods_per_message = interval_ps * periods.share_on() / periods.on_mean.as_ps() as f64;
-    if periods_per_message <= PERIODS_PER_MESSAGE_MAX {
-        return Ok(());
+impl Sending<'_> {
+    fn interval_ps(&self) -> f64 {
+        let byte_ps = self.context.links.byte_ps(self.host);
+        self.plan.interval_mean_ps(self.lengths.mean_bytes(), byte_ps).unwrap_or(0.0)
     }
-    let message = format!(
-        "{periods_per_message:.0} on periods of {} pass between two messages of {}; at most \
-         {PERIODS_PER_MESSAGE_MAX} may, so make the periods longer or the load larger",
-        periods.on_mean,
-        context.fabric.endpoint_name(host)
-    );
-    Err(context.error("arrivals", message).into())
+}
+
+/// Returns the checks for on periods so short that more than a thousand of them pass between two
+/// messages, and for Bernoulli loads above one message per cycle.
+pub(super) fn of_host<'a>() -> [Check<Sending<'a>>; 2] {
+    [
+        refuse("arrivals", |it| {
+            let ArrivalPlan::OnOff { periods, .. } = it.plan else { return None };
+            let on_ps = it.interval_ps() * periods.share_on();
+            #[expect(clippy::cast_precision_loss, reason = "a ratio needs few digits")]
+            let periods_per_message = on_ps / periods.on_mean.as_ps() as f64;
+            when!(
+                periods_per_message > PERIODS_PER_MESSAGE_MAX,
+                "{periods_per_message:.0} on periods of {} pass between two messages of {}; at most \
+                 {PERIODS_PER_MESSAGE_MAX} may, so make the periods longer or the load larger",
+                periods.on_mean,
+                it.context.fabric.endpoint_name(it.host)
+            )
+        }),
+        refuse("load", |it| {
+            let ArrivalPlan::Bernoulli { load, cycle } = it.plan else { return None };
+            #[expect(clippy::cast_precision_loss, reason = "a ratio needs few digits")]
+            let (interval_ps, cycle_ps) = (it.interval_ps(), cycle.as_ps() as f64);
+            when!(
+                interval_ps < cycle_ps * (1.0 - ROUNDING),
+                "with messages of {} B on average a host would have to create {:.2} of them in a cycle, and creates one at most: \
+                 let them be longer, or the load at most {}",
+                it.lengths.mean_bytes(),
+                cycle_ps / interval_ps,
+                shown_limit(load * interval_ps / cycle_ps)
+            )
+        }),
+    ]
 }

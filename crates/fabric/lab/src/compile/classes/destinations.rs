@@ -1,6 +1,7 @@
 //! Destinations of the hosts of a class.
 
 use super::context::ClassContext;
+use crate::check::{Check, SHARE, Sentence, check, note, refuse, say, when, within};
 use crate::compile::gathered::Gathered;
 use crate::error::LabError;
 use gingham_net::WhenPoolFull;
@@ -48,7 +49,7 @@ pub(super) fn aims(
                 super::chosen_hosts::host_matching(context, "destinations.host", name)?;
             Ok(hosts.iter().map(|host| fixed(context, *host, destination, UNREACHABLE)).collect())
         }
-        Destinations::HotSpot(hot_spot) => to_hot_spot(context, hosts, hot_spot),
+        Destinations::HotSpot(hot_spot) => to_hot_spot(context, hosts, hot_spot, gathered),
         Destinations::Pairs(pairs) => to_pairs(context, hosts, pairs),
         Destinations::Transpose => {
             super::permutations::permuted(context, hosts, "transpose", Permutation::Transpose)
@@ -68,7 +69,7 @@ pub(super) fn aims(
         Destinations::BitRotation => {
             super::permutations::permuted(context, hosts, "bit-rotation", Permutation::BitRotation)
         }
-        Destinations::Asymmetric => asymmetric(context, hosts),
+        Destinations::Asymmetric => asymmetric(context, hosts, gathered),
         Destinations::Tornado(places) => super::permutations::shifted(
             context,
             hosts,
@@ -108,11 +109,7 @@ fn to_uniform(
     places: UniformPlaces,
     gathered: &mut Gathered,
 ) -> Result<Vec<Aim>, LabError> {
-    if places.itself {
-        let cure = "leave out `itself`, so that hosts send only to other hosts";
-        check_itself(context, hosts, "destinations.uniform.itself", cure)?;
-    }
-    note_within(context, hosts, places.within, gathered);
+    check(&of_uniform(), &context.subject(To { context, hosts, written: places }), gathered)?;
     let mut of_class: BTreeMap<usize, Vec<EndpointId>> = BTreeMap::new();
     for host in hosts {
         of_class.entry(context.hosts.island[host.index()]).or_default().push(*host);
@@ -136,27 +133,34 @@ fn to_uniform(
     Ok(hosts.iter().map(aim).collect())
 }
 
-/// Notes the destinations of a class that includes only some of the hosts.
-fn note_within(
-    context: &ClassContext<'_>,
-    hosts: &[EndpointId],
-    within: Within,
-    gathered: &mut Gathered,
-) {
-    let all: usize = context.hosts.on_island.values().map(|hosts| hosts.len()).sum();
-    let count = hosts.len();
-    // The only sender of a class has no other host of the class to send to.
-    if count == all || count == 1 {
-        return;
-    }
-    let (to, key) = match within {
-        Within::Fabric => (format!("all {all} hosts of the fabric"), "fabric"),
-        Within::Class => ("one another only".to_owned(), "class"),
-    };
-    context.note(
-        gathered,
-        format!("its {count} hosts send to {to} (destinations.uniform.within = \"{key}\")"),
-    );
+/// A class with its hosts and the parameters of its destinations.
+struct To<'a, T> {
+    context: &'a ClassContext<'a>,
+    hosts: &'a [EndpointId],
+    written: T,
+}
+
+fn of_uniform<'a>() -> [Check<To<'a, UniformPlaces>>; 2] {
+    [
+        refuse("destinations.uniform.itself", |it| {
+            let cure = "leave out `itself`, so that hosts send only to other hosts";
+            it.written.itself.then(|| to_itself(it.context, it.hosts, cure))?
+        }),
+        // The destinations of a class that includes only some of the hosts.
+        note(|it| {
+            let all: usize = it.context.hosts.on_island.values().map(|hosts| hosts.len()).sum();
+            let count = it.hosts.len();
+            let (to, key) = match it.written.within {
+                Within::Fabric => (format!("all {all} hosts of the fabric"), "fabric"),
+                Within::Class => ("one another only".to_owned(), "class"),
+            };
+            // The only sender of a class has no other host of the class to send to.
+            when!(
+                count != all && count != 1,
+                "its {count} hosts send to {to} (destinations.uniform.within = \"{key}\")"
+            )
+        }),
+    ]
 }
 
 /// Returns uniform destinations among these hosts. If there are none, the source is silent for the
@@ -171,19 +175,13 @@ pub(super) fn uniform_among(others: OtherHosts, why_none: &'static str) -> Aim {
 
 /// Returns asymmetric destinations: host `s` of `N` sends to the hosts `s mod N/2` and `s mod N/2 +
 /// N/2`; one of these is the host itself.
-fn asymmetric(context: &ClassContext<'_>, hosts: &[EndpointId]) -> Result<Vec<Aim>, LabError> {
-    let count = hosts.len();
-    if !count.is_multiple_of(2) {
-        let message = format!(
-            "asymmetric needs an even number of hosts, such as {} or {}, not {count}",
-            count - 1,
-            count + 1
-        );
-        return Err(context.error("destinations", message).into());
-    }
-    let cure = "asymmetric sends half of all messages to their own host: use another pattern";
-    check_itself(context, hosts, "destinations", cure)?;
-    let half = count / 2;
+fn asymmetric(
+    context: &ClassContext<'_>,
+    hosts: &[EndpointId],
+    gathered: &mut Gathered,
+) -> Result<Vec<Aim>, LabError> {
+    check(&of_asymmetric(), &context.subject(To { context, hosts, written: () }), gathered)?;
+    let half = hosts.len() / 2;
     let aim = |(place, host): (usize, &EndpointId)| {
         let both = [place % half, place % half + half].map(|place| hosts[place]);
         let among = both.into_iter().filter(|other| context.hosts.joined(*host, *other)).collect();
@@ -192,39 +190,46 @@ fn asymmetric(context: &ClassContext<'_>, hosts: &[EndpointId]) -> Result<Vec<Ai
     Ok(hosts.iter().enumerate().map(aim).collect())
 }
 
+fn of_asymmetric<'a>() -> [Check<To<'a, ()>>; 2] {
+    [
+        refuse("destinations", |it| {
+            let count = it.hosts.len();
+            when!(
+                !count.is_multiple_of(2),
+                "asymmetric needs an even number of hosts, such as {} or {}, not {count}",
+                count - 1,
+                count + 1
+            )
+        }),
+        refuse("destinations", |it| {
+            let cure =
+                "asymmetric sends half of all messages to their own host: use another pattern";
+            to_itself(it.context, it.hosts, cure)
+        }),
+    ]
+}
+
 /// Refuses self-traffic in fabrics and networks that cannot return it, or that are outside the
 /// proof of deadlock freedom.
-fn check_itself(
-    context: &ClassContext<'_>,
-    hosts: &[EndpointId],
-    key: &str,
-    cure: &str,
-) -> Result<(), LabError> {
-    let refuse = |why: &str| Err(context.error(key, format!("{why}; {cure}")).into());
-    let scenario = &context.source.scenario;
-    if scenario.routing.lane_tables.is_some() {
-        return refuse(
+fn to_itself(context: &ClassContext<'_>, hosts: &[EndpointId], cure: &str) -> Option<Sentence> {
+    if context.source.scenario.routing.lane_tables.is_some() {
+        return say!(
             "tables of lanes (routing.lane_tables) say nothing of packets that leave a switch by the port by which \
-             they came",
+             they came; {cure}"
         );
     }
     if context.links.parameters.in_transit.when_full == WhenPoolFull::Stop {
-        return refuse(
+        return say!(
             "hosts that stop their senders (network.in_transit.when_full) could wait for packets of their own, and \
-             the proof against deadlock does not look at these",
+             the proof against deadlock does not look at these; {cure}"
         );
     }
     let has_switch = |host: &EndpointId| {
         let peer = context.fabric.target(context.fabric.endpoint_channel(*host)).node;
         context.fabric.node(peer).is_switch()
     };
-    match hosts.iter().find(|host| !has_switch(host)) {
-        Some(host) => {
-            let name = context.fabric.endpoint_name(*host);
-            refuse(&format!("no switch leads what `{name}` sends back to it"))
-        }
-        None => Ok(()),
-    }
+    let name = context.fabric.endpoint_name(*hosts.iter().find(|host| !has_switch(host))?);
+    say!("no switch leads what `{name}` sends back to it; {cure}")
 }
 
 /// Returns one destination, unless it is the source's own host, or on another island.
@@ -255,20 +260,26 @@ pub(super) fn at_places(
     hosts.iter().enumerate().map(aim).collect()
 }
 
+fn of_hot_spot<'a>() -> [Check<&'a HotSpot>; 2] {
+    [
+        refuse("destinations.hot-spot.share", |it| {
+            within!(it.share, SHARE, "the share of hot hosts is above 0 and at most 1")
+        }),
+        refuse("destinations.hot-spot.hosts", |it| {
+            let rule = "at least one host must be hot; for none, say destinations = \"uniform\"";
+            when!(it.hosts.is_empty(), "{rule}")
+        }),
+    ]
+}
+
 fn to_hot_spot(
     context: &ClassContext<'_>,
     hosts: &[EndpointId],
     written: &HotSpot,
+    gathered: &mut Gathered,
 ) -> Result<Vec<Aim>, LabError> {
+    check(&of_hot_spot(), &context.subject(written), gathered)?;
     let share = written.share;
-    if !(share > 0.0 && share <= 1.0) {
-        let message = format!("the share of hot hosts is above 0 and at most 1, not {share}");
-        return Err(context.error("destinations.hot-spot.share", message).into());
-    }
-    if written.hosts.is_empty() {
-        let message = "at least one host must be hot; for none, say destinations = \"uniform\"";
-        return Err(context.error("destinations.hot-spot.hosts", message).into());
-    }
     let hot = super::chosen_hosts::hosts_matching(
         context,
         "destinations.hot-spot.hosts",

@@ -7,9 +7,10 @@
 //! Invariant: every chain of replies begins with a class that replies to none.
 
 use super::context::ClassContext;
+use crate::check::{Check, Sentence, check, note, refuse, say, when};
 use crate::compile::gathered::Gathered;
 use crate::error::LabError;
-use crate::scenario::ScenarioSource;
+use crate::scenario::TrafficClass;
 use gingham_net::traffic::{
     Arrivals, DestinationPlan, LengthPlan, MessagePlan, Reply, ReplyPlan, SourcePlan,
 };
@@ -20,44 +21,45 @@ use std::collections::BTreeMap;
 /// Classes compiled so far.
 pub(super) type Compiled = BTreeMap<ClassId, ClassPlan>;
 
-/// Key of the class that is replied to.
-const TO: &str = "arrivals.reply.to";
+/// Refuses a reply to an unknown class.
+pub(super) fn unknown(classes: &[TrafficClass]) -> Option<Sentence> {
+    classes.iter().enumerate().find_map(|(index, class)| {
+        let Arrivals::Reply(Reply { to, .. }) = &class.arrivals else { return None };
+        let is_known = classes.iter().any(|other| other.name == *to);
+        let sentence = when!(!is_known, "no class is called `{to}`")?;
+        let others = classes.iter().filter(|other| other.name != class.name);
+        let names = others.map(|other| &*other.name);
+        Some(sentence.of_class(index).suggesting(to, "classes", names))
+    })
+}
 
 /// Returns for each class the one that it replies to, if any.
-pub(super) fn replied(source: &ScenarioSource) -> Result<Vec<Option<usize>>, LabError> {
-    let classes = &source.scenario.traffic;
-    let key = |index: usize| format!("traffic.{index}.{TO}");
-    let mut replied = Vec::new();
-    for (index, class) in classes.iter().enumerate() {
-        let Arrivals::Reply(reply) = &class.arrivals else {
-            replied.push(None);
-            continue;
-        };
-        let found = classes.iter().position(|other| other.name == reply.to);
-        let found = found.ok_or_else(|| {
-            let message = format!("no class is called `{}`", reply.to);
-            let others = classes.iter().filter(|other| other.name != class.name);
-            let names: Vec<&str> = others.map(|other| other.name.as_str()).collect();
-            source.refuse(&key(index), message).suggesting(&reply.to, "classes", &names)
-        })?;
-        replied.push(Some(found));
-    }
-    for index in 0..classes.len() {
-        if let Some(circle) = circle(&replied, index) {
-            let named = |index: &usize| format!("`{}`", classes[*index].name);
+pub(super) fn replied(classes: &[TrafficClass]) -> Vec<Option<usize>> {
+    let replied = |class: &TrafficClass| match &class.arrivals {
+        Arrivals::Reply(reply) => classes.iter().position(|other| other.name == reply.to),
+        _ => None,
+    };
+    classes.iter().map(replied).collect()
+}
+
+/// Returns the check for classes that wait for each other.
+pub(super) fn of_replied<'a>() -> [Check<&'a [Option<usize>]>; 1] {
+    [refuse("traffic.*.arrivals.reply.to", |it| {
+        (0..it.len()).find_map(|index| {
+            let circle = circle(it.of, index)?;
+            let named = |index: &usize| format!("`{}`", it.source.scenario.traffic[*index].name);
             let others: Vec<String> = circle[1..].iter().chain([&index]).map(named).collect();
             let (whom, cure) = match &others[..] {
                 [_] => ("itself".to_owned(), "let it reply to another"),
                 _ => (others.join(", which waits for "), "let one of them have other arrivals"),
             };
-            let message = format!(
+            let sentence = say!(
                 "class {} waits for {whom}: no message would ever be created, so {cure}",
                 named(&index)
             );
-            return Err(source.refuse(&key(index), message).into());
-        }
-    }
-    Ok(replied)
+            Some(sentence?.of_class(index))
+        })
+    })]
 }
 
 /// Returns the cycle of classes from `index` on: each replies to the next and the last to the
@@ -91,47 +93,68 @@ pub(super) fn replies(
     compiled: &Compiled,
     gathered: &mut Gathered,
 ) -> Result<Vec<SourcePlan>, LabError> {
-    check_reply(context, reply)?;
+    check(&of_reply(), &context.subject((context, reply)), gathered)?;
     let lengths = super::lengths::lengths(context, gathered)?;
     let hosts = super::chosen_hosts::sending_hosts(context)?;
     let requests = &compiled[&to];
     let receives = receivers(context.fabric, requests, compiled);
     let receives = |host: &EndpointId| receives[host.index()];
     let repliers: Vec<EndpointId> = hosts.iter().copied().filter(receives).collect();
-    let (silent, all) = (hosts.len() - repliers.len(), hosts.len());
-    if repliers.is_empty() {
-        let message = format!("none of the hosts is sent a message of class `{}`", requests.name);
-        return Err(context.error("hosts", message).into());
-    }
-    let is_everybody = context.class.hosts.as_deref() == Some(&["*".to_owned()]);
-    if silent > 0 && !is_everybody {
-        let to = &requests.name;
-        let text =
-            format!("{silent} of {all} hosts are sent no message of class `{to}` and are silent");
-        context.note(gathered, text);
-    }
+    let (all, silent) = (hosts.len(), hosts.len() - repliers.len());
+    let found = Repliers { context, to: &requests.name, all, silent };
+    check(&of_repliers(), &context.subject(found), gathered)?;
     Ok(repliers.into_iter().map(|host| replier(host, to, reply, &lengths)).collect())
 }
 
-/// Refuses keys that conflict with replies, and think times beyond the run.
-fn check_reply(context: &ClassContext<'_>, reply: &Reply) -> Result<(), LabError> {
-    if context.class.load.is_some() {
-        let message = "there are as many replies as messages to reply to; leave `load` out";
-        return Err(context.error("load", message).into());
-    }
-    if context.class.destinations.is_some() {
-        let message = "a reply goes back to where its message came from; leave `destinations` out";
-        return Err(context.error("destinations", message).into());
-    }
-    let time = context.source.scenario.stop.time;
-    if reply.think >= time {
-        let message = format!(
-            "a run of {time} ends before the first reply, which comes {} after a message",
-            reply.think
-        );
-        return Err(context.error("arrivals.reply.think", message).into());
-    }
-    Ok(())
+/// Returns the checks for keys that conflict with replies, and for think times beyond the run.
+fn of_reply<'a>() -> [Check<(&'a ClassContext<'a>, &'a Reply)>; 3] {
+    [
+        refuse("load", |it| {
+            when!(
+                it.of.0.class.load.is_some(),
+                "there are as many replies as messages to reply to; leave `load` out"
+            )
+        }),
+        refuse("destinations", |it| {
+            when!(
+                it.of.0.class.destinations.is_some(),
+                "a reply goes back to where its message came from; leave `destinations` out"
+            )
+        }),
+        refuse("arrivals.reply.think", |it| {
+            let (think, time) = (it.of.1.think, it.source.scenario.stop.time);
+            when!(
+                think >= time,
+                "a run of {time} ends before the first reply, which comes {think} after a message"
+            )
+        }),
+    ]
+}
+
+/// The hosts of a class that replies to the class `to`.
+struct Repliers<'a> {
+    context: &'a ClassContext<'a>,
+    to: &'a str,
+    all: usize,
+    /// Number of hosts that receive no message to reply to.
+    silent: usize,
+}
+
+fn of_repliers<'a>() -> [Check<Repliers<'a>>; 2] {
+    [
+        refuse("hosts", |it| {
+            let has_none = it.silent == it.all;
+            when!(has_none, "none of the hosts is sent a message of class `{}`", it.to)
+        }),
+        note(|it| {
+            let Repliers { to, all, silent, .. } = it.of;
+            let is_everybody = it.context.class.hosts.as_deref() == Some(&["*".to_owned()]);
+            when!(
+                silent > 0 && !is_everybody,
+                "{silent} of {all} hosts are sent no message of class `{to}` and are silent"
+            )
+        }),
+    ]
 }
 
 fn replier(endpoint: EndpointId, to: ClassId, reply: &Reply, lengths: &LengthPlan) -> SourcePlan {

@@ -11,6 +11,7 @@
 
 use super::context::ClassContext;
 use super::lengths::{payload, payload_message};
+use crate::check::{Check, Sentence, check, refuse, when};
 use crate::compile::gathered::Gathered;
 use crate::error::LabError;
 use gingham_kernel::{FileName, Time};
@@ -26,7 +27,7 @@ pub(super) fn scheduled(
     active: &Range<Time>,
     gathered: &mut Gathered,
 ) -> Result<Vec<SourcePlan>, LabError> {
-    check_alone(context)?;
+    check(&of_keys(), &context.subject(context), gathered)?;
     let mut sheet = super::sheet::open_sheet(context, "arrivals.schedule", file, gathered)?;
     let created = sheet.column("created_ps")?;
     let (source, destination) = (sheet.column("source")?, sheet.column("destination")?);
@@ -74,19 +75,17 @@ pub(super) fn scheduled(
     Ok(messages.into_iter().map(source).collect())
 }
 
-/// Refuses keys beside a schedule, which defines load, lengths, hosts and destinations.
-fn check_alone(context: &ClassContext<'_>) -> Result<(), LabError> {
-    let written = [
-        ("load", context.class.load.is_some()),
-        ("length", context.class.length.is_some()),
-        ("destinations", context.class.destinations.is_some()),
-        ("hosts", context.class.hosts.is_some()),
-    ];
-    match written.iter().find(|(_, is_written)| *is_written) {
-        None => Ok(()),
-        Some((key, _)) => {
-            let message = format!("a schedule tells this itself; leave `{key}` out");
-            Err(context.error(key, message).into())
-        }
-    }
+/// Returns the checks for keys beside a schedule, which defines load, lengths, hosts and
+/// destinations.
+fn of_keys<'a>() -> [Check<&'a ClassContext<'a>>; 4] {
+    [
+        refuse("load", |it| beside(it.class.load.is_some(), "load")),
+        refuse("length", |it| beside(it.class.length.is_some(), "length")),
+        refuse("destinations", |it| beside(it.class.destinations.is_some(), "destinations")),
+        refuse("hosts", |it| beside(it.class.hosts.is_some(), "hosts")),
+    ]
+}
+
+fn beside(is_written: bool, key: &str) -> Option<Sentence> {
+    when!(is_written, "a schedule tells this itself; leave `{key}` out")
 }

@@ -2,7 +2,7 @@
 
 use super::context::ClassContext;
 use super::lengths::{PAYLOAD, checked_payload};
-use crate::check::{Check, Sentence, check, refuse, say, when, within};
+use crate::check::{Check, Sentence, check, note, refuse, say, when, within};
 use crate::compile::gathered::Gathered;
 use crate::compile::longest::sent_as;
 use crate::compile::written::first_written;
@@ -28,24 +28,42 @@ pub(super) fn of_priority<'a>() -> [Check<&'a ClassContext<'a>>; 1] {
     [refuse("priority", |it| priority_out_of_range(it.class.priority))]
 }
 
-fn of_segmentation<'a>() -> [Check<&'a ClassContext<'a>>; 1] {
-    [refuse("segmentation", |it| match it.class.segmentation.as_ref()? {
-        Segmentation::None => None,
-        Segmentation::Fixed(bytes) => Some(wrong_segment(it, *bytes)?.under("fixed".to_owned())),
-        Segmentation::Adaptive(adaptive) => {
-            let bytes = adaptive.per_switch.unwrap_or_else(|| buffer(it));
-            Some(segment_out_of_range(bytes)?.under("adaptive".to_owned()))
-        }
-        Segmentation::ByHops(list) if list.is_empty() => {
-            let sentence = say!(
-                "a list by hops begins with the longest segment over one switch; none is given"
-            );
-            Some(sentence?.under("by-hops".to_owned()))
-        }
-        Segmentation::ByHops(list) => list.iter().enumerate().find_map(|(index, bytes)| {
-            Some(wrong_segment(it, *bytes)?.under(format!("by-hops.{index}")))
+fn of_segmentation<'a>() -> [Check<&'a ClassContext<'a>>; 2] {
+    [
+        refuse("segmentation", |it| match it.class.segmentation.as_ref()? {
+            Segmentation::None => None,
+            Segmentation::Fixed(bytes) => {
+                Some(wrong_segment(it, *bytes)?.under("fixed".to_owned()))
+            }
+            Segmentation::Adaptive(adaptive) => {
+                let bytes = adaptive.per_switch.unwrap_or_else(|| buffer(it));
+                Some(segment_out_of_range(bytes)?.under("adaptive".to_owned()))
+            }
+            Segmentation::ByHops(list) if list.is_empty() => {
+                let sentence = say!(
+                    "a list by hops begins with the longest segment over one switch; none is given"
+                );
+                Some(sentence?.under("by-hops".to_owned()))
+            }
+            Segmentation::ByHops(list) => list.iter().enumerate().find_map(|(index, bytes)| {
+                Some(wrong_segment(it, *bytes)?.under(format!("by-hops.{index}")))
+            }),
         }),
-    })]
+        // Buffers larger than the capacity counted, because their cables need more.
+        note(|it| {
+            let Segmentation::Adaptive(adaptive) = it.class.segmentation.as_ref()? else {
+                return None;
+            };
+            let largest =
+                it.links.largest_buffer_bytes().filter(|_| adaptive.per_switch.is_none())?;
+            let Bytes(counted) = buffer(it);
+            when!(
+                largest > counted,
+                "adaptive segments count {counted} B a switch, the buffer of the network; long or fast cables made \
+             some grow up to {largest} B, which segmentation = {{ adaptive = \"{largest} B\" }} would count"
+            )
+        }),
+    ]
 }
 
 /// Refuses a segment that the network does not allow.
@@ -67,9 +85,6 @@ pub(super) fn segmentation(
         None | Some(Segmentation::None) => SegmentationPlan::None,
         Some(Segmentation::Fixed(bytes)) => SegmentationPlan::Fixed(checked_payload(*bytes)),
         Some(Segmentation::Adaptive(adaptive)) => {
-            if adaptive.per_switch.is_none() {
-                note_grown_buffers(context, gathered);
-            }
             let per_switch = adaptive.per_switch.unwrap_or_else(|| buffer(context));
             bounded(checked_payload(per_switch), context.links.parameters.links.packet_max)
         }
@@ -83,20 +98,6 @@ pub(super) fn segmentation(
 /// class's lanes.
 fn buffer(context: &ClassContext<'_>) -> Bytes {
     Bytes(context.links.kind.held_bytes[context.index])
-}
-
-/// Notes that some buffers are larger than the capacity counted, because their cables need more.
-fn note_grown_buffers(context: &ClassContext<'_>, gathered: &mut Gathered) {
-    let Bytes(counted) = buffer(context);
-    let largest = context.links.largest_buffer_bytes();
-    let Some(largest) = largest.filter(|largest| *largest > counted) else { return };
-    context.note(
-        gathered,
-        format!(
-            "adaptive segments count {counted} B a switch, the buffer of the network; long or fast cables made \
-             some grow up to {largest} B, which segmentation = {{ adaptive = \"{largest} B\" }} would count"
-        ),
-    );
 }
 
 /// Refuses packets whose payload exceeds the maximum of the network.
@@ -115,26 +116,27 @@ fn bounded(per_switch: u32, max: Option<Bytes>) -> SegmentationPlan {
     }
 }
 
-/// Rejects a limit that leaves packets no payload, or exceeds the longest path MTU of InfiniBand.
-pub(crate) fn check_limit(source: &ScenarioSource, max: Option<Bytes>) -> Result<(), LabError> {
-    let network = &source.scenario.network;
-    let is_infiniband = network.preset().is_infiniband();
-    match max {
-        Some(Bytes(0)) => {
-            let message = "a packet carries at least 1 B of payload, not 0 B; for packets of any \
-                           length leave packet_max out";
-            Err(source.refuse("network.packet_max", message).into())
-        }
-        Some(max) if is_infiniband && max > INFINIBAND_PACKET_MAX => {
-            let message = format!(
+/// Returns the checks for a limit that leaves packets no payload, or exceeds the longest path MTU of
+/// InfiniBand.
+pub(crate) fn of_limit() -> [Check<Option<Bytes>>; 2] {
+    [
+        refuse("packet_max", |it| {
+            when!(
+                it.of? == Bytes(0),
+                "a packet carries at least 1 B of payload, not 0 B; for packets of any \
+                 length leave packet_max out"
+            )
+        }),
+        refuse("packet_max", |it| {
+            let (max, preset) = (it.of?, it.source.scenario.network.preset());
+            when!(
+                preset.is_infiniband() && max > INFINIBAND_PACKET_MAX,
                 "{} has packets of at most {INFINIBAND_PACKET_MAX} of payload, the longest path MTU of InfiniBand, not \
                  {max}",
-                network.preset().name()
-            );
-            Err(source.refuse("network.packet_max", message).into())
-        }
-        _ => Ok(()),
-    }
+                preset.name()
+            )
+        }),
+    ]
 }
 
 /// Returns subject and verb of a sentence on the longest packets.
@@ -167,39 +169,33 @@ fn packet_max_message(source: &ScenarioSource, bytes: Bytes, max: Bytes) -> Stri
     format!("a packet {carries}, and {whose} packets of at most {max} of payload: {cure}")
 }
 
-/// Rejects classes whose messages are not segmented into packets of an allowed length.
-pub(crate) fn check_packet_max(
-    source: &ScenarioSource,
-    plan: &Plan,
-    max: Option<Bytes>,
-) -> Result<(), LabError> {
-    let Some(max) = max else { return Ok(()) };
-    check_probes(source, plan, max)?;
-    for (index, class) in plan.classes.iter().enumerate() {
-        let messages = class.sources.iter().map(|source| *source.payload_bytes().end());
-        let Some(message) = messages.max() else { continue };
-        let packets = sent_as(plan, class).map(|other| other.longest_anywhere_bytes(message));
-        let packet = Bytes(packets.max().unwrap_or(0).into());
-        if packet > max {
-            let key = format!("traffic.{index}.segmentation");
-            return Err(source.refuse(&key, packet_max_message(source, packet, max)).into());
-        }
-    }
-    Ok(())
-}
-
-/// Rejects probes of admission control that carry more than a packet may.
-fn check_probes(source: &ScenarioSource, plan: &Plan, max: Bytes) -> Result<(), LabError> {
-    let Some(admission) = &plan.admission else { return Ok(()) };
-    let probe = Bytes(admission.payload_bytes.into());
-    if probe <= max {
-        return Ok(());
-    }
-    let length = "network.admission.length";
-    let message = format!(
-        "probes of admission control carry {probe}, and {} packets of at most {max} of payload: {}",
-        whose_limit(source),
-        or_raised(source, max, format!("let {length} be shorter"))
-    );
-    Err(source.refuse(first_written(source, &[length, "network.packet_max"]), message).into())
+/// Returns the checks for probes of admission control, and packets of classes, that carry more than
+/// a packet may.
+pub(crate) fn of_packets<'a>() -> [Check<(&'a Plan, Bytes)>; 2] {
+    [
+        refuse("network.admission.length", |it| {
+            let (plan, max) = it.of;
+            let probe = Bytes(plan.admission.as_ref()?.payload_bytes.into());
+            let length = "network.admission.length";
+            let sentence = when!(
+                probe > max,
+                "probes of admission control carry {probe}, and {} packets of at most {max} of payload: {}",
+                whose_limit(it.source),
+                or_raised(it.source, max, format!("let {length} be shorter"))
+            );
+            Some(sentence?.at(first_written(it.source, &[length, "network.packet_max"])))
+        }),
+        refuse("traffic.*.segmentation", |it| {
+            let (plan, max) = it.of;
+            plan.classes.iter().enumerate().find_map(|(index, class)| {
+                let messages = class.sources.iter().map(|source| *source.payload_bytes().end());
+                let message = messages.max()?;
+                let sent = sent_as(plan, class).map(|other| other.longest_anywhere_bytes(message));
+                let packet = Bytes(sent.max().unwrap_or(0).into());
+                let too_long =
+                    when!(packet > max, "{}", packet_max_message(it.source, packet, max));
+                Some(too_long?.of_class(index))
+            })
+        }),
+    ]
 }

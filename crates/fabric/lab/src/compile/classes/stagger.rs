@@ -11,20 +11,22 @@
 //! the senders does not shift the starts of other hosts.
 
 use super::context::ClassContext;
+use crate::check::{Check, refuse, when};
 use crate::error::LabError;
 use crate::scenario::Stagger;
 use gingham_kernel::Span;
 use gingham_net::traffic::{Arrivals, LaterPlan};
 
-/// Refuses to stagger classes with times of their own.
-pub(super) fn check_stagger(context: &ClassContext<'_>) -> Result<(), LabError> {
-    let what = match &context.class.arrivals {
-        _ if context.class.stagger.is_none() => return Ok(()),
-        Arrivals::Schedule(_) => "a schedule says itself when each host sends",
-        Arrivals::Reply(_) => "replies are sent when messages come",
-        _ => return Ok(()),
-    };
-    Err(context.error("stagger", format!("{what}: leave out `stagger`")).into())
+/// Returns the check for staggered classes with times of their own.
+pub(super) fn of_arrivals<'a>() -> [Check<&'a ClassContext<'a>>; 1] {
+    [refuse("stagger", |it| {
+        let what = match &it.class.arrivals {
+            Arrivals::Schedule(_) => "a schedule says itself when each host sends",
+            Arrivals::Reply(_) => "replies are sent when messages come",
+            _ => return None,
+        };
+        when!(it.class.stagger.is_some(), "{what}: leave out `stagger`")
+    })]
 }
 
 /// Returns the start of each of the first `hosts` hosts after the start of the class.
