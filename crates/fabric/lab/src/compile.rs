@@ -81,8 +81,8 @@ pub fn compile_observed(
     reached: &mut dyn FnMut(Milestone),
 ) -> Result<Compiled, LabError> {
     // Checks that need no fabric come first: routing a large one takes a while.
-    let mut gathered = Gathered::default();
-    check_measurement(source, &mut gathered)?;
+    let gathered = &mut Gathered::default();
+    check_measurement(source, gathered)?;
     let origin = scenario::fabric(source)?;
     reached(Milestone::Fabric);
     let source = &scenario::completed(source, &origin)?;
@@ -91,38 +91,37 @@ pub fn compile_observed(
     let (fabric, is_dump) = (origin.loaded.fabric, origin.loaded.is_dump);
     let parameters = scenario.network.parameters();
     let packet_max = parameters.links.packet_max;
-    let limit = Subject::of_table(source, "network", packet_max);
-    check(&sending::of_limit(), &limit, &mut gathered)?;
+    check(&sending::of_limit(), &Subject::of_table(source, "network", packet_max), gathered)?;
     gathered.files.extend(origin.file);
     let table = Subject::of_table(source, "network.in_transit", parameters.in_transit);
-    check(&in_transit::of_keys(), &table, &mut gathered)?;
-    let kind = NetworkKind::of(source, &parameters, &mut gathered)?;
-    let imported = imported::imported(source, &fabric, &mut gathered)?;
+    check(&in_transit::of_keys(), &table, gathered)?;
+    let kind = NetworkKind::of(source, &parameters, gathered)?;
+    let imported = imported::imported(source, &fabric, gathered)?;
     // Switches that respond to probes send on paths of their own.
     let sending = admission::sending_fabric(source, &fabric);
     let Paths { sets: path_sets, choice: path_choice } =
-        paths::paths(source, &sending, imported.routes, &mut gathered)?;
+        paths::paths(source, &sending, imported.routes, gathered)?;
     let routed = Subject::of_table(source, "", (&*sending, &path_sets[..]));
-    check(&dragonfly::of_sets(), &routed, &mut gathered)?;
-    in_transit::check_paths(source, &fabric, &path_sets, &mut gathered)?;
+    check(&dragonfly::of_sets(), &routed, gathered)?;
+    in_transit::check_paths(source, &fabric, &path_sets, gathered)?;
     let ejection = in_transit::ejection(&parameters);
-    let lanes = kind.lanes.allowed(source, &fabric, imported.lanes, &mut gathered)?;
+    let lanes = kind.lanes.allowed(source, &fabric, imported.lanes, gathered)?;
     let of_sending = admission::sending_lanes(&sending, &lanes);
     let in_force = kind.switching.has_lanes().then_some(&*of_sending);
     let routes = RouteSet { routes: &path_sets, lanes: in_force, ejection };
     let routed = Subject::of_table(source, "routing", (&fabric, routes));
-    check(&imported::of_lanes(), &routed, &mut gathered)?;
+    check(&imported::of_lanes(), &routed, gathered)?;
     reached(Milestone::Routes);
-    let proof = paths::prove(source, &sending, routes, &kind, allow_deadlock, &mut gathered)?;
+    let proof = paths::prove(source, &sending, routes, &kind, allow_deadlock, gathered)?;
     reached(Milestone::Proof);
-    let channels = cables::channels(source, &fabric, &parameters, &kind, &mut gathered)?;
-    let admission = admission::plan(source, &kind, &channels, &mut gathered)?;
+    let channels = cables::channels(source, &fabric, &parameters, &kind, gathered)?;
+    let admission = admission::plan(source, &kind, &channels, gathered)?;
     let links =
         Links { fabric: &fabric, channels: &channels, parameters: &parameters, kind: &kind };
-    let adapters = posting::adapters(source, links, &mut gathered)?;
-    let classes = classes::classes(source, links, &mut gathered)?;
+    let adapters = posting::adapters(source, links, gathered)?;
+    let classes = classes::classes(source, links, gathered)?;
     let sent = Subject::of_table(source, "", (links, &classes[..]));
-    check(&measure::of_messages(), &sent, &mut gathered)?;
+    check(&measure::of_messages(), &sent, gathered)?;
     let mut plan = Plan {
         seed: scenario.seed,
         crashes: crashes::plan(source, &fabric, stop.latest_end())?,
@@ -144,17 +143,17 @@ pub fn compile_observed(
     };
     if let Some(max) = packet_max {
         let packets = Subject::of_table(source, "", (&plan, max));
-        check(&sending::of_packets(), &packets, &mut gathered)?;
+        check(&sending::of_packets(), &packets, gathered)?;
     }
-    check_plan(source, &plan, &mut gathered)?;
-    flow_control::settle(source, &parameters, &mut plan, &mut gathered)?;
+    check_plan(source, &plan, gathered)?;
+    flow_control::settle(source, &parameters, &mut plan, gathered)?;
     plan.follow = follow::plan(source, &plan)?;
-    check(&follow::of_plan(), &Subject::of_table(source, "", &plan.follow), &mut gathered)?;
-    let plan = admission::settled(source, plan, &mut gathered)?;
+    check(&follow::of_plan(), &Subject::of_table(source, "", &plan.follow), gathered)?;
+    let plan = admission::settled(source, plan, gathered)?;
     reached(Milestone::Plan);
-    check(&route_source::of_dump(), &Subject::of_table(source, "", is_dump), &mut gathered)?;
+    check(&route_source::of_dump(), &Subject::of_table(source, "", is_dump), gathered)?;
     let of_file = (origin.loaded.findings, is_dump);
-    let compiled = compiled(source, plan, (proof, parameters), of_file, gathered);
+    let compiled = compiled(source, plan, (proof, parameters), of_file, std::mem::take(gathered));
     reached(Milestone::Bound);
     Ok(compiled)
 }
@@ -165,7 +164,9 @@ fn check_measurement(source: &ScenarioSource, gathered: &mut Gathered) -> Result
     check(&measure::of_stop(), &stop, gathered)?;
     let measured = &Subject::of_table(source, "measure", &source.scenario.measure);
     check(&measure::of_measure(), measured, gathered)?;
-    check(&follow::of_keys(), measured, gathered)?;
+    if let Some(follow) = &measured.follow {
+        check(&follow::of_keys(), &Subject::of_table(source, "measure.follow", follow), gathered)?;
+    }
     check(&measure::of_percentiles(), measured, gathered)
 }
 

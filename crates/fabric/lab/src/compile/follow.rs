@@ -15,8 +15,7 @@ use super::measure::wrong_step;
 use super::paths::hosts;
 use crate::check::{Check, Sentence, refuse, when};
 use crate::error::LabError;
-use crate::scenario::{Follow, Measure, ScenarioSource};
-use gingham_kernel::Span;
+use crate::scenario::{Follow, ScenarioSource};
 use gingham_net::traffic::{MessagePlan, SourcePlan};
 use gingham_net::{ClassId, ClassPlan, FlowKey, FollowPlan, Plan, StreamId};
 use gingham_topology::{ChannelId, EndpointId, Fabric, PortRef};
@@ -32,27 +31,23 @@ const ARROW: &str = "->";
 const ALL: &str = "*";
 
 /// Returns the checks that need no fabric: steps and averages that do not fit into the run.
-pub(crate) fn of_keys<'a>() -> [Check<&'a Measure>; 5] {
+pub(crate) fn of_keys<'a>() -> [Check<&'a Follow>; 5] {
     [
-        refuse("follow", |it| {
+        refuse("", |it| {
             let rule = "there is nothing to follow: name flows or links, or leave the table out";
-            when!(named(it.follow.as_ref()?) == 0, "{rule}")
+            when!(it.flows.is_empty() && it.links.is_empty(), "{rule}")
         }),
-        refuse("follow.step", |it| wrong_step(it.source, it.follow.as_ref()?.step)),
-        refuse("follow.step", |it| {
-            let follow = it.follow.as_ref()?;
-            too_many_rows(it.source, named(follow), follow.step)
-        }),
-        refuse("follow.window", |it| {
-            let window = it.follow.as_ref()?.window;
+        refuse("step", |it| wrong_step(it.source, it.step)),
+        refuse("step", |it| too_many_rows(it.source, it.of, it.flows.len() + it.links.len())),
+        refuse("window", |it| {
+            let window = it.window;
             when!(
                 window < 1 || window % 2 == 0,
                 "a centred mean goes over an odd number of steps, such as 5, not {window}"
             )
         }),
-        refuse("follow.window", |it| {
-            let (Follow { step, window, .. }, time) =
-                (it.follow.as_ref()?, it.source.scenario.stop.time);
+        refuse("window", |it| {
+            let (Follow { step, window, .. }, time) = (it.of, it.source.scenario.stop.time);
             when!(
                 window.unsigned_abs() > time.as_ps() / step.as_ps(),
                 "{window} steps of {step} are longer than the run, which lasts {time}"
@@ -64,19 +59,14 @@ pub(crate) fn of_keys<'a>() -> [Check<&'a Measure>; 5] {
 /// Returns the check of the flows and channels found.
 pub(crate) fn of_plan<'a>() -> [Check<&'a FollowPlan>; 1] {
     [refuse("measure.follow.step", |it| {
-        let step = it.source.scenario.measure.follow.as_ref()?.step;
-        too_many_rows(it.source, it.flows.len() + it.channels.len(), step)
+        let follow = it.source.scenario.measure.follow.as_ref()?;
+        too_many_rows(it.source, follow, it.flows.len() + it.channels.len())
     })]
 }
 
-/// Returns the number of flows and channels that a section names.
-fn named(follow: &Follow) -> usize {
-    follow.flows.len() + follow.links.len()
-}
-
 /// Refuses more rows than the limit.
-fn too_many_rows(source: &ScenarioSource, followed: usize, step: Span) -> Option<Sentence> {
-    let time = source.scenario.stop.time;
+fn too_many_rows(source: &ScenarioSource, of: &Follow, followed: usize) -> Option<Sentence> {
+    let (step, time) = (of.step, source.scenario.stop.time);
     let rows = followed as u64 * time.div_ceil(step);
     when!(
         rows > ROWS_MAX,

@@ -7,7 +7,7 @@
 //! Invariant: every chain of replies begins with a class that replies to none.
 
 use super::context::ClassContext;
-use crate::check::{Check, Sentence, check, note, refuse, say, when};
+use crate::check::{Check, Sentence, check, refuse, say, when};
 use crate::compile::gathered::Gathered;
 use crate::error::LabError;
 use crate::scenario::TrafficClass;
@@ -100,9 +100,18 @@ pub(super) fn replies(
     let receives = receivers(context.fabric, requests, compiled);
     let receives = |host: &EndpointId| receives[host.index()];
     let repliers: Vec<EndpointId> = hosts.iter().copied().filter(receives).collect();
-    let (all, silent) = (hosts.len(), hosts.len() - repliers.len());
-    let found = Repliers { context, to: &requests.name, all, silent };
-    check(&of_repliers(), &context.subject(found), gathered)?;
+    let (silent, all) = (hosts.len() - repliers.len(), hosts.len());
+    if repliers.is_empty() {
+        let message = format!("none of the hosts is sent a message of class `{}`", requests.name);
+        return Err(context.error("hosts", message).into());
+    }
+    let is_everybody = context.class.hosts.as_deref() == Some(&["*".to_owned()]);
+    if silent > 0 && !is_everybody {
+        let to = &requests.name;
+        let text =
+            format!("{silent} of {all} hosts are sent no message of class `{to}` and are silent");
+        context.note(gathered, text);
+    }
     Ok(repliers.into_iter().map(|host| replier(host, to, reply, &lengths)).collect())
 }
 
@@ -126,32 +135,6 @@ fn of_reply<'a>() -> [Check<(&'a ClassContext<'a>, &'a Reply)>; 3] {
             when!(
                 think >= time,
                 "a run of {time} ends before the first reply, which comes {think} after a message"
-            )
-        }),
-    ]
-}
-
-/// The hosts of a class that replies to the class `to`.
-struct Repliers<'a> {
-    context: &'a ClassContext<'a>,
-    to: &'a str,
-    all: usize,
-    /// Number of hosts that receive no message to reply to.
-    silent: usize,
-}
-
-fn of_repliers<'a>() -> [Check<Repliers<'a>>; 2] {
-    [
-        refuse("hosts", |it| {
-            let has_none = it.silent == it.all;
-            when!(has_none, "none of the hosts is sent a message of class `{}`", it.to)
-        }),
-        note(|it| {
-            let Repliers { to, all, silent, .. } = it.of;
-            let is_everybody = it.context.class.hosts.as_deref() == Some(&["*".to_owned()]);
-            when!(
-                silent > 0 && !is_everybody,
-                "{silent} of {all} hosts are sent no message of class `{to}` and are silent"
             )
         }),
     ]

@@ -6,7 +6,7 @@
 use crate::check::{Check, Sentence, Subject, refuse, say, when, within};
 use crate::compile::imported::decides_on_lanes;
 use crate::compile::written::{first_written, whose};
-use crate::scenario::{LaneParameters, PerLane, PipelineParameters, ScenarioSource};
+use crate::scenario::{LaneParameters, PerLane, PipelineParameters};
 use gingham_kernel::Bytes;
 use gingham_net::{Allocator, Crossbar, Islip, Scheduler, VcAllocator};
 use gingham_topology::routing::LANES_MAX;
@@ -38,16 +38,15 @@ pub(super) fn of_count<'a>() -> [Check<&'a LaneParameters>; 1] {
 }
 
 /// Refuses a list that does not have a value for each lane.
-pub(crate) fn wrong_list<T: Copy>(
-    source: &ScenarioSource,
+pub(crate) fn wrong_list<T: Copy, S>(
+    it: &Subject<'_, Laned<'_, S>>,
     values: &PerLane<T>,
-    count: u8,
 ) -> Option<Sentence> {
-    let given = values.by_lane(count.into()).err()?;
+    let (count, given) = (it.count, values.by_lane(it.count.into()).err()?);
     say!(
         "a list has a value for each lane, and this one has {given}, while network.lanes.count is {count}{}: make \
          them as many, or give one value for all",
-        whose(source, "network.lanes.count")
+        whose(it.source, "network.lanes.count")
     )
 }
 
@@ -57,7 +56,7 @@ pub(crate) fn wrong_values<T: Copy, S>(
     values: &PerLane<T>,
     wrong: impl Fn(T) -> Option<Sentence>,
 ) -> Option<Sentence> {
-    wrong_list(it.source, values, it.count).or_else(|| match values {
+    wrong_list(it, values).or_else(|| match values {
         PerLane::All(value) => wrong(*value),
         PerLane::Each(values) => (0..)
             .zip(values)
@@ -94,7 +93,7 @@ pub(super) fn of_buffers<'a>() -> [Check<Pipeline<'a>>; 10] {
             let allowed = Bytes(1)..=Bytes(FLIT_MAX_KIB << 10);
             within!(it.switch.flit, allowed, "a flit carries from 1 B to {FLIT_MAX_KIB} KiB")
         }),
-        refuse("forwarding", |it| wrong_list(it.source, &it.switch.forwarding, it.count)),
+        refuse("forwarding", |it| wrong_list(it, &it.switch.forwarding)),
         refuse("allocator.islip.iterations", |it| match it.switch.allocator {
             Allocator::Islip(islip) => wrong_iterations(islip),
             _ => None,

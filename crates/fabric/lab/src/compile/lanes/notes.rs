@@ -19,23 +19,10 @@ use gingham_topology::ChannelId;
 use gingham_topology::routing::{LaneRule, LaneSet, MANAGEMENT_LANE};
 use std::fmt;
 
-/// Returns the checks for lanes that are too shallow for the full rate.
+/// Returns the checks for lanes that are too shallow for the full rate: wormhole lanes, and lanes with
+/// virtual cut-through.
 pub(super) fn of_depths<'a>() -> [Check<(&'a Plan, &'a PipelinePlan)>; 2] {
-    [
-        note(|it| {
-            let (plan, pipeline) = it.of;
-            let lanes = used_lanes(plan);
-            let is_wormhole = |lane: &u8| !pipeline.cut_through.contains(*lane);
-            shallow(plan, pipeline, lanes.lanes().filter(is_wormhole), 0)
-        }),
-        note(|it| {
-            let (plan, pipeline) = it.of;
-            let longest = longest_on(plan, pipeline.cut_through);
-            let packet_flits = longest.map_or(0, |bytes| pipeline.packet_flits(bytes));
-            let lanes = used_lanes(plan) & pipeline.cut_through;
-            shallow(plan, pipeline, lanes.lanes(), packet_flits)
-        }),
-    ]
+    [note(|it| shallow(it.of, false)), note(|it| shallow(it.of, true))]
 }
 
 /// Returns the check for unused lanes.
@@ -47,20 +34,18 @@ pub(crate) fn of_lanes<'a>() -> [Check<&'a Plan>; 1] {
     })]
 }
 
-/// Notes channels whose lanes of one kind are too shallow: wormhole lanes, or lanes with virtual
-/// cut-through, because there a head needs space for a packet of `packet_flits` in addition to
-/// flits in flight.
-fn shallow(
-    plan: &Plan,
-    pipeline: &PipelinePlan,
-    among: impl Iterator<Item = u8>,
-    packet_flits: u64,
-) -> Option<Sentence> {
+/// Notes channels whose lanes of one kind are too shallow. With virtual cut-through a head needs
+/// space for a packet in addition to flits in flight.
+fn shallow((plan, pipeline): (&Plan, &PipelinePlan), is_cut_through: bool) -> Option<Sentence> {
+    let is_of_kind = |lane: &u8| pipeline.cut_through.contains(*lane) == is_cut_through;
+    let longest = longest_on(plan, pipeline.cut_through).filter(|_| is_cut_through);
+    let packet_flits = longest.map_or(0, |bytes| pipeline.packet_flits(bytes));
     let takes_credits = |channel: &ChannelId| {
         plan.is_switch(plan.ends(*channel).target.node)
             || plan.has_in_transit_hosts() && plan.in_transit.when_full == WhenFull::Stop
     };
-    let depths: Vec<u32> = among.map(|lane| pipeline.depths_flits[usize::from(lane)]).collect();
+    let lanes = used_lanes(plan).lanes().filter(is_of_kind);
+    let depths: Vec<u32> = lanes.map(|lane| pipeline.depths_flits[usize::from(lane)]).collect();
     let shallowest = *depths.iter().min()?;
     // Flits behind a head that waits for a lane wait equally long, so one more place is in use when
     // the next head requests the lane.

@@ -2,7 +2,7 @@
 
 use crate::check::{Check, refuse, when, within};
 use crate::compile::cables::DELAY_MAX;
-use crate::compile::lanes::wrong_list;
+use crate::compile::lanes::{Laned, wrong_list};
 use crate::compile::written::{first_written, whose};
 use crate::scenario::{CreditLoss, FlowControl, PacketsParameters, Pfc};
 use gingham_kernel::{Bytes, Span};
@@ -59,15 +59,10 @@ pub(crate) fn of_keys<'a>() -> [Check<&'a PacketsParameters>; 6] {
     ]
 }
 
-/// Returns the checks of lists of marks; the subject has the number of lanes.
-pub(super) fn of_lists<'a>() -> [Check<(&'a Pfc, u8)>; 2] {
+pub(super) fn of_lists<'a>() -> [Check<Laned<'a, Pfc>>; 2] {
     [
-        refuse("flow_control.pfc.pause", |it| {
-            wrong_list(it.source, it.of.0.pause.as_ref()?, it.of.1)
-        }),
-        refuse("flow_control.pfc.resume", |it| {
-            wrong_list(it.source, it.of.0.resume.as_ref()?, it.of.1)
-        }),
+        refuse("flow_control.pfc.pause", |it| wrong_list(it, it.switch.pause.as_ref()?)),
+        refuse("flow_control.pfc.resume", |it| wrong_list(it, it.switch.resume.as_ref()?)),
     ]
 }
 

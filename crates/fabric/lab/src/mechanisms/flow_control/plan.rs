@@ -11,6 +11,7 @@
 use super::checks::{LaneMarks, of_lists, of_marks};
 use crate::check::{Subject, check};
 use crate::compile::gathered::Gathered;
+use crate::compile::lanes::Laned;
 use crate::compile::longest::longest_on;
 use crate::error::LabError;
 use crate::scenario::{
@@ -57,7 +58,7 @@ pub(crate) fn settle(
         return Ok(());
     };
     let count = plan.lanes.count;
-    let lists = Subject::of_table(source, "network.packets", (pfc, count));
+    let lists = Subject::of_table(source, "network.packets", Laned { switch: pfc, count });
     check(&of_lists(), &lists, gathered)?;
     let pause = written(pfc.pause.as_ref(), count);
     let resume = written(pfc.resume.as_ref(), count);
