@@ -90,8 +90,8 @@ pub fn compile_observed(
     let stop = measure::stop(&scenario.stop);
     let (fabric, is_dump) = (origin.loaded.fabric, origin.loaded.is_dump);
     let parameters = scenario.network.parameters();
-    let packet_max = parameters.links.packet_max;
-    check(&sending::of_limit(), &Subject::of_table(source, "network", packet_max), gathered)?;
+    let limit = Subject::of_table(source, "network", &parameters.links);
+    check(&sending::of_limit(), &limit, gathered)?;
     gathered.files.extend(origin.file);
     let table = Subject::of_table(source, "network.in_transit", parameters.in_transit);
     check(&in_transit::of_keys(), &table, gathered)?;
@@ -101,16 +101,16 @@ pub fn compile_observed(
     let sending = admission::sending_fabric(source, &fabric);
     let Paths { sets: path_sets, choice: path_choice } =
         paths::paths(source, &sending, imported.routes, gathered)?;
-    let routed = Subject::of_table(source, "", (&*sending, &path_sets[..]));
-    check(&dragonfly::of_sets(), &routed, gathered)?;
+    let sets = Subject::of_table(source, "", (&*sending, &path_sets[..]));
+    check(&dragonfly::of_sets(), &sets, gathered)?;
     in_transit::check_paths(source, &fabric, &path_sets, gathered)?;
     let ejection = in_transit::ejection(&parameters);
     let lanes = kind.lanes.allowed(source, &fabric, imported.lanes, gathered)?;
     let of_sending = admission::sending_lanes(&sending, &lanes);
     let in_force = kind.switching.has_lanes().then_some(&*of_sending);
     let routes = RouteSet { routes: &path_sets, lanes: in_force, ejection };
-    let routed = Subject::of_table(source, "routing", (&fabric, routes));
-    check(&imported::of_lanes(), &routed, gathered)?;
+    let on_lanes = Subject::of_table(source, "routing", (&fabric, routes));
+    check(&imported::of_lanes(), &on_lanes, gathered)?;
     reached(Milestone::Routes);
     let proof = paths::prove(source, &sending, routes, &kind, allow_deadlock, gathered)?;
     reached(Milestone::Proof);
@@ -141,10 +141,6 @@ pub fn compile_observed(
         adapters,
         admission,
     };
-    if let Some(max) = packet_max {
-        let packets = Subject::of_table(source, "", (&plan, max));
-        check(&sending::of_packets(), &packets, gathered)?;
-    }
     check_plan(source, &plan, gathered)?;
     flow_control::settle(source, &parameters, &mut plan, gathered)?;
     plan.follow = follow::plan(source, &plan)?;
@@ -205,6 +201,7 @@ fn check_plan(
 ) -> Result<(), LabError> {
     let planned = &Subject::of_table(source, "", plan);
     check(&paths::of_plan(), planned, gathered)?;
+    check(&sending::of_plan(), planned, gathered)?;
     check(&measure::of_plan(), planned, gathered)?;
     check(&policing::of_plan(), planned, gathered)?;
     check(&window::of_plan(), planned, gathered)?;

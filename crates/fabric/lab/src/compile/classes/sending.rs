@@ -7,7 +7,7 @@ use crate::compile::gathered::Gathered;
 use crate::compile::longest::sent_as;
 use crate::compile::written::first_written;
 use crate::error::LabError;
-use crate::scenario::{INFINIBAND_PACKET_MAX, ScenarioSource};
+use crate::scenario::{INFINIBAND_PACKET_MAX, LinkParameters, ScenarioSource};
 use gingham_kernel::Bytes;
 use gingham_net::{Plan, Priority, Segmentation, SegmentationPlan};
 
@@ -118,17 +118,17 @@ fn bounded(per_switch: u32, max: Option<Bytes>) -> SegmentationPlan {
 
 /// Returns the checks for a limit that leaves packets no payload, or exceeds the longest path MTU of
 /// InfiniBand.
-pub(crate) fn of_limit() -> [Check<Option<Bytes>>; 2] {
+pub(crate) fn of_limit<'a>() -> [Check<&'a LinkParameters>; 2] {
     [
         refuse("packet_max", |it| {
             when!(
-                it.of? == Bytes(0),
+                it.packet_max? == Bytes(0),
                 "a packet carries at least 1 B of payload, not 0 B; for packets of any \
                  length leave packet_max out"
             )
         }),
         refuse("packet_max", |it| {
-            let (max, preset) = (it.of?, it.source.scenario.network.preset());
+            let (max, preset) = (it.packet_max?, it.source.scenario.network.preset());
             when!(
                 preset.is_infiniband() && max > INFINIBAND_PACKET_MAX,
                 "{} has packets of at most {INFINIBAND_PACKET_MAX} of payload, the longest path MTU of InfiniBand, not \
@@ -171,11 +171,11 @@ fn packet_max_message(source: &ScenarioSource, bytes: Bytes, max: Bytes) -> Stri
 
 /// Returns the checks for probes of admission control, and packets of classes, that carry more than
 /// a packet may.
-pub(crate) fn of_packets<'a>() -> [Check<(&'a Plan, Bytes)>; 2] {
+pub(crate) fn of_plan<'a>() -> [Check<&'a Plan>; 2] {
     [
         refuse("network.admission.length", |it| {
-            let (plan, max) = it.of;
-            let probe = Bytes(plan.admission.as_ref()?.payload_bytes.into());
+            let max = it.source.scenario.network.parameters().links.packet_max?;
+            let probe = Bytes(it.admission.as_ref()?.payload_bytes.into());
             let length = "network.admission.length";
             let sentence = when!(
                 probe > max,
@@ -186,11 +186,11 @@ pub(crate) fn of_packets<'a>() -> [Check<(&'a Plan, Bytes)>; 2] {
             Some(sentence?.at(first_written(it.source, &[length, "network.packet_max"])))
         }),
         refuse("traffic.*.segmentation", |it| {
-            let (plan, max) = it.of;
-            plan.classes.iter().enumerate().find_map(|(index, class)| {
+            let max = it.source.scenario.network.parameters().links.packet_max?;
+            it.classes.iter().enumerate().find_map(|(index, class)| {
                 let messages = class.sources.iter().map(|source| *source.payload_bytes().end());
                 let message = messages.max()?;
-                let sent = sent_as(plan, class).map(|other| other.longest_anywhere_bytes(message));
+                let sent = sent_as(it.of, class).map(|other| other.longest_anywhere_bytes(message));
                 let packet = Bytes(sent.max().unwrap_or(0).into());
                 let too_long =
                     when!(packet > max, "{}", packet_max_message(it.source, packet, max));

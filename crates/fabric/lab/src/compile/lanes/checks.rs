@@ -118,7 +118,7 @@ pub(super) fn of_cycles<'a>() -> [Check<Pipeline<'a>>; 6] {
     [
         refuse("vc_allocator.islip.iterations", |it| match it.switch.vc_allocator {
             VcAllocator::Islip(islip) => wrong_iterations(islip),
-            _ => None,
+            VcAllocator::Maximal => None,
         }),
         refuse("pipeline_cycles", |it| {
             let rule = "a flit is in its lane after 0 to";

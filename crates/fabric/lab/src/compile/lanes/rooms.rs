@@ -75,12 +75,10 @@ fn long_packet(
     let Room { key, kind, unit, plan, takes, .. } = it.of;
     let (lane, held) = it.smallest(plan.lanes_of(other))?;
     let found = too_long(it, (class, other), held)?;
+    let payload = Bytes(found.into());
     let has = match found {
         u32::MAX => "may be of any length".to_owned(),
-        _ => {
-            let payload = Bytes(found.into());
-            format!("may have {payload} of payload, {} {unit}", takes(found))
-        }
+        _ => format!("may have {payload} of payload, {} {unit}", takes(found)),
     };
     let sentence = say!(
         "a packet of class `{}` {has}, and lane {lane}{kind} holds {held} {unit}{}, so that it would wait for ever: \

@@ -15,7 +15,7 @@ use gingham_topology::ChannelId;
 use gingham_topology::routing::LaneSet;
 
 /// A used lane with its longest packet.
-pub(super) struct Lane<'a> {
+pub(super) struct Used<'a> {
     plan: &'a Plan,
     packets: &'a PacketsPlan,
     lane: u8,
@@ -26,26 +26,26 @@ pub(super) struct Lane<'a> {
 
 /// Returns the first of the used lanes with equal buffers and equal longest packets; none if lanes
 /// are paused.
-pub(super) fn lanes<'a>(plan: &'a Plan, packets: &'a PacketsPlan) -> Vec<Lane<'a>> {
-    let mut lanes: Vec<Lane<'_>> = Vec::new();
+pub(super) fn lanes<'a>(plan: &'a Plan, packets: &'a PacketsPlan) -> Vec<Used<'a>> {
+    let mut lanes: Vec<Used<'_>> = Vec::new();
     for lane in used_lanes(plan).lanes().filter(|_| packets.pauses.is_none()) {
         let Some(payload_bytes) = longest_on(plan, LaneSet::one(lane)) else { continue };
         let blocks = packets.buffer_blocks[usize::from(lane)];
-        let is_like = |of: &Lane<'_>| (of.blocks, of.payload_bytes) == (blocks, payload_bytes);
+        let is_like = |of: &Used<'_>| (of.blocks, of.payload_bytes) == (blocks, payload_bytes);
         if !lanes.iter().any(is_like) {
-            lanes.push(Lane { plan, packets, lane, blocks, payload_bytes });
+            lanes.push(Used { plan, packets, lane, blocks, payload_bytes });
         }
     }
     lanes
 }
 
 /// Returns the check for lanes that by themselves carry less than the full rate.
-pub(super) fn of_lane<'a>() -> [Check<Lane<'a>>; 1] {
+pub(super) fn of_lane<'a>() -> [Check<Used<'a>>; 1] {
     [note(|it| small(it))]
 }
 
-fn small(of: &Lane<'_>) -> Option<Sentence> {
-    let Lane { plan, packets, lane, blocks, payload_bytes } = *of;
+fn small(of: &Used<'_>) -> Option<Sentence> {
+    let Used { plan, packets, lane, blocks, payload_bytes } = *of;
     let wire_bytes = packets.wire_bytes(payload_bytes);
     let takes = PacketsPlan::blocks(wire_bytes);
     let fits = u64::from(blocks) / takes;
