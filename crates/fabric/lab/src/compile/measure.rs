@@ -121,8 +121,10 @@ pub(crate) fn of_measure<'a>() -> [Check<&'a Measure>; 3] {
 /// Refuses a step longer than the run, or with too many steps in it.
 pub(crate) fn wrong_step(source: &ScenarioSource, step: Span) -> Option<Sentence> {
     let time = source.scenario.stop.time;
-    let rule = "a step lasts from 1 ps to the time of the run,";
-    within!(step, Span::from_ps(1)..=time, "{rule} {time}").or_else(|| {
+    let allowed = Span::from_ps(1)..=time;
+    let out_of_range =
+        within!(step, allowed, "a step lasts from 1 ps to the time of the run, {time}");
+    out_of_range.or_else(|| {
         let steps = time.div_ceil(step);
         when!(
             steps > STEPS_MAX,

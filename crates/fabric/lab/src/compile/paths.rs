@@ -47,7 +47,6 @@ pub(crate) fn paths(
     if let Some(alternative) = &written.alternative {
         check(&of_alternative(), &Subject::of_table(source, "routing", alternative), gathered)?;
     }
-    // A packet that chooses between two paths carries its route.
     if written.adaptive.is_some() {
         let scenario = Subject::of_table(source, "", &source.scenario);
         check(&adaptive::of_keys(), &scenario, gathered)?;
@@ -55,6 +54,7 @@ pub(crate) fn paths(
     if let Some(routes) = imported {
         return Ok(Paths { sets: vec![routes], choice: PathChoice::Only });
     }
+    // A packet that chooses between two paths carries its route.
     let form = match (written.form, &written.alternative) {
         (None, None) if written.adaptive.is_some() => Form::Table,
         (Some(form), _) => form,

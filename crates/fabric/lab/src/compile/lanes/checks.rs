@@ -121,8 +121,8 @@ pub(super) fn of_cycles<'a>() -> [Check<Pipeline<'a>>; 6] {
             VcAllocator::Maximal => None,
         }),
         refuse("pipeline_cycles", |it| {
-            let rule = "a flit is in its lane after 0 to";
-            within!(it.switch.pipeline_cycles, 0..=CYCLES_MAX, "{rule} {CYCLES_MAX} cycles")
+            let cycles = it.switch.pipeline_cycles;
+            within!(cycles, 0..=CYCLES_MAX, "a flit is in its lane after 0 to {CYCLES_MAX} cycles")
         }),
         refuse("routing_cycles", |it| {
             let cycles = it.switch.routing_cycles;
@@ -130,8 +130,11 @@ pub(super) fn of_cycles<'a>() -> [Check<Pipeline<'a>>; 6] {
             within!(cycles, allowed, "a switch routes in from 0 to {ROUTING_CYCLES_MAX} cycles")
         }),
         refuse("credit_delay", |it| {
-            let (delay, rule) = (it.switch.credit_delay?, "cycles back to its sender");
-            within!(delay, 0..=CYCLES_MAX, "a credit takes from 0 to {CYCLES_MAX} {rule}")
+            within!(
+                it.switch.credit_delay?,
+                0..=CYCLES_MAX,
+                "a credit takes from 0 to {CYCLES_MAX} cycles back to its sender"
+            )
         }),
         refuse("per_vl", |it| {
             let is_given = it.source.scenario.network.lanes.per_vl.is_some();
