@@ -60,7 +60,8 @@ pub(crate) fn parse(path: &str) -> Result<Vec<Step>, String> {
 fn first(text: &str) -> Result<(Step, &str), String> {
     let (step, after) = if let Some(inside) = text.strip_prefix('[') {
         let (digits, after) = inside.split_once(']').ok_or("a `[` of the path is not closed")?;
-        let index = digits.parse().map_err(|_| format!("`[{}]` is no index", clip(digits, 20)))?;
+        let index =
+            digits.parse().map_err(|_| format!("`[{}]` is not an index", clip(digits, 20)))?;
         (Step::Index(index), after)
     } else if let Some(quote) = text.chars().next().filter(|c| matches!(c, '"' | '\'')) {
         let (name, after) =

@@ -1,7 +1,7 @@
 //! TOML syntax, with the parser errors in plain sentences.
 //!
 //! ```text
-//! scenario.toml:3:8: `80 MB/s` is no value: only numbers, true and false go without quotes,
+//! scenario.toml:3:8: `80 MB/s` is not a value: only numbers, true and false go without quotes,
 //!   expected "80 MB/s"
 //!   rate = 80 MB/s
 //!          ^
@@ -38,7 +38,7 @@ const SENTENCES: [(&str, &str, &str); 20] = [
     ("invalid mantissa", "a number needs digits before its point", ""),
     ("recursion", "the nesting is too deep", ""),
     ("recurse", "the nesting is too deep", ""),
-    ("carriage return", "a carriage return stands alone", ""),
+    ("carriage return", "a carriage return without a line feed", ""),
 ];
 
 /// Parses `text` as a table.
@@ -47,7 +47,7 @@ const SENTENCES: [(&str, &str, &str); 20] = [
 /// The first syntax error in the text.
 pub(crate) fn parse<'a>(source: &str, text: &'a str) -> Result<Spanned<DeTable<'a>>, InputError> {
     if let Some(offset) = text.find('\0') {
-        let message = "a byte of value 0: this is no text file".to_owned();
+        let message = "a byte of value 0: this is not a text file".to_owned();
         return Err(error(source, text, offset, message, None));
     }
     let (table, slips) = DeTable::parse_recoverable(text);
@@ -101,13 +101,13 @@ fn sentence(what: &str, at: &str, wanted: &str) -> (String, String) {
     if what == "invalid unquoted key" {
         let colon = at.starts_with(':');
         let legal = if colon { "`=` between key and value" } else { "letters, digits, - or _" };
-        (format!("`{short}` cannot stand in a key without quotes"), legal.to_owned())
+        (format!("`{short}` needs quotes in a key"), legal.to_owned())
     } else if what == "duplicate key" {
         (format!("`{short}` is given twice"), String::new())
     } else if what.starts_with("cannot extend value") {
         (format!("`{short}` has a value already, which takes no keys"), String::new())
     } else if what.contains("string") && wanted.contains("visible") {
-        says("a control character stands in the text", "")
+        says("the text contains a control character", "")
     } else if what.contains("string") {
         says("the text is not closed", wanted)
     } else if let Some((_, ours, legal)) = SENTENCES.iter().find(|(part, ..)| what.contains(part)) {
@@ -127,7 +127,7 @@ fn bare_words(at: &str) -> (String, String) {
         "true" | "false" => truth,
         _ => format!("\"{}\"", at.replace(['"', '\''], "")),
     };
-    (format!("`{at}` is no value: only numbers, true and false go without quotes"), expected)
+    (format!("`{at}` is not a value: only numbers, true and false go without quotes"), expected)
 }
 
 /// Creates the error at a byte offset, with the line of that offset.
