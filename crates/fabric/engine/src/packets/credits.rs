@@ -42,7 +42,8 @@ struct Lane {
     occupancy: u128,
 }
 
-const _: () = assert!(size_of::<Lane>() == 64, "what a packet that leaves changes is a cache line");
+const _: () =
+    assert!(size_of::<Lane>() == 64, "the state changed by a departing packet fits a cache line");
 
 /// A queued update behind the first of its lane, in order of time.
 #[derive(Clone, Copy, Debug)]

@@ -49,7 +49,8 @@ struct CreditWait {
 /// Value of `since_ps` without a current wait.
 const NOT_WAITING: u64 = u64::MAX;
 
-const _: () = assert!(size_of::<Sender>() == 64, "what a start needs to know is a cache line");
+const _: () =
+    assert!(size_of::<Sender>() == 64, "the state read at the start of a packet fits a cache line");
 
 #[derive(Clone, Debug)]
 pub(crate) struct Links {

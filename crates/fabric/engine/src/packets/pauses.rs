@@ -184,7 +184,7 @@ impl Pauses {
     pub(crate) fn hear(&mut self, channel: ChannelId, lane: u8, is_pause: bool, now: u64) -> bool {
         let of = self.lane_mut(channel, lane);
         of.under_way -= 1;
-        debug_assert_ne!(of.is_paused, is_pause, "what is asked for changes each time");
+        debug_assert_ne!(of.is_paused, is_pause, "each request changes the pause state");
         of.is_paused = is_pause;
         let was_awaited = !is_pause && std::mem::take(&mut of.is_awaited);
         let heard = &mut self.heard[channel.index()];

@@ -131,7 +131,7 @@ impl Rules {
                 exhausted.insert(age(plan, other));
             }
         }
-        assert_eq!(waiting.remove(place), Some(id), "what waits stands in its buffer");
+        assert_eq!(waiting.remove(place), Some(id), "a waiting packet is in its buffer");
         exhausted.remove(&own_age);
     }
 

@@ -188,7 +188,7 @@ impl Schedule {
     /// Forgets the runs that end at `number` or before, all of them in the past, except the last:
     /// it records when the channel was busy, even if all predictions behind it are cut.
     pub(crate) fn forget_before(&mut self, number: u64) {
-        debug_assert!(number <= self.summed, "what is forgotten stays in the sum");
+        debug_assert!(number <= self.summed, "removed runs stay in the sum");
         while self.begin + 1 < self.runs.len() && self.runs[self.begin + 1].end() <= number {
             self.begin += 1;
         }

@@ -170,7 +170,9 @@ impl Desk {
                 if way.after == Some(refused) { Onward::Ends(signal) } else { Onward::Goes }
             }
             Signal::Nack(..) => Onward::Ends(signal),
-            Signal::Ack(_) => unreachable!("what is admitted is admitted by a switch"),
+            Signal::Ack(_) => {
+                unreachable!("an acknowledgement begins at a switch and ends at the host")
+            }
         }
     }
 

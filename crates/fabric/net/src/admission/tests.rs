@@ -149,7 +149,7 @@ fn a_refusal_in_the_middle_leaves_nothing_behind() {
     assert_eq!(reserved(&desk), [60, 60, 60, 60]);
     let nack = Signal::Nack(stream(1), channel(2));
     assert_eq!(long.read(&mut desk, probe, 1), Onward::Ends(nack));
-    assert_eq!(reserved(&desk), [60, 60, 60, 60], "who refuses reserves nothing");
+    assert_eq!(reserved(&desk), [60, 60, 60, 60], "a node that refuses reserves nothing");
     assert_eq!(long.answered(&mut desk, nack), Answer::Release(channel(2)));
     assert_eq!(reserved(&desk), [0, 60, 60, 60], "the adapter itself");
     let release = Signal::Release(stream(1), channel(2));

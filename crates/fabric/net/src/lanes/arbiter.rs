@@ -446,7 +446,7 @@ mod tests {
         let check = |scheduler: Scheduler| scheduler.check(2, 1).unwrap_err().message;
         let no_weight = "all weights are zero, so that no lane would ever send; give one a weight";
         assert_eq!(check(weighted(vec![0, 0])), no_weight);
-        let three = "3 values for 2 lanes: give one for each lane, lane 0 first (network.lanes.count says how many there are)";
+        let three = "3 values for 2 lanes: give one for each lane, lane 0 first (network.lanes.count is the number of lanes)";
         assert_eq!(check(deficit(&[1; 3])), three);
         assert_eq!(check(strict(vec![1; 3])), three);
         assert_eq!(check(levels(vec![1; 3], vec![1; 2], 0)), three);

@@ -117,7 +117,7 @@ pub(super) trait LaneScheduler: Sized {
         _lane: usize,
         _weight: NonZeroU16,
     ) -> Result<(), SchedulerError> {
-        unreachable!("whoever orders a weight asks first whether there are any")
+        unreachable!("weights are ordered only if there are any")
     }
 }
 
@@ -272,8 +272,8 @@ fn one_a_lane<T>(key: &str, values: &[T], lanes: u8) -> Result<(), Fault> {
     }
     let plural = |count: usize| if count == 1 { "" } else { "s" };
     let message = format!(
-        "{values} value{} for {lanes} lane{}: give one for each lane, lane 0 first (network.lanes.count says how \
-         many there are)",
+        "{values} value{} for {lanes} lane{}: give one for each lane, lane 0 first (network.lanes.count is the \
+         number of lanes)",
         plural(values),
         plural(lanes)
     );

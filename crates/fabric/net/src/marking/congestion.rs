@@ -139,7 +139,7 @@ impl Congestion {
     pub(super) fn of(policy: &impl Policy, plan: &Plan) -> Self {
         let triggers = policy.triggers().expect("a policy that counts says what triggers it");
         let Switching::Packets(packets) = &plan.switching else {
-            unreachable!("only switches of whole packets tell what waits for outputs")
+            unreachable!("only switches of whole packets count the packets waiting for outputs")
         };
         let lane_count = usize::from(plan.lanes.count);
         let channels = plan.channels.len();

@@ -73,7 +73,7 @@ impl Policy for Fecn {
 
     fn start(&self, plan: &Plan) -> Roots {
         let Switching::Packets(packets) = &plan.switching else {
-            unreachable!("only switches of whole packets tell what waits for outputs")
+            unreachable!("only switches of whole packets count the packets waiting for outputs")
         };
         let parts = u64::from(THRESHOLD_MAX + 1 - self.threshold.min(THRESHOLD_MAX));
         let limit = |blocks: &u32| {

@@ -71,12 +71,13 @@ impl Triggers {
     pub(super) fn check(&self) -> Result<(), (&'static str, String)> {
         let Some(average) = self.average else { return Ok(()) };
         if average == Span::ZERO {
-            let message = "an average is over some time: say over which, or leave it out, so that nothing is averaged";
+            let message =
+                "the time of an average must be above 0: set it, or leave it out for no average";
             return Err(("average", message.to_owned()));
         }
         if self.full.is_some() && self.fill.is_none() {
-            let message = "the average of what fills a buffer is never quite all of it: say from where on a buffer counts as full with \
-                           fill, too";
+            let message = "the average fill of a buffer never reaches its size: also set the fill from which a \
+                           buffer counts as full with fill";
             return Err(("average", message.to_owned()));
         }
         if let Some(share) = self.utilisation.filter(|share| !(0.0..1.0).contains(share)) {

@@ -44,7 +44,7 @@ impl Slice {
             Conformance::Conforming => {}
             Conformance::Delayed => self.delayed_messages += 1,
             Conformance::Demoted => self.demoted_messages += 1,
-            Conformance::Dropped => unreachable!("what is dropped is not delivered"),
+            Conformance::Dropped => unreachable!("a dropped message is not delivered"),
         }
         self.latency_sum_ps += u128::from(delivery.latency().as_ps());
         self.posted_latency_sum_ps += u128::from(delivery.posted_latency().as_ps());

@@ -132,7 +132,8 @@ impl Respond for Becn {
             return Err(("increase", "a mark adds from 1 to 255 to the index, not 0".to_owned()));
         }
         if timer == 0 {
-            let message = "a timer of 0 never expires, and no flow ever gets back what a mark took: from 1 to 65,535 times 1.024 us";
+            let message = "a timer of 0 never expires, so that no flow recovers from a mark: from 1 to 65,535 times \
+                           1.024 us";
             return Err(("timer", message.to_owned()));
         }
         if min > limit {

@@ -87,7 +87,7 @@ impl InputLane {
     /// and 3 begin: the later of its arrival and the crossing of the previous tail.
     pub(crate) fn head(&self) -> Option<(Flit, Tick)> {
         let first = self.first().filter(|_| self.holds.is_none())?;
-        assert_eq!(first.flit.index, 0, "what holds no output lane is a head");
+        assert_eq!(first.flit.index, 0, "a flit without an output lane is a head");
         Some((first.flit, first.since.max(self.tail_crossed)))
     }
 }

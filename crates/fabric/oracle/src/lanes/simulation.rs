@@ -125,7 +125,11 @@ impl Network for Simulation {
         }
         for in_transit in &self.in_transit {
             let pool_bytes = in_transit.machine.pool_bytes();
-            assert_eq!(pool_bytes, in_transit.needed_bytes(), "a pool holds what is in it");
+            assert_eq!(
+                pool_bytes,
+                in_transit.needed_bytes(),
+                "the fill of a pool equals its contents"
+            );
             assert!(pool_bytes <= self.plan.in_transit.pool_bytes, "a pool overflowed");
         }
     }

@@ -298,7 +298,7 @@ impl Simulation {
     fn assert_read(&self, channel: ChannelId) {
         let input = self.input(channel);
         let started = input.lanes.iter().flatten().filter(|buffered| buffered.has_started).count();
-        assert_eq!(input.reading, started, "what has started is being read");
+        assert_eq!(input.reading, started, "a started packet is being read");
         assert!(self.packets.read == Read::Any || started <= 1, "a port is read by one output");
     }
 

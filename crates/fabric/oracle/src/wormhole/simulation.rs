@@ -106,7 +106,7 @@ impl Network for Simulation {
         }
         for host in &self.hosts {
             let pool_bytes = host.in_transit.pool_bytes();
-            assert_eq!(pool_bytes, host.needed_bytes(), "a pool holds what is in it");
+            assert_eq!(pool_bytes, host.needed_bytes(), "the fill of a pool equals its contents");
             assert!(pool_bytes <= self.plan.in_transit.pool_bytes, "a pool overflowed");
         }
     }

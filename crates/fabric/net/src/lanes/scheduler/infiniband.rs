@@ -122,7 +122,7 @@ fn check_table(key: &str, slots: &[TableSlot], lanes: u8) -> Result<(), Fault> {
     let message = if lane == MANAGEMENT_LANE {
         "lane 15 goes before both tables and has no slot; leave it out".to_owned()
     } else {
-        format!("there is no lane {lane}: {lanes} are numbered from 0 (network.lanes.count)")
+        format!("lane {lane} does not exist: {lanes} are numbered from 0 (network.lanes.count)")
     };
     Err(Fault { key: format!("{key}.{index}.lane"), message })
 }
