@@ -40,7 +40,10 @@ impl PatternRow {
         match self {
             Self::Pairs(pairs) => Ok(Pattern::Pairs(pairs.into_iter().map(edge).collect())),
             Self::Name(name) => Pattern::named(&name).ok_or_else(|| {
-                Refused::new("unknown-pattern", format!("{name:?} is no pattern of a collective"))
+                Refused::new(
+                    "unknown-pattern",
+                    format!("{name:?} is not a pattern of a collective"),
+                )
             }),
         }
     }

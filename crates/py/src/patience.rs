@@ -37,9 +37,9 @@ pub(crate) fn interruptible<T: Send + 'static>(
         match answer {
             Ok(result) => return Ok(result),
             Err(RecvTimeoutError::Timeout) => py.check_signals()?,
-            Err(RecvTimeoutError::Disconnected) => {
-                panic::resume_unwind(worker.join().expect_err("work that ends well says so"))
-            }
+            Err(RecvTimeoutError::Disconnected) => panic::resume_unwind(
+                worker.join().expect_err("a worker without a result has panicked"),
+            ),
         }
     }
 }

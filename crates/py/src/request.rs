@@ -160,7 +160,7 @@ impl Request {
     /// Returns the lanes for adaptive routing.
     fn lanes_to_choose(&self, fabric: &Fabric) -> Result<Lanes, Refused> {
         if self.datelines.is_some() {
-            let message = "packets that choose at every switch have dateline classes on their escape lanes alone, where they are \
+            let message = "packets that choose at every switch use dateline classes only on their escape lanes, as \
                            needed: leave datelines out";
             return Err(Refused("datelines".to_owned(), message.to_owned()));
         }
@@ -169,8 +169,8 @@ impl Request {
         Lanes::of_choosing(fabric, needs_datelines, &vc_classes, self.escape_lanes).map_err(|error| {
             let message = match error {
                 EscapeError::NoneLeft { lanes, escape } => format!(
-                    "the lowest {escape} of {lanes} lanes would be for escape (escape_lanes), and none be left on which packets \
-                     choose: say {} lanes at least (lanes)",
+                    "the lowest {escape} of {lanes} lanes would be for escape (escape_lanes), and none would be \
+                     left for packets to choose: set at least {} lanes (lanes)",
                     escape + 1
                 ),
                 _ => error.to_string(),

@@ -288,7 +288,7 @@ impl fmt::Display for Format {
 
 /// Error for a name that is not a format.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("\"{name}\" is no format; did you mean \"{nearest}\"? Formats are {all}")]
+#[error("\"{name}\" is not a format; did you mean \"{nearest}\"? Formats are {all}")]
 pub struct UnknownFormat {
     name: String,
     nearest: Format,

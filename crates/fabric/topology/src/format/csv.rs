@@ -149,13 +149,14 @@ fn add(graph: &mut Graph, columns: &Columns, record: &StringRecord) -> Result<()
     let mut told = ToldSpeed::default();
     for text in [columns.speed, columns.width].map(optional) {
         let expected = "expected a speed such as 4xNDR, NDR, 2x or 80 MB/s, or nothing";
-        let one = speed(text).ok_or_else(|| refuse(format!("{text:?} is no speed"), expected))?;
+        let one =
+            speed(text).ok_or_else(|| refuse(format!("{text:?} is not a speed"), expected))?;
         told = told.or(one);
     }
     let length = match optional(columns.length) {
         "" => None,
         text => Some(text.parse().map_err(|_| {
-            refuse(format!("{text:?} is no length"), "expected one such as 25 m, or nothing")
+            refuse(format!("{text:?} is not a length"), "expected one such as 25 m, or nothing")
         })?),
     };
     graph.add(Edge { line, ends, speed: told, length });

@@ -13,8 +13,8 @@ type Kind = (&'static str, fn(&str) -> bool, &'static str, &'static str);
 
 const DUMP: &str = "give the output of `ibnetdiscover`, taken on the cluster";
 const GRAPH: &str = "export it as GraphML, or as CSV with the columns `source` and `target`";
-const OF_OPENSM: &str = "give the output of `ibnetdiscover` here; `gingham opensm --help` lists \
-                         what is read of OpenSM's files";
+const OF_OPENSM: &str = "give the output of `ibnetdiscover` here; `gingham opensm --help` lists the files of OpenSM \
+                         that it reads";
 const OF_A_SIMULATOR: &str = "write its cables as CSV with the columns `source` and `target`, or \
                               make the same shape with `gingham fabric make`";
 
@@ -71,15 +71,15 @@ const OF_CLUSTERS: [Kind; 9] = [
         "foreign-ndt",
         |line| line.contains("StartDevice") && line.contains("EndDevice") && line.contains(','),
         "this is a table of cables as UFM (NDT) and sonic-mgmt have it",
-        "name the columns StartDevice, StartPort, EndDevice and EndPort `source`, `source_port`, `target` and \
-         `target_port`, and leave out what stands before the heading",
+        "rename the columns StartDevice, StartPort, EndDevice and EndPort to `source`, `source_port`, `target` and \
+         `target_port`, and remove the lines before the heading",
     ),
     (
         "foreign-ufm",
         is_table_of_ufm,
         "this is a table of UFM",
-        "name the columns of the two ends `source`, `source_port`, `target` and `target_port`, or \
-         give the output of `ibnetdiscover`",
+        "rename the columns of the two ends to `source`, `source_port`, `target` and `target_port`, or give the \
+         output of `ibnetdiscover`",
     ),
 ];
 
@@ -88,13 +88,13 @@ const SETTINGS: [Kind; 8] = [
     (
         "foreign-slurm",
         |line| has_prefix(line, &["switchname=", "blockname="]),
-        "Slurm's topology.conf says nothing of ports and cables",
+        "Slurm's topology.conf lists no ports and cables",
         "give the file that it was written from, or the output of `ibnetdiscover`",
     ),
     (
         "foreign-slurm",
         |line| line.starts_with("- topology:"),
-        "Slurm's topology.yaml says nothing of ports and cables",
+        "Slurm's topology.yaml lists no ports and cables",
         "give the file that it was written from, or the output of `ibnetdiscover`",
     ),
     (
@@ -377,7 +377,7 @@ pub(super) fn written_only(format: Format) -> FormatError {
         FormatError::whole("a Graphviz drawing cannot be read back", cure)
             .coded(FaultCode::WrittenOnly)
     } else {
-        let what = "the settings of a program (`.conf`, `.yaml`) say nothing of ports and cables";
+        let what = "the settings of a program (`.conf`, `.yaml`) list no ports and cables";
         FormatError::whole(what, "give the output of `ibnetdiscover`, or another file of a fabric")
             .coded(FaultCode::WrittenOnly)
     }

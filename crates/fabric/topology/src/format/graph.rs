@@ -254,7 +254,7 @@ pub(super) fn port(text: &str) -> Result<Option<u16>, String> {
         return Ok(None);
     }
     let whole = text.strip_suffix(".0").unwrap_or(text);
-    whole.parse().map(Some).map_err(|_| format!("{text:?} is no port"))
+    whole.parse().map(Some).map_err(|_| format!("{text:?} is not a port"))
 }
 
 /// Converts a line number for messages.

@@ -31,7 +31,7 @@ pub(super) fn read(text: &str) -> Result<Parsed, FormatError> {
     })?;
     let reader = Reader { document: &document, keys: keys(&document) };
     if !document.root_element().has_tag_name_of("graphml") {
-        return Err(reader.error(document.root_element(), "this XML is no GraphML", EXPECTED));
+        return Err(reader.error(document.root_element(), "this XML is not GraphML", EXPECTED));
     }
     reader.graph()?.finish()
 }
@@ -147,15 +147,14 @@ impl Reader<'_, '_> {
             let text = self.said(element, &name).unwrap_or("");
             let one = speed(text).ok_or_else(|| {
                 let expected = "expected a speed such as 4xNDR, NDR, 2x or 80 MB/s";
-                self.error(element, format!("{text:?} is no speed"), expected)
+                self.error(element, format!("{text:?} is not a speed"), expected)
             })?;
             told = told.or(one);
         }
         let length = self.said(element, &["length"]);
-        let length = length
-            .map(str::parse)
-            .transpose()
-            .map_err(|_| self.error(element, "this is no length", "expected one such as 25 m"))?;
+        let length = length.map(str::parse).transpose().map_err(|_| {
+            self.error(element, "this is not a length", "expected one such as 25 m")
+        })?;
         Ok(Edge { line: self.line(element), ends, speed: told, length })
     }
 }

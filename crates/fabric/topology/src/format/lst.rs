@@ -194,7 +194,9 @@ impl Links {
             }
             [Some((_, _, first)), _] | [None, Some((_, _, first))] => {
                 let (from, to) = (name(from), name(to));
-                let text = format!("{from} is said to go to {to}, against line {first}, kept");
+                let text = format!(
+                    "{from} is listed as joined to {to}, against line {first}, which is kept"
+                );
                 self.find(line, text);
             }
         }

@@ -32,7 +32,7 @@ pub enum PlacementError {
         rail: usize,
     },
     /// The fabric has no such rail.
-    #[error("there is no rail {rail}: the fabric has {count}")]
+    #[error("rail {rail} does not exist: the fabric has {count}")]
     NoRail {
         /// Rail, from 0.
         rail: usize,

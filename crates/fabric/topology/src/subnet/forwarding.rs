@@ -115,13 +115,12 @@ impl<'a> TableJoiner<'a> {
         }
         let Some(owner) = self.lids.owner(entry.lid) else { return Ok(()) };
         let known = port_guid(self.fabric, owner);
-        if let (Some(said), Some(known)) = (entry.port_guid, known)
-            && said != known
+        if let (Some(listed), Some(known)) = (entry.port_guid, known)
+            && listed != known
         {
-            let who = name(self.fabric, owner);
+            let name = name(self.fabric, owner);
             let message = format!(
-                "LID {} belongs to port GUID 0x{said} here, and to {who} (0x{known}) in the \
-                 topology",
+                "LID {} belongs to port GUID 0x{listed} here, and to {name} (0x{known}) in the topology",
                 entry.lid
             );
             let error = FormatError::at(entry.line, None, message, SAME_TIME);
@@ -149,7 +148,10 @@ impl<'a> TableJoiner<'a> {
         Err(FormatError::at(
             entry.line,
             None,
-            format!("the topology has no LIDs, and nothing else tells who has LID {}", entry.lid),
+            format!(
+                "the topology has no LIDs, and nothing else identifies the owner of LID {}",
+                entry.lid
+            ),
             "give the output of `ibnetdiscover` from the subnet that these tables run in",
         )
         .coded(FaultCode::Contradiction))

@@ -38,7 +38,7 @@ fn by_conf(fabric: &Fabric, conf: &QosConf) -> (LaneMap, Vec<Finding>) {
         let kind = if is_router { PortKind::Router } else { PortKind::Adapter };
         map.set_endpoint(endpoint, conf.lane_row(kind));
     }
-    let text = "the file says `qos FALSE`: OpenSM then writes no tables, and ports keep theirs";
+    let text = "the file has `qos FALSE`: OpenSM then writes no tables, and ports keep theirs";
     let finding = Finding::of_fabric(FindingKind::MissingLane, text.to_owned());
     (map, if conf.is_enabled { Vec::new() } else { vec![finding] })
 }

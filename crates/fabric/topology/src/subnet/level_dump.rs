@@ -63,7 +63,7 @@ impl LevelDump {
         match first {
             Some(line) if line.text.replace(' ', "") == HEADING => table(text),
             _ if text.contains("PathRecord dump:") => path_records(text),
-            Some(line) => Err(line.says("these are no service levels", EXPECTED)),
+            Some(line) => Err(line.says("these are not service levels", EXPECTED)),
             None => Err(nothing()),
         }
     }

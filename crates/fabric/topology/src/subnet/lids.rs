@@ -84,16 +84,16 @@ impl Lids {
         for lid_offset in 0..(1_u8 << lmc) {
             let lid = first.saturating_add(u16::from(lid_offset));
             let Some(place) = self.owners.get_mut(usize::from(lid)) else {
-                let who = name(fabric, owner(lid_offset));
-                let message = format!("LID {lid} of {who} is none of a single port");
+                let owner = name(fabric, owner(lid_offset));
+                let message = format!("LID {lid} of {owner} is not a unicast LID");
                 return Err(FormatError::whole(message, "expected LIDs from 1 to 49151"));
             };
             if let Some(other) = place.replace(owner(lid_offset)) {
                 let [one, two] = [other, owner(lid_offset)].map(|owner| name(fabric, owner));
                 let error = FormatError::whole(
                     format!("LID {lid} belongs to {one} and to {two}"),
-                    "tables by LID cannot tell them apart: let the subnet manager give LIDs \
-                     anew, and take all dumps again",
+                    "tables by LID cannot distinguish them: let the subnet manager assign new LIDs, and take all \
+                     dumps again",
                 );
                 return Err(error.coded(FaultCode::Contradiction));
             }

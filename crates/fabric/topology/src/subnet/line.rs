@@ -80,7 +80,7 @@ pub(super) fn truncated(line: u32, what: &str) -> FormatError {
         line,
         None,
         format!("the text looks truncated: {what}"),
-        "take it again, and compare its length with what the program printed",
+        "take it again, and compare its length with the output of the program",
     )
     .coded(FaultCode::Truncated)
 }

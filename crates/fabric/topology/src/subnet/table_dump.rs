@@ -115,12 +115,12 @@ impl<'a> TableReader<'a> {
     }
 
     /// Ends a table, and checks its number of entries against the closing line.
-    fn close(&mut self, line: Line<'a>, said: u64, is_exact: bool) -> Result<(), FormatError> {
+    fn close(&mut self, line: Line<'a>, given: u64, is_exact: bool) -> Result<(), FormatError> {
         if self.part == Part::Closed {
             let table = self.dump.tables.last().expect("a part of a table has a table");
             let read = table.entries.len() as u64;
-            if is_exact && read != said {
-                let message = format!("the table has {read} entries, and this line says {said}");
+            if is_exact && read != given {
+                let message = format!("the table has {read} entries, but this line gives {given}");
                 return Err(line.says(message, "take the tables again, whole and unfiltered"));
             }
         }

@@ -53,7 +53,7 @@ fn tables_of(routes: &Routes) -> Result<&TableRoutes, WriteError> {
     match routes {
         Routes::Table(tables) => Ok(tables),
         Routes::Source(_) => Err(WriteError {
-            message: "source routes are no forwarding tables".to_owned(),
+            message: "source routes are not forwarding tables".to_owned(),
             expected: "route in the form \"table\"".to_owned(),
         }),
     }
@@ -62,7 +62,7 @@ fn tables_of(routes: &Routes) -> Result<&TableRoutes, WriteError> {
 fn guid(fabric: &Fabric, switch: NodeId) -> Result<Guid, WriteError> {
     let node = fabric.node(switch);
     node.guid.ok_or_else(|| WriteError {
-        message: format!("switch {} has no GUID, by which OpenSM would know it", node.name),
+        message: format!("switch {} has no GUID, so OpenSM could not identify it", node.name),
         expected: "give it one in the fabric file".to_owned(),
     })
 }

@@ -290,7 +290,7 @@ fn roots_can_be_named_by_name_and_guid() {
     let error = |names: [&str; 2]| {
         route(&fabric, &up_down(named(names)), Form::Table).unwrap_err().to_string()
     };
-    let unknown = "the root \"spine9\" is no node of this fabric";
+    let unknown = "the root \"spine9\" is not a node of this fabric";
     assert_eq!(error(["s1", "spine9"]), unknown);
     assert_eq!(error(["s1", "h0"]), "the root \"h0\" is not a switch");
 }

@@ -78,11 +78,11 @@ fn a_root_that_does_not_exist_is_an_error_with_a_suggestion() {
         let root = Root::Named(name.into());
         route(&fabric, &up_down(root), Form::Source).unwrap_err()
     };
-    let expected = "the root \"ss3\" is no node of this fabric; did you mean \"s3\"?";
+    let expected = "the root \"ss3\" is not a node of this fabric; did you mean \"s3\"?";
     assert_eq!(error("ss3").to_string(), expected);
     let far = error("backbone");
     assert_eq!(far, RouteError::UnknownRoot { name: "backbone".to_owned(), nearest: None });
-    assert_eq!(far.to_string(), "the root \"backbone\" is no node of this fabric");
+    assert_eq!(far.to_string(), "the root \"backbone\" is not a node of this fabric");
     assert_eq!(error("h2").to_string(), "the root \"h2\" is not a switch");
 }
 

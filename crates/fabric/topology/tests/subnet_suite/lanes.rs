@@ -120,8 +120,8 @@ fn a_level_that_maps_to_lane_15_is_dropped() {
     let set = on_lanes(&routes, &lanes);
     let drops: Vec<_> = set.lane_use(&fabric).drops.iter().map(|d| d.describe(&fabric)).collect();
     insta::assert_snapshot!(drops.join("\n"), @"
-    packets of SL 1 are dropped at h3[1], where it maps to lane 15 (2 pairs, one of them h3 to h0)
-    packets of SL 1 are dropped at s3 on the way from port 3 to port 2, where it maps to lane 15 (1 pair, one of them h2 to h0)
+    packets of SL 1 are dropped at h3[1], which maps it to lane 15 (2 pairs, one of them h3 to h0)
+    packets of SL 1 are dropped at s3 on the way from port 3 to port 2, which maps it to lane 15 (1 pair, one of them h2 to h0)
     ");
     // Dropped packets wait for nothing: none turns from s3 to s0 to s1 any more.
     assert!(prove(&fabric, set).is_free());

@@ -84,7 +84,7 @@ fn what_is_no_table_cannot_be_written() {
     let refused = write_tables(&fabric, &lids, &source, &to_switches).unwrap_err();
     assert_eq!(
         refused.to_string(),
-        "source routes are no forwarding tables; route in the form \"table\""
+        "source routes are not forwarding tables; route in the form \"table\""
     );
 }
 
@@ -158,5 +158,5 @@ fn a_fat_tree_becomes_leaves_below_one_top() {
     let fabric = Generator::FoldedClos(clos).generate(1).unwrap();
     insta::assert_snapshot!(slurm(&fabric));
     let refused = format::read(&slurm(&fabric), Format::Slurm).unwrap_err();
-    assert_eq!(refused.first().message, "Slurm's topology.conf says nothing of ports and cables");
+    assert_eq!(refused.first().message, "Slurm's topology.conf lists no ports and cables");
 }

@@ -130,7 +130,7 @@ fn anynet_refuses_hosts_that_are_not_at_one_switch() {
     let b = builder.add_plain(NodeKind::Host, "b", Guid(3), 1);
     builder.join(a, b).unwrap();
     let error = format::write(&builder.build(), Format::Anynet).unwrap_err();
-    assert_eq!(error.message, "a is cabled to a node that is no switch");
+    assert_eq!(error.message, "a is cabled to a node that is not a switch");
 }
 
 #[test]

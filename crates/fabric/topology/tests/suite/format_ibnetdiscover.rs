@@ -148,7 +148,7 @@ fn findings_say_what_a_reader_of_the_dump_needs() {
     };
     insta::assert_snapshot!([5, 15, 17].map(text).join("\n"), @r#"
     line 5: one-sided-cable: S-0000000000000010[2] ("s0") goes to H-00000000000000a2[1] ("h2"), which does not list the cable
-    line 15: disagreement: S-0000000000000020[2] ("s1") is said to go to S-0000000000000010[5] ("s0"), but line 7 joins S-0000000000000010[6] ("s0") and S-0000000000000020[2] ("s1"); that line is kept
+    line 15: disagreement: S-0000000000000020[2] ("s1") is listed as joined to S-0000000000000010[5] ("s0"), but line 7 joins S-0000000000000010[6] ("s0") and S-0000000000000020[2] ("s1"); that line is kept
     line 17: undefined-node: S-0000000000000030 ("never defined") has no record; it is known from links only
     "#);
 }

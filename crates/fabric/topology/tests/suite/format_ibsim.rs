@@ -135,7 +135,7 @@ fn what_the_simulator_cannot_take_is_replaced_and_noted() {
     GUIDs that another node has replaced, from 0200000000000000 upwards: 1
     descriptions cut to 63 bytes: 1
     line breaks and NULs in descriptions became blanks: 1
-    names that are no descriptions left out: 1
+    names that are not descriptions left out: 1
     nodes without ports given one: 1
     quotation marks in descriptions became apostrophes: 1
     speeds beyond HDR, which ibsim 0.10 takes for SDR: 1

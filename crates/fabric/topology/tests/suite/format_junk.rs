@@ -65,7 +65,7 @@ fn formats_have_names_and_extensions() {
     let error = "ibnetdiscovr".parse::<Format>().unwrap_err().to_string();
     assert_eq!(
         error,
-        "\"ibnetdiscovr\" is no format; did you mean \"ibnetdiscover\"? \
+        "\"ibnetdiscovr\" is not a format; did you mean \"ibnetdiscover\"? \
          Formats are ibnetdiscover, ibsim, anynet, toml, lst, csv, graphml, dot, slurm, \
          slurm-block, slurm-yaml"
     );

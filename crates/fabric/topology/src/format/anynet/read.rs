@@ -210,7 +210,7 @@ impl Net {
     ) -> Result<(), FormatError> {
         let cycles = word.text.parse().ok().filter(|cycles| (1..=CYCLES_MAX).contains(cycles));
         let Some(cycles) = cycles else {
-            let message = format!("{} is no latency", word.text);
+            let message = format!("{} is not a latency", word.text);
             let expected = format!("expected from 1 to {CYCLES_MAX} cycles");
             return Err(line.error(word.offset, message, &expected));
         };

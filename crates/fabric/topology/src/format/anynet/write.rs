@@ -126,7 +126,7 @@ fn refuse(fabric: &Fabric) -> Result<(), WriteError> {
             return refusal(id, "has several cables");
         }
         if first.is_some_and(|channel| !fabric.node(fabric.target(channel).node).is_switch()) {
-            return refusal(id, "is cabled to a node that is no switch");
+            return refusal(id, "is cabled to a node that is not a switch");
         }
     }
     Ok(())

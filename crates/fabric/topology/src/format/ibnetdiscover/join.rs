@@ -159,7 +159,7 @@ fn report_conflict(records: &mut Records<'_>, held: &HalfCable, ends: [RecordPor
     let [from, to] = ends.map(|end| name(records, end));
     let [one, other] = held.ends.map(|end| name(records, end));
     let text = format!(
-        "{from} is said to go to {to}, but line {} joins {one} and {other}; that line is kept",
+        "{from} is listed as joined to {to}, but line {} joins {one} and {other}; that line is kept",
         held.line
     );
     records.find(line, FindingKind::Disagreement, text);

@@ -186,7 +186,7 @@ fn end_or_comment(cursor: &mut Cursor<'_>) -> Result<bool, LineError> {
 
 fn listing(cursor: Cursor<'_>) -> LineError {
     cursor.error_saying(
-        "this is a list of nodes, which says nothing of cables",
+        "this is a list of nodes, without cables",
         "expected the full output: run `ibnetdiscover` without -l, -H, -S and -R",
     )
 }

@@ -176,7 +176,7 @@ fn project_speed(
         }
         _ => false,
     };
-    losses.keep(speed, holds, "speeds of cables that are no InfiniBand speed left out")
+    losses.keep(speed, holds, "speeds of cables that are not InfiniBand speeds left out")
 }
 
 /// Counts lost names: a reader uses descriptions as names, or ids if descriptions clash.
@@ -184,7 +184,7 @@ fn count_names(fabric: &Fabric, projected: &Fabric, losses: &mut Losses) {
     let kept: BTreeSet<&str> = projected.nodes().iter().map(|node| node.name.as_str()).collect();
     for node in fabric.nodes() {
         losses
-            .add_if(!kept.contains(node.name.as_str()), "names that are no descriptions left out");
+            .add_if(!kept.contains(node.name.as_str()), "names that are not descriptions left out");
     }
 }
 

@@ -7,7 +7,7 @@ use crate::finding::plural;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// Comment for files with one switch in place of all switches above the leaves.
-const ONE_TOP: &str = "These switches are no tree; one top stands for all that have no nodes.";
+const ONE_TOP: &str = "These switches are not a tree; one top replaces all that have no nodes.";
 
 /// Returns the switches of all islands, without notes and comments on merged leaves.
 pub(super) fn topology(groups: Groups) -> Topology {
@@ -20,7 +20,9 @@ pub(super) fn topology(groups: Groups) -> Topology {
     let mut comments = Vec::new();
     if tree.made_tops {
         comments.push(ONE_TOP.to_owned());
-        notes.push("the switches are no tree: all above the leaves stand as one".to_owned());
+        notes.push(
+            "the switches are not a tree: one switch replaces all above the leaves".to_owned(),
+        );
     }
     if !tree.empty.is_empty() {
         let names: Vec<&str> = tree.empty.iter().map(String::as_str).collect();

@@ -8,7 +8,7 @@ use crate::GridError;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RouteError {
     /// The fabric has no node with the name of the root.
-    #[error("the root \"{name}\" is no node of this fabric{}", suggestion(nearest.as_deref()))]
+    #[error("the root \"{name}\" is not a node of this fabric{}", suggestion(nearest.as_deref()))]
     UnknownRoot {
         /// Requested name.
         name: String,

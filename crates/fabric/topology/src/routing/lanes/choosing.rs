@@ -43,8 +43,8 @@ impl fmt::Display for EscapeError {
             ),
             Self::NoneLeft { lanes, escape } => write!(
                 f,
-                "the lowest {escape} lanes of each class are for escape, and a class has {lanes}: give it one more at least, on \
-                 which packets choose"
+                "the lowest {escape} lanes of each class are for escape, and a class has {lanes}: give it at least \
+                 one more for packets to choose"
             ),
         }
     }

@@ -49,7 +49,7 @@ impl LaneDrop {
         let (from, to) = (fabric.endpoint_name(from), fabric.endpoint_name(to));
         let noun = if self.pairs == 1 { "pair" } else { "pairs" };
         format!(
-            "packets of SL {} are dropped {place}, where it maps to lane {MANAGEMENT_LANE} \
+            "packets of SL {} are dropped {place}, which maps it to lane {MANAGEMENT_LANE} \
              ({} {noun}, one of them {from} to {to})",
             self.level, self.pairs
         )
