@@ -99,7 +99,7 @@ def test_what_is_refused_says_why_in_the_words_of_the_error() -> None:
     assert "a probe reserves the one way of its stream" in reason
     assert pair("admission", "policing-drops").kinds() == []
     [reason] = pair("admission", "policing-drops").reasons()
-    assert "releases what it has reserved" in reason
+    assert "releases its reservations" in reason
     in_transit = pair("in-transit", "in-transit").support
     assert in_transit["wormhole"] == in_transit["virtual-lanes"] == pairs.WORKS
     assert "whole packets go through no in-transit hosts" in in_transit["packets"]

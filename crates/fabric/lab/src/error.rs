@@ -32,11 +32,11 @@ impl LabError {
 const KEYS: [&str; 2] = ["routing.algorithm", "routing.alternative.algorithm"];
 
 /// Remedy if the path sets can deadlock only together.
-const CURE_TOGETHER: &str = "each path set alone is free of deadlock, and together they are not: let them agree on what is \
-                             up and down, by the same root and tree, or allow it (allow_deadlock=True)";
+const CURE_TOGETHER: &str = "each path set alone is free of deadlock, but both together are not: give them the same \
+                             root and tree, so that they agree on up and down, or allow it (allow_deadlock=True)";
 
 /// Remedy if only hosts with full pools can deadlock.
-const CURE_FULL: &str = "while in-transit hosts take packets in there is no such cycle: let those that are full spill \
+const CURE_FULL: &str = "this cycle needs an in-transit host with a full buffer: let full hosts spill \
                          (network.in_transit.when_full = \"spill\"), or allow it (allow_deadlock=True)";
 
 /// Remedy for routes and lanes from a subnet manager.
@@ -48,16 +48,17 @@ const CURE_DATELINES: &str = "share the lanes of each class out among dateline c
                               or more of every class (network.lanes.count, traffic.*.lanes), or allow it (allow_deadlock=True)";
 
 /// Remedy for adaptive routing without enough escape lanes.
-const CURE_ADAPTIVE: &str = "packets that choose at every switch need a way out: give every class escape lanes (routing.adaptive.escape_lanes), \
-                             on which they follow paths that are free of deadlock by themselves, such as those of \
-                             dimension-order, or allow it (--allow-deadlock)";
+const CURE_ADAPTIVE: &str = "packets that choose at every switch need an escape path: give every class escape lanes \
+                             (routing.adaptive.escape_lanes) with paths that are free of deadlock by themselves, \
+                             such as those of dimension-order, or allow it (--allow-deadlock)";
 
 /// Remedy if the configured datelines do not break the cycles: classes have one lane, or share only
 /// some lanes, so that their dateline classes overlap, or the routes make turns that datelines do
 /// not cover.
-const CURE_SHARED_LANES: &str = "datelines break the cycles of dimension-order routes if every class has at least two lanes, and any two \
-                           classes all of them in common or none, answers among them (traffic.*.lanes, \
-                           traffic.*.window.answer.lanes): give them such lanes, or allow it (allow_deadlock=True)";
+const CURE_SHARED_LANES: &str = "datelines break the cycles of dimension-order routes if every class has at least \
+                                 two lanes, and any two classes, including acknowledgements, share all of their \
+                                 lanes or none (traffic.*.lanes, traffic.*.window.answer.lanes): give them such \
+                                 lanes, or allow it (allow_deadlock=True)";
 
 /// A cycle of channels, by name.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -53,7 +53,8 @@ pub fn load_fabric(path: &Path) -> Result<LoadedFabric, InputError> {
 /// Returns a finding for a file whose extension contradicts the format of its content.
 fn wrong_ending(ending: &str, format: Format) -> Option<Finding> {
     let named = Format::from_extension(ending).filter(|named| *named != format)?;
-    let text = format!("the ending says {named}, and the content is {format}, read as such");
+    let text =
+        format!("the extension is that of {named}, but the content is {format}; read as {format}");
     Some(Finding { line: None, kind: FindingKind::Assumption, text })
 }
 

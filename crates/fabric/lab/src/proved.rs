@@ -179,8 +179,8 @@ impl ProvedRoutes {
         let lanes = self.escape_lanes().len() as usize;
         let count = order.len() / self.set().lane_count() * lanes;
         format!(
-            "free of deadlock: the extended dependency graph of {count} escape lanes of channels is acyclic, so that whoever waits has \
-             a way out (Duato 1995)\nif no packet on an adaptive lane stands behind another: with virtual cut-through \
+            "free of deadlock: the extended dependency graph of {count} escape lanes of channels is acyclic, so \
+             every waiting packet has a way out (Duato 1995)\nif no packet on an adaptive lane stands behind another: with virtual cut-through \
              (network.lanes.forwarding), or lanes that are empty before they are granted again (network.lanes.reallocation = \
              \"tail-credit\")"
         )
@@ -285,7 +285,7 @@ fn unknown(
     name: &str,
     known: impl Iterator<Item = String>,
 ) -> InputError {
-    let message = format!("in `{key}`: \"{name}\" is no {what} of this fabric");
+    let message = format!("in `{key}`: \"{name}\" is not a {what} of this fabric");
     let error = InputError::from_parts(of, None, None, Some(key.to_owned()), message, [], None);
     error.suggesting(name, heading, known)
 }

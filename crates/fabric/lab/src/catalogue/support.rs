@@ -109,12 +109,12 @@ impl Feature {
             Self::Cycles => "only switches of five stages have cycles; poisson goes with all",
             Self::Ages => "only switches that keep whole packets at their inputs go by their ages",
             Self::OutputQueues => {
-                "only switches of whole packets know what waits for their outputs. `periodic` and \
+                "only switches of whole packets count the packets waiting for their outputs. `periodic` and \
                  `threshold` go with all kinds"
             }
             Self::InTransitRoutes => "whole packets go through no in-transit hosts",
             Self::Halts => {
-                "a whole packet leaves its host without a halt, by which alone a host sees contention"
+                "a whole packet leaves its host without a halt, and halts are all that a host sees of contention"
             }
             Self::PartialForwarding => {
                 "a whole packet goes on only where there is room for all of it"
@@ -142,8 +142,9 @@ pub const KINDS: [SwitchingKind; 3] = [
     },
     SwitchingKind {
         name: "virtual-lanes",
-        summary: "A channel has up to 16 lanes (virtual channels), each with a buffer for which its sender has credits. \
-                  Packets on different lanes share the channel flit by flit, and the lanes of a switch share its crossbar.",
+        summary: "A channel has up to 16 lanes (virtual channels), each with a buffer under credit flow control. \
+                  Packets on different lanes share the channel flit by flit, and the lanes of a switch share its \
+                  crossbar.",
         source: "Yum et al. 2002, section 3.1",
         example: "network.switching = \"virtual-lanes\"\nnetwork.preset = \"yum-1600\"",
         called: "a network of virtual lanes",
@@ -159,7 +160,7 @@ pub const KINDS: [SwitchingKind; 3] = [
     },
     SwitchingKind {
         name: "packets",
-        summary: "A switch keeps whole packets in a buffer of each input and lane, for which its sender has credits. It \
+        summary: "A switch keeps whole packets in a buffer of each input and lane, under credit flow control. It \
                   forwards them by virtual cut-through, oldest first.",
         source: "Santos, Turner and Janakiraman 2002, section III and table I; InfiniBand Architecture Specification, \
                  Volume 1, section 7.9",

@@ -43,8 +43,7 @@ pub(super) fn of_keys<'a>() -> [Check<&'a Scenario>; 7] {
         refuse("network.lanes.datelines", |it| {
             when!(
                 it.network.lanes.datelines.is_some(),
-                "packets that choose at every switch (routing.adaptive) have dateline classes on their escape lanes alone, where they \
-                 are needed: leave it out"
+                "packets that choose at every switch (routing.adaptive) use dateline classes only on their escape lanes, as needed: leave it out"
             )
         }),
         refuse("network.admission", |it| {
@@ -102,8 +101,8 @@ pub(super) fn no_escape(
     let key = key.unwrap_or_else(|| general.to_owned());
     let whose = called.unwrap_or_else(|| "a message that keeps to one lane".to_owned());
     let message = format!(
-        "the lowest {escape} lanes of each class are for escape ({ESCAPE_KEY}), and {whose} has {lanes}: give it one more at least, on which \
-         packets choose"
+        "the lowest {escape} lanes of each class are for escape ({ESCAPE_KEY}), and {whose} has {lanes}: give it \
+         at least one more for packets to choose"
     );
     source.refuse(&key, message).into()
 }
@@ -121,9 +120,8 @@ pub(super) fn of_lanes<'a>() -> [Check<(&'a NetworkKind, &'a Lanes)>; 1] {
         let lane = escape.all_adaptive().lanes().find(is_mixed)?;
         let sentence = when!(
             pipeline.reallocation != Reallocation::TailCredit,
-            "a packet on lane {lane}, where it chose, could stand behind another and still hold escape lanes, so that others \
-             never get out: say \"virtual-cut-through\" for all lanes that are not for escape, or \
-             network.lanes.reallocation = \"tail-credit\", by which a buffer holds one packet, or allow it (--allow-deadlock)"
+            "a packet on adaptive lane {lane} could wait behind another and still hold escape lanes, so that others wait forever: say \"virtual-cut-through\" for all lanes that are not for escape, or \
+             network.lanes.reallocation = \"tail-credit\", so that a buffer holds only one packet, or allow it (--allow-deadlock)"
         );
         let keys = ["network.lanes.forwarding", "network.lanes.reallocation", "routing.adaptive"];
         Some(sentence?.at(first_written(it.source, &keys)))

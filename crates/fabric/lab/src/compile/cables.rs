@@ -246,12 +246,12 @@ fn of_census() -> [Check<Census>; 4] {
             let (network, foreign) = (&it.source.scenario.network, it.foreign_speeds / 2);
             match network.link_rate.filter(|_| foreign > 0) {
                 Some(rate) => say!(
-                    "{foreign} of {} cables tell a speed of their own; all run at {rate} as network.link_rate says",
+                    "{foreign} of {} cables have a speed of their own; all run at {rate}, the network.link_rate",
                     it.cables
                 ),
                 None => when!(
                     foreign > 0,
-                    "{foreign} of {} cables run at the speed that the fabric tells, not at the {} preset's; \
+                    "{foreign} of {} cables run at the speed given in the fabric, not at the {} preset's; \
                      the delays of its switch are kept ({})",
                     it.cables,
                     network.preset().name(),
@@ -264,14 +264,14 @@ fn of_census() -> [Check<Census>; 4] {
             when!(
                 it.unknown > 0 && it.telling > 0 && network.link_rate.is_none(),
                 "the speed of {} of {} cables is unknown: they run at the {} preset's{}; \
-                 network.preset or the file can say another",
+                 network.preset or the file can set another",
                 it.unknown / 2,
                 it.cables,
                 network.preset().name(),
                 match it.in_half / 2 {
                     0 => String::new(),
                     half =>
-                        format!(", {half} of them with the lanes or the generation that they tell"),
+                        format!(", {half} of them with the lanes or the generation given in the fabric"),
                 }
             )
         }),

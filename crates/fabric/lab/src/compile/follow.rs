@@ -142,7 +142,7 @@ impl Reader<'_> {
             let fabric = &self.plan.fabric;
             let names = hosts(fabric).filter(reaches).map(|host| fabric.endpoint_name(host));
             let error = refuse(format!("`{from}` sends nothing to `{to}` in class `{name}`"));
-            return Err(error.suggesting(to, "hosts to which it does", names).into());
+            return Err(error.suggesting(to, "hosts that it sends to", names).into());
         }
         let flow = FlowKey { class, source, destination, stream: None };
         Ok(FlowKey { stream: self.stream(key, text, flow, number)?, ..flow })

@@ -80,7 +80,7 @@ pub(crate) fn of_stop<'a>() -> [Check<&'a Stop>; 7] {
         refuse("quantity", |it| {
             when!(
                 it.quantity.is_some() && it.relative_width.is_none(),
-                "says which mean stop.relative_width is about, which is not given"
+                "selects the mean for stop.relative_width, which is not given"
             )
         }),
     ]
@@ -143,8 +143,7 @@ pub(crate) fn of_plan<'a>() -> [Check<&'a Plan>; 1] {
         let (looks, channels) = (time.div_ceil(step), it.channels.len() as u64);
         when!(
             looks * channels > TREES_MAX,
-            "a run of {time} that looks every {step} looks {looks} times at {channels} channels, each of which may be the root of a \
-             tree, and {TREES_MAX} trees are kept at the most: make a step at least {}",
+            "a run of {time} that looks every {step} looks {looks} times at {channels} channels, and each may be the root of a tree; at most {TREES_MAX} trees are kept: make a step at least {}",
             Span::from_ps(time.as_ps().div_ceil(TREES_MAX / channels))
         )
     })]

@@ -111,7 +111,7 @@ fn of_alternative<'a>() -> [Check<&'a AlternativePaths>; 10] {
             let Choose::ByLength(ByLength { below }) = it.choose.as_ref()? else { return None };
             when!(
                 !PAYLOAD.contains(below),
-                "messages have from 1 B to 1024 MiB of payload, and a limit of {below} tells none of them from another"
+                "messages have from 1 B to 1024 MiB of payload, and a limit of {below} does not separate them"
             )
         }),
         refuse("alternative.choose.at-random.percent", |it| {
@@ -190,8 +190,7 @@ fn of_sets<'a>() -> [Check<(&'a Fabric, &'a [Routes])>; 2] {
             let Routing { algorithm, alternative, .. } = &it.source.scenario.routing;
             when!(
                 alternative.as_ref()?.algorithm.as_ref()? == algorithm,
-                "both path sets are of the same algorithm with the same parameters, so that it is no matter which a \
-                 packet takes"
+                "both path sets have the same algorithm with the same parameters, so the choice has no effect"
             )
         }),
     ]
@@ -297,7 +296,7 @@ pub(crate) fn of_plan<'a>() -> [Check<&'a Plan>; 2] {
                         "all messages have {than} {below_bytes} B (routing.alternative.choose.by-length.below)"
                     )
                 }
-                _ => "routing.alternative.choose.at-random.percent says so".to_owned(),
+                _ => "set by routing.alternative.choose.at-random.percent".to_owned(),
             };
             say!("no packet takes its {unused} path, all take the {taken} one: {why}")
         }),

@@ -307,7 +307,7 @@ pub(crate) fn table(classes: &[ClassSummary]) -> Table {
     Builder::new(classes)
         .texts("class", "traffic class", |class| class.name.clone())
         .fields()
-        .build("classes", "a row a traffic class: the numbers of the summary")
+        .build("classes", "one row per traffic class: the numbers of the summary")
 }
 
 /// A percentile with its class.
@@ -330,5 +330,5 @@ pub(crate) fn percentile_table(classes: &[ClassSummary]) -> Table {
     }
     Builder::new(&rows)
         .fields()
-        .build("percentiles", "a row a class and percentile that can be told")
+        .build("percentiles", "one row per class and percentile with enough messages")
 }

@@ -29,12 +29,14 @@ pub(super) fn histogram_columns(classes: Vec<String>, rows: &[Of<Bar>]) -> Table
         .integers(("below_ps", "ps"), "end of the bar: shorter than this", |(_, bar)| {
             bar.below.as_ps()
         })
-        .integers(("messages", "messages"), "created in the window, with such a latency", |row| {
-            row.1.messages
-        })
+        .integers(
+            ("messages", "messages"),
+            "messages created in the window with such a latency",
+            |row| row.1.messages,
+        )
         .build(
             "histogram",
-            "a row a class and bar of the histogram of latencies; empty bars are left out",
+            "one row per class and bar of the histogram of latencies; empty bars are left out",
         )
 }
 
@@ -66,8 +68,8 @@ pub(super) fn series(view: &RunView<'_>) -> Table {
 pub(super) fn series_columns(classes: Vec<String>, rows: &[Of<LoadedStep>]) -> Table {
     Builder::new(rows)
         .words("class", "traffic class", classes, |(class, _)| *class)
-        .integers(("from_ps", "ps"), "the step begins", |(_, row)| row.step.from.as_ps())
-        .integers(("to_ps", "ps"), "the step ends", |(_, row)| row.step.to.as_ps())
+        .integers(("from_ps", "ps"), "start of the step", |(_, row)| row.step.from.as_ps())
+        .integers(("to_ps", "ps"), "end of the step", |(_, row)| row.step.to.as_ps())
         .reals(("generated_load", "1"), "load that the sources generated in it", |(_, row)| {
             row.generated_load
         })
@@ -81,5 +83,5 @@ pub(super) fn series_columns(classes: Vec<String>, rows: &[Of<LoadedStep>]) -> T
         .known(("latency_mean_ns", "ns"), "mean latency of those created in it", |(_, row)| {
             row.step.latency_mean_ps.map(|ps| ps / 1e3)
         })
-        .build("series", "a row a class and step of time, from zero to the end of the window")
+        .build("series", "one row per class and time step, from zero to the end of the window")
 }

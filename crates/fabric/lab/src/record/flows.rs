@@ -46,32 +46,32 @@ pub(super) fn columns(names: &Names, rows: &[OfFlow<FlowReport>]) -> Table {
         )
         .reals(
             ("held_window", "1"),
-            "share of the window for which it waited for an answer, its window being full",
+            "share of the window spent waiting for an acknowledgement because its own window was full",
             held(Hold::Window),
         )
         .reals(
             ("held_pace", "1"),
-            "share of the window for which it waited for its pace",
+            "share of the window spent waiting for its rate limit",
             held(Hold::Pace),
         )
         .reals(
             ("held_tokens", "1"),
-            "share of the window for which it waited for tokens",
+            "share of the window spent waiting for tokens",
             held(Hold::Tokens),
         )
         .integers(
             ("packets_answered", "packets"),
-            "its packets whose answers came back in the window",
+            "its packets acknowledged in the window",
             |(_, flow)| flow.answered_packets,
         )
         .integers(
             ("packets_marked", "packets"),
-            "of these, marked by a switch on their way",
+            "of these, packets marked by a switch",
             |(_, flow)| flow.marked_packets,
         )
         .build(
             "flows",
-            "a row a flow that had something to deliver in the window, where flows are counted",
+            "one row per flow that had something to deliver in the window, if flows are counted",
         )
 }
 
@@ -86,10 +86,10 @@ pub(super) fn series(names: &Names, view: &RunView<'_>) -> Table {
 pub(super) fn series_columns(names: &Names, rows: &[OfFlow<FlowStep>]) -> Table {
     let accepted = |values: &FlowValues| values.accepted_bytes_per_ps * PS_PER_S;
     let latency = |values: &FlowValues| values.latency_mean_ps.map(|ps| ps / PS_PER_NS);
-    let smoothed = "the same over the steps of a window that is centred on this one";
+    let smoothed = "average over steps centred on this one";
     of_flows(names, rows)
-        .integers(("from_ps", "ps"), "the step begins", |(_, step)| step.from.as_ps())
-        .integers(("to_ps", "ps"), "the step ends", |(_, step)| step.to.as_ps())
+        .integers(("from_ps", "ps"), "start of the step", |(_, step)| step.from.as_ps())
+        .integers(("to_ps", "ps"), "end of the step", |(_, step)| step.to.as_ps())
         .reals(
             ("accepted_bytes_per_s", "B/s"),
             "payload delivered in it, bytes per second",
@@ -106,7 +106,7 @@ pub(super) fn series_columns(names: &Names, rows: &[OfFlow<FlowStep>]) -> Table 
         .known(("latency_mean_ns_smoothed", "ns"), smoothed, |(_, step)| latency(&step.smoothed))
         .reals(
             ("held_window", "1"),
-            "share of it for which the flow waited for an answer, its window being full",
+            "share of the step spent waiting for an acknowledgement because its window was full",
             |(_, step)| step.own.held.of(Hold::Window),
         )
         .reals(("held_window_smoothed", "1"), smoothed, |(_, step)| {
@@ -114,37 +114,31 @@ pub(super) fn series_columns(names: &Names, rows: &[OfFlow<FlowStep>]) -> Table 
         })
         .reals(
             ("held_pace", "1"),
-            "share of it for which the flow waited for its pace",
+            "share of the step spent waiting for its rate limit",
             |(_, step)| step.own.held.of(Hold::Pace),
         )
         .reals(("held_pace_smoothed", "1"), smoothed, |(_, step)| step.smoothed.held.of(Hold::Pace))
-        .reals(
-            ("held_tokens", "1"),
-            "share of it for which the flow waited for tokens",
-            |(_, step)| step.own.held.of(Hold::Tokens),
-        )
+        .reals(("held_tokens", "1"), "share of the step spent waiting for tokens", |(_, step)| {
+            step.own.held.of(Hold::Tokens)
+        })
         .reals(("held_tokens_smoothed", "1"), smoothed, |(_, step)| {
             step.smoothed.held.of(Hold::Tokens)
         })
         .build(
             "flow_series",
-            "a row a followed flow and step of time, from zero to the end of the window",
+            "one row per followed flow and time step, from zero to the end of the window",
         )
 }
 
 pub(super) fn of_flows<'a, T>(names: &Names, rows: &'a [OfFlow<T>]) -> Builder<'a, OfFlow<T>> {
     let Names { classes, endpoints } = names.clone();
     Builder::new(rows)
-        .words("class", "traffic class as which it is sent", classes, |(flow, _)| {
-            flow.class.index()
-        })
+        .words("class", "traffic class of its messages", classes, |(flow, _)| flow.class.index())
         .words("source", "sending host", endpoints.clone(), |(flow, _)| flow.source.index())
         .words("destination", "receiving host", endpoints, |(flow, _)| flow.destination.index())
-        .texts(
-            "stream",
-            "running number of the stream that it is; empty where sources are no streams",
-            |(flow, _)| flow.stream.map_or_else(String::new, |stream| stream.index().to_string()),
-        )
+        .texts("stream", "running number of its stream; empty for other sources", |(flow, _)| {
+            flow.stream.map_or_else(String::new, |stream| stream.index().to_string())
+        })
 }
 
 #[cfg(test)]

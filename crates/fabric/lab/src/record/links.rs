@@ -113,9 +113,10 @@ pub(crate) fn columns(
     ends: impl Fn(ChannelId) -> Ends,
 ) -> Table {
     let interval = "half-width of its 95 % interval";
-    let stopped = "share of the window for which flow control held its sender: STOP was in force, or a lane was paused. \
-                   With credits: it was idle, and all that was ready for it lacked credits (PortXmitWait)";
-    let carries = "what one flit carries; 1 B where packets are not cut into flits";
+    let stopped = "share of the window during which flow control stopped its sender: STOP was in force, or a lane \
+                   was paused. With credits: it was idle, and every packet ready for it lacked credits \
+                   (PortXmitWait)";
+    let carries = "size of a flit; 1 B if packets are not divided into flits";
     of_channels(nodes, rows, |row| ends(row.channel))
         .integers(("flit_ps", "ps"), "time of one flit", |r| r.plan.flit.as_ps())
         .integers(("flit_bytes", "B"), carries, |r| u64::from(r.flit_bytes))
@@ -126,8 +127,8 @@ pub(crate) fn columns(
         .integers(("control_flits", "flits"), "STOP and GO that started in the window", |r| {
             r.count(|of| of.count.control_flits)
         })
-        .integers(("stops", "STOPs"), "STOPs heard in the window", |r| r.count(|of| of.count.stops))
-        .known(("utilisation", "1"), "share of the window in which flits kept it busy", |r| {
+        .integers(("stops", "STOPs"), "STOPs received in the window", |r| r.count(|of| of.count.stops))
+        .known(("utilisation", "1"), "share of the window during which it carried flits", |r| {
             mean(r.utilisation())
         })
         .known(("utilisation_half_width", "1"), interval, |r| half_width(r.utilisation()))
@@ -135,17 +136,16 @@ pub(crate) fn columns(
         .known(("stopped_share_half_width", "1"), interval, |r| half_width(r.stopped_share()))
         .integers(
             ("buffer_flits", "flits"),
-            "capacity of the input buffer at its end, of all lanes together where there are several; 0 where a host \
-             consumes",
+            "capacity of the input buffer at its end, over all lanes; 0 if a host consumes the flits",
             |r| u64::from(r.buffer_flits),
         )
         .known(
             ("occupancy_mean_flits", "flits"),
-            "fill of that buffer, on average over time; NaN where a host consumes",
+            "mean fill of that buffer over time; NaN if a host consumes the flits",
             |r| mean(r.occupancy()),
         )
         .known(("occupancy_half_width_flits", "flits"), interval, |r| half_width(r.occupancy()))
-        .build("links", "a row a channel, that is a direction of a cable")
+        .build("links", "one row per channel, that is, per direction of a cable")
 }
 
 /// A step of a followed channel.
@@ -166,18 +166,20 @@ pub(crate) fn series_columns(
     ends: impl Fn(ChannelId) -> Ends,
 ) -> Table {
     of_channels(nodes, rows, |(channel, _)| ends(*channel))
-        .integers(("from_ps", "ps"), "the step begins", |(_, step)| step.from.as_ps())
-        .integers(("to_ps", "ps"), "the step ends", |(_, step)| step.to.as_ps())
-        .reals(("utilisation", "1"), "share of it in which flits kept the channel busy", |row| {
-            row.1.utilisation
-        })
+        .integers(("from_ps", "ps"), "start of the step", |(_, step)| step.from.as_ps())
+        .integers(("to_ps", "ps"), "end of the step", |(_, step)| step.to.as_ps())
+        .reals(
+            ("utilisation", "1"),
+            "share of the step during which the channel carried flits",
+            |row| row.1.utilisation,
+        )
         .reals(
             ("utilisation_smoothed", "1"),
-            "the same over the steps of a window that is centred on this one",
+            "average over steps centred on this one",
             |(_, step)| step.utilisation_smoothed,
         )
         .build(
             "link_series",
-            "a row a followed channel and step of time, from zero to the end of the window",
+            "one row per followed channel and time step, from zero to the end of the window",
         )
 }

@@ -29,7 +29,7 @@ fn policing(delivery: &Delivery) -> usize {
         Conformance::Conforming => 0,
         Conformance::Delayed => 1,
         Conformance::Demoted => 2,
-        Conformance::Dropped => unreachable!("what is dropped is not delivered"),
+        Conformance::Dropped => unreachable!("a dropped message is not delivered"),
     }
 }
 
@@ -46,14 +46,14 @@ pub(crate) fn table(names: &Names, rows: &[Delivery]) -> Table {
         .integers(("payload_bytes", "B"), "payload", |d| u64::from(d.message.payload_bytes))
         .integers(("packets", "packets"), "packets that carried it", |d| u64::from(d.packets))
         .integers(("switches", "switches"), "switches traversed", |d| u64::from(d.hops))
-        .integers(("in_transit_hosts", "hosts"), "hosts that took it in and sent it on", |d| {
+        .integers(("in_transit_hosts", "hosts"), "in-transit hosts that forwarded it", |d| {
             u64::from(d.in_transit_hosts)
         })
         .words("policing", "what policing did to it", POLICING.map(str::to_owned).into(), policing)
         .integers(("created_ps", "ps"), "created at its source", |d| d.message.created.as_ps())
         .integers(
             ("posted_ps", "ps"),
-            "accepted by its channel adapter; created where there are none",
+            "accepted by its channel adapter; its creation without adapters",
             |d| d.posted.as_ps(),
         )
         .integers(
@@ -74,5 +74,5 @@ pub(crate) fn table(names: &Names, rows: &[Delivery]) -> Table {
         .integers(("head_latency_ps", "ps"), "entry to the head's arrival", |d| {
             d.head_latency().as_ps()
         })
-        .build("messages", "a row a message of the sample, or of all, as `measure.messages` says")
+        .build("messages", "one row per message, of the sample or of all (`measure.messages`)")
 }

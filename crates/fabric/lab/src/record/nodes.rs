@@ -13,8 +13,8 @@ pub(super) fn columns(nodes: &[Node]) -> Table {
         .texts("node", "unique name", |node| node.name.clone())
         .texts("kind", "switch, host, aggregation or router", |node| node.kind.name().to_owned())
         .integers(("ports", "ports"), "number of its highest port", |node| u64::from(node.ports))
-        .texts("guid", "16 hexadecimal digits; empty where there is none", |node| {
+        .texts("guid", "16 hexadecimal digits; empty if there is none", |node| {
             node.guid.as_ref().map(Guid::to_string).unwrap_or_default()
         })
-        .build("nodes", "a row a node of the fabric, in the order of its ids")
+        .build("nodes", "one row per node of the fabric, in the order of ids")
 }

@@ -14,7 +14,7 @@ use serde::Serialize;
 
 /// Description of the columns that identify the root.
 const ROOT: &str =
-    "channel that everything in the tree waits for, or `knot` where packets wait for each other";
+    "channel that everything in the tree waits for, or `knot` if packets wait for each other";
 
 /// Totals of congestion trees over a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, JsonSchema)]
@@ -99,55 +99,65 @@ fn count(of: usize) -> u64 {
 fn lives(rows: &[TreeLife], name: impl Fn(Option<ChannelId>) -> String) -> Table {
     Builder::new(rows)
         .texts("root", ROOT, |life| name(life.root))
-        .integers(("born_ps", "ps"), "the look that found it first", |life| life.born.as_ps())
-        .known(
-            ("died_ps", "ps"),
-            "the first look at which it was gone; NaN if it was there at the last",
-            |life| Some(real(life.died?.as_ps().into())),
-        )
-        .integers(("looks", "looks"), "at which it was there", |life| count(life.looks))
-        .integers(("greatest_ps", "ps"), "the look at which it had the most branches", |life| {
+        .integers(("born_ps", "ps"), "first look that found it", |life| life.born.as_ps())
+        .known(("died_ps", "ps"), "first look without it; NaN if the last look found it", |life| {
+            Some(real(life.died?.as_ps().into()))
+        })
+        .integers(("looks", "looks"), "looks that found it", |life| count(life.looks))
+        .integers(("greatest_ps", "ps"), "look with its most branches", |life| {
             life.greatest.time.as_ps()
         })
-        .integers(("branches_max", "lanes"), "branches then", |life| count(life.greatest.branches))
-        .integers(("leaves", "lanes"), "leaves then", |life| count(life.greatest.leaves))
-        .integers(("depth", "lanes"), "branches from its farthest leaf to its root then", |life| {
-            count(life.greatest.depth)
+        .integers(("branches_max", "lanes"), "branches at that look", |life| {
+            count(life.greatest.branches)
         })
-        .integers(("hosts", "hosts"), "whose own channels were branches then", |life| {
-            count(life.greatest.hosts)
+        .integers(("leaves", "lanes"), "leaves at that look", |life| count(life.greatest.leaves))
+        .integers(
+            ("depth", "lanes"),
+            "branches from its farthest leaf to its root at that look",
+            |life| count(life.greatest.depth),
+        )
+        .integers(
+            ("hosts", "hosts"),
+            "hosts whose own channels were branches at that look",
+            |life| count(life.greatest.hosts),
+        )
+        .integers(("feeding", "flows"), "flows that fed it at that look", |life| {
+            count(life.greatest.feeding)
         })
-        .integers(("feeding", "flows"), "that fed it then", |life| count(life.greatest.feeding))
-        .integers(("victims", "flows"), "that were its victims then", |life| {
+        .integers(("victims", "flows"), "its victims at that look", |life| {
             count(life.greatest.victims)
         })
-        .build("trees", "a row a congestion tree, from the look that found it to its death")
+        .build("trees", "one row per congestion tree, over its lifetime")
 }
 
 fn series(rows: &[TreeStep], name: impl Fn(Option<ChannelId>) -> String) -> Table {
     Builder::new(rows)
-        .integers(("time_ps", "ps"), "instant of the look", |step| step.time.as_ps())
+        .integers(("time_ps", "ps"), "time of the look", |step| step.time.as_ps())
         .texts("root", ROOT, |step| name(step.root))
-        .integers(("branches", "lanes"), "lanes without space that something needs", |step| {
+        .integers(("branches", "lanes"), "lanes without space that a packet needs", |step| {
             count(step.branches)
         })
-        .integers(("leaves", "lanes"), "branches to which it has not spread farther", |step| {
+        .integers(("leaves", "lanes"), "branches without another branch behind them", |step| {
             count(step.leaves)
         })
         .integers(("depth", "lanes"), "branches from the farthest leaf to the root", |step| {
             count(step.depth)
         })
-        .integers(("hosts", "hosts"), "whose own channels are branches", |step| count(step.hosts))
+        .integers(("hosts", "hosts"), "hosts whose own channels are branches", |step| {
+            count(step.hosts)
+        })
         .integers(
             ("feeding", "flows"),
-            "of which a packet in the tree goes over its root",
+            "flows with a packet in the tree that goes over its root",
             |step| count(step.feeding),
         )
-        .integers(("victims", "flows"), "of which packets are in the tree and none does", |step| {
-            count(step.victims)
-        })
-        .integers(("packets", "packets"), "that stand in the tree", |step| count(step.packets))
-        .build("tree_series", "a row a look and tree, where a run looks for congestion trees")
+        .integers(
+            ("victims", "flows"),
+            "flows with packets in the tree that all avoid its root",
+            |step| count(step.victims),
+        )
+        .integers(("packets", "packets"), "packets in the tree", |step| count(step.packets))
+        .build("tree_series", "one row per look and tree, if the run looks for congestion trees")
 }
 
 fn share(of: usize, looks: usize) -> f64 {
@@ -160,27 +170,25 @@ fn channel_roles(
     ends: impl Fn(ChannelId) -> Ends,
 ) -> Table {
     of_channels(nodes, rows, |((channel, _), _)| ends(*channel))
-        .reals(("root_share", "1"), "share of looks at which it was a root", |((_, of), looks)| {
+        .reals(("root_share", "1"), "share of looks as a root", |((_, of), looks)| {
             share(of.root, *looks)
         })
-        .reals(("branch_share", "1"), "share of looks at which it was a branch", |row| {
+        .reals(("branch_share", "1"), "share of looks as a branch", |row| {
             share(row.0.1.branch, row.1)
         })
-        .reals(("leaf_share", "1"), "share of looks at which it was a leaf", |row| {
-            share(row.0.1.leaf, row.1)
-        })
-        .build("tree_links", "a row a channel that was in any congestion tree")
+        .reals(("leaf_share", "1"), "share of looks as a leaf", |row| share(row.0.1.leaf, row.1))
+        .build("tree_links", "one row per channel that was in any congestion tree")
 }
 
 fn flow_roles(names: &Names, rows: &[(FlowKey, Looked<FlowRoles>)]) -> Table {
     of_flows(names, rows)
-        .reals(("feeding_share", "1"), "share of looks at which it fed a tree", |(_, row)| {
+        .reals(("feeding_share", "1"), "share of looks as a flow that feeds a tree", |(_, row)| {
             share(row.0.feeding, row.1)
         })
         .reals(
             ("victim_share", "1"),
-            "share of looks at which it was the victim of a tree and fed none",
+            "share of looks as a victim of a tree that feeds none",
             |(_, row)| share(row.0.victim, row.1),
         )
-        .build("tree_flows", "a row a flow of which packets stood in any congestion tree")
+        .build("tree_flows", "one row per flow with packets in any congestion tree")
 }

@@ -300,10 +300,10 @@ fn sent(plan: &Plan, dropped: u64) -> String {
     }
     let mut takers: Vec<String> = plan.classes.iter().map(takers).collect();
     takers.dedup();
-    let who = if plan.classes.len() == 1 { "the class" } else { "every class" };
+    let subject = if plan.classes.len() == 1 { "the class" } else { "every class" };
     match takers.as_slice() {
-        [takers] => format!("{who} sent all that {takers} took"),
-        _ => format!("{who} sent all that was taken of it"),
+        [takers] => format!("{subject} sent all that {takers} took"),
+        _ => format!("{subject} sent all that its limits and the network took"),
     }
 }
 
@@ -417,7 +417,7 @@ mod tests {
             another(plan);
             plan.classes[0].window = Some(window(4));
         };
-        assert_eq!(told(&unlike), "every class sent all that was taken of it");
+        assert_eq!(told(&unlike), "every class sent all that its limits and the network took");
         let open = |plan: &mut Plan| {
             another(plan);
             plan.classes[0].sources.clear();

@@ -59,8 +59,8 @@ fn preset(source: &ScenarioSource, origin: &ScenarioFabric) -> Result<Preset, In
         (None, Some(fastest)) => Ok(Preset::of_generation(fastest)),
         (None, None) if origin.loaded.is_dump => Err(source.refuse(
             "network.preset",
-            "the dump tells no speed of any cable, from which the network would follow: say which it is, such as \
-             network.preset = \"infiniband-ndr\"",
+            "the dump has no cable speeds, which would determine the network: name it, such as network.preset = \
+             \"infiniband-ndr\"",
         )),
         (None, None) => Ok(Preset::DEFAULT),
     }
@@ -81,8 +81,8 @@ fn check_speeds(
     let fastest = told.and_then(Cable::told_speed).expect("a cable tells its generation");
     let instead = generations(fabric).max().map_or("", |of| Preset::of_generation(of).name());
     let message = format!(
-        "no cable of the fabric is one of {}, and the fastest tells {fastest}: leave the key out or say \"{instead}\"; or say \
-         network.link_rate, if all shall run at another speed",
+        "no cable of the fabric is one of {}, and the fastest has {fastest}: leave the key out or set \
+         \"{instead}\"; or set network.link_rate, if all shall run at another speed",
         preset.name()
     );
     Err(source.refuse("network.preset", message))

@@ -72,7 +72,7 @@ fn tables_that_opensm_would_not_write_are_told() {
     let off = CONF.replace("qos TRUE", "qos FALSE");
     let compiled = beside("off", &off, &both(3)).unwrap();
     assert!(
-        compiled.notes.iter().any(|note| note.contains("says `qos FALSE`")),
+        compiled.notes.iter().any(|note| note.contains("has `qos FALSE`")),
         "{:?}",
         compiled.notes
     );
@@ -101,7 +101,7 @@ fn ports_that_agree_are_one_table() {
         ArbitrationTables { high_limit: 0, high: slots(&[(0, 16)]), low: slots(&[(1, 4)]) };
     assert_eq!(tables(&compiled), [expected.clone(), expected]);
     assert!(
-        compiled.notes.iter().any(|note| note.contains("does not tell the limit")),
+        compiled.notes.iter().any(|note| note.contains("does not print the limit")),
         "{:?}",
         compiled.notes
     );

@@ -24,7 +24,7 @@ fn what_is_given_by_lane_is_given_for_each() {
     assert_eq!(
         few,
         "in `network.lanes.link_output.weighted-round-robin.weights`: 2 values for 3 lanes: give one for each lane, lane 0 \
-         first (network.lanes.count says how many there are)"
+         first (network.lanes.count is the number of lanes)"
     );
     let many = [
         ("surplus-round-robin", "quanta = [\"16 B\", \"16 B\"]", "quanta"),
@@ -90,7 +90,7 @@ fn levels_have_weights_and_yield_after_one_or_more() {
 fn tables_name_lanes_that_there_are_in_64_slots() {
     assert_eq!(
         tables(&format!("high = {}", slots(&[(0, 1), (3, 1)]))),
-        "in `network.lanes.link_output.infiniband.high[1].lane`: there is no lane 3: 3 are numbered from 0 \
+        "in `network.lanes.link_output.infiniband.high[1].lane`: lane 3 does not exist: 3 are numbered from 0 \
          (network.lanes.count)"
     );
     assert_eq!(

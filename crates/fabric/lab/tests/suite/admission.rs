@@ -85,7 +85,7 @@ fn the_verdict_names_the_link_without_room() {
     while !run.advance(100_000).expect("time goes on").done {}
     let reason = &run.record().classes[0].verdict_reason;
     assert!(
-        reason.contains("1 of 4 streams were refused, 1 of them for want of room on"),
+        reason.contains("1 of 4 streams were refused, 1 of them for lack of bandwidth on"),
         "{reason}"
     );
 }

@@ -187,7 +187,7 @@ fn a_flow_that_can_have_no_message_is_refused() {
     let refused = told(pairs, "third: h0 -> h2").unwrap_err();
     let message = "in `measure.follow.flows[0]`: `h0` sends nothing to `h2` in class `third`\n  ";
     assert!(
-        refused.contains(message) && refused.ends_with("hosts to which it does: h1"),
+        refused.contains(message) && refused.ends_with("hosts that it sends to: h1"),
         "{refused}"
     );
     for (destinations, flow, possible) in [

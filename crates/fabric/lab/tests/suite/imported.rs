@@ -350,8 +350,7 @@ fn cycle_of_lanes_names_datelines_as_the_cure() {
         ),
     ]);
     assert!(
-        overlapping
-            .contains("all of them in common or none, answers among them (traffic.*.lanes, "),
+        overlapping.contains("share all of their lanes or none (traffic.*.lanes, "),
         "{overlapping}"
     );
     let shared = compiled(text, &[("network.lanes.datelines", "true")]);

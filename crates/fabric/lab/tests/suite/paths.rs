@@ -187,7 +187,7 @@ fn a_path_set_that_nobody_uses_is_noted() {
     }
     let same =
         notes(&[("routing.alternative", "{ algorithm = \"up-down\", choose = \"at-random\" }")]);
-    assert!(same[0].contains("both path sets are of the same algorithm"), "{same:?}");
+    assert!(same[0].contains("both path sets have the same algorithm"), "{same:?}");
 }
 
 #[test]
@@ -231,11 +231,11 @@ fn figures_of_in_transit_hosts_that_make_no_sense_are_refused_at_their_key() {
     let cases = [
         (
             "{ when_full = \"stop\", spill_delay = \"1 us\" }",
-            "spill_delay`: says what spilling costs",
+            "spill_delay`: sets the cost of spilling",
         ),
         (
             "{ when_full = \"stop\", spill_rate = \"1 MB/s\" }",
-            "spill_rate`: says what spilling costs",
+            "spill_rate`: sets the cost of spilling",
         ),
         ("{ detection = \"2 s\" }", "detection`: a delay is at most 1 s, not 2 s"),
         ("{ programming = \"2 s\" }", "programming`: a delay is at most"),
@@ -288,8 +288,7 @@ fn hosts_that_stop_when_full_are_part_of_the_proof() {
     let refused = error(&stops);
     assert!(refused.contains("in transit at h3"), "{refused}");
     assert!(
-        refused
-            .contains("let those that are full spill (network.in_transit.when_full = \"spill\")"),
+        refused.contains("let full hosts spill (network.in_transit.when_full = \"spill\")"),
         "{refused}"
     );
     assert!(!compile(&source(&stops), true).unwrap().proof.is_free(), "allowed");

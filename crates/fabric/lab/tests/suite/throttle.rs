@@ -65,7 +65,7 @@ fn both_go_with_the_whole_send_buffer_and_with_exempt_classes() {
 #[test]
 fn what_makes_no_sense_is_refused_with_its_key() {
     for (parameters, key, said) in [
-        ("gather = \"0 ps\"", "gather", "more than 0"),
+        ("gather = \"0 ps\"", "gather", "above 0"),
         ("gather = \"2 s\"", "gather", "at most"),
         (
             "gather = \"1 us\", side_band = \"3001 ns\"",

@@ -158,8 +158,5 @@ fn looks_that_no_run_has_or_too_many_trees_are_refused() {
         measure.congestion.step = "200 ns"
     "#;
     let message = compiled(text).unwrap_err().to_string();
-    assert!(
-        message.contains("10000000 trees are kept at the most: make a step at least"),
-        "{message}"
-    );
+    assert!(message.contains("at most 10000000 trees are kept: make a step at least"), "{message}");
 }

@@ -165,7 +165,7 @@ fn what_no_stream_can_do_is_refused_with_its_key() {
             "leave `load` out",
         ),
         ("", format!("count = 1, solicits = 0.0, {MPEG}"), "above 0, such as 1, not 0"),
-        ("", format!("count = 1, lifetime = \"99 us\", {MPEG}"), "has no frame"),
+        ("", format!("count = 1, lifetime = \"99 us\", {MPEG}"), "is shorter than a frame"),
         (
             "",
             format!("count = 1, start = \"1 ms\", {MPEG}"),

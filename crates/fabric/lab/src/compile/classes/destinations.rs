@@ -214,8 +214,7 @@ fn of_asymmetric<'a>() -> [Check<To<'a, ()>>; 2] {
 fn to_itself(context: &ClassContext<'_>, hosts: &[EndpointId], cure: &str) -> Option<Sentence> {
     if context.source.scenario.routing.lane_tables.is_some() {
         return say!(
-            "tables of lanes (routing.lane_tables) say nothing of packets that leave a switch by the port by which \
-             they came; {cure}"
+            "tables of lanes (routing.lane_tables) do not cover packets that leave a switch by the port of their arrival; {cure}"
         );
     }
     if context.links.parameters.in_transit.when_full == WhenPoolFull::Stop {

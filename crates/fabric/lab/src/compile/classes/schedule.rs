@@ -87,5 +87,5 @@ fn of_keys<'a>() -> [Check<&'a ClassContext<'a>>; 4] {
 }
 
 fn beside(is_written: bool, key: &str) -> Option<Sentence> {
-    when!(is_written, "a schedule tells this itself; leave `{key}` out")
+    when!(is_written, "a schedule already sets this; leave `{key}` out")
 }

@@ -66,7 +66,7 @@ impl Sheet {
             }
             match error.kind() {
                 ErrorKind::Utf8 { err, .. } => {
-                    self.error(format!("field {} is no UTF-8 text", err.field() + 1))
+                    self.error(format!("field {} is not UTF-8 text", err.field() + 1))
                 }
                 _ => self.error(error),
             }

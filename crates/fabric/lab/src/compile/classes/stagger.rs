@@ -21,8 +21,8 @@ use gingham_net::traffic::{Arrivals, LaterPlan};
 pub(super) fn of_arrivals<'a>() -> [Check<&'a ClassContext<'a>>; 1] {
     [refuse("stagger", |it| {
         let what = match &it.class.arrivals {
-            Arrivals::Schedule(_) => "a schedule says itself when each host sends",
-            Arrivals::Reply(_) => "replies are sent when messages come",
+            Arrivals::Schedule(_) => "a schedule already sets when each host sends",
+            Arrivals::Reply(_) => "replies are sent when messages arrive",
             _ => return None,
         };
         when!(it.class.stagger.is_some(), "{what}: leave out `stagger`")

@@ -37,13 +37,13 @@ pub(crate) fn cure(
     let keys = keys.join(" and ");
     let text = if by_tables {
         format!(
-            "answers take part in this: on the service levels of their classes these routes are free of deadlock. Leave {keys} \
+            "acknowledgements cause this cycle: on the service levels of their classes these routes are free of deadlock. Leave {keys} \
              out, name another level there, or allow it (allow_deadlock=True)"
         )
     } else {
         format!(
-            "answers take part in this: on the lanes of their classes these routes are free of deadlock. Leave {keys} out, \
-             name at least two lanes there of which no class uses one, or allow it (allow_deadlock=True)"
+            "acknowledgements cause this cycle: on the lanes of their classes these routes are free of deadlock. Leave {keys} out, \
+             name at least two lanes there that no class uses, or allow it (allow_deadlock=True)"
         )
     };
     let first = culprits.first()?;

@@ -141,13 +141,13 @@ fn named(
         |key: &str, message: String| -> LabError { source.refuse(&user.key(key), message).into() };
     let highest = count - 1;
     if written.is_empty() {
-        let [who, without] = if user.is_answer {
-            ["answers without a lane can never be sent", "those of the class"]
+        let [problem, without] = if user.is_answer {
+            ["acknowledgements without a lane can never be sent", "those of the class"]
         } else {
-            ["a class without a lane can send nothing", "all"]
+            ["a class without a lane cannot send", "all"]
         };
         let message =
-            format!("{who}: name some from 0 to {highest}, or leave the key out for {without}");
+            format!("{problem}: name some from 0 to {highest}, or leave the key out for {without}");
         return Err(refuse("lanes", message));
     }
     let mut lanes = LaneSet::EMPTY;
@@ -159,7 +159,8 @@ fn named(
             } else {
                 format!("has {count}, from 0 to {highest}")
             };
-            let message = format!("there is no lane {lane}: a channel {are} (network.lanes.count)");
+            let message =
+                format!("lane {lane} does not exist: a channel {are} (network.lanes.count)");
             return Err(refuse(&key, message));
         };
         if lanes.contains(number) {

@@ -31,12 +31,9 @@ impl ClassLevels {
         let mut levels = Self { by_class: Vec::new(), of_answers: BTreeMap::new() };
         for user in users(source) {
             if by_tables && user.lanes.is_some() {
-                let sends = if user.is_answer { "answers go" } else { "the class sends" };
-                let message = format!(
-                    "tables decide on lanes (routing.lane_tables, routing.service_levels): say with `service_level` on which \
-                     level {sends}, or leave it out"
-                );
-                return Err(refuse(&user.key("lanes"), message));
+                let message = "tables decide on lanes (routing.lane_tables, routing.service_levels): set the level with `service_level`, \
+                               or leave it out";
+                return Err(refuse(&user.key("lanes"), message.to_owned()));
             }
             let is_bound = source.scenario.traffic[user.class].lane != LaneName::Any;
             if by_tables && is_bound && !user.is_answer {

@@ -48,8 +48,8 @@ pub(crate) fn of_plan<'a>() -> [Check<&'a Plan>; 6] {
             let silence = asking(it.of).map(|(.., stream)| stream.data.silence()).max()?;
             when!(
                 lease < silence,
-                "streams send nothing for {silence} between messages, and what they have reserved is free again after {lease} \
-                 (network.admission.lease): leases that outlast their silence keep it"
+                "streams send nothing for {silence} between messages, and their reservations expire after {lease} \
+                 (network.admission.lease): leases longer than the silence keep them"
             )
         }),
         refuse("traffic.*.streams.solicits", |it| never_admitted(it)),
@@ -62,8 +62,9 @@ pub(crate) fn of_plan<'a>() -> [Check<&'a Plan>; 6] {
             let least = f64::from(admission.others_min) * f64::from(others) / 64.0;
             when!(
                 best_effort_min > Admission::default().best_effort_min && share + least > 1.0,
-                "streams may reserve {share} of a link, and {others} lanes of others have {least:.2} of it at least: where both are used, streams \
-                 do not have what they were promised (network.admission.share, best_effort_min)"
+                "streams may reserve {share} of a link, and {others} lanes of others have at least {least:.2} of \
+                 it: if both are used, streams get less than they reserved (network.admission.share, \
+                 best_effort_min)"
             )
         }),
         refuse("network.admission", |it| {
@@ -80,7 +81,7 @@ pub(crate) fn of_plan<'a>() -> [Check<&'a Plan>; 6] {
                 is_lost && admission.classes[*index]
             })?;
             let sentence = say!(
-                "the last packet of a stream of `{}` releases what it has reserved, and would not if it is dropped or demoted: say excess \
+                "the last packet of a stream of `{}` releases its reservations, and would not if it is dropped or demoted: say excess \
                  = \"delay\", or streams.admission = false",
                 class.name
             );
@@ -118,7 +119,7 @@ pub(super) fn of_answers<'a>() -> [Check<&'a Plan>; 1] {
                 let end = it.fabric.port_0(switch)?;
                 when!(
                     !it.is_routed(end, sender.endpoint),
-                    "switch {} is on the way of a stream from {}, and has no way back to it by which it could answer a probe: route with \
+                    "switch {} is on the path of a stream from {}, and has no route back to respond to a probe: route with \
                      another algorithm, or leave the admission control out",
                     it.fabric.node(switch).name,
                     it.fabric.endpoint_name(sender.endpoint)

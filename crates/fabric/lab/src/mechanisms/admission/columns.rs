@@ -104,7 +104,8 @@ pub(crate) fn refusals(view: &RunView<'_>, id: ClassId) -> Option<String> {
     let plan = view.plan();
     let limit = plan.admission.as_ref()?.limits[link.index()];
     Some(format!(
-        "{refused} of {asked} streams were refused, {most} of them for want of room on {}, of which streams may have {}",
+        "{refused} of {asked} streams were refused, {most} of them for lack of bandwidth on {}, which streams may \
+         use up to {}",
         plan.fabric.channel_name(link),
         Rate::from_bytes_per_second(limit)
     ))
@@ -183,31 +184,31 @@ fn requests(names: &Names, rows: &[Row]) -> Table {
         .integers(("solicited_bytes_per_s", "B/s"), "rate that it solicits", |row| row.request.rate)
         .words(
             "standing",
-            "how it stands at the end of the run",
+            "state at the end of the run",
             STANDINGS.map(str::to_owned).into(),
             |row| standing(&row.request),
         )
-        .texts("refused_by", "node that refused it, if one did", |row| row.refused_by.clone())
-        .texts("no_room_on", "link on which there was no room, if it was refused", |row| {
+        .texts("refused_by", "node that refused it, if any", |row| row.refused_by.clone())
+        .texts("no_room_on", "link without enough free bandwidth, if it was refused", |row| {
             row.no_room.clone()
         })
-        .known(("asked_ps", "ps"), "when it asked", ps(|of| of.asked.map(Time::as_ps)))
+        .known(("asked_ps", "ps"), "time of its request", ps(|of| of.asked.map(Time::as_ps)))
         .known(
             ("answered_ps", "ps"),
-            "when it had the answer, if it has",
+            "time of the response, if there was one",
             ps(|of| of.answered.map(Time::as_ps)),
         )
         .known(
             ("set_up_ps", "ps"),
-            "from the one to the other",
+            "time from the request to the response",
             ps(|of| of.set_up().map(Span::as_ps)),
         )
         .known(
             ("lapsed_ps", "ps"),
-            "since when the first of its leases has been over, if one was",
+            "time of the first expiry of one of its leases, if any",
             ps(|of| of.lapsed.map(Time::as_ps)),
         )
-        .build("requests", "a row a stream that asked before it sent")
+        .build("requests", "one row per stream that requested admission")
 }
 
 /// Reserved bandwidth of a channel.
@@ -220,14 +221,18 @@ struct Link {
 
 fn ledgers(nodes: Vec<String>, rows: &[Link], ends: impl Fn(ChannelId) -> Ends) -> Table {
     of_channels(nodes, rows, |row| ends(row.channel))
-        .integers(("limit_bytes_per_s", "B/s"), "what streams may reserve of it", |row| row.limit)
-        .integers(("reserved_max_bytes_per_s", "B/s"), "the most that was reserved of it", |row| {
-            row.most
+        .integers(("limit_bytes_per_s", "B/s"), "bandwidth that streams may reserve", |row| {
+            row.limit
         })
         .integers(
+            ("reserved_max_bytes_per_s", "B/s"),
+            "largest bandwidth reserved at one time",
+            |row| row.most,
+        )
+        .integers(
             ("reserved_bytes_per_s", "B/s"),
-            "what is reserved of it at the end of the run, where it leaves its sender",
+            "bandwidth reserved at the end of the run, at its sender",
             |row| row.reserved,
         )
-        .build("ledgers", "a row a channel, where streams ask before they send")
+        .build("ledgers", "one row per channel, if streams request admission")
 }

@@ -39,8 +39,8 @@ impl Reader<'_> {
             LoadedArbitration::Kinds { is_enabled, kinds } => {
                 if !is_enabled {
                     gathered.notes.push(format!(
-                        "`{key}`: the file says `qos FALSE`, so that OpenSM would not write these tables into any port; \
-                         they hold here"
+                        "`{key}`: the file has `qos FALSE`, so OpenSM would not write these tables to any port; \
+                         they apply here"
                     ));
                 }
                 let kind = self.place.port_kind();
@@ -51,8 +51,8 @@ impl Reader<'_> {
                 let (high, low) = self.tables_of_all(&ports)?;
                 if high_limit.is_none() {
                     gathered.notes.push(format!(
-                        "`{key}`: `smpquery vlarb` does not tell the limit of high priority; it is 0, a single packet, \
-                         unless `high_limit` beside the file says another"
+                        "`{key}`: `smpquery vlarb` does not print the limit of high priority; it is 0, a single \
+                         packet, unless `high_limit` beside the file sets it"
                     ));
                 }
                 ArbitrationTables { high_limit: 0, high, low }

@@ -43,7 +43,7 @@ pub(crate) fn of_keys<'a>() -> [Check<&'a PacketsParameters>; 6] {
             let is_written = it.source.scenario.network.packets.credit_delay.is_some();
             when!(
                 is_written && it.flow_control.pfc().is_some(),
-                "updates of credits take a delay, and with flow_control = \"pfc\"{} there are none: leave it out, or say \
+                "only updates of credits are delayed, and with flow_control = \"pfc\"{} there are none: leave it out, or say \
                  network.packets.flow_control = \"credits\"; see network.packets.flow_control.pfc.answer",
                 whose(it.source, "network.packets.flow_control")
             )

@@ -40,8 +40,8 @@ fn unspilled(source: &ScenarioSource, is_given: fn(&InTransit) -> bool) -> Optio
     let written = &source.scenario.network.in_transit;
     when!(
         written.when_full == Some(WhenPoolFull::Stop) && is_given(written),
-        "says what spilling costs, and with when_full = \"stop\" nothing spills: leave it out, or say when_full \
-         = \"spill\""
+        "sets the cost of spilling, and with when_full = \"stop\" nothing spills: leave it out, or set when_full = \
+         \"spill\""
     )
 }
 

@@ -74,33 +74,35 @@ pub(crate) fn table(view: &RunView<'_>, rows: &[Host]) -> Table {
 
 pub(crate) fn columns(rows: &[Host], name: impl Fn(EndpointId) -> String) -> Table {
     Builder::new(rows)
-        .texts("host", "host, with its port where it has several", |(host, _)| name(*host))
-        .integers(("packets", "packets"), "that it began to send on in the window", |(_, of)| {
-            of.reinjected_packets
-        })
+        .texts("host", "host, with its port if it has several", |(host, _)| name(*host))
+        .integers(
+            ("packets", "packets"),
+            "packets that it began to forward in the window",
+            |(_, of)| of.reinjected_packets,
+        )
         .integers(
             ("spilled_packets", "packets"),
-            "that came in the window and found no room in its in-transit buffer",
+            "packets that arrived in the window and did not fit its in-transit buffer",
             |(_, of)| of.spilled_packets,
         )
         .known(
             ("wait_mean_ns", "ns"),
-            "mean wait of those that it began to send on, from when they were ready",
+            "mean wait of the forwarded packets, from ready to the start of forwarding",
             |(_, of)| of.wait_mean_ps.map(|ps| ps / PS_PER_NS),
         )
         .integers(
             ("pool_peak_bytes", "B"),
-            "the most that its in-transit buffer held, over the whole run",
+            "largest fill of its in-transit buffer over the whole run",
             |(_, of)| of.pool_peak_bytes,
         )
-        .build("in_transit", "a row a host, where any path leads through an in-transit host")
+        .build("in_transit", "one row per host, if any path leads through an in-transit host")
 }
 
 /// Returns the table of contention coefficients over time.
 pub(crate) fn contention(rows: &[ContentionStep]) -> Table {
     Builder::new(rows)
-        .integers(("from_ps", "ps"), "the step begins", |step| step.from.as_ps())
-        .integers(("to_ps", "ps"), "the step ends", |step| step.to.as_ps())
+        .integers(("from_ps", "ps"), "start of the step", |step| step.from.as_ps())
+        .integers(("to_ps", "ps"), "end of the step", |step| step.to.as_ps())
         .reals(
             ("coefficient_mean", "1"),
             "mean contention coefficient of the hosts that send, at the end of the step",
@@ -109,11 +111,11 @@ pub(crate) fn contention(rows: &[ContentionStep]) -> Table {
         .reals(("coefficient_max", "1"), "highest of them", |step| step.coefficient_max)
         .reals(
             ("alternative_share", "1"),
-            "share of these hosts whose packets take their alternative paths then",
+            "share of these hosts whose packets take their alternative paths at that time",
             |step| step.alternative_share,
         )
         .build(
             "contention",
-            "a row a step of time as in `series`, where packets choose their path by contention",
+            "one row per time step, as in `series`, if packets choose their path by contention",
         )
 }

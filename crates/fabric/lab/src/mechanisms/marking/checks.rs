@@ -21,7 +21,7 @@ pub(crate) fn of_plan<'a>() -> [Check<&'a Plan>; 7] {
             let looks_at_outputs = it.marking.as_ref()?.looks_at_outputs();
             when!(
                 looks_at_outputs && !it.switching.tells_switched(),
-                "this policy looks at what fills inputs and waits there, and with buffers at outputs packets wait in those: leave \
+                "this policy counts the packets waiting at inputs, and with buffers at outputs packets wait in those: leave \
                  out network.packets.output_buffer, or take another policy"
             )
         }),
@@ -49,7 +49,7 @@ pub(crate) fn of_plan<'a>() -> [Check<&'a Plan>; 7] {
             let most = Bytes(held_by_lanes(it.of, packets(it.of)?).min().unwrap_or(0));
             let sentence = when!(
                 !(Bytes(1)..=most).contains(&fill),
-                "a buffer counts as full at a fill from 1 B to what the smallest holds, {most}, not at {fill}: lower it, or raise \
+                "a buffer counts as full at a fill from 1 B to the size of the smallest, {most}, not at {fill}: lower it, or raise \
                  network.packets.buffer"
             );
             Some(sentence?.under(format!("{}.fill", name_of(marking))))
@@ -122,12 +122,12 @@ fn without_effect(plan: &Plan) -> Option<Sentence> {
     let usual = windows.find_map(|window| window.response.marking());
     match (&plan.marking, has_windows, usual) {
         (Some(_), false, _) => say!(
-            "switches mark packets (network.marking), and nobody hears of it: it is answers that bring marks back, and no class \
-         has a window (traffic.*.window)"
+            "marking (network.marking) has no effect: no class has a window (traffic.*.window), so no \
+             acknowledgement carries marks back"
         ),
         (Some(marking), true, None) => say!(
-            "switches mark packets (network.marking), and answers bring the marks back, and no flow makes anything of them: \
-         traffic.*.window.response = \"{}\" would",
+            "marking (network.marking) has no effect: acknowledgements carry marks back, but no flow responds to \
+             them: traffic.*.window.response = \"{}\" would",
             match marking {
                 Marking::Fecn(_) => "becn",
                 Marking::Red(_) => "dcqcn",
@@ -135,7 +135,7 @@ fn without_effect(plan: &Plan) -> Option<Sentence> {
             }
         ),
         (None, _, Some(usual)) => say!(
-            "flows have a response to marks (traffic.*.window.response), and no switch marks packets: network.marking = \
+            "flows have a response to marks (traffic.*.window.response), but no switch marks packets: network.marking = \
          \"{usual}\" would"
         ),
         _ => None,

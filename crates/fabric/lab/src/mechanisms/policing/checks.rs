@@ -51,7 +51,7 @@ pub(super) fn of_keys<'a>() -> [Check<Policed<'a>>; 9] {
             let shortest = Bytes(shortest.into());
             when!(
                 shortest > it.policing.burst,
-                "the bucket never holds enough for a message, the shortest of which has {shortest}: all would be excess"
+                "the bucket never holds enough for the shortest message of {shortest}: all would be excess"
             )
         }),
         note(|it| {

@@ -63,7 +63,7 @@ pub(super) fn of_class<'a>() -> [Check<&'a Streaming<'a>>; 2] {
         refuse("streams", |it| {
             let mut keys = ["arrivals", "length", "destinations", "stagger"].into_iter();
             let key = keys.find(|key| it.context.is_written(key))?;
-            let sentence = say!("streams tell this themselves; leave `{key}` out");
+            let sentence = say!("streams already set this; leave `{key}` out");
             Some(sentence?.at(it.context.path(key)))
         }),
         refuse("streams.message", |it| {
@@ -86,7 +86,7 @@ pub(super) fn of_data<'a>() -> [Check<&'a Streaming<'a>>; 9] {
             let written = [
                 ("deadline", streams.deadline.is_some(), "a deadline is that of a frame"),
                 ("interval", streams.interval.is_some(), "an interval lies between frames"),
-                ("spread", streams.spread.is_some(), "what is spread are the messages of a frame"),
+                ("spread", streams.spread.is_some(), "only the messages of a frame are spread"),
             ];
             let (key, _, why) = written.into_iter().find(|(_, is_written, _)| *is_written)?;
             let sentence = say!(
@@ -153,7 +153,7 @@ pub(super) fn of_rest<'a>() -> [Check<&'a Streaming<'a>>; 7] {
             let (lifetime, interval) = (it.streams.lifetime?, it.interval()?);
             when!(
                 lifetime < interval,
-                "a stream of {lifetime} has no frame, of which each takes {interval}: let it last for one at least"
+                "a stream of {lifetime} is shorter than a frame of {interval}: let it last for at least one"
             )
         }),
         refuse("streams.placement.pairs", |it| {
@@ -163,7 +163,7 @@ pub(super) fn of_rest<'a>() -> [Check<&'a Streaming<'a>>; 7] {
                 [("hosts", class.hosts.is_some()), ("load", class.load.is_some())].into_iter();
             let (key, _) = written.find(|(_, is_written)| *is_written)?;
             let sentence = say!(
-                "streams.placement.pairs tells this itself, with streams.count; leave `{key}` out"
+                "streams.placement.pairs already sets this, with streams.count; leave `{key}` out"
             );
             Some(sentence?.at(it.context.path(key)))
         }),
@@ -186,7 +186,7 @@ pub(super) fn of_counts<'a>() -> [Check<&'a Streaming<'a>>; 4] {
         refuse("streams.count", |it| {
             when!(
                 it.streams.count.is_some() && it.context.class.load.is_some(),
-                "count says how many streams a host has, and so does the load of the class: leave one of them out"
+                "count and the load of the class both set the number of streams of a host: leave one of them out"
             )
         }),
         refuse("streams", |it| {
@@ -241,8 +241,8 @@ pub(super) fn of_frames<'a>() -> [Check<&'a Streaming<'a>>; 1] {
         let warm_up = streams.deadline.clone().unwrap_or_default().warm_up_frames;
         when!(
             begun <= warm_up.unsigned_abs(),
-            "a stream has at most {begun} frames in this run, and the first {warm_up} of each are not counted, so that \
-             nothing is said of deadlines; traffic.{}.streams.deadline.warm_up_frames counts fewer out, a longer run has more",
+            "a stream has at most {begun} frames in this run, and the first {warm_up} of each are not counted, so \
+             deadlines are not measured; traffic.{}.streams.deadline.warm_up_frames counts fewer out, a longer run has more",
             it.context.index
         )
     })]

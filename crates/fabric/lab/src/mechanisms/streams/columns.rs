@@ -57,7 +57,7 @@ pub(crate) fn columns(names: &Names, rows: &[Row<'_>]) -> Table {
         )
         .integers(
             ("frames_lost", "frames"),
-            "frames of which policing dropped a message",
+            "frames that lost a message to policing",
             count(|frames| frames.lost_frames),
         )
         .integers(
@@ -78,7 +78,8 @@ pub(crate) fn columns(names: &Names, rows: &[Row<'_>]) -> Table {
     shares(columns)
         .build(
             "streams",
-            "a row a stream, from the beginning of the run to the end of the window; frames are told of where a stream has any",
+            "one row per stream, from the beginning of the run to the end of the window; columns of frames apply \
+             only to streams that have frames",
         )
 }
 

@@ -23,7 +23,7 @@ pub(super) fn of_keys() -> [Check<Written>; 8] {
     [
         refuse("gather", |it| {
             let allowed = (Bound::Excluded(Span::ZERO), Bound::Included(DELAY_MAX));
-            let rule = "buffers are counted every so often, more than 0 and at most";
+            let rule = "the period between counts of buffers is above 0 and at most";
             within!(it.gather, allowed, "{rule} {DELAY_MAX}")
         }),
         refuse("tuning_gathers", |it| within!(it.tuned.tuning_gathers, COUNTS, "{COUNT_RULE}")),
