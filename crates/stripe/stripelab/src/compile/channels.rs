@@ -183,8 +183,8 @@ fn policer(
     let wire_bytes = u64::from(longest_bytes) + header_bytes as u64;
     if given.burst.0 < wire_bytes {
         let message = format!(
-            "is below the {wire_bytes} B of the longest packet (`stripe.longest_packet`) with what \
-             stands before it, which would never pass: give it at least that"
+            "is below the {wire_bytes} B of the longest packet (`stripe.longest_packet`) with its headers, which \
+             would never pass: give it at least that"
         );
         return Err(place.refuse("policer.burst", message));
     }

@@ -75,7 +75,7 @@ pub(super) fn check_policies(source: &ScenarioSource) -> Result<(), InputError> 
                  `stripe.order = \"free\"`"
             }
             Send::Redundant if scenario.repair().is_none() => {
-                "there is no copy of what is never sent again: leave it out, or set `stripe.repair = {}`"
+                "copies are retransmissions, which need repair: leave it out, or set `stripe.repair = {}`"
             }
             _ => continue,
         };

@@ -180,7 +180,7 @@ fn frame_lengths(file: &str, text: &str) -> Result<Vec<u64>, InputError> {
         let last = content.split_whitespace().next_back().unwrap_or_default();
         let length = last.parse().ok().filter(|length| (1..=1 << 40).contains(length));
         lengths.push(length.ok_or_else(|| {
-            let message = "the last word of the line is no length of a frame".to_owned();
+            let message = "the last word of the line is not a frame length".to_owned();
             let expected = ["a whole number of bytes, at least 1".to_owned()];
             InputError::from_parts(file, Some(line), None, None, message, expected, None)
         })?);

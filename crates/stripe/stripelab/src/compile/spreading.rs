@@ -92,9 +92,8 @@ fn wait_below_skew(source: &ScenarioSource, plan: &Plan) -> Option<String> {
     (plan.reception != Reception::None && wait <= skew).then(|| {
         let enough = Span::from_ps(skew.as_ps().saturating_mul(2));
         format!(
-            "`stripe.wait` of {wait} is not above the {skew} by which channels differ in delay, so the \
-             receiver goes on without packets that are on their way: stripe.wait = \"{enough}\" waits \
-             for them"
+            "`stripe.wait` of {wait} does not exceed the skew of {skew} between channels, so the receiver skips \
+             packets that are still in flight: stripe.wait = \"{enough}\" waits for them"
         )
     })
 }

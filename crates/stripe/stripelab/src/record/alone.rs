@@ -80,7 +80,7 @@ fn binds(
     }
     if source.packets_dropped_before >= lost && source.packets_dropped_before > 0 {
         let dropped = source.packets_dropped_before;
-        return format!("what waits before the sender, {dropped} packets dropped (`entry.target`)");
+        return format!("the queue before the sender, {dropped} packets dropped (`entry.target`)");
     }
     if lost > 0 {
         return format!("{lost} packets lost on channels and not repaired (`stripe.repair`)");

@@ -100,8 +100,8 @@ pub(super) fn table(rows: &[ChannelSummary]) -> Table {
     Builder::new(rows)
         .texts("channel", "name of the channel", |row| row.name.clone())
         .fields()
-        .known(("lost_share", "1"), "lost or damaged, as a share of what was sent", |row| {
+        .known(("lost_share", "1"), "share of the packets sent that were lost or damaged", |row| {
             share(row.packets_lost, row.packets_sent)
         })
-        .build("channels", "a row each channel")
+        .build("channels", "one row per channel")
 }

@@ -95,5 +95,5 @@ fn most(numbers: impl Iterator<Item = u64>) -> u64 {
 pub(super) fn percentile_table(rows: &[PercentileSummary]) -> Table {
     Builder::new(rows)
         .fields()
-        .build("percentiles", "a row each percentile of the delay that can be told")
+        .build("percentiles", "one row per percentile of the delay with enough packets")
 }

@@ -7,14 +7,16 @@ pub(super) fn pipe_table(series: &Series, end_ns: u64) -> Table {
     let steps = Steps { width_ns: series.step().as_ps() / 1_000, end_ns };
     let rows: Vec<(u64, &PipeStep)> = (0..).zip(&series.pipe).collect();
     Builder::new(&rows)
-        .integers(("from_ns", "ns"), "the step begins", move |row| steps.begins_ns(row.0))
-        .integers(("to_ns", "ns"), "the step ends, the last one with the run", move |row| {
-            steps.ends_ns(row.0)
-        })
+        .integers(("from_ns", "ns"), "start of the step", move |row| steps.begins_ns(row.0))
+        .integers(
+            ("to_ns", "ns"),
+            "end of the step, for the last one the end of the run",
+            move |row| steps.ends_ns(row.0),
+        )
         .integers(("packets_delivered", "packets"), "packets delivered", |row| {
             row.1.delivered_packets
         })
-        .reals(("delivered_bits_per_s", "bit/s"), "what was delivered", move |row| {
+        .reals(("delivered_bits_per_s", "bit/s"), "delivery rate", move |row| {
             steps.bits_per_s(row.0, row.1.delivered_bytes)
         })
         .integers(("packets_out_of_order", "packets"), "of these, out of order", |row| {
@@ -23,30 +25,36 @@ pub(super) fn pipe_table(series: &Series, end_ns: u64) -> Table {
         .integers(("packets_lost", "packets"), "packets lost for any reason", |row| {
             row.1.lost_packets
         })
-        .reals(("delay_mean_ns", "ns"), "mean delay of what was delivered; NaN of nothing", |row| {
-            real(row.1.delay_sum_ns) / real(u128::from(row.1.delivered_packets))
-        })
-        .integers(("packets_waiting", "packets"), "packets before the sender at its end", |row| {
-            row.1.waiting_packets
-        })
+        .reals(
+            ("delay_mean_ns", "ns"),
+            "mean delay of the packets delivered; NaN without any",
+            |row| real(row.1.delay_sum_ns) / real(u128::from(row.1.delivered_packets)),
+        )
+        .integers(
+            ("packets_waiting", "packets"),
+            "packets queued before the sender at the end of the step",
+            |row| row.1.waiting_packets,
+        )
         .integers(("entry_bytes", "B"), "their bytes", |row| row.1.waiting_bytes)
         .known(
             ("sojourn_p50_ns", "ns"),
-            "half of the packets that were sent had waited before the sender no longer",
+            "median wait before the sender, of the packets sent",
             |row| row.1.sojourn_p50_ns.map(|ns| real(u128::from(ns))),
         )
-        .known(("sojourn_p99_ns", "ns"), "99 % of them, where there were 100", |row| {
-            row.1.sojourn_p99_ns.map(|ns| real(u128::from(ns)))
-        })
+        .known(
+            ("sojourn_p99_ns", "ns"),
+            "99th percentile of that wait; missing below 100 packets",
+            |row| row.1.sojourn_p99_ns.map(|ns| real(u128::from(ns))),
+        )
         .integers(
             ("entry_dropped", "packets"),
             "packets refused or dropped before the sender",
             |row| row.1.entry_dropped_packets,
         )
-        .integers(("packets_marked", "packets"), "packets sent with a mark of there", |row| {
+        .integers(("packets_marked", "packets"), "packets sent with a mark of that queue", |row| {
             row.1.marked_packets
         })
-        .build("pipe", "a row each step of the run")
+        .build("pipe", "one row per step of the run")
 }
 
 /// Returns the table of channels, one row per step and channel.
@@ -56,59 +64,67 @@ pub(super) fn channel_table(series: &Series, names: Vec<String>, end_ns: u64) ->
     let rows: Vec<(usize, &LinkStep)> = series.channels.iter().enumerate().collect();
     let step = move |row: &(usize, &LinkStep)| (row.0 / links) as u64;
     Builder::new(&rows)
-        .integers(("from_ns", "ns"), "the step begins", move |row| steps.begins_ns(step(row)))
-        .integers(("to_ns", "ns"), "the step ends, the last one with the run", move |row| {
-            steps.ends_ns(step(row))
-        })
+        .integers(("from_ns", "ns"), "start of the step", move |row| steps.begins_ns(step(row)))
+        .integers(
+            ("to_ns", "ns"),
+            "end of the step, for the last one the end of the run",
+            move |row| steps.ends_ns(step(row)),
+        )
         .words("channel", "name of the channel", names, move |row| row.0 % links)
-        .reals(("sent_bits_per_s", "bit/s"), "data that went on it, with headers", move |row| {
+        .reals(("sent_bits_per_s", "bit/s"), "rate of data sent on it, with headers", move |row| {
             steps.bits_per_s(step(row), row.1.sent_bytes)
         })
-        .reals(("arrived_bits_per_s", "bit/s"), "data that arrived, with headers", move |row| {
-            steps.bits_per_s(step(row), row.1.arrived_bytes)
-        })
+        .reals(
+            ("arrived_bits_per_s", "bit/s"),
+            "rate of data that arrived, with headers",
+            move |row| steps.bits_per_s(step(row), row.1.arrived_bytes),
+        )
         .integers(("packets_lost", "packets"), "packets lost for any reason", |row| {
             row.1.lost_packets
         })
-        .integers(("queue_bytes", "B"), "what its queue holds at the end of the step", |row| {
+        .integers(("queue_bytes", "B"), "length of its queue at the end of the step", |row| {
             row.1.queue_bytes
         })
-        .integers(("queue_ns", "ns"), "how long a packet that comes then waits in it", |row| {
+        .integers(("queue_ns", "ns"), "wait of a packet that joins the queue then", |row| {
             row.1.queue_wait.as_ps() / 1_000
         })
         .integers(
             ("buffer_packets", "packets"),
-            "its packets that wait at the receiver then",
+            "its packets in the receive buffer at the end of the step",
             |row| row.1.buffer_packets,
         )
-        .integers(("quantum", ""), "what it may send in a round then; 0 without rounds", |row| {
+        .integers(("quantum", ""), "its quantum at the end of the step; 0 without rounds", |row| {
             row.1.quantum_bytes
         })
         .known(
             ("found_bits_per_s", "bit/s"),
-            "what the sender takes it to carry then, with windows",
+            "capacity estimated by the sender at the end of the step; missing without windows",
             |row| row.1.found_bytes_per_s.map(|rate| real(u128::from(rate) * 8)),
         )
         .integers(
             ("in_flight_bytes", "B"),
-            "what is in flight on it then, as far as windows know",
+            "bytes in flight on it at the end of the step, as counted by windows",
             |row| row.1.in_flight_bytes,
         )
-        .integers(("window_bytes", "B"), "what may be; 0 without windows", |row| row.1.window_bytes)
+        .integers(
+            ("window_bytes", "B"),
+            "its window at the end of the step; 0 without windows",
+            |row| row.1.window_bytes,
+        )
         .known(
             ("pace_bytes_per_s", "B/s"),
-            "how fast packets go on it at the most then; missing where nothing paces them",
+            "its rate limit at the end of the step; missing without pacing",
             |row| row.1.pace_bytes_per_s.map(|pace| real(u128::from(pace))),
         )
         .known(
             ("round_trip_ns", "ns"),
-            "the time there and back, smoothed, as windows know it then",
+            "smoothed round-trip time at the end of the step, as measured by windows",
             |row| row.1.round_trip.map(|span| real(span.as_nanos())),
         )
-        .known(("round_trip_least_ns", "ns"), "the least of it, of the last while", |row| {
+        .known(("round_trip_least_ns", "ns"), "recent minimum of the round-trip time", |row| {
             row.1.round_trip_least.map(|span| real(span.as_nanos()))
         })
-        .build("series", "a row each step of the run and channel")
+        .build("series", "one row per step of the run and channel")
 }
 
 #[derive(Clone, Copy)]

@@ -107,5 +107,5 @@ pub(super) fn table(rows: &[SourceSummary]) -> Table {
     Builder::new(rows)
         .texts("source", "name of the source", |row| row.name.clone())
         .fields()
-        .build("sources", "a row each source")
+        .build("sources", "one row per source")
 }

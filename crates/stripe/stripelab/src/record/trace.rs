@@ -10,21 +10,21 @@ fn texts(names: &[&str]) -> Vec<String> {
 
 pub(super) fn event_table(rows: &[EventRow], names: Vec<String>) -> Table {
     Builder::new(rows)
-        .integers(("time_ns", "ns"), "when it happened", |row| ns(row.at))
-        .words("event", "what happened", texts(&EventKind::NAMES), |row| row.kind as usize)
-        .words("channel", "on which channel", names, |row| row.channel)
-        .integers(("packet", ""), "number of the packet, from 1; 0 of a marker", |row| row.packet)
+        .integers(("time_ns", "ns"), "time of the event", |row| ns(row.at))
+        .words("event", "kind of the event", texts(&EventKind::NAMES), |row| row.kind as usize)
+        .words("channel", "channel of the event", names, |row| row.channel)
+        .integers(("packet", ""), "number of the packet, from 1; 0 for a marker", |row| row.packet)
         .integers(("bytes", "B"), "its length, without header", |row| u64::from(row.bytes))
         .integers(
             ("round", ""),
-            "round by the sender's scheduler when sent, by the receiver's when delivered, or as the \
-             marker says; 0 where there is none",
+            "round of the sender's scheduler when sent, of the receiver's when delivered, or in the marker; 0 if \
+             there is none",
             |row| row.number.map_or(0, |number| u64::from(number.round.get())),
         )
-        .integers(("deficit_bytes", "B"), "deficit before it, likewise", |row| {
+        .integers(("deficit_bytes", "B"), "deficit before the packet, from the same source as the round", |row| {
             row.number.map_or(0, |number| u64::from(number.deficit_bytes))
         })
-        .build("events", "a row each of the first events, as `measure.events` says")
+        .build("events", "one row for each of the first `measure.events` events")
 }
 
 pub(super) fn packet_table(rows: &[PacketRow], names: Vec<String>, sources: Vec<String>) -> Table {
@@ -40,19 +40,19 @@ pub(super) fn packet_table(rows: &[PacketRow], names: Vec<String>, sources: Vec<
             "its number at its source; of a transport, its segment",
             |row| row.1.of_source,
         )
-        .integers(("frame", ""), "its frame, from 1; 0 where there are none", |row| {
+        .integers(("frame", ""), "its frame, from 1; 0 if there are none", |row| {
             u64::from(row.1.frame)
         })
         .integers(("bytes", "B"), "its length", |row| u64::from(row.1.bytes))
         .words("channel", "the channel it went on", names, |row| usize::from(row.1.channel))
-        .integers(("created_ns", "ns"), "given by its source", |row| ns(row.1.created))
-        .integers(("sent_ns", "ns"), "went on its channel", |row| ns(row.1.sent))
+        .integers(("created_ns", "ns"), "created by its source", |row| ns(row.1.created))
+        .integers(("sent_ns", "ns"), "sent on its channel", |row| ns(row.1.sent))
         .integers(("delivered_ns", "ns"), "delivered; 0 if it was not", delivered)
         .integers(
             ("position", ""),
-            "its place in the order of delivery, from 1; 0 likewise",
+            "its place in the order of delivery, from 1; 0 if it was not delivered",
             |row| row.1.position,
         )
         .words("fate", "what became of it", texts(&Fate::NAMES), |row| row.1.fate as usize)
-        .build("packets", "a row each of the first packets, as `measure.packets` says")
+        .build("packets", "one row for each of the first `measure.packets` packets")
 }
