@@ -265,7 +265,7 @@ def test_what_cannot_be_is_refused_and_leaves_nothing(program: Path, names: dict
 
     left, right = names["left"], names["right"]
     assert f'did you mean "{left}"?' in refused(2, left[:-1], right)
-    assert "there is no network namespace" in refused(2, "/proc/self/ns/nothing", right)
+    assert "no such network namespace" in refused(2, "/proc/self/ns/nothing", right)
     assert "Invalid argument" in refused(6, "/proc/self/status", right)
     ip("-n", right, "link", "add", "tap0", "type", "veth", "peer", "name", "tap1")
     assert "is there an interface of this name already?" in refused(6, left, right)

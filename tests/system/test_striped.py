@@ -252,7 +252,7 @@ WRONG: dict[str, tuple[str, str, str, list[str]]] = {
         "11:9",
         ["no interface", "10.80.1.9"],
     ),
-    "a port that is none": ("10.80.1.1:7000", "10.80.1.1", "11:9", ["no address with a port"]),
+    "a port that is none": ("10.80.1.1:7000", "10.80.1.1", "11:9", ["not an address with a port"]),
     "no way there": ("10.80.1.2", "192.0.2.1", "12:10", ["no route to 192.0.2.1", "unreachable"]),
     "a way through itself": ("10.80.1.2", "10.90.0.7", "12:10", ["own 10.90.0.1/24"]),
     "too short": ("mtu = 1436", "mtu = 60", "3:7", ["60 is less than the 68 of IPv4"]),

@@ -228,7 +228,7 @@ def test_a_half_that_does_not_end_is_killed_and_holds_up_nobody(
         with stopped(daemon.carriers()[0]):
             assert ask(program, left, "down", "bundle1", of=first).returncode == 0
             assert daemon.process.wait(TIMEOUT_S) == 6
-        assert "did not end when it was told to, and was killed" in daemon.log.read_text()
+        assert "did not end in time after SIGTERM, and was killed" in daemon.log.read_text()
         assert not {"bundle0", "bundle1"} & interfaces(left)
         assert list(runtime_of(first).iterdir()) == []
 

@@ -180,7 +180,7 @@ impl Ends {
     }
 
     fn send(&mut self, number: u64, length_bytes: u32) -> (usize, Option<Tag>) {
-        let open = "nothing bounds what is in flight";
+        let open = "nothing bounds the data in flight";
         match self.mode {
             Mode::None => (usize::try_from(number).expect("a count") % CHANNELS, None),
             Mode::Guaranteed | Mode::Daemon => {

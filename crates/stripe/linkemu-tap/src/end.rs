@@ -79,16 +79,16 @@ fn identity(metadata: &fs::Metadata) -> (u64, u64) {
 /// Returns the error message for a missing namespace.
 fn unknown(name: &str) -> String {
     if name.contains('/') {
-        return format!("{name}: there is no network namespace");
+        return format!("{name}: no such network namespace");
     }
     let entries = fs::read_dir(NAMED).into_iter().flatten().flatten();
     let mut known: Vec<_> =
         entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
     known.sort();
     match nearest(name, &known) {
-        Some(near) => format!("there is no network namespace \"{name}\"; did you mean \"{near}\"?"),
+        Some(near) => format!("no network namespace \"{name}\"; did you mean \"{near}\"?"),
         None => {
-            format!("there is no network namespace \"{name}\"\n  to make it: ip netns add {name}")
+            format!("no network namespace \"{name}\"\n  to make it: ip netns add {name}")
         }
     }
 }

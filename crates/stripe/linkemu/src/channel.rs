@@ -111,14 +111,14 @@ impl Channel {
     /// Time from `now` until the first byte of a packet accepted now is sent, after everything in
     /// the queue. Panics if `now` is earlier than the last offer.
     pub fn wait(&self, now: Time) -> Span {
-        assert!(now >= self.now, "what the queue held in the past is not kept");
+        assert!(now >= self.now, "the past lengths of the queue are not kept");
         self.queue.wait(now)
     }
 
     /// Bytes in the queue at `now`, including the rest of the packet in service. Panics if `now` is
     /// earlier than the last offer.
     pub fn backlog_bytes(&self, now: Time) -> u64 {
-        assert!(now >= self.now, "what the queue held in the past is not kept");
+        assert!(now >= self.now, "the past lengths of the queue are not kept");
         self.queue.backlog_bytes(now)
     }
 

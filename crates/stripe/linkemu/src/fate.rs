@@ -37,7 +37,7 @@ pub enum DropReason {
 
 /// Fate of an offered packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[must_use = "a packet whose fate nobody looks at arrives nowhere"]
+#[must_use = "a packet arrives only if its fate is handled"]
 pub enum Fate {
     /// One copy arrives.
     Arrives(Arrival),

@@ -20,16 +20,16 @@ pub enum BadKey {
     #[error("a key has 64 hexadecimal digits")]
     Digits,
     /// A point of small order: its shared secrets are known to everyone (RFC 7748, section 6.1).
-    #[error("this is nobody's public key")]
+    #[error("this public key has small order, so its shared secrets are public")]
     Nobodys,
     /// A non-canonical encoding: two spellings of one key would count as two peers.
-    #[error("this public key is written {0}")]
+    #[error("this public key is not canonical; expected {0}")]
     Written(PublicKey),
 }
 
 /// The operating system provided no random bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the machine gives no random bytes")]
+#[error("the operating system provides no random bytes")]
 pub struct NoRandomness;
 
 /// Private key of an end (X25519, RFC 7748).
@@ -209,7 +209,7 @@ mod tests {
             let refused = other.parse::<PublicKey>();
             assert_eq!(refused, Err(BadKey::Written(key)), "{other}");
             let said = refused.map_err(|error| error.to_string());
-            assert_eq!(said, Err(format!("this public key is written {nine}")));
+            assert_eq!(said, Err(format!("this public key is not canonical; expected {nine}")));
         }
         // The largest number below the modulus has small order; this is the one before it.
         let last = format!("eb{}7f", "ff".repeat(30));

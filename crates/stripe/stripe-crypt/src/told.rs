@@ -4,7 +4,7 @@
 use std::cell::Cell;
 
 #[cfg(not(debug_assertions))]
-compile_error!("randomness that is told is for tests: build without the feature told-randomness");
+compile_error!("deterministic randomness is for tests: build without the feature told-randomness");
 
 std::thread_local! {
     static STATE: Cell<Option<u64>> = const { Cell::new(None) };

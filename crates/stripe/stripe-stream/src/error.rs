@@ -52,13 +52,13 @@ pub enum GreetingError {
     #[error("a connection ended before its greeting: {0}")]
     Connection(#[from] io::Error),
     /// The first bytes are not a greeting.
-    #[error("what came first on a connection is no greeting of a striped stream")]
+    #[error("a connection did not begin with the greeting of a striped stream")]
     Stranger,
     /// The other end uses another version of the greeting.
-    #[error("the other end speaks version {0} of the greeting, this one version {ours}", ours = crate::greeting::VERSION)]
+    #[error("the other end uses version {0} of the greeting, this one version {ours}", ours = crate::greeting::VERSION)]
     Version(u8),
     /// The plan in the greeting is invalid.
-    #[error("a greeting speaks of what cannot be: {0}")]
+    #[error("the plan in the greeting is invalid: {0}")]
     Plan(#[from] PlanError),
     /// The connections belong to different streams.
     #[error("connections of different streams: {0:016x} and {1:016x}")]

@@ -6,22 +6,22 @@ use thiserror::Error;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum SendError {
     /// A reset is under way: nothing is sent before it is acknowledged.
-    #[error("a reset is under way; send once it is acknowledged")]
+    #[error("a reset is in progress; retry once it is acknowledged")]
     Resetting,
     /// The receiver may have no room for the packet.
-    #[error("channel {channel} has no credit; send after the next report")]
+    #[error("channel {channel}: no credit; retry after the next report")]
     NoCredit {
         /// Channel whose turn it is.
         channel: usize,
     },
     /// The congestion window of the channel is full.
-    #[error("enough of channel {channel} is in flight; send after the next report")]
+    #[error("channel {channel}: window full; retry after the next report")]
     FlightFull {
         /// Channel whose turn it is.
         channel: usize,
     },
     /// The packet is empty, or longer than the longest.
-    #[error("a packet of {length_bytes} bytes; it must have 1 to {longest_bytes}")]
+    #[error("packet of {length_bytes} bytes; expected 1 to {longest_bytes}")]
     BadLength {
         /// Length of the packet.
         length_bytes: u32,
@@ -29,7 +29,7 @@ pub enum SendError {
         longest_bytes: u32,
     },
     /// The packet is longer than any usable channel passes.
-    #[error("no channel passes so long a packet; all of them pass {longest_bytes} bytes")]
+    #[error("packet too long for every channel; all of them pass {longest_bytes} bytes")]
     TooLong {
         /// Longest packet that all channels pass.
         longest_bytes: u32,
@@ -43,7 +43,7 @@ pub enum SizeError {
     #[error("there is no such channel")]
     NoSuchChannel,
     /// Sizes are configured, not probed.
-    #[error("sizes are told; to have them found give the option sizes")]
+    #[error("sizes are configured; set the option sizes to have them probed")]
     Told,
     /// The size is not below the one known to pass, or probed.
     #[error("it is not below the size of the channel, {frame_bytes} bytes")]

@@ -141,7 +141,7 @@ fn load_one(path: &Path, place: &Place<'_>) -> Result<Loaded, Problem> {
 fn check_length(path: &Path) -> Result<(), Problem> {
     let Ok(metadata) = fs::metadata(path) else { return Ok(()) };
     let refused = if !metadata.is_file() && !metadata.is_dir() {
-        "it is no file".to_owned()
+        "it is not a file".to_owned()
     } else if metadata.is_file() && metadata.len() > TEXT_BYTES_MAX as u64 {
         format!(
             "{} bytes are too long for a configuration, of at most {TEXT_BYTES_MAX}",
@@ -158,7 +158,7 @@ fn check_metrics(source: &Source<Config>, place: &Place<'_>) -> Result<(), Input
     let Some(Endpoint(at)) = metrics else { return Ok(()) };
     if !at.ip().is_loopback() && !metrics_beyond_loopback {
         let message = format!(
-            "{at} is asked by others than this machine, and who asks is not known: 127.0.0.1, or \
+            "{at} is reachable from other machines, without authentication: use 127.0.0.1, or set \
              metrics-beyond-loopback = true"
         );
         return Err(source.refuse("metrics", message));
@@ -203,7 +203,7 @@ fn check_device(source: &Source<Config>, machine: &Machine) -> Result<(), InputE
     let is_name = !name.is_empty() && name.len() < NAME_BYTES && !name.contains(['/', ' ', '%']);
     if !is_name || name == "." || name == ".." {
         let message = format!(
-            "`{name}` is no name of an interface: 1 to {} bytes without `/`, `%` and spaces",
+            "`{name}` is not an interface name: 1 to {} bytes without `/`, `%` and spaces",
             NAME_BYTES - 1
         );
         return Err(source.refuse("name", message));
@@ -284,7 +284,8 @@ fn are_one(one: &ChannelAt<'_>, other: &ChannelAt<'_>) -> bool {
 fn check_owners(source: &Source<Config>) -> Result<(), InputError> {
     let Config { channels, peers, .. } = &source.scenario;
     if channels.is_empty() && peers.list.iter().all(|peer| peer.channels.is_empty()) {
-        let message = "there is no channel: [[channel]] with remote, and local or interface";
+        let message =
+            "no channel is configured: expected [[channel]] with remote, and local or interface";
         return Err(source.refuse("channel", message));
     }
     let own = peers.list.iter().map(|peer| peer.channels.len()).max().unwrap_or(0);
@@ -333,8 +334,7 @@ fn check_port(
         Ok(socket) => Ok(Some(socket)),
         Err(error) if error.kind() == io::ErrorKind::AddrInUse => {
             let message = format!(
-                "{} is in use, by another program (ss -lunp tells which) or another channel: take \
-                 another port",
+                "{} is in use, by another program (see ss -lunp) or another channel: take another port",
                 plan.local
             );
             Err(source.refuse(&at.key(local_key(at.channel)), message))
@@ -362,7 +362,7 @@ fn check_channel(check: ChannelCheck<'_>) -> Result<SocketAddr, InputError> {
     check.interface()?;
     check.local(local, remote)?;
     if local.port() == 0 {
-        return check.refuse("local", "the other end is to know the port: it is not 0");
+        return check.refuse("local", "the other end must know the port: it cannot be 0");
     }
     if channel.says_remote() {
         check.remote(remote)?;
@@ -383,7 +383,7 @@ fn check_mtu(source: &Source<Config>, place: &Place<'_>) -> Result<(), InputErro
     for at in config.channels_at() {
         let Some(plan) = at.channel.plan(mark) else { continue };
         let unreachable = |error| {
-            let message = format!("there is no route to {}: {error}", plan.remote);
+            let message = format!("no route to {}: {error}", plan.remote);
             source.refuse(&at.key("remote"), message)
         };
         let path_mtu = plan.path_mtu().map_err(unreachable)?.unwrap_or(PATH_MTU);

@@ -37,7 +37,7 @@ enum DscpText {
 impl TryFrom<DscpText> for Dscp {
     type Error = String;
     fn try_from(text: DscpText) -> Result<Self, String> {
-        let wrong = |text: &str| format!("{text} is no DSCP: 0 to 63, or \"copy\"");
+        let wrong = |text: &str| format!("{text} is not a DSCP: 0 to 63, or \"copy\"");
         match text {
             DscpText::Number(number) => match u8::try_from(number) {
                 Ok(dscp) if dscp < 64 => Ok(Self::Told(dscp)),

@@ -339,7 +339,7 @@ impl TryFrom<String> for Endpoint {
     fn try_from(text: String) -> Result<Self, String> {
         let wrong = |_| {
             format!(
-                "`{text}` is no address with a port such as 192.0.2.7:7000 or [2001:db8::7]:7000"
+                "`{text}` is not an address with a port such as 192.0.2.7:7000 or [2001:db8::7]:7000"
             )
         };
         text.parse().map(Self).map_err(wrong)
@@ -354,7 +354,7 @@ impl FromStr for Prefix {
     type Err = String;
     fn from_str(text: &str) -> Result<Self, String> {
         text.parse().map(Self).map_err(|_| {
-            format!("`{text}` is no address with a length such as 10.90.0.1/24 or fd00::1/64")
+            format!("`{text}` is not an address with a length such as 10.90.0.1/24 or fd00::1/64")
         })
     }
 }

@@ -71,7 +71,7 @@ pub(crate) fn check(source: &Source<Config>, place: &Place<'_>) -> Result<(), In
     let unused =
         [("private-key", config.private_key.is_some()), ("peer", !config.peers.list.is_empty())];
     if let Some((key, _)) = unused.into_iter().find(|(_, is_there)| *is_there) {
-        return Err(source.refuse(key, "frames of Ethernet are not ciphered: no key is of use"));
+        return Err(source.refuse(key, "Ethernet frames are not encrypted: keys have no effect"));
     }
     for (number, channel) in config.channels.iter().enumerate() {
         let refuse = |key: &str, message: String| Err(source.refuse(&key_of(number, key), message));
@@ -84,8 +84,8 @@ pub(crate) fn check(source: &Source<Config>, place: &Place<'_>) -> Result<(), In
         if !config.allow_plaintext {
             return refuse(
                 "ethernet",
-                "frames of Ethernet are not ciphered, and whoever has the wire reads and writes \
-                 them: say allow-plaintext = true at the top of the file, or use UDP"
+                "Ethernet frames are not encrypted, so anyone on the link can read and forge them: set \
+                 allow-plaintext = true at the top of the file, or use UDP"
                     .into(),
             );
         }
@@ -106,7 +106,7 @@ fn check_ether_types(source: &Source<Config>) -> Result<(), InputError> {
     let EtherTypes { packets, messages } = source.scenario.ether_types.into();
     for (key, one) in [("packets", packets), ("messages", messages)] {
         if one < EtherTypes::MIN {
-            let message = format!("{one:#06x} is no EtherType, which is at least 0x0600");
+            let message = format!("{one:#06x} is not an EtherType, which is at least 0x0600");
             return Err(source.refuse(&format!("ether-types.{key}"), message));
         }
     }
@@ -137,7 +137,9 @@ fn check_channel(
     }
     let interface = match Interface::named(name) {
         Ok(interface) => interface,
-        Err(error) => return refuse("ethernet", format!("`{name}` is no Ethernet: {error}")),
+        Err(error) => {
+            return refuse("ethernet", format!("`{name}` is not an Ethernet interface: {error}"));
+        }
     };
     if interface.mac == peer.0 {
         return refuse("peer", format!("{} is the address of `{name}` itself", peer.0));
@@ -164,15 +166,14 @@ fn check_channel(
 fn check_use(source: &Source<Config>, name: &str, interface: &Interface) -> Result<(), InputError> {
     let EtherTypes { packets, messages } = source.scenario.ether_types.into();
     for (key, one) in [("packets", packets), ("messages", messages)] {
-        let who = match interface.used(one) {
+        let user = match interface.used(one) {
             Ok(Some(EtherTypeUse::Kernel)) => "the kernel",
             Ok(Some(EtherTypeUse::Socket)) => "another program",
             // Cannot be determined if the kernel does not report it.
             Ok(None) | Err(_) => continue,
         };
         let message = format!(
-            "{one:#06x} is in use on `{name}`, by {who}: another one between 0x0600 and 0xffff, \
-             at both ends"
+            "{one:#06x} is in use on `{name}`, by {user}: choose another one between 0x0600 and 0xffff, at both ends"
         );
         return Err(source.refuse(&format!("ether-types.{key}"), message));
     }

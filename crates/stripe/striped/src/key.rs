@@ -28,7 +28,7 @@ pub(crate) fn read<K: FromStr<Err = BadKey>>(path: &Path, command: &str) -> Resu
     let mut file = File::open(path).map_err(refused)?;
     let metadata = file.metadata().map_err(refused)?;
     if !metadata.is_file() {
-        return Err(format!("{name} is no file"));
+        return Err(format!("{name} is not a file"));
     }
     let mode = metadata.mode() & 0o777;
     if mode & OTHERS != 0 {

@@ -85,8 +85,8 @@ fn check_allowed(source: &Source<Config>) -> Result<(), InputError> {
         let key = peers.key(number, "allowed-ips");
         let Some(prefixes) = &peer.allowed_ips else {
             if peers.list.len() > 1 {
-                let message = "`allowed-ips` is missing: where there are several peers each says \
-                               which addresses are its own, allowed-ips = [\"10.90.0.7/32\"]";
+                let message = "`allowed-ips` is missing: with several peers, each needs its own addresses, \
+                               allowed-ips = [\"10.90.0.7/32\"]";
                 return Err(source.refuse(&key, message));
             }
             continue;

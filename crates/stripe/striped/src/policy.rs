@@ -117,7 +117,7 @@ fn check_contradictions(policy: &PolicyTable) -> Result<(), Wrong> {
         return Err(("ports", message.into()));
     }
     if let Some(wrong) = dscp.iter().flatten().find(|point| **point > DSCP_MAX) {
-        return Err(("dscp", format!("{wrong} is no code point: they go to {DSCP_MAX}")));
+        return Err(("dscp", format!("{wrong} is not a code point: the highest is {DSCP_MAX}")));
     }
     let families = |prefixes: &Option<Vec<Prefix>>| {
         let all = prefixes.as_deref().unwrap_or_default();

@@ -243,10 +243,10 @@ pub(crate) fn check(source: &Source<Config>) -> Result<(), InputError> {
             return refuse("priority", message.into());
         }
         if channel.quota == Some(Bytes(0)) {
-            return refuse("quota", "nothing would ever go: leave the channel out".into());
+            return refuse("quota", "no packet would ever be sent: leave the channel out".into());
         }
         if channel.rate.is_some_and(|rate| rate.bytes_per_second() == 0) {
-            return refuse("rate", "nothing would ever go: leave the channel out".into());
+            return refuse("rate", "no packet would ever be sent: leave the channel out".into());
         }
         check_period(channel).or_else(|(key, message)| refuse(key, message))?;
         if let Some(other) = lines.insert(line_of(channel), at.clone())
@@ -261,14 +261,14 @@ pub(crate) fn check(source: &Source<Config>) -> Result<(), InputError> {
             continue;
         }
         if channel.ethernet.is_some() {
-            return refuse("quota", "only of channels over UDP and TCP there are any".into());
+            return refuse("quota", "quotas are supported only on UDP and TCP channels".into());
         }
         let path = path_of(config, channel);
         match Record::read(&path) {
             Err(error) if error.kind() == io::ErrorKind::InvalidData => {
                 let path = path.display();
                 let message =
-                    format!("{path} is no record of a quota: remove it to count from nothing");
+                    format!("{path} is not a record of a quota: remove it to count from zero");
                 return refuse("quota", message);
             }
             _ => {}

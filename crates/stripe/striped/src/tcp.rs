@@ -31,10 +31,13 @@ pub(crate) fn check(check: ChannelCheck<'_>) -> Result<(), InputError> {
 
 fn check_listener(check: ChannelCheck<'_>, listen: SocketAddr) -> Result<(), InputError> {
     if check.at.channel.has_local() {
-        return check.refuse("local", "`listen` says where the channel begins");
+        return check.refuse("local", "`listen` already sets the local address");
     }
     if listen.port() == 0 {
-        return check.refuse("listen", format!("{listen} has no port that the other end can know"));
+        return check.refuse(
+            "listen",
+            format!("the other end must know the port of {listen}: it cannot be 0"),
+        );
     }
     check.own("listen", listen)
 }
@@ -51,6 +54,6 @@ fn check_connector(check: ChannelCheck<'_>, remote: SocketAddr) -> Result<(), In
     let way = ChannelPlan { local, interface: channel.interface.clone(), mark: None, remote };
     match way.path_mtu() {
         Ok(_) => Ok(()),
-        Err(error) => check.refuse("remote", format!("there is no route to {remote}: {error}")),
+        Err(error) => check.refuse("remote", format!("no route to {remote}: {error}")),
     }
 }

@@ -199,7 +199,11 @@ impl End {
         self.encapsulation.write_tag(&tag, buffer);
         let packet_from = buffer.len();
         source.take(buffer);
-        debug_assert_eq!(buffer.len(), packet_from + length, "a source writes what it says");
+        debug_assert_eq!(
+            buffer.len(),
+            packet_from + length,
+            "a source writes a packet of the announced length"
+        );
         self.striping.keep(tag, class, &buffer[packet_from..]);
         self.encapsulation.seal(from, buffer);
     }

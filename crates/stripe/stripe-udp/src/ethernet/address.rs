@@ -18,7 +18,7 @@ impl FromStr for MacAddress {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = || format!("`{text}` is no MAC address such as 02:00:5e:00:53:01");
+        let wrong = || format!("`{text}` is not a MAC address such as 02:00:5e:00:53:01");
         let mut address = [0; 6];
         let mut parts = text.split(':');
         for byte in &mut address {

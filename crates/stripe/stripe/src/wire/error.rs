@@ -11,25 +11,25 @@ pub(crate) const VERSION: u8 = 4;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum WireError {
     /// Fewer bytes than the message has.
-    #[error("{length} bytes, where the message has more")]
+    #[error("truncated to {length} bytes")]
     Truncated {
         /// Number of bytes.
         length: usize,
     },
     /// The first two bytes are not those of a message.
-    #[error("it does not begin as a message does")]
+    #[error("the first two bytes are not those of a message")]
     BadMagic,
     /// Unknown version of the protocol.
-    #[error("version {version}, where {VERSION} is known")]
+    #[error("version {version} is unknown; expected {VERSION}")]
     BadVersion {
         /// The version.
         version: u8,
     },
     /// The checksum does not match.
-    #[error("the checksum does not fit")]
+    #[error("the checksum does not match")]
     BadChecksum,
     /// Unknown kind of message.
-    #[error("kind {kind} is not known")]
+    #[error("kind {kind} is unknown")]
     BadKind {
         /// The kind.
         kind: u8,

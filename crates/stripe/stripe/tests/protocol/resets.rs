@@ -249,7 +249,7 @@ fn messages_of_other_epochs_and_ends_change_nothing() {
     assert_eq!(told(1, Kind::Reset { quantum: 1_500 }), Err(Discard::OtherEnd));
     assert!(pair.sender.is_open());
     assert_eq!(pair.sender.handle_bytes(now, 0, b"GS").unwrap_err().to_string(), {
-        "no message: 2 bytes, where the message has more"
+        "no message: truncated to 2 bytes"
     });
     assert_eq!(pair.sender.sending().discards.total(), 4);
     let mut heard = |epoch, kind| pair.receiver.handle_message(now, 0, message(epoch, kind));

@@ -38,10 +38,10 @@ impl ChannelCheck<'_> {
             return self.refuse("remote", message);
         }
         if local.is_ipv4() != remote.is_ipv4() {
-            return self.refuse("local", format!("{local} and {remote} are not of one family"));
+            return self.refuse("local", format!("{local} and {remote} are of different families"));
         }
         if local.ip().is_unspecified() && self.at.channel.interface.is_none() {
-            return self.refuse("local", "any address, but of which interface?");
+            return self.refuse("local", "the unspecified address needs an interface");
         }
         self.own("local", local)
     }

@@ -27,7 +27,7 @@ impl<'de> Deserializer<'de> for Asked<'_> {
     }
 
     fn deserialize_any<V: Visitor<'de>>(self, _visitor: V) -> Result<V::Value, Error> {
-        Err(Error::custom("it is no table"))
+        Err(Error::custom("it is not a table"))
     }
 
     forward_to_deserialize_any! {

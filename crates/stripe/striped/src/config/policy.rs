@@ -115,7 +115,7 @@ impl TryFrom<Word> for Protocol {
             }
         };
         let names = PROTOCOLS.map(|(name, _)| name).join(", ");
-        let wrong = || format!("`{text}` is no protocol: {names}, or a number up to 255");
+        let wrong = || format!("`{text}` is not a protocol: {names}, or a number up to 255");
         number.map(Self).ok_or_else(wrong)
     }
 }
@@ -131,7 +131,7 @@ impl TryFrom<Word> for Ports {
         match (first.trim().parse(), last.trim().parse()) {
             (Ok(first), Ok(last)) if 0 < first && first <= last => Ok(Self { first, last }),
             _ => {
-                Err(format!("`{text}` is no port such as 5060, nor several such as \"5060-5090\""))
+                Err(format!("`{text}` is not a port such as 5060 or a range such as \"5060-5090\""))
             }
         }
     }

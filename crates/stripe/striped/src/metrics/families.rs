@@ -61,22 +61,19 @@ fn bytes_a_second(bits: u64) -> Option<f64> {
 
 fn of_bundles() -> [Family<Status>; 4] {
     [
-        gauge_of(Unit::Seconds, "striped_up", "Since the interface was made.", |one| {
+        gauge_of(Unit::Seconds, "striped_up", "Time since the interface was created.", |one| {
             Some(one.up_seconds)
         }),
         counter_of(
             Unit::Seconds,
             "striped_cpu",
-            "Processor time of the half that carries packets.",
+            "Processor time of the process that carries packets.",
             |one| Some(one.cpu_seconds),
         ),
-        gauge_of(
-            Unit::Bytes,
-            "striped_mtu",
-            "The longest packet that the interface takes.",
-            |one| whole(u64::from(one.mtu)),
-        ),
-        counter("striped_too_long_packets", "Packets longer than any channel takes.", |one| {
+        gauge_of(Unit::Bytes, "striped_mtu", "Longest packet that the interface accepts.", |one| {
+            whole(u64::from(one.mtu))
+        }),
+        counter("striped_too_long_packets", "Packets too long for every channel.", |one| {
             whole(one.too_long)
         }),
     ]
@@ -84,46 +81,50 @@ fn of_bundles() -> [Family<Status>; 4] {
 
 fn of_peers() -> [Family<PeerStatus>; 14] {
     [
-        counter("striped_peer_entry_packets", "Packets that came into the entry queue.", |one| {
+        counter("striped_peer_entry_packets", "Packets that entered the entry queue.", |one| {
             whole(one.entry.packets)
         }),
-        gauge("striped_peer_entry_waiting_packets", "Packets that wait there.", |one| {
+        gauge("striped_peer_entry_waiting_packets", "Packets waiting in the entry queue.", |one| {
             whole(u64::from(one.entry.waiting))
         }),
         counter(
             "striped_peer_entry_dropped_packets",
-            "Packets that were dropped there, to hold it short or since it was full.",
+            "Packets that the entry queue dropped to stay short or because it was full.",
             |one| whole(one.entry.dropped_target + one.entry.dropped_limit),
         ),
-        counter("striped_peer_entry_marked_packets", "Packets that were marked there.", |one| {
-            whole(one.entry.marked)
-        }),
-        gauge("striped_peer_open", "Whether the other end has answered.", |one| {
+        counter(
+            "striped_peer_entry_marked_packets",
+            "Packets that the entry queue marked.",
+            |one| whole(one.entry.marked),
+        ),
+        gauge("striped_peer_open", "Whether the other end has replied.", |one| {
             whole(u64::from(one.is_open))
         }),
-        counter("striped_peer_sent_packets", "Packets that went.", |one| whole(one.sent_packets)),
-        counter_of(Unit::Bytes, "striped_peer_sent", "Bytes of packets that went.", |one| {
+        counter("striped_peer_sent_packets", "Packets sent.", |one| whole(one.sent_packets)),
+        counter_of(Unit::Bytes, "striped_peer_sent", "Bytes of packets sent.", |one| {
             whole(one.sent_bytes)
         }),
-        counter("striped_peer_received_packets", "Packets that came, in order.", |one| {
+        counter("striped_peer_received_packets", "Packets received, in order.", |one| {
             whole(one.received_packets)
         }),
-        counter("striped_peer_repair_packets", "Lost packets that went again.", |one| {
+        counter("striped_peer_repair_packets", "Retransmissions of lost packets.", |one| {
             whole(one.repairs)
         }),
-        counter("striped_peer_lost_packets", "Packets that never came.", |one| whole(one.given_up)),
-        counter("striped_peer_resets", "Epochs that were begun anew.", |one| whole(one.resets)),
-        counter("striped_peer_sessions", "Sessions of handshakes.", |one| {
+        counter("striped_peer_lost_packets", "Packets never received.", |one| whole(one.given_up)),
+        counter("striped_peer_resets", "Resets, each beginning a new epoch.", |one| {
+            whole(one.resets)
+        }),
+        counter("striped_peer_sessions", "Sessions established by handshakes.", |one| {
             one.handshakes.as_ref().and_then(|counts| whole(counts.sessions))
         }),
         counter(
             "striped_peer_discarded_datagrams",
-            "Datagrams that were not taken: of strangers, of other versions, twice.",
+            "Datagrams discarded: unauthenticated, of other versions, duplicate.",
             |one| whole(one.handshakes.as_ref()?.discards.values().sum::<u64>()),
         ),
         counter(
             "striped_peer_refused_packets",
-            "Packets from addresses that are not allowed.",
+            "Packets from source addresses that are not allowed.",
             |one| whole(one.refused_sources),
         ),
     ]
@@ -131,27 +132,27 @@ fn of_peers() -> [Family<PeerStatus>; 14] {
 
 fn of_channels() -> [Family<ChannelStatus>; 9] {
     [
-        gauge("striped_channel_in", "Whether packets go on the channel.", |one| {
+        gauge("striped_channel_in", "Whether packets are sent on the channel.", |one| {
             whole(u64::from(one.state == ChannelState::In))
         }),
-        counter("striped_channel_sent_datagrams", "Datagrams that went.", |one| whole(one.sent)),
+        counter("striped_channel_sent_datagrams", "Datagrams sent.", |one| whole(one.sent)),
         counter_of(Unit::Bytes, "striped_channel_sent", "Their bytes.", |one| {
             whole(one.sent_bytes)
         }),
-        counter("striped_channel_received_datagrams", "Datagrams that came.", |one| {
-            whole(one.came)
-        }),
+        counter("striped_channel_received_datagrams", "Datagrams received.", |one| whole(one.came)),
         counter_of(Unit::Bytes, "striped_channel_received", "Their bytes.", |one| {
             whole(one.came_bytes)
         }),
-        counter("striped_channel_moved", "Times that the other end moved.", |one| whole(one.moved)),
-        counter("striped_channel_gone", "Times that its link was gone.", |one| whole(one.gone)),
+        counter("striped_channel_moved", "Changes of address of the other end.", |one| {
+            whole(one.moved)
+        }),
+        counter("striped_channel_gone", "Times that its link was lost.", |one| whole(one.gone)),
         counter(
             "striped_channel_strange_datagrams",
-            "Datagrams from elsewhere, or that were none of ours.",
+            "Datagrams from other addresses or of other protocols.",
             |one| whole(one.strange),
         ),
-        counter("striped_channel_refused_datagrams", "Datagrams that were refused.", |one| {
+        counter("striped_channel_refused_datagrams", "Datagrams refused on the path.", |one| {
             whole(one.refused)
         }),
     ]
@@ -161,53 +162,46 @@ fn of_channels_now() -> [Family<ChannelStatus>; 11] {
     [
         gauge(
             "striped_channel_sending_bytes_per_second",
-            "What went in the last one to two seconds.",
+            "Sending rate over the last one to two seconds.",
             |one| bytes_a_second(one.sending_bits_per_second),
         ),
         gauge(
             "striped_channel_receiving_bytes_per_second",
-            "What came in the last one to two seconds.",
+            "Receiving rate over the last one to two seconds.",
             |one| bytes_a_second(one.receiving_bits_per_second),
         ),
-        gauge(
-            "striped_channel_capacity_bytes_per_second",
-            "What the channel was found to carry.",
-            |one| bytes_a_second(one.bits_per_second?),
-        ),
+        gauge("striped_channel_capacity_bytes_per_second", "Measured capacity.", |one| {
+            bytes_a_second(one.bits_per_second?)
+        }),
         gauge_of(
             Unit::Ratios,
             "striped_channel_share",
-            "Its part of what goes to the peer.",
+            "Share of the traffic to the peer.",
             |one| Some(one.share),
         ),
-        gauge_of(Unit::Ratios, "striped_channel_loss", "What of it was found lost.", |one| {
-            Some(one.loss)
+        gauge_of(Unit::Ratios, "striped_channel_loss", "Measured loss.", |one| Some(one.loss)),
+        gauge_of(Unit::Seconds, "striped_channel_round_trip", "Smoothed round-trip time.", |one| {
+            seconds(one.round_trip_us)
         }),
-        gauge_of(
-            Unit::Seconds,
-            "striped_channel_round_trip",
-            "Time there and back, smoothed.",
-            |one| seconds(one.round_trip_us),
-        ),
         gauge_of(
             Unit::Seconds,
             "striped_channel_round_trip_min",
-            "The least time there and back.",
+            "Minimum round-trip time.",
             |one| seconds(one.round_trip_us_min),
         ),
-        gauge_of(Unit::Bytes, "striped_channel_queue", "What waits on the way.", |one| {
+        gauge_of(Unit::Bytes, "striped_channel_queue", "Estimated queue on the path.", |one| {
             whole(one.queue_bytes)
         }),
-        gauge_of(Unit::Bytes, "striped_channel_in_flight", "What is in flight.", |one| {
+        gauge_of(Unit::Bytes, "striped_channel_in_flight", "Bytes in flight.", |one| {
             whole(one.in_flight_bytes)
         }),
-        gauge_of(Unit::Bytes, "striped_channel_window", "What may be in flight.", |one| {
+        gauge_of(Unit::Bytes, "striped_channel_window", "Bytes that may be in flight.", |one| {
             whole(one.window_bytes)
         }),
         gauge_of(
             Unit::Bytes,
             "striped_channel_longest_packet",
-            "The longest packet that goes.",
+            "Longest packet that the channel passes.",
             |one| whole(u64::from(one.longest_bytes)),
         ),
     ]

@@ -101,9 +101,9 @@ impl Half {
             return Ok(true);
         }
         if self.due_at().is_some_and(|by| by <= now) {
-            error!(process = self.child.id(), "a half has not ended when it was told to: killed");
+            error!(process = self.child.id(), "a half did not end in time after SIGTERM: killed");
             self.state = State::Killed;
-            self.fault.get_or_insert("did not end when it was told to, and was killed");
+            self.fault.get_or_insert("did not end in time after SIGTERM, and was killed");
             self.pass_on(Signal::SIGKILL);
         }
         Ok(false)
@@ -140,7 +140,7 @@ impl Half {
         match self.line.next_request() {
             Ok(Some(request)) => return Some(request),
             Ok(None) => self.leave(now, None),
-            Err(_) => self.leave(now, Some("asked for what no half asks for")),
+            Err(_) => self.leave(now, Some("sent an unexpected request")),
         }
         None
     }
@@ -148,7 +148,7 @@ impl Half {
     /// Replies to the request. Only one is outstanding, so the socket has room for the reply.
     pub(super) fn answer(&mut self, now: Instant, result: io::Result<Option<OwnedFd>>) {
         if self.line.answer(result).is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock) {
-            self.leave(now, Some("does not take the answers to what it asks"));
+            self.leave(now, Some("does not read the replies to its requests"));
         }
     }
 
@@ -176,7 +176,7 @@ impl Half {
                 Ok(Some(reply)) => replies.push(reply),
                 Ok(None) => break,
                 Err(error) if error.kind() == io::ErrorKind::InvalidData => {
-                    self.leave(now, Some("replied what no half replies"));
+                    self.leave(now, Some("sent an unexpected reply"));
                 }
                 Err(_) => self.leave(now, None),
             }
@@ -241,7 +241,7 @@ mod tests {
         half.end(before);
         until(&mut half, |half| half.has_ended(began.after(ENDS_WITHIN)).expect("a child"));
         let problem = half.outcome().expect_err("it said nonsense").to_string();
-        assert!(problem.contains("asked for what no half asks for"), "{problem}");
+        assert!(problem.contains("sent an unexpected request"), "{problem}");
     }
 
     #[test]
@@ -253,7 +253,7 @@ mod tests {
         let later = now().after(ENDS_WITHIN);
         until(&mut half, |half| half.has_ended(later).expect("a child"));
         let problem = half.outcome().expect_err("it was killed").to_string();
-        assert!(problem.contains("did not end when it was told to"), "{problem}");
+        assert!(problem.contains("did not end in time after SIGTERM"), "{problem}");
     }
 
     #[test]

@@ -95,7 +95,7 @@ impl Monitor {
         }
         if let Some(one) = self.bundles.iter().find(|one| !one.half.takes_orders()) {
             let name = &one.config().name;
-            return busy(&format!("{name}: its half does not hear what it is told: ask again"));
+            return busy(&format!("{name}: its half accepts no orders: ask again"));
         }
         service::reloading();
         let done = self.begin_reload();
