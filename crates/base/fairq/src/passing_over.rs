@@ -145,7 +145,7 @@ mod tests {
     }
 
     /// Quanta of 500 become 300 in round 2. Queue 0 overdraws by 100 in round 1 and is idle when
-    /// round 2 begins: it still owes 100, out of 300.
+    /// round 2 begins. The debt of 100 is charged against the new quantum.
     #[test]
     fn what_is_owed_is_owed_to_new_quanta_too() {
         let mut scheduler = SurplusRoundRobin::<2>::new(300, &[500, 500]).unwrap();

@@ -197,7 +197,8 @@ mod tests {
         assert_eq!(order(&mut arbiter, [0b110, 0b111, 0b100, 0b111]), [1, 0, 2, 0].map(Some));
     }
 
-    /// After four of the higher level, one of the lower: the turns of each continue.
+    /// Two levels that yield after four services: one service of the lower level follows four of
+    /// the higher level, and the turns of each continue.
     #[test]
     fn a_level_yields_once_after_so_many() {
         let mut arbiter = weighted([1, 1, 0], [2, 1, 5], 4);

@@ -42,7 +42,7 @@ fn whole(rate: u64, lowest: u64, of_lowest: u8) -> u128 {
     (2 * u128::from(of_lowest) * rate + lowest) / (2 * lowest)
 }
 
-/// Returns the error of that number, in [`PARTS`] of the share.
+/// Returns the error of [`whole`], in [`PARTS`] of the share.
 fn off(rate: u64, lowest: u64, of_lowest: u8) -> u128 {
     let share = u128::from(of_lowest) * u128::from(rate);
     (whole(rate, lowest, of_lowest) * u128::from(lowest)).abs_diff(share) * PARTS / share

@@ -182,13 +182,13 @@ impl<const CAPACITY: usize> SurplusRoundRobin<CAPACITY> {
         }
     }
 
-    /// Whether no other channel is in.
+    /// Whether no other channel is active.
     fn is_last(&self, channel: usize) -> bool {
         let mut standings = self.channels[..self.count].iter().enumerate();
         !standings.any(|(other, standing)| other != channel && standing.is_in())
     }
 
-    /// Passes the turn to the next channel that is in and not ahead of the round.
+    /// Passes the turn to the next active channel that is not ahead of the round.
     fn move_on(&mut self) {
         self.begun = false;
         let is_open = |channel: &usize| {

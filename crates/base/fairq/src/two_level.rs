@@ -32,13 +32,10 @@ use crate::{Arbiter, Ready, SchedulerError, Table};
 /// Queue that precedes all tables and needs no slot.
 const FIRST_QUEUE: usize = 15;
 
-/// Maximum number of queues: data lanes and the one above all.
 const QUEUES_MAX: usize = FIRST_QUEUE + 1;
 
-/// Maximum number of slots in a table.
 const SLOTS_MAX: usize = 64;
 
-/// Unit of weight, in bytes.
 const UNIT_BYTES: u32 = 64;
 
 /// Units of weight per unit of the limit: 4,096 bytes.
@@ -75,7 +72,6 @@ pub struct TwoLevelTables {
     /// Limit of high priority between packets of low priority, in units of 64 bytes; `None` is
     /// unlimited.
     limit_units: Option<i64>,
-    /// Rest of the limit.
     left_units: i64,
 }
 
@@ -130,15 +126,13 @@ impl Arbiter for TwoLevelTables {
     }
 }
 
-/// Table with its current turn.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Turns {
     /// Queues with a weight, as bits.
     served: u64,
     count: usize,
-    /// Slot of the current turn.
     current: usize,
-    /// Rest of its weight; the turn is over at 0 and below.
+    /// Rest of the weight of the current slot; the turn is over at 0 and below.
     left_units: i64,
     slots: [Slot; SLOTS_MAX],
 }
@@ -239,8 +233,9 @@ mod tests {
         assert_eq!(order(&mut arbiter, 64, sets), [0, 1, 0, 0, 0, 1].map(Some));
     }
 
-    /// Limit 1 is 64 units. A packet of 2,048 bytes costs 32, one of 2,049 bytes 33: after two of
-    /// either, low priority follows. At 1,024 bytes, 16 units, it takes four.
+    /// A limit of 1 is 64 units. A packet of 2,048 bytes costs 32 units and one of 2,049 bytes 33:
+    /// low priority is served after two of either. At 1,024 bytes, 16 units, it is served after
+    /// four.
     #[test]
     fn high_priority_stops_at_its_limit() {
         let tables = || TwoLevelTables::new(2, &[slot(0, 255)], &[slot(1, 1)], 1).unwrap();

@@ -19,7 +19,6 @@ const NO_QUANTITY: &str = "?";
 
 /// Form to write instead.
 pub(crate) enum Cure {
-    /// List of tables instead of a table.
     List(String),
     /// First alternative that takes the value.
     Alternative(String),
@@ -79,7 +78,7 @@ fn holds<T: DeserializeOwned>(root: &Value, steps: &[Step], value: Value) -> boo
     fault_with::<T>(root, steps, value).is_none_or(|fault| !fault.steps().starts_with(steps))
 }
 
-/// Returns the fault of the tree with this value at this place.
+/// Returns the fault that reading the tree meets at `steps` with this value there.
 fn fault_with<T: DeserializeOwned>(root: &Value, steps: &[Step], value: Value) -> Option<Fault> {
     let mut tree = root.clone();
     *steps.iter().try_fold(&mut tree, |at, step| at.child_mut(step))? = value;

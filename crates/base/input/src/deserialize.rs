@@ -14,7 +14,6 @@ use serde::de::{
 };
 use serde::forward_to_deserialize_any as forward;
 
-/// Reads `root` as a typed value.
 pub(crate) fn read<T: DeserializeOwned>(root: &Value) -> Result<T, InputError> {
     attempt(root).map_err(|fault| {
         let cure = Cure::find::<T>(root, &fault);
@@ -54,7 +53,6 @@ fn list_of(length: usize) -> String {
     format!("a list of {}", super::words::count(length, "value", "values"))
 }
 
-/// Deserializer of one value.
 #[derive(Clone, Copy)]
 struct Reader<'a>(&'a Value);
 
@@ -186,7 +184,6 @@ impl<'de> Deserializer<'de> for Reader<'_> {
     }
 }
 
-/// Values of a list.
 struct Items<'a> {
     items: &'a [Value],
     next: usize,
@@ -210,7 +207,6 @@ impl<'de> SeqAccess<'de> for Items<'_> {
     }
 }
 
-/// Keys and values of a table.
 struct Entries<'a> {
     rest: std::slice::Iter<'a, Entry>,
     /// Entry with its key already read and its value next.

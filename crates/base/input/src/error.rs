@@ -64,7 +64,6 @@ struct Report {
     /// Further faults of the same source, followed by the number of faults beyond these.
     others: Vec<InputError>,
     unnamed: usize,
-    /// Whether the key is missing.
     missing: bool,
 }
 

@@ -60,7 +60,6 @@ impl Fault {
         }
     }
 
-    /// Returns the steps from the root to the faulty value.
     pub(crate) fn steps(&self) -> Vec<Step> {
         self.path.iter().rev().cloned().collect()
     }
@@ -91,7 +90,7 @@ impl Fault {
         self
     }
 
-    /// Returns the error for the user; a fault without an origin gets `whole`.
+    /// Returns the error for the user; a fault without an origin gets the origin `whole`.
     pub(crate) fn report(mut self, whole: &Origin) -> InputError {
         self.path.reverse();
         let message = self.to_string();

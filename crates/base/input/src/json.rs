@@ -21,7 +21,7 @@ impl Tree {
     }
 }
 
-/// Converts a JSON value; all of it gets the same origin.
+/// Converts a JSON value; all nested values get the origin `origin`.
 pub(crate) fn value(json: &Json, origin: &Origin, depth_left: usize) -> Result<Value, Fault> {
     let Some(depth_left) = depth_left.checked_sub(1) else {
         return Err(Fault::wrong("deeper nesting".into(), [format!("at most {DEPTH_MAX} levels")]));

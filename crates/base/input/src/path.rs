@@ -12,14 +12,12 @@ const STEPS_MAX: usize = 64;
 /// Step down the tree.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Step {
-    /// Key.
     Name(String),
     /// Index of a list entry, from 0; in a table, the key with these digits.
     Index(usize),
 }
 
 impl Step {
-    /// Returns the step as a key.
     pub(crate) fn name(&self) -> Cow<'_, str> {
         match self {
             Self::Name(name) => name.into(),

@@ -6,11 +6,9 @@
 const BLOCK_BYTES: usize = 256;
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
-/// Line starts of a text.
 #[derive(Debug)]
 pub(crate) struct Positions<'a> {
     text: &'a str,
-    /// Byte offset of each line start.
     line_starts: Vec<usize>,
     /// Characters before each block of bytes.
     characters_before: Vec<usize>,

@@ -56,7 +56,7 @@ pub struct SweepFile {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SweepAxis {
-    /// Name of its column, or names of its columns.
+    /// Name of the column, or names of the columns.
     #[serde(skip_serializing_if = "Option::is_none")]
     name: Option<Value>,
     /// Single varied key.

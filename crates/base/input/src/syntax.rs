@@ -58,7 +58,6 @@ pub(crate) fn parse<'a>(source: &str, text: &'a str) -> Result<Spanned<DeTable<'
     }
 }
 
-/// Returns the error for bytes that are not UTF-8.
 pub(crate) fn not_text(source: &str, bytes: &[u8], fault: std::str::Utf8Error) -> InputError {
     let offset = fault.valid_up_to();
     let text = str::from_utf8(&bytes[..offset]).expect("UTF-8 up to there");

@@ -20,7 +20,7 @@ use std::fmt;
 #[derive(Clone, PartialEq, Debug)]
 pub struct Tree {
     pub(crate) root: Value,
-    /// Number of override rounds so far.
+    /// Number of rounds of overrides so far.
     pub(crate) round: u32,
     /// Default names of unnamed list entries, by the key of the list.
     pub(crate) unnamed: &'static [(&'static str, &'static str)],

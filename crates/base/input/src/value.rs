@@ -67,7 +67,7 @@ pub struct Table {
     pub(crate) overridden: Overridden,
 }
 
-/// Entries changed by overrides made together, by their places in the table.
+/// Entries changed by the same overrides, by their index in the table.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub(crate) struct Overridden {
     /// Number of the round of successive overrides of a tree.
@@ -104,7 +104,6 @@ impl Table {
         self.entries.iter().find(|entry| entry.name == name)
     }
 
-    /// Creates a table as written.
     pub(crate) fn of(entries: Vec<Entry>) -> Self {
         Self { entries, overridden: Overridden::default() }
     }
@@ -120,7 +119,6 @@ impl Table {
 }
 
 impl Value {
-    /// Creates a table without keys.
     pub(crate) fn empty_table(origin: Origin) -> Self {
         Self { data: Data::Table(Table::default()), origin }
     }
@@ -139,7 +137,6 @@ impl Value {
         }
     }
 
-    /// Returns the value one step further in, for writing.
     pub(crate) fn child_mut(&mut self, step: &Step) -> Option<&mut Self> {
         match (&mut self.data, step) {
             (Data::Array(items), Step::Index(index)) => items.get_mut(*index),
@@ -151,7 +148,6 @@ impl Value {
         }
     }
 
-    /// Returns the value one step further in.
     pub(crate) fn child(&self, step: &Step) -> Option<&Self> {
         match (&self.data, step) {
             (Data::Array(items), Step::Index(index)) => items.get(*index),

@@ -122,8 +122,8 @@ impl Stream {
         u64::try_from(product >> 64).expect("the high word fits 64 bits")
     }
 
-    /// Returns a product outside the few that would occur once too often: the given one, or one of
-    /// the next bits.
+    /// Returns an unbiased product: the given one or, if it would occur once too often, one of
+    /// later random bits.
     #[cold]
     fn unbiased(&mut self, mut product: u128, bound: u64) -> u128 {
         let threshold = bound.wrapping_neg() % bound;

@@ -139,13 +139,11 @@ impl Kind {
         })
     }
 
-    /// Returns all units and spellings.
     fn names(&self) -> impl Iterator<Item = &'static str> {
         let spellings = self.spellings.iter().map(|(spelling, _)| *spelling);
         self.units.iter().map(|(unit, ..)| *unit).chain(spellings)
     }
 
-    /// Returns the unit with this name or spelling.
     fn unit(&self, name: &str) -> Option<&'static (&'static str, u64, u64)> {
         let spelling = self.spellings.iter().find(|(spelling, _)| *spelling == name);
         let unit = spelling.map_or(name, |(_, unit)| unit);

@@ -19,7 +19,7 @@ use std::collections::BinaryHeap;
 const SLOTS: usize = 4_096;
 const WORDS: usize = SLOTS / 64;
 const NONE: u32 = u32::MAX;
-/// Numbers of turned slots, or of events in them, until the next review of the slot width.
+/// Number of slots, or of events, after which the slot width is reviewed.
 const REVIEW_SLOTS: u32 = 4_096;
 const REVIEW_EVENTS: u32 = 8 * REVIEW_SLOTS;
 
@@ -42,7 +42,7 @@ pub struct Wheel<E> {
     len: usize,
     turned_slots: u32,
     turned_events: u32,
-    /// Turned events that came from the heap.
+    /// Number of turned events that were taken from the heap.
     turned_far: u32,
 }
 
@@ -202,7 +202,6 @@ impl<E: Ord + Copy> Wheel<E> {
         }
     }
 
-    /// Returns the first slot after the current one that is not empty.
     fn next_occupied(&self) -> Option<u64> {
         let start = usize::try_from((self.slot + 1) % SLOTS as u64).expect("below the slots");
         let (word, bit) = (start / 64, start % 64);

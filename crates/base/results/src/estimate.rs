@@ -46,7 +46,6 @@ use crate::correction::{edges_half_width, skewed_point};
 use crate::student_t;
 use std::ops::Range;
 
-/// Minimum number of batches of an interval.
 const BATCHES_MIN: usize = 20;
 
 /// Measured mean.
@@ -157,7 +156,6 @@ fn jackknife(without: &[Option<f64>], mean: f64) -> Option<f64> {
     Some(student_t(degrees) * standard_error * widening(&deviations, squares) + bias)
 }
 
-/// Returns the degrees of freedom of the batches, if they are enough for an interval.
 fn degrees(batches: usize) -> Option<u32> {
     (batches >= BATCHES_MIN).then(|| u32::try_from(batches - 1).ok())?
 }

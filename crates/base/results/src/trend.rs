@@ -38,7 +38,6 @@ pub fn trend(values: &[f64]) -> Option<f64> {
     (z(values, &slopes).abs() > NORMAL).then(|| steps * median(&mut slopes))
 }
 
-/// Returns the slope of every pair.
 fn slopes(values: &[f64]) -> Vec<f64> {
     let mut slopes = Vec::with_capacity(values.len() * (values.len() - 1) / 2);
     for (from, first) in values.iter().enumerate() {

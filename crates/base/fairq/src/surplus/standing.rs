@@ -53,8 +53,8 @@ impl Standing {
         self.quantum_bytes != 0
     }
 
-    /// Moves the next packet to a round, and applies an announced change that has become due; the
-    /// last channel does not go out.
+    /// Moves the next packet to a round, and applies an announced change that has become due. The
+    /// last active channel is never excluded.
     pub(super) fn enter(&mut self, round: Round, is_last: bool) {
         self.next.round = round;
         if let Some(change) = self.coming.filter(|change| !change.from.is_after(round)) {
