@@ -21,7 +21,6 @@ impl Bits {
         self.words.iter().all(|word| *word == 0)
     }
 
-    /// Iterates over the members in ascending order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = usize> {
         self.words
             .iter()
@@ -29,7 +28,7 @@ impl Bits {
             .flat_map(|(number, word)| members(*word).map(move |bit| number * 64 + bit))
     }
 
-    /// Keeps the members that `stays` accepts; visits them in ascending order.
+    /// Keeps the members that `stays` accepts, visited in ascending order.
     pub(crate) fn retain(&mut self, mut stays: impl FnMut(usize) -> bool) {
         for (number, word) in self.words.iter_mut().enumerate() {
             for bit in members(*word) {

@@ -99,7 +99,7 @@ impl Network {
         Wanted { output: layout.port(outgoing), lanes: lanes.bits(), level }
     }
 
-    /// Grants lanes at outputs with a change.
+    /// Grants lanes at output ports whose state has changed.
     pub(crate) fn allocate_lanes(&mut self, context: &Context) {
         if self.lane_matching.is_some() {
             return self.allocate_lanes_by_islip(context);
@@ -119,7 +119,6 @@ impl Network {
         self.end_allocation(context);
     }
 
-    /// Finishes VC allocation after all outputs have granted their lanes.
     pub(crate) fn end_allocation(&mut self, context: &Context) {
         if self.adaptive.is_some() && context.lanes.counts_credits() {
             self.note_short_choices(context);
@@ -153,7 +152,7 @@ impl Network {
         self.could_grant(port, self.requests.lanes_of(from), self.buffers.lane(from).left, plan)
     }
 
-    /// Returns those of `lanes` that could be granted to a packet of `flits` flits.
+    /// Returns the lanes of `lanes` that could be granted to a packet of `flits` flits.
     #[inline]
     pub(crate) fn could_grant(
         &self,
@@ -169,7 +168,7 @@ impl Network {
         self.ready_lanes(port, lanes, flits, plan)
     }
 
-    /// Returns those of the free lanes `lanes` that could be granted to a packet of `flits` flits.
+    /// Returns the lanes of `lanes`, all free, that could be granted to a packet of `flits` flits.
     fn ready_lanes(&self, port: usize, lanes: u16, flits: u32, plan: &PipelinePlan) -> u16 {
         let takes_all = self.links.port(port).is(TO_HOST);
         let is_ready = |lane: &usize| {
@@ -186,7 +185,6 @@ impl Network {
         lanes_of(lanes).filter(is_ready).fold(0, |lanes, lane| lanes | 1 << lane)
     }
 
-    /// Connects the input lane `from` to the output lane `to`.
     pub(crate) fn connect(&mut self, from: usize, to: usize, plan: &PipelinePlan) {
         let base = self.switches.port(from >> SHIFT).base as usize;
         let local =
@@ -238,7 +236,7 @@ impl OutputArbiters {
         Some(Self { arbiters, open: vec![u16::MAX; ports] })
     }
 
-    /// Returns the lane of `lanes` that a port would grant.
+    /// Returns the lane of `lanes` that a port would grant, without changing the arbiter.
     fn peek(&self, port: usize, lanes: u16, heads: &[Head; LANES]) -> Option<usize> {
         if self.open[port] == u16::MAX {
             return self.arbiters.peek(port, lanes, heads);
@@ -439,7 +437,6 @@ impl AdaptiveHeads {
         self.chosen[lane] = None;
     }
 
-    /// Returns the output that the head of an input lane selected once and for all.
     pub(crate) fn chosen(&self, lane: usize) -> Option<ChannelId> {
         self.chosen[lane]
     }
@@ -448,7 +445,6 @@ impl AdaptiveHeads {
         self.waiting.is_empty()
     }
 
-    /// Iterates over the input lanes with waiting heads, in ascending order.
     pub(crate) fn waiting(&self) -> impl Iterator<Item = usize> {
         self.waiting.iter()
     }

@@ -19,7 +19,6 @@ pub(crate) struct Clock {
     delivery: (u64, Packed),
     /// Later deliveries in time order.
     deliveries: VecDeque<(u64, Packed)>,
-    /// Current time, in ps.
     now: u64,
     cycle_ps: u64,
     /// Next tick to run, or `u64::MAX` if none is scheduled.
@@ -106,7 +105,6 @@ impl Clock {
         (event_ps.min(self.delivery.0), self.tick.saturating_mul(self.cycle_ps))
     }
 
-    /// Removes the next event and advances the clock to its time.
     #[inline]
     pub(crate) fn next_event(&mut self) -> Event {
         let (time, event) = if self.delivery < self.queue.peek().unwrap_or(NEVER) {

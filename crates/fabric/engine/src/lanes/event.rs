@@ -8,7 +8,6 @@ use crate::lanes::worms::{InTransitId, WormId};
 use crate::packed::Packed;
 use gingham_topology::{ChannelId, EndpointId};
 
-/// An event at an instant.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Event {
     /// A source creates a message.
@@ -22,7 +21,7 @@ pub(crate) enum Event {
     /// The first flit of an in-transit packet has arrived whole at the host at the end of
     /// `channel`.
     Recognise { channel: ChannelId, packet: InTransitId },
-    /// Its last flit has arrived.
+    /// The last flit of an in-transit packet has arrived.
     TailReceived { channel: ChannelId, packet: InTransitId },
     /// The tail has arrived whole at its destination at the end of `channel`.
     Deliver { channel: ChannelId, worm: WormId },

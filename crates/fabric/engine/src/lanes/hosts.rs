@@ -37,10 +37,10 @@ pub(crate) struct Hosts {
     /// By host port, from `first_port` on.
     ports: Vec<Host>,
     arbiters: Arbiters,
-    /// Whether the arbiters are the default, no adapter may hold back a packet, and one credit is
-    /// enough to begin.
+    /// Whether the arbiters are the default, no adapter delays packets, and one credit is enough to
+    /// begin a packet.
     is_plain: bool,
-    /// Whether any adapter may hold back a packet although its link is free.
+    /// Whether any adapter may delay a packet although its link is free.
     may_hold_back: bool,
     /// Whether the packet examined last lacks only credits to begin.
     is_short: bool,
@@ -49,9 +49,8 @@ pub(crate) struct Hosts {
     wanted: Wanted,
     /// Channels whose full buffers are counted for injection throttling.
     gathered: Box<[ChannelId]>,
-    /// Whether such a count was ordered.
+    /// Whether a count was ordered.
     is_to_gather: bool,
-    /// Instruction set of the machine.
     arch: Arch,
 }
 
@@ -84,14 +83,14 @@ struct LaneSender {
     group: u8,
     /// The packet in transit, unless it is the host's own.
     in_transit: Option<InTransitId>,
-    /// The arbiter's view of it.
+    /// View of the packet for the arbiter.
     head: Head,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Candidate {
     flits: u32,
-    /// Creation time of its message or, in transit, ready time, in ps.
+    /// Creation time of the packet's message or, in transit, its ready time, in ps.
     arrival_ps: u64,
     in_transit: Option<InTransitId>,
 }
@@ -203,7 +202,6 @@ impl Hosts {
         self.send_soon(endpoint, links, context);
     }
 
-    /// Notifies the endpoints that the tail of a packet has left its host.
     pub(crate) fn on_left(&self, channel: ChannelId, worm: WormId, context: &mut Context) {
         let endpoint = self.host(context.layout.port(channel)).endpoint;
         let worm = context.worms.get(worm);
@@ -554,7 +552,7 @@ impl Hosts {
 // Waits of host channels for credits.
 
 impl Hosts {
-    /// Whether the channel of a host, which takes no flit, would take one at `began` if it had
+    /// Whether the channel of a host, which is idle, would take a flit at `began` if it had
     /// credits.
     #[inline(never)]
     fn waits(
@@ -579,8 +577,8 @@ impl Hosts {
             && (self.is_short || self.has_unasked(port, began, links, in_transit, context))
     }
 
-    /// Whether a group that was not polled, because none of its idle lanes has a credit, has a
-    /// packet that neither window nor rate limit holds back.
+    /// Whether a group that was skipped, because none of its idle lanes has a credit, has a packet
+    /// that neither window nor rate limit delays.
     fn has_unasked(
         &self,
         port: usize,

@@ -52,11 +52,12 @@ pub(crate) struct InTransitPort {
 pub(crate) struct InTransitPacket {
     pub(crate) worm: WormId,
     port: usize,
-    /// Its share of the pool, from the arrival of its first flit until its tail has left.
+    /// Share of the pool taken by the packet, from the arrival of its first flit until its tail has
+    /// left.
     pub(crate) taken: Option<TakenIn>,
     /// Flits received so far.
     received: u32,
-    /// Whether a flit of it was re-injected.
+    /// Whether a flit of the packet was re-injected.
     pub(crate) has_begun: bool,
 }
 
@@ -99,7 +100,6 @@ impl InTransit {
         !self.hosts.is_empty()
     }
 
-    /// Returns the first tick from `tick` on with a flit due.
     pub(crate) fn next_due(&self, tick: u64) -> Option<u64> {
         self.due.next_due(tick)
     }
@@ -174,8 +174,6 @@ impl InTransit {
         }
     }
 
-    /// Admits a packet whose first flit arrived at `head`: to the pool, or through the memory of
-    /// the host.
     pub(crate) fn take_in(
         &mut self,
         id: InTransitId,
@@ -200,7 +198,6 @@ impl InTransit {
         wake_when_ready(port, taken.ready, links, context);
     }
 
-    /// Records the arrival of the tail of a packet in transit.
     pub(crate) fn receive_tail(
         &mut self,
         id: InTransitId,
@@ -253,7 +250,6 @@ impl InTransit {
         endpoints.tell(Time::from_ps(now), Notice::SentOn { endpoint, waited, packet });
     }
 
-    /// Releases a packet in transit whose tail has left the host.
     pub(crate) fn release(&mut self, id: InTransitId, links: &mut Links, context: &mut Context) {
         let packet = &mut self.packets[id.index()];
         let (port, taken) = (packet.port, packet.taken.take());
@@ -329,7 +325,7 @@ impl InTransit {
         }
     }
 
-    /// Reads a lane buffer of a host up to a packet that waits for free space.
+    /// Reads the lane buffer of a host until a packet has to wait for space in the pool.
     fn read_on(
         &mut self,
         lane: usize,

@@ -16,7 +16,6 @@ use gingham_topology::{ChannelId, Fabric, NodeId};
 /// needs no lookup; unused lanes are never touched.
 pub(crate) const SHIFT: u32 = 4;
 
-/// Lanes of a port, used or not.
 pub(crate) const LANES: usize = 1 << SHIFT;
 
 /// No lane, as a number in the switch.

@@ -38,7 +38,7 @@ pub(crate) struct Links {
     depths: [u16; LANES],
     /// Ports that may have something to send.
     pub(crate) ready: Bits,
-    /// Ports that may have sent since they were at rest at the end of a section.
+    /// Ports that may have sent a flit since they were last at rest at the end of a section.
     pub(crate) active: Bits,
     /// Flits on their way to input lanes of switches, and of hosts that stop their senders.
     pub(crate) arrivals: Ring,
@@ -59,7 +59,6 @@ pub(crate) struct Links {
     packets: Vec<VecDeque<u32>>,
     /// Outputs whose free lanes are reported to hosts, if any.
     pub(crate) watched: Option<Box<Watched>>,
-    /// By port.
     credit_waits: Vec<CreditWait>,
     /// Switch ports that flits may cross to in this tick, if flits take their credits at the
     /// crossbar.
@@ -95,7 +94,7 @@ pub(crate) struct OutputLane {
     pub(crate) credit: u16,
     /// Credits not promised to a packet, at most `credit`; for cut-through.
     pub(crate) unpromised: u16,
-    /// Input lane that holds it, by its number in the switch.
+    /// Input lane that holds this output lane, by its number in the switch.
     pub(crate) holder: u16,
 }
 
@@ -250,12 +249,11 @@ impl Links {
         self.ports[lane >> SHIFT].peer_lane(number_of(lane))
     }
 
-    /// Whether the arbiters need the order of flits.
+    /// Whether the arbiters use packet lengths and arrival times.
     pub(crate) fn are_tracked(&self) -> bool {
         !self.arbiters.are_default
     }
 
-    /// Returns the first tick from `tick` on with a flit or a credit due.
     pub(crate) fn next_due(&self, tick: u64) -> Option<u64> {
         let rings = [&self.arrivals, &self.ejections, &self.credits];
         rings.iter().filter_map(|ring| ring.next_due(tick)).min()
@@ -270,8 +268,8 @@ impl Links {
 
     // Credits, and output lanes.
 
-    /// Receives the credits that are due, and requests VC allocation at their ports if heads may
-    /// wait for several credits.
+    /// Receives the credits that are due. Requests VC allocation at their ports if heads may wait
+    /// for several credits.
     pub(crate) fn receive_credits(&mut self, tick: u64, switches: &mut Switches) {
         let due = self.credits.take(tick);
         for &lane in &due {
@@ -445,7 +443,6 @@ impl Links {
         self.free_ps[port] = until_ps;
     }
 
-    /// Returns the end of a slow channel's busy time, in ps.
     pub(crate) fn free_ps(&self, port: usize) -> u64 {
         self.free_ps[port]
     }
@@ -560,7 +557,6 @@ impl Links {
 
 #[derive(Clone, Debug)]
 struct Released {
-    /// By port of a switch.
     lanes: Vec<u16>,
     ports: Vec<usize>,
 }

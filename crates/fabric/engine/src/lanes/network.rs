@@ -18,9 +18,7 @@ use gingham_topology::{ChannelId, Fabric};
 
 #[derive(Debug)]
 pub(crate) struct Network {
-    /// Output lanes and channels.
     pub(crate) links: Links,
-    /// Input lanes, at the end of channels.
     pub(crate) buffers: Buffers,
     pub(crate) switches: Switches,
     pub(crate) requests: Requests,
@@ -33,12 +31,12 @@ pub(crate) struct Network {
     /// Whether a free output lane can be granted to any head.
     pub(crate) gives_at_once: bool,
     pub(crate) matching: Matching,
-    /// Whether flits of hosts go to the stepper, through `launched`.
+    /// Whether hosts pass the lanes of their flits to the stepper, in `launched`.
     launches: bool,
     /// Lanes of hosts with a flit that begins in this tick.
     pub(crate) launched: Vec<usize>,
     pub(crate) in_transit: InTransit,
-    /// Whether an arbiter of links or crossbars needs the order of flits.
+    /// Whether an arbiter of links or crossbars uses packet lengths and arrival times.
     pub(crate) is_tracked: bool,
 }
 
@@ -70,7 +68,7 @@ impl Network {
         }
     }
 
-    /// Hands the state of switches over to a stepper.
+    /// Transfers the state of the switches to a stepper.
     pub(crate) fn hand_over(&mut self) {
         self.launches = true;
         self.links.forget_released();
@@ -161,7 +159,6 @@ pub(crate) fn ticks_ahead(plan: &Plan, lanes: &PipelinePlan) -> u64 {
 /// Outputs whose free lanes are reported to hosts.
 #[derive(Clone, Debug)]
 pub(crate) struct Watched {
-    /// Ports of these outputs.
     ports: Bits,
     /// Ports with lanes taken or released since the last report.
     changed: Bits,
@@ -317,8 +314,8 @@ impl Network {
         self.links.set_short(port, is_short);
     }
 
-    /// Records the same for all ports under adaptive routing. A waiting head counts for each of its
-    /// outputs.
+    /// Like [`Self::note_short`], for all ports under adaptive routing. A waiting head counts at
+    /// each of its outputs.
     #[inline(never)]
     pub(crate) fn note_short_choices(&mut self, context: &Context) {
         let Some(heads) = &self.adaptive else { return };

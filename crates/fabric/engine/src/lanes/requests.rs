@@ -82,7 +82,6 @@ impl Requests {
         numbers.map(|number| self.input(number))
     }
 
-    /// Returns the lanes that the head of an input lane may take.
     #[inline]
     pub(crate) fn lanes_of(&self, lane: usize) -> u16 {
         self.lanes[lane]
@@ -123,7 +122,6 @@ impl Requests {
         self.requested.words[port / 64] &= !(u64::from(is_last) << (port % 64));
     }
 
-    /// Returns the level of the head of a requesting input lane.
     #[inline]
     pub(crate) fn level_of(&self, lane: usize) -> usize {
         self.levels[lane].into()

@@ -116,7 +116,7 @@ impl Switches {
         &self.ports
     }
 
-    /// Whether arbiters need the order of flits.
+    /// Whether the arbiters use packet lengths and arrival times.
     pub(crate) fn are_tracked(&self) -> bool {
         !self.arbiters.are_default || self.outputs.is_some()
     }

@@ -8,7 +8,7 @@ use crate::lanes::layout::{NONE, SHIFT, number_of};
 use crate::lanes::network::Network;
 use std::fmt::Debug;
 
-/// State of ports and lanes as the stepper of the switches has it.
+/// State of ports and lanes, as kept by the switch stepper.
 pub(crate) trait View: Debug + Send + Sync {
     // Counts.
 

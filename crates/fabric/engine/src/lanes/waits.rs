@@ -13,7 +13,6 @@ use crate::lanes::view::View;
 use gingham_net::{EjectionHead, Wait, WaitForGraph};
 use gingham_topology::routing::Buffer;
 
-/// Source data of the wait-for graph.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Waits<'a> {
     pub(crate) view: &'a dyn View,

@@ -29,7 +29,6 @@ impl Clock {
         self.now
     }
 
-    /// Returns the current time, as endpoints take it.
     #[inline]
     pub(crate) fn time(&self) -> Time {
         Time::from_ps(self.now)

@@ -5,8 +5,6 @@ use crate::packed::{INDEX_MAX, Packed};
 use crate::packets::packet::PacketId;
 use gingham_topology::{ChannelId, EndpointId};
 
-/// An event at an instant. Variants are in the order of their phases
-/// (`docs/concepts/timing-packets.md`).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Event {
     /// Phase 1: a source creates a message.

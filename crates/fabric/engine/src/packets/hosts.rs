@@ -101,7 +101,6 @@ impl Hosts {
         }
     }
 
-    /// Delivers a packet that has arrived whole at its destination.
     pub(crate) fn deliver(channel: ChannelId, id: PacketId, network: &mut Network) {
         let now = network.clock.time();
         let moving = *network.packets.remove(id);

@@ -55,7 +55,6 @@ const _: () =
 #[derive(Clone, Debug)]
 pub(crate) struct Links {
     senders: Vec<Sender>,
-    /// By channel.
     credit_waits: Vec<CreditWait>,
     /// Whether all channels have the same rate.
     is_of_one_rate: bool,
@@ -105,7 +104,6 @@ impl Links {
         past_ps + end_ps.saturating_sub(since_ps)
     }
 
-    /// Returns the constant properties of a channel.
     #[inline]
     pub(crate) fn line(&self, channel: ChannelId) -> &Line {
         &self.senders[channel.index()].line

@@ -433,7 +433,6 @@ struct Lane {
 pub(crate) struct Losses {
     plan: CreditLossPlan,
     lane_count: usize,
-    /// By channel and lane.
     lanes: Vec<Lane>,
     /// Period of repeated updates, by channel.
     periods_ps: Vec<u64>,

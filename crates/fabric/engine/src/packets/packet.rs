@@ -35,17 +35,15 @@ pub(crate) struct Moving {
     /// Time of its entry into the network, or of the arrival of its first byte at its current
     /// switch, in ps.
     pub(crate) came_ps: u64,
-    /// Its incoming channel; on its last channel, that channel.
+    /// Incoming channel; on the packet's last channel, that channel.
     pub(crate) input: ChannelId,
-    /// Its outgoing channel.
     pub(crate) output: ChannelId,
-    /// Its incoming lane.
     pub(crate) lane: u8,
     pub(crate) place: Place,
     pub(crate) dateline_class: DatelineClass,
     /// The lanes that it may take on `output`.
     pub(crate) lanes: LaneSet,
-    /// Number of times that it was overtaken at its current switch.
+    /// Number of times that the packet was overtaken at its current switch.
     pub(crate) overtaken: u32,
     /// Number of switches reached.
     pub(crate) switches: u16,

@@ -187,7 +187,6 @@ impl Network {
         }
     }
 
-    /// Schedules an event for the end of the packet on a channel.
     #[inline]
     pub(crate) fn await_end(&mut self, channel: ChannelId) {
         if self.links.await_end(channel) {
@@ -300,8 +299,8 @@ impl OutputBuffers {
         &self.lines[output.index() * self.lane_count + usize::from(lane)]
     }
 
-    /// Returns the position, in the queue of a lane, of the packet that starts first: the front,
-    /// with strict priority that of the highest level.
+    /// Returns the queue position of the packet that a lane starts first: 0, or with strict
+    /// priority that of the first packet of the highest level.
     fn first_place(&self, output: ChannelId, lane: u8, of: &Packets) -> Option<usize> {
         let waiting = self.line(output, lane);
         let level = |place: &usize| of.get(waiting[*place].id).packet.priority.level();
@@ -312,7 +311,6 @@ impl OutputBuffers {
         }
     }
 
-    /// Returns the packet that starts first on a lane.
     pub(crate) fn first(&self, output: ChannelId, lane: u8, of: &Packets) -> Option<PacketId> {
         let place = self.first_place(output, lane, of)?;
         Some(self.line(output, lane)[place].id)

@@ -39,7 +39,6 @@ impl Origin {
 pub(crate) struct List {
     pub(crate) lanes: LaneSet,
     origin: Option<Origin>,
-    /// First and last packet.
     ends: Option<(PacketId, PacketId)>,
     /// The first packet below the limit of overtaking. `None` if all packets reached the limit, or
     /// overtaking is not counted.
@@ -63,7 +62,6 @@ pub(crate) fn age(plan: &Plan, packet: &Moving) -> Age {
 
 #[derive(Clone, Debug)]
 pub(crate) struct Waiting {
-    /// By channel.
     lists: Vec<SmallVec<[List; 1]>>,
     are_by_origin: bool,
 }
@@ -110,7 +108,6 @@ impl Waiting {
         });
     }
 
-    /// Removes a packet that begins to leave.
     #[inline]
     pub(crate) fn remove(&mut self, packets: &mut Packets, id: PacketId) {
         let packet = packets.get(id);

@@ -10,7 +10,6 @@ use gingham_topology::ChannelId;
 use gingham_topology::routing::Buffer;
 use std::collections::BTreeMap;
 
-/// Source data of the wait-for graph.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Waits<'a> {
     pub(crate) network: &'a Network,

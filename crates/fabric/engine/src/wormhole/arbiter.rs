@@ -33,7 +33,6 @@ impl Arbiter {
         Self { requests: 0, lowest: Level::new(ports), above }
     }
 
-    /// Whether nothing is requested.
     pub(crate) const fn is_idle(&self) -> bool {
         self.requests == 0
     }

@@ -12,8 +12,8 @@
 
 use crate::wormhole::run::Run;
 
-/// Returns the time of the first flit of `leader` that, itself counted, puts the leader `lead`
-/// flits ahead of those that `follower` starts up to and at that time. `lead` is at least 1.
+/// Returns the start time of the flit of `leader` with which it has started `lead` (at least 1)
+/// more flits than `follower`. Flits of the follower that start at that time count.
 pub(crate) fn first_lead(
     leader: impl Iterator<Item = Run>,
     follower: impl Iterator<Item = Run>,
@@ -25,17 +25,17 @@ pub(crate) fn first_lead(
     leader.into_iter().find_map(|piece| race.over(piece))
 }
 
-/// State between two pieces of the leader.
+/// State of the search between two runs of the leader.
 struct Race<F> {
     follower: F,
-    /// Uncounted flits of the follower.
+    /// Run of the follower that is not counted yet.
     behind: Option<Run>,
-    /// Lead that is still missing.
+    /// Missing lead, in flits.
     wanted: i64,
 }
 
 impl<F: Iterator<Item = Run>> Race<F> {
-    /// Processes one piece of the leader, in parts that meet at most one piece of the follower.
+    /// Searches one run of the leader, in parts that overlap at most one run of the follower.
     fn over(&mut self, mut piece: Run) -> Option<u64> {
         loop {
             self.catch_up(piece.time);
@@ -64,8 +64,9 @@ impl<F: Iterator<Item = Run>> Race<F> {
         }
     }
 
-    /// Returns the moment within the first `part` flits of a piece, during which the follower is
-    /// either before its next run or inside it; counts the flits if there is none.
+    /// Returns the time at which the lead is reached within the first `part` flits of a run of the
+    /// leader. Counts the flits if it is not reached. During these flits the follower is before its
+    /// next run or inside it.
     fn part(&mut self, piece: &Run, part: u64) -> Option<u64> {
         let followed = |index: u64| {
             let time = piece.time + index * piece.period;
@@ -104,8 +105,8 @@ fn after(run: &Run, count: u64) -> Run {
     }
 }
 
-/// Returns the least index above `no` that satisfies `leads`, which fails at `no`, holds at `yes`,
-/// and changes once.
+/// Bisects between `no`, at which `leads` fails, and `yes`, at which it holds. Returns the first
+/// index at which it holds.
 fn bisect(mut no: u64, mut yes: u64, leads: impl Fn(u64) -> bool) -> u64 {
     while yes - no > 1 {
         let middle = no + (yes - no) / 2;

@@ -36,7 +36,6 @@ use sender::{Left, Sender};
 
 #[derive(Clone, Debug)]
 pub(crate) struct Links {
-    /// By channel.
     senders: Vec<Sender>,
     /// By channel; `None` if the channel ends at a host that accepts every flit.
     inputs: Vec<Option<Input>>,
@@ -229,7 +228,7 @@ impl Links {
         !self.taken.is_empty()
     }
 
-    /// Removes and returns one of these outputs.
+    /// Removes and returns a watched output that was taken or released.
     pub(crate) fn next_taken(&mut self) -> Option<ChannelId> {
         self.taken.pop()
     }

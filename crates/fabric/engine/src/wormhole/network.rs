@@ -15,7 +15,6 @@ pub(crate) struct Network {
 }
 
 impl Network {
-    /// Assigns `channel` to a worm, whose first flit may start at `ready`.
     pub(crate) fn begin(&mut self, channel: ChannelId, worm: Incoming, ready: u64) {
         self.links.begin(&mut self.clock, &self.worms, channel, worm, ready);
     }

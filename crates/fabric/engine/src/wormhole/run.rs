@@ -27,7 +27,6 @@ pub(crate) struct Run {
 }
 
 impl Run {
-    /// Returns the number of the flit after the last.
     pub(crate) const fn end(&self) -> u64 {
         self.first + self.count
     }
@@ -88,12 +87,10 @@ impl Schedule {
         &self.runs[self.begin..]
     }
 
-    /// Returns the number of the next flit to be scheduled.
     pub(crate) const fn end(&self) -> u64 {
         self.end
     }
 
-    /// Returns the start of the last scheduled flit.
     pub(crate) fn last_start(&self) -> Option<u64> {
         self.runs.last().map(Run::last_start)
     }

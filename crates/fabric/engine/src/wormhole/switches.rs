@@ -27,7 +27,6 @@ struct PortAt {
 }
 
 impl Switches {
-    /// Returns the switches of a plan, without requests.
     pub(crate) fn new(plan: Arc<Plan>, wormhole: WormholePlan, reads_are_told: bool) -> Self {
         let levels = wormhole.arbitration.level(plan.highest_priority()) + 1;
         let arbiter = |channel| {

@@ -85,7 +85,7 @@ impl Worm {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Incoming {
     pub(crate) worm: WormId,
-    /// Number of its first flit on the channel.
+    /// Number of the worm's first flit on the channel.
     pub(crate) first: u64,
     pub(crate) flits: u64,
     /// Position of this switch or in-transit host on its path, from 0.

@@ -60,7 +60,7 @@ impl<const L: usize> WithSimd for Routing<'_, L> {
     }
 }
 
-/// Grants at all outputs with a change.
+/// Grants at all outputs whose state has changed.
 pub(super) struct Granting<'a, const L: usize> {
     pub(super) table: &'a mut Table<L>,
     pub(super) network: &'a mut Network,

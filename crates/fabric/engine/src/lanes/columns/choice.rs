@@ -60,7 +60,7 @@ fn of_routers(plan: &Plan, lanes: &PipelinePlan) -> [Row; 7] {
     ]
 }
 
-/// Conditions on channels, hosts and measurements.
+/// Conditions on channels, hosts and measurements that rule out columns.
 fn of_what_is_beside(plan: &Plan, lanes: &PipelinePlan, endpoints: &Endpoints) -> [Row; 7] {
     let radix = |node| plan.fabric.channels_from(node).count();
     let is_late = |cycles: u64| cycles > TICKS_AHEAD_MAX;

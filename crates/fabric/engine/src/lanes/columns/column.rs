@@ -31,10 +31,10 @@ pub(crate) struct Column<const L: usize> {
     /// Channels that sent a flit since the network last collected this set.
     pub(crate) active: u64,
     pub(crate) waits: u64,
-    /// Channels whose VC allocation left a head without a lane only for lack of credits.
+    /// Channels whose VC allocation left a head without a lane for lack of credits only.
     pub(crate) short: u64,
-    /// If credits are taken at the crossbar: channels that no flit crossed to, for lack of credits
-    /// alone.
+    /// If credits are taken at the crossbar: channels that no flit crossed to for lack of credits
+    /// only.
     pub(crate) short_at_crossbar: u64,
 
     // Input lanes, and what crosses.
@@ -100,8 +100,8 @@ pub(crate) struct Packets<const L: usize> {
     /// the output lane (column of its port in the group times `L`, plus its lane number).
     pub(crate) left: [[u32; 64]; L],
     pub(crate) out: [[u16; 64]; L],
-    /// For an output lane to a host: remaining flits of the packet that is passing, once its first
-    /// has left.
+    /// For an output lane to a host: remaining flits of the packet in progress, after its first
+    /// flit.
     pub(crate) passing: [[u32; 64]; L],
 }
 
@@ -184,8 +184,8 @@ impl<const L: usize> Column<L> {
         }
     }
 
-    /// Returns the channels with a flit in an output lane, or with one before it that lacks only
-    /// credits.
+    /// Returns the channels with a flit in an output lane, or with a flit before an output lane
+    /// that lacks only credits.
     #[inline(always)]
     pub(crate) fn unsent(&self) -> u64 {
         let filled = self.filled.iter().fold(0, |any, lane| any | lane);

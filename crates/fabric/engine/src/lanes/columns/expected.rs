@@ -10,9 +10,8 @@ use gingham_net::{ClassId, ClassPlan, PipelinePlan, Plan};
 /// Mean number of moves per tick.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub(super) struct Moves {
-    /// Flits that leave switches.
     pub(super) flits: f64,
-    /// Head flits among them.
+    /// Head flits, included in `flits`.
     pub(super) heads: f64,
 }
 

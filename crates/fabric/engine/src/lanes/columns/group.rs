@@ -36,10 +36,10 @@ pub(crate) struct Group<const L: usize> {
 /// A head that requests an output.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Head {
-    /// Lanes that it may take.
+    /// Output lanes that the head may take, as bits.
     pub(crate) may: u16,
     pub(crate) level: u16,
-    /// Its worm, as it will arrive at the next input lane.
+    /// Queue entry of the worm at the next input lane.
     pub(crate) onward: Coming,
 }
 

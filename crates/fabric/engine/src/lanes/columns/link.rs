@@ -211,8 +211,8 @@ impl<const L: usize> Column<L> {
         self.waits = waits;
     }
 
-    /// Counts the flits sent to hosts; collects the first and last of each packet, which alone need
-    /// further processing.
+    /// Counts the flits sent to hosts, and collects the first and last flit of each packet, which
+    /// need further processing.
     #[inline(always)]
     fn send_to_hosts(&mut self, number: usize, ejected: &mut Vec<(Place, usize)>) {
         for lane in 0..L {

@@ -35,7 +35,6 @@ pub(crate) struct Span {
 #[derive(Clone, Debug)]
 pub(crate) struct Places {
     of_port: Vec<u32>,
-    /// Port of each place.
     ports: Vec<u32>,
     groups: Vec<u32>,
     pub(crate) spans: Vec<Span>,
@@ -106,7 +105,6 @@ impl Places {
         (port != NONE).then_some(port as usize)
     }
 
-    /// Returns the port at a place that has one.
     #[inline]
     pub(crate) fn port(&self, column: usize, bit: usize) -> usize {
         self.ports[column * 64 + bit] as usize
@@ -117,7 +115,6 @@ impl Places {
         self.groups[column] as usize
     }
 
-    /// Returns the index of the column of a port within its group.
     #[inline]
     pub(crate) fn number_in_group(&self, port: usize) -> usize {
         let place = self.of_port(port).expect("switches have columns");

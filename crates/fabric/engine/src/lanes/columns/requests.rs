@@ -15,7 +15,6 @@ use crate::lanes::layout::{LANES, round_robin};
 use crate::lanes::queues::Coming;
 use gingham_net::Priority;
 
-/// Most words of requesting lanes.
 const WORDS_MAX: usize = RADIX_MAX * LANES / 64;
 
 const LEVELS: usize = Priority::LEVELS as usize;
@@ -42,12 +41,11 @@ pub(crate) struct Requests<const L: usize> {
 pub(crate) struct Grant {
     pub(crate) asker: usize,
     pub(crate) lane: usize,
-    /// The worm of the head, as it will arrive at the next input lane.
+    /// Queue entry of the worm at the next input lane.
     pub(crate) onward: Coming,
 }
 
 impl<const L: usize> Requests<L> {
-    /// Words of requesting lanes.
     const WORDS: usize = (RADIX_MAX * L).div_ceil(64);
 
     pub(crate) fn new(has_levels: bool) -> Self {

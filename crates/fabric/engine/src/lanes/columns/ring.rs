@@ -14,7 +14,6 @@
 pub(crate) struct Ring {
     words: Vec<u64>,
     stride: usize,
-    /// Number of slots minus one.
     mask: u64,
 }
 
@@ -58,7 +57,6 @@ impl Ring {
         std::mem::replace(words, [0; L])
     }
 
-    /// Whether a column has no arrivals in a slot.
     #[inline(always)]
     pub(crate) fn is_empty<const L: usize>(&self, slot: usize, column: usize) -> bool {
         self.words[slot + column * L..].first_chunk::<L>() == Some(&[0; L])
@@ -74,7 +72,6 @@ impl Ring {
         words.skip(first)
     }
 
-    /// Returns the first tick from `tick` on with an arrival.
     pub(crate) fn next_due(&self, tick: u64) -> Option<u64> {
         let is_due = |tick: &u64| self.words_from(self.slot(*tick), 0).any(|(_, word)| word != 0);
         (tick..=tick + self.mask).find(is_due)

@@ -8,11 +8,11 @@ use gingham_net::{Allocator, Crossbar, PipelinePlan, Reallocation};
 pub(crate) struct Rules {
     pub(crate) crossbar: Crossbar,
     pub(crate) allocator: Allocator,
-    /// Whether flits take their credits at the crossbar.
+    /// Whether flits take their credits at the crossbar, before switch traversal.
     pub(crate) pays_at_crossing: bool,
     /// Whether credits trigger a new VC allocation at an output with waiting heads.
     pub(crate) counts_credits: bool,
-    /// Whether a free output lane can be granted to any head.
+    /// Whether a free output lane can be granted to any head at once.
     pub(crate) gives_at_once: bool,
     pub(crate) reallocation: Reallocation,
     /// Lanes that require credits for all flits of a packet before its start, as bits.

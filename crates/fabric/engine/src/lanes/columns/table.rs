@@ -38,7 +38,6 @@ pub(crate) struct Table<const L: usize> {
     pub(crate) columns: Vec<Column<L>>,
     pub(crate) groups: Vec<Group<L>>,
     pub(crate) places: Places,
-    /// Instruction set of the machine.
     pub(crate) arch: Arch,
     /// Flits on the way to switches and credits on the way to output lanes; words by column and
     /// lane, then (credits only) by 64 host ports and lane.
@@ -49,7 +48,6 @@ pub(crate) struct Table<const L: usize> {
     routing_cycles: u64,
     pub(crate) paths: Option<Paths>,
     pub(crate) rules: Rules,
-    /// Whether heads have priority levels.
     pub(crate) has_levels: bool,
     /// Whether some lane is so deep that counts have high planes.
     pub(crate) is_deep: bool,
@@ -187,7 +185,6 @@ impl<const L: usize> Table<L> {
         !self.rules.pays_at_crossing || self.places.spans.iter().all(is_known)
     }
 
-    /// Returns the first tick from `tick` on with a possible event.
     pub(crate) fn next_due(&self, tick: u64) -> Option<u64> {
         if !self.columns.iter().all(Column::is_idle) || !self.is_short_known() {
             return Some(tick);

@@ -183,8 +183,8 @@ impl<const L: usize> Table<L> {
     }
 }
 
-/// Returns by output of a group the switches where only a lack of credits keeps every waiting flit
-/// from crossing. Source of [`Column::short_at_crossbar`].
+/// Returns, by output of a group, the switches whose waiting flits all lack only credits to cross.
+/// Source of [`Column::short_at_crossbar`].
 #[inline(always)]
 pub(super) fn short_at_crossbar<const L: usize>(columns: &[Column<L>]) -> Row {
     let (mut paid, mut unpaid) = ([0; RADIX_MAX], [0; RADIX_MAX]);

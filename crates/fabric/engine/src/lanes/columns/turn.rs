@@ -39,7 +39,7 @@ mod tests {
     use crate::lanes::layout;
     use gingham_kernel::{Purpose, Stream};
 
-    /// Compares with the round robin of a single port.
+    /// Compares with round-robin selection at a single port.
     #[test]
     fn each_switch_serves_what_a_port_alone_would() {
         let mut draw = Stream::new(1, "turns", Purpose::Shuffle);

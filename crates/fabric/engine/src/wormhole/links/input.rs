@@ -49,7 +49,7 @@ pub(crate) struct Input {
     pub(super) head: Head,
     /// The worm whose header was read.
     pub(super) current: Option<Incoming>,
-    /// Worms behind it.
+    /// Worms behind `current`.
     pub(super) incoming: VecDeque<Incoming>,
     /// Flits that left the buffer, except those taken by the present connection.
     pub(super) taken: u64,
@@ -62,7 +62,7 @@ pub(crate) struct Input {
     pub(super) announced_stop: bool,
     /// Time of the scheduled `EmitControl`, if any.
     pub(super) emit_at: Option<u64>,
-    /// Whether it is in the list of inputs that changed in this instant.
+    /// Whether the input is in the list of inputs that changed in this instant.
     pub(super) changed: bool,
 }
 

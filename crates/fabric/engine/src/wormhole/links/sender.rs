@@ -23,7 +23,7 @@ use gingham_topology::ChannelId;
 pub(crate) struct Left {
     pub(crate) worm: WormId,
     pub(crate) flits: u64,
-    /// Its incoming channel, if it was still arriving while it was sent.
+    /// Incoming channel, if the worm was still arriving while it was sent.
     pub(crate) feeder: Option<ChannelId>,
     /// Sum of the starts of all flits of the channel so far.
     pub(crate) sum: i128,
@@ -37,13 +37,13 @@ pub(super) struct Sender {
     pub(super) latency: u64,
     pub(super) schedule: Schedule,
     pub(super) worm: Option<WormId>,
-    /// Number of its first flit on this channel.
+    /// Number of the worm's first flit on this channel.
     pub(super) worm_first: u64,
     left: u64,
     /// Incoming channel of a worm that still arrives while it is sent; `None` if it is present
     /// whole, as at its source.
     pub(super) feeder: Option<ChannelId>,
-    /// Number of its first flit on the feeder, if there is one.
+    /// Number of the worm's first flit on the feeder, if there is one.
     pub(super) feeder_first: u64,
     /// The channel that forwards the arrivals of this one.
     pub(super) feeds: Option<ChannelId>,
@@ -51,7 +51,8 @@ pub(super) struct Sender {
     pub(super) ready: u64,
     /// Whether the worm is in transit at the host at the end of the channel.
     pub(super) in_transit: bool,
-    /// Whether it was delivered: on a cable without delay, before its release in the same instant.
+    /// Whether the worm was delivered: on a cable without delay, before its release in the same
+    /// instant.
     pub(super) delivered: bool,
     /// End of the busy time of the last control flit.
     control_until: u64,
