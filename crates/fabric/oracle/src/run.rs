@@ -12,12 +12,10 @@ use std::fmt::Debug;
 pub(crate) trait Network: Debug + Send + Sync {
     type Event: Ord + Debug;
 
-    /// Returns the plan, the timeline, and the endpoints.
     fn parts(&self) -> (&Plan, &Timeline<Self::Event>, &Endpoints);
 
     fn parts_mut(&mut self) -> (&mut Timeline<Self::Event>, &mut Endpoints);
 
-    /// Handles an event.
     fn handle(&mut self, event: Self::Event);
 
     /// Returns the counts of all channels; durations of current states are counted up to `end`.

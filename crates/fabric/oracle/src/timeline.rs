@@ -8,7 +8,6 @@ pub(crate) struct Timeline<E> {
     /// Time of the current event.
     pub(crate) now: Time,
     queue: EventQueue<E>,
-    /// Number of processed events.
     events: u64,
     /// Events caused by the current one, scheduled together after it.
     caused: Vec<(Time, E)>,
@@ -27,7 +26,6 @@ impl<E: Ord> Timeline<E> {
         }
     }
 
-    /// Returns the number of processed events.
     pub(crate) fn events(&self) -> u64 {
         self.events
     }
@@ -50,7 +48,6 @@ impl<E: Ord> Timeline<E> {
         event
     }
 
-    /// Adds an event caused by the current one.
     pub(crate) fn cause(&mut self, time: Time, event: E) {
         self.caused.push((time, event));
     }

@@ -7,7 +7,7 @@ id_type!(
     UnderWayId
 );
 
-/// Packets under way, each with the data of its kind of switch.
+/// Packets in flight, each with the data of its kind of switch.
 #[derive(Clone, Debug)]
 pub(crate) struct UnderWay<T> {
     slots: Vec<Option<T>>,
@@ -43,7 +43,6 @@ impl<T> UnderWay<T> {
         self.slots[id.index()].as_mut().expect("the packet is under way")
     }
 
-    /// Returns the number of packets.
     pub(crate) fn len(&self) -> usize {
         self.slots.len() - self.free.len()
     }

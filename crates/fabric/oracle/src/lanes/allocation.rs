@@ -373,7 +373,7 @@ impl Simulation {
         }
     }
 
-    /// Lets every lane send that can.
+    /// Sends a flit from every lane that can send.
     fn traverse_all(&mut self, node: NodeId) {
         let tick = self.tick();
         for input in self.channels_into(node) {

@@ -12,7 +12,6 @@ pub(crate) struct Clock {
 }
 
 impl Clock {
-    /// Returns the instant of a tick.
     pub(crate) fn instant(self, tick: Tick) -> Time {
         Time::ZERO + self.cycle * tick
     }
@@ -33,7 +32,6 @@ impl Clock {
         time.as_ps() / self.cycle.as_ps()
     }
 
-    /// Returns the first tick after an instant.
     pub(crate) fn first_after(self, time: Time) -> Tick {
         self.last_until(time) + 1
     }

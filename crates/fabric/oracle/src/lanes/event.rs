@@ -6,10 +6,8 @@
 use crate::lanes::journey::JourneyId;
 use gingham_topology::{ChannelId, EndpointId, NodeId};
 
-/// A flit of a packet.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct Flit {
-    /// Packet of the flit.
     pub(crate) packet: JourneyId,
     /// Index in the packet, from 0.
     pub(crate) index: u64,

@@ -7,10 +7,10 @@ use gingham_net::{Arrival, Packet, PathLength, Plan};
 use gingham_topology::ChannelId;
 use gingham_topology::routing::{DatelineClass, Routes};
 
-/// Packets under way.
+/// Packets in flight.
 pub(crate) type Journeys = UnderWay<Journey>;
 
-/// A packet under way.
+/// A packet in flight.
 #[derive(Clone, Debug)]
 pub(crate) struct Journey {
     pub(crate) packet: Packet,
@@ -62,17 +62,15 @@ impl Journey {
         self.length = plan.length_of(&self.path[1..]);
     }
 
-    /// Returns whether the path ends with `channel`.
     pub(crate) fn ends_with(&self, channel: ChannelId) -> bool {
         self.path.last() == Some(&channel)
     }
 
-    /// Returns the channel that its head takes next.
+    /// Returns the next channel of the head.
     pub(crate) fn next_channel(&self) -> ChannelId {
         self.path[self.position + 1]
     }
 
-    /// Returns whether `index` is that of the last flit.
     pub(crate) fn is_tail(&self, index: u64) -> bool {
         index + 1 == self.flits
     }

@@ -42,7 +42,6 @@ struct Grant {
 struct Match {
     input: Way,
     output: Way,
-    /// Lane that sends.
     lane: u8,
     /// State of both arbitrations after the match.
     after: (WayIn, Granting),
@@ -86,7 +85,7 @@ impl Simulation {
 
     // Output first.
 
-    /// Lets crossbar outputs grant inputs, and each of these accept one.
+    /// Lets crossbar outputs grant inputs, and each granted input accept one grant.
     fn accept_outputs(
         &self,
         inputs: &BTreeSet<Way>,
@@ -185,7 +184,7 @@ impl Simulation {
 
     // Input first.
 
-    /// Lets crossbar inputs propose to outputs, and each of these accept one.
+    /// Lets crossbar inputs propose to outputs, and each output accept one proposal.
     fn accept_inputs(
         &self,
         inputs: &BTreeSet<Way>,

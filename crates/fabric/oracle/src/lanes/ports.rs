@@ -16,7 +16,6 @@ use gingham_topology::ChannelId;
 use std::collections::VecDeque;
 use std::num::NonZeroU16;
 
-/// A flit in a buffer.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BufferedFlit {
     pub(crate) flit: Flit,
@@ -35,7 +34,6 @@ pub(crate) struct Input {
     changed: Time,
 }
 
-/// A crossbar input of a port, with a multiplexed crossbar.
 #[derive(Clone, Debug)]
 pub(crate) struct WayIn {
     /// Arbiter of its lanes.
@@ -49,13 +47,13 @@ pub(crate) struct WayIn {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct InputLane {
     buffer: VecDeque<BufferedFlit>,
-    /// Output lane that it holds.
+    /// Output lane that the input lane holds.
     pub(crate) holds: Option<Hold>,
     /// Output that its head chose permanently.
     pub(crate) chosen: Option<ChannelId>,
     /// VC allocation by iSLIP: the output lane of the switch that a head accepted last.
     pub(crate) lane_pointer: RoundRobin,
-    /// Tick of the previous tail's crossing; 0 without one.
+    /// Tick at which the previous tail crossed; 0 before the first.
     tail_crossed: Tick,
 }
 
@@ -64,12 +62,10 @@ pub(crate) struct InputLane {
 pub(crate) struct Hold {
     pub(crate) output: ChannelId,
     pub(crate) lane: u8,
-    /// Tick of the grant.
     pub(crate) since: Tick,
 }
 
 impl InputLane {
-    /// Returns the first flit.
     pub(crate) fn first(&self) -> Option<BufferedFlit> {
         self.buffer.front().copied()
     }
@@ -78,7 +74,6 @@ impl InputLane {
         self.buffer.len()
     }
 
-    /// Returns the flits in order.
     pub(crate) fn flits(&self) -> impl Iterator<Item = Flit> {
         self.buffer.iter().map(|buffered| buffered.flit)
     }
@@ -198,7 +193,7 @@ impl Granting {
 #[derive(Clone, Debug)]
 pub(crate) struct OutputLane {
     pub(crate) buffer: VecDeque<BufferedFlit>,
-    /// Input lane that holds it.
+    /// Input lane that holds this output lane.
     pub(crate) holder: Option<(ChannelId, u8)>,
     /// VC allocation by iSLIP, by level: round-robin pointer after the last accepted grant.
     pub(crate) head_pointers: Vec<RoundRobin>,
@@ -215,7 +210,7 @@ pub(crate) struct Credits {
     pub(crate) depth: u64,
     /// Credits available here.
     pub(crate) here: u64,
-    /// Part of these that is promised to packets.
+    /// Part of `here` that is promised to packets.
     pub(crate) promised: u64,
     /// Credits returned but not yet available here.
     pub(crate) on_their_way: u64,
@@ -317,13 +312,13 @@ impl Output {
     }
 }
 
-/// An arbiter among the lanes of one port; by the packet, it stays with a lane until the tail has
-/// gone.
+/// An arbiter among the lanes of one port. With arbitration per packet, it stays with a lane until
+/// the tail has left.
 #[derive(Clone, Debug)]
 pub(crate) struct Chooser {
     arbiter: LaneArbiter,
     granularity: Granularity,
-    /// By the packet: lane of the current packet.
+    /// With arbitration per packet: lane of the current packet.
     in_packet: Option<u8>,
 }
 
@@ -342,12 +337,12 @@ impl Chooser {
         self.granularity == Granularity::Packet
     }
 
-    /// Returns whether it is between packets; always true by the flit.
+    /// Returns whether the chooser is between packets; always true with arbitration per flit.
     pub(crate) fn is_open(&self) -> bool {
         self.in_packet.is_none()
     }
 
-    /// Returns whether it could choose a lane.
+    /// Returns whether the chooser could choose a lane.
     pub(crate) fn is_open_to(&self, lane: u8) -> bool {
         self.in_packet.is_none_or(|in_packet| in_packet == lane)
     }
@@ -363,7 +358,6 @@ impl Chooser {
         self.arbiter.serve(eligible, &heads)
     }
 
-    /// Records that a flit of the chosen lane is sent.
     pub(crate) fn sent(&mut self, lane: u8, is_tail: bool) {
         if self.is_by_packet() {
             self.in_packet = (!is_tail).then_some(lane);

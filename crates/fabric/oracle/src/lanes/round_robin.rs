@@ -14,7 +14,6 @@ impl RoundRobin {
         (0..count).map(|step| (start + step) % count).find(|number| can_go(*number))
     }
 
-    /// Records a winner.
     pub(crate) fn won(&mut self, winner: usize) {
         self.last_winner = Some(winner);
     }

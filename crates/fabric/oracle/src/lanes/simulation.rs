@@ -42,7 +42,6 @@ pub(crate) struct Simulation {
     pub(crate) journeys: Journeys,
     /// By channel: the lane buffers at its end, if it has any.
     pub(crate) inputs: Vec<Option<Input>>,
-    /// By channel.
     pub(crate) outputs: Vec<Output>,
     /// By node: tick of the switch's next action, or of the last one.
     awake_switches: Vec<Option<Tick>>,
@@ -202,7 +201,6 @@ impl Simulation {
 
     // Shared by the stages.
 
-    /// Returns the current tick.
     pub(crate) fn tick(&self) -> Tick {
         self.clock.tick_at(self.timeline.now)
     }

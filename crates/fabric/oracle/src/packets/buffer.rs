@@ -22,9 +22,9 @@ pub(crate) struct Buffered {
     pub(crate) came: Time,
     /// Next channel of the packet.
     pub(crate) output: ChannelId,
-    /// Lanes that it may take there.
+    /// Lanes that the packet may take on `output`.
     pub(crate) lanes: LaneSet,
-    /// Dateline class there.
+    /// Dateline class of the packet on `output`.
     pub(crate) dateline_class: DatelineClass,
     /// Level for arbitration.
     pub(crate) level: usize,
@@ -35,7 +35,7 @@ pub(crate) struct Buffered {
 }
 
 impl Buffered {
-    /// Returns whether it is ready and has not started.
+    /// Returns whether the packet is ready and has not started.
     pub(crate) fn waits(&self) -> bool {
         self.is_ready && !self.has_started
     }
@@ -70,12 +70,10 @@ impl Input {
         }
     }
 
-    /// Returns the packets in the buffer of a lane, the oldest first.
     pub(crate) fn lane(&self, lane: u8) -> &[Buffered] {
         &self.lanes[usize::from(lane)]
     }
 
-    /// Returns a packet in the buffer of a lane.
     pub(crate) fn buffered_mut(&mut self, lane: u8, packet: JourneyId) -> &mut Buffered {
         let buffer = &mut self.lanes[usize::from(lane)];
         buffer.iter_mut().find(|buffered| buffered.packet == packet).expect("it is here")

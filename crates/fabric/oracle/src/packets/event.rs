@@ -7,7 +7,6 @@ use crate::packets::journey::JourneyId;
 use gingham_kernel::Time;
 use gingham_topology::{ChannelId, EndpointId};
 
-/// An event of the simulation.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Event {
     /// Phase 1: a source creates a message.

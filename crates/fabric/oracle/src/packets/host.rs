@@ -14,7 +14,6 @@ use gingham_topology::{ChannelId, EndpointId, Fabric};
 /// A packet that a lane could begin now.
 #[derive(Clone, Copy, Debug)]
 struct Candidate {
-    /// Group of queues of the packet.
     group: usize,
     wire_bytes: u64,
     created: Time,
@@ -318,13 +317,12 @@ pub(crate) struct Pausing {
     pub(crate) lanes: Vec<LanePause>,
     /// Number of pauses received by the sender.
     pub(crate) pauses: u64,
-    /// Start of the current time with any lane paused; `None` while none is.
+    /// Start of the current interval with any lane paused; `None` while no lane is.
     since: Option<Time>,
     /// Duration of all earlier pauses, in ps.
     past_ps: u64,
 }
 
-/// Pause state of a lane.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct LanePause {
     /// Whether the receiver's last request is a pause.

@@ -7,10 +7,10 @@ use gingham_net::{Arrival, Packet, PathLength, Plan};
 use gingham_topology::ChannelId;
 use gingham_topology::routing::DatelineClass;
 
-/// Packets under way.
+/// Packets in flight.
 pub(crate) type Journeys = UnderWay<Journey>;
 
-/// A packet under way.
+/// A packet in flight.
 #[derive(Clone, Debug)]
 pub(crate) struct Journey {
     pub(crate) packet: Packet,
@@ -20,7 +20,7 @@ pub(crate) struct Journey {
     pub(crate) length: PathLength,
     /// `W`: payload and overhead, in bytes.
     pub(crate) wire_bytes: u64,
-    /// Index in the path of its current or last channel.
+    /// Index in the path of the packet's current or last channel.
     pub(crate) position: usize,
     /// Dateline class on that channel.
     pub(crate) dateline_class: DatelineClass,
@@ -30,7 +30,7 @@ pub(crate) struct Journey {
 }
 
 impl Journey {
-    /// Returns the channel after its current or last one.
+    /// Returns the channel after the packet's current or last one.
     pub(crate) fn next_channel(&self) -> ChannelId {
         self.path[self.position + 1]
     }

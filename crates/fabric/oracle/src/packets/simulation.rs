@@ -36,7 +36,6 @@ pub(crate) struct Simulation {
     pub(crate) journeys: Journeys,
     /// By channel: the input port at its end, if it ends at a switch.
     pub(crate) inputs: Vec<Option<Input>>,
-    /// By channel.
     pub(crate) outputs: Vec<Output>,
 }
 
@@ -263,7 +262,6 @@ impl Simulation {
         (port + ports - first) % ports
     }
 
-    /// Returns the packet at a position.
     pub(crate) fn waiting(&self, at: Waiting) -> &Buffered {
         &self.input(at.input).lane(at.lane)[at.place]
     }
@@ -413,7 +411,7 @@ impl Simulation {
             && older.any(|buffered| buffered.overtaken >= overtaking.at_most)
     }
 
-    /// Returns whether no other packet may precede it.
+    /// Returns whether no other packet may precede a waiting packet.
     pub(crate) fn is_waited_for(&self, at: Waiting) -> bool {
         let overtaken = self.waiting(at).overtaken;
         overtaken >= self.packets.overtaking.at_most && !self.is_held_back(at)

@@ -18,13 +18,11 @@ pub(crate) enum Symbol {
 /// A data flit.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct Flit {
-    /// Worm of the flit.
     pub(crate) worm: WormId,
     /// Index in the worm at its source, from 0.
     pub(crate) index: u64,
 }
 
-/// An event of the simulation.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Event {
     /// Phase 1: a source creates a message.

@@ -6,7 +6,6 @@ use gingham_kernel::Time;
 use gingham_net::{Content, EjectionHead, InTransitHost, InTransitPlan, TakenIn};
 use std::collections::VecDeque;
 
-/// State of a host.
 #[derive(Clone, Debug)]
 pub(crate) struct Host {
     /// Worm that holds its channel, until its tail has left.
@@ -37,7 +36,6 @@ pub(crate) struct LocalWorm {
     /// Index of the next flit.
     pub(crate) next: u64,
     pub(crate) flits: u64,
-    /// Content of the packet.
     pub(crate) content: Content,
     /// Start of its first flit.
     pub(crate) started: Time,

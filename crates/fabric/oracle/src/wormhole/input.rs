@@ -14,9 +14,9 @@ pub(crate) enum Head {
     Idle,
     /// The header is being decoded.
     Routing { worm: WormId, output: ChannelId, level: usize },
-    /// It requests this output, at this level.
+    /// The worm requests this output, at this level.
     Waiting { output: ChannelId, level: usize },
-    /// It holds this output.
+    /// The worm holds this output.
     Connected { output: ChannelId },
 }
 
@@ -57,7 +57,6 @@ impl Input {
         self.buffer.push_back(flit);
     }
 
-    /// Returns the flit at the head of the buffer.
     pub(crate) fn front(&self) -> Option<Flit> {
         self.buffer.front().copied()
     }
@@ -67,7 +66,6 @@ impl Input {
         self.buffer.iter().map(|flit| flit.worm)
     }
 
-    /// Removes the flit at the head of the buffer.
     pub(crate) fn leave(&mut self, now: Time) -> Option<Flit> {
         self.settle_occupancy(now);
         self.buffer.pop_front()
@@ -83,7 +81,6 @@ impl Input {
         self.changed = now;
     }
 
-    /// Returns the number of flits in the buffer.
     pub(crate) fn fill(&self) -> usize {
         self.buffer.len()
     }

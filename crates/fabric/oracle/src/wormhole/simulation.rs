@@ -26,7 +26,6 @@ pub(crate) struct Simulation {
     pub(crate) watched: Watched,
     /// By channel: the endpoint that sends on it, if there is one.
     pub(crate) endpoint_of: Vec<Option<EndpointId>>,
-    /// By endpoint.
     pub(crate) hosts: Vec<Host>,
     pub(crate) worms: Worms,
     pub(crate) inputs: Vec<Option<Input>>,
@@ -173,7 +172,6 @@ impl Simulation {
 // The wait-for graph of a wormhole network; [`WaitCycle`](gingham_net::WaitCycle) defines deadlock.
 
 impl Simulation {
-    /// Returns the wait-for graph.
     pub(crate) fn waits(&self) -> WaitForGraph {
         ChannelId::first(self.inputs.len())
             .filter_map(|channel| Some((channel.into(), Wait::one(self.waits_for(channel)?))))

@@ -6,10 +6,10 @@ use gingham_kernel::Time;
 use gingham_net::{Arrival, Packet, PathLength};
 use gingham_topology::ChannelId;
 
-/// Packets under way.
+/// Worms in flight.
 pub(crate) type Worms = UnderWay<Worm>;
 
-/// A packet under way.
+/// A worm in flight.
 #[derive(Clone, Debug)]
 pub(crate) struct Worm {
     pub(crate) packet: Packet,
@@ -23,9 +23,9 @@ pub(crate) struct Worm {
     pub(crate) head_arrived: Option<Time>,
     /// Index of the next flit to arrive at the destination.
     pub(crate) index_expected: u64,
-    /// Index in the path of the channel at whose end its head is read next.
+    /// Index in the path of the channel at whose end the head is read next.
     pub(crate) hops_read: usize,
-    /// Index of its first flit there; earlier flits were stripped or dropped.
+    /// Index of the worm's first flit there; earlier flits were stripped or dropped.
     pub(crate) lead: u64,
 }
 
@@ -36,12 +36,10 @@ impl Worm {
         self.path.push(into_end);
     }
 
-    /// Returns whether the path ends with `channel`.
     pub(crate) fn ends_with(&self, channel: ChannelId) -> bool {
         self.path.last() == Some(&channel)
     }
 
-    /// Returns whether `index` is that of the last flit.
     pub(crate) fn is_tail(&self, index: u64) -> bool {
         index + 1 == self.flits
     }
