@@ -87,7 +87,6 @@ pub struct Adapter {
     shared: SmallVec<[Queue; 2]>,
     /// Groups with waiting packets, permitted or not, as bits.
     waiting: u32,
-    /// Number of priority levels.
     levels: u8,
     grouping: Arc<Grouping>,
     beside: Option<Box<Beside>>,
@@ -100,7 +99,6 @@ struct Beside {
     turns: Box<[Turns]>,
     /// Token buckets by class; empty without policing.
     policers: Box<[Option<Policer>]>,
-    /// Path selection.
     paths: PathChooser,
 }
 
@@ -369,7 +367,7 @@ impl Adapter {
         messages.next(slot.expect("what is picked waits"))
     }
 
-    /// Whether a group has a packet that neither window nor rate limit holds back `now`.
+    /// Whether a group has a packet that its window and rate limit permit at `now`.
     pub(crate) fn has_ready(&self, flows: &Flows, group: usize, now: Time) -> bool {
         let turns = self.beside.as_ref().map_or(&[][..], |beside| &beside.turns);
         self.places(group).any(|place| {

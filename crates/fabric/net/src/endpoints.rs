@@ -75,7 +75,6 @@ pub struct Endpoints {
     outbox: Outbox,
     /// Flows of the classes that distinguish them.
     flows: Flows,
-    /// Messages in flight.
     messages: Messages,
     lanes: LaneChooser,
     admission: Option<Box<Admission>>,

@@ -42,18 +42,18 @@ pub(crate) struct Held {
 /// State of a flow after a packet of it was taken.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Standing {
-    /// It has another packet, within its window.
+    /// The flow has another packet, within its window.
     MayGo,
-    /// It has another packet, which waits for an acknowledgement.
+    /// The flow has another packet, which waits for an acknowledgement.
     Shut,
-    /// It has no packet.
+    /// The flow has no packet.
     Empty,
 }
 
 #[derive(Clone, Debug)]
 pub(crate) struct Flow {
     pub(crate) key: FlowKey,
-    /// Whether it has a queue of its own.
+    /// Whether the flow has a queue of its own.
     pub(crate) is_controlled: bool,
     pub(crate) queue: Queue,
     pub(crate) limits: Limits,
@@ -69,11 +69,11 @@ pub(crate) struct Flow {
     pub(crate) receipt: Receipt,
     /// Earliest start of the next packet under the rate limit.
     pub(crate) earliest: Time,
-    /// Fixed lane of the flow, once it was drawn.
+    /// Fixed lane of the flow, once drawn.
     pub(crate) lane: Option<VcClass>,
-    /// Start of its wait for an acknowledgement, if it has something to send.
+    /// Start of the wait for an acknowledgement, if the flow has something to send.
     shut_since: Option<Time>,
-    /// Start of its wait for tokens.
+    /// Start of the wait for tokens.
     pub(crate) short_since: Option<Time>,
 }
 
@@ -237,7 +237,7 @@ impl Flows {
         }
     }
 
-    /// Starts the wait of the first packet at `now`. Returns whether the window lets it go.
+    /// Starts the wait of the first packet at `now`. Returns whether the window permits the packet.
     fn waits_from(&mut self, id: FlowId, now: Time) -> bool {
         let flow = self.get_mut(id);
         if flow.under_way_packets >= flow.limits.window_packets {

@@ -70,7 +70,7 @@ pub(crate) trait Policy {
         self.triggers().map_or(Ok(()), |triggers| triggers.check())
     }
 
-    /// Whether it needs the free space at the other end of outputs.
+    /// Whether the policy needs the free space at the other end of outputs.
     fn looks_at_space(&self) -> bool {
         self.triggers().is_some_and(|triggers| triggers.spare_blocked.is_some())
     }

@@ -91,13 +91,13 @@ pub(crate) struct Messages {
 #[repr(align(64))]
 struct Slot {
     message: Message,
-    /// When its first packet started; meaningless before.
+    /// Time at which the first packet of the message started; meaningless before.
     entered: Time,
-    /// When its adapter accepted it: at its creation if it needs no credit.
+    /// Time at which the adapter accepted the message: that of its creation if it needs no credit.
     posted: Time,
     /// Next message in its queue, or next free slot.
     next: Option<MessageSlot>,
-    /// Index of its state as a message of several packets.
+    /// Index in `segments` of a message of several packets.
     segments: Option<u32>,
     priority: Priority,
     vc_class: VcClass,
@@ -106,11 +106,9 @@ struct Slot {
 
 const _: () = assert!(size_of::<Slot>() == 64, "a message under way is a cache line");
 
-/// State of a message of several packets.
 #[derive(Clone, Copy, Debug)]
 struct Segments {
     longest_bytes: u32,
-    /// Payload not yet put into packets.
     unsent_bytes: u32,
     /// Packets that have started and not left; counted only if needed.
     leaving: u32,
@@ -181,7 +179,7 @@ impl Messages {
         &self.slots[slot.index()].message
     }
 
-    /// Returns priority and VC class of its packets.
+    /// Returns priority and VC class of the message's packets.
     pub(crate) fn level_of(&self, slot: MessageSlot) -> (Priority, VcClass) {
         let Slot { priority, vc_class, .. } = self.slots[slot.index()];
         (priority, vc_class)
@@ -191,35 +189,36 @@ impl Messages {
         self.slots[slot.index()].conformance = Conformance::Delayed;
     }
 
-    /// Returns whether none of its packets has started.
+    /// Returns whether no packet of the message has started.
     pub(crate) fn is_unbegun(&self, slot: MessageSlot) -> bool {
         let Slot { message, segments, .. } = &self.slots[slot.index()];
         let unsent = |place: u32| self.segments[place as usize].unsent_bytes;
         segments.is_none_or(|place| unsent(place) == message.payload_bytes)
     }
 
-    /// Records that its adapter accepts it now.
+    /// Records that the adapter accepts the message now.
     pub(crate) fn post(&mut self, slot: MessageSlot, now: Time) {
         self.slots[slot.index()].posted = now;
     }
 
     // Sending.
 
-    /// Returns the payload of its next packet; 0 once all packets have started.
+    /// Returns the payload of the message's next packet; 0 once all packets have started.
     #[inline]
     pub(crate) fn next_bytes(&self, slot: MessageSlot) -> u32 {
         let Slot { message, segments, .. } = &self.slots[slot.index()];
         segments.map_or(message.payload_bytes, |place| self.segments[place as usize].next_bytes())
     }
 
-    /// Returns its next packet as a candidate for sending.
+    /// Returns the message's next packet as a candidate for sending.
     #[inline]
     pub(crate) fn next(&self, slot: MessageSlot) -> Next {
         let payload_bytes = self.next_bytes(slot);
         Next::Packet { payload_bytes, created: self.message(slot).created }
     }
 
-    /// Starts its next packet at `now`. Returns the packet, and whether it is the last one.
+    /// Starts the message's next packet at `now`. Returns the packet, and whether it is the last
+    /// one.
     #[inline]
     pub(crate) fn next_packet(
         &mut self,
@@ -252,7 +251,7 @@ impl Messages {
         (packet, is_last)
     }
 
-    /// Records that the tail of one of its packets has left. Returns whether all packets have.
+    /// Records that the tail of a packet of the message has left. Returns whether all tails have.
     pub(crate) fn leave(&mut self, slot: MessageSlot) -> bool {
         self.slots[slot.index()].segments.is_none_or(|place| {
             let of = &mut self.segments[place as usize];

@@ -51,17 +51,19 @@ pub(crate) trait Respond {
     /// State of a flow.
     type Memory: Adapt;
 
-    /// Name of the marking policy that it is designed for; `None` if marks have no effect.
+    /// Name of the marking policy that the response is designed for; `None` if marks have no
+    /// effect.
     fn marking(&self) -> Option<&'static str> {
         Some("input-triggered")
     }
 
-    /// Whether it reacts to round trips, for which all packets must be acknowledged.
+    /// Whether the response reacts to round trips, for which all packets must be acknowledged.
     fn needs_round_trips(&self) -> bool {
         false
     }
 
-    /// Whether it changes the window of a flow, which then waits for single acknowledgements.
+    /// Whether the response changes the window of a flow, which then waits for single
+    /// acknowledgements.
     fn changes_window(&self) -> bool {
         false
     }
@@ -71,7 +73,6 @@ pub(crate) trait Respond {
         None
     }
 
-    /// Divisor of the rate at a mark, if the response has one.
     fn factor(&self) -> Option<f64> {
         None
     }

@@ -153,7 +153,8 @@ impl Switching {
         }
     }
 
-    /// Returns the capacity of that buffer for all lanes together, if there is one.
+    /// Returns the capacity of the buffer at the end of a channel, over all lanes, if there is a
+    /// buffer.
     pub(crate) fn buffer_flits(&self, channel: &ChannelPlan) -> u32 {
         match self {
             Self::Wormhole(_) => channel.slack.map_or(0, |slack| slack.capacity),

@@ -107,7 +107,6 @@ pub(crate) enum May {
     BeHeld,
 }
 
-/// State of injection throttling.
 #[derive(Clone, Debug)]
 pub(crate) struct Throttle {
     plan: Arc<Plan>,
@@ -150,7 +149,6 @@ impl Throttle {
         Some(Self { plan: Arc::clone(plan), rule, held, in_order, around, woken: 0 })
     }
 
-    /// Returns the number of times that a held host was woken.
     pub(crate) fn woken(&self) -> u64 {
         self.woken
     }

@@ -66,7 +66,7 @@ impl Wait {
         }
     }
 
-    /// Returns the number of its parties that must go on before it does.
+    /// Returns the number of awaited parties that must go on before the waiting one does.
     fn needed(&self) -> usize {
         match self {
             Self::All(parties) => parties.len(),

@@ -81,7 +81,6 @@ impl Answered {
 pub(crate) struct Receipt {
     packets: u32,
     marked: u32,
-    /// Time of the last acknowledgement.
     answered: Option<Time>,
 }
 

@@ -5,7 +5,6 @@ use gingham_topology::routing::{LaneSet, VcClass};
 /// Groups of queues, by the permitted lanes of packets. Equal endpoints share it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Grouping {
-    /// Lanes of each group, in ascending order.
     pub(super) lanes: Box<[LaneSet]>,
     /// Group of each VC class.
     group_of: Box<[u8]>,

@@ -32,7 +32,6 @@ pub(super) struct Turns {
 /// Member of the round robin of a level.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Member {
-    /// The queue of classes that are not controlled.
     Shared,
     /// A flow.
     Flow(FlowId),
@@ -44,7 +43,7 @@ pub(super) type HeldBy<'a> = (Option<&'a mut Throttle>, &'a mut [Option<Policer>
 /// Source of the next packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Who {
-    /// The shared queue, at this position of the ring if there is one.
+    /// Shared queue, at this position of the ring if there is a ring.
     Shared(usize),
     /// A packet without a message.
     Ordered,
@@ -64,8 +63,8 @@ impl Turns {
         self.ordered.push_back((packet, now));
     }
 
-    /// Records a new message of a flow. `had_none`: the flow had nothing to send; `may_go`: it
-    /// enters the ring.
+    /// Records a new message of a flow. `had_none` is set if the flow had nothing to send, `may_go`
+    /// if it enters the ring.
     pub(super) fn put_in_flow(&mut self, flow: FlowId, had_none: bool, may_go: bool) {
         self.flows += usize::from(had_none);
         if may_go {
@@ -83,7 +82,6 @@ impl Turns {
         self.ring.retain(|member| *member != Member::Flow(flow));
     }
 
-    /// Returns the number of packets without a message.
     pub(super) fn ordered(&self) -> usize {
         self.ordered.len()
     }
@@ -93,8 +91,8 @@ impl Turns {
         !self.ordered.is_empty() || self.flows > 0
     }
 
-    /// Returns the first packet without a message, and the flows whose rate limit lets them go
-    /// `now`.
+    /// Returns the first packet without a message, and the flows whose rate limit permits a packet
+    /// at `now`.
     pub(super) fn firsts<'a>(
         &'a self,
         flows: &'a Flows,
@@ -107,7 +105,8 @@ impl Turns {
         (self.ordered.front().map(|(packet, _)| packet), self.ring.iter().filter_map(flow))
     }
 
-    /// Whether an acknowledgement waits, or a flow that its window and rate limit let go `now`.
+    /// Whether an acknowledgement waits, or a flow whose window and rate limit permit a packet at
+    /// `now`.
     pub(super) fn has_ready(&self, flows: &Flows, now: Time) -> bool {
         let (ordered, mut paced) = self.firsts(flows, now);
         ordered.is_some() || paced.next().is_some()
@@ -115,9 +114,10 @@ impl Turns {
 
     // Departures.
 
-    /// Selects the source of the next packet; otherwise returns the first instant when one may go
-    /// without another event. A packet that lacks only tokens counts as delayed from now on, and a
-    /// message that must not begin is held. `shared` is the first of the shared queue.
+    /// Selects the source of the next packet; if there is none, returns the first instant at which
+    /// a packet may go without another event. A packet that lacks only tokens counts as delayed
+    /// from now on, and a message that must not begin is held. `shared` is the first message of the
+    /// shared queue.
     pub(super) fn who(
         &self,
         flows: &mut Flows,
@@ -190,7 +190,6 @@ impl Turns {
         (packet.payload_bytes, *since)
     }
 
-    /// Removes the first packet without a message.
     pub(super) fn take_ordered(&mut self) -> Packet {
         let (packet, _) = self.ordered.pop_front().expect("a packet was picked");
         packet

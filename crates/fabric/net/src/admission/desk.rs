@@ -72,9 +72,9 @@ pub(crate) struct Way {
 /// Handling of a signal that a switch has read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Onward {
-    /// It continues on its path.
+    /// The signal continues on its path.
     Goes,
-    /// It goes to port 0 of the switch, as this signal.
+    /// The signal goes to port 0 of the switch, as this signal.
     Ends(Signal),
 }
 
@@ -82,12 +82,12 @@ pub(crate) enum Onward {
 #[derive(Clone, Debug)]
 pub(crate) struct Desk {
     plan: Arc<AdmissionPlan>,
-    /// Requests by stream.
     requests: Vec<Request>,
     ledger: Ledger,
     /// Leases of reservations; `None` if reservations do not expire.
     leases: Option<Leases>,
-    /// Lane weights that follow the ledgers, if any, and below it the changes not yet reported.
+    /// Lane weights that follow the reserved bandwidth, if any do. The next field collects changes
+    /// not yet reported.
     weights: Option<Weights>,
     weighed: Vec<Weighing>,
 }
@@ -122,12 +122,10 @@ impl Desk {
         &self.plan
     }
 
-    /// Returns the request of every stream, by stream.
     pub(crate) fn requests(&self) -> &[Request] {
         &self.requests
     }
 
-    /// Returns the reserved bandwidth.
     pub(crate) fn ledger(&self) -> &Ledger {
         &self.ledger
     }
@@ -176,7 +174,8 @@ impl Desk {
         }
     }
 
-    /// Handles such a signal that an in-transit host re-injects. Returns the signal to send on.
+    /// Handles a signal from the requesting host that an in-transit host re-injects. Returns the
+    /// signal to send on.
     pub(crate) fn sent_on(&mut self, signal: Signal, way: Way, now: Time) -> Signal {
         match signal {
             Signal::Probe(stream) => self.probed(stream, way, now).err().unwrap_or(signal),
@@ -238,7 +237,8 @@ impl Desk {
         }
     }
 
-    /// Renews the leases of a stream at a node that a packet other than the last has passed.
+    /// Renews the leases of a stream at a node, after a packet other than its last has passed the
+    /// node.
     pub(crate) fn renew(
         &mut self,
         stream: StreamId,

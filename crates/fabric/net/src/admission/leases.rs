@@ -29,11 +29,9 @@ pub(super) type Place = (ChannelId, End);
 pub(super) struct Over {
     pub(super) stream: StreamId,
     pub(super) place: Place,
-    /// Time of expiry.
     pub(super) at: Time,
 }
 
-/// Reservations with their leases.
 #[derive(Clone, Debug)]
 pub(super) struct Leases {
     lease: Span,
@@ -48,7 +46,6 @@ impl Leases {
         Self { lease, held: vec![Vec::new(); streams], due: BTreeMap::new() }
     }
 
-    /// Adds a lease for a new reservation.
     pub(super) fn take(&mut self, stream: StreamId, place: Place, now: Time) {
         self.held[stream.index()].push((place, now));
         self.due.entry(place).or_default().push(Reverse((now + self.lease, stream)));

@@ -21,7 +21,6 @@ pub struct Ledger {
 }
 
 impl Ledger {
-    /// Creates ledgers without reservations.
     pub(super) fn new(channels: usize) -> Self {
         Self { reserved: vec![[0; 2]; channels].into(), most: vec![0; channels].into() }
     }

@@ -21,7 +21,7 @@ fn desk(rates: &[u64], channels: usize) -> Desk {
     leased_desk(rates, channels, None)
 }
 
-/// Creates such a controller with leases.
+/// Like [`desk`], with leases of this length.
 fn leased_desk(rates: &[u64], channels: usize, lease: Option<Span>) -> Desk {
     let plan = AdmissionPlan {
         classes: [true].into(),

@@ -16,10 +16,10 @@ use gingham_topology::ChannelId;
 use gingham_topology::routing::LaneSet;
 use std::num::NonZeroU16;
 
-/// Parts of a whole link.
+/// Parts that the bandwidth of a link is divided into, for the computation of weights.
 const PARTS: u64 = 64;
 
-/// Lane weights that follow the ledgers.
+/// Lane weights that follow the reserved bandwidth.
 #[derive(Clone, Debug)]
 pub(super) struct Weights {
     /// Arbiters with adjustable weights, by end of a channel.

@@ -75,7 +75,7 @@ pub fn trees(plan: &Plan, waiters: &[Waiter]) -> Vec<Tree> {
     found
 }
 
-/// Whether a channel can be a root if some packets pass it while longer ones are blocked.
+/// Whether a channel can be a root if some packets pass it while longer packets are blocked.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Rule {
     /// No: it is a branch for all packets.

@@ -19,7 +19,6 @@ use gingham_kernel::Time;
 use gingham_topology::{ChannelId, EndpointId, Fabric};
 use std::sync::Arc;
 
-/// Admission control of a run.
 #[derive(Clone, Debug)]
 pub(super) struct Admission {
     plan: Arc<Plan>,
@@ -29,7 +28,6 @@ pub(super) struct Admission {
 }
 
 impl Admission {
-    /// Creates the admission control of `plan`, if it has one.
     pub(super) fn new(plan: &Arc<Plan>, sources: &Sources) -> Option<Self> {
         let desk = Desk::new(plan)?;
         let is_stream = |index: &usize| sources.get(*index).stream().is_some();
@@ -37,17 +35,14 @@ impl Admission {
         Some(Self { plan: Arc::clone(plan), desk, sources })
     }
 
-    /// Returns the requests of all streams, by stream.
     pub(super) fn requests(&self) -> &[Request] {
         self.desk.requests()
     }
 
-    /// Returns the reserved bandwidth.
     pub(super) fn ledger(&self) -> &Ledger {
         self.desk.ledger()
     }
 
-    /// Ends the leases that were not renewed by the end of the run.
     pub(super) fn settle(&mut self, end: Time) {
         self.desk.settle(end);
     }
@@ -130,7 +125,7 @@ impl Admission {
         outbox.send(packet, now);
     }
 
-    /// Orders the weights of lanes that follow from changed reservations.
+    /// Orders the lane weights that result from changed reservations.
     fn order_weights(&mut self, outbox: &mut Outbox) {
         for weighing in self.desk.take_weighed() {
             outbox.order_weight(weighing);

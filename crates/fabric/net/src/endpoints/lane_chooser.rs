@@ -40,7 +40,6 @@ impl LaneChooser {
         Self(if is_any { by_class } else { Box::default() })
     }
 
-    /// Whether any class draws lanes.
     #[inline]
     pub(super) fn draws(&self) -> bool {
         !self.0.is_empty()

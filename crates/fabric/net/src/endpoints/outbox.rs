@@ -7,7 +7,6 @@ use gingham_topology::EndpointId;
 /// Adapters of all endpoints and the orders that the network has not carried out yet.
 #[derive(Clone, Debug)]
 pub(super) struct Outbox {
-    /// Adapters by endpoint.
     adapters: Vec<Adapter>,
     orders: Vec<Order>,
     /// Packets without a message that have not arrived.
@@ -41,7 +40,7 @@ impl Outbox {
         self.orders.push(Order::Send { endpoint });
     }
 
-    /// Orders a weight of a lane, in place of a pending order for the same lane.
+    /// Orders a change of a lane's weight, in place of a pending order for the same lane.
     pub(super) fn order_weight(&mut self, weighing: Weighing) {
         let is_same = |of: &Weighing| {
             (of.channel, of.place, of.lane) == (weighing.channel, weighing.place, weighing.lane)

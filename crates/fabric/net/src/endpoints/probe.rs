@@ -19,7 +19,6 @@ use gingham_topology::{ChannelId, EndpointId};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
-/// Probe of a run.
 #[derive(Clone, Debug)]
 pub(super) struct Probe {
     plan: Arc<Plan>,
@@ -29,7 +28,7 @@ pub(super) struct Probe {
     seen: u64,
     /// Number of packets received by hosts from hosts.
     received: u64,
-    /// Weights of lanes to order.
+    /// Lane weights that the probe orders.
     weights: Weights,
     /// Number of control packets of hosts read at switches.
     read: u64,
@@ -46,7 +45,6 @@ fn is_due(count: &mut u64, every: u64) -> bool {
 }
 
 impl Probe {
-    /// Creates the probe of `plan`, if it has one.
     pub(super) fn new(plan: &Arc<Plan>) -> Option<Self> {
         Some(Self {
             of: plan.probe?,
@@ -122,7 +120,6 @@ impl Probe {
         }
     }
 
-    /// Records a notice.
     #[cold]
     pub(super) fn note(&mut self, time: Time, notice: &Notice<'_>) {
         let at = |what, place| Noted {

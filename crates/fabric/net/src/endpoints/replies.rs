@@ -10,7 +10,7 @@ use std::sync::Arc;
 /// Sources of replies and the replies that wait for the end of a think time.
 #[derive(Clone, Debug)]
 pub(super) struct Replies {
-    /// Repliers by class and destination of the messages that are replied to.
+    /// Repliers by class and destination of the messages to be answered.
     repliers: BTreeMap<(ClassId, EndpointId), Arc<[Replier]>>,
     /// Pending replies by endpoint, time and number.
     pending: BTreeMap<(EndpointId, Time, usize), Reply>,
@@ -28,7 +28,6 @@ pub(super) struct Replier {
 /// A reply to be created.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reply {
-    /// Index of its source.
     pub(super) source: usize,
     pub(super) destination: EndpointId,
 }

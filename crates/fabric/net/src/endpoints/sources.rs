@@ -44,12 +44,10 @@ impl Sources {
         &mut self.all[index]
     }
 
-    /// Whether any source is backlogged.
     pub(super) fn has_backlogged(&self) -> bool {
         self.backlogged.iter().any(|sources| !sources.is_empty())
     }
 
-    /// Returns the indices of the backlogged sources of an endpoint.
     pub(super) fn backlogged(&self, endpoint: EndpointId) -> &[usize] {
         &self.backlogged[endpoint.index()]
     }
@@ -68,7 +66,6 @@ impl Sources {
         self.scheduled -= 1;
     }
 
-    /// Whether any source has a scheduled message.
     pub(super) fn is_scheduled(&self) -> bool {
         self.scheduled > 0
     }

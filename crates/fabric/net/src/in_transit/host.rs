@@ -66,10 +66,8 @@ pub struct InTransitHost<P> {
     groups: Vec<Group<P>>,
 }
 
-/// Packets of a group of queues that have not begun to leave.
 #[derive(Clone, Debug)]
 struct Group<P> {
-    /// Number of these packets.
     waiting: u32,
     /// Packets whose ready time is known, the earliest on top.
     ready: BinaryHeap<Reverse<Ready<P>>>,

@@ -323,7 +323,7 @@ mod tests {
         assert_eq!(LaneArbiter::over(&plan, &lanes).serve(0b1100, &heads), None);
     }
 
-    /// Weights of 1 and 2: `peek` returns the next lane twice, and moves nothing.
+    /// Weights of 1 and 2: `peek` returns the next lane twice, without changing state.
     #[test]
     fn a_look_moves_no_turn() {
         let schedulers = [Scheduler::default(), weighted(vec![1, 2]), strict(vec![0, 0])];
@@ -385,7 +385,8 @@ mod tests {
         assert_eq!(first, [1, 0, 0].map(Some));
     }
 
-    /// Lane 0 is above lanes 1 and 2, which share 1 to 2; they get one turn after two of lane 0.
+    /// Lane 0 has the higher level. Lanes 1 and 2 have weights 1 and 2 and are served once after
+    /// two services of lane 0.
     #[test]
     fn levels_yield_to_the_turns_of_lower_ones() {
         let mut arbiter = arbiter(&levels(vec![1, 0, 0], vec![1, 1, 2], 2), 3);

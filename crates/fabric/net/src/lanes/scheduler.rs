@@ -264,7 +264,6 @@ impl Scheduler {
     }
 }
 
-/// Checks that a list has one value for each lane.
 fn one_a_lane<T>(key: &str, values: &[T], lanes: u8) -> Result<(), Fault> {
     let (values, lanes) = (values.len(), usize::from(lanes));
     if values == lanes {
@@ -288,7 +287,6 @@ fn shares_of(shares: &[u32]) -> Result<(Vec<u32>, u32), Fault> {
     Ok((shares.iter().map(|share| if *share == 0 { least } else { *share }).collect(), least))
 }
 
-/// Checks and returns the level of each lane.
 fn levels_of(levels: &[u8], lanes: u8) -> Result<Vec<usize>, Fault> {
     one_a_lane("levels", levels, lanes)?;
     if let Some(lane) = levels.iter().position(|level| *level > LEVEL_MAX) {

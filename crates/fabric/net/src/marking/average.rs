@@ -21,7 +21,6 @@ pub(super) struct Average {
 impl Average {
     pub(super) const ZERO: Self = Self { value: 0.0, until: Time::ZERO };
 
-    /// Returns the average up to the last update.
     pub(super) const fn value(&self) -> f64 {
         self.value
     }
@@ -38,7 +37,6 @@ impl Average {
         self.until = now;
     }
 
-    /// Returns the time of the last update.
     pub(super) const fn until(&self) -> Time {
         self.until
     }

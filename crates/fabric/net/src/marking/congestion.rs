@@ -61,7 +61,6 @@ pub(crate) struct Congestion {
     lane_count: usize,
     /// By channel and lane: packets that were read and have not left, as far as evaluated.
     buffers: Vec<Vec<Standing>>,
-    /// By channel.
     outputs: Vec<Output>,
     /// Averages, if the policy uses any.
     averages: Option<Averages>,

@@ -47,7 +47,7 @@ pub struct Fecn {
 const THRESHOLD_MAX: u8 = 15;
 
 impl Default for Fecn {
-    /// Values that Gran et al. found good on hardware, from memory of them.
+    /// Values that Gran et al. found good on hardware, quoted from memory.
     fn default() -> Self {
         Self { threshold: THRESHOLD_MAX, packet_size: 8, marking_rate: 0, victim_mask: false }
     }
@@ -115,10 +115,8 @@ struct Lane {
 #[derive(Clone, Debug)]
 pub(crate) struct Roots {
     policy: Fecn,
-    /// By lane.
     limit_bytes: Vec<u64>,
     waiting: Waiting,
-    /// By channel and lane.
     lanes: Vec<Lane>,
 }
 

@@ -115,7 +115,6 @@ impl Policy for Red {
 #[derive(Clone, Debug)]
 pub(crate) struct Queues {
     policy: Red,
-    /// By channel.
     thresholds: Vec<RedThresholds>,
     waiting: Waiting,
     seed: u64,

@@ -40,12 +40,10 @@ impl Waiting {
         self.bytes[place]
     }
 
-    /// Returns the lane of an index.
     pub(super) fn lane(&self, place: usize) -> usize {
         place % self.lane_count
     }
 
-    /// Returns the number of indices.
     pub(super) fn len(&self) -> usize {
         self.bytes.len()
     }

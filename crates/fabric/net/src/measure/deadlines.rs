@@ -58,7 +58,6 @@ impl Deadlines {
         }
     }
 
-    /// Records a message that will never be delivered.
     pub(super) fn dropped(&mut self, part: StreamPart) {
         if let (Some(stream), Some(frame)) = (self.stream(part.stream), part.frame) {
             stream.dropped(frame);

@@ -40,7 +40,7 @@ pub(super) struct FlowCollector {
 struct Flow {
     key: FlowKey,
     sections: FlowSums,
-    /// Periods of being held back beyond the last section at the current width.
+    /// Periods beyond the last section at the current width during which flows were held back.
     ahead: Vec<Held>,
     /// Sums by step, if the flow is followed.
     steps: Option<FlowSums>,
@@ -117,7 +117,7 @@ impl FlowCollector {
         }
     }
 
-    /// Counts a period in which a flow was held back.
+    /// Counts a period during which a flow was held back.
     pub(super) fn count_held(
         &mut self,
         grid: &Grid,
@@ -163,7 +163,6 @@ impl FlowCollector {
         }
     }
 
-    /// Returns a flow, if it is counted.
     fn counted(&mut self, flow: FlowId) -> Option<&mut Flow> {
         let flow = &mut self.flows[flow.index()];
         self.is_counted[flow.key.class.index()].then_some(flow)
@@ -171,8 +170,8 @@ impl FlowCollector {
 }
 
 impl Flow {
-    /// Counts a period of being held back by section, and keeps the part beyond the last possible
-    /// section.
+    /// Counts, by section, a period during which a flow was held back, and keeps the part beyond
+    /// the last possible section.
     fn count_held(&mut self, grid: &Grid, held: Held) {
         let reach = Time::ZERO + grid.section() * SECTIONS_MAX as u64;
         for (section, part) in parts(grid.section(), held.from, held.to.min(reach)) {

@@ -43,7 +43,6 @@ impl Steps {
         [step, step + 1].map(|at| (Time::ZERO + self.width * at as u64).min(self.last))
     }
 
-    /// Returns the number of steps that end by `end`.
     pub(super) fn count(&self, end: Time) -> usize {
         if self.width == Span::ZERO {
             return 0;

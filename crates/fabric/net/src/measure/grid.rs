@@ -27,7 +27,6 @@ pub(super) struct Grid {
 }
 
 impl Grid {
-    /// Creates the grid of a run that lasts until `time`.
     pub(super) fn new(time: Time) -> Self {
         assert!(time > Time::ZERO, "a run lasts");
         let width = |doublings: u32| time.as_ps().div_ceil((SLICES_MAX as u64) << doublings);
@@ -48,7 +47,6 @@ impl Grid {
         slice / SLICES_PER_SECTION
     }
 
-    /// Returns the number of sections that have ended.
     pub(super) fn sections(&self) -> usize {
         self.sections
     }

@@ -170,7 +170,6 @@ impl Merged {
         Self { histogram, longest }
     }
 
-    /// Returns the longest latency, or `None` without messages.
     pub(super) fn longest(&self) -> Option<Span> {
         (self.messages() > 0).then_some(self.longest)
     }

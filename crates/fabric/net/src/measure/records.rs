@@ -47,7 +47,6 @@ impl Records {
         }
     }
 
-    /// Returns the recorded deliveries, in arbitrary order.
     pub(super) fn kept(&self) -> &[Delivery] {
         &self.kept
     }

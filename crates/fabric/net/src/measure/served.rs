@@ -69,9 +69,9 @@ enum Sum {
     Sent,
     /// Payload created by the endpoint and delivered.
     SentDelivered,
-    /// Payload created for it.
+    /// Payload created for the endpoint.
     Destined,
-    /// Payload delivered to it.
+    /// Payload delivered to the endpoint.
     Received,
 }
 

@@ -17,9 +17,9 @@ pub(super) struct Slice {
     pub(super) delivered_wire_bytes: u64,
     /// Messages created in the slice and delivered at any time.
     pub(super) followed_messages: u64,
-    /// Messages among these that policing delayed.
+    /// Followed messages that policing delayed.
     pub(super) delayed_messages: u64,
-    /// Messages among these that policing demoted.
+    /// Followed messages that policing demoted.
     pub(super) demoted_messages: u64,
     /// Sum of the latencies of the messages created in the slice and delivered.
     pub(super) latency_sum_ps: u128,

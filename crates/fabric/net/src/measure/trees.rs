@@ -98,7 +98,6 @@ impl Trees {
         }
     }
 
-    /// Returns the time of the next inspection, if there is one.
     pub(super) fn next(&self) -> Option<Time> {
         self.looks.end_of(self.times.len())
     }

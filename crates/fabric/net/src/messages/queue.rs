@@ -6,7 +6,6 @@ use gingham_kernel::Time;
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Queue {
-    /// First and last message.
     ends: Option<(MessageSlot, MessageSlot)>,
 }
 

@@ -10,7 +10,6 @@ use gingham_kernel::Time;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-/// State of a DMA engine.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Dma {
     /// Message and payload, by priority and order of acceptance.

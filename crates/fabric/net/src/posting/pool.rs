@@ -18,7 +18,6 @@ use crate::messages::{Messages, Queue};
 use gingham_kernel::{Span, Time};
 use std::collections::BTreeMap;
 
-/// Credits shared by some messages.
 #[derive(Clone, Debug)]
 pub(super) struct Pool {
     free: u32,
@@ -42,7 +41,6 @@ impl Pool {
         Self { free: credits, waiting: Queue::EMPTY, retries: Vec::new(), attempt: None }
     }
 
-    /// Whether no credit is free.
     pub(super) fn is_empty(&self) -> bool {
         self.free == 0
     }

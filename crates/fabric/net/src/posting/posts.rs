@@ -12,7 +12,6 @@ use std::collections::{BTreeMap, VecDeque};
 /// Effects of posting, to be carried out in order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Outcome {
-    /// A message was accepted.
     Accepted(MessageSlot),
     /// A message is in the send buffer and may leave.
     Ready(MessageSlot),
@@ -20,7 +19,6 @@ pub(crate) enum Outcome {
     WakeAt(EndpointId, Time),
 }
 
-/// Posting state of all endpoints.
 #[derive(Clone, Debug)]
 pub(crate) struct Posts {
     plan: AdapterPlan,
@@ -43,7 +41,6 @@ pub(crate) struct Posts {
     number: u64,
 }
 
-/// Scheduled work.
 #[derive(Clone, Copy, Debug)]
 enum Due {
     /// An attempt at this pool.
@@ -109,7 +106,7 @@ impl Posts {
         !std::mem::replace(&mut self.is_carrying, true)
     }
 
-    /// Takes the next outcome to be carried out; without one, carrying out has ended.
+    /// Takes the next outcome to be carried out; ends carrying out if there is none.
     pub(crate) fn next_outcome(&mut self) -> Option<Outcome> {
         let outcome = self.outcomes.pop_front();
         self.is_carrying = outcome.is_some();
@@ -148,7 +145,6 @@ impl Posts {
         self.await_attempt(place, message.source, now);
     }
 
-    /// Returns the number of full send buffers.
     pub(crate) fn full_buffers(&self) -> u64 {
         let of_buffers = &self.pools[..self.buffers];
         of_buffers.iter().filter(|pool| pool.is_empty()).count() as u64

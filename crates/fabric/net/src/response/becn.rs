@@ -55,7 +55,7 @@ pub struct Delay {
 }
 
 impl Default for Becn {
-    /// Values that Gran et al. found good on hardware, from memory of them; the linear table is
+    /// Values that Gran et al. found good on hardware, quoted from memory; the linear table is
     /// ours.
     fn default() -> Self {
         Self { increase: 1, timer: 150, min: 0, limit: 127, table: Vec::new() }

@@ -66,10 +66,10 @@ impl Dcqcn {
 }
 
 impl Default for Dcqcn {
-    /// Zhu et al. 2015, table of section 5, for 40 Gb/s, from memory of them; `hyper` is ten times
+    /// Zhu et al. 2015, table of section 5, for 40 Gb/s, quoted from memory; `hyper` is ten times
     /// `additive`, and the lowest rate 100 Mb/s, as in the simulator of Li et al. 2019 (HPCC). That
-    /// simulator (`simulation/run.py`) scales both increases with the rate of the adapter, as is done
-    /// here; scaling the byte counter as well is ours.
+    /// simulator (`simulation/run.py`) scales both increases with the rate of the adapter, as is
+    /// done here; scaling the byte counter as well is ours.
     fn default() -> Self {
         Self {
             g: 1.0 / 256.0,

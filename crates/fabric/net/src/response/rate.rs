@@ -40,7 +40,6 @@ impl Rate {
         Self { share: 1.0, lowest, highest }
     }
 
-    /// Returns the rate as a share of the highest.
     pub(super) const fn share(&self) -> f64 {
         self.share
     }
@@ -50,7 +49,6 @@ impl Rate {
         self.share / self.lowest
     }
 
-    /// Returns the lowest rate as a share of the highest.
     pub(super) const fn lowest(&self) -> f64 {
         self.lowest
     }
@@ -66,7 +64,7 @@ impl Rate {
     }
 }
 
-/// Highest rate of a flow, in bytes.
+/// Highest rate of a flow.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Highest {
     bytes_per_second: f64,
@@ -111,7 +109,7 @@ pub(super) fn scaled(span: Span, factor: f64) -> Span {
 }
 
 impl Pace {
-    /// Returns the pace of a share of its rate.
+    /// Returns the pace at a share of this rate.
     fn slower(self, share: f64) -> Self {
         #[expect(
             clippy::cast_possible_truncation,

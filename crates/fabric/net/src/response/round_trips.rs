@@ -11,7 +11,6 @@
 use gingham_kernel::{Span, Time};
 use std::collections::VecDeque;
 
-/// Measured round trip.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct RoundTrip {
     /// Time from the start of a packet on its link to the complete arrival of its acknowledgement;

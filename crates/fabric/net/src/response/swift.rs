@@ -44,8 +44,8 @@ pub struct Swift {
 }
 
 impl Default for Swift {
-    /// `base_target` from memory of the paper's testbed; the others are those of htsim's Swift
-    /// (`swift.cpp`), which calls several of them guesses.
+    /// `base_target` is that of the paper's testbed, quoted from memory; the others are those of
+    /// htsim's Swift (`swift.cpp`), which calls several of them guesses.
     fn default() -> Self {
         Self {
             base_target: Span::from_ps(25_000_000),

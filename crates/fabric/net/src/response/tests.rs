@@ -26,8 +26,8 @@ fn rate(limits: &Limits) -> f64 {
     f64::from(HIGHEST_PS) / f64::from(u32::try_from(refill_ps).unwrap())
 }
 
-/// Measures recovery after one decrease from a rate: the time of the packets until it is back, one
-/// packet at each rate, in packets at the lowest one. The last packet counts in part.
+/// Measures the recovery from one decrease: the time until the rate `from` is reached again, with
+/// one packet at each rate, in packet times at the lowest rate. The last packet counts in part.
 fn recovery(response: &Response, from: f64) -> f64 {
     let mut limits = limits();
     let mut responder = response.start(&limits);

@@ -32,9 +32,7 @@ type Useful = SmallVec<[(ChannelId, LaneSet); 2]>;
 /// Free lanes of all outputs.
 #[derive(Clone, Debug)]
 pub(super) struct AtLeastOne {
-    /// By channel.
     free: Box<[LaneSet]>,
-    /// Cache of useful outputs by pair and VC class.
     useful: BTreeMap<(EndpointId, EndpointId, VcClass), Useful>,
 }
 

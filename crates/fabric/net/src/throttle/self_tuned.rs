@@ -24,7 +24,7 @@ use gingham_kernel::{Span, Time};
 use gingham_topology::EndpointId;
 use std::collections::VecDeque;
 
-/// Returns the endpoint that is woken for counts: any would do.
+/// Returns the endpoint that is woken for counts; the choice is arbitrary.
 pub(super) fn gatherer() -> EndpointId {
     EndpointId::new(0)
 }
@@ -63,7 +63,7 @@ struct Sample {
     due: Time,
 }
 
-/// State of the hosts' knowledge.
+/// Self-tuned throttling as known to the hosts: samples, estimate and tuning period.
 #[derive(Clone, Debug)]
 pub(super) struct SelfTuned {
     plan: SelfTunedPlan,

@@ -17,7 +17,6 @@
 
 use super::self_tuned::SelfTunedPlan;
 
-/// Measurements of a tuning period.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Period {
     pub(super) gathers: u32,
@@ -51,13 +50,11 @@ pub(super) struct Tuner {
 }
 
 impl Tuner {
-    /// Returns the initial state for `buffers` buffers.
     pub(super) fn new(plan: &SelfTunedPlan, buffers: u64) -> Self {
         let threshold = buffers * u64::from(plan.threshold_millionths);
         Self { buffers, threshold, last: None, best: None, far_below: 0 }
     }
 
-    /// Returns the threshold, in millionths of a buffer.
     pub(super) fn threshold(&self) -> u64 {
         self.threshold
     }

@@ -26,17 +26,16 @@ struct Running {
 /// Sums over the counted frames of a stream.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct FrameSums {
-    /// Frames that have arrived.
     pub(super) frames: u32,
-    /// Frames later than their deadline.
     pub(super) missed: u32,
-    /// Total lateness of these, in picoseconds.
+    /// Total lateness of the missed frames, in picoseconds.
     pub(super) late_ps: u128,
-    /// Frames later than the fixed clock with its slack.
+    /// Frames that arrive after the deadline of the fixed clock plus its slack.
     pub(super) missed_fixed: u32,
-    /// Frames that arrived and whose predecessor arrived.
+    /// Frames that arrived and whose predecessor also arrived.
     pub(super) intervals: u32,
-    /// Total excess of the times between these over the interval, in picoseconds.
+    /// Total excess of the intervals between these frames over the planned interval, in
+    /// picoseconds.
     pub(super) excess_ps: i128,
     /// Sum of the squares of these excesses.
     pub(super) excess_squared_ps: u128,
@@ -47,12 +46,11 @@ impl Clock {
         Self { interval, plan, running: None, delivered: 0, sums: FrameSums::default() }
     }
 
-    /// Returns the time between frames.
     pub(super) fn interval(&self) -> Span {
         self.interval
     }
 
-    /// Returns the number of warm-up frames, which do not count, that have arrived.
+    /// Returns the number of warm-up frames that have arrived; they are not counted.
     pub(super) fn warm_up_frames(&self) -> u32 {
         self.delivered.min(self.plan.warm_up_frames)
     }

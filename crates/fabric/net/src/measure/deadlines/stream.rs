@@ -54,7 +54,6 @@ impl StreamFrames {
         self.judge();
     }
 
-    /// Returns a frame in progress.
     fn frame(&mut self, part: FramePart) -> &mut Frame {
         let first = self.begun as usize - self.under_way.len();
         &mut self.under_way[part.number as usize - first]

@@ -15,7 +15,7 @@ pub(super) struct FlowSum {
     followed_messages: u64,
     /// Sum of the latencies of these messages.
     latency_sum_ps: u128,
-    /// Time of being held back, by reason.
+    /// Time during which the flow was held back, by reason, in ps.
     held_ps: [u64; 3],
     /// Packets whose acknowledgements arrived.
     pub(super) answered_packets: u64,
@@ -51,7 +51,8 @@ impl FlowSum {
         (answered > 0.0).then(|| marked / answered)
     }
 
-    /// Returns the picoseconds of being held back by reason: window, rate limit, tokens.
+    /// Returns the time, in picoseconds, during which window, rate limit and tokens held the flow
+    /// back.
     pub(super) fn held_ps(&self) -> [f64; 3] {
         self.held_ps.map(|ps| real(u128::from(ps)))
     }
@@ -75,13 +76,11 @@ impl Add for FlowSum {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum SumOf {
-    /// Messages created, with their bytes.
     Created,
-    /// Messages delivered, with their bytes.
     Delivered,
     /// Messages created here and delivered at any time, with their latencies in picoseconds.
     Journeys,
-    /// Periods of being held back, in picoseconds.
+    /// Periods during which the flow was held back, in picoseconds.
     Held(Hold),
     /// Packets acknowledged, with the number of marked ones.
     Answers,
@@ -126,7 +125,7 @@ impl Entry {
         SumOf::ALL[(self.place % SUMS) as usize]
     }
 
-    /// Adds another entry of the same place. Returns whether the result fits.
+    /// Adds the amounts of an entry with the same place. Returns whether the sums fit.
     fn join(&mut self, other: &Self) -> bool {
         let number = self.number.checked_add(other.number);
         let amount = self.amount.checked_add(other.amount);
@@ -195,7 +194,6 @@ impl FlowSums {
         self.0.dedup_by(|later, earlier| later.place == earlier.place && earlier.join(later));
     }
 
-    /// Returns the index after the entries of a place.
     fn end_of(&self, place: u32) -> usize {
         self.0.partition_point(|entry| entry.place <= place)
     }

@@ -112,7 +112,6 @@ impl Sender {
         }
     }
 
-    /// Returns the creation time of the next message, if there is one.
     pub(in crate::traffic) fn next_arrival(&self) -> Option<Time> {
         let next = self.ahead.map(|ahead| ahead.at + self.held);
         next.filter(|at| !self.has_crashed(*at))
@@ -131,7 +130,6 @@ impl Sender {
         Draft { destination: self.plan.destination, payload_bytes }
     }
 
-    /// Returns the stream part of the last message drawn.
     pub(in crate::traffic) fn drawn(&self) -> Option<StreamPart> {
         self.drawn
     }
