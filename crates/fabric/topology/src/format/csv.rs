@@ -89,7 +89,6 @@ impl Columns {
     }
 }
 
-/// Reads edges.
 pub(super) fn read(text: &str) -> Result<Parsed, Faults> {
     let heading = text.lines().find(|line| !is_comment(line)).unwrap_or("");
     let most = |separator: &&char| heading.matches(**separator).count();

@@ -23,7 +23,6 @@ macro_rules! add {
     };
 }
 
-/// Draws `fabric`.
 pub(super) fn write(fabric: &Fabric) -> Written {
     let mut text = String::from(
         "graph fabric {\n  rankdir=BT;\n  ranksep=1.2;\n  node [fontname=\"sans-serif\"];\n",

@@ -57,7 +57,6 @@ pub(super) struct Collected {
 }
 
 impl Collected {
-    /// Keeps the fault of a result, if there is one.
     pub(super) fn keep(&mut self, result: Result<(), FormatError>) {
         if let Err(fault) = result {
             self.total += 1;

@@ -47,7 +47,6 @@ const KINDS: [(&str, NodeKind); 21] = [
     ("gateway", NodeKind::Router),
 ];
 
-/// Returns the kind of node that a word names.
 pub(super) fn kind(word: &str) -> Option<NodeKind> {
     let word = word.trim().to_ascii_lowercase();
     KINDS.iter().find(|(name, _)| *name == word).map(|(_, kind)| *kind)
@@ -75,7 +74,6 @@ pub(super) fn speed(text: &str) -> Option<ToldSpeed> {
 /// One end of an edge: index of the node, and the port if the edge names one.
 pub(super) type End = (usize, Option<u16>);
 
-/// An edge.
 pub(super) struct Edge {
     pub(super) line: u32,
     pub(super) ends: [End; 2],

@@ -23,7 +23,6 @@ use std::collections::{BTreeMap, BTreeSet};
 const EXPECTED: &str = "expected GraphML, with elements such as `<node id=\"n0\"/>` and \
                         `<edge source=\"n0\" target=\"n1\"/>`";
 
-/// Reads a graph.
 pub(super) fn read(text: &str) -> Result<Parsed, FormatError> {
     let document = Document::parse(text).map_err(|error| {
         let place = error.pos();

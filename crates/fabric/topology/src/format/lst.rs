@@ -48,7 +48,6 @@ pub(super) fn is_link(line: &str) -> bool {
     kind.is_some_and(|kind| node_kind(kind).is_some() || kind == "**") && line.contains("NodeGUID:")
 }
 
-/// One end of a link.
 struct End<'a> {
     kind: NodeKind,
     ports: u16,
@@ -70,7 +69,6 @@ struct Links {
     findings: Vec<Finding>,
 }
 
-/// Reads a list of links.
 pub(super) fn read(text: &str) -> Result<Parsed, Faults> {
     let mut links = Links::default();
     let mut faults = Collected::default();

@@ -111,7 +111,6 @@ impl Draft {
             .expect("a generator gives each of its ports one cable");
     }
 
-    /// Returns the finished fabric.
     pub(super) fn build(self) -> Fabric {
         self.builder.build()
     }

@@ -25,11 +25,9 @@ const DIMENSIONS_MAX: usize = 32;
 pub(super) struct Lattice<'a> {
     /// Key and value of the parameter that gave the sizes, for errors.
     pub(super) parameter: (&'static str, &'a dyn std::fmt::Debug),
-    /// Size of each dimension.
     pub(super) dimensions: &'a [u32],
     /// Whether opposite edges are joined.
     pub(super) wraps: bool,
-    /// Hosts on each switch.
     pub(super) hosts_per_switch: u32,
 }
 

@@ -35,11 +35,9 @@ pub enum LidOwner {
 /// LIDs of a fabric.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Lids {
-    /// Owner by LID.
     owners: Vec<Option<LidOwner>>,
     /// By endpoint: base LID and LMC.
     of_endpoints: Vec<Option<(u16, u8)>>,
-    /// LID by switch.
     of_switches: Vec<Option<u16>>,
     is_made_up: bool,
 }
@@ -171,7 +169,6 @@ pub(super) fn port_guid(fabric: &Fabric, owner: LidOwner) -> Option<Guid> {
     fabric.node(port.node).addresses.get(&port.port)?.guid
 }
 
-/// Returns the name of an owner, for messages.
 pub(super) fn name(fabric: &Fabric, owner: LidOwner) -> String {
     match owner {
         LidOwner::Endpoint { endpoint, .. } => fabric.endpoint_name(endpoint),

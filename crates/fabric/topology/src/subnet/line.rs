@@ -9,7 +9,6 @@ use crate::format::{FaultCode, FormatError, count};
 /// A line with its number, from 1.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Line<'a> {
-    /// Number of the line, from 1.
     pub(super) number: u32,
     /// Text of the line without the blanks at its end.
     pub(super) text: &'a str,
@@ -29,7 +28,6 @@ impl<'a> Line<'a> {
         self.says(format!("cannot read {shown:?}"), format!("expected {expected}"))
     }
 
-    /// Returns an error at this line with the given message.
     pub(super) fn says(
         &self,
         message: impl Into<String>,

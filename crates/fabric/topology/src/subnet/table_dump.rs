@@ -57,7 +57,6 @@ enum Part {
     Closed,
     /// A table of `opensm.fdbs`, which extends to the next heading.
     Open,
-    /// A multicast table.
     Multicast,
 }
 
@@ -159,7 +158,7 @@ fn closing(text: &str) -> Option<(u64, bool)> {
     is_closing.then(|| Some((number(count)?, rest.starts_with("valid")))).flatten()
 }
 
-/// Recognises headings of columns, comments, and messages of the tools.
+/// Whether a line is a heading of columns, a comment, or a message of the tools.
 fn is_passed_over(text: &str) -> bool {
     const BEGINNINGS: [&str; 6] =
         ["#", "Lid  Out", "Port     Info", "LID    : Port", "***", "ibwarn:"];

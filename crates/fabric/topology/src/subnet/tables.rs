@@ -41,7 +41,6 @@ pub struct ForwardingEntry<'a> {
     pub name: Option<&'a str>,
 }
 
-/// Parses a unicast LID.
 pub(super) fn lid(line: Line<'_>, word: Option<&str>) -> Result<u16, FormatError> {
     let lid = word.and_then(number).and_then(|lid| u16::try_from(lid).ok());
     lid.filter(|lid| *lid <= LID_MAX)

@@ -11,7 +11,6 @@ use crate::{DraftNode, FabricBuilder, Finding, FindingKind, NodeKind};
 use gingham_kernel::Length;
 use std::collections::BTreeMap;
 
-/// Reads an anynet file.
 pub(in crate::format) fn read(text: &str) -> Result<Parsed, Faults> {
     let mut net = Net::default();
     let mut faults = Collected::default();

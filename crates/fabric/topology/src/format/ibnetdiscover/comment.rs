@@ -31,7 +31,6 @@ pub(super) struct Words<'a> {
 /// Output of tools in the place of an unknown LID.
 #[derive(Debug, PartialEq, Eq, Clone, Copy)]
 pub(super) enum NoLid {
-    /// Nothing.
     Empty,
     /// `-1`, or another negative number.
     Negative,
@@ -53,7 +52,6 @@ pub(super) enum Comment<'a> {
     Described { head: Words<'a>, description: &'a str, tail: Words<'a> },
 }
 
-/// Parses the text after `#`.
 pub(super) fn comment(cursor: Cursor<'_>) -> Result<Comment<'_>, LineError> {
     let rest = cursor.rest();
     let Some(first) = rest.find('"') else {

@@ -28,7 +28,6 @@ impl<'a> Cursor<'a> {
         cursor
     }
 
-    /// Returns the unread text.
     pub(super) fn rest(&self) -> &'a str {
         &self.line[self.at..self.end]
     }
@@ -71,7 +70,6 @@ impl<'a> Cursor<'a> {
         (Self { end: middle, ..*self }, Self { at: middle + skip, ..*self })
     }
 
-    /// Parses a decimal number.
     pub(super) fn number<T: FromStr>(&mut self, what: &str) -> Result<T, LineError> {
         let start = *self;
         let digits = self.take_while(|c| c.is_ascii_digit());

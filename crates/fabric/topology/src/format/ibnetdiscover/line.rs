@@ -50,7 +50,6 @@ pub(super) struct NodeLine<'a> {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct PortLine<'a> {
     pub(super) port: u16,
-    /// GUID of this port.
     pub(super) guid: Option<Guid>,
     pub(super) lid: Option<u16>,
     pub(super) no_lid: Option<NoLid>,
@@ -103,7 +102,6 @@ const GROUPING: [&str; 3] = ["Chassis ", "Hostname: ", "Non-Chassis Nodes"];
 const LINE: &str = "a node (`Switch`, `Ca` or `Rt`), a port (`[1]`), an identity (`vendid=`), \
                     a comment (`#`) or a blank line";
 
-/// Parses one line.
 pub(super) fn statement(line: &str) -> Result<Statement<'_>, LineError> {
     let cursor = Cursor::new(line);
     let rest = cursor.rest();

@@ -72,12 +72,10 @@ impl<'a> NodeKey<'a> {
     }
 }
 
-/// Node of the next port lines.
 #[derive(Debug, Default, Clone, Copy)]
 enum Current {
     #[default]
     Nobody,
-    /// Index of a record.
     Record(usize),
     /// A node whose record could not be read; the fault is already reported.
     Unreadable,

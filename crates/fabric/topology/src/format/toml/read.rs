@@ -7,7 +7,6 @@ use crate::format::text::Parsed;
 use crate::{FabricBuilder, Identity, Node, NodeKind};
 use std::collections::BTreeMap;
 
-/// Reads a TOML file.
 pub(in crate::format) fn read(text: &str) -> Result<Parsed, FormatError> {
     let file: File = ::toml::from_str(text).map_err(|error| place(text, &error))?;
     let mut nodes = Vec::new();

@@ -57,7 +57,6 @@ impl AddressTable {
     }
 }
 
-/// A table `[[cable]]`.
 #[derive(Deserialize, Debug)]
 #[serde(deny_unknown_fields)]
 pub(super) struct CableTable {

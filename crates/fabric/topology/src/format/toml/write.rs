@@ -4,7 +4,6 @@ use crate::format::text::Written;
 use crate::{Address, Cable, Fabric, LinkSpeed, Node, NodeKind};
 use std::fmt::Write as _;
 
-/// Writes `fabric` as TOML.
 pub(in crate::format) fn write(fabric: &Fabric) -> Written {
     let mut text = String::from("# A fabric of gingham.\n");
     for node in fabric.nodes() {

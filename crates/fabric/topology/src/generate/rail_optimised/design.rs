@@ -292,8 +292,9 @@ fn spines_and_uplinks(of: &RailOptimised, leaves: u32) -> Result<(u32, u32), Gen
     Ok((spines, uplinks))
 }
 
-/// The fewest switches above that `cables` go to in equal parts of at most `part_max`, and the part; a
-/// last part is filled up if `cables_max` allows. `None` if there are more than `cables_max`.
+/// Returns the smallest number of upper switches for `cables` cables, and the cables to each, at
+/// most `part_max`. All switches get equally many, so the total is rounded up. `None` if it would
+/// exceed `cables_max`.
 fn spread(cables: u32, part_max: u32, cables_max: u32) -> Option<(u32, u32)> {
     let parts = (1..=part_max.min(cables)).rev();
     let filled = parts.map(|part| (cables.div_ceil(part), part));

@@ -97,7 +97,6 @@ pub(super) struct Load {
 }
 
 impl Load {
-    /// Creates the load without any paths.
     pub(crate) fn new(fabric: &Fabric) -> Self {
         Self { paths: vec![0; fabric.channel_count()] }
     }

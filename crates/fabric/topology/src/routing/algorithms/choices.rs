@@ -23,7 +23,6 @@ id_type!(
 /// A legal next channel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Choice {
-    /// Channel to take.
     pub(crate) channel: ChannelId,
     /// State at its end.
     pub(crate) to: State,

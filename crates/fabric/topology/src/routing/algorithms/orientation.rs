@@ -71,7 +71,6 @@ impl Orientation {
         Self { up, has_several_roots }
     }
 
-    /// Returns whether a channel between switches goes up.
     pub(super) fn is_up(&self, channel: ChannelId) -> bool {
         self.up[channel.index()]
     }

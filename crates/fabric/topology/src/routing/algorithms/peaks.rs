@@ -55,7 +55,6 @@ impl Order {
         Self { places }
     }
 
-    /// Returns whether `switch` is higher than `than`.
     pub(super) fn is_higher(&self, switch: NodeId, than: NodeId) -> bool {
         self.places[switch.index()] < self.places[than.index()]
     }

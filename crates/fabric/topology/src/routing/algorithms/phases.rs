@@ -31,7 +31,6 @@ pub(crate) fn switch_of(state: State) -> NodeId {
     NodeId::new(state.index() / PHASES)
 }
 
-/// Returns the initial state of packets at a switch.
 pub(crate) fn start(switch: NodeId) -> State {
     State::new(switch.index() * PHASES + MAY_GO_UP)
 }

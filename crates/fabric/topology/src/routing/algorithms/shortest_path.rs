@@ -67,7 +67,6 @@ impl AlgorithmParameters for ShortestPath {
     }
 }
 
-/// Returns the channels that lead one hop nearer to `destination`.
 pub(super) fn toward(graph: &SwitchGraph, destination: NodeId) -> Choices {
     Choices::one_hop_nearer(1, graph.distances(destination), |state| {
         graph.hops_from(NodeId::new(state.index())).iter().copied().map(onward)

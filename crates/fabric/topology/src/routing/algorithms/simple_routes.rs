@@ -92,7 +92,6 @@ impl AlgorithmParameters for SimpleRoutes {
 
 /// Cost of a channel without load.
 const UNIT: u64 = 1 << 20;
-/// Largest weight.
 const WEIGHT_MAX: f64 = 100.0;
 
 /// Computes one path from every switch with endpoints to every endpoint.
@@ -212,9 +211,7 @@ struct Cheapest {
 struct CheapestPaths<'a> {
     graph: &'a SwitchGraph,
     orientation: &'a Orientation,
-    /// By state.
     known: Vec<Cheapest>,
-    /// Number of searches so far.
     count: u64,
     /// States by the lower bound of the cost of a path through them.
     open: BinaryHeap<Reverse<(u64, State)>>,

@@ -76,13 +76,11 @@ impl EscapeLanes {
         self.classes.iter().fold(LaneSet::EMPTY, |all, of| all | of.escape.all)
     }
 
-    /// Returns every set of lanes that packets may use or wait for on some channel.
     pub(super) fn sets(&self) -> impl Iterator<Item = LaneSet> {
         let of = |of: &ClassLanes| [of.adaptive].into_iter().chain(of.escape.sets());
         self.classes.iter().flat_map(of).chain([self.all_escape()])
     }
 
-    /// Marks channels that were added later, up to `channel_count`, as outside of the dimensions.
     pub(super) fn add_outside(&mut self, channel_count: usize) {
         if let Some(datelines) = &mut self.datelines {
             datelines.add_outside(channel_count);

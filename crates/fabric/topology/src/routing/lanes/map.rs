@@ -33,7 +33,6 @@ pub type LaneRow = [u8; LEVELS];
 /// Tables of all switches and adapters.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LaneMap {
-    /// Distinct rows.
     rows: Vec<LaneRow>,
     /// By switch: index into `rows` by input port and output port, both up to the highest in use.
     switches: Vec<Vec<u32>>,

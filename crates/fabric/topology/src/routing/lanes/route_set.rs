@@ -42,7 +42,6 @@ impl From<ChannelId> for Buffer {
 /// Lanes of a channel; a packet holds or waits for any one of them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Buffers {
-    /// Channel of all lanes.
     pub(crate) channel: ChannelId,
     /// At least one lane.
     pub(crate) lanes: LaneSet,
@@ -54,7 +53,6 @@ impl Buffers {
         self.lanes.lanes().map(move |lane| Buffer { channel: self.channel, lane })
     }
 
-    /// Returns whether `buffer` is one of these.
     pub(crate) fn contains(self, buffer: Buffer) -> bool {
         self.channel == buffer.channel && self.lanes.contains(buffer.lane)
     }
@@ -196,7 +194,8 @@ fn whole_group(walk: &Walk<'_>, graph: &SwitchGraph) -> Option<Group> {
     })
 }
 
-/// Groups the senders of a walk by VC class and first lanes, in the order of their first.
+/// Groups the senders of a walk by VC class and first lanes, in the order of the first sender of
+/// each group.
 fn group(
     fabric: &Fabric,
     graph: &SwitchGraph,

@@ -58,7 +58,6 @@ impl ServiceLevels {
         });
     }
 
-    /// Returns whether all pairs have level 0.
     pub(super) fn are_zero(&self) -> bool {
         self.levels.is_empty()
     }

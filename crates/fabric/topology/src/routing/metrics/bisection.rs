@@ -94,7 +94,6 @@ struct Matching<'a> {
     graph: SwitchGraph,
     routes: &'a Routes,
     walker: Walker,
-    /// Number of flows by channel.
     flows: Vec<u32>,
     /// The channels of all flows, flow by flow.
     channels: Vec<ChannelId>,

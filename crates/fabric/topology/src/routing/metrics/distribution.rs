@@ -7,7 +7,6 @@ pub struct Distribution {
 }
 
 impl Distribution {
-    /// Adds pairs with a value.
     pub(crate) fn add(&mut self, number: usize, pairs: u64) {
         if self.pairs.len() <= number {
             self.pairs.resize(number + 1, 0);
@@ -46,7 +45,6 @@ pub(super) fn ratio(numerator: u64, denominator: u64) -> Option<f64> {
     (denominator > 0).then(|| real(numerator) / real(denominator))
 }
 
-/// Converts a count to floating point.
 #[expect(clippy::cast_precision_loss, reason = "statistics need few digits")]
 pub(super) fn real(count: u64) -> f64 {
     count as f64

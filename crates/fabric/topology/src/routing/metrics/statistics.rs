@@ -330,7 +330,6 @@ impl<'a> Tally<'a> {
     }
 }
 
-/// Lengths of a walk.
 #[derive(Clone, Copy)]
 struct Lengths {
     switches: usize,

@@ -21,7 +21,6 @@ pub(crate) const UNREACHED: u32 = u32::MAX;
 /// A channel from a switch to another switch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Hop {
-    /// Channel of the hop.
     pub(crate) channel: ChannelId,
     /// Switch at its end.
     pub(crate) to: NodeId,
@@ -30,7 +29,6 @@ pub(crate) struct Hop {
 /// Far end of an endpoint's cable.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Attachment {
-    /// A switch.
     Switch(NodeId),
     /// Another endpoint, directly cabled.
     Peer(EndpointId),
@@ -84,7 +82,6 @@ pub(crate) fn attachment(fabric: &Fabric, endpoint: EndpointId) -> Attachment {
 }
 
 impl SwitchGraph {
-    /// Builds the view of a fabric.
     pub(crate) fn new(fabric: &Fabric) -> Self {
         let switch_count = fabric.switches().len();
         let (mut first, mut steps) = (vec![0], Vec::new());
@@ -114,7 +111,6 @@ impl SwitchGraph {
         Self { first, steps, attachments, ejections, is_host, residents, ports_0, host_counts }
     }
 
-    /// Returns the number of switches.
     pub(crate) fn switch_count(&self) -> usize {
         self.residents.len()
     }
@@ -131,17 +127,14 @@ impl SwitchGraph {
         &self.steps[self.first[switch.index()]..self.first[switch.index() + 1]]
     }
 
-    /// Returns the number of hops of all switches.
     pub(crate) fn hop_count(&self) -> usize {
         self.steps.len()
     }
 
-    /// Returns the neighbour of an endpoint.
     pub(crate) fn attachment(&self, endpoint: EndpointId) -> Attachment {
         self.attachments[endpoint.index()]
     }
 
-    /// Returns the channel into an endpoint.
     pub(crate) fn ejection(&self, endpoint: EndpointId) -> ChannelId {
         self.ejections[endpoint.index()]
     }
@@ -151,7 +144,6 @@ impl SwitchGraph {
         self.is_host[endpoint.index()]
     }
 
-    /// Returns the number of endpoints.
     pub(crate) fn endpoint_count(&self) -> usize {
         self.attachments.len()
     }

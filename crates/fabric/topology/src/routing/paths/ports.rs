@@ -44,12 +44,10 @@ impl PartialEq for Ports {
 impl Eq for Ports {}
 
 impl Ports {
-    /// Returns `count` zeros.
     pub(crate) fn zeros(count: usize) -> Self {
         Self::Bytes(vec![0; count])
     }
 
-    /// Returns the number of ports.
     pub(crate) fn len(&self) -> usize {
         match self {
             Self::Bytes(ports) => ports.len(),
@@ -57,7 +55,6 @@ impl Ports {
         }
     }
 
-    /// Returns the port at an index.
     #[inline]
     pub(crate) fn at(&self, place: usize) -> u16 {
         match self {
@@ -110,7 +107,6 @@ impl Ports {
 }
 
 impl<'a> PortSlice<'a> {
-    /// Returns the number of ports.
     pub(crate) fn len(self) -> usize {
         match self {
             Self::Bytes(ports) => ports.len(),
@@ -118,7 +114,6 @@ impl<'a> PortSlice<'a> {
         }
     }
 
-    /// Returns the port at an index.
     #[inline]
     pub(crate) fn at(self, place: usize) -> u16 {
         match self {

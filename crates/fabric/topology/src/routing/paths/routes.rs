@@ -57,14 +57,11 @@ pub(crate) fn joins_switches(fabric: &Fabric, channel: ChannelId) -> bool {
 /// Channels of a packet from a source switch to a destination.
 #[derive(Debug)]
 pub(crate) struct Walk<'a> {
-    /// Switch of the source.
     pub(crate) source: NodeId,
-    /// Destination of the packet.
     pub(crate) to: EndpointId,
     /// Channels from the source switch on; if they end in a loop, the channel that closes it is
     /// listed twice.
     pub(crate) channels: &'a [ChannelId],
-    /// Outcome of following the route.
     pub(crate) end: WalkEnd,
 }
 
@@ -251,7 +248,6 @@ impl Routes {
         }
     }
 
-    /// Follows the routes of one row, as [`Self::walk_all`] does.
     pub(crate) fn walk_row(
         &self,
         fabric: &Fabric,

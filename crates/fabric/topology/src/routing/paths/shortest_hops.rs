@@ -26,7 +26,6 @@ pub(crate) struct ShortestHops {
 }
 
 impl ShortestHops {
-    /// Computes the hops of a fabric.
     pub(super) fn new(fabric: &Fabric) -> Self {
         let graph = SwitchGraph::new(fabric);
         let hop = |hops: u32| u16::try_from(hops).unwrap_or(UNREACHED);

@@ -58,9 +58,7 @@ pub struct FallBacks {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Destination {
     row: u32,
-    /// Switch of the endpoint.
     switch: NodeId,
-    /// Channel into the destination.
     ejection: ChannelId,
 }
 
@@ -417,12 +415,10 @@ impl<'a> SourceRoutesBuilder<'a> {
         assert!(is_complete, "every switch ends its path");
     }
 
-    /// Extends the path by `channel`.
     pub(crate) fn push(&mut self, channel: ChannelId) {
         self.routes.ports.push(self.fabric.source(channel).port);
     }
 
-    /// Extends the path by these channels.
     pub(crate) fn extend(&mut self, channels: &[ChannelId]) {
         for channel in channels {
             self.push(*channel);
@@ -457,7 +453,6 @@ impl<'a> SourceRoutesBuilder<'a> {
         self.routes.fall_backs = fall_backs;
     }
 
-    /// Returns the finished routes.
     pub(crate) fn finish(mut self) -> SourceRoutes {
         self.assert_row_is_complete();
         if self.routes.in_transit_hosts.iter().all(|hosts| *hosts == 0) {

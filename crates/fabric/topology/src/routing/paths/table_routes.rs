@@ -79,7 +79,6 @@ impl TableRoutes {
         Ok(self)
     }
 
-    /// Returns the remaining hops, if packets choose their channel at every switch.
     pub(crate) fn adaptive_hops(&self) -> Option<&ShortestHops> {
         self.hops.as_deref()
     }
@@ -168,7 +167,6 @@ pub(crate) struct Walker {
 }
 
 impl Walker {
-    /// Creates a walker for a fabric.
     pub(crate) fn new(fabric: &Fabric) -> Self {
         Self { channels: Vec::new(), seen: vec![0; fabric.switches().len()], walk: 0 }
     }

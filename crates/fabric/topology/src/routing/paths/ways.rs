@@ -29,7 +29,6 @@ pub(crate) struct Ways {
 }
 
 impl Ways {
-    /// Creates empty paths.
     pub(crate) fn new(graph: &SwitchGraph) -> Self {
         let count = graph.switch_count();
         Self { next: vec![None; count], switches: vec![UNKNOWN; count], order: Vec::new() }

@@ -23,7 +23,6 @@ pub(super) struct Column<'a> {
 }
 
 impl<'a> Column<'a> {
-    /// Creates an empty column.
     pub(super) fn new(fabric: &'a Fabric, graph: &'a SwitchGraph) -> Self {
         let end = |channel| {
             Some(fabric.target(channel).node).filter(|end| end.index() < graph.switch_count())
@@ -43,14 +42,12 @@ impl<'a> Column<'a> {
         self.next.extend(channels.map(|channel| channel.map_or(NO_CHANNEL, word)));
     }
 
-    /// Returns the next channel of packets at a switch.
     #[inline]
     pub(super) fn next(&self, switch: NodeId) -> Option<ChannelId> {
         let channel = self.next[switch.index()];
         (channel != NO_CHANNEL).then(|| ChannelId::new(channel as usize))
     }
 
-    /// Returns the switch at the end of a channel, if there is one.
     #[inline]
     pub(super) fn end(&self, channel: ChannelId) -> Option<NodeId> {
         self.ends[channel.index()]

@@ -14,11 +14,9 @@ const UNSEEN: u32 = u32::MAX;
 pub(crate) struct Components {
     /// Component by vertex. A component is numbered before every component that leads to it.
     pub(crate) of: Vec<u32>,
-    /// Number of components.
     pub(crate) count: u32,
 }
 
-/// State of the search.
 struct ComponentSearch<'a> {
     graph: &'a DependencyGraph,
     /// By vertex: time of its visit.
@@ -34,7 +32,6 @@ struct ComponentSearch<'a> {
 }
 
 impl Components {
-    /// Computes the components of a graph.
     pub(crate) fn new(graph: &DependencyGraph) -> Self {
         let count = graph.vertex_count();
         let mut search = ComponentSearch {

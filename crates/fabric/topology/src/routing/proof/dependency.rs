@@ -234,12 +234,10 @@ impl DependencyGraph {
         &self.successors[self.first[vertex.index()]..self.first[vertex.index() + 1]]
     }
 
-    /// Returns the channel of a vertex.
     pub(crate) fn channel(&self, vertex: VertexId) -> ChannelId {
         ChannelId::new(vertex.index() / self.groups.count())
     }
 
-    /// Returns the vertex of a buffer.
     pub(super) fn vertex(&self, buffer: BufferId) -> VertexId {
         let (lanes, groups) = (self.groups.lane_count(), self.groups.count());
         VertexId::new(buffer.index() / lanes * groups + self.groups.of(buffer.index() % lanes))
@@ -369,7 +367,6 @@ impl Task<'_> {
     }
 }
 
-/// Returns the lanes of a VC class on a channel.
 fn buffers(lanes: &Lanes, vc_class: VcClass, channel: ChannelId, dateline_class: usize) -> Buffers {
     let dateline_class = u8::try_from(dateline_class).expect("there are few dateline classes");
     let lanes = lanes.on(vc_class, DatelineClass(dateline_class), channel);

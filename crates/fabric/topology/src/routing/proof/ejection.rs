@@ -46,7 +46,6 @@ impl BackpressuredHosts {
         Self { leaving, any }
     }
 
-    /// Returns whether there is such a host.
     pub(super) fn any(&self) -> bool {
         self.any
     }

@@ -47,22 +47,18 @@ impl LaneGroups {
         Self { members, of }
     }
 
-    /// Returns the number of groups.
     pub(super) fn count(&self) -> usize {
         self.members.len()
     }
 
-    /// Returns the number of lanes.
     pub(super) fn lane_count(&self) -> usize {
         self.of.len()
     }
 
-    /// Returns the group of a lane.
     pub(super) fn of(&self, lane: usize) -> usize {
         self.of[lane].into()
     }
 
-    /// Returns the lanes of a group.
     pub(super) fn lanes(&self, group: usize) -> LaneSet {
         self.members[group]
     }

@@ -96,8 +96,8 @@ impl Turns {
         self.columns[channel.index()] == NO_COLUMN
     }
 
-    /// Visits the successors of a state of a channel: of the channels that leave the node at its
-    /// end, in this order, those that follow it, in each of their states.
+    /// Visits the successors of a channel in a state, each as channel and state. `outgoing` has the
+    /// channels that leave the node at its end, in the order of the visits.
     pub(super) fn each_after(
         &self,
         held: (ChannelId, usize),

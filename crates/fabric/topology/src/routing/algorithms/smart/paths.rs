@@ -18,7 +18,6 @@ id_type!(
 #[derive(Clone, Copy, Debug)]
 struct Demand {
     source: NodeId,
-    /// Switch of the destination.
     switch: NodeId,
     to: EndpointId,
     /// Number of host-to-host paths that it represents.
@@ -63,7 +62,6 @@ impl<'a> Paths<'a> {
         Self { graph, index, demands, ways, load, uses: vec![0; index.turn_count()], takers }
     }
 
-    /// Returns all demands in order.
     pub(super) fn demands(&self) -> impl Iterator<Item = DemandId> + use<> {
         DemandId::first(self.demands.len())
     }
@@ -74,22 +72,18 @@ impl<'a> Paths<'a> {
         (demand.source, demand.switch)
     }
 
-    /// Returns the number of host-to-host paths that a demand represents.
     pub(super) fn weight(&self, demand: DemandId) -> u64 {
         self.demands[demand.index()].weight
     }
 
-    /// Returns the path of a demand.
     pub(super) fn way(&self, demand: DemandId) -> Option<&[ChannelId]> {
         self.ways[demand.index()].as_deref()
     }
 
-    /// Returns the number of host-to-host paths by channel.
     pub(super) fn load(&self) -> &[u64] {
         &self.load
     }
 
-    /// Returns the demands whose path uses a channel.
     pub(super) fn takers(&self, channel: ChannelId) -> &BTreeSet<DemandId> {
         &self.takers[channel.index()]
     }
@@ -102,7 +96,6 @@ impl<'a> Paths<'a> {
         self.takers(turn.held).iter().filter(makes).copied().collect()
     }
 
-    /// Assigns a path to a demand without one.
     pub(super) fn lay(&mut self, demand: DemandId, way: Vec<ChannelId>) {
         for channel in &way {
             self.load[channel.index()] += self.weight(demand);
@@ -114,7 +107,6 @@ impl<'a> Paths<'a> {
         self.ways[demand.index()] = Some(way);
     }
 
-    /// Removes and returns the path of a demand.
     pub(super) fn lift(&mut self, demand: DemandId) -> Option<Vec<ChannelId>> {
         let way = self.ways[demand.index()].take()?;
         for channel in &way {
@@ -162,7 +154,6 @@ impl<'a> Paths<'a> {
         }
     }
 
-    /// Converts the paths to routes.
     pub(super) fn into_routes(self, fabric: &Fabric) -> SourceRoutes {
         let mut routes = SourceRoutesBuilder::new(fabric, self.graph);
         let mut ways = self.ways.iter().zip(&self.demands).peekable();

@@ -26,7 +26,7 @@ pub(super) struct LightestPaths {
     before: Vec<Option<ChannelId>>,
 }
 
-/// Network and rule of a search.
+/// Network of a search, and the rule for its paths.
 pub(super) struct Ground<'a, L> {
     pub(super) graph: &'a SwitchGraph,
     pub(super) index: &'a TurnIndex,

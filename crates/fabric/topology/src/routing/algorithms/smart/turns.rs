@@ -10,7 +10,6 @@ use crate::{ChannelId, Fabric, NodeId};
 /// A channel into a switch, and one that leaves it for another switch.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct Turn {
-    /// Channel that a packet holds.
     pub(super) held: ChannelId,
     /// Channel that it waits for.
     pub(super) wanted: ChannelId,
@@ -28,7 +27,6 @@ pub(super) struct TurnIndex {
 }
 
 impl TurnIndex {
-    /// Indexes all turns of a fabric.
     pub(super) fn new(fabric: &Fabric, graph: &SwitchGraph) -> Self {
         let count = fabric.channel_count();
         let (mut place, mut target) = (vec![0; count], vec![None; count]);
@@ -51,12 +49,10 @@ impl TurnIndex {
         self.place.len()
     }
 
-    /// Returns the number of turns.
     pub(super) fn turn_count(&self) -> usize {
         self.first[self.channel_count()]
     }
 
-    /// Returns the index of a turn.
     pub(super) fn of(&self, turn: Turn) -> usize {
         self.first[turn.held.index()] + self.place[turn.wanted.index()]
     }
