@@ -109,7 +109,7 @@ pub(crate) struct Sentence {
     text: String,
     /// Place of the message, if the row does not give all of it.
     at: Option<At>,
-    /// The unknown name, the heading of the known ones, and these.
+    /// Unknown name, heading of the list of known names, and the known names.
     names: Option<(String, &'static str, Vec<String>)>,
 }
 

@@ -174,7 +174,6 @@ impl ProvedRoutes {
         }
     }
 
-    /// Describes the proof of adaptive routes with escape lanes.
     fn escaped(&self, order: &[u32]) -> String {
         let lanes = self.escape_lanes().len() as usize;
         let count = order.len() / self.set().lane_count() * lanes;
@@ -186,7 +185,6 @@ impl ProvedRoutes {
         )
     }
 
-    /// Whether any path visits an in-transit host.
     fn visits_hosts(&self) -> bool {
         self.by_offset.iter().any(Routes::has_in_transit_hosts)
     }

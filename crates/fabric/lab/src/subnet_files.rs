@@ -136,7 +136,6 @@ impl<'a> Subnet<'a> {
         })
     }
 
-    /// Parses the service levels of pairs.
     pub(crate) fn levels(
         &self,
         name: &str,

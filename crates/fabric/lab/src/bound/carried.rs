@@ -30,8 +30,8 @@ pub(super) struct Carrier<'a> {
 /// Load of a class on one channel.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub(super) struct Carried {
-    /// Bytes on the wire a picosecond; a share of the channel's capacity once [`Carrier::carry`]
-    /// returns.
+    /// Load in bytes on the wire per picosecond; a share of the channel's capacity once
+    /// [`Carrier::carry`] has returned.
     pub(super) load: f64,
     /// Flows that take the channel.
     pub(super) flows: u32,
@@ -148,7 +148,7 @@ impl<'a> Carrier<'a> {
     }
 
     /// Adds the load from the senders of one switch to destinations that share their paths, without
-    /// the channels of the senders. Returns the bytes per picosecond on these.
+    /// the load of the senders' own channels. Returns that load, in bytes per picosecond.
     fn carry_run(
         &mut self,
         senders: &[&Uniform<'_>],

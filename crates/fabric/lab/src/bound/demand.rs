@@ -13,7 +13,6 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(super) struct Uniform<'a> {
     pub(super) source: EndpointId,
     pub(super) to: &'a OtherHosts,
-    /// Rate to each destination.
     pub(super) messages_per_ps: f64,
     /// Whether its flows count; false if another list of the source contains all of them.
     pub(super) counts_flows: bool,

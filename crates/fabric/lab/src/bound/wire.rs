@@ -64,7 +64,6 @@ pub(super) struct Wires<'a> {
     switching: &'a Switching,
     choice: &'a PathChoice,
     lengths: Vec<(u32, f64)>,
-    /// Known usage by path set and number of switches.
     known: [Vec<Option<Wire>>; 2],
 }
 

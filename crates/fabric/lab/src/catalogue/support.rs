@@ -34,7 +34,6 @@ pub struct SwitchingKind {
 }
 
 impl SwitchingKind {
-    /// Returns the kind of network that has these parameters.
     pub(super) fn of(switching: &SwitchingParameters) -> &'static Self {
         let kind = KINDS.iter().find(|kind| kind.name == switching.kind());
         kind.expect("every kind stands in the catalogue")
@@ -49,7 +48,6 @@ impl SwitchingKind {
         format!("{} ({by})", self.called)
     }
 
-    /// Returns the support of a mechanism that needs these features.
     pub(super) fn support(&self, needs: &[Feature]) -> Support {
         match needs.iter().find(|feature| !self.has(**feature)) {
             None => Support::Works,

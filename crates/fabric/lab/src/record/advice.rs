@@ -187,12 +187,10 @@ fn told(ps: f64) -> String {
     format!("{} {name}", ps / unit_ps)
 }
 
-/// Rounds down to two digits.
 pub(super) fn two_digits_below(value: f64) -> f64 {
     in_two_digits(value, f64::floor)
 }
 
-/// Rounds up to two digits.
 pub(super) fn two_digits_above(value: f64) -> f64 {
     in_two_digits(value, f64::ceil)
 }

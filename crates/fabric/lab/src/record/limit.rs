@@ -29,8 +29,8 @@ pub(super) enum Limit {
     Rate,
     /// The pace of its flows.
     Pace,
-    /// Possibly the window of its flows, of `packets`, which held them back for a share `held` of
-    /// the time.
+    /// Possibly the window of its flows, of `packets` packets, which delayed the flows for a share
+    /// `held` of the time.
     Window { packets: u32, held: f64 },
 }
 

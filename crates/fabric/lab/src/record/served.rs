@@ -106,7 +106,6 @@ impl Served {
     }
 }
 
-/// Returns the payload delivered over the payload created.
 fn share(of: &EndpointReport) -> f64 {
     real(of.delivered_bytes.into()) / real(of.created_bytes.into())
 }

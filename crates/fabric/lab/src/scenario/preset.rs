@@ -164,7 +164,6 @@ impl Preset {
         self.file().network.switching
     }
 
-    /// Returns the default switching kind.
     pub(super) fn own_kind(self) -> SwitchingName {
         self.modelled_kind().unwrap_or(SwitchingName::Packets)
     }
