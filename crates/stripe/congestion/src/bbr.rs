@@ -396,7 +396,7 @@ impl Bbr {
         }
     }
 
-    /// Updates the maxima of delivery rate and amount in a loss round
+    /// Updates the maxima of delivery rate and delivered bytes in a loss round
     /// (`UpdateLatestDeliverySignals`).
     fn update_latest_delivery_signals(&mut self) {
         self.bounds.loss_round_start = false;
@@ -409,7 +409,7 @@ impl Bbr {
         }
     }
 
-    /// Restarts the maxima of rate and amount when a loss round begins
+    /// Restarts the maxima of delivery rate and delivered bytes when a loss round begins
     /// (`AdvanceLatestDeliverySignals`).
     fn advance_latest_delivery_signals(&mut self) {
         if let Some(rate) = self.seen.rate.filter(|_| self.bounds.loss_round_start) {

@@ -34,7 +34,6 @@ const PACKETS_MIN: u64 = 2;
 const NOMINAL_ROUND_TRIP_NS: u64 = 1_000_000;
 /// Maximum time since a loss, beyond which it is clamped.
 const EPOCH_US_MAX: u64 = 10_000_000_000;
-/// Maximum window.
 const WINDOW_BYTES_MAX: u64 = 1 << 40;
 /// Round trips covered by the filter of delivery rates, in two slots.
 const RATE_ROUNDS: u64 = 10;

@@ -34,7 +34,6 @@ impl Pacer {
         self.next_ns = from_ns.saturating_add(spent_ns);
     }
 
-    /// Returns the burst in nanoseconds.
     pub(crate) const fn burst_ns(&self) -> u64 {
         self.burst_ns
     }

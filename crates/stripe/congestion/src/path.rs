@@ -101,7 +101,7 @@ pub struct Path {
     room_since_ns: u64,
     /// Time since which packets have used all available room.
     busy_since_ns: u64,
-    /// Time of the last acknowledgement, and since the one before it.
+    /// Time of the last acknowledgement, and time between it and the one before.
     acknowledged_at_ns: u64,
     acknowledged_after_ns: u64,
 }

@@ -254,7 +254,6 @@ impl<P> FqCodel<P> {
         Some(next)
     }
 
-    /// Returns the index of a flow's queue.
     fn flow_of(&self, flow_hash: u64) -> u32 {
         let mixed = mix(flow_hash ^ mix(self.plan.seed));
         let scaled = (u128::from(mixed) * u128::from(self.plan.flows)) >> 64;

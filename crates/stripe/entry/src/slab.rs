@@ -50,7 +50,6 @@ impl<P> Slab<P> {
         Self { places: (0..places).map(place).collect(), free: if places > 0 { 0 } else { NONE } }
     }
 
-    /// Appends a packet to a list.
     pub(crate) fn push(&mut self, list: &mut List, waiting: Waiting<P>) {
         let index = self.free;
         assert!(index != NONE, "there is a place for one more than the limit");
@@ -65,7 +64,6 @@ impl<P> Slab<P> {
         list.last = index;
     }
 
-    /// Removes the first packet of a list.
     pub(crate) fn pop(&mut self, list: &mut List) -> Option<Waiting<P>> {
         let index = list.first;
         if index == NONE {

@@ -99,7 +99,6 @@ pub(crate) struct Arguments {
     pub(crate) seed: u64,
 }
 
-/// Parameters of one direction.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct WayPlan {
     pub(crate) parameters: Parameters,
@@ -107,7 +106,6 @@ pub(crate) struct WayPlan {
     pub(crate) steps: Vec<Step>,
 }
 
-/// Change of the rate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Step {
     pub(crate) at: Time,

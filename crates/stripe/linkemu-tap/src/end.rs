@@ -93,7 +93,6 @@ fn unknown(name: &str) -> String {
     }
 }
 
-/// Open TAP interface.
 pub(crate) struct Tap {
     pub(crate) end: End,
     pub(crate) device: SyncDevice,

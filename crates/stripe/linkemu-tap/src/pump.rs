@@ -168,7 +168,6 @@ impl Pump {
         Ok(None)
     }
 
-    /// Waits for the next event.
     fn wait(&self, look_at: Time) -> io::Result<()> {
         let arrivals = self.ways.iter().filter_map(Way::next_arrival);
         let until = arrivals.min().map_or(look_at, |at| at.min(look_at));

@@ -82,7 +82,6 @@ impl Way {
         }
     }
 
-    /// Time of the next arrival.
     pub(crate) fn next_arrival(&self) -> Option<Time> {
         self.frames.next_time()
     }

@@ -47,7 +47,6 @@ pub struct Peer {
     times: Times,
     /// MAC keys for messages to the peer.
     their_macs: PublicMacs,
-    /// MAC key that only the two ends can derive.
     shared: SharedMac,
     responder: Responder,
     process: u64,
@@ -61,7 +60,7 @@ pub struct Peer {
     attempt: Option<Attempt>,
     /// Last initiation accepted, by its mac1, and the response to it.
     answered: Option<(Mac, [u8; RESPONSE_BYTES])>,
-    /// Time of that; cookies issued before it are rejected.
+    /// Time of that acceptance; cookies issued before it are rejected.
     answered_at: Option<Instant>,
     tries: u32,
     /// Earliest time of the next handshake.
@@ -70,7 +69,7 @@ pub struct Peer {
     unheard_since: Option<Instant>,
     /// Message to be sent on every channel.
     outgoing: Outgoing,
-    /// Message that was sent last on every channel.
+    /// Message last sent on every channel.
     sent: Outgoing,
     processes: Option<Processes>,
     counts: Counts,

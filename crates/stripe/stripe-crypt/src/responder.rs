@@ -53,7 +53,6 @@ impl Initiation {
     }
 }
 
-/// Returns the bytes of a message from `at` on.
 fn part<const N: usize>(message: &[u8; INITIATION_BYTES], at: usize) -> [u8; N] {
     *message[at..].first_chunk().expect("it has that length")
 }

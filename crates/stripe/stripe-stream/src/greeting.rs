@@ -34,7 +34,6 @@ pub struct Greeting {
 }
 
 impl Greeting {
-    /// Returns a greeting for each connection of a new stream.
     pub(crate) fn of_all(connections: usize, plan: &StreamPlan) -> impl Iterator<Item = Self> {
         // Hash keys are the only source of randomness in the standard library.
         let stream = RandomState::new().build_hasher().finish();

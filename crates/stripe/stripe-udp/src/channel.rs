@@ -259,7 +259,6 @@ impl Channel {
         is_gone
     }
 
-    /// Returns the arrival time of the next batch.
     pub(crate) fn next_at(&self) -> Option<Instant> {
         self.inbox.next_at()
     }

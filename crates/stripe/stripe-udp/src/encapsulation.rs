@@ -28,7 +28,6 @@ impl Encapsulation {
         }
     }
 
-    /// Returns the length of the datagram of a packet with this tag.
     pub(crate) fn data_bytes(&self, tag: &Tag, packet_bytes: usize) -> usize {
         match self {
             Self::Datagrams(framing) => framing.data_bytes(tag, packet_bytes),
@@ -49,8 +48,6 @@ impl Encapsulation {
         }
     }
 
-    /// Returns the length of a datagram of messages that is at least as long as that of a tagged
-    /// packet of `bytes_min` bytes, and so passes only where that does.
     pub(crate) fn messages_bytes(&self, messages_bytes: usize, bytes_min: usize) -> usize {
         match self {
             Self::Datagrams(framing) => framing.messages_bytes(messages_bytes, bytes_min),
@@ -58,7 +55,6 @@ impl Encapsulation {
         }
     }
 
-    /// Appends messages for a channel, the first of this epoch, as a datagram of this length.
     pub(crate) fn write_messages(
         &mut self,
         on: (usize, Epoch),

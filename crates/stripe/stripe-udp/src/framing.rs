@@ -32,7 +32,6 @@ pub(crate) enum Frame<'a> {
 }
 
 impl<'a> Frame<'a> {
-    /// Returns the channel that the frame names.
     pub(crate) fn channel(&self) -> Option<usize> {
         match self {
             Self::Data(tag, _) => Some(tag.channel.into()),
@@ -50,7 +49,6 @@ impl<'a> Frame<'a> {
         Self::messages(Some(header.channel.into()), behind)
     }
 
-    /// Returns the messages for a channel, if there are any.
     pub(crate) fn messages(channel: Option<usize>, bytes: &'a [u8]) -> Option<Self> {
         let messages = Messages::new(bytes);
         messages.clone().next().is_some().then_some(Self::Messages(channel, messages))

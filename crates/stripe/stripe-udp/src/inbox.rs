@@ -105,7 +105,6 @@ impl Inbox {
         self.filled == self.arrivals.len()
     }
 
-    /// Returns the arrival time of the next batch.
     pub(crate) fn next_at(&self) -> Option<Instant> {
         (self.next < self.filled).then(|| self.times[self.next])
     }

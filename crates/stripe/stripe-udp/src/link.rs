@@ -220,7 +220,7 @@ impl Link {
         }
     }
 
-    /// Whether received bytes wait here instead of in the kernel.
+    /// Whether received bytes wait in the link's own buffer instead of the kernel's.
     pub(crate) fn holds_more(&self) -> bool {
         matches!(self, Self::Tcp(link) if link.holds_more())
     }

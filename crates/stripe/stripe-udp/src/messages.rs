@@ -118,8 +118,8 @@ mod tests {
         Message { epoch, channel, channels: 4, kind }
     }
 
-    /// Channels 0, 1 and 3 have similar delays: their reports go on 0, then 1, then 3, then 0
-    /// again, and those of channel 2 on itself.
+    /// Channels 0, 1 and 3 have similar delays: their reports are sent on channel 0, then 1, then
+    /// 3, then 0 again, and those of channel 2 on channel 2.
     #[test]
     fn reports_go_together_on_ways_that_take_turns() {
         let mut messages = Messages::new(4);

@@ -88,7 +88,6 @@ impl Ordering {
         self.channels.iter_mut().flatten().for_each(|line| line.order.rest());
     }
 
-    /// Returns the maximum number of channels.
     pub(crate) const fn channels(&self) -> usize {
         self.channels.len()
     }

@@ -179,7 +179,8 @@ mod tests {
         }
     }
 
-    /// As many free buffers as fit; then only those of other lengths make room.
+    /// Free buffers are kept as long as they fit; then room is made only by evicting buffers of
+    /// other lengths.
     #[test]
     fn no_more_is_free_than_the_bound_says() {
         let third = FREE_BYTES_MAX / 3 - STEP_BYTES;

@@ -105,7 +105,6 @@ pub(crate) struct Port {
     pub(crate) id: u64,
 }
 
-/// Port shared by several channels.
 pub(crate) type SharedPort = Rc<RefCell<Port>>;
 
 impl Port {
@@ -287,7 +286,6 @@ impl UdpLink {
         Ok(Self { held: ports.hold(plan, buffers, opener)?, remote })
     }
 
-    /// Permits an immediate attempt to reopen the socket after a network change.
     pub(crate) fn look_anew(&mut self) {
         self.with_mut(Port::look_anew);
     }
@@ -369,7 +367,6 @@ impl UdpLink {
         Ok(run.datagrams - from)
     }
 
-    /// Returns the address of the other end, if known.
     pub(crate) fn remote(&self) -> Option<SocketAddr> {
         Some(self.remote).filter(|remote| !remote.ip().is_unspecified())
     }

@@ -5,7 +5,7 @@ use std::num::NonZeroU8;
 use gingham_fairq::{CHANNELS_MAX, GeneralisedRoundRobin, SchedulerError, SurplusRoundRobin};
 use gingham_stripe::{PacketRounds, Rounds};
 
-/// Scheduler of a pipe. In free order it only determines which channels are in.
+/// Scheduler of a pipe. In free order it only determines which channels are active.
 pub(crate) type Scheduler = Rounds<CHANNELS_MAX>;
 
 /// Scheduler configuration of both ends. That of the sender prevails, because markers carry it.

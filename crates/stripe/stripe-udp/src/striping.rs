@@ -183,7 +183,7 @@ impl Striping {
         };
     }
 
-    /// Processes a message, or bytes that are none, received on a socket.
+    /// Processes a message received on a socket, or bytes that are not a valid message.
     fn hear(&mut self, now: Instant, port: usize, message: Result<Message, WireError>) {
         let _: Result<(), Discard> = match message {
             // A report names its channel, whichever one carries it.
@@ -249,7 +249,8 @@ impl Striping {
         one.abs_diff(other) <= (one.min(other) / 8).max(ALIKE)
     }
 
-    /// Hastens the reports of channels with similar delay, to go along with one of this channel.
+    /// Brings forward the reports of channels with similar delay, to be sent together with a report
+    /// of this channel.
     pub(crate) fn report_along(&mut self, channel: usize) {
         for other in 0..self.ordering.channels() {
             if other != channel && self.are_alike(channel, other) {
@@ -275,14 +276,14 @@ impl Striping {
         }
     }
 
-    /// Returns where packets may go next, the first of this length, and how many. If there is no
-    /// such channel, a message may have to be sent first.
+    /// Returns the channel for the next packets, the first of which has this length, and how much
+    /// may be sent there. If there is none, a message may have to be sent first.
     pub(crate) fn next_run(&mut self, length: usize, class: Class) -> Option<Transmit> {
         self.sender.poll_transmit_of(self.now, bytes(length), class)
     }
 
-    /// Whether a packet of this length fits no channel, and will not when more is known of the
-    /// channels.
+    /// Whether a packet of this length fits no channel, and cannot fit any once more is known of
+    /// the channels.
     pub(crate) fn is_too_long(&self, length: usize) -> bool {
         let length = bytes(length);
         let sender = &self.sender;
@@ -357,7 +358,7 @@ impl Striping {
         self.sender.set_passes_all(channel, passes_all);
     }
 
-    /// Sets the channels whose links take nothing at present, one bit each.
+    /// Sets the channels whose links accept no data at present, one bit each.
     pub(crate) fn set_blocked(&mut self, channels: u64) {
         self.sender.set_blocked(channels);
     }
@@ -377,7 +378,6 @@ impl Striping {
         self.sender.wait_of(self.now, channel)
     }
 
-    /// Returns the sender, for inspection.
     pub(crate) const fn sender(&self) -> &Sender<Scheduler> {
         &self.sender
     }
@@ -386,7 +386,7 @@ impl Striping {
         self.receiver.reception()
     }
 
-    /// Whether a channel is in, for packets of this end.
+    /// Whether a channel is active for packets of this end.
     pub(crate) fn is_in(&self, channel: usize) -> bool {
         self.sender.scheduler().standing(channel).is_in()
     }

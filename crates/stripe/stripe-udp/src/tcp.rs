@@ -224,7 +224,6 @@ impl TcpLink {
         matches!(before, State::Open(_))
     }
 
-    /// Returns the time of the next timeout.
     pub(crate) fn next_at(&self) -> Option<Instant> {
         match (&self.state, self.plan.end) {
             (State::Closed { again_at }, TcpEnd::Connects { .. }) => {
@@ -251,12 +250,10 @@ impl TcpLink {
         matches!(self.state, State::Connecting { .. })
     }
 
-    /// Whether received bytes wait here instead of in the kernel.
     pub(crate) fn holds_more(&self) -> bool {
         matches!(&self.state, State::Open(connection) if connection.holds_more())
     }
 
-    /// Whether a datagram was sent in part.
     pub(crate) fn holds_rest(&self) -> bool {
         matches!(&self.state, State::Open(connection) if connection.holds_rest())
     }
@@ -289,13 +286,11 @@ impl TcpLink {
         connection.send(run, from).map_err(told)
     }
 
-    /// Sends one datagram; any unsent rest precedes all later data.
     pub(crate) fn tell(&mut self, datagram: &[u8]) -> io::Result<()> {
         let State::Open(connection) = &mut self.state else { return Err(gone()) };
         connection.tell(datagram).map_err(told)
     }
 
-    /// Completes a datagram sent in part.
     pub(crate) fn flush(&mut self) -> io::Result<()> {
         let State::Open(connection) = &mut self.state else { return Ok(()) };
         connection.flush().map_err(told)
@@ -331,7 +326,6 @@ impl TcpLink {
         Ok(count)
     }
 
-    /// Returns the local address of the connection.
     pub(crate) fn local(&self) -> Option<SocketAddr> {
         match &self.state {
             State::Open(connection) => connection.local(),
@@ -339,7 +333,6 @@ impl TcpLink {
         }
     }
 
-    /// Returns the address of the connection's other end.
     pub(crate) fn remote(&self) -> Option<SocketAddr> {
         match &self.state {
             State::Open(connection) => Some(connection.remote()),
@@ -356,7 +349,6 @@ impl TcpLink {
     }
 }
 
-/// Whether a connecting socket is connected.
 fn is_connected(socket: &Socket) -> io::Result<bool> {
     if let Some(error) = socket.take_error()? {
         return Err(error);

@@ -97,7 +97,6 @@ fn channels_of(mut set: ChannelSet) -> impl Iterator<Item = usize> {
     core::iter::from_fn(move || take_lowest(&mut set))
 }
 
-/// Removes and returns the lowest channel of a set.
 fn take_lowest(set: &mut ChannelSet) -> Option<usize> {
     let lowest = set.trailing_zeros();
     (*set != 0).then(|| {

@@ -109,7 +109,8 @@ pub struct ChannelOrder<P> {
     oldest: Option<Instant>,
     /// Packet too far ahead for the ring; numbers are given up to make room for it.
     far: Option<Held<P>>,
-    /// Markers behind packets not all released, by their packet counts.
+    /// Markers held until all packets sent before them are released or given up, in the order of
+    /// their packet counts.
     markers: VecDeque<(Marker, Message, Instant)>,
     /// Packet count and sending time of the last released marker.
     marked: Option<(u32, Instant)>,

@@ -276,7 +276,6 @@ impl<S: Numbered, P> Receiver<S, P> {
         Some((self.numbering.port_of(channel), message))
     }
 
-    /// Returns the next departure to acknowledge.
     fn poll_left(&mut self) -> Option<(usize, Epoch, Kind)> {
         let epoch = self.epochs.current()?;
         self.presence.next_acknowledged().map(|(channel, kind)| (channel, epoch, kind))
@@ -367,7 +366,6 @@ impl<S: Numbered, P> Receiver<S, P> {
         self.silent &= !(1 << channel);
     }
 
-    /// Begins a new epoch.
     fn start_anew(&mut self) {
         self.reception.epochs += 1;
         self.restart();

@@ -178,7 +178,7 @@ impl<S: Numbered> Sender<S> {
         Ok(sender)
     }
 
-    /// Whether packets may go on a channel: it is present and in.
+    /// Whether packets may be sent on a channel: it is present and active.
     fn carries(&self, channel: usize) -> bool {
         self.schedule.carries(&self.presence, channel)
     }
@@ -686,7 +686,7 @@ impl<S: Numbered> Sender<S> {
         }
     }
 
-    /// Emits the markers that are due by time, on the channels whose last one is not too recent.
+    /// Emits the markers that are due by time, on the channels whose last marker is not too recent.
     fn mark_by_time(&mut self, now: Instant) {
         let (gone, is_settled) = (self.sending.gone(), self.has_settled());
         let marked = self.marked();
@@ -819,7 +819,7 @@ impl<S: Numbered> Sender<S> {
         true
     }
 
-    /// Takes absent channels out once another channel is in.
+    /// Takes absent channels out once another channel is active.
     fn let_go(&mut self, now: Instant) {
         for channel in channels_of(self.presence.all(Life::Absent)) {
             if self.schedule.is_in(channel) {

@@ -70,7 +70,6 @@ impl Run {
         Record::new(&self.compiled, &self.engine, self.alone(), false)
     }
 
-    /// Returns the reference run over one channel, if it is complete.
     fn alone(&self) -> Option<&Engine> {
         self.alone.as_ref().filter(|alone| alone.is_done())
     }

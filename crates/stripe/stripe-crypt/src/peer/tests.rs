@@ -131,7 +131,7 @@ impl Both {
         self.give(to, from, &garbage).expect_err("it is nobody's")
     }
 
-    /// Number of these that cost a Diffie-Hellman.
+    /// Returns the number of initiations from these senders that cost a Diffie-Hellman operation.
     fn flood(&mut self, to: usize, from: impl Iterator<Item = Sender>) -> usize {
         from.map(|from| self.garbage(to, from)).filter(|one| *one == Discard::NotAuthentic).count()
     }

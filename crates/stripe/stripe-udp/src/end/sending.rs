@@ -10,8 +10,8 @@ use crate::clock::now;
 use crate::link::Payload;
 use crate::striping::Said;
 
-/// Maximum packets dropped for their length before the source gets a turn to learn of it: as many
-/// as a link of 1 Gbit/s takes in 10 ms.
+/// Maximum packets dropped for their length before the source is informed: as many as a link of 1
+/// Gbit/s takes in 10 ms.
 const TOO_LONG_A_TURN: usize = 1_000;
 
 /// ECN field of a traffic class.
@@ -208,7 +208,6 @@ impl End {
         self.encapsulation.seal(from, buffer);
     }
 
-    /// Sends the run.
     fn flush(&mut self) {
         if self.run.datagrams > 0 {
             let (id, now) = (self.run.channel, self.striping.now());
@@ -230,7 +229,8 @@ impl End {
         }
     }
 
-    /// Reports the outcome of a send to the protocol, and sends what else waits on the channel.
+    /// Reports the outcome of a send to the protocol, and sends other pending datagrams of the
+    /// channel.
     fn heed(&mut self, id: usize, mut sent: Sent) {
         let now = self.striping.now();
         while let (Sent::TooLong { datagram_bytes }, Some(channel)) = (sent, &mut self.channels[id])
@@ -257,7 +257,7 @@ impl End {
         }
     }
 
-    /// Informs the protocol of the links that take nothing at present.
+    /// Informs the protocol of the links that accept no data at present.
     fn tell_blocked(&mut self) {
         let is_blocked = |one: &Option<Channel>| one.as_ref().is_some_and(Channel::is_blocked);
         let blocked = self.channels.iter().enumerate().filter(|(_, one)| is_blocked(one));

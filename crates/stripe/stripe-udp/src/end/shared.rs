@@ -68,9 +68,9 @@ impl End {
         }
     }
 
-    /// Follows the other end to the source of a message that created keys: it responds to our
-    /// latest one, so its sender is the recipient of that. Applies only if a single channel uses
-    /// the port.
+    /// Follows the other end to the source of a message that created keys: the message responds to
+    /// our latest one, so its sender has received that. Applies only if a single channel uses the
+    /// port.
     fn take_keys(&mut self, origin: Origin<'_>) -> Took {
         let Self { striping, channels, .. } = self;
         let on_port = |one: &&mut Channel| is_on(one, origin.port);
@@ -132,7 +132,6 @@ impl End {
         self.class
     }
 
-    /// Returns the handshake peer of this end, if any.
     pub(crate) fn peer(&self) -> Option<&Peer> {
         self.encapsulation.peer()
     }

@@ -69,7 +69,6 @@ impl Places {
         places.push_back(place);
     }
 
-    /// Forgets all places of an end.
     pub(super) fn forget(&mut self, end: usize) {
         for place in self.places.get_mut(end).into_iter().flat_map(std::mem::take) {
             self.owners.remove(&place);

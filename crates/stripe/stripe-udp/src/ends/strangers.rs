@@ -61,7 +61,7 @@ pub(super) struct Strangers {
     pub(super) counts: StrangerCounts,
     /// Owner of the batch being processed, if known.
     owner: Option<Owner>,
-    /// Whether a datagram of the batch was tried in vain.
+    /// Whether a trial decryption of a datagram of the batch has failed.
     is_tried: bool,
     /// Replies to the source of the batch.
     pub(super) replies: Vec<Vec<u8>>,

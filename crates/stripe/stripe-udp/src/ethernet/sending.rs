@@ -106,7 +106,6 @@ impl Sender {
         parts.map_or(nothing, |(said, packet)| (virtio::of_frame(*said, before), packet))
     }
 
-    /// Returns the index of the socket for a packet.
     fn socket_of(&self, packet: &[u8]) -> usize {
         let is_v6 = packet.first().is_some_and(|first| first >> 4 == 6);
         usize::from(is_v6 && self.sockets.len() > 1)

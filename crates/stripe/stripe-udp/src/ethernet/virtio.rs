@@ -9,7 +9,6 @@
 //!
 //! Source: virtio 1.3, section 5.1.6; words are in the order of the machine (`TUNSETVNETLE` unset).
 
-/// Length of the metadata.
 pub(crate) const VIRTIO_BYTES: usize = 10;
 
 /// Flag: a checksum is to be computed.

@@ -40,8 +40,6 @@ impl Sending {
         self.segments_max
     }
 
-    /// Sends datagrams of one length (the last may be shorter) to an address in a traffic
-    /// class.
     pub(super) fn send(
         &mut self,
         socket: &Socket,

@@ -61,7 +61,6 @@ impl Connection {
         self.stream.0.local_addr().ok()?.as_socket()
     }
 
-    /// Returns the address of the other end.
     pub(super) const fn remote(&self) -> SocketAddr {
         self.remote
     }

@@ -8,7 +8,6 @@ use std::ops::Range;
 
 use crate::run::Run;
 
-/// Size of the length field.
 pub(super) const LENGTH_BYTES: usize = 2;
 /// Maximum datagrams per send call, as for Ethernet frames.
 pub(super) const FRAMES: usize = 64;
@@ -298,7 +297,7 @@ mod tests {
         }
     }
 
-    /// After the datagram sent in part, and before all others.
+    /// Priority datagrams follow the rest of a datagram sent in part, and precede all others.
     #[test]
     fn what_is_told_on_a_full_connection_goes_first() {
         let mut wire = Wire { steps: [5, 0, 0].into(), ..Wire::default() };

@@ -82,7 +82,6 @@ impl Listener {
         self.socket.is_none()
     }
 
-    /// Replaces the listening socket.
     pub(crate) fn reopen(&mut self, socket: Socket) {
         self.socket = Some(socket);
     }
@@ -102,7 +101,6 @@ impl Listener {
         *plan == self.plan
     }
 
-    /// Adds a channel.
     pub(crate) fn add(&mut self, channel: usize) {
         self.channels |= 1 << channel;
     }
@@ -117,7 +115,6 @@ impl Listener {
         self.channels & 1 << channel != 0
     }
 
-    /// Returns the channels served, one bit each.
     pub(crate) const fn channels(&self) -> u64 {
         self.channels
     }

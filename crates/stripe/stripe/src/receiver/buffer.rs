@@ -12,7 +12,6 @@ use gingham_fairq::Standing;
 use crate::tag::ahead;
 use crate::{Charge, Instant};
 
-/// An item of a buffer.
 #[derive(Clone, Debug)]
 enum Item<P> {
     Packet { length_bytes: u32, sequence: u32, packet: P },
@@ -45,7 +44,6 @@ fn shrink<T>(places: &mut VecDeque<T>) {
     places.shrink_to(PLACES_KEPT);
 }
 
-/// Buffer of a channel.
 #[derive(Clone, Debug)]
 pub(super) struct Buffer<P> {
     items: VecDeque<Item<P>>,

@@ -257,7 +257,7 @@ impl<S: Numbered, P> Receiver<S, P> {
         }
     }
 
-    /// Returns the channels that are in and not silent, which may still bring packets.
+    /// Returns the active channels that are not silent, on which packets may still arrive.
     fn awaited(&self) -> ChannelSet {
         self.in_channels() & !self.silent
     }

@@ -9,7 +9,6 @@ use super::buffer::make_place;
 use crate::tag::ahead;
 use crate::{Charge, Discard, Instant};
 
-/// A received copy.
 #[derive(Clone, Debug)]
 pub(super) struct Copy<P> {
     /// Sequence number in the pipe.
@@ -21,7 +20,6 @@ pub(super) struct Copy<P> {
     pub(super) at: Instant,
 }
 
-/// The waiting copies.
 #[derive(Clone, Debug)]
 pub(super) struct Copies<P> {
     waiting: VecDeque<Copy<P>>,
@@ -44,7 +42,6 @@ impl<P> Copies<P> {
         self.waiting.partition_point(|copy| ahead(copy.sequence, sequence) < 0)
     }
 
-    /// Whether there is a copy with this number.
     pub(super) fn has(&self, sequence: u32) -> bool {
         self.waiting.get(self.place(sequence)).is_some_and(|copy| copy.sequence == sequence)
     }

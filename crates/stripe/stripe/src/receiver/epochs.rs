@@ -55,7 +55,6 @@ pub(super) struct Epochs {
 }
 
 impl Epochs {
-    /// Returns the age of an epoch relative to the present one.
     pub(super) fn age(&self, epoch: Epoch) -> Age {
         match self.current {
             Some(current) if current == epoch => Age::Present,

@@ -131,7 +131,6 @@ impl<P> Confirmed<P> {
         self.repair.as_ref().map_or(0, |repair| repair.copies.len())
     }
 
-    /// Whether a copy with this pipe sequence number waits.
     pub(super) fn has_copy(&self, sequence: u32) -> bool {
         let copies = self.repair.as_ref().map(|repair| &repair.copies);
         copies.is_some_and(|copies| copies.len() > 0 && copies.has(sequence))

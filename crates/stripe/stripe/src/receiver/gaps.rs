@@ -71,11 +71,11 @@ struct Gap {
     ask_at: Instant,
     wait: Duration,
     again: Duration,
-    /// Whether it was in flight on a channel that left.
+    /// Whether the packets were in flight on a channel that left.
     left: bool,
     /// Number of lower bits already covered by the present request.
     asked: u32,
-    /// Whether all were requested before.
+    /// Whether all these packets were requested before.
     is_again: bool,
 }
 
@@ -101,7 +101,6 @@ pub(super) struct Lost {
     pub(super) longest_ns: u32,
 }
 
-/// All gaps.
 #[derive(Clone, Debug)]
 pub(super) struct Gaps {
     requests: RepairRequests,

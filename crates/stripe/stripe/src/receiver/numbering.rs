@@ -35,13 +35,11 @@ impl Numbering {
         Self { count, channels: same, ports: same }
     }
 
-    /// Returns the channel of a port.
     pub(super) fn channel_of(&self, port: usize) -> Result<usize, Discard> {
         let channel = (port < self.count).then(|| usize::from(self.channels[port]));
         channel.filter(|channel| *channel < self.count).ok_or(Discard::NoSuchChannel)
     }
 
-    /// Returns the port of a channel.
     pub(super) fn port_of(&self, channel: usize) -> usize {
         let port = usize::from(self.ports[channel]);
         if port < self.count { port } else { channel }

@@ -24,7 +24,7 @@ use gingham_fairq::{Round, Standing};
 use super::Receiver;
 use crate::{ChannelSet, Departure, Discard, Instant, Kind, Numbered, first_channels, take_lowest};
 
-/// Which channels are out, and the departures to acknowledge.
+/// Channels that are out, and departures to acknowledge.
 #[derive(Clone, Debug)]
 pub(super) struct Presence {
     out: ChannelSet,

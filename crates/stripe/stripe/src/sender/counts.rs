@@ -78,17 +78,14 @@ impl Counts {
         Self { charge, longest_bytes, sent, reported, next_sequence: 0 }
     }
 
-    /// Returns the packets sent on a channel.
     pub(super) fn sent(&self, channel: usize) -> Sent {
         self.sent[channel]
     }
 
-    /// Returns the last report about a channel.
     pub(super) fn reported(&self, channel: usize) -> Option<Reported> {
         self.reported[channel]
     }
 
-    /// Returns the sequence number of the next packet.
     pub(super) const fn next_sequence(&self) -> u32 {
         self.next_sequence
     }

@@ -43,7 +43,7 @@ impl Idle {
     }
 }
 
-/// The markers that are due, and the times and rounds of later ones.
+/// Markers that are due, and the times and rounds of later ones.
 #[derive(Clone, Debug)]
 pub(super) struct Markers {
     plan: MarkerPlan,
@@ -61,7 +61,7 @@ impl Markers {
         Self { plan, due: 0, round, marker_at: now, idle: Idle::new(&plan, now) }
     }
 
-    /// Begins the markers of an epoch with `round`; those due stay so.
+    /// Begins an epoch whose next markers are those of `round`; markers that are due stay due.
     pub(super) fn restart(&mut self, round: Round, now: Instant) {
         *self = Self { due: self.due, ..Self::new(self.plan, round, now) };
         self.marker_at = now.after(self.pause());
@@ -92,7 +92,6 @@ impl Markers {
         take_lowest(&mut self.due)
     }
 
-    /// Returns the latest time of the next markers.
     pub(super) const fn marker_at(&self) -> Instant {
         self.marker_at
     }
@@ -102,7 +101,7 @@ impl Markers {
         self.idle.pause.max(self.plan.interval)
     }
 
-    /// Whether markers go less often than while packets are sent.
+    /// Whether markers are sent less often than while packets are sent.
     pub(super) fn are_slow(&self) -> bool {
         self.idle.pause > self.plan.interval
     }
@@ -115,7 +114,7 @@ impl Markers {
 
     /// Counts the markers by time that are due now, after `gone` packets and copies. Returns
     /// whether the interval grew. `is_settled` means that no agreement is pending; `was_marked`
-    /// returns whether a marker has gone on every channel since a time.
+    /// returns whether a marker was sent on every channel since a time.
     pub(super) fn count_quiet(
         &mut self,
         now: Instant,
@@ -136,7 +135,7 @@ impl Markers {
         false
     }
 
-    /// Ends a rest: markers go as often as while packets are sent.
+    /// Ends a rest: markers are sent as often as while packets are sent.
     pub(super) const fn end_rest(&mut self, now: Instant) {
         self.idle = Idle::new(&self.plan, now);
     }

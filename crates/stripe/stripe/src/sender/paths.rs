@@ -129,7 +129,6 @@ impl Paths {
         self.channels[channel] = path;
     }
 
-    /// Sets the priority of a channel.
     pub(super) fn set_priority(&mut self, channel: usize, priority: u8) {
         self.priorities[channel] = priority;
         self.has_levels = self.priorities.iter().any(|other| *other != self.priorities[0]);
@@ -154,7 +153,6 @@ impl Paths {
         trips.max().filter(|longest_ns| *longest_ns > 0).map(Duration::from_nanos)
     }
 
-    /// Sets or removes the rate limit of a channel.
     pub(super) fn set_cap(&mut self, channel: usize, cap: Option<RateCap>) {
         self.caps[channel] = cap;
         self.channels[channel].set_cap(cap);
@@ -299,8 +297,8 @@ impl Paths {
         keep_time(now_ns, channel, &mut self.channels, |one| quantum(one) > 0);
     }
 
-    /// Records whose turn it is in strict order. If the sender waited for the channel, those that
-    /// could have sent meanwhile carry more than their share.
+    /// Records the channel whose turn it is in strict order. If the sender waited for it, the
+    /// channels that could have sent meanwhile carry more than their share.
     pub(super) fn see_turn(&mut self, now: Instant, channel: usize) {
         let now_ns = now.nanoseconds();
         let waits = !self.channels[channel].admits(now_ns);
@@ -374,7 +372,6 @@ impl Paths {
         }
     }
 
-    /// Begins an epoch.
     pub(super) fn restart(&mut self) {
         (self.run, self.waiting) = (None, None);
         self.echoes.fill(None);

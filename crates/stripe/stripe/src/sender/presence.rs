@@ -48,7 +48,7 @@ const LATE_SHARE: u32 = 8;
 /// limits them. It equals the least number of packets in flight under BBR.
 const IN_FLIGHT: u32 = 4;
 
-/// Whether a channel may be in. An alive one is in unless its quantum is to be 0.
+/// Liveness state of a channel. An alive channel is active unless its target quantum is 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Life {
     #[default]
@@ -140,7 +140,6 @@ impl Presence {
         }
     }
 
-    /// Returns the time of a channel's addition or move.
     pub(super) fn since(&self, channel: usize) -> Instant {
         self.watches[channel].since
     }
@@ -154,7 +153,6 @@ impl Presence {
         self.watches[channel].round_trip
     }
 
-    /// Returns the time of the last marker on a channel.
     pub(super) fn marked_at(&self, channel: usize) -> Option<Instant> {
         self.watches[channel].marked_at
     }
@@ -229,7 +227,6 @@ impl Presence {
         (watch.round_trip, watch.unanswered_since) = (None, None);
     }
 
-    /// Makes a channel absent.
     pub(super) fn remove(&mut self, channel: usize) {
         self.watches[channel].life = Life::Absent;
     }
@@ -333,8 +330,8 @@ impl Presence {
         Ok(())
     }
 
-    /// Returns the latest time of the answer to a marker sent at `asked_at`, unless one of them is
-    /// lost.
+    /// Returns the latest time of the answer to a marker sent at `asked_at`, unless the marker or
+    /// its answer is lost.
     pub(super) fn answer_by(&self, channel: usize, asked_at: Instant) -> Instant {
         asked_at.after(self.answer_takes(channel))
     }

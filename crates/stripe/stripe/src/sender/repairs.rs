@@ -103,12 +103,11 @@ struct Sent {
     length_bytes: u32,
     /// Number of copies sent.
     tries: u8,
-    /// Whether a copy is queued.
     queued: bool,
     /// Whether the receiver has requested it by its own number.
     is_missed: bool,
     role: Role,
-    /// The lost packet, of a copy; the last copy, of a packet.
+    /// For a copy, the place of the lost packet; for a packet, the place of its last copy.
     other: Place,
 }
 
@@ -217,7 +216,6 @@ impl Repairs {
         self.queue.is_empty()
     }
 
-    /// Discards the next copy.
     fn skip(&mut self) {
         if let Some((place, _)) = self.queue.pop_front()
             && let Some(sent) = self.at(place)

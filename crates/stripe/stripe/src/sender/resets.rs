@@ -37,7 +37,7 @@ enum State {
 pub(super) enum Due {
     /// The epoch opens: the wait for further channels is over.
     Open,
-    /// Resets go again, except on these channels, which have acknowledged.
+    /// Resets are to be sent again, except on these channels, which have acknowledged.
     Resets(ChannelSet),
 }
 

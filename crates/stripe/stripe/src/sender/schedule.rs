@@ -55,7 +55,7 @@ struct Announced {
 }
 
 impl Announced {
-    /// No announcement, in an epoch that begins in `round`.
+    /// Returns the state without an announcement, in an epoch that begins in `round`.
     const fn nothing(round: Round) -> Self {
         let change = Change { from: round, quantum_bytes: 0 };
         Self { change, at: round, told_at: None }
@@ -151,7 +151,6 @@ impl<S: Numbered> Schedule<S> {
         self.scheduler.channels()
     }
 
-    /// Returns the channel whose turn it is.
     pub(super) fn current(&self) -> usize {
         self.scheduler.current()
     }
@@ -168,7 +167,7 @@ impl<S: Numbered> Schedule<S> {
         self.scheduler.standing(channel).is_in()
     }
 
-    /// Whether packets may go on a channel: it is in and present.
+    /// Whether packets may be sent on a channel: it is present and active.
     pub(super) fn carries(&self, presence: &Presence, channel: usize) -> bool {
         self.is_in(channel) && !presence.is(channel, Life::Absent)
     }
@@ -178,7 +177,6 @@ impl<S: Numbered> Schedule<S> {
         self.scheduler.charge(length_bytes);
     }
 
-    /// Returns the target quantum of a channel.
     pub(super) fn target(&self, channel: usize) -> u32 {
         self.targets[channel]
     }
@@ -187,7 +185,6 @@ impl<S: Numbered> Schedule<S> {
         self.pending | self.agreed != 0
     }
 
-    /// Returns the channels with an announced change that has not been acknowledged.
     pub(super) fn pending(&self) -> ChannelSet {
         self.pending & first_channels(self.targets.len())
     }
@@ -300,8 +297,8 @@ impl<S: Numbered> Schedule<S> {
         standing
     }
 
-    /// Announces targets that are not under way: first of channels that stay or come in, then of
-    /// those that go out.
+    /// Announces targets without a pending change: first of channels that stay or become active,
+    /// then of those that leave.
     pub(super) fn announce_targets(&mut self, at: &mut Circumstances<'_>) {
         for goes in [false, true] {
             for channel in 0..self.targets.len() {
@@ -342,7 +339,7 @@ impl<S: Numbered> Schedule<S> {
         self.ahead_rounds.min(self.passing.in_time(at.polled_at, self.round(), answer))
     }
 
-    /// Announces a change of a channel. The last channel that stays in is not announced to go out.
+    /// Announces a change of a channel, unless it would take out the last active channel.
     fn announce(&mut self, channel: usize, quantum_bytes: u32, at: &mut Circumstances<'_>) {
         if quantum_bytes == 0 && !self.others_stay(channel, at.presence) {
             if self.is_pending(channel) {
@@ -390,7 +387,7 @@ impl<S: Numbered> Schedule<S> {
         self.announce(channel, change.quantum_bytes, at);
     }
 
-    /// Whether another channel is in and is not to go out.
+    /// Whether another channel is active and is to stay active.
     fn others_stay(&self, channel: usize, presence: &Presence) -> bool {
         let stays = |other: usize| {
             let is_changing = (self.pending | self.agreed) & 1 << other != 0;
@@ -475,7 +472,6 @@ fn some_are_in(quanta: &[u32], present: ChannelSet) -> bool {
     channels_where(quanta.len(), |channel| quanta[channel] != 0) & present != 0
 }
 
-/// Returns the later of two rounds.
 const fn later(one: Round, other: Round) -> Round {
     if other.is_after(one) { other } else { one }
 }

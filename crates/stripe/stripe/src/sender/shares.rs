@@ -62,7 +62,8 @@ struct Seen {
     idle_ns: u64,
     /// Time when everything sent before the last plan has arrived.
     settled_at_ns: u64,
-    /// First and last report since: time of arrival, and bytes received.
+    /// First and last report since the last plan, each with its arrival time in ns and the bytes
+    /// received.
     came: Option<((u64, u64), (u64, u64))>,
 }
 

@@ -103,7 +103,6 @@ impl Sizes {
         sizes
     }
 
-    /// Returns the initial state of the search on a channel.
     fn initial_on(&self, channel: usize) -> Search {
         let (state, frame_bytes, probe_bytes, too_long_bytes) = match &self.plan {
             Some(plan) if self.whole & 1 << channel != 0 => {
@@ -132,7 +131,6 @@ impl Sizes {
         self.header_bytes = self.header_bytes.max(u32::try_from(TAG_BYTES).expect("twelve"));
     }
 
-    /// Whether packets have tags.
     pub(super) const fn has_tags(&self) -> bool {
         self.header_bytes > 0
     }
@@ -164,7 +162,8 @@ impl Sizes {
         self.channels[channel].evidence.sent(now, length_bytes);
     }
 
-    /// Records a marker sent on a channel, and pads it if the channel is out for its size.
+    /// Records a marker sent on a channel, and pads it if the channel is out because of its frame
+    /// size.
     pub(super) fn mark(&mut self, now: Instant, channel: usize, is_out: bool) {
         let one = &mut self.channels[channel];
         one.evidence.mark(now);
@@ -213,8 +212,8 @@ impl Sizes {
         self.due &= !(1 << channel);
     }
 
-    /// Handles the return of a channel: one that was out for its size has passed a probe, any other
-    /// begins a new search.
+    /// Handles the return of a channel. One that was out because of its frame size has passed a
+    /// probe; any other begins a new search.
     pub(super) fn revive(&mut self, now: Instant, channel: usize) {
         let initial = self.initial_on(channel);
         let one = &mut self.channels[channel];

@@ -182,8 +182,8 @@ fn run(sender: &mut Ends, from_ms: u64, takes: u32) -> Vec<u32> {
     probes
 }
 
-/// A size that the socket refuses needs no three attempts. A refusal of a size that has passed
-/// until now counts, too.
+/// A frame that the socket refuses is too long at once, without three lost probes, even if such
+/// frames passed before.
 #[test]
 fn what_a_socket_refuses_is_too_long_at_once() {
     let mut sender = probing(1_500, 1_512, Instant::ORIGIN);

@@ -4,7 +4,6 @@ use thiserror::Error;
 
 use gingham_fairq::CHANNELS_MAX;
 
-/// Version of the protocol.
 pub(crate) const VERSION: u8 = 4;
 
 /// Reason for not accepting bytes as a message.
@@ -58,7 +57,6 @@ pub enum WireError {
     NotZero,
 }
 
-/// Checks the channel number, and the number of channels.
 pub(super) fn check_channel(channel: u8, channels: u8) -> Result<(), WireError> {
     if channel >= channels || usize::from(channels) > CHANNELS_MAX {
         return Err(WireError::BadChannel { channel, channels });

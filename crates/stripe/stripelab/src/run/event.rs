@@ -6,7 +6,6 @@
 use crate::traffic::Packet;
 use gingham_stripe::Message;
 
-/// An event.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Event {
     /// A packet of competing traffic reaches the queue of a channel, before any other event can

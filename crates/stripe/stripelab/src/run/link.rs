@@ -136,7 +136,7 @@ impl Link {
     }
 }
 
-/// Counts one more and returns whether its number is in the list.
+/// Increments `number` and returns whether it is in the list.
 fn is_next(number: &mut u64, among: &[u64]) -> bool {
     *number += 1;
     among.binary_search(number).is_ok()

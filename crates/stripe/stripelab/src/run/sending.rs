@@ -142,7 +142,6 @@ impl SendingEnd {
         }
     }
 
-    /// Resets both ends.
     pub(crate) fn reset(&mut self, now: Time) {
         if let Self::Protocol(protocol) = self {
             protocol.sender.reset(instant(now));

@@ -29,7 +29,6 @@ impl RoundTrip {
         self.timeout
     }
 
-    /// Returns the smoothed round-trip time, once there is a sample.
     pub(super) fn smoothed(&self) -> Option<Span> {
         self.smoothed_ps.map(Span::from_ps)
     }

@@ -33,7 +33,6 @@ impl SentHistory {
         (1..=kept).map(move |age| next.wrapping_sub(age))
     }
 
-    /// Returns the slot of a number.
     const fn place(&self, channel_sequence: u32) -> usize {
         channel_sequence as usize & (self.ring.len() - 1)
     }
@@ -68,7 +67,6 @@ impl SentHistory {
         }
     }
 
-    /// Forgets all packets.
     pub(super) fn clear(&mut self) {
         self.count = 0;
         if self.ring.len() > FIRST {

@@ -42,7 +42,6 @@ pub(super) struct Evidence {
 }
 
 impl Evidence {
-    /// Records a packet or copy sent on the channel.
     pub(super) fn sent(&mut self, now: Instant, length_bytes: u32) {
         if length_bytes > self.passed_bytes {
             self.packets = self.packets.saturating_add(1);
@@ -52,14 +51,12 @@ impl Evidence {
         }
     }
 
-    /// Records a marker sent on the channel.
     pub(super) fn mark(&mut self, now: Instant) {
         if self.packets > 0 {
             self.marked.get_or_insert((now, self.packets, self.last_at));
         }
     }
 
-    /// Records a report.
     pub(super) fn hear(&mut self, report: &Report) {
         let came_bytes = report.longest_bytes;
         if self.packets == 0 || came_bytes >= self.longest_bytes {

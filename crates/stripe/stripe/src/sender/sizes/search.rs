@@ -9,7 +9,6 @@ use crate::Instant;
 /// `MAX_PROBES` (RFC 8899, section 5.1.2): lost probes after which a size counts as too long.
 const PROBES_MAX: u8 = 3;
 
-/// Size search of a channel.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Search {
     pub(super) state: SizeState,
