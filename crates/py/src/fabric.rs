@@ -37,7 +37,6 @@ type CableRow = ((usize, u16), (usize, u16), Option<String>, Option<u64>);
 type FormatRow = (&'static str, &'static [&'static str], bool, bool);
 
 impl Fabric {
-    /// Returns the fabric of the topology crate.
     pub(crate) fn inner(&self) -> &CoreFabric {
         &self.inner
     }

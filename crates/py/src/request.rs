@@ -58,7 +58,6 @@ impl From<WhenFull> for Ejection {
 pub(crate) struct Refused(String, String);
 
 impl Refused {
-    /// Returns the exception.
     pub(crate) fn raise(self, py: Python<'_>) -> PyErr {
         let Self(key, message) = self;
         error::refusal_of(py, &key, message)
@@ -106,7 +105,6 @@ impl Request {
         tree.and_then(|tree| tree.read()).map_err(|refused| error::input(py, &refused))
     }
 
-    /// Computes the routes.
     pub(crate) fn routes(&self, fabric: &Fabric) -> Result<Routes, Refused> {
         let form = self.form(fabric)?;
         if self.adaptive {

@@ -14,7 +14,6 @@ use crate::scenario::Scenario;
 use crate::tables::{self, TableRow, columns};
 use crate::{error, json as convert};
 
-/// Names of the engines.
 const ENGINES: &str = "fast, oracle, ports, columns";
 
 /// A run in progress.

@@ -29,7 +29,6 @@ pub(crate) fn schema<'py>(
     convert::to_python(py, &json!({ "tables": tables, "summary": summary }))
 }
 
-/// Returns each table as its name and columns.
 pub(crate) fn rows<'py>(py: Python<'py>, tables: &[Table]) -> PyResult<Vec<TableRow<'py>>> {
     tables.iter().map(|table| Ok((table.name, columns(py, table)?))).collect()
 }
