@@ -218,13 +218,16 @@ mod tests {
     #[test]
     fn what_is_served_while_nothing_waits_below_is_not_counted() {
         let mut arbiter = weighted([1, 0], [1; 2], 2);
-        // Three alone, then two before the turn of the lower one.
+        // Three services without an eligible lower level do not count; then two precede the turn of
+        // the lower level.
         assert_eq!(order(&mut arbiter, [0b01; 3]), [Some(0); 3]);
         assert_eq!(order(&mut arbiter, [0b11; 3]), [0, 0, 1].map(Some));
-        // One counts; the lower one is served while the higher is empty; two more before its turn.
+        // One service counts; the lower level is served while the higher one is empty; then two
+        // more precede its turn.
         assert_eq!(order(&mut arbiter, [0b11, 0b10]), [0, 1].map(Some));
         assert_eq!(order(&mut arbiter, [0b11; 3]), [0, 0, 1].map(Some));
-        // Two count; then no lower level is eligible, and the next that is gets served at once.
+        // Two services count, then no lower level is eligible; the next lower level that becomes
+        // eligible is served at once.
         assert_eq!(order(&mut arbiter, [0b11, 0b11, 0b01, 0b11]), [0, 0, 0, 1].map(Some));
     }
 

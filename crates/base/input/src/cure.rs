@@ -45,7 +45,6 @@ impl Cure {
         }
     }
 
-    /// Adds the correction to the error.
     pub(crate) fn add_to(self, error: InputError) -> InputError {
         match self {
             Self::List(form) => error.expecting([format!("a list: write {form}")]),

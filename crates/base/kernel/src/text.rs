@@ -26,7 +26,6 @@ struct Kind {
     example: &'static str,
     /// (unit, size in base units as a fraction), the printed ones sorted from largest to smallest.
     units: &'static [(&'static str, u64, u64)],
-    /// Other spellings of units.
     spellings: &'static [(&'static str, &'static str)],
     /// Meaning of letters that differ only in case.
     hint: &'static str,

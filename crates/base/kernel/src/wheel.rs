@@ -164,7 +164,6 @@ impl<E: Ord + Copy> Wheel<E> {
         self.occupied[place / 64] |= 1 << (place % 64);
     }
 
-    /// Adds room for another event.
     #[cold]
     fn add_node(&mut self, time: u64, event: E) {
         self.free = u32::try_from(self.nodes.len()).expect("fewer than 2^32 events are pending");
