@@ -398,7 +398,6 @@ fn ports_of(first: usize, ports: u64) -> impl Iterator<Item = usize> {
 // makes no request. No tick is skipped while heads wait. A head that selects only once may take the
 // selected output or the escape lanes on its path.
 
-/// Heads with a choice of outputs.
 #[derive(Clone, Debug)]
 pub(crate) struct AdaptiveHeads {
     selector: Selector,

@@ -256,7 +256,7 @@ impl Hosts {
         }
         let Network { links, in_transit, .. } = network;
         if in_transit.exists() && links.port(port).unsent() != 0 {
-            // Its next flit may not have arrived.
+            // The next flit of the packet may not have arrived.
             links.set_wait(port, false, tick);
             links.ready.insert(port);
         } else {

@@ -363,7 +363,7 @@ impl Links {
         ports
     }
 
-    // The channel.
+    // Sending on the channel.
 
     /// Takes a credit for a flit of a port's channel. Returns whether the channel can send another.
     #[must_use]
@@ -468,7 +468,7 @@ impl Links {
         self.released = None;
     }
 
-    // Packets.
+    // Begin and end of packets on the channel.
 
     /// Restricts the channel to the lane of a packet that begins, until the packet ends.
     pub(crate) fn keep_to(&mut self, port: usize, lane: usize) {

@@ -3,7 +3,6 @@
 use crate::lanes::layout::{Layout, SHIFT};
 use crate::lanes::switches::SwitchPort;
 
-/// State of the switch that is being matched.
 #[derive(Clone, Debug)]
 pub(crate) struct Matching {
     /// By port of a narrow switch: the ports of the switch, as bits of their word.

@@ -419,7 +419,6 @@ struct WayIn {
     pointer: u16,
 }
 
-/// State of the switch that is being matched.
 #[derive(Clone, Debug, Default)]
 struct WayMatching {
     /// Unmatched ways in that can send, in order.

@@ -12,7 +12,6 @@ use std::fmt::Debug;
 pub(crate) trait View: Debug + Send + Sync {
     // Counts.
 
-    /// Number of flits that the channel of a port has taken.
     fn flits(&self, network: &Network, port: usize) -> u64 {
         network.links.port(port).flits
     }

@@ -75,7 +75,7 @@ impl Waits<'_> {
             let lanes = LaneSet::from_bits(*lanes);
             return Some(self.asked(context.layout.channel(*port), lanes, needed));
         }
-        // Its routing is not over.
+        // Routing of this head is not over.
         let input = context.layout.channel_into(port);
         let worm = context.worms.get(network.buffers.worm(lane));
         let plan = &context.plan;

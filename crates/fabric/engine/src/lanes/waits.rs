@@ -165,7 +165,7 @@ impl Waits<'_> {
         for (id, packet, taken) in self.network.in_transit.taken_in(port) {
             let on = self.hosts.lane_of(port, id, links);
             if on.is_none() && packet.has_begun {
-                // The tail is about to have left.
+                // The tail is about to leave.
                 return None;
             }
             let flits = self.context.worms.get(packet.worm).flits;

@@ -22,7 +22,6 @@ pub(crate) struct Hosts {
 #[derive(Clone, Debug)]
 struct Host {
     endpoint: EndpointId,
-    /// Node at the end of its channel.
     peer: NodeId,
     /// Lanes of each group of its queues.
     groups: Box<[LaneSet]>,
@@ -75,7 +74,7 @@ impl Hosts {
         self.of_channel[channel.index()].map(|number| number as usize)
     }
 
-    // Events.
+    // Event handlers.
 
     pub(crate) fn create(source: usize, network: &mut Network) {
         let Created { next, endpoint } =
@@ -110,7 +109,7 @@ impl Hosts {
         network.tell(Notice::Received { packet: &moving.packet, arrival });
     }
 
-    // Starts.
+    // Starts of packets.
 
     /// Starts a packet of a host whose channel is idle, if possible.
     pub(crate) fn try_start(&mut self, number: usize, channel: ChannelId, network: &mut Network) {

@@ -12,7 +12,6 @@ pub(crate) struct Line {
     pub(crate) bytes: ByteTime,
     pub(crate) delay_ps: u64,
     pub(crate) target: NodeId,
-    /// Whether the target is a switch, which has a buffer.
     pub(crate) is_into_switch: bool,
 }
 
@@ -143,7 +142,6 @@ impl Links {
         *last
     }
 
-    /// Whether a channel ends at a switch, which has a buffer.
     #[inline]
     pub(crate) fn is_into_switch(&self, channel: ChannelId) -> bool {
         self.line(channel).is_into_switch
@@ -155,7 +153,6 @@ impl Links {
         self.senders[channel.index()].busy_until_ps
     }
 
-    /// Whether packets wait for a channel of a switch.
     #[inline]
     pub(crate) fn is_any_waiting(&self, channel: ChannelId) -> bool {
         self.senders[channel.index()].waiting > 0

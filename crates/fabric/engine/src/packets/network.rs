@@ -292,7 +292,6 @@ impl Network {
 // Start of a packet on a channel: effects on the channel, on the buffer that it leaves, and on the
 // one that it enters.
 
-/// Returns the blocks that a packet takes.
 #[inline]
 pub(crate) fn blocks_of(wire_bytes: u32) -> u32 {
     let blocks = PacketsPlan::blocks(wire_bytes.into());

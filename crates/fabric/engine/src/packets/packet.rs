@@ -28,9 +28,8 @@ pub(crate) enum Place {
 #[repr(align(64))]
 pub(crate) struct Moving {
     pub(crate) packet: Packet,
-    /// Size on the wire, in bytes.
     pub(crate) wire_bytes: u32,
-    /// The packet behind it in its list of waiting packets.
+    /// Next packet in the list of waiting packets.
     pub(crate) next: Option<PacketId>,
     /// Time of its entry into the network, or of the arrival of its first byte at its current
     /// switch, in ps.
@@ -45,7 +44,6 @@ pub(crate) struct Moving {
     pub(crate) lanes: LaneSet,
     /// Number of times that the packet was overtaken at its current switch.
     pub(crate) overtaken: u32,
-    /// Number of switches reached.
     pub(crate) switches: u16,
     /// Stored path, if it is chosen at the source.
     path: Option<KeptPath>,

@@ -121,7 +121,7 @@ impl Pauses {
         &mut self.lanes[place]
     }
 
-    // Events.
+    // Event handlers.
 
     /// Records a packet that starts and will fill the buffer of a lane from `time_ps` on.
     pub(crate) fn come(
@@ -199,7 +199,7 @@ impl Pauses {
         was_awaited
     }
 
-    // Queries.
+    // Queries of the state of pauses.
 
     /// Whether a packet may start on a lane. If not, the sender is marked as waiting.
     pub(crate) fn may_start(&mut self, channel: ChannelId, lane: u8) -> bool {
@@ -247,7 +247,6 @@ impl Heard {
 }
 
 impl Network {
-    /// Checks the buffer of a lane at its receiver.
     pub(crate) fn look(&mut self, channel: ChannelId, lane: u8) {
         let pauses = self.pauses.as_mut().expect("receivers pause lanes");
         pauses.look(channel, lane, &mut self.clock);

@@ -29,7 +29,6 @@ pub(crate) struct Rules {
 /// Rank of a packet in the order of a switch; the least goes first.
 type Place = (u64, Age);
 
-/// Packets that wait in the buffer of an input.
 #[derive(Clone, Debug, Default)]
 struct InputBuffer {
     /// All of them, the oldest first.
@@ -57,7 +56,7 @@ impl Rules {
         }
     }
 
-    // Events.
+    // Event handlers.
 
     pub(crate) fn on_ready(&mut self, id: PacketId, network: &Network) {
         if self.buffers.is_empty() {
@@ -209,7 +208,7 @@ impl Rules {
         until_ps.is_some_and(|until_ps| *until_ps > network.clock.now())
     }
 
-    // The order.
+    // Order of packets for a lane of an output.
 
     fn order(&self, output: ChannelId, lane: u8) -> Order {
         let after = self.after.get(output.index() * self.lane_count + usize::from(lane));

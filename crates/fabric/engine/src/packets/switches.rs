@@ -46,7 +46,6 @@ impl Switches {
         Self { rules, is_in_line }
     }
 
-    /// Starts a packet that is ready, or queues it.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, at every hop")]
     #[inline(always)]
     pub(crate) fn on_ready(&mut self, id: PacketId, network: &mut Network) {
@@ -58,7 +57,6 @@ impl Switches {
         }
     }
 
-    /// Queues a packet that is ready for its output.
     #[inline(never)]
     fn wait(&mut self, id: PacketId, output: ChannelId, network: &mut Network) {
         network.waiting.insert(&network.plan, &mut network.packets, id);

@@ -47,7 +47,6 @@ pub(crate) enum Event {
 /// Kind of [`Event::EmitControl`], the last phase of an instant.
 const EMIT_CONTROL: u64 = 12;
 
-/// Whether an event belongs to the last phase of its instant.
 pub(crate) const fn is_last_phase(packed: Packed) -> bool {
     packed.kind() == EMIT_CONTROL
 }

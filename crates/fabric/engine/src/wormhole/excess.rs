@@ -41,9 +41,9 @@ impl<F: Iterator<Item = Run>> Race<F> {
             self.catch_up(piece.time);
             let part =
                 self.behind.map_or(piece.count, |behind| match piece.time.cmp(&behind.time) {
-                    // The leader alone, before the follower's next flit.
+                    // Flits of the leader alone, before the follower's next flit.
                     std::cmp::Ordering::Less => piece.started_by(behind.time - 1),
-                    // Both, up to the follower's last flit but one.
+                    // Flits of both, up to the last but one of the follower's run.
                     _ => piece.started_by(behind.last_start() - 1).max(1),
                 });
             if let Some(time) = self.part(&piece, part) {

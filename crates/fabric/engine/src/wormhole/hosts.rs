@@ -46,7 +46,6 @@ struct Cable {
     node: NodeId,
 }
 
-/// State of worms in transit at a host.
 #[derive(Clone, Debug)]
 struct InTransit {
     host: InTransitHost<Incoming>,

@@ -101,7 +101,6 @@ impl Links {
         self.inputs[channel.index()].as_mut().expect("the channel ends at an input")
     }
 
-    /// Returns the kind of end of a channel.
     pub(crate) fn end(&self, channel: ChannelId) -> End {
         self.inputs[channel.index()].as_ref().map_or(End::Host, |input| input.end)
     }

@@ -3,7 +3,6 @@
 use super::table::Table;
 use pulp::{Simd, WithSimd};
 
-/// Arrivals of a tick at all columns.
 pub(super) struct Arrivals<'a, const L: usize> {
     pub(super) table: &'a mut Table<L>,
     pub(super) tick: u64,

@@ -7,7 +7,6 @@
 use gingham_net::traffic::{MessagePlan, SourcePlan};
 use gingham_net::{ClassId, ClassPlan, PipelinePlan, Plan};
 
-/// Mean number of moves per tick.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub(super) struct Moves {
     pub(super) flits: f64,

@@ -33,7 +33,6 @@ pub(crate) struct Group<const L: usize> {
     pub(crate) heads: Heads<L>,
 }
 
-/// A head that requests an output.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Head {
     /// Output lanes that the head may take, as bits.
@@ -55,7 +54,6 @@ impl Head {
 pub(crate) struct Heads<const L: usize>(Box<[[[Head; 64]; L]; RADIX_MAX]>);
 
 impl<const L: usize> Heads<L> {
-    /// Returns placeholder heads for all inputs.
     pub(crate) fn new() -> Self {
         let inputs = vec![[[Head::new(0, 0, Coming::none()); 64]; L]; RADIX_MAX];
         Self(inputs.try_into().expect("there is one for each input"))

@@ -130,7 +130,6 @@ impl<const L: usize> WithSimd for HostCredits<'_, L> {
     }
 }
 
-/// Link traversal of all columns.
 struct Stage<'a, const L: usize> {
     table: &'a mut Table<L>,
     tick: u64,

@@ -30,7 +30,6 @@ pub(super) enum Head {
     Open,
 }
 
-/// Kind of end of a channel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum End {
     /// An input port of a switch.
@@ -56,7 +55,6 @@ pub(crate) struct Input {
     /// Sum of the departure times of these flits; during a connection, minus the sum of all earlier
     /// starts of its output.
     pub(super) taken_sum: i128,
-    /// Whether the fill requires STOP.
     pub(super) wants_stop: bool,
     /// Whether the last control flit to the sender was STOP.
     pub(super) announced_stop: bool,

@@ -25,7 +25,6 @@ impl Links {
         }
     }
 
-    /// Whether any input is marked for evaluation.
     #[inline]
     pub(crate) fn has_changes(&self) -> bool {
         !self.changed.is_empty()

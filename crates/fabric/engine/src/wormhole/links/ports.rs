@@ -111,7 +111,7 @@ impl Links {
         Some(tail.expect("what arrives is held"))
     }
 
-    // In transit.
+    // Worms in transit.
 
     /// Keeps the runs of a worm in transit, whose head was read on `channel`, until it has arrived.
     pub(crate) fn keep_arriving(&mut self, channel: ChannelId, worm: Incoming) {
@@ -143,7 +143,7 @@ impl Links {
         self.senders[channel.index()].forget_before(needed);
     }
 
-    // Ports.
+    // Ports of hosts that stop their senders.
 
     /// Returns the flits that have left the port at the end of `channel`.
     #[inline(never)]
@@ -205,7 +205,7 @@ impl Links {
         if sender.arrived_by(now) < end {
             return None;
         }
-        // They left when they arrived.
+        // These flits left when they arrived.
         let latencies = i128::from(end - input.taken) * i128::from(sender.latency);
         let starts = sender.schedule.sum_before(end) - sender.schedule.sum_before(input.taken);
         self.close_port(channel, end, starts + latencies, now);
