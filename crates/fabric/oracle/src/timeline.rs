@@ -5,7 +5,6 @@ use gingham_kernel::{EventQueue, Purpose, Stream, Time};
 /// The current time, with the events to come.
 #[derive(Debug)]
 pub(crate) struct Timeline<E> {
-    /// Time of the current event.
     pub(crate) now: Time,
     queue: EventQueue<E>,
     events: u64,
@@ -30,7 +29,6 @@ impl<E: Ord> Timeline<E> {
         self.events
     }
 
-    /// Returns the time of the next event.
     pub(crate) fn next_time(&self) -> Option<Time> {
         self.queue.next_time()
     }
@@ -52,7 +50,6 @@ impl<E: Ord> Timeline<E> {
         self.caused.push((time, event));
     }
 
-    /// Schedules the caused events, at the end of the current one.
     pub(crate) fn schedule_caused(&mut self) {
         if let Some(stream) = &mut self.shuffle {
             stream.shuffle(&mut self.caused);

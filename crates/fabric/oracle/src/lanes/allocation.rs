@@ -204,7 +204,6 @@ impl Simulation {
         Some(Request { from, number, head, output, level, lanes, judged: lanes, dateline_class })
     }
 
-    /// Returns the number of flits of the packet that made a request.
     pub(crate) fn flits_of(&self, request: &Request) -> u64 {
         self.journeys.get(request.head.packet).flits
     }

@@ -2,10 +2,8 @@
 
 use gingham_kernel::{Span, Time};
 
-/// Number of a tick.
 pub(crate) type Tick = u64;
 
-/// Clock of all switches and adapters.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Clock {
     pub(crate) cycle: Span,

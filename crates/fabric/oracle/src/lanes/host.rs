@@ -72,7 +72,6 @@ impl Simulation {
         arbiter.weigh(lane, weight);
     }
 
-    /// Handles the start of a flit on a channel.
     pub(crate) fn begin(&mut self, channel: ChannelId, flit: Flit) {
         self.counts[channel.index()].data_flits += 1;
         let Some(host) = self.hosts[channel.index()] else { return };
@@ -124,7 +123,6 @@ impl Simulation {
         self.reassemble(host, flit);
     }
 
-    /// Consumes a flit at its destination.
     pub(crate) fn consume(&mut self, flit: Flit) {
         self.flits_consumed += 1;
         let journey = self.journeys.get_mut(flit.packet);
@@ -138,12 +136,10 @@ impl Simulation {
         }
     }
 
-    /// Returns the host that sends on a channel.
     pub(crate) fn host_of(&self, channel: ChannelId) -> EndpointId {
         self.hosts[channel.index()].expect("a host sends here")
     }
 
-    /// Returns the host at the end of a channel.
     pub(crate) fn host_at(&self, channel: ChannelId) -> EndpointId {
         self.host_of(Fabric::reverse(channel))
     }
@@ -319,7 +315,6 @@ impl Simulation {
         queue.lanes().filter(is_idle).collect()
     }
 
-    /// Returns whether a lane has the credits to begin a packet.
     fn can_begin(&self, channel: ChannelId, lane: u8, flits: u64) -> bool {
         let output = &self.outputs[channel.index()];
         let is_by_packet = output.chooser.is_by_packet();
@@ -424,7 +419,6 @@ impl Simulation {
         OutgoingPacket { packet, group, next: 0, arrival }
     }
 
-    /// Returns the lane of a host that a packet is on.
     pub(crate) fn lane_of(&self, host: EndpointId, packet: JourneyId) -> Option<u8> {
         let is_of = |sending: &Option<OutgoingPacket>| {
             sending.is_some_and(|sending| sending.packet == packet)
@@ -488,12 +482,10 @@ impl Simulation {
 
     // The channel.
 
-    /// Returns whether a channel may take a flit at a tick.
     pub(crate) fn may_take(&self, channel: ChannelId, tick: Tick) -> bool {
         self.outputs[channel.index()].free < self.clock.instant(tick + 1)
     }
 
-    /// Returns the start time of a flit that a channel takes at a tick.
     pub(crate) fn begins(&self, channel: ChannelId, tick: Tick) -> Time {
         self.clock.instant(tick).max(self.outputs[channel.index()].free)
     }

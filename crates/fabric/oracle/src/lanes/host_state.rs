@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct OutgoingPacket {
     pub(crate) packet: JourneyId,
-    /// Group of queues that it came from.
+    /// Group of queues that the packet came from.
     pub(crate) group: usize,
     /// Index of the next flit.
     pub(crate) next: u64,
@@ -18,7 +18,6 @@ pub(crate) struct OutgoingPacket {
     pub(crate) arrival: Time,
 }
 
-/// In-transit packets of a host.
 #[derive(Clone, Debug)]
 pub(crate) struct InTransit {
     pub(crate) machine: InTransitHost<JourneyId>,
@@ -29,7 +28,6 @@ pub(crate) struct InTransit {
     pub(crate) heads: Vec<EjectionHead>,
 }
 
-/// A packet in transit at a host.
 #[derive(Clone, Debug)]
 pub(crate) struct InTransitPacket {
     pub(crate) packet: JourneyId,
@@ -47,7 +45,6 @@ impl InTransit {
         Self { machine: InTransitHost::new(plan, groups), packets: Vec::new(), heads }
     }
 
-    /// Returns the number of stored flits of packets in transit.
     pub(crate) fn flits(&self) -> usize {
         self.packets.iter().map(|packet| packet.received.len()).sum()
     }

@@ -10,7 +10,6 @@ use gingham_topology::routing::{DatelineClass, Routes};
 /// Packets in flight.
 pub(crate) type Journeys = UnderWay<Journey>;
 
-/// A packet in flight.
 #[derive(Clone, Debug)]
 pub(crate) struct Journey {
     pub(crate) packet: Packet,
@@ -19,13 +18,13 @@ pub(crate) struct Journey {
     /// Number of switches and in-transit hosts on the path.
     pub(crate) length: PathLength,
     pub(crate) flits: u64,
-    /// Size of all its flits in bytes.
+    /// Size of all flits of the packet, in bytes.
     pub(crate) wire_bytes: u64,
     /// Start of its first flit at the source.
     pub(crate) began: Time,
     /// Index in the path of the last channel that its head took.
     pub(crate) position: usize,
-    /// Dateline class on that channel.
+    /// Dateline class on the channel at `position`.
     pub(crate) dateline_class: DatelineClass,
     /// Arrival time of the first flit at the destination.
     pub(crate) head_arrived: Option<Time>,
@@ -66,7 +65,6 @@ impl Journey {
         self.path.last() == Some(&channel)
     }
 
-    /// Returns the next channel of the head.
     pub(crate) fn next_channel(&self) -> ChannelId {
         self.path[self.position + 1]
     }

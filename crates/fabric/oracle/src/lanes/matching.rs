@@ -83,7 +83,7 @@ impl Simulation {
         }
     }
 
-    // Output first.
+    // Output-first matching.
 
     /// Lets crossbar outputs grant inputs, and each granted input accept one grant.
     fn accept_outputs(
@@ -182,7 +182,7 @@ impl Simulation {
         Some(Match { input, output, lane, after: (way, after) })
     }
 
-    // Input first.
+    // Input-first matching.
 
     /// Lets crossbar inputs propose to outputs, and each output accept one proposal.
     fn accept_inputs(
@@ -212,7 +212,7 @@ impl Simulation {
         proposed.into_iter().filter_map(accepted).collect()
     }
 
-    // Shared by both orders.
+    // Helpers of both kinds of matching.
 
     fn way_in(&self, input: Way) -> &WayIn {
         &self.input(input.channel).ways[usize::from(input.number)]
@@ -262,7 +262,6 @@ impl Simulation {
         self.head_of(&first, arbiter.is_by_packet())
     }
 
-    /// Returns the lanes of a crossbar input that can send to an output.
     fn lanes_to(&self, input: Way, output: Way, tick: Tick) -> Vec<u8> {
         let is_of = |lane: &u8| lane % self.lane_plan.input_speedup == input.number;
         let can_send = |lane: &u8| self.can_be_matched(input.channel, *lane, tick) == Some(output);

@@ -19,7 +19,7 @@ use std::num::NonZeroU16;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BufferedFlit {
     pub(crate) flit: Flit,
-    /// Tick of its arrival, or of its crossing.
+    /// Tick at which the flit arrived, or crossed.
     pub(crate) since: Tick,
 }
 
@@ -36,7 +36,7 @@ pub(crate) struct Input {
 
 #[derive(Clone, Debug)]
 pub(crate) struct WayIn {
-    /// Arbiter of its lanes.
+    /// Arbiter among the lanes of the crossbar input.
     pub(crate) chooser: Chooser,
     /// Round-robin pointer: the last crossbar output matched with it, if outputs are taken in round
     /// robin.
@@ -102,7 +102,6 @@ impl Input {
         &self.lanes[usize::from(lane)]
     }
 
-    /// Returns the crossbar input of a lane.
     pub(crate) fn way_of(&mut self, lane: u8) -> &mut WayIn {
         let ways = self.ways.len();
         &mut self.ways[usize::from(lane) % ways]
@@ -118,7 +117,6 @@ impl Input {
         self.lane_mut(lane).buffer.push_back(BufferedFlit { flit, since: tick });
     }
 
-    /// Removes the first flit of a lane.
     pub(crate) fn leave(&mut self, lane: u8, now: Time) -> Flit {
         self.settle_occupancy(now);
         self.lane_mut(lane).buffer.pop_front().expect("a flit stands first").flit
@@ -234,7 +232,6 @@ impl OutputLane {
             .is_some_and(|credits| credits.here + credits.on_their_way - credits.promised < flits)
     }
 
-    /// Returns whether a flit may be sent.
     pub(crate) fn has_credit(&self) -> bool {
         self.credits.is_none_or(|credits| credits.here > 0)
     }
@@ -300,7 +297,6 @@ impl Output {
         &mut self.lanes[usize::from(lane)]
     }
 
-    /// Returns the crossbar output of an output lane.
     pub(crate) fn way_of(&mut self, lane: u8) -> &mut Granting {
         let ways = self.ways.len();
         &mut self.ways[usize::from(lane) % ways]
@@ -328,7 +324,6 @@ impl Chooser {
         Self { arbiter, granularity: scheduler.facts().by, in_packet: None }
     }
 
-    /// Sets the weight of a lane.
     pub(crate) fn weigh(&mut self, lane: u8, weight: NonZeroU16) {
         self.arbiter.weigh(lane, weight);
     }

@@ -199,7 +199,7 @@ impl Simulation {
         assert_eq!(accounted, credits.depth, "credits are conserved at {:?}", self.timeline.now);
     }
 
-    // Shared by the stages.
+    // Helpers shared by the stages.
 
     pub(crate) fn tick(&self) -> Tick {
         self.clock.tick_at(self.timeline.now)
@@ -226,7 +226,6 @@ impl Simulation {
         }
     }
 
-    /// Returns whether a switch contains a flit.
     pub(crate) fn holds_a_flit(&self, node: NodeId) -> bool {
         self.channels_into(node).into_iter().any(|channel| self.input(channel).fill() > 0)
             || self
@@ -350,7 +349,7 @@ fn waits_at_host(simulation: &Simulation, of: Buffer) -> Option<Wait> {
     for packet in &in_transit.packets {
         let on = simulation.lane_of(host, packet.packet);
         if on.is_none() && packet.has_begun {
-            // Its tail is about to leave.
+            // The tail of the packet is about to leave.
             return None;
         }
         let queue = adapter.groups().nth(packet.taken.group).expect("the group is one of these");

@@ -30,7 +30,7 @@ pub(crate) struct Buffered {
     pub(crate) level: usize,
     pub(crate) is_ready: bool,
     pub(crate) has_started: bool,
-    /// Number of times it was overtaken.
+    /// Number of times that the packet was overtaken.
     pub(crate) overtaken: u32,
 }
 
@@ -41,7 +41,6 @@ impl Buffered {
     }
 }
 
-/// An input port of a switch.
 #[derive(Clone, Debug)]
 pub(crate) struct Input {
     /// By lane: packets in the buffer, the oldest first.

@@ -10,7 +10,6 @@ use gingham_topology::routing::DatelineClass;
 /// Packets in flight.
 pub(crate) type Journeys = UnderWay<Journey>;
 
-/// A packet in flight.
 #[derive(Clone, Debug)]
 pub(crate) struct Journey {
     pub(crate) packet: Packet,
@@ -22,7 +21,7 @@ pub(crate) struct Journey {
     pub(crate) wire_bytes: u64,
     /// Index in the path of the packet's current or last channel.
     pub(crate) position: usize,
-    /// Dateline class on that channel.
+    /// Dateline class on the channel at `position`.
     pub(crate) dateline_class: DatelineClass,
     /// Arrival time of the first byte at the destination, set when the packet starts on the last
     /// channel.

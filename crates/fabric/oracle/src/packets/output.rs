@@ -20,7 +20,6 @@ use gingham_topology::ChannelId;
 pub(crate) struct Output {
     /// Current transmission; `None` while idle.
     pub(crate) sending: Option<Sending>,
-    /// Arbiter among the lanes.
     pub(crate) arbiter: LaneArbiter,
     /// By lane: input port of the last packet started, at a switch.
     pub(crate) last_port: Vec<Option<usize>>,
@@ -36,7 +35,6 @@ pub(crate) struct Output {
     pub(crate) wait: CreditWait,
 }
 
-/// A packet on a channel.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sending {
     pub(crate) packet: JourneyId,

@@ -142,7 +142,7 @@ impl Simulation {
         ChannelId::first(self.inputs.len()).zip(&self.inputs).map(count).collect()
     }
 
-    // Shared by the phases.
+    // Helpers shared by the phases.
 
     /// Returns the channels that end at a node, in the order of ports.
     pub(crate) fn channels_into(&self, node: NodeId) -> impl Iterator<Item = ChannelId> {
@@ -270,7 +270,6 @@ impl Simulation {
 // Invariants that must hold after every event, counted from scratch; slow, for tests.
 
 impl Simulation {
-    /// Checks conservation of packets and of space.
     pub(crate) fn assert_conserved(&self) {
         let to_hosts =
             self.timeline.pending().filter(|e| matches!(e, Event::Arrived { .. })).count();

@@ -160,7 +160,7 @@ impl Simulation {
             self.endpoints.tell(self.timeline.now, Notice::Forwarded { stay, left, packet });
         }
         self.go_on(packet, lane, dateline_class, Leaves::Input { channel: input, lane: came_on });
-        // Packets that it held back may now start, also on channels that have already chosen.
+        // Packets that this one held back may now start, also on channels that have already chosen.
         self.wake_switch(self.plan.ends(output).source.node);
     }
 

@@ -19,7 +19,6 @@ use gingham_topology::routing::{Buffer, LaneSet};
 use std::collections::BTreeSet;
 
 impl Simulation {
-    /// Returns the wait-for graph.
     pub(crate) fn waits(&self) -> WaitForGraph {
         let lanes = self.plan.lanes.count;
         ChannelId::first(self.inputs.len())

@@ -29,7 +29,6 @@ pub(crate) enum Injection {
     InTransit(WormId),
 }
 
-/// A worm at its source host.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LocalWorm {
     pub(crate) worm: WormId,
@@ -41,7 +40,6 @@ pub(crate) struct LocalWorm {
     pub(crate) started: Time,
 }
 
-/// A worm in transit at a host.
 #[derive(Clone, Debug)]
 pub(crate) struct InTransitPacket {
     pub(crate) worm: WormId,

@@ -20,7 +20,6 @@ pub(crate) enum Head {
     Connected { output: ChannelId },
 }
 
-/// An input port of a switch.
 #[derive(Clone, Debug)]
 pub(crate) struct Input {
     pub(crate) slack: SlackBuffer,
@@ -61,7 +60,6 @@ impl Input {
         self.buffer.front().copied()
     }
 
-    /// Returns the worm of each flit in the buffer.
     pub(crate) fn worms(&self) -> impl Iterator<Item = WormId> {
         self.buffer.iter().map(|flit| flit.worm)
     }

@@ -71,7 +71,7 @@ impl Simulation {
         self.timeline.cause(arrival, Event::ControlArrives { channel, symbol });
     }
 
-    // Shared by the phases.
+    // Helpers shared by the phases.
 
     pub(crate) fn fill_changed(&mut self, channel: ChannelId) {
         let input = self.inputs[channel.index()].as_ref().expect("a switch input");

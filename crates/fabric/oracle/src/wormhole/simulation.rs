@@ -145,7 +145,7 @@ impl Simulation {
         simulation
     }
 
-    // Shared by the phases.
+    // Helpers shared by the phases.
 
     pub(crate) fn input_mut(&mut self, channel: ChannelId) -> &mut Input {
         self.inputs[channel.index()].as_mut().expect("the channel ends at an input")

@@ -9,7 +9,6 @@ use gingham_topology::ChannelId;
 /// Worms in flight.
 pub(crate) type Worms = UnderWay<Worm>;
 
-/// A worm in flight.
 #[derive(Clone, Debug)]
 pub(crate) struct Worm {
     pub(crate) packet: Packet,
