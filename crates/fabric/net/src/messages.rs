@@ -86,7 +86,6 @@ pub(crate) struct Messages {
     parts: Vec<Option<StreamPart>>,
 }
 
-/// Slot of a message.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 struct Slot {

@@ -302,7 +302,6 @@ impl Plan {
         self.classes[class.index()].vc_class.unwrap_or_else(of_pair)
     }
 
-    /// Returns the name of the random streams of a class at an endpoint.
     pub(crate) fn name_of(&self, endpoint: EndpointId, class: ClassId) -> String {
         let port = self.fabric.endpoint(endpoint);
         let host = self.fabric.node(port.node).stable_name();

@@ -35,7 +35,6 @@ use gingham_kernel::{Span, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Limits of a flow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Limits {
     /// Window: most packets that are sent and not acknowledged.

@@ -172,7 +172,7 @@ impl Throttle {
         may
     }
 
-    // At least one.
+    // The at-least-one rule.
 
     /// Updates the free lanes of an output, and wakes the hosts that it may have held.
     pub(crate) fn on_lanes(&mut self, output: ChannelId, free: LaneSet, orders: &mut Vec<Order>) {
@@ -186,7 +186,7 @@ impl Throttle {
         }
     }
 
-    // Self-tuned.
+    // The self-tuned rule.
 
     /// Returns the order for the first count of buffers.
     pub(crate) fn first_gather(&self) -> Option<Order> {

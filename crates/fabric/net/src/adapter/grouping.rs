@@ -6,7 +6,6 @@ use gingham_topology::routing::{LaneSet, VcClass};
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Grouping {
     pub(super) lanes: Box<[LaneSet]>,
-    /// Group of each VC class.
     group_of: Box<[u8]>,
 }
 

@@ -61,9 +61,7 @@ impl Request {
 /// Position of a signal on its path.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Way {
-    /// Input channel at this node.
     pub(crate) input: ChannelId,
-    /// Output channel at this node.
     pub(crate) output: ChannelId,
     /// Output channel at the next node, if there is one.
     pub(crate) after: Option<ChannelId>,
@@ -161,7 +159,7 @@ impl Desk {
                 (Ok(()), None) => Onward::Ends(Signal::Ack(stream)),
                 (Ok(()), Some(_)) => Onward::Goes,
             },
-            // The previous node is an in-transit host, and no signal ends there.
+            // The previous node is an in-transit host, where no signal ends.
             Signal::Release(_, refused) if way.output == refused => Onward::Ends(signal),
             Signal::Release(stream, refused) => {
                 self.release(stream, Some(way.input), way.output);

@@ -24,7 +24,6 @@ use std::collections::{BTreeMap, BinaryHeap};
 /// One end of a channel with reservations.
 pub(super) type Place = (ChannelId, End);
 
-/// An expired lease.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Over {
     pub(super) stream: StreamId,

@@ -13,7 +13,6 @@ use gingham_topology::routing::VcClass;
 #[derive(Clone, Debug)]
 pub(super) struct LaneChooser(Box<[Option<Draws>]>);
 
-/// Draws of one class.
 #[derive(Clone, Debug)]
 struct Draws {
     among: Box<[VcClass]>,

@@ -34,7 +34,6 @@ impl Outbox {
         self.orders.push(order);
     }
 
-    /// Orders an endpoint to send.
     #[inline]
     pub(super) fn order_send(&mut self, endpoint: EndpointId) {
         self.orders.push(Order::Send { endpoint });

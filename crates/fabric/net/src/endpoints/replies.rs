@@ -18,14 +18,12 @@ pub(super) struct Replies {
     number: usize,
 }
 
-/// A source that replies to a class.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Replier {
     source: usize,
     think: Span,
 }
 
-/// A reply to be created.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reply {
     pub(super) source: usize,

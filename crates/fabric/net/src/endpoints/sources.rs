@@ -5,7 +5,6 @@ use crate::traffic::Source;
 use crate::{MessageId, Order, Plan};
 use gingham_topology::EndpointId;
 
-/// All traffic sources, by index.
 #[derive(Clone, Debug)]
 pub(super) struct Sources {
     all: Vec<Source>,
@@ -70,7 +69,6 @@ impl Sources {
         self.scheduled > 0
     }
 
-    /// Returns the number of the next message of the run.
     #[inline]
     pub(super) fn next_id(&mut self) -> MessageId {
         self.messages_created += 1;

@@ -45,7 +45,7 @@ pub struct TakenIn {
     pub bytes: u64,
     /// Group of queues that contains it.
     pub group: usize,
-    /// Arrival time of its head.
+    /// Arrival time of the packet's head.
     head: Time,
     /// Number in the order of ejection.
     number: u64,

@@ -35,7 +35,6 @@ pub(super) const PLACES: usize = LANES_MAX as usize;
 
 const ALL_LANES: LaneSet = LaneSet::first_n(LANES_MAX);
 
-/// Highest level of a scheduler with levels.
 const LEVEL_MAX: u8 = 15;
 
 /// Bytes per unit of weight for turns in bytes: the unit of InfiniBand's tables (InfiniBand
@@ -95,7 +94,6 @@ impl From<SchedulerError> for Fault {
 
 /// A scheduler with its parameters.
 pub(super) trait LaneScheduler: Sized {
-    /// Its arbiter.
     type Arbiter;
 
     fn facts(&self) -> Facts;

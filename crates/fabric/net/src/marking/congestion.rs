@@ -157,7 +157,6 @@ impl Congestion {
         }
     }
 
-    /// Returns the index of a buffer.
     #[inline]
     fn place(&self, stay: &Stay) -> usize {
         stay.input.index() * self.lane_count + usize::from(stay.lane)

@@ -154,7 +154,7 @@ mod tests {
     fn the_probability_is_a_line_between_two_queues() {
         let between =
             |least, most| Red { k_min: Some(Bytes(least)), k_max: Some(Bytes(most)), p_max: 0.5 };
-        // A step.
+        // Equal thresholds: a step.
         let step = between(100, 100);
         let red = between(100, 300);
         let points = [(0, 0.0), (100, 0.0), (200, 0.25), (299, 0.4975), (300, 1.0)];

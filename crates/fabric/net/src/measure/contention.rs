@@ -49,7 +49,6 @@ pub(super) struct ContentionCollector {
     senders: Box<[EndpointId]>,
     /// Current state by sender.
     now: Vec<Contention>,
-    /// Summaries of completed steps.
     steps: Vec<Sample>,
     /// Width of a step, if steps are not slices.
     width: Option<Span>,
@@ -84,7 +83,6 @@ impl ContentionCollector {
         }
     }
 
-    /// Summarises all steps before this one.
     fn end_steps(&mut self, step: usize) {
         if self.steps.len() < step {
             self.steps.resize(step, self.sample());

@@ -183,7 +183,6 @@ impl Flow {
     }
 }
 
-/// Returns the step that contains an instant.
 fn step_at(width: Span, time: Time) -> usize {
     usize::try_from(time.as_ps() / width.as_ps()).expect("64-bit platform")
 }

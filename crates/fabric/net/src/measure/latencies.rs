@@ -184,7 +184,6 @@ impl Merged {
         Span::from_ps(self.histogram.value_at_quantile(share))
     }
 
-    /// Returns the middle of a latency's bin.
     pub(super) fn middle(&self, latency: Span) -> Span {
         Span::from_ps(self.histogram.median_equivalent(latency.as_ps())).min(self.longest)
     }

@@ -68,7 +68,6 @@ impl Samples {
         self.flits.extend(counts.iter().map(|count| count.data_flits + count.control_flits));
     }
 
-    /// Returns the flits of a channel before a step.
     fn before(&self, step: usize, channel: usize) -> u64 {
         let sample = step.checked_sub(1);
         sample.map_or(0, |sample| self.flits[sample * self.channels.len() + channel])

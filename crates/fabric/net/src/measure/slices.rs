@@ -23,10 +23,11 @@ pub(super) struct Slice {
     pub(super) demoted_messages: u64,
     /// Sum of the latencies of the messages created in the slice and delivered.
     pub(super) latency_sum_ps: u128,
-    /// Sum of their latencies from the accepted post on.
+    /// Sum of the latencies, from the accepted post on, of the messages created in the slice and
+    /// delivered.
     pub(super) posted_latency_sum_ps: u128,
     pub(super) network_latency_sum_ps: u128,
-    /// Sum of the latencies of their heads.
+    /// Sum of the latencies of the heads of the messages created in the slice and delivered.
     pub(super) head_latency_sum_ps: u128,
     /// Sum of the numbers of switches traversed.
     pub(super) hops_sum: u64,
@@ -142,7 +143,6 @@ impl Slices {
         self.range(from, to).iter().sum()
     }
 
-    /// Merges neighbouring slices.
     pub(super) fn double(&mut self) {
         let pairs = self.slices.len().div_ceil(2);
         for index in 0..pairs {

@@ -27,7 +27,6 @@ pub(crate) struct RoundTrips {
 }
 
 impl RoundTrips {
-    /// Records the start of a packet.
     pub(crate) fn start(&mut self, now: Time) {
         self.started.push_back(now);
     }

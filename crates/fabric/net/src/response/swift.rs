@@ -127,7 +127,6 @@ pub(crate) struct Delays {
     /// `cwnd`, in packets.
     window: f64,
     highest: f64,
-    /// Time of the last decrease.
     decreased: Option<Time>,
 }
 

@@ -79,7 +79,6 @@ pub(super) struct SelfTuned {
     full_before: u64,
     /// Arrival time of the last sample; `None` before the first.
     since: Option<Time>,
-    /// The present tuning period.
     period: Period,
 }
 
@@ -106,7 +105,7 @@ impl SelfTuned {
         Order::WakeAt { endpoint: gatherer(), at: self.next_gather }
     }
 
-    // Events.
+    // Event handlers.
 
     pub(super) fn on_received(&mut self, wire_bytes: u64) {
         self.received_bytes += wire_bytes;
@@ -157,7 +156,7 @@ impl SelfTuned {
         has_learned && self.opens().is_some()
     }
 
-    // The estimate.
+    // Estimate of the number of full buffers.
 
     /// Returns the clamped estimate, `after_ps` after the last sample was received, in millionths
     /// of a buffer times the interval between counts in ps.
@@ -186,7 +185,7 @@ impl SelfTuned {
         if self.is_above(gather) {
             return None;
         }
-        // It falls: full * gather - fall * after <= threshold / MILLIONTHS * gather.
+        // The estimate falls: full * gather - fall * after <= threshold / MILLIONTHS * gather.
         let fall = (i128::from(self.full_before) - i128::from(self.full)) * MILLIONTHS;
         let above = i128::from(self.full) * MILLIONTHS * i128::from(gather);
         let excess = above - self.scaled_threshold();

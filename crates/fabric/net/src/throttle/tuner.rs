@@ -20,9 +20,9 @@ use super::self_tuned::SelfTunedPlan;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Period {
     pub(super) gathers: u32,
-    /// Bytes received in it.
+    /// Bytes received in the period.
     pub(super) bytes: u64,
-    /// Full buffers at its last count.
+    /// Full buffers at the last count of the period.
     pub(super) full: u64,
     /// Whether the estimate was above the threshold.
     pub(super) has_throttled: bool,

@@ -85,7 +85,6 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// A waiting message.
 #[derive(Clone, Copy, Debug)]
 struct Listed {
     id: usize,

@@ -21,7 +21,6 @@ struct Frame {
     /// Messages that have neither arrived nor been dropped.
     left: u32,
     is_lost: bool,
-    /// Time of the last arrival.
     arrived: Time,
 }
 

@@ -19,7 +19,7 @@ pub(super) struct FlowSum {
     held_ps: [u64; 3],
     /// Packets whose acknowledgements arrived.
     pub(super) answered_packets: u64,
-    /// Marked packets among these.
+    /// Acknowledged packets that were marked.
     pub(super) marked_packets: u64,
 }
 

@@ -18,7 +18,7 @@ use std::sync::Arc;
 pub(crate) struct Sender {
     stream: StreamId,
     plan: StreamPlan,
-    /// Generator of its messages.
+    /// Generator of the stream's messages.
     cursor: Cursor,
     /// Next message, without the delay of admission.
     ahead: Option<Ahead>,
