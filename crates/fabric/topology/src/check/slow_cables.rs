@@ -47,7 +47,6 @@ fn finding(fabric: &Fabric, cable: &Cable) -> Finding {
 /// Minimum number of other adapters at a switch for a comparison.
 const OTHERS_MIN: usize = 2;
 
-/// Number of cables by rate.
 type Rates = BTreeMap<Rate, usize>;
 
 /// The cables that a cable is compared with.

@@ -33,7 +33,6 @@ pub(super) fn bundle_sizes(fabric: &Fabric) -> BTreeMap<(NodeId, NodeId), usize>
     sizes
 }
 
-/// Returns the number of host cables at each switch.
 pub(super) fn host_cables(fabric: &Fabric) -> Vec<usize> {
     let is_host = |channel| fabric.node(fabric.target(channel).node).kind == NodeKind::Host;
     let count = |id| fabric.channels_from(id).filter(|channel| is_host(*channel)).count();

@@ -42,7 +42,6 @@ struct Columns {
     passed_over: Vec<String>,
 }
 
-/// Whether a line is a heading with both ends.
 pub(super) fn is_heading(line: &str) -> bool {
     SEPARATORS.iter().any(|separator| {
         let names = line.split(*separator);

@@ -76,7 +76,6 @@ fn lines(fabric: &Fabric, text: &mut String) {
     }
 }
 
-/// Returns the switches by rank.
 fn ranks(fabric: &Fabric) -> BTreeMap<usize, Vec<NodeId>> {
     let rank = rank_of(fabric);
     let mut switches: BTreeMap<usize, Vec<NodeId>> = BTreeMap::new();

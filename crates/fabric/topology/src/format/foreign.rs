@@ -291,7 +291,6 @@ fn is_number(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Returns whether the first word of a line is one of these.
 fn is_first_word(line: &str, words: &[&str]) -> bool {
     line.split([' ', '\t']).next().is_some_and(|first| words.contains(&first))
 }

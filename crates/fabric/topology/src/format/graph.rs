@@ -255,7 +255,6 @@ pub(super) fn port(text: &str) -> Result<Option<u16>, String> {
     whole.parse().map(Some).map_err(|_| format!("{text:?} is not a port"))
 }
 
-/// Converts a line number for messages.
 pub(super) fn line_number(number: u64) -> u32 {
     usize::try_from(number).map_or(u32::MAX, count)
 }

@@ -50,7 +50,6 @@ use super::{Format, foreign};
 use crate::format::text::Parsed;
 use records::Records;
 
-/// Reads a dump.
 pub(super) fn read(text: &str) -> Result<Parsed, Faults> {
     let mut records = Records::default();
     let mut faults = Collected::default();

@@ -27,7 +27,6 @@ const PORTS_PER_SWITCH_MAX: u128 = 65_535;
 pub(super) struct Size {
     pub(super) switches: u128,
     pub(super) hosts: u128,
-    /// Ports of the largest switch.
     pub(super) ports_per_switch: u128,
 }
 

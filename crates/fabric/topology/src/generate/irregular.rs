@@ -240,7 +240,6 @@ impl FreePorts {
         (!listed.is_empty()).then(|| listed[draw_index(stream, listed.len() as u64)])
     }
 
-    /// Returns the switches of two free ports.
     fn pair(&self, positions: [usize; 2]) -> Pair {
         let [a, b] = positions.map(|position| self.switches[position]);
         [a.min(b), a.max(b)]

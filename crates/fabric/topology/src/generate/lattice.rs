@@ -124,7 +124,6 @@ impl Lattice<'_> {
     }
 }
 
-/// Returns the number of ports that a dimension of this size needs on each switch.
 fn ports_of_dimension(size: u32) -> u32 {
     size.saturating_sub(1).min(2)
 }

@@ -173,7 +173,6 @@ impl Build<'_> {
         (0..count).map(|index| self.switch(&format!("core{index}"))).collect()
     }
 
-    /// Adds the spines of each group.
     fn add_spines(&mut self) -> Vec<Vec<DraftNode>> {
         let groups = 0..self.design.groups();
         groups.map(|group| self.add_spine_group(group)).collect()
@@ -185,7 +184,6 @@ impl Build<'_> {
         indices.map(|index| self.switch(&format!("spine{group}{index}"))).collect()
     }
 
-    /// Adds the leaves of each unit.
     fn add_leaves(&mut self) -> Vec<Vec<DraftNode>> {
         let (units, rails) = (self.shape.units, self.shape.rails);
         let mut leaf = |unit, rail| self.switch(&format!("su{unit}-leaf{rail}"));

@@ -120,7 +120,6 @@ fn time(weighted: u64) -> f64 {
     flows(weighted) / 64.0
 }
 
-/// Converts a load to a number of flows.
 #[expect(clippy::cast_precision_loss, reason = "loads are far below 2^53")]
 pub(super) fn flows(load: u64) -> f64 {
     load as f64 / WHOLE as f64

@@ -154,7 +154,6 @@ impl Lids {
     }
 }
 
-/// Returns LID and LMC of a port.
 fn address(fabric: &Fabric, port: PortRef) -> (Option<u16>, u8) {
     let address = fabric.node(port.node).addresses.get(&port.port).copied().unwrap_or_default();
     (address.lid.filter(|lid| (1..=LID_MAX).contains(lid)), address.lmc.unwrap_or(0).min(LMC_MAX))

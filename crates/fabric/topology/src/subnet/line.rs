@@ -14,7 +14,6 @@ pub(super) struct Line<'a> {
     pub(super) text: &'a str,
 }
 
-/// Returns the lines of a text, numbered.
 pub(super) fn lines(text: &str) -> impl Iterator<Item = Line<'_>> {
     text.lines()
         .enumerate()

@@ -224,7 +224,6 @@ impl Net {
         Ok(())
     }
 
-    /// Adds the links as cables.
     fn finish(mut self) -> Parsed {
         let length = |link: &Link| Length::from_mm((link.latency.unwrap_or(1) - 1) * MM_PER_CYCLE);
         for link in &self.links {

@@ -73,7 +73,6 @@ fn pair(one: NodeId, other: NodeId) -> [NodeId; 2] {
     [one.min(other), one.max(other)]
 }
 
-/// Returns the number of connected parts.
 fn parts(links: &BTreeMap<[NodeId; 2], ChannelId>) -> usize {
     let mut neighbours: BTreeMap<NodeId, Vec<NodeId>> = BTreeMap::new();
     for [one, other] in links.keys() {

@@ -43,7 +43,6 @@ pub(super) struct Options {
     speed_mask: Option<u8>,
 }
 
-/// A parsed comment.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Comment<'a> {
     /// Free text without quotation marks.

@@ -136,7 +136,6 @@ impl<'a> Cursor<'a> {
         self.error_saying(message, format!("expected {expected}"))
     }
 
-    /// Returns an error at this position with the given message.
     pub(super) fn error_saying(
         &self,
         message: impl Into<String>,

@@ -34,7 +34,6 @@ struct HalfCable {
     has_answer: bool,
 }
 
-/// Builds the fabric of all records.
 pub(super) fn join(mut records: Records<'_>) -> Parsed {
     records.finish();
     let mentions = std::mem::take(&mut records.mentions);

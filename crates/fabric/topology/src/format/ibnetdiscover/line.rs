@@ -6,7 +6,6 @@ use super::noise::could_be_a_record;
 use crate::speed::ToldSpeed;
 use crate::{Guid, NodeKind};
 
-/// One line of a dump.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Statement<'a> {
     /// A blank line or a comment.

@@ -18,11 +18,11 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(super) struct Group {
     /// Switches of the fabric that it represents, in canonical order.
     switches: Vec<NodeId>,
-    /// Name of its first switch.
+    /// Name of the group's first switch.
     pub(super) name: String,
     /// Names of the nodes placed here.
     pub(super) nodes: Vec<String>,
-    /// Indices of groups that are cabled to it.
+    /// Indices of groups that are cabled to this one.
     pub(super) neighbours: BTreeSet<usize>,
 }
 
@@ -131,7 +131,6 @@ fn first_leaves(cluster: &Cluster) -> BTreeMap<NodeId, NodeId> {
     units.flat_map(|unit| unit.leaves.iter().map(|leaf| (*leaf, unit.leaves[0]))).collect()
 }
 
-/// Records which groups are joined by cables.
 fn join(fabric: &Fabric, group_of: &[usize], groups: &mut [Group]) {
     for cable in fabric.cables() {
         let ends = cable.ends.map(|end| end.node);

@@ -81,7 +81,6 @@ impl Members {
     }
 }
 
-/// Returns whether a description or a rule names the host of a node.
 fn has_host_name(node: &ClusterNode) -> bool {
     let names = |basis| matches!(basis, Basis::Description | Basis::Rule);
     node.adapters.iter().any(|adapter| names(adapter.basis))

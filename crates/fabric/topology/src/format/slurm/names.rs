@@ -44,7 +44,6 @@ pub(super) fn word(text: &str) -> String {
     word
 }
 
-/// Returns whether a name is valid in a list of names.
 pub(super) fn is_word(name: &str) -> bool {
     !name.is_empty() && name.len() <= LENGTH_MAX && name.chars().all(is_lawful)
 }

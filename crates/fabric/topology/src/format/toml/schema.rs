@@ -6,7 +6,6 @@ use gingham_kernel::Length;
 use serde::{Deserialize, Deserializer, de};
 use toml::Spanned;
 
-/// Whole file.
 #[derive(Deserialize, Debug)]
 #[serde(deny_unknown_fields)]
 pub(super) struct File {

@@ -25,7 +25,6 @@ pub(super) struct Design {
     groups_per_block: u32,
     units_per_block: u32,
     blocks: u32,
-    /// Spines of each group.
     pub(super) spines: u32,
     /// Cables from each leaf to each spine of its group.
     pub(super) uplinks: u32,
@@ -36,7 +35,6 @@ pub(super) struct Design {
 /// The core switches.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Cores {
-    /// Number of core groups.
     pub(super) groups: u32,
     /// Cores of each core group.
     pub(super) per_group: u32,
@@ -80,7 +78,6 @@ impl Design {
         self.blocks * self.groups_per_block
     }
 
-    /// The spine group of a leaf.
     pub(super) const fn group_of(self, unit: u32, rail: u32) -> u32 {
         unit / self.units_per_block * self.groups_per_block + rail / self.rails_per_group
     }

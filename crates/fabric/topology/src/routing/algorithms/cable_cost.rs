@@ -29,7 +29,6 @@ use std::collections::BinaryHeap;
 /// Default length added for each channel: a cycle of BookSim.
 const HOP_LENGTH: Length = Length::from_mm(1_000);
 
-/// Cost and number of channels of a path.
 type PathCost = (u128, u32);
 
 /// Cost of a path that does not exist.
@@ -93,7 +92,6 @@ impl CableCosts {
         paths
     }
 
-    /// Returns the cost of a path extended by one channel.
     fn onto(&self, (cost, hops): PathCost, step: Hop) -> PathCost {
         (cost.saturating_add(self.costs[step.channel.index()]), hops.saturating_add(1))
     }

@@ -40,7 +40,6 @@ pub struct RouteMemory {
 }
 
 impl RouteMemory {
-    /// Estimates the memory needed by the routes of a rule.
     pub(super) fn estimate(
         fabric: &Fabric,
         graph: &SwitchGraph,

@@ -19,14 +19,12 @@ use crate::NodeId;
 use crate::routing::paths::graph::{SwitchGraph, UNREACHED};
 use std::collections::VecDeque;
 
-/// Number of phases.
 pub(super) const PHASES: usize = 2;
 /// Phase of a packet that may still go up; the initial phase.
 const MAY_GO_UP: usize = 0;
 /// Phase of a packet that has gone down.
 const DOWN_ONLY: usize = 1;
 
-/// Returns the switch of a state.
 pub(crate) fn switch_of(state: State) -> NodeId {
     NodeId::new(state.index() / PHASES)
 }
@@ -40,7 +38,6 @@ pub(super) fn is_turn(from: State, to: State) -> bool {
     from.index() % PHASES == DOWN_ONLY && to.index() % PHASES == MAY_GO_UP
 }
 
-/// Returns the legal moves from a state.
 pub(crate) fn moves<'a>(
     graph: &'a SwitchGraph,
     orientation: &'a Orientation,

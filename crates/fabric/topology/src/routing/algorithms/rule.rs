@@ -93,7 +93,6 @@ type Toward<'a> = Box<dyn Fn(NodeId) -> Choices + Sync + 'a>;
 type LayPaths<'a> = Box<dyn FnOnce() -> Result<SourceRoutes, RouteError> + 'a>;
 
 impl<'a> Rule<'a> {
-    /// Returns the rule of the choices toward each destination switch.
     pub(super) fn by_choices(toward: impl Fn(NodeId) -> Choices + Sync + 'a) -> Self {
         Self::Choices(Box::new(toward), &[Outlook::NextChannel])
     }
@@ -103,7 +102,6 @@ impl<'a> Rule<'a> {
         Self::Choices(Box::new(toward), &[Outlook::NextChannel, Outlook::WholeWay])
     }
 
-    /// Returns the rule of whole paths.
     pub(super) fn by_whole_paths(
         lay: impl FnOnce() -> Result<SourceRoutes, RouteError> + 'a,
     ) -> Self {

@@ -159,7 +159,6 @@ fn lay(
     laid
 }
 
-/// Costs of channels.
 struct Prices {
     load: Load,
     /// Sum of the paths on all channels.

@@ -193,7 +193,7 @@ impl<'a> Island<'a> {
             if turned.is_empty() {
                 return;
             }
-            // Each is below all its neighbours, so no two are neighbours.
+            // Each of these switches is below all its neighbours, so no two are neighbours.
             for switch in turned {
                 ranks[switch.index()] -= 2;
             }

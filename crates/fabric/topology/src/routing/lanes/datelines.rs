@@ -87,7 +87,6 @@ struct Wraps {
 pub(super) struct Shares {
     /// Lanes on channels without a dateline.
     pub(crate) all: LaneSet,
-    /// Lanes by dateline class.
     dateline_classes: [LaneSet; Datelines::CLASSES],
 }
 

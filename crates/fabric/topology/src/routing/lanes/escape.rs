@@ -30,11 +30,9 @@ use crate::{ChannelId, NodeId};
 pub struct EscapeLanes {
     /// Datelines by wrap, if rings close; that rule predicts crossings.
     datelines: Option<Datelines>,
-    /// Lanes by VC class.
     classes: Vec<ClassLanes>,
 }
 
-/// Lanes of a VC class.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct ClassLanes {
     adaptive: LaneSet,

@@ -127,7 +127,6 @@ impl LaneMap {
         lane(&self.rows[self.row(fabric, incoming, outgoing)], level)
     }
 
-    /// Returns the index of the row for two channels.
     fn row(&self, fabric: &Fabric, incoming: ChannelId, outgoing: ChannelId) -> usize {
         let (input, output) = (fabric.target(incoming), fabric.source(outgoing));
         assert_eq!(input.node, output.node, "a packet leaves the switch that it came to");

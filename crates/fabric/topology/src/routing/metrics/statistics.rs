@@ -18,7 +18,6 @@ use crate::routing::paths::ways::Ways;
 use crate::{ChannelId, EndpointId, Fabric, NodeId};
 use std::cmp::Reverse;
 
-/// Number of busiest channels that are listed.
 const BUSIEST: usize = 10;
 
 /// Path lengths, channel loads and the bound on all-to-all traffic.

@@ -32,7 +32,6 @@ impl SourceRoutes {
     }
 }
 
-/// Adds one path.
 fn push(
     builder: &mut SourceRoutesBuilder<'_>,
     fabric: &Fabric,

@@ -22,7 +22,7 @@ pub(crate) const UNREACHED: u32 = u32::MAX;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Hop {
     pub(crate) channel: ChannelId,
-    /// Switch at its end.
+    /// Switch at the end of the channel.
     pub(crate) to: NodeId,
 }
 
@@ -122,7 +122,6 @@ impl SwitchGraph {
         NodeId::first(self.switch_count())
     }
 
-    /// Returns the hops from a switch to other switches.
     pub(crate) fn hops_from(&self, switch: NodeId) -> &[Hop] {
         &self.steps[self.first[switch.index()]..self.first[switch.index() + 1]]
     }

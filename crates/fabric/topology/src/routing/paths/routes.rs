@@ -49,7 +49,6 @@ pub(super) fn ends_at_switch(fabric: &Fabric, channel: ChannelId) -> bool {
     fabric.node(fabric.target(channel).node).is_switch()
 }
 
-/// Returns whether a channel leads from a switch to a switch.
 pub(crate) fn joins_switches(fabric: &Fabric, channel: ChannelId) -> bool {
     ends_at_switch(fabric, channel) && fabric.node(fabric.source(channel).node).is_switch()
 }
@@ -68,11 +67,9 @@ pub(crate) struct Walk<'a> {
 /// Paths of all switches to destinations that share them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RouteRow<'a> {
-    /// Switch of the destinations.
     pub(crate) switch: NodeId,
     /// At least one endpoint.
     pub(crate) destinations: &'a [EndpointId],
-    /// Paths to the destinations.
     pub(crate) paths: RowPaths<'a>,
 }
 
@@ -269,7 +266,6 @@ impl Routes {
 }
 
 impl Walk<'_> {
-    /// Returns the endpoints that send along this walk.
     pub(crate) fn senders<'a>(
         &'a self,
         graph: &'a SwitchGraph,

@@ -62,7 +62,6 @@ struct Destination {
     ejection: ChannelId,
 }
 
-/// Storage of the paths of a row.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Row {
     /// Index of the first entry in the columns, which are by switch.
@@ -291,7 +290,6 @@ impl SourceRoutes {
         }
     }
 
-    /// Returns the row of an endpoint on a switch.
     pub(crate) fn row(&self, to: EndpointId) -> Option<usize> {
         self.destinations[to.index()].map(|destination| destination.row as usize)
     }
@@ -334,7 +332,7 @@ pub(crate) struct SourceRoutesBuilder<'a> {
 /// A row with paths still to come.
 #[derive(Clone, Copy, Debug)]
 struct OpenRow {
-    /// Index of its first port.
+    /// Index of the first port of the row.
     first: usize,
     /// Index of the end of the last stored path.
     end: usize,

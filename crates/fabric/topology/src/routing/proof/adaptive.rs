@@ -35,7 +35,6 @@ use crate::{ChannelId, EndpointId, Fabric, NodeId};
 /// A row with a bit for each vertex.
 type Row = Vec<u64>;
 
-/// Collects the dependencies.
 pub(super) struct AdaptiveCollector<'a> {
     fabric: &'a Fabric,
     graph: &'a SwitchGraph,

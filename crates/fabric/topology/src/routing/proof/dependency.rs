@@ -272,7 +272,6 @@ fn outgoing(fabric: &Fabric) -> Vec<Vec<ChannelId>> {
     fabric.node_ids().map(sorted).collect()
 }
 
-/// Returns the groups of equivalent lanes of routes.
 pub(super) fn lane_groups(routes: RouteSet<'_>) -> LaneGroups {
     let sets = routes.lanes.map_or_else(|| vec![LaneSet::one(0)], Lanes::sets);
     LaneGroups::new(routes.lane_count(), &sets)

@@ -25,7 +25,7 @@ use crate::{EndpointId, Fabric};
 pub(super) struct BackpressuredHosts {
     /// By endpoint: output lanes of packets in transit; empty without such packets.
     leaving: Vec<LaneSet>,
-    /// Whether there is such a host.
+    /// Whether any host may leave packets in the channel into it.
     any: bool,
 }
 

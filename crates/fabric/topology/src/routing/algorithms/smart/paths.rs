@@ -14,7 +14,6 @@ id_type!(
     DemandId
 );
 
-/// Ends and weight of a demand.
 #[derive(Clone, Copy, Debug)]
 struct Demand {
     source: NodeId,

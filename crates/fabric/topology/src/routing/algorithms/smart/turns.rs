@@ -11,7 +11,7 @@ use crate::{ChannelId, Fabric, NodeId};
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct Turn {
     pub(super) held: ChannelId,
-    /// Channel that it waits for.
+    /// Channel that the packet waits for.
     pub(super) wanted: ChannelId,
 }
 
@@ -71,7 +71,6 @@ impl TurnIndex {
     }
 }
 
-/// Returns the turns of a path.
 pub(super) fn turns_of(way: &[ChannelId]) -> impl Iterator<Item = Turn> + '_ {
     way.windows(2).map(|pair| Turn { held: pair[0], wanted: pair[1] })
 }
