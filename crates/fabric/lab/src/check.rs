@@ -60,7 +60,6 @@ impl<'a, T> Subject<'a, T> {
         }
     }
 
-    /// Formats a sentence as a note.
     fn note(&self, Sentence { text, .. }: Sentence) -> String {
         match self.class {
             None => text,
@@ -104,7 +103,6 @@ enum At {
     Path(String),
 }
 
-/// Sentence of a message.
 pub(crate) struct Sentence {
     text: String,
     /// Place of the message, if the row does not give all of it.
@@ -118,7 +116,6 @@ impl Sentence {
         Self { text, at: None, names: None }
     }
 
-    /// Adds keys below the key of the row.
     pub(crate) fn under(self, keys: String) -> Self {
         Self { at: Some(At::Under(keys)), ..self }
     }

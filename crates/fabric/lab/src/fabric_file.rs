@@ -58,7 +58,6 @@ fn wrong_ending(ending: &str, format: Format) -> Option<Finding> {
     Some(Finding { line: None, kind: FindingKind::Assumption, text })
 }
 
-/// Combines all faults of a text in one error.
 fn from_faults(name: &str, faults: &Faults) -> InputError {
     let mut named: Vec<InputError> =
         faults.named().iter().map(|fault| from_format(name, fault)).collect();

@@ -275,7 +275,6 @@ impl ProvedRoutes {
     }
 }
 
-/// Returns the error for an unknown name in an argument.
 fn unknown(
     of: &str,
     key: &str,

@@ -33,7 +33,6 @@ pub(super) struct Carried {
     /// Load in bytes on the wire per picosecond; a share of the channel's capacity once
     /// [`Carrier::carry`] has returned.
     pub(super) load: f64,
-    /// Flows that take the channel.
     pub(super) flows: u32,
 }
 

@@ -107,7 +107,6 @@ impl<'a> Wires<'a> {
         (f64::from(whole) + 1.0, bytes)
     }
 
-    /// Returns the bytes on the wire of a packet with the given payload.
     fn packet(&self, payload: u32) -> f64 {
         match self.switching {
             Switching::Wormhole(plan) => f64::from(payload) + f64::from(plan.overhead_bytes),

@@ -320,7 +320,6 @@ struct PercentileRow<'a> {
     summary: PercentileSummary,
 }
 
-/// Returns the table of percentiles that have enough messages.
 pub(crate) fn percentile_table(classes: &[ClassSummary]) -> Table {
     let mut rows = Vec::new();
     for class in classes {

@@ -40,7 +40,6 @@ pub(super) fn histogram_columns(classes: Vec<String>, rows: &[Of<Bar>]) -> Table
         )
 }
 
-/// A step of the series with its loads.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct LoadedStep {
     step: Step,

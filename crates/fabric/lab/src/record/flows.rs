@@ -9,7 +9,6 @@ use gingham_results::{Builder, Table};
 const PS_PER_NS: f64 = 1e3;
 const PS_PER_S: f64 = 1e12;
 
-/// A value of a flow, with the flow's key.
 pub(super) type OfFlow<T> = (FlowKey, T);
 
 /// Returns the table of flows that were used in the window.

@@ -148,7 +148,6 @@ pub(crate) fn columns(
         .build("links", "one row per channel, that is, per direction of a cable")
 }
 
-/// A step of a followed channel.
 pub(crate) type OfChannel = (ChannelId, LinkStep);
 
 pub(crate) fn series(plan: &Plan, followed: &[LinkSeries]) -> Table {

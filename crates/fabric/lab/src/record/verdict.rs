@@ -77,7 +77,6 @@ pub(super) struct Asked {
     pub(super) accepted_load: f64,
 }
 
-/// Returns the verdict on a class and its reason.
 pub(super) fn of_class(
     view: &RunView<'_>,
     asked: Asked,
@@ -215,7 +214,6 @@ fn sound(view: &RunView<'_>, asked: Asked, of: &ClassReport) -> String {
     format!("{follows}{known}{censored}")
 }
 
-/// Returns the verdict on a run and its reason.
 pub(super) fn of_run(view: &RunView<'_>, classes: &[ClassSummary]) -> (Verdict, String) {
     match view.simulation.status() {
         Status::Deadlocked(cycle) => {
