@@ -290,7 +290,6 @@ impl Controller for Bbr {
 //
 // Source: draft-ietf-ccwg-bbr, section "Updating the Model Upon Packet Loss".
 
-/// Bounds from losses.
 #[derive(Clone, Copy, Debug)]
 struct Bounds {
     bw_shortterm: u64,
@@ -718,7 +717,6 @@ struct FullPipe {
     full_bw_count: u32,
     /// Whether the pipe is full according to measurements since the last reset.
     full_bw_now: bool,
-    /// Whether the pipe was ever full.
     full_bw_reached: bool,
     drain_start_round: u64,
 }

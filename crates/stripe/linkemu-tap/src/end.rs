@@ -19,7 +19,6 @@ const NAMED: &str = "/run/netns";
 /// Size of an interface name with its terminating zero (`IFNAMSIZ`).
 const NAME_BYTES: usize = 16;
 
-/// End as given on the command line.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct End {
     pub(crate) namespace: String,
@@ -47,7 +46,6 @@ impl std::fmt::Display for End {
     }
 }
 
-/// Namespace, and the path it was opened by.
 struct Namespace {
     path: PathBuf,
     file: File,

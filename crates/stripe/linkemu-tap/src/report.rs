@@ -11,7 +11,6 @@ pub(crate) fn ready(taps: &[Tap; 2]) -> Value {
     json!({ "event": "ready", "left": left, "right": right })
 }
 
-/// Returns an event with the current counters.
 pub(crate) fn counters(event: &str, seconds: f64, ways: &[Way; 2]) -> Value {
     let [forth, back] = ways.each_ref().map(way);
     json!({ "event": event, "seconds": seconds, "forth": forth, "back": back })

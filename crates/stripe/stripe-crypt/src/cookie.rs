@@ -115,7 +115,6 @@ fn mac(key: &hmac::Key, parts: &[&[u8]]) -> Mac {
     *context.sign().as_ref().first_chunk().expect("SHA-256 gives 32 bytes")
 }
 
-/// Returns the MAC of a message under a cookie.
 pub(crate) fn mac2(cookie: &Mac, message: &[u8]) -> Mac {
     mac(&hmac::Key::new(hmac::HMAC_SHA256, cookie), &[message])
 }

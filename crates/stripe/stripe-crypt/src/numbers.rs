@@ -13,7 +13,6 @@ use gingham_stripe::{Content, Header};
 
 use crate::replay::ReplayWindow;
 
-/// Number of channels that a header can name.
 pub(crate) const CHANNELS: usize = gingham_fairq::CHANNELS_MAX;
 const KINDS: usize = 2;
 /// Half of the session numbers: a session is later if it is ahead by less than this (RFC 1982).
@@ -62,7 +61,6 @@ impl SealedNumbers {
         Self(vec![[None; KINDS]; CHANNELS].into())
     }
 
-    /// Records the number of a datagram to be sealed.
     pub(crate) fn take(&mut self, header: Header) -> Use {
         let (kind, session) = place(header);
         let number = header.number;

@@ -34,7 +34,6 @@ pub(crate) fn cipher(key: &[u8; KEY_BYTES]) -> LessSafeKey {
     LessSafeKey::new(UnboundKey::new(&CHACHA20_POLY1305, key).expect("a key of that length"))
 }
 
-/// Resolver of all primitives.
 pub(crate) struct Primitives;
 
 impl CryptoResolver for Primitives {

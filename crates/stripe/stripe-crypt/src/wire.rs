@@ -98,7 +98,6 @@ fn check_version(first: u8) -> Result<(), Discard> {
     if first >> 4 == version() { Ok(()) } else { Err(Discard::OtherVersion) }
 }
 
-/// Version of the striping protocol.
 pub(crate) fn version() -> u8 {
     Header::default().to_bytes()[0] >> 4
 }

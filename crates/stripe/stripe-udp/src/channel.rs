@@ -34,7 +34,6 @@ const AGAIN: Duration = Duration::from_millis(100);
 /// ECN field "congestion experienced" (RFC 3168, section 5).
 pub(crate) const CE: u8 = 0b11;
 
-/// Outcome of a send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sent {
     /// Sent, queued, or lost locally as it might be in the network.

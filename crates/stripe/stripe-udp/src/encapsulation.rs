@@ -12,7 +12,6 @@ use crate::bare::Bare;
 use crate::framing::{Frame, Framing};
 use crate::link::Payload;
 
-/// Encapsulation of packets and messages.
 #[derive(Debug)]
 pub(crate) enum Encapsulation {
     Datagrams(Box<Framing>),

@@ -394,7 +394,6 @@ impl End {
     }
 }
 
-/// Selects the encapsulation for the kind of the channels.
 fn encapsulation(
     plan: &EndPlan,
     channels: &[LinkPlan],
@@ -679,7 +678,6 @@ fn listen_on(
     Ok(())
 }
 
-/// Removes a channel from its listening socket.
 fn forget_listener(listeners: &mut Vec<Listener>, channel: usize) {
     listeners.retain_mut(|listener| listener.remove(channel));
 }

@@ -67,7 +67,6 @@ pub struct EthernetPlan {
 }
 
 impl EthernetPlan {
-    /// Returns the sizes of receive batches.
     fn batches(&self) -> Batches {
         if self.is_offloaded {
             return Batches { count: WHOLE_FRAMES, bytes: VIRTIO_BYTES + WHOLE_BYTES };

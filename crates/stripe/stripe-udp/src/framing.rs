@@ -20,7 +20,6 @@ use gingham_stripe_crypt::{Discard, Peer};
 /// Maximum overhead of a packet's datagram in bytes: that of a copy, with a key.
 pub const OVERHEAD_BYTES_MAX: usize = TAG_BYTES_MAX + Peer::CHECK_BYTES;
 
-/// Contents of a datagram.
 #[derive(Clone, Debug)]
 pub(crate) enum Frame<'a> {
     /// A packet, or a copy according to its tag.

@@ -93,7 +93,6 @@ impl LinkPlan {
     }
 }
 
-/// Kind of all links of a pipe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LinkKind {
     Datagrams,

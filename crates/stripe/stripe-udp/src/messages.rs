@@ -20,11 +20,9 @@ use gingham_stripe::{Epoch, Message};
 /// 9000, section 14), if the channel passes that.
 pub(crate) const BUNDLE_BYTES_MAX: usize = 1_200;
 
-/// Outgoing messages of a channel.
 #[derive(Clone, Debug, Default)]
 struct Bundle {
     bytes: Vec<u8>,
-    /// Epoch of the first message.
     epoch: Epoch,
 }
 
@@ -52,7 +50,6 @@ impl Messages {
         (bytes, *epoch)
     }
 
-    /// Appends a message to the bundle of a channel.
     pub(crate) fn push(&mut self, channel: usize, message: Message) {
         let bundle = &mut self.bundles[channel];
         if bundle.bytes.is_empty() {

@@ -152,7 +152,6 @@ impl Port {
         self.open.is_some()
     }
 
-    /// Returns the sizes of receive batches.
     pub(crate) const fn batches(&self) -> Batches {
         self.plan.batches()
     }

@@ -78,7 +78,6 @@ pub(crate) struct Said {
     pub(crate) bytes_min: usize,
 }
 
-/// First epoch of a session.
 const FIRST: Epoch = Epoch::new(1);
 
 /// Sender and receiver of the protocol.
@@ -353,7 +352,6 @@ impl Striping {
         self.sender.move_channel(self.now, id)
     }
 
-    /// Sets whether a channel passes packets of any length.
     pub(crate) fn set_passes_all(&mut self, channel: usize, passes_all: bool) {
         self.sender.set_passes_all(channel, passes_all);
     }

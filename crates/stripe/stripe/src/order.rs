@@ -326,7 +326,7 @@ impl<P> ChannelOrder<P> {
             if self.late_in_a_row < LATE_IN_A_ROW_MAX {
                 return Err(if is_late { Discard::TooLate } else { Discard::Repeated });
             }
-            // The number here is wrong, or the time of the last marker.
+            // Either the number here or the time of the last marker is wrong.
             self.start(message.epoch);
             self.next = marker.sent_packets;
         }
@@ -374,7 +374,7 @@ impl<P> ChannelOrder<P> {
     /// Moves the packet that was too far ahead into the ring, once there is room.
     fn place_far(&mut self) {
         let length = self.ring.len();
-        // Its number is never given up, hence never behind.
+        // The number of the far packet is never given up, hence never behind.
         let ahead = |far: &Held<P>| ahead(far.tag.channel_sequence, self.next).unsigned_abs();
         let fits = |far: &mut Held<P>| (ahead(far) as usize) < length;
         if let Some(far) = self.far.take_if(fits) {

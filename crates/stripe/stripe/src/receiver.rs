@@ -86,9 +86,7 @@ pub struct Receiver<S, P> {
     pool: Pool,
     /// Channels that are passed over without waiting.
     silent: ChannelSet,
-    /// Late markers in a row on each channel.
     late_in_a_row: Vec<u32>,
-    /// Time of the next audit.
     audit_at: Instant,
     epochs: Epochs,
     presence: Presence,
@@ -496,7 +494,6 @@ impl<S: Numbered, P> Receiver<S, P> {
         self.pool.see_flush(if self.flushed.is_empty() { 0 } else { held });
     }
 
-    /// Returns the next flushed packet.
     #[cold]
     fn next_flushed(&mut self) -> Option<P> {
         let packet = self.flushed.pop_front();
@@ -590,7 +587,7 @@ impl<S: Numbered, P> Receiver<S, P> {
 //
 // Invariant: a state that passes can result from messages.
 
-/// Audits per wait.
+/// Number of audits per wait.
 const AUDITS: u32 = 16;
 
 impl<S: Numbered, P> Receiver<S, P> {

@@ -401,7 +401,6 @@ fn check_mtu(source: &Source<Config>, place: &Place<'_>) -> Result<(), InputErro
     Ok(())
 }
 
-/// Key that determines the local end of a channel.
 const fn local_key(channel: &Channel) -> &'static str {
     if channel.interface.is_some() { "interface" } else { "local" }
 }

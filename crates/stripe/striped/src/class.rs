@@ -16,7 +16,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::packet::{set_ecn, traffic_class};
 
-/// DSCP of outer datagrams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "DscpText")]
 pub(crate) enum Dscp {

@@ -26,7 +26,6 @@ impl Config {
         if self.offload { WHOLE_BYTES } else { self.mtu.into() }
     }
 
-    /// Returns the parameters of each channel.
     pub(crate) fn ethernet_plans(&self) -> Vec<EthernetPlan> {
         let plan = |channel: &Channel| {
             let quantum_bytes = channel.quantum_bytes.unwrap_or(self.longest_bytes());
@@ -42,7 +41,6 @@ impl Config {
         self.channels.iter().filter_map(plan).collect()
     }
 
-    /// Returns the parameters of the pipe.
     pub(crate) fn ethernet_plan(&self) -> Result<EndPlan, String> {
         let longest_bytes = self.longest_bytes();
         let striping = StripingPlan::quasi_fifo(longest_bytes);

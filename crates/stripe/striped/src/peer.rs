@@ -57,7 +57,6 @@ pub(crate) fn told(
     PeerPlan { private: private.clone(), peer, preshared, times: Times::default() }
 }
 
-/// Checks that keys and names of peers are unique.
 fn check_alike(source: &Source<Config>) -> Result<(), InputError> {
     let peers = &source.scenario.peers;
     for (number, peer) in peers.list.iter().enumerate() {

@@ -194,7 +194,6 @@ impl Peers {
         there
     }
 
-    /// Enqueues a packet to the peer at a place.
     pub(crate) fn enqueue(&mut self, now: Instant, place: usize, packet: &[u8]) {
         let Some(peer) = self.queues.at(place) else { return };
         peer.is_busy = true;

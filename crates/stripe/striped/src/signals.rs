@@ -6,7 +6,6 @@ use std::os::fd::{AsFd, BorrowedFd};
 use nix::sys::signal::{SigSet, Signal};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
 
-/// Descriptor of the blocked signals.
 #[derive(Debug)]
 pub(crate) struct Signals(SignalFd);
 

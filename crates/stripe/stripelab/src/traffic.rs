@@ -29,7 +29,7 @@ pub(crate) struct Packet {
     /// Number in the pipe, in the order of sending, from 1; 0 before it is sent.
     pub(crate) number: u64,
     pub(crate) source: u16,
-    /// Channel of its transmission.
+    /// Channel on which the packet was sent.
     pub(crate) channel: u8,
     pub(crate) bytes: u32,
     /// Number at its source, from 1; for a transport, the number of the segment.
@@ -39,9 +39,9 @@ pub(crate) struct Packet {
     /// Number of its frame, from 1; 0 without frames.
     pub(crate) frame: u32,
     pub(crate) ecn: Ecn,
-    /// Time of its generation at the source.
+    /// Time at which the source generated the packet.
     pub(crate) created: Time,
-    /// Time of its transmission.
+    /// Time at which the packet was sent.
     pub(crate) sent: Time,
     /// Tag on the wire, if the order is guaranteed.
     pub(crate) tag: Option<Tag>,
@@ -52,7 +52,6 @@ impl Packet {
     #[expect(clippy::cast_possible_truncation, reason = "eight")]
     pub(crate) const BYTES_OF_COPY: u32 = (TAG_BYTES_MAX - TAG_BYTES) as u32;
 
-    /// Returns whether this is a retransmission or redundant copy.
     pub(crate) fn is_copy(&self) -> bool {
         self.tag.is_some_and(|tag| tag.repair_of.is_some())
     }

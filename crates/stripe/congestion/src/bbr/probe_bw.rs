@@ -57,7 +57,6 @@ pub(super) struct Cycle {
 }
 
 impl Cycle {
-    /// Forgets the results of probes.
     pub(super) fn forget_probes(&mut self) {
         (self.previous, self.ack_phase) = (Probed::default(), AckPhase::Init);
         self.is_bw_probe_sample = false;

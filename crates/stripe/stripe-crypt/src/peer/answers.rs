@@ -193,7 +193,6 @@ impl Peer {
     }
 }
 
-/// Checks the length of a datagram.
 fn whole<const N: usize>(datagram: &[u8]) -> Result<&[u8; N], Discard> {
     datagram.try_into().map_err(|_| Discard::Malformed)
 }

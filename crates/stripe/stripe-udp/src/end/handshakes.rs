@@ -146,7 +146,6 @@ pub(super) fn take(
     taken
 }
 
-/// Updates the remote address of a channel.
 pub(super) fn follow_remote(
     one: &mut Channel,
     striping: &mut Striping,

@@ -91,7 +91,6 @@ impl End {
         messages.next_report(|one, other| striping.are_alike(one, other))
     }
 
-    /// Adds a message to the bundle of a channel.
     fn say(&mut self, channel: usize, message: Message) {
         let length = self.messages.on(channel).0.len() + message.to_bytes().len();
         let datagram_bytes = self.encapsulation.messages_bytes(length, 0);

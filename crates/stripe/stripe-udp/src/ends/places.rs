@@ -23,7 +23,6 @@ pub(super) struct Owner {
     pub(super) is_doubtful: bool,
 }
 
-/// Map from places to ends.
 #[derive(Debug, Default)]
 pub(super) struct Places {
     owners: BTreeMap<Place, Owner>,

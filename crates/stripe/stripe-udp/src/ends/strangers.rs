@@ -271,7 +271,6 @@ fn wrong(datagram: &[u8]) -> Option<Discard> {
     if is_in_clear(datagram) { Some(Discard::InClear) } else { discard_of(datagram) }
 }
 
-/// Token bucket for trials.
 #[derive(Debug, Default)]
 struct Trials {
     /// Time when the bucket is full again, in nanoseconds.

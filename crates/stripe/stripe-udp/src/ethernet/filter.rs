@@ -14,7 +14,6 @@ use super::{EtherTypes, MacAddress};
 /// Return value that accepts the whole frame.
 const WHOLE: u32 = u32::MAX;
 
-/// Returns a filter that rejects every frame.
 pub(super) fn nothing() -> [SockFilter; 1] {
     [take(0)]
 }

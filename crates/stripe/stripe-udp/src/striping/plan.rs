@@ -73,7 +73,6 @@ impl StripingPlan {
         Self { longest_bytes, sender, receiver, restore: None }
     }
 
-    /// Whether each packet has a tag.
     pub(crate) const fn has_tags(&self) -> bool {
         self.receiver.guaranteed.is_some()
     }

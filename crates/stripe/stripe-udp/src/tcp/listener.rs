@@ -38,7 +38,6 @@ const DATAGRAMS_MAX: usize = 64;
 /// most.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
-/// A listening socket and its candidates.
 #[derive(Debug)]
 pub(crate) struct Listener {
     plan: TcpPlan,

@@ -63,7 +63,7 @@ impl<P> Buffer<P> {
         self.packets
     }
 
-    /// Returns the memory charge of its packets.
+    /// Returns the memory charge of the buffered packets.
     pub(super) const fn held(&self, charge: Charge) -> u64 {
         charge.of_both(self.packets as u64, self.bytes)
     }
@@ -104,7 +104,6 @@ impl<P> Buffer<P> {
         self.push_numbered(now, 0, length_bytes, packet);
     }
 
-    /// Appends a packet with its pipe sequence number.
     #[inline]
     pub(super) fn push_numbered(
         &mut self,

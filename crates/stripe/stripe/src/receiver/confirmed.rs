@@ -349,7 +349,6 @@ impl<S: Numbered, P> Receiver<S, P> {
         Some((on, epoch, Kind::Nack(nack)))
     }
 
-    /// Records the departure of a channel.
     pub(super) fn show_left(&mut self, now: Instant, channel: usize, departure: &Departure) {
         if let Some(confirmed) = &mut self.confirmed {
             confirmed.see_left(now, channel, departure);

@@ -11,7 +11,6 @@ use crate::{Charge, Discard, Instant};
 
 #[derive(Clone, Debug)]
 pub(super) struct Copy<P> {
-    /// Sequence number in the pipe.
     pub(super) sequence: u32,
     /// Channel of the first transmission.
     pub(super) channel: u8,
@@ -33,7 +32,6 @@ impl<P> Copies<P> {
         Self { waiting: VecDeque::new(), charge, held: 0 }
     }
 
-    /// Returns the sum of the charges.
     pub(super) fn held(&self) -> u64 {
         self.held.into()
     }
@@ -86,7 +84,6 @@ impl<P> Copies<P> {
         None
     }
 
-    /// Returns the number of the first copy.
     pub(super) fn first(&self) -> Option<u32> {
         self.waiting.front().map(|copy| copy.sequence)
     }

@@ -26,7 +26,7 @@ pub struct Guarantee {
 /// Sequence numbers shown by a channel.
 #[derive(Clone, Copy, Debug, Default)]
 struct Shown {
-    /// Channel sequence number of its next packet.
+    /// Channel sequence number of the channel's next packet.
     next_on_channel: u32,
     /// Lower bound of the pipe sequence numbers still to come on it.
     below: u32,

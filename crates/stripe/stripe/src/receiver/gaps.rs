@@ -112,7 +112,6 @@ impl Gaps {
         Self { requests, gaps: Vec::with_capacity(GAPS_MAX) }
     }
 
-    /// Records lost packets.
     pub(super) fn note(&mut self, now: Instant, lost: Lost) {
         let (wait, again) = (self.wait(lost.longest_ns), self.again(lost.round_trip_ns));
         if self.extend(now, &lost, wait) {

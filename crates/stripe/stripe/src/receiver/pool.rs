@@ -180,7 +180,6 @@ impl Pool {
         self.read_after = packets;
     }
 
-    /// Records the charge of flushed packets.
     pub(super) fn see_flush(&mut self, flushed: u64) {
         self.flushed = flushed;
         let places = self.reserve / u64::from(self.longest);

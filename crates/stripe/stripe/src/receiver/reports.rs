@@ -148,7 +148,6 @@ impl Reports {
         *longest_bytes = (*longest_bytes).max(length_bytes);
     }
 
-    /// Schedules a report of a change.
     pub(super) fn change(&mut self, now: Instant, channel: usize) {
         if let (None, Some(plan)) = (self.channels[channel].report_at, self.plan) {
             self.report_by(now, channel, plan.interval);
@@ -253,7 +252,6 @@ impl Reports {
         }
     }
 
-    /// Returns the report of a channel with its limit.
     pub(super) fn report(
         &mut self,
         channel: usize,

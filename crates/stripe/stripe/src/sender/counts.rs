@@ -59,7 +59,6 @@ impl Reported {
     }
 }
 
-/// Counts of all channels.
 #[derive(Clone, Debug)]
 pub(super) struct Counts {
     /// Charge of packets, if they need credit.
@@ -111,7 +110,6 @@ impl Counts {
         sent.bytes = sent.bytes.wrapping_add(u64::from(length_bytes));
     }
 
-    /// Begins an epoch.
     pub(super) fn restart(&mut self) {
         self.sent.fill(Sent::default());
         self.reported.fill(None);

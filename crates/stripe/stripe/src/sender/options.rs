@@ -126,7 +126,6 @@ impl SenderOptions {
         }
     }
 
-    /// Returns the channels present at the start.
     pub(super) fn present(&self, channels: usize) -> ChannelSet {
         self.present.unwrap_or(first_channels(channels))
     }

@@ -102,7 +102,6 @@ impl Paths {
         }
     }
 
-    /// Begins a rest of all channels.
     pub(super) fn rest(&mut self) {
         self.channels.iter_mut().for_each(Path::rest);
     }
@@ -158,7 +157,6 @@ impl Paths {
         self.channels[channel].set_cap(cap);
     }
 
-    /// Sets the known rate of a channel.
     pub(super) fn tell(&mut self, channel: usize, bytes_per_second: u64) {
         let told = Told::new(bytes_per_second, self.longest_bytes);
         self.channels[channel].set_control(Control::Told(told));
@@ -201,7 +199,6 @@ impl Paths {
         ahead_ns.max(least_ns) - least_ns / 2
     }
 
-    /// Records a packet sent on a channel.
     pub(super) fn sent(&mut self, channel: usize, now: Instant, length_bytes: u32) {
         let (now_ns, bytes) = (now.nanoseconds(), u64::from(length_bytes));
         match &mut self.run {

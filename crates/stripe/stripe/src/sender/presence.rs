@@ -59,7 +59,6 @@ pub(super) enum Life {
     Absent,
 }
 
-/// Liveness of a channel.
 #[derive(Clone, Debug, Default)]
 struct Watch {
     life: Life,
@@ -79,7 +78,6 @@ struct Watch {
     tell_on: ChannelSet,
 }
 
-/// Liveness of all channels.
 #[derive(Clone, Debug)]
 pub(super) struct Presence {
     silence: Option<Duration>,
@@ -113,7 +111,6 @@ impl Presence {
         self.watches[channel].life == life
     }
 
-    /// Returns the channels in a state.
     pub(super) fn all(&self, life: Life) -> ChannelSet {
         channels_where(self.watches.len(), |channel| self.is(channel, life))
     }
@@ -123,7 +120,6 @@ impl Presence {
         channels_where(self.watches.len(), |channel| self.is_present(channel))
     }
 
-    /// Whether a channel of this id is present.
     pub(super) fn is_present(&self, id: usize) -> bool {
         id < self.watches.len() && !self.is(id, Life::Absent)
     }
@@ -187,7 +183,6 @@ impl Presence {
         channels.map(|channel| self.answer_takes(channel)).max().unwrap_or_default()
     }
 
-    /// Records a marker sent on a channel.
     pub(super) fn mark(&mut self, channel: usize, now: Instant) {
         let watch = &mut self.watches[channel];
         watch.marked_at = Some(now);
@@ -347,7 +342,6 @@ impl Presence {
         self.answer_takes(channel).saturating_add(self.interval)
     }
 
-    /// Whether the answer to a marker of a channel is overdue.
     pub(super) fn is_overdue(&self, channel: usize, now: Instant) -> bool {
         let since = self.watches[channel].unanswered_since;
         since.is_some_and(|since| self.answer_by(channel, since) <= now)

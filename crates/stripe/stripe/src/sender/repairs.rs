@@ -96,7 +96,6 @@ enum Role {
     Measurement,
 }
 
-/// Packet that was sent.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sent {
     sequence: u32,
@@ -142,7 +141,6 @@ impl Repairs {
         Self { plan, channels: vec![history; channels], queue, redundant, room }
     }
 
-    /// Records a packet, or a copy of one, sent on a channel.
     fn sent(
         &mut self,
         (channel, channel_sequence): (usize, u32),

@@ -44,7 +44,6 @@ const AHEAD_ROUNDS_MAX: u32 = 1 << 14;
 /// ahead.
 pub(super) const ROUNDS_MAX: u32 = 1 << 20;
 
-/// Announced change of a channel.
 #[derive(Clone, Copy, Debug)]
 struct Announced {
     change: Change,
@@ -193,7 +192,6 @@ impl<S: Numbered> Schedule<S> {
         self.pending & (1 << channel) != 0
     }
 
-    /// Forgets the change of a channel.
     fn give_up(&mut self, channel: usize) {
         self.pending &= !(1 << channel);
         self.agreed &= !(1 << channel);
@@ -215,7 +213,6 @@ impl<S: Numbered> Schedule<S> {
         self.announced.fill(Announced::nothing(round));
     }
 
-    /// Sets the target quanta.
     pub(super) fn set_targets(
         &mut self,
         quanta: &[u32],

@@ -181,7 +181,6 @@ impl Shares {
         self.channels[channel].see(now_ns, received_bytes);
     }
 
-    /// Adds time that the pipe waited for a channel.
     pub(super) fn add_wait(&mut self, channel: usize, span_ns: u64) {
         if let Some(Shared { seen, .. }) = self.channels.get_mut(channel) {
             seen.waited_ns = seen.waited_ns.saturating_add(span_ns);
@@ -223,7 +222,6 @@ impl Shares {
         }
     }
 
-    /// Whether the measurement is complete.
     pub(super) const fn are_due(&self, now_ns: u64) -> bool {
         is_over(now_ns, self.until_ns, WAIT_NS_MAX)
     }

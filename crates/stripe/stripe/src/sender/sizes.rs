@@ -60,7 +60,6 @@ pub(super) struct Look {
     pub(super) fails: bool,
 }
 
-/// Sizes of all channels.
 #[derive(Clone, Debug)]
 pub(super) struct Sizes {
     /// Plan of the search; none if sizes are configured.
@@ -135,13 +134,11 @@ impl Sizes {
         self.header_bytes > 0
     }
 
-    /// Whether a packet fits a channel.
     #[inline]
     pub(super) fn fits(&self, channel: usize, length_bytes: u32) -> bool {
         length_bytes.saturating_add(self.header_bytes) <= self.channels[channel].frame_bytes
     }
 
-    /// Returns the longest packet that fits a channel.
     fn longest_bytes(&self, channel: usize) -> u32 {
         self.channels[channel].frame_bytes.saturating_sub(self.header_bytes)
     }
@@ -156,7 +153,6 @@ impl Sizes {
         self.fits(channel, self.waiting_bytes)
     }
 
-    /// Records a packet or a copy sent on a channel.
     #[inline]
     pub(super) fn sent(&mut self, now: Instant, channel: usize, length_bytes: u32) {
         self.channels[channel].evidence.sent(now, length_bytes);
@@ -172,7 +168,6 @@ impl Sizes {
         }
     }
 
-    /// Handles a report received on a channel.
     pub(super) fn handle_report(&mut self, now: Instant, channel: usize, report: &Report) {
         let one = &mut self.channels[channel];
         one.evidence.hear(report);
@@ -354,7 +349,7 @@ impl Sizes {
         self.channels[channel].evidence.longest_bytes.saturating_add(self.header_bytes)
     }
 
-    /// Returns the longest frame that goes on a channel.
+    /// Returns the longest frame sent on a channel.
     pub(super) fn frame_bytes(&self, channel: usize) -> u32 {
         self.channels[channel].frame_bytes
     }

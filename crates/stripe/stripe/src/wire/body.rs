@@ -219,7 +219,6 @@ impl Reader<'_> {
     }
 }
 
-/// Returns the flags of a marker or a report.
 fn flags(is_coming: bool, lowered: bool) -> u16 {
     (u16::from(is_coming) * COMING) | (u16::from(lowered) * LOWERED)
 }

@@ -16,7 +16,6 @@ pub(crate) struct ChannelCheck<'a> {
 }
 
 impl ChannelCheck<'_> {
-    /// Refuses the value of a key of the channel.
     pub(crate) fn refuse<T>(self, key: &str, message: impl Into<String>) -> Result<T, InputError> {
         Err(self.source.refuse(&self.at.key(key), message.into()))
     }

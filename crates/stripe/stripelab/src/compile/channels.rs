@@ -211,7 +211,6 @@ fn competing(place: &Place<'_>, channel: &Channel) -> Result<Vec<Competing>, Inp
     Ok(all)
 }
 
-/// Returns the scenario key of an invalid parameter.
 fn key_of(error: &ParameterError) -> &'static str {
     match error {
         ParameterError::NoQueue | ParameterError::NoWait | ParameterError::EndlessQueue { .. } => {

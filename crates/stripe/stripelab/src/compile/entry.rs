@@ -6,7 +6,6 @@ use gingham_entry::FqCodelPlan;
 use gingham_input::InputError;
 use gingham_kernel::{Bytes, Span};
 
-/// Default limit of the FIFO.
 const FIFO_BYTES: u64 = 250_000;
 const FLOWS_MAX: u32 = 1 << 16;
 /// Longest CoDel target and interval: one minute.

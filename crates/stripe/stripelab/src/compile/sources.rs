@@ -11,7 +11,6 @@ use gingham_stripe::Class;
 /// Default limit of a transport's data in flight, in bytes.
 const WINDOW_BYTES: u64 = 4_000_000;
 
-/// Maximum number of packets per frame.
 const FRAME_PACKETS_MAX: u64 = 100_000;
 
 /// Position of a source in the scenario, for error messages, with the list of files read.

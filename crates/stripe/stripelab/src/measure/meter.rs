@@ -289,7 +289,6 @@ impl Meter {
         self.sent_packets.saturating_sub(unique + self.lost_packets())
     }
 
-    /// Returns the number of packets lost for one reason.
     pub(crate) const fn lost_by(&self, loss: Loss) -> u64 {
         self.losses[loss as usize]
     }

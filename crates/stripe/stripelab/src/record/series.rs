@@ -57,7 +57,6 @@ pub(super) fn pipe_table(series: &Series, end_ns: u64) -> Table {
         .build("pipe", "one row per step of the run")
 }
 
-/// Returns the table of channels, one row per step and channel.
 pub(super) fn channel_table(series: &Series, names: Vec<String>, end_ns: u64) -> Table {
     let steps = Steps { width_ns: series.step().as_ps() / 1_000, end_ns };
     let links = series.links().max(1);

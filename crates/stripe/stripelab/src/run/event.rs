@@ -79,7 +79,6 @@ impl Slots {
         cargo
     }
 
-    /// Returns the number of packets on channels.
     pub(crate) const fn packets(&self) -> usize {
         self.packets
     }

@@ -123,7 +123,6 @@ impl SendingEnd {
         }
     }
 
-    /// Returns the padded length of messages on a channel, in bytes.
     pub(crate) fn padded_bytes(&self, channel: usize) -> u32 {
         let bytes = self.protocol().map_or(0, |sender| sender.padded_bytes(channel));
         u32::try_from(bytes).expect("no longer than a packet")

@@ -3,7 +3,6 @@
 use gingham_fairq::Number;
 use gingham_stripe::{Kind as MessageKind, Message};
 
-/// Converts a channel index to its form in events.
 pub(super) fn small(channel: usize) -> u8 {
     u8::try_from(channel).expect("at most 64 channels")
 }

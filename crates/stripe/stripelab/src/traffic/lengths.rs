@@ -3,7 +3,6 @@
 use crate::plan::Lengths;
 use gingham_kernel::Stream;
 
-/// Generator of packet lengths.
 #[derive(Debug)]
 pub(super) struct Drawn {
     lengths: Lengths,

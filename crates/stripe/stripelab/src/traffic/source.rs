@@ -20,7 +20,6 @@ pub(crate) struct Source {
     /// Number of packets generated.
     given: u64,
     given_bytes: u128,
-    /// Number of frames generated.
     frames: u64,
     /// End of the current on period.
     on_until: Time,
@@ -59,7 +58,6 @@ impl Source {
         }
     }
 
-    /// Returns the time of the source's first event.
     pub(crate) fn first(&self) -> Option<Time> {
         (self.start < self.stop).then_some(self.start)
     }

@@ -36,7 +36,7 @@ pub(crate) struct TransportCounts {
     pub(crate) marks_heeded: u64,
     /// Number of times that a full window stopped the sender.
     pub(crate) stops: u64,
-    /// Number of these stops with a full receive window.
+    /// Number of stops with a full receive window.
     pub(crate) stops_at_receiver: u64,
 }
 
@@ -65,12 +65,10 @@ pub(crate) struct Transport {
     window_bytes_max: u64,
     ack_delay: Span,
     window: Window,
-    /// First unacknowledged segment.
     first: u64,
     /// All sent segments from `first` on.
     segments: VecDeque<Segment>,
     flight_bytes: u64,
-    /// Highest segment received.
     highest: u64,
     /// Segments below this number have been checked for loss.
     judged: u64,

@@ -76,7 +76,6 @@ impl Paths {
         open.min_by_key(|channel| self.arrives_after_ns(*channel))
     }
 
-    /// Whether channels have ranks for a packet of this class.
     fn is_ranked(&self, class: Class) -> bool {
         self.has_levels || class == Class::Fastest
     }

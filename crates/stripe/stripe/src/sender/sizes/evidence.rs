@@ -24,7 +24,6 @@ use crate::{Instant, Report};
 /// with a loss rate of two thirds they happen by chance one time in 700.
 pub(super) const LOST_MIN: u32 = 16;
 
-/// Evidence about a channel.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Evidence {
     /// Longest packet received since the count began.

@@ -79,7 +79,6 @@ impl Search {
         }
     }
 
-    /// Records the answer to a probe.
     pub(super) fn acknowledge(&mut self, now: Instant, plan: &SizePlan) {
         self.forget();
         self.frame_bytes = self.frame_bytes.max(self.probe_bytes);
@@ -130,7 +129,7 @@ impl Search {
         has_passed && self.evidence.lost > 0 && self.probe_bytes != self.frame_bytes
     }
 
-    /// Advances the time of a channel that is in.
+    /// Advances the time of an active channel's search.
     pub(super) fn advance(&mut self, now: Instant, plan: &SizePlan) {
         if self.is_in_doubt() {
             (self.sent_at, self.lost, self.probe_bytes) = (None, 0, self.frame_bytes);

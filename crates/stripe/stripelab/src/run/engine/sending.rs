@@ -147,7 +147,6 @@ impl Engine {
         self.wheel.schedule(arrival.at.as_ps(), event);
     }
 
-    /// Handles an arrival back at the sender.
     pub(super) fn come_back(&mut self, channel: usize, slot: u32) {
         let cargo = self.slots.take(slot);
         if let Load::Message(message) = cargo.load {
