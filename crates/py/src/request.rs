@@ -17,7 +17,6 @@ use serde_json::json;
 
 use crate::{error, json as convert};
 
-/// Parameters of a request for routes.
 #[derive(Debug, serde::Deserialize)]
 pub(crate) struct Request {
     pub(crate) algorithm: Algorithm,
@@ -155,7 +154,6 @@ impl Request {
         })
     }
 
-    /// Returns the lanes for adaptive routing.
     fn lanes_to_choose(&self, fabric: &Fabric) -> Result<Lanes, Refused> {
         if self.datelines.is_some() {
             let message = "packets that choose at every switch use dateline classes only on their escape lanes, as \
