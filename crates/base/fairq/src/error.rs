@@ -40,7 +40,7 @@ pub enum SchedulerError {
     QuantumTooSmall {
         /// Channel or queue, from 0.
         channel: usize,
-        /// Its quantum, in bytes per round.
+        /// Quantum of the channel, in bytes per round.
         quantum_bytes: u32,
         /// Longest packet, in bytes.
         longest_bytes: u32,
@@ -54,7 +54,7 @@ pub enum SchedulerError {
     LevelTooHigh {
         /// Queue, from 0.
         queue: usize,
-        /// Its level.
+        /// Level of the queue.
         level: usize,
         /// Highest level.
         level_max: usize,
@@ -75,7 +75,7 @@ pub enum SchedulerError {
         /// Quantum of the round, in bytes.
         quantum_bytes: u32,
     },
-    /// The last channel would go out.
+    /// The change would exclude the last active channel.
     LastChannel {
         /// Channel, from 0.
         channel: usize,
@@ -91,7 +91,7 @@ pub enum SchedulerError {
     TooManySlots {
         /// Table.
         table: Table,
-        /// Number of its slots.
+        /// Number of slots of the table.
         count: usize,
         /// Maximum number of slots.
         count_max: usize,

@@ -59,7 +59,8 @@ impl fmt::Display for Round {
 pub struct Number {
     /// Round of the packet.
     pub round: Round,
-    /// Bytes that the channel may send before it: 1 to its quantum.
+    /// Deficit before the packet: bytes that the channel may still send in its turn, 1 to its
+    /// quantum.
     pub deficit_bytes: u32,
 }
 

@@ -20,7 +20,7 @@ use crate::{Number, Round};
 pub struct Change {
     /// First round with this quantum.
     pub from: Round,
-    /// Quantum in bytes; 0 if the channel goes out.
+    /// Quantum in bytes; 0 excludes the channel.
     pub quantum_bytes: u32,
 }
 
