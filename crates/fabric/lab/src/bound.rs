@@ -99,7 +99,7 @@ pub struct ClassBound {
     /// The fullest channel of the class, under the load of all classes. For a backlogged class,
     /// under that class alone at load 1.
     pub fullest: Option<Loaded>,
-    /// Flows of all classes on that channel.
+    /// Flows of all classes on `fullest`.
     pub flows: u64,
     /// The destination with the fullest ejection channel, and the share of that channel.
     pub host: Option<(EndpointId, f64)>,

@@ -44,7 +44,7 @@ pub struct Entry {
     pub source: String,
     /// JSON Schema of its parameters; `null` if it has none.
     pub parameters: Value,
-    /// Its support under each switching kind.
+    /// Support under each switching kind.
     pub kinds: Vec<KindSupport>,
     /// Example: keys of a scenario, as TOML, that use it.
     pub example: String,

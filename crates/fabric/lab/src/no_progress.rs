@@ -29,7 +29,7 @@ const PART_MAX: u64 = 1 << 22;
     .at.as_ps() / 1_000
 )]
 pub struct NoProgress {
-    /// Simulated time of these events.
+    /// Instant at which simulated time stands still.
     pub at: Time,
     /// Lower bound on the events handled at this instant.
     pub events: u64,
