@@ -71,7 +71,7 @@ pub enum Next {
     Packet {
         /// Payload of the packet.
         payload_bytes: u32,
-        /// Creation time of its message; for an acknowledgement, the time of its order.
+        /// Creation time of the packet's message; for an acknowledgement, the time of its order.
         created: Time,
     },
     /// Nothing before this instant.

@@ -64,9 +64,9 @@ pub struct AdmissionPlan {
     pub others_min: u16,
     /// Payload of a probe and of its response, at least 1 B.
     pub payload_bytes: u32,
-    /// Priority of these packets.
+    /// Priority of probes and responses.
     pub priority: Priority,
-    /// VC class of these packets; if `None`, that of the pair.
+    /// VC class of probes and responses; if `None`, that of the pair.
     pub vc_class: Option<VcClass>,
 }
 

@@ -12,8 +12,8 @@ pub struct ChannelPlan {
     pub bytes: ByteTime,
     /// Propagation delay.
     pub delay: Span,
-    /// Slack buffer at its end; `None` at hosts that accept everything, and in networks without
-    /// wormhole switching.
+    /// Slack buffer at the end of the channel; `None` at hosts that accept everything, and in
+    /// networks without wormhole switching.
     pub slack: Option<SlackBuffer>,
 }
 

@@ -30,7 +30,8 @@ use gingham_topology::routing::{Buffer, LaneSet};
 /// A packet that waits at an instant.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Waiter {
-    /// Buffer that holds it; `None` for a packet at a host that has its turn on the host's channel.
+    /// Buffer that holds the packet; `None` for a packet at a host that has its turn on the host's
+    /// channel.
     pub at: Option<Buffer>,
     /// Class, source and destination.
     pub flow: FlowKey,
@@ -45,9 +46,9 @@ pub struct Waiter {
 pub struct Onward {
     /// Output channel.
     pub output: ChannelId,
-    /// Lanes that it may take there, at least one.
+    /// Lanes that the packet may take there, at least one.
     pub lanes: LaneSet,
-    /// Lanes among these without space for it.
+    /// Lanes of `lanes` without space for the packet.
     pub blocked: LaneSet,
 }
 

@@ -38,14 +38,14 @@ pub struct InTransitPlan {
 /// Handling of a packet that does not fit into the pool.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum WhenFull {
-    /// It is copied to host memory, and re-injected from there after all of it has arrived.
+    /// The packet is copied to host memory, and re-injected from there after all of it has arrived.
     Spill {
         /// Fixed delay, independent of the length.
         delay: Span,
         /// Time of a byte on the bus, which each byte crosses twice.
         byte: Span,
     },
-    /// It waits in the input of the adapter, which stops its sender.
+    /// The packet waits in the input of the adapter, which stops its sender.
     Stop,
 }
 

@@ -28,9 +28,9 @@ pub struct Message {
 pub struct Delivery {
     /// The message.
     pub message: Message,
-    /// When the adapter accepted it: at its creation if it needs no credit.
+    /// Time at which the adapter accepted the message: its creation if it needs no credit.
     pub posted: Time,
-    /// When the first flit of its first packet started on the source's cable.
+    /// Time at which the first flit of the first packet started on the source's cable.
     pub entered: Time,
     /// When the first flit of the packet that completed it had arrived whole at the destination.
     pub head_arrived: Time,

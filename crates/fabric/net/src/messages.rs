@@ -37,7 +37,7 @@ pub struct Arrival {
     pub payload_bytes: u32,
     /// Bytes on the source's cable.
     pub wire_bytes: u64,
-    /// Switches that it traversed, counted at each visit.
+    /// Switches that the message traversed, counted at each visit.
     pub hops: u16,
     /// In-transit hosts that re-injected it.
     pub in_transit_hosts: u16,

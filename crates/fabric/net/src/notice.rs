@@ -157,7 +157,7 @@ pub struct Stay {
     pub wire_bytes: u64,
     /// Output channel.
     pub output: ChannelId,
-    /// Lanes that it may take there.
+    /// Lanes that the packet may take there.
     pub lanes: LaneSet,
 }
 

@@ -5,7 +5,7 @@ use gingham_topology::routing::{KeptPath, Onward};
 /// One of the path sets of a plan, with a path for every pair.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub enum PathSet {
-    /// The only set, or the first of two.
+    /// The only path set, or the first of two.
     #[default]
     Primary,
     /// The second set.

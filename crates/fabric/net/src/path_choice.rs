@@ -103,7 +103,7 @@ impl Default for ByContention {
 /// Choice of the path set of a packet.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub enum PathChoice {
-    /// The only set.
+    /// The only path set.
     #[default]
     Only,
     /// The alternative for messages of at least this payload.

@@ -31,19 +31,19 @@ pub struct ClassPlan {
     pub name: String,
     /// Period of message creation.
     pub active: Range<Time>,
-    /// Priority of its packets.
+    /// Priority of the packets of the class.
     pub priority: Priority,
-    /// VC class of its packets. `None` uses the VC class that the lanes give to each pair.
+    /// VC class of the packets. `None` uses the VC class that the lanes give to each pair.
     pub vc_class: Option<VcClass>,
-    /// Segmentation of its messages into packets.
+    /// Segmentation of messages into packets.
     pub segmentation: SegmentationPlan,
-    /// Policing of its traffic at hosts; `None` is unlimited.
+    /// Policing of the class at hosts; `None` is unlimited.
     pub policing: Option<PolicingPlan>,
-    /// Window of its flows; `None` is unlimited.
+    /// Window of each flow; `None` is unlimited.
     pub window: Option<WindowPlan>,
-    /// Rate limit of its flows; `None` is unlimited.
+    /// Rate limit of each flow; `None` is unlimited.
     pub pace: Option<PacePlan>,
-    /// Posting of its messages to the adapter.
+    /// Posting of messages to the adapter.
     pub post: PostPlan,
     /// Sending endpoints with their traffic.
     pub sources: Vec<SourcePlan>,

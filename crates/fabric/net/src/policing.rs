@@ -36,11 +36,11 @@ pub enum Conformance {
     /// No effect: it had its tokens, or its class is not policed.
     #[default]
     Conforming,
-    /// A packet of it waited for tokens.
+    /// A packet of the message waited for tokens.
     Delayed,
-    /// It is sent as another class.
+    /// The message is sent as another class.
     Demoted,
-    /// It is not sent.
+    /// The message is not sent.
     Dropped,
 }
 

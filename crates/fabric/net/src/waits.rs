@@ -45,9 +45,9 @@ pub type WaitForGraph = Vec<(Buffer, Wait)>;
 /// A party's wait.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Wait {
-    /// Goes on when all of these have; at once if there are none.
+    /// The wait ends when all of these have gone on; at once if there are none.
     All(Vec<Buffer>),
-    /// Goes on when any of these has.
+    /// The wait ends when any of these has gone on.
     Any(Vec<Buffer>),
 }
 

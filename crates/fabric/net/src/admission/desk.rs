@@ -47,7 +47,7 @@ pub struct Request {
     pub asked: Option<Time>,
     /// Arrival of the response at the host.
     pub answered: Option<Time>,
-    /// Expiry of its first expired lease, if any.
+    /// Expiry of the stream's first expired lease, if any.
     pub lapsed: Option<Time>,
 }
 

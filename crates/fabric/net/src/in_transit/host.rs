@@ -24,16 +24,16 @@ use std::collections::BinaryHeap;
 /// Handling of the first packet in one of the host's input buffers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum EjectionHead {
-    /// Its head has not been read.
+    /// The head of the packet has not been read.
     #[default]
     Unread,
-    /// It is for this host.
+    /// The packet is for this host.
     Consumed,
-    /// It is in transit and was ejected.
+    /// The packet is in transit and was ejected.
     InTransit,
-    /// It is in transit and waits for space in the pool.
+    /// The packet is in transit and waits for space in the pool.
     Waiting {
-        /// Read time of its head.
+        /// Read time of the head.
         since: Time,
     },
 }
@@ -41,15 +41,15 @@ pub enum EjectionHead {
 /// A packet that a host has ejected in order to re-inject it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TakenIn {
-    /// Bytes that it occupies, in the pool or in host memory.
+    /// Bytes that the packet occupies, in the pool or in host memory.
     pub bytes: u64,
-    /// Group of queues that contains it.
+    /// Group of queues that contains the packet.
     pub group: usize,
     /// Arrival time of the packet's head.
     head: Time,
     /// Number in the order of ejection.
     number: u64,
-    /// Whether it was spilled to host memory.
+    /// Whether the packet was spilled to host memory.
     pub is_spilled: bool,
     /// Earliest send time, once known.
     pub ready: Option<Time>,

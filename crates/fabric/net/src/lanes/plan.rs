@@ -97,7 +97,7 @@ pub struct PipelinePlan {
     pub pipeline_cycles: u32,
     /// Cycles of routing, stage 2.
     pub routing_cycles: u32,
-    /// Cycles of a credit to its sender, if not those of the cable.
+    /// Cycles until a credit reaches its sender, if not the delay of the cable.
     pub credit_delay_cycles: Option<u32>,
     /// Earliest reallocation of an output lane.
     pub reallocation: Reallocation,
@@ -114,7 +114,8 @@ pub struct PipelinePlan {
     /// Paths from an input port into a multiplexed crossbar, each one flit per cycle: lane `l` uses
     /// path `l mod input_speedup`.
     pub input_speedup: u8,
-    /// Paths from a multiplexed crossbar to an output port, assigned to output lanes likewise.
+    /// Paths from a multiplexed crossbar to an output port, assigned to output lanes in the same
+    /// way.
     pub output_speedup: u8,
     /// Priority among the heads that request an output, for the grant of lanes.
     pub arbitration: Arbitration,

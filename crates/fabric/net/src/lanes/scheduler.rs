@@ -250,13 +250,13 @@ impl Scheduler {
         self.build(lanes, flit_bytes).map(|_| ())
     }
 
-    /// Returns whether its parameters apply to VLs, whose lanes share their VL's part.
+    /// Returns whether the parameters apply to VLs; the lanes of a VL then share its part.
     pub const fn chooses_among_vls(&self) -> bool {
         matches!(self, Self::InfiniBand(_))
     }
 
-    /// Returns the lanes among the first `count` that are ever served, or VLs if it chooses among
-    /// these.
+    /// Returns the lanes among the first `count` that are ever served, or VLs if the scheduler
+    /// chooses among VLs.
     pub fn served(&self, count: u8) -> LaneSet {
         self.facts().served & LaneSet::first_n(count)
     }

@@ -29,7 +29,7 @@ pub enum Scan {
 pub enum Concerns {
     /// The buffer itself.
     Buffer,
-    /// The outputs of the packets that wait in it.
+    /// The outputs of the packets that wait in the buffer.
     Outputs,
 }
 

@@ -11,12 +11,12 @@ use gingham_topology::ChannelId;
 pub struct ChannelReport {
     /// Counts of the window.
     pub count: ChannelCount,
-    /// Fraction of the window during flits on the channel.
+    /// Fraction of the window during which flits were on the channel.
     pub utilisation: Estimate,
-    /// Fraction of the window with the sender held by flow control.
+    /// Fraction of the window during which flow control held the sender.
     pub stopped_share: Estimate,
-    /// Flits in the input buffer at its end, averaged over time; `None` at hosts that accept
-    /// everything.
+    /// Flits in the input buffer at the end of the channel, averaged over time; `None` at hosts
+    /// that accept everything.
     pub occupancy_flits: Option<Estimate>,
 }
 

@@ -44,8 +44,9 @@ pub struct ChannelCount {
     /// Picoseconds during which flow control held the sender: after STOP until GO, while any of its
     /// lanes was paused, or while a packet was ready without credits.
     pub stopped_ps: u64,
-    /// Flits in the input buffer at its end, integrated over time: a flit counts from its arrival
-    /// until it starts on the next channel or is stripped. Zero at hosts that accept everything.
+    /// Flits in the input buffer at the end of the channel, integrated over time: a flit counts
+    /// from its arrival until it starts on the next channel or is stripped. Zero at hosts that
+    /// accept everything.
     pub occupancy_flit_ps: u128,
 }
 

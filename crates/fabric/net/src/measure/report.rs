@@ -29,9 +29,9 @@ pub struct ClassReport {
     pub dropped: Count,
     /// Messages created in the window and delivered.
     pub followed_messages: u64,
-    /// Messages among these that policing delayed.
+    /// Followed messages that policing delayed.
     pub delayed_messages: u64,
-    /// Messages among these that policing demoted.
+    /// Followed messages that policing demoted.
     pub demoted_messages: u64,
     /// Messages delivered in the window, created at any time.
     pub delivered: Count,

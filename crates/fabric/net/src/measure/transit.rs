@@ -10,13 +10,13 @@ use std::ops::Add;
 /// Results of an in-transit host in the window.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct TransitReport {
-    /// Packets that it started to re-inject.
+    /// Packets that the host started to re-inject.
     pub reinjected_packets: u64,
     /// Packets that did not fit into the pool and went through the host's memory.
     pub spilled_packets: u64,
     /// Mean time from ready to the start of re-injection, in picoseconds.
     pub wait_mean_ps: Option<f64>,
-    /// Maximum fill of its pool from time zero to the end of the run.
+    /// Maximum fill of the host's pool from time zero to the end of the run.
     pub pool_peak_bytes: u64,
 }
 

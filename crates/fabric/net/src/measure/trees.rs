@@ -48,7 +48,7 @@ pub struct TreeLife {
     pub root: Option<ChannelId>,
     /// First inspection that found it.
     pub born: Time,
-    /// First inspection without it; `None` if the last one still found it.
+    /// First inspection at which the tree was absent; `None` if the last inspection still found it.
     pub died: Option<Time>,
     /// Number of inspections that found it.
     pub looks: usize,

@@ -12,7 +12,7 @@ use std::sync::Arc;
 pub struct SourcePlan {
     /// Source endpoint of the messages.
     pub endpoint: EndpointId,
-    /// Its messages.
+    /// Messages of the source.
     pub messages: MessagePlan,
 }
 
@@ -29,7 +29,7 @@ impl SourcePlan {
         Self { endpoint, messages }
     }
 
-    /// Returns the maximum delay of its start after that of its class.
+    /// Returns the maximum delay of the source's start after that of its class.
     pub fn later_max(&self) -> Span {
         match &self.messages {
             MessagePlan::Drawn(drawn) => drawn.later.max(),
@@ -48,7 +48,7 @@ impl SourcePlan {
         }
     }
 
-    /// Returns the smallest and the largest possible payload of its messages.
+    /// Returns the smallest and the largest possible payload of the source's messages.
     pub fn payload_bytes(&self) -> RangeInclusive<u32> {
         match &self.messages {
             MessagePlan::Drawn(drawn) => drawn.lengths.range_bytes(),

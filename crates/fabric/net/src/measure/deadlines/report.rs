@@ -31,7 +31,7 @@ pub struct StreamReport {
     pub late_mean_ps: Option<f64>,
     /// Expected fraction of missed frames if frames were independent.
     pub law: Option<f64>,
-    /// Frames later than the fixed clock with its slack.
+    /// Frames that arrived after the deadline of the fixed clock plus its slack.
     pub missed_fixed_frames: u32,
     /// Mean time between deliveries, in picoseconds.
     pub interval_mean_ps: Option<f64>,
@@ -58,7 +58,7 @@ pub struct ClassDeadlines {
     pub late_ps: Option<Estimate>,
     /// Expected fraction of missed frames if frames were independent.
     pub law: Option<f64>,
-    /// Fraction of frames later than the fixed clock with its slack.
+    /// Fraction of frames that arrived after the deadline of the fixed clock plus its slack.
     pub missed_fixed: Option<Estimate>,
     /// Mean time between deliveries, in picoseconds.
     pub interval_ps: Option<Estimate>,

@@ -38,7 +38,7 @@ pub struct FlowReport {
     pub accepted_bytes_per_ps: Estimate,
     /// Mean latency from creation to delivery of messages created in the window, in picoseconds.
     pub latency_mean_ps: Option<f64>,
-    /// Fractions of the window during which it was held back.
+    /// Fractions of the window during which the flow was held back.
     pub held: HeldShares,
     /// Packets whose acknowledgements arrived in the window.
     pub answered_packets: u64,
@@ -73,7 +73,7 @@ pub struct FlowStep {
 pub struct FlowValues {
     /// Payload delivered, in bytes per picosecond.
     pub accepted_bytes_per_ps: f64,
-    /// Mean latency from creation to delivery, in picoseconds, of messages created then.
+    /// Mean latency from creation to delivery, in picoseconds, of messages created in the step.
     pub latency_mean_ps: Option<f64>,
     /// Shares of the time for which the flow was held back.
     pub held: HeldShares,

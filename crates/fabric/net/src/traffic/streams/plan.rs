@@ -16,13 +16,13 @@ pub struct StreamPlan {
     pub destination: EndpointId,
     /// Number among those of its host in its class; part of the name of its random streams.
     pub number: u32,
-    /// Its traffic, shared by all streams of a class.
+    /// Traffic of the stream, shared by all streams of a class.
     pub data: Arc<DataPlan>,
-    /// Delay of its start after that of its class.
+    /// Delay of the stream's start after that of its class.
     pub later: LaterPlan,
     /// Lifetime; `None` lasts as long as its class sends.
     pub lifetime: Option<Span>,
-    /// Requested rate, as a multiple of its mean rate.
+    /// Requested rate, as a multiple of the stream's mean rate.
     pub solicits: f64,
     /// Probability that its application crashes: from a random instant of its lifetime on it sends
     /// nothing, without an indication of its last message.
