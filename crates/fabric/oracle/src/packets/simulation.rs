@@ -237,7 +237,7 @@ impl Simulation {
         found
     }
 
-    /// Returns the sort key of a waiting packet; the least comes first.
+    /// Returns the sort key of a waiting packet; the smallest key comes first.
     fn key(
         &self,
         output: ChannelId,

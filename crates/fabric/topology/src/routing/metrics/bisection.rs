@@ -37,7 +37,7 @@ const NORMAL_95: f64 = 1.96;
 pub struct SampleMean {
     /// Arithmetic mean.
     pub mean: f64,
-    /// Half width of its 95 % interval.
+    /// Half width of the 95 % interval.
     pub half_width: f64,
 }
 
