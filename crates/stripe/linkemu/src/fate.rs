@@ -23,15 +23,15 @@ impl Arrival {
 /// Reason why a packet does not arrive.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum DropReason {
-    /// It exceeded the policer's rate and burst.
+    /// The packet exceeded the policer's rate and burst.
     Policed,
     /// The queue was full.
     QueueFull,
-    /// It was in transit during an outage.
+    /// The packet was in transit during an outage.
     Outage,
-    /// It was lost.
+    /// The packet was lost.
     Lost,
-    /// It exceeded the MTU.
+    /// The packet exceeded the MTU.
     TooLong,
 }
 

@@ -9,7 +9,7 @@ pub(crate) type Scheduler = SurplusRoundRobin<CHANNELS_MAX>;
 /// Distribution of chunks over connections.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Order {
-    /// To a connection with free buffer space.
+    /// Each chunk is sent on a connection with free buffer space.
     #[default]
     Free,
     /// Surplus round robin.

@@ -25,7 +25,7 @@ pub struct ChannelCounts {
     pub marked: u64,
     /// Batches received.
     pub batches: u64,
-    /// Datagrams received from elsewhere, or that were not frames.
+    /// Datagrams received from another source, or that were not frames.
     pub strange: u64,
     /// Changes of the other end's address.
     pub moved: u64,

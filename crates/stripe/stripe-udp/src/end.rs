@@ -334,15 +334,15 @@ impl End {
         self.encapsulation.peer().is_none_or(Peer::can_seal) && self.striping.sender().is_open()
     }
 
-    /// Whether a channel is in, and packets are sent on it.
+    /// Whether a channel is active: packets are sent on it.
     pub fn is_in(&self, channel: usize) -> bool {
         self.striping.is_in(channel)
     }
 
     /// Returns the longest packet in bytes that this end takes now: a suitable MTU for the
-    /// interface that feeds the pipe. It is the limit of the smallest channel that is in and whose
-    /// limit is known, and changes with the channels. In free order, a longer packet is sent on a
-    /// channel that it fits, or dropped if it fits none.
+    /// interface that feeds the pipe. It is the limit of the smallest active channel whose limit is
+    /// known, and changes with the channels. In free order, a longer packet is sent on a channel
+    /// that it fits, or dropped if it fits none.
     pub fn longest_bytes(&self) -> u32 {
         self.striping.bundle_bytes()
     }
@@ -438,8 +438,9 @@ impl End {
         self.striping.prefer(id, preference);
     }
 
-    /// Meters the traffic of a channel from now on. When the meter grants no more, the channel goes
-    /// out; it comes in again when the meter grants a probe and the probe is acknowledged.
+    /// Meters the traffic of a channel from now on. When the meter grants no more, the channel is
+    /// taken out; it becomes active again when the meter grants a probe and the probe is
+    /// acknowledged.
     pub fn set_meter(&mut self, id: usize, plan: &LinkPlan, meter: Box<dyn Meter>) {
         if let Some(one) = &mut self.channels[id] {
             one.metering.set(meter, plan.wire_bytes());
@@ -458,9 +459,10 @@ impl End {
 /// Reason for sending no packets on a channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChannelWait {
-    /// Its interface, address or route is gone, or its connection closed; opening is retried.
+    /// The interface, address or route of the channel is gone, or its connection closed; opening is
+    /// retried.
     NoLink,
-    /// Its connection is being established.
+    /// The connection of the channel is being established.
     Connecting,
     /// The address of the other end is unknown; it is learned from received datagrams.
     NoRemote,
@@ -491,7 +493,7 @@ impl End {
         }
     }
 
-    /// Whether packets are sent on a channel: it is in, its link is open, and this end is open.
+    /// Whether packets are sent on a channel: it is active, its link is open, and this end is open.
     pub fn is_carrying(&self, channel: usize) -> bool {
         let one = self.channels.get(channel).and_then(Option::as_ref);
         one.is_some_and(|one| one.link.is_open()) && self.is_open() && self.is_in(channel)

@@ -44,7 +44,7 @@ pub enum Content {
 pub struct Header {
     /// Contents behind the header.
     pub content: Content,
-    /// Channel that it goes on, or in whose reverse direction it goes.
+    /// Channel that the message is sent on, or in whose reverse direction it is sent.
     pub channel: u8,
     /// Low half of the epoch, which names the session.
     pub session: u16,

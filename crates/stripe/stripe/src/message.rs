@@ -55,8 +55,8 @@ impl Epoch {
 pub struct Message {
     /// Epoch of the message; in a request, the last epoch known to the requesting end.
     pub epoch: Epoch,
-    /// Channel that it goes on, or in whose reverse direction it goes, from 0, by the sender's
-    /// numbering.
+    /// Channel that the message is sent on, or in whose reverse direction it is sent, from 0, by
+    /// the sender's numbering.
     pub channel: u8,
     /// Number of channels of the sender.
     pub channels: u8,
@@ -165,7 +165,7 @@ pub struct Departure {
 pub struct Nack {
     /// Channel of the lost packets.
     pub channel: u8,
-    /// Channel sequence number of the first.
+    /// Channel sequence number of the first missing packet.
     pub first: u32,
     /// Number of consecutive packets, at least one.
     pub count: u16,

@@ -22,7 +22,7 @@ pub trait Numbered: Causal + Clone {
     fn standing(&self, channel: usize) -> Standing;
 
     /// Sets the complete state of a channel. The turn moves on if the channel is out or ahead of
-    /// the round. The last channel cannot go out.
+    /// the round. The last active channel cannot be excluded.
     fn set_standing(&mut self, channel: usize, standing: Standing) -> Result<(), SchedulerError>;
 
     /// Changes the quantum of a channel from a round that it has not reached yet.

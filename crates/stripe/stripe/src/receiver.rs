@@ -264,7 +264,8 @@ impl<S: Numbered, P> Receiver<S, P> {
         }
     }
 
-    /// Returns the next message to the sender, and the channel in whose reverse direction it goes.
+    /// Returns the next message to the sender, and the channel in whose reverse direction it is
+    /// sent.
     pub fn poll_message(&mut self, now: Instant) -> Option<(usize, Message)> {
         let said = self.epochs.poll().or_else(|| self.poll_left()).or_else(|| self.poll_nack(now));
         let (channel, epoch, kind) = said.or_else(|| self.poll_report(now))?;

@@ -130,7 +130,7 @@ pub struct Transmit {
     /// Bytes after which the channel is chosen again, at least one. The packet that reaches them is
     /// the last.
     pub bytes: u64,
-    /// Longest packet covered; longer ones may go elsewhere.
+    /// Longest packet covered; longer ones may be sent on another channel.
     pub longest_bytes: u32,
 }
 
@@ -356,9 +356,8 @@ impl<S: Numbered> Sender<S> {
         self.poll_transmit_of(now, 0, Class::Spread)
     }
 
-    /// Like `poll_transmit`, for a next packet of this length, which may be longer and then goes on
-    /// a channel that it fits, and of this class: packets of another class behind it may go
-    /// elsewhere.
+    /// Like `poll_transmit`, for a next packet of this length and class. A longer packet is sent on
+    /// a channel that it fits; later packets of another class may be sent on other channels.
     pub fn poll_transmit_of(
         &mut self,
         now: Instant,
@@ -744,7 +743,8 @@ impl<S: Numbered> Sender<S> {
 
     // Channels.
 
-    /// Adds a channel. It comes in with its target quantum once the receiver knows.
+    /// Adds a channel. It becomes active, with its target quantum, once the receiver has
+    /// acknowledged this.
     pub fn add_channel(&mut self, now: Instant, id: usize) -> Result<(), ChannelError> {
         self.presence.check_id(id, false)?;
         self.begin(now, id, Life::Alive);
@@ -793,7 +793,7 @@ impl<S: Numbered> Sender<S> {
     }
 
     /// Takes a channel out that is known to be lost, for instance with its interface, without
-    /// waiting for silence, unless it is the last. It comes in again when a probe on it is
+    /// waiting for silence, unless it is the last. It becomes active again when a probe on it is
     /// answered. Returns whether it is out.
     pub fn lose_channel(&mut self, now: Instant, channel: usize) -> bool {
         let is_there = self.is_open() && self.is_there(channel);
@@ -837,9 +837,9 @@ impl<S: Numbered> Sender<S> {
         self.announce_targets();
     }
 
-    /// Sets the quanta that channels are to have. They change one by one, as soon as the receiver
-    /// knows. A channel with a quantum of 0 goes out, unless it would be the last; one that is out
-    /// comes in.
+    /// Sets the target quanta. They are applied one by one, once the receiver has acknowledged
+    /// each. A channel with a quantum of 0 is taken out, unless it would be the last; one that is
+    /// out becomes active.
     pub fn change_quanta(&mut self, quanta: &[u32]) -> Result<(), QuantaError> {
         self.schedule.set_targets(quanta, self.presence.present())?;
         self.announce_targets();
@@ -887,7 +887,7 @@ impl<S: Numbered> Sender<S> {
 
     /// Sets the priority of a channel in free order, 0 before 1. Packets use a channel while those
     /// of earlier priorities have no room, and have had none for so long that a standing queue
-    /// would form. Messages go on all.
+    /// would form. Messages are sent on all channels.
     pub fn set_priority(&mut self, channel: usize, priority: u8) {
         if let Some(paths) = &mut self.paths {
             paths.set_priority(channel, priority);

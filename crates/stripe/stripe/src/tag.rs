@@ -50,7 +50,7 @@ pub struct Tag {
     /// Sequence number in the pipe: number of different packets sent before it in its epoch, modulo
     /// 2^32.
     pub sequence: u32,
-    /// Channel that it goes on.
+    /// Channel that the packet is sent on.
     pub channel: u8,
     /// Channel sequence number: packets and copies sent before it on its channel, modulo 2^32.
     pub channel_sequence: u32,
@@ -93,7 +93,7 @@ impl Tag {
         if self.repair_of.is_some() { TAG_BYTES_MAX } else { TAG_BYTES }
     }
 
-    /// Returns its first bytes, which can go in clear.
+    /// Returns the header, the first bytes of the tag, which can be sent unencrypted.
     pub fn header(&self) -> Header {
         let content = if self.repair_of.is_some() { Content::Copy } else { Content::Data };
         let Self { channel, session, channel_sequence: number, .. } = *self;

@@ -50,7 +50,7 @@ impl Window {
         self.span
     }
 
-    /// Records a packet released in order, or one without history.
+    /// Clears the history of the number of a packet that is released in order, or without history.
     #[inline]
     pub(super) fn pass(&mut self, number: u32) {
         if let Some(overtaken) = self.place(number) {

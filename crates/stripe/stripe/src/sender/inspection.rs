@@ -121,8 +121,8 @@ impl<S: Numbered> Sender<S> {
     }
 
     /// Returns the longest packet, in bytes, that fits every active channel: the size of the
-    /// bundle. It follows as sizes are found and channels come and go. In free order longer packets
-    /// go on the channels that they fit.
+    /// bundle. It changes as sizes are found and as channels become active or leave. In free order
+    /// longer packets are sent on the channels that they fit.
     pub fn longest_bytes(&self) -> u32 {
         self.sizes.longest_on(self.carrying(), self.scheduler().longest_bytes())
     }

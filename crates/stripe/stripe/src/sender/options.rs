@@ -15,7 +15,7 @@ use crate::{ChannelSet, Charge, Discards, Numbered, OptionsError, first_channels
 pub struct MarkerPlan {
     /// Rounds between markers.
     pub every_rounds: u32,
-    /// Channel, counted from 0, before whose turn they go.
+    /// Channel, counted from 0, before whose turn markers are sent.
     pub before_channel: usize,
     /// Longest time between markers while any packet is not accounted for. With tags, a channel
     /// gets at most four per round trip, if that is less often, but at least one within
@@ -165,7 +165,8 @@ pub struct Sending {
     pub repairs: u64,
     /// Copies sent of redundant packets, or to measure a channel in quarantine.
     pub redundant: u64,
-    /// Such copies not sent, because the packet was accounted for before another channel had room.
+    /// Redundant copies not sent, because the packet was accounted for before another channel had
+    /// room.
     pub redundant_late: u64,
     /// Copies of lost packets not sent, because they would have arrived too late.
     pub repairs_too_late: u64,
@@ -175,7 +176,7 @@ pub struct Sending {
     pub corrupt: u64,
     /// Resets begun, the first included.
     pub resets: u64,
-    /// Changes of quanta, including channels that came in or went out.
+    /// Changes of quanta, including channels that became active or left.
     pub changes: u64,
     /// Channels declared dead, at the opening of an epoch or later.
     pub deaths: u64,

@@ -222,7 +222,7 @@ impl Repairs {
         }
     }
 
-    /// Sorts the queue by the order of the pipe.
+    /// Sorts the queue by pipe sequence number.
     fn sort(&mut self) {
         let Self { queue, channels, .. } = self;
         let first = queue.front().copied();

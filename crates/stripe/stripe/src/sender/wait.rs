@@ -13,7 +13,7 @@ pub enum Wait {
     Size,
     /// The channel is out by plan.
     Planned,
-    /// The channel is to come in, and the other end has not acknowledged that.
+    /// The channel is to become active, and the other end has not acknowledged that.
     Announced,
     /// The link accepts no packet at present.
     Link,
