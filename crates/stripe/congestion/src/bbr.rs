@@ -304,7 +304,7 @@ struct Bounds {
     in_loss_recovery: bool,
     /// Acknowledgements that report losses in this round of Startup.
     loss_events: u32,
-    /// Lost bytes reported before there was a record for judging them.
+    /// Lost bytes not evaluated yet, for lack of a rate sample since they were reported.
     unjudged_bytes: u64,
 }
 

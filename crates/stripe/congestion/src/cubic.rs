@@ -61,7 +61,8 @@ pub struct Cubic {
     epoch: Option<Epoch>,
     hystart: Hystart,
     smoothed_round_trip_ns: u64,
-    /// Delivered bytes before which sent packets belong to the last reduction.
+    /// Delivered bytes at the last reduction: losses of packets sent at a lower count belong to
+    /// that reduction.
     recovery_until_delivered: Option<u64>,
     /// Delivered bytes until which the window counts as the limit of sending.
     limited_until_delivered: Option<u64>,

@@ -155,7 +155,7 @@ pub struct Departure {
     pub since: Round,
     /// Packets of data sent on it in this epoch, modulo 2^32.
     pub sent_packets: u32,
-    /// Pipe sequence number of the next packet at its departure.
+    /// Pipe sequence number of the next packet at the departure of the channel.
     pub next_sequence: u32,
 }
 

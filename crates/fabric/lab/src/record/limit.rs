@@ -25,12 +25,12 @@ const MUCH: f64 = 0.5;
 /// Key that limits a class.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) enum Limit {
-    /// The rate of its policing.
+    /// The rate of the class's token buckets.
     Rate,
-    /// The pace of its flows.
+    /// The rate limit of each flow of the class.
     Pace,
-    /// Possibly the window of its flows, of `packets` packets, which delayed the flows for a share
-    /// `held` of the time.
+    /// Possibly the window of each flow, of `packets` packets, which held the flows back for a
+    /// share `held` of the time.
     Window { packets: u32, held: f64 },
 }
 

@@ -450,8 +450,8 @@ impl<S: Numbered> Schedule<S> {
         }
     }
 
-    /// Takes a channel out, unless it is the last. Returns its first round out; later announcements
-    /// are for later rounds.
+    /// Takes a channel out, unless it is the last. Returns the first round without it; later
+    /// announcements are for later rounds.
     pub(super) fn take_out(&mut self, channel: usize) -> Option<Round> {
         let round = self.round();
         let next = later(round.next(), self.reached(channel));

@@ -121,7 +121,7 @@ mod tests {
         (probes, passes)
     }
 
-    /// The largest size is probed first: a search ends for any maximum.
+    /// The largest size is probed first, so the search ends for any maximum.
     #[test]
     fn a_search_up_to_the_most_there_is_ends() {
         let plan = SizePlan { max: u32::MAX, ..SizePlan::default() };
