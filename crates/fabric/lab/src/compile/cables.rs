@@ -270,8 +270,9 @@ fn of_census() -> [Check<Census>; 4] {
                 network.preset().name(),
                 match it.in_half / 2 {
                     0 => String::new(),
-                    half =>
-                        format!(", {half} of them with the lanes or the generation given in the fabric"),
+                    half => format!(
+                        ", {half} of them with the lanes or the generation given in the fabric"
+                    ),
                 }
             )
         }),
