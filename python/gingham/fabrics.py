@@ -247,7 +247,7 @@ def fat_tree(
     seed: int = 1,
     speed: str | None = None,
 ) -> Fabric:
-    """Make a fat tree of switches with equally many ports, tapered at the leaves if asked.
+    """Make a fat tree of switches with equally many ports, optionally tapered at the leaves.
 
     :param ports: Number of ports of each switch, even, from 2.
     :param levels: Number of levels of switches, from 1.

@@ -228,7 +228,7 @@ policies! {
     #[schemars(extend("x-example" = r#"{ utilisation-triggered = { above = 0.95, average = "50 us" } }"#))]
     utilisation_triggered::UtilisationTriggered needs "output-queues",
     /// InfiniBand's congestion control annex: FECN if more bytes than a threshold wait for an
-    /// output, at the root of congestion and not where it spreads.
+    /// output that is the root of congestion, not a victim of it.
     #[schemars(extend("x-source" = "InfiniBand Architecture Specification, Volume 1, annex A10"))]
     fecn::Fecn needs "output-queues",
     /// Random early detection (ECN with `k_min`, `k_max`, `p_max`), as under DCQCN: the longer the

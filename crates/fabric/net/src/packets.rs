@@ -42,11 +42,11 @@ pub enum Read {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Among {
-    /// Those that wait for the same output.
+    /// Packets that wait for the same output.
     #[default]
     #[schemars(extend("x-source" = "Santos et al. 2002, table I; that it is of one output is ours"))]
     SameOutput,
-    /// Also those in the same buffer for other outputs.
+    /// Packets in the same buffer for any output.
     #[schemars(extend("x-source" = "ours, another reading of Santos et al. 2002, table I"))]
     AnyOutput,
 }

@@ -68,10 +68,10 @@ pub struct AtRandom {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ByContention {
-    /// Weight of the past for a packet whose contention exceeds the coefficient, at least 0 and
+    /// Weight of the previous coefficient for a packet whose contention exceeds the coefficient, at least 0 and
     /// below 1.
     pub alpha: f64,
-    /// Weight of the past for other packets, at least 0 and below 1.
+    /// Weight of the previous coefficient for other packets, at least 0 and below 1.
     pub beta: f64,
     /// Coefficient above which a host begins to use alternative paths; at least `below`.
     pub above: f64,

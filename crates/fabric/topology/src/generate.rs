@@ -121,7 +121,7 @@ generators! {
     #[schemars(extend("x-source" = "Petrini and Vanneschi 1997"))]
     #[schemars(extend("x-example" = "k-ary-n-tree = { arity = 2, levels = 3 }"))]
     "k-ary-n-tree" => k_ary_n_tree::KAryNTree { rails },
-    /// A fat tree of switches with equally many ports, tapered at the leaves if asked.
+    /// A fat tree of switches with equally many ports, optionally tapered at the leaves.
     #[schemars(extend("x-source" = "Lin, Chung and Huang 2004; Ohring et al. 1995"))]
     #[schemars(extend("x-example" = "fat-tree = { ports = 4, levels = 3 }"))]
     "fat-tree" => fat_tree::FatTree { rails },

@@ -70,7 +70,7 @@ pub struct Scenario {
     pub stripe: Stripe,
     /// Channels, 1 to 64.
     pub channel: Vec<Channel>,
-    /// Queue before the sender.
+    /// Entry queue, before the sender.
     #[serde(default)]
     pub entry: Entry,
     /// Traffic sources.

@@ -27,7 +27,7 @@ const CHANNELS_NAMED: usize = 3;
 pub enum Verdict {
     /// The numbers describe a steady state, each mean with its interval.
     Ok,
-    /// As `ok`, for a run that drew values once, such as phases, a permutation or the cables of its
+    /// Like `ok`, in a run that drew some values once, such as phases, a permutation or the cables of its
     /// fabric (`draws`). Its intervals cover the means of a longer run with the same seed; other
     /// seeds may have other means. `gingham run --replications N` measures over seeds.
     OkOfDraw,

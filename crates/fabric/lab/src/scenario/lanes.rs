@@ -50,18 +50,18 @@ network.lanes = { count = 2, datelines = true }"#))]
         #[serde(flatten)]
         lanes: LaneParameters
     ] {
-        /// Capacity of a lane buffer at the end of a channel, in flits, for all lanes or as a list
-        /// of one a lane. Default: the preset's.
+        /// Capacity of a lane buffer at the end of a channel, in flits: one value for
+        /// all lanes, or a list with a value for each. Default: the preset's.
         #[schemars(extend("x-needs" = "five-stages"))]
         value depth: PerLane<i64>,
         /// Size of a flit. Default: the preset's.
         #[schemars(extend("x-needs" = "five-stages"))]
         value flit: Bytes,
-        /// How packets are forwarded to the next switch, for all lanes or as a list of one a lane.
-        /// Default: the preset's.
+        /// Forwarding of packets to the next switch: one value for all lanes, or a list with a
+        /// value for each. Default: the preset's.
         value forwarding: PerLane<Forwarding>,
-        /// Capacity of an output lane of a switch, in flits waiting for the link, for all lanes or
-        /// as a list of one a lane. Default: as many as the lane buffers hold. With 0 for all lanes
+        /// Capacity of an output lane of a switch, in flits waiting for the link: one value for
+        /// all lanes, or a list with a value for each. Default: as many as the lane buffers hold. With 0 for all lanes
         /// outputs have no queue: a flit crosses only if a credit is available, and takes it then.
         #[schemars(extend("x-needs" = "five-stages"))]
         open output_depth: PerLane<i64>,
@@ -177,7 +177,7 @@ impl Default for PipelineParameters {
     }
 }
 
-/// One value for all lanes, or a list of one a lane.
+/// One value for all lanes, or a list with a value for each.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum PerLane<T> {
     /// One value for all lanes.

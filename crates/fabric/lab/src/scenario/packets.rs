@@ -25,11 +25,11 @@ pub struct Packets {
         value forwarding_delay: Span,
         /// Minimum time between the heads that one input port reads. Default: the preset's.
         value head_interval: Span,
-        /// Capacity of the buffer of an input and lane, in whole blocks of 64 B, for all lanes or
-        /// as a list of one a lane. Default: the preset's.
+        /// Capacity of the buffer of an input and lane, in whole blocks of 64 B: one value
+        /// for all lanes, or a list with a value for each. Default: the preset's.
         value buffer: PerLane<Bytes>,
-        /// Capacity of the buffer of a lane at each output of a switch, in whole blocks of 64 B,
-        /// for all lanes or as a list of one a lane. By default outputs have no buffers. Packets
+        /// Capacity of the buffer of a lane at each output of a switch, in whole blocks of 64 B:
+        /// one value for all lanes, or a list with a value for each. By default outputs have no buffers. Packets
         /// cross to output buffers as soon as there is space, so `read` and `overtaking` have no
         /// effect.
         open output_buffer: PerLane<Bytes>,

@@ -48,8 +48,8 @@ pub enum Granularity {
     /// The lane of the next flit: flits of packets on different lanes interleave.
     #[default]
     Flit,
-    /// The lane of the next packet, which goes from head to tail. All lanes must have virtual
-    /// cut-through.
+    /// The lane of the next packet, which is sent from head to tail without interleaving. All lanes
+    /// must have virtual cut-through.
     Packet,
 }
 

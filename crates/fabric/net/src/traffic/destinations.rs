@@ -29,7 +29,7 @@ pub enum Destinations {
     /// Always this host, by name; one port of a host with several as `name[port]`.
     #[schemars(extend("x-source" = "Kwan et al. 1996, section 3.1", "x-example" = r#"{ host = "h1-0-0" }"#))]
     Host(String),
-    /// A fraction of the messages goes to some hosts, the rest is uniform.
+    /// A fraction of the messages is sent to given hosts, the rest uniformly.
     #[schemars(extend("x-source" = "Pfister and Norton 1985"))]
     #[schemars(extend("x-example" = r#"{ hot-spot = { hosts = ["h1-1-0"], share = 0.1 } }"#))]
     HotSpot(HotSpot),
@@ -148,7 +148,7 @@ pub struct GroupPlaces {
     pub group_size: Option<u32>,
     /// Number of groups to shift by, modulo the number of groups.
     pub by: i64,
-    /// Whether each message goes to any host of the destination group, with equal probability. By
+    /// Whether each message is sent to any host of the destination group, with equal probability. By
     /// default, a host sends to the host at its own place in that group: a permutation.
     pub any: bool,
 }

@@ -17,10 +17,10 @@ pub struct SourceSummary {
     pub packets_offered: u64,
     /// Bytes of these packets.
     pub bytes_offered: u64,
-    /// Packets refused or dropped because the queue before the sender was at its limit.
+    /// Packets refused or dropped because the entry queue was at its limit.
     #[schemars(extend("x-unit" = "packets"))]
     pub packets_refused: u64,
-    /// Packets that CoDel dropped before the sender.
+    /// Packets that CoDel dropped from the entry queue.
     #[schemars(extend("x-unit" = "packets"))]
     pub packets_dropped_before: u64,
     /// Packets delivered.
@@ -29,7 +29,7 @@ pub struct SourceSummary {
     /// Bytes of the delivered packets.
     #[schemars(extend("x-unit" = "B"))]
     pub bytes_delivered: u64,
-    /// Packets delivered after one of the same source that was sent later.
+    /// Packets delivered out of order: after a later one of the source.
     #[schemars(extend("x-unit" = "packets"))]
     pub packets_out_of_order: u64,
     /// Bytes of use to the reader in the window, in bits per second; for a transport, bytes handed

@@ -29,19 +29,19 @@ pub struct Record {
     pub in_order_bits_per_s: Option<f64>,
     /// Packets that sources offered.
     pub packets_offered: u64,
-    /// Packets refused or dropped because the queue before the sender was at its limit.
+    /// Packets refused or dropped because the entry queue was at its limit.
     pub packets_refused: u64,
-    /// Packets that CoDel dropped before the sender.
+    /// Packets that CoDel dropped from the entry queue.
     pub packets_dropped_before: u64,
     /// Packets sent on a channel.
     pub packets_sent: u64,
-    /// Packets sent with an ECN mark of the queue before the sender.
+    /// Packets sent with an ECN mark of the entry queue.
     pub packets_marked: u64,
-    /// Maximum number of bytes before the sender.
+    /// Maximum number of bytes in the entry queue.
     pub entry_bytes_max: u64,
-    /// Median wait before the sender of packets sent in the window, in nanoseconds, within 1 %.
+    /// Median wait in the entry queue of packets sent in the window, in nanoseconds, within 1 %.
     pub sojourn_p50_ns: Option<u64>,
-    /// 99th percentile of the wait before the sender, in nanoseconds.
+    /// 99th percentile of the wait in the entry queue, in nanoseconds.
     pub sojourn_p99_ns: Option<u64>,
     /// Packets delivered.
     pub packets_delivered: u64,

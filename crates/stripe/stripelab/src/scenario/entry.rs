@@ -5,7 +5,7 @@ use gingham_kernel::{Bytes, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Queue before the sender.
+/// Entry queue, before the sender.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Entry {
@@ -40,7 +40,7 @@ impl Default for Entry {
     }
 }
 
-/// Queueing discipline before the sender.
+/// Queueing discipline of the entry queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum EntryQueue {

@@ -260,8 +260,8 @@ impl Default for Repair {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Sizes {
-    /// Frame that each channel must pass, with the header of a packet; a channel that does not is
-    /// out.
+    /// Frame that each channel must pass, with the header of a packet; other channels are
+    /// taken out.
     pub base: Bytes,
     /// Time from the end of a search to the next.
     pub raise: Span,

@@ -42,11 +42,11 @@ pub struct CreditLoss {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Pfc {
-    /// Buffer fill above which a pause is requested (XOFF), for all lanes or as a list of one a
-    /// lane. Default: the highest that leaves enough headroom.
+    /// Buffer fill above which a pause is requested (XOFF): one value for all lanes, or a list
+    /// with a value for each. Default: the highest that leaves enough headroom.
     pub pause: Option<PerLane<Bytes>>,
-    /// Buffer fill at or below which the pause ends (XON), for all lanes or as a list of one a
-    /// lane. Default: `pause` less the longest packet of the lane.
+    /// Buffer fill at or below which the pause ends (XON): one value for all lanes, or a list
+    /// with a value for each. Default: `pause` less the longest packet of the lane.
     pub resume: Option<PerLane<Bytes>>,
     /// Size of a pause frame on the wire, with preamble and gap. Default: 84 B (IEEE 802.1Qbb,
     /// annex O: 672 bit times).

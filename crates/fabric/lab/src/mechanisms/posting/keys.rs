@@ -81,11 +81,11 @@ post = { credits = "by-rate" }"#))]
 #[serde(rename_all = "kebab-case")]
 #[schemars(transform = gingham_net::accept_bare_names)]
 pub enum RefusedPost {
-    /// It waits, in FIFO order.
+    /// The post waits, in FIFO order.
     #[default]
     #[schemars(extend("x-source" = "Yum et al. 2002, section 4.2, best effort"))]
     Wait,
-    /// It is dropped and posted again after a delay, until it is accepted.
+    /// The post is dropped, and repeated after a delay until it is accepted.
     #[schemars(extend("x-source" = "Yum et al. 2002, section 4.2, real time; the time is ours"))]
     Retry(Retry),
 }

@@ -6,8 +6,8 @@ use gingham_net::traffic::Spread;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Streams; a host may send many. Each stream goes from one host to one other, is a separate flow,
-/// and sends a sequence of frames, or bursts.
+/// Streams; a host may send many. Each stream has one source and one destination, is a separate
+/// flow, and sends a sequence of frames, or bursts.
 ///
 /// ```text
 ///   load x link rate / mean rate of a stream ─► streams a host ─placement─► each its destination

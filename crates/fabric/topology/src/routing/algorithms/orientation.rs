@@ -29,11 +29,11 @@ use std::collections::VecDeque;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SpanningTree {
-    /// By their hops from the root; of equals, the lower id is higher up.
+    /// By their hops from the root; of switches at equal distance, the lower id is higher up.
     #[default]
     BreadthFirst,
     /// In the order of a depth-first search, which continues to the neighbour with most cables to
-    /// visited switches, of equals to the one farthest from all others. Its authors use
+    /// visited switches; ties go to the one farthest from all others. Its authors use
     /// `root = "largest-distance"`.
     DepthFirst,
 }

@@ -19,10 +19,10 @@ pub enum Root {
     TopSwitches,
     /// The first switch in canonical order: the one with the lowest GUID.
     LowestId,
-    /// The switch with the smallest sum of hops to all others; of equals, the lowest.
+    /// The switch with the smallest sum of hops to all others; ties go to the lowest.
     #[serde(rename = "smallest-distance")]
     SmallestTotalDistance,
-    /// The switch with the largest sum of hops to all others; of equals, the lowest.
+    /// The switch with the largest sum of hops to all others; ties go to the lowest.
     #[serde(rename = "largest-distance")]
     LargestTotalDistance,
     /// The switch with this name, dump id or GUID, or a list of them. Connected parts without any
