@@ -288,7 +288,7 @@ mod tests {
         }
         assert_eq!(half.replies(now()).len(), REPLIES_A_TURN);
         assert_eq!(half.replies(now()).len(), 1);
-        let problem = half.outcome().expect_err("it took no answers").to_string();
-        assert!(problem.contains("does not take the answers"), "{problem}");
+        let problem = half.outcome().expect_err("it read no replies").to_string();
+        assert!(problem.contains("does not read the replies"), "{problem}");
     }
 }
