@@ -33,15 +33,15 @@
 //! ended, or were refused and have released. A stream whose host crashes does neither, and keeps
 //! its reservations until their leases expire, or forever without leases.
 
-mod desk;
+mod controller;
 mod leases;
 mod ledger;
 #[cfg(test)]
 mod tests;
 mod weights;
 
-pub(crate) use desk::{Answer, Desk, Onward, Way};
-pub use desk::{Request, Standing as StreamStanding};
+pub(crate) use controller::{Answer, AdmissionController, Onward, Way};
+pub use controller::{Request, Standing as StreamStanding};
 pub use ledger::Ledger;
 
 use crate::{Plan, Priority, StreamId};

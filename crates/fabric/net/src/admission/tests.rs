@@ -1,6 +1,6 @@
 //! Decisions of the admission controller by hand, and property tests of its ledgers.
 
-use super::desk::{Answer, Desk, Onward, Request, Standing, Way as Place};
+use super::controller::{Answer, AdmissionController, Onward, Request, Standing, Way as Place};
 use super::*;
 use crate::ClassId;
 use gingham_kernel::{Span, Time};
@@ -17,12 +17,12 @@ fn stream(number: usize) -> StreamId {
 }
 
 /// Creates a controller for streams of these rates over channels of 100 B/s each.
-fn desk(rates: &[u64], channels: usize) -> Desk {
-    leased_desk(rates, channels, None)
+fn controller(rates: &[u64], channels: usize) -> AdmissionController {
+    leased_controller(rates, channels, None)
 }
 
-/// Like [`desk`], with leases of this length.
-fn leased_desk(rates: &[u64], channels: usize, lease: Option<Span>) -> Desk {
+/// Like [`controller`], with leases of this length.
+fn leased_controller(rates: &[u64], channels: usize, lease: Option<Span>) -> AdmissionController {
     let plan = AdmissionPlan {
         classes: [true].into(),
         limits: vec![100; channels].into(),
@@ -43,7 +43,7 @@ fn leased_desk(rates: &[u64], channels: usize, lease: Option<Span>) -> Desk {
         answered: None,
         lapsed: None,
     };
-    Desk::of(Arc::new(plan), rates.iter().map(request).collect(), channels)
+    AdmissionController::of(Arc::new(plan), rates.iter().map(request).collect(), channels)
 }
 
 /// Channel that leaves an in-transit host, on paths with this channel in the middle.
@@ -65,19 +65,19 @@ impl Way<'_> {
     }
 
     /// Returns the decision of the switch at the end of the `place`-th channel on a signal.
-    fn read(&self, desk: &mut Desk, signal: Signal, place: usize) -> Onward {
-        desk.read(signal, self.at(place), self.1)
+    fn read(&self, controller: &mut AdmissionController, signal: Signal, place: usize) -> Onward {
+        controller.read(signal, self.at(place), self.1)
     }
 
     /// Handles a signal at the end of the `place`-th channel, at a switch or an in-transit host;
     /// returns the signal and whether it ends there. An in-transit host is neither the first nor
     /// the last node, and two of them are never adjacent.
-    fn reach(&self, desk: &mut Desk, signal: Signal, place: usize) -> (Signal, bool) {
+    fn reach(&self, controller: &mut AdmissionController, signal: Signal, place: usize) -> (Signal, bool) {
         let is_switch = place == 0 || place + 2 == self.0.len() || self.0[place + 1] != HOST;
         if !is_switch {
-            return (desk.sent_on(signal, self.at(place), self.1), false);
+            return (controller.sent_on(signal, self.at(place), self.1), false);
         }
-        match self.read(desk, signal, place) {
+        match self.read(controller, signal, place) {
             Onward::Goes => (signal, false),
             Onward::Ends(signal) => (signal, true),
         }
@@ -89,36 +89,36 @@ impl Way<'_> {
     }
 
     /// Returns the action of the host on the response.
-    fn answered(&self, desk: &mut Desk, answer: Signal) -> Answer {
+    fn answered(&self, controller: &mut AdmissionController, answer: Signal) -> Answer {
         let first = [self.0[0], self.0[1]].map(channel);
-        desk.answered(answer, first, self.1)
+        controller.answered(answer, first, self.1)
     }
 
-    fn begin(&self, desk: &mut Desk, of: StreamId) -> bool {
-        desk.ask(of, channel(self.0[0]), self.1)
+    fn begin(&self, controller: &mut AdmissionController, of: StreamId) -> bool {
+        controller.ask(of, channel(self.0[0]), self.1)
     }
 
     /// Requests admission for a stream and handles all that follows at once. Returns whether it may
     /// send.
-    fn ask(&self, desk: &mut Desk, of: StreamId) -> bool {
-        if !desk.ask(of, channel(self.0[0]), Time::ZERO) {
+    fn ask(&self, controller: &mut AdmissionController, of: StreamId) -> bool {
+        if !controller.ask(of, channel(self.0[0]), Time::ZERO) {
             return false;
         }
-        let answer = self.go(desk, Signal::Probe(of));
-        match self.answered(desk, answer) {
+        let answer = self.go(controller, Signal::Probe(of));
+        match self.answered(controller, answer) {
             Answer::Send => true,
             Answer::Nothing => false,
             Answer::Release(refused) => {
-                self.go(desk, Signal::Release(of, refused));
+                self.go(controller, Signal::Release(of, refused));
                 false
             }
         }
     }
 
     /// Moves a signal until it ends. Returns the final signal.
-    fn go(&self, desk: &mut Desk, mut signal: Signal) -> Signal {
+    fn go(&self, controller: &mut AdmissionController, mut signal: Signal) -> Signal {
         for place in 0.. {
-            let (now, ends) = self.reach(desk, signal, place);
+            let (now, ends) = self.reach(controller, signal, place);
             if ends {
                 return now;
             }
@@ -127,10 +127,10 @@ impl Way<'_> {
         unreachable!("it ends at the last switch")
     }
 
-    fn end(&self, desk: &mut Desk, of: StreamId) {
-        desk.pass(of, None, channel(self.0[0]));
+    fn end(&self, controller: &mut AdmissionController, of: StreamId) {
+        controller.pass(of, None, channel(self.0[0]));
         for pair in self.0.windows(2) {
-            desk.pass(of, Some(channel(pair[0])), channel(pair[1]));
+            controller.pass(of, Some(channel(pair[0])), channel(pair[1]));
         }
     }
 }
@@ -139,44 +139,44 @@ impl Way<'_> {
 /// released, and those of other streams stay.
 #[test]
 fn a_refusal_in_the_middle_leaves_nothing_behind() {
-    let mut desk = desk(&[60, 60, 40], 5);
+    let mut controller = controller(&[60, 60, 40], 5);
     let (long, other) = (over(&[0, 1, 2, 3]), over(&[4, 2, 3]));
-    assert!(other.ask(&mut desk, stream(0)));
-    assert!(desk.ask(stream(1), channel(0), Time::ZERO));
+    assert!(other.ask(&mut controller, stream(0)));
+    assert!(controller.ask(stream(1), channel(0), Time::ZERO));
     let probe = Signal::Probe(stream(1));
-    assert_eq!(long.read(&mut desk, probe, 0), Onward::Goes);
-    let reserved = |desk: &Desk| [0, 1, 2, 3].map(|of| desk.ledger().reserved(channel(of)));
-    assert_eq!(reserved(&desk), [60, 60, 60, 60]);
+    assert_eq!(long.read(&mut controller, probe, 0), Onward::Goes);
+    let reserved = |controller: &AdmissionController| [0, 1, 2, 3].map(|of| controller.ledger().reserved(channel(of)));
+    assert_eq!(reserved(&controller), [60, 60, 60, 60]);
     let nack = Signal::Nack(stream(1), channel(2));
-    assert_eq!(long.read(&mut desk, probe, 1), Onward::Ends(nack));
-    assert_eq!(reserved(&desk), [60, 60, 60, 60], "a node that refuses reserves nothing");
-    assert_eq!(long.answered(&mut desk, nack), Answer::Release(channel(2)));
-    assert_eq!(reserved(&desk), [0, 60, 60, 60], "the adapter itself");
+    assert_eq!(long.read(&mut controller, probe, 1), Onward::Ends(nack));
+    assert_eq!(reserved(&controller), [60, 60, 60, 60], "a node that refuses reserves nothing");
+    assert_eq!(long.answered(&mut controller, nack), Answer::Release(channel(2)));
+    assert_eq!(reserved(&controller), [0, 60, 60, 60], "the adapter itself");
     let release = Signal::Release(stream(1), channel(2));
-    assert_eq!(long.read(&mut desk, release, 0), Onward::Ends(release), "s1 is next");
-    assert_eq!(reserved(&desk), [0, 0, 60, 60]);
-    assert_eq!(desk.requests()[1].standing, Standing::Refused(channel(2)));
+    assert_eq!(long.read(&mut controller, release, 0), Onward::Ends(release), "s1 is next");
+    assert_eq!(reserved(&controller), [0, 0, 60, 60]);
+    assert_eq!(controller.requests()[1].standing, Standing::Refused(channel(2)));
     // 40 more fit exactly; after both have ended nothing is reserved.
-    assert!(long.ask(&mut desk, stream(2)));
-    assert_eq!(reserved(&desk), [40, 40, 100, 100]);
-    long.end(&mut desk, stream(2));
-    other.end(&mut desk, stream(0));
-    assert!(desk.ledger().is_empty());
+    assert!(long.ask(&mut controller, stream(2)));
+    assert_eq!(reserved(&controller), [40, 40, 100, 100]);
+    long.end(&mut controller, stream(2));
+    other.end(&mut controller, stream(0));
+    assert!(controller.ledger().is_empty());
 }
 
 #[test]
 fn an_adapter_refuses_itself_and_the_first_switch_needs_no_release() {
-    let mut desk = desk(&[101, 80, 30], 3);
+    let mut controller = controller(&[101, 80, 30], 3);
     let way = over(&[0, 1]);
-    assert!(!way.ask(&mut desk, stream(0)));
-    assert_eq!(desk.requests()[0].standing, Standing::Refused(channel(0)));
-    assert!(desk.ledger().is_empty());
-    assert!(over(&[2, 1]).ask(&mut desk, stream(1)));
-    assert!(desk.ask(stream(2), channel(0), Time::ZERO));
+    assert!(!way.ask(&mut controller, stream(0)));
+    assert_eq!(controller.requests()[0].standing, Standing::Refused(channel(0)));
+    assert!(controller.ledger().is_empty());
+    assert!(over(&[2, 1]).ask(&mut controller, stream(1)));
+    assert!(controller.ask(stream(2), channel(0), Time::ZERO));
     let nack = Signal::Nack(stream(2), channel(1));
-    assert_eq!(way.read(&mut desk, Signal::Probe(stream(2)), 0), Onward::Ends(nack));
-    assert_eq!(way.answered(&mut desk, nack), Answer::Nothing);
-    assert_eq!(desk.ledger().reserved(channel(0)), 0);
+    assert_eq!(way.read(&mut controller, Signal::Probe(stream(2)), 0), Onward::Ends(nack));
+    assert_eq!(way.answered(&mut controller, nack), Answer::Nothing);
+    assert_eq!(controller.ledger().reserved(channel(0)), 0);
 }
 
 /// A path that turns at a switch through its host: h0, s1, h2, s1 again, s4.
@@ -186,40 +186,40 @@ const OVER_A_HOST: Way<'_> = over(&[0, 1, 2, 4, 5, 6]);
 /// it, and the release ends at that switch on its first visit.
 #[test]
 fn a_host_in_transit_refuses_what_its_link_has_no_room_for() {
-    let mut desk = desk(&[60, 60], 7);
+    let mut controller = controller(&[60, 60], 7);
     let (way, own) = (OVER_A_HOST, over(&[4, 6]));
-    assert!(own.ask(&mut desk, stream(0)));
-    assert!(desk.ask(stream(1), channel(0), Time::ZERO));
+    assert!(own.ask(&mut controller, stream(0)));
+    assert!(controller.ask(stream(1), channel(0), Time::ZERO));
     let (probe, nack) = (Signal::Probe(stream(1)), Signal::Nack(stream(1), channel(4)));
-    let reached = [0, 1, 2].map(|place| way.reach(&mut desk, probe, place));
+    let reached = [0, 1, 2].map(|place| way.reach(&mut controller, probe, place));
     assert_eq!(reached, [(probe, false), (probe, false), (nack, false)]);
-    assert_eq!(way.reach(&mut desk, nack, 3), (nack, true));
-    let reserved = |desk: &Desk| [0, 1, 2, 4, 5].map(|of| desk.ledger().reserved(channel(of)));
-    assert_eq!(reserved(&desk), [60, 60, 60, 60, 0], "the host's own stream has the last");
-    assert_eq!(way.answered(&mut desk, nack), Answer::Release(channel(4)));
+    assert_eq!(way.reach(&mut controller, nack, 3), (nack, true));
+    let reserved = |controller: &AdmissionController| [0, 1, 2, 4, 5].map(|of| controller.ledger().reserved(channel(of)));
+    assert_eq!(reserved(&controller), [60, 60, 60, 60, 0], "the host's own stream has the last");
+    assert_eq!(way.answered(&mut controller, nack), Answer::Release(channel(4)));
     let release = Signal::Release(stream(1), channel(4));
-    assert_eq!(way.reach(&mut desk, release, 0), (release, false));
-    assert_eq!(way.reach(&mut desk, release, 1), (release, true));
-    assert_eq!(reserved(&desk), [0, 0, 0, 60, 0]);
-    own.end(&mut desk, stream(0));
-    assert!(desk.ledger().is_empty());
+    assert_eq!(way.reach(&mut controller, release, 0), (release, false));
+    assert_eq!(way.reach(&mut controller, release, 1), (release, true));
+    assert_eq!(reserved(&controller), [0, 0, 0, 60, 0]);
+    own.end(&mut controller, stream(0));
+    assert!(controller.ledger().is_empty());
 }
 
 /// The switch refuses the probe that returns from the host. The release also passes the host, which
 /// ends no signal, and ends at the same place as the probe.
 #[test]
 fn a_switch_refuses_what_comes_back_to_it_from_a_host_in_transit() {
-    let mut desk = desk(&[60, 60, 40], 7);
+    let mut controller = controller(&[60, 60, 40], 7);
     let (way, other) = (OVER_A_HOST, over(&[3, 5, 6]));
-    assert!(other.ask(&mut desk, stream(0)));
-    assert!(!way.ask(&mut desk, stream(1)));
-    assert_eq!(desk.requests()[1].standing, Standing::Refused(channel(5)));
-    assert_eq!([0, 1, 2, 4].map(|of| desk.ledger().reserved(channel(of))), [0; 4]);
-    assert!(way.ask(&mut desk, stream(2)));
-    assert_eq!(desk.ledger().reserved(channel(4)), 40);
-    way.end(&mut desk, stream(2));
-    other.end(&mut desk, stream(0));
-    assert!(desk.ledger().is_empty());
+    assert!(other.ask(&mut controller, stream(0)));
+    assert!(!way.ask(&mut controller, stream(1)));
+    assert_eq!(controller.requests()[1].standing, Standing::Refused(channel(5)));
+    assert_eq!([0, 1, 2, 4].map(|of| controller.ledger().reserved(channel(of))), [0; 4]);
+    assert!(way.ask(&mut controller, stream(2)));
+    assert_eq!(controller.ledger().reserved(channel(4)), 40);
+    way.end(&mut controller, stream(2));
+    other.end(&mut controller, stream(0));
+    assert!(controller.ledger().is_empty());
 }
 
 /// A stream of 60 crashes after its admission. Its adapter and its switch keep the reservation for
@@ -227,36 +227,36 @@ fn a_switch_refuses_what_comes_back_to_it_from_a_host_in_transit() {
 #[test]
 fn what_a_crashed_stream_has_reserved_ends_with_its_leases() {
     let at = Time::from_ps;
-    let mut desk = leased_desk(&[60, 60, 60], 3, Some(Span::from_ps(10)));
+    let mut controller = leased_controller(&[60, 60, 60], 3, Some(Span::from_ps(10)));
     let (way, other) = (over(&[0, 1]), over(&[2, 1]));
     let probe = |of: usize| Signal::Probe(stream(of));
-    assert!(way.begin(&mut desk, stream(0)));
+    assert!(way.begin(&mut controller, stream(0)));
     let ack = Onward::Ends(Signal::Ack(stream(0)));
-    assert_eq!(way.then(1).read(&mut desk, probe(0), 0), ack);
-    assert_eq!(way.then(2).answered(&mut desk, Signal::Ack(stream(0))), Answer::Send);
+    assert_eq!(way.then(1).read(&mut controller, probe(0), 0), ack);
+    assert_eq!(way.then(2).answered(&mut controller, Signal::Ack(stream(0))), Answer::Send);
     // A single packet leaves at 5 and is read at 6.
-    desk.renew(stream(0), (None, channel(0)), at(5));
-    desk.renew(stream(0), (Some(channel(0)), channel(1)), at(6));
+    controller.renew(stream(0), (None, channel(0)), at(5));
+    controller.renew(stream(0), (Some(channel(0)), channel(1)), at(6));
     // At 16 the lease of the switch ends, but has not expired yet.
-    assert!(other.then(15).begin(&mut desk, stream(1)));
+    assert!(other.then(15).begin(&mut controller, stream(1)));
     let nack = Signal::Nack(stream(1), channel(1));
-    assert_eq!(other.then(16).read(&mut desk, probe(1), 0), Onward::Ends(nack));
-    assert_eq!(other.then(16).answered(&mut desk, nack), Answer::Nothing);
-    assert!(other.then(16).begin(&mut desk, stream(2)));
+    assert_eq!(other.then(16).read(&mut controller, probe(1), 0), Onward::Ends(nack));
+    assert_eq!(other.then(16).answered(&mut controller, nack), Answer::Nothing);
+    assert!(other.then(16).begin(&mut controller, stream(2)));
     let ack = Onward::Ends(Signal::Ack(stream(2)));
-    assert_eq!(other.then(17).read(&mut desk, probe(2), 0), ack);
-    assert_eq!(desk.requests()[0].lapsed, Some(at(16)));
-    let reserved = |desk: &Desk| [0, 1, 2].map(|of| desk.ledger().reserved(channel(of)));
-    assert_eq!(reserved(&desk), [60, 60, 60], "nobody has asked the first adapter");
-    desk.settle(at(17));
-    assert_eq!(reserved(&desk), [0, 60, 60]);
-    assert_eq!(desk.requests()[0].lapsed, Some(at(15)), "that of its adapter was over first");
+    assert_eq!(other.then(17).read(&mut controller, probe(2), 0), ack);
+    assert_eq!(controller.requests()[0].lapsed, Some(at(16)));
+    let reserved = |controller: &AdmissionController| [0, 1, 2].map(|of| controller.ledger().reserved(channel(of)));
+    assert_eq!(reserved(&controller), [60, 60, 60], "nobody has asked the first adapter");
+    controller.settle(at(17));
+    assert_eq!(reserved(&controller), [0, 60, 60]);
+    assert_eq!(controller.requests()[0].lapsed, Some(at(15)), "that of its adapter was over first");
     // In a variant without a crash the last packet arrives late, and releases no reservation of
     // others.
-    way.end(&mut desk, stream(0));
-    assert_eq!(reserved(&desk), [0, 60, 60]);
-    other.end(&mut desk, stream(2));
-    assert!(desk.ledger().is_empty());
+    way.end(&mut controller, stream(0));
+    assert_eq!(reserved(&controller), [0, 60, 60]);
+    other.end(&mut controller, stream(2));
+    assert!(controller.ledger().is_empty());
 }
 
 proptest! {
@@ -273,15 +273,15 @@ proptest! {
     ) {
         let rates: Vec<u64> = ways.iter().map(|(_, rate)| *rate).collect();
         let lease = (!crashes.is_empty()).then(|| Span::from_ps(lease));
-        let mut desk = leased_desk(&rates, 8, lease);
+        let mut controller = leased_controller(&rates, 8, lease);
         let mut stories: Vec<Story> = ways.iter().map(|_| Story::Begins).collect();
         let mut now = Time::ZERO;
         let mut step = |index: usize, stories: &mut Vec<Story>| {
             now += Span::from_ps(1);
             let way = Way(&ways[index].0, now);
-            stories[index] = stories[index].next(&mut desk, &way, stream(index));
+            stories[index] = stories[index].next(&mut controller, &way, stream(index));
             for of in 0..8 {
-                prop_assert!(desk.ledger().reserved(channel(of)) <= 100);
+                prop_assert!(controller.ledger().reserved(channel(of)) <= 100);
             }
             Ok(())
         };
@@ -298,8 +298,8 @@ proptest! {
         while let Some(index) = stories.iter().position(|story| *story != Story::Over) {
             step(index, &mut stories)?;
         }
-        desk.settle(Time::from_ps(1_000_000));
-        prop_assert!(desk.ledger().is_empty());
+        controller.settle(Time::from_ps(1_000_000));
+        prop_assert!(controller.ledger().is_empty());
     }
 }
 
@@ -330,35 +330,35 @@ impl Story {
         }
     }
 
-    fn next(self, desk: &mut Desk, way: &Way<'_>, of: StreamId) -> Self {
+    fn next(self, controller: &mut AdmissionController, way: &Way<'_>, of: StreamId) -> Self {
         match self {
             Self::Begins => {
-                let goes = way.begin(desk, of);
+                let goes = way.begin(controller, of);
                 if goes { Self::Signal(Signal::Probe(of), 0) } else { Self::Over }
             }
-            Self::Signal(signal, place) => match way.reach(desk, signal, place) {
+            Self::Signal(signal, place) => match way.reach(controller, signal, place) {
                 (signal, false) => Self::Signal(signal, place + 1),
                 (Signal::Release(..), true) => Self::Over,
                 (answer, true) => Self::Answer(answer),
             },
-            Self::Answer(answer) => match way.answered(desk, answer) {
+            Self::Answer(answer) => match way.answered(controller, answer) {
                 Answer::Send => Self::Sends(0),
                 Answer::Release(by) => Self::Signal(Signal::Release(of, by), 0),
                 Answer::Nothing => Self::Over,
             },
             Self::Sends(place) => {
-                desk.renew(of, hop(way, place), way.1);
+                controller.renew(of, hop(way, place), way.1);
                 if place + 1 == way.0.len() { Self::Ends(0) } else { Self::Sends(place + 1) }
             }
             Self::Ends(place) => {
                 let (input, output) = hop(way, place);
-                desk.pass(of, input, output);
+                controller.pass(of, input, output);
                 if place + 1 == way.0.len() { Self::Over } else { Self::Ends(place + 1) }
             }
-            Self::Crashed(signal, place) => match way.reach(desk, signal, place) {
+            Self::Crashed(signal, place) => match way.reach(controller, signal, place) {
                 (signal, false) => Self::Crashed(signal, place + 1),
                 (answer, true) => {
-                    desk.ignored(answer, way.1);
+                    controller.ignored(answer, way.1);
                     Self::Over
                 }
             },

@@ -11,7 +11,7 @@
 
 use super::outbox::Outbox;
 use super::sources::Sources;
-use crate::admission::{Answer, Desk, Onward, Way};
+use crate::admission::{Answer, AdmissionController, Onward, Way};
 use crate::messages::Messages;
 use crate::traffic::Source;
 use crate::{ClassId, Content, Ledger, MessageSlot, Packet, Plan, Request, Signal, StreamId};
@@ -22,34 +22,34 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub(super) struct Admission {
     plan: Arc<Plan>,
-    desk: Desk,
+    controller: AdmissionController,
     /// Index of the source, by stream.
     sources: Vec<usize>,
 }
 
 impl Admission {
     pub(super) fn new(plan: &Arc<Plan>, sources: &Sources) -> Option<Self> {
-        let desk = Desk::new(plan)?;
+        let controller = AdmissionController::new(plan)?;
         let is_stream = |index: &usize| sources.get(*index).stream().is_some();
         let sources = (0..sources.len()).filter(is_stream).collect();
-        Some(Self { plan: Arc::clone(plan), desk, sources })
+        Some(Self { plan: Arc::clone(plan), controller, sources })
     }
 
     pub(super) fn requests(&self) -> &[Request] {
-        self.desk.requests()
+        self.controller.requests()
     }
 
     pub(super) fn ledger(&self) -> &Ledger {
-        self.desk.ledger()
+        self.controller.ledger()
     }
 
     pub(super) fn settle(&mut self, end: Time) {
-        self.desk.settle(end);
+        self.controller.settle(end);
     }
 
     /// Whether reservations expire unless packets renew them.
     fn has_leases(&self) -> bool {
-        self.desk.plan().lease.is_some()
+        self.controller.plan().lease.is_some()
     }
 
     // Requests and replies to them.
@@ -60,11 +60,11 @@ impl Admission {
     pub(super) fn holds_back(&mut self, source: &Source, outbox: &mut Outbox, now: Time) -> bool {
         let (class, endpoint) = (source.class(), source.endpoint());
         let Some(stream) = source.stream() else { return false };
-        if !self.desk.holds(class, stream) {
+        if !self.controller.holds(class, stream) {
             return false;
         }
-        if self.desk.ask(stream, self.plan.fabric.endpoint_channel(endpoint), now) {
-            let destination = self.desk.requests()[stream.index()].destination;
+        if self.controller.ask(stream, self.plan.fabric.endpoint_channel(endpoint), now) {
+            let destination = self.controller.requests()[stream.index()].destination;
             self.send(Signal::Probe(stream), class, (endpoint, destination), outbox, now);
         }
         self.order_weights(outbox);
@@ -91,13 +91,13 @@ impl Admission {
         }
         let source = self.sources[signal.stream().index()];
         if sources.get(source).has_crashed(now) {
-            self.desk.ignored(signal, now);
+            self.controller.ignored(signal, now);
             return None;
         }
-        let destination = self.desk.requests()[signal.stream().index()].destination;
+        let destination = self.controller.requests()[signal.stream().index()].destination;
         let path = self.plan.path(packet.path_set, here, destination);
         let path = path.expect("a probe took this path");
-        match self.desk.answered(signal, [path[0], path[1]], now) {
+        match self.controller.answered(signal, [path[0], path[1]], now) {
             Answer::Send => return Some(source),
             Answer::Release(refused) => {
                 let release = Signal::Release(signal.stream(), refused);
@@ -117,7 +117,7 @@ impl Admission {
         outbox: &mut Outbox,
         now: Time,
     ) {
-        let plan = self.desk.plan();
+        let plan = self.controller.plan();
         let of_pair = || self.plan.lanes.allowed.vc_class_of_pair(source, destination);
         let level = (plan.priority, plan.vc_class.unwrap_or_else(of_pair));
         let (content, ends) = (Content::Signal(signal), (source, destination));
@@ -127,7 +127,7 @@ impl Admission {
 
     /// Orders the lane weights that result from changed reservations.
     fn order_weights(&mut self, outbox: &mut Outbox) {
-        for weighing in self.desk.take_weighed() {
+        for weighing in self.controller.take_weighed() {
             outbox.order_weight(weighing);
         }
     }
@@ -148,7 +148,7 @@ impl Admission {
         match packet.content {
             Content::Signal(signal) if !self.plan.fabric.is_port_0(packet.source) => {
                 let way = self.way(input, packet);
-                if let Onward::Ends(signal) = self.desk.read(signal, way, now) {
+                if let Onward::Ends(signal) = self.controller.read(signal, way, now) {
                     packet.content = Content::Signal(signal);
                     let end = self.plan.fabric.port_0(self.plan.ends(input).target.node);
                     packet.destination =
@@ -176,7 +176,7 @@ impl Admission {
         match packet.content {
             Content::Signal(signal) if !self.plan.fabric.is_port_0(packet.source) => {
                 let way = self.way(input, packet);
-                packet.content = Content::Signal(self.desk.sent_on(signal, way, now));
+                packet.content = Content::Signal(self.controller.sent_on(signal, way, now));
                 self.order_weights(outbox);
             }
             Content::Data(slot) => self.on_passed(slot, input, packet, messages, outbox, now),
@@ -201,10 +201,10 @@ impl Admission {
         let Some(stream) = self.stream_of(slot, packet.class, messages) else { return };
         let Way { output, .. } = self.way(input, packet);
         if packet.is_last_of_stream {
-            self.desk.pass(stream, Some(input), output);
+            self.controller.pass(stream, Some(input), output);
             self.order_weights(outbox);
         } else {
-            self.desk.renew(stream, (Some(input), output), now);
+            self.controller.renew(stream, (Some(input), output), now);
         }
     }
 
@@ -223,7 +223,7 @@ impl Admission {
         let class = messages.message(slot).class;
         let Some(stream) = self.stream_of(slot, class, messages) else { return };
         let channel = self.plan.fabric.endpoint_channel(endpoint);
-        self.desk.renew(stream, (None, channel), now);
+        self.controller.renew(stream, (None, channel), now);
     }
 
     /// Releases the reservation of a stream at its adapter, if its last message has left.
@@ -239,7 +239,7 @@ impl Admission {
         let stream = self.stream_of(slot, class, messages);
         let Some(stream) = stream.filter(|_| is_last) else { return };
         let channel = self.plan.fabric.endpoint_channel(endpoint);
-        self.desk.pass(stream, None, channel);
+        self.controller.pass(stream, None, channel);
         self.order_weights(outbox);
     }
 
@@ -250,7 +250,7 @@ impl Admission {
         class: ClassId,
         messages: &Messages,
     ) -> Option<StreamId> {
-        let asks = self.desk.plan().classes[class.index()];
+        let asks = self.controller.plan().classes[class.index()];
         messages.part(slot).filter(|_| asks).map(|part| part.stream)
     }
 

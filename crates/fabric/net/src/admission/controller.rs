@@ -78,7 +78,7 @@ pub(crate) enum Onward {
 
 /// Admission controller of a run.
 #[derive(Clone, Debug)]
-pub(crate) struct Desk {
+pub(crate) struct AdmissionController {
     plan: Arc<AdmissionPlan>,
     requests: Vec<Request>,
     ledger: Ledger,
@@ -90,7 +90,7 @@ pub(crate) struct Desk {
     weighed: Vec<Weighing>,
 }
 
-impl Desk {
+impl AdmissionController {
     /// Creates the controller without requests; `None` if the plan has no admission control.
     pub(crate) fn new(plan: &Plan) -> Option<Self> {
         let admission = Arc::clone(plan.admission.as_ref()?);
