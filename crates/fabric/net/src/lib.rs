@@ -89,5 +89,5 @@ pub use slack::{SlackBuffer, SlackError};
 pub use switching::Switching;
 pub use throttle::{SelfTunedPlan, ThrottlePlan};
 pub use waits::{Status, Wait, WaitCycle, WaitForGraph};
-pub use window::{AnswerPlan, Answered, FlowKey, Hold, Pace, PacePlan, WindowPlan};
+pub use window::{AckPlan, Answered, FlowKey, Hold, Pace, PacePlan, WindowPlan};
 pub use wormhole::{Arbitration, WormholePlan};

@@ -40,7 +40,7 @@ pub enum Content {
     /// Payload of a message, by its slot for reassembly.
     Data(MessageSlot),
     /// Acknowledgement of data packets of its flow.
-    Answer {
+    Ack {
         /// Number of packets acknowledged.
         packets: u32,
         /// Number of these that were marked.

@@ -44,7 +44,7 @@ pub struct WindowPlan {
     /// Packets that are acknowledged.
     pub answered: Answered,
     /// Packet that carries the acknowledgement.
-    pub answer: AnswerPlan,
+    pub answer: AckPlan,
     /// Reaction of the flow to congestion marks in acknowledgements.
     pub response: Response,
 }
@@ -118,7 +118,7 @@ impl Receipt {
 
 /// Packet that carries an acknowledgement.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct AnswerPlan {
+pub struct AckPlan {
     /// Payload, at least 1 B.
     pub payload_bytes: u32,
     /// Priority level.

@@ -3,7 +3,7 @@
 
 use super::paths::hosts;
 use gingham_net::traffic::{DestinationPlan, MessagePlan, SourcePlan};
-use gingham_net::{AdmissionPlan, AnswerPlan, ClassPlan, Excess, Plan};
+use gingham_net::{AdmissionPlan, AckPlan, ClassPlan, Excess, Plan};
 use gingham_topology::EndpointId;
 use gingham_topology::routing::LaneSet;
 
@@ -24,12 +24,12 @@ pub(crate) fn sent_as<'a>(
 pub(crate) fn answers<'a>(
     plan: &'a Plan,
     class: &'a ClassPlan,
-) -> impl Iterator<Item = AnswerPlan> + 'a {
+) -> impl Iterator<Item = AckPlan> + 'a {
     sent_as(plan, class).filter_map(|other| Some(other.window.as_ref()?.answer))
 }
 
 /// Returns the lanes that acknowledgements may use at any hop.
-pub(crate) fn lanes_of_answers(plan: &Plan, answer: AnswerPlan) -> LaneSet {
+pub(crate) fn lanes_of_answers(plan: &Plan, answer: AckPlan) -> LaneSet {
     plan.lanes.allowed.anywhere(&plan.fabric, answer.vc_class)
 }
 
@@ -69,7 +69,7 @@ pub(crate) fn longest_on(plan: &Plan, lanes: LaneSet) -> Option<u32> {
     };
     let packets = plan.classes.iter().filter(uses).map(payload);
     let answers = plan.classes.iter().filter_map(|class| Some(class.window.as_ref()?.answer));
-    let goes = |answer: &AnswerPlan| !(lanes_of_answers(plan, *answer) & lanes).is_empty();
+    let goes = |answer: &AckPlan| !(lanes_of_answers(plan, *answer) & lanes).is_empty();
     let answers = answers.filter(goes).map(|answer| answer.payload_bytes);
     let probes = plan.admission.as_deref();
     let probes = probes.filter(|of| !(lanes_of_probes(plan, of) & lanes).is_empty());

@@ -314,7 +314,7 @@ mod tests {
     use crate::scenario::{Overrides, ScenarioSource};
     use gingham_kernel::Span;
     use gingham_net::{
-        AnswerPlan, Answered, FlowId, FlowKey, Message, MessageId, PacePlan, Priority, Response,
+        AckPlan, Answered, FlowId, FlowKey, Message, MessageId, PacePlan, Priority, Response,
         WindowPlan,
     };
     use gingham_topology::EndpointId;
@@ -343,7 +343,7 @@ mod tests {
 
     fn window(packets: u32) -> WindowPlan {
         let answer =
-            AnswerPlan { payload_bytes: 20, priority: Priority::default(), vc_class: None };
+            AckPlan { payload_bytes: 20, priority: Priority::default(), vc_class: None };
         WindowPlan { packets, answered: Answered::All, answer, response: Response::default() }
     }
 

@@ -4,7 +4,7 @@
 use gingham_kernel::{Bytes, Purpose, Span, Stream, Time};
 use gingham_net::traffic::{LengthPlan, MessagePlan, ReplyPlan, SourcePlan};
 use gingham_net::{
-    Aimd, AnswerPlan, Answered, Becn, ClassId, ClassPlan, Dcqcn, Fimd, FlowKey, FollowPlan, Lipd,
+    Aimd, AckPlan, Answered, Becn, ClassId, ClassPlan, Dcqcn, Fimd, FlowKey, FollowPlan, Lipd,
     Marking, MeasurePlan, PacePlan, PathLength, Periodic, Plan, Priority, ProbePlan, REFILL_BYTES,
     Response, Swift, Threshold, Timely, WhenFull, WindowPlan,
 };
@@ -26,7 +26,7 @@ pub(crate) fn with_closed_loops(plan: &Plan, seed: u64) -> Plan {
     for class in &mut plan.classes {
         let kind = draw.below(4);
         if kind == 0 || kind == 1 {
-            let answer = AnswerPlan {
+            let answer = AckPlan {
                 payload_bytes: 1 + small(&mut draw, ANSWER_MAX_BYTES.into()),
                 priority: Priority::new(u8::try_from(draw.below(4)).unwrap()).unwrap(),
                 vc_class: vc_classes[usize::try_from(draw.below(vc_classes.len() as u64)).unwrap()],

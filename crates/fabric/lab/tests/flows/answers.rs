@@ -6,10 +6,10 @@
 use crate::common::lanes::{lane_plan, on_lanes};
 use crate::common::{along, chain, in_transit, quiet_plan, row, stop_at};
 use crate::support::{Kind, run, scheduled_to, window};
-use gingham_net::{AnswerPlan, ClassPlan, Plan, Priority, WindowPlan};
+use gingham_net::{AckPlan, ClassPlan, Plan, Priority, WindowPlan};
 use gingham_topology::routing::{LaneSet, VcClass};
 
-fn change_answer(class: &mut ClassPlan, change: impl FnOnce(&mut AnswerPlan)) {
+fn change_answer(class: &mut ClassPlan, change: impl FnOnce(&mut AckPlan)) {
     let WindowPlan { answer, .. } = class.window.as_mut().unwrap();
     change(answer);
 }
@@ -34,9 +34,9 @@ fn an_answer_goes_before_all_of_its_level_and_of_lower_ones() {
     for (messages, answers) in [(0, 0), (1, 1), (0, 1), (3, 7)] {
         let found = run(&worms(messages, answers));
         assert_eq!(found.began(1, Kind::Data), [0, 40, 100]);
-        assert_eq!(found.began(1, Kind::Answer), [80, 180]);
+        assert_eq!(found.began(1, Kind::Ack), [80, 180]);
         assert_eq!(found.began(0, Kind::Data), [0, 125]);
-        assert_eq!(found.received(0, Kind::Answer), [125, 225]);
+        assert_eq!(found.received(0, Kind::Ack), [125, 225]);
     }
 }
 
@@ -46,9 +46,9 @@ fn an_answer_waits_for_higher_levels() {
     for (messages, answers) in [(1, 0), (7, 3)] {
         let found = run(&worms(messages, answers));
         assert_eq!(found.began(1, Kind::Data), [0, 40, 80]);
-        assert_eq!(found.began(1, Kind::Answer), [120, 220]);
+        assert_eq!(found.began(1, Kind::Ack), [120, 220]);
         assert_eq!(found.began(0, Kind::Data), [0, 165]);
-        assert_eq!(found.received(0, Kind::Answer), [165, 265]);
+        assert_eq!(found.received(0, Kind::Ack), [165, 265]);
     }
 }
 
@@ -63,9 +63,9 @@ fn answers_of_one_level_go_in_the_order_in_which_data_came() {
     plan.stop = stop_at(3_000);
     // The data arrives at 35 and 45; the link of h1 is free at 90. At a higher level the second
     // acknowledgement goes first.
-    assert_eq!(run(&plan).received(0, Kind::Answer), [90 + 75, 140 + 45]);
+    assert_eq!(run(&plan).received(0, Kind::Ack), [90 + 75, 140 + 45]);
     change_answer(&mut plan.classes[1], |answer| answer.priority = Priority::new(1).unwrap());
-    assert_eq!(run(&plan).received(0, Kind::Answer), [90 + 45, 110 + 75]);
+    assert_eq!(run(&plan).received(0, Kind::Ack), [90 + 45, 110 + 75]);
 }
 
 /// Packets: h0 sends two of three flits in a window of one, acknowledged by one flit on a lane; h1
@@ -88,8 +88,8 @@ fn an_answer_on_the_lane_of_others_waits_for_a_tail() {
     // The data arrives at 55. The last of the eight flits is on the cable at tick 7: the
     // acknowledgement goes at tick 8 and arrives at 115, and the next data begins at 120.
     let found = run(&packets(0));
-    assert_eq!(found.began(1, Kind::Answer), [80, 180]);
-    assert_eq!(found.received(0, Kind::Answer), [115, 215]);
+    assert_eq!(found.began(1, Kind::Ack), [80, 180]);
+    assert_eq!(found.received(0, Kind::Ack), [115, 215]);
     assert_eq!(found.began(0, Kind::Data), [0, 120]);
     assert_eq!(found.received(0, Kind::Data), [105]);
 }
@@ -99,8 +99,8 @@ fn an_answer_on_another_lane_goes_between_flits() {
     // At tick 6, the turn of lane 1: it arrives at 95, and the next data begins at 100. The tail of
     // the long packet is a tick later. The second data arrives at 155.
     let found = run(&packets(1));
-    assert_eq!(found.began(1, Kind::Answer), [60, 160]);
-    assert_eq!(found.received(0, Kind::Answer), [95, 195]);
+    assert_eq!(found.began(1, Kind::Ack), [60, 160]);
+    assert_eq!(found.received(0, Kind::Ack), [95, 195]);
     assert_eq!(found.began(0, Kind::Data), [0, 100]);
     assert_eq!(found.received(0, Kind::Data), [115]);
 }
@@ -120,7 +120,7 @@ fn an_in_transit_host_sends_on_before_it_answers() {
     // The first arrives at 200: its acknowledgement begins at once, and the message of h1 at 220,
     // until 2,610. Then the in-transit worm goes.
     let found = run(&plan);
-    assert_eq!(found.began(1, Kind::Answer), [200]);
+    assert_eq!(found.began(1, Kind::Ack), [200]);
     assert_eq!(found.began(1, Kind::Data), [220]);
     assert_eq!(found.messages(1)[0].1, 40);
     // With the message there before, the acknowledgement waits for it, and for the in-transit worm,
@@ -130,5 +130,5 @@ fn an_in_transit_host_sends_on_before_it_answers() {
     scheduled_to(&mut plan, 1, &[(110, 0, 239)]);
     let found = run(&plan);
     assert_eq!(found.began(1, Kind::Data), [110]);
-    assert_eq!(found.began(1, Kind::Answer), [2_550]);
+    assert_eq!(found.began(1, Kind::Ack), [2_550]);
 }

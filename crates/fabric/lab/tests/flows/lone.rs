@@ -10,7 +10,7 @@ use gingham_net::{Plan, SegmentationPlan};
 /// and arrive.
 fn instants(run: &Run, count: usize) -> [Vec<u64>; 4] {
     let data = [run.began(0, Kind::Data), run.received(1, Kind::Data)];
-    let answers = [run.began(1, Kind::Answer), run.received(0, Kind::Answer)];
+    let answers = [run.began(1, Kind::Ack), run.received(0, Kind::Ack)];
     let [[a, b], [c, d]] = [data, answers];
     [a, b, c, d].map(|instants| instants[..count].to_vec())
 }
@@ -155,7 +155,7 @@ fn a_window_counts_packets() {
         plan.stop = stop_at(3_000);
         let found = run(&plan);
         assert_eq!(found.began(0, Kind::Data), begins);
-        assert_eq!(found.received(0, Kind::Answer).len(), begins.len(), "each is answered");
+        assert_eq!(found.received(0, Kind::Ack).len(), begins.len(), "each is answered");
         assert_eq!(found.messages(0), [(0, 0, delivered)]);
     }
 }

@@ -18,7 +18,7 @@ fn a_shut_window_holds_up_no_other_flow() {
     assert_eq!(found.began(0, Kind::Data), [0, 30, 370, 500]);
     assert_eq!(found.received(1, Kind::Data), [190, 560]);
     assert_eq!(found.received(2, Kind::Data), [320, 690]);
-    assert_eq!(found.received(0, Kind::Answer), [370, 500, 740, 870]);
+    assert_eq!(found.received(0, Kind::Ack), [370, 500, 740, 870]);
 }
 
 #[test]
@@ -54,7 +54,7 @@ fn a_demoted_message_is_of_a_flow_of_the_other_class() {
     let found = run(&plan);
     assert_eq!(found.messages(0), [(0, 0, 105), (0, 80, 185), (0, 230, 335)]);
     assert_eq!(found.messages(1), [(0, 380, 435)]);
-    assert_eq!(found.received(0, Kind::Answer), [230, 380, 480]);
+    assert_eq!(found.received(0, Kind::Ack), [230, 380, 480]);
 }
 
 /// Three classes with 40 messages each, to one host each. Two have windows that never close, the

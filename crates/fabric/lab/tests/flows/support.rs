@@ -4,7 +4,7 @@ use crate::common::add_class;
 use gingham_kernel::{Span, Time};
 use gingham_net::traffic::{Draft, LengthPlan, MessagePlan, ReplyPlan, Scheduled, SourcePlan};
 use gingham_net::{
-    AnswerPlan, Answered, ClassId, Content, Delivery, Noted, PacePlan, Packet, Plan, Priority,
+    AckPlan, Answered, ClassId, Content, Delivery, Noted, PacePlan, Packet, Plan, Priority,
     ProbePlan, REFILL_BYTES, Response, Simulation, Status, WindowPlan,
 };
 use gingham_topology::EndpointId;
@@ -27,7 +27,7 @@ pub(crate) struct Run {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Kind {
     Data,
-    Answer,
+    Ack,
 }
 
 /// Simulates a plan to its end in both simulations, with and without a probe.
@@ -90,9 +90,9 @@ impl Run {
 
     /// Returns for each acknowledgement received at a host whether it reports a mark.
     pub(crate) fn marks(&self, host: usize) -> Vec<bool> {
-        let answers = self.packets("received", host, Kind::Answer);
+        let answers = self.packets("received", host, Kind::Ack);
         answers
-            .map(|(_, packet)| packet.content == Content::Answer { packets: 1, marked: 1 })
+            .map(|(_, packet)| packet.content == Content::Ack { packets: 1, marked: 1 })
             .collect()
     }
 
@@ -116,7 +116,7 @@ impl Run {
 fn kind_of(packet: &Packet) -> Kind {
     match packet.content {
         Content::Data(_) => Kind::Data,
-        Content::Answer { .. } => Kind::Answer,
+        Content::Ack { .. } => Kind::Ack,
         Content::Signal(_) | Content::Control => panic!("nobody sends control packets here"),
     }
 }
@@ -125,7 +125,7 @@ fn kind_of(packet: &Packet) -> Kind {
 /// of the data.
 pub(crate) fn window(packets: u32, answer_bytes: u32) -> WindowPlan {
     let answer =
-        AnswerPlan { payload_bytes: answer_bytes, priority: Priority::default(), vc_class: None };
+        AckPlan { payload_bytes: answer_bytes, priority: Priority::default(), vc_class: None };
     WindowPlan { packets, answered: Answered::All, answer, response: Response::default() }
 }
 

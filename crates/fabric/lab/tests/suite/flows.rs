@@ -6,7 +6,7 @@ use gingham_kernel::Span;
 use gingham_lab::scenario::{Overrides, ScenarioSource};
 use gingham_lab::{ColumnData, Compiled, Engine, Record, Run, Table, compile};
 use gingham_net::{
-    AnswerPlan, Answered, ClassId, FlowKey, FollowPlan, Marking, Periodic, Plan, Priority,
+    AckPlan, Answered, ClassId, FlowKey, FollowPlan, Marking, Periodic, Plan, Priority,
     Response, WindowPlan,
 };
 use gingham_topology::EndpointId;
@@ -57,7 +57,7 @@ fn record(preset: &str, change: impl Fn(&mut Plan)) -> Record {
 }
 
 fn window(plan: &mut Plan) {
-    let answer = AnswerPlan { payload_bytes: 20, priority: Priority::default(), vc_class: None };
+    let answer = AckPlan { payload_bytes: 20, priority: Priority::default(), vc_class: None };
     plan.classes[0].window = Some(WindowPlan {
         packets: 1,
         answered: Answered::All,

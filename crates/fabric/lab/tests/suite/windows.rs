@@ -6,7 +6,7 @@ use crate::imported::{self, RING as IMPORTED, folder};
 use gingham_kernel::Time;
 use gingham_lab::scenario::{Overrides, ScenarioSource};
 use gingham_lab::{Compiled, LabError, compile};
-use gingham_net::{AnswerPlan, Pace, Priority};
+use gingham_net::{AckPlan, Pace, Priority};
 use gingham_topology::Proof;
 use gingham_topology::routing::{LaneSet, VcClass};
 use std::fmt::Write as _;
@@ -77,7 +77,7 @@ fn error(text: &str, settings: &[(&str, &str)]) -> String {
 }
 
 /// Returns the acknowledgements of the first class.
-fn answer(compiled: &Compiled) -> AnswerPlan {
+fn answer(compiled: &Compiled) -> AckPlan {
     compiled.plan.classes[0].window.as_ref().unwrap().answer
 }
 
@@ -91,11 +91,11 @@ fn answers_are_as_the_class_unless_they_say_otherwise() {
     assert!(class.is_controlled() && !given.plan.classes[1].is_controlled());
     assert_eq!(class.window.as_ref().unwrap().packets, 8);
     let vc_class = Some(VcClass(0));
-    assert_eq!(answer(&given), AnswerPlan { payload_bytes: 20, priority: priority(2), vc_class });
+    assert_eq!(answer(&given), AckPlan { payload_bytes: 20, priority: priority(2), vc_class });
     assert_eq!(given.plan.highest_priority(), priority(2));
     let written = "{ packets = 1, answer = { length = \"1 B\", priority = 7 } }";
     let other = compiled(STAR, &[(WINDOW, written)]);
-    assert_eq!(answer(&other), AnswerPlan { payload_bytes: 1, priority: priority(7), vc_class });
+    assert_eq!(answer(&other), AckPlan { payload_bytes: 1, priority: priority(7), vc_class });
     // Adapters have a queue for every level, including that of acknowledgements.
     assert_eq!(other.plan.highest_priority(), priority(7));
 }

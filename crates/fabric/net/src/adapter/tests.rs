@@ -8,7 +8,7 @@ use super::*;
 use crate::flows::Standing;
 use crate::traffic::{MessagePlan, SourcePlan};
 use crate::{
-    AnswerPlan, Answered, Arbitration, ChannelPlan, ClassPlan, Content, FlowKey, FollowPlan, Hold,
+    AckPlan, Answered, Arbitration, ChannelPlan, ClassPlan, Content, FlowKey, FollowPlan, Hold,
     InTransitPlan, LanePlan, MeasurePlan, MessageId, Next, PacePlan, PathChoice, PathSet,
     PolicingPlan, PostPlan, REFILL_BYTES, Response, SegmentationPlan, StopPlan, Switching,
     WindowPlan, WormholePlan,
@@ -73,7 +73,7 @@ fn class(level: u8) -> ClassPlan {
 }
 
 fn window(packets: u32) -> WindowPlan {
-    let answer = AnswerPlan { payload_bytes: 20, priority: Priority::default(), vc_class: None };
+    let answer = AckPlan { payload_bytes: 20, priority: Priority::default(), vc_class: None };
     WindowPlan { packets, answered: Answered::All, answer, response: Response::default() }
 }
 

@@ -142,7 +142,7 @@ impl Endpoints {
                     self.answer(flow, packet, now);
                 }
             }
-            Content::Answer { packets, marked } => {
+            Content::Ack { packets, marked } => {
                 self.outbox.on_received();
                 let flow = packet.flow.expect("an answer is to a flow");
                 self.on_answered(flow, packets, marked, now);
@@ -174,7 +174,7 @@ impl Endpoints {
         let (source, destination) = (packet.destination, packet.source);
         let of_pair = || self.plan.lanes.allowed.vc_class_of_pair(source, destination);
         let level = (plan.priority, plan.vc_class.unwrap_or_else(of_pair));
-        let content = Content::Answer { packets, marked };
+        let content = Content::Ack { packets, marked };
         let ends = (source, destination);
         let answer =
             Packet::without_message(content, packet.class, ends, level, plan.payload_bytes);

@@ -4,7 +4,7 @@ use crate::feed::{Feed, Journey, class, journey, plan};
 use gingham_kernel::{Span, Time};
 use gingham_net::measure::{Count, HeldShares};
 use gingham_net::{
-    AnswerPlan, Answered, ClassId, FlowId, FlowKey, FollowPlan, Hold, Plan, Priority, Response,
+    AckPlan, Answered, ClassId, FlowId, FlowKey, FollowPlan, Hold, Plan, Priority, Response,
     WindowPlan,
 };
 use gingham_topology::EndpointId;
@@ -254,7 +254,7 @@ fn equal_flows_are_fair_within_the_interval_however_unlike_their_sections() {
 
 #[test]
 fn only_classes_with_a_reason_count_their_flows() {
-    let answer = AnswerPlan { payload_bytes: 20, priority: Priority::default(), vc_class: None };
+    let answer = AckPlan { payload_bytes: 20, priority: Priority::default(), vc_class: None };
     let mut plan = plan(3, TIME);
     plan.classes[1].window = Some(WindowPlan {
         packets: 4,

@@ -4,7 +4,7 @@ use super::{FLIT, add_class, quiet_plan};
 use gingham_kernel::{ByteTime, Span, Time};
 use gingham_net::traffic::{Draft, MessagePlan, Scheduled, SourcePlan};
 use gingham_net::{
-    Among, AnswerPlan, Answered, Arbitration, OvertakingPlan, PacketsPlan, PausesPlan, Plan,
+    Among, AckPlan, Answered, Arbitration, OvertakingPlan, PacketsPlan, PausesPlan, Plan,
     Priority, Read, Response, Switching, WindowPlan,
 };
 use gingham_topology::{ChannelId, EndpointId, Fabric};
@@ -88,7 +88,7 @@ pub(crate) fn sends(plan: &mut Plan, from: usize, level: u8, messages: &[(u64, u
 /// Returns the window of a flow, with answers of `answer_bytes` of payload.
 pub(crate) fn window(packets: u32, answer_bytes: u32) -> WindowPlan {
     let priority = Priority::default();
-    let answer = AnswerPlan { payload_bytes: answer_bytes, priority, vc_class: None };
+    let answer = AckPlan { payload_bytes: answer_bytes, priority, vc_class: None };
     WindowPlan { packets, answered: Answered::All, answer, response: Response::default() }
 }
 

@@ -130,7 +130,7 @@ fn only_marked_packets_are_answered_and_not_too_often() {
     let noted = simulation.endpoints().noted().iter();
     let answers = noted.filter(|noted| {
         let content = noted.packet.map(|packet| packet.content);
-        noted.what == "received" && content == Some(Content::Answer { packets: 1, marked: 1 })
+        noted.what == "received" && content == Some(Content::Ack { packets: 1, marked: 1 })
     });
     let times: Vec<_> = answers.map(|noted| noted.time.as_ps()).collect();
     // One packet arrives at 790, and one every 640 ps: the first, and that of 3,350, are answered.

@@ -8,7 +8,7 @@
 use super::Place as _;
 use crate::check::{Sentence, say};
 use crate::compile::longest::{destinations, lanes_of_answers, lanes_of_probes, sent_as};
-use gingham_net::{AnswerPlan, ArbiterPlace, ClassPlan, Plan, Scheduler};
+use gingham_net::{AckPlan, ArbiterPlace, ClassPlan, Plan, Scheduler};
 use gingham_topology::routing::{DatelineClass, LaneRule, LaneSet, VcClass};
 use gingham_topology::{ChannelId, EndpointId};
 
@@ -31,7 +31,7 @@ pub(super) fn unserved(plan: &Plan) -> Option<Sentence> {
             })
         };
         let of_answers = || {
-            let lanes_of = |answer: AnswerPlan| lanes_of_answers(plan, answer);
+            let lanes_of = |answer: AckPlan| lanes_of_answers(plan, answer);
             let used = answers().map(lanes_of).fold(LaneSet::EMPTY, |all, of| all | of);
             let key = format!("traffic.{index}.window.answer.lanes");
             let answered = User { called: "answers", whose: "its answers", key, class };

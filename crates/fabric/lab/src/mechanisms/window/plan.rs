@@ -8,7 +8,7 @@ use crate::compile::classes::lengths::checked_payload;
 use crate::compile::gathered::Gathered;
 use crate::error::LabError;
 use crate::mechanisms::policing::time_at;
-use gingham_net::{AnswerPlan, PacePlan, Priority, REFILL_BYTES, WindowPlan};
+use gingham_net::{AckPlan, PacePlan, Priority, REFILL_BYTES, WindowPlan};
 
 /// Returns the window of a class of this priority, if it has one.
 pub(crate) fn window(
@@ -24,7 +24,7 @@ pub(crate) fn window(
     Ok(Some(WindowPlan {
         packets: window.packets.map_or(u32::MAX, packets),
         answered: window.answered,
-        answer: AnswerPlan {
+        answer: AckPlan {
             payload_bytes: checked_payload(window.answer.length),
             priority: window.answer.priority.map_or(of_class, checked_priority),
             vc_class: context.links.kind.lanes.vc_class_of_answers(context.index),
