@@ -23,7 +23,7 @@ use std::collections::BTreeMap;
 #[derive(Clone, Debug)]
 pub(crate) struct Flows {
     /// By class: whether its flows are tracked. Empty if none are.
-    told_apart: Box<[bool]>,
+    tracked: Box<[bool]>,
     ids: BTreeMap<FlowKey, FlowId>,
     by_id: Vec<Flow>,
     /// Known periods of being held back, not yet reported.
@@ -79,7 +79,7 @@ pub(crate) struct Flow {
 
 impl Flows {
     pub(crate) fn new(plan: &Plan) -> Self {
-        let told_apart = |(index, class): (usize, &ClassPlan)| {
+        let tracked = |(index, class): (usize, &ClassPlan)| {
             let is_followed = |key: &FlowKey| key.class.index() == index;
             class.is_controlled()
                 || class.post.is_by_flow()
@@ -87,9 +87,9 @@ impl Flows {
                 || plan.follow.flows.iter().any(is_followed)
                 || has_streams(plan, ClassId::new(index))
         };
-        let told_apart: Box<[bool]> = plan.classes.iter().enumerate().map(told_apart).collect();
+        let tracked: Box<[bool]> = plan.classes.iter().enumerate().map(tracked).collect();
         Self {
-            told_apart: if told_apart.contains(&true) { told_apart } else { Box::default() },
+            tracked: if tracked.contains(&true) { tracked } else { Box::default() },
             ids: BTreeMap::new(),
             by_id: Vec::new(),
             held: Vec::new(),
@@ -98,8 +98,8 @@ impl Flows {
 
     /// Returns whether the flows of a class are tracked.
     #[inline]
-    pub(crate) fn tells_apart(&self, class: ClassId) -> bool {
-        self.told_apart.get(class.index()).is_some_and(|told_apart| *told_apart)
+    pub(crate) fn is_tracked(&self, class: ClassId) -> bool {
+        self.tracked.get(class.index()).is_some_and(|tracked| *tracked)
     }
 
     /// Returns the flow of a key, and whether it is new.

@@ -162,7 +162,7 @@ impl Sender {
             class: ClassId::new(class),
             destination: EndpointId::new(destination),
             created: at(created),
-            flow: self.flows.tells_apart(ClassId::new(class)).then_some(flow),
+            flow: self.flows.is_tracked(ClassId::new(class)).then_some(flow),
             ..message
         };
         let priority = self.plan.classes[class].priority;

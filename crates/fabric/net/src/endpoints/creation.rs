@@ -117,7 +117,7 @@ impl Endpoints {
         let adapter = self.outbox.adapter(source);
         let (class, conformance) = adapter.judge(&message);
         let is_plain = self.posts.is_none() && !self.lanes.draws();
-        if !is_plain || self.flows.tells_apart(class) || conformance == Conformance::Dropped {
+        if !is_plain || self.flows.is_tracked(class) || conformance == Conformance::Dropped {
             return self.offer_more(index, message, (class, conformance));
         }
         self.collector.on_created(&message);
@@ -135,7 +135,7 @@ impl Endpoints {
         (class, conformance): (ClassId, Conformance),
     ) {
         let part = self.sources.get(index).part();
-        if self.flows.tells_apart(class) {
+        if self.flows.is_tracked(class) {
             message.flow = Some(self.flow_of(class, part.map(|part| part.stream), &message));
         }
         self.collector.on_created(&message);
