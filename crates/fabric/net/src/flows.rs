@@ -62,7 +62,7 @@ pub(crate) struct Flow {
     /// Record of the sender, if its response needs it.
     round_trips: Option<Box<RoundTrips>>,
     /// Packets in flight and not acknowledged; 0 unless all packets are acknowledged.
-    under_way_packets: u32,
+    in_flight_packets: u32,
     /// Whether all packets are acknowledged.
     is_answered: bool,
     /// At the destination: packets received and not yet acknowledged.
@@ -151,7 +151,7 @@ impl Flows {
         if is_done {
             flow.queue.pop_front(messages);
         }
-        flow.under_way_packets += u32::from(flow.is_answered);
+        flow.in_flight_packets += u32::from(flow.is_answered);
         if let Some(responder) = &mut flow.responder {
             responder.sends(payload_bytes, &mut flow.limits, now);
         }
@@ -187,8 +187,8 @@ impl Flows {
     ) -> Option<Standing> {
         let flow = self.get_mut(id);
         if flow.is_answered {
-            let left = flow.under_way_packets.checked_sub(packets);
-            flow.under_way_packets = left.expect("what is answered was sent");
+            let left = flow.in_flight_packets.checked_sub(packets);
+            flow.in_flight_packets = left.expect("what is answered was sent");
         }
         if let Some(responder) = &mut flow.responder {
             if marked {
@@ -200,7 +200,7 @@ impl Flows {
                 responder.measured(round_trips.end(packets, now), &mut flow.limits, now);
             }
         }
-        let is_shut = flow.under_way_packets >= flow.limits.window_packets;
+        let is_shut = flow.in_flight_packets >= flow.limits.window_packets;
         match flow.shut_since {
             Some(from) if !is_shut => {
                 flow.shut_since = None;
@@ -240,7 +240,7 @@ impl Flows {
     /// Starts the wait of the first packet at `now`. Returns whether the window permits the packet.
     fn waits_from(&mut self, id: FlowId, now: Time) -> bool {
         let flow = self.get_mut(id);
-        if flow.under_way_packets >= flow.limits.window_packets {
+        if flow.in_flight_packets >= flow.limits.window_packets {
             flow.shut_since = Some(now);
             return false;
         }
@@ -302,7 +302,7 @@ impl Flow {
             limits,
             responder: window.map(|window| window.response.start(&limits)),
             round_trips: window.filter(needs_round_trips).map(|_| Box::default()),
-            under_way_packets: 0,
+            in_flight_packets: 0,
             is_answered: window.is_some_and(|window| window.answered.is_of_all()),
             receipt: Receipt::default(),
             earliest: Time::ZERO,
