@@ -333,7 +333,7 @@ fn wanted(plan: &Plan, has_backlogged: bool) -> Wanted {
 fn switched(plan: &Plan) -> Switched {
     let marking = plan.marking.as_ref();
     let asks = |of: fn(&Marking) -> bool| plan.probe.is_some() || marking.is_some_and(of);
-    if !plan.switching.tells_switched() || !asks(Marking::looks_at_outputs) {
+    if !plan.switching.reports_waiting_for_outputs() || !asks(Marking::looks_at_outputs) {
         Switched::Nothing
     } else if asks(Marking::looks_at_space) {
         Switched::StaysAndSpace

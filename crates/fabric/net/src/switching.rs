@@ -63,7 +63,7 @@ impl Switching {
 
     /// Returns whether its switches report packets that wait for their outputs: those of whole
     /// packets with input buffers only.
-    pub fn tells_switched(&self) -> bool {
+    pub fn reports_waiting_for_outputs(&self) -> bool {
         match self {
             Self::Wormhole(_) | Self::VirtualLanes(_) => false,
             Self::Packets(packets) => packets.output_blocks.is_none(),

@@ -20,7 +20,7 @@ pub(crate) fn of_plan<'a>() -> [Check<&'a Plan>; 7] {
         refuse("network.marking", |it| {
             let looks_at_outputs = it.marking.as_ref()?.looks_at_outputs();
             when!(
-                looks_at_outputs && !it.switching.tells_switched(),
+                looks_at_outputs && !it.switching.reports_waiting_for_outputs(),
                 "this policy counts the packets waiting at inputs, and with buffers at outputs packets wait in those: leave \
                  out network.packets.output_buffer, or take another policy"
             )
