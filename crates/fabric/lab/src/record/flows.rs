@@ -235,7 +235,7 @@ mod tests {
         collector.on_held(FlowId::new(1), Hold::Pace, full, paced);
         collector.on_answer_queue(ClassId::new(0), 7);
         for (ps, marked) in [(300_000, true), (600_000, false), (900_000, true)] {
-            collector.on_answered(FlowId::new(1), 1, u32::from(marked), Time::from_ps(ps));
+            collector.on_acknowledged(FlowId::new(1), 1, u32::from(marked), Time::from_ps(ps));
         }
     }
 

@@ -145,7 +145,7 @@ impl Endpoints {
             Content::Ack { packets, marked } => {
                 self.outbox.on_received();
                 let flow = packet.flow.expect("an answer is to a flow");
-                self.on_answered(flow, packets, marked, now);
+                self.on_acknowledged(flow, packets, marked, now);
             }
             Content::Signal(signal) => {
                 self.outbox.on_received();
@@ -183,8 +183,8 @@ impl Endpoints {
         self.collector.on_answer_queue(class, queued);
     }
 
-    fn on_answered(&mut self, flow: FlowId, packets: u32, marked: u32, now: Time) {
-        self.collector.on_answered(flow, packets, marked, now);
+    fn on_acknowledged(&mut self, flow: FlowId, packets: u32, marked: u32, now: Time) {
+        self.collector.on_acknowledged(flow, packets, marked, now);
         let standing = self.flows.answered(flow, packets, marked > 0, now);
         let Some(standing) = standing else { return };
         self.report_held();

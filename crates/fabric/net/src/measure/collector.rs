@@ -240,7 +240,7 @@ impl Collector {
 
     /// Counts an acknowledgement of `packets` packets of a flow, `marked` of them with a mark, that
     /// arrived at `now`.
-    pub fn on_answered(&mut self, flow: FlowId, packets: u32, marked: u32, now: Time) {
+    pub fn on_acknowledged(&mut self, flow: FlowId, packets: u32, marked: u32, now: Time) {
         if self.closed.is_none() {
             self.flows.count_answered(&self.grid, flow, [packets, marked], now);
         }

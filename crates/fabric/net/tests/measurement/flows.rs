@@ -303,7 +303,7 @@ fn answers_that_come_back_in_the_window_are_counted_and_those_with_marks() {
     carry(&mut feed, 0, &journey(0, 1_000));
     carry(&mut feed, 1, &journey(0, 1_000));
     let answered = |feed: &mut Feed, flow, at, marked| {
-        feed.collector.on_answered(FlowId::new(flow), 1, u32::from(marked), Time::from_ps(at));
+        feed.collector.on_acknowledged(FlowId::new(flow), 1, u32::from(marked), Time::from_ps(at));
     };
     assert_eq!(feed.collector.report().class_flows(class()).unwrap().marked_share, None);
     answered(&mut feed, 0, 319, true); // in the warm-up
