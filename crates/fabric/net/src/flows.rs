@@ -64,7 +64,7 @@ pub(crate) struct Flow {
     /// Packets in flight and not acknowledged; 0 unless all packets are acknowledged.
     in_flight_packets: u32,
     /// Whether all packets are acknowledged.
-    is_answered: bool,
+    is_acknowledged: bool,
     /// At the destination: packets received and not yet acknowledged.
     pub(crate) receipt: Receipt,
     /// Earliest start of the next packet under the rate limit.
@@ -151,7 +151,7 @@ impl Flows {
         if is_done {
             flow.queue.pop_front(messages);
         }
-        flow.in_flight_packets += u32::from(flow.is_answered);
+        flow.in_flight_packets += u32::from(flow.is_acknowledged);
         if let Some(responder) = &mut flow.responder {
             responder.sends(payload_bytes, &mut flow.limits, now);
         }
@@ -186,7 +186,7 @@ impl Flows {
         now: Time,
     ) -> Option<Standing> {
         let flow = self.get_mut(id);
-        if flow.is_answered {
+        if flow.is_acknowledged {
             let left = flow.in_flight_packets.checked_sub(packets);
             flow.in_flight_packets = left.expect("what is answered was sent");
         }
@@ -303,7 +303,7 @@ impl Flow {
             responder: window.map(|window| window.response.start(&limits)),
             round_trips: window.filter(needs_round_trips).map(|_| Box::default()),
             in_flight_packets: 0,
-            is_answered: window.is_some_and(|window| window.answered.is_of_all()),
+            is_acknowledged: window.is_some_and(|window| window.answered.is_of_all()),
             receipt: Receipt::default(),
             earliest: Time::ZERO,
             lane: None,
