@@ -303,7 +303,7 @@ impl Flow {
             responder: window.map(|window| window.response.start(&limits)),
             round_trips: window.filter(needs_round_trips).map(|_| Box::default()),
             in_flight_packets: 0,
-            is_acknowledged: window.is_some_and(|window| window.answered.is_of_all()),
+            is_acknowledged: window.is_some_and(|window| window.acknowledged.is_of_all()),
             receipt: Receipt::default(),
             earliest: Time::ZERO,
             lane: None,

@@ -88,7 +88,7 @@ impl ClassPlan {
 
     /// Returns the priorities of its packets and of their acknowledgements.
     pub fn priorities(&self) -> impl Iterator<Item = Priority> {
-        let of_answers = self.window.as_ref().map(|window| window.answer.priority);
+        let of_answers = self.window.as_ref().map(|window| window.ack.priority);
         std::iter::once(self.priority).chain(of_answers)
     }
 

@@ -42,9 +42,9 @@ pub struct WindowPlan {
     /// acknowledged.
     pub packets: u32,
     /// Packets that are acknowledged.
-    pub answered: Answered,
+    pub acknowledged: Answered,
     /// Packet that carries the acknowledgement.
-    pub answer: AckPlan,
+    pub ack: AckPlan,
     /// Reaction of the flow to congestion marks in acknowledgements.
     pub response: Response,
 }

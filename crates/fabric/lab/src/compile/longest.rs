@@ -25,7 +25,7 @@ pub(crate) fn answers<'a>(
     plan: &'a Plan,
     class: &'a ClassPlan,
 ) -> impl Iterator<Item = AckPlan> + 'a {
-    sent_as(plan, class).filter_map(|other| Some(other.window.as_ref()?.answer))
+    sent_as(plan, class).filter_map(|other| Some(other.window.as_ref()?.ack))
 }
 
 /// Returns the lanes that acknowledgements may use at any hop.
@@ -51,7 +51,7 @@ pub(crate) fn lanes_of_probes(plan: &Plan, admission: &AdmissionPlan) -> LaneSet
 pub(crate) fn used_lanes(plan: &Plan) -> LaneSet {
     let classes = plan.classes.iter().map(|class| plan.lanes_of(class));
     let answers = plan.classes.iter().filter_map(|class| class.window.as_ref());
-    let answers = answers.map(|window| lanes_of_answers(plan, window.answer));
+    let answers = answers.map(|window| lanes_of_answers(plan, window.ack));
     let probes = plan.admission.as_deref().map(|admission| lanes_of_probes(plan, admission));
     classes.chain(answers).chain(probes).fold(LaneSet::EMPTY, |all, of| all | of)
 }
@@ -68,7 +68,7 @@ pub(crate) fn longest_on(plan: &Plan, lanes: LaneSet) -> Option<u32> {
         messages.filter_map(sent).max().unwrap_or(0)
     };
     let packets = plan.classes.iter().filter(uses).map(payload);
-    let answers = plan.classes.iter().filter_map(|class| Some(class.window.as_ref()?.answer));
+    let answers = plan.classes.iter().filter_map(|class| Some(class.window.as_ref()?.ack));
     let goes = |answer: &AckPlan| !(lanes_of_answers(plan, *answer) & lanes).is_empty();
     let answers = answers.filter(goes).map(|answer| answer.payload_bytes);
     let probes = plan.admission.as_deref();

@@ -315,7 +315,7 @@ pub(crate) fn of_plan<'a>() -> [Check<&'a Plan>; 2] {
 fn used(plan: &Plan) -> Option<[bool; 2]> {
     let sources = plan.classes.iter().flat_map(|class| &class.sources);
     let answers = plan.classes.iter().filter_map(|class| class.window.as_ref());
-    let answers = answers.map(|window| window.answer.payload_bytes);
+    let answers = answers.map(|window| window.ack.payload_bytes);
     let lengths = sources.map(SourcePlan::payload_bytes).chain(answers.map(|bytes| bytes..=bytes));
     let used = lengths.map(|payload| sets_used(&plan.path_choice, &payload));
     used.reduce(|all, of| [all[0] || of[0], all[1] || of[1]])

@@ -202,7 +202,7 @@ fn summary(view: &RunView<'_>, id: ClassId) -> ClassSummary {
     let open_loop = class.is_open_loop();
     let served = Served::of(view, id, generated_load);
     let flows = view.report.class_flows(id);
-    let are_all_answered = class.window.as_ref().is_none_or(|of| of.answered.is_of_all());
+    let are_all_answered = class.window.as_ref().is_none_or(|of| of.acknowledged.is_of_all());
     let fairness = flows.and_then(|flows| flows.fairness);
     let held_by = |hold| flows.map(|flows| flows.held.of(hold));
     let asked = Asked { class: id, open_loop, offered_load, generated_load, accepted_load };

@@ -342,9 +342,9 @@ mod tests {
     }
 
     fn window(packets: u32) -> WindowPlan {
-        let answer =
+        let ack =
             AckPlan { payload_bytes: 20, priority: Priority::default(), vc_class: None };
-        WindowPlan { packets, answered: Answered::All, answer, response: Response::default() }
+        WindowPlan { packets, acknowledged: Answered::All, ack, response: Response::default() }
     }
 
     /// Returns a class of a plan with these limits.

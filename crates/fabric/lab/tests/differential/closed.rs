@@ -26,7 +26,7 @@ pub(crate) fn with_closed_loops(plan: &Plan, seed: u64) -> Plan {
     for class in &mut plan.classes {
         let kind = draw.below(4);
         if kind == 0 || kind == 1 {
-            let answer = AckPlan {
+            let ack = AckPlan {
                 payload_bytes: 1 + small(&mut draw, ANSWER_MAX_BYTES.into()),
                 priority: Priority::new(u8::try_from(draw.below(4)).unwrap()).unwrap(),
                 vc_class: vc_classes[usize::try_from(draw.below(vc_classes.len() as u64)).unwrap()],
@@ -34,8 +34,8 @@ pub(crate) fn with_closed_loops(plan: &Plan, seed: u64) -> Plan {
             let packets = 1 + small(&mut draw, 4);
             class.window = Some(WindowPlan {
                 packets,
-                answered: Answered::All,
-                answer,
+                acknowledged: Answered::All,
+                ack,
                 response: Response::default(),
             });
         }
@@ -111,17 +111,17 @@ fn add_responses(plan: &mut Plan, byte_ps: &[u64], seed: u64) {
             _ => Response::Lipd(Lipd { lowest }),
         };
         let every = 1 + u32::try_from(draw.below(window.packets.into())).unwrap();
-        window.answered = match draw.below(5) {
+        window.acknowledged = match draw.below(5) {
             0 | 1 => Answered::Every(every),
             2 => Answered::Marked(Span::from_ps(1_000 * draw.below(50_000))),
             _ => Answered::All,
         };
         let response = &window.response;
-        let is_marked = matches!(window.answered, Answered::Marked(_));
+        let is_marked = matches!(window.acknowledged, Answered::Marked(_));
         if response.changes_window() || (is_marked && response.needs_round_trips()) {
-            window.answered = Answered::All;
+            window.acknowledged = Answered::All;
         }
-        if !window.answered.is_of_all() {
+        if !window.acknowledged.is_of_all() {
             window.packets = u32::MAX;
         }
         if class.pace.is_none() {

@@ -205,7 +205,7 @@ pub(crate) fn longest_bytes(classes: &[ClassPlan]) -> u32 {
     let message = classes.iter().filter_map(of_class).max().unwrap_or(1);
     let packets = classes.iter().map(|class| message.min(longest_packet(class)));
     let answers =
-        classes.iter().filter_map(|class| Some(class.window.as_ref()?.answer.payload_bytes));
+        classes.iter().filter_map(|class| Some(class.window.as_ref()?.ack.payload_bytes));
     packets.chain(answers).max().unwrap_or(1)
 }
 

@@ -10,8 +10,8 @@ use gingham_net::{AckPlan, ClassPlan, Plan, Priority, WindowPlan};
 use gingham_topology::routing::{LaneSet, VcClass};
 
 fn change_answer(class: &mut ClassPlan, change: impl FnOnce(&mut AckPlan)) {
-    let WindowPlan { answer, .. } = class.window.as_mut().unwrap();
-    change(answer);
+    let WindowPlan { ack, .. } = class.window.as_mut().unwrap();
+    change(ack);
 }
 
 /// Worms: h0 sends two of three bytes in a window of one, acknowledged by two; h1 sends three of

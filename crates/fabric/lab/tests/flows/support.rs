@@ -124,9 +124,9 @@ fn kind_of(packet: &Packet) -> Kind {
 /// Returns a window of `packets` packets, each acknowledged by one of `answer_bytes` at the level
 /// of the data.
 pub(crate) fn window(packets: u32, answer_bytes: u32) -> WindowPlan {
-    let answer =
+    let ack =
         AckPlan { payload_bytes: answer_bytes, priority: Priority::default(), vc_class: None };
-    WindowPlan { packets, answered: Answered::All, answer, response: Response::default() }
+    WindowPlan { packets, acknowledged: Answered::All, ack, response: Response::default() }
 }
 
 /// Returns a pace of `byte_ps` picoseconds a byte and `parts` 64 Ki-ths of one, at every host.

@@ -57,11 +57,11 @@ fn record(preset: &str, change: impl Fn(&mut Plan)) -> Record {
 }
 
 fn window(plan: &mut Plan) {
-    let answer = AckPlan { payload_bytes: 20, priority: Priority::default(), vc_class: None };
+    let ack = AckPlan { payload_bytes: 20, priority: Priority::default(), vc_class: None };
     plan.classes[0].window = Some(WindowPlan {
         packets: 1,
-        answered: Answered::All,
-        answer,
+        acknowledged: Answered::All,
+        ack,
         response: Response::default(),
     });
 }

@@ -78,7 +78,7 @@ fn error(text: &str, settings: &[(&str, &str)]) -> String {
 
 /// Returns the acknowledgements of the first class.
 fn answer(compiled: &Compiled) -> AckPlan {
-    compiled.plan.classes[0].window.as_ref().unwrap().answer
+    compiled.plan.classes[0].window.as_ref().unwrap().ack
 }
 
 #[test]

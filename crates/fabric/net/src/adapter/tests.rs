@@ -73,8 +73,8 @@ fn class(level: u8) -> ClassPlan {
 }
 
 fn window(packets: u32) -> WindowPlan {
-    let answer = AckPlan { payload_bytes: 20, priority: Priority::default(), vc_class: None };
-    WindowPlan { packets, answered: Answered::All, answer, response: Response::default() }
+    let ack = AckPlan { payload_bytes: 20, priority: Priority::default(), vc_class: None };
+    WindowPlan { packets, acknowledged: Answered::All, ack, response: Response::default() }
 }
 
 /// Returns a rate limit of `byte_ps` picoseconds per byte.

@@ -168,9 +168,9 @@ impl Endpoints {
         let of = self.flows.get_mut(flow);
         let class = of.key.class;
         let Some(window) = &self.plan.classes[class.index()].window else { return };
-        let due = of.receipt.arrive(window.answered, packet.mark, now);
+        let due = of.receipt.arrive(window.acknowledged, packet.mark, now);
         let Some((packets, marked)) = due else { return };
-        let plan = window.answer;
+        let plan = window.ack;
         let (source, destination) = (packet.destination, packet.source);
         let of_pair = || self.plan.lanes.allowed.vc_class_of_pair(source, destination);
         let level = (plan.priority, plan.vc_class.unwrap_or_else(of_pair));

@@ -254,12 +254,12 @@ fn equal_flows_are_fair_within_the_interval_however_unlike_their_sections() {
 
 #[test]
 fn only_classes_with_a_reason_count_their_flows() {
-    let answer = AckPlan { payload_bytes: 20, priority: Priority::default(), vc_class: None };
+    let ack = AckPlan { payload_bytes: 20, priority: Priority::default(), vc_class: None };
     let mut plan = plan(3, TIME);
     plan.classes[1].window = Some(WindowPlan {
         packets: 4,
-        answered: Answered::All,
-        answer,
+        acknowledged: Answered::All,
+        ack,
         response: Response::default(),
     });
     plan.follow = FollowPlan {

@@ -88,8 +88,8 @@ pub(crate) fn sends(plan: &mut Plan, from: usize, level: u8, messages: &[(u64, u
 /// Returns the window of a flow, with answers of `answer_bytes` of payload.
 pub(crate) fn window(packets: u32, answer_bytes: u32) -> WindowPlan {
     let priority = Priority::default();
-    let answer = AckPlan { payload_bytes: answer_bytes, priority, vc_class: None };
-    WindowPlan { packets, answered: Answered::All, answer, response: Response::default() }
+    let ack = AckPlan { payload_bytes: answer_bytes, priority, vc_class: None };
+    WindowPlan { packets, acknowledged: Answered::All, ack, response: Response::default() }
 }
 
 /// Time from the start of a byte to its arrival on every cable, for any packet.

@@ -92,7 +92,7 @@ fn an_answer_to_two_packets_comes_when_the_second_has() {
         let mut plan = packets_plan(chain(1), 1);
         backlogged(&mut plan, 0, 1, 64);
         let mut window = window(packets, 20);
-        window.answered = Answered::Every(2);
+        window.acknowledged = Answered::Every(2);
         plan.classes[0].window = Some(window);
         let entered: Vec<_> = deliveries(plan, 4).iter().map(|found| story(found).1).collect();
         assert_eq!(entered, expected);
@@ -105,7 +105,7 @@ fn notified(response: Response) -> Plan {
     sends(&mut plan, 0, 0, &[(0, 1, 64), (9_000, 1, 64)]);
     plan.marking = Some(Marking::Periodic(Periodic { every: NonZeroU64::MIN }));
     let mut window = window(u32::MAX, 20);
-    (window.answered, window.response) = (Answered::Marked(Span::ZERO), response);
+    (window.acknowledged, window.response) = (Answered::Marked(Span::ZERO), response);
     plan.classes[0].window = Some(window);
     let refill = vec![Span::from_ps(10 * REFILL_BYTES); 2].into();
     plan.classes[0].pace = Some(PacePlan { refill });
@@ -119,7 +119,7 @@ fn only_marked_packets_are_answered_and_not_too_often() {
     plan.classes.clear();
     backlogged(&mut plan, 0, 1, 64);
     let mut window = window(u32::MAX, 20);
-    window.answered = Answered::Marked(Span::from_ps(2_000));
+    window.acknowledged = Answered::Marked(Span::from_ps(2_000));
     plan.classes[0].window = Some(window);
     plan.probe =
         Some(ProbePlan { control_every: 0, control_bytes: 1, divert_every: 0, weigh_every: 0 });

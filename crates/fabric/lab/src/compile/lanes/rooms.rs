@@ -47,12 +47,12 @@ pub(crate) fn of_room<'a>() -> [Check<Room<'a>>; 2] {
             it.plan.classes.iter().enumerate().find_map(|(index, class)| {
                 let long = |other| long_packet(it, (index, class), other);
                 sent_as(it.plan, class).find_map(long).or_else(|| {
-                    let answer = class.window.as_ref()?.answer;
+                    let ack = class.window.as_ref()?.ack;
                     let what = format!("an answer of class `{}`", class.name);
                     let key = format!("traffic.{index}.window.answer.length");
                     let cure = format!("make answers shorter ({key})");
-                    let lanes = lanes_of_answers(it.plan, answer);
-                    long_control(it, (lanes, answer.payload_bytes), (&what, &key, &cure))
+                    let lanes = lanes_of_answers(it.plan, ack);
+                    long_control(it, (lanes, ack.payload_bytes), (&what, &key, &cure))
                 })
             })
         }),

@@ -20,7 +20,7 @@ pub(super) fn unserved(plan: &Plan) -> Option<Sentence> {
     let classes = if unserved.is_by_tables() { usize::MAX } else { 1 };
     plan.classes.iter().enumerate().find_map(|(index, class)| {
         let sent = || sent_as(plan, class).take(classes);
-        let answers = || sent().filter_map(|other| Some(other.window.as_ref()?.answer));
+        let answers = || sent().filter_map(|other| Some(other.window.as_ref()?.ack));
         let of_packets = || {
             // All lanes that a class may use, before its pairs are followed.
             let used = sent().fold(LaneSet::EMPTY, |all, of| all | plan.lanes_of(of));

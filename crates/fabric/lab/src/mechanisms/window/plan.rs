@@ -23,8 +23,8 @@ pub(crate) fn window(
     let packets = |count| u32::try_from(count).expect("a check refuses counts above a million");
     Ok(Some(WindowPlan {
         packets: window.packets.map_or(u32::MAX, packets),
-        answered: window.answered,
-        answer: AckPlan {
+        acknowledged: window.answered,
+        ack: AckPlan {
             payload_bytes: checked_payload(window.answer.length),
             priority: window.answer.priority.map_or(of_class, checked_priority),
             vc_class: context.links.kind.lanes.vc_class_of_answers(context.index),
