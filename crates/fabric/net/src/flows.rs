@@ -178,7 +178,7 @@ impl Flows {
 
     /// Handles an acknowledgement of `packets` packets, `marked` if any of them was marked. Returns
     /// the new state of the flow, if it has something to send and its state changes.
-    pub(crate) fn answered(
+    pub(crate) fn acknowledged(
         &mut self,
         id: FlowId,
         packets: u32,

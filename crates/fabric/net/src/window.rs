@@ -81,7 +81,7 @@ impl Answered {
 pub(crate) struct Receipt {
     packets: u32,
     marked: u32,
-    answered: Option<Time>,
+    last_ack: Option<Time>,
 }
 
 impl Receipt {
@@ -89,12 +89,12 @@ impl Receipt {
     /// number, and how many of them were marked.
     pub(crate) fn arrive(
         &mut self,
-        answered: Answered,
+        acknowledged: Answered,
         marked: bool,
         now: Time,
     ) -> Option<(u32, u32)> {
         let marked = u32::from(marked);
-        match answered {
+        match acknowledged {
             Answered::All => Some((1, marked)),
             Answered::Every(packets) => {
                 (self.packets, self.marked) = (self.packets + 1, self.marked + marked);
@@ -105,10 +105,10 @@ impl Receipt {
                 due
             }
             Answered::Marked(apart) => {
-                let is_due = self.answered.is_none_or(|before| now >= before + apart);
+                let is_due = self.last_ack.is_none_or(|before| now >= before + apart);
                 let due = (marked > 0 && is_due).then_some((1, 1));
                 if due.is_some() {
-                    self.answered = Some(now);
+                    self.last_ack = Some(now);
                 }
                 due
             }

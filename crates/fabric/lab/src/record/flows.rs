@@ -233,7 +233,7 @@ mod tests {
         let [from, full, paced] = [0, 400_000, 500_000].map(Time::from_ps);
         collector.on_held(FlowId::new(1), Hold::Window, from, full);
         collector.on_held(FlowId::new(1), Hold::Pace, full, paced);
-        collector.on_answer_queue(ClassId::new(0), 7);
+        collector.on_ack_queue(ClassId::new(0), 7);
         for (ps, marked) in [(300_000, true), (600_000, false), (900_000, true)] {
             collector.on_acknowledged(FlowId::new(1), 1, u32::from(marked), Time::from_ps(ps));
         }

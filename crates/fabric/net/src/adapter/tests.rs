@@ -181,9 +181,9 @@ impl Sender {
         self.messages.message(slot).id.index()
     }
 
-    fn answered(&mut self, flow: FlowId, now: u64) {
+    fn acknowledged(&mut self, flow: FlowId, now: u64) {
         let priority = self.plan.classes[self.flows.get(flow).key.class.index()].priority;
-        match self.flows.answered(flow, 1, false, at(now)) {
+        match self.flows.acknowledged(flow, 1, false, at(now)) {
             Some(Standing::MayGo) => self.adapter.reopen(flow, VcClass(0), priority),
             Some(Standing::Shut) => self.adapter.shut(flow, VcClass(0), priority),
             Some(Standing::Empty) | None => {}
@@ -288,14 +288,14 @@ fn a_flow_whose_window_is_shut_comes_back_behind_all_others() {
     // Acknowledging the second flow, then the first, puts them behind the shared queue in this
     // order.
     let (first, second) = (sender.flow(0, 1), sender.flow(0, 2));
-    sender.answered(second, 33);
-    sender.answered(first, 37);
+    sender.acknowledged(second, 33);
+    sender.acknowledged(first, 37);
     assert_eq!([40, 50, 60].map(|now| sender.goes(now)), [6, 3, 1]);
     assert_eq!(sender.take(70), Turn::Nothing);
     let window = Hold::Window;
     assert_eq!(sender.held(), [(first, window, 0, 37), (second, window, 10, 33)]);
     // No message waits for an acknowledgement; a new one goes at once.
-    sender.answered(first, 75);
+    sender.acknowledged(first, 75);
     sender.put(0, 1, 80, message(7, 5));
     assert_eq!(sender.goes(80), 7);
     assert_eq!(sender.held(), []);
@@ -388,9 +388,9 @@ fn a_window_that_becomes_smaller_shuts_a_flow_that_could_go() {
     // Two packets are in flight and a third may go, until the first acknowledgement reduces the
     // window to one packet.
     sender.flows.get_mut(flow).limits.window_packets = 1;
-    sender.answered(flow, 5);
+    sender.acknowledged(flow, 5);
     assert_eq!(sender.take(6), Turn::Nothing);
-    sender.answered(flow, 9);
+    sender.acknowledged(flow, 9);
     assert_eq!((sender.goes(9), sender.take(9)), (2, Turn::Nothing));
     assert_eq!(sender.held(), [(flow, Hold::Window, 5, 9)]);
 }
@@ -422,9 +422,9 @@ fn a_flow_whose_window_becomes_smaller_is_held_back_by_one_thing_at_a_time() {
         assert!(matches!(sender.take(130), Turn::At(_)));
         let flow = sender.flow(0, 1);
         sender.flows.get_mut(flow).limits.window_packets = 1;
-        sender.answered(flow, 150);
+        sender.acknowledged(flow, 150);
         assert_eq!(sender.take(280), Turn::Nothing);
-        sender.answered(flow, 290);
+        sender.acknowledged(flow, 290);
         assert_eq!(sender.goes(290), 2);
         assert_eq!(sender.held(), told.map(|(by, from, to)| (flow, by, from, to)));
     }
@@ -452,6 +452,6 @@ fn who_is_held_back_for_long_is_counted_in_parts() {
     assert_eq!(sender.goes(3), 0);
     sender.flows.settle(at(3));
     sender.flows.settle(at(10));
-    sender.answered(flow, 12);
+    sender.acknowledged(flow, 12);
     assert_eq!(sender.held(), [(flow, Hold::Window, 3, 10), (flow, Hold::Window, 10, 12)]);
 }

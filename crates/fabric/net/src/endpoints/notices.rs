@@ -139,7 +139,7 @@ impl Endpoints {
         match packet.content {
             Content::Data(_) => {
                 if let Some(flow) = packet.flow {
-                    self.answer(flow, packet, now);
+                    self.acknowledge(flow, packet, now);
                 }
             }
             Content::Ack { packets, marked } => {
@@ -164,7 +164,7 @@ impl Endpoints {
     }
 
     /// Acknowledges a data packet of a flow that has a window, alone or with earlier ones.
-    fn answer(&mut self, flow: FlowId, packet: &Packet, now: Time) {
+    fn acknowledge(&mut self, flow: FlowId, packet: &Packet, now: Time) {
         let of = self.flows.get_mut(flow);
         let class = of.key.class;
         let Some(window) = &self.plan.classes[class.index()].window else { return };
@@ -176,16 +176,16 @@ impl Endpoints {
         let level = (plan.priority, plan.vc_class.unwrap_or_else(of_pair));
         let content = Content::Ack { packets, marked };
         let ends = (source, destination);
-        let answer =
+        let ack =
             Packet::without_message(content, packet.class, ends, level, plan.payload_bytes);
-        let answer = Packet { flow: packet.flow, ..answer };
-        let queued = self.outbox.send(answer, now);
-        self.collector.on_answer_queue(class, queued);
+        let ack = Packet { flow: packet.flow, ..ack };
+        let queued = self.outbox.send(ack, now);
+        self.collector.on_ack_queue(class, queued);
     }
 
     fn on_acknowledged(&mut self, flow: FlowId, packets: u32, marked: u32, now: Time) {
         self.collector.on_acknowledged(flow, packets, marked, now);
-        let standing = self.flows.answered(flow, packets, marked > 0, now);
+        let standing = self.flows.acknowledged(flow, packets, marked > 0, now);
         let Some(standing) = standing else { return };
         self.report_held();
         let waiting = self.flows.get(flow).queue.front().expect("it has something to send");

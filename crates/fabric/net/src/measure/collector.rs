@@ -270,7 +270,7 @@ impl Collector {
 
     /// Records the queue length of an adapter after an acknowledgement of a packet of `class` was
     /// queued: `depth` acknowledgements, of packets of all classes.
-    pub fn on_answer_queue(&mut self, class: ClassId, depth: usize) {
+    pub fn on_ack_queue(&mut self, class: ClassId, depth: usize) {
         self.flows.note_answers(class, depth);
     }
 

@@ -17,7 +17,7 @@ fn limits() -> Limits {
     }
 }
 
-fn answered(responder: &mut Responder, marked: bool, limits: &mut Limits) {
+fn acknowledged(responder: &mut Responder, marked: bool, limits: &mut Limits) {
     if marked { responder.down(limits, Time::ZERO) } else { responder.up(limits, Time::ZERO) }
 }
 
@@ -78,7 +78,7 @@ fn a_mark_at_the_full_rate_is_what_each_says() {
         let mut limits = limits();
         let mut responder = response.start(&limits);
         let rates = [true, true, false].map(|marked| {
-            answered(&mut responder, marked, &mut limits);
+            acknowledged(&mut responder, marked, &mut limits);
             limits.pace.unwrap().refill().as_ps()
         });
         assert_eq!(limits.window_packets, 1);

@@ -324,7 +324,7 @@ fn answers_that_come_back_in_the_window_are_counted_and_those_with_marks() {
 fn the_most_answers_that_waited_at_any_adapter_are_told() {
     let mut feed = Feed::new(&counted(2, TIME));
     for (class, depth) in [(0, 1), (0, 3), (1, 9), (0, 2)] {
-        feed.collector.on_answer_queue(ClassId::new(class), depth);
+        feed.collector.on_ack_queue(ClassId::new(class), depth);
     }
     let most = |class| {
         feed.collector.report().class_flows(ClassId::new(class)).unwrap().answers_waiting_max

@@ -128,13 +128,13 @@ struct Lists {
     /// Every packet of a controlled class: class, destination, start time, bytes.
     sent: Vec<(usize, usize, u64, u32)>,
     /// Every acknowledgement: class and destination of its flow.
-    answered: Vec<(usize, usize)>,
+    acknowledged: Vec<(usize, usize)>,
 }
 
 impl Lists {
     fn new(setting: Setting) -> Self {
         let (waiting, ordered, ring) = (Vec::new(), Vec::new(), Vec::new());
-        Self { setting, waiting, ordered, ring, sent: Vec::new(), answered: Vec::new() }
+        Self { setting, waiting, ordered, ring, sent: Vec::new(), acknowledged: Vec::new() }
     }
 
     fn member(&self, listed: &Listed) -> Member {
@@ -159,10 +159,10 @@ impl Lists {
         self.waiting.iter().position(|listed| self.member(listed) == member)
     }
 
-    fn unanswered(&self, class: usize, destination: usize) -> usize {
+    fn unacknowledged(&self, class: usize, destination: usize) -> usize {
         let sent = self.sent.iter().filter(|sent| (sent.0, sent.1) == (class, destination));
-        let answered = self.answered.iter().filter(|flow| **flow == (class, destination));
-        sent.count() - answered.count()
+        let acknowledged = self.acknowledged.iter().filter(|flow| **flow == (class, destination));
+        sent.count() - acknowledged.count()
     }
 
     fn belongs_to_ring(&self, member: Member) -> bool {
@@ -170,7 +170,7 @@ impl Lists {
             Member::Shared { .. } => true,
             Member::Flow { class, destination } => self.setting[class]
                 .window
-                .is_none_or(|packets| self.unanswered(class, destination) < packets as usize),
+                .is_none_or(|packets| self.unacknowledged(class, destination) < packets as usize),
         };
         is_open && self.first(member).is_some()
     }
@@ -322,9 +322,9 @@ impl Both {
             Step::Take { group } => self.take(group),
             Step::Answer { which } if which < self.under_way.len() => {
                 let (flow, class, destination) = self.under_way.remove(which);
-                self.lists.answered.push((class, destination));
+                self.lists.acknowledged.push((class, destination));
                 self.lists.settle();
-                if self.sender.flows.answered(flow, 1, false, at(self.now)) == Some(Standing::MayGo)
+                if self.sender.flows.acknowledged(flow, 1, false, at(self.now)) == Some(Standing::MayGo)
                 {
                     let Control { level: priority, group, .. } = self.lists.setting[class];
                     let vc_class = VcClass(u8::try_from(group).unwrap());
