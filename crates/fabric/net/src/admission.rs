@@ -40,7 +40,7 @@ mod ledger;
 mod tests;
 mod weights;
 
-pub(crate) use controller::{Answer, AdmissionController, Onward, Way};
+pub(crate) use controller::{AdmissionController, HostAction, Onward, Way};
 pub use controller::{Request, Standing as StreamStanding};
 pub use ledger::Ledger;
 

@@ -216,18 +216,18 @@ impl AdmissionController {
         signal: Signal,
         [channel, first]: [ChannelId; 2],
         now: Time,
-    ) -> Answer {
+    ) -> HostAction {
         let request = &mut self.requests[signal.stream().index()];
         request.answered = Some(now);
         match signal {
             Signal::Ack(_) => {
                 request.standing = Standing::Admitted;
-                Answer::Send
+                HostAction::Send
             }
             Signal::Nack(stream, refused) => {
                 request.standing = Standing::Refused(refused);
                 self.release(stream, None, channel);
-                if refused == first { Answer::Nothing } else { Answer::Release(refused) }
+                if refused == first { HostAction::Nothing } else { HostAction::Release(refused) }
             }
             Signal::Probe(_) | Signal::Release(..) => {
                 unreachable!("probes and releases end at switches")
@@ -333,7 +333,7 @@ impl AdmissionController {
 
 /// Action of a host on the response to its probe.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Answer {
+pub(crate) enum HostAction {
     /// Start sending.
     Send,
     /// Release the reservations up to the node before the one that sends on this channel.

@@ -11,7 +11,7 @@
 
 use super::outbox::Outbox;
 use super::sources::Sources;
-use crate::admission::{Answer, AdmissionController, Onward, Way};
+use crate::admission::{AdmissionController, HostAction, Onward, Way};
 use crate::messages::Messages;
 use crate::traffic::Source;
 use crate::{ClassId, Content, Ledger, MessageSlot, Packet, Plan, Request, Signal, StreamId};
@@ -98,12 +98,12 @@ impl Admission {
         let path = self.plan.path(packet.path_set, here, destination);
         let path = path.expect("a probe took this path");
         match self.controller.answered(signal, [path[0], path[1]], now) {
-            Answer::Send => return Some(source),
-            Answer::Release(refused) => {
+            HostAction::Send => return Some(source),
+            HostAction::Release(refused) => {
                 let release = Signal::Release(signal.stream(), refused);
                 self.send(release, class, (here, destination), outbox, now);
             }
-            Answer::Nothing => {}
+            HostAction::Nothing => {}
         }
         self.order_weights(outbox);
         None
