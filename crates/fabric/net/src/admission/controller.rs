@@ -46,7 +46,7 @@ pub struct Request {
     /// Time of the request.
     pub asked: Option<Time>,
     /// Arrival of the response at the host.
-    pub answered: Option<Time>,
+    pub responded: Option<Time>,
     /// Expiry of the stream's first expired lease, if any.
     pub lapsed: Option<Time>,
 }
@@ -54,7 +54,7 @@ pub struct Request {
 impl Request {
     /// Returns the time from the request to the response.
     pub fn set_up(&self) -> Option<Span> {
-        Some(self.answered?.since(self.asked?))
+        Some(self.responded?.since(self.asked?))
     }
 }
 
@@ -101,7 +101,7 @@ impl AdmissionController {
             rate: stream.solicited_bytes_per_s(),
             standing: Standing::Silent,
             asked: None,
-            answered: None,
+            responded: None,
             lapsed: None,
         };
         let weights = Weights::new(plan, &admission);
@@ -147,7 +147,7 @@ impl AdmissionController {
             return true;
         }
         let request = &mut self.requests[stream.index()];
-        (request.standing, request.answered) = (Standing::Refused(channel), Some(now));
+        (request.standing, request.responded) = (Standing::Refused(channel), Some(now));
         false
     }
 
@@ -211,14 +211,14 @@ impl AdmissionController {
 
     /// Handles the response to a probe at the requesting host, whose streams take `channel` to a
     /// switch and from there `first`. Returns the action of the host.
-    pub(crate) fn answered(
+    pub(crate) fn handle_response(
         &mut self,
         signal: Signal,
         [channel, first]: [ChannelId; 2],
         now: Time,
     ) -> HostAction {
         let request = &mut self.requests[signal.stream().index()];
-        request.answered = Some(now);
+        request.responded = Some(now);
         match signal {
             Signal::Ack(_) => {
                 request.standing = Standing::Admitted;
@@ -251,9 +251,9 @@ impl AdmissionController {
     }
 
     /// Records the response to a probe that has arrived at a crashed host, which takes no action.
-    pub(crate) fn ignored(&mut self, signal: Signal, now: Time) {
+    pub(crate) fn ignore_response(&mut self, signal: Signal, now: Time) {
         let request = &mut self.requests[signal.stream().index()];
-        request.answered = Some(now);
+        request.responded = Some(now);
         request.standing = match signal {
             Signal::Nack(_, refused) => Standing::Refused(refused),
             _ => Standing::Admitted,

@@ -40,7 +40,7 @@ fn leased_controller(rates: &[u64], channels: usize, lease: Option<Span>) -> Adm
         rate: *rate,
         standing: Standing::Silent,
         asked: None,
-        answered: None,
+        responded: None,
         lapsed: None,
     };
     AdmissionController::of(Arc::new(plan), rates.iter().map(request).collect(), channels)
@@ -89,9 +89,9 @@ impl Way<'_> {
     }
 
     /// Returns the action of the host on the response.
-    fn answered(&self, controller: &mut AdmissionController, answer: Signal) -> HostAction {
+    fn respond(&self, controller: &mut AdmissionController, response: Signal) -> HostAction {
         let first = [self.0[0], self.0[1]].map(channel);
-        controller.answered(answer, first, self.1)
+        controller.handle_response(response, first, self.1)
     }
 
     fn begin(&self, controller: &mut AdmissionController, of: StreamId) -> bool {
@@ -104,8 +104,8 @@ impl Way<'_> {
         if !controller.ask(of, channel(self.0[0]), Time::ZERO) {
             return false;
         }
-        let answer = self.go(controller, Signal::Probe(of));
-        match self.answered(controller, answer) {
+        let response = self.go(controller, Signal::Probe(of));
+        match self.respond(controller, response) {
             HostAction::Send => true,
             HostAction::Nothing => false,
             HostAction::Release(refused) => {
@@ -150,7 +150,7 @@ fn a_refusal_in_the_middle_leaves_nothing_behind() {
     let nack = Signal::Nack(stream(1), channel(2));
     assert_eq!(long.read(&mut controller, probe, 1), Onward::Ends(nack));
     assert_eq!(reserved(&controller), [60, 60, 60, 60], "a node that refuses reserves nothing");
-    assert_eq!(long.answered(&mut controller, nack), HostAction::Release(channel(2)));
+    assert_eq!(long.respond(&mut controller, nack), HostAction::Release(channel(2)));
     assert_eq!(reserved(&controller), [0, 60, 60, 60], "the adapter itself");
     let release = Signal::Release(stream(1), channel(2));
     assert_eq!(long.read(&mut controller, release, 0), Onward::Ends(release), "s1 is next");
@@ -175,7 +175,7 @@ fn an_adapter_refuses_itself_and_the_first_switch_needs_no_release() {
     assert!(controller.ask(stream(2), channel(0), Time::ZERO));
     let nack = Signal::Nack(stream(2), channel(1));
     assert_eq!(way.read(&mut controller, Signal::Probe(stream(2)), 0), Onward::Ends(nack));
-    assert_eq!(way.answered(&mut controller, nack), HostAction::Nothing);
+    assert_eq!(way.respond(&mut controller, nack), HostAction::Nothing);
     assert_eq!(controller.ledger().reserved(channel(0)), 0);
 }
 
@@ -196,7 +196,7 @@ fn a_host_in_transit_refuses_what_its_link_has_no_room_for() {
     assert_eq!(way.reach(&mut controller, nack, 3), (nack, true));
     let reserved = |controller: &AdmissionController| [0, 1, 2, 4, 5].map(|of| controller.ledger().reserved(channel(of)));
     assert_eq!(reserved(&controller), [60, 60, 60, 60, 0], "the host's own stream has the last");
-    assert_eq!(way.answered(&mut controller, nack), HostAction::Release(channel(4)));
+    assert_eq!(way.respond(&mut controller, nack), HostAction::Release(channel(4)));
     let release = Signal::Release(stream(1), channel(4));
     assert_eq!(way.reach(&mut controller, release, 0), (release, false));
     assert_eq!(way.reach(&mut controller, release, 1), (release, true));
@@ -233,7 +233,7 @@ fn what_a_crashed_stream_has_reserved_ends_with_its_leases() {
     assert!(way.begin(&mut controller, stream(0)));
     let ack = Onward::Ends(Signal::Ack(stream(0)));
     assert_eq!(way.then(1).read(&mut controller, probe(0), 0), ack);
-    assert_eq!(way.then(2).answered(&mut controller, Signal::Ack(stream(0))), HostAction::Send);
+    assert_eq!(way.then(2).respond(&mut controller, Signal::Ack(stream(0))), HostAction::Send);
     // A single packet leaves at 5 and is read at 6.
     controller.renew(stream(0), (None, channel(0)), at(5));
     controller.renew(stream(0), (Some(channel(0)), channel(1)), at(6));
@@ -241,7 +241,7 @@ fn what_a_crashed_stream_has_reserved_ends_with_its_leases() {
     assert!(other.then(15).begin(&mut controller, stream(1)));
     let nack = Signal::Nack(stream(1), channel(1));
     assert_eq!(other.then(16).read(&mut controller, probe(1), 0), Onward::Ends(nack));
-    assert_eq!(other.then(16).answered(&mut controller, nack), HostAction::Nothing);
+    assert_eq!(other.then(16).respond(&mut controller, nack), HostAction::Nothing);
     assert!(other.then(16).begin(&mut controller, stream(2)));
     let ack = Onward::Ends(Signal::Ack(stream(2)));
     assert_eq!(other.then(17).read(&mut controller, probe(2), 0), ack);
@@ -339,9 +339,9 @@ impl Story {
             Self::Signal(signal, place) => match way.reach(controller, signal, place) {
                 (signal, false) => Self::Signal(signal, place + 1),
                 (Signal::Release(..), true) => Self::Over,
-                (answer, true) => Self::Response(answer),
+                (response, true) => Self::Response(response),
             },
-            Self::Response(answer) => match way.answered(controller, answer) {
+            Self::Response(response) => match way.respond(controller, response) {
                 HostAction::Send => Self::Sends(0),
                 HostAction::Release(by) => Self::Signal(Signal::Release(of, by), 0),
                 HostAction::Nothing => Self::Over,
@@ -357,8 +357,8 @@ impl Story {
             }
             Self::Crashed(signal, place) => match way.reach(controller, signal, place) {
                 (signal, false) => Self::Crashed(signal, place + 1),
-                (answer, true) => {
-                    controller.ignored(answer, way.1);
+                (response, true) => {
+                    controller.ignore_response(response, way.1);
                     Self::Over
                 }
             },

@@ -91,13 +91,13 @@ impl Admission {
         }
         let source = self.sources[signal.stream().index()];
         if sources.get(source).has_crashed(now) {
-            self.controller.ignored(signal, now);
+            self.controller.ignore_response(signal, now);
             return None;
         }
         let destination = self.controller.requests()[signal.stream().index()].destination;
         let path = self.plan.path(packet.path_set, here, destination);
         let path = path.expect("a probe took this path");
-        match self.controller.answered(signal, [path[0], path[1]], now) {
+        match self.controller.handle_response(signal, [path[0], path[1]], now) {
             HostAction::Send => return Some(source),
             HostAction::Release(refused) => {
                 let release = Signal::Release(signal.stream(), refused);

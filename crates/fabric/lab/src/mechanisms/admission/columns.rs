@@ -196,7 +196,7 @@ fn requests(names: &Names, rows: &[Row]) -> Table {
         .known(
             ("answered_ps", "ps"),
             "time of the response, if there was one",
-            ps(|of| of.answered.map(Time::as_ps)),
+            ps(|of| of.responded.map(Time::as_ps)),
         )
         .known(
             ("set_up_ps", "ps"),
