@@ -41,7 +41,7 @@ mod tests;
 mod weights;
 
 pub(crate) use controller::{AdmissionController, HostAction, Onward, Way};
-pub use controller::{Request, Standing as StreamStanding};
+pub use controller::{Request, StreamState};
 pub use ledger::Ledger;
 
 use crate::{Plan, Priority, StreamId};

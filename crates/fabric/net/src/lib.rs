@@ -51,7 +51,7 @@ mod window;
 mod wormhole;
 
 pub use adapter::{Adapter, Next, Turn};
-pub use admission::{AdmissionPlan, Ledger, Request, Signal, StreamStanding};
+pub use admission::{AdmissionPlan, Ledger, Request, Signal, StreamState};
 pub use bare_names::accept_bare_names;
 pub use channel::ChannelPlan;
 pub use credit_loss::CreditLossPlan;

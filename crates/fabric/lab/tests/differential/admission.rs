@@ -10,7 +10,7 @@ use gingham_net::traffic::{
     StreamPlan,
 };
 use gingham_net::{
-    AdmissionPlan, ClassPlan, LaneChoice, Plan, PostPlan, Priority, StreamStanding, WhenFull,
+    AdmissionPlan, ClassPlan, LaneChoice, Plan, PostPlan, Priority, StreamState, WhenFull,
 };
 use gingham_topology::{ChannelId, EndpointId, NodeId};
 use std::collections::BTreeMap;
@@ -204,8 +204,8 @@ fn reaches_in_transit(plan: Plan) -> [(&'static str, bool); 4] {
     let requests = simulation.endpoints().requests();
     let requests: Vec<_> = requests.iter().filter(over_hosts).collect();
     let refused = |holds: &dyn Fn(&gingham_net::Request, NodeId) -> bool| {
-        requests.iter().any(|of| match of.standing {
-            StreamStanding::Refused(link) => holds(of, plan.ends(link).source.node),
+        requests.iter().any(|of| match of.state {
+            StreamState::Refused(link) => holds(of, plan.ends(link).source.node),
             _ => false,
         })
     };
@@ -213,13 +213,13 @@ fn reaches_in_transit(plan: Plan) -> [(&'static str, bool); 4] {
     let is_over = matches!(simulation.status(), gingham_net::Status::Drained);
     let ledger = simulation.endpoints().ledger().unwrap();
     let under_way = |of: &&gingham_net::Request| {
-        matches!(of.standing, StreamStanding::Asking | StreamStanding::Admitted)
+        matches!(of.state, StreamState::Asking | StreamState::Admitted)
     };
     let all_over = is_over && !simulation.endpoints().requests().iter().any(|of| under_way(&of));
     let crashes = plan.admission.as_ref().is_some_and(|of| of.lease.is_some());
     assert!(!all_over || crashes || ledger.is_empty(), "what has ended has released");
     [
-        ("admitted over a host", requests.iter().any(|of| of.standing == StreamStanding::Ended)),
+        ("admitted over a host", requests.iter().any(|of| of.state == StreamState::Ended)),
         ("refused by a switch", refused(&|_, by| plan.is_switch(by))),
         ("refused by a host in transit", refused(&|of, by| !plan.is_switch(by) && by != own(of))),
         ("nothing reserved after all that", ledger.is_empty() && !requests.is_empty()),
@@ -236,27 +236,27 @@ fn reaches(plan: Plan) -> [(&'static str, bool); 6] {
     let endpoints = simulation.endpoints();
     let requests = endpoints.requests();
     let ledger = endpoints.ledger().unwrap();
-    let any = |holds: fn(StreamStanding) -> bool| requests.iter().any(|of| holds(of.standing));
+    let any = |holds: fn(StreamState) -> bool| requests.iter().any(|of| holds(of.state));
     let is_switch = |by: NodeId| plan.is_switch(by);
     let refused = |at_switch: bool| {
-        let by = |of: &gingham_net::Request| match of.standing {
-            StreamStanding::Refused(link) => is_switch(plan.ends(link).source.node) == at_switch,
+        let by = |of: &gingham_net::Request| match of.state {
+            StreamState::Refused(link) => is_switch(plan.ends(link).source.node) == at_switch,
             _ => false,
         };
         requests.iter().any(by)
     };
     let is_over = matches!(simulation.status(), gingham_net::Status::Drained)
-        && !any(|of| matches!(of, StreamStanding::Asking | StreamStanding::Admitted));
+        && !any(|of| matches!(of, StreamState::Asking | StreamState::Admitted));
     assert!(!is_over || crashes || ledger.is_empty(), "what has ended has released");
     [
-        ("admitted", any(|of| matches!(of, StreamStanding::Admitted | StreamStanding::Ended))),
+        ("admitted", any(|of| matches!(of, StreamState::Admitted | StreamState::Ended))),
         ("a lease was over", requests.iter().any(|of| of.lapsed.is_some())),
-        ("ended", any(|of| of == StreamStanding::Ended)),
+        ("ended", any(|of| of == StreamState::Ended)),
         ("refused by an adapter", refused(false)),
         ("refused by a switch", refused(true)),
         (
             "nothing reserved after all that",
-            ledger.is_empty() && any(|of| of == StreamStanding::Ended),
+            ledger.is_empty() && any(|of| of == StreamState::Ended),
         ),
     ]
 }

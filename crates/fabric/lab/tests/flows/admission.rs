@@ -13,7 +13,7 @@ use gingham_net::traffic::{
     DataPlan, DeadlinePlan, FirstFrame, FramePlan, FrameSizes, LaterPlan, MessagePlan, SourcePlan,
     Spread, StreamPlan,
 };
-use gingham_net::{AdmissionPlan, Content, Plan, Priority, Signal, StreamStanding};
+use gingham_net::{AdmissionPlan, Content, Plan, Priority, Signal, StreamState};
 use gingham_topology::EndpointId;
 use gingham_topology::routing::{Algorithm, Form, UpDown, route};
 use std::sync::Arc;
@@ -147,9 +147,9 @@ fn ledgers_are_as_probes_and_releases_leave_them() {
         }
         assert_eq!(seen, course);
         let requests = simulation.endpoints().requests();
-        let standings = requests.iter().map(|request| request.standing);
-        let refused = StreamStanding::Refused(channel(&plan.fabric, "s1", "s2"));
-        assert_eq!(standings.collect::<Vec<_>>(), [StreamStanding::Ended, refused]);
+        let states = requests.iter().map(|request| request.state);
+        let refused = StreamState::Refused(channel(&plan.fabric, "s1", "s2"));
+        assert_eq!(states.collect::<Vec<_>>(), [StreamState::Ended, refused]);
         assert_eq!(requests[0].set_up(), Some(Span::from_ps(335)));
         assert_eq!(requests[1].set_up(), Some(Span::from_ps(335)));
         assert!(simulation.endpoints().ledger().unwrap().is_empty());

@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 /// State of a stream's admission.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Standing {
+pub enum StreamState {
     /// Not requested yet.
     #[default]
     Silent,
@@ -42,7 +42,7 @@ pub struct Request {
     /// Requested rate, in bytes of payload per second.
     pub rate: u64,
     /// State of the admission.
-    pub standing: Standing,
+    pub state: StreamState,
     /// Time of the request.
     pub asked: Option<Time>,
     /// Arrival of the response at the host.
@@ -99,7 +99,7 @@ impl AdmissionController {
             source: source.endpoint,
             destination: stream.destination,
             rate: stream.solicited_bytes_per_s(),
-            standing: Standing::Silent,
+            state: StreamState::Silent,
             asked: None,
             responded: None,
             lapsed: None,
@@ -131,7 +131,7 @@ impl AdmissionController {
     /// Whether a stream may not send yet, or never.
     pub(crate) fn holds(&self, class: ClassId, stream: StreamId) -> bool {
         self.plan.classes[class.index()]
-            && !matches!(self.request(stream).standing, Standing::Admitted | Standing::Ended)
+            && !matches!(self.request(stream).state, StreamState::Admitted | StreamState::Ended)
     }
 
     fn request(&self, stream: StreamId) -> &Request {
@@ -142,12 +142,12 @@ impl AdmissionController {
     /// send a probe; otherwise the adapter has refused.
     pub(crate) fn ask(&mut self, stream: StreamId, channel: ChannelId, now: Time) -> bool {
         let request = &mut self.requests[stream.index()];
-        (request.standing, request.asked) = (Standing::Asking, Some(now));
+        (request.state, request.asked) = (StreamState::Asking, Some(now));
         if self.reserve(stream, channel, now) {
             return true;
         }
         let request = &mut self.requests[stream.index()];
-        (request.standing, request.responded) = (Standing::Refused(channel), Some(now));
+        (request.state, request.responded) = (StreamState::Refused(channel), Some(now));
         false
     }
 
@@ -205,7 +205,7 @@ impl AdmissionController {
     pub(crate) fn pass(&mut self, stream: StreamId, input: Option<ChannelId>, output: ChannelId) {
         self.release(stream, input, output);
         if input.is_none() {
-            self.requests[stream.index()].standing = Standing::Ended;
+            self.requests[stream.index()].state = StreamState::Ended;
         }
     }
 
@@ -221,11 +221,11 @@ impl AdmissionController {
         request.responded = Some(now);
         match signal {
             Signal::Ack(_) => {
-                request.standing = Standing::Admitted;
+                request.state = StreamState::Admitted;
                 HostAction::Send
             }
             Signal::Nack(stream, refused) => {
-                request.standing = Standing::Refused(refused);
+                request.state = StreamState::Refused(refused);
                 self.release(stream, None, channel);
                 if refused == first { HostAction::Nothing } else { HostAction::Release(refused) }
             }
@@ -254,9 +254,9 @@ impl AdmissionController {
     pub(crate) fn ignore_response(&mut self, signal: Signal, now: Time) {
         let request = &mut self.requests[signal.stream().index()];
         request.responded = Some(now);
-        request.standing = match signal {
-            Signal::Nack(_, refused) => Standing::Refused(refused),
-            _ => Standing::Admitted,
+        request.state = match signal {
+            Signal::Nack(_, refused) => StreamState::Refused(refused),
+            _ => StreamState::Admitted,
         };
     }
 

@@ -1,6 +1,6 @@
 //! Decisions of the admission controller by hand, and property tests of its ledgers.
 
-use super::controller::{AdmissionController, HostAction, Onward, Request, Standing, Way as Place};
+use super::controller::{AdmissionController, HostAction, Onward, Request, StreamState, Way as Place};
 use super::*;
 use crate::ClassId;
 use gingham_kernel::{Span, Time};
@@ -38,7 +38,7 @@ fn leased_controller(rates: &[u64], channels: usize, lease: Option<Span>) -> Adm
         source: EndpointId::new(0),
         destination: EndpointId::new(1),
         rate: *rate,
-        standing: Standing::Silent,
+        state: StreamState::Silent,
         asked: None,
         responded: None,
         lapsed: None,
@@ -155,7 +155,7 @@ fn a_refusal_in_the_middle_leaves_nothing_behind() {
     let release = Signal::Release(stream(1), channel(2));
     assert_eq!(long.read(&mut controller, release, 0), Onward::Ends(release), "s1 is next");
     assert_eq!(reserved(&controller), [0, 0, 60, 60]);
-    assert_eq!(controller.requests()[1].standing, Standing::Refused(channel(2)));
+    assert_eq!(controller.requests()[1].state, StreamState::Refused(channel(2)));
     // 40 more fit exactly; after both have ended nothing is reserved.
     assert!(long.ask(&mut controller, stream(2)));
     assert_eq!(reserved(&controller), [40, 40, 100, 100]);
@@ -169,7 +169,7 @@ fn an_adapter_refuses_itself_and_the_first_switch_needs_no_release() {
     let mut controller = controller(&[101, 80, 30], 3);
     let way = over(&[0, 1]);
     assert!(!way.ask(&mut controller, stream(0)));
-    assert_eq!(controller.requests()[0].standing, Standing::Refused(channel(0)));
+    assert_eq!(controller.requests()[0].state, StreamState::Refused(channel(0)));
     assert!(controller.ledger().is_empty());
     assert!(over(&[2, 1]).ask(&mut controller, stream(1)));
     assert!(controller.ask(stream(2), channel(0), Time::ZERO));
@@ -213,7 +213,7 @@ fn a_switch_refuses_what_comes_back_to_it_from_a_host_in_transit() {
     let (way, other) = (OVER_A_HOST, over(&[3, 5, 6]));
     assert!(other.ask(&mut controller, stream(0)));
     assert!(!way.ask(&mut controller, stream(1)));
-    assert_eq!(controller.requests()[1].standing, Standing::Refused(channel(5)));
+    assert_eq!(controller.requests()[1].state, StreamState::Refused(channel(5)));
     assert_eq!([0, 1, 2, 4].map(|of| controller.ledger().reserved(channel(of))), [0; 4]);
     assert!(way.ask(&mut controller, stream(2)));
     assert_eq!(controller.ledger().reserved(channel(4)), 40);

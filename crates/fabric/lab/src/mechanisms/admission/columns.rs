@@ -10,7 +10,7 @@ use crate::record::messages::Names;
 use crate::record::view::RunView;
 use gingham_kernel::{Rate, Span, Time};
 use gingham_net::measure::over_streams;
-use gingham_net::{ClassId, Ends, Request, StreamStanding};
+use gingham_net::{ClassId, Ends, Request, StreamState};
 use gingham_results::{Builder, Ratio, Table, real};
 use gingham_topology::ChannelId;
 use schemars::JsonSchema;
@@ -54,8 +54,8 @@ impl AdmissionSummary {
         let asked: Vec<&Request> =
             requests.iter().filter(|of| of.class == id && of.asked.is_some()).collect();
         let refused = |by_switch: bool| {
-            let is_it = |of: &&&Request| match of.standing {
-                StreamStanding::Refused(link) => {
+            let is_it = |of: &&&Request| match of.state {
+                StreamState::Refused(link) => {
                     view.plan().is_switch(view.plan().ends(link).source.node) == by_switch
                 }
                 _ => false,
@@ -84,7 +84,7 @@ impl AdmissionSummary {
 }
 
 fn is_admitted(request: &Request) -> bool {
-    matches!(request.standing, StreamStanding::Admitted | StreamStanding::Ended)
+    matches!(request.state, StreamState::Admitted | StreamState::Ended)
 }
 
 /// Describes how many streams of a class were refused, and the link with the most refusals, if
@@ -95,7 +95,7 @@ pub(crate) fn refusals(view: &RunView<'_>, id: ClassId) -> Option<String> {
     let of_class = |request: &&Request| request.class == id && request.asked.is_some();
     for request in view.simulation.endpoints().requests().iter().filter(of_class) {
         asked += 1;
-        if let StreamStanding::Refused(link) = request.standing {
+        if let StreamState::Refused(link) = request.state {
             refused += 1;
             *by_link.entry(link).or_default() += 1;
         }
@@ -114,24 +114,24 @@ pub(crate) fn refusals(view: &RunView<'_>, id: ClassId) -> Option<String> {
 /// Names of stream states.
 const STANDINGS: [&str; 5] = ["silent", "asking", "admitted", "refused", "ended"];
 
-fn standing(request: &Request) -> usize {
-    match request.standing {
-        StreamStanding::Silent => 0,
-        StreamStanding::Asking => 1,
-        StreamStanding::Admitted => 2,
-        StreamStanding::Refused(_) => 3,
-        StreamStanding::Ended => 4,
+fn state(request: &Request) -> usize {
+    match request.state {
+        StreamState::Silent => 0,
+        StreamState::Asking => 1,
+        StreamState::Admitted => 2,
+        StreamState::Refused(_) => 3,
+        StreamState::Ended => 4,
     }
 }
 
 pub(crate) fn tables(names: &Names, view: &RunView<'_>) -> [Table; 2] {
     let (plan, endpoints) = (view.plan(), view.simulation.endpoints());
-    let refused_by = |request: &Request| match request.standing {
-        StreamStanding::Refused(link) => plan.fabric.node(plan.ends(link).source.node).name.clone(),
+    let refused_by = |request: &Request| match request.state {
+        StreamState::Refused(link) => plan.fabric.node(plan.ends(link).source.node).name.clone(),
         _ => String::new(),
     };
-    let no_room = |request: &Request| match request.standing {
-        StreamStanding::Refused(link) => plan.fabric.channel_name(link),
+    let no_room = |request: &Request| match request.state {
+        StreamState::Refused(link) => plan.fabric.channel_name(link),
         _ => String::new(),
     };
     let rows: Vec<Row> = (0..)
@@ -186,7 +186,7 @@ fn requests(names: &Names, rows: &[Row]) -> Table {
             "standing",
             "state at the end of the run",
             STANDINGS.map(str::to_owned).into(),
-            |row| standing(&row.request),
+            |row| state(&row.request),
         )
         .texts("refused_by", "node that refused it, if any", |row| row.refused_by.clone())
         .texts("no_room_on", "link without enough free bandwidth, if it was refused", |row| {
