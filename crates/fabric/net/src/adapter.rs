@@ -439,8 +439,8 @@ impl Adapter {
                 if let Some(bucket) = delaying(&mut self.beside().policers, packet.class) {
                     bucket.take(now, packet.payload_bytes);
                 }
-                let standing = flows.took(flow, messages, packet.payload_bytes, is_last, now);
-                self.turns(place).took_of_flow(in_ring, standing);
+                let state = flows.took(flow, messages, packet.payload_bytes, is_last, now);
+                self.turns(place).took_of_flow(in_ring, state);
                 packet
             }
         };

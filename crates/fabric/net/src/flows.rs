@@ -41,7 +41,7 @@ pub(crate) struct Held {
 
 /// State of a flow after a packet of it was taken.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Standing {
+pub(crate) enum FlowState {
     /// The flow has another packet, within its window.
     MayGo,
     /// The flow has another packet, which waits for an acknowledgement.
@@ -146,7 +146,7 @@ impl Flows {
         payload_bytes: u32,
         is_done: bool,
         now: Time,
-    ) -> Standing {
+    ) -> FlowState {
         let flow = self.get_mut(id);
         if is_done {
             flow.queue.pop_front(messages);
@@ -168,11 +168,11 @@ impl Flows {
             self.note(id, Hold::Tokens, from, now);
         }
         if self.get(id).queue.is_empty() {
-            Standing::Empty
+            FlowState::Empty
         } else if self.waits_from(id, now) {
-            Standing::MayGo
+            FlowState::MayGo
         } else {
-            Standing::Shut
+            FlowState::Shut
         }
     }
 
@@ -184,7 +184,7 @@ impl Flows {
         packets: u32,
         marked: bool,
         now: Time,
-    ) -> Option<Standing> {
+    ) -> Option<FlowState> {
         let flow = self.get_mut(id);
         if flow.is_acknowledged {
             let left = flow.in_flight_packets.checked_sub(packets);
@@ -206,7 +206,7 @@ impl Flows {
                 flow.shut_since = None;
                 self.note(id, Hold::Window, from, now);
                 self.waits_for_pace(id, now.max(from));
-                Some(Standing::MayGo)
+                Some(FlowState::MayGo)
             }
             // The response has reduced the window. Other holds end here, except the rate limit,
             // whose hold was counted in advance.
@@ -215,7 +215,7 @@ impl Flows {
                 if let Some(from) = flow.short_since.take() {
                     self.note(id, Hold::Tokens, from, now);
                 }
-                Some(Standing::Shut)
+                Some(FlowState::Shut)
             }
             _ => None,
         }

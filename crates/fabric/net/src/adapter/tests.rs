@@ -5,7 +5,7 @@ mod sending;
 mod turns;
 
 use super::*;
-use crate::flows::Standing;
+use crate::flows::FlowState;
 use crate::traffic::{MessagePlan, SourcePlan};
 use crate::{
     AckPlan, Answered, Arbitration, ChannelPlan, ClassPlan, Content, FlowKey, FollowPlan, Hold,
@@ -184,9 +184,9 @@ impl Sender {
     fn acknowledged(&mut self, flow: FlowId, now: u64) {
         let priority = self.plan.classes[self.flows.get(flow).key.class.index()].priority;
         match self.flows.acknowledged(flow, 1, false, at(now)) {
-            Some(Standing::MayGo) => self.adapter.reopen(flow, VcClass(0), priority),
-            Some(Standing::Shut) => self.adapter.shut(flow, VcClass(0), priority),
-            Some(Standing::Empty) | None => {}
+            Some(FlowState::MayGo) => self.adapter.reopen(flow, VcClass(0), priority),
+            Some(FlowState::Shut) => self.adapter.shut(flow, VcClass(0), priority),
+            Some(FlowState::Empty) | None => {}
         }
     }
 

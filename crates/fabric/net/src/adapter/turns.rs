@@ -11,7 +11,7 @@
 //! class waits for tokens, keeps its position and is skipped.
 
 use super::policers::{Policer, delaying};
-use crate::flows::{Flow, Flows, Standing};
+use crate::flows::{Flow, Flows, FlowState};
 use crate::messages::Messages;
 use crate::throttle::{May, Throttle};
 use crate::{FlowId, MessageSlot, Packet};
@@ -196,12 +196,12 @@ impl Turns {
     }
 
     /// Updates the ring after a packet of the flow at a position has left.
-    pub(super) fn took_of_flow(&mut self, place: usize, standing: Standing) {
+    pub(super) fn took_of_flow(&mut self, place: usize, state: FlowState) {
         let member = self.ring.remove(place).expect("a flow was picked");
-        match standing {
-            Standing::MayGo => self.ring.push_back(member),
-            Standing::Shut => {}
-            Standing::Empty => self.flows -= 1,
+        match state {
+            FlowState::MayGo => self.ring.push_back(member),
+            FlowState::Shut => {}
+            FlowState::Empty => self.flows -= 1,
         }
     }
 }

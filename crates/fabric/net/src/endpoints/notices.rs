@@ -11,7 +11,7 @@
 
 use super::Endpoints;
 use crate::congestion;
-use crate::flows::Standing;
+use crate::flows::FlowState;
 use crate::marking::Reading;
 use crate::{Arrival, Content, Created, FlowId, Message, Notice, Order, Packet, Stay};
 use gingham_kernel::{Span, Time};
@@ -185,14 +185,14 @@ impl Endpoints {
 
     fn on_acknowledged(&mut self, flow: FlowId, packets: u32, marked: u32, now: Time) {
         self.collector.on_acknowledged(flow, packets, marked, now);
-        let standing = self.flows.acknowledged(flow, packets, marked > 0, now);
-        let Some(standing) = standing else { return };
+        let state = self.flows.acknowledged(flow, packets, marked > 0, now);
+        let Some(state) = state else { return };
         self.report_held();
         let waiting = self.flows.get(flow).queue.front().expect("it has something to send");
         let (priority, vc_class) = self.messages.level_of(waiting);
         let endpoint = self.flows.get(flow).key.source;
         let adapter = self.outbox.adapter(endpoint);
-        if standing == Standing::MayGo {
+        if state == FlowState::MayGo {
             adapter.reopen(flow, vc_class, priority);
             self.outbox.order_send(endpoint);
         } else {

@@ -324,7 +324,7 @@ impl Both {
                 let (flow, class, destination) = self.under_way.remove(which);
                 self.lists.acknowledged.push((class, destination));
                 self.lists.settle();
-                if self.sender.flows.acknowledged(flow, 1, false, at(self.now)) == Some(Standing::MayGo)
+                if self.sender.flows.acknowledged(flow, 1, false, at(self.now)) == Some(FlowState::MayGo)
                 {
                     let Control { level: priority, group, .. } = self.lists.setting[class];
                     let vc_class = VcClass(u8::try_from(group).unwrap());
