@@ -28,7 +28,7 @@ impl Average {
     /// Updates the average: the quantity had this value from the last update until `now`. A second
     /// update of an instant has no effect.
     #[expect(clippy::cast_precision_loss, reason = "times of a run, as a ratio")]
-    pub(super) fn tell(&mut self, quantity: f64, now: Time, over: Span) {
+    pub(super) fn observe(&mut self, quantity: f64, now: Time, over: Span) {
         if now <= self.until {
             return;
         }
@@ -50,12 +50,12 @@ mod tests {
     fn half_is_forgotten_in_ln_2_of_the_time() {
         let over = Span::from_ps(1_000_000);
         let mut average = Average::ZERO;
-        average.tell(4.0, Time::from_ps(693_147), over);
+        average.observe(4.0, Time::from_ps(693_147), over);
         assert!((average.value() - 2.0).abs() < 1e-5);
         // Two steps give the result of one; a second update of an instant has no effect.
-        average.tell(0.0, Time::from_ps(1_000_000), over);
-        average.tell(9.0, Time::from_ps(1_000_000), over);
-        average.tell(0.0, Time::from_ps(1_386_294), over);
+        average.observe(0.0, Time::from_ps(1_000_000), over);
+        average.observe(9.0, Time::from_ps(1_000_000), over);
+        average.observe(0.0, Time::from_ps(1_386_294), over);
         assert!((average.value() - 1.0).abs() < 1e-5);
     }
 }

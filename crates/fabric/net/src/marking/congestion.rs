@@ -25,7 +25,7 @@ use gingham_topology::{ChannelId, Fabric, NodeId};
 
 /// A packet in a buffer.
 #[derive(Clone, Copy, Debug)]
-struct Standing {
+struct Buffered {
     came: Time,
     output: ChannelId,
     blocks: u32,
@@ -34,7 +34,7 @@ struct Standing {
     left: Time,
 }
 
-impl Standing {
+impl Buffered {
     fn waits(&self) -> bool {
         self.left == Time::MAX
     }
@@ -60,7 +60,7 @@ pub(crate) struct Congestion {
     triggers: Triggers,
     lane_count: usize,
     /// By channel and lane: packets that were read and have not left, as far as evaluated.
-    buffers: Vec<Vec<Standing>>,
+    buffers: Vec<Vec<Buffered>>,
     outputs: Vec<Output>,
     /// Averages, if the policy uses any.
     averages: Option<Averages>,
@@ -107,28 +107,28 @@ impl Averages {
 
     /// Updates the average fill of a buffer up to `now`.
     #[inline(never)]
-    fn tell_buffer(&mut self, place: usize, standing: &[Standing], now: Time) {
+    fn observe_buffer(&mut self, place: usize, buffered: &[Buffered], now: Time) {
         let average = &mut self.fills[place];
-        let mut ends: Vec<Time> = standing.iter().map(|of| of.left).collect();
+        let mut ends: Vec<Time> = buffered.iter().map(|of| of.left).collect();
         ends.retain(|end| (average.until()..now).contains(end));
         ends.push(now);
         ends.sort_unstable();
         for end in ends {
-            let there = |of: &&Standing| of.left >= end;
-            let blocks = standing.iter().filter(there).map(|of| u64::from(of.blocks)).sum();
-            average.tell(as_f64(blocks), end, self.over);
+            let there = |of: &&Buffered| of.left >= end;
+            let blocks = buffered.iter().filter(there).map(|of| u64::from(of.blocks)).sum();
+            average.observe(as_f64(blocks), end, self.over);
         }
     }
 
     /// Updates the averages of an output up to `now`.
     #[inline(never)]
-    fn tell_output(&mut self, place: usize, output: &Output, counts_leaving: bool, now: Time) {
+    fn observe_output(&mut self, place: usize, output: &Output, counts_leaving: bool, now: Time) {
         // The tail of the last packet may have left in between.
         for end in [output.busy_until.min(now), now] {
             let is_busy = end <= output.busy_until;
             let count = output.waiting + u32::from(counts_leaving && is_busy);
-            self.counts[place].tell(count.into(), end, self.over);
-            self.shares[place].tell(if is_busy { 1.0 } else { 0.0 }, end, self.over);
+            self.counts[place].observe(count.into(), end, self.over);
+            self.shares[place].observe(if is_busy { 1.0 } else { 0.0 }, end, self.over);
         }
     }
 }
@@ -165,12 +165,12 @@ impl Congestion {
     /// Removes the packets that have left a buffer by `now`. Returns the blocks of the others.
     #[inline]
     fn go_to(&mut self, place: usize, now: Time) -> u64 {
-        let standing = &mut self.buffers[place];
+        let buffered = &mut self.buffers[place];
         if let Some(averages) = &mut self.averages {
-            averages.tell_buffer(place, standing, now);
+            averages.observe_buffer(place, buffered, now);
         }
         let mut blocks = 0;
-        standing.retain(|of| {
+        buffered.retain(|of| {
             let stays = of.left > now;
             blocks += if stays { u64::from(of.blocks) } else { 0 };
             stays
@@ -193,11 +193,11 @@ impl Congestion {
     #[inline(never)]
     fn on_full(&mut self, stay: &Stay, concerns: Concerns, now: Time) {
         let place = self.place(stay);
-        let waiting = self.buffers[place].iter_mut().filter(|standing| standing.waits());
+        let waiting = self.buffers[place].iter_mut().filter(|buffered| buffered.waits());
         if concerns == Concerns::Buffer {
-            return waiting.for_each(|standing| standing.flag = Some(Trigger::Input));
+            return waiting.for_each(|buffered| buffered.flag = Some(Trigger::Input));
         }
-        let mut outputs: Vec<_> = waiting.map(|standing| standing.output).collect();
+        let mut outputs: Vec<_> = waiting.map(|buffered| buffered.output).collect();
         outputs.sort_unstable();
         outputs.dedup();
         for output in outputs {
@@ -223,10 +223,10 @@ impl Congestion {
 
     /// Updates the averages of an output up to `now`, if there are any.
     #[inline]
-    fn tell_output(&mut self, output: ChannelId, now: Time) {
+    fn observe_output(&mut self, output: ChannelId, now: Time) {
         if let Some(averages) = &mut self.averages {
             let (place, counts_leaving) = (output.index(), self.triggers.counts_leaving);
-            averages.tell_output(place, &self.outputs[place], counts_leaving, now);
+            averages.observe_output(place, &self.outputs[place], counts_leaving, now);
         }
     }
 
@@ -239,9 +239,9 @@ impl Congestion {
         }
         for beside in &self.inputs[self.targets[input.index()].index()] {
             let first = beside.index() * self.lane_count;
-            for standing in self.buffers[first..first + self.lane_count].iter_mut().flatten() {
-                if standing.output == output && standing.waits() {
-                    standing.flag = Some(trigger);
+            for buffered in self.buffers[first..first + self.lane_count].iter_mut().flatten() {
+                if buffered.output == output && buffered.waits() {
+                    buffered.flag = Some(trigger);
                 }
             }
         }
@@ -253,20 +253,20 @@ impl Mark for Congestion {
         let Stay { came, wire_bytes, output, .. } = *stay;
         let place = self.place(stay);
         if let Some(averages) = &mut self.averages {
-            averages.tell_buffer(place, &self.buffers[place], now);
+            averages.observe_buffer(place, &self.buffers[place], now);
         }
         let blocks = PacketsPlan::blocks(wire_bytes);
         let blocks = u32::try_from(blocks).expect("a packet is below 4 GiB");
-        let standing = Standing { came, output, blocks, flag: None, left: Time::MAX };
-        self.buffers[place].push(standing);
-        self.tell_output(output, now);
+        let buffered = Buffered { came, output, blocks, flag: None, left: Time::MAX };
+        self.buffers[place].push(buffered);
+        self.observe_output(output, now);
         self.outputs[output.index()].waiting += 1;
     }
 
     fn settled(&mut self, stay: &Stay, has_space: bool, now: Time) {
         let place = self.place(stay);
         let blocks = self.go_to(place, now);
-        self.tell_output(stay.output, now);
+        self.observe_output(stay.output, now);
         if let Some(span) = self.triggers.spare_blocked
             && !has_space
         {
@@ -284,11 +284,11 @@ impl Mark for Congestion {
 
     fn forwarded(&mut self, stay: &Stay, left: Time, now: Time) -> Option<Trigger> {
         let place = self.place(stay);
-        let standing = self.buffers[place].iter_mut().find(|standing| standing.came == stay.came);
-        let standing = standing.expect("what starts was read");
-        standing.left = left;
-        let flag = standing.flag;
-        self.tell_output(stay.output, now);
+        let buffered = self.buffers[place].iter_mut().find(|buffered| buffered.came == stay.came);
+        let buffered = buffered.expect("what starts was read");
+        buffered.left = left;
+        let flag = buffered.flag;
+        self.observe_output(stay.output, now);
         let of = &mut self.outputs[stay.output.index()];
         of.waiting -= 1;
         of.busy_until = left;
