@@ -31,7 +31,7 @@ mod packet;
 mod pauses;
 mod reading;
 mod simulation;
-mod standing;
+mod buffer_fills;
 mod switches;
 mod waiters;
 mod waiting;

@@ -8,7 +8,7 @@ use crate::packets::links::{Line, Links};
 use crate::packets::packet::{Moving, PacketId, Packets, Place};
 use crate::packets::pauses::Pauses;
 use crate::packets::reading::is_plain;
-use crate::packets::standing::Standing;
+use crate::packets::buffer_fills::BufferFills;
 use crate::packets::switches::LANES;
 use crate::packets::switches::OutputBuffers;
 use crate::packets::waiting::Waiting;
@@ -42,7 +42,7 @@ pub(crate) struct Network {
     /// By channel: the lane arbiter at its start, if there are several lanes.
     pub(crate) arbiters: Vec<LaneArbiter>,
     pub(crate) waiting: Waiting,
-    pub(crate) standing: Standing,
+    pub(crate) buffer_fills: BufferFills,
     /// Packets whose heads were read at this instant, if a mechanism follows them.
     pub(crate) read: Vec<gingham_net::Stay>,
     /// Channels with possible activity since the last section.
@@ -72,7 +72,7 @@ impl Network {
             output_buffers: OutputBuffers::new(&plan, &packets_plan),
             arbiters: arbiters(&plan),
             waiting: Waiting::new(channels, !is_plain(&packets_plan)),
-            standing: Standing::new(channels, plan.lanes.count, wanted.read),
+            buffer_fills: BufferFills::new(channels, plan.lanes.count, wanted.read),
             read: Vec::new(),
             active: Bits::new(channels),
             section_ps: 0,
@@ -353,7 +353,7 @@ impl Network {
     #[expect(clippy::inline_always, reason = "it is called in one place")]
     #[inline(always)]
     fn come(&mut self, id: PacketId, channel: ChannelId, lane: u8, span_ps: u64) {
-        let Self { plan, packets_plan, clock, packets, links, standing, .. } = self;
+        let Self { plan, packets_plan, clock, packets, links, buffer_fills, .. } = self;
         let packet = packets.get_mut(id);
         let output = packet.output_at(plan, links.line(channel).target);
         let (lanes, dateline_class) = plan.lanes.allowed.onward(
@@ -374,7 +374,7 @@ impl Network {
         if self.wanted.read {
             // The endpoint may divert the packet when it is read; its ready time is known only
             // then.
-            standing.come(channel, lane, wire_bytes, arrival_ps);
+            buffer_fills.come(channel, lane, wire_bytes, arrival_ps);
             return clock.schedule(head_ps, Event::Read { channel, packet: id });
         }
         let last_ps = arrival_ps + span_ps;
@@ -394,7 +394,7 @@ impl Network {
         self.credits.leave(input, lane, wire_bytes, end_ps - came_ps);
         if self.wanted.read {
             let times = (self.clock.now(), end_ps);
-            self.standing.leave(input, lane, wire_bytes, times);
+            self.buffer_fills.leave(input, lane, wire_bytes, times);
         }
         if let Some(pauses) = &mut self.pauses {
             return pauses.leave((input, lane), wire_bytes, end_ps, &mut self.clock);

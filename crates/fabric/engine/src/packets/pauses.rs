@@ -279,9 +279,9 @@ impl Network {
     /// endpoints may divert the packet, so its ready time is known only now.
     #[inline(never)]
     pub(crate) fn tell_read(&mut self, id: PacketId, input: ChannelId) {
-        let Self { plan, clock, endpoints, packets, links, standing, .. } = self;
+        let Self { plan, clock, endpoints, packets, links, buffer_fills, .. } = self;
         let (now, moving) = (clock.now(), packets.get_mut(id));
-        let waiting_flits = standing.bytes(input, moving.lane, now);
+        let waiting_flits = buffer_fills.bytes(input, moving.lane, now);
         let at = (input, moving.lane);
         let diverted = endpoints.read(clock.time(), at, waiting_flits, &mut moving.packet);
         if let Some(into_end) = diverted {

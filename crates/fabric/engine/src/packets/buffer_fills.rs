@@ -18,7 +18,7 @@ struct Change {
 
 /// Fill of a buffer, with its pending changes.
 #[derive(Clone, Debug, Default)]
-struct Stand {
+struct Fill {
     bytes: u64,
     /// In order of time.
     coming: VecDeque<Change>,
@@ -26,13 +26,13 @@ struct Stand {
 }
 
 #[derive(Clone, Debug)]
-pub(crate) struct Standing {
+pub(crate) struct BufferFills {
     lane_count: usize,
     /// By channel and lane; empty if no result needs them.
-    buffers: Vec<Stand>,
+    buffers: Vec<Fill>,
 }
 
-impl Stand {
+impl Fill {
     /// Applies all changes up to an instant.
     fn settle(&mut self, now: u64) {
         while let Some(change) = self.coming.front().filter(|change| change.time_ps <= now) {
@@ -46,14 +46,14 @@ impl Stand {
     }
 }
 
-impl Standing {
+impl BufferFills {
     pub(crate) fn new(channels: usize, lane_count: u8, is_wanted: bool) -> Self {
         let lane_count = usize::from(lane_count);
         let buffers = if is_wanted { channels * lane_count } else { 0 };
-        Self { lane_count, buffers: vec![Stand::default(); buffers] }
+        Self { lane_count, buffers: vec![Fill::default(); buffers] }
     }
 
-    fn buffer(&mut self, input: ChannelId, lane: u8) -> Option<&mut Stand> {
+    fn buffer(&mut self, input: ChannelId, lane: u8) -> Option<&mut Fill> {
         self.buffers.get_mut(input.index() * self.lane_count + usize::from(lane))
     }
 
