@@ -66,7 +66,7 @@ pub struct Queued {
 impl Waiter {
     /// Returns a packet in a buffer with its next hop, or behind another packet if `onward` is
     /// `None`.
-    pub fn standing(at: Buffer, packet: &Packet, onward: Option<Onward>) -> Self {
+    pub fn in_buffer(at: Buffer, packet: &Packet, onward: Option<Onward>) -> Self {
         Self { at: Some(at), flow: packet.into(), path_set: Some(packet.path_set), onward }
     }
 

@@ -46,7 +46,7 @@ impl Waits<'_> {
             (self.view.left(self.network, lane), self.view.present(self.network, lane));
         for worm in self.network.buffers.present_worms(lane, (left, present)) {
             let packet = &self.context.worms.get(worm).packet;
-            found.push(Waiter::standing(at, packet, onward.take()));
+            found.push(Waiter::in_buffer(at, packet, onward.take()));
         }
     }
 

@@ -27,7 +27,7 @@ impl Waits<'_> {
             };
             let blocks = blocks_of(packet.wire_bytes);
             let onward = goes.then(|| self.onward(packet.output, packet.lanes, blocks, now));
-            found.push(Waiter::standing(at(packet), &packet.packet, onward));
+            found.push(Waiter::in_buffer(at(packet), &packet.packet, onward));
         }
         for endpoint in plan.fabric.endpoint_ids() {
             let channel = plan.fabric.endpoint_channel(endpoint);

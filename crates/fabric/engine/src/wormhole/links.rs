@@ -302,12 +302,12 @@ impl Links {
         for channel in ChannelId::first(self.inputs.len()) {
             let Some(input) = &self.inputs[channel.index()] else { continue };
             let Some(output) = self.output_of(channel, input) else { continue };
-            let standing =
-                |worm, onward| Waiter::standing(channel.into(), &worms.get(worm).packet, onward);
-            found.push(standing(input.worm(), Some(self.onward(output))));
+            let waiter =
+                |worm, onward| Waiter::in_buffer(channel.into(), &worms.get(worm).packet, onward);
+            found.push(waiter(input.worm(), Some(self.onward(output))));
             let arrived = self.arrived(channel, now.saturating_sub(1));
             let behind = input.incoming.iter().take_while(|worm| worm.first < arrived);
-            found.extend(behind.map(|worm| standing(worm.worm, None)));
+            found.extend(behind.map(|worm| waiter(worm.worm, None)));
         }
         found
     }

@@ -197,7 +197,7 @@ impl<'a> Stand<'a> {
         let is_leaf = |branch: &Buffer| self.behind(Target::Branch(*branch)).next().is_none();
         let host = |branch: &Buffer| plan.fabric.endpoint_at(plan.ends(branch.channel).source);
         let (mut feeding, mut victims, mut packets) = (BTreeSet::new(), BTreeSet::new(), 0);
-        for waiter in self.standing(root, levels) {
+        for waiter in self.waiters_of(root, levels) {
             packets += 1;
             let feeds = root.is_none_or(|root| ways.goes_over(waiter, root));
             if feeds { &mut feeding } else { &mut victims }.insert(waiter.flow);
@@ -217,7 +217,7 @@ impl<'a> Stand<'a> {
 
     /// Returns the packets of a tree: at the end of a branch, waiting for a branch or behind a
     /// packet that does, or waiting for the root.
-    fn standing(
+    fn waiters_of(
         &self,
         root: Option<ChannelId>,
         levels: &BTreeMap<Buffer, usize>,
@@ -231,10 +231,10 @@ impl<'a> Stand<'a> {
         };
         let held = self.waiters.iter().filter(|waiter| waits_for_branch(waiter));
         let held: BTreeSet<Buffer> = held.filter_map(|waiter| waiter.at).collect();
-        let stands = |waiter: &&Waiter| {
+        let is_of_tree = |waiter: &&Waiter| {
             let is_there = |at: Buffer| levels.contains_key(&at) || held.contains(&at);
             waiter.at.is_some_and(is_there) || waits_for_branch(waiter) || goes_by_root(waiter)
         };
-        self.waiters.iter().filter(stands).collect()
+        self.waiters.iter().filter(is_of_tree).collect()
     }
 }

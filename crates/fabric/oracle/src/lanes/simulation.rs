@@ -402,10 +402,10 @@ impl Simulation {
         let Some(onward) = self.onward_of_first(at, first.flit) else { return };
         let mut before = first.flit.packet;
         let packet = |flit: Flit| &self.journeys.get(flit.packet).packet;
-        found.push(Waiter::standing(at, packet(first.flit), Some(onward)));
+        found.push(Waiter::in_buffer(at, packet(first.flit), Some(onward)));
         for flit in self.input(at.channel).lane(at.lane).flits() {
             if flit.packet != std::mem::replace(&mut before, flit.packet) {
-                found.push(Waiter::standing(at, packet(flit), None));
+                found.push(Waiter::in_buffer(at, packet(flit), None));
             }
         }
     }

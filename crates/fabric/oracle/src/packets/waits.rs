@@ -122,7 +122,7 @@ impl Simulation {
             let onward =
                 goes.then(|| self.onward(buffered.output, buffered.lanes, buffered.blocks));
             let packet = &self.journeys.get(buffered.packet).packet;
-            found.push(Waiter::standing(at, packet, onward));
+            found.push(Waiter::in_buffer(at, packet, onward));
         }
     }
 

@@ -228,13 +228,13 @@ impl Simulation {
     /// Adds the worms in an input.
     fn waiters_in(&self, channel: ChannelId, input: &Input, found: &mut Vec<Waiter>) {
         let Some((first, output)) = self.first_in(channel, input) else { return };
-        let standing =
-            |worm, onward| Waiter::standing(channel.into(), &self.worms.get(worm).packet, onward);
-        found.push(standing(first, Some(self.onward(output))));
+        let waiter =
+            |worm, onward| Waiter::in_buffer(channel.into(), &self.worms.get(worm).packet, onward);
+        found.push(waiter(first, Some(self.onward(output))));
         let mut before = first;
         for worm in input.worms() {
             if worm != std::mem::replace(&mut before, worm) {
-                found.push(standing(worm, None));
+                found.push(waiter(worm, None));
             }
         }
     }
