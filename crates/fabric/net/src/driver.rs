@@ -93,11 +93,11 @@ impl<N: Network> Run<N> {
             Due::Event => unreachable!("a network returns no event before the checkpoint"),
             Due::StepEnd(end) => {
                 let counts = network.followed_counts(end);
-                network.endpoints_mut().tell(end, Notice::Sampled { counts: &counts });
+                network.endpoints_mut().notify(end, Notice::Sampled { counts: &counts });
             }
             Due::Look(at) => {
                 let waiters = network.waiters(at);
-                network.endpoints_mut().tell(at, Notice::Looked { waiters: &waiters });
+                network.endpoints_mut().notify(at, Notice::Looked { waiters: &waiters });
             }
             Due::SectionEnd(end) => network.end_section(end),
             Due::DeadlockCheck(at) => {

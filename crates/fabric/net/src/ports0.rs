@@ -76,7 +76,7 @@ impl Endpoints {
         packet: &mut Packet,
     ) -> Option<ChannelId> {
         let before = packet.destination;
-        self.tell(now, Notice::Read { input, lane, waiting_flits, packet });
+        self.notify(now, Notice::Read { input, lane, waiting_flits, packet });
         (packet.destination != before).then(|| {
             let fabric = &self.plan().fabric;
             let switch = fabric.target(input).node;

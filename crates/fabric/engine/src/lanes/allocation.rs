@@ -37,7 +37,7 @@ impl Network {
     pub(crate) fn route(&mut self, context: &mut Context, tick: u64) {
         let mut due = self.switches.heads.take(tick);
         if context.endpoints.wanted().read {
-            self.tell_read(&mut due, tick, context);
+            self.notify_read(&mut due, tick, context);
         }
         if self.adaptive.is_some() {
             self.choose_outputs(&due, context, tick);
@@ -53,7 +53,7 @@ impl Network {
     /// Notifies the endpoints of heads whose routing is over, in the order of switch, port and
     /// lane.
     #[inline(never)]
-    fn tell_read(&self, due: &mut [u32], tick: u64, context: &mut Context) {
+    fn notify_read(&self, due: &mut [u32], tick: u64, context: &mut Context) {
         let (plan, layout) = (&context.plan, &context.layout);
         due.sort_unstable_by_key(|lane| {
             let lane = *lane as usize;

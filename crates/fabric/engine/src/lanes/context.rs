@@ -21,8 +21,8 @@ impl Context {
     /// Notifies the endpoints of an event at the current time. The hosts must carry out the
     /// resulting orders before anything else happens.
     #[inline]
-    pub(crate) fn tell(&mut self, notice: Notice<'_>) {
-        self.endpoints.tell(Time::from_ps(self.clock.now()), notice);
+    pub(crate) fn notify(&mut self, notice: Notice<'_>) {
+        self.endpoints.notify(Time::from_ps(self.clock.now()), notice);
     }
 
     /// Creates the next message of a source. Its consequences must be handled before anything else
@@ -38,7 +38,7 @@ impl Context {
         let worm = self.worms.remove(worm);
         let arrival = worm.arrival(&self.lanes, self.clock.now());
         let notice = Notice::Received { packet: &worm.packet, arrival: &arrival };
-        self.endpoints.tell(Time::from_ps(self.clock.now()), notice);
+        self.endpoints.notify(Time::from_ps(self.clock.now()), notice);
     }
 
     pub(crate) fn wire_bytes(&self, worm: WormId) -> u64 {

@@ -198,7 +198,7 @@ impl Hosts {
     ) {
         let endpoint = self.host(context.layout.port(channel)).endpoint;
         let packet = context.worms.get(worm).packet;
-        context.tell(Notice::Began { endpoint, packet: &packet });
+        context.notify(Notice::Began { endpoint, packet: &packet });
         self.send_soon(endpoint, links, context);
     }
 
@@ -208,7 +208,7 @@ impl Hosts {
         let carried = worm.packet.content;
         let (began, flits) = (Time::from_ps(worm.began_ps), worm.flits.into());
         let flit = context.plan.channel(channel).flit;
-        context.tell(Notice::Left { endpoint, began, flits, flit, content: carried });
+        context.notify(Notice::Left { endpoint, began, flits, flit, content: carried });
     }
 
     // Stages of a tick.
@@ -471,7 +471,7 @@ impl Hosts {
         let (worm, flits) = worms.begin(plan, lanes, packet, peer, began);
         if self.wanted.began.has(&packet) {
             if began == context.clock.now() {
-                context.tell(Notice::Began { endpoint, packet: &packet });
+                context.notify(Notice::Began { endpoint, packet: &packet });
             } else {
                 context.clock.schedule(began, Event::Begin { channel, worm });
             }

@@ -247,7 +247,7 @@ impl InTransit {
         let endpoint = self.host(packet.port).endpoint;
         let Context { endpoints, worms, .. } = context;
         let packet = &mut worms.get_mut(packet.worm).packet;
-        endpoints.tell(Time::from_ps(now), Notice::SentOn { endpoint, waited, packet });
+        endpoints.notify(Time::from_ps(now), Notice::SentOn { endpoint, waited, packet });
     }
 
     pub(crate) fn release(&mut self, id: InTransitId, links: &mut Links, context: &mut Context) {

@@ -195,7 +195,7 @@ impl Network {
     }
 
     /// Reports the free lanes of changed outputs to the endpoints, at the end of a tick.
-    pub(crate) fn tell_lanes(&mut self, context: &mut Context) {
+    pub(crate) fn notify_lanes(&mut self, context: &mut Context) {
         let Some(mut watched) = self.links.watched.take() else { return };
         for word in 0..watched.changed.words.len() {
             let changed = watched.changed.take(word) & watched.ports.words[word];
@@ -203,7 +203,7 @@ impl Network {
                 let held = LaneSet::from_bits(self.links.port(port).held);
                 let free = LaneSet::from_bits(watched.all.bits() & !held.bits());
                 let output = context.layout.channel(port);
-                context.tell(Notice::Lanes { output, free });
+                context.notify(Notice::Lanes { output, free });
             }
         }
         self.links.watched = Some(watched);
@@ -211,7 +211,7 @@ impl Network {
 
     /// Reports the number of full lane buffers on the gathered channels to the endpoints.
     #[inline(never)]
-    pub(crate) fn tell_gathered(&self, gathered: &[ChannelId], context: &mut Context) {
+    pub(crate) fn notify_gathered(&self, gathered: &[ChannelId], context: &mut Context) {
         let depths = &context.lanes.depths_flits[..context.plan.lanes.count.into()];
         let of_channel = |channel: &ChannelId| {
             let port = context.layout.port(Fabric::reverse(*channel));
@@ -220,7 +220,7 @@ impl Network {
             lanes.filter(|(buffer, depth)| u32::from(buffer.present) == **depth).count() as u64
         };
         let full = gathered.iter().map(of_channel).sum();
-        context.tell(Notice::Gathered { full });
+        context.notify(Notice::Gathered { full });
     }
 }
 

@@ -193,10 +193,10 @@ impl<S: Stepper> Simulation<S> {
         match event {
             Event::Create { source } => hosts.create(source, links, context),
             Event::WakeEndpoint { endpoint } => {
-                context.tell(Notice::Woken { endpoint });
+                context.notify(Notice::Woken { endpoint });
                 hosts.carry_out(links, switches, context);
                 if let Some(gathered) = hosts.take_gather() {
-                    network.tell_gathered(gathered, context);
+                    network.notify_gathered(gathered, context);
                     return hosts.carry_out(&mut network.links, &mut network.switches, context);
                 }
                 return;
@@ -231,7 +231,7 @@ impl<S: Stepper> Simulation<S> {
         stepper.route(network, context, tick);
         stepper.allocate_lanes(network, context);
         context.clock.count(stepper.receive_flits(network, tick));
-        network.tell_lanes(context);
+        network.notify_lanes(context);
         hosts.carry_out(&mut network.links, &mut network.switches, context);
         context.clock.end_tick();
         if context.clock.events() == before {

@@ -95,7 +95,7 @@ impl Hosts {
             let content = self.hosts[number].sending;
             let began = Time::from_ps(network.clock.now() - span.as_ps());
             let flit = network.plan.channel(channel).flit;
-            network.tell(Notice::Left { endpoint, began, flits, flit, content });
+            network.notify(Notice::Left { endpoint, began, flits, flit, content });
             network.carry_out();
         }
     }
@@ -106,7 +106,7 @@ impl Hosts {
         let first_byte = network.plan.channel(channel).bytes.of(1);
         let head_arrived = Time::from_ps(moving.came_ps) + first_byte;
         let arrival = &moving.arrival(head_arrived, now);
-        network.tell(Notice::Received { packet: &moving.packet, arrival });
+        network.notify(Notice::Received { packet: &moving.packet, arrival });
     }
 
     // Starts of packets.
@@ -131,7 +131,7 @@ impl Hosts {
         let (_, end_ps) = network.start(id, channel, lane);
         network.links.begin(channel, wire_bytes, end_ps, None);
         if network.wanted.began.has(&packet) {
-            network.tell(Notice::Began { endpoint, packet: &packet });
+            network.notify(Notice::Began { endpoint, packet: &packet });
             network.carry_out();
         }
         let waits = network.endpoints.adapter(endpoint).waiting_groups() != 0;
@@ -235,7 +235,7 @@ impl Network {
                 Order::WakeAt { endpoint, at } => {
                     self.clock.schedule(at.as_ps(), Event::Wake { endpoint });
                 }
-                Order::Gather => self.tell_gathered(),
+                Order::Gather => self.notify_gathered(),
                 Order::Weigh(Weighing { channel, lane, weight, .. }) => {
                     // A single lane is served whatever its weight.
                     if let Some(arbiter) = self.arbiters.get_mut(channel.index()) {

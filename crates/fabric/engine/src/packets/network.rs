@@ -85,8 +85,8 @@ impl Network {
     /// Notifies the endpoints of an event at the current time. The hosts must carry out the
     /// resulting orders before anything else happens.
     #[inline]
-    pub(crate) fn tell(&mut self, notice: Notice<'_>) {
-        self.endpoints.tell(self.clock.time(), notice);
+    pub(crate) fn notify(&mut self, notice: Notice<'_>) {
+        self.endpoints.notify(self.clock.time(), notice);
     }
 
     /// Selects the lane that the sender on a channel serves from the eligible ones.
@@ -166,14 +166,14 @@ impl Network {
         }
         let free = LaneSet::from_bits(told.bits() ^ LaneSet::one(lane).bits());
         self.watched.free[output.index()] = Some(free);
-        self.tell(Notice::Lanes { output, free });
+        self.notify(Notice::Lanes { output, free });
         self.carry_out();
     }
 
     /// Reports to the endpoints how many buffers between switches had no space just before this
     /// instant, before any event of it. The current call carries out the resulting orders.
     #[inline(never)]
-    pub(crate) fn tell_gathered(&mut self) {
+    pub(crate) fn notify_gathered(&mut self) {
         let before_ps = self.clock.now() - 1;
         let has_space = |channel: ChannelId, lane: u8| {
             if let Some(pauses) = &self.pauses {
@@ -187,7 +187,7 @@ impl Network {
             lanes.clone().filter(|lane| !has_space(*channel, *lane)).count() as u64
         };
         let full = self.watched.gathered.iter().map(of_channel).sum();
-        self.tell(Notice::Gathered { full });
+        self.notify(Notice::Gathered { full });
     }
 }
 

@@ -278,7 +278,7 @@ impl Network {
     /// Notifies the endpoints that the head of a packet is read, and schedules its readiness. The
     /// endpoints may divert the packet, so its ready time is known only now.
     #[inline(never)]
-    pub(crate) fn tell_read(&mut self, id: PacketId, input: ChannelId) {
+    pub(crate) fn notify_read(&mut self, id: PacketId, input: ChannelId) {
         let Self { plan, clock, endpoints, packets, links, buffer_fills, .. } = self;
         let (now, moving) = (clock.now(), packets.get_mut(id));
         let waiting_flits = buffer_fills.bytes(input, moving.lane, now);
@@ -295,47 +295,47 @@ impl Network {
 
     /// Notifies the endpoints that a packet is queued, unless they were notified before.
     #[inline(never)]
-    pub(crate) fn tell_queued(&mut self, id: PacketId) {
+    pub(crate) fn notify_queued(&mut self, id: PacketId) {
         let packet = self.packets.get_mut(id);
         if packet.place != Place::Coming {
             return;
         }
         packet.place = Place::Read;
         let stay = Stay::from(&*packet);
-        self.tell(Notice::Queued { stay });
+        self.notify(Notice::Queued { stay });
         self.read.push(stay);
     }
 
     /// Notifies the endpoints that a packet is about to start on its output.
     #[inline(never)]
-    pub(crate) fn tell_forwarded(&mut self, id: PacketId, output: ChannelId) {
+    pub(crate) fn notify_forwarded(&mut self, id: PacketId, output: ChannelId) {
         let moving = self.packets.get_mut(id);
         let stay = Stay::from(&*moving);
         let now = self.clock.time();
         let left = now + self.links.line(output).bytes.of(stay.wire_bytes);
         let packet = &mut moving.packet;
-        self.endpoints.tell(now, Notice::Forwarded { stay, left, packet });
+        self.endpoints.notify(now, Notice::Forwarded { stay, left, packet });
     }
 
     /// Notifies the endpoints at the end of an instant with heads read.
     #[inline(never)]
-    pub(crate) fn tell_settled(&mut self) {
+    pub(crate) fn notify_settled(&mut self) {
         if self.read.len() == 1 {
             let stay = self.read.pop().expect("there is one");
-            return self.tell_one_settled(stay);
+            return self.notify_one_settled(stay);
         }
         let mut read = std::mem::take(&mut self.read);
         read.sort_unstable_by_key(|stay| stay.input);
         for stay in read.drain(..) {
-            self.tell_one_settled(stay);
+            self.notify_one_settled(stay);
         }
         self.read = read;
     }
 
     #[inline]
-    fn tell_one_settled(&mut self, stay: Stay) {
+    fn notify_one_settled(&mut self, stay: Stay) {
         let has_space = !self.wanted.switched.is_space() || self.has_space_for(&stay);
-        self.tell(Notice::Settled { stay, has_space });
+        self.notify(Notice::Settled { stay, has_space });
     }
 
     /// Whether an output knows of space for a packet of this length, on a lane that the packet may

@@ -102,7 +102,7 @@ impl Simulation {
     #[inline(always)]
     fn on_ready(&mut self, packet: PacketId) {
         if self.network.wanted.switched.are_stays() {
-            self.network.tell_queued(packet);
+            self.network.notify_queued(packet);
         }
         self.switches.on_ready(packet, &mut self.network);
     }
@@ -114,7 +114,7 @@ impl Simulation {
             self.try_start(channel);
         }
         if !self.network.read.is_empty() && self.network.clock.is_over() {
-            self.network.tell_settled();
+            self.network.notify_settled();
         }
     }
 
@@ -181,15 +181,15 @@ impl Simulation {
 }
 
 fn wake(endpoint: EndpointId, network: &mut Network) {
-    network.tell(Notice::Woken { endpoint });
+    network.notify(Notice::Woken { endpoint });
 }
 
 /// Notifies the endpoints that the head of a packet is read, as far as they need it.
 fn read(input: ChannelId, id: PacketId, network: &mut Network) {
     if network.wanted.read {
-        network.tell_read(id, input);
+        network.notify_read(id, input);
     }
     if network.wanted.switched.are_stays() {
-        network.tell_queued(id);
+        network.notify_queued(id);
     }
 }

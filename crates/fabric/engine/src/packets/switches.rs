@@ -115,7 +115,7 @@ impl Switches {
     #[inline(always)]
     fn start(&mut self, id: PacketId, output: ChannelId, lane: u8, network: &mut Network) {
         if network.wanted.switched.are_stays() {
-            network.tell_forwarded(id, output);
+            network.notify_forwarded(id, output);
         }
         let (stay, end_ps) = network.start(id, output, lane);
         network.leave_buffer(stay, end_ps);

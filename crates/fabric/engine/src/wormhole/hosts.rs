@@ -111,8 +111,8 @@ impl Hosts {
     }
 
     /// Notifies the endpoints of an event at the current time, and carries out their orders.
-    pub(crate) fn tell(&mut self, network: &mut Network, notice: Notice<'_>) {
-        self.endpoints.tell(network.clock.time(), notice);
+    pub(crate) fn notify(&mut self, network: &mut Network, notice: Notice<'_>) {
+        self.endpoints.notify(network.clock.time(), notice);
         self.carry_out(network);
     }
 
@@ -139,7 +139,7 @@ impl Hosts {
                 Order::WakeAt { endpoint, at } => {
                     network.clock.schedule(at.as_ps(), Event::Wake { endpoint });
                 }
-                Order::Gather => self.tell_gathered(network),
+                Order::Gather => self.notify_gathered(network),
                 Order::Weigh(_) => unreachable!("a channel that is not divided has no weights"),
             }
         }
@@ -147,7 +147,7 @@ impl Hosts {
 
     /// Notifies the endpoints that the header of a worm that arrived on a channel is decoded.
     #[inline(never)]
-    pub(crate) fn tell_read(&mut self, network: &mut Network, input: ChannelId) {
+    pub(crate) fn notify_read(&mut self, network: &mut Network, input: ChannelId) {
         let worm = network.links.input_mut(input).worm();
         let waiting_flits = network.links.fill(input, network.clock.now());
         let packet = &mut network.worms.get_mut(worm).packet;
@@ -192,7 +192,7 @@ impl Hosts {
         );
         let arrival = worm.arrival(&self.wormhole, network.clock.now());
         let packet = &worm.packet;
-        self.endpoints.tell(network.clock.time(), Notice::Received { packet, arrival: &arrival });
+        self.endpoints.notify(network.clock.time(), Notice::Received { packet, arrival: &arrival });
     }
 
     // Phase 4: release.
@@ -216,7 +216,7 @@ impl Hosts {
             let (began, flit) = network.links.last_begin(channel);
             let content = self.sending[endpoint.index()];
             let notice = Notice::Left { endpoint, began, flits, flit, content };
-            self.endpoints.tell(network.clock.time(), notice);
+            self.endpoints.notify(network.clock.time(), notice);
         }
         self.carry_out(network);
     }
@@ -263,7 +263,7 @@ impl Hosts {
         network.begin(channel, Incoming { worm, first: 0, flits, position: 0 }, now);
         if self.wanted.began.has(&packet) {
             // Only after the channel is taken, because an order may start another worm.
-            self.tell(network, Notice::Began { endpoint, packet: &packet });
+            self.notify(network, Notice::Began { endpoint, packet: &packet });
         }
     }
 }
@@ -293,11 +293,11 @@ impl Hosts {
 impl Hosts {
     /// Reports the outputs of switches that were taken or released to the endpoints.
     #[inline(never)]
-    pub(crate) fn tell_lanes(&mut self, network: &mut Network) {
+    pub(crate) fn notify_lanes(&mut self, network: &mut Network) {
         while let Some(output) = network.links.next_taken() {
             let is_held = network.links.is_held(output);
             let free = if is_held { LaneSet::EMPTY } else { LaneSet::one(0) };
-            self.endpoints.tell(network.clock.time(), Notice::Lanes { output, free });
+            self.endpoints.notify(network.clock.time(), Notice::Lanes { output, free });
         }
         self.carry_out(network);
     }
@@ -305,10 +305,10 @@ impl Hosts {
     /// Reports the number of full buffers between switches to the endpoints. The current call
     /// carries out the resulting orders.
     #[inline(never)]
-    fn tell_gathered(&mut self, network: &Network) {
+    fn notify_gathered(&mut self, network: &Network) {
         let now = network.clock.now();
         let is_full = |channel: &&ChannelId| network.links.was_above_stop(**channel, now);
         let full = self.gathered.iter().filter(is_full).count() as u64;
-        self.endpoints.tell(network.clock.time(), Notice::Gathered { full });
+        self.endpoints.notify(network.clock.time(), Notice::Gathered { full });
     }
 }

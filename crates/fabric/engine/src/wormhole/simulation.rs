@@ -109,7 +109,7 @@ impl Simulation {
         let Self { network, switches, hosts, .. } = self;
         match event {
             Event::Create { source } => hosts.create(network, source),
-            Event::Wake { endpoint } => hosts.tell(network, Notice::Woken { endpoint }),
+            Event::Wake { endpoint } => hosts.notify(network, Notice::Woken { endpoint }),
             Event::ControlArrives { channel, stop } => {
                 if network.links.on_control(&mut network.clock, channel, stop) {
                     hosts.on_go(network, channel);
@@ -130,7 +130,7 @@ impl Simulation {
             },
             Event::Request { channel } => {
                 if switches.reads_are_told() {
-                    hosts.tell_read(network, channel);
+                    hosts.notify_read(network, channel);
                 }
                 switches.request(network, channel);
             }
@@ -146,7 +146,7 @@ impl Simulation {
             }
         }
         if self.network.links.has_taken() {
-            self.hosts.tell_lanes(&mut self.network);
+            self.hosts.notify_lanes(&mut self.network);
         }
     }
 

@@ -25,7 +25,7 @@ impl Endpoints {
         reason = "callers know the notice: nothing is left of the match"
     )]
     #[inline(always)]
-    pub fn tell(&mut self, now: Time, notice: Notice<'_>) {
+    pub fn notify(&mut self, now: Time, notice: Notice<'_>) {
         if let Some(probe) = &mut self.probe {
             probe.note(now, &notice);
         }
@@ -85,7 +85,7 @@ impl Endpoints {
         }
     }
 
-    /// Handles [`Notice::Created`] like [`Self::tell`], but returns its orders: messages are created
+    /// Handles [`Notice::Created`] like [`Self::notify`], but returns its orders: messages are created
     /// too often for a list.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, for every message")]
     #[inline(always)]

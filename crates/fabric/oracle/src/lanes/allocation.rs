@@ -31,7 +31,7 @@ impl Simulation {
     pub(crate) fn allocate_lanes(&mut self, node: NodeId) {
         let tick = self.tick();
         if self.endpoints.wanted().read {
-            self.tell_read(node, tick);
+            self.notify_read(node, tick);
         }
         self.choose_for_good(node, tick);
         let requests = self.requests(node, tick);
@@ -58,7 +58,7 @@ impl Simulation {
 
     /// Notifies the endpoints of the heads of a switch whose routing ends at a tick, in the order
     /// of input port and lane.
-    fn tell_read(&mut self, node: NodeId, tick: Tick) {
+    fn notify_read(&mut self, node: NodeId, tick: Tick) {
         for input in self.channels_into(node) {
             for lane in 0..self.plan.lanes.count {
                 let Some((head, first_since)) = self.input(input).lane(lane).head() else {

@@ -16,8 +16,8 @@ use gingham_topology::{ChannelId, EndpointId, Fabric, NodeId};
 impl Simulation {
     /// Notifies the endpoints of an event at the current time, and executes their orders, at the
     /// first tick from now on.
-    pub(crate) fn tell(&mut self, notice: Notice<'_>) {
-        self.endpoints.tell(self.timeline.now, notice);
+    pub(crate) fn notify(&mut self, notice: Notice<'_>) {
+        self.endpoints.notify(self.timeline.now, notice);
         self.carry_out(self.clock.first_from(self.timeline.now));
     }
 
@@ -31,30 +31,30 @@ impl Simulation {
                 Order::CreateAt { source, at } => self.timeline.cause(at, Event::Create { source }),
                 Order::WakeAt { endpoint, at } => self.timeline.cause(at, Event::Wake { endpoint }),
                 Order::Weigh(weighing) => self.weigh(weighing),
-                Order::Gather => self.tell_gathered(),
+                Order::Gather => self.notify_gathered(),
             }
         }
     }
 
     /// Notifies the endpoints of outputs of a switch whose set of held lanes changed in this stage.
-    pub(crate) fn tell_lanes(&mut self, node: NodeId) {
+    pub(crate) fn notify_lanes(&mut self, node: NodeId) {
         for output in self.channels_from(node) {
             let state = &self.outputs[output.index()];
             let is_free = |lane| state.lane(lane).holder.is_none();
             if let Some(free) = self.watched.change(output, is_free) {
-                self.endpoints.tell(self.timeline.now, Notice::Lanes { output, free });
+                self.endpoints.notify(self.timeline.now, Notice::Lanes { output, free });
                 self.carry_out(self.tick() + 1);
             }
         }
     }
 
     /// Reports to the endpoints the number of full lane buffers between switches.
-    fn tell_gathered(&mut self) {
+    fn notify_gathered(&mut self) {
         let full = self.watched.full(|channel, lane| {
             let depth = self.lane_plan.depths_flits[usize::from(lane)];
             self.input(channel).lane(lane).fill() == depth as usize
         });
-        self.endpoints.tell(self.timeline.now, Notice::Gathered { full });
+        self.endpoints.notify(self.timeline.now, Notice::Gathered { full });
     }
 
     fn weigh(&mut self, Weighing { channel, place, lane, weight }: Weighing) {
@@ -83,12 +83,12 @@ impl Simulation {
             let now = self.timeline.now;
             let waited = now.since(packet.taken.ready.expect("what begins is ready"));
             let packet = &mut self.journeys.get_mut(flit.packet).packet;
-            self.endpoints.tell(now, Notice::SentOn { endpoint: host, waited, packet });
+            self.endpoints.notify(now, Notice::SentOn { endpoint: host, waited, packet });
             self.carry_out(from);
         } else {
             let packet = &self.journeys.get(flit.packet).packet;
             if self.endpoints.wanted().began.has(packet) {
-                self.endpoints.tell(self.timeline.now, Notice::Began { endpoint: host, packet });
+                self.endpoints.notify(self.timeline.now, Notice::Began { endpoint: host, packet });
                 self.carry_out(from);
             }
             self.wake_adapter(channel, from);
@@ -107,7 +107,7 @@ impl Simulation {
         };
         let flit = self.plan.channel(channel).flit;
         if self.endpoints.wanted().left {
-            self.tell(Notice::Left { endpoint: host, began, flits, flit, content });
+            self.notify(Notice::Left { endpoint: host, began, flits, flit, content });
         }
     }
 
@@ -132,7 +132,7 @@ impl Simulation {
         if journey.is_tail(flit.index) {
             let journey = self.journeys.remove(flit.packet);
             let (packet, arrival) = (&journey.packet, &journey.arrival(self.timeline.now));
-            self.tell(Notice::Received { packet, arrival });
+            self.notify(Notice::Received { packet, arrival });
         }
     }
 

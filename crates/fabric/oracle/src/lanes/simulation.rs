@@ -65,8 +65,8 @@ impl Network for Simulation {
 
     fn handle(&mut self, event: Event) {
         match event {
-            Event::Create { source } => self.tell(Notice::Created { source }),
-            Event::Wake { endpoint } => self.tell(Notice::Woken { endpoint }),
+            Event::Create { source } => self.notify(Notice::Created { source }),
+            Event::Wake { endpoint } => self.notify(Notice::Woken { endpoint }),
             Event::TailLeft { channel, packet } => self.tail_left(channel, packet),
             Event::FlitArrives { channel, flit } => self.flit_arrives(channel, flit),
             Event::Credit { channel, lane } => self.credit(channel, lane),
@@ -77,11 +77,11 @@ impl Network for Simulation {
             Event::Begin { channel, flit } => self.begin(channel, flit),
             Event::Cross { node } => {
                 self.allocate_switch(node);
-                self.tell_lanes(node);
+                self.notify_lanes(node);
             }
             Event::Allocate { node } => {
                 self.allocate_lanes(node);
-                self.tell_lanes(node);
+                self.notify_lanes(node);
             }
         }
     }

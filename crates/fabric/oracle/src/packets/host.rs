@@ -23,8 +23,8 @@ impl Simulation {
     // Phase 1: create.
 
     /// Notifies the endpoints of an event at the current time, and executes their orders.
-    pub(crate) fn tell(&mut self, notice: Notice<'_>) {
-        self.endpoints.tell(self.timeline.now, notice);
+    pub(crate) fn notify(&mut self, notice: Notice<'_>) {
+        self.endpoints.notify(self.timeline.now, notice);
         self.carry_out();
     }
 
@@ -40,26 +40,26 @@ impl Simulation {
                 Order::Weigh(Weighing { channel, lane, weight, .. }) => {
                     self.outputs[channel.index()].arbiter.weigh(lane, weight);
                 }
-                Order::Gather => self.tell_gathered(),
+                Order::Gather => self.notify_gathered(),
             }
         }
     }
 
     /// Notifies the endpoints if the set of an output's lanes with space, as known to its sender,
     /// changed.
-    pub(crate) fn tell_lanes(&mut self, output: ChannelId) {
+    pub(crate) fn notify_lanes(&mut self, output: ChannelId) {
         let (state, space_blocks) = (&self.outputs[output.index()], self.watched.space_blocks);
         let has_space = |lane| state.has_space(lane, space_blocks[usize::from(lane)].into());
         if let Some(free) = self.watched.change(output, has_space) {
-            self.tell(Notice::Lanes { output, free });
+            self.notify(Notice::Lanes { output, free });
         }
     }
 
     /// Reports to the endpoints the number of buffers between switches without space, as known to
     /// senders.
-    fn tell_gathered(&mut self) {
+    fn notify_gathered(&mut self) {
         let full = self.watched.full(|channel, lane| !self.has_space(channel, lane));
-        self.endpoints.tell(self.timeline.now, Notice::Gathered { full });
+        self.endpoints.notify(self.timeline.now, Notice::Gathered { full });
     }
 
     /// Returns whether a lane has space for a packet of maximum length.
@@ -77,7 +77,7 @@ impl Simulation {
         if self.endpoints.wanted().left {
             let flit = self.plan.channel(channel).flit;
             let content = self.journeys.get(packet).packet.content;
-            self.tell(Notice::Left { endpoint, began, flits, flit, content });
+            self.notify(Notice::Left { endpoint, began, flits, flit, content });
         }
         self.timeline.cause(self.timeline.now, Event::Start { channel });
     }
@@ -87,7 +87,7 @@ impl Simulation {
     pub(crate) fn arrived(&mut self, packet: JourneyId) {
         let journey = self.journeys.remove(packet);
         let (packet, arrival) = (&journey.packet, &journey.arrival(self.timeline.now));
-        self.tell(Notice::Received { packet, arrival });
+        self.notify(Notice::Received { packet, arrival });
     }
 
     // Phase 6: start.
@@ -172,7 +172,7 @@ impl Simulation {
             panic!("the adapter had a packet that may begin")
         };
         if self.endpoints.wanted().began.has(&packet) {
-            self.tell(Notice::Began { endpoint, packet: &packet });
+            self.notify(Notice::Began { endpoint, packet: &packet });
         }
         let path = self.plan.path(packet.path_set, packet.source, packet.destination);
         let path = path.expect("destinations are drawn among those that a route reaches");

@@ -52,8 +52,8 @@ impl Network for Simulation {
 
     fn handle(&mut self, event: Event) {
         match event {
-            Event::Create { source } => self.tell(Notice::Created { source }),
-            Event::Wake { endpoint } => self.tell(Notice::Woken { endpoint }),
+            Event::Create { source } => self.notify(Notice::Created { source }),
+            Event::Wake { endpoint } => self.notify(Notice::Woken { endpoint }),
             Event::Left { channel } => self.left(channel),
             Event::LeftInput { channel, lane, packet } => self.left_switch(channel, lane, packet),
             Event::Repeat { channel, lane, since } => self.repeat(channel, lane, since),
@@ -61,17 +61,17 @@ impl Network for Simulation {
             Event::Look { channel, lane } => self.look(channel, lane),
             Event::Known { channel, lane, limit_blocks } => {
                 self.known(channel, lane, limit_blocks);
-                self.tell_lanes(channel);
+                self.notify_lanes(channel);
             }
             Event::Heard { channel, lane, is_pause } => {
                 self.heard(channel, lane, is_pause);
-                self.tell_lanes(channel);
+                self.notify_lanes(channel);
             }
             Event::ReadHead { channel, lane, packet } => self.read_head(channel, lane, packet),
             Event::Ready { channel, lane, packet } => self.ready(channel, lane, packet),
             Event::Start { channel } => {
                 self.choose(channel);
-                self.tell_lanes(channel);
+                self.notify_lanes(channel);
             }
             Event::Settle { channel, lane, packet } => self.settle(channel, lane, packet),
         }

@@ -42,7 +42,7 @@ impl Simulation {
         }
         if self.endpoints.wanted().switched.are_stays() {
             let stay = self.stay(input, lane, packet);
-            self.endpoints.tell(self.timeline.now, Notice::Queued { stay });
+            self.endpoints.notify(self.timeline.now, Notice::Queued { stay });
             self.timeline.cause(self.timeline.now, Event::Settle { channel: input, lane, packet });
         }
         let never_dry = self.never_dry(input, lane, packet);
@@ -157,7 +157,7 @@ impl Simulation {
             let stay = self.stay(input, came_on, packet);
             let left = self.timeline.now + self.plan.channel(output).bytes.of(stay.wire_bytes);
             let packet = &mut self.journeys.get_mut(packet).packet;
-            self.endpoints.tell(self.timeline.now, Notice::Forwarded { stay, left, packet });
+            self.endpoints.notify(self.timeline.now, Notice::Forwarded { stay, left, packet });
         }
         self.go_on(packet, lane, dateline_class, Leaves::Input { channel: input, lane: came_on });
         // Packets that this one held back may now start, also on channels that have already chosen.
@@ -172,7 +172,7 @@ impl Simulation {
         let blocks = PacketsPlan::blocks(stay.wire_bytes);
         let has_space = !self.endpoints.wanted().switched.is_space()
             || stay.lanes.lanes().any(|lane| output.has_space(lane, blocks));
-        self.endpoints.tell(self.timeline.now, Notice::Settled { stay, has_space });
+        self.endpoints.notify(self.timeline.now, Notice::Settled { stay, has_space });
     }
 
     /// Records the input port of the last packet on a lane of an output.

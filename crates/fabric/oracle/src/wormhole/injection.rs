@@ -14,8 +14,8 @@ impl Simulation {
     // Phase 1: create.
 
     /// Notifies the endpoints of an event at the current time, and executes their orders.
-    pub(crate) fn tell(&mut self, notice: Notice<'_>) {
-        self.endpoints.tell(self.timeline.now, notice);
+    pub(crate) fn notify(&mut self, notice: Notice<'_>) {
+        self.endpoints.notify(self.timeline.now, notice);
         self.carry_out();
     }
 
@@ -29,27 +29,27 @@ impl Simulation {
                 Order::CreateAt { source, at } => self.timeline.cause(at, Event::Create { source }),
                 Order::WakeAt { endpoint, at } => self.timeline.cause(at, Event::Wake { endpoint }),
                 Order::Weigh(_) => unreachable!("a channel that is not divided has no weights"),
-                Order::Gather => self.tell_gathered(),
+                Order::Gather => self.notify_gathered(),
             }
         }
     }
 
     /// Notifies the endpoints if a worm has taken or released an output.
-    pub(crate) fn tell_lane(&mut self, output: ChannelId) {
+    pub(crate) fn notify_lane(&mut self, output: ChannelId) {
         let is_free = self.outputs[output.index()].owner.is_none();
         if let Some(free) = self.watched.change(output, |_| is_free) {
-            self.tell(Notice::Lanes { output, free });
+            self.notify(Notice::Lanes { output, free });
         }
     }
 
     /// Reports to the endpoints the number of buffers between switches filled above their STOP
     /// mark.
-    fn tell_gathered(&mut self) {
+    fn notify_gathered(&mut self) {
         let full = self.watched.full(|channel, _| {
             let input = self.inputs[channel.index()].as_ref().expect("it ends at a switch");
             input.fill() > input.slack.stop as usize
         });
-        self.endpoints.tell(self.timeline.now, Notice::Gathered { full });
+        self.endpoints.notify(self.timeline.now, Notice::Gathered { full });
     }
 
     // Phase 6: transfer.
@@ -90,7 +90,7 @@ impl Simulation {
         in_transit.begin(0);
         let (now, waited) = (self.timeline.now, self.timeline.now.since(ready));
         let packet = &mut self.worms.get_mut(worm).packet;
-        self.endpoints.tell(now, Notice::SentOn { endpoint, waited, packet });
+        self.endpoints.notify(now, Notice::SentOn { endpoint, waited, packet });
         self.carry_out();
         Some(Injection::InTransit(worm))
     }
@@ -106,7 +106,7 @@ impl Simulation {
             Turn::Nothing => return None,
         };
         if self.endpoints.wanted().began.has(&packet) {
-            self.tell(Notice::Began { endpoint, packet: &packet });
+            self.notify(Notice::Began { endpoint, packet: &packet });
         }
         let path = self.plan.path(packet.path_set, packet.source, packet.destination);
         let path = path.expect("destinations are drawn among those that a route reaches");
@@ -177,7 +177,7 @@ impl Simulation {
                 let flit = self.plan.channel(channel).flit;
                 let (began, flits, content) = (local.started, local.flits, local.content);
                 if self.endpoints.wanted().left {
-                    self.tell(Notice::Left { endpoint, began, flits, flit, content });
+                    self.notify(Notice::Left { endpoint, began, flits, flit, content });
                 }
             }
             Injection::InTransit(worm) => {
@@ -286,7 +286,7 @@ impl Simulation {
         if worm.is_tail(flit.index) {
             let worm = self.worms.remove(flit.worm);
             let (packet, arrival) = (&worm.packet, &worm.arrival(now));
-            self.tell(Notice::Received { packet, arrival });
+            self.notify(Notice::Received { packet, arrival });
         }
     }
 

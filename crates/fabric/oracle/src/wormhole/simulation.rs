@@ -54,19 +54,19 @@ impl Network for Simulation {
 
     fn handle(&mut self, event: Event) {
         match event {
-            Event::Create { source } => self.tell(Notice::Created { source }),
-            Event::Wake { endpoint } => self.tell(Notice::Woken { endpoint }),
+            Event::Create { source } => self.notify(Notice::Created { source }),
+            Event::Wake { endpoint } => self.notify(Notice::Woken { endpoint }),
             Event::ControlArrives { channel, symbol } => self.on_control(channel, symbol),
             Event::FlitArrives { channel, flit } => self.receive(channel, flit),
             Event::Release { output } => {
                 self.release(output);
-                self.tell_lane(output);
+                self.notify_lane(output);
             }
             Event::ReadHead { channel } => self.read_head(channel),
             Event::Request { channel } => self.request(channel),
             Event::Arbitrate { output } => {
                 self.arbitrate(output);
-                self.tell_lane(output);
+                self.notify_lane(output);
             }
             Event::Transfer { channel } => self.transfer(channel),
             Event::EmitControl { channel } => self.emit_control(channel),

@@ -69,7 +69,7 @@ impl Simulation {
 
     /// Notifies the endpoints of a worm whose header is decoded. Returns the channel to port 0 of
     /// the switch, if they divert it.
-    fn tell_read(&mut self, input: ChannelId, worm: WormId) -> Option<ChannelId> {
+    fn notify_read(&mut self, input: ChannelId, worm: WormId) -> Option<ChannelId> {
         let waiting_flits = self.input_mut(input).fill() as u64;
         let worm = self.worms.get_mut(worm);
         let (now, packet) = (self.timeline.now, &mut worm.packet);
@@ -87,7 +87,7 @@ impl Simulation {
             panic!("a request follows routing")
         };
         if self.endpoints.wanted().read {
-            output = self.tell_read(channel, worm).unwrap_or(output);
+            output = self.notify_read(channel, worm).unwrap_or(output);
         }
         self.input_mut(channel).head = Head::Waiting { output, level };
         self.timeline.cause(self.timeline.now, Event::Arbitrate { output });

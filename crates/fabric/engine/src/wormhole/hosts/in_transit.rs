@@ -119,7 +119,7 @@ impl Hosts {
         // Only after the channel is taken, because an order may start another worm.
         let packet = &mut network.worms.get_mut(worm.worm).packet;
         let notice = Notice::SentOn { endpoint, waited: now.since(ready), packet };
-        self.endpoints.tell(now, notice);
+        self.endpoints.notify(now, notice);
         self.carry_out(network);
         true
     }
