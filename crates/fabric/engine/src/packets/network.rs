@@ -412,7 +412,7 @@ impl Network {
 //
 // ```text
 //   leaving   a packet begins to leave; its blocks are freed at e, which is an event here
-//   untold    freed blocks whose update was lost; the next update that arrives includes them
+//   unreported freed blocks whose update was lost; the next update that arrives includes them
 // ```
 //
 // If updates cannot be lost, none of this exists, and no event occurs: `credits` are on their way
@@ -422,9 +422,9 @@ impl Network {
 #[derive(Clone, Copy, Debug, Default)]
 struct Lane {
     leaving_blocks: u32,
-    untold_blocks: u32,
+    unreported_blocks: u32,
     /// Time of its last update, in ps.
-    told_ps: u64,
+    updated_ps: u64,
 }
 
 /// State of receivers that their senders do not know.
@@ -460,7 +460,7 @@ impl Losses {
     /// reported.
     pub(crate) fn unknown_blocks(&self, channel: ChannelId, lane: u8) -> [u32; 2] {
         let of = &self.lanes[self.place(channel, lane)];
-        [of.leaving_blocks, of.untold_blocks]
+        [of.leaving_blocks, of.unreported_blocks]
     }
 }
 
@@ -479,31 +479,31 @@ impl Network {
         let place = losses.place(channel, lane);
         let of = &mut losses.lanes[place];
         of.leaving_blocks -= blocks;
-        of.untold_blocks += blocks;
-        self.tell_of_credits(channel, lane);
+        of.unreported_blocks += blocks;
+        self.send_credit_update(channel, lane);
     }
 
     /// Repeats the update of a lane at the end of a period, unless one was sent since the period
     /// began.
     pub(crate) fn on_repeat(&mut self, channel: ChannelId, lane: u8) {
         let losses = self.losses.as_ref().expect("updates may be lost");
-        let told_ps = losses.lanes[losses.place(channel, lane)].told_ps;
-        if told_ps + losses.periods_ps[channel.index()] == self.clock.now() {
-            self.tell_of_credits(channel, lane);
+        let updated_ps = losses.lanes[losses.place(channel, lane)].updated_ps;
+        if updated_ps + losses.periods_ps[channel.index()] == self.clock.now() {
+            self.send_credit_update(channel, lane);
         }
     }
 
-    fn tell_of_credits(&mut self, channel: ChannelId, lane: u8) {
+    fn send_credit_update(&mut self, channel: ChannelId, lane: u8) {
         let now = self.clock.now();
         let known_ps = self.credits.known_ps(channel, lane, now);
         let losses = self.losses.as_mut().expect("updates may be lost");
         let place = losses.place(channel, lane);
-        losses.lanes[place].told_ps = now;
+        losses.lanes[place].updated_ps = now;
         if losses.plan.is_lost(self.plan.seed, channel, lane, Time::from_ps(now)) {
             let again_ps = now + losses.periods_ps[channel.index()];
             return self.clock.schedule(again_ps, Event::Repeat { channel, lane });
         }
-        let blocks = std::mem::take(&mut losses.lanes[place].untold_blocks);
+        let blocks = std::mem::take(&mut losses.lanes[place].unreported_blocks);
         if blocks > 0 {
             self.credits.give_back(channel, lane, blocks, known_ps, &mut self.clock);
         }

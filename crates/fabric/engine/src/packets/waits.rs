@@ -68,8 +68,8 @@ impl Waits<'_> {
         let waiting: u32 = waiting.map(blocks_of).sum();
         let all = packets_plan.buffer_blocks[usize::from(lane)];
         let left_ps = credits.known_ps(channel, lane, now);
-        let [_, untold] = self.unknown_blocks(channel, lane);
-        credits.free_until(channel, lane, left_ps) + untold + waiting < all
+        let [_, unreported] = self.unknown_blocks(channel, lane);
+        credits.free_until(channel, lane, left_ps) + unreported + waiting < all
     }
 
     /// Whether a lane of an output stays short of space for its next packet.

@@ -52,7 +52,7 @@ pub(crate) struct Input {
     /// By lane: number of blocks freed since time zero.
     pub(crate) freed_blocks: Vec<u64>,
     /// By lane: time of the last credit update to the sender, received or lost.
-    pub(crate) told: Vec<Option<Time>>,
+    pub(crate) credit_updates: Vec<Option<Time>>,
     /// Bytes times picoseconds of all packets that have left.
     occupancy_byte_ps: u128,
 }
@@ -64,7 +64,7 @@ impl Input {
             reading: 0,
             last_head: None,
             freed_blocks: vec![0; lanes.into()],
-            told: vec![None; lanes.into()],
+            credit_updates: vec![None; lanes.into()],
             occupancy_byte_ps: 0,
         }
     }

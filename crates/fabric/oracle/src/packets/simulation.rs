@@ -317,7 +317,7 @@ impl Simulation {
         let came_free = credits.capacity + self.input(channel).freed_blocks[usize::from(lane)];
         let lost = came_free - credits.limit - under_way;
         assert_eq!(free + taken + under_way + lost, holds, "space is conserved");
-        let since = self.input(channel).told[usize::from(lane)];
+        let since = self.input(channel).credit_updates[usize::from(lane)];
         let heals = |event: &Event| match *event {
             Event::Repeat { channel: of, lane: on, since: then } => {
                 (of, on, Some(then)) == (channel, lane, since)
@@ -354,9 +354,9 @@ impl Simulation {
 
     /// Sends a credit update from the receiver of a channel: the new limit on the count of blocks
     /// sent on a lane.
-    pub(crate) fn tell_of_credits(&mut self, channel: ChannelId, lane: u8) {
+    pub(crate) fn send_credit_update(&mut self, channel: ChannelId, lane: u8) {
         let now = self.timeline.now;
-        self.input_mut(channel).told[usize::from(lane)] = Some(now);
+        self.input_mut(channel).credit_updates[usize::from(lane)] = Some(now);
         let back = *self.plan.channel(Fabric::reverse(channel));
         if let Some(loss) = &self.packets.credit_loss
             && loss.is_lost(self.plan.seed, channel, lane, now)
@@ -372,8 +372,8 @@ impl Simulation {
 
     /// Repeats an update that was lost a period ago, unless another followed.
     pub(crate) fn repeat(&mut self, channel: ChannelId, lane: u8, since: Time) {
-        if self.input(channel).told[usize::from(lane)] == Some(since) {
-            self.tell_of_credits(channel, lane);
+        if self.input(channel).credit_updates[usize::from(lane)] == Some(since) {
+            self.send_credit_update(channel, lane);
         }
     }
 

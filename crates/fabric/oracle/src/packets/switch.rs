@@ -22,7 +22,7 @@ impl Simulation {
         if self.packets.pauses.is_some() {
             self.timeline.cause(now, Event::Look { channel: input, lane });
         } else {
-            self.tell_of_credits(input, lane);
+            self.send_credit_update(input, lane);
         }
         self.wake_switch(self.plan.ends(input).target.node);
     }
