@@ -10,7 +10,7 @@ use gingham_topology::routing::LaneSet;
 pub(crate) struct Watched {
     /// By channel: the free lanes reported last; `None` for outputs that are not reported. Empty if
     /// none is.
-    told: Vec<Option<LaneSet>>,
+    reported: Vec<Option<LaneSet>>,
     lanes: u8,
     /// Channels whose full buffers are counted.
     gathered: Vec<ChannelId>,
@@ -23,7 +23,7 @@ impl Watched {
         let all = LaneSet::first_n(plan.lanes.count);
         let watched = plan.watched_outputs().into_iter();
         Self {
-            told: watched.map(|is_watched| is_watched.then_some(all)).collect(),
+            reported: watched.map(|is_watched| is_watched.then_some(all)).collect(),
             lanes: plan.lanes.count,
             gathered: plan.gathered_channels(),
             space_blocks: match &plan.switching {
@@ -40,9 +40,9 @@ impl Watched {
         channel: ChannelId,
         is_free: impl Fn(u8) -> bool,
     ) -> Option<LaneSet> {
-        let told = self.told.get_mut(channel.index())?.as_mut()?;
+        let reported = self.reported.get_mut(channel.index())?.as_mut()?;
         let free = (0..self.lanes).filter(|lane| is_free(*lane)).collect();
-        (std::mem::replace(told, free) != free).then_some(free)
+        (std::mem::replace(reported, free) != free).then_some(free)
     }
 
     /// Returns the number of counted buffers that are full.

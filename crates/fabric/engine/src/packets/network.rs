@@ -157,14 +157,14 @@ impl Network {
     /// endpoints. If the lane has no space, it is checked again when more credits are known.
     #[inline(never)]
     pub(crate) fn look_for_space(&mut self, output: ChannelId, lane: u8) {
-        let told = self.watched.free.get(output.index()).copied().flatten();
-        let Some(told) = told else { return };
+        let reported = self.watched.free.get(output.index()).copied().flatten();
+        let Some(reported) = reported else { return };
         let blocks = self.watched.space_blocks[usize::from(lane)];
         let has_space = self.has_blocks(output, lane, blocks);
-        if has_space == told.contains(lane) {
+        if has_space == reported.contains(lane) {
             return;
         }
-        let free = LaneSet::from_bits(told.bits() ^ LaneSet::one(lane).bits());
+        let free = LaneSet::from_bits(reported.bits() ^ LaneSet::one(lane).bits());
         self.watched.free[output.index()] = Some(free);
         self.notify(Notice::Lanes { output, free });
         self.carry_out();
