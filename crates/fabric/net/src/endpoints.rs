@@ -10,7 +10,7 @@
 //!     Throttle      congestion control of hosts, if any         Marker       marks of switches, if there are any
 //! ```
 //!
-//! A network reports events ([`Endpoints::tell`]) and carries out orders
+//! A network reports events ([`Endpoints::notify`]) and carries out orders
 //! ([`Endpoints::next_order`]). It calls [`Endpoints::due`] before every event, and serves the
 //! checkpoint that this returns.
 //!
