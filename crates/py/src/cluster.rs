@@ -118,7 +118,7 @@ impl Cluster {
                     "flows_max": phase.flows_max,
                     "slowest": finite(phase.slowest),
                     "bottleneck": fabric.channel_name(phase.bottleneck),
-                    "bottleneck_speed": fabric.cable_of(phase.bottleneck).told_speed(),
+                    "bottleneck_speed": fabric.cable_of(phase.bottleneck).reported_speed(),
                     "bottleneck_flows": finite(phase.bottleneck_flows),
                     "is_bottleneck_slow": phase.is_bottleneck_slow,
                     "seconds": finite(phase.seconds),

@@ -99,7 +99,7 @@ impl Fabric {
     fn cables(&self) -> Vec<CableRow> {
         let end = |port: PortRef| (port.node.index(), port.port);
         let row = |cable: &Cable| {
-            let speed = cable.told_speed();
+            let speed = cable.reported_speed();
             let length = cable.length.map(gingham_kernel::Length::as_mm);
             (end(cable.ends[0]), end(cable.ends[1]), speed, length)
         };

@@ -24,7 +24,7 @@ mod without;
 pub use builder::{CableError, DraftNode, FabricBuilder};
 pub(crate) use names::natural_key;
 
-use crate::speed::{LinkSpeed, PartialSpeed, ToldSpeed};
+use crate::speed::{LinkSpeed, PartialSpeed, ReportedSpeed};
 use gingham_kernel::{Length, id_type};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -179,13 +179,13 @@ pub struct Cable {
 
 impl Cable {
     /// Returns the speed in the notation of dumps if at least one half is known: `4xNDR`, `2x???`.
-    pub fn told_speed(&self) -> Option<String> {
-        let told = self.told();
-        (told != ToldSpeed::default()).then(|| told.to_string())
+    pub fn reported_speed(&self) -> Option<String> {
+        let reported = self.reported();
+        (reported != ReportedSpeed::default()).then(|| reported.to_string())
     }
 
-    pub(crate) const fn told(&self) -> ToldSpeed {
-        ToldSpeed { known: self.speed, partial: self.partial_speed }
+    pub(crate) const fn reported(&self) -> ReportedSpeed {
+        ReportedSpeed { known: self.speed, partial: self.partial_speed }
     }
 }
 

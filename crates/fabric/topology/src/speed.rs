@@ -160,13 +160,13 @@ impl FromStr for PartialSpeed {
 
 /// The speed of a link in one source: whole, one half, or unknown.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) struct ToldSpeed {
+pub(crate) struct ReportedSpeed {
     pub(crate) known: Option<LinkSpeed>,
     /// The known half; `None` if the whole speed is known.
     pub(crate) partial: Option<PartialSpeed>,
 }
 
-impl ToldSpeed {
+impl ReportedSpeed {
     /// Returns this speed, completed by another source for the same link.
     pub(crate) fn or(self, other: Self) -> Self {
         if let Some(known) = self.known.or(other.known) {
@@ -195,26 +195,26 @@ impl ToldSpeed {
     }
 }
 
-impl From<LinkSpeed> for ToldSpeed {
+impl From<LinkSpeed> for ReportedSpeed {
     fn from(known: LinkSpeed) -> Self {
         Self { known: Some(known), partial: None }
     }
 }
 
-impl From<Option<LinkSpeed>> for ToldSpeed {
+impl From<Option<LinkSpeed>> for ReportedSpeed {
     fn from(known: Option<LinkSpeed>) -> Self {
         Self { known, partial: None }
     }
 }
 
-impl From<PartialSpeed> for ToldSpeed {
+impl From<PartialSpeed> for ReportedSpeed {
     fn from(partial: PartialSpeed) -> Self {
         Self { known: None, partial: Some(partial) }
     }
 }
 
 /// Formats as in dumps; an unknown speed is `?????`.
-impl fmt::Display for ToldSpeed {
+impl fmt::Display for ReportedSpeed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self.known, self.partial) {
             (Some(known), _) => write!(f, "{known}"),

@@ -231,7 +231,7 @@ impl Census {
     fn see_unknown(&mut self, cable: &gingham_topology::Cable) {
         self.unknown += usize::from(cable.speed.is_none());
         self.in_half += usize::from(cable.partial_speed.is_some());
-        self.telling += usize::from(cable.told_speed().is_some());
+        self.telling += usize::from(cable.reported_speed().is_some());
     }
 
     fn see_rounding(&mut self, flit: &FlitTime) {

@@ -35,11 +35,11 @@ fn guids(fabric: &Fabric) -> Vec<Finding> {
 /// Finds LIDs outside the unicast range. If all LIDs are 0, no subnet manager has run, and there is
 /// one finding.
 fn no_lids(fabric: &Fabric) -> Vec<Finding> {
-    let told: Vec<(u16, PortRef)> = addresses(fabric).collect();
-    let wrong = || told.iter().filter(|(lid, _)| !(1..=LID_MAX).contains(lid));
+    let reported: Vec<(u16, PortRef)> = addresses(fabric).collect();
+    let wrong = || reported.iter().filter(|(lid, _)| !(1..=LID_MAX).contains(lid));
     let count = wrong().count();
     let find = |text| Finding::of_fabric(FindingKind::NoLid, text);
-    if count > 1 && count == told.len() && told.iter().all(|(lid, _)| *lid == 0) {
+    if count > 1 && count == reported.len() && reported.iter().all(|(lid, _)| *lid == 0) {
         let text = format!("all {count} LIDs are 0: no subnet manager has given any");
         return vec![find(text)];
     }

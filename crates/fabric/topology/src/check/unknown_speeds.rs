@@ -14,7 +14,7 @@ const NAMED_MAX: usize = 8;
 pub(super) fn check(fabric: &Fabric) -> Option<Finding> {
     let cables = fabric.listed_cables();
     let unknown: Vec<&Cable> = cables.iter().filter(|cable| cable.speed.is_none()).collect();
-    let tell_nothing = cables.iter().all(|cable| cable.told_speed().is_none());
+    let tell_nothing = cables.iter().all(|cable| cable.reported_speed().is_none());
     if unknown.is_empty() || tell_nothing {
         return None;
     }

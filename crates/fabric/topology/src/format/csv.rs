@@ -15,7 +15,7 @@ use super::faults::{Collected, Faults};
 use super::graph::{Edge, Graph, line_number, port, speed};
 use super::text::Parsed;
 use crate::FindingKind;
-use crate::speed::ToldSpeed;
+use crate::speed::ReportedSpeed;
 use csv::{ReaderBuilder, StringRecord};
 
 const SEPARATORS: [char; 3] = [',', ';', '\t'];
@@ -144,12 +144,12 @@ fn add(graph: &mut Graph, columns: &Columns, record: &StringRecord) -> Result<()
         ends[side].1 =
             port(optional(columns.ports[side])).map_err(|message| refuse(message, expected))?;
     }
-    let mut told = ToldSpeed::default();
+    let mut reported = ReportedSpeed::default();
     for text in [columns.speed, columns.width].map(optional) {
         let expected = "expected a speed such as 4xNDR, NDR, 2x or 80 MB/s, or nothing";
         let one =
             speed(text).ok_or_else(|| refuse(format!("{text:?} is not a speed"), expected))?;
-        told = told.or(one);
+        reported = reported.or(one);
     }
     let length = match optional(columns.length) {
         "" => None,
@@ -157,6 +157,6 @@ fn add(graph: &mut Graph, columns: &Columns, record: &StringRecord) -> Result<()
             refuse(format!("{text:?} is not a length"), "expected one such as 25 m, or nothing")
         })?),
     };
-    graph.add(Edge { line, ends, speed: told, length });
+    graph.add(Edge { line, ends, speed: reported, length });
     Ok(())
 }

@@ -14,7 +14,7 @@
 use super::error::{FormatError, count};
 use super::text::Parsed;
 use crate::finding::plural;
-use crate::speed::ToldSpeed;
+use crate::speed::ReportedSpeed;
 use crate::{
     FabricBuilder, Finding, FindingKind, Generation, Identity, LinkSpeed, Node, NodeKind,
     PartialSpeed,
@@ -53,11 +53,11 @@ pub(super) fn kind(word: &str) -> Option<NodeKind> {
 }
 
 /// Parses a speed, a half of one, a generation or a width, from one or two columns.
-pub(super) fn speed(text: &str) -> Option<ToldSpeed> {
+pub(super) fn speed(text: &str) -> Option<ReportedSpeed> {
     let text = text.trim();
     let lanes = || text.strip_suffix(['x', 'X'])?.parse().ok();
     if text.is_empty() {
-        Some(ToldSpeed::default())
+        Some(ReportedSpeed::default())
     } else if let Ok(speed) = text.parse::<LinkSpeed>() {
         Some(speed.into())
     } else if let Ok(half) = text.parse::<PartialSpeed>() {
@@ -77,7 +77,7 @@ pub(super) type End = (usize, Option<u16>);
 pub(super) struct Edge {
     pub(super) line: u32,
     pub(super) ends: [End; 2],
-    pub(super) speed: ToldSpeed,
+    pub(super) speed: ReportedSpeed,
     pub(super) length: Option<Length>,
 }
 

@@ -16,7 +16,7 @@
 use super::error::{FormatError, count};
 use super::graph::{Edge, Graph, port, speed};
 use super::text::Parsed;
-use crate::speed::ToldSpeed;
+use crate::speed::ReportedSpeed;
 use roxmltree::{Document, Node as Element};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -141,19 +141,19 @@ impl Reader<'_, '_> {
             let port = self.said(element, &names).and_then(|text| port(text).ok().flatten());
             *end = (graph.node(id), port);
         }
-        let mut told = ToldSpeed::default();
+        let mut reported = ReportedSpeed::default();
         for name in [["speed", "rate"], ["width", "width"]] {
             let text = self.said(element, &name).unwrap_or("");
             let one = speed(text).ok_or_else(|| {
                 let expected = "expected a speed such as 4xNDR, NDR, 2x or 80 MB/s";
                 self.error(element, format!("{text:?} is not a speed"), expected)
             })?;
-            told = told.or(one);
+            reported = reported.or(one);
         }
         let length = self.said(element, &["length"]);
         let length = length.map(str::parse).transpose().map_err(|_| {
             self.error(element, "this is not a length", "expected one such as 25 m")
         })?;
-        Ok(Edge { line: self.line(element), ends, speed: told, length })
+        Ok(Edge { line: self.line(element), ends, speed: reported, length })
     }
 }

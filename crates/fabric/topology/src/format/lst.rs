@@ -17,7 +17,7 @@ use super::error::{FormatError, count};
 use super::faults::{Collected, Faults};
 use super::ibnetdiscover::refine;
 use super::text::Parsed;
-use crate::speed::ToldSpeed;
+use crate::speed::ReportedSpeed;
 use crate::{
     Address, DraftNode, FabricBuilder, Finding, FindingKind, Generation, Guid, Identity, LinkSpeed,
     Node, NodeKind, PartialSpeed,
@@ -65,7 +65,7 @@ type Port = (Guid, u16);
 #[derive(Default)]
 struct Links {
     nodes: BTreeMap<Guid, (Node, bool)>,
-    cables: BTreeMap<Port, (Port, ToldSpeed, u32)>,
+    cables: BTreeMap<Port, (Port, ReportedSpeed, u32)>,
     findings: Vec<Finding>,
 }
 
@@ -90,7 +90,7 @@ pub(super) fn read(text: &str) -> Result<Parsed, Faults> {
 }
 
 /// Parses `{ .. } { .. } PHY=4x LOG=ACT SPD=10`.
-fn link(line: &str) -> Option<([End<'_>; 2], ToldSpeed)> {
+fn link(line: &str) -> Option<([End<'_>; 2], ReportedSpeed)> {
     let (near, rest) = end(line)?;
     let (far, rest) = end(rest.trim_start())?;
     Some(([near, far], speed(rest)?))
@@ -150,18 +150,18 @@ fn node_kind(word: &str) -> Option<NodeKind> {
 }
 
 /// Parses width and generation, if the line has them.
-fn speed(words: &str) -> Option<ToldSpeed> {
+fn speed(words: &str) -> Option<ReportedSpeed> {
     let value = |key: &str| words.split_ascii_whitespace().find_map(|word| word.strip_prefix(key));
     let width = value("PHY=")?.strip_suffix('x').and_then(|width| width.parse().ok());
     let width = width.filter(|width| LinkSpeed::WIDTHS.contains(width));
     let said = value("SPD=")?;
     let generation = SPEEDS.iter().find(|(text, _)| *text == said).map(|(_, found)| *found);
-    let told = |half: Option<PartialSpeed>| half.map(ToldSpeed::from).unwrap_or_default();
-    Some(told(width.map(PartialSpeed::Width)).or(told(generation.map(PartialSpeed::Generation))))
+    let reported = |half: Option<PartialSpeed>| half.map(ReportedSpeed::from).unwrap_or_default();
+    Some(reported(width.map(PartialSpeed::Width)).or(reported(generation.map(PartialSpeed::Generation))))
 }
 
 impl Links {
-    fn add(&mut self, line: u32, ends: [End<'_>; 2], speed: ToldSpeed) {
+    fn add(&mut self, line: u32, ends: [End<'_>; 2], speed: ReportedSpeed) {
         let ports = [0, 1].map(|side: usize| (ends[side].guid, ends[side].port));
         let [near, far] = ends;
         self.node(&near, true);

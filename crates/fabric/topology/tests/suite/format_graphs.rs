@@ -14,7 +14,7 @@ fn error(text: &str, format: Format) -> FormatError {
 fn cables(fabric: &Fabric) -> Vec<String> {
     let cable = |cable: &gingham_topology::Cable| {
         let ends = cable.ends.map(|end| fabric.port_name(end)).join(" ");
-        format!("{ends} {}", cable.told_speed().unwrap_or_default()).trim().to_owned()
+        format!("{ends} {}", cable.reported_speed().unwrap_or_default()).trim().to_owned()
     };
     fabric.cables().iter().map(cable).collect()
 }

@@ -23,7 +23,7 @@ fn a_link_is_one_cable_whichever_ends_list_it() {
     let cables: Vec<_> = fabric
         .cables()
         .iter()
-        .map(|cable| (cable.ends.map(|end| end.port), cable.told_speed()))
+        .map(|cable| (cable.ends.map(|end| end.port), cable.reported_speed()))
         .collect();
     let expected = [([14, 1], Some("4xQDR".to_owned())), ([15, 1], Some("2x???".to_owned()))];
     assert_eq!(cables, expected, "ports are hexadecimal");

@@ -11,7 +11,7 @@ fn read(text: &str) -> Parsed {
 }
 
 fn speeds(fabric: &Fabric) -> Vec<Option<String>> {
-    fabric.cables().iter().map(gingham_topology::Cable::told_speed).collect()
+    fabric.cables().iter().map(gingham_topology::Cable::reported_speed).collect()
 }
 
 fn told(words: [&str; 2]) -> Vec<Option<String>> {

@@ -9,7 +9,7 @@
 //! kept for a finding.
 
 use super::cursor::{Cursor, LineError};
-use crate::speed::ToldSpeed;
+use crate::speed::ReportedSpeed;
 use crate::{Generation, LinkSpeed, PartialSpeed};
 
 /// Words on one side of a description.
@@ -22,7 +22,7 @@ pub(super) struct Words<'a> {
     pub(super) enhanced_port0: Option<bool>,
     /// Whether the words include a speed, known or not.
     pub(super) has_speed: bool,
-    pub(super) speed: ToldSpeed,
+    pub(super) speed: ReportedSpeed,
     pub(super) options: Options,
     /// First unknown word.
     pub(super) unknown: Option<&'a str>,
@@ -132,9 +132,9 @@ fn is_speed(word: &str) -> bool {
 }
 
 /// Returns the speed that a word names, whole or in part; `None` if the word is not a speed.
-fn speed(word: &str) -> Option<ToldSpeed> {
+fn speed(word: &str) -> Option<ReportedSpeed> {
     if matches!(word, "???" | "?????") {
-        return Some(ToldSpeed::default());
+        return Some(ReportedSpeed::default());
     }
     if let Ok(partial) = word.parse::<PartialSpeed>() {
         return Some(partial.into());
@@ -206,7 +206,7 @@ mod tests {
             ("??SDR", Some(PartialSpeed::Generation(Generation::Sdr))),
         ];
         for (unknown, partial) in halves {
-            assert_eq!(speed(unknown), Some(ToldSpeed { known: None, partial }), "{unknown}");
+            assert_eq!(speed(unknown), Some(ReportedSpeed { known: None, partial }), "{unknown}");
             assert!(is_speed(unknown));
         }
         for nonsense in ["4xND", "3xNDR", "4x", "x", "??", "99999xNDR"] {

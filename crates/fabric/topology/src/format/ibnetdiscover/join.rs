@@ -13,7 +13,7 @@
 use super::comment::NoLid;
 use super::records::{Mention, NodeKey, Record, Records, description, guid_of_id, refine};
 use crate::format::text::Parsed;
-use crate::speed::ToldSpeed;
+use crate::speed::ReportedSpeed;
 use crate::{Address, DraftNode, FabricBuilder, FindingKind, Identity, Node, NodeKind};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;
@@ -29,7 +29,7 @@ const MISSING_NAMED_MAX: usize = 3;
 struct HalfCable {
     /// The first end is the one whose line named the cable first.
     ends: [RecordPort; 2],
-    speed: ToldSpeed,
+    speed: ReportedSpeed,
     line: u32,
     has_answer: bool,
 }

@@ -3,7 +3,7 @@
 use super::comment::{Comment, NoLid, Words, comment, words};
 use super::cursor::{Cursor, LineError};
 use super::noise::could_be_a_record;
-use crate::speed::ToldSpeed;
+use crate::speed::ReportedSpeed;
 use crate::{Guid, NodeKind};
 
 #[derive(Debug, PartialEq, Eq)]
@@ -55,7 +55,7 @@ pub(super) struct PortLine<'a> {
     pub(super) lmc: Option<u8>,
     /// Far end; `None` for a blank port, which has no cable.
     pub(super) remote: Option<Remote<'a>>,
-    pub(super) speed: ToldSpeed,
+    pub(super) speed: ReportedSpeed,
     pub(super) unknown: Option<&'a str>,
     pub(super) ending: Ending,
 }
@@ -245,7 +245,7 @@ fn port_line(mut cursor: Cursor<'_>) -> Result<PortLine<'_>, LineError> {
         no_lid: None,
         lmc: None,
         remote,
-        speed: ToldSpeed::default(),
+        speed: ReportedSpeed::default(),
         unknown: None,
         ending: Ending::Nothing,
     };
@@ -335,7 +335,7 @@ mod tests {
         let line = port("[1](c) \t\"R-1\"[15] (d) \t\t# lid 52 lmc 3 \"r\" lid 9 ?????");
         assert_eq!((line.guid, line.lid, line.lmc), (Some(Guid(0xc)), Some(52), Some(3)));
         assert_eq!(line.remote.unwrap().guid, Some(Guid(0xd)));
-        assert_eq!((line.speed, line.ending), (ToldSpeed::default(), Ending::Speed));
+        assert_eq!((line.speed, line.ending), (ReportedSpeed::default(), Ending::Speed));
         let line = port("[1]\t\"S-1\"[2]\t\t# \"s\" lid 9 2x??? s=4 w=16 v=5");
         assert_eq!(line.speed.to_string(), "2x???", "the mask is not that of the speed");
         let line = port("[1]\t\"S-1\"[2]\t\t# \"s\" lid 9 s=4 w=16 v=5");

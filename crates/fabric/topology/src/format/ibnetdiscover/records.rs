@@ -7,7 +7,7 @@ use super::line::{Ending, IdentityField, NodeLine, PortLine, Remote, Statement, 
 use super::noise::could_be_a_beginning;
 use crate::format::error::{FaultCode, FormatError};
 use crate::format::lines;
-use crate::speed::ToldSpeed;
+use crate::speed::ReportedSpeed;
 use crate::{Address, Finding, FindingKind, Guid, Identity, NodeKind};
 use std::collections::BTreeMap;
 
@@ -33,7 +33,7 @@ pub(super) struct Mention<'a> {
     pub(super) record: usize,
     pub(super) port: u16,
     pub(super) remote: Remote<'a>,
-    pub(super) speed: ToldSpeed,
+    pub(super) speed: ReportedSpeed,
 }
 
 /// Contents of the dump read so far.

@@ -9,7 +9,7 @@
 use super::comment::{SPEED_BITS, WIDTH_BITS};
 use super::project::{Dialect, project};
 use crate::format::text::Written;
-use crate::speed::ToldSpeed;
+use crate::speed::ReportedSpeed;
 use crate::{Address, Fabric, LinkSpeed, Node, NodeId, NodeKind, PortRef};
 use std::fmt::Write as _;
 
@@ -57,11 +57,11 @@ impl RecordWriter<'_> {
         text.push('\n');
         for channel in self.fabric.channels_from(id) {
             let ends = [self.fabric.source(channel), self.fabric.target(channel)];
-            self.port(text, ends, self.fabric.cable_of(channel).told());
+            self.port(text, ends, self.fabric.cable_of(channel).reported());
         }
     }
 
-    fn port(&self, text: &mut String, [near, far]: [PortRef; 2], speed: ToldSpeed) {
+    fn port(&self, text: &mut String, [near, far]: [PortRef; 2], speed: ReportedSpeed) {
         let (node, remote) = (self.fabric.node(near.node), self.fabric.node(far.node));
         let own = address(node, near.port);
         let other = address(remote, if remote.is_switch() { 0 } else { far.port });

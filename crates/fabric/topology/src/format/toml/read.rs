@@ -39,9 +39,9 @@ pub(in crate::format) fn read(text: &str) -> Result<Parsed, FormatError> {
     }
     for (cable, place) in file.cable.iter().zip(places) {
         let ends = place.map(|(node, port)| (drafts[node], port));
-        let told = cable.speed;
-        builder.add_cable(ends, told.known, cable.length).expect("ports were found for it");
-        builder.tell_in_part(ends[0], told.partial);
+        let reported = cable.speed;
+        builder.add_cable(ends, reported.known, cable.length).expect("ports were found for it");
+        builder.tell_in_part(ends[0], reported.partial);
     }
     Ok(Parsed { fabric: builder.build(), findings: Vec::new() })
 }

@@ -1,6 +1,6 @@
 //! Tables of a file as serde parses them; see the parent module for the format.
 
-use crate::speed::{LinkSpeed, PartialSpeed, ToldSpeed};
+use crate::speed::{LinkSpeed, PartialSpeed, ReportedSpeed};
 use crate::{Address, Guid};
 use gingham_kernel::Length;
 use serde::{Deserialize, Deserializer, de};
@@ -61,7 +61,7 @@ impl AddressTable {
 pub(super) struct CableTable {
     pub(super) ends: [Spanned<String>; 2],
     #[serde(default, deserialize_with = "speed")]
-    pub(super) speed: ToldSpeed,
+    pub(super) speed: ReportedSpeed,
     pub(super) length: Option<Length>,
 }
 
@@ -72,7 +72,7 @@ fn guid<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Guid>, D::E
     Guid::from_hexadecimal(&text).map(Some).ok_or_else(error)
 }
 
-fn speed<'de, D: Deserializer<'de>>(deserializer: D) -> Result<ToldSpeed, D::Error> {
+fn speed<'de, D: Deserializer<'de>>(deserializer: D) -> Result<ReportedSpeed, D::Error> {
     const EXPECTED: &str = "a link speed such as \"4xNDR\" or \"80 MB/s\"";
     let text = String::deserialize(deserializer)?;
     if let Ok(partial) = text.parse::<PartialSpeed>() {
