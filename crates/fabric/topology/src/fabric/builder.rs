@@ -126,7 +126,7 @@ impl FabricBuilder {
     }
 
     /// Sets the known half of the speed of the cable at a port, unless the whole speed is known.
-    pub fn tell_in_part(&mut self, (node, port): (DraftNode, u16), partial: Option<PartialSpeed>) {
+    pub fn set_partial_speed(&mut self, (node, port): (DraftNode, u16), partial: Option<PartialSpeed>) {
         if let Some(cable) = self.taken.get(&(node.0, port)) {
             let cable = &mut self.cables[*cable];
             cable.partial_speed = partial.filter(|_| cable.speed.is_none());

@@ -155,7 +155,7 @@ impl Graph {
         for (edge, place) in edges.iter().zip(&places) {
             let ends = place.map(|(node, port)| (drafts[node], port));
             builder.add_cable(ends, edge.speed.known, edge.length).expect("ports are free");
-            builder.tell_in_part(ends[0], edge.speed.partial);
+            builder.set_partial_speed(ends[0], edge.speed.partial);
         }
         Ok(Parsed { fabric: builder.build(), findings: self.findings })
     }

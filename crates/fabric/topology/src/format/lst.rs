@@ -236,7 +236,7 @@ impl Links {
             if from < to {
                 let ends = [from, to].map(|(guid, port)| (drafts[&guid], port));
                 builder.add_cable(ends, speed.known, None).expect("ports are used once");
-                builder.tell_in_part(ends[0], speed.partial);
+                builder.set_partial_speed(ends[0], speed.partial);
             }
         }
         Parsed { fabric: builder.build(), findings: self.findings }

@@ -263,7 +263,7 @@ fn build(records: Records<'_>, cables: &[HalfCable]) -> Parsed {
     for cable in cables {
         let ends = cable.ends.map(|(index, port)| (nodes[index], port));
         builder.add_cable(ends, cable.speed.known, None).expect("ports exist and are used once");
-        builder.tell_in_part(ends[0], cable.speed.partial);
+        builder.set_partial_speed(ends[0], cable.speed.partial);
     }
     Parsed { fabric: builder.build(), findings: records.findings }
 }

@@ -77,7 +77,7 @@ pub(super) fn project(fabric: &Fabric, dialect: Dialect) -> (Fabric, Losses) {
             holds,
             "speeds that are known in half, such as 2x???, left out",
         );
-        builder.tell_in_part(ends[0], partial);
+        builder.set_partial_speed(ends[0], partial);
     }
     let projected = builder.build();
     count_names(fabric, &projected, &mut losses);

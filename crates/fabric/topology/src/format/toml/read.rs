@@ -41,7 +41,7 @@ pub(in crate::format) fn read(text: &str) -> Result<Parsed, FormatError> {
         let ends = place.map(|(node, port)| (drafts[node], port));
         let reported = cable.speed;
         builder.add_cable(ends, reported.known, cable.length).expect("ports were found for it");
-        builder.tell_in_part(ends[0], reported.partial);
+        builder.set_partial_speed(ends[0], reported.partial);
     }
     Ok(Parsed { fabric: builder.build(), findings: Vec::new() })
 }
