@@ -36,16 +36,16 @@ pub(crate) fn channels(
     let mut channels = Vec::with_capacity(fabric.channel_count());
     for channel in ChannelId::first(fabric.channel_count()) {
         let cable = fabric.cable_of(channel);
-        let told = cable.speed.map(LinkSpeed::rate);
-        let half = || told_in_half(cable.partial_speed?, network.preset(), parameters);
-        let rate = network.link_rate.or(told).or_else(half).unwrap_or(parameters.links.link_rate);
+        let reported = cable.speed.map(LinkSpeed::rate);
+        let half = || rate_of_partial(cable.partial_speed?, network.preset(), parameters);
+        let rate = network.link_rate.or(reported).or_else(half).unwrap_or(parameters.links.link_rate);
         let length = cable.length.unwrap_or(parameters.links.cable_length);
         let flit = rate.flit_time(flit_bytes.into());
         let cable = Cable { fabric, parameters, kind, channel, rate, length, flit: flit.span };
         let cable = &Subject::of_table(source, "", cable);
         check(&of_cable(), cable, gathered)?;
         let slack = slack_buffer(source, cable, &mut census)?;
-        census.see_rate(told.is_some_and(|told| told != parameters.links.link_rate));
+        census.see_rate(reported.is_some_and(|reported| reported != parameters.links.link_rate));
         census.see_unknown(fabric.cable_of(channel));
         // The time of a whole packet is computed from its bytes, without rounding per flit.
         if !matches!(kind.switching, Switching::Packets(_)) {
@@ -60,7 +60,7 @@ pub(crate) fn channels(
 
 /// Returns the rate of a cable with a half-known speed: its lanes at the generation of the preset,
 /// or four lanes of its generation. `None` for lanes under a preset that is not InfiniBand.
-fn told_in_half(half: PartialSpeed, preset: Preset, parameters: &Parameters) -> Option<Rate> {
+fn rate_of_partial(half: PartialSpeed, preset: Preset, parameters: &Parameters) -> Option<Rate> {
     match half {
         PartialSpeed::Width(width) => preset.is_infiniband().then(|| {
             let lanes = u64::from(LANES_OF_PRESETS);
