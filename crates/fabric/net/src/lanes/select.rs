@@ -86,11 +86,11 @@ impl Plan {
         let Routes::Table(tables) = &self.path_sets[0] else {
             unreachable!("packets that choose follow tables")
         };
-        tables.onward(&self.fabric, switch, to).filter_map(move |(output, is_told)| {
+        tables.onward(&self.fabric, switch, to).filter_map(move |(output, is_by_table)| {
             let of =
-                |is_told| self.lanes.allowed.chosen(&self.fabric, vc_class, (output, is_told), to);
+                |is_by_table| self.lanes.allowed.chosen(&self.fabric, vc_class, (output, is_by_table), to);
             let is_open = chosen.is_none_or(|chosen| chosen == output);
-            let lanes = if is_open { of(is_told) } else { of(is_told).without(of(false)) };
+            let lanes = if is_open { of(is_by_table) } else { of(is_by_table).without(of(false)) };
             let judged = self.lanes.allowed.judged(vc_class, lanes);
             (!lanes.is_empty()).then_some(OutputChoice { output, lanes, judged })
         })

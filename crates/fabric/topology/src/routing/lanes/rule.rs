@@ -286,7 +286,7 @@ impl Lanes {
                 outgoing,
                 || fabric.target(fabric.endpoint_channel(to)).node,
             ),
-            LaneRule::Escape(_) => (self.told(fabric, vc_class, outgoing, to), DatelineClass(0)),
+            LaneRule::Escape(_) => (self.by_table(fabric, vc_class, outgoing, to), DatelineClass(0)),
             LaneRule::Tables { map, lanes_per_vl, .. } => {
                 let vl = map.lane(fabric, incoming, outgoing, vc_class.0);
                 (lanes_of(vl, *lanes_per_vl), DatelineClass(0))
@@ -295,17 +295,17 @@ impl Lanes {
     }
 
     /// Returns the lanes of a packet that chooses its channel at every switch, on a channel of a
-    /// shortest path to `to`; `is_told` marks the table's channel.
+    /// shortest path to `to`; `is_by_table` marks the table's channel.
     pub fn chosen(
         &self,
         fabric: &Fabric,
         vc_class: VcClass,
-        (outgoing, is_told): (ChannelId, bool),
+        (outgoing, is_by_table): (ChannelId, bool),
         to: EndpointId,
     ) -> LaneSet {
         match &self.rule {
-            LaneRule::Escape(escape) if !is_told => escape.adaptive(vc_class.0.into()),
-            LaneRule::Escape(_) => self.told(fabric, vc_class, outgoing, to),
+            LaneRule::Escape(escape) if !is_by_table => escape.adaptive(vc_class.0.into()),
+            LaneRule::Escape(_) => self.by_table(fabric, vc_class, outgoing, to),
             _ => self.shares[usize::from(vc_class.0)].all,
         }
     }
@@ -320,7 +320,7 @@ impl Lanes {
 
     /// Returns the lanes on the table's channel under a rule with escape lanes: all of the VC class
     /// on cables of hosts.
-    fn told(
+    fn by_table(
         &self,
         fabric: &Fabric,
         vc_class: VcClass,

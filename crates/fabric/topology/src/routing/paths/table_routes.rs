@@ -68,9 +68,9 @@ impl TableRoutes {
         for to in fabric.endpoint_ids() {
             let Some(end) = switch_of(fabric, to) else { continue };
             for switch in fabric.switches() {
-                let told = self.port(switch, to).and_then(|port| fabric.outgoing(switch, port));
+                let by_table = self.port(switch, to).and_then(|port| fabric.outgoing(switch, port));
                 let mut onward = hops.onward(fabric, switch, end).peekable();
-                if onward.peek().is_some() && onward.all(|of| Some(of) != told) {
+                if onward.peek().is_some() && onward.all(|of| Some(of) != by_table) {
                     return Err(LongerWay { switch, to });
                 }
             }
@@ -96,12 +96,12 @@ impl TableRoutes {
         switch: NodeId,
         to: EndpointId,
     ) -> impl Iterator<Item = (ChannelId, bool)> + 'a {
-        let told = self.port(switch, to).and_then(|port| fabric.outgoing(switch, port));
+        let by_table = self.port(switch, to).and_then(|port| fabric.outgoing(switch, port));
         let end = fabric.target(fabric.endpoint_channel(to)).node;
         let hops = self.hops.as_deref().filter(|_| switch != end);
         let others = hops.into_iter().flat_map(move |hops| hops.onward(fabric, switch, end));
-        let alone = told.filter(|_| hops.is_none());
-        alone.into_iter().chain(others).map(move |channel| (channel, Some(channel) == told))
+        let alone = by_table.filter(|_| hops.is_none());
+        alone.into_iter().chain(others).map(move |channel| (channel, Some(channel) == by_table))
     }
 
     /// Returns the output port of `switch` for packets to `to`, if it has an entry.

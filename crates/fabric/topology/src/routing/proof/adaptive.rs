@@ -106,8 +106,8 @@ impl<'a> AdaptiveCollector<'a> {
         let nearest_first = self.nearest_first(end);
         let ahead = self.ahead(&nearest_first, end, to, vc_class);
         for &switch in nearest_first.iter().filter(|of| **of != end && reached[of.index()]) {
-            for (channel, is_told) in self.tables.onward(self.fabric, switch, to) {
-                let held = self.taken(vc_class, (channel, is_told), to) & self.vertices;
+            for (channel, is_by_table) in self.tables.onward(self.fabric, switch, to) {
+                let held = self.taken(vc_class, (channel, is_by_table), to) & self.vertices;
                 let onward = &ahead[self.fabric.target(channel).node.index()];
                 for group in self.groups.within(held).filter(|_| !onward.is_empty()) {
                     let vertex = channel.index() * self.groups.count() + group;
@@ -130,8 +130,8 @@ impl<'a> AdaptiveCollector<'a> {
         let mut ahead: Vec<Row> = vec![Row::new(); self.graph.switch_count()];
         for &switch in nearest_first.iter().filter(|switch| **switch != end) {
             let mut row = vec![0; self.rows.len().div_ceil(64)];
-            for (channel, is_told) in self.tables.onward(self.fabric, switch, to) {
-                self.mark(&mut row, channel, self.wanted(vc_class, (channel, is_told), to));
+            for (channel, is_by_table) in self.tables.onward(self.fabric, switch, to) {
+                self.mark(&mut row, channel, self.wanted(vc_class, (channel, is_by_table), to));
                 if self.skips() {
                     join(&mut row, &ahead[self.fabric.target(channel).node.index()]);
                 }
