@@ -14,8 +14,8 @@ const NAMED_MAX: usize = 8;
 pub(super) fn check(fabric: &Fabric) -> Option<Finding> {
     let cables = fabric.listed_cables();
     let unknown: Vec<&Cable> = cables.iter().filter(|cable| cable.speed.is_none()).collect();
-    let tell_nothing = cables.iter().all(|cable| cable.reported_speed().is_none());
-    if unknown.is_empty() || tell_nothing {
+    let none_known = cables.iter().all(|cable| cable.reported_speed().is_none());
+    if unknown.is_empty() || none_known {
         return None;
     }
     let text = format!(
@@ -34,8 +34,8 @@ fn halves(unknown: &[&Cable]) -> String {
     for partial in unknown.iter().filter_map(|cable| cable.partial_speed) {
         *counts.entry(partial).or_insert(0_usize) += 1;
     }
-    let tell = |(partial, count)| format!(", {count} of them {partial}");
-    counts.into_iter().map(tell).collect()
+    let describe = |(partial, count)| format!(", {count} of them {partial}");
+    counts.into_iter().map(describe).collect()
 }
 
 fn names(fabric: &Fabric, unknown: &[&Cable]) -> String {

@@ -80,18 +80,18 @@ impl QosConf {
     pub fn read(text: &str) -> Result<Self, FormatError> {
         refuse_cut(text, EXPECTED)?;
         let mut conf = Self::default();
-        let mut is_told = false;
+        let mut has_qos = false;
         for line in lines(text) {
             let content = line.text.split('#').next().unwrap_or_default().trim();
             let Some((key, value)) = content.split_once([' ', '\t']) else { continue };
             if key == "qos" {
                 conf.is_enabled = boolean(line, value.trim())?;
-                is_told = true;
+                has_qos = true;
             } else if key.starts_with("qos_") {
-                is_told |= conf.add(line, key, value.trim())?;
+                has_qos |= conf.add(line, key, value.trim())?;
             }
         }
-        if is_told {
+        if has_qos {
             Ok(conf)
         } else {
             let error = FormatError::whole("the file has no line on QoS", EXPECTED);

@@ -49,8 +49,8 @@ struct LaneJoiner<'a> {
     by_guid: BTreeMap<Guid, LidOwner>,
     map: LaneMap,
     /// Pairs of ports of switches that have a row.
-    told: BTreeSet<(NodeId, u16, u16)>,
-    told_endpoints: BTreeSet<EndpointId>,
+    listed: BTreeSet<(NodeId, u16, u16)>,
+    listed_endpoints: BTreeSet<EndpointId>,
 }
 
 impl<'a> LaneJoiner<'a> {
@@ -60,8 +60,8 @@ impl<'a> LaneJoiner<'a> {
             lids,
             by_guid: owners_by_guid(fabric),
             map: LaneMap::uniform(fabric, LaneMap::DEFAULT),
-            told: BTreeSet::new(),
-            told_endpoints: BTreeSet::new(),
+            listed: BTreeSet::new(),
+            listed_endpoints: BTreeSet::new(),
         }
     }
 
@@ -78,13 +78,13 @@ impl<'a> LaneJoiner<'a> {
             match owner {
                 LidOwner::Endpoint { endpoint, .. } => {
                     self.map.set_endpoint(endpoint, entry.row);
-                    self.told_endpoints.insert(endpoint);
+                    self.listed_endpoints.insert(endpoint);
                 }
                 LidOwner::Switch(switch) => {
                     let ports = [u16::from(entry.input), u16::from(entry.output)];
                     self.refuse_port(switch, ports, entry.line)?;
                     self.map.set_switch(switch, ports[0], ports[1], entry.row);
-                    self.told.insert((switch, ports[0], ports[1]));
+                    self.listed.insert((switch, ports[0], ports[1]));
                 }
             }
         }
@@ -110,8 +110,8 @@ impl<'a> LaneJoiner<'a> {
                 let channels = self.fabric.channels_from(*switch);
                 channels.map(|channel| self.fabric.source(channel).port)
             };
-            let told = |input, output| self.told.contains(&(*switch, input, output));
-            ports().any(|input| ports().any(|output| input != output && !told(input, output)))
+            let listed = |input, output| self.listed.contains(&(*switch, input, output));
+            ports().any(|input| ports().any(|output| input != output && !listed(input, output)))
         };
         let switches: Vec<&str> = self
             .fabric
@@ -122,7 +122,7 @@ impl<'a> LaneJoiner<'a> {
         let adapters: Vec<String> = self
             .fabric
             .endpoint_ids()
-            .filter(|endpoint| !self.told_endpoints.contains(endpoint))
+            .filter(|endpoint| !self.listed_endpoints.contains(endpoint))
             .map(|endpoint| self.fabric.endpoint_name(endpoint))
             .collect();
         let adapters: Vec<&str> = adapters.iter().map(String::as_str).collect();

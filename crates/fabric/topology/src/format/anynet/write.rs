@@ -169,8 +169,8 @@ fn losses(fabric: &Fabric, links: usize, text: &str, with_latencies: bool) -> Ve
     let held = cables.iter().filter(|cable| cable.ends.iter().all(|end| holds(end.node))).count();
     let idle = hosts(fabric).filter(|id| fabric.channels_from(*id).next().is_none()).count();
     let speeds = cables.iter().filter(|cable| cable.speed.is_some()).count();
-    let told = |cable: &&Cable| cable.length.is_some() && !with_latencies;
-    let lengths = cables.iter().filter(told).count();
+    let loses_length = |cable: &&Cable| cable.length.is_some() && !with_latencies;
+    let lengths = cables.iter().filter(loses_length).count();
     let mut notes: Vec<String> = [
         (
             "aggregation nodes and routers left out",

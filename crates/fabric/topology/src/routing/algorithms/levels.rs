@@ -44,11 +44,11 @@ pub struct Oversubscription {
 pub fn trees(fabric: &Fabric) -> Vec<TreeShape> {
     let graph = SwitchGraph::new(fabric);
     let (ranks, islands) = tops::ranked(fabric, &graph);
-    let is_told = fabric.cables().iter().all(|cable| cable.speed.is_some());
+    let are_speeds_known = fabric.cables().iter().all(|cable| cable.speed.is_some());
     let of_levels = |levels: Vec<Vec<NodeId>>| {
         let of = |switches: Vec<NodeId>| {
             let ratios = switches.iter().filter_map(|switch| {
-                ratio(fabric, &ranks, *switch, is_told).map(|ratio| (*switch, ratio))
+                ratio(fabric, &ranks, *switch, are_speeds_known).map(|ratio| (*switch, ratio))
             });
             let oversubscription = most_and_least(ratios);
             TreeLevel { switches, oversubscription }
@@ -82,15 +82,15 @@ fn most_and_least(ratios: impl Iterator<Item = (NodeId, f64)>) -> Option<Oversub
 
 /// Returns the capacity of a switch's channels from below divided by that of its cables up; `None`
 /// if it has nothing below or above.
-fn ratio(fabric: &Fabric, ranks: &[u32], switch: NodeId, is_told: bool) -> Option<f64> {
+fn ratio(fabric: &Fabric, ranks: &[u32], switch: NodeId, are_speeds_known: bool) -> Option<f64> {
     let (mut below, mut up) = (0, 0);
     for channel in fabric.channels_from(switch) {
         let far = fabric.target(channel).node;
         let node = fabric.node(far);
         if node.is_switch() && ranks[far.index()] < ranks[switch.index()] {
-            up += width(fabric, channel, is_told);
+            up += width(fabric, channel, are_speeds_known);
         } else if node.is_switch() || node.kind == NodeKind::Host {
-            below += width(fabric, channel, is_told);
+            below += width(fabric, channel, are_speeds_known);
         }
     }
     #[expect(
@@ -102,7 +102,7 @@ fn ratio(fabric: &Fabric, ranks: &[u32], switch: NodeId, is_told: bool) -> Optio
 }
 
 /// Returns the rate of a channel, or 1 if some rates are unknown.
-fn width(fabric: &Fabric, channel: ChannelId, is_told: bool) -> u64 {
-    let speed = fabric.cable_of(channel).speed.filter(|_| is_told);
+fn width(fabric: &Fabric, channel: ChannelId, are_speeds_known: bool) -> u64 {
+    let speed = fabric.cable_of(channel).speed.filter(|_| are_speeds_known);
     speed.map_or(1, |speed| speed.rate().bytes_per_second())
 }

@@ -32,12 +32,12 @@ impl Queue {
         choices: &[Choice],
         paths: &[u64],
         load: &mut Load,
-        mut tell: impl FnMut(usize, Choice),
+        mut record: impl FnMut(usize, Choice),
     ) {
         if let [only] = choices {
             self.leave_out(only.channel);
             load.lay(&[only.channel], paths.iter().sum());
-            (0..paths.len()).for_each(|place| tell(place, *only));
+            (0..paths.len()).for_each(|place| record(place, *only));
             return;
         }
         self.hold(choices, load);
@@ -47,7 +47,7 @@ impl Queue {
                 load.lay(&[choice.channel], paths);
                 self.reload_first(load.on(choice.channel));
             }
-            tell(place, choice);
+            record(place, choice);
         }
     }
 

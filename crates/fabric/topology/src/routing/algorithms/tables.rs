@@ -50,18 +50,18 @@ pub(super) fn table_routes(
         for &to in residents {
             routes.set_port(switch, to, Some(fabric.source(graph.ejection(to)).port));
         }
-        let mut tell = |switch, to, channel| {
+        let mut record = |switch, to, channel| {
             routes.set_port(switch, to, Some(fabric.source(channel).port));
         };
         match outlook {
             Outlook::NextChannel => {
-                columns.fill(&choices, &order, residents, &mut load, &mut tell);
+                columns.fill(&choices, &order, residents, &mut load, &mut record);
             }
             Outlook::WholeWay => {
                 let mut column = Column::new(&choices, &order, &columns.hosts);
                 for &to in residents {
                     column.fill(graph.is_host(to), &mut load, |from, channel| {
-                        tell(from, to, channel);
+                        record(from, to, channel);
                     });
                 }
             }
@@ -110,7 +110,7 @@ impl<'a> Columns<'a> {
         order: &[State],
         residents: &[EndpointId],
         load: &mut Load,
-        mut tell: impl FnMut(NodeId, EndpointId, ChannelId),
+        mut record: impl FnMut(NodeId, EndpointId, ChannelId),
     ) {
         let Self { graph, hosts, queues, paths, own } = self;
         let weight = |hosts: u64, to: &EndpointId| if graph.is_host(*to) { hosts } else { 0 };
@@ -124,7 +124,7 @@ impl<'a> Columns<'a> {
             own.extend_from_slice(&paths[row(state)..row(state) + residents.len()]);
             queues[state.index()].lay(choices.from(state), own, load, |place, choice| {
                 paths[row(choice.to) + place] += own[place];
-                tell(NodeId::new(state.index()), residents[place], choice.channel);
+                record(NodeId::new(state.index()), residents[place], choice.channel);
             });
         }
     }
@@ -156,7 +156,7 @@ impl<'a> Column<'a> {
         &mut self,
         leads_to_host: bool,
         load: &mut Load,
-        mut tell: impl FnMut(NodeId, ChannelId),
+        mut record: impl FnMut(NodeId, ChannelId),
     ) {
         let choices = self.choices;
         self.paths.fill(0);
@@ -171,7 +171,7 @@ impl<'a> Column<'a> {
             let choice = self.lightest_on_the_way(state, load, &onward);
             load.add(choice.channel, self.paths[state.index()]);
             self.paths[choice.to.index()] += self.paths[state.index()];
-            tell(NodeId::new(state.index()), choice.channel);
+            record(NodeId::new(state.index()), choice.channel);
         }
     }
 
