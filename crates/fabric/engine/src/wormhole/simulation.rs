@@ -98,8 +98,8 @@ impl Simulation {
         let links = Links::new(&plan);
         let mut hosts = Hosts::new(Arc::clone(&plan), wormhole, links.may_go_on());
         assert_indices_fit(hosts.endpoints());
-        let reads_are_told = hosts.endpoints().wanted().read;
-        let switches = Switches::new(plan, wormhole, reads_are_told);
+        let reports_reads = hosts.endpoints().wanted().read;
+        let switches = Switches::new(plan, wormhole, reports_reads);
         let mut network = Network { clock: Clock::new(), links, worms: Worms::default() };
         hosts.carry_out(&mut network);
         Self { network, switches, hosts, events: 0 }
@@ -129,7 +129,7 @@ impl Simulation {
                 End::Host => hosts.recognise(network, channel),
             },
             Event::Request { channel } => {
-                if switches.reads_are_told() {
+                if switches.reports_reads() {
                     hosts.notify_read(network, channel);
                 }
                 switches.request(network, channel);

@@ -17,7 +17,7 @@ pub(crate) struct Switches {
     /// Port at the end of each channel.
     ports: Vec<PortAt>,
     /// Whether endpoints are notified of decoded headers.
-    reads_are_told: bool,
+    reports_reads: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -27,7 +27,7 @@ struct PortAt {
 }
 
 impl Switches {
-    pub(crate) fn new(plan: Arc<Plan>, wormhole: WormholePlan, reads_are_told: bool) -> Self {
+    pub(crate) fn new(plan: Arc<Plan>, wormhole: WormholePlan, reports_reads: bool) -> Self {
         let levels = wormhole.arbitration.level(plan.highest_priority()) + 1;
         let arbiter = |channel| {
             let ports = plan.fabric.node(plan.ends(channel).source.node).ports;
@@ -42,13 +42,13 @@ impl Switches {
             wormhole,
             arbiters: channels().map(arbiter).collect(),
             ports: channels().map(port).collect(),
-            reads_are_told,
+            reports_reads,
             plan,
         }
     }
 
-    pub(crate) fn reads_are_told(&self) -> bool {
-        self.reads_are_told
+    pub(crate) fn reports_reads(&self) -> bool {
+        self.reports_reads
     }
 
     // Phase 4: request.
@@ -62,7 +62,7 @@ impl Switches {
         let is_stripped = self.wormhole.route_bytes;
         network.links.route(channel, output, is_stripped, network.clock.now());
         match self.wormhole.routing_delay.as_ps() {
-            0 if !self.reads_are_told => self.request(network, channel),
+            0 if !self.reports_reads => self.request(network, channel),
             delay => {
                 network.clock.schedule(network.clock.now() + delay, Event::Request { channel });
             }

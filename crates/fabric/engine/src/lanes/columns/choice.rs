@@ -135,8 +135,8 @@ fn columns_faster(plan: &Plan, lanes: &PipelinePlan, moves: Moves) -> Option<u32
     let by_ports = moves.flits * COST_OF_FLIT + moves.heads * COST_OF_HEAD;
     let ticks = plan.stop.time.as_ps() as f64 / lanes.cycle.as_ps() as f64;
     let factor = by_ports / (by_ports - saved_by_columns(plan, moves));
-    let is_told = by_ports * ticks >= LONG_RUN && factor >= FASTER_MIN;
-    is_told.then_some(factor.round() as u32)
+    let is_noted = by_ports * ticks >= LONG_RUN && factor >= FASTER_MIN;
+    is_noted.then_some(factor.round() as u32)
 }
 
 /// Thresholds of the note on slow stepping: the least ratio of expected instructions, per-port to
