@@ -399,7 +399,7 @@ fn a_window_that_becomes_smaller_shuts_a_flow_that_could_go() {
 fn a_flow_whose_window_becomes_smaller_is_held_back_by_one_thing_at_a_time() {
     let (tokens, policer) = policed(0);
     let paced = ClassPlan { pace: Some(pace(10)), ..class(0) };
-    for (class, policer, told) in [
+    for (class, policer, expected) in [
         // 8 B at 10 ps each; the rate limit is accounted in advance, so the window counts from its
         // end on.
         (paced, None, [(Hold::Pace, 0, 80), (Hold::Pace, 120, 200), (Hold::Window, 200, 290)]),
@@ -426,7 +426,7 @@ fn a_flow_whose_window_becomes_smaller_is_held_back_by_one_thing_at_a_time() {
         assert_eq!(sender.take(280), Turn::Nothing);
         sender.acknowledged(flow, 290);
         assert_eq!(sender.goes(290), 2);
-        assert_eq!(sender.held(), told.map(|(by, from, to)| (flow, by, from, to)));
+        assert_eq!(sender.held(), expected.map(|(by, from, to)| (flow, by, from, to)));
     }
 }
 

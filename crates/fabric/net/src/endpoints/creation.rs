@@ -238,10 +238,10 @@ impl Endpoints {
 
     fn enqueue(&mut self, slot: MessageSlot, now: Time) {
         let message = self.messages.message(slot);
-        let (endpoint, is_told_apart) = (message.source, message.flow.is_some());
+        let (endpoint, is_tracked) = (message.source, message.flow.is_some());
         let adapter = self.outbox.adapter(endpoint);
         adapter.enqueue(&mut self.flows, &mut self.messages, slot, now);
-        if is_told_apart {
+        if is_tracked {
             self.report_held();
         }
     }

@@ -187,14 +187,14 @@ mod tests {
             let mut collector = ChannelCollector::new(vec![FLIT_PS; 3], |_| true);
             let mut totals = [0; 3];
             for step in &steps {
-                let mut told = Vec::new();
-                for (channel, (grows, is_told)) in step.iter().enumerate() {
+                let mut reported = Vec::new();
+                for (channel, (grows, is_reported)) in step.iter().enumerate() {
                     totals[channel] += grows;
-                    if *grows > 0 || *is_told {
-                        told.push((ChannelId::new(channel), flits(totals[channel])));
+                    if *grows > 0 || *is_reported {
+                        reported.push((ChannelId::new(channel), flits(totals[channel])));
                     }
                 }
-                collector.end_section(&told);
+                collector.end_section(&reported);
             }
             let grown = |steps: &[[(u64, bool); 3]], channel: usize| -> u64 {
                 steps.iter().map(|step| step[channel].0).sum()
