@@ -128,11 +128,11 @@ impl Reader<'_> {
     }
 
     fn note(&mut self, file: &str, findings: &[Finding]) {
-        let told = |finding: &Finding| match finding.line {
+        let described = |finding: &Finding| match finding.line {
             Some(line) => format!("{file}:{line}: {}", finding.text),
             None => format!("{file}: {}", finding.text),
         };
-        self.gathered.notes.extend(findings.iter().take(FINDINGS_MAX).map(told));
+        self.gathered.notes.extend(findings.iter().take(FINDINGS_MAX).map(described));
         if findings.len() > FINDINGS_MAX {
             let more = findings.len() - FINDINGS_MAX;
             self.gathered

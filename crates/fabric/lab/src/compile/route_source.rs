@@ -38,9 +38,9 @@ fn named(source: &ScenarioSource, is_dump: bool) -> String {
 pub(super) fn of_dump() -> [Check<bool>; 1] {
     [note(|it| {
         let routing = &it.source.scenario.routing;
-        let is_told = routing.tables.is_some() || it.source.tree.get("routing.algorithm").is_some();
+        let is_given = routing.tables.is_some() || it.source.tree.get("routing.algorithm").is_some();
         when!(
-            it.of && !is_told,
+            it.of && !is_given,
             "the routes are gingham's own ({}), not those of the dumped subnet, whose channels may be \
              loaded otherwise: name the subnet's forwarding tables with {TABLES} (a file from dump_lfts or dump_fts, \
              opensm-lfts.dump or opensm.fdbs), or the algorithm with routing.algorithm",

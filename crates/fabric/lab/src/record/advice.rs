@@ -69,7 +69,7 @@ pub(super) fn longer(view: &RunView<'_>, class: ClassId, needs: &[Need]) -> Stri
         return format!("raise stop.messages to about {enough:.0}");
     }
     let enough_ps = two_digits_above(enough_ps.max(floor));
-    format!("let the run last about {} (stop.time)", told(enough_ps))
+    format!("let the run last about {} (stop.time)", formatted(enough_ps))
 }
 
 /// Describes the change if the sources of a class, or of one that it waits for, had ended, since a
@@ -176,11 +176,11 @@ pub(super) fn short(ps: u64) -> String {
     while ps / unit >= 1_000 {
         unit *= 10;
     }
-    told(real((ps + unit / 2) / unit * unit))
+    formatted(real((ps + unit / 2) / unit * unit))
 }
 
 /// Formats picoseconds in the largest suitable unit, in the syntax of scenarios.
-fn told(ps: f64) -> String {
+fn formatted(ps: f64) -> String {
     const UNITS: [(&str, f64); 4] = [("s", 1e12), ("ms", 1e9), ("us", 1e6), ("ns", 1e3)];
     let suits = UNITS.iter().find(|(_, unit_ps)| ps >= *unit_ps);
     let (name, unit_ps) = *suits.unwrap_or(&("ps", 1.0));
@@ -238,16 +238,16 @@ mod tests {
 
     #[test]
     fn a_share_has_the_digits_of_its_interval() {
-        let told = |mean, half| share(Estimate { mean, half_width: Some(half) });
-        assert_eq!(told(0.6664, 0.031), "66.6 ± 3.1 %");
-        assert_eq!(told(0.0234, 0.0081), "2.34 ± 0.81 %");
-        assert_eq!(told(1e-6, 4e-7), "0.0001 ± 0.0000 %");
-        assert_eq!(told(0.5, 0.0), "50 ± 0 %");
+        let formatted = |mean, half| share(Estimate { mean, half_width: Some(half) });
+        assert_eq!(formatted(0.6664, 0.031), "66.6 ± 3.1 %");
+        assert_eq!(formatted(0.0234, 0.0081), "2.34 ± 0.81 %");
+        assert_eq!(formatted(1e-6, 4e-7), "0.0001 ± 0.0000 %");
+        assert_eq!(formatted(0.5, 0.0), "50 ± 0 %");
     }
 
     #[test]
     fn a_time_is_short_and_in_its_unit() {
-        let told = [0, 999, 99_951, 1_234_567, 3_200_000_000, 26_400_000_000_000].map(short);
-        assert_eq!(told, ["0 ps", "999 ps", "100 ns", "1.23 us", "3.2 ms", "26.4 s"]);
+        let formatted = [0, 999, 99_951, 1_234_567, 3_200_000_000, 26_400_000_000_000].map(short);
+        assert_eq!(formatted, ["0 ps", "999 ps", "100 ns", "1.23 us", "3.2 ms", "26.4 s"]);
     }
 }

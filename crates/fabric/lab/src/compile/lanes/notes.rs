@@ -99,15 +99,15 @@ fn credit_round_trip(plan: &Plan, pipeline: &PipelinePlan, channel: ChannelId) -
 /// Describes the share of the full rate that the shallowest of some lanes carries, and that all
 /// carry together, on channels with these round trips.
 fn shares(plan: &Plan, channels: &[(ChannelId, Span)], depths: &[u32]) -> String {
-    let told = |flits: u64| {
+    let described = |flits: u64| {
         let share = |(channel, round_trip): &(ChannelId, Span)| {
             (*channel, Share::of(plan.channel(*channel).flit, flits, *round_trip))
         };
         let shares: Vec<(ChannelId, Share)> = channels.iter().map(share).collect();
         shares_by_channel(&shares, |channel| plan.fabric.channel_name(channel))
     };
-    let alone = told(depths.iter().copied().min().unwrap_or(0).into());
-    let together = told(depths.iter().copied().map(u64::from).sum());
+    let alone = described(depths.iter().copied().min().unwrap_or(0).into());
+    let together = described(depths.iter().copied().map(u64::from).sum());
     match depths.len() {
         1 => format!(" ({alone})"),
         lanes => format!(" ({alone}; {lanes} lanes together may carry {together})"),
@@ -227,14 +227,14 @@ mod tests {
 
     #[test]
     fn a_share_is_never_less_than_what_is_carried() {
-        let told = |flits, of| Share::of(Span::from_ps(3), flits, Span::from_ps(of)).to_string();
-        assert_eq!(told(1, 15), "at most 20 %");
-        assert_eq!(told(2, 9), "at most 66.7 %");
-        assert_eq!(told(1, 3_000_000), "at most 0.1 %");
-        assert_eq!(told(999, 3_000), "at most 99.9 %");
+        let described = |flits, of| Share::of(Span::from_ps(3), flits, Span::from_ps(of)).to_string();
+        assert_eq!(described(1, 15), "at most 20 %");
+        assert_eq!(described(2, 9), "at most 66.7 %");
+        assert_eq!(described(1, 3_000_000), "at most 0.1 %");
+        assert_eq!(described(999, 3_000), "at most 99.9 %");
         // 99.97 %.
-        assert_eq!(told(9_997, 30_000), "just under 100 %");
-        assert_eq!(told(5, 15), "all of it");
-        assert_eq!(told(5, 16), "at most 93.8 %");
+        assert_eq!(described(9_997, 30_000), "just under 100 %");
+        assert_eq!(described(5, 15), "all of it");
+        assert_eq!(described(5, 16), "at most 93.8 %");
     }
 }

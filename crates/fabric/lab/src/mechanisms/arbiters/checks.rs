@@ -95,10 +95,10 @@ pub(crate) fn of_plan<'a>() -> [Check<&'a Plan>; 6] {
 /// and sends one a cycle.
 fn idle_link(plan: &Plan) -> Option<Sentence> {
     let Switching::VirtualLanes(pipeline) = &plan.switching else { return None };
-    let is_told = !matches!(plan.lanes.link_output, Scheduler::RoundRobin(_));
+    let is_chosen = !matches!(plan.lanes.link_output, Scheduler::RoundRobin(_));
     let is_as_fast = |channel: ChannelId| plan.channel(channel).flit <= pipeline.cycle;
     when!(
-        is_told
+        is_chosen
             && plan.lanes.count > 1
             && pipeline.crossbar == Crossbar::Multiplexed
             && pipeline.output_speedup == 1
