@@ -11,7 +11,7 @@
 //! ```
 //!
 //! Each kind is a separate module; all share only `gingham-net`, the driver of runs, and the
-//! containers of events, packets and waits for credits (`run`, `timeline`, `under_way`,
+//! containers of events, packets and waits for credits (`run`, `timeline`, `in_flight`,
 //! `credit_wait`). The oracle never imports an engine, and no engine the oracle.
 
 mod credit_wait;
@@ -19,7 +19,7 @@ mod lanes;
 mod packets;
 mod run;
 mod timeline;
-mod under_way;
+mod in_flight;
 mod watched;
 mod wormhole;
 

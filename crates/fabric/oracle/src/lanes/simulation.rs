@@ -186,8 +186,8 @@ impl Simulation {
         let in_buffers: usize = self.inputs.iter().flatten().map(Input::fill).sum();
         let in_output_lanes: usize = self.outputs.iter().map(Output::fill).sum();
         let at_hosts: usize = self.in_transit.iter().map(InTransit::flits).sum();
-        let under_way = (on_wire + in_buffers + in_output_lanes + at_hosts) as u64;
-        let accounted = self.flits_consumed + under_way;
+        let in_flight = (on_wire + in_buffers + in_output_lanes + at_hosts) as u64;
+        let accounted = self.flits_consumed + in_flight;
         assert_eq!(self.flits_entered, accounted, "flits are conserved at {:?}", self.timeline.now);
     }
 

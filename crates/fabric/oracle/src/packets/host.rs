@@ -330,7 +330,7 @@ pub(crate) struct LanePause {
     /// Whether the last request received by the sender is a pause.
     pub(crate) is_paused: bool,
     /// Number of requests sent but not received yet.
-    under_way: u32,
+    in_flight: u32,
     /// Whether a host has found no space since the last end of a pause.
     is_awaited: bool,
 }
@@ -349,7 +349,7 @@ impl Pausing {
     /// Applies a request received at `now`, and returns whether the sender awaited it.
     fn hear(&mut self, lane: u8, is_pause: bool, now: Time) -> bool {
         let of = &mut self.lanes[usize::from(lane)];
-        of.under_way -= 1;
+        of.in_flight -= 1;
         of.is_paused = is_pause;
         let was_awaited = !is_pause && std::mem::take(&mut of.is_awaited);
         self.pauses += u64::from(is_pause);
@@ -363,7 +363,7 @@ impl Pausing {
 impl LanePause {
     /// Returns whether no packet starts until the buffer at the end empties.
     pub(crate) const fn is_held(self) -> bool {
-        self.is_asked && self.under_way == 0
+        self.is_asked && self.in_flight == 0
     }
 }
 
@@ -413,7 +413,7 @@ impl Simulation {
         let is_pause = if of.is_asked { fill > resume } else { fill > pause };
         if is_pause != of.is_asked {
             of.is_asked = is_pause;
-            of.under_way += 1;
+            of.in_flight += 1;
             self.timeline.cause(heard, Event::Heard { channel, lane, is_pause });
         }
     }

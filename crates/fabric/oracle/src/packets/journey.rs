@@ -1,14 +1,14 @@
 //! Packets under way.
 
-use crate::under_way::UnderWay;
-pub(crate) use crate::under_way::UnderWayId as JourneyId;
+use crate::in_flight::InFlight;
+pub(crate) use crate::in_flight::InFlightId as JourneyId;
 use gingham_kernel::Time;
 use gingham_net::{Arrival, Packet, PathLength, Plan};
 use gingham_topology::ChannelId;
 use gingham_topology::routing::DatelineClass;
 
 /// Packets in flight.
-pub(crate) type Journeys = UnderWay<Journey>;
+pub(crate) type Journeys = InFlight<Journey>;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Journey {

@@ -313,10 +313,10 @@ impl Simulation {
         let credits = self.outputs[channel.index()].credits.as_ref().expect("there is a buffer");
         let credits = credits[usize::from(lane)];
         let free = credits.limit - credits.sent;
-        let under_way = self.blocks_under_way(channel, lane, credits.limit);
+        let in_flight = self.blocks_in_flight(channel, lane, credits.limit);
         let came_free = credits.capacity + self.input(channel).freed_blocks[usize::from(lane)];
-        let lost = came_free - credits.limit - under_way;
-        assert_eq!(free + taken + under_way + lost, holds, "space is conserved");
+        let lost = came_free - credits.limit - in_flight;
+        assert_eq!(free + taken + in_flight + lost, holds, "space is conserved");
         let since = self.input(channel).credit_updates[usize::from(lane)];
         let heals = |event: &Event| match *event {
             Event::Repeat { channel: of, lane: on, since: then } => {
@@ -328,7 +328,7 @@ impl Simulation {
     }
 
     /// Returns the blocks that the scheduled updates will make known to the sender of a channel.
-    fn blocks_under_way(&self, channel: ChannelId, lane: u8, known: u64) -> u64 {
+    fn blocks_in_flight(&self, channel: ChannelId, lane: u8, known: u64) -> u64 {
         let limit = |event: &Event| match *event {
             Event::Known { channel: of, lane: on, limit_blocks } if (of, on) == (channel, lane) => {
                 Some(limit_blocks)

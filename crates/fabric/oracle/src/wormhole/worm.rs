@@ -1,13 +1,13 @@
 //! Worms under way.
 
-use crate::under_way::UnderWay;
-pub(crate) use crate::under_way::UnderWayId as WormId;
+use crate::in_flight::InFlight;
+pub(crate) use crate::in_flight::InFlightId as WormId;
 use gingham_kernel::Time;
 use gingham_net::{Arrival, Packet, PathLength};
 use gingham_topology::ChannelId;
 
 /// Worms in flight.
-pub(crate) type Worms = UnderWay<Worm>;
+pub(crate) type Worms = InFlight<Worm>;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Worm {

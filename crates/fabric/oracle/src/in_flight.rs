@@ -1,45 +1,45 @@
-//! Packets under way, by id; ids of arrived packets are reused.
+//! Packets in flight, by id; ids of arrived packets are reused.
 
 use gingham_kernel::id_type;
 
 id_type!(
-    /// Id of a packet under way; reused once it has arrived.
-    UnderWayId
+    /// Id of a packet in flight; reused once it has arrived.
+    InFlightId
 );
 
 /// Packets in flight, each with the data of its kind of switch.
 #[derive(Clone, Debug)]
-pub(crate) struct UnderWay<T> {
+pub(crate) struct InFlight<T> {
     slots: Vec<Option<T>>,
-    free: Vec<UnderWayId>,
+    free: Vec<InFlightId>,
 }
 
-impl<T> Default for UnderWay<T> {
+impl<T> Default for InFlight<T> {
     fn default() -> Self {
         Self { slots: Vec::new(), free: Vec::new() }
     }
 }
 
-impl<T> UnderWay<T> {
-    pub(crate) fn insert(&mut self, packet: T) -> UnderWayId {
+impl<T> InFlight<T> {
+    pub(crate) fn insert(&mut self, packet: T) -> InFlightId {
         if let Some(id) = self.free.pop() {
             self.slots[id.index()] = Some(packet);
             return id;
         }
         self.slots.push(Some(packet));
-        UnderWayId::new(self.slots.len() - 1)
+        InFlightId::new(self.slots.len() - 1)
     }
 
-    pub(crate) fn remove(&mut self, id: UnderWayId) -> T {
+    pub(crate) fn remove(&mut self, id: InFlightId) -> T {
         self.free.push(id);
         self.slots[id.index()].take().expect("a packet arrives once")
     }
 
-    pub(crate) fn get(&self, id: UnderWayId) -> &T {
+    pub(crate) fn get(&self, id: InFlightId) -> &T {
         self.slots[id.index()].as_ref().expect("the packet is under way")
     }
 
-    pub(crate) fn get_mut(&mut self, id: UnderWayId) -> &mut T {
+    pub(crate) fn get_mut(&mut self, id: InFlightId) -> &mut T {
         self.slots[id.index()].as_mut().expect("the packet is under way")
     }
 
