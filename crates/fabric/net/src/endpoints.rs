@@ -282,7 +282,7 @@ impl Endpoints {
     /// `has_events` is whether any event is still to come.
     pub fn check_deadlock(&mut self, time: Time, cycle: Option<WaitCycle>, has_events: bool) {
         self.checkpoints.pass_check(time);
-        let (in_flight, others) = (self.collector.in_flight_messages(), self.outbox.under_way());
+        let (in_flight, others) = (self.collector.in_flight_messages(), self.outbox.in_flight());
         if let Some(cycle) = cycle {
             self.status = Status::Deadlocked(cycle);
         } else if time == self.collector.end() {

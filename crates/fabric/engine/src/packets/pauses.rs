@@ -39,7 +39,7 @@ struct LanePause {
     is_asked: bool,
     is_paused: bool,
     /// Requests that have not taken effect.
-    under_way: u32,
+    in_flight: u32,
     /// Whether the sender had a packet to start while it was paused.
     is_awaited: bool,
 }
@@ -170,7 +170,7 @@ impl Pauses {
             return;
         }
         of.is_asked = is_pause;
-        of.under_way += 1;
+        of.in_flight += 1;
         clock.schedule(heard_ps, Event::Heard { channel, lane, is_pause });
         if is_pause {
             for change in &of.going {
@@ -183,7 +183,7 @@ impl Pauses {
     /// waited for the lane and may go on.
     pub(crate) fn hear(&mut self, channel: ChannelId, lane: u8, is_pause: bool, now: u64) -> bool {
         let of = self.lane_mut(channel, lane);
-        of.under_way -= 1;
+        of.in_flight -= 1;
         debug_assert_ne!(of.is_paused, is_pause, "each request changes the pause state");
         of.is_paused = is_pause;
         let was_awaited = !is_pause && std::mem::take(&mut of.is_awaited);
@@ -215,7 +215,7 @@ impl Pauses {
     /// Whether nothing starts on a lane until the buffer at its end empties.
     pub(crate) fn is_held(&self, channel: ChannelId, lane: u8) -> bool {
         let of = self.lane(channel, lane);
-        of.is_asked && of.under_way == 0
+        of.is_asked && of.in_flight == 0
     }
 
     /// Returns the bytes in a buffer or on their way to it, without those known to have left by
@@ -235,7 +235,7 @@ impl Pauses {
     pub(crate) fn is_at_rest(&self, channel: ChannelId, end_ps: u64) -> bool {
         let first = self.place(channel, 0);
         self.lanes[first..first + self.lane_count].iter().all(|of| {
-            of.taken_bytes(end_ps) == 0 && !of.is_asked && !of.is_paused && of.under_way == 0
+            of.taken_bytes(end_ps) == 0 && !of.is_asked && !of.is_paused && of.in_flight == 0
         })
     }
 }

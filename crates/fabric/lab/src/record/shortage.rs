@@ -199,15 +199,15 @@ fn factor_for_backlog(view: &RunView<'_>, asked: Asked, of: &ClassReport) -> f64
     messages_for_backlog(created, created * latency.mean / window_ps) / created
 }
 
-/// Returns the number of messages that rules out a growing backlog, with `under_way` messages in
+/// Returns the number of messages that rules out a growing backlog, with `in_flight` messages in
 /// flight in a run with `created` messages.
 ///
 /// The numbers in flight at the ends of a batch vary by their square root if the ends are far
 /// apart, as in a Poisson distribution. Of N messages in 20 batches a share of 2.09 sqrt(20 * 2 *
 /// under way) / N therefore stays behind by chance. The first messages met few others, so their
 /// latencies are too low.
-fn messages_for_backlog(created: f64, under_way: f64) -> f64 {
-    let later = under_way * (1.0 + 10.0 / created);
+fn messages_for_backlog(created: f64, in_flight: f64) -> f64 {
+    let later = in_flight * (1.0 + 10.0 / created);
     SAFE_HALF_WIDTHS * 2.09 * (40.0 * later).sqrt() / LEFT_BEHIND
 }
 

@@ -245,7 +245,7 @@ fn deadlocked(view: &RunView<'_>, channels: &[String]) -> String {
 fn unanswered(view: &RunView<'_>) -> String {
     let classes = ClassId::first(view.plan().classes.len()).zip(&view.plan().classes);
     let with_windows = classes.filter(|(_, class)| class.window.is_some());
-    match with_windows.map(|(id, _)| view.report.flows_under_way(id)).sum() {
+    match with_windows.map(|(id, _)| view.report.flows_in_flight(id)).sum() {
         0 => String::new(),
         1 => ", and 1 flow with a window is left with messages".to_owned(),
         flows => format!(", and {flows} flows with windows are left with messages"),

@@ -212,10 +212,10 @@ fn reaches_in_transit(plan: Plan) -> [(&'static str, bool); 4] {
     let own = |of: &gingham_net::Request| plan.fabric.endpoint(of.source).node;
     let is_over = matches!(simulation.status(), gingham_net::Status::Drained);
     let ledger = simulation.endpoints().ledger().unwrap();
-    let under_way = |of: &&gingham_net::Request| {
+    let in_flight = |of: &&gingham_net::Request| {
         matches!(of.state, StreamState::Asking | StreamState::Admitted)
     };
-    let all_over = is_over && !simulation.endpoints().requests().iter().any(|of| under_way(&of));
+    let all_over = is_over && !simulation.endpoints().requests().iter().any(|of| in_flight(&of));
     let crashes = plan.admission.as_ref().is_some_and(|of| of.lease.is_some());
     assert!(!all_over || crashes || ledger.is_empty(), "what has ended has released");
     [

@@ -10,12 +10,12 @@ pub(super) struct Outbox {
     adapters: Vec<Adapter>,
     orders: Vec<Order>,
     /// Packets without a message that have not arrived.
-    under_way: usize,
+    in_flight: usize,
 }
 
 impl Outbox {
     pub(super) fn new(plan: &Plan) -> Self {
-        Self { adapters: Adapter::all(plan), orders: Vec::new(), under_way: 0 }
+        Self { adapters: Adapter::all(plan), orders: Vec::new(), in_flight: 0 }
     }
 
     pub(super) fn adapters(&self) -> &[Adapter] {
@@ -62,18 +62,18 @@ impl Outbox {
     /// Queues a packet without a message at its source. Returns the number of such packets that
     /// wait there.
     pub(super) fn send(&mut self, packet: Packet, now: Time) -> usize {
-        self.under_way += 1;
+        self.in_flight += 1;
         self.order_send(packet.source);
         self.adapter(packet.source).order(packet, now)
     }
 
     /// Counts the arrival of a packet without a message.
     pub(super) fn on_received(&mut self) {
-        self.under_way -= 1;
+        self.in_flight -= 1;
     }
 
     /// Returns the number of packets without a message that have not arrived.
-    pub(super) fn under_way(&self) -> usize {
-        self.under_way
+    pub(super) fn in_flight(&self) -> usize {
+        self.in_flight
     }
 }

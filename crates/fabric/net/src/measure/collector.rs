@@ -428,14 +428,14 @@ impl Collector {
         let is_followed = |section: &usize| {
             let from = section * SLICES_PER_SECTION;
             let sum = |class: &ClassCollector| class.slices.sum(from, from + SLICES_PER_SECTION);
-            self.classes.iter().all(|class| sum(class).under_way_messages() == 0)
+            self.classes.iter().all(|class| sum(class).in_flight_messages() == 0)
         };
         (0..self.grid.sections()).take_while(is_followed).count()
     }
 
     fn close(&mut self, sections: usize) {
         let slices = sections * SLICES_PER_SECTION;
-        let left = |class: &ClassCollector| class.slices.sum(0, slices).under_way_messages();
+        let left = |class: &ClassCollector| class.slices.sum(0, slices).in_flight_messages();
         self.followed_left = self.classes.iter().map(left).sum();
         self.closed = Some(sections);
         let now = self.grid.boundary(self.grid.sections());

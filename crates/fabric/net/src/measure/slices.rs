@@ -69,7 +69,7 @@ impl Slice {
     }
 
     /// Returns the number of messages created in the slice, not dropped and not delivered yet.
-    pub(super) fn under_way_messages(&self) -> u64 {
+    pub(super) fn in_flight_messages(&self) -> u64 {
         self.created.messages - self.dropped.messages - self.followed_messages
     }
 

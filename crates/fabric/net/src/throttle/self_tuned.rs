@@ -73,7 +73,7 @@ pub(super) struct SelfTuned {
     received_bytes: u64,
     next_gather: Time,
     /// Samples in transit, in order.
-    under_way: VecDeque<Sample>,
+    in_flight: VecDeque<Sample>,
     /// Full buffers of the last sample received, and of the one before.
     full: u64,
     full_before: u64,
@@ -93,7 +93,7 @@ impl SelfTuned {
             tuner: Tuner::new(&of, buffers),
             received_bytes: 0,
             next_gather: Time::ZERO + of.gather,
-            under_way: VecDeque::new(),
+            in_flight: VecDeque::new(),
             full: 0,
             full_before: 0,
             since: None,
@@ -126,7 +126,7 @@ impl SelfTuned {
     pub(super) fn on_gathered(&mut self, full: u64, now: Time, orders: &mut Vec<Order>) -> bool {
         let bytes = std::mem::take(&mut self.received_bytes);
         let due = now + self.plan.side_band;
-        self.under_way.push_back(Sample { full, bytes, due });
+        self.in_flight.push_back(Sample { full, bytes, due });
         // At a count the endpoint is woken anyway.
         if due > now && !due.as_ps().is_multiple_of(self.plan.gather.as_ps()) {
             orders.push(Order::WakeAt { endpoint: gatherer(), at: due });
@@ -138,8 +138,8 @@ impl SelfTuned {
     /// message before the next sample.
     fn learn(&mut self, now: Time) -> bool {
         let mut has_learned = false;
-        while let Some(sample) = self.under_way.front().copied().filter(|of| of.due <= now) {
-            self.under_way.pop_front();
+        while let Some(sample) = self.in_flight.front().copied().filter(|of| of.due <= now) {
+            self.in_flight.pop_front();
             self.full_before = std::mem::replace(&mut self.full, sample.full);
             self.since = Some(sample.due);
             self.period.gathers += 1;

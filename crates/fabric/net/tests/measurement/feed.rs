@@ -144,28 +144,28 @@ impl Feed {
 
     /// Feeds journeys, given in order of creation, until the collector reports the end of the run.
     pub(crate) fn run(&mut self, journeys: impl IntoIterator<Item = Journey>) {
-        let mut under_way: Vec<(Journey, Message)> = Vec::new();
+        let mut in_flight: Vec<(Journey, Message)> = Vec::new();
         for next in journeys {
-            self.deliver_until(&mut under_way, next.created);
+            self.deliver_until(&mut in_flight, next.created);
             if self.is_over(next.created) {
                 return;
             }
             let message = self.create(&next);
-            let place = under_way.partition_point(|(other, _)| other.delivered > next.delivered);
-            under_way.insert(place, (next, message));
+            let place = in_flight.partition_point(|(other, _)| other.delivered > next.delivered);
+            in_flight.insert(place, (next, message));
         }
-        self.deliver_until(&mut under_way, u64::MAX);
+        self.deliver_until(&mut in_flight, u64::MAX);
         self.end_sections(u64::MAX);
     }
 
     /// Delivers messages due at `until` or before; the list is sorted by delivery, the next one
     /// last.
-    fn deliver_until(&mut self, under_way: &mut Vec<(Journey, Message)>, until: u64) {
-        while let Some((journey, message)) = under_way.last().copied() {
+    fn deliver_until(&mut self, in_flight: &mut Vec<(Journey, Message)>, until: u64) {
+        while let Some((journey, message)) = in_flight.last().copied() {
             if journey.delivered > until || self.is_over(journey.delivered) {
                 return;
             }
-            under_way.pop();
+            in_flight.pop();
             self.deliver(&journey, message);
         }
     }

@@ -81,9 +81,9 @@ fn what_is_dropped_is_not_created() {
     let mut feed = with_flows(&counted(1, TIME), 1);
     carry(&mut feed, 0, &journey(100, 200));
     let dropped = feed.create_of(&journey(300, 0), Some(FlowId::new(0)));
-    assert_eq!(feed.collector.report().flows_under_way(class()), 1);
+    assert_eq!(feed.collector.report().flows_in_flight(class()), 1);
     feed.collector.on_dropped(&dropped);
-    assert_eq!(feed.collector.report().flows_under_way(class()), 0);
+    assert_eq!(feed.collector.report().flows_in_flight(class()), 0);
     feed.end_sections(u64::MAX);
     assert_eq!(feed.collector.report().flows()[0].created, messages(1));
 }
@@ -230,7 +230,7 @@ fn a_flow_that_gets_nothing_through_counts() {
     let fairness = found.fairness.unwrap();
     assert!(close(fairness.mean, 0.25));
     assert_eq!(fairness.half_width, None, "one batch is too few for an interval");
-    assert_eq!(report.flows_under_way(class()), 3);
+    assert_eq!(report.flows_in_flight(class()), 3);
 }
 
 #[test]
@@ -391,10 +391,10 @@ fn what_was_created_after_a_window_that_closed_early_is_not_under_way() {
     let followed = feed.create_of(&journey(10, 500), Some(FlowId::new(0)));
     // In flight when the first has arrived: the window ends with the section before it.
     feed.create_of(&journey(350, 0), Some(FlowId::new(1)));
-    assert_eq!(feed.collector.report().flows_under_way(class()), 2);
+    assert_eq!(feed.collector.report().flows_in_flight(class()), 2);
     feed.deliver(&journey(10, 500), followed);
     feed.end_sections(640);
     let report = feed.collector.report();
     assert_eq!(report.window().end, Time::from_ps(320));
-    assert_eq!(report.flows_under_way(class()), 0);
+    assert_eq!(report.flows_in_flight(class()), 0);
 }

@@ -302,7 +302,7 @@ struct Both {
     now: u64,
     messages: usize,
     /// Flows with unacknowledged packets, one entry each.
-    under_way: Vec<(FlowId, usize, usize)>,
+    in_flight: Vec<(FlowId, usize, usize)>,
 }
 
 impl Both {
@@ -320,8 +320,8 @@ impl Both {
                 assert_eq!(queued, self.lists.ordered.len());
             }
             Step::Take { group } => self.take(group),
-            Step::Answer { which } if which < self.under_way.len() => {
-                let (flow, class, destination) = self.under_way.remove(which);
+            Step::Answer { which } if which < self.in_flight.len() => {
+                let (flow, class, destination) = self.in_flight.remove(which);
                 self.lists.acknowledged.push((class, destination));
                 self.lists.settle();
                 if self.sender.flows.acknowledged(flow, 1, false, at(self.now)) == Some(FlowState::MayGo)
@@ -403,7 +403,7 @@ impl Both {
         if let Some(flow) = packet.flow
             && self.lists.setting[listed.class].window.is_some()
         {
-            self.under_way.push((flow, listed.class, listed.destination));
+            self.in_flight.push((flow, listed.class, listed.destination));
         }
         let arrival = Arrival {
             payload_bytes: packet.payload_bytes,
@@ -431,7 +431,7 @@ proptest! {
         steps in prop::collection::vec(step(), 1..150),
     ) {
         let (sender, lists) = (sender(&setting), Lists::new(setting));
-        let mut both = Both { sender, lists, now: 0, messages: 0, under_way: Vec::new() };
+        let mut both = Both { sender, lists, now: 0, messages: 0, in_flight: Vec::new() };
         for step in steps {
             both.step(step);
         }

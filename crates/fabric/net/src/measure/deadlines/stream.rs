@@ -10,7 +10,7 @@ pub(super) struct StreamFrames {
     /// Number of frames that have started. Those in progress are the last of them.
     pub(super) begun: u32,
     /// Frames from the first one that is not judged yet.
-    under_way: VecDeque<Frame>,
+    in_flight: VecDeque<Frame>,
     pub(super) lost: u32,
     pub(super) clock: Clock,
 }
@@ -27,7 +27,7 @@ struct Frame {
 impl StreamFrames {
     pub(super) fn new(plan: &FramePlan) -> Self {
         let clock = Clock::new(plan.interval, plan.deadlines);
-        Self { begun: 0, under_way: VecDeque::new(), lost: 0, clock }
+        Self { begun: 0, in_flight: VecDeque::new(), lost: 0, clock }
     }
 
     /// Records a created message of the current frame, or of a new one.
@@ -35,7 +35,7 @@ impl StreamFrames {
         if part.number == self.begun {
             self.begun += 1;
             let left = part.messages.get();
-            self.under_way.push_back(Frame { left, is_lost: false, arrived: Time::ZERO });
+            self.in_flight.push_back(Frame { left, is_lost: false, arrived: Time::ZERO });
         }
     }
 
@@ -54,14 +54,14 @@ impl StreamFrames {
     }
 
     fn frame(&mut self, part: FramePart) -> &mut Frame {
-        let first = self.begun as usize - self.under_way.len();
-        &mut self.under_way[part.number as usize - first]
+        let first = self.begun as usize - self.in_flight.len();
+        &mut self.in_flight[part.number as usize - first]
     }
 
     /// Judges complete frames, up to the first incomplete one.
     fn judge(&mut self) {
-        while let Some(frame) = self.under_way.front().copied().filter(|frame| frame.left == 0) {
-            self.under_way.pop_front();
+        while let Some(frame) = self.in_flight.front().copied().filter(|frame| frame.left == 0) {
+            self.in_flight.pop_front();
             if frame.is_lost {
                 self.lost += 1;
                 self.clock.skip();

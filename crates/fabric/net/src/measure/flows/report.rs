@@ -161,11 +161,11 @@ impl RunReport<'_> {
 
     /// Returns the number of flows of a class with undelivered messages, created before the end of
     /// the window once that is known. Zero if flows are not counted.
-    pub fn flows_under_way(&self, class: ClassId) -> usize {
+    pub fn flows_in_flight(&self, class: ClassId) -> usize {
         let of_class = self.all_flows().flows.iter().filter(|flow| flow.key.class == class);
         let end = self.followed_until();
-        let under_way = |flow: &&Flow| flow.sections.sum(0, end).under_way_messages();
-        of_class.filter(|flow| under_way(flow) > 0).count()
+        let in_flight = |flow: &&Flow| flow.sections.sum(0, end).in_flight_messages();
+        of_class.filter(|flow| in_flight(flow) > 0).count()
     }
 
     fn flow(&self, flow: &Flow) -> Option<FlowReport> {

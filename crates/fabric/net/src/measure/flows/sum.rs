@@ -34,7 +34,7 @@ pub(super) const fn place(hold: Hold) -> usize {
 
 impl FlowSum {
     /// Returns the number of messages created here, not dropped and not delivered yet.
-    pub(super) fn under_way_messages(&self) -> u64 {
+    pub(super) fn in_flight_messages(&self) -> u64 {
         self.created.messages - self.followed_messages
     }
 
