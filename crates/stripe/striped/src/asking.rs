@@ -42,7 +42,7 @@ struct State {
     /// Whether packets are carried, which limits the time of waiting.
     is_carrying: bool,
     waiting: VecDeque<Request>,
-    under_way: Option<For>,
+    outstanding: Option<For>,
     /// Sockets of channels, or errors, that have been received and not yet taken.
     came: BTreeMap<u32, io::Result<OwnedFd>>,
 }
@@ -71,14 +71,14 @@ impl Asking {
     /// Sends a request and waits for its reply, with a timeout while packets are carried.
     pub(crate) fn ask(&self, request: Request) -> io::Result<Option<OwnedFd>> {
         let state = &mut *self.state();
-        while state.under_way.is_some() {
+        while state.outstanding.is_some() {
             self.wait(state.is_carrying)?;
             self.take(state);
         }
         self.line.send_request(request)?;
-        state.under_way = Some(For::Nobody);
+        state.outstanding = Some(For::Nobody);
         self.wait(state.is_carrying)?;
-        state.under_way = None;
+        state.outstanding = None;
         let answer = self.line.next_answer();
         self.go_on(state);
         answer
@@ -104,7 +104,7 @@ impl Asking {
         if let Some(came) = state.came.remove(&number) {
             return came;
         }
-        if state.under_way != Some(For::Channel(number)) && !state.waiting.contains(&request) {
+        if state.outstanding != Some(For::Channel(number)) && !state.waiting.contains(&request) {
             state.waiting.push_back(request);
         }
         self.go_on(&mut state);
@@ -123,12 +123,12 @@ impl Asking {
         let mut state = self.state();
         state.waiting.retain(|request| !matches!(request, Request::Open(_)));
         state.came.clear();
-        state.under_way = state.under_way.map(|_| For::Nobody);
+        state.outstanding = state.outstanding.map(|_| For::Nobody);
     }
 
     fn take(&self, state: &mut State) {
-        let Some(whose) = state.under_way.filter(|_| self.has_come()) else { return };
-        state.under_way = None;
+        let Some(whose) = state.outstanding.filter(|_| self.has_come()) else { return };
+        state.outstanding = None;
         let answer = self.line.next_answer();
         if let For::Channel(number) = whose {
             let gone = || io::Error::from(io::ErrorKind::UnexpectedEof);
@@ -137,13 +137,13 @@ impl Asking {
     }
 
     fn go_on(&self, state: &mut State) {
-        if state.under_way.is_some() {
+        if state.outstanding.is_some() {
             return;
         }
         let Some(request) = state.waiting.pop_front() else { return };
         // A failure means that the monitor has ended, which ends this process too.
         if self.line.send_request(request).is_ok() {
-            state.under_way = Some(match request {
+            state.outstanding = Some(match request {
                 Request::Open(number) => For::Channel(number),
                 _ => For::Nobody,
             });
