@@ -33,11 +33,11 @@ impl StripeSimulation {
     /// of the run; raises `InputError` if simulated time stands still.
     fn advance<'py>(&mut self, py: Python<'py>, events_max: u64) -> PyResult<Bound<'py, PyAny>> {
         let progress = py.detach(|| self.run.advance(events_max));
-        let Progress { fraction, now_ps, delivered, under_way, done } =
+        let Progress { fraction, now_ps, delivered, in_flight, done } =
             progress.map_err(|stuck| {
                 error::input(py, &self.source.refuse(&stuck.key(), stuck.to_string()))
             })?;
-        (fraction, now_ps, delivered, under_way, done).into_bound_py_any(py)
+        (fraction, now_ps, delivered, in_flight, done).into_bound_py_any(py)
     }
 
     /// Returns a description of the compiled scenario, for people and manifests.

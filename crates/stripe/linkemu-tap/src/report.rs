@@ -26,7 +26,7 @@ fn way(way: &Way) -> Value {
         "lost": counters.lost,
         "corrupted": counters.corrupted,
         "held_back": counters.held_back,
-        "under_way": way.under_way(),
+        "under_way": way.in_flight(),
         "delivered": delivered.frames,
         "delivered_bytes": delivered.bytes,
         "refused": delivered.refused,

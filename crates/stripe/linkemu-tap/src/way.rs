@@ -111,7 +111,7 @@ impl Way {
         Some(taken.map(|_| ()))
     }
 
-    pub(crate) fn under_way(&self) -> usize {
+    pub(crate) fn in_flight(&self) -> usize {
         self.frames.len()
     }
 
@@ -169,7 +169,7 @@ mod tests {
         assert_eq!(arrived(&mut way, us(149)), Vec::<Vec<u8>>::new());
         assert_eq!(arrived(&mut way, us(150)), [vec![1; 100]]);
         assert_eq!(arrived(&mut way, us(2_250)), [vec![2; 100]]);
-        assert_eq!((way.under_way(), way.counters().queue_full), (0, 1));
+        assert_eq!((way.in_flight(), way.counters().queue_full), (0, 1));
         // The second was due at 250 us and came 2 ms later.
         let latest = Span::from_ns(2_000_000);
         let all = Delivered { frames: 2, bytes: 200, late: 1, latest, refused: 0 };

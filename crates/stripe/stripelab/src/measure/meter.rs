@@ -231,7 +231,7 @@ impl Meter {
             sent: packet.sent,
             delivered: None,
             position: 0,
-            fate: Fate::UnderWay,
+            fate: Fate::InFlight,
         });
     }
 

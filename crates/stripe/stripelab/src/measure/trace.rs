@@ -52,7 +52,7 @@ pub(crate) struct EventRow {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Fate {
-    UnderWay,
+    InFlight,
     Delivered,
     Lost,
     Dropped,

@@ -35,7 +35,7 @@ pub struct Progress {
     /// Number of packets delivered up to now.
     pub delivered: u64,
     /// Number of packets sent and neither delivered nor lost up to now.
-    pub under_way: u64,
+    pub in_flight: u64,
     /// Whether the run is complete.
     pub done: bool,
 }
@@ -170,7 +170,7 @@ impl Engine {
             fraction: if done { 1.0 } else { share.min(1.0) },
             now_ps: self.now.as_ps(),
             delivered: meter.delivered_packets,
-            under_way: meter.unaccounted_packets(),
+            in_flight: meter.unaccounted_packets(),
             done,
         }
     }

@@ -52,7 +52,7 @@ struct Segment {
 /// State of a segment as the sender knows it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Standing {
-    UnderWay,
+    InFlight,
     /// Received out of order.
     Come,
     /// Lost; retransmitted as soon as the window permits.
@@ -149,7 +149,7 @@ impl Transport {
             Some(segment) => (segment, self.send_again(now, segment)),
             None if may_begin && self.is_within_receiver() => {
                 let bytes = length();
-                let standing = Standing::UnderWay;
+                let standing = Standing::InFlight;
                 self.segments.push_back(Segment { bytes, sent: now, again: false, standing });
                 (self.first + self.segments.len() as u64 - 1, bytes)
             }
@@ -188,8 +188,8 @@ impl Transport {
         }
         if self.first > before {
             self.open_window(now, acknowledged_bytes);
-            let under_way = !self.segments.is_empty();
-            self.timeout_at = under_way.then(|| now + self.round_trip.timeout());
+            let in_flight = !self.segments.is_empty();
+            self.timeout_at = in_flight.then(|| now + self.round_trip.timeout());
         }
     }
 
@@ -239,21 +239,21 @@ impl Transport {
             self.timeout_at = Some(now + self.round_trip.timeout());
         }
         let segment = &mut self.segments[index];
-        (segment.sent, segment.again, segment.standing) = (now, true, Standing::UnderWay);
+        (segment.sent, segment.again, segment.standing) = (now, true, Standing::InFlight);
         segment.bytes
     }
 
     fn outstanding(&self) -> Outstanding {
         let all = self.segments.iter().map(|segment| u64::from(segment.bytes));
-        Outstanding { under_way_bytes: self.flight_bytes, unacknowledged_bytes: all.sum() }
+        Outstanding { in_flight_bytes: self.flight_bytes, unacknowledged_bytes: all.sum() }
     }
 
     /// Removes an arrived segment from the data in flight.
     fn leave_flight(&mut self, now: Time, segment: &Segment) {
-        if segment.standing == Standing::UnderWay {
+        if segment.standing == Standing::InFlight {
             self.flight_bytes -= u64::from(segment.bytes);
         }
-        if segment.standing == Standing::UnderWay && !segment.again {
+        if segment.standing == Standing::InFlight && !segment.again {
             self.round_trip.sample(now.since(segment.sent));
         }
     }
@@ -275,7 +275,7 @@ impl Transport {
         self.judged = self.judged.max(self.first);
         while self.judged + DUPLICATES <= self.highest {
             if let Some(index) = self.index(self.judged)
-                && self.segments[index].standing == Standing::UnderWay
+                && self.segments[index].standing == Standing::InFlight
             {
                 self.segments[index].standing = Standing::Lost;
                 let begins = self.begin_recovery();

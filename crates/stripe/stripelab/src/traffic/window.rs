@@ -27,7 +27,7 @@ const SEGMENTS_FIRST: u64 = 10;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Outstanding {
     /// Bytes in flight: not known to have arrived, nor detected as lost before.
-    pub(super) under_way_bytes: u64,
+    pub(super) in_flight_bytes: u64,
     /// Bytes from the first unacknowledged segment on (`FlightSize`).
     pub(super) unacknowledged_bytes: u64,
 }

@@ -166,7 +166,7 @@ mod tests {
     }
 
     fn full(window_bytes: u64) -> Outstanding {
-        Outstanding { under_way_bytes: 0, unacknowledged_bytes: window_bytes }
+        Outstanding { in_flight_bytes: 0, unacknowledged_bytes: window_bytes }
     }
 
     #[track_caller]

@@ -14,5 +14,5 @@ pub(super) fn growth_bytes(window_bytes: u64, segment_bytes: u64) -> u64 {
 /// Returns the threshold after a loss: half of the data in flight, at least two segments (equation
 /// 4).
 pub(super) fn threshold_bytes(outstanding: Outstanding, segment_bytes: u64) -> u64 {
-    (outstanding.under_way_bytes / 2).max(2 * segment_bytes)
+    (outstanding.in_flight_bytes / 2).max(2 * segment_bytes)
 }
