@@ -139,13 +139,13 @@ impl<S: Numbered> Sender<S> {
     ) -> Result<(), Discard> {
         let repairs = self.repairs.as_mut().ok_or(Discard::NotRepairing)?;
         let looks = self.options.silence.is_some();
-        let is_under_way = |(channel, number): Place| {
+        let is_in_flight = |(channel, number): Place| {
             let channel = usize::from(channel);
             let accounted = self.counts.accounted_packets(channel);
             looks && self.schedule.is_in(channel) && ahead(number, accounted) >= 0
         };
         let waited_ns = self.presence.round_trip_ns(on) / 2;
-        repairs.handle_nack(now, nack, waited_ns, is_under_way)
+        repairs.handle_nack(now, nack, waited_ns, is_in_flight)
     }
 
     /// Returns the channel with room and the earliest expected delivery of a copy, of the first

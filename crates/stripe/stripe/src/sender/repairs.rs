@@ -167,7 +167,7 @@ impl Repairs {
         until: Instant,
         (channel, first): Place,
         count: u32,
-        is_under_way: impl Fn(Place) -> bool,
+        is_in_flight: impl Fn(Place) -> bool,
     ) {
         let length = self.channels[usize::from(channel)].ring.len();
         // Only the last packets are remembered.
@@ -187,7 +187,7 @@ impl Repairs {
             if !sent.is_missed {
                 continue;
             }
-            let waits = sent.tries > 0 && sent.other != asked && is_under_way(sent.other);
+            let waits = sent.tries > 0 && sent.other != asked && is_in_flight(sent.other);
             if !sent.queued && sent.tries < tries_max && !waits {
                 sent.queued = true;
                 self.queue.push_back((lost, until));
@@ -337,7 +337,7 @@ impl Repairs {
         now: Instant,
         Nack { channel, first, count, left_ns }: Nack,
         waited_ns: u32,
-        is_under_way: impl Fn(Place) -> bool,
+        is_in_flight: impl Fn(Place) -> bool,
     ) -> Result<(), Discard> {
         if usize::from(channel) >= self.channels.len() {
             return Err(Discard::NoSuchChannel);
@@ -347,7 +347,7 @@ impl Repairs {
             _ => now.after(Duration::from_nanos(left_ns.saturating_sub(waited_ns).into())),
         };
         let before = self.queue.len();
-        self.ask(until, (channel, first), count.into(), is_under_way);
+        self.ask(until, (channel, first), count.into(), is_in_flight);
         if self.queue.len() > before {
             self.sort();
         }
