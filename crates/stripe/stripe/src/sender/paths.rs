@@ -327,7 +327,7 @@ impl Paths {
     /// Restarts the measurement of shares while quanta change.
     pub(super) fn see_changes(&mut self, now: Instant) {
         if let Some(shares) = &mut self.shares {
-            shares.look_anew(now.nanoseconds(), |channel| found(&self.channels[channel]));
+            shares.restart_measurement(now.nanoseconds(), |channel| found(&self.channels[channel]));
         }
     }
 

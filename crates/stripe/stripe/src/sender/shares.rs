@@ -202,7 +202,7 @@ impl Shares {
 
     /// Starts a measurement of the present quanta: it lasts until all earlier packets have arrived
     /// and two samples are taken.
-    pub(super) fn look_anew(&mut self, now_ns: u64, found: impl Fn(usize) -> Found) {
+    pub(super) fn restart_measurement(&mut self, now_ns: u64, found: impl Fn(usize) -> Found) {
         let round_trips = self.channels.iter().enumerate().filter(|(_, one)| one.is_in());
         let round_trips = round_trips.map(|(channel, _)| found(channel).round_trip_ns);
         let settled_at_ns = now_ns.saturating_add(round_trips.max().unwrap_or(0));
@@ -246,7 +246,7 @@ impl Shares {
             one.rate = found(channel).bytes_per_second.unwrap_or(0);
         }
         if is_growing {
-            self.look_anew(now_ns, found);
+            self.restart_measurement(now_ns, found);
             return None;
         }
         let span_ns = now_ns.saturating_sub(self.since_ns);
@@ -259,7 +259,7 @@ impl Shares {
                 known => known.unwrap_or(0).max(1),
             };
         }
-        self.look_anew(now_ns, found);
+        self.restart_measurement(now_ns, found);
         self.bound_wishes();
         self.set_quanta();
         self.differs().then_some(&mut self.quanta)
