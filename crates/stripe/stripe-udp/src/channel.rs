@@ -212,16 +212,16 @@ impl Channel {
     }
 
     /// Retries a lost link at once after a network change.
-    pub(crate) fn look_anew(&mut self, now: Instant) {
+    pub(crate) fn on_network_change(&mut self, now: Instant) {
         self.again_at = now;
-        self.link.look_anew(now);
+        self.link.on_network_change(now);
         self.reopen(now);
     }
 
     /// Closes a link whose local address is gone, even if the kernel still accepts it.
     pub(crate) fn lose_link(&mut self, now: Instant) {
         self.close(now, &Errno::EADDRNOTAVAIL.into());
-        self.link.look_anew(now);
+        self.link.on_network_change(now);
     }
 
     fn close(&mut self, now: Instant, by: &io::Error) {

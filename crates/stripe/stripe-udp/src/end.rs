@@ -513,11 +513,11 @@ impl End {
 
     /// Reacts to a network change: retries lost links at once, and probes channels that are out
     /// without waiting for the next scheduled probe.
-    pub fn look_anew(&mut self) {
+    pub fn on_network_change(&mut self) {
         let now = self.striping.advance(now());
         for id in 0..self.channels.len() {
             let Some(one) = &mut self.channels[id] else { continue };
-            one.look_anew(now);
+            one.on_network_change(now);
             if one.link.is_open() && !self.striping.is_in(id) {
                 self.striping.ask(id);
             }

@@ -211,10 +211,10 @@ impl Link {
     }
 
     /// Retries at once after a network change.
-    pub(crate) fn look_anew(&mut self, now: Instant) {
+    pub(crate) fn on_network_change(&mut self, now: Instant) {
         match self {
-            Self::Udp(link) => link.look_anew(),
-            Self::Tcp(link) => link.look_anew(now),
+            Self::Udp(link) => link.on_network_change(),
+            Self::Tcp(link) => link.on_network_change(now),
             Self::Ethernet(_) => {}
         }
     }

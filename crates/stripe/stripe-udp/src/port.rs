@@ -140,7 +140,7 @@ impl Port {
     }
 
     /// Permits an immediate attempt to reopen after a network change.
-    fn look_anew(&mut self) {
+    fn on_network_change(&mut self) {
         self.again_at = Instant::ORIGIN;
     }
 
@@ -285,8 +285,8 @@ impl UdpLink {
         Ok(Self { held: ports.hold(plan, buffers, opener)?, remote })
     }
 
-    pub(crate) fn look_anew(&mut self) {
-        self.with_mut(Port::look_anew);
+    pub(crate) fn on_network_change(&mut self) {
+        self.with_mut(Port::on_network_change);
     }
 
     fn with<R>(&self, of: impl FnOnce(&Port) -> R) -> R {

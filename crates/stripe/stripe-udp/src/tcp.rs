@@ -239,7 +239,7 @@ impl TcpLink {
     }
 
     /// Retries at once, unless open: an attempt from before a network change is abandoned.
-    pub(crate) fn look_anew(&mut self, now: Instant) {
+    pub(crate) fn on_network_change(&mut self, now: Instant) {
         if !matches!(self.state, State::Open(_)) {
             self.backoff = Backoff::default();
             self.state = State::Closed { again_at: Some(now) };

@@ -26,7 +26,7 @@ impl Tunnel {
                 }
                 Order::Ping => Reply::Alive,
                 Order::Look => {
-                    self.peers.each(End::look_anew);
+                    self.peers.each(End::on_network_change);
                     continue;
                 }
                 Order::Moved(number) => {
