@@ -6,7 +6,7 @@
 //!   receive ──► write to the interface ──► read from it ──► transmit ──► wait (ppoll)
 //! ```
 
-mod obey;
+mod handle_orders;
 mod telling;
 
 use std::fmt::Display;
@@ -151,7 +151,7 @@ impl Tunnel {
                 }
             }
             if ready.has(ORDERS) {
-                self.obey()?;
+                self.handle_orders()?;
             }
             if ready.has(LINE) {
                 self.line.hear();

@@ -16,7 +16,7 @@ use crate::orders::{Order, Reply};
 use crate::status::{Parts, Status};
 
 impl Tunnel {
-    pub(super) fn obey(&mut self) -> io::Result<()> {
+    pub(super) fn handle_orders(&mut self) -> io::Result<()> {
         while let Some(order) = self.orders.next_order()? {
             let reply = match order {
                 Order::Status(to) => {
