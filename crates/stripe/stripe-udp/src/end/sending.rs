@@ -220,7 +220,7 @@ impl End {
                         self.striping.lose(id);
                     }
                     let sent = channel.send(now, &mut self.run);
-                    self.heed(id, sent);
+                    self.handle_sent(id, sent);
                 }
                 // The channel was removed in the meantime.
                 None => self.run.clear(),
@@ -230,7 +230,7 @@ impl End {
 
     /// Reports the outcome of a send to the protocol, and sends other pending datagrams of the
     /// channel.
-    fn heed(&mut self, id: usize, mut sent: Sent) {
+    fn handle_sent(&mut self, id: usize, mut sent: Sent) {
         let now = self.striping.now();
         while let (Sent::TooLong { datagram_bytes }, Some(channel)) = (sent, &mut self.channels[id])
         {
@@ -269,7 +269,7 @@ impl End {
         for id in 0..self.channels.len() {
             let full = self.channels[id].as_mut().filter(|channel| channel.is_full());
             if let Some(sent) = full.map(|channel| channel.drain(now)) {
-                self.heed(id, sent);
+                self.handle_sent(id, sent);
             }
         }
     }
