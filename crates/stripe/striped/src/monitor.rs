@@ -104,13 +104,13 @@ impl Monitor {
     fn serve(&mut self, signals: &Signals) -> io::Result<()> {
         while !self.have_ended(now())? {
             self.wait(signals)?;
-            self.hear_signals(signals)?;
+            self.handle_signals(signals)?;
             for bundle in &mut self.bundles {
                 bundle.serve(now());
             }
-            self.hear_replies();
+            self.handle_replies();
             self.finish_reload(now());
-            self.hear_clients();
+            self.handle_clients();
             self.watch.hear();
             if self.watch.is_due(now()) {
                 self.look();
@@ -138,7 +138,7 @@ impl Monitor {
         Ok(have_ended)
     }
 
-    fn hear_signals(&mut self, signals: &Signals) -> io::Result<()> {
+    fn handle_signals(&mut self, signals: &Signals) -> io::Result<()> {
         while let Some(signal) = signals.next()? {
             match signal {
                 Signal::SIGCHLD => {}
@@ -154,7 +154,7 @@ impl Monitor {
         Ok(())
     }
 
-    fn hear_clients(&mut self) {
+    fn handle_clients(&mut self) {
         let controls = self.bundles.iter_mut().map(|one| &mut one.control);
         for (number, asked, client) in self.clients.take(now(), controls) {
             match asked {
@@ -197,7 +197,7 @@ impl Monitor {
         Ok(())
     }
 
-    fn hear_replies(&mut self) {
+    fn handle_replies(&mut self) {
         for number in 0..self.bundles.len() {
             for reply in self.bundles[number].half.replies(now()) {
                 match reply {
