@@ -32,7 +32,7 @@ pub(crate) struct Record {
     /// Time of the acknowledgement of that packet (`P.delivered_time`).
     delivered_at_ns: u64,
     /// Arrival time of that packet by the receiver's clock, if any arrived since the path was idle.
-    came_at_ns: Option<u64>,
+    received_at_ns: Option<u64>,
     /// Bytes delivered by then (`P.delivered`).
     delivered_bytes: u64,
     /// Bytes lost by then (`P.lost`).
@@ -57,7 +57,7 @@ pub(crate) struct Deliveries {
     pub(crate) delivered_bytes: u64,
     pub(crate) lost_bytes: u64,
     delivered_at_ns: u64,
-    came_at_ns: Option<u64>,
+    received_at_ns: Option<u64>,
     first_sent_at_ns: u64,
     /// Delivered bytes until which packets are app-limited (`C.app_limited`).
     app_limited_until_bytes: u64,
@@ -84,7 +84,7 @@ impl Deliveries {
     pub(crate) fn restart_at(&mut self, number: u64) {
         self.records.clear();
         (self.next_number, self.spacing) = (number, 1);
-        (self.came_at_ns, self.app_limited_until_bytes) = (None, 0);
+        (self.received_at_ns, self.app_limited_until_bytes) = (None, 0);
     }
 
     /// Records a sent packet, given the bytes sent and in flight with it.
@@ -97,7 +97,7 @@ impl Deliveries {
         let number = self.next_number;
         self.next_number += 1;
         if was_idle {
-            (self.first_sent_at_ns, self.delivered_at_ns, self.came_at_ns) = (now_ns, now_ns, None);
+            (self.first_sent_at_ns, self.delivered_at_ns, self.received_at_ns) = (now_ns, now_ns, None);
         }
         if !is_spaced(number, self.spacing) {
             return;
@@ -112,7 +112,7 @@ impl Deliveries {
             sent_at_ns: now_ns,
             first_sent_at_ns: self.first_sent_at_ns,
             delivered_at_ns: self.delivered_at_ns,
-            came_at_ns: self.came_at_ns,
+            received_at_ns: self.received_at_ns,
             delivered_bytes: self.delivered_bytes,
             lost_bytes: self.lost_bytes,
             in_flight_bytes,
@@ -144,11 +144,11 @@ impl Deliveries {
         last
     }
 
-    /// Counts bytes newly delivered and lost, up to the packet of `record`; `came_at_ns` is the
+    /// Counts bytes newly delivered and lost, up to the packet of `record`; `received_at_ns` is the
     /// last arrival by the receiver's clock.
     pub(crate) fn acknowledged(
         &mut self,
-        (now_ns, came_at_ns): (u64, u64),
+        (now_ns, received_at_ns): (u64, u64),
         record: Option<Record>,
         (came_bytes, lost_bytes): (u64, u64),
     ) -> Option<RateSample> {
@@ -158,19 +158,19 @@ impl Deliveries {
             self.app_limited_until_bytes = 0;
         }
         let record = record?;
-        let sample = self.sample(&record, now_ns, came_at_ns);
+        let sample = self.sample(&record, now_ns, received_at_ns);
         if came_bytes > 0 {
             self.first_sent_at_ns = record.sent_at_ns;
-            (self.delivered_at_ns, self.came_at_ns) = (now_ns, Some(came_at_ns));
+            (self.delivered_at_ns, self.received_at_ns) = (now_ns, Some(received_at_ns));
         }
         Some(sample)
     }
 
-    fn sample(&self, record: &Record, now_ns: u64, came_at_ns: u64) -> RateSample {
+    fn sample(&self, record: &Record, now_ns: u64, received_at_ns: u64) -> RateSample {
         let sent_ns = record.sent_at_ns.saturating_sub(record.first_sent_at_ns);
         // After an idle period, no earlier arrival exists for an interval on the receiver's clock.
-        let came_ns = match record.came_at_ns {
-            Some(before_ns) => came_at_ns.saturating_sub(before_ns),
+        let came_ns = match record.received_at_ns {
+            Some(before_ns) => received_at_ns.saturating_sub(before_ns),
             None => now_ns.saturating_sub(record.delivered_at_ns),
         };
         RateSample {

@@ -77,7 +77,7 @@ pub struct Acknowledgement {
     /// Bytes received.
     pub received_bytes: u64,
     /// Arrival time of the last packet by the receiver's clock.
-    pub came_at_ns: u64,
+    pub received_at_ns: u64,
     /// Delay of the acknowledgement at the other end; `None` if not reported.
     pub held_ns: Option<u64>,
 }
@@ -369,7 +369,7 @@ impl Path {
         let newly_bytes = accounted_bytes - before.accounted_bytes;
         let came_bytes = self.newly_came(&before, newly_bytes);
         let lost_bytes = newly_bytes - came_bytes;
-        let times = (now_ns, said.came_at_ns);
+        let times = (now_ns, said.received_at_ns);
         let sample = self.deliveries.acknowledged(times, record, (came_bytes, lost_bytes));
         let round_trip_ns = record
             .and_then(|record| now_ns.checked_sub(record.sent_at_ns)?.checked_sub(said.held_ns?));

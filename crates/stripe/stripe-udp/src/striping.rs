@@ -44,7 +44,7 @@ pub struct Packet {
     /// Contents of the packet.
     pub bytes: Buffer,
     /// Receive timestamp of the kernel.
-    pub came_at: Instant,
+    pub received_at: Instant,
     /// ECN field of the outer IP header, two bits (RFC 3168); 0 if not received over UDP.
     /// Decapsulation combines it with that of the inner header (RFC 6040).
     pub ecn: u8,
@@ -162,7 +162,7 @@ impl Striping {
         let _: Result<(), Discard> = match frame {
             Frame::Data(tag, packet) => {
                 let length_bytes = bytes(packet.len());
-                let packet = Packet { bytes: self.pool.copy(packet), came_at: at, ecn };
+                let packet = Packet { bytes: self.pool.copy(packet), received_at: at, ecn };
                 let frame = (tag, length_bytes, packet);
                 if let Some(packet) = self.ordering.take_packet(now, epoch, frame) {
                     self.receiver.handle_tagged(now, tag, length_bytes, packet)
@@ -172,7 +172,7 @@ impl Striping {
                 }
             }
             Frame::Packet { length_bytes, packet } => {
-                let packet = Packet { bytes: self.pool.copy(packet), came_at: at, ecn };
+                let packet = Packet { bytes: self.pool.copy(packet), received_at: at, ecn };
                 self.receiver.handle_packet(now, channel, bytes(length_bytes), packet)
             }
             Frame::Messages(_, messages) => {

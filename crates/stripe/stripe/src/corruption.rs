@@ -86,8 +86,8 @@ fn lower_half(word: u64) -> u32 {
     u32::try_from(word & u64::from(u32::MAX)).expect("half a word")
 }
 
-corrupt!(Report: accounted_packets, received_packets, limit_bytes, lowered, held_ns, came_ago_ns,
-    longest_bytes, coming_from, accounted_bytes, received_bytes, came_at, echo);
+corrupt!(Report: accounted_packets, received_packets, limit_bytes, lowered, held_ns, received_ago_ns,
+    longest_bytes, coming_from, accounted_bytes, received_bytes, received_at, echo);
 corrupt!(Departure: channel, since, sent_packets, next_sequence);
 corrupt!(Change: from, quantum_bytes);
 

@@ -193,7 +193,7 @@ pub struct Report {
     /// Bytes of these packets.
     pub received_bytes: u64,
     /// Arrival of the last packet on the channel, by the receiver's clock.
-    pub came_at: Instant,
+    pub received_at: Instant,
     /// Round of the change announced by the last marker.
     pub coming_from: Option<Round>,
     /// `sent_at` of the last marker.
@@ -202,7 +202,7 @@ pub struct Report {
     pub held_ns: u32,
     /// Nanoseconds since the arrival of the last accounted packet; 2^32 - 1 if longer, or if it was
     /// lost.
-    pub came_ago_ns: u32,
+    pub received_ago_ns: u32,
     /// Longest packet of data received recently, in bytes: since the last report, and in at least
     /// the last 20 ms.
     pub longest_bytes: u32,

@@ -34,11 +34,11 @@ fn report() -> Message {
         accounted_bytes: 0x2122_2324_2526_2728,
         received_packets: 0x3132_3334,
         received_bytes: 0x4142_4344_4546_4748,
-        came_at: Instant::from_nanoseconds(0x8182_8384_8586_8788),
+        received_at: Instant::from_nanoseconds(0x8182_8384_8586_8788),
         coming_from: Some(Round::new(0x5152_5354)),
         echo: Instant::from_nanoseconds(0x6162_6364_6566_6768),
         held_ns: 0x7172_7374,
-        came_ago_ns: 0x9192_9394,
+        received_ago_ns: 0x9192_9394,
         longest_bytes: 0xa1a2_a3a4,
     }))
 }

@@ -34,7 +34,7 @@ fn window_and_pace_are_what_the_controller_says() {
             said.accounted_packets += 1;
             said.accounted_bytes += 1_000;
             said.received_bytes += 1_000;
-            said.came_at_ns = now_ns;
+            said.received_at_ns = now_ns;
             assert!(path.acknowledged(now_ns, &said));
             assert_fresh(&mut path);
         }
@@ -67,7 +67,7 @@ fn between_acknowledgements_room_grows_by_what_is_likely_to_have_come() {
         accounted_packets: packets,
         accounted_bytes: packets * 1_000,
         received_bytes: packets * 1_000,
-        came_at_ns: packets * MILLISECOND,
+        received_at_ns: packets * MILLISECOND,
         held_ns: Some(0),
     };
     assert!(path.acknowledged(96 * MILLISECOND, &said(4)));

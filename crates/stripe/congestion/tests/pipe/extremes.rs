@@ -131,7 +131,7 @@ fn whatever_the_other_end_says_is_counted_or_refused() {
                 accounted_packets: numbers.any(),
                 accounted_bytes: numbers.any() | 1 << 40,
                 received_bytes: numbers.any(),
-                came_at_ns: numbers.any(),
+                received_at_ns: numbers.any(),
                 held_ns: numbers.some().then(|| numbers.any()),
             };
             assert!(!path.acknowledged(now_ns, &anything), "more than was sent");
@@ -182,7 +182,7 @@ const fn said(accounted_packets: u64, accounted_bytes: u64, received: u64) -> Ac
         accounted_packets,
         accounted_bytes,
         received_bytes: received,
-        came_at_ns: 6,
+        received_at_ns: 6,
         held_ns: None,
     }
 }

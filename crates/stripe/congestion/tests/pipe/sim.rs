@@ -100,7 +100,7 @@ pub(crate) struct Flow {
     next_told_ns: u64,
     unacknowledged: u64,
     acknowledge_ns: u64,
-    last_came_ns: u64,
+    last_received_ns: u64,
     heard_ns: u64,
     pub(crate) buckets: Vec<Bucket>,
 }
@@ -187,7 +187,7 @@ impl Sim {
             next_told_ns: 0,
             unacknowledged: 0,
             acknowledge_ns: u64::MAX,
-            last_came_ns: 0,
+            last_received_ns: 0,
             heard_ns: starts_ns,
             buckets: Vec::new(),
         });
@@ -320,7 +320,7 @@ impl Sim {
         let (_, number) = flow.forth.pop_front().expect("it was next");
         flow.received_packets += 1;
         flow.expected = number + 1;
-        flow.last_came_ns = now_ns;
+        flow.last_received_ns = now_ns;
         flow.bucket(now_ns).came_bytes += PACKET;
         flow.unacknowledged += 1;
         if flow.unacknowledged == 1 {
@@ -344,8 +344,8 @@ impl Sim {
             accounted_packets: accounted,
             accounted_bytes: accounted * PACKET,
             received_bytes: flow.received_packets * PACKET,
-            came_at_ns: flow.last_came_ns,
-            held_ns: Some(now_ns - flow.last_came_ns),
+            received_at_ns: flow.last_received_ns,
+            held_ns: Some(now_ns - flow.last_received_ns),
         };
         flow.back.push_back((now_ns + delay_ns, said));
         (flow.unacknowledged, flow.acknowledge_ns) = (0, u64::MAX);

@@ -127,7 +127,7 @@ fn a_packet_came_when_the_kernel_had_it_and_not_when_it_was_read() {
         std::thread::sleep(Duration::from_millis(50));
         right.receive();
         let packet = right.next_packet().expect("it is the next, and there");
-        if packet.came_at < sent_by.after(Duration::from_millis(25)) {
+        if packet.received_at < sent_by.after(Duration::from_millis(25)) {
             break;
         }
         right.transmit(&mut Numbers(VecDeque::new()));

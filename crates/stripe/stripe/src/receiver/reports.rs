@@ -125,7 +125,7 @@ impl Reports {
     ) {
         let arrivals = &mut self.channels[channel];
         let (report, bytes) = (&mut arrivals.report, u64::from(length_bytes));
-        report.came_at = now;
+        report.received_at = now;
         report.received_packets = report.received_packets.wrapping_add(1);
         report.received_bytes = report.received_bytes.wrapping_add(bytes);
         let newly_packets = ahead(packets, report.accounted_packets);
@@ -205,7 +205,7 @@ impl Reports {
             arrivals.marker_at = arrivals.marker_at.map(|at| at.min(now));
             arrivals.report_at = arrivals.report_at.map(|at| at.min(latest));
             arrivals.reported_at = arrivals.reported_at.min(now);
-            arrivals.report.came_at = arrivals.report.came_at.min(now);
+            arrivals.report.received_at = arrivals.report.received_at.min(now);
         }
         self.look_at_times(now);
     }
@@ -269,7 +269,7 @@ impl Reports {
             lowered,
             held_ns: since(marker_at, now),
             longest_bytes: longest_bytes[0].max(longest_bytes[1]),
-            came_ago_ns: since(Some(report.came_at).filter(|_| came), now),
+            received_ago_ns: since(Some(report.received_at).filter(|_| came), now),
             ..report
         }
     }

@@ -252,12 +252,12 @@ impl Paths {
                 path.timed(now_ns, round_trip_ns);
             }
         }
-        let held_ns = Some(report.came_ago_ns).filter(|held_ns| *held_ns != u32::MAX);
+        let held_ns = Some(report.received_ago_ns).filter(|held_ns| *held_ns != u32::MAX);
         let said = Acknowledgement {
             accounted_packets,
             accounted_bytes: report.accounted_bytes,
             received_bytes: report.received_bytes,
-            came_at_ns: report.came_at.nanoseconds(),
+            received_at_ns: report.received_at.nanoseconds(),
             held_ns: held_ns.map(u64::from),
         };
         self.take_turns(now_ns, channel);

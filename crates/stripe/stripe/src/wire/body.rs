@@ -126,11 +126,11 @@ impl Writer<'_> {
         self.long(report.accounted_bytes);
         self.word(report.received_packets);
         self.long(report.received_bytes);
-        self.long(report.came_at.nanoseconds());
+        self.long(report.received_at.nanoseconds());
         self.word(report.coming_from.unwrap_or_default().get());
         self.long(report.echo.nanoseconds());
         self.word(report.held_ns);
-        self.word(report.came_ago_ns);
+        self.word(report.received_ago_ns);
         self.word(report.longest_bytes);
         flags(report.coming_from.is_some(), report.lowered)
     }
@@ -197,11 +197,11 @@ impl Reader<'_> {
             accounted_bytes: self.long(),
             received_packets: self.word(),
             received_bytes: self.long(),
-            came_at: Instant::from_nanoseconds(self.long()),
+            received_at: Instant::from_nanoseconds(self.long()),
             coming_from: if_there(flags, Round::new(self.word()))?,
             echo: Instant::from_nanoseconds(self.long()),
             held_ns: self.word(),
-            came_ago_ns: self.word(),
+            received_ago_ns: self.word(),
             longest_bytes: self.word(),
             lowered: flags & LOWERED != 0,
         })

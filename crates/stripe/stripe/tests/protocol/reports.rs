@@ -78,11 +78,11 @@ fn a_report_counts_from_the_last_marker_on() {
         accounted_bytes: 750,
         received_packets: 3,
         received_bytes: 250,
-        came_at: at(6),
+        received_at: at(6),
         coming_from: None,
         echo: at(3),
         held_ns: 2_000_000,
-        came_ago_ns: 1_000_000,
+        received_ago_ns: 1_000_000,
         longest_bytes: 100,
     };
     assert_eq!(receiver.poll_message(at(7)), Some((1, message(Kind::Report(report)))));
