@@ -110,7 +110,7 @@ impl Shared {
 
     /// Returns the target rate in bytes per second, given that the pipe was held up for all of
     /// `span_ns`.
-    fn wish(&self, found: Found, span_ns: u64) -> u64 {
+    fn target(&self, found: Found, span_ns: u64) -> u64 {
         let known = found.bytes_per_second.unwrap_or(0);
         let short = self.came().filter(|came| *came < percent_of(known, NEARLY_PERCENT));
         match short {
@@ -159,7 +159,7 @@ pub(super) struct Shares {
     until_ns: u64,
     channels: Vec<Shared>,
     /// Scratch space, allocated at set-up.
-    wishes: Vec<u64>,
+    targets: Vec<u64>,
     quanta: Vec<u32>,
 }
 
@@ -171,7 +171,7 @@ impl Shares {
             since_ns: 0,
             until_ns: 0,
             channels: vec![Shared::new(); channels],
-            wishes: vec![0; channels],
+            targets: vec![0; channels],
             quanta: vec![0; channels],
         }
     }
@@ -251,44 +251,44 @@ impl Shares {
         }
         let span_ns = now_ns.saturating_sub(self.since_ns);
         let is_held_up = waited_ns.saturating_mul(WAITED_SHARE) >= span_ns;
-        for (channel, (wish, one)) in self.wishes.iter_mut().zip(&self.channels).enumerate() {
+        for (channel, (target, one)) in self.targets.iter_mut().zip(&self.channels).enumerate() {
             let found = found(channel);
-            *wish = match found.bytes_per_second {
+            *target = match found.bytes_per_second {
                 _ if !one.is_in() => 0,
-                _ if is_held_up => one.wish(found, span_ns).max(1),
+                _ if is_held_up => one.target(found, span_ns).max(1),
                 known => known.unwrap_or(0).max(1),
             };
         }
         self.restart_measurement(now_ns, found);
-        self.bound_wishes();
+        self.bound_targets();
         self.set_quanta();
         self.differs().then_some(&mut self.quanta)
     }
 
     /// Bounds the loss of a share to an amount that a few plans can restore: a round lasts as long
     /// as the channel with the largest share for its rate needs, and a plan holds for rounds.
-    fn bound_wishes(&mut self) {
+    fn bound_targets(&mut self) {
         let channels = &self.channels;
         // In hundredths per byte of quantum, so that the comparison is per byte of quantum.
-        let worth = |(wish, one): (&u64, &Shared)| {
-            wish.saturating_mul(100).checked_div(one.quantum_bytes).unwrap_or(0)
+        let worth = |(target, one): (&u64, &Shared)| {
+            target.saturating_mul(100).checked_div(one.quantum_bytes).unwrap_or(0)
         };
-        let most = self.wishes.iter().zip(channels).map(worth).max().unwrap_or(0);
-        for (wish, one) in self.wishes.iter_mut().zip(channels) {
-            *wish = (*wish).max(percent_of(most, one.quantum_bytes) / LOSS_MAX);
+        let most = self.targets.iter().zip(channels).map(worth).max().unwrap_or(0);
+        for (target, one) in self.targets.iter_mut().zip(channels) {
+            *target = (*target).max(percent_of(most, one.quantum_bytes) / LOSS_MAX);
         }
     }
 
     /// Sets each quantum to the bytes that its channel carries in a round, which is long enough for
     /// the longest packet on the slowest channel.
     fn set_quanta(&mut self) {
-        let slowest = self.wishes.iter().copied().filter(|wish| *wish > 0).min().unwrap_or(1);
+        let slowest = self.targets.iter().copied().filter(|target| *target > 0).min().unwrap_or(1);
         let longest_ns = u64::from(self.longest_bytes).saturating_mul(1_000_000_000) / slowest;
         let round_ns = nanoseconds(self.plan.round).max(longest_ns);
         let most_bytes = self.plan.quantum_bytes_max.max(self.longest_bytes);
-        for (quantum, wish) in self.quanta.iter_mut().zip(&self.wishes) {
-            let bytes = u32::try_from(carried(*wish, round_ns)).unwrap_or(u32::MAX);
-            *quantum = if *wish == 0 { 0 } else { bytes.clamp(self.longest_bytes, most_bytes) };
+        for (quantum, target) in self.quanta.iter_mut().zip(&self.targets) {
+            let bytes = u32::try_from(carried(*target, round_ns)).unwrap_or(u32::MAX);
+            *quantum = if *target == 0 { 0 } else { bytes.clamp(self.longest_bytes, most_bytes) };
         }
     }
 
@@ -306,7 +306,7 @@ impl Shares {
 }
 
 #[cfg(test)]
-crate::corruption::corrupt!(Shares: since_ns, until_ns, wishes, quanta, channels);
+crate::corruption::corrupt!(Shares: since_ns, until_ns, targets, quanta, channels);
 #[cfg(test)]
 crate::corruption::corrupt!(Shared: seen, quantum_bytes);
 #[cfg(test)]
