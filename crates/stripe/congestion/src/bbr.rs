@@ -139,7 +139,7 @@ pub struct Bbr {
     window: Window,
     healing: Healing,
     /// Next step, if it is to be taken together with other paths.
-    wish: Option<Step>,
+    announced_step: Option<Step>,
     /// Bandwidth before the path was lost, in bytes per second, until the first probe afterwards.
     carried_before: u64,
 }
@@ -165,7 +165,7 @@ impl Bbr {
             aggregation: Aggregation::default(),
             window: Window::new(&parameters, initial_bytes),
             healing: Healing::default(),
-            wish: None,
+            announced_step: None,
             carried_before: 0,
         }
     }
@@ -754,7 +754,7 @@ impl Bbr {
 
     /// Enters Startup (`EnterStartup`).
     const fn enter_startup(&mut self) {
-        self.wish = None;
+        self.announced_step = None;
         self.state = State::Startup;
     }
 

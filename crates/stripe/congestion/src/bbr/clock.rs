@@ -41,7 +41,7 @@ impl Bbr {
     /// Takes a step now, or announces it if paths share a clock.
     pub(super) fn step(&mut self, step: Step) {
         if self.parameters.shares_clock {
-            self.wish = Some(step);
+            self.announced_step = Some(step);
         } else {
             self.take(step);
         }
@@ -49,7 +49,7 @@ impl Bbr {
 
     /// Withdraws the announced end of a bandwidth probe.
     pub(super) fn go_on(&mut self) {
-        self.wish = None;
+        self.announced_step = None;
     }
 
     /// Ends a round of all paths: a probing path whose rate does not grow is full, whatever held it
@@ -61,7 +61,7 @@ impl Bbr {
     }
 
     fn take(&mut self, step: Step) {
-        self.wish = None;
+        self.announced_step = None;
         match step {
             Step::Refill => self.start_probe_bw_refill(),
             Step::Up => {
@@ -93,13 +93,13 @@ impl Bbr {
 /// all of them. Paths that are out are not waited for.
 pub fn keep_time(now_ns: u64, told: usize, paths: &mut [Path], is_in: impl Fn(usize) -> bool) {
     let Some(first) = paths.get_mut(told).and_then(Path::bbr_mut) else { return };
-    let (state, wish) = (first.state, first.wish);
-    let step = match wish {
+    let (state, announced_step) = (first.state, first.announced_step);
+    let step = match announced_step {
         Some(step @ (Step::Refill | Step::ProbeRtt)) => step,
         Some(step) => {
             let mut others = (0..).zip(paths.iter_mut()).filter(|(path, _)| is_in(*path));
             let is_due = others.all(|(_, path)| {
-                path.bbr_mut().is_none_or(|bbr| bbr.state != state || bbr.wish == wish)
+                path.bbr_mut().is_none_or(|bbr| bbr.state != state || bbr.announced_step == announced_step)
             });
             if !is_due {
                 return;
@@ -128,11 +128,11 @@ mod tests {
     /// Creates paths in these states, with these announced steps.
     fn paths(states: &[(State, Option<Step>)]) -> Vec<Path> {
         let parameters = BbrParameters { shares_clock: true, ..BbrParameters::default() };
-        let path = |&(state, wish): &(State, Option<Step>)| {
+        let path = |&(state, announced_step): &(State, Option<Step>)| {
             let control = Control::bbr(parameters, LONGEST_BYTES);
             let mut path = Path::new(PathPlan::new(LONGEST_BYTES), control);
             let bbr = path.bbr_mut().expect("BBR");
-            (bbr.state, bbr.wish) = (state, wish);
+            (bbr.state, bbr.announced_step) = (state, announced_step);
             path
         };
         states.iter().map(path).collect()
@@ -167,9 +167,9 @@ mod tests {
 
     #[test]
     fn a_probe_for_the_round_trip_is_one_of_all() {
-        let wish = Some(Step::ProbeRtt);
+        let announced_step = Some(Step::ProbeRtt);
         assert_eq!(
-            after([(State::ProbeBwUp, wish), CRUISE, (State::Startup, None)]),
+            after([(State::ProbeBwUp, announced_step), CRUISE, (State::Startup, None)]),
             [State::ProbeRtt; 3]
         );
     }

@@ -66,7 +66,7 @@ impl Cycle {
 impl Bbr {
     /// Enters DOWN, and picks the wait until the next probe (`StartProbeBW_DOWN`).
     pub(super) fn start_probe_bw_down(&mut self) {
-        self.wish = None;
+        self.announced_step = None;
         self.reset_congestion_signals();
         self.cycle.probe_up_acked_per_inc = INFINITY;
         self.pick_probe_wait();
