@@ -9,7 +9,7 @@
 //! Invariant: the packets of a source depend only on its plan, the seed and, for a transport, on
 //! the fate of its packets. Adding or removing a source does not change the random draws of others.
 
-mod far_end;
+mod receiver;
 mod lengths;
 mod round_trip;
 mod source;

@@ -17,7 +17,7 @@
 //! Invariants: apart from the first segment of a recovery, segments are sent only while less than
 //! the window is in flight; a window shrinks at most once for all data in flight at that time.
 
-use super::far_end::FarEnd;
+use super::receiver::Receiver;
 use super::round_trip::RoundTrip;
 use super::window::{Outstanding, Window};
 use crate::plan::WindowRule;
@@ -82,7 +82,7 @@ pub(crate) struct Transport {
     recover: u64,
     round_trip: RoundTrip,
     timeout_at: Option<Time>,
-    far_end: FarEnd,
+    receiver: Receiver,
     counts: TransportCounts,
 }
 
@@ -110,7 +110,7 @@ impl Transport {
             recover: 1,
             round_trip: RoundTrip::default(),
             timeout_at: None,
-            far_end: FarEnd::default(),
+            receiver: Receiver::default(),
             counts: TransportCounts::default(),
         }
     }
@@ -164,7 +164,7 @@ impl Transport {
     /// Delivers a segment to the far end. Returns the next segment expected there and the number of
     /// bytes handed on.
     pub(crate) fn deliver(&mut self, segment: u64, bytes: u32) -> (u64, u64) {
-        self.far_end.take(segment, bytes)
+        self.receiver.take(segment, bytes)
     }
 
     /// Handles an acknowledgement: all segments before `expected` have arrived, and segment `got`,

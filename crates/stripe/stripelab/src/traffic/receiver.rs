@@ -1,20 +1,20 @@
-//! The far end of a transport: hands segments on in order and stores early ones.
+//! The receiver of a transport: hands segments on in order and stores early ones.
 
 use std::collections::BTreeMap;
 
 #[derive(Debug)]
-pub(super) struct FarEnd {
+pub(super) struct Receiver {
     expected: u64,
     early: BTreeMap<u64, u32>,
 }
 
-impl Default for FarEnd {
+impl Default for Receiver {
     fn default() -> Self {
         Self { expected: 1, early: BTreeMap::new() }
     }
 }
 
-impl FarEnd {
+impl Receiver {
     /// Receives a segment. Returns the next expected segment and the number of bytes handed on.
     pub(super) fn take(&mut self, segment: u64, bytes: u32) -> (u64, u64) {
         if segment >= self.expected {
