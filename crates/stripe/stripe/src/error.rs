@@ -44,7 +44,7 @@ pub enum SizeError {
     NoSuchChannel,
     /// Sizes are configured, not probed.
     #[error("sizes are configured; set the option sizes to have them probed")]
-    Told,
+    Configured,
     /// The size is not below the one known to pass, or probed.
     #[error("it is not below the size of the channel, {frame_bytes} bytes")]
     NotBelow {

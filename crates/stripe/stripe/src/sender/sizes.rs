@@ -420,7 +420,7 @@ impl Sizes {
         frame_bytes: u32,
     ) -> Result<bool, SizeError> {
         let one = self.channels.get_mut(channel).ok_or(SizeError::NoSuchChannel)?;
-        let plan = self.plan.as_ref().ok_or(SizeError::Told)?;
+        let plan = self.plan.as_ref().ok_or(SizeError::Configured)?;
         if frame_bytes >= one.frame_bytes.max(one.probe_bytes) {
             return Err(SizeError::NotBelow { frame_bytes: one.frame_bytes });
         }
@@ -452,7 +452,7 @@ impl Sizes {
         frame_bytes: u32,
     ) -> Result<bool, SizeError> {
         let one = self.channels.get(channel).ok_or(SizeError::NoSuchChannel)?;
-        let plan = self.plan.as_ref().ok_or(SizeError::Told)?;
+        let plan = self.plan.as_ref().ok_or(SizeError::Configured)?;
         self.next_at = Some(now);
         // If not even the base passes, the search takes the channel out.
         Ok(frame_bytes <= one.frame_bytes && frame_bytes > plan.base)

@@ -162,7 +162,7 @@ fn where_sizes_are_told_none_is_probed() {
     let options = SenderOptions::default();
     let mut sender =
         Sender::synchronised(scheduler, options, Epoch::new(1), Instant::ORIGIN).expect("options");
-    assert_eq!(sender.handle_too_big(at(0), 0, 1_300), Err(SizeError::Told));
+    assert_eq!(sender.handle_too_big(at(0), 0, 1_300), Err(SizeError::Configured));
     assert_eq!((sender.longest_bytes(), sender.size(0).frame_bytes), (1_500, 1_500));
     assert!(messages(&mut sender, at(0)).iter().all(|(_, bytes, _)| *bytes == 0));
 }
