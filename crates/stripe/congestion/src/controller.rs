@@ -1,6 +1,6 @@
 //! Interface of congestion controllers.
 
-use crate::{Bbr, BbrParameters, Cubic, Told};
+use crate::{Bbr, BbrParameters, Cubic, FixedRate};
 
 /// Event: a packet is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -108,7 +108,7 @@ pub trait Controller {
 #[derive(Clone, Debug)]
 pub enum Control {
     /// Fixed rate.
-    Told(Told),
+    FixedRate(FixedRate),
     /// Model of the path. Boxed because it is large; there is one per path.
     Bbr(Box<Bbr>),
     /// Window reduced by losses.
@@ -131,7 +131,7 @@ impl Control {
 macro_rules! each {
     ($control:expr, $one:ident => $what:expr) => {
         match $control {
-            Self::Told($one) => $what,
+            Self::FixedRate($one) => $what,
             Self::Bbr($one) => $what,
             Self::Cubic($one) => $what,
         }

@@ -29,7 +29,7 @@ mod hystart;
 mod pacer;
 mod path;
 mod round_trip;
-mod told;
+mod fixed_rate;
 pub mod units;
 
 pub use bbr::{Bbr, BbrParameters, Thousandths, keep_time};
@@ -37,4 +37,4 @@ pub use controller::{Acknowledged, Control, Controller, RateSample, Sent};
 pub use cubic::Cubic;
 pub use path::{Acknowledgement, Path, PathPlan, RateCap};
 pub use round_trip::RoundTrip;
-pub use told::Told;
+pub use fixed_rate::FixedRate;

@@ -1,5 +1,5 @@
 use super::*;
-use crate::{BbrParameters, Told};
+use crate::{BbrParameters, FixedRate};
 use std::collections::VecDeque;
 
 const MILLISECOND: u64 = 1_000_000;
@@ -39,14 +39,14 @@ fn window_and_pace_are_what_the_controller_says() {
             assert_fresh(&mut path);
         }
     }
-    path.set_control(Control::Told(Told::new(1_000_000_000, 1_000)));
+    path.set_control(Control::FixedRate(FixedRate::new(1_000_000_000, 1_000)));
     assert_eq!(path.pace_bytes_per_second(), Some(1_000_000_000));
 }
 
 /// Two packets of 1,000 bytes are sent per RTT, of 20 ms and then 22.5 ms.
 #[test]
 fn the_least_pace_follows_the_round_trip() {
-    let control = Control::Told(Told::new(1, 1_000));
+    let control = Control::FixedRate(FixedRate::new(1, 1_000));
     let mut path = Path::new(PathPlan::new(1_000), control);
     path.timed(0, 20 * MILLISECOND);
     assert_eq!(path.pace_bytes_per_second(), Some(100_000));
@@ -60,7 +60,7 @@ fn the_least_pace_follows_the_round_trip() {
 #[test]
 fn between_acknowledgements_room_grows_by_what_is_likely_to_have_come() {
     let plan = PathPlan { kept: Duration::from_millis(1), ..PathPlan::new(1_000) };
-    let mut path = Path::new(plan, Control::Told(Told::new(1_000_000, 1_000)));
+    let mut path = Path::new(plan, Control::FixedRate(FixedRate::new(1_000_000, 1_000)));
     path.timed(0, 20 * MILLISECOND);
     (0..48).for_each(|_| path.sent(0, 1_000));
     let said = |packets| Acknowledgement {
@@ -81,7 +81,7 @@ fn between_acknowledgements_room_grows_by_what_is_likely_to_have_come() {
 /// one per millisecond, after the burst of a millisecond. Without the cap the former rate returns.
 #[test]
 fn a_cap_counts_what_is_put_around_packets() {
-    let mut path = Path::new(PathPlan::new(1_000), Control::Told(Told::new(10_000_000, 1_000)));
+    let mut path = Path::new(PathPlan::new(1_000), Control::FixedRate(FixedRate::new(10_000_000, 1_000)));
     path.set_cap(Some(RateCap { bytes_per_second: 1_000_000, overhead_bytes: 100 }));
     assert_eq!(path.pace_bytes_per_second(), Some(1_000_000));
     let mut sent_at = Vec::new();
@@ -101,7 +101,7 @@ fn a_cap_counts_what_is_put_around_packets() {
 #[test]
 fn a_cap_above_the_pace_changes_nothing() {
     let sent = |cap| {
-        let mut path = Path::new(PathPlan::new(1_000), Control::Told(Told::new(1_000_000, 1_000)));
+        let mut path = Path::new(PathPlan::new(1_000), Control::FixedRate(FixedRate::new(1_000_000, 1_000)));
         path.set_cap(cap);
         (0..10).for_each(|_| path.sent(MILLISECOND, 1_000));
         path.next_ns()
@@ -109,7 +109,7 @@ fn a_cap_above_the_pace_changes_nothing() {
     let cap = |bytes_per_second| Some(RateCap { bytes_per_second, overhead_bytes: 100 });
     assert_eq!(sent(cap(2_000_000)), sent(None));
     assert!(sent(cap(1_050_000)) > sent(None));
-    let mut path = Path::new(PathPlan::new(1_000), Control::Told(Told::new(1, 1_000)));
+    let mut path = Path::new(PathPlan::new(1_000), Control::FixedRate(FixedRate::new(1, 1_000)));
     path.timed(0, 20 * MILLISECOND);
     path.set_cap(cap(5_000));
     assert_eq!(path.pace_bytes_per_second(), Some(5_000));
@@ -119,7 +119,7 @@ fn a_cap_above_the_pace_changes_nothing() {
 /// these.
 #[test]
 fn a_path_is_busy_from_the_last_time_that_it_was_idle() {
-    let mut path = Path::new(PathPlan::new(1_000), Control::Told(Told::new(2_000_000, 1_000)));
+    let mut path = Path::new(PathPlan::new(1_000), Control::FixedRate(FixedRate::new(2_000_000, 1_000)));
     for ms in 10..30 {
         let packets = if ms < 20 { 1 } else { 4 };
         for _ in 0..packets {

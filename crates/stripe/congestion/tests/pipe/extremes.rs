@@ -2,7 +2,7 @@
 
 use gingham_congestion::{
     Acknowledged, Acknowledgement, BbrParameters, Control, Controller, Path, PathPlan, RateSample,
-    Sent, Told,
+    Sent, FixedRate,
 };
 
 /// Seeded generator of extreme and intermediate numbers.
@@ -63,7 +63,7 @@ fn controls(longest_bytes: u64, seed: u64) -> [Control; 3] {
     [
         Control::bbr(parameters, longest_bytes),
         Control::cubic(longest_bytes),
-        Control::Told(Told::new(u64::MAX, longest_bytes)),
+        Control::FixedRate(FixedRate::new(u64::MAX, longest_bytes)),
     ]
 }
 

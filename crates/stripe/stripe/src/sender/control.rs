@@ -2,7 +2,7 @@
 
 use core::time::Duration;
 
-use gingham_congestion::{BbrParameters, Control, Path, Thousandths, Told};
+use gingham_congestion::{BbrParameters, Control, Path, Thousandths, FixedRate};
 
 use crate::{Instant, OptionsError};
 
@@ -47,7 +47,7 @@ pub enum Controlled {
     Cubic,
     /// Fixed rate in bytes per second for every channel, except those set by
     /// [`Sender::tell_rate`](crate::Sender::tell_rate).
-    Told(u64),
+    FixedRate(u64),
 }
 
 impl Default for Controlled {
@@ -174,8 +174,8 @@ impl ControlPlan {
                 Control::bbr(parameters, longest_bytes)
             }
             Controlled::Cubic => Control::cubic(longest_bytes),
-            Controlled::Told(bytes_per_second) => {
-                Control::Told(Told::new(bytes_per_second, longest_bytes))
+            Controlled::FixedRate(bytes_per_second) => {
+                Control::FixedRate(FixedRate::new(bytes_per_second, longest_bytes))
             }
         }
     }

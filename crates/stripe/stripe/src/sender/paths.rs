@@ -26,7 +26,7 @@ use crate::{ChannelSet, Instant, Report, Sent, channels_of, channels_where};
 use core::time::Duration;
 use gingham_congestion::units::time_ns;
 use gingham_congestion::{
-    Acknowledgement, Control, Controller, Path, PathPlan, RateCap, Told, keep_time,
+    Acknowledgement, Control, Controller, Path, PathPlan, RateCap, FixedRate, keep_time,
 };
 
 /// Upper limit of the bytes in a run on one channel.
@@ -110,7 +110,7 @@ impl Paths {
     /// rate, and the former rate, which is probed.
     pub(super) fn revive(&mut self, channel: usize) {
         let path = &mut self.channels[channel];
-        if !matches!(path.control(), Control::Told(_)) {
+        if !matches!(path.control(), Control::FixedRate(_)) {
             let mut control = self.plan.control(self.longest_bytes, self.order, channel);
             if let (Control::Bbr(bbr), Some(before)) = (&mut control, path.bytes_per_second()) {
                 bbr.expect(before);
@@ -158,8 +158,8 @@ impl Paths {
     }
 
     pub(super) fn tell(&mut self, channel: usize, bytes_per_second: u64) {
-        let told = Told::new(bytes_per_second, self.longest_bytes);
-        self.channels[channel].set_control(Control::Told(told));
+        let controller = FixedRate::new(bytes_per_second, self.longest_bytes);
+        self.channels[channel].set_control(Control::FixedRate(controller));
     }
 
     pub(super) fn on(&self, channel: usize) -> &Path {
@@ -417,7 +417,7 @@ mod tests {
 
     /// Returns paths with a rate of a megabyte per second each, and these round trips.
     pub(super) fn paths(round_trips_ms: &[u64]) -> Paths {
-        let by = Controlled::Told(1_000_000);
+        let by = Controlled::FixedRate(1_000_000);
         let plan = ControlPlan { by, ..ControlPlan::default() };
         let mut paths = Paths::new(&plan, Order::Free, None, 1_000, round_trips_ms.len());
         for (path, round_trip_ms) in paths.channels.iter_mut().zip(round_trips_ms) {

@@ -126,7 +126,7 @@ fn a_turn_goes_at_once() {
 /// At a fixed rate of 4 MB/s, a millisecond is 4,000 bytes, after which one more packet is sent.
 #[test]
 fn a_free_run_is_a_millisecond_at_the_pace() {
-    let control = ControlPlan { by: Controlled::Told(4_000_000), ..ControlPlan::default() };
+    let control = ControlPlan { by: Controlled::FixedRate(4_000_000), ..ControlPlan::default() };
     let options =
         SenderOptions { order: Order::Free, control: Some(control), ..SenderOptions::default() };
     let mut sender = sender_of(1_000, [3_000, 2_000], &options, Instant::ORIGIN);

@@ -399,7 +399,7 @@ fn controlled(draw: &mut Draw, lines: &[LineCase]) -> Controlled {
         0 => Controlled::Cubic,
         1 => {
             let sum: u64 = lines.iter().map(|line| line.there.rate.bytes_per_second()).sum();
-            Controlled::Told(sum / lines.len() as u64)
+            Controlled::FixedRate(sum / lines.len() as u64)
         }
         _ => Controlled::Bbr(BbrPlan { seed: draw.between(0, 1_000), ..BbrPlan::default() }),
     }

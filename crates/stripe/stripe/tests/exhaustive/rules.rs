@@ -75,7 +75,7 @@ impl Rules {
     }
 
     pub(crate) fn sender(self) -> SenderOptions {
-        let told = ControlPlan { by: Controlled::Told(RATE), ..ControlPlan::default() };
+        let told = ControlPlan { by: Controlled::FixedRate(RATE), ..ControlPlan::default() };
         SenderOptions {
             markers: MarkerPlan {
                 every_rounds: 2,

@@ -103,7 +103,7 @@ fn controlled(drawn: u8) -> Controlled {
     match drawn % 4 {
         0 | 1 => Controlled::default(),
         2 => Controlled::Cubic,
-        _ => Controlled::Told(1_000_000 << (drawn / 4)),
+        _ => Controlled::FixedRate(1_000_000 << (drawn / 4)),
     }
 }
 

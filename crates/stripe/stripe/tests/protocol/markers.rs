@@ -11,7 +11,7 @@ fn pair(delays_ms: &[u64]) -> Pair {
     let quanta = vec![LONGEST_BYTES; delays_ms.len()];
     let scheduler = Scheduler::new(LONGEST_BYTES, &quanta).expect("quanta");
     let delays: Vec<_> = delays_ms.iter().copied().map(milliseconds).collect();
-    let control = ControlPlan { by: Controlled::Told(1_000_000), ..ControlPlan::default() };
+    let control = ControlPlan { by: Controlled::FixedRate(1_000_000), ..ControlPlan::default() };
     let sender =
         SenderOptions { order: Order::Free, control: Some(control), ..SenderOptions::default() };
     let receiver = ReceiverOptions {

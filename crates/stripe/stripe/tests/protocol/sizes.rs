@@ -11,7 +11,7 @@ use super::pair::at;
 type Scheduler = SurplusRoundRobin<2>;
 
 fn sender(order: Order) -> Sender<Scheduler> {
-    let control = ControlPlan { by: Controlled::Told(125_000_000), ..ControlPlan::default() };
+    let control = ControlPlan { by: Controlled::FixedRate(125_000_000), ..ControlPlan::default() };
     let sizes = Some(SizePlan { max: 1_512, ..SizePlan::default() });
     let options =
         SenderOptions { order, control: Some(control), sizes, ..SenderOptions::default() };

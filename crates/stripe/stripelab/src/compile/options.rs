@@ -238,7 +238,7 @@ fn control(source: &ScenarioSource) -> Result<ControlPlan, InputError> {
         }),
         Rule::Cubic => Controlled::Cubic,
         // The sender sets the rate of each channel later, when it knows the channel.
-        Rule::Told => Controlled::Told(u64::from(u32::MAX)),
+        Rule::Told => Controlled::FixedRate(u64::from(u32::MAX)),
     };
     let window_bytes_max = control.window_max.map(|most| most.0);
     Ok(ControlPlan { by, window_bytes_max, ..ControlPlan::default() })

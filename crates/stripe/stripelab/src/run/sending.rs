@@ -214,7 +214,7 @@ fn tell_channels(sender: &mut Sender<Scheduler>, plan: &Plan) {
     let control = plan.sender.control.map(|control| control.by);
     let overhead_bytes = if plan.tagged { TAG_BYTES as u64 } else { 0 };
     for (channel, link) in plan.links.iter().enumerate() {
-        if matches!(control, Some(Controlled::Told(_))) {
+        if matches!(control, Some(Controlled::FixedRate(_))) {
             sender.tell_rate(channel, link.forth.rate.bytes_per_second());
         }
         sender.set_priority(channel, link.priority);

@@ -48,7 +48,7 @@ pub(crate) fn within_ns(
 /// (RFC 9438, section 4.3).
 pub(crate) fn is_promised(sender: &SenderOptions, policies: &Policies) -> bool {
     let by = sender.control.map(|control| control.by);
-    matches!(by, Some(Controlled::Bbr(_) | Controlled::Told(_))) && !policies.may_wait()
+    matches!(by, Some(Controlled::Bbr(_) | Controlled::FixedRate(_))) && !policies.may_wait()
 }
 
 impl World<'_> {

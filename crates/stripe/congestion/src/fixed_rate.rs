@@ -8,20 +8,20 @@ use crate::units::carried;
 
 /// Fixed-rate controller.
 #[derive(Clone, Copy, Debug)]
-pub struct Told {
+pub struct FixedRate {
     bytes_per_second: u64,
     longest_bytes: u64,
     least_round_trip_ns: u64,
 }
 
-impl Told {
+impl FixedRate {
     /// Creates a controller for packets of at most `longest_bytes` bytes.
     pub const fn new(bytes_per_second: u64, longest_bytes: u64) -> Self {
         Self { bytes_per_second, longest_bytes, least_round_trip_ns: 0 }
     }
 }
 
-impl Controller for Told {
+impl Controller for FixedRate {
     fn sent(&mut self, _sent: &Sent) {}
 
     fn acknowledged(&mut self, acknowledged: &Acknowledged) {
@@ -55,28 +55,28 @@ mod tests {
     /// it.
     #[test]
     fn in_flight_is_one_and_a_half_round_trips_and_ten_packets() {
-        let mut told = Told::new(1_000_000, 1_500);
-        assert_eq!(told.window_bytes(), 1_015_000);
+        let mut controller = FixedRate::new(1_000_000, 1_500);
+        assert_eq!(controller.window_bytes(), 1_015_000);
         let acknowledged = Acknowledged {
             least_round_trip_ns: 20_000_000,
             lost_bytes: 20_000,
             ..Acknowledged::default()
         };
-        told.acknowledged(&acknowledged);
-        assert_eq!(told.window_bytes(), 45_000);
-        assert_eq!(told.pace_bytes_per_second(), Some(1_000_000), "losses change nothing");
-        assert_eq!((told.bytes_per_second(), told.poll_timeout()), (Some(1_000_000), None));
+        controller.acknowledged(&acknowledged);
+        assert_eq!(controller.window_bytes(), 45_000);
+        assert_eq!(controller.pace_bytes_per_second(), Some(1_000_000), "losses change nothing");
+        assert_eq!((controller.bytes_per_second(), controller.poll_timeout()), (Some(1_000_000), None));
     }
 
     /// The largest numbers do not overflow.
     #[test]
     fn extremes_are_bounded() {
-        let mut told = Told::new(u64::MAX, 65_535);
-        assert_eq!(told.window_bytes(), u64::MAX);
+        let mut controller = FixedRate::new(u64::MAX, 65_535);
+        assert_eq!(controller.window_bytes(), u64::MAX);
         let acknowledged =
             Acknowledged { least_round_trip_ns: u64::MAX, ..Acknowledged::default() };
-        told.acknowledged(&acknowledged);
-        assert_eq!(told.window_bytes(), u64::MAX);
-        assert_eq!(Told::new(0, u64::MAX).window_bytes(), u64::MAX);
+        controller.acknowledged(&acknowledged);
+        assert_eq!(controller.window_bytes(), u64::MAX);
+        assert_eq!(FixedRate::new(0, u64::MAX).window_bytes(), u64::MAX);
     }
 }
