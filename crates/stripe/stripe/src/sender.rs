@@ -871,9 +871,9 @@ impl<S: Numbered> Sender<S> {
     // Windows.
 
     /// Sets the known rate of a channel, and paces the channel at it.
-    pub fn tell_rate(&mut self, channel: usize, bytes_per_second: u64) {
+    pub fn set_rate(&mut self, channel: usize, bytes_per_second: u64) {
         if let Some(paths) = &mut self.paths {
-            paths.tell(channel, bytes_per_second);
+            paths.set_rate(channel, bytes_per_second);
         }
     }
 

@@ -46,7 +46,7 @@ pub enum Controlled {
     /// CUBIC (RFC 9438) with HyStart++ (RFC 9406).
     Cubic,
     /// Fixed rate in bytes per second for every channel, except those set by
-    /// [`Sender::tell_rate`](crate::Sender::tell_rate).
+    /// [`Sender::set_rate`](crate::Sender::set_rate).
     FixedRate(u64),
 }
 

@@ -157,7 +157,7 @@ impl Paths {
         self.channels[channel].set_cap(cap);
     }
 
-    pub(super) fn tell(&mut self, channel: usize, bytes_per_second: u64) {
+    pub(super) fn set_rate(&mut self, channel: usize, bytes_per_second: u64) {
         let controller = FixedRate::new(bytes_per_second, self.longest_bytes);
         self.channels[channel].set_control(Control::FixedRate(controller));
     }

@@ -218,8 +218,8 @@ impl World {
         let class = self.rules.mode.class();
         let send = |sender: &mut Sender<Scheduler>| {
             if let Some(channel) = on {
-                sender.tell_rate(channel, RATE);
-                sender.tell_rate(1 - channel, 1);
+                sender.set_rate(channel, RATE);
+                sender.set_rate(1 - channel, 1);
             }
             let tagged = if confirmed {
                 let tagged = sender.handle_tagged_as(now, length_bytes, class);

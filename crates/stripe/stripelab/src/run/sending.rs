@@ -215,7 +215,7 @@ fn tell_channels(sender: &mut Sender<Scheduler>, plan: &Plan) {
     let overhead_bytes = if plan.tagged { TAG_BYTES as u64 } else { 0 };
     for (channel, link) in plan.links.iter().enumerate() {
         if matches!(control, Some(Controlled::FixedRate(_))) {
-            sender.tell_rate(channel, link.forth.rate.bytes_per_second());
+            sender.set_rate(channel, link.forth.rate.bytes_per_second());
         }
         sender.set_priority(channel, link.priority);
         let cap = |cap: Rate| RateCap { bytes_per_second: cap.bytes_per_second(), overhead_bytes };
