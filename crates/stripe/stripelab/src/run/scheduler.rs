@@ -15,7 +15,7 @@ pub(crate) struct Scheduler {
     rounds: Rounds<CHANNELS_MAX>,
     charged: Number,
     /// Whether markers carry only a round of the sender.
-    told_rounds: bool,
+    has_sent_rounds: bool,
 }
 
 impl Scheduler {
@@ -31,7 +31,7 @@ impl Scheduler {
             Spread::Randomised | Spread::ShortestQueue | Spread::AddressHash => return None,
         };
         let charged = Number { round: Round::FIRST, deficit_bytes: 0 };
-        Some(Self { rounds, charged, told_rounds: false })
+        Some(Self { rounds, charged, has_sent_rounds: false })
     }
 
     /// Returns the quantum of a channel in the round of its next packet.
@@ -41,15 +41,15 @@ impl Scheduler {
 
     /// Returns the receiver's scheduler, or `None` if the plan's scheduler has no rounds.
     pub(crate) fn of_receiver(plan: &Plan) -> Option<Self> {
-        Some(Self { told_rounds: plan.round_alone, ..Self::of(plan)? })
+        Some(Self { has_sent_rounds: plan.round_alone, ..Self::of(plan)? })
     }
 
     /// Returns whether a marker's standing carries no news: it holds only the sender's round, which
     /// the channel has reached already.
-    fn knows_better(&self, channel: usize, told: &Standing) -> bool {
+    fn knows_better(&self, channel: usize, received: &Standing) -> bool {
         let own = self.standing(channel);
-        let both_in = own.is_in() && told.is_in();
-        self.told_rounds && both_in && !told.next.round.is_after(own.next.round)
+        let both_in = own.is_in() && received.is_in();
+        self.has_sent_rounds && both_in && !received.next.round.is_after(own.next.round)
     }
 
     pub(crate) const fn charged(&self) -> Number {

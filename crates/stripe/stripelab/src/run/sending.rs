@@ -47,7 +47,7 @@ impl SendingEnd {
                 let sender = Sender::synchronised(scheduler, options, EPOCH, Instant::ORIGIN);
                 let checked = "options are checked where scenarios are compiled";
                 let mut sender = sender.expect(checked);
-                tell_channels(&mut sender, plan);
+                configure_channels(&mut sender, plan);
                 // The receiver can request this many packets of all channels together.
                 let kept = |repair: RepairPlan| {
                     RetransmissionBuffer::new(repair.packets * plan.links.len())
@@ -210,7 +210,7 @@ impl SendingEnd {
 }
 
 /// Sets the priorities and caps of all channels, and their rates if control is fixed-rate.
-fn tell_channels(sender: &mut Sender<Scheduler>, plan: &Plan) {
+fn configure_channels(sender: &mut Sender<Scheduler>, plan: &Plan) {
     let control = plan.sender.control.map(|control| control.by);
     let overhead_bytes = if plan.tagged { TAG_BYTES as u64 } else { 0 };
     for (channel, link) in plan.links.iter().enumerate() {
@@ -241,7 +241,7 @@ impl Protocol {
     fn poll_message(&mut self, now: Time) -> Option<(usize, Message)> {
         let (channel, mut message) = self.sender.poll_message(instant(now))?;
         if let Kind::Marker(marker) = &mut message.kind {
-            marker.standing = self.told(marker.standing);
+            marker.standing = self.carried_standing(marker.standing);
         }
         Some((channel, message))
     }
@@ -249,7 +249,7 @@ impl Protocol {
     /// Returns the standing that a marker carries in place of `standing`: only the sender's round
     /// if markers carry rounds. A channel that is out, or with a change of quantum ahead, keeps its
     /// standing.
-    fn told(&self, standing: Standing) -> Standing {
+    fn carried_standing(&self, standing: Standing) -> Standing {
         if self.round_alone && standing.is_in() && standing.coming.is_none() {
             Standing::beginning(self.sender.scheduler().round(), standing.quantum_bytes)
         } else {
