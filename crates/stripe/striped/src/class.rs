@@ -20,7 +20,7 @@ use crate::packet::{set_ecn, traffic_class};
 #[serde(try_from = "DscpText")]
 pub(crate) enum Dscp {
     /// Fixed value, independent of the inner packet (the pipe model).
-    Told(u8),
+    Fixed(u8),
     /// Value of the inner packet. This is the uniform model, except that changes made by routers
     /// are not copied back.
     Copied,
@@ -39,7 +39,7 @@ impl TryFrom<DscpText> for Dscp {
         let wrong = |text: &str| format!("{text} is not a DSCP: 0 to 63, or \"copy\"");
         match text {
             DscpText::Number(number) => match u8::try_from(number) {
-                Ok(dscp) if dscp < 64 => Ok(Self::Told(dscp)),
+                Ok(dscp) if dscp < 64 => Ok(Self::Fixed(dscp)),
                 _ => Err(wrong(&number.to_string())),
             },
             DscpText::Name(name) if name == "copy" => Ok(Self::Copied),
@@ -51,14 +51,14 @@ impl TryFrom<DscpText> for Dscp {
 impl Default for Dscp {
     /// Returns the default forwarding class, best effort (RFC 2474, section 4.1).
     fn default() -> Self {
-        Self::Told(0)
+        Self::Fixed(0)
     }
 }
 
 impl Dscp {
     pub(crate) const fn of_messages(self) -> u8 {
         match self {
-            Self::Told(dscp) => dscp,
+            Self::Fixed(dscp) => dscp,
             Self::Copied => 0,
         }
     }
@@ -68,7 +68,7 @@ impl Dscp {
         let inner = traffic_class(packet);
         let ecn = if is_marked { Ecn::Ce } else { Ecn::of_traffic_class(inner) };
         let dscp = match self {
-            Self::Told(dscp) => dscp << 2,
+            Self::Fixed(dscp) => dscp << 2,
             Self::Copied => inner,
         };
         encapsulate(ecn, TunnelMode::Normal).in_traffic_class(dscp)
@@ -128,14 +128,14 @@ mod tests {
         for version in [4, 6] {
             for ecn in 0..4 {
                 let packet = packet(version, 0b1011_1000 | ecn);
-                assert_eq!(Dscp::Told(10).outside(&packet, false), 10 << 2 | ecn);
+                assert_eq!(Dscp::Fixed(10).outside(&packet, false), 10 << 2 | ecn);
                 assert_eq!(Dscp::Copied.outside(&packet, false), 0b1011_1000 | ecn);
             }
             let packet = packet(version, 0b10);
             assert_eq!(Dscp::default().outside(&packet, true), 0b11);
         }
         assert_eq!(Dscp::Copied.outside(&[], false), 0);
-        assert_eq!((Dscp::Told(46).of_messages(), Dscp::Copied.of_messages()), (46, 0));
+        assert_eq!((Dscp::Fixed(46).of_messages(), Dscp::Copied.of_messages()), (46, 0));
     }
 
     /// Rows: inner Not-ECT, ECT(1), ECT(0), CE. Columns: outer field in this order. Entries: ECN
