@@ -38,7 +38,7 @@ fn main() -> ExitCode {
 
     match pump::run(&arguments::Arguments::parse()) {
         Ok(()) => ExitCode::SUCCESS,
-        Err(problem) => problem.tell(),
+        Err(problem) => problem.report(),
     }
 }
 

@@ -14,7 +14,7 @@ pub(crate) enum Problem {
 impl Problem {
     /// Prints the message to standard error, and returns the exit code.
     #[expect(clippy::print_stderr, reason = "a program says why it ends")]
-    pub(crate) fn tell(&self) -> ExitCode {
+    pub(crate) fn report(&self) -> ExitCode {
         let (message, code) = match self {
             Self::Input(message) => (message, 2),
             Self::Environment(message) => (message, 6),

@@ -70,17 +70,17 @@ pub(crate) fn generate(path: &Path) -> Result<(), Problem> {
         let _: io::Result<()> = fs::remove_file(path);
         return Err(refused(error));
     }
-    tell(&key);
+    print(&key);
     Ok(())
 }
 
 /// Prints the public key of the private key in a file.
-pub(crate) fn tell_public(path: &Path) -> Result<(), Problem> {
-    tell(&read(path, KEYGEN).map_err(Problem::Refused)?);
+pub(crate) fn print_public(path: &Path) -> Result<(), Problem> {
+    print(&read(path, KEYGEN).map_err(Problem::Refused)?);
     Ok(())
 }
 
 /// Prints the public key; ignores write errors, as the reader may have closed the pipe.
-fn tell(key: &PrivateKey) {
+fn print(key: &PrivateKey) {
     let _: io::Result<()> = writeln!(io::stdout().lock(), "{}", key.public());
 }

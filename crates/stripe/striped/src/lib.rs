@@ -83,10 +83,10 @@ pub fn run() -> ExitCode {
         arguments::Command::Down { bundles, runtime } => client::down(&bundles, &runtime.folder()),
         arguments::Command::Generate(what) => generate::generate(what),
         arguments::Command::Keygen { file } => key::generate(&file),
-        arguments::Command::Pubkey { file } => key::tell_public(&file),
+        arguments::Command::Pubkey { file } => key::print_public(&file),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
-        Err(problem) => problem.tell(),
+        Err(problem) => problem.report(),
     }
 }

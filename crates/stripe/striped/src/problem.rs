@@ -14,7 +14,7 @@ pub(crate) enum Problem {
     /// Failure of the operating system, such as a missing permission.
     Environment(String),
     /// Exit code of the other process, which has already printed its message.
-    Told(u8),
+    Reported(u8),
     /// Exit code and message that a daemon returned to a command.
     Asked(u8, String),
 }
@@ -34,15 +34,15 @@ impl Problem {
         match self {
             Self::Input(_) | Self::Refused(_) => 2,
             Self::Environment(_) => 6,
-            Self::Told(code) | Self::Asked(code, _) => *code,
+            Self::Reported(code) | Self::Asked(code, _) => *code,
         }
     }
 
     /// Prints the message to standard error unless the other process has, and returns the exit
     /// code.
     #[expect(clippy::print_stderr, reason = "a program says why it ends")]
-    pub(crate) fn tell(&self) -> ExitCode {
-        if !matches!(self, Self::Told(_)) {
+    pub(crate) fn report(&self) -> ExitCode {
+        if !matches!(self, Self::Reported(_)) {
             eprintln!("striped: {self}");
         }
         ExitCode::from(self.code())
@@ -56,7 +56,7 @@ impl Display for Problem {
             Self::Refused(message) | Self::Environment(message) | Self::Asked(_, message) => {
                 message.fmt(f)
             }
-            Self::Told(code) => write!(f, "the other half has ended with code {code}"),
+            Self::Reported(code) => write!(f, "the other half has ended with code {code}"),
         }
     }
 }

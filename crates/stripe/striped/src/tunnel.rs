@@ -70,7 +70,7 @@ pub(crate) fn carry(path: &Path, logs: LogOptions) -> Result<(), Problem> {
     let mut tunnel = Tunnel::open(&checked, &line, orders, logs.log_level)?;
     // The monitor prints the reason.
     let routed = tunnel.tun.index().and_then(|index| line.ask(Request::Route(index)));
-    routed.map_err(|_| Problem::Told(6))?;
+    routed.map_err(|_| Problem::Reported(6))?;
     let config = &checked.config;
     let kept = if config.is_ethernet() { Kept::RawSockets } else { Kept::Connections };
     let is_filtered =

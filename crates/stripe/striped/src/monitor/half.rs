@@ -193,7 +193,7 @@ impl Half {
         match (self.fault, status.code()) {
             (Some(fault), _) => of_half(fault),
             (None, Some(0)) => Ok(()),
-            (None, Some(code)) => Err(Problem::Told(u8::try_from(code).unwrap_or(6))),
+            (None, Some(code)) => Err(Problem::Reported(u8::try_from(code).unwrap_or(6))),
             (None, None) => {
                 let signal = status.signal().unwrap_or(0);
                 of_half(&format!("was ended by signal {signal}"))
