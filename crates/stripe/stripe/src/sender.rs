@@ -388,7 +388,7 @@ impl<S: Numbered> Sender<S> {
         self.now = now;
         self.advance(now);
         self.sizes.pad_nothing();
-        let left = self.presence.next_told().map(|(on, left)| (on, Kind::Left(left)));
+        let left = self.presence.next_announced().map(|(on, left)| (on, Kind::Left(left)));
         let due = left.or_else(|| self.poll_due(now));
         let (channel, kind) = due.or_else(|| self.poll_probe(now))?;
         Some((channel, Message::about(channel, self.schedule.channels(), self.epoch(), kind)))
@@ -628,7 +628,7 @@ impl<S: Numbered> Sender<S> {
                 self.markers.ask(1 << channel);
             }
             if self.presence.has_left(channel) {
-                self.presence.tell_left(channel, self.carrying());
+                self.presence.announce_departure(channel, self.carrying());
             }
         }
         self.look_at_sizes(now);
@@ -716,7 +716,7 @@ impl<S: Numbered> Sender<S> {
                     && self.counts.has_credit(channel, 0))
         };
         !self.schedule.is_changing()
-            && !self.presence.is_telling()
+            && !self.presence.is_announcing()
             && (0..self.schedule.channels()).all(is_accounted_for)
     }
 

@@ -75,7 +75,7 @@ struct Watch {
     pause: Duration,
     /// Departure that has not been acknowledged, and the channels with a due Left.
     left: Option<Departure>,
-    tell_on: ChannelSet,
+    announce_on: ChannelSet,
 }
 
 #[derive(Clone, Debug)]
@@ -84,7 +84,7 @@ pub(super) struct Presence {
     interval: Duration,
     probe_interval_max: Duration,
     /// Channels whose departure is due on some other channel.
-    telling: ChannelSet,
+    announcing: ChannelSet,
     watches: Vec<Watch>,
     /// Time of the next check of the channels.
     look_at: Instant,
@@ -101,7 +101,7 @@ impl Presence {
             silence: options.silence,
             interval: options.markers.interval,
             probe_interval_max: options.probe_interval_max,
-            telling: 0,
+            announcing: 0,
             watches,
             look_at: Instant::ORIGIN,
         }
@@ -163,7 +163,7 @@ impl Presence {
     }
 
     /// Whether a departure has not been acknowledged.
-    pub(super) fn is_telling(&self) -> bool {
+    pub(super) fn is_announcing(&self) -> bool {
         self.watches.iter().any(|watch| watch.left.is_some())
     }
 
@@ -208,7 +208,7 @@ impl Presence {
 
     /// Begins an epoch with all present channels.
     pub(super) fn restart(&mut self, now: Instant) {
-        (self.telling, self.look_at) = (0, now);
+        (self.announcing, self.look_at) = (0, now);
         for watch in &mut self.watches {
             let life = if watch.life == Life::Dead { Life::Alive } else { watch.life };
             *watch = Watch { life, round_trip: watch.round_trip, ..Watch::default() };
@@ -242,9 +242,9 @@ impl Presence {
     pub(super) fn repair_state(&mut self, now: Instant, pause_max: Duration) {
         let (all, pause_max) =
             (first_channels(self.watches.len()), self.probe_interval_max.max(pause_max));
-        self.telling &= all;
+        self.announcing &= all;
         for watch in &mut self.watches {
-            watch.tell_on &= all;
+            watch.announce_on &= all;
             watch.pause = watch.pause.min(pause_max);
             watch.round_trip = watch.round_trip.map(|span| span.min(ROUND_TRIP_MAX));
             (watch.since, watch.died_at) = (watch.since.min(now), watch.died_at.min(now));
@@ -255,15 +255,15 @@ impl Presence {
     }
 
     /// Takes the next departure to announce, and the channel of the announcement.
-    pub(super) fn next_told(&mut self) -> Option<(usize, Departure)> {
+    pub(super) fn next_announced(&mut self) -> Option<(usize, Departure)> {
         let all = first_channels(self.watches.len());
-        self.telling &= all;
-        let channel = self.telling.trailing_zeros() as usize;
+        self.announcing &= all;
+        let channel = self.announcing.trailing_zeros() as usize;
         let watch = self.watches.get_mut(channel)?;
-        watch.tell_on &= all;
-        let on = take_lowest(&mut watch.tell_on);
-        if watch.tell_on == 0 {
-            self.telling &= !(1 << channel);
+        watch.announce_on &= all;
+        let on = take_lowest(&mut watch.announce_on);
+        if watch.announce_on == 0 {
+            self.announcing &= !(1 << channel);
         }
         Some((on?, Departure { channel: small(channel), ..watch.left? }))
     }
@@ -303,14 +303,14 @@ impl Presence {
         }
         watch.left = Some(departure);
         self.probe(channel, now);
-        self.tell_left(channel, others);
+        self.announce_departure(channel, others);
         died
     }
 
     /// Announces the departure of a channel on all of `carrying` but itself.
-    pub(super) fn tell_left(&mut self, channel: usize, carrying: ChannelSet) {
-        self.watches[channel].tell_on = carrying & !(1 << channel);
-        self.telling |= 1 << channel;
+    pub(super) fn announce_departure(&mut self, channel: usize, carrying: ChannelSet) {
+        self.watches[channel].announce_on = carrying & !(1 << channel);
+        self.announcing |= 1 << channel;
     }
 
     /// Handles the acknowledgement of a departure.
@@ -320,8 +320,8 @@ impl Presence {
         if watch.left.is_none_or(|left| left.since != departure.since) {
             return Err(Discard::NotAsked);
         }
-        (watch.left, watch.tell_on) = (None, 0);
-        self.telling &= !(1 << departure.channel);
+        (watch.left, watch.announce_on) = (None, 0);
+        self.announcing &= !(1 << departure.channel);
         Ok(())
     }
 
@@ -401,10 +401,10 @@ pub(super) fn nanoseconds(span: Duration) -> u32 {
 }
 
 #[cfg(test)]
-crate::corruption::corrupt!(Presence: telling, look_at, watches);
+crate::corruption::corrupt!(Presence: announcing, look_at, watches);
 #[cfg(test)]
 crate::corruption::corrupt!(
-    Watch: life, unanswered_since, marked_at, round_trip, since, died_at, probe_at, pause, left, tell_on
+    Watch: life, unanswered_since, marked_at, round_trip, since, died_at, probe_at, pause, left, announce_on
 );
 
 #[cfg(test)]
