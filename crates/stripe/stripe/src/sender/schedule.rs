@@ -50,14 +50,14 @@ struct Announced {
     /// Round of the announcement.
     at: Round,
     /// Time of the first marker that carried it.
-    told_at: Option<Instant>,
+    first_sent_at: Option<Instant>,
 }
 
 impl Announced {
     /// Returns the state without an announcement, in an epoch that begins in `round`.
     const fn nothing(round: Round) -> Self {
         let change = Change { from: round, quantum_bytes: 0 };
-        Self { change, at: round, told_at: None }
+        Self { change, at: round, first_sent_at: None }
     }
 }
 
@@ -288,7 +288,7 @@ impl<S: Numbered> Schedule<S> {
         }
         if self.is_pending(channel) {
             let announced = &mut self.announced[channel];
-            announced.told_at.get_or_insert(now);
+            announced.first_sent_at.get_or_insert(now);
             standing.coming = Some(announced.change);
         }
         standing
@@ -351,7 +351,7 @@ impl<S: Numbered> Schedule<S> {
         let is_near = last.ahead_of(soon).unsigned_abs() <= AHEAD_ROUNDS_MAX;
         let from = if is_near { later(soon, last.next()) } else { soon };
         let change = Change { from, quantum_bytes };
-        self.announced[channel] = Announced { change, at: round, told_at: None };
+        self.announced[channel] = Announced { change, at: round, first_sent_at: None };
         self.pending |= 1 << channel;
         at.markers.ask(1 << channel);
     }
@@ -371,12 +371,12 @@ impl<S: Numbered> Schedule<S> {
     /// Announces a change for a later round if its round has been reached: by as many rounds ahead
     /// as before if the answer was lost, by more if the time was too short for it.
     fn put_off(&mut self, channel: usize, at: &mut Circumstances<'_>) {
-        let Announced { change, at: announced_at, told_at } = self.announced[channel];
+        let Announced { change, at: announced_at, first_sent_at } = self.announced[channel];
         if change.from.is_after(self.reached(channel)) {
             return;
         }
         at.sending.postponed += 1;
-        let is_lost = told_at.is_some_and(|told| at.presence.answer_by(channel, told) <= at.now);
+        let is_lost = first_sent_at.is_some_and(|sent_at| at.presence.answer_by(channel, sent_at) <= at.now);
         if !is_lost {
             let ahead = change.from.ahead_of(announced_at).unsigned_abs().saturating_mul(2);
             self.ahead_rounds = self.ahead_rounds.max(ahead).min(AHEAD_ROUNDS_MAX);
@@ -492,4 +492,4 @@ impl<const CAPACITY: usize> crate::corruption::Corrupt
 #[cfg(test)]
 crate::corruption::corrupt!(Passing: at, round, span_ns, rounds);
 #[cfg(test)]
-crate::corruption::corrupt!(Announced: change, at, told_at);
+crate::corruption::corrupt!(Announced: change, at, first_sent_at);
