@@ -269,7 +269,7 @@ impl Channel {
 
     /// Sends a handshake datagram to this address, or to the other end's if it is known; returns
     /// whether the channel has just lost its link.
-    pub(crate) fn tell(
+    pub(crate) fn send_one(
         &mut self,
         now: Instant,
         to: Option<SocketAddr>,
@@ -281,7 +281,7 @@ impl Channel {
             self.counts.unsent += 1;
             return false;
         }
-        let told = self.link.tell(to, message, class);
+        let told = self.link.send_one(to, message, class);
         self.counts.sends += 1;
         let Err(error) = told else {
             self.counts.sent += 1;
@@ -305,7 +305,7 @@ impl Channel {
     pub(crate) fn remind(&mut self, now: Instant, datagram: (&[u8], u8)) -> bool {
         let (told, heard) = (self.told, self.link.remote());
         let elsewhere = told.filter(|told| heard.is_some_and(|heard| !is_same(heard, *told)));
-        elsewhere.is_some_and(|told| self.tell(now, Some(told), datagram))
+        elsewhere.is_some_and(|told| self.send_one(now, Some(told), datagram))
     }
 
     /// Sets the announced address of the other end.

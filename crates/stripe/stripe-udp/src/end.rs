@@ -273,7 +273,7 @@ impl End {
             handshakes::follow_remote(one, striping, channel, remote);
         }
         for reply in &taken.replies {
-            if one.tell(now, from, (reply, *class)) {
+            if one.send_one(now, from, (reply, *class)) {
                 striping.lose(channel);
             }
         }

@@ -333,10 +333,10 @@ impl Link {
 
     /// Sends a handshake datagram to this address. Over TCP, address and traffic class are those of
     /// the connection.
-    pub(crate) fn tell(&mut self, to: SocketAddr, message: &[u8], class: u8) -> io::Result<()> {
+    pub(crate) fn send_one(&mut self, to: SocketAddr, message: &[u8], class: u8) -> io::Result<()> {
         match self {
-            Self::Udp(link) => link.tell(to, message, class),
-            Self::Tcp(link) => link.tell(message),
+            Self::Udp(link) => link.send_one(to, message, class),
+            Self::Tcp(link) => link.send_one(message),
             Self::Ethernet(_) => Err(io::ErrorKind::Unsupported.into()),
         }
     }

@@ -182,7 +182,7 @@ impl Port {
     }
 
     /// Sends one datagram to an address in a traffic class.
-    pub(crate) fn tell(&mut self, to: (SocketAddr, u8), message: &[u8]) -> io::Result<()> {
+    pub(crate) fn send_one(&mut self, to: (SocketAddr, u8), message: &[u8]) -> io::Result<()> {
         self.send(to, message, message.len())
     }
 
@@ -370,8 +370,8 @@ impl UdpLink {
         Some(self.remote).filter(|remote| !remote.ip().is_unspecified())
     }
 
-    pub(crate) fn tell(&mut self, to: SocketAddr, message: &[u8], class: u8) -> io::Result<()> {
-        self.with_mut(|port| port.tell((to, class), message))
+    pub(crate) fn send_one(&mut self, to: SocketAddr, message: &[u8], class: u8) -> io::Result<()> {
+        self.with_mut(|port| port.send_one((to, class), message))
     }
 
     pub(crate) fn receive(&self, bytes: &mut [u8], arrivals: &mut [Arrival]) -> io::Result<usize> {

@@ -286,9 +286,9 @@ impl TcpLink {
         connection.send(run, from).map_err(told)
     }
 
-    pub(crate) fn tell(&mut self, datagram: &[u8]) -> io::Result<()> {
+    pub(crate) fn send_one(&mut self, datagram: &[u8]) -> io::Result<()> {
         let State::Open(connection) = &mut self.state else { return Err(gone()) };
-        connection.tell(datagram).map_err(told)
+        connection.send_one(datagram).map_err(told)
     }
 
     pub(crate) fn flush(&mut self) -> io::Result<()> {

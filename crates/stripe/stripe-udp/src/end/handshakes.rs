@@ -186,10 +186,10 @@ impl End {
         let Some(peer) = self.encapsulation.peer_mut() else { return true };
         while let Some(message) = peer.poll_transmit(now, can_begin) {
             for (number, channel) in self.channels.iter_mut().enumerate() {
-                let tell = |one: &mut Channel| {
-                    one.tell(now, None, (message, class)) || one.remind(now, (message, class))
+                let send_one = |one: &mut Channel| {
+                    one.send_one(now, None, (message, class)) || one.remind(now, (message, class))
                 };
-                if channel.as_mut().is_some_and(tell) {
+                if channel.as_mut().is_some_and(send_one) {
                     self.striping.lose(number);
                 }
             }

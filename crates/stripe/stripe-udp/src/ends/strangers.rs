@@ -148,7 +148,7 @@ impl Strangers {
         for reply in self.replies.drain(..) {
             // A failed send is as good as a loss in the network.
             let _: std::io::Result<()> =
-                origin.port.borrow_mut().tell((origin.from, class), &reply);
+                origin.port.borrow_mut().send_one((origin.from, class), &reply);
         }
     }
 

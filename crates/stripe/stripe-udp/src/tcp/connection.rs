@@ -82,8 +82,8 @@ impl Connection {
     }
 
     /// Sends one datagram; any unsent rest precedes all later data.
-    pub(super) fn tell(&mut self, datagram: &[u8]) -> io::Result<()> {
-        self.writing.tell(&mut &self.stream, datagram)
+    pub(super) fn send_one(&mut self, datagram: &[u8]) -> io::Result<()> {
+        self.writing.send_one(&mut &self.stream, datagram)
     }
 
     /// Whether a whole datagram is buffered; reads while more may be available.

@@ -102,7 +102,7 @@ impl Writing {
 
     /// Writes one datagram. An unsent rest is queued ahead of all later data, unless too much is
     /// queued already.
-    pub(super) fn tell(&mut self, sink: &mut impl Write, datagram: &[u8]) -> io::Result<()> {
+    pub(super) fn send_one(&mut self, sink: &mut impl Write, datagram: &[u8]) -> io::Result<()> {
         let bytes = LENGTH_BYTES + datagram.len();
         if self.told + bytes > TOLD_BYTES_MAX {
             self.flush(sink)?;
@@ -304,7 +304,7 @@ mod tests {
         let (mut writing, run) = (Writing::default(), run(1, 10, 2, 10));
         assert_eq!(writing.send(&mut wire, &run, 0).expect("it begins"), 1);
         for told in [[7; 20], [8; 20]] {
-            writing.tell(&mut wire, &told).expect("it waits");
+            writing.send_one(&mut wire, &told).expect("it waits");
         }
         writing.send(&mut wire, &run, 1).expect("all goes");
         let mut reading = Reading::new(LONGEST_BYTES);
@@ -317,10 +317,10 @@ mod tests {
     fn no_more_waits_than_the_tries_of_a_handshake() {
         let mut wire = Wire { steps: vec![0; 1_000].into(), ..Wire::default() };
         let mut writing = Writing::default();
-        let told = (0..1_000).take_while(|_| writing.tell(&mut wire, &[7; 166]).is_ok()).count();
+        let told = (0..1_000).take_while(|_| writing.send_one(&mut wire, &[7; 166]).is_ok()).count();
         assert_eq!(told, TOLD_BYTES_MAX / (LENGTH_BYTES + 166));
         wire.steps.clear();
-        writing.tell(&mut wire, &[8; 166]).expect("there is room again");
+        writing.send_one(&mut wire, &[8; 166]).expect("there is room again");
         assert_eq!(wire.bytes.len(), (told + 1) * (LENGTH_BYTES + 166));
     }
 
