@@ -283,17 +283,17 @@ impl TcpLink {
     /// many the connection has taken.
     pub(crate) fn send(&mut self, run: &Run, from: usize) -> io::Result<usize> {
         let State::Open(connection) = &mut self.state else { return Err(gone()) };
-        connection.send(run, from).map_err(told)
+        connection.send(run, from).map_err(translated)
     }
 
     pub(crate) fn send_one(&mut self, datagram: &[u8]) -> io::Result<()> {
         let State::Open(connection) = &mut self.state else { return Err(gone()) };
-        connection.send_one(datagram).map_err(told)
+        connection.send_one(datagram).map_err(translated)
     }
 
     pub(crate) fn flush(&mut self) -> io::Result<()> {
         let State::Open(connection) = &mut self.state else { return Ok(()) };
-        connection.flush().map_err(told)
+        connection.flush().map_err(translated)
     }
 
     /// Receives datagrams, one per buffer. They have no kernel timestamp, so the time of reading
@@ -312,7 +312,7 @@ impl TcpLink {
                 Ok(_) => {}
                 // Earlier datagrams are delivered first; the error will recur.
                 Err(_) if count > 0 => break,
-                Err(error) => return Err(told(error)),
+                Err(error) => return Err(translated(error)),
             }
             let Some(datagram) = connection.take() else { break };
             let bytes = datagram.len();
@@ -361,7 +361,7 @@ fn is_connected(socket: &Socket) -> io::Result<bool> {
 }
 
 /// Converts a connection error to that of a full queue, an invalid stream, or a closed connection.
-fn told(error: io::Error) -> io::Error {
+fn translated(error: io::Error) -> io::Error {
     match error.kind() {
         io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted => full(),
         io::ErrorKind::InvalidData => error,

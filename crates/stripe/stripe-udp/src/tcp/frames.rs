@@ -12,7 +12,7 @@ pub(super) const LENGTH_BYTES: usize = 2;
 /// Maximum datagrams per send call, as for Ethernet frames.
 pub(super) const FRAMES: usize = 64;
 /// Maximum queued bytes of priority datagrams: a handshake and its retries, 166 bytes each.
-const TOLD_BYTES_MAX: usize = 1_024;
+const PRIORITY_BYTES_MAX: usize = 1_024;
 
 /// Receive buffer of a connection.
 pub(super) struct Reading {
@@ -79,7 +79,7 @@ pub(super) struct Writing {
     rest: Vec<u8>,
     gone: usize,
     /// Bytes of the rest that are priority datagrams.
-    told: usize,
+    priority_bytes: usize,
 }
 
 impl Writing {
@@ -96,7 +96,7 @@ impl Writing {
             }
         }
         self.rest.clear();
-        (self.gone, self.told) = (0, 0);
+        (self.gone, self.priority_bytes) = (0, 0);
         Ok(())
     }
 
@@ -104,10 +104,10 @@ impl Writing {
     /// queued already.
     pub(super) fn send_one(&mut self, sink: &mut impl Write, datagram: &[u8]) -> io::Result<()> {
         let bytes = LENGTH_BYTES + datagram.len();
-        if self.told + bytes > TOLD_BYTES_MAX {
+        if self.priority_bytes + bytes > PRIORITY_BYTES_MAX {
             self.flush(sink)?;
         }
-        self.told += bytes;
+        self.priority_bytes += bytes;
         self.rest.extend(length_of(datagram));
         self.rest.extend(datagram);
         match self.flush(sink) {
@@ -303,8 +303,8 @@ mod tests {
         let mut wire = Wire { steps: [5, 0, 0].into(), ..Wire::default() };
         let (mut writing, run) = (Writing::default(), run(1, 10, 2, 10));
         assert_eq!(writing.send(&mut wire, &run, 0).expect("it begins"), 1);
-        for told in [[7; 20], [8; 20]] {
-            writing.send_one(&mut wire, &told).expect("it waits");
+        for datagram in [[7; 20], [8; 20]] {
+            writing.send_one(&mut wire, &datagram).expect("it waits");
         }
         writing.send(&mut wire, &run, 1).expect("all goes");
         let mut reading = Reading::new(LONGEST_BYTES);
@@ -317,11 +317,11 @@ mod tests {
     fn no_more_waits_than_the_tries_of_a_handshake() {
         let mut wire = Wire { steps: vec![0; 1_000].into(), ..Wire::default() };
         let mut writing = Writing::default();
-        let told = (0..1_000).take_while(|_| writing.send_one(&mut wire, &[7; 166]).is_ok()).count();
-        assert_eq!(told, TOLD_BYTES_MAX / (LENGTH_BYTES + 166));
+        let count = (0..1_000).take_while(|_| writing.send_one(&mut wire, &[7; 166]).is_ok()).count();
+        assert_eq!(count, PRIORITY_BYTES_MAX / (LENGTH_BYTES + 166));
         wire.steps.clear();
         writing.send_one(&mut wire, &[8; 166]).expect("there is room again");
-        assert_eq!(wire.bytes.len(), (told + 1) * (LENGTH_BYTES + 166));
+        assert_eq!(wire.bytes.len(), (count + 1) * (LENGTH_BYTES + 166));
     }
 
     #[test]
