@@ -48,7 +48,7 @@ pub(crate) enum Sent {
 pub(crate) struct Channel {
     pub(crate) link: Link,
     /// Announced address of the other end, regardless of where it was received from since.
-    told: Option<SocketAddr>,
+    announced: Option<SocketAddr>,
     again_at: Instant,
     /// Last kernel error on losing or reopening the link.
     pub(crate) gone_by: Option<i32>,
@@ -70,7 +70,7 @@ impl Channel {
         let link = Link::open(plan, (buffers, ports), opener)?;
         Ok(Self {
             inbox: Inbox::new(link.batches(), now),
-            told: link.remote(),
+            announced: link.remote(),
             link,
             again_at: now,
             gone_by: None,
@@ -97,7 +97,7 @@ impl Channel {
         let link = Link::open(plan, (buffers, ports), opener);
         self.gone_by = link.as_ref().err().and_then(io::Error::raw_os_error);
         self.link = link?;
-        self.told = self.link.remote();
+        self.announced = self.link.remote();
         self.inbox = Inbox::new(self.link.batches(), now);
         self.is_quiet = false;
         Ok(())
@@ -281,9 +281,9 @@ impl Channel {
             self.counts.unsent += 1;
             return false;
         }
-        let told = self.link.send_one(to, message, class);
+        let sent = self.link.send_one(to, message, class);
         self.counts.sends += 1;
-        let Err(error) = told else {
+        let Err(error) = sent else {
             self.counts.sent += 1;
             self.counts.sent_bytes += message.len() as u64;
             return false;
@@ -303,14 +303,14 @@ impl Channel {
     /// followed it elsewhere. An attacker who replays packets lost on the way diverts a channel to
     /// himself until something newer arrives. Returns whether the channel has just lost its link.
     pub(crate) fn remind(&mut self, now: Instant, datagram: (&[u8], u8)) -> bool {
-        let (told, heard) = (self.told, self.link.remote());
-        let elsewhere = told.filter(|told| heard.is_some_and(|heard| !is_same(heard, *told)));
-        elsewhere.is_some_and(|told| self.send_one(now, Some(told), datagram))
+        let (announced, current) = (self.announced, self.link.remote());
+        let elsewhere = announced.filter(|announced| current.is_some_and(|current| !is_same(current, *announced)));
+        elsewhere.is_some_and(|announced| self.send_one(now, Some(announced), datagram))
     }
 
     /// Sets the announced address of the other end.
     pub(crate) fn lead(&mut self, remote: SocketAddr) {
-        self.told = Some(remote);
+        self.announced = Some(remote);
         self.link.set_remote(remote);
     }
 
