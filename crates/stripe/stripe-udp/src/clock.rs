@@ -32,7 +32,7 @@ pub(crate) struct Moment {
 
 impl Moment {
     /// Creates a moment from a given time, which also stamps datagrams.
-    pub(crate) const fn told(now: Instant) -> Self {
+    pub(crate) const fn at(now: Instant) -> Self {
         Self { now, realtime: Duration::from_nanos(now.nanoseconds()) }
     }
 

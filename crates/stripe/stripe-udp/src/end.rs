@@ -238,7 +238,7 @@ impl End {
 
     /// Like [`Self::receive`], with the current time as an argument; links in memory use its clock.
     pub fn receive_at(&mut self, now: Instant) {
-        self.receive_by(|| Moment::told(now));
+        self.receive_by(|| Moment::at(now));
     }
 
     pub(crate) fn receive_by(&mut self, read: impl Fn() -> Moment) {

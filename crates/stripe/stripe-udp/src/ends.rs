@@ -215,7 +215,7 @@ impl Ends {
 
     /// Like [`Self::receive`], with the current time as an argument; ports in memory use its clock.
     pub fn receive_at(&mut self, now: Instant) {
-        self.receive_by(|| Moment::told(now));
+        self.receive_by(|| Moment::at(now));
     }
 
     fn receive_by(&mut self, read: impl Fn() -> Moment) {
