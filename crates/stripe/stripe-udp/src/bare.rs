@@ -130,10 +130,10 @@ mod tests {
             let mut bytes = Vec::new();
             Bare::write_messages(&text, length, &mut bytes);
             assert_eq!(bytes.len(), length);
-            let Some(Frame::Messages(None, told)) = bare.open(Payload::Messages, &bytes) else {
+            let Some(Frame::Messages(None, opened_data)) = bare.open(Payload::Messages, &bytes) else {
                 panic!("messages")
             };
-            assert!(told.eq(vec![Ok(MESSAGE); count]));
+            assert!(opened_data.eq(vec![Ok(MESSAGE); count]));
         }
     }
 

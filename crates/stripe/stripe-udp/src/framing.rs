@@ -214,19 +214,19 @@ mod tests {
         for ([mut left, mut right], added) in [(clear(), 0), (sealed(), 16)] {
             for (count, bytes_min) in [(1, 0), (3, 0), (2, 200)] {
                 let mut bytes = messages(&mut left, count, bytes_min);
-                let Some(Frame::Messages(Some(1), told)) = opened(&mut right, &mut bytes) else {
+                let Some(Frame::Messages(Some(1), opened_data)) = opened(&mut right, &mut bytes) else {
                     panic!("messages")
                 };
-                assert!(told.eq(vec![Ok(MESSAGE); count]));
+                assert!(opened_data.eq(vec![Ok(MESSAGE); count]));
             }
             for (tag, packet) in [(copy, &b""[..]), (Tag { channel_sequence: 5, ..tag }, b"data")] {
                 let mut bytes = data(&mut left, tag, packet);
                 assert_eq!(bytes.len(), tag.length() + packet.len() + added);
                 assert_eq!(bytes[1..HEADER_BYTES], tag.header().to_bytes()[1..]);
-                let Some(Frame::Data(read, told)) = opened(&mut right, &mut bytes) else {
+                let Some(Frame::Data(read, opened_data)) = opened(&mut right, &mut bytes) else {
                     panic!("a packet")
                 };
-                assert_eq!((read, told), (tag, packet));
+                assert_eq!((read, opened_data), (tag, packet));
             }
         }
     }

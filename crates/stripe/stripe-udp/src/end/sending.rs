@@ -117,7 +117,7 @@ impl End {
     }
 
     fn send_copies(&mut self) {
-        self.tell_blocked();
+        self.report_blocked();
         while let Some((repair, class, bytes)) = self.striping.next_copy() {
             let datagram_bytes = self.encapsulation.data_bytes(&repair.tag, bytes.len());
             self.run.begin(repair.channel, datagram_bytes);
@@ -128,7 +128,7 @@ impl End {
             buffer.extend_from_slice(bytes);
             self.encapsulation.seal(0, buffer);
             self.flush();
-            self.tell_blocked();
+            self.report_blocked();
         }
     }
 
@@ -257,7 +257,7 @@ impl End {
     }
 
     /// Informs the protocol of the links that accept no data at present.
-    fn tell_blocked(&mut self) {
+    fn report_blocked(&mut self) {
         let is_blocked = |one: &Option<Channel>| one.as_ref().is_some_and(Channel::is_blocked);
         let blocked = self.channels.iter().enumerate().filter(|(_, one)| is_blocked(one));
         self.striping.set_blocked(blocked.fold(0, |set, (id, _)| set | 1 << id));

@@ -167,8 +167,8 @@ impl Listener {
     pub(crate) fn keep(&mut self, place: usize, reply: &[u8]) {
         let Some(candidate) = self.candidates.get_mut(place) else { return };
         candidate.datagrams += 1;
-        let is_told = reply.is_empty() || candidate.connection.send_one(reply).is_ok();
-        if candidate.datagrams == DATAGRAMS_MAX || !is_told || candidate.connection.holds_rest() {
+        let is_sent = reply.is_empty() || candidate.connection.send_one(reply).is_ok();
+        if candidate.datagrams == DATAGRAMS_MAX || !is_sent || candidate.connection.holds_rest() {
             self.candidates.remove(place);
         }
     }
