@@ -15,7 +15,7 @@
 //! theirs; unauthenticated input changes nothing but counters.
 
 mod places;
-mod strangers;
+mod unauthenticated;
 
 use std::io;
 use std::mem::take;
@@ -36,8 +36,8 @@ use crate::socket::Opener;
 use crate::striping::Packet;
 use crate::wait::{Ready, Waiting, Wakeups};
 
-pub use strangers::StrangerCounts;
-use strangers::Strangers;
+pub use unauthenticated::UnauthenticatedCounts;
+use unauthenticated::Unauthenticated;
 
 /// Bytes that an end sends per round: half a millisecond at 1 Gbit/s, and the size of one call.
 const QUANTUM_BYTES: u64 = 1 << 16;
@@ -75,7 +75,7 @@ pub struct Ends {
     owning: Vec<usize>,
     known: Ports,
     ports: Vec<Common>,
-    strangers: Strangers,
+    unauthenticated: Unauthenticated,
     waiting: Waiting,
 }
 
@@ -109,7 +109,7 @@ impl Ends {
             owning: Vec::new(),
             known: Ports::in_common(),
             ports: Vec::new(),
-            strangers: Strangers::new(private)?,
+            unauthenticated: Unauthenticated::new(private)?,
             waiting: Waiting::new(granule).map_err(OpenError::Timer)?,
         })
     }
@@ -155,7 +155,7 @@ impl Ends {
         }
         let ports = if plan.peer.is_some() { self.known.clone() } else { Ports::default() };
         let end = Box::new(End::open_on(now, plan, channels, epoch, (ports, self.waiting))?);
-        self.strangers.add(number, &end)?;
+        self.unauthenticated.add(number, &end)?;
         if self.all.len() <= number {
             self.all.resize_with(number + 1, || None);
             self.due_at.resize(number + 1, NEVER);
@@ -174,7 +174,7 @@ impl Ends {
         if take(&mut self.is_active[number]) {
             self.active.retain(|one| *one != number);
         }
-        self.strangers.remove(number, &end);
+        self.unauthenticated.remove(number, &end);
         self.changed.push(number);
         Some(end)
     }
@@ -280,12 +280,12 @@ impl Ends {
             let (datagrams, at) = (batch.len(), batch.at);
             if let Some(from) = batch.from {
                 let origin = Origin { at, port: &port, from, ecn: batch.ecn };
-                self.strangers.begin(origin);
+                self.unauthenticated.begin(origin);
                 let mut whose = None;
                 for datagram in batch.datagrams() {
                     whose = self.take_datagram(origin, datagram).or(whose);
                 }
-                self.strangers.reply(origin, whose, &self.all);
+                self.unauthenticated.reply(origin, whose, &self.all);
             }
             datagrams.max(1)
         });
@@ -295,11 +295,11 @@ impl Ends {
 
     /// Processes a datagram and returns the end that it belongs to, if any.
     fn take_datagram(&mut self, origin: Origin<'_>, datagram: &mut [u8]) -> Option<usize> {
-        let Self { strangers, all, .. } = self;
+        let Self { unauthenticated, all, .. } = self;
         let whose = if is_initiation(datagram) {
-            strangers.take_initiation(origin, datagram, all)
+            unauthenticated.take_initiation(origin, datagram, all)
         } else {
-            strangers.take(origin, datagram, all)
+            unauthenticated.take(origin, datagram, all)
         };
         if let Some(number) = whose {
             self.touch(number);
@@ -406,7 +406,7 @@ impl Ends {
         if !self.changed.is_empty() {
             for number in take(&mut self.changed) {
                 if let Some((number, end)) = named(&mut self.all, number) {
-                    self.strangers.learn_remotes(number, end);
+                    self.unauthenticated.learn_remotes(number, end);
                 }
             }
             let has_own =
@@ -430,8 +430,8 @@ impl Ends {
     }
 
     /// Returns the counters of unauthenticated sources.
-    pub const fn strangers(&self) -> &StrangerCounts {
-        &self.strangers.counts
+    pub const fn unauthenticated(&self) -> &UnauthenticatedCounts {
+        &self.unauthenticated.counts
     }
 
     /// Returns the wake-up counters.

@@ -54,7 +54,7 @@ pub use bare::ip_bytes;
 pub use clock::now;
 pub use counts::ChannelCounts;
 pub use end::{ChannelWait, End, EndPlan, Source};
-pub use ends::{Ends, Sources, StrangerCounts};
+pub use ends::{Ends, Sources, UnauthenticatedCounts};
 pub use error::{OpenError, SlotError};
 pub use ethernet::{EtherTypeUse, EtherTypes, EthernetPlan, Interface, MacAddress};
 pub use framing::OVERHEAD_BYTES_MAX;

@@ -134,7 +134,7 @@ impl World {
     fn until(&mut self, what: &str, is_so: impl Fn(&Self) -> bool) {
         let ends_at = now().after(TIMEOUT);
         while !is_so(self) {
-            assert!(now() < ends_at, "{what}: {:?}", self.server.strangers());
+            assert!(now() < ends_at, "{what}: {:?}", self.server.unauthenticated());
             self.step();
         }
     }
@@ -177,7 +177,7 @@ fn each_has_its_own_pipe_over_one_port() {
         assert_eq!([0, 1].map(|channel| end.counts(channel).moved), [1, 1]);
         assert_eq!(end.local(0), end.local(1));
     }
-    assert_eq!(world.server.strangers().discards.total(), 0);
+    assert_eq!(world.server.unauthenticated().discards.total(), 0);
 }
 
 /// Its source port changes between two datagrams, as behind a NAT that lost its state.
@@ -192,7 +192,7 @@ fn who_is_elsewhere_is_found_by_its_keys() {
     }
     world.exchange(&[0, 1, 2], 100);
     world.until("both channels", |world| world.moved(1) >= before + 2);
-    assert!(world.server.strangers().found >= 2);
+    assert!(world.server.unauthenticated().found >= 2);
     assert_eq!(world.server.end(1).and_then(End::handshakes).expect("keys").sessions, 1);
     assert_eq!([0, 2].map(|end| world.moved(end)), [2, 2]);
 }
@@ -214,7 +214,7 @@ fn a_place_that_becomes_another_s_is_given_over() {
     let before = world.server.end(1).map(|end| end.counts(0).moved);
     let ends_at = now().after(TIMEOUT);
     while world.server.end(1).map(|end| end.counts(0).moved) == before {
-        assert!(now() < ends_at, "{:?}", world.server.strangers());
+        assert!(now() < ends_at, "{:?}", world.server.unauthenticated());
         world.clients[0].1.left += 1;
         world.step_of(&[1, 2]);
     }
@@ -258,7 +258,7 @@ fn garbage_is_counted_and_its_trials_are_bounded() {
         world.step();
     }
     world.exchange(&[0, 1], 100);
-    let counts = world.server.strangers();
+    let counts = world.server.unauthenticated();
     let discards = counts.discards;
     assert!(counts.untried + discards.total() <= sent);
     let of_garbage = discards.of(Discard::NotAuthentic) + discards.of(Discard::NoKey);
@@ -339,7 +339,7 @@ fn an_answer_from_elsewhere_is_found_among_more_than_a_thousand_places() {
     };
     let ends_at = now().after(TIMEOUT);
     while !has_keys(&server) {
-        assert!(now() < ends_at, "{:?}", server.strangers());
+        assert!(now() < ends_at, "{:?}", server.unauthenticated());
         server.receive();
         server.transmit(&mut sources);
         let mut datagram = [0; 2_000];

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use gingham_stripe::{Instant, SizeState};
 use gingham_stripe_crypt::Discard;
-use gingham_stripe_udp::{End, StrangerCounts};
+use gingham_stripe_udp::{End, UnauthenticatedCounts};
 use tracing::{debug, info, warn};
 
 use crate::logging::Limit;
@@ -181,7 +181,7 @@ pub(crate) struct Crowd {
 
 impl Crowd {
     /// Logs changes. `refused` counts packets whose destination belongs to no peer.
-    pub(crate) fn look(&mut self, now: Instant, counts: &StrangerCounts, refused: u64) {
+    pub(crate) fn look(&mut self, now: Instant, counts: &UnauthenticatedCounts, refused: u64) {
         let discards = counts.discards.total() + counts.untried;
         if let Some((datagrams, suppressed)) = self.discards.growth(now, discards) {
             let mostly = counts.discards.most().map(Discard::name);

@@ -215,7 +215,7 @@ impl Peers {
     /// Polls the pipes: updates packet lengths and round-trip times, and logs changes.
     pub(crate) fn look(&mut self, now: Instant) {
         let (least, most) = self.longest;
-        self.crowd.look(now, self.ends.strangers(), self.refused_destinations);
+        self.crowd.look(now, self.ends.unauthenticated(), self.refused_destinations);
         for (place, peer) in self.queues.0.iter_mut().enumerate() {
             let (Some(peer), Some(end)) = (peer, self.ends.end(place)) else { continue };
             if !take(&mut peer.is_busy) && now < peer.looks_by {

@@ -190,7 +190,7 @@ pub(crate) struct Parts<'a> {
 impl Status {
     pub(crate) fn of(parts: &Parts<'_>) -> Self {
         let Parts { config, peers, answers, .. } = parts;
-        let strangers = peers.ends.strangers();
+        let strangers = peers.ends.unauthenticated();
         let of_peer = |(number, peer, end)| PeerStatus::of(config, number, peer, end);
         let mut each: Vec<_> = peers.list().map(of_peer).collect();
         // With a single peer, datagrams of unknown origin count as attempts to be that peer.

@@ -111,9 +111,9 @@ impl Host {
     }
 
     /// Returns the datagrams discarded as belonging to no end.
-    pub(crate) fn of_strangers(&self) -> u64 {
+    pub(crate) fn of_unauthenticated(&self) -> u64 {
         if let Some(Process::Many(ends)) = &self.holds {
-            ends.strangers().discards.total()
+            ends.unauthenticated().discards.total()
         } else {
             0
         }

@@ -138,7 +138,7 @@ impl<'a> World<'a> {
         told.delivered = self.ledgers.iter().flatten().map(|ledger| ledger.delivered).sum();
         for host in &self.hosts {
             told.processes += u64::from(host.process);
-            told.discarded += host.of_strangers();
+            told.discarded += host.of_unauthenticated();
             for counts in host.ends().into_iter().filter_map(End::handshakes) {
                 told.sessions += counts.sessions;
                 told.keys += counts.keys;

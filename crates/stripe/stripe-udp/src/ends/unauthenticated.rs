@@ -38,7 +38,7 @@ const SECOND_NS: u64 = 1_000_000_000;
 
 /// Counters of datagrams from unknown addresses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct StrangerCounts {
+pub struct UnauthenticatedCounts {
     /// Datagrams identified by keys: their ends have moved.
     pub found: u64,
     /// Datagrams not examined because the budget was used up.
@@ -51,14 +51,14 @@ pub struct StrangerCounts {
 
 /// Identification of senders by address and by keys.
 #[derive(Debug, Default)]
-pub(super) struct Strangers {
+pub(super) struct Unauthenticated {
     responder: Option<Responder>,
     by_key: BTreeMap<PublicKey, usize>,
     /// Ends by the MAC of the initiation they last responded to, one each.
     by_answered: BTreeMap<[u8; 16], usize>,
     places: Places,
     trials: Trials,
-    pub(super) counts: StrangerCounts,
+    pub(super) counts: UnauthenticatedCounts,
     /// Owner of the batch being processed, if known.
     owner: Option<Owner>,
     /// Whether a trial decryption of a datagram of the batch has failed.
@@ -69,7 +69,7 @@ pub(super) struct Strangers {
     scratch: Vec<u8>,
 }
 
-impl Strangers {
+impl Unauthenticated {
     pub(super) fn new(private: Option<&PrivateKey>) -> Result<Self, OpenError> {
         Ok(Self { responder: private.map(Responder::new).transpose()?, ..Self::default() })
     }
@@ -312,21 +312,21 @@ mod tests {
     /// Ends with DSCP 10 and 20; then the first is removed, then both.
     #[test]
     fn what_goes_back_is_in_the_class_of_whose_it_is_or_of_the_first() {
-        let mut strangers = Strangers::new(None).expect("no key");
+        let mut unauthenticated = Unauthenticated::new(None).expect("no key");
         let mut ends = [Some(end(10)), Some(end(20))];
         for (number, one) in ends.iter().enumerate() {
-            strangers.add(number, one.as_ref().expect("an end")).expect("another peer");
+            unauthenticated.add(number, one.as_ref().expect("an end")).expect("another peer");
         }
-        let class = |strangers: &Strangers, whose, ends: &[_]| strangers.class(whose, ends) >> 2;
-        assert_eq!([None, Some(0), Some(1)].map(|whose| class(&strangers, whose, &ends)), {
+        let class = |unauthenticated: &Unauthenticated, whose, ends: &[_]| unauthenticated.class(whose, ends) >> 2;
+        assert_eq!([None, Some(0), Some(1)].map(|whose| class(&unauthenticated, whose, &ends)), {
             [10, 10, 20]
         });
-        strangers.owner = Some(Owner { end: 1, is_doubtful: true });
-        assert_eq!(class(&strangers, None, &ends), 20);
-        strangers.owner = None;
-        strangers.remove(0, &ends[0].take().expect("an end"));
-        assert_eq!([None, Some(0)].map(|whose| class(&strangers, whose, &ends)), [20, 20]);
-        assert_eq!(class(&strangers, None, &[]), 0);
+        unauthenticated.owner = Some(Owner { end: 1, is_doubtful: true });
+        assert_eq!(class(&unauthenticated, None, &ends), 20);
+        unauthenticated.owner = None;
+        unauthenticated.remove(0, &ends[0].take().expect("an end"));
+        assert_eq!([None, Some(0)].map(|whose| class(&unauthenticated, whose, &ends)), [20, 20]);
+        assert_eq!(class(&unauthenticated, None, &[]), 0);
     }
 
     #[test]
