@@ -346,11 +346,11 @@ impl Path {
     }
 
     /// Processes an acknowledgement; returns false if it is impossible.
-    pub fn acknowledged(&mut self, now_ns: u64, said: &Acknowledgement) -> bool {
+    pub fn acknowledged(&mut self, now_ns: u64, acknowledgement: &Acknowledgement) -> bool {
         let before = self.counted;
-        let can_be = said.accounted_packets <= self.sent_packets
-            && said.accounted_bytes <= self.sent_bytes
-            && said.accounted_packets >= before.accounted_packets;
+        let can_be = acknowledgement.accounted_packets <= self.sent_packets
+            && acknowledgement.accounted_bytes <= self.sent_bytes
+            && acknowledgement.accounted_packets >= before.accounted_packets;
         if !can_be {
             return false;
         }
@@ -361,18 +361,18 @@ impl Path {
         let prior_in_flight_bytes = self.in_flight_bytes();
         self.acknowledged_after_ns = now_ns.saturating_sub(self.acknowledged_at_ns);
         self.acknowledged_at_ns = now_ns;
-        let record = self.deliveries.take_record(said.accounted_packets);
+        let record = self.deliveries.take_record(acknowledgement.accounted_packets);
         // The other end may know the number of lost packets before their lengths.
         let sent_bytes = record.map_or(0, |record| record.sent_bytes);
-        let accounted_bytes = said.accounted_bytes.max(sent_bytes).max(before.accounted_bytes);
-        self.counted = Acknowledgement { accounted_bytes, ..*said };
+        let accounted_bytes = acknowledgement.accounted_bytes.max(sent_bytes).max(before.accounted_bytes);
+        self.counted = Acknowledgement { accounted_bytes, ..*acknowledgement };
         let newly_bytes = accounted_bytes - before.accounted_bytes;
         let came_bytes = self.newly_came(&before, newly_bytes);
         let lost_bytes = newly_bytes - came_bytes;
-        let times = (now_ns, said.received_at_ns);
+        let times = (now_ns, acknowledgement.received_at_ns);
         let sample = self.deliveries.acknowledged(times, record, (came_bytes, lost_bytes));
         let round_trip_ns = record
-            .and_then(|record| now_ns.checked_sub(record.sent_at_ns)?.checked_sub(said.held_ns?));
+            .and_then(|record| now_ns.checked_sub(record.sent_at_ns)?.checked_sub(acknowledgement.held_ns?));
         if let Some(round_trip_ns) = round_trip_ns.filter(|_| came_bytes > 0) {
             self.round_trip.take(now_ns, round_trip_ns);
         }

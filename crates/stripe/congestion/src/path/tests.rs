@@ -17,7 +17,7 @@ fn window_and_pace_are_what_the_controller_says() {
     let control = Control::bbr(BbrParameters::default(), 1_000);
     let mut path = Path::new(PathPlan::new(1_000), control);
     let mut there_at = VecDeque::new();
-    let mut said = Acknowledgement { held_ns: Some(0), ..Acknowledgement::default() };
+    let mut acknowledgement = Acknowledgement { held_ns: Some(0), ..Acknowledgement::default() };
     for ms in 1..12_000 {
         let now_ns = ms * MILLISECOND;
         while ms % 400 < 300 && path.admits(now_ns) {
@@ -31,11 +31,11 @@ fn window_and_pace_are_what_the_controller_says() {
         }
         while there_at.front().is_some_and(|at| *at <= ms) {
             there_at.pop_front();
-            said.accounted_packets += 1;
-            said.accounted_bytes += 1_000;
-            said.received_bytes += 1_000;
-            said.received_at_ns = now_ns;
-            assert!(path.acknowledged(now_ns, &said));
+            acknowledgement.accounted_packets += 1;
+            acknowledgement.accounted_bytes += 1_000;
+            acknowledgement.received_bytes += 1_000;
+            acknowledgement.received_at_ns = now_ns;
+            assert!(path.acknowledged(now_ns, &acknowledgement));
             assert_fresh(&mut path);
         }
     }
@@ -63,15 +63,15 @@ fn between_acknowledgements_room_grows_by_what_is_likely_to_have_come() {
     let mut path = Path::new(plan, Control::FixedRate(FixedRate::new(1_000_000, 1_000)));
     path.timed(0, 20 * MILLISECOND);
     (0..48).for_each(|_| path.sent(0, 1_000));
-    let said = |packets| Acknowledgement {
+    let acknowledgement = |packets| Acknowledgement {
         accounted_packets: packets,
         accounted_bytes: packets * 1_000,
         received_bytes: packets * 1_000,
         received_at_ns: packets * MILLISECOND,
         held_ns: Some(0),
     };
-    assert!(path.acknowledged(96 * MILLISECOND, &said(4)));
-    assert!(path.acknowledged(100 * MILLISECOND, &said(8)));
+    assert!(path.acknowledged(96 * MILLISECOND, &acknowledgement(4)));
+    assert!(path.acknowledged(100 * MILLISECOND, &acknowledgement(8)));
     assert_eq!(path.next_ns(), Some(101 * MILLISECOND));
     path.sent(101 * MILLISECOND, 1_000);
     assert_eq!((path.next_ns(), path.admits(200 * MILLISECOND)), (None, false));

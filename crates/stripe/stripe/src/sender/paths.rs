@@ -253,7 +253,7 @@ impl Paths {
             }
         }
         let held_ns = Some(report.received_ago_ns).filter(|held_ns| *held_ns != u32::MAX);
-        let said = Acknowledgement {
+        let acknowledgement = Acknowledgement {
             accounted_packets,
             accounted_bytes: report.accounted_bytes,
             received_bytes: report.received_bytes,
@@ -261,7 +261,7 @@ impl Paths {
             held_ns: held_ns.map(u64::from),
         };
         self.take_turns(now_ns, channel);
-        let can_be = self.channels[channel].acknowledged(now_ns, &said);
+        let can_be = self.channels[channel].acknowledged(now_ns, &acknowledgement);
         if let Some(shares) = self.shares.as_mut().filter(|_| can_be) {
             shares.see(channel, now_ns, report.received_bytes);
         }
