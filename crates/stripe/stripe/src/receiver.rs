@@ -267,8 +267,8 @@ impl<S: Numbered, P> Receiver<S, P> {
     /// Returns the next message to the sender, and the channel in whose reverse direction it is
     /// sent.
     pub fn poll_message(&mut self, now: Instant) -> Option<(usize, Message)> {
-        let said = self.epochs.poll().or_else(|| self.poll_left()).or_else(|| self.poll_nack(now));
-        let (channel, epoch, kind) = said.or_else(|| self.poll_report(now))?;
+        let next = self.epochs.poll().or_else(|| self.poll_left()).or_else(|| self.poll_nack(now));
+        let (channel, epoch, kind) = next.or_else(|| self.poll_report(now))?;
         self.reception.requests += u64::from(kind == Kind::ResetRequested);
         let channel = channel.min(self.buffers.len() - 1);
         let message = Message::about(channel, self.buffers.len(), epoch, kind);
@@ -402,8 +402,8 @@ impl<S: Numbered, P> Receiver<S, P> {
 
 impl<S: Numbered, P> Receiver<S, P> {
     /// Applies a marker that has reached the head of a buffer.
-    fn read_marker(&mut self, channel: usize, said: Standing) {
-        let standing = self.believed(channel, said);
+    fn read_marker(&mut self, channel: usize, reported: Standing) {
+        let standing = self.believed(channel, reported);
         let ahead = standing.next.round.ahead_of(self.scheduler.round());
         if standing.is_in() && ahead.unsigned_abs() > self.options.far_rounds_max {
             self.reception.discards.add(Discard::FarMarker, 1);
@@ -427,19 +427,19 @@ impl<S: Numbered, P> Receiver<S, P> {
         }
     }
 
-    /// Returns the believed standing of a channel after a marker with standing `said`.
-    fn believed(&self, channel: usize, said: Standing) -> Standing {
-        let said_now = Standing { coming: None, ..said };
-        match said.coming {
-            Some(change) if !said.is_in() && change.quantum_bytes != 0 => {
+    /// Returns the believed standing of a channel after a marker with standing `reported`.
+    fn believed(&self, channel: usize, reported: Standing) -> Standing {
+        let reported_now = Standing { coming: None, ..reported };
+        match reported.coming {
+            Some(change) if !reported.is_in() && change.quantum_bytes != 0 => {
                 let comes_in = Standing::beginning(change.from, change.quantum_bytes);
                 // A change that the marker announces for the present round is already postponed.
                 let is_missed = !change.from.is_after(self.scheduler.round());
                 let is_known = self.scheduler.standing(channel) == comes_in;
-                if is_missed && !is_known { said_now } else { comes_in }
+                if is_missed && !is_known { reported_now } else { comes_in }
             }
-            Some(change) if change.quantum_bytes > said.quantum_bytes => said,
-            _ => said_now,
+            Some(change) if change.quantum_bytes > reported.quantum_bytes => reported,
+            _ => reported_now,
         }
     }
 

@@ -67,14 +67,14 @@ impl Presence {
         &mut self,
         now: Instant,
         channel: usize,
-        said: &Standing,
+        reported: &Standing,
     ) -> Result<(), Instant> {
-        let comes_in = said.coming.is_some_and(|change| change.quantum_bytes != 0);
-        if !said.is_in() && !comes_in {
-            self.take_out(channel, said.next.round);
-        } else if said.is_in()
+        let comes_in = reported.coming.is_some_and(|change| change.quantum_bytes != 0);
+        if !reported.is_in() && !comes_in {
+            self.take_out(channel, reported.next.round);
+        } else if reported.is_in()
             && self.is_out(channel)
-            && !said.next.round.is_after(self.since[channel])
+            && !reported.next.round.is_after(self.since[channel])
         {
             let since = self.stale_since[channel].map_or(now, |since| since.min(now));
             self.stale_since[channel] = Some(since);
@@ -82,8 +82,8 @@ impl Presence {
         } else {
             self.out &= !(1 << channel);
             self.stale_since[channel] = None;
-            let coming = said.coming.filter(|_| !said.is_in());
-            self.in_from[channel] = coming.map_or(said.next.round, |change| change.from);
+            let coming = reported.coming.filter(|_| !reported.is_in());
+            self.in_from[channel] = coming.map_or(reported.next.round, |change| change.from);
         }
         Ok(())
     }
@@ -154,9 +154,9 @@ impl<S: Numbered, P> Receiver<S, P> {
         &mut self,
         now: Instant,
         channel: usize,
-        said: &Standing,
+        reported: &Standing,
     ) -> Result<(), Discard> {
-        self.presence.see_marker(now, channel, said).map_err(|since| {
+        self.presence.see_marker(now, channel, reported).map_err(|since| {
             if since.after(self.options.wait) <= now {
                 self.presence.stale_since[channel] = None;
                 self.epochs.request(channel);
@@ -166,11 +166,11 @@ impl<S: Numbered, P> Receiver<S, P> {
     }
 
     /// Puts a marker behind the buffered packets of a channel, or applies it if there are none.
-    pub(super) fn put_marker(&mut self, channel: usize, said: Standing) {
+    pub(super) fn put_marker(&mut self, channel: usize, reported: Standing) {
         if self.buffers[channel].packets() == 0 {
-            self.read_marker(channel, said);
+            self.read_marker(channel, reported);
         } else {
-            self.buffers[channel].push_marker(said);
+            self.buffers[channel].push_marker(reported);
         }
     }
 }
