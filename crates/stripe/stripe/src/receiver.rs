@@ -172,7 +172,7 @@ impl<S: Numbered, P> Receiver<S, P> {
         let channel = self.reception.discards.count(taken)?;
         self.reports.count(now, channel, length_bytes);
         self.buffers[channel].push_packet(now, length_bytes, packet);
-        self.heard(channel);
+        self.note_received(channel);
         Ok(())
     }
 
@@ -351,7 +351,7 @@ impl<S: Numbered, P> Receiver<S, P> {
         channel: usize,
         marker: &Marker,
     ) -> Result<(), Discard> {
-        self.heard(channel);
+        self.note_received(channel);
         self.reports.see_marker(channel, now, marker);
         self.pool.see_marker(channel, marker.lowered);
         self.show_marker(now, channel, marker);
@@ -360,8 +360,8 @@ impl<S: Numbered, P> Receiver<S, P> {
         Ok(())
     }
 
-    fn heard(&mut self, channel: usize) {
-        self.epochs.hear(channel);
+    fn note_received(&mut self, channel: usize) {
+        self.epochs.record_received(channel);
         self.silent &= !(1 << channel);
     }
 

@@ -70,7 +70,7 @@ impl<S: Numbered, P> Receiver<S, P> {
         let Tag { sequence, channel_sequence, .. } = tag;
         let lost = match confirmed.see_packet(now, channel, tag) {
             Seen::Repeated => {
-                self.heard(channel);
+                self.note_received(channel);
                 return Err(Discard::Repeated);
             }
             Seen::Next => tag.repair_of.map(|of| of.channel),
@@ -93,7 +93,7 @@ impl<S: Numbered, P> Receiver<S, P> {
         } else {
             Err(self.refuse_for_room(channel))
         };
-        self.heard(channel);
+        self.note_received(channel);
         taken
     }
 

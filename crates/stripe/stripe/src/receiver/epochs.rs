@@ -47,7 +47,7 @@ pub(super) struct Epochs {
     /// Channels that have shown the beginning of the present epoch.
     begun: ChannelSet,
     /// Channels that have brought data or a marker of the present epoch.
-    heard: ChannelSet,
+    received: ChannelSet,
     /// Channels with a reset to acknowledge.
     acknowledge: ChannelSet,
     /// Pending reset request: the channel in whose reverse direction it goes, and the last epoch.
@@ -109,8 +109,8 @@ impl Epochs {
     }
 
     /// Records data or a message of the present epoch, other than a reset, on a channel.
-    pub(super) fn hear(&mut self, channel: usize) {
-        self.heard |= 1 << channel;
+    pub(super) fn record_received(&mut self, channel: usize) {
+        self.received |= 1 << channel;
     }
 
     /// Requests a reset, if there has been an epoch.
@@ -130,7 +130,7 @@ impl Epochs {
 
     /// Records a reset; returns whether it begins a new epoch.
     pub(super) fn see_reset(&mut self, channel: usize, epoch: Epoch) -> Result<bool, Discard> {
-        if self.current == Some(epoch) && self.heard & (1 << channel) != 0 {
+        if self.current == Some(epoch) && self.received & (1 << channel) != 0 {
             self.request(channel);
             return Err(Discard::RepeatedReset);
         }
@@ -179,5 +179,5 @@ impl Epochs {
 
 #[cfg(test)]
 crate::corruption::corrupt!(
-    Epochs: current, forgotten, synchronised, heard, acknowledge, begun, request
+    Epochs: current, forgotten, synchronised, received, acknowledge, begun, request
 );
