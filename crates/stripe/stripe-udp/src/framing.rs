@@ -97,8 +97,8 @@ impl Framing {
         buffer.extend_from_slice(messages);
         buffer.resize(from + datagram_bytes - self.check_bytes(), 0);
         // A receiver responds to messages of a sender; its responses get none.
-        let mut said = Messages::new(messages).flatten();
-        let is_answer = !said.any(|message| message.kind.is_from_sender());
+        let mut parsed = Messages::new(messages).flatten();
+        let is_answer = !parsed.any(|message| message.kind.is_from_sender());
         match &mut self.peer {
             Some(peer) if is_answer => peer.seal_answer(from, buffer),
             _ => self.seal(from, buffer),

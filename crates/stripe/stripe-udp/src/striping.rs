@@ -176,14 +176,14 @@ impl Striping {
                 self.receiver.handle_packet(now, channel, bytes(length_bytes), packet)
             }
             Frame::Messages(_, messages) => {
-                messages.for_each(|message| self.hear(now, channel, message));
+                messages.for_each(|message| self.process_message(now, channel, message));
                 Ok(())
             }
         };
     }
 
     /// Processes a message received on a socket, or bytes that are not a valid message.
-    fn hear(&mut self, now: Instant, port: usize, message: Result<Message, WireError>) {
+    fn process_message(&mut self, now: Instant, port: usize, message: Result<Message, WireError>) {
         let _: Result<(), Discard> = match message {
             // A report names its channel, whichever one carries it.
             Ok(message) if matches!(message.kind, Kind::Report(_)) => {
@@ -423,10 +423,10 @@ mod tests {
     /// Delivers all messages of one end to the other without delay.
     fn talk(now: Instant, one: &mut Striping, other: &mut Striping) {
         one.advance(now);
-        while let Some(said) = one.next_message() {
-            let bytes = said.message.to_bytes();
+        while let Some(next) = one.next_message() {
+            let bytes = next.message.to_bytes();
             let frame = Frame::messages(None, &bytes).expect("a message");
-            other.take(now, said.channel, (frame, 0));
+            other.take(now, next.channel, (frame, 0));
         }
     }
 

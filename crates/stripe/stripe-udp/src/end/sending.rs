@@ -73,11 +73,11 @@ impl End {
                     self.messages.push(channel, message);
                     self.send_bundle(channel, bytes_min);
                 }
-                _ => self.say(channel, message),
+                _ => self.queue_message(channel, message),
             }
         }
         while let Some((channel, report)) = self.next_report() {
-            self.say(channel, report);
+            self.queue_message(channel, report);
         }
         if spoke {
             (0..self.channels.len()).for_each(|channel| self.send_bundle(channel, 0));
@@ -91,7 +91,7 @@ impl End {
         messages.next_report(|one, other| striping.are_alike(one, other))
     }
 
-    fn say(&mut self, channel: usize, message: Message) {
+    fn queue_message(&mut self, channel: usize, message: Message) {
         let length = self.messages.on(channel).0.len() + message.to_bytes().len();
         let datagram_bytes = self.encapsulation.messages_bytes(length, 0);
         if datagram_bytes > self.striping.bundle_bytes_max(channel) {

@@ -109,10 +109,10 @@ impl Receiver {
 
     /// Sets the payload kind of a frame, and puts its segmentation metadata before the packet.
     fn describe(&self, arrival: &mut Arrival, head: &[u8; HEAD_BYTES], buffer: &mut [u8]) {
-        let (said, header) = head.split_at(self.prefix_bytes);
-        if let Some(said) = said.first_chunk() {
+        let (metadata, header) = head.split_at(self.prefix_bytes);
+        if let Some(metadata) = metadata.first_chunk() {
             let before = u16::try_from(HEADER_BYTES).expect("it is short");
-            buffer[..VIRTIO_BYTES].copy_from_slice(&virtio::of_packet(*said, before));
+            buffer[..VIRTIO_BYTES].copy_from_slice(&virtio::of_packet(*metadata, before));
         }
         if header[12..HEADER_BYTES] == self.ether_types.messages.to_be_bytes() {
             arrival.payload = Payload::Messages;

@@ -73,13 +73,13 @@ impl Sender {
         let left = run.bytes.chunks(run.segment_bytes).skip(from);
         let places = heads.iter_mut().zip(&mut slices);
         for (frame, (head, slice)) in left.zip(places) {
-            let (said, packet) = self.parted(frame, run.payload);
+            let (metadata, packet) = self.parted(frame, run.payload);
             let socket = self.socket_of(packet);
             if frames > 0 && socket != self.last {
                 break;
             }
             self.last = socket;
-            head[..VIRTIO_BYTES].copy_from_slice(&said);
+            head[..VIRTIO_BYTES].copy_from_slice(&metadata);
             head[VIRTIO_BYTES..].copy_from_slice(&header);
             *slice = [IoSlice::new(&head[skipped..]), IoSlice::new(packet)];
             frames += 1;
@@ -103,7 +103,7 @@ impl Sender {
         }
         let before = u16::try_from(HEADER_BYTES).expect("it is short");
         let parts = frame.split_first_chunk();
-        parts.map_or(nothing, |(said, packet)| (virtio::of_frame(*said, before), packet))
+        parts.map_or(nothing, |(metadata, packet)| (virtio::of_frame(*metadata, before), packet))
     }
 
     fn socket_of(&self, packet: &[u8]) -> usize {

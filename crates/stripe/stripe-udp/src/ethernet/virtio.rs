@@ -18,24 +18,24 @@ const HEADER_LENGTH: usize = 2;
 const CHECKSUM_FROM: usize = 6;
 
 /// Converts the metadata of a packet to that of a frame with `before` bytes in front of it.
-pub(super) fn of_frame(mut said: [u8; VIRTIO_BYTES], before: u16) -> [u8; VIRTIO_BYTES] {
-    shift(&mut said, |word| word.wrapping_add(before));
-    said
+pub(super) fn of_frame(mut metadata: [u8; VIRTIO_BYTES], before: u16) -> [u8; VIRTIO_BYTES] {
+    shift(&mut metadata, |word| word.wrapping_add(before));
+    metadata
 }
 
 /// Converts the metadata of a frame to that of the packet after `before` bytes.
-pub(super) fn of_packet(mut said: [u8; VIRTIO_BYTES], before: u16) -> [u8; VIRTIO_BYTES] {
-    shift(&mut said, |word| word.saturating_sub(before));
-    said
+pub(super) fn of_packet(mut metadata: [u8; VIRTIO_BYTES], before: u16) -> [u8; VIRTIO_BYTES] {
+    shift(&mut metadata, |word| word.saturating_sub(before));
+    metadata
 }
 
-fn shift(said: &mut [u8; VIRTIO_BYTES], by: impl Fn(u16) -> u16) {
-    let needs_checksum = said[0] & NEEDS_CHECKSUM != 0;
-    let is_segmented = said[1] != 0;
+fn shift(metadata: &mut [u8; VIRTIO_BYTES], by: impl Fn(u16) -> u16) {
+    let needs_checksum = metadata[0] & NEEDS_CHECKSUM != 0;
+    let is_segmented = metadata[1] != 0;
     for (at, is_there) in [(HEADER_LENGTH, is_segmented), (CHECKSUM_FROM, needs_checksum)] {
         if is_there {
-            let word = u16::from_ne_bytes([said[at], said[at + 1]]);
-            said[at..at + 2].copy_from_slice(&by(word).to_ne_bytes());
+            let word = u16::from_ne_bytes([metadata[at], metadata[at + 1]]);
+            metadata[at..at + 2].copy_from_slice(&by(word).to_ne_bytes());
         }
     }
 }
@@ -44,22 +44,22 @@ fn shift(said: &mut [u8; VIRTIO_BYTES], by: impl Fn(u16) -> u16) {
 mod tests {
     use super::*;
 
-    fn said(flags: u8, kind: u8, words: [u16; 4]) -> [u8; VIRTIO_BYTES] {
-        let mut said = [0; VIRTIO_BYTES];
-        said[..2].copy_from_slice(&[flags, kind]);
-        for (bytes, word) in said[2..].chunks_mut(2).zip(words) {
+    fn metadata(flags: u8, kind: u8, words: [u16; 4]) -> [u8; VIRTIO_BYTES] {
+        let mut metadata = [0; VIRTIO_BYTES];
+        metadata[..2].copy_from_slice(&[flags, kind]);
+        for (bytes, word) in metadata[2..].chunks_mut(2).zip(words) {
             bytes.copy_from_slice(&word.to_ne_bytes());
         }
-        said
+        metadata
     }
 
     #[test]
     fn lengths_move_by_the_header_of_ethernet() {
-        let packet = said(1, 1, [40, 1_448, 20, 16]);
-        assert_eq!(of_frame(packet, 14), said(1, 1, [54, 1_448, 34, 16]));
+        let packet = metadata(1, 1, [40, 1_448, 20, 16]);
+        assert_eq!(of_frame(packet, 14), metadata(1, 1, [54, 1_448, 34, 16]));
         assert_eq!(of_packet(of_frame(packet, 14), 14), packet);
-        let short = said(1, 0, [0, 0, 20, 16]);
-        assert_eq!(of_frame(short, 14), said(1, 0, [0, 0, 34, 16]));
+        let short = metadata(1, 0, [0, 0, 20, 16]);
+        assert_eq!(of_frame(short, 14), metadata(1, 0, [0, 0, 34, 16]));
         assert_eq!(of_frame([0; VIRTIO_BYTES], 14), [0; VIRTIO_BYTES]);
     }
 }
