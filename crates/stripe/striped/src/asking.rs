@@ -112,7 +112,7 @@ impl Asking {
     }
 
     /// Reads a reply that has arrived, and sends the next request.
-    pub(crate) fn hear(&self) {
+    pub(crate) fn receive_reply(&self) {
         let mut state = self.state();
         self.take(&mut state);
         self.go_on(&mut state);
@@ -214,7 +214,7 @@ mod tests {
             assert_eq!(kind(&asking, channel), NOT_YET);
         }
         answer(&monitor, 1, Ok(Some(socket())));
-        asking.hear();
+        asking.receive_reply();
         assert_eq!([2, 1].map(|channel| kind(&asking, channel)), [NOT_YET, None]);
         answer(&monitor, 2, Err(Errno::ENODEV.into()));
         let error = asking.socket(2, Opening::Asks).expect_err("there is none");
@@ -233,7 +233,7 @@ mod tests {
         let (monitor, asking) = pair();
         assert_eq!([1, 2, 3].map(|channel| kind(&asking, channel)), [NOT_YET; 3]);
         answer(&monitor, 1, Ok(Some(socket())));
-        asking.hear();
+        asking.receive_reply();
         asking.tell(Request::SetMtu(1_400));
         asking.forget();
         answer(&monitor, 2, Ok(Some(socket())));
@@ -241,10 +241,10 @@ mod tests {
         // Requests other than for sockets remain queued.
         assert_eq!(monitor.next_request().expect("open"), Some(Request::SetMtu(1_400)));
         monitor.answer(Ok(None)).expect("there is room");
-        asking.hear();
+        asking.receive_reply();
         answer(&monitor, 2, Ok(Some(socket())));
         assert_eq!(kind(&asking, 2), None);
-        asking.hear();
+        asking.receive_reply();
         answer(&monitor, 1, Err(Errno::EPERM.into()));
     }
 

@@ -111,7 +111,7 @@ impl Monitor {
             self.handle_replies();
             self.finish_reload(now());
             self.handle_clients();
-            self.watch.hear();
+            self.watch.drain_notifications();
             if self.watch.is_due(now()) {
                 self.look();
             }

@@ -154,7 +154,7 @@ impl Tunnel {
                 self.handle_orders()?;
             }
             if ready.has(LINE) {
-                self.line.hear();
+                self.line.receive_reply();
             }
             self.tellings.go_on(now());
             self.tell_metrics(ready);

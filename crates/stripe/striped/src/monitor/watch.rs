@@ -49,7 +49,7 @@ impl Watch {
     }
 
     /// Drains the notifications. An overrun (ENOBUFS) counts as a change.
-    pub(super) fn hear(&mut self) {
+    pub(super) fn drain_notifications(&mut self) {
         while match self.socket.recv_from_full() {
             Ok(_) => true,
             Err(error) => error.raw_os_error() == Some(Errno::ENOBUFS as i32),
