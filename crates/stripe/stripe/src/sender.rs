@@ -422,7 +422,7 @@ impl<S: Numbered> Sender<S> {
         }
         let sent = self.counts.sent(channel);
         Marker {
-            standing: self.schedule.say(now, channel),
+            standing: self.schedule.marker_standing(now, channel),
             sent_packets: sent.packets,
             sent_bytes: sent.bytes,
             next_sequence: self.counts.next_sequence(),

@@ -281,7 +281,7 @@ impl<S: Numbered> Schedule<S> {
     }
 
     /// Returns the standing that a marker of a channel carries, with the announced change.
-    pub(super) fn say(&mut self, now: Instant, channel: usize) -> Standing {
+    pub(super) fn marker_standing(&mut self, now: Instant, channel: usize) -> Standing {
         let mut standing = self.standing(channel);
         if !standing.is_in() {
             standing = Standing::out(self.round());

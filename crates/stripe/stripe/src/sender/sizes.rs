@@ -170,7 +170,7 @@ impl Sizes {
 
     pub(super) fn handle_report(&mut self, now: Instant, channel: usize, report: &Report) {
         let one = &mut self.channels[channel];
-        one.evidence.hear(report);
+        one.evidence.record_report(report);
         let Some(plan) = &self.plan else { return };
         match one.sent_at {
             Some(sent_at) if report.echo == sent_at => one.acknowledge(now, plan),

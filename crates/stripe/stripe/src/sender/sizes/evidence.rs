@@ -56,7 +56,7 @@ impl Evidence {
         }
     }
 
-    pub(super) fn hear(&mut self, report: &Report) {
+    pub(super) fn record_report(&mut self, report: &Report) {
         let came_bytes = report.longest_bytes;
         if self.packets == 0 || came_bytes >= self.longest_bytes {
             *self = Self::default();
@@ -120,21 +120,21 @@ mod tests {
     fn long_packets_that_never_come_are_counted() {
         let mut evidence = Evidence::default();
         in_turn(&mut evidence, 1, 12);
-        evidence.hear(&report(9, 190));
+        evidence.record_report(&report(9, 190));
         assert_eq!(evidence.losing_for(), None);
         in_turn(&mut evidence, 12, 45);
-        evidence.hear(&report(20, 190));
+        evidence.record_report(&report(20, 190));
         assert_eq!((evidence.lost, evidence.losing_for()), (4, None));
         in_turn(&mut evidence, 45, 60);
-        evidence.hear(&report(49, 190));
+        evidence.record_report(&report(49, 190));
         assert_eq!(evidence.lost, 4);
-        evidence.hear(&report(50, 190));
+        evidence.record_report(&report(50, 190));
         assert_eq!(
             (evidence.lost, evidence.losing_for()),
             (19, Some((Duration::from_millis(36), at(48))))
         );
         // An arrival after all ends it.
-        evidence.hear(&report(59, 1_500));
+        evidence.record_report(&report(59, 1_500));
         assert_eq!(evidence.losing_for(), None);
     }
 }
