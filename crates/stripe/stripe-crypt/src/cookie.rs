@@ -136,8 +136,8 @@ impl SharedMac {
 
     /// Whether one of the two ends made exactly this message.
     pub(crate) fn has_proof(&self, message: &[u8; INITIATION_BYTES]) -> bool {
-        let (before, said) = message.split_at(MAC3_AT);
-        self.mac3(before).ct_eq(said).into()
+        let (before, proof) = message.split_at(MAC3_AT);
+        self.mac3(before).ct_eq(proof).into()
     }
 }
 

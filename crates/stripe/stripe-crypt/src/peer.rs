@@ -66,7 +66,7 @@ pub struct Peer {
     /// Earliest time of the next handshake.
     again_at: Instant,
     /// Time since which something that expects a reply was sent and nothing was received.
-    unheard_since: Option<Instant>,
+    silent_since: Option<Instant>,
     /// Message to be sent on every channel.
     outgoing: Outgoing,
     /// Message last sent on every channel.
@@ -137,7 +137,7 @@ impl Peer {
             answered_at: None,
             tries: 0,
             again_at: now,
-            unheard_since: None,
+            silent_since: None,
             outgoing: Outgoing::Nothing,
             sent: Outgoing::Nothing,
             processes: None,
@@ -164,7 +164,7 @@ impl Peer {
     /// Seals the datagram that starts with a [`Header`] at `from`; it grows by
     /// [`Self::CHECK_BYTES`]. Without a key the datagram is zeroed.
     pub fn seal(&mut self, from: usize, buffer: &mut Vec<u8>) {
-        self.unheard_since.get_or_insert(self.now);
+        self.silent_since.get_or_insert(self.now);
         self.seal_answer(from, buffer);
     }
 
@@ -201,7 +201,7 @@ impl Peer {
         let Self { current, next, previous, .. } = self;
         let pair = [current, next, previous].into_iter().flatten().find(|pair| pair.index == index);
         let (behind, is_newest) = pair.ok_or(Discard::NoKey)?.open(header, datagram)?;
-        self.hear(index);
+        self.note_authentic(index);
         Ok((header, behind, is_newest))
     }
 
@@ -219,8 +219,8 @@ impl Peer {
     }
 
     /// Handles the arrival of an authentic datagram under the key with this index.
-    fn hear(&mut self, index: u8) {
-        self.unheard_since = None;
+    fn note_authentic(&mut self, index: u8) {
+        self.silent_since = None;
         if let Some(pair) = self.next.take_if(|pair| pair.index == index) {
             self.adopt(pair);
         }
@@ -230,7 +230,7 @@ impl Peer {
     fn adopt(&mut self, pair: Pair) {
         self.counts.keys += 1;
         self.attempt = None;
-        (self.tries, self.again_at, self.unheard_since) = (0, self.now, None);
+        (self.tries, self.again_at, self.silent_since) = (0, self.now, None);
         let is_same = self.processes == Some(pair.processes);
         if !is_same {
             self.processes = Some(pair.processes);
@@ -274,7 +274,7 @@ impl Peer {
                 return Instant::ORIGIN;
             }
             let rekey_at = pair.made_at.after(self.times.rekey_of(pair.is_initiator));
-            let silent_at = self.unheard_since.map(|since| since.after(self.times.silence));
+            let silent_at = self.silent_since.map(|since| since.after(self.times.silence));
             silent_at.map_or(rekey_at, |silent_at| silent_at.min(rekey_at))
         });
         due_at.max(self.again_at)

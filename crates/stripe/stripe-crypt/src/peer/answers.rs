@@ -182,7 +182,7 @@ impl Peer {
         if !pair.is_confirm(message) {
             return Err(Discard::NotAuthentic);
         }
-        self.hear(index);
+        self.note_authentic(index);
         Ok(())
     }
 

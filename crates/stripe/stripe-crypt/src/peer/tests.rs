@@ -202,7 +202,7 @@ fn what_was_proven_on_another_channel_is_over_once_it_was_answered() {
     let confirm = both.begin(LEFT);
     both.give(RIGHT, HOME, &confirm).expect("it waits for it");
     both.peers[LEFT].again_at = Instant::ORIGIN;
-    both.peers[LEFT].unheard_since = Some(Instant::ORIGIN);
+    both.peers[LEFT].silent_since = Some(Instant::ORIGIN);
     both.pass(2_000);
     both.shake_hands(LEFT);
     assert_eq!(both.give(RIGHT, ELSEWHERE, &other), Err(Discard::Replayed));
