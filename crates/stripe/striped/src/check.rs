@@ -274,9 +274,9 @@ fn check_channels(source: &Source<Config>, place: &Place<'_>) -> Result<(), Inpu
 /// Whether two channels with equal local addresses are indistinguishable: both have a remote
 /// address, and share either that address or a peer.
 fn are_one(one: &ChannelAt<'_>, other: &ChannelAt<'_>) -> bool {
-    let says = one.channel.says_remote() && other.channel.says_remote();
+    let both_have = one.channel.has_remote() && other.channel.has_remote();
     let is_same_peer = one.peer == other.peer || one.peer.is_none() || other.peer.is_none();
-    says && (is_same_peer || one.channel.remote() == other.channel.remote())
+    both_have && (is_same_peer || one.channel.remote() == other.channel.remote())
 }
 
 /// Checks that every peer has channels, and that channels shared by several peers have no remote or
@@ -308,7 +308,7 @@ fn check_owners(source: &Source<Config>) -> Result<(), InputError> {
         return Ok(());
     }
     for at in source.scenario.channels_at().filter(|at| at.peer.is_none()) {
-        if at.channel.says_remote() {
+        if at.channel.has_remote() {
             let message = "whose address is this? A channel of all peers has none: [[peer.channel]] \
                            below the one whose it is";
             return Err(source.refuse(&at.key("remote"), message));
@@ -364,7 +364,7 @@ fn check_channel(check: ChannelCheck<'_>) -> Result<SocketAddr, InputError> {
     if local.port() == 0 {
         return check.refuse("local", "the other end must know the port: it cannot be 0");
     }
-    if channel.says_remote() {
+    if channel.has_remote() {
         check.remote(remote)?;
     }
     Ok(local)

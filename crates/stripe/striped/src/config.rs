@@ -272,7 +272,7 @@ impl Channel {
         self.local.as_ref().map_or(any, |local| local.0)
     }
 
-    pub(crate) const fn says_remote(&self) -> bool {
+    pub(crate) const fn has_remote(&self) -> bool {
         self.remote.is_some()
     }
 

@@ -62,7 +62,7 @@ pub(crate) struct RoutePlan {
 impl RoutePlan {
     pub(crate) fn of(config: &Config) -> Self {
         // Learned addresses get no rule; their datagrams are recognised only by the mark.
-        let told = config.channels_at().filter(|at| at.channel.says_remote());
+        let told = config.channels_at().filter(|at| at.channel.has_remote());
         let mut remotes: Vec<_> = told.filter_map(|at| at.channel.remote()).collect();
         remotes.sort_unstable();
         remotes.dedup();

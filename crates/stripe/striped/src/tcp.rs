@@ -14,7 +14,7 @@ pub(crate) fn check(check: ChannelCheck<'_>) -> Result<(), InputError> {
         return check.refuse(key, format!("a channel over TCP has no `{key}`"));
     }
     check.interface()?;
-    match (channel.listen(), channel.remote().filter(|_| channel.says_remote())) {
+    match (channel.listen(), channel.remote().filter(|_| channel.has_remote())) {
         (Some(_), Some(_)) => check.refuse(
             "listen",
             "one end listens and the other has its address as `remote`: not both here",

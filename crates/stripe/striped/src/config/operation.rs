@@ -42,7 +42,7 @@ impl Channel {
         let transport = if self.is_tcp() { "TCP" } else { "UDP" };
         let way = match (self.listen(), self.remote()) {
             (Some(listen), _) => format!("{} listens", text(listen)),
-            (None, Some(remote)) if self.says_remote() => {
+            (None, Some(remote)) if self.has_remote() => {
                 format!("{} to {}", text(self.local(remote)), text(remote))
             }
             (None, Some(remote)) => {
