@@ -7,7 +7,7 @@
 //! ```
 
 mod handle_orders;
-mod telling;
+mod status_replies;
 
 use std::fmt::Display;
 use std::io::{self, stdin};
@@ -36,7 +36,7 @@ use crate::problem::Problem;
 use crate::report;
 use crate::sandbox::{self, Kept};
 use crate::signals::Signals;
-use telling::Tellings;
+use status_replies::StatusReplies;
 
 /// Maximum reads from the interface in one iteration of the loop, before the channels are served
 /// again.
@@ -91,7 +91,7 @@ struct Tunnel {
     orders: OrderLine,
     metrics: Option<MetricsServer>,
     /// Status replies that have not been sent completely.
-    tellings: Tellings,
+    status_replies: StatusReplies,
     config: Config,
     /// Log level of the command line, which overrides the file.
     log_level: Option<LogLevel>,
@@ -121,7 +121,7 @@ impl Tunnel {
         Ok(Self {
             orders,
             metrics,
-            tellings: Tellings::default(),
+            status_replies: StatusReplies::default(),
             config: config.clone(),
             log_level,
             began_at: now,
@@ -156,8 +156,8 @@ impl Tunnel {
             if ready.has(LINE) {
                 self.line.receive_reply();
             }
-            self.tellings.go_on(now());
-            self.tell_metrics(ready);
+            self.status_replies.go_on(now());
+            self.serve_metrics(ready);
             self.peers.ends.receive();
             while let Some((mut packet, longest_bytes)) = self.peers.next_packet() {
                 clamp(&mut packet.bytes, longest_bytes.into());
@@ -169,7 +169,7 @@ impl Tunnel {
             let mut also = vec![self.tun.as_fd(), signals.as_fd()];
             also.extend([self.orders.as_fd(), self.line.as_fd()]);
             also.extend(self.metrics.iter().flat_map(MetricsServer::fds));
-            let tells_at = self.tellings.next_at(now()).unwrap_or(self.looks_by);
+            let tells_at = self.status_replies.next_at(now()).unwrap_or(self.looks_by);
             ready = self.peers.ends.wait(Some(self.looks_by.min(tells_at)), &also)?;
         }
     }
@@ -218,7 +218,7 @@ impl Tunnel {
     }
 
     /// Serves metrics if a descriptor of the server is ready or one of its timers has expired.
-    fn tell_metrics(&mut self, ready: Ready) {
+    fn serve_metrics(&mut self, ready: Ready) {
         let Some(mut metrics) = self.metrics.take() else { return };
         let (now, mut fds) = (now(), METRICS..METRICS + metrics.fds().count());
         if fds.any(|one| ready.has(one)) || metrics.is_due(now) {

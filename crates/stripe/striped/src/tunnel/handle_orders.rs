@@ -21,7 +21,7 @@ impl Tunnel {
             let reply = match order {
                 Order::Status(to) => {
                     let text = serde_json::to_vec(&self.status()).expect("numbers and names");
-                    self.tellings.tell(now(), to, text);
+                    self.status_replies.reply(now(), to, text);
                     continue;
                 }
                 Order::Ping => Reply::Alive,

@@ -23,23 +23,23 @@ const AGAIN: Duration = Duration::from_millis(5);
 
 /// Unfinished replies, oldest first.
 #[derive(Debug, Default)]
-pub(super) struct Tellings(Vec<Telling>);
+pub(super) struct StatusReplies(Vec<StatusReply>);
 
 #[derive(Debug)]
-struct Telling {
+struct StatusReply {
     to: OwnedFd,
     text: Vec<u8>,
-    told_bytes: usize,
+    sent_bytes: usize,
     until: Instant,
 }
 
-impl Tellings {
+impl StatusReplies {
     /// Sends `text` to `to`, now or in parts.
-    pub(super) fn tell(&mut self, now: Instant, to: OwnedFd, text: Vec<u8>) {
+    pub(super) fn reply(&mut self, now: Instant, to: OwnedFd, text: Vec<u8>) {
         if self.0.len() == READERS_MAX {
             self.0.remove(0);
         }
-        self.0.push(Telling { to, text, told_bytes: 0, until: now.after(WAIT) });
+        self.0.push(StatusReply { to, text, sent_bytes: 0, until: now.after(WAIT) });
         self.go_on(now);
     }
 
@@ -54,14 +54,14 @@ impl Tellings {
     }
 }
 
-impl Telling {
+impl StatusReply {
     /// Sends as much as the socket accepts. Returns false if the reply is complete or the reader is
     /// gone.
     fn goes_on(&mut self) -> bool {
-        while self.told_bytes < self.text.len() {
-            let left = &self.text[self.told_bytes..];
+        while self.sent_bytes < self.text.len() {
+            let left = &self.text[self.sent_bytes..];
             match send(&self.to, left, SendFlags::DONTWAIT | SendFlags::NOSIGNAL) {
-                Ok(count) => self.told_bytes += count,
+                Ok(count) => self.sent_bytes += count,
                 Err(error) => return error == Errno::AGAIN,
             }
         }
@@ -89,38 +89,38 @@ mod tests {
     #[test]
     fn what_is_longer_than_a_socket_takes_comes_whole() -> io::Result<()> {
         let (to, mut reader) = UnixStream::pair()?;
-        let (mut tellings, mut come) = (Tellings::default(), Vec::new());
-        tellings.tell(at(0), to.into(), long());
+        let (mut status_replies, mut come) = (StatusReplies::default(), Vec::new());
+        status_replies.reply(at(0), to.into(), long());
         let mut some = vec![0; 100_000];
         while let count @ 1.. = reader.read(&mut some)? {
             come.extend_from_slice(&some[..count]);
-            tellings.go_on(at(1));
+            status_replies.go_on(at(1));
         }
         assert!(come == long(), "{} bytes came", come.len());
-        assert_eq!(tellings.next_at(at(1)), None);
+        assert_eq!(status_replies.next_at(at(1)), None);
         Ok(())
     }
 
     #[test]
     fn who_does_not_read_is_told_no_more_after_a_while() -> io::Result<()> {
         let (to, _reader) = UnixStream::pair()?;
-        let mut tellings = Tellings::default();
-        tellings.tell(at(0), to.into(), long());
-        tellings.go_on(at(4_999));
-        assert_eq!(tellings.next_at(at(4_999)), Some(at(5_004)));
-        tellings.go_on(at(5_000));
-        assert_eq!(tellings.next_at(at(5_000)), None);
+        let mut status_replies = StatusReplies::default();
+        status_replies.reply(at(0), to.into(), long());
+        status_replies.go_on(at(4_999));
+        assert_eq!(status_replies.next_at(at(4_999)), Some(at(5_004)));
+        status_replies.go_on(at(5_000));
+        assert_eq!(status_replies.next_at(at(5_000)), None);
         Ok(())
     }
 
     #[test]
     fn who_has_gone_or_has_heard_all_is_told_nothing() -> io::Result<()> {
-        let mut tellings = Tellings::default();
+        let mut status_replies = StatusReplies::default();
         let (to, _) = UnixStream::pair()?;
-        tellings.tell(at(0), to.into(), long());
+        status_replies.reply(at(0), to.into(), long());
         let (to, mut reader) = UnixStream::pair()?;
-        tellings.tell(at(0), to.into(), b"{}".to_vec());
-        assert_eq!(tellings.next_at(at(0)), None);
+        status_replies.reply(at(0), to.into(), b"{}".to_vec());
+        assert_eq!(status_replies.next_at(at(0)), None);
         let mut text = String::new();
         reader.read_to_string(&mut text)?;
         assert_eq!(text, "{}");
@@ -129,14 +129,14 @@ mod tests {
 
     #[test]
     fn of_too_many_the_oldest_hears_no_more() -> io::Result<()> {
-        let mut tellings = Tellings::default();
+        let mut status_replies = StatusReplies::default();
         let mut readers = Vec::new();
         for _ in 0..=READERS_MAX {
             let (to, reader) = UnixStream::pair()?;
-            tellings.tell(at(0), to.into(), long());
+            status_replies.reply(at(0), to.into(), long());
             readers.push(reader);
         }
-        assert_eq!(tellings.0.len(), READERS_MAX);
+        assert_eq!(status_replies.0.len(), READERS_MAX);
         let mut cut = Vec::new();
         readers[0].read_to_end(&mut cut)?;
         assert!(!cut.is_empty() && cut.len() < long().len());
