@@ -15,7 +15,7 @@
 //!   one of its proposals.
 
 use crate::lanes::clock::Tick;
-use crate::lanes::ports::{Chooser, Granting, WayIn};
+use crate::lanes::ports::{Chooser, Granting, CrossbarInput};
 use crate::lanes::round_robin::RoundRobin;
 use crate::lanes::simulation::Simulation;
 use gingham_fairq::Head;
@@ -24,14 +24,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// A crossbar input at the end of a channel, or a crossbar output at the start of one.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-struct Way {
+struct CrossbarPort {
     channel: ChannelId,
     number: u8,
 }
 
 /// Grant of a crossbar output to a crossbar input.
 struct Grant {
-    output: Way,
+    output: CrossbarPort,
     /// Lanes of the input; any one of them may send.
     lanes: Vec<u8>,
     /// State of the output's arbitration after a match.
@@ -40,11 +40,11 @@ struct Grant {
 
 /// Crossbar input matched with a crossbar output.
 struct Match {
-    input: Way,
-    output: Way,
+    input: CrossbarPort,
+    output: CrossbarPort,
     lane: u8,
     /// State of both arbitrations after the match.
-    after: (WayIn, Granting),
+    after: (CrossbarInput, Granting),
 }
 
 impl Simulation {
@@ -52,13 +52,13 @@ impl Simulation {
     pub(crate) fn traverse_matched(&mut self, node: NodeId) {
         let (tick, allocator) = (self.tick(), self.lane_plan.allocator);
         let has_flits = |input: &ChannelId| self.input(*input).fill() > 0;
-        let ways = |channels: Vec<ChannelId>, count: u8| -> BTreeSet<Way> {
-            let of = |channel| (0..count).map(move |number| Way { channel, number });
+        let crossbar_ports = |channels: Vec<ChannelId>, count: u8| -> BTreeSet<CrossbarPort> {
+            let of = |channel| (0..count).map(move |number| CrossbarPort { channel, number });
             channels.into_iter().flat_map(of).collect()
         };
         let into = self.channels_into(node).into_iter().filter(has_flits).collect();
-        let mut inputs = ways(into, self.lane_plan.input_speedup);
-        let mut outputs = ways(self.channels_from(node), self.lane_plan.output_speedup);
+        let mut inputs = crossbar_ports(into, self.lane_plan.input_speedup);
+        let mut outputs = crossbar_ports(self.channels_from(node), self.lane_plan.output_speedup);
         for iteration in 0..allocator.iterations() {
             let matches = if allocator.is_input_first() {
                 self.accept_inputs(&inputs, &outputs, tick)
@@ -68,15 +68,15 @@ impl Simulation {
             if matches.is_empty() {
                 return;
             }
-            for Match { input, output, lane, after: (way_in, way_out) } in matches {
+            for Match { input, output, lane, after: (crossbar_input, crossbar_output) } in matches {
                 inputs.remove(&input);
                 outputs.remove(&output);
-                let way = self.input_mut(input.channel).way_of(lane);
-                way.chooser = way_in.chooser;
+                let crossbar_port = self.input_mut(input.channel).crossbar_port_of(lane);
+                crossbar_port.chooser = crossbar_input.chooser;
                 if allocator.moves_in(iteration) {
-                    way.outputs = way_in.outputs;
-                    let ways = &mut self.outputs[output.channel.index()].ways;
-                    ways[usize::from(output.number)] = way_out;
+                    crossbar_port.outputs = crossbar_input.outputs;
+                    let crossbar_ports = &mut self.outputs[output.channel.index()].crossbar_ports;
+                    crossbar_ports[usize::from(output.number)] = crossbar_output;
                 }
                 self.traverse_switch(input.channel, lane, tick);
             }
@@ -88,11 +88,11 @@ impl Simulation {
     /// Lets crossbar outputs grant inputs, and each granted input accept one grant.
     fn accept_outputs(
         &self,
-        inputs: &BTreeSet<Way>,
-        outputs: &BTreeSet<Way>,
+        inputs: &BTreeSet<CrossbarPort>,
+        outputs: &BTreeSet<CrossbarPort>,
         tick: Tick,
     ) -> Vec<Match> {
-        let mut granted: BTreeMap<Way, Vec<Grant>> = BTreeMap::new();
+        let mut granted: BTreeMap<CrossbarPort, Vec<Grant>> = BTreeMap::new();
         for output in outputs {
             if let Some((input, grant)) = self.grant(*output, inputs, tick) {
                 granted.entry(input).or_default().push(grant);
@@ -104,8 +104,8 @@ impl Simulation {
     /// Returns the input granted by a crossbar output, among unmatched ones with a lane that can
     /// send to it: the first in round robin, with all these lanes; or, by lane, the holder of the
     /// output lane chosen by the arbiter.
-    fn grant(&self, output: Way, inputs: &BTreeSet<Way>, tick: Tick) -> Option<(Way, Grant)> {
-        match &self.outputs[output.channel.index()].ways[usize::from(output.number)] {
+    fn grant(&self, output: CrossbarPort, inputs: &BTreeSet<CrossbarPort>, tick: Tick) -> Option<(CrossbarPort, Grant)> {
+        match &self.outputs[output.channel.index()].crossbar_ports[usize::from(output.number)] {
             Granting::Inputs(pointer) => self.grant_input(output, *pointer, inputs, tick),
             Granting::Lanes(chooser) => self.grant_lane_of(output, chooser, inputs, tick),
         }
@@ -113,12 +113,12 @@ impl Simulation {
 
     fn grant_input(
         &self,
-        output: Way,
+        output: CrossbarPort,
         pointer: RoundRobin,
-        inputs: &BTreeSet<Way>,
+        inputs: &BTreeSet<CrossbarPort>,
         tick: Tick,
-    ) -> Option<(Way, Grant)> {
-        let able = |input: &&Way| !self.lanes_to(**input, output, tick).is_empty();
+    ) -> Option<(CrossbarPort, Grant)> {
+        let able = |input: &&CrossbarPort| !self.lanes_to(**input, output, tick).is_empty();
         let (input, after) = self.first_input(output, pointer, inputs.iter().filter(able))?;
         let lanes = self.lanes_to(input, output, tick);
         Some((input, Grant { output, lanes, after: Granting::Inputs(after) }))
@@ -128,11 +128,11 @@ impl Simulation {
     /// after a match with it.
     fn first_input<'a>(
         &self,
-        output: Way,
+        output: CrossbarPort,
         mut pointer: RoundRobin,
-        inputs: impl Iterator<Item = &'a Way>,
-    ) -> Option<(Way, RoundRobin)> {
-        let numbered: BTreeMap<usize, Way> =
+        inputs: impl Iterator<Item = &'a CrossbarPort>,
+    ) -> Option<(CrossbarPort, RoundRobin)> {
+        let numbered: BTreeMap<usize, CrossbarPort> =
             inputs.map(|input| (self.number_of_input(*input), *input)).collect();
         let count = self.ports(self.plan.ends(output.channel).source.node)
             * usize::from(self.lane_plan.input_speedup);
@@ -143,14 +143,14 @@ impl Simulation {
 
     fn grant_lane_of(
         &self,
-        output: Way,
+        output: CrossbarPort,
         chooser: &Chooser,
-        inputs: &BTreeSet<Way>,
+        inputs: &BTreeSet<CrossbarPort>,
         tick: Tick,
-    ) -> Option<(Way, Grant)> {
+    ) -> Option<(CrossbarPort, Grant)> {
         let holder = |lane: u8| {
             let (channel, from) = self.outputs[output.channel.index()].lane(lane).holder?;
-            Some((Way { channel, number: from % self.lane_plan.input_speedup }, from))
+            Some((CrossbarPort { channel, number: from % self.lane_plan.input_speedup }, from))
         };
         let candidate = |lane: u8| {
             let (input, from) = holder(lane).filter(|(input, _)| inputs.contains(input))?;
@@ -168,18 +168,18 @@ impl Simulation {
 
     /// Lets an input with grants choose one of the granted lanes: among all of them, or among those
     /// to the output chosen by round robin.
-    fn take_one(&self, input: Way, mut grants: Vec<Grant>) -> Option<Match> {
-        let mut way = self.way_in(input).clone();
+    fn take_one(&self, input: CrossbarPort, mut grants: Vec<Grant>) -> Option<Match> {
+        let mut crossbar_port = self.crossbar_input(input).clone();
         if self.lane_plan.allocator.takes_outputs_in_turn() {
             let of = grants.iter().map(|grant| grant.output);
-            let output = self.next_output(input, &mut way.outputs, of)?;
+            let output = self.next_output(input, &mut crossbar_port.outputs, of)?;
             grants.retain(|grant| grant.output == output);
         }
         let lanes = grants.iter().flat_map(|grant| grant.lanes.iter().copied()).collect();
-        let lane = self.next_lane(input, &mut way.chooser, &lanes)?;
+        let lane = self.next_lane(input, &mut crossbar_port.chooser, &lanes)?;
         let Grant { output, after, .. } =
             grants.into_iter().find(|grant| grant.lanes.contains(&lane))?;
-        Some(Match { input, output, lane, after: (way, after) })
+        Some(Match { input, output, lane, after: (crossbar_port, after) })
     }
 
     // Input-first matching.
@@ -187,51 +187,51 @@ impl Simulation {
     /// Lets crossbar inputs propose to outputs, and each output accept one proposal.
     fn accept_inputs(
         &self,
-        inputs: &BTreeSet<Way>,
-        outputs: &BTreeSet<Way>,
+        inputs: &BTreeSet<CrossbarPort>,
+        outputs: &BTreeSet<CrossbarPort>,
         tick: Tick,
     ) -> Vec<Match> {
-        let mut proposed: BTreeMap<Way, BTreeMap<Way, (u8, WayIn)>> = BTreeMap::new();
+        let mut proposed: BTreeMap<CrossbarPort, BTreeMap<CrossbarPort, (u8, CrossbarInput)>> = BTreeMap::new();
         for input in inputs {
-            let mut way = self.way_in(*input).clone();
-            let able = |output: &Way| !self.lanes_to(*input, *output, tick).is_empty();
+            let mut crossbar_port = self.crossbar_input(*input).clone();
+            let able = |output: &CrossbarPort| !self.lanes_to(*input, *output, tick).is_empty();
             let among = outputs.iter().copied().filter(able);
-            let Some(output) = self.next_output(*input, &mut way.outputs, among) else { continue };
+            let Some(output) = self.next_output(*input, &mut crossbar_port.outputs, among) else { continue };
             let lanes = self.lanes_to(*input, output, tick).into_iter().collect();
-            let lane = self.next_lane(*input, &mut way.chooser, &lanes);
+            let lane = self.next_lane(*input, &mut crossbar_port.chooser, &lanes);
             let lane = lane.expect("lanes in turn, of which one can send");
-            proposed.entry(output).or_default().insert(*input, (lane, way));
+            proposed.entry(output).or_default().insert(*input, (lane, crossbar_port));
         }
-        let accepted = |(output, mut inputs): (Way, BTreeMap<Way, (u8, WayIn)>)| {
-            let way = &self.outputs[output.channel.index()].ways[usize::from(output.number)];
-            let Granting::Inputs(pointer) = way else { panic!("it takes ways in in turn") };
+        let accepted = |(output, mut inputs): (CrossbarPort, BTreeMap<CrossbarPort, (u8, CrossbarInput)>)| {
+            let crossbar_port = &self.outputs[output.channel.index()].crossbar_ports[usize::from(output.number)];
+            let Granting::Inputs(pointer) = crossbar_port else { panic!("it takes ways in in turn") };
             let (input, after) = self.first_input(output, *pointer, inputs.keys())?;
-            let (lane, way_in) = inputs.remove(&input)?;
-            Some(Match { input, output, lane, after: (way_in, Granting::Inputs(after)) })
+            let (lane, crossbar_input) = inputs.remove(&input)?;
+            Some(Match { input, output, lane, after: (crossbar_input, Granting::Inputs(after)) })
         };
         proposed.into_iter().filter_map(accepted).collect()
     }
 
     // Helpers of both kinds of matching.
 
-    fn way_in(&self, input: Way) -> &WayIn {
-        &self.input(input.channel).ways[usize::from(input.number)]
+    fn crossbar_input(&self, input: CrossbarPort) -> &CrossbarInput {
+        &self.input(input.channel).crossbar_ports[usize::from(input.number)]
     }
 
     /// Returns the first of some crossbar outputs in round robin, and advances the pointer of the
     /// input.
     fn next_output(
         &self,
-        input: Way,
+        input: CrossbarPort,
         turn: &mut RoundRobin,
-        outputs: impl Iterator<Item = Way>,
-    ) -> Option<Way> {
+        outputs: impl Iterator<Item = CrossbarPort>,
+    ) -> Option<CrossbarPort> {
         let speedup = usize::from(self.lane_plan.output_speedup);
-        let number = |output: Way| {
+        let number = |output: CrossbarPort| {
             let port = usize::from(self.plan.ends(output.channel).source.port);
             port * speedup + usize::from(output.number)
         };
-        let numbered: BTreeMap<usize, Way> =
+        let numbered: BTreeMap<usize, CrossbarPort> =
             outputs.map(|output| (number(output), output)).collect();
         let count = self.ports(self.plan.ends(input.channel).target.node) * speedup;
         let next = turn.first(count, |number| numbered.contains_key(&number))?;
@@ -239,14 +239,14 @@ impl Simulation {
         Some(numbered[&next])
     }
 
-    fn number_of_input(&self, input: Way) -> usize {
+    fn number_of_input(&self, input: CrossbarPort) -> usize {
         let port = usize::from(self.plan.ends(input.channel).target.port);
         port * usize::from(self.lane_plan.input_speedup) + usize::from(input.number)
     }
 
     /// Returns the lane chosen by the arbiter of a crossbar input among some, and records that it
     /// sends.
-    fn next_lane(&self, input: Way, chooser: &mut Chooser, lanes: &BTreeSet<u8>) -> Option<u8> {
+    fn next_lane(&self, input: CrossbarPort, chooser: &mut Chooser, lanes: &BTreeSet<u8>) -> Option<u8> {
         let head =
             |lane| lanes.contains(&lane).then(|| self.head_at_input(input.channel, lane, chooser));
         let candidates: Vec<Option<Head>> = (0..self.plan.lanes.count).map(head).collect();
@@ -262,7 +262,7 @@ impl Simulation {
         self.head_of(&first, arbiter.is_by_packet())
     }
 
-    fn lanes_to(&self, input: Way, output: Way, tick: Tick) -> Vec<u8> {
+    fn lanes_to(&self, input: CrossbarPort, output: CrossbarPort, tick: Tick) -> Vec<u8> {
         let is_of = |lane: &u8| lane % self.lane_plan.input_speedup == input.number;
         let can_send = |lane: &u8| self.can_be_matched(input.channel, *lane, tick) == Some(output);
         (0..self.plan.lanes.count).filter(is_of).filter(can_send).collect()
@@ -270,14 +270,14 @@ impl Simulation {
 
     /// Returns the crossbar output that a lane can send to. With arbitration by the packet there is
     /// none while another lane of its input, or of that output, is in the middle of a packet.
-    fn can_be_matched(&self, input: ChannelId, lane: u8, tick: Tick) -> Option<Way> {
+    fn can_be_matched(&self, input: ChannelId, lane: u8, tick: Tick) -> Option<CrossbarPort> {
         let channel = self.can_cross(input, lane, tick)?;
         let hold = self.input(input).lane(lane).holds?;
-        let output = Way { channel, number: hold.lane % self.lane_plan.output_speedup };
-        let way_in = Way { channel: input, number: lane % self.lane_plan.input_speedup };
-        let granting = &self.outputs[channel.index()].ways[usize::from(output.number)];
+        let output = CrossbarPort { channel, number: hold.lane % self.lane_plan.output_speedup };
+        let crossbar_input = CrossbarPort { channel: input, number: lane % self.lane_plan.input_speedup };
+        let granting = &self.outputs[channel.index()].crossbar_ports[usize::from(output.number)];
         let is_open =
-            self.way_in(way_in).chooser.is_open_to(lane) && granting.is_open_to(hold.lane);
+            self.crossbar_input(crossbar_input).chooser.is_open_to(lane) && granting.is_open_to(hold.lane);
         is_open.then_some(output)
     }
 }

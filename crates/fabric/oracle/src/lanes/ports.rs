@@ -28,14 +28,14 @@ pub(crate) struct BufferedFlit {
 pub(crate) struct Input {
     pub(crate) lanes: Vec<InputLane>,
     /// Crossbar inputs of the port, with a multiplexed crossbar.
-    pub(crate) ways: Vec<WayIn>,
+    pub(crate) crossbar_ports: Vec<CrossbarInput>,
     /// Fill of all lanes times time, from the start of the run to the last change, in flit ps.
     occupancy_flit_ps: u128,
     changed: Time,
 }
 
 #[derive(Clone, Debug)]
-pub(crate) struct WayIn {
+pub(crate) struct CrossbarInput {
     /// Arbiter among the lanes of the crossbar input.
     pub(crate) chooser: Chooser,
     /// Round-robin pointer: the last crossbar output matched with it, if outputs are taken in round
@@ -88,11 +88,11 @@ impl InputLane {
 }
 
 impl Input {
-    pub(crate) fn new(lanes: &LanePlan, ways: u8, arbiter: &Scheduler) -> Self {
-        let way = WayIn { chooser: Chooser::new(arbiter, lanes), outputs: RoundRobin::default() };
+    pub(crate) fn new(lanes: &LanePlan, crossbar_ports: u8, arbiter: &Scheduler) -> Self {
+        let crossbar_port = CrossbarInput { chooser: Chooser::new(arbiter, lanes), outputs: RoundRobin::default() };
         Self {
             lanes: vec![InputLane::default(); lanes.count.into()],
-            ways: vec![way; ways.into()],
+            crossbar_ports: vec![crossbar_port; crossbar_ports.into()],
             occupancy_flit_ps: 0,
             changed: Time::ZERO,
         }
@@ -102,9 +102,9 @@ impl Input {
         &self.lanes[usize::from(lane)]
     }
 
-    pub(crate) fn way_of(&mut self, lane: u8) -> &mut WayIn {
-        let ways = self.ways.len();
-        &mut self.ways[usize::from(lane) % ways]
+    pub(crate) fn crossbar_port_of(&mut self, lane: u8) -> &mut CrossbarInput {
+        let crossbar_ports = self.crossbar_ports.len();
+        &mut self.crossbar_ports[usize::from(lane) % crossbar_ports]
     }
 
     pub(crate) fn lane_mut(&mut self, lane: u8) -> &mut InputLane {
@@ -158,7 +158,7 @@ pub(crate) struct Output {
     /// Virtual-channel allocation: round-robin pointer over lanes.
     pub(crate) lane_pointer: RoundRobin,
     /// Switch allocation: arbitration of each crossbar output to this channel.
-    pub(crate) ways: Vec<Granting>,
+    pub(crate) crossbar_ports: Vec<Granting>,
     /// Whether VC allocation left a head without a lane only for lack of credits.
     pub(crate) is_short: bool,
     /// Whether only a lack of credits kept flits from crossing, if credits are consumed at the
@@ -256,7 +256,7 @@ impl Output {
     /// arbitrate by lane; `depths` are the sizes of the lane buffers at the other end, if it has
     /// any.
     pub(crate) fn new(
-        (lanes, ways): (&LanePlan, u8),
+        (lanes, crossbar_ports): (&LanePlan, u8),
         levels: usize,
         (arbiter, crossbar): (&Scheduler, Option<&Scheduler>),
         depths: Option<&[u32]>,
@@ -279,9 +279,9 @@ impl Output {
             chooser: Chooser::new(arbiter, lanes),
             head_pointers: vec![RoundRobin::default(); levels],
             lane_pointer: RoundRobin::default(),
-            ways: vec![
+            crossbar_ports: vec![
                 crossbar.map_or(Granting::Inputs(RoundRobin::default()), by_lane);
-                ways.into()
+                crossbar_ports.into()
             ],
             is_short: false,
             is_unpaid: false,
@@ -297,9 +297,9 @@ impl Output {
         &mut self.lanes[usize::from(lane)]
     }
 
-    pub(crate) fn way_of(&mut self, lane: u8) -> &mut Granting {
-        let ways = self.ways.len();
-        &mut self.ways[usize::from(lane) % ways]
+    pub(crate) fn crossbar_port_of(&mut self, lane: u8) -> &mut Granting {
+        let crossbar_ports = self.crossbar_ports.len();
+        &mut self.crossbar_ports[usize::from(lane) % crossbar_ports]
     }
 
     /// Returns the number of flits in the output lanes.
