@@ -35,8 +35,8 @@ impl Network {
             Crossbar::Multiplexed if self.switches.outputs.is_some() => {
                 self.allocate_by_lane(layout, tick);
             }
-            Crossbar::Multiplexed if self.switches.ways.is_some() => {
-                self.allocate_by_ways(layout, tick);
+            Crossbar::Multiplexed if self.switches.crossbar_ports.is_some() => {
+                self.allocate_crossbar_ports(layout, tick);
             }
             Crossbar::Multiplexed => self.allocate_switches(layout, tick),
             Crossbar::Full => self.traverse_all(layout, tick),

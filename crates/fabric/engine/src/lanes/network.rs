@@ -383,132 +383,133 @@ impl Network {
 }
 
 // Multiplexed crossbars with round-robin allocation of crossbar ports: switches with speedup, and
-// allocators other than the maximal one ([`Allocator`]). A *way* is one of several crossbar ports
-// that a switch port has under speedup.
+// allocators other than the maximal one ([`Allocator`]). Under speedup a switch port has several
+// crossbar ports.
 //
 // ```text
-//   port p   way 0 ◄ lanes 0 2 4 ...    way p s      ┐ propose    a way out keeps the nearest to its
-//            way 1 ◄ lanes 1 3 5 ...    way p s + 1  ┴─────────►  pointer; the allocator may iterate
+//   port p   input 0 ◄ lanes 0 2 4 ...  input p s      ┐ propose    an output keeps the nearest to its
+//            input 1 ◄ lanes 1 3 5 ...  input p s + 1  ┴─────────►  pointer; the allocator may iterate
 // ```
 //
-// Ways are numbered within a switch, from its first port on. Switches of any size use the same
+// Crossbar ports are numbered within a switch, from its first port on. Switches of any size use the same
 // code, because speed matters less for these allocators.
 //
 // Source: McKeown 1999, section III; `docs/concepts/routers.md` defines the matching.
 
 /// Crossbar ports of all switches, for round-robin allocation.
 #[derive(Clone, Debug)]
-pub(crate) struct Ways {
+pub(crate) struct CrossbarPorts {
     allocator: Allocator,
-    /// Input and output speedup: ways of a port into and out of the crossbar.
+    /// Input and output speedup: crossbar inputs and outputs of a port.
     speedups: [usize; 2],
-    /// Lanes by way of a port into the crossbar.
+    /// Lanes by crossbar input of a port.
     lanes: Vec<u16>,
-    /// By way in, of all switches.
-    inputs: Vec<WayIn>,
-    /// By way out, of all switches: the way in that follows the last one matched.
+    /// By crossbar input, of all switches.
+    inputs: Vec<CrossbarInput>,
+    /// By crossbar output, of all switches: the crossbar input that follows the last one matched.
     pointers: Vec<u16>,
-    matching: WayMatching,
+    matching: CrossbarMatching,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct WayIn {
+struct CrossbarInput {
     /// Lanes that follow the last one sent.
     after: u16,
-    /// Way out of the switch that follows the last one matched.
+    /// Crossbar output of the switch that follows the last one matched.
     pointer: u16,
 }
 
 #[derive(Clone, Debug, Default)]
-struct WayMatching {
-    /// Unmatched ways in that can send, in order.
+struct CrossbarMatching {
+    /// Unmatched crossbar inputs that can send, in order.
     inputs: Vec<Able>,
-    outputs: Vec<WayOut>,
+    outputs: Vec<CrossbarOutput>,
 }
 
-/// A way in with lanes that can send.
+/// A crossbar input with lanes that can send.
 #[derive(Clone, Copy, Debug)]
 struct Able {
-    way: usize,
+    crossbar_port: usize,
     lanes: u16,
-    /// The only way out that it requests, for input-first allocators.
+    /// The only crossbar output that it requests, for input-first allocators.
     proposed: Option<usize>,
 }
 
-/// A way out of the crossbar that is being matched.
+/// A crossbar output that is being matched.
 #[derive(Clone, Copy, Debug, Default)]
-struct WayOut {
+struct CrossbarOutput {
     is_matched: bool,
     granted: Option<Grant>,
 }
 
-/// A grant of a way out; the one nearer to the pointer compares as less.
+/// A grant of a crossbar output; the one nearer to the pointer compares as less.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 struct Grant {
-    /// Round-robin distance of the way in from the pointer.
+    /// Round-robin distance of the crossbar input from the pointer.
     distance: usize,
-    way: usize,
+    crossbar_port: usize,
 }
 
-impl WayOut {
-    fn granted_way(&self) -> Option<usize> {
-        self.granted.map(|granted| granted.way)
+impl CrossbarOutput {
+    fn granted_input(&self) -> Option<usize> {
+        self.granted.map(|granted| granted.crossbar_port)
     }
 }
 
-impl Ways {
-    /// Returns the ways of `ports` ports, or `None` if the plan needs no round-robin allocation.
+impl CrossbarPorts {
+    /// Returns the crossbar ports of `ports` ports, or `None` if the plan needs no round-robin
+    /// allocation.
     pub(crate) fn new(lanes: &PipelinePlan, ports: usize) -> Option<Self> {
         if !lanes.takes_turns() {
             return None;
         }
         let speedups = [lanes.input_speedup, lanes.output_speedup].map(usize::from);
         let [into, out] = speedups;
-        let of_way =
-            |way: usize| (way..LANES).step_by(into).fold(0, |lanes, lane| lanes | 1 << lane);
+        let of_crossbar_port =
+            |crossbar_port: usize| (crossbar_port..LANES).step_by(into).fold(0, |lanes, lane| lanes | 1 << lane);
         Some(Self {
             allocator: lanes.allocator,
             speedups,
-            lanes: (0..into).map(of_way).collect(),
-            inputs: vec![WayIn { after: u16::MAX, pointer: 0 }; ports * into],
+            lanes: (0..into).map(of_crossbar_port).collect(),
+            inputs: vec![CrossbarInput { after: u16::MAX, pointer: 0 }; ports * into],
             pointers: vec![0; ports * out],
-            matching: WayMatching::default(),
+            matching: CrossbarMatching::default(),
         })
     }
 }
 
-/// Returns the round-robin distance of a way from a pointer, modulo `count`.
-const fn distance(way: usize, pointer: u16, count: usize) -> usize {
+/// Returns the round-robin distance of a crossbar port from a pointer, modulo `count`.
+const fn distance(crossbar_port: usize, pointer: u16, count: usize) -> usize {
     let pointer = pointer as usize;
-    if way < pointer { way + count - pointer } else { way - pointer }
+    if crossbar_port < pointer { crossbar_port + count - pointer } else { crossbar_port - pointer }
 }
 
 impl Network {
     /// Allocates the multiplexed crossbars of all switches with lanes that may cross.
-    pub(crate) fn allocate_by_ways(&mut self, layout: &Layout, tick: u64) {
+    pub(crate) fn allocate_crossbar_ports(&mut self, layout: &Layout, tick: u64) {
         let narrow = |network: &mut Self, first: usize, inputs: u64, tick: u64| {
-            let mut ways = network.switches.ways.take().expect("ways are taken in turn");
-            ways.matching.inputs.clear();
-            network.gather_ways(first, first, inputs, &mut ways);
-            network.match_ways(first, &mut ways, tick);
-            network.switches.ways = Some(ways);
+            let mut crossbar_ports = network.switches.crossbar_ports.take().expect("ways are taken in turn");
+            crossbar_ports.matching.inputs.clear();
+            network.gather_crossbar_inputs(first, first, inputs, &mut crossbar_ports);
+            network.match_crossbar_ports(first, &mut crossbar_ports, tick);
+            network.switches.crossbar_ports = Some(crossbar_ports);
         };
         let wide = |network: &mut Self, word: usize, span: usize, tick: u64| {
-            let mut ways = network.switches.ways.take().expect("ways are taken in turn");
-            ways.matching.inputs.clear();
+            let mut crossbar_ports = network.switches.crossbar_ports.take().expect("ways are taken in turn");
+            crossbar_ports.matching.inputs.clear();
             for place in word..word + span.div_ceil(64) {
                 let ports = network.switches.crossing.take(place);
-                network.gather_ways(word * 64, place * 64, ports, &mut ways);
+                network.gather_crossbar_inputs(word * 64, place * 64, ports, &mut crossbar_ports);
             }
-            network.match_ways(word * 64, &mut ways, tick);
-            network.switches.ways = Some(ways);
+            network.match_crossbar_ports(word * 64, &mut crossbar_ports, tick);
+            network.switches.crossbar_ports = Some(crossbar_ports);
         };
         self.each_switch(layout, tick, narrow, wide);
     }
 
-    /// Collects the ways in that can send, of the ports in the word `ports` from port `base` on.
-    /// `first` is the first port of their switch.
-    fn gather_ways(&mut self, first: usize, base: usize, ports: u64, ways: &mut Ways) {
+    /// Collects the crossbar inputs that can send, of the ports in the word `ports` from port `base`
+    /// on. `first` is the first port of their switch.
+    fn gather_crossbar_inputs(&mut self, first: usize, base: usize, ports: u64, crossbar_ports: &mut CrossbarPorts) {
         for port in members(ports).map(|port| base + port) {
             let able = self.switches.port(port).can_cross();
             if able == 0 {
@@ -516,104 +517,104 @@ impl Network {
             }
             // Unmatched ports are tried again in the next tick.
             self.switches.crossing.insert(port);
-            for (number, of_way) in ways.lanes.iter().enumerate() {
-                let (way, lanes) = ((port - first) * ways.speedups[0] + number, able & of_way);
+            for (number, of_crossbar_port) in crossbar_ports.lanes.iter().enumerate() {
+                let (crossbar_port, lanes) = ((port - first) * crossbar_ports.speedups[0] + number, able & of_crossbar_port);
                 if lanes != 0 {
-                    ways.matching.inputs.push(Able { way, lanes, proposed: None });
+                    crossbar_ports.matching.inputs.push(Able { crossbar_port, lanes, proposed: None });
                 }
             }
         }
     }
 
-    /// Matches the collected ways of the switch whose first port is `first`.
-    fn match_ways(&mut self, first: usize, ways: &mut Ways, tick: u64) {
-        let [_, out] = ways.speedups;
+    /// Matches the collected crossbar inputs of the switch whose first port is `first`.
+    fn match_crossbar_ports(&mut self, first: usize, crossbar_ports: &mut CrossbarPorts, tick: u64) {
+        let [_, out] = crossbar_ports.speedups;
         let span = usize::from(self.switches.port(first).span);
-        ways.matching.outputs.clear();
-        ways.matching.outputs.resize(span * out, WayOut::default());
+        crossbar_ports.matching.outputs.clear();
+        crossbar_ports.matching.outputs.resize(span * out, CrossbarOutput::default());
         let mut iteration = 0;
-        while iteration < ways.allocator.iterations() && !ways.matching.inputs.is_empty() {
-            self.propose(first, ways);
-            if !self.accept_ways(first, ways, iteration, tick) {
+        while iteration < crossbar_ports.allocator.iterations() && !crossbar_ports.matching.inputs.is_empty() {
+            self.propose(first, crossbar_ports);
+            if !self.accept_grants(first, crossbar_ports, iteration, tick) {
                 break;
             }
             iteration += 1;
         }
     }
 
-    /// Grants, for every unmatched way out, the requesting way in nearest to its pointer. With
-    /// input-first allocators, each way in requests only one way out.
-    fn propose(&self, first: usize, ways: &mut Ways) {
-        let [into, out] = ways.speedups;
-        let WayMatching { inputs, outputs } = &mut ways.matching;
+    /// Grants, for every unmatched crossbar output, the requesting crossbar input nearest to its
+    /// pointer. With input-first allocators, each crossbar input requests only one crossbar output.
+    fn propose(&self, first: usize, crossbar_ports: &mut CrossbarPorts) {
+        let [into, out] = crossbar_ports.speedups;
+        let CrossbarMatching { inputs, outputs } = &mut crossbar_ports.matching;
         let inputs_of_switch = outputs.len() / out * into;
         for able in inputs.iter_mut() {
-            let to = |lane| self.way_out(first + able.way / into, lane, out);
-            if ways.allocator.is_input_first() {
-                let pointer = ways.inputs[first * into + able.way].pointer;
-                let open = lanes_of(able.lanes).map(to).filter(|way| !outputs[*way].is_matched);
-                able.proposed = open.min_by_key(|way| distance(*way, pointer, outputs.len()));
+            let to = |lane| self.crossbar_output(first + able.crossbar_port / into, lane, out);
+            if crossbar_ports.allocator.is_input_first() {
+                let pointer = crossbar_ports.inputs[first * into + able.crossbar_port].pointer;
+                let open = lanes_of(able.lanes).map(to).filter(|crossbar_port| !outputs[*crossbar_port].is_matched);
+                able.proposed = open.min_by_key(|crossbar_port| distance(*crossbar_port, pointer, outputs.len()));
             }
             for lane in lanes_of(able.lanes) {
                 let output = to(lane);
-                if outputs[output].is_matched || able.proposed.is_some_and(|way| way != output) {
+                if outputs[output].is_matched || able.proposed.is_some_and(|crossbar_port| crossbar_port != output) {
                     continue;
                 }
-                let pointer = ways.pointers[first * out + output];
-                let distance = distance(able.way, pointer, inputs_of_switch);
+                let pointer = crossbar_ports.pointers[first * out + output];
+                let distance = distance(able.crossbar_port, pointer, inputs_of_switch);
                 let granted = &mut outputs[output].granted;
-                let grant = Grant { distance, way: able.way };
+                let grant = Grant { distance, crossbar_port: able.crossbar_port };
                 *granted = Some(granted.map_or(grant, |other| grant.min(other)));
             }
         }
     }
 
-    /// Matches every granted way in with one of its granting ways out. Returns whether there was
-    /// any.
-    fn accept_ways(&mut self, first: usize, ways: &mut Ways, iteration: u32, tick: u64) -> bool {
-        let [into, out] = ways.speedups;
-        let mut inputs = std::mem::take(&mut ways.matching.inputs);
+    /// Matches every granted crossbar input with one of its granting crossbar outputs. Returns
+    /// whether there was any.
+    fn accept_grants(&mut self, first: usize, crossbar_ports: &mut CrossbarPorts, iteration: u32, tick: u64) -> bool {
+        let [into, out] = crossbar_ports.speedups;
+        let mut inputs = std::mem::take(&mut crossbar_ports.matching.inputs);
         let before = inputs.len();
         inputs.retain(|able| {
-            let port = first + able.way / into;
-            let outputs = &mut ways.matching.outputs;
-            let state = &mut ways.inputs[first * into + able.way];
+            let port = first + able.crossbar_port / into;
+            let outputs = &mut crossbar_ports.matching.outputs;
+            let state = &mut crossbar_ports.inputs[first * into + able.crossbar_port];
             let grants = |lane: &usize| {
-                let to = self.way_out(port, *lane, out);
-                outputs[to].granted_way() == Some(able.way)
-                    && able.proposed.is_none_or(|way| way == to)
+                let to = self.crossbar_output(port, *lane, out);
+                outputs[to].granted_input() == Some(able.crossbar_port)
+                    && able.proposed.is_none_or(|crossbar_port| crossbar_port == to)
             };
             let mut granted = set_of(lanes_of(able.lanes).filter(grants));
             if granted == 0 {
                 return true;
             }
-            if ways.allocator.takes_outputs_in_turn() {
-                let to = |lane: usize| self.way_out(port, lane, out);
-                let from_pointer = |way: &usize| distance(*way, state.pointer, outputs.len());
+            if crossbar_ports.allocator.takes_outputs_in_turn() {
+                let to = |lane: usize| self.crossbar_output(port, lane, out);
+                let from_pointer = |crossbar_port: &usize| distance(*crossbar_port, state.pointer, outputs.len());
                 let next = lanes_of(granted).map(to).min_by_key(from_pointer);
                 granted = set_of(lanes_of(granted).filter(|lane| Some(to(*lane)) == next));
             }
             let lane = round_robin(granted, &mut state.after);
-            let output = self.way_out(port, lane, out);
+            let output = self.crossbar_output(port, lane, out);
             outputs[output].is_matched = true;
-            if ways.allocator.moves_in(iteration) {
-                let after = |way: usize| u16::try_from(way + 1).expect("ways have 16 bits");
+            if crossbar_ports.allocator.moves_in(iteration) {
+                let after = |crossbar_port: usize| u16::try_from(crossbar_port + 1).expect("ways have 16 bits");
                 state.pointer = after(output);
-                ways.pointers[first * out + output] = after(able.way);
+                crossbar_ports.pointers[first * out + output] = after(able.crossbar_port);
             }
             self.traverse_switch(port, lane, tick);
             false
         });
-        for output in &mut ways.matching.outputs {
+        for output in &mut crossbar_ports.matching.outputs {
             output.granted = None;
         }
         let any = inputs.len() < before;
-        ways.matching.inputs = inputs;
+        crossbar_ports.matching.inputs = inputs;
         any
     }
 
-    /// Returns the way out, by its number in the switch, that a lane of a port can send to.
-    fn way_out(&self, port: usize, lane: usize, speedup: usize) -> usize {
+    /// Returns the crossbar output, by its number in the switch, that a lane of a port can send to.
+    fn crossbar_output(&self, port: usize, lane: usize, speedup: usize) -> usize {
         let to = usize::from(self.buffers.lane(port << SHIFT | lane).out);
         (to >> SHIFT) * speedup + number_of(to) % speedup
     }

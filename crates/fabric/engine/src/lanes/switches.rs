@@ -9,7 +9,7 @@ use crate::lanes::arbiters::Arbiters;
 use crate::lanes::buffers::Buffers;
 use crate::lanes::layout::{LANES, Layout, NONE, SHIFT, bit_of, lanes_of, round_robin};
 use crate::lanes::links::Links;
-use crate::lanes::network::Ways;
+use crate::lanes::network::CrossbarPorts;
 use crate::lanes::ring::Ring;
 use gingham_fairq::Head;
 use gingham_net::{PipelinePlan, Plan};
@@ -29,7 +29,7 @@ pub(crate) struct Switches {
     /// Arbiters of crossbar outputs, if they arbitrate among lanes.
     pub(crate) outputs: Option<OutputArbiters>,
     /// Crossbar ports, for round-robin allocation.
-    pub(crate) ways: Option<Ways>,
+    pub(crate) crossbar_ports: Option<CrossbarPorts>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -102,7 +102,7 @@ impl Switches {
             routing_cycles: lanes.routing_cycles.into(),
             arbiters: Arbiters::new(&lanes.crossbar_input, plan, lanes, ports.len()),
             outputs: OutputArbiters::new(plan, lanes, ports.len()),
-            ways: Ways::new(lanes, ports.len()),
+            crossbar_ports: CrossbarPorts::new(lanes, ports.len()),
             ports,
         }
     }
