@@ -441,7 +441,7 @@ impl<S: Numbered> Sender<S> {
         if self.markers.are_due() || self.sizes.are_due() {
             return self.now;
         }
-        let at = self.markers.marker_at().min(self.presence.look_at());
+        let at = self.markers.marker_at().min(self.presence.check_at());
         self.paced_until().into_iter().chain(self.sizes.next_at()).fold(at, Instant::min)
     }
 
@@ -593,12 +593,12 @@ impl<S: Numbered> Sender<S> {
     }
 
     fn advance_open(&mut self, now: Instant) {
-        let look_at = self.presence.look_at();
-        if look_at <= now || look_at > now.after(self.options.markers.pause_max()) {
+        let check_at = self.presence.check_at();
+        if check_at <= now || check_at > now.after(self.options.markers.pause_max()) {
             self.look(now);
         }
         if self.sizes.next_at().is_some_and(|at| at <= now) {
-            self.look_at_sizes(now);
+            self.check_sizes(now);
         }
         if self.markers.marker_at() <= now {
             self.mark_by_time(now);
@@ -607,12 +607,12 @@ impl<S: Numbered> Sender<S> {
 
     /// Checks every channel, once in a marker interval.
     fn look(&mut self, now: Instant) {
-        self.presence.begin_look(now, self.look_pause());
+        self.presence.begin_check(now, self.check_pause());
         self.check(now);
         if !self.is_open() {
             return;
         }
-        self.schedule.look_at_rounds(now);
+        self.schedule.check_rounds(now);
         self.wake_if_unanswered(now);
         self.let_go(now);
         for channel in 0..self.schedule.channels() {
@@ -631,13 +631,13 @@ impl<S: Numbered> Sender<S> {
                 self.presence.announce_departure(channel, self.carrying());
             }
         }
-        self.look_at_sizes(now);
+        self.check_sizes(now);
         self.announce_targets();
     }
 
     /// Returns the time to the next check of the channels: during a rest, until unanswered markers
     /// are answered.
-    fn look_pause(&self) -> Duration {
+    fn check_pause(&self) -> Duration {
         let pause = self.markers.pause();
         if !self.markers.are_due() && !self.presence.is_asking() {
             return pause;
@@ -671,7 +671,7 @@ impl<S: Numbered> Sender<S> {
     fn end_rest(&mut self, now: Instant) {
         self.markers.end_rest(now);
         self.markers.mark(now, self.marked());
-        self.presence.look_by(now.after(self.markers.pause()));
+        self.presence.check_by(now.after(self.markers.pause()));
     }
 
     /// Returns the channels that get markers: those that are in or are to come in.
@@ -702,7 +702,7 @@ impl<S: Numbered> Sender<S> {
             gap.is_zero() || marked_at(channel).is_none_or(|at| at.after(gap) <= now)
         };
         self.markers.mark(now, marked & channels_where(self.schedule.channels(), is_due));
-        self.presence.look_by(now.after(self.look_pause()));
+        self.presence.check_by(now.after(self.check_pause()));
     }
 
     /// Whether everything sent on active channels is accounted for, none waits for credit, and
@@ -908,14 +908,14 @@ impl<S: Numbered> Sender<S> {
     }
 
     /// Checks the size search of every active channel.
-    fn look_at_sizes(&mut self, now: Instant) {
-        if !self.sizes.begin_look(now) {
+    fn check_sizes(&mut self, now: Instant) {
+        if !self.sizes.begin_check(now) {
             return;
         }
         for channel in 0..self.schedule.channels() {
             let is_used = self.is_open() && self.carries(channel);
             let probe_takes = is_used.then(|| self.presence.probe_takes(channel));
-            let look = self.sizes.look_at(now, channel, probe_takes);
+            let look = self.sizes.check_channel(now, channel, probe_takes);
             if look.asks {
                 self.markers.ask(1 << channel);
             }

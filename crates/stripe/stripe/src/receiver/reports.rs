@@ -207,7 +207,7 @@ impl Reports {
             arrivals.reported_at = arrivals.reported_at.min(now);
             arrivals.report.received_at = arrivals.report.received_at.min(now);
         }
-        self.look_at_times(now);
+        self.check_times(now);
     }
 
     /// Records a marker on its arrival, ahead of buffered packets.
@@ -226,19 +226,19 @@ impl Reports {
     /// Returns the next channel with a due report.
     pub(super) fn next_due(&mut self, now: Instant) -> Option<usize> {
         if self.earliest.is_some_and(|earliest| earliest <= now) {
-            self.look_at_times(now);
+            self.check_times(now);
         }
         self.due &= first_channels(self.channels.len());
         let channel = take_lowest(&mut self.due)?;
         let arrivals = &mut self.channels[channel];
         (arrivals.reported_at, arrivals.report_at) = (now, None);
         arrivals.unreported_packets = 0;
-        self.look_at_times(now);
+        self.check_times(now);
         Some(channel)
     }
 
     /// Updates the channels that are due by time, and the time of the next.
-    fn look_at_times(&mut self, now: Instant) {
+    fn check_times(&mut self, now: Instant) {
         self.earliest = None;
         for (channel, arrivals) in self.channels.iter().enumerate() {
             match arrivals.report_at {

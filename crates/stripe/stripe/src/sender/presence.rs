@@ -87,7 +87,7 @@ pub(super) struct Presence {
     announcing: ChannelSet,
     watches: Vec<Watch>,
     /// Time of the next check of the channels.
-    look_at: Instant,
+    check_at: Instant,
 }
 
 impl Presence {
@@ -103,7 +103,7 @@ impl Presence {
             probe_interval_max: options.probe_interval_max,
             announcing: 0,
             watches,
-            look_at: Instant::ORIGIN,
+            check_at: Instant::ORIGIN,
         }
     }
 
@@ -153,13 +153,13 @@ impl Presence {
         self.watches[channel].marked_at
     }
 
-    pub(super) const fn look_at(&self) -> Instant {
-        self.look_at
+    pub(super) const fn check_at(&self) -> Instant {
+        self.check_at
     }
 
     /// Moves the next check forward to `at`, if it is later.
-    pub(super) fn look_by(&mut self, at: Instant) {
-        self.look_at = self.look_at.min(at);
+    pub(super) fn check_by(&mut self, at: Instant) {
+        self.check_at = self.check_at.min(at);
     }
 
     /// Whether a departure has not been acknowledged.
@@ -208,7 +208,7 @@ impl Presence {
 
     /// Begins an epoch with all present channels.
     pub(super) fn restart(&mut self, now: Instant) {
-        (self.announcing, self.look_at) = (0, now);
+        (self.announcing, self.check_at) = (0, now);
         for watch in &mut self.watches {
             let life = if watch.life == Life::Dead { Life::Alive } else { watch.life };
             *watch = Watch { life, round_trip: watch.round_trip, ..Watch::default() };
@@ -228,14 +228,14 @@ impl Presence {
 
     /// Begins a check of the channels; the next is due after `pause`. The delay of a late check
     /// does not count as silence.
-    pub(super) fn begin_look(&mut self, now: Instant, pause: Duration) {
+    pub(super) fn begin_check(&mut self, now: Instant, pause: Duration) {
         let late_max = self.interval.max(self.silence.unwrap_or_default() / LATE_SHARE);
-        let in_time = self.look_at.after(late_max).nanoseconds();
+        let in_time = self.check_at.after(late_max).nanoseconds();
         let late = Duration::from_nanos(now.nanoseconds().saturating_sub(in_time));
         for watch in &mut self.watches {
             watch.unanswered_since = watch.unanswered_since.map(|since| since.after(late).min(now));
         }
-        self.look_at = now.after(pause);
+        self.check_at = now.after(pause);
     }
 
     /// Restores the invariants: known channels, no time after `now`, bounded intervals.
@@ -401,7 +401,7 @@ pub(super) fn nanoseconds(span: Duration) -> u32 {
 }
 
 #[cfg(test)]
-crate::corruption::corrupt!(Presence: announcing, look_at, watches);
+crate::corruption::corrupt!(Presence: announcing, check_at, watches);
 #[cfg(test)]
 crate::corruption::corrupt!(
     Watch: life, unanswered_since, marked_at, round_trip, since, died_at, probe_at, pause, left, announce_on

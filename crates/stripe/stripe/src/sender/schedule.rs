@@ -357,7 +357,7 @@ impl<S: Numbered> Schedule<S> {
     }
 
     /// Measures the rate of rounds.
-    pub(super) fn look_at_rounds(&mut self, now: Instant) {
+    pub(super) fn check_rounds(&mut self, now: Instant) {
         self.passing.look(now, self.scheduler.round());
     }
 

@@ -363,7 +363,7 @@ impl Sizes {
     }
 
     /// Begins a check of all channels; returns false if sizes are configured.
-    pub(super) fn begin_look(&mut self, now: Instant) -> bool {
+    pub(super) fn begin_check(&mut self, now: Instant) -> bool {
         self.next_at = self.plan.map(|plan| now.after(plan.raise));
         self.plan.is_some()
     }
@@ -371,7 +371,7 @@ impl Sizes {
     /// Checks a channel: makes a probe due, or finds that the base does not pass. `probe_takes` is
     /// the wait for an answer (`PROBE_TIMER`, RFC 8899, section 5.1.1), or none if the channel is
     /// out.
-    pub(super) fn look_at(
+    pub(super) fn check_channel(
         &mut self,
         now: Instant,
         channel: usize,
