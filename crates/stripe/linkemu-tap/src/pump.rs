@@ -25,7 +25,7 @@ use std::io;
 use std::os::fd::AsFd;
 
 /// Interval of checks that the namespaces still exist.
-const LOOK: Span = Span::from_ns(200_000_000);
+const CHECK_INTERVAL: Span = Span::from_ns(200_000_000);
 /// Maximum frames read from one end before the other is served.
 const FRAMES_A_TURN: usize = 64;
 /// Read buffer in bytes, longer than any frame: an MTU of 65,535 and the Ethernet header.
@@ -96,7 +96,7 @@ struct Pump {
 
 impl Pump {
     fn run(&mut self) -> io::Result<Reason> {
-        let mut look_at = Time::ZERO + LOOK;
+        let mut check_at = Time::ZERO + CHECK_INTERVAL;
         loop {
             for direction in [0, 1] {
                 if let Some(reason) = self.deliver(direction) {
@@ -110,13 +110,13 @@ impl Pump {
                 return Ok(reason);
             }
             let now = self.clock.now();
-            if now >= look_at {
-                look_at = now + LOOK;
+            if now >= check_at {
+                check_at = now + CHECK_INTERVAL;
                 if let Some(tap) = self.taps.iter().find(|tap| !tap.is_there()) {
                     return Ok(format!("the namespace {} is gone", tap.end.namespace));
                 }
             }
-            self.wait(look_at)?;
+            self.wait(check_at)?;
         }
     }
 
@@ -168,9 +168,9 @@ impl Pump {
         Ok(None)
     }
 
-    fn wait(&self, look_at: Time) -> io::Result<()> {
+    fn wait(&self, check_at: Time) -> io::Result<()> {
         let arrivals = self.ways.iter().filter_map(Way::next_arrival);
-        let until = arrivals.min().map_or(look_at, |at| at.min(look_at));
+        let until = arrivals.min().map_or(check_at, |at| at.min(check_at));
         let left_ps = until.as_ps().saturating_sub(self.clock.now().as_ps());
         let left = std::time::Duration::from_nanos(left_ps.div_ceil(1_000));
         let on = |fd| PollFd::new(fd, PollFlags::POLLIN);

@@ -36,7 +36,7 @@ const WAIT: Duration = Duration::from_secs(10);
 const DATAGRAMS_MAX: usize = 64;
 /// Interval of checks that the interface exists: a connecting end retries after five seconds at
 /// most.
-const LOOK_EVERY: Duration = Duration::from_secs(1);
+const CHECK_EVERY: Duration = Duration::from_secs(1);
 
 #[derive(Debug)]
 pub(crate) struct Listener {
@@ -44,7 +44,7 @@ pub(crate) struct Listener {
     /// `None` while the interface is gone.
     socket: Option<Socket>,
     acceptor: Acceptor,
-    look_at: Instant,
+    check_at: Instant,
     /// Channels served, one bit each.
     channels: u64,
     /// Oldest first.
@@ -65,17 +65,17 @@ impl Listener {
         let TcpEnd::Listens(_) = plan.end else { return Ok(None) };
         let socket = opener.map_or_else(|| plan.open(), |one| one.open(Opening::Waits))?;
         let (socket, candidates) = (Some(socket.into()), Vec::new());
-        let (plan, look_at) = (plan.clone(), Instant::ORIGIN);
+        let (plan, check_at) = (plan.clone(), Instant::ORIGIN);
         let acceptor = Acceptor::default();
-        Ok(Some(Self { plan, socket, acceptor, look_at, channels: 0, candidates }))
+        Ok(Some(Self { plan, socket, acceptor, check_at, channels: 0, candidates }))
     }
 
     /// Whether a new socket is needed: the interface is gone, and another of that name may exist.
     pub(crate) fn is_lost(&mut self, now: Instant) -> bool {
-        if self.look_at().is_none_or(|look_at| now < look_at) {
+        if self.check_at().is_none_or(|check_at| now < check_at) {
             return false;
         }
-        self.look_at = now.after(LOOK_EVERY);
+        self.check_at = now.after(CHECK_EVERY);
         // A socket bound to an interface that is gone has no device name.
         self.socket = self.socket.take().filter(|socket| socket.device().is_ok());
         self.socket.is_none()
@@ -87,12 +87,12 @@ impl Listener {
 
     /// Returns the time of the next timeout.
     pub(crate) fn next_at(&self) -> Option<Instant> {
-        self.look_at().into_iter().chain(self.acceptor.next_at()).min()
+        self.check_at().into_iter().chain(self.acceptor.next_at()).min()
     }
 
     /// Returns the time of the next check of the interface.
-    fn look_at(&self) -> Option<Instant> {
-        self.plan.interface.as_ref().map(|_| self.look_at)
+    fn check_at(&self) -> Option<Instant> {
+        self.plan.interface.as_ref().map(|_| self.check_at)
     }
 
     /// Whether a channel with this plan is served here.
