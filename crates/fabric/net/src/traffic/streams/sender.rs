@@ -97,7 +97,7 @@ impl Sender {
         };
         let (plan, held) = (plan.clone(), Span::ZERO);
         let mut sender = Self { stream, plan, cursor, ahead: None, held, crash, drawn: None };
-        sender.ahead = sender.look_ahead();
+        sender.ahead = sender.next_ahead();
         sender
     }
 
@@ -124,7 +124,7 @@ impl Sender {
     /// Draws the next message. Panics if there is none.
     pub(in crate::traffic) fn draw(&mut self) -> Draft {
         let Ahead { payload_bytes, frame, .. } = self.ahead.expect("there is a next message");
-        self.ahead = self.look_ahead();
+        self.ahead = self.next_ahead();
         let is_last = self.ahead.is_none();
         self.drawn = Some(StreamPart { stream: self.stream, frame, is_last });
         Draft { destination: self.plan.destination, payload_bytes }
@@ -134,7 +134,7 @@ impl Sender {
         self.drawn
     }
 
-    fn look_ahead(&mut self) -> Option<Ahead> {
+    fn next_ahead(&mut self) -> Option<Ahead> {
         match (&mut self.cursor, &*self.plan.data) {
             (Cursor::Frames(frames), _) => frames.next(),
             (Cursor::OnOff { clock, end }, DataPlan::OnOff(of)) => {
