@@ -59,7 +59,7 @@ impl ComponentSearch<'_> {
             match self.graph.after(vertex).get(next) {
                 Some(&successor) => {
                     self.path.push((vertex, next + 1));
-                    self.look_at(vertex, successor);
+                    self.visit(vertex, successor);
                 }
                 None => self.leave(vertex),
             }
@@ -74,7 +74,7 @@ impl ComponentSearch<'_> {
         self.path.push((vertex, 0));
     }
 
-    fn look_at(&mut self, vertex: VertexId, successor: VertexId) {
+    fn visit(&mut self, vertex: VertexId, successor: VertexId) {
         if self.found[successor.index()] == UNSEEN {
             self.enter(successor);
         } else if self.components.of[successor.index()] == UNSEEN {

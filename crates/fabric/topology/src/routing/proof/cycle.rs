@@ -114,7 +114,7 @@ pub fn cycle_witnesses<'a>(
     let mut witnesses = vec![None; cycle.len()];
     let mut by_hosts = vec![None; cycle.len()];
     let backpressured = BackpressuredHosts::new(fabric, &graph, routes);
-    let mut look_at = |laned: &LanedWalk<'_>| {
+    let mut visit = |laned: &LanedWalk<'_>| {
         backpressured.turns(fabric, &graph, routes, laned, |sender, held, wanted| {
             for held in held.each() {
                 if let Some(&index) = place.get(&held)
@@ -130,7 +130,7 @@ pub fn cycle_witnesses<'a>(
             }
         });
     };
-    routes.walk_all(fabric, &graph, &mut look_at);
+    routes.walk_all(fabric, &graph, &mut visit);
     by_hosts.into_iter().zip(witnesses).map(|(hosts, any)| hosts.or(any)).collect()
 }
 
