@@ -39,9 +39,9 @@ impl Allowed {
         )
     }
 
-    fn of(told: impl Iterator<Item = (usize, Vec<Prefix>)>) -> Self {
+    fn of(listed: impl Iterator<Item = (usize, Vec<Prefix>)>) -> Self {
         let mut owners = None;
-        for (place, prefixes) in told {
+        for (place, prefixes) in listed {
             let owners = owners.get_or_insert_with(JointPrefixMap::new);
             for prefix in prefixes {
                 owners.insert(prefix.network().net(), place);

@@ -73,15 +73,15 @@ pub(crate) fn status(
     watches: bool,
 ) -> Result<(), Problem> {
     loop {
-        let mut told = Vec::new();
+        let mut statuses = Vec::new();
         each(bundles, runtime, |path, stream| {
-            told.push(status_of(path, stream)?);
+            statuses.push(status_of(path, stream)?);
             Ok(())
         })?;
         let text = if is_json {
-            serde_json::to_string(&told).expect("numbers and names")
+            serde_json::to_string(&statuses).expect("numbers and names")
         } else {
-            told.iter().map(table::of).collect::<Vec<_>>().join("\n\n")
+            statuses.iter().map(table::of).collect::<Vec<_>>().join("\n\n")
         };
         print(&if watches && !is_json { format!("{CLEAR}{text}") } else { text });
         if !watches {

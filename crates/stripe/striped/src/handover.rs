@@ -90,14 +90,14 @@ mod tests {
     use gingham_stripe_crypt::PrivateKey;
 
     use super::*;
-    use crate::peer::told;
+    use crate::peer::peer_plan;
 
     #[test]
     fn what_is_taken_is_what_was_passed() -> io::Result<()> {
         let private: PrivateKey = "07".repeat(32).parse().expect("a key");
         let key = |digits: &str| digits.repeat(32).parse::<PresharedKey>().expect("a key");
         for keys in [vec![], vec![None], vec![Some(key("0a")), None, Some(key("ff"))]] {
-            let peer = |key: &Option<_>| told(&private, private.public(), key.clone());
+            let peer = |key: &Option<_>| peer_plan(&private, private.public(), key.clone());
             let peers: Vec<_> = keys.iter().map(peer).collect();
             for text in ["", "\n\nname = \"b\"\n", &"x".repeat(1 << 20)] {
                 let passed = pass(text, &peers)?;

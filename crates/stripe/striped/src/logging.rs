@@ -73,9 +73,9 @@ impl LogOptions {
             |value: Option<clap::builder::PossibleValue>| value?.get_name().to_owned().into();
         let level: Option<String> = name(self.log_level.and_then(|one| one.to_possible_value()));
         let format: Option<String> = name(self.log_format.and_then(|one| one.to_possible_value()));
-        let told = [("--log-level", level), ("--log-format", format)];
-        let told = told.into_iter().filter_map(|(option, value)| Some([option.into(), value?]));
-        told.flatten().collect()
+        let options = [("--log-level", level), ("--log-format", format)];
+        let options = options.into_iter().filter_map(|(option, value)| Some([option.into(), value?]));
+        options.flatten().collect()
     }
 
     /// Starts logging with these options, and the file's settings for those not given.

@@ -56,7 +56,7 @@ struct Look {
 /// Counter whose growth is logged.
 #[derive(Clone, Copy, Debug, Default)]
 struct Growing {
-    told: u64,
+    logged: u64,
     limit: Limit,
 }
 
@@ -64,11 +64,11 @@ impl Growing {
     /// If the counter has grown and the limit allows an event, returns the growth since the last
     /// event and the number of events suppressed.
     fn growth(&mut self, now: Instant, count: u64) -> Option<(u64, u64)> {
-        if count <= self.told {
+        if count <= self.logged {
             return None;
         }
         let suppressed = self.limit.pass(now)?;
-        Some((count - replace(&mut self.told, count), suppressed))
+        Some((count - replace(&mut self.logged, count), suppressed))
     }
 }
 
@@ -205,7 +205,7 @@ impl Look {
         let (counts, size) = (end.counts(id), end.size(id));
         if is_in != self.is_in {
             (self.is_in, self.since) = (is_in, now);
-            self.tell_state(now, end, (peer, id));
+            self.log_state(now, end, (peer, id));
         }
         let longest_bytes = size.longest_bytes;
         let is_found = size.state == SizeState::SearchComplete && is_in;
@@ -228,7 +228,7 @@ impl Look {
         }
     }
 
-    fn tell_state(&mut self, now: Instant, end: &End, (peer, id): (usize, usize)) {
+    fn log_state(&mut self, now: Instant, end: &End, (peer, id): (usize, usize)) {
         if self.is_in {
             if let Some(suppressed) = self.came.pass(now) {
                 let remote = end.remote(id).map(tracing::field::display);

@@ -188,8 +188,8 @@ mod tests {
 
     #[test]
     fn who_asks_for_the_status_gives_where_it_is_to_go() -> io::Result<()> {
-        let ((monitor, other), (asking, told)) = (OrderLine::pair()?, line::pair()?);
-        monitor.order(&Order::Status(told))?;
+        let ((monitor, other), (asking, reader)) = (OrderLine::pair()?, line::pair()?);
+        monitor.order(&Order::Status(reader))?;
         let order = OrderLine::of(other).next_order()?;
         let Some(Order::Status(to)) = order else { panic!("{order:?}") };
         rustix::io::write(&to, b"{}")?;

@@ -23,7 +23,7 @@ pub(crate) fn load(source: &Source<Config>) -> Result<Vec<PeerPlan>, InputError>
         return Err(missing("peer", example));
     }
     let private: PrivateKey = key::read(&source.path_of(private_key), KEYGEN)
-        .map_err(|told| source.refuse("private-key", told))?;
+        .map_err(|message| source.refuse("private-key", message))?;
     check_alike(source)?;
     check_allowed(source)?;
     (0..peers.list.len()).map(|number| plan(source, number, &private)).collect()
@@ -44,12 +44,12 @@ fn plan(
     }
     let preshared = table.preshared_key.as_ref().map(|file| {
         key::read(&source.path_of(file), "(umask 077; openssl rand -hex 32) >")
-            .map_err(|told| refuse("preshared-key", told))
+            .map_err(|message| refuse("preshared-key", message))
     });
-    Ok(told(private, public, preshared.transpose()?))
+    Ok(peer_plan(private, public, preshared.transpose()?))
 }
 
-pub(crate) fn told(
+pub(crate) fn peer_plan(
     private: &PrivateKey,
     peer: PublicKey,
     preshared: Option<PresharedKey>,

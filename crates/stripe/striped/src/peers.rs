@@ -256,7 +256,7 @@ impl Peers {
             }
             let table = config.peers.list.get(number).zip(self.private.as_ref());
             let peer =
-                table.map(|(table, private)| peer::told(private, table.public_key.0, preshared));
+                table.map(|(table, private)| peer::peer_plan(private, table.public_key.0, preshared));
             refused.extend(self.begin(config, number, peer, line).err());
         }
         if refused.is_empty() { Ok(()) } else { Err(refused.join("; ")) }
@@ -266,9 +266,9 @@ impl Peers {
     fn forget_others(&mut self, preshared: &[Option<PresharedKey>]) {
         for place in 0..self.queues.0.len() {
             let number = self.places.iter().position(|one| *one == place);
-            let told = number.map(|number| preshared.get(number).and_then(Option::as_ref));
+            let preshared_key = number.map(|number| preshared.get(number).and_then(Option::as_ref));
             let Some(peer) = self.queues.at(place) else { continue };
-            if told == Some(peer.preshared.as_ref()) {
+            if preshared_key == Some(peer.preshared.as_ref()) {
                 continue;
             }
             info!(peer = peer.name, "the peer is there no longer");

@@ -200,7 +200,7 @@ pub(crate) fn files(config: &Config) -> Vec<File> {
 }
 
 /// Returns the quota settings of a channel, for comparison.
-fn told(channel: &Channel) -> String {
+fn settings(channel: &Channel) -> String {
     let Channel { quota, quota_period, quota_day, .. } = channel;
     format!("{quota:?} {quota_period:?} {quota_day:?}")
 }
@@ -208,11 +208,11 @@ fn told(channel: &Channel) -> String {
 /// Returns the first quota key that has changed. Records are opened at the start; a quota may only
 /// disappear together with its channel.
 pub(crate) fn changed(was: &Config, is: &Config) -> Option<String> {
-    let of = |at: &ChannelAt<'_>| (line_of(at.channel), told(at.channel));
+    let of = |at: &ChannelAt<'_>| (line_of(at.channel), settings(at.channel));
     let before: BTreeMap<_, _> = was.channels_at().map(|at| of(&at)).collect();
     is.channels_at().find_map(|at| {
-        let (line, told) = of(&at);
-        let is_same = before.get(&line).map_or(at.channel.quota.is_none(), |one| *one == told);
+        let (line, settings) = of(&at);
+        let is_same = before.get(&line).map_or(at.channel.quota.is_none(), |one| *one == settings);
         (!is_same).then(|| at.key("quota"))
     })
 }
@@ -250,7 +250,7 @@ pub(crate) fn check(source: &Source<Config>) -> Result<(), InputError> {
         }
         check_period(channel).or_else(|(key, message)| refuse(key, message))?;
         if let Some(other) = lines.insert(line_of(channel), at.clone())
-            && told(other.channel) != told(channel)
+            && settings(other.channel) != settings(channel)
         {
             let message = format!(
                 "{other} has the same local address, and a line has one quota: give it in both"

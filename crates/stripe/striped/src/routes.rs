@@ -62,8 +62,8 @@ pub(crate) struct RoutePlan {
 impl RoutePlan {
     pub(crate) fn of(config: &Config) -> Self {
         // Learned addresses get no rule; their datagrams are recognised only by the mark.
-        let told = config.channels_at().filter(|at| at.channel.has_remote());
-        let mut remotes: Vec<_> = told.filter_map(|at| at.channel.remote()).collect();
+        let with_remotes = config.channels_at().filter(|at| at.channel.has_remote());
+        let mut remotes: Vec<_> = with_remotes.filter_map(|at| at.channel.remote()).collect();
         remotes.sort_unstable();
         remotes.dedup();
         Self {

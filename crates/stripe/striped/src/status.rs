@@ -195,9 +195,9 @@ impl Status {
         let mut each: Vec<_> = peers.list().map(of_peer).collect();
         // With a single peer, datagrams of unknown origin count as attempts to be that peer.
         if let ([one], Some((_, _, end))) = (&mut each[..], peers.list().next())
-            && let (Some(told), Some(counts)) = (&mut one.handshakes, end.handshakes())
+            && let (Some(handshakes), Some(counts)) = (&mut one.handshakes, end.handshakes())
         {
-            told.discards = discards(&counts.discards.with(&strangers.discards));
+            handshakes.discards = discards(&counts.discards.with(&strangers.discards));
         }
         let up_ns = now().nanoseconds().saturating_sub(parts.began_at.nanoseconds());
         Self {

@@ -37,7 +37,7 @@ impl Service {
         let Some(every) = self.every.filter(|_| self.next_at <= now) else { return false };
         self.next_at = now.after(every);
         if is_alive {
-            tell(&[NotifyState::Watchdog]);
+            notify(&[NotifyState::Watchdog]);
         }
         true
     }
@@ -46,20 +46,20 @@ impl Service {
 pub(super) fn ready(bundles: &[Bundle]) {
     let names: Vec<_> = bundles.iter().map(|one| one.config().name.as_str()).collect();
     let status = format!("carries {}", names.join(", "));
-    tell(&[NotifyState::Ready, NotifyState::Status(&status)]);
+    notify(&[NotifyState::Ready, NotifyState::Status(&status)]);
 }
 
 pub(super) fn reloading() {
     if let Ok(time) = NotifyState::monotonic_usec_now() {
-        tell(&[NotifyState::Reloading, time]);
+        notify(&[NotifyState::Reloading, time]);
     }
 }
 
 pub(super) fn stopping() {
-    tell(&[NotifyState::Stopping]);
+    notify(&[NotifyState::Stopping]);
 }
 
 /// Sends a notification; without systemd this does nothing.
-fn tell(state: &[NotifyState<'_>]) {
+fn notify(state: &[NotifyState<'_>]) {
     let _: io::Result<()> = sd_notify::notify(state);
 }

@@ -184,23 +184,23 @@ mod tests {
     #[test]
     fn a_sender_of_ipv4_hears_how_long_packets_may_be() {
         let packet = v4(17, 0, 1_400);
-        let told = answer(&packet, 1_300).expect("an answer");
-        assert_eq!((told.len(), word(&told, 2)), (576, Some(576)));
-        assert_eq!((told[9], &told[12..20]), (ICMP, &[10, 0, 0, 2, 10, 0, 0, 1][..]));
-        assert_eq!((sum(&[&told[..20]]), sum(&[&told[20..]])), (0xffff, 0xffff));
-        assert_eq!((&told[20..22], word(&told, 26)), (&[3, 4][..], Some(1_300)));
-        assert_eq!(told[28..], packet[..548]);
+        let reply = answer(&packet, 1_300).expect("an answer");
+        assert_eq!((reply.len(), word(&reply, 2)), (576, Some(576)));
+        assert_eq!((reply[9], &reply[12..20]), (ICMP, &[10, 0, 0, 2, 10, 0, 0, 1][..]));
+        assert_eq!((sum(&[&reply[..20]]), sum(&[&reply[20..]])), (0xffff, 0xffff));
+        assert_eq!((&reply[20..22], word(&reply, 26)), (&[3, 4][..], Some(1_300)));
+        assert_eq!(reply[28..], packet[..548]);
     }
 
     #[test]
     fn a_sender_of_ipv6_hears_how_long_packets_may_be() {
         let packet = v6(17, 0, 1_400);
-        let told = answer(&packet, 1_300).expect("an answer");
-        assert_eq!((told.len(), word(&told, 4)), (1_280, Some(1_240)));
-        assert_eq!((&told[8..24], &told[24..40]), (&[0x20; 16][..], &[0xfd; 16][..]));
-        assert_eq!(sum(&[&told[8..40], &[4, 216, 0, 58], &told[40..]]), 0xffff);
-        assert_eq!((&told[40..42], &told[44..48]), (&[2, 0][..], &1_300_u32.to_be_bytes()[..]));
-        assert_eq!(told[48..], packet[..1_232]);
+        let reply = answer(&packet, 1_300).expect("an answer");
+        assert_eq!((reply.len(), word(&reply, 4)), (1_280, Some(1_240)));
+        assert_eq!((&reply[8..24], &reply[24..40]), (&[0x20; 16][..], &[0xfd; 16][..]));
+        assert_eq!(sum(&[&reply[8..40], &[4, 216, 0, 58], &reply[40..]]), 0xffff);
+        assert_eq!((&reply[40..42], &reply[44..48]), (&[2, 0][..], &1_300_u32.to_be_bytes()[..]));
+        assert_eq!(reply[48..], packet[..1_232]);
         // No sender goes below 1,280 bytes.
         assert_eq!(answer(&packet, 1_279), None);
     }

@@ -163,7 +163,7 @@ mod tests {
 
     #[test]
     fn rules_stand_in_the_order_in_which_they_hold() {
-        let told: Vec<_> = rules(&plan(), AddressFamily::Inet)
+        let found: Vec<_> = rules(&plan(), AddressFamily::Inet)
             .iter()
             .map(|rule| {
                 assert!(is_ours(rule));
@@ -181,7 +181,7 @@ mod tests {
             (104, RuleAction::ToTable, 0, Some(MAIN)),
             (105, RuleAction::ToTable, 0, Some(7)),
         ];
-        assert_eq!(told, expected);
+        assert_eq!(found, expected);
         // The family has no remotes.
         assert_eq!(rules(&plan(), AddressFamily::Inet6).len(), 4);
         let without = RoutePlan { prefixes: Vec::new(), ..plan() };
@@ -197,8 +197,8 @@ mod tests {
                 _ => None,
             })
         };
-        let told: Vec<_> = all.iter().filter_map(suppressed).collect();
-        assert_eq!(told, [16, 0]);
+        let found: Vec<_> = all.iter().filter_map(suppressed).collect();
+        assert_eq!(found, [16, 0]);
     }
 
     #[test]
