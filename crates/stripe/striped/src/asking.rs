@@ -85,7 +85,7 @@ impl Asking {
     }
 
     /// Queues a request whose reply is ignored.
-    pub(crate) fn tell(&self, request: Request) {
+    pub(crate) fn queue_request(&self, request: Request) {
         let mut state = self.state();
         state.waiting.push_back(request);
         self.go_on(&mut state);
@@ -234,7 +234,7 @@ mod tests {
         assert_eq!([1, 2, 3].map(|channel| kind(&asking, channel)), [NOT_YET; 3]);
         answer(&monitor, 1, Ok(Some(socket())));
         asking.receive_reply();
-        asking.tell(Request::SetMtu(1_400));
+        asking.queue_request(Request::SetMtu(1_400));
         asking.forget();
         answer(&monitor, 2, Ok(Some(socket())));
         assert_eq!([2, 1].map(|channel| kind(&asking, channel)), [NOT_YET; 2]);
@@ -253,7 +253,7 @@ mod tests {
     #[test]
     fn an_answer_that_is_waited_for_is_the_own() {
         let (monitor, asking) = pair();
-        asking.tell(Request::SetMtu(1_400));
+        asking.queue_request(Request::SetMtu(1_400));
         let error = asking.socket(7, Opening::Waits).expect_err("nobody answers");
         assert_eq!(error.raw_os_error(), Some(Errno::ETIMEDOUT as i32));
         assert_eq!(monitor.next_request().expect("open"), Some(Request::SetMtu(1_400)));

@@ -213,7 +213,7 @@ impl Tunnel {
             self.mtu = mtu;
             info!(mtu, "the interface takes packets of another length");
             // If the monitor cannot set it, packets that are too long still get an ICMP error.
-            self.line.tell(Request::SetMtu(mtu.into()));
+            self.line.queue_request(Request::SetMtu(mtu.into()));
         }
     }
 
