@@ -49,13 +49,13 @@ pub(super) fn entry(source: &ScenarioSource, longest_bytes: u32) -> Result<Entry
 /// Rejects keys that only flow queues support if the entry is a FIFO.
 fn check_fifo(source: &ScenarioSource) -> Result<(), InputError> {
     let (entry, usual) = (&source.scenario.entry, Entry::default());
-    let told = [
+    let changed = [
         ("entry.target", entry.target != usual.target),
         ("entry.interval", entry.interval != usual.interval),
         ("entry.flows", entry.flows != usual.flows),
         ("entry.ecn", entry.ecn != usual.ecn),
     ];
-    match told.iter().find(|(_, told)| *told) {
+    match changed.iter().find(|(_, changed)| *changed) {
         None => Ok(()),
         Some((key, _)) => Err(source.refuse(
             key,

@@ -50,8 +50,8 @@ impl Delays {
     /// needs 100 / (100 - p) packets.
     pub(crate) fn percentile_ns(&self, percentile: f64) -> Option<u64> {
         let packets = real(u128::from(self.histogram.len()));
-        let told = packets * (100.0 - percentile) >= 100.0 - 1e-4;
+        let is_known = packets * (100.0 - percentile) >= 100.0 - 1e-4;
         let value = || self.histogram.value_at_quantile(percentile / 100.0).min(self.longest_ns);
-        told.then(value)
+        is_known.then(value)
     }
 }

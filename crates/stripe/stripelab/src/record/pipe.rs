@@ -81,11 +81,11 @@ pub(super) fn record(compiled: &Compiled, engine: &Engine) -> Record {
 
 fn percentiles(compiled: &Compiled, engine: &Engine) -> Vec<PercentileSummary> {
     let delays = &engine.meter().delays;
-    let told = |percentile: &f64| {
+    let summary = |percentile: &f64| {
         let delay_ns = delays.percentile_ns(*percentile)?;
         Some(PercentileSummary { percentile: *percentile, delay_ns })
     };
-    compiled.plan.percentiles.iter().filter_map(told).collect()
+    compiled.plan.percentiles.iter().filter_map(summary).collect()
 }
 
 fn most(numbers: impl Iterator<Item = u64>) -> u64 {

@@ -122,8 +122,8 @@ impl Source {
     /// Returns when to check a transport's timer, unless an early enough check is scheduled.
     pub(crate) fn take_timer(&mut self, now: Time) -> Option<Time> {
         let at = self.transport.as_ref()?.timeout_at()?;
-        let told = self.timer_at.is_some_and(|told| told > now && told <= at);
-        (!told).then(|| {
+        let is_scheduled = self.timer_at.is_some_and(|due| due > now && due <= at);
+        (!is_scheduled).then(|| {
             self.timer_at = Some(at);
             at
         })
