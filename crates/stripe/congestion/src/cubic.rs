@@ -304,7 +304,7 @@ mod tests {
         assert_eq!([0, 1, 7, 8, 26, 27, 1 << 120].map(cube_root), [0, 1, 1, 2, 2, 3, 1 << 40]);
     }
 
-    fn told(now_ns: u64, acked: u64, lost: u64, delivered: u64, prior: u64) -> Acknowledged {
+    fn acknowledgement(now_ns: u64, acked: u64, lost: u64, delivered: u64, prior: u64) -> Acknowledged {
         Acknowledged {
             now_ns,
             acknowledged_bytes: acked,
@@ -329,11 +329,11 @@ mod tests {
     #[test]
     fn a_round_trip_of_losses_is_one_reduction() {
         let mut cubic = avoiding();
-        cubic.acknowledged(&told(1, 0, PACKET, 500_000, 400_000));
+        cubic.acknowledged(&acknowledgement(1, 0, PACKET, 500_000, 400_000));
         assert_eq!((cubic.cwnd, cubic.w_max), (70 * PACKET, 100 * PACKET));
-        cubic.acknowledged(&told(2, 0, PACKET, 500_000, 499_999));
+        cubic.acknowledged(&acknowledgement(2, 0, PACKET, 500_000, 499_999));
         assert_eq!(cubic.cwnd, 70 * PACKET);
-        cubic.acknowledged(&told(3, 0, PACKET, 570_000, 500_000));
+        cubic.acknowledged(&acknowledgement(3, 0, PACKET, 570_000, 500_000));
         assert_eq!((cubic.cwnd, cubic.w_max), (49 * PACKET, 59_500));
     }
 
@@ -342,13 +342,13 @@ mod tests {
     #[test]
     fn where_reno_is_faster_it_is_as_fast() {
         let mut cubic = avoiding();
-        cubic.acknowledged(&told(1, 0, PACKET, 500_000, 400_000));
+        cubic.acknowledged(&acknowledgement(1, 0, PACKET, 500_000, 400_000));
         cubic.limited_until_delivered = Some(u64::MAX);
         let mut now_ns = 1;
         for round in 0..17 {
             now_ns += 5_000_000;
             let delivered = 570_000 + round * 70_000;
-            cubic.acknowledged(&told(now_ns, cubic.cwnd, 0, delivered, delivered - 70_000));
+            cubic.acknowledged(&acknowledgement(now_ns, cubic.cwnd, 0, delivered, delivered - 70_000));
         }
         // A remainder of one division is for another window than the next.
         assert!((78_999..=79_000).contains(&cubic.cwnd), "{}", cubic.cwnd);
@@ -360,20 +360,20 @@ mod tests {
     #[test]
     fn a_window_that_is_not_used_does_not_grow() {
         let mut cubic = avoiding();
-        cubic.acknowledged(&told(1, 0, PACKET, 500_000, 400_000));
+        cubic.acknowledged(&acknowledgement(1, 0, PACKET, 500_000, 400_000));
         cubic.limited_until_delivered = Some(u64::MAX);
-        cubic.acknowledged(&told(SECOND / 10, PACKET, 0, 500_000, 500_000));
+        cubic.acknowledged(&acknowledgement(SECOND / 10, PACKET, 0, 500_000, 500_000));
         let begun = cubic.cwnd;
         cubic.limited_until_delivered = None;
         for tenth in 2..=31 {
             let delivered = 500_000 + tenth * PACKET;
-            let mut little = told(tenth * SECOND / 10, PACKET, 0, delivered, delivered - PACKET);
+            let mut little = acknowledgement(tenth * SECOND / 10, PACKET, 0, delivered, delivered - PACKET);
             little.prior_in_flight_bytes = PACKET;
             cubic.acknowledged(&little);
         }
         assert_eq!(cubic.cwnd, begun);
         cubic.limited_until_delivered = Some(u64::MAX);
-        cubic.acknowledged(&told(31 * SECOND / 10, 70 * PACKET, 0, 700_000, 600_000));
+        cubic.acknowledged(&acknowledgement(31 * SECOND / 10, 70 * PACKET, 0, 700_000, 600_000));
         assert!(cubic.cwnd < 71 * PACKET, "{}", cubic.cwnd);
     }
 }

@@ -89,10 +89,10 @@ impl Bbr {
     }
 }
 
-/// After an event on path `told`, one of several with a common clock, takes the step that is due on
+/// After an event on path `path_index`, one of several with a common clock, takes the step that is due on
 /// all of them. Paths that are out are not waited for.
-pub fn keep_time(now_ns: u64, told: usize, paths: &mut [Path], is_in: impl Fn(usize) -> bool) {
-    let Some(first) = paths.get_mut(told).and_then(Path::bbr_mut) else { return };
+pub fn keep_time(now_ns: u64, path_index: usize, paths: &mut [Path], is_in: impl Fn(usize) -> bool) {
+    let Some(first) = paths.get_mut(path_index).and_then(Path::bbr_mut) else { return };
     let (state, announced_step) = (first.state, first.announced_step);
     let step = match announced_step {
         Some(step @ (Step::Refill | Step::ProbeRtt)) => step,

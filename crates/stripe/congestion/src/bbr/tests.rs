@@ -158,7 +158,7 @@ fn what_the_source_limits_does_not_end_startup() {
 /// this ends Startup at the end of the round, app-limited or not. Five do not.
 #[test]
 fn losses_told_six_times_in_a_round_end_startup() {
-    for (told, expected) in [(5, State::Startup), (6, State::Drain)] {
+    for (reports, expected) in [(5, State::Startup), (6, State::Drain)] {
         let mut trace = Trace::new();
         trace.rounds(2, 5_000_000);
         let begun = trace.delivered;
@@ -170,12 +170,12 @@ fn losses_told_six_times_in_a_round_end_startup() {
             in_flight: 250_000,
             is_app_limited: true,
         };
-        for _ in 1..told {
+        for _ in 1..reports {
             trace.acknowledge(begun - 1, losing);
             assert_eq!(trace.bbr.state, State::Startup);
         }
         trace.round(losing);
-        assert_eq!(trace.bbr.state, expected, "{told}");
+        assert_eq!(trace.bbr.state, expected, "{reports}");
         if expected == State::Drain {
             assert_eq!(trace.bbr.bounds.inflight_longterm, 100_000, "what a round trip delivered");
         }

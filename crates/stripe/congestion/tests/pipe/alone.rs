@@ -72,9 +72,9 @@ fn short_queues_cost_the_draft_its_headroom() {
 #[test]
 fn less_headroom_fills_pipes_with_short_queues() {
     for (megabits, delay_ms, queue_bytes) in SHORT {
-        for (seed, told_each_ns) in [(1, None), (2, Some(20 * MILLISECOND))] {
+        for (seed, report_interval_ns) in [(1, None), (2, Some(20 * MILLISECOND))] {
             let mut pipe = Pipe::new(megabits, delay_ms, queue_bytes);
-            (pipe.seed, pipe.told_each_ns) = (seed, told_each_ns);
+            (pipe.seed, pipe.report_interval_ns) = (seed, report_interval_ns);
             let sim = alone(pipe, bbr_with_headroom(seed, 50), 8 * SECOND);
             let carried = share(&sim, 0, 3 * SECOND, 8 * SECOND);
             assert!(carried >= 0.94, "{megabits} Mbit/s, {delay_ms} ms, seed {seed}: {carried}");

@@ -34,7 +34,7 @@ pub(crate) struct Pipe {
     /// Maximum extra delay of a packet, without reordering.
     pub(crate) jitter_ns: u64,
     /// Interval of loss reports; `None` reports losses at once.
-    pub(crate) told_each_ns: Option<u64>,
+    pub(crate) report_interval_ns: Option<u64>,
     /// Interval at which senders check for permission to send; 0 for at once.
     pub(crate) wake_ns: u64,
     pub(crate) burst_ns: u64,
@@ -49,7 +49,7 @@ impl Pipe {
             queue_bytes,
             lost_millionths: 0,
             jitter_ns: 0,
-            told_each_ns: None,
+            report_interval_ns: None,
             wake_ns: 0,
             burst_ns: MILLISECOND,
             seed: 1,
@@ -96,8 +96,8 @@ pub(crate) struct Flow {
     back: VecDeque<(u64, Acknowledgement)>,
     received_packets: u64,
     expected: u64,
-    told_lost: u64,
-    next_told_ns: u64,
+    reported_lost: u64,
+    next_report_ns: u64,
     unacknowledged: u64,
     acknowledge_ns: u64,
     last_received_ns: u64,
@@ -183,8 +183,8 @@ impl Sim {
             back: VecDeque::new(),
             received_packets: 0,
             expected: 0,
-            told_lost: 0,
-            next_told_ns: 0,
+            reported_lost: 0,
+            next_report_ns: 0,
             unacknowledged: 0,
             acknowledge_ns: u64::MAX,
             last_received_ns: 0,
@@ -333,13 +333,13 @@ impl Sim {
 
     fn acknowledge(&mut self, index: usize) {
         let (now_ns, delay_ns) = (self.now_ns, self.pipe.delay_ns);
-        let told_each_ns = self.pipe.told_each_ns;
+        let report_interval_ns = self.pipe.report_interval_ns;
         let flow = &mut self.flows[index];
-        if told_each_ns.is_none_or(|_| now_ns >= flow.next_told_ns) {
-            flow.told_lost = flow.expected - flow.received_packets;
-            flow.next_told_ns = now_ns + told_each_ns.unwrap_or(0);
+        if report_interval_ns.is_none_or(|_| now_ns >= flow.next_report_ns) {
+            flow.reported_lost = flow.expected - flow.received_packets;
+            flow.next_report_ns = now_ns + report_interval_ns.unwrap_or(0);
         }
-        let accounted = flow.received_packets + flow.told_lost;
+        let accounted = flow.received_packets + flow.reported_lost;
         let said = Acknowledgement {
             accounted_packets: accounted,
             accounted_bytes: accounted * PACKET,
@@ -366,7 +366,7 @@ impl Sim {
         let (now_ns, flow) = (self.now_ns, &mut self.flows[index]);
         flow.expected = flow.sent;
         flow.heard_ns = now_ns;
-        flow.next_told_ns = 0;
+        flow.next_report_ns = 0;
         self.acknowledge(index);
     }
 
