@@ -28,7 +28,7 @@ pub struct PausesPlan {
 impl PausesPlan {
     /// Returns the time from a pause request until it takes effect at the sender. `back` is the
     /// channel from the receiver to the sender.
-    pub fn heard_after(&self, back: &ChannelPlan) -> Span {
+    pub fn effect_delay(&self, back: &ChannelPlan) -> Span {
         back.delay + back.bytes.of(self.frame_bytes.into()) + self.answer
     }
 
@@ -40,7 +40,7 @@ impl PausesPlan {
         back: &ChannelPlan,
         [shortest, longest]: [u64; 2],
     ) -> u64 {
-        let within = channel.delay + channel.bytes.of(1) + self.heard_after(back);
+        let within = channel.delay + channel.bytes.of(1) + self.effect_delay(back);
         let rounded = if channel.bytes.is_whole() {
             Span::ZERO
         } else {

@@ -26,7 +26,7 @@ pub(crate) enum Event {
     /// A receiver checks the buffer of a lane, whose fill may have passed a mark.
     Look { channel: ChannelId, lane: u8 },
     /// A pause or resume frame for a lane takes effect at the sender.
-    Heard { channel: ChannelId, lane: u8, is_pause: bool },
+    PauseReceived { channel: ChannelId, lane: u8, is_pause: bool },
     /// Blocks were freed whose update may be lost.
     Freed { channel: ChannelId, lane: u8, blocks: u32 },
     /// A period has passed since an update of credits that was lost.
@@ -59,7 +59,7 @@ impl From<Packed> for Event {
             9 => Self::Look { channel, lane: u8::try_from(rest).expect("lanes are few") },
             10 => {
                 let lane = u8::try_from(rest >> 1).expect("lanes are few");
-                Self::Heard { channel, lane, is_pause: rest & 1 == 1 }
+                Self::PauseReceived { channel, lane, is_pause: rest & 1 == 1 }
             }
             11 => {
                 let lane = u8::try_from(rest >> 28).expect("lanes are few");
@@ -85,7 +85,7 @@ impl From<Event> for Packed {
             Event::Ready { channel, packet } => (READY, channel.index(), packet.index()),
             Event::Released { channel } => (8, channel.index(), 0),
             Event::Look { channel, lane } => (9, channel.index(), lane.into()),
-            Event::Heard { channel, lane, is_pause } => {
+            Event::PauseReceived { channel, lane, is_pause } => {
                 (10, channel.index(), usize::from(lane) << 1 | usize::from(is_pause))
             }
             Event::Freed { channel, lane, blocks } => {
@@ -117,9 +117,9 @@ mod tests {
             Event::Ready { channel: low, packet },
             Event::Released { channel: high },
             Event::Look { channel: low, lane: 15 },
-            Event::Heard { channel: low, lane: 0, is_pause: true },
-            Event::Heard { channel: low, lane: 15, is_pause: false },
-            Event::Heard { channel: low, lane: 15, is_pause: true },
+            Event::PauseReceived { channel: low, lane: 0, is_pause: true },
+            Event::PauseReceived { channel: low, lane: 15, is_pause: false },
+            Event::PauseReceived { channel: low, lane: 15, is_pause: true },
             Event::Freed { channel: low, lane: 0, blocks: 1 << 21 },
             Event::Freed { channel: low, lane: 15, blocks: 1 },
             Event::Repeat { channel: high, lane: 15 },

@@ -237,7 +237,7 @@ impl Network {
         let area = left + present[channel.index()];
         let pauses = self.pauses.as_ref();
         let credit_wait = || (0, self.links.credit_wait_ps(channel, end_ps));
-        let (stops, stopped_ps) = pauses.map_or_else(credit_wait, |of| of.heard(channel, end_ps));
+        let (stops, stopped_ps) = pauses.map_or_else(credit_wait, |of| of.pauses_of(channel, end_ps));
         ChannelCount {
             stops,
             stopped_ps,

@@ -46,7 +46,7 @@ struct LanePause {
 
 /// Pauses of a channel at its sender.
 #[derive(Clone, Copy, Debug, Default)]
-struct Heard {
+struct ReceivedPauses {
     pauses: u64,
     paused_lanes: u32,
     /// Start of the present pause of any lane, in ps.
@@ -59,11 +59,11 @@ pub(crate) struct Pauses {
     plan: PausesPlan,
     lane_count: usize,
     lanes: Vec<LanePause>,
-    heard: Vec<Heard>,
+    received: Vec<ReceivedPauses>,
     /// Buffer size by lane.
     holds_bytes: Vec<u64>,
     /// By channel: delay from a request of the receiver until it takes effect, in ps.
-    heard_after_ps: Vec<u64>,
+    effect_delay_ps: Vec<u64>,
 }
 
 impl LanePause {
@@ -95,15 +95,15 @@ impl Pauses {
         let pauses = packets.pauses.clone()?;
         let lane_count = usize::from(plan.lanes.count);
         let blocks = packets.buffer_blocks[..lane_count].iter();
-        let heard_after =
-            |channel: ChannelId| pauses.heard_after(plan.channel(Fabric::reverse(channel))).as_ps();
+        let effect_delay =
+            |channel: ChannelId| pauses.effect_delay(plan.channel(Fabric::reverse(channel))).as_ps();
         let channels = plan.channels.len();
         Some(Self {
             lane_count,
             lanes: vec![LanePause::default(); channels * lane_count],
-            heard: vec![Heard::default(); channels],
+            received: vec![ReceivedPauses::default(); channels],
             holds_bytes: blocks.map(|of| u64::from(*of) * u64::from(BLOCK_BYTES)).collect(),
-            heard_after_ps: ChannelId::first(channels).map(heard_after).collect(),
+            effect_delay_ps: ChannelId::first(channels).map(effect_delay).collect(),
             plan: pauses,
         })
     }
@@ -160,7 +160,7 @@ impl Pauses {
     pub(crate) fn look(&mut self, channel: ChannelId, lane: u8, clock: &mut Clock) {
         let [pause_bytes, resume_bytes] =
             [&self.plan.pause_bytes, &self.plan.resume_bytes].map(|marks| marks[usize::from(lane)]);
-        let heard_ps = clock.now() + self.heard_after_ps[channel.index()];
+        let received_ps = clock.now() + self.effect_delay_ps[channel.index()];
         let holds_bytes = self.holds_bytes[usize::from(lane)];
         let of = self.lane_mut(channel, lane);
         of.settle(clock.now());
@@ -171,7 +171,7 @@ impl Pauses {
         }
         of.is_asked = is_pause;
         of.in_flight += 1;
-        clock.schedule(heard_ps, Event::Heard { channel, lane, is_pause });
+        clock.schedule(received_ps, Event::PauseReceived { channel, lane, is_pause });
         if is_pause {
             for change in &of.going {
                 clock.schedule(change.time_ps, Event::Look { channel, lane });
@@ -181,20 +181,20 @@ impl Pauses {
 
     /// Applies a pause or resume frame at the sender of a channel. Returns whether the sender
     /// waited for the lane and may go on.
-    pub(crate) fn hear(&mut self, channel: ChannelId, lane: u8, is_pause: bool, now: u64) -> bool {
+    pub(crate) fn receive_pause(&mut self, channel: ChannelId, lane: u8, is_pause: bool, now: u64) -> bool {
         let of = self.lane_mut(channel, lane);
         of.in_flight -= 1;
         debug_assert_ne!(of.is_paused, is_pause, "each request changes the pause state");
         of.is_paused = is_pause;
         let was_awaited = !is_pause && std::mem::take(&mut of.is_awaited);
-        let heard = &mut self.heard[channel.index()];
-        heard.past_ps = heard.paused_ps(now);
-        heard.since_ps = now;
+        let received = &mut self.received[channel.index()];
+        received.past_ps = received.paused_ps(now);
+        received.since_ps = now;
         if is_pause {
-            heard.pauses += 1;
-            heard.paused_lanes += 1;
+            received.pauses += 1;
+            received.paused_lanes += 1;
         } else {
-            heard.paused_lanes -= 1;
+            received.paused_lanes -= 1;
         }
         was_awaited
     }
@@ -226,9 +226,9 @@ impl Pauses {
 
     /// Returns the number of pauses of a channel, and the time, up to `end_ps`, with any lane
     /// paused; in ps.
-    pub(crate) fn heard(&self, channel: ChannelId, end_ps: u64) -> (u64, u64) {
-        let heard = &self.heard[channel.index()];
-        (heard.pauses, heard.paused_ps(end_ps))
+    pub(crate) fn pauses_of(&self, channel: ChannelId, end_ps: u64) -> (u64, u64) {
+        let received = &self.received[channel.index()];
+        (received.pauses, received.paused_ps(end_ps))
     }
 
     /// Whether all buffers of a channel are empty after `end_ps`, and no lane is or will be paused.
@@ -240,7 +240,7 @@ impl Pauses {
     }
 }
 
-impl Heard {
+impl ReceivedPauses {
     fn paused_ps(&self, end_ps: u64) -> u64 {
         self.past_ps + if self.paused_lanes > 0 { end_ps - self.since_ps } else { 0 }
     }
@@ -254,9 +254,9 @@ impl Network {
 
     /// Applies a pause or resume frame at a sender. A host tries to start only if it waits for the
     /// lane; a switch always does.
-    pub(crate) fn hear(&mut self, channel: ChannelId, lane: u8, is_pause: bool, is_host: bool) {
+    pub(crate) fn receive_pause(&mut self, channel: ChannelId, lane: u8, is_pause: bool, is_host: bool) {
         let pauses = self.pauses.as_mut().expect("receivers pause lanes");
-        let was_awaited = pauses.hear(channel, lane, is_pause, self.clock.now());
+        let was_awaited = pauses.receive_pause(channel, lane, is_pause, self.clock.now());
         if was_awaited || !is_host {
             self.clock.start(channel);
         }

@@ -159,9 +159,9 @@ impl Simulation {
             }
             Event::Repeat { channel, lane } => return network.on_repeat(channel, lane),
             Event::Look { channel, lane } => return network.look(channel, lane),
-            Event::Heard { channel, lane, is_pause } => {
+            Event::PauseReceived { channel, lane, is_pause } => {
                 let is_of_host = hosts.at(channel).is_some();
-                network.hear(channel, lane, is_pause, is_of_host);
+                network.receive_pause(channel, lane, is_pause, is_of_host);
                 return network.look_for_space(channel, lane);
             }
         }

@@ -29,7 +29,7 @@ pub(crate) enum Event {
     /// blocks sent on a lane.
     Known { channel: ChannelId, lane: u8, limit_blocks: u64 },
     /// Phase 4: the sender of `channel` receives a pause of a lane, or its end.
-    Heard { channel: ChannelId, lane: u8, is_pause: bool },
+    PauseReceived { channel: ChannelId, lane: u8, is_pause: bool },
     /// Phase 5: the head of a packet that arrived by `channel` is read.
     ReadHead { channel: ChannelId, lane: u8, packet: JourneyId },
     /// Phase 5, after all heads: a packet that arrived by `channel` may start.

@@ -347,7 +347,7 @@ impl Pausing {
     }
 
     /// Applies a request received at `now`, and returns whether the sender awaited it.
-    fn hear(&mut self, lane: u8, is_pause: bool, now: Time) -> bool {
+    fn receive_pause(&mut self, lane: u8, is_pause: bool, now: Time) -> bool {
         let of = &mut self.lanes[usize::from(lane)];
         of.in_flight -= 1;
         of.is_paused = is_pause;
@@ -399,7 +399,7 @@ impl Simulation {
         }
     }
 
-    // Phase 4: look, and heard.
+    // Phase 4: look, and pause received.
 
     pub(crate) fn look(&mut self, channel: ChannelId, lane: u8) {
         self.assert_no_overflow(channel, lane);
@@ -408,19 +408,19 @@ impl Simulation {
         let [pause, resume] =
             [&pauses.pause_bytes, &pauses.resume_bytes].map(|marks| marks[usize::from(lane)]);
         let back = self.plan.channel(Fabric::reverse(channel));
-        let heard = self.timeline.now + pauses.heard_after(back);
+        let received = self.timeline.now + pauses.effect_delay(back);
         let of = &mut self.pausing_mut(channel).lanes[usize::from(lane)];
         let is_pause = if of.is_asked { fill > resume } else { fill > pause };
         if is_pause != of.is_asked {
             of.is_asked = is_pause;
             of.in_flight += 1;
-            self.timeline.cause(heard, Event::Heard { channel, lane, is_pause });
+            self.timeline.cause(received, Event::PauseReceived { channel, lane, is_pause });
         }
     }
 
-    pub(crate) fn heard(&mut self, channel: ChannelId, lane: u8, is_pause: bool) {
+    pub(crate) fn pause_received(&mut self, channel: ChannelId, lane: u8, is_pause: bool) {
         let now = self.timeline.now;
-        let was_awaited = self.pausing_mut(channel).hear(lane, is_pause, now);
+        let was_awaited = self.pausing_mut(channel).receive_pause(lane, is_pause, now);
         let is_of_host = self.hosts[channel.index()].is_some();
         if was_awaited || !is_of_host {
             self.timeline.cause(now, Event::Start { channel });

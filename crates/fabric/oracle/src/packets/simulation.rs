@@ -63,8 +63,8 @@ impl Network for Simulation {
                 self.known(channel, lane, limit_blocks);
                 self.notify_lanes(channel);
             }
-            Event::Heard { channel, lane, is_pause } => {
-                self.heard(channel, lane, is_pause);
+            Event::PauseReceived { channel, lane, is_pause } => {
+                self.pause_received(channel, lane, is_pause);
                 self.notify_lanes(channel);
             }
             Event::ReadHead { channel, lane, packet } => self.read_head(channel, lane, packet),
