@@ -20,12 +20,12 @@ pub(crate) fn with_ends(mut plan: Plan, divert_every: u64) -> Plan {
 }
 
 /// Notifications of a probe in a run.
-pub(crate) struct Heard {
+pub(crate) struct Recording {
     fabric: Fabric,
     noted: Vec<Noted>,
 }
 
-impl Heard {
+impl Recording {
     pub(crate) fn of(plan: Plan) -> Self {
         let fabric = plan.fabric.clone();
         let mut simulation = start(Arc::new(plan));

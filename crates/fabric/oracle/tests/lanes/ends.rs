@@ -1,7 +1,7 @@
 //! Ends of switches: a packet that is diverted on its path, and the answer of the switch.
 
 use crate::common::chain;
-use crate::common::ends::{Heard, with_ends};
+use crate::common::ends::{Recording, with_ends};
 use crate::{lane_plan, packets};
 
 fn at(list: &[(u64, &str)]) -> Vec<(u64, String)> {
@@ -13,7 +13,7 @@ fn a_packet_is_diverted_where_it_is_read_and_the_switch_answers() {
     let mut plan = lane_plan(chain(3), 1);
     packets(&mut plan, 0, 1, &[(0, 1), (1_000, 1)]);
     // h1 answers both with a control packet, which the second switch that reads it diverts.
-    let heard = Heard::of(with_ends(plan, 2));
+    let recording = Recording::of(with_ends(plan, 2));
     // The first packet is at h1 at (3 x 8 + 1) 10 + 25 = 275. The control packet begins at the next
     // tick, 28: there at s2 at 28 + 1 + 3 = 32, read at 34, on the link at 36, there at s1 at 40,
     // read and diverted at 42: a lane at 42, over the crossbar at 43, on the ideal cable at 44,
@@ -25,11 +25,11 @@ fn a_packet_is_diverted_where_it_is_read_and_the_switch_answers() {
     // at 151, on the link at 153, there at s0 at 157, read at 159, on the link at 161, whole at
     // 1,610 + 35.
     let second = [(1_275, "h1"), (1_450, "s1[0]"), (1_615, "h1"), (1_645, "h0")];
-    assert_eq!(heard.received(), at(&[&first[..], &second[..]].concat()));
-    assert_eq!(heard.began("h1"), [280, 1_280]);
-    assert_eq!(heard.read("s1", "h1"), [420, 1_420]);
-    assert_eq!(heard.began("s1[0]"), [450, 1_450, 1_460]);
-    assert_eq!(heard.read("s1", "s1[0]"), [480, 1_480, 1_510]);
+    assert_eq!(recording.received(), at(&[&first[..], &second[..]].concat()));
+    assert_eq!(recording.began("h1"), [280, 1_280]);
+    assert_eq!(recording.read("s1", "h1"), [420, 1_420]);
+    assert_eq!(recording.began("s1[0]"), [450, 1_450, 1_460]);
+    assert_eq!(recording.read("s1", "s1[0]"), [480, 1_480, 1_510]);
 }
 
 #[test]
@@ -43,12 +43,12 @@ fn an_ideal_cable_is_as_fast_as_the_fastest_cable_of_its_switch() {
         }
     }
     packets(&mut plan, 0, 1, &[(0, 1)]);
-    let heard = Heard::of(with_ends(plan, 2));
+    let recording = Recording::of(with_ends(plan, 2));
     // On the cable of h0 from 0, there at s0 at tick 4, on the link at 8, whole at 80 + 20 + 25 = 125
     // and there at s1 at 13, on the link at 17, whole at 215, there at s2 at 22, on the link at 26:
     // at h1 at 305. The control packet begins at tick 31, is whole at s2 at 355, there at 36, read at
     // 38, on the link at 40, whole at 445, there at s1 at 45, read at 47, on the ideal cable at 49:
     // 20 ps later it is whole. The answer begins at tick 51, is there at 53, read at 55, on the link
     // at 57, whole at s2 at 615, there at 62, read at 64, on the link at 66: whole at 660 + 45.
-    assert_eq!(heard.received(), at(&[(305, "h1"), (510, "s1[0]"), (705, "h1")]));
+    assert_eq!(recording.received(), at(&[(305, "h1"), (510, "s1[0]"), (705, "h1")]));
 }

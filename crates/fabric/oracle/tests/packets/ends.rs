@@ -1,6 +1,6 @@
 //! Ends of switches: a packet that is diverted on its path, and the answer of the switch.
 
-use crate::common::ends::{Heard, with_ends};
+use crate::common::ends::{Recording, with_ends};
 use crate::common::packets::{cable_byte, packets_plan, sends};
 use crate::common::{chain, channel, row};
 
@@ -13,7 +13,7 @@ fn a_packet_is_diverted_where_it_is_read_and_the_switch_answers() {
     let mut plan = packets_plan(chain(3), 1);
     sends(&mut plan, 0, 0, &[(0, 1, 10), (10_000, 1, 10)]);
     // h1 answers both with a control packet, which the second switch that reads it diverts.
-    let heard = Heard::of(with_ends(plan, 2));
+    let recording = Recording::of(with_ends(plan, 2));
     // The first packet starts at 0, 125, 250 and 375, whole at 500. The control packet starts then,
     // is read at s2 and starts at 625, and is read and diverted at s1 at 750: on the ideal cable at
     // once, whole at 750 + 10. The answer starts then, is there at once, and is read at 860, and at
@@ -22,11 +22,11 @@ fn a_packet_is_diverted_where_it_is_read_and_the_switch_answers() {
     // As above, later, but one packet goes on to h0 as well: it starts when the byte of the answer
     // has left, at 10,770, is read at 10,870, and at s0 at 10,995: whole at 10,995 + 35.
     let second = [(10_500, "h1"), (10_760, "s1[0]"), (11_020, "h1"), (11_030, "h0")];
-    assert_eq!(heard.received(), at(&[&first[..], &second[..]].concat()));
-    assert_eq!(heard.began("h1"), [500, 10_500]);
-    assert_eq!(heard.read("s1", "h1"), [750, 10_750]);
-    assert_eq!(heard.began("s1[0]"), [760, 10_760, 10_770]);
-    assert_eq!(heard.read("s1", "s1[0]"), [860, 10_860, 10_870]);
+    assert_eq!(recording.received(), at(&[&first[..], &second[..]].concat()));
+    assert_eq!(recording.began("h1"), [500, 10_500]);
+    assert_eq!(recording.read("s1", "h1"), [750, 10_750]);
+    assert_eq!(recording.began("s1[0]"), [760, 10_760, 10_770]);
+    assert_eq!(recording.read("s1", "s1[0]"), [860, 10_860, 10_870]);
 }
 
 #[test]
@@ -40,12 +40,12 @@ fn an_ideal_cable_is_as_fast_as_the_fastest_of_its_switch_and_does_not_run_dry()
     sends(&mut plan, 0, 0, &[(0, 1, 10)]);
     let mut plan = with_ends(plan, 2);
     plan.probe.as_mut().unwrap().control_bytes = 10;
-    let heard = Heard::of(plan);
+    let recording = Recording::of(plan);
     // The packet starts at 0, 125 and 250, and onto the fast cable of h1 at 275 + 200 - 90 = 385:
     // whole at 510. The control packet starts then, and at s2 at 635. It is at s1 at 660, read and
     // diverted at 760, but the end of s1 would run dry before 660 + 200 - 90 = 770: whole at 870. The
     // answer starts then, is read at 970, and goes onto the slow cable; from s2 at 995 + 110 = 1,105,
     // whole at 1,230.
-    assert_eq!(heard.read("s1", "h1"), [760]);
-    assert_eq!(heard.received(), at(&[(510, "h1"), (870, "s1[0]"), (1_230, "h1")]));
+    assert_eq!(recording.read("s1", "h1"), [760]);
+    assert_eq!(recording.received(), at(&[(510, "h1"), (870, "s1[0]"), (1_230, "h1")]));
 }
