@@ -100,7 +100,7 @@ pub(crate) struct Arguments {
 }
 
 #[derive(Clone, PartialEq, Debug)]
-pub(crate) struct WayPlan {
+pub(crate) struct DirectionPlan {
     pub(crate) parameters: Parameters,
     /// Changes of the rate, in the order of time.
     pub(crate) steps: Vec<Step>,
@@ -114,7 +114,7 @@ pub(crate) struct Step {
 
 impl Arguments {
     /// Returns the plan from left to right.
-    pub(crate) fn forth(&self) -> Result<WayPlan, Problem> {
+    pub(crate) fn forth(&self) -> Result<DirectionPlan, Problem> {
         let none = Reordering { probability: Probability::NEVER, span: Span::ZERO };
         let parameters = Parameters {
             jitter: self.jitter,
@@ -126,12 +126,12 @@ impl Arguments {
             queue: self.queue,
             ..Parameters::clean(self.rate, 1, self.delay)
         };
-        self.checked(WayPlan { parameters, steps: self.rate_at.clone() }, "--")
+        self.checked(DirectionPlan { parameters, steps: self.rate_at.clone() }, "--")
     }
 
     /// Returns the plan from right to left: that of the other direction, except for the options
     /// given.
-    pub(crate) fn back(&self) -> Result<WayPlan, Problem> {
+    pub(crate) fn back(&self) -> Result<DirectionPlan, Problem> {
         let forth = self.forth()?;
         let parameters = Parameters {
             rate: self.back_rate.unwrap_or(self.rate),
@@ -143,11 +143,11 @@ impl Arguments {
         };
         let own = self.back_rate.is_some() || !self.back_rate_at.is_empty();
         let steps = if own { self.back_rate_at.clone() } else { forth.steps };
-        self.checked(WayPlan { parameters, steps }, "--back-")
+        self.checked(DirectionPlan { parameters, steps }, "--back-")
     }
 
-    fn checked(&self, plan: WayPlan, prefix: &str) -> Result<WayPlan, Problem> {
-        let WayPlan { parameters, steps } = &plan;
+    fn checked(&self, plan: DirectionPlan, prefix: &str) -> Result<DirectionPlan, Problem> {
+        let DirectionPlan { parameters, steps } = &plan;
         let refuse = |option: &str, why: &dyn std::fmt::Display| {
             Problem::Input(format!("{prefix}{option}: {why}"))
         };
@@ -287,7 +287,7 @@ mod tests {
     fn a_queue_is_bounded_by_bytes_or_by_time() {
         let queues = |options| {
             let arguments = given(options);
-            [arguments.forth(), arguments.back()].map(|way| way.expect("it works").parameters.queue)
+            [arguments.forth(), arguments.back()].map(|direction| direction.expect("it works").parameters.queue)
         };
         let time = QueueBound::Time(Span::from_ps(20_000_000_000));
         assert_eq!(queues("--rate|1 MB/s|--queue|20 ms"), [time, time]);

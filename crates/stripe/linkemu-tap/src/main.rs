@@ -28,7 +28,7 @@ mod pump;
 #[cfg(target_os = "linux")]
 mod report;
 #[cfg(target_os = "linux")]
-mod way;
+mod direction;
 
 use std::process::ExitCode;
 

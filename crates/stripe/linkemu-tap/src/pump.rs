@@ -13,7 +13,7 @@ use crate::arguments::Arguments;
 use crate::end::Tap;
 use crate::problem::Problem;
 use crate::report;
-use crate::way::Way;
+use crate::direction::Direction;
 use gingham_kernel::{Span, Time};
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, ppoll};
@@ -35,19 +35,19 @@ type Reason = String;
 
 /// Runs the link until a signal ends it or an end is gone.
 pub(crate) fn run(arguments: &Arguments) -> Result<(), Problem> {
-    let way = |plan, name: &str| {
-        Way::new(plan, arguments.seed, name, arguments.late)
+    let direction = |plan, name: &str| {
+        Direction::new(plan, arguments.seed, name, arguments.late)
             .map_err(|error| Problem::Input(error.to_string()))
     };
-    let ways = [way(arguments.forth()?, "forth")?, way(arguments.back()?, "back")?];
+    let directions = [direction(arguments.forth()?, "forth")?, direction(arguments.back()?, "back")?];
     let signals = signals().map_err(|error| Problem::Environment(error.to_string()))?;
     let tap = |end| Tap::new(end, arguments.mtu);
     let taps = [tap(&arguments.left)?, tap(&arguments.right)?];
     report::print(&report::ready(&taps));
     let mut pump =
-        Pump { taps, ways, signals, clock: Clock::new(), buffer: vec![0; FRAME_BYTES_MAX] };
+        Pump { taps, directions, signals, clock: Clock::new(), buffer: vec![0; FRAME_BYTES_MAX] };
     let reason = pump.run().map_err(|error| Problem::Environment(error.to_string()))?;
-    let mut end = report::counters("end", pump.clock.seconds(), &pump.ways);
+    let mut end = report::counters("end", pump.clock.seconds(), &pump.directions);
     end["because"] = reason.into();
     report::print(&end);
     Ok(())
@@ -88,7 +88,7 @@ impl Clock {
 struct Pump {
     taps: [Tap; 2],
     /// Direction from the first TAP to the second, and back.
-    ways: [Way; 2],
+    directions: [Direction; 2],
     signals: SignalFd,
     clock: Clock,
     buffer: Vec<u8>,
@@ -98,11 +98,11 @@ impl Pump {
     fn run(&mut self) -> io::Result<Reason> {
         let mut check_at = Time::ZERO + CHECK_INTERVAL;
         loop {
-            for direction in [0, 1] {
-                if let Some(reason) = self.deliver(direction) {
+            for index in [0, 1] {
+                if let Some(reason) = self.deliver(index) {
                     return Ok(reason);
                 }
-                if let Some(reason) = self.take(direction)? {
+                if let Some(reason) = self.take(index)? {
                     return Ok(reason);
                 }
             }
@@ -121,15 +121,15 @@ impl Pump {
     }
 
     /// Writes arrived frames to the kernel.
-    fn deliver(&mut self, direction: usize) -> Option<Reason> {
-        let (way, tap) = (&mut self.ways[direction], &self.taps[1 - direction]);
+    fn deliver(&mut self, index: usize) -> Option<Reason> {
+        let (direction, tap) = (&mut self.directions[index], &self.taps[1 - index]);
         let write = |frame: &[u8]| match tap.device.send(frame) {
             Ok(_) => Ok(true),
             Err(error) if is_gone(&error) => Err(error),
             // The interface is down, or the kernel has no buffer: the frame is lost, as on a cable.
             Err(_) => Ok(false),
         };
-        while let Some(taken) = way.deliver(self.clock.now(), write) {
+        while let Some(taken) = direction.deliver(self.clock.now(), write) {
             if taken.is_err() {
                 return Some(format!("the interface {} is gone", tap.end));
             }
@@ -138,12 +138,12 @@ impl Pump {
     }
 
     /// Reads frames from the kernel.
-    fn take(&mut self, direction: usize) -> io::Result<Option<Reason>> {
-        let tap = &self.taps[direction];
+    fn take(&mut self, index: usize) -> io::Result<Option<Reason>> {
+        let tap = &self.taps[index];
         for _ in 0..FRAMES_A_TURN {
             match tap.device.recv(&mut self.buffer) {
                 Ok(0) => {}
-                Ok(bytes) => self.ways[direction].offer(self.clock.now(), &self.buffer[..bytes]),
+                Ok(bytes) => self.directions[index].offer(self.clock.now(), &self.buffer[..bytes]),
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) if is_gone(&error) => {
@@ -163,13 +163,13 @@ impl Pump {
             if signal != Signal::SIGUSR1 {
                 return Ok(Some(signal.to_string()));
             }
-            report::print(&report::counters("counters", self.clock.seconds(), &self.ways));
+            report::print(&report::counters("counters", self.clock.seconds(), &self.directions));
         }
         Ok(None)
     }
 
     fn wait(&self, check_at: Time) -> io::Result<()> {
-        let arrivals = self.ways.iter().filter_map(Way::next_arrival);
+        let arrivals = self.directions.iter().filter_map(Direction::next_arrival);
         let until = arrivals.min().map_or(check_at, |at| at.min(check_at));
         let left_ps = until.as_ps().saturating_sub(self.clock.now().as_ps());
         let left = std::time::Duration::from_nanos(left_ps.div_ceil(1_000));

@@ -1,7 +1,7 @@
 //! Events on standard output, one line of JSON each.
 
 use crate::end::Tap;
-use crate::way::Way;
+use crate::direction::Direction;
 use serde_json::{Value, json};
 use std::io::{self, Write};
 
@@ -11,13 +11,13 @@ pub(crate) fn ready(taps: &[Tap; 2]) -> Value {
     json!({ "event": "ready", "left": left, "right": right })
 }
 
-pub(crate) fn counters(event: &str, seconds: f64, ways: &[Way; 2]) -> Value {
-    let [forth, back] = ways.each_ref().map(way);
+pub(crate) fn counters(event: &str, seconds: f64, directions: &[Direction; 2]) -> Value {
+    let [forth, back] = directions.each_ref().map(direction);
     json!({ "event": event, "seconds": seconds, "forth": forth, "back": back })
 }
 
-fn way(way: &Way) -> Value {
-    let (counters, delivered) = (way.counters(), way.delivered);
+fn direction(direction: &Direction) -> Value {
+    let (counters, delivered) = (direction.counters(), direction.delivered);
     json!({
         "offered": counters.offered,
         "duplicated": counters.duplicated,
@@ -26,12 +26,12 @@ fn way(way: &Way) -> Value {
         "lost": counters.lost,
         "corrupted": counters.corrupted,
         "held_back": counters.held_back,
-        "under_way": way.in_flight(),
+        "under_way": direction.in_flight(),
         "delivered": delivered.frames,
         "delivered_bytes": delivered.bytes,
         "refused": delivered.refused,
         "late": delivered.late,
-        "late_after_us": way.late_after().as_ps() / 1_000_000,
+        "late_after_us": direction.late_after().as_ps() / 1_000_000,
         "late_us_max": delivered.latest.as_ps() / 1_000_000,
     })
 }

@@ -5,7 +5,7 @@
 //! Invariants: frames leave in the order of the arrival times that the model computed for them; a
 //! change of the rate takes effect at its time, however late it is processed.
 
-use crate::arguments::{Step, WayPlan};
+use crate::arguments::{Step, DirectionPlan};
 use gingham_kernel::{EventQueue, Span, Time};
 use gingham_linkemu::{Channel, Counters, ParameterError};
 
@@ -29,7 +29,7 @@ pub(crate) struct Delivered {
 }
 
 #[derive(Debug)]
-pub(crate) struct Way {
+pub(crate) struct Direction {
     channel: Channel,
     /// Future changes of the rate, the next one last.
     steps: Vec<Step>,
@@ -41,11 +41,11 @@ pub(crate) struct Way {
     pub(crate) delivered: Delivered,
 }
 
-impl Way {
+impl Direction {
     /// Creates a direction; frames delivered later than `late_after` beyond their time count as
     /// late.
     pub(crate) fn new(
-        plan: WayPlan,
+        plan: DirectionPlan,
         seed: u64,
         name: &str,
         late_after: Span,
@@ -137,9 +137,9 @@ mod tests {
         Parameters::clean(rate, 200, Span::from_ns(50_000))
     }
 
-    fn way(parameters: Parameters, steps: Vec<Step>) -> Way {
+    fn direction(parameters: Parameters, steps: Vec<Step>) -> Direction {
         let late_after = Span::from_ns(1_900_000);
-        Way::new(WayPlan { parameters, steps }, 1, "forth", late_after)
+        Direction::new(DirectionPlan { parameters, steps }, 1, "forth", late_after)
             .expect("parameters that make sense")
     }
 
@@ -148,9 +148,9 @@ mod tests {
     }
 
     /// Frames that have arrived by `now`.
-    fn arrived(way: &mut Way, now: Time) -> Vec<Vec<u8>> {
+    fn arrived(direction: &mut Direction, now: Time) -> Vec<Vec<u8>> {
         let mut found = Vec::new();
-        while let Some(taken) = way.deliver(now, |bytes| {
+        while let Some(taken) = direction.deliver(now, |bytes| {
             found.push(bytes.to_vec());
             Ok::<_, Infallible>(true)
         }) {
@@ -161,58 +161,58 @@ mod tests {
 
     #[test]
     fn a_frame_arrives_when_the_model_says_and_not_earlier() {
-        let mut way = way(clean(), vec![]);
-        way.offer(us(0), &[1; 100]);
-        way.offer(us(0), &[2; 100]);
-        way.offer(us(10), &[3; 100]); // 190 B wait: no room for it.
-        assert_eq!(way.next_arrival(), Some(us(150)));
-        assert_eq!(arrived(&mut way, us(149)), Vec::<Vec<u8>>::new());
-        assert_eq!(arrived(&mut way, us(150)), [vec![1; 100]]);
-        assert_eq!(arrived(&mut way, us(2_250)), [vec![2; 100]]);
-        assert_eq!((way.in_flight(), way.counters().queue_full), (0, 1));
+        let mut direction = direction(clean(), vec![]);
+        direction.offer(us(0), &[1; 100]);
+        direction.offer(us(0), &[2; 100]);
+        direction.offer(us(10), &[3; 100]); // 190 B wait: no room for it.
+        assert_eq!(direction.next_arrival(), Some(us(150)));
+        assert_eq!(arrived(&mut direction, us(149)), Vec::<Vec<u8>>::new());
+        assert_eq!(arrived(&mut direction, us(150)), [vec![1; 100]]);
+        assert_eq!(arrived(&mut direction, us(2_250)), [vec![2; 100]]);
+        assert_eq!((direction.in_flight(), direction.counters().queue_full), (0, 1));
         // The second was due at 250 us and came 2 ms later.
         let latest = Span::from_ns(2_000_000);
         let all = Delivered { frames: 2, bytes: 200, late: 1, latest, refused: 0 };
-        assert_eq!(way.delivered, all);
+        assert_eq!(direction.delivered, all);
     }
 
     #[test]
     fn the_rate_changes_at_its_instant_though_the_next_frame_comes_later() {
         let half = Rate::from_bytes_per_second(500_000);
-        let mut way = way(clean(), vec![Step { at: us(100), rate: half }]);
-        way.offer(us(0), &[1; 150]);
+        let mut direction = direction(clean(), vec![Step { at: us(100), rate: half }]);
+        direction.offer(us(0), &[1; 150]);
         // At 100 us 50 B are left, which then take until 200 us; 20 B more until 240 us.
-        way.offer(us(150), &[2; 20]);
-        assert_eq!(arrived(&mut way, us(200)), [vec![1; 150]]);
-        assert_eq!(way.next_arrival(), Some(us(290)));
+        direction.offer(us(150), &[2; 20]);
+        assert_eq!(arrived(&mut direction, us(200)), [vec![1; 150]]);
+        assert_eq!(direction.next_arrival(), Some(us(290)));
     }
 
     #[test]
     fn what_the_model_does_to_frames_is_done() {
         let always = Probability::ALWAYS;
-        let mut twice = way(Parameters { duplication: always, ..clean() }, vec![]);
+        let mut twice = direction(Parameters { duplication: always, ..clean() }, vec![]);
         twice.offer(us(0), &[7; 20]);
         assert_eq!(arrived(&mut twice, us(90)), [vec![7; 20], vec![7; 20]]);
 
-        let mut damaged = way(Parameters { bit_errors: always, ..clean() }, vec![]);
+        let mut damaged = direction(Parameters { bit_errors: always, ..clean() }, vec![]);
         damaged.offer(us(0), &[0; 20]);
         let mut expected = vec![0; 20];
         expected[0] = 0x80;
         assert_eq!(arrived(&mut damaged, us(90)), [expected]);
 
         let outages = vec![Outage { from: us(0), until: us(60) }];
-        let mut cut = way(Parameters { outages, ..clean() }, vec![]);
+        let mut cut = direction(Parameters { outages, ..clean() }, vec![]);
         cut.offer(us(0), &[7; 20]);
         assert_eq!((cut.next_arrival(), cut.counters().outage), (None, 1));
     }
 
     #[test]
     fn what_the_kernel_refuses_is_counted() {
-        let mut way = way(clean(), vec![]);
-        way.offer(us(0), &[1; 10]);
-        let Some(Ok(())) = way.deliver(us(60), |_| Ok::<_, Infallible>(false)) else {
+        let mut direction = direction(clean(), vec![]);
+        direction.offer(us(0), &[1; 10]);
+        let Some(Ok(())) = direction.deliver(us(60), |_| Ok::<_, Infallible>(false)) else {
             panic!("it had arrived")
         };
-        assert_eq!(way.delivered, Delivered { refused: 1, ..Delivered::default() });
+        assert_eq!(direction.delivered, Delivered { refused: 1, ..Delivered::default() });
     }
 }
