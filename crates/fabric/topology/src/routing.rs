@@ -36,7 +36,7 @@ pub use metrics::{
     Sharing, Statistics,
 };
 pub use paths::{
-    FallBacks, KeptPath, LongerWay, Onward, Path, RouteFault, Routes, SourceRoutes, Stray,
+    FallBacks, KeptPath, LongerPath, Onward, Path, RouteFault, Routes, SourceRoutes, Stray,
     SwitchTables, TableRoutes, Trace,
 };
 pub use proof::{

@@ -23,7 +23,7 @@ pub use routes::{Path, Routes};
 pub(crate) use shortest_hops::ShortestHops;
 pub use source_routes::{FallBacks, KeptPath, Onward, SourceRoutes};
 pub use switch_tables::SwitchTables;
-pub use table_routes::{LongerWay, TableRoutes};
+pub use table_routes::{LongerPath, TableRoutes};
 pub use trace::{RouteFault, Stray, Trace};
 
 use crate::{EndpointId, Fabric, NodeId};

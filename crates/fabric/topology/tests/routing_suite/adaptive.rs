@@ -4,7 +4,7 @@ use crate::support::{FORMS, dimension_order, generated, mesh, routed, shortest_p
 use gingham_topology::generate::{Generator, KAryNTree};
 use gingham_topology::routing::{
     Algorithm, Buffer, BufferId, Choice, DatelineRule, Datelines, DependencyGraph, Ejection,
-    EscapeError, LaneSet, Lanes, LongerWay, Proof, RouteSet, Routes, TableRoutes, UpDown,
+    EscapeError, LaneSet, Lanes, LongerPath, Proof, RouteSet, Routes, TableRoutes, UpDown,
     cycle_witnesses, describe_cycle, prove,
 };
 use gingham_topology::{ChannelId, EndpointId, Fabric, NodeId};
@@ -160,7 +160,7 @@ fn ways_that_are_not_shortest_are_told() {
         panic!("tables")
     };
     let longer = tables.made_adaptive(&fabric).expect_err("up*/down* goes round by the root");
-    let LongerWay { switch, to } = longer;
+    let LongerPath { switch, to } = longer;
     let ends = format!(
         "from {} to {} by none of them",
         fabric.node(switch).name,

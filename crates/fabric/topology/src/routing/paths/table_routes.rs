@@ -31,14 +31,14 @@ pub struct TableRoutes {
 
 /// A switch and a destination whose table path is not a shortest one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct LongerWay {
+pub struct LongerPath {
     /// First switch of the path.
     pub switch: NodeId,
     /// Destination of the path.
     pub to: EndpointId,
 }
 
-impl LongerWay {
+impl LongerPath {
     /// Explains why packets cannot choose beside these tables, with a remedy.
     pub fn describe(&self, fabric: &Fabric) -> String {
         format!(
@@ -63,7 +63,7 @@ impl TableRoutes {
     /// # Errors
     /// Reports a switch and a destination that is reachable, but not by a shortest path of the
     /// tables.
-    pub fn made_adaptive(mut self, fabric: &Fabric) -> Result<Self, LongerWay> {
+    pub fn made_adaptive(mut self, fabric: &Fabric) -> Result<Self, LongerPath> {
         let hops = ShortestHops::new(fabric);
         for to in fabric.endpoint_ids() {
             let Some(end) = switch_of(fabric, to) else { continue };
@@ -71,7 +71,7 @@ impl TableRoutes {
                 let by_table = self.port(switch, to).and_then(|port| fabric.outgoing(switch, port));
                 let mut onward = hops.onward(fabric, switch, end).peekable();
                 if onward.peek().is_some() && onward.all(|of| Some(of) != by_table) {
-                    return Err(LongerWay { switch, to });
+                    return Err(LongerPath { switch, to });
                 }
             }
         }
