@@ -38,13 +38,13 @@ pub enum PathSpread {
 }
 
 /// Load that decides among equally long paths. Neither is always better: `NextChannel` spreads a
-/// complete tree perfectly, `WholeWay` a tree with missing or parallel cables.
+/// complete tree perfectly, `WholePath` a tree with missing or parallel cables.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Outlook {
     /// Load of the next channel.
     NextChannel,
     /// Load of the busiest channel on the whole path.
-    WholeWay,
+    WholePath,
 }
 
 /// Routes, with the number of paths over the busiest channel between switches.
@@ -184,7 +184,7 @@ pub(crate) fn source_routes(
     outlook: Outlook,
     toward: impl Fn(NodeId) -> Choices,
 ) -> Assigned<SourceRoutes> {
-    if outlook == Outlook::WholeWay {
+    if outlook == Outlook::WholePath {
         return best_source_routes(fabric, graph, toward);
     }
     let mut load = Load::new(fabric);

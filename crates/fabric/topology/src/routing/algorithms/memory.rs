@@ -57,7 +57,7 @@ impl RouteMemory {
                 let has_choices = samples(graph).any(|destination| !toward(destination).are_none());
                 if has_choices { paths(graph, &size, outlooks) } else { columns(&size) }
             }
-            (Rule::WholePaths(_), _) => paths(graph, &size, &[Outlook::WholeWay]),
+            (Rule::WholePaths(_), _) => paths(graph, &size, &[Outlook::WholePath]),
         };
         parts.sort_by_key(|part| std::cmp::Reverse(part.bytes));
         Self { parts }
@@ -155,7 +155,7 @@ fn paths(graph: &SwitchGraph, size: &Size, outlooks: &[Outlook]) -> Vec<MemoryPa
     // An offset, and a port per hop.
     let kept = count.saturating_mul(4 + port * hops);
     let mut parts = vec![part(format!("{count} paths, each of {hops} ports or so"), kept)];
-    if outlooks.contains(&Outlook::WholeWay) {
+    if outlooks.contains(&Outlook::WholePath) {
         // An offset, and a channel per hop.
         let laid = count.saturating_mul(8 + 4 * hops);
         parts.push(part("the same paths while they are balanced".to_owned(), laid));

@@ -99,7 +99,7 @@ impl<'a> Rule<'a> {
 
     /// Returns the rule of the choices toward each destination switch, under both outlooks.
     pub(super) fn by_choices_either_way(toward: impl Fn(NodeId) -> Choices + Sync + 'a) -> Self {
-        Self::Choices(Box::new(toward), &[Outlook::NextChannel, Outlook::WholeWay])
+        Self::Choices(Box::new(toward), &[Outlook::NextChannel, Outlook::WholePath])
     }
 
     pub(super) fn by_whole_paths(

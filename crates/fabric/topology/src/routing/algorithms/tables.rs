@@ -57,7 +57,7 @@ pub(super) fn table_routes(
             Outlook::NextChannel => {
                 columns.fill(&choices, &order, residents, &mut load, &mut record);
             }
-            Outlook::WholeWay => {
+            Outlook::WholePath => {
                 let mut column = Column::new(&choices, &order, &columns.hosts);
                 for &to in residents {
                     column.fill(graph.is_host(to), &mut load, |from, channel| {
