@@ -60,7 +60,7 @@ impl Request {
 
 /// Position of a signal on its path.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Way {
+pub(crate) struct Hop {
     pub(crate) input: ChannelId,
     pub(crate) output: ChannelId,
     /// Output channel at the next node, if there is one.
@@ -152,18 +152,18 @@ impl AdmissionController {
     }
 
     /// Handles a signal from the requesting host that a switch has read.
-    pub(crate) fn read(&mut self, signal: Signal, way: Way, now: Time) -> Onward {
+    pub(crate) fn read(&mut self, signal: Signal, hop: Hop, now: Time) -> Onward {
         match signal {
-            Signal::Probe(stream) => match (self.probed(stream, way, now), way.after) {
+            Signal::Probe(stream) => match (self.probed(stream, hop, now), hop.after) {
                 (Err(nack), _) => Onward::Ends(nack),
                 (Ok(()), None) => Onward::Ends(Signal::Ack(stream)),
                 (Ok(()), Some(_)) => Onward::Goes,
             },
             // The previous node is an in-transit host, where no signal ends.
-            Signal::Release(_, refused) if way.output == refused => Onward::Ends(signal),
+            Signal::Release(_, refused) if hop.output == refused => Onward::Ends(signal),
             Signal::Release(stream, refused) => {
-                self.release(stream, Some(way.input), way.output);
-                if way.after == Some(refused) { Onward::Ends(signal) } else { Onward::Goes }
+                self.release(stream, Some(hop.input), hop.output);
+                if hop.after == Some(refused) { Onward::Ends(signal) } else { Onward::Goes }
             }
             Signal::Nack(..) => Onward::Ends(signal),
             Signal::Ack(_) => {
@@ -174,11 +174,11 @@ impl AdmissionController {
 
     /// Handles a signal from the requesting host that an in-transit host re-injects. Returns the
     /// signal to send on.
-    pub(crate) fn sent_on(&mut self, signal: Signal, way: Way, now: Time) -> Signal {
+    pub(crate) fn sent_on(&mut self, signal: Signal, hop: Hop, now: Time) -> Signal {
         match signal {
-            Signal::Probe(stream) => self.probed(stream, way, now).err().unwrap_or(signal),
+            Signal::Probe(stream) => self.probed(stream, hop, now).err().unwrap_or(signal),
             Signal::Release(stream, _) => {
-                self.release(stream, Some(way.input), way.output);
+                self.release(stream, Some(hop.input), hop.output);
                 signal
             }
             Signal::Ack(_) | Signal::Nack(..) => signal,
@@ -189,7 +189,7 @@ impl AdmissionController {
     fn probed(
         &mut self,
         stream: StreamId,
-        Way { input, output, .. }: Way,
+        Hop { input, output, .. }: Hop,
         now: Time,
     ) -> Result<(), Signal> {
         if !self.reserve(stream, output, now) {

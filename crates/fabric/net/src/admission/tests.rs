@@ -1,6 +1,6 @@
 //! Decisions of the admission controller by hand, and property tests of its ledgers.
 
-use super::controller::{AdmissionController, HostAction, Onward, Request, StreamState, Way as Place};
+use super::controller::{AdmissionController, HostAction, Onward, Request, StreamState, Hop as Place};
 use super::*;
 use crate::ClassId;
 use gingham_kernel::{Span, Time};

@@ -11,7 +11,7 @@
 
 use super::outbox::Outbox;
 use super::sources::Sources;
-use crate::admission::{AdmissionController, HostAction, Onward, Way};
+use crate::admission::{AdmissionController, HostAction, Onward, Hop};
 use crate::messages::Messages;
 use crate::traffic::Source;
 use crate::{ClassId, Content, Ledger, MessageSlot, Packet, Plan, Request, Signal, StreamId};
@@ -147,8 +147,8 @@ impl Admission {
     ) {
         match packet.content {
             Content::Signal(signal) if !self.plan.fabric.is_port_0(packet.source) => {
-                let way = self.way(input, packet);
-                if let Onward::Ends(signal) = self.controller.read(signal, way, now) {
+                let hop = self.hop(input, packet);
+                if let Onward::Ends(signal) = self.controller.read(signal, hop, now) {
                     packet.content = Content::Signal(signal);
                     let end = self.plan.fabric.port_0(self.plan.ends(input).target.node);
                     packet.destination =
@@ -175,8 +175,8 @@ impl Admission {
         let input = Fabric::reverse(self.plan.fabric.endpoint_channel(endpoint));
         match packet.content {
             Content::Signal(signal) if !self.plan.fabric.is_port_0(packet.source) => {
-                let way = self.way(input, packet);
-                packet.content = Content::Signal(self.controller.sent_on(signal, way, now));
+                let hop = self.hop(input, packet);
+                packet.content = Content::Signal(self.controller.sent_on(signal, hop, now));
                 self.order_weights(outbox);
             }
             Content::Data(slot) => self.on_passed(slot, input, packet, messages, outbox, now),
@@ -199,7 +199,7 @@ impl Admission {
             return;
         }
         let Some(stream) = self.stream_of(slot, packet.class, messages) else { return };
-        let Way { output, .. } = self.way(input, packet);
+        let Hop { output, .. } = self.hop(input, packet);
         if packet.is_last_of_stream {
             self.controller.pass(stream, Some(input), output);
             self.order_weights(outbox);
@@ -256,10 +256,10 @@ impl Admission {
 
     /// Returns the position of a packet that was received from a channel; no path takes a channel
     /// twice.
-    fn way(&self, input: ChannelId, packet: &Packet) -> Way {
+    fn hop(&self, input: ChannelId, packet: &Packet) -> Hop {
         let path = self.plan.path(packet.path_set, packet.source, packet.destination);
         let path = path.expect("a packet is on its path");
         let place = path.iter().position(|channel| *channel == input).expect("it came by its path");
-        Way { input, output: path[place + 1], after: path.get(place + 2).copied() }
+        Hop { input, output: path[place + 1], after: path.get(place + 2).copied() }
     }
 }
