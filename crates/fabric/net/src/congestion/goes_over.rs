@@ -7,12 +7,12 @@ use std::collections::BTreeMap;
 
 /// Paths of packets, each computed once.
 #[derive(Debug)]
-pub(super) struct Ways<'a> {
+pub(super) struct PathCache<'a> {
     plan: &'a Plan,
     paths: BTreeMap<(FlowKey, PathSet), Vec<ChannelId>>,
 }
 
-impl<'a> Ways<'a> {
+impl<'a> PathCache<'a> {
     pub(super) const fn new(plan: &'a Plan) -> Self {
         Self { plan, paths: BTreeMap::new() }
     }
@@ -27,7 +27,7 @@ impl<'a> Ways<'a> {
             let path = self
                 .paths
                 .entry((waiter.flow, set))
-                .or_insert_with(|| way(plan, set, source, destination));
+                .or_insert_with(|| path_of(plan, set, source, destination));
             // A path contains a channel at most once.
             let behind = |at: ChannelId| path.iter().position(|passed| *passed == at);
             let passed = waiter.at.and_then(|at| behind(at.channel)).map_or(0, |place| place + 1);
@@ -38,7 +38,7 @@ impl<'a> Ways<'a> {
 
 /// Returns the path of a packet. A packet diverted to the port 0 of a switch has only the channel
 /// to it.
-fn way(plan: &Plan, set: PathSet, source: EndpointId, destination: EndpointId) -> Vec<ChannelId> {
+fn path_of(plan: &Plan, set: PathSet, source: EndpointId, destination: EndpointId) -> Vec<ChannelId> {
     if plan.fabric.is_port_0(destination) {
         return vec![Fabric::reverse(plan.fabric.endpoint_channel(destination))];
     }

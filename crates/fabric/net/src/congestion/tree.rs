@@ -6,7 +6,7 @@
 //!   trees      from each root backwards, level by level; branches that no root reaches form a knot
 //! ```
 
-use super::goes_over::Ways;
+use super::goes_over::PathCache;
 use super::{Onward, Waiter};
 use crate::{FlowKey, Plan};
 use gingham_topology::routing::Buffer;
@@ -56,20 +56,20 @@ struct Stand<'a> {
 /// Returns the trees at an instant: by root in ascending order, followed by the knots.
 pub fn trees(plan: &Plan, waiters: &[Waiter]) -> Vec<Tree> {
     let strict = Stand::new(waiters, Rule::BranchesAreNoRoots);
-    let mut ways = Ways::new(plan);
+    let mut path_cache = PathCache::new(plan);
     let mut left = strict.branches.clone();
     let mut found = Vec::new();
-    strict.add_rooted(plan, &mut ways, &mut left, &mut found);
+    strict.add_rooted(plan, &mut path_cache, &mut left, &mut found);
     if left.is_empty() {
         return found;
     }
     // Branches that shorter packets still use do not form a knot.
     let stand = Stand::new(waiters, Rule::AnyMayBeRoot);
-    stand.add_rooted(plan, &mut ways, &mut left, &mut found);
+    stand.add_rooted(plan, &mut path_cache, &mut left, &mut found);
     while let Some(first) = left.first().copied() {
         let knot = stand.joined_with(first, &left);
         left.retain(|branch| !knot.contains_key(branch));
-        found.push(stand.tree(plan, &mut ways, None, &knot));
+        found.push(stand.tree(plan, &mut path_cache, None, &knot));
     }
     found.sort_by_key(|tree| (tree.root.is_none(), tree.root));
     found
@@ -136,7 +136,7 @@ impl<'a> Stand<'a> {
     fn add_rooted(
         &self,
         plan: &Plan,
-        ways: &mut Ways<'_>,
+        path_cache: &mut PathCache<'_>,
         left: &mut BTreeSet<Buffer>,
         found: &mut Vec<Tree>,
     ) {
@@ -147,7 +147,7 @@ impl<'a> Stand<'a> {
             levels.retain(|branch, _| asked.contains(branch));
             left.retain(|branch| !levels.contains_key(branch));
             if !levels.is_empty() {
-                found.push(self.tree(plan, ways, Some(root), &levels));
+                found.push(self.tree(plan, path_cache, Some(root), &levels));
             }
         }
     }
@@ -190,7 +190,7 @@ impl<'a> Stand<'a> {
     fn tree(
         &self,
         plan: &Plan,
-        ways: &mut Ways<'_>,
+        path_cache: &mut PathCache<'_>,
         root: Option<ChannelId>,
         levels: &BTreeMap<Buffer, usize>,
     ) -> Tree {
@@ -199,7 +199,7 @@ impl<'a> Stand<'a> {
         let (mut feeding, mut victims, mut packets) = (BTreeSet::new(), BTreeSet::new(), 0);
         for waiter in self.waiters_of(root, levels) {
             packets += 1;
-            let feeds = root.is_none_or(|root| ways.goes_over(waiter, root));
+            let feeds = root.is_none_or(|root| path_cache.goes_over(waiter, root));
             if feeds { &mut feeding } else { &mut victims }.insert(waiter.flow);
         }
         victims.retain(|flow| !feeding.contains(flow));
