@@ -15,7 +15,7 @@ pub(super) mod source_routes;
 pub(super) mod switch_tables;
 pub(super) mod table_routes;
 mod trace;
-pub(super) mod ways;
+pub(super) mod destination_paths;
 
 pub(crate) use graph::{Hop, SwitchGraph, UNREACHED};
 pub(crate) use routes::joins_switches;

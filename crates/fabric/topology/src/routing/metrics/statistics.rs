@@ -14,7 +14,7 @@ use super::distribution::{Distribution, ratio};
 use crate::routing::paths::graph::{Attachment, SwitchGraph};
 use crate::routing::paths::routes::{RouteRow, Routes, Walk};
 use crate::routing::paths::table_routes::{WalkEnd, Walker};
-use crate::routing::paths::ways::Ways;
+use crate::routing::paths::destination_paths::DestinationPaths;
 use crate::{ChannelId, EndpointId, Fabric, NodeId};
 use std::cmp::Reverse;
 
@@ -75,10 +75,10 @@ impl Statistics {
         let hosts = hosts.count() as u64;
         let mut tally = Tally::new(fabric, &graph);
         tally.add_peers();
-        let (mut ways, mut walker) = (Ways::new(&graph), Walker::new(fabric));
+        let (mut destination_paths, mut walker) = (DestinationPaths::new(&graph), Walker::new(fabric));
         for row in routes.rows(&graph) {
-            if ways.fill(fabric, &graph, &row) {
-                tally.add_ways(&row, &ways);
+            if destination_paths.fill(fabric, &graph, &row) {
+                tally.add_destination_paths(&row, &destination_paths);
             } else {
                 routes.walk_row(fabric, &graph, &mut walker, &row, |walk| tally.add(walk));
             }
@@ -221,7 +221,7 @@ impl<'a> Tally<'a> {
     }
 
     /// Counts all walks to the destinations of a row whose paths form a tree, like [`Self::add`].
-    fn add_ways(&mut self, row: &RouteRow<'_>, ways: &Ways) {
+    fn add_destination_paths(&mut self, row: &RouteRow<'_>, destination_paths: &DestinationPaths) {
         let hosts = || row.destinations.iter().copied().filter(|to| self.graph.is_host(*to));
         let (destinations, Some(to)) = (hosts().count() as u64, hosts().next()) else { return };
         let residents: Vec<EndpointId> = hosts().collect();
@@ -229,7 +229,7 @@ impl<'a> Tally<'a> {
         for source in self.graph.switches() {
             let own = u64::from(source == row.switch);
             let each = u64::from(self.graph.host_count(source)).saturating_sub(own);
-            let Some(switches) = ways.switches(source).filter(|_| each > 0) else { continue };
+            let Some(switches) = destination_paths.switches(source).filter(|_| each > 0) else { continue };
             let pairs = each * destinations;
             through[source.index()] = pairs;
             self.walks_from[source.index()] += destinations;
@@ -240,9 +240,9 @@ impl<'a> Tally<'a> {
             }
             self.add_pairs(source, to, Lengths { switches, in_transit_hosts: 0 }, pairs);
         }
-        for &switch in ways.farthest_first() {
+        for &switch in destination_paths.farthest_first() {
             let paths = through[switch.index()];
-            match ways.next(switch) {
+            match destination_paths.next(switch) {
                 Some(channel) => {
                     self.channel_paths[channel.index()] += paths;
                     let end = self.fabric.target(channel).node;

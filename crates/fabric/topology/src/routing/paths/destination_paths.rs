@@ -20,7 +20,7 @@ const LOST: u32 = u32::MAX;
 
 /// Paths to a destination by switch; the memory is reused for every destination.
 #[derive(Debug)]
-pub(crate) struct Ways {
+pub(crate) struct DestinationPaths {
     next: Vec<Option<ChannelId>>,
     /// Number of switches on the path, including both ends; or one of the marks above.
     switches: Vec<u32>,
@@ -28,7 +28,7 @@ pub(crate) struct Ways {
     order: Vec<NodeId>,
 }
 
-impl Ways {
+impl DestinationPaths {
     pub(crate) fn new(graph: &SwitchGraph) -> Self {
         let count = graph.switch_count();
         Self { next: vec![None; count], switches: vec![UNKNOWN; count], order: Vec::new() }
@@ -45,10 +45,10 @@ impl Ways {
         self.switches.fill(UNKNOWN);
         self.next.clear();
         self.next.extend(channels);
-        let mut way = Vec::new();
+        let mut visited = Vec::new();
         for start in graph.switches() {
-            let mut left = self.follow(fabric, row, start, &mut way);
-            for switch in way.drain(..).rev() {
+            let mut left = self.follow(fabric, row, start, &mut visited);
+            for switch in visited.drain(..).rev() {
                 left = if left == LOST { LOST } else { left + 1 };
                 self.switches[NodeId::index(switch)] = left;
             }
@@ -68,7 +68,7 @@ impl Ways {
         fabric: &Fabric,
         row: &RouteRow<'_>,
         start: NodeId,
-        way: &mut Vec<NodeId>,
+        visited: &mut Vec<NodeId>,
     ) -> u32 {
         let mut switch = start;
         loop {
@@ -78,7 +78,7 @@ impl Ways {
                 known => return known,
             }
             self.switches[switch.index()] = OPEN;
-            way.push(switch);
+            visited.push(switch);
             let Some(channel) = self.next[switch.index()] else {
                 let is_there = switch == row.switch && matches!(row.paths, RowPaths::Column(_));
                 return if is_there { 0 } else { LOST };
