@@ -85,12 +85,12 @@ pub(super) fn toward(graph: &SwitchGraph, grid: &Grid, ties: Ties, destination: 
 }
 
 /// Direction and number of hops in one dimension.
-struct Way {
+struct DimensionHops {
     up: bool,
     hops: u32,
 }
 
-fn way(grid: &Grid, ties: Ties, from: NodeId, to: NodeId, dimension: usize) -> Way {
+fn dimension_hops(grid: &Grid, ties: Ties, from: NodeId, to: NodeId, dimension: usize) -> DimensionHops {
     let [at, goal] = [from, to].map(|switch| grid.coordinate(switch, dimension));
     let direct = at.abs_diff(goal);
     let around = grid.dimensions()[dimension] - direct;
@@ -98,16 +98,16 @@ fn way(grid: &Grid, ties: Ties, from: NodeId, to: NodeId, dimension: usize) -> W
     let ties_go_up = ties == Ties::Up || at.is_multiple_of(2);
     let is_tie_across = around == direct && ties_go_up != (goal > at);
     let crosses = grid.wraps()[dimension] && (around < direct || is_tie_across);
-    Way { up: (goal > at) != crosses, hops: if crosses { around } else { direct } }
+    DimensionHops { up: (goal > at) != crosses, hops: if crosses { around } else { direct } }
 }
 
 fn hops(grid: &Grid, ties: Ties, from: NodeId, to: NodeId) -> u32 {
-    (0..grid.dimensions().len()).map(|dimension| way(grid, ties, from, to, dimension).hops).sum()
+    (0..grid.dimensions().len()).map(|dimension| dimension_hops(grid, ties, from, to, dimension).hops).sum()
 }
 
 fn next_switch(grid: &Grid, ties: Ties, from: NodeId, to: NodeId) -> Option<NodeId> {
-    let ways = (0..grid.dimensions().len())
-        .map(|dimension| (dimension, way(grid, ties, from, to, dimension)));
-    let (dimension, way) = ways.into_iter().find(|(_, way)| way.hops > 0)?;
-    grid.step(from, dimension, way.up)
+    let by_dimension = (0..grid.dimensions().len())
+        .map(|dimension| (dimension, dimension_hops(grid, ties, from, to, dimension)));
+    let (dimension, dimension_hops) = by_dimension.into_iter().find(|(_, dimension_hops)| dimension_hops.hops > 0)?;
+    grid.step(from, dimension, dimension_hops.up)
 }
