@@ -230,9 +230,9 @@ fn highest_vl(
     let mut levels = Vec::new();
     for (index, class) in source.scenario.traffic.iter().enumerate() {
         levels.push((format!("packets of class `{}`", class.name), classes.by_class[index]));
-        let of_answers = classes.of_answers.get(&index);
+        let of_acks = classes.of_acks.get(&index);
         levels
-            .extend(of_answers.map(|level| (format!("answers of class `{}`", class.name), *level)));
+            .extend(of_acks.map(|level| (format!("answers of class `{}`", class.name), *level)));
     }
     if source.scenario.network.admission.is_some() {
         levels.push(("probes of the admission control".to_owned(), None));
@@ -288,10 +288,10 @@ pub(super) fn of_lanes<'a>() -> [Check<(&'a Fabric, RouteSet<'a>)>; 1] {
         let is_host = |host: EndpointId| fabric.is_host_endpoint(host);
         let of_hosts = |drop: &&LaneDrop| is_host(drop.example.0) && is_host(drop.example.1);
         let drop = drops.iter().find(of_hosts)?;
-        let is_answered = traffic.iter().any(|class| class.window.is_some());
-        let of_answers = if is_answered { ", traffic.*.window.answer.service_level" } else { "" };
+        let has_acks = traffic.iter().any(|class| class.window.is_some());
+        let of_acks = if has_acks { ", traffic.*.window.answer.service_level" } else { "" };
         let sentence = say!(
-            "{}; send on another level (traffic.*.service_level{of_answers}), or map it to another lane",
+            "{}; send on another level (traffic.*.service_level{of_acks}), or map it to another lane",
             drop.describe(fabric)
         )?;
         let is_by_tables = routing.lane_tables.is_some();

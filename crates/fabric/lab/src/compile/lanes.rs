@@ -10,7 +10,7 @@
 //! Invariant: every lane that a plan names exists, and a packet on a lane with virtual cut-through
 //! fits into it.
 
-mod answers;
+mod acks;
 mod checks;
 mod classes;
 mod levels;
@@ -27,7 +27,7 @@ use super::written::first_written;
 use crate::check::{Subject, check as check_rows};
 use crate::error::LabError;
 use crate::scenario::{DatelineChoice, LaneParameters, ScenarioSource};
-pub(crate) use answers::cure as cure_of_answers;
+pub(crate) use acks::cure as cure_of_acks;
 pub(crate) use checks::{Laned, wrong_list, wrong_values};
 use classes::ClassLanes;
 use gingham_net::{LanePlan, Scheduler};
@@ -107,10 +107,10 @@ impl LaneFigures {
 
     /// Returns the VC class of the acknowledgements of a class with a window; `None` if it depends
     /// on the pair.
-    pub(crate) fn vc_class_of_answers(&self, class: usize) -> Option<VcClass> {
+    pub(crate) fn vc_class_of_acks(&self, class: usize) -> Option<VcClass> {
         match &self.levels {
-            Some(levels) => levels.of_answers.get(&class).copied().flatten(),
-            None => self.classes.vc_class_of_answers(class),
+            Some(levels) => levels.of_acks.get(&class).copied().flatten(),
+            None => self.classes.vc_class_of_acks(class),
         }
     }
 
@@ -120,7 +120,7 @@ impl LaneFigures {
         for class in classes {
             other.classes.answer_as_class(class);
             if let Some(levels) = &mut other.levels {
-                levels.of_answers.insert(class, levels.by_class[class]);
+                levels.of_acks.insert(class, levels.by_class[class]);
             }
         }
         other

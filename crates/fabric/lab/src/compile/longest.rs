@@ -21,7 +21,7 @@ pub(crate) fn sent_as<'a>(
 }
 
 /// Returns the acknowledgements of packets of a class, for each class as which they are sent.
-pub(crate) fn answers<'a>(
+pub(crate) fn acks<'a>(
     plan: &'a Plan,
     class: &'a ClassPlan,
 ) -> impl Iterator<Item = AckPlan> + 'a {
@@ -29,8 +29,8 @@ pub(crate) fn answers<'a>(
 }
 
 /// Returns the lanes that acknowledgements may use at any hop.
-pub(crate) fn lanes_of_answers(plan: &Plan, answer: AckPlan) -> LaneSet {
-    plan.lanes.allowed.anywhere(&plan.fabric, answer.vc_class)
+pub(crate) fn lanes_of_acks(plan: &Plan, ack: AckPlan) -> LaneSet {
+    plan.lanes.allowed.anywhere(&plan.fabric, ack.vc_class)
 }
 
 /// Returns the largest payload of a packet of a message that is sent as a message of `class`.
@@ -50,10 +50,10 @@ pub(crate) fn lanes_of_probes(plan: &Plan, admission: &AdmissionPlan) -> LaneSet
 /// Returns the lanes of all classes, acknowledgements and probes.
 pub(crate) fn used_lanes(plan: &Plan) -> LaneSet {
     let classes = plan.classes.iter().map(|class| plan.lanes_of(class));
-    let answers = plan.classes.iter().filter_map(|class| class.window.as_ref());
-    let answers = answers.map(|window| lanes_of_answers(plan, window.ack));
+    let acks = plan.classes.iter().filter_map(|class| class.window.as_ref());
+    let acks = acks.map(|window| lanes_of_acks(plan, window.ack));
     let probes = plan.admission.as_deref().map(|admission| lanes_of_probes(plan, admission));
-    classes.chain(answers).chain(probes).fold(LaneSet::EMPTY, |all, of| all | of)
+    classes.chain(acks).chain(probes).fold(LaneSet::EMPTY, |all, of| all | of)
 }
 
 /// Returns the largest payload of a packet, acknowledgement or probe that may use one of these
@@ -68,12 +68,12 @@ pub(crate) fn longest_on(plan: &Plan, lanes: LaneSet) -> Option<u32> {
         messages.filter_map(sent).max().unwrap_or(0)
     };
     let packets = plan.classes.iter().filter(uses).map(payload);
-    let answers = plan.classes.iter().filter_map(|class| Some(class.window.as_ref()?.ack));
-    let goes = |answer: &AckPlan| !(lanes_of_answers(plan, *answer) & lanes).is_empty();
-    let answers = answers.filter(goes).map(|answer| answer.payload_bytes);
+    let acks = plan.classes.iter().filter_map(|class| Some(class.window.as_ref()?.ack));
+    let goes = |ack: &AckPlan| !(lanes_of_acks(plan, *ack) & lanes).is_empty();
+    let acks = acks.filter(goes).map(|ack| ack.payload_bytes);
     let probes = plan.admission.as_deref();
     let probes = probes.filter(|of| !(lanes_of_probes(plan, of) & lanes).is_empty());
-    packets.chain(answers).chain(probes.map(|of| of.payload_bytes)).max()
+    packets.chain(acks).chain(probes.map(|of| of.payload_bytes)).max()
 }
 
 /// Whether a source may send to its own host.

@@ -258,7 +258,7 @@ pub(crate) fn prove(
         Proof::Cycle { buffers } if !allow_deadlock => {
             let is_imported = source.scenario.routing.tables.is_some()
                 || imported::decides_on_lanes(&source.scenario.routing);
-            let cure = lanes::cure_of_answers(source, fabric, routes, &kind.lanes)
+            let cure = lanes::cure_of_acks(source, fabric, routes, &kind.lanes)
                 .unwrap_or_else(|| Cure::of_routes(fabric, routes, is_imported));
             let report = DeadlockReport::of_routes(fabric, routes, cure, buffers);
             Err(LabError::Deadlock(Box::new(report)))
@@ -314,9 +314,9 @@ pub(crate) fn of_plan<'a>() -> [Check<&'a Plan>; 2] {
 /// Returns which path sets packets may take; `None` if no class has sources.
 fn used(plan: &Plan) -> Option<[bool; 2]> {
     let sources = plan.classes.iter().flat_map(|class| &class.sources);
-    let answers = plan.classes.iter().filter_map(|class| class.window.as_ref());
-    let answers = answers.map(|window| window.ack.payload_bytes);
-    let lengths = sources.map(SourcePlan::payload_bytes).chain(answers.map(|bytes| bytes..=bytes));
+    let acks = plan.classes.iter().filter_map(|class| class.window.as_ref());
+    let acks = acks.map(|window| window.ack.payload_bytes);
+    let lengths = sources.map(SourcePlan::payload_bytes).chain(acks.map(|bytes| bytes..=bytes));
     let used = lengths.map(|payload| sets_used(&plan.path_choice, &payload));
     used.reduce(|all, of| [all[0] || of[0], all[1] || of[1]])
 }

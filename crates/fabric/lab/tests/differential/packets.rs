@@ -204,9 +204,9 @@ pub(crate) fn longest_bytes(classes: &[ClassPlan]) -> u32 {
     let of_class = |class: &ClassPlan| class.sources.iter().map(longest_message).max();
     let message = classes.iter().filter_map(of_class).max().unwrap_or(1);
     let packets = classes.iter().map(|class| message.min(longest_packet(class)));
-    let answers =
+    let acks =
         classes.iter().filter_map(|class| Some(class.window.as_ref()?.ack.payload_bytes));
-    packets.chain(answers).max().unwrap_or(1)
+    packets.chain(acks).max().unwrap_or(1)
 }
 
 fn longest_message(source: &SourcePlan) -> u32 {

@@ -9,19 +9,19 @@ use crate::support::{Kind, run, scheduled_to, window};
 use gingham_net::{AckPlan, ClassPlan, Plan, Priority, WindowPlan};
 use gingham_topology::routing::{LaneSet, VcClass};
 
-fn change_answer(class: &mut ClassPlan, change: impl FnOnce(&mut AckPlan)) {
+fn change_ack(class: &mut ClassPlan, change: impl FnOnce(&mut AckPlan)) {
     let WindowPlan { ack, .. } = class.window.as_mut().unwrap();
     change(ack);
 }
 
 /// Worms: h0 sends two of three bytes in a window of one, acknowledged by two; h1 sends three of
 /// four bytes. The arguments are the levels of these messages and of the acknowledgements.
-fn worms(messages: u8, answers: u8) -> Plan {
+fn worms(messages: u8, acks: u8) -> Plan {
     let mut plan = quiet_plan(chain(0));
     scheduled_to(&mut plan, 0, &[(0, 1, 3), (0, 1, 3)]);
     scheduled_to(&mut plan, 1, &[(0, 0, 4), (0, 0, 4), (0, 0, 4)]);
     plan.classes[0].window = Some(window(1, 2));
-    change_answer(&mut plan.classes[0], |answer| answer.priority = Priority::new(answers).unwrap());
+    change_ack(&mut plan.classes[0], |ack| ack.priority = Priority::new(acks).unwrap());
     plan.classes[1].priority = Priority::new(messages).unwrap();
     plan.stop = stop_at(3_000);
     plan
@@ -31,8 +31,8 @@ fn worms(messages: u8, answers: u8) -> Plan {
 fn an_answer_goes_before_all_of_its_level_and_of_lower_ones() {
     // The data arrives at 55, in the middle of the second worm. The acknowledgement begins at 80
     // and arrives at 80 + 45.
-    for (messages, answers) in [(0, 0), (1, 1), (0, 1), (3, 7)] {
-        let found = run(&worms(messages, answers));
+    for (messages, acks) in [(0, 0), (1, 1), (0, 1), (3, 7)] {
+        let found = run(&worms(messages, acks));
         assert_eq!(found.began(1, Kind::Data), [0, 40, 100]);
         assert_eq!(found.began(1, Kind::Ack), [80, 180]);
         assert_eq!(found.began(0, Kind::Data), [0, 125]);
@@ -43,8 +43,8 @@ fn an_answer_goes_before_all_of_its_level_and_of_lower_ones() {
 #[test]
 fn an_answer_waits_for_higher_levels() {
     // Until 120; the second data begins at 165 and arrives at 220.
-    for (messages, answers) in [(1, 0), (7, 3)] {
-        let found = run(&worms(messages, answers));
+    for (messages, acks) in [(1, 0), (7, 3)] {
+        let found = run(&worms(messages, acks));
         assert_eq!(found.began(1, Kind::Data), [0, 40, 80]);
         assert_eq!(found.began(1, Kind::Ack), [120, 220]);
         assert_eq!(found.began(0, Kind::Data), [0, 165]);
@@ -64,21 +64,21 @@ fn answers_of_one_level_go_in_the_order_in_which_data_came() {
     // The data arrives at 35 and 45; the link of h1 is free at 90. At a higher level the second
     // acknowledgement goes first.
     assert_eq!(run(&plan).received(0, Kind::Ack), [90 + 75, 140 + 45]);
-    change_answer(&mut plan.classes[1], |answer| answer.priority = Priority::new(1).unwrap());
+    change_ack(&mut plan.classes[1], |ack| ack.priority = Priority::new(1).unwrap());
     assert_eq!(run(&plan).received(0, Kind::Ack), [90 + 45, 110 + 75]);
 }
 
 /// Packets: h0 sends two of three flits in a window of one, acknowledged by one flit on a lane; h1
 /// sends one of eight flits on lane 0.
-fn packets(answers: u8) -> Plan {
+fn packets(acks: u8) -> Plan {
     let mut plan = lane_plan(chain(0), 2);
     scheduled_to(&mut plan, 0, &[(0, 1, 48), (0, 1, 48)]);
     scheduled_to(&mut plan, 1, &[(0, 0, 128)]);
     plan.classes[0].window = Some(window(1, 16));
     on_lanes(&mut plan, &[LaneSet::one(0), LaneSet::one(1)]);
     plan.classes[1].vc_class = Some(VcClass(0));
-    let vc_class = Some(VcClass(answers));
-    change_answer(&mut plan.classes[0], |answer| answer.vc_class = vc_class);
+    let vc_class = Some(VcClass(acks));
+    change_ack(&mut plan.classes[0], |ack| ack.vc_class = vc_class);
     plan.stop = stop_at(3_000);
     plan
 }

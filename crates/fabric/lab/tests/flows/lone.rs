@@ -10,16 +10,16 @@ use gingham_net::{Plan, SegmentationPlan};
 /// and arrive.
 fn instants(run: &Run, count: usize) -> [Vec<u64>; 4] {
     let data = [run.began(0, Kind::Data), run.received(1, Kind::Data)];
-    let answers = [run.began(1, Kind::Ack), run.received(0, Kind::Ack)];
-    let [[a, b], [c, d]] = [data, answers];
+    let acks = [run.began(1, Kind::Ack), run.received(0, Kind::Ack)];
+    let [[a, b], [c, d]] = [data, acks];
     [a, b, c, d].map(|instants| instants[..count].to_vec())
 }
 
 /// Runs a backlogged flow with a window of `packets`, and data and acknowledgements of these
 /// payloads in bytes.
-fn lone(mut plan: Plan, packets: u32, [data, answer]: [u32; 2]) -> Run {
+fn lone(mut plan: Plan, packets: u32, [data, ack]: [u32; 2]) -> Run {
     backlogged(&mut plan, 0, 1, data);
-    plan.classes[0].window = Some(window(packets, answer));
+    plan.classes[0].window = Some(window(packets, ack));
     plan.stop = stop_at(3_000);
     run(&plan)
 }

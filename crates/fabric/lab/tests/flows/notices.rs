@@ -7,13 +7,13 @@ use gingham_net::Plan;
 
 /// h0 and h1 send to h2 and h3 at once, with acknowledgements; h3 and h2, in this order, create a
 /// message at `instant`.
-fn crossed(mut plan: Plan, [bytes, answer]: [u32; 2], instant: u64) -> Plan {
+fn crossed(mut plan: Plan, [bytes, ack]: [u32; 2], instant: u64) -> Plan {
     scheduled(&mut plan, 0, 2, &[(0, bytes)]);
     scheduled(&mut plan, 1, 3, &[(0, bytes)]);
     scheduled(&mut plan, 3, 1, &[(instant, bytes)]);
     scheduled(&mut plan, 2, 0, &[(instant, bytes)]);
     for class in &mut plan.classes[..2] {
-        class.window = Some(window(1, answer));
+        class.window = Some(window(1, ack));
     }
     plan.stop = stop_at(3_000);
     plan

@@ -90,8 +90,8 @@ impl Run {
 
     /// Returns for each acknowledgement received at a host whether it reports a mark.
     pub(crate) fn marks(&self, host: usize) -> Vec<bool> {
-        let answers = self.packets("received", host, Kind::Ack);
-        answers
+        let acks = self.packets("received", host, Kind::Ack);
+        acks
             .map(|(_, packet)| packet.content == Content::Ack { packets: 1, marked: 1 })
             .collect()
     }
@@ -121,11 +121,11 @@ fn kind_of(packet: &Packet) -> Kind {
     }
 }
 
-/// Returns a window of `packets` packets, each acknowledged by one of `answer_bytes` at the level
+/// Returns a window of `packets` packets, each acknowledged by one of `ack_bytes` at the level
 /// of the data.
-pub(crate) fn window(packets: u32, answer_bytes: u32) -> WindowPlan {
+pub(crate) fn window(packets: u32, ack_bytes: u32) -> WindowPlan {
     let ack =
-        AckPlan { payload_bytes: answer_bytes, priority: Priority::default(), vc_class: None };
+        AckPlan { payload_bytes: ack_bytes, priority: Priority::default(), vc_class: None };
     WindowPlan { packets, acknowledged: Answered::All, ack, response: Response::default() }
 }
 

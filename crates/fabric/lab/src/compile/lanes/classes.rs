@@ -12,7 +12,7 @@ pub(super) struct ClassLanes {
     /// Lanes by class.
     pub(super) by_class: Vec<LaneSet>,
     /// Lanes of acknowledgements, by class with a window.
-    of_answers: BTreeMap<usize, LaneSet>,
+    of_acks: BTreeMap<usize, LaneSet>,
     /// Whether each message keeps to one lane, by class.
     is_single: Vec<bool>,
     /// Lanes of admission control, if there is any.
@@ -29,7 +29,7 @@ impl ClassLanes {
         let is_single = traffic.iter().map(|class| class.lane != LaneName::Any).collect();
         let mut lanes = Self {
             by_class: Vec::new(),
-            of_answers: BTreeMap::new(),
+            of_acks: BTreeMap::new(),
             is_single,
             of_admission: None,
             sets: Vec::new(),
@@ -41,7 +41,7 @@ impl ClassLanes {
                 None => LaneSet::first_n(count.min(MANAGEMENT_LANE)),
             };
             if user.is_answer {
-                lanes.of_answers.insert(user.class, own);
+                lanes.of_acks.insert(user.class, own);
             } else {
                 lanes.by_class.push(own);
             }
@@ -87,11 +87,11 @@ impl ClassLanes {
 
     /// Makes acknowledgements of a class use the lanes of the class.
     pub(super) fn answer_as_class(&mut self, class: usize) {
-        self.of_answers.insert(class, self.by_class[class]);
+        self.of_acks.insert(class, self.by_class[class]);
         let all: Vec<LaneSet> = self
             .by_class
             .iter()
-            .chain(self.of_answers.values())
+            .chain(self.of_acks.values())
             .chain(&self.of_admission)
             .copied()
             .collect();
@@ -107,8 +107,8 @@ impl ClassLanes {
         self.vc_class_of(self.by_class[class])
     }
 
-    pub(super) fn vc_class_of_answers(&self, class: usize) -> Option<VcClass> {
-        self.of_answers.get(&class).map(|own| self.vc_class_of(*own))
+    pub(super) fn vc_class_of_acks(&self, class: usize) -> Option<VcClass> {
+        self.of_acks.get(&class).map(|own| self.vc_class_of(*own))
     }
 
     fn vc_class_of(&self, own: LaneSet) -> VcClass {
@@ -122,7 +122,7 @@ impl ClassLanes {
         source: &'a ScenarioSource,
         count: usize,
     ) -> Option<LaneUser<'a>> {
-        let lanes = |user: &LaneUser<'_>| match self.of_answers.get(&user.class) {
+        let lanes = |user: &LaneUser<'_>| match self.of_acks.get(&user.class) {
             Some(own) if user.is_answer => *own,
             _ => self.by_class[user.class],
         };

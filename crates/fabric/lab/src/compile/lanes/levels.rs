@@ -13,7 +13,7 @@ pub(crate) struct ClassLevels {
     /// Level by class.
     pub(crate) by_class: Vec<Option<VcClass>>,
     /// Level of acknowledgements, by class with a window.
-    pub(crate) of_answers: BTreeMap<usize, Option<VcClass>>,
+    pub(crate) of_acks: BTreeMap<usize, Option<VcClass>>,
 }
 
 impl ClassLevels {
@@ -28,7 +28,7 @@ impl ClassLevels {
                            break cycles: leave datelines out";
             return Err(refuse("network.lanes.datelines", message.to_owned()));
         }
-        let mut levels = Self { by_class: Vec::new(), of_answers: BTreeMap::new() };
+        let mut levels = Self { by_class: Vec::new(), of_acks: BTreeMap::new() };
         for user in users(source) {
             if by_tables && user.lanes.is_some() {
                 let message = "tables decide on lanes (routing.lane_tables, routing.service_levels): set the level with `service_level`, \
@@ -55,7 +55,7 @@ impl ClassLevels {
             });
             let own = own.transpose()?;
             if user.is_answer {
-                levels.of_answers.insert(user.class, own.or(levels.by_class[user.class]));
+                levels.of_acks.insert(user.class, own.or(levels.by_class[user.class]));
             } else {
                 levels.by_class.push(own);
             }
@@ -65,6 +65,6 @@ impl ClassLevels {
 
     /// Returns the levels of all classes and acknowledgements.
     pub(crate) fn all(&self) -> impl Iterator<Item = Option<VcClass>> {
-        self.by_class.iter().chain(self.of_answers.values()).copied()
+        self.by_class.iter().chain(self.of_acks.values()).copied()
     }
 }

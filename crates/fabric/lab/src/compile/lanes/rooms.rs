@@ -5,7 +5,7 @@
 
 use crate::check::{Check, Sentence, Subject, refuse, say, when};
 use crate::compile::longest::{
-    destinations, lanes_of_answers, lanes_of_probes, longest_as, sent_as,
+    destinations, lanes_of_acks, lanes_of_probes, longest_as, sent_as,
 };
 use crate::compile::written::{first_written, whose};
 use gingham_kernel::Bytes;
@@ -51,7 +51,7 @@ pub(crate) fn of_room<'a>() -> [Check<Room<'a>>; 2] {
                     let what = format!("an answer of class `{}`", class.name);
                     let key = format!("traffic.{index}.window.answer.length");
                     let cure = format!("make answers shorter ({key})");
-                    let lanes = lanes_of_answers(it.plan, ack);
+                    let lanes = lanes_of_acks(it.plan, ack);
                     long_control(it, (lanes, ack.payload_bytes), (&what, &key, &cure))
                 })
             })

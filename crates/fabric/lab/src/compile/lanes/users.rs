@@ -33,7 +33,7 @@ pub(super) fn users(source: &ScenarioSource) -> impl Iterator<Item = LaneUser<'_
             lanes: class.lanes.as_deref(),
             service_level: class.service_level,
         };
-        let answers = class.window.as_ref().map(|window| LaneUser {
+        let acks = class.window.as_ref().map(|window| LaneUser {
             class: index,
             is_answer: true,
             path: format!("traffic.{index}.window.answer"),
@@ -41,7 +41,7 @@ pub(super) fn users(source: &ScenarioSource) -> impl Iterator<Item = LaneUser<'_
             lanes: window.answer.lanes.as_deref(),
             service_level: window.answer.service_level,
         });
-        std::iter::once(own).chain(answers)
+        std::iter::once(own).chain(acks)
     })
 }
 

@@ -7,7 +7,7 @@
 
 use super::Place as _;
 use crate::check::{Sentence, say};
-use crate::compile::longest::{destinations, lanes_of_answers, lanes_of_probes, sent_as};
+use crate::compile::longest::{destinations, lanes_of_acks, lanes_of_probes, sent_as};
 use gingham_net::{AckPlan, ArbiterPlace, ClassPlan, Plan, Scheduler};
 use gingham_topology::routing::{DatelineClass, LaneRule, LaneSet, VcClass};
 use gingham_topology::{ChannelId, EndpointId};
@@ -20,7 +20,7 @@ pub(super) fn unserved(plan: &Plan) -> Option<Sentence> {
     let classes = if unserved.is_by_tables() { usize::MAX } else { 1 };
     plan.classes.iter().enumerate().find_map(|(index, class)| {
         let sent = || sent_as(plan, class).take(classes);
-        let answers = || sent().filter_map(|other| Some(other.window.as_ref()?.ack));
+        let acks = || sent().filter_map(|other| Some(other.window.as_ref()?.ack));
         let of_packets = || {
             // All lanes that a class may use, before its pairs are followed.
             let used = sent().fold(LaneSet::EMPTY, |all, of| all | plan.lanes_of(of));
@@ -30,13 +30,13 @@ pub(super) fn unserved(plan: &Plan) -> Option<Sentence> {
                 sent().find_map(|other| unserved.between(pair, other.vc_class))
             })
         };
-        let of_answers = || {
-            let lanes_of = |answer: AckPlan| lanes_of_answers(plan, answer);
-            let used = answers().map(lanes_of).fold(LaneSet::EMPTY, |all, of| all | of);
+        let of_acks = || {
+            let lanes_of = |ack: AckPlan| lanes_of_acks(plan, ack);
+            let used = acks().map(lanes_of).fold(LaneSet::EMPTY, |all, of| all | of);
             let key = format!("traffic.{index}.window.answer.lanes");
-            let answered = User { called: "answers", whose: "its answers", key, class };
-            unserved.refusal(&answered, used, |(from, to)| {
-                answers().find_map(|answer| unserved.between((to, from), answer.vc_class))
+            let user = User { called: "answers", whose: "its answers", key, class };
+            unserved.refusal(&user, used, |(from, to)| {
+                acks().find_map(|ack| unserved.between((to, from), ack.vc_class))
             })
         };
         let of_probes = || {
@@ -49,7 +49,7 @@ pub(super) fn unserved(plan: &Plan) -> Option<Sentence> {
                 ways.into_iter().find_map(|pair| unserved.between(pair, admission.vc_class))
             })
         };
-        of_packets().or_else(of_answers).or_else(of_probes)
+        of_packets().or_else(of_acks).or_else(of_probes)
     })
 }
 

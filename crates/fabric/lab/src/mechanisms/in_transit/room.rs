@@ -1,6 +1,6 @@
 //! Search for packets that never fit into the pool of an in-transit host.
 
-use crate::compile::longest::{answers, destinations, longest_as, sent_as};
+use crate::compile::longest::{acks, destinations, longest_as, sent_as};
 use crate::compile::paths::sets_used;
 use gingham_net::traffic::SourcePlan;
 use gingham_net::{ClassPlan, PathLength, PathSet, Plan};
@@ -33,7 +33,7 @@ pub(super) fn without_room(plan: &Plan, class: &ClassPlan) -> Option<Packet> {
 
 /// Finds an acknowledgement of the class that never fits into a pool, over all path sets.
 pub(super) fn answer_without_room(plan: &Plan, class: &ClassPlan) -> Option<Packet> {
-    let payload_bytes = answers(plan, class).map(|answer| answer.payload_bytes).max()?;
+    let payload_bytes = acks(plan, class).map(|ack| ack.payload_bytes).max()?;
     if has_room_anywhere(plan, payload_bytes) {
         return None;
     }

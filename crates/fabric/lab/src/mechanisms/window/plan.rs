@@ -27,7 +27,7 @@ pub(crate) fn window(
         ack: AckPlan {
             payload_bytes: checked_payload(window.answer.length),
             priority: window.answer.priority.map_or(of_class, checked_priority),
-            vc_class: context.links.kind.lanes.vc_class_of_answers(context.index),
+            vc_class: context.links.kind.lanes.vc_class_of_acks(context.index),
         },
         response: window.response.clone(),
     }))
