@@ -85,10 +85,10 @@ pub(crate) fn sends(plan: &mut Plan, from: usize, level: u8, messages: &[(u64, u
     plan.classes.last_mut().unwrap().priority = Priority::new(level).unwrap();
 }
 
-/// Returns the window of a flow, with answers of `answer_bytes` of payload.
-pub(crate) fn window(packets: u32, answer_bytes: u32) -> WindowPlan {
+/// Returns the window of a flow, with answers of `ack_bytes` of payload.
+pub(crate) fn window(packets: u32, ack_bytes: u32) -> WindowPlan {
     let priority = Priority::default();
-    let ack = AckPlan { payload_bytes: answer_bytes, priority, vc_class: None };
+    let ack = AckPlan { payload_bytes: ack_bytes, priority, vc_class: None };
     WindowPlan { packets, acknowledged: Answered::All, ack, response: Response::default() }
 }
 
