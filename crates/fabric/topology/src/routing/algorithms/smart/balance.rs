@@ -42,8 +42,8 @@ fn laid_anew(mut paths: Paths<'_>) -> Paths<'_> {
             let rises = |held: Option<ChannelId>, wanted: ChannelId| {
                 held.is_none_or(|held| numbers[held.index()] < numbers[wanted.index()])
             };
-            let way = paths.lightest(&mut search, demand, rises);
-            paths.lay(demand, way.expect("its old way rises"));
+            let path = paths.lightest(&mut search, demand, rises);
+            paths.lay(demand, path.expect("its old way rises"));
         }
     }
     paths
@@ -72,12 +72,12 @@ fn relieve_busiest(
             continue;
         }
         let old = paths.lift(demand).expect("a taker has a way");
-        let way = paths.lightest(search, demand, |held, wanted| {
+        let path = paths.lightest(search, demand, |held, wanted| {
             held.is_none_or(|held| numbers[held.index()] < numbers[wanted.index()])
                 && paths.load()[wanted.index()] + paths.weight(demand) < most
         });
-        let is_relieved = way.is_some();
-        paths.lay(demand, way.unwrap_or(old));
+        let is_relieved = path.is_some();
+        paths.lay(demand, path.unwrap_or(old));
         if is_relieved {
             return true;
         }

@@ -59,11 +59,11 @@ impl<'a> Breaking<'a> {
 
     fn lay(&mut self, demand: super::paths::DemandId) {
         let (index, is_allowed) = (self.paths.index, &self.is_allowed);
-        let way = self.paths.lightest(&mut self.search, demand, |held, wanted| {
+        let path = self.paths.lightest(&mut self.search, demand, |held, wanted| {
             held.is_none_or(|held| is_allowed[index.of(Turn { held, wanted })])
         });
-        if let Some(way) = way {
-            self.paths.lay(demand, way);
+        if let Some(path) = path {
+            self.paths.lay(demand, path);
         }
     }
 
@@ -85,7 +85,7 @@ impl<'a> Breaking<'a> {
         let mut by_ends: BTreeMap<(NodeId, NodeId), (u64, u64)> = BTreeMap::new();
         for demand in self.paths.makers(without) {
             let weight = self.paths.weight(demand);
-            let length = self.paths.way(demand).map_or(0, <[ChannelId]>::len);
+            let length = self.paths.path(demand).map_or(0, <[ChannelId]>::len);
             let (count, channels) = by_ends.entry(self.paths.ends(demand)).or_default();
             *count += weight;
             *channels += weight * length as u64;

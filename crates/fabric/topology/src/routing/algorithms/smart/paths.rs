@@ -30,7 +30,7 @@ pub(super) struct Paths<'a> {
     pub(super) index: &'a TurnIndex,
     demands: Vec<Demand>,
     /// By demand: the channels between switches; `None` while it has no path.
-    ways: Vec<Option<Vec<ChannelId>>>,
+    paths: Vec<Option<Vec<ChannelId>>>,
     /// Host-to-host paths by channel.
     load: Vec<u64>,
     /// By turn: number of demands whose path uses it, whatever their weight.
@@ -55,10 +55,10 @@ impl<'a> Paths<'a> {
                 }));
             }
         }
-        let ways = vec![None; demands.len()];
+        let paths = vec![None; demands.len()];
         let load = vec![0; index.channel_count()];
         let takers = vec![BTreeSet::new(); index.channel_count()];
-        Self { graph, index, demands, ways, load, uses: vec![0; index.turn_count()], takers }
+        Self { graph, index, demands, paths, load, uses: vec![0; index.turn_count()], takers }
     }
 
     pub(super) fn demands(&self) -> impl Iterator<Item = DemandId> + use<> {
@@ -75,8 +75,8 @@ impl<'a> Paths<'a> {
         self.demands[demand.index()].weight
     }
 
-    pub(super) fn way(&self, demand: DemandId) -> Option<&[ChannelId]> {
-        self.ways[demand.index()].as_deref()
+    pub(super) fn path(&self, demand: DemandId) -> Option<&[ChannelId]> {
+        self.paths[demand.index()].as_deref()
     }
 
     pub(super) fn load(&self) -> &[u64] {
@@ -90,32 +90,32 @@ impl<'a> Paths<'a> {
     /// Returns the demands whose path uses a turn.
     pub(super) fn makers(&self, turn: Turn) -> Vec<DemandId> {
         let makes = |demand: &&DemandId| {
-            self.way(**demand).is_some_and(|way| turns_of(way).any(|made| made == turn))
+            self.path(**demand).is_some_and(|path| turns_of(path).any(|made| made == turn))
         };
         self.takers(turn.held).iter().filter(makes).copied().collect()
     }
 
-    pub(super) fn lay(&mut self, demand: DemandId, way: Vec<ChannelId>) {
-        for channel in &way {
+    pub(super) fn lay(&mut self, demand: DemandId, path: Vec<ChannelId>) {
+        for channel in &path {
             self.load[channel.index()] += self.weight(demand);
             self.takers[channel.index()].insert(demand);
         }
-        for turn in turns_of(&way) {
+        for turn in turns_of(&path) {
             self.uses[self.index.of(turn)] += 1;
         }
-        self.ways[demand.index()] = Some(way);
+        self.paths[demand.index()] = Some(path);
     }
 
     pub(super) fn lift(&mut self, demand: DemandId) -> Option<Vec<ChannelId>> {
-        let way = self.ways[demand.index()].take()?;
-        for channel in &way {
+        let path = self.paths[demand.index()].take()?;
+        for channel in &path {
             self.load[channel.index()] -= self.weight(demand);
             self.takers[channel.index()].remove(&demand);
         }
-        for turn in turns_of(&way) {
+        for turn in turns_of(&path) {
             self.uses[self.index.of(turn)] -= 1;
         }
-        Some(way)
+        Some(path)
     }
 
     /// Returns the least loaded of the shortest legal paths for a demand; `None` without any.
@@ -155,14 +155,14 @@ impl<'a> Paths<'a> {
 
     pub(super) fn into_routes(self, fabric: &Fabric) -> SourceRoutes {
         let mut routes = SourceRoutesBuilder::new(fabric, self.graph);
-        let mut ways = self.ways.iter().zip(&self.demands).peekable();
-        while let Some((_, demand)) = ways.peek() {
+        let mut paths = self.paths.iter().zip(&self.demands).peekable();
+        while let Some((_, demand)) = paths.peek() {
             let to = demand.to;
             routes.begin_row(&[to]);
             for switch in self.graph.switches() {
                 let here = |(_, demand): &(_, &Demand)| (demand.to, demand.source) == (to, switch);
-                if let Some((Some(way), _)) = ways.next_if(here) {
-                    for channel in way {
+                if let Some((Some(path), _)) = paths.next_if(here) {
+                    for channel in path {
                         routes.push(*channel);
                     }
                 }

@@ -146,11 +146,11 @@ impl LightestPaths {
     }
 
     fn way_to(&self, last: ChannelId) -> Vec<ChannelId> {
-        let mut way = vec![last];
-        while let Some(before) = self.before[way[way.len() - 1].index()] {
-            way.push(before);
+        let mut path = vec![last];
+        while let Some(before) = self.before[path[path.len() - 1].index()] {
+            path.push(before);
         }
-        way.reverse();
-        way
+        path.reverse();
+        path
     }
 }

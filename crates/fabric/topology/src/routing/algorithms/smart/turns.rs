@@ -71,6 +71,6 @@ impl TurnIndex {
     }
 }
 
-pub(super) fn turns_of(way: &[ChannelId]) -> impl Iterator<Item = Turn> + '_ {
-    way.windows(2).map(|pair| Turn { held: pair[0], wanted: pair[1] })
+pub(super) fn turns_of(path: &[ChannelId]) -> impl Iterator<Item = Turn> + '_ {
+    path.windows(2).map(|pair| Turn { held: pair[0], wanted: pair[1] })
 }
