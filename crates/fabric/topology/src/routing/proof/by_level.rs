@@ -79,8 +79,8 @@ impl<'a> LevelCollector<'a> {
                 let to = row.destinations[0];
                 for source in self.graph.switches() {
                     if let Some(onward) = routes.path(self.fabric, source, to) {
-                        let way: Vec<_> = onward.before_the_last().collect();
-                        self.add_path(source, &way, &row, lid_offset, turns);
+                        let path: Vec<_> = onward.before_the_last().collect();
+                        self.add_path(source, &path, &row, lid_offset, turns);
                     }
                 }
             } else {
@@ -123,15 +123,15 @@ impl<'a> LevelCollector<'a> {
     fn add_path(
         &self,
         source: NodeId,
-        way: &[ChannelId],
+        path: &[ChannelId],
         row: &RouteRow<'_>,
         lid_offset: u8,
         turns: &mut Turns,
     ) {
-        let Some(first) = way.first() else { return };
+        let Some(first) = path.first() else { return };
         for (level, entered) in (0..).zip(self.entered(source, *first, row, lid_offset)) {
             let mut on = entered;
-            for turn in way.windows(2) {
+            for turn in path.windows(2) {
                 let onward = self.after(level, turn[0], turn[1], row);
                 if on.is_empty() || onward.is_empty() {
                     break;

@@ -59,11 +59,11 @@ impl<'a> Column<'a> {
         let mut walks = vec![UNKNOWN; self.next.len()];
         let mut loops = vec![false; self.next.len()];
         for start in self.graph.switches() {
-            let mut way = Vec::new();
+            let mut path = Vec::new();
             let mut at = Some(start);
             while let Some(switch) = at.filter(|switch| walks[switch.index()] == UNKNOWN) {
                 walks[switch.index()] = start.index();
-                way.push(switch);
+                path.push(switch);
                 at = self.next(switch).and_then(|channel| self.end(channel));
             }
             // A switch of the current walk closes a loop; the result of one visited earlier is
@@ -71,7 +71,7 @@ impl<'a> Column<'a> {
             let is_lost = at.is_some_and(|switch| {
                 loops[switch.index()] || walks[switch.index()] == start.index()
             });
-            for switch in way {
+            for switch in path {
                 loops[switch.index()] = is_lost;
             }
         }

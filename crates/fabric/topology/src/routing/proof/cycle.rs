@@ -83,14 +83,14 @@ impl<'a> CycleSearch<'a> {
     }
 
     fn way_to(&self, end: VertexId, start: VertexId) -> Vec<VertexId> {
-        let mut way = vec![end];
+        let mut path = vec![end];
         let mut vertex = end;
         while vertex != start {
             vertex = self.found[vertex.index()].expect("the way back was found").1;
-            way.push(vertex);
+            path.push(vertex);
         }
-        way.reverse();
-        way
+        path.reverse();
+        path
     }
 }
 
