@@ -51,14 +51,14 @@ const HOST: usize = 4;
 
 /// A path: the channels that a packet takes, from its host on, and the current time. Node `c + 10`
 /// sends on channel `c`; all nodes but the first are switches.
-struct Way<'a>(&'a [usize], Time);
+struct TimedPath<'a>(&'a [usize], Time);
 
 /// Returns a path at time zero.
-const fn over(channels: &[usize]) -> Way<'_> {
-    Way(channels, Time::ZERO)
+const fn over(channels: &[usize]) -> TimedPath<'_> {
+    TimedPath(channels, Time::ZERO)
 }
 
-impl Way<'_> {
+impl TimedPath<'_> {
     /// Returns the path at another time.
     fn then(&self, ps: u64) -> Self {
         Self(self.0, Time::from_ps(ps))
@@ -167,39 +167,39 @@ fn a_refusal_in_the_middle_leaves_nothing_behind() {
 #[test]
 fn an_adapter_refuses_itself_and_the_first_switch_needs_no_release() {
     let mut controller = controller(&[101, 80, 30], 3);
-    let way = over(&[0, 1]);
-    assert!(!way.ask(&mut controller, stream(0)));
+    let path = over(&[0, 1]);
+    assert!(!path.ask(&mut controller, stream(0)));
     assert_eq!(controller.requests()[0].state, StreamState::Refused(channel(0)));
     assert!(controller.ledger().is_empty());
     assert!(over(&[2, 1]).ask(&mut controller, stream(1)));
     assert!(controller.ask(stream(2), channel(0), Time::ZERO));
     let nack = Signal::Nack(stream(2), channel(1));
-    assert_eq!(way.read(&mut controller, Signal::Probe(stream(2)), 0), Onward::Ends(nack));
-    assert_eq!(way.respond(&mut controller, nack), HostAction::Nothing);
+    assert_eq!(path.read(&mut controller, Signal::Probe(stream(2)), 0), Onward::Ends(nack));
+    assert_eq!(path.respond(&mut controller, nack), HostAction::Nothing);
     assert_eq!(controller.ledger().reserved(channel(0)), 0);
 }
 
 /// A path that turns at a switch through its host: h0, s1, h2, s1 again, s4.
-const OVER_A_HOST: Way<'_> = over(&[0, 1, 2, 4, 5, 6]);
+const OVER_A_HOST: TimedPath<'_> = over(&[0, 1, 2, 4, 5, 6]);
 
 /// The host has too little bandwidth on its own link. Its NACK continues to the switch, which ends
 /// it, and the release ends at that switch on its first visit.
 #[test]
 fn a_host_in_transit_refuses_what_its_link_has_no_room_for() {
     let mut controller = controller(&[60, 60], 7);
-    let (way, own) = (OVER_A_HOST, over(&[4, 6]));
+    let (path, own) = (OVER_A_HOST, over(&[4, 6]));
     assert!(own.ask(&mut controller, stream(0)));
     assert!(controller.ask(stream(1), channel(0), Time::ZERO));
     let (probe, nack) = (Signal::Probe(stream(1)), Signal::Nack(stream(1), channel(4)));
-    let reached = [0, 1, 2].map(|place| way.reach(&mut controller, probe, place));
+    let reached = [0, 1, 2].map(|place| path.reach(&mut controller, probe, place));
     assert_eq!(reached, [(probe, false), (probe, false), (nack, false)]);
-    assert_eq!(way.reach(&mut controller, nack, 3), (nack, true));
+    assert_eq!(path.reach(&mut controller, nack, 3), (nack, true));
     let reserved = |controller: &AdmissionController| [0, 1, 2, 4, 5].map(|of| controller.ledger().reserved(channel(of)));
     assert_eq!(reserved(&controller), [60, 60, 60, 60, 0], "the host's own stream has the last");
-    assert_eq!(way.respond(&mut controller, nack), HostAction::Release(channel(4)));
+    assert_eq!(path.respond(&mut controller, nack), HostAction::Release(channel(4)));
     let release = Signal::Release(stream(1), channel(4));
-    assert_eq!(way.reach(&mut controller, release, 0), (release, false));
-    assert_eq!(way.reach(&mut controller, release, 1), (release, true));
+    assert_eq!(path.reach(&mut controller, release, 0), (release, false));
+    assert_eq!(path.reach(&mut controller, release, 1), (release, true));
     assert_eq!(reserved(&controller), [0, 0, 0, 60, 0]);
     own.end(&mut controller, stream(0));
     assert!(controller.ledger().is_empty());
@@ -210,14 +210,14 @@ fn a_host_in_transit_refuses_what_its_link_has_no_room_for() {
 #[test]
 fn a_switch_refuses_what_comes_back_to_it_from_a_host_in_transit() {
     let mut controller = controller(&[60, 60, 40], 7);
-    let (way, other) = (OVER_A_HOST, over(&[3, 5, 6]));
+    let (path, other) = (OVER_A_HOST, over(&[3, 5, 6]));
     assert!(other.ask(&mut controller, stream(0)));
-    assert!(!way.ask(&mut controller, stream(1)));
+    assert!(!path.ask(&mut controller, stream(1)));
     assert_eq!(controller.requests()[1].state, StreamState::Refused(channel(5)));
     assert_eq!([0, 1, 2, 4].map(|of| controller.ledger().reserved(channel(of))), [0; 4]);
-    assert!(way.ask(&mut controller, stream(2)));
+    assert!(path.ask(&mut controller, stream(2)));
     assert_eq!(controller.ledger().reserved(channel(4)), 40);
-    way.end(&mut controller, stream(2));
+    path.end(&mut controller, stream(2));
     other.end(&mut controller, stream(0));
     assert!(controller.ledger().is_empty());
 }
@@ -228,12 +228,12 @@ fn a_switch_refuses_what_comes_back_to_it_from_a_host_in_transit() {
 fn what_a_crashed_stream_has_reserved_ends_with_its_leases() {
     let at = Time::from_ps;
     let mut controller = leased_controller(&[60, 60, 60], 3, Some(Span::from_ps(10)));
-    let (way, other) = (over(&[0, 1]), over(&[2, 1]));
+    let (path, other) = (over(&[0, 1]), over(&[2, 1]));
     let probe = |of: usize| Signal::Probe(stream(of));
-    assert!(way.begin(&mut controller, stream(0)));
+    assert!(path.begin(&mut controller, stream(0)));
     let ack = Onward::Ends(Signal::Ack(stream(0)));
-    assert_eq!(way.then(1).read(&mut controller, probe(0), 0), ack);
-    assert_eq!(way.then(2).respond(&mut controller, Signal::Ack(stream(0))), HostAction::Send);
+    assert_eq!(path.then(1).read(&mut controller, probe(0), 0), ack);
+    assert_eq!(path.then(2).respond(&mut controller, Signal::Ack(stream(0))), HostAction::Send);
     // A single packet leaves at 5 and is read at 6.
     controller.renew(stream(0), (None, channel(0)), at(5));
     controller.renew(stream(0), (Some(channel(0)), channel(1)), at(6));
@@ -253,7 +253,7 @@ fn what_a_crashed_stream_has_reserved_ends_with_its_leases() {
     assert_eq!(controller.requests()[0].lapsed, Some(at(15)), "that of its adapter was over first");
     // In a variant without a crash the last packet arrives late, and releases no reservation of
     // others.
-    way.end(&mut controller, stream(0));
+    path.end(&mut controller, stream(0));
     assert_eq!(reserved(&controller), [0, 60, 60]);
     other.end(&mut controller, stream(2));
     assert!(controller.ledger().is_empty());
@@ -266,20 +266,20 @@ proptest! {
     /// (applications) or all of a host at once (adapters): those that begin on one channel.
     #[test]
     fn ledgers_are_empty_when_all_streams_have_ended(
-        ways in prop::collection::vec((prop::sample::subsequence((0..8_usize).collect::<Vec<_>>(), 2..6), 1_u64..90), 1..12),
+        paths in prop::collection::vec((prop::sample::subsequence((0..8_usize).collect::<Vec<_>>(), 2..6), 1_u64..90), 1..12),
         turns in prop::collection::vec(0_usize..12, 0..200),
         crashes in prop::collection::vec((0_usize..200, 0_usize..12, any::<bool>()), 0..4),
         lease in 1_u64..40,
     ) {
-        let rates: Vec<u64> = ways.iter().map(|(_, rate)| *rate).collect();
+        let rates: Vec<u64> = paths.iter().map(|(_, rate)| *rate).collect();
         let lease = (!crashes.is_empty()).then(|| Span::from_ps(lease));
         let mut controller = leased_controller(&rates, 8, lease);
-        let mut stories: Vec<Story> = ways.iter().map(|_| Story::Begins).collect();
+        let mut stories: Vec<Story> = paths.iter().map(|_| Story::Begins).collect();
         let mut now = Time::ZERO;
         let mut step = |index: usize, stories: &mut Vec<Story>| {
             now += Span::from_ps(1);
-            let way = Way(&ways[index].0, now);
-            stories[index] = stories[index].next(&mut controller, &way, stream(index));
+            let path = TimedPath(&paths[index].0, now);
+            stories[index] = stories[index].next(&mut controller, &path, stream(index));
             for of in 0..8 {
                 prop_assert!(controller.ledger().reserved(channel(of)) <= 100);
             }
@@ -287,13 +287,13 @@ proptest! {
         };
         for (number, turn) in turns.into_iter().enumerate() {
             for (_, index, is_adapter) in crashes.iter().filter(|(when, ..)| *when == number) {
-                let dead = index % ways.len();
-                let dies = |of: usize| of == dead || (*is_adapter && ways[of].0[0] == ways[dead].0[0]);
-                for of in (0..ways.len()).filter(|of| dies(*of)) {
+                let dead = index % paths.len();
+                let dies = |of: usize| of == dead || (*is_adapter && paths[of].0[0] == paths[dead].0[0]);
+                for of in (0..paths.len()).filter(|of| dies(*of)) {
                     stories[of] = stories[of].crash();
                 }
             }
-            step(turn % ways.len(), &mut stories)?;
+            step(turn % paths.len(), &mut stories)?;
         }
         while let Some(index) = stories.iter().position(|story| *story != Story::Over) {
             step(index, &mut stories)?;
@@ -330,35 +330,35 @@ impl Story {
         }
     }
 
-    fn next(self, controller: &mut AdmissionController, way: &Way<'_>, of: StreamId) -> Self {
+    fn next(self, controller: &mut AdmissionController, path: &TimedPath<'_>, of: StreamId) -> Self {
         match self {
             Self::Begins => {
-                let goes = way.begin(controller, of);
+                let goes = path.begin(controller, of);
                 if goes { Self::Signal(Signal::Probe(of), 0) } else { Self::Over }
             }
-            Self::Signal(signal, place) => match way.reach(controller, signal, place) {
+            Self::Signal(signal, place) => match path.reach(controller, signal, place) {
                 (signal, false) => Self::Signal(signal, place + 1),
                 (Signal::Release(..), true) => Self::Over,
                 (response, true) => Self::Response(response),
             },
-            Self::Response(response) => match way.respond(controller, response) {
+            Self::Response(response) => match path.respond(controller, response) {
                 HostAction::Send => Self::Sends(0),
                 HostAction::Release(by) => Self::Signal(Signal::Release(of, by), 0),
                 HostAction::Nothing => Self::Over,
             },
             Self::Sends(place) => {
-                controller.renew(of, hop(way, place), way.1);
-                if place + 1 == way.0.len() { Self::Ends(0) } else { Self::Sends(place + 1) }
+                controller.renew(of, hop(path, place), path.1);
+                if place + 1 == path.0.len() { Self::Ends(0) } else { Self::Sends(place + 1) }
             }
             Self::Ends(place) => {
-                let (input, output) = hop(way, place);
+                let (input, output) = hop(path, place);
                 controller.pass(of, input, output);
-                if place + 1 == way.0.len() { Self::Over } else { Self::Ends(place + 1) }
+                if place + 1 == path.0.len() { Self::Over } else { Self::Ends(place + 1) }
             }
-            Self::Crashed(signal, place) => match way.reach(controller, signal, place) {
+            Self::Crashed(signal, place) => match path.reach(controller, signal, place) {
                 (signal, false) => Self::Crashed(signal, place + 1),
                 (response, true) => {
-                    controller.ignore_response(response, way.1);
+                    controller.ignore_response(response, path.1);
                     Self::Over
                 }
             },
@@ -368,6 +368,6 @@ impl Story {
 }
 
 /// Returns the input and output channel of a packet at the `place`-th node of its path.
-fn hop(way: &Way<'_>, place: usize) -> (Option<ChannelId>, ChannelId) {
-    (place.checked_sub(1).map(|before| channel(way.0[before])), channel(way.0[place]))
+fn hop(path: &TimedPath<'_>, place: usize) -> (Option<ChannelId>, ChannelId) {
+    (place.checked_sub(1).map(|before| channel(path.0[before])), channel(path.0[place]))
 }
