@@ -72,11 +72,11 @@ mod tests {
             answer: Span::from_ps(60),
         };
         // R = 25 + 10 + (40 + 840 + 60) = 975 ps: byte 97 starts at 970.
-        let [way, back] = [channel(655_360, 25), channel(655_360, 40)];
-        assert_eq!(plan.headroom_bytes(&way, &back, [1, 64]), 97 + 64);
+        let [forth, back] = [channel(655_360, 25), channel(655_360, 40)];
+        assert_eq!(plan.headroom_bytes(&forth, &back, [1, 64]), 97 + 64);
         // With 5 ps less, byte 97 would start exactly at the pause.
         let shorter = channel(655_360, 35);
-        assert_eq!(plan.headroom_bytes(&way, &shorter, [1, 64]), 96 + 64);
+        assert_eq!(plan.headroom_bytes(&forth, &shorter, [1, 64]), 96 + 64);
         // A byte of 1.5 ps takes 2, three take 5 and never less than 4.5: R = 25 + 2 + 940 = 967 ps
         // and 967 / 15 = 64 packets of ten bytes, and one more, half a picosecond each: byte k at
         // 1.5 k < 999.5.

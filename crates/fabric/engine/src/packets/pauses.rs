@@ -288,8 +288,8 @@ impl Network {
             moving.divert(plan, into_end);
         }
         let last_ps = moving.came_ps + links.line(input).bytes.of(moving.wire_bytes.into()).as_ps();
-        let ways = (input, moving.output);
-        let ready_ps = now.max(links.never_dry_ps(ways, moving.wire_bytes, last_ps));
+        let channels = (input, moving.output);
+        let ready_ps = now.max(links.never_dry_ps(channels, moving.wire_bytes, last_ps));
         clock.schedule(ready_ps, Event::Ready { channel: input, packet: id });
     }
 
