@@ -76,8 +76,8 @@ impl Messages {
         let next = self.reports.iter().position(is_together).unwrap_or_else(|| {
             let others = self.reports.iter().map(|(channel, _)| *channel);
             let alike = others.filter(|other| *other == first || are_alike(first, *other));
-            let ways = alike.fold(0, |ways, channel| ways | bit(channel));
-            self.together = (ways, nth(ways, self.turn));
+            let channels = alike.fold(0, |channels, channel| channels | bit(channel));
+            self.together = (channels, nth(channels, self.turn));
             0
         });
         self.is_used = true;

@@ -51,8 +51,8 @@ fn check_connector(check: ChannelCheck<'_>, remote: SocketAddr) -> Result<(), In
         return check.refuse("local", message);
     }
     check.remote(remote)?;
-    let way = ChannelPlan { local, interface: channel.interface.clone(), mark: None, remote };
-    match way.path_mtu() {
+    let plan = ChannelPlan { local, interface: channel.interface.clone(), mark: None, remote };
+    match plan.path_mtu() {
         Ok(_) => Ok(()),
         Err(error) => check.refuse("remote", format!("no route to {remote}: {error}")),
     }

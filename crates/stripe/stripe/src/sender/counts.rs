@@ -50,12 +50,12 @@ impl Reported {
     /// lost.
     pub(super) fn cost_ns(&self, now: Instant) -> u128 {
         let (at, report) = (self.at.nanoseconds(), &self.report);
-        let way =
+        let round_trip =
             at.saturating_sub(report.echo.nanoseconds()).saturating_sub(report.held_ns.into());
         // Reports come at intervals: a channel between two of them is not slow.
         let silent = now.nanoseconds().saturating_sub(at) / 4;
         let (sent, came) = (report.accounted_bytes.max(1), report.received_bytes.max(1));
-        u128::from(way.max(silent)) * u128::from(sent.max(came)) / u128::from(came)
+        u128::from(round_trip.max(silent)) * u128::from(sent.max(came)) / u128::from(came)
     }
 }
 
