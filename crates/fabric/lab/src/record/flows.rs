@@ -222,7 +222,7 @@ mod tests {
 
     /// Reports three messages of the flow from `h1` to `h0`, held back for 0.4 us by its window and
     /// 0.1 us by its pace, and one in the other direction.
-    fn tell(collector: &mut Collector) {
+    fn feed(collector: &mut Collector) {
         for flow in [0, 1] {
             collector.on_flow(FlowId::new(flow), key(flow));
         }
@@ -261,7 +261,7 @@ mod tests {
 
     #[test]
     fn a_row_a_flow_says_what_it_did_and_what_held_it_back() {
-        let record = record(|plan| plan.measure.flows = true, tell);
+        let record = record(|plan| plan.measure.flows = true, feed);
         let flows = table(&record, "flows");
         let names = ["class", "source", "destination", "messages_created", "messages_delivered"];
         let expected = [["data", "data"], ["h0", "h1"], ["h1", "h0"], ["1", "3"], ["1", "3"]];
@@ -302,7 +302,7 @@ mod tests {
                 window_steps: 3,
             };
         };
-        let record = record(follow, tell);
+        let record = record(follow, feed);
         let series = table(&record, "flow_series");
         let names = ["source", "from_ps", "to_ps"];
         let expected = [

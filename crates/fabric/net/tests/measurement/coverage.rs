@@ -4,7 +4,7 @@
 //! 190 of them, with a standard deviation of 3; `docs/concepts/measurement.md` shows the results of
 //! these tests.
 
-use crate::feed::{Journey, class, journey, plan, told};
+use crate::feed::{Journey, class, journey, plan, collector_of};
 use gingham_kernel::{Purpose, Stream};
 use gingham_net::Plan;
 use gingham_net::measure::{Collector, Estimate, WarmUp, fairness};
@@ -75,7 +75,7 @@ fn collectors<J: Iterator<Item = Journey>>(
     plan: &Plan,
     journeys: impl Fn(u64) -> J,
 ) -> Vec<Collector> {
-    (0..SEEDS).map(|seed| told(plan, journeys(seed))).collect()
+    (0..SEEDS).map(|seed| collector_of(plan, journeys(seed))).collect()
 }
 
 /// Returns the number of runs with a property.

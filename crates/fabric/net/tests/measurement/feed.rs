@@ -177,7 +177,7 @@ impl Feed {
 }
 
 /// Returns a collector fed with all these journeys.
-pub(crate) fn told(plan: &Plan, journeys: impl IntoIterator<Item = Journey>) -> Collector {
+pub(crate) fn collector_of(plan: &Plan, journeys: impl IntoIterator<Item = Journey>) -> Collector {
     let mut feed = Feed::new(plan);
     feed.run(journeys);
     feed.collector

@@ -39,9 +39,9 @@ fn with_flows(plan: &Plan, flows: usize) -> Feed {
 
 /// Creates and delivers a message of a flow. Journeys are in order of creation, and each is
 /// delivered before the next is created.
-fn carry(feed: &mut Feed, flow: usize, told: &Journey) {
-    let message = feed.create_of(told, Some(FlowId::new(flow)));
-    feed.deliver(told, message);
+fn carry(feed: &mut Feed, flow: usize, sample: &Journey) {
+    let message = feed.create_of(sample, Some(FlowId::new(flow)));
+    feed.deliver(sample, message);
 }
 
 fn messages(messages: u64) -> Count {
@@ -122,7 +122,7 @@ fn time_held_back_is_split_where_the_window_begins_and_ends() {
     hold(&mut feed, 0, Hold::Pace, 712, 960);
     hold(&mut feed, 0, Hold::Tokens, 10, 20);
     feed.end_sections(10_199);
-    hold(&mut feed, 0, Hold::Tokens, 10_140, 20_000); // told ahead, beyond the run: 60 of it
+    hold(&mut feed, 0, Hold::Tokens, 10_140, 20_000); // known ahead, beyond the run: 60 of it
     feed.end_sections(u64::MAX);
     hold(&mut feed, 0, Hold::Tokens, 10_300, 10_400); // after the window
     let report = feed.collector.report();
@@ -160,11 +160,11 @@ fn time_held_back_may_be_told_long_ahead() {
     let mut plan = counted(1, 1 << 32);
     plan.stop.warm_up = Some(Time::from_ps(1 << 31));
     let mut feed = with_flows(&plan, 1);
-    let told = journey(0, 3 << 30);
-    let message = feed.create_of(&told, Some(FlowId::new(0)));
+    let sample = journey(0, 3 << 30);
+    let message = feed.create_of(&sample, Some(FlowId::new(0)));
     let [from, to] = [1_000, 3 << 30].map(Time::from_ps);
     feed.collector.on_held(FlowId::new(0), Hold::Pace, from, to);
-    feed.deliver(&told, message);
+    feed.deliver(&sample, message);
     feed.end_sections(u64::MAX);
     assert!(close(feed.collector.report().flows()[0].held.of(Hold::Pace), 0.5));
 }
@@ -176,12 +176,12 @@ fn what_is_told_ahead_may_be_held_back_by_several_things_in_turn() {
     let mut plan = counted(1, 1 << 32);
     plan.stop.warm_up = Some(Time::ZERO);
     let mut feed = with_flows(&plan, 1);
-    let told = journey(0, 3 << 30);
-    let message = feed.create_of(&told, Some(FlowId::new(0)));
+    let sample = journey(0, 3 << 30);
+    let message = feed.create_of(&sample, Some(FlowId::new(0)));
     let [from, turn, to] = [0, 5 << 28, 3 << 30].map(Time::from_ps);
     feed.collector.on_held(FlowId::new(0), Hold::Pace, turn, to);
     feed.collector.on_held(FlowId::new(0), Hold::Tokens, from, turn);
-    feed.deliver(&told, message);
+    feed.deliver(&sample, message);
     feed.end_sections(u64::MAX);
     let [window, pace, tokens] = shares(feed.collector.report().flows()[0].held);
     assert!(window == 0.0 && close(pace, 7.0 / 16.0) && close(tokens, 5.0 / 16.0));
@@ -271,14 +271,14 @@ fn only_classes_with_a_reason_count_their_flows() {
     let mut feed = Feed::new(&plan);
     for class in 0..3 {
         feed.collector.on_flow(FlowId::new(class), key(class, 0));
-        let mut told = journey(0, 100);
-        told.class = ClassId::new(class);
-        carry(&mut feed, class, &told);
+        let mut sample = journey(0, 100);
+        sample.class = ClassId::new(class);
+        carry(&mut feed, class, &sample);
     }
     feed.end_sections(u64::MAX);
     let report = feed.collector.report();
-    let told: Vec<_> = report.flows().iter().map(|flow| flow.key).collect();
-    assert_eq!(told, [key(1, 0), key(2, 0)]);
+    let keys: Vec<_> = report.flows().iter().map(|flow| flow.key).collect();
+    assert_eq!(keys, [key(1, 0), key(2, 0)]);
     assert_eq!(report.class_flows(ClassId::new(0)), None);
     assert!(report.class_flows(ClassId::new(1)).is_some());
 }
@@ -291,8 +291,8 @@ fn flows_are_told_by_class_source_and_destination() {
         carry(&mut feed, flow, &journey(flow as u64, 100));
     }
     feed.end_sections(u64::MAX);
-    let told: Vec<_> = feed.collector.report().flows().iter().map(|flow| flow.key).collect();
-    assert_eq!(told, [key(0, 2), key(0, 5), key(1, 0)]);
+    let keys: Vec<_> = feed.collector.report().flows().iter().map(|flow| flow.key).collect();
+    assert_eq!(keys, [key(0, 2), key(0, 5), key(1, 0)]);
 }
 
 #[test]

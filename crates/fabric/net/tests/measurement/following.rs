@@ -1,6 +1,6 @@
 //! Messages of the window are followed to their delivery; later ones are counted as censored.
 
-use crate::feed::{Feed, class, journey, plan, told};
+use crate::feed::{Feed, class, journey, plan, collector_of};
 use gingham_kernel::{Span, Time};
 use gingham_net::measure::Count;
 
@@ -15,7 +15,7 @@ fn messages(messages: u64) -> Count {
 fn each_message_counts_where_it_belongs() {
     let mut plan = plan(1, TIME);
     plan.stop.warm_up = Some(Time::from_ps(320));
-    let collector = told(
+    let collector = collector_of(
         &plan,
         [
             journey(10, 300),        // all in the warm-up
@@ -47,7 +47,7 @@ fn each_message_counts_where_it_belongs() {
 fn network_latency_counts_from_entry() {
     let mut late = journey(100, 900);
     late.entered = 700;
-    let of = told(&plan(1, TIME), [late]).report().class(class());
+    let of = collector_of(&plan(1, TIME), [late]).report().class(class());
     assert!((of.network_latency_ps.unwrap().mean - 200.0).abs() < 1e-9);
     assert!((of.latency_ps.unwrap().mean - 800.0).abs() < 1e-9);
 }
@@ -57,7 +57,7 @@ fn head_latency_counts_from_entry_to_the_head() {
     // Entered at 700, its head arrived at 760 and its tail at 900.
     let mut late = journey(100, 900);
     (late.entered, late.head_arrived) = (700, 760);
-    let of = told(&plan(1, TIME), [late, journey(1_000, 1_010)]).report().class(class());
+    let of = collector_of(&plan(1, TIME), [late, journey(1_000, 1_010)]).report().class(class());
     assert!((of.head_latency_ps.unwrap().mean - f64::midpoint(60.0, 10.0)).abs() < 1e-9);
     assert!((of.network_latency_ps.unwrap().mean - f64::midpoint(200.0, 10.0)).abs() < 1e-9);
 }
@@ -66,7 +66,7 @@ fn head_latency_counts_from_entry_to_the_head() {
 fn what_is_not_delivered_in_time_is_censored() {
     let journeys =
         [journey(100, 200), journey(300, 11_264), journey(400, 11_265), journey(500, 90_000)];
-    let collector = told(&plan(1, TIME), journeys);
+    let collector = collector_of(&plan(1, TIME), journeys);
     let of = collector.report().class(class());
     assert_eq!(
         (of.followed_messages, of.censored_messages()),
@@ -79,7 +79,7 @@ fn what_is_not_delivered_in_time_is_censored() {
 
 #[test]
 fn nothing_under_way_ends_the_run_with_the_window() {
-    let collector = told(&plan(1, TIME), [journey(100, 10_000)]);
+    let collector = collector_of(&plan(1, TIME), [journey(100, 10_000)]);
     assert!(collector.is_complete());
     assert_eq!(collector.end(), Time::from_ps(TIME));
 }
@@ -88,9 +88,9 @@ fn nothing_under_way_ends_the_run_with_the_window() {
 fn a_run_under_way_shows_the_sections_that_have_ended() {
     let mut feed = Feed::new(&plan(1, TIME));
     for start in [10, 170, 330] {
-        let told = journey(start, start + 100);
-        let message = feed.create(&told);
-        feed.deliver(&told, message);
+        let sample = journey(start, start + 100);
+        let message = feed.create(&sample);
+        feed.deliver(&sample, message);
     }
     let measured = feed.collector.report();
     assert_eq!(measured.window().end, Time::from_ps(320), "two sections have ended at 430 ps");
@@ -110,16 +110,16 @@ fn a_growing_backlog_is_saturation_and_a_delay_is_not() {
     // Every message takes 5 % longer than the time to the next one, or a twentieth of the run each.
     let behind = (0..4_000).map(|index| journey(at(index), at(index) * 105 / 100 + 1));
     let delayed = (0..4_000).map(|index| journey(at(index), at(index) + time / 20));
-    assert!(told(&plan(1, time), behind).report().class(class()).is_saturated());
-    assert!(!told(&plan(1, time), delayed).report().class(class()).is_saturated());
+    assert!(collector_of(&plan(1, time), behind).report().class(class()).is_saturated());
+    assert!(!collector_of(&plan(1, time), delayed).report().class(class()).is_saturated());
 }
 
 #[test]
 fn what_is_dropped_is_neither_followed_nor_censored() {
     let mut feed = Feed::new(&plan(1, TIME));
-    let told = journey(100, 200);
-    let message = feed.create(&told);
-    feed.deliver(&told, message);
+    let sample = journey(100, 200);
+    let message = feed.create(&sample);
+    feed.deliver(&sample, message);
     let dropped = feed.create(&journey(300, 0));
     feed.collector.on_dropped(&dropped);
     feed.end_sections(u64::MAX);
@@ -138,10 +138,10 @@ fn what_is_dropped_does_not_saturate() {
     let time = 1 << 24;
     let mut feed = Feed::new(&plan(1, time));
     for index in 0..4_000 {
-        let told = journey(index * (time / 4_000), index * (time / 4_000) + 1);
-        let message = feed.create(&told);
+        let sample = journey(index * (time / 4_000), index * (time / 4_000) + 1);
+        let message = feed.create(&sample);
         if index % 2 == 0 {
-            feed.deliver(&told, message);
+            feed.deliver(&sample, message);
         } else {
             feed.collector.on_dropped(&message);
         }

@@ -1,6 +1,6 @@
 //! Individual records of messages, and series.
 
-use crate::feed::{Feed, class, journey, plan, told};
+use crate::feed::{Feed, class, journey, plan, collector_of};
 use gingham_kernel::{Span, Time};
 use gingham_net::KeptMessages;
 
@@ -14,7 +14,7 @@ fn a_sample_is_uniform() {
         let mut plan = plan(1, TIME);
         plan.seed = seed;
         plan.measure.sample_size = 5;
-        let collector = told(&plan, (0..40).map(|index| journey(200 * index, 200 * index + 10)));
+        let collector = collector_of(&plan, (0..40).map(|index| journey(200 * index, 200 * index + 10)));
         let sample = collector.report().sample();
         assert_eq!(sample.len(), 5);
         for delivery in sample {
@@ -32,7 +32,7 @@ fn a_sample_is_uniform() {
 fn a_sample_holds_messages_of_the_window_only_in_order_of_creation() {
     let mut plan = plan(1, TIME);
     plan.stop.warm_up = Some(Time::from_ps(320));
-    let collector = told(
+    let collector = collector_of(
         &plan,
         [journey(0, 50), journey(400, 5_000), journey(500, 600), journey(10_300, 10_400)],
     );
@@ -46,15 +46,15 @@ fn all_messages_are_handed_over_once() {
     let mut plan = plan(1, TIME);
     plan.measure.messages = KeptMessages::All;
     let mut feed = Feed::new(&plan);
-    let tell = |feed: &mut Feed, created| {
-        let told = journey(created, created + 10);
-        let message = feed.create(&told);
-        feed.deliver(&told, message);
+    let carry_one = |feed: &mut Feed, created| {
+        let sample = journey(created, created + 10);
+        let message = feed.create(&sample);
+        feed.deliver(&sample, message);
     };
-    tell(&mut feed, 0);
-    tell(&mut feed, 20);
+    carry_one(&mut feed, 0);
+    carry_one(&mut feed, 20);
     assert_eq!(feed.collector.take_messages().len(), 2);
-    tell(&mut feed, 40);
+    carry_one(&mut feed, 40);
     let created: Vec<_> = feed
         .collector
         .take_messages()
@@ -69,7 +69,7 @@ fn all_messages_are_handed_over_once() {
 fn a_run_may_keep_none() {
     let mut plan = plan(1, TIME);
     plan.measure.messages = KeptMessages::None;
-    let mut collector = told(&plan, [journey(400, 500)]);
+    let mut collector = collector_of(&plan, [journey(400, 500)]);
     assert!(collector.report().sample().is_empty());
     assert!(collector.take_messages().is_empty());
     assert_eq!(collector.report().class(class()).followed_messages, 1);
@@ -85,7 +85,7 @@ fn a_series_has_the_steps_that_were_asked_for() {
         journey(3_000, 10_000),
         journey(9_500, 10_239),
     ];
-    let series = told(&plan, journeys).report().series(class());
+    let series = collector_of(&plan, journeys).report().series(class());
     let rows: Vec<_> = series
         .iter()
         .map(|step| {
@@ -102,7 +102,7 @@ fn a_series_has_the_steps_that_were_asked_for() {
 
 #[test]
 fn a_series_without_a_step_is_the_slices_of_the_whole_run() {
-    let collector = told(&plan(1, TIME), [journey(15, 25), journey(10_235, 10_300)]);
+    let collector = collector_of(&plan(1, TIME), [journey(15, 25), journey(10_235, 10_300)]);
     let series = collector.report().series(class());
     assert_eq!(series.len(), 1_024);
     assert_eq!((series[1].from.as_ps(), series[1].to.as_ps()), (10, 20));
@@ -111,5 +111,5 @@ fn a_series_without_a_step_is_the_slices_of_the_whole_run() {
     // Warm-up is part of the series.
     let mut late = plan(1, TIME);
     late.stop.warm_up = Some(Time::from_ps(TIME / 2));
-    assert_eq!(told(&late, []).report().series(class()).len(), 1_024);
+    assert_eq!(collector_of(&late, []).report().series(class()).len(), 1_024);
 }

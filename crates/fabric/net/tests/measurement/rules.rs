@@ -1,6 +1,6 @@
 //! End of the window by stop rules, and the automatic warm-up.
 
-use crate::feed::{Journey, class, journey, plan, told};
+use crate::feed::{Journey, class, journey, plan, collector_of};
 use gingham_kernel::{Span, Time};
 use gingham_net::measure::{Collector, WarmUp, Window};
 use gingham_net::traffic::{
@@ -18,7 +18,7 @@ fn every_slice(latency: impl Fn(u64) -> u64) -> impl Iterator<Item = Journey> {
 }
 
 fn window(plan: &Plan, journeys: impl IntoIterator<Item = Journey>) -> (Window, Collector) {
-    let collector = told(plan, journeys);
+    let collector = collector_of(plan, journeys);
     (collector.report().window(), collector)
 }
 
@@ -85,7 +85,7 @@ fn every_class_must_be_narrow() {
         let second = |index: u64| usize::from(index > second_from && index.is_multiple_of(2));
         let journeys = four_a_slice(|_| 5)
             .zip(0..)
-            .map(|(told, index)| Journey { class: ClassId::new(second(index)), ..told });
+            .map(|(sample, index)| Journey { class: ClassId::new(second(index)), ..sample });
         // The second class is in all batches, or only in the last two.
         let (_, collector) = window(&plan, journeys);
         assert_eq!(collector.report().is_narrow_enough(), narrow, "{second_from}");
@@ -128,14 +128,14 @@ fn the_class_that_takes_longest_decides() {
     plan.stop.warm_up = None;
     // Two classes alternate, ten slices each; the second is steady after 100 messages, at 3,000 ps.
     // The third sends nothing.
-    let journeys = every_slice(|_| 0).zip(0..1_024).map(|(told, index)| {
+    let journeys = every_slice(|_| 0).zip(0..1_024).map(|(sample, index)| {
         let second = index / 10 % 2 == 1;
         let first_ones = if second { 300 } else { 60 };
         let latency = if index < first_ones { 90 } else { 5 + index / 5 % 2 };
         Journey {
             class: ClassId::new(usize::from(second)),
-            delivered: told.created + latency,
-            ..told
+            delivered: sample.created + latency,
+            ..sample
         }
     });
     let (found, _) = window(&plan, journeys);
@@ -174,13 +174,13 @@ fn a_class_that_stops_has_no_say() {
     plan.stop.warm_up = None;
     plan.classes[1].active.end = Time::from_ps(4_000);
     // The second class becomes slower until it stops; the first is steady.
-    let journeys = every_slice(|_| 0).zip(0..1_024).map(|(told, index)| {
+    let journeys = every_slice(|_| 0).zip(0..1_024).map(|(sample, index)| {
         let second = index < 400 && index % 2 == 1;
         let latency = if second { 1 + index / 2 } else { 5 + index / 5 % 2 };
         Journey {
             class: ClassId::new(usize::from(second)),
-            delivered: told.created + latency,
-            ..told
+            delivered: sample.created + latency,
+            ..sample
         }
     });
     let (found, _) = window(&plan, journeys);

@@ -1,6 +1,6 @@
 //! Steady state of a class: messages left behind, and trends over the window.
 
-use crate::feed::{Journey, class, journey, plan, told};
+use crate::feed::{Journey, class, journey, plan, collector_of};
 use gingham_kernel::Time;
 use gingham_net::ClassId;
 use gingham_net::measure::{ClassReport, WarmUp};
@@ -11,7 +11,7 @@ const TIME: u64 = 10_240;
 /// Returns the results for a message every 10 ps, each with the latency `latency`.
 fn found(latency: impl Fn(u64) -> u64) -> ClassReport {
     let journeys = (0..1_024).map(|index| journey(10 * index, 10 * index + latency(index)));
-    told(&plan(1, TIME), journeys).report().class(class())
+    collector_of(&plan(1, TIME), journeys).report().class(class())
 }
 
 fn assert_near(found: f64, expected: f64) {
@@ -53,15 +53,15 @@ fn latencies_that_go_one_way_have_a_trend() {
 fn a_class_that_says_little_has_no_trend() {
     // Nine messages, each slower than the one before.
     let few = (1..10).map(|index| journey(1_000 * index, 1_001 * index));
-    let of = told(&plan(1, TIME), few).report().class(class());
+    let of = collector_of(&plan(1, TIME), few).report().class(class());
     assert_eq!((of.latency_trend, of.is_saturated()), (None, false));
-    let of = told(&plan(1, TIME), []).report().class(class());
+    let of = collector_of(&plan(1, TIME), []).report().class(class());
     assert_eq!((of.left_behind, of.latency_trend, of.backlog_trend), (None, None, None));
     // A window of nineteen sections is too short for intervals and, without one, for saturation.
     let mut short = plan(1, TIME);
     short.stop.warm_up = Some(Time::from_ps(45 * 160));
     let behind = (0..1_024).map(|index| journey(10 * index, 20 * index));
-    let of = told(&short, behind).report().class(class());
+    let of = collector_of(&short, behind).report().class(class());
     assert_eq!((of.left_behind.unwrap().half_width, of.is_saturated()), (None, false));
 }
 
@@ -74,10 +74,10 @@ fn a_class_that_does_not_settle_takes_nothing_from_the_others() {
     // Two classes alternate; one becomes slower.
     let journeys = (0..1_024).map(|index| {
         let latency = if index % 2 == 1 { 1 + index / 2 } else { 5 + index / 10 % 2 };
-        let told = journey(10 * index, 10 * index + latency);
-        Journey { class: if index % 2 == 1 { growing } else { steady }, ..told }
+        let sample = journey(10 * index, 10 * index + latency);
+        Journey { class: if index % 2 == 1 { growing } else { steady }, ..sample }
     });
-    let collector = told(&plan, journeys);
+    let collector = collector_of(&plan, journeys);
     let report = collector.report();
     let beginning = |class| {
         let window = report.class_window(class);

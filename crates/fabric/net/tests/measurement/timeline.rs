@@ -1,6 +1,6 @@
 //! Ends of sections, merging without losses, and windows at section boundaries.
 
-use crate::feed::{Feed, class, journey, plan, told};
+use crate::feed::{Feed, class, journey, plan, collector_of};
 use gingham_kernel::Time;
 use gingham_net::measure::{ChannelCount, Count, WarmUp};
 use gingham_topology::ChannelId;
@@ -13,7 +13,7 @@ fn a_given_warm_up_is_rounded_up_to_a_section() {
     for (given, start) in [(0, 0), (1, 160), (160, 160), (161, 320), (10_239, 10_240)] {
         let mut plan = plan(1, TIME);
         plan.stop.warm_up = Some(Time::from_ps(given));
-        let window = told(&plan, []).report().window();
+        let window = collector_of(&plan, []).report().window();
         assert_eq!((window.start.as_ps(), window.end.as_ps()), (start, TIME));
         assert_eq!(window.warm_up, WarmUp::Given);
     }
@@ -44,7 +44,7 @@ fn the_last_section_ends_with_the_run() {
     feed.end_sections(10_000);
     assert_eq!(feed.collector.section_end(), None);
     // The short section has its actual length: 10,000 ps with 100 bytes at 50 ps and at 9,990 ps.
-    let collector = told(&plan(1, 10_000), [journey(0, 50), journey(1, 9_990)]);
+    let collector = collector_of(&plan(1, 10_000), [journey(0, 50), journey(1, 9_990)]);
     let accepted = collector.report().class(class()).accepted_bytes_per_ps.unwrap();
     assert!((accepted.mean - 200.0 / 10_000.0).abs() < 1e-15, "{accepted:?}");
 }
@@ -55,7 +55,7 @@ fn merging_changes_no_sum_of_the_window() {
     let time = 1 << 35;
     let step = time / 3_000;
     let messages = |index: u64| journey(index * step, index * step + step / 3 + 50 * index);
-    let collector = told(&plan(1, time), (0..3_000).map(messages));
+    let collector = collector_of(&plan(1, time), (0..3_000).map(messages));
     let measured = collector.report();
     let of = measured.class(class());
     assert_eq!(of.created, Count { messages: 3_000, bytes: 300_000 });

@@ -72,7 +72,7 @@ fn waiters(plan: &Plan, text: &str) -> Vec<Waiter> {
 }
 
 /// Returns a description of a tree.
-fn told(plan: &Plan, tree: &Tree) -> String {
+fn described(plan: &Plan, tree: &Tree) -> String {
     let fabric = &plan.fabric;
     let name = |channel: ChannelId| {
         let of = |node| fabric.node(node).name.clone();
@@ -110,7 +110,7 @@ fn sorted(words: impl Iterator<Item = String>) -> String {
 fn found(plan: &Plan, lines: &str) -> Vec<String> {
     let mut waiters = waiters(plan, lines);
     let told_of = |waiters: &[Waiter]| -> Vec<String> {
-        let mut all: Vec<_> = trees(plan, waiters).iter().map(|tree| told(plan, tree)).collect();
+        let mut all: Vec<_> = trees(plan, waiters).iter().map(|tree| described(plan, tree)).collect();
         all.sort();
         all
     };
