@@ -403,26 +403,26 @@ mod tests {
 
     #[test]
     fn a_run_says_what_took_its_messages() {
-        let told = |change: &dyn Fn(&mut Plan)| {
+        let described = |change: &dyn Fn(&mut Plan)| {
             let mut plan = (*compiled().plan).clone();
             change(&mut plan);
             sent(&plan, 3)
         };
         let another = |plan: &mut Plan| plan.classes.push(plan.classes[0].clone());
-        assert_eq!(told(&|_| {}), "the class sent all that the network took");
-        assert_eq!(told(&another), "every class sent all that the network took");
+        assert_eq!(described(&|_| {}), "the class sent all that the network took");
+        assert_eq!(described(&another), "every class sent all that the network took");
         let unlike = |plan: &mut Plan| {
             another(plan);
             plan.classes[0].window = Some(window(4));
         };
-        assert_eq!(told(&unlike), "every class sent all that its limits and the network took");
+        assert_eq!(described(&unlike), "every class sent all that its limits and the network took");
         let open = |plan: &mut Plan| {
             another(plan);
             plan.classes[0].sources.clear();
         };
         let expected =
             "accepted load follows the offered load less 3 messages that policing dropped";
-        assert_eq!(told(&open), expected);
+        assert_eq!(described(&open), expected);
     }
 
     #[test]
@@ -461,17 +461,17 @@ mod tests {
             assert_eq!(record.verdict, Verdict::Deadlocked);
             record.verdict_reason
         };
-        let told = reason(2);
+        let described = reason(2);
         assert!(
-            told.contains("), and 2 flows with windows are left with messages: choose"),
-            "{told}"
+            described.contains("), and 2 flows with windows are left with messages: choose"),
+            "{described}"
         );
-        let told = reason(1);
+        let described = reason(1);
         assert!(
-            told.contains("), and 1 flow with a window is left with messages: choose"),
-            "{told}"
+            described.contains("), and 1 flow with a window is left with messages: choose"),
+            "{described}"
         );
-        let told = reason(0);
-        assert!(told.contains("): choose"), "{told}");
+        let described = reason(0);
+        assert!(described.contains("): choose"), "{described}");
     }
 }

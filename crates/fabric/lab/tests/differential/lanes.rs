@@ -131,19 +131,19 @@ impl Case {
         let mut depths = DEPTHS.into_iter();
         loop {
             let Err(error) = compile(&self.source(), true) else { return self };
-            let told = error.to_string();
-            let key = GIVING_WAY.iter().find(|key| told.contains(&format!("lanes.{key}")));
+            let described = error.to_string();
+            let key = GIVING_WAY.iter().find(|key| described.contains(&format!("lanes.{key}")));
             if let Some(key) = key {
                 self.leave_out(key);
-            } else if told.contains("cut-through holds") {
+            } else if described.contains("cut-through holds") {
                 self.leave_out("depth");
                 match depths.next() {
                     Some(depth) => self.network.push(format!("lanes.depth = {depth}")),
                     None => self.leave_out("forwarding"),
                 }
-            } else if told.contains("in_transit.pool") {
+            } else if described.contains("in_transit.pool") {
                 self.network.push(ROOM.to_owned());
-            } else if told.contains("policing") {
+            } else if described.contains("policing") {
                 self.drop_policing();
             } else {
                 panic!("{error}\n{}", self.to_toml());

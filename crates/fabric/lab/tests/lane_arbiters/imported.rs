@@ -27,12 +27,12 @@ fn tables_that_lead_to_a_lane_without_a_turn_are_refused() {
     let one = "{ host = \"h1-0\" }";
     for place in ["crossbar_input", "crossbar_output", "link_output", "adapter_port"] {
         assert_eq!(refusal(place, "[1, 1, 1, 1, 1, 1, 1, 1]", "\"uniform\""), None);
-        let told = refusal(place, "[1, 0, 1, 1, 1, 1, 1, 1]", "\"uniform\"").unwrap();
+        let described = refusal(place, "[1, 0, 1, 1, 1, 1, 1, 1]", "\"uniform\"").unwrap();
         let expected = format!(
             "in `network.lanes.{place}`: tables lead packets of class `all` from `h0-0` to `h1-0` on lane 1, which is \
              never served here: give the lane a weight"
         );
-        assert!(told.ends_with(&expected), "{told}");
+        assert!(described.ends_with(&expected), "{described}");
         // Lanes of unused pairs need no weight.
         assert_eq!(refusal(place, "[0, 1, 0, 0, 0, 0, 0, 0]", one), None);
         assert!(refusal(place, "[1, 0, 1, 1, 1, 1, 1, 1]", one).is_some());

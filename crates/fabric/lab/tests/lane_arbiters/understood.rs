@@ -133,8 +133,8 @@ fn rates_that_no_cable_carries_are_told() {
         let of = format!("link_output = {{ virtual-clock = {{ rates = {rates} }} }}");
         compiled(&format!("count = 2\ncrossbar = \"full\"\n{of}")).unwrap().notes
     };
-    let told = "`network.lanes.link_output` reserves 201 MB/s in all, and the slowest cable there carries 200 MB/s: lanes \
+    let described = "`network.lanes.link_output` reserves 201 MB/s in all, and the slowest cable there carries 200 MB/s: lanes \
                 that reserve more than they get are served as their flits come";
-    assert!(notes("[\"120 MB/s\", \"81 MB/s\"]").iter().any(|note| note == told));
+    assert!(notes("[\"120 MB/s\", \"81 MB/s\"]").iter().any(|note| note == described));
     assert!(!notes("[\"120 MB/s\", \"80 MB/s\"]").iter().any(|note| note.contains("reserves")));
 }

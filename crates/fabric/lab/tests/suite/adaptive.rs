@@ -132,8 +132,8 @@ fn wormhole_lanes_that_are_empty_before_they_take_the_next_packet_are_safe() {
     assert_eq!(status, Status::Finished);
     assert!(flits > 1_000, "{flits}");
     for reallocation in ["\"tail\"", "\"after-tail\""] {
-        let told = refusal(MESH, &with(reallocation));
-        assert!(told.contains("reallocation = \"tail-credit\""), "{told}");
+        let described = refusal(MESH, &with(reallocation));
+        assert!(described.contains("reallocation = \"tail-credit\""), "{described}");
         // Escape lanes do not help a packet behind another one.
         let compiled = compile(&source(MESH, &with(reallocation)).unwrap(), true).unwrap();
         assert!(matches!(compiled.proof, Proof::Free { .. }));
@@ -180,9 +180,9 @@ fn what_cannot_be_is_refused_with_place_key_and_cure() {
         ),
     ];
     for (text, settings, key, cure) in &cases {
-        let told = refusal(text, settings);
-        assert!(told.contains(&format!("in `{key}`: ")), "{settings:?}: {told}");
-        assert!(told.contains(cure), "{settings:?}: {told}");
+        let described = refusal(text, settings);
+        assert!(described.contains(&format!("in `{key}`: ")), "{settings:?}: {described}");
+        assert!(described.contains(cure), "{settings:?}: {described}");
     }
     let longer = refusal(MESH, &[ring[0], ("routing.algorithm", "\"up-down\"")]);
     assert!(longer.contains("in `routing.algorithm`: ") && longer.contains("shortest"), "{longer}");

@@ -146,10 +146,10 @@ fn a_workload_that_ends_says_what_was_dropped() {
     assert_eq!(record.verdict, Verdict::Finished);
     let class = &record.classes[0];
     assert_eq!([class.messages_followed, class.messages_dropped], [2, 2]);
-    let told = "2 of 4 messages delivered, 2 dropped by policing";
-    assert!(class.verdict_reason.starts_with(&format!("{told}; ")), "{class:?}");
+    let described = "2 of 4 messages delivered, 2 dropped by policing";
+    assert!(class.verdict_reason.starts_with(&format!("{described}; ")), "{class:?}");
     let reason = &record.verdict_reason;
-    assert!(reason.starts_with(&format!("{told}, the last after ")), "{reason}");
+    assert!(reason.starts_with(&format!("{described}, the last after ")), "{reason}");
 }
 
 /// Streams until all have ended; admission control refuses some of them.

@@ -174,7 +174,7 @@ fn a_flow_that_can_have_no_message_is_refused() {
         )
     };
     let replies = "{ name = \"replies\", length = { fixed = \"64 B\" }, arrivals = { reply = { to = \"third\" } } }";
-    let told = |destinations: &str, flow: &str| {
+    let outcome = |destinations: &str, flow: &str| {
         let follow = format!("{{ step = \"1 us\", flows = [\"{flow}\"] }}");
         let third = third(destinations);
         let settings =
@@ -184,7 +184,7 @@ fn a_flow_that_can_have_no_message_is_refused() {
     let pairs = "{ pairs = { h0 = \"h1\", h1 = \"h2\" } }";
     let one = "{ host = \"h1\" }";
     let hot = |share: &str| format!("{{ hot-spot = {{ hosts = [\"h1\"], share = {share} }} }}");
-    let refused = told(pairs, "third: h0 -> h2").unwrap_err();
+    let refused = outcome(pairs, "third: h0 -> h2").unwrap_err();
     let message = "in `measure.follow.flows[0]`: `h0` sends nothing to `h2` in class `third`\n  ";
     assert!(
         refused.contains(message) && refused.ends_with("hosts that it sends to: h1"),
@@ -203,7 +203,7 @@ fn a_flow_that_can_have_no_message_is_refused() {
         (pairs, "replies: h2 -> h0", false),
         (pairs, "replies: h2 -> h1", true),
     ] {
-        let told = told(destinations, flow);
-        assert_eq!(told.is_ok(), possible, "{destinations} {flow}: {told:?}");
+        let outcome = outcome(destinations, flow);
+        assert_eq!(outcome.is_ok(), possible, "{destinations} {flow}: {outcome:?}");
     }
 }

@@ -316,8 +316,8 @@ fn of_several_lids_the_first_is_taken_and_lost_packets_are_refused() {
     std::fs::write(&tables, dump(all)).unwrap();
     let compiled = compiled(&scenario, &[]);
     assert_eq!(compiled.plan.path_sets.len(), 1);
-    let told = |note: &String| note.starts_with("the tables have 2 routes for each pair");
-    assert!(compiled.notes.iter().any(told), "{:?}", compiled.notes);
+    let described = |note: &String| note.starts_with("the tables have 2 routes for each pair");
+    assert!(compiled.notes.iter().any(described), "{:?}", compiled.notes);
     assert!(compiled.plan.path_sets[0].trace(&compiled.plan.fabric).faults.is_empty());
     // No entry for h1's first LID.
     std::fs::write(&tables, dump(&all.replace("0x0004 002 \n", ""))).unwrap();

@@ -31,7 +31,7 @@ const ALL: [Milestone; 5] =
     [Milestone::Fabric, Milestone::Routes, Milestone::Proof, Milestone::Plan, Milestone::Bound];
 
 /// Returns the milestones of a scenario with these settings, and whether it compiles.
-fn told(
+fn reported(
     text: &str,
     folder: &Path,
     settings: &[(&str, &str)],
@@ -40,13 +40,13 @@ fn told(
     let own = |(path, value): &(&str, &str)| ((*path).to_owned(), (*value).to_owned());
     let overrides = Overrides::texts(settings.iter().map(own).collect());
     let source = ScenarioSource::parse("ring.toml", text, folder, &overrides).unwrap();
-    let mut told = Vec::new();
-    let compiled = compile_observed(&source, allow_deadlock, &mut |milestone| told.push(milestone));
-    (told, compiled.is_ok())
+    let mut reported = Vec::new();
+    let compiled = compile_observed(&source, allow_deadlock, &mut |milestone| reported.push(milestone));
+    (reported, compiled.is_ok())
 }
 
 fn of_ring(settings: &[(&str, &str)], allow_deadlock: bool) -> (Vec<Milestone>, bool) {
-    told(RING, Path::new("."), settings, allow_deadlock)
+    reported(RING, Path::new("."), settings, allow_deadlock)
 }
 
 #[test]
@@ -64,16 +64,16 @@ fn each_is_told_once_in_order_whatever_the_scenario() {
         (ALL.to_vec(), true),
         "a cycle that is allowed"
     );
-    let read = told(imported::RING, &imported::folder(), &[], false);
+    let read = reported(imported::RING, &imported::folder(), &[], false);
     assert_eq!(read, (ALL.to_vec(), true), "fabric, routes and lanes from files");
 }
 
 #[test]
 fn what_is_refused_tells_only_what_it_reached() {
     let refused = |settings: &[(&str, &str)]| {
-        let (told, is_compiled) = of_ring(settings, false);
+        let (reported, is_compiled) = of_ring(settings, false);
         assert!(!is_compiled, "{settings:?}");
-        told
+        reported
     };
     assert_eq!(refused(&[("stop.warm_up", "2 ms")]), [], "needs no fabric to be refused");
     assert_eq!(refused(&[("topology.generate.ring.switches", "0")]), []);

@@ -346,11 +346,11 @@ fn a_ring_of_switches_deadlocks_as_the_proof_says() {
         [gingham_engine::start(Arc::clone(&plan)), gingham_oracle::start(Arc::clone(&plan))]
     {
         let Status::Deadlocked(cycle) = simulation.advance(u64::MAX) else { panic!("no deadlock") };
-        let told = DeadlockReport::of_run(&plan, cycle).to_string();
+        let described = DeadlockReport::of_run(&plan, cycle).to_string();
         let found = "the run deadlocked: the packets at the ends of these lanes of channels wait for each other, each for the next and \
                      the last for the first";
-        assert_eq!(told.lines().next(), Some(found));
-        assert_eq!(told.lines().count(), 1 + 5);
+        assert_eq!(described.lines().next(), Some(found));
+        assert_eq!(described.lines().count(), 1 + 5);
     }
 }
 

@@ -208,7 +208,7 @@ fn a_message_that_is_judged_as_a_whole_must_fit_its_bucket_at_times() {
     let some = [(LENGTH, "{ exponential = \"256 B\" }"), (EXCESS, "drop")];
     let notes = compile(&source(&some), false).unwrap().notes;
     let note = "class `urgent`: messages longer than its bucket of 1 KiB are always excess";
-    assert!(notes.iter().any(|told| told == note), "{notes:?}");
+    assert!(notes.iter().any(|described| described == note), "{notes:?}");
 }
 
 #[test]
@@ -223,8 +223,8 @@ fn dropping_lets_pass_the_rate_and_does_not_saturate() {
     let [created, followed] = [class.messages_created, class.messages_followed];
     assert_eq!(created, followed + class.messages_dropped + class.messages_censored);
     assert!(class.messages_dropped * 5 > created * 2, "{class:?}");
-    let told = format!("less {} messages that policing dropped", class.messages_dropped);
-    assert!(class.verdict_reason.contains(&told), "{}", class.verdict_reason);
+    let described = format!("less {} messages that policing dropped", class.messages_dropped);
+    assert!(class.verdict_reason.contains(&described), "{}", class.verdict_reason);
     assert!(record.verdict_reason.contains("that policing dropped"), "{}", record.verdict_reason);
     let bulk = &record.classes[1];
     assert_eq!((bulk.messages_dropped, bulk.messages_delayed, bulk.messages_demoted), (0, 0, 0));

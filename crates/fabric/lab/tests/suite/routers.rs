@@ -128,26 +128,26 @@ fn a_note_tells_what_lanes_carry_of_short_cables_and_of_long_ones() {
         );
         compiled(&text).notes.join("\n")
     };
-    let told = |lanes: &str, of: &str| {
+    let assert_noted = |lanes: &str, of: &str| {
         let found = notes_of(lanes);
         assert!(found.contains(of), "{lanes}: {found}");
     };
     // 4 / 127 = .0315; 5 / 127 = .0394.
-    told("count = 1, depth = 4", "on 5 of 5 channels a lane of 4 flits is shallower");
-    told("count = 1, depth = 4", "(at most 80 %, on 2 of these channels at most 3.2 %, such as s0");
-    told("count = 1, depth = 5", "on 2 of 5 channels a lane of 5 flits is shallower");
-    told("count = 1, depth = 5", "less than the full rate (at most 4 %): ");
+    assert_noted("count = 1, depth = 4", "on 5 of 5 channels a lane of 4 flits is shallower");
+    assert_noted("count = 1, depth = 4", "(at most 80 %, on 2 of these channels at most 3.2 %, such as s0");
+    assert_noted("count = 1, depth = 5", "on 2 of 5 channels a lane of 5 flits is shallower");
+    assert_noted("count = 1, depth = 5", "less than the full rate (at most 4 %): ");
     // 8 / 127 = .0630.
     let two = "2 lanes together may carry all of it, on 2 of these channels at most 6.3 %";
-    told("count = 2, depth = 4", two);
+    assert_noted("count = 2, depth = 4", two);
     // 126 / 127 = .9921.
-    told("count = 1, depth = 126", "less than the full rate (at most 99.3 %): ");
-    told("count = 2, depth = 63", "(at most 49.7 %; 2 lanes together may carry at most 99.3 %)");
-    told("count = 2, depth = 64", "(at most 50.4 %; 2 lanes together may carry all of it)");
+    assert_noted("count = 1, depth = 126", "less than the full rate (at most 99.3 %): ");
+    assert_noted("count = 2, depth = 63", "(at most 49.7 %; 2 lanes together may carry at most 99.3 %)");
+    assert_noted("count = 2, depth = 64", "(at most 50.4 %; 2 lanes together may carry all of it)");
     assert_eq!(notes_of("count = 1, depth = 127"), "");
     // A packet needs space in addition to the round trip, and the note gives no share.
     let cut = "forwarding = \"virtual-cut-through\"";
-    told(
+    assert_noted(
         &format!("count = 1, depth = 127, {cut}"),
         "on 2 of 5 channels a lane of 127 flits with virtual cut-through has no room for a packet of 4 beside its round \
          trip, and by itself carries less than the full rate: a lane carries it within a packet with network.lanes.depth = 132",

@@ -164,8 +164,8 @@ fn a_deadlocked_run_names_the_circle_and_the_way_out() {
     assert!(record.deadlock.len() >= 5, "{:?}", record.deadlock);
     let reason = &record.verdict_reason;
     let (worms, first) = (record.deadlock.len(), &record.deadlock[0]);
-    let told = format!("{worms} worms wait for each other in a cycle ({first}, ");
-    assert!(reason.starts_with(&told), "{reason}");
+    let expected_start = format!("{worms} worms wait for each other in a cycle ({first}, ");
+    assert!(reason.starts_with(&expected_start), "{reason}");
     assert!(reason.contains("such as routing.algorithm = \"up-down\""), "{reason}");
 }
 

@@ -98,9 +98,9 @@ fn a_key_that_holds_back_and_limits_nothing_is_not_named() {
 #[test]
 fn a_window_that_is_full_for_long_is_named_as_what_may_be() {
     let may = "a larger traffic.0.window.packets may carry more, if the network can";
-    let told = beside_less(&[(WINDOW, "{ packets = 4 }")]);
-    assert!(told.starts_with("the window of 4 packets a flow held flows back for "), "{told}");
-    assert!(told.ends_with(may), "{told}");
+    let described = beside_less(&[(WINDOW, "{ packets = 4 }")]);
+    assert!(described.starts_with("the window of 4 packets a flow held flows back for "), "{described}");
+    assert!(described.ends_with(may), "{described}");
     let reason = saturated(HOT_SPOT, &[]).verdict_reason;
     assert!(reason.contains("the window of 1 packet a flow held flows back for "), "{reason}");
     assert!(reason.ends_with(may), "{reason}");
@@ -173,18 +173,18 @@ fn sources_that_had_ended_are_told_to_send_for_longer() {
         class.verdict_reason
     };
     let longer = "had ended; let them send for longer";
-    let told = reason(&[("traffic.0.stop", "1 us")]);
+    let described = reason(&[("traffic.0.stop", "1 us")]);
     let none = "its sources created no message in the window";
-    assert_eq!(told, format!("{none}: its sources {longer} (traffic.0.stop)"));
-    let told = reason(&[("traffic.0.stop", "200 us")]);
-    assert!(told.ends_with(&format!(": its sources {longer} (traffic.0.stop)")), "{told}");
-    let told = reason(&[("traffic.1.stop", "200 us")]);
+    assert_eq!(described, format!("{none}: its sources {longer} (traffic.0.stop)"));
+    let described = reason(&[("traffic.0.stop", "200 us")]);
+    assert!(described.ends_with(&format!(": its sources {longer} (traffic.0.stop)")), "{described}");
+    let described = reason(&[("traffic.1.stop", "200 us")]);
     let whose = format!(": those of class `requests` {longer} (traffic.1.stop)");
-    assert!(told.ends_with(&whose), "{told}");
+    assert!(described.ends_with(&whose), "{described}");
     assert_eq!(served(&settings(&[("traffic.1.stop", "200 us")])).verdict, Verdict::Finished);
     // A class that continues may need a longer run.
-    let told = reason(&[("stop.time", "200 us")]);
-    assert!(told.contains(": let the run last about "), "{told}");
+    let described = reason(&[("stop.time", "200 us")]);
+    assert!(described.contains(": let the run last about "), "{described}");
 }
 
 #[test]

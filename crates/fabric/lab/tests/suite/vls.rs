@@ -141,8 +141,8 @@ fn lanes_are_shared_out_among_the_vls_in_use_and_a_note_says_so() {
     for (count, expected) in [(2, 1), (3, 1), (4, 2), (16, 8)] {
         let compiled = ring(&format!("count = {count}"), Some(&even_odd), true).unwrap();
         assert_eq!(compiled.plan.lanes.allowed.lanes_per_vl(), expected, "{count} lanes");
-        let told = compiled.notes.iter().find(|note| note.contains("network.lanes.per_vl"));
-        assert_eq!(told.is_some(), expected > 1, "{:?}", compiled.notes);
+        let described = compiled.notes.iter().find(|note| note.contains("network.lanes.per_vl"));
+        assert_eq!(described.is_some(), expected > 1, "{:?}", compiled.notes);
     }
     let compiled = ring("count = 5", Some(&even_odd), true).unwrap();
     let expected = [
@@ -151,7 +151,7 @@ fn lanes_are_shared_out_among_the_vls_in_use_and_a_note_says_so() {
         "no class uses lane 4 (network.lanes.count)",
     ];
     for note in expected {
-        assert!(compiled.notes.iter().any(|told| told == note), "{:?}", compiled.notes);
+        assert!(compiled.notes.iter().any(|described| described == note), "{:?}", compiled.notes);
     }
 }
 
@@ -164,18 +164,18 @@ fn vl_arbitration_serves_vls_and_names_those_that_it_does_not() {
     let compiled = ring(arbitrated, Some(&row), true).unwrap();
     assert_eq!(compiled.plan.lanes.allowed.lanes_per_vl(), 2);
     let without = arbitrated.replace("{ lane = 0, weight = 1 }, ", "");
-    let told = ring(&without, Some(&row), true).unwrap_err().to_string();
+    let described = ring(&without, Some(&row), true).unwrap_err().to_string();
     let expected = "on VL 0, which is never served here: give the VL a weight";
     assert!(
-        told.contains("in `network.lanes.crossbar_output`: ") && told.ends_with(expected),
-        "{told}"
+        described.contains("in `network.lanes.crossbar_output`: ") && described.ends_with(expected),
+        "{described}"
     );
     // Lists have a value a lane: an error reports spare lanes without one.
     let spare = "count = 4, crossbar_input = { weighted-round-robin = { weights = [1, 1, 0, 0] } }";
-    let told = ring(spare, Some(&row), true).unwrap_err().to_string();
+    let described = ring(spare, Some(&row), true).unwrap_err().to_string();
     let expected = "on lane 2 of VL 1, which is never served here: give the lane a weight, or VLs fewer lanes \
                     (network.lanes.per_vl, here 2)";
-    assert!(told.ends_with(expected), "{told}");
+    assert!(described.ends_with(expected), "{described}");
     let one = spare.replace("count = 4", "count = 4, per_vl = 1");
     assert!(ring(&one, Some(&row), true).is_ok());
 }

@@ -118,24 +118,24 @@ fn answers_have_lanes_of_their_own() {
 
 #[test]
 fn lanes_of_answers_are_in_use() {
-    let told = |answer: &str| {
+    let described = |answer: &str| {
         let window = format!("{{ packets = 8, answer = {{ {answer} }} }}");
         let lanes = [("traffic.0.lanes", "[0]"), ("traffic.1.lanes", "[0, 1]")];
         let settings = [lanes[0], lanes[1], (WINDOW, &*window)];
         compiled(&laned(), &settings).notes.join("\n")
     };
-    assert!(told("lanes = [0]").contains("no class uses the lanes 2 and 3"));
-    assert!(told("lanes = [2]").contains("no class uses lane 3"));
-    assert!(!told("lanes = [2, 3]").contains("no class uses"));
+    assert!(described("lanes = [0]").contains("no class uses the lanes 2 and 3"));
+    assert!(described("lanes = [2]").contains("no class uses lane 3"));
+    assert!(!described("lanes = [2, 3]").contains("no class uses"));
     // Switches arbitrate by priority; only acknowledgements make two levels.
     let one = [("traffic.0.priority", "0"), ("network.arbitration", "strict-priority")];
-    let is_told = |window: &str| {
+    let is_noted = |window: &str| {
         let settings = [one[0], one[1], (WINDOW, window)];
         let notes = compiled(STAR, &settings).notes.join("\n");
         notes.contains("all classes have the same")
     };
-    assert!(is_told("{ packets = 8 }"));
-    assert!(!is_told("{ packets = 8, answer = { priority = 1 } }"));
+    assert!(is_noted("{ packets = 8 }"));
+    assert!(!is_noted("{ packets = 8, answer = { priority = 1 } }"));
 }
 
 #[test]
@@ -146,7 +146,7 @@ fn answers_are_packets_to_what_looks_for_the_longest() {
         "count = 4",
         "count = 4\nlanes.forwarding = \"virtual-cut-through\"\nlanes.depth = 18",
     );
-    let is_told = |window: &str| {
+    let is_noted = |window: &str| {
         let long = [
             ("traffic.0.length", "{ fixed = \"64 B\" }"),
             ("traffic.1.length", "{ fixed = \"64 B\" }"),
@@ -154,20 +154,20 @@ fn answers_are_packets_to_what_looks_for_the_longest() {
         let notes = compiled(&cut, &[long[0], long[1], (WINDOW, window)]).notes.join("\n");
         notes.contains("no room for a packet of 13 beside its round trip")
     };
-    assert!(!is_told("{ packets = 8 }"));
-    assert!(is_told("{ packets = 8, answer = { length = \"200 B\" } }"));
+    assert!(!is_noted("{ packets = 8 }"));
+    assert!(is_noted("{ packets = 8, answer = { length = \"200 B\" } }"));
 }
 
 #[test]
 fn short_answers_take_the_paths_of_short_messages() {
     let alternative =
         r#"{ algorithm = "in-transit", choose = { by-length = { below = "128 B" } } }"#;
-    let told = |window: &str| {
+    let described = |window: &str| {
         let settings = [("routing.alternative", alternative), (WINDOW, window)];
         compiled(STAR, &settings).notes.join("\n").contains("no packet takes its primary path")
     };
-    assert!(told("{ packets = 8, answer = { length = \"128 B\" } }"));
-    assert!(!told("{ packets = 8 }"));
+    assert!(described("{ packets = 8, answer = { length = \"128 B\" } }"));
+    assert!(!described("{ packets = 8 }"));
 }
 
 /// Remedy for a cycle that acknowledgements close.
@@ -178,7 +178,7 @@ const LEAVE_OUT: &str = "free of deadlock. Leave traffic.0.window.answer.lanes o
 fn a_lane_without_a_turn_is_refused_at_the_class_that_names_it() {
     let weights = "{ weighted-round-robin = { weights = [1, 1, 1, 0] } }";
     let demoted = "{ rate = 0.1, burst = \"1 KiB\", excess = { demote = \"bulk\" } }";
-    let told = |key: &str, value: &str| {
+    let described = |key: &str, value: &str| {
         let settings = [
             ("network.lanes.crossbar_input", weights),
             ("traffic.0.lanes", "[0]"),
@@ -188,10 +188,10 @@ fn a_lane_without_a_turn_is_refused_at_the_class_that_names_it() {
         ];
         error(&laned(), &settings)
     };
-    let answers = told("traffic.1.window", "{ packets = 1, answer = { lanes = [3] } }");
+    let answers = described("traffic.1.window", "{ packets = 1, answer = { lanes = [3] } }");
     let expected = "in `traffic[1].window.answer.lanes`: answers of class `bulk` may go on lane 3";
     assert!(answers.contains(expected), "{answers}");
-    let packets = told("traffic.1.lanes", "[3]");
+    let packets = described("traffic.1.lanes", "[3]");
     assert!(packets.contains("in `traffic[1].lanes`: packets of class `bulk` may"), "{packets}");
 }
 
@@ -228,7 +228,7 @@ fn lanes_of_answers_alone_close_a_cycle() {
 fn a_cycle_is_blamed_on_the_answers_that_close_it() {
     let other = "[[traffic]]\nname = \"other\"\nload = 0.1\nlength = { fixed = \"64 B\" }\nlanes = [0, 1, 2]\n";
     let text = RING.replace("[stop]", &format!("{other}\n[stop]"));
-    let told = |settings: &[(&str, &str)]| match result(&text, settings) {
+    let described = |settings: &[(&str, &str)]| match result(&text, settings) {
         Err(LabError::Deadlock(report)) => (report.lines.last().unwrap().clone(), report.key),
         other => panic!("{other:?}"),
     };
@@ -237,16 +237,16 @@ fn a_cycle_is_blamed_on_the_answers_that_close_it() {
         "{ packets = 2, answer = { lanes = [3, 4] } }",
         "{ packets = 2, answer = { lanes = [5] } }",
     ];
-    let (cure, key) = told(&[(WINDOW, good), (second, bad)]);
+    let (cure, key) = described(&[(WINDOW, good), (second, bad)]);
     assert!(cure.contains("Leave traffic.1.window.answer.lanes out"), "{cure}");
     assert_eq!(key.as_deref(), Some("traffic[1].window.answer.lanes"));
     // Each of the two alone is enough to close it.
-    let (cure, key) = told(&[(WINDOW, bad), (second, bad)]);
+    let (cure, key) = described(&[(WINDOW, bad), (second, bad)]);
     let both = "Leave traffic.0.window.answer.lanes and traffic.1.window.answer.lanes out";
     assert!(cure.contains(both), "{cure}");
     assert_eq!(key.as_deref(), Some("traffic[0].window.answer.lanes"));
     // Packets close it themselves.
-    let (cure, key) = told(&[("traffic.0.lanes", "[0]"), (WINDOW, good)]);
+    let (cure, key) = described(&[("traffic.0.lanes", "[0]"), (WINDOW, good)]);
     assert!(!cure.contains("acknowledgements cause this cycle"), "{cure}");
     assert_eq!(key, None);
 }
@@ -254,20 +254,20 @@ fn a_cycle_is_blamed_on_the_answers_that_close_it() {
 #[test]
 fn marks_of_which_nobody_hears_are_told() {
     let marking = ("network.marking", "{ periodic = { every = 10 } }");
-    let is_told = |settings: &[(&str, &str)]| {
+    let is_noted = |settings: &[(&str, &str)]| {
         let notes = compiled(STAR, settings).notes.join("\n");
         notes.contains("marking (network.marking) has no effect: no class has a window")
     };
-    assert!(is_told(&[marking]));
-    assert!(!is_told(&[marking, ("traffic.1.window", "{ packets = 8 }")]));
-    assert!(!is_told(&[]));
+    assert!(is_noted(&[marking]));
+    assert!(!is_noted(&[marking, ("traffic.1.window", "{ packets = 8 }")]));
+    assert!(!is_noted(&[]));
     for every in ["0", "2.5"] {
         let refused =
             error(STAR, &[("network.marking", &format!("{{ periodic = {{ every = {every} }} }}"))]);
-        let told = format!(
+        let described = format!(
             "in `network.marking.periodic.every`: found {every}, expected a whole number of 1 or more"
         );
-        assert!(refused.contains(&told), "{refused}");
+        assert!(refused.contains(&described), "{refused}");
     }
 }
 
