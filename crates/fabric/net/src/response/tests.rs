@@ -153,7 +153,7 @@ fn a_table_says_shift_and_multiplier() {
     );
     for wrong in ["", "1", "4:0", "0:16384", "a:1", "0:-1"] {
         assert!(
-            wrong.parse::<Delay>().is_err_and(|told| told.contains("shift:multiplier")),
+            wrong.parse::<Delay>().is_err_and(|message| message.contains("shift:multiplier")),
             "{wrong}"
         );
     }

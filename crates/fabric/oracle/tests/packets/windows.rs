@@ -43,7 +43,7 @@ fn notices_come_at_their_instants() {
     let mut simulation = start(Arc::new(plan));
     simulation.advance(u64::MAX);
     let noted = simulation.endpoints().noted();
-    let told: Vec<_> =
+    let found: Vec<_> =
         noted.iter().map(|noted| (noted.time.as_ps(), noted.what, noted.waiting_flits)).collect();
     let expected = [
         (0, "created", 0),
@@ -67,7 +67,7 @@ fn notices_come_at_their_instants() {
         (250, "received", 0),
         (350, "received", 0),
     ];
-    assert_eq!(told, expected);
+    assert_eq!(found, expected);
 }
 
 #[test]

@@ -90,8 +90,8 @@ fn rings_by_wrap_by_hand() {
     let [routes] = dimension_order(&fabric);
     let hosts: Vec<EndpointId> = fabric.endpoint_ids().collect();
     let taken = |from: usize, to: usize| {
-        let told = told(&fabric, &routes, &lanes, (hosts[from], hosts[to]), VcClass(0));
-        told.iter().map(|(_, lanes)| lanes.bits()).collect::<Vec<_>>()
+        let lanes_by_channel = lanes_by_channel(&fabric, &routes, &lanes, (hosts[from], hosts[to]), VcClass(0));
+        lanes_by_channel.iter().map(|(_, lanes)| lanes.bits()).collect::<Vec<_>>()
     };
     // Lanes 0 and 1 on the cables of hosts.
     assert_eq!(taken(0, 3), [3, 1, 1, 1, 3]);
@@ -152,7 +152,7 @@ fn paths_by_lane(size: usize, rule: DatelineRule) -> [[usize; 2]; 2] {
     let [routes] = dimension_order(&fabric);
     let mut paths = [[0; 2]; 2];
     for pair in pairs(&fabric) {
-        for (channel, lanes) in told(&fabric, &routes, &lanes, pair, VcClass(0)) {
+        for (channel, lanes) in lanes_by_channel(&fabric, &routes, &lanes, pair, VcClass(0)) {
             let [from, to] = [fabric.source(channel).node, fabric.target(channel).node];
             if fabric.node(from).is_switch() && fabric.node(to).is_switch() {
                 let leads_up = (from.index() + 1) % size == to.index();
@@ -247,7 +247,7 @@ fn meshes_and_small_rings_have_one_dateline_class() {
 
 /// Returns the lanes of each channel of a pair's path, including the cables of the hosts, according
 /// to `onward`.
-fn told(
+fn lanes_by_channel(
     fabric: &Fabric,
     routes: &Routes,
     lanes: &Lanes,
@@ -256,13 +256,13 @@ fn told(
 ) -> Vec<(ChannelId, LaneSet)> {
     let Some(path) = routes.path(fabric, pair.0, pair.1) else { return Vec::new() };
     let mut dateline_class = DatelineClass(0);
-    let mut told = vec![(path.channels()[0], lanes.first(pair.0, vc_class))];
+    let mut lanes_by_channel = vec![(path.channels()[0], lanes.first(pair.0, vc_class))];
     for turn in path.channels().windows(2) {
         let (set, next) = lanes.onward(fabric, vc_class, dateline_class, turn[0], turn[1], pair.1);
-        told.push((turn[1], set));
+        lanes_by_channel.push((turn[1], set));
         dateline_class = next;
     }
-    told
+    lanes_by_channel
 }
 
 /// Compares the dependency graph and the proof with the results of `onward`.
@@ -277,7 +277,7 @@ fn assert_told(fabric: &Fabric, routes: &Routes, lanes: &Lanes, vc_classes: u8) 
     for (pair, vc_class) in
         pairs(fabric).flat_map(|p| (0..vc_classes).map(move |b| (p, VcClass(b))))
     {
-        for turn in told(fabric, routes, lanes, pair, vc_class).windows(2) {
+        for turn in lanes_by_channel(fabric, routes, lanes, pair, vc_class).windows(2) {
             if between(turn[0].0) && between(turn[1].0) {
                 let each = |at: usize| {
                     let (channel, set) = turn[at];
@@ -351,10 +351,10 @@ proptest! {
         };
         for (pair, set) in pairs(&fabric).flat_map(|pair| vc_classes.iter().map(move |set| (pair, set))) {
             let vc_class = vc_classes.iter().position(|other| other == set).unwrap();
-            let told = told(&fabric, &routes, &lanes, pair, VcClass(u8::try_from(vc_class).unwrap()));
-            prop_assert!(told.first().is_none_or(|(_, first)| first == set));
-            prop_assert!(told.last().is_none_or(|(_, last)| last == set));
-            let between: Vec<_> = told.iter().skip(1).rev().skip(1).rev().collect();
+            let lanes_by_channel = lanes_by_channel(&fabric, &routes, &lanes, pair, VcClass(u8::try_from(vc_class).unwrap()));
+            prop_assert!(lanes_by_channel.first().is_none_or(|(_, first)| first == set));
+            prop_assert!(lanes_by_channel.last().is_none_or(|(_, last)| last == set));
+            let between: Vec<_> = lanes_by_channel.iter().skip(1).rev().skip(1).rev().collect();
             let mut crossed = vec![false; dimensions.len()];
             for (channel, _) in between.iter().filter(|_| by_wrap) {
                 let (dimension, crosses) = steps(*channel);

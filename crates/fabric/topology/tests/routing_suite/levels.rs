@@ -9,14 +9,14 @@ use gingham_topology::{Fabric, FabricBuilder, Generation, Guid, LinkSpeed, NodeK
 /// Number of switches, smallest and largest oversubscription, and the switch with the largest.
 type Level = (usize, Option<(f64, f64, String)>);
 
-fn told(fabric: &Fabric) -> Vec<Vec<Level>> {
+fn shapes(fabric: &Fabric) -> Vec<Vec<Level>> {
     let level = |level: TreeLevel| {
         let ratio = level.oversubscription;
-        let told = ratio.map(|of| (of.min, of.max, fabric.node(of.narrowest).name.clone()));
-        (level.switches.len(), told)
+        let shapes = ratio.map(|of| (of.min, of.max, fabric.node(of.narrowest).name.clone()));
+        (level.switches.len(), shapes)
     };
-    let told = |tree: TreeShape| tree.levels.into_iter().map(level).collect();
-    trees(fabric).into_iter().map(told).collect()
+    let shapes = |tree: TreeShape| tree.levels.into_iter().map(level).collect();
+    trees(fabric).into_iter().map(shapes).collect()
 }
 
 fn level(count: usize, min: f64, max: f64, narrowest: &str) -> Level {
@@ -30,7 +30,7 @@ fn a_whole_tree_is_as_wide_above_as_below_on_every_level() {
         let width = (arity as usize).pow(levels - 1);
         let below = (1..levels).map(|number| level(width, 1.0, 1.0, &format!("s{number}-0")));
         let all: Vec<Level> = [(width, None)].into_iter().chain(below).collect();
-        assert_eq!(told(&fabric), [all], "{arity}-ary {levels}-tree");
+        assert_eq!(shapes(&fabric), [all], "{arity}-ary {levels}-tree");
     }
 }
 
@@ -39,7 +39,7 @@ fn three_hosts_above_which_there_are_two_cables_are_oversubscribed_by_a_half() {
     let shape =
         FoldedClos { leaves: 4, spines: 2, hosts_per_leaf: 3, cables_per_pair: 1, rails: 1 };
     let fabric = generated(&Generator::FoldedClos(shape), 0);
-    assert_eq!(told(&fabric), [vec![(2, None), level(4, 1.5, 1.5, "leaf0")]]);
+    assert_eq!(shapes(&fabric), [vec![(2, None), level(4, 1.5, 1.5, "leaf0")]]);
 }
 
 #[test]
@@ -47,31 +47,31 @@ fn a_leaf_that_lost_a_cable_is_the_narrowest_and_the_others_as_before() {
     // Spines s0 and s1 over leaves s2 to s5 of three hosts each; s3 has lost its cable to s1.
     let cables = [(0, 2), (0, 3), (0, 4), (0, 5), (1, 2), (1, 4), (1, 5)];
     let lost = fabric(6, &[2, 2, 2, 3, 3, 3, 4, 4, 4, 5, 5, 5], &cables);
-    assert_eq!(told(&lost), [vec![(2, None), level(4, 1.5, 3.0, "s3")]]);
+    assert_eq!(shapes(&lost), [vec![(2, None), level(4, 1.5, 3.0, "s3")]]);
 }
 
 #[test]
 fn a_switch_with_nothing_below_is_counted_and_has_no_ratio() {
     let cables = [(0, 2), (0, 3), (0, 4), (1, 2), (1, 3), (1, 4)];
     let idle = fabric(5, &[2, 2, 2, 3, 3, 3], &cables);
-    assert_eq!(told(&idle), [vec![(2, None), level(3, 1.5, 1.5, "s2")]]);
+    assert_eq!(shapes(&idle), [vec![(2, None), level(3, 1.5, 1.5, "s2")]]);
 }
 
 #[test]
 fn a_switch_alone_has_one_level_and_islands_are_told_one_by_one() {
-    assert_eq!(told(&fabric(1, &[0, 0, 0], &[])), [vec![(1, None)]]);
+    assert_eq!(shapes(&fabric(1, &[0, 0, 0], &[])), [vec![(1, None)]]);
     // An unused switch does not form a tree.
-    assert_eq!(told(&fabric(2, &[0, 0], &[])), [vec![(1, None)]]);
+    assert_eq!(shapes(&fabric(2, &[0, 0], &[])), [vec![(1, None)]]);
     let two = fabric(4, &[0, 2, 2, 3], &[(1, 2), (1, 3)]);
     let of_tree = vec![(1, None), level(2, 1.0, 2.0, "s2")];
-    assert_eq!(told(&two), [vec![(1, None)], of_tree]);
+    assert_eq!(shapes(&two), [vec![(1, None)], of_tree]);
 }
 
 #[test]
 fn grids_and_rings_are_no_trees() {
     let torus = Torus { dimensions: vec![4, 4], hosts_per_switch: 2, rails: 1 };
-    assert_eq!(told(&generated(&Generator::Torus(torus), 0)), Vec::<Vec<Level>>::new());
-    assert_eq!(told(&ring(6, 2)), Vec::<Vec<Level>>::new());
+    assert_eq!(shapes(&generated(&Generator::Torus(torus), 0)), Vec::<Vec<Level>>::new());
+    assert_eq!(shapes(&ring(6, 2)), Vec::<Vec<Level>>::new());
 }
 
 #[test]
@@ -96,7 +96,7 @@ fn tops_at_two_heights_are_a_tree_of_three_levels() {
 
 /// Returns a spine and two leaves; one leaf has two hosts at 2 GB/s, the other three. Cables up
 /// have 4 GB/s.
-fn mixed(is_last_told: bool) -> Fabric {
+fn mixed(is_last_known: bool) -> Fabric {
     let mut builder = FabricBuilder::new();
     let add = |builder: &mut FabricBuilder, kind, name: &str, guid| {
         builder.add_plain(kind, name, Guid(guid), 8)
@@ -111,8 +111,8 @@ fn mixed(is_last_told: bool) -> Fabric {
             let name = format!("h{leaf}{host}");
             let far = add(&mut builder, NodeKind::Host, &name, 10 * leaf + host);
             let ends = [node, far].map(|node| (node, builder.free_port(node).expect("8 ports")));
-            let is_told = is_last_told || (leaf, host) != (3, 2);
-            let of_host = speed(Generation::Ddr).filter(|_| is_told);
+            let is_known = is_last_known || (leaf, host) != (3, 2);
+            let of_host = speed(Generation::Ddr).filter(|_| is_known);
             builder.add_cable(ends, of_host, None).expect("the ports are free");
         }
     }
@@ -122,6 +122,6 @@ fn mixed(is_last_told: bool) -> Fabric {
 #[test]
 fn rates_count_where_every_cable_tells_its_own() {
     // 2 and 3 hosts of 2 GB/s over 4 GB/s, and as many cables over one.
-    assert_eq!(told(&mixed(true)), [vec![(1, None), level(2, 1.0, 1.5, "leaf3")]]);
-    assert_eq!(told(&mixed(false)), [vec![(1, None), level(2, 2.0, 3.0, "leaf3")]]);
+    assert_eq!(shapes(&mixed(true)), [vec![(1, None), level(2, 1.0, 1.5, "leaf3")]]);
+    assert_eq!(shapes(&mixed(false)), [vec![(1, None), level(2, 2.0, 3.0, "leaf3")]]);
 }

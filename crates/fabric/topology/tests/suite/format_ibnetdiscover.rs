@@ -216,8 +216,8 @@ fn a_list_of_nodes_is_told_apart_from_a_dump() {
 }
 
 /// Returns a switch of eight ports with a host on each of the first `hosts`, with records of the
-/// first `told` hosts.
-fn star(hosts: usize, told: usize) -> String {
+/// first `listed` hosts.
+fn star(hosts: usize, listed: usize) -> String {
     let port = |n: usize| format!("[{n}]\t\"H-{n:016x}\"[1]\t\t# \"h{n}\" lid {n} 4xQDR\n");
     let host = |n: usize| {
         format!(
@@ -227,7 +227,7 @@ fn star(hosts: usize, told: usize) -> String {
     let switch =
         "switchguid=0xff\nSwitch\t8 \"S-00000000000000ff\"\t\t# \"s\" base port 0 lid 9 lmc 0\n";
     let ports: String = (1..=hosts).map(port).collect();
-    let records: String = (1..=told).map(host).collect();
+    let records: String = (1..=listed).map(host).collect();
     format!("{switch}{ports}{records}")
 }
 

@@ -102,7 +102,7 @@ fn assert_written_back(fabric: &Fabric) {
     }
 }
 
-fn assert_read(bytes: &[u8], whole: &Parsed, [is_noise, is_told]: [bool; 2], ends: &mut Ends) {
+fn assert_read(bytes: &[u8], whole: &Parsed, [is_noise, is_single_act]: [bool; 2], ends: &mut Ends) {
     let decoded = match format::decode(bytes) {
         Ok(decoded) => decoded,
         Err(error) => {
@@ -133,7 +133,7 @@ fn assert_read(bytes: &[u8], whole: &Parsed, [is_noise, is_told]: [bool; 2], end
             }
             if cables(&fabric) != cables(&whole.fabric) {
                 ends.with_other_cables += 1;
-                let is_silent = is_told && findings == whole.findings;
+                let is_silent = is_single_act && findings == whole.findings;
                 assert!(!is_silent, "nothing is said of other cables");
             }
             ends.loaded += 1;
@@ -153,10 +153,10 @@ fn damaged_dumps_end_in_faults_or_in_fabrics_that_are_written_back() {
         let acts = 1 + stream.below(4);
         let is_noise = (0..acts).fold(true, |all, _| damage(&mut bytes, &mut stream) && all);
         // A printed dump has two lines for each cable: a single mutation leaves one of them.
-        let is_told = acts == 1 && at != BY_HAND;
+        let is_single_act = acts == 1 && at != BY_HAND;
         let read = std::panic::AssertUnwindSafe(|| {
             let mut ends = Ends::default();
-            assert_read(&bytes, &whole[at], [is_noise, is_told], &mut ends);
+            assert_read(&bytes, &whole[at], [is_noise, is_single_act], &mut ends);
             ends
         });
         let Ok(one) = std::panic::catch_unwind(read) else {

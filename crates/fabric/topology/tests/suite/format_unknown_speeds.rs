@@ -14,7 +14,7 @@ fn speeds(fabric: &Fabric) -> Vec<Option<String>> {
     fabric.cables().iter().map(gingham_topology::Cable::reported_speed).collect()
 }
 
-fn told(words: [&str; 2]) -> Vec<Option<String>> {
+fn owned(words: [&str; 2]) -> Vec<Option<String>> {
     words.map(|word| Some(word.to_owned())).into()
 }
 
@@ -22,7 +22,7 @@ fn told(words: [&str; 2]) -> Vec<Option<String>> {
 fn the_width_is_kept_and_the_cable_counted() {
     let Parsed { fabric, findings } = read(DUMP);
     assert_eq!(findings, []);
-    assert_eq!(speeds(&fabric), told(["4xHDR", "2x???"]));
+    assert_eq!(speeds(&fabric), owned(["4xHDR", "2x???"]));
     assert_eq!(
         (fabric.cables()[1].speed, fabric.cables()[1].partial_speed),
         (None, Some(PartialSpeed::Width(2)))
@@ -52,7 +52,7 @@ fn the_other_end_completes_a_speed_or_contradicts_it() {
     };
     for [first, second] in [["2x???", "2xNDR"], ["2xNDR", "??NDR"], ["??NDR", "2x???"]] {
         let Parsed { fabric, findings } = ends(first, second);
-        assert_eq!((speeds(&fabric), findings), (told(["4xHDR", "2xNDR"]), vec![]), "{first}");
+        assert_eq!((speeds(&fabric), findings), (owned(["4xHDR", "2xNDR"]), vec![]), "{first}");
     }
     for ([first, second], kept) in [
         (["2x???", "4xNDR"], "4xNDR"),
@@ -60,7 +60,7 @@ fn the_other_end_completes_a_speed_or_contradicts_it() {
         (["2x???", "4x???"], "2x???"),
     ] {
         let Parsed { fabric, findings } = ends(first, second);
-        assert_eq!(speeds(&fabric), told(["4xHDR", kept]), "{first} {second}");
+        assert_eq!(speeds(&fabric), owned(["4xHDR", kept]), "{first} {second}");
         assert_eq!(
             findings.iter().map(|found| found.kind).collect::<Vec<_>>(),
             [FindingKind::Disagreement]
