@@ -21,8 +21,8 @@ fn main() -> std::process::ExitCode {
     use clap::Parser;
 
     match run(&arguments::Arguments::parse()) {
-        Ok(told) => {
-            println!("{told}");
+        Ok(summary) => {
+            println!("{summary}");
             std::process::ExitCode::SUCCESS
         }
         Err(error) => {
@@ -52,7 +52,7 @@ fn run(arguments: &arguments::Arguments) -> Result<serde_json::Value, Box<dyn st
         packets.refill(now(), end.longest_bytes());
         end.transmit(&mut packets);
         if now() >= ends_at {
-            return Ok(measured.told(&end, packets.taken));
+            return Ok(measured.summary(&end, packets.taken));
         }
         end.wait(Some(packets.next_at().unwrap_or(ends_at).min(ends_at)), &[])?;
     }

@@ -72,7 +72,7 @@ impl Measured {
     }
 
     /// Returns all statistics, and the counters of the end.
-    pub(crate) fn told(&self, end: &End, offered: u64) -> Value {
+    pub(crate) fn summary(&self, end: &End, offered: u64) -> Value {
         let counted_ns =
             self.first_at_ns.map_or(0, |at| self.last_at_ns.saturating_sub(at + self.from_ns));
         let delay_ms = |quantile| thousandth(self.delays_us.value_at_quantile(quantile));

@@ -134,15 +134,15 @@ fn what_was_not_sent_or_has_come_is_told() {
         buffer
     });
     assert!(ledger.next_bytes().is_none());
-    let mut told = |packet: &[u8]| ledger.take(0, packet).err().unwrap_or_default();
-    assert_eq!(told(&sent[1]), "");
-    assert!(told(&sent[1]).ends_with("came twice"));
-    assert!(told(&sent[0]).contains("came behind"));
-    assert!(told(&made(1, 0, 3)).contains("not sent yet"));
-    assert!(told(&made(1, 1, 0)).contains("from nobody"));
-    assert!(told(&made(0, 0, 2)).contains("never sent"));
+    let mut refusal = |packet: &[u8]| ledger.take(0, packet).err().unwrap_or_default();
+    assert_eq!(refusal(&sent[1]), "");
+    assert!(refusal(&sent[1]).ends_with("came twice"));
+    assert!(refusal(&sent[0]).contains("came behind"));
+    assert!(refusal(&made(1, 0, 3)).contains("not sent yet"));
+    assert!(refusal(&made(1, 1, 0)).contains("from nobody"));
+    assert!(refusal(&made(0, 0, 2)).contains("never sent"));
     let last = sent[2].last_mut().expect("it has bytes");
     *last ^= 1;
-    assert!(told(&sent[2]).contains("never sent"));
+    assert!(refusal(&sent[2]).contains("never sent"));
     assert_eq!(ledger.missing(0, 3), [2]);
 }

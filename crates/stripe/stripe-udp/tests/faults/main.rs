@@ -27,7 +27,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use case::{Case, Event, MS, Shares, Stranger, Way};
 use gingham_stripe_crypt::{Times, tell_randomness};
 use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
-use world::{Told, World};
+use world::{Totals, World};
 
 #[global_allocator]
 static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
@@ -55,17 +55,17 @@ fn environment(name: &str) -> Option<u64> {
 /// Draws a run from its seed.
 type Draw = fn(u64) -> Case;
 
-fn run(draw: Draw, seed: u64, is_aloud: bool) -> Result<Told, String> {
+fn run(draw: Draw, seed: u64, is_aloud: bool) -> Result<Totals, String> {
     tell_randomness(Some(seed));
-    let told = World::new(&draw(seed), is_aloud).run();
-    told.map_err(|failure| {
+    let totals = World::new(&draw(seed), is_aloud).run();
+    totals.map_err(|failure| {
         format!("seed {seed}: {failure}\n  GINGHAM_FAULTS_SEED={seed} tells the run\n")
     })
 }
 
 #[expect(clippy::disallowed_methods, reason = "runs know nothing of each other")]
-fn runs(draw: Draw, first: u64, count: u64) -> (Told, Vec<String>) {
-    let (next, results) = (AtomicU64::new(0), Mutex::new((Told::default(), Vec::new())));
+fn runs(draw: Draw, first: u64, count: u64) -> (Totals, Vec<String>) {
+    let (next, results) = (AtomicU64::new(0), Mutex::new((Totals::default(), Vec::new())));
     let work = || {
         loop {
             let number = next.fetch_add(1, Ordering::Relaxed);
@@ -76,7 +76,7 @@ fn runs(draw: Draw, first: u64, count: u64) -> (Told, Vec<String>) {
             let outcome = run(draw, first + number, false);
             let mut results = results.lock().expect("no thread panics");
             match outcome {
-                Ok(told) => results.0.add(&told),
+                Ok(totals) => results.0.add(&totals),
                 Err(failure) => results.1.push(failure),
             }
         }
@@ -98,12 +98,12 @@ fn all_hold(draw: Draw, count: u64) {
         return;
     }
     let count = environment("GINGHAM_FAULTS_RUNS").unwrap_or(count);
-    let (told, failures) = runs(draw, environment("GINGHAM_FAULTS_FIRST").unwrap_or(0), count);
-    println!("{count} runs: {told:?}");
+    let (totals, failures) = runs(draw, environment("GINGHAM_FAULTS_FIRST").unwrap_or(0), count);
+    println!("{count} runs: {totals:?}");
     assert!(failures.is_empty(), "{} failed:\n{}", failures.len(), failures.concat());
     // Faults occurred, and did not prevent all traffic.
-    assert!(told.delivered > 100 * count && told.discarded > 10 * count, "{told:?}");
-    assert!(told.processes > 2 * count && told.keys > told.sessions, "{told:?}");
+    assert!(totals.delivered > 100 * count && totals.discarded > 10 * count, "{totals:?}");
+    assert!(totals.processes > 2 * count && totals.keys > totals.sessions, "{totals:?}");
 }
 
 #[test]
@@ -136,8 +136,8 @@ fn an_end_that_was_drawn_away_comes_back() {
             heal_ns: 2_000 * MS,
             ..drawn
         };
-        let told = World::new(&case, false).run();
-        told.unwrap_or_else(|failure| panic!("seed {seed}: {failure}"));
+        let totals = World::new(&case, false).run();
+        totals.unwrap_or_else(|failure| panic!("seed {seed}: {failure}"));
     }
 }
 
@@ -171,8 +171,8 @@ fn what_ends_say_fills_no_way_that_they_share() {
 /// All apparent randomness comes from the seed.
 #[test]
 fn a_seed_is_a_run() {
-    let told = [0; 2].map(|_| {
-        run(Case::draw, 7, false).map(|told| format!("{:?}", Told { bytes_max: 0, ..told }))
+    let totals = [0; 2].map(|_| {
+        run(Case::draw, 7, false).map(|totals| format!("{:?}", Totals { bytes_max: 0, ..totals }))
     });
-    assert_eq!(told[0], told[1]);
+    assert_eq!(totals[0], totals[1]);
 }

@@ -30,7 +30,7 @@ const PART_OFFERED: u64 = 4;
 
 /// Statistics of a run.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Told {
+pub(crate) struct Totals {
     pub(crate) datagrams: u64,
     pub(crate) delivered: u64,
     pub(crate) discarded: u64,
@@ -40,7 +40,7 @@ pub(crate) struct Told {
     pub(crate) bytes_max: usize,
 }
 
-impl Told {
+impl Totals {
     pub(crate) fn add(&mut self, other: &Self) {
         self.datagrams += other.datagrams;
         self.delivered += other.delivered;
@@ -64,7 +64,7 @@ pub(crate) struct World<'a> {
     offers_at: Vec<[u64; 2]>,
     stranger_at: [u64; 3],
     turns: u64,
-    told: Told,
+    totals: Totals,
     is_aloud: bool,
 }
 
@@ -82,14 +82,14 @@ impl<'a> World<'a> {
             offers_at: vec![[0; 2]; case.clients],
             stranger_at: [0; 3],
             turns: 0,
-            told: Told::default(),
+            totals: Totals::default(),
             is_aloud,
         };
         world.hosts.iter_mut().for_each(|host| host.start(0, &mut world.ledgers));
         world
     }
 
-    pub(crate) fn run(mut self) -> Result<Told, String> {
+    pub(crate) fn run(mut self) -> Result<Totals, String> {
         self.go_until(self.case.heal_ns)?;
         self.heal();
         let mut why = String::new();
@@ -101,7 +101,7 @@ impl<'a> World<'a> {
             self.go_until(self.now + COMES_NS)?;
             let mut counted = first.into_iter().zip(last).enumerate();
             let not_yet = counted.find_map(|(one, (first, last))| self.lacks(one, first, last));
-            let Some(lacking) = not_yet else { return Ok(self.told()) };
+            let Some(lacking) = not_yet else { return Ok(self.totals()) };
             why = format!("{lacking}, from {after} s after the last fault on");
         }
         Err(why)
@@ -133,19 +133,19 @@ impl<'a> World<'a> {
         if is_wrong { offered } else { offered.min(bytes / PACKET_BYTES / PART_OFFERED) }
     }
 
-    fn told(&self) -> Told {
-        let mut told = self.told;
-        told.delivered = self.ledgers.iter().flatten().map(|ledger| ledger.delivered).sum();
+    fn totals(&self) -> Totals {
+        let mut totals = self.totals;
+        totals.delivered = self.ledgers.iter().flatten().map(|ledger| ledger.delivered).sum();
         for host in &self.hosts {
-            told.processes += u64::from(host.process);
-            told.discarded += host.of_unauthenticated();
+            totals.processes += u64::from(host.process);
+            totals.discarded += host.of_unauthenticated();
             for counts in host.ends().into_iter().filter_map(End::handshakes) {
-                told.sessions += counts.sessions;
-                told.keys += counts.keys;
-                told.discarded += counts.discards.total();
+                totals.sessions += counts.sessions;
+                totals.keys += counts.keys;
+                totals.discarded += counts.discards.total();
             }
         }
-        told
+        totals
     }
 
     /// Prints the state of all ends, each second.
@@ -229,8 +229,8 @@ impl<'a> World<'a> {
             return Ok(());
         }
         let sent = self.hosts[end].turn(self.now, &mut self.ledgers);
-        let sent = sent.map_err(|told| format!("at {} ms: {told}", self.now / MS))?;
-        self.told.datagrams += sent.len() as u64;
+        let sent = sent.map_err(|failure| format!("at {} ms: {failure}", self.now / MS))?;
+        self.totals.datagrams += sent.len() as u64;
         let healed = Shares::default();
         let shares = if self.now < self.case.heal_ns { &self.case.shares } else { &healed };
         for (channel, datagram) in sent {
@@ -238,9 +238,9 @@ impl<'a> World<'a> {
         }
         self.turns += 1;
         if self.turns.is_multiple_of(64) {
-            self.told.bytes_max = self.told.bytes_max.max(held_bytes());
-            if self.told.bytes_max > BYTES_MAX * self.case.clients {
-                return Err(format!("{} bytes are held", self.told.bytes_max));
+            self.totals.bytes_max = self.totals.bytes_max.max(held_bytes());
+            if self.totals.bytes_max > BYTES_MAX * self.case.clients {
+                return Err(format!("{} bytes are held", self.totals.bytes_max));
             }
         }
         Ok(())
