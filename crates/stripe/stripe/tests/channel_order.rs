@@ -39,11 +39,11 @@ fn marker(sent_packets: u32, sent_at_ms: u64) -> Message {
 /// Returns the released items: numbers of packets, or messages.
 fn drain(order: &mut ChannelOrder<u32>, at_ms: u64) -> Vec<Result<u32, Message>> {
     let given = std::iter::from_fn(|| order.poll(at(at_ms)));
-    let told = |ordered| match ordered {
+    let outcome = |ordered| match ordered {
         Ordered::Packet(_, _, number) => Ok(number),
         Ordered::Message(message) => Err(message),
     };
-    given.map(told).collect()
+    given.map(outcome).collect()
 }
 
 /// Returns a reorder buffer that waits only after late packets, for 20 ms at most.

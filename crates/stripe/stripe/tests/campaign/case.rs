@@ -324,8 +324,8 @@ fn sender_options(draw: &mut Draw, quanta: &[u32]) -> SenderOptions {
 /// follow rates.
 fn needed(load: u64, sender: &SenderOptions, quanta: &[u32], channel: usize) -> u64 {
     let sum: u64 = quanta.iter().map(|quantum| u64::from(*quantum)).sum();
-    let is_told = sender.order == Order::Strict && sender.shares.is_none();
-    if is_told { load * u64::from(quanta[channel]) * 5 / 4 / sum } else { load }
+    let is_proportional = sender.order == Order::Strict && sender.shares.is_none();
+    if is_proportional { load * u64::from(quanta[channel]) * 5 / 4 / sum } else { load }
 }
 
 /// Draws a wait, and the number of packets per channel that fit the memory: enough for the skew, or

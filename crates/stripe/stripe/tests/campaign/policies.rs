@@ -55,7 +55,7 @@ impl Policies {
 
 impl Case {
     /// Configures the channels of a sender that has just started.
-    pub(crate) fn tell(&self, mut sender: Sender<Scheduler>) -> Sender<Scheduler> {
+    pub(crate) fn configure(&self, mut sender: Sender<Scheduler>) -> Sender<Scheduler> {
         for (channel, priority) in self.policies.priorities.iter().enumerate() {
             sender.set_priority(channel, *priority);
         }

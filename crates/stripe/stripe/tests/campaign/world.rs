@@ -58,7 +58,7 @@ pub(crate) struct World<'a> {
     late_ns: u64,
     totals: Totals,
     /// Last state printed, if the run is printed.
-    told: Option<String>,
+    printed: Option<String>,
 }
 
 impl<'a> World<'a> {
@@ -79,7 +79,7 @@ impl<'a> World<'a> {
             draw: Draw::of(case.seed, "source"),
             now_ns: 0,
             classes: Draw::of(case.seed, "classes"),
-            sender: case.tell(sender.expect("options of a test")),
+            sender: case.configure(sender.expect("options of a test")),
             receiver: Receiver::new(scheduler.clone(), case.receiver).expect("options of a test"),
             scheduler,
             there: lines("there"),
@@ -95,13 +95,13 @@ impl<'a> World<'a> {
             uptake: Uptake::default(),
             late_ns: 0,
             totals: Totals { runs: 1, ..Totals::default() },
-            told: None,
+            printed: None,
         }
     }
 
     /// Enables printing of changes at either end.
     pub(crate) fn aloud(mut self) -> Self {
-        self.told = Some(String::new());
+        self.printed = Some(String::new());
         self
     }
 
@@ -111,13 +111,13 @@ impl<'a> World<'a> {
                 break;
             }
             if step > STEPS_MAX {
-                return Err(self.told("the run does not come to its end"));
+                return Err(self.dated("the run does not come to its end"));
             }
             self.happen();
             self.arrive()?;
             self.send()?;
             self.settle()?;
-            self.tell();
+            self.print_state();
             self.now_ns = self.next_ns().min(self.case.end_ns);
         }
         self.judge()
@@ -267,10 +267,10 @@ impl<'a> World<'a> {
         }
         let now = self.now();
         if self.sender.poll_timeout() <= now {
-            return Err(self.told("the sender asks to be called at once, when it has just been"));
+            return Err(self.dated("the sender asks to be called at once, when it has just been"));
         }
         if self.receiver.poll_timeout().is_some_and(|timeout| timeout <= now) {
-            return Err(self.told("the receiver asks to be called at once, when it has just been"));
+            return Err(self.dated("the receiver asks to be called at once, when it has just been"));
         }
         Ok(())
     }
@@ -293,9 +293,9 @@ impl<'a> World<'a> {
 
     fn deliver(&mut self) -> Result<(), String> {
         while let Some(packet) = self.receiver.poll_packet(self.now()) {
-            self.ledger.deliver(packet).map_err(|what| self.told(&what))?;
+            self.ledger.deliver(packet).map_err(|what| self.dated(&what))?;
             if self.case.receiver.guaranteed.is_some() && self.ledger.overtaken > 0 {
-                return Err(self.told(&format!("{packet:?} out of order, which is guaranteed")));
+                return Err(self.dated(&format!("{packet:?} out of order, which is guaranteed")));
             }
         }
         Ok(())
@@ -314,16 +314,16 @@ impl<'a> World<'a> {
     }
 
     fn bound(&self, spoken: usize, what: &str) -> Result<(), String> {
-        if spoken < 1_000 { Ok(()) } else { Err(self.told(what)) }
+        if spoken < 1_000 { Ok(()) } else { Err(self.dated(what)) }
     }
 
-    fn told(&self, what: &str) -> String {
+    fn dated(&self, what: &str) -> String {
         format!("at {} us: {what}", self.now_ns / 1_000)
     }
 
     #[expect(clippy::print_stdout, reason = "a run that is told in detail")]
-    fn tell(&mut self) {
-        let Some(told) = &self.told else { return };
+    fn print_state(&mut self) {
+        let Some(printed) = &self.printed else { return };
         let (sending, reception) = (self.sender.sending(), self.receiver.reception());
         let state = format!(
             "{:?} sender {} {} resets {} discards {} | receiver {:?} silences {} late {} requests {} discards {}",
@@ -338,9 +338,9 @@ impl<'a> World<'a> {
             reception.requests,
             reception.discards.total(),
         );
-        if state != *told {
+        if state != *printed {
             println!("{:>9} us  packet {:>5}  {state}", self.now_ns / 1_000, self.ledger.sent());
-            self.told = Some(state);
+            self.printed = Some(state);
         }
     }
 

@@ -75,7 +75,7 @@ impl Rules {
     }
 
     pub(crate) fn sender(self) -> SenderOptions {
-        let told = ControlPlan { by: Controlled::FixedRate(RATE), ..ControlPlan::default() };
+        let fixed_rate = ControlPlan { by: Controlled::FixedRate(RATE), ..ControlPlan::default() };
         SenderOptions {
             markers: MarkerPlan {
                 every_rounds: 2,
@@ -84,7 +84,7 @@ impl Rules {
                 idle_interval_max: INTERVAL,
             },
             order: self.order(),
-            control: (self.mode == Mode::Free).then_some(told),
+            control: (self.mode == Mode::Free).then_some(fixed_rate),
             repair: self
                 .mode
                 .is_repaired()

@@ -243,18 +243,18 @@ fn messages_of_other_epochs_and_ends_change_nothing() {
     let mut pair = pair(2);
     let message = |epoch, kind| Message { epoch: Epoch::new(epoch), channel: 0, channels: 2, kind };
     let now = pair.now;
-    let mut told = |epoch, kind| pair.sender.handle_message(now, 0, message(epoch, kind));
-    assert_eq!(told(0, Kind::ResetRequested), Err(Discard::StaleEpoch));
-    assert_eq!(told(0, Kind::Acknowledged), Err(Discard::StaleEpoch));
-    assert_eq!(told(1, Kind::Reset { quantum: 1_500 }), Err(Discard::OtherEnd));
+    let mut to_sender = |epoch, kind| pair.sender.handle_message(now, 0, message(epoch, kind));
+    assert_eq!(to_sender(0, Kind::ResetRequested), Err(Discard::StaleEpoch));
+    assert_eq!(to_sender(0, Kind::Acknowledged), Err(Discard::StaleEpoch));
+    assert_eq!(to_sender(1, Kind::Reset { quantum: 1_500 }), Err(Discard::OtherEnd));
     assert!(pair.sender.is_open());
     assert_eq!(pair.sender.handle_bytes(now, 0, b"GS").unwrap_err().to_string(), {
         "no message: truncated to 2 bytes"
     });
     assert_eq!(pair.sender.sending().discards.total(), 4);
-    let mut heard = |epoch, kind| pair.receiver.handle_message(now, 0, message(epoch, kind));
-    assert_eq!(heard(0, Kind::Reset { quantum: 1_500 }), Err(Discard::StaleEpoch));
-    assert_eq!(heard(1, Kind::Acknowledged), Err(Discard::OtherEnd));
+    let mut to_receiver = |epoch, kind| pair.receiver.handle_message(now, 0, message(epoch, kind));
+    assert_eq!(to_receiver(0, Kind::Reset { quantum: 1_500 }), Err(Discard::StaleEpoch));
+    assert_eq!(to_receiver(1, Kind::Acknowledged), Err(Discard::OtherEnd));
 }
 
 /// Once on each channel that has not acknowledged, every 100 ms.

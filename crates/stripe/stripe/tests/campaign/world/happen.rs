@@ -22,7 +22,7 @@ impl World<'_> {
                     self.kept = RetransmissionBuffer::new(1_024);
                     let scheduler = self.scheduler.clone();
                     let sender = Sender::new(scheduler, self.case.sender, epoch, self.now());
-                    self.sender = self.case.tell(sender.expect("options of a test"));
+                    self.sender = self.case.configure(sender.expect("options of a test"));
                     self.totals.crashes += 1;
                 }
                 Happening::ReceiverCrashes => {
@@ -50,8 +50,8 @@ impl World<'_> {
                         *quantum != 0 && self.sender.is_there(channel)
                     };
                     let can_be = quanta.iter().enumerate().any(is_to_be_in);
-                    let told = self.sender.change_quanta(quanta);
-                    assert_eq!(told, if can_be { Ok(()) } else { Err(QuantaError::NoneIn) });
+                    let changed = self.sender.change_quanta(quanta);
+                    assert_eq!(changed, if can_be { Ok(()) } else { Err(QuantaError::NoneIn) });
                     self.totals.changes += u64::from(can_be);
                 }
             }
