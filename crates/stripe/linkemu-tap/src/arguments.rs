@@ -243,7 +243,7 @@ mod tests {
         Arguments::try_parse_from(all).unwrap_or_else(|error| panic!("{error}"))
     }
 
-    fn said(options: &str) -> String {
+    fn refusal(options: &str) -> String {
         let all = ["gingham-linkemu", "left", "right"].into_iter().chain(options.split('|'));
         match Arguments::try_parse_from(all) {
             Err(error) => error.to_string(),
@@ -297,7 +297,7 @@ mod tests {
 
     #[test]
     fn what_makes_no_sense_is_told_with_its_option() {
-        for (options, told) in [
+        for (options, expected) in [
             ("--delay|10 ms", "--rate <RATE>"),
             ("--rate|20", "expected a rate with its unit"),
             ("--rate|1 MB/s|--los|0.1", "'--loss'"),
@@ -323,8 +323,8 @@ mod tests {
                 "--back-rate: a packet could be on the way",
             ),
         ] {
-            let found = said(options);
-            assert!(found.contains(told), "{options}: {found}");
+            let found = refusal(options);
+            assert!(found.contains(expected), "{options}: {found}");
         }
     }
 }

@@ -57,9 +57,9 @@ impl Watched {
                 self.queue.enqueue(self.now_ns, offered, |one| gone.push(one.packet));
             }
             Step::Dequeue => {
-                let told = self.queue.peek(self.now_ns, |one| gone.push(one.packet)).copied();
+                let peeked = self.queue.peek(self.now_ns, |one| gone.push(one.packet)).copied();
                 let next = self.queue.dequeue(self.now_ns, |_| panic!("it was chosen before"));
-                assert_eq!(told, next);
+                assert_eq!(peeked, next);
                 if let Some(next) = next {
                     assert_eq!(self.waiting.remove(&next.packet), Some(next.bytes));
                 }

@@ -46,10 +46,10 @@ fn a_flow_that_comes_and_goes_does_not_keep_others_from_their_turn() {
 fn what_was_told_is_what_is_given() {
     let mut queue = FqCodel::new(plan());
     fill(&mut queue, 0, 1, &[1_000, 800]);
-    let told = |queue: &mut FqCodel<_>| queue.peek(MS, refuse_drops).map(|next| next.bytes);
-    assert_eq!(told(&mut queue), Some(1_000));
+    let peeked_bytes = |queue: &mut FqCodel<_>| queue.peek(MS, refuse_drops).map(|next| next.bytes);
+    assert_eq!(peeked_bytes(&mut queue), Some(1_000));
     fill(&mut queue, MS, 2, &[100]);
-    assert_eq!(told(&mut queue), Some(1_000));
+    assert_eq!(peeked_bytes(&mut queue), Some(1_000));
     assert_eq!(go(&mut queue, MS, 3), [(1, 0), (2, 0), (1, 1)]);
-    assert_eq!(told(&mut queue), None);
+    assert_eq!(peeked_bytes(&mut queue), None);
 }

@@ -36,7 +36,7 @@ pub(crate) struct Network {
     count: u64,
     /// Recorded datagrams: destination, source and bytes.
     recorded: Vec<(SocketAddr, SocketAddr, Vec<u8>)>,
-    heard: u64,
+    seen: u64,
     /// Datagrams dropped because a queue was full or the destination had no process.
     pub(crate) dropped: u64,
     pub(crate) chance: Chance,
@@ -62,7 +62,7 @@ impl Network {
             on_the_way: BTreeMap::new(),
             count: 0,
             recorded: Vec::new(),
-            heard: 0,
+            seen: 0,
             dropped: 0,
             chance: Chance::new(case.seed ^ 0xbb67_ae85_84ca_a73b),
         }
@@ -127,10 +127,10 @@ impl Network {
 
     /// Records a sample of all datagrams so far, with equal probability (reservoir sampling).
     fn record(&mut self, to: SocketAddr, from: SocketAddr, bytes: &[u8]) {
-        self.heard += 1;
+        self.seen += 1;
         if self.recorded.len() < RECORDED {
             self.recorded.push((to, from, bytes.to_vec()));
-        } else if self.chance.next() % self.heard < RECORDED as u64 {
+        } else if self.chance.next() % self.seen < RECORDED as u64 {
             let at = self.chance.index(RECORDED);
             self.recorded[at] = (to, from, bytes.to_vec());
         }

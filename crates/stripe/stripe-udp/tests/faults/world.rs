@@ -150,7 +150,7 @@ impl<'a> World<'a> {
 
     /// Prints the state of all ends, each second.
     #[expect(clippy::print_stdout, reason = "a run alone is told")]
-    fn tell(&self) {
+    fn print_state(&self) {
         let ends = self.hosts.iter().flat_map(Host::ends);
         let (clients, server) = (self.ledgers.iter().map(|[from, _]| from), self.ledgers.iter());
         for (end, ledger) in ends.zip(clients.chain(server.map(|[_, to]| to))) {
@@ -196,7 +196,7 @@ impl<'a> World<'a> {
                 return Ok(());
             }
             if self.is_aloud && next / SECOND > self.now / SECOND {
-                self.tell();
+                self.print_state();
             }
             self.now = next;
             self.happen();

@@ -25,7 +25,7 @@ struct World {
     peers: [Peer; 2],
     /// Datagrams in flight to each end, and all datagrams so far.
     waiting: [Vec<Vec<u8>>; 2],
-    heard: Vec<(usize, Vec<u8>)>,
+    recorded: Vec<(usize, Vec<u8>)>,
     processes: u64,
     now: Instant,
     number: u32,
@@ -53,8 +53,8 @@ impl World {
         });
         let now = Instant::ORIGIN;
         let peers = plans.each_ref().map(|plan| Peer::new(plan, now).expect("randomness"));
-        let (waiting, heard) = ([Vec::new(), Vec::new()], Vec::new());
-        Self { plans, peers, waiting, heard, processes: 2, now, number: 0 }
+        let (waiting, recorded) = ([Vec::new(), Vec::new()], Vec::new());
+        Self { plans, peers, waiting, recorded, processes: 2, now, number: 0 }
     }
 
     fn step(&mut self, script: &mut Script<'_>) {
@@ -91,8 +91,8 @@ impl World {
         if self.waiting[to].len() < WAITING_MAX {
             self.waiting[to].push(datagram.clone());
         }
-        if self.heard.len() < WAITING_MAX {
-            self.heard.push((to, datagram));
+        if self.recorded.len() < WAITING_MAX {
+            self.recorded.push((to, datagram));
         }
     }
 
@@ -135,8 +135,8 @@ impl World {
     }
 
     fn repeat(&mut self, script: &mut Script<'_>) {
-        if !self.heard.is_empty() {
-            let (to, datagram) = self.heard[script.below(self.heard.len())].clone();
+        if !self.recorded.is_empty() {
+            let (to, datagram) = self.recorded[script.below(self.recorded.len())].clone();
             self.take(to, script.byte().into(), datagram);
         }
     }

@@ -21,10 +21,10 @@ fn scenario(stripe: &str) -> String {
 /// With a given size, the channel is out; with probing, it carries the packets that fit.
 #[test]
 fn a_channel_that_passes_shorter_frames_carries_those() {
-    let [told, found] = ["", "sizes = {}"].map(|stripe| run(&scenario(stripe)));
-    assert_eq!((told.packets_lost, found.packets_lost), (0, 0));
+    let [configured, found] = ["", "sizes = {}"].map(|stripe| run(&scenario(stripe)));
+    assert_eq!((configured.packets_lost, found.packets_lost), (0, 0));
     let carried = |record: &gingham_stripelab::Record| record.channels[1].arrived_bits_per_s;
-    assert_eq!(carried(&told).map(|rate| rate < 1e6), Some(true), "{:?}", carried(&told));
+    assert_eq!(carried(&configured).map(|rate| rate < 1e6), Some(true), "{:?}", carried(&configured));
     assert_eq!(carried(&found).map(|rate| rate > 12e6), Some(true), "{:?}", carried(&found));
 }
 
@@ -109,6 +109,6 @@ fn probes_cost_a_transport_nothing() {
         });
         goodputs.sum::<f64>()
     };
-    let (told, found) = (goodput(""), goodput("stripe.sizes = {}"));
-    assert!(found > 0.98 * told, "{found} of {told}");
+    let (configured, found) = (goodput(""), goodput("stripe.sizes = {}"));
+    assert!(found > 0.98 * configured, "{found} of {configured}");
 }

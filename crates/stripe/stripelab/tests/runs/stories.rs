@@ -87,12 +87,12 @@ fn a_marker_puts_the_receiver_right_after_a_loss() {
     // Packet 2 waits at the receiver until the marker behind packet 1 arrives.
     let (event, time) = (words(&record, "events", "event"), integers(&record, "events", "time_ns"));
     let channel = words(&record, "events", "channel");
-    let told = (0..event.len())
+    let arrival_ns = (0..event.len())
         .filter(|row| event[*row] == "arrive-marker" && channel[*row] == "1")
         .map(|row| time[row])
-        .find(|told| *told > 1_000_000)
+        .find(|time| *time > 1_000_000)
         .expect("the marker of round 2 arrives");
-    assert_eq!(integers(&record, "packets", "delivered_ns")[1], told);
+    assert_eq!(integers(&record, "packets", "delivered_ns")[1], arrival_ns);
 }
 
 /// Equal packets that fill a quantum, two channels, the fourth packet of channel 1 lost. Markers of
@@ -232,8 +232,8 @@ fn a_wait_below_the_skew_is_told_with_its_cure() {
 fn what_plays_no_part_in_the_choice_of_channels_is_refused() {
     let whole = TWO.replace("markers.send = false", "");
     let whole = format!("{whole}[[source]]\npackets = {{ fixed = \"500 B\" }}\n");
-    let told = |keys: &str| refused(&whole.replace("[stripe]", &format!("[stripe]\n{keys}")));
-    assert_eq!(told("order = \"free\"\ncontrol.by = \"cubic\""), None);
+    let refusal_of = |keys: &str| refused(&whole.replace("[stripe]", &format!("[stripe]\n{keys}")));
+    assert_eq!(refusal_of("order = \"free\"\ncontrol.by = \"cubic\""), None);
     for (keys, key, cure) in [
         ("order = \"strict\"\ncontrol.loss_threshold = 0.1", "stripe.control", "stripe.order"),
         ("order = \"free\"\nscheduler = \"round-robin\"", "stripe.scheduler", "leave it out"),
@@ -244,7 +244,7 @@ fn what_plays_no_part_in_the_choice_of_channels_is_refused() {
         ("control = { by = \"told\", headroom = 0.2 }", "stripe.control.headroom", "leave it out"),
         ("window = true\ncontrol.window_max = \"99 B\"", "stripe.control.window_max", "500 B"),
     ] {
-        let error = told(keys).expect(keys);
+        let error = refusal_of(keys).expect(keys);
         assert!(error.contains(&format!("`{key}`")) && error.contains(cure), "{error}");
     }
 }
