@@ -41,7 +41,7 @@ mod replay;
 mod responder;
 mod times;
 #[cfg(feature = "told-randomness")]
-mod told;
+mod seeded;
 mod wire;
 
 pub use budget::Sender;
@@ -51,5 +51,5 @@ pub use peer::{Counts, Peer, PeerPlan};
 pub use responder::{Initiation, Read, Responder};
 pub use times::Times;
 #[cfg(feature = "told-randomness")]
-pub use told::tell_randomness;
+pub use seeded::seed_randomness;
 pub use wire::{discard_of, is_handshake, is_initiation};

@@ -24,7 +24,7 @@ pub(crate) const CHECK_BYTES: usize = 16;
 /// Fills a buffer with random bytes of the operating system.
 pub(crate) fn fill(bytes: &mut [u8]) -> Result<(), NoRandomness> {
     #[cfg(feature = "told-randomness")]
-    if crate::told::fill(bytes) {
+    if crate::seeded::fill(bytes) {
         return Ok(());
     }
     SystemRandom::new().fill(bytes).map_err(|_| NoRandomness)

@@ -25,7 +25,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use case::{Case, Event, MS, Shares, Stranger, Way};
-use gingham_stripe_crypt::{Times, tell_randomness};
+use gingham_stripe_crypt::{Times, seed_randomness};
 use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
 use world::{Totals, World};
 
@@ -56,7 +56,7 @@ fn environment(name: &str) -> Option<u64> {
 type Draw = fn(u64) -> Case;
 
 fn run(draw: Draw, seed: u64, is_aloud: bool) -> Result<Totals, String> {
-    tell_randomness(Some(seed));
+    seed_randomness(Some(seed));
     let totals = World::new(&draw(seed), is_aloud).run();
     totals.map_err(|failure| {
         format!("seed {seed}: {failure}\n  GINGHAM_FAULTS_SEED={seed} tells the run\n")
@@ -121,7 +121,7 @@ fn nor_of_many_on_ports_in_common() {
 #[test]
 fn an_end_that_was_drawn_away_comes_back() {
     for seed in 0..20 {
-        tell_randomness(Some(seed));
+        seed_randomness(Some(seed));
         let drawn = Case::draw(seed);
         let case = Case {
             ways: vec![drawn.ways[0]],
@@ -147,7 +147,7 @@ fn an_end_that_was_drawn_away_comes_back() {
 /// leave room for the packets, 20 of 600 bytes a second.
 #[test]
 fn what_ends_say_fills_no_way_that_they_share() {
-    tell_randomness(Some(0));
+    seed_randomness(Some(0));
     let way = Way { bytes_per_second: 50_000, delay_ns: 10 * MS, queue_bytes: 16_000 };
     let case = |is_strict| Case {
         clients: 4,

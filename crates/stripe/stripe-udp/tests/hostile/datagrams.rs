@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use gingham_stripe::{Content, Epoch, Header, Instant};
 use gingham_stripe_crypt::{
-    Peer, PeerPlan, PrivateKey, Sender, Times, is_handshake, tell_randomness,
+    Peer, PeerPlan, PrivateKey, Sender, Times, is_handshake, seed_randomness,
 };
 use gingham_stripe_udp::{Datagram, End, EndPlan, MemoryPlan, MemoryPort, Source, StripingPlan};
 
@@ -69,7 +69,7 @@ impl Target {
     /// Creates a target, sealed or in clear, in free or strict order, with retransmission or
     /// without.
     pub(crate) fn new(options: u8) -> Self {
-        tell_randomness(Some(options.into()));
+        seed_randomness(Some(options.into()));
         let keys = [0; 2].map(|_| PrivateKey::random().expect("randomness"));
         let plan_of = |end: usize| PeerPlan {
             private: keys[end].clone(),

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use gingham_stripe::{Content, Header, Instant};
 use gingham_stripe_crypt::{
-    Discard, Peer, PeerPlan, PrivateKey, Sender, Times, is_handshake, tell_randomness,
+    Discard, Peer, PeerPlan, PrivateKey, Sender, Times, is_handshake, seed_randomness,
 };
 
 use crate::script::Script;
@@ -33,7 +33,7 @@ struct World {
 
 /// Executes the operations encoded in the data.
 pub(crate) fn run(data: &[u8]) {
-    tell_randomness(Some(0));
+    seed_randomness(Some(0));
     let mut script = Script(data);
     let mut world = World::new();
     while !script.0.is_empty() {

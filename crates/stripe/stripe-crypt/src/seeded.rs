@@ -12,7 +12,7 @@ std::thread_local! {
 
 /// Replaces the random bytes of this thread by a generator (SplitMix64) with this seed, or restores
 /// the operating system's.
-pub fn tell_randomness(seed: Option<u64>) {
+pub fn seed_randomness(seed: Option<u64>) {
     STATE.set(seed);
 }
 
