@@ -16,7 +16,7 @@ use header::{V4_ADDRESSES, V6_ADDRESSES, V6_HEADER_BYTES, updated};
 
 pub(crate) use classified::Classified;
 pub(crate) use mss::clamp;
-pub(crate) use too_big::Answers;
+pub(crate) use too_big::IcmpErrors;
 
 /// Protocols whose header begins with two ports: TCP, UDP, DCCP, SCTP.
 const WITH_PORTS: [u8; 4] = [6, 17, 33, 132];
@@ -198,13 +198,13 @@ mod tests {
                 set_ecn(&mut packet, Ecn::Ect1);
             }
             prop_assert_eq!(packet.len(), bytes.len());
-            let mut answers = Answers::new(Instant::ORIGIN);
-            answers.refuse(Instant::ORIGIN, &bytes, longest);
-            if let Some(answer) = answers.next_answer() {
-                prop_assert!(answer.len() <= 1_280);
+            let mut icmp_errors = IcmpErrors::new(Instant::ORIGIN);
+            icmp_errors.refuse(Instant::ORIGIN, &bytes, longest);
+            if let Some(icmp_error) = icmp_errors.next_icmp_error() {
+                prop_assert!(icmp_error.len() <= 1_280);
                 // The answer is itself an ICMP error.
-                answers.refuse(Instant::ORIGIN, &answer, 0);
-                prop_assert!(answers.next_answer().is_none());
+                icmp_errors.refuse(Instant::ORIGIN, &icmp_error, 0);
+                prop_assert!(icmp_errors.next_icmp_error().is_none());
             }
         }
     }

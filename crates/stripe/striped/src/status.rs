@@ -24,7 +24,7 @@ use crate::class::Marks;
 use crate::config::{Channel, Config};
 use crate::entry::Entry;
 use crate::observer::Observer;
-use crate::packet::Answers;
+use crate::packet::IcmpErrors;
 use crate::peers::{Peer, Peers};
 pub(crate) use wait::WaitName;
 
@@ -181,7 +181,7 @@ pub(crate) struct Parts<'a> {
     pub(crate) name: &'a str,
     pub(crate) config: &'a Config,
     pub(crate) peers: &'a Peers,
-    pub(crate) answers: &'a Answers,
+    pub(crate) icmp_errors: &'a IcmpErrors,
     pub(crate) began_at: Instant,
     pub(crate) interface_refused: u64,
     pub(crate) mtu: u16,
@@ -189,7 +189,7 @@ pub(crate) struct Parts<'a> {
 
 impl Status {
     pub(crate) fn of(parts: &Parts<'_>) -> Self {
-        let Parts { config, peers, answers, .. } = parts;
+        let Parts { config, peers, icmp_errors, .. } = parts;
         let strangers = peers.ends.unauthenticated();
         let of_peer = |(number, peer, end)| PeerStatus::of(config, number, peer, end);
         let mut each: Vec<_> = peers.list().map(of_peer).collect();
@@ -206,8 +206,8 @@ impl Status {
             up_seconds: Duration::from_nanos(up_ns).as_secs_f64(),
             cpu_seconds: cpu_seconds(),
             mtu: parts.mtu,
-            too_long: each.iter().map(|one| one.too_long).sum::<u64>() + answers.too_long,
-            too_long_answered: answers.given,
+            too_long: each.iter().map(|one| one.too_long).sum::<u64>() + icmp_errors.too_long,
+            too_long_answered: icmp_errors.given,
             interface_refused: parts.interface_refused,
             refused_destinations: peers.refused_destinations,
             strangers: StrangerStatus {

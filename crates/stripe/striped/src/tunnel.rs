@@ -30,7 +30,7 @@ use crate::line::Request;
 use crate::logging::{LogLevel, LogOptions};
 use crate::metrics::MetricsServer;
 use crate::orders::{OrderLine, Reply};
-use crate::packet::{Answers, clamp};
+use crate::packet::{IcmpErrors, clamp};
 use crate::peers::Peers;
 use crate::problem::Problem;
 use crate::report;
@@ -86,7 +86,7 @@ pub(crate) fn carry(path: &Path, logs: LogOptions) -> Result<(), Problem> {
 struct Tunnel {
     peers: Peers,
     tun: Tun,
-    answers: Answers,
+    icmp_errors: IcmpErrors,
     line: Arc<Asking>,
     orders: OrderLine,
     metrics: Option<MetricsServer>,
@@ -128,7 +128,7 @@ impl Tunnel {
             looks_by: now,
             peers,
             tun,
-            answers: Answers::new(now),
+            icmp_errors: IcmpErrors::new(now),
             line: Arc::clone(line),
             is_whole: config.offload,
             mtu: config.mtu,
@@ -183,13 +183,13 @@ impl Tunnel {
             self.peers.look(now);
             self.follow();
         }
-        let Self { tun, peers, answers, .. } = self;
+        let Self { tun, peers, icmp_errors, .. } = self;
         let reads = if is_ready { READS_A_TURN } else { 0 };
         for _ in 0..reads {
             let is_there = tun.read(|packet| {
                 let Some((peer, longest_bytes)) = peers.destination(packet) else { return };
                 if packet.len() > usize::from(longest_bytes) {
-                    answers.refuse(now, packet, longest_bytes);
+                    icmp_errors.refuse(now, packet, longest_bytes);
                 } else {
                     clamp(packet, longest_bytes.into());
                     peers.enqueue(now, peer, packet);
@@ -199,8 +199,8 @@ impl Tunnel {
                 break;
             }
         }
-        while let Some(answer) = answers.next_answer() {
-            tun.write(&answer);
+        while let Some(icmp_error) = icmp_errors.next_icmp_error() {
+            tun.write(&icmp_error);
         }
         tun.flush();
         Ok(())

@@ -37,7 +37,7 @@ const PRECEDENCE: u8 = 0xc0;
 
 /// Generator of errors, with a token bucket.
 #[derive(Debug)]
-pub(crate) struct Answers {
+pub(crate) struct IcmpErrors {
     left: u32,
     /// Time of the next token.
     next_at: Instant,
@@ -47,7 +47,7 @@ pub(crate) struct Answers {
     pub(crate) given: u64,
 }
 
-impl Answers {
+impl IcmpErrors {
     pub(crate) fn new(now: Instant) -> Self {
         Self { left: ANSWERS_MAX, next_at: now, waiting: Vec::new(), too_long: 0, given: 0 }
     }
@@ -57,11 +57,11 @@ impl Answers {
         self.too_long += 1;
         self.fill(now);
         if self.left > 0
-            && let Some(answer) = answer(packet, longest_bytes)
+            && let Some(icmp_error) = icmp_error(packet, longest_bytes)
         {
             self.left -= 1;
             self.given += 1;
-            self.waiting.push(answer);
+            self.waiting.push(icmp_error);
         }
     }
 
@@ -75,21 +75,21 @@ impl Answers {
         }
     }
 
-    pub(crate) fn next_answer(&mut self) -> Option<Vec<u8>> {
+    pub(crate) fn next_icmp_error(&mut self) -> Option<Vec<u8>> {
         self.waiting.pop()
     }
 }
 
 /// Returns the error for a packet, or `None` if it must not get one.
-fn answer(packet: &[u8], longest_bytes: u16) -> Option<Vec<u8>> {
+fn icmp_error(packet: &[u8], longest_bytes: u16) -> Option<Vec<u8>> {
     match packet.first()? >> 4 {
-        4 => answer_v4(packet, longest_bytes),
-        6 => answer_v6(packet, longest_bytes),
+        4 => icmp_error_v4(packet, longest_bytes),
+        6 => icmp_error_v6(packet, longest_bytes),
         _ => None,
     }
 }
 
-fn answer_v4(packet: &[u8], longest_bytes: u16) -> Option<Vec<u8>> {
+fn icmp_error_v4(packet: &[u8], longest_bytes: u16) -> Option<Vec<u8>> {
     let Payload { protocol, at } = Payload::of(packet)?;
     let may_not_be_cut = word(packet, 6)? & 0x4000 != 0;
     let is_error = protocol == ICMP && packet.get(at).is_none_or(|kind| is_error_v4(*kind));
@@ -100,20 +100,20 @@ fn answer_v4(packet: &[u8], longest_bytes: u16) -> Option<Vec<u8>> {
     let quoted =
         &packet[..packet.len().min(ANSWER_BYTES_MAX - V4_HEADER_BYTES - ICMP_HEADER_BYTES)];
     let length = u16::try_from(V4_HEADER_BYTES + ICMP_HEADER_BYTES + quoted.len()).ok()?;
-    let mut answer = vec![0x45, PRECEDENCE];
-    answer.extend(length.to_be_bytes());
-    answer.extend([0, 0, 0, 0, HOPS, ICMP, 0, 0]);
-    answer.extend_from_slice(to);
-    answer.extend_from_slice(from);
-    let checksum = !sum(&[&answer]);
-    answer[10..12].copy_from_slice(&checksum.to_be_bytes());
+    let mut icmp_error = vec![0x45, PRECEDENCE];
+    icmp_error.extend(length.to_be_bytes());
+    icmp_error.extend([0, 0, 0, 0, HOPS, ICMP, 0, 0]);
+    icmp_error.extend_from_slice(to);
+    icmp_error.extend_from_slice(from);
+    let checksum = !sum(&[&icmp_error]);
+    icmp_error[10..12].copy_from_slice(&checksum.to_be_bytes());
     // Destination unreachable, fragmentation needed.
-    answer.extend([3, 4, 0, 0, 0, 0]);
-    answer.extend(longest_bytes.to_be_bytes());
-    answer.extend_from_slice(quoted);
-    let checksum = !sum(&[&answer[V4_HEADER_BYTES..]]);
-    answer[V4_HEADER_BYTES + 2..][..2].copy_from_slice(&checksum.to_be_bytes());
-    Some(answer)
+    icmp_error.extend([3, 4, 0, 0, 0, 0]);
+    icmp_error.extend(longest_bytes.to_be_bytes());
+    icmp_error.extend_from_slice(quoted);
+    let checksum = !sum(&[&icmp_error[V4_HEADER_BYTES..]]);
+    icmp_error[V4_HEADER_BYTES + 2..][..2].copy_from_slice(&checksum.to_be_bytes());
+    Some(icmp_error)
 }
 
 /// Destination unreachable, source quench, redirect, time exceeded, parameter problem.
@@ -126,7 +126,7 @@ fn is_one_v4(address: &[u8]) -> bool {
     !matches!(address[0], 0 | 127 | 224..)
 }
 
-fn answer_v6(packet: &[u8], longest_bytes: u16) -> Option<Vec<u8>> {
+fn icmp_error_v6(packet: &[u8], longest_bytes: u16) -> Option<Vec<u8>> {
     packet.get(V6_ADDRESSES)?;
     let (from, to) = (&packet[8..24], &packet[24..40]);
     // Later fragments are answered: ICMP errors are too short to be fragmented.
@@ -140,18 +140,18 @@ fn answer_v6(packet: &[u8], longest_bytes: u16) -> Option<Vec<u8>> {
     let quoted =
         &packet[..packet.len().min(ANSWER_V6_BYTES_MAX - V6_HEADER_BYTES - ICMP_HEADER_BYTES)];
     let length = u16::try_from(ICMP_HEADER_BYTES + quoted.len()).ok()?;
-    let mut answer = vec![0x60, 0, 0, 0];
-    answer.extend(length.to_be_bytes());
-    answer.extend([ICMP_V6, HOPS]);
-    answer.extend_from_slice(to);
-    answer.extend_from_slice(from);
-    answer.extend([2, 0, 0, 0]);
-    answer.extend(mtu.to_be_bytes());
-    answer.extend_from_slice(quoted);
+    let mut icmp_error = vec![0x60, 0, 0, 0];
+    icmp_error.extend(length.to_be_bytes());
+    icmp_error.extend([ICMP_V6, HOPS]);
+    icmp_error.extend_from_slice(to);
+    icmp_error.extend_from_slice(from);
+    icmp_error.extend([2, 0, 0, 0]);
+    icmp_error.extend(mtu.to_be_bytes());
+    icmp_error.extend_from_slice(quoted);
     let pseudo = [&length.to_be_bytes()[..], &[0, ICMP_V6]].concat();
-    let checksum = !sum(&[&answer[V6_ADDRESSES], &pseudo, &answer[V6_HEADER_BYTES..]]);
-    answer[V6_HEADER_BYTES + 2..][..2].copy_from_slice(&checksum.to_be_bytes());
-    Some(answer)
+    let checksum = !sum(&[&icmp_error[V6_ADDRESSES], &pseudo, &icmp_error[V6_HEADER_BYTES..]]);
+    icmp_error[V6_HEADER_BYTES + 2..][..2].copy_from_slice(&checksum.to_be_bytes());
+    Some(icmp_error)
 }
 
 /// Whether an address is neither unspecified, loopback nor multicast.
@@ -184,7 +184,7 @@ mod tests {
     #[test]
     fn a_sender_of_ipv4_hears_how_long_packets_may_be() {
         let packet = v4(17, 0, 1_400);
-        let reply = answer(&packet, 1_300).expect("an answer");
+        let reply = icmp_error(&packet, 1_300).expect("an answer");
         assert_eq!((reply.len(), word(&reply, 2)), (576, Some(576)));
         assert_eq!((reply[9], &reply[12..20]), (ICMP, &[10, 0, 0, 2, 10, 0, 0, 1][..]));
         assert_eq!((sum(&[&reply[..20]]), sum(&[&reply[20..]])), (0xffff, 0xffff));
@@ -195,14 +195,14 @@ mod tests {
     #[test]
     fn a_sender_of_ipv6_hears_how_long_packets_may_be() {
         let packet = v6(17, 0, 1_400);
-        let reply = answer(&packet, 1_300).expect("an answer");
+        let reply = icmp_error(&packet, 1_300).expect("an answer");
         assert_eq!((reply.len(), word(&reply, 4)), (1_280, Some(1_240)));
         assert_eq!((&reply[8..24], &reply[24..40]), (&[0x20; 16][..], &[0xfd; 16][..]));
         assert_eq!(sum(&[&reply[8..40], &[4, 216, 0, 58], &reply[40..]]), 0xffff);
         assert_eq!((&reply[40..42], &reply[44..48]), (&[2, 0][..], &1_300_u32.to_be_bytes()[..]));
         assert_eq!(reply[48..], packet[..1_232]);
         // No sender goes below 1,280 bytes.
-        assert_eq!(answer(&packet, 1_279), None);
+        assert_eq!(icmp_error(&packet, 1_279), None);
     }
 
     #[test]
@@ -212,8 +212,8 @@ mod tests {
             packet
         };
         let plain = v4(17, 0, 1_400);
-        assert!(answer(&v4(ICMP, 8, 1_400), 1_300).is_some());
-        assert!(answer(&v6(ICMP_V6, 128, 1_400), 1_300).is_some());
+        assert!(icmp_error(&v4(ICMP, 8, 1_400), 1_300).is_some());
+        assert!(icmp_error(&v6(ICMP_V6, 128, 1_400), 1_300).is_some());
         let unanswered = [
             v4(ICMP, 3, 1_400),
             v4(ICMP, 11, 1_400),
@@ -233,21 +233,21 @@ mod tests {
             vec![],
         ];
         for packet in unanswered {
-            assert_eq!(answer(&packet, 1_300), None, "{:?}", packet.get(..48));
+            assert_eq!(icmp_error(&packet, 1_300), None, "{:?}", packet.get(..48));
         }
     }
 
     #[test]
     fn answers_are_few() {
         let (start, packet) = (Instant::ORIGIN, v4(17, 0, 1_400));
-        let mut answers = Answers::new(start);
+        let mut icmp_errors = IcmpErrors::new(start);
         let mut given = |now| {
-            (0..100).for_each(|_| answers.refuse(now, &packet, 1_300));
-            std::iter::from_fn(|| answers.next_answer()).count()
+            (0..100).for_each(|_| icmp_errors.refuse(now, &packet, 1_300));
+            std::iter::from_fn(|| icmp_errors.next_icmp_error()).count()
         };
         assert_eq!((given(start), given(start)), (10, 0));
         assert_eq!(given(start.after(Duration::from_millis(250))), 2);
         assert_eq!(given(start.after(Duration::from_secs(60))), 10);
-        assert_eq!(answers.too_long, 400);
+        assert_eq!(icmp_errors.too_long, 400);
     }
 }

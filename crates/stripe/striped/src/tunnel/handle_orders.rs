@@ -60,7 +60,7 @@ impl Tunnel {
             name: &self.config.name,
             config: &self.config,
             peers: &self.peers,
-            answers: &self.answers,
+            icmp_errors: &self.icmp_errors,
             began_at: self.began_at,
             interface_refused: self.tun.refused,
             mtu: self.mtu,
