@@ -79,9 +79,9 @@ impl Asking {
         state.outstanding = Some(For::Nobody);
         self.wait(state.is_carrying)?;
         state.outstanding = None;
-        let answer = self.line.next_answer();
+        let reply = self.line.next_reply();
         self.go_on(state);
-        answer
+        reply
     }
 
     /// Queues a request whose reply is ignored.
@@ -129,10 +129,10 @@ impl Asking {
     fn take(&self, state: &mut State) {
         let Some(whose) = state.outstanding.filter(|_| self.has_come()) else { return };
         state.outstanding = None;
-        let answer = self.line.next_answer();
+        let reply = self.line.next_reply();
         if let For::Channel(number) = whose {
             let gone = || io::Error::from(io::ErrorKind::UnexpectedEof);
-            state.came.insert(number, answer.and_then(|socket| socket.ok_or_else(gone)));
+            state.came.insert(number, reply.and_then(|socket| socket.ok_or_else(gone)));
         }
     }
 
@@ -194,10 +194,10 @@ mod tests {
         asking.socket(channel, Opening::Asks).err().map(|error| error.kind())
     }
 
-    fn answer(monitor: &HalfLine, channel: u32, result: io::Result<Option<OwnedFd>>) {
+    fn reply(monitor: &HalfLine, channel: u32, result: io::Result<Option<OwnedFd>>) {
         let request = monitor.next_request().expect("the line is open");
         assert_eq!(request, Some(Request::Open(channel)));
-        monitor.answer(result).expect("there is room");
+        monitor.reply(result).expect("there is room");
     }
 
     fn socket() -> OwnedFd {
@@ -213,15 +213,15 @@ mod tests {
         for channel in [1, 2, 1, 2, 2] {
             assert_eq!(kind(&asking, channel), NOT_YET);
         }
-        answer(&monitor, 1, Ok(Some(socket())));
+        reply(&monitor, 1, Ok(Some(socket())));
         asking.receive_reply();
         assert_eq!([2, 1].map(|channel| kind(&asking, channel)), [NOT_YET, None]);
-        answer(&monitor, 2, Err(Errno::ENODEV.into()));
+        reply(&monitor, 2, Err(Errno::ENODEV.into()));
         let error = asking.socket(2, Opening::Asks).expect_err("there is none");
         assert_eq!(error.raw_os_error(), Some(Errno::ENODEV as i32));
         // The error was reported, so the next attempt sends a new request.
         assert_eq!(kind(&asking, 2), NOT_YET);
-        answer(&monitor, 2, Ok(Some(socket())));
+        reply(&monitor, 2, Ok(Some(socket())));
         assert_eq!(kind(&asking, 2), None);
         let mut fds = [PollFd::new(monitor.as_fd(), PollFlags::POLLIN)];
         let zero = TimeSpec::from_duration(Duration::ZERO);
@@ -232,20 +232,20 @@ mod tests {
     fn what_was_asked_under_the_last_file_is_not_taken_under_this_one() {
         let (monitor, asking) = pair();
         assert_eq!([1, 2, 3].map(|channel| kind(&asking, channel)), [NOT_YET; 3]);
-        answer(&monitor, 1, Ok(Some(socket())));
+        reply(&monitor, 1, Ok(Some(socket())));
         asking.receive_reply();
         asking.queue_request(Request::SetMtu(1_400));
         asking.forget();
-        answer(&monitor, 2, Ok(Some(socket())));
+        reply(&monitor, 2, Ok(Some(socket())));
         assert_eq!([2, 1].map(|channel| kind(&asking, channel)), [NOT_YET; 2]);
         // Requests other than for sockets remain queued.
         assert_eq!(monitor.next_request().expect("open"), Some(Request::SetMtu(1_400)));
-        monitor.answer(Ok(None)).expect("there is room");
+        monitor.reply(Ok(None)).expect("there is room");
         asking.receive_reply();
-        answer(&monitor, 2, Ok(Some(socket())));
+        reply(&monitor, 2, Ok(Some(socket())));
         assert_eq!(kind(&asking, 2), None);
         asking.receive_reply();
-        answer(&monitor, 1, Err(Errno::EPERM.into()));
+        reply(&monitor, 1, Err(Errno::EPERM.into()));
     }
 
     /// Replies to earlier requests are not mistaken for its own, and a late reply is not waited
@@ -257,12 +257,12 @@ mod tests {
         let error = asking.socket(7, Opening::Waits).expect_err("nobody answers");
         assert_eq!(error.raw_os_error(), Some(Errno::ETIMEDOUT as i32));
         assert_eq!(monitor.next_request().expect("open"), Some(Request::SetMtu(1_400)));
-        monitor.answer(Err(Errno::EPERM.into())).expect("there is room");
+        monitor.reply(Err(Errno::EPERM.into())).expect("there is room");
         let error = asking.socket(7, Opening::Waits).expect_err("nobody answers this one");
         assert_eq!(error.raw_os_error(), Some(Errno::ETIMEDOUT as i32));
-        answer(&monitor, 7, Err(Errno::ENODEV.into()));
-        monitor.answer(Ok(Some(socket()))).expect("there is room");
+        reply(&monitor, 7, Err(Errno::ENODEV.into()));
+        monitor.reply(Ok(Some(socket()))).expect("there is room");
         assert!(asking.socket(8, Opening::Waits).is_ok());
-        answer(&monitor, 8, Ok(None));
+        reply(&monitor, 8, Ok(None));
     }
 }

@@ -104,8 +104,8 @@ fn not_understood(path: &Path, error: &impl std::fmt::Display) -> Problem {
 /// Makes the daemons read their files again.
 pub(crate) fn reload(bundles: &Bundles, runtime: &Path) -> Result<(), Problem> {
     each(bundles, runtime, |path, stream| {
-        let answer = ask(path, stream, Asked::Reload)?;
-        match answer.split_at_checked(1) {
+        let reply = ask(path, stream, Asked::Reload)?;
+        match reply.split_at_checked(1) {
             Some(("0", _)) => Ok(()),
             Some((code, message)) => {
                 // The exit code is that of `up` for the invalid file.

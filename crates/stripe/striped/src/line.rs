@@ -17,7 +17,7 @@ use rustix::net::{
 };
 
 const REQUEST_BYTES: usize = 5;
-const ANSWER_BYTES: usize = 4;
+const REPLY_BYTES: usize = 4;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Request {
@@ -76,12 +76,12 @@ impl HalfLine {
     }
 
     /// Waits for the reply to the last request, and returns its descriptor, if any.
-    pub(crate) fn next_answer(&self) -> io::Result<Option<OwnedFd>> {
-        let mut bytes = [0; ANSWER_BYTES];
+    pub(crate) fn next_reply(&self) -> io::Result<Option<OwnedFd>> {
+        let mut bytes = [0; REPLY_BYTES];
         let (count, descriptor) = self.receive(&mut bytes)?;
         match (count, i32::from_be_bytes(bytes)) {
-            (ANSWER_BYTES, 0) => Ok(descriptor),
-            (ANSWER_BYTES, error) => Err(io::Error::from_raw_os_error(error)),
+            (REPLY_BYTES, 0) => Ok(descriptor),
+            (REPLY_BYTES, error) => Err(io::Error::from_raw_os_error(error)),
             _ => Err(io::ErrorKind::UnexpectedEof.into()),
         }
     }
@@ -103,12 +103,12 @@ impl HalfLine {
     }
 
     /// Replies to the last request without blocking; fails if the socket buffer is full.
-    pub(crate) fn answer(&self, result: io::Result<Option<OwnedFd>>) -> io::Result<()> {
+    pub(crate) fn reply(&self, result: io::Result<Option<OwnedFd>>) -> io::Result<()> {
         let error_of = |error: io::Error| {
             error.raw_os_error().unwrap_or(nix::errno::Errno::EIO as i32).to_be_bytes()
         };
         match result {
-            Ok(descriptor) => self.send(&[0; ANSWER_BYTES], descriptor.as_ref().map(AsFd::as_fd)),
+            Ok(descriptor) => self.send(&[0; REPLY_BYTES], descriptor.as_ref().map(AsFd::as_fd)),
             Err(error) => self.send(&error_of(error), None),
         }
     }
@@ -196,12 +196,12 @@ mod tests {
         let mut peer = TcpStream::connect(listener.local_addr()?)?;
         confined.send_request(Request::Open(3))?;
         assert_eq!(monitor.next_request()?, Some(Request::Open(3)));
-        monitor.answer(Ok(Some(listener.accept()?.0.into())))?;
-        let given = confined.next_answer()?.expect("a descriptor");
+        monitor.reply(Ok(Some(listener.accept()?.0.into())))?;
+        let given = confined.next_reply()?.expect("a descriptor");
         peer.write_all(b"x")?;
         assert_eq!(rustix::io::read(&given, &mut [0; 4])?, 1);
-        monitor.answer(Err(io::Error::from_raw_os_error(19)))?;
-        let refused = confined.next_answer().expect_err("an error");
+        monitor.reply(Err(io::Error::from_raw_os_error(19)))?;
+        let refused = confined.next_reply().expect_err("an error");
         assert_eq!(refused.raw_os_error(), Some(19));
         confined.send(b"nonsense", None)?;
         let error = monitor.next_request().expect_err("it is no request");

@@ -161,7 +161,7 @@ impl Monitor {
                 Asked::Status => self.bundles[number].order(&Order::Status(client)),
                 Asked::Reload => match self.reload() {
                     Ok(()) => self.clients.reloads(client),
-                    Err(problem) => control::answer(&client, &Err(problem)),
+                    Err(problem) => control::reply(&client, &Err(problem)),
                 },
                 Asked::Down => {
                     // The client learns of the end when its connection closes.

@@ -210,8 +210,8 @@ impl Routing {
         for family in FAMILIES {
             let mut asked = RuleMessage::default();
             asked.header.family = family;
-            for answer in self.netlink.dump(RouteNetlinkMessage::GetRule(asked))? {
-                if let RouteNetlinkMessage::NewRule(rule) = answer
+            for reply in self.netlink.dump(RouteNetlinkMessage::GetRule(asked))? {
+                if let RouteNetlinkMessage::NewRule(rule) = reply
                     && rule.header.family == family
                 {
                     rules.push(rule);
@@ -226,8 +226,8 @@ impl Routing {
         for family in FAMILIES {
             let mut asked = RouteMessage::default();
             asked.header.address_family = family;
-            for answer in self.netlink.dump(RouteNetlinkMessage::GetRoute(asked))? {
-                if let RouteNetlinkMessage::NewRoute(route) = answer
+            for reply in self.netlink.dump(RouteNetlinkMessage::GetRoute(asked))? {
+                if let RouteNetlinkMessage::NewRoute(route) = reply
                     && route.header.address_family == family
                 {
                     routes.push(route);

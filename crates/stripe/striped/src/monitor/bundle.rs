@@ -93,7 +93,7 @@ impl Bundle {
     pub(super) fn serve(&mut self, now: Instant) {
         if let Some(request) = self.half.next_request(now) {
             let result = self.grant(request);
-            self.half.answer(now, result);
+            self.half.reply(now, result);
         }
     }
 

@@ -173,7 +173,7 @@ impl Clients {
 
     pub(super) fn reloaded(&mut self, result: &Result<(), Problem>) {
         for client in self.reloading.drain(..) {
-            answer(&client, result);
+            reply(&client, result);
         }
     }
 
@@ -184,7 +184,7 @@ impl Clients {
 }
 
 /// Sends a result; ignores errors, as the client may have gone.
-pub(super) fn answer(client: &OwnedFd, result: &Result<(), Problem>) {
+pub(super) fn reply(client: &OwnedFd, result: &Result<(), Problem>) {
     let text = match result {
         Ok(()) => "0".to_owned(),
         Err(problem) => format!("{}{problem}", problem.code()),

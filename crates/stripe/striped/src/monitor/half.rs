@@ -146,8 +146,8 @@ impl Half {
     }
 
     /// Replies to the request. Only one is outstanding, so the socket has room for the reply.
-    pub(super) fn answer(&mut self, now: Instant, result: io::Result<Option<OwnedFd>>) {
-        if self.line.answer(result).is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock) {
+    pub(super) fn reply(&mut self, now: Instant, result: io::Result<Option<OwnedFd>>) {
+        if self.line.reply(result).is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock) {
             self.leave(now, Some("does not read the replies to its requests"));
         }
     }
@@ -275,7 +275,7 @@ mod tests {
         let mut half = half("while printf '\\003\\0\\0\\0\\0' >&0; do :; done");
         until(&mut half, |half| {
             if half.next_request(now()).is_some() {
-                half.answer(now(), Err(io::ErrorKind::PermissionDenied.into()));
+                half.reply(now(), Err(io::ErrorKind::PermissionDenied.into()));
             }
             half.is_ending()
         });

@@ -54,18 +54,18 @@ impl Netlink {
         let mut bytes = vec![0; request.buffer_len()];
         request.serialize(&mut bytes);
         self.0.send(&bytes, 0)?;
-        let mut answers = Vec::new();
+        let mut replies = Vec::new();
         loop {
             let (bytes, _) = self.0.recv_from_full()?;
-            if take(&bytes, &mut answers)? {
-                return Ok(answers);
+            if take(&bytes, &mut replies)? {
+                return Ok(replies);
             }
         }
     }
 }
 
 /// Parses the messages of a datagram. Returns true if they end the reply.
-fn take(mut bytes: &[u8], answers: &mut Vec<RouteNetlinkMessage>) -> io::Result<bool> {
+fn take(mut bytes: &[u8], replies: &mut Vec<RouteNetlinkMessage>) -> io::Result<bool> {
     while !bytes.is_empty() {
         let message = NetlinkMessage::<RouteNetlinkMessage>::deserialize(bytes)
             .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error.to_string()))?;
@@ -74,7 +74,7 @@ fn take(mut bytes: &[u8], answers: &mut Vec<RouteNetlinkMessage>) -> io::Result<
         match message.payload {
             NetlinkPayload::Error(error) if error.code.is_some() => return Err(error.to_io()),
             NetlinkPayload::Done(_) | NetlinkPayload::Error(_) => return Ok(true),
-            NetlinkPayload::InnerMessage(answer) => answers.push(answer),
+            NetlinkPayload::InnerMessage(reply) => replies.push(reply),
             _ => {}
         }
     }
