@@ -45,7 +45,7 @@ struct Client {
     until: Instant,
     head: Vec<u8>,
     /// Rest of the reply, once the request is complete.
-    answer: Option<Vec<u8>>,
+    response: Option<Vec<u8>>,
 }
 
 impl MetricsServer {
@@ -59,7 +59,7 @@ impl MetricsServer {
 
     /// Descriptors that become readable when a client connects or sends a request.
     pub(crate) fn fds(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
-        let reading = self.clients.iter().filter(|client| client.answer.is_none());
+        let reading = self.clients.iter().filter(|client| client.response.is_none());
         let listener = (!self.acceptor.rests()).then(|| self.listener.as_fd());
         listener.into_iter().chain(reading.map(|client| client.stream.as_fd()))
     }
@@ -73,7 +73,7 @@ impl MetricsServer {
                 close_oldest(clients);
             }
             let until = now.after(WAIT);
-            clients.push(Client { stream, until, head: Vec::new(), answer: None });
+            clients.push(Client { stream, until, head: Vec::new(), response: None });
         }
         self.clients.retain_mut(|client| now < client.until && client.goes_on(&status));
     }
@@ -81,7 +81,7 @@ impl MetricsServer {
     /// Whether there is work although no descriptor is readable: a reply is unfinished, a client
     /// has timed out, or accepting resumes.
     pub(crate) fn is_due(&self, now: Instant) -> bool {
-        let is_due = |client: &Client| client.answer.is_some() || client.until <= now;
+        let is_due = |client: &Client| client.response.is_some() || client.until <= now;
         self.clients.iter().any(is_due) || self.acceptor.next_at().is_some_and(|at| at <= now)
     }
 }
@@ -90,18 +90,18 @@ impl Client {
     /// Continues a connection. Returns false when it is finished.
     fn goes_on(&mut self, status: &impl Fn() -> Status) -> bool {
         let mut bytes = [0; 1_024];
-        while self.answer.is_none() {
+        while self.response.is_none() {
             match recv(&self.stream, &mut bytes, RecvFlags::DONTWAIT) {
                 Ok((0, _)) => return false,
                 Ok((count, _)) => self.head.extend_from_slice(&bytes[..count]),
                 Err(error) => return error == rustix::io::Errno::AGAIN,
             }
-            self.answer = answer(&self.head, status);
+            self.response = response(&self.head, status);
         }
-        let answer = self.answer.get_or_insert_default();
-        while !answer.is_empty() {
-            match send(&self.stream, answer, SendFlags::DONTWAIT | SendFlags::NOSIGNAL) {
-                Ok(count) => drop(answer.drain(..count)),
+        let response = self.response.get_or_insert_default();
+        while !response.is_empty() {
+            match send(&self.stream, response, SendFlags::DONTWAIT | SendFlags::NOSIGNAL) {
+                Ok(count) => drop(response.drain(..count)),
                 Err(error) => return error == rustix::io::Errno::AGAIN,
             }
         }
@@ -110,7 +110,7 @@ impl Client {
 }
 
 /// Returns the reply to a request, or `None` while its head is incomplete.
-fn answer(head: &[u8], status: &impl Fn() -> Status) -> Option<Vec<u8>> {
+fn response(head: &[u8], status: &impl Fn() -> Status) -> Option<Vec<u8>> {
     let mut headers = [httparse::EMPTY_HEADER; HEADERS_MAX];
     let mut request = httparse::Request::new(&mut headers);
     let parsed = request.parse(head);
@@ -149,20 +149,20 @@ mod tests {
     use super::*;
 
     fn asked(head: &str) -> Option<String> {
-        let answer = answer(head.as_bytes(), &Status::default)?;
-        Some(String::from_utf8(answer).expect("text").lines().next().unwrap_or_default().into())
+        let response = response(head.as_bytes(), &Status::default)?;
+        Some(String::from_utf8(response).expect("text").lines().next().unwrap_or_default().into())
     }
 
     #[test]
     fn requests_are_answered_once_they_are_whole() {
         assert_eq!(asked("GET /metrics HTTP/1.1\r\nHost: a\r\n"), None);
-        let said = |head| asked(head).expect("an answer");
-        assert_eq!(said("GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n"), "HTTP/1.1 200 OK");
-        assert_eq!(said("GET /metrics?x=1 HTTP/1.0\r\n\r\n"), "HTTP/1.1 200 OK");
-        assert_eq!(said("GET / HTTP/1.1\r\n\r\n"), "HTTP/1.1 404 Not Found");
-        assert_eq!(said("POST /metrics HTTP/1.1\r\n\r\n"), "HTTP/1.1 405 Method Not Allowed");
-        assert_eq!(said("\u{1}\u{2}\r\n\r\n"), "HTTP/1.1 400 Bad Request");
-        assert_eq!(said(&format!("GET /{}", "x".repeat(5_000))), "HTTP/1.1 400 Bad Request");
+        let status_line = |head| asked(head).expect("an answer");
+        assert_eq!(status_line("GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n"), "HTTP/1.1 200 OK");
+        assert_eq!(status_line("GET /metrics?x=1 HTTP/1.0\r\n\r\n"), "HTTP/1.1 200 OK");
+        assert_eq!(status_line("GET / HTTP/1.1\r\n\r\n"), "HTTP/1.1 404 Not Found");
+        assert_eq!(status_line("POST /metrics HTTP/1.1\r\n\r\n"), "HTTP/1.1 405 Method Not Allowed");
+        assert_eq!(status_line("\u{1}\u{2}\r\n\r\n"), "HTTP/1.1 400 Bad Request");
+        assert_eq!(status_line(&format!("GET /{}", "x".repeat(5_000))), "HTTP/1.1 400 Bad Request");
     }
 
     #[test]
