@@ -224,8 +224,8 @@ proptest! {
                 let switches = if let (Some(first), Some(last)) = ends {
                     hops[first.index()][last.index()].map(|hops| hops + 1)
                 } else {
-                    let far_end = fabric.target(fabric.endpoint_channel(from));
-                    (far_end == fabric.endpoint(to)).then_some(0)
+                    let peer_end = fabric.target(fabric.endpoint_channel(from));
+                    (peer_end == fabric.endpoint(to)).then_some(0)
                 };
                 prop_assert_eq!(path.as_ref().map(|path| path.switches(&fabric)), switches);
                 if let Some(path) = path {

@@ -8,7 +8,7 @@ use gingham_topology::{Fabric, NodeId};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Returns the far end of the cable at a port, as `name[port]`.
-fn far_end(fabric: &Fabric, name: &str, port: u16) -> Option<String> {
+fn peer_end(fabric: &Fabric, name: &str, port: u16) -> Option<String> {
     let channel = fabric.outgoing(node(fabric, name), port)?;
     Some(fabric.port_name(fabric.target(channel)))
 }
@@ -22,8 +22,8 @@ fn two_hosts_are_one_cable_more_apart_than_switches_between_them() {
         assert_eq!(far, switches + 1);
     }
     let one_by_default = fabric("two-hosts = {}");
-    assert_eq!(far_end(&one_by_default, "s0", 1).as_deref(), Some("h0[1]"));
-    assert_eq!(far_end(&one_by_default, "s0", 2).as_deref(), Some("h1[1]"));
+    assert_eq!(peer_end(&one_by_default, "s0", 1).as_deref(), Some("h0[1]"));
+    assert_eq!(peer_end(&one_by_default, "s0", 2).as_deref(), Some("h1[1]"));
 }
 
 #[test]
@@ -31,7 +31,7 @@ fn a_star_has_its_hosts_on_one_switch_in_order() {
     let fabric = fabric("star = { hosts = 12 }");
     let expected = Counts { switches: 1, hosts: 12, switch_cables: 0, cables: 12, diameter: 1 };
     assert_eq!(counts(&fabric), expected);
-    assert_eq!(far_end(&fabric, "s0", 12).as_deref(), Some("h11[1]"));
+    assert_eq!(peer_end(&fabric, "s0", 12).as_deref(), Some("h11[1]"));
 }
 
 /// Boxes with their number of switches, written out to avoid a product in the tests.
@@ -97,19 +97,19 @@ fn tori_of_kwans_sizes_have_three_and_five_switches_on_their_longest_shortest_pa
 #[test]
 fn ports_of_a_mesh_lead_to_hosts_then_down_and_up_in_each_dimension() {
     let fabric = fabric("mesh = { dimensions = [3, 3], hosts_per_switch = 2 }");
-    let ports: Vec<_> = (1..=6).map(|port| far_end(&fabric, "s1-1", port)).collect();
+    let ports: Vec<_> = (1..=6).map(|port| peer_end(&fabric, "s1-1", port)).collect();
     let expected = ["h1-1-0[1]", "h1-1-1[1]", "s0-1[4]", "s2-1[3]", "s1-0[6]", "s1-2[5]"];
     assert_eq!(ports, expected.map(|name| Some(name.to_owned())));
     assert_eq!(fabric.node(node(&fabric, "s0-0")).ports, 6, "an edge switch is no smaller");
-    assert_eq!(far_end(&fabric, "s0-0", 3), None, "and leaves its outer ports free");
-    assert_eq!(far_end(&fabric, "s2-0", 4), None);
+    assert_eq!(peer_end(&fabric, "s0-0", 3), None, "and leaves its outer ports free");
+    assert_eq!(peer_end(&fabric, "s2-0", 4), None);
 }
 
 #[test]
 fn a_torus_of_three_closes_over_its_edge() {
     let fabric = fabric("torus = { dimensions = [3, 2] }");
-    assert_eq!(far_end(&fabric, "s2-0", 3).as_deref(), Some("s0-0[2]"));
-    assert_eq!(far_end(&fabric, "s2-0", 4).as_deref(), Some("s2-1[4]"), "size 2 has one port");
+    assert_eq!(peer_end(&fabric, "s2-0", 3).as_deref(), Some("s0-0[2]"));
+    assert_eq!(peer_end(&fabric, "s2-0", 4).as_deref(), Some("s2-1[4]"), "size 2 has one port");
 }
 
 #[test]
@@ -229,9 +229,9 @@ fn hosts_of_a_fat_tree_meet_below_the_root_of_their_smallest_common_subtree() {
             assert_eq!(measured as usize, 2 * (level + 1), "h{a} to h{b}");
         }
     }
-    assert_eq!(far_end(&fabric, "s2-0", 4).as_deref(), Some("s1-0[1]"));
-    assert_eq!(far_end(&fabric, "s1-1", 2).as_deref(), Some("s2-3[4]"));
-    assert_eq!(far_end(&fabric, "s1-1", 4).as_deref(), Some("s0-1[2]"));
+    assert_eq!(peer_end(&fabric, "s2-0", 4).as_deref(), Some("s1-0[1]"));
+    assert_eq!(peer_end(&fabric, "s1-1", 2).as_deref(), Some("s2-3[4]"));
+    assert_eq!(peer_end(&fabric, "s1-1", 4).as_deref(), Some("s0-1[2]"));
 }
 
 #[test]
@@ -277,9 +277,9 @@ fn every_leaf_of_a_folded_clos_is_cabled_to_every_spine() {
     }
     let fabric =
         fabric("folded-clos = { leaves = 3, spines = 2, hosts_per_leaf = 4, cables_per_pair = 2 }");
-    assert_eq!(far_end(&fabric, "leaf1", 5).as_deref(), Some("spine0[3]"));
-    assert_eq!(far_end(&fabric, "leaf1", 8).as_deref(), Some("spine1[4]"));
-    assert_eq!(far_end(&fabric, "leaf0", 7).as_deref(), Some("spine1[1]"));
+    assert_eq!(peer_end(&fabric, "leaf1", 5).as_deref(), Some("spine0[3]"));
+    assert_eq!(peer_end(&fabric, "leaf1", 8).as_deref(), Some("spine1[4]"));
+    assert_eq!(peer_end(&fabric, "leaf0", 7).as_deref(), Some("spine1[1]"));
 }
 
 /// Returns the number of cables between groups, by pair of groups.
@@ -343,7 +343,7 @@ fn the_dragonfly_of_the_paper_has_72_hosts_in_9_groups() {
     assert_eq!(ports, BTreeSet::from([7]));
     // Ports of s3-2: h3-2-0, h3-2-1, s3-0, s3-1, s3-3, then slots 4 and 5, which lead to groups
     // 3 + 4 + 1 = 8 (slot 9 - 2 - 4 = 3, at switch 1) and 3 + 5 + 1 = 0 mod 9 (slot 2, switch 1).
-    let ends: Vec<_> = (1..=7).map(|port| far_end(&fabric, "s3-2", port).unwrap()).collect();
+    let ends: Vec<_> = (1..=7).map(|port| peer_end(&fabric, "s3-2", port).unwrap()).collect();
     let expected =
         ["h3-2-0[1]", "h3-2-1[1]", "s3-0[4]", "s3-1[4]", "s3-3[5]", "s8-1[7]", "s0-1[6]"];
     assert_eq!(ends, expected);
@@ -443,9 +443,9 @@ fn a_dragonfly_with_ports_to_spare_uses_the_first_ones_of_every_switch() {
         fabric("dragonfly = { switches_per_group = 4, global_cables_per_switch = 2, groups = 4 }");
     // Two rounds of 3 slots: of 8 slots, 0 to 5 are used, at switches 0, 0, 1, 2, 2, 3.
     for (switch, cabled) in [("s1-0", 2), ("s1-1", 1), ("s1-2", 2), ("s1-3", 1)] {
-        let global = [5, 6].map(|port| far_end(&fabric, switch, port).is_some());
+        let global = [5, 6].map(|port| peer_end(&fabric, switch, port).is_some());
         assert_eq!(global, [true, cabled == 2], "{switch}");
     }
     // Slot 2 of group 1 leads to group 1 + 2 + 1 = 0 mod 4, to slot 4 - 2 - 2 = 0 of its round.
-    assert_eq!(far_end(&fabric, "s1-1", 5).as_deref(), Some("s0-0[5]"));
+    assert_eq!(peer_end(&fabric, "s1-1", 5).as_deref(), Some("s0-0[5]"));
 }

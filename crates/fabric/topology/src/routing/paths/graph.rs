@@ -74,10 +74,10 @@ pub(crate) fn largest_first(numbers: &[u32], none: u32) -> Vec<usize> {
 
 /// Returns the far end of an endpoint's cable.
 pub(crate) fn attachment(fabric: &Fabric, endpoint: EndpointId) -> Attachment {
-    let far_end = fabric.target(fabric.endpoint_channel(endpoint));
-    match fabric.endpoint_at(far_end) {
+    let peer_end = fabric.target(fabric.endpoint_channel(endpoint));
+    match fabric.endpoint_at(peer_end) {
         Some(peer) => Attachment::Peer(peer),
-        None => Attachment::Switch(far_end.node),
+        None => Attachment::Switch(peer_end.node),
     }
 }
 

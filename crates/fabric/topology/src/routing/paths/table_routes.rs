@@ -208,12 +208,12 @@ impl Walker {
             if been_here {
                 break WalkEnd::Loop;
             }
-            let far_end = fabric.target(channel);
-            if far_end.node.index() < self.seen.len() {
-                switch = far_end.node;
+            let peer_end = fabric.target(channel);
+            if peer_end.node.index() < self.seen.len() {
+                switch = peer_end.node;
                 continue;
             }
-            let endpoint = fabric.endpoint_at(far_end).expect("a cabled port of no switch");
+            let endpoint = fabric.endpoint_at(peer_end).expect("a cabled port of no switch");
             break if endpoint == to { WalkEnd::Arrived } else { WalkEnd::WrongEndpoint(endpoint) };
         };
         (&self.channels, end)
