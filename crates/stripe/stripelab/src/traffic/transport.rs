@@ -46,12 +46,12 @@ struct Segment {
     bytes: u32,
     sent: Time,
     again: bool,
-    standing: Standing,
+    state: SegmentState,
 }
 
 /// State of a segment as the sender knows it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Standing {
+enum SegmentState {
     InFlight,
     /// Received out of order.
     Come,
@@ -149,8 +149,8 @@ impl Transport {
             Some(segment) => (segment, self.send_again(now, segment)),
             None if may_begin && self.is_within_receiver() => {
                 let bytes = length();
-                let standing = Standing::InFlight;
-                self.segments.push_back(Segment { bytes, sent: now, again: false, standing });
+                let state = SegmentState::InFlight;
+                self.segments.push_back(Segment { bytes, sent: now, again: false, state });
                 (self.first + self.segments.len() as u64 - 1, bytes)
             }
             None if may_begin => return self.stop(),
@@ -206,8 +206,8 @@ impl Transport {
         self.flight_bytes = 0;
         self.lost.clear();
         for (number, segment) in (self.first..).zip(&mut self.segments) {
-            if segment.standing != Standing::Come {
-                segment.standing = Standing::Lost;
+            if segment.state != SegmentState::Come {
+                segment.state = SegmentState::Lost;
                 self.lost.push_back(number);
             }
         }
@@ -239,7 +239,7 @@ impl Transport {
             self.timeout_at = Some(now + self.round_trip.timeout());
         }
         let segment = &mut self.segments[index];
-        (segment.sent, segment.again, segment.standing) = (now, true, Standing::InFlight);
+        (segment.sent, segment.again, segment.state) = (now, true, SegmentState::InFlight);
         segment.bytes
     }
 
@@ -250,10 +250,10 @@ impl Transport {
 
     /// Removes an arrived segment from the data in flight.
     fn leave_flight(&mut self, now: Time, segment: &Segment) {
-        if segment.standing == Standing::InFlight {
+        if segment.state == SegmentState::InFlight {
             self.flight_bytes -= u64::from(segment.bytes);
         }
-        if segment.standing == Standing::InFlight && !segment.again {
+        if segment.state == SegmentState::InFlight && !segment.again {
             self.round_trip.sample(now.since(segment.sent));
         }
     }
@@ -263,10 +263,10 @@ impl Transport {
         let Some(index) = self.index(got) else { return };
         let segment = self.segments[index];
         self.leave_flight(now, &segment);
-        if segment.standing == Standing::Lost {
+        if segment.state == SegmentState::Lost {
             self.lost.retain(|lost| *lost != got);
         }
-        self.segments[index].standing = Standing::Come;
+        self.segments[index].state = SegmentState::Come;
     }
 
     /// Marks segments as lost that three later ones have overtaken; the first such loss begins a
@@ -275,9 +275,9 @@ impl Transport {
         self.judged = self.judged.max(self.first);
         while self.judged + DUPLICATES <= self.highest {
             if let Some(index) = self.index(self.judged)
-                && self.segments[index].standing == Standing::InFlight
+                && self.segments[index].state == SegmentState::InFlight
             {
-                self.segments[index].standing = Standing::Lost;
+                self.segments[index].state = SegmentState::Lost;
                 let begins = self.begin_recovery();
                 self.first_loss |= begins;
                 self.counts.fast_recoveries += u64::from(begins);
