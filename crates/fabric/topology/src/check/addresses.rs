@@ -43,11 +43,11 @@ fn no_lids(fabric: &Fabric) -> Vec<Finding> {
         let text = format!("all {count} LIDs are 0: no subnet manager has given any");
         return vec![find(text)];
     }
-    let said = |(lid, port): &(u16, PortRef)| {
+    let stated = |(lid, port): &(u16, PortRef)| {
         let name = fabric.port_name(*port);
         find(format!("LID {lid} of {name} is none of a port; these are 1 to {LID_MAX}"))
     };
-    wrong().map(said).collect()
+    wrong().map(stated).collect()
 }
 
 /// Returns the LIDs in the fabric's source, with their ports.

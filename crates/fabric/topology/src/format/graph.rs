@@ -189,14 +189,14 @@ impl Graph {
             .nodes
             .iter()
             .zip(degrees)
-            .map(|((_, said), degree)| said.unwrap_or_else(|| by_degree(degree)))
+            .map(|((_, stated), degree)| stated.unwrap_or_else(|| by_degree(degree)))
             .collect();
-        let unsaid = self.nodes.iter().filter(|(_, said)| said.is_none()).count();
-        if unsaid > 0 {
+        let unstated = self.nodes.iter().filter(|(_, stated)| stated.is_none()).count();
+        if unstated > 0 {
             let hosts = kinds.iter().filter(|kind| **kind == NodeKind::Host).count();
             let text = format!(
                 "{} without a kind: those with one edge are hosts, others switches; the fabric has {}",
-                plural(unsaid, "node is", "nodes are"),
+                plural(unstated, "node is", "nodes are"),
                 plural(hosts, "host", "hosts")
             );
             self.findings.push(Finding::of_fabric(FindingKind::Assumption, text));

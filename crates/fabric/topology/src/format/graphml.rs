@@ -78,12 +78,12 @@ impl Reader<'_, '_> {
 
     /// Returns the value of an element under the first of these names, from an attribute or from
     /// data.
-    fn said<'b>(&self, element: Element<'b, '_>, names: &[&str]) -> Option<&'b str> {
+    fn stated<'b>(&self, element: Element<'b, '_>, names: &[&str]) -> Option<&'b str> {
         let data = |name: &str| {
             let is_it = |data: &Element<'_, '_>| {
                 let key = data.attribute("key").unwrap_or("");
-                let said = self.keys.get(key).map_or(key, String::as_str);
-                data.has_tag_name_of("data") && said == name
+                let stated = self.keys.get(key).map_or(key, String::as_str);
+                data.has_tag_name_of("data") && stated == name
             };
             element.children().find(is_it)?.text()
         };
@@ -102,10 +102,10 @@ impl Reader<'_, '_> {
                 return Err(self.error(element, message, "ids must be unique"));
             }
             let node = graph.node(id);
-            if let Some(name) = self.said(element, &["name", "label"]) {
+            if let Some(name) = self.stated(element, &["name", "label"]) {
                 graph.set_name(node, name);
             }
-            let kind = self.said(element, &["kind", "type"]).unwrap_or("");
+            let kind = self.stated(element, &["kind", "type"]).unwrap_or("");
             graph.set_kind(self.line(element), node, kind);
         }
         for element in elements().filter(|element| element.has_tag_name_of("edge")) {
@@ -138,19 +138,19 @@ impl Reader<'_, '_> {
                 return Err(self.error(element, message, "expected the `id` of a node"));
             }
             // Port names in GraphML may be words; only numbers are ports.
-            let port = self.said(element, &names).and_then(|text| port(text).ok().flatten());
+            let port = self.stated(element, &names).and_then(|text| port(text).ok().flatten());
             *end = (graph.node(id), port);
         }
         let mut reported = ReportedSpeed::default();
         for name in [["speed", "rate"], ["width", "width"]] {
-            let text = self.said(element, &name).unwrap_or("");
+            let text = self.stated(element, &name).unwrap_or("");
             let one = speed(text).ok_or_else(|| {
                 let expected = "expected a speed such as 4xNDR, NDR, 2x or 80 MB/s";
                 self.error(element, format!("{text:?} is not a speed"), expected)
             })?;
             reported = reported.or(one);
         }
-        let length = self.said(element, &["length"]);
+        let length = self.stated(element, &["length"]);
         let length = length.map(str::parse).transpose().map_err(|_| {
             self.error(element, "this is not a length", "expected one such as 25 m")
         })?;

@@ -78,7 +78,7 @@ fn refuse_noise(records: &Records<'_>) -> Result<(), FormatError> {
     let Some(noise) = records.noise.as_ref().filter(|_| records.nodes.is_empty()) else {
         return Ok(());
     };
-    let message = format!("the file names no node; {}", noise.said());
+    let message = format!("the file names no node; {}", noise.stated());
     let error = FormatError::at(noise.line, None, message, Format::Ibnetdiscover.cure());
     Err(error.coded(FaultCode::Nothing))
 }

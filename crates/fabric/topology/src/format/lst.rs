@@ -154,8 +154,8 @@ fn speed(words: &str) -> Option<ReportedSpeed> {
     let value = |key: &str| words.split_ascii_whitespace().find_map(|word| word.strip_prefix(key));
     let width = value("PHY=")?.strip_suffix('x').and_then(|width| width.parse().ok());
     let width = width.filter(|width| LinkSpeed::WIDTHS.contains(width));
-    let said = value("SPD=")?;
-    let generation = SPEEDS.iter().find(|(text, _)| *text == said).map(|(_, found)| *found);
+    let stated = value("SPD=")?;
+    let generation = SPEEDS.iter().find(|(text, _)| *text == stated).map(|(_, found)| *found);
     let reported = |half: Option<PartialSpeed>| half.map(ReportedSpeed::from).unwrap_or_default();
     Some(reported(width.map(PartialSpeed::Width)).or(reported(generation.map(PartialSpeed::Generation))))
 }

@@ -200,19 +200,19 @@ fn compare_address(records: &mut Records<'_>, mention: &Mention<'_>) {
     if let Some(what) = mention.remote.no_lid {
         records.no_lids.entry((far, port)).or_insert((mention.line, what));
     }
-    let said = Address {
+    let stated = Address {
         guid: mention.remote.guid.filter(|_| !is_switch),
         lid: mention.remote.lid,
         lmc: None,
     };
-    if said == Address::default() || (port == 0 && !is_switch) {
+    if stated == Address::default() || (port == 0 && !is_switch) {
         return;
     }
     let known = records.nodes[far].addresses.entry(port).or_default();
-    known.guid = known.guid.or(said.guid);
-    known.lid = known.lid.or(said.lid);
+    known.guid = known.guid.or(stated.guid);
+    known.lid = known.lid.or(stated.lid);
     let differences =
-        [difference("GUID", known.guid, said.guid), difference("LID", known.lid, said.lid)];
+        [difference("GUID", known.guid, stated.guid), difference("LID", known.lid, stated.lid)];
     for difference in differences.into_iter().flatten() {
         let text = format!("{} has {difference}", name(records, (far, port)));
         records.find(mention.line, FindingKind::Disagreement, text);
@@ -233,10 +233,10 @@ fn report_no_lids(records: &mut Records<'_>) {
 fn difference<T: Display + PartialEq>(
     what: &str,
     known: Option<T>,
-    said: Option<T>,
+    stated: Option<T>,
 ) -> Option<String> {
-    let (known, said) = known.zip(said)?;
-    (known != said).then(|| format!("{what} {known} elsewhere, and {said} here"))
+    let (known, stated) = known.zip(stated)?;
+    (known != stated).then(|| format!("{what} {known} elsewhere, and {stated} here"))
 }
 
 /// Extends nodes to the highest port used by a cable.

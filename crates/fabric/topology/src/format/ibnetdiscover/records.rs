@@ -91,7 +91,7 @@ pub(super) struct Noise<'a> {
 
 impl Noise<'_> {
     /// Describes the number of lines and the first of them.
-    pub(super) fn said(&self) -> String {
+    pub(super) fn stated(&self) -> String {
         let (be, first) = match self.lines {
             1 => ("is", String::new()),
             _ => ("are", "the first ".to_owned()),
@@ -355,7 +355,7 @@ impl<'a> Records<'a> {
             self.find(line, FindingKind::Ignored, format!("{what}{again}"));
         }
         if let Some(noise) = self.noise.take() {
-            self.find(noise.line, FindingKind::Noise, noise.said());
+            self.find(noise.line, FindingKind::Noise, noise.stated());
         }
     }
 }
