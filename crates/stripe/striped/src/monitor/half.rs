@@ -41,7 +41,7 @@ pub(super) struct Half {
     given: Option<OwnedFd>,
     state: State,
     /// Cleared when a socket is closed or carries an invalid message.
-    is_heard: bool,
+    is_connected: bool,
     /// Misbehaviour that no correct tunnel process shows.
     fault: Option<&'static str>,
 }
@@ -73,13 +73,13 @@ impl Half {
         let (orders, given) = OrderLine::pair()?;
         let child = command.stdin(Stdio::from(other)).spawn()?;
         let (given, state) = (Some(given), State::Runs);
-        Ok(Self { child, line, orders, given, state, is_heard: true, fault: None })
+        Ok(Self { child, line, orders, given, state, is_connected: true, fault: None })
     }
 
     /// Descriptors that become readable when the process sends a message; none after
     /// [`Self::leave`].
     pub(super) fn fds(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
-        [self.line.as_fd(), self.orders.as_fd()].into_iter().filter(|_| self.is_heard)
+        [self.line.as_fd(), self.orders.as_fd()].into_iter().filter(|_| self.is_connected)
     }
 
     /// Time of SIGKILL, if the process is ending.
@@ -97,7 +97,7 @@ impl Half {
             return Ok(true);
         }
         if let Some(status) = self.child.try_wait()? {
-            (self.state, self.is_heard) = (State::Ended(status), false);
+            (self.state, self.is_connected) = (State::Ended(status), false);
             return Ok(true);
         }
         if self.due_at().is_some_and(|by| by <= now) {
@@ -127,14 +127,14 @@ impl Half {
 
     /// Stops reading from the process and sends SIGTERM. Without a `fault` this is a normal end.
     fn leave(&mut self, now: Instant, fault: Option<&'static str>) {
-        self.is_heard = false;
+        self.is_connected = false;
         self.fault = self.fault.or(fault);
         self.end(now);
     }
 
     pub(super) fn next_request(&mut self, now: Instant) -> Option<Request> {
         let mut fds = [PollFd::new(self.line.as_fd(), PollFlags::POLLIN)];
-        if !self.is_heard || !poll(&mut fds, PollTimeout::ZERO).is_ok_and(|count| count > 0) {
+        if !self.is_connected || !poll(&mut fds, PollTimeout::ZERO).is_ok_and(|count| count > 0) {
             return None;
         }
         match self.line.next_request() {
@@ -171,7 +171,7 @@ impl Half {
     /// Returns the pending replies, up to the limit per iteration.
     pub(super) fn replies(&mut self, now: Instant) -> Vec<Reply> {
         let mut replies = Vec::new();
-        while self.is_heard && replies.len() < REPLIES_A_TURN {
+        while self.is_connected && replies.len() < REPLIES_A_TURN {
             match self.orders.next_reply() {
                 Ok(Some(reply)) => replies.push(reply),
                 Ok(None) => break,
@@ -282,7 +282,7 @@ mod tests {
         until(&mut half, |half| half.has_ended(now()).expect("a child"));
         let given = OrderLine::of(half.give_orders().expect("it did not ask"));
         assert!(half.give_orders().is_none());
-        half.is_heard = true;
+        half.is_connected = true;
         for _ in 0..=REPLIES_A_TURN {
             given.reply(&Reply::Alive).expect("there is room");
         }
