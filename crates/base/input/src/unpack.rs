@@ -107,7 +107,7 @@ mod tests {
         packed
     }
 
-    fn said(bytes: &[u8], max: u64) -> String {
+    fn refusal(bytes: &[u8], max: u64) -> String {
         unpack_within("net.gz", bytes, max).unwrap_err().to_string()
     }
 
@@ -126,34 +126,34 @@ mod tests {
         for packed in [&*gzip(TEXT), TEXT_XZ] {
             assert!(unpack_within("net", packed, length).is_ok());
             let expected = "net.gz: the file unpacks to more than 15 bytes, which no dump has";
-            assert_eq!(said(packed, length - 1), expected);
+            assert_eq!(refusal(packed, length - 1), expected);
         }
-        assert!(said(&gzip(&vec![0; 3 << 20]), 2 << 20).contains("more than 2 MiB"));
+        assert!(refusal(&gzip(&vec![0; 3 << 20]), 2 << 20).contains("more than 2 MiB"));
     }
 
     #[test]
     fn a_file_that_asks_for_much_memory_is_refused() {
         // `TEXT` with the dictionary size in the block header set to 4 GiB - 1.
         let packed = include_bytes!("../tests/fixtures/dictionary-of-4-gib.xz");
-        assert!(said(packed, 100).contains("takes more than 128 MiB"), "{}", said(packed, 100));
+        assert!(refusal(packed, 100).contains("takes more than 128 MiB"), "{}", refusal(packed, 100));
     }
 
     #[test]
     fn damage_is_an_error_and_never_a_panic() {
         for packed in [&*gzip(TEXT), TEXT_XZ] {
             for at in 6..packed.len() {
-                let cut = said_of(&packed[..at]);
+                let cut = refusal_of(&packed[..at]);
                 assert!(cut.is_some_and(|text| text.contains("damaged or cut short")), "{at}");
                 for byte in [0, 1, 0x7f, 0xff] {
                     let mut damaged = packed.to_vec();
                     damaged[at] ^= byte;
-                    let _ = said_of(&damaged);
+                    let _ = refusal_of(&damaged);
                 }
             }
         }
     }
 
-    fn said_of(bytes: &[u8]) -> Option<String> {
+    fn refusal_of(bytes: &[u8]) -> Option<String> {
         unpack("net", bytes).err().map(|error| error.to_string())
     }
 
@@ -161,8 +161,8 @@ mod tests {
     fn other_archives_are_named() {
         let mut tar = vec![b'x'; 300];
         tar[257..262].copy_from_slice(b"ustar");
-        assert!(said(&tar, 1).contains("is a tar archive; unpack it"));
-        assert!(said(b"\x28\xb5\x2f\xfd...", 1).contains("compressed with zstd"));
+        assert!(refusal(&tar, 1).contains("is a tar archive; unpack it"));
+        assert!(refusal(b"\x28\xb5\x2f\xfd...", 1).contains("compressed with zstd"));
     }
 
     #[test]

@@ -315,11 +315,11 @@ mod tests {
 
     #[test]
     fn units_in_other_letters_are_told_what_they_may_mean() {
-        let told = |text: &str| text.parse::<Rate>().expect_err(text).to_string();
+        let refusal = |text: &str| text.parse::<Rate>().expect_err(text).to_string();
         let hint = "b is a bit, B a byte; k, M, G, T are 10^3, 10^6, 10^9, 10^12";
-        assert_eq!(told("400 gbps"), format!("expected \"400 Gbps\" or \"400 GBps\"; {hint}"));
-        assert_eq!(told("100gb/s"), format!("expected \"100 GB/s\" or \"100 Gb/s\"; {hint}"));
-        assert_eq!(told("1.5 GBIT/S"), format!("expected \"1.5 Gbit/s\"; {hint}"));
+        assert_eq!(refusal("400 gbps"), format!("expected \"400 Gbps\" or \"400 GBps\"; {hint}"));
+        assert_eq!(refusal("100gb/s"), format!("expected \"100 GB/s\" or \"100 Gb/s\"; {hint}"));
+        assert_eq!(refusal("1.5 GBIT/S"), format!("expected \"1.5 Gbit/s\"; {hint}"));
         let span = "5 MS".parse::<Span>().expect_err("no time").to_string();
         assert_eq!(span, "expected \"5 ms\"");
     }

@@ -247,22 +247,22 @@ mod tests {
         let closed = |u: f64| (2.0 / std::f64::consts::PI / u).sqrt() * libm::exp(-0.125 / u);
         assert!((closed(EDGES_ALONE) - 0.001).abs() < 2e-5);
         let mut uniform = Uniform(10);
-        let mut told = 0;
+        let mut corrected = 0;
         for _ in 0..10 * SERIES {
             let values: Vec<f64> = (0..64).map(|_| uniform.normal()).collect();
             let mean = values.iter().sum::<f64>() / 64.0;
             let residuals: Vec<f64> = values.iter().map(|value| value - mean).collect();
-            told += u32::from(edges_half_width(&residuals, 64.0, 2.0).is_some());
+            corrected += u32::from(edges_half_width(&residuals, 64.0, 2.0).is_some());
         }
         // Fewer than 40 of 40,000: sums at 64 boundaries vary slightly less than a continuous walk.
-        assert!(told <= 40, "{told}");
+        assert!(corrected <= 40, "{corrected}");
     }
 
     #[test]
     fn constant_senders_are_held_by_an_interval_near_their_error() {
         // Sixteen senders with a period of one and individual latencies, in windows of any length.
         let mut uniform = Uniform(11);
-        let (mut held, mut told, mut squares, mut widths) = (0, 0, 0.0, [0.0; 2]);
+        let (mut held, mut corrected, mut squares, mut widths) = (0, 0, 0.0, [0.0; 2]);
         for _ in 0..500 {
             let width = 1.0 + 2.0 * uniform.next();
             let senders: Vec<[f64; 2]> =
@@ -281,7 +281,7 @@ mod tests {
             let plain = Estimate::of_sections_to(&sections, student_t).unwrap();
             let [half, plain] = [found, plain].map(|found| found.half_width.unwrap());
             held += u32::from((found.mean - truth).abs() <= half);
-            told += u32::from(half < plain);
+            corrected += u32::from(half < plain);
             squares += (found.mean - truth) * (found.mean - truth) / 500.0;
             widths[0] += half / 500.0;
             widths[1] += plain / 500.0;
@@ -289,7 +289,7 @@ mod tests {
         assert!(held >= 490, "{held} of 500");
         // If the section is close to a multiple of the period, edges drift and resemble a random
         // walk.
-        assert!(told >= 300, "{told} of 500 are told");
+        assert!(corrected >= 300, "{corrected} of 500 are told");
         let [ratio, plain] = widths.map(|width| width / f64::sqrt(squares));
         assert!((2.0..=6.0).contains(&ratio), "{ratio} errors, Student's {plain}");
         assert!(plain > 1.5 * ratio, "{ratio} errors, Student's {plain}");

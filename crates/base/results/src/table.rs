@@ -212,8 +212,8 @@ fn value_of(row: &impl Serialize) -> Value {
 /// Returns the doc comment of a field in the form of other column meanings: on one line, without a
 /// capital or a full stop.
 fn meaning_of(field: &Value) -> String {
-    let told = field["description"].as_str().expect("a field has a doc comment").replace('\n', " ");
-    let (first, rest) = told.split_at(told.chars().next().map_or(0, char::len_utf8));
+    let description = field["description"].as_str().expect("a field has a doc comment").replace('\n', " ");
+    let (first, rest) = description.split_at(description.chars().next().map_or(0, char::len_utf8));
     format!("{}{}", first.to_lowercase(), rest.trim_end_matches('.'))
 }
 

@@ -186,10 +186,10 @@ fn values() {
 #[test]
 fn a_table_for_a_list_of_tables_is_told_how_to_write_it() {
     let (before, _) = GOOD.split_once("[[traffic]]").unwrap();
-    let told = |rest: &str| read(&format!("{before}{rest}")).unwrap_err().to_string();
+    let refusal = |rest: &str| read(&format!("{before}{rest}")).unwrap_err().to_string();
     let advice = "found a table, expected a list: write `[[traffic]]`";
     assert_eq!(
-        told("[traffic]\nlaod = 1\n"),
+        refusal("[traffic]\nlaod = 1\n"),
         format!("scenario.toml:14:1: in `traffic`: {advice}")
     );
 }

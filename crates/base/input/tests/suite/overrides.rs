@@ -51,11 +51,11 @@ fn text_becomes_a_value_or_stays_text() {
 
 #[test]
 fn a_table_that_holds_what_no_value_is_is_no_text() {
-    let told = |text: &str| tree().set("x", text).unwrap_err().to_string();
-    let large = told("{ periodic = { every = 99999999999999999999 } }");
+    let refusal = |text: &str| tree().set("x", text).unwrap_err().to_string();
+    let large = refusal("{ periodic = { every = 99999999999999999999 } }");
     let whole = "found 99999999999999999999, expected a whole number from -9223372036854775808";
     assert!(large.contains("in `periodic.every`") && large.contains(whole), "{large}");
-    let date = told("[1, 2025-01-31]");
+    let date = refusal("[1, 2025-01-31]");
     assert!(date.contains("found the date or time 2025-01-31"), "{date}");
 }
 
@@ -213,12 +213,12 @@ fn an_entry_of_a_list_goes_by_its_name_or_by_its_place() {
     assert_eq!(placed("traffic[1].length.fixed").unwrap(), "traffic.1.length.fixed");
     assert_eq!(placed("traffic.\"best effort\"").unwrap(), "traffic.1");
     assert_eq!(placed("new.\"a b\".x").unwrap(), "new.\"a b\".x");
-    let told = "traffic.bilk.load: `traffic` is a list without an entry named `bilk`; \
+    let refusal = "traffic.bilk.load: `traffic` is a list without an entry named `bilk`; \
         its first entry has `traffic[0].bilk`\n  \
         did you mean `bulk`? its names: best effort, bulk";
-    assert_eq!(placed("traffic.bilk.load").unwrap_err().to_string(), told);
+    assert_eq!(placed("traffic.bilk.load").unwrap_err().to_string(), refusal);
     let error = tree.set("traffic.bilk.load", "0.7").unwrap_err();
-    assert_eq!(error.to_string(), format!("--set {}", told.replacen("load:", "load=0.7:", 1)));
+    assert_eq!(error.to_string(), format!("--set {}", refusal.replacen("load:", "load=0.7:", 1)));
 }
 
 #[test]
