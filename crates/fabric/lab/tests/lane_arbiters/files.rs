@@ -110,29 +110,29 @@ fn ports_that_agree_are_one_table() {
 #[test]
 fn ports_that_differ_are_refused() {
     let (agree, differ) = PORTS.rsplit_once("0x10").unwrap();
-    let said = beside("differ", &format!("{agree}0x11{differ}"), &both(2)).unwrap_err();
+    let message = beside("differ", &format!("{agree}0x11{differ}"), &both(2)).unwrap_err();
     let expected = "port 7 of LID 3 (line 8) has other tables than port 1 of LID 2 (line 1), and one table holds for all \
                     ports here: leave in the file only ports that agree";
-    assert!(said.ends_with(expected), "{said}");
+    assert!(message.ends_with(expected), "{message}");
 }
 
 #[test]
 fn a_file_that_is_not_there_or_no_table_is_refused() {
     let missing = "count = 2\nlink_output = { infiniband = { file = \"other\" } }";
-    let said = beside("missing", CONF, missing).unwrap_err();
+    let message = beside("missing", CONF, missing).unwrap_err();
     assert!(
-        said.contains("`network.lanes.link_output.infiniband.file`")
-            && said.contains("cannot be read"),
-        "{said}"
+        message.contains("`network.lanes.link_output.infiniband.file`")
+            && message.contains("cannot be read"),
+        "{message}"
     );
-    let said = beside("wrong", "qos TRUE\nqos_vlarb_high 0:4,16:1\n", &both(2)).unwrap_err();
-    assert!(said.contains("tables:2") && said.contains("at most 64 pairs such as 0:4"), "{said}");
+    let message = beside("wrong", "qos TRUE\nqos_vlarb_high 0:4,16:1\n", &both(2)).unwrap_err();
+    assert!(message.contains("tables:2") && message.contains("at most 64 pairs such as 0:4"), "{message}");
     let both = "count = 2\nlink_output = { infiniband = { file = \"tables\", low = [] } }";
-    let said = beside("both", CONF, both).unwrap_err();
-    assert!(said.contains("leave out one of both"), "{said}");
+    let message = beside("both", CONF, both).unwrap_err();
+    assert!(message.contains("leave out one of both"), "{message}");
     // No lane of the file exists in the network.
     let beyond = "qos TRUE\nqos_vlarb_high 3:1\nqos_vlarb_low 2:1\n";
     let lines = "count = 2\nlink_output = { infiniband = { file = \"tables\" } }";
-    let said = beside("beyond", beyond, lines).unwrap_err();
-    assert!(said.contains("all weights are zero"), "{said}");
+    let message = beside("beyond", beyond, lines).unwrap_err();
+    assert!(message.contains("all weights are zero"), "{message}");
 }

@@ -33,26 +33,26 @@ fn what_is_given_by_lane_is_given_for_each() {
         ("strict-priority", "levels = [0, 1]", "levels"),
     ];
     for (name, parameters, key) in many {
-        let said = refusal(&format!("count = 1\nadapter_port = {{ {name} = {{ {parameters} }} }}"));
+        let message = refusal(&format!("count = 1\nadapter_port = {{ {name} = {{ {parameters} }} }}"));
         let expected =
             format!("in `network.lanes.adapter_port.{name}.{key}`: 2 values for 1 lane: ");
-        assert!(said.starts_with(&expected), "{said}");
+        assert!(message.starts_with(&expected), "{message}");
     }
 }
 
 #[test]
 fn somebody_must_have_a_weight() {
     let zero = "all weights are zero, so that no lane would ever send; give one a weight";
-    let said =
+    let message =
         refusal("count = 2\ncrossbar_input = { weighted-round-robin = { weights = [0, 0] } }");
-    assert_eq!(said, format!("in `network.lanes.crossbar_input.weighted-round-robin`: {zero}"));
-    let said = tables(&format!("high = {}", slots(&[(0, 0), (1, 0)])));
-    assert_eq!(said, format!("in `network.lanes.link_output.infiniband`: {zero}"));
-    let said = tables("low = []");
-    assert_eq!(said, format!("in `network.lanes.link_output.infiniband`: {zero}"));
+    assert_eq!(message, format!("in `network.lanes.crossbar_input.weighted-round-robin`: {zero}"));
+    let message = tables(&format!("high = {}", slots(&[(0, 0), (1, 0)])));
+    assert_eq!(message, format!("in `network.lanes.link_output.infiniband`: {zero}"));
+    let message = tables("low = []");
+    assert_eq!(message, format!("in `network.lanes.link_output.infiniband`: {zero}"));
     let quanta = "deficit-round-robin = { quanta = [\"0 B\", \"0 B\"] }";
-    let said = refusal(&format!("count = 2\nlink_output = {{ {quanta} }}"));
-    assert_eq!(said, format!("in `network.lanes.link_output.deficit-round-robin`: {zero}"));
+    let message = refusal(&format!("count = 2\nlink_output = {{ {quanta} }}"));
+    assert_eq!(message, format!("in `network.lanes.link_output.deficit-round-robin`: {zero}"));
 }
 
 #[test]
@@ -73,16 +73,16 @@ fn a_class_is_served_on_all_its_lanes() {
 
 #[test]
 fn levels_have_weights_and_yield_after_one_or_more() {
-    let said = |parameters: &str| {
+    let message = |parameters: &str| {
         let of = format!("{{ priority-weighted-round-robin = {{ {parameters} }} }}");
         refusal(&format!("count = 2\nlink_output = {of}"))
     };
     let key = "in `network.lanes.link_output.priority-weighted-round-robin";
-    let high = said("levels = [16, 0], weights = [1, 1]");
+    let high = message("levels = [16, 0], weights = [1, 1]");
     assert_eq!(high, format!("{key}.levels[0]`: levels are 0 to 15, not 16"));
-    let never = said("levels = [1, 0], weights = [1, 1], yield_after = 0");
+    let never = message("levels = [1, 0], weights = [1, 1], yield_after = 0");
     assert!(never.starts_with(&format!("{key}.yield_after`: ")), "{never}");
-    let few = said("levels = [1, 0], weights = [1]");
+    let few = message("levels = [1, 0], weights = [1]");
     assert!(few.starts_with(&format!("{key}.weights`: 1 value for 2 lanes: ")), "{few}");
 }
 
@@ -107,22 +107,22 @@ fn tables_name_lanes_that_there_are_in_64_slots() {
 #[test]
 fn numbers_beyond_what_a_port_has() {
     let byte = "expected a whole number from 0 to 255";
-    let said = tables(&format!("high = {}", slots(&[(0, 256)])));
+    let message = tables(&format!("high = {}", slots(&[(0, 256)])));
     let key = "`network.lanes.link_output.infiniband.high[0].weight`";
-    assert!(said.contains(key) && said.contains(byte), "{said}");
-    let said = tables("high_limit = 256");
-    assert!(said.contains("`network.lanes.link_output.infiniband.high_limit`"), "{said}");
-    assert!(said.contains(byte), "{said}");
-    let said = refusal("count = 2\nlink_output = { strict-priority = { levels = [0, 16] } }");
+    assert!(message.contains(key) && message.contains(byte), "{message}");
+    let message = tables("high_limit = 256");
+    assert!(message.contains("`network.lanes.link_output.infiniband.high_limit`"), "{message}");
+    assert!(message.contains(byte), "{message}");
+    let message = refusal("count = 2\nlink_output = { strict-priority = { levels = [0, 16] } }");
     assert_eq!(
-        said,
+        message,
         "in `network.lanes.link_output.strict-priority.levels[1]`: levels are 0 to 15, not 16"
     );
-    let said = refusal(
+    let message = refusal(
         "count = 2\nlink_output = { surplus-round-robin = { quanta = [\"16 B\", \"15 B\"] } }",
     );
     assert_eq!(
-        said,
+        message,
         "in `network.lanes.link_output.surplus-round-robin.quanta[1]`: a turn is at least a flit, 16 B, and less than 4 \
          GiB, or `0 B` for a lane that is never served, not 15 B"
     );
@@ -132,24 +132,24 @@ fn numbers_beyond_what_a_port_has() {
 fn by_the_packet_needs_virtual_cut_through_on_every_lane() {
     let expected = "by the packet, a packet that waits for credits would hold up the other lanes: let all lanes have \
                     forwarding = \"virtual-cut-through\", or choose by = \"flit\" (not under infiniband)";
-    let said = refusal("count = 2\nlink_output = \"infiniband\"");
-    assert_eq!(said, format!("in `network.lanes.link_output`: {expected}"));
+    let message = refusal("count = 2\nlink_output = \"infiniband\"");
+    assert_eq!(message, format!("in `network.lanes.link_output`: {expected}"));
     let forwarding = "forwarding = [\"virtual-cut-through\", \"wormhole\"]";
     let by_packet = "crossbar_input = { round-robin = { by = \"packet\" } }";
-    let said = refusal(&format!("count = 2\n{forwarding}\n{by_packet}"));
-    assert_eq!(said, format!("in `network.lanes.crossbar_input`: {expected}"));
+    let message = refusal(&format!("count = 2\n{forwarding}\n{by_packet}"));
+    assert_eq!(message, format!("in `network.lanes.crossbar_input`: {expected}"));
 }
 
 #[test]
 fn a_full_crossbar_has_nothing_to_choose() {
-    let said = |line: &str| refusal(&format!("count = 2\ncrossbar = \"full\"\n{line}"));
+    let message = |line: &str| refusal(&format!("count = 2\ncrossbar = \"full\"\n{line}"));
     assert_eq!(
-        said("crossbar_input = \"first-come-first-served\""),
+        message("crossbar_input = \"first-come-first-served\""),
         "in `network.lanes.crossbar_input`: every lane has its own way into a full crossbar, so that nothing chooses there: \
          leave the key out, or say network.lanes.crossbar = \"multiplexed\""
     );
     assert_eq!(
-        said("crossbar_output = \"round-robin\""),
+        message("crossbar_output = \"round-robin\""),
         "in `network.lanes.crossbar_output`: every lane has its own way out of a full crossbar, so that nothing chooses \
          there: leave the key out, or say network.lanes.crossbar = \"multiplexed\""
     );
@@ -157,19 +157,19 @@ fn a_full_crossbar_has_nothing_to_choose() {
 
 #[test]
 fn names_and_keys_that_are_not_there() {
-    let said = refusal("count = 2\nlink_output = \"weighted-roundrobin\"");
-    assert!(said.contains("did you mean `weighted-round-robin`?"), "{said}");
-    let said = refusal("count = 2\nlink_output = \"weighted-round-robin\"");
+    let message = refusal("count = 2\nlink_output = \"weighted-roundrobin\"");
+    assert!(message.contains("did you mean `weighted-round-robin`?"), "{message}");
+    let message = refusal("count = 2\nlink_output = \"weighted-round-robin\"");
     assert!(
-        said.contains("network.lanes.link_output") && said.contains("weighted-round-robin"),
-        "{said}"
+        message.contains("network.lanes.link_output") && message.contains("weighted-round-robin"),
+        "{message}"
     );
-    let said = tables("by = \"packet\"");
-    assert!(said.contains("unknown key `by` in `network.lanes.link_output.infiniband`"), "{said}");
+    let message = tables("by = \"packet\"");
+    assert!(message.contains("unknown key `by` in `network.lanes.link_output.infiniband`"), "{message}");
     let rates = "virtual-clock = { rates = [\"80\", \"best-effort\"] }";
-    let said = refusal(&format!("count = 2\nlink_output = {{ {rates} }}"));
+    let message = refusal(&format!("count = 2\nlink_output = {{ {rates} }}"));
     assert!(
-        said.contains("a rate with its unit, such as \"80 MB/s\", or \"best-effort\""),
-        "{said}"
+        message.contains("a rate with its unit, such as \"80 MB/s\", or \"best-effort\""),
+        "{message}"
     );
 }

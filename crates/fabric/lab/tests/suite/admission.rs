@@ -27,7 +27,7 @@ streams = {{ data = "mpeg2", count = 2 }}
 
 #[test]
 fn what_could_never_work_is_refused_with_its_key() {
-    for (preset, settings, said) in [
+    for (preset, settings, excerpt) in [
         (
             "roce-400",
             vec![
@@ -66,8 +66,8 @@ fn what_could_never_work_is_refused_with_its_key() {
             "before these hosts crash",
         ),
     ] {
-        let error = compiled(preset, &settings).expect_err(said).to_string();
-        assert!(error.contains(said), "{error}");
+        let error = compiled(preset, &settings).expect_err(excerpt).to_string();
+        assert!(error.contains(excerpt), "{error}");
     }
 }
 

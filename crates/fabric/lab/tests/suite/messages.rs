@@ -96,12 +96,12 @@ const CONTRADICTIONS: [(&str, &str, &str); 12] = [
 /// remedy.
 #[test]
 fn what_contradicts_a_preset_is_told_at_the_key_that_is_written() {
-    for (preset, key, said) in CONTRADICTIONS {
+    for (preset, key, excerpt) in CONTRADICTIONS {
         let name = key.split(" = ").next().unwrap();
         let message = refused(preset, key, "64 B").to_string();
         assert!(message.starts_with("net.toml:3:"), "{key}: {message}");
         assert!(message.contains(&format!(" in `{name}`: ")), "{key}: {message}");
-        assert!(message.contains(said), "{key}: {message}");
+        assert!(message.contains(excerpt), "{key}: {message}");
     }
 }
 
@@ -126,9 +126,9 @@ fn a_packet_too_long_for_the_lanes_of_a_preset_is_told_at_its_length() {
 fn a_port_of_one_lane_has_one_way_into_the_crossbar() {
     let keys = "network.lanes = { count = 1, input_speedup = 2 }";
     let message = refused("yum-1600", keys, "64 B").to_string();
-    let said = "in `network.lanes.input_speedup`: channels have one lane, so that a port has one way into the crossbar, not 2: \
+    let excerpt = "in `network.lanes.input_speedup`: channels have one lane, so that a port has one way into the crossbar, not 2: \
                 leave the key out, or give channels more lanes (network.lanes.count)";
-    assert!(message.ends_with(said), "{message}");
+    assert!(message.ends_with(excerpt), "{message}");
 }
 
 /// A ring of 40 switches closes to a cycle of 40 channels.
@@ -147,8 +147,8 @@ fn a_long_cycle_is_kept_whole() {
     };
     assert_eq!(report.channels.len(), 40);
     // The summary, the channels, the line that closes the cycle, and the remedy.
-    let said = report.to_string();
-    let lines: Vec<&str> = said.lines().collect();
-    assert_eq!(lines.len(), 1 + 40 + 1 + 1, "{said}");
-    assert!(lines[41].ends_with("closes the cycle"), "{said}");
+    let excerpt = report.to_string();
+    let lines: Vec<&str> = excerpt.lines().collect();
+    assert_eq!(lines.len(), 1 + 40 + 1 + 1, "{excerpt}");
+    assert!(lines[41].ends_with("closes the cycle"), "{excerpt}");
 }

@@ -168,7 +168,7 @@ fn a_preset_that_contradicts_the_speeds_is_refused_with_the_cure() {
         star(["4xNDR"; 3])
     );
     let error = compiled(&text).unwrap_err().to_string();
-    for said in [
+    for noted in [
         "net.toml:",
         "network.preset",
         "infiniband-hdr",
@@ -176,7 +176,7 @@ fn a_preset_that_contradicts_the_speeds_is_refused_with_the_cure() {
         "\"infiniband-ndr\"",
         "link_rate",
     ] {
-        assert!(error.contains(said), "{said}: {error}");
+        assert!(error.contains(noted), "{noted}: {error}");
     }
 }
 
@@ -190,8 +190,8 @@ fn a_dump_without_speeds_is_refused_with_the_cure() {
     let text =
         "topology.file = \"net.ibnetdiscover\"\nstop.time = \"10 us\"\n[[traffic]]\nload = 0.1\n";
     let error = compiled_in(text, &folder).unwrap_err().to_string();
-    for said in ["network.preset", "infiniband-ndr"] {
-        assert!(error.contains(said), "{said}: {error}");
+    for noted in ["network.preset", "infiniband-ndr"] {
+        assert!(error.contains(noted), "{noted}: {error}");
     }
     let named = format!("network.preset = \"infiniband-qdr\"\n{text}");
     assert!(matches!(compiled_in(&named, &folder).unwrap().plan.switching, Switching::Packets(_)));

@@ -111,13 +111,13 @@ fn what_columns_do_not_step_is_told_with_its_key() {
             ]);
         }
         let refused = Run::stepped_by(compiled(&settings), SteppedBy::Columns).unwrap_err();
-        let said = refused.to_string();
+        let noted = refused.to_string();
         let first = format!("engine = \"columns\" does not step this run, because {key} ");
-        assert!(said.starts_with(&first), "{said}");
-        assert!(said.ends_with("; engine = \"fast\" chooses what does"), "{said}");
+        assert!(noted.starts_with(&first), "{noted}");
+        assert!(noted.ends_with("; engine = \"fast\" chooses what does"), "{noted}");
         let (by, because) = chosen(&settings);
         assert_eq!(by, SteppedBy::Ports);
-        assert!(said.contains(because), "{because}");
+        assert!(noted.contains(because), "{because}");
         Run::stepped_by(compiled(&settings), SteppedBy::Ports).unwrap();
     }
 }
@@ -158,7 +158,7 @@ fn a_long_run_by_ports_names_the_key_that_rules_out_columns() {
         let run = run(settings);
         let stepping = run.stepping().unwrap();
         assert_eq!((stepping.columns_faster, stepping.note()), (None, None), "{settings:?}");
-        let said = |note: &String| note.contains("by columns this run");
-        assert!(!run.compiled().notes.iter().any(said), "{settings:?}");
+        let noted = |note: &String| note.contains("by columns this run");
+        assert!(!run.compiled().notes.iter().any(noted), "{settings:?}");
     }
 }

@@ -64,7 +64,7 @@ fn both_go_with_the_whole_send_buffer_and_with_exempt_classes() {
 
 #[test]
 fn what_makes_no_sense_is_refused_with_its_key() {
-    for (parameters, key, said) in [
+    for (parameters, key, excerpt) in [
         ("gather = \"0 ps\"", "gather", "above 0"),
         ("gather = \"2 s\"", "gather", "at most"),
         (
@@ -82,7 +82,7 @@ fn what_makes_no_sense_is_refused_with_its_key() {
         let control = format!("{{ self-tuned = {{ {parameters} }} }}");
         let error = compiled("yum-1600", &control, "").unwrap_err().to_string();
         let key = format!("network.adapters.congestion_control.self-tuned.{key}");
-        assert!(error.contains(&key) && error.contains(said), "{error}");
+        assert!(error.contains(&key) && error.contains(excerpt), "{error}");
         assert!(error.contains("throttle.toml:5:"), "{error}");
     }
     let just = r#"{ self-tuned = { gather = "1 us", side_band = "3 us" } }"#;

@@ -213,8 +213,8 @@ fn a_scenario_of_streams_is_what_a_record_says_of_it() {
 #[test]
 fn a_run_in_which_no_frame_counts_says_so() {
     let compiled = compiled(&star(2, "", &format!("count = 1, {MPEG}")));
-    let said = |text: &str| compiled.notes.iter().any(|note| note.contains(text));
-    assert!(said("has at most 10 frames in this run, and the first 100"), "{:?}", compiled.notes);
+    let noted = |text: &str| compiled.notes.iter().any(|note| note.contains(text));
+    assert!(noted("has at most 10 frames in this run, and the first 100"), "{:?}", compiled.notes);
 }
 
 fn followed(flow: &str) -> Result<Option<usize>, String> {
