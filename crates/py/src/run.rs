@@ -137,8 +137,8 @@ pub(crate) fn catalogue(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
 #[pyfunction]
 pub(crate) fn network_said(py: Python<'_>, scenario: &Scenario) -> PyResult<String> {
     let source = &scenario.inner;
-    let said = py.detach(|| gingham_lab::scenario::network_said(source));
-    said.map_err(|refused| error::lab(py, &refused))
+    let described = py.detach(|| gingham_lab::scenario::describe_network(source));
+    described.map_err(|refused| error::lab(py, &refused))
 }
 
 /// Returns the source of a scenario's routes, for titles; reads its fabric.

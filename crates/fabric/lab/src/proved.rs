@@ -319,12 +319,12 @@ mod tests {
         // The cycle spans all 24 switches; its last line closes it.
         let routes = ring(24);
         assert_eq!(routes.cycle().len(), 24);
-        let said = routes.explain();
-        let lines: Vec<&str> = said.lines().collect();
-        assert!(lines[0].starts_with("can deadlock: packets that hold the 24 channels"), "{said}");
-        assert_eq!(lines.len(), 1 + 10 + 1 + 1, "{said}");
+        let explanation = routes.explain();
+        let lines: Vec<&str> = explanation.lines().collect();
+        assert!(lines[0].starts_with("can deadlock: packets that hold the 24 channels"), "{explanation}");
+        assert_eq!(lines.len(), 1 + 10 + 1 + 1, "{explanation}");
         assert_eq!(lines[11], "... and 14 more; all of them: `Routes.cycle`");
-        assert!(lines[12].ends_with("closes the cycle"), "{said}");
+        assert!(lines[12].ends_with("closes the cycle"), "{explanation}");
     }
 
     #[test]

@@ -49,7 +49,7 @@ pub use crate::mechanisms::throttle::keys::{CongestionControl, SelfTuned};
 pub use crate::mechanisms::window::keys::{Answer, Window};
 pub use datelines::DatelineChoice;
 pub(crate) use defaults::completed;
-pub use defaults::network_said;
+pub use defaults::describe_network;
 pub use gingham_input::Overrides;
 pub use lanes::{Forwarding, LaneArbiters, LaneParameters, Lanes, PerLane, PipelineParameters};
 pub(crate) use measure::PERCENTILES_DEFAULT;

@@ -142,9 +142,9 @@ fn admission() -> Value {
 fn datelines() -> Value {
     let key = schema_of::<Lanes>()["properties"]["datelines"].take();
     let mut mechanism = json!({ "const": "datelines" });
-    for said in ["description", "x-needs", "x-source", "x-example"] {
-        if let Some(value) = key.get(said) {
-            mechanism[said] = value.clone();
+    for name in ["description", "x-needs", "x-source", "x-example"] {
+        if let Some(value) = key.get(name) {
+            mechanism[name] = value.clone();
         }
     }
     mechanism

@@ -10,7 +10,7 @@ const TABLES: &str = "routing.tables";
 
 /// Describes the source of the routes and whether they can deadlock, for titles of tables and
 /// figures.
-pub(super) fn said(source: &ScenarioSource, is_dump: bool, proof: &Proof) -> String {
+pub(super) fn describe(source: &ScenarioSource, is_dump: bool, proof: &Proof) -> String {
     let risk = if proof.is_free() { "" } else { ", which can deadlock" };
     format!("{}{risk}", named(source, is_dump))
 }

@@ -40,9 +40,9 @@ pub(crate) fn completed(
 }
 
 /// Returns the description of the simulated network for titles, with defaults from the fabric.
-pub fn network_said(source: &ScenarioSource) -> Result<String, LabError> {
+pub fn describe_network(source: &ScenarioSource) -> Result<String, LabError> {
     let completed = completed(source, &fabric(source)?)?;
-    Ok(completed.scenario.network.said())
+    Ok(completed.scenario.network.describe())
 }
 
 /// Returns the preset that the scenario names, after a check against the fabric, or the one that

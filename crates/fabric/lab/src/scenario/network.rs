@@ -172,7 +172,7 @@ impl Network {
     /// Returns the description of the simulated network for titles, such as `infiniband-ndr (whole
     /// packets, oldest-first)`: the preset, the switching kind, the arbitration rule, and a note if
     /// the preset was changed.
-    pub fn said(&self) -> String {
+    pub fn describe(&self) -> String {
         let kind = match self.kind() {
             SwitchingName::Wormhole => "wormhole",
             SwitchingName::VirtualLanes => "virtual lanes",

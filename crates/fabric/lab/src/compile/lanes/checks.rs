@@ -102,12 +102,12 @@ pub(super) fn of_buffers<'a>() -> [Check<Pipeline<'a>>; 10] {
         refuse("output_speedup", |it| wrong_speedup(it, it.switch.output_speedup, "out of")),
         refuse("allocator", |it| {
             let PipelineParameters { allocator, input_speedup, output_speedup, .. } = it.switch;
-            let said = [
+            let changed = [
                 ("allocator", *allocator != Allocator::default(), "\"maximal\""),
                 ("input_speedup", *input_speedup > 1, "1"),
                 ("output_speedup", *output_speedup > 1, "1"),
             ];
-            let (key, _, cure) = said.into_iter().find(|(_, is_said, _)| *is_said)?;
+            let (key, _, cure) = changed.into_iter().find(|(_, is_changed, _)| *is_changed)?;
             not_in_turn(it, &format!("network.lanes.{key}"), cure)
         }),
     ]

@@ -90,7 +90,7 @@ enum Format {
 }
 
 impl Format {
-    const fn said(self) -> &'static str {
+    const fn columns(self) -> &'static str {
         match self {
             Self::Sizes => "a size in bytes",
             Self::Frames => "index, time, type and size",
@@ -114,8 +114,8 @@ fn sizes(text: &str) -> Result<Vec<u32>, Fault> {
                 let format: Format = format.expect("there is one");
                 let message = format!(
                     "this line has {}, and those before it have {}; all lines of a trace have the same",
-                    found.said(),
-                    format.said()
+                    found.columns(),
+                    format.columns()
                 );
                 return Err(fault(message));
             }
