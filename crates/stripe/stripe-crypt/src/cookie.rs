@@ -225,12 +225,12 @@ mod tests {
     #[test]
     fn only_who_sent_the_message_reads_the_cookie() {
         let macs = PublicMacs::new(&PublicKey([3; 32]));
-        let (said, mut message) = ([6; MAC_BYTES], [0; COOKIE_BYTES]);
+        let (mac, mut message) = ([6; MAC_BYTES], [0; COOKIE_BYTES]);
         let cookie = Cookie { stamp: [4; STAMP_BYTES], key: [5; MAC_BYTES] };
-        macs.wrap(&cookie, &said, &mut message).expect("randomness");
-        assert_eq!(macs.unwrap(&said, &message), Some(cookie));
+        macs.wrap(&cookie, &mac, &mut message).expect("randomness");
+        assert_eq!(macs.unwrap(&mac, &message), Some(cookie));
         assert_eq!(macs.unwrap(&[7; MAC_BYTES], &message), None);
-        assert_eq!(PublicMacs::new(&PublicKey([4; 32])).unwrap(&said, &message), None);
+        assert_eq!(PublicMacs::new(&PublicKey([4; 32])).unwrap(&mac, &message), None);
     }
 
     #[test]

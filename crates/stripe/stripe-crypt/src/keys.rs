@@ -208,8 +208,8 @@ mod tests {
         for other in again {
             let refused = other.parse::<PublicKey>();
             assert_eq!(refused, Err(BadKey::Written(key)), "{other}");
-            let said = refused.map_err(|error| error.to_string());
-            assert_eq!(said, Err(format!("this public key is not canonical; expected {nine}")));
+            let message = refused.map_err(|error| error.to_string());
+            assert_eq!(message, Err(format!("this public key is not canonical; expected {nine}")));
         }
         // The largest number below the modulus has small order; this is the one before it.
         let last = format!("eb{}7f", "ff".repeat(30));

@@ -252,23 +252,23 @@ fn connections_that_make_no_stream_are_refused() {
         GreetingError::Streams(..)
     ));
     assert!(matches!(
-        refused(vec![said(b"GET / HTTP/1.1\r\nHost: example")]),
+        refused(vec![connection_of(b"GET / HTTP/1.1\r\nHost: example")]),
         GreetingError::Stranger
     ));
-    assert!(matches!(refused(vec![said(b"gst")]), GreetingError::Connection(_)));
+    assert!(matches!(refused(vec![connection_of(b"gst")]), GreetingError::Connection(_)));
     let greeting = |version: u8, place: u8| {
         [&b"gstripe\0"[..], &[version, place, 2, 0], &[0, 1, 0, 0], &[9; 8]].concat()
     };
-    assert!(matches!(refused(vec![said(&greeting(2, 0))]), GreetingError::Version(2)));
-    assert!(matches!(refused(vec![said(&greeting(1, 2))]), GreetingError::Stranger));
-    let twice = vec![said(&greeting(1, 1)), said(&greeting(1, 1))];
+    assert!(matches!(refused(vec![connection_of(&greeting(2, 0))]), GreetingError::Version(2)));
+    assert!(matches!(refused(vec![connection_of(&greeting(1, 2))]), GreetingError::Stranger));
+    let twice = vec![connection_of(&greeting(1, 1)), connection_of(&greeting(1, 1))];
     assert!(matches!(refused(twice), GreetingError::Twice(1)));
-    let read = Greeting::read_from(&mut said(&greeting(1, 1))).expect("a greeting");
+    let read = Greeting::read_from(&mut connection_of(&greeting(1, 1))).expect("a greeting");
     assert_eq!((read.place, read.connections, read.plan.chunk_bytes), (1, 2, 1 << 16));
 }
 
 /// Returns a connection that delivers these bytes and ends.
-fn said(bytes: &[u8]) -> UnixStream {
+fn connection_of(bytes: &[u8]) -> UnixStream {
     let (mut near, far) = UnixStream::pair().expect("a pair of sockets");
     near.write_all(bytes).expect("there is room");
     far

@@ -156,12 +156,12 @@ fn whatever_the_other_end_says_is_counted_or_refused() {
 fn counts_that_cannot_be_are_refused() {
     let mut path = Path::new(PathPlan::new(1_000), Control::cubic(1_000));
     (0..4).for_each(|_| path.sent(5, 1_000));
-    assert!(path.acknowledged(9, &said(2, 2_000, 1_000)));
+    assert!(path.acknowledged(9, &acknowledgement(2, 2_000, 1_000)));
     for (packets, bytes) in [(5, 4_000), (4, 4_001), (1, 2_000)] {
-        assert!(!path.acknowledged(9, &said(packets, bytes, 1_000)), "{packets} {bytes}");
+        assert!(!path.acknowledged(9, &acknowledgement(packets, bytes, 1_000)), "{packets} {bytes}");
     }
     assert_eq!((path.in_flight_bytes(), path.lost_bytes()), (2_000, 1_000));
-    assert!(path.acknowledged(9, &said(4, 4_000, 3_000)));
+    assert!(path.acknowledged(9, &acknowledgement(4, 4_000, 3_000)));
 }
 
 /// An impossible count of received bytes, from a damaged end: everything accounted for is taken as
@@ -170,14 +170,14 @@ fn counts_that_cannot_be_are_refused() {
 fn a_count_of_what_came_that_cannot_be_is_counted_from() {
     let mut path = Path::new(PathPlan::new(1_000), Control::cubic(1_000));
     (0..4).for_each(|_| path.sent(5, 1_000));
-    assert!(path.acknowledged(9, &said(2, 2_000, u64::MAX - 500)));
+    assert!(path.acknowledged(9, &acknowledgement(2, 2_000, u64::MAX - 500)));
     assert_eq!((path.in_flight_bytes(), path.lost_bytes()), (2_000, 0));
-    assert!(path.acknowledged(9, &said(3, 3_000, 7_000)));
-    assert!(path.acknowledged(9, &said(4, 4_000, 7_000)));
+    assert!(path.acknowledged(9, &acknowledgement(3, 3_000, 7_000)));
+    assert!(path.acknowledged(9, &acknowledgement(4, 4_000, 7_000)));
     assert_eq!((path.in_flight_bytes(), path.lost_bytes()), (0, 1_000));
 }
 
-const fn said(accounted_packets: u64, accounted_bytes: u64, received: u64) -> Acknowledgement {
+const fn acknowledgement(accounted_packets: u64, accounted_bytes: u64, received: u64) -> Acknowledgement {
     Acknowledgement {
         accounted_packets,
         accounted_bytes,

@@ -340,23 +340,23 @@ impl Sim {
             flow.next_report_ns = now_ns + report_interval_ns.unwrap_or(0);
         }
         let accounted = flow.received_packets + flow.reported_lost;
-        let said = Acknowledgement {
+        let acknowledgement = Acknowledgement {
             accounted_packets: accounted,
             accounted_bytes: accounted * PACKET,
             received_bytes: flow.received_packets * PACKET,
             received_at_ns: flow.last_received_ns,
             held_ns: Some(now_ns - flow.last_received_ns),
         };
-        flow.back.push_back((now_ns + delay_ns, said));
+        flow.back.push_back((now_ns + delay_ns, acknowledgement));
         (flow.unacknowledged, flow.acknowledge_ns) = (0, u64::MAX);
     }
 
     fn acknowledged(&mut self, index: usize) {
         let now_ns = self.now_ns;
         let flow = &mut self.flows[index];
-        let (_, said) = flow.back.pop_front().expect("it was next");
+        let (_, acknowledgement) = flow.back.pop_front().expect("it was next");
         flow.heard_ns = now_ns;
-        assert!(flow.path.acknowledged(now_ns, &said), "{said:?}");
+        assert!(flow.path.acknowledged(now_ns, &acknowledgement), "{acknowledgement:?}");
         let estimate = flow.path.bytes_per_second().unwrap_or(0) * 8;
         flow.bucket(now_ns).estimate = estimate;
     }

@@ -200,8 +200,8 @@ fn whole<const N: usize>(datagram: &[u8]) -> Result<&[u8; N], Discard> {
 /// Whether a response belongs to our attempt.
 fn is_answer(responder: &Responder, attempt: &Attempt, message: &[u8; RESPONSE_BYTES]) -> bool {
     let mac = responder.mac1(&message[..RESPONSE_MAC_AT], &attempt.mac1());
-    let said = message[RESPONSE_MAC_AT..].first_chunk().expect("it has that length");
-    is_same(&mac, said)
+    let received = message[RESPONSE_MAC_AT..].first_chunk().expect("it has that length");
+    is_same(&mac, received)
 }
 
 /// Repeats the last response if the message is the initiation it belongs to, made by the peer.

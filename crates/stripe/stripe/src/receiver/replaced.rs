@@ -72,8 +72,8 @@ mod tests {
             Lost { channel: 1, first, count, from: 20, before: 40, round_trip_ns, longest_ns },
         );
         replaced.fill((1, first), first + count, &mut gaps);
-        let said = std::iter::from_fn(|| gaps.poll(NOW));
-        said.map(|(Nack { first, count, .. }, _)| (first, count)).collect()
+        let nacks = std::iter::from_fn(|| gaps.poll(NOW));
+        nacks.map(|(Nack { first, count, .. }, _)| (first, count)).collect()
     }
 
     /// Copies of 12, 8 and 5 arrived, in this order. 5 itself arrived, 8 is not missing, 12 is

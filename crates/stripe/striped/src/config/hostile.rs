@@ -18,8 +18,8 @@ pub fn any_configuration(data: &[u8]) {
             }
         }
         Err(error) => {
-            let said = error.to_string();
-            assert!(said.contains("some.toml"), "{said}");
+            let message = error.to_string();
+            assert!(message.contains("some.toml"), "{message}");
         }
     }
 }

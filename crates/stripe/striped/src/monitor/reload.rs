@@ -175,7 +175,7 @@ mod tests {
         reloading
     }
 
-    fn said(reloading: &Reloading) -> Option<String> {
+    fn reply_of(reloading: &Reloading) -> Option<String> {
         Some(reloading.outcome()?.map_or_else(|problem| problem.to_string(), |()| "done".into()))
     }
 
@@ -186,10 +186,10 @@ mod tests {
         // bundle.
         for (bundle, number) in [(0, 7), (0, 7), (1, 6), (2, 7)] {
             reloading.follow(bundle, number, None);
-            assert_eq!(said(&reloading), None);
+            assert_eq!(reply_of(&reloading), None);
         }
         reloading.follow(1, 7, None);
-        assert_eq!(said(&reloading).as_deref(), Some("done"));
+        assert_eq!(reply_of(&reloading).as_deref(), Some("done"));
     }
 
     #[test]
@@ -198,9 +198,9 @@ mod tests {
         let mut reloading = reloading(now);
         reloading.follow(1, 7, Some("no socket"));
         reloading.give_up(now.after(FOLLOWS_WITHIN.saturating_sub(NANOSECOND)));
-        assert_eq!(said(&reloading), None);
+        assert_eq!(reply_of(&reloading), None);
         reloading.give_up(reloading.due_at());
-        let said = said(&reloading).expect("it has ended");
-        assert_eq!(said, "b: no socket; a: its half has not followed within 5 s: reload again");
+        let reply = reply_of(&reloading).expect("it has ended");
+        assert_eq!(reply, "b: no socket; a: its half has not followed within 5 s: reload again");
     }
 }
