@@ -53,7 +53,7 @@ pub enum GreetingError {
     Connection(#[from] io::Error),
     /// The first bytes are not a greeting.
     #[error("a connection did not begin with the greeting of a striped stream")]
-    Stranger,
+    NotGreeting,
     /// The other end uses another version of the greeting.
     #[error("the other end uses version {0} of the greeting, this one version {ours}", ours = crate::greeting::VERSION)]
     Version(u8),

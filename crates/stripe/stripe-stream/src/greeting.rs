@@ -63,7 +63,7 @@ impl Greeting {
         read_all(connection, &mut bytes)?;
         let [version, place, connections, is_strict] = *field::<4>(&bytes, MAGIC.len());
         if !bytes.starts_with(&MAGIC) {
-            return Err(GreetingError::Stranger);
+            return Err(GreetingError::NotGreeting);
         }
         if version != VERSION {
             return Err(GreetingError::Version(version));
@@ -74,12 +74,12 @@ impl Greeting {
         let order = match is_strict {
             0 => Order::Free,
             1 => Order::Strict { quanta_bytes: read_quanta(connection, connections)? },
-            _ => return Err(GreetingError::Stranger),
+            _ => return Err(GreetingError::NotGreeting),
         };
         let plan = StreamPlan { order, chunk_bytes };
         plan.check(connections)?;
         if place >= connections {
-            return Err(GreetingError::Stranger);
+            return Err(GreetingError::NotGreeting);
         }
         Ok(Self { stream, place, connections, plan })
     }

@@ -253,14 +253,14 @@ fn connections_that_make_no_stream_are_refused() {
     ));
     assert!(matches!(
         refused(vec![connection_of(b"GET / HTTP/1.1\r\nHost: example")]),
-        GreetingError::Stranger
+        GreetingError::NotGreeting
     ));
     assert!(matches!(refused(vec![connection_of(b"gst")]), GreetingError::Connection(_)));
     let greeting = |version: u8, place: u8| {
         [&b"gstripe\0"[..], &[version, place, 2, 0], &[0, 1, 0, 0], &[9; 8]].concat()
     };
     assert!(matches!(refused(vec![connection_of(&greeting(2, 0))]), GreetingError::Version(2)));
-    assert!(matches!(refused(vec![connection_of(&greeting(1, 2))]), GreetingError::Stranger));
+    assert!(matches!(refused(vec![connection_of(&greeting(1, 2))]), GreetingError::NotGreeting));
     let twice = vec![connection_of(&greeting(1, 1)), connection_of(&greeting(1, 1))];
     assert!(matches!(refused(twice), GreetingError::Twice(1)));
     let read = Greeting::read_from(&mut connection_of(&greeting(1, 1))).expect("a greeting");
