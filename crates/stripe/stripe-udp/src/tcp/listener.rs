@@ -211,7 +211,7 @@ mod tests {
     }
 
     /// Opens a connection from 127.0.0.`last`.
-    fn stranger(listener: &Listener, last: u8) -> TcpStream {
+    fn connect_from(listener: &Listener, last: u8) -> TcpStream {
         let socket = Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None);
         let socket = socket.expect("a socket");
         let from = SocketAddr::from(([127, 0, 0, last], 0));
@@ -241,10 +241,10 @@ mod tests {
     #[test]
     fn who_comes_from_elsewhere_is_not_crowded_out() {
         let (mut listener, now) = (listener(), now());
-        let mut ours = stranger(&listener, 2);
+        let mut ours = connect_from(&listener, 2);
         let mut others = Vec::new();
         for _ in 0..3 * CANDIDATES_MAX {
-            others.push(stranger(&listener, 1));
+            others.push(connect_from(&listener, 1));
             turn(&mut listener, now);
         }
         assert_eq!(listener.candidates.len(), CANDIDATES_MAX);
@@ -266,7 +266,7 @@ mod tests {
         assert_eq!(listener.acceptor.next(began, refuse, || false), None);
         let later = listener.next_at().expect("it is to be asked again");
         assert!(listener.fds().next().is_none() && began < later);
-        let _ours = stranger(&listener, 1);
+        let _ours = connect_from(&listener, 1);
         turn(&mut listener, began);
         assert!(listener.candidates.is_empty());
         turn(&mut listener, later);
@@ -278,7 +278,7 @@ mod tests {
     #[test]
     fn a_datagram_that_never_ends_is_waited_for_as_long_as_none() {
         let (mut listener, began) = (listener(), now());
-        let mut streams = [stranger(&listener, 1), stranger(&listener, 1)];
+        let mut streams = [connect_from(&listener, 1), connect_from(&listener, 1)];
         for second in 0..WAIT.as_secs() {
             streams[0].write_all(if second == 0 { &[1, 0] } else { &[7] }).expect("it is open");
             assert_eq!(turn(&mut listener, began.after(Duration::from_secs(second))), 0);
@@ -292,7 +292,7 @@ mod tests {
     #[test]
     fn who_says_too_much_or_nonsense_is_closed() {
         let (mut listener, now) = (listener(), now());
-        let mut streams = [stranger(&listener, 1), stranger(&listener, 1)];
+        let mut streams = [connect_from(&listener, 1), connect_from(&listener, 1)];
         streams[0].write_all(&[0, 1, 7].repeat(2 * DATAGRAMS_MAX)).expect("it is read");
         streams[1].write_all(&[0xff; 9]).expect("it is read");
         assert_eq!(turn(&mut listener, now), DATAGRAMS_MAX);
