@@ -30,7 +30,7 @@ pub(crate) enum Order {
     /// reloads.
     Reload(u64, OwnedFd),
     /// Retry lost links and probe channels that are out, because the network has changed.
-    Look,
+    NetworkChanged,
     /// The local address of the channel with this number has changed
     /// ([`ChannelNumber`](crate::config::ChannelNumber)).
     Moved(usize),
@@ -70,7 +70,7 @@ impl OrderLine {
             Order::Reload(number, descriptor) => {
                 (b'r', number.to_string(), Some(descriptor.as_fd()))
             }
-            Order::Look => (b'l', String::new(), None),
+            Order::NetworkChanged => (b'l', String::new(), None),
             Order::Moved(channel) => (b'm', channel.to_string(), None),
             Order::Lost(address) => (b'x', address.to_string(), None),
         };
@@ -86,7 +86,7 @@ impl OrderLine {
                 (b'r', Some(descriptor)) => {
                     text.parse().ok().map(|number| Order::Reload(number, descriptor))
                 }
-                (b'l', _) => Some(Order::Look),
+                (b'l', _) => Some(Order::NetworkChanged),
                 (b'm', _) => text.parse().ok().map(Order::Moved),
                 (b'x', _) => text.parse().ok().map(Order::Lost),
                 _ => None,
@@ -160,12 +160,12 @@ mod tests {
         let (monitor, other) = OrderLine::pair()?;
         let carrier = OrderLine::of(other);
         let lost = "10.0.0.1".parse().expect("an address");
-        for order in [Order::Ping, Order::Look, Order::Moved(7), Order::Lost(lost)] {
+        for order in [Order::Ping, Order::NetworkChanged, Order::Moved(7), Order::Lost(lost)] {
             monitor.order(&order)?;
         }
         let next = || carrier.next_order();
         assert!(matches!(next()?, Some(Order::Ping)));
-        assert!(matches!(next()?, Some(Order::Look)));
+        assert!(matches!(next()?, Some(Order::NetworkChanged)));
         assert!(matches!(next()?, Some(Order::Moved(7))));
         assert!(matches!(next()?, Some(Order::Lost(came)) if came == lost));
         assert!(next()?.is_none());

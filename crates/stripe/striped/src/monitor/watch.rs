@@ -96,7 +96,7 @@ impl Sources {
 
     /// Compares with the last call, and returns orders for the differences.
     pub(super) fn changes(&mut self, config: &Config) -> Vec<Order> {
-        let Ok(machine) = Machine::read(&[]) else { return vec![Order::Look] };
+        let Ok(machine) = Machine::read(&[]) else { return vec![Order::NetworkChanged] };
         let (mut lost, mut moved) = (BTreeSet::new(), Vec::new());
         let now = Self::of(config);
         for (id, source) in &now.0 {
@@ -108,7 +108,7 @@ impl Sources {
         // A channel without an address keeps its last one, for comparison with the next.
         self.0.extend(now.0);
         self.0.retain(|number, _| config.channel_asked(*number).is_some());
-        lost.into_iter().map(Order::Lost).chain(moved).chain([Order::Look]).collect()
+        lost.into_iter().map(Order::Lost).chain(moved).chain([Order::NetworkChanged]).collect()
     }
 }
 

@@ -25,7 +25,7 @@ impl Tunnel {
                     continue;
                 }
                 Order::Ping => Reply::Alive,
-                Order::Look => {
+                Order::NetworkChanged => {
                     self.peers.each(End::on_network_change);
                     continue;
                 }
