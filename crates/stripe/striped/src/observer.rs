@@ -39,7 +39,7 @@ impl Counted {
 
 /// State of a channel at the last poll.
 #[derive(Clone, Copy, Debug, Default)]
-struct Look {
+struct ChannelObserver {
     is_there: bool,
     is_in: bool,
     since: Instant,
@@ -86,7 +86,7 @@ pub(crate) struct Observer {
     peer: usize,
     /// Times and counters of the last two samples, older first.
     samples: [(Instant, Vec<Counted>); 2],
-    looks: Vec<Look>,
+    channel_observers: Vec<ChannelObserver>,
     is_open: bool,
     sessions: Growing,
     discards: Growing,
@@ -96,11 +96,11 @@ pub(crate) struct Observer {
 impl Observer {
     pub(crate) fn new(peer: usize, channels_max: usize, now: Instant) -> Self {
         let counted = vec![Counted::default(); channels_max];
-        let looks = vec![Look { since: now, ..Look::default() }; channels_max];
+        let channel_observers = vec![ChannelObserver { since: now, ..ChannelObserver::default() }; channels_max];
         Self {
             peer,
             samples: [(now, counted.clone()), (now, counted)],
-            looks,
+            channel_observers,
             is_open: false,
             sessions: Growing::default(),
             discards: Growing::default(),
@@ -121,7 +121,7 @@ impl Observer {
             u64::try_from(bits).unwrap_or(u64::MAX)
         };
         Seen {
-            state_seconds: self.looks.get(id).map_or(0.0, |look| seconds(look.since, now)),
+            state_seconds: self.channel_observers.get(id).map_or(0.0, |channel| seconds(channel.since, now)),
             sending_bits_per_second: rate(then.sent, is.sent),
             receiving_bits_per_second: rate(then.came, is.came),
             loss: part(
@@ -134,7 +134,7 @@ impl Observer {
 
     /// Polls the end and logs changes. `refused` counts packets with a source address that is not
     /// allowed.
-    pub(crate) fn look(&mut self, now: Instant, end: &End, refused: u64) {
+    pub(crate) fn poll(&mut self, now: Instant, end: &End, refused: u64) {
         if elapsed(self.samples[1].0, now) >= SPAN {
             self.samples.swap(0, 1);
             let (at, counted) = &mut self.samples[1];
@@ -143,13 +143,13 @@ impl Observer {
                 *one = Counted::of(end, id);
             }
         }
-        self.look_at_peer(now, end, refused);
-        for id in 0..self.looks.len() {
-            self.looks[id].look(now, end, (self.peer, id));
+        self.poll_peer(now, end, refused);
+        for id in 0..self.channel_observers.len() {
+            self.channel_observers[id].poll(now, end, (self.peer, id));
         }
     }
 
-    fn look_at_peer(&mut self, now: Instant, end: &End, refused: u64) {
+    fn poll_peer(&mut self, now: Instant, end: &End, refused: u64) {
         let (peer, is_open) = (self.peer, end.is_open());
         if let Some(counts) = end.handshakes() {
             let sessions = counts.sessions;
@@ -181,7 +181,7 @@ pub(crate) struct Crowd {
 
 impl Crowd {
     /// Logs changes. `refused` counts packets whose destination belongs to no peer.
-    pub(crate) fn look(&mut self, now: Instant, counts: &UnauthenticatedCounts, refused: u64) {
+    pub(crate) fn poll(&mut self, now: Instant, counts: &UnauthenticatedCounts, refused: u64) {
         let discards = counts.discards.total() + counts.untried;
         if let Some((datagrams, suppressed)) = self.discards.growth(now, discards) {
             let mostly = counts.discards.most().map(Discard::name);
@@ -193,8 +193,8 @@ impl Crowd {
     }
 }
 
-impl Look {
-    fn look(&mut self, now: Instant, end: &End, (peer, id): (usize, usize)) {
+impl ChannelObserver {
+    fn poll(&mut self, now: Instant, end: &End, (peer, id): (usize, usize)) {
         let (is_there, is_in) = (end.is_there(id), end.is_carrying(id));
         if is_there != self.is_there {
             *self = Self { is_there, since: now, ..Self::default() };

@@ -36,7 +36,7 @@ use crate::quota::Quotas;
 const EPOCH_MS: u128 = 64;
 /// Polling interval of idle peers. With 256 of them, polling ten times a second took a quarter of
 /// their CPU time.
-const LOOK_AT_QUIET: Duration = Duration::from_secs(1);
+const POLL_QUIET: Duration = Duration::from_secs(1);
 
 #[derive(Debug)]
 pub(crate) struct Peers {
@@ -90,7 +90,7 @@ pub(crate) struct Peer {
     /// Whether a packet has been sent or received since the last poll.
     is_busy: bool,
     /// Time of the next poll if the peer stays idle.
-    looks_by: Instant,
+    poll_by: Instant,
     preshared: Option<PresharedKey>,
 }
 
@@ -157,7 +157,7 @@ impl Peers {
             observer: Observer::new(number, end.channels(), now()),
             preshared,
             is_busy: false,
-            looks_by: now(),
+            poll_by: now(),
         });
         Ok(())
     }
@@ -213,16 +213,16 @@ impl Peers {
     }
 
     /// Polls the pipes: updates packet lengths and round-trip times, and logs changes.
-    pub(crate) fn look(&mut self, now: Instant) {
+    pub(crate) fn poll(&mut self, now: Instant) {
         let (least, most) = self.longest;
-        self.crowd.look(now, self.ends.unauthenticated(), self.refused_destinations);
+        self.crowd.poll(now, self.ends.unauthenticated(), self.refused_destinations);
         for (place, peer) in self.queues.0.iter_mut().enumerate() {
             let (Some(peer), Some(end)) = (peer, self.ends.end(place)) else { continue };
-            if !take(&mut peer.is_busy) && now < peer.looks_by {
+            if !take(&mut peer.is_busy) && now < peer.poll_by {
                 continue;
             }
-            peer.looks_by = now.after(LOOK_AT_QUIET);
-            peer.observer.look(now, end, peer.refused_sources);
+            peer.poll_by = now.after(POLL_QUIET);
+            peer.observer.poll(now, end, peer.refused_sources);
             let longest_bytes = u16::try_from(end.longest_bytes()).unwrap_or(u16::MAX);
             peer.longest_bytes = longest_bytes.clamp(least, most);
             if let Some(round_trip) = end.round_trip_least() {

@@ -49,9 +49,9 @@ const LINE: usize = 3;
 /// Position of the first descriptor of the metrics server, if there is one.
 const METRICS: usize = 4;
 /// Interval of updates: round-trip times to the queues, and the MTU of the interface.
-const LOOK_EVERY: Duration = Duration::from_millis(100);
+const POLL_EVERY: Duration = Duration::from_millis(100);
 /// Maximum time between these updates if no event wakes the loop.
-const LOOK_BY: Duration = Duration::from_secs(1);
+const POLL_BY: Duration = Duration::from_secs(1);
 
 /// Carries packets for the monitor process, which started this one, until a signal ends it.
 pub(crate) fn carry(path: &Path, logs: LogOptions) -> Result<(), Problem> {
@@ -98,9 +98,9 @@ struct Tunnel {
     began_at: Instant,
     is_whole: bool,
     mtu: u16,
-    looked_at: Instant,
+    next_poll: Instant,
     /// Time of the next inspection if no event wakes the loop earlier.
-    looks_by: Instant,
+    poll_by: Instant,
 }
 
 impl Tunnel {
@@ -125,14 +125,14 @@ impl Tunnel {
             config: config.clone(),
             log_level,
             began_at: now,
-            looks_by: now,
+            poll_by: now,
             peers,
             tun,
             icmp_errors: IcmpErrors::new(now),
             line: Arc::clone(line),
             is_whole: config.offload,
             mtu: config.mtu,
-            looked_at: now,
+            next_poll: now,
         })
     }
 
@@ -169,18 +169,18 @@ impl Tunnel {
             let mut also = vec![self.tun.as_fd(), signals.as_fd()];
             also.extend([self.orders.as_fd(), self.line.as_fd()]);
             also.extend(self.metrics.iter().flat_map(MetricsServer::fds));
-            let tells_at = self.status_replies.next_at(now()).unwrap_or(self.looks_by);
-            ready = self.peers.ends.wait(Some(self.looks_by.min(tells_at)), &also)?;
+            let replies_at = self.status_replies.next_at(now()).unwrap_or(self.poll_by);
+            ready = self.peers.ends.wait(Some(self.poll_by.min(replies_at)), &also)?;
         }
     }
 
     /// Reads the packets that wait at the interface, if it is ready, into the queues.
     fn read(&mut self, is_ready: bool) -> io::Result<()> {
         let now = now();
-        if self.looked_at <= now {
-            self.looked_at = now.after(LOOK_EVERY);
-            self.looks_by = now.after(LOOK_BY);
-            self.peers.look(now);
+        if self.next_poll <= now {
+            self.next_poll = now.after(POLL_EVERY);
+            self.poll_by = now.after(POLL_BY);
+            self.peers.poll(now);
             self.follow();
         }
         let Self { tun, peers, icmp_errors, .. } = self;
