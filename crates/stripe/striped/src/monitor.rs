@@ -113,7 +113,7 @@ impl Monitor {
             self.handle_clients();
             self.watch.drain_notifications();
             if self.watch.is_due(now()) {
-                self.look();
+                self.announce_changes();
             }
             let is_alive = self.bundles.iter().all(|one| one.is_alive);
             if self.service.is_due(now(), is_alive) {
@@ -206,7 +206,7 @@ impl Monitor {
                         if self.bundles.iter().all(|one| one.is_ready) {
                             info!(bundles = self.bundles.len(), "ready");
                             service::ready(&self.bundles);
-                            self.look();
+                            self.announce_changes();
                         }
                     }
                     Reply::Alive => self.bundles[number].is_alive = true,
@@ -220,7 +220,7 @@ impl Monitor {
     }
 
     /// Notifies the tunnel processes of changes in the network.
-    fn look(&mut self) {
+    fn announce_changes(&mut self) {
         for bundle in &mut self.bundles {
             for order in bundle.changes() {
                 bundle.order(&order);

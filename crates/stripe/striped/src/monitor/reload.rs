@@ -159,7 +159,7 @@ impl Monitor {
         }
         self.clients.reloaded(&done);
         service::ready(&self.bundles);
-        self.look();
+        self.announce_changes();
     }
 }
 

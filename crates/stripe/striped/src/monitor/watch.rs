@@ -36,7 +36,7 @@ const PAUSE: Duration = Duration::from_millis(10);
 /// Netlink socket that receives notifications of changes.
 pub(super) struct Watch {
     socket: Socket,
-    looked_at: Instant,
+    inspected_at: Instant,
     has_changed: bool,
 }
 
@@ -45,7 +45,7 @@ impl Watch {
         let mut socket = Socket::new(NETLINK_ROUTE)?;
         socket.bind(&SocketAddr::new(0, GROUPS))?;
         socket.set_non_blocking(true)?;
-        Ok(Self { socket, looked_at: now(), has_changed: false })
+        Ok(Self { socket, inspected_at: now(), has_changed: false })
     }
 
     /// Drains the notifications. An overrun (ENOBUFS) counts as a change.
@@ -59,14 +59,14 @@ impl Watch {
     }
 
     pub(super) fn due_at(&self) -> Option<Instant> {
-        self.has_changed.then(|| self.looked_at.after(PAUSE))
+        self.has_changed.then(|| self.inspected_at.after(PAUSE))
     }
 
     /// Whether to inspect the network now; if so, resets the timer.
     pub(super) fn is_due(&mut self, now: Instant) -> bool {
         let is_due = self.due_at().is_some_and(|at| at <= now);
         if is_due {
-            (self.looked_at, self.has_changed) = (now, false);
+            (self.inspected_at, self.has_changed) = (now, false);
         }
         is_due
     }
