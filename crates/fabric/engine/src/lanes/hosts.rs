@@ -169,13 +169,13 @@ impl Hosts {
     #[inline(always)]
     fn send_soon(&mut self, endpoint: EndpointId, links: &mut Links, context: &mut Context) {
         let port = context.layout.port(context.plan.fabric.endpoint_channel(endpoint));
-        self.look_for_waiting(port, context);
+        self.update_waiting(port, context);
         links.ready.insert(port);
         context.clock.wake();
     }
 
     /// Updates the groups of a host that have a waiting packet.
-    fn look_for_waiting(&mut self, port: usize, context: &Context) {
+    fn update_waiting(&mut self, port: usize, context: &Context) {
         let host = self.host_mut(port);
         host.waiting = context.endpoints.adapter(host.endpoint).waiting_groups();
     }
@@ -476,7 +476,7 @@ impl Hosts {
                 context.clock.schedule(began, Event::Begin { channel, worm });
             }
         }
-        self.look_for_waiting(port, context);
+        self.update_waiting(port, context);
         (worm, flits)
     }
 

@@ -24,7 +24,7 @@ pub(crate) enum Event {
     /// Phase 5: a packet that a host holds back for tokens or its rate limit may go.
     Released { channel: ChannelId },
     /// A receiver checks the buffer of a lane, whose fill may have passed a mark.
-    Look { channel: ChannelId, lane: u8 },
+    CheckBuffer { channel: ChannelId, lane: u8 },
     /// A pause or resume frame for a lane takes effect at the sender.
     PauseReceived { channel: ChannelId, lane: u8, is_pause: bool },
     /// Blocks were freed whose update may be lost.
@@ -56,7 +56,7 @@ impl From<Packed> for Event {
             6 => Self::Read { channel, packet: PacketId::new(rest) },
             READY => Self::Ready { channel, packet: PacketId::new(rest) },
             8 => Self::Released { channel },
-            9 => Self::Look { channel, lane: u8::try_from(rest).expect("lanes are few") },
+            9 => Self::CheckBuffer { channel, lane: u8::try_from(rest).expect("lanes are few") },
             10 => {
                 let lane = u8::try_from(rest >> 1).expect("lanes are few");
                 Self::PauseReceived { channel, lane, is_pause: rest & 1 == 1 }
@@ -84,7 +84,7 @@ impl From<Event> for Packed {
             Event::Read { channel, packet } => (6, channel.index(), packet.index()),
             Event::Ready { channel, packet } => (READY, channel.index(), packet.index()),
             Event::Released { channel } => (8, channel.index(), 0),
-            Event::Look { channel, lane } => (9, channel.index(), lane.into()),
+            Event::CheckBuffer { channel, lane } => (9, channel.index(), lane.into()),
             Event::PauseReceived { channel, lane, is_pause } => {
                 (10, channel.index(), usize::from(lane) << 1 | usize::from(is_pause))
             }
@@ -116,7 +116,7 @@ mod tests {
             Event::Read { channel: low, packet },
             Event::Ready { channel: low, packet },
             Event::Released { channel: high },
-            Event::Look { channel: low, lane: 15 },
+            Event::CheckBuffer { channel: low, lane: 15 },
             Event::PauseReceived { channel: low, lane: 0, is_pause: true },
             Event::PauseReceived { channel: low, lane: 15, is_pause: false },
             Event::PauseReceived { channel: low, lane: 15, is_pause: true },

@@ -156,7 +156,7 @@ impl Network {
     /// Checks a lane of a watched output for a change of its free space and reports it to the
     /// endpoints. If the lane has no space, it is checked again when more credits are known.
     #[inline(never)]
-    pub(crate) fn look_for_space(&mut self, output: ChannelId, lane: u8) {
+    pub(crate) fn check_space(&mut self, output: ChannelId, lane: u8) {
         let reported = self.watched.free.get(output.index()).copied().flatten();
         let Some(reported) = reported else { return };
         let blocks = self.watched.space_blocks[usize::from(lane)];
@@ -338,7 +338,7 @@ impl Network {
                 }
             }
             if self.watched.are_outputs() {
-                self.look_for_space(channel, lane);
+                self.check_space(channel, lane);
             }
             self.come(id, channel, lane, span_ps);
         } else {

@@ -136,7 +136,7 @@ impl Pauses {
         of.settle(clock.now());
         of.coming.push_back(Change { time_ps, bytes: wire_bytes.into() });
         if of.taken_bytes(time_ps) > pause_bytes {
-            clock.schedule(time_ps, Event::Look { channel, lane });
+            clock.schedule(time_ps, Event::CheckBuffer { channel, lane });
         }
     }
 
@@ -152,12 +152,12 @@ impl Pauses {
         of.settle(clock.now());
         of.going.push(Change { time_ps, bytes: wire_bytes.into() });
         if of.is_asked {
-            clock.schedule(time_ps, Event::Look { channel, lane });
+            clock.schedule(time_ps, Event::CheckBuffer { channel, lane });
         }
     }
 
     /// Checks the fill of a lane's buffer against its marks, after all changes of this instant.
-    pub(crate) fn look(&mut self, channel: ChannelId, lane: u8, clock: &mut Clock) {
+    pub(crate) fn check_buffer(&mut self, channel: ChannelId, lane: u8, clock: &mut Clock) {
         let [pause_bytes, resume_bytes] =
             [&self.plan.pause_bytes, &self.plan.resume_bytes].map(|marks| marks[usize::from(lane)]);
         let received_ps = clock.now() + self.effect_delay_ps[channel.index()];
@@ -174,7 +174,7 @@ impl Pauses {
         clock.schedule(received_ps, Event::PauseReceived { channel, lane, is_pause });
         if is_pause {
             for change in &of.going {
-                clock.schedule(change.time_ps, Event::Look { channel, lane });
+                clock.schedule(change.time_ps, Event::CheckBuffer { channel, lane });
             }
         }
     }
@@ -247,9 +247,9 @@ impl ReceivedPauses {
 }
 
 impl Network {
-    pub(crate) fn look(&mut self, channel: ChannelId, lane: u8) {
+    pub(crate) fn check_buffer(&mut self, channel: ChannelId, lane: u8) {
         let pauses = self.pauses.as_mut().expect("receivers pause lanes");
-        pauses.look(channel, lane, &mut self.clock);
+        pauses.check_buffer(channel, lane, &mut self.clock);
     }
 
     /// Applies a pause or resume frame at a sender. A host tries to start only if it waits for the

@@ -148,7 +148,7 @@ impl Simulation {
                 if let Some(buffers) = &mut network.output_buffers {
                     buffers.on_known(channel, lane, now);
                 }
-                network.look_for_space(channel, lane);
+                network.check_space(channel, lane);
                 return network.clock.start(channel);
             }
             Event::Read { channel, packet } => read(channel, packet, network),
@@ -158,11 +158,11 @@ impl Simulation {
                 return network.on_freed(channel, lane, blocks);
             }
             Event::Repeat { channel, lane } => return network.on_repeat(channel, lane),
-            Event::Look { channel, lane } => return network.look(channel, lane),
+            Event::CheckBuffer { channel, lane } => return network.check_buffer(channel, lane),
             Event::PauseReceived { channel, lane, is_pause } => {
                 let is_of_host = hosts.at(channel).is_some();
                 network.receive_pause(channel, lane, is_pause, is_of_host);
-                return network.look_for_space(channel, lane);
+                return network.check_space(channel, lane);
             }
         }
         network.carry_out();

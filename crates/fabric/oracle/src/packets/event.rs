@@ -24,7 +24,7 @@ pub(crate) enum Event {
     /// Phase 3: a packet has arrived completely at the host at the end of `channel`.
     Arrived { channel: ChannelId, packet: JourneyId },
     /// Phase 4: the receiver of `channel` checks the fill of the buffer of a lane.
-    Look { channel: ChannelId, lane: u8 },
+    CheckBuffer { channel: ChannelId, lane: u8 },
     /// Phase 4: a credit update reaches the sender of `channel`, with the new limit on the count of
     /// blocks sent on a lane.
     Known { channel: ChannelId, lane: u8, limit_blocks: u64 },

@@ -268,7 +268,7 @@ impl Simulation {
         if self.packets.pauses.is_none() {
             self.credits_mut(channel, lane).sent += blocks;
         }
-        self.look_when_come(channel, lane);
+        self.check_on_arrival(channel, lane);
         let (delay, interval) = (self.packets.forwarding_delay, self.packets.head_interval);
         let input = self.input_mut(channel);
         input.lanes[usize::from(lane)].push(buffered);
@@ -378,10 +378,10 @@ impl Simulation {
 
     /// With pauses, schedules a check of the buffer at the arrival of the first byte of a packet
     /// that starts now.
-    pub(crate) fn look_when_come(&mut self, channel: ChannelId, lane: u8) {
+    pub(crate) fn check_on_arrival(&mut self, channel: ChannelId, lane: u8) {
         if self.packets.pauses.is_some() {
             let first = self.first_byte_takes(channel);
-            self.timeline.cause(self.timeline.now + first, Event::Look { channel, lane });
+            self.timeline.cause(self.timeline.now + first, Event::CheckBuffer { channel, lane });
         }
     }
 
@@ -399,9 +399,9 @@ impl Simulation {
         }
     }
 
-    // Phase 4: look, and pause received.
+    // Phase 4: check of a buffer, and pause received.
 
-    pub(crate) fn look(&mut self, channel: ChannelId, lane: u8) {
+    pub(crate) fn check_buffer(&mut self, channel: ChannelId, lane: u8) {
         self.assert_no_overflow(channel, lane);
         let fill = self.fill_bytes(channel, lane);
         let pauses = self.pauses();

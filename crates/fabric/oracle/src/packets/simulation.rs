@@ -58,7 +58,7 @@ impl Network for Simulation {
             Event::LeftInput { channel, lane, packet } => self.left_switch(channel, lane, packet),
             Event::Repeat { channel, lane, since } => self.repeat(channel, lane, since),
             Event::Arrived { channel: _, packet } => self.arrived(packet),
-            Event::Look { channel, lane } => self.look(channel, lane),
+            Event::CheckBuffer { channel, lane } => self.check_buffer(channel, lane),
             Event::Known { channel, lane, limit_blocks } => {
                 self.known(channel, lane, limit_blocks);
                 self.notify_lanes(channel);

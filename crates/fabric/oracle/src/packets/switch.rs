@@ -20,7 +20,7 @@ impl Simulation {
         let now = self.timeline.now;
         self.input_mut(input).leave(lane, packet, now);
         if self.packets.pauses.is_some() {
-            self.timeline.cause(now, Event::Look { channel: input, lane });
+            self.timeline.cause(now, Event::CheckBuffer { channel: input, lane });
         } else {
             self.send_credit_update(input, lane);
         }
