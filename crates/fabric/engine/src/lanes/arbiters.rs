@@ -10,7 +10,7 @@
 
 use crate::lanes::layout::{LANES, SHIFT};
 use gingham_fairq::Head;
-use gingham_net::scheduler::LooksAt;
+use gingham_net::scheduler::DependsOn;
 use gingham_net::{Granularity, LaneArbiter, PipelinePlan, Plan, Scheduler};
 use std::collections::VecDeque;
 use std::num::NonZeroU16;
@@ -36,7 +36,7 @@ impl Arbiters {
     /// Returns arbiters at all ports even for the default scheduler.
     pub(crate) fn of(of: &Scheduler, plan: &Plan, lanes: &PipelinePlan, ports: usize) -> Self {
         let arbiter = LaneArbiter::over(of, &plan.lanes);
-        let tracked = if of.facts().looks_at == LooksAt::Arrivals { ports << SHIFT } else { 0 };
+        let tracked = if of.facts().depends_on == DependsOn::Arrivals { ports << SHIFT } else { 0 };
         Self {
             are_default: false,
             are_by_packet: of.facts().by == Granularity::Packet,

@@ -103,7 +103,7 @@ impl LaneArbiter {
     /// sent.
     ///
     /// `heads` is indexed by lane. It may be empty if
-    /// [`Facts::looks_at`](super::scheduler::Facts::looks_at) is `Lanes`.
+    /// [`Facts::depends_on`](super::scheduler::Facts::depends_on) is `Lanes`.
     // Called twice per flit and hop.
     #[inline]
     pub fn serve(&mut self, eligible: u16, heads: &[Head]) -> Option<u8> {
@@ -209,7 +209,7 @@ fn ask(
 mod tests {
     use super::*;
     use crate::lanes::scheduler::{
-        DeficitRoundRobin, FirstComeFirstServed, Granularity, InfiniBand, LaneRate, LooksAt,
+        DeficitRoundRobin, FirstComeFirstServed, Granularity, InfiniBand, LaneRate, DependsOn,
         PriorityWeightedRoundRobin, StrictPriority, SurplusRoundRobin, TableSlot, VirtualClock,
         WeightedRoundRobin,
     };
@@ -428,17 +428,17 @@ mod tests {
     fn what_an_arbiter_looks_at() {
         let slot = TableSlot { lane: 0, weight: 1 };
         for (scheduler, expected) in [
-            (Scheduler::default(), LooksAt::Lanes),
-            (weighted(vec![1]), LooksAt::Lanes),
-            (surplus(&[1]), LooksAt::Lengths),
-            (deficit(&[1]), LooksAt::Lengths),
-            (clock(vec![LaneRate::BestEffort]), LooksAt::Arrivals),
-            (first_come(), LooksAt::Arrivals),
-            (strict(vec![0]), LooksAt::Lanes),
-            (levels(vec![0], vec![1], 0), LooksAt::Lanes),
-            (tables(Vec::new(), vec![slot]), LooksAt::Lengths),
+            (Scheduler::default(), DependsOn::Lanes),
+            (weighted(vec![1]), DependsOn::Lanes),
+            (surplus(&[1]), DependsOn::Lengths),
+            (deficit(&[1]), DependsOn::Lengths),
+            (clock(vec![LaneRate::BestEffort]), DependsOn::Arrivals),
+            (first_come(), DependsOn::Arrivals),
+            (strict(vec![0]), DependsOn::Lanes),
+            (levels(vec![0], vec![1], 0), DependsOn::Lanes),
+            (tables(Vec::new(), vec![slot]), DependsOn::Lengths),
         ] {
-            assert_eq!(scheduler.facts().looks_at, expected, "{scheduler:?}");
+            assert_eq!(scheduler.facts().depends_on, expected, "{scheduler:?}");
         }
     }
 

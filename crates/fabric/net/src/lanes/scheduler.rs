@@ -55,7 +55,7 @@ pub enum Granularity {
 
 /// Input of an arbiter in addition to the eligible lanes; each variant includes those before it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum LooksAt {
+pub enum DependsOn {
     /// Nothing.
     Lanes,
     /// Length of the first packet or flit of each lane.
@@ -70,7 +70,7 @@ pub struct Facts {
     /// Name in scenarios.
     pub name: &'static str,
     /// Input of its arbiter.
-    pub looks_at: LooksAt,
+    pub depends_on: DependsOn,
     /// Unit of choice.
     pub by: Granularity,
     /// Lanes that are ever served, possibly with some that do not exist.

@@ -1,6 +1,6 @@
 //! Deficit round robin: a quantum of bytes per turn that must not be exceeded.
 
-use super::{Facts, Fault, Granularity, LaneScheduler, LooksAt, PLACES, quanta_of, with_quantum};
+use super::{Facts, Fault, Granularity, LaneScheduler, DependsOn, PLACES, quanta_of, with_quantum};
 use gingham_kernel::Bytes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -22,7 +22,7 @@ impl LaneScheduler for DeficitRoundRobin {
 
     fn facts(&self) -> Facts {
         let served = with_quantum(&self.quanta);
-        Facts { name: "deficit-round-robin", looks_at: LooksAt::Lengths, by: self.by, served }
+        Facts { name: "deficit-round-robin", depends_on: DependsOn::Lengths, by: self.by, served }
     }
 
     fn by_packet(self) -> Self {

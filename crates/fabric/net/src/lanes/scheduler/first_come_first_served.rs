@@ -1,6 +1,6 @@
 //! First come, first served.
 
-use super::{ALL_LANES, Facts, Fault, Granularity, LaneScheduler, LooksAt};
+use super::{ALL_LANES, Facts, Fault, Granularity, LaneScheduler, DependsOn};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -18,7 +18,7 @@ impl LaneScheduler for FirstComeFirstServed {
     fn facts(&self) -> Facts {
         Facts {
             name: "first-come-first-served",
-            looks_at: LooksAt::Arrivals,
+            depends_on: DependsOn::Arrivals,
             by: self.by,
             served: ALL_LANES,
         }

@@ -2,7 +2,7 @@
 //!
 //! Source: InfiniBand Architecture Specification, Volume 1, section 7.6.9.
 
-use super::{Facts, Fault, Granularity, LaneScheduler, LooksAt};
+use super::{Facts, Fault, Granularity, LaneScheduler, DependsOn};
 use gingham_kernel::FileName;
 use gingham_topology::routing::{LANES_MAX, MANAGEMENT_LANE};
 use gingham_topology::subnet::{ArbitrationSlot, ArbitrationTables};
@@ -83,7 +83,7 @@ impl LaneScheduler for InfiniBand {
         let served =
             slots.filter(|lane| has_slots(*lane, LANES_MAX)).chain([MANAGEMENT_LANE]).collect();
         let by = Granularity::Packet;
-        Facts { name: "infiniband", looks_at: LooksAt::Lengths, by, served }
+        Facts { name: "infiniband", depends_on: DependsOn::Lengths, by, served }
     }
 
     fn by_packet(self) -> Self {

@@ -2,7 +2,7 @@
 //! and bounded waits of lower levels.
 
 use super::{
-    Facts, Fault, Granularity, LaneScheduler, LooksAt, PLACES, levels_of, one_a_lane, shares_of,
+    Facts, Fault, Granularity, LaneScheduler, DependsOn, PLACES, levels_of, one_a_lane, shares_of,
     with_weight,
 };
 use gingham_fairq::SchedulerError;
@@ -33,8 +33,8 @@ impl LaneScheduler for PriorityWeightedRoundRobin {
     type Arbiter = Box<gingham_fairq::PriorityWeightedRoundRobin<PLACES>>;
 
     fn facts(&self) -> Facts {
-        let (name, looks_at) = ("priority-weighted-round-robin", LooksAt::Lanes);
-        Facts { name, looks_at, by: self.by, served: with_weight(&self.weights) }
+        let (name, depends_on) = ("priority-weighted-round-robin", DependsOn::Lanes);
+        Facts { name, depends_on, by: self.by, served: with_weight(&self.weights) }
     }
 
     fn by_packet(self) -> Self {

@@ -1,6 +1,6 @@
 //! Round robin.
 
-use super::{ALL_LANES, Facts, Fault, Granularity, LaneScheduler, LooksAt};
+use super::{ALL_LANES, Facts, Fault, Granularity, LaneScheduler, DependsOn};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -16,7 +16,7 @@ impl LaneScheduler for RoundRobin {
     type Arbiter = gingham_fairq::RoundRobin;
 
     fn facts(&self) -> Facts {
-        Facts { name: "round-robin", looks_at: LooksAt::Lanes, by: self.by, served: ALL_LANES }
+        Facts { name: "round-robin", depends_on: DependsOn::Lanes, by: self.by, served: ALL_LANES }
     }
 
     fn by_packet(self) -> Self {

@@ -1,6 +1,6 @@
 //! Strict priority: the highest level first, round robin among its lanes.
 
-use super::{ALL_LANES, Facts, Fault, Granularity, LaneScheduler, LooksAt, PLACES, levels_of};
+use super::{ALL_LANES, Facts, Fault, Granularity, LaneScheduler, DependsOn, PLACES, levels_of};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -19,8 +19,8 @@ impl LaneScheduler for StrictPriority {
     type Arbiter = gingham_fairq::StrictPriority<PLACES>;
 
     fn facts(&self) -> Facts {
-        let (name, looks_at) = ("strict-priority", LooksAt::Lanes);
-        Facts { name, looks_at, by: self.by, served: ALL_LANES }
+        let (name, depends_on) = ("strict-priority", DependsOn::Lanes);
+        Facts { name, depends_on, by: self.by, served: ALL_LANES }
     }
 
     fn by_packet(self) -> Self {

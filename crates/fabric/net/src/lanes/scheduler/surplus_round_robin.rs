@@ -1,7 +1,7 @@
 //! Surplus round robin: a quantum of bytes per turn that the last flit or packet may exceed.
 
 use super::{
-    Facts, Fault, Granularity, LaneScheduler, LooksAt, PLACES, WEIGHT_BYTES, quanta_of,
+    Facts, Fault, Granularity, LaneScheduler, DependsOn, PLACES, WEIGHT_BYTES, quanta_of,
     with_quantum,
 };
 use gingham_fairq::{PassingOver, SchedulerError};
@@ -27,7 +27,7 @@ impl LaneScheduler for SurplusRoundRobin {
 
     fn facts(&self) -> Facts {
         let served = with_quantum(&self.quanta);
-        Facts { name: "surplus-round-robin", looks_at: LooksAt::Lengths, by: self.by, served }
+        Facts { name: "surplus-round-robin", depends_on: DependsOn::Lengths, by: self.by, served }
     }
 
     fn by_packet(self) -> Self {

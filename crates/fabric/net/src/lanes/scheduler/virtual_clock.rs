@@ -1,6 +1,6 @@
 //! VirtualClock: emulates a separate channel for each lane.
 
-use super::{ALL_LANES, Facts, Fault, Granularity, LaneScheduler, LooksAt, PLACES, one_a_lane};
+use super::{ALL_LANES, Facts, Fault, Granularity, LaneScheduler, DependsOn, PLACES, one_a_lane};
 use gingham_kernel::Rate;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
@@ -42,8 +42,8 @@ impl LaneScheduler for VirtualClock {
     type Arbiter = Box<gingham_fairq::VirtualClock<PLACES>>;
 
     fn facts(&self) -> Facts {
-        let (name, looks_at) = ("virtual-clock", LooksAt::Arrivals);
-        Facts { name, looks_at, by: self.by, served: ALL_LANES }
+        let (name, depends_on) = ("virtual-clock", DependsOn::Arrivals);
+        Facts { name, depends_on, by: self.by, served: ALL_LANES }
     }
 
     fn by_packet(self) -> Self {

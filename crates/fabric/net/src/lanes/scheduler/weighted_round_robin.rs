@@ -1,7 +1,7 @@
 //! Weighted round robin: a number of flits or packets per turn.
 
 use super::{
-    Facts, Fault, Granularity, LaneScheduler, LooksAt, PLACES, one_a_lane, shares_of, with_weight,
+    Facts, Fault, Granularity, LaneScheduler, DependsOn, PLACES, one_a_lane, shares_of, with_weight,
 };
 use gingham_fairq::{GeneralisedRoundRobin, SchedulerError};
 use schemars::JsonSchema;
@@ -24,8 +24,8 @@ impl LaneScheduler for WeightedRoundRobin {
     type Arbiter = gingham_fairq::WeightedRoundRobin<PLACES>;
 
     fn facts(&self) -> Facts {
-        let (name, looks_at) = ("weighted-round-robin", LooksAt::Lanes);
-        Facts { name, looks_at, by: self.by, served: with_weight(&self.weights) }
+        let (name, depends_on) = ("weighted-round-robin", DependsOn::Lanes);
+        Facts { name, depends_on, by: self.by, served: with_weight(&self.weights) }
     }
 
     fn by_packet(self) -> Self {
