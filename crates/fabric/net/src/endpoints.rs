@@ -324,7 +324,7 @@ fn wanted(plan: &Plan, has_backlogged: bool) -> Wanted {
             || matches!(plan.path_choice, PathChoice::ByContention(_)),
         read: is_probed
             || plan.admission.is_some()
-            || plan.marking.as_ref().is_some_and(|of| !of.looks_at_outputs()),
+            || plan.marking.as_ref().is_some_and(|of| !of.uses_outputs()),
         switched: switched(plan),
     }
 }
@@ -333,9 +333,9 @@ fn wanted(plan: &Plan, has_backlogged: bool) -> Wanted {
 fn switched(plan: &Plan) -> Switched {
     let marking = plan.marking.as_ref();
     let asks = |of: fn(&Marking) -> bool| plan.probe.is_some() || marking.is_some_and(of);
-    if !plan.switching.reports_waiting_for_outputs() || !asks(Marking::looks_at_outputs) {
+    if !plan.switching.reports_waiting_for_outputs() || !asks(Marking::uses_outputs) {
         Switched::Nothing
-    } else if asks(Marking::looks_at_space) {
+    } else if asks(Marking::needs_space) {
         Switched::StaysAndSpace
     } else {
         Switched::Stays

@@ -71,7 +71,7 @@ pub(crate) trait Policy {
     }
 
     /// Whether the policy needs the free space at the other end of outputs.
-    fn looks_at_space(&self) -> bool {
+    fn needs_space(&self) -> bool {
         self.triggers().is_some_and(|triggers| triggers.spare_blocked.is_some())
     }
 
@@ -137,15 +137,15 @@ macro_rules! policies {
             }
 
             /// Whether it needs the free space at the other end of outputs.
-            pub(crate) fn looks_at_space(&self) -> bool {
+            pub(crate) fn needs_space(&self) -> bool {
                 match self {
-                    $(Self::$name(of) => of.looks_at_space(),)*
+                    $(Self::$name(of) => of.needs_space(),)*
                 }
             }
 
             /// Whether it uses output queues, which require whole-packet switching, and marks packets
             /// when they start there.
-            pub fn looks_at_outputs(&self) -> bool {
+            pub fn uses_outputs(&self) -> bool {
                 let needed: &[&str] = match self {
                     $(Self::$name(_) => &[$($feature)?],)*
                 };

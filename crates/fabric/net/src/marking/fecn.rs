@@ -67,7 +67,7 @@ impl Policy for Fecn {
         Ok(())
     }
 
-    fn looks_at_space(&self) -> bool {
+    fn needs_space(&self) -> bool {
         true
     }
 

@@ -18,9 +18,9 @@ pub(crate) fn of_plan<'a>() -> [Check<&'a Plan>; 7] {
     [
         // The catalogue refuses other switching kinds.
         refuse("network.marking", |it| {
-            let looks_at_outputs = it.marking.as_ref()?.looks_at_outputs();
+            let uses_outputs = it.marking.as_ref()?.uses_outputs();
             when!(
-                looks_at_outputs && !it.switching.reports_waiting_for_outputs(),
+                uses_outputs && !it.switching.reports_waiting_for_outputs(),
                 "this policy counts the packets waiting at inputs, and with buffers at outputs packets wait in those: leave \
                  out network.packets.output_buffer, or take another policy"
             )
