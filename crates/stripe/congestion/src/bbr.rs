@@ -907,7 +907,7 @@ mod healing_tests {
     /// Four rounds of heavy loss and three without loss restart the controller without bounds.
     /// Three of heavy loss are too few, and so are two without loss.
     #[test]
-    fn a_path_that_lost_much_and_does_so_no_more_is_looked_at_anew() {
+    fn path_restarts_after_heavy_loss_and_three_clean_rounds() {
         for (heavy, clean, is_anew) in [(4, 3, true), (3, 3, false), (4, 2, false)] {
             let trace = after(&vec![HEAVY; heavy], clean);
             assert_eq!(trace.bbr.state == State::Startup, is_anew, "{heavy} and {clean}");
@@ -921,7 +921,7 @@ mod healing_tests {
     /// A loss of one sixth is not heavy: heavy rounds before it do not count with those after it.
     /// After a series of four, it changes nothing.
     #[test]
-    fn a_round_of_light_loss_ends_a_row_of_heavy_ones() {
+    fn light_loss_round_ends_a_series_of_heavy_ones() {
         let light = Step { lost: 500, came: 2_500, bytes_per_second: 125_000, ..HEAVY };
         for (before, after_it, is_anew) in
             [(3, 1, false), (2, 3, false), (0, 4, true), (4, 0, true)]

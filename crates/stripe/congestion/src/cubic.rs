@@ -286,7 +286,7 @@ mod tests {
     /// From 70 to 100 packets: K = cube root of 30 / .4 = 4.217163 s. W is 70 at 0, 100 at K, 130
     /// at twice K, and 100 + .4 * 1 a second after it.
     #[test]
-    fn the_window_is_the_cubic_function() {
+    fn window_is_the_cubic_function() {
         let epoch = Epoch::new(5 * SECOND, 70 * PACKET, 100 * PACKET, PACKET);
         assert_eq!(epoch.k_us, 4_217_163);
         let at = |t_us: u64| epoch.w_cubic(5 * SECOND + t_us * 1_000, PACKET);
@@ -300,11 +300,17 @@ mod tests {
     }
 
     #[test]
-    fn cube_roots_are_whole() {
+    fn cube_roots_are_integers() {
         assert_eq!([0, 1, 7, 8, 26, 27, 1 << 120].map(cube_root), [0, 1, 1, 2, 2, 3, 1 << 40]);
     }
 
-    fn acknowledgement(now_ns: u64, acked: u64, lost: u64, delivered: u64, prior: u64) -> Acknowledged {
+    fn acknowledgement(
+        now_ns: u64,
+        acked: u64,
+        lost: u64,
+        delivered: u64,
+        prior: u64,
+    ) -> Acknowledged {
         Acknowledged {
             now_ns,
             acknowledged_bytes: acked,
@@ -327,7 +333,7 @@ mod tests {
     /// to .7 of that. Because the second starts below the first's window, fast convergence applies:
     /// W_max = .85 * 70.
     #[test]
-    fn a_round_trip_of_losses_is_one_reduction() {
+    fn losses_of_one_rtt_cause_one_reduction() {
         let mut cubic = avoiding();
         cubic.acknowledged(&acknowledgement(1, 0, PACKET, 500_000, 400_000));
         assert_eq!((cubic.cwnd, cubic.w_max), (70 * PACKET, 100 * PACKET));
@@ -340,7 +346,7 @@ mod tests {
     /// With a short RTT, 70 acknowledged packets grow the window by 9/17 of a packet, like Reno
     /// with .7. The cubic function has hardly begun after 5 ms.
     #[test]
-    fn where_reno_is_faster_it_is_as_fast() {
+    fn window_grows_like_reno_in_the_reno_friendly_region() {
         let mut cubic = avoiding();
         cubic.acknowledged(&acknowledgement(1, 0, PACKET, 500_000, 400_000));
         cubic.limited_until_delivered = Some(u64::MAX);
@@ -348,7 +354,13 @@ mod tests {
         for round in 0..17 {
             now_ns += 5_000_000;
             let delivered = 570_000 + round * 70_000;
-            cubic.acknowledged(&acknowledgement(now_ns, cubic.cwnd, 0, delivered, delivered - 70_000));
+            cubic.acknowledged(&acknowledgement(
+                now_ns,
+                cubic.cwnd,
+                0,
+                delivered,
+                delivered - 70_000,
+            ));
         }
         // A remainder of one division is for another window than the next.
         assert!((78_999..=79_000).contains(&cubic.cwnd), "{}", cubic.cwnd);
@@ -358,7 +370,7 @@ mod tests {
     /// traffic after the start of an epoch leave the window unchanged, and then it grows from
     /// there. With the time running, W(3.1) would be 99.4 packets.
     #[test]
-    fn a_window_that_is_not_used_does_not_grow() {
+    fn unused_window_does_not_grow() {
         let mut cubic = avoiding();
         cubic.acknowledged(&acknowledgement(1, 0, PACKET, 500_000, 400_000));
         cubic.limited_until_delivered = Some(u64::MAX);
@@ -367,7 +379,8 @@ mod tests {
         cubic.limited_until_delivered = None;
         for tenth in 2..=31 {
             let delivered = 500_000 + tenth * PACKET;
-            let mut little = acknowledgement(tenth * SECOND / 10, PACKET, 0, delivered, delivered - PACKET);
+            let mut little =
+                acknowledgement(tenth * SECOND / 10, PACKET, 0, delivered, delivered - PACKET);
             little.prior_in_flight_bytes = PACKET;
             cubic.acknowledged(&little);
         }

@@ -97,7 +97,8 @@ impl Deliveries {
         let number = self.next_number;
         self.next_number += 1;
         if was_idle {
-            (self.first_sent_at_ns, self.delivered_at_ns, self.received_at_ns) = (now_ns, now_ns, None);
+            (self.first_sent_at_ns, self.delivered_at_ns, self.received_at_ns) =
+                (now_ns, now_ns, None);
         }
         if !is_spaced(number, self.spacing) {
             return;
@@ -199,7 +200,7 @@ mod tests {
     /// with the receiver's clock 5 ms ahead: the first sample spans the round trip, later ones are
     /// 1 MB/s.
     #[test]
-    fn what_was_delivered_while_a_packet_was_under_way_is_a_sample() {
+    fn sample_spans_deliveries_during_a_packets_flight() {
         let mut deliveries = Deliveries::new(64);
         for number in 0..60 {
             let now_ns = number * MILLISECOND;
@@ -218,7 +219,7 @@ mod tests {
 
     /// Eight records for 32 packets: every fourth packet has one.
     #[test]
-    fn more_packets_than_records_leave_every_other_without() {
+    fn excess_packets_thin_out_the_records() {
         let mut deliveries = Deliveries::new(8);
         (0..32).for_each(|number| deliveries.sent(number, (0, 1_000 * (number + 1)), number == 0));
         let numbers: Vec<u64> = deliveries.records.iter().map(|record| record.number).collect();
@@ -230,7 +231,7 @@ mod tests {
     /// Packets sent after the source ran dry yield app-limited samples until all of them have
     /// arrived.
     #[test]
-    fn what_the_source_limits_is_marked() {
+    fn app_limited_samples_are_marked() {
         let mut deliveries = Deliveries::new(8);
         deliveries.sent(0, (1_000, 1_000), true);
         deliveries.limit_by_source(1_000);

@@ -54,7 +54,7 @@ mod tests {
     /// For 1 MB/s and 20 ms: 30 ms of the rate and ten packets; before an RTT is known, a second of
     /// it.
     #[test]
-    fn in_flight_is_one_and_a_half_round_trips_and_ten_packets() {
+    fn fixed_rate_window_is_one_and_a_half_rtts_and_ten_packets() {
         let mut controller = FixedRate::new(1_000_000, 1_500);
         assert_eq!(controller.window_bytes(), 1_015_000);
         let acknowledged = Acknowledged {
@@ -65,7 +65,10 @@ mod tests {
         controller.acknowledged(&acknowledged);
         assert_eq!(controller.window_bytes(), 45_000);
         assert_eq!(controller.pace_bytes_per_second(), Some(1_000_000), "losses change nothing");
-        assert_eq!((controller.bytes_per_second(), controller.poll_timeout()), (Some(1_000_000), None));
+        assert_eq!(
+            (controller.bytes_per_second(), controller.poll_timeout()),
+            (Some(1_000_000), None)
+        );
     }
 
     /// The largest numbers do not overflow.

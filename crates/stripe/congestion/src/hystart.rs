@@ -113,7 +113,7 @@ mod tests {
     /// above 49 + 6.125, begins conservative slow start: a quarter of the growth, for five rounds
     /// in all.
     #[test]
-    fn five_cautious_rounds_end_slow_start() {
+    fn five_conservative_rounds_end_slow_start() {
         let mut hystart = Hystart::default();
         for milliseconds in [40, 44, 49, 56] {
             assert_eq!(hystart.growth(4_000), 4_000);
@@ -126,7 +126,7 @@ mod tests {
 
     /// A burst has passed: growth is fast again.
     #[test]
-    fn shorter_round_trips_end_caution() {
+    fn shorter_rtt_ends_conservative_slow_start() {
         let mut hystart = Hystart::default();
         round(&mut hystart, 40, 8);
         round(&mut hystart, 45, 8);
@@ -137,7 +137,7 @@ mod tests {
 
     /// Limits of the threshold: 4 ms for 8, 16 ms for 400; seven samples are too few.
     #[test]
-    fn the_threshold_is_at_least_4_and_at_most_16_ms() {
+    fn rtt_threshold_is_4_to_16_ms() {
         for (before, after, samples, is_cautious) in [
             (8, 11, 8, false),
             (8, 12, 8, true),

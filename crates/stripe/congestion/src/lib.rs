@@ -25,16 +25,16 @@ mod bbr;
 mod controller;
 mod cubic;
 mod deliveries;
+mod fixed_rate;
 mod hystart;
 mod pacer;
 mod path;
 mod round_trip;
-mod fixed_rate;
 pub mod units;
 
 pub use bbr::{Bbr, BbrParameters, Thousandths, keep_time};
 pub use controller::{Acknowledged, Control, Controller, RateSample, Sent};
 pub use cubic::Cubic;
+pub use fixed_rate::FixedRate;
 pub use path::{Acknowledgement, Path, PathPlan, RateCap};
 pub use round_trip::RoundTrip;
-pub use fixed_rate::FixedRate;

@@ -63,7 +63,7 @@ mod tests {
 
     /// A kilobyte at 1 MB/s takes a millisecond. Missed time is made up for, up to the burst.
     #[test]
-    fn packets_are_spread_and_a_burst_is_caught_up() {
+    fn packets_are_paced_and_missed_time_is_made_up_within_burst() {
         let mut pacer = Pacer::new(1_500_000);
         let mut send = |now_ns| {
             pacer.sent(now_ns, 1_000, Some(1_000_000));
@@ -77,7 +77,7 @@ mod tests {
 
     /// After the burst grows to 3 ms, 3 ms are made up for.
     #[test]
-    fn a_burst_that_grew_is_caught_up() {
+    fn enlarged_burst_is_made_up_for() {
         let mut pacer = Pacer::new(1_000_000);
         pacer.set_burst(3_000_000);
         pacer.sent(10_000_000, 1_000, Some(1_000_000));
@@ -87,7 +87,7 @@ mod tests {
     /// At 1 MB/s, half a millisecond of the burst remains: 500 bytes, and the packet that exceeds
     /// them.
     #[test]
-    fn what_may_go_at_once_is_what_is_left_of_a_burst() {
+    fn ready_bytes_are_the_rest_of_the_burst() {
         let mut pacer = Pacer::new(1_500_000);
         pacer.sent(10_000_000, 1_000, Some(1_000_000));
         assert_eq!(pacer.ready_bytes(10_000_000, Some(1_000_000)), 500);
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_pace_nothing_is_spread() {
+    fn packets_without_a_pace_are_not_delayed() {
         let mut pacer = Pacer::new(0);
         pacer.sent(7, 1_000, None);
         assert_eq!(pacer.next_ns(), 7);

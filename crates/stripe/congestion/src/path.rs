@@ -364,15 +364,17 @@ impl Path {
         let record = self.deliveries.take_record(acknowledgement.accounted_packets);
         // The other end may know the number of lost packets before their lengths.
         let sent_bytes = record.map_or(0, |record| record.sent_bytes);
-        let accounted_bytes = acknowledgement.accounted_bytes.max(sent_bytes).max(before.accounted_bytes);
+        let accounted_bytes =
+            acknowledgement.accounted_bytes.max(sent_bytes).max(before.accounted_bytes);
         self.counted = Acknowledgement { accounted_bytes, ..*acknowledgement };
         let newly_bytes = accounted_bytes - before.accounted_bytes;
         let came_bytes = self.newly_came(&before, newly_bytes);
         let lost_bytes = newly_bytes - came_bytes;
         let times = (now_ns, acknowledgement.received_at_ns);
         let sample = self.deliveries.acknowledged(times, record, (came_bytes, lost_bytes));
-        let round_trip_ns = record
-            .and_then(|record| now_ns.checked_sub(record.sent_at_ns)?.checked_sub(acknowledgement.held_ns?));
+        let round_trip_ns = record.and_then(|record| {
+            now_ns.checked_sub(record.sent_at_ns)?.checked_sub(acknowledgement.held_ns?)
+        });
         if let Some(round_trip_ns) = round_trip_ns.filter(|_| came_bytes > 0) {
             self.round_trip.take(now_ns, round_trip_ns);
         }

@@ -91,7 +91,7 @@ mod tests {
 
     /// Samples of 80 and 160: a smoothed RTT of 90, and a sixteenth of the difference of 80.
     #[test]
-    fn samples_are_smoothed_and_their_differences_too() {
+    fn rtt_samples_and_their_variation_are_smoothed() {
         let trip = after(&[(0, 80), (10, 160)]);
         assert_eq!((trip.least_ns(), trip.smoothed_ns(), trip.variation_ns()), (80, 90, 5));
         assert_eq!(after(&[]).least_ns(), 0);
@@ -99,7 +99,7 @@ mod tests {
 
     /// A standing queue makes no difference between samples.
     #[test]
-    fn a_standing_queue_is_no_variation() {
+    fn standing_queue_causes_no_variation() {
         let samples: Vec<(u64, u64)> = (0..200).map(|now| (now, 500)).collect();
         assert_eq!(after(&samples).variation_ns(), 0);
     }
@@ -107,7 +107,7 @@ mod tests {
     /// The minimum of 50 is valid for its half span and until the next is over: halves begin at 0,
     /// 500 and 1,000.
     #[test]
-    fn a_least_time_is_forgotten_after_its_span() {
+    fn minimum_rtt_expires() {
         let mut trip = after(&[(0, 50), (400, 70), (500, 80), (999, 90)]);
         assert_eq!(trip.least_ns(), 50);
         trip.take(1_000, 90);

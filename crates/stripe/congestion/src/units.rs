@@ -44,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rates_and_what_they_carry_are_each_other_back() {
+    fn rate_bytes_and_time_convert_back_and_forth() {
         assert_eq!(rate(25_000, 20_000_000), 1_250_000);
         assert_eq!(carried(1_250_000, 20_000_000), 25_000);
         assert_eq!((time_ns(25_000, 1_250_000), time_ns(u64::MAX, 0)), (20_000_000, u64::MAX));
@@ -54,7 +54,7 @@ mod tests {
 
     /// Products below and above the limit of a word.
     #[test]
-    fn products_of_two_words_are_divided_like_those_of_one() {
+    fn quotients_are_exact_beyond_64_bit_products() {
         let most = u64::MAX / 1_000_000_000;
         assert_eq!(
             (time_ns(most, 1 << 30), time_ns(most + 1, 1 << 30)),
@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mean_gets_to_what_stays_the_same() {
+    fn smoothed_mean_converges_to_a_constant_sample() {
         assert_eq!((smooth(80, 160, 8), smooth(80, 0, 8), smooth(80, 81, 8)), (90, 70, 81));
         assert_eq!((smooth(81, 80, 8), smooth(5, 5, 16)), (80, 5));
     }

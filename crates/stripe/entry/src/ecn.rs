@@ -103,7 +103,7 @@ mod tests {
 
     /// RFC 6040, figure 4, row by row of the inner field; columns are the outer field.
     #[test]
-    fn what_leaves_a_tunnel_is_as_in_figure_4() {
+    fn decapsulation_matches_rfc_6040_figure_4() {
         let figure_4 = "
             Not-ECT | Not-ECT | Not-ECT(!!!) | Not-ECT(!!!) | <drop>(!!!)
             ECT(0)  | ECT(0)  | ECT(0)       | ECT(1)       | CE
@@ -128,7 +128,7 @@ mod tests {
 
     /// RFC 6040, figure 3.
     #[test]
-    fn what_enters_a_tunnel_is_as_in_figure_3() {
+    fn encapsulation_matches_rfc_6040_figure_3() {
         for (_, inner) in FIELDS {
             assert_eq!(encapsulate(inner, TunnelMode::Normal), inner);
             assert_eq!(encapsulate(inner, TunnelMode::Compatibility), Ecn::NotEct);
@@ -138,7 +138,7 @@ mod tests {
     /// RFC 3168, figure 1: 00, 01, 10 and 11 are Not-ECT, ECT(1), ECT(0) and CE; the other six bits
     /// do not change.
     #[test]
-    fn the_field_is_the_last_two_bits() {
+    fn ecn_field_is_the_last_two_bits() {
         let points = [Ecn::NotEct, Ecn::Ect1, Ecn::Ect0, Ecn::Ce];
         for (bits, point) in (0..4_u8).zip(points) {
             assert_eq!(Ecn::of_traffic_class(0b1011_1000 | bits), point);

@@ -10,7 +10,7 @@ static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 /// Three packets arrive and one leaves each millisecond, with marks and batches of drops. Other
 /// threads of this process allocate now and then, so the smallest count of ten stretches is used.
 #[test]
-fn no_packet_allocates() {
+fn packets_cause_no_allocation() {
     let mut queue = FqCodel::new(FqCodelPlan { limit_packets: 100, ..FqCodelPlan::default() });
     let mut stretch = |from_ms: u64| {
         let region = Region::new(ALLOCATOR);

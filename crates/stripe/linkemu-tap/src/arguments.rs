@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn both_ways_are_alike_unless_told() {
+    fn both_directions_are_alike_by_default() {
         let arguments = given("--rate|8 Mbit/s|--delay|10 ms|--loss|0.25|--rate-at|5 s=1 MB/s");
         let forth = arguments.forth().expect("it makes sense");
         assert_eq!(forth, arguments.back().expect("it makes sense"));
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn the_way_back_has_what_is_told_of_it() {
+    fn reverse_direction_uses_its_own_options() {
         let arguments = given(
             "--rate|8 Mbit/s|--rate-at|5 s=1 MB/s|--outage|1 s..2 s|--back-rate|1 Mbit/s|--back-loss|0|--loss|1",
         );
@@ -284,10 +284,11 @@ mod tests {
     }
 
     #[test]
-    fn a_queue_is_bounded_by_bytes_or_by_time() {
+    fn queue_is_bounded_by_bytes_or_by_time() {
         let queues = |options| {
             let arguments = given(options);
-            [arguments.forth(), arguments.back()].map(|direction| direction.expect("it works").parameters.queue)
+            [arguments.forth(), arguments.back()]
+                .map(|direction| direction.expect("it works").parameters.queue)
         };
         let time = QueueBound::Time(Span::from_ps(20_000_000_000));
         assert_eq!(queues("--rate|1 MB/s|--queue|20 ms"), [time, time]);
@@ -296,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn what_makes_no_sense_is_told_with_its_option() {
+    fn invalid_values_are_reported_with_their_option() {
         for (options, expected) in [
             ("--delay|10 ms", "--rate <RATE>"),
             ("--rate|20", "expected a rate with its unit"),

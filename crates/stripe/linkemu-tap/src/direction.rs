@@ -5,7 +5,7 @@
 //! Invariants: frames leave in the order of the arrival times that the model computed for them; a
 //! change of the rate takes effect at its time, however late it is processed.
 
-use crate::arguments::{Step, DirectionPlan};
+use crate::arguments::{DirectionPlan, Step};
 use gingham_kernel::{EventQueue, Span, Time};
 use gingham_linkemu::{Channel, Counters, ParameterError};
 
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn a_frame_arrives_when_the_model_says_and_not_earlier() {
+    fn frame_arrives_at_the_time_of_the_model() {
         let mut direction = direction(clean(), vec![]);
         direction.offer(us(0), &[1; 100]);
         direction.offer(us(0), &[2; 100]);
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn the_rate_changes_at_its_instant_though_the_next_frame_comes_later() {
+    fn rate_changes_on_time_even_if_the_next_frame_is_later() {
         let half = Rate::from_bytes_per_second(500_000);
         let mut direction = direction(clean(), vec![Step { at: us(100), rate: half }]);
         direction.offer(us(0), &[1; 150]);
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_model_does_to_frames_is_done() {
+    fn duplication_damage_and_outages_are_applied() {
         let always = Probability::ALWAYS;
         let mut twice = direction(Parameters { duplication: always, ..clean() }, vec![]);
         twice.offer(us(0), &[7; 20]);
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_kernel_refuses_is_counted() {
+    fn frames_refused_by_the_kernel_are_counted() {
         let mut direction = direction(clean(), vec![]);
         direction.offer(us(0), &[1; 10]);
         let Some(Ok(())) = direction.deliver(us(60), |_| Ok::<_, Infallible>(false)) else {

@@ -142,7 +142,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_end_is_a_namespace_and_an_interface() {
+    fn end_is_a_namespace_and_an_interface() {
         let end = |text: &str| text.parse::<End>().map(|end| (end.namespace, end.interface));
         let made = |namespace: &str, interface: &str| Ok((namespace.into(), interface.into()));
         assert_eq!(end("left"), made("left", "tap0"));

@@ -20,6 +20,8 @@
 #[cfg(target_os = "linux")]
 mod arguments;
 #[cfg(target_os = "linux")]
+mod direction;
+#[cfg(target_os = "linux")]
 mod end;
 #[cfg(target_os = "linux")]
 mod problem;
@@ -27,8 +29,6 @@ mod problem;
 mod pump;
 #[cfg(target_os = "linux")]
 mod report;
-#[cfg(target_os = "linux")]
-mod direction;
 
 use std::process::ExitCode;
 

@@ -10,10 +10,10 @@
 //! devices, not in this loop. The timer slack is set to 1 ns, from the kernel's default of 50 us.
 
 use crate::arguments::Arguments;
+use crate::direction::Direction;
 use crate::end::Tap;
 use crate::problem::Problem;
 use crate::report;
-use crate::direction::Direction;
 use gingham_kernel::{Span, Time};
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, ppoll};
@@ -39,7 +39,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Problem> {
         Direction::new(plan, arguments.seed, name, arguments.late)
             .map_err(|error| Problem::Input(error.to_string()))
     };
-    let directions = [direction(arguments.forth()?, "forth")?, direction(arguments.back()?, "back")?];
+    let directions =
+        [direction(arguments.forth()?, "forth")?, direction(arguments.back()?, "back")?];
     let signals = signals().map_err(|error| Problem::Environment(error.to_string()))?;
     let tap = |end| Tap::new(end, arguments.mtu);
     let taps = [tap(&arguments.left)?, tap(&arguments.right)?];

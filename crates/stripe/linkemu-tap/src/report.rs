@@ -1,7 +1,7 @@
 //! Events on standard output, one line of JSON each.
 
-use crate::end::Tap;
 use crate::direction::Direction;
+use crate::end::Tap;
 use serde_json::{Value, json};
 use std::io::{self, Write};
 

@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn bits_are_pinned_so_that_no_platform_or_upgrade_changes_them() {
+    fn drawn_bits_are_pinned() {
         let draws = Draws::new(1, "pin", Purpose::Loss);
         // Computed independently in Python: SHA-256 of hashlib, the published xoshiro256++ step,
         // and sequential SplitMix64 (which from the state 1234567 gives the published
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn another_seed_direction_or_purpose_gives_other_numbers() {
+    fn draws_differ_by_seed_direction_and_purpose() {
         let bits = |seed, direction, purpose| Draws::new(seed, direction, purpose).bits(draw(3, 0));
         let reference = bits(7, "up", Purpose::Loss);
         assert_eq!(reference, bits(7, "up", Purpose::Loss));
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn what_never_happens_never_does_and_what_always_happens_always_does() {
+    fn draws_at_probability_zero_and_one_are_certain() {
         let draws = Draws::new(1, "up", Purpose::Loss);
         for packet in 0..10_000 {
             assert!(!draws.happens(Probability::NEVER, draw(packet, 0)));
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn whole_numbers_are_drawn_up_to_the_last_one_with_equal_shares() {
+    fn integers_are_drawn_uniformly_up_to_the_maximum() {
         let draws = Draws::new(1, "up", Purpose::Jitter);
         let mut counts = [0_u32; 4];
         for packet in 0..40_000 {

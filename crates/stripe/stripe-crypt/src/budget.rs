@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn sixteen_at_once_and_then_fifty_a_second_of_a_network() {
+    fn network_admits_burst_of_16_then_50_per_second() {
         let mut budget = Budget::new();
         let mut taken = |now| (0..100).filter(|_| budget.admits(at(now), false, 7)).count();
         assert_eq!([0, 20, 59, 10_000].map(&mut taken), [16, 1, 1, 16]);
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn all_networks_have_five_hundred_a_second_and_peers_as_many_of_their_own() {
+    fn budget_is_500_per_second_separately_for_known_peers() {
         let mut budget = Budget::new();
         let mut taken = |now, is_known| {
             let all = (0..4_096).filter(|one| budget.admits(at(now), is_known, one % BUCKETS));
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn a_host_is_one_whatever_its_ports_and_addresses() {
+    fn network_of_host_ignores_port_and_ipv6_interface_id() {
         let of = |address: &str| Sender { address: address.parse().expect("one"), is_known: false };
         let [one, same] = ["192.0.2.1:1", "[::ffff:192.0.2.1]:2"].map(of);
         assert_eq!(one.network(), same.network());

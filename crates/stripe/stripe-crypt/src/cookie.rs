@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cookie_is_of_an_address_and_of_a_while() {
+    fn cookie_is_bound_to_address_and_expires() {
         let [cookies, others] = [0; 2].map(|_| Cookies::new().expect("randomness"));
         let [one, other] = [&b"one address"[..], b"another"];
         let cookie = cookies.give(at(5_000), one);
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn only_who_sent_the_message_reads_the_cookie() {
+    fn cookie_is_readable_only_by_sender_of_the_message() {
         let macs = PublicMacs::new(&PublicKey([3; 32]));
         let (mac, mut message) = ([6; MAC_BYTES], [0; COOKIE_BYTES]);
         let cookie = Cookie { stamp: [4; STAMP_BYTES], key: [5; MAC_BYTES] };
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn what_two_share_no_third_makes() {
+    fn shared_mac_differs_from_that_of_a_third_key() {
         let keys = [0; 3].map(|_| PrivateKey::random().expect("randomness"));
         let mac3 = |one: usize, other: usize| {
             SharedMac::new(&keys[one], &keys[other].public()).mac3(b"message")

@@ -94,7 +94,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_has_its_place_and_its_name() {
+    fn discards_have_distinct_names_and_ordered_indices() {
         let names: std::collections::BTreeSet<_> = Discard::ALL.map(Discard::name).into();
         assert_eq!(names.len(), Discard::ALL.len());
         for (place, discard) in Discard::ALL.into_iter().enumerate() {
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_wrong_most_often_is_known_once_anything_was() {
+    fn most_frequent_discard_is_none_until_one_is_counted() {
         let mut counts = Discards::default();
         assert_eq!((counts.total(), counts.most()), (0, None));
         for discard in [Discard::NoKey, Discard::Replayed, Discard::Replayed] {

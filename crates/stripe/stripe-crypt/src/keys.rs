@@ -174,7 +174,7 @@ mod tests {
 
     /// Compared with the output of `openssl pkey -pubout`.
     #[test]
-    fn a_public_key_is_that_of_others() {
+    fn public_key_matches_openssl() {
         let private = PrivateKey(std::array::from_fn(|place| u8::try_from(place).expect("32")));
         let public = "8f40c5adb68f25624ae5b214ea767a6ec94d829d3d7b5e1ad1ba6f3e2138285f";
         assert_eq!(private.public().to_string(), public);
@@ -182,12 +182,12 @@ mod tests {
     }
 
     #[test]
-    fn no_key_is_made_twice() {
+    fn random_keys_differ() {
         assert_ne!(PrivateKey::random(), PrivateKey::random());
     }
 
     #[test]
-    fn a_point_of_small_order_is_nobodys_key() {
+    fn small_order_public_keys_are_rejected() {
         let eighth = "e0eb7a7c3b41b8ae1656e3faf19fc46ada098deb9c32b1fd866205165f49b800";
         for small in ["00".repeat(32), format!("01{}", "00".repeat(31)), eighth.into()] {
             assert_eq!(small.parse::<PublicKey>(), Err(BadKey::Nobodys), "{small}");
@@ -197,7 +197,7 @@ mod tests {
 
     /// Nine is the base point. Adding the modulus, or setting the top bit, encodes it again.
     #[test]
-    fn a_public_key_is_written_in_one_way() {
+    fn noncanonical_public_keys_are_rejected() {
         let nine = format!("09{}", "00".repeat(31));
         let key: PublicKey = nine.parse().expect("a key");
         let again = [
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_is_64_hexadecimal_digits() {
+    fn key_is_64_hexadecimal_digits() {
         let digits = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e7F";
         let mut expected = std::array::from_fn(|place| u8::try_from(place).expect("32"));
         expected[31] = 0x7f;

@@ -39,9 +39,9 @@ mod peer;
 mod primitives;
 mod replay;
 mod responder;
-mod times;
 #[cfg(feature = "told-randomness")]
 mod seeded;
+mod times;
 mod wire;
 
 pub use budget::Sender;
@@ -49,7 +49,7 @@ pub use discard::{Discard, Discards};
 pub use keys::{BadKey, KEY_BYTES, NoRandomness, PresharedKey, PrivateKey, PublicKey};
 pub use peer::{Counts, Peer, PeerPlan};
 pub use responder::{Initiation, Read, Responder};
-pub use times::Times;
 #[cfg(feature = "told-randomness")]
 pub use seeded::seed_randomness;
+pub use times::Times;
 pub use wire::{discard_of, is_handshake, is_initiation};

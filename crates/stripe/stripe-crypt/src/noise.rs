@@ -121,7 +121,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_prologue_names_both_versions() {
+    fn prologue_names_both_versions() {
         assert_eq!(prologue(), "gingham striping 4, handshake 2");
     }
 }

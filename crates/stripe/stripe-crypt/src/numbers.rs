@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn no_nonce_is_used_twice() {
+    fn nonce_is_never_used_twice() {
         let mut numbers = SealedNumbers::new();
         let mut take = |session, number| numbers.take(header(Content::Data, session, number));
         assert_eq!([take(9, 5), take(9, 5), take(9, 4), take(9, 6)], {
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn what_goes_round_is_taken_once() {
+    fn wrapped_number_is_accepted_once() {
         let mut numbers = OpenedNumbers::new();
         let mut take = |session, number| {
             let header = header(Content::Data, session, number);

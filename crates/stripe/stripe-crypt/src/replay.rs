@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_number_is_fresh_once() {
+    fn number_is_fresh_once() {
         let mut window = ReplayWindow { top: 0, words: [0; WORDS] };
         for number in [0, 5, 3, 63, 64, 127, 128, 8_000, 129, 1 << 40, (1 << 40) - 7_000] {
             assert!(window.is_fresh(number), "{number}");
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_is_read_as_the_nearest_to_the_highest() {
+    fn truncated_number_is_extended_nearest_to_the_highest() {
         let window = ReplayWindow::from(5);
         for (low, ahead) in [(5, 0), (4, -1), (6, 1), (u32::MAX, -6), (5 + (1 << 31), 1 << 31)] {
             let nearest = window.nearest(low).and_then(|number| {
@@ -105,7 +105,7 @@ mod tests {
 
     /// Compared with a set, in an order that jumps back and forth.
     #[test]
-    fn nothing_is_taken_twice_whatever_the_order() {
+    fn reordered_numbers_are_accepted_at_most_once() {
         let mut window = ReplayWindow { top: 0, words: [0; WORDS] };
         let (mut number, mut taken) = (0_u64, std::collections::BTreeSet::new());
         for step in 0..20_000_u64 {

@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn waits_grow_to_the_longest_and_a_third_more() {
+    fn retry_waits_double_to_maximum_plus_a_third_of_jitter() {
         let times = Times::default();
         let waits = [0, 1, 2, 3, 40].map(|tries| times.wait(tries, 0).as_secs());
         assert_eq!(waits, [1, 2, 4, 5, 5]);

@@ -156,7 +156,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn datagrams_are_as_long_as_drawn() {
+    fn handshake_datagrams_have_specified_lengths() {
         assert_eq!(
             [INITIATION_BYTES, RESPONSE_BYTES, COOKIE_BYTES, CONFIRM_BYTES],
             [166, 78, 68, 24]
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn a_type_is_told_from_others_and_from_packets() {
+    fn message_type_is_distinguished_from_others_and_from_packets() {
         for kind in [Type::Initiation, Type::Response, Type::Cookie, Type::Confirm] {
             let header = kind.header();
             assert!(is_handshake(&header) && Type::of(&header) == Ok(kind));
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn a_header_is_the_same_with_any_index() {
+    fn header_is_independent_of_key_index() {
         for index in 0..INDICES {
             let mut bytes = Header { number: 7, ..Header::default() }.to_bytes();
             set_index(&mut bytes[0], index);

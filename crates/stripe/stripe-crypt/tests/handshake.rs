@@ -14,7 +14,7 @@ fn milliseconds(count: u64) -> Duration {
 }
 
 #[test]
-fn two_round_trips_and_both_have_keys() {
+fn handshake_completes_in_two_round_trips() {
     let mut network = Network::new(plans());
     network.run(milliseconds(60));
     assert!(network.both_carry());
@@ -24,7 +24,7 @@ fn two_round_trips_and_both_have_keys() {
 
 /// Only one end begins, as if the other knew no address.
 #[test]
-fn an_end_that_knows_no_address_is_found() {
+fn responder_without_address_learns_it() {
     let mut network = Network::new(plans());
     network.can_begin = [true, false];
     network.run(milliseconds(60));
@@ -33,7 +33,7 @@ fn an_end_that_knows_no_address_is_found() {
 }
 
 #[test]
-fn a_handshake_that_is_lost_is_tried_again() {
+fn lost_handshake_is_retried() {
     let mut network = Network::new(plans());
     network.fate = |number, _| if number < 12 { Fate::Lost } else { Fate::Comes };
     network.run(milliseconds(15_000));
@@ -47,7 +47,7 @@ fn a_handshake_that_is_lost_is_tried_again() {
 /// last, the other's response arrives first, and the keys that both are left with are in use at 90
 /// ms.
 #[test]
-fn both_begin_their_second_try_at_once() {
+fn simultaneous_second_attempts_agree_on_one_session() {
     for _ in 0..20 {
         let mut network = Network::new(plans());
         let times = Times { retry: milliseconds(30), ..Times::default() };
@@ -65,7 +65,7 @@ fn both_begin_their_second_try_at_once() {
 /// other's get a response at 30, so that both have keys at 50. The cookie that returns at 70 ms is
 /// unused.
 #[test]
-fn what_is_late_once_keys_hold_makes_no_others() {
+fn late_initiation_after_key_agreement_makes_no_new_keys() {
     let mut plans = plans();
     if plans[0].private.public() < plans[1].private.public() {
         plans.reverse();
@@ -78,7 +78,7 @@ fn what_is_late_once_keys_hold_makes_no_others() {
 }
 
 #[test]
-fn whoever_was_started_again_is_in_another_session_and_the_other_follows() {
+fn restarted_end_starts_a_new_session_and_peer_follows() {
     for again in [0, 1] {
         for can_begin in [[true, true], [true, false], [false, true]] {
             let mut network = Network::new(plans());
@@ -103,7 +103,7 @@ fn whoever_was_started_again_is_in_another_session_and_the_other_follows() {
 /// With a continuous stream in both directions and a delay of 10 ms, the session continues and
 /// nothing is lost.
 #[test]
-fn new_keys_lose_nothing() {
+fn rekeying_loses_nothing() {
     let mut network = Network::new(plans());
     let times = Times { rekey: milliseconds(200), ..Times::default() };
     network.change_plans(|plan| plan.times = times);
@@ -122,7 +122,7 @@ fn new_keys_lose_nothing() {
 }
 
 #[test]
-fn keys_are_made_anew_after_two_minutes_and_seal_nothing_after_three() {
+fn keys_are_renewed_after_two_minutes_and_expire_after_three() {
     let mut network = Network::new(plans());
     network.run(milliseconds(119_000));
     assert_eq!(network.ends[0].counts().keys, 1);
@@ -134,7 +134,7 @@ fn keys_are_made_anew_after_two_minutes_and_seal_nothing_after_three() {
 }
 
 #[test]
-fn a_machine_whose_clock_is_anywhere_is_let_in() {
+fn restarted_end_with_reset_clock_is_accepted() {
     let mut network = Network::new(plans());
     network.run(milliseconds(100));
     network.clocks[0] = 0;
@@ -145,7 +145,7 @@ fn a_machine_whose_clock_is_anywhere_is_let_in() {
 
 /// Resending everything ever sent, from its own address or another, changes nothing.
 #[test]
-fn what_was_recorded_does_nothing() {
+fn replayed_datagrams_have_no_effect() {
     let mut network = Network::new(plans());
     for _ in 0..3 {
         network.run(milliseconds(200));
@@ -166,7 +166,7 @@ fn what_was_recorded_does_nothing() {
 }
 
 #[test]
-fn a_stranger_is_counted_and_gets_nothing() {
+fn unauthenticated_peer_is_counted_and_gets_no_keys() {
     let [left, mut right] = plans();
     let [stranger, _] = plans();
     right.peer = stranger.private.public();
@@ -179,7 +179,7 @@ fn a_stranger_is_counted_and_gets_nothing() {
 }
 
 #[test]
-fn another_preshared_key_is_counted_and_gets_nothing() {
+fn mismatched_preshared_key_is_counted_and_gets_no_keys() {
     let hex = |digit: &str| digit.repeat(64).parse::<PresharedKey>().expect("a key");
     for theirs in [None, Some(hex("2"))] {
         let [mut left, mut right] = plans();
@@ -198,7 +198,7 @@ fn another_preshared_key_is_counted_and_gets_nothing() {
 }
 
 #[test]
-fn another_version_is_counted() {
+fn other_version_is_counted() {
     let mut network = Network::new(plans());
     network.run(milliseconds(100));
     let mut sealed = network.seal(0, 7);
@@ -214,7 +214,7 @@ fn another_version_is_counted() {
 /// From a thousand forged addresses: each gets a cookie, and no Diffie-Hellman is
 /// spent; the peer is served meanwhile.
 #[test]
-fn a_flood_costs_cookies() {
+fn flood_gets_cookies_while_peer_completes_handshake() {
     let mut network = Network::new(plans());
     network.can_begin = [true, false];
     network.run(Duration::ZERO);
@@ -228,7 +228,7 @@ fn a_flood_costs_cookies() {
 }
 
 #[test]
-fn any_byte_that_is_changed_or_missing_spoils_a_message() {
+fn corrupted_or_truncated_handshakes_are_rejected() {
     let mut network = Network::new(plans());
     network.run(milliseconds(60));
     let record = network.record.clone();
@@ -250,7 +250,7 @@ proptest! {
 
     /// Whatever the network does for five seconds, ten seconds later both carry, in one session.
     #[test]
-    fn both_come_to_agree(fates in prop::collection::vec(0_u8..5, 1..200), restarts in prop::collection::vec((0_u64..5_000, 0_usize..2), 0..3)) {
+    fn ends_converge_to_one_session(fates in prop::collection::vec(0_u8..5, 1..200), restarts in prop::collection::vec((0_u64..5_000, 0_usize..2), 0..3)) {
         let mut network = Network::new(plans());
         let mut restarts = restarts;
         restarts.sort_unstable();

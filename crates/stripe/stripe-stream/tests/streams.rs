@@ -55,7 +55,7 @@ fn on_the_wire(order: &Order, parts: &[&[u8]]) -> Vec<Vec<u8>> {
 }
 
 #[test]
-fn in_free_order_each_chunk_has_its_number() {
+fn free_order_chunks_are_numbered() {
     let wire = on_the_wire(&Order::Free, &[b"ab", b"c", b"d"]);
     let chunk = |number: u8, bytes: &[u8]| {
         let length = u8::try_from(bytes.len()).expect("short");
@@ -67,7 +67,7 @@ fn in_free_order_each_chunk_has_its_number() {
 }
 
 #[test]
-fn in_strict_order_the_scheduler_says_whose_turn_it_is() {
+fn strict_order_follows_the_scheduler() {
     // Surplus round robin, quanta of 100 and 200: a deficit is subtracted from the next turn.
     let chunks: Vec<Vec<u8>> = (0..9).map(|chunk| vec![chunk; 80]).collect();
     let parts: Vec<&[u8]> = chunks.iter().map(Vec::as_slice).collect();
@@ -85,7 +85,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
     #[test]
-    fn what_is_written_comes_out(
+    fn written_bytes_are_read_back(
         lengths in vec(1..5_000_usize, 0..60),
         quanta in vec(300..3_000_u32, 1..7),
         is_strict in any::<bool>(),
@@ -121,7 +121,7 @@ proptest! {
     }
 
     #[test]
-    fn whatever_comes_is_an_error_at_worst(
+    fn arbitrary_input_is_an_error(
         streams in vec(vec(any::<u8>(), 0..200), 1..4),
         is_strict in any::<bool>(),
     ) {
@@ -132,7 +132,7 @@ proptest! {
     }
 
     #[test]
-    fn a_changed_byte_is_an_error_or_another_byte(
+    fn corrupted_byte_is_an_error_or_changes_payload_only(
         at in 0..300_usize,
         to in any::<u8>(),
         is_strict in any::<bool>(),
@@ -170,7 +170,7 @@ fn read_of(order: &Order, wire: &[Vec<u8>]) -> (Vec<u8>, Option<StreamError>) {
 }
 
 #[test]
-fn an_end_that_was_not_written_is_an_error() {
+fn missing_end_of_stream_is_an_error() {
     let two = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2];
     let within = read_of(&Order::Free, &[[&two[..], b"a"].concat(), Vec::new()]);
     assert_eq!(within, (b"a".to_vec(), Some(StreamError::Ended(0))));
@@ -179,7 +179,7 @@ fn an_end_that_was_not_written_is_an_error() {
 }
 
 #[test]
-fn numbers_that_cannot_be_are_errors() {
+fn invalid_chunk_numbers_and_lengths_are_errors() {
     let chunk = |number: u8, length: u8| vec![0, 0, 0, 0, 0, 0, 0, number, 0, 0, 0, length];
     let later = read_of(&Order::Free, &[chunk(2, 5), chunk(1, 5)]);
     assert_eq!(later, (Vec::new(), Some(StreamError::Missing(0))));
@@ -190,7 +190,7 @@ fn numbers_that_cannot_be_are_errors() {
 }
 
 #[test]
-fn a_writer_that_is_dropped_leaves_no_whole_stream() {
+fn dropped_writer_leaves_an_incomplete_stream() {
     let (near, far) = pairs(2);
     let mut writer = StripedWriter::new(near, &StreamPlan::default()).expect("a writer");
     writer.write_all(b"a part").expect("it is written");
@@ -202,7 +202,7 @@ fn a_writer_that_is_dropped_leaves_no_whole_stream() {
 }
 
 #[test]
-fn a_writer_waits_where_nobody_reads() {
+fn writer_blocks_without_a_reader() {
     let (near, far) = pairs(3);
     let mut writer = StripedWriter::new(near, &StreamPlan::default()).expect("a writer");
     // Without a reader, each connection accepts one chunk.
@@ -221,7 +221,7 @@ fn a_writer_waits_where_nobody_reads() {
 }
 
 #[test]
-fn plans_that_cannot_be_are_refused() {
+fn invalid_plans_are_rejected() {
     let refused = |count: usize, plan: &StreamPlan| {
         let error = StripedWriter::new(pairs(count).0, plan).expect_err("no plan");
         error.into_inner().and_then(|error| error.downcast::<PlanError>().ok()).map(|error| *error)
@@ -236,7 +236,7 @@ fn plans_that_cannot_be_are_refused() {
 }
 
 #[test]
-fn connections_that_make_no_stream_are_refused() {
+fn mismatched_connections_are_rejected() {
     let stream = |count| {
         let (near, far) = pairs(count);
         drop(StripedWriter::new(near, &StreamPlan::default()).expect("a writer"));

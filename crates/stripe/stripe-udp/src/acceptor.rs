@@ -102,14 +102,14 @@ mod tests {
     }
 
     #[test]
-    fn a_turn_takes_what_waits_and_no_more_than_its_share() {
+    fn turn_accepts_at_most_its_share() {
         let (mut acceptor, now, waiting) = (Acceptor::default(), now(), Cell::new(40));
         let turns = [(); 4].map(|()| turn(&mut acceptor, now, &waiting));
         assert_eq!((turns, acceptor.rests()), ([16, 16, 8, 0], false));
     }
 
     #[test]
-    fn where_nothing_can_be_taken_the_socket_rests_a_second() {
+    fn failed_accept_pauses_the_socket_for_one_second() {
         for errno in [Errno::EMFILE, Errno::ENFILE, Errno::ENOBUFS, Errno::EINVAL] {
             let (mut acceptor, began, asked) = (Acceptor::default(), now(), Cell::new(0));
             let mut next = |at| {
@@ -132,7 +132,7 @@ mod tests {
 
     /// A connection closed before it was accepted is skipped.
     #[test]
-    fn a_descriptor_that_is_given_up_is_used() {
+    fn released_descriptor_is_used_for_accept() {
         for errno in [Errno::EMFILE, Errno::ENFILE] {
             let (mut acceptor, now, held) = (Acceptor::default(), now(), Cell::new(2));
             acceptor.begin(now);

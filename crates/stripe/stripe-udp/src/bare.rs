@@ -101,7 +101,7 @@ mod tests {
 
     /// A packet of 28 bytes arrives padded to 46.
     #[test]
-    fn what_ethernet_pads_is_taken_off() {
+    fn ethernet_padding_is_removed() {
         let mut frame = v4(28);
         frame.resize(46, 0);
         assert_eq!(packet(Bare::new(1_500, false), &frame), Some((28, &frame[..28])));
@@ -112,7 +112,7 @@ mod tests {
 
     /// Segmentation metadata is kept with the packet but not charged.
     #[test]
-    fn what_stands_before_a_packet_is_not_of_it() {
+    fn segmentation_header_is_kept_but_not_charged() {
         let mut frame = vec![7; VIRTIO_BYTES];
         frame.extend(v4(30));
         frame.resize(60, 0);
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn messages_are_read_as_they_were_written() {
+    fn messages_round_trip() {
         let bare = Bare::new(1_500, false);
         for (count, bytes_min, length) in [(1, 0, 16), (3, 0, 48), (2, 200, 200), (1, 9_000, 1_500)]
         {
@@ -130,7 +130,8 @@ mod tests {
             let mut bytes = Vec::new();
             Bare::write_messages(&text, length, &mut bytes);
             assert_eq!(bytes.len(), length);
-            let Some(Frame::Messages(None, opened_data)) = bare.open(Payload::Messages, &bytes) else {
+            let Some(Frame::Messages(None, opened_data)) = bare.open(Payload::Messages, &bytes)
+            else {
                 panic!("messages")
             };
             assert!(opened_data.eq(vec![Ok(MESSAGE); count]));
@@ -138,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_frame_is_nothing() {
+    fn invalid_frames_are_ignored() {
         let bare = Bare::new(1_500, false);
         for packet in [vec![], vec![0x45], v4(0), v4(5), vec![0x60; 20], vec![0xff; 60]] {
             assert!(bare.open(Payload::Packets, &packet).is_none(), "{packet:?}");

@@ -304,7 +304,8 @@ impl Channel {
     /// himself until something newer arrives. Returns whether the channel has just lost its link.
     pub(crate) fn remind(&mut self, now: Instant, datagram: (&[u8], u8)) -> bool {
         let (announced, current) = (self.announced, self.link.remote());
-        let elsewhere = announced.filter(|announced| current.is_some_and(|current| !is_same(current, *announced)));
+        let elsewhere = announced
+            .filter(|announced| current.is_some_and(|current| !is_same(current, *announced)));
         elsewhere.is_some_and(|announced| self.send_one(now, Some(announced), datagram))
     }
 
@@ -346,7 +347,7 @@ mod tests {
     use crate::tcp::{TcpEnd, TcpPlan};
 
     #[test]
-    fn a_link_that_is_gone_is_opened_anew_not_too_soon() {
+    fn closed_link_reopens_only_after_delay() {
         let any = SocketAddr::from(([127, 0, 0, 1], 0));
         let plan = ChannelPlan { local: any, interface: None, mark: None, remote: any };
         let (now, buffers) = (now(), BufferPlan::default());
@@ -362,7 +363,7 @@ mod tests {
     /// TCP to a peer that does not read: datagrams queued behind a full connection are dropped, and
     /// the error of the old link does not carry over to the new one.
     #[test]
-    fn a_channel_that_moves_takes_nothing_along_that_waited() {
+    fn moved_channel_drops_queued_datagrams() {
         let any = SocketAddr::from(([127, 0, 0, 1], 0));
         let plan = |remote| {
             let end = TcpEnd::Connects { local: any, remote };

@@ -77,7 +77,7 @@ mod tests {
     /// Read 3 ms after arrival, on a socket that was empty 5 ms ago. Setting the realtime clock
     /// forward or back moves the result only within these bounds.
     #[test]
-    fn the_age_of_a_datagram_is_taken_from_now() {
+    fn datagram_age_is_bounded_despite_clock_steps() {
         let at = |milliseconds: u64| Instant::from_nanoseconds(milliseconds * 1_000_000);
         let moment = Moment { now: at(100), realtime: Duration::from_secs(7) };
         let came = |stamp_ms| moment.of_stamp(Some(Duration::from_millis(stamp_ms)), at(95));

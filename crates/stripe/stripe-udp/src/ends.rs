@@ -36,8 +36,8 @@ use crate::socket::Opener;
 use crate::striping::Packet;
 use crate::wait::{Ready, Waiting, Wakeups};
 
-pub use unauthenticated::UnauthenticatedCounts;
 use unauthenticated::Unauthenticated;
+pub use unauthenticated::UnauthenticatedCounts;
 
 /// Bytes that an end sends per round: half a millisecond at 1 Gbit/s, and the size of one call.
 const QUANTUM_BYTES: u64 = 1 << 16;

@@ -207,14 +207,15 @@ mod tests {
     /// With and without a key, the header is unchanged except for the name of the key, and the
     /// contents are read as written.
     #[test]
-    fn what_is_written_is_read() {
+    fn frames_round_trip() {
         let of = RepairOf { next_sequence: 8, ..RepairOf::default() };
         let tag = Tag { sequence: 7, channel: 1, channel_sequence: 3, session: 9, repair_of: None };
         let copy = Tag { repair_of: Some(of), channel_sequence: 4, ..tag };
         for ([mut left, mut right], added) in [(clear(), 0), (sealed(), 16)] {
             for (count, bytes_min) in [(1, 0), (3, 0), (2, 200)] {
                 let mut bytes = messages(&mut left, count, bytes_min);
-                let Some(Frame::Messages(Some(1), opened_data)) = opened(&mut right, &mut bytes) else {
+                let Some(Frame::Messages(Some(1), opened_data)) = opened(&mut right, &mut bytes)
+                else {
                     panic!("messages")
                 };
                 assert!(opened_data.eq(vec![Ok(MESSAGE); count]));
@@ -233,7 +234,7 @@ mod tests {
 
     /// A shorter probe could bring back a channel that passes no packets.
     #[test]
-    fn a_probe_is_as_long_as_what_was_lost() {
+    fn probe_is_as_long_as_the_lost_packet() {
         let tag = Tag::default();
         for [mut framing, _] in [clear(), sealed()] {
             let packet_bytes = framing.data_bytes(&tag, 1_400);
@@ -243,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_frame_is_nothing() {
+    fn invalid_frames_are_ignored() {
         let padding = [&[0x42, 0, 0, 0, 0, 0, 0, 0][..], &[0; 80]].concat();
         for bytes in [&[][..], &[0x42], &[0x40; 11], &[0x41; 19], &[0x42; 8], &padding] {
             let [clear, sealed] = [clear(), sealed()];
@@ -254,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_in_clear_is_told_from_one_that_is_not_authentic() {
+    fn cleartext_is_counted_apart_from_failed_authentication() {
         let [mut left, mut right] = sealed();
         assert!(right.open(&mut messages(&mut Framing::default(), 1, 0)).is_none());
         let mut changed = messages(&mut left, 1, 0);

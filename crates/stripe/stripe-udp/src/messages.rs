@@ -118,7 +118,7 @@ mod tests {
     /// Channels 0, 1 and 3 have similar delays: their reports are sent on channel 0, then 1, then
     /// 3, then 0 again, and those of channel 2 on channel 2.
     #[test]
-    fn reports_go_together_on_ways_that_take_turns() {
+    fn reports_of_similar_channels_are_sent_on_one_in_turn() {
         let mut messages = Messages::new(4);
         for way in [0, 1, 3, 0] {
             (0..4).for_each(|channel| messages.leave_open(channel.into(), report(channel)));
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn what_goes_on_a_channel_goes_once_and_in_its_order() {
+    fn messages_of_a_channel_are_sent_once_and_in_order() {
         let mut messages = Messages::new(4);
         messages.push(2, report(1));
         messages.push(2, report(0));

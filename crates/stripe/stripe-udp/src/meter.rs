@@ -97,7 +97,7 @@ mod tests {
     /// Four datagrams of 1,000 bytes and one of 100, each with 28 bytes of headers; 10 empty ones
     /// received.
     #[test]
-    fn what_is_granted_goes_and_nothing_else() {
+    fn only_granted_bytes_are_sent() {
         for (left, datagrams, bytes) in
             [(4_240, 5, 4_100), (4_239, 4, 4_000), (4_111, 3, 3_000), (1_027, 0, 0)]
         {

@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn what_waits_goes_in_its_order_and_is_counted_where_it_is_lost() {
+    fn outbox_is_fifo_and_counts_drops() {
         let mut outbox = Outbox::default();
         let mut given = run(1, 7);
         assert_eq!((outbox.push(&mut given), given.datagrams), (0, 0));
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_waits_longer_than_a_second_without_any_going() {
+    fn outbox_times_out_after_one_second_without_progress() {
         let (mut outbox, at) = (Outbox::default(), Instant::ORIGIN);
         outbox.push(&mut run(1, 2));
         assert!(outbox.may_wait(at) && outbox.may_wait(at.after(WAIT / 2)));

@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn a_buffer_that_is_let_go_serves_the_next_packet_of_its_length() {
+    fn freed_buffer_is_reused_for_packet_of_same_length() {
         let pool = Pool::new(100);
         let first = pool.copy(b"first");
         let at = first.as_ptr();
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn a_buffer_is_as_long_as_its_packet_to_within_a_step() {
+    fn buffer_capacity_exceeds_packet_by_less_than_a_step() {
         let pool = Pool::new(1_500);
         for length in 1..=1_500 {
             let capacity = pool.copy(&vec![0; length]).bytes.capacity();
@@ -182,7 +182,7 @@ mod tests {
     /// Free buffers are kept as long as they fit; then room is made only by evicting buffers of
     /// other lengths.
     #[test]
-    fn no_more_is_free_than_the_bound_says() {
+    fn free_buffers_are_bounded() {
         let third = FREE_BYTES_MAX / 3 - STEP_BYTES;
         let pool = Pool::new(third);
         let buffers: Vec<_> = (0..5).map(|_| pool.copy(&vec![0; third])).collect();
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_given_back_to_the_system_is_not_free() {
+    fn shrink_releases_free_buffers() {
         let pool = Pool::new(100);
         (0..3).for_each(|_| drop([pool.copy(b"short"), pool.copy(&[7; 90])]));
         pool.shrink();
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_long_takes_no_more_room() {
+    fn oversized_packet_is_truncated() {
         let pool = Pool::new(4);
         assert_eq!(&*pool.copy(b"123456"), b"1234");
     }

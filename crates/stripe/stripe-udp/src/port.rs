@@ -404,7 +404,7 @@ mod tests {
     }
 
     #[test]
-    fn a_socket_that_is_opened_anew_has_the_port_that_it_had() {
+    fn reopened_socket_keeps_its_port() {
         let mut link = UdpLink::open(plan(0), (BufferPlan::default(), &Ports::default()), None);
         let link = link.as_mut().expect("a socket");
         let before = link.local();
@@ -415,7 +415,7 @@ mod tests {
     }
 
     #[test]
-    fn channels_of_one_address_have_one_socket_as_long_as_there_are_any() {
+    fn channels_of_one_address_share_a_socket_until_the_last_closes() {
         let ports = Ports::in_common();
         let open = |port| {
             UdpLink::open(plan(port), (BufferPlan::default(), &ports), None).expect("a socket")

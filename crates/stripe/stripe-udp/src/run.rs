@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_is_of_one_length_and_ends_with_a_shorter_one() {
+    fn run_has_equal_lengths_and_ends_with_a_shorter_one() {
         let mut run = Run::default();
         assert!(run.takes((0, 0), 1_000, 64));
         push(&mut run, 1_000);
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_is_no_longer_than_a_datagram_of_ip() {
+    fn run_fits_in_one_ip_datagram() {
         let mut run = Run::default();
         (0..43).for_each(|_| push(&mut run, 1_500));
         assert_eq!((run.takes((0, 0), 1_007, 64), run.takes((0, 0), 1_008, 64)), (true, false));

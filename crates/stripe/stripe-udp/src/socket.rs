@@ -240,7 +240,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_buffer_holds_what_comes_in_the_delay_but_no_more_than_the_cap() {
+    fn buffer_size_is_rate_times_delay_within_bounds() {
         let plan = BufferPlan {
             bytes_per_second: 10_000_000,
             delay: Duration::from_millis(30),

@@ -463,7 +463,7 @@ mod tests {
     /// The first packet of the first pair is late, and lost without retransmission. After that the
     /// reordering delay is known, and none is lost.
     #[test]
-    fn a_datagram_that_is_overtaken_is_waited_for_once_one_was() {
+    fn reordering_delay_is_learnt_from_the_first_late_datagram() {
         let plan = StripingPlan::free(1_000);
         assert!(swapped(&plan).into_iter().eq(1..40));
         assert!(
@@ -474,7 +474,7 @@ mod tests {
 
     /// Of eight channels, 4,096 packets each of 1,500 bytes are 49 MB; of 64 channels, 393 MB.
     #[test]
-    fn what_is_kept_has_a_bound() {
+    fn retransmission_buffer_is_bounded() {
         assert_eq!(kept_packets(4_096 * 8, 1_500), 4_096 * 8);
         assert_eq!(kept_packets(4_096 * 64, 1_500), 4_096 * 8);
         assert_eq!(kept_packets(4_096, 9_000), 4_096);

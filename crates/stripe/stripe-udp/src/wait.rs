@@ -150,7 +150,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_ready_is_told_by_number() {
+    fn ready_sockets_are_indexed_by_number() {
         let ready = Ready(0b1010);
         assert_eq!(
             [0, 1, 2, 3, 4].map(|number| ready.has(number)),
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_told_which_socket_has_something() {
+    fn wait_reports_the_readable_socket() {
         let socket = || std::net::UdpSocket::bind("127.0.0.1:0").expect("a socket");
         let (first, second) = (socket(), socket());
         let mut waiting = Waiting::new(Duration::ZERO).expect("timers");

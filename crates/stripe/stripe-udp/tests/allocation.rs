@@ -56,7 +56,7 @@ fn run(left: &mut End, right: &mut End, packets: usize) {
 }
 
 #[test]
-fn no_packet_takes_an_allocation() {
+fn packets_cause_no_allocation() {
     let (mut left, mut right) = (end(), end());
     for channel in 0..2 {
         left.set_remote(channel, right.local(channel).expect("a socket"));

@@ -165,7 +165,7 @@ impl World {
 }
 
 #[test]
-fn each_has_its_own_pipe_over_one_port() {
+fn peers_have_separate_pipes_over_one_port() {
     let mut world = World::new(3);
     world.exchange(&[0, 1, 2], 500);
     for end in 0..3 {
@@ -182,7 +182,7 @@ fn each_has_its_own_pipe_over_one_port() {
 
 /// Its source port changes between two datagrams, as behind a NAT that lost its state.
 #[test]
-fn who_is_elsewhere_is_found_by_its_keys() {
+fn moved_client_is_found_by_its_keys() {
     let mut world = World::new(3);
     world.exchange(&[0, 1, 2], 100);
     let (before, port) = (world.moved(1), world.port);
@@ -200,7 +200,7 @@ fn who_is_elsewhere_is_found_by_its_keys() {
 /// As if a NAT reassigns the address of one client to another: after a datagram that is not the
 /// first client's, others' keys are tried as well.
 #[test]
-fn a_place_that_becomes_another_s_is_given_over() {
+fn reassigned_address_passes_to_its_new_client() {
     let mut world = World::new(3);
     world.exchange(&[0, 1, 2], 100);
     let sources = [0, 1].map(|channel| world.clients[0].0.local(channel).expect("a socket"));
@@ -223,7 +223,7 @@ fn a_place_that_becomes_another_s_is_given_over() {
 
 /// One client restarts; the others are not affected.
 #[test]
-fn one_that_begins_anew_does_not_disturb_the_others() {
+fn restarted_client_does_not_disturb_others() {
     let mut world = World::new(3);
     world.exchange(&[0, 1, 2], 100);
     world.clients[1] = world.client(1);
@@ -243,7 +243,7 @@ fn one_that_begins_anew_does_not_disturb_the_others() {
 
 /// Garbage changes nothing, and causes a bounded number of trials.
 #[test]
-fn garbage_is_counted_and_its_trials_are_bounded() {
+fn garbage_is_counted_and_causes_bounded_trials() {
     let mut world = World::new(2);
     world.exchange(&[0, 1], 100);
     let stranger = UdpSocket::bind(any()).expect("a socket");
@@ -270,7 +270,7 @@ fn garbage_is_counted_and_its_trials_are_bounded() {
 }
 
 #[test]
-fn a_key_has_one_end_and_one_that_is_removed_is_heard_no_more() {
+fn duplicate_key_is_rejected_and_removed_end_is_ignored() {
     let mut world = World::new(2);
     world.exchange(&[0, 1], 100);
     let again = plan(&world.server_key, world.keys[0].public());
@@ -295,7 +295,7 @@ fn a_key_has_one_end_and_one_that_is_removed_is_heard_no_more() {
 
 /// The removed end was due for a turn that its successor must not lose.
 #[test]
-fn who_comes_where_another_went_has_turns() {
+fn end_in_a_reused_slot_gets_turns() {
     let mut world = World::new(2);
     world.exchange(&[0, 1], 100);
     for _ in 0..3 {
@@ -320,7 +320,7 @@ fn who_comes_where_another_went_has_turns() {
 
 /// The server initiates; the response comes from elsewhere, to the last of 1,025 ends.
 #[test]
-fn an_answer_from_elsewhere_is_found_among_more_than_a_thousand_places() {
+fn response_from_elsewhere_is_found_among_1025_ends() {
     const PLACE: usize = 1_024;
     let keys = [0; 2].map(|_| PrivateKey::random().expect("randomness"));
     let [server_plan, plan] = [0, 1].map(|one| plan(&keys[one], keys[1 - one].public()));

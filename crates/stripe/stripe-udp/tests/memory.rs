@@ -59,7 +59,7 @@ fn live_bytes(stats: &Stats) -> usize {
 /// No packet is read while the sender continues without credit until the buffer is full: only
 /// buffered packets are allocated.
 #[test]
-fn memory_full_of_tiny_packets_is_no_more_than_its_cap() {
+fn buffer_of_tiny_packets_stays_within_its_cap() {
     let (mut left, mut right) = (end(), end());
     for channel in 0..2 {
         left.set_remote(channel, right.local(channel).expect("a socket"));

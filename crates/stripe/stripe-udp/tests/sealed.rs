@@ -98,7 +98,7 @@ fn discarded(end: &End, discard: Discard) -> u64 {
 
 /// The second end knows no address, and learns that of the first end on each channel.
 #[test]
-fn all_comes_in_order_and_who_knows_no_address_learns_it() {
+fn packets_arrive_in_order_and_peer_address_is_learnt() {
     let [left, right] = peers(Times::default()).map(|peer| end(Some(peer), any()));
     let (mut left, mut right) = (left, right);
     lead(&mut left, locals(&right));
@@ -116,7 +116,7 @@ fn all_comes_in_order_and_who_knows_no_address_learns_it() {
 
 /// Rekeying every 50 ms loses no packets in flight, and does not affect striping.
 #[test]
-fn new_keys_lose_nothing() {
+fn rekeying_loses_nothing() {
     let times = Times { rekey: Duration::from_millis(50), ..Times::default() };
     let [mut left, mut right] = peers(times).map(|peer| end(Some(peer), any()));
     lead(&mut left, locals(&right));
@@ -134,7 +134,7 @@ fn new_keys_lose_nothing() {
 
 /// Either end is dropped and reopened on its ports, like a process that is killed and restarted.
 #[test]
-fn an_end_that_begins_anew_is_heard() {
+fn restarted_peer_is_accepted() {
     for again in [0, 1] {
         let plans = peers(Times::default());
         let mut ends = plans.clone().map(|peer| Some(end(Some(peer), any())));
@@ -161,7 +161,7 @@ fn an_end_that_begins_anew_is_heard() {
 /// The first end's address changes suddenly, as behind a NAT that lost its state: its next datagram
 /// is authentic and newer than all before.
 #[test]
-fn a_channel_follows_the_other_end() {
+fn channel_follows_a_moved_peer() {
     let [mut left, mut right] = peers(Times::default()).map(|peer| end(Some(peer), any()));
     lead(&mut left, locals(&right));
     pumped(&mut left, &mut right, &mut Numbers(0..100), is_short_of(100));
@@ -175,7 +175,7 @@ fn a_channel_follows_the_other_end() {
 
 /// A datagram held back and sent later from elsewhere does not move the channel.
 #[test]
-fn a_channel_does_not_follow_a_record() {
+fn channel_does_not_follow_a_delayed_datagram() {
     let [mut left, mut right] = peers(Times::default()).map(|peer| end(Some(peer), any()));
     lead(&mut left, locals(&right));
     pumped(&mut left, &mut right, &mut Numbers(0..100), is_short_of(100));
@@ -202,7 +202,7 @@ fn a_channel_does_not_follow_a_record() {
 }
 
 #[test]
-fn an_end_in_clear_and_one_of_another_version_are_counted() {
+fn cleartext_and_other_version_are_counted() {
     let [peer, _] = peers(Times::default());
     let (mut clear, mut sealed) = (end(None, any()), end(Some(peer), any()));
     lead(&mut clear, locals(&sealed));

@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_all_are_charged_is_the_sum_across_the_wrap() {
+    fn total_charge_is_the_sum_across_the_wrap() {
         for charge in [Charge::BYTES, Charge::PACKETS] {
             let (packets, bytes) = (u32::MAX, (7_u64 << 32) - 100);
             let before = charge.of_all(packets, bytes);

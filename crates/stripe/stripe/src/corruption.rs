@@ -181,7 +181,7 @@ fn send_for(pair: &mut Pair, words: &mut Words, span: Duration) {
 
 proptest! {
     #[test]
-    fn whatever_is_written_over_order_is_exact_in_time(
+    fn order_recovers_in_time_from_arbitrary_state_corruption(
         seed: u64, channels in 1_usize..=8, of_sender: bool, of_receiver: bool, follows: [bool; 3],
         guarantees: [bool; 2], finds_sizes: bool,
     ) {

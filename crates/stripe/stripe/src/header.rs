@@ -121,7 +121,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_header_is_written_as_drawn() {
+    fn header_has_the_documented_layout() {
         let header =
             Header { content: Content::Message, channel: 63, session: 0x0a0b, number: 0x0102_0304 };
         let bytes = [0x42, 63, 10, 11, 1, 2, 3, 4];
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_that_are_no_header_are_refused() {
+    fn invalid_headers_are_rejected() {
         assert_eq!(Header::parse(&[0x40; 7]), Err(WireError::Truncated { length: 7 }));
         let begins = |first, channel| {
             Header::parse(&[first, channel, 0, 0, 0, 0, 0, 0]).map(|(header, _)| header)

@@ -143,7 +143,7 @@ mod tests {
     use gingham_fairq::GeneralisedRoundRobin;
 
     #[test]
-    fn rounds_of_packets_are_generalised_round_robin() {
+    fn packet_rounds_match_generalised_round_robin() {
         let mut numbered = PacketRounds::<4>::new(&[2, 1, 3]).unwrap();
         let mut plain = GeneralisedRoundRobin::<4>::new(&[2, 1, 3]).unwrap();
         for length_bytes in [40, 1_500, 1, 900, 3, 3, 3, 3, 77] {

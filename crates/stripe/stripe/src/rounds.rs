@@ -81,7 +81,7 @@ mod tests {
     /// Alternating lengths of 1,000 and 200 bytes on two equal channels: by bytes, both get equal
     /// shares of bytes; by packets, one gets all the long packets (section 6.2).
     #[test]
-    fn bytes_and_packets_part_ways_where_lengths_alternate() {
+    fn byte_and_packet_rounds_differ_for_alternating_lengths() {
         let bytes = Rounds::<2>::Bytes(SurplusRoundRobin::new(1_000, &[1_000; 2]).unwrap());
         let packets = Rounds::<2>::Packets(PacketRounds::new(&[1; 2]).unwrap());
         let mut shares = [bytes, packets].map(|mut scheduler| {

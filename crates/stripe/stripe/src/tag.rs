@@ -165,7 +165,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_tag_is_written_as_drawn() {
+    fn tag_has_the_documented_layout() {
         let tag = Tag {
             sequence: 0x0102_0304,
             channel: 2,
@@ -190,7 +190,7 @@ mod tests {
 
     /// A distance too large for the field is written as the largest.
     #[test]
-    fn how_far_a_copy_is_behind_is_bounded() {
+    fn next_sequence_distance_of_a_copy_is_clamped() {
         for (next_sequence, read) in
             [(7 + (1 << 26), 6 + (1 << 26)), (6 + (1 << 26), 6 + (1 << 26))]
         {
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_that_are_no_tag_are_refused() {
+    fn invalid_tags_are_rejected() {
         assert_eq!(Tag::parse(&[0x40; 7]), Err(WireError::Truncated { length: 7 }));
         assert_eq!(
             Tag::parse(&[0x40, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]),

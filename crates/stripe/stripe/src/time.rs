@@ -43,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn time_ends_and_does_not_wrap() {
+    fn time_saturates_instead_of_wrapping() {
         assert_eq!(
             Instant::from_nanoseconds(7).after(Duration::from_micros(1)).nanoseconds(),
             1_007

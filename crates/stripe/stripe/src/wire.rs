@@ -112,13 +112,13 @@ mod tests {
 
     /// The check value of CRC-32C (RFC 3720, appendix B.4, and common catalogues).
     #[test]
-    fn the_checksum_has_its_check_value() {
+    fn checksum_matches_the_crc32c_check_value() {
         assert_eq!(crc32c(b"123456789"), 0xe306_9283);
         assert_eq!(crc32c(&[0; 32]), 0x8a91_36aa);
     }
 
     #[test]
-    fn the_longest_message_is_a_report() {
+    fn longest_message_is_a_report() {
         assert_eq!(MESSAGE_BYTES_MAX, 76);
     }
 }

@@ -134,7 +134,7 @@ fn allocates_nothing(what: &str, mut ends: Ends, lost_of: u32, least: u32) {
 }
 
 #[test]
-fn nothing_is_allocated_for_a_packet() {
+fn packets_cause_no_allocation() {
     let reports = Some(ReportPlan::default());
     let plain = ReceiverOptions { reports, ..ReceiverOptions::default() };
     let credits = SenderOptions { credits: Some(Charge::default()), ..SenderOptions::default() };

@@ -60,7 +60,7 @@ fn come(order: &mut ChannelOrder<u32>, at_ms: u64, number: u32) -> Vec<u32> {
 
 /// A channel that keeps order causes no wait, whatever it loses.
 #[test]
-fn a_channel_that_keeps_order_is_not_waited_for() {
+fn ordered_channel_causes_no_wait() {
     let mut order = adaptive();
     for (at_ms, number) in [0, 1, 5, 6, 300, 1_000_000].into_iter().enumerate() {
         assert_eq!(come(&mut order, at_ms as u64, number), [number]);
@@ -74,7 +74,7 @@ fn a_channel_that_keeps_order_is_not_waited_for() {
 /// 2 arrives late, 4 ms after 3. From then on gaps are awaited for 5 ms, until sixteen of them were
 /// losses. Duplicates do not count as late.
 #[test]
-fn a_channel_that_reorders_is_waited_for_as_long_as_it_was_late() {
+fn reordering_channel_is_waited_for_by_its_observed_lateness() {
     let mut order = adaptive();
     assert_eq!((come(&mut order, 0, 1), come(&mut order, 0, 3)), (vec![1], vec![3]));
     assert_eq!(come(&mut order, 4, 2), [2]);
@@ -101,7 +101,7 @@ fn a_channel_that_reorders_is_waited_for_as_long_as_it_was_late() {
 /// The drawing of the module page, from number 0 on: 2 is late, 1 is repeated, and the marker
 /// counts 5 packets.
 #[test]
-fn packets_and_markers_come_out_as_they_were_sent() {
+fn packets_and_markers_are_released_in_send_order() {
     let mut order = order(256);
     for number in [0, 1, 4, 3] {
         assert_eq!(packet(&mut order, 0, number), Ok(()));
@@ -120,7 +120,7 @@ fn packets_and_markers_come_out_as_they_were_sent() {
 
 /// 0 and 3 are lost: packets behind 0 are released at 20 ms, those behind 3 at 25 ms.
 #[test]
-fn a_gap_is_waited_for_no_longer_than_the_wait() {
+fn wait_for_a_gap_is_bounded() {
     let mut order = order(256);
     assert_eq!(packet(&mut order, 0, 1), Ok(()));
     assert_eq!(packet(&mut order, 5, 4), Ok(()));
@@ -137,7 +137,7 @@ fn a_gap_is_waited_for_no_longer_than_the_wait() {
 /// Room for four numbers: 6 makes room by giving up 0 and 2, and the packets behind these are
 /// released.
 #[test]
-fn what_is_too_far_ahead_makes_room() {
+fn number_too_far_ahead_makes_room() {
     let mut order = order(4);
     for number in [1, 3] {
         assert_eq!(packet(&mut order, 0, number), Ok(()));
@@ -152,7 +152,7 @@ fn what_is_too_far_ahead_makes_room() {
 }
 
 #[test]
-fn a_reset_begins_an_epoch_and_old_ones_are_over() {
+fn reset_begins_an_epoch_and_old_ones_are_rejected() {
     let mut order = ChannelOrder::new(OrderOptions::default()).unwrap();
     let reset = |epoch| message(Epoch::new(epoch), Kind::Reset { quantum: 1_500 });
     assert_eq!(packet(&mut order, 0, 0), Err(Discard::Unsynchronised));
@@ -171,7 +171,7 @@ fn a_reset_begins_an_epoch_and_old_ones_are_over() {
 /// A late reset is forgotten when anything of the present epoch arrives; a sender without its state
 /// sends nothing else.
 #[test]
-fn a_reset_out_of_season_is_given_out_if_nothing_else_comes() {
+fn late_reset_is_released_if_nothing_else_arrives() {
     let mut order = order(256);
     let reset = message(EPOCH, Kind::Reset { quantum: 1_500 });
     assert_eq!((packet(&mut order, 0, 0), drain(&mut order, 0)), (Ok(()), vec![Ok(0)]));
@@ -186,7 +186,7 @@ fn a_reset_out_of_season_is_given_out_if_nothing_else_comes() {
 
 /// Number 1,000,000 was never sent: the fourth marker in a row with a lower count is believed.
 #[test]
-fn a_wrong_number_is_got_over() {
+fn wrong_packet_number_is_recovered_from() {
     let mut order = order(256);
     assert_eq!(packet(&mut order, 0, 1_000_000), Ok(()));
     assert_eq!(drain(&mut order, 20), [Ok(1_000_000)]);
@@ -202,7 +202,7 @@ fn a_wrong_number_is_got_over() {
 
 /// Epochs wrap: more than 2^31 ahead is behind.
 #[test]
-fn an_epoch_behind_is_believed_if_nothing_else_comes() {
+fn earlier_epoch_is_accepted_if_nothing_else_arrives() {
     let mut order = order(256);
     let marker =
         |sent_at_ms| Message { epoch: Epoch::new(8 + (1 << 31)), ..marker(10, sent_at_ms) };
@@ -216,7 +216,7 @@ fn an_epoch_behind_is_believed_if_nothing_else_comes() {
 /// A marker with a time far in the future counts the same packets as those that follow: the fourth
 /// of them is believed.
 #[test]
-fn a_wrong_time_is_got_over() {
+fn wrong_marker_time_is_recovered_from() {
     let mut order = order(256);
     assert_eq!(order.handle_message(at(0), marker(0, 1 << 40)), Ok(()));
     assert_eq!(drain(&mut order, 0), [Err(marker(0, 1 << 40))]);
@@ -231,7 +231,7 @@ fn a_wrong_time_is_got_over() {
 }
 
 #[test]
-fn there_must_be_room_for_a_packet() {
+fn zero_packet_capacity_is_rejected() {
     let none = OrderOptions { packets_max: 0, ..OrderOptions::default() };
     let refused = ChannelOrder::<u32>::new(none).map(|_| ());
     assert_eq!(refused, Err(OptionsError::Zero { option: "packets_max" }));
@@ -245,7 +245,7 @@ proptest! {
     /// Packets delayed by less than the wait are released in order, and none twice; without loss
     /// all are released.
     #[test]
-    fn a_channel_that_reorders_and_duplicates_becomes_one_that_loses_at_most(
+    fn reordering_and_duplication_become_loss_at_most(
         seed: u64, held_back in 0_u32..=30, duplicated in 0_u32..=30, lost in 0_u32..=50,
         span_us in 1_u64..20_000, gap_us in 50_u64..2_000, first in prop_oneof![Just(0), Just(u32::MAX - 50)],
     ) {

@@ -136,7 +136,7 @@ fn every_kind_has_its_layout() {
 /// Overhead of a packet or message: plain, with an AEAD tag of 16 bytes (RFC 5116), and with the
 /// headers of UDP (8) and IP (20 and 40).
 #[test]
-fn what_stands_before_a_packet_costs_what_the_page_says() {
+fn per_packet_overhead_matches_the_documentation() {
     let costs = |plain| [plain, plain + 16, plain + 16 + 8 + 20, plain + 16 + 8 + 40];
     let data = Tag::default();
     let copy = Tag { repair_of: Some(RepairOf::default()), ..data };
@@ -149,7 +149,7 @@ fn what_stands_before_a_packet_costs_what_the_page_says() {
 /// A packet, a copy and a message of one number on a channel: their first eight bytes, which form a
 /// nonce, differ.
 #[test]
-fn no_two_datagrams_begin_with_the_same_eight_bytes() {
+fn first_eight_bytes_of_datagrams_are_unique() {
     let mut numbers = MessageNumbers::default();
     let mut seen = std::collections::BTreeSet::new();
     for channel_sequence in 0..10 {
@@ -163,7 +163,7 @@ fn no_two_datagrams_begin_with_the_same_eight_bytes() {
 }
 
 #[test]
-fn every_kind_comes_back() {
+fn every_kind_round_trips() {
     let out = Kind::Marker(Marker { standing: Standing::default(), ..Marker::default() });
     let lowered = Kind::Marker(Marker { lowered: true, ..Marker::default() });
     for kind in every_kind().into_iter().chain([out, lowered, Kind::Report(Report::default())]) {
@@ -173,7 +173,7 @@ fn every_kind_comes_back() {
 }
 
 #[test]
-fn padding_is_not_read() {
+fn padding_is_ignored() {
     for kind in every_kind() {
         let mut padded = message(kind).to_bytes().to_vec();
         padded.resize(MESSAGE_BYTES_MAX + 1, 0xff);
@@ -183,7 +183,7 @@ fn padding_is_not_read() {
 
 /// All kinds of messages in a row; nothing is read behind a corrupt one.
 #[test]
-fn messages_stand_behind_one_another() {
+fn concatenated_messages_are_parsed() {
     let all: Vec<_> = every_kind().into_iter().map(|kind| Ok(message(kind))).collect();
     let bytes = |messages: &[Result<Message, WireError>]| -> Vec<u8> {
         messages.iter().flat_map(|message| message.expect("one").to_bytes().to_vec()).collect()
@@ -200,7 +200,7 @@ fn messages_stand_behind_one_another() {
 }
 
 #[test]
-fn what_is_cut_short_is_no_message() {
+fn truncated_message_is_rejected() {
     for kind in every_kind() {
         let bytes = message(kind).to_bytes();
         for length in 0..bytes.len() {
@@ -211,7 +211,7 @@ fn what_is_cut_short_is_no_message() {
 }
 
 #[test]
-fn each_thing_wrong_has_its_error() {
+fn each_marker_field_has_its_own_error() {
     let changed = |change: fn(&mut [u8])| parse_changed(marker(), change);
     assert_eq!(changed(|bytes| bytes[0] = b'g'), Err(WireError::BadMagic));
     assert_eq!(changed(|bytes| bytes[2] = 1), Err(WireError::BadVersion { version: 1 }));
@@ -232,7 +232,7 @@ fn each_thing_wrong_has_its_error() {
 }
 
 #[test]
-fn each_other_kind_is_checked_too() {
+fn fields_of_other_kinds_are_checked() {
     let changed = |kind, at: usize, byte| {
         parse_changed(message(kind), |bytes: &mut [u8]| bytes[at] = byte).unwrap_err()
     };
@@ -250,7 +250,7 @@ fn each_other_kind_is_checked_too() {
 
 /// CRC-32C detects every change of one or two bits in messages of this length.
 #[test]
-fn no_change_of_one_or_two_bits_passes() {
+fn changes_of_one_or_two_bits_are_detected() {
     for kind in every_kind() {
         let bytes = message(kind).to_bytes();
         let bits = 8 * bytes.len();
@@ -270,7 +270,7 @@ fn no_change_of_one_or_two_bits_passes() {
 proptest! {
     /// Arbitrary bytes: a message that is written again unchanged, or an error.
     #[test]
-    fn what_is_parsed_is_written_again_as_it_was(
+    fn parsed_messages_are_written_back_unchanged(
         mut bytes in prop::collection::vec(any::<u8>(), 0..80),
         begins: bool, fields in prop::array::uniform4(0_u8..10), sparse: bool, fits: bool,
     ) {

@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn a_group_is_no_machine() {
+    fn multicast_address_is_recognised() {
         for (to, is_group) in [([224, 0, 0, 22], true), ([10, 9, 0, 1], false)] {
             assert_eq!(is_to_group(&v4([10, 9, 0, 2], to)), is_group, "{to:?}");
         }
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn each_way_the_address_of_the_other_end_counts() {
+    fn remote_address_counts_in_either_direction() {
         let allowed = allowed(&[&["10.90.0.0/24", "fd00::/64"]]);
         let packet = v4([10, 90, 0, 2], [10, 90, 1, 1]);
         assert_eq!((allowed.source(&packet), allowed.destination(&packet)), (Some(0), None));
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn the_longest_prefix_goes_first() {
+    fn longest_prefix_wins() {
         let peers: [&[&str]; 4] =
             [&["10.90.0.1/24"], &["10.90.0.7/32"], &["0.0.0.0/0"], &["fd00::/8", "10.90.0.128/25"]];
         let allowed = allowed(&peers);
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn where_nobody_is_known_all_passes() {
+    fn packets_pass_without_allowed_addresses() {
         let all = Allowed { owners: None };
         assert_eq!((all.destination(&[]), all.source(&[7])), (Some(0), Some(0)));
     }
@@ -144,7 +144,7 @@ mod tests {
     proptest! {
         /// Compared with a linear search over all prefixes.
         #[test]
-        fn the_owner_is_that_of_the_longest_that_holds_it(
+        fn longest_prefix_matches_linear_search(
             prefixes in proptest::collection::btree_set((0_u32..16, 0_u8..=4), 1..40),
             address in 0_u32..16,
         ) {

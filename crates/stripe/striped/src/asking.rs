@@ -208,7 +208,7 @@ mod tests {
 
     /// Missing replies do not block, and repeated attempts send each request only once.
     #[test]
-    fn a_socket_is_there_at_the_next_try_after_the_answer() {
+    fn requested_socket_is_available_after_the_reply() {
         let (monitor, asking) = pair();
         for channel in [1, 2, 1, 2, 2] {
             assert_eq!(kind(&asking, channel), NOT_YET);
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_asked_under_the_last_file_is_not_taken_under_this_one() {
+    fn stale_request_is_not_used_after_a_reload() {
         let (monitor, asking) = pair();
         assert_eq!([1, 2, 3].map(|channel| kind(&asking, channel)), [NOT_YET; 3]);
         reply(&monitor, 1, Ok(Some(socket())));
@@ -251,7 +251,7 @@ mod tests {
     /// Replies to earlier requests are not mistaken for its own, and a late reply is not waited
     /// for.
     #[test]
-    fn an_answer_that_is_waited_for_is_the_own() {
+    fn awaited_reply_is_matched_to_its_request() {
         let (monitor, asking) = pair();
         asking.queue_request(Request::SetMtu(1_400));
         let error = asking.socket(7, Opening::Waits).expect_err("nobody answers");

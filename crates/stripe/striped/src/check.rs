@@ -411,7 +411,7 @@ mod tests {
 
     /// A thousand peers of 160 bytes each take 160 kB.
     #[test]
-    fn a_file_may_be_as_long_as_thousands_of_peers_and_no_longer() {
+    fn configuration_file_is_at_most_one_mebibyte() {
         let name = format!("striped-check-{}.toml", std::process::id());
         let path = std::env::temp_dir().join(name);
         let length = |bytes: usize| {

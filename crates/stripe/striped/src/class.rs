@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn the_dscp_outside_is_told_or_copied_and_the_ecn_field_is_that_inside() {
+    fn outer_dscp_is_configured_or_copied_and_ecn_is_the_inner() {
         for version in [4, 6] {
             for ecn in 0..4 {
                 let packet = packet(version, 0b1011_1000 | ecn);
@@ -141,7 +141,7 @@ mod tests {
     /// Rows: inner Not-ECT, ECT(1), ECT(0), CE. Columns: outer field in this order. Entries: ECN
     /// field on delivery, or `None` if dropped.
     #[test]
-    fn marks_of_the_way_come_in() {
+    fn outer_ecn_marks_are_propagated_on_delivery() {
         let figure_4 = [
             [Some(0), Some(0), Some(0), None],
             [Some(1), Some(1), Some(1), Some(3)],
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn any_bytes_are_taken() {
+    fn arbitrary_bytes_are_handled() {
         for bytes in [&[][..], &[0x45], &[0x60], &[0x45, 3], &[0xff; 3]] {
             for outer in 0..4 {
                 Marks::default().passes(&mut bytes.to_vec(), outer);

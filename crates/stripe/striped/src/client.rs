@@ -214,7 +214,7 @@ mod tests {
 
     /// A listening daemon is connected to once; the socket of a killed one is skipped.
     #[test]
-    fn a_daemon_is_connected_to_once_for_what_it_is_asked() -> io::Result<()> {
+    fn daemon_is_connected_to_once_per_request() -> io::Result<()> {
         let folder = std::env::temp_dir().join(format!("striped-client-{}", std::process::id()));
         let all = Bundles { names: Vec::new() };
         fs::create_dir_all(&folder)?;

@@ -452,7 +452,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_network_has_its_addresses() {
+    fn prefix_contains_its_addresses() {
         let prefix = |text: &str| text.parse::<Prefix>();
         let ten = prefix("10.90.0.1/24").expect("a prefix");
         let has = |text: &str| ten.contains(text.parse().expect("an address"));

@@ -186,7 +186,7 @@ mod tests {
     /// 40 segments of 1,400 bytes become one packet, and again in the next batch; of 50, the 46
     /// that fit into one IP packet.
     #[test]
-    fn segments_of_a_flow_go_as_one_packet() {
+    fn segments_of_a_flow_are_coalesced() {
         let (mut outgoing, mut gro) = (Outgoing::default(), GROTable::default());
         for (count, together) in [(40, 40), (40, 40), (50, 46)] {
             (0..count).for_each(|number| outgoing.push(&segment(1_400 * number, 1_400)));

@@ -163,7 +163,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_queue_at_rest_gives_its_memory_back_and_not_what_it_counted() {
+    fn idle_queue_frees_its_memory_but_keeps_its_counters() {
         let at = |milliseconds: u64| Instant::from_nanoseconds(milliseconds * 1_000_000);
         let mut entry = Entry::new(1_400, 0, Dscp::default());
         let mut packet = [0; 100];
@@ -188,7 +188,7 @@ mod tests {
     /// With a round trip of 80 ms and as much in the queue, nothing is dropped for 160 ms; with 20
     /// ms, for the 100 ms of RFC 8290, which are longer.
     #[test]
-    fn a_queue_has_stood_once_an_answer_to_the_last_drop_could_be_seen() {
+    fn first_drop_waits_for_an_interval_above_the_rtt() {
         for (round_trip_ms, first_drop_ms) in [(80, 250), (20, 190)] {
             let mut entry = Entry::new(1_400, 0, Dscp::default());
             entry.set_round_trip(Duration::from_millis(round_trip_ms));

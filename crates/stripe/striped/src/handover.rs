@@ -93,7 +93,7 @@ mod tests {
     use crate::peer::peer_plan;
 
     #[test]
-    fn what_is_taken_is_what_was_passed() -> io::Result<()> {
+    fn handover_round_trips() -> io::Result<()> {
         let private: PrivateKey = "07".repeat(32).parse().expect("a key");
         let key = |digits: &str| digits.repeat(32).parse::<PresharedKey>().expect("a key");
         for keys in [vec![], vec![None], vec![Some(key("0a")), None, Some(key("ff"))]] {

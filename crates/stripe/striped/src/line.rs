@@ -178,7 +178,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_request_is_read_as_it_was_written() {
+    fn request_round_trips() {
         let requests = [Request::SetMtu(1_400), Request::Open(u32::MAX), Request::Orders];
         for request in requests.into_iter().chain([Request::Route(7)]) {
             assert_eq!(Request::of_bytes(&request.to_bytes()), Some(request));
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_is_an_error_or_brings_a_descriptor() -> io::Result<()> {
+    fn reply_is_an_error_or_carries_a_descriptor() -> io::Result<()> {
         let (monitor, other) = HalfLine::pair()?;
         let confined = HalfLine::of(other);
         let listener = TcpListener::bind("127.0.0.1:0")?;

@@ -74,7 +74,8 @@ impl LogOptions {
         let level: Option<String> = name(self.log_level.and_then(|one| one.to_possible_value()));
         let format: Option<String> = name(self.log_format.and_then(|one| one.to_possible_value()));
         let options = [("--log-level", level), ("--log-format", format)];
-        let options = options.into_iter().filter_map(|(option, value)| Some([option.into(), value?]));
+        let options =
+            options.into_iter().filter_map(|(option, value)| Some([option.into(), value?]));
         options.flatten().collect()
     }
 
@@ -158,7 +159,7 @@ mod tests {
 
     /// At a thousand events a second, ten pass at once and then one every ten seconds.
     #[test]
-    fn of_a_flood_some_are_told_and_the_others_counted() {
+    fn flood_of_events_is_rate_limited_and_counted() {
         let mut limit = Limit::default();
         let mut pass = |now| limit.pass(now);
         assert!((0..10).all(|_| pass(at(1)) == Some(0)));

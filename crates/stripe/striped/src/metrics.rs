@@ -154,19 +154,22 @@ mod tests {
     }
 
     #[test]
-    fn requests_are_answered_once_they_are_whole() {
+    fn complete_requests_get_a_response() {
         assert_eq!(asked("GET /metrics HTTP/1.1\r\nHost: a\r\n"), None);
         let status_line = |head| asked(head).expect("an answer");
         assert_eq!(status_line("GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n"), "HTTP/1.1 200 OK");
         assert_eq!(status_line("GET /metrics?x=1 HTTP/1.0\r\n\r\n"), "HTTP/1.1 200 OK");
         assert_eq!(status_line("GET / HTTP/1.1\r\n\r\n"), "HTTP/1.1 404 Not Found");
-        assert_eq!(status_line("POST /metrics HTTP/1.1\r\n\r\n"), "HTTP/1.1 405 Method Not Allowed");
+        assert_eq!(
+            status_line("POST /metrics HTTP/1.1\r\n\r\n"),
+            "HTTP/1.1 405 Method Not Allowed"
+        );
         assert_eq!(status_line("\u{1}\u{2}\r\n\r\n"), "HTTP/1.1 400 Bad Request");
         assert_eq!(status_line(&format!("GET /{}", "x".repeat(5_000))), "HTTP/1.1 400 Bad Request");
     }
 
     #[test]
-    fn who_says_nothing_is_closed_and_who_asks_is_answered() -> io::Result<()> {
+    fn silent_client_is_closed_and_request_gets_a_response() -> io::Result<()> {
         let at = |seconds: u64| Instant::from_nanoseconds(seconds * 1_000_000_000);
         let mut server = MetricsServer::open("127.0.0.1:0".parse().expect("an address"))?;
         let address = server.listener.local_addr()?;
@@ -195,7 +198,7 @@ mod tests {
     /// However many clients connect, each iteration accepts a limited number; without free
     /// descriptors accepting is suspended.
     #[test]
-    fn who_connects_waits_for_a_turn() -> io::Result<()> {
+    fn accepts_per_turn_are_bounded() -> io::Result<()> {
         let at = |seconds: u64| Instant::from_nanoseconds(seconds * 1_000_000_000);
         let mut server = MetricsServer::open("127.0.0.1:0".parse().expect("an address"))?;
         let address = server.listener.local_addr()?;

@@ -96,7 +96,8 @@ pub(crate) struct Observer {
 impl Observer {
     pub(crate) fn new(peer: usize, channels_max: usize, now: Instant) -> Self {
         let counted = vec![Counted::default(); channels_max];
-        let channel_observers = vec![ChannelObserver { since: now, ..ChannelObserver::default() }; channels_max];
+        let channel_observers =
+            vec![ChannelObserver { since: now, ..ChannelObserver::default() }; channels_max];
         Self {
             peer,
             samples: [(now, counted.clone()), (now, counted)],
@@ -121,7 +122,10 @@ impl Observer {
             u64::try_from(bits).unwrap_or(u64::MAX)
         };
         Seen {
-            state_seconds: self.channel_observers.get(id).map_or(0.0, |channel| seconds(channel.since, now)),
+            state_seconds: self
+                .channel_observers
+                .get(id)
+                .map_or(0.0, |channel| seconds(channel.since, now)),
             sending_bits_per_second: rate(then.sent, is.sent),
             receiving_bits_per_second: rate(then.came, is.came),
             loss: part(

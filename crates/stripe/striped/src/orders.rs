@@ -156,7 +156,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn orders_and_replies_are_read_as_they_were_written() -> io::Result<()> {
+    fn orders_and_replies_round_trip() -> io::Result<()> {
         let (monitor, other) = OrderLine::pair()?;
         let carrier = OrderLine::of(other);
         let lost = "10.0.0.1".parse().expect("an address");
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn who_asks_for_the_status_gives_where_it_is_to_go() -> io::Result<()> {
+    fn status_order_carries_a_descriptor_for_the_reply() -> io::Result<()> {
         let ((monitor, other), (asking, reader)) = (OrderLine::pair()?, line::pair()?);
         monitor.order(&Order::Status(reader))?;
         let order = OrderLine::of(other).next_order()?;

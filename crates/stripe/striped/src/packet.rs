@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mark_leaves_the_checksum_right() {
+    fn marking_keeps_the_checksum_valid() {
         for tos in [0x01, 0x02, 0x03, 0xb9, 0xfe] {
             let mut packet = v4(tos);
             mark(&mut packet);
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fragment_is_of_the_flow_of_the_others() {
+    fn fragments_belong_to_one_flow() {
         let (mut first, mut second) = (v4(0), v4(0));
         first[6] = 0x20;
         second[7] = 3;
@@ -189,7 +189,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_bytes_are_taken(bytes in spoilt(), longest in any::<u16>()) {
+        fn arbitrary_bytes_are_handled(bytes in spoilt(), longest in any::<u16>()) {
             let _: Flow<'_> = Flow::of(&bytes);
             let mut packet = bytes.clone();
             clamp(&mut packet, longest.into());

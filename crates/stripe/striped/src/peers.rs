@@ -255,8 +255,8 @@ impl Peers {
                 continue;
             }
             let table = config.peers.list.get(number).zip(self.private.as_ref());
-            let peer =
-                table.map(|(table, private)| peer::peer_plan(private, table.public_key.0, preshared));
+            let peer = table
+                .map(|(table, private)| peer::peer_plan(private, table.public_key.0, preshared));
             refused.extend(self.begin(config, number, peer, line).err());
         }
         if refused.is_empty() { Ok(()) } else { Err(refused.join("; ")) }

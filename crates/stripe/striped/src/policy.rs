@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_policy_that_matches_holds() {
+    fn first_matching_policy_applies() {
         for (table, class) in [
             ("protocol = \"udp\"", Class::Redundant),
             ("protocol = 6", Class::Fastest),
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn what_can_match_nothing_is_refused_with_its_key() {
+    fn unmatchable_policy_is_rejected_with_its_key() {
         for (table, key) in [
             ("protocol = \"icmp\"\nports = [1]", "policy[0].ports"),
             ("ports = []", "policy[0].ports"),

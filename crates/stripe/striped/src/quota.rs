@@ -321,7 +321,7 @@ mod tests {
     /// 10,000 bytes: nine datagrams of 1,000 pass, then a crash, then one more. The next period
     /// allows ten again.
     #[test]
-    fn a_quota_is_exact_over_a_crash() {
+    fn quota_is_exact_over_a_crash() {
         let folder = folder("crash");
         let path = folder.join("one.quota");
         let mut first = quota(&path, 10_000);
@@ -337,7 +337,7 @@ mod tests {
 
     /// Received bytes count too, even beyond the quota.
     #[test]
-    fn what_comes_is_counted() {
+    fn received_bytes_count_towards_the_quota() {
         let folder = folder("came");
         let mut quota = quota(&folder.join("one.quota"), 10_000);
         quota.ends_s = u64::MAX;
@@ -350,7 +350,7 @@ mod tests {
 
     /// A device that is always full accepts no record: nothing is sent or counted.
     #[test]
-    fn where_nothing_can_be_written_nothing_goes() {
+    fn unwritable_record_blocks_sending() {
         let full = File::options().write(true).open("/dev/full").expect("every Linux has it");
         let ledger = Ledger { file: Some(full), ..Ledger::lost() };
         let mut quota = Quota::new(10_000, Calendar::new(QuotaPeriod::Day, 1), ledger);

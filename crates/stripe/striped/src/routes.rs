@@ -252,7 +252,7 @@ mod tests {
 
     /// The kernel rejects rules with port 0, which a learned address has.
     #[test]
-    fn rules_name_the_remotes_of_the_file_and_none_that_is_learned() {
+    fn rules_name_configured_remotes_and_no_learned_ones() {
         let text = r#"
             name = "b"
             addresses = ["10.90.0.1/24"]

@@ -204,7 +204,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_filter_is_made_for_every_architecture_that_is_known() {
+    fn filter_compiles_for_every_supported_architecture() {
         for name in ["x86_64", "aarch64", "riscv64"] {
             let architecture = TargetArch::try_from(name).expect("it is known");
             let [less, more] = [Kept::Connections, Kept::RawSockets]
@@ -249,7 +249,7 @@ mod tests {
     ];
 
     #[test]
-    fn no_call_that_gives_a_way_out_is_let_by() {
+    fn filter_allows_no_escaping_calls() {
         for (kept, count) in [(Kept::Connections, 46), (Kept::RawSockets, 49)] {
             let all: Vec<_> = calls(kept).collect();
             let unique: std::collections::BTreeSet<_> = all.iter().copied().collect();
@@ -269,7 +269,7 @@ mod tests {
         clippy::disallowed_methods,
         reason = "the thread of the test goes on without a filter"
     )]
-    fn who_is_filtered_has_what_it_had_and_gets_no_more() -> io::Result<()> {
+    fn filtered_thread_keeps_its_descriptors_but_opens_no_more() -> io::Result<()> {
         let listener = TcpListener::bind("127.0.0.1:0")?;
         let asking = TcpStream::connect(listener.local_addr()?)?;
         let [here, there] = [UdpSocket::bind("127.0.0.1:0")?, UdpSocket::bind("127.0.0.1:0")?];

@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn a_status_is_a_table() {
+    fn status_is_rendered_as_a_table() {
         let expected = "\
 bundle0  up 1d01h, packets of at most 1400 bytes
 peer 8f40c5ad  open, 7 wait, 120 were sent again, 0 never came
@@ -197,7 +197,7 @@ ch  state     out Mb/s  in Mb/s  share  loss  rtt/min ms  queue kB  flight/win k
     }
 
     #[test]
-    fn no_line_is_longer_than_a_hundred_characters() {
+    fn lines_have_at_most_100_characters() {
         let mut status = status();
         for one in &mut status.peers[0].channels {
             for wait in WaitName::ALL {

@@ -9,8 +9,8 @@
 //! Invariant: the packets of a source depend only on its plan, the seed and, for a transport, on
 //! the fate of its packets. Adding or removing a source does not change the random draws of others.
 
-mod receiver;
 mod lengths;
+mod receiver;
 mod round_trip;
 mod source;
 mod transport;

@@ -91,7 +91,12 @@ impl Bbr {
 
 /// After an event on path `path_index`, one of several with a common clock, takes the step that is due on
 /// all of them. Paths that are out are not waited for.
-pub fn keep_time(now_ns: u64, path_index: usize, paths: &mut [Path], is_in: impl Fn(usize) -> bool) {
+pub fn keep_time(
+    now_ns: u64,
+    path_index: usize,
+    paths: &mut [Path],
+    is_in: impl Fn(usize) -> bool,
+) {
     let Some(first) = paths.get_mut(path_index).and_then(Path::bbr_mut) else { return };
     let (state, announced_step) = (first.state, first.announced_step);
     let step = match announced_step {
@@ -99,7 +104,8 @@ pub fn keep_time(now_ns: u64, path_index: usize, paths: &mut [Path], is_in: impl
         Some(step) => {
             let mut others = (0..).zip(paths.iter_mut()).filter(|(path, _)| is_in(*path));
             let is_due = others.all(|(_, path)| {
-                path.bbr_mut().is_none_or(|bbr| bbr.state != state || bbr.announced_step == announced_step)
+                path.bbr_mut()
+                    .is_none_or(|bbr| bbr.state != state || bbr.announced_step == announced_step)
             });
             if !is_due {
                 return;
@@ -152,7 +158,7 @@ mod tests {
     const CRUISE: (State, Option<Step>) = (State::ProbeBwCruise, None);
 
     #[test]
-    fn the_first_that_refills_takes_all_along_but_those_that_start() {
+    fn first_refill_starts_it_on_all_paths_past_startup() {
         assert_eq!(
             after([
                 (State::ProbeBwCruise, Some(Step::Refill)),
@@ -166,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn a_probe_for_the_round_trip_is_one_of_all() {
+    fn rtt_probe_is_shared_by_all_paths() {
         let announced_step = Some(Step::ProbeRtt);
         assert_eq!(
             after([(State::ProbeBwUp, announced_step), CRUISE, (State::Startup, None)]),
@@ -175,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn a_probe_begins_and_ends_when_all_would() {
+    fn probe_begins_and_ends_when_all_paths_are_ready() {
         for (state, step, then) in [
             (State::ProbeBwRefill, Step::Up, State::ProbeBwUp),
             (State::ProbeBwUp, Step::Down, State::ProbeBwDown),
@@ -187,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_out_is_not_waited_for() {
+    fn inactive_path_is_not_waited_for() {
         let filled = (State::ProbeBwRefill, Some(Step::Up));
         let mut paths = paths(&[filled, (State::ProbeBwRefill, None)]);
         keep_time(7, 0, &mut paths, |path| path == 0);
@@ -195,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn one_that_lost_too_much_ends_the_probe() {
+    fn path_with_excessive_loss_ends_the_probe() {
         assert_eq!(
             after([(State::ProbeBwDown, None), (State::ProbeBwUp, None), CRUISE]),
             [State::ProbeBwDown, State::ProbeBwDown, State::ProbeBwCruise]
@@ -204,7 +210,7 @@ mod tests {
 
     /// Three rounds of all paths without growth, app-limited or not.
     #[test]
-    fn a_path_that_brings_no_more_is_full() {
+    fn path_without_growth_for_three_rounds_is_full() {
         let mut paths = paths(&[(State::ProbeBwUp, None)]);
         let is_full = |paths: &mut [Path], bytes_per_second| {
             let bbr = paths[0].bbr_mut().expect("BBR");

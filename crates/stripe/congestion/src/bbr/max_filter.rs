@@ -37,7 +37,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_highest_is_forgotten_with_the_second_slot_after() {
+    fn maximum_expires_with_the_second_nonempty_slot() {
         let mut filter = MaxFilter::default();
         filter.take(9);
         filter.take(8);

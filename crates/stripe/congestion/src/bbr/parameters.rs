@@ -126,7 +126,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_share_and_the_rest_of_it_are_the_whole() {
+    fn share_and_its_rest_sum_to_the_whole() {
         let headroom = Thousandths(150);
         assert_eq!((headroom.of(2_000), headroom.rest().of(2_000)), (300, 1_700));
         assert_eq!(Thousandths(2_770).of(u64::MAX), u64::MAX);

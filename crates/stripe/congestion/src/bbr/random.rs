@@ -29,7 +29,7 @@ mod tests {
 
     /// The first numbers of seed 1234567 as published with the algorithm's reference code.
     #[test]
-    fn the_stream_is_the_published_one() {
+    fn random_stream_matches_published_values() {
         let mut random = Random(1_234_567);
         let drawn = [random.draw(), random.draw()];
         assert_eq!(drawn, [6_457_827_717_110_365_317, 3_203_168_211_198_807_973]);

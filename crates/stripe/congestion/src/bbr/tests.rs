@@ -114,7 +114,7 @@ impl Trace {
 
 /// Ten packets per millisecond, times 2.77; then per first RTT.
 #[test]
-fn the_first_pace_is_the_initial_window_over_a_millisecond() {
+fn initial_pace_is_initial_window_per_millisecond() {
     let mut trace = Trace::new();
     assert_eq!((trace.bbr.window_bytes(), trace.bbr.bytes_per_second()), (10 * PACKET, None));
     assert_eq!(trace.bbr.pace_bytes_per_second(), Some(27_700_000));
@@ -128,7 +128,7 @@ fn the_first_pace_is_the_initial_window_over_a_millisecond() {
 
 /// Startup continues while each round gains a quarter; three rounds with less end it.
 #[test]
-fn three_rounds_without_a_quarter_more_end_startup() {
+fn startup_ends_after_three_rounds_without_25_percent_growth() {
     let mut trace = Trace::new();
     for bytes_per_second in [1_000_000, 2_000_000, 4_000_000, 5_000_000, 6_200_000, 6_000_000] {
         trace.rounds(1, bytes_per_second);
@@ -145,7 +145,7 @@ fn three_rounds_without_a_quarter_more_end_startup() {
 
 /// An app-limited source never ends Startup by its rate.
 #[test]
-fn what_the_source_limits_does_not_end_startup() {
+fn app_limited_rounds_do_not_end_startup() {
     let mut trace = Trace::new();
     for _ in 0..50 {
         let little = Step { came: 20_000, bytes_per_second: 1_000_000, ..Step::default() };
@@ -157,7 +157,7 @@ fn what_the_source_limits_does_not_end_startup() {
 /// Six acknowledgements of a round report losses of together more than .02 of the bytes in flight:
 /// this ends Startup at the end of the round, app-limited or not. Five do not.
 #[test]
-fn losses_told_six_times_in_a_round_end_startup() {
+fn losses_in_six_acks_of_a_round_end_startup() {
     for (reports, expected) in [(5, State::Startup), (6, State::Drain)] {
         let mut trace = Trace::new();
         trace.rounds(2, 5_000_000);
@@ -226,7 +226,7 @@ fn probes_are_63_rounds_apart_or_2_to_3_seconds() {
 /// REFILL takes a round, UP sends 1.25 times as fast until three rounds gain less than a quarter,
 /// and DOWN .9 times until the queue is empty.
 #[test]
-fn a_probe_without_losses_ends_by_the_plateau() {
+fn lossless_probe_ends_at_the_plateau() {
     let mut trace = Trace::probing();
     assert_eq!(trace.bbr.pace_bytes_per_second(), Some(5_000_000 * 5 / 4 * 99 / 100));
     // 2.25 times the BDP and two packets, plus ACK aggregation.
@@ -249,7 +249,7 @@ fn a_probe_without_losses_ends_by_the_plateau() {
 /// of them, plus the rest of the budget, as the two before it are below .02 of 124. CRUISE keeps .85
 /// of it.
 #[test]
-fn a_probe_that_loses_too_much_sets_the_long_term_bound() {
+fn excessive_loss_in_a_probe_sets_the_long_term_bound() {
     let mut trace = Trace::probing();
     let lossy = Step {
         came: 97_000,
@@ -274,7 +274,7 @@ fn a_probe_that_loses_too_much_sets_the_long_term_bound() {
 /// The next probe ends when that amount is in flight, and if it has no loss, another follows at
 /// once.
 #[test]
-fn the_probe_after_a_loss_is_a_precaution() {
+fn probe_after_a_loss_stops_at_the_long_term_bound() {
     let mut trace = Trace::probing();
     let lossy = Step {
         came: 97_000,
@@ -303,7 +303,7 @@ fn the_probe_after_a_loss_is_a_precaution() {
 /// Losses in CRUISE: the short-term rate is that of the last round, at least .7 of its old value;
 /// likewise the window. The next probe resets both.
 #[test]
-fn losses_between_probes_bound_the_short_term() {
+fn losses_between_probes_set_the_short_term_bounds() {
     let mut trace = Trace::cruising();
     let lossy = Step {
         came: 50_000,
@@ -328,7 +328,7 @@ fn losses_between_probes_bound_the_short_term() {
 /// A packet takes 0.2 ms. If less than that is queued at times, the minimum RTT is known without a
 /// probe.
 #[test]
-fn the_round_trip_is_not_probed_where_it_shows() {
+fn rtt_is_not_probed_while_the_minimum_is_observed() {
     let mut trace = Trace::cruising();
     trace.queued_ns = 199_999;
     for _ in 0..1_000 {
@@ -340,7 +340,7 @@ fn the_round_trip_is_not_probed_where_it_shows() {
 /// A packet is always queued. The probe begins 10 s after the last minimum RTT, at 81 ms: half of
 /// the BDP, until 200 ms after that is reached; then the former window returns.
 #[test]
-fn the_round_trip_is_probed_after_ten_seconds_behind_a_queue() {
+fn rtt_is_probed_after_ten_seconds_of_standing_queue() {
     let mut trace = Trace::cruising();
     trace.queued_ns = 200_000;
     trace.rounds_while(FULL, |state| state != State::ProbeRtt);
@@ -360,7 +360,7 @@ fn the_round_trip_is_probed_after_ten_seconds_behind_a_queue() {
 /// After an idle period the path sends at the estimated rate, and a minimum RTT that expired
 /// meanwhile does not cause a probe.
 #[test]
-fn an_idle_path_goes_on_at_its_rate_without_a_probe() {
+fn idle_path_resumes_at_its_rate_without_a_probe() {
     let mut trace = Trace::probing();
     trace.now_ns += 11 * 1_000 * MILLISECOND;
     trace.bbr.sent(&Sent {
@@ -378,7 +378,7 @@ fn an_idle_path_goes_on_at_its_rate_without_a_probe() {
 /// App-limited samples count only if they are higher, and end no cycle, so that the maximum is
 /// kept.
 #[test]
-fn what_the_source_limits_is_no_sample_and_ends_no_cycle() {
+fn app_limited_samples_lower_no_estimate_and_end_no_cycle() {
     let little = Step {
         came: 20_000,
         bytes_per_second: 1_000_000,
@@ -406,7 +406,7 @@ fn what_the_source_limits_is_no_sample_and_ends_no_cycle() {
 /// If the long-term bound limits sending, a probe raises it by 1, 2, 4 packets per round trip: by
 /// one for each 118,000 bytes acknowledged, then for each 59,000, then for each 29,750.
 #[test]
-fn a_probe_raises_the_long_term_bound_by_twice_as_much_each_round() {
+fn probe_raises_the_long_term_bound_exponentially() {
     let mut trace = Trace::cruising();
     trace.bbr.bounds.inflight_longterm = 118_000;
     trace.rounds_while(FULL, |state| state != State::ProbeBwUp);

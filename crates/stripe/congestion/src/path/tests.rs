@@ -13,7 +13,7 @@ fn assert_fresh(path: &mut Path) {
 /// At 1 MB/s and an RTT of 20 ms, with nothing to send during 100 of each 400 ms, BBR passes
 /// through its states; the path's cached values always equal the controller's.
 #[test]
-fn window_and_pace_are_what_the_controller_says() {
+fn cached_window_and_pace_equal_those_of_the_controller() {
     let control = Control::bbr(BbrParameters::default(), 1_000);
     let mut path = Path::new(PathPlan::new(1_000), control);
     let mut there_at = VecDeque::new();
@@ -45,7 +45,7 @@ fn window_and_pace_are_what_the_controller_says() {
 
 /// Two packets of 1,000 bytes are sent per RTT, of 20 ms and then 22.5 ms.
 #[test]
-fn the_least_pace_follows_the_round_trip() {
+fn minimum_pace_follows_the_rtt() {
     let control = Control::FixedRate(FixedRate::new(1, 1_000));
     let mut path = Path::new(PathPlan::new(1_000), control);
     path.timed(0, 20 * MILLISECOND);
@@ -58,7 +58,7 @@ fn the_least_pace_follows_the_round_trip() {
 /// Acknowledgements are 4 ms apart; with 40 packets in flight there is room for one more in the
 /// millisecond of assumed arrivals, and for no other until the next acknowledgement.
 #[test]
-fn between_acknowledgements_room_grows_by_what_is_likely_to_have_come() {
+fn in_flight_shrinks_by_assumed_arrivals_between_acks() {
     let plan = PathPlan { kept: Duration::from_millis(1), ..PathPlan::new(1_000) };
     let mut path = Path::new(plan, Control::FixedRate(FixedRate::new(1_000_000, 1_000)));
     path.timed(0, 20 * MILLISECOND);
@@ -80,8 +80,9 @@ fn between_acknowledgements_room_grows_by_what_is_likely_to_have_come() {
 /// A cap of 1 MB/s below a controller ten times as fast; packets of 900 bytes with 100 of overhead:
 /// one per millisecond, after the burst of a millisecond. Without the cap the former rate returns.
 #[test]
-fn a_cap_counts_what_is_put_around_packets() {
-    let mut path = Path::new(PathPlan::new(1_000), Control::FixedRate(FixedRate::new(10_000_000, 1_000)));
+fn rate_cap_includes_packet_overhead() {
+    let mut path =
+        Path::new(PathPlan::new(1_000), Control::FixedRate(FixedRate::new(10_000_000, 1_000)));
     path.set_cap(Some(RateCap { bytes_per_second: 1_000_000, overhead_bytes: 100 }));
     assert_eq!(path.pace_bytes_per_second(), Some(1_000_000));
     let mut sent_at = Vec::new();
@@ -99,9 +100,10 @@ fn a_cap_counts_what_is_put_around_packets() {
 /// A controller slower than the cap counts packets without overhead; a cap may be lower than two
 /// packets per RTT.
 #[test]
-fn a_cap_above_the_pace_changes_nothing() {
+fn cap_above_the_pace_changes_nothing() {
     let sent = |cap| {
-        let mut path = Path::new(PathPlan::new(1_000), Control::FixedRate(FixedRate::new(1_000_000, 1_000)));
+        let mut path =
+            Path::new(PathPlan::new(1_000), Control::FixedRate(FixedRate::new(1_000_000, 1_000)));
         path.set_cap(cap);
         (0..10).for_each(|_| path.sent(MILLISECOND, 1_000));
         path.next_ns()
@@ -118,8 +120,9 @@ fn a_cap_above_the_pace_changes_nothing() {
 /// A packet per millisecond at twice that rate, then four: the path is busy from the first of
 /// these.
 #[test]
-fn a_path_is_busy_from_the_last_time_that_it_was_idle() {
-    let mut path = Path::new(PathPlan::new(1_000), Control::FixedRate(FixedRate::new(2_000_000, 1_000)));
+fn path_is_busy_since_it_was_last_idle() {
+    let mut path =
+        Path::new(PathPlan::new(1_000), Control::FixedRate(FixedRate::new(2_000_000, 1_000)));
     for ms in 10..30 {
         let packets = if ms < 20 { 1 } else { 4 };
         for _ in 0..packets {

@@ -7,7 +7,7 @@ use crate::{alone, bbr, bbr_with_headroom, cubic, share};
 /// quarter of the queue. Null: CUBIC, which carries everything through a queue that is two thirds
 /// full, unless HyStart++ ended slow start early and it is still growing.
 #[test]
-fn bbr_fills_the_pipe_and_not_the_queue() {
+fn bbr_fills_the_pipe_but_not_the_queue() {
     for (megabits, delay_ms) in [(10, 10), (10, 50), (100, 10), (100, 25), (300, 10), (300, 50)] {
         let mut pipe = Pipe::new(megabits, delay_ms, 0);
         pipe.queue_bytes = pipe.content_bytes();
@@ -85,7 +85,7 @@ fn less_headroom_fills_pipes_with_short_queues() {
 /// A sender that wakes once per millisecond sends 37 kB at a time at 300 Mbit/s, more than half of
 /// a queue of 64 kB. One that wakes four times as often carries at least .02 more.
 #[test]
-fn bursts_cost_what_they_take_of_a_short_queue() {
+fn finer_bursts_gain_throughput_on_short_queues() {
     let carried = |wake_ns| {
         let mut pipe = Pipe::new(300, 10, 64_000);
         (pipe.wake_ns, pipe.burst_ns) = (wake_ns, wake_ns);
@@ -99,7 +99,7 @@ fn bursts_cost_what_they_take_of_a_short_queue() {
 
 /// Packet delay varies by 2 ms without reordering; the pipe is filled regardless.
 #[test]
-fn jitter_is_no_congestion() {
+fn jitter_does_not_reduce_throughput() {
     let mut pipe = Pipe::new(100, 25, 625_000);
     pipe.jitter_ns = 2 * MILLISECOND;
     let sim = alone(pipe, bbr(1), 8 * SECOND);

@@ -30,7 +30,7 @@ fn most_in_flight(sim: &Sim, from_ns: u64, to_ns: u64) -> f64 {
 /// is four (4.5) times the actual BDP, if queues are deep enough. Null: CUBIC, which fills pipe and
 /// queue: 9 times.
 #[test]
-fn in_flight_follows_the_rate_in_two_cycles() {
+fn in_flight_follows_the_rate_within_two_cycles() {
     for queue_contents in [1, 4] {
         let sim = story(queue_contents, bbr(1));
         let falling = most_in_flight(&sim, FELL, FELL + 8 * SECOND);
@@ -44,7 +44,7 @@ fn in_flight_follows_the_rate_in_two_cycles() {
 
 /// A doubled rate is found by the next probe: within 3 s and the round trips that it takes.
 #[test]
-fn a_rate_that_doubles_is_found_by_the_next_probe() {
+fn doubled_rate_is_found_by_the_next_probe() {
     for queue_contents in [1, 4] {
         let sim = story(queue_contents, bbr(1));
         let carried = sim.flows[0].goodput(ROSE + 4 * SECOND, 32 * SECOND);

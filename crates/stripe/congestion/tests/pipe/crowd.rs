@@ -30,7 +30,7 @@ fn jain(shares: &[f64]) -> f64 {
 /// controller that counts rounds of heavy loss which are not consecutive restarts again and again,
 /// with an index of .91 to .97, and .21 lost.
 #[test]
-fn sixteen_of_bbr_share_and_none_begins_anew() {
+fn sixteen_bbr_flows_share_without_restarts() {
     for seed in 1..=4 {
         let sim = crowd(seed);
         for from_s in (20..60).step_by(10) {

@@ -1,8 +1,8 @@
 //! Arbitrary numbers: no overflow, and always a window and a pacing rate.
 
 use gingham_congestion::{
-    Acknowledged, Acknowledgement, BbrParameters, Control, Controller, Path, PathPlan, RateSample,
-    Sent, FixedRate,
+    Acknowledged, Acknowledgement, BbrParameters, Control, Controller, FixedRate, Path, PathPlan,
+    RateSample, Sent,
 };
 
 /// Seeded generator of extreme and intermediate numbers.
@@ -68,7 +68,7 @@ fn controls(longest_bytes: u64, seed: u64) -> [Control; 3] {
 }
 
 #[test]
-fn any_numbers_leave_a_window_and_a_pace() {
+fn arbitrary_input_leaves_a_positive_window_and_pace() {
     let mut numbers = Numbers(7);
     for seed in 0..200 {
         let longest_bytes = [0, 1, 1_250, u64::MAX][usize::try_from(seed % 4).unwrap()];
@@ -94,7 +94,7 @@ fn any_numbers_leave_a_window_and_a_pace() {
 
 /// A path without delay: an RTT of zero.
 #[test]
-fn no_time_there_and_back_is_no_division_by_nothing() {
+fn zero_rtt_does_not_divide_by_zero() {
     for mut control in controls(1_250, 1) {
         for step in 1..1_000_u64 {
             control.acknowledged(&Acknowledged {
@@ -116,7 +116,7 @@ fn no_time_there_and_back_is_no_division_by_nothing() {
 
 /// Arbitrary acknowledgements: impossible ones are rejected, and others do no harm.
 #[test]
-fn whatever_the_other_end_says_is_counted_or_refused() {
+fn arbitrary_acks_are_counted_or_rejected() {
     let mut numbers = Numbers(9);
     for control in controls(1_250, 1) {
         let mut path = Path::new(PathPlan::new(1_250), control);
@@ -153,12 +153,15 @@ fn whatever_the_other_end_says_is_counted_or_refused() {
 
 /// Each count by itself: more than was sent, or less than before.
 #[test]
-fn counts_that_cannot_be_are_refused() {
+fn impossible_counts_are_rejected() {
     let mut path = Path::new(PathPlan::new(1_000), Control::cubic(1_000));
     (0..4).for_each(|_| path.sent(5, 1_000));
     assert!(path.acknowledged(9, &acknowledgement(2, 2_000, 1_000)));
     for (packets, bytes) in [(5, 4_000), (4, 4_001), (1, 2_000)] {
-        assert!(!path.acknowledged(9, &acknowledgement(packets, bytes, 1_000)), "{packets} {bytes}");
+        assert!(
+            !path.acknowledged(9, &acknowledgement(packets, bytes, 1_000)),
+            "{packets} {bytes}"
+        );
     }
     assert_eq!((path.in_flight_bytes(), path.lost_bytes()), (2_000, 1_000));
     assert!(path.acknowledged(9, &acknowledgement(4, 4_000, 3_000)));
@@ -167,7 +170,7 @@ fn counts_that_cannot_be_are_refused() {
 /// An impossible count of received bytes, from a damaged end: everything accounted for is taken as
 /// received, and its next count is relative to this one.
 #[test]
-fn a_count_of_what_came_that_cannot_be_is_counted_from() {
+fn impossible_received_count_becomes_the_new_base() {
     let mut path = Path::new(PathPlan::new(1_000), Control::cubic(1_000));
     (0..4).for_each(|_| path.sent(5, 1_000));
     assert!(path.acknowledged(9, &acknowledgement(2, 2_000, u64::MAX - 500)));
@@ -177,7 +180,11 @@ fn a_count_of_what_came_that_cannot_be_is_counted_from() {
     assert_eq!((path.in_flight_bytes(), path.lost_bytes()), (0, 1_000));
 }
 
-const fn acknowledgement(accounted_packets: u64, accounted_bytes: u64, received: u64) -> Acknowledgement {
+const fn acknowledgement(
+    accounted_packets: u64,
+    accounted_bytes: u64,
+    received: u64,
+) -> Acknowledgement {
     Acknowledgement {
         accounted_packets,
         accounted_bytes,

@@ -19,7 +19,7 @@ fn lossy(megabits: u64, delay_ms: u64, seed: u64) -> Pipe {
 /// above its mean, so that it is more. Null: a `Beta` of one, which reduces nothing between probes
 /// and keeps .9; and CUBIC, below.
 #[test]
-fn bbr_keeps_what_the_draft_says() {
+fn bbr_throughput_under_loss_matches_the_draft() {
     for (megabits, delay_ms) in [(100, 10), (100, 25)] {
         for seed in 1..=3 {
             let sim = alone(lossy(megabits, delay_ms, seed), bbr(seed), 12 * SECOND);
@@ -39,7 +39,7 @@ fn bbr_keeps_what_the_draft_says() {
 /// delayed acknowledgements extend round trips. Null: a full pipe is 21 times as much at 50 ms and
 /// 100 Mbit/s.
 #[test]
-fn cubic_collapses_as_its_response_function_says() {
+fn cubic_throughput_under_loss_matches_its_response_function() {
     for (megabits, delay_ms) in [(20, 10), (100, 25)] {
         let sim = alone(lossy(megabits, delay_ms, 1), cubic(), 33 * SECOND);
         let round_trip_ns = as_f64(2 * sim.pipe.delay_ns);

@@ -19,7 +19,7 @@ fn story(control: Control) -> Sim {
 
 /// App-limited samples do not lower the estimate. Null: counting them gives 10 Mbit/s.
 #[test]
-fn a_source_that_gives_little_lowers_no_estimate() {
+fn app_limited_source_lowers_no_estimate() {
     for control in [bbr(1), cubic()] {
         let sim = story(control);
         let flow = &sim.flows[0];
@@ -32,7 +32,7 @@ fn a_source_that_gives_little_lowers_no_estimate() {
 /// Afterwards BBR sends at the old rate from the first round trip on, although the minimum RTT is
 /// older than ten seconds by then. Null: a ProbeRTT carries half in this time.
 #[test]
-fn bbr_goes_on_as_fast_as_before() {
+fn bbr_resumes_at_full_rate_after_app_limited_period() {
     let sim = story(bbr(1));
     let carried = sim.flows[0].goodput(47 * SECOND + SECOND / 10, 47 * SECOND + 3 * SECOND / 10);
     assert!(carried >= 90e6, "{carried}");
@@ -42,7 +42,7 @@ fn bbr_goes_on_as_fast_as_before() {
 /// and afterwards no more than the earlier window. Null: a window that grows by the cubic function
 /// for thirty seconds gains .4 * 30^3 = 10,800 packets.
 #[test]
-fn cubic_does_not_grow_what_is_not_used() {
+fn cubic_does_not_grow_an_unused_window() {
     let mut sim = alone(Pipe::new(100, 25, 625_000), cubic(), 5 * SECOND);
     let before = sim.flows[0].path.window_bytes();
     sim.limit(0, Some(10));

@@ -28,7 +28,7 @@ fn shares(sim: &Sim, after: u64) -> (f64, f64) {
 /// it gains some with each probe. Null: the first flow keeps its share of the first five seconds,
 /// .8.
 #[test]
-fn two_of_bbr_share() {
+fn two_bbr_flows_share_fairly() {
     for (place, contents) in [((20, 10), 1), ((20, 25), 4), ((50, 25), 1), ((100, 25), 1)] {
         for seed in 1..=2 {
             let sim = together(place, contents, [bbr(seed), bbr(seed + 50)]);
@@ -41,7 +41,7 @@ fn two_of_bbr_share() {
 
 /// Within 2 to 1 over 30 s. Null: the first flow keeps everything.
 #[test]
-fn two_of_cubic_share() {
+fn two_cubic_flows_share_fairly() {
     for (place, contents) in [((20, 10), 1), ((20, 25), 4), ((50, 25), 1), ((100, 25), 1)] {
         let (first, both) = shares(&together(place, contents, [cubic(), cubic()]), 5);
         assert!((0.333..=0.667).contains(&first), "{place:?}, {contents}: {first}");
@@ -56,7 +56,7 @@ fn two_of_cubic_share() {
 /// and Potential of BBRv3" (PAM 2024), measured the same on Linux: no equitable share with CUBIC in
 /// a wide range of conditions. Null: everything for one of them.
 #[test]
-fn bbr_beside_cubic_takes_neither_all_nor_nothing() {
+fn bbr_and_cubic_share_within_bounds() {
     for (place, contents, least, most) in [
         ((20, 10), 1, 0.40, 0.75),
         ((20, 25), 1, 0.5, 0.85),

@@ -30,7 +30,7 @@ fn signals(codel: &mut CoDel, from_ms: u64, to_ms: u64, markable: bool) -> (Vec<
 /// Above the target from 0 on: a drop at 100 ms, then at intervals divided by √1, √2, √3 ...: 200,
 /// 270.7, 328.4, 378.4, 423.2, 464.0, 501.8 ms, each at the next whole millisecond.
 #[test]
-fn drops_come_faster_by_the_square_root_of_their_number() {
+fn drop_intervals_shrink_with_the_square_root_of_their_count() {
     let mut codel = CoDel::NEW;
     let (drops, marks) = signals(&mut codel, 0, 502, false);
     assert_eq!(drops, [100, 200, 271, 329, 379, 424, 464]);
@@ -39,7 +39,7 @@ fn drops_come_faster_by_the_square_root_of_their_number() {
 
 /// Packets that support ECN are marked at the same instants, and none is lost.
 #[test]
-fn marks_take_the_place_of_drops() {
+fn marks_replace_drops_for_ecn_capable_packets() {
     let mut codel = CoDel::NEW;
     let (drops, marks) = signals(&mut codel, 0, 502, true);
     assert_eq!(marks, [100, 200, 271, 329, 379, 424, 464]);
@@ -48,7 +48,7 @@ fn marks_take_the_place_of_drops() {
 
 /// 100 ms / √n in whole ns, more exactly than with a double.
 #[test]
-fn the_control_law_is_exact() {
+fn control_law_is_exact() {
     let spans: Vec<_> = [1, 2, 3, 4, 5, 10, 100].map(|n| control_law(0, 100 * MS, n)).to_vec();
     let expected =
         [100_000_000, 70_710_678, 57_735_026, 50_000_000, 44_721_359, 31_622_776, 10_000_000];
@@ -57,7 +57,7 @@ fn the_control_law_is_exact() {
 
 /// A sojourn below the target within the interval restarts the interval.
 #[test]
-fn a_queue_that_empties_now_and_then_is_left_alone() {
+fn occasionally_empty_queue_has_no_drops() {
     let mut codel = CoDel::NEW;
     for ms in 0..1_000 {
         let sojourn_ns = if ms % 100 == 99 { 4 * MS } else { 50 * MS };
@@ -68,7 +68,7 @@ fn a_queue_that_empties_now_and_then_is_left_alone() {
 
 /// A packet that waits alone, however long, is not a standing queue.
 #[test]
-fn no_more_than_a_packet_is_left_alone() {
+fn single_waiting_packet_is_not_dropped() {
     let mut codel = CoDel::NEW;
     for ms in 0..1_000 {
         let pop =
@@ -82,7 +82,7 @@ fn no_more_than_a_packet_is_left_alone() {
 /// begins with 7 - 1 = 6: the next drop comes 100 / √6 = 40.8 ms later, at 644, then 100 / √7 =
 /// 37.8 at 682.
 #[test]
-fn a_queue_that_stands_again_soon_is_held_at_the_rate_that_held_it() {
+fn soon_recurring_queue_resumes_the_earlier_drop_rate() {
     let mut codel = CoDel::NEW;
     signals(&mut codel, 0, 502, false);
     assert_eq!((codel.count, codel.dropping), (7, true));
@@ -165,7 +165,7 @@ proptest! {
     /// Phases of a queue that stands, empties or is short, with another sojourn of the first packet
     /// than of the later ones: both implementations drop equally many at each instant.
     #[test]
-    fn drops_are_those_of_the_pseudocode(
+    fn drops_match_the_pseudocode(
         phases in prop::collection::vec((1_u64..400, 0_u64..40, 0_u64..40, 0_u64..6_000), 1..20),
         step_ns in 300_007_u64..3_000_000,
     ) {

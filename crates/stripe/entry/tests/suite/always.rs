@@ -110,7 +110,7 @@ proptest! {
     /// Each packet waits, left once, or was dropped once and counted; no limit is exceeded;
     /// `dequeue` returns the peeked packet.
     #[test]
-    fn no_packet_is_lost_or_doubled(
+    fn no_packet_is_lost_or_duplicated(
         plan in plans(),
         steps in prop::collection::vec(step(), 1..400),
     ) {
@@ -126,7 +126,7 @@ proptest! {
 
     /// The packets of a flow leave in order of arrival.
     #[test]
-    fn a_flow_keeps_its_order(
+    fn flow_order_is_kept(
         plan in plans(),
         steps in prop::collection::vec(step(), 1..400),
     ) {
@@ -153,7 +153,7 @@ proptest! {
     /// sent differ by at most a quantum and two longest packets. The seed avoids a collision of
     /// their hashes.
     #[test]
-    fn backlogged_flows_share_alike(
+    fn backlogged_flows_share_equally(
         quantum_bytes in 100_u32..3_000,
         lengths in prop::collection::vec(1_u32..1_500, 600),
     ) {

@@ -7,7 +7,7 @@ use gingham_entry::FqCodel;
 /// credits left and joins the old flows with 1,000; flow 2 sends 400, 400 and 400 (credits 600,
 /// 200, -200) and joins them with 800. Then flow 1 sends one, flow 2 two (400, 0), and so on.
 #[test]
-fn deficit_round_robin_by_hand() {
+fn deficit_round_robin_matches_hand_computation() {
     let mut queue = FqCodel::new(plan());
     fill(&mut queue, 0, 1, &[1_000; 5]);
     fill(&mut queue, 0, 2, &[400; 12]);
@@ -18,7 +18,7 @@ fn deficit_round_robin_by_hand() {
 
 /// A packet of an idle flow is sent before a hundred of another.
 #[test]
-fn a_sparse_flow_goes_first() {
+fn sparse_flow_goes_first() {
     let mut queue = FqCodel::new(plan());
     fill(&mut queue, 0, 1, &[1_000; 100]);
     assert_eq!(go(&mut queue, MS, 3), [(1, 0), (1, 1), (1, 2)]);
@@ -31,7 +31,7 @@ fn a_sparse_flow_goes_first() {
 /// its fourth (credits 400). Another packet of flow 2 does not make it new, and waits until flow
 /// 1's turn is over.
 #[test]
-fn a_flow_that_comes_and_goes_does_not_keep_others_from_their_turn() {
+fn intermittent_flow_does_not_starve_others() {
     let mut queue = FqCodel::new(plan());
     fill(&mut queue, 0, 1, &[400; 100]);
     assert_eq!(go(&mut queue, MS, 1), [(1, 0)]);
@@ -43,7 +43,7 @@ fn a_flow_that_comes_and_goes_does_not_keep_others_from_their_turn() {
 
 /// The peeked packet is next, even if a sparse flow arrives in between.
 #[test]
-fn what_was_told_is_what_is_given() {
+fn peeked_packet_is_dequeued_next() {
     let mut queue = FqCodel::new(plan());
     fill(&mut queue, 0, 1, &[1_000, 800]);
     let peeked_bytes = |queue: &mut FqCodel<_>| queue.peek(MS, refuse_drops).map(|next| next.bytes);

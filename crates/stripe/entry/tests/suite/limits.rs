@@ -7,7 +7,7 @@ use std::time::Duration;
 /// Space for 10 packets. Flow 1 has 8 of 1,000 bytes, flow 2 has 2 of 100, and another of flow 2
 /// overflows the queue: half of flow 1's are dropped from its head.
 #[test]
-fn half_of_the_longest_queue_makes_room() {
+fn overflow_drops_half_of_the_longest_queue() {
     let mut queue = FqCodel::new(FqCodelPlan { limit_packets: 10, ..plan() });
     fill(&mut queue, 0, 1, &[1_000; 8]);
     fill(&mut queue, 0, 2, &[100; 2]);
@@ -23,7 +23,7 @@ fn half_of_the_longest_queue_makes_room() {
 
 /// Of 200 packets of one flow, 64 are dropped at once and not 100.
 #[test]
-fn no_more_than_64_at_once() {
+fn overflow_drops_at_most_64_packets() {
     let mut queue = FqCodel::new(FqCodelPlan { limit_bytes: 200_000, ..plan() });
     fill(&mut queue, 0, 1, &[1_000; 200]);
     let mut dropped = 0;
@@ -33,7 +33,7 @@ fn no_more_than_64_at_once() {
 
 /// A packet longer than the byte limit displaces all others and is finally dropped itself.
 #[test]
-fn a_packet_longer_than_the_limit_is_dropped() {
+fn packet_longer_than_the_limit_is_dropped() {
     let mut queue = FqCodel::new(FqCodelPlan { limit_bytes: 900, ..plan() });
     let mut dropped = Vec::new();
     queue.enqueue(0, offer(1, 0, 1_000, Ecn::NotEct), |one| dropped.push(one.packet));
@@ -67,7 +67,7 @@ fn stand(ecn: Ecn, target_ns: u64) -> (Vec<u64>, Vec<u64>) {
 /// The packet that leaves at n ms arrived at n / 2, rounded down, so the sojourn reaches 5 ms at 9
 /// ms. The first signal comes an interval later, and another after that.
 #[test]
-fn a_standing_queue_is_signalled_by_what_its_packets_can_carry() {
+fn standing_queue_is_marked_or_dropped_by_ecn_capability() {
     assert_eq!(stand(Ecn::NotEct, 5 * MS), (vec![109, 209], vec![]));
     assert_eq!(stand(Ecn::Ect0, 5 * MS), (vec![], vec![109, 209]));
     assert_eq!(stand(Ecn::Ect1, 5 * MS), (vec![], vec![109, 209]));
@@ -76,12 +76,12 @@ fn a_standing_queue_is_signalled_by_what_its_packets_can_carry() {
 
 /// The sojourn reaches 40 ms at 79 ms.
 #[test]
-fn a_later_target_is_met_later() {
+fn higher_target_delays_the_first_drop() {
     assert_eq!(stand(Ecn::NotEct, 40 * MS).0, [179]);
 }
 
 #[test]
-fn a_target_before_a_pipe_is_its_round_trip_or_5_ms() {
+fn target_is_the_rtt_or_at_least_5_ms() {
     assert_eq!(CoDelPlan::target_before(Duration::ZERO), 5 * MS);
     assert_eq!(CoDelPlan::target_before(Duration::from_millis(20)), 20 * MS);
     let interval = |milliseconds| CoDelPlan::interval_before(Duration::from_millis(milliseconds));
@@ -90,7 +90,7 @@ fn a_target_before_a_pipe_is_its_round_trip_or_5_ms() {
 
 /// Without ECN every packet is dropped, whatever its field.
 #[test]
-fn without_ecn_nothing_is_marked() {
+fn disabled_ecn_marks_nothing() {
     let mut queue = FqCodel::new(FqCodelPlan { ecn: false, ..plan() });
     let mut drops = 0;
     for ms in 0..250 {

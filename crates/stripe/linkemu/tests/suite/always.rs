@@ -144,7 +144,7 @@ fn fates(channel: &mut Channel, packets: &[(u64, u32)]) -> Vec<(Time, Fate)> {
 
 proptest! {
     #[test]
-    fn the_queue_does_what_the_obvious_queue_does((rate, room, packets) in loads()) {
+    fn queue_matches_reference_model((rate, room, packets) in loads()) {
         let mut channel =
             build(Parameters::clean(Rate::from_bytes_per_second(rate), room, Span::from_ps(3)));
         let mut obvious = Obvious { rate: rate.into(), room: room.into(), idle_at: 0 };
@@ -165,7 +165,7 @@ proptest! {
     /// The bytes that arrive after a packet fit the time since then, plus the jitter and the ps of
     /// rounding.
     #[test]
-    fn nothing_is_faster_than_the_rate((rate, room, packets) in loads(), jitter_ps in jitters()) {
+    fn throughput_never_exceeds_the_rate((rate, room, packets) in loads(), jitter_ps in jitters()) {
         let clean = Parameters::clean(Rate::from_bytes_per_second(rate), room, Span::ZERO);
         let mut channel = build(Parameters { jitter: Span::from_ps(jitter_ps), ..clean });
         let fates = fates(&mut channel, &packets);
@@ -183,7 +183,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_not_held_back_keeps_its_order_and_no_way_is_longer_than_it_may((parameters, packets) in everything()) {
+    fn order_is_kept_and_delay_is_bounded((parameters, packets) in everything()) {
         let mut channel = build(parameters.clone());
         let spans = [parameters.jitter, parameters.reordering.span, Span::from_ns(5_000), Span::from_ns(2_000)];
         let longest = parameters.delay + spans.into_iter().sum();
@@ -202,7 +202,7 @@ proptest! {
 
     /// RFC 2697: between two packets that pass there are tokens for all bytes except a burst.
     #[test]
-    fn what_passes_is_a_burst_and_the_rate((rate, _, packets) in loads(), burst_bytes in 1_u64..5_000) {
+    fn policed_throughput_is_burst_plus_rate((rate, _, packets) in loads(), burst_bytes in 1_u64..5_000) {
         let police = Policer { rate: Rate::from_bytes_per_second(rate), burst_bytes };
         let wide = Parameters::clean(Rate::from_bytes_per_second(u64::MAX), 1 << 40, Span::ZERO);
         let mut channel = build(Parameters { policer: Some(police), ..wide });

@@ -18,7 +18,7 @@ fn half(spacing: Spacing) -> Competing {
 }
 
 #[test]
-fn it_takes_its_place_in_the_queue_and_its_time_on_the_wire() {
+fn competing_traffic_takes_queue_space_and_transmission_time() {
     let mut channel = channel(Parameters { competing: vec![half(Spacing::Even)], ..clean(150) });
     assert_eq!(channel.next_competing(), Some(Time::from_ps(50_000)));
     // Ours is sent from 0 to 100 ns. Theirs arrives at 50, when 50 bytes are left, and is sent by
@@ -40,7 +40,7 @@ fn it_takes_its_place_in_the_queue_and_its_time_on_the_wire() {
 }
 
 #[test]
-fn whoever_looks_at_the_queue_lets_it_come_first() {
+fn compete_brings_the_backlog_up_to_date() {
     let mut channel = channel(Parameters { competing: vec![half(Spacing::Even)], ..clean(150) });
     assert_eq!(channel.backlog_bytes(Time::from_ps(60_000)), 0, "it was not let come");
     channel.compete(Time::from_ps(60_000));
@@ -49,7 +49,7 @@ fn whoever_looks_at_the_queue_lets_it_come_first() {
 }
 
 #[test]
-fn another_rate_finds_all_that_came_before_it() {
+fn rate_change_applies_after_earlier_competing_packets() {
     let mut channel = channel(Parameters { competing: vec![half(Spacing::Even)], ..clean(150) });
     // Theirs, sent from 50 ns on, has 50 bytes left at 100 ns: 100 ns at half the rate.
     channel.set_rate(Time::from_ps(100_000), Rate::from_bytes_per_second(500_000_000));
@@ -57,7 +57,7 @@ fn another_rate_finds_all_that_came_before_it() {
 }
 
 #[test]
-fn it_passes_no_policer() {
+fn competing_traffic_bypasses_the_policer() {
     let policer = Policer { rate: Rate::from_bytes_per_second(1), burst_bytes: 10 };
     let competing = vec![half(Spacing::Even)];
     let mut channel = channel(Parameters { policer: Some(policer), competing, ..clean(150) });
@@ -67,7 +67,7 @@ fn it_passes_no_policer() {
 
 /// Exponential spaces: the count in a second is Poisson, with its variance equal to its mean.
 #[test]
-fn drawn_spaces_have_their_rate_and_do_not_come_evenly() {
+fn poisson_spacing_has_its_rate_and_variance() {
     let second = Time::from_ps(1_000_000_000_000);
     let drawn = Competing {
         rate: Rate::from_bytes_per_second(1_000_000),
@@ -94,7 +94,7 @@ fn drawn_spaces_have_their_rate_and_do_not_come_evenly() {
 }
 
 #[test]
-fn what_is_drawn_for_ours_does_not_change() {
+fn competing_traffic_does_not_change_other_draws() {
     let lossy = Parameters { loss: Loss::Independent(probability(0.25)), ..clean(1_000) };
     let until = Time::from_ps(2_000 * APART_PS);
     let beside =

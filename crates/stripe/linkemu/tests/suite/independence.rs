@@ -36,7 +36,7 @@ fn first_copy(channel: &mut Channel, now_ps: u64) -> Result<(u64, Option<u64>), 
 }
 
 #[test]
-fn one_packet_more_shifts_no_later_draw() {
+fn extra_packet_shifts_no_later_draw() {
     let sequence = |extra: Option<u64>| {
         let mut channel = channel(Parameters { duplication: probability(0.0), ..everything() });
         let mut fates = Vec::new();
@@ -65,7 +65,7 @@ fn one_packet_more_shifts_no_later_draw() {
 }
 
 #[test]
-fn duplicates_change_nothing_for_packets_that_do_not_wait_for_them() {
+fn duplication_does_not_affect_packets_that_do_not_queue() {
     let mut twice = channel(everything());
     let mut once = channel(Parameters { duplication: probability(0.0), ..everything() });
     let pairs = sparse(&mut twice, 2_000, 100).into_iter().zip(sparse(&mut once, 2_000, 100));
@@ -82,7 +82,7 @@ fn duplicates_change_nothing_for_packets_that_do_not_wait_for_them() {
 }
 
 #[test]
-fn seed_and_direction_decide_and_nothing_else() {
+fn fates_depend_on_seed_and_direction_alone() {
     let fates = |seed, direction| {
         let mut channel = Channel::new(everything(), seed, direction).expect("it makes sense");
         sparse(&mut channel, 200, 100)
@@ -101,7 +101,7 @@ fn crowded(parameters: Parameters) -> Vec<Option<Arrival>> {
 }
 
 #[test]
-fn an_impairment_moves_nobody_elses_arrival() {
+fn impairments_do_not_move_other_arrivals() {
     let clean = Parameters { jitter: Span::from_ps(1_000_000), ..clean(1_000) };
     let outages =
         vec![Outage { from: Time::from_ps(20_000_000), until: Time::from_ps(30_000_000) }];

@@ -14,7 +14,7 @@ fn policed(queue_bytes: u64) -> Channel {
 }
 
 #[test]
-fn a_burst_passes_and_then_what_tokens_are_there_for() {
+fn burst_passes_and_then_packets_with_tokens() {
     let mut channel = policed(1_000);
     // 60 of 100 tokens are used; 41 are one too many and use none; 40 use the rest.
     let found = offer_all(&mut channel, &[(0, 60), (0, 41), (0, 40)]);
@@ -31,7 +31,7 @@ fn a_burst_passes_and_then_what_tokens_are_there_for() {
 }
 
 #[test]
-fn parts_of_tokens_are_not_forgotten() {
+fn fractional_tokens_accumulate() {
     // Ten tokens are due at 100 ns. With a request every 9.999 ns, nine are available by 99.99 ns,
     // and ten at 100 ns.
     let mut channel = policed(1_000);
@@ -43,14 +43,14 @@ fn parts_of_tokens_are_not_forgotten() {
 }
 
 #[test]
-fn what_the_queue_drops_has_taken_its_tokens() {
+fn packet_dropped_by_the_queue_uses_its_tokens() {
     let mut channel = policed(50);
     let found = offer_all(&mut channel, &[(0, 50), (0, 50), (0, 1)]);
     assert_eq!(found, [Ok(vec![55_000]), Err(DropReason::QueueFull), POLICED]);
 }
 
 #[test]
-fn each_copy_takes_its_own_tokens() {
+fn each_copy_uses_its_own_tokens() {
     let twice =
         Parameters { duplication: Probability::ALWAYS, ..policed(1_000).parameters().clone() };
     let mut channel = channel(twice);

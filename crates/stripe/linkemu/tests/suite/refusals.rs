@@ -17,12 +17,12 @@ fn outages(spans: &[(u64, u64)]) -> Parameters {
 }
 
 #[test]
-fn a_queue_has_room() {
+fn empty_queue_is_rejected() {
     assert!(refusal(clean(0)).starts_with("a queue of 0 bytes"));
 }
 
 #[test]
-fn a_queue_by_time_lets_something_wait_and_can_be_counted() {
+fn queue_time_must_be_positive_and_countable() {
     let queue = |span_ps| QueueBound::Time(Span::from_ps(span_ps));
     let waits = |span_ps| Parameters { queue: queue(span_ps), ..clean(1) };
     assert!(refusal(waits(0)).starts_with("a queue of 0 s"));
@@ -39,7 +39,7 @@ fn a_queue_by_time_lets_something_wait_and_can_be_counted() {
 /// A second at 1 GB/s and a packet of 1,000 bytes, sent at 20 kB/s, take 50,000 s; at 10 kB/s, more
 /// than a day.
 #[test]
-fn what_waits_at_one_rate_is_sent_at_another_within_a_day() {
+fn rate_change_that_delays_packets_over_a_day_is_rejected() {
     let second = QueueBound::Time(Span::from_ps(1_000_000_000_000));
     let waits = Parameters { queue: second, ..clean(1) };
     let change = |to| waits.check_change(Rate::from_bytes_per_second(to), waits.rate, 1_000);
@@ -49,7 +49,7 @@ fn what_waits_at_one_rate_is_sent_at_another_within_a_day() {
 }
 
 #[test]
-fn a_policer_lets_something_through() {
+fn policer_without_burst_is_rejected() {
     let policer = Policer { rate: Rate::from_bytes_per_second(1), burst_bytes: 0 };
     assert!(
         refusal(Parameters { policer: Some(policer), ..clean(1_000) }).contains("a burst of 0")
@@ -57,7 +57,7 @@ fn a_policer_lets_something_through() {
 }
 
 #[test]
-fn competing_traffic_has_bytes_and_time() {
+fn competing_traffic_needs_bytes_and_duration() {
     let competing = Competing {
         rate: Rate::from_bytes_per_second(1),
         packet_bytes: 1,
@@ -77,7 +77,7 @@ fn competing_traffic_has_bytes_and_time() {
 }
 
 #[test]
-fn a_bad_state_ends() {
+fn endless_bad_state_is_rejected() {
     let bursts = GilbertElliott {
         to_bad: probability(0.1),
         to_good: Probability::NEVER,
@@ -89,13 +89,13 @@ fn a_bad_state_ends() {
 }
 
 #[test]
-fn what_is_held_back_is_held_back_for_some_time() {
+fn reordering_needs_a_positive_span() {
     let reordering = Reordering { probability: probability(0.1), span: Span::ZERO };
     assert!(refusal(Parameters { reordering, ..clean(1_000) }).contains("a span of 0"));
 }
 
 #[test]
-fn outages_have_a_length_and_an_order() {
+fn outages_need_positive_length_and_order() {
     let empty = "the outage that begins at 7 ps ends at 7 ps: its end must be later";
     assert_eq!(refusal(outages(&[(1, 2), (7, 7)])), empty);
     assert!(refusal(outages(&[(9, 3)])).starts_with("the outage that begins at 9 ps ends at 3 ps"));
@@ -108,7 +108,7 @@ fn outages_have_a_length_and_an_order() {
 }
 
 #[test]
-fn a_packet_is_on_its_way_for_a_day_at_most() {
+fn delay_of_a_packet_is_at_most_a_day() {
     // 86,400 bytes at one byte per second take a day; a ps of delay is too much.
     let day = Parameters::clean(Rate::from_bytes_per_second(1), 86_400, Span::ZERO);
     assert!(day.check().is_ok());

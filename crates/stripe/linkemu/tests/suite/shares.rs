@@ -32,7 +32,7 @@ fn mean(numbers: &[u64]) -> f64 {
 }
 
 #[test]
-fn independent_loss_is_binomial_and_has_no_memory() {
+fn independent_loss_is_binomial_and_memoryless() {
     let tenth = Loss::Independent(probability(0.1));
     let mut lossy = channel(Parameters { loss: tenth, ..clean(10_000) });
     let lost: Vec<_> =
@@ -55,7 +55,7 @@ fn bursts(to_bad: f64, to_good: f64, loss_good: f64, loss_bad: f64) -> Parameter
 }
 
 #[test]
-fn a_loss_burst_lasts_one_over_to_good_packets() {
+fn mean_loss_burst_length_is_the_inverse_of_to_good() {
     let mut bursty = channel(bursts(0.02, 0.25, 0.0, 1.0));
     let fates = sparse(&mut bursty, COUNT, 100);
     // Bad for 2/27 of all packets. The states' correlation falls by 1 - .02 - .25 = .73 per packet,
@@ -83,7 +83,7 @@ fn a_loss_burst_lasts_one_over_to_good_packets() {
 }
 
 #[test]
-fn both_states_lose_their_share() {
+fn loss_rates_of_both_states_apply() {
     let mut bursty = channel(bursts(0.02, 0.25, 0.01, 0.5));
     let _ = sparse(&mut bursty, COUNT, 100);
     let bad = 2.0 / 27.0;
@@ -94,7 +94,7 @@ fn both_states_lose_their_share() {
 }
 
 #[test]
-fn a_packet_is_damaged_as_its_bits_are() {
+fn packet_corruption_follows_the_bit_error_rate() {
     let mut noisy = channel(Parameters { bit_errors: probability(1e-5), ..clean(10_000) });
     let bits: Vec<_> = arrivals(&sparse(&mut noisy, COUNT, 1_000))
         .iter()
@@ -123,7 +123,7 @@ fn jitter_is_uniform_and_reaches_both_ends() {
 }
 
 #[test]
-fn duplicates_and_held_packets_have_their_shares_and_meet_by_chance() {
+fn duplication_and_reordering_are_independent() {
     let reordering = Reordering { probability: probability(0.2), span: Span::from_ps(1) };
     let mut odd =
         channel(Parameters { reordering, duplication: probability(0.3), ..clean(10_000) });
@@ -138,7 +138,7 @@ fn duplicates_and_held_packets_have_their_shares_and_meet_by_chance() {
 }
 
 #[test]
-fn a_backlog_of_packets_takes_their_bytes_at_the_rate() {
+fn backlog_is_sent_at_the_rate() {
     // 1000 packets of 1500 bytes at one byte per ns: the last ends at 1.5 ms.
     let mut busy = channel(Parameters { duplication: Probability::NEVER, ..clean(1_500_000) });
     let last = (0..1_000).map(|_| offer(&mut busy, 0, 1_500)).last().expect("a thousand");

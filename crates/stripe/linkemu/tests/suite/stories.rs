@@ -11,7 +11,7 @@ const CUT: Result<Vec<u64>, DropReason> = Err(DropReason::Outage);
 const LOST: Result<Vec<u64>, DropReason> = Err(DropReason::Lost);
 
 #[test]
-fn packets_follow_each_other_at_the_rate_and_the_queue_drops_what_it_has_no_room_for() {
+fn packets_are_serialised_at_the_rate_and_overflow_is_dropped() {
     let mut channel = channel(clean(300));
     // Sent from 0 to 100 and from 100 to 250 ns. 60 bytes more would be 310; 50 are exactly 300,
     // sent by 300 ns.
@@ -34,7 +34,7 @@ fn packets_follow_each_other_at_the_rate_and_the_queue_drops_what_it_has_no_room
 /// A packet above the MTU still takes its time in the queue; a new MTU applies from the next packet
 /// on.
 #[test]
-fn what_is_longer_than_the_mtu_does_not_cross() {
+fn packets_above_the_mtu_are_dropped() {
     let mut channel = channel(Parameters { mtu_bytes: Some(100), ..clean(1_000) });
     let too_long = Err(DropReason::TooLong);
     assert_eq!(offer_all(&mut channel, &[(0, 101), (0, 100)]), [too_long, Ok(vec![206_000])]);
@@ -47,7 +47,7 @@ fn what_is_longer_than_the_mtu_does_not_cross() {
 }
 
 #[test]
-fn a_time_that_is_no_whole_number_is_rounded_up_once_and_not_added_up() {
+fn fractional_time_is_rounded_up_without_accumulating() {
     // 3 GB/s: 333 1/3 ps per byte, 1000 ps for three.
     let mut thirds =
         channel(Parameters { rate: Rate::from_bytes_per_second(3_000_000_000), ..clean(10) });
@@ -72,7 +72,7 @@ fn jitter_delays_and_keeps_the_order() {
 }
 
 #[test]
-fn a_duplicate_is_sent_behind_its_packet_if_there_is_room() {
+fn duplicate_is_queued_behind_its_packet_if_there_is_room() {
     let mut channel = channel(Parameters { duplication: Probability::ALWAYS, ..clean(300) });
     // 100 bytes twice and 40 bytes twice are 280. The first copy of 15 bytes makes 295, and there
     // is no space for its duplicate.
@@ -86,7 +86,7 @@ fn a_duplicate_is_sent_behind_its_packet_if_there_is_room() {
 }
 
 #[test]
-fn where_neither_copy_arrives_the_reason_is_that_of_the_first() {
+fn drop_reason_of_two_lost_copies_is_that_of_the_first() {
     // The first copy is lost, and leaves no space for the second.
     let loss = Loss::Independent(Probability::ALWAYS);
     let mut channel = channel(Parameters { loss, duplication: Probability::ALWAYS, ..clean(10) });
@@ -95,7 +95,7 @@ fn where_neither_copy_arrives_the_reason_is_that_of_the_first() {
 }
 
 #[test]
-fn the_state_changes_before_a_packet_and_a_lost_one_takes_its_time() {
+fn loss_state_changes_before_a_packet_and_lost_ones_take_time() {
     // Bad, good, bad, good: the state is initially good and changes each time.
     let bursts = GilbertElliott {
         to_bad: Probability::ALWAYS,
@@ -124,7 +124,7 @@ fn independent_loss_follows_its_draws() {
 }
 
 #[test]
-fn a_packet_that_is_held_back_arrives_later_and_delays_nobody() {
+fn delayed_packet_arrives_later_and_delays_no_other() {
     let held = Reordering { probability: Probability::ALWAYS, span: Span::from_ps(7_000) };
     let mut channel = channel(Parameters { reordering: held, ..clean(1_000) });
     assert_eq!(offer_all(&mut channel, &[(0, 10), (0, 20)]), [Ok(vec![22_000]), Ok(vec![42_000])]);
@@ -132,7 +132,7 @@ fn a_packet_that_is_held_back_arrives_later_and_delays_nobody() {
 }
 
 #[test]
-fn where_every_bit_is_damaged_the_first_one_is() {
+fn certain_bit_errors_flip_the_first_bit() {
     let mut channel = channel(Parameters { bit_errors: Probability::ALWAYS, ..clean(1_000) });
     let Fate::Arrives(arrival) = channel.offer(Time::ZERO, 10) else { panic!("nothing is lost") };
     assert_eq!((arrival.flipped_bit, arrival.is_corrupted()), (Some(0), true));
@@ -140,7 +140,7 @@ fn where_every_bit_is_damaged_the_first_one_is() {
 }
 
 #[test]
-fn an_outage_drops_what_is_on_its_way_in_it_and_the_queue_goes_on() {
+fn outage_drops_arrivals_while_the_queue_continues() {
     let outage = |from, until| Outage { from: Time::from_ps(from), until: Time::from_ps(until) };
     let outages = vec![outage(100_000, 200_000), outage(298_000, 298_001)];
     let mut channel = channel(Parameters { outages, ..clean(1_000) });
@@ -158,14 +158,14 @@ fn an_outage_drops_what_is_on_its_way_in_it_and_the_queue_goes_on() {
 }
 
 #[test]
-fn what_starts_as_an_outage_ends_arrives() {
+fn packet_sent_as_an_outage_ends_arrives() {
     let outages = vec![Outage { from: Time::ZERO, until: Time::from_ps(10_000) }];
     let mut channel = channel(Parameters { outages, ..clean(1_000) });
     assert_eq!(offer_all(&mut channel, &[(0, 10), (0, 1)]), [CUT, Ok(vec![16_000])]);
 }
 
 #[test]
-fn a_packet_held_back_into_an_outage_is_dropped() {
+fn packet_delayed_into_an_outage_is_dropped() {
     let held = Reordering { probability: Probability::ALWAYS, span: Span::from_ps(100_000) };
     let outages = vec![Outage { from: Time::from_ps(50_000), until: Time::from_ps(60_000) }];
     let mut channel = channel(Parameters { reordering: held, outages, ..clean(1_000) });
@@ -180,7 +180,7 @@ fn time_does_not_run_backwards() {
 }
 
 #[test]
-fn another_rate_empties_what_waits_and_overtakes_nothing() {
+fn rate_change_applies_to_the_backlog_and_keeps_the_order() {
     let mut channel = channel(clean(300));
     assert_eq!(
         offer_all(&mut channel, &[(0, 100), (0, 100)]),
@@ -200,7 +200,7 @@ fn another_rate_empties_what_waits_and_overtakes_nothing() {
 }
 
 #[test]
-fn loss_begins_and_ends_with_the_next_packet() {
+fn loss_change_applies_to_the_next_packet() {
     let mut channel = channel(clean(300));
     channel.set_loss(Loss::Independent(Probability::ALWAYS));
     assert_eq!(offer(&mut channel, 0, 10), LOST);

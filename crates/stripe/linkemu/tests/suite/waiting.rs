@@ -12,7 +12,7 @@ fn waiting() -> Channel {
 }
 
 #[test]
-fn a_packet_is_taken_if_it_waits_no_longer_than_the_bound_however_long_it_is() {
+fn packet_is_accepted_by_its_wait_and_not_its_length() {
     let mut channel = waiting();
     // Sent from 0 to 100 and from 100 to 250 ns; the third would wait 250 ns.
     let found = offer_all(&mut channel, &[(0, 100), (0, 150), (0, 1)]);
@@ -27,7 +27,7 @@ fn a_packet_is_taken_if_it_waits_no_longer_than_the_bound_however_long_it_is() {
 }
 
 #[test]
-fn at_half_the_rate_half_as_much_waits_and_what_waits_already_stays() {
+fn lower_rate_admits_less_but_keeps_the_backlog() {
     let mut channel = waiting();
     assert_eq!(offer(&mut channel, 0, 300), Ok(vec![305_000]));
     // At 150 ns 150 bytes are left. At half the rate they are a wait of 300 ns, too much until 250
@@ -44,7 +44,7 @@ fn at_half_the_rate_half_as_much_waits_and_what_waits_already_stays() {
 }
 
 #[test]
-fn a_second_of_queue_is_a_second_of_packets() {
+fn queue_of_one_second_holds_one_second_of_packets() {
     // At 1 MB/s and a bound of a second, 1,000 packets of 1,000 bytes wait at once, and one behind
     // them.
     let queue = QueueBound::Time(Span::from_ps(1_000_000_000_000));
@@ -60,7 +60,7 @@ fn a_second_of_queue_is_a_second_of_packets() {
 }
 
 #[test]
-fn a_bound_is_read_from_bytes_or_a_time_and_says_so() {
+fn queue_bound_is_parsed_from_bytes_or_time() {
     let time = QueueBound::Time(Span::from_ps(20_000_000_000));
     for (text, bound) in [("64 kB", QueueBound::Bytes(64_000)), ("20 ms", time)] {
         assert_eq!(text.parse(), Ok(bound));

@@ -93,7 +93,7 @@ impl Both {
 }
 
 #[test]
-fn who_hears_his_own_cookies_cannot_play_an_initiation_again() {
+fn replayed_initiation_with_reflected_cookies_is_rejected() {
     for kept in [0, 1] {
         let mut both = Both::new();
         let recorded = both.shake_hands(LEFT)[kept].clone();
@@ -139,7 +139,7 @@ impl Both {
 
 /// All at one instant. The peer shares a bucket with the host in one of 256 cases.
 #[test]
-fn a_host_with_many_ports_has_the_budget_of_one() {
+fn ports_of_a_host_share_one_budget() {
     let mut agreed = 0;
     for _ in 0..8 {
         let mut both = Both::new();
@@ -152,7 +152,7 @@ fn a_host_with_many_ports_has_the_budget_of_one() {
 }
 
 #[test]
-fn a_flood_from_many_networks_leaves_a_known_peer_its_keys() {
+fn known_peer_gets_keys_during_flood_from_many_networks() {
     let mut both = Both::new();
     assert_eq!(both.flood(RIGHT, (100..2_100).map(|host| of(host, 1, false))), 128);
     let initiation = both.begin(LEFT);
@@ -167,7 +167,7 @@ fn a_flood_from_many_networks_leaves_a_known_peer_its_keys() {
 /// second's keys await confirmation, which arrives. A third attempt replaces them, as in WireGuard,
 /// because its sender has given up the previous one.
 #[test]
-fn keys_that_wait_give_way_to_a_later_initiation_and_to_no_earlier_one() {
+fn pending_keys_are_replaced_only_by_later_initiations() {
     let mut both = Both::new();
     let initiation = both.begin(LEFT);
     let held_back = both.proven(LEFT, &initiation);
@@ -190,7 +190,7 @@ fn keys_that_wait_give_way_to_a_later_initiation_and_to_no_earlier_one() {
 /// Replay of a recording made on the path: each channel's copy is valid for its address for a
 /// while.
 #[test]
-fn what_was_proven_on_another_channel_is_over_once_it_was_answered() {
+fn initiation_on_another_channel_expires_after_response() {
     let mut both = Both::new();
     let initiation = both.begin(LEFT);
     let proven = both.proven(LEFT, &initiation);

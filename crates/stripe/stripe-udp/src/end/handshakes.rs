@@ -242,7 +242,7 @@ mod tests {
     /// The two ends of a server and those of its two clients: every end has its own seed, and the
     /// same one when reopened.
     #[test]
-    fn no_two_ends_draw_of_one_seed() {
+    fn each_end_has_a_distinct_stable_seed() {
         let [server, one, other] = [(); 3].map(|()| PrivateKey::random().expect("randomness"));
         let pairs = [(&server, &one), (&server, &other), (&one, &server), (&other, &server)];
         let seeds = || pairs.map(|(ours, theirs)| seed(ours, theirs));

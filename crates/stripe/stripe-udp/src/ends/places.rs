@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn a_place_is_of_who_was_heard_there_last_and_few_are_kept() {
+    fn place_belongs_to_latest_end_and_few_are_kept_per_end() {
         let mut places = Places::default();
         let used = |address: SocketAddr| address.port() == 0;
         for port in 0..20 {

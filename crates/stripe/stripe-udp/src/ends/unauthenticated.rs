@@ -311,13 +311,15 @@ mod tests {
 
     /// Ends with DSCP 10 and 20; then the first is removed, then both.
     #[test]
-    fn what_goes_back_is_in_the_class_of_whose_it_is_or_of_the_first() {
+    fn reply_has_dscp_of_its_end_or_of_the_first() {
         let mut unauthenticated = Unauthenticated::new(None).expect("no key");
         let mut ends = [Some(end(10)), Some(end(20))];
         for (number, one) in ends.iter().enumerate() {
             unauthenticated.add(number, one.as_ref().expect("an end")).expect("another peer");
         }
-        let class = |unauthenticated: &Unauthenticated, whose, ends: &[_]| unauthenticated.class(whose, ends) >> 2;
+        let class = |unauthenticated: &Unauthenticated, whose, ends: &[_]| {
+            unauthenticated.class(whose, ends) >> 2
+        };
         assert_eq!([None, Some(0), Some(1)].map(|whose| class(&unauthenticated, whose, &ends)), {
             [10, 10, 20]
         });
@@ -330,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn trials_are_bounded_in_time() {
+    fn trial_rate_is_bounded() {
         let at = |milliseconds: u64| Instant::from_nanoseconds(milliseconds * 1_000_000);
         let mut trials = Trials::default();
         let mut taken = |now| (0..100_000).filter(|_| trials.take(now, 1)).count();

@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_address_is_read_as_it_is_written() {
+    fn mac_address_round_trips() {
         let text = "02:00:5e:a0:53:01";
         let address: MacAddress = text.parse().expect("an address");
         assert_eq!((address.0, address.to_string()), ([2, 0, 0x5e, 0xa0, 0x53, 1], text.into()));

@@ -80,7 +80,7 @@ mod tests {
 
     /// The kernel also checks that each jump ends within the program.
     #[test]
-    fn the_kernel_takes_the_programs() {
+    fn kernel_accepts_filter_programs() {
         let socket = Socket::new(Domain::IPV4, Type::DGRAM, None).expect("a socket");
         let address = MacAddress([2, 0, 0, 0, 0, 1]);
         socket.attach_filter(&of(address, address, EtherTypes::default())).expect("it is one");

@@ -92,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_takes_a_type_is_read_from_the_kernel() {
+    fn users_of_an_ethertype_are_read_from_the_kernel() {
         let protocols =
             "Type Device      Function\nALL  vb       packet_rcv\n0800          ip_rcv\n";
         assert!(of_kernel(protocols, 0x800) && !of_kernel(protocols, 0x88b5));
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_interface_of_ethernet_is_none() {
+    fn non_ethernet_interface_is_an_error() {
         let error = |name| Interface::named(name).expect_err("it is none").raw_os_error();
         assert_eq!(error("no-such-one"), Some(nix::libc::ENODEV));
         assert_eq!(error("lo"), None);

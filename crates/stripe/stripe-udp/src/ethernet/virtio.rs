@@ -54,7 +54,7 @@ mod tests {
     }
 
     #[test]
-    fn lengths_move_by_the_header_of_ethernet() {
+    fn offsets_shift_by_ethernet_header_length() {
         let packet = metadata(1, 1, [40, 1_448, 20, 16]);
         assert_eq!(of_frame(packet, 14), metadata(1, 1, [54, 1_448, 34, 16]));
         assert_eq!(of_packet(of_frame(packet, 14), 14), packet);

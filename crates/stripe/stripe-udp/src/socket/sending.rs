@@ -109,7 +109,7 @@ mod tests {
 
     /// Single and segmented, for both families, and for IPv4 from an IPv6 socket.
     #[test]
-    fn datagrams_go_in_the_class_that_is_said() {
+    fn datagrams_have_the_requested_class() {
         let ends =
             [("127.0.0.1:0", "127.0.0.1:0"), ("[::1]:0", "[::1]:0"), ("[::]:0", "127.0.0.1:0")];
         for (from, at) in ends {
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_long_is_said_to_be() {
+    fn oversized_datagram_is_reported() {
         let sender = Socket::from(UdpSocket::bind("127.0.0.1:0").expect("a socket"));
         let to = (sender.local_addr().expect("bound").as_socket().expect("of IP"), 0);
         let error = Sending::new(64).send(&sender, to, &vec![0; 65_535], 65_535);

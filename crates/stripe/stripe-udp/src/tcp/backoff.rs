@@ -37,7 +37,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pauses_double_up_to_the_longest() {
+    fn pauses_double_up_to_the_maximum() {
         let mut backoff = Backoff::default();
         let pauses: Vec<_> = (0..8).map(|_| backoff.next(Instant::ORIGIN).as_millis()).collect();
         assert_eq!(pauses, [100, 200, 400, 800, 1_600, 3_200, 5_000, 5_000]);

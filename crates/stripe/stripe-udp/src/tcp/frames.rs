@@ -248,7 +248,7 @@ mod tests {
     proptest! {
         /// With any split of writes and reads, and any buffer size.
         #[test]
-        fn what_is_read_is_what_was_written(
+        fn frames_round_trip_for_any_split(
             runs in prop::collection::vec((1..=LONGEST_BYTES, 1..100_usize, 1..=LONGEST_BYTES), 1..6),
             writes in prop::collection::vec(0..90_usize, 0..400),
             reads in prop::collection::vec(0..90_usize, 0..400),
@@ -282,7 +282,7 @@ mod tests {
 
         /// Arbitrary bytes yield datagrams, an incomplete one, or an error.
         #[test]
-        fn garbage_ends_the_stream_or_is_datagrams(
+        fn garbage_yields_datagrams_or_an_error(
             bytes in prop::collection::vec(any::<u8>(), 0..200),
         ) {
             let mut wire = Wire { bytes: bytes.clone().into(), ..Wire::default() };
@@ -299,7 +299,7 @@ mod tests {
 
     /// Priority datagrams follow the rest of a datagram sent in part, and precede all others.
     #[test]
-    fn what_is_told_on_a_full_connection_goes_first() {
+    fn priority_datagrams_go_first_on_a_full_connection() {
         let mut wire = Wire { steps: [5, 0, 0].into(), ..Wire::default() };
         let (mut writing, run) = (Writing::default(), run(1, 10, 2, 10));
         assert_eq!(writing.send(&mut wire, &run, 0).expect("it begins"), 1);
@@ -314,10 +314,11 @@ mod tests {
     }
 
     #[test]
-    fn no_more_waits_than_the_tries_of_a_handshake() {
+    fn queued_priority_datagrams_are_bounded() {
         let mut wire = Wire { steps: vec![0; 1_000].into(), ..Wire::default() };
         let mut writing = Writing::default();
-        let count = (0..1_000).take_while(|_| writing.send_one(&mut wire, &[7; 166]).is_ok()).count();
+        let count =
+            (0..1_000).take_while(|_| writing.send_one(&mut wire, &[7; 166]).is_ok()).count();
         assert_eq!(count, PRIORITY_BYTES_MAX / (LENGTH_BYTES + 166));
         wire.steps.clear();
         writing.send_one(&mut wire, &[8; 166]).expect("there is room again");
@@ -325,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn a_length_that_cannot_be_ends_the_stream_behind_what_came_before() {
+    fn invalid_length_ends_the_stream_after_earlier_datagrams() {
         for wrong in [[0, 0], [0, 41], [0x17, 3]] {
             let mut wire = Wire { bytes: [0, 1, 7].into(), ..Wire::default() };
             wire.bytes.extend(wrong);

@@ -239,7 +239,7 @@ mod tests {
 
     /// One host crowds out only itself.
     #[test]
-    fn who_comes_from_elsewhere_is_not_crowded_out() {
+    fn one_host_cannot_crowd_out_others() {
         let (mut listener, now) = (listener(), now());
         let mut ours = connect_from(&listener, 2);
         let mut others = Vec::new();
@@ -259,7 +259,7 @@ mod tests {
 
     /// A connection that cannot be accepted causes no wake-ups.
     #[test]
-    fn where_no_descriptor_is_left_the_socket_is_not_waited_for() {
+    fn socket_is_not_polled_while_descriptors_are_exhausted() {
         let (mut listener, began) = (listener(), now());
         listener.acceptor.begin(began);
         let refuse = || -> io::Result<()> { Err(nix::errno::Errno::ENFILE.into()) };
@@ -276,7 +276,7 @@ mod tests {
 
     /// Occasional bytes do not extend the limit.
     #[test]
-    fn a_datagram_that_never_ends_is_waited_for_as_long_as_none() {
+    fn incomplete_datagram_does_not_extend_the_time_limit() {
         let (mut listener, began) = (listener(), now());
         let mut streams = [connect_from(&listener, 1), connect_from(&listener, 1)];
         for second in 0..WAIT.as_secs() {
@@ -290,7 +290,7 @@ mod tests {
 
     /// Too many datagrams, and an invalid length.
     #[test]
-    fn who_says_too_much_or_nonsense_is_closed() {
+    fn excess_or_invalid_datagrams_close_the_connection() {
         let (mut listener, now) = (listener(), now());
         let mut streams = [connect_from(&listener, 1), connect_from(&listener, 1)];
         streams[0].write_all(&[0, 1, 7].repeat(2 * DATAGRAMS_MAX)).expect("it is read");
@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn a_host_has_an_address_or_half_of_one() {
+    fn host_is_an_ipv4_address_or_an_ipv6_64_prefix() {
         let of = |text: &str| network_of(text.parse().expect("an address"));
         assert_eq!(of("2001:db8::1"), of("2001:db8::ffff:1"));
         assert_ne!(of("2001:db8::1"), of("2001:db8:0:1::1"));

@@ -123,7 +123,7 @@ fn length(number: u32) -> usize {
 }
 
 #[test]
-fn what_was_not_sent_or_has_come_is_told() {
+fn unsent_or_duplicate_packets_are_reported() {
     let mut ledger = Ledger::new(1);
     ledger.begin();
     (0..3).for_each(|_| ledger.offer());

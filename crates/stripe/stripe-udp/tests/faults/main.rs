@@ -107,19 +107,19 @@ fn all_hold(draw: Draw, count: u64) {
 }
 
 #[test]
-fn nothing_forged_nothing_twice_and_healed_ten_seconds_after_the_last_fault() {
+fn no_forgery_or_duplicate_and_recovery_within_ten_seconds() {
     all_hold(Case::draw, 200);
 }
 
 #[test]
-fn nor_of_many_on_ports_in_common() {
+fn many_ends_on_shared_ports_recover() {
     all_hold(Case::draw_many, 60);
 }
 
 /// Replaying lost datagrams diverts an end to the attacker; if the other end restarts at that time,
 /// and knows no address, only the announced address helps.
 #[test]
-fn an_end_that_was_drawn_away_comes_back() {
+fn diverted_end_returns_after_peer_restart() {
     for seed in 0..20 {
         seed_randomness(Some(seed));
         let drawn = Case::draw(seed);
@@ -146,7 +146,7 @@ fn an_end_that_was_drawn_away_comes_back() {
 /// kB/s per end, 55.2 for all four: more than the channel carries. At four per round trip they
 /// leave room for the packets, 20 of 600 bytes a second.
 #[test]
-fn what_ends_say_fills_no_way_that_they_share() {
+fn control_messages_leave_room_on_a_shared_channel() {
     seed_randomness(Some(0));
     let way = Way { bytes_per_second: 50_000, delay_ns: 10 * MS, queue_bytes: 16_000 };
     let case = |is_strict| Case {
@@ -170,7 +170,7 @@ fn what_ends_say_fills_no_way_that_they_share() {
 
 /// All apparent randomness comes from the seed.
 #[test]
-fn a_seed_is_a_run() {
+fn run_is_determined_by_its_seed() {
     let totals = [0; 2].map(|_| {
         run(Case::draw, 7, false).map(|totals| format!("{:?}", Totals { bytes_max: 0, ..totals }))
     });

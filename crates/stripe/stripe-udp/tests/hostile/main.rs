@@ -52,14 +52,14 @@ fn datagrams_asked() -> u64 {
 }
 
 #[test]
-fn corpora_are_taken() {
+fn corpora_are_handled() {
     replay("handshake", 4, handshake::run);
     replay("datagrams", 4, datagrams::run);
 }
 
 #[test]
 #[expect(clippy::print_stdout, reason = "the harness shows it if the input fails")]
-fn any_handshakes_are_taken() {
+fn arbitrary_handshakes_are_handled() {
     for seed in 0..200 {
         println!("seed {seed}");
         handshake::run(&by_chance(&mut (seed << 32), 400));
@@ -68,7 +68,7 @@ fn any_handshakes_are_taken() {
 
 #[test]
 #[expect(clippy::print_stdout, reason = "the harness shows it if the input fails")]
-fn any_datagrams_are_taken() {
+fn arbitrary_datagrams_are_handled() {
     let (asked, mut given, mut came, mut seed) = (datagrams_asked(), 0, 0, 0_u64);
     while given < asked {
         println!("seed {seed}");

@@ -32,7 +32,7 @@ impl Source for Marked {
 
 /// Over both address families, in runs of any length; packets without a class are not marked.
 #[test]
-fn the_ecn_field_comes_with_each_packet() {
+fn ecn_field_is_delivered_with_each_packet() {
     for local in any() {
         let (mut left, mut right) = (end(&[local]), end(&[local]));
         join(&mut left, &mut right);
@@ -65,7 +65,7 @@ fn the_ecn_field_comes_with_each_packet() {
 /// Fifteen packets are misdirected and observed in their class; their copies must not be
 /// ECN-capable.
 #[test]
-fn what_is_sent_again_is_not_to_be_marked() {
+fn retransmissions_are_not_ecn_capable() {
     let local = any()[0];
     let (mut left, mut right) = (end(&[local]), end(&[local]));
     join(&mut left, &mut right);

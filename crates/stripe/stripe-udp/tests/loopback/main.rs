@@ -20,7 +20,7 @@ use pair::{LONGEST_BYTES, Numbers, TIMEOUT, any, end, find_sizes, join, pumped};
 const PACKETS: usize = 5_000;
 
 #[test]
-fn packets_of_all_lengths_come_in_order_over_both_families() {
+fn packets_of_all_lengths_arrive_in_order_over_ipv4_and_ipv6() {
     let (mut left, mut right) = (end(&any()), end(&any()));
     join(&mut left, &mut right);
     let came = pumped(&mut left, &mut right, &mut Numbers((0..PACKETS).collect()), PACKETS);
@@ -34,7 +34,7 @@ fn packets_of_all_lengths_come_in_order_over_both_families() {
 /// Datagrams of an unauthenticated source, some with the first byte of a message, some empty: they
 /// are only counted.
 #[test]
-fn what_comes_from_elsewhere_is_counted_and_not_taken() {
+fn datagrams_of_unknown_sources_are_counted_and_ignored() {
     let (mut left, mut right) = (end(&any()), end(&any()));
     join(&mut left, &mut right);
     let stranger = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).expect("a socket");
@@ -50,7 +50,7 @@ fn what_comes_from_elsewhere_is_counted_and_not_taken() {
 /// An end closes and another begins on the same ports in a later epoch, like a restarted process.
 /// The kernel may report the closed ports in between.
 #[test]
-fn an_end_that_begins_anew_is_heard() {
+fn restarted_peer_is_accepted() {
     let (mut left, mut right) = (end(&any()), end(&any()));
     join(&mut left, &mut right);
     let locals: Vec<_> = (0..2).map(|channel| right.local(channel).expect("a socket")).collect();
@@ -67,7 +67,7 @@ fn an_end_that_begins_anew_is_heard() {
 
 /// Both channels are misdirected for fifteen packets, which are then requested again.
 #[test]
-fn what_is_lost_is_sent_again_as_it_was() {
+fn lost_packets_are_retransmitted_unchanged() {
     let (mut left, mut right) = (end(&any()), end(&any()));
     join(&mut left, &mut right);
     find_sizes(&mut left, &mut right);
@@ -91,7 +91,7 @@ fn what_is_lost_is_sent_again_as_it_was() {
 /// Markers are sent every 20 ms for sixteen times, then after 40 ms, 80 ms and so on: 21 per
 /// channel in two seconds, instead of a hundred if every call counted as traffic.
 #[test]
-fn ends_that_are_called_and_have_nothing_to_send_rest() {
+fn idle_ends_send_markers_ever_more_rarely() {
     let (mut left, mut right) = (end(&any()), end(&any()));
     join(&mut left, &mut right);
     let ends_at = now().after(Duration::from_secs(2));
@@ -111,7 +111,7 @@ fn ends_that_are_called_and_have_nothing_to_send_rest() {
 /// The kernel received the packet before the sleep. It begins to timestamp some time after the
 /// request, later on a busy machine, and until then reports the time of reading.
 #[test]
-fn a_packet_came_when_the_kernel_had_it_and_not_when_it_was_read() {
+fn packet_time_is_kernel_arrival_and_not_time_of_read() {
     let (mut left, mut right) = (end(&any()), end(&any()));
     join(&mut left, &mut right);
     assert_eq!(pumped(&mut left, &mut right, &mut Numbers((0..5).collect()), 5).len(), 5);
@@ -137,7 +137,7 @@ fn a_packet_came_when_the_kernel_had_it_and_not_when_it_was_read() {
 /// At first the limits of the channels are unknown: packets longer than the base size wait for
 /// them.
 #[test]
-fn what_channels_pass_is_found_before_long_packets_are_refused() {
+fn channel_sizes_are_found_before_long_packets_are_refused() {
     let (mut left, mut right) = (end(&any()), end(&any()));
     join(&mut left, &mut right);
     assert_eq!(left.longest_bytes(), 1_400);
@@ -151,7 +151,7 @@ fn what_channels_pass_is_found_before_long_packets_are_refused() {
 }
 
 #[test]
-fn an_interface_that_is_not_there_is_told_with_its_channel() {
+fn missing_interface_is_reported_with_its_channel() {
     let channel = |interface: &str| ChannelPlan {
         local: any()[0],
         interface: Some(interface.into()),
@@ -168,7 +168,7 @@ fn an_interface_that_is_not_there_is_told_with_its_channel() {
 }
 
 #[test]
-fn what_no_datagram_can_hold_is_refused_with_what_fits() {
+fn excessive_packet_length_is_rejected_with_the_maximum() {
     let open = |longest_bytes| {
         let [local, _] = any();
         let channel = ChannelPlan { local, interface: None, mark: None, remote: local };
@@ -180,7 +180,7 @@ fn what_no_datagram_can_hold_is_refused_with_what_fits() {
 }
 
 #[test]
-fn addresses_of_two_families_are_told_with_their_channel() {
+fn mixed_address_families_are_reported_with_their_channel() {
     let [local, remote] = any();
     let channels = vec![ChannelPlan { local, interface: None, mark: None, remote }];
     let error = End::open(&EndPlan::free(1_400), channels, Epoch::new(1)).expect_err("IPv6");
@@ -188,7 +188,7 @@ fn addresses_of_two_families_are_told_with_their_channel() {
 }
 
 #[test]
-fn what_is_longer_than_the_longest_does_not_go() {
+fn packets_above_the_maximum_length_are_not_sent() {
     struct TooLong(Numbers, bool);
     impl Source for TooLong {
         fn next_bytes(&mut self) -> Option<usize> {

@@ -37,7 +37,7 @@ impl Swap {
 
 /// No packet is lost, and the end learns to wait for missing ones.
 #[test]
-fn what_is_overtaken_is_not_lost() {
+fn overtaken_packets_are_not_lost() {
     let [local, _] = any();
     let (mut left, mut right) = (end(&[local]), end(&[local]));
     let socket = UdpSocket::bind(local).expect("a socket");

@@ -35,7 +35,7 @@ fn add(left: &mut End, right: &mut End, id: usize) {
 /// Each channel is removed with all packets in flight in both directions, since sockets close at
 /// once.
 #[test]
-fn a_hundred_channels_come_and_go_under_load_and_nothing_is_lost() {
+fn hundred_channels_change_under_load_without_loss() {
     let (mut left, mut right) = (end(), end());
     join(&mut left, &mut right);
     let (mut numbers, mut came) = (Numbers::default(), Vec::new());
@@ -70,7 +70,7 @@ fn a_hundred_channels_come_and_go_under_load_and_nothing_is_lost() {
 
 /// Its limits are discovered again, and it carries packets.
 #[test]
-fn a_channel_that_moves_has_another_socket_and_carries_packets() {
+fn moved_channel_has_a_new_socket_and_carries_packets() {
     let (mut left, mut right) = (end(), end());
     for id in 2..CAP {
         add(&mut left, &mut right, id);
@@ -90,7 +90,7 @@ fn a_channel_that_moves_has_another_socket_and_carries_packets() {
 }
 
 #[test]
-fn ids_that_cannot_be_are_refused() {
+fn invalid_channel_ids_are_rejected() {
     let mut left = end();
     let [local, _] = any();
     let refused = |error: SlotError| match error {

@@ -136,7 +136,7 @@ impl Pair {
 }
 
 #[test]
-fn packets_come_in_order_over_two_connections_to_one_address() {
+fn packets_arrive_in_order_over_two_connections_to_one_address() {
     let right = right(vec![listens(ANY), listens(ANY)]);
     let at = right.local(0).expect("a socket");
     let left = left(vec![connects(at), connects(at)]);
@@ -153,7 +153,7 @@ fn packets_come_in_order_over_two_connections_to_one_address() {
 /// Only connections can carry a handshake, at either end: a new session begins, in which channels
 /// over TCP pass packets of any length from the start.
 #[test]
-fn an_end_that_begins_anew_shakes_hands_over_connections_alone() {
+fn restarted_end_completes_handshake_over_tcp_alone() {
     let mut pair = Pair::relayed().open();
     let at = pair.right.local(0).expect("a socket");
     pair.carry(0..100);
@@ -183,7 +183,7 @@ fn an_end_that_begins_anew_shakes_hands_over_connections_alone() {
 
 /// Rekeying every 50 ms at full load loses nothing, handshakes included.
 #[test]
-fn new_keys_lose_nothing_on_full_connections() {
+fn rekeying_on_full_connections_loses_nothing() {
     let times = Times { rekey: Duration::from_millis(50), ..Times::default() };
     let right = end(1, vec![listens(ANY)], times);
     let at = right.local(0).expect("a socket");
@@ -202,7 +202,7 @@ fn new_keys_lose_nothing_on_full_connections() {
 /// Datagrams held back are authentic and never arrived before, but are not the newest of their
 /// channel: a connection that delivers them later replaces none.
 #[test]
-fn a_connection_with_a_record_takes_nobodys_place() {
+fn connection_with_delayed_datagrams_replaces_no_other() {
     let mut pair = Pair::relayed().open();
     pair.carry(0..100);
     pair.relays[0].record();
@@ -228,7 +228,7 @@ fn a_connection_with_a_record_takes_nobodys_place() {
 
 /// A replayed initiation gets responses, but only a limited number.
 #[test]
-fn a_candidate_has_no_more_than_so_many_answers() {
+fn replies_to_a_candidate_are_bounded() {
     let mut pair = Pair::relayed();
     pair.relays[0].record();
     pair = pair.open();
@@ -256,7 +256,7 @@ fn a_candidate_has_no_more_than_so_many_answers() {
 }
 
 #[test]
-fn udp_and_tcp_are_channels_of_one_pipe() {
+fn udp_and_tcp_channels_share_a_pipe() {
     let mut right = right(vec![udp(), listens(ANY)]);
     let mut left = left(vec![udp(), connects(right.local(1).expect("a socket"))]);
     left.set_remote(0, right.local(0).expect("a socket"));
@@ -270,7 +270,7 @@ fn udp_and_tcp_are_channels_of_one_pipe() {
 
 /// One after the other during a transfer, and then both at once.
 #[test]
-fn a_connection_that_is_cut_comes_again_and_nothing_is_lost() {
+fn broken_connection_is_reopened_without_loss() {
     let mut pair = Pair::relayed().open();
     // More than one channel can carry at full rate while the other reconnects.
     let numbers = &mut Numbers((0..200 * PACKETS).collect());
@@ -298,7 +298,7 @@ fn a_connection_that_is_cut_comes_again_and_nothing_is_lost() {
 
 /// The listening end does not notice that the connection is closed; the next one replaces it.
 #[test]
-fn a_connection_that_is_half_open_gives_way() {
+fn half_open_connection_is_replaced() {
     let mut pair = Pair::relayed().open();
     pair.carry(0..100);
     pair.relays[0].leave();
@@ -313,7 +313,7 @@ fn a_connection_that_is_half_open_gives_way() {
 
 /// Invalid lengths in the middle of the stream.
 #[test]
-fn a_stream_that_is_out_of_step_is_begun_anew() {
+fn desynchronised_stream_is_reopened() {
     let mut pair = Pair::relayed().open();
     pair.carry(0..100);
     pair.relays[0].insert(&[0xff; 7]);
@@ -330,7 +330,7 @@ fn a_stream_that_is_out_of_step_is_begun_anew() {
 /// Silent connections, garbage, a replay of an earlier connection, and more connections than are
 /// admitted.
 #[test]
-fn connections_of_strangers_are_closed_and_take_nobodys_place() {
+fn unauthenticated_connections_are_closed_and_replace_no_other() {
     let mut pair = Pair::relayed();
     pair.relays[0].record();
     pair = pair.open();
@@ -361,7 +361,7 @@ fn connections_of_strangers_are_closed_and_take_nobodys_place() {
 /// One connection is full because it is not read: the other continues, and carries copies of the
 /// waiting packets. After three seconds without acknowledgement the connection is replaced.
 #[test]
-fn a_connection_that_stands_still_holds_nothing_up() {
+fn stalled_connection_does_not_block_others() {
     let mut pair = Pair::relayed().open();
     pair.carry(0..100);
     pair.relays[0].hold(true);
@@ -384,7 +384,7 @@ fn a_connection_that_stands_still_holds_nothing_up() {
 
 /// An end retries until the other one listens, and meanwhile uses its other channel.
 #[test]
-fn an_end_that_finds_nobody_tries_again() {
+fn unconnected_end_retries() {
     let place = TcpListener::bind(ANY).expect("a socket");
     let at = place.local_addr().expect("an address");
     drop(place);

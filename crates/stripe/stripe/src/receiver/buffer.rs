@@ -204,7 +204,7 @@ mod tests {
 
     /// A packet count that is one too high lets a marker reach the head, in front of a packet.
     #[test]
-    fn a_marker_that_a_wrong_count_let_to_the_head_is_taken_away() {
+    fn marker_at_the_head_after_a_wrong_count_is_removed() {
         let mut buffer = Buffer::new();
         buffer.packets = 1;
         buffer.push_marker(Standing::out(gingham_fairq::Round::new(1)));

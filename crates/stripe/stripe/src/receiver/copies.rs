@@ -126,7 +126,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn copies_are_kept_in_order_and_once() {
+    fn copies_are_kept_once_and_in_order() {
         let mut copies = Copies::new(Charge::PACKETS);
         let copy = |sequence| Copy {
             sequence,

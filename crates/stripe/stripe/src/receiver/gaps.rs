@@ -323,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn a_gap_is_asked_for_at_once_and_again_after_50_ms() {
+    fn gap_is_requested_immediately_and_again_after_50_ms() {
         let mut gaps = drawn();
         assert_eq!((polled(&mut gaps, at(0)), polled(&mut gaps, at(0))), (Some((3, 19, 2)), None));
         assert_eq!((gaps.timeout(), polled(&mut gaps, at(49))), (Some(at(50)), None));
@@ -340,7 +340,7 @@ mod tests {
     /// A gap at 0 ms, and another one 10 ms later: both are first requests. The request 50 ms later
     /// is a repetition.
     #[test]
-    fn it_is_told_what_is_asked_for_again() {
+    fn repeated_request_is_flagged() {
         let mut gaps = drawn();
         let asked = |gaps: &mut Gaps, now| gaps.poll(now).map(|(_, is_again)| is_again);
         assert_eq!((asked(&mut gaps, at(0)), asked(&mut gaps, at(0))), (Some(false), None));
@@ -352,7 +352,7 @@ mod tests {
     /// A round trip of 270 ms, and 300 ms on the slowest: a wait of 750 ms, and repetition after
     /// 337.5 ms. With 4.3 s, the wait is a second. A request carries the rest of the wait.
     #[test]
-    fn waits_follow_the_round_trip() {
+    fn waits_follow_the_rtt() {
         let mut gaps = Gaps::new(RepairRequests::default());
         let (round_trip_ns, longest_ns) = (270_000_000, 300_000_000);
         gaps.note(at(0), Lost { round_trip_ns, longest_ns, ..LOST });
@@ -368,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_waited_for_by_every_number_that_it_may_have() {
+    fn wait_covers_every_possible_number_of_a_gap() {
         let mut gaps = drawn();
         for (sequence, until) in [(44, None), (45, Some(at(200))), (51, Some(at(200))), (52, None)]
         {
@@ -386,7 +386,7 @@ mod tests {
     /// 130 packets across the wrap are gaps of 64, 64 and 2; the remaining runs are requested
     /// separately.
     #[test]
-    fn long_gaps_are_cut_and_holes_are_asked_for_apart() {
+    fn long_gaps_are_split_and_holes_requested_separately() {
         let mut gaps = Gaps::new(RepairRequests::default());
         gaps.note(at(0), Lost { channel: 0, first: u32::MAX, count: 130, before: 500, ..LOST });
         for number in 0..62 {
@@ -402,7 +402,7 @@ mod tests {
     /// once at once, and all again 50 ms after the last. A packet lost 13 ms later, more than a
     /// quarter of 50 ms, starts a new gap.
     #[test]
-    fn losses_that_follow_closely_are_one_gap() {
+    fn close_losses_form_one_gap() {
         let mut gaps = Gaps::new(RepairRequests::default());
         let lost = |number: u32| Lost {
             channel: 0,
@@ -424,7 +424,7 @@ mod tests {
     }
 
     #[test]
-    fn there_is_room_for_256_gaps_and_no_more() {
+    fn gaps_are_limited_to_256() {
         let mut gaps = Gaps::new(RepairRequests::default());
         gaps.note(at(0), Lost { channel: 0, count: u32::MAX, ..LOST });
         assert_eq!(std::iter::from_fn(|| polled(&mut gaps, at(0))).count(), GAPS_MAX);

@@ -370,7 +370,7 @@ mod tests {
     /// A rise takes effect at once. A fall needs a quarter of the need, and the next fall a marker
     /// that echoes the last one; until then the memory stays promised.
     #[test]
-    fn a_limit_falls_once_until_a_marker_gives_that_back() {
+    fn limit_falls_once_until_a_marker_echoes_it() {
         let mut grant = Grant::new(Charge::PACKETS);
         let look = |grant: &Grant| (grant.limit, grant.highest, grant.lowered);
         grant.set(100, 10);
@@ -399,7 +399,7 @@ mod tests {
 
     /// Deliveries of a span, and the largest charge waiting in it, count in that span and the next.
     #[test]
-    fn what_is_needed_is_of_this_span_or_the_last() {
+    fn need_covers_this_span_and_the_last() {
         let mut need = Need::default();
         let mut see = |ms, given, waiting| need.see(at(ms), 20_000_000, given, waiting);
         assert_eq!(see(10, 100, 30), 130);

@@ -79,7 +79,7 @@ mod tests {
     /// Copies of 12, 8 and 5 arrived, in this order. 5 itself arrived, 8 is not missing, 12 is
     /// still to come.
     #[test]
-    fn what_a_channel_has_gone_past_is_forgotten_and_what_was_lost_of_it_is_not_missing() {
+    fn passed_numbers_are_forgotten_and_replaced_ones_not_missing() {
         let mut replaced = Replaced::new(2);
         for number in [12, 8, 5] {
             replaced.push(1, number);
@@ -90,7 +90,7 @@ mod tests {
 
     /// Copies of channel 0 never evict one of channel 1; the last 1,024 of a channel are kept.
     #[test]
-    fn a_channel_has_room_of_its_own() {
+    fn each_channel_has_its_own_room() {
         let mut replaced = Replaced::new(2);
         replaced.push(1, 8);
         (0..2_000).for_each(|number| replaced.push(0, number));

@@ -301,7 +301,7 @@ mod tests {
     /// Two packets have arrived on each of two channels, and a report of one is due. The other's
     /// goes along, and the next one not before half a millisecond and two more packets.
     #[test]
-    fn a_report_goes_along_where_half_of_what_makes_it_due_is_there() {
+    fn report_joins_a_due_one_at_half_of_its_threshold() {
         let at = |us: u64| Instant::from_nanoseconds(us * 1_000);
         let mut reports = Reports::new(2, Some(ReportPlan::default()));
         (0..2).for_each(|channel| reports.see_marker(channel, at(0), &Marker::default()));
@@ -319,7 +319,7 @@ mod tests {
     /// Packets 0 and 2 of a channel arrive, then 1. After the second arrival three packets are
     /// accounted for; the third changes only the received counts.
     #[test]
-    fn a_packet_that_was_taken_for_lost_is_accounted_for_once() {
+    fn late_packet_counted_as_lost_is_accounted_for_once() {
         let mut reports = Reports::new(1, None);
         let counts = |reports: &Reports| {
             let report = reports.channels[0].report;

@@ -2,7 +2,7 @@
 
 use core::time::Duration;
 
-use gingham_congestion::{BbrParameters, Control, Path, Thousandths, FixedRate};
+use gingham_congestion::{BbrParameters, Control, FixedRate, Path, Thousandths};
 
 use crate::{Instant, OptionsError};
 

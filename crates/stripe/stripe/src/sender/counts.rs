@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn a_limit_counts_from_the_beginning_and_across_the_wrap() {
+    fn limit_counts_from_the_start_and_across_the_wrap() {
         let packets = |sent, limit| after((sent, 0), limit, Charge::PACKETS);
         assert!(packets(6, 7) && !packets(7, 7) && !packets(8, 7));
         assert!(packets(u32::MAX, 0) && packets(u32::MAX - 5, 3));
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn a_few_packets_go_before_the_first_report() {
+    fn few_packets_have_credit_before_the_first_report() {
         let (charge, packet) = (Charge::BYTES, Charge::BYTES.of(1_460));
         assert!(has_credit(charge, packet, Sent { packets: 9, bytes: 9 * 1_460 }, None));
         assert!(!has_credit(charge, packet, Sent { packets: 10, bytes: 10 * 1_460 }, None));

@@ -26,7 +26,7 @@ use crate::{ChannelSet, Instant, Report, Sent, channels_of, channels_where};
 use core::time::Duration;
 use gingham_congestion::units::time_ns;
 use gingham_congestion::{
-    Acknowledgement, Control, Controller, Path, PathPlan, RateCap, FixedRate, keep_time,
+    Acknowledgement, Control, Controller, FixedRate, Path, PathPlan, RateCap, keep_time,
 };
 
 /// Upper limit of the bytes in a run on one channel.
@@ -428,7 +428,7 @@ mod tests {
 
     /// A report that accounts for more than was sent changes nothing.
     #[test]
-    fn a_report_that_cannot_be_is_not_taken() {
+    fn impossible_report_is_rejected() {
         let mut paths = paths(&[10]);
         paths.sent(0, at(0), 1_000);
         let sent = Sent { packets: 1, bytes: 1_000 };

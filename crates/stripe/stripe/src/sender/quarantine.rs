@@ -258,14 +258,14 @@ mod tests {
     /// With 3/4 lost, 1 - (15/16)^n exceeds 4/9 at the tenth report; four more reports follow. A
     /// loss of 1/8 is not heavy.
     #[test]
-    fn losses_of_three_quarters_are_heavy_after_a_few_reports_and_of_an_eighth_never() {
+    fn loss_of_three_quarters_is_heavy_and_of_an_eighth_is_not() {
         assert_eq!(reports_until_heavy(&[1]), Some(14));
         assert_eq!(reports_until_heavy(&[4, 3]), None);
         assert_eq!(reports_until_heavy(&[4]), None);
     }
 
     #[test]
-    fn losses_are_over_after_32_packets_in_a_row() {
+    fn losses_end_after_32_consecutive_packets() {
         let mut losses = Losses { share: ALL / 2, ..Losses::default() };
         losses.take(31, 31);
         assert!(!losses.are_over());
@@ -279,7 +279,7 @@ mod tests {
     /// Counters that wrap, and invalid counts: more received than accounted for, and fewer
     /// accounted for than before.
     #[test]
-    fn counts_that_cannot_be_change_no_share() {
+    fn impossible_counts_do_not_change_the_loss_share() {
         let mut losses = Losses { accounted: u32::MAX, received: u32::MAX, ..Losses::default() };
         losses.take(7, 3);
         assert_eq!((losses.share, losses.clean), (ALL / 2 / 8, 0));

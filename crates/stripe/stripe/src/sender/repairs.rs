@@ -437,7 +437,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_is_sent_again_by_its_number_in_the_pipe() {
+    fn missing_packet_is_retransmitted_by_its_pipe_number() {
         let mut repairs = repairs(4, 1);
         // Channel 0 got packets 0, 2, 4 of the pipe, channel 1 packets 1 and 3.
         for (channel, channel_sequence, sequence) in
@@ -459,7 +459,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_asked_for_twice_goes_once_until_it_has_gone() {
+    fn duplicate_requests_cause_one_retransmission() {
         let mut repairs = repairs(4, 2);
         repairs.sent((0, 0), (0, 100), None);
         (0..3).for_each(|_| repairs.ask(LATER, (0, 0), 1, lost));
@@ -473,7 +473,7 @@ mod tests {
     /// Four slots: packet 4 takes that of packet 0, also across the wrap of the channel sequence
     /// numbers.
     #[test]
-    fn what_is_too_old_is_not_sent_again() {
+    fn evicted_packet_is_not_retransmitted() {
         for first in [0, u32::MAX - 1] {
             let mut repairs = repairs(4, 1);
             for number in 0..4 {
@@ -497,7 +497,7 @@ mod tests {
 
     /// The packet was lost on channel 0, its copy on channel 1: the next copy avoids channel 1.
     #[test]
-    fn a_copy_does_not_go_where_the_last_was_lost() {
+    fn retransmission_avoids_the_channel_of_the_last_loss() {
         let mut repairs = repairs(4, 3);
         repairs.sent((0, 0), (0, 100), None);
         repairs.ask(LATER, (0, 0), 1, lost);
@@ -514,7 +514,7 @@ mod tests {
     /// A packet awaited until 100 ms is sent if it arrives by then, but at 101 ms only for a
     /// request that waits longer.
     #[test]
-    fn what_would_come_too_late_does_not_go() {
+    fn retransmission_past_its_deadline_is_not_sent() {
         let mut repairs = repairs(4, 1);
         repairs.sent((0, 0), (0, 100), None);
         let at = |milliseconds| NOW.after(Duration::from_millis(milliseconds));
@@ -532,7 +532,7 @@ mod departed_tests {
     /// Two copies were in flight on channel 1 when it left, and a third is not known to have
     /// arrived on channel 0: that is the only attempt. A copy that was accounted for always counts.
     #[test]
-    fn a_copy_on_a_channel_that_left_is_no_try() {
+    fn copy_on_a_departed_channel_is_not_an_attempt() {
         let mut repairs = repairs(4, 1);
         repairs.sent((0, 0), (7, 107), None);
         for number in 0..2 {

@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_last_are_kept_whatever_room_there_was_and_also_where_numbers_go_round() {
+    fn latest_packets_are_kept_across_the_wrap() {
         for first in [0, u32::MAX - 300] {
             let mut kept = RetransmissionBuffer::new(200);
             for number in 0..1_000_u32 {

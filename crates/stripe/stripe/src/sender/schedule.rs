@@ -376,7 +376,8 @@ impl<S: Numbered> Schedule<S> {
             return;
         }
         at.sending.postponed += 1;
-        let is_lost = first_sent_at.is_some_and(|sent_at| at.presence.answer_by(channel, sent_at) <= at.now);
+        let is_lost =
+            first_sent_at.is_some_and(|sent_at| at.presence.answer_by(channel, sent_at) <= at.now);
         if !is_lost {
             let ahead = change.from.ahead_of(announced_at).unsigned_abs().saturating_mul(2);
             self.ahead_rounds = self.ahead_rounds.max(ahead).min(AHEAD_ROUNDS_MAX);

@@ -355,7 +355,7 @@ mod tests {
 
     /// 1.5 and 3 MB/s in a round of a millisecond. The pipe is not held up, so nothing is tried.
     #[test]
-    fn quanta_are_what_channels_carry_in_a_round() {
+    fn quanta_match_channel_rates_in_a_round() {
         let mut shares = shares(&[1_000, 1_000], &[0, 0]);
         let faster = Found { pace_bytes_per_second: 9_000_000, ..found(3_000_000) };
         assert_eq!(plan(&mut shares, &[found(1_500_000), faster]), Some(vec![1_500, 3_000]));
@@ -363,7 +363,7 @@ mod tests {
 
     /// At 0.1 MB/s a packet of 1,000 bytes takes 10 ms, so a round lasts that long.
     #[test]
-    fn the_slowest_channel_sends_a_packet_a_round() {
+    fn slowest_channel_sends_one_packet_per_round() {
         let mut shares = shares(&[1_000, 1_000], &[0, 0]);
         assert_eq!(plan(&mut shares, &[found(100_000), found(300_000)]), Some(vec![1_000, 3_000]));
     }
@@ -371,7 +371,7 @@ mod tests {
     /// The pipe waits for the first channel; the second is probing, and could have sent a quarter
     /// more.
     #[test]
-    fn a_channel_that_waits_is_given_what_its_controller_dares() {
+    fn waiting_channel_gets_the_share_of_its_controller() {
         let probing = Found { pace_bytes_per_second: 1_250_000, ..found(1_000_000) };
         let mut one = shares(&[1_000, 1_000], &[90, 0]);
         assert_eq!(plan(&mut one, &[found(1_000_000), probing]), Some(vec![1_000, 1_250]));
@@ -383,7 +383,7 @@ mod tests {
     /// A channel with a queue is at capacity; one that gets less than its known rate is given that;
     /// if the pipe waits for both alternately, both are at capacity.
     #[test]
-    fn a_channel_is_given_no_more_than_it_is_known_for_without_cause() {
+    fn share_above_the_known_rate_requires_a_cause() {
         let probing = Found { pace_bytes_per_second: 1_250_000, ..found(1_000_000) };
         let both = [found(1_000_000), probing];
         let mut queued = shares(&[1_000, 2_000], &[90, 0]);
@@ -404,7 +404,7 @@ mod tests {
 
     /// The rate of the channel that holds the pipe up has doubled since the last plan.
     #[test]
-    fn nothing_is_planned_while_the_pipe_waits_for_a_start() {
+    fn no_quanta_are_planned_while_a_startup_limits_the_pipe() {
         let starting = Found { is_starting: true, ..found(1_000_000) };
         let mut shares = shares(&[1_000, 1_000], &[90, 0]);
         shares.channels[0].rate = 500_000;
@@ -413,7 +413,7 @@ mod tests {
 
     /// 3 MB/s are known, but 1.5 MB/s arrived behind a queue.
     #[test]
-    fn a_channel_with_a_queue_that_became_slower_is_given_what_came() {
+    fn slower_channel_with_a_queue_gets_its_delivered_rate() {
         let slower = |is_queued| {
             let mut shares = shares(&[1_500, 1_600], &[0, 90]);
             shares.channels[1].seen.came = Some(came(75_000));
@@ -426,14 +426,14 @@ mod tests {
     /// From 100 to 1 at once would be a hundredth; the bound is a quarter, relative to the largest
     /// gain.
     #[test]
-    fn a_share_falls_by_four_at_most() {
+    fn share_falls_by_a_factor_of_four_at_most() {
         let mut shares = shares(&[1_000, 1_000], &[0, 0]);
         assert_eq!(plan(&mut shares, &[found(1_000_000), found(10_000)]), Some(vec![4_000, 1_000]));
     }
 
     /// Quanta that differ by 1/150 stay, by 1/50 they change; a channel that is out stays out.
     #[test]
-    fn small_differences_are_left_alone() {
+    fn small_differences_do_not_change_quanta() {
         let same = [found(1_500_000), found(1_500_000), found(1)];
         assert_eq!(plan(&mut shares(&[1_500, 1_510], &[0, 0]), &same), None);
         let mut shares = shares(&[1_500, 1_530, 0], &[0, 0, 0]);

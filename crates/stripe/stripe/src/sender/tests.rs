@@ -39,7 +39,7 @@ fn revive(sender: &mut Ends, channel: usize) {
 }
 
 #[test]
-fn packets_go_past_a_blocked_channel_where_the_choice_is_free() {
+fn free_order_packets_bypass_a_blocked_channel() {
     for blocked in 0..2 {
         let mut sender = sender(Order::Free);
         sender.set_blocked(1 << blocked);
@@ -48,7 +48,7 @@ fn packets_go_past_a_blocked_channel_where_the_choice_is_free() {
 }
 
 #[test]
-fn packets_wait_for_a_blocked_channel_where_it_is_not() {
+fn strict_order_packets_wait_for_a_blocked_channel() {
     let mut sender = sender(Order::Strict);
     sender.set_blocked(0b10);
     assert_eq!(sender.handle_packet(NOW, 1_000), Ok(0));
@@ -60,7 +60,7 @@ fn packets_wait_for_a_blocked_channel_where_it_is_not() {
 }
 
 #[test]
-fn a_channel_that_is_asked_has_a_message_at_once() {
+fn requested_channel_sends_a_message_immediately() {
     let mut sender = sender(Order::Free);
     while sender.poll_message(NOW).is_some() {}
     sender.ask_channel(1);
@@ -78,7 +78,7 @@ fn a_channel_that_is_asked_has_a_message_at_once() {
 }
 
 #[test]
-fn what_holds_a_channel_back_is_told() {
+fn wait_reason_of_a_channel_is_reported() {
     let mut sender = sender(Order::Free);
     assert_eq!(
         [0, 1, 2].map(|channel| sender.wait_of(NOW, channel)),
@@ -99,7 +99,7 @@ fn what_holds_a_channel_back_is_told() {
 }
 
 #[test]
-fn a_channel_is_out_by_plan_or_waits_for_its_turn() {
+fn wait_reason_distinguishes_plan_announcement_and_turn() {
     let mut free = sender(Order::Free);
     free.lose_channel(NOW, 1);
     free.change_quanta(&[1_000, 0]).expect("one stays");
@@ -113,7 +113,7 @@ fn a_channel_is_out_by_plan_or_waits_for_its_turn() {
 
 /// Turns of 3,000 and 2,000 bytes; a packet shortens the rest of a turn.
 #[test]
-fn a_turn_goes_at_once() {
+fn strict_order_run_is_the_rest_of_a_turn() {
     let (mut sender, now) = (sender_of(1_000, [3_000, 2_000], &SenderOptions::default(), NOW), NOW);
     let run = |channel, bytes| Some(Transmit { channel, bytes, longest_bytes: 1_000 });
     assert_eq!(sender.poll_transmit(now), run(0, 3_000));
@@ -125,7 +125,7 @@ fn a_turn_goes_at_once() {
 
 /// At a fixed rate of 4 MB/s, a millisecond is 4,000 bytes, after which one more packet is sent.
 #[test]
-fn a_free_run_is_a_millisecond_at_the_pace() {
+fn free_order_run_is_one_millisecond_at_the_pace() {
     let control = ControlPlan { by: Controlled::FixedRate(4_000_000), ..ControlPlan::default() };
     let options =
         SenderOptions { order: Order::Free, control: Some(control), ..SenderOptions::default() };
@@ -141,7 +141,7 @@ fn a_free_run_is_a_millisecond_at_the_pace() {
 }
 
 #[test]
-fn resets_go_on_channels_that_were_written_over_as_dead() {
+fn reset_is_sent_on_a_channel_corrupted_to_dead() {
     let scheduler = SurplusRoundRobin::<2>::new(1_000, &[1_000, 1_000]).expect("quanta");
     let options = SenderOptions::default();
     let mut sender =
@@ -185,7 +185,7 @@ fn run(sender: &mut Ends, from_ms: u64, takes: u32) -> Vec<u32> {
 /// A frame that the socket refuses is too long at once, without three lost probes, even if such
 /// frames passed before.
 #[test]
-fn what_a_socket_refuses_is_too_long_at_once() {
+fn frame_refused_by_the_socket_is_too_long_without_probes() {
     let mut sender = probing(1_500, 1_512, Instant::ORIGIN);
     let probes = run(&mut sender, 0, 1_420);
     assert_eq!(probes, [1_200, 1_512, 1_500, 1_492, 1_420, 1_456, 1_438, 1_429, 1_424]);
@@ -200,7 +200,7 @@ fn what_a_socket_refuses_is_too_long_at_once() {
 
 /// A refused base is not retried before its time: a refusal takes no time.
 #[test]
-fn a_base_that_is_refused_takes_the_channel_out() {
+fn refused_base_size_deactivates_the_channel() {
     let mut sender = probing(1_500, 1_512, Instant::ORIGIN);
     let probes = run(&mut sender, 0, 1_000);
     assert!(sender.is_dead(0) && probes.len() < 5, "{probes:?}");
@@ -209,7 +209,7 @@ fn a_base_that_is_refused_takes_the_channel_out() {
 }
 
 #[test]
-fn what_passes_all_is_neither_probed_nor_short() {
+fn channel_passing_all_sizes_is_neither_probed_nor_limited() {
     let (mut sender, now) = (probing(9_000, 9_000, NOW), NOW);
     sender.set_passes_all(1, true);
     let mut padded = 0;
@@ -231,7 +231,7 @@ fn what_passes_all_is_neither_probed_nor_short() {
 
 /// While nothing is known, any packet of the scheduler may fit; refused sizes do not.
 #[test]
-fn a_channel_counts_once_it_is_known() {
+fn channel_limits_the_bundle_once_its_size_is_known() {
     let (mut sender, now) = (probing(1_500, 1_512, Instant::ORIGIN), Instant::ORIGIN);
     assert_eq!((sender.bundle_bytes(), sender.longest_bytes()), (1_500, 1_188));
     assert!(sender.may_fit(1_500) && !sender.may_fit(1_501));

@@ -18,7 +18,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_wait_is_over_when_it_is_or_could_not_be() {
+    fn wait_ends_at_its_deadline_or_if_that_is_impossible() {
         assert!(!is_over(10, 11, 5) && is_over(11, 11, 5));
         assert!(!is_over(10, 15, 5) && is_over(10, 16, 5) && is_over(10, u64::MAX, 5));
     }

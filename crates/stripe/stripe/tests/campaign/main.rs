@@ -92,14 +92,14 @@ fn campaign(first: u64, runs: u64) -> (Totals, Vec<String>) {
 }
 
 #[test]
-fn what_failed_once_does_not_fail_again() {
+fn formerly_failing_seeds_pass() {
     let failures: Vec<_> = KEPT.iter().filter_map(|seed| run(*seed, false).err()).collect();
     assert!(failures.is_empty(), "{}", failures.concat());
 }
 
 #[test]
 #[expect(clippy::print_stdout, reason = "the figures of a campaign are what it is run for")]
-fn nothing_twice_nothing_stuck_and_order_exact_once_errors_have_stopped() {
+fn campaign_runs_deliver_once_without_stalls_and_restore_order() {
     if std::env::var_os("GINGHAM_CAMPAIGN_SEED").is_some() {
         let seed = environment("GINGHAM_CAMPAIGN_SEED", 0);
         println!("{}", Case::draw(seed));

@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn all_but_what_is_left_out_tells_states_apart() {
+    fn fingerprint_covers_all_but_excluded_fields() {
         let end = End { epoch: 7, reception: (1, [None; 2]), echo: 3, after: (1, [None; 2]) };
         let other = (1, [Some(2), None]);
         assert_eq!(of(&end), of(&End { reception: other, echo: 4, ..end }));

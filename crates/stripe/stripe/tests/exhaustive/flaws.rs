@@ -19,7 +19,7 @@ fn finds(mode: Mode, flaw: Flaw, left: Left) -> Failure {
 }
 
 #[test]
-fn two_packets_that_change_places_are_found() {
+fn swapped_packets_are_detected() {
     for mode in [Mode::Quasi, Mode::Guaranteed, Mode::Free] {
         let failure = finds(mode, Flaw::Swaps, SMALL);
         assert!(failure.what.contains("follows") || failure.what.contains("after"), "{failure}");
@@ -27,7 +27,7 @@ fn two_packets_that_change_places_are_found() {
 }
 
 #[test]
-fn a_packet_that_is_given_out_again_is_found() {
+fn repeated_delivery_is_detected() {
     for mode in [Mode::Quasi, Mode::Guaranteed, Mode::Free] {
         finds(mode, Flaw::Repeats, SMALL);
     }
@@ -35,7 +35,7 @@ fn a_packet_that_is_given_out_again_is_found() {
 
 /// In quasi-FIFO the scheduler determines the order; with sequence numbers it is only a guess.
 #[test]
-fn a_scheduler_with_other_quanta_is_found_where_order_rests_on_it() {
+fn mismatched_quanta_are_detected_in_quasi_fifo() {
     let failure = finds(Mode::Quasi, Flaw::OtherQuanta, Left { faults: 0, ..SMALL });
     assert!(failure.what.contains("nothing has happened"), "{failure}");
     let rules = Rules { mode: Mode::Guaranteed, flaw: Some(Flaw::OtherQuanta) };
@@ -44,14 +44,14 @@ fn a_scheduler_with_other_quanta_is_found_where_order_rests_on_it() {
 }
 
 #[test]
-fn that_no_markers_go_is_found_after_a_loss() {
+fn missing_markers_are_detected_after_a_loss() {
     let losses = Left { repeats: 0, restarts: 0, ..SMALL };
     let failure = finds(Mode::Quasi, Flaw::NoMarkers, losses);
     assert!(failure.trace.iter().any(|event| matches!(event, Event::Lose(_))), "{failure}");
 }
 
 #[test]
-fn that_nobody_hears_of_requests_is_found_after_a_restart() {
+fn ignored_requests_are_detected_after_a_restart() {
     let failure = finds(Mode::Quasi, Flaw::NoRequests, SMALL);
     assert!(failure.what.contains("no order after"), "{failure}");
     assert!(failure.trace.contains(&Event::RestartReceiver), "{failure}");

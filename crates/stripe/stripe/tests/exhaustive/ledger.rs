@@ -184,7 +184,7 @@ mod tests {
 
     /// A loss relaxes the guarantees, a marker behind it restores some; deliveries must be equal.
     #[test]
-    fn a_ledger_covers_what_promises_less() {
+    fn ledger_covers_ledgers_with_weaker_guarantees() {
         let whole = Ledger::new(false);
         let lossy = [None, Some(0)].map(|packet| {
             let mut ledger = whole;

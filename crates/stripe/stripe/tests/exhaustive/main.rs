@@ -151,7 +151,7 @@ fn redundant_packets() {
 
 /// Each packet goes on either channel: many more orders, hence one fault fewer.
 #[test]
-fn a_free_choice() {
+fn free_choice() {
     let searches = [
         (run(Mode::Free, Left { faults: 3, ..FAULTS }), 1_500_000),
         (run(Mode::Free, OUTAGES), 150_000),

@@ -239,7 +239,7 @@ mod tests {
 
     /// The reduction misses no state at rest.
     #[test]
-    fn in_every_order_the_same_states_are_reached() {
+    fn reduced_search_reaches_the_same_states_at_rest() {
         let left = Left {
             packets: 4,
             faults: 2,

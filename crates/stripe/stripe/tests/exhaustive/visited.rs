@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_state_is_explored_again_if_more_may_happen_or_more_is_promised() {
+    fn state_is_explored_again_with_more_events_or_guarantees() {
         let one = Left {
             packets: 1,
             faults: 1,

@@ -63,7 +63,7 @@ fn has_twice(delivered: &[u32]) -> bool {
 }
 
 #[test]
-fn without_loss_order_is_exact_in_every_mode() {
+fn order_is_exact_without_loss_in_every_mode() {
     let (sender, repairing) = repairing();
     for receiver in [ReceiverOptions::default(), guaranteed(None), repairing] {
         let pipe = run(&losing(0), sender, receiver);
@@ -74,7 +74,7 @@ fn without_loss_order_is_exact_in_every_mode() {
 
 /// Half of the first thousand packets are lost and none of the second; markers go every 20 ms.
 #[test]
-fn quasi_fifo_is_exact_again_a_marker_after_the_last_loss() {
+fn quasi_fifo_is_restored_by_a_marker_after_the_last_loss() {
     let mut pipe = run(&losing(50), SenderOptions::default(), ReceiverOptions::default());
     assert!(!pipe.delivered.is_sorted(), "half of all lost, and nothing out of order");
     assert!(!has_twice(&pipe.delivered));
@@ -87,7 +87,7 @@ fn quasi_fifo_is_exact_again_a_marker_after_the_last_loss() {
 }
 
 #[test]
-fn guaranteed_order_holds_while_packets_are_lost_and_duplicated() {
+fn guaranteed_order_holds_under_loss_and_duplication() {
     let duplicating = losing(50).into_iter();
     let lines: Vec<_> =
         duplicating.map(|line| Parameters { duplication: percent(20), ..line }).collect();
@@ -100,7 +100,7 @@ fn guaranteed_order_holds_while_packets_are_lost_and_duplicated() {
 /// With a loss of 20 %, also of copies, nearly all packets arrive: after three attempts .2^4 = .16
 /// % are missing.
 #[test]
-fn repair_brings_back_what_is_lost_in_order() {
+fn repair_recovers_lost_packets_in_order() {
     let (sender, receiver) = repairing();
     let pipe = run(&losing(20), sender, receiver);
     assert!(pipe.delivered.is_sorted_by(|one, next| one < next));
@@ -110,7 +110,7 @@ fn repair_brings_back_what_is_lost_in_order() {
 }
 
 #[test]
-fn a_channel_put_in_order_guarantees_what_one_that_loses_does() {
+fn resequenced_channel_has_the_guarantees_of_a_lossy_one() {
     let order = OrderOptions { wait: milliseconds(10), ..OrderOptions::default() };
     for (lost_percent, repairs) in [(0, false), (30, false), (10, true)] {
         let (sender, repairing) = repairing();
@@ -127,7 +127,7 @@ fn a_channel_put_in_order_guarantees_what_one_that_loses_does() {
 
 /// Packets are not distinguished: they are delivered twice and in any order, but all that arrived.
 #[test]
-fn quasi_fifo_over_channels_that_reorder_and_duplicate_promises_nothing_but_to_go_on() {
+fn quasi_fifo_with_reordering_and_duplication_only_progresses() {
     let pipe = run(&disorderly(0), SenderOptions::default(), ReceiverOptions::default());
     assert!(!pipe.delivered.is_sorted() && has_twice(&pipe.delivered));
     let given = pipe.delivered.len() as u64;
@@ -138,7 +138,7 @@ fn quasi_fifo_over_channels_that_reorder_and_duplicate_promises_nothing_but_to_g
 
 /// Memory for 40 packets; the fast channel alone is further ahead of the slow one than that.
 #[test]
-fn credits_lose_nothing_for_want_of_room() {
+fn credits_prevent_buffer_overflow() {
     for credits in [false, true] {
         let charge = credits.then(Charge::default);
         let sender = SenderOptions { credits: charge, ..SenderOptions::default() };
@@ -157,7 +157,7 @@ fn credits_lose_nothing_for_want_of_room() {
 /// One of three channels is dead and the sender does not detect it: packets wait in the buffers for
 /// at most 200 ms, with repair for 200 ms more.
 #[test]
-fn nothing_waits_longer_than_the_waits() {
+fn packet_delay_is_bounded_by_the_waits() {
     let (sender, repairing) = repairing();
     let sender = SenderOptions { silence: None, ..sender };
     for (receiver, most) in [

@@ -44,7 +44,7 @@ fn by_chance(inputs: u64, bytes_max: usize, run: impl Fn(&[u8])) {
 }
 
 #[test]
-fn corpora_are_taken() {
+fn corpora_are_handled() {
     replay("message", 20, wire::message);
     replay("messages", 4, wire::messages);
     replay("tag", 4, wire::tag);
@@ -52,13 +52,13 @@ fn corpora_are_taken() {
 }
 
 #[test]
-fn any_bytes_are_taken() {
+fn arbitrary_bytes_are_handled() {
     by_chance(20_000, 80, wire::message);
     by_chance(5_000, 300, wire::messages);
     by_chance(5_000, 20, wire::tag);
 }
 
 #[test]
-fn any_operations_are_taken() {
+fn arbitrary_operations_are_handled() {
     by_chance(1_000, 1_500, ends::run);
 }

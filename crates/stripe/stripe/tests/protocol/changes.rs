@@ -30,7 +30,7 @@ fn send(pair: &mut Pair, packets: u32) -> Vec<usize> {
 
 /// Announced in round 1 for round 5, and acknowledged after 20 ms.
 #[test]
-fn a_quantum_grows_in_its_round_once_that_is_acknowledged() {
+fn larger_quantum_applies_in_its_round_once_acknowledged() {
     let mut pair = pair(&[100, 100]);
     pair.sender.change_quanta(&[300, 100]).unwrap();
     pair.run_for(milliseconds(20));
@@ -47,7 +47,7 @@ fn a_quantum_grows_in_its_round_once_that_is_acknowledged() {
 
 /// No acknowledgement arrives before round 5: the change is postponed by 8 rounds, and once more.
 #[test]
-fn a_change_that_is_not_acknowledged_in_time_is_put_off() {
+fn unacknowledged_change_is_postponed() {
     let mut pair = pair(&[100, 100]);
     pair.back_loss_percent = 100;
     pair.sender.change_quanta(&[300, 100]).unwrap();
@@ -65,7 +65,7 @@ fn a_change_that_is_not_acknowledged_in_time_is_put_off() {
 /// A quantum grows in round 52 or later. A reset starts again in round 1, and a later announcement
 /// is for round 5.
 #[test]
-fn what_was_announced_before_a_reset_puts_nothing_off_after_it() {
+fn reset_clears_announced_rounds() {
     let mut pair = pair(&[100, 100]);
     send(&mut pair, 100);
     pair.sender.change_quanta(&[300, 100]).unwrap();
@@ -81,7 +81,7 @@ fn what_was_announced_before_a_reset_puts_nothing_off_after_it() {
 
 /// Channel 1 leaves in round 5, and returns.
 #[test]
-fn a_channel_leaves_and_comes_back_by_plan() {
+fn planned_leave_and_return_of_a_channel_lose_nothing() {
     let mut pair = pair(&[100, 100]);
     pair.sender.change_quanta(&[100, 0]).unwrap();
     pair.run_for(milliseconds(20));
@@ -99,7 +99,7 @@ fn a_channel_leaves_and_comes_back_by_plan() {
 }
 
 #[test]
-fn the_last_channel_is_not_announced_to_leave() {
+fn last_channel_is_not_announced_to_leave() {
     let mut pair = pair(&[100, 100]);
     pair.sender.change_quanta(&[100, 0]).unwrap();
     // Before that takes effect, the other channel is to leave instead.
@@ -113,7 +113,7 @@ fn the_last_channel_is_not_announced_to_leave() {
 }
 
 #[test]
-fn quanta_that_cannot_be_are_refused() {
+fn invalid_quanta_are_rejected() {
     let mut pair = pair(&[100, 100]);
     let mut refused = |quanta: &[u32]| pair.sender.change_quanta(quanta).unwrap_err();
     assert_eq!(refused(&[100]), QuantaError::Mismatch { given: 1, count: 2 });
@@ -125,7 +125,7 @@ fn quanta_that_cannot_be_are_refused() {
 
 /// A reset starts with the target quanta, including channels that are out.
 #[test]
-fn a_reset_takes_quanta_along() {
+fn reset_carries_the_target_quanta() {
     let mut pair = pair(&[100, 100, 100]);
     pair.sender.change_quanta(&[300, 0, 100]).unwrap();
     pair.sender.reset(pair.now);
@@ -154,7 +154,7 @@ fn wish(words: &mut Words, channels: usize) -> Option<Vec<u32>> {
 /// Rounds stand still in free order: a departure takes effect on its acknowledgement, at 70 ms if
 /// it is requested at 50 ms with a delay of 10 ms, and so does a return.
 #[test]
-fn changes_hold_once_acknowledged_where_channels_are_chosen_freely() {
+fn free_order_changes_apply_once_acknowledged() {
     let scheduler = Scheduler::new(100, &[100; 3]).expect("quanta of a test");
     let control = Some(ControlPlan::default());
     let sender = SenderOptions { order: Order::Free, control, ..SenderOptions::default() };
@@ -242,7 +242,7 @@ proptest! {
 /// Channel 2 is dead, and is to be the only one left: of the others one leaves, and no change is
 /// announced for the other.
 #[test]
-fn a_channel_is_announced_to_go_only_while_another_stays() {
+fn leave_is_announced_only_while_another_channel_stays() {
     let mut pair = pair(&[100; 3]);
     pair.dead = 0b100;
     pair.run_for(milliseconds(2_000));

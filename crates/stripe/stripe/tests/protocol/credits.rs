@@ -41,7 +41,7 @@ fn full(pair: &Pair) -> u64 {
 
 /// One channel without a report: ten packets go, and the eleventh waits.
 #[test]
-fn ten_packets_go_before_anything_is_known() {
+fn ten_packets_have_credit_before_the_first_report() {
     for charge in [Charge::BYTES, Charge::PACKETS] {
         let options = SenderOptions { credits: Some(charge), ..SenderOptions::default() };
         let scheduler = Scheduler::new(LONGEST_BYTES, &[LONGEST_BYTES]).unwrap();
@@ -57,7 +57,7 @@ fn ten_packets_go_before_anything_is_known() {
 /// Packets on the fast channel wait 29 ms for the slow one, at least 97 packets with room for 80.
 /// Without credits some are discarded; with credits they are not sent.
 #[test]
-fn credits_keep_buffers_from_overflowing() {
+fn credits_prevent_buffer_overflow() {
     for charge in [Charge::BYTES, Charge::PACKETS] {
         for (credits, loss_percent) in [(false, 0), (true, 0), (true, 30)] {
             let mut pair = pair(credits, charge, 80);
@@ -73,7 +73,7 @@ fn credits_keep_buffers_from_overflowing() {
 /// All reports are lost for a while, which uses up the credit; when reports arrive again the pipe
 /// continues: no credit has leaked.
 #[test]
-fn lost_reports_and_lost_packets_leak_no_credit() {
+fn lost_reports_and_packets_leak_no_credit() {
     for charge in [Charge::BYTES, Charge::PACKETS] {
         let mut pair = pair(true, charge, 80);
         for burst in 0..20 {
@@ -94,7 +94,7 @@ fn lost_reports_and_lost_packets_leak_no_credit() {
 /// The reader pauses for two seconds: the sender stops, and no packet is lost. Afterwards the pipe
 /// continues within a marker interval and a round trip, although half of all reports are lost.
 #[test]
-fn a_slow_reader_holds_the_sender_back_and_loses_nothing() {
+fn slow_reader_stops_the_sender_without_loss() {
     for charge in [Charge::BYTES, Charge::PACKETS] {
         let mut pair = pair(true, charge, 400);
         pair.back_loss_percent = 50;
@@ -118,7 +118,7 @@ fn a_slow_reader_holds_the_sender_back_and_loses_nothing() {
 /// Credit is used up, and the sender waits for messages. The reports with new credit are lost;
 /// others follow a marker interval later.
 #[test]
-fn markers_do_not_rest_while_credit_is_waited_for() {
+fn markers_continue_while_the_sender_waits_for_credit() {
     let mut pair = pair(true, Charge::BYTES, 80);
     pair.reads = false;
     send(&mut pair, 2_000);
@@ -134,7 +134,7 @@ fn markers_do_not_rest_while_credit_is_waited_for() {
 /// Channel 0 ignores credits, and its packets wait for the other channels: these find their
 /// reserves, a sixth of the memory each, and get through.
 #[test]
-fn a_channel_that_heeds_no_credit_leaves_others_their_room() {
+fn channel_ignoring_credits_leaves_the_reserve_of_others() {
     let mut pair = pair_over(&[milliseconds(1); 3], false, Charge::BYTES, 120);
     let receiver = &mut pair.receiver;
     receiver.handle_packet(at(0), 0, LONGEST_BYTES, 0).expect("room");
@@ -151,7 +151,7 @@ fn a_channel_that_heeds_no_credit_leaves_others_their_room() {
 
 /// One of three channels dies while it has credit: the others continue at once.
 #[test]
-fn a_channel_that_dies_gives_its_room_back() {
+fn dead_channel_returns_its_memory() {
     let mut pair = pair_over(&[milliseconds(5); 3], true, Charge::BYTES, 240);
     send(&mut pair, 3_000);
     pair.dead = 0b100;
@@ -164,7 +164,7 @@ fn a_channel_that_dies_gives_its_room_back() {
 /// Room for one longest packet per channel: the pipe makes progress, and loses no packet for lack
 /// of room after the first report.
 #[test]
-fn the_least_memory_moves() {
+fn minimum_memory_makes_progress() {
     for channels in [1, 2, CHANNELS_MAX] {
         for charge in [Charge::BYTES, Charge::PACKETS] {
             let packets = u32::try_from(channels).expect("few");
@@ -184,7 +184,7 @@ fn the_least_memory_moves() {
 /// Four channels with a round trip of 20 ms, at 2.5 packets a millisecond each: credits do not
 /// limit the rate.
 #[test]
-fn grants_grow_with_rate_times_delay() {
+fn grants_grow_with_the_bandwidth_delay_product() {
     let mut pair = pair_over(&[milliseconds(10); 4], true, Charge::BYTES, 600);
     send(&mut pair, 10_000);
     let before = pair.sent;
@@ -242,7 +242,7 @@ impl Tagged {
 /// Left freed: the other nine are discarded as packets of a channel that is out, and all packets of
 /// channel 1 within its grant find room.
 #[test]
-fn what_is_on_its_way_on_a_channel_that_leaves_has_no_credit() {
+fn in_flight_packets_of_a_departed_channel_have_no_credit() {
     let mut end = Tagged::new();
     for number in 0..10 {
         assert_eq!(end.packet(0, 1 + number, number), Ok(()));

@@ -33,7 +33,7 @@ fn send_until(pair: &mut Pair, end: u64) {
 /// Reports in flight arrive until 110 ms; the marker of 120 ms is unanswered. The silence is 200 ms
 /// and two round trips of 20 ms, checked every 20 ms: at 360 ms.
 #[test]
-fn a_channel_that_is_silent_goes_out_and_the_receiver_stops_waiting_a_delay_later() {
+fn silent_channel_is_deactivated_at_both_ends() {
     let mut pair = pair(3);
     send_until(&mut pair, 100);
     pair.dead = 0b010;
@@ -57,7 +57,7 @@ fn a_channel_that_is_silent_goes_out_and_the_receiver_stops_waiting_a_delay_late
 /// delay later, and the last channel stays in. It answers from 300 ms on, and is probed at 180, 260
 /// and 420 ms.
 #[test]
-fn a_channel_that_is_known_to_be_gone_goes_out_at_once() {
+fn channel_reported_lost_is_deactivated_immediately() {
     let mut pair = pair(2);
     send_until(&mut pair, 100);
     pair.dead = 0b10;
@@ -76,7 +76,7 @@ fn a_channel_that_is_known_to_be_gone_goes_out_at_once() {
 /// Channel 1 dies at 100 ms and is detected at 360 ms: the 90 packets sent there since 90 ms are
 /// retransmitted on the others without a request. Nothing is lost.
 #[test]
-fn what_is_on_its_way_on_a_channel_that_dies_goes_again_on_the_others() {
+fn in_flight_packets_of_a_dead_channel_are_retransmitted() {
     let scheduler = Scheduler::new(100, &[100; 3]).expect("options of a test");
     let sender = SenderOptions { repair: Some(RepairPlan::default()), ..SenderOptions::default() };
     let guaranteed = Some(Guarantee { repair: Some(RepairRequests::default()) });
@@ -102,7 +102,7 @@ fn what_is_on_its_way_on_a_channel_that_dies_goes_again_on_the_others() {
 /// and is probed at 840 ms; the answer arrives at 860 ms. Sixty rounds pass in one and a half times
 /// the longest answer, 40 ms.
 #[test]
-fn a_channel_comes_back_soon_though_rounds_were_fast_before() {
+fn channel_returns_soon_after_fast_rounds() {
     let mut pair = pair(2);
     while pair.now < at(300) {
         if pair.now == at(100) {
@@ -121,7 +121,7 @@ fn a_channel_comes_back_soon_though_rounds_were_fast_before() {
 
 /// It returns at 500 ms: probes go at 380, 420, 500 and 660 ms.
 #[test]
-fn a_channel_that_answers_again_comes_in_by_itself() {
+fn responding_channel_is_reactivated() {
     let mut pair = pair(2);
     send_until(&mut pair, 100);
     pair.dead = 0b10;
@@ -140,7 +140,7 @@ fn a_channel_that_answers_again_comes_in_by_itself() {
 }
 
 #[test]
-fn the_last_channel_stays_in() {
+fn last_channel_stays_active() {
     let mut pair = pair(3);
     send_until(&mut pair, 50);
     pair.dead = 0b111;
@@ -157,7 +157,7 @@ fn the_last_channel_stays_in() {
 
 /// With an endless silence, missing reports never make a channel dead.
 #[test]
-fn silence_may_be_without_end() {
+fn endless_silence_never_deactivates_a_channel() {
     let scheduler = Scheduler::new(100, &[100; 2]).unwrap();
     let options = SenderOptions { silence: None, ..SenderOptions::default() };
     let delays = [milliseconds(10); 2];
@@ -169,7 +169,7 @@ fn silence_may_be_without_end() {
 
 /// A departure older than the channel's return, and one of the channel that it is announced on.
 #[test]
-fn departures_that_are_over_change_nothing() {
+fn stale_departures_are_ignored() {
     let mut pair = pair(2);
     send_until(&mut pair, 100);
     let round = pair.receiver.scheduler().round().get();
@@ -199,7 +199,7 @@ proptest! {
     /// can be declared dead any more: after a marker interval and a round trip. Every channel with
     /// a target comes in again.
     #[test]
-    fn a_dead_channel_never_makes_the_receiver_wait_for_ever(
+    fn dead_channel_never_blocks_the_receiver_forever(
         quanta in quanta(), seed: u64, loss_percent in 0_u32..=80, every_rounds in 1_u32..20,
         position in 0_usize..16, packets in 1_u32..300, dead: u16,
     ) {
@@ -248,7 +248,7 @@ fn message(channel: u8, kind: Kind) -> Message {
 /// Channel 0 announces that channel 1 is out from round 5 on: a marker of round 3 was in flight,
 /// one of round 6 belongs to its return.
 #[test]
-fn a_marker_from_before_it_left_does_not_bring_a_channel_back() {
+fn marker_from_before_a_departure_does_not_undo_it() {
     let scheduler = Scheduler::new(LONGEST_BYTES, &[LONGEST_BYTES; 2]).expect("options of a test");
     let options = ReceiverOptions::default();
     let mut receiver = Receiver::synchronised(scheduler, options, Epoch::new(1)).unwrap();
@@ -265,7 +265,7 @@ fn a_marker_from_before_it_left_does_not_bring_a_channel_back() {
 /// Channel 1 is silent for two seconds. A report about packets from before its death does not
 /// revive it.
 #[test]
-fn only_the_answer_to_a_probe_brings_a_dead_channel_back() {
+fn only_a_probe_response_revives_a_dead_channel() {
     let scheduler = Scheduler::new(LONGEST_BYTES, &[LONGEST_BYTES; 2]).expect("options of a test");
     let options = SenderOptions::default();
     let mut sender = Sender::synchronised(scheduler, options, Epoch::new(1), at(0)).unwrap();
@@ -285,7 +285,7 @@ fn only_the_answer_to_a_probe_brings_a_dead_channel_back() {
 /// Two channels answered at once, then the sender is not called for five seconds; the answer to the
 /// last marker of channel 1 is lost. The next one is answered 40 ms after the pause.
 #[test]
-fn a_pause_of_the_caller_is_no_silence_of_the_channels() {
+fn caller_pause_is_not_channel_silence() {
     let scheduler = Scheduler::new(LONGEST_BYTES, &[LONGEST_BYTES; 2]).expect("options of a test");
     let mut sender =
         Sender::synchronised(scheduler, SenderOptions::default(), Epoch::new(1), at(0)).unwrap();
@@ -314,7 +314,7 @@ fn a_pause_of_the_caller_is_no_silence_of_the_channels() {
 /// time of the check and 25, an eighth of 200 ms, after it. No report has ever arrived, so the
 /// silence is 1,200 ms: it ends at the 27th check.
 #[test]
-fn a_caller_who_is_always_late_finds_the_dead_too() {
+fn dead_channel_is_detected_by_a_consistently_late_caller() {
     let scheduler = Scheduler::new(LONGEST_BYTES, &[LONGEST_BYTES; 2]).expect("options of a test");
     let mut sender =
         Sender::synchronised(scheduler, SenderOptions::default(), Epoch::new(1), at(0)).unwrap();
@@ -328,7 +328,7 @@ fn a_caller_who_is_always_late_finds_the_dead_too() {
 /// A packet waits on channel 1 when it leaves in round 5. The announcement of its return in round 9
 /// is queued behind that packet, and then the departure of round 5 arrives once more.
 #[test]
-fn what_is_said_again_of_a_channel_that_left_does_not_undo_its_return() {
+fn repeated_departure_does_not_undo_a_return() {
     let scheduler = Scheduler::new(LONGEST_BYTES, &[LONGEST_BYTES; 2]).expect("options of a test");
     let options = ReceiverOptions::default();
     let mut receiver = Receiver::synchronised(scheduler, options, Epoch::new(1)).unwrap();

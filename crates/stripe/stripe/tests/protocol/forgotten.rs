@@ -94,7 +94,7 @@ fn after_a_late_reset() -> End {
 /// arrival on channel 0 reveals the former receiver: nothing is delivered, and only a later epoch
 /// is accepted.
 #[test]
-fn a_late_reset_lets_no_copy_in_of_what_was_given_out_before() {
+fn late_reset_does_not_redeliver_copies() {
     let came: [Comes; 4] = [
         |receiver| packet(receiver, at(2), (0, 1), 1),
         |receiver| said(receiver, at(2), (EPOCH, 0), marker(1)),
@@ -122,7 +122,7 @@ fn a_late_reset_lets_no_copy_in_of_what_was_given_out_before() {
 /// Packet 0 on channel 2 waits until both other channels have begun: by a reset, by a marker before
 /// any packet, or by a departure before any. A silent channel is awaited for the wait.
 #[test]
-fn nothing_is_given_out_before_every_channel_has_begun() {
+fn delivery_starts_once_every_channel_has_begun() {
     let begun: [Comes; 3] = [
         |receiver| reset(receiver, at(2), EPOCH, 0),
         |receiver| said(receiver, at(2), (EPOCH, 0), marker(0)),

@@ -101,7 +101,7 @@ fn missing(first: u32, count: u16) -> Kind {
 /// Packet 3 is lost on channel 0. Packet 6 on channel 0 is no proof, since 3 might be on another
 /// channel; 4 and 5 on theirs complete the proof.
 #[test]
-fn what_every_channel_has_gone_past_is_lost_and_nothing_else_is() {
+fn packet_is_lost_only_once_every_channel_has_passed_it() {
     let mut receiver = receiver(false);
     packets(&mut receiver, at(0), &[0, 1, 2, 6]);
     assert_eq!(drain(&mut receiver, at(1)), [0, 1, 2]);
@@ -118,7 +118,7 @@ fn what_every_channel_has_gone_past_is_lost_and_nothing_else_is() {
 
 /// Packets 3 to 5 are lost, and only markers follow.
 #[test]
-fn markers_prove_losses_where_nothing_follows() {
+fn markers_prove_losses_at_the_end_of_traffic() {
     let mut receiver = receiver(false);
     packets(&mut receiver, at(0), &[0, 1, 2]);
     assert_eq!(drain(&mut receiver, at(0)), [0, 1, 2]);
@@ -136,7 +136,7 @@ fn markers_prove_losses_where_nothing_follows() {
 /// A packet with a wrong number, 8, is delivered at 60 ms for lack of others. Later markers have 3
 /// as the next number: within the wait they may be slow, but eight in a row after it are not.
 #[test]
-fn a_number_that_no_marker_knows_is_found_at_rest() {
+fn packet_number_unknown_to_markers_is_detected_at_rest() {
     let mut receiver = receiver(false);
     packets(&mut receiver, at(0), &[0, 1, 2]);
     assert_eq!(drain(&mut receiver, at(0)), [0, 1, 2]);
@@ -156,7 +156,7 @@ fn a_number_that_no_marker_knows_is_found_at_rest() {
 /// Channel 0 is silent: 4 and 5 wait for 50 ms, then it is not awaited any more, and its packets
 /// are too late.
 #[test]
-fn a_silent_channel_is_waited_for_as_long_as_the_wait_and_order_holds() {
+fn silent_channel_delays_packets_by_the_wait_and_order_holds() {
     let mut receiver = receiver(false);
     packets(&mut receiver, at(0), &[0, 1, 2]);
     assert_eq!(drain(&mut receiver, at(0)), [0, 1, 2]);
@@ -177,7 +177,7 @@ fn a_silent_channel_is_waited_for_as_long_as_the_wait_and_order_holds() {
 /// Packet 3, the second of channel 0, is requested as soon as the third arrives there, and again
 /// after 10 ms; its copy is delivered in its place.
 #[test]
-fn a_lost_packet_is_asked_for_at_once_and_its_copy_takes_its_place() {
+fn lost_packet_is_requested_and_replaced_by_its_copy() {
     let mut receiver = receiver(true);
     packets(&mut receiver, at(0), &[0, 1, 2, 6]);
     assert_eq!(
@@ -202,7 +202,7 @@ fn a_lost_packet_is_asked_for_at_once_and_its_copy_takes_its_place() {
 /// requested on channel 2, as one of 6 to 8. Reports count the copy as received, and the losses
 /// that it proves as accounted for.
 #[test]
-fn a_copy_is_a_packet_of_its_channel_and_proves_losses_there() {
+fn copy_proves_losses_on_its_own_channel() {
     let mut receiver = receiver(true);
     packets(&mut receiver, at(0), &[0, 1, 2, 6, 4, 5]);
     assert_eq!(asked(&mut receiver, at(0)), [(0, 1, 1)]);
@@ -247,7 +247,7 @@ fn reported(receiver: &mut End, now: Instant) -> Report {
 /// free order 3 is requested on channel 1 first, and on channel 0 itself after one and a quarter
 /// times 120 ms; in strict order on channel 0 at once.
 #[test]
-fn what_is_missing_in_free_order_is_asked_for_on_the_fastest_way_back() {
+fn free_order_requests_use_the_fastest_reverse_channel() {
     for (order, way) in [(Order::Free, 1), (Order::Strict, 0)] {
         let mut receiver = ordered(order, true);
         packets(&mut receiver, at(0), &[0, 1, 2]);
@@ -266,7 +266,7 @@ fn what_is_missing_in_free_order_is_asked_for_on_the_fastest_way_back() {
 
 /// No copy arrives: packets wait for it for 30 ms from the proof on, and not a second time.
 #[test]
-fn a_copy_is_waited_for_as_long_as_that_was_agreed() {
+fn wait_for_a_copy_is_bounded() {
     let mut receiver = receiver(true);
     packets(&mut receiver, at(0), &[0, 1, 2, 6, 4, 5]);
     assert_eq!(drain(&mut receiver, at(0)), [0, 1, 2]);
@@ -297,7 +297,7 @@ fn after_channel_0_left() -> End {
 /// direction of another channel. A copy of 3 arrives at the last moment, which restarts the wait
 /// for 6; that then arrives itself.
 #[test]
-fn what_was_on_its_way_on_a_channel_that_left_is_waited_for() {
+fn in_flight_packets_of_a_departed_channel_are_waited_for() {
     let mut receiver = after_channel_0_left();
     assert_eq!(drain(&mut receiver, at(2)), [0, 1, 2]);
     assert_eq!(asked(&mut receiver, at(2)), [(1, 1, 2)]);
@@ -316,7 +316,7 @@ fn what_was_on_its_way_on_a_channel_that_left_is_waited_for() {
 /// Channel 0 has left after packets 3 and 6, which the sender no longer keeps. Copies of packets 10
 /// and 13, sent on channels 1 and 2 at once, do not prolong their wait: it ends 30 ms after Left.
 #[test]
-fn copies_of_what_was_elsewhere_are_not_waited_for_with_what_was_on_a_channel_that_left() {
+fn other_copies_do_not_prolong_the_wait_for_a_departed_channel() {
     let mut receiver = after_channel_0_left();
     assert_eq!(copy(&mut receiver, at(15), 10, (3, 14)), Ok(()));
     assert_eq!(copy(&mut receiver, at(30), 13, (4, 14)), Ok(()));
@@ -344,7 +344,7 @@ fn tags_of_another_epoch_or_mode_are_counted() {
 /// Copies use the channel of the earliest delivery, losses included: channel 0 has a round trip of
 /// 60 ms, channel 1 one of 20 ms and a loss of three quarters, channel 2 one of 40 ms.
 #[test]
-fn copies_go_over_the_fastest_channel() {
+fn copies_use_the_fastest_channel() {
     let options = SenderOptions { repair: Some(RepairPlan::default()), ..SenderOptions::default() };
     let mut sender = Sender::synchronised(scheduler(), options, Epoch::new(1), at(0)).unwrap();
     let sent: Vec<_> = (0..6).map(|_| sender.handle_tagged(at(0), 100).unwrap()).collect();
@@ -374,7 +374,7 @@ fn copies_go_over_the_fastest_channel() {
 /// A request for a lost copy by its number is a request for the packet, which is retransmitted on
 /// another channel, up to the number of attempts; the sender counts each copy.
 #[test]
-fn a_lost_copy_is_the_lost_packet_again() {
+fn request_for_a_lost_copy_retransmits_the_packet() {
     let repair = Some(RepairPlan { tries_max: 2, ..RepairPlan::default() });
     let options = SenderOptions { repair, ..SenderOptions::default() };
     let mut sender = Sender::synchronised(scheduler(), options, Epoch::new(1), at(0)).unwrap();
@@ -399,7 +399,7 @@ fn a_lost_copy_is_the_lost_packet_again() {
 /// Four copies at once on each channel, fastest first; a packet or a marker on a channel permits
 /// one more.
 #[test]
-fn copies_do_not_drown_a_channel() {
+fn copies_on_a_channel_are_rate_limited() {
     let options = SenderOptions { repair: Some(RepairPlan::default()), ..SenderOptions::default() };
     let mut sender = Sender::synchronised(scheduler(), options, Epoch::new(1), at(0)).unwrap();
     for _ in 0..60 {
@@ -421,7 +421,7 @@ fn copies_do_not_drown_a_channel() {
 }
 
 #[test]
-fn room_for_too_much_or_too_little_is_refused() {
+fn excessive_or_insufficient_memory_is_rejected() {
     let too_many = |option| OptionsError::TooManyPackets { option, packets: usize::MAX };
     let of = |options| End::new(scheduler(), options).map(|_| ());
     // A longest packet of 100 bytes for each of three channels, and one for copies.
@@ -449,7 +449,7 @@ fn room_for_too_much_or_too_little_is_refused() {
 }
 
 #[test]
-fn an_end_that_keeps_nothing_says_so() {
+fn request_without_a_retransmission_buffer_is_rejected() {
     let options = SenderOptions::default();
     let mut sender = Sender::synchronised(scheduler(), options, Epoch::new(1), at(0)).unwrap();
     let kind = missing(0, 1);

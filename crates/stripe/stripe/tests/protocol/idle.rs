@@ -18,7 +18,7 @@ const FRAMING_BYTES: u64 = 28 + 8 + 16;
 /// A marker has 68 bytes and a report 76. Both ends send, so a day of a channel has the markers and
 /// reports of two senders: at most 5 MB with overhead.
 #[test]
-fn an_idle_day_takes_five_megabytes_a_channel() {
+fn idle_day_uses_five_megabytes_per_channel() {
     let mut pair = pair();
     (0..100).for_each(|_| pair.send(1_000));
     pair.run_to(at(10_000));
@@ -33,7 +33,7 @@ fn an_idle_day_takes_five_megabytes_a_channel() {
 
 /// After a rest no packet goes before the markers that are then due on every channel.
 #[test]
-fn the_first_packet_after_a_rest_has_a_marker_before_it_on_every_channel() {
+fn markers_on_every_channel_precede_the_first_packet_after_rest() {
     let mut pair = pair();
     pair.send(1_000);
     pair.run_to(at(60_000));
@@ -50,7 +50,7 @@ fn the_first_packet_after_a_rest_has_a_marker_before_it_on_every_channel() {
 /// Channel 1 dies during a rest. Its markers are answered after 40 ms; it is out after 200 ms and
 /// two round trips, at the latest at the next check, 20 ms later.
 #[test]
-fn what_died_in_a_rest_is_found_once_a_packet_goes() {
+fn channel_death_during_rest_is_detected_after_the_next_packet() {
     let mut pair = pair();
     pair.send(1_000);
     pair.run_to(at(60_000));
@@ -71,7 +71,7 @@ fn what_died_in_a_rest_is_found_once_a_packet_goes() {
 /// A tenth of the markers and a tenth of the answers are lost, for an hour: no channel is declared
 /// dead.
 #[test]
-fn a_marker_that_is_lost_in_a_rest_is_no_silence() {
+fn markers_lost_during_rest_are_not_silence() {
     let mut pair = pair();
     pair.send(1_000);
     pair.run_to(at(60_000));

@@ -38,7 +38,7 @@ fn markers(pair: &mut Pair, looks: u64) -> Vec<u64> {
 /// slow one, at 200 ms. A quarter of its round trip is 50 ms: from then on it gets one at every
 /// third check, at 260, 320 and 380 ms. A quarter of the other's is 5 ms.
 #[test]
-fn four_are_on_their_way_on_a_slow_channel() {
+fn four_markers_are_in_flight_on_a_slow_channel() {
     let mut pair = pair(&[10, 100]);
     let first = [2; 11];
     let then = [1, 1, 2].repeat(3);
@@ -47,7 +47,7 @@ fn four_are_on_their_way_on_a_slow_channel() {
 
 /// Without tags order is exact a marker after the last loss (theorem 5.1): they go every 20 ms.
 #[test]
-fn they_go_by_time_alone_where_they_keep_the_order() {
+fn quasi_fifo_markers_have_a_fixed_interval() {
     let scheduler = Scheduler::new(LONGEST_BYTES, &[LONGEST_BYTES]).expect("a quantum");
     let mut pair = Pair::new(&scheduler, &[milliseconds(100)], ReceiverOptions::default());
     assert_eq!(markers(&mut pair, 20), [1; 20]);
@@ -56,7 +56,7 @@ fn they_go_by_time_alone_where_they_keep_the_order() {
 /// A channel with a round trip of 10 s gets a marker within the silence of 200 ms, which is ten
 /// checks.
 #[test]
-fn one_goes_within_the_silence_however_slow_a_channel_is() {
+fn marker_interval_is_at_most_the_silence_at_any_rtt() {
     let mut pair = pair(&[5_000]);
     let until = markers(&mut pair, 501);
     assert_eq!(until, [1; 501]);
@@ -76,7 +76,7 @@ fn one_goes_within_the_silence_however_slow_a_channel_is() {
 /// The only packet is accounted for at 200 ms. Markers go at 260 ms and every 60 ms after: sixteen
 /// until 1,160 ms carry no news, and from the next check on they go less often.
 #[test]
-fn sixteen_in_a_row_go_on_a_slow_channel_before_a_rest() {
+fn sixteen_markers_precede_rest_on_a_slow_channel() {
     let mut pair = pair(&[100]);
     pair.send(100);
     pair.run_to(at(200));
@@ -91,7 +91,7 @@ fn sixteen_in_a_row_go_on_a_slow_channel_before_a_rest() {
 /// two round trips of 200 ms; 20 + 50 ms until a marker goes, 25 ms for a late check, and 20 ms to
 /// the next.
 #[test]
-fn a_marker_says_when_a_slow_channel_is_out() {
+fn marker_carries_the_latest_deactivation_time() {
     let mut pair = pair(&[100]);
     assert_eq!(markers(&mut pair, 22).iter().sum::<u64>(), 14);
     let (_, marker) = pair.sender.poll_message(at(440)).expect("one is due");

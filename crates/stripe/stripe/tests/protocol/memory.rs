@@ -115,7 +115,7 @@ proptest! {
     /// Random packets, copies and messages, to a receiver that reads occasionally, from a sender
     /// that ignores credits: the held charge is that of the existing packets, and below the cap.
     #[test]
-    fn whatever_comes_no_more_is_held_than_may_be(
+    fn held_memory_stays_within_its_cap(
         seed: u64, channels in 1_usize..=64, more in 0_u64..20_000, tagged: bool, repairs: bool,
         reads in 0_u32..4,
     ) {

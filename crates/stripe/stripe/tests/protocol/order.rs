@@ -37,7 +37,7 @@ fn figures_8_to_13_deliver_as_the_paper_says() {
 
 /// One channel is 50 ms behind the other; no packet is lost or out of order.
 #[test]
-fn a_faster_channel_waits_in_its_buffer() {
+fn packets_of_a_faster_channel_wait_in_its_buffer() {
     let scheduler = Scheduler::new(100, &[100, 100]).unwrap();
     let delays = [milliseconds(60), milliseconds(10)];
     let mut pair = Pair::new(&scheduler, &delays, ReceiverOptions::default());

@@ -14,7 +14,7 @@ fn scheduler() -> Scheduler {
 
 /// Packet 1 on channel 0, 2 and 3 on channel 1; markers are due after 20 ms.
 #[test]
-fn a_marker_says_all_of_its_channel() {
+fn marker_carries_the_state_of_its_channel() {
     let options = SenderOptions::default();
     let mut sender = Sender::synchronised(scheduler(), options, Epoch::new(1), at(0)).unwrap();
     while sender.poll_message(at(0)).is_some() {}
@@ -46,7 +46,7 @@ fn a_marker_says_all_of_its_channel() {
 
 /// The marker counts 7 packets, but only 2 arrived: 5 are lost, and in flight no longer.
 #[test]
-fn a_report_counts_from_the_last_marker_on() {
+fn report_counts_from_the_last_marker() {
     let options = ReceiverOptions {
         buffer_bytes_max: 40,
         charge: Charge::PACKETS,
@@ -91,7 +91,7 @@ fn a_report_counts_from_the_last_marker_on() {
 
 /// Delays of 10 and 20 ms, markers at the start: the second report arrives after 40 ms.
 #[test]
-fn the_sender_keeps_the_last_report_of_each_channel() {
+fn sender_keeps_the_last_report_of_each_channel() {
     let delays = [milliseconds(10), milliseconds(20)];
     let mut pair = Pair::new(&scheduler(), &delays, ReceiverOptions::default());
     pair.send(100);
@@ -144,7 +144,7 @@ fn reported(apart_us: u64, packets: u32, lost: &[u32]) -> Vec<(u64, u32)> {
 /// After the marker, reports follow each fourth packet, or 5 ms after the first unreported one;
 /// never within a millisecond of the last; and none without a change.
 #[test]
-fn reports_go_between_markers_by_packets_and_by_time() {
+fn reports_between_markers_follow_packet_count_and_time() {
     assert_eq!(reported(100, 30, &[]), [(0, 0), (1_000, 10), (2_000, 20), (3_000, 30)]);
     assert_eq!(reported(1_000, 8, &[]), [(0, 0), (4_000, 4), (8_000, 8)]);
     assert_eq!(reported(2_000, 6, &[]), [(0, 0), (7_000, 3), (13_000, 6)]);
@@ -153,7 +153,7 @@ fn reports_go_between_markers_by_packets_and_by_time() {
 /// An arrival that proves the loss of packet 1 is reported at once, or a millisecond after the last
 /// report.
 #[test]
-fn losses_are_reported_at_once() {
+fn losses_are_reported_immediately() {
     assert_eq!(reported(2_000, 3, &[1]), [(0, 0), (6_000, 3)]);
     assert_eq!(reported(100, 3, &[1]), [(0, 0), (1_000, 3)]);
 }

@@ -41,7 +41,7 @@ fn assert_in_order_from_here(pair: &mut Pair) {
 
 /// Resets reach channels 0 and 1 after 10 and 20 ms, and are acknowledged after 20 and 40 ms.
 #[test]
-fn the_first_contact_is_a_reset_acknowledged_before_data() {
+fn first_contact_is_a_reset_acknowledged_before_data() {
     let mut pair = pair(2);
     restart_sender(&mut pair, Epoch::new(5), 2);
     restart_receiver(&mut pair, 2);
@@ -56,7 +56,7 @@ fn the_first_contact_is_a_reset_acknowledged_before_data() {
 
 /// Packets 1 and 2 are delivered; 3 is lost, so 4 waits until the reset, which delivers it.
 #[test]
-fn packets_of_the_old_epoch_are_given_out_at_a_reset() {
+fn packets_of_the_old_epoch_are_delivered_at_a_reset() {
     let mut pair = pair(2);
     (1..=4).for_each(|packet| pair.send_or_lose(1_500, packet == 3));
     pair.run_to(at(20));
@@ -75,7 +75,7 @@ fn packets_of_the_old_epoch_are_given_out_at_a_reset() {
 
 /// Three channels; all packets on the first are lost: 1, 4 and 7.
 #[test]
-fn what_waits_at_a_reset_is_given_out_in_order() {
+fn packets_waiting_at_a_reset_are_delivered_in_order() {
     let markers = MarkerPlan { interval: milliseconds(1_000), ..SenderOptions::default().markers };
     let options = SenderOptions { markers, ..SenderOptions::default() };
     let delays = [10, 20, 30].map(milliseconds);
@@ -90,7 +90,7 @@ fn what_waits_at_a_reset_is_given_out_in_order() {
 
 /// The receiver's ports are permuted: channels 0 1 2 3 of the sender arrive at ports 2 0 3 1.
 #[test]
-fn the_receiver_takes_over_the_numbers_of_the_sender() {
+fn receiver_adopts_the_channel_numbers_of_the_sender() {
     let mut pair = pair(4);
     pair.wires = vec![2, 0, 3, 1];
     restart_sender(&mut pair, Epoch::new(5), 4);
@@ -109,7 +109,7 @@ fn the_receiver_takes_over_the_numbers_of_the_sender() {
 /// Cables are exchanged while the sender is down, and it begins in a past epoch: the receiver
 /// requests a later one, on the port that it takes for the other channel.
 #[test]
-fn a_reset_is_asked_for_though_channels_have_changed_places() {
+fn reset_is_requested_despite_exchanged_channels() {
     let mut pair = pair(2);
     (0..10).for_each(|_| pair.send(1_000));
     pair.run_to(at(100));
@@ -123,7 +123,7 @@ fn a_reset_is_asked_for_though_channels_have_changed_places() {
 /// One message that names the other channel, in an epoch unknown to the sender, exchanges the
 /// numbers.
 #[test]
-fn one_wrong_message_does_not_end_the_pipe() {
+fn single_wrong_message_does_not_end_the_pipe() {
     for epoch in [2, 5, 1 << 20] {
         let mut pair = pair(2);
         let kind = Kind::Reset { quantum: LONGEST_BYTES };
@@ -136,7 +136,7 @@ fn one_wrong_message_does_not_end_the_pipe() {
 
 /// Requests are accepted at intervals, however long these are.
 #[test]
-fn intervals_of_resets_may_be_endless() {
+fn reset_interval_may_be_endless() {
     let options = SenderOptions { reset_interval: Duration::MAX, ..SenderOptions::default() };
     let mut sender = Sender::synchronised(scheduler(2), options, Epoch::new(1), at(0)).unwrap();
     let kind = Kind::ResetRequested;
@@ -147,7 +147,7 @@ fn intervals_of_resets_may_be_endless() {
 
 /// Two ports claim channel 0: one at a time is accepted, and neither for long.
 #[test]
-fn wires_that_both_claim_a_channel_are_counted() {
+fn ports_claiming_the_same_channel_are_counted() {
     let mut receiver: Receiver<_, ()> =
         Receiver::new(scheduler(2), ReceiverOptions::default()).unwrap();
     let kind = Kind::Reset { quantum: 1_500 };
@@ -163,7 +163,7 @@ fn wires_that_both_claim_a_channel_are_counted() {
 /// The receiver loses its state: the next marker makes it request a reset, and the sender starts
 /// anew.
 #[test]
-fn a_receiver_that_crashed_asks_for_a_reset() {
+fn restarted_receiver_requests_a_reset() {
     let mut pair = pair(3);
     (0..10).for_each(|_| pair.send(1_000));
     pair.run_to(at(100));
@@ -175,7 +175,7 @@ fn a_receiver_that_crashed_asks_for_a_reset() {
 
 /// The sender loses its state too, and starts in the present epoch or in an earlier one.
 #[test]
-fn a_sender_that_crashed_and_forgot_is_told_the_epoch() {
+fn restarted_sender_learns_the_current_epoch() {
     for forgotten in [1, 0, u32::MAX - 5] {
         let mut pair = pair(3);
         (0..10).for_each(|_| pair.send(1_000));
@@ -193,7 +193,7 @@ fn a_sender_that_crashed_and_forgot_is_told_the_epoch() {
 /// Two starts in epoch 1: acknowledgements of the first open the second, while a request caused by
 /// the first moves the receiver on to epoch 2. Later messages of epoch 1 are not leftovers.
 #[test]
-fn a_marker_of_an_earlier_epoch_behind_the_present_one_asks_for_a_reset() {
+fn marker_of_a_superseded_epoch_causes_a_reset_request() {
     let message = |epoch, kind| Message { epoch: Epoch::new(epoch), channel: 0, channels: 2, kind };
     let options = ReceiverOptions::default();
     let mut receiver =
@@ -215,7 +215,7 @@ fn a_marker_of_an_earlier_epoch_behind_the_present_one_asks_for_a_reset() {
 
 /// Channel 1 is dead: the reset waits 500 ms for it and continues without it.
 #[test]
-fn a_dead_channel_does_not_hold_up_a_reset_for_ever() {
+fn dead_channel_does_not_block_a_reset_forever() {
     let mut pair = pair(2);
     pair.dead = 0b10;
     pair.sender.reset(pair.now);
@@ -259,7 +259,7 @@ fn messages_of_other_epochs_and_ends_change_nothing() {
 
 /// Once on each channel that has not acknowledged, every 100 ms.
 #[test]
-fn a_reset_goes_again_where_it_is_not_acknowledged() {
+fn unacknowledged_reset_is_repeated() {
     let options = SenderOptions::default();
     let mut sender = Sender::new(scheduler(2), options, Epoch::new(3), at(0)).unwrap();
     let mut resets = |now, acknowledged: Option<u8>| {
@@ -283,7 +283,7 @@ fn a_reset_goes_again_where_it_is_not_acknowledged() {
 /// A channel keeps order: a reset behind data of its own epoch comes from a sender without its
 /// state.
 #[test]
-fn a_reset_is_acknowledged_again_until_something_follows_it() {
+fn reset_is_acknowledged_again_until_data_follows() {
     let options = ReceiverOptions::default();
     let mut receiver = Receiver::new(scheduler(2), options).unwrap();
     let message = |kind| Message { epoch: Epoch::new(3), channel: 1, channels: 2, kind };
@@ -300,7 +300,7 @@ fn a_reset_is_acknowledged_again_until_something_follows_it() {
 }
 
 #[test]
-fn options_that_cannot_be_are_refused() {
+fn invalid_options_are_rejected() {
     let sender = |change: fn(&mut SenderOptions)| {
         let mut options = SenderOptions::default();
         change(&mut options);
@@ -347,7 +347,7 @@ proptest! {
     /// Either end crashes at any time, with losses also of messages; no packet is duplicated, and
     /// once losses stop both ends agree and order is exact.
     #[test]
-    fn crashes_of_either_side_are_got_over(
+    fn crashes_of_either_end_are_recovered_from(
         seed: u64, loss_percent in 0_u32..=80, channels in 2_usize..=16,
         crashes in prop::collection::vec((any::<bool>(), 0_u32..4, 0_u64..300), 1..5),
     ) {
@@ -376,7 +376,7 @@ proptest! {
 
 /// Quanta changed while the sender waits for acknowledgements are announced once it is open.
 #[test]
-fn what_is_wished_during_a_reset_is_announced_after_it() {
+fn quanta_changed_during_a_reset_are_announced_after_it() {
     let mut pair = pair(2);
     pair.sender.reset(pair.now);
     pair.run_for(milliseconds(5));
@@ -396,7 +396,7 @@ fn what_is_wished_during_a_reset_is_announced_after_it() {
 /// accepted at 0 ms, after another 100 ms, and after another 200 ms; if none has arrived for four
 /// times that, after 100 ms again.
 #[test]
-fn requests_that_go_on_are_heeded_less_and_less_often() {
+fn repeated_requests_are_accepted_ever_more_rarely() {
     let mut pair = pair(2);
     let mut ask = |at_ms, after| {
         let (epoch, kind) = (Epoch::new(after), Kind::ResetRequested);

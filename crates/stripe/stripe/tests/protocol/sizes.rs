@@ -67,7 +67,7 @@ fn sizes(sender: &Sender<Scheduler>) -> [(SizeState, u32); 2] {
 /// A packet in free order has a tag of 12 bytes. 1,500 is probed separately on both channels: one
 /// passes it.
 #[test]
-fn what_fits_one_channel_goes_there_and_what_fits_none_is_refused() {
+fn packet_uses_a_channel_it_fits_or_is_rejected() {
     let mut sender = sender(Order::Free);
     assert_eq!(sender.longest_bytes(), 1_188);
     let too_long = SendError::TooLong { longest_bytes: 1_188 };
@@ -92,7 +92,7 @@ fn what_fits_one_channel_goes_there_and_what_fits_none_is_refused() {
 /// A report that a passing size is too big is rejected; one below it is applied, probed, and undone
 /// by the next search.
 #[test]
-fn a_packet_too_big_is_heeded_below_the_present_size_alone() {
+fn too_big_report_applies_only_below_the_current_size() {
     let mut sender = sender(Order::Free);
     run(&mut sender, 0..500, [1_512; 2]);
     assert_eq!(sizes(&sender), [(SizeState::SearchComplete, 1_512); 2]);
@@ -111,7 +111,7 @@ fn a_packet_too_big_is_heeded_below_the_present_size_alone() {
 
 /// A socket refuses the probe of 1,512 bytes and reports 1,452: that is probed next.
 #[test]
-fn a_probe_that_is_too_big_is_followed_by_what_passes() {
+fn too_big_report_for_a_probe_sets_the_next_probe() {
     let mut sender = sender(Order::Free);
     for (now, path) in (0..200).map(|now| (at(now), 1_452)) {
         let sent = messages(&mut sender, now);
@@ -126,7 +126,7 @@ fn a_probe_that_is_too_big_is_followed_by_what_passes() {
 /// In strict order a channel that passes less than before goes out, and is probed with the former
 /// size.
 #[test]
-fn in_strict_order_a_channel_whose_size_falls_is_out() {
+fn strict_order_channel_with_reduced_size_is_deactivated() {
     let mut sender = sender(Order::Strict);
     assert_eq!(
         sender.handle_packet(at(0), 1_201),
@@ -146,7 +146,7 @@ fn in_strict_order_a_channel_whose_size_falls_is_out() {
 /// Sizes above the base are never answered, nor is the base on the second channel: it is out, the
 /// first stays.
 #[test]
-fn a_base_that_does_not_pass_is_an_error() {
+fn failing_base_size_is_an_error() {
     let mut sender = sender(Order::Free);
     run(&mut sender, 0..4_000, [1_100; 2]);
     assert_eq!(sizes(&sender), [(SizeState::Error, 1_200); 2]);
@@ -157,7 +157,7 @@ fn a_base_that_does_not_pass_is_an_error() {
 }
 
 #[test]
-fn where_sizes_are_told_none_is_probed() {
+fn configured_sizes_are_not_probed() {
     let scheduler = Scheduler::new(1_500, &[1_500, 1_500]).expect("quanta");
     let options = SenderOptions::default();
     let mut sender =

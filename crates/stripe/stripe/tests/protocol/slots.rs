@@ -51,7 +51,7 @@ fn assert_nothing_lost(pair: &mut Pair) {
 /// A hundred random changes; a removed channel is cut at once, and loses everything in flight in
 /// both directions.
 #[test]
-fn a_hundred_channels_come_and_go_and_nothing_is_lost() {
+fn hundred_channel_changes_lose_nothing() {
     for (order, seed) in
         [(Order::Strict, 1), (Order::Free, 2), (Order::Strict, 3), (Order::Free, 4)]
     {
@@ -84,7 +84,7 @@ fn a_hundred_channels_come_and_go_and_nothing_is_lost() {
 /// within five of the longest round trips. Packets and copies in flight are retransmitted over
 /// others as often as needed.
 #[test]
-fn a_channel_comes_and_goes_ten_thousand_times_and_no_id_is_used_up() {
+fn ten_thousand_returns_of_a_channel_exhaust_no_id() {
     for (order, slots) in [(Order::Strict, 7), (Order::Free, 1), (Order::Free, 7)] {
         let (mut pair, mut words) = (pair(order, 1 << 7), Words(8));
         pair.dead = !(1 << 7);
@@ -110,7 +110,7 @@ fn a_channel_comes_and_goes_ten_thousand_times_and_no_id_is_used_up() {
 
 /// The ids 0 to 7 are slots; 0 and 1 are present.
 #[test]
-fn ids_that_cannot_be_are_refused() {
+fn invalid_channel_ids_are_rejected() {
     let mut pair = pair(Order::Strict, 0b11);
     let (now, sender) = (pair.now, &mut pair.sender);
     for id in [CAP, 64, usize::MAX] {
@@ -134,7 +134,7 @@ fn ids_that_cannot_be_are_refused() {
 }
 
 #[test]
-fn a_start_with_no_channel_or_one_above_the_cap_is_refused() {
+fn start_without_channels_or_above_the_cap_is_rejected() {
     let start = |present| {
         let scheduler = Scheduler::new(1_500, &[1_500; CAP]).expect("options of a test");
         let options = SenderOptions { present: Some(present), ..SenderOptions::default() };
@@ -148,7 +148,7 @@ fn a_start_with_no_channel_or_one_above_the_cap_is_refused() {
 /// An absent channel carries nothing, and the receiver waits for none: packets sent at 0 ms over
 /// two channels, the slower of 7 ms, have arrived by then.
 #[test]
-fn an_absent_channel_is_given_nothing_and_not_waited_for() {
+fn absent_channel_gets_no_packets_and_causes_no_wait() {
     for order in [Order::Strict, Order::Free] {
         let mut pair = pair(order, 0b11);
         for _ in 0..10 {
@@ -168,7 +168,7 @@ fn an_absent_channel_is_given_nothing_and_not_waited_for() {
 /// Channel 0 is removed at the moment when channel 1 is added: it stays in the schedule without
 /// packets until channel 1 is in, a round trip of 14 ms later.
 #[test]
-fn the_last_that_is_in_goes_once_another_has_come() {
+fn last_active_channel_leaves_once_another_is_active() {
     for order in [Order::Strict, Order::Free] {
         let (mut pair, mut words) = (pair(order, 0b1), Words(5));
         send_for(&mut pair, &mut words, 100);
@@ -198,7 +198,7 @@ fn said_round_trip_ns(pair: &Pair, channel: usize) -> u32 {
 /// A channel that moves loses its measurements and its packets in flight; the other one keeps its
 /// measurements.
 #[test]
-fn a_channel_that_moves_begins_anew_and_nothing_is_lost() {
+fn moved_channel_starts_afresh_without_loss() {
     for order in [Order::Strict, Order::Free] {
         let (mut pair, mut words) = (pair(order, 0b11), Words(6));
         send_for(&mut pair, &mut words, 300);
@@ -225,7 +225,7 @@ fn a_channel_that_moves_begins_anew_and_nothing_is_lost() {
 /// A reset goes on the present channels, and waits for no others; channels added or removed
 /// meanwhile are handled as usual.
 #[test]
-fn a_reset_is_of_the_channels_that_are_there() {
+fn reset_covers_the_present_channels() {
     let (mut pair, mut words) = (pair(Order::Strict, 0b111), Words(7));
     send_for(&mut pair, &mut words, 20);
     pair.sender.reset(pair.now);

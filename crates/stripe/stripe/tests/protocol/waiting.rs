@@ -45,7 +45,7 @@ fn asked(receiver: &mut End) -> Option<(usize, Message)> {
 
 /// Channel 0 is dead. Packets 2 and 3 of round 1 wait 50 ms, those of round 2 not at all.
 #[test]
-fn a_silent_channel_is_passed_over_after_the_wait_and_then_at_once() {
+fn silent_channel_is_skipped_after_one_wait() {
     let mut receiver = receiver(options());
     assert_eq!(receiver.poll_timeout(), None);
     packet(&mut receiver, at(10), 1, 2);
@@ -64,7 +64,7 @@ fn a_silent_channel_is_passed_over_after_the_wait_and_then_at_once() {
 
 /// A packet arrives on the dead channel: it is awaited again.
 #[test]
-fn a_channel_that_speaks_again_is_waited_for_again() {
+fn responding_channel_is_waited_for_again() {
     let mut receiver = receiver(options());
     packet(&mut receiver, at(0), 1, 2);
     packet(&mut receiver, at(0), 2, 3);
@@ -80,7 +80,7 @@ fn a_channel_that_speaks_again_is_waited_for_again() {
 /// Channel 0 has used 60 of its 100 bytes when it falls silent: in the next round it has all of
 /// them.
 #[test]
-fn a_channel_that_is_passed_over_begins_its_next_turn() {
+fn skipped_channel_begins_its_next_turn() {
     let mut receiver = receiver(options());
     receiver.handle_packet(at(0), 0, 60, 1).expect("room");
     packet(&mut receiver, at(0), 1, 3);
@@ -91,7 +91,7 @@ fn a_channel_that_is_passed_over_begins_its_next_turn() {
 }
 
 #[test]
-fn a_marker_ahead_ends_the_wait_before_its_time() {
+fn marker_ahead_ends_the_wait_early() {
     let mut receiver = receiver(options());
     packet(&mut receiver, at(0), 1, 2);
     assert_eq!(drain(&mut receiver, at(1)), []);
@@ -102,7 +102,7 @@ fn a_marker_ahead_ends_the_wait_before_its_time() {
 
 /// Channels 1 and 2 are at rounds 1,000 and 2,000, channel 0 is silent: one step, not a thousand.
 #[test]
-fn a_silent_channel_is_passed_over_to_the_round_of_the_next_packet() {
+fn silent_channel_is_skipped_to_the_round_of_the_next_packet() {
     let mut receiver = receiver(options());
     receiver.handle_message(at(0), 1, marker(1, 1_000, 100)).unwrap();
     receiver.handle_message(at(0), 2, marker(2, 2_000, 100)).unwrap();
@@ -117,7 +117,7 @@ fn a_silent_channel_is_passed_over_to_the_round_of_the_next_packet() {
 }
 
 #[test]
-fn late_markers_are_taken_and_a_few_in_a_row_ask_for_a_reset() {
+fn late_markers_are_accepted_and_several_cause_a_reset_request() {
     let few = ReceiverOptions { late_in_a_row_max: 2, ..options() };
     let scheduler = Scheduler::starting_at(Round::new(10), 100, &[100; 3]).unwrap();
     let mut receiver: End = Receiver::synchronised(scheduler, few, Epoch::new(1)).unwrap();
@@ -138,7 +138,7 @@ fn late_markers_are_taken_and_a_few_in_a_row_ask_for_a_reset() {
 }
 
 #[test]
-fn far_markers_and_numbers_of_no_packet_are_not_taken() {
+fn far_markers_and_impossible_numbers_are_rejected() {
     let near = ReceiverOptions { far_rounds_max: 1_000, ..options() };
     let mut receiver = receiver(near);
     let before = receiver.scheduler().clone();
@@ -156,7 +156,7 @@ fn far_markers_and_numbers_of_no_packet_are_not_taken() {
 }
 
 #[test]
-fn a_full_buffer_and_bad_packets_are_refused_and_counted() {
+fn full_buffer_and_invalid_packets_are_rejected_and_counted() {
     // A slot is reserved for each of three channels, and the fourth is shared.
     let small = ReceiverOptions { buffer_bytes_max: 4, charge: Charge::PACKETS, ..options() };
     let mut receiver = receiver(small);
@@ -182,7 +182,7 @@ proptest! {
     /// Losses, outages, skew below the wait: order is exact again within a second after the last
     /// error, by markers or, if too much was passed over, by a reset.
     #[test]
-    fn order_returns_after_outages(
+    fn order_is_restored_after_outages(
         seed: u64, loss_percent in 0_u32..=80, channels in 2_usize..=16, dead: u16,
         packets in 1_u32..300,
     ) {
@@ -210,7 +210,7 @@ proptest! {
     /// Losses, outages and skew beyond the wait, little memory: no packet is duplicated, memory
     /// stays below its cap, and no packet stays for longer than a wait for each packet before it.
     #[test]
-    fn nothing_waits_without_bound(
+    fn waits_are_bounded(
         seed: u64, loss_percent in 0_u32..=80, channels in 2_usize..=16,
         buffer_packets in 1_u32..20, dead: u16, packets in 1_u32..200, in_bytes: bool,
     ) {
@@ -239,7 +239,7 @@ proptest! {
 
     /// For any messages, a receiver delivers each accepted packet once, and within its bounds.
     #[test]
-    fn no_messages_make_it_panic_or_stand_still(
+    fn arbitrary_messages_cause_no_panic_or_stall(
         items in prop::collection::vec((0_usize..4, any::<u32>(), 0_u32..200, 0_u8..6), 0..200),
     ) {
         let mut receiver = receiver(options());

@@ -63,7 +63,7 @@ fn queues_of_64_kb_at_150_ms() {
 /// BBR delivers what it sends less a twentieth: by the draft, .94 of the capacity that the lossy
 /// channel retains.
 #[test]
-fn five_per_cent_lost_on_one_below_the_threshold() {
+fn loss_of_5_percent_on_one_channel_below_the_threshold() {
     let lossy = Line { loss_per_mille: 50, ..line(20, 100, 128_000) };
     assert_carries(&[line(20, 100, 128_000), lossy], Some(Thousandths(200)), 900);
 }

@@ -31,7 +31,7 @@ fn healing_ms(seed: u64) -> u64 {
 
 /// Seed 3030391 of a campaign was such a case. `SEEDS=100` gives the figures of the page.
 #[test]
-fn channels_that_lost_two_thirds_are_used_again_within_seconds() {
+fn channels_recover_within_seconds_of_losing_two_thirds() {
     let mut times_ms: Vec<u64> = (0..super::seeds(12)).map(healing_ms).collect();
     times_ms.sort_unstable();
     let (median_ms, worst_ms) = (times_ms[times_ms.len() / 2], times_ms[times_ms.len() - 1]);

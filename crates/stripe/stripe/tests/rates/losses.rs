@@ -9,7 +9,7 @@ const FROM_MS: u64 = 3_000;
 
 /// One seed by default; the worst of `SEEDS=20` reaches .955.
 #[test]
-fn jitter_and_losses_that_are_repaired() {
+fn jitter_with_repaired_losses() {
     let jittery = |line| Line { jitter_ms: 10, loss_per_mille: 5, ..line };
     let lines = [jittery(Line::new(20, 10)), jittery(Line::new(10, 60))];
     let shares = (1..=super::seeds(1)).map(|seed| {
@@ -25,7 +25,7 @@ fn jitter_and_losses_that_are_repaired() {
 /// Two channels of 200 ms round trip with queues of a quarter of that; one loses a twentieth, and
 /// the loss threshold is a fifth. Two seeds by default; the worst of `SEEDS=10` reaches .968.
 #[test]
-fn losses_below_the_threshold_on_a_long_way() {
+fn losses_below_the_threshold_at_a_long_rtt() {
     let line = Line { queue_bytes: 128_000, ..Line::new(20, 100) };
     let lines = [Line { loss_per_mille: 50, ..line }, line];
     let share = |seed: u64| {
@@ -41,7 +41,7 @@ fn losses_below_the_threshold_on_a_long_way() {
 }
 
 #[test]
-fn three_channels_of_all_sorts_with_long_and_short_packets_in_turn() {
+fn three_unequal_channels_with_alternating_packet_lengths() {
     let lines = [Line::new(5, 5), Line::new(20, 25), Line::new(50, 80)];
     let lengths = |number| if number % 2 == 0 { 1_280 } else { 200 };
     let mut world = World::with(&lines, free(1), 1).with_lengths(lengths);
@@ -53,7 +53,7 @@ fn three_channels_of_all_sorts_with_long_and_short_packets_in_turn() {
 /// Credits, with the default memory or 4 MB. Of the latter, the reserve of a channel is 667 kB; the
 /// last channel carries 1 MB in a round trip of 160 ms and a report interval.
 #[test]
-fn credits_hold_nobody_back() {
+fn credits_do_not_limit_throughput() {
     let lines = [Line::new(5, 5), Line::new(20, 25), Line::new(50, 80)];
     for buffer_bytes_max in [ReceiverOptions::default().buffer_bytes_max, 4_000_000] {
         let (sender, receiver) = free(1);
@@ -73,7 +73,7 @@ fn credits_hold_nobody_back() {
 /// configured and the third channel takes seconds to carry the packets that were in flight on the
 /// others.
 #[test]
-fn two_of_three_are_gone_and_come_back() {
+fn two_of_three_channels_fail_and_return() {
     let lines = [Line::new(5, 5), Line::new(20, 25), Line::new(50, 80)];
     for (stays, seed) in
         (0..3).flat_map(|stays| (1..=super::seeds(1)).map(move |seed| (stays, seed)))
@@ -96,7 +96,7 @@ fn two_of_three_are_gone_and_come_back() {
 /// A path that loses its longest frames from 4 s to 8 s, and passes markers and short packets. The
 /// other channel is fully used, and afterwards both.
 #[test]
-fn a_channel_that_loses_long_packets_alone_is_out_until_it_passes_them() {
+fn channel_losing_long_packets_is_inactive_until_it_passes_them() {
     let lines = [Line::new(10, 10), Line::new(20, 25)];
     for from_bytes in [1_400, 210] {
         let lengths = |number| if number % 2 == 0 { LONGEST_BYTES } else { 190 };

@@ -49,7 +49,7 @@ fn equal_channels_reach_their_sum() {
 }
 
 #[test]
-fn rates_that_nobody_told_are_found() {
+fn unconfigured_rates_are_found() {
     let world = assert_reaches(&[Line::new(10, 10), Line::new(20, 10)], 970);
     assert_eq!(world.out_of_order(), 0);
     for (channel, mbit) in [(0, 10), (1, 20)] {
@@ -61,7 +61,7 @@ fn rates_that_nobody_told_are_found() {
 /// Reports of 200 Mbit/s on a reverse path of 1 Mbit/s: every 5 ms, or every millisecond at a short
 /// round trip.
 #[test]
-fn a_way_back_of_a_two_hundredth_is_enough() {
+fn reverse_channel_of_one_200th_of_the_rate_suffices() {
     for delay_ms in [1, 10] {
         let line = Line { back_mbit: 1, ..Line::new(200, delay_ms) };
         for lines in [&[line][..], &[line, line]] {
@@ -75,7 +75,7 @@ fn a_way_back_of_a_two_hundredth_is_enough() {
 /// source of four fifths of the rates the delay is little more: a queue on the first link, as long
 /// as a packet there arrives before one on the second.
 #[test]
-fn skew_costs_neither_rate_nor_order_nor_much_delay() {
+fn skew_costs_no_rate_or_order_and_little_delay() {
     let lines = [Line::new(20, 10), Line::new(20, 40)];
     let mut world = World::new(&lines);
     world.set_source(6_000, Source::Paced(4_000));
@@ -87,13 +87,13 @@ fn skew_costs_neither_rate_nor_order_nor_much_delay() {
 }
 
 #[test]
-fn a_ratio_of_twenty_is_found() {
+fn rate_ratio_of_twenty_is_found() {
     assert_reaches(&[Line::new(5, 10), Line::new(100, 10)], 970);
 }
 
 /// Rates from 5 to 100 Mbit/s, delays from 5 to 54 ms.
 #[test]
-fn eight_channels_of_all_sorts_are_found() {
+fn rates_of_eight_unequal_channels_are_found() {
     let rates = [10, 20, 50, 5, 100, 30, 10, 7];
     let line = |(place, &mbit): (u64, &u64)| Line::new(mbit, 5 + 7 * place);
     let lines: Vec<Line> = (0..).zip(&rates).map(line).collect();
@@ -106,7 +106,7 @@ fn eight_channels_of_all_sorts_are_found() {
 /// Queues of 16 kB, which take 6 to 13 ms to drain: the standing queue of a usual window overflows
 /// them, and the sender learns their capacity.
 #[test]
-fn queues_that_are_short_are_found_out() {
+fn short_queues_are_learnt() {
     let lines = [10, 20].map(|mbit| Line { queue_bytes: 16_000, ..Line::new(mbit, 10) });
     let mut world = World::new(&lines);
     world.run_to(8_000);
@@ -121,7 +121,7 @@ fn queues_that_are_short_are_found_out() {
 /// The paper's adversary: alternately long and short packets, which round robin by packets would
 /// put on one channel each.
 #[test]
-fn long_and_short_packets_in_turn_change_nothing() {
+fn alternating_packet_lengths_do_not_reduce_throughput() {
     let lines = [Line::new(10, 10), Line::new(10, 10)];
     let mut world =
         World::new(&lines).with_lengths(|number| if number % 2 == 0 { LONGEST_BYTES } else { 200 });
@@ -132,7 +132,7 @@ fn long_and_short_packets_in_turn_change_nothing() {
 
 /// The rates of 10 and 20 Mbit/s are exchanged.
 #[test]
-fn rates_that_change_are_followed() {
+fn changed_rates_are_followed() {
     let lines = [Line::new(10, 10), Line::new(20, 10)];
     let mut world = World::new(&lines);
     world.set_rate(3_000, 0, 20);
@@ -145,7 +145,7 @@ fn rates_that_change_are_followed() {
 /// A load of 5 of 30 Mbit/s for a while, or full load for 200 of each 500 ms: no channel is
 /// underestimated, and the next backlog is served at once.
 #[test]
-fn a_source_that_sends_little_makes_no_channel_seem_slow() {
+fn app_limited_source_does_not_lower_estimates() {
     let lines = [Line::new(10, 10), Line::new(20, 10)];
     let mut world = World::new(&lines);
     world.set_source(2_000, Source::Paced(625));
@@ -164,7 +164,7 @@ fn a_source_that_sends_little_makes_no_channel_seem_slow() {
 /// Eight channels with jitter, so that none observes its minimum round trip by chance: each probes
 /// for it every ten to twenty seconds, and no two at once.
 #[test]
-fn channels_probe_their_round_trips_one_after_another() {
+fn channels_probe_their_rtts_one_after_another() {
     let lines = [Line { jitter_ms: 50, ..Line::new(20, 20) }; 8];
     let mut world = World::new(&lines);
     let mut probed = [false; 8];
@@ -210,7 +210,7 @@ fn jitter_is_not_taken_for_a_queue() {
 /// A queue of 64 kB is 51 ms at 10 Mbit/s. Without congestion control the sender fills it until it
 /// overflows; BBR does so once, to learn its capacity.
 #[test]
-fn control_keeps_queues_from_overflowing() {
+fn congestion_control_keeps_queues_from_overflowing() {
     let lines = [10, 20].map(|mbit| Line { queue_bytes: 64_000, ..Line::new(mbit, 10) });
     let dropped = |control| {
         let (sender, receiver) = strict();

@@ -26,7 +26,7 @@ fn dear_per_mille(world: &mut World, source: Source) -> u64 {
 /// 20 Mbit/s fit the cheap channel of 30: evenly spaced, and in bursts that take it 13 ms, less
 /// than a round trip of 20 ms.
 #[test]
-fn the_dear_channel_carries_next_to_nothing_that_the_cheap_one_could() {
+fn expensive_channel_is_idle_while_the_cheap_one_suffices() {
     let even = Source::Paced(20 * MBIT / 1_000);
     let cases = [(2, even), (10, even), (40, even), (10, Source::Bursts(20 * MBIT / 50))];
     for (delay_ms, source) in cases {
@@ -39,7 +39,7 @@ fn the_dear_channel_carries_next_to_nothing_that_the_cheap_one_could() {
 
 /// Of 50 Mbit/s the cheap channel carries 30, which leaves two fifths; a backlog fills both.
 #[test]
-fn the_dear_channel_carries_what_the_cheap_one_cannot() {
+fn expensive_channel_carries_the_excess() {
     let lines = [Line::new(30, 10), Line::new(30, 10)];
     let mut world = World::new(&lines);
     let share = dear_per_mille(&mut world, Source::Paced(50 * MBIT / 1_000));
@@ -54,7 +54,7 @@ fn the_dear_channel_carries_what_the_cheap_one_cannot() {
 
 /// The cheap channel dies and returns: the expensive one carries everything meanwhile.
 #[test]
-fn the_dear_channel_stands_in_for_a_dead_one() {
+fn expensive_channel_replaces_a_dead_one() {
     let lines = [Line::new(30, 10), Line::new(30, 10)];
     let mut world = World::with(&lines, repairing(1), 1);
     world.sender.set_priority(1, 1);
@@ -73,7 +73,7 @@ fn the_dear_channel_stands_in_for_a_dead_one() {
 /// A queue of 256 kB is 100 ms at 20 Mbit/s. With a limit a tenth below the rate no queue forms,
 /// and the limit is reached: also with packets of 200 bytes, with a tag of 12 bytes in 212.
 #[test]
-fn a_cap_below_the_rate_keeps_the_queue_empty() {
+fn cap_below_the_rate_keeps_the_queue_empty() {
     let lengths: [fn(u64) -> u32; 2] = [|_| 1_500, |_| 200];
     for (length, lengths) in [1_500, 200].into_iter().zip(lengths) {
         let mut world = World::new(&[Line::new(20, 10)]).with_lengths(lengths);
@@ -92,7 +92,7 @@ fn a_cap_below_the_rate_keeps_the_queue_empty() {
 /// Two channels of 20 Mbit/s, 10 and 40 ms, and 5 Mbit/s that are to stay on the fastest: the other
 /// carries no packet. When the fastest dies, the traffic moves there without loss.
 #[test]
-fn the_fastest_channel_carries_what_is_to_stay_there() {
+fn fastest_class_stays_on_the_fastest_channel() {
     let lines = [Line::new(20, 40), Line::new(20, 10)];
     let mut world = World::with(&lines, repairing(1), 1);
     world.classes = |_| Class::Fastest;
@@ -119,7 +119,7 @@ fn assert_all_came_once(world: &World) {
 /// 4 Mbit/s go on both of two channels. One of them dies at 3 s: no packet is lost or duplicated,
 /// and none is later than the delay of the slower channel.
 #[test]
-fn a_channel_that_dies_costs_redundant_traffic_nothing() {
+fn channel_death_does_not_affect_redundant_traffic() {
     for dying in [0, 1] {
         let lines = [Line::new(20, 10), Line::new(10, 30)];
         let mut world = World::with(&lines, repairing(1), 1);
@@ -142,7 +142,7 @@ fn a_channel_that_dies_costs_redundant_traffic_nothing() {
 /// Each of two channels loses a tenth at random. Of the packets sent on both a hundredth is lost
 /// and retransmitted, of the others a tenth.
 #[test]
-fn redundant_traffic_is_seldom_sent_again() {
+fn redundant_traffic_is_rarely_retransmitted() {
     let repairs = |classes| {
         let line = Line { loss_per_mille: 100, ..Line::new(20, 10) };
         let mut world = World::with(&[line, line], repairing(1), 1);
@@ -160,7 +160,7 @@ fn redundant_traffic_is_seldom_sent_again() {
 /// One of two channels that carry 24 of 40 Mbit/s dies. Every second packet is on both: only the
 /// others in flight there are retransmitted.
 #[test]
-fn what_came_on_another_channel_is_not_asked_for() {
+fn packets_received_on_another_channel_are_not_requested() {
     let repairs = |classes| {
         let mut world = World::with(&[Line::new(20, 30), Line::new(20, 40)], lasting(1), 1);
         world.classes = classes;

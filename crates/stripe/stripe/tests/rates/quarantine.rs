@@ -21,7 +21,7 @@ fn quarantines(world: &World) -> u64 {
 /// percentile of delay is at most 10 ms above that of the first two lines alone, and goodput at
 /// most 1 % below.
 #[test]
-fn a_small_channel_that_loses_half_holds_up_nobody() {
+fn small_channel_losing_half_does_not_delay_others() {
     let clean = [Line::new(30, 15), Line::new(30, 20)];
     let lines = [clean[0], clean[1], losing(Line::new(10, 25), HALF)];
     let run = |lines: &[Line]| {
@@ -39,7 +39,7 @@ fn a_small_channel_that_loses_half_holds_up_nobody() {
 
 /// A channel with a loss of 1/10 or 1/5 stays in use.
 #[test]
-fn a_channel_that_loses_a_fifth_is_used() {
+fn channel_losing_a_fifth_is_used() {
     for (seed, lost) in (1..=super::seeds(2)).flat_map(|seed| [(seed, 100), (seed, 200)]) {
         let lines = [Line::new(30, 15), Line::new(30, 20), losing(Line::new(10, 25), lost)];
         let mut world = World::with(&lines, repairing(seed), seed);
@@ -51,7 +51,7 @@ fn a_channel_that_loses_a_fifth_is_used() {
 /// A lossy channel stays in use if it is the only one, if both channels are lossy, if the other
 /// channel is far smaller, or if the other channel costs more.
 #[test]
-fn a_channel_is_used_where_others_are_no_better() {
+fn lossy_channel_is_used_if_no_other_is_better() {
     let (small, large) = (Line::new(1, 10), losing(Line::new(100, 10), HALF));
     for lines in [vec![large], vec![large, large], vec![large, small]] {
         let mut world = World::with(&lines, repairing(1), 1);
@@ -70,7 +70,7 @@ fn a_channel_is_used_where_others_are_no_better() {
 
 /// If the only other channel dies, a channel in quarantine carries packets again.
 #[test]
-fn a_channel_in_quarantine_stands_in_for_a_dead_one() {
+fn quarantined_channel_replaces_a_dead_one() {
     let lines = [Line::new(30, 10), losing(Line::new(10, 10), HALF)];
     let mut world = World::with(&lines, repairing(1), 1);
     world.run_to(5_000);
@@ -84,7 +84,7 @@ fn a_channel_in_quarantine_stands_in_for_a_dead_one() {
 /// A channel loses half of its packets from 3 s to 6 s. Goodput returns to .9 of the sum within 3
 /// s.
 #[test]
-fn a_channel_leaves_quarantine_once_copies_arrive() {
+fn channel_leaves_quarantine_once_copies_arrive() {
     let lines = [Line::new(30, 10), Line::new(10, 20)];
     for seed in 1..=super::seeds(4) {
         let mut world = World::with(&lines, repairing(seed), seed);
@@ -105,7 +105,7 @@ fn a_channel_leaves_quarantine_once_copies_arrive() {
 
 /// Quarantine depends on copies, so it is disabled without repair.
 #[test]
-fn nothing_is_in_quarantine_without_repair() {
+fn no_channel_is_quarantined_without_repair() {
     let lines = [Line::new(30, 10), losing(Line::new(10, 10), HALF)];
     let mut world = World::with(&lines, free(1), 1);
     world.run_to(5_000);

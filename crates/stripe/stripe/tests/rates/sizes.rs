@@ -33,7 +33,7 @@ fn frame_bytes(world: &World, channel: usize) -> u32 {
 /// From 4 s on no frame above 1,300 bytes passes the second channel, without any notification. The
 /// lost packets arrive over the first, and within a second the second carries what it passes.
 #[test]
-fn a_channel_whose_longest_frame_falls_shrinks_and_loses_nothing() {
+fn channel_with_reduced_frame_size_adapts_without_loss() {
     let lines = [Line::new(10, 10), Line::new(20, 25)];
     for seed in 1..=super::seeds(2) {
         let mut world = world(&lines, seldom(), seed);
@@ -55,7 +55,7 @@ fn a_channel_whose_longest_frame_falls_shrinks_and_loses_nothing() {
 
 /// Packets of alternately 1,500 and 1,200 bytes: the long ones go on the channel that passes them.
 #[test]
-fn long_packets_go_where_they_fit() {
+fn long_packets_use_channels_they_fit() {
     let lines = [Line::new(10, 10), Line::new(10, 25)];
     let lengths = |number| if number % 2 == 0 { LONGEST_BYTES } else { 1_200 };
     let mut world = world(&lines, seldom(), 1).with_lengths(lengths);
@@ -71,7 +71,7 @@ fn long_packets_go_where_they_fit() {
 /// A path limited to 1,400 bytes passes all lengths from 3 s on, which is found when the timer
 /// expires, 5 s later.
 #[test]
-fn a_path_that_grows_is_found_after_the_timer() {
+fn increased_path_size_is_found_after_the_timer() {
     let lines = [Line::new(10, 10), Line::new(20, 25)];
     let mut world = world(&lines, Duration::from_secs(5), 1);
     world.follows_size = true;
@@ -89,7 +89,7 @@ fn a_path_that_grows_is_found_after_the_timer() {
 
 /// A tenth of all frames is lost in both directions, including probes and long packets.
 #[test]
-fn losses_at_random_do_not_shrink_a_channel() {
+fn random_losses_do_not_reduce_the_channel_size() {
     let lines = [Line::new(10, 10), Line::new(20, 25)];
     for seed in 1..=super::seeds(2) {
         let mut world = world(&lines, seldom(), seed);
@@ -108,7 +108,7 @@ fn losses_at_random_do_not_shrink_a_channel() {
 /// A path that passes less than the base, at the start or later, is out, with that reason. It
 /// returns when it passes the base, and longer frames are found again.
 #[test]
-fn a_path_below_the_smallest_probe_is_out() {
+fn path_below_the_smallest_probe_is_inactive() {
     let lines = [Line::new(10, 10), Line::new(20, 25)];
     for from_ms in [0, 3_000] {
         let mut world = world(&lines, seldom(), 1);

@@ -56,13 +56,13 @@ fn unequal_delays() {
 }
 
 #[test]
-fn a_ratio_of_twenty() {
+fn rate_ratio_of_twenty() {
     assert_carries(&[Line::new(5, 10), Line::new(100, 10)], 3_000, 982);
 }
 
 /// Rates from 5 to 100 Mbit/s, delays from 5 to 54 ms: the last startup ends after 5 s to 6 s.
 #[test]
-fn eight_channels_of_all_sorts() {
+fn eight_unequal_channels() {
     let rates = [10, 20, 50, 5, 100, 30, 10, 7];
     let line = |(place, &mbit): (u64, &u64)| Line::new(mbit, 5 + 7 * place);
     let lines: Vec<Line> = (0..).zip(&rates).map(line).collect();
@@ -71,7 +71,7 @@ fn eight_channels_of_all_sorts() {
 }
 
 #[test]
-fn rates_that_change_places() {
+fn exchanged_rates() {
     assert_shares(&[Line::new(10, 10), Line::new(20, 10)], 5_000, true, 972);
 }
 
@@ -86,7 +86,7 @@ fn delays_from_5_to_80_ms() {
 /// A second after a channel ran at a tenth of its rate for two seconds, its share is nearly
 /// restored, and another second later fully.
 #[test]
-fn a_rate_that_falls_for_two_seconds() {
+fn rate_drop_for_two_seconds() {
     let lines = [Line::new(10, 10), Line::new(20, 10)];
     let mut world = World::with(&lines, strict(), 1);
     world.set_rate(5_000, 1, 2);

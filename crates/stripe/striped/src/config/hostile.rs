@@ -101,7 +101,7 @@ quantum-bytes = 1500
     }
 
     #[test]
-    fn what_chance_spoils_is_right() {
+    fn unmutated_configuration_is_valid() {
         any_configuration(RIGHT.as_bytes());
         let read =
             Source::<Config>::parse("some.toml", RIGHT, Path::new("."), &Overrides::default());
@@ -109,13 +109,13 @@ quantum-bytes = 1500
     }
 
     #[test]
-    fn any_text_is_a_configuration_or_is_told() {
+    fn arbitrary_text_is_a_configuration_or_an_error() {
         (0..5_000).for_each(|seed| any_configuration(&spoilt(seed)));
     }
 
     /// Replays the inputs of the fuzzer's corpus.
     #[test]
-    fn the_corpus_is_read() {
+    fn fuzz_corpus_is_handled() {
         let folder =
             Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../fuzz/corpus/configuration");
         let inputs = fs::read_dir(&folder).expect("it is there");

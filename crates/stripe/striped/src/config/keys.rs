@@ -54,7 +54,7 @@ fn listed(page: &str, title: &str) -> BTreeSet<String> {
 }
 
 #[test]
-fn the_page_lists_every_key_and_no_other() {
+fn reference_page_lists_exactly_the_keys() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../docs/reference/striped.md");
     let page = fs::read_to_string(path).expect("the page is there");
     for (title, keys) in [

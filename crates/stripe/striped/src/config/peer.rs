@@ -245,7 +245,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_is_a_line_and_a_key_is_somebodys() {
+    fn invalid_names_and_keys_are_rejected() {
         for wrong in ["", " ", "a\nb", "a\u{1b}[1m", &"a".repeat(256)] {
             assert!(PeerName::try_from(wrong.to_owned()).is_err(), "{wrong:?}");
         }
@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn who_stays_keeps_the_place_and_others_take_the_lowest() {
+    fn kept_peers_keep_their_slots_and_new_ones_take_the_lowest() {
         let mut before = peers(&[1, 2, 3]);
         // Keys in the order of the file, and the expected places.
         for (keys, places) in [

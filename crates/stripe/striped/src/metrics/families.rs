@@ -274,7 +274,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_status_is_a_text_of_open_metrics() {
+    fn status_is_rendered_as_openmetrics_text() {
         let channel = ChannelStatus {
             id: 1,
             state: ChannelState::In,

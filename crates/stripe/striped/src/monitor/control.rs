@@ -205,7 +205,7 @@ mod tests {
     /// However many clients connect, each iteration accepts a limited number, and requests that
     /// have arrived are served.
     #[test]
-    fn who_connects_waits_for_a_turn() -> io::Result<()> {
+    fn accepts_per_turn_are_bounded() -> io::Result<()> {
         let path = std::env::temp_dir().join(format!("striped-control-{}", std::process::id()));
         let _: io::Result<()> = fs::remove_file(&path);
         let listener = UnixListener::bind(&path)?;

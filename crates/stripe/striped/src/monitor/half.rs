@@ -228,7 +228,7 @@ mod tests {
 
     /// The process is never waited for, no longer read from, and killed when its time is over.
     #[test]
-    fn one_that_says_nonsense_and_does_not_end_is_killed() {
+    fn half_with_invalid_request_is_killed_after_its_time() {
         let (mut half, began) = (half(STUBBORN), now());
         until(&mut half, |half| {
             assert_eq!(half.next_request(began), None);
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn one_that_does_not_end_is_killed_and_said_to_have_been() {
+    fn half_that_ignores_sigterm_is_killed_and_reported() {
         let mut half =
             half("trap '' TERM; printf '\\003\\0\\0\\0\\0' >&0; while :; do sleep 9; done");
         until(&mut half, |half| half.next_request(now()) == Some(Request::Orders));
@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn one_that_ends_by_itself_is_known_by_its_code() {
+    fn exited_half_is_reported_by_its_code() {
         for (script, code) in [("exit 0", None), ("exit 2", Some(2)), ("kill -9 $$", Some(6))] {
             let mut half = half(script);
             until(&mut half, |half| {
@@ -271,7 +271,7 @@ mod tests {
 
     /// The process sends requests forever without reading replies, or sends replies forever.
     #[test]
-    fn one_that_floods_is_served_a_turn_at_a_time() {
+    fn flooding_half_is_served_in_bounded_turns() {
         let mut half = half("while printf '\\003\\0\\0\\0\\0' >&0; do :; done");
         until(&mut half, |half| {
             if half.next_request(now()).is_some() {

@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reload_ends_once_each_half_has_followed_this_one() {
+    fn reload_ends_once_each_half_has_confirmed_it() {
         let mut reloading = reloading(now());
         // None of these complete the reload: duplicates, replies to another reload, an unknown
         // bundle.
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn a_half_that_does_not_follow_is_named_in_time() {
+    fn unconfirmed_half_is_named_after_the_timeout() {
         let now = now();
         let mut reloading = reloading(now);
         reloading.follow(1, 7, Some("no socket"));

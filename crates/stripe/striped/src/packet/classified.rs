@@ -51,7 +51,7 @@ mod tests {
 
     /// UDP over IPv6 behind a destination options header, from port 1 to port 2, with DSCP 46.
     #[test]
-    fn headers_of_ipv6_are_looked_behind() {
+    fn ipv6_extension_headers_are_skipped() {
         let mut packet = vec![0x6b, 0x80, 0, 0, 0, 16, 60, 64];
         packet.extend([[0xfd; 16], [0xfe; 16]].concat());
         packet.extend([17, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 2, 0, 8, 0, 0]);
@@ -63,7 +63,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_bytes_are_looked_at(bytes in prop::collection::vec(any::<u8>(), 0..80)) {
+        fn arbitrary_bytes_are_handled(bytes in prop::collection::vec(any::<u8>(), 0..80)) {
             let _: Option<Classified> = Classified::of(&bytes);
         }
     }

@@ -107,7 +107,7 @@ mod tests {
 
     /// 1,460 is lowered to fit 1,300, at even and odd offsets, and the checksum stays valid.
     #[test]
-    fn a_syn_asks_for_what_fits() {
+    fn mss_of_a_syn_is_clamped() {
         for (version, at, largest) in [(4, 20, 1_260), (6, 40, 1_240)] {
             for options in WITH_MSS {
                 for flags in [SYN, SYN | 0x10] {
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn what_fits_or_is_no_syn_stays_as_it_was() {
+    fn fitting_syns_and_other_packets_are_unchanged() {
         let mut fragment = syn(4, WITH_MSS[0], SYN);
         fragment[7] = 1;
         let mut udp = syn(4, WITH_MSS[0], SYN);
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn headers_between_are_passed_over() {
+    fn ipv6_extension_headers_are_skipped() {
         let plain = syn(6, WITH_MSS[0], SYN);
         let mut packet = plain[..40].to_vec();
         packet[6] = 0;

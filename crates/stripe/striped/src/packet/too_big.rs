@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sender_of_ipv4_hears_how_long_packets_may_be() {
+    fn ipv4_sender_gets_fragmentation_needed() {
         let packet = v4(17, 0, 1_400);
         let reply = icmp_error(&packet, 1_300).expect("an answer");
         assert_eq!((reply.len(), word(&reply, 2)), (576, Some(576)));
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sender_of_ipv6_hears_how_long_packets_may_be() {
+    fn ipv6_sender_gets_packet_too_big() {
         let packet = v6(17, 0, 1_400);
         let reply = icmp_error(&packet, 1_300).expect("an answer");
         assert_eq!((reply.len(), word(&reply, 4)), (1_280, Some(1_240)));
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_and_what_is_of_many_are_not_answered() {
+    fn icmp_errors_and_group_packets_get_no_reply() {
         let changed = |mut packet: Vec<u8>, at: usize, byte: u8| {
             packet[at] = byte;
             packet
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_are_few() {
+    fn replies_are_rate_limited() {
         let (start, packet) = (Instant::ORIGIN, v4(17, 0, 1_400));
         let mut icmp_errors = IcmpErrors::new(start);
         let mut given = |now| {

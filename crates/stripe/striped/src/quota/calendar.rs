@@ -89,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn days_and_dates_are_each_other_back() {
+    fn days_and_dates_convert_back_and_forth() {
         for (day, date) in [(0, (1970, 1, 1)), (11_016, (2000, 2, 29)), (20_783, (2026, 11, 26))] {
             assert_eq!((civil(day), days(date.0, date.1, date.2)), (date, day));
         }

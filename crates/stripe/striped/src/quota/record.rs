@@ -142,7 +142,7 @@ mod tests {
 
     /// A torn slot leaves the previous one; a file without a valid slot is rejected.
     #[test]
-    fn the_newest_slot_that_is_whole_holds() {
+    fn newest_valid_slot_is_read() {
         let path = path("torn");
         let mut ledger = Ledger::open(&path, 7).expect("a file");
         ledger.write(1_000, 100).expect("it is there");
@@ -163,7 +163,7 @@ mod tests {
     /// 2,000 bytes used and 100 reserved: after another boot both count, unless the record was
     /// closed.
     #[test]
-    fn what_was_reserved_is_used_where_the_machine_stopped() {
+    fn reserved_bytes_count_as_used_after_an_unclean_reboot() {
         for (is_clean, boot, used) in
             [(false, "another", 2_100), (true, "another", 2_000), (false, "", 2_000)]
         {

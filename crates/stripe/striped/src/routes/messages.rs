@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn rules_stand_in_the_order_in_which_they_hold() {
+    fn rules_are_in_order_of_priority() {
         let found: Vec<_> = rules(&plan(), AddressFamily::Inet)
             .iter()
             .map(|rule| {
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn longer_networks_of_the_machine_go_before_a_route_and_equal_ones_do_not() {
+    fn longer_connected_prefixes_precede_a_route_but_equal_do_not() {
         let all = rules(&plan(), AddressFamily::Inet);
         let suppressed = |rule: &RuleMessage| {
             rule.attributes.iter().find_map(|attribute| match attribute {
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn a_route_leads_through_the_interface() {
+    fn route_uses_the_interface() {
         let made = route(7, &plan().prefixes[1], 5);
         assert_eq!((table_of_route(&made), made.header.destination_prefix_length), (7, 16));
         assert_eq!(made.header.protocol, PROTOCOL);

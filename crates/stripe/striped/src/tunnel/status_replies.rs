@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_longer_than_a_socket_takes_comes_whole() -> io::Result<()> {
+    fn status_longer_than_the_socket_buffer_arrives_whole() -> io::Result<()> {
         let (to, mut reader) = UnixStream::pair()?;
         let (mut status_replies, mut come) = (StatusReplies::default(), Vec::new());
         status_replies.reply(at(0), to.into(), long());
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn who_does_not_read_is_told_no_more_after_a_while() -> io::Result<()> {
+    fn slow_reader_is_dropped_after_timeout() -> io::Result<()> {
         let (to, _reader) = UnixStream::pair()?;
         let mut status_replies = StatusReplies::default();
         status_replies.reply(at(0), to.into(), long());
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn who_has_gone_or_has_heard_all_is_told_nothing() -> io::Result<()> {
+    fn closed_or_finished_readers_are_dropped() -> io::Result<()> {
         let mut status_replies = StatusReplies::default();
         let (to, _) = UnixStream::pair()?;
         status_replies.reply(at(0), to.into(), long());
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn of_too_many_the_oldest_hears_no_more() -> io::Result<()> {
+    fn oldest_of_too_many_readers_is_dropped() -> io::Result<()> {
         let mut status_replies = StatusReplies::default();
         let mut readers = Vec::new();
         for _ in 0..=READERS_MAX {

@@ -91,7 +91,7 @@ mod tests {
     /// Packets 3 to 8 are lost. Packet 2 arrives one position after 9, seven numbers above. A
     /// duplicate takes no position.
     #[test]
-    fn the_extent_is_counted_in_places_and_not_in_numbers() {
+    fn extent_is_counted_in_positions_and_not_in_numbers() {
         let mut order = Order::new();
         assert_eq!([1, 9, 9, 2].map(|number| order.take(number))[3], OutOfOrder);
         assert_eq!(order.extent_max(), 1);
@@ -99,7 +99,7 @@ mod tests {
 
     /// Of a long loss, the highest numbers are kept up to the limit.
     #[test]
-    fn what_is_missing_is_kept_in_bounds() {
+    fn missing_numbers_are_bounded() {
         let mut order = Order::new();
         let last = 3 * MISSING_MAX as u64;
         assert_eq!([10, last].map(|number| order.take(number)), [InOrder; 2]);
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn a_gap_is_no_reordering_and_a_repetition_none_either() {
+    fn gaps_and_duplicates_are_not_reordering() {
         let mut order = Order::new();
         assert_eq!(
             [1, 3, 4, 4, 1].map(|number| order.take(number)),

@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_recovery_ends_with_the_last_packet_out_of_order_before_the_next_loss() {
+    fn recovery_ends_with_last_reordering_before_the_next_loss() {
         let at = |us: u64| Time::from_ps(us * 1_000_000);
         let mut recovery = Recovery::default();
         recovery.out_of_order(at(1));

@@ -325,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lost_segment_halves_the_window_and_goes_again_after_three_later_ones() {
+    fn third_duplicate_ack_halves_the_window_and_retransmits() {
         let mut reno = Transport::new(WindowRule::Reno, 1_000, 1_000_000, Span::ZERO);
         assert_eq!(fill(&mut reno, at(0)), (1..=10).collect::<Vec<_>>());
         // Segment 1 is lost. When 2, 3 and 4 have arrived, 7,000 of 10,000 bytes are in flight, and
@@ -361,7 +361,7 @@ mod tests {
     /// RFC 3168, section 6.1.2: a mark halves the window, once for all data in flight, without a
     /// retransmission.
     #[test]
-    fn a_mark_halves_the_window_and_nothing_goes_again() {
+    fn ecn_mark_halves_the_window_without_retransmission() {
         let mut reno = Transport::new(WindowRule::Reno, 1_000, 1_000_000, Span::ZERO);
         fill(&mut reno, at(0));
         reno.acknowledge(at(20), 2, 1, true);
@@ -376,7 +376,7 @@ mod tests {
     }
 
     #[test]
-    fn two_later_segments_are_nothing() {
+    fn two_duplicate_acks_cause_no_recovery() {
         let mut reno = Transport::new(WindowRule::Reno, 1_000, 1_000_000, Span::ZERO);
         fill(&mut reno, at(0));
         reno.acknowledge(at(20), 1, 2, false);
@@ -387,7 +387,7 @@ mod tests {
     }
 
     #[test]
-    fn silence_sends_everything_again_slowly() {
+    fn timeout_restarts_from_one_segment() {
         let mut reno = Transport::new(WindowRule::Reno, 1_000, 1_000_000, Span::ZERO);
         fill(&mut reno, at(0));
         reno.check_timeout(at(999));

@@ -12,7 +12,7 @@ fn scenario(channels: &str, kind: &str) -> String {
 }
 
 #[test]
-fn a_transport_is_compared_with_the_best_channel_alone() {
+fn transport_is_compared_with_the_best_channel_alone() {
     let record = run(&scenario(&format!("{SLOW}{FAST}"), "cubic = {}"));
     let alone = run(&scenario(FAST, "cubic = {}"));
     assert_eq!(record.best_channel_alone.as_deref(), Some("fast"));
@@ -24,7 +24,7 @@ fn a_transport_is_compared_with_the_best_channel_alone() {
 }
 
 #[test]
-fn a_receive_window_that_binds_is_named() {
+fn limiting_receive_window_is_named() {
     let record = run(&scenario(&format!("{SLOW}{FAST}"), "cubic = { window = \"40 kB\" }"));
     let share = record.sources[0].receive_window_share.expect("it is a transport");
     assert!(share > 0.9, "{share}");
@@ -37,7 +37,7 @@ fn a_receive_window_that_binds_is_named() {
 
 /// A queue of ten packets costs more goodput on a pipe with two delays than on one with one delay.
 #[test]
-fn a_pipe_below_its_best_channel_has_a_note() {
+fn pipe_slower_than_its_best_channel_has_a_note() {
     let text = scenario(&format!("{SLOW}{FAST}"), "cubic = {}");
     let record = run(&format!("entry = {{ queue = \"fifo\", limit = \"15 kB\" }}\n{text}"));
     let multiple = record.best_channel_multiple.expect("both were run");
@@ -46,7 +46,7 @@ fn a_pipe_below_its_best_channel_has_a_note() {
 }
 
 #[test]
-fn without_a_transport_nothing_is_compared() {
+fn comparison_requires_a_transport() {
     let record = run(&scenario(&format!("{SLOW}{FAST}"), "constant.rate = \"1 Mbit/s\""));
     assert_eq!((record.best_channel_alone, record.best_channel_multiple), (None, None));
     assert_eq!(record.sources[0].receive_window_share, None);

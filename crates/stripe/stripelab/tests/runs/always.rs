@@ -20,7 +20,7 @@ const ALL: &str = "seed = 7\nstop.time = \"300 ms\"\nmeasure = { events = 5000, 
     [[source]]\nkind.frames = { lengths = [\"9 kB\", \"2 kB\"], interval = \"40 ms\", packet = \"1 kB\", again = true }\n";
 
 #[test]
-fn the_size_of_a_call_changes_nothing_and_a_seed_repeats_a_run() {
+fn runs_are_reproducible_by_seed_and_independent_of_call_size() {
     let (one, other) = (run_in_calls(ALL, 1), run_in_calls(ALL, 10_000));
     assert_eq!(one.tables, other.tables);
     assert_eq!(
@@ -32,7 +32,7 @@ fn the_size_of_a_call_changes_nothing_and_a_seed_repeats_a_run() {
 }
 
 #[test]
-fn every_packet_is_somewhere() {
+fn every_packet_is_accounted_for() {
     for reception in ["logical", "none", "sequence-numbers"] {
         for scheduler in
             ["surplus-round-robin", "round-robin", "randomised", "shortest-queue", "address-hash"]
@@ -68,7 +68,7 @@ fn every_packet_is_somewhere() {
 
 /// Theorem 4.1: without loss the order is exact, for any speeds and delays of the channels.
 #[test]
-fn without_loss_the_order_is_exact() {
+fn order_is_exact_without_loss() {
     for seed in 1..=20 {
         let record = run(&format!(
             "seed = {seed}\nstop.time = \"200 ms\"\nstripe.order = \"strict\"\n\
@@ -99,7 +99,7 @@ fn lossy(stripe: &str) -> String {
 }
 
 #[test]
-fn guaranteed_order_is_exact_whatever_is_lost() {
+fn guaranteed_order_is_exact_under_loss() {
     let quasi = run(&lossy("stripe.order = \"strict\""));
     assert!(quasi.packets_lost > 50 && quasi.packets_out_of_order > 50);
     let exact = run(&lossy("stripe.guaranteed = true"));
@@ -108,7 +108,7 @@ fn guaranteed_order_is_exact_whatever_is_lost() {
 }
 
 #[test]
-fn repair_brings_back_nearly_everything() {
+fn repair_recovers_nearly_all_losses() {
     let record = run(&lossy("stripe = { guaranteed = true, repair = {} }"));
     let lost_first = record.lost_on_channels;
     assert!(lost_first > 50);
@@ -122,7 +122,7 @@ fn repair_brings_back_nearly_everything() {
 /// A reader at half the rate of the channels: without credits packets that find a full buffer are
 /// discarded; with credits the sender waits and no packet is lost.
 #[test]
-fn credits_keep_a_slow_reader_from_losing() {
+fn credits_prevent_loss_at_a_slow_reader() {
     let slow = |credits| {
         run(&format!(
             "stop.time = \"500 ms\"\nreceiver.rate = \"10 Mbit/s\"\n\
@@ -140,7 +140,7 @@ fn credits_keep_a_slow_reader_from_losing() {
 
 /// Two links, the second half idle, so that the sender waits for space and for time.
 #[test]
-fn a_run_takes_as_many_events_a_packet_however_long_it_is() {
+fn events_per_packet_are_bounded() {
     let text = "stop.time = \"10 s\"\nstripe.scheduler = \"round-robin\"\n\
         [[channel]]\nrate = \"6 Mbit/s\"\n[[channel]]\nrate = \"6 Mbit/s\"\n\
         [[source]]\npackets.in_turn = [\"1000 B\", \"200 B\"]\n";
@@ -157,7 +157,7 @@ fn a_run_takes_as_many_events_a_packet_however_long_it_is() {
 }
 
 #[test]
-fn channels_that_reorder_are_put_in_order_first() {
+fn reordering_channels_are_resequenced_first() {
     let reordering = |restore: &str| {
         run(&format!(
             "stop.time = \"500 ms\"\nstripe = {{ guaranteed = true{restore} }}\n\
@@ -176,7 +176,7 @@ fn channels_that_reorder_are_put_in_order_first() {
 /// The second channel goes out after 200 ms and returns after 300: in between the pipe has the
 /// first channel's rate, and no packet is lost or out of order.
 #[test]
-fn a_channel_that_leaves_and_comes_back_costs_nothing_else() {
+fn channel_leave_and_return_loses_nothing() {
     let record = run("stop = { time = \"500 ms\", warm_up = \"0 s\" }\nmeasure.step = \"50 ms\"\n\
         [[channel]]\nrate = \"10 Mbit/s\"\ndelay = \"3 ms\"\nqueue = \"8 kB\"\n\
         [[channel]]\nrate = \"20 Mbit/s\"\ndelay = \"5 ms\"\nqueue = \"8 kB\"\n\
@@ -190,7 +190,7 @@ fn a_channel_that_leaves_and_comes_back_costs_nothing_else() {
 }
 
 #[test]
-fn a_reset_costs_what_is_under_way_and_no_order() {
+fn reset_loses_in_flight_packets_but_keeps_order() {
     let record = run("stop.time = \"500 ms\"\nstripe.resets = [\"200 ms\", \"300 ms\"]\n\
         [[channel]]\nrate = \"10 Mbit/s\"\ndelay = \"3 ms\"\n\
         [[channel]]\nrate = \"20 Mbit/s\"\ndelay = \"5 ms\"\n");
@@ -211,7 +211,7 @@ fn untold(options: &str) -> gingham_stripelab::Record {
 }
 
 #[test]
-fn a_free_choice_follows_rates_that_nobody_tells() {
+fn free_order_follows_unconfigured_rates() {
     let record = untold("stripe.order = \"free\"");
     let goodput = record.goodput_bits_per_s.expect("something was delivered");
     // The tags take 12 of 1,512 bytes.
@@ -221,7 +221,7 @@ fn a_free_choice_follows_rates_that_nobody_tells() {
 
 /// The pipe waits for the controller that is slow at the moment.
 #[test]
-fn quanta_follow_rates_that_nobody_tells() {
+fn quanta_follow_unconfigured_rates() {
     let record = untold("stripe.quanta = \"follow\"");
     let goodput = record.goodput_bits_per_s.expect("something was delivered");
     assert!(goodput > 0.93 * 30e6, "{goodput}");

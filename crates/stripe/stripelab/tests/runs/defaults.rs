@@ -25,7 +25,7 @@ fn comparable(mut options: SenderOptions) -> SenderOptions {
 }
 
 #[test]
-fn both_ends_are_those_of_the_daemon() {
+fn end_defaults_match_the_daemon() {
     let (ours, theirs) = (plan(""), StripingPlan::free(1_500).repaired());
     assert_eq!(comparable(ours.sender), comparable(theirs.sender));
     assert_eq!(ours.receiver, theirs.receiver);
@@ -39,14 +39,14 @@ fn both_ends_are_those_of_the_daemon() {
 
 /// `striped` makes its queue by the same function, and derives both times from the round trip.
 #[test]
-fn the_queue_before_the_sender_is_that_of_the_daemon() {
+fn entry_queue_defaults_match_the_daemon() {
     let expected = FqCodelPlan { seed: 1, ..FqCodelPlan::of_packets(1_500) };
     let follows = Follows { target: true, interval: true };
     assert_eq!(plan("").entry, EntryPlan::FqCodel { plan: expected, follows });
 }
 
 #[test]
-fn nothing_is_sent_again_where_the_scenario_says_so() {
+fn repair_is_disabled_by_zero_tries_or_strict_order() {
     assert!(plan("stripe.repair.tries = 0").sender.repair.is_none());
     assert!(plan("stripe.order = \"strict\"").sender.repair.is_none());
 }

@@ -41,7 +41,7 @@ fn assert_all_counted(record: &Record) {
 
 /// Flow queues slow a transport by drops alone, far below their limit, and carry nearly everything.
 #[test]
-fn a_transport_is_told_by_drops_and_not_refused() {
+fn transport_is_slowed_by_drops_and_not_by_refusal() {
     let record = run(&scenario(FLOWS, UNEQUAL, CUBIC));
     assert_all_counted(&record);
     assert_eq!((record.packets_refused, record.packets_marked), (0, 0));
@@ -56,7 +56,7 @@ fn a_transport_is_told_by_drops_and_not_refused() {
 
 /// A transport with ECN is marked, and retransmits nothing.
 #[test]
-fn a_transport_that_reads_marks_loses_nothing() {
+fn ecn_transport_loses_nothing() {
     let record = run(&scenario(FLOWS, UNEQUAL, MARKED));
     assert_all_counted(&record);
     assert_eq!((record.packets_refused, record.packets_dropped_before), (0, 0));
@@ -71,7 +71,7 @@ fn a_transport_that_reads_marks_loses_nothing() {
 /// Jitter and losses on the channels: more than half again of the goodput behind one queue of 250
 /// kB.
 #[test]
-fn queues_by_flow_give_a_transport_more_over_lossy_channels() {
+fn flow_queues_increase_goodput_over_lossy_channels() {
     let flows = run(&scenario(FLOWS, JITTER, CUBIC));
     let one = run(&scenario(ONE, JITTER, CUBIC));
     assert_all_counted(&flows);
@@ -82,7 +82,7 @@ fn queues_by_flow_give_a_transport_more_over_lossy_channels() {
 /// Two transports share equally, and a call of 64 kbit/s beside them hardly waits: each of its
 /// packets goes before theirs, behind at most one selected packet and the remainder of a quantum.
 #[test]
-fn a_sparse_flow_hardly_waits_behind_others() {
+fn sparse_flow_has_low_delay_beside_bulk_flows() {
     let call = "[[source]]\nkind.constant.rate = \"64 kbit/s\"\npackets.fixed = \"160 B\"\n";
     let sources = format!("{CUBIC}{CUBIC}{call}");
     let flows = run(&scenario(FLOWS, UNEQUAL, &sources));
@@ -95,7 +95,7 @@ fn a_sparse_flow_hardly_waits_behind_others() {
 }
 
 #[test]
-fn what_makes_no_sense_is_refused_by_its_key() {
+fn invalid_entry_values_are_rejected_by_key() {
     for (entry, message) in [
         (
             "entry = { queue = \"fifo\", target = \"5 ms\" }",
@@ -117,7 +117,7 @@ fn what_makes_no_sense_is_refused_by_its_key() {
 }
 
 #[test]
-fn a_key_that_was_moved_says_where_it_is() {
+fn renamed_key_is_reported_with_its_new_name() {
     let text = "[stripe]\nqueue = \"1 MB\"\n";
     let read = ScenarioSource::parse("s.toml", text, Path::new("."), &Overrides::default());
     let error = read.expect_err("there is no such key").to_string();

@@ -18,7 +18,7 @@ fn list(count: usize, interval: &str) -> String {
 
 /// Packets wait for 0, 500 and 1,000 us; the fourth would wait for 1,500 us.
 #[test]
-fn a_queue_of_a_millisecond_takes_what_waits_for_a_millisecond() {
+fn queue_of_one_millisecond_bounds_the_wait() {
     let source = list(6, "0 s");
     let text = scenario("queue = \"1 ms\"", &source, "backpressure = false");
     let record = run(&text);
@@ -35,7 +35,7 @@ fn a_queue_of_a_millisecond_takes_what_waits_for_a_millisecond() {
 
 /// At a tenth of the rate from the start on, a millisecond is 100 bytes: one packet alone.
 #[test]
-fn a_queue_by_time_follows_the_rate() {
+fn time_bounded_queue_follows_the_rate() {
     let channel = "queue = \"1 ms\"\nrates = [{ at = \"0 s\", rate = \"100 kB/s\" }]";
     let record = run(&scenario(channel, &list(3, "1 ms"), "backpressure = false"));
     // The first is sent from 0 to 5 ms, and the others would wait for 4 and 3 ms.
@@ -46,7 +46,7 @@ fn a_queue_by_time_follows_the_rate() {
 
 /// A packet per millisecond; tokens for one of them in 5 ms.
 #[test]
-fn a_policer_drops_four_of_five() {
+fn policer_drops_four_of_five_packets() {
     let channel = "policer = { rate = \"100 kB/s\", burst = \"500 B\" }";
     let record = run(&scenario(channel, &list(12, "1 ms"), ""));
     let delivered = integers(&record, "packets", "delivered_ns");
@@ -60,7 +60,7 @@ fn a_policer_drops_four_of_five() {
 /// Cross traffic arrives first at 0, 1 and 2 ms, and takes half a millisecond; at 3 ms there is
 /// none.
 #[test]
-fn traffic_that_competes_goes_first_where_it_comes_first() {
+fn competing_packets_go_first_when_they_arrive_first() {
     let channel = "competing = [{ rate = \"500 kB/s\", until = \"3 ms\", packet = \"500 B\" }]";
     let record = run(&scenario(channel, &list(4, "1 ms"), ""));
     let delivered = integers(&record, "packets", "delivered_ns");
@@ -72,7 +72,7 @@ fn traffic_that_competes_goes_first_where_it_comes_first() {
 
 /// Cross traffic of 1,000 B every millisecond, which is the whole rate; a queue of 1,500 B.
 #[test]
-fn traffic_that_competes_is_dropped_like_ours() {
+fn competing_packets_are_dropped_by_a_full_queue() {
     let channel = "queue = \"1500 B\"\ncompeting = [{ rate = \"1 MB/s\", until = \"10 ms\", packet = \"1000 B\" }]";
     let record = run(&scenario(channel, &list(2, "500 us"), "backpressure = false"));
     // Our packet at 0 waits behind the cross traffic, and the queue is full; ours at 0.5 ms takes
@@ -84,7 +84,7 @@ fn traffic_that_competes_is_dropped_like_ours() {
 }
 
 #[test]
-fn drawn_spaces_hang_on_the_seed() {
+fn poisson_spacing_depends_on_the_seed() {
     let channel =
         "competing = [{ rate = \"500 kB/s\", packet = \"500 B\", spacing = \"poisson\" }]";
     let text = scenario(channel, &list(50, "1 ms"), "");
@@ -94,7 +94,7 @@ fn drawn_spaces_hang_on_the_seed() {
 }
 
 #[test]
-fn what_makes_no_sense_is_refused_with_its_line_and_key() {
+fn invalid_channel_values_are_rejected_with_line_and_key() {
     let burst =
         "s.toml:10:38: in `channel[0].policer.burst`: is below the 500 B of the longest packet";
     for (channel, said) in [
@@ -122,7 +122,7 @@ fn what_makes_no_sense_is_refused_with_its_line_and_key() {
 
 /// Each packet has a tag of 12 bytes.
 #[test]
-fn a_burst_has_room_for_a_packet_with_its_tag() {
+fn policer_burst_must_fit_a_tagged_packet() {
     let guaranteed = |burst: &str| {
         let channel = format!("policer = {{ rate = \"1 MB/s\", burst = \"{burst}\" }}");
         let text = scenario(&channel, &list(1, "1 ms"), "guaranteed = true");
@@ -134,7 +134,7 @@ fn a_burst_has_room_for_a_packet_with_its_tag() {
 }
 
 #[test]
-fn a_queue_without_a_unit_is_told_both_kinds() {
+fn queue_without_a_unit_is_reported_with_both_kinds() {
     use gingham_stripelab::scenario::{Overrides, ScenarioSource};
     let text = scenario("queue = \"20\"", &list(1, "1 ms"), "");
     let error =
@@ -147,7 +147,7 @@ fn a_queue_without_a_unit_is_told_both_kinds() {
 
 /// 1,000 B/ms into 500 B/ms for 10 ms: the queue grows by 500 B, and 1 ms of wait, a millisecond.
 #[test]
-fn the_series_has_the_queue_in_bytes_and_in_time() {
+fn series_has_the_queue_in_bytes_and_in_time() {
     let source = format!("{{ lengths = {:?}, interval = \"500 us\" }}", vec!["500 B"; 20]);
     let text = scenario("", &source, "backpressure = false")
         .replace("rate = \"1 MB/s\"", "rate = \"500 kB/s\"")
@@ -164,7 +164,7 @@ fn the_series_has_the_queue_in_bytes_and_in_time() {
 /// 10 ms in each direction, a marker of 68 B forward and a report of 76 B back, a microsecond per
 /// byte.
 #[test]
-fn the_series_has_the_round_trip_that_windows_know() {
+fn series_has_the_rtt_of_the_window_controller() {
     let text = scenario("delay = \"10 ms\"", &list(200, "2 ms"), "window = true")
         .replace("markers.send = false\nreception = \"none\"", "");
     let record = run(&text);
@@ -178,7 +178,7 @@ fn the_series_has_the_round_trip_that_windows_know() {
 
 /// Reports of 200 Mbit/s over a reverse path of 1 Mbit/s, with one channel and with two.
 #[test]
-fn a_way_back_of_a_two_hundredth_is_enough() {
+fn reverse_channel_of_one_200th_of_the_rate_suffices() {
     let channel = "[[channel]]\nrate = \"200 Mbit/s\"\ndelay = \"10 ms\"\nqueue = \"256 kB\"\n\
                    back = { rate = \"1 Mbit/s\" }\n";
     for channels in [1, 2] {

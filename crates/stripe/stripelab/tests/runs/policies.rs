@@ -23,7 +23,7 @@ fn sent(record: &Record) -> [u64; 2] {
 }
 
 #[test]
-fn the_cheap_channel_is_filled_first() {
+fn cheap_channel_is_filled_first() {
     let alike = sent(&run(&scenario("", "", FIVE)));
     assert!(alike[0] > 10 * alike[1], "the first is there first: {alike:?}");
     let last = sent(&run(&scenario("", "priority = 2", FIVE)));
@@ -34,7 +34,7 @@ fn the_cheap_channel_is_filled_first() {
 
 /// A packet of 1,500 bytes carries a tag of 12.
 #[test]
-fn a_channel_goes_no_faster_than_its_cap() {
+fn channel_does_not_exceed_its_cap() {
     let record = run(&scenario("", "cap = \"2 Mbit/s\"", ALL));
     let arrived = record.channels[0].packets_sent * 1_512 * 8 / 4;
     assert!((1_900_000..=2_010_000).contains(&arrived), "{arrived} bit/s");
@@ -43,7 +43,7 @@ fn a_channel_goes_no_faster_than_its_cap() {
 /// Half of the packets of the first channel are lost. A requested retransmission arrives a round
 /// trip of 20 ms after the loss is known; a redundant copy takes the 30 ms of the second channel.
 #[test]
-fn a_redundant_source_has_its_copies_there() {
+fn redundant_copies_cut_delay_under_loss() {
     let copied = |send: &str| {
         let source = format!("kind.constant.rate = \"2 Mbit/s\"\n{send}");
         let record = run(&scenario("stripe.repair = {}", "loss = 0.5", &source));
@@ -57,14 +57,14 @@ fn a_redundant_source_has_its_copies_there() {
 /// Half as much again as the capacity of the faster channel: all packets wait for it, and the other
 /// gets none.
 #[test]
-fn the_fastest_channel_is_waited_for() {
+fn fastest_class_waits_for_the_fastest_channel() {
     let record = run(&scenario("", "", "kind.constant.rate = \"15 Mbit/s\"\nsend = \"fastest\""));
     let sent = sent(&record);
     assert!(sent[0] > 2_500 && sent[1] < 20, "{sent:?}");
 }
 
 #[test]
-fn what_plays_no_part_is_refused() {
+fn keys_without_effect_are_rejected() {
     for (text, key) in [
         (scenario("stripe.order = \"strict\"", "priority = 2", ALL), "channel[0].priority"),
         (scenario("stripe.order = \"strict\"", "cap = \"2 Mbit/s\"", ALL), "channel[0].cap"),

@@ -20,16 +20,21 @@ fn scenario(stripe: &str) -> String {
 
 /// With a given size, the channel is out; with probing, it carries the packets that fit.
 #[test]
-fn a_channel_that_passes_shorter_frames_carries_those() {
+fn channel_with_small_mtu_carries_packets_that_fit() {
     let [configured, found] = ["", "sizes = {}"].map(|stripe| run(&scenario(stripe)));
     assert_eq!((configured.packets_lost, found.packets_lost), (0, 0));
     let carried = |record: &gingham_stripelab::Record| record.channels[1].arrived_bits_per_s;
-    assert_eq!(carried(&configured).map(|rate| rate < 1e6), Some(true), "{:?}", carried(&configured));
+    assert_eq!(
+        carried(&configured).map(|rate| rate < 1e6),
+        Some(true),
+        "{:?}",
+        carried(&configured)
+    );
     assert_eq!(carried(&found).map(|rate| rate > 12e6), Some(true), "{:?}", carried(&found));
 }
 
 #[test]
-fn a_base_that_is_no_frame_is_refused() {
+fn invalid_size_probing_values_are_rejected() {
     for (sizes, key) in [
         ("sizes.base = \"60 B\"", "stripe.sizes.base"),
         ("sizes.base = \"1521 B\"", "stripe.sizes.base"),
@@ -51,7 +56,7 @@ fn backlogged(mtu: &str) -> String {
 }
 
 #[test]
-fn a_packet_waits_while_the_probes_are_out() {
+fn packet_waits_for_outstanding_size_probes() {
     let record = run(&backlogged(""));
     assert_eq!((record.packets_dropped_before, record.packets_refused), (0, 0));
     let goodput = record.goodput_bits_per_s.expect("something was delivered");
@@ -63,7 +68,7 @@ fn a_packet_waits_while_the_probes_are_out() {
 
 /// One packet is dropped. The source has no shorter packet, so it waits.
 #[test]
-fn a_source_whose_packets_fit_nowhere_waits() {
+fn source_stalls_when_no_packet_fits() {
     let record = run(&backlogged("mtus = [{ at = \"0 s\", mtu = \"1300 B\" }]"));
     assert_eq!((record.packets_offered, record.packets_dropped_before), (1, 1));
     assert_eq!(record.verdict, Verdict::Stalled);
@@ -72,7 +77,7 @@ fn a_source_whose_packets_fit_nowhere_waits() {
 
 /// All packets of a list come at one instant; the limit is far below their number.
 #[test]
-fn simulated_time_that_stands_still_is_an_error() {
+fn stalled_simulated_time_is_an_error() {
     let text =
         "stop.time = \"1 s\"\nstripe.order = \"strict\"\n[[channel]]\nrate = \"30 Mbit/s\"\n";
     let source = ScenarioSource::parse("s.toml", text, Path::new("."), &Overrides::default())
@@ -95,7 +100,7 @@ fn simulated_time_that_stands_still_is_an_error() {
 /// Two channels of 30 Mbit/s that pass everything. Packets wait for the probes; a flow whose first
 /// ones are dropped has two thirds of its goodput.
 #[test]
-fn probes_cost_a_transport_nothing() {
+fn size_probes_do_not_reduce_goodput() {
     let goodput = |stripe: &str| {
         let goodputs = (1..=2).map(|seed| {
             let record = run(&format!(

@@ -19,7 +19,7 @@ const TWO: &str = "stop = { time = \"1 s\", warm_up = \"0 s\" }\n\
 ///   round 2   channel 1: 100 (500 -> 400), 500 (-> -100)
 /// ```
 #[test]
-fn surplus_round_robin_sends_as_on_paper() {
+fn surplus_round_robin_matches_hand_computation() {
     let lengths = "[[source]]\nkind.list.lengths = \
         [\"500 B\", \"150 B\", \"300 B\", \"400 B\", \"100 B\", \"500 B\"]\n";
     let record = run(&format!("{TWO}{lengths}"));
@@ -44,7 +44,7 @@ fn surplus_round_robin_sends_as_on_paper() {
 /// Without reception, packet 2 (150 bytes) is delivered before packet 1 (500 bytes), and 5 before
 /// 4.
 #[test]
-fn without_reception_packets_come_as_they_arrive() {
+fn packets_are_in_arrival_order_without_reception() {
     let text = format!(
         "{}\n[[source]]\nkind.list.lengths = \
          [\"500 B\", \"150 B\", \"300 B\", \"400 B\", \"100 B\", \"500 B\"]\n",
@@ -60,7 +60,7 @@ fn without_reception_packets_come_as_they_arrive() {
 
 /// Credits wait for reports: a channel without any must go out eventually.
 #[test]
-fn a_silence_without_end_is_refused_where_reports_are_waited_for() {
+fn endless_silence_is_rejected_when_reports_are_required() {
     let whole = TWO.replace("markers.send = false", "silence = \"0 s\"\norder = \"strict\"");
     let whole = format!("{whole}[[source]]\npackets = {{ fixed = \"500 B\" }}\n");
     assert_eq!(refused(&whole), None);
@@ -74,7 +74,7 @@ fn a_silence_without_end_is_refused_where_reports_are_waited_for() {
 /// Packet 1, alone in round 1 on channel 1, is lost on its wire, as a marker before round 2 shows.
 /// Every packet fills a quantum, so packets alternate between the channels.
 #[test]
-fn a_marker_puts_the_receiver_right_after_a_loss() {
+fn marker_resynchronises_the_receiver_after_a_loss() {
     let text = "stop = { time = \"1 s\", warm_up = \"0 s\" }\n\
         measure = { events = 1000, packets = 1000 }\n\
         [stripe]\nlongest_packet = \"1000 B\"\nmarkers = { every_rounds = 1, interval = \"1 s\" }\n\
@@ -106,7 +106,7 @@ fn a_marker_puts_the_receiver_right_after_a_loss() {
 /// A number says 8, and the receiver skips the channel in round 7; the sender's round is 7, and says
 /// nothing. Before the turn of channel 1 both say 7 behind packet 11, where the receiver is at 6.
 #[test]
-fn a_round_alone_puts_the_receiver_right_at_the_edge_of_a_round() {
+fn round_marker_resynchronises_only_at_round_boundaries() {
     let order = |tells: &str, before: u32| {
         let lengths = ["\"500 B\""; 18].join(", ");
         let text = format!(
@@ -130,7 +130,7 @@ fn a_round_alone_puts_the_receiver_right_at_the_edge_of_a_round() {
 /// 6 and 10 Mbit/s are 3 : 5: three packets on the slower channel take as long as five on the
 /// faster. With 1 : 2 the faster one limits: 5 and 10 Mbit/s.
 #[test]
-fn the_ratio_of_generalised_round_robin_is_one_of_small_whole_numbers() {
+fn generalised_round_robin_ratio_is_of_small_integers() {
     let goodput = |parameters: &str| {
         let text = format!(
             "stop.time = \"5 s\"\nstripe.scheduler.generalised-round-robin = {{ {parameters} }}\n\
@@ -153,7 +153,7 @@ fn the_ratio_of_generalised_round_robin_is_one_of_small_whole_numbers() {
 
 /// 10 and 20 Mbit/s with quanta in this ratio carry 30 Mbit/s, less the markers, in exact order.
 #[test]
-fn unequal_channels_add_up() {
+fn rates_of_unequal_channels_add_up() {
     let record = run("stop.time = \"5 s\"\nstripe.order = \"strict\"\n\
         [[channel]]\nrate = \"10 Mbit/s\"\ndelay = \"10 ms\"\n\
         [[channel]]\nrate = \"20 Mbit/s\"\ndelay = \"25 ms\"\n");
@@ -169,7 +169,7 @@ fn unequal_channels_add_up() {
 /// Sequence numbers: channel 2 has carried packet 4 when packet 3 arrives on channel 1, so the
 /// missing packet 1 is certainly lost.
 #[test]
-fn sequence_numbers_tell_a_loss_when_every_channel_has_shown_a_later_packet() {
+fn sequence_numbers_detect_a_loss_once_all_channels_are_past() {
     let text = "stop = { time = \"1 s\", warm_up = \"0 s\" }\nmeasure.packets = 10\n\
         [stripe]\nlongest_packet = \"1000 B\"\nreception = \"sequence-numbers\"\n\
         [[channel]]\nrate = \"1 MB/s\"\nlose = [1]\n[[channel]]\nrate = \"1 MB/s\"\n\
@@ -183,7 +183,7 @@ fn sequence_numbers_tell_a_loss_when_every_channel_has_shown_a_later_packet() {
 /// A run ended in the middle of the window has the rates of the simulated part: 10 Mbit/s from the
 /// start without loss, like the complete run.
 #[test]
-fn a_run_that_is_ended_early_has_the_rates_of_what_was_simulated() {
+fn early_ended_run_reports_rates_of_its_simulated_part() {
     let text = "stop = { time = \"10 s\", warm_up = \"1 s\" }\n[[channel]]\nrate = \"10 Mbit/s\"\n";
     let until = |seconds: u64| {
         let source = ScenarioSource::parse("s.toml", text, Path::new("."), &Overrides::default())
@@ -209,7 +209,7 @@ fn a_run_that_is_ended_early_has_the_rates_of_what_was_simulated() {
 /// ms the receiver goes on without them. With a wait of 600 ms, the pipe has 40 Mbit/s, less
 /// markers.
 #[test]
-fn a_wait_below_the_skew_is_told_with_its_cure() {
+fn wait_below_the_skew_has_a_note_with_its_remedy() {
     let text = |delay: &str, wait: &str| {
         format!(
             "stop.time = \"4 s\"\nstripe.order = \"strict\"\n{wait}\n[[channel]]\nrate = \"20 Mbit/s\"\n\
@@ -229,7 +229,7 @@ fn a_wait_below_the_skew_is_told_with_its_cure() {
 
 /// Keys without effect are rejected, with a remedy.
 #[test]
-fn what_plays_no_part_in_the_choice_of_channels_is_refused() {
+fn ineffective_channel_choice_keys_are_rejected() {
     let whole = TWO.replace("markers.send = false", "");
     let whole = format!("{whole}[[source]]\npackets = {{ fixed = \"500 B\" }}\n");
     let refusal_of = |keys: &str| refused(&whole.replace("[stripe]", &format!("[stripe]\n{keys}")));
@@ -252,7 +252,7 @@ fn what_plays_no_part_in_the_choice_of_channels_is_refused() {
 /// Without a key for it the order is free, and strict if a scheduler is requested. In free order
 /// packets have tags, so one flow over a lossy channel stays in order.
 #[test]
-fn the_order_is_free_unless_something_asks_for_strict() {
+fn order_is_free_unless_a_key_requires_strict() {
     let run = |keys: &str| {
         run(&format!(
             "stop.time = \"1 s\"\n{keys}\n[[channel]]\nrate = \"10 Mbit/s\"\nloss = 0.01\n\

@@ -42,7 +42,7 @@ fn assert_within(found: f64, expected: f64, segments: f64) {
 /// segment per round trip, less the fractions of a byte, which are less than one of the 11 to 15
 /// bytes that each acknowledgement adds.
 #[test]
-fn reno_halves_its_window_and_grows_by_a_segment_a_round_trip() {
+fn reno_halves_its_window_and_grows_by_one_segment_per_rtt() {
     let (window, avoided_s) = avoided(&run(&scenario("reno")));
     let grown = window - 98.5;
     assert!((0.9..=1.0).contains(&(grown * ROUND_TRIP_S / avoided_s)), "{window}");
@@ -51,7 +51,7 @@ fn reno_halves_its_window_and_grows_by_a_segment_a_round_trip() {
 /// RFC 9438: seven tenths, and W(t) = C (t - K)^3 + W_max, a round trip ahead. K is the cube root
 /// of 60 / .4 s.
 #[test]
-fn cubic_leaves_seven_tenths_and_is_where_its_function_is() {
+fn cubic_reduces_to_70_percent_and_follows_its_function() {
     let (window, avoided_s) = avoided(&run(&scenario("cubic")));
     let since_k = avoided_s + ROUND_TRIP_S - 150.0_f64.cbrt();
     assert_within(window, 200.0 + 0.4 * since_k * since_k * since_k, 1.0);
@@ -60,7 +60,7 @@ fn cubic_leaves_seven_tenths_and_is_where_its_function_is() {
 }
 
 #[test]
-fn a_window_below_a_packet_is_refused_by_its_key() {
+fn window_below_one_packet_is_rejected_by_its_key() {
     let text = scenario("cubic").replace("300 kB", "1499 B");
     let error = refused(&text).expect("refused");
     assert!(error.contains("`source[0].kind.cubic.window`: expected at least"), "{error}");
@@ -69,7 +69,7 @@ fn a_window_below_a_packet_is_refused_by_its_key() {
 /// A third line of 10 Mbit/s that loses half of its packets takes nothing from a CUBIC flow with 58
 /// Mbit/s over the first two: without a quarantine it had 50.
 #[test]
-fn a_line_that_loses_half_takes_nothing_from_the_others() {
+fn channel_losing_half_does_not_reduce_goodput_of_others() {
     let line = |rate: u32, delay: u32, more: &str| {
         format!(
             "[[channel]]\nrate = \"{rate} Mbit/s\"\ndelay = \"{delay} ms\"\nqueue = \"60 ms\"\n{more}\n"

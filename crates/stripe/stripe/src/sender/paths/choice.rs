@@ -151,7 +151,7 @@ mod tests {
     /// One-way delays of 5 and 20 ms. With ten packets in flight the first channel delivers in 10
     /// ms, with thirty in 25; then the second is earlier.
     #[test]
-    fn a_packet_goes_where_it_is_there_first() {
+    fn packet_takes_the_channel_of_earliest_arrival() {
         let mut paths = paths(&[10, 40]);
         assert_eq!(paths.arrives_after_ns(0), 5 * MILLISECOND);
         assert_eq!(paths.choose(at(1_000), Spread, |_| true), Some(0));
@@ -162,7 +162,7 @@ mod tests {
 
     /// The packets of a millisecond form a burst; the next waits for the pacing rate.
     #[test]
-    fn a_pace_says_when() {
+    fn pace_determines_the_next_send_time() {
         let mut paths = paths(&[10]);
         assert_eq!(
             (paths.choose(at(50), Spread, |_| true), paths.next_at(at(50), Spread, |_| true)),
@@ -175,7 +175,7 @@ mod tests {
 
     /// Packets of a run stay on a channel, even if another would now be as good.
     #[test]
-    fn what_goes_at_once_stays_together() {
+    fn packets_of_a_run_stay_on_one_channel() {
         let mut paths = paths(&[10, 10]);
         paths.sent(1, at(50), 100);
         assert_eq!(paths.choose(at(50), Spread, |_| true), Some(1));
@@ -195,7 +195,7 @@ mod tests {
     /// trip of 20 ms, although the expensive one has room; then both carry it. Once the cheap one
     /// has been idle, it is waited for again.
     #[test]
-    fn the_dear_channel_takes_what_has_stood_for_a_round_trip() {
+    fn expensive_channel_is_used_after_one_rtt_of_backlog() {
         let mut paths = paths(&[20, 20]);
         paths.set_priority(1, 1);
         let mut taken = [Vec::new(), Vec::new()];
@@ -220,7 +220,7 @@ mod tests {
     /// Packets for the fastest channel wait while pacing delays them. If its window is full, they
     /// wait for 10 ms from its last report, and then go on the next channel.
     #[test]
-    fn the_fastest_is_waited_for_while_it_is_heard_of() {
+    fn fastest_channel_is_waited_for_while_it_reports() {
         let mut paths = paths(&[40, 10, 20]);
         assert_eq!(paths.choose(at(50), Fastest, |_| true), Some(1));
         (0..2).for_each(|_| paths.sent(1, at(50), 1_000));

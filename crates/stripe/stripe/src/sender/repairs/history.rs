@@ -84,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_sent_is_found_as_long_as_it_is_told_also_where_numbers_go_round() {
+    fn sent_numbers_are_found_within_the_history_across_the_wrap() {
         for first in [0, u32::MAX - 100] {
             let mut history = SentHistory::new(200);
             for number in 0..600_u32 {

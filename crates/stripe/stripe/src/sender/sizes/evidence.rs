@@ -117,7 +117,7 @@ mod tests {
     /// answer to a later marker proves lost; that of 49 ms, the first after that answer, has 19, up
     /// to 48 ms.
     #[test]
-    fn long_packets_that_never_come_are_counted() {
+    fn lost_long_packets_are_counted() {
         let mut evidence = Evidence::default();
         in_turn(&mut evidence, 1, 12);
         evidence.record_report(&report(9, 190));

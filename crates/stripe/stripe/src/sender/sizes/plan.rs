@@ -123,7 +123,7 @@ mod tests {
 
     /// The largest size is probed first, so the search ends for any maximum.
     #[test]
-    fn a_search_up_to_the_most_there_is_ends() {
+    fn size_search_ends_for_any_maximum() {
         let plan = SizePlan { max: u32::MAX, ..SizePlan::default() };
         assert!(plan.check().is_ok());
         let (probes, found) = probes(&plan, 1_500);
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn a_base_that_no_message_fits_is_refused() {
+    fn base_size_below_a_message_is_rejected() {
         let plan = SizePlan::default();
         assert_eq!(plan.check(), Ok(()));
         assert!(SizePlan { base: 60, ..plan }.check().is_err());

@@ -177,7 +177,7 @@ mod tests {
     /// From 100 segments to 70: K = (30 / .4)^(1/3) = 75^(1/3) = 4.217163 s. W_cubic is 70 at 0,
     /// 100 at K, 100.4 a second later and 130 at 2 K.
     #[test]
-    fn the_function_is_that_of_the_rfc() {
+    fn window_function_matches_the_rfc() {
         let avoidance = Avoidance::new(at(0), 70.0, Some(100.0));
         assert_near(avoidance.k, 4.217_163_326_508_746);
         assert_near(avoidance.w_cubic(0.0), 70.0);
@@ -188,7 +188,7 @@ mod tests {
 
     /// 9 / 17 of a segment per window until it is back at 100 segments, then a whole one.
     #[test]
-    fn as_fast_as_reno_where_reno_is_faster() {
+    fn growth_is_that_of_reno_in_the_reno_friendly_region() {
         let mut avoidance = Avoidance::new(at(0), 70.0, Some(100.0));
         // At 1 ms W_cubic is 70.02, so W_est decides.
         assert_near(avoidance.growth(at(1), 70.0, 70.0, 0.001, 100.0), 9.0 / 17.0);
@@ -200,7 +200,7 @@ mod tests {
     /// 100 - .4 x 2.117163^3 = 96.204027. A window of 90 is 6.204027 below, which is its growth per
     /// window.
     #[test]
-    fn towards_where_the_function_will_be_in_a_round_trip() {
+    fn growth_targets_the_window_one_rtt_ahead() {
         let mut avoidance = Avoidance::new(at(0), 70.0, Some(100.0));
         assert_near(avoidance.w_cubic(2.0), 95.640_335_686_6);
         let growth = avoidance.growth(at(2_000), 90.0, 1.0, 0.1, 100.0);
@@ -214,7 +214,7 @@ mod tests {
     /// 100 segments are reduced to 70. At 70 they are reduced to 49; since 70 is below 100, W_max
     /// is .85 x 70 = 59.5. At 60, which is above that, W_max is 60.
     #[test]
-    fn a_loss_cuts_to_seven_tenths_and_convergence_is_fast() {
+    fn loss_reduces_to_70_percent_with_fast_convergence() {
         let mut cubic = Cubic::new(SEGMENT);
         assert_eq!(cubic.lose(100_000, full(100_000)), 70_000);
         assert_eq!((cubic.w_max, cubic.cwnd_prior), (Some(100.0), 100.0));
@@ -230,7 +230,7 @@ mod tests {
 
     /// 50 segments after a timeout: W_cubic(t) = .4 t^3 + 50, which is 60.8 after 3 s.
     #[test]
-    fn after_a_timeout_it_starts_from_its_own_window() {
+    fn growth_after_a_timeout_starts_from_the_current_window() {
         let mut cubic = Cubic::new(SEGMENT);
         cubic.lose(100_000, full(100_000));
         assert_eq!(cubic.time_out(70_000, full(70_000)), 49_000);
@@ -243,7 +243,7 @@ mod tests {
     /// In 17 windows of 70 segments, acknowledged one by one at once, Reno's growth is at most 9:
     /// each acknowledgement adds 7.56 bytes, whose fraction must not be lost.
     #[test]
-    fn parts_of_bytes_are_kept() {
+    fn fractions_of_bytes_are_kept() {
         let mut cubic = Cubic::new(SEGMENT);
         cubic.lose(100_000, full(100_000));
         let mut window_bytes = 70_000;
