@@ -379,7 +379,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_of_destinations_carry_what_their_pairs_carry() {
+    fn destination_lists_carry_the_load_of_their_pairs() {
         // Wormhole switching: route bytes and segment lengths depend on the length of the path.
         let text = TORUS
             .replace("infiniband-ndr", "myrinet-1280")

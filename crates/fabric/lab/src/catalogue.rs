@@ -149,7 +149,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_name_has_a_summary_a_source_and_the_parameters_of_its_type() {
+    fn catalogue_entries_have_summary_source_and_parameters() {
         let entries = catalogue();
         for entry in &entries {
             let Entry { concept, name, .. } = entry;

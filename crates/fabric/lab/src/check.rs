@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_row_that_refuses_ends_the_check() {
+    fn first_refusing_row_ends_the_check() {
         assert_eq!(applied(0), (Vec::new(), None));
         let refused = |value| applied(value).1.unwrap();
         assert!(refused(3).contains("in `traffic[0].load`: at most 2, not 3"), "{}", refused(3));
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn notes_of_a_class_give_its_name() {
+    fn class_notes_name_the_class() {
         assert_eq!(applied(1).0, ["class `a`: 1 is above 0"]);
     }
 }

@@ -92,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn events_count_from_the_last_advance_of_time() {
+    fn progress_guard_counts_events_since_time_advanced() {
         let mut guard = ProgressGuard::within(100);
         let time = Time::from_ps;
         assert_eq!(guard.look(time(0), 100), Ok(()));

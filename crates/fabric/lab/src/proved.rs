@@ -315,20 +315,23 @@ mod tests {
     }
 
     #[test]
-    fn of_a_long_cycle_the_beginning_and_the_end_are_said() {
+    fn long_cycle_is_elided_in_the_middle() {
         // The cycle spans all 24 switches; its last line closes it.
         let routes = ring(24);
         assert_eq!(routes.cycle().len(), 24);
         let explanation = routes.explain();
         let lines: Vec<&str> = explanation.lines().collect();
-        assert!(lines[0].starts_with("can deadlock: packets that hold the 24 channels"), "{explanation}");
+        assert!(
+            lines[0].starts_with("can deadlock: packets that hold the 24 channels"),
+            "{explanation}"
+        );
         assert_eq!(lines.len(), 1 + 10 + 1 + 1, "{explanation}");
         assert_eq!(lines[11], "... and 14 more; all of them: `Routes.cycle`");
         assert!(lines[12].ends_with("closes the cycle"), "{explanation}");
     }
 
     #[test]
-    fn a_name_that_is_not_there_is_answered_with_the_nearest() {
+    fn unknown_name_suggests_the_nearest() {
         let routes = ring(5);
         let refused = routes.path("h1", "h2").expect_err("hosts of a torus have coordinates");
         assert_eq!(refused.to_json()["key"], "source");
@@ -345,7 +348,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_is_told_by_its_channels() {
+    fn path_lists_its_channels() {
         let path =
             ring(5).path("h1-0", "h2-0").expect("both are there").expect("a route leads there");
         assert_eq!(path.len(), 3);

@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn too_many_events_at_one_instant_end_a_run_with_an_error() {
+    fn too_many_events_at_one_instant_fail_the_run() {
         for engine in [Engine::Fast, Engine::Oracle] {
             assert!(run_of_three(engine).advance(u64::MAX).expect("time goes on").done);
             let mut stuck = run_of_three(engine);

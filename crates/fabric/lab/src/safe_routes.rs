@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn no_other_proved_candidate_has_a_higher_bound() {
+    fn best_candidate_has_the_highest_proved_bound() {
         for (fabric, form) in
             [(dragonfly(), Form::Source), (dragonfly(), Form::Table), (mesh(&[4, 4]), Form::Source)]
         {
@@ -155,14 +155,14 @@ mod tests {
     /// row to the 8 hosts of the other half through the channel between the middle columns. These
     /// are 16 pairs, and each host sends to 15 others, so the bound is 15 / 16.
     #[test]
-    fn dimension_order_is_the_best_of_a_mesh() {
+    fn dimension_order_is_best_on_a_mesh() {
         let found = best(&mesh(&[4, 4]), Form::Source).expect("the fabric is small");
         assert_eq!(found.algorithm, "\"dimension-order\"");
         assert!((found.bound - 15.0 / 16.0).abs() < 1e-12, "{found:?}");
     }
 
     #[test]
-    fn tables_are_advised_where_routes_are_tables() {
+    fn up_down_is_advised_for_table_routes_of_a_dragonfly() {
         let found = best(&dragonfly(), Form::Table).expect("the fabric is small");
         assert!(found.algorithm.contains("up-down"), "{found:?}");
     }
@@ -170,7 +170,7 @@ mod tests {
     /// A balanced dragonfly of 8 switches a group and 4 hosts a switch: 264 switches and 1,056
     /// hosts.
     #[test]
-    fn a_dragonfly_of_a_thousand_hosts_is_advised_what_was_proved() {
+    fn large_dragonfly_gets_proved_up_down_advice() {
         let shape = Dragonfly {
             switches_per_group: 8,
             hosts_per_switch: 4,
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn a_large_fabric_is_not_routed_for_advice() {
+    fn large_fabric_is_not_routed_for_advice() {
         let fabric = mesh(&[19, 27]);
         assert_eq!(best(&fabric, Form::Source), None);
         let routes = routing::route(&fabric, &Algorithm::UpDown(UpDown::default()), Form::Source);

@@ -31,7 +31,7 @@ fn second_half(text: &str) -> (usize, u64) {
 }
 
 #[test]
-fn a_steady_run_allocates_only_at_new_high_water_marks() {
+fn steady_run_allocates_only_at_high_water_marks() {
     let text = r#"
         topology.generate.irregular.switches = 16
         traffic = [{ load = 0.05, length = { fixed = "512 B" } }]
@@ -44,7 +44,7 @@ fn a_steady_run_allocates_only_at_new_high_water_marks() {
 }
 
 #[test]
-fn segments_and_priorities_need_no_more() {
+fn segments_and_priorities_add_no_allocations() {
     let text = r#"
         topology.generate.irregular.switches = 16
         network.arbitration = "strict-priority"
@@ -66,7 +66,7 @@ fn segments_and_priorities_need_no_more() {
 }
 
 #[test]
-fn a_long_worm_that_is_stopped_often_needs_no_more_memory_than_a_short_one() {
+fn often_stopped_long_worm_allocates_no_extra_memory() {
     // 256 MiB from a fast cable into a slow one: a STOP and a GO every microsecond, and each GO
     // predicts the rest of the worm again.
     let text = r#"

@@ -15,11 +15,11 @@
 //! `credit_wait`). The oracle never imports an engine, and no engine the oracle.
 
 mod credit_wait;
+mod in_flight;
 mod lanes;
 mod packets;
 mod run;
 mod timeline;
-mod in_flight;
 mod watched;
 mod wormhole;
 

@@ -202,7 +202,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lengths_have_the_mean_of_their_plan() {
+    fn length_distribution_has_the_planned_mean() {
         for plan in [
             LengthPlan::Fixed(512),
             LengthPlan::Bimodal { short: 16, long: 1_024, long_share: 0.2 },
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn packets_of_a_geometric_length_meet_their_closed_form() {
+    fn geometric_length_packet_count_matches_closed_form() {
         // Segmentation into packets of at most L bytes: a message has more than k of them with
         // probability q^(k L), so the mean is 1 / (1 - q^L). Here q = 1 - 1/90 and L = 64.
         let q: f64 = 1.0 - 1.0 / 90.0;

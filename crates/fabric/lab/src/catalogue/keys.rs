@@ -151,7 +151,7 @@ mod tests {
     ];
 
     #[test]
-    fn every_key_of_a_network_is_shared_or_has_owners() {
+    fn every_network_key_is_shared_or_owned() {
         for path in ["network", "network.header"] {
             let keys = schema_at(path)["properties"].as_object().unwrap();
             for (name, of) in keys {
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn every_key_of_lanes_is_of_networks_with_lanes() {
+    fn lane_keys_are_limited_to_networks_with_lanes() {
         let network = &scenario_schema()["properties"]["network"]["properties"];
         let lanes = network["lanes"]["description"].as_str().unwrap();
         assert!(

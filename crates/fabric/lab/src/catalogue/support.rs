@@ -190,7 +190,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn a_refusal_carries_its_reason_beside_the_kind() {
+    fn refused_support_serializes_kind_and_reason() {
         let with = |support| serde_json::to_value(KindSupport { kind: "any", support }).unwrap();
         let refused = Support::Refused { reason: "no lanes" };
         assert_eq!(

@@ -38,7 +38,8 @@ pub(crate) fn channels(
         let cable = fabric.cable_of(channel);
         let reported = cable.speed.map(LinkSpeed::rate);
         let half = || rate_of_partial(cable.partial_speed?, network.preset(), parameters);
-        let rate = network.link_rate.or(reported).or_else(half).unwrap_or(parameters.links.link_rate);
+        let rate =
+            network.link_rate.or(reported).or_else(half).unwrap_or(parameters.links.link_rate);
         let length = cable.length.unwrap_or(parameters.links.cable_length);
         let flit = rate.flit_time(flit_bytes.into());
         let cable = Cable { fabric, parameters, kind, channel, rate, length, flit: flit.span };

@@ -231,8 +231,7 @@ fn highest_vl(
     for (index, class) in source.scenario.traffic.iter().enumerate() {
         levels.push((format!("packets of class `{}`", class.name), classes.by_class[index]));
         let of_acks = classes.of_acks.get(&index);
-        levels
-            .extend(of_acks.map(|level| (format!("answers of class `{}`", class.name), *level)));
+        levels.extend(of_acks.map(|level| (format!("answers of class `{}`", class.name), *level)));
     }
     if source.scenario.network.admission.is_some() {
         levels.push(("probes of the admission control".to_owned(), None));

@@ -3,7 +3,7 @@
 
 use super::paths::hosts;
 use gingham_net::traffic::{DestinationPlan, MessagePlan, SourcePlan};
-use gingham_net::{AdmissionPlan, AckPlan, ClassPlan, Excess, Plan};
+use gingham_net::{AckPlan, AdmissionPlan, ClassPlan, Excess, Plan};
 use gingham_topology::EndpointId;
 use gingham_topology::routing::LaneSet;
 
@@ -21,10 +21,7 @@ pub(crate) fn sent_as<'a>(
 }
 
 /// Returns the acknowledgements of packets of a class, for each class as which they are sent.
-pub(crate) fn acks<'a>(
-    plan: &'a Plan,
-    class: &'a ClassPlan,
-) -> impl Iterator<Item = AckPlan> + 'a {
+pub(crate) fn acks<'a>(plan: &'a Plan, class: &'a ClassPlan) -> impl Iterator<Item = AckPlan> + 'a {
     sent_as(plan, class).filter_map(|other| Some(other.window.as_ref()?.ack))
 }
 

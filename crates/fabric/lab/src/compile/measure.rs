@@ -259,7 +259,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_percentile_needs_one_message_beyond_it() {
+    fn percentile_needs_one_message_beyond_it() {
         let needed = [50.0, 90.0, 99.0, 99.9, 99.99].map(needed_messages);
         assert_eq!(needed, [2, 10, 100, 1_000, 10_000]);
     }

@@ -344,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pair_that_one_set_alone_joins_is_found() {
+    fn pair_connected_by_one_path_set_only_is_found() {
         let (fabric, joined) = routed(JOINED);
         assert_eq!(joined_by_one(&fabric, &joined, &joined), None);
         // The same nodes without the cable between the switches: only h0 and h1 are still

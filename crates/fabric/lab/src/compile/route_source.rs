@@ -38,7 +38,8 @@ fn named(source: &ScenarioSource, is_dump: bool) -> String {
 pub(super) fn of_dump() -> [Check<bool>; 1] {
     [note(|it| {
         let routing = &it.source.scenario.routing;
-        let is_given = routing.tables.is_some() || it.source.tree.get("routing.algorithm").is_some();
+        let is_given =
+            routing.tables.is_some() || it.source.tree.get("routing.algorithm").is_some();
         when!(
             it.of && !is_given,
             "the routes are gingham's own ({}), not those of the dumped subnet, whose channels may be \

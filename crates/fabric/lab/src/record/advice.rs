@@ -218,7 +218,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn two_digits_are_those_that_a_person_writes() {
+    fn two_digit_rounding_prints_plain_decimals() {
         assert_eq!(two_digits_below(0.38911).to_string(), "0.38");
         assert_eq!(two_digits_below(0.0389).to_string(), "0.038");
         assert_eq!(two_digits_above(26_100_000_001.0).to_string(), "27000000000");
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn no_load_of_zero_is_advised() {
+    fn zero_load_is_never_advised() {
         assert_eq!(load(2, 0.389).as_deref(), Some("traffic.2.load = 0.38"));
         assert_eq!(
             [0.0, f64::NAN, f64::INFINITY].map(|at_most| load(2, at_most)),
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn a_share_has_the_digits_of_its_interval() {
+    fn share_precision_follows_its_interval() {
         let formatted = |mean, half| share(Estimate { mean, half_width: Some(half) });
         assert_eq!(formatted(0.6664, 0.031), "66.6 ± 3.1 %");
         assert_eq!(formatted(0.0234, 0.0081), "2.34 ± 0.81 %");
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn a_time_is_short_and_in_its_unit() {
+    fn times_are_printed_short_with_a_unit() {
         let formatted = [0, 999, 99_951, 1_234_567, 3_200_000_000, 26_400_000_000_000].map(short);
         assert_eq!(formatted, ["0 ps", "999 ps", "100 ns", "1.23 us", "3.2 ms", "26.4 s"]);
     }

@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_a_flow_says_what_it_did_and_what_held_it_back() {
+    fn flow_rows_hold_counts_latencies_and_held_shares() {
         let record = record(|plan| plan.measure.flows = true, feed);
         let flows = table(&record, "flows");
         let names = ["class", "source", "destination", "messages_created", "messages_delivered"];
@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn a_followed_flow_has_a_row_a_step() {
+    fn followed_flow_has_one_row_per_step() {
         let follow = |plan: &mut Plan| {
             plan.follow = FollowPlan {
                 flows: vec![key(1)],
@@ -338,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn a_followed_channel_has_a_row_a_step() {
+    fn followed_channel_has_one_row_per_step() {
         let follow = |plan: &mut Plan| {
             plan.follow = FollowPlan {
                 flows: Vec::new(),
@@ -368,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn without_flows_nothing_is_told_of_them() {
+    fn flow_tables_are_empty_without_flows() {
         let record = record(|_| {}, |_| {});
         for (name, text) in [("flows", "class"), ("flow_series", "class"), ("link_series", "to")] {
             assert!(column(table(&record, name), text).is_empty(), "{name}");

@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn a_source_without_periods_lacks_none() {
+    fn source_without_periods_needs_none() {
         assert_eq!(lack(&[], Span::from_ns(1)), None);
     }
 
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn the_periods_of_all_sources_tell_the_load_to_a_tenth() {
+    fn pooled_periods_must_fix_the_load_within_10_percent() {
         // On-time of T: variance 2 (20 x 80)^2 / 100^3 us = 5.12 us x T. Over 40 periods this is
         // 20,480 us^2, and the standard deviation is 143.1 us out of 800 us. Twice that is 35.8 %
         // for one source. Over n sources it falls to 10 % at n = 12.8.

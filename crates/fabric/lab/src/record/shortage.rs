@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn an_interval_above_a_fifth_is_wide_and_takes_the_square_of_the_time() {
+    fn interval_above_20_percent_needs_quadratic_time() {
         let of = |half_width: Option<f64>| {
             let latency = Estimate { mean: 100.0, half_width };
             wide(&found(|of| of.latency_ps = Some(latency)))
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn what_may_stay_behind_unseen_is_a_twentieth_at_most() {
+    fn undetected_backlog_growth_is_limited_to_5_percent() {
         let of = |mean, half_width, open_loop| {
             let of = found(|of| of.left_behind = Some(Estimate { mean, half_width }));
             unseen_growth(asked(open_loop), &of)
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn the_messages_that_show_a_steady_backlog_follow_from_those_under_way() {
+    fn messages_for_backlog_follow_from_messages_in_flight() {
         // 2 * 2.09 * sqrt(40 * 4 * 1.01) / 0.05
         assert!((messages_for_backlog(1000.0, 4.0) - 1062.7).abs() < 0.1);
         // With ten messages at first, twice as many may be in flight later.
@@ -296,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn only_latency_or_backlog_tell_of_too_high_a_load() {
+    fn overload_shows_only_in_latency_or_backlog() {
         let of = |change: fn(&mut ClassReport)| looks_overloaded(&found(change));
         let known = |mean, half_width| Some(Estimate { mean, half_width: Some(half_width) });
         assert!(!of(|_| ()));
@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn a_trend_matters_from_a_tenth_on() {
+    fn trend_above_10_percent_matters() {
         let of = |latency_trend, backlog_trend, open_loop| {
             let of = found(|of| {
                 of.latency_trend = latency_trend;

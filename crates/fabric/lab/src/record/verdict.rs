@@ -342,8 +342,7 @@ mod tests {
     }
 
     fn window(packets: u32) -> WindowPlan {
-        let ack =
-            AckPlan { payload_bytes: 20, priority: Priority::default(), vc_class: None };
+        let ack = AckPlan { payload_bytes: 20, priority: Priority::default(), vc_class: None };
         WindowPlan { packets, acknowledged: Answered::All, ack, response: Response::default() }
     }
 
@@ -364,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn a_saturated_class_says_what_limits_it_and_what_to_change() {
+    fn saturated_verdict_names_the_limit_and_the_remedy() {
         let took = "took a load of 0.300 of 0.890; source queues grew by 66.6 ± 3.1 % of what was \
                     created, so that latencies depend on the length of the run: offer less";
         assert_eq!(reason(None), format!("the network {took}"));
@@ -392,7 +391,7 @@ mod tests {
     }
 
     #[test]
-    fn a_class_that_sends_all_it_can_is_taken_by_what_limits_it() {
+    fn takers_list_the_limits_of_the_class_and_the_network() {
         let windowed = class(|class| class.window = Some(window(4)));
         assert_eq!(takers(&class(|_| {})), "the network");
         assert_eq!(takers(&windowed), "its window and the network");
@@ -402,7 +401,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_says_what_took_its_messages() {
+    fn sent_reason_covers_limits_and_dropped_messages() {
         let described = |change: &dyn Fn(&mut Plan)| {
             let mut plan = (*compiled().plan).clone();
             change(&mut plan);
@@ -426,7 +425,7 @@ mod tests {
     }
 
     #[test]
-    fn a_deadlock_says_how_many_flows_with_windows_it_leaves() {
+    fn deadlock_reason_counts_windowed_flows_left() {
         let reason = |flows: usize| {
             let mut compiled = compiled();
             let mut plan: Plan = (*compiled.plan).clone();

@@ -78,7 +78,8 @@ fn check_speeds(
         return Ok(());
     }
     let fastest_cable = fabric.cables().iter().max_by_key(|cable| cable.speed.map(LinkSpeed::rate));
-    let fastest = fastest_cable.and_then(Cable::reported_speed).expect("a cable tells its generation");
+    let fastest =
+        fastest_cable.and_then(Cable::reported_speed).expect("a cable tells its generation");
     let instead = generations(fabric).max().map_or("", |of| Preset::of_generation(of).name());
     let message = format!(
         "no cable of the fabric is one of {}, and the fastest has {fastest}: leave the key out or set \

@@ -175,7 +175,7 @@ mod tests {
     use gingham_topology::LinkSpeed;
 
     #[test]
-    fn presets_of_infiniband_run_at_four_lanes_of_their_generation() {
+    fn infiniband_presets_use_4x_links_of_their_generation() {
         for (generation, preset) in GENERATIONS.iter().filter(|(of, _)| *of != Generation::Fdr10) {
             let speed = LinkSpeed::InfiniBand { width: 4, generation: *generation };
             assert_eq!(preset.file().network.link_rate, Some(speed.rate()), "{}", preset.name());
@@ -184,7 +184,7 @@ mod tests {
 
     /// Keys missing from a preset come from defaults that belong to no particular network.
     #[test]
-    fn presets_name_every_key_of_links_headers_and_lanes() {
+    fn presets_set_every_link_header_and_lane_key() {
         for preset in Preset::ALL {
             let Network {
                 link_rate, cable_length, delay_per_metre, fec_delay, header, lanes, ..

@@ -4,7 +4,7 @@
 use gingham_kernel::{Bytes, Purpose, Span, Stream, Time};
 use gingham_net::traffic::{LengthPlan, MessagePlan, ReplyPlan, SourcePlan};
 use gingham_net::{
-    Aimd, AckPlan, Answered, Becn, ClassId, ClassPlan, Dcqcn, Fimd, FlowKey, FollowPlan, Lipd,
+    AckPlan, Aimd, Answered, Becn, ClassId, ClassPlan, Dcqcn, Fimd, FlowKey, FollowPlan, Lipd,
     Marking, MeasurePlan, PacePlan, PathLength, Periodic, Plan, Priority, ProbePlan, REFILL_BYTES,
     Response, Swift, Threshold, Timely, WhenFull, WindowPlan,
 };

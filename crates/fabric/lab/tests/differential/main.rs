@@ -63,7 +63,7 @@ fn engine_and_oracle_agree_on_random_scenarios() {
 }
 
 #[test]
-fn engine_and_oracle_agree_on_random_scenarios_with_in_transit_hosts() {
+fn engine_and_oracle_agree_on_random_in_transit_scenarios() {
     agree_on_random(Case::in_transit);
 }
 
@@ -89,12 +89,12 @@ fn engine_and_oracle_agree_on_random_virtual_lanes() {
 }
 
 #[test]
-fn engine_and_oracle_agree_on_random_virtual_lanes_with_in_transit_hosts() {
+fn engine_and_oracle_agree_on_in_transit_virtual_lanes() {
     agree_on_random(Case::lanes_in_transit);
 }
 
 #[test]
-fn engine_and_oracle_agree_where_packets_choose_at_every_switch() {
+fn engine_and_oracle_agree_on_adaptive_routing() {
     agree_on_random(Case::adaptive);
 }
 
@@ -233,7 +233,7 @@ fn engine_and_oracle_agree_on_admission_of_whole_packets() {
 
 /// Control packets are diverted to switch ports 0, which respond.
 #[test]
-fn engine_and_oracle_agree_on_diverted_packets_over_virtual_lanes() {
+fn engine_and_oracle_agree_on_diverted_packets_on_virtual_lanes() {
     ends::agree_on_diverted(|seed| {
         let case = if seed % 3 == 0 { Case::lanes_in_transit(seed) } else { Case::lanes(seed) };
         closed::with_closed_loops(&compile(&case.source(), true).unwrap().plan, seed)
@@ -306,7 +306,7 @@ fn agree_on_random(draw: impl Fn(u64) -> Case) {
 /// The comparison is only as good as its coverage: these cases reach every way in which a run ends,
 /// and all outcomes of policing.
 #[test]
-fn random_scenarios_end_in_every_way_and_are_policed() {
+fn random_scenarios_cover_all_endings_and_policing() {
     let (mut endings, mut policed) = (BTreeMap::new(), [0_u32; 3]);
     for seed in 0..300 {
         let plan = compile(&Case::random(seed).source(), true).unwrap().plan;
@@ -336,7 +336,7 @@ fn random_scenarios_end_in_every_way_and_are_policed() {
 
 /// These cases reach all effects of segments and priorities on the order of packets.
 #[test]
-fn random_scenarios_cut_messages_and_overtake() {
+fn random_scenarios_cover_segmentation_and_overtaking() {
     let mut reached = BTreeMap::new();
     for seed in 0..300 {
         let plan = compile(&Case::random(seed).source(), true).unwrap().plan;
@@ -371,7 +371,7 @@ fn random_scenarios_cut_messages_and_overtake() {
 
 /// Number of cases out of 300 in which each mechanism of in-transit hosts is active.
 #[test]
-fn random_scenarios_meet_all_that_in_transit_hosts_do() {
+fn random_scenarios_cover_in_transit_behaviour() {
     let mut reached = BTreeMap::new();
     for seed in 0..300 {
         let plan = compile(&Case::in_transit(seed).source(), true).unwrap().plan;

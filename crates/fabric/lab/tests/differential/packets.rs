@@ -204,8 +204,7 @@ pub(crate) fn longest_bytes(classes: &[ClassPlan]) -> u32 {
     let of_class = |class: &ClassPlan| class.sources.iter().map(longest_message).max();
     let message = classes.iter().filter_map(of_class).max().unwrap_or(1);
     let packets = classes.iter().map(|class| message.min(longest_packet(class)));
-    let acks =
-        classes.iter().filter_map(|class| Some(class.window.as_ref()?.ack.payload_bytes));
+    let acks = classes.iter().filter_map(|class| Some(class.window.as_ref()?.ack.payload_bytes));
     packets.chain(acks).max().unwrap_or(1)
 }
 
@@ -252,7 +251,7 @@ fn random_whole_packets_are_paused() {
 /// Number of cases out of 300 with a lost update that delays a sender, so that the run ends
 /// differently.
 #[test]
-fn random_whole_packets_lose_updates() {
+fn random_whole_packets_lose_credit_updates() {
     let mut differ = 0;
     for seed in (0..300).step_by(4) {
         let plan = compile(&Case::lanes(seed).source(), true).unwrap().plan;

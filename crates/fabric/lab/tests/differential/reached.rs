@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 /// Number of cases out of 400 with each parameter of a network, and with each end of a run.
 #[test]
-fn random_virtual_lanes_are_of_every_kind() {
+fn random_virtual_lanes_cover_every_parameter() {
     let mut reached: BTreeMap<String, u32> = BTreeMap::new();
     for seed in 0..400 {
         let plan = compile(&Case::lanes(seed).source(), true).unwrap().plan;
@@ -77,7 +77,7 @@ fn random_virtual_lanes_are_of_every_kind() {
 
 /// Number of plain cases out of 400 in which columns step a network of each kind.
 #[test]
-fn columns_are_asked_to_step_routers_of_every_kind() {
+fn column_stepping_covers_every_router_kind() {
     let mut reached: BTreeMap<&str, u32> = BTreeMap::new();
     for seed in 0..400 {
         let plan = ways::plain_case(seed).1;
@@ -110,7 +110,7 @@ fn columns_are_asked_to_step_routers_of_every_kind() {
 /// Number of plain cases out of 400 in which a lane stepped by columns holds more flits than a
 /// given number of counter planes can represent.
 #[test]
-fn lanes_of_columns_fill_beyond_the_low_planes() {
+fn column_lanes_fill_beyond_the_low_counter_planes() {
     let mut reached = BTreeMap::new();
     for seed in 0..400 {
         let plan = ways::plain_case(seed).1;
@@ -160,7 +160,7 @@ fn is_to_itself(drawn: &DrawnPlan) -> bool {
 /// Number of cases out of 600, because knots are rare, with each behaviour of in-transit hosts over
 /// lanes.
 #[test]
-fn random_virtual_lanes_lead_through_hosts() {
+fn random_virtual_lanes_cover_in_transit_hosts() {
     let mut reached = BTreeMap::new();
     for seed in 0..600 {
         let plan = compile(&Case::lanes_in_transit(seed).source(), true).unwrap().plan;
@@ -190,7 +190,7 @@ fn random_virtual_lanes_lead_through_hosts() {
 /// The proof of adaptive routing holds in each of 600 cases, and enough of them show that the proof
 /// and its conditions are necessary.
 #[test]
-fn random_packets_that_choose_are_as_safe_as_their_proof() {
+fn random_adaptive_cases_confirm_the_proof() {
     let mut reached = BTreeMap::new();
     for seed in 0..600 {
         let case = Case::adaptive(seed);

@@ -55,7 +55,7 @@ fn random_streams(draw: &mut Stream) -> String {
 
 /// Coverage of random streams, which limits the value of the comparison.
 #[test]
-fn random_streams_are_of_every_kind() {
+fn random_streams_cover_every_kind() {
     let mut reached: BTreeMap<&str, u32> = BTreeMap::new();
     let kinds: [fn(u64) -> Case; 2] = [Case::random, Case::lanes];
     for (kind, seed) in kinds.iter().flat_map(|kind| (0..150).map(move |seed| (kind, seed))) {

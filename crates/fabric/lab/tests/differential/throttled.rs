@@ -101,7 +101,7 @@ fn agree_on(draw: fn(u64) -> Plan) {
 /// The comparison is only as good as its coverage: the number of cases out of 150 of each kind in
 /// which hosts were held and woken again, and messages were still delivered.
 #[test]
-fn random_hosts_are_held_and_woken() {
+fn random_throttled_hosts_are_held_and_woken() {
     type Draw = fn(u64) -> Plan;
     let mut reached: BTreeMap<&str, u32> = BTreeMap::new();
     let kinds: [(_, Draw); 3] =

@@ -43,7 +43,7 @@ fn assert_reached(of: &BTreeMap<&'static str, u32>, knots: u32) {
 }
 
 #[test]
-fn random_scenarios_have_congestion_trees_on_every_kind() {
+fn congestion_trees_occur_in_every_kind_of_network() {
     let of = |case: Case| (*compile(&case.source(), true).unwrap().plan).clone();
     assert_reached(&reached(|seed| of(Case::random(seed))), 1);
     // Random lanes and whole packets hardly ever deadlock.

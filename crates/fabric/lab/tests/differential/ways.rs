@@ -17,7 +17,7 @@ use std::sync::Arc;
 /// rate, and occasionally a feature that columns do not support yet.
 #[test]
 #[expect(clippy::print_stdout, reason = "who runs many cases by hand is told what took which way")]
-fn engine_and_oracle_agree_on_plain_virtual_lanes_by_all_ways() {
+fn all_steppers_agree_on_plain_virtual_lanes() {
     let (cases, first) = (number("CASES", 120), number("FIRST", 0));
     let mut taken = BTreeMap::new();
     for seed in first..first + cases {

@@ -75,7 +75,7 @@ fn engine_and_oracle_agree_while_weights_change() {
 
 /// Without an effect of the weights the comparison would be worthless.
 #[test]
-fn weights_change_what_is_delivered() {
+fn weights_change_the_deliveries() {
     let changed = (0..30).filter(|seed| {
         let plan = weighed(*seed);
         let still = Plan {

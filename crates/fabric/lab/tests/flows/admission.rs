@@ -67,7 +67,7 @@ fn three_switches() -> Plan {
 }
 
 #[test]
-fn a_probe_that_is_refused_in_the_middle_is_released_up_to_the_node_before() {
+fn refused_probe_is_released_up_to_the_previous_node() {
     let plan = three_switches();
     let found = run(&plan);
     let signals = found.noted.iter().filter_map(|noted| match noted.packet?.content {
@@ -115,7 +115,7 @@ fn a_probe_that_is_refused_in_the_middle_is_released_up_to_the_node_before() {
 /// Reserved bandwidth over time: the refused stream holds s0 from 1,060 to 1,400, the admitted one
 /// until its last packet, of tick 1,034, has passed.
 #[test]
-fn ledgers_are_as_probes_and_releases_leave_them() {
+fn ledgers_match_probes_and_releases() {
     let plan = Arc::new(three_switches());
     let named = |from, to| channel(&plan.fabric, from, to);
     let links = [("h0", "s0"), ("s0", "s1"), ("h1", "s1"), ("s1", "s2"), ("s2", "h2")];

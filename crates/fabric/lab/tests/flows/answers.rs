@@ -28,7 +28,7 @@ fn worms(messages: u8, acks: u8) -> Plan {
 }
 
 #[test]
-fn an_answer_goes_before_all_of_its_level_and_of_lower_ones() {
+fn ack_precedes_data_of_its_level_and_below() {
     // The data arrives at 55, in the middle of the second worm. The acknowledgement begins at 80
     // and arrives at 80 + 45.
     for (messages, acks) in [(0, 0), (1, 1), (0, 1), (3, 7)] {
@@ -41,7 +41,7 @@ fn an_answer_goes_before_all_of_its_level_and_of_lower_ones() {
 }
 
 #[test]
-fn an_answer_waits_for_higher_levels() {
+fn ack_waits_for_higher_levels() {
     // Until 120; the second data begins at 165 and arrives at 220.
     for (messages, acks) in [(1, 0), (7, 3)] {
         let found = run(&worms(messages, acks));
@@ -53,7 +53,7 @@ fn an_answer_waits_for_higher_levels() {
 }
 
 #[test]
-fn answers_of_one_level_go_in_the_order_in_which_data_came() {
+fn acks_of_one_level_follow_data_arrival_order() {
     let mut plan = quiet_plan(chain(0));
     scheduled_to(&mut plan, 0, &[(0, 1, 1)]);
     scheduled_to(&mut plan, 0, &[(0, 1, 1)]);
@@ -84,7 +84,7 @@ fn packets(acks: u8) -> Plan {
 }
 
 #[test]
-fn an_answer_on_the_lane_of_others_waits_for_a_tail() {
+fn ack_on_a_shared_lane_waits_for_the_tail() {
     // The data arrives at 55. The last of the eight flits is on the cable at tick 7: the
     // acknowledgement goes at tick 8 and arrives at 115, and the next data begins at 120.
     let found = run(&packets(0));
@@ -95,7 +95,7 @@ fn an_answer_on_the_lane_of_others_waits_for_a_tail() {
 }
 
 #[test]
-fn an_answer_on_another_lane_goes_between_flits() {
+fn ack_on_another_lane_goes_between_flits() {
     // At tick 6, the turn of lane 1: it arrives at 95, and the next data begins at 100. The tail of
     // the long packet is a tick later. The second data arrives at 155.
     let found = run(&packets(1));
@@ -106,7 +106,7 @@ fn an_answer_on_another_lane_goes_between_flits() {
 }
 
 #[test]
-fn an_in_transit_host_sends_on_before_it_answers() {
+fn in_transit_host_reinjects_before_it_acknowledges() {
     // h0 sends four bytes to h1 and, at 10, five to h2 over h1, where a worm is ready 100 after its
     // head has arrived.
     let mut plan = quiet_plan(row(1, &[0, 0, 0]));

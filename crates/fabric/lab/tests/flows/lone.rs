@@ -144,7 +144,7 @@ fn packets_over_two_switches() {
 }
 
 #[test]
-fn a_window_counts_packets() {
+fn window_counts_packets() {
     // One message in four packets of three bytes, as if they were messages; and one of five bytes,
     // whose second packet, a byte shorter, takes 45 to h1.
     for (bytes, begins, delivered) in [(12, vec![0, 30, 100, 130], 185), (5, vec![0, 30], 75)] {
@@ -161,7 +161,7 @@ fn a_window_counts_packets() {
 }
 
 #[test]
-fn a_pace_sets_the_distance_of_starts() {
+fn rate_limit_sets_the_spacing_of_packet_starts() {
     // Five bytes at 50 ps; then at a 64 Ki-th of a picosecond more, which is rounded up.
     for (parts, distance) in [(0, 250), (1, 251)] {
         let mut plan = quiet_plan(chain(0));
@@ -185,7 +185,7 @@ fn a_pace_sets_the_distance_of_starts() {
 }
 
 #[test]
-fn a_pace_and_a_window_both_hold() {
+fn rate_limit_and_window_both_apply() {
     // The acknowledgement arrives after 100. The pace allows the next packet after 60, which is
     // earlier, or after 150.
     for (byte_ps, distance) in [(20, 100), (50, 150)] {

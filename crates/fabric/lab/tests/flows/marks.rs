@@ -20,7 +20,7 @@ fn marks(plan: &Plan, [from, to]: [usize; 2], packets: usize, every: u64) -> Vec
 }
 
 #[test]
-fn an_answer_says_whether_a_switch_has_marked() {
+fn ack_reports_marks_of_switches() {
     let kinds = [quiet_plan, |fabric| lane_plan(fabric, 2), |fabric| packets_plan(fabric, 2)];
     for plan in kinds {
         assert_eq!(marks(&plan(chain(1)), [0, 1], 3, 1), [true; 3]);
@@ -36,7 +36,7 @@ fn an_answer_says_whether_a_switch_has_marked() {
 }
 
 #[test]
-fn a_mark_is_kept_over_an_in_transit_host() {
+fn mark_is_kept_across_an_in_transit_host() {
     for plan in [quiet_plan, |fabric| lane_plan(fabric, 2)] {
         let mut plan = plan(row(1, &[0, 0, 0]));
         along(&mut plan, &[&["s0", "h1", "s0", "h2"]]);
@@ -51,7 +51,7 @@ fn a_mark_is_kept_over_an_in_transit_host() {
 }
 
 #[test]
-fn a_packet_is_marked_where_more_than_the_threshold_stands() {
+fn packet_is_marked_above_the_buffer_threshold() {
     let is_marked = |mut plan: Plan, above: u64| {
         scheduled(&mut plan, 0, 1, &[(0, 64)]);
         plan.classes[0].window = Some(window(1, 16));

@@ -20,7 +20,7 @@ fn crossed(mut plan: Plan, [bytes, ack]: [u32; 2], instant: u64) -> Plan {
 }
 
 #[test]
-fn of_worms() {
+fn worm_notices_of_one_instant_are_ordered() {
     let plan = crossed(quiet_plan(row(1, &[0, 0, 0, 0])), [3, 2], 190);
     let into = |host| channel(&plan.fabric, host, "s0").index();
     let found = run(&plan);
@@ -41,7 +41,7 @@ fn of_worms() {
 }
 
 #[test]
-fn of_packets_over_lanes() {
+fn lane_notices_of_one_instant_are_ordered() {
     let plan = crossed(lane_plan(row(1, &[0, 0, 0, 0]), 1), [48, 16], 135);
     let into = |host| channel(&plan.fabric, host, "s0").index();
     let found = run(&plan);

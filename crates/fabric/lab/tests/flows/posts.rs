@@ -32,7 +32,7 @@ fn posted(run: &Run, class: usize) -> Vec<[u64; 4]> {
 /// Two credits: the third message is accepted as the first has left, and from then on each is in
 /// the adapter for two message times.
 #[test]
-fn behind_c_credits_a_message_takes_c_message_times_to_leave() {
+fn posting_latency_grows_by_a_message_time_per_credit() {
     let mut plan = adapters(2);
     backlogged(&mut plan, 0, 1, 3);
     plan.stop = stop_at(1_000);
@@ -53,7 +53,7 @@ fn behind_c_credits_a_message_takes_c_message_times_to_leave() {
 /// leaves at 70; the third is posted every 20 up to 80. A message of a class that waits, created at
 /// 50, goes at 70.
 #[test]
-fn a_refused_message_is_posted_again_at_its_phase() {
+fn refused_message_is_retried_at_its_phase() {
     let mut plan = adapters(1);
     scheduled(&mut plan, 0, 1, &[(0, 3), (0, 3), (0, 3)]);
     retry(&mut plan, 0, 20);
@@ -75,7 +75,7 @@ fn a_refused_message_is_posted_again_at_its_phase() {
 /// 7 ps and 5 a byte: 22 for each. At 22 a message of the higher level waits, and is copied before
 /// that of the lower level, which arrived first; the link is busy until 52, and again until 82.
 #[test]
-fn copies_go_by_priority_and_then_in_order() {
+fn copies_are_ordered_by_priority_then_arrival() {
     let mut plan = adapters(9);
     scheduled(&mut plan, 0, 1, &[(0, 3), (1, 3)]);
     scheduled(&mut plan, 0, 1, &[(2, 3)]);
@@ -92,7 +92,7 @@ fn copies_go_by_priority_and_then_in_order() {
 /// A class with one credit of its own fills the buffer; another class also has one, and control
 /// traffic needs none.
 #[test]
-fn classes_with_credits_of_their_own_hold_each_other_up_no_more_than_control() {
+fn classes_with_own_credits_do_not_block_each_other() {
     let mut plan = adapters(2);
     scheduled(&mut plan, 0, 1, &[(0, 3), (0, 3)]);
     scheduled(&mut plan, 0, 1, &[(1, 3), (1, 3)]);
@@ -112,7 +112,7 @@ fn classes_with_credits_of_their_own_hold_each_other_up_no_more_than_control() {
 
 /// No control is the credit scheme with one pool as large as the buffer: the deliveries are equal.
 #[test]
-fn no_control_is_one_pool_of_the_whole_buffer() {
+fn no_control_equals_one_pool_of_the_whole_buffer() {
     for credits in [1, 3, 20] {
         let mut plan = lane_plan(chain(2), 4);
         for messages in [[(0, 48), (0, 160), (35, 16)], [(0, 80), (10, 48), (500, 32)]] {
@@ -132,7 +132,7 @@ fn no_control_is_one_pool_of_the_whole_buffer() {
 /// With any free lane, more credits than lanes do not affect the network: the deliveries are equal
 /// except for the times of acceptance.
 #[test]
-fn credits_beyond_the_lanes_change_no_delivery() {
+fn more_credits_than_lanes_change_no_delivery() {
     let deliveries = |credits| {
         let mut plan = lane_plan(chain(2), 3);
         // A single lane waits for its credits.
@@ -154,7 +154,7 @@ fn credits_beyond_the_lanes_change_no_delivery() {
 /// Messages of a class are spread over its lanes, each with a queue: eight at once on two lanes.
 /// With lanes drawn by flow all messages of a flow use one lane.
 #[test]
-fn lanes_are_drawn_for_messages_or_for_flows() {
+fn lanes_are_drawn_per_message_or_per_flow() {
     let lanes_of = |lane: fn(Box<[VcClass]>) -> LaneChoice| {
         let mut plan = lane_plan(chain(1), 2);
         scheduled(&mut plan, 0, 1, &[(0, 160); 32]);

@@ -15,7 +15,7 @@ fn request(mut plan: Plan, created: u64, [bytes, reply]: [u32; 2], think: u64) -
 }
 
 #[test]
-fn a_worm_and_its_reply() {
+fn worm_request_and_reply_timing() {
     // Over one switch 8 bytes take (8 + 1) 10 + 150 = 240 ps and 20 bytes 360.
     let found = request(quiet_plan(chain(1)), 7, [8, 20], 0);
     assert_eq!(found.messages(0), [(7, 7, 247)]);
@@ -25,7 +25,7 @@ fn a_worm_and_its_reply() {
 }
 
 #[test]
-fn a_packet_and_its_reply_over_lanes() {
+fn lane_request_and_reply_timing() {
     // Two flits take 125 ps over one switch, three 135, each from a tick on.
     let found = request(lane_plan(chain(1), 2), 7, [32, 48], 0);
     assert_eq!(found.messages(0), [(7, 10, 135)]);
@@ -38,7 +38,7 @@ fn a_packet_and_its_reply_over_lanes() {
 }
 
 #[test]
-fn over_any_way_and_with_any_think_time_by_the_formula() {
+fn reply_times_match_formula_for_any_path_and_think_time() {
     for (switches, think) in (0..4).flat_map(|n| [0, 1, 33, 500].map(|think| (n, think))) {
         for (bytes, reply) in [(1, 1), (100, 16), (17, 333)] {
             let n = switches as u64;
@@ -60,7 +60,7 @@ fn over_any_way_and_with_any_think_time_by_the_formula() {
 }
 
 #[test]
-fn two_classes_reply_to_one() {
+fn two_classes_reply_to_one_request_class() {
     let mut plan = quiet_plan(chain(0));
     scheduled_to(&mut plan, 0, &[(0, 1, 5), (0, 1, 5)]);
     replying(&mut plan, 1, 0, 10, 3);
@@ -74,7 +74,7 @@ fn two_classes_reply_to_one() {
 }
 
 #[test]
-fn replies_of_one_instant_are_created_in_the_order_of_their_classes() {
+fn simultaneous_replies_follow_class_order() {
     let mut plan = quiet_plan(chain(0));
     scheduled_to(&mut plan, 0, &[(0, 1, 5)]);
     replying(&mut plan, 1, 0, 20, 3);
@@ -89,7 +89,7 @@ fn replies_of_one_instant_are_created_in_the_order_of_their_classes() {
 }
 
 #[test]
-fn replies_of_one_instant_are_created_in_the_order_in_which_requests_came() {
+fn simultaneous_replies_follow_request_order() {
     let mut plan = quiet_plan(chain(0));
     scheduled_to(&mut plan, 0, &[(0, 1, 5), (0, 1, 5)]);
     replying(&mut plan, 1, 0, 10, 3);
@@ -103,7 +103,7 @@ fn replies_of_one_instant_are_created_in_the_order_in_which_requests_came() {
 }
 
 #[test]
-fn nobody_replies_when_the_class_is_over() {
+fn no_reply_is_created_after_the_class_ends() {
     let mut plan = quiet_plan(chain(0));
     // They arrive at 75, 275 and 475.
     scheduled_to(&mut plan, 0, &[(0, 1, 5), (200, 1, 5), (400, 1, 5)]);
@@ -120,7 +120,7 @@ fn nobody_replies_when_the_class_is_over() {
 }
 
 #[test]
-fn a_run_has_drained_when_replies_and_answers_are_there() {
+fn run_drains_after_the_last_reply_and_ack() {
     let status = |plan: &Plan, end: u64| {
         let plan = Plan { stop: stop_at(end), ..plan.clone() };
         run(&plan).status

@@ -7,7 +7,7 @@ use gingham_kernel::Span;
 use gingham_net::{ClassId, Excess, Plan, PolicingPlan, REFILL_BYTES};
 
 #[test]
-fn a_shut_window_holds_up_no_other_flow() {
+fn closed_window_does_not_block_other_flows() {
     let mut plan = quiet_plan(row(1, &[0, 0, 0]));
     scheduled_to(&mut plan, 0, &[(0, 1, 3), (0, 1, 3), (0, 2, 3), (0, 2, 3)]);
     plan.classes[0].window = Some(window(1, 2));
@@ -22,7 +22,7 @@ fn a_shut_window_holds_up_no_other_flow() {
 }
 
 #[test]
-fn a_shut_window_holds_up_no_other_flow_of_its_lanes() {
+fn closed_window_does_not_block_flows_of_its_lanes() {
     let mut plan = lane_plan(row(1, &[0, 0, 0]), 1);
     scheduled_to(&mut plan, 0, &[(0, 1, 48), (0, 1, 48), (0, 2, 48), (0, 2, 48)]);
     plan.classes[0].window = Some(window(1, 16));
@@ -36,7 +36,7 @@ fn a_shut_window_holds_up_no_other_flow_of_its_lanes() {
 }
 
 #[test]
-fn a_demoted_message_is_of_a_flow_of_the_other_class() {
+fn demoted_message_joins_a_flow_of_the_other_class() {
     let mut plan = quiet_plan(chain(0));
     scheduled(&mut plan, 0, 1, &[(0, 8), (0, 8), (0, 8)]);
     scheduled(&mut plan, 0, 1, &[(0, 3)]);
@@ -71,7 +71,7 @@ fn three(mut plan: Plan, bytes: u32) -> Plan {
 }
 
 #[test]
-fn flows_and_the_shared_queue_take_turns() {
+fn flows_and_shared_queue_take_turns() {
     let fabric = || row(1, &[0, 0, 0, 0]);
     for plan in [three(quiet_plan(fabric()), 7), three(lane_plan(fabric(), 2), 48)] {
         let found = run(&plan);
@@ -84,7 +84,7 @@ fn flows_and_the_shared_queue_take_turns() {
 }
 
 #[test]
-fn equal_flows_share_evenly_and_by_the_packet() {
+fn equal_flows_share_evenly_by_packets() {
     // Of one class, with windows that never stay open for long: equally many packets of each flow,
     // although two messages go to h2 for each that goes to h1, of half its length.
     let mut plan = quiet_plan(row(1, &[0, 0, 0]));

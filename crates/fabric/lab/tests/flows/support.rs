@@ -91,9 +91,7 @@ impl Run {
     /// Returns for each acknowledgement received at a host whether it reports a mark.
     pub(crate) fn marks(&self, host: usize) -> Vec<bool> {
         let acks = self.packets("received", host, Kind::Ack);
-        acks
-            .map(|(_, packet)| packet.content == Content::Ack { packets: 1, marked: 1 })
-            .collect()
+        acks.map(|(_, packet)| packet.content == Content::Ack { packets: 1, marked: 1 }).collect()
     }
 
     /// Returns all notices at an instant, each with its source, endpoint or channel.
@@ -124,8 +122,7 @@ fn kind_of(packet: &Packet) -> Kind {
 /// Returns a window of `packets` packets, each acknowledged by one of `ack_bytes` at the level
 /// of the data.
 pub(crate) fn window(packets: u32, ack_bytes: u32) -> WindowPlan {
-    let ack =
-        AckPlan { payload_bytes: ack_bytes, priority: Priority::default(), vc_class: None };
+    let ack = AckPlan { payload_bytes: ack_bytes, priority: Priority::default(), vc_class: None };
     WindowPlan { packets, acknowledged: Answered::All, ack, response: Response::default() }
 }
 

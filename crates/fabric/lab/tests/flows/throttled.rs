@@ -33,7 +33,7 @@ fn worms() -> Plan {
 /// A message of 10 flits created at 200 begins at 1,135: its head is at s0 at 1,170, at s1 at 1,305
 /// and at h2 at 1,440, and its tail 90 later. Two held hosts both begin.
 #[test]
-fn a_worm_is_held_until_its_output_is_free() {
+fn worm_is_held_until_its_output_is_free() {
     let mut plan = worms();
     scheduled(&mut plan, 1, 2, &[(200, 10)]);
     assert_eq!(entered(&run(&plan), 1), [(1_135, 1_530)]);
@@ -47,7 +47,7 @@ fn a_worm_is_held_until_its_output_is_free() {
 /// A message to another output is not held, nor is one before the grant of the output at 35; at 35
 /// itself it is.
 #[test]
-fn a_worm_on_its_way_takes_no_output() {
+fn worm_in_flight_takes_no_output_before_its_grant() {
     for (created, begins) in [(30, 30), (34, 34), (35, 1_135)] {
         let mut plan = worms();
         scheduled(&mut plan, 1, 2, &[(created, 10)]);
@@ -61,7 +61,7 @@ fn a_worm_on_its_way_takes_no_output() {
 /// Control traffic is exempt, and a message that has begun continues: the second of its packets
 /// starts as the first has left, at 80.
 #[test]
-fn what_is_exempt_or_begun_goes_on() {
+fn exempt_and_begun_messages_are_not_held() {
     let mut plan = worms();
     scheduled(&mut plan, 1, 2, &[(200, 10)]);
     plan.classes[1].post.credits = Credits::Exempt;
@@ -78,7 +78,7 @@ fn what_is_exempt_or_begun_goes_on() {
 /// to s1 in step 4 of tick 6, and crosses at tick 7, so that the tail crosses at tick 26. Hosts
 /// send in step 2.
 #[test]
-fn over_lanes_hosts_see_what_the_tick_before_has_left() {
+fn lane_throttling_sees_the_state_of_the_previous_tick() {
     for (created, begins) in [(60, 60), (61, 270), (100, 270), (260, 270), (300, 300)] {
         let mut plan = lane_plan(row(2, &[0, 0, 1]), 1);
         lane_packets(&mut plan, 0, 2, &[(0, 20)]);
@@ -90,7 +90,7 @@ fn over_lanes_hosts_see_what_the_tick_before_has_left() {
 
 /// Two lanes: each class depends on its own lane.
 #[test]
-fn a_class_looks_at_its_own_lanes() {
+fn class_inspects_only_its_own_lanes() {
     for (lane, begins) in [(0, 270), (1, 100)] {
         let mut plan = lane_plan(row(2, &[0, 0, 1]), 2);
         lane_packets(&mut plan, 0, 2, &[(0, 20)]);
@@ -105,7 +105,7 @@ fn a_class_looks_at_its_own_lanes() {
 /// has left at 890, which s0 knows at 915. That of h1 is at s0 at 940, starts there at 1,040, at s1
 /// at 1,165, and has arrived 665 later.
 #[test]
-fn a_packet_is_held_until_there_is_space_behind_its_switch() {
+fn packet_is_held_until_the_next_buffer_has_space() {
     for (created, begins) in [(100, 100), (125, 125), (126, 915), (200, 915)] {
         let mut plan = packets_plan(row(2, &[0, 0, 1]), 1);
         packets(&mut plan, |of| of.buffer_blocks = [1; 16]);
@@ -139,7 +139,7 @@ fn self_tuned(threshold_millionths: u32) -> SelfTunedPlan {
 /// on the estimate is 4 and rises; from 300 on it is 2 and falls by 2 in 100 ps, so that it is 1 at
 /// 350.
 #[test]
-fn a_message_is_held_until_the_estimate_has_fallen_to_the_threshold() {
+fn message_is_held_until_the_estimate_reaches_the_threshold() {
     let mut plan = quiet_plan(row(2, &[0, 0, 1, 1]));
     scheduled(&mut plan, 0, 1, &[(0, 50)]);
     scheduled(&mut plan, 1, 0, &[(0, 50)]);
@@ -171,7 +171,7 @@ fn behind_one_full_buffer(mut plan: Plan, created: u64) -> u64 {
 /// left from 2,295 on. One buffer is therefore full at the gathers from 400 to 2,200, which is
 /// known 100 later.
 #[test]
-fn a_slack_buffer_is_full_above_its_stop_mark() {
+fn slack_buffer_is_full_above_its_stop_mark() {
     for (created, begins) in [(499, 499), (500, 2_400), (2_399, 2_400), (2_400, 2_400)] {
         let mut plan = quiet_plan(row(2, &[0, 0, 1, 1]));
         scheduled(&mut plan, 3, 2, &[(0, 200)]);
@@ -184,7 +184,7 @@ fn a_slack_buffer_is_full_above_its_stop_mark() {
 /// are at s1 from tick 12 on, ten of them from 21 to 87. One buffer is therefore full at the
 /// gathers from 300 to 800.
 #[test]
-fn a_lane_buffer_is_full_when_it_has_no_place() {
+fn lane_buffer_is_full_without_a_free_place() {
     for (created, begins) in [(390, 390), (391, 1_000), (400, 1_000), (990, 1_000)] {
         let mut plan = lane_plan(row(2, &[0, 0, 1, 1]), 1);
         lane_packets(&mut plan, 3, 2, &[(0, 80)]);
@@ -196,7 +196,7 @@ fn a_lane_buffer_is_full_when_it_has_no_place() {
 /// A buffer of one block, which s0 knows at 915 to be free again. It is therefore full at the
 /// gathers from 200 to 900.
 #[test]
-fn a_buffer_of_packets_is_full_without_space() {
+fn packet_buffer_is_full_without_space() {
     for (created, begins) in [(299, 299), (300, 1_100), (1_050, 1_100), (1_100, 1_100)] {
         let mut plan = packets_plan(row(2, &[0, 0, 1, 1]), 1);
         packets(&mut plan, |of| of.buffer_blocks = [1; 16]);
@@ -221,7 +221,7 @@ fn crowded() -> [Plan; 3] {
 
 /// A threshold of all buffers, which no fall of the throughput lowers, holds back nothing.
 #[test]
-fn with_all_buffers_as_the_threshold_nothing_is_held_back() {
+fn threshold_of_all_buffers_holds_nothing_back() {
     for mut plan in crowded() {
         let without = run(&plan).deliveries;
         assert!(without.len() > 50, "{}", without.len());
@@ -235,7 +235,7 @@ fn with_all_buffers_as_the_threshold_nothing_is_held_back() {
 
 /// On a star each host sends to another one, and its next message after the last has arrived.
 #[test]
-fn on_a_star_without_contention_at_least_one_holds_back_nothing() {
+fn at_least_one_holds_nothing_on_an_uncontended_star() {
     let star = || row(1, &[0, 0, 0, 0]);
     for mut plan in [quiet_plan(star()), lane_plan(star(), 1), packets_plan(star(), 1)] {
         for host in 0..4 {

@@ -80,7 +80,7 @@ fn arrivals(plan: &Plan, end: u64) -> Vec<Time> {
 }
 
 #[test]
-fn throughput_is_what_window_and_round_trip_say() {
+fn throughput_equals_window_per_round_trip() {
     let (mut held, mut free) = (0, 0);
     for way in [worms, packets] {
         for (switches, delay) in (0..3).flat_map(|n| DELAYS.map(|delay| (n, delay))) {

@@ -38,7 +38,7 @@ const CONF: &str = "qos TRUE\nqos_high_limit 2\nqos_vlarb_high 0:4,1:0\nqos_vlar
                     qos_ca_high_limit 255\nqos_ca_vlarb_low 0:7,2:1,1:8\n";
 
 #[test]
-fn switches_and_adapters_have_their_lines_of_opensm_conf() {
+fn opensm_conf_lines_apply_to_switches_and_adapters() {
     let compiled = beside("conf", CONF, &both(3)).unwrap();
     let high = slots(&[(0, 4), (1, 0)]);
     let low = slots(&[(0, 1), (1, 2), (2, 3)]);
@@ -51,7 +51,7 @@ fn switches_and_adapters_have_their_lines_of_opensm_conf() {
 }
 
 #[test]
-fn a_limit_beside_the_file_goes_before_that_of_the_file() {
+fn explicit_high_limit_overrides_the_file() {
     let of = "link_output = { infiniband = { file = \"tables\", high_limit = 9 } }";
     let lines = format!("count = 3\n{of}\nadapter_port = \"infiniband\"");
     let compiled = beside("limit", CONF, &lines).unwrap();
@@ -59,7 +59,7 @@ fn a_limit_beside_the_file_goes_before_that_of_the_file() {
 }
 
 #[test]
-fn slots_of_lanes_that_are_not_there_are_passed_over_and_told() {
+fn slots_of_missing_lanes_are_skipped_and_noted() {
     let compiled = beside("lanes", CONF, &both(2)).unwrap();
     assert_eq!(tables(&compiled)[1].low, slots(&[(0, 7), (1, 8)]));
     let note = "`network.lanes.link_output.infiniband.file`: slots of lane 2 are passed over: the network has 2 \
@@ -68,7 +68,7 @@ fn slots_of_lanes_that_are_not_there_are_passed_over_and_told() {
 }
 
 #[test]
-fn tables_that_opensm_would_not_write_are_told() {
+fn tables_with_qos_off_are_noted() {
     let off = CONF.replace("qos TRUE", "qos FALSE");
     let compiled = beside("off", &off, &both(3)).unwrap();
     assert!(
@@ -95,7 +95,7 @@ const PORTS: &str = "# VLArbitration tables: Lid 2 port 1 LowCap 8 HighCap 8\n\
                      WEIGHT: |0x10|\n";
 
 #[test]
-fn ports_that_agree_are_one_table() {
+fn equal_port_tables_are_merged() {
     let compiled = beside("ports", PORTS, &both(2)).unwrap();
     let expected =
         ArbitrationTables { high_limit: 0, high: slots(&[(0, 16)]), low: slots(&[(1, 4)]) };
@@ -108,7 +108,7 @@ fn ports_that_agree_are_one_table() {
 }
 
 #[test]
-fn ports_that_differ_are_refused() {
+fn differing_port_tables_are_refused() {
     let (agree, differ) = PORTS.rsplit_once("0x10").unwrap();
     let message = beside("differ", &format!("{agree}0x11{differ}"), &both(2)).unwrap_err();
     let expected = "port 7 of LID 3 (line 8) has other tables than port 1 of LID 2 (line 1), and one table holds for all \
@@ -117,7 +117,7 @@ fn ports_that_differ_are_refused() {
 }
 
 #[test]
-fn a_file_that_is_not_there_or_no_table_is_refused() {
+fn missing_or_malformed_table_file_is_refused() {
     let missing = "count = 2\nlink_output = { infiniband = { file = \"other\" } }";
     let message = beside("missing", CONF, missing).unwrap_err();
     assert!(
@@ -126,7 +126,10 @@ fn a_file_that_is_not_there_or_no_table_is_refused() {
         "{message}"
     );
     let message = beside("wrong", "qos TRUE\nqos_vlarb_high 0:4,16:1\n", &both(2)).unwrap_err();
-    assert!(message.contains("tables:2") && message.contains("at most 64 pairs such as 0:4"), "{message}");
+    assert!(
+        message.contains("tables:2") && message.contains("at most 64 pairs such as 0:4"),
+        "{message}"
+    );
     let both = "count = 2\nlink_output = { infiniband = { file = \"tables\", low = [] } }";
     let message = beside("both", CONF, both).unwrap_err();
     assert!(message.contains("leave out one of both"), "{message}");

@@ -23,7 +23,7 @@ fn refusal(place: &str, weights: &str, destinations: &str) -> Option<String> {
 }
 
 #[test]
-fn tables_that_lead_to_a_lane_without_a_turn_are_refused() {
+fn tables_leading_to_an_unserved_lane_are_refused() {
     let one = "{ host = \"h1-0\" }";
     for place in ["crossbar_input", "crossbar_output", "link_output", "adapter_port"] {
         assert_eq!(refusal(place, "[1, 1, 1, 1, 1, 1, 1, 1]", "\"uniform\""), None);

@@ -19,7 +19,7 @@ fn slots(slots: &[(u32, u32)]) -> String {
 }
 
 #[test]
-fn what_is_given_by_lane_is_given_for_each() {
+fn per_lane_lists_need_one_value_per_lane() {
     let few = refusal("count = 3\nlink_output = { weighted-round-robin = { weights = [1, 2] } }");
     assert_eq!(
         few,
@@ -33,7 +33,8 @@ fn what_is_given_by_lane_is_given_for_each() {
         ("strict-priority", "levels = [0, 1]", "levels"),
     ];
     for (name, parameters, key) in many {
-        let message = refusal(&format!("count = 1\nadapter_port = {{ {name} = {{ {parameters} }} }}"));
+        let message =
+            refusal(&format!("count = 1\nadapter_port = {{ {name} = {{ {parameters} }} }}"));
         let expected =
             format!("in `network.lanes.adapter_port.{name}.{key}`: 2 values for 1 lane: ");
         assert!(message.starts_with(&expected), "{message}");
@@ -41,7 +42,7 @@ fn what_is_given_by_lane_is_given_for_each() {
 }
 
 #[test]
-fn somebody_must_have_a_weight() {
+fn all_zero_weights_are_refused() {
     let zero = "all weights are zero, so that no lane would ever send; give one a weight";
     let message =
         refusal("count = 2\ncrossbar_input = { weighted-round-robin = { weights = [0, 0] } }");
@@ -56,7 +57,7 @@ fn somebody_must_have_a_weight() {
 }
 
 #[test]
-fn a_class_is_served_on_all_its_lanes() {
+fn class_lane_that_is_never_served_is_refused() {
     let low = slots(&[(0, 1), (1, 1)]);
     assert_eq!(
         tables(&format!("low = {low}")),
@@ -72,7 +73,7 @@ fn a_class_is_served_on_all_its_lanes() {
 }
 
 #[test]
-fn levels_have_weights_and_yield_after_one_or_more() {
+fn invalid_levels_weights_and_yield_are_refused() {
     let message = |parameters: &str| {
         let of = format!("{{ priority-weighted-round-robin = {{ {parameters} }} }}");
         refusal(&format!("count = 2\nlink_output = {of}"))
@@ -87,7 +88,7 @@ fn levels_have_weights_and_yield_after_one_or_more() {
 }
 
 #[test]
-fn tables_name_lanes_that_there_are_in_64_slots() {
+fn tables_accept_64_slots_of_existing_lanes() {
     assert_eq!(
         tables(&format!("high = {}", slots(&[(0, 1), (3, 1)]))),
         "in `network.lanes.link_output.infiniband.high[1].lane`: lane 3 does not exist: 3 are numbered from 0 \
@@ -105,7 +106,7 @@ fn tables_name_lanes_that_there_are_in_64_slots() {
 }
 
 #[test]
-fn numbers_beyond_what_a_port_has() {
+fn out_of_range_port_numbers_are_refused() {
     let byte = "expected a whole number from 0 to 255";
     let message = tables(&format!("high = {}", slots(&[(0, 256)])));
     let key = "`network.lanes.link_output.infiniband.high[0].weight`";
@@ -129,7 +130,7 @@ fn numbers_beyond_what_a_port_has() {
 }
 
 #[test]
-fn by_the_packet_needs_virtual_cut_through_on_every_lane() {
+fn packet_granularity_needs_virtual_cut_through() {
     let expected = "by the packet, a packet that waits for credits would hold up the other lanes: let all lanes have \
                     forwarding = \"virtual-cut-through\", or choose by = \"flit\" (not under infiniband)";
     let message = refusal("count = 2\nlink_output = \"infiniband\"");
@@ -141,7 +142,7 @@ fn by_the_packet_needs_virtual_cut_through_on_every_lane() {
 }
 
 #[test]
-fn a_full_crossbar_has_nothing_to_choose() {
+fn crossbar_arbiters_are_refused_with_a_full_crossbar() {
     let message = |line: &str| refusal(&format!("count = 2\ncrossbar = \"full\"\n{line}"));
     assert_eq!(
         message("crossbar_input = \"first-come-first-served\""),
@@ -156,7 +157,7 @@ fn a_full_crossbar_has_nothing_to_choose() {
 }
 
 #[test]
-fn names_and_keys_that_are_not_there() {
+fn unknown_arbiter_names_and_keys_are_refused() {
     let message = refusal("count = 2\nlink_output = \"weighted-roundrobin\"");
     assert!(message.contains("did you mean `weighted-round-robin`?"), "{message}");
     let message = refusal("count = 2\nlink_output = \"weighted-round-robin\"");
@@ -165,7 +166,10 @@ fn names_and_keys_that_are_not_there() {
         "{message}"
     );
     let message = tables("by = \"packet\"");
-    assert!(message.contains("unknown key `by` in `network.lanes.link_output.infiniband`"), "{message}");
+    assert!(
+        message.contains("unknown key `by` in `network.lanes.link_output.infiniband`"),
+        "{message}"
+    );
     let rates = "virtual-clock = { rates = [\"80\", \"best-effort\"] }";
     let message = refusal(&format!("count = 2\nlink_output = {{ {rates} }}"));
     assert!(

@@ -44,14 +44,14 @@ fn at_the_link(by: &str, depths: &str) {
 }
 
 #[test]
-fn link_output_by_the_flit() {
+fn link_output_shares_by_flit() {
     at_the_link("flit", "depth = 10");
 }
 
 /// An output lane that holds four packets does not become empty while the next one is granted a
 /// lane.
 #[test]
-fn link_output_by_the_packet() {
+fn link_output_shares_by_packet() {
     at_the_link("packet", "depth = 40\noutput_depth = 80\nforwarding = \"virtual-cut-through\"");
 }
 
@@ -66,13 +66,13 @@ fn at_the_crossbar_output(by: &str, depths: &str) {
 }
 
 #[test]
-fn crossbar_output_by_the_flit() {
+fn crossbar_output_shares_by_flit() {
     at_the_crossbar_output("flit", "depth = 10");
 }
 
 /// Weights of a crossbar input apply only among the lanes of one port.
 #[test]
-fn ports_share_an_output_evenly_whatever_their_inputs_weigh() {
+fn input_weights_do_not_affect_sharing_among_ports() {
     let lines = "count = 3\ndepth = 10\ncrossbar_input = { weighted-round-robin = { weights = [1, 2, 4] } }";
     (0..3)
         .fold(Network::new(4, lines), |network, lane| network.backlogged((lane, 3), lane, 20))
@@ -90,12 +90,12 @@ fn at_the_adapter(by: &str, depths: &str) {
 }
 
 #[test]
-fn adapter_port_by_the_flit() {
+fn adapter_port_shares_by_flit() {
     at_the_adapter("flit", "depth = 40");
 }
 
 #[test]
-fn adapter_port_by_the_packet() {
+fn adapter_port_shares_by_packet() {
     at_the_adapter("packet", "depth = 80\nforwarding = \"virtual-cut-through\"");
 }
 
@@ -120,11 +120,11 @@ fn at_the_crossbar(by: &str, depths: &str) {
 }
 
 #[test]
-fn crossbar_input_by_the_flit() {
+fn crossbar_input_shares_by_flit() {
     at_the_crossbar("flit", "depth = 10");
 }
 
 #[test]
-fn crossbar_input_by_the_packet() {
+fn crossbar_input_shares_by_packet() {
     at_the_crossbar("packet", "depth = 40\nforwarding = \"virtual-cut-through\"");
 }

@@ -10,7 +10,7 @@ const LANES: &str = "depth = 80\nforwarding = \"virtual-cut-through\"\ncrossbar 
 /// A limit of `n` times 4,096 bytes is 32 n packets, after which one of low priority goes; 0 is one
 /// packet.
 #[test]
-fn a_limit_of_high_priority_leaves_low_priority_its_share() {
+fn high_limit_leaves_low_priority_its_share() {
     for (limit, high_packets) in [(0, 1.0), (1, 32.0), (2, 64.0)] {
         let high = "high = [{ lane = 0, weight = 4 }, { lane = 1, weight = 4 }]";
         let low = "low = [{ lane = 2, weight = 1 }]";
@@ -47,7 +47,7 @@ fn slots_share_by_their_weights() {
 /// Lane 15 gets all of its offered 70 % of the link, and the others share the rest, whatever their
 /// tables are.
 #[test]
-fn lane_15_goes_before_both_tables() {
+fn lane_15_precedes_both_tables() {
     let table =
         "high = [{ lane = 0, weight = 255 }], low = [{ lane = 1, weight = 255 }], high_limit = 0";
     let lines = format!("count = 16\n{LANES}\nlink_output = {{ infiniband = {{ {table} }} }}");
@@ -61,7 +61,7 @@ fn lane_15_goes_before_both_tables() {
 
 /// Two lanes of the higher level fill the link; the third sends nothing meanwhile.
 #[test]
-fn strict_priority_starves() {
+fn strict_priority_starves_lower_levels() {
     let lines = format!(
         "count = 3\n{LANES}\nlink_output = {{ strict-priority = {{ levels = [0, 1, 1] }} }}"
     );
@@ -73,7 +73,7 @@ fn strict_priority_starves() {
 /// A lane that offers no more than its reservation is delivered completely, beside two backlogged
 /// ones; without a reservation it would get a third.
 #[test]
-fn virtual_clock_gives_what_was_reserved() {
+fn virtual_clock_delivers_reserved_rates() {
     let asks = "arrivals = \"constant\"\nload = 0.5";
     let rates = |scheduler: &str, expected: &[f64]| {
         let lines =

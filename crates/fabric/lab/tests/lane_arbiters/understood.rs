@@ -25,7 +25,7 @@ fn strict(levels: Vec<u8>) -> Scheduler {
 }
 
 #[test]
-fn round_robin_by_the_flit_stands_everywhere_unless_something_else_does() {
+fn arbiters_default_to_round_robin_by_flit() {
     let (plan, pipeline) = plans("count = 2\nlink_output = \"first-come-first-served\"");
     assert_eq!(pipeline.crossbar_input, Scheduler::default());
     assert_eq!(pipeline.crossbar_output, None);
@@ -35,7 +35,7 @@ fn round_robin_by_the_flit_stands_everywhere_unless_something_else_does() {
 }
 
 #[test]
-fn each_place_has_its_own() {
+fn each_place_has_its_own_arbiter() {
     let lines = "count = 1\ncrossbar_input = { strict-priority = { levels = [3] } }\n\
                  crossbar_output = \"round-robin\"\n\
                  adapter_port = { weighted-round-robin = { weights = [2] } }";
@@ -47,7 +47,7 @@ fn each_place_has_its_own() {
 }
 
 #[test]
-fn schedulers_have_their_parameters_by_lane() {
+fn scheduler_parameters_are_read_per_lane() {
     use Granularity::{Flit, Packet};
     assert_eq!(link("\"round-robin\""), Scheduler::RoundRobin(RoundRobin { by: Flit }));
     let packet = "{ round-robin = { by = \"packet\" } }";
@@ -75,7 +75,7 @@ fn schedulers_have_their_parameters_by_lane() {
 }
 
 #[test]
-fn tables_are_by_the_packet_and_a_missing_one_is_empty() {
+fn tables_serve_by_packet_and_default_to_empty() {
     let tables = |high_limit, high: &[(u8, u8)], low: &[(u8, u8)]| {
         let slots = |of: &[(u8, u8)]| {
             of.iter().map(|&(lane, weight)| ArbitrationSlot { lane, weight }).collect()
@@ -106,7 +106,7 @@ fn has_idle_link(lines: &str) -> bool {
 /// Three flits of 16 B a cycle arrive at an output of a full crossbar; one at that of a multiplexed
 /// one, which is the capacity of a cable that is not slower than the others.
 #[test]
-fn a_link_that_has_nothing_to_choose_from_is_told() {
+fn link_scheduler_without_choice_is_noted() {
     let weighted = "count = 2\nlink_output = { weighted-round-robin = { weights = [1, 2] } }";
     assert!(has_idle_link(weighted));
     assert!(!has_idle_link(&format!("{weighted}\ncrossbar = \"full\"")));
@@ -118,7 +118,7 @@ fn a_link_that_has_nothing_to_choose_from_is_told() {
 
 /// Classes that name no lanes use all but lane 15.
 #[test]
-fn a_lane_that_nobody_uses_needs_no_weight() {
+fn unused_lane_needs_no_weight() {
     let cut = "count = 16\nforwarding = \"virtual-cut-through\"";
     let weights = [["1"; 15].join(", "), "0".to_owned()].join(", ");
     let of = format!("link_output = {{ weighted-round-robin = {{ weights = [{weights}] }} }}");
@@ -128,7 +128,7 @@ fn a_lane_that_nobody_uses_needs_no_weight() {
 
 /// Cables of 200 MB/s.
 #[test]
-fn rates_that_no_cable_carries_are_told() {
+fn reserved_rates_above_the_cable_rate_are_noted() {
     let notes = |rates: &str| {
         let of = format!("link_output = {{ virtual-clock = {{ rates = {rates} }} }}");
         compiled(&format!("count = 2\ncrossbar = \"full\"\n{of}")).unwrap().notes

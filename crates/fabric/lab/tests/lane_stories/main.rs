@@ -53,7 +53,7 @@ fn start(plan: Arc<Plan>) -> Box<dyn Simulation> {
 
 /// Columns step these plans with few flits and few cycles, so that their rules are tested here.
 #[test]
-fn columns_step_the_stories_of_their_rules() {
+fn columns_can_step_the_plans_of_their_rules() {
     for plan in [
         allocators::switch_of(&[&[0], &[0, 1]], |of| of.allocator = Allocator::SeparableInputFirst),
         reallocation::two_to_one_plan(1, |of| of.reallocation = Reallocation::AfterTail),
@@ -66,7 +66,7 @@ fn columns_step_the_stories_of_their_rules() {
 /// Two packets a millisecond apart, which is 100,000,000 cycles: no stepper visits the idle ticks
 /// one by one, whatever lanes wait for.
 #[test]
-fn ticks_at_which_nothing_can_happen_are_skipped() {
+fn idle_ticks_are_skipped() {
     for reallocation in [Reallocation::Tail, Reallocation::AfterTail, Reallocation::TailCredit] {
         for cut_through in [LaneSet::EMPTY, LaneSet::one(0)] {
             let mut plan = lane_plan(common::chain(2), 1);

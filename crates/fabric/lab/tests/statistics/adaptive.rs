@@ -88,7 +88,7 @@ fn case_carries((shape, pattern): (&str, &str), select: &str, load: f64, seeds: 
 }
 
 #[test]
-fn by_load_a_grid_saturates_no_sooner_than_by_random_choice() {
+fn least_loaded_choice_saturates_no_sooner_than_random() {
     for (shape, pattern, known) in CASES {
         let carries = |select, load| case_carries((shape, pattern), select, load, 1);
         // The saturation load of random choice is known to a hundredth, and this is above it.
@@ -100,7 +100,7 @@ fn by_load_a_grid_saturates_no_sooner_than_by_random_choice() {
 #[expect(clippy::disallowed_methods, reason = "a test run by hand takes its size from outside")]
 #[expect(clippy::print_stdout, reason = "the table of a run by hand")]
 #[test]
-fn by_load_all_grids_saturate_no_sooner_if_asked_for() {
+fn least_loaded_choice_saturates_no_sooner_on_all_grids() {
     let Ok(seeds) = std::env::var("ADAPTIVE_SEEDS") else { return };
     let seeds = seeds.parse().unwrap();
     let cases = CASES.iter().map(|(shape, pattern, _)| (*shape, *pattern)).chain(MORE);
@@ -116,7 +116,7 @@ fn by_load_all_grids_saturate_no_sooner_if_asked_for() {
 /// If packets choose between the outputs with equal probability, the busiest channel carries about
 /// 3 flows.
 #[test]
-fn at_low_load_a_transpose_is_spread_over_both_dimensions() {
+fn low_load_transpose_spreads_over_both_dimensions() {
     let mut plan = scenario("mesh", "least-loaded", "transpose", 0.1);
     plan.stop.time = Time::from_ps(200_000_000);
     let plan = Arc::new(plan);

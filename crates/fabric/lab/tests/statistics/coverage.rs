@@ -339,7 +339,7 @@ fn asked(variable: &str) -> Option<String> {
 
 #[expect(clippy::print_stdout, reason = "the table is what many runs are made for")]
 #[test]
-fn intervals_of_every_kind_hold_the_mean_that_they_are_about() {
+fn intervals_of_every_kind_cover_the_true_mean() {
     let effort = Effort::asked();
     let only = asked("GINGHAM_COVERAGE_ONLY").unwrap_or_default();
     let mut wrong = Vec::new();

@@ -46,7 +46,7 @@ fn assert_held(scenario: &str, truth_ps: f64) {
 }
 
 #[test]
-fn the_source_queue_of_one_host_into_an_idle_fabric() {
+fn source_queue_delay_matches_the_single_server_mean() {
     for (load, time) in [(0.3, "100 ms"), (0.5, "100 ms"), (0.8, "100 ms")] {
         let service = BYTES * FLIT_PS;
         let unloaded = service + FLIT_PS + 2.0 * DELAY_PS;
@@ -57,7 +57,7 @@ fn the_source_queue_of_one_host_into_an_idle_fabric() {
 /// Four hosts send to a fifth. Setting the output up for the next worm is part of the service: see
 /// the gap between two worms in `docs/concepts/timing.md`.
 #[test]
-fn an_output_with_the_gap_between_worms_as_part_of_the_service() {
+fn output_delay_matches_single_server_with_worm_gap() {
     let (setup_ns, gap) = (125, 125_000.0);
     for (load, time) in [(0.3, "10 ms"), (0.5, "20 ms"), (0.65, "60 ms")] {
         let service = BYTES * FLIT_PS + gap;

@@ -50,7 +50,7 @@ fn uncut_latency_ps(collector: &Collector) -> f64 {
 }
 
 #[test]
-fn intervals_hold_the_mean_of_the_long_run() {
+fn intervals_cover_the_long_run_mean() {
     let (plan, truth) = (plan(TORUS), *TRUTH_PS);
     let runs: Vec<Collector> = (0..SEEDS).map(|seed| run(&plan, seed)).collect();
     // Measured: 89 contain it, 91 without a cut, because an empty torus fills within microseconds;
@@ -63,7 +63,7 @@ fn intervals_hold_the_mean_of_the_long_run() {
 }
 
 #[test]
-fn a_storm_at_the_start_is_cut_off() {
+fn initial_storm_is_cut_off() {
     let stormy = plan(&TORUS.replace("    [stop]", &format!("{STORM}    [stop]")));
     let truth = *TRUTH_PS;
     // Measured: all 100 are nearer to the true mean than without a cut, and 89 contain it.

@@ -61,7 +61,7 @@ fn ends_as(plan: &Arc<Plan>) -> (Status, u64) {
 }
 
 #[test]
-fn with_escape_lanes_packets_arrive_for_ever_and_without_they_stand_still() {
+fn escape_lanes_prevent_deadlock() {
     let reselects = ["\"every-cycle\"", "\"never\""];
     let all = ["first", "random", "least-loaded"].map(|select| reselects.map(|of| (select, of)));
     for (select, reselect) in all.concat() {
@@ -90,7 +90,7 @@ fn with_escape_lanes_packets_arrive_for_ever_and_without_they_stand_still() {
 }
 
 #[test]
-fn a_torus_has_two_escape_lanes_and_a_tree_none() {
+fn adaptive_torus_and_tree_are_proved_deadlock_free() {
     let torus = MESH.replace("generate.mesh", "generate.torus").replace("[4, 4]", "[5, 4]");
     let tree = MESH
         .replace(
@@ -123,7 +123,7 @@ const SHORT: [(&str, &str); 7] = [
 /// Duato 1993, among the assumptions: a queue holds flits of one message, and is empty before it
 /// accepts the next head.
 #[test]
-fn wormhole_lanes_that_are_empty_before_they_take_the_next_packet_are_safe() {
+fn wormhole_lanes_reallocated_only_when_empty_are_safe() {
     let with =
         |reallocation| [&SHORT[..], &[("network.lanes.reallocation", reallocation)]].concat();
     let compiled = compile(&source(MESH, &with("\"tail-credit\"")).unwrap(), false).unwrap();
@@ -143,7 +143,7 @@ fn wormhole_lanes_that_are_empty_before_they_take_the_next_packet_are_safe() {
 }
 
 #[test]
-fn what_cannot_be_is_refused_with_place_key_and_cure() {
+fn invalid_adaptive_settings_are_refused() {
     /// Scenario, settings, key, and a part of the remedy.
     type Case<'a> = (&'a str, &'a [(&'a str, &'a str)], &'a str, &'a str);
     let torus = MESH.replace("generate.mesh", "generate.torus");
@@ -223,7 +223,7 @@ length = { fixed = "16 B" }
 /// As in the oracle's hand-traced scenario: heads choose lane 1 to s1, and the escape lane of their
 /// path is lane 0 to s2.
 #[test]
-fn beside_a_choice_for_good_the_other_lanes_of_the_path_are_left_alone() {
+fn fixed_choice_leaves_other_lanes_of_the_path_unused() {
     let by = |reselect| {
         let settings = [("routing.adaptive.reselect", reselect)];
         let compiled = compile(&source(DIAMOND, &settings).unwrap(), true).unwrap();

@@ -26,7 +26,7 @@ streams = {{ data = "mpeg2", count = 2 }}
 }
 
 #[test]
-fn what_could_never_work_is_refused_with_its_key() {
+fn unworkable_admission_settings_are_refused() {
     for (preset, settings, excerpt) in [
         (
             "roce-400",
@@ -74,7 +74,7 @@ fn what_could_never_work_is_refused_with_its_key() {
 /// Two streams that request 100 times their mean rate, 400 Mbit/s, and bandwidth for 3 of 4 on the
 /// only link to h0.
 #[test]
-fn the_verdict_names_the_link_without_room() {
+fn verdict_names_the_link_without_bandwidth() {
     let placement = r#"{ pairs = ["h1 -> h0", "h2 -> h0"] }"#;
     let settings = [
         ("traffic.0.streams.placement", placement),

@@ -54,7 +54,7 @@ fn assert_near(found: f64, expected: f64, tolerance: f64) {
 }
 
 #[test]
-fn a_permutation_is_bounded_by_the_flows_on_its_fullest_channel() {
+fn permutation_is_bounded_by_its_fullest_channel() {
     let record = record(PERMUTATION, &[]);
     let class = &record.classes[0];
     // On the host's cable a packet has a route byte for each of two switches. It has one fewer on
@@ -92,7 +92,7 @@ fn mixed() -> String {
 }
 
 #[test]
-fn the_load_that_is_advised_ends_ok_in_one_step() {
+fn advised_load_ends_ok() {
     let record_of = |load: &str| record(&mixed(), &[("traffic.0.load", load)]);
     let first = record_of("0.5");
     let class = &first.classes[0];
@@ -111,7 +111,7 @@ fn the_load_that_is_advised_ends_ok_in_one_step() {
 }
 
 #[test]
-fn an_incast_above_its_bound_is_noted_before_the_run_and_never_ok() {
+fn incast_above_its_bound_is_noted_and_saturated() {
     let compiled = compiled(INCAST, &[]);
     let note = compiled.notes.iter().find(|note| note.starts_with("load-above-bound: ")).unwrap();
     assert!(note.contains("traffic.0.load = 0.255") && note.contains("h0["), "{note}");
@@ -127,7 +127,7 @@ fn an_incast_above_its_bound_is_noted_before_the_run_and_never_ok() {
 }
 
 #[test]
-fn a_backlogged_class_has_the_bound_of_equal_loads() {
+fn backlogged_class_has_the_bound_of_equal_loads() {
     let text = INCAST.replace("load = 0.255", "arrivals = \"backlogged\"");
     let class = &record(&text, &[]).classes[0];
     let wire = class.accepted_wire_bytes_per_s / class.accepted_bytes_per_s;
@@ -136,7 +136,7 @@ fn a_backlogged_class_has_the_bound_of_equal_loads() {
 }
 
 #[test]
-fn replies_are_bounded_by_the_load_of_their_requests() {
+fn replies_are_bounded_by_request_load() {
     let text = r#"
         topology.generate.star.hosts = 2
         network.preset = "myrinet-1280"
@@ -169,7 +169,7 @@ fn replies_are_bounded_by_the_load_of_their_requests() {
 }
 
 #[test]
-fn a_destination_that_falls_behind_is_named_whatever_the_mean() {
+fn verdict_names_a_destination_that_falls_behind() {
     let record = record(
         INCAST,
         &[
@@ -184,7 +184,7 @@ fn a_destination_that_falls_behind_is_named_whatever_the_mean() {
 }
 
 #[test]
-fn routes_that_can_deadlock_and_did_not_are_told() {
+fn verdict_mentions_routes_that_can_deadlock() {
     let text = r#"
         topology.generate.ring = { switches = 5, hosts_per_switch = 1 }
         routing.algorithm = "shortest-path"

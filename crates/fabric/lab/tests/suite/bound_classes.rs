@@ -39,7 +39,7 @@ fn load_of_advice(reason: &str) -> f64 {
 }
 
 #[test]
-fn a_class_that_is_served_before_the_overload_is_not_saturated() {
+fn higher_priority_class_is_not_saturated_by_overload() {
     let classes =
         [("urgent", r#"["h1"]"#, 0.1, "priority = 1"), ("bulk", r#"["h2", "h3", "h4"]"#, 0.5, "")];
     let text = star(classes, "20 ms").replace(
@@ -55,7 +55,7 @@ fn a_class_that_is_served_before_the_overload_is_not_saturated() {
 }
 
 #[test]
-fn classes_that_send_one_after_the_other_do_not_add_up() {
+fn bounds_of_consecutive_classes_do_not_add_up() {
     let at_once = [("first", r#"["h1"]"#, 0.6, ""), ("second", r#"["h2"]"#, 0.6, "")];
     let in_turn = [
         ("first", r#"["h1"]"#, 0.6, "stop = \"1 ms\""),
@@ -74,7 +74,7 @@ fn classes_that_send_one_after_the_other_do_not_add_up() {
 }
 
 #[test]
-fn the_load_that_is_advised_leaves_room_for_other_classes() {
+fn advised_load_leaves_room_for_other_classes() {
     let classes = [("large", r#"["h1", "h2"]"#, 0.5, ""), ("small", r#"["h3"]"#, 0.2, "")];
     let record = record(&star(classes, "10 ms"), &[]);
     let [large, small] = [0, 1].map(|class| record.classes[class].bound.bound_share.unwrap());
@@ -87,7 +87,7 @@ fn the_load_that_is_advised_leaves_room_for_other_classes() {
 }
 
 #[test]
-fn a_list_without_messages_adds_nothing() {
+fn destination_list_without_messages_adds_no_load() {
     let text = r#"
         topology.generate.star.hosts = 6
         network.preset = "myrinet-1280"

@@ -26,7 +26,7 @@ fn compiled(text: &str) -> Result<Compiled, LabError> {
 const PACKETS: &str = "preset = \"santos-4x\"";
 
 #[test]
-fn what_no_switch_marks_and_no_flow_makes_of_marks_is_refused() {
+fn unsupported_marking_and_responses_are_refused() {
     let of = |marking: &str| format!("{PACKETS}, marking = {marking}");
     let cases = [
         ("preset = \"myrinet-1280\", marking = \"naive\"".to_owned(), ""),
@@ -92,7 +92,7 @@ fn what_no_switch_marks_and_no_flow_makes_of_marks_is_refused() {
 }
 
 #[test]
-fn what_changes_nothing_is_noted() {
+fn settings_without_effect_are_noted() {
     let notes = |marking: &str, window: &str| {
         compiled(&text(&format!("{PACKETS}{marking}"), window)).unwrap().notes
     };
@@ -119,7 +119,7 @@ fn what_changes_nothing_is_noted() {
 
 /// Round trips need all acknowledgements, and a window that may fall to one packet one for each.
 #[test]
-fn responses_to_round_trips_need_acknowledgements_that_they_can_measure() {
+fn round_trip_responses_need_measurable_acks() {
     let is_refused = |window: &str| {
         let text = text(PACKETS, "").replace("packets = 1, ", window);
         let Err(error) = compiled(&text) else { return false };
@@ -138,7 +138,7 @@ fn responses_to_round_trips_need_acknowledgements_that_they_can_measure() {
 /// Eight hosts send to one: without a response the delay is that of their windows, 512 packets at
 /// .33 us; with Swift it is the target.
 #[test]
-fn swift_holds_the_delay_of_an_incast_at_its_target() {
+fn swift_keeps_incast_delay_at_its_target() {
     let delay_us = |response: &str| {
         let text = format!(
             r#"
@@ -175,7 +175,7 @@ fn swift_holds_the_delay_of_an_incast_at_its_target() {
 /// A run should last two time constants of the slowest response: by default 2 x 55 us (4 + 500); at
 /// 400 Gbit/s with the increase for 40 Gbit/s, 2 x 55 us (4 + 5000).
 #[test]
-fn a_run_that_is_short_for_its_response_is_noted() {
+fn run_too_short_for_its_response_is_noted() {
     let notes = |time: &str, response: &str| {
         let text = format!(
             r#"
@@ -229,7 +229,7 @@ fn shares(marking: &str, buffer: &str) -> ([f64; 3], [u64; 2]) {
 }
 
 #[test]
-fn figure_3_is_in_the_order_of_the_paper() {
+fn figure_3_ranks_markings_as_in_the_paper() {
     let four = "8448 B";
     let ([local, remote, victim], marks) = shares("\"naive\"", four);
     // The only number used to calibrate the lowest rate; the root is full.
@@ -248,7 +248,7 @@ fn figure_3_is_in_the_order_of_the_paper() {
 }
 
 #[test]
-fn an_input_of_twelve_packets_is_never_full() {
+fn input_of_twelve_packets_is_never_full() {
     // Eleven flows with one packet each arrive by the cable.
     let twelve = "25344 B";
     let (_, marks) = shares("{ input-output-triggered = { threshold = 8 } }", twelve);

@@ -59,7 +59,7 @@ fn deadlocked(settings: &[(&str, &str)]) -> WaitCycle {
 }
 
 #[test]
-fn a_circle_on_one_lane_deadlocks_and_so_it_does_on_two() {
+fn ring_without_datelines_deadlocks_on_one_or_two_lanes() {
     let fabric = &compiled(&[]).plan.fabric;
     let one = deadlocked(&[]).buffers;
     // A packet that goes round the ring waits for the packet of a host that took its output, and
@@ -75,7 +75,7 @@ fn a_circle_on_one_lane_deadlocks_and_so_it_does_on_two() {
 }
 
 #[test]
-fn with_datelines_two_lanes_go_on_for_ever() {
+fn datelines_on_two_or_more_lanes_prevent_deadlock() {
     for count in ["2", "3", "4"] {
         for datelines in [&[][..], &[("network.lanes.datelines", "true")]] {
             let settings = [&[("network.lanes.count", count)], datelines].concat();
@@ -87,7 +87,7 @@ fn with_datelines_two_lanes_go_on_for_ever() {
 }
 
 #[test]
-fn classes_on_lanes_of_their_own_deadlock_one_by_one() {
+fn classes_on_separate_lanes_deadlock_separately() {
     // The second class cannot be divided into dateline classes: it deadlocks on lane 2, and the
     // first continues.
     let settings = [
@@ -133,7 +133,7 @@ fn carried(rule: &str, seed: &str) -> u64 {
 
 /// 66,864 and 78,019 flits with the first seed; by wrap is 16.6 % higher in the mean of three.
 #[test]
-fn by_wrap_a_torus_carries_more_than_by_hop_from_the_same_buffers() {
+fn by_wrap_carries_more_than_by_hop_on_a_torus() {
     for seed in ["1", "2", "3"] {
         let [by_hop, by_wrap] = ["\"by-hop\"", "\"by-wrap\""].map(|rule| carried(rule, seed));
         assert!(by_wrap * 100 > by_hop * 108, "seed {seed}: {by_hop} and {by_wrap} flits");

@@ -30,7 +30,7 @@ fn record(settings: &[(&str, &str)]) -> Record {
 }
 
 #[test]
-fn a_class_that_stops_has_finished_and_its_last_delivery_is_the_makespan() {
+fn finite_workload_makespan_is_the_last_delivery() {
     // Phase 1 us, then one message every 3.2 us / 0.2 = 16 us: created at 1, 17, 33 and 49 us.
     let finite = [
         ("traffic.0.arrivals", r#"{ constant = { phase = "1 us" } }"#),
@@ -55,7 +55,7 @@ fn a_class_that_stops_has_finished_and_its_last_delivery_is_the_makespan() {
 }
 
 #[test]
-fn a_warm_up_that_is_given_holds_for_a_workload_that_ends() {
+fn explicit_warm_up_applies_to_finite_workloads() {
     let settings = [("traffic.0.stop", r#""5 ms""#), ("stop.warm_up", r#""1 ms""#)];
     let record = record(&settings);
     assert_eq!(record.verdict, Verdict::Finished);
@@ -64,13 +64,13 @@ fn a_warm_up_that_is_given_holds_for_a_workload_that_ends() {
 }
 
 #[test]
-fn a_run_that_ends_before_its_workload_has_not_finished() {
+fn run_ending_before_its_workload_is_not_finished() {
     let record = record(&[("traffic.0.stop", r#""20 ms""#)]);
     assert_eq!((record.verdict, record.makespan_ps), (Verdict::Ok, None));
 }
 
 #[test]
-fn a_window_of_less_than_five_latencies_is_not_saturated() {
+fn window_below_five_latencies_is_not_saturated() {
     // The load is half the link's capacity, and nothing is delivered in 200 ns.
     let short = record(&[("stop.time", r#""200 ns""#), ("traffic.0.load", "0.5")]);
     assert_eq!(short.verdict, Verdict::NotConverged);
@@ -91,7 +91,7 @@ fn a_window_of_less_than_five_latencies_is_not_saturated() {
 }
 
 #[test]
-fn a_network_that_fills_is_not_saturated_in_a_window_of_four_latencies() {
+fn filling_network_is_not_saturated_in_four_latencies() {
     // Two cables of 20 km delay by 200 us: in 800 us three quarters of a load of a half are
     // delivered, and messages created in the last quarter are still in flight.
     let long = [
@@ -111,7 +111,7 @@ fn a_network_that_fills_is_not_saturated_in_a_window_of_four_latencies() {
 }
 
 #[test]
-fn the_steps_of_the_series_change_no_verdict() {
+fn series_steps_do_not_change_the_verdict() {
     let class = |step: Option<&'static str>| {
         let step = step.map(|width| ("measure.step", width));
         let settings = [
@@ -135,7 +135,7 @@ fn the_steps_of_the_series_change_no_verdict() {
 }
 
 #[test]
-fn a_workload_that_ends_says_what_was_dropped() {
+fn finished_verdict_counts_dropped_messages() {
     // Four messages of 512 B at 1, 17, 33 and 49 us; two of them conform to a bucket of 1 KiB.
     let settings = [
         ("traffic.0.arrivals", r#"{ constant = { phase = "1 us" } }"#),
@@ -154,7 +154,7 @@ fn a_workload_that_ends_says_what_was_dropped() {
 
 /// Streams until all have ended; admission control refuses some of them.
 #[test]
-fn a_workload_that_ends_says_what_was_refused() {
+fn finished_verdict_counts_refused_streams() {
     let text = r#"
         topology.generate.star.hosts = 2
         network.preset = "yum-1600"
@@ -174,7 +174,7 @@ fn a_workload_that_ends_says_what_was_refused() {
 }
 
 #[test]
-fn too_few_on_off_periods_are_not_ok() {
+fn too_few_on_off_periods_are_not_converged() {
     let bursts = |on: &str, off: &str| {
         let arrivals = format!("{{ on-off = {{ on = \"{on}\", off = \"{off}\" }} }}");
         let arrivals = ("traffic.0.arrivals", arrivals.as_str());
@@ -187,7 +187,7 @@ fn too_few_on_off_periods_are_not_ok() {
 }
 
 #[test]
-fn replies_have_the_on_off_periods_of_their_requests() {
+fn replies_inherit_on_off_periods_of_requests() {
     let text = r#"
         topology.generate.star.hosts = 2
         network.preset = "myrinet-1280"
@@ -220,7 +220,7 @@ fn kinds(settings: &[(&str, &str)]) -> Vec<DrawKind> {
 }
 
 #[test]
-fn the_values_that_a_run_draws_once_are_listed() {
+fn values_drawn_once_per_run_are_listed() {
     let stagger = ("traffic.0.stagger", r#"{ every = "1 us", jitter = "1 us" }"#);
     let backlogged = r#"topology.generate.star.hosts = 2
         network.preset = "myrinet-1280"
@@ -252,7 +252,7 @@ fn the_values_that_a_run_draws_once_are_listed() {
 }
 
 #[test]
-fn a_run_of_one_draw_is_ok_of_this_draw() {
+fn run_with_values_drawn_once_is_ok_of_draw() {
     let permuted = [("traffic.0.arrivals", r#""constant""#)];
     let record = record(&permuted);
     assert_eq!((record.verdict, record.classes[0].verdict), (Verdict::OkOfDraw, Verdict::OkOfDraw));

@@ -6,8 +6,8 @@ use gingham_kernel::Span;
 use gingham_lab::scenario::{Overrides, ScenarioSource};
 use gingham_lab::{ColumnData, Compiled, Engine, Record, Run, Table, compile};
 use gingham_net::{
-    AckPlan, Answered, ClassId, FlowKey, FollowPlan, Marking, Periodic, Plan, Priority,
-    Response, WindowPlan,
+    AckPlan, Answered, ClassId, FlowKey, FollowPlan, Marking, Periodic, Plan, Priority, Response,
+    WindowPlan,
 };
 use gingham_topology::EndpointId;
 use std::num::NonZeroU64;
@@ -77,7 +77,7 @@ fn reals(table: &Table, name: &str) -> Vec<f64> {
 }
 
 #[test]
-fn flows_with_windows_are_counted_and_share_alike() {
+fn windowed_flows_are_counted_and_share_fairly() {
     for preset in PRESETS {
         let record = record(preset, window);
         let class = &record.classes[0];
@@ -101,7 +101,7 @@ fn integers(table: &Table, name: &str) -> Vec<u64> {
 }
 
 #[test]
-fn marks_that_answers_bring_back_are_counted() {
+fn marks_returned_by_acks_are_counted() {
     // The switch reads data and acknowledgements; it marks all of them, every third, or none.
     let shares = [(Some(1), 1.0..=1.0), (Some(3), 0.2..=0.5), (None, 0.0..=0.0)];
     for (preset, (every, expected)) in
@@ -130,7 +130,7 @@ fn real(count: u64) -> f64 {
 }
 
 #[test]
-fn what_is_followed_adds_up_to_what_is_counted() {
+fn followed_series_average_to_the_counts() {
     for preset in PRESETS {
         let follow = |plan: &mut Plan| {
             window(plan);

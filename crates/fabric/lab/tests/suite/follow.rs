@@ -63,14 +63,14 @@ fn followed(keys: &str) -> Result<(std::sync::Arc<Plan>, FollowPlan), LabError> 
 }
 
 #[test]
-fn nothing_is_followed_unless_asked_for() {
+fn following_is_off_by_default() {
     let plan = result(&[]).unwrap().plan;
     assert!(plan.follow.is_empty() && !plan.measure.flows);
     assert!(result(&[("measure.flows", "true")]).unwrap().plan.measure.flows);
 }
 
 #[test]
-fn flows_are_found_by_their_names() {
+fn flows_are_found_by_name() {
     let keys = "step = \"10 us\", window = 5, flows = [\"data: h0 -> h2\", \"data: bulk: twin[2] -> h0\", \
                 \"data: bulk :h0->twin[1]\"]";
     let (plan, follow) = followed(keys).unwrap();
@@ -86,7 +86,7 @@ fn flows_are_found_by_their_names() {
 }
 
 #[test]
-fn links_are_found_as_results_name_them() {
+fn links_are_found_by_their_result_names() {
     // Every channel by its full name, and channels of single cables by the names of their nodes.
     let fabric = result(&[]).unwrap().plan.fabric.clone();
     for channel in gingham_topology::ChannelId::first(fabric.channel_count()) {
@@ -102,7 +102,7 @@ fn links_are_found_as_results_name_them() {
 }
 
 #[test]
-fn a_star_alone_is_every_link() {
+fn asterisk_alone_selects_every_link() {
     let (plan, follow) = followed("step = \"1 us\", links = [\"*\"]").unwrap();
     let all: Vec<_> = gingham_topology::ChannelId::first(plan.fabric.channel_count()).collect();
     assert_eq!((follow.channels.len(), follow.channels), (16, all));
@@ -123,7 +123,7 @@ fn a_star_alone_is_every_link() {
 }
 
 #[test]
-fn what_cannot_be_followed_is_refused() {
+fn invalid_follow_requests_are_refused() {
     let cases = [
         "step = \"1 us\"",
         "links = [\"s0 -> s1\"]",
@@ -166,7 +166,7 @@ fn what_cannot_be_followed_is_refused() {
 }
 
 #[test]
-fn a_flow_that_can_have_no_message_is_refused() {
+fn flow_without_possible_messages_is_refused() {
     let third = |destinations: &str| {
         format!(
             "{{ name = \"third\", hosts = [\"h0\", \"h1\"], load = 0.1, length = {{ fixed = \"64 B\" }}, destinations = \

@@ -73,7 +73,7 @@ fn wormhole() -> String {
 }
 
 #[test]
-fn a_ring_runs_on_the_lanes_that_opensm_gave() {
+fn ring_uses_the_lanes_assigned_by_opensm() {
     let compiled = compiled(RING, &[]);
     assert!(matches!(compiled.proof, Proof::Free { .. }));
     assert!(!compiled.notes.iter().any(|note| note.contains(".dump")), "{:?}", compiled.notes);
@@ -111,7 +111,7 @@ fn packets_arrive_on_the_imported_lanes() {
 }
 
 #[test]
-fn tables_written_by_us_are_the_routes_that_they_were() {
+fn written_tables_read_back_as_the_same_routes() {
     let torus = Torus { dimensions: vec![4, 3], hosts_per_switch: 1, rails: 1 };
     let fabric = Generator::Torus(torus).generate(1).unwrap();
     let algorithm = Algorithm::DimensionOrder(DimensionOrder::default());
@@ -134,7 +134,7 @@ fn tables_written_by_us_are_the_routes_that_they_were() {
 }
 
 #[test]
-fn without_its_lanes_the_ring_can_deadlock() {
+fn ring_without_imported_lanes_can_deadlock() {
     // All on level 0 and therefore on lane 0.
     let text = error(&["service_levels"], &[]);
     // The only VL in use owns all eight lanes.
@@ -155,7 +155,7 @@ fn without_its_lanes_the_ring_can_deadlock() {
 }
 
 #[test]
-fn a_class_may_send_on_a_level_of_its_own() {
+fn class_can_use_its_own_service_level() {
     // All pairs on one lane close the cycle.
     let compiled = result(RING, &[("traffic.0.service_level", "9")], true).unwrap();
     assert_eq!(compiled.plan.classes[0].vc_class, Some(VcClass(9)));
@@ -171,7 +171,7 @@ type Refused = (&'static [&'static str], &'static [(&'static str, &'static str)]
 
 #[test]
 #[expect(clippy::too_many_lines, reason = "a table of cases")]
-fn what_cannot_be_is_refused_with_its_key_and_cure() {
+fn invalid_import_settings_are_refused() {
     let cases: &[Refused] = &[
         (
             &[],
@@ -256,7 +256,7 @@ fn what_cannot_be_is_refused_with_its_key_and_cure() {
 }
 
 #[test]
-fn a_level_on_the_lane_of_management_is_refused() {
+fn service_level_on_the_management_lane_is_refused() {
     let map = std::fs::read_to_string(folder().join("opensm-sl2vl.dump")).unwrap();
     // SL 6 is mapped to 15 everywhere: h3-0 sends to h2-0 on it.
     let row = "0  1  2  3  4  5  6  7  0  1  2  3  4  5  6  7";
@@ -295,7 +295,7 @@ Ca\t1 \"H-30\"\t\t# \"h1\"
 ";
 
 #[test]
-fn of_several_lids_the_first_is_taken_and_lost_packets_are_refused() {
+fn first_lid_is_used_and_lost_packets_are_refused() {
     let name = |kind: &str| {
         std::env::temp_dir().join(format!("gingham-lmc-{}.{kind}", std::process::id()))
     };
@@ -330,7 +330,7 @@ fn of_several_lids_the_first_is_taken_and_lost_packets_are_refused() {
 }
 
 #[test]
-fn cycle_of_lanes_names_datelines_as_the_cure() {
+fn lane_cycle_error_suggests_datelines() {
     let text = "[topology.generate.ring]\nswitches = 5\nhosts_per_switch = 1\n\
                 [routing]\nalgorithm = \"dimension-order\"\n\
                 [network]\npreset = \"yum-1600\"\nlanes = { count = 2, datelines = false }\n\

@@ -91,7 +91,7 @@ fn reals<'a>(table: &'a Table, name: &str) -> &'a [f64] {
 }
 
 #[test]
-fn every_message_from_s4_to_s2_goes_through_one_host() {
+fn messages_from_s4_to_s2_pass_one_host() {
     let record = record(&[LONG, ("stop.warm_up", "2 ms")]);
     let messages = table(&record, "messages");
     let through = integers(messages, "in_transit_hosts");
@@ -118,7 +118,7 @@ fn every_message_from_s4_to_s2_goes_through_one_host() {
 }
 
 #[test]
-fn a_pool_has_room_for_the_largest_packet_in_transit() {
+fn pool_below_the_largest_packet_is_refused() {
     record(&[(POOL, "69 B")]);
     let found = error(&[(POOL, "68 B")]);
     assert!(
@@ -147,7 +147,7 @@ fn a_pool_has_room_for_the_largest_packet_in_transit() {
 }
 
 #[test]
-fn packets_that_find_no_room_are_counted_and_named_with_the_cure() {
+fn spilled_packets_are_counted_and_noted() {
     // Two 64-byte packets do not fit at once. On a full link the second arrives before the first
     // has left.
     let record = record(&[(POOL, "69 B"), ("traffic.0", &backlogged("h4-0", "64 B"))]);
@@ -161,7 +161,7 @@ fn packets_that_find_no_room_are_counted_and_named_with_the_cure() {
 }
 
 #[test]
-fn by_length_the_limit_itself_takes_the_alternative_path() {
+fn by_length_limit_takes_the_alternative_path() {
     let up_down = ("routing.algorithm", "up-down");
     let choose = "{ by-length = { below = \"64 B\" } }";
     let second = format!("{{ algorithm = \"in-transit\", choose = {choose} }}");
@@ -176,7 +176,7 @@ fn by_length_the_limit_itself_takes_the_alternative_path() {
 }
 
 #[test]
-fn at_random_a_quarter_goes_through_the_host() {
+fn at_random_quarter_takes_the_in_transit_host() {
     let up_down = ("routing.algorithm", "up-down");
     let second =
         (ALTERNATIVE, "{ algorithm = \"in-transit\", choose = { at-random = { percent = 25 } } }");
@@ -190,7 +190,7 @@ fn at_random_a_quarter_goes_through_the_host() {
 }
 
 #[test]
-fn a_host_that_shares_its_way_sees_twice_the_time() {
+fn hosts_sharing_a_path_measure_doubled_contention() {
     // h1 and h3 send to h2 continuously, alternating. After s2 a worm has 512 + 3 flits and no
     // route byte left; then 150 ns, 24 flits, until the next one begins. A host sends one each 2 x
     // (515 + 24) flit times, back to back, so that each takes that long to leave. There it has one
@@ -218,7 +218,7 @@ fn a_host_that_shares_its_way_sees_twice_the_time() {
 }
 
 #[test]
-fn segments_by_hops_are_those_of_the_longer_path() {
+fn adaptive_segments_follow_the_longer_path() {
     // Seven switches in a ring: from s5 to s3 by s4 and its host, over four switches, or by s6, s0,
     // s1 and s2, over six. 150 B are one packet of 6 x 25 B, and two of at most 4 x 25 B.
     let segmentation = "{ adaptive = \"25 B\" }";
@@ -239,7 +239,7 @@ fn segments_by_hops_are_those_of_the_longer_path() {
 }
 
 #[test]
-fn without_in_transit_hosts_and_contention_their_tables_are_empty() {
+fn unused_in_transit_and_contention_tables_are_empty() {
     let record = record(&[("routing.algorithm", "up-down")]);
     assert_eq!(integers(table(&record, "in_transit"), "packets"), [0; 0]);
     assert_eq!(integers(table(&record, "contention"), "from_ps"), [0; 0]);
@@ -248,7 +248,7 @@ fn without_in_transit_hosts_and_contention_their_tables_are_empty() {
 }
 
 #[test]
-fn segments_priorities_and_policing_go_with_it_by_both_engines() {
+fn both_engines_agree_on_in_transit_with_policing() {
     let urgent = "{ name = \"urgent\", priority = 2, load = 0.2, length = { fixed = \"200 B\" }, segmentation = \"adaptive\", \
                   policing = { rate = 0.1, burst = \"400 B\", excess = { demote = \"bulk\" } } }";
     let bulk = "{ name = \"bulk\", priority = 1, load = 0.3, length = { exponential = \"512 B\" }, \
@@ -299,7 +299,7 @@ const STREAMS: [(&str, &str); 4] = [
 /// h3's own stream. The other probe goes one cable and one switch further, to s2, and the response
 /// returns through h3: 1,771 ns in each direction.
 #[test]
-fn a_host_in_transit_refuses_a_stream_for_which_its_link_has_no_room() {
+fn in_transit_host_refuses_stream_without_link_bandwidth() {
     for engine in [Engine::Fast, Engine::Oracle] {
         let record = record_by(engine, &STREAMS);
         let requests = table(&record, "requests");
@@ -315,7 +315,7 @@ fn a_host_in_transit_refuses_a_stream_for_which_its_link_has_no_room() {
 }
 
 #[test]
-fn a_pool_has_room_for_a_probe() {
+fn pool_below_a_probe_is_refused() {
     let settings = [&STREAMS[..], &[("network.in_transit.pool", "700 B")]].concat();
     let settings = [&settings[..], &[("network.admission.length", "1 KiB")]].concat();
     let found = error(&settings);

@@ -53,7 +53,7 @@ fn preset(lanes: &str) -> String {
 }
 
 #[test]
-fn a_lone_packet_takes_as_long_as_the_formula_says() {
+fn lone_packet_time_matches_the_formula() {
     // 200 MB/s: 80 ns a flit of 16 B, 5 ns a byte; 10 m: 49.2 ns, one cycle.
     for (switches, payload, flit, [pipeline_cycles, routing_cycles], metres) in [
         (1_u64, 640_u64, 16_u64, [0_u64, 1], 10_u64),
@@ -89,7 +89,7 @@ fn a_lone_packet_takes_as_long_as_the_formula_says() {
 /// A switch of 130 ns, at 25 GB/s: a lane carries the full rate if its buffer holds a round trip,
 /// most of which is the pipeline.
 #[test]
-fn a_pipeline_costs_a_lane_no_rate() {
+fn pipeline_depth_does_not_lower_lane_rate() {
     // A cycle of 2.56 ns, and 130 ns are 51 of them: 46 before the lanes, 5 in the stages.
     let delivered = |cycles: &str, depth: u32| {
         let text = format!(
@@ -159,7 +159,7 @@ const WRONG_CLASSES: &[&str] = &[
 ];
 
 #[test]
-fn what_lanes_cannot_be_is_refused_with_key_and_cure() {
+fn invalid_lane_settings_are_refused() {
     let class = "[[traffic]]\nload = 0.1\nlength = { fixed = \"640 B\" }\n";
     let network = |keys: &str| {
         let preset = if keys.contains("preset") { "" } else { "preset = \"yum-1600\"\n" };
@@ -214,7 +214,7 @@ fn what_lanes_cannot_be_is_refused_with_key_and_cure() {
 }
 
 #[test]
-fn what_surprises_is_noted() {
+fn surprising_settings_are_noted() {
     let class = "[[traffic]]\nload = 0.1\nlength = { fixed = \"64 B\" }\n";
     let ring = "topology.generate.ring.switches = 4\nrouting.algorithm = \"dimension-order\"\nstop.time = \"60 us\"\n";
     let cases = [
@@ -266,7 +266,7 @@ const CYCLE_PS: u64 = 80_000;
 const DELAY_PS: u64 = 49_200;
 
 #[test]
-fn packets_of_a_message_follow_each_other_by_the_cycles_of_routing() {
+fn packets_of_a_message_are_spaced_by_routing_cycles() {
     for (switches, payload, longest, routing_cycles) in
         [(1_u64, 1_000_u64, 100_u64, 1_u64), (3, 640, 64, 0), (4, 333, 16, 2), (2, 48, 64, 1)]
     {
@@ -294,7 +294,7 @@ fn packets_of_a_message_follow_each_other_by_the_cycles_of_routing() {
 }
 
 #[test]
-fn a_load_and_a_rate_are_of_bytes_and_not_of_flits() {
+fn load_and_rate_count_bytes_not_flits() {
     let constant = "traffic = [{ hosts = [\"h0\"], arrivals.constant.phase = \"0 ps\", load = 0.2, length.fixed = \"160 B\" }]";
     let found = two_hosts(1, "", constant);
     // 160 B of 5 ns each, at a fifth of the link.
@@ -317,7 +317,7 @@ fn a_load_and_a_rate_are_of_bytes_and_not_of_flits() {
 }
 
 #[test]
-fn excess_is_dropped_or_demoted_to_the_lanes_of_another_class() {
+fn excess_is_dropped_or_demoted_to_other_lanes() {
     let classes = |excess: &str| {
         format!(
             "[[traffic]]\nname = \"urgent\"\npriority = 1\nlanes = [1]\narrivals = \"constant\"\nload = 0.4\n\
@@ -336,7 +336,7 @@ fn excess_is_dropped_or_demoted_to_the_lanes_of_another_class() {
 }
 
 #[test]
-fn a_priority_waits_for_a_packet_on_its_lane_and_for_a_flit_on_another() {
+fn priority_waits_for_packet_on_same_lane_flit_on_other() {
     let classes = |lane: u64| {
         format!(
             "[[traffic]]\nname = \"bulk\"\nhosts = [\"h0\"]\nlanes = [0]\narrivals = \"backlogged\"\nlength.fixed = \"1600 B\"\n\
@@ -358,7 +358,7 @@ fn a_priority_waits_for_a_packet_on_its_lane_and_for_a_flit_on_another() {
 }
 
 #[test]
-fn strict_priority_at_switches_starves_the_lowest_of_three() {
+fn strict_priority_at_switches_starves_the_lowest_level() {
     let class = |host: usize, priority: u64| {
         format!(
             "[[traffic]]\nname = \"of-h{host}\"\nhosts = [\"h{host}\"]\npriority = {priority}\narrivals = \"backlogged\"\n\
@@ -383,7 +383,7 @@ fn strict_priority_at_switches_starves_the_lowest_of_three() {
 }
 
 #[test]
-fn long_messages_go_by_way_of_hosts_where_their_path_says_so() {
+fn long_messages_take_the_in_transit_path() {
     let text = r#"
         topology.generate.ring = { switches = 8, hosts_per_switch = 2 }
         stop = { time = "400 us", follow = "400 us", warm_up = "0 ps" }
@@ -427,7 +427,7 @@ fn long_messages_go_by_way_of_hosts_where_their_path_says_so() {
 }
 
 #[test]
-fn a_drained_network_has_delivered_every_byte_in_whole_flits() {
+fn drained_network_delivered_all_bytes_in_whole_flits() {
     let text = format!(
         "{MESH}measure.messages = \"all\"\n{}[[traffic]]\nload = 0.5\nstop = \"30 us\"\nlength = {{ uniform = {{ from = \"1 B\", to = \"500 B\" }} }}\n",
         "network = { preset = \"yum-1600\", header = { type_bytes = \"2 B\" }, lanes = { count = 2, depth = [3, 7] } }\n"
@@ -465,7 +465,7 @@ fn carried(depth: u64, metres: u64, forwarding: &str, bytes: u64) -> u64 {
 }
 
 #[test]
-fn the_depth_that_a_note_tells_carries_the_full_rate_and_no_less_does() {
+fn noted_depth_is_the_minimum_for_full_rate() {
     for (metres, enough) in [(10, 5), (100, 17)] {
         // Packets that never end, and short ones, which lose two cycles each at a switch, but
         // nothing due to credits.
@@ -528,7 +528,7 @@ fn busy_and_waiting(lanes: &str) -> [f64; 2] {
 /// A backlogged host is either sending or waiting. With `D` = 1 the credit of a flit counts again
 /// after five cycles within a packet.
 #[test]
-fn the_links_table_says_how_long_lanes_waited_for_credits() {
+fn links_table_reports_lane_credit_waits() {
     for lanes in ["count = 1, depth = 3", "count = 1, depth = 3, output_depth = 0"] {
         let [busy, waiting] = busy_and_waiting(lanes);
         assert!(busy > 0.5 && busy < 0.6, "{busy}");

@@ -35,7 +35,7 @@ fn loss(keys: &str) -> Option<CreditLossPlan> {
 }
 
 #[test]
-fn keys_say_which_updates_are_lost() {
+fn keys_select_the_lost_updates() {
     assert_eq!(loss(""), None);
     let all = Time::ZERO..Time::MAX;
     let plan = CreditLossPlan { probability: 0.25, sent: all, period: None };
@@ -47,7 +47,7 @@ fn keys_say_which_updates_are_lost() {
 }
 
 #[test]
-fn a_sender_goes_on_after_the_period_of_infiniband() {
+fn sender_resumes_after_the_infiniband_period() {
     // 1 ns a byte, 49.2 ns a cable, 40 ns a switch: a tail leaves 2,137.2 ns after it began, which
     // is known 49.2 ns later. The second update is lost, and repeated 262,144 ns later.
     let keys = "packets.credit_loss = { percent = 100, start = \"4 us\", stop = \"5 us\" }";
@@ -65,7 +65,7 @@ fn a_sender_goes_on_after_the_period_of_infiniband() {
 }
 
 #[test]
-fn what_no_update_can_do_is_refused() {
+fn invalid_credit_losses_are_refused() {
     let mut messages = String::new();
     for keys in [
         "packets.credit_loss.percent = -1",

@@ -95,7 +95,7 @@ const CONTRADICTIONS: [(&str, &str, &str); 12] = [
 /// The error refers to the key in the scenario, and gives the origin of the other value and the
 /// remedy.
 #[test]
-fn what_contradicts_a_preset_is_told_at_the_key_that_is_written() {
+fn preset_contradiction_is_reported_at_the_written_key() {
     for (preset, key, excerpt) in CONTRADICTIONS {
         let name = key.split(" = ").next().unwrap();
         let message = refused(preset, key, "64 B").to_string();
@@ -107,7 +107,7 @@ fn what_contradicts_a_preset_is_told_at_the_key_that_is_written() {
 
 /// Both keys are in the scenario, or the missing one follows from a table in it.
 #[test]
-fn what_contradicts_itself_is_told_without_a_preset() {
+fn self_contradiction_error_names_no_preset() {
     let keys = "network.lanes = { output_depth = 0, crossbar = \"full\" }";
     let message = refused("yum-1600", keys, "64 B").to_string();
     assert!(message.contains("in `network.lanes.output_depth`"), "{message}");
@@ -115,7 +115,7 @@ fn what_contradicts_itself_is_told_without_a_preset() {
 }
 
 #[test]
-fn a_packet_too_long_for_the_lanes_of_a_preset_is_told_at_its_length() {
+fn overlong_packet_is_reported_at_its_length_key() {
     let message = refused("caminos-basic", "seed = 2", "4 KiB").to_string();
     assert!(message.starts_with("net.toml:6:"), "{message}");
     assert!(message.contains("in `traffic[0].length`"), "{message}");
@@ -123,7 +123,7 @@ fn a_packet_too_long_for_the_lanes_of_a_preset_is_told_at_its_length() {
 }
 
 #[test]
-fn a_port_of_one_lane_has_one_way_into_the_crossbar() {
+fn input_speedup_above_the_lane_count_is_refused() {
     let keys = "network.lanes = { count = 1, input_speedup = 2 }";
     let message = refused("yum-1600", keys, "64 B").to_string();
     let excerpt = "in `network.lanes.input_speedup`: channels have one lane, so that a port has one way into the crossbar, not 2: \
@@ -133,7 +133,7 @@ fn a_port_of_one_lane_has_one_way_into_the_crossbar() {
 
 /// A ring of 40 switches closes to a cycle of 40 channels.
 #[test]
-fn a_long_cycle_is_kept_whole() {
+fn long_cycle_is_reported_in_full() {
     let text = r#"
         topology.generate.ring = { switches = 40, hosts_per_switch = 1 }
         routing.algorithm = "shortest-path"

@@ -41,7 +41,8 @@ fn reported(
     let overrides = Overrides::texts(settings.iter().map(own).collect());
     let source = ScenarioSource::parse("ring.toml", text, folder, &overrides).unwrap();
     let mut reported = Vec::new();
-    let compiled = compile_observed(&source, allow_deadlock, &mut |milestone| reported.push(milestone));
+    let compiled =
+        compile_observed(&source, allow_deadlock, &mut |milestone| reported.push(milestone));
     (reported, compiled.is_ok())
 }
 
@@ -50,7 +51,7 @@ fn of_ring(settings: &[(&str, &str)], allow_deadlock: bool) -> (Vec<Milestone>, 
 }
 
 #[test]
-fn each_is_told_once_in_order_whatever_the_scenario() {
+fn milestones_are_reported_once_in_order() {
     let alternative =
         "{ algorithm = { up-down = { root = \"smallest-distance\" } }, choose = \"at-random\" }";
     assert_eq!(of_ring(&[], false), (ALL.to_vec(), true));
@@ -69,7 +70,7 @@ fn each_is_told_once_in_order_whatever_the_scenario() {
 }
 
 #[test]
-fn what_is_refused_tells_only_what_it_reached() {
+fn refused_scenario_reports_only_reached_milestones() {
     let refused = |settings: &[(&str, &str)]| {
         let (reported, is_compiled) = of_ring(settings, false);
         assert!(!is_compiled, "{settings:?}");

@@ -27,7 +27,7 @@ fn refusal(text: &str, settings: &[(&str, &str)]) -> String {
 }
 
 #[test]
-fn an_old_key_says_what_it_is_called_now() {
+fn old_key_error_gives_the_new_name() {
     let now = "in `routing.second`: the key `routing.second` is called `routing.alternative` now; \
                `gingham upgrade` rewrites a file";
     assert_eq!(refusal(OLD, &[]), format!("ring.toml:9:1: {now}"));
@@ -37,7 +37,7 @@ fn an_old_key_says_what_it_is_called_now() {
 }
 
 #[test]
-fn the_new_names_are_there_and_the_old_ones_are_not() {
+fn schema_has_new_names_but_no_old_ones() {
     let schema = scenario_schema();
     let key = |path: &str| {
         path.split('.').try_fold(&schema, |schema, step| schema["properties"].get(step)).is_some()

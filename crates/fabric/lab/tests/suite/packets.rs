@@ -57,7 +57,7 @@ fn deliveries(text: &str) -> Vec<Delivery> {
 }
 
 #[test]
-fn the_preset_is_table_i_of_santos() {
+fn preset_matches_table_i_of_santos() {
     let Compiled { plan, parameters, notes, .. } = compiled(&format!("{TWO}{CLASS}"));
     assert_eq!(notes, [] as [&str; 0]);
     assert_eq!(parameters.arbitration, Arbitration::OldestFirst);
@@ -76,7 +76,7 @@ fn the_preset_is_table_i_of_santos() {
 }
 
 #[test]
-fn a_lone_packet_takes_as_long_as_the_formula_says() {
+fn lone_packet_time_matches_the_formula() {
     // 1 GB/s: 1 ns a byte; 20 B beside the payload.
     for (switches, payload, forwarding_ns, metres) in
         [(1_u64, 2_048_u64, 40_u64, 10_u64), (2, 1, 1, 10), (3, 100, 333, 0), (5, 4_000, 40, 100)]
@@ -153,7 +153,7 @@ const FOREIGN: &[&str] = &[
 ];
 
 #[test]
-fn what_whole_packets_cannot_be_is_refused_with_key_and_cure() {
+fn invalid_packet_settings_are_refused() {
     let network = |keys: &str| {
         let preset = if keys.contains("preset") { "" } else { "preset = \"santos-4x\"\n" };
         let top = "topology.generate.star.hosts = 2\nstop.time = \"60 us\"\n";
@@ -187,7 +187,7 @@ fn what_whole_packets_cannot_be_is_refused_with_key_and_cure() {
 }
 
 #[test]
-fn what_surprises_is_noted() {
+fn surprising_settings_are_noted() {
     let network =
         |keys: &str| format!("{TWO}{CLASS}").replace("stop =", &format!("{keys}\nstop ="));
     let cases = [
@@ -230,7 +230,7 @@ cable = [{ ends = ["s", "a"] }, { ends = ["s", "b"], speed = "3 GB/s" }]
 }
 
 #[test]
-fn what_is_written_departs_from_the_preset() {
+fn explicit_settings_override_the_preset() {
     let text = format!(
         r#"{TWO}{CLASS}[network]
         preset = "santos-4x"
@@ -257,7 +257,7 @@ fn what_is_written_departs_from_the_preset() {
 }
 
 #[test]
-fn adaptive_segments_are_as_long_as_what_the_smallest_buffer_of_their_lanes_holds() {
+fn adaptive_segments_fit_the_smallest_lane_buffer() {
     let text = format!(
         "{TWO}{}segmentation = \"adaptive\"\nlanes = [1, 2]\n[network]\npreset = \"santos-4x\"\nlanes.count = 3\n\
          packets.buffer = [\"64 B\", \"640 B\", \"704 B\"]\n",
@@ -270,7 +270,7 @@ fn adaptive_segments_are_as_long_as_what_the_smallest_buffer_of_their_lanes_hold
 }
 
 #[test]
-fn a_lane_by_itself_carries_what_the_formula_says() {
+fn single_lane_rate_matches_the_formula() {
     // Onto a cable of 1 km, 4,920 ns: w packets of 1,000 B in 2 d + F + c + t.
     let (delay, forwarding, credit, time) = (4_920_000_u64, 40_000_u64, 60_000_u64, 1_000_000_u64);
     for packets in [1_u64, 4, 10, 12] {
@@ -297,7 +297,7 @@ fn a_lane_by_itself_carries_what_the_formula_says() {
 }
 
 #[test]
-fn a_ring_runs_on_the_lanes_and_arbiters_that_opensm_gave() {
+fn ring_uses_lanes_and_arbiters_from_opensm() {
     let settings = [
         ("network.preset", "santos-4x"),
         ("network.lanes.link_output", "infiniband"),
@@ -321,7 +321,7 @@ fn a_ring_runs_on_the_lanes_and_arbiters_that_opensm_gave() {
 }
 
 #[test]
-fn a_ring_of_switches_deadlocks_as_the_proof_says() {
+fn ring_of_switches_deadlocks_as_proved() {
     // Every host sends over two cables clockwise. A packet in each buffer waits for the next one.
     let mut ring = r#"
         topology.generate.ring.switches = 5
@@ -355,7 +355,7 @@ fn a_ring_of_switches_deadlocks_as_the_proof_says() {
 }
 
 #[test]
-fn a_scenario_of_any_kind_is_what_a_record_says_of_it() {
+fn recorded_scenario_restores_for_every_preset() {
     for preset in Preset::ALL {
         // No router of the literature holds a whole packet of more than a kibibyte.
         let text =
@@ -372,7 +372,7 @@ fn a_scenario_of_any_kind_is_what_a_record_says_of_it() {
 /// the output buffer holds all of them, they share it equally, and the cable between the switches
 /// carries the victim in addition to half of that.
 #[test]
-fn an_output_that_holds_all_that_waits_for_it_holds_up_nobody() {
+fn output_buffer_for_all_waiting_packets_prevents_blocking() {
     let example = include_str!("../../../../../python/gingham/examples/congestion-spreading.toml");
     let text = |packets: u64| {
         let buffer = format!("packets.output_buffer = \"{} B\"\npreset =", packets * 33 * 64);
@@ -419,7 +419,7 @@ fn busy_and_waiting(network: &str) -> [f64; 2] {
 /// A packet of 2,068 B takes 2,068 ns. A packet of h0 occupies the buffer for d + F + t(W), and its
 /// credits return d later, with 49.2 ns of cable and 40 ns of switch.
 #[test]
-fn the_links_table_says_how_long_packets_waited_for_credits() {
+fn links_table_reports_packet_credit_waits() {
     let preset = "preset = \"santos-4x\"";
     let period = 2.0 * 49.2 + 40.0 + 2_068.0;
     let [busy, waiting] = busy_and_waiting(&format!("{preset}\npackets.buffer = \"2112 B\""));

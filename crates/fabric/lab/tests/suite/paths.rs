@@ -65,20 +65,20 @@ fn choice(choose: &str) -> PathChoice {
 const CHOOSE: &str = "routing.alternative.choose";
 
 #[test]
-fn without_a_second_algorithm_there_is_one_path_set() {
+fn single_algorithm_gives_one_path_set() {
     let plan = compiled(&[]).plan;
     assert_eq!((plan.path_sets.len(), plan.path_choice), (1, PathChoice::Only));
 }
 
 #[test]
-fn a_second_algorithm_makes_a_second_path_set() {
+fn second_algorithm_adds_a_path_set() {
     let plan = compiled(&[("routing.alternative", ALTERNATIVE)]).plan;
     assert_eq!(plan.sets().collect::<Vec<_>>(), [PathSet::Primary, PathSet::Alternative]);
     assert_eq!(plan.path_choice, PathChoice::AtRandom { alternative: 0.5 });
 }
 
 #[test]
-fn each_way_to_choose_is_read_with_its_defaults_and_without() {
+fn path_choices_are_read_with_and_without_defaults() {
     assert_eq!(choice("\"by-length\""), PathChoice::ByLength { below_bytes: 64 });
     let by_length = choice("{ by-length = { below = \"1 KiB\" } }");
     assert_eq!(by_length, PathChoice::ByLength { below_bytes: 1_024 });
@@ -95,7 +95,7 @@ fn each_way_to_choose_is_read_with_its_defaults_and_without() {
 }
 
 #[test]
-fn an_alternative_set_is_whole_and_its_packets_carry_their_route() {
+fn invalid_alternative_path_set_is_refused() {
     let alone = error(&[("routing.alternative", "{ choose = \"at-random\" }")]);
     assert!(
         alone.contains("in `routing.alternative`: an alternative path set needs the `algorithm`"),
@@ -116,7 +116,7 @@ fn an_alternative_set_is_whole_and_its_packets_carry_their_route() {
 }
 
 #[test]
-fn numbers_of_a_choice_that_make_no_sense_are_refused_at_their_key() {
+fn invalid_choice_numbers_are_refused_at_their_key() {
     let cases = [
         ("{ by-length = { below = \"0 B\" } }", "by-length.below`: messages have from 1 B"),
         ("{ by-length = { below = \"2048 MiB\" } }", "by-length.below`: messages have from 1 B"),
@@ -156,7 +156,7 @@ fn notes(settings: &[(&str, &str)]) -> Vec<String> {
 }
 
 #[test]
-fn a_path_set_that_nobody_uses_is_noted() {
+fn unused_path_set_is_noted() {
     let cases = [
         (
             "\"by-length\"",
@@ -191,7 +191,7 @@ fn a_path_set_that_nobody_uses_is_noted() {
 }
 
 #[test]
-fn two_sets_that_are_free_alone_may_deadlock_together() {
+fn deadlock_free_path_sets_may_deadlock_together() {
     // Up*/down* with the roots s0 and s2 of the ring: a path of each turns at one of them, at which
     // the other never turns.
     let root = |name| format!("{{ up-down = {{ root = {{ named = \"{name}\" }} }} }}");
@@ -207,7 +207,7 @@ fn two_sets_that_are_free_alone_may_deadlock_together() {
 }
 
 #[test]
-fn figures_of_in_transit_hosts_are_the_presets_unless_given() {
+fn in_transit_figures_default_to_the_preset() {
     let plan = compiled(&[]).plan;
     // 132 MB/s: 7,575.76 ps a byte.
     let spill = WhenFull::Spill { delay: Span::from_ns(5_000), byte: Span::from_ps(7_576) };
@@ -227,7 +227,7 @@ fn figures_of_in_transit_hosts_are_the_presets_unless_given() {
 }
 
 #[test]
-fn figures_of_in_transit_hosts_that_make_no_sense_are_refused_at_their_key() {
+fn invalid_in_transit_figures_are_refused_at_their_key() {
     let cases = [
         (
             "{ when_full = \"stop\", spill_delay = \"1 us\" }",
@@ -255,13 +255,13 @@ fn figures_of_in_transit_hosts_that_make_no_sense_are_refused_at_their_key() {
 }
 
 #[test]
-fn a_section_on_in_transit_hosts_that_no_path_visits_is_noted() {
+fn unused_in_transit_section_is_noted() {
     let found = notes(&[("network.in_transit.detection", "1 us")]);
     assert!(found[0].contains("no path leads through an in-transit host"), "{found:?}");
 }
 
 #[test]
-fn hosts_have_an_input_buffer_where_they_may_stop() {
+fn stopping_hosts_have_an_input_buffer() {
     let into_host = |settings: &[(&str, &str)]| {
         let plan = compiled(settings).plan;
         let host = plan.fabric.endpoint_ids().next().unwrap();
@@ -276,7 +276,7 @@ fn hosts_have_an_input_buffer_where_they_may_stop() {
 }
 
 #[test]
-fn hosts_that_stop_when_full_are_part_of_the_proof() {
+fn stopping_hosts_are_part_of_the_proof() {
     // A ring of five turns up again only at s3: its host breaks the cycle while it ejects packets.
     let ring = [
         ("topology.generate.ring.switches", "5"),
@@ -306,7 +306,7 @@ cable = [
 ''' }";
 
 #[test]
-fn pairs_that_go_a_longer_way_are_named_with_the_switch_where_a_host_is_missing() {
+fn nonminimal_pairs_are_noted_with_the_hostless_switch() {
     // From the root s0 the ring goes down in both directions to s2 and s3, with s2 above s3:
     // between s4 and s2 the path by s3 goes down, and then up, without a host to eject a packet.
     let found = notes(&[("topology", WITHOUT_A_HOST), ("routing.algorithm", "in-transit")]);
@@ -334,7 +334,7 @@ fn dragonfly(algorithm: &str) -> ScenarioSource {
 /// Local-global-local paths put at most 68 pairs on a channel between switches and 71 on a host's
 /// link, so their bound is 1. Some shortest paths use two global channels and load these more.
 #[test]
-fn shortest_paths_through_a_dragonfly_are_noted_with_both_bounds() {
+fn dragonfly_shortest_paths_are_noted_with_both_bounds() {
     let notes = compile(&dragonfly("shortest-path"), true).expect("deadlock is allowed").notes;
     let found: Vec<_> =
         notes.iter().filter(|note| note.starts_with("dragonfly-shortest-path: ")).collect();
@@ -347,7 +347,7 @@ fn shortest_paths_through_a_dragonfly_are_noted_with_both_bounds() {
 
 /// Bounds: up-down .211, depth-first up-down .467, simple-routes .225 and smart .563.
 #[test]
-fn the_advice_names_the_proved_algorithm_with_the_highest_bound() {
+fn advice_names_the_best_proved_algorithm() {
     let Err(LabError::Deadlock(report)) = compile(&dragonfly("shortest-path"), false) else {
         panic!("shortest paths through a dragonfly can deadlock");
     };

@@ -41,7 +41,7 @@ fn pauses(keys: &str) -> PausesPlan {
 }
 
 #[test]
-fn marks_follow_from_the_headroom() {
+fn pause_marks_follow_from_the_headroom() {
     // A decision after 1 ns and 49.2, received 49.2 and 84 ns later: byte 183 starts within 183.4
     // ns. With a packet of 2,068 B that is 2,251 B, of 132 blocks of 64 B.
     let plan = pauses("packets.flow_control = \"pfc\"");
@@ -76,7 +76,7 @@ fn marks_follow_from_the_headroom() {
 }
 
 #[test]
-fn the_longest_cable_and_the_longest_packet_decide() {
+fn longest_cable_and_packet_set_the_pause_marks() {
     let keys = "packets.flow_control = \"pfc\"";
     let longer = text(keys).replace(
         "topology.generate.star.hosts = 2",
@@ -98,10 +98,10 @@ cable = [{ ends = ["s", "a"] }, { ends = ["s", "b"], length = "20 m" }]
 }
 
 #[test]
-fn what_pauses_cannot_be_is_refused_with_key_and_size() {
+fn invalid_pause_settings_are_refused() {
     let mut messages = String::new();
     for keys in [
-        // A byte more than `marks_follow_from_the_headroom` allows, and a block less.
+        // A byte more than `pause_marks_follow_from_the_headroom` allows, and a block less.
         "packets.flow_control.pfc.pause = \"6198 B\"",
         "packets = { flow_control = \"pfc\", buffer = \"2240 B\" }",
         "packets = { flow_control.pfc.pause = \"1 KiB\", buffer = \"2240 B\" }",
@@ -125,7 +125,7 @@ fn what_pauses_cannot_be_is_refused_with_key_and_size() {
 }
 
 #[test]
-fn hosts_that_share_a_receiver_are_paused_and_nothing_is_lost() {
+fn hosts_sharing_a_receiver_are_paused_without_loss() {
     // Three backlogged hosts that send to a fourth.
     let crowd = r#"
         topology.generate.star.hosts = 4
@@ -156,7 +156,7 @@ fn hosts_that_share_a_receiver_are_paused_and_nothing_is_lost() {
 }
 
 #[test]
-fn a_ring_of_paused_lanes_deadlocks_as_the_proof_says() {
+fn ring_of_paused_lanes_deadlocks_as_proved() {
     // Every host sends over two cables clockwise, and every buffer pauses its sender when it
     // contains a packet.
     let mut ring = r#"

@@ -83,7 +83,7 @@ fn assert_bound(plan: &Plan, mut conforming: Vec<&Delivery>, at: impl Fn(&Delive
 }
 
 #[test]
-fn no_interval_of_a_run_has_more_than_rate_and_burst() {
+fn no_interval_exceeds_rate_and_burst() {
     // With delay it applies to traffic that enters the network; at twice the rate the bucket is
     // empty all the time.
     let (plan, found) = deliveries(&[]);
@@ -109,7 +109,7 @@ const SEGMENTATION: &str = "traffic.0.segmentation";
 const LENGTH: &str = "traffic.0.length";
 
 #[test]
-fn a_rate_becomes_the_time_of_64_kib() {
+fn policing_rate_becomes_the_time_of_64_kib() {
     // A byte takes 6,250 ps of 160 MB/s: at a third of that 18,750 ps a token.
     let third = 1.0_f64 / 3.0;
     let compiled = compile(&source(&[("traffic.0.policing.rate", &third.to_string())]), false);
@@ -124,7 +124,7 @@ fn a_rate_becomes_the_time_of_64_kib() {
 }
 
 #[test]
-fn the_longest_packet_is_what_both_segmentation_and_policing_allow() {
+fn longest_packet_obeys_segmentation_and_policing() {
     let longest = |settings: &[(&str, &str)]| {
         let sending = compile(&source(settings), false).unwrap().sending();
         sending[0].longest_payload_bytes.clone()
@@ -140,7 +140,7 @@ fn the_longest_packet_is_what_both_segmentation_and_policing_allow() {
 }
 
 #[test]
-fn what_could_never_work_is_refused_at_its_key() {
+fn unworkable_policing_is_refused_at_its_key() {
     for rate in ["0", "-0.1", "1.5", "nan"] {
         let found = error(&[("traffic.0.policing.rate", rate)]);
         assert!(found.contains("`traffic[0].policing.rate`"), "{found}");
@@ -178,7 +178,7 @@ fn what_could_never_work_is_refused_at_its_key() {
 }
 
 #[test]
-fn a_packet_must_fit_its_bucket() {
+fn packet_must_fit_its_bucket() {
     let found = error(&[(BURST, "255 B")]);
     assert!(found.contains("`traffic[0].policing.burst`"), "{found}");
     assert!(found.contains("may have 256 B") && found.contains("holds 255 B"), "{found}");
@@ -202,7 +202,7 @@ fn a_packet_must_fit_its_bucket() {
 }
 
 #[test]
-fn a_message_that_is_judged_as_a_whole_must_fit_its_bucket_at_times() {
+fn dropping_needs_messages_that_can_fit_the_bucket() {
     let found = error(&[(BURST, "255 B"), (EXCESS, "drop")]);
     assert!(found.contains("all would be excess"), "{found}");
     let some = [(LENGTH, "{ exponential = \"256 B\" }"), (EXCESS, "drop")];
@@ -212,7 +212,7 @@ fn a_message_that_is_judged_as_a_whole_must_fit_its_bucket_at_times() {
 }
 
 #[test]
-fn dropping_lets_pass_the_rate_and_does_not_saturate() {
+fn dropping_passes_the_rate_without_saturation() {
     let record = record(&[(EXCESS, "drop")]);
     assert_eq!(record.verdict, Verdict::Ok, "{}", record.verdict_reason);
     let class = &record.classes[0];
@@ -231,7 +231,7 @@ fn dropping_lets_pass_the_rate_and_does_not_saturate() {
 }
 
 #[test]
-fn demoting_lets_all_pass_and_counts_them_where_they_came_from() {
+fn demoted_messages_pass_and_count_in_their_own_class() {
     let record = record(&[(EXCESS, "{ demote = \"bulk\" }")]);
     assert_eq!(record.verdict, Verdict::Ok, "{}", record.verdict_reason);
     let class = &record.classes[0];
@@ -243,7 +243,7 @@ fn demoting_lets_all_pass_and_counts_them_where_they_came_from() {
 }
 
 #[test]
-fn delaying_more_than_the_rate_saturates_and_says_why() {
+fn delaying_a_load_above_the_rate_saturates() {
     let record = record(&[]);
     let class = &record.classes[0];
     assert_eq!(class.verdict, Verdict::Saturated, "{class:?}");
@@ -254,7 +254,7 @@ fn delaying_more_than_the_rate_saturates_and_says_why() {
 }
 
 #[test]
-fn delaying_less_than_the_rate_only_smooths() {
+fn delaying_a_load_below_the_rate_stays_ok() {
     let record = record(&[("traffic.0.load", "0.12"), ("stop.time", "300 ms")]);
     let class = &record.classes[0];
     assert_eq!(class.verdict, Verdict::Ok, "{class:?}");

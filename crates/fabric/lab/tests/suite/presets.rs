@@ -47,7 +47,7 @@ fn added(network: &str) -> u64 {
 }
 
 #[test]
-fn each_switch_adds_what_its_data_sheet_says_under_every_kind() {
+fn switch_latency_matches_the_data_sheet_in_every_kind() {
     // Nanoseconds of a switch, and of error correction on a cable, as in
     // `docs/adr/0011-networks-of-today.md`; a cable itself has 50.
     let sheets = [
@@ -84,7 +84,7 @@ fn each_switch_adds_what_its_data_sheet_says_under_every_kind() {
 }
 
 #[test]
-fn one_lane_carries_its_link_where_switches_have_lanes_or_whole_packets() {
+fn single_lane_fills_its_link_with_lanes_or_packets() {
     for kind in ["packets", "virtual-lanes"] {
         for name in ["infiniband-qdr", "infiniband-ndr", "infiniband-xdr", "roce-100", "roce-400"] {
             let network = format!("preset = \"{name}\", switching = \"{kind}\"");
@@ -126,7 +126,7 @@ fn star(speeds: [&str; 3]) -> String {
 }
 
 #[test]
-fn speeds_of_a_fabric_decide_on_its_network_and_its_packets() {
+fn fabric_speeds_determine_preset_and_packet_length() {
     let text = format!("{}[[traffic]]\nload = 0.1\n", star(["4xEDR", "4xHDR", "2xHDR"]));
     let compiled = compiled(&text).unwrap();
     let plan = compiled.plan;
@@ -141,7 +141,7 @@ fn speeds_of_a_fabric_decide_on_its_network_and_its_packets() {
 }
 
 #[test]
-fn what_is_written_goes_before_what_a_fabric_decides() {
+fn explicit_settings_override_fabric_speeds() {
     let speeds = star(["4xNDR"; 3]);
     let text = format!(
         "{speeds}network = {{ link_rate = \"1 GB/s\", preset = \"infiniband-hdr\", switching = \"virtual-lanes\" }}\n\
@@ -162,7 +162,7 @@ fn what_is_written_goes_before_what_a_fabric_decides() {
 }
 
 #[test]
-fn a_preset_that_contradicts_the_speeds_is_refused_with_the_cure() {
+fn preset_contradicting_the_speeds_is_refused() {
     let text = format!(
         "{}network.preset = \"infiniband-hdr\"\n[[traffic]]\nload = 0.1\n",
         star(["4xNDR"; 3])
@@ -181,7 +181,7 @@ fn a_preset_that_contradicts_the_speeds_is_refused_with_the_cure() {
 }
 
 #[test]
-fn a_dump_without_speeds_is_refused_with_the_cure() {
+fn dump_without_speeds_needs_a_preset() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("dump-without-speeds");
     std::fs::create_dir_all(&folder).unwrap();
     let dump = "switchguid=0x1\nSwitch 2 \"S-1\"\n[1] \"H-2\"[1] # \"a\" \n[2] \"H-3\"[1] # \"b\" \n\n\
@@ -198,7 +198,7 @@ fn a_dump_without_speeds_is_refused_with_the_cure() {
 }
 
 #[test]
-fn every_preset_goes_with_every_kind() {
+fn every_preset_compiles_with_every_switching_kind() {
     for preset in Preset::ALL {
         for kind in ["wormhole", "virtual-lanes", "packets"] {
             let network = format!("preset = \"{}\", switching = \"{kind}\"", preset.name());
@@ -210,7 +210,7 @@ fn every_preset_goes_with_every_kind() {
 }
 
 #[test]
-fn a_mark_that_is_written_leaves_the_answer_to_the_preset() {
+fn explicit_pause_mark_keeps_the_preset_response_time() {
     let network = "preset = \"roce-100\", packets.flow_control.pfc.pause = \"100 kB\"";
     let plan = compiled(&chain(1, network, "load = 0.1")).unwrap().plan;
     let Switching::Packets(packets) = &plan.switching else { panic!("whole packets") };
@@ -226,7 +226,7 @@ fn over_router(switches: usize, preset: &str, traffic: &str) -> Compiled {
 }
 
 #[test]
-fn routers_of_the_literature_take_as_many_cycles_as_their_stages() {
+fn literature_routers_take_one_cycle_per_stage() {
     // A cycle is 1 ns, and a packet has 4 flits. Routing, allocation of a lane and of the switch,
     // crossbar and link are five cycles a switch; the routers of BookSim and CAMINOS need none for
     // routing here.
@@ -244,7 +244,7 @@ fn routers_of_the_literature_take_as_many_cycles_as_their_stages() {
 }
 
 #[test]
-fn under_booksim_iq_a_lane_carries_a_packet_in_w_and_one_cycles() {
+fn booksim_iq_lane_spends_one_extra_cycle_per_packet() {
     // The next head is granted the lane a cycle after the previous tail crossed, and crosses in the
     // next, as in BookSim 2: 20 flits in 21 cycles.
     let text = chain(
@@ -263,7 +263,7 @@ fn under_booksim_iq_a_lane_carries_a_packet_in_w_and_one_cycles() {
 /// 2. The others are accepted by a model written from its source event by event, in runs of 12,000
 /// to 40,000 cycles: see `docs/how-to/booksim.md`.
 #[test]
-fn under_booksim_iq_meshes_accept_what_booksim_does() {
+fn booksim_iq_meshes_accept_the_load_of_booksim() {
     let its_defaults = ", routing_cycles = 1, credit_delay = 1";
     for (lanes, delays, flits, accepts) in [
         (1, "", 20, 0.2324),
@@ -312,7 +312,7 @@ fn refusal(network: &str, traffic: &str) -> serde_json::Value {
 
 /// The path MTU of InfiniBand is at most 4,096 B, regardless of the packets of a preset.
 #[test]
-fn packets_are_no_longer_than_the_technology_allows() {
+fn packet_length_is_limited_by_the_technology() {
     let long = "load = 0.1, length.fixed = \"64000 B\"";
     for (preset, max) in [
         ("infiniband-sdr", 4_096),
@@ -344,7 +344,7 @@ fn packets_are_no_longer_than_the_technology_allows() {
 }
 
 #[test]
-fn adaptive_segments_count_up_to_the_longest_packet() {
+fn adaptive_segments_are_capped_at_the_longest_packet() {
     let plan_of = |network: &str, segmentation: &str| {
         let traffic =
             format!("load = 0.1, length.fixed = \"64000 B\", segmentation = {segmentation}");
@@ -373,7 +373,7 @@ fn adaptive_segments_count_up_to_the_longest_packet() {
 }
 
 #[test]
-fn a_network_may_name_its_longest_packet() {
+fn packet_max_sets_the_longest_packet() {
     let network = "preset = \"infiniband-ndr\", packet_max = \"2 KiB\"";
     let plan = compiled(&chain(2, network, "load = 0.1")).unwrap().plan;
     assert_eq!(plan.classes[0].segmentation, SegmentationPlan::Fixed(2_048));
@@ -392,7 +392,7 @@ fn a_network_may_name_its_longest_packet() {
 }
 
 #[test]
-fn a_longest_packet_without_payload_is_refused_at_its_own_key() {
+fn zero_packet_max_is_refused_at_its_key() {
     for (preset, traffic) in [
         ("infiniband-ndr", "load = 0.1"),
         ("myrinet-1280", "load = 0.1, length.fixed = \"64 B\""),
@@ -444,7 +444,7 @@ fn share_of_long_packets(arbitration: &str) -> f64 {
 /// x 538 B. With oldest first, each host gets a share in proportion to the contents of its full
 /// buffer: a packet of 4,122 B takes 65 blocks, and one of 538 B takes 9.
 #[test]
-fn the_arbiter_of_an_output_decides_what_long_packets_get() {
+fn output_arbiter_determines_the_share_of_long_packets() {
     let in_turn = 4_096.0 / (4_122.0 + 4.0 * 538.0);
     let by_age = (4_096.0 / 65.0) / (4_122.0 / 65.0 + 4.0 * 538.0 / 9.0);
     assert!(in_turn > 0.65 && by_age < 0.21, "{in_turn} {by_age}");

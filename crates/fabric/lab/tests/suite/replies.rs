@@ -51,7 +51,7 @@ fn senders(compiled: &Compiled, class: usize) -> Vec<String> {
 const DESTINATIONS: &str = "traffic.1.destinations";
 
 #[test]
-fn who_is_sent_requests_replies() {
+fn request_destinations_send_the_replies() {
     let compiled = compiled(&[]);
     let classes = &compiled.plan.classes;
     assert_eq!([&*classes[0].name, &*classes[1].name], ["replies", "requests"]);
@@ -68,7 +68,7 @@ fn who_is_sent_requests_replies() {
 }
 
 #[test]
-fn repliers_follow_every_kind_of_destination() {
+fn repliers_follow_from_every_kind_of_destinations() {
     let repliers = |destinations: &str| senders(&compiled(&[(DESTINATIONS, destinations)]), 0);
     assert_eq!(repliers("\"uniform\""), ["h0", "h1", "h2", "h3"]);
     assert_eq!(repliers("{ pairs = { h0 = \"h2\", h1 = \"h0\" } }"), ["h0", "h2"]);
@@ -88,7 +88,7 @@ fn repliers_follow_every_kind_of_destination() {
 }
 
 #[test]
-fn chosen_hosts_that_nobody_asks_are_told() {
+fn reply_hosts_without_requests_are_noted() {
     let chosen = compiled(&[("traffic.0.hosts", "[\"h2\", \"h3\"]")]);
     assert_eq!(senders(&chosen, 0), ["h3"]);
     let note =
@@ -97,7 +97,7 @@ fn chosen_hosts_that_nobody_asks_are_told() {
 }
 
 #[test]
-fn requests_get_their_replies() {
+fn every_request_gets_a_reply_after_the_think_time() {
     let settings = [
         ("measure.messages", "all"),
         ("traffic.1.stop", "0.9 ms"),
@@ -126,7 +126,7 @@ fn requests_get_their_replies() {
 }
 
 #[test]
-fn what_no_reply_can_be_is_refused() {
+fn invalid_replies_are_refused() {
     const REPLY: &str = "traffic.0.arrivals";
     let third = |to: &str| {
         format!(

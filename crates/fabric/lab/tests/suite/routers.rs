@@ -59,7 +59,7 @@ fn period(text: &str) -> u64 {
 
 /// `docs/concepts/routers.md`: one lane, packets of 6 flits, D = 1, R = 1, P = 2.
 #[test]
-fn packets_of_one_lane_follow_each_other_as_told() {
+fn single_lane_packet_period_matches_the_documentation() {
     let of = |switches, keys: &str| {
         period(&two_hosts(switches, 6, &format!("count = 1, pipeline_cycles = 2{keys}")))
     };
@@ -77,7 +77,7 @@ fn packets_of_one_lane_follow_each_other_as_told() {
 /// A lane of four flits carries four in `D + P + C + 3` cycles, and in one more if flits take their
 /// credits as they cross.
 #[test]
-fn a_lane_carries_its_depth_a_turnaround() {
+fn lane_carries_its_depth_per_turnaround() {
     for (keys, turnaround, share) in [
         ("", 5, "(at most 80 %)"),
         (", credit_delay = 0", 4, ""),
@@ -107,7 +107,7 @@ fn a_lane_carries_its_depth_a_turnaround() {
 
 /// A cable of 1 km among cables of 10 m, 62 cycles and one: round trips of 127 and 5 flits.
 #[test]
-fn a_note_tells_what_lanes_carry_of_short_cables_and_of_long_ones() {
+fn lane_rate_notes_cover_short_and_long_cables() {
     let notes_of = |lanes: &str| {
         let text = format!(
             r#"
@@ -134,7 +134,10 @@ fn a_note_tells_what_lanes_carry_of_short_cables_and_of_long_ones() {
     };
     // 4 / 127 = .0315; 5 / 127 = .0394.
     assert_noted("count = 1, depth = 4", "on 5 of 5 channels a lane of 4 flits is shallower");
-    assert_noted("count = 1, depth = 4", "(at most 80 %, on 2 of these channels at most 3.2 %, such as s0");
+    assert_noted(
+        "count = 1, depth = 4",
+        "(at most 80 %, on 2 of these channels at most 3.2 %, such as s0",
+    );
     assert_noted("count = 1, depth = 5", "on 2 of 5 channels a lane of 5 flits is shallower");
     assert_noted("count = 1, depth = 5", "less than the full rate (at most 4 %): ");
     // 8 / 127 = .0630.
@@ -142,7 +145,10 @@ fn a_note_tells_what_lanes_carry_of_short_cables_and_of_long_ones() {
     assert_noted("count = 2, depth = 4", two);
     // 126 / 127 = .9921.
     assert_noted("count = 1, depth = 126", "less than the full rate (at most 99.3 %): ");
-    assert_noted("count = 2, depth = 63", "(at most 49.7 %; 2 lanes together may carry at most 99.3 %)");
+    assert_noted(
+        "count = 2, depth = 63",
+        "(at most 49.7 %; 2 lanes together may carry at most 99.3 %)",
+    );
     assert_noted("count = 2, depth = 64", "(at most 50.4 %; 2 lanes together may carry all of it)");
     assert_eq!(notes_of("count = 1, depth = 127"), "");
     // A packet needs space in addition to the round trip, and the note gives no share.
@@ -157,7 +163,7 @@ fn a_note_tells_what_lanes_carry_of_short_cables_and_of_long_ones() {
 /// A tail crosses in a tick without any transmission, and no credit arrives in the next: the lane
 /// is granted in that next tick, as in the oracle, although the engine has no event then.
 #[test]
-fn a_lane_is_given_after_the_tail_though_nothing_else_happens() {
+fn lane_is_granted_after_the_tail_in_an_idle_tick() {
     let text = r#"
         topology.inline = """
         switch = [{ name = "s0" }, { name = "s1" }]
@@ -209,7 +215,7 @@ fn carried(lanes: &str) -> Vec<u64> {
 /// `docs/concepts/routers.md`: with one lane no input requests two outputs, and no two inputs hold
 /// lanes of one output.
 #[test]
-fn with_one_lane_allocators_crossbars_and_injection_are_all_alike() {
+fn single_lane_results_ignore_allocator_and_crossbar() {
     let default = carried("count = 1");
     assert!(default.iter().sum::<u64>() > 5_000);
     for keys in [
@@ -227,7 +233,7 @@ fn with_one_lane_allocators_crossbars_and_injection_are_all_alike() {
 }
 
 #[test]
-fn ways_as_many_as_lanes_are_a_full_crossbar() {
+fn speedups_equal_to_lane_count_form_a_full_crossbar() {
     let full = carried("count = 4, crossbar = \"full\"");
     assert_eq!(carried("count = 4, input_speedup = 4, output_speedup = 4"), full);
     for one_side in ["input_speedup", "output_speedup"] {
@@ -264,7 +270,7 @@ const WRONG: &[&str] = &[
 ];
 
 #[test]
-fn what_routers_cannot_be_is_refused_with_key_and_cure() {
+fn invalid_router_settings_are_refused() {
     let slow = r#"
 topology.inline = """
 switch = [{ name = "s" }]

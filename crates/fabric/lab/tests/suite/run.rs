@@ -45,7 +45,7 @@ fn record(settings: &[(&str, &str)]) -> Record {
 }
 
 #[test]
-fn a_light_load_is_accepted_and_every_mean_has_its_interval() {
+fn light_load_is_accepted_with_confidence_intervals() {
     let record = record(&[("stop.time", "100 ms")]);
     assert_eq!(record.verdict, Verdict::Ok);
     assert_eq!(record.classes.iter().map(|class| class.hosts).collect::<Vec<_>>(), [18, 6]);
@@ -59,13 +59,13 @@ fn a_light_load_is_accepted_and_every_mean_has_its_interval() {
 }
 
 #[test]
-fn the_same_scenario_gives_the_same_record_and_another_seed_does_not() {
+fn record_depends_on_scenario_and_seed_only() {
     assert_eq!(record(&[]).tables, record(&[]).tables);
     assert_ne!(record(&[]).tables, record(&[("seed", "6")]).tables);
 }
 
 #[test]
-fn the_oracle_gives_the_same_record() {
+fn oracle_gives_the_same_record() {
     let run = |engine| {
         let source = load(TORUS, &[("stop.time", "1 ms")]).unwrap();
         let mut run = Run::new(compile(&source, true).unwrap(), engine);
@@ -78,14 +78,14 @@ fn the_oracle_gives_the_same_record() {
 }
 
 #[test]
-fn more_than_the_network_takes_is_saturated() {
+fn overload_is_saturated() {
     let settings = [("traffic.0.load", "1.0"), ("traffic.1.load", "1.0"), ("stop.time", "1 ms")];
     let record = record(&settings);
     assert_eq!(record.verdict, Verdict::Saturated, "{:?}", record.classes);
 }
 
 #[test]
-fn a_saturated_class_says_which_load_it_took_and_offers_one_below() {
+fn saturated_classes_report_accepted_load_and_a_load_factor() {
     let settings = [("traffic.0.load", "1.0"), ("traffic.1.load", "1.0"), ("stop.time", "1 ms")];
     let class = record(&settings).classes.swap_remove(0);
     let reason = &class.verdict_reason;
@@ -105,7 +105,7 @@ fn a_saturated_class_says_which_load_it_took_and_offers_one_below() {
 }
 
 #[test]
-fn a_saturated_class_offers_less_than_it_took() {
+fn advised_load_is_below_the_accepted_load() {
     let settings = [("traffic.0.load", "1.0"), ("traffic.1.load", "0.01"), ("stop.time", "1 ms")];
     let class = record(&settings).classes.swap_remove(0);
     let reason = &class.verdict_reason;
@@ -115,7 +115,7 @@ fn a_saturated_class_offers_less_than_it_took() {
 }
 
 #[test]
-fn a_width_that_was_not_reached_says_how_much_longer_it_takes() {
+fn missed_interval_width_advises_a_sufficient_run_time() {
     let of = |time| {
         record(&[("stop.relative_width", "0.02"), ("stop.warm_up", "200 us"), ("stop.time", time)])
     };
@@ -138,7 +138,7 @@ fn a_width_that_was_not_reached_says_how_much_longer_it_takes() {
 }
 
 #[test]
-fn a_run_ends_when_its_intervals_are_narrow() {
+fn run_ends_when_its_intervals_are_narrow() {
     let record = record(&[("stop.relative_width", "0.1"), ("stop.time", "1 s")]);
     assert_eq!(record.verdict, Verdict::Ok, "{}", record.verdict_reason);
     assert!(record.window_end_ps < 100_000_000_000, "{}", record.window_end_ps);
@@ -149,7 +149,7 @@ fn a_run_ends_when_its_intervals_are_narrow() {
 }
 
 #[test]
-fn a_deadlocked_run_names_the_circle_and_the_way_out() {
+fn deadlocked_run_names_the_cycle_and_the_remedy() {
     let text = TORUS.replace("[3, 3]", "[5]").replace("hosts = [\"h0-*\"]\n", "");
     let settings = [
         ("routing.algorithm", "shortest-path"),
@@ -170,7 +170,7 @@ fn a_deadlocked_run_names_the_circle_and_the_way_out() {
 }
 
 #[test]
-fn progress_follows_the_rule_that_will_end_the_run() {
+fn progress_follows_the_stop_rule_that_ends_the_run() {
     let of = |settings: &[(&str, &str)]| {
         let compiled = compile(&load(TORUS, settings).unwrap(), true).unwrap();
         let mut run = Run::new(compiled, Engine::Fast);
@@ -198,7 +198,7 @@ fn progress_follows_the_rule_that_will_end_the_run() {
 }
 
 #[test]
-fn all_messages_are_taken_piece_by_piece_and_the_sample_is_some_of_them() {
+fn message_sample_is_a_subset_of_all_messages() {
     let rows = |table: &gingham_lab::Table| {
         let column = |column: &gingham_lab::Column| match &column.data {
             ColumnData::Integers(values) => values.clone(),
@@ -236,7 +236,7 @@ fn all_messages_are_taken_piece_by_piece_and_the_sample_is_some_of_them() {
 }
 
 #[test]
-fn every_table_is_described_by_one_without_rows() {
+fn result_tables_describe_the_tables_of_a_record() {
     let shape = |table: &gingham_lab::Table| {
         let columns = table.columns.iter();
         let columns: Vec<_> = columns
@@ -250,12 +250,12 @@ fn every_table_is_described_by_one_without_rows() {
 }
 
 #[test]
-fn a_run_of_a_moment_is_not_converged() {
+fn very_short_run_is_not_converged() {
     assert_eq!(record(&[("stop.time", "5 us")]).verdict, Verdict::NotConverged);
 }
 
 #[test]
-fn a_backlogged_class_is_never_saturated() {
+fn backlogged_class_is_never_saturated() {
     let text = TORUS
         .replace("name = \"short\"\nload = 0.1", "name = \"short\"\narrivals = \"backlogged\"");
     let compiled = compile(&load(&text, &[("stop.time", "1 ms")]).unwrap(), true).unwrap();
@@ -267,7 +267,7 @@ fn a_backlogged_class_is_never_saturated() {
 }
 
 #[test]
-fn an_interrupted_run_says_so_and_keeps_what_it_has() {
+fn interrupted_run_has_an_interrupted_verdict() {
     let compiled = compile(&load(TORUS, &[]).unwrap(), true).unwrap();
     let mut run = Run::new(compiled, Engine::Fast);
     let progress = run.advance(5_000).expect("time goes on");
@@ -276,7 +276,7 @@ fn an_interrupted_run_says_so_and_keeps_what_it_has() {
 }
 
 #[test]
-fn tables_have_columns_of_equal_length_and_latency_adds_up() {
+fn message_latency_is_delivery_minus_creation() {
     let record = record(&[("stop.messages", "500")]);
     let messages = record.tables.iter().find(|table| table.name == "messages").unwrap();
     let integers = |name: &str| {
@@ -292,7 +292,7 @@ fn tables_have_columns_of_equal_length_and_latency_adds_up() {
 }
 
 #[test]
-fn a_scenario_that_can_deadlock_is_refused_with_its_cycle() {
+fn deadlock_prone_scenario_is_refused_with_its_cycle() {
     let text = TORUS.replace("[3, 3]", "[5]");
     let source = load(&text, &[("routing.algorithm", "shortest-path")]).unwrap();
     let Err(LabError::Deadlock(report)) = compile(&source, false) else {
@@ -303,7 +303,7 @@ fn a_scenario_that_can_deadlock_is_refused_with_its_cycle() {
 }
 
 #[test]
-fn what_a_scenario_means_is_checked_with_line_and_key() {
+fn semantic_errors_give_line_and_key() {
     let cases: &[&[(&str, &str)]] = &[
         &[("traffic.0.load", "1.5")],
         &[("traffic.0.load", "0")],

@@ -34,7 +34,7 @@ const LANES: &str = "switching = \"virtual-lanes\"";
 /// inputs carries .7500, .6553 and .6184 for N = 2, 4 and 8. A packet of 4,122 B has 65 flits of 64 B, and
 /// a lane carries one every 66 cycles: 4,096 B of payload in the time of 4,224. The band is 5 %.
 #[test]
-fn one_lane_saturates_as_an_input_queue_does() {
+fn single_lane_saturates_like_an_input_queue() {
     for (hosts, karol) in [(2, 0.75), (4, 0.6553), (8, 0.6184)] {
         let expected = karol * 4_096.0 / 4_224.0;
         let found = accepted(hosts, LANES);
@@ -50,7 +50,7 @@ fn one_lane_saturates_as_an_input_queue_does() {
 /// Whole-packet switches read any number of packets of an input at once; so do two lanes with a
 /// crossbar port each. Either setting makes the two kinds agree.
 #[test]
-fn the_kinds_agree_where_inputs_read_alike() {
+fn switching_kinds_agree_with_equal_input_reads() {
     let [packets, one] = ["", "packets.read = \"one\""].map(|network| accepted(8, network));
     let lanes = |keys: &str| accepted(8, &format!("{LANES}, lanes = {{ {keys} }}"));
     let [fifo, full] = ["count = 1", "count = 2, crossbar = \"full\""].map(lanes);

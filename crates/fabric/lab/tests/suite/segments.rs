@@ -40,7 +40,7 @@ const PRESETS: [(&str, u64, u64, u64, bool, u64); 2] = [
 ];
 
 #[test]
-fn a_lone_message_in_segments_takes_as_long_as_the_formula_says() {
+fn segmented_lone_message_time_matches_the_formula() {
     for (preset, flit, delay, first_flit, route_bytes, overhead) in PRESETS {
         for (switches, payload, longest) in [
             (1_u64, 1_000_u64, 100_u64),
@@ -116,7 +116,7 @@ fn shares(network: &str, of_h1: &str) -> [u64; 2] {
 }
 
 #[test]
-fn a_stream_of_long_packets_takes_ten_times_as_much_as_one_of_short() {
+fn long_packets_take_ten_times_the_share_of_short_ones() {
     // 20 ms are 1,600,000 bytes of 12.5 ns, all used except those of the first microseconds: the
     // turns of the output alternate between 1,000 B and 100 B, and waiting headers are decoded
     // meanwhile. A message of h1 takes ten turns.
@@ -127,7 +127,7 @@ fn a_stream_of_long_packets_takes_ten_times_as_much_as_one_of_short() {
 }
 
 #[test]
-fn strict_priority_cannot_give_a_turn_to_a_header_that_is_not_decoded() {
+fn strict_priority_ignores_headers_not_yet_decoded() {
     // The next header of h1 is read when its last packet has left, and requests 150 ns later: h0 is
     // waiting, and is granted.
     let strict = r#"arbitration = "strict-priority""#;
@@ -147,7 +147,7 @@ fn strict_priority_cannot_give_a_turn_to_a_header_that_is_not_decoded() {
 }
 
 #[test]
-fn adaptive_segments_are_as_long_as_the_buffers_on_the_way() {
+fn adaptive_segments_follow_the_buffers_of_the_path() {
     let plan_of = |network: &str, segmentation: &str| {
         let text = format!(
             "topology.generate.star.hosts = 3\nstop.time = \"1 ms\"\nnetwork = {{ {network} }}\n\
@@ -169,7 +169,7 @@ fn adaptive_segments_are_as_long_as_the_buffers_on_the_way() {
 }
 
 #[test]
-fn a_run_says_the_longest_payload_of_each_class_by_route() {
+fn longest_payload_is_reported_per_class_and_route() {
     let text = r#"
         topology.generate.torus = { dimensions = [3, 3], hosts_per_switch = 4 }
         routing.algorithm = { up-down = { root = "lowest-id" } }
@@ -190,7 +190,7 @@ fn a_run_says_the_longest_payload_of_each_class_by_route() {
 }
 
 #[test]
-fn what_could_surprise_is_noted() {
+fn surprising_segmentation_is_noted() {
     let notes = |network: &str, segmentation: &str| {
         let text = format!(
             "topology.generate.star.hosts = 3\nstop.time = \"1 ms\"\nnetwork = {{ {network} }}\n\
@@ -212,7 +212,7 @@ fn what_could_surprise_is_noted() {
 }
 
 #[test]
-fn what_no_host_can_do_is_refused() {
+fn invalid_priorities_and_segmentations_are_refused() {
     let mut table = String::new();
     for keys in [
         "priority = 8",

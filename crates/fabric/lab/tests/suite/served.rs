@@ -48,7 +48,7 @@ fn assert_parking_lot(class: &ClassSummary) {
 }
 
 #[test]
-fn the_least_served_sender_of_a_parking_lot_has_three_quarters_of_the_mean() {
+fn parking_lot_least_served_sender_gets_three_quarters() {
     let class = class(PARKING_LOT, &[]);
     assert_parking_lot(&class);
     assert_eq!(class.served.senders_behind, 3);
@@ -60,7 +60,7 @@ fn the_least_served_sender_of_a_parking_lot_has_three_quarters_of_the_mean() {
 }
 
 #[test]
-fn backlogged_senders_are_compared_by_what_is_accepted_of_each() {
+fn backlogged_senders_are_compared_by_accepted_load() {
     let text = PARKING_LOT.replace("load = 0.9", "arrivals = \"backlogged\"");
     let class = class(&text, &[]);
     assert_parking_lot(&class);
@@ -68,7 +68,7 @@ fn backlogged_senders_are_compared_by_what_is_accepted_of_each() {
 }
 
 #[test]
-fn where_flows_are_counted_a_flow_of_one_sender_is_named() {
+fn least_served_flow_is_named_when_flows_are_counted() {
     // h0-0 sends half of its messages to h1-1 and the rest to all hosts, at a load that no channel
     // limits: its flows are served equally.
     let text = PARKING_LOT
@@ -86,7 +86,7 @@ fn where_flows_are_counted_a_flow_of_one_sender_is_named() {
 }
 
 #[test]
-fn a_light_load_leaves_nothing_behind() {
+fn light_load_leaves_no_endpoint_behind() {
     let class = class(PARKING_LOT, &[("traffic.0.load", "0.2")]);
     assert_eq!((class.served.senders_behind, class.served.destinations_behind), (0, 0));
     let least = class.served.least_served_load.unwrap();
@@ -94,7 +94,7 @@ fn a_light_load_leaves_nothing_behind() {
 }
 
 #[test]
-fn fair_senders_of_few_messages_are_not_told_apart_by_chance() {
+fn few_messages_do_not_single_out_a_fair_sender() {
     // 64 hosts send 512 B in pairs at a twentieth of a link: 62.5 messages in 4 ms, and their number
     // varies by 8.
     let text = r#"
@@ -136,7 +136,7 @@ fn flows_of_few_messages_are_not_compared() {
 }
 
 #[test]
-fn senders_of_unequal_loads_are_compared_by_their_shares() {
+fn senders_of_unequal_loads_are_compared_by_share() {
     // h1 offers 0.3 and h2 0.9 to one host, whose link round robin divides in halves: h1 gets its
     // whole load, which is half of the mean load, and h2 the rest, at 1.5 times the mean.
     let text = r#"
@@ -163,7 +163,7 @@ fn senders_of_unequal_loads_are_compared_by_their_shares() {
 }
 
 #[test]
-fn senders_without_a_load_are_compared_by_what_they_created() {
+fn senders_without_a_load_are_compared_by_created_messages() {
     // A server replies to each request with twelve times its payload, and is the only sender.
     let text = r#"
         topology.generate.star.hosts = 2
@@ -190,7 +190,7 @@ fn senders_without_a_load_are_compared_by_what_they_created() {
 }
 
 #[test]
-fn an_endpoint_falls_behind_from_a_twentieth_of_its_payload_on() {
+fn endpoint_falls_behind_above_5_percent_of_its_payload() {
     // The destination accepts 0.95 of its link: at three times 0.35 a tenth is left behind, and at
     // three times 0.325 a fortieth.
     let at = |load: &str| {

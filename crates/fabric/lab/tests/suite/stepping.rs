@@ -29,7 +29,7 @@ fn chosen(settings: &[(&str, &str)]) -> (SteppedBy, &'static str) {
 }
 
 #[test]
-fn columns_are_chosen_where_many_flits_move() {
+fn columns_are_chosen_for_high_flit_rates() {
     let many = (SteppedBy::Columns, "every flit goes in turn, and many move in a tick");
     let few = (SteppedBy::Ports, "columns cost more in a tick than they save here");
     assert_eq!(chosen(&[]), many);
@@ -61,7 +61,7 @@ fn columns_are_chosen_where_many_flits_move() {
 
 /// Replies count, and so do schedules and streams.
 #[test]
-fn all_kinds_of_traffic_are_expected() {
+fn stepper_choice_counts_every_kind_of_traffic() {
     let replies = r#"[
         { name = "asked", load = 0.15, length = { fixed = "16 B" } },
         { name = "answers", arrivals = { reply = { to = "asked" } }, length = { fixed = "320 B" } },
@@ -75,7 +75,7 @@ fn all_kinds_of_traffic_are_expected() {
 
 /// Columns support their allocators, lane grants and credits at the crossing.
 #[test]
-fn routers_of_the_literature_are_stepped_by_columns() {
+fn literature_routers_are_stepped_by_columns() {
     for (preset, lanes) in [("booksim-iq", 1), ("peh-dally-2001", 2), ("caminos-basic", 2)] {
         let network = format!("{{ preset = \"{preset}\", lanes.count = {lanes} }}");
         assert_eq!(chosen(&[("network", &network)]).0, SteppedBy::Columns, "{preset}");
@@ -93,7 +93,7 @@ fn no_lane_is_too_deep_for_columns() {
 }
 
 #[test]
-fn what_columns_do_not_step_is_told_with_its_key() {
+fn columns_name_the_key_they_do_not_support() {
     let cases = [
         ("network.lanes.crossbar_output", "first-come-first-served"),
         ("network.lanes.crossbar_input", "first-come-first-served"),
@@ -123,7 +123,7 @@ fn what_columns_do_not_step_is_told_with_its_key() {
 }
 
 #[test]
-fn what_is_not_stepped_says_so() {
+fn wormhole_run_refuses_the_port_stepper() {
     let refused = Run::stepped_by(
         compiled(&[("network", "{ preset = \"myrinet-1280\" }")]),
         SteppedBy::Ports,
@@ -140,7 +140,7 @@ fn what_is_not_stepped_says_so() {
 /// instructions. Columns save 81 x 271 + 4 x 287 of these and cost 5 x 4 x 92 + 25 x 18, so they
 /// are twice as fast. 30 ms are 375,000 ticks of 80 ns.
 #[test]
-fn a_long_run_by_ports_names_the_key_that_rules_out_columns() {
+fn long_port_run_notes_the_key_that_rules_out_columns() {
     let speedup = ("network.lanes.input_speedup", "2");
     let run = |settings: &[(&str, &str)]| Run::new(compiled(settings), Engine::Fast);
     let (long, far) = (("stop.time", "30 ms"), ("traffic.0.load", "0.002"));

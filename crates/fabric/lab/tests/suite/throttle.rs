@@ -29,7 +29,7 @@ fn self_tuned(preset: &str, control: &str) -> SelfTunedPlan {
 /// A flit takes 80 ns with 16 bytes at 200 MB/s, and 6.25 with one at 160; a block of 64 bytes
 /// takes 64 ns at 1 GB/s.
 #[test]
-fn a_gather_takes_32_flits_unless_given() {
+fn gather_period_defaults_to_32_flits() {
     let ns = |tenths: u64| Span::from_ps(tenths * 100);
     for (preset, gather) in
         [("yum-1600", ns(25_600)), ("myrinet-1280", ns(2_000)), ("santos-4x", ns(20_480))]
@@ -51,7 +51,7 @@ fn a_gather_takes_32_flits_unless_given() {
 }
 
 #[test]
-fn both_go_with_the_whole_send_buffer_and_with_exempt_classes() {
+fn throttling_requires_shared_or_exempt_credits() {
     for control in ["\"at-least-one\"", "\"self-tuned\""] {
         let plan = compiled("yum-1600", control, "").unwrap().plan;
         assert_eq!(plan.classes[0].post.credits, Credits::OfBuffer);
@@ -63,7 +63,7 @@ fn both_go_with_the_whole_send_buffer_and_with_exempt_classes() {
 }
 
 #[test]
-fn what_makes_no_sense_is_refused_with_its_key() {
+fn invalid_throttle_settings_are_refused_with_their_key() {
     for (parameters, key, excerpt) in [
         ("gather = \"0 ps\"", "gather", "above 0"),
         ("gather = \"2 s\"", "gather", "at most"),

@@ -83,7 +83,7 @@ const KINDS: [&str; 3] =
     ["preset = \"santos-4x\"", "preset = \"myrinet-1280\"", "preset = \"yum-1600\""];
 
 #[test]
-fn the_busy_host_is_the_root_and_the_other_flow_a_victim_on_every_kind() {
+fn busy_host_is_root_and_other_flow_victim_in_every_kind() {
     for kind in KINDS {
         let found = found(&figure_1(kind, "congestion.step = \"10 us\""));
         assert_eq!(found.trees.looks(), 200, "{kind}: 2 ms in steps of 10 us");
@@ -104,7 +104,7 @@ fn the_busy_host_is_the_root_and_the_other_flow_a_victim_on_every_kind() {
 }
 
 #[test]
-fn a_ring_that_locks_is_a_knot_from_then_on() {
+fn deadlocked_ring_remains_a_knot() {
     let ring = r#"
         stop = { time = "10 ms" }
         network = { preset = "myrinet-1280" }
@@ -122,7 +122,7 @@ fn a_ring_that_locks_is_a_knot_from_then_on() {
 }
 
 #[test]
-fn a_run_is_the_same_whether_it_looks_or_not() {
+fn congestion_sampling_does_not_change_the_run() {
     let of = |measure: &str| {
         let plan = compiled(&figure_1(KINDS[0], measure)).unwrap().plan;
         let mut simulation = gingham_engine::start(plan);
@@ -136,7 +136,7 @@ fn a_run_is_the_same_whether_it_looks_or_not() {
 }
 
 #[test]
-fn looks_that_no_run_has_or_too_many_trees_are_refused() {
+fn invalid_sample_steps_and_too_many_trees_are_refused() {
     let refused = |step: &str| {
         let text = figure_1(KINDS[0], &format!("congestion.step = \"{step}\""));
         compiled(&text).err().unwrap_or_else(|| panic!("{step} is taken")).to_string()

@@ -63,7 +63,7 @@ const WINDOW: &str = "traffic.0.window";
 const POLICING: (&str, &str) = ("traffic.0.policing", "{ rate = 0.05, burst = \"1 KiB\" }");
 
 #[test]
-fn the_key_whose_bound_is_reached_is_named() {
+fn verdict_names_the_key_whose_bound_is_reached() {
     assert_eq!(beside_less(&[(PACE, "0.3")]), "or raise traffic.0.pace");
     // Both hold the flow back, and one of them limits it.
     let window = (WINDOW, "{ packets = 4 }");
@@ -75,7 +75,7 @@ fn the_key_whose_bound_is_reached_is_named() {
 }
 
 #[test]
-fn a_key_that_holds_back_and_limits_nothing_is_not_named() {
+fn verdict_omits_keys_that_do_not_limit_the_load() {
     for pace in ["1.0", "0.8", "0.71"] {
         assert_eq!(beside_less(&[(PACE, pace)]), "", "{pace}");
     }
@@ -96,10 +96,13 @@ fn a_key_that_holds_back_and_limits_nothing_is_not_named() {
 }
 
 #[test]
-fn a_window_that_is_full_for_long_is_named_as_what_may_be() {
+fn often_full_window_is_named_as_possible_limit() {
     let may = "a larger traffic.0.window.packets may carry more, if the network can";
     let described = beside_less(&[(WINDOW, "{ packets = 4 }")]);
-    assert!(described.starts_with("the window of 4 packets a flow held flows back for "), "{described}");
+    assert!(
+        described.starts_with("the window of 4 packets a flow held flows back for "),
+        "{described}"
+    );
     assert!(described.ends_with(may), "{described}");
     let reason = saturated(HOT_SPOT, &[]).verdict_reason;
     assert!(reason.contains("the window of 1 packet a flow held flows back for "), "{reason}");
@@ -134,7 +137,7 @@ fn served(settings: &[(&str, &str)]) -> Record {
 }
 
 #[test]
-fn saturated_replies_are_fewer_or_shorter() {
+fn saturated_replies_are_advised_to_be_fewer_or_shorter() {
     let class = served(&[]).classes.swap_remove(0);
     assert_eq!(class.verdict, Verdict::Saturated, "{class:?}");
     let (_, advice) =
@@ -154,7 +157,7 @@ fn saturated_replies_are_fewer_or_shorter() {
 }
 
 #[test]
-fn sources_that_had_ended_are_told_to_send_for_longer() {
+fn ended_sources_are_advised_to_send_longer() {
     let light = ("traffic.1.load", "0.02");
     let settings = |own: &[(&'static str, &'static str)]| [&[light], own].concat();
     // A third class continues; otherwise the workload would have finished.
@@ -177,7 +180,10 @@ fn sources_that_had_ended_are_told_to_send_for_longer() {
     let none = "its sources created no message in the window";
     assert_eq!(described, format!("{none}: its sources {longer} (traffic.0.stop)"));
     let described = reason(&[("traffic.0.stop", "200 us")]);
-    assert!(described.ends_with(&format!(": its sources {longer} (traffic.0.stop)")), "{described}");
+    assert!(
+        described.ends_with(&format!(": its sources {longer} (traffic.0.stop)")),
+        "{described}"
+    );
     let described = reason(&[("traffic.1.stop", "200 us")]);
     let whose = format!(": those of class `requests` {longer} (traffic.1.stop)");
     assert!(described.ends_with(&whose), "{described}");
@@ -188,7 +194,7 @@ fn sources_that_had_ended_are_told_to_send_for_longer() {
 }
 
 #[test]
-fn saturated_outranks_what_did_not_converge() {
+fn saturated_outranks_not_converged() {
     let rare = r#"
     [[traffic]]
     name = "rare"

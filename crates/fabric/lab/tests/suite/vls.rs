@@ -59,7 +59,7 @@ fn deliveries(compiled: &Compiled) -> Vec<Delivery> {
 }
 
 #[test]
-fn a_vl_of_several_lanes_carries_what_as_many_lanes_do() {
+fn vl_of_several_lanes_carries_as_much_as_plain_lanes() {
     let conf = Conf::new("mesh", ALL_TO_0, "");
     let tables = format!(", lane_tables = {:?}", conf.0);
     let on_tables = |lanes: &str| deliveries(&mesh(lanes, &tables));
@@ -77,7 +77,7 @@ fn a_vl_of_several_lanes_carries_what_as_many_lanes_do() {
 }
 
 #[test]
-fn the_oracle_agrees_on_vls_of_several_lanes() {
+fn oracle_agrees_on_vls_of_several_lanes() {
     let conf = Conf::new("oracle", EVEN_AND_ODD, "");
     let tables = format!(", lane_tables = {:?}", conf.0);
     let text = format!(
@@ -112,7 +112,7 @@ fn ring(lanes: &str, row: Option<&Conf>, allow_deadlock: bool) -> Result<Compile
 }
 
 #[test]
-fn the_verdict_of_two_lanes_a_vl_is_that_of_one() {
+fn deadlock_proof_is_equal_for_one_and_two_lanes_per_vl() {
     for (lanes, count) in [("count = 8, per_vl = 1", 8), ("count = 16, per_vl = 2", 16)] {
         let Proof::Free { order } = ring(lanes, None, false).unwrap().proof else {
             panic!("{lanes}")
@@ -136,7 +136,7 @@ fn the_verdict_of_two_lanes_a_vl_is_that_of_one() {
 }
 
 #[test]
-fn lanes_are_shared_out_among_the_vls_in_use_and_a_note_says_so() {
+fn lanes_are_divided_among_used_vls_and_noted() {
     let even_odd = Conf::new("shared", EVEN_AND_ODD, "");
     for (count, expected) in [(2, 1), (3, 1), (4, 2), (16, 8)] {
         let compiled = ring(&format!("count = {count}"), Some(&even_odd), true).unwrap();
@@ -156,7 +156,7 @@ fn lanes_are_shared_out_among_the_vls_in_use_and_a_note_says_so() {
 }
 
 #[test]
-fn vl_arbitration_serves_vls_and_names_those_that_it_does_not() {
+fn vl_arbitration_serves_vls_and_names_unserved_ones() {
     let arbitrated = "count = 4, depth = 100, forwarding = \"virtual-cut-through\", crossbar_output = { infiniband = \
                       { low = [{ lane = 0, weight = 1 }, { lane = 1, weight = 4 }] } }";
     let row = Conf::new("arbitrated", EVEN_AND_ODD, "");

@@ -82,7 +82,7 @@ fn answer(compiled: &Compiled) -> AckPlan {
 }
 
 #[test]
-fn answers_are_as_the_class_unless_they_say_otherwise() {
+fn acks_default_to_the_settings_of_their_class() {
     let priority = |level| Priority::new(level).unwrap();
     let plain = compiled(STAR, &[]);
     assert!(plain.plan.classes.iter().all(|class| !class.is_controlled()));
@@ -101,7 +101,7 @@ fn answers_are_as_the_class_unless_they_say_otherwise() {
 }
 
 #[test]
-fn answers_have_lanes_of_their_own() {
+fn acks_have_their_own_lanes() {
     let window = "{ packets = 8, answer = { lanes = [1, 3] } }";
     let own = compiled(&laned(), &[(WINDOW, window), ("traffic.0.lanes", "[0]")]);
     let plan = &own.plan;
@@ -117,7 +117,7 @@ fn answers_have_lanes_of_their_own() {
 }
 
 #[test]
-fn lanes_of_answers_are_in_use() {
+fn ack_lanes_count_as_used() {
     let described = |answer: &str| {
         let window = format!("{{ packets = 8, answer = {{ {answer} }} }}");
         let lanes = [("traffic.0.lanes", "[0]"), ("traffic.1.lanes", "[0, 1]")];
@@ -139,7 +139,7 @@ fn lanes_of_answers_are_in_use() {
 }
 
 #[test]
-fn answers_are_packets_to_what_looks_for_the_longest() {
+fn acks_count_towards_the_longest_packet() {
     // 64 B are 4 flits, acknowledgements of 200 B 13: a lane of 18 has space for the former in
     // addition to its round trip, but not for the latter: 5 and 14 flits.
     let cut = laned().replace(
@@ -159,7 +159,7 @@ fn answers_are_packets_to_what_looks_for_the_longest() {
 }
 
 #[test]
-fn short_answers_take_the_paths_of_short_messages() {
+fn short_acks_take_the_paths_of_short_messages() {
     let alternative =
         r#"{ algorithm = "in-transit", choose = { by-length = { below = "128 B" } } }"#;
     let described = |window: &str| {
@@ -175,7 +175,7 @@ const LEAVE_OUT: &str = "free of deadlock. Leave traffic.0.window.answer.lanes o
                          class uses, or allow it";
 
 #[test]
-fn a_lane_without_a_turn_is_refused_at_the_class_that_names_it() {
+fn unserved_lane_is_refused_at_the_class_naming_it() {
     let weights = "{ weighted-round-robin = { weights = [1, 1, 1, 0] } }";
     let demoted = "{ rate = 0.1, burst = \"1 KiB\", excess = { demote = \"bulk\" } }";
     let described = |key: &str, value: &str| {
@@ -196,7 +196,7 @@ fn a_lane_without_a_turn_is_refused_at_the_class_that_names_it() {
 }
 
 #[test]
-fn lanes_of_answers_alone_close_a_cycle() {
+fn ack_lanes_alone_can_close_a_cycle() {
     let proof = |settings: &[(&str, &str)]| compiled(RING, settings).proof;
     assert!(matches!(proof(&[]), Proof::Free { .. }));
     for lanes in ["[0, 1, 2]", "[3, 4, 5]"] {
@@ -225,7 +225,7 @@ fn lanes_of_answers_alone_close_a_cycle() {
 }
 
 #[test]
-fn a_cycle_is_blamed_on_the_answers_that_close_it() {
+fn cycle_error_names_the_acks_that_close_it() {
     let other = "[[traffic]]\nname = \"other\"\nload = 0.1\nlength = { fixed = \"64 B\" }\nlanes = [0, 1, 2]\n";
     let text = RING.replace("[stop]", &format!("{other}\n[stop]"));
     let described = |settings: &[(&str, &str)]| match result(&text, settings) {
@@ -252,7 +252,7 @@ fn a_cycle_is_blamed_on_the_answers_that_close_it() {
 }
 
 #[test]
-fn marks_of_which_nobody_hears_are_told() {
+fn marking_without_windows_is_noted() {
     let marking = ("network.marking", "{ periodic = { every = 10 } }");
     let is_noted = |settings: &[(&str, &str)]| {
         let notes = compiled(STAR, settings).notes.join("\n");
@@ -272,7 +272,7 @@ fn marks_of_which_nobody_hears_are_told() {
 }
 
 #[test]
-fn service_levels_of_answers_are_proven_too() {
+fn ack_service_levels_are_part_of_the_proof() {
     // The level of the reversed pair.
     let by_pair = compiled(IMPORTED, &[(WINDOW, "{ packets = 2 }")]);
     assert_eq!(answer(&by_pair).vc_class, None);
@@ -293,7 +293,7 @@ fn service_levels_of_answers_are_proven_too() {
 }
 
 #[test]
-fn answers_on_a_level_without_a_lane_are_refused() {
+fn acks_on_a_level_without_a_lane_are_refused() {
     let map = std::fs::read_to_string(folder().join("opensm-sl2vl.dump")).unwrap();
     // SL 14, which no pair uses, is mapped to 15 everywhere.
     let row = "0  1  2  3  4  5  6  7  0  1  2  3  4  5  6  7";
@@ -313,7 +313,7 @@ fn answers_on_a_level_without_a_lane_are_refused() {
 }
 
 #[test]
-fn a_pace_becomes_the_time_of_64_kib() {
+fn rate_limit_becomes_the_time_of_64_kib() {
     // A byte takes 6,250 ps of 160 MB/s: at a quarter of that 25,000 ps.
     let alone = ("traffic.0.hosts", "[\"h2\"]");
     let paced = compiled(STAR, &[("traffic.0.pace", "0.25"), alone]);
@@ -328,7 +328,7 @@ fn a_pace_becomes_the_time_of_64_kib() {
 }
 
 #[test]
-fn a_pace_is_slow_enough_only_if_a_run_ends_before_its_packets() {
+fn too_slow_rate_limit_is_refused() {
     // 64 KiB at 6,250 ps a byte take 10^6 s at 4.1e-10 of the link.
     let pace = |pace: &'static str| ("traffic.0.pace", pace);
     assert!(result(STAR, &[pace("4.2e-10")]).is_ok());
@@ -365,7 +365,7 @@ fn refusals(cases: &[(&str, &[(&str, &str)])]) -> String {
 }
 
 #[test]
-fn what_no_window_can_be_is_refused() {
+fn invalid_windows_and_rate_limits_are_refused() {
     let laned = laned();
     let (star, laned) = (STAR, &*laned);
     let shallow = laned.replace(

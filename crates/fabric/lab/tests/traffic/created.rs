@@ -13,7 +13,7 @@ fn instants_ns(class: &str) -> Vec<u64> {
 }
 
 #[test]
-fn a_class_sends_from_its_start_on_and_not_at_its_stop() {
+fn class_sends_from_start_inclusive_to_stop_exclusive() {
     let class = |stop: &str| {
         format!(
             "arrivals.constant.phase = \"0 ns\"\nload = 0.5\nstart = \"1 us\"\nstop = \"{stop}\""
@@ -24,7 +24,7 @@ fn a_class_sends_from_its_start_on_and_not_at_its_stop() {
 }
 
 #[test]
-fn coins_fall_at_cycles_as_often_as_the_load_says() {
+fn bernoulli_arrivals_fall_on_cycles_at_the_given_load() {
     // Flits of 16 B at 200 MB/s: a cycle of 80 ns. Messages of four flits at a load of 0.8: one in
     // five cycles on average, of 12,500 at each of three hosts.
     let class = "arrivals = \"bernoulli\"\nload = 0.8\nlength.fixed = \"64 B\"\n[network]\npreset = \"yum-1600\"";
@@ -35,14 +35,14 @@ fn coins_fall_at_cycles_as_often_as_the_load_says() {
 }
 
 #[test]
-fn a_phase_counts_from_the_start() {
+fn phase_counts_from_the_class_start() {
     let class =
         "arrivals.constant.phase = \"50 ns\"\nload = 0.5\nstart = \"1 us\"\nstop = \"2 us\"";
     assert_eq!(instants_ns(class), [1_050, 1_850]);
 }
 
 #[test]
-fn without_a_phase_every_host_has_its_own() {
+fn hosts_without_a_phase_get_different_phases() {
     let text = scenario(
         "star.hosts = 3",
         "arrivals = \"constant\"\nload = 0.5\nlength = { fixed = \"64 B\" }\nstop = \"800 ns\"",
@@ -55,7 +55,7 @@ fn without_a_phase_every_host_has_its_own() {
 }
 
 #[test]
-fn a_backlogged_class_begins_at_its_start_and_ends_with_what_waits_at_its_stop() {
+fn backlogged_class_respects_its_start_and_stop() {
     let class = "arrivals = \"backlogged\"\nstart = \"1 us\"\nstop = \"2 us\"\nhosts = [\"h0\"]";
     // A worm has a route byte and 64 bytes of payload, with what the preset adds: some 400 ns on
     // the link.
@@ -81,7 +81,7 @@ fn staggered_hosts_start_one_after_the_other() {
 }
 
 #[test]
-fn a_jitter_is_drawn_for_each_host_and_from_the_seed() {
+fn jitter_is_drawn_per_host_from_the_seed() {
     let stagger = "{ every = \"10 us\", jitter = \"10 us\" }";
     let seen: Vec<Vec<u64>> = (1..=20).map(|seed| firsts_ns(stagger, seed)).collect();
     for firsts in &seen {
@@ -101,7 +101,7 @@ fn a_jitter_is_drawn_for_each_host_and_from_the_seed() {
 }
 
 #[test]
-fn a_run_whose_classes_have_stopped_is_over_when_all_is_delivered() {
+fn run_ends_when_stopped_classes_are_delivered() {
     let text =
         scenario("star.hosts = 3", "load = 0.5\nlength = { fixed = \"64 B\" }\nstop = \"10 us\"");
     for engine in [Engine::Fast, Engine::Oracle] {
@@ -116,7 +116,7 @@ fn a_run_whose_classes_have_stopped_is_over_when_all_is_delivered() {
 }
 
 #[test]
-fn bursts_come_at_the_rate_of_their_peak() {
+fn bursts_arrive_at_their_peak_rate() {
     // Peak 0.1 x (20 + 80) / 20 = 0.5: within a burst one message every 800 ns, rounded once each.
     for law in [
         "on-off = { on = \"20 us\", off = \"80 us\" }",
@@ -131,7 +131,7 @@ fn bursts_come_at_the_rate_of_their_peak() {
 }
 
 #[test]
-fn lengths_of_a_file_are_drawn_by_weight() {
+fn empirical_lengths_are_drawn_by_weight() {
     let lengths = "weight, payload_bytes\n3,64\n1,512\n0,9999\n";
     let folder = folder("lengths", &[("lengths.csv", lengths)]);
     let text = scenario("star.hosts = 3", "load = 0.5\nlength.empirical = \"lengths.csv\"");
@@ -145,7 +145,7 @@ fn lengths_of_a_file_are_drawn_by_weight() {
 }
 
 #[test]
-fn the_load_offered_is_that_of_the_links_that_send() {
+fn offered_load_equals_the_configured_load() {
     let class = |arrivals: &str| {
         scenario("star.hosts = 3", &format!("{arrivals}\nlength = {{ fixed = \"64 B\" }}"))
     };

@@ -19,14 +19,14 @@ fn names(expected: &[(&str, &str)]) -> Vec<(String, String)> {
 }
 
 #[test]
-fn pairs_are_as_written_and_other_hosts_are_silent() {
+fn hosts_without_a_pair_are_silent() {
     let compiled = on("star.hosts = 4", "{ pairs = { h0 = \"h3\", h2 = \"h3\" } }");
     assert_eq!(pairs(&compiled), names(&[("h0", "h3"), ("h2", "h3")]));
     assert_eq!(compiled.notes, ["class `all`: 2 of 4 hosts have no pair and are silent"]);
 }
 
 #[test]
-fn transpose_leaves_the_diagonal_silent_and_says_so() {
+fn transpose_leaves_the_diagonal_silent() {
     let compiled = on("star.hosts = 9", "\"transpose\"");
     let expected =
         [("h1", "h3"), ("h2", "h6"), ("h3", "h1"), ("h5", "h7"), ("h6", "h2"), ("h7", "h5")];
@@ -35,7 +35,7 @@ fn transpose_leaves_the_diagonal_silent_and_says_so() {
 }
 
 #[test]
-fn places_are_those_of_the_hosts_of_the_class() {
+fn permutation_places_count_hosts_of_the_class() {
     let text = scenario(
         "star.hosts = 9",
         &format!("hosts = [\"h[0-9]\", \"h3\", \"h5\"]\n{}", class("\"shuffle\"")),
@@ -54,7 +54,7 @@ fn places_are_those_of_the_hosts_of_the_class() {
 }
 
 #[test]
-fn tornado_takes_the_grid_of_the_fabric_and_keeps_the_place_on_a_switch() {
+fn tornado_uses_the_switch_grid_of_the_fabric() {
     let compiled = on("torus = { dimensions = [3, 5], hosts_per_switch = 2 }", "\"tornado\"");
     let of: BTreeMap<String, String> = pairs(&compiled).into_iter().collect();
     // ceil(3 / 2) - 1 = 1 and ceil(5 / 2) - 1 = 2.
@@ -65,7 +65,7 @@ fn tornado_takes_the_grid_of_the_fabric_and_keeps_the_place_on_a_switch() {
 }
 
 #[test]
-fn without_a_grid_hosts_stand_in_one_ring() {
+fn tornado_without_a_grid_uses_one_ring() {
     let compiled = on("star.hosts = 8", "\"tornado\"");
     assert_eq!(pairs(&compiled)[..2], names(&[("h0", "h3"), ("h1", "h4")]));
     let note =
@@ -74,7 +74,7 @@ fn without_a_grid_hosts_stand_in_one_ring() {
 }
 
 #[test]
-fn a_grid_whose_switches_have_different_numbers_of_senders_is_a_ring() {
+fn grid_with_uneven_senders_is_treated_as_a_ring() {
     let text = scenario(
         "torus = { dimensions = [2, 2], hosts_per_switch = 2 }",
         &format!("hosts = [\"h*-0\", \"h0-0-1\"]\n{}", class("\"neighbour\"")),
@@ -85,7 +85,7 @@ fn a_grid_whose_switches_have_different_numbers_of_senders_is_a_ring() {
 }
 
 #[test]
-fn dimensions_that_are_given_lay_the_hosts_out() {
+fn explicit_dimensions_lay_out_the_hosts() {
     let compiled = on("star.hosts = 12", "{ neighbour = { dimensions = [2, 3] } }");
     // Two hosts a cell: h0 and h1 on (0, 0), which sends to (1, 1), the cell of h8 and h9.
     assert_eq!(pairs(&compiled)[..2], names(&[("h0", "h8"), ("h1", "h9")]));
@@ -93,7 +93,7 @@ fn dimensions_that_are_given_lay_the_hosts_out() {
 }
 
 #[test]
-fn a_random_permutation_depends_on_seed_and_class_and_on_nothing_else() {
+fn random_permutation_depends_on_seed_and_class_only() {
     let of = |more: &str| {
         let text = scenario("star.hosts = 20", &class("\"random-permutation\""));
         pairs(&compiled(&format!("{more}\n{text}")))
@@ -108,7 +108,7 @@ fn a_random_permutation_depends_on_seed_and_class_and_on_nothing_else() {
 }
 
 #[test]
-fn a_permutation_with_a_seed_of_its_own_stays_while_the_seed_of_the_run_varies() {
+fn own_seed_fixes_a_permutation_across_run_seeds() {
     let of = |seed: u32, destinations: &str| {
         let text = scenario("star.hosts = 20", &class(destinations));
         pairs(&compiled(&format!("seed = {seed}\n{text}")))
@@ -121,7 +121,7 @@ fn a_permutation_with_a_seed_of_its_own_stays_while_the_seed_of_the_run_varies()
 }
 
 #[test]
-fn a_rotation_turns_the_bits_right_by_one() {
+fn bit_rotation_rotates_right_by_one() {
     let compiled = on("star.hosts = 8", "\"bit-rotation\"");
     // 1 = 001 to 100 = 4, 2 = 010 to 001 = 1, 3 = 011 to 101 = 5, 4 to 2, 5 = 101 to 110 = 6, 6 to 3.
     let expected =
@@ -143,7 +143,7 @@ fn drawn_among(compiled: &Compiled) -> BTreeMap<String, Vec<String>> {
 }
 
 #[test]
-fn a_stencil_has_the_neighbours_of_the_fabric_s_own_grid() {
+fn stencil_uses_the_neighbours_of_the_fabric_grid() {
     let mesh = "mesh = { dimensions = [3, 3], hosts_per_switch = 2 }";
     let of = drawn_among(&on(mesh, "\"stencil\""));
     assert_eq!(of["h0-0-0"], ["h0-1-0", "h1-0-0"]);
@@ -159,7 +159,7 @@ fn a_stencil_has_the_neighbours_of_the_fabric_s_own_grid() {
 }
 
 #[test]
-fn a_stencil_of_a_job_is_laid_over_the_hosts_of_any_fabric() {
+fn stencil_with_dimensions_works_on_any_fabric() {
     let of = drawn_among(&on("star.hosts = 24", "{ stencil = { dimensions = [2, 3, 4] } }"));
     // (0, 0, 0): one step in the first dimension is 12 hosts, in the second 4, in the third 1.
     assert_eq!(of["h0"], ["h1", "h3", "h4", "h8", "h12"]);
@@ -168,7 +168,7 @@ fn a_stencil_of_a_job_is_laid_over_the_hosts_of_any_fabric() {
 }
 
 #[test]
-fn a_group_of_a_dragonfly_sends_to_the_next_one() {
+fn group_shift_sends_to_the_next_dragonfly_group() {
     // 12 groups of 2 x 2 hosts, so that names of groups have two digits.
     let dragonfly = "dragonfly = { switches_per_group = 2, hosts_per_switch = 2, global_cables_per_switch = 6, groups = 12 }";
     let group = |name: &str| -> u32 {
@@ -191,7 +191,7 @@ fn a_group_of_a_dragonfly_sends_to_the_next_one() {
 }
 
 #[test]
-fn groups_of_any_fabric_have_a_size() {
+fn group_size_defines_groups_on_any_fabric() {
     let of = pairs(&on("star.hosts = 6", "{ group-shift = { group_size = 2 } }"));
     let expected =
         [("h0", "h2"), ("h1", "h3"), ("h2", "h4"), ("h3", "h5"), ("h4", "h0"), ("h5", "h1")];
@@ -199,14 +199,14 @@ fn groups_of_any_fabric_have_a_size() {
 }
 
 #[test]
-fn asymmetric_hosts_send_to_themselves_and_to_the_other_half() {
+fn asymmetric_hosts_send_to_self_and_other_half() {
     let of = drawn_among(&on("star.hosts = 6", "\"asymmetric\""));
     assert_eq!(of["h1"], ["h1", "h4"]);
     assert_eq!(of["h4"], ["h1", "h4"]);
 }
 
 #[test]
-fn hosts_of_a_class_confine_its_destinations_only_if_asked() {
+fn destinations_stay_within_the_class_only_on_request() {
     let some = |destinations: &str| {
         let class = format!("hosts = [\"h0\", \"h1\"]\n{}", class(destinations));
         compiled(&scenario("star.hosts = 4", &class))
@@ -224,7 +224,7 @@ fn hosts_of_a_class_confine_its_destinations_only_if_asked() {
 }
 
 #[test]
-fn a_host_that_may_send_to_itself_does_as_often_as_to_any_other() {
+fn self_is_drawn_as_often_as_any_destination() {
     let uniform = "{ uniform = { itself = true } }";
     let rows = messages(on("star.hosts = 4", uniform), Engine::Fast);
     let count = f64::from(u32::try_from(rows.len()).unwrap());
@@ -236,7 +236,7 @@ fn a_host_that_may_send_to_itself_does_as_often_as_to_any_other() {
 }
 
 #[test]
-fn without_a_switch_nothing_leads_back_to_the_sender() {
+fn self_destination_without_a_switch_is_refused() {
     let text = scenario("two-hosts.switches = 0", &class("{ uniform = { itself = true } }"));
     let error = compiled_in(std::path::Path::new("."), &text).unwrap_err().to_string();
     let message = "in `traffic[0].destinations.uniform.itself`: no switch leads what `h0` sends back to it; leave out \
@@ -264,7 +264,7 @@ fn hot_hosts_receive_their_share() {
 }
 
 #[test]
-fn a_matrix_gives_each_host_its_load_and_its_destinations() {
+fn matrix_sets_load_and_destinations_per_host() {
     // Row sums 1, 3 and 0; their mean is 4 / 3. Columns are in another order than rows, with one
     // more.
     let demand = "from,h2,h0,h1,h3\nh0,0,0,1,0\nh1,2,1,0,0\nh2,0,0,0,0\n";
@@ -293,7 +293,7 @@ fn a_matrix_gives_each_host_its_load_and_its_destinations() {
 }
 
 #[test]
-fn equal_rows_may_offer_all_that_a_link_carries() {
+fn equal_matrix_rows_allow_full_link_load() {
     // 0.1 + 0.2 is not quite 0.3 in binary, and a third of three such sums not quite one of them.
     let demand = ",h0,h1,h2\nh0,0,0.1,0.2\nh1,0.1,0,0.2\nh2,0.1,0.2,0\n";
     let folder = folder("full", &[("demand.csv", demand)]);
@@ -303,7 +303,7 @@ fn equal_rows_may_offer_all_that_a_link_carries() {
 }
 
 #[test]
-fn every_file_read_is_listed_with_its_key_and_digest() {
+fn files_read_are_listed_with_key_and_digest() {
     let files = [
         (
             "star.toml",
@@ -328,7 +328,7 @@ fn every_file_read_is_listed_with_its_key_and_digest() {
 }
 
 #[test]
-fn a_host_alone_on_its_island_is_silent() {
+fn host_without_reachable_destination_is_silent() {
     let fabric = "[[switch]]\nname = \"s0\"\n[[switch]]\nname = \"s1\"\n[[host]]\nname = \"a\"\n\
                   [[host]]\nname = \"b\"\n[[host]]\nname = \"c\"\n[[cable]]\nends = [\"a\", \"s0\"]\n\
                   [[cable]]\nends = [\"b\", \"s0\"]\n[[cable]]\nends = [\"c\", \"s1\"]\n";
@@ -345,7 +345,7 @@ fn a_host_alone_on_its_island_is_silent() {
 }
 
 #[test]
-fn no_host_sends_to_another_port_of_its_own() {
+fn host_never_sends_to_its_own_other_port() {
     let fabric = "[[switch]]\nname = \"s\"\n[[host]]\nname = \"a\"\n[[host]]\nname = \"twin\"\n[[host]]\nname = \"b\"\n\
                   [[cable]]\nends = [\"a\", \"s\"]\n[[cable]]\nends = [\"twin\", \"s\"]\n\
                   [[cable]]\nends = [\"twin\", \"s\"]\n[[cable]]\nends = [\"b\", \"s\"]\n";
@@ -382,7 +382,7 @@ fn no_host_sends_to_another_port_of_its_own() {
 }
 
 #[test]
-fn groups_of_unequal_size_are_refused_unless_any_host_will_do() {
+fn unequal_groups_are_refused_without_any() {
     let dragonfly = "dragonfly = { switches_per_group = 2, hosts_per_switch = 2, global_cables_per_switch = 1, groups = 3 }";
     // Two hosts of the first group, and one of each other group.
     let of = |destinations: &str| {
@@ -397,7 +397,7 @@ fn groups_of_unequal_size_are_refused_unless_any_host_will_do() {
 }
 
 #[test]
-fn a_stencil_of_too_many_pairs_is_refused() {
+fn stencil_with_too_many_pairs_is_refused() {
     let stencil = |dimensions: usize| {
         let sizes = vec!["2"; dimensions].join(", ");
         format!("{{ stencil = {{ dimensions = [{sizes}], diagonals = true }} }}")

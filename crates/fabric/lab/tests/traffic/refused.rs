@@ -18,7 +18,7 @@ fn refusals(folder: &Path, classes: &[&str]) -> String {
 }
 
 #[test]
-fn times_and_loads() {
+fn invalid_times_and_loads_are_refused() {
     let with = |keys: &str| format!("length.fixed = \"64 B\"\n{keys}");
     let classes = [
         with("load = -0.1"),
@@ -196,7 +196,7 @@ fn schedules() {
 }
 
 #[test]
-fn what_no_path_leads_to() {
+fn unreachable_destinations_are_refused() {
     let fabric = "[[switch]]\nname = \"s0\"\n[[switch]]\nname = \"s1\"\n[[host]]\nname = \"a\"\n\
                   [[host]]\nname = \"b\"\n[[cable]]\nends = [\"a\", \"s0\"]\n[[cable]]\nends = [\"b\", \"s1\"]\n";
     let schedule = "created_ps,source,destination,payload_bytes\n0,a,b,8\n";

@@ -59,7 +59,7 @@ fn sorted(mut rows: Vec<Row>) -> Vec<Row> {
 }
 
 #[test]
-fn a_replay_delivers_what_was_delivered() {
+fn replay_delivers_the_original_messages() {
     let original = messages(compiled(ORIGINAL), Engine::Fast);
     assert!(original.len() > 500, "{} messages", original.len());
     let folder = folder("replay", &[("messages.csv", &csv(&original))]);
@@ -70,7 +70,7 @@ fn a_replay_delivers_what_was_delivered() {
 }
 
 #[test]
-fn rows_outside_of_start_and_stop_are_left_out_and_counted() {
+fn schedule_rows_outside_start_and_stop_are_skipped() {
     let rows = "created_ps,source,destination,payload_bytes\n\
                 99,h0,h1,8\n100,h0,h1,9\n100,h0,h2,10\n200,h1,h0,11\n";
     let folder = folder("cut", &[("messages.csv", rows)]);

@@ -35,7 +35,7 @@ fn received(compiled: &Compiled) -> Vec<usize> {
 }
 
 #[test]
-fn a_load_is_as_many_streams_as_come_nearest() {
+fn load_is_rounded_to_a_number_of_streams() {
     // 16 B/us of 160: a tenth of the link each. Loads of .64 and .16 give 6 and 2.
     for (load, count) in [(0.64, 6), (0.16, 2), (0.05, 1), (1.2, 12)] {
         let compiled = compiled(&star(3, &format!("load = {load}"), MPEG));
@@ -50,7 +50,7 @@ fn a_load_is_as_many_streams_as_come_nearest() {
 }
 
 #[test]
-fn streams_that_are_placed_evenly_come_as_often_to_every_host() {
+fn even_placement_gives_every_host_equal_streams() {
     for (hosts, count) in [(2, 3), (4, 3), (5, 1), (5, 7), (7, 20)] {
         let compiled = compiled(&star(hosts, "", &format!("count = {count}, {MPEG}")));
         assert_eq!(received(&compiled), vec![count; hosts], "{hosts} hosts");
@@ -66,7 +66,7 @@ fn streams_that_are_placed_evenly_come_as_often_to_every_host() {
 }
 
 #[test]
-fn streams_that_are_placed_at_random_miss_nobody_but_their_own_host() {
+fn random_placement_excludes_only_the_own_host() {
     let streams = format!("count = 400, placement = \"random\", {MPEG}");
     let compiled = compiled(&star(5, "", &streams));
     // 400 expected, standard deviation sqrt(2,000 x 1/5 x 4/5) = 18 at the most.
@@ -76,7 +76,7 @@ fn streams_that_are_placed_at_random_miss_nobody_but_their_own_host() {
 }
 
 #[test]
-fn pairs_have_their_streams_and_a_flow_each() {
+fn placement_pairs_get_one_numbered_stream_each() {
     let streams =
         format!("placement = {{ pairs = [\"h1 -> h0\", \"h0 -> h1\", \"h0 -> h1\"] }}, {MPEG}");
     let compiled = compiled(&star(3, "", &streams));
@@ -97,7 +97,7 @@ fn integers(record: &gingham_lab::Record, table: &str, column: &str) -> Vec<u64>
 }
 
 #[test]
-fn streams_between_two_hosts_are_counted_each_by_itself() {
+fn streams_of_a_host_pair_are_counted_separately() {
     let streams = format!(
         "placement = {{ pairs = [\"h0 -> h1\"] }}, count = 2, start = \"0 s\", {MPEG}, message = \"800 B\""
     );
@@ -113,7 +113,7 @@ fn streams_between_two_hosts_are_counted_each_by_itself() {
 }
 
 #[test]
-fn a_trace_tells_the_mean_rate_and_is_one_of_the_files_read() {
+fn trace_sets_the_mean_rate_and_is_listed_as_file() {
     let folder = folder("trace", &[("film.txt", "100\n200\n300\n")]);
     let streams =
         "data = { trace = { file = \"film.txt\", first = 1 } }, interval = \"100 us\", count = 1";
@@ -136,7 +136,7 @@ fn refused(class: &str, streams: &str) -> String {
 }
 
 #[test]
-fn what_no_stream_can_do_is_refused_with_its_key() {
+fn invalid_streams_are_refused_with_their_key() {
     let trace = |file: &str| format!("data = {{ trace = {{ file = \"{file}\" }} }}, count = 1");
     for (class, streams, expected) in [
         ("", trace("bad.txt"), "bad.txt:3: in `traffic[0].streams.data.trace.file`: found `12 kB`"),
@@ -199,7 +199,7 @@ fn what_no_stream_can_do_is_refused_with_its_key() {
 }
 
 #[test]
-fn a_scenario_of_streams_is_what_a_record_says_of_it() {
+fn recorded_stream_scenario_is_restored() {
     let text = star(3, "load = 0.2", MPEG);
     let folder = Path::new(".");
     let whole =
@@ -211,7 +211,7 @@ fn a_scenario_of_streams_is_what_a_record_says_of_it() {
 }
 
 #[test]
-fn a_run_in_which_no_frame_counts_says_so() {
+fn run_without_counted_frames_is_noted() {
     let compiled = compiled(&star(2, "", &format!("count = 1, {MPEG}")));
     let noted = |text: &str| compiled.notes.iter().any(|note| note.contains(text));
     assert!(noted("has at most 10 frames in this run, and the first 100"), "{:?}", compiled.notes);
@@ -229,7 +229,7 @@ fn followed(flow: &str) -> Result<Option<usize>, String> {
 }
 
 #[test]
-fn a_stream_is_followed_by_its_number_where_there_are_several() {
+fn ambiguous_stream_is_followed_by_number() {
     // h0 -> h1 and h1 -> h0 of the first class are streams 0 and 1, those of the second 2 and 3.
     assert_eq!(followed("video: h1 -> h0"), Ok(Some(1)));
     assert_eq!(followed("video: h1 -> h0 #1"), Ok(Some(1)));

@@ -59,7 +59,9 @@ impl Simulation {
 
     fn weigh(&mut self, Weighing { channel, place, lane, weight }: Weighing) {
         let arbiter = match place {
-            ArbiterPlace::CrossbarInput => &mut self.input_mut(channel).crossbar_port_of(lane).chooser,
+            ArbiterPlace::CrossbarInput => {
+                &mut self.input_mut(channel).crossbar_port_of(lane).chooser
+            }
             ArbiterPlace::CrossbarOutput => {
                 let granting = self.outputs[channel.index()].crossbar_port_of(lane);
                 let Granting::Lanes(chooser) = granting else { panic!("it has no weights") };

@@ -15,7 +15,7 @@
 //!   one of its proposals.
 
 use crate::lanes::clock::Tick;
-use crate::lanes::ports::{Chooser, Granting, CrossbarInput};
+use crate::lanes::ports::{Chooser, CrossbarInput, Granting};
 use crate::lanes::round_robin::RoundRobin;
 use crate::lanes::simulation::Simulation;
 use gingham_fairq::Head;
@@ -104,7 +104,12 @@ impl Simulation {
     /// Returns the input granted by a crossbar output, among unmatched ones with a lane that can
     /// send to it: the first in round robin, with all these lanes; or, by lane, the holder of the
     /// output lane chosen by the arbiter.
-    fn grant(&self, output: CrossbarPort, inputs: &BTreeSet<CrossbarPort>, tick: Tick) -> Option<(CrossbarPort, Grant)> {
+    fn grant(
+        &self,
+        output: CrossbarPort,
+        inputs: &BTreeSet<CrossbarPort>,
+        tick: Tick,
+    ) -> Option<(CrossbarPort, Grant)> {
         match &self.outputs[output.channel.index()].crossbar_ports[usize::from(output.number)] {
             Granting::Inputs(pointer) => self.grant_input(output, *pointer, inputs, tick),
             Granting::Lanes(chooser) => self.grant_lane_of(output, chooser, inputs, tick),
@@ -191,24 +196,36 @@ impl Simulation {
         outputs: &BTreeSet<CrossbarPort>,
         tick: Tick,
     ) -> Vec<Match> {
-        let mut proposed: BTreeMap<CrossbarPort, BTreeMap<CrossbarPort, (u8, CrossbarInput)>> = BTreeMap::new();
+        let mut proposed: BTreeMap<CrossbarPort, BTreeMap<CrossbarPort, (u8, CrossbarInput)>> =
+            BTreeMap::new();
         for input in inputs {
             let mut crossbar_port = self.crossbar_input(*input).clone();
             let able = |output: &CrossbarPort| !self.lanes_to(*input, *output, tick).is_empty();
             let among = outputs.iter().copied().filter(able);
-            let Some(output) = self.next_output(*input, &mut crossbar_port.outputs, among) else { continue };
+            let Some(output) = self.next_output(*input, &mut crossbar_port.outputs, among) else {
+                continue;
+            };
             let lanes = self.lanes_to(*input, output, tick).into_iter().collect();
             let lane = self.next_lane(*input, &mut crossbar_port.chooser, &lanes);
             let lane = lane.expect("lanes in turn, of which one can send");
             proposed.entry(output).or_default().insert(*input, (lane, crossbar_port));
         }
-        let accepted = |(output, mut inputs): (CrossbarPort, BTreeMap<CrossbarPort, (u8, CrossbarInput)>)| {
-            let crossbar_port = &self.outputs[output.channel.index()].crossbar_ports[usize::from(output.number)];
-            let Granting::Inputs(pointer) = crossbar_port else { panic!("it takes ways in in turn") };
-            let (input, after) = self.first_input(output, *pointer, inputs.keys())?;
-            let (lane, crossbar_input) = inputs.remove(&input)?;
-            Some(Match { input, output, lane, after: (crossbar_input, Granting::Inputs(after)) })
-        };
+        let accepted =
+            |(output, mut inputs): (CrossbarPort, BTreeMap<CrossbarPort, (u8, CrossbarInput)>)| {
+                let crossbar_port = &self.outputs[output.channel.index()].crossbar_ports
+                    [usize::from(output.number)];
+                let Granting::Inputs(pointer) = crossbar_port else {
+                    panic!("it takes ways in in turn")
+                };
+                let (input, after) = self.first_input(output, *pointer, inputs.keys())?;
+                let (lane, crossbar_input) = inputs.remove(&input)?;
+                Some(Match {
+                    input,
+                    output,
+                    lane,
+                    after: (crossbar_input, Granting::Inputs(after)),
+                })
+            };
         proposed.into_iter().filter_map(accepted).collect()
     }
 
@@ -246,7 +263,12 @@ impl Simulation {
 
     /// Returns the lane chosen by the arbiter of a crossbar input among some, and records that it
     /// sends.
-    fn next_lane(&self, input: CrossbarPort, chooser: &mut Chooser, lanes: &BTreeSet<u8>) -> Option<u8> {
+    fn next_lane(
+        &self,
+        input: CrossbarPort,
+        chooser: &mut Chooser,
+        lanes: &BTreeSet<u8>,
+    ) -> Option<u8> {
         let head =
             |lane| lanes.contains(&lane).then(|| self.head_at_input(input.channel, lane, chooser));
         let candidates: Vec<Option<Head>> = (0..self.plan.lanes.count).map(head).collect();
@@ -274,10 +296,11 @@ impl Simulation {
         let channel = self.can_cross(input, lane, tick)?;
         let hold = self.input(input).lane(lane).holds?;
         let output = CrossbarPort { channel, number: hold.lane % self.lane_plan.output_speedup };
-        let crossbar_input = CrossbarPort { channel: input, number: lane % self.lane_plan.input_speedup };
+        let crossbar_input =
+            CrossbarPort { channel: input, number: lane % self.lane_plan.input_speedup };
         let granting = &self.outputs[channel.index()].crossbar_ports[usize::from(output.number)];
-        let is_open =
-            self.crossbar_input(crossbar_input).chooser.is_open_to(lane) && granting.is_open_to(hold.lane);
+        let is_open = self.crossbar_input(crossbar_input).chooser.is_open_to(lane)
+            && granting.is_open_to(hold.lane);
         is_open.then_some(output)
     }
 }

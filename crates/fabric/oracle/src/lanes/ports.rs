@@ -89,7 +89,8 @@ impl InputLane {
 
 impl Input {
     pub(crate) fn new(lanes: &LanePlan, crossbar_ports: u8, arbiter: &Scheduler) -> Self {
-        let crossbar_port = CrossbarInput { chooser: Chooser::new(arbiter, lanes), outputs: RoundRobin::default() };
+        let crossbar_port =
+            CrossbarInput { chooser: Chooser::new(arbiter, lanes), outputs: RoundRobin::default() };
         Self {
             lanes: vec![InputLane::default(); lanes.count.into()],
             crossbar_ports: vec![crossbar_port; crossbar_ports.into()],

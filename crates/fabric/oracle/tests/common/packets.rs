@@ -4,8 +4,8 @@ use super::{FLIT, add_class, quiet_plan};
 use gingham_kernel::{ByteTime, Span, Time};
 use gingham_net::traffic::{Draft, MessagePlan, Scheduled, SourcePlan};
 use gingham_net::{
-    Among, AckPlan, Answered, Arbitration, OvertakingPlan, PacketsPlan, PausesPlan, Plan,
-    Priority, Read, Response, Switching, WindowPlan,
+    AckPlan, Among, Answered, Arbitration, OvertakingPlan, PacketsPlan, PausesPlan, Plan, Priority,
+    Read, Response, Switching, WindowPlan,
 };
 use gingham_topology::{ChannelId, EndpointId, Fabric};
 use std::sync::Arc;

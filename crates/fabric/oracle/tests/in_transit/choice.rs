@@ -15,7 +15,7 @@ fn direct_or_over_h1(path_choice: PathChoice) -> Plan {
 }
 
 #[test]
-fn all_packets_of_a_message_take_the_path_of_its_length() {
+fn packets_take_the_path_of_their_message_length() {
     let mut plan = direct_or_over_h1(PathChoice::ByLength { below_bytes: 64 });
     scheduled(&mut plan, 0, 2, &[(0, 63), (10_000, 64), (20_000, 90)]);
     plan.classes[0].segmentation = SegmentationPlan::Fixed(32);
@@ -28,7 +28,7 @@ fn all_packets_of_a_message_take_the_path_of_its_length() {
 }
 
 #[test]
-fn hosts_toss_coins_of_their_own() {
+fn hosts_choose_random_paths_independently() {
     let mut plan = direct_or_over_h1(PathChoice::AtRandom { alternative: 0.5 });
     let messages: Vec<_> = (0..64).map(|number| (10_000 * number, 5)).collect();
     for host in [0, 3] {
@@ -46,7 +46,7 @@ fn hosts_toss_coins_of_their_own() {
 }
 
 #[test]
-fn a_host_whose_packet_was_held_up_sends_the_next_over_an_in_transit_host() {
+fn contention_moves_the_next_packet_to_the_alternative() {
     // A coefficient depends on the last packet alone.
     let contention = ContentionPlan { alpha: 0.0, beta: 0.0, above: 1.5, below: 1.1, start: 1.0 };
     let mut plan = direct_or_over_h1(PathChoice::ByContention(contention));

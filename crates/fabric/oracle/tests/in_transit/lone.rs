@@ -10,7 +10,7 @@ use gingham_net::Plan;
 use gingham_net::measure::TransitReport;
 
 #[test]
-fn over_one_host() {
+fn worm_over_one_in_transit_host() {
     let mut plan = over_h1();
     scheduled(&mut plan, 0, 2, &[(0, 5)]);
     // As in the description of this folder.
@@ -37,7 +37,7 @@ fn over_two_hosts() -> Plan {
 }
 
 #[test]
-fn over_two_hosts_with_route_bytes_and_marks() {
+fn worm_over_two_in_transit_hosts_with_route_bytes() {
     let mut plan = over_two_hosts();
     wormhole(&mut plan, |wormhole| {
         wormhole.route_bytes = true;
@@ -58,7 +58,7 @@ fn over_two_hosts_with_route_bytes_and_marks() {
 }
 
 #[test]
-fn over_two_hosts_without_route_bytes() {
+fn worm_over_two_in_transit_hosts_without_route_bytes() {
     // The first flit is whole at h1 at 170, at s0 at 305, at s1 at 440, at h2 at 575, at s1 at 710,
     // at h3 at 845.
     let delivery = deliveries(over_two_hosts(), 1)[0];
@@ -102,7 +102,7 @@ fn random_way(draw: &mut Stream) -> Way {
 }
 
 #[test]
-fn over_any_way_by_the_formula() {
+fn any_path_matches_the_formula() {
     let mut draw = Stream::new(1, "lone worms", Purpose::Length);
     let mut most_hosts = 0;
     for case in 0..300 {
@@ -149,7 +149,7 @@ fn over_any_way_by_the_formula() {
 }
 
 #[test]
-fn without_any_delay_flits_leave_as_they_arrive() {
+fn undelayed_flits_leave_as_they_arrive() {
     let mut plan = over_h1();
     in_transit(&mut plan, [0, 0, POOL]);
     scheduled(&mut plan, 0, 2, &[(0, 5)]);

@@ -15,7 +15,7 @@ fn two_of_five(programming: u64, pool_bytes: u64) -> Plan {
 }
 
 #[test]
-fn a_worm_that_fills_the_pool_fits_and_one_byte_more_spills() {
+fn worm_larger_than_the_pool_spills() {
     let mut plan = over_h1();
     scheduled(&mut plan, 0, 2, &[(0, 5)]);
     spilling(&mut plan, [1_000, 3]);
@@ -32,7 +32,7 @@ fn a_worm_that_fills_the_pool_fits_and_one_byte_more_spills() {
 }
 
 #[test]
-fn the_mark_needs_no_room() {
+fn in_transit_mark_needs_no_pool_space() {
     let mut plan = over_h1();
     wormhole(&mut plan, |wormhole| {
         wormhole.route_bytes = true;
@@ -46,7 +46,7 @@ fn the_mark_needs_no_room() {
 }
 
 #[test]
-fn a_spilled_worm_is_ready_no_sooner_than_it_was_known_and_programmed() {
+fn spilled_worm_is_ready_after_detection_and_programming() {
     let mut plan = over_h1();
     spilling(&mut plan, [0, 0]);
     in_transit(&mut plan, [300, 400, 4]);
@@ -57,7 +57,7 @@ fn a_spilled_worm_is_ready_no_sooner_than_it_was_known_and_programmed() {
 }
 
 #[test]
-fn room_that_is_freed_at_an_instant_is_there_for_a_head_of_that_instant() {
+fn freed_pool_space_is_available_at_the_same_instant() {
     // The first is sent on at 270, and its tail has left at 320, when the head of the second is
     // whole. Ready at 420, that is off at s0 at 555 and at h2 from 590 to 630.
     let stories = |plan| deliveries(plan, 2).iter().map(story).collect::<Vec<_>>();
@@ -72,7 +72,7 @@ fn room_that_is_freed_at_an_instant_is_there_for_a_head_of_that_instant() {
 }
 
 #[test]
-fn a_spilled_worm_is_overtaken_by_one_that_fits() {
+fn fitting_worm_overtakes_a_spilled_one() {
     let mut plan = over_h1();
     in_transit(&mut plan, [DETECTION, PROGRAMMING, 5]);
     spilling(&mut plan, [1_000, 3]);
@@ -86,7 +86,7 @@ fn a_spilled_worm_is_overtaken_by_one_that_fits() {
 }
 
 #[test]
-fn of_two_that_wait_for_the_cable_the_first_to_be_ready_goes_first() {
+fn waiting_worms_leave_in_order_of_readiness() {
     let mut plan = over_h1();
     in_transit(&mut plan, [DETECTION, PROGRAMMING, 5]);
     spilling(&mut plan, [1_000, 3]);
@@ -104,7 +104,7 @@ fn of_two_that_wait_for_the_cable_the_first_to_be_ready_goes_first() {
 }
 
 #[test]
-fn of_two_that_are_ready_at_the_same_instant_the_first_to_arrive_goes_first() {
+fn worms_ready_together_leave_in_arrival_order() {
     let mut plan = over_h1();
     along(&mut plan, &[&["s0", "h1", "s0", "h2"], &["s0", "h1", "s0", "h3"]]);
     in_transit(&mut plan, [DETECTION, PROGRAMMING, 5]);

@@ -20,7 +20,7 @@ fn slow_hosts(pool_bytes: u64) -> Plan {
 }
 
 #[test]
-fn a_worm_waits_in_the_port_for_room_and_what_is_behind_it_too() {
+fn worm_without_pool_space_blocks_its_port() {
     let mut plan = slow_hosts(5);
     scheduled(&mut plan, 0, 2, &[(0, 5)]);
     scheduled(&mut plan, 3, 2, &[(0, 5)]);
@@ -39,7 +39,7 @@ fn a_worm_waits_in_the_port_for_room_and_what_is_behind_it_too() {
 }
 
 #[test]
-fn room_that_comes_before_a_worm_is_known_costs_it_nothing() {
+fn pool_space_freed_before_detection_adds_no_delay() {
     let mut plan = slow_hosts(5);
     in_transit(&mut plan, [500, 0, 5]);
     scheduled(&mut plan, 0, 2, &[(0, 5)]);
@@ -51,7 +51,7 @@ fn room_that_comes_before_a_worm_is_known_costs_it_nothing() {
 }
 
 #[test]
-fn a_long_worm_that_waits_stops_its_sender_until_it_has_room() {
+fn long_waiting_worm_stops_its_sender() {
     let mut plan = slow_hosts(30);
     scheduled(&mut plan, 0, 2, &[(0, 30)]);
     scheduled(&mut plan, 3, 2, &[(0, 30)]);
@@ -126,7 +126,7 @@ fn ends_as(plan: &Plan) -> Status {
 }
 
 #[test]
-fn back_pressure_alone_ties_a_knot() {
+fn back_pressure_of_pools_causes_deadlock() {
     let mut plan = ring(150, [100; 3]);
     stopping(&mut plan);
     let Status::Deadlocked(cycle) = ends_as(&plan) else { panic!("the pools hold one worm each") };
@@ -152,7 +152,7 @@ fn back_pressure_alone_ties_a_knot() {
 }
 
 #[test]
-fn pools_with_room_for_all_or_memory_behind_them_tie_none() {
+fn large_or_spilling_pools_do_not_deadlock() {
     let mut plan = ring(300, [100; 3]);
     stopping(&mut plan);
     assert_eq!(ends_as(&plan), Status::Drained);
@@ -164,7 +164,7 @@ fn pools_with_room_for_all_or_memory_behind_them_tie_none() {
 }
 
 #[test]
-fn who_waits_for_a_worm_that_is_not_ready_yet_waits_for_nobody() {
+fn waiting_for_an_unready_worm_is_no_deadlock() {
     // The 8 are whole at x1 from 305 on, ready at 2,365 and gone at 2,445. The 5 behind them have
     // left s0 at 325 to 375, are whole at x1 from 495 on, ready at 2,555 and gone at 2,605. Until
     // then the 100 behind both wait at x1, which holds 104 and not 105, and hold the channel from

@@ -12,7 +12,7 @@ fn stories(plan: &Plan, count: usize) -> Vec<(usize, u64, u64, u64)> {
 }
 
 #[test]
-fn a_packet_of_the_hosts_own_that_was_begun_is_not_interrupted() {
+fn begun_own_packet_is_not_interrupted() {
     let mut plan = over_h1();
     scheduled(&mut plan, 0, 2, &[(0, 5)]);
     scheduled(&mut plan, 1, 3, &[(200, 20)]);
@@ -25,7 +25,7 @@ fn a_packet_of_the_hosts_own_that_was_begun_is_not_interrupted() {
 }
 
 #[test]
-fn what_is_in_transit_goes_before_packets_of_the_hosts_own_of_every_priority() {
+fn in_transit_worms_precede_own_packets_of_any_priority() {
     let mut plan = over_h1();
     scheduled(&mut plan, 0, 2, &[(0, 5)]);
     scheduled(&mut plan, 1, 3, &[(200, 20)]);
@@ -39,7 +39,7 @@ fn what_is_in_transit_goes_before_packets_of_the_hosts_own_of_every_priority() {
 }
 
 #[test]
-fn a_worm_that_is_not_ready_holds_up_nobody() {
+fn unready_worm_does_not_block_own_packets() {
     let mut plan = over_h1();
     scheduled(&mut plan, 0, 2, &[(0, 5)]);
     let mut tie = plan.clone();
@@ -55,7 +55,7 @@ fn a_worm_that_is_not_ready_holds_up_nobody() {
 }
 
 #[test]
-fn two_in_transit_leave_back_to_back_in_the_order_in_which_they_came() {
+fn in_transit_worms_leave_back_to_back_in_arrival_order() {
     let mut plan = over_h1();
     scheduled(&mut plan, 0, 2, &[(0, 5)]);
     scheduled(&mut plan, 3, 2, &[(0, 5)]);
@@ -73,7 +73,7 @@ fn two_in_transit_leave_back_to_back_in_the_order_in_which_they_came() {
 }
 
 #[test]
-fn a_slow_feeder_leaves_bubbles_that_nobody_fills() {
+fn bubbles_of_a_slow_feeder_stay_unfilled() {
     let mut plan = over_h1();
     in_transit(&mut plan, [10, 0, POOL]);
     let feeder = channel(&plan.fabric, "h0", "s0");
@@ -89,7 +89,7 @@ fn a_slow_feeder_leaves_bubbles_that_nobody_fills() {
 }
 
 #[test]
-fn a_worm_holds_the_cable_from_its_turn_on_though_its_mark_is_still_coming() {
+fn worm_holds_the_cable_while_its_mark_arrives() {
     let mut plan = over_h1();
     in_transit(&mut plan, [0, 0, POOL]);
     wormhole(&mut plan, |wormhole| wormhole.mark_bytes = 3);
@@ -104,7 +104,7 @@ fn a_worm_holds_the_cable_from_its_turn_on_though_its_mark_is_still_coming() {
 }
 
 #[test]
-fn what_is_measured_is_measured_in_the_window() {
+fn transit_counts_cover_only_the_window() {
     let mut plan = over_h1();
     let messages = [0, 2_000, 4_000, 6_000, 8_000].map(|created| (created, 5));
     scheduled(&mut plan, 0, 2, &messages);

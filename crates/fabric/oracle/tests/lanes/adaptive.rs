@@ -48,7 +48,7 @@ fn diamond(count: u8, select: Option<Select>) -> Plan {
 }
 
 #[test]
-fn a_head_takes_the_way_that_is_free_and_waits_for_none() {
+fn head_takes_any_free_output() {
     let two = |select| {
         let mut plan = diamond(1, select);
         packets(&mut plan, 0, 2, &[(0, 6)]);
@@ -70,7 +70,7 @@ fn a_head_takes_the_way_that_is_free_and_waits_for_none() {
 }
 
 #[test]
-fn the_least_loaded_output_has_the_most_credits() {
+fn least_loaded_output_has_the_most_credits() {
     let two = |select| {
         let mut plan = diamond(2, Some(select));
         packets(&mut plan, 0, 2, &[(0, 6)]);
@@ -100,7 +100,7 @@ fn the_least_loaded_output_has_the_most_credits() {
 /// A's flit is on the link and B's first is due on it at 10. X has 19 credits of 20, and so has Y,
 /// but 6 of its 20 are promised to B: C follows A.
 #[test]
-fn what_was_promised_is_no_credit_of_an_output() {
+fn promised_credits_do_not_count_for_selection() {
     let mut plan = diamond(2, Some(Select::LeastLoaded));
     lanes(&mut plan, |lanes| lanes.cut_through = LaneSet::first_n(2));
     packets(&mut plan, 0, 2, &[(0, 1), (30, 3)]);
@@ -111,7 +111,7 @@ fn what_was_promised_is_no_credit_of_an_output() {
 }
 
 #[test]
-fn random_outputs_are_each_taken_as_often() {
+fn random_selection_uses_outputs_equally() {
     // A packet of one flit every 200 ps meets no other packet, and each of 400 is therefore a draw.
     let mut plan = diamond(1, Some(Select::Random));
     let all: Vec<(u64, u32)> = (0..400).map(|number| (200 * number, 1)).collect();
@@ -130,7 +130,7 @@ fn random_outputs_are_each_taken_as_often() {
 /// credits, and each choice is random. If the escape lane were counted, all 400 packets would go
 /// via s1.
 #[test]
-fn an_escape_lane_does_not_make_its_output_look_less_loaded() {
+fn escape_lane_credits_do_not_count_for_selection() {
     for reselect in [Reselect::EveryCycle, Reselect::Never] {
         let mut plan = diamond(2, Some(Select::LeastLoaded));
         lanes(&mut plan, |lanes| lanes.reselect = reselect);
@@ -161,7 +161,7 @@ fn two_at_s0(count: u8, select: Select, reselect: Reselect, second_ps: u64) -> P
 }
 
 #[test]
-fn a_head_that_chose_for_good_waits_for_its_choice_though_another_way_is_free() {
+fn fixed_choice_waits_despite_another_free_output() {
     // As on one path: the lane to s1 is free again at 12, and s2 is left alone.
     let plan = two_at_s0(1, Select::First, Reselect::Never, 10);
     assert_eq!(flits_by(&plan), [12, 0]);
@@ -175,7 +175,7 @@ fn a_head_that_chose_for_good_waits_for_its_choice_though_another_way_is_free() 
 }
 
 #[test]
-fn heads_of_other_switches_ports_and_lanes_draw_for_themselves() {
+fn random_selection_differs_by_switch_port_and_lane() {
     let plan = diamond(2, Some(Select::Random));
     let Switching::VirtualLanes(pipeline) = &plan.switching else { panic!("virtual lanes") };
     let selector = Selector::new(&plan, pipeline).unwrap();
@@ -197,7 +197,7 @@ fn heads_of_other_switches_ports_and_lanes_draw_for_themselves() {
 }
 
 #[test]
-fn a_choice_for_good_is_a_draw_for_each_packet() {
+fn fixed_choice_is_drawn_per_packet() {
     let mut plan = diamond(1, Some(Select::Random));
     lanes(&mut plan, |lanes| lanes.reselect = Reselect::Never);
     let all: Vec<(u64, u32)> = (0..400).map(|number| (200 * number, 1)).collect();
@@ -209,7 +209,7 @@ fn a_choice_for_good_is_a_draw_for_each_packet() {
 
 /// The lower of two lanes is for escape, and the path is by s1.
 #[test]
-fn a_head_has_all_lanes_of_its_path_and_the_adaptive_ones_of_other_outputs() {
+fn head_uses_path_lanes_and_other_adaptive_lanes() {
     let mut plan = diamond(2, Some(Select::First));
     plan.lanes.allowed = Lanes::with_escape(None, &[LaneSet::first_n(2)], 1);
     packets(&mut plan, 0, 2, &[(0, 30), (0, 1)]);
@@ -234,7 +234,7 @@ fn with_escape_by_s2(reselect: Reselect, second_ps: u64) -> Plan {
 }
 
 #[test]
-fn beside_a_choice_for_good_the_escape_lanes_of_the_path_are_open() {
+fn fixed_choice_keeps_escape_lanes_of_the_path_open() {
     // The second goes on by the escape lane at once.
     let plan = with_escape_by_s2(Reselect::Never, 10);
     assert_eq!(flits_by(&plan), [6, 6]);
@@ -242,7 +242,7 @@ fn beside_a_choice_for_good_the_escape_lanes_of_the_path_are_open() {
 }
 
 #[test]
-fn beside_a_choice_for_good_the_other_lanes_of_the_path_are_left_alone() {
+fn fixed_choice_leaves_other_lanes_of_the_path_unused() {
     let three = |reselect| {
         let mut plan = with_escape_by_s2(reselect, 0);
         plan.classes.clear();
@@ -275,7 +275,7 @@ fn beside_a_choice_for_good_the_other_lanes_of_the_path_are_left_alone() {
 ///
 /// Under other seeds A or B draws s2. One flit by s2 is C alone.
 #[test]
-fn a_choice_for_good_comes_before_an_escape_lane_of_another_output() {
+fn fixed_choice_precedes_an_escape_lane_elsewhere() {
     let mut plan = diamond(2, Some(Select::LeastLoaded));
     lanes(&mut plan, |lanes| {
         lanes.reselect = Reselect::Never;

@@ -84,7 +84,7 @@ fn sent_before(plan: &Plan, tick: u64) -> Vec<u64> {
 /// At 8 all three outputs grant c, for X and Y have just served a and b; it accepts X, whose turn it
 /// is. At 9 it is Y's, at 10 Z's, while X grants c again, in vain. At 11 all grant c again.
 #[test]
-fn a_second_iteration_matches_whom_the_first_leaves_out() {
+fn second_iteration_matches_remaining_inputs() {
     let asks: [&[usize]; 3] = [&[0], &[1], &[0, 1, 2]];
     for (allocator, by_three, at_8) in [
         (ONCE, [2, 2, 1], [1, 0, 0]),
@@ -110,7 +110,7 @@ fn a_second_iteration_matches_whom_the_first_leaves_out() {
 /// If every input requests every output, pointers diverge: from then on each output serves the
 /// inputs in turn, and no two serve the same one. McKeown 1999, section III-B: 100 % of the rate.
 #[test]
-fn pointers_part_until_every_output_sends_at_every_tick() {
+fn pointers_desynchronize_to_full_throughput() {
     for count in 2..=4 {
         let outputs: Vec<usize> = (0..count).collect();
         let asks: Vec<&[usize]> = vec![&outputs; count];
@@ -133,7 +133,7 @@ fn pointers_part_until_every_output_sends_at_every_tick() {
 ///   maximal           X   Z   Y   X    Z    Y    X      lanes in turn: 0, 1, 2
 /// ```
 #[test]
-fn an_input_takes_outputs_in_turn_or_its_lanes() {
+fn input_rotates_over_outputs_or_lanes() {
     for allocator in ALL {
         let plan = switch_on(&[0, 2, 1], &[&[0, 1, 2], &[], &[]], |of| of.allocator = allocator);
         // What crosses at a tick is on the link at the next.
@@ -161,7 +161,7 @@ fn one_to_two(change: impl FnOnce(&mut PipelinePlan)) -> Vec<(usize, u64, u64, u
 }
 
 #[test]
-fn by_two_ways_in_two_lanes_of_a_port_cross_at_once() {
+fn input_speedup_two_passes_two_lanes_at_once() {
     // By one way they take turns from 7 to 12, and are on the links from 8 to 12 and from 9 to 13.
     assert_eq!(one_to_two(|_| ()), [(0, 0, 115, 155), (0, 10, 125, 165)]);
     // By two: lane 0 at 7, 8, 9, lane 1 at 8, 9, 10; a tick later each is on its link.
@@ -170,7 +170,7 @@ fn by_two_ways_in_two_lanes_of_a_port_cross_at_once() {
 }
 
 #[test]
-fn by_two_ways_out_an_output_takes_two_flits_at_once() {
+fn output_speedup_two_accepts_two_flits_at_once() {
     // Hosts 0 and 1 send four flits each to host 2, on lanes 0 and 1. By one way out they take turns
     // from 7 to 14. By two both cross from 7 to 10, and take turns on the link as before. Their lane
     // buffers are empty sooner: flit k is there at 4 + k, and crosses at 7 + k instead of 7 + 2 k,

@@ -9,7 +9,7 @@ use gingham_topology::routing::LaneSet;
 use std::sync::Arc;
 
 #[test]
-fn a_shallow_lane_carries_its_depth_a_round_trip() {
+fn shallow_lane_carries_its_depth_per_round_trip() {
     // A flit that is on the cable at t is there at t + 4, crosses at t + 5, and its credit counts
     // at t + 5 + 1 + D = t + 9: with D = 3 three credits carry three flits in 2 D + 3 = 9 ticks.
     let mut plan = lane_plan(row(1, &[0, 0]), 1);
@@ -23,7 +23,7 @@ fn a_shallow_lane_carries_its_depth_a_round_trip() {
 }
 
 #[test]
-fn a_lane_of_the_round_trip_carries_the_full_rate() {
+fn lane_as_deep_as_the_round_trip_carries_full_rate() {
     // Flit i crosses at 7 + i if it is there before, that is, on the cable at 2 + i. The first
     // credit counts again at 11: in time for flit 9 = 2 D + 3. With a depth of 8 flit 8 is a tick
     // late, and so is every eighth after it once more: flit 39 four ticks.
@@ -38,7 +38,7 @@ fn a_lane_of_the_round_trip_carries_the_full_rate() {
 }
 
 #[test]
-fn virtual_cut_through_waits_for_the_credits_of_the_whole_packet() {
+fn virtual_cut_through_waits_for_credits_of_whole_packet() {
     let mut plan = lane_plan(row(2, &[0, 1]), 1);
     lanes(&mut plan, |lanes| lanes.cut_through = LaneSet::one(0));
     packets(&mut plan, 0, 1, &[(0, 8), (0, 8)]);
@@ -73,7 +73,7 @@ fn credits_are_promised_once() {
 }
 
 #[test]
-fn an_output_lane_without_room_holds_the_crossbar() {
+fn full_output_lane_blocks_the_crossbar() {
     // The output lane holds two flits, and the cable behind it takes 50 ps a flit.
     let mut plan = lane_plan(row(1, &[0, 0]), 1);
     lanes(&mut plan, |lanes| lanes.output_depths_flits[0] = 2);
@@ -93,7 +93,7 @@ fn an_output_lane_without_room_holds_the_crossbar() {
 }
 
 #[test]
-fn without_a_buffer_at_outputs_a_flit_takes_its_credit_as_it_crosses() {
+fn unbuffered_output_takes_the_credit_at_the_crossing() {
     // Lanes of three flits over two switches. Flits 0, 1, 2 cross s0 at 7, 8, 9 and are there at s1
     // at 12, 13, 14; they cross s1 at 15, 16, 17, and credits count at s0 at 19, 20, 21. Flits 3,
     // 4, 5 were sent at 11, 12, 13, when credits counted at h0, and are there at s0 at 15, 16, 17.
@@ -115,7 +115,7 @@ fn without_a_buffer_at_outputs_a_flit_takes_its_credit_as_it_crosses() {
 }
 
 #[test]
-fn lane_buffers_are_as_full_as_told() {
+fn lane_buffer_occupancy_is_counted() {
     let mut plan = lane_plan(row(1, &[0, 0]), 2);
     packets(&mut plan, 0, 1, &[(0, 3)]);
     plan.stop = stop_at(1_000);
@@ -138,7 +138,7 @@ fn lane_buffers_are_as_full_as_told() {
 }
 
 #[test]
-fn a_flit_counts_from_the_instant_at_which_it_begins() {
+fn flit_counts_from_its_start() {
     // Of 14 ps a flit the second begins at 14, taken at tick 1, the third at 28, taken at tick 2,
     // at 20.
     let mut plan = lane_plan(row(1, &[0, 0]), 1);
@@ -168,8 +168,8 @@ fn waits<const N: usize>(plan: &Plan, ps: u64, ends: [(&str, &str); N]) -> [u64;
 const CHAIN: [(&str, &str); 3] = [("h0", "s0"), ("s0", "s1"), ("s1", "h1")];
 
 #[test]
-fn a_channel_waits_from_the_first_tick_without_a_credit() {
-    // As in `a_shallow_lane_carries_its_depth_a_round_trip`: flits on the cable at 0, 1, 2, then at 11, 12,
+fn credit_wait_starts_at_the_first_tick_without_credit() {
+    // As in `shallow_lane_carries_its_depth_per_round_trip`: flits on the cable at 0, 1, 2, then at 11, 12,
     // 13, then at 20, 21, 22 and so on: the last at 11 + 12 x 9. The host waits for 8 ticks, and 12 times
     // for 6. The channel into h1 needs no credits.
     let mut plan = lane_plan(row(1, &[0, 0]), 1);
@@ -184,7 +184,7 @@ fn a_channel_waits_from_the_first_tick_without_a_credit() {
 }
 
 #[test]
-fn a_host_waits_between_packets_too() {
+fn host_waits_for_credits_between_packets() {
     // Packets of one flit are on the cable at 0 and 1: with a depth of one the second waits for
     // the credit of the first from 1 to 10.
     let mut plan = lane_plan(row(1, &[0, 0]), 1);
@@ -198,8 +198,8 @@ fn a_host_waits_between_packets_too() {
 }
 
 #[test]
-fn a_switch_waits_while_flits_stand_in_an_output_lane_without_credits() {
-    // As in `without_a_buffer_at_outputs_a_flit_takes_its_credit_as_it_crosses`.
+fn switch_waits_for_credits_of_queued_flits() {
+    // As in `unbuffered_output_takes_the_credit_at_the_crossing`.
     let waits = |output_depth: u32| {
         let mut plan = lane_plan(row(2, &[0, 1]), 1);
         lanes(&mut plan, |lanes| {
@@ -218,14 +218,14 @@ fn a_switch_waits_while_flits_stand_in_an_output_lane_without_credits() {
 }
 
 #[test]
-fn a_switch_waits_for_the_credits_with_which_a_lane_can_be_granted() {
+fn switch_waits_for_credits_needed_for_a_lane_grant() {
     let waits = |flits, change: &dyn Fn(&mut gingham_net::PipelinePlan)| {
         let mut plan = lane_plan(row(2, &[0, 1]), 1);
         lanes(&mut plan, change);
         packets(&mut plan, 0, 1, &[(0, flits), (0, flits)]);
         waits(&plan, 5_000, CHAIN)
     };
-    // As in `virtual_cut_through_waits_for_the_credits_of_the_whole_packet`: h0 sends from 0 to 7, and from
+    // As in `virtual_cut_through_waits_for_credits_of_whole_packet`: h0 sends from 0 to 7, and from
     // 16 on; the head could be granted its lane at 22, and is at 24.
     let cut_through = waits(8, &|lanes| lanes.cut_through = LaneSet::one(0));
     assert_eq!(cut_through, [8 * 10, 2 * 10, 0]);
@@ -239,7 +239,7 @@ fn a_switch_waits_for_the_credits_with_which_a_lane_can_be_granted() {
 }
 
 #[test]
-fn a_slow_channel_waits_when_it_is_free() {
+fn slow_channel_waits_only_when_free() {
     // Of 14 ps a flit the first leaves at 14, is there at tick 4 and crosses at 7. Its credit counts at 11.
     let mut plan = lane_plan(row(1, &[0, 0]), 1);
     let out = channel(&plan.fabric, "h0", "s0");
@@ -251,7 +251,7 @@ fn a_slow_channel_waits_when_it_is_free() {
 }
 
 #[test]
-fn what_loses_arbitration_does_not_wait() {
+fn lost_arbitration_is_not_a_credit_wait() {
     // Two hosts send over one cable: on one lane they wait for each other's tails, on two they take turns
     // at the crossbar, or at the link.
     for (count, crossbar) in

@@ -50,7 +50,7 @@ fn onward(plan: &Plan, from: usize) -> Buffer {
 }
 
 #[test]
-fn on_one_lane_long_packets_wait_for_each_other_for_ever() {
+fn long_packets_on_one_lane_deadlock_a_ring() {
     let plan = ring(1, 100);
     assert_eq!(ends_as(&plan).1, 0, "every packet blocks at its second switch");
     // The head in the lane buffer from s0 to s1 waits for the lane to s2, which h1's packet holds
@@ -66,7 +66,7 @@ fn on_one_lane_long_packets_wait_for_each_other_for_ever() {
 }
 
 #[test]
-fn any_free_lane_is_a_way_out_until_none_is_left() {
+fn ring_deadlocks_once_all_free_lanes_are_taken() {
     // On lanes of 3 flits each host has begun a packet on either lane at 3, and by 9 they hold both
     // lanes of the way onwards. The heads of the first request at the next switch at 14: both are
     // held there.
@@ -78,7 +78,7 @@ fn any_free_lane_is_a_way_out_until_none_is_left() {
 }
 
 #[test]
-fn datelines_untie_it() {
+fn datelines_prevent_the_ring_deadlock() {
     for rule in [DatelineRule::ByHop, DatelineRule::ByWrap] {
         let mut plan = ring(2, 100);
         lanes(&mut plan, |lanes| lanes.depths_flits = [3; 16]);
@@ -91,7 +91,7 @@ fn datelines_untie_it() {
 }
 
 #[test]
-fn classes_on_lanes_of_their_own_know_nothing_of_a_knot() {
+fn classes_on_separate_lanes_survive_a_deadlock() {
     let mut plan = ring(2, 100);
     backlogged(&mut plan, 0, 1, 160);
     let bound = [LaneSet::one(0); 5].into_iter().chain([LaneSet::one(1)]);
@@ -103,7 +103,7 @@ fn classes_on_lanes_of_their_own_know_nothing_of_a_knot() {
 }
 
 #[test]
-fn want_of_credits_ties_a_knot_of_packets_that_hold_nothing() {
+fn missing_credits_deadlock_packets_holding_no_lane() {
     // Packets of 8 on lanes of 10 with virtual cut-through: one fits, and each waits for the
     // credits of the next buffer.
     let mut plan = ring(1, 8);
@@ -122,7 +122,7 @@ fn want_of_credits_ties_a_knot_of_packets_that_hold_nothing() {
 }
 
 #[test]
-fn hosts_that_stop_their_senders_are_parties_of_a_knot() {
+fn stopping_hosts_take_part_in_a_deadlock() {
     // h0 sends to h3 over h1 and then h2, and h3 to h0 over h2 and then h1. The pool of each holds
     // one packet, which waits for the other's lane buffer, with a packet at its head that waits for
     // that pool: 40 flits are more than two lane buffers and the output lane between them hold.
@@ -147,7 +147,7 @@ fn hosts_that_stop_their_senders_are_parties_of_a_knot() {
 }
 
 #[test]
-fn who_waits_for_credits_that_are_on_their_way_waits_for_nobody() {
+fn waiting_for_credits_in_flight_is_no_deadlock() {
     // Five flits with virtual cut-through for the next switch, and then five for the one after it.
     let mut plan = quiet_circle(1);
     for host in 0..5 {
@@ -164,7 +164,7 @@ fn who_waits_for_credits_that_are_on_their_way_waits_for_nobody() {
 }
 
 #[test]
-fn who_waits_for_a_buffer_that_is_not_full_waits_for_nobody() {
+fn waiting_for_a_buffer_with_space_is_no_deadlock() {
     // Packets of three fit the lane buffers, and output lanes hold one flit. All heads cross at the
     // same tick into output lanes without credits, and the flits behind them find no room there
     // until the credits are back, four ticks later.

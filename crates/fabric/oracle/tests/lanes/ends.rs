@@ -9,7 +9,7 @@ fn at(list: &[(u64, &str)]) -> Vec<(u64, String)> {
 }
 
 #[test]
-fn a_packet_is_diverted_where_it_is_read_and_the_switch_answers() {
+fn packet_is_diverted_at_the_reading_switch_which_responds() {
     let mut plan = lane_plan(chain(3), 1);
     packets(&mut plan, 0, 1, &[(0, 1), (1_000, 1)]);
     // h1 answers both with a control packet, which the second switch that reads it diverts.
@@ -33,7 +33,7 @@ fn a_packet_is_diverted_where_it_is_read_and_the_switch_answers() {
 }
 
 #[test]
-fn an_ideal_cable_is_as_fast_as_the_fastest_cable_of_its_switch() {
+fn ideal_cable_has_the_fastest_rate_of_its_switch() {
     let mut plan = lane_plan(chain(3), 1);
     // Everything but the cable of h0 is half as fast, and so is the cable to the end of s1.
     let fast = crate::common::channel(&plan.fabric, "h0", "s0");

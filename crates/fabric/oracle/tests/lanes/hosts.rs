@@ -12,7 +12,7 @@ use gingham_topology::routing::LaneSet;
 use std::sync::Arc;
 
 #[test]
-fn a_queue_begins_another_packet_when_what_it_began_cannot_go_on() {
+fn queue_starts_another_packet_when_the_first_is_blocked() {
     // Lanes of three flits, two of them, and packets of four.
     let mut plan = lane_plan(row(1, &[0, 0]), 2);
     lanes(&mut plan, |lanes| lanes.depths_flits = [3; 16]);
@@ -27,7 +27,7 @@ fn a_queue_begins_another_packet_when_what_it_began_cannot_go_on() {
 }
 
 #[test]
-fn what_a_host_sends_to_itself_goes_to_its_switch_and_back() {
+fn self_traffic_passes_through_the_switch() {
     let mut plan = lane_plan(row(2, &[0, 1]), 1);
     packets(&mut plan, 0, 0, &[(0, 2), (0, 1)]);
     // As between two hosts of a switch: begun at 0, there at 4, given a lane at 6, crosses at 7, on
@@ -39,7 +39,7 @@ fn what_a_host_sends_to_itself_goes_to_its_switch_and_back() {
 }
 
 #[test]
-fn one_at_a_time_a_packet_begins_when_the_one_before_has_been_sent() {
+fn one_at_a_time_waits_for_the_previous_packet() {
     // As above, but lane 1 has to wait for the tail of the first, which is on the cable at 11. From
     // 12 on the second goes as the first did, on lane 1, 12 ticks later.
     let mut plan = lane_plan(row(1, &[0, 0]), 2);
@@ -50,7 +50,7 @@ fn one_at_a_time_a_packet_begins_when_the_one_before_has_been_sent() {
 }
 
 #[test]
-fn one_at_a_time_queues_of_other_lanes_wait_too() {
+fn one_at_a_time_blocks_queues_of_other_lanes() {
     let mut plan = lane_plan(row(1, &[0, 0, 0]), 2);
     packets(&mut plan, 0, 1, &[(0, 4)]);
     packets(&mut plan, 0, 2, &[(0, 4)]);
@@ -62,7 +62,7 @@ fn one_at_a_time_queues_of_other_lanes_wait_too() {
 }
 
 #[test]
-fn of_two_queues_a_lane_takes_from_that_of_the_lowest_lanes() {
+fn shared_lane_serves_the_queue_of_the_lowest_lanes() {
     // Both classes may use lane 1, which goes first: the one of lanes 0 and 1 (3 as a number) after
     // the one of lane 1 alone (2).
     let mut plan = lane_plan(row(1, &[0, 0]), 2);
@@ -77,7 +77,7 @@ fn of_two_queues_a_lane_takes_from_that_of_the_lowest_lanes() {
 }
 
 #[test]
-fn by_the_packet_an_adapter_keeps_to_a_lane() {
+fn packet_granularity_keeps_an_adapter_on_its_lane() {
     let mut plan = lane_plan(row(1, &[0, 0, 0]), 2);
     packets(&mut plan, 0, 1, &[(0, 4)]);
     packets(&mut plan, 0, 2, &[(0, 4)]);
@@ -99,7 +99,7 @@ fn policing() -> PolicingPlan {
 }
 
 #[test]
-fn what_waits_for_tokens_begins_at_a_tick() {
+fn packet_waiting_for_tokens_starts_at_a_tick() {
     let mut plan = lane_plan(row(1, &[0, 0]), 1);
     packets(&mut plan, 0, 1, &[(0, 2), (0, 1)]);
     plan.classes[0].policing = Some(policing());
@@ -118,7 +118,7 @@ fn what_waits_for_tokens_begins_at_a_tick() {
 }
 
 #[test]
-fn tokens_are_asked_for_at_the_instant_at_which_the_flit_would_begin() {
+fn tokens_are_checked_when_the_flit_would_start() {
     let mut plan = lane_plan(row(1, &[0, 0]), 1);
     let cable = channel(&plan.fabric, "h0", "s0");
     cable_flit(&mut plan, cable, 16);
@@ -132,7 +132,7 @@ fn tokens_are_asked_for_at_the_instant_at_which_the_flit_would_begin() {
 }
 
 #[test]
-fn who_waits_for_tokens_holds_up_no_other_class() {
+fn waiting_for_tokens_does_not_block_other_classes() {
     let mut plan = lane_plan(row(1, &[0, 0, 0]), 1);
     scheduled(&mut plan, 0, 1, &[(0, 32), (0, 32)]);
     packets(&mut plan, 0, 2, &[(0, 1), (0, 1), (0, 1)]);
@@ -164,7 +164,7 @@ fn segments_take_the_lanes_in_turn() {
 }
 
 #[test]
-fn a_backlogged_class_creates_the_next_when_the_last_begins() {
+fn backlogged_class_creates_the_next_at_each_start() {
     let mut plan = lane_plan(row(1, &[0, 0]), 2);
     let cable = channel(&plan.fabric, "h0", "s0");
     cable_flit(&mut plan, cable, 14);
@@ -185,7 +185,7 @@ fn a_backlogged_class_creates_the_next_when_the_last_begins() {
 }
 
 #[test]
-fn a_backlogged_class_of_single_flits_fills_every_tick() {
+fn backlogged_single_flits_fill_every_tick() {
     let mut plan = lane_plan(row(1, &[0, 0]), 1);
     backlogged(&mut plan, 0, 1, 16);
     // Each packet makes the next one when it begins. There is one a tick as long as there are

@@ -42,7 +42,7 @@ fn measured(mut plan: Plan) -> TransitReport {
 }
 
 #[test]
-fn a_lone_packet_is_sent_on_when_it_is_ready() {
+fn lone_packet_is_reinjected_when_ready() {
     let mut plan = over_h1(1, 1_000);
     packets(&mut plan, 0, 2, &[(0, 3)]);
     let found = deliveries(plan.clone(), 1);
@@ -55,7 +55,7 @@ fn a_lone_packet_is_sent_on_when_it_is_ready() {
 }
 
 #[test]
-fn what_is_in_transit_does_not_wait_for_the_end_of_an_own_packet() {
+fn in_transit_packet_interleaves_with_an_own_packet() {
     // h1 is in the middle of 40 flits of its own on lane 0. From 22 on it sends the packet on lane 1
     // at every other tick. At s0 both stand at one input: the head crosses at 29, and lane 1 sends
     // again at 31 and 33, for lane 0 has a flit at 30 and 32. The last is on the cable at 34.
@@ -74,7 +74,7 @@ proptest! {
 
     /// Compares with the closed form of the specification, over one and two hosts.
     #[test]
-    fn the_closed_form_holds(
+    fn times_match_the_closed_form(
         two_hosts in any::<bool>(),
         stops in any::<bool>(),
         flits in 1_u32..30,
@@ -114,7 +114,7 @@ proptest! {
 }
 
 #[test]
-fn a_slow_feeder_leaves_bubbles() {
+fn slow_feeder_leaves_bubbles() {
     let mut plan = over_h1(1, 1_000);
     in_transit(&mut plan, [0, 0, 1_000]);
     let cable = crate::common::channel(&plan.fabric, "h0", "s0");
@@ -129,7 +129,7 @@ fn a_slow_feeder_leaves_bubbles() {
 }
 
 #[test]
-fn without_room_it_goes_through_the_memory() {
+fn packet_without_pool_space_spills_to_memory() {
     let mut plan = over_h1(1, 47);
     packets(&mut plan, 0, 2, &[(0, 3)]);
     // The tail is whole at h1 at 135: ready at 135 + 100 + 2 x 48 x 1 = 331, tick 34: twelve ticks
@@ -140,7 +140,7 @@ fn without_room_it_goes_through_the_memory() {
 }
 
 #[test]
-fn it_goes_before_packets_of_the_hosts_own_in_the_order_in_which_it_was_ready() {
+fn in_transit_packets_precede_own_in_order_of_readiness() {
     let mut plan = over_h1(1, 1_000);
     packets(&mut plan, 0, 2, &[(0, 2), (0, 2)]);
     // h1 has its own, from 200 on: one of four flits that begins at 20 and is over at 24, and
@@ -161,7 +161,7 @@ fn it_goes_before_packets_of_the_hosts_own_in_the_order_in_which_it_was_ready() 
 }
 
 #[test]
-fn on_two_lanes_packets_in_transit_go_beside_others() {
+fn in_transit_packets_share_the_link_over_two_lanes() {
     let mut plan = over_h1(2, 1_000);
     packets(&mut plan, 0, 2, &[(0, 3)]);
     packets(&mut plan, 1, 3, &[(200, 6)]);
@@ -178,7 +178,7 @@ fn on_two_lanes_packets_in_transit_go_beside_others() {
 }
 
 #[test]
-fn what_was_ready_first_goes_first_whichever_came_first() {
+fn packets_leave_in_order_of_readiness_not_arrival() {
     let mut plan = over_h1(1, 32);
     packets(&mut plan, 0, 2, &[(0, 3), (0, 2)]);
     packets(&mut plan, 1, 3, &[(200, 30)]);
@@ -199,7 +199,7 @@ fn stopping(count: u8, pool_bytes: u64) -> Plan {
 }
 
 #[test]
-fn where_hosts_stop_their_senders_flits_are_there_at_ticks() {
+fn flits_reach_stopping_hosts_at_ticks() {
     let mut plan = stopping(1, 48);
     packets(&mut plan, 0, 2, &[(0, 3)]);
     // On the cable to h1 at 8, there at 12: ready at 220, tick 22, as without lane buffers. Whole
@@ -208,7 +208,7 @@ fn where_hosts_stop_their_senders_flits_are_there_at_ticks() {
 }
 
 #[test]
-fn a_packet_without_room_waits_at_the_head_of_its_lane() {
+fn packet_without_pool_space_waits_at_its_lane_head() {
     let mut plan = stopping(1, 48);
     packets(&mut plan, 0, 2, &[(0, 3), (0, 3)]);
     // The first as if it were alone; its tail begins at 24 and has left at 250. The second: on the
@@ -219,7 +219,7 @@ fn a_packet_without_room_waits_at_the_head_of_its_lane() {
 }
 
 #[test]
-fn what_ends_behind_one_that_waits_comes_when_it_is_reached() {
+fn packet_behind_a_waiting_one_is_delivered_after_it() {
     let mut plan = stopping(1, 48);
     packets(&mut plan, 0, 2, &[(0, 3), (0, 3)]);
     packets(&mut plan, 0, 1, &[(1, 2)]);
@@ -231,7 +231,7 @@ fn what_ends_behind_one_that_waits_comes_when_it_is_reached() {
 }
 
 #[test]
-fn another_lane_goes_by_one_that_waits() {
+fn other_lane_passes_a_waiting_packet() {
     let mut plan = stopping(2, 48);
     packets(&mut plan, 0, 2, &[(0, 3), (0, 3)]);
     packets(&mut plan, 0, 1, &[(300, 2)]);
@@ -244,7 +244,7 @@ fn another_lane_goes_by_one_that_waits() {
 }
 
 #[test]
-fn a_full_lane_buffer_of_a_host_holds_the_switch() {
+fn full_host_lane_buffer_blocks_the_switch() {
     // Two flits fit the lane buffers. The second packet has no room in the pool, and the flits in
     // the lane to h1 go no further.
     let mut plan = stopping(1, 64);
@@ -269,7 +269,7 @@ fn a_full_lane_buffer_of_a_host_holds_the_switch() {
 }
 
 #[test]
-fn a_packet_for_which_there_is_room_from_the_next_tick_on_waits_for_nobody() {
+fn pool_space_at_the_next_tick_is_no_deadlock() {
     // At 13 ps a flit the first packet leaves h1 from 220, 233 and 246 on, until 259; the second,
     // there since tick 18 at the latest, is given its room at 260. In between, at 7 x 37, the waits
     // are examined.

@@ -6,7 +6,7 @@ use gingham_kernel::Span;
 use proptest::prelude::*;
 
 #[test]
-fn over_no_switch_flits_follow_each_other() {
+fn flits_without_a_switch_are_back_to_back() {
     let mut plan = lane_plan(chain(0), 2);
     packets(&mut plan, 0, 1, &[(7, 3)]);
     let found = deliveries(plan, 1);
@@ -17,7 +17,7 @@ fn over_no_switch_flits_follow_each_other() {
 }
 
 #[test]
-fn over_one_switch_a_head_needs_five_stages_and_a_body_three() {
+fn single_switch_takes_five_head_and_three_body_stages() {
     let mut plan = lane_plan(chain(1), 2);
     packets(&mut plan, 0, 1, &[(0, 3)]);
     let found = deliveries(plan, 1);
@@ -30,7 +30,7 @@ fn over_one_switch_a_head_needs_five_stages_and_a_body_three() {
 }
 
 #[test]
-fn over_two_switches_each_costs_as_much() {
+fn every_switch_adds_equal_latency() {
     let mut plan = lane_plan(chain(2), 1);
     packets(&mut plan, 0, 1, &[(0, 1)]);
     let found = deliveries(plan, 1);
@@ -39,7 +39,7 @@ fn over_two_switches_each_costs_as_much() {
 }
 
 #[test]
-fn type_and_trailer_bytes_fill_flits_too() {
+fn type_and_trailer_bytes_count_towards_flits() {
     let mut plan = lane_plan(chain(0), 1);
     lanes(&mut plan, |lanes| lanes.overhead_bytes = 9);
     // 24 + 9 = 33 bytes are 3 flits.
@@ -50,7 +50,7 @@ fn type_and_trailer_bytes_fill_flits_too() {
 }
 
 #[test]
-fn a_slow_channel_keeps_its_own_time_between_the_ticks() {
+fn slow_input_channel_starts_flits_between_ticks() {
     let mut plan = lane_plan(chain(1), 1);
     let (h0, h1) = (channel(&plan.fabric, "h0", "s0"), channel(&plan.fabric, "s0", "h1"));
     assert_ne!(h0, h1);
@@ -66,7 +66,7 @@ fn a_slow_channel_keeps_its_own_time_between_the_ticks() {
 }
 
 #[test]
-fn a_slow_channel_out_of_a_switch_begins_between_the_ticks() {
+fn slow_output_channel_starts_flits_between_ticks() {
     let mut plan = lane_plan(chain(1), 1);
     let out = channel(&plan.fabric, "s0", "h1");
     cable_flit(&mut plan, out, 14);
@@ -83,7 +83,7 @@ proptest! {
     /// Compares with the closed form of the specification, with lanes as deep as the round trip or
     /// as the packet.
     #[test]
-    fn the_closed_form_holds(
+    fn times_match_the_closed_form(
         switches in 0_usize..5,
         flits in 1_u32..40,
         delay_ps in 0_u64..80,
@@ -118,6 +118,6 @@ proptest! {
 }
 
 #[test]
-fn the_figures_of_the_stories_are_what_the_comments_say() {
+fn story_constants_match_the_comments() {
     assert_eq!((FLIT, DELAY.div_ceil(FLIT)), (10, 3));
 }

@@ -25,7 +25,7 @@ fn two_lanes_to_one(change: impl FnOnce(&mut PipelinePlan)) -> Vec<(usize, u64, 
 }
 
 #[test]
-fn two_inputs_share_an_output_by_the_weights_of_its_lanes() {
+fn output_lane_weights_share_the_output() {
     // Lane 0 crosses at 7, 8, 9, lane 1 at 10; lane 0 at 11, 12, 13, lane 1 at 14; then only lane 1
     // is left, and crosses at 15, 16, 17, 18. A tick later each is on the link: lane 0 from 8 to
     // 14, lane 1 from 11 to 19.
@@ -34,7 +34,7 @@ fn two_inputs_share_an_output_by_the_weights_of_its_lanes() {
 }
 
 #[test]
-fn the_weights_of_inputs_do_not_share_an_output() {
+fn input_weights_do_not_affect_output_shares() {
     // The output grants the ports in turn, 7 and 8, 9 and 10, to 17 and 18: each port has one lane.
     let in_turn = [(0, 0, 115, 215), (1, 0, 125, 225)];
     assert_eq!(two_lanes_to_one(|_| ()), in_turn);
@@ -42,7 +42,7 @@ fn the_weights_of_inputs_do_not_share_an_output() {
 }
 
 #[test]
-fn by_the_packet_an_output_keeps_to_a_lane() {
+fn packet_granularity_keeps_an_output_on_its_lane() {
     // Lane 0 crosses from 7 to 12, lane 1 from 13 to 18.
     let found = two_lanes_to_one(|of| {
         of.cut_through = LaneSet::first_n(2);
@@ -52,7 +52,7 @@ fn by_the_packet_an_output_keeps_to_a_lane() {
 }
 
 #[test]
-fn an_output_whose_grant_is_not_taken_grants_another() {
+fn output_with_rejected_grant_grants_another() {
     let mut plan = lane_plan(row(1, &[0, 0, 0, 0]), 2);
     packets(&mut plan, 0, 2, &[(0, 2)]);
     packets(&mut plan, 0, 3, &[(0, 1)]);
@@ -71,7 +71,7 @@ fn an_output_whose_grant_is_not_taken_grants_another() {
 }
 
 #[test]
-fn an_arbiter_moves_when_its_output_is_matched_and_not_when_it_grants() {
+fn output_arbiter_advances_on_match_not_on_grant() {
     let mut plan = lane_plan(row(1, &[0, 0, 0, 0]), 2);
     packets(&mut plan, 0, 2, &[(0, 6)]);
     packets(&mut plan, 0, 3, &[(10, 1)]);
@@ -110,7 +110,7 @@ fn eight_flits_each(weigh_every: u64) -> Vec<(usize, u64, u64, u64)> {
 }
 
 #[test]
-fn another_weight_holds_from_the_end_of_the_round_on() {
+fn changed_weight_applies_after_the_round() {
     // Lane 0 crosses at 7, 8, 9, lane 1 at 10; lane 0 at 11. At 115, before tick 12, lane 0 is to
     // have a weight of 1; the round goes on, with 12 and 13, and lane 1 at 14. Then they take
     // turns: lane 0 at 15 and 17, its last, lane 1 at 16 and from 18 to 22. A tick later each is on

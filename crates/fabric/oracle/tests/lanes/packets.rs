@@ -13,7 +13,7 @@ pub(crate) fn by_message(plan: Plan, count: usize) -> Vec<(usize, u64, u64, u64)
 }
 
 #[test]
-fn a_head_behind_a_tail_crosses_three_ticks_after_it() {
+fn head_crosses_three_ticks_after_the_previous_tail() {
     let mut plan = lane_plan(row(1, &[0, 0]), 1);
     packets(&mut plan, 0, 1, &[(0, 2), (0, 2)]);
     // The first: on the cable at 0 and 1, there at 4 and 5, given a lane at 6, crosses at 7 and 8,
@@ -24,7 +24,7 @@ fn a_head_behind_a_tail_crosses_three_ticks_after_it() {
 }
 
 #[test]
-fn on_another_lane_it_need_not_wait() {
+fn head_on_another_lane_does_not_wait() {
     let mut plan = lane_plan(row(1, &[0, 0]), 2);
     packets(&mut plan, 0, 1, &[(0, 2), (0, 2)]);
     // The adapter sends the second on lane 1, which is the next in turn. It is there at 6 and 7,
@@ -42,7 +42,7 @@ fn two_to_one(count: u8) -> Plan {
 }
 
 #[test]
-fn two_inputs_wait_for_each_others_tails_on_one_lane() {
+fn inputs_sharing_one_lane_wait_for_tails() {
     // Both heads request at 6; h0's port comes first. Its flits cross from 7 to 10, and the tail
     // releases the lane at 10, when it is given to the other head: it crosses from 11 to 14. On the
     // link: 8 to 11 and 12 to 15.
@@ -58,7 +58,7 @@ fn two_inputs_alternate_on_two_lanes() {
 }
 
 #[test]
-fn by_the_packet_the_link_keeps_to_a_lane() {
+fn packet_granularity_keeps_the_link_on_its_lane() {
     let mut plan = two_to_one(2);
     lanes(&mut plan, |lanes| {
         lanes.crossbar = Crossbar::Full;
@@ -73,7 +73,7 @@ fn by_the_packet_the_link_keeps_to_a_lane() {
 }
 
 #[test]
-fn by_the_packet_the_link_waits_for_flits_that_are_not_there() {
+fn packet_granularity_link_waits_for_late_flits() {
     let mut plan = two_to_one(2);
     lanes(&mut plan, |lanes| {
         lanes.cut_through = LaneSet::first_n(2);
@@ -98,7 +98,7 @@ fn one_to_two(crossbar: Crossbar) -> Plan {
 }
 
 #[test]
-fn the_lanes_of_an_input_share_a_multiplexed_crossbar() {
+fn lanes_of_an_input_share_a_multiplexed_crossbar() {
     // Heads are given lanes at 6 and 7. Lane 0 crosses at 7, lane 1 at 8, although lane 0 has a
     // flit there since 6: it is the other's turn. So they go on, 9, 11, 13 and 10, 12, 14: the last
     // are on the links at 14 and 15.
@@ -107,7 +107,7 @@ fn the_lanes_of_an_input_share_a_multiplexed_crossbar() {
 }
 
 #[test]
-fn at_a_full_crossbar_no_lane_waits_for_another() {
+fn full_crossbar_lanes_do_not_wait_for_each_other() {
     // Lane 0 crosses at 7, 8, 9 and, there at 10, at 11: the last is on the link at 12. Lane 1 a
     // tick later each.
     let plan = one_to_two(Crossbar::Full);
@@ -115,7 +115,7 @@ fn at_a_full_crossbar_no_lane_waits_for_another() {
 }
 
 #[test]
-fn by_the_packet_an_input_keeps_to_a_lane() {
+fn packet_granularity_keeps_an_input_on_its_lane() {
     let mut plan = one_to_two(Crossbar::Multiplexed);
     lanes(&mut plan, |lanes| {
         lanes.cut_through = LaneSet::first_n(2);
@@ -127,7 +127,7 @@ fn by_the_packet_an_input_keeps_to_a_lane() {
 }
 
 #[test]
-fn the_higher_priority_is_given_the_lane_first() {
+fn higher_priority_is_granted_the_lane_first() {
     let mut plan = two_to_one(1);
     plan.classes[1].priority = Priority::new(3).unwrap();
     lanes(&mut plan, |lanes| lanes.arbitration = Arbitration::StrictPriority);
@@ -138,7 +138,7 @@ fn the_higher_priority_is_given_the_lane_first() {
 }
 
 #[test]
-fn a_priority_has_its_own_turn() {
+fn each_priority_has_its_own_turn() {
     let mut plan = lane_plan(row(1, &[0, 0, 0, 0]), 1);
     lanes(&mut plan, |lanes| lanes.arbitration = Arbitration::StrictPriority);
     for (host, at) in [(0, 0), (1, 0), (2, 0)] {
@@ -153,7 +153,7 @@ fn a_priority_has_its_own_turn() {
 }
 
 #[test]
-fn a_third_takes_whichever_lane_is_free_first() {
+fn third_input_takes_the_first_lane_released() {
     let mut plan = lane_plan(row(1, &[0, 0, 0, 0]), 2);
     for host in 0..3 {
         packets(&mut plan, host, 3, &[(0, 2)]);
@@ -167,7 +167,7 @@ fn a_third_takes_whichever_lane_is_free_first() {
 }
 
 #[test]
-fn matching_goes_on_until_nothing_is_left() {
+fn matching_continues_until_nothing_is_left() {
     let mut plan = lane_plan(row(1, &[0, 0, 0, 0]), 2);
     packets(&mut plan, 0, 2, &[(0, 2)]);
     packets(&mut plan, 0, 3, &[(0, 1)]);
@@ -185,7 +185,7 @@ fn matching_goes_on_until_nothing_is_left() {
 }
 
 #[test]
-fn no_output_waits_for_a_lane_that_is_closed_by_the_packet() {
+fn output_skips_a_lane_closed_by_packet_granularity() {
     let mut plan = lane_plan(row(1, &[0, 0, 0, 0]), 2);
     packets(&mut plan, 0, 1, &[(0, 4)]);
     packets(&mut plan, 0, 2, &[(0, 4)]);
@@ -203,7 +203,7 @@ fn no_output_waits_for_a_lane_that_is_closed_by_the_packet() {
 }
 
 #[test]
-fn lanes_are_given_in_turn() {
+fn lanes_are_granted_in_turn() {
     // From s0 to s1 lane 1 holds one flit. The adapter takes lane 0 whenever it can.
     let mut plan = lane_plan(row(2, &[0, 1]), 2);
     lanes(&mut plan, |lanes| lanes.depths_flits[1] = 1);
@@ -216,7 +216,7 @@ fn lanes_are_given_in_turn() {
 }
 
 #[test]
-fn an_output_grants_in_turn_from_the_port_after_its_last_match() {
+fn output_grants_start_after_its_last_matched_port() {
     // h0 has two flits for h2 (lane 0) and h3 (lane 1), h1 one for h3 (lane 0), all ready to cross
     // at the same tick.
     let mut plan = lane_plan(row(1, &[0, 0, 0, 0]), 2);

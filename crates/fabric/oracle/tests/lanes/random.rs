@@ -205,7 +205,7 @@ fn flits_and_credits_are_conserved_after_every_event() {
 }
 
 #[test]
-fn the_order_of_scheduling_changes_no_bit() {
+fn scheduling_order_does_not_change_results() {
     for seed in 0..16 {
         let plan = Arc::new(random_plan(seed, 3));
         let straight = outcome(&mut *start(Arc::clone(&plan)), u64::MAX);
@@ -216,7 +216,7 @@ fn the_order_of_scheduling_changes_no_bit() {
 }
 
 #[test]
-fn the_order_of_scheduling_changes_no_bit_over_in_transit_hosts() {
+fn scheduling_order_does_not_change_in_transit_results() {
     let (mut reinjected, mut spilled) = (0, 0);
     for seed in 0..12 {
         let plan = Arc::new(random_transit_plan(seed));
@@ -236,7 +236,7 @@ fn the_order_of_scheduling_changes_no_bit_over_in_transit_hosts() {
 
 /// A crossbar with an input and an output for every lane is a full crossbar.
 #[test]
-fn a_way_for_every_lane_is_a_full_crossbar() {
+fn speedup_of_one_port_per_lane_is_a_full_crossbar() {
     for seed in 0..8 {
         let mut full = random_plan(seed, 3);
         lanes(&mut full, |lanes| {

@@ -26,26 +26,26 @@ fn two_to_one(
 }
 
 #[test]
-fn with_the_tail_the_next_head_crosses_a_tick_later() {
+fn tail_reallocation_lets_the_head_cross_one_tick_later() {
     // Both heads request at 6. h0's packet crosses from 7 to 10, and the lane is given to h1's at
     // 10: it crosses from 11 on and is on the link from 12 on: whole at 120 + 35.
     assert_eq!(two_to_one(1, |_| ()), [(0, 0, 115, 145), (1, 0, 155, 185)]);
 }
 
 #[test]
-fn after_the_tail_it_crosses_two_ticks_later() {
+fn after_tail_reallocation_delays_the_head_two_ticks() {
     let found = two_to_one(1, |of| of.reallocation = Reallocation::AfterTail);
     assert_eq!(found, [(0, 0, 115, 145), (1, 0, 165, 195)]);
 }
 
 #[test]
-fn into_a_host_that_takes_in_all_no_credit_is_waited_for() {
+fn tail_credit_into_a_consuming_host_needs_no_wait() {
     let found = two_to_one(1, |of| of.reallocation = Reallocation::TailCredit);
     assert_eq!(found, [(0, 0, 115, 145), (1, 0, 155, 185)]);
 }
 
 #[test]
-fn with_the_credit_of_the_tail_it_waits_for_the_buffer_at_the_other_end() {
+fn tail_credit_waits_for_the_downstream_buffer() {
     // h0's tail crosses s0 at 10, is on the link at 11, there at 15; its head was there at 12 and
     // crosses at 15, the tail at 18: its credit counts at 18 + 1 + D = 22. The lane is given then;
     // h1's head crosses at 23, is on the link at 24, there at 28, on the last cable at 32.
@@ -54,7 +54,7 @@ fn with_the_credit_of_the_tail_it_waits_for_the_buffer_at_the_other_end() {
 }
 
 #[test]
-fn a_credit_may_take_another_time_than_the_cable() {
+fn credit_delay_may_differ_from_the_cable_delay() {
     // C = 7: the credit of the tail counts at 18 + 1 + 7 = 26, four ticks later; and with C = 0 at 19.
     for (credit_delay, later) in [(7, 40_i64), (0, -30)] {
         let found = two_to_one(2, |of| {
@@ -125,7 +125,7 @@ proptest! {
     /// A place of a lane is used again after `D + P + C + 3` cycles; a lane carries its depth in
     /// that time.
     #[test]
-    fn a_lane_carries_its_depth_a_turnaround(
+    fn lane_carries_its_depth_per_turnaround(
         drawn in Drawn::strategy(),
         depth in 1_u32..40,
         flits in 1_u32..100,
@@ -148,7 +148,7 @@ proptest! {
     /// Packets of one lane follow each other at the times of the specification, with the tail,
     /// after it, or with its credit.
     #[test]
-    fn packets_of_one_lane_follow_each_other_in_closed_form(
+    fn single_lane_packet_period_matches_the_closed_form(
         drawn in Drawn::strategy(),
         flits in 1_u32..12,
         switches in 1_usize..5,
@@ -178,7 +178,7 @@ proptest! {
     /// If flits take their credits as they cross, a lane between switches carries its depth in
     /// `D + P + C + 4` cycles, from crossing to crossing.
     #[test]
-    fn without_a_buffer_at_outputs_the_turnaround_is_a_cycle_longer(
+    fn unbuffered_outputs_lengthen_turnaround_by_a_cycle(
         drawn in Drawn::strategy(),
         depth in 1_usize..30,
         flits in 1_usize..80,

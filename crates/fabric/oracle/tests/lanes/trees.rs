@@ -40,7 +40,7 @@ pub(crate) fn past_a_dateline(rule: DatelineRule) -> Plan {
 /// no credit. Q stands behind that and goes on to h1, which never blocks. Lane 0 has all of its
 /// credits.
 #[test]
-fn a_head_that_is_routed_past_a_dateline_waits_for_lanes_of_the_upper_class() {
+fn head_past_a_dateline_waits_for_upper_class_lanes() {
     for rule in [DatelineRule::ByHop, DatelineRule::ByWrap] {
         let plan = past_a_dateline(rule);
         let [onward, root] =

@@ -42,7 +42,7 @@ fn islip(iterations: u32) -> VcAllocator {
 /// head `k` on lane 1: there the next heads come, for an adapter takes lanes in turn. So each lane grants
 /// another head, at once.
 #[test]
-fn in_one_iteration_two_lanes_may_grant_one_head_while_another_goes_without() {
+fn single_iteration_lanes_may_grant_the_same_head() {
     for hosts in 2..=7 {
         assert_eq!(delays(hosts, VcAllocator::Maximal), vec![0; hosts], "{hosts} hosts");
         let expected: Vec<u128> = (0..hosts as u128).collect();
@@ -60,7 +60,7 @@ fn in_one_iteration_two_lanes_may_grant_one_head_while_another_goes_without() {
 ///                    then: lanes 1 and 3 grant 1, which takes 1; 3 takes lane 3 a tick later
 /// ```
 #[test]
-fn further_iterations_match_whom_the_first_leaves_out_and_move_no_pointer() {
+fn further_iterations_match_more_heads_without_pointer_moves() {
     assert_eq!(delays(5, islip(2)), [0, 0, 1, 1 + 1, 2]);
     assert_eq!(delays(5, islip(5)), [0; 5]);
 }

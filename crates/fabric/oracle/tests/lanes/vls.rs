@@ -26,7 +26,7 @@ fn three_and_one(flits: u32, lanes_per_vl: u8) -> Plan {
 }
 
 #[test]
-fn a_packet_waits_for_a_lane_of_its_vl_beside_free_lanes_of_another() {
+fn packet_waits_for_a_lane_of_its_own_vl() {
     // All heads are there at 4 and request a lane at 6. Those of h0 and h1 are given lanes 0 and 1,
     // that of h3 lane 2. The head of h2 waits beside the free lane 3. The output takes the three
     // ports in turn: h0 at 7, 10, ... 22, h1 at 8, 11, ... 23 and h3 at 9, 12, ... At 22 the tail
@@ -38,7 +38,7 @@ fn a_packet_waits_for_a_lane_of_its_vl_beside_free_lanes_of_another() {
 }
 
 #[test]
-fn a_vl_of_one_lane_carries_one_packet_at_a_time() {
+fn vl_of_one_lane_carries_one_packet_at_a_time() {
     // Lane 0 goes to h0 and lane 1 to h3, which take turns: h0 at 7, 9, ... 17, and h3 at 8, 10,
     // ... 16. At 17 the tail of h0 releases lane 0, which is given to h1. At 18 the turn is with
     // h1, at 19 with h3, whose tail this is; h1 goes on to 24, and h2 follows from 25 to 30.

@@ -29,7 +29,7 @@ fn at_the_end(ps: u64) -> [ChannelCount; 2] {
 }
 
 #[test]
-fn bytes_count_as_they_start() {
+fn bytes_are_counted_at_their_start() {
     // Bytes 0 to 9 start before 100, byte 10 at 100, which is counted, as is the whole last
     // instant.
     let [first, second] = at_the_end(100);
@@ -42,7 +42,7 @@ fn bytes_count_as_they_start() {
 }
 
 #[test]
-fn a_buffer_is_filled_from_the_first_byte_until_the_tail_has_left() {
+fn buffer_is_occupied_from_first_byte_to_departed_tail() {
     let filled = |ps| at_the_end(ps).map(|count| count.occupancy_flit_ps);
     assert_eq!(filled(25), [0, 0]);
     assert_eq!(filled(26), [64, 0]);
@@ -51,7 +51,7 @@ fn a_buffer_is_filled_from_the_first_byte_until_the_tail_has_left() {
 }
 
 #[test]
-fn a_section_ends_before_its_instant() {
+fn section_excludes_its_end_instant() {
     // 64 sections of 160 ps; those from 320 on count. Before that byte 31 has started on the first
     // cable, and byte 19 on the second, at 125 + 190.
     let mut plan = plan();

@@ -28,7 +28,7 @@ fn entries(plan: Plan, count: usize) -> Vec<u64> {
 }
 
 #[test]
-fn space_comes_back_when_the_tail_has_left_and_the_sender_has_heard_of_it() {
+fn space_returns_after_the_tail_leaves_and_the_credit_arrives() {
     // s = 0, ready at 25 + 2,000, left at 2,025 + 640 = 2,665, known 25 later, and so on.
     assert_eq!(entries(backlog(1, 0), 3), [0, 2_690, 5_380]);
     // The second starts at 640, waits for the first on the way out, and has left at 3,305.
@@ -37,7 +37,7 @@ fn space_comes_back_when_the_tail_has_left_and_the_sender_has_heard_of_it() {
 }
 
 #[test]
-fn the_way_back_is_that_of_the_other_channel() {
+fn credits_return_with_the_delay_of_the_reverse_channel() {
     let mut plan = backlog(1, 310);
     let back = channel(&plan.fabric, "s0", "h0");
     plan.channels[back.index()].delay = Span::from_ps(1_000);
@@ -47,7 +47,7 @@ fn the_way_back_is_that_of_the_other_channel() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
     #[test]
-    fn the_share_of_a_link_is_that_of_its_buffer(
+    fn link_share_follows_from_the_buffer_size(
         held in 1..6_u32, forwarding in 10..3_000_u64, credit_delay in 0..2_000_u64
     ) {
         let mut plan = backlog(held, credit_delay);
@@ -76,7 +76,7 @@ fn space_is_taken_in_blocks_of_64_bytes() {
 }
 
 #[test]
-fn a_candidate_without_space_keeps_its_lane() {
+fn candidate_without_space_keeps_its_lane() {
     // The buffer of s1 holds three blocks. A of h0, two blocks, is in it until 1,405 + 25 at the
     // sender: on the cable at 125, there at 150, out at 250, left at 1,530, known at 1,555. B of h1,
     // two blocks, is ready before C of h2, one block, that would fit beside A.
@@ -91,7 +91,7 @@ fn a_candidate_without_space_keeps_its_lane() {
 }
 
 #[test]
-fn what_leaves_and_what_comes_take_space_at_once() {
+fn leaving_packet_occupies_both_buffers() {
     // While a packet leaves s0 it is in both buffers: of one packet each, the next enters s0 only
     // when the first has left it.
     let mut plan = packets_plan(row(2, &[0, 1]), 1);
@@ -117,7 +117,7 @@ fn waits<const N: usize>(mut plan: Plan, ps: u64, ends: [(&str, &str); N]) -> [u
 }
 
 #[test]
-fn a_channel_waits_while_it_is_idle_and_what_is_ready_has_no_credits() {
+fn idle_channel_with_a_ready_packet_waits_for_credits() {
     // The host sends from 0 to 640, from 2,690 to 3,330, and again from 5,380 on; in between it
     // waits for 2,050. The channel into h1 needs no credits.
     let both = [("h0", "s0"), ("s0", "h1")];
@@ -135,8 +135,8 @@ fn a_channel_waits_while_it_is_idle_and_what_is_ready_has_no_credits() {
 }
 
 #[test]
-fn a_switch_waits_for_credits_of_the_next() {
-    // As in `a_candidate_without_space_keeps_its_lane`: A leaves s0 from 125 to 1,405. B and C are ready
+fn switch_waits_for_credits_of_the_next_switch() {
+    // As in `candidate_without_space_keeps_its_lane`: A leaves s0 from 125 to 1,405. B and C are ready
     // by then, and B starts at 1,555. C follows it without a gap.
     let mut plan = packets_plan(row(2, &[0, 0, 0, 1]), 1);
     packets(&mut plan, |packets| packets.buffer_blocks = [3; 16]);
@@ -147,7 +147,7 @@ fn a_switch_waits_for_credits_of_the_next() {
 }
 
 #[test]
-fn a_channel_does_not_wait_while_another_lane_sends() {
+fn channel_does_not_wait_while_another_lane_sends() {
     // Lane 0 has a packet to send from 640 on, and credits again at 2,690. Lane 1 sends from 1,000 to
     // 1,640.
     let mut two = packets_plan(chain(1), 2);

@@ -60,21 +60,21 @@ pub(crate) fn assert_tied(plan: Plan, channels: &[(&str, &str)]) {
 }
 
 #[test]
-fn buffers_of_one_packet_tie_a_ring() {
+fn single_packet_buffers_deadlock_a_ring() {
     // At 125 each switch sends its host's first packet to the next one. It is ready there at 250,
     // and needs the buffer with the next one's packet, which waits likewise.
     assert_tied(around(1, 1), &[("s0", "s1"), ("s1", "s2"), ("s2", "s0")]);
 }
 
 #[test]
-fn a_place_more_unties_it() {
+fn second_buffer_place_prevents_the_deadlock() {
     // When the channels are idle again at 765 the older packets, that came from the ring at 150, go
     // first, into the second place, and leave the first one.
     assert_eq!(ends_as(around(2, 2)), Status::Drained);
 }
 
 #[test]
-fn who_waits_for_a_tail_that_leaves_is_in_no_knot() {
+fn waiting_for_a_leaving_tail_is_no_deadlock() {
     // Straight ahead, through buffers of one packet, with an examination every 10 ps.
     let mut plan = packets_plan(ring(3), 1);
     packets(&mut plan, |packets| packets.buffer_blocks = [1; 16]);

@@ -9,7 +9,7 @@ fn at(list: &[(u64, &str)]) -> Vec<(u64, String)> {
 }
 
 #[test]
-fn a_packet_is_diverted_where_it_is_read_and_the_switch_answers() {
+fn packet_is_diverted_at_the_reading_switch_which_responds() {
     let mut plan = packets_plan(chain(3), 1);
     sends(&mut plan, 0, 0, &[(0, 1, 10), (10_000, 1, 10)]);
     // h1 answers both with a control packet, which the second switch that reads it diverts.
@@ -30,7 +30,7 @@ fn a_packet_is_diverted_where_it_is_read_and_the_switch_answers() {
 }
 
 #[test]
-fn an_ideal_cable_is_as_fast_as_the_fastest_of_its_switch_and_does_not_run_dry() {
+fn ideal_cable_has_the_fastest_rate_and_no_underrun() {
     // The cables between switches are half as fast as those of hosts; s1 has one of the latter.
     let mut plan = packets_plan(row(3, &[0, 2, 1]), 1);
     for (from, to) in [("s0", "s1"), ("s1", "s2")] {

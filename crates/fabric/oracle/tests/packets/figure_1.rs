@@ -99,7 +99,7 @@ fn are(found: [f64; 3], expected: [f64; 3]) -> bool {
 const LOCKED: [[f64; 3]; 2] = [[28.571, 4.082, 32.653], [28.571, 3.571, 32.143]];
 
 #[test]
-fn by_age_the_cable_carries_four_packets_of_fourteen() {
+fn oldest_first_gives_the_cable_four_packets_of_fourteen() {
     for read in [Read::Any, Read::One] {
         let runs = (0..4).map(|seed| shares(figure(seed, read, Arbitration::OldestFirst)));
         let runs: Vec<_> = runs.collect();
@@ -114,7 +114,7 @@ fn by_age_the_cable_carries_four_packets_of_fourteen() {
 }
 
 #[test]
-fn in_turn_it_carries_one_of_eleven() {
+fn round_robin_gives_the_cable_one_packet_of_eleven() {
     // Of the eleven flows of the cable the victim has one: 1/11 x 1/10 of the link beside the 1/11.
     for read in [Read::Any, Read::One] {
         let found = shares(figure(0, read, Arbitration::RoundRobin));

@@ -6,7 +6,7 @@ use crate::{common::row, last_starts};
 use gingham_kernel::Span;
 
 #[test]
-fn heads_are_read_as_often_as_packets_come() {
+fn heads_are_read_at_the_packet_arrival_rate() {
     let mut plan = packets_plan(chain(1), 1);
     packets(&mut plan, |packets| packets.forwarding_delay = Span::from_ps(250));
     sends(&mut plan, 0, 0, &[(0, 1, 10); 3]);
@@ -16,7 +16,7 @@ fn heads_are_read_as_often_as_packets_come() {
 }
 
 #[test]
-fn a_head_interval_keeps_them_apart() {
+fn head_interval_separates_reads() {
     let mut plan = packets_plan(chain(1), 1);
     packets(&mut plan, |packets| {
         packets.forwarding_delay = Span::from_ps(250);
@@ -28,7 +28,7 @@ fn a_head_interval_keeps_them_apart() {
 }
 
 #[test]
-fn the_interval_is_of_the_port_whatever_lanes_and_outputs() {
+fn head_interval_applies_per_port() {
     let mut plan = packets_plan(row(1, &[0, 0, 0]), 2);
     packets(&mut plan, |packets| packets.head_interval = Span::from_ps(130));
     // Round robin over two lanes: the first goes on lane 0, the second on lane 1.

@@ -22,7 +22,7 @@ fn sources(plan: &Plan) -> Vec<usize> {
 }
 
 #[test]
-fn the_link_output_chooses_among_lanes() {
+fn link_output_chooses_among_lanes() {
     // There at 25, 125, 225, and at 30, 130, 230.
     let mut plan = two_lanes();
     assert_eq!(last_starts(&plan, 2), [(0, 125), (1, 225)]);
@@ -33,7 +33,7 @@ fn the_link_output_chooses_among_lanes() {
 }
 
 #[test]
-fn the_link_output_sees_when_a_first_byte_came() {
+fn link_output_orders_by_first_byte_arrival() {
     // h3 keeps the output busy from 125 to 1,125. Then h0's three are there since 35, 135 and 235,
     // h1's since 325 and later. In turn it is lane 1's, after lane 0.
     let mut plan = packets_plan(row(1, &[0; 4]), 2);
@@ -48,7 +48,7 @@ fn the_link_output_sees_when_a_first_byte_came() {
 }
 
 #[test]
-fn a_lane_without_space_holds_up_no_other() {
+fn lane_without_space_does_not_block_others() {
     // h0's packets for h2, on lane 0, go out at a crawl and fill the buffer of s1, one packet; h1's
     // for h3 on lane 1 pass them.
     let mut plan = packets_plan(row(2, &[0, 0, 1, 1]), 2);
@@ -67,7 +67,7 @@ fn a_lane_without_space_holds_up_no_other() {
 }
 
 #[test]
-fn any_lane_with_space_does() {
+fn any_lane_with_space_is_used() {
     // Both lanes are open to h0's packets: the first on lane 0, the second on lane 1, and the third
     // on whichever is known to be free first.
     let mut plan = packets_plan(row(1, &[0, 0]), 2);
@@ -79,7 +79,7 @@ fn any_lane_with_space_does() {
 }
 
 #[test]
-fn an_adapter_takes_what_fits_from_the_queue_of_the_lowest_lanes() {
+fn adapter_prefers_the_queue_of_the_lowest_lanes() {
     // A queue of lane 0 and one of lanes 0 and 1. The first packet is the lowest queue's on lane 0,
     // or by round robin: lane 0 first, possible for both.
     let mut plan = packets_plan(row(1, &[0, 0, 0]), 2);

@@ -5,7 +5,7 @@ use crate::common::{chain, channel, deliveries, story};
 use gingham_kernel::Span;
 
 #[test]
-fn every_switch_costs_a_cable_and_the_forwarding_delay() {
+fn every_switch_adds_cable_and_forwarding_delay() {
     for switches in 0..4 {
         let mut plan = packets_plan(chain(switches), 2);
         sends(&mut plan, 0, 0, &[(7, 1, 64)]);
@@ -19,7 +19,7 @@ fn every_switch_costs_a_cable_and_the_forwarding_delay() {
 }
 
 #[test]
-fn header_and_trailer_take_the_wire_as_payload_does() {
+fn header_and_trailer_occupy_the_wire() {
     let mut plan = packets_plan(chain(1), 1);
     packets(&mut plan, |packets| packets.overhead_bytes = 20);
     sends(&mut plan, 0, 0, &[(0, 1, 44)]);
@@ -30,7 +30,7 @@ fn header_and_trailer_take_the_wire_as_payload_does() {
 }
 
 #[test]
-fn times_of_bytes_are_rounded_each_by_itself() {
+fn byte_times_are_rounded_individually() {
     let mut plan = packets_plan(chain(0), 1);
     let cable = channel(&plan.fabric, "h0", "h1");
     // 1.5 ps a byte: of 1 byte 2 ps, halves up, of 3 bytes 4.5 and so 5, of 4 bytes 6.

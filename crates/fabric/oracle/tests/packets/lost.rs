@@ -36,7 +36,7 @@ fn entries(plan: &Plan, count: usize) -> Vec<u64> {
 }
 
 #[test]
-fn what_was_lost_is_said_again_after_a_period() {
+fn lost_update_is_repeated_after_the_period() {
     // Alone in the buffer: the update of 2,665 is lost, and the next one is that of the period.
     let mut plan = backlog(1);
     losing(&mut plan, 2_665..2_666, 900);
@@ -49,7 +49,7 @@ fn what_was_lost_is_said_again_after_a_period() {
 }
 
 #[test]
-fn the_next_update_of_the_lane_heals_it_if_it_comes_first() {
+fn next_update_of_the_lane_repairs_a_loss() {
     // Of two, the second leaves at 3,305, and its update reports both. The third then starts at
     // 3,330 and the fourth behind it.
     let mut plan = backlog(2);
@@ -66,7 +66,7 @@ fn the_next_update_of_the_lane_heals_it_if_it_comes_first() {
 }
 
 #[test]
-fn what_is_said_again_may_be_lost_as_well() {
+fn repeated_update_may_be_lost_too() {
     // At 2,665, 3,565, 4,465, and no more from 5,000 on.
     let mut plan = backlog(1);
     losing(&mut plan, 2_000..5_000, 900);
@@ -74,7 +74,7 @@ fn what_is_said_again_may_be_lost_as_well() {
 }
 
 #[test]
-fn a_period_begins_with_the_last_update_that_was_sent() {
+fn period_starts_at_the_last_sent_update() {
     // Both updates are lost: the second begins a period of its own, and the first ends none.
     let mut plan = backlog(2);
     losing(&mut plan, 2_665..3_306, 900);
@@ -82,7 +82,7 @@ fn a_period_begins_with_the_last_update_that_was_sent() {
 }
 
 #[test]
-fn where_nothing_is_lost_nothing_changes() {
+fn run_without_losses_is_unchanged() {
     let run = |sent: Option<std::ops::Range<u64>>| {
         let mut plan = backlog(2);
         plan.stop = stop_at(1_000_000);
@@ -101,7 +101,7 @@ fn where_nothing_is_lost_nothing_changes() {
 }
 
 #[test]
-fn nobody_is_lost_who_waits() {
+fn waiting_packets_survive_lost_updates() {
     // Half of all updates are lost for good measure: all messages come, later.
     let mut plan = backlog(2);
     plan.classes.clear();

@@ -48,7 +48,7 @@ fn marked_in(mut plan: Plan, marking: Marking) -> [[u64; 2]; 2] {
 const NONE: [u64; 2] = [0, 0];
 
 #[test]
-fn naive_marks_what_waits_in_a_buffer_that_is_full() {
+fn naive_marks_packets_waiting_in_a_full_buffer() {
     // At 775 the first and the second fill it, at 2,195 the second, which is leaving, and the
     // third.
     assert_eq!(marked(2, Marking::Naive(Naive::default())), [[3, 0], NONE]);
@@ -62,7 +62,7 @@ fn naive_marks_what_waits_in_a_buffer_that_is_full() {
 }
 
 #[test]
-fn a_full_input_marks_as_many_of_an_output_as_were_counted() {
+fn full_input_marks_the_counted_packets_of_an_output() {
     let with = |scan, counts_leaving| {
         marked(
             2,
@@ -84,7 +84,7 @@ fn a_full_input_marks_as_many_of_an_output_as_were_counted() {
 }
 
 #[test]
-fn more_than_a_threshold_for_an_output_mark_what_waits_for_it() {
+fn output_above_its_threshold_marks_waiting_packets() {
     let with = |threshold, counts_leaving| {
         let output = OutputTriggered { counts_leaving, ..OutputTriggered::new(threshold) };
         marked(2, Marking::OutputTriggered(output))
@@ -100,7 +100,7 @@ fn more_than_a_threshold_for_an_output_mark_what_waits_for_it() {
 }
 
 #[test]
-fn with_both_triggers_the_last_one_counts() {
+fn last_of_both_triggers_is_counted() {
     let with = |held, threshold| {
         let both = InputOutputTriggered::new(threshold);
         marked(held, Marking::InputOutputTriggered(both))
@@ -114,7 +114,7 @@ fn with_both_triggers_the_last_one_counts() {
 }
 
 #[test]
-fn a_busy_output_marks_what_waits_for_it() {
+fn busy_output_marks_waiting_packets() {
     let with = |above| {
         let average = Span::from_ps(1_000);
         marked(4, Marking::UtilisationTriggered(UtilisationTriggered { above, average }))
@@ -127,7 +127,7 @@ fn a_busy_output_marks_what_waits_for_it() {
 }
 
 #[test]
-fn a_threshold_may_be_compared_with_an_average() {
+fn threshold_can_apply_to_an_average() {
     let with = |threshold| {
         let average = Some(Span::from_ps(1_000));
         let output = OutputTriggered { average, ..OutputTriggered::new(threshold) };
@@ -140,7 +140,7 @@ fn a_threshold_may_be_compared_with_an_average() {
 }
 
 #[test]
-fn fecn_marks_what_starts_while_more_waits_than_the_threshold_says() {
+fn fecn_marks_packets_started_above_the_threshold() {
     let with = |change: &dyn Fn(&mut Fecn)| {
         let mut fecn = Fecn { packet_size: 0, ..Fecn::default() };
         change(&mut fecn);
@@ -158,7 +158,7 @@ fn fecn_marks_what_starts_while_more_waits_than_the_threshold_says() {
 }
 
 #[test]
-fn red_looks_at_what_waits_behind() {
+fn red_inspects_the_queue_behind_a_packet() {
     let with = |k_min, k_max| {
         let (k_min, k_max) = (Some(Bytes(k_min)), Some(Bytes(k_max)));
         marked(4, Marking::Red(Red { k_min, k_max, p_max: 0.0 }))
@@ -183,7 +183,7 @@ fn behind_a_full_input() -> Plan {
 }
 
 #[test]
-fn a_victim_is_no_root() {
+fn victim_is_marked_only_with_a_victim_mask() {
     let with = |victim_mask| {
         let fecn = Fecn { packet_size: 0, victim_mask, ..Fecn::default() };
         marked_in(behind_a_full_input(), Marking::Fecn(fecn))
@@ -194,7 +194,7 @@ fn a_victim_is_no_root() {
 }
 
 #[test]
-fn what_starts_on_a_link_that_was_blocked_lately_is_spared() {
+fn recently_blocked_link_is_spared_from_marking() {
     let with = |span: u64| {
         let spare_blocked = (span > 0).then_some(Span::from_ps(span));
         let output =

@@ -18,7 +18,7 @@ fn three_senders(arbitration: Arbitration, level: u8) -> Plan {
 }
 
 #[test]
-fn the_oldest_goes_first() {
+fn oldest_packet_goes_first() {
     let starts = last_starts(&three_senders(Arbitration::OldestFirst, 1), 4);
     assert_eq!(starts, [(0, 125), (2, 225), (1, 325), (0, 425)]);
 }
@@ -31,7 +31,7 @@ fn round_robin_goes_by_ports() {
 }
 
 #[test]
-fn the_highest_level_goes_first_and_within_it_the_oldest() {
+fn highest_level_then_oldest_goes_first() {
     let starts = last_starts(&three_senders(Arbitration::StrictPriority, 1), 4);
     assert_eq!(starts, [(0, 125), (0, 225), (2, 325), (1, 425)]);
     let starts = last_starts(&three_senders(Arbitration::StrictPriority, 0), 4);
@@ -39,7 +39,7 @@ fn the_highest_level_goes_first_and_within_it_the_oldest() {
 }
 
 #[test]
-fn of_equally_old_ones_the_lowest_port_goes_first() {
+fn lowest_port_breaks_ties_of_age() {
     let mut plan = packets_plan(row(1, &[0, 0, 0, 0]), 1);
     for host in [2, 0, 1] {
         sends(&mut plan, host, 0, &[(0, 3, 10)]);
@@ -48,7 +48,7 @@ fn of_equally_old_ones_the_lowest_port_goes_first() {
 }
 
 #[test]
-fn a_turn_is_a_packet_and_comes_after_that_of_all_others() {
+fn round_robin_turn_is_one_packet_per_port() {
     let mut plan = packets_plan(row(1, &[0; 4]), 1);
     packets(&mut plan, |packets| packets.arbitration = Arbitration::RoundRobin);
     for host in 0..3 {

@@ -24,7 +24,7 @@ fn entries(plan: &Plan, count: usize) -> Vec<u64> {
 }
 
 #[test]
-fn a_lone_packet_takes_as_long_as_without() {
+fn output_buffer_adds_no_delay_to_a_lone_packet() {
     for switches in 1..4 {
         let mut plan = packets_plan(chain(switches), 1);
         sends(&mut plan, 0, 0, &[(0, 1, 64)]);
@@ -45,7 +45,7 @@ fn onto_a_slow_cable() -> Plan {
 }
 
 #[test]
-fn an_input_is_free_when_the_tail_has_crossed() {
+fn input_is_free_after_the_tail_crossed() {
     let mut plan = onto_a_slow_cable();
     packets(&mut plan, |packets| packets.buffer_blocks = [1; 16]);
     // On the slow cable from 125 to 2,685, known at 2,710.
@@ -58,7 +58,7 @@ fn an_input_is_free_when_the_tail_has_crossed() {
 }
 
 #[test]
-fn an_input_is_filled_until_the_tail_has_crossed() {
+fn input_is_occupied_until_the_tail_crossed() {
     // By the first from 25 to 665, the second from 715 to 1,355, the third from 1,405 to 2,725, and
     // the fourth, entered at 2,750, from 2,775 on.
     let mut plan = onto_a_slow_cable();
@@ -72,7 +72,7 @@ fn an_input_is_filled_until_the_tail_has_crossed() {
 }
 
 #[test]
-fn pauses_look_at_what_has_not_crossed() {
+fn pauses_count_only_uncrossed_packets() {
     // A mark of one packet. The first byte of the second has come at 675, when the first still
     // waits for its slow cable, but has crossed at 665 where outputs have buffers.
     let mut plan = onto_a_slow_cable();
@@ -94,7 +94,7 @@ fn pauses_look_at_what_has_not_crossed() {
 }
 
 #[test]
-fn what_crossed_first_starts_first_or_the_highest_level() {
+fn output_starts_by_crossing_order_or_level() {
     // Ready and across at 125, 135 and 145; the output is idle again at 765.
     let mut plan = packets_plan(row(1, &[0; 4]), 1);
     holding(&mut plan, 1, &[4]);
@@ -107,7 +107,7 @@ fn what_crossed_first_starts_first_or_the_highest_level() {
 }
 
 #[test]
-fn the_switch_decides_on_what_crosses() {
+fn switch_arbitration_decides_the_crossing_order() {
     // The output holds one: h1's is across at 765, before h2's level is seen.
     let mut plan = packets_plan(row(1, &[0; 5]), 1);
     holding(&mut plan, 1, &[1]);
@@ -121,7 +121,7 @@ fn the_switch_decides_on_what_crosses() {
 }
 
 #[test]
-fn of_several_lanes_that_with_the_most_space_takes_it() {
+fn lane_with_the_most_output_space_is_chosen() {
     // h3's 100 bytes, on lane 0, keep the output busy from 125 to 1,125, and 2 of 4 blocks. Then
     // h0's goes to lane 1, which has 3 free, h1's to lane 0, of equal ones, and h2's to lane 1.
     let mut plan = packets_plan(row(1, &[0; 5]), 2);
@@ -138,7 +138,7 @@ fn of_several_lanes_that_with_the_most_space_takes_it() {
 }
 
 #[test]
-fn a_full_output_holds_up_no_other() {
+fn full_output_does_not_block_others() {
     // One input, whose older packets wait for h1's full output; that for h2 crosses at once.
     let mut plan = packets_plan(row(1, &[0, 0, 0]), 1);
     let slow = channel(&plan.fabric, "s0", "h1");
@@ -171,7 +171,7 @@ fn around_four(input: u32, output: u32) -> Plan {
 }
 
 #[test]
-fn full_outputs_and_inputs_tie_a_ring() {
+fn full_outputs_and_inputs_deadlock_a_ring() {
     // The first packets are on the ring at 125, across at 765 where their outputs are free again,
     // and start at 830. The second ones came to their switches at 715. At 1,470 these older ones
     // cross, and wait for the inputs of the first ones, which have been there since 855 and wait

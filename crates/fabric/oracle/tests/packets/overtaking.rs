@@ -27,7 +27,7 @@ fn to_h2(plan: &Plan) -> Vec<(usize, u64)> {
 }
 
 #[test]
-fn a_packet_is_waited_for_once_it_was_overtaken_so_often() {
+fn overtaking_limit_holds_back_later_packets() {
     let unbound = [(3, 1_135), (3, 1_235), (3, 1_335), (3, 1_435), (0, 2_125)];
     assert_eq!(to_h2(&behind_a_busy_port(u32::MAX, 0)), unbound);
     let twice = [(3, 1_135), (3, 1_235), (0, 2_125), (3, 2_225), (3, 2_325)];
@@ -37,7 +37,7 @@ fn a_packet_is_waited_for_once_it_was_overtaken_so_often() {
 }
 
 #[test]
-fn who_comes_before_in_the_order_overtakes_nobody() {
+fn higher_priority_does_not_count_as_overtaking() {
     let mut plan = behind_a_busy_port(1, 1);
     packets(&mut plan, |packets| packets.arbitration = Arbitration::StrictPriority);
     let all = [(3, 1_135), (3, 1_235), (3, 1_335), (3, 1_435), (0, 2_125)];
@@ -54,7 +54,7 @@ fn one_buffer(x: usize, y: usize) -> Plan {
 }
 
 #[test]
-fn among_those_of_the_same_output_other_outputs_do_not_count() {
+fn same_output_rule_ignores_other_outputs() {
     let mut plan = one_buffer(1, 2);
     overtaking(&mut plan, 2, Among::SameOutput);
     let starts = last_starts(&plan, 5);
@@ -63,7 +63,7 @@ fn among_those_of_the_same_output_other_outputs_do_not_count() {
 }
 
 #[test]
-fn among_those_of_any_output_the_buffer_is_held_back() {
+fn any_output_rule_holds_back_the_buffer() {
     for (x, y) in [(1, 2), (2, 1)] {
         let mut plan = one_buffer(x, y);
         overtaking(&mut plan, 2, Among::AnyOutput);
@@ -77,7 +77,7 @@ fn among_those_of_any_output_the_buffer_is_held_back() {
 }
 
 #[test]
-fn nobody_waits_for_one_that_is_held_back() {
+fn held_back_packet_does_not_block_other_inputs() {
     let mut plan = one_buffer(1, 2);
     overtaking(&mut plan, 2, Among::AnyOutput);
     // Ready at 625, younger than Y3, which is held back: it goes before it, three times.

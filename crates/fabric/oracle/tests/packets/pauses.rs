@@ -30,7 +30,7 @@ fn entries(plan: Plan, count: usize) -> Vec<u64> {
 }
 
 #[test]
-fn above_one_mark_a_lane_pauses_and_at_the_other_it_goes_on() {
+fn lane_pauses_above_one_mark_and_resumes_at_the_other() {
     // Fill: 64 at 35, 128 at 675, 192 at 1,315, which is above 128: known at 1,455. Tails leave at
     // 125 + 6,400 and every 6,400; 64 are left at 12,925, known at 13,065. Then 128 at 13,100, 192
     // at 13,740, known at 13,880; 64 at 25,725, known at 25,865.
@@ -43,7 +43,7 @@ fn above_one_mark_a_lane_pauses_and_at_the_other_it_goes_on() {
 }
 
 #[test]
-fn the_way_of_a_pause_is_that_of_the_other_channel() {
+fn pause_takes_the_delay_of_the_reverse_channel() {
     let mut plan = into_a_slow_cable(128, 64);
     let back = channel(&plan.fabric, "s0", "h0");
     plan.channels[back.index()].delay = Span::from_ps(600);
@@ -53,7 +53,7 @@ fn the_way_of_a_pause_is_that_of_the_other_channel() {
 }
 
 #[test]
-fn an_output_stands_still_for_a_round_trip_where_the_mark_is_at_nothing() {
+fn zero_resume_mark_idles_the_output_for_a_round_trip() {
     // The third tail leaves at 19,325; the next packet is ready D + d + F = 265 later.
     let starts = |resume: u64| {
         let found = last_starts(&into_a_slow_cable(128, resume), 4);
@@ -66,7 +66,7 @@ fn an_output_stands_still_for_a_round_trip_where_the_mark_is_at_nothing() {
 }
 
 #[test]
-fn pauses_are_counted_and_how_long_they_were() {
+fn pauses_and_their_durations_are_counted() {
     let mut plan = into_a_slow_cable(128, 64);
     plan.stop = stop_at(20_000);
     let of = channel(&plan.fabric, "h0", "s0");
@@ -78,7 +78,7 @@ fn pauses_are_counted_and_how_long_they_were() {
 }
 
 #[test]
-fn a_pause_is_of_a_lane() {
+fn pause_applies_to_one_lane() {
     // h0's packets for h1 on lane 0 pause it from 1,455 on. Those for h2 on lane 1 take turns before, and
     // go on alone.
     let mut plan = packets_plan(row(1, &[0, 0, 0]), 2);
@@ -131,7 +131,7 @@ fn headroom_is_filled_to_the_last_byte() {
 
 #[test]
 #[should_panic(expected = "a buffer overflowed: 193 bytes")]
-fn a_byte_less_of_headroom_overflows() {
+fn one_byte_less_headroom_overflows() {
     entries(to_the_brim(112), 4);
 }
 
@@ -144,7 +144,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
     /// For any traffic, and cables of any rate and length: with that headroom no buffer overflows.
     #[test]
-    fn nothing_overflows(
+    fn computed_headroom_never_overflows(
         lengths in prop::collection::vec(1..200_u32, 1..60),
         (forth, back) in (0..900_u64, 0..900_u64),
         (many_ps, slow) in (40_000..2_000_000_u64, 1..40_u64),
@@ -193,7 +193,7 @@ fn around(marks: [u64; 2], answer: u64) -> Status {
 }
 
 #[test]
-fn paused_lanes_tie_a_ring() {
+fn paused_lanes_deadlock_a_ring() {
     // At 125 each switch sends its host's first packet to the next, and it counts there at 160:
     // more than zero. The pause takes effect at 300, and no packet follows on the ring when it is
     // idle, at 765.
@@ -203,14 +203,14 @@ fn paused_lanes_tie_a_ring() {
 }
 
 #[test]
-fn who_has_not_heard_of_a_pause_is_in_no_knot() {
+fn pause_not_yet_received_is_no_deadlock() {
     // In effect at 160 + 25 + 100 + 1,000: packets still start at 765, although a pause was
     // requested.
     assert_eq!(around([0, 0], 1_000), Status::Drained);
 }
 
 #[test]
-fn messages_in_segments_pause_between_packets() {
+fn segmented_messages_pause_between_packets() {
     let mut plan = into_a_slow_cable(128, 64);
     plan.classes.clear();
     sends(&mut plan, 0, 0, &[(0, 1, 256)]);

@@ -153,7 +153,7 @@ fn packets_and_space_are_conserved_after_every_event() {
 }
 
 #[test]
-fn the_order_of_scheduling_changes_no_bit() {
+fn scheduling_order_does_not_change_results() {
     for seed in 0..32 {
         let plan = Arc::new(random_plan(seed));
         let straight = outcome(&mut *start(Arc::clone(&plan)), u64::MAX);

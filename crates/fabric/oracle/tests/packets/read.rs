@@ -12,7 +12,7 @@ fn delivered(mut plan: Plan, read: Read, count: usize) -> Vec<(usize, u64)> {
 }
 
 #[test]
-fn a_packet_for_another_output_passes_one_that_is_leaving() {
+fn packet_for_another_output_passes_a_leaving_one() {
     let mut plan = packets_plan(row(1, &[0, 0, 0]), 1);
     let slow = channel(&plan.fabric, "s0", "h1");
     cable_byte(&mut plan, slow, 20);
@@ -23,7 +23,7 @@ fn a_packet_for_another_output_passes_one_that_is_leaving() {
 }
 
 #[test]
-fn at_one_instant_the_lower_channel_reads_first() {
+fn lower_channel_reads_first_at_one_instant() {
     let mut plan = packets_plan(row(1, &[0; 5]), 1);
     let [low, high] = ["h1", "h2"].map(|host| channel(&plan.fabric, "s0", host));
     assert!(low < high);

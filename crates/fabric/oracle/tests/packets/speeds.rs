@@ -4,7 +4,7 @@ use crate::common::packets::{cable_byte, packets_plan, sends};
 use crate::common::{chain, channel, deliveries, story};
 
 #[test]
-fn onto_a_faster_channel_a_packet_waits_until_it_cannot_run_dry() {
+fn faster_output_delays_the_start_to_avoid_underrun() {
     let mut plan = packets_plan(chain(1), 1);
     let slow = channel(&plan.fabric, "h0", "s0");
     cable_byte(&mut plan, slow, 20);
@@ -16,7 +16,7 @@ fn onto_a_faster_channel_a_packet_waits_until_it_cannot_run_dry() {
 }
 
 #[test]
-fn onto_a_slower_channel_it_starts_when_it_is_read() {
+fn slower_output_starts_when_the_head_is_read() {
     let mut plan = packets_plan(chain(1), 1);
     let slow = channel(&plan.fabric, "s0", "h1");
     cable_byte(&mut plan, slow, 20);

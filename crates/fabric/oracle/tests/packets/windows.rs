@@ -12,7 +12,7 @@ use std::num::NonZeroU64;
 use std::sync::Arc;
 
 #[test]
-fn a_lone_flow_sends_a_window_in_a_round_trip() {
+fn lone_flow_sends_one_window_per_round_trip() {
     // Data of 64 bytes take 2 x 25 + 100 + 640 = 790, answers of 20 bytes 350: a round trip is
     // 1,140. Without a window packets follow each other every 640.
     for (packets, expected) in [(1, [0, 1_140, 2_280, 3_420]), (2, [0, 640, 1_280, 1_920])] {
@@ -25,7 +25,7 @@ fn a_lone_flow_sends_a_window_in_a_round_trip() {
 }
 
 #[test]
-fn a_backlogged_class_creates_as_it_begins() {
+fn backlogged_class_creates_at_each_start() {
     let mut plan = packets_plan(chain(1), 1);
     backlogged(&mut plan, 0, 1, 64);
     let found = deliveries(plan, 3);
@@ -71,7 +71,7 @@ fn notices_come_at_their_instants() {
 }
 
 #[test]
-fn a_threshold_sees_all_bytes_of_packets_that_have_come() {
+fn threshold_counts_all_bytes_of_arrived_packets() {
     // As above: 20 bytes stand there for the first, 10 for the second.
     let mut plan = packets_plan(chain(1), 1);
     sends(&mut plan, 0, 0, &[(0, 1, 10), (0, 1, 10)]);
@@ -86,7 +86,7 @@ fn a_threshold_sees_all_bytes_of_packets_that_have_come() {
 }
 
 #[test]
-fn an_answer_to_two_packets_comes_when_the_second_has() {
+fn ack_for_two_packets_follows_the_second() {
     // The second is there at 640 + 790, its answer 350 later.
     for (packets, expected) in [(2, [0, 640, 1_780, 2_420]), (3, [0, 640, 1_280, 1_920])] {
         let mut plan = packets_plan(chain(1), 1);
@@ -113,7 +113,7 @@ fn notified(response: Response) -> Plan {
 }
 
 #[test]
-fn only_marked_packets_are_answered_and_not_too_often() {
+fn marked_packets_are_acknowledged_at_limited_rate() {
     let mut plan = notified(Response::default());
     plan.marking = Some(Marking::Periodic(Periodic { every: NonZeroU64::MIN }));
     plan.classes.clear();
@@ -138,7 +138,7 @@ fn only_marked_packets_are_answered_and_not_too_often() {
 }
 
 #[test]
-fn timers_alone_keep_no_run_alive() {
+fn timers_alone_do_not_keep_a_run_alive() {
     let run = |response: Response| {
         let mut simulation = start(Arc::new(notified(response)));
         simulation.advance(u64::MAX);

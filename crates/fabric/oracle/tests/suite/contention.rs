@@ -7,7 +7,7 @@ use gingham_oracle::start;
 use std::sync::Arc;
 
 #[test]
-fn the_second_worm_waits_for_the_tail_of_the_first_and_its_own_set_up() {
+fn second_worm_waits_for_first_tail_and_its_own_setup() {
     let mut plan = quiet_plan(row(1, &[0, 0, 0]));
     backlogged(&mut plan, 0, 2, 5);
     backlogged(&mut plan, 1, 2, 3);
@@ -18,7 +18,7 @@ fn the_second_worm_waits_for_the_tail_of_the_first_and_its_own_set_up() {
 }
 
 #[test]
-fn a_routing_delay_hides_behind_the_worm_in_front() {
+fn routing_delay_overlaps_the_worm_in_front() {
     let mut plan = quiet_plan(row(1, &[0, 0, 0]));
     wormhole(&mut plan, |wormhole| {
         wormhole.routing_delay = Span::from_ps(100);
@@ -32,7 +32,7 @@ fn a_routing_delay_hides_behind_the_worm_in_front() {
 }
 
 #[test]
-fn turns_alternate_whatever_the_lengths() {
+fn turns_alternate_regardless_of_length() {
     let mut plan = quiet_plan(row(1, &[0, 0, 0]));
     backlogged(&mut plan, 0, 2, 50);
     backlogged(&mut plan, 1, 2, 5);
@@ -42,7 +42,7 @@ fn turns_alternate_whatever_the_lengths() {
 }
 
 #[test]
-fn a_thousand_bytes_against_a_hundred_share_a_link_ten_to_one() {
+fn link_shares_are_proportional_to_worm_lengths() {
     let mut plan = quiet_plan(row(1, &[0, 0, 0]));
     wormhole(&mut plan, |wormhole| {
         wormhole.routing_delay = Span::from_ps(100);
@@ -67,7 +67,7 @@ fn a_thousand_bytes_against_a_hundred_share_a_link_ten_to_one() {
 }
 
 #[test]
-fn worms_of_one_host_follow_each_other_after_a_new_header() {
+fn each_worm_of_a_host_waits_for_its_own_setup() {
     let mut plan = quiet_plan(row(1, &[0, 0]));
     backlogged(&mut plan, 0, 1, 5);
     // The second worm enters at 50 and its header is whole at 85, behind the first one's tail,

@@ -34,7 +34,7 @@ fn ends_as(plan: Plan) -> (Status, u64) {
 }
 
 #[test]
-fn long_worms_on_a_ring_wait_for_each_other_for_ever() {
+fn long_worms_deadlock_a_ring() {
     let (status, delivered) = ends_as(ring(&Algorithm::ShortestPath(ShortestPath::default()), 500));
     let Status::Deadlocked(cycle) = status else { panic!("ended as {status:?}") };
     assert_eq!(delivered, 0, "every worm blocks at its second switch");
@@ -44,7 +44,7 @@ fn long_worms_on_a_ring_wait_for_each_other_for_ever() {
 }
 
 #[test]
-fn the_same_traffic_flows_under_up_down() {
+fn up_down_avoids_the_ring_deadlock() {
     let up_down = Algorithm::UpDown(gingham_topology::routing::UpDown::default());
     let (status, delivered) = ends_as(ring(&up_down, 500));
     assert_eq!(status, Status::Finished);
@@ -52,7 +52,7 @@ fn the_same_traffic_flows_under_up_down() {
 }
 
 #[test]
-fn a_deadlock_is_found_after_the_window_too() {
+fn deadlock_is_found_after_the_window() {
     let mut plan = ring(&Algorithm::ShortestPath(ShortestPath::default()), 500);
     // Nothing is blocked yet when the window closes: the heads arrive at 35.
     plan.stop = stop_at(20);
@@ -65,7 +65,7 @@ fn a_deadlock_is_found_after_the_window_too() {
 }
 
 #[test]
-fn a_deadlock_is_the_same_whatever_the_size_of_a_call() {
+fn deadlock_is_independent_of_call_size() {
     let algorithm = Algorithm::ShortestPath(ShortestPath::default());
     let mut simulation = start(Arc::new(ring(&algorithm, 500)));
     while *simulation.advance(7) == Status::Running {}
@@ -73,7 +73,7 @@ fn a_deadlock_is_the_same_whatever_the_size_of_a_call() {
 }
 
 #[test]
-fn a_deadlock_in_one_corner_is_found_while_other_traffic_flows() {
+fn local_deadlock_is_found_beside_other_traffic() {
     // The ring, with a sixth switch on its first and two hosts there that go on talking.
     let mut builder = FabricBuilder::new();
     let switches: Vec<_> = (0..6_u64)

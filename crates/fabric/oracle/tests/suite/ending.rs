@@ -32,7 +32,7 @@ fn end_of(plan: Plan) -> (Status, u64, u64, u64) {
 }
 
 #[test]
-fn what_was_created_in_the_window_is_followed() {
+fn messages_created_in_the_window_are_followed() {
     // Five are created before 160: one at the start, and one whenever a worm starts, at 0, 50, 100
     // and 150. The fifth is delivered at 210 + 4 x 150; more come behind it.
     let (status, end, delivered, _) = end_of(plan(160, 10_000));
@@ -40,14 +40,14 @@ fn what_was_created_in_the_window_is_followed() {
 }
 
 #[test]
-fn following_has_an_end() {
+fn following_ends_at_its_time_limit() {
     let (status, end, delivered, left) = end_of(plan(160, 350));
     assert_eq!((status, end, delivered), (Status::Finished, 510, 3));
     assert!(left >= 2, "{left}");
 }
 
 #[test]
-fn the_last_instant_happens_whole() {
+fn last_instant_is_processed_completely() {
     // The second delivery is that of 360.
     for (stop, delivered) in [(359, 1), (360, 2)] {
         assert_eq!(end_of(plan(stop, 0)).2, delivered, "stop at {stop}");
@@ -55,7 +55,7 @@ fn the_last_instant_happens_whole() {
 }
 
 #[test]
-fn a_run_that_has_drained_lasts_as_long_as_any_other() {
+fn drained_run_lasts_its_full_time() {
     let mut plan = plan(5_000, 1_000);
     // Created at 0, 0 and 50; the worm that starts at 100 would be followed by one created then.
     plan.classes[0].active = Time::ZERO..Time::from_ps(100);

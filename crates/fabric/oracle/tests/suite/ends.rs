@@ -9,7 +9,7 @@ fn at(list: &[(u64, &str)]) -> Vec<(u64, String)> {
 }
 
 #[test]
-fn a_worm_is_diverted_where_its_header_is_decoded_and_the_switch_answers() {
+fn worm_is_diverted_at_the_decoding_switch_which_responds() {
     let mut plan = quiet_plan(chain(3));
     wormhole(&mut plan, |wormhole| {
         (wormhole.routing_delay, wormhole.setup_delay) = (Span::from_ps(60), Span::from_ps(40));
@@ -29,7 +29,7 @@ fn a_worm_is_diverted_where_its_header_is_decoded_and_the_switch_answers() {
 }
 
 #[test]
-fn route_bytes_for_the_rest_of_its_path_stay_in_a_worm_that_is_diverted() {
+fn diverted_worm_keeps_its_remaining_route_bytes() {
     let mut plan = quiet_plan(chain(3));
     wormhole(&mut plan, |wormhole| wormhole.route_bytes = true);
     scheduled(&mut plan, 0, 1, &[(0, 4)]);

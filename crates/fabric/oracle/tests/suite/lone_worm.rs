@@ -8,7 +8,7 @@ use gingham_oracle::start;
 use std::sync::Arc;
 
 #[test]
-fn over_one_switch_without_route_bytes() {
+fn worm_over_one_switch_without_route_bytes() {
     let mut plan = quiet_plan(row(1, &[0, 0]));
     backlogged(&mut plan, 0, 1, 5);
     // Flit 0 starts at 0, is whole at the switch at 10 + 25 = 35, requested and granted then,
@@ -18,7 +18,7 @@ fn over_one_switch_without_route_bytes() {
 }
 
 #[test]
-fn over_one_switch_that_consumes_the_route_byte() {
+fn worm_over_one_switch_consuming_the_route_byte() {
     let mut plan = quiet_plan(row(1, &[0, 0]));
     wormhole(&mut plan, |wormhole| wormhole.route_bytes = true);
     backlogged(&mut plan, 0, 1, 5);
@@ -28,7 +28,7 @@ fn over_one_switch_that_consumes_the_route_byte() {
 }
 
 #[test]
-fn occupancy_is_the_area_under_the_fill() {
+fn occupancy_integrates_the_buffer_fill() {
     // A flit arrives every 10 from 35 on, and by 175 five have left, at 135 to 175: the fifteen
     // were there for 140 + 130 + ... + 0 = 1,050 at the most, and the five miss 40 + 30 + 20 + 10 +
     // 0 of it. A route byte leaves as it arrives and misses all its 140.
@@ -48,7 +48,7 @@ fn occupancy_is_the_area_under_the_fill() {
 }
 
 #[test]
-fn the_byte_after_a_route_byte_is_waited_for() {
+fn output_waits_for_the_byte_after_a_route_byte() {
     let mut plan = quiet_plan(row(1, &[0, 0]));
     wormhole(&mut plan, |wormhole| {
         wormhole.route_bytes = true;
@@ -60,7 +60,7 @@ fn the_byte_after_a_route_byte_is_waited_for() {
 }
 
 #[test]
-fn over_any_row_of_switches_by_the_formula() {
+fn any_row_of_switches_matches_the_formula() {
     for switches in 1..=6_u64 {
         for (route_bytes, routing, setup) in [(false, 0, SETUP), (true, 40, 60), (true, 100, 0)] {
             let last = usize::try_from(switches).unwrap() - 1;
@@ -87,7 +87,7 @@ fn over_any_row_of_switches_by_the_formula() {
 }
 
 #[test]
-fn between_two_hosts_on_one_cable() {
+fn worms_on_one_cable_follow_without_gap() {
     let mut plan = quiet_plan(row(0, &[]));
     let fabric =
         gingham_topology::generate::Generator::TwoHosts(gingham_topology::generate::TwoHosts {

@@ -48,7 +48,7 @@ fn excess_waits_for_its_tokens() {
 }
 
 #[test]
-fn who_waits_for_tokens_holds_up_no_other_class() {
+fn waiting_for_tokens_does_not_block_other_classes() {
     let mut plan = quiet_plan(row(1, &[0, 0, 0]));
     scheduled(&mut plan, 0, 1, &[(0, 8), (0, 8)]);
     scheduled(&mut plan, 0, 2, &[(0, 3), (0, 3)]);
@@ -66,7 +66,7 @@ fn who_waits_for_tokens_holds_up_no_other_class() {
 }
 
 #[test]
-fn where_two_levels_wait_the_one_whose_tokens_come_first_goes_first() {
+fn level_with_earlier_tokens_goes_first() {
     let mut plan = quiet_plan(row(1, &[0, 0, 0]));
     wormhole(&mut plan, |wormhole| wormhole.setup_delay = Span::ZERO);
     scheduled(&mut plan, 0, 1, &[(0, 8), (0, 8), (0, 8)]);
@@ -87,7 +87,7 @@ fn where_two_levels_wait_the_one_whose_tokens_come_first_goes_first() {
 }
 
 #[test]
-fn a_demoted_message_takes_its_turn_and_none_of_the_tokens() {
+fn demoted_message_takes_a_turn_but_no_tokens() {
     let mut plan = quiet_plan(row(1, &[0, 0, 0]));
     wormhole(&mut plan, |wormhole| wormhole.setup_delay = Span::ZERO);
     scheduled(&mut plan, 0, 1, &[(0, 8), (20, 8)]);
@@ -107,7 +107,7 @@ fn a_demoted_message_takes_its_turn_and_none_of_the_tokens() {
 }
 
 #[test]
-fn each_packet_of_a_message_waits_for_itself() {
+fn packets_of_a_message_wait_for_tokens_individually() {
     let mut plan = quiet_plan(row(1, &[0, 0]));
     wormhole(&mut plan, |wormhole| wormhole.setup_delay = Span::ZERO);
     scheduled(&mut plan, 0, 1, &[(0, 20)]);
@@ -126,7 +126,7 @@ fn each_packet_of_a_message_waits_for_itself() {
 }
 
 #[test]
-fn demoted_messages_are_sent_as_the_other_class_sends() {
+fn demoted_messages_use_segmentation_of_the_other_class() {
     let mut plan = quiet_plan(row(1, &[0, 0]));
     scheduled(&mut plan, 0, 1, &[(0, 8), (0, 20), (165, 8)]);
     scheduled(&mut plan, 0, 1, &[(900_000, 1)]);
@@ -145,7 +145,7 @@ fn demoted_messages_are_sent_as_the_other_class_sends() {
 }
 
 #[test]
-fn dropped_messages_take_no_tokens_and_leave_nothing_to_wait_for() {
+fn dropped_messages_take_no_tokens() {
     let mut plan = quiet_plan(row(1, &[0, 0]));
     // 2 tokens are left at 0 and 2.5 at 10, 8 at 120; at 160 there are 2 again.
     scheduled(&mut plan, 0, 1, &[(0, 8), (10, 8), (120, 8), (160, 8)]);
@@ -166,7 +166,7 @@ fn dropped_messages_take_no_tokens_and_leave_nothing_to_wait_for() {
 }
 
 #[test]
-fn a_backlogged_class_sends_at_the_rate() {
+fn backlogged_class_sends_at_the_policing_rate() {
     let mut plan = quiet_plan(row(1, &[0, 0]));
     wormhole(&mut plan, |wormhole| wormhole.setup_delay = Span::ZERO);
     backlogged(&mut plan, 0, 1, 10);

@@ -117,7 +117,7 @@ fn flits_are_conserved_after_every_event() {
 }
 
 #[test]
-fn the_order_of_scheduling_changes_no_bit() {
+fn scheduling_order_does_not_change_results() {
     for seed in 0..12 {
         let plan = Arc::new(random_plan(seed));
         let straight = outcome(&mut *start(Arc::clone(&plan)), u64::MAX);
@@ -128,7 +128,7 @@ fn the_order_of_scheduling_changes_no_bit() {
 }
 
 #[test]
-fn flits_are_conserved_over_in_transit_hosts_and_no_pool_overflows() {
+fn in_transit_flits_are_conserved_without_pool_overflow() {
     let (mut reinjected, mut spilled) = (0, 0);
     for seed in 0..8 {
         let mut simulation = start(Arc::new(random_transit_plan(seed)));
@@ -145,7 +145,7 @@ fn flits_are_conserved_over_in_transit_hosts_and_no_pool_overflows() {
 }
 
 #[test]
-fn the_order_of_scheduling_changes_no_bit_over_in_transit_hosts() {
+fn scheduling_order_does_not_change_in_transit_results() {
     for seed in 0..16 {
         let plan = Arc::new(random_transit_plan(seed));
         let straight = outcome(&mut *start(Arc::clone(&plan)), u64::MAX);
@@ -156,7 +156,7 @@ fn the_order_of_scheduling_changes_no_bit_over_in_transit_hosts() {
 }
 
 #[test]
-fn the_size_of_a_call_changes_no_bit() {
+fn call_size_does_not_change_results() {
     let plan = Arc::new(random_plan(99));
     let whole = outcome(&mut *start(Arc::clone(&plan)), u64::MAX);
     assert_eq!(whole, outcome(&mut *start(plan), 17));

@@ -8,7 +8,7 @@ fn level(level: u8) -> Priority {
 }
 
 #[test]
-fn segments_follow_each_other_and_the_last_one_delivers() {
+fn last_segment_completes_the_delivery() {
     let mut plan = quiet_plan(row(1, &[0, 0]));
     wormhole(&mut plan, |wormhole| wormhole.overhead_bytes = 2);
     scheduled(&mut plan, 0, 1, &[(40, 13)]);
@@ -24,7 +24,7 @@ fn segments_follow_each_other_and_the_last_one_delivers() {
 }
 
 #[test]
-fn the_longest_payload_follows_the_number_of_switches() {
+fn longest_payload_follows_the_switch_count() {
     let by_hops = SegmentationPlan::ByHops([4, 6].into());
     for (segmentation, packets) in
         [(SegmentationPlan::PerSwitch(4), [3, 2, 1]), (by_hops, [3, 2, 2])]
@@ -44,7 +44,7 @@ fn the_longest_payload_follows_the_number_of_switches() {
 }
 
 #[test]
-fn a_higher_priority_goes_between_two_segments_at_the_host() {
+fn higher_priority_goes_between_segments_at_the_host() {
     let mut plan = quiet_plan(row(1, &[0, 0, 0]));
     scheduled(&mut plan, 0, 1, &[(0, 15)]);
     scheduled(&mut plan, 0, 2, &[(20, 3)]);
@@ -59,7 +59,7 @@ fn a_higher_priority_goes_between_two_segments_at_the_host() {
 }
 
 #[test]
-fn a_level_is_first_in_first_out_whatever_the_class() {
+fn priority_level_is_fifo_across_classes() {
     let mut plan = quiet_plan(row(1, &[0, 0, 0]));
     scheduled(&mut plan, 0, 1, &[(0, 15)]);
     scheduled(&mut plan, 0, 2, &[(20, 3)]);
@@ -82,7 +82,7 @@ fn two_wait(arbitration: Arbitration) -> Vec<usize> {
 }
 
 #[test]
-fn a_switch_looks_at_priorities_only_where_it_is_told_to() {
+fn switch_uses_priorities_only_with_strict_priority() {
     // The header of h2 is whole at 35, its tail has left at 335. By then h0 (port 1) and h1 (port
     // 2) wait; the search goes on behind port 3, and wraps to h0. A second message of the same host
     // is read when the first has left, and is there in time for the next turn.
@@ -93,7 +93,7 @@ fn a_switch_looks_at_priorities_only_where_it_is_told_to() {
 }
 
 #[test]
-fn a_worm_that_is_being_sent_is_not_interrupted() {
+fn worm_in_transmission_is_not_interrupted() {
     let mut plan = quiet_plan(row(1, &[0, 0, 0]));
     wormhole(&mut plan, |wormhole| wormhole.arbitration = Arbitration::StrictPriority);
     scheduled(&mut plan, 0, 2, &[(0, 50)]);
@@ -106,7 +106,7 @@ fn a_worm_that_is_being_sent_is_not_interrupted() {
 }
 
 #[test]
-fn a_backlogged_class_creates_its_next_message_when_the_first_segment_starts() {
+fn backlogged_class_creates_at_the_first_segment_start() {
     let mut plan = quiet_plan(row(1, &[0, 0]));
     backlogged(&mut plan, 0, 1, 10);
     plan.classes[0].segmentation = SegmentationPlan::Fixed(5);

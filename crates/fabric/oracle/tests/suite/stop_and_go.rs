@@ -11,7 +11,7 @@ use gingham_topology::Fabric;
 use std::sync::Arc;
 
 #[test]
-fn stop_reaches_the_sender_in_time_and_go_brings_it_back() {
+fn stop_halts_and_go_resumes_the_sender() {
     let mut plan = quiet_plan(row(1, &[0, 0, 0]));
     backlogged(&mut plan, 0, 2, 200);
     backlogged(&mut plan, 1, 2, 60);
@@ -40,7 +40,7 @@ fn stop_reaches_the_sender_in_time_and_go_brings_it_back() {
 }
 
 #[test]
-fn a_go_mark_of_the_headroom_leaves_no_bubble() {
+fn go_mark_at_the_headroom_leaves_no_bubble() {
     let mut plan = quiet_plan(row(1, &[0, 0, 0]));
     backlogged(&mut plan, 0, 2, 200);
     backlogged(&mut plan, 1, 2, 60);
@@ -50,7 +50,7 @@ fn a_go_mark_of_the_headroom_leaves_no_bubble() {
 }
 
 #[test]
-fn a_control_flit_slips_into_a_run_of_data() {
+fn control_flit_is_inserted_into_data() {
     // h0 sends to h2, h1 to h2 and h2 back to h1: STOP for h1 travels among the data to h1.
     let mut plan = quiet_plan(row(1, &[0, 0, 0]));
     backlogged(&mut plan, 0, 2, 200);
@@ -69,7 +69,7 @@ fn a_control_flit_slips_into_a_run_of_data() {
 }
 
 #[test]
-fn a_slow_cable_into_a_fast_one_holds_the_output_at_the_feeders_rate() {
+fn slow_input_cable_limits_the_output_rate() {
     let mut plan = quiet_plan(row(1, &[0, 0]));
     let slow = channel(&plan.fabric, "h0", "s0");
     cable_flit(&mut plan, slow, 60);
@@ -80,7 +80,7 @@ fn a_slow_cable_into_a_fast_one_holds_the_output_at_the_feeders_rate() {
 }
 
 #[test]
-fn a_fast_cable_into_a_slow_one_is_held_by_stop() {
+fn stop_throttles_a_fast_cable_into_a_slow_one() {
     let mut plan = quiet_plan(row(1, &[0, 0]));
     let slow = channel(&plan.fabric, "s0", "h1");
     cable_flit(&mut plan, slow, 60);
@@ -97,7 +97,7 @@ fn a_fast_cable_into_a_slow_one_is_held_by_stop() {
 }
 
 #[test]
-fn stop_and_go_are_on_the_wire_together() {
+fn stop_and_go_overlap_on_the_wire() {
     // The cable of h1 is slow (30 a flit) and long (500): the output drains its buffer faster than
     // it fills, and GO leaves before STOP has arrived.
     let mut plan = quiet_plan(row(1, &[0, 0, 0]));
@@ -129,7 +129,7 @@ fn stop_and_go_are_on_the_wire_together() {
 }
 
 #[test]
-fn marks_as_tight_as_the_rule_allows_never_overflow() {
+fn tightest_allowed_marks_never_overflow() {
     // The rule of the timing page, at its bound, for a range of cables; data in both directions,
     // which makes control flits wait for data.
     for (flit, delay) in [(10, 0), (10, 1), (10, 5), (10, 25), (7, 100), (13, 333)] {

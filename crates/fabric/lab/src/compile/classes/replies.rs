@@ -178,7 +178,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_waits_for_another_comes_behind_it() {
+    fn reply_class_is_ordered_after_its_request_class() {
         // 0 replies to 3, which replies to 1; 2 replies to none.
         let replied = [Some(3), None, None, Some(1)];
         assert_eq!(in_order(&replied), [1, 2, 3, 0]);
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn a_circle_is_found_by_those_in_it_alone() {
+    fn reply_cycle_is_found_only_from_its_members() {
         let replied = [Some(1), Some(2), Some(1), Some(3)];
         assert_eq!(circle(&replied, 0), None);
         assert_eq!(circle(&replied, 1), Some(vec![1, 2]));

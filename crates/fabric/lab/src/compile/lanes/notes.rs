@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn a_place_is_in_use_for_a_round_trip() {
+    fn buffer_place_is_occupied_for_a_round_trip() {
         // 2 D + 3 with D of 0, 1 and 3 cycles.
         for (delay, cycles) in [(0, 3), (1, 5), (80, 5), (81, 7), (240, 9)] {
             assert_eq!(round_trips(80, delay, |_| ()), [cycles; 3]);
@@ -226,8 +226,9 @@ mod tests {
     }
 
     #[test]
-    fn a_share_is_never_less_than_what_is_carried() {
-        let described = |flits, of| Share::of(Span::from_ps(3), flits, Span::from_ps(of)).to_string();
+    fn displayed_share_is_rounded_up() {
+        let described =
+            |flits, of| Share::of(Span::from_ps(3), flits, Span::from_ps(of)).to_string();
         assert_eq!(described(1, 15), "at most 20 %");
         assert_eq!(described(2, 9), "at most 66.7 %");
         assert_eq!(described(1, 3_000_000), "at most 0.1 %");

@@ -4,9 +4,7 @@
 //! lane would wait forever.
 
 use crate::check::{Check, Sentence, Subject, refuse, say, when};
-use crate::compile::longest::{
-    destinations, lanes_of_acks, lanes_of_probes, longest_as, sent_as,
-};
+use crate::compile::longest::{destinations, lanes_of_acks, lanes_of_probes, longest_as, sent_as};
 use crate::compile::written::{first_written, whose};
 use gingham_kernel::Bytes;
 use gingham_net::traffic::SourcePlan;

@@ -81,7 +81,7 @@ mod tests {
     use gingham_net::{Among, Arbitration, OvertakingPlan, Read};
 
     #[test]
-    fn a_buffer_holds_a_round_trip_for_the_full_rate() {
+    fn full_rate_needs_a_buffer_of_one_round_trip() {
         let rate = Rate::from_bytes_per_second(1_000_000_000);
         let delay = Span::from_ps(49_200);
         let channel =

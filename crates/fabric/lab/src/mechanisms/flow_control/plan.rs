@@ -104,7 +104,8 @@ fn headroom(
 ) -> Option<(u64, ChannelId)> {
     let into_switch = |channel: &ChannelId| plan.is_switch(plan.ends(*channel).target.node);
     let needs = |channel: ChannelId| {
-        let [forth, back] = [channel, Fabric::reverse(channel)].map(|channel| plan.channel(channel));
+        let [forth, back] =
+            [channel, Fabric::reverse(channel)].map(|channel| plan.channel(channel));
         (pauses.headroom_bytes(forth, back, [packets.wire_bytes(1), longest]), channel)
     };
     let channels = ChannelId::first(plan.channels.len()).filter(into_switch).map(needs);

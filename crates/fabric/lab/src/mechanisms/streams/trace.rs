@@ -203,7 +203,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_trace_tells_sizes_alone_or_frames_in_order_of_transmission() {
+    fn trace_lists_sizes_or_frames_in_transmission_order() {
         assert_eq!(sizes("# a film\n10\n\n  7\r\n1").unwrap(), [10, 7, 1]);
         let frames =
             "0 0.0 I 50\n3, 100, P, 20\n1\t33.3\tB\t5\t98.1\n2;66;B;6\n5 166 P 21\n4 133 B 7";
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_told_with_its_line() {
+    fn trace_errors_give_their_line() {
         for (text, line, expected) in [
             ("", None, "has no frames"),
             ("# nothing\n\n", None, "has no frames"),
