@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_come_back_and_the_ranges_do_not_touch() {
+    fn guid_numbering_round_trips_in_disjoint_ranges() {
         assert_eq!(switch_guid(7).to_string(), "0000500000000007");
         assert_eq!(host_guid(7).to_string(), "0000400000000007");
         for n in [0, 7, COUNT - 1] {

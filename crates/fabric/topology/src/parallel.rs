@@ -123,7 +123,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parts_come_in_their_order_and_hold_everything_once() {
+    fn parts_are_ordered_and_cover_each_item_once() {
         for threads in 1..=4 {
             let parts = Threads::exactly(threads).share(|part| part.of(0..10).collect::<Vec<_>>());
             assert_eq!(parts.len(), threads);
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_made_ahead_is_taken_in_order() {
+    fn items_made_ahead_are_consumed_in_order() {
         for threads in 1..=4 {
             for count in [0, 1, 2, 100] {
                 let items: Vec<usize> = (0..count).collect();
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn small_work_takes_one_thread() {
+    fn small_work_uses_one_thread() {
         assert_eq!(Threads::for_steps(2 * STEPS_PER_THREAD - 1), Threads::exactly(1));
         assert_eq!(Threads::for_steps(u64::MAX), Threads::exactly(cores()));
         assert_eq!(Threads::exactly(0), Threads::exactly(1));
@@ -160,14 +160,14 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "of item 3")]
-    fn a_panic_of_a_maker_is_the_callers() {
+    fn maker_panic_propagates_to_the_caller() {
         let make = |item: i32| if item == 3 { panic!("of item {item}") } else { item };
         Threads::exactly(1).ahead(&[1, 2, 3], make, |_, _| {});
     }
 
     #[test]
     #[should_panic(expected = "thread panicked")]
-    fn a_panic_of_a_maker_on_another_thread_ends_the_work() {
+    fn maker_panic_on_another_thread_ends_the_work() {
         let make = |item: i32| if item == 3 { panic!("of item {item}") } else { item };
         Threads::exactly(2).ahead(&[1, 2, 3, 4, 5, 6, 7, 8], make, |_, _| {});
     }

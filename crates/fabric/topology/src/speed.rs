@@ -264,7 +264,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn half_a_speed_reads_back_and_two_halves_are_one() {
+    fn partial_speeds_round_trip_and_combine() {
         for text in ["2x???", "12x???", "??HDR", "??FDR10"] {
             assert_eq!(text.parse::<PartialSpeed>().unwrap().to_string(), text);
         }
@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn speeds_read_back_and_have_the_published_rates() {
+    fn link_speeds_round_trip_and_have_published_rates() {
         for (text, gbit) in [("4xSDR", 8.0), ("4xQDR", 32.0), ("4xEDR", 100.0), ("4xNDR", 400.0)] {
             let speed: LinkSpeed = text.parse().unwrap();
             assert_eq!(speed.to_string(), text);

@@ -92,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_of_the_name_decide() {
+    fn role_is_determined_by_words_of_the_name() {
         assert_eq!(Role::of("luna-0173", true), Role::Compute);
         assert_eq!(Role::of("selene-login-02", true), Role::Management);
         assert_eq!(Role::of("SELENE-CACHE-01", true), Role::Storage);

@@ -126,7 +126,11 @@ impl FabricBuilder {
     }
 
     /// Sets the known half of the speed of the cable at a port, unless the whole speed is known.
-    pub fn set_partial_speed(&mut self, (node, port): (DraftNode, u16), partial: Option<PartialSpeed>) {
+    pub fn set_partial_speed(
+        &mut self,
+        (node, port): (DraftNode, u16),
+        partial: Option<PartialSpeed>,
+    ) {
         if let Some(cable) = self.taken.get(&(node.0, port)) {
             let cable = &mut self.cables[*cable];
             cable.partial_speed = partial.filter(|_| cable.speed.is_none());
@@ -220,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn order_of_insertion_does_not_matter() {
+    fn fabric_is_independent_of_insertion_order() {
         let fabric = three_nodes(false);
         assert_eq!(fabric, three_nodes(true));
         let names: Vec<_> = fabric.nodes().iter().map(|node| node.name.as_str()).collect();
@@ -231,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_clash_give_way_to_ids() {
+    fn duplicate_names_are_replaced_by_ids() {
         let mut builder = FabricBuilder::new();
         builder.add_plain(NodeKind::Host, "adapter", Guid(2), 1);
         builder.add_plain(NodeKind::Host, "adapter", Guid(1), 1);
@@ -242,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_that_tell_names_apart_follow_the_canonical_order_and_clash_with_no_name() {
+    fn disambiguating_suffixes_follow_canonical_order() {
         let names = |reversed: bool| {
             let mut nodes =
                 [("x", NodeKind::Host), ("x", NodeKind::Switch), ("x~2", NodeKind::Host)];
@@ -261,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn a_port_takes_one_cable_and_must_exist() {
+    fn port_accepts_one_cable_and_must_exist() {
         let mut builder = FabricBuilder::new();
         let a = builder.add_plain(NodeKind::Switch, "a", Guid(1), 1);
         let b = builder.add_plain(NodeKind::Switch, "b", Guid(2), 2);

@@ -54,7 +54,7 @@ mod tests {
     }
 
     #[test]
-    fn nodes_take_their_cables_along_and_cables_leave_their_ports() {
+    fn removed_nodes_lose_cables_and_removed_cables_keep_ports() {
         let fabric = two_switches();
         let all = ["s0[1] -> h0[1]", "s0[2] -> s1[2]", "s0[3] -> s1[3]", "s1[1] -> h1[1]"];
         assert_eq!(channels(&fabric), all);
@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn without_nothing_a_fabric_is_the_same() {
+    fn removing_nothing_leaves_the_fabric_unchanged() {
         let fabric = two_switches();
         assert_eq!(fabric.without(&BTreeSet::new(), &BTreeSet::new()), fabric);
         let with_ends = fabric.clone().with_ports_0();

@@ -56,7 +56,7 @@ mod tests {
     }
 
     #[test]
-    fn latencies_are_lengths_of_cables_and_one_cycle_where_there_is_no_number() {
+    fn latencies_become_cable_lengths_with_one_cycle_default() {
         let text = "node 0 router 0\nrouter 0\trouter 1 15  router 2 7\nrouter 2 router 0\n";
         let reading = read(text).unwrap();
         let lengths: Vec<_> = reading.fabric.cables().iter().map(|cable| cable.length).collect();
@@ -76,14 +76,14 @@ mod tests {
     }
 
     #[test]
-    fn without_any_latency_lengths_are_unknown() {
+    fn lengths_are_unknown_without_any_latency() {
         let reading = read("node 0 router 3\nrouter 3 router 4\n").unwrap();
         assert!(reading.fabric.cables().iter().all(|cable| cable.length.is_none()));
         assert_eq!(reading.findings, []);
     }
 
     #[test]
-    fn the_latency_of_the_other_direction_may_stand_there_and_must_agree() {
+    fn latencies_of_both_directions_must_agree() {
         let reading =
             read("router 0 router 1\nrouter 1 router 0 7\nrouter 0 router 1 9\n").unwrap();
         assert_eq!(reading.fabric.cables()[0].length, Some(Length::from_mm(6_000)));
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn lengths_that_no_latency_tells_are_left_out_with_a_note() {
+    fn lengths_without_whole_latency_are_omitted_with_a_note() {
         let mut builder = FabricBuilder::new();
         let ends = [0, 1].map(|n| builder.add_plain(NodeKind::Switch, &n.to_string(), Guid(n), 1));
         let half = Some(Length::from_mm(1_500));
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn a_node_at_two_routers_is_a_finding_and_keeps_the_first() {
+    fn node_at_two_routers_is_a_finding_and_keeps_the_first() {
         let reading = read("router 0 node 0\nrouter 1 node 0 router 0 router 1\n").unwrap();
         let found: Vec<_> =
             reading.findings.iter().map(|finding| (finding.line, finding.kind)).collect();
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn nonsense_is_refused_with_its_place() {
+    fn invalid_anynet_text_is_refused_with_its_position() {
         let place = |text| {
             let error = read(text).expect_err(text).first().clone();
             (error.line, error.column)

@@ -138,14 +138,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn offsets_become_lines_and_columns_of_characters() {
+    fn offsets_map_to_lines_and_character_columns() {
         let text = "ab\nä€c\n";
         let places: Vec<_> = [0, 2, 3, 5, 8, 9, 99].map(|at| position(text, at)).into();
         assert_eq!(places, [(1, 1), (1, 3), (2, 1), (2, 2), (2, 3), (2, 4), (3, 1)]);
     }
 
     #[test]
-    fn an_error_names_its_place_and_its_cure() {
+    fn format_error_shows_position_and_expectation() {
         let error = FormatError::at(3, Some(7), "no such port", "expected a port from 1");
         assert_eq!(error.to_string(), "line 3, column 7: no such port; expected a port from 1");
         let error = FormatError::whole("the file is empty", "expected a fabric");

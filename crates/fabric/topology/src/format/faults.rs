@@ -78,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn twenty_faults_are_named_and_the_others_counted() {
+    fn first_20_faults_are_listed_and_the_rest_counted() {
         let faults = |count: u32| {
             let mut collected = Collected::default();
             collected.keep(Ok(()));

@@ -157,7 +157,10 @@ fn speed(words: &str) -> Option<ReportedSpeed> {
     let stated = value("SPD=")?;
     let generation = SPEEDS.iter().find(|(text, _)| *text == stated).map(|(_, found)| *found);
     let reported = |half: Option<PartialSpeed>| half.map(ReportedSpeed::from).unwrap_or_default();
-    Some(reported(width.map(PartialSpeed::Width)).or(reported(generation.map(PartialSpeed::Generation))))
+    Some(
+        reported(width.map(PartialSpeed::Width))
+            .or(reported(generation.map(PartialSpeed::Generation))),
+    )
 }
 
 impl Links {

@@ -318,13 +318,13 @@ mod tests {
     }
 
     #[test]
-    fn trying_and_listing_draw_from_the_same_distribution() {
+    fn rejection_and_list_sampling_are_both_uniform() {
         assert_uniform(FreePorts::draw);
         assert_uniform(FreePorts::draw_from_list);
     }
 
     #[test]
-    fn nothing_is_drawn_when_nothing_may_be_joined() {
+    fn no_pair_is_drawn_if_none_can_be_joined() {
         let free = FreePorts {
             switches: vec![0, 0, 1, 1],
             cables: BTreeMap::from([([0, 1], 1)]),

@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_flow_over_two_channels_leaves_the_rest_to_others() {
+    fn max_min_rates_match_bertsekas_gallager_example() {
         // Bertsekas and Gallager, figure 6.11: capacities 1 and 2.
         let flows = [vec![(0, 1.0), (1, 1.0)], vec![(0, 1.0)], vec![(1, 1.0)], vec![]];
         let rates = max_min_rates(&[1.0, 2.0], &flows);
@@ -58,7 +58,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flow_with_a_part_on_a_channel_needs_that_part() {
+    fn max_min_counts_fractional_flows() {
         let rates = max_min_rates(&[1.0, 1.0], &[vec![(0, 1.0), (1, 0.25)], vec![(1, 1.0)]]);
         assert_eq!(rates, [0.8, 0.8]);
     }

@@ -190,7 +190,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     #[test]
-    fn each_position_of_a_double_tree_has_few_flows_and_reaches_all() {
+    fn double_binary_tree_has_full_edge_count_and_degree_at_most_5() {
         for count in 2..70 {
             let edges = double_binary_tree(count);
             assert_eq!(edges.len(), 4 * (count as usize - 1), "{count}");
@@ -207,14 +207,14 @@ mod tests {
     }
 
     #[test]
-    fn the_tree_of_eight_is_that_of_nccl() {
+    fn binary_tree_of_8_matches_nccl() {
         let parents: Vec<_> = (0..8).map(|child| parent(child, 8)).collect();
         let expected = [None, Some(2), Some(4), Some(2), Some(0), Some(6), Some(4), Some(6)];
         assert_eq!(parents, expected);
     }
 
     #[test]
-    fn halving_and_doubling_moves_twice_the_buffer_less_one_part() {
+    fn halving_doubling_moves_twice_the_buffer_less_one_part() {
         for count in [2, 4, 8, 16] {
             let phases = halving_doubling(count, 1.0);
             let moved: f64 = phases.iter().map(|phase| phase.share).sum();

@@ -6,6 +6,7 @@
 //! destinations (`routes`). [`Trace`] follows every route to its end. [`SwitchTables`] route
 //! management packets to the switches themselves.
 
+pub(super) mod destination_paths;
 mod given_paths;
 pub(super) mod graph;
 pub(super) mod ports;
@@ -15,7 +16,6 @@ pub(super) mod source_routes;
 pub(super) mod switch_tables;
 pub(super) mod table_routes;
 mod trace;
-pub(super) mod destination_paths;
 
 pub(crate) use graph::{Hop, SwitchGraph, UNREACHED};
 pub(crate) use routes::joins_switches;

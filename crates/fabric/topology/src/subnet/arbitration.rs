@@ -170,7 +170,7 @@ mod tests {
                         WEIGHT: |0xff|\n";
 
     #[test]
-    fn both_tables_of_a_port() {
+    fn both_arbitration_tables_of_a_port_are_read() {
         let [port] = &read(TEXT).unwrap()[..] else { panic!("one port") };
         assert_eq!((port.line, port.lid, port.port), (1, 2, 1));
         let slots = |slots: &[ArbitrationSlot]| {
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn tables_that_do_not_fit_say_where() {
+    fn invalid_arbitration_table_error_has_its_line() {
         let error = |from, to| read(&TEXT.replace(from, to)).unwrap_err().to_string();
         assert!(
             error("WEIGHT: |0x0 |0x4 |", "WEIGHT: |0x0 |").starts_with("line 4: 1 weights for")

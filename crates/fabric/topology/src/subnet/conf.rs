@@ -251,7 +251,7 @@ mod tests {
     const IDENTITY: &str = "0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15";
 
     #[test]
-    fn a_line_of_its_kind_goes_before_the_common_one_and_that_before_the_default() {
+    fn qos_row_precedence_is_kind_then_common_then_default() {
         let text = "# a file\nqos TRUE\nqos_sl2vl 1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1\n\
                     qos_ca_sl2vl 2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,15\nqos_rtr_sl2vl (null)\n";
         let conf = QosConf::read(text).unwrap();
@@ -264,14 +264,14 @@ mod tests {
     }
 
     #[test]
-    fn lanes_beyond_those_in_use_wrap_around_and_management_stays() {
+    fn lanes_above_max_vls_wrap_except_management() {
         let text = format!("qos TRUE\nqos_max_vls 4\nqos_sl2vl {IDENTITY}\n");
         let row = QosConf::read(&text).unwrap().lane_row(PortKind::SwitchOuter);
         assert_eq!(row, [0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 15]);
     }
 
     #[test]
-    fn what_is_written_reads_back() {
+    fn written_toml_reads_back() {
         let slot = |lane, weight| ArbitrationSlot { lane, weight };
         let arbitration = ArbitrationTables {
             high_limit: 3,

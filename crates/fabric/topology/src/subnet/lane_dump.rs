@@ -141,7 +141,7 @@ mod tests {
     const LANES: LaneRow = [0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4, 5, 6, 15];
 
     #[test]
-    fn both_kinds_of_tables_say_the_same() {
+    fn opensm_and_smpquery_lane_tables_agree() {
         let by_opensm = "Switch 0x00a, base LID 2, \"s0: 1\"\n#in out : 0  1\n#---\n\
                          1   12  : 0  1  2  3  4  5  6  7  0  1  2  3  4  5  6  15\n#---\n\n";
         let by_smpquery = "# SL2VL table: Lid 10\n#   SL: | 0| 1|\n\
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_that_cannot_be_say_where() {
+    fn invalid_lane_row_error_has_its_line() {
         let error = |text: &str| LaneDump::read(text).unwrap_err().to_string();
         let cases = [
             ("1 2 : 0\n", "line 1: cannot read \"1 2 : 0\"; expected 16 lanes"),

@@ -99,7 +99,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_decimal_or_hexadecimal_and_nothing_else() {
+    fn only_decimal_or_hexadecimal_numbers_are_read() {
         let read = ["7", "0x1F", "007", "", "0x", "-1", "+1", "7a", "0xg", "99999999999999999999"]
             .map(number);
         let expected = [Some(7), Some(31), Some(7), None, None, None, None, None, None, None];
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn a_guid_ends_where_its_digits_end() {
+    fn guid_ends_at_its_last_digit() {
         let line = Line { number: 3, text: "x guid 0x00aF (s1)" };
         assert_eq!(line.guid_after("guid"), Some(Guid(0xaf)));
         assert_eq!(line.guid_after("portguid"), None);
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_that_ends_within_a_line_is_cut() {
+    fn text_without_final_newline_is_truncated() {
         assert!(refuse_cut("a\nb\n", "tables").is_ok());
         assert_eq!(refuse_cut("a\nb", "tables").unwrap_err().line, 2);
         assert_eq!(refuse_cut(" \n", "tables").unwrap_err().message, "the file is empty");

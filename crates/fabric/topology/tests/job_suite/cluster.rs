@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
 #[test]
-fn a_rail_optimised_cluster_has_its_nodes_rails_and_units() {
+fn rail_optimised_cluster_has_its_nodes_rails_and_units() {
     let fabric = Shape { units: 3, nodes: 4, rails: 2, spines: 2 }.build();
     let cluster = Cluster::of(&fabric, &Naming::default());
     let summary = ClusterSummary::of(&cluster);
@@ -24,7 +24,7 @@ fn a_rail_optimised_cluster_has_its_nodes_rails_and_units() {
 }
 
 #[test]
-fn a_missing_cable_is_a_finding_and_leaves_the_unit_whole() {
+fn missing_cable_is_a_finding_and_keeps_the_unit() {
     let shape = Shape { units: 2, nodes: 5, rails: 3, spines: 2 };
     let fabric = shape.without(|node, rail| node == 7 && rail == 1);
     let cluster = Cluster::of(&fabric, &Naming::default());
@@ -37,7 +37,7 @@ fn a_missing_cable_is_a_finding_and_leaves_the_unit_whole() {
 }
 
 #[test]
-fn a_rule_of_the_user_names_nodes_and_adapters() {
+fn user_rule_names_nodes_and_adapters() {
     let fabric = Shape { units: 2, nodes: 2, rails: 2, spines: 1 }.build();
     let mut naming = Naming::default();
     for id in fabric.node_ids() {
@@ -59,7 +59,7 @@ fn a_rule_of_the_user_names_nodes_and_adapters() {
 }
 
 #[test]
-fn devices_of_one_system_without_a_host_name_are_one_unnamed_node() {
+fn unnamed_devices_of_one_system_form_one_node() {
     let mut builder = FabricBuilder::new();
     let switch = builder.add_plain(NodeKind::Switch, "s0", Guid(1), 4);
     for (number, name) in ["MT4129 ConnectX7   Mellanox Technologies"; 2].into_iter().enumerate() {
@@ -80,7 +80,7 @@ proptest! {
 
     /// Every node keeps its adapters if a few cables are missing, and every unit keeps its nodes.
     #[test]
-    fn few_missing_cables_change_neither_units_nor_rails(
+    fn few_missing_cables_keep_units_and_rails(
         units in 2..5_usize,
         nodes in 6..12_usize,
         rails in 2..6_usize,
@@ -112,7 +112,7 @@ proptest! {
 }
 
 #[test]
-fn planes_are_no_islands_and_halves_are_no_planes() {
+fn planes_are_no_islands_and_disjoint_halves_no_planes() {
     let islands = |fabric: &Fabric| {
         let findings = check::check(fabric);
         findings.iter().filter(|finding| finding.kind == FindingKind::Island).count()

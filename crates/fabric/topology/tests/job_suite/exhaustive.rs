@@ -36,7 +36,7 @@ fn least_of_all(
 }
 
 #[test]
-fn up_to_ten_nodes_no_order_is_better_than_the_one_found() {
+fn rank_order_is_optimal_for_few_nodes() {
     let fabric = Shape { units: 3, nodes: 3, rails: 1, spines: 2 }.build();
     let cluster = Cluster::of(&fabric, &Naming::default());
     let routes = route(&fabric, &Algorithm::UpDown(UpDown::default()), Form::Table);
@@ -113,7 +113,7 @@ fn with_a_slow_cable() -> Fabric {
 /// Fewer flows on the fullest cable gain nothing if one of them takes a slow cable. A search by flows
 /// alone chose such orders.
 #[test]
-fn a_slow_cable_counts_by_its_speed() {
+fn slow_cable_is_weighted_by_its_speed() {
     let fabric = with_a_slow_cable();
     let cluster = Cluster::of(&fabric, &Naming::default());
     let routes = route(&fabric, &Algorithm::UpDown(UpDown::default()), Form::Table);
@@ -140,7 +140,7 @@ fn a_slow_cable_counts_by_its_speed() {
 
 /// Flows of another job count only on channels that the job uses.
 #[test]
-fn flows_beside_count_on_used_channels_only() {
+fn background_flows_count_only_on_used_channels() {
     let fabric = Shape { units: 2, nodes: 4, rails: 1, spines: 2 }.build();
     let cluster = Cluster::of(&fabric, &Naming::default());
     let routes = route(&fabric, &Algorithm::UpDown(UpDown::default()), Form::Table);
@@ -160,7 +160,7 @@ fn flows_beside_count_on_used_channels_only() {
 }
 
 #[test]
-fn pairs_may_share_no_cable_between_switches_at_all() {
+fn pairs_can_avoid_all_trunks() {
     let fabric = Shape { units: 2, nodes: 4, rails: 1, spines: 1 }.build();
     let cluster = Cluster::of(&fabric, &Naming::default());
     let routes = route(&fabric, &Algorithm::UpDown(UpDown::default()), Form::Table);

@@ -26,7 +26,7 @@ fn close(found: f64, expected: f64) {
 }
 
 #[test]
-fn at_one_switch_the_bound_is_the_closed_form() {
+fn bound_at_one_switch_matches_the_closed_form() {
     let fabric = Generator::Star(Star { hosts: 8, rails: 1 })
         .generate(1)
         .expect("it is made")

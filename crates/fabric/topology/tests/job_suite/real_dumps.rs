@@ -20,7 +20,7 @@ fn load(name: &str) -> Option<Fabric> {
 }
 
 #[test]
-fn dgx_ndr_has_units_of_four_leaves() {
+fn dgx_ndr_dump_has_units_of_four_leaves() {
     let Some(fabric) = load("dgx-ndr-542.ibnetdiscover") else { return };
     let cluster = Cluster::of(&fabric, &Naming::default());
     let summary = ClusterSummary::of(&cluster);
@@ -42,7 +42,7 @@ fn dgx_ndr_has_units_of_four_leaves() {
 }
 
 #[test]
-fn adapters_without_names_are_nodes_of_their_own() {
+fn unnamed_adapters_are_separate_nodes() {
     let Some(fabric) = load("psmn-x5-89.ibnetdiscover") else { return };
     let cluster = Cluster::of(&fabric, &Naming::default());
     let summary = ClusterSummary::of(&cluster);
@@ -52,7 +52,7 @@ fn adapters_without_names_are_nodes_of_their_own() {
 }
 
 #[test]
-fn lost_cables_leave_the_units_of_dgx_ndr() {
+fn lost_cables_keep_the_units_of_dgx_ndr() {
     let Some(fabric) = load("dgx-ndr-542.ibnetdiscover") else { return };
     let whole = Cluster::of(&fabric, &Naming::default());
     for seed in 0..3 {

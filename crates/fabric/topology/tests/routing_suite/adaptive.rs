@@ -42,7 +42,7 @@ fn buffers(graph: &DependencyGraph) -> Vec<(Buffer, Vec<Buffer>)> {
 }
 
 #[test]
-fn a_square_by_hand() {
+fn adaptive_2x2_mesh_matches_hand_computed_dependencies() {
     // s0-0, s0-1, s1-0, s1-1. Only the four diagonal pairs take two channels, each by either way
     // round: all eight turns, four of them clockwise.
     let fabric = mesh(&[2, 2]);
@@ -60,7 +60,7 @@ fn a_square_by_hand() {
 }
 
 #[test]
-fn who_went_on_adaptively_waits_for_an_escape_lane_farther_on() {
+fn adaptive_hops_create_indirect_escape_dependencies() {
     // From s0-0 to s2-1: on the escape lane to s1-0, then adaptively to s1-1, from where the tables
     // lead to s2-1.
     let fabric = mesh(&[3, 2]);
@@ -74,7 +74,7 @@ fn who_went_on_adaptively_waits_for_an_escape_lane_farther_on() {
 }
 
 #[test]
-fn grids_need_escape_lanes_and_rings_two_classes_of_them() {
+fn adaptive_grids_need_escape_lanes_and_tori_two_classes() {
     for fabric in [mesh(&[4, 4]), mesh(&[3, 2, 3]), torus(&[3, 3])] {
         let tables = adaptive(&fabric, &dimension_order());
         assert!(!verdict(&fabric, &tables, &Lanes::free(&first_n(4))).1);
@@ -95,7 +95,7 @@ fn grids_need_escape_lanes_and_rings_two_classes_of_them() {
 }
 
 #[test]
-fn lanes_that_are_for_the_escape_of_one_class_and_chosen_by_another_count_for_both() {
+fn lanes_shared_as_escape_and_adaptive_count_for_both() {
     let fabric = mesh(&[3, 3]);
     let tables = adaptive(&fabric, &dimension_order());
     let sets = |of: [&[u8]; 2]| of.map(|lanes| lanes.iter().copied().collect::<LaneSet>());
@@ -118,7 +118,7 @@ fn lanes_that_are_for_the_escape_of_one_class_and_chosen_by_another_count_for_bo
 }
 
 #[test]
-fn trees_are_free_on_all_lanes_with_every_way_up() {
+fn adaptive_trees_are_deadlock_free_with_all_up_paths() {
     let k = 3;
     let tree = KAryNTree { arity: k, levels: 3, rails: 1 };
     let fabric = generated(&Generator::KAryNTree(tree), 0);
@@ -153,7 +153,7 @@ fn trees_are_free_on_all_lanes_with_every_way_up() {
 }
 
 #[test]
-fn ways_that_are_not_shortest_are_told() {
+fn non_shortest_routes_are_refused_as_adaptive() {
     let fabric = crate::support::ring(6, 1);
     let Routes::Table(tables) = routed(&fabric, &Algorithm::UpDown(UpDown::default()), FORMS[1])
     else {
@@ -176,7 +176,7 @@ fn ways_that_are_not_shortest_are_told() {
 
 /// On a grid one output in each remaining dimension; in a tree any upwards and one downwards.
 #[test]
-fn outputs_among_which_packets_choose_are_counted() {
+fn adaptive_output_choices_are_counted() {
     let of = |fabric: &Fabric, algorithm: &Algorithm| {
         let choice = Choice::new(fabric, &adaptive(fabric, algorithm));
         (choice.mean_outputs, choice.max_outputs)
@@ -193,7 +193,7 @@ fn outputs_among_which_packets_choose_are_counted() {
 }
 
 #[test]
-fn escape_lanes_are_as_many_as_dimension_order_needs() {
+fn escape_lane_count_matches_dimension_order() {
     let lanes = |fabric: &Fabric, needs, count, asked| {
         Lanes::of_choosing(fabric, needs, &[LaneSet::first_n(count)], asked)
     };
@@ -240,7 +240,7 @@ fn ways_on(
 }
 
 #[test]
-fn each_step_of_a_cycle_has_two_hosts_whose_packets_may_take_it() {
+fn each_cycle_step_has_a_witness_host_pair() {
     let datelines = |fabric: &Fabric| Datelines::new(fabric, DatelineRule::ByWrap).ok();
     let tree = generated(&Generator::KAryNTree(KAryNTree { arity: 2, levels: 2, rails: 1 }), 0);
     assert!(verdict(&tree, &adaptive(&tree, &shortest_path()), &Lanes::free(&first_n(1))).1);

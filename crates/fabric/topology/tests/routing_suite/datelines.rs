@@ -43,7 +43,7 @@ fn verdict(fabric: &Fabric, lanes: &Lanes) -> (usize, Vec<Buffer>) {
 }
 
 #[test]
-fn a_circle_of_four_by_hand() {
+fn ring_of_four_matches_hand_computed_dependencies() {
     // Upwards each of the four channels is followed by the next on a way of two, downwards a way
     // has one.
     let fabric = ring(4, 1);
@@ -78,7 +78,7 @@ fn a_circle_of_four_by_hand() {
 /// and on lane 1 those of 3-4-5-0, 4-5-0-1 and 5-0-1-2; downwards, with paths of two, 5-4-3 to
 /// 2-1-0 and 1-0-5, 0-5-4.
 #[test]
-fn rings_by_wrap_by_hand() {
+fn by_wrap_rings_match_hand_computed_dependencies() {
     let two = [set(&[0, 1])];
     for (size, turns) in [(5, 3 + 2 + 3 + 2), (6, 4 + 4 + 4 + 2)] {
         let fabric = ring(size, 1);
@@ -90,7 +90,8 @@ fn rings_by_wrap_by_hand() {
     let [routes] = dimension_order(&fabric);
     let hosts: Vec<EndpointId> = fabric.endpoint_ids().collect();
     let taken = |from: usize, to: usize| {
-        let lanes_by_channel = lanes_by_channel(&fabric, &routes, &lanes, (hosts[from], hosts[to]), VcClass(0));
+        let lanes_by_channel =
+            lanes_by_channel(&fabric, &routes, &lanes, (hosts[from], hosts[to]), VcClass(0));
         lanes_by_channel.iter().map(|(_, lanes)| lanes.bits()).collect::<Vec<_>>()
     };
     // Lanes 0 and 1 on the cables of hosts.
@@ -126,7 +127,7 @@ fn upwards(fabric: &Fabric, size: usize, longest: usize) -> [Routes; 1] {
 }
 
 #[test]
-fn by_wrap_closes_no_cycle_as_long_as_ways_are_at_most_half_the_ring_and_a_channel() {
+fn by_wrap_is_deadlock_free_for_paths_up_to_half_the_ring() {
     // A way of l that wraps begins l - 1 channels before the dateline at most, so that there are
     // 2 l - 2 turns in a row, and k close the ring.
     for size in 4..10 {
@@ -165,7 +166,7 @@ fn paths_by_lane(size: usize, rule: DatelineRule) -> [[usize; 2]; 2] {
 }
 
 #[test]
-fn by_wrap_the_upper_class_carries_more_than_by_hop() {
+fn upper_class_load_is_higher_by_wrap_than_by_hop() {
     // Of the k ways of l channels in one direction l wrap. By wrap all their channels are on lane 1:
     // l l. By hop those from the dateline on: 1 + ... + l.
     for size in [4, 5, 8, 9] {
@@ -182,7 +183,7 @@ fn by_wrap_the_upper_class_carries_more_than_by_hop() {
 }
 
 #[test]
-fn a_cycle_on_lanes_has_words() {
+fn cycle_description_names_lanes() {
     let fabric = ring(4, 1);
     let (routes, lanes) = (dimension_order(&fabric), Lanes::free(&[set(&[0, 1])]));
     let set = on_lanes(&routes, &lanes);
@@ -209,7 +210,7 @@ fn torus_dependencies(k: usize) -> usize {
 }
 
 #[test]
-fn tori_are_free_with_two_lanes_and_datelines_alone() {
+fn tori_are_deadlock_free_only_with_two_lanes_and_datelines() {
     for k in [5, 8] {
         let fabric = torus(&[k, k]);
         let k = k as usize;
@@ -319,7 +320,7 @@ fn part(set: LaneSet, upper: bool) -> Vec<u8> {
 
 proptest! {
     #[test]
-    fn the_proof_is_of_what_onward_tells(plan in any_plan(), vc_classes in any_vc_classes()) {
+    fn proof_agrees_with_onward_lanes(plan in any_plan(), vc_classes in any_vc_classes()) {
         let fabric = plan.build();
         let count = u8::try_from(vc_classes.len()).unwrap();
         for form in FORMS {
@@ -329,7 +330,7 @@ proptest! {
     }
 
     #[test]
-    fn tori_go_up_a_dateline_class_where_they_cross(
+    fn tori_change_dateline_class_at_the_dateline(
         dimensions in proptest::collection::vec(2..7_u32, 1..3),
         vc_classes in any_vc_classes(),
         by_wrap in any::<bool>(),

@@ -11,7 +11,7 @@ use gingham_topology::routing::{
 use gingham_topology::{Fabric, Grid, GridError};
 
 #[test]
-fn first_one_dimension_then_the_other() {
+fn dimensions_are_traversed_in_order() {
     let fabric = mesh(&[3, 3]);
     for form in FORMS {
         let routes = routed(&fabric, &dimension_order(), form);
@@ -23,7 +23,7 @@ fn first_one_dimension_then_the_other() {
 }
 
 #[test]
-fn a_circle_is_crossed_the_shorter_way_and_upwards_in_doubt() {
+fn ring_hops_take_the_shorter_direction_and_ties_go_up() {
     let fabric = torus(&[4, 5]);
     for form in FORMS {
         let routes = routed(&fabric, &dimension_order(), form);
@@ -41,7 +41,7 @@ fn alternating() -> Algorithm {
 }
 
 #[test]
-fn alternating_ties_go_up_from_even_coordinates_and_down_from_odd_ones() {
+fn alternating_ties_go_up_from_even_and_down_from_odd() {
     let fabric = torus(&[4, 5]);
     for form in FORMS {
         let routes = routed(&fabric, &alternating(), form);
@@ -85,7 +85,7 @@ fn alternating_ties_share_the_load_evenly() {
 }
 
 #[test]
-fn alternating_ties_leave_circles_of_four_without_a_cycle() {
+fn alternating_ties_make_rings_of_four_deadlock_free() {
     let length = |fabric: &Fabric, form| match prove(fabric, &routed(fabric, &alternating(), form))
     {
         Proof::Free { .. } => 0,
@@ -107,7 +107,7 @@ fn cycle_length(fabric: &Fabric, form: Form) -> usize {
 }
 
 #[test]
-fn meshes_and_small_tori_are_free_and_larger_tori_deadlock_round_a_circle() {
+fn only_tori_larger_than_three_deadlock_round_a_ring() {
     let cases = [
         (mesh(&[4, 4]), 0),
         (mesh(&[2, 3, 4]), 0),
@@ -127,7 +127,7 @@ fn meshes_and_small_tori_are_free_and_larger_tori_deadlock_round_a_circle() {
 }
 
 #[test]
-fn paths_are_shortest_and_keep_to_the_order_of_dimensions() {
+fn paths_are_shortest_and_in_dimension_order() {
     let fabric = torus(&[4, 3, 5]);
     let grid = Grid::recognise(&fabric).unwrap();
     for form in FORMS {
@@ -157,7 +157,7 @@ fn paths_are_shortest_and_keep_to_the_order_of_dimensions() {
 }
 
 #[test]
-fn both_forms_agree() {
+fn source_and_table_forms_agree() {
     let fabric = torus(&[4, 4]);
     let [source, table] = FORMS.map(|form| routed(&fabric, &dimension_order(), form));
     for (from, to) in pairs(&fabric) {
@@ -169,7 +169,7 @@ fn both_forms_agree() {
 }
 
 #[test]
-fn other_fabrics_are_refused_with_the_reason() {
+fn non_grid_fabrics_are_refused_with_the_reason() {
     let clos = FoldedClos { leaves: 2, spines: 2, hosts_per_leaf: 1, cables_per_pair: 1, rails: 1 };
     let fabric = generated(&Generator::FoldedClos(clos), 0);
     let error = route(&fabric, &dimension_order(), Form::Table).unwrap_err();

@@ -28,7 +28,7 @@ fn until_full(routes: &Routes) -> RouteSet<'_> {
 }
 
 #[test]
-fn a_host_that_can_be_full_closes_the_cycle_that_it_broke() {
+fn full_in_transit_host_closes_the_cycle_it_broke() {
     let fabric = ring(5, 1);
     let routes = routed(&fabric, &in_transit(), Form::Source);
     assert!(prove(&fabric, &routes).is_free());
@@ -49,14 +49,14 @@ fn a_host_that_can_be_full_closes_the_cycle_that_it_broke() {
 }
 
 #[test]
-fn where_no_host_is_in_transit_hosts_may_be_full() {
+fn full_hosts_are_harmless_without_in_transit_traffic() {
     let fabric = ring(3, 2);
     let routes = routed(&fabric, &in_transit(), Form::Source);
     assert_eq!(prove(&fabric, until_full(&routes)), prove(&fabric, &routes));
 }
 
 #[test]
-fn the_numbers_rise_through_a_host_that_can_be_full() {
+fn buffer_order_rises_through_a_host_that_can_be_full() {
     // A ring of four: only s1 to s3 and back may turn, at s2, where h2 is. They need not, but
     // with two hosts on each switch half of them do, in one direction or both.
     let fabric = ring(4, 2);
@@ -93,7 +93,7 @@ fn assert_proved_until_full(fabric: &Fabric, routes: &Routes) {
 
 proptest! {
     #[test]
-    fn verdicts_hold_on_any_fabric(plan in any_plan()) {
+    fn verdicts_with_full_hosts_hold_on_any_fabric(plan in any_plan()) {
         let fabric = plan.build();
         let routes = routed(&fabric, &in_transit(), Form::Source);
         assert_proved_until_full(&fabric, &routes);
@@ -102,7 +102,7 @@ proptest! {
 }
 
 #[test]
-fn witnesses_of_a_host_s_own_channel_are_its_packets_or_those_in_transit() {
+fn host_channel_witnesses_are_its_own_or_in_transit_packets() {
     let fabric = ring(5, 1);
     let routes = routed(&fabric, &in_transit(), Form::Source);
     let Proof::Cycle { buffers } = prove(&fabric, until_full(&routes)) else { panic!("a cycle") };
@@ -123,7 +123,7 @@ fn channel(fabric: &Fabric, from: &str, to: &str) -> ChannelId {
 }
 
 #[test]
-fn packets_on_other_lanes_share_the_pool_of_a_host() {
+fn packets_on_all_lanes_share_the_pool_of_a_host() {
     // A line: h0 sends to h3 by h1 and then h2 on lane 1, and h3 to h0 by h2 and then h1 on lane 2.
     // All others go straight, on lane 0. On no lane by itself there is a cycle.
     let fabric = fabric(4, &[0, 1, 2, 3], &[(0, 1), (1, 2), (2, 3)]);

@@ -24,7 +24,7 @@ fn in_transit_hosts(fabric: &Fabric, path: &Path) -> Vec<EndpointId> {
 }
 
 #[test]
-fn a_host_stands_where_a_ring_turns_up_again() {
+fn in_transit_host_is_at_the_down_to_up_turn() {
     // Ranks on a ring of six from s0: 0 1 2 3 2 1. From s2 to s4 the short way is down to s3 and
     // up again, so a host of s3 takes the packet in. The other twenty-eight pairs have legal
     // shortest paths; of the three hops from s0 to s3 and from s1 to s4 there are two of each.
@@ -42,7 +42,7 @@ fn a_host_stands_where_a_ring_turns_up_again() {
 }
 
 #[test]
-fn the_hosts_of_a_switch_take_turns() {
+fn hosts_of_a_switch_alternate_as_in_transit_hosts() {
     // On the ring of six with two hosts a switch, paths turn at s3 alone (and only there with the
     // fewest turns): h2 and h8 to h4 and to h10, h4 and h10 to h2 and to h8. Destinations are
     // taken as h2, h8, h4, h10, each with two sources: h3, h9, h3, h9.
@@ -60,7 +60,7 @@ fn the_hosts_of_a_switch_take_turns() {
 }
 
 #[test]
-fn a_busy_way_makes_a_packet_turn() {
+fn loaded_channel_diverts_a_path_through_a_host() {
     // Ring of four, ranks 0 1 2 1 from s0. Loads of channels as paths are laid, by destination:
     //
     //   h0: h1 by s1s0. h2: by s1 the busiest has 1, by s3 0, so s2s3 s3s0. h3 by s3s0, now 2.
@@ -83,7 +83,7 @@ fn a_busy_way_makes_a_packet_turn() {
 }
 
 #[test]
-fn a_host_with_two_cables_sends_on_by_the_one_a_packet_came_by() {
+fn two_port_host_reinjects_on_the_arrival_port() {
     // The ring of six; the only host near s3 hangs on s3 by its second port and on s0 by its first.
     let mut builder = FabricBuilder::new();
     let switches: Vec<_> = (0..6_u64)
@@ -109,7 +109,7 @@ fn a_host_with_two_cables_sends_on_by_the_one_a_packet_came_by() {
 }
 
 #[test]
-fn a_switch_without_hosts_is_gone_round() {
+fn switch_without_hosts_is_bypassed() {
     // Nothing at s3 could take the packet in, so the way from s2 to s4 is that of up*/down*.
     let fabric = fabric(6, &[0, 1, 2, 4, 5], &[(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 0)]);
     let routes = routed(&fabric, &in_transit(TransitHosts::Any), Form::Source);
@@ -121,7 +121,7 @@ fn a_switch_without_hosts_is_gone_round() {
 }
 
 #[test]
-fn only_switches_at_which_a_host_is_missing_are_named_and_pairs_of_hosts_counted() {
+fn fall_backs_name_only_switches_lacking_a_host() {
     // A ring of eight falls from s0 both ways to s4. From s2 to s5 it is down over s3 and s4, and
     // up: neither has a host, but only at s4 would one help. Two hosts of s2 and one of s5 go by
     // s0.
@@ -136,7 +136,7 @@ fn only_switches_at_which_a_host_is_missing_are_named_and_pairs_of_hosts_counted
 }
 
 #[test]
-fn a_path_burdens_its_host_as_often_as_hosts_share_it() {
+fn shared_path_loads_its_host_once_per_source() {
     // Paths of the ring of six turn at s3 between s2, with one host, and s4, with three. That to h2
     // is taken by three hosts and goes by h3; then h4 takes those to h5, h6 and h7, one host each.
     let cables = [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 0)];
@@ -151,7 +151,7 @@ fn a_path_burdens_its_host_as_often_as_hosts_share_it() {
 }
 
 #[test]
-fn a_packet_may_come_back_to_a_switch_to_find_a_host() {
+fn path_may_revisit_a_switch_to_reach_a_host() {
     // s2 has no host. From s1 down to s2 and up to s0 would turn there; the packet goes on down to
     // s3, into its host, and comes back up through s2.
     //
@@ -184,7 +184,7 @@ fn a_packet_may_come_back_to_a_switch_to_find_a_host() {
 }
 
 #[test]
-fn irregular_fabrics_get_sound_routes_with_either_tree() {
+fn irregular_fabrics_have_sound_routes_with_either_tree() {
     for seed in 0..4 {
         let shape = Irregular {
             switches: 24,
@@ -206,13 +206,13 @@ fn irregular_fabrics_get_sound_routes_with_either_tree() {
 }
 
 #[test]
-fn tables_are_refused() {
+fn table_form_is_refused() {
     let error = route(&ring(3, 1), &in_transit(TransitHosts::Any), Form::Table).unwrap_err();
     assert_eq!(error, RouteError::SourceFormOnly { algorithm: "in-transit" });
 }
 
 #[test]
-fn passes_relieve_the_busiest_channel_and_never_burden_it() {
+fn passes_never_increase_the_busiest_channel_load() {
     for seed in 0..4 {
         let shape = Irregular {
             switches: 24,
@@ -268,7 +268,7 @@ fn assert_sound(fabric: &Fabric, routes: &Routes) {
 
 proptest! {
     #[test]
-    fn any_fabric_gets_sound_routes(plan in any_plan()) {
+    fn any_fabric_has_sound_in_transit_routes(plan in any_plan()) {
         let fabric = plan.build();
         for hosts in [TransitHosts::Any, TransitHosts::Fewest] {
             for spread in [PathSpread::Hosts, PathSpread::Switches] {

@@ -34,7 +34,7 @@ fn measure(fabric: &Fabric) -> (f64, f64) {
 }
 
 #[test]
-fn legal_paths_are_as_long_and_as_often_minimal_as_expected() {
+fn legal_path_length_and_minimal_share_are_in_bands() {
     for (switches, hops, minimal) in
         [(8, 1.45, 0.986), (16, 2.14, 0.858), (32, 2.99, 0.731), (64, 3.95, 0.612)]
     {
@@ -93,7 +93,7 @@ fn assert_near(runs: &[Measured], value: fn(&Measured) -> f64, expected: f64, to
 }
 
 #[test]
-fn in_transit_hosts_a_path_and_bounds_are_as_expected() {
+fn in_transit_hosts_per_path_and_bounds_are_in_bands() {
     // Switches; mean distance; for all shortest paths and for those with the fewest in-transit
     // hosts: these a path, and the bound in flits/ns and switch. The model behind the bounds
     // balances less thoroughly: with 64 switches ours may be up to a quarter higher, not lower.
@@ -120,7 +120,7 @@ fn in_transit_hosts_a_path_and_bounds_are_as_expected() {
 }
 
 #[test]
-fn simple_routes_have_the_bound_of_balanced_legal_paths() {
+fn simple_routes_bound_matches_balanced_legal_paths() {
     for (switches, bound) in [(8, 0.285), (16, 0.130), (32, 0.064), (64, 0.033)] {
         let algorithm = Algorithm::SimpleRoutes(SimpleRoutes::default());
         let runs: Vec<_> =

@@ -271,7 +271,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
 
     #[test]
-    fn each_path_with_in_transit_hosts_is_the_best_of_all(plan in any_plan()) {
+    fn each_in_transit_path_is_optimal(plan in any_plan()) {
         let world = World::new(plan.build());
         for hosts in [TransitHosts::Any, TransitHosts::Fewest] {
             for spread in [PathSpread::Hosts, PathSpread::Switches] {
@@ -281,7 +281,7 @@ proptest! {
     }
 
     #[test]
-    fn each_simple_route_is_the_cheapest_of_all(plan in any_plan()) {
+    fn each_simple_route_has_minimal_cost(plan in any_plan()) {
         let world = World::new(plan.build());
         for weight in [0.0, 0.5, 4.0] {
             for spread in [PathSpread::Hosts, PathSpread::Switches] {
@@ -291,7 +291,7 @@ proptest! {
     }
 
     #[test]
-    fn simple_routes_lead_to_every_endpoint(plan in any_plan()) {
+    fn simple_routes_reach_every_endpoint(plan in any_plan()) {
         let fabric = plan.build();
         let algorithm = Algorithm::SimpleRoutes(SimpleRoutes { weight: 5.0, ..SimpleRoutes::default() });
         let routes = routed(&fabric, &algorithm, Form::Source);

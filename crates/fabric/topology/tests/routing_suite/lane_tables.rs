@@ -139,7 +139,7 @@ fn damaged(fabric: &Fabric, ports: &[u16]) -> Routes {
 
 proptest! {
     #[test]
-    fn dependencies_are_those_of_every_pair(
+    fn dependencies_match_all_pairs_one_by_one(
         plan in any_plan(),
         lane_count in 1..5_u8,
         numbers in proptest::collection::vec(any::<u8>(), 997),
@@ -171,7 +171,7 @@ proptest! {
 }
 
 #[test]
-fn a_packet_in_a_loop_goes_round_on_the_lanes_that_it_comes_to() {
+fn looping_packet_follows_its_lane_changes() {
     // A ring of three that sends packets for h3 round; h3 is on s3, which is joined to s0. Only s0
     // has a sender. It begins on lane 0, and packets that come round continue on lane 1.
     let fabric = crate::support::fabric(4, &[0, 3], &[(0, 1), (1, 2), (2, 0), (0, 3)]);

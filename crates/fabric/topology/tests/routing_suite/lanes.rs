@@ -74,7 +74,7 @@ fn buffers(
 
 proptest! {
     #[test]
-    fn lanes_that_are_all_one_change_nothing(plan in any_plan(), numbers in proptest::collection::vec(0..250_u8, 50)) {
+    fn single_lane_matches_no_lanes(plan in any_plan(), numbers in proptest::collection::vec(0..250_u8, 50)) {
         let fabric = plan.build();
         let lanes = any_lanes(&fabric, &numbers, 1);
         prop_assert_eq!(lanes.count(), 1);
@@ -94,7 +94,7 @@ proptest! {
     }
 
     #[test]
-    fn verdicts_hold_hop_by_hop(
+    fn proof_on_lanes_matches_paths_hop_by_hop(
         plan in any_plan(),
         lane_count in 1..5_u8,
         numbers in proptest::collection::vec(any::<u8>(), 997),
@@ -132,7 +132,7 @@ proptest! {
     }
 
     #[test]
-    fn lanes_of_a_vl_share_its_verdict(
+    fn lanes_of_a_vl_have_the_verdict_of_the_vl(
         plan in any_plan(),
         vls in 1..5_u8,
         lanes_per_vl in 1..4_u8,

@@ -24,7 +24,7 @@ fn level(count: usize, min: f64, max: f64, narrowest: &str) -> Level {
 }
 
 #[test]
-fn a_whole_tree_is_as_wide_above_as_below_on_every_level() {
+fn intact_tree_has_equal_width_above_and_below() {
     for (arity, levels) in [(2, 2), (3, 3), (2, 4)] {
         let fabric = generated(&Generator::KAryNTree(KAryNTree { arity, levels, rails: 1 }), 0);
         let width = (arity as usize).pow(levels - 1);
@@ -35,7 +35,7 @@ fn a_whole_tree_is_as_wide_above_as_below_on_every_level() {
 }
 
 #[test]
-fn three_hosts_above_which_there_are_two_cables_are_oversubscribed_by_a_half() {
+fn three_hosts_on_two_uplinks_are_oversubscribed_1_5_to_1() {
     let shape =
         FoldedClos { leaves: 4, spines: 2, hosts_per_leaf: 3, cables_per_pair: 1, rails: 1 };
     let fabric = generated(&Generator::FoldedClos(shape), 0);
@@ -43,7 +43,7 @@ fn three_hosts_above_which_there_are_two_cables_are_oversubscribed_by_a_half() {
 }
 
 #[test]
-fn a_leaf_that_lost_a_cable_is_the_narrowest_and_the_others_as_before() {
+fn leaf_with_a_lost_cable_is_the_narrowest() {
     // Spines s0 and s1 over leaves s2 to s5 of three hosts each; s3 has lost its cable to s1.
     let cables = [(0, 2), (0, 3), (0, 4), (0, 5), (1, 2), (1, 4), (1, 5)];
     let lost = fabric(6, &[2, 2, 2, 3, 3, 3, 4, 4, 4, 5, 5, 5], &cables);
@@ -51,14 +51,14 @@ fn a_leaf_that_lost_a_cable_is_the_narrowest_and_the_others_as_before() {
 }
 
 #[test]
-fn a_switch_with_nothing_below_is_counted_and_has_no_ratio() {
+fn switch_with_nothing_below_has_no_ratio() {
     let cables = [(0, 2), (0, 3), (0, 4), (1, 2), (1, 3), (1, 4)];
     let idle = fabric(5, &[2, 2, 2, 3, 3, 3], &cables);
     assert_eq!(shapes(&idle), [vec![(2, None), level(3, 1.5, 1.5, "s2")]]);
 }
 
 #[test]
-fn a_switch_alone_has_one_level_and_islands_are_told_one_by_one() {
+fn single_switch_has_one_level_and_islands_are_separate() {
     assert_eq!(shapes(&fabric(1, &[0, 0, 0], &[])), [vec![(1, None)]]);
     // An unused switch does not form a tree.
     assert_eq!(shapes(&fabric(2, &[0, 0], &[])), [vec![(1, None)]]);
@@ -68,14 +68,14 @@ fn a_switch_alone_has_one_level_and_islands_are_told_one_by_one() {
 }
 
 #[test]
-fn grids_and_rings_are_no_trees() {
+fn grids_and_rings_have_no_levels() {
     let torus = Torus { dimensions: vec![4, 4], hosts_per_switch: 2, rails: 1 };
     assert_eq!(shapes(&generated(&Generator::Torus(torus), 0)), Vec::<Vec<Level>>::new());
     assert_eq!(shapes(&ring(6, 2)), Vec::<Vec<Level>>::new());
 }
 
 #[test]
-fn tops_at_two_heights_are_a_tree_of_three_levels() {
+fn tops_at_two_heights_form_three_levels() {
     let text = include_str!("../fixtures/cases/tops-at-two-heights.ibsim");
     let fabric = format::read(text, Format::Ibnetdiscover).expect("the case reads").fabric;
     let levels: Vec<Vec<usize>> = trees(&fabric)
@@ -120,7 +120,7 @@ fn mixed(is_last_known: bool) -> Fabric {
 }
 
 #[test]
-fn rates_count_where_every_cable_tells_its_own() {
+fn rates_count_if_every_cable_speed_is_known() {
     // 2 and 3 hosts of 2 GB/s over 4 GB/s, and as many cables over one.
     assert_eq!(shapes(&mixed(true)), [vec![(1, None), level(2, 1.0, 1.5, "leaf3")]]);
     assert_eq!(shapes(&mixed(false)), [vec![(1, None), level(2, 2.0, 3.0, "leaf3")]]);

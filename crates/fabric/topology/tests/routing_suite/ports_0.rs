@@ -23,7 +23,7 @@ fn dependencies(fabric: &Fabric, routes: &Routes) -> Vec<(Buffer, Vec<ChannelId>
 proptest! {
     /// All ids keep their meaning, and ends come last.
     #[test]
-    fn ids_stay(plan in any_plan()) {
+    fn ids_are_unchanged_by_ports_0(plan in any_plan()) {
         let (plain, with) = (plan.build(), plan.build().with_ports_0());
         prop_assert!(!plain.has_ports_0());
         prop_assert_eq!(plain.nodes(), with.listed_nodes());
@@ -45,7 +45,7 @@ proptest! {
     /// Paths between endpoints stay unchanged; those of an end equal those of an endpoint beside
     /// it, and none leads to one. If every switch has an endpoint, so has every dependency.
     #[test]
-    fn ends_send_as_endpoints_beside_them(plan in any_plan()) {
+    fn port_0_paths_match_those_of_a_local_endpoint(plan in any_plan()) {
         let (plain, with) = (plan.build(), plan.build().with_ports_0());
         for (form, algorithm) in FORMS.into_iter().zip([up_down(Root::default()), shortest_path()]) {
             let old = route(&plain, &algorithm, form).unwrap();
@@ -73,7 +73,7 @@ proptest! {
 
     /// Also on tables that lead nowhere.
     #[test]
-    fn ends_follow_tables_as_endpoints_do(plan in any_plan(), ports in prop::collection::vec(0..9_u16, 1..40)) {
+    fn port_0_follows_tables_like_a_local_endpoint(plan in any_plan(), ports in prop::collection::vec(0..9_u16, 1..40)) {
         let (plain, with) = (plan.build(), plan.build().with_ports_0());
         let routes = Routes::Table(wild_tables(&plain, &ports));
         for (from, to) in pairs(&plain) {
@@ -87,7 +87,7 @@ proptest! {
 
 /// If every switch has a host, ends add no dependency.
 #[test]
-fn the_proof_of_a_fabric_is_the_same_with_ends() {
+fn proof_is_unchanged_by_ports_0_if_all_switches_have_hosts() {
     for plain in [ring(5, 1), ring(6, 2), fabric(3, &[0, 1, 2], &[(0, 1), (1, 2)])] {
         let with = plain.clone().with_ports_0();
         for (algorithm, form) in [(up_down(Root::default()), FORMS[0]), (shortest_path(), FORMS[1])]
@@ -102,7 +102,7 @@ fn the_proof_of_a_fabric_is_the_same_with_ends() {
 }
 
 #[test]
-fn switches_without_hosts_send_too_and_are_proved() {
+fn switches_without_hosts_send_from_port_0() {
     // The middle one of three has no host.
     let chain = fabric(3, &[0, 2], &[(0, 1), (1, 2)]);
     let with = chain.clone().with_ports_0();
@@ -131,7 +131,7 @@ fn switches_without_hosts_send_too_and_are_proved() {
 
 /// Packets of a switch without hosts may close a ring that its hosts do not; the proof detects it.
 #[test]
-fn an_end_alone_may_close_a_cycle() {
+fn port_0_traffic_alone_may_close_a_cycle() {
     let sparse = fabric(4, &[0], &[(0, 1), (1, 2), (2, 3), (3, 0)]);
     let with = sparse.clone().with_ports_0();
     let to = endpoint(&with, "h0");
@@ -150,7 +150,7 @@ fn an_end_alone_may_close_a_cycle() {
 
 /// Under tables of lanes an end is treated as an endpoint beside it.
 #[test]
-fn lanes_of_an_end_are_those_of_an_endpoint_beside_it() {
+fn port_0_lanes_match_those_of_a_local_endpoint() {
     let plain = ring(4, 2);
     let mut map = LaneMap::uniform(&plain, LaneMap::DEFAULT);
     let row = |seed: u64| {

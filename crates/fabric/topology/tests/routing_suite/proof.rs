@@ -78,7 +78,7 @@ fn assert_proved(fabric: &Fabric, routes: &Routes) {
 
 proptest! {
     #[test]
-    fn verdicts_hold_on_any_fabric(plan in any_plan()) {
+    fn verdicts_with_full_hosts_hold_on_any_fabric(plan in any_plan()) {
         let fabric = plan.build();
         for algorithm in [shortest_path(), up_down(Root::SmallestTotalDistance)] {
             for form in FORMS {
@@ -103,7 +103,7 @@ proptest! {
 
 proptest! {
     #[test]
-    fn dependencies_of_tables_that_may_be_wrong(
+    fn dependencies_of_random_tables_match_all_paths(
         plan in any_plan(),
         numbers in proptest::collection::vec(0..8_u16, 301),
     ) {
@@ -184,7 +184,7 @@ fn switch_turns(
 }
 
 #[test]
-fn a_ring_closes_a_cycle_of_its_own_length() {
+fn ring_has_a_cycle_of_its_own_length() {
     // On a ring of four, opposite switches have two shortest ways; with two hosts on each
     // switch, both are used.
     for (switches, hosts) in [(4, 2), (5, 1), (6, 1), (7, 2), (8, 1)] {
@@ -204,7 +204,7 @@ fn a_ring_closes_a_cycle_of_its_own_length() {
 }
 
 #[test]
-fn shortest_paths_in_trees_are_free() {
+fn shortest_paths_in_trees_are_deadlock_free() {
     let clos = FoldedClos { leaves: 4, spines: 3, hosts_per_leaf: 2, cables_per_pair: 2, rails: 1 };
     let tree = KAryNTree { arity: 2, levels: 3, rails: 1 };
     for generator in [Generator::FoldedClos(clos), Generator::KAryNTree(tree)] {
@@ -218,7 +218,7 @@ fn shortest_paths_in_trees_are_free() {
 }
 
 #[test]
-fn aggregation_nodes_on_spines_close_a_cycle_and_hosts_alone_do_not() {
+fn only_aggregation_nodes_on_spines_close_a_cycle() {
     // A ring of three leaves with a host each and three spines with an aggregation node each,
     // in turn. Hosts send up and down; aggregation nodes send down and up.
     for first_leaf in [0, 1] {
@@ -247,7 +247,7 @@ fn aggregation_nodes_on_spines_close_a_cycle_and_hosts_alone_do_not() {
 }
 
 #[test]
-fn witnesses_are_hosts_where_hosts_will_do() {
+fn cycle_witnesses_are_hosts_if_possible() {
     // A ring of s1 to s5; beyond s5 stands s0, whose aggregation node is the first destination.
     let hosts = (1..6).map(|n| (NodeKind::Host, n));
     let residents = hosts.chain([(NodeKind::Aggregation, 0)]).collect();
@@ -267,7 +267,7 @@ fn witnesses_are_hosts_where_hosts_will_do() {
 }
 
 #[test]
-fn a_cycle_is_shown_channel_by_channel() {
+fn cycle_is_described_channel_by_channel() {
     // Every host sends to the one two switches on by the switch between.
     let fabric = fabric(5, &[0, 1, 2, 3, 4], &[(0, 1), (1, 2), (2, 3), (3, 4), (4, 0)]);
     let routes = routed(&fabric, &shortest_path(), FORMS[1]);

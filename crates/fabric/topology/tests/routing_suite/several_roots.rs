@@ -58,7 +58,7 @@ fn detours(fabric: &Fabric, form: Form) -> u64 {
 }
 
 #[test]
-fn the_tops_of_a_tree_are_its_roots() {
+fn tops_of_a_tree_are_its_roots() {
     for (arity, levels) in [(2, 2), (3, 2), (2, 3), (3, 3), (4, 3), (2, 4), (3, 4)] {
         let fabric = tree(arity, levels);
         let expected: Vec<_> = (0..arity.pow(levels - 1)).map(|n| format!("s0-{n}")).collect();
@@ -71,7 +71,7 @@ fn the_tops_of_a_tree_are_its_roots() {
 }
 
 #[test]
-fn several_roots_share_the_load_that_one_root_has_alone() {
+fn several_roots_share_the_load_of_one_root() {
     // Four leaves of two hosts and two spines: eight hosts send seven messages each, one of them on
     // the leaf. Of the 2 x 6 pairs that leave a leaf each of its two cables carries half; by one
     // root a cable carries all of them.
@@ -85,7 +85,7 @@ fn several_roots_share_the_load_that_one_root_has_alone() {
 }
 
 #[test]
-fn fabrics_that_are_no_trees_keep_their_lowest_switch() {
+fn non_tree_fabrics_have_the_lowest_switch_as_root() {
     let torus = Torus { dimensions: vec![4, 4], hosts_per_switch: 2, rails: 1 };
     let mesh = Mesh { dimensions: vec![3, 3], hosts_per_switch: 1, rails: 1 };
     let irregular =
@@ -164,7 +164,7 @@ impl Tree {
 }
 
 #[test]
-fn the_busiest_cable_of_a_k_ary_three_tree_carries_the_least_that_it_can() {
+fn busiest_cable_of_a_k_ary_3_tree_has_minimal_load() {
     // k hosts on a leaf send to all of N = k^3 but themselves by k cables, and so on upwards: no
     // cable of a leaf can carry less than N - k, none of a top less than N - k^2.
     for arity in [2, 3, 4] {
@@ -177,7 +177,7 @@ fn the_busiest_cable_of_a_k_ary_three_tree_carries_the_least_that_it_can() {
 }
 
 #[test]
-fn a_top_that_lost_a_cable_is_a_top() {
+fn top_with_a_lost_cable_remains_a_top() {
     // Of its three pods s0 has two: it is as near to all leaves together as the middle, and shortest
     // paths between those two lead through it all the same.
     let whole = Tree::new(3);
@@ -190,7 +190,7 @@ fn a_top_that_lost_a_cable_is_a_top() {
 }
 
 #[test]
-fn a_middle_switch_that_lost_all_tops_still_joins_its_leaves() {
+fn middle_switch_without_tops_still_joins_its_leaves() {
     let mut damaged = Tree::new(3);
     let middle = damaged.middle(0, 0);
     for n in 0..3 {
@@ -203,7 +203,7 @@ fn a_middle_switch_that_lost_all_tops_still_joins_its_leaves() {
 }
 
 #[test]
-fn a_tree_that_lost_many_cables_is_a_tree() {
+fn tree_with_many_lost_cables_remains_a_tree() {
     // Twelve of 128 cables are gone; a single top is nearest to all leaves, and the last leaf of
     // the second pod hangs by two cables, from middle switches that other tops serve.
     let mut damaged = Tree::new(4);
@@ -223,7 +223,7 @@ fn a_tree_that_lost_many_cables_is_a_tree() {
 }
 
 #[test]
-fn leaves_without_a_common_top_are_joined_all_the_same() {
+fn leaves_without_a_common_top_are_connected() {
     // Of two tops s0 and s1, the first leaf s2 has s1 alone and the second s3 has s0 alone: from
     // one to the other it goes down to a leaf that has both, and up again.
     let leaves = 2..12;
@@ -239,7 +239,7 @@ fn leaves_without_a_common_top_are_joined_all_the_same() {
 }
 
 #[test]
-fn hosts_at_a_top_do_not_make_it_a_leaf() {
+fn top_with_hosts_is_not_a_leaf() {
     // Five leaves of four hosts, and a server at the first of two spines.
     let host_on: Vec<_> = (0..20).map(|host| 2 + host % 5).chain([0]).collect();
     let cables: Vec<_> = (2..7).flat_map(|leaf| [(leaf, 0), (leaf, 1)]).collect();
@@ -250,7 +250,7 @@ fn hosts_at_a_top_do_not_make_it_a_leaf() {
 }
 
 #[test]
-fn leaves_may_hang_at_several_depths_and_may_be_empty() {
+fn leaves_may_differ_in_depth_and_be_empty() {
     // Tops s0 and s1; leaves s2 and s3 below them, and two pods: s4 and s5 with leaves s6 and s7,
     // s10 and s11 with leaves s12 and s13. s8 is a leaf without hosts, s9 one that hangs below the
     // leaf s7.
@@ -264,7 +264,7 @@ fn leaves_may_hang_at_several_depths_and_may_be_empty() {
 }
 
 #[test]
-fn every_island_has_its_own_tops() {
+fn each_island_has_its_own_tops() {
     // A tree of spines s0 and s1; one of s4 to s6; a ring of s9 to s12 with hosts everywhere.
     let cables = [(2, 0), (2, 1), (3, 0), (3, 1)];
     let other = [(7, 4), (7, 5), (7, 6), (8, 4), (8, 5), (8, 6)];
@@ -276,7 +276,7 @@ fn every_island_has_its_own_tops() {
 }
 
 #[test]
-fn roots_can_be_named_by_name_and_guid() {
+fn roots_are_selected_by_name_or_guid() {
     let fabric = Tree::new(2).build();
     let two = named(["s2", "0000000000000002", "s2"]);
     assert_eq!(taken(&fabric, &up_down(two.clone())), ["s1", "s2"]);
@@ -296,7 +296,7 @@ fn roots_can_be_named_by_name_and_guid() {
 }
 
 #[test]
-fn a_depth_first_tree_has_one_root() {
+fn depth_first_tree_has_one_root() {
     let fabric = tree(2, 2);
     let depth_first = |root| Algorithm::UpDown(UpDown { root, tree: SpanningTree::DepthFirst });
     assert_eq!(taken(&fabric, &depth_first(Root::TopSwitches)), ["s0-0"]);
@@ -313,7 +313,7 @@ fn a_depth_first_tree_has_one_root() {
 
 proptest! {
     #[test]
-    fn any_roots_join_all_that_cables_join(
+    fn any_roots_connect_all_cabled_endpoints(
         plan in any_plan(),
         roots in proptest::collection::vec(any::<prop::sample::Index>(), 1..5),
     ) {
@@ -326,7 +326,7 @@ proptest! {
     }
 
     #[test]
-    fn a_damaged_tree_is_routed_whole(
+    fn damaged_tree_is_fully_routed(
         lost in proptest::collection::vec(any::<prop::sample::Index>(), 0..12),
     ) {
         let mut tree = Tree::new(3);

@@ -15,7 +15,7 @@ use gingham_topology::{Fabric, NodeKind};
 use proptest::prelude::*;
 
 #[test]
-fn a_line_of_switches() {
+fn paths_along_a_line_of_switches_are_shortest() {
     let fabric = fabric(3, &[0, 0, 2], &[(0, 1), (1, 2)]);
     for form in FORMS {
         let routes = routed(&fabric, &shortest_path(), form);
@@ -39,7 +39,7 @@ fn anynet(text: &str) -> Fabric {
 }
 
 #[test]
-fn the_way_of_least_latency_goes_round_a_long_cable() {
+fn least_latency_path_avoids_a_long_cable() {
     // BookSim's `min` of the same file goes from router 0 to router 1 over router 2: 1 + 1 cycles, not 9.
     let fabric = anynet(include_str!("../fixtures/weighted.anynet"));
     for form in FORMS {
@@ -60,7 +60,7 @@ fn the_way_of_least_latency_goes_round_a_long_cable() {
 }
 
 #[test]
-fn ways_of_equal_latency_are_balanced() {
+fn paths_of_equal_latency_are_balanced() {
     // Four hosts at each end; over s2 or over s3 2 + 2 cycles, over s4 more.
     let text = "router 0 node 0 node 1 node 2 node 3 router 2 2 router 3 3 router 4 5\n\
                 router 1 node 4 node 5 node 6 node 7 router 2 2 router 3 1 router 4 5\n";
@@ -78,7 +78,7 @@ fn ways_of_equal_latency_are_balanced() {
 }
 
 #[test]
-fn a_cycle_by_latency_is_found_like_any_other() {
+fn cycle_of_latency_routes_is_found() {
     // A ring of five, whose shortest ways wait for each other.
     let line =
         |switch: usize| format!("router {switch} node {switch} router {} 3", (switch + 1) % 5);
@@ -90,7 +90,7 @@ fn a_cycle_by_latency_is_found_like_any_other() {
 }
 
 #[test]
-fn latencies_that_are_unknown_are_refused_with_the_parameter() {
+fn unknown_latencies_are_refused_with_the_parameter() {
     // One of two cables between switches has a length; those of hosts do not matter.
     let text = "[[switch]]\nname = \"a\"\nports = 4\n[[switch]]\nname = \"b\"\nports = 4\n\
                 [[host]]\nname = \"h\"\n\
@@ -107,7 +107,7 @@ fn latencies_that_are_unknown_are_refused_with_the_parameter() {
 }
 
 #[test]
-fn lengths_that_differ_are_noted_where_channels_are_counted() {
+fn differing_lengths_are_noted_for_hop_weights() {
     let fabric = anynet(include_str!("../fixtures/weighted.anynet"));
     let note = shortest_path().note_of_lengths(&fabric).expect("lengths differ");
     assert!(note.starts_with("lengths-differ: "), "{note}");
@@ -117,7 +117,7 @@ fn lengths_that_differ_are_noted_where_channels_are_counted() {
 }
 
 #[test]
-fn pairs_without_switches_and_islands() {
+fn direct_pairs_have_paths_and_islands_none() {
     let residents = [(NodeKind::Host, 0), (NodeKind::Router, 1), (NodeKind::Aggregation, 1)];
     let plan = Plan { switches: 2, residents: residents.to_vec(), cables: vec![], peers: 1 };
     let fabric = plan.build();
@@ -132,7 +132,7 @@ fn pairs_without_switches_and_islands() {
 }
 
 #[test]
-fn more_routes_than_memory_would_hold_are_refused() {
+fn routes_beyond_the_memory_limit_are_refused() {
     let hosts: Vec<_> = (0..14_200).collect();
     let fabric = fabric(14_200, &hosts, &[]);
     // Nothing joins the switches, so that there is nothing to choose: in source form a port and a
@@ -169,7 +169,7 @@ fn parallel_cables_share_the_load() {
 }
 
 #[test]
-fn paths_that_only_come_through_weigh_as_much_as_others() {
+fn through_paths_count_equally_in_load_balancing() {
     // A ring of five with two cables from s1 to s2, which carry 3 paths (of h0, h1, h2) to h3 and
     // one (of h2) to each of h4, h5 and h6 on s3.
     let cables = [(0, 1), (1, 2), (1, 2), (2, 3), (3, 4), (4, 0)];
@@ -184,7 +184,7 @@ fn paths_that_only_come_through_weigh_as_much_as_others() {
 }
 
 #[test]
-fn a_folded_clos_is_loaded_evenly() {
+fn folded_clos_is_loaded_evenly() {
     let clos = FoldedClos { leaves: 4, spines: 4, hosts_per_leaf: 4, cables_per_pair: 1, rails: 1 };
     let fabric = generated(&Generator::FoldedClos(clos), 0);
     for form in FORMS {
@@ -197,7 +197,7 @@ fn a_folded_clos_is_loaded_evenly() {
 }
 
 #[test]
-fn a_path_can_be_followed_hop_by_hop() {
+fn next_hops_follow_the_path() {
     let fabric = ring(5, 2);
     for form in FORMS {
         let routes = routed(&fabric, &shortest_path(), form);
@@ -213,7 +213,7 @@ fn a_path_can_be_followed_hop_by_hop() {
 
 proptest! {
     #[test]
-    fn every_pair_that_cables_join_has_a_path_and_it_is_shortest(plan in any_plan()) {
+    fn every_connected_pair_has_a_shortest_path(plan in any_plan()) {
         let fabric = plan.build();
         let hops = hops(&fabric);
         for form in FORMS {

@@ -12,7 +12,7 @@ fn simple(weight: f64, passes: u32) -> Algorithm {
 }
 
 #[test]
-fn a_loaded_channel_sends_the_next_path_round() {
+fn loaded_channel_diverts_the_next_path() {
     // A triangle, so six channels; h0 and h1 on s1, h2 and h3 on s2, none on the root s0.
     //
     //   h2, h3 to h0   nothing is loaded: straight, load 2
@@ -36,7 +36,7 @@ fn a_loaded_channel_sends_the_next_path_round() {
 }
 
 #[test]
-fn a_pass_takes_up_what_was_laid_when_nothing_was_loaded() {
+fn pass_lays_paths_again_under_the_current_load() {
     // As above with weight 0.3. After laying: s2 -> s1 2, s2 -> s0 -> s1 2 each, s1 -> s2 4.
     //
     //   to h0   taken up, total 8: straight costs 1, and stays
@@ -48,7 +48,7 @@ fn a_pass_takes_up_what_was_laid_when_nothing_was_loaded() {
 }
 
 #[test]
-fn paths_can_be_shared_by_the_hosts_of_a_switch() {
+fn hosts_of_a_switch_can_share_simple_routes() {
     let fabric = fabric(3, &[1, 1, 2, 2], &[(0, 1), (0, 2), (1, 2)]);
     let parameters = SimpleRoutes { spread: PathSpread::Switches, ..SimpleRoutes::default() };
     let routes = routed(&fabric, &Algorithm::SimpleRoutes(parameters), Form::Source);
@@ -57,7 +57,7 @@ fn paths_can_be_shared_by_the_hosts_of_a_switch() {
 }
 
 #[test]
-fn irregular_fabrics_are_free_of_deadlock_with_either_tree() {
+fn irregular_fabrics_are_deadlock_free_with_either_tree() {
     for seed in 0..4 {
         let shape = Irregular {
             switches: 24,
@@ -85,7 +85,7 @@ fn irregular_fabrics_are_free_of_deadlock_with_either_tree() {
 }
 
 #[test]
-fn tables_and_senseless_weights_are_refused() {
+fn table_form_and_invalid_weights_are_refused() {
     let fabric = ring(3, 1);
     let error = route(&fabric, &simple(0.5, 0), Form::Table).unwrap_err();
     assert_eq!(error, RouteError::SourceFormOnly { algorithm: "simple-routes" });

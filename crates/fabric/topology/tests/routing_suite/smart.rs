@@ -20,7 +20,7 @@ fn busiest(fabric: &Fabric, algorithm: &Algorithm) -> u64 {
 }
 
 #[test]
-fn on_a_ring_one_turn_each_way_is_given_up() {
+fn smart_forbids_one_turn_per_direction_on_a_ring() {
     // n switches, a host each, n odd: shortest paths close a cycle each way round. A turn between
     // channels x and y carries the paths that come over both; of distance d there are d - 1 that
     // turn at a given switch, each way. In a ring of five only those of distance 2 turn, one at
@@ -39,7 +39,7 @@ fn on_a_ring_one_turn_each_way_is_given_up() {
 }
 
 #[test]
-fn random_irregular_fabrics_get_more_than_up_down_gives() {
+fn smart_has_a_lower_peak_load_than_up_down() {
     for (switches, seeds) in [(8, 0..10), (16, 0..10), (32, 0..3), (64, 0..1)] {
         for seed in seeds {
             let shape = Irregular {
@@ -58,7 +58,7 @@ fn random_irregular_fabrics_get_more_than_up_down_gives() {
 }
 
 #[test]
-fn larger_fabrics_and_tables_are_refused() {
+fn fabrics_over_the_size_limit_and_tables_are_refused() {
     let refused = route(&ring(65, 1), &smart(), Form::Source).unwrap_err();
     assert_eq!(refused, RouteError::TooManySwitches { switches: 65, switches_max: 64 });
     assert_eq!(
@@ -81,7 +81,7 @@ fn larger_fabrics_and_tables_are_refused() {
 
 proptest! {
     #[test]
-    fn any_fabric_is_free_and_as_joined_as_by_up_down(plan in any_plan()) {
+    fn smart_is_deadlock_free_and_as_connected_as_up_down(plan in any_plan()) {
         let fabric = plan.build();
         let (ours, theirs) = (smart(), up_down(Root::LowestId));
         prop_assert!(busiest(&fabric, &ours) <= busiest(&fabric, &theirs));

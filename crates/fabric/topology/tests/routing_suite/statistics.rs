@@ -13,7 +13,7 @@ use gingham_topology::{ChannelId, Fabric, LinkSpeed, NodeKind};
 use proptest::prelude::*;
 
 #[test]
-fn a_ring_of_odd_size() {
+fn odd_ring_statistics_match_the_closed_form() {
     // n switches, one host each: distances 1 to (n - 1)/2 twice from everywhere, so paths have
     // 1 + (n + 1)/4 switches in the mean, and every channel carries (n^2 - 1)/8 of them.
     for (n, mean_switches, paths) in [(3, 2.0, 1), (5, 2.5, 3), (7, 3.0, 6), (9, 3.5, 10_u32)] {
@@ -33,7 +33,7 @@ fn a_ring_of_odd_size() {
 }
 
 #[test]
-fn the_bound_on_all_to_all_traffic_of_a_ring() {
+fn all_to_all_bound_of_a_ring_matches_the_closed_form() {
     // Two hosts on each of five switches: 4 x 3 = 12 paths a channel, 9 destinations.
     let fabric = ring(5, 2);
     let statistics = Statistics::new(&fabric, &routed(&fabric, &shortest_path(), Form::Source));
@@ -45,7 +45,7 @@ fn the_bound_on_all_to_all_traffic_of_a_ring() {
 }
 
 #[test]
-fn a_star_is_bounded_by_its_hosts_links() {
+fn star_is_bounded_by_its_host_links() {
     let fabric = fabric(1, &[0, 0, 0, 0], &[]);
     for form in FORMS {
         let statistics = Statistics::new(&fabric, &routed(&fabric, &shortest_path(), form));
@@ -95,7 +95,7 @@ fn link_speeds_scale_the_bound() {
 }
 
 #[test]
-fn unknown_speeds_count_as_the_most_common_known_one() {
+fn unknown_speeds_default_to_the_most_common_known_one() {
     // Two switches, two hosts each, one trunk: 4 paths each way over it, 3 destinations.
     let residents = [0, 0, 1, 1].map(|switch| (NodeKind::Host, switch)).to_vec();
     let plan = Plan { switches: 2, residents, cables: vec![(0, 1)], peers: 0 };
@@ -120,7 +120,7 @@ fn unknown_speeds_count_as_the_most_common_known_one() {
 }
 
 #[test]
-fn islands_share_what_their_own_hosts_send() {
+fn islands_do_not_limit_each_other() {
     // Two unconnected switches of two hosts each: every host can send at full rate.
     let fabric = fabric(2, &[0, 0, 1, 1], &[]);
     for form in FORMS {
@@ -130,7 +130,7 @@ fn islands_share_what_their_own_hosts_send() {
 }
 
 #[test]
-fn the_bound_of_islands_is_that_of_the_tightest() {
+fn bound_of_islands_is_that_of_the_tightest() {
     // Two switches of two hosts each over one trunk: 4 paths, 3 destinations. In addition a star of
     // six hosts, and two hosts joined by a cable.
     let residents = [0, 0, 1, 1, 2, 2, 2, 2, 2, 2].map(|switch| (NodeKind::Host, switch));
@@ -142,7 +142,7 @@ fn the_bound_of_islands_is_that_of_the_tightest() {
 }
 
 #[test]
-fn aggregation_nodes_and_routers_count_for_nothing() {
+fn aggregation_nodes_and_routers_are_not_counted() {
     let residents = vec![
         (NodeKind::Host, 0),
         (NodeKind::Host, 1),
@@ -156,7 +156,7 @@ fn aggregation_nodes_and_routers_count_for_nothing() {
 }
 
 #[test]
-fn nothing_to_count() {
+fn statistics_without_host_pairs_are_empty() {
     for fabric in [fabric(0, &[], &[]), fabric(2, &[0], &[(0, 1)])] {
         let statistics = Statistics::new(&fabric, &routed(&fabric, &shortest_path(), Form::Table));
         assert_eq!(statistics.host_pairs, 0);
@@ -169,7 +169,7 @@ fn nothing_to_count() {
 
 proptest! {
     #[test]
-    fn counts_are_those_of_all_paths_one_by_one(plan in any_plan()) {
+    fn counts_match_all_paths_one_by_one(plan in any_plan()) {
         let fabric = plan.build();
         for form in FORMS {
             assert_counted(&fabric, &routed(&fabric, &up_down(Root::LowestId), form));
@@ -178,7 +178,7 @@ proptest! {
     }
 
     #[test]
-    fn counts_of_tables_that_may_be_wrong(
+    fn counts_of_random_tables_match_all_paths(
         plan in any_plan(),
         ports in proptest::collection::vec(0..8_u16, 301),
     ) {
@@ -190,7 +190,7 @@ proptest! {
     }
 
     #[test]
-    fn counts_where_hosts_of_a_switch_share_their_paths(
+    fn counts_of_dimension_order_match_all_paths(
         dimensions in proptest::collection::vec(1..4_u32, 1..4),
         hosts_per_switch in 1..4_u32,
     ) {
@@ -206,7 +206,7 @@ proptest! {
     }
 
     #[test]
-    fn fall_backs_are_the_pairs_with_detours(plan in any_plan()) {
+    fn fall_back_count_equals_detour_pairs(plan in any_plan()) {
         let fabric = plan.build();
         let routes = routed(&fabric, &in_transit(), Form::Source);
         let detours = Statistics::new(&fabric, &routes).detour_pairs();
@@ -263,7 +263,7 @@ fn in_transit() -> Algorithm {
 }
 
 #[test]
-fn in_transit_hosts_carry_what_comes_through_them() {
+fn in_transit_traffic_counts_on_host_channels() {
     // A ring of five, up towards s0: 10 pairs at distance 1, 10 at distance 2; those of s2 - s4 and
     // back go over h3. h3's channels carry its own four paths and these two, each way.
     let fabric = ring(5, 1);
@@ -288,7 +288,7 @@ fn in_transit_hosts_carry_what_comes_through_them() {
 }
 
 #[test]
-fn hosts_that_share_a_path_count_one_by_one_at_its_in_transit_host() {
+fn shared_in_transit_path_counts_once_per_host_pair() {
     let fabric = ring(5, 2);
     let routes = routed(&fabric, &in_transit(), Form::Source);
     assert_counted(&fabric, &routes);
@@ -297,7 +297,7 @@ fn hosts_that_share_a_path_count_one_by_one_at_its_in_transit_host() {
 }
 
 #[test]
-fn fall_backs_are_counted_by_distance_and_named() {
+fn detours_are_counted_by_distance_and_named() {
     // The ring above without a host on s3: s2 - s4 goes round by s1 and s0.
     let fabric = fabric(5, &[0, 1, 2, 4], &[(0, 1), (1, 2), (2, 3), (3, 4), (4, 0)]);
     let statistics = Statistics::new(&fabric, &routed(&fabric, &in_transit(), Form::Source));

@@ -35,7 +35,7 @@ fn switches_to(fabric: &Fabric, routes: &Routes, to: &str) -> [Option<usize>; 3]
 }
 
 #[test]
-fn tables_of_an_algorithm_have_no_faults() {
+fn computed_tables_have_no_faults() {
     let (fabric, tables) = line();
     assert_eq!(tables.port(NodeId::new(2), endpoint(&fabric, "h0")), Some(3));
     let routes = Routes::Table(tables);
@@ -46,7 +46,7 @@ fn tables_of_an_algorithm_have_no_faults() {
 }
 
 #[test]
-fn entries_that_point_at_each_other_are_a_loop() {
+fn mutually_pointing_entries_are_a_loop() {
     // Of the two cables from s0 the first is taken by paths to h1, the second by those to h2.
     let (fabric, routes, trace) = trace_with("s1", "h2", Some(3));
     assert_eq!(trace.arrived_pairs, 10, "only h3 still reaches h2");
@@ -70,7 +70,7 @@ fn entries_that_point_at_each_other_are_a_loop() {
 }
 
 #[test]
-fn black_holes_of_every_kind() {
+fn each_kind_of_black_hole_is_described() {
     let cases = [
         (None, "are lost at s1, which has no entry for it"),
         (Some(9), "are lost at s1, whose entry names port 9, which has no cable"),
@@ -90,7 +90,7 @@ fn black_holes_of_every_kind() {
 }
 
 #[test]
-fn entries_that_no_packet_meets_do_no_harm() {
+fn unused_looping_entries_are_no_fault() {
     // No endpoint hangs on s2 and s3, and their entries for h0 point at each other.
     let fabric = fabric(4, &[0, 1], &[(0, 1), (1, 2), (2, 3)]);
     let Routes::Table(mut tables) = routed(&fabric, &shortest_path(), FORMS[1]) else {
@@ -111,7 +111,7 @@ fn entries_that_no_packet_meets_do_no_harm() {
 }
 
 #[test]
-fn a_switch_may_send_to_itself_by_a_cable_of_its_own() {
+fn loop_cable_of_a_switch_is_a_loop_and_a_cycle() {
     let fabric = fabric(1, &[0, 0], &[(0, 0)]);
     let Routes::Table(mut tables) = routed(&fabric, &shortest_path(), FORMS[1]) else {
         panic!("asked for tables");
@@ -124,7 +124,7 @@ fn a_switch_may_send_to_itself_by_a_cable_of_its_own() {
 }
 
 #[test]
-fn islands_are_counted_and_are_no_fault() {
+fn islands_are_counted_but_are_no_fault() {
     let residents = [0, 0, 1].map(|switch| (NodeKind::Host, switch)).to_vec();
     let fabric = Plan { switches: 2, residents, cables: vec![], peers: 1 }.build();
     for form in FORMS {
@@ -137,7 +137,7 @@ fn islands_are_counted_and_are_no_fault() {
 proptest! {
     /// Tables of random entries: every pair arrives, is unreachable or strays.
     #[test]
-    fn any_table_can_be_followed(
+    fn any_table_can_be_traced(
         plan in any_plan(),
         ports in proptest::collection::vec(0..8_u16, 1..60),
     ) {

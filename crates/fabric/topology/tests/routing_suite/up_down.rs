@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use std::collections::{BTreeSet, VecDeque};
 
 #[test]
-fn no_path_turns_up_again_at_the_bottom_of_a_ring() {
+fn no_path_turns_from_down_to_up() {
     // Ranks on a ring of six from s0: 0 1 2 3 2 1. From s2 to s4 the short way is down to s3
     // and up again; the legal one goes round by s0. All other pairs keep their distance.
     let fabric = ring(6, 1);
@@ -27,7 +27,7 @@ fn no_path_turns_up_again_at_the_bottom_of_a_ring() {
 }
 
 #[test]
-fn equal_ranks_go_up_to_the_lower_id() {
+fn up_direction_of_equal_ranks_is_the_lower_id() {
     // s1, s2 and s3 have rank 1, and s1 is above the others: from s2 by s1 to s3 is up and down.
     let fabric = fabric(4, &[0, 1, 2, 3], &[(0, 1), (0, 2), (0, 3), (1, 2), (1, 3)]);
     for form in FORMS {
@@ -53,7 +53,7 @@ fn chorded() -> Fabric {
 }
 
 #[test]
-fn the_root_can_be_chosen() {
+fn root_is_selectable() {
     let fabric = chorded();
     let by_s0 = "h1 s1 s0 s5 h5";
     let by_s3 = "h1 s1 s3 s5 h5";
@@ -72,7 +72,7 @@ fn the_root_can_be_chosen() {
 }
 
 #[test]
-fn a_root_that_does_not_exist_is_an_error_with_a_suggestion() {
+fn unknown_root_is_an_error_with_a_suggestion() {
     let fabric = chorded();
     let error = |name: &str| {
         let root = Root::Named(name.into());
@@ -87,7 +87,7 @@ fn a_root_that_does_not_exist_is_an_error_with_a_suggestion() {
 }
 
 #[test]
-fn every_island_has_a_root() {
+fn each_island_has_a_root() {
     // Two rings of four, on s0 to s3 and s4 to s7; the named root stands in the second.
     let cables = [(0, 1), (1, 2), (2, 3), (3, 0), (4, 5), (5, 6), (6, 7), (7, 4)];
     let fabric = fabric(8, &[0, 1, 2, 3, 4, 5, 6, 7], &cables);
@@ -148,7 +148,7 @@ fn assert_legal(fabric: &Fabric) {
 }
 
 #[test]
-fn a_packet_that_has_gone_down_does_not_go_up_to_what_is_as_near() {
+fn path_never_goes_up_after_down_at_equal_distance() {
     // From s1 down to s3, it is two hops to s5 by s4, all down, and two by s2, up and down.
     let cables = [(0, 1), (0, 2), (1, 3), (2, 3), (2, 4), (2, 5), (3, 4), (4, 5)];
     let hosts: Vec<_> = (0..18).map(|host| host % 6).collect();
@@ -156,7 +156,7 @@ fn a_packet_that_has_gone_down_does_not_go_up_to_what_is_as_near() {
 }
 
 #[test]
-fn irregular_fabrics_get_legal_routes() {
+fn irregular_fabrics_have_legal_routes() {
     for seed in 0..8 {
         let shape = Irregular {
             switches: 24,
@@ -171,13 +171,13 @@ fn irregular_fabrics_get_legal_routes() {
 
 proptest! {
     #[test]
-    fn any_fabric_gets_legal_routes(plan in any_plan()) {
+    fn any_fabric_has_legal_routes(plan in any_plan()) {
         assert_legal(&plan.build());
     }
 }
 
 #[test]
-fn the_longest_routes_of_small_tori_from_the_first_switch() {
+fn longest_up_down_routes_of_small_tori_match_the_paper() {
     // Kwan et al. 1996, section 3.2: at most 3 switches on the 3x3 torus, equal to its diameter,
     // and 6 or 7 on the 5x5, "due to the up/down routing", with a diameter of 5.
     for (side, longest) in [(3, 3), (5, 7)] {

@@ -30,7 +30,7 @@ fn folded_clos(leaves: u32, spines: u32, hosts_per_leaf: u32) -> Fabric {
 }
 
 #[test]
-fn at_one_switch_nobody_shares() {
+fn bisection_at_one_switch_is_full() {
     let fabric = Generator::Star(Star { hosts: 9, rails: 1 }).generate(1).unwrap();
     for form in FORMS {
         let measured = Bisection::new(&fabric, &routed(&fabric, form), 50, 1).unwrap();
@@ -41,7 +41,7 @@ fn at_one_switch_nobody_shares() {
 }
 
 #[test]
-fn one_host_a_leaf_never_shares_in_a_folded_clos() {
+fn one_host_per_leaf_has_full_bisection_in_a_folded_clos() {
     let fabric = folded_clos(8, 2, 1);
     let measured = Bisection::new(&fabric, &routed(&fabric, Form::Table), 200, 1).unwrap();
     assert_eq!((measured.bandwidth.mean, measured.busiest.mean), (1.0, 1.0));
@@ -87,7 +87,7 @@ fn assert_near(measured: gingham_topology::routing::SampleMean, expected: f64) {
 }
 
 #[test]
-fn a_dumbbell_has_its_closed_form() {
+fn dumbbell_bisection_matches_the_closed_form() {
     // Of four hosts a, b | c, d the pairing a-b, c-d (1/3) shares nothing. Otherwise both flows
     // cross: the same way (1/2) they share the cable, else not. 1/3 + 2/3 (1/2 + 1/2 1/2) = 5/6.
     let fabric = dumbbell(2);
@@ -101,7 +101,7 @@ fn a_dumbbell_has_its_closed_form() {
 }
 
 #[test]
-fn random_matchings_tell_what_all_matchings_do() {
+fn random_matchings_estimate_the_mean_of_all_matchings() {
     for fabric in [folded_clos(3, 2, 2), folded_clos(2, 1, 3), dumbbell(3)] {
         for form in FORMS {
             let routes = routed(&fabric, form);
@@ -114,7 +114,7 @@ fn random_matchings_tell_what_all_matchings_do() {
 }
 
 #[test]
-fn the_seed_decides_and_nothing_else() {
+fn bisection_depends_only_on_the_seed() {
     let fabric = dumbbell(3);
     let measure = |seed| Bisection::new(&fabric, &routed(&fabric, Form::Table), 20, seed);
     assert_eq!(measure(1), measure(1));
@@ -125,7 +125,7 @@ fn the_seed_decides_and_nothing_else() {
 }
 
 #[test]
-fn pairs_that_share_a_channel_are_counted_and_some_are_named() {
+fn pairs_sharing_a_channel_are_counted_with_examples() {
     let fabric = dumbbell(3);
     let routes = routed(&fabric, Form::Table);
     let busiest = Statistics::new(&fabric, &routes).busiest[0];

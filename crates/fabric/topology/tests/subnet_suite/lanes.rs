@@ -17,7 +17,7 @@ fn dateline(from: usize, to: usize) -> u8 {
 }
 
 #[test]
-fn two_lanes_by_a_dateline_are_free() {
+fn two_lanes_with_a_dateline_are_deadlock_free() {
     let fabric = ring(0);
     let routes = joined(&fabric, &ring_tables(0)).routes;
     let lanes = lanes(&fabric, IDENTITY, dateline);
@@ -31,7 +31,7 @@ fn two_lanes_by_a_dateline_are_free() {
 }
 
 #[test]
-fn both_levels_on_one_lane_close_the_cycle_again() {
+fn both_levels_on_one_lane_close_the_cycle() {
     let fabric = ring(0);
     let routes = joined(&fabric, &ring_tables(0)).routes;
     let lanes = lanes(&fabric, [3; 16], dateline);
@@ -49,7 +49,7 @@ fn both_levels_on_one_lane_close_the_cycle_again() {
 }
 
 #[test]
-fn vls_of_several_lanes_are_free_and_close_cycles_as_those_of_one() {
+fn vls_of_several_lanes_have_the_verdict_of_single_lanes() {
     let fabric = ring(0);
     let routes = joined(&fabric, &ring_tables(0)).routes;
     let two = lanes(&fabric, IDENTITY, dateline).with_lanes_per_vl(2);
@@ -87,7 +87,7 @@ fn changing_at_s0(fabric: &Fabric, from_input: impl Fn(u16) -> bool) -> Lanes {
 }
 
 #[test]
-fn a_change_of_lane_by_input_port_breaks_the_cycle() {
+fn lane_change_by_input_port_breaks_the_cycle() {
     let fabric = ring(0);
     let routes = joined(&fabric, &ring_tables(0)).routes;
     // Port 3 of s0 is where packets come round the ring: those of h0 itself stay on lane 0.
@@ -108,7 +108,7 @@ fn a_change_of_lane_by_input_port_breaks_the_cycle() {
 }
 
 #[test]
-fn a_level_that_maps_to_lane_15_is_dropped() {
+fn level_mapped_to_lane_15_is_dropped() {
     let fabric = ring(0);
     let routes = joined(&fabric, &ring_tables(0)).routes;
     let mut dropping = [0; 16];
@@ -128,7 +128,7 @@ fn a_level_that_maps_to_lane_15_is_dropped() {
 }
 
 #[test]
-fn all_paths_of_a_pair_are_proved_together() {
+fn all_paths_of_a_pair_are_proved_jointly() {
     // Each path for itself goes one way round and closes that way's cycle; on a lane for
     // each, with datelines for both, they are free.
     let fabric = ring(1);
@@ -194,7 +194,7 @@ fn lane_texts() -> [(&'static str, String); 3] {
 }
 
 #[test]
-fn maps_from_three_texts_are_one() {
+fn lane_maps_from_three_formats_agree() {
     let fabric = ring(0);
     let lids = Lids::of(&fabric).unwrap();
     let routes = joined(&fabric, &ring_tables(0)).routes;
@@ -209,7 +209,7 @@ fn maps_from_three_texts_are_one() {
 }
 
 #[test]
-fn what_a_map_lacks_is_found_and_the_default_stands_in() {
+fn missing_lane_map_rows_are_findings_and_use_defaults() {
     let fabric = ring(0);
     let lids = Lids::of(&fabric).unwrap();
     let text = "Switch 0x10, base LID 1, \"s0\"\n1 2 : 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2\n";
@@ -228,7 +228,7 @@ fn what_a_map_lacks_is_found_and_the_default_stands_in() {
 }
 
 #[test]
-fn levels_by_endpoints_go_before_levels_by_switches() {
+fn endpoint_levels_take_precedence_over_switch_levels() {
     let fabric = ring(0);
     let lids = Lids::of(&fabric).unwrap();
     // LIDs 1 to 4 are the switches, 16, 20, 24, 28 their hosts.
@@ -250,7 +250,7 @@ fn levels_by_endpoints_go_before_levels_by_switches() {
 }
 
 #[test]
-fn path_records_are_levels() {
+fn path_records_are_read_as_levels() {
     let record = |source, destination, level: &str| {
         format!(
             "PathRecord dump:\n\t\tservice_id..............0x0000000000000000\n\

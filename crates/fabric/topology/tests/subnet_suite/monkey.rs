@@ -161,7 +161,7 @@ proptest! {
     }
 
     #[test]
-    fn any_text(text in "\\PC{0,80}") {
+    fn arbitrary_text_causes_no_panic(text in "\\PC{0,80}") {
         let _ = TableDump::read(&text);
         let _ = LaneDump::read(&text);
         let _ = LevelDump::read(&text);

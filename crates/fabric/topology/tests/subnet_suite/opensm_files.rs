@@ -24,7 +24,7 @@ fn forwarding(fabric: &Fabric, text: &str) -> ForwardingTables {
 }
 
 #[test]
-fn three_dumps_of_one_subnet_are_the_same_routes() {
+fn three_dumps_of_one_subnet_give_the_same_routes() {
     let fabric = fabric();
     let expected = forwarding(&fabric, LFTS_DUMP);
     assert_eq!(expected.findings, vec![]);
@@ -39,7 +39,7 @@ fn three_dumps_of_one_subnet_are_the_same_routes() {
 }
 
 #[test]
-fn what_opensm_dumped_is_written_again_byte_by_byte() {
+fn opensm_dump_is_rewritten_byte_for_byte() {
     let fabric = fabric();
     let ForwardingTables { routes, to_switches, .. } = forwarding(&fabric, LFTS_DUMP);
     let lids = Lids::of(&fabric).unwrap();
@@ -48,7 +48,7 @@ fn what_opensm_dumped_is_written_again_byte_by_byte() {
 }
 
 #[test]
-fn its_levels_and_lanes_make_the_ring_free_and_one_lane_does_not() {
+fn opensm_levels_and_lanes_make_the_ring_deadlock_free() {
     let fabric = fabric();
     let lids = Lids::of(&fabric).unwrap();
     let routes = forwarding(&fabric, LFTS_DUMP).routes;

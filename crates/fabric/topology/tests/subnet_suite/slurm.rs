@@ -82,7 +82,7 @@ fn is_noted(written: &Written, count: &str) -> bool {
 }
 
 #[test]
-fn rails_of_the_same_nodes_are_one_switch() {
+fn rails_of_the_same_nodes_merge_into_one_switch() {
     let written = written(&case(include_str!("../fixtures/cases/slurm-rails.ibsim")));
     let conf = Conf::read(&written.text);
     assert_eq!(conf.groups(), [set(&["n1", "n2"])].into());
@@ -91,7 +91,7 @@ fn rails_of_the_same_nodes_are_one_switch() {
 }
 
 #[test]
-fn adapters_of_one_default_description_are_no_node() {
+fn adapters_with_a_default_description_are_no_node() {
     let fabric = case(include_str!("../fixtures/cases/slurm-default-names.ibsim"));
     for format in [Format::Slurm, Format::SlurmBlock, Format::SlurmYaml] {
         let refused = format::write(&fabric, format).expect_err("Slurm refuses no nodes");
@@ -100,7 +100,7 @@ fn adapters_of_one_default_description_are_no_node() {
 }
 
 #[test]
-fn switches_with_nothing_below_are_left_out() {
+fn switches_without_nodes_are_omitted() {
     let written = written(&case(include_str!("../fixtures/cases/slurm-empty-leaf.ibsim")));
     let conf = Conf::read(&written.text);
     assert_eq!(conf.groups(), [set(&["n1"])].into());
@@ -141,7 +141,7 @@ fn placeholders_and_shared_descriptions_are_no_nodes() {
 }
 
 #[test]
-fn a_server_on_two_leaves_of_other_nodes_merges_nothing() {
+fn server_on_two_leaves_does_not_merge_them() {
     let first = ["a1 x0", "a2 x0", "a3 x0", "login x0"];
     let second = ["b1 x0", "b2 x0", "b3 x0", "b4 x0", "login x1"];
     let written = written(&two_leaves(&first, &second));
@@ -151,7 +151,7 @@ fn a_server_on_two_leaves_of_other_nodes_merges_nothing() {
 }
 
 #[test]
-fn unnamed_adapters_do_not_part_the_rails() {
+fn unnamed_adapters_do_not_split_the_rails() {
     let first = ["n1 x0", "n2 x0", "n3 x0", "", "", "", ""];
     let written = written(&two_leaves(&first, &["n1 x1", "n2 x1", "n3 x1"]));
     assert_eq!(Conf::read(&written.text).groups(), [set(&["n1", "n2", "n3"])].into());
@@ -159,7 +159,7 @@ fn unnamed_adapters_do_not_part_the_rails() {
 }
 
 #[test]
-fn blocks_have_compute_nodes_and_the_size_of_the_smallest() {
+fn blocks_list_compute_nodes_and_the_smallest_size() {
     let first = ["n1 x0", "n2 x0", "n3 x0", "oss1 x0"];
     let fabric = two_leaves(&first, &["m1 x0", "m2 x0", "login x0"]);
     let written = format::write(&fabric, Format::SlurmBlock).expect("there are compute nodes");
@@ -214,13 +214,13 @@ fn topologies_of_several_fabrics_share_a_yaml_file() {
 }
 
 #[test]
-fn a_missing_cable_does_not_part_the_rails() {
+fn missing_cable_does_not_split_the_rails() {
     let written = written(&two_leaves(&["n1 x0", "n2 x0", "n3 x0"], &["n1 x1", "n3 x1"]));
     assert_eq!(Conf::read(&written.text).groups(), [set(&["n1", "n2", "n3"])].into());
 }
 
 #[test]
-fn names_that_the_file_cannot_hold_stay_apart() {
+fn sanitised_node_names_stay_distinct() {
     let conf = Conf::read(&written(&two_leaves(&["n:1 x0", "n_1 x0"], &["n,1 x0"])).text);
     assert_eq!(conf.hosts().len(), 3);
 }
@@ -336,7 +336,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn units_of_rails_are_the_groups(rails in rails()) {
+    fn slurm_groups_are_the_units_of_rails(rails in rails()) {
         let fabric = rails.build();
         let conf = Conf::read(&written(&fabric).text);
         prop_assert_eq!(conf.groups(), rails.groups());
@@ -365,7 +365,7 @@ proptest! {
     }
 
     #[test]
-    fn any_cabling_is_a_lawful_file(
+    fn any_cabling_gives_a_valid_slurm_file(
         joins in proptest::collection::vec((0..9_usize, 0..9_usize), 0..14),
         adapters in proptest::collection::vec((0..12_usize, 0..9_usize), 0..40),
     ) {

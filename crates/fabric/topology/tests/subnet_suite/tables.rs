@@ -47,7 +47,7 @@ fn entries_become_ports_by_lid_offset() {
 }
 
 #[test]
-fn an_endpoint_with_fewer_lids_repeats_its_own() {
+fn endpoint_with_fewer_lids_reuses_its_own() {
     let fabric = ring_with(|host| u8::from(host != 1));
     let forwarding = joined(&fabric, &ring_tables(1));
     let port = |lid_offset: usize, to| {
@@ -68,7 +68,7 @@ fn an_endpoint_with_fewer_lids_repeats_its_own() {
 }
 
 #[test]
-fn the_ways_round_a_ring_close_a_cycle() {
+fn clockwise_ring_tables_close_a_cycle() {
     let fabric = ring(0);
     let forwarding = joined(&fabric, &ring_tables(0));
     let Proof::Cycle { buffers } = prove(&fabric, &forwarding.routes[0]) else {
@@ -82,7 +82,7 @@ fn the_ways_round_a_ring_close_a_cycle() {
 }
 
 #[test]
-fn a_loop_is_a_fault_and_no_deadlock_by_itself() {
+fn loop_is_a_fault_but_no_deadlock_by_itself() {
     // Opposite pairs with s0 or s1 at the start are sent clockwise and the others back, which
     // leaves no cycle. Then s0 and s1 send packets for h2 to each other.
     let fabric = ring(0);
@@ -114,7 +114,7 @@ fn with_entry(text: &str, switch: usize, lid: u16, port: &str) -> String {
 }
 
 #[test]
-fn entries_that_are_missing_or_lead_out_of_the_fabric_are_black_holes() {
+fn missing_or_uncabled_entries_are_black_holes() {
     let fabric = ring(0);
     let cases = [
         ("255", Stray::NoEntry(NodeId::new(3))),
@@ -133,7 +133,7 @@ fn entries_that_are_missing_or_lead_out_of_the_fabric_are_black_holes() {
 }
 
 #[test]
-fn what_can_be_joined_and_cannot_be_right_is_found() {
+fn inconsistent_table_entries_are_findings() {
     let fabric = ring(0);
     let text = ring_tables(0);
     let with =
@@ -160,7 +160,7 @@ fn what_can_be_joined_and_cannot_be_right_is_found() {
 }
 
 #[test]
-fn the_three_texts_say_the_same() {
+fn three_table_formats_agree() {
     let fabric = ring(0);
     let by_tool = ring_tables(0);
     let mut by_manager = String::from("ibwarn: [17] something of the tool\n");
@@ -190,7 +190,7 @@ fn the_three_texts_say_the_same() {
 }
 
 #[test]
-fn the_heading_of_a_table_may_name_its_function_as_older_releases_do() {
+fn table_headings_of_older_opensm_releases_are_read() {
     let long = include_str!("../fixtures/long-heading.fdbs");
     let dump = TableDump::read(long).expect("the tables read");
     let [table] = &*dump.tables else { panic!("one table: {dump:?}") };

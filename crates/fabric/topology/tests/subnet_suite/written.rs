@@ -10,7 +10,7 @@ use gingham_topology::subnet::{Lids, TableDump, write_tables};
 use gingham_topology::{Fabric, FabricBuilder, Guid, NodeKind};
 
 #[test]
-fn tables_that_were_read_are_written_as_opensm_dumps_them() {
+fn tables_are_written_in_the_opensm_dump_format() {
     let fabric = ring(1);
     let forwarding = joined(&fabric, &ring_tables(1));
     let lids = Lids::of(&fabric).unwrap();
@@ -60,7 +60,7 @@ fn cases() -> Vec<(Fabric, Algorithm)> {
 }
 
 #[test]
-fn computed_routes_read_back_as_they_were_written() {
+fn written_computed_routes_read_back() {
     for (fabric, algorithm) in cases() {
         let routes = vec![route(&fabric, &algorithm, Form::Table).unwrap()];
         let to_switches = route_to_switches(&fabric, &algorithm).unwrap();
@@ -76,7 +76,7 @@ fn computed_routes_read_back_as_they_were_written() {
 }
 
 #[test]
-fn what_is_no_table_cannot_be_written() {
+fn source_routes_cannot_be_written_as_tables() {
     let (fabric, algorithm) = cases().remove(0);
     let lids = Lids::of(&fabric).unwrap();
     let to_switches = route_to_switches(&fabric, &algorithm).unwrap();
@@ -89,7 +89,7 @@ fn what_is_no_table_cannot_be_written() {
 }
 
 #[test]
-fn a_line_break_in_a_description_ends_no_line() {
+fn line_break_in_a_description_adds_no_line() {
     let mut builder = FabricBuilder::new();
     let switch = builder.add_plain(NodeKind::Switch, "s\n0x0001 003", Guid(1), 4);
     for (name, guid) in [("a\r\nb", 2), ("c\0", 3)] {
@@ -107,7 +107,7 @@ fn a_line_break_in_a_description_ends_no_line() {
 }
 
 #[test]
-fn tables_without_lids_in_the_fabric_must_carry_the_names() {
+fn tables_must_match_names_if_the_fabric_has_no_lids() {
     let (fabric, algorithm) = cases().remove(0);
     let lids = Lids::of(&fabric).unwrap();
     let routes = [route(&fabric, &algorithm, Form::Table).unwrap()];
@@ -125,7 +125,7 @@ fn slurm(fabric: &Fabric) -> String {
 }
 
 #[test]
-fn a_tree_of_switches_is_slurms_tree() {
+fn switch_tree_is_written_as_a_slurm_tree() {
     let mut builder = FabricBuilder::new();
     let [top, left, right] = [("spine switch", 1), ("leaf1", 2), ("leaf 2", 3)]
         .map(|(name, guid)| builder.add_plain(NodeKind::Switch, name, Guid(guid), 8));
@@ -153,7 +153,7 @@ fn a_tree_of_switches_is_slurms_tree() {
 }
 
 #[test]
-fn a_fat_tree_becomes_leaves_below_one_top() {
+fn fat_tree_becomes_leaves_below_one_top() {
     let clos = FoldedClos { leaves: 3, spines: 2, hosts_per_leaf: 2, cables_per_pair: 1, rails: 1 };
     let fabric = Generator::FoldedClos(clos).generate(1).unwrap();
     insta::assert_snapshot!(slurm(&fabric));

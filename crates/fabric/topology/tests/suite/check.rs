@@ -49,12 +49,12 @@ const LINE_JOINS: [(&str, &str); 5] =
     [("s0", "s1"), ("s1", "s2"), ("s0", "h0"), ("s2", "h1"), ("s2", "h2")];
 
 #[test]
-fn an_even_fabric_has_no_findings() {
+fn even_fabric_has_no_findings() {
     assert_eq!(findings(&fabric(&LINE, &LINE_JOINS)), []);
 }
 
 #[test]
-fn islands_are_all_parts_but_the_largest() {
+fn all_parts_except_the_largest_are_islands() {
     let nodes = [
         ("s0", SWITCH),
         ("lone", SWITCH),
@@ -78,7 +78,7 @@ fn islands_are_all_parts_but_the_largest() {
 }
 
 #[test]
-fn of_two_equal_parts_the_first_is_the_mainland() {
+fn first_of_two_equal_parts_is_the_mainland() {
     let nodes = [("s0", SWITCH), ("s1", SWITCH), ("h0", HOST), ("h1", HOST)];
     let found = findings(&fabric(&nodes, &[("s0", "h0"), ("s1", "h1")]));
     assert_eq!(found.len(), 1);
@@ -86,7 +86,7 @@ fn of_two_equal_parts_the_first_is_the_mainland() {
 }
 
 #[test]
-fn guids_and_lids_belong_to_one_device() {
+fn duplicate_guids_and_lids_are_findings() {
     let (mut builder, drafts) = draft(&LINE, &LINE_JOINS);
     let mut address = |name: &str, port, guid: Option<u64>, lid, lmc| {
         let address = Address { guid: guid.map(Guid), lid: Some(lid), lmc: Some(lmc) };
@@ -114,7 +114,7 @@ fn guids_and_lids_belong_to_one_device() {
 }
 
 #[test]
-fn unevenness_is_one_note_of_each_kind() {
+fn each_kind_of_unevenness_is_one_note() {
     let (mut builder, drafts) = draft(&LINE, &LINE_JOINS);
     let speed = |generation| Some(LinkSpeed::InfiniBand { width: 4, generation });
     let mut add = |a: &str, b: &str, generation| {
@@ -150,7 +150,7 @@ fn unevenness_is_one_note_of_each_kind() {
 }
 
 #[test]
-fn what_is_unlike_most_is_named_and_of_most_one() {
+fn outliers_are_listed_and_the_majority_by_one_example() {
     // Two cables from each of 24 leaves to the spine, but one from nine of the first ten.
     let names: Vec<String> = (0..24).map(|n| format!("l{n}")).collect();
     let (mut nodes, mut joins) = (vec![("spine", SWITCH)], Vec::new());
@@ -185,7 +185,7 @@ fn warnings(fabric: &Fabric) -> Vec<(FindingKind, String)> {
 }
 
 #[test]
-fn a_narrow_trunk_is_a_warning() {
+fn narrow_trunk_is_a_warning() {
     let text = include_str!("../fixtures/cases/degraded-width.ibnetdiscover");
     let fabric = format::read(text, Format::Ibnetdiscover).expect("the case reads").fabric;
     let found = warnings(&fabric);
@@ -222,7 +222,7 @@ fn clos(speed: impl Fn(&str, &str) -> &'static str) -> Fabric {
 }
 
 #[test]
-fn one_slow_uplink_among_equals_is_a_warning_and_an_older_switch_a_note() {
+fn slow_uplink_is_a_warning_and_older_switch_a_note() {
     let one =
         |leaf: &str, far: &str| if (leaf, far) == ("leaf3", "spine2") { "4xHDR" } else { "4xNDR" };
     assert_eq!(count(&clos(one), FindingKind::SlowCable), 1);
@@ -236,7 +236,7 @@ fn one_slow_uplink_among_equals_is_a_warning_and_an_older_switch_a_note() {
 }
 
 #[test]
-fn a_host_on_one_lane_is_a_warning_and_one_of_an_older_generation_none() {
+fn host_at_width_1_is_a_warning_but_older_generation_is_not() {
     let host = |speed: &'static str| {
         move |_: &str, far: &str| if far == "n3-1 mlx5_0" { speed } else { "4xHDR" }
     };
@@ -258,7 +258,7 @@ fn lose(fabric: &Fabric, ends: &[&str]) -> Fabric {
 }
 
 #[test]
-fn a_leaf_with_fewer_uplinks_than_its_siblings_is_a_warning() {
+fn leaf_with_fewer_uplinks_than_siblings_is_a_warning() {
     let whole = clos(|_, _| "4xNDR");
     assert_eq!(warnings(&whole), []);
     let found = warnings(&lose(&whole, &["leaf5[2]"]));
@@ -301,7 +301,7 @@ fn rails(last: &[usize]) -> Fabric {
 }
 
 #[test]
-fn swapped_rails_are_a_warning_for_each_host() {
+fn swapped_rails_are_one_warning_per_host() {
     for order in [vec![0], vec![0, 1], vec![0, 1, 2]] {
         assert_eq!(count(&rails(&order), FindingKind::SwappedRails), 0, "{order:?}");
     }
@@ -315,7 +315,7 @@ fn swapped_rails_are_a_warning_for_each_host() {
 }
 
 #[test]
-fn one_description_of_several_systems_is_found() {
+fn description_shared_by_several_systems_is_a_finding() {
     let text = include_str!("../fixtures/cases/slurm-default-names.ibsim");
     let fabric = format::read(text, Format::Ibnetdiscover).expect("the case reads").fabric;
     assert_eq!(count(&fabric, FindingKind::DefaultName), 1);
@@ -338,7 +338,7 @@ fn one_description_of_several_systems_is_found() {
 }
 
 #[test]
-fn a_line_of_three_switches_in_numbers() {
+fn summary_of_a_line_of_three_switches() {
     let summary = summary(&fabric(&LINE, &LINE_JOINS));
     assert_eq!(summary.nodes[&SWITCH], 3);
     assert_eq!(summary.nodes[&HOST], 3);
@@ -357,7 +357,7 @@ fn a_line_of_three_switches_in_numbers() {
 }
 
 #[test]
-fn parallel_cables_count_as_long_as_there_are_two() {
+fn parallel_cables_are_counted_per_pair() {
     let joins = [("s0", "s1"), ("s0", "s1"), ("s1", "s2"), ("s1", "s0"), ("s2", "s1")];
     let summary = summary(&fabric(&LINE[..3], &joins));
     assert_eq!((summary.trunk_cables, summary.parallel_pairs, summary.parallel_cables), (5, 2, 5));
@@ -365,7 +365,7 @@ fn parallel_cables_count_as_long_as_there_are_two() {
 }
 
 #[test]
-fn a_fabric_without_switches_has_no_diameter() {
+fn fabric_without_switches_has_no_diameter() {
     let summary = summary(&fabric(&[("a", HOST), ("b", HOST)], &[("a", "b")]));
     assert_eq!((summary.switch_diameter, summary.mean_switches_passed), (None, None));
     assert_eq!(summary.parts, 1);
@@ -439,7 +439,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn distances_agree_with_a_search_from_every_host(fabric in random_fabric()) {
+    fn distances_match_a_search_from_every_host(fabric in random_fabric()) {
         let summary = summary(&fabric);
         let (diameter, mean) = by_force(&fabric);
         prop_assert_eq!(summary.switch_diameter, Some(diameter));

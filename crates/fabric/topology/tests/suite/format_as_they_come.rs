@@ -31,7 +31,7 @@ const NOISE: [&str; 7] = [
 ];
 
 #[test]
-fn noise_before_in_and_after_a_dump_is_passed_over_with_one_note() {
+fn noise_anywhere_in_a_dump_is_skipped_with_one_note() {
     let whole = read(PLAIN).fabric;
     let lines: Vec<&str> = PLAIN.lines().collect();
     for at in 0..=lines.len() {
@@ -55,7 +55,7 @@ fn noise_before_in_and_after_a_dump_is_passed_over_with_one_note() {
 }
 
 #[test]
-fn a_prompt_may_end_a_dump_without_a_line_break_and_half_a_record_may_not() {
+fn unterminated_prompt_is_noise_but_half_a_record_is_a_fault() {
     assert_eq!(read(&format!("{PLAIN}[root@node1 ~]# ")).findings[0].kind, FindingKind::Noise);
     for half in ["Swi", "switchgu", "v", "["] {
         let faults = faults(&format!("{PLAIN}{half}"));
@@ -64,14 +64,14 @@ fn a_prompt_may_end_a_dump_without_a_line_break_and_half_a_record_may_not() {
 }
 
 #[test]
-fn a_text_of_noise_alone_is_one_error_with_its_place_and_its_cure() {
+fn noise_only_text_is_one_error() {
     let faults = faults(&format!("\n{}\n", NOISE.join("\n")));
     assert_eq!(faults.total(), 1);
     insta::assert_snapshot!(faults, @r#"line 2: the file names no node; 7 lines are no part of a dump, the first "Script started on 2026-03-01 10:00:00+01..."; expected the output of `ibnetdiscover`, with records such as `Switch	36 "S-0002c90200417670"`"#);
 }
 
 #[test]
-fn faults_are_named_up_to_twenty_and_then_counted() {
+fn first_20_dump_faults_are_listed_and_the_rest_counted() {
     let damaged = PLAIN.replace("4xNDR", "4xWARP").replace("Switch\t4", "Switch\tfour");
     let faults = faults(&damaged);
     let lines: Vec<u32> = faults.named().iter().map(|fault| fault.line).collect();
@@ -88,13 +88,13 @@ fn faults_are_named_up_to_twenty_and_then_counted() {
 }
 
 #[test]
-fn ports_without_a_node_are_one_fault() {
+fn ports_without_a_node_are_a_single_fault() {
     let faults = faults("[1]\t\"S-0000000000000010\"[1]\n[2]\t\"S-0000000000000010\"[2]\n");
     assert_eq!((faults.total(), faults.first().line), (1, 1));
 }
 
 #[test]
-fn lids_that_are_none_are_findings_and_the_cables_stand() {
+fn invalid_lids_are_findings_and_cables_are_kept() {
     let text = PLAIN
         .replace("lid 3 lmc 0", "lid 0 lmc 0")
         .replace("\" lid 3 ", "\" lid 0 ")
@@ -133,7 +133,7 @@ fn lids_that_are_none_are_findings_and_the_cables_stand() {
 }
 
 #[test]
-fn a_subnet_without_any_lid_is_one_finding() {
+fn subnet_without_lids_is_one_finding() {
     let text = "Switch 4 \"S-01\" # \"s\" base port 0 lid 0 lmc 0\n\
                 [1] \"H-02\"[1] # \"h\" lid 0 4xNDR\n\
                 Ca 1 \"H-02\" # \"h\"\n\
@@ -144,7 +144,7 @@ fn a_subnet_without_any_lid_is_one_finding() {
 }
 
 #[test]
-fn a_cable_back_to_its_own_switch_is_found() {
+fn loop_cable_is_a_warning() {
     let found = check(&read(PLAIN).fabric);
     let loops: Vec<_> = found.iter().filter(|found| found.kind == FindingKind::LoopCable).collect();
     let [only] = &*loops else { panic!("one cable: {loops:?}") };
@@ -153,7 +153,7 @@ fn a_cable_back_to_its_own_switch_is_found() {
 }
 
 #[test]
-fn the_guid_of_the_system_may_stand_where_ibdiagnet_writes_it() {
+fn system_guid_of_ibdiagnet_dumps_is_accepted() {
     let record = |system: &str| {
         format!(
             "vendid=0x2c9\ndevid=0xd2f2\nsysimgguid=0x77\nswitchguid={system}\n\
@@ -171,7 +171,7 @@ fn the_guid_of_the_system_may_stand_where_ibdiagnet_writes_it() {
 }
 
 #[test]
-fn names_in_latin_1_are_read_with_a_note() {
+fn latin_1_names_are_read_with_a_note() {
     let mut bytes = PLAIN.replace('ö', "o").replace("spine", "sp?ne").into_bytes();
     let marks: Vec<usize> = (1..bytes.len()).filter(|at| &bytes[at - 1..=*at] == b"p?").collect();
     for at in marks {
@@ -188,7 +188,7 @@ fn names_in_latin_1_are_read_with_a_note() {
 }
 
 #[test]
-fn other_files_of_a_cluster_are_named_for_what_they_are() {
+fn other_cluster_files_are_identified() {
     let what = |text: &str| {
         let faults = faults(text);
         assert_eq!(faults.total(), 1, "{faults}");

@@ -13,7 +13,7 @@ fn ends(fabric: &Fabric) -> Vec<String> {
 }
 
 #[test]
-fn an_anynet_file_with_links_listed_from_either_side() {
+fn anynet_links_may_be_listed_from_either_side() {
     let reading = format::read(include_str!("../fixtures/mesh.anynet"), Format::Anynet).unwrap();
     assert_eq!(
         ends(&reading.fabric),
@@ -67,7 +67,7 @@ fn made() -> Fabric {
 }
 
 #[test]
-fn anynet_says_what_it_cannot_hold() {
+fn anynet_notes_list_omitted_data() {
     let written = format::write(&made(), Format::Anynet).unwrap();
     assert_eq!(written.text, "router 0 router 1 node 0\nrouter 1\n");
     insta::assert_snapshot!(written.notes.join("\n"), @r"
@@ -81,7 +81,7 @@ fn anynet_says_what_it_cannot_hold() {
 }
 
 #[test]
-fn anynet_notes_that_ports_will_be_numbered_anew() {
+fn anynet_notes_omitted_port_numbers() {
     let mut builder = FabricBuilder::new();
     let s0 = builder.add_plain(NodeKind::Switch, "s0", numbering::switch_guid(0), 8);
     let h0 = builder.add_plain(NodeKind::Host, "h0", numbering::host_guid(0), 1);
@@ -92,7 +92,7 @@ fn anynet_notes_that_ports_will_be_numbered_anew() {
 
 /// BookSim reads numbers as indices, and a router without neighbours as none.
 #[test]
-fn anynet_numbers_what_is_cabled_without_a_gap() {
+fn anynet_numbers_cabled_nodes_contiguously() {
     let mut builder = FabricBuilder::new();
     let [_, s1, s2, s3, s4] = [0, 1, 2, 3, 4].map(|n| {
         let name = numbering::switch_name(n);
@@ -115,7 +115,7 @@ fn anynet_numbers_what_is_cabled_without_a_gap() {
 }
 
 #[test]
-fn anynet_refuses_hosts_that_are_not_at_one_switch() {
+fn anynet_refuses_hosts_not_at_exactly_one_switch() {
     let mut builder = FabricBuilder::new();
     let switch = builder.add_plain(NodeKind::Switch, "s", Guid(1), 4);
     let host = builder.add_plain(NodeKind::Host, "twice", Guid(2), 2);
@@ -134,7 +134,7 @@ fn anynet_refuses_hosts_that_are_not_at_one_switch() {
 }
 
 #[test]
-fn toml_by_hand_may_be_short() {
+fn handwritten_toml_may_be_abbreviated() {
     let reading = format::read(include_str!("../fixtures/small.toml"), Format::Toml).unwrap();
     assert_eq!(reading.findings, []);
     let fabric = reading.fabric;
@@ -173,7 +173,7 @@ fn toml_by_hand_may_be_short() {
 }
 
 #[test]
-fn toml_as_it_is_written() {
+fn written_toml_matches_the_snapshot() {
     insta::assert_snapshot!(format::write(&made(), Format::Toml).unwrap().text, @r#"
     # A fabric of gingham.
 

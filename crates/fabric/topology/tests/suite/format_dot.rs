@@ -4,7 +4,7 @@ use gingham_topology::format::{self, Format};
 use gingham_topology::{FabricBuilder, Guid, NodeKind};
 
 #[test]
-fn leaves_and_spines_have_ranks_and_parallel_cables_are_one_line() {
+fn dot_ranks_levels_and_merges_parallel_cables() {
     let mut builder = FabricBuilder::new();
     let leaf = builder.add_plain(NodeKind::Switch, "leaf \"one\"", Guid(1), 8);
     let spine = builder.add_plain(NodeKind::Switch, "spine\\0", Guid(2), 8);

@@ -5,7 +5,7 @@ use gingham_topology::format::{self, FaultCode, Format};
 const HTSIM: &str = include_str!("../fixtures/htsim.topo");
 
 #[test]
-fn files_of_other_programs_are_named_whatever_their_ending() {
+fn foreign_files_are_identified_by_content() {
     let cases: [(&str, u32, &str); 32] = [
         (HTSIM, 1, "topology of htsim"),
         ("Nodes 16\nTiers 3\nPodsize 4\n", 2, "topology of htsim"),
@@ -75,7 +75,7 @@ fn files_of_other_programs_are_named_whatever_their_ending() {
 }
 
 #[test]
-fn lines_that_only_resemble_those_of_other_programs_are_not_named_so() {
+fn similar_lines_are_not_identified_as_foreign() {
     let lines = [
         "SW stands for switch",
         "CA 12 of 0x3 ports",
@@ -91,7 +91,7 @@ fn lines_that_only_resemble_those_of_other_programs_are_not_named_so() {
 }
 
 #[test]
-fn every_refusal_has_the_code_of_its_kind() {
+fn each_refusal_has_its_error_code() {
     let code = |text: &str, format| format::read(text, format).expect_err(text).first().code.name();
     assert_eq!(code(" \n", Format::Toml), "file-empty");
     assert_eq!(code("# nothing\n", Format::Toml), "file-without-content");
@@ -108,7 +108,7 @@ fn every_refusal_has_the_code_of_its_kind() {
 }
 
 #[test]
-fn pictures_documents_and_archives_are_named() {
+fn binary_file_types_are_identified() {
     let cases: [(&[u8], &str); 5] = [
         (b"\x89PNG\r\n\x1a\n\0\0", "PNG"),
         (b"%PDF-1.7\n", "PDF"),
@@ -124,7 +124,7 @@ fn pictures_documents_and_archives_are_named() {
 }
 
 #[test]
-fn content_decides_before_the_ending() {
+fn content_takes_precedence_over_the_extension() {
     let dump = include_str!("../fixtures/plain.ibnetdiscover");
     let cases = [
         (Some("toml"), dump, Some(Format::Ibnetdiscover)),

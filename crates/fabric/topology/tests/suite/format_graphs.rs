@@ -27,7 +27,7 @@ const EDGES: &str = "Source;Target;Source Port;Target Port;Speed;Weight\n\
                      l0;s0;5;;4xNDR;1\nl1;s0;;;2x???;1\nl0;h0;;;NDR;2\nl1;h1;;1;;1\nl0;l1;;;;1\n";
 
 #[test]
-fn nodes_with_one_edge_are_hosts() {
+fn degree_1_nodes_are_hosts() {
     let Parsed { fabric, findings } = read(EDGES, Format::Csv);
     let (switch, host) = (NodeKind::Switch, NodeKind::Host);
     let expected = [(switch, "l0"), (switch, "l1"), (switch, "s0"), (host, "h0"), (host, "h1")];
@@ -45,7 +45,7 @@ fn nodes_with_one_edge_are_hosts() {
 }
 
 #[test]
-fn a_kind_that_is_said_stands() {
+fn explicit_node_kind_is_kept() {
     let text = "from,to,from_type,to_kind\na,b,Switch,\nb,c,,router\nc,d,,strange\n";
     let Parsed { fabric, findings } = read(text, Format::Csv);
     let expected = [
@@ -59,7 +59,7 @@ fn a_kind_that_is_said_stands() {
 }
 
 #[test]
-fn an_edge_the_other_way_round_is_the_other_direction_and_one_again_is_parallel() {
+fn reverse_edges_are_one_cable_and_repeated_edges_parallel() {
     let count = |rows: &str| {
         let text = format!("source,target\na,x\nb,y\n{rows}");
         read(&text, Format::Csv).fabric.cables().len() - 2
@@ -73,7 +73,7 @@ fn an_edge_the_other_way_round_is_the_other_direction_and_one_again_is_parallel(
 }
 
 #[test]
-fn rows_that_cannot_be_read_are_refused_at_their_line() {
+fn invalid_csv_rows_are_refused_with_their_line() {
     let heading = "source,target,source_port,speed,length\n";
     for row in ["a,,1,,", "a,b,x,,", "a,b,0,,", "a,b,1,fast,", "a,b,,,long"] {
         let error = error(&format!("{heading}# a comment\na,c,,,\n{row}\n"), Format::Csv);
@@ -102,7 +102,7 @@ const GRAPH: &str = r#"<?xml version='1.0' encoding='utf-8'?>
 "#;
 
 #[test]
-fn graphml_has_kinds_names_ports_and_speeds() {
+fn graphml_kinds_names_ports_and_speeds_are_read() {
     let Parsed { fabric, findings } = read(GRAPH, Format::GraphMl);
     let expected = [(NodeKind::Switch, "leaf 0"), (NodeKind::Host, "n1"), (NodeKind::Host, "n2")];
     assert_eq!(kinds(&fabric), expected);
@@ -111,7 +111,7 @@ fn graphml_has_kinds_names_ports_and_speeds() {
 }
 
 #[test]
-fn graphml_that_cannot_be_read_is_refused_at_its_line() {
+fn invalid_graphml_is_refused_with_its_line() {
     for (from, to, line) in [
         ("<node id=\"n2\"/>", "<node/>", 9),
         ("<node id=\"n2\"/>", "<node id=\"n1\"/>", 9),
@@ -127,7 +127,7 @@ fn graphml_that_cannot_be_read_is_refused_at_its_line() {
 }
 
 #[test]
-fn formats_that_are_read_only_cannot_be_written() {
+fn read_only_formats_cannot_be_written() {
     let fabric = read(GRAPH, Format::GraphMl).fabric;
     for format in Format::ALL {
         let is_written = format::write(&fabric, format).is_ok();

@@ -33,7 +33,7 @@ fn two_spellings_of_one_guid_are_one_device() {
 }
 
 #[test]
-fn a_prefix_changes_nothing_wherever_a_guid_stands() {
+fn hexadecimal_prefix_of_a_guid_is_optional() {
     let whole = read(PLAIN);
     let prefixed = PLAIN
         .replace("](", "](0x")
@@ -45,7 +45,7 @@ fn a_prefix_changes_nothing_wherever_a_guid_stands() {
 }
 
 #[test]
-fn an_identity_without_a_prefix_is_hexadecimal_if_it_cannot_be_decimal() {
+fn non_decimal_identity_without_prefix_is_hexadecimal() {
     let guid = |value: &str| {
         let text = format!("vendid=0x2c9\nswitchguid={value}\nSwitch\t4 \"Sw1\"\n");
         read(&text).nodes()[0].guid

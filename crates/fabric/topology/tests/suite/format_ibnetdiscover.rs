@@ -34,7 +34,7 @@ fn address(guid: Option<u64>, lid: u16, lmc: u8) -> Address {
 }
 
 #[test]
-fn a_plain_dump_gives_its_nodes_cables_and_addresses() {
+fn plain_dump_gives_nodes_cables_and_addresses() {
     let Parsed { fabric, findings } = read(PLAIN);
     assert_eq!(findings, []);
     let leaf = "leaf \"one\" # [3] = lid 7 4xSDR";
@@ -81,7 +81,7 @@ fn a_plain_dump_gives_its_nodes_cables_and_addresses() {
 }
 
 #[test]
-fn grouping_by_chassis_repeats_switches_without_a_finding() {
+fn chassis_grouping_repeats_switches_without_findings() {
     let Parsed { fabric, findings } = read(CHASSIS);
     assert_eq!(findings, []);
     assert_eq!(
@@ -97,7 +97,7 @@ fn grouping_by_chassis_repeats_switches_without_a_finding() {
 }
 
 #[test]
-fn contradictions_are_findings_with_their_lines_and_the_first_mention_stands() {
+fn contradictions_are_findings_and_the_first_mention_wins() {
     let Parsed { fabric, findings } = read(BROKEN);
     let found: Vec<_> = findings.iter().map(|f| (f.line.unwrap(), f.kind)).collect();
     assert_eq!(
@@ -141,7 +141,7 @@ fn contradictions_are_findings_with_their_lines_and_the_first_mention_stands() {
 }
 
 #[test]
-fn findings_say_what_a_reader_of_the_dump_needs() {
+fn finding_texts_match_the_snapshot() {
     let text = |line: u32| {
         let findings = read(BROKEN).findings;
         findings.iter().find(|f| f.line == Some(line)).unwrap().to_string()
@@ -154,7 +154,7 @@ fn findings_say_what_a_reader_of_the_dump_needs() {
 }
 
 #[test]
-fn a_cut_inside_a_line_is_an_error_or_shows_as_a_finding() {
+fn truncation_inside_a_line_is_an_error_or_a_finding() {
     let lines = PLAIN.lines().count();
     for end in (1..PLAIN.len()).filter(|end| PLAIN.is_char_boundary(*end)) {
         let cut = &PLAIN[..end];
@@ -177,7 +177,7 @@ fn a_cut_inside_a_line_is_an_error_or_shows_as_a_finding() {
 }
 
 #[test]
-fn a_cut_between_records_leaves_undefined_nodes() {
+fn truncation_between_records_leaves_undefined_nodes() {
     let end = PLAIN.find("\ncaguid=0xa2").unwrap();
     let findings = read(&PLAIN[..end]).findings;
     let kinds: Vec<_> = findings.iter().map(|f| (f.line, f.kind)).collect();
@@ -186,7 +186,7 @@ fn a_cut_between_records_leaves_undefined_nodes() {
 }
 
 #[test]
-fn lines_may_end_as_windows_ends_them() {
+fn crlf_and_byte_order_mark_are_accepted_with_a_note() {
     for (text, note) in [
         (PLAIN.replace('\n', "\r\n"), "the end of a line as Windows has it, 46 times"),
         (format!("\u{feff}{PLAIN}"), "a byte order mark"),
@@ -200,7 +200,7 @@ fn lines_may_end_as_windows_ends_them() {
 }
 
 #[test]
-fn an_unreadable_line_is_named() {
+fn unreadable_line_error_has_its_line() {
     let text = PLAIN.replace("4xSDR\n", "4xWARP\n");
     let error = error(&text);
     assert_eq!(error.line, 33, "the second port of the first host");
@@ -209,7 +209,7 @@ fn an_unreadable_line_is_named() {
 }
 
 #[test]
-fn a_list_of_nodes_is_told_apart_from_a_dump() {
+fn node_list_is_not_mistaken_for_a_dump() {
     let error = error("Switch\t : 0x0008f10400411a08 ports 24 devid 0x5a30 vendid 0x8f1 \"x\"\n");
     assert_eq!(error.line, 1);
     assert!(error.expected.contains("without -l"), "{error}");
@@ -232,7 +232,7 @@ fn star(hosts: usize, listed: usize) -> String {
 }
 
 #[test]
-fn many_ends_that_are_missing_are_one_message_at_the_end() {
+fn many_missing_cable_ends_are_one_finding() {
     assert_eq!(read(&star(8, 8)).findings, []);
     assert_eq!(read(&star(8, 5)).findings.len(), 3);
     let Parsed { fabric, findings } = read(&star(8, 2));

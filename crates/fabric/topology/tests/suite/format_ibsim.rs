@@ -8,7 +8,7 @@ use gingham_topology::{
 const BY_HAND: &str = include_str!("../fixtures/by_hand.net");
 
 #[test]
-fn a_file_by_hand_keeps_its_names_and_says_what_was_passed_over() {
+fn handwritten_ibsim_file_keeps_names_and_notes_omissions() {
     let Parsed { fabric, findings } = format::read(BY_HAND, Format::IbnetdiscoverForIbsim).unwrap();
     let nodes: Vec<_> =
         fabric.nodes().iter().map(|n| (n.kind, n.name.as_str(), n.guid, n.ports)).collect();
@@ -44,7 +44,7 @@ fn a_file_by_hand_keeps_its_names_and_says_what_was_passed_over() {
 }
 
 #[test]
-fn a_node_that_only_links_name_is_a_switch_if_it_has_several_ports() {
+fn undefined_node_with_several_ports_is_a_switch() {
     let text = "Switch 4 \"Sw1\"\n[1] \"a\"[1]\n[2] \"a\"[2]\n[3] \"b\"\n";
     let Parsed { fabric, findings } = format::read(text, Format::Ibnetdiscover).unwrap();
     let kinds: Vec<_> = fabric.nodes().iter().map(|n| (n.name.as_str(), n.kind)).collect();
@@ -81,7 +81,7 @@ fn unruly() -> gingham_topology::Fabric {
 
 /// OpenSM ends with an error if two ports have one GUID.
 #[test]
-fn ports_of_hosts_have_guids_of_their_own() {
+fn host_ports_have_distinct_guids() {
     let mut builder = FabricBuilder::new();
     let switch = builder.add_plain(NodeKind::Switch, "s", Guid(0x10), 8);
     let guids = [Some(Guid(0x20)), Some(Guid(0x21)), None, None];
@@ -111,7 +111,7 @@ fn ports_of_hosts_have_guids_of_their_own() {
 }
 
 #[test]
-fn what_the_simulator_cannot_take_is_replaced_and_noted() {
+fn text_unsupported_by_ibsim_is_replaced_and_noted() {
     let written = format::write(&unruly(), Format::IbnetdiscoverForIbsim).unwrap();
     insta::assert_snapshot!(written.text, @r#"
     #

@@ -7,7 +7,7 @@ fn error(text: &str, format: Format) -> FormatError {
 }
 
 #[test]
-fn an_empty_file_is_called_empty() {
+fn empty_file_error_says_empty() {
     for format in Format::ALL {
         for text in ["", "\n\n", " \t\r\n", "\u{feff}"] {
             let error = error(text, format);
@@ -17,7 +17,7 @@ fn an_empty_file_is_called_empty() {
 }
 
 #[test]
-fn a_text_without_a_node_says_what_a_node_looks_like() {
+fn text_without_nodes_error_shows_the_node_syntax() {
     let cases = [
         (Format::Ibnetdiscover, "# Topology file\nvendid=0x2c9\n", "Switch"),
         (Format::Toml, "# nothing\n", "[[switch]]"),
@@ -30,7 +30,7 @@ fn a_text_without_a_node_says_what_a_node_looks_like() {
 }
 
 #[test]
-fn binary_files_are_refused_at_their_first_strange_byte() {
+fn binary_files_are_refused_at_the_first_invalid_byte() {
     let decoded = format::decode("a\nbé".as_bytes()).unwrap();
     assert_eq!((&*decoded.text, decoded.finding), ("a\nbé", None));
     let place = |bytes: &[u8]| {
@@ -47,7 +47,7 @@ fn binary_files_are_refused_at_their_first_strange_byte() {
 }
 
 #[test]
-fn a_drawing_cannot_be_read() {
+fn dot_files_cannot_be_read() {
     let error = error("graph {}", Format::Dot);
     assert_eq!(error.message, "a Graphviz drawing cannot be read back");
 }
@@ -72,7 +72,7 @@ fn formats_have_names_and_extensions() {
 }
 
 #[test]
-fn a_text_shows_its_format() {
+fn format_is_detected_from_content() {
     let cases = [
         (include_str!("../fixtures/plain.ibnetdiscover"), Some(Format::Ibnetdiscover)),
         (include_str!("../fixtures/broken.ibnetdiscover"), Some(Format::Ibnetdiscover)),

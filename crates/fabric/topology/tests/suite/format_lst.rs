@@ -10,7 +10,7 @@ fn read(text: &str) -> Parsed {
 }
 
 #[test]
-fn a_link_is_one_cable_whichever_ends_list_it() {
+fn lst_link_is_one_cable_if_listed_from_either_end() {
     let Parsed { fabric, findings } = read(LINKS);
     assert_eq!(findings, []);
     let names: Vec<_> = fabric.nodes().iter().map(|node| (node.kind, &*node.name)).collect();
@@ -30,7 +30,7 @@ fn a_link_is_one_cable_whichever_ends_list_it() {
 }
 
 #[test]
-fn a_node_is_what_the_lines_that_begin_with_it_say() {
+fn lst_node_attributes_come_from_its_own_lines() {
     let fabric = read(LINKS).fabric;
     let [leaf, node1, node2] = fabric.nodes() else { panic!("three nodes") };
     assert_eq!((leaf.identity.vendor, leaf.identity.device), (Some(0x2c9), Some(0xbd36)));
@@ -43,7 +43,7 @@ fn a_node_is_what_the_lines_that_begin_with_it_say() {
 }
 
 #[test]
-fn older_lists_have_no_descriptions() {
+fn older_lst_files_have_no_descriptions() {
     let text = LINKS.replace("{leaf {1}} ", "").replace("{node1 HCA-1} ", " ");
     let fabric = read(&text).fabric;
     assert_eq!(fabric.nodes()[0].name, "S-0002c90200417670");
@@ -51,7 +51,7 @@ fn older_lists_have_no_descriptions() {
 }
 
 #[test]
-fn contradictions_are_findings_and_nonsense_is_refused_at_its_line() {
+fn lst_contradictions_are_findings_and_syntax_errors_refused() {
     let speed = LINKS.replacen("PHY=4x LOG=ACT SPD=10", "PHY=4x LOG=ACT SPD=5", 1);
     let found = read(&speed).findings;
     assert_eq!(

@@ -144,7 +144,7 @@ proptest! {
     }
 
     #[test]
-    fn any_bytes(bytes in vec(any::<u8>(), 0..60)) {
+    fn arbitrary_bytes_cause_no_panic(bytes in vec(any::<u8>(), 0..60)) {
         match format::decode(&bytes) {
             Ok(format::Decoded { text, .. }) => {
                 for format in Format::ALL {

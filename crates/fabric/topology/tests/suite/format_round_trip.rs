@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 proptest! {
     #[test]
-    fn toml_holds_every_fabric(fabric in any_fabric()) {
+    fn toml_round_trips_every_fabric(fabric in any_fabric()) {
         let written = format::write(&fabric, Format::Toml).unwrap();
         prop_assert_eq!(written.notes, Vec::<String>::new());
         let back = format::read(&written.text, Format::Toml).unwrap();
@@ -17,7 +17,7 @@ proptest! {
     }
 
     #[test]
-    fn a_dump_holds_every_fabric_that_has_no_more_than_dumps_have(fabric in dumpable_fabric()) {
+    fn dump_round_trips_every_expressible_fabric(fabric in dumpable_fabric()) {
         let written = format::write(&fabric, Format::Ibnetdiscover).unwrap();
         prop_assert_eq!(written.notes, Vec::<String>::new());
         let back = format::read(&written.text, Format::Ibnetdiscover).unwrap();
@@ -26,7 +26,7 @@ proptest! {
     }
 
     #[test]
-    fn a_dump_of_any_fabric_reads_well_and_notes_say_what_is_lost(
+    fn dump_of_any_fabric_reads_back_and_notes_the_losses(
         fabric in any_fabric(),
         format in prop_oneof![Just(Format::Ibnetdiscover), Just(Format::IbnetdiscoverForIbsim)],
     ) {
@@ -42,7 +42,7 @@ proptest! {
     }
 
     #[test]
-    fn lines_for_ibsim_fit_its_buffer_and_hold_no_option_but_ours(fabric in any_fabric()) {
+    fn ibsim_lines_fit_its_buffer_and_have_only_known_options(fabric in any_fabric()) {
         const LINE_BYTES_MAX: usize = 254;
         let written = format::write(&fabric, Format::IbnetdiscoverForIbsim).unwrap();
         for line in written.text.lines() {
@@ -58,7 +58,7 @@ proptest! {
     }
 
     #[test]
-    fn anynet_keeps_who_is_joined(fabric in numbered_fabric()) {
+    fn anynet_keeps_connected_pairs(fabric in numbered_fabric()) {
         let Ok(written) = format::write(&fabric, Format::Anynet) else {
             prop_assert_eq!(fabric.cables(), []);
             return Ok(());
@@ -79,7 +79,7 @@ proptest! {
     }
 
     #[test]
-    fn a_drawing_is_balanced_whatever_the_names(fabric in any_fabric()) {
+    fn dot_quotes_are_balanced_for_any_names(fabric in any_fabric()) {
         let text = format::write(&fabric, Format::Dot).unwrap().text;
         for line in text.lines() {
             let marks = line.replace("\\\\", "").replace("\\\"", "").matches('"').count();

@@ -19,7 +19,7 @@ fn owned(words: [&str; 2]) -> Vec<Option<String>> {
 }
 
 #[test]
-fn the_width_is_kept_and_the_cable_counted() {
+fn partially_unknown_speed_keeps_its_width() {
     let Parsed { fabric, findings } = read(DUMP);
     assert_eq!(findings, []);
     assert_eq!(speeds(&fabric), owned(["4xHDR", "2x???"]));
@@ -38,14 +38,14 @@ fn the_width_is_kept_and_the_cable_counted() {
 }
 
 #[test]
-fn a_fabric_that_tells_no_speed_at_all_is_no_finding() {
+fn fabric_without_any_speed_is_no_finding() {
     let text = DUMP.replace("4xHDR", "?????").replace("2x???", "?????");
     let fabric = read(&text).fabric;
     assert!(check(&fabric).iter().all(|found| found.kind != FindingKind::UnknownSpeed));
 }
 
 #[test]
-fn the_other_end_completes_a_speed_or_contradicts_it() {
+fn other_cable_end_completes_or_contradicts_a_speed() {
     let ends = |first: &str, second: &str| {
         let (before, after) = DUMP.rsplit_once("2x???").unwrap();
         read(&format!("{}{second}{after}", before.replace("2x???", first)))
@@ -69,7 +69,7 @@ fn the_other_end_completes_a_speed_or_contradicts_it() {
 }
 
 #[test]
-fn half_a_speed_is_written_where_the_format_holds_it() {
+fn partial_speed_is_written_if_the_format_supports_it() {
     for half in ["2x???", "??NDR"] {
         let fabric = read(&DUMP.replace("2x???", half)).fabric;
         for format in [Format::Toml, Format::Ibnetdiscover] {

@@ -19,7 +19,7 @@ fn rows() -> Vec<(&'static str, Vec<usize>)> {
 }
 
 #[test]
-fn examples_have_the_documented_sizes() {
+fn documented_examples_have_the_documented_sizes() {
     for (example, documented) in rows() {
         let measured = counts(&fabric(example));
         let diameter = measured.diameter as usize;
@@ -29,7 +29,7 @@ fn examples_have_the_documented_sizes() {
 }
 
 #[test]
-fn every_shape_is_documented_with_an_example_and_a_section() {
+fn each_shape_has_a_documented_example_and_section() {
     let shapes: BTreeSet<&str> = rows().iter().map(|(text, _)| generator(text).name()).collect();
     let schema = schemars::schema_for!(gingham_topology::generate::Generator);
     let variants = schema.as_value()["oneOf"].as_array().unwrap();

@@ -36,7 +36,7 @@ fn coordinates_are_the_numbers_in_the_name() {
 }
 
 #[test]
-fn a_step_leads_along_a_cable_to_the_next_coordinate() {
+fn grid_step_follows_a_cable_to_the_next_coordinate() {
     for shape in ["mesh", "torus"] {
         let fabric = fabric(&format!("{shape} = {{ dimensions = [4, 2, 3] }}"));
         let grid = Grid::recognise(&fabric).unwrap();
@@ -61,7 +61,7 @@ fn a_step_leads_along_a_cable_to_the_next_coordinate() {
 }
 
 #[test]
-fn names_may_hold_other_words_and_count_from_one() {
+fn coordinate_names_may_have_words_and_start_at_one() {
     let names = ["rack 1, row 1", "rack 1, row 2", "rack 2, row 1", "rack 2, row 2"];
     let fabric = switches(&names, &[(0, 1), (2, 3), (0, 2), (1, 3)]);
     let grid = Grid::recognise(&fabric).unwrap();
@@ -70,7 +70,7 @@ fn names_may_hold_other_words_and_count_from_one() {
 }
 
 #[test]
-fn hosts_parallel_cables_and_the_order_of_guids_do_not_matter() {
+fn grid_ignores_hosts_parallel_cables_and_guid_order() {
     let mut builder = FabricBuilder::new();
     let mut add = |kind, name: &str, guid| builder.add_plain(kind, name, Guid(guid), 8);
     let s1 = add(NodeKind::Switch, "s1", 1);
@@ -86,14 +86,14 @@ fn hosts_parallel_cables_and_the_order_of_guids_do_not_matter() {
 }
 
 #[test]
-fn one_switch_is_a_grid_of_one_place() {
+fn single_switch_is_a_grid_of_size_one() {
     let grid = Grid::recognise(&switches(&["s7"], &[])).unwrap();
     assert_eq!((grid.dimensions(), grid.wraps()), (&[1][..], &[false][..]));
     assert_eq!(grid.step(NodeId::new(0), 0, true), None);
 }
 
 #[test]
-fn names_that_are_no_coordinates_are_named() {
+fn names_without_coordinates_are_refused() {
     let no_number = refusal(&["left", "right"], &[(0, 1)]);
     assert_eq!(no_number, GridError::NoNumbers { switch: "left".into() });
     let differs = refusal(&["s0-0", "s0-1", "s1"], &[]).to_string();
@@ -106,7 +106,7 @@ fn names_that_are_no_coordinates_are_named() {
 }
 
 #[test]
-fn an_empty_place_is_named() {
+fn missing_grid_switch_is_reported() {
     let inside = refusal(&["s0-0", "s0-1", "s1-1"], &[(0, 1), (1, 2)]).to_string();
     assert_eq!(inside, "no switch stands at [1, 0] of the box [2, 2]");
     let last = refusal(&["s0-0", "s0-1", "s1-0"], &[(0, 1), (0, 2)]).to_string();
@@ -116,7 +116,7 @@ fn an_empty_place_is_named() {
 }
 
 #[test]
-fn a_cable_that_joins_no_neighbours_is_named() {
+fn cable_between_non_neighbours_is_reported() {
     let square = ["s0-0", "s0-1", "s1-0", "s1-1"];
     let around = [(0, 1), (2, 3), (0, 2), (1, 3)];
     let diagonal = refusal(&square, &[&around[..], &[(0, 3)]].concat()).to_string();
@@ -129,13 +129,13 @@ fn a_cable_that_joins_no_neighbours_is_named() {
 }
 
 #[test]
-fn neighbours_without_a_cable_are_named() {
+fn missing_neighbour_cable_is_reported() {
     let missing = refusal(&["s0", "s1", "s2"], &[(0, 1), (0, 2)]).to_string();
     assert_eq!(missing, "s1 and s2 are neighbours in dimension 0 without a cable");
 }
 
 #[test]
-fn a_dimension_is_closed_as_a_whole_or_not_at_all() {
+fn dimension_must_wrap_on_all_lines_or_none() {
     let names = ["s0-0", "s0-1", "s0-2", "s1-0", "s1-1", "s1-2"];
     let mesh = [(0, 1), (1, 2), (3, 4), (4, 5), (0, 3), (1, 4), (2, 5)];
     let half = refusal(&names, &[&mesh[..], &[(2, 0)]].concat()).to_string();
@@ -147,7 +147,7 @@ fn a_dimension_is_closed_as_a_whole_or_not_at_all() {
 }
 
 #[test]
-fn other_shapes_are_no_grids() {
+fn other_shapes_are_not_recognised_as_grids() {
     for shape in [
         "k-ary-n-tree = { arity = 2, levels = 3 }",
         "folded-clos = { leaves = 4, spines = 2, hosts_per_leaf = 2 }",

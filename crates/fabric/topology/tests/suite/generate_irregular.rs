@@ -16,7 +16,7 @@ fn with_defaults(switches: u32, seed: u64) -> Fabric {
 /// them (one sigma), and 0.06 is nearly four sigma of the mean of ten.
 #[test]
 #[expect(clippy::cast_precision_loss, reason = "small numbers")]
-fn mean_shortest_paths_lie_in_the_expected_bands() {
+fn mean_shortest_paths_are_in_the_expected_bands() {
     const SEEDS: u64 = 10;
     for (switches, expected) in [(8, 1.447), (16, 1.972), (32, 2.551), (64, 3.156)] {
         let mut sum = 0.0;
@@ -31,7 +31,7 @@ fn mean_shortest_paths_lie_in_the_expected_bands() {
 }
 
 #[test]
-fn the_rules_of_the_paper_are_kept() {
+fn irregular_fabrics_follow_the_rules_of_the_paper() {
     for seed in 0..10 {
         for switches in [8, 16, 32, 64] {
             let fabric = with_defaults(switches, seed);
@@ -46,7 +46,7 @@ fn the_rules_of_the_paper_are_kept() {
 }
 
 #[test]
-fn the_seed_decides_and_nothing_else() {
+fn bisection_depends_only_on_the_seed() {
     assert_eq!(with_defaults(16, 7), with_defaults(16, 7));
     assert_ne!(with_defaults(16, 7), with_defaults(16, 8));
     let torus = generator("torus = { dimensions = [3, 3] }");
@@ -54,7 +54,7 @@ fn the_seed_decides_and_nothing_else() {
 }
 
 #[test]
-fn few_switches_become_the_complete_graph() {
+fn few_switches_form_the_complete_graph() {
     for switches in 1..=5_usize {
         let fabric = fabric(&format!("irregular = {{ switches = {switches} }}"));
         assert_eq!(cables_by_pair(&fabric).len(), switches * (switches - 1) / 2);
@@ -63,7 +63,7 @@ fn few_switches_become_the_complete_graph() {
 }
 
 #[test]
-fn parallel_cables_come_where_they_are_allowed_and_not_beyond() {
+fn parallel_cables_do_not_exceed_the_maximum() {
     let text = "irregular = { switches = 3, ports = 16, cables_per_pair_max = 3 }";
     let by_pair = cables_by_pair(&fabric(text));
     // 12 free ports could carry more, but three cables on each of three pairs are all.
@@ -71,14 +71,14 @@ fn parallel_cables_come_where_they_are_allowed_and_not_beyond() {
 }
 
 #[test]
-fn an_odd_number_of_usable_ports_leaves_one() {
+fn odd_number_of_usable_ports_leaves_one_unused() {
     let fabric = fabric("irregular = { switches = 9, ports = 7 }");
     // 9 switches with 3 free ports each: 27 ports, at most 13 cables, and at least 12.
     assert!((12..=13).contains(&switch_cables(&fabric).len()));
 }
 
 #[test]
-fn impossible_wishes_are_refused_in_words() {
+fn impossible_parameters_are_refused_with_a_message() {
     let refused = |text: &str| generator(text).generate(0).unwrap_err();
     let too_few = refused("irregular = { switches = 4, ports = 5 }");
     assert_eq!(
@@ -91,7 +91,7 @@ fn impossible_wishes_are_refused_in_words() {
 }
 
 #[test]
-fn giving_up_is_an_error_and_not_a_loop() {
+fn exhausted_attempts_are_an_error() {
     // All but one of the 79 others are neighbours of each switch: a random order of joining
     // hardly ever ends with so little left over.
     let dense = Irregular {

@@ -80,7 +80,7 @@ fn parts(fabric: &Fabric) -> usize {
 }
 
 #[test]
-fn rail_optimised_fabrics_have_the_counts_of_nvidias_reference_architecture() {
+fn rail_optimised_counts_match_the_nvidia_reference() {
     // DGX B200 reference architecture, table of larger component counts: units; leaves, spines, cores;
     // cables from node to leaf, leaf to spine, spine to core. (Those of 64 units are 512, 512, 256.)
     for (units, levels_of, leaves, spines, cores) in [
@@ -107,7 +107,7 @@ fn rail_optimised_fabrics_have_the_counts_of_nvidias_reference_architecture() {
 }
 
 #[test]
-fn selene_and_a_block_of_it_have_their_cores() {
+fn selene_and_one_of_its_blocks_have_the_real_counts() {
     // A block of Selene by itself: 1,120 cables up from 80 spines fill 28 cores of 40 ports.
     let a100 =
         fabric("rail-optimised = { units = 7, nodes_per_unit = 20, radix = 40, levels = 3 }");
@@ -143,7 +143,7 @@ fn selene_and_a_block_of_it_have_their_cores() {
 }
 
 #[test]
-fn ports_and_names_of_a_rail_optimised_fabric_are_in_order() {
+fn rail_optimised_ports_and_names_are_in_order() {
     let fabric =
         fabric("rail-optimised = { units = 2, nodes_per_unit = 12, rails = 2, radix = 24 }");
     let far = |name: &str, port| {
@@ -161,7 +161,7 @@ fn ports_and_names_of_a_rail_optimised_fabric_are_in_order() {
 }
 
 #[test]
-fn given_numbers_decide_and_the_others_follow() {
+fn omitted_rail_parameters_are_derived_from_given_ones() {
     let unit = "units = 4, nodes_per_unit = 8, rails = 2";
     for (text, spines, leaf_spine) in [
         // 8 leaves with 8 cables up: 2 cables to each of 4 spines of 16 ports.
@@ -193,7 +193,7 @@ fn given_numbers_decide_and_the_others_follow() {
 }
 
 #[test]
-fn a_multi_plane_fabric_is_a_folded_clos_for_each_adapter() {
+fn multi_plane_fabric_is_one_folded_clos_per_adapter() {
     let clos = "leaves = 3, spines = 2, hosts_per_leaf = 4, cables_per_pair = 2";
     let one = fabric(&format!("folded-clos = {{ {clos} }}"));
     let planes = fabric(&format!("multi-plane = {{ planes = 4, {clos} }}"));
@@ -259,7 +259,7 @@ fn rails_are_copies_that_share_their_hosts() {
 }
 
 #[test]
-fn adapters_of_a_node_are_known_from_a_file() {
+fn adapters_of_a_node_are_recognised_from_a_file() {
     for shape in [
         "rail-optimised = { units = 2, nodes_per_unit = 4, rails = 2, radix = 8 }",
         "multi-plane = { planes = 2, leaves = 2, spines = 2, hosts_per_leaf = 2 }",
@@ -280,7 +280,7 @@ fn adapters_of_a_node_are_known_from_a_file() {
 }
 
 #[test]
-fn rail_optimised_fabrics_have_nothing_to_warn_of() {
+fn rail_optimised_fabrics_have_no_warnings() {
     for shape in [
         "rail-optimised = { units = 3 }",
         "rail-optimised = { units = 16, levels = 3 }",
@@ -321,7 +321,7 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, cases: 400, ..ProptestConfig::default() })]
 
     #[test]
-    fn rail_optimised_fabrics_are_sound_or_refused_by_a_key(shape in rail_optimised()) {
+    fn rail_optimised_fabrics_are_sound_or_name_the_wrong_key(shape in rail_optimised()) {
         let generator = Generator::RailOptimised(shape.clone());
         let fabric = match generator.generate(0) {
             Ok(fabric) => fabric,

@@ -112,7 +112,7 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn every_fabric_is_sound(generator in generators(), seed in any::<u64>()) {
+    fn generated_fabrics_are_sound(generator in generators(), seed in any::<u64>()) {
         let fabric = generator.generate(seed).unwrap();
         assert_sound(&fabric);
         prop_assert_eq!(&fabric, &generator.generate(seed).unwrap());
@@ -132,7 +132,7 @@ proptest! {
     }
 
     #[test]
-    fn parameters_read_back_as_they_were_written(generator in prop_oneof![generators(), of_adapters()]) {
+    fn written_generator_parameters_read_back(generator in prop_oneof![generators(), of_adapters()]) {
         let text = toml::to_string(&generator).unwrap();
         let read: Generator = toml::from_str(&text).unwrap();
         prop_assert_eq!(&read, &generator);
@@ -140,7 +140,7 @@ proptest! {
     }
 
     #[test]
-    fn a_generated_grid_is_recognised(generator in grids()) {
+    fn generated_grid_is_recognised(generator in grids()) {
         let grid = Grid::recognise(&generator.generate(0).unwrap()).unwrap();
         let (dimensions, wraps) = match &generator {
             Generator::Mesh(mesh) => (mesh.dimensions.clone(), false),

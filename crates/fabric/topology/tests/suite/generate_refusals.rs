@@ -85,7 +85,7 @@ const WRONG: [&str; 72] = [
 
 #[test]
 #[expect(clippy::too_many_lines, reason = "the snapshot is long")]
-fn parameters_out_of_range_are_named_with_what_was_expected() {
+fn out_of_range_parameter_error_names_the_expectation() {
     let table: Vec<String> = WRONG.iter().map(|text| refusal(text).to_string()).collect();
     insta::assert_snapshot!(table.join("\n"), @r#"
     switches = 1000000: makes 1,000,002 nodes, expected at most 1,000,000
@@ -182,7 +182,7 @@ fn unknown_keys_and_shapes_are_refused() {
 
 #[test]
 #[expect(clippy::too_many_lines, reason = "the snapshot is long")]
-fn every_parameter_is_described_in_one_sentence() {
+fn each_parameter_is_described_in_one_sentence() {
     let schema = schemars::schema_for!(Generator);
     let definitions = schema.as_value()["$defs"].as_object().unwrap();
     let mut lines = Vec::new();

@@ -31,7 +31,7 @@ fn grids_are_recognised_from_a_file() {
 }
 
 #[test]
-fn every_shape_survives_a_file() {
+fn every_shape_round_trips_through_a_file() {
     for shape in [
         "two-hosts = { switches = 2 }",
         "star = { hosts = 5 }",

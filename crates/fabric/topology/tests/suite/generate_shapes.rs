@@ -14,7 +14,7 @@ fn peer_end(fabric: &Fabric, name: &str, port: u16) -> Option<String> {
 }
 
 #[test]
-fn two_hosts_are_one_cable_more_apart_than_switches_between_them() {
+fn two_hosts_are_separated_by_one_cable_more_than_switches() {
     for switches in 0..4_u32 {
         let fabric = fabric(&format!("two-hosts = {{ switches = {switches} }}"));
         assert_eq!(fabric.cables().len(), switches as usize + 1);
@@ -27,7 +27,7 @@ fn two_hosts_are_one_cable_more_apart_than_switches_between_them() {
 }
 
 #[test]
-fn a_star_has_its_hosts_on_one_switch_in_order() {
+fn star_has_its_hosts_on_one_switch_in_order() {
     let fabric = fabric("star = { hosts = 12 }");
     let expected = Counts { switches: 1, hosts: 12, switch_cables: 0, cables: 12, diameter: 1 };
     assert_eq!(counts(&fabric), expected);
@@ -61,7 +61,7 @@ fn box_counts(switches: u32, hosts_per_switch: u32, parts: &[(u32, u32)]) -> Cou
 }
 
 #[test]
-fn a_mesh_has_the_counts_of_the_textbook() {
+fn mesh_counts_match_the_formula() {
     for (dimensions, switches) in BOXES {
         // A dimension of size k: N (k - 1) / k cables, at most k - 1 steps.
         let part = |k: &u32| (switches * (k - 1) / k, k - 1);
@@ -72,7 +72,7 @@ fn a_mesh_has_the_counts_of_the_textbook() {
 }
 
 #[test]
-fn a_torus_has_the_counts_of_the_textbook() {
+fn torus_counts_match_the_formula() {
     for (dimensions, switches) in BOXES {
         // A dimension of size k: N cables, except none for size 1 and N / 2 for size 2;
         // at most floor(k / 2) steps.
@@ -87,7 +87,7 @@ fn a_torus_has_the_counts_of_the_textbook() {
 }
 
 #[test]
-fn tori_of_kwans_sizes_have_three_and_five_switches_on_their_longest_shortest_paths() {
+fn small_tori_have_diameters_of_three_and_five_switches() {
     for (size, switches_on_path) in [(3, 3), (5, 5)] {
         let fabric = fabric(&format!("torus = {{ dimensions = [{size}, {size}] }}"));
         assert_eq!(counts(&fabric).diameter, switches_on_path);
@@ -95,7 +95,7 @@ fn tori_of_kwans_sizes_have_three_and_five_switches_on_their_longest_shortest_pa
 }
 
 #[test]
-fn ports_of_a_mesh_lead_to_hosts_then_down_and_up_in_each_dimension() {
+fn mesh_port_order_is_hosts_then_down_and_up_per_dimension() {
     let fabric = fabric("mesh = { dimensions = [3, 3], hosts_per_switch = 2 }");
     let ports: Vec<_> = (1..=6).map(|port| peer_end(&fabric, "s1-1", port)).collect();
     let expected = ["h1-1-0[1]", "h1-1-1[1]", "s0-1[4]", "s2-1[3]", "s1-0[6]", "s1-2[5]"];
@@ -106,14 +106,14 @@ fn ports_of_a_mesh_lead_to_hosts_then_down_and_up_in_each_dimension() {
 }
 
 #[test]
-fn a_torus_of_three_closes_over_its_edge() {
+fn torus_of_three_wraps_over_its_edge() {
     let fabric = fabric("torus = { dimensions = [3, 2] }");
     assert_eq!(peer_end(&fabric, "s2-0", 3).as_deref(), Some("s0-0[2]"));
     assert_eq!(peer_end(&fabric, "s2-0", 4).as_deref(), Some("s2-1[4]"), "size 2 has one port");
 }
 
 #[test]
-fn a_ring_is_the_torus_of_one_dimension() {
+fn ring_equals_one_dimensional_torus() {
     for switches in 1..7 {
         let ring = format!("ring = {{ switches = {switches}, hosts_per_switch = 3 }}");
         let torus = format!("torus = {{ dimensions = [{switches}], hosts_per_switch = 3 }}");
@@ -125,7 +125,7 @@ fn a_ring_is_the_torus_of_one_dimension() {
 }
 
 #[test]
-fn neighbours_in_a_hypercube_differ_in_one_digit() {
+fn hypercube_neighbours_differ_in_one_digit() {
     for dimensions in 1..7_u32 {
         let fabric = fabric(&format!("hypercube = {{ dimensions = {dimensions} }}"));
         let switches = 1_usize << dimensions;
@@ -147,7 +147,7 @@ fn neighbours_in_a_hypercube_differ_in_one_digit() {
 }
 
 #[test]
-fn a_k_ary_n_tree_has_the_counts_of_its_authors() {
+fn k_ary_n_tree_counts_match_the_paper() {
     for (k, n) in [(2, 1), (2, 2), (2, 4), (3, 3), (4, 2), (5, 1)] {
         let fabric = fabric(&format!("k-ary-n-tree = {{ arity = {k}, levels = {n} }}"));
         let width = (1..n).fold(1, |width, _| width * k);
@@ -163,7 +163,7 @@ fn a_k_ary_n_tree_has_the_counts_of_its_authors() {
 }
 
 #[test]
-fn hosts_of_a_tree_meet_at_the_level_of_their_first_differing_digit() {
+fn tree_hosts_meet_at_their_first_differing_digit() {
     for (k, n) in [(2_usize, 4_u32), (3, 3)] {
         let fabric = fabric(&format!("k-ary-n-tree = {{ arity = {k}, levels = {n} }}"));
         let host_count = k.pow(n);
@@ -180,7 +180,7 @@ fn hosts_of_a_tree_meet_at_the_level_of_their_first_differing_digit() {
 }
 
 #[test]
-fn a_fat_tree_has_the_counts_of_its_authors() {
+fn fat_tree_counts_match_the_paper() {
     // Ports, levels, tapering; hosts, switches by level from the leaves, cables up from each level.
     type Case<'a> = ([u32; 3], usize, &'a [usize], &'a [usize]);
     let cases: [Case<'_>; 8] = [
@@ -217,7 +217,7 @@ fn a_fat_tree_has_the_counts_of_its_authors() {
 }
 
 #[test]
-fn hosts_of_a_fat_tree_meet_below_the_root_of_their_smallest_common_subtree() {
+fn fat_tree_hosts_meet_in_their_smallest_common_subtree() {
     // Leaves of 3 hosts, 2 leaves a subtree of two levels, 4 of these.
     let fabric = fabric("fat-tree = { ports = 4, levels = 3, tapering = 3 }");
     assert_eq!(fabric.endpoints().len(), 24);
@@ -235,20 +235,20 @@ fn hosts_of_a_fat_tree_meet_below_the_root_of_their_smallest_common_subtree() {
 }
 
 #[test]
-fn a_fat_tree_of_two_ports_is_as_deep_as_asked() {
+fn fat_tree_of_two_ports_has_the_requested_depth() {
     let fabric = fabric("fat-tree = { ports = 2, levels = 20_000 }");
     // Two switches a level but the top, which has one.
     assert_eq!((fabric.switches().len(), fabric.endpoints().len()), (39_999, 2));
 }
 
 #[test]
-fn a_fat_tree_of_74_ports_has_101_306_hosts() {
+fn fat_tree_of_74_ports_has_101_306_hosts() {
     let fabric = fabric("fat-tree = { ports = 74, levels = 3 }");
     assert_eq!((fabric.switches().len(), fabric.endpoints().len()), (6_845, 101_306));
 }
 
 #[test]
-fn every_leaf_of_a_folded_clos_is_cabled_to_every_spine() {
+fn folded_clos_cables_every_leaf_to_every_spine() {
     for (leaves, spines, hosts_per_leaf, cables_per_pair) in
         [(1, 1, 1, 1), (4, 2, 3, 1), (3, 5, 2, 4), (1, 3, 2, 2), (6, 1, 1, 1)]
     {
@@ -299,7 +299,7 @@ fn cables_by_groups(fabric: &Fabric) -> BTreeMap<[String; 2], usize> {
 }
 
 #[test]
-fn a_dragonfly_joins_each_two_groups_equally_often() {
+fn dragonfly_connects_all_group_pairs_equally() {
     // (a, p, h, g) with the rounds floor(a h / (g - 1)) and a bound on the diameter.
     for (a, p, h, g, rounds, diameter_max) in [
         (4, 2, 2, 9, 1, 4),
@@ -333,7 +333,7 @@ fn a_dragonfly_joins_each_two_groups_equally_often() {
 }
 
 #[test]
-fn the_dragonfly_of_the_paper_has_72_hosts_in_9_groups() {
+fn dragonfly_of_the_paper_has_72_hosts_in_9_groups() {
     let fabric = fabric(
         "dragonfly = { switches_per_group = 4, hosts_per_switch = 2, global_cables_per_switch = 2 }",
     );
@@ -405,7 +405,7 @@ fn counted_minimal_bound(fabric: &Fabric, hosts_per_switch: u32) -> f64 {
 }
 
 #[test]
-fn the_bound_of_minimal_routing_through_a_dragonfly_is_that_of_its_fullest_channel() {
+fn dragonfly_minimal_bound_is_that_of_its_busiest_channel() {
     // By hand, for the dragonfly of the paper (a = 4, p = h = 2, g = 9, N = 72): a global channel has
     // 8 x 8 = 64 pairs; a local one 4 inside the group, 2 x 8 x 2 = 32 outwards and as many inwards,
     // 68 in all. Each of them allows over 71 / 71, so that the hosts' links are the limit.
@@ -438,7 +438,7 @@ fn the_bound_of_minimal_routing_through_a_dragonfly_is_that_of_its_fullest_chann
 }
 
 #[test]
-fn a_dragonfly_with_ports_to_spare_uses_the_first_ones_of_every_switch() {
+fn dragonfly_with_spare_ports_uses_the_first_ones() {
     let fabric =
         fabric("dragonfly = { switches_per_group = 4, global_cables_per_switch = 2, groups = 4 }");
     // Two rounds of 3 slots: of 8 slots, 0 to 5 are used, at switches 0, 0, 1, 2, 2, 3.

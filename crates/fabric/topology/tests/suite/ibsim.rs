@@ -119,7 +119,7 @@ fn ends(fabric: &Fabric) -> Vec<(String, Option<LinkSpeed>)> {
 }
 
 #[test]
-fn the_simulator_shows_the_fabric_that_was_written() {
+fn ibsim_discovers_the_written_fabric() {
     let fabric = fabric();
     let written = format::write(&fabric, Format::IbnetdiscoverForIbsim).unwrap();
     assert_eq!(written.notes, Vec::<String>::new());

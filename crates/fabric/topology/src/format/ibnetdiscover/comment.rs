@@ -186,7 +186,7 @@ mod tests {
     const QDR: LinkSpeed = LinkSpeed::InfiniBand { width: 4, generation: Generation::Qdr };
 
     #[test]
-    fn a_description_reaches_from_the_first_mark_to_the_last() {
+    fn description_spans_from_the_first_quote_to_the_last() {
         let text = " lid 52 lmc 1 \"a\" lid 7 4xSDR \"b # [1]\" lid 9 4xQDR s=4 w=2 v=5 (scp)";
         let Ok(Comment::Described { head, description, tail }) = comment(Cursor::new(text)) else {
             panic!("there is a description");
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn speeds_may_be_unknown_in_part_and_must_not_be_nonsense() {
+    fn partially_unknown_speeds_are_accepted_invalid_ones_refused() {
         assert_eq!(speed("4xQDR"), Some(QDR.into()));
         let halves = [
             ("???", None),
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn masks_mean_the_highest_speed_they_allow() {
+    fn masks_mean_the_highest_allowed_speed() {
         let speed = |text| words(Cursor::new(text)).unwrap().options.speed();
         assert_eq!(speed("w=2 s=4"), Some(QDR));
         assert_eq!(speed("s=7"), Some(QDR));
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lid_may_be_missing_or_negative_and_must_not_be_nonsense() {
+    fn missing_or_negative_lid_is_accepted_invalid_one_refused() {
         let read =
             |text| words(Cursor::new(text)).map(|found| (found.lid, found.no_lid, found.lmc));
         assert_eq!(read("lid lmc 1"), Ok((None, Some(NoLid::Empty), Some(1))));
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn unknown_words_are_kept_for_a_finding() {
+    fn unknown_words_are_reported() {
         let found = words(Cursor::new("lid 4 planarized twice 4xQDR")).unwrap();
         assert_eq!((found.unknown, found.speed.known), (Some("planarized"), Some(QDR)));
     }

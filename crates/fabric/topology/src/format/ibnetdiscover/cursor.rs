@@ -159,7 +159,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn steps_consume_what_they_name_and_errors_point_at_what_follows() {
+    fn cursor_steps_consume_tokens_and_errors_point_after_them() {
         let mut cursor = Cursor::new("  [12] (0fF)\t\"a b\" rest \r");
         assert!(cursor.take("["));
         assert_eq!(cursor.number_then::<u16>("a port", "]"), Ok(12));
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_must_fit() {
+    fn out_of_range_numbers_are_refused() {
         assert!(Cursor::new("70000]").number_then::<u16>("a port", "]").is_err());
         assert!(Cursor::new("7").number_then::<u16>("a port", "]").is_err());
         assert!(Cursor::new("11112222333344445)").guid_then_parenthesis().is_err());

@@ -321,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn a_switch_port_names_the_far_end() {
+    fn switch_port_line_names_the_far_end() {
         let line = port("[1][ext 13]\t\"H-0a\"[2][ext 3](b) \t\t# \"x \"y\" # z\" lid 647 4xNDR");
         let remote = line.remote.unwrap();
         assert_eq!((line.port, line.guid, line.lid), (1, None, None));
@@ -331,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn a_host_port_names_itself_too() {
+    fn host_port_line_names_itself_too() {
         let line = port("[1](c) \t\"R-1\"[15] (d) \t\t# lid 52 lmc 3 \"r\" lid 9 ?????");
         assert_eq!((line.guid, line.lid, line.lmc), (Some(Guid(0xc)), Some(52), Some(3)));
         assert_eq!(line.remote.unwrap().guid, Some(Guid(0xd)));
@@ -343,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn ibsim_ports_may_be_blank_or_lack_the_remote_port_and_carry_options() {
+    fn ibsim_port_lines_may_be_incomplete_or_carry_options() {
         assert_eq!(port("[3]").remote, None);
         let line = port("[3] \"Sw1\" w=2 s=4 # by hand");
         assert_eq!(line.remote.unwrap().port, 1);
@@ -352,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn descriptions_of_nodes_need_no_quotation_marks() {
+    fn node_descriptions_need_no_quotes() {
         let Ok(Statement::Node(line)) = statement("Switch 8 \"Sw1\" # a spine base port 0 lid 4")
         else {
             panic!("a node");
@@ -362,7 +362,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_point_at_the_character() {
+    fn syntax_errors_point_at_the_character() {
         assert_eq!(error("[x]").0, 2);
         assert_eq!(error("[1] \"S-1\"[2").0, 12);
         assert_eq!(error("[1] \"S-1\"[2] what").0, 14);
@@ -376,7 +376,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_part_of_the_fabric_is_named() {
+    fn ignored_and_noise_lines_are_distinguished() {
         for line in ["module = \"net1\"", "do Unlink \"a\"", "@[1] \"x\"", "switchguids=0x100"] {
             assert!(matches!(statement(line), Ok(Statement::Ignored(_))), "{line}");
         }

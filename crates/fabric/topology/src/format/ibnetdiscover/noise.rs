@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn damage_to_one_character_of_a_record_does_not_make_noise_of_it() {
+    fn record_with_one_damaged_character_is_not_noise() {
         let lines = [
             "vendid=0x2c9",
             "sysimgguid=0x13",
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn the_halves_of_a_broken_line_are_not_both_noise() {
+    fn halves_of_a_broken_line_are_not_both_noise() {
         let line = "[1](a9) \t\"S-0000000000000010\"[1]\t\t# lid 11 lmc 0 \"s0\" lid 1 4xNDR";
         for at in 1..line.len() {
             let halves = [&line[..at], &line[at..]];
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cut_first_word_is_the_beginning_of_a_line() {
+    fn truncated_first_word_may_begin_a_record() {
         for beginning in ["v", "sys", "switchgui", "Swi", "C", "[", "Non-"] {
             assert!(could_be_a_beginning(beginning), "{beginning}");
         }

@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_name_is_a_word_of_its_own() {
+    fn slurm_names_are_unique_words() {
         let mut names = Names::default();
         let long = "x".repeat(99);
         let wanted = ["a[1]", "a,1,", "a_1_", "Default", "ALL", &long, &long, "tier\u{e9}"];

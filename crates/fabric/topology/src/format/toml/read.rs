@@ -125,7 +125,7 @@ mod tests {
         "[[switch]]\nname = \"s0\"\n[[host]]\nname = \"h0\"\n[[host]]\nname = \"h1\"\n";
 
     #[test]
-    fn ends_without_a_port_take_the_lowest_that_no_cable_names() {
+    fn cable_end_without_port_takes_the_lowest_free_one() {
         let text = format!(
             "{THREE}[[cable]]\nends = [\"s0\", \"h0\"]\n[[cable]]\nends = [\"s0[1]\", \"h1\"]\n"
         );
@@ -134,14 +134,14 @@ mod tests {
     }
 
     #[test]
-    fn a_name_may_look_like_a_port() {
+    fn node_name_may_resemble_a_port() {
         let text = "[[switch]]\nname = \"a\"\n[[switch]]\nname = \"a[1]\"\n\
                     [[cable]]\nends = [\"a[1]\", \"a[1][1]\"]\n";
         assert_eq!(cables(text), ["a[1] a[1][1]"]);
     }
 
     #[test]
-    fn unknown_keys_are_refused_with_the_nearest() {
+    fn unknown_key_error_suggests_the_nearest() {
         let (line, column, text) = error("[[switch]]\nname = \"s0\"\nprots = 8\n");
         assert_eq!((line, column), (3, Some(1)));
         assert!(text.starts_with("unknown key `prots`; did you mean `ports`? Keys here are name,"));
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn contradictions_are_errors_at_their_place() {
+    fn contradictions_are_errors_with_their_position() {
         let place = |line: &str| {
             let (line, column, text) = error(&format!("{THREE}{line}\n"));
             ((line, column), text)
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn values_of_the_wrong_kind_say_what_was_expected() {
+    fn wrong_value_type_error_names_the_expected_one() {
         let (line, column, text) = error("[[switch]]\nname = \"s0\"\nguid = \"xyz\"\n");
         assert_eq!((line, column), (3, Some(8)));
         assert!(text.contains("expected 1 to 16 hexadecimal digits"), "{text}");

@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bare_name_means_the_defaults() {
+    fn bare_algorithm_name_means_the_defaults() {
         assert_eq!(read("algorithm = 'up-down'").unwrap(), up_down(Root::TopSwitches));
         let shortest = Algorithm::ShortestPath(ShortestPath::default());
         assert_eq!(read("algorithm = 'shortest-path'").unwrap(), shortest);
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn shortest_paths_are_by_hops_or_by_latency() {
+    fn shortest_path_weight_is_hops_or_latency() {
         let by_latency = read("algorithm = { shortest-path = { weight = 'latency' } }").unwrap();
         let expected = ShortestPath { weight: PathWeight::Latency, hop_length: None };
         assert_eq!(by_latency, Algorithm::ShortestPath(expected));
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn parameters_are_read_and_written_back() {
+    fn routing_parameters_round_trip() {
         let nearest = read("algorithm = { up-down = { root = 'smallest-distance' } }").unwrap();
         assert_eq!(nearest, up_down(Root::SmallestTotalDistance));
         let named = read("[algorithm.up-down]\nroot = { named = 's3' }").unwrap();
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_are_shown_where_they_stand() {
+    fn routing_parameter_errors_show_their_position() {
         let cases = [
             ("x = 1\nalgorithm = 'up-dwn'", "up-dwn", "unknown variant `up-dwn`, expected one of"),
             ("algorithm = { up-dwn = {} }", "up-dwn", "unknown variant `up-dwn`"),
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn the_schema_allows_bare_names_and_carries_the_help() {
+    fn schema_allows_bare_names_and_carries_help() {
         let schema = schemars::schema_for!(Algorithm);
         let variants = schema.get("oneOf").and_then(|variants| variants.as_array()).unwrap();
         let bare: Vec<_> =

@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ring_is_gone_round() {
+    fn depth_first_search_goes_round_a_ring() {
         // Both neighbours of s0 are equal, so s1; then s3, its only unvisited neighbour. From s3:
         // s1, s0, s2.
         let ring = graph(4, &[(0, 1), (1, 3), (3, 2), (2, 0)]);
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn the_neighbour_with_most_cables_to_what_was_met_comes_first() {
+    fn neighbour_with_most_cables_to_visited_comes_first() {
         // s0 to s1 (two cables) and to s2 (one): s1. From s1 to s3 and s4; s4 has a second cable,
         // to s0, so s4 comes before s3. From s4 only s2 is left.
         let graph = graph(5, &[(0, 1), (0, 1), (0, 2), (1, 3), (1, 4), (4, 0), (4, 2)]);
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn of_equals_the_one_farthest_from_all_comes_first() {
+    fn equal_neighbours_are_ordered_by_largest_distance_sum() {
         // Sums of hops: s1 and s3 1 + 2 + 2 + 3 = 8, s2 1 + 1 + 2 + 2 = 6, each with one cable to
         // s0.
         let graph = graph(5, &[(0, 2), (0, 1), (0, 3), (2, 4)]);
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn every_island_is_searched_from_its_root() {
+    fn each_island_is_searched_from_its_root() {
         let graph = graph(4, &[(0, 1), (2, 3)]);
         assert_eq!(ranks(&graph, &[NodeId::new(1), NodeId::new(2)]), [1, 0, 2, 3]);
     }

@@ -90,7 +90,13 @@ struct DimensionHops {
     hops: u32,
 }
 
-fn dimension_hops(grid: &Grid, ties: Ties, from: NodeId, to: NodeId, dimension: usize) -> DimensionHops {
+fn dimension_hops(
+    grid: &Grid,
+    ties: Ties,
+    from: NodeId,
+    to: NodeId,
+    dimension: usize,
+) -> DimensionHops {
     let [at, goal] = [from, to].map(|switch| grid.coordinate(switch, dimension));
     let direct = at.abs_diff(goal);
     let around = grid.dimensions()[dimension] - direct;
@@ -102,12 +108,15 @@ fn dimension_hops(grid: &Grid, ties: Ties, from: NodeId, to: NodeId, dimension: 
 }
 
 fn hops(grid: &Grid, ties: Ties, from: NodeId, to: NodeId) -> u32 {
-    (0..grid.dimensions().len()).map(|dimension| dimension_hops(grid, ties, from, to, dimension).hops).sum()
+    (0..grid.dimensions().len())
+        .map(|dimension| dimension_hops(grid, ties, from, to, dimension).hops)
+        .sum()
 }
 
 fn next_switch(grid: &Grid, ties: Ties, from: NodeId, to: NodeId) -> Option<NodeId> {
     let by_dimension = (0..grid.dimensions().len())
         .map(|dimension| (dimension, dimension_hops(grid, ties, from, to, dimension)));
-    let (dimension, dimension_hops) = by_dimension.into_iter().find(|(_, dimension_hops)| dimension_hops.hops > 0)?;
+    let (dimension, dimension_hops) =
+        by_dimension.into_iter().find(|(_, dimension_hops)| dimension_hops.hops > 0)?;
     grid.step(from, dimension, dimension_hops.up)
 }

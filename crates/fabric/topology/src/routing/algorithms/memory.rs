@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn what_routes_would_take_is_told_by_part_before_it_is_taken() {
+    fn route_memory_error_lists_the_parts() {
         let tree = || Generator::FatTree(FatTree { ports: 20, levels: 3, tapering: 1, rails: 1 });
         let up_down = Algorithm::UpDown(UpDown::default());
         let tables = refused(&tree(), &up_down, Form::Table);
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn small_fabrics_are_not_measured() {
+    fn small_fabrics_skip_the_memory_check() {
         let tree = Generator::FatTree(FatTree { ports: 4, levels: 2, tapering: 1, rails: 1 });
         let fabric = tree.generate(1).expect("lawful parameters");
         let algorithm = Algorithm::ShortestPath(ShortestPath::default());

@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn entries_are_those_of_one_host_and_switch_after_the_other() {
+    fn table_entries_match_sequential_computation() {
         let generators = [
             Generator::FatTree(FatTree { ports: 8, levels: 3, tapering: 1, rails: 1 }),
             Generator::FatTree(FatTree { ports: 8, levels: 2, tapering: 3, rails: 1 }),
@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn a_channel_that_is_the_only_one_now_and_one_of_several_then_is_loaded_by_both() {
+    fn channel_load_counts_forced_and_free_choices() {
         // s0 to s3 over s1 or s2; to s1 by the first channel only. Aggregation nodes have no
         // weight.
         let mut builder = FabricBuilder::new();
@@ -321,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn also_where_little_is_left_to_choose() {
+    fn torus_entries_match_sequential_computation() {
         let torus = Torus { dimensions: vec![4, 3], hosts_per_switch: 2, rails: 1 };
         let fabric = Generator::Torus(torus).generate(0).expect("lawful parameters");
         let grid = Grid::recognise(&fabric).expect("a torus");

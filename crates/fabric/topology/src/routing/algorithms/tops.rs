@@ -281,7 +281,7 @@ mod tests {
     use crate::generate::{Generator, Irregular, Torus};
 
     #[test]
-    fn distances_and_detours_are_summed_alike_on_any_number_of_threads() {
+    fn distance_sums_are_independent_of_thread_count() {
         let irregular = Irregular {
             switches: 20,
             ports: 6,

@@ -275,7 +275,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lanes_are_shared_out_in_equal_contiguous_parts() {
+    fn dateline_classes_split_lanes_into_contiguous_halves() {
         let shares = |lanes: &[u8]| Shares::new(lanes.iter().copied().collect()).dateline_classes;
         let set = |lanes: &[u8]| lanes.iter().copied().collect::<LaneSet>();
         assert_eq!(shares(&[0, 1, 2, 3]), [set(&[0, 1]), set(&[2, 3])]);

@@ -286,7 +286,9 @@ impl Lanes {
                 outgoing,
                 || fabric.target(fabric.endpoint_channel(to)).node,
             ),
-            LaneRule::Escape(_) => (self.by_table(fabric, vc_class, outgoing, to), DatelineClass(0)),
+            LaneRule::Escape(_) => {
+                (self.by_table(fabric, vc_class, outgoing, to), DatelineClass(0))
+            }
             LaneRule::Tables { map, lanes_per_vl, .. } => {
                 let vl = map.lane(fabric, incoming, outgoing, vc_class.0);
                 (lanes_of(vl, *lanes_per_vl), DatelineClass(0))

@@ -96,7 +96,7 @@ mod tests {
     use crate::generate::{Generator, Star};
 
     #[test]
-    fn base_lids_stand_for_all() {
+    fn base_lid_levels_apply_to_all_lids() {
         let fabric = Generator::Star(Star { hosts: 2, rails: 1 }).generate(0).unwrap();
         let levels = ServiceLevels::by_pair(&fabric, 2, |from, _, lid_offset| {
             4 * lid_offset + u8::try_from(from.index()).unwrap()

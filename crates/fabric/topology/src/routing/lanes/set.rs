@@ -131,7 +131,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lanes_are_bits() {
+    fn lane_set_operations_match_bits() {
         let set: LaneSet = [3, 0, 15].into_iter().collect();
         assert_eq!((set.bits(), set.len()), (0b1000_0000_0000_1001, 3));
         assert!(set.lanes().eq([0, 3, 15]));
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn vls_own_lanes_side_by_side() {
+    fn vls_own_contiguous_lanes() {
         let set = |lanes: &[u8]| lanes.iter().copied().collect::<LaneSet>();
         assert_eq!(LaneSet::of_vl(3, 1), set(&[3]));
         assert_eq!(LaneSet::of_vl(0, 2), set(&[0, 1]));

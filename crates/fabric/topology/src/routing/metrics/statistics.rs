@@ -11,10 +11,10 @@
 
 use super::all_to_all::{AllToAll, all_to_all};
 use super::distribution::{Distribution, ratio};
+use crate::routing::paths::destination_paths::DestinationPaths;
 use crate::routing::paths::graph::{Attachment, SwitchGraph};
 use crate::routing::paths::routes::{RouteRow, Routes, Walk};
 use crate::routing::paths::table_routes::{WalkEnd, Walker};
-use crate::routing::paths::destination_paths::DestinationPaths;
 use crate::{ChannelId, EndpointId, Fabric, NodeId};
 use std::cmp::Reverse;
 
@@ -75,7 +75,8 @@ impl Statistics {
         let hosts = hosts.count() as u64;
         let mut tally = Tally::new(fabric, &graph);
         tally.add_peers();
-        let (mut destination_paths, mut walker) = (DestinationPaths::new(&graph), Walker::new(fabric));
+        let (mut destination_paths, mut walker) =
+            (DestinationPaths::new(&graph), Walker::new(fabric));
         for row in routes.rows(&graph) {
             if destination_paths.fill(fabric, &graph, &row) {
                 tally.add_destination_paths(&row, &destination_paths);
@@ -229,7 +230,9 @@ impl<'a> Tally<'a> {
         for source in self.graph.switches() {
             let own = u64::from(source == row.switch);
             let each = u64::from(self.graph.host_count(source)).saturating_sub(own);
-            let Some(switches) = destination_paths.switches(source).filter(|_| each > 0) else { continue };
+            let Some(switches) = destination_paths.switches(source).filter(|_| each > 0) else {
+                continue;
+            };
             let pairs = each * destinations;
             through[source.index()] = pairs;
             self.walks_from[source.index()] += destinations;

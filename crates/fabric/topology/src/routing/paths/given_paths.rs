@@ -62,7 +62,7 @@ mod tests {
     use crate::routing::{Algorithm, Form, InTransit, Routes, route};
 
     #[test]
-    fn paths_that_are_given_are_those_that_are_taken() {
+    fn given_paths_are_used_unchanged() {
         let irregular = Irregular {
             switches: 12,
             ports: 6,

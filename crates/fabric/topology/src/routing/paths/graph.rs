@@ -220,7 +220,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_largest_come_first_and_of_equals_the_lowest_place() {
+    fn largest_first_orders_ties_by_lowest_index() {
         assert_eq!(largest_first(&[2, UNREACHED, 0, 5, 2], UNREACHED), [3, 0, 4, 2]);
         assert_eq!(largest_first(&[9, 9], 9), [0; 0]);
         assert_eq!(largest_first(&[], 0), [0; 0]);

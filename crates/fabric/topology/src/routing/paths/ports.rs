@@ -138,7 +138,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ports_above_255_widen_what_is_there() {
+    fn port_above_255_widens_the_storage() {
         let mut ports = Ports::zeros(2);
         ports.set(0, 255);
         assert!(matches!(ports, Ports::Bytes(_)));

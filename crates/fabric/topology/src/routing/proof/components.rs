@@ -115,7 +115,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn two_cycles_and_what_joins_them() {
+    fn components_are_found_in_dependency_order() {
         // 0 -> 1 -> 2 -> 0, 2 -> 3, 3 -> 4 <-> 5, 6 alone: components {0,1,2}, {3}, {4,5}, {6}.
         let edges = [(0, 1), (1, 2), (2, 0), (2, 3), (3, 4), (4, 5), (5, 4)];
         let Components { of, count } = Components::new(&DependencyGraph::from_edges(7, &edges));
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_chain_needs_no_recursion() {
+    fn long_chain_does_not_overflow_the_stack() {
         let count = 300_000;
         let edges: Vec<_> = (1..count).map(|buffer| (buffer - 1, buffer)).collect();
         let components = Components::new(&DependencyGraph::from_edges(count, &edges));

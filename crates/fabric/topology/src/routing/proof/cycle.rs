@@ -196,20 +196,20 @@ mod tests {
     }
 
     #[test]
-    fn the_shorter_of_two_cycles() {
+    fn shorter_of_two_cycles_is_found() {
         let long_and_short = [(0, 1), (1, 2), (2, 3), (3, 0), (3, 4), (4, 5), (5, 3)];
         assert_eq!(shortest(6, &long_and_short), Some(vec![3, 4, 5]));
     }
 
     #[test]
-    fn of_equals_the_least_from_its_lowest_channel() {
+    fn equal_cycles_are_ordered_by_lowest_channel() {
         // Cycles of three: 1-4-2, 1-3-5 and 2-6-7.
         let edges = [(1, 4), (4, 2), (2, 1), (1, 3), (3, 5), (5, 1), (2, 6), (6, 7), (7, 2)];
         assert_eq!(shortest(8, &edges), Some(vec![1, 3, 5]));
     }
 
     #[test]
-    fn a_buffer_that_waits_for_itself_and_no_cycle_at_all() {
+    fn self_loop_is_a_cycle_and_acyclic_graph_has_none() {
         assert_eq!(shortest(3, &[(0, 1), (1, 0), (2, 2)]), Some(vec![2]));
         assert_eq!(shortest(3, &[(0, 1), (1, 2), (0, 2)]), None);
     }

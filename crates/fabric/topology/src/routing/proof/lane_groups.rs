@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lanes_that_every_set_holds_together_are_one_group() {
+    fn lanes_in_exactly_the_same_sets_form_one_group() {
         let set = |lanes: &[u8]| lanes.iter().copied().collect::<LaneSet>();
         let groups = LaneGroups::new(5, &[set(&[0, 1, 2, 3]), set(&[2, 3, 4]), set(&[0, 1, 2])]);
         let members: Vec<_> = (0..groups.count()).map(|group| groups.lanes(group)).collect();

@@ -54,7 +54,7 @@ fn fabrics() -> [(Fabric, Algorithm, bool); 6] {
 }
 
 #[test]
-fn dependencies_and_verdicts_are_the_same_on_any_number_of_threads() {
+fn proof_is_independent_of_thread_count() {
     for (fabric, algorithm, is_free) in fabrics() {
         for form in [Form::Source, Form::Table] {
             let routes = route(&fabric, &algorithm, form).expect("the algorithm applies");
@@ -64,7 +64,7 @@ fn dependencies_and_verdicts_are_the_same_on_any_number_of_threads() {
 }
 
 #[test]
-fn also_on_lanes() {
+fn proof_on_lanes_is_independent_of_thread_count() {
     for (fabric, algorithm, is_free) in fabrics() {
         let routes = route(&fabric, &algorithm, Form::Table).expect("the algorithm applies");
         // Each pair on one of three lanes on its whole path: if it is free on one lane, it is free
@@ -89,7 +89,7 @@ fn also_on_lanes() {
 }
 
 #[test]
-fn groups_that_wait_in_cycles_are_counted_without_what_is_gone() {
+fn cyclic_groups_are_counted_without_removed_channels() {
     // 0 -> 1 -> 2 -> 0 -> 3, 3 -> 4 <-> 5, 6 -> 6.
     let edges = [(0, 1), (1, 2), (2, 0), (0, 3), (3, 4), (4, 5), (5, 4), (6, 6)];
     let graph = DependencyGraph::from_edges(7, &edges);
