@@ -21,6 +21,7 @@
 //! Invariants: blocks of a buffer are known free, on their way to be known, or taken by a packet
 //! that has not left; a packet is in one list at most.
 
+mod buffer_fills;
 mod clock;
 mod credits;
 mod event;
@@ -31,7 +32,6 @@ mod packet;
 mod pauses;
 mod reading;
 mod simulation;
-mod buffer_fills;
 mod switches;
 mod waiters;
 mod waiting;

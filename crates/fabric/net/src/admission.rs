@@ -40,7 +40,7 @@ mod ledger;
 mod tests;
 mod weights;
 
-pub(crate) use controller::{AdmissionController, HostAction, Onward, Hop};
+pub(crate) use controller::{AdmissionController, Hop, HostAction, Onward};
 pub use controller::{Request, StreamState};
 pub use ledger::Ledger;
 

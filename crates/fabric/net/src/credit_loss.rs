@@ -61,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn so_many_are_lost_as_the_probability_says() {
+    fn lost_updates_match_the_loss_probability() {
         let lost = |probability: f64, lane: u8| -> Vec<bool> {
             let plan = loss(probability);
             let is_lost = |ps| plan.is_lost(7, ChannelId::new(3), lane, Time::from_ps(ps));
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn infiniband_says_it_again_after_65536_symbols() {
+    fn default_update_period_is_65536_symbol_times() {
         // SDR: 2.5 Gb/s per line, so a symbol of ten bits takes 4 ns; 1 GB/s on four lines.
         let bytes = Rate::from_bytes_per_second(1_000_000_000).byte_time();
         let back = ChannelPlan { flit: Span::from_ns(1), bytes, delay: Span::ZERO, slack: None };

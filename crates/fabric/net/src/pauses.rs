@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn headroom_is_what_comes_in_a_round_trip_and_the_longest_packet() {
+    fn headroom_covers_a_round_trip_and_the_longest_packet() {
         let plan = PausesPlan {
             pause_bytes: [0; 16],
             resume_bytes: [0; 16],

@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bucket_to_the_picosecond() {
+    fn token_bucket_refills_exactly_to_the_picosecond() {
         // A tenth of 160 MB/s: 62,500 ps a byte. 100 B of burst.
         let mut bucket = TokenBucket::full(Span::from_ps(REFILL_BYTES * 62_500), 100);
         assert!(bucket.holds(at(0), 100) && !bucket.holds(at(u64::MAX), 101));
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn a_token_of_two_and_a_half_picoseconds_loses_nothing() {
+    fn fractional_refill_time_accumulates_no_error() {
         let mut bucket = TokenBucket::full(Span::from_ps(REFILL_BYTES * 5 / 2), 4);
         bucket.take(at(0), 4);
         // Three tokens after 7.5 ps: at 8, with a fifth of another.
@@ -209,7 +209,7 @@ mod tests {
     proptest! {
         /// Conforming traffic has at most rate x time + burst bytes in any interval.
         #[test]
-        fn no_interval_has_more_than_rate_and_burst((refill, burst, asked) in questions()) {
+        fn any_interval_conforms_to_rate_and_burst((refill, burst, asked) in questions()) {
             let mut bucket = TokenBucket::full(Span::from_ps(refill), burst);
             let mut now = 0;
             let mut taken: Vec<(u64, u32)> = Vec::new();
@@ -232,7 +232,7 @@ mod tests {
 
         /// Agrees with a level that grows and is capped at the burst.
         #[test]
-        fn the_instant_of_fullness_tells_the_level((refill, burst, asked) in questions()) {
+        fn bucket_agrees_with_explicit_level((refill, burst, asked) in questions()) {
             let (refill_wide, burst_wide) = (u128::from(refill), u128::from(burst));
             let mut level =
                 Level { there: refill_wide * burst_wide, since: 0, refill: refill_wide, burst: burst_wide };
@@ -251,7 +251,7 @@ mod tests {
 
         /// A wait is exact to the picosecond: tokens are missing just before its end.
         #[test]
-        fn waiting_ends_as_soon_as_it_may((refill, burst, asked) in questions()) {
+        fn token_wait_is_minimal((refill, burst, asked) in questions()) {
             let mut bucket = TokenBucket::full(Span::from_ps(refill), burst);
             let mut now = at(0);
             for (span, bytes) in asked {

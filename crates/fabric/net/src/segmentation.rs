@@ -164,7 +164,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_longest_payload_follows_the_route() {
+    fn longest_payload_depends_on_the_route_length() {
         let by_hops = SegmentationPlan::ByHops([80, 160, 200].into());
         let plans = [SegmentationPlan::Fixed(100), SegmentationPlan::PerSwitch(80), by_hops];
         let longest = |switches| plans.each_ref().map(|plan| plan.longest_bytes(|| switches));

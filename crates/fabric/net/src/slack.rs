@@ -97,7 +97,7 @@ mod tests {
     const MYRINET: SlackBuffer = SlackBuffer { capacity: 80, stop: 56, go: 40 };
 
     #[test]
-    fn myrinet_cables_fit_the_80_byte_buffer() {
+    fn myrinet_cables_fit_an_80_byte_slack_buffer() {
         // 10 m at 160 MB/s: 2 x 49.2 / 6.25 = 15.7; 25 m at 80 MB/s: 2 x 123 / 12.5 = 19.7.
         for (flit, delay, headroom) in [(6_250, 49_200, 19), (12_500, 123_000, 23)] {
             let (flit, delay) = (Span::from_ps(flit), Span::from_ps(delay));
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fast_cable_scales_the_buffer_and_refuses_the_small_one() {
+    fn fast_cable_needs_a_scaled_slack_buffer() {
         let (flit, delay) = (Span::from_ps(20), Span::from_ps(49_200));
         // 2 x 49,200 / 20 = 4,920 flits in flight.
         let needed =
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn marks_out_of_order_are_refused() {
+    fn go_mark_above_stop_mark_is_refused() {
         let buffer = SlackBuffer { capacity: 80, stop: 40, go: 56 };
         let error = buffer.check(Span::from_ps(6_250), Span::from_ps(49_200));
         assert_eq!(error, Err(SlackError::Marks { go: 56, stop: 40 }));

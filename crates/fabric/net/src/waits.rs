@@ -168,18 +168,18 @@ mod tests {
     }
 
     #[test]
-    fn a_chain_is_no_cycle() {
+    fn chain_of_waits_is_no_cycle() {
         assert_eq!(cycle(&[all(&[1]), all(&[2]), Wait::NONE, all(&[2])]), None);
     }
 
     #[test]
-    fn a_cycle_is_found_behind_a_chain_and_named_from_its_lowest() {
+    fn cycle_behind_a_chain_starts_at_its_lowest_party() {
         let waits = [all(&[4]), Wait::NONE, all(&[3]), all(&[5]), all(&[3]), all(&[2])];
         assert_eq!(cycle(&waits), Some(vec![2, 3, 5]));
     }
 
     #[test]
-    fn a_cycle_with_a_way_out_is_no_deadlock() {
+    fn cycle_with_an_alternative_output_is_no_deadlock() {
         // 0 -> 1 -> 2 -> 0, but 1 may also go on by 3, which waits for nothing.
         let with_way_out = [all(&[1]), any(&[2, 3]), all(&[0]), Wait::NONE];
         assert_eq!(cycle(&with_way_out), None);
@@ -188,14 +188,14 @@ mod tests {
     }
 
     #[test]
-    fn all_ways_out_blocked_is_a_knot() {
+    fn cycle_over_all_alternatives_is_a_knot() {
         // 1 may go on by 2 or 3, and both wait for 1 in the end.
         let waits = [all(&[1]), any(&[2, 3]), all(&[0]), all(&[4]), all(&[1])];
         assert_eq!(cycle(&waits), Some(vec![0, 1, 2]));
     }
 
     #[test]
-    fn a_wait_for_any_of_nobody_is_for_ever_but_no_cycle_of_ours() {
+    fn wait_for_any_of_an_empty_set_panics() {
         // No party can serve party 0: only a bug could cause this wait, which must be detected.
         let result = std::panic::catch_unwind(|| cycle(&[any(&[])]));
         assert!(result.is_err());

@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn one_answer_is_to_one_packet_or_to_several_or_to_such_as_are_marked() {
+    fn acks_cover_single_every_nth_or_marked_packets() {
         let marked = [false, true, true, true, false, true];
         let each = answers(Answered::All, &marked);
         assert_eq!(each[..2], [Some((1, 0)), Some((1, 1))]);

@@ -84,7 +84,7 @@ mod tests {
     use crate::packed::INDEX_MAX;
 
     #[test]
-    fn packing_keeps_the_event_and_the_order() {
+    fn packed_events_unpack_and_keep_their_order() {
         let (low, high) = (ChannelId::new(3), ChannelId::new(INDEX_MAX));
         let (worm, packet) = (WormId::new(0x7fff_ffff), InTransitId::new(0x7fff_ffff));
         let between = ChannelId::new(4);

@@ -465,8 +465,9 @@ impl CrossbarPorts {
         }
         let speedups = [lanes.input_speedup, lanes.output_speedup].map(usize::from);
         let [into, out] = speedups;
-        let of_crossbar_port =
-            |crossbar_port: usize| (crossbar_port..LANES).step_by(into).fold(0, |lanes, lane| lanes | 1 << lane);
+        let of_crossbar_port = |crossbar_port: usize| {
+            (crossbar_port..LANES).step_by(into).fold(0, |lanes, lane| lanes | 1 << lane)
+        };
         Some(Self {
             allocator: lanes.allocator,
             speedups,
@@ -488,14 +489,16 @@ impl Network {
     /// Allocates the multiplexed crossbars of all switches with lanes that may cross.
     pub(crate) fn allocate_crossbar_ports(&mut self, layout: &Layout, tick: u64) {
         let narrow = |network: &mut Self, first: usize, inputs: u64, tick: u64| {
-            let mut crossbar_ports = network.switches.crossbar_ports.take().expect("ways are taken in turn");
+            let mut crossbar_ports =
+                network.switches.crossbar_ports.take().expect("ways are taken in turn");
             crossbar_ports.matching.inputs.clear();
             network.gather_crossbar_inputs(first, first, inputs, &mut crossbar_ports);
             network.match_crossbar_ports(first, &mut crossbar_ports, tick);
             network.switches.crossbar_ports = Some(crossbar_ports);
         };
         let wide = |network: &mut Self, word: usize, span: usize, tick: u64| {
-            let mut crossbar_ports = network.switches.crossbar_ports.take().expect("ways are taken in turn");
+            let mut crossbar_ports =
+                network.switches.crossbar_ports.take().expect("ways are taken in turn");
             crossbar_ports.matching.inputs.clear();
             for place in word..word + span.div_ceil(64) {
                 let ports = network.switches.crossing.take(place);
@@ -509,7 +512,13 @@ impl Network {
 
     /// Collects the crossbar inputs that can send, of the ports in the word `ports` from port `base`
     /// on. `first` is the first port of their switch.
-    fn gather_crossbar_inputs(&mut self, first: usize, base: usize, ports: u64, crossbar_ports: &mut CrossbarPorts) {
+    fn gather_crossbar_inputs(
+        &mut self,
+        first: usize,
+        base: usize,
+        ports: u64,
+        crossbar_ports: &mut CrossbarPorts,
+    ) {
         for port in members(ports).map(|port| base + port) {
             let able = self.switches.port(port).can_cross();
             if able == 0 {
@@ -518,22 +527,34 @@ impl Network {
             // Unmatched ports are tried again in the next tick.
             self.switches.crossing.insert(port);
             for (number, of_crossbar_port) in crossbar_ports.lanes.iter().enumerate() {
-                let (crossbar_port, lanes) = ((port - first) * crossbar_ports.speedups[0] + number, able & of_crossbar_port);
+                let (crossbar_port, lanes) =
+                    ((port - first) * crossbar_ports.speedups[0] + number, able & of_crossbar_port);
                 if lanes != 0 {
-                    crossbar_ports.matching.inputs.push(Able { crossbar_port, lanes, proposed: None });
+                    crossbar_ports.matching.inputs.push(Able {
+                        crossbar_port,
+                        lanes,
+                        proposed: None,
+                    });
                 }
             }
         }
     }
 
     /// Matches the collected crossbar inputs of the switch whose first port is `first`.
-    fn match_crossbar_ports(&mut self, first: usize, crossbar_ports: &mut CrossbarPorts, tick: u64) {
+    fn match_crossbar_ports(
+        &mut self,
+        first: usize,
+        crossbar_ports: &mut CrossbarPorts,
+        tick: u64,
+    ) {
         let [_, out] = crossbar_ports.speedups;
         let span = usize::from(self.switches.port(first).span);
         crossbar_ports.matching.outputs.clear();
         crossbar_ports.matching.outputs.resize(span * out, CrossbarOutput::default());
         let mut iteration = 0;
-        while iteration < crossbar_ports.allocator.iterations() && !crossbar_ports.matching.inputs.is_empty() {
+        while iteration < crossbar_ports.allocator.iterations()
+            && !crossbar_ports.matching.inputs.is_empty()
+        {
             self.propose(first, crossbar_ports);
             if !self.accept_grants(first, crossbar_ports, iteration, tick) {
                 break;
@@ -552,12 +573,17 @@ impl Network {
             let to = |lane| self.crossbar_output(first + able.crossbar_port / into, lane, out);
             if crossbar_ports.allocator.is_input_first() {
                 let pointer = crossbar_ports.inputs[first * into + able.crossbar_port].pointer;
-                let open = lanes_of(able.lanes).map(to).filter(|crossbar_port| !outputs[*crossbar_port].is_matched);
-                able.proposed = open.min_by_key(|crossbar_port| distance(*crossbar_port, pointer, outputs.len()));
+                let open = lanes_of(able.lanes)
+                    .map(to)
+                    .filter(|crossbar_port| !outputs[*crossbar_port].is_matched);
+                able.proposed = open
+                    .min_by_key(|crossbar_port| distance(*crossbar_port, pointer, outputs.len()));
             }
             for lane in lanes_of(able.lanes) {
                 let output = to(lane);
-                if outputs[output].is_matched || able.proposed.is_some_and(|crossbar_port| crossbar_port != output) {
+                if outputs[output].is_matched
+                    || able.proposed.is_some_and(|crossbar_port| crossbar_port != output)
+                {
                     continue;
                 }
                 let pointer = crossbar_ports.pointers[first * out + output];
@@ -571,7 +597,13 @@ impl Network {
 
     /// Matches every granted crossbar input with one of its granting crossbar outputs. Returns
     /// whether there was any.
-    fn accept_grants(&mut self, first: usize, crossbar_ports: &mut CrossbarPorts, iteration: u32, tick: u64) -> bool {
+    fn accept_grants(
+        &mut self,
+        first: usize,
+        crossbar_ports: &mut CrossbarPorts,
+        iteration: u32,
+        tick: u64,
+    ) -> bool {
         let [into, out] = crossbar_ports.speedups;
         let mut inputs = std::mem::take(&mut crossbar_ports.matching.inputs);
         let before = inputs.len();
@@ -590,7 +622,8 @@ impl Network {
             }
             if crossbar_ports.allocator.takes_outputs_in_turn() {
                 let to = |lane: usize| self.crossbar_output(port, lane, out);
-                let from_pointer = |crossbar_port: &usize| distance(*crossbar_port, state.pointer, outputs.len());
+                let from_pointer =
+                    |crossbar_port: &usize| distance(*crossbar_port, state.pointer, outputs.len());
                 let next = lanes_of(granted).map(to).min_by_key(from_pointer);
                 granted = set_of(lanes_of(granted).filter(|lane| Some(to(*lane)) == next));
             }
@@ -598,7 +631,9 @@ impl Network {
             let output = self.crossbar_output(port, lane, out);
             outputs[output].is_matched = true;
             if crossbar_ports.allocator.moves_in(iteration) {
-                let after = |crossbar_port: usize| u16::try_from(crossbar_port + 1).expect("ways have 16 bits");
+                let after = |crossbar_port: usize| {
+                    u16::try_from(crossbar_port + 1).expect("ways have 16 bits")
+                };
                 state.pointer = after(output);
                 crossbar_ports.pointers[first * out + output] = after(able.crossbar_port);
             }

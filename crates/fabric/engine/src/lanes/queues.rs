@@ -134,7 +134,7 @@ mod tests {
 
     /// Compares a long mix of operations with the queues of the standard library.
     #[test]
-    fn queues_keep_their_order_as_they_grow() {
+    fn growing_queues_match_vec_deque() {
         let mut queues = Queues::new(3);
         let mut expected = vec![VecDeque::new(); 3];
         let mut state = 7_u32;

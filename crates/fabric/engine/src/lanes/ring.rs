@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn entries_come_at_their_tick_round_the_ring() {
+    fn ring_entries_are_due_at_their_tick() {
         let mut ring = Ring::new(5);
         assert_eq!((ring.slots.len(), ring.next_due(0)), (8, None));
         ring.push(5, 7);

@@ -103,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn packing_keeps_the_event_and_the_order() {
+    fn packed_events_unpack_and_keep_their_order() {
         let (low, high) = (ChannelId::new(3), ChannelId::new(INDEX_MAX));
         let packet = PacketId::new(0xffff_fffe);
         let events = [

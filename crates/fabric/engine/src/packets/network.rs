@@ -1,6 +1,7 @@
 //! The network between hosts, and the state that all parts share.
 
 use crate::bits::Bits;
+use crate::packets::buffer_fills::BufferFills;
 use crate::packets::clock::Clock;
 use crate::packets::credits::Credits;
 use crate::packets::event::Event;
@@ -8,7 +9,6 @@ use crate::packets::links::{Line, Links};
 use crate::packets::packet::{Moving, PacketId, Packets, Place};
 use crate::packets::pauses::Pauses;
 use crate::packets::reading::is_plain;
-use crate::packets::buffer_fills::BufferFills;
 use crate::packets::switches::LANES;
 use crate::packets::switches::OutputBuffers;
 use crate::packets::waiting::Waiting;
@@ -237,7 +237,8 @@ impl Network {
         let area = left + present[channel.index()];
         let pauses = self.pauses.as_ref();
         let credit_wait = || (0, self.links.credit_wait_ps(channel, end_ps));
-        let (stops, stopped_ps) = pauses.map_or_else(credit_wait, |of| of.pauses_of(channel, end_ps));
+        let (stops, stopped_ps) =
+            pauses.map_or_else(credit_wait, |of| of.pauses_of(channel, end_ps));
         ChannelCount {
             stops,
             stopped_ps,

@@ -95,8 +95,9 @@ impl Pauses {
         let pauses = packets.pauses.clone()?;
         let lane_count = usize::from(plan.lanes.count);
         let blocks = packets.buffer_blocks[..lane_count].iter();
-        let effect_delay =
-            |channel: ChannelId| pauses.effect_delay(plan.channel(Fabric::reverse(channel))).as_ps();
+        let effect_delay = |channel: ChannelId| {
+            pauses.effect_delay(plan.channel(Fabric::reverse(channel))).as_ps()
+        };
         let channels = plan.channels.len();
         Some(Self {
             lane_count,
@@ -181,7 +182,13 @@ impl Pauses {
 
     /// Applies a pause or resume frame at the sender of a channel. Returns whether the sender
     /// waited for the lane and may go on.
-    pub(crate) fn receive_pause(&mut self, channel: ChannelId, lane: u8, is_pause: bool, now: u64) -> bool {
+    pub(crate) fn receive_pause(
+        &mut self,
+        channel: ChannelId,
+        lane: u8,
+        is_pause: bool,
+        now: u64,
+    ) -> bool {
         let of = self.lane_mut(channel, lane);
         of.in_flight -= 1;
         debug_assert_ne!(of.is_paused, is_pause, "each request changes the pause state");
@@ -254,7 +261,13 @@ impl Network {
 
     /// Applies a pause or resume frame at a sender. A host tries to start only if it waits for the
     /// lane; a switch always does.
-    pub(crate) fn receive_pause(&mut self, channel: ChannelId, lane: u8, is_pause: bool, is_host: bool) {
+    pub(crate) fn receive_pause(
+        &mut self,
+        channel: ChannelId,
+        lane: u8,
+        is_pause: bool,
+        is_host: bool,
+    ) {
         let pauses = self.pauses.as_mut().expect("receivers pause lanes");
         let was_awaited = pauses.receive_pause(channel, lane, is_pause, self.clock.now());
         if was_awaited || !is_host {

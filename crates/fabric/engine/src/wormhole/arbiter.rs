@@ -86,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ports_take_turns_on_small_and_large_switches() {
+    fn round_robin_is_correct_for_any_port_count() {
         for ports in [8, 64, 65, 200] {
             let mut arbiter = Arbiter::new(ports, 1);
             let last = ports - 1;
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn a_higher_level_goes_first_and_each_level_remembers_its_own_turn() {
+    fn higher_level_precedes_and_each_level_keeps_its_turn() {
         let mut arbiter = Arbiter::new(8, 3);
         for (port, level) in [(1, 0), (2, 0), (3, 2), (4, 1), (5, 2)] {
             arbiter.request(port, level);

@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn agrees_with_counting() {
+    fn first_lead_matches_counting_flit_by_flit() {
         let mut stream = Stream::new(1, "leads", Purpose::Shuffle);
         let mut found = 0;
         for _ in 0..20_000 {

@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn starts_and_counts() {
+    fn schedule_reports_starts_and_counts() {
         let schedule = schedule();
         let starts: Vec<_> = (0..7).map(|number| schedule.start_of(number)).collect();
         let expected = [Some(100), Some(110), Some(120), Some(130), Some(150), Some(160), None];
@@ -300,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn runs_that_continue_are_one() {
+    fn contiguous_runs_are_merged() {
         let mut schedule = Schedule::new();
         schedule.push(100, 10, 4);
         schedule.push(140, 10, 3);
@@ -312,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_predicted_can_be_cut() {
+    fn predicted_flits_can_be_cut() {
         let mut schedule = schedule();
         assert_eq!(schedule.clone().cut_from(150), 2);
         assert_eq!(schedule.clone().cut_from(120), 4);
@@ -324,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_over_can_be_forgotten() {
+    fn past_runs_can_be_dropped() {
         let mut schedule = schedule();
         schedule.push(300, 10, 3);
         schedule.sum_up_to(6);
@@ -342,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn sums_are_those_of_the_starts() {
+    fn sums_match_the_individual_starts() {
         let mut schedule = schedule();
         let starts = [100, 110, 120, 130, 150, 160];
         let sum = |count: usize| starts[..count].iter().sum::<i128>();

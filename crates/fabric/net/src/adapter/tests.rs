@@ -218,7 +218,7 @@ fn offer(sender: &mut Sender, id: usize, bytes: u32, priority: u8, longest_bytes
 }
 
 #[test]
-fn a_message_is_cut_into_full_segments_and_a_rest() {
+fn message_is_cut_into_full_segments_and_a_remainder() {
     let mut sender = Sender::new(vec![class(0)]);
     offer(&mut sender, 0, 250, 0, 100);
     offer(&mut sender, 1, 200, 0, 100);
@@ -230,7 +230,7 @@ fn a_message_is_cut_into_full_segments_and_a_rest() {
 }
 
 #[test]
-fn a_higher_level_goes_between_segments_and_a_level_keeps_its_order() {
+fn higher_level_preempts_segments_and_levels_are_fifo() {
     let mut sender = Sender::new(vec![class(7)]);
     offer(&mut sender, 0, 30, 0, 10);
     assert!(matches!(sender.take(0), Turn::Send(packet) if packet.payload_bytes == 10));
@@ -242,7 +242,7 @@ fn a_higher_level_goes_between_segments_and_a_level_keeps_its_order() {
 }
 
 #[test]
-fn packets_wait_by_the_lanes_on_which_they_may_leave() {
+fn packets_queue_by_their_permitted_lane_set() {
     let lanes = [0b0011, 0b1000, 0b0011].map(LaneSet::from_bits);
     let mut sender = Sender::new(vec![class(1)]);
     sender.adapter = adapter(level(1), &lanes, false);
@@ -271,7 +271,7 @@ fn packets_wait_by_the_lanes_on_which_they_may_leave() {
 }
 
 #[test]
-fn a_flow_whose_window_is_shut_comes_back_behind_all_others() {
+fn reopened_flow_queues_behind_all_others() {
     let windowed = ClassPlan { window: Some(window(1)), ..class(0) };
     let mut sender = Sender::new(vec![windowed, class(0)]);
     for id in 0..2 {
@@ -302,7 +302,7 @@ fn a_flow_whose_window_is_shut_comes_back_behind_all_others() {
 }
 
 #[test]
-fn who_waits_for_its_pace_keeps_its_place_and_holds_up_nobody() {
+fn rate_limited_flow_keeps_its_turn_and_blocks_no_other() {
     let paced = ClassPlan { pace: Some(pace(10)), ..class(0) };
     let mut sender = Sender::new(vec![paced, class(0)]);
     sender.put(0, 1, 0, message(0, 5));
@@ -335,7 +335,7 @@ fn policed(level: u8) -> (ClassPlan, Policer) {
 }
 
 #[test]
-fn a_class_that_waits_for_tokens_waits_for_those_of_its_first_flow() {
+fn policed_class_waits_for_tokens_of_its_first_flow() {
     let (class_plan, policer) = policed(0);
     let mut sender = Sender::new(vec![class_plan, class(0)]);
     sender.adapter.beside().policers = [Some(policer), None].into();
@@ -357,7 +357,7 @@ fn a_class_that_waits_for_tokens_waits_for_those_of_its_first_flow() {
 }
 
 #[test]
-fn packets_without_a_message_go_before_all_else_of_their_level() {
+fn control_packets_precede_messages_of_their_level() {
     let windowed = ClassPlan { window: Some(window(1)), ..class(1) };
     let mut sender = Sender::new(vec![windowed, class(0)]);
     sender.put(0, 1, 0, message(0, 5));
@@ -378,7 +378,7 @@ fn packets_without_a_message_go_before_all_else_of_their_level() {
 }
 
 #[test]
-fn a_window_that_becomes_smaller_shuts_a_flow_that_could_go() {
+fn shrunken_window_blocks_an_eligible_flow() {
     let mut sender = Sender::new(vec![ClassPlan { window: Some(window(3)), ..class(0) }]);
     let flow = sender.flow(0, 1);
     for id in 0..5 {
@@ -396,7 +396,7 @@ fn a_window_that_becomes_smaller_shuts_a_flow_that_could_go() {
 }
 
 #[test]
-fn a_flow_whose_window_becomes_smaller_is_held_back_by_one_thing_at_a_time() {
+fn blocked_time_has_one_cause_at_a_time_when_a_window_shrinks() {
     let (tokens, policer) = policed(0);
     let paced = ClassPlan { pace: Some(pace(10)), ..class(0) };
     for (class, policer, expected) in [
@@ -431,7 +431,7 @@ fn a_flow_whose_window_becomes_smaller_is_held_back_by_one_thing_at_a_time() {
 }
 
 #[test]
-fn a_flow_without_a_window_counts_no_packets_that_are_under_way() {
+fn unwindowed_flow_counts_no_packets_in_flight() {
     let mut sender = Sender::new(vec![ClassPlan { pace: Some(pace(10)), ..class(0) }]);
     let flow = sender.flow(0, 1);
     // Instead of 2^32 - 1, after which the window would never reopen.
@@ -443,7 +443,7 @@ fn a_flow_without_a_window_counts_no_packets_that_are_under_way() {
 }
 
 #[test]
-fn who_is_held_back_for_long_is_counted_in_parts() {
+fn long_blocked_time_is_recorded_in_parts() {
     let mut sender = Sender::new(vec![ClassPlan { window: Some(window(1)), ..class(0) }]);
     let flow = sender.flow(0, 1);
     for id in 0..2 {

@@ -11,7 +11,7 @@
 //! class waits for tokens, keeps its position and is skipped.
 
 use super::policers::{Policer, delaying};
-use crate::flows::{Flow, Flows, FlowState};
+use crate::flows::{Flow, FlowState, Flows};
 use crate::messages::Messages;
 use crate::throttle::{May, Throttle};
 use crate::{FlowId, MessageSlot, Packet};

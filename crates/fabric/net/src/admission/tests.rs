@@ -1,6 +1,8 @@
 //! Decisions of the admission controller by hand, and property tests of its ledgers.
 
-use super::controller::{AdmissionController, HostAction, Onward, Request, StreamState, Hop as Place};
+use super::controller::{
+    AdmissionController, Hop as Place, HostAction, Onward, Request, StreamState,
+};
 use super::*;
 use crate::ClassId;
 use gingham_kernel::{Span, Time};
@@ -72,7 +74,12 @@ impl TimedPath<'_> {
     /// Handles a signal at the end of the `place`-th channel, at a switch or an in-transit host;
     /// returns the signal and whether it ends there. An in-transit host is neither the first nor
     /// the last node, and two of them are never adjacent.
-    fn reach(&self, controller: &mut AdmissionController, signal: Signal, place: usize) -> (Signal, bool) {
+    fn reach(
+        &self,
+        controller: &mut AdmissionController,
+        signal: Signal,
+        place: usize,
+    ) -> (Signal, bool) {
         let is_switch = place == 0 || place + 2 == self.0.len() || self.0[place + 1] != HOST;
         if !is_switch {
             return (controller.sent_on(signal, self.at(place), self.1), false);
@@ -138,14 +145,16 @@ impl TimedPath<'_> {
 /// Three switches: the second has too little bandwidth for another 60. Reservations before it are
 /// released, and those of other streams stay.
 #[test]
-fn a_refusal_in_the_middle_leaves_nothing_behind() {
+fn refusal_midway_releases_earlier_reservations() {
     let mut controller = controller(&[60, 60, 40], 5);
     let (long, other) = (over(&[0, 1, 2, 3]), over(&[4, 2, 3]));
     assert!(other.ask(&mut controller, stream(0)));
     assert!(controller.ask(stream(1), channel(0), Time::ZERO));
     let probe = Signal::Probe(stream(1));
     assert_eq!(long.read(&mut controller, probe, 0), Onward::Goes);
-    let reserved = |controller: &AdmissionController| [0, 1, 2, 3].map(|of| controller.ledger().reserved(channel(of)));
+    let reserved = |controller: &AdmissionController| {
+        [0, 1, 2, 3].map(|of| controller.ledger().reserved(channel(of)))
+    };
     assert_eq!(reserved(&controller), [60, 60, 60, 60]);
     let nack = Signal::Nack(stream(1), channel(2));
     assert_eq!(long.read(&mut controller, probe, 1), Onward::Ends(nack));
@@ -165,7 +174,7 @@ fn a_refusal_in_the_middle_leaves_nothing_behind() {
 }
 
 #[test]
-fn an_adapter_refuses_itself_and_the_first_switch_needs_no_release() {
+fn refusals_by_adapter_or_first_switch_need_no_release() {
     let mut controller = controller(&[101, 80, 30], 3);
     let path = over(&[0, 1]);
     assert!(!path.ask(&mut controller, stream(0)));
@@ -185,7 +194,7 @@ const OVER_A_HOST: TimedPath<'_> = over(&[0, 1, 2, 4, 5, 6]);
 /// The host has too little bandwidth on its own link. Its NACK continues to the switch, which ends
 /// it, and the release ends at that switch on its first visit.
 #[test]
-fn a_host_in_transit_refuses_what_its_link_has_no_room_for() {
+fn in_transit_host_refuses_beyond_its_link_bandwidth() {
     let mut controller = controller(&[60, 60], 7);
     let (path, own) = (OVER_A_HOST, over(&[4, 6]));
     assert!(own.ask(&mut controller, stream(0)));
@@ -194,7 +203,9 @@ fn a_host_in_transit_refuses_what_its_link_has_no_room_for() {
     let reached = [0, 1, 2].map(|place| path.reach(&mut controller, probe, place));
     assert_eq!(reached, [(probe, false), (probe, false), (nack, false)]);
     assert_eq!(path.reach(&mut controller, nack, 3), (nack, true));
-    let reserved = |controller: &AdmissionController| [0, 1, 2, 4, 5].map(|of| controller.ledger().reserved(channel(of)));
+    let reserved = |controller: &AdmissionController| {
+        [0, 1, 2, 4, 5].map(|of| controller.ledger().reserved(channel(of)))
+    };
     assert_eq!(reserved(&controller), [60, 60, 60, 60, 0], "the host's own stream has the last");
     assert_eq!(path.respond(&mut controller, nack), HostAction::Release(channel(4)));
     let release = Signal::Release(stream(1), channel(4));
@@ -208,7 +219,7 @@ fn a_host_in_transit_refuses_what_its_link_has_no_room_for() {
 /// The switch refuses the probe that returns from the host. The release also passes the host, which
 /// ends no signal, and ends at the same place as the probe.
 #[test]
-fn a_switch_refuses_what_comes_back_to_it_from_a_host_in_transit() {
+fn switch_refuses_a_probe_returning_from_an_in_transit_host() {
     let mut controller = controller(&[60, 60, 40], 7);
     let (path, other) = (OVER_A_HOST, over(&[3, 5, 6]));
     assert!(other.ask(&mut controller, stream(0)));
@@ -225,7 +236,7 @@ fn a_switch_refuses_what_comes_back_to_it_from_a_host_in_transit() {
 /// A stream of 60 crashes after its admission. Its adapter and its switch keep the reservation for
 /// a lease, counted from the last packet that each has seen; the next request finds it expired.
 #[test]
-fn what_a_crashed_stream_has_reserved_ends_with_its_leases() {
+fn reservations_of_a_crashed_stream_expire_with_leases() {
     let at = Time::from_ps;
     let mut controller = leased_controller(&[60, 60, 60], 3, Some(Span::from_ps(10)));
     let (path, other) = (over(&[0, 1]), over(&[2, 1]));
@@ -246,7 +257,9 @@ fn what_a_crashed_stream_has_reserved_ends_with_its_leases() {
     let ack = Onward::Ends(Signal::Ack(stream(2)));
     assert_eq!(other.then(17).read(&mut controller, probe(2), 0), ack);
     assert_eq!(controller.requests()[0].lapsed, Some(at(16)));
-    let reserved = |controller: &AdmissionController| [0, 1, 2].map(|of| controller.ledger().reserved(channel(of)));
+    let reserved = |controller: &AdmissionController| {
+        [0, 1, 2].map(|of| controller.ledger().reserved(channel(of)))
+    };
     assert_eq!(reserved(&controller), [60, 60, 60], "nobody has asked the first adapter");
     controller.settle(at(17));
     assert_eq!(reserved(&controller), [0, 60, 60]);
@@ -265,7 +278,7 @@ proptest! {
     /// link is over-reserved, and in the end nothing is reserved. Streams crash one by one
     /// (applications) or all of a host at once (adapters): those that begin on one channel.
     #[test]
-    fn ledgers_are_empty_when_all_streams_have_ended(
+    fn ledgers_are_empty_after_all_streams_end(
         paths in prop::collection::vec((prop::sample::subsequence((0..8_usize).collect::<Vec<_>>(), 2..6), 1_u64..90), 1..12),
         turns in prop::collection::vec(0_usize..12, 0..200),
         crashes in prop::collection::vec((0_usize..200, 0_usize..12, any::<bool>()), 0..4),
@@ -330,7 +343,12 @@ impl Story {
         }
     }
 
-    fn next(self, controller: &mut AdmissionController, path: &TimedPath<'_>, of: StreamId) -> Self {
+    fn next(
+        self,
+        controller: &mut AdmissionController,
+        path: &TimedPath<'_>,
+        of: StreamId,
+    ) -> Self {
         match self {
             Self::Begins => {
                 let goes = path.begin(controller, of);

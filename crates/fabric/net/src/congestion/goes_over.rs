@@ -38,7 +38,12 @@ impl<'a> PathCache<'a> {
 
 /// Returns the path of a packet. A packet diverted to the port 0 of a switch has only the channel
 /// to it.
-fn path_of(plan: &Plan, set: PathSet, source: EndpointId, destination: EndpointId) -> Vec<ChannelId> {
+fn path_of(
+    plan: &Plan,
+    set: PathSet,
+    source: EndpointId,
+    destination: EndpointId,
+) -> Vec<ChannelId> {
     if plan.fabric.is_port_0(destination) {
         return vec![Fabric::reverse(plan.fabric.endpoint_channel(destination))];
     }

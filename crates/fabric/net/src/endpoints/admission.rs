@@ -11,7 +11,7 @@
 
 use super::outbox::Outbox;
 use super::sources::Sources;
-use crate::admission::{AdmissionController, HostAction, Onward, Hop};
+use crate::admission::{AdmissionController, Hop, HostAction, Onward};
 use crate::messages::Messages;
 use crate::traffic::Source;
 use crate::{ClassId, Content, Ledger, MessageSlot, Packet, Plan, Request, Signal, StreamId};

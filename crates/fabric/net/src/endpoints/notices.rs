@@ -176,8 +176,7 @@ impl Endpoints {
         let level = (plan.priority, plan.vc_class.unwrap_or_else(of_pair));
         let content = Content::Ack { packets, marked };
         let ends = (source, destination);
-        let ack =
-            Packet::without_message(content, packet.class, ends, level, plan.payload_bytes);
+        let ack = Packet::without_message(content, packet.class, ends, level, plan.payload_bytes);
         let ack = Packet { flow: packet.flow, ..ack };
         let queued = self.outbox.send(ack, now);
         self.collector.on_ack_queue(class, queued);

@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn what_fits_is_ready_after_detection_and_programming_and_goes_in_order_of_readiness() {
+    fn pooled_packets_leave_in_order_of_readiness() {
         let mut host = spilling();
         let early = host.take_in('a', 0, 40, ns(0), ns(0)).unwrap();
         // Its head was read long before there was room.
@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_crosses_the_bus_twice_once_its_tail_is_there() {
+    fn spilled_packet_crosses_the_bus_twice_after_its_tail() {
         let mut host = spilling();
         host.take_in('a', 0, 90, ns(0), ns(0)).unwrap();
         let mut spilled = host.take_in('b', 0, 20, ns(10), ns(10)).unwrap();
@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn of_equals_that_goes_first_which_was_taken_in_first() {
+    fn equally_ready_packets_leave_in_order_of_admission() {
         let mut host = spilling();
         for packet in ['x', 'y', 'z'] {
             host.take_in(packet, 1, 1, ns(7), ns(7)).unwrap();
@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn a_host_that_stops_takes_in_what_waits_longest_and_fits() {
+    fn stopped_host_admits_the_longest_waiting_head_that_fits() {
         let mut host = host(WhenFull::Stop);
         let first = host.take_in('a', 0, 80, ns(0), ns(0)).unwrap();
         assert_eq!(host.take_in('b', 0, 30, ns(5), ns(5)), None);

@@ -209,7 +209,7 @@ fn ask(
 mod tests {
     use super::*;
     use crate::lanes::scheduler::{
-        DeficitRoundRobin, FirstComeFirstServed, Granularity, InfiniBand, LaneRate, DependsOn,
+        DeficitRoundRobin, DependsOn, FirstComeFirstServed, Granularity, InfiniBand, LaneRate,
         PriorityWeightedRoundRobin, StrictPriority, SurplusRoundRobin, TableSlot, VirtualClock,
         WeightedRoundRobin,
     };
@@ -263,7 +263,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn round_robin_over_bits_is_that_of_the_schedulers(sets in prop::collection::vec(0_u16.., 0..200)) {
+        fn bitwise_round_robin_matches_the_scheduler(sets in prop::collection::vec(0_u16.., 0..200)) {
             let (mut ours, mut theirs) = (arbiter(&Scheduler::default(), 16), RoundRobin::new(16));
             for set in sets {
                 let expected = theirs.serve(&Ready::alike(&[u64::from(set)]));
@@ -282,7 +282,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn lanes_of_vls_share_what_the_tables_give_their_vl(
+        fn lanes_share_the_table_weight_of_their_vl(
             sets in prop::collection::vec(0_u16.., 0..200),
             lanes_per_vl in 1..5_u8,
         ) {
@@ -308,7 +308,7 @@ mod tests {
 
     /// Packets of 64 B on VL 0, of weight 1, and on VL 1, of weight 3, of two lanes each.
     #[test]
-    fn lanes_of_a_vl_take_turns_within_its_weight() {
+    fn lanes_of_a_vl_alternate_within_its_weight() {
         let slot = |lane, weight| TableSlot { lane, weight };
         let plan = tables(Vec::new(), vec![slot(0, 1), slot(1, 3)]);
         let lanes = vls(4, 2);
@@ -325,7 +325,7 @@ mod tests {
 
     /// Weights of 1 and 2: `peek` returns the next lane twice, without changing state.
     #[test]
-    fn a_look_moves_no_turn() {
+    fn peek_changes_no_arbiter_state() {
         let schedulers = [Scheduler::default(), weighted(vec![1, 2]), strict(vec![0, 0])];
         for (plan, order) in schedulers.iter().zip([[0, 1, 0], [0, 1, 1], [0, 1, 0]]) {
             let mut arbiter = arbiter(plan, 2);
@@ -339,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn lanes_in_turn_and_past_the_last() {
+    fn round_robin_wraps_past_the_last_lane() {
         let mut arbiter = arbiter(&Scheduler::default(), 16);
         let order = [0x8003, 0x8003, 0x8003, 0x8003, 0, 0x0001, 0x8001]
             .map(|eligible| arbiter.serve(eligible, &[]));
@@ -347,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lane_of_no_share_is_never_served() {
+    fn lane_with_zero_weight_is_never_served() {
         let schedulers = [
             weighted(vec![0, 2, 1]),
             surplus(&[0, 2, 1]),
@@ -365,7 +365,7 @@ mod tests {
     }
 
     #[test]
-    fn the_tables_serve_what_has_a_weight_and_lane_15() {
+    fn tables_serve_weighted_lanes_and_lane_15() {
         let slot = |lane, weight| TableSlot { lane, weight };
         let plan = tables(vec![slot(0, 1), slot(1, 0)], vec![slot(2, 1)]);
         assert_eq!(plan.served(16), LaneSet::from_bits(0x8005));
@@ -377,7 +377,7 @@ mod tests {
 
     /// Lane 1 arrived first; lane 0 has the higher level and the higher rate.
     #[test]
-    fn arrivals_levels_and_rates_decide() {
+    fn arrival_level_or_rate_selects_the_lane() {
         let heads = [70, 10].map(|arrival_ps| Head { length_bytes: 10, arrival_ps });
         let reserved = LaneRate::Reserved(Rate::from_bytes_per_second(1_000_000_000_000));
         let first = [first_come(), strict(vec![1, 0]), clock(vec![reserved, LaneRate::BestEffort])]
@@ -388,7 +388,7 @@ mod tests {
     /// Lane 0 has the higher level. Lanes 1 and 2 have weights 1 and 2 and are served once after
     /// two services of lane 0.
     #[test]
-    fn levels_yield_to_the_turns_of_lower_ones() {
+    fn higher_level_yields_to_weighted_lower_lanes() {
         let mut arbiter = arbiter(&levels(vec![1, 0, 0], vec![1, 1, 2], 2), 3);
         let order = [0b111; 9].map(|eligible| arbiter.serve(eligible, &[]));
         assert_eq!(order, [0, 0, 1, 0, 0, 2, 0, 0, 2].map(Some));
@@ -425,7 +425,7 @@ mod tests {
     }
 
     #[test]
-    fn what_an_arbiter_looks_at() {
+    fn each_scheduler_declares_its_inputs() {
         let slot = TableSlot { lane: 0, weight: 1 };
         for (scheduler, expected) in [
             (Scheduler::default(), DependsOn::Lanes),
@@ -443,7 +443,7 @@ mod tests {
     }
 
     #[test]
-    fn plans_that_no_arbiter_is_built_by() {
+    fn invalid_scheduler_plans_are_refused() {
         let check = |scheduler: Scheduler| scheduler.check(2, 1).unwrap_err().message;
         let no_weight = "all weights are zero, so that no lane would ever send; give one a weight";
         assert_eq!(check(weighted(vec![0, 0])), no_weight);

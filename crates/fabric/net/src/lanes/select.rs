@@ -87,8 +87,9 @@ impl Plan {
             unreachable!("packets that choose follow tables")
         };
         tables.onward(&self.fabric, switch, to).filter_map(move |(output, is_by_table)| {
-            let of =
-                |is_by_table| self.lanes.allowed.chosen(&self.fabric, vc_class, (output, is_by_table), to);
+            let of = |is_by_table| {
+                self.lanes.allowed.chosen(&self.fabric, vc_class, (output, is_by_table), to)
+            };
             let is_open = chosen.is_none_or(|chosen| chosen == output);
             let lanes = if is_open { of(is_by_table) } else { of(is_by_table).without(of(false)) };
             let judged = self.lanes.allowed.judged(vc_class, lanes);

@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn half_is_forgotten_in_ln_2_of_the_time() {
+    fn moving_average_halves_in_ln_2_of_its_time_constant() {
         let over = Span::from_ps(1_000_000);
         let mut average = Average::ZERO;
         average.observe(4.0, Time::from_ps(693_147), over);

@@ -151,7 +151,7 @@ mod tests {
     use gingham_kernel::Rate;
 
     #[test]
-    fn the_probability_is_a_line_between_two_queues() {
+    fn marking_probability_is_linear_between_thresholds() {
         let between =
             |least, most| Red { k_min: Some(Bytes(least)), k_max: Some(Bytes(most)), p_max: 0.5 };
         // Equal thresholds: a step.
@@ -171,7 +171,7 @@ mod tests {
 
     /// 5 kB and 200 kB at 40 Gbit/s (Zhu et al. 2015), in proportion to the rate.
     #[test]
-    fn thresholds_are_in_proportion_to_the_link() {
+    fn red_thresholds_scale_with_the_link_rate() {
         let of = |gigabits: u64, red: Red| {
             let link = Rate::from_bytes_per_second(gigabits * 125_000_000).byte_time();
             let RedThresholds { k_min, k_max } = red.thresholds(link);

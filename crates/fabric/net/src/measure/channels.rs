@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn merging_adds_the_counts_of_neighbours() {
+    fn merging_adds_counts_of_adjacent_sections() {
         let mut collector = ChannelCollector::new(vec![FLIT_PS; 2], |_| false);
         for end in 1..=4 {
             collector.end_section(&rows([flits(10 * end), flits(end * end)]));
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn shares_and_fill_are_over_the_time_of_the_window() {
+    fn shares_and_occupancy_are_relative_to_window_time() {
         let mut collector = ChannelCollector::new(vec![FLIT_PS; 2], |channel| channel.index() == 0);
         for end in 1..=3 {
             let one = ChannelCount {
@@ -180,7 +180,7 @@ mod tests {
         /// Compares with the differences of the counts themselves, for random sections with and
         /// without activity of a channel, where idle channels are sometimes reported too.
         #[test]
-        fn sections_are_the_differences_of_counts(
+        fn section_counts_are_differences_of_totals(
             steps in proptest::collection::vec(
                 proptest::array::uniform3((prop_oneof![Just(0), 1..1_u64 << 40], any::<bool>())), 8)
         ) {

@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn a_column_is_as_narrow_as_what_it_holds() {
+    fn column_uses_the_narrowest_sufficient_type() {
         let column = |values: [u128; 2]| Column::of(values.into_iter());
         let narrow = column([0, u32::MAX.into()]);
         assert_eq!(narrow, Column::Narrow([0, u32::MAX].into()));
@@ -185,7 +185,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn counts_are_kept_and_added(
+        fn columns_store_and_add_counts(
             pairs in proptest::collection::vec((any_count(), any_count()), 0..50)
         ) {
             let first = Columns::new(pairs.iter().map(|pair| &pair.0));

@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn a_step_says_what_was_at_its_end() {
+    fn step_records_the_state_at_its_end() {
         let mut collector = collector(Some(100));
         note(&mut collector, 1, 99, 1.6, true);
         // An event at the end of a step belongs to the next one.
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn slices_merge_into_what_was_at_the_end_of_the_second() {
+    fn merged_slice_has_the_state_at_its_end() {
         // Slices of 100 ps.
         let mut collector = collector(None);
         for (slice, coefficient) in [(0, 2.0), (1, 3.0), (2, 4.0), (3, 5.0), (4, 6.0)] {
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_choice_by_contention_there_is_no_series() {
+    fn no_contention_series_without_contention_choice() {
         let none = ContentionCollector::default();
         assert_eq!(series(&none, 1_050), []);
     }

@@ -201,7 +201,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_interval_is_split_where_steps_begin() {
+    fn interval_is_split_at_step_boundaries() {
         let split = |from, to| {
             let found = parts(Span::from_ps(100), Time::from_ps(from), Time::from_ps(to));
             found.map(|(step, part)| (step, part.as_ps())).collect::<Vec<_>>()

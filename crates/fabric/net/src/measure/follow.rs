@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn a_step_that_reaches_beyond_the_end_does_not_count_unless_the_run_cuts_it() {
+    fn incomplete_step_counts_only_if_cut_by_the_run_end() {
         let thirds = steps(300, 5);
         let counts = [0, 299, 300, 999, 1_000].map(|end| thirds.count(Time::from_ps(end)));
         assert_eq!(counts, [0, 0, 1, 3, 4]);
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn a_window_is_centred_and_smaller_at_the_ends() {
+    fn smoothing_window_is_centred_and_shrinks_at_the_ends() {
         let of = |step| steps(10, 5).centred(step, 6);
         assert_eq!([of(0), of(1), of(2)], [0..3, 0..4, 0..5]);
         assert_eq!([of(3), of(4), of(5)], [1..6, 2..6, 3..6]);

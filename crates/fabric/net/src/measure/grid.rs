@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn a_whole_run_has_64_sections() {
+    fn full_run_has_64_sections() {
         // 1,024 slices of 10 ps; of 2^20 ps; and one picosecond more: 2 x ceil((2^30 + 1) / 2,048).
         assert_eq!(whole_run(10_240), (10, 64, 0));
         assert_eq!(whole_run(1 << 30), (1 << 20, 64, 0));
@@ -137,14 +137,14 @@ mod tests {
     }
 
     #[test]
-    fn short_runs_have_as_many_sections_as_fit() {
+    fn short_run_has_fewer_sections() {
         // Slices of 1 ps: six sections of 16 ps and one of 4.
         assert_eq!(whole_run(100), (1, 7, 0));
         assert_eq!(whole_run(1), (1, 1, 0));
     }
 
     #[test]
-    fn a_boundary_stays_one_when_sections_merge() {
+    fn section_boundaries_survive_merging() {
         let mut grid = Grid::new(Time::from_ps(1 << 40));
         for _ in 0..SECTIONS_MAX {
             grid.end_section();
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn an_instant_lies_in_one_slice_and_one_section() {
+    fn instants_map_to_slices_and_sections() {
         let grid = Grid::new(Time::from_ps(10_240));
         let places = |ps| (grid.slice_at(Time::from_ps(ps)), grid.section_at(Time::from_ps(ps)));
         assert_eq!([places(0), places(9), places(10)], [(0, 0), (0, 0), (1, 0)]);

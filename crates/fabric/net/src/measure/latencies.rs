@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn short_latencies_are_counted_one_by_one() {
+    fn short_latencies_have_exact_bins() {
         // Below 256 ps a bin is 1 ps wide, up to 512 ps 2 ps.
         let merged = merged(&[10, 10, 11, 255, 256, 257, 511]);
         let bars: Vec<_> = merged
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn bars_are_those_of_the_histogram() {
+    fn bins_match_hdr_histogram() {
         let histogram = Histogram::<u64>::new(DIGITS).unwrap();
         for exponent in 0..63 {
             for latency in [0, 1, 2, 77].map(|more| (1_u64 << exponent) + (more << exponent >> 7)) {
@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn merging_neighbours_keeps_every_message() {
+    fn merging_latency_sections_keeps_every_message() {
         let mut sections = LatencySections::new();
         for index in 0..7 {
             for latency in 0..=index {
@@ -266,7 +266,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_quantile_is_within_half_a_per_cent_of_the_sorted_value(
+        fn quantile_error_is_below_half_a_percent(
             mut latencies in prop::collection::vec(1_u64..1 << 44, 1..400),
             share in 0.001..=1.0_f64,
         ) {

@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn sections_add_up_by_channel() {
+    fn sections_add_channel_by_channel() {
         let first = section(&[(1, 5), (4, 6), (7, 8)]);
         let second = section(&[(0, 1), (4, 10), (9, 3)]);
         assert_eq!(flits(&first.sum(&second)), [(0, 1), (1, 5), (4, 16), (7, 8), (9, 3)]);

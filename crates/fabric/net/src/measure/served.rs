@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn chance_names_as_many_endpoints_as_the_rule_says() {
+    fn false_positive_rate_of_lagging_endpoints_is_as_specified() {
         // Sections whose backlog grows or shrinks independently, with mean zero: the worst case of
         // an endpoint that does not fall behind. Each is tested as one of ten, at 0.1 %. Of 40,000
         // tests 40 are expected to fail, with a standard deviation of 6.3.
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn sums_are_those_of_their_sections_and_survive_merging() {
+    fn served_counts_add_up_sections_and_survive_merging() {
         let mut served = ServedCollector::new(3);
         let [to_two, to_one] = [message(0, 2, 100), message(0, 1, 30)];
         served.count_created(&to_two);

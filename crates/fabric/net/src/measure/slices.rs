@@ -157,7 +157,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn doubling_keeps_every_sum() {
+    fn doubling_slices_keeps_every_sum() {
         let mut slices = Slices::new();
         for index in 0..1_023 {
             let slice = slices.at(index);
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn what_lies_after_the_last_slice_is_empty() {
+    fn range_after_the_last_slice_is_empty() {
         let mut slices = Slices::new();
         slices.at(3).created.messages = 7;
         assert_eq!(slices.range(2, 9).len(), 2);

@@ -118,7 +118,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn counts_are_those_of_the_sections_asked_for_and_survive_merging() {
+    fn transit_counts_cover_requested_sections_and_survive_merging() {
         let host = EndpointId::new(1);
         let mut collector = TransitCollector::new(3);
         assert_eq!(collector.report(host, 0, 9), TransitReport::default());

@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tree_lives_as_long_as_looks_find_its_root() {
+    fn tree_lives_while_samples_find_its_root() {
         let lives = run(9, &[0, 3, 5, 5, 0, 1]).lives();
         let [first, second] = &lives[..] else { panic!("two trees: {lives:?}") };
         assert_eq!((first.born, first.died), (Time::from_ps(20), Some(Time::from_ps(50))));
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn looks_are_over_with_the_run_and_channels_are_counted_by_look() {
+    fn sampling_ends_with_the_run_and_counts_channel_roles() {
         let trees = run(9, &[2, 1, 0, 0, 0, 0]);
         assert_eq!((trees.next(), trees.looks()), (None, 6));
         let roles: BTreeMap<_, _> = trees.channels().collect();

@@ -83,7 +83,7 @@ mod tests {
     use gingham_kernel::{Purpose, Stream};
 
     #[test]
-    fn a_constructed_transient_is_cut_to_the_value() {
+    fn constructed_transient_is_truncated_exactly() {
         // Eight values ten times as high, then a steady saw tooth: keeping one of the eight would
         // add a square of nearly log(10)^2 = 5.3 to some 40 of 0.01, while each additional saw
         // tooth only makes the error smaller.
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn the_rule_is_the_formula() {
+    fn marginal_errors_match_the_mser_definition() {
         // 4, 0, 2, 0, 2, ...: computed for each cut from the definition.
         let values: Vec<f64> = (0..12)
             .map(|index| if index == 0 { 4.0 } else { f64::from(index % 2) * -2.0 + 2.0 })
@@ -111,21 +111,21 @@ mod tests {
     }
 
     #[test]
-    fn a_series_without_a_transient_is_kept_whole() {
+    fn series_without_transient_is_kept_whole() {
         let values: Vec<f64> = (0..50).map(|index| [9.0, 10.0, 11.0][index % 3]).collect();
         assert_eq!(truncation(&values), Some(0));
         assert_eq!(truncation(&[7.0; 30]), Some(0), "nothing varies");
     }
 
     #[test]
-    fn a_series_that_grows_to_its_end_is_too_short() {
+    fn series_growing_to_its_end_is_too_short() {
         let values: Vec<f64> = (0..200).map(f64::from).collect();
         assert_eq!(truncation(&values), None);
         assert_eq!(truncation(&values[..9]), None, "nine values tell nothing");
     }
 
     #[test]
-    fn noise_hides_no_long_transient() {
+    fn long_transient_is_found_below_noise() {
         // A network that fills over some twenty of 200 values, below a noise of a tenth.
         let mut stream = Stream::new(1, "transient", Purpose::Shuffle);
         for _ in 0..50 {
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn a_burst_is_no_transient() {
+    fn single_burst_is_not_truncated() {
         // One of the first twenty of 200 values is half as high again as the rest: the smallest
         // MSER of all is that behind it, but hardly smaller than without a cut.
         let mut stream = Stream::new(2, "burst", Purpose::Shuffle);
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn chance_is_hardly_ever_cut() {
+    fn random_waits_are_rarely_truncated() {
         // One latency of ten has waited. No value is warm-up, and a cut would remove high
         // latencies. Without the rule about high values 49 series are cut.
         let mut stream = Stream::new(3, "chance", Purpose::Shuffle);
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn a_storm_at_the_start_is_cut() {
+    fn initial_storm_is_truncated() {
         // The first twenty of 200 values are three times as high.
         let mut stream = Stream::new(4, "storm", Purpose::Shuffle);
         for _ in 0..50 {

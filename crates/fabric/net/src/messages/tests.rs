@@ -43,7 +43,7 @@ fn arrival(payload_bytes: u32, arrived: u64) -> Arrival {
 }
 
 #[test]
-fn a_message_is_delivered_by_the_packet_that_completes_it_whichever_that_is() {
+fn message_is_delivered_by_its_last_arriving_packet() {
     let mut messages = Messages::default();
     let (a, b) = (insert(&mut messages, 0, 25), insert(&mut messages, 1, 8));
     assert_eq!(start(&mut messages, a, 5), [(10, true), (10, false), (5, false)]);
@@ -63,7 +63,7 @@ fn a_message_is_delivered_by_the_packet_that_completes_it_whichever_that_is() {
 }
 
 #[test]
-fn queues_keep_their_order_beside_each_other() {
+fn queues_sharing_storage_keep_their_order() {
     let mut messages = Messages::default();
     let slots: Vec<MessageSlot> = (0..6).map(|id| insert(&mut messages, id, 1)).collect();
     let mut queues = [Queue::default(); 2];

@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn the_length_of_the_message_decides_from_the_limit_on() {
+    fn long_messages_use_the_alternative_set() {
         let mut chooser = chooser(State::ByLength { below_bytes: 64 });
         let of = [1, 63, 64, 65].map(|bytes| chooser.choose(bytes));
         assert_eq!(
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn without_an_alternative_set_there_is_nothing_to_choose() {
+    fn single_path_set_leaves_no_choice() {
         let mut only = PathChooser::default();
         assert_eq!([1, 4_096].map(|bytes| only.choose(bytes)), [PathSet::Primary; 2]);
         let left = only.on_left(Time::ZERO, Time::from_ps(100), 1, Span::from_ps(1));
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn the_alternative_set_is_drawn_as_often_as_asked() {
+    fn alternative_set_is_drawn_with_its_probability() {
         for (alternative, name) in [(0.5, "h0"), (0.5, "h1"), (0.1, "h0"), (0.99, "h7")] {
             let (packets, drawn) = (40_000, f64::from(alternatives(alternative, name, 40_000)));
             // Four standard deviations of the binomial distribution: one seed in 16,000 lies
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn none_and_all_are_exact() {
+    fn probabilities_0_and_1_are_exact() {
         assert_eq!([alternatives(0.0, "h0", 10_000), alternatives(1.0, "h0", 10_000)], [0, 10_000]);
     }
 }

@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn it_rises_fast_falls_slowly_and_switches_with_hysteresis() {
+    fn contention_coefficient_has_hysteresis() {
         assert_trace(
             &PAPER,
             &[
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn it_goes_back_below_the_lower_threshold_only() {
+    fn primary_paths_resume_below_the_lower_threshold() {
         // .5 for both: 1 -> 2 -> 1.5 -> 1.25 -> 1.125 -> 1.0625; 1.125 is not below 1.1.
         let plan = ContentionPlan { alpha: 0.5, beta: 0.5, ..PAPER };
         let trace = [(3, 2.0), (1, 1.5), (1, 1.25), (1, 1.125), (1, 1.0625), (1, 1.03125)];
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn a_host_begins_as_its_first_coefficient_says() {
+    fn initial_coefficient_selects_the_path_set() {
         let begun = |start| Contention::new(&ContentionPlan { start, ..PAPER });
         // Above `above`, alternative paths; up to it, primary ones.
         assert_eq!(begun(1.5), Contention { coefficient: 1.5, path_set: PathSet::Primary });
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn a_threshold_itself_changes_nothing() {
+    fn coefficient_equal_to_a_threshold_changes_nothing() {
         // Without memory the coefficient is the contention of the last packet: 2 is neither above
         // nor below 2.
         let plan = ContentionPlan { alpha: 0.0, beta: 0.0, above: 2.0, below: 2.0, start: 1.0 };

@@ -140,7 +140,7 @@ mod tests {
     /// One credit, taken by m0. m1 arrives at 3 and m2 at 5, both retry every 10. The credit
     /// returns at 4: m2 makes its first attempt at 5, before m1 at 13.
     #[test]
-    fn an_attempt_comes_at_its_phase() {
+    fn retries_keep_their_phase() {
         let mut pool = Pool::new(1);
         assert!(pool.take() && !pool.take());
         pool.retry(slot(1), 1, Span::from_ps(10), ps(3));
@@ -163,7 +163,7 @@ mod tests {
 
     /// Serves simultaneous requests in FIFO order, whatever their periods.
     #[test]
-    fn attempts_of_one_instant_go_in_the_order_of_coming() {
+    fn simultaneous_retries_are_served_in_fifo_order() {
         let mut pool = Pool::new(2);
         assert!(pool.take() && pool.take());
         pool.retry(slot(5), 5, Span::from_ps(10), ps(8));
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn who_waits_takes_a_credit_as_it_comes_back() {
+    fn returned_credit_goes_to_the_first_waiter() {
         let mut messages = crate::messages::of_a_test(2);
         let mut pool = Pool::new(1);
         assert!(pool.take());

@@ -52,7 +52,7 @@ fn recovery(response: &Response, from: f64) -> f64 {
 }
 
 #[test]
-fn lipd_and_fimd_recover_in_the_time_of_a_packet_at_the_lowest_rate() {
+fn lipd_and_fimd_recover_in_one_packet_time_at_lowest_rate() {
     let lipd = Response::Lipd(Lipd { lowest: LOWEST });
     let fimd = Response::Fimd(Fimd { lowest: LOWEST, factor: 2.0 });
     for response in [lipd, fimd] {
@@ -64,7 +64,7 @@ fn lipd_and_fimd_recover_in_the_time_of_a_packet_at_the_lowest_rate() {
 }
 
 #[test]
-fn aimd_recovers_the_slower_the_higher_its_rate() {
+fn aimd_recovery_time_grows_with_the_rate() {
     let aimd = Response::Aimd(Aimd { lowest: LOWEST, factor: 2.0 });
     for (from, expected) in [(1.0, 128.0), (0.5, 64.0), (0.2, 25.6)] {
         let time = recovery(&aimd, from);
@@ -73,7 +73,7 @@ fn aimd_recovers_the_slower_the_higher_its_rate() {
 }
 
 #[test]
-fn a_mark_at_the_full_rate_is_what_each_says() {
+fn mark_at_full_rate_reduces_it_as_each_response_defines() {
     let after = |response: Response| {
         let mut limits = limits();
         let mut responder = response.start(&limits);
@@ -122,7 +122,7 @@ impl Flow {
 }
 
 #[test]
-fn marks_walk_a_flow_up_its_table_and_the_timer_walks_it_down() {
+fn becn_raises_the_table_index_and_the_timer_lowers_it() {
     let becn = Becn { timer: 1, limit: 3, ..Becn::default() };
     let mut flow = Flow::new(&Response::Becn(becn.clone()));
     // One packet time more each.
@@ -144,7 +144,7 @@ fn marks_walk_a_flow_up_its_table_and_the_timer_walks_it_down() {
 }
 
 #[test]
-fn a_table_says_shift_and_multiplier() {
+fn becn_table_entries_are_shift_and_multiplier() {
     let table = ["0:0", "1:1", "0:4"].map(|entry| entry.parse().unwrap()).to_vec();
     let mut flow = Flow::new(&Response::Becn(Becn { limit: 2, table, ..Becn::default() }));
     assert_eq!(
@@ -160,7 +160,7 @@ fn a_table_says_shift_and_multiplier() {
 }
 
 #[test]
-fn a_notification_cuts_a_rate_and_timer_and_bytes_raise_it() {
+fn cnp_cuts_the_dcqcn_rate_and_timer_and_bytes_raise_it() {
     let us = Span::from_ps(1_000_000);
     let mut flow = Flow::new(&Response::Dcqcn(Dcqcn {
         g: 0.5,
@@ -194,7 +194,7 @@ fn a_notification_cuts_a_rate_and_timer_and_bytes_raise_it() {
 /// ps. At ten times the rate, ten times the bytes are sent in equal times, so the share is equal.
 #[test]
 #[expect(clippy::cast_precision_loss, reason = "times of a run")]
-fn defaults_of_dcqcn_are_in_proportion_to_the_rate() {
+fn dcqcn_defaults_scale_with_the_rate() {
     let default = Response::Dcqcn(Dcqcn::default());
     let written = Response::Dcqcn(Dcqcn {
         byte_counter: Some(Bytes(10_000_000)),
@@ -250,7 +250,7 @@ fn dcqcn_settles_within_the_closed_form() {
 }
 
 #[test]
-fn an_acknowledgement_ends_the_round_trips_of_the_oldest_packets() {
+fn ack_ends_round_trips_of_the_oldest_packets() {
     let mut record = RoundTrips::default();
     for at in [10, 20, 30, 40] {
         record.start(Time::from_ps(at));
@@ -292,7 +292,7 @@ fn timely_follows_the_gradient_between_its_thresholds() {
 }
 
 #[test]
-fn timely_rises_five_times_as_fast_from_the_fifth_gradient_in_a_row_on() {
+fn timely_rises_5x_faster_from_the_fifth_gradient_in_a_row() {
     let mut flow = Flow::new(&Response::Timely(Timely {
         additive: Some(Rate::from_bytes_per_second(655_360_000)),
         ..Timely::default()
@@ -321,7 +321,7 @@ fn windowed(window_packets: u32, swift: Swift) -> Flow {
 
 /// Targets are 10 us at every window, and a window falls by `.8 (rtt - 10 us) / rtt`.
 #[test]
-fn swift_moves_its_window_to_the_target_once_per_round_trip() {
+fn swift_decreases_at_most_once_per_round_trip() {
     let swift = Swift {
         base_target: Span::from_ps(10_000_000),
         fs_range: Some(Span::ZERO),
@@ -347,7 +347,7 @@ fn swift_moves_its_window_to_the_target_once_per_round_trip() {
 /// `a = 30 us / (1 / sqrt(.25) - 1 / sqrt(4)) = 20 us`: the target of one packet is 10 us + 20 us (1
 /// - 1 / 2), that of half a packet 10 us + 20 us (sqrt(2) - 1 / 2).
 #[test]
-fn the_target_of_swift_grows_for_small_windows() {
+fn swift_target_delay_grows_for_small_windows() {
     let swift = Swift {
         base_target: Span::from_ps(10_000_000),
         fs_range: Some(Span::from_ps(30_000_000)),

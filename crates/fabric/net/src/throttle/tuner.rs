@@ -114,7 +114,7 @@ mod tests {
 
     /// With 1,000 buffers: initial threshold 100, increment 10, decrement 40.
     #[test]
-    fn the_table_decides() {
+    fn tuning_table_sets_the_threshold() {
         let mut tuner = Tuner::new(&PLAN, 1_000);
         let mut tune = |bytes, has_throttled| {
             tuner.best = None;
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn it_grows_no_higher_than_all() {
+    fn threshold_is_capped_at_all_buffers() {
         let plan = SelfTunedPlan { threshold_millionths: 995_000, ..PLAN };
         let mut tuner = Tuner::new(&plan, 1_000);
         tuner.tune(&plan, period(100, 0, true));
@@ -141,7 +141,7 @@ mod tests {
     /// The best had 30 full buffers below a threshold of 100; it is forgotten after two periods far
     /// below it.
     #[test]
-    fn far_below_the_best_it_goes_back_there() {
+    fn throughput_far_below_best_restores_its_threshold() {
         let mut tuner = Tuner::new(&PLAN, 1_000);
         tuner.tune(&PLAN, period(400, 30, true));
         assert_eq!(tuner.threshold(), 110_000_000);

@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_intervals_follow_the_phase_and_end_before_the_stop() {
+    fn constant_arrivals_start_at_the_phase_and_end_before_stop() {
         let constant = ArrivalPlan::Constant { load: 1.0, phase: Some(Span::from_ps(7)) };
         // 1,000 + 7 + round(k x 10.4): k x 10.4 = 0, 10.4, 20.8, 31.2, 41.6.
         assert_eq!(times(&constant, 10.4, 1_000, 1_049), [1_007, 1_017, 1_028, 1_038]);
@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn a_million_equal_intervals_do_not_drift() {
+    fn million_constant_intervals_do_not_drift() {
         let mut ticks = Ticks::new(3, 1_333.3);
         for _ in 0..1_000_000 {
             ticks.next();
@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn a_phase_that_is_not_given_is_uniform_within_one_interval() {
+    fn default_phase_is_uniform_within_one_interval() {
         let phase = |host: usize| {
             let mut stream = Stream::new(1, &format!("h{host}"), Purpose::Phase);
             Ticks::with_random_phase(1_000.0, &mut stream).next()
@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn poisson_begins_an_interval_after_the_start() {
+    fn first_poisson_arrival_is_an_interval_after_the_start() {
         let plan = ArrivalPlan::Poisson { load: 0.5 };
         let early = times(&plan, 100.0, 0, 10_000);
         let late = times(&plan, 100.0, 1_000_000, 1_010_000);
@@ -316,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn coins_that_always_fall_create_at_every_cycle_from_the_start_on() {
+    fn bernoulli_with_probability_1_creates_every_cycle() {
         // The first cycle from 1,001 on is at 1,010.
         assert_eq!(times(&bernoulli(10), 10.0, 1_001, 1_040), [1_010, 1_020, 1_030]);
         assert_eq!(times(&bernoulli(10), 10.0, 1_010, 1_031), [1_010, 1_020, 1_030]);
@@ -324,7 +324,7 @@ mod tests {
 
     #[test]
     #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
-    fn coins_leave_geometric_gaps_between_cycles_and_as_many_messages_as_a_binomial() {
+    fn bernoulli_gaps_are_geometric_and_counts_binomial() {
         // One cycle in four: p = 1/4, q = 3/4, over 400,000 cycles.
         let times = times(&bernoulli(8), 32.0, 0, 8 * 400_000);
         assert!(times.iter().all(|time| time.is_multiple_of(8)));
@@ -346,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_coin_falls_at_the_start() {
+    fn first_bernoulli_trial_is_at_the_start() {
         // Of 4,000 hosts 1/4 start at once: 1,000, with a standard deviation of 27.
         let is_at_once = |host: &usize| {
             let stream = |purpose| Stream::new(1, &format!("h{host}"), purpose);
@@ -358,13 +358,13 @@ mod tests {
     }
 
     #[test]
-    fn backlogged_has_one_first_message_unless_it_stops_as_it_starts() {
+    fn backlogged_creates_one_message_in_a_nonempty_period() {
         assert_eq!(times(&ArrivalPlan::Backlogged, 0.0, 40, 50), [40]);
         assert!(times(&ArrivalPlan::Backlogged, 0.0, 40, 40).is_empty());
     }
 
     #[test]
-    fn an_interval_beyond_any_run_ends_the_arrivals() {
+    fn huge_interval_ends_the_arrivals() {
         let plan = ArrivalPlan::Constant { load: 1e-300, phase: Some(Span::ZERO) };
         assert_eq!(times(&plan, 1e300, 5, u64::MAX / 4), [5]);
     }

@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn uniform_reaches_every_other_endpoint_equally_and_never_its_own_host() {
+    fn uniform_excludes_own_host_and_is_equal_elsewhere() {
         let count = counts(&DestinationPlan::Uniform(others(1..3)));
         assert_eq!((count[1], count[2]), (0, 0));
         // 13,333 expected, standard deviation 94.
@@ -293,14 +293,14 @@ mod tests {
     }
 
     #[test]
-    fn a_host_that_stays_among_them_is_drawn_as_often_as_any() {
+    fn uniform_including_own_host_is_equal() {
         // 8,000 expected, standard deviation 80.
         let count = counts(&DestinationPlan::Uniform(others(1..1)));
         assert!(count.iter().all(|count| count.abs_diff(8_000) < 400), "{count:?}");
     }
 
     #[test]
-    fn hot_hosts_get_their_share_in_equal_parts_and_a_part_of_the_rest() {
+    fn hot_hosts_get_equal_shares_plus_uniform_traffic() {
         let hot = OtherHosts { among: [3, 4].map(EndpointId::new).into(), own: 0..0 };
         let plan = DestinationPlan::HotSpot { hot, share: 0.4, all: others(0..1) };
         let count = counts(&plan);
@@ -314,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hot_host_sends_its_share_to_the_other_hot_hosts() {
+    fn hot_host_sends_its_hot_share_to_other_hot_hosts() {
         let hot = OtherHosts { among: [3, 4].map(EndpointId::new).into(), own: 0..1 };
         let plan = DestinationPlan::HotSpot { hot, share: 1.0, all: others(3..4) };
         assert_eq!(counts(&plan), [0, 0, 0, 0, 40_000]);

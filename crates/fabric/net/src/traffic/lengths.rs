@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn every_distribution_has_its_moments() {
+    fn length_distributions_have_their_moments() {
         assert_moments(&LengthPlan::Fixed(512), 512.0, 0.0);
         // Geometric: variance m (m - 1).
         assert_moments(&LengthPlan::Exponential(90.0), 90.0, 90.0 * 89.0);
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn uniform_lengths_reach_both_ends_and_nothing_beyond() {
+    fn uniform_lengths_include_both_bounds() {
         let lengths = drawn(&LengthPlan::Uniform { from: 3, to: 6 });
         for bytes in 3..=6 {
             // 25,000 expected, standard deviation 137.
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn a_share_of_0_or_1_leaves_one_length() {
+    fn bimodal_share_of_0_or_1_leaves_one_length() {
         let plan = |long_share| LengthPlan::Bimodal { short: 1, long: 2, long_share };
         assert!(drawn(&plan(0.0)).iter().all(|length| *length == 1));
         assert!(drawn(&plan(1.0)).iter().all(|length| *length == 2));

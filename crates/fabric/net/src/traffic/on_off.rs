@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn the_clock_stands_still_in_off_periods() {
+    fn arrival_clock_stops_in_off_periods() {
         // A tail index of 10^9 leaves no spread: every period has its mean length, 25 on and 40
         // off.
         let (on_mean, off_mean) = (Span::from_ps(25), Span::from_ps(40));
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_run_has_its_share_of_messages() {
+    fn long_on_off_run_has_the_mean_load() {
         // One message a microsecond of on-time, on for 20 of 100 us on average. Over 10 s the
         // on-time is 2 s with a standard deviation of sqrt(2 (20 x 80)^2 / 100^3 us x 10 s) = 7.2
         // ms, by renewal theory.
@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn the_error_of_the_load_is_that_of_an_alternating_renewal_process() {
+    fn load_error_matches_alternating_renewal_theory() {
         // On for 20 of 100 us on average, 10 s: sqrt(2 (20 x 80)^2 / 100^3 us x 10 s) = 7.155 ms of
         // 2 s.
         let exponential = plan(20_000, 80_000, PeriodLaw::Exponential);
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn the_error_of_the_load_is_found_in_many_sources() {
+    fn load_error_matches_the_spread_of_many_sources() {
         // Spread of the on-time of 4,000 sources within 200 cycles. A standard deviation of 4,000
         // samples is known to 1.1 %, and less exactly if tails are heavy.
         for (law, tolerance) in [
@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn the_load_holds_from_the_first_moment_on() {
+    fn on_off_source_starts_in_the_stationary_state() {
         // In the stationary state 500 ns hold 500 / 100 x 1 / 4 = 1.25 messages on average. A host
         // has 6 at most, so that the standard error of 20,000 hosts lies below 6 / 2 / sqrt(20,000)
         // = 0.021.
@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn periods_follow_their_laws() {
+    fn on_off_periods_follow_their_distributions() {
         for x in [0.5, 1.0, 3.0] {
             let law = PeriodLaw::Exponential;
             assert_tail(|stream| law.draw(1.0, stream), x, libm::exp(-x));

@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn sixteen_places_by_hand() {
+    fn permutations_of_16_match_hand_computed_tables() {
         // Bits d3 d2 d1 d0 written out and rotated by hand.
         assert_eq!(
             table(Permutation::Transpose, 16),
@@ -256,12 +256,12 @@ mod tests {
     }
 
     #[test]
-    fn a_square_without_bits_is_transposed_too() {
+    fn transpose_accepts_squares_that_are_no_powers_of_two() {
         assert_eq!(table(Permutation::Transpose, 9), [0, 3, 6, 1, 4, 7, 2, 5, 8]);
     }
 
     #[test]
-    fn rings_and_tori_by_hand() {
+    fn grid_shifts_match_hand_computed_targets() {
         let ring = |shift: GridShift, size| -> Vec<usize> {
             (0..size).map(|cell| shift.apply(cell, &[size])).collect()
         };
@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn places_that_do_not_fit_name_those_that_would() {
+    fn unsuitable_host_count_error_suggests_valid_counts() {
         let refused = |permutation: Permutation, places| {
             permutation.check(places).expect_err("does not exist").to_string()
         };
@@ -303,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn each_is_a_permutation_wherever_it_exists() {
+    fn permutations_are_bijective_at_every_valid_size() {
         use Permutation::{BitComplement, BitReversal, BitRotation, Shuffle, Transpose};
         let mut seen = 0;
         for places in 1..=300 {
@@ -319,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn those_that_undo_themselves_do() {
+    fn transpose_complement_and_reversal_are_involutions() {
         use Permutation::{BitComplement, BitReversal, Transpose};
         for permutation in [Transpose, BitComplement, BitReversal] {
             for place in 0..64 {
@@ -330,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rotation_undoes_a_shuffle() {
+    fn bit_rotation_inverts_shuffle() {
         for place in 0..64 {
             let there = Permutation::Shuffle.apply(place, 64);
             assert_eq!(Permutation::BitRotation.apply(there, 64), place);
@@ -343,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn neighbours_of_a_stencil_by_hand() {
+    fn stencil_neighbours_match_hand_computed_sets() {
         // 3 x 4, cells 0 to 3 in the first row: cell 0 has 4 below it and 1 beside it, and with
         // wrap-around also 8 and 3.
         assert_eq!(stencil(&[3, 4], false, false).neighbours(0), [1, 4]);
@@ -358,7 +358,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stencil_has_2_d_neighbours_or_all_around() {
+    fn stencil_neighbour_counts_match_the_formula() {
         // In three dimensions 6, or 27 - 1; at a corner 3, or 8 - 1.
         for (wraps, diagonals, expected) in
             [(true, false, 6), (true, true, 26), (false, false, 3), (false, true, 7)]
@@ -369,7 +369,7 @@ mod tests {
     }
 
     #[test]
-    fn many_dimensions_cost_no_more_than_the_neighbours_that_they_have() {
+    fn stencil_cost_is_bounded_by_the_neighbour_count() {
         // Each of 40 dimensions of size 1 leads nowhere, and both ways round one of size 16 do.
         let mut sizes = vec![1; 40];
         sizes.push(16);
@@ -383,7 +383,7 @@ mod tests {
     }
 
     #[test]
-    fn groups_shift_around_their_end() {
+    fn group_shift_wraps_around() {
         assert_eq!([0, 1, 2].map(|group| group_target(group, 1, 3)), [1, 2, 0]);
         assert_eq!([0, 1, 2].map(|group| group_target(group, -1, 3)), [2, 0, 1]);
         assert_eq!(group_target(1, i64::MIN, 2), 1);
@@ -391,7 +391,7 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn neighbourhood_is_mutual(
+        fn stencil_neighbourhood_is_symmetric(
             sizes in proptest::collection::vec(1_usize..5, 1..4),
             wraps: bool,
             diagonals: bool,
@@ -408,7 +408,7 @@ mod tests {
         }
 
         #[test]
-        fn a_shift_is_a_permutation_of_any_grid(
+        fn grid_shifts_are_permutations(
             sizes in proptest::collection::vec(1_usize..7, 1..5)
         ) {
             let cells: usize = sizes.iter().product();
@@ -419,7 +419,7 @@ mod tests {
         }
 
         #[test]
-        fn a_derangement_moves_every_place(seed: u64, places in 2_usize..60) {
+        fn derangement_has_no_fixed_point(seed: u64, places in 2_usize..60) {
             let targets = derangement(seed, "all", places);
             proptest::prop_assert!(targets.iter().enumerate().all(|(place, to)| place != *to));
             proptest::prop_assert!(is_permutation(targets));
@@ -427,7 +427,7 @@ mod tests {
     }
 
     #[test]
-    fn a_derangement_depends_on_seed_class_and_number_alone() {
+    fn derangement_depends_only_on_seed_class_and_size() {
         let reference = derangement(1, "all", 20);
         assert_eq!(reference, derangement(1, "all", 20));
         assert_ne!(reference, derangement(2, "all", 20));
@@ -437,7 +437,7 @@ mod tests {
     }
 
     #[test]
-    fn every_derangement_is_equally_likely() {
+    fn derangements_are_uniform() {
         // Three places have two: (1, 2, 0) and (2, 0, 1). 2,000 expected, deviation 31.6.
         let first = (0..4_000).filter(|seed| derangement(*seed, "all", 3)[0] == 1).count();
         assert!(first.abs_diff(2_000) < 158, "{first}");

@@ -66,7 +66,7 @@ mod tests {
     use gingham_kernel::Purpose;
 
     #[test]
-    fn things_are_drawn_in_proportion_and_never_without_weight() {
+    fn weighted_draws_are_proportional_to_weights() {
         let weighted = Weighted::new([('a', 0.0), ('b', 2.0), ('c', 0.0), ('d', 6.0)]).unwrap();
         assert_eq!(weighted.shares().collect::<Vec<_>>(), [('b', 0.25), ('d', 0.75)]);
         let mut stream = Stream::new(1, "weighted", Purpose::Destination);
@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn weights_that_cannot_be_are_refused() {
+    fn invalid_weights_are_refused() {
         let too_much = [('a', f64::MAX), ('b', f64::MAX)];
         for weights in [&[][..], &[('a', 0.0)], &[('a', -1.0)], &[('a', f64::NAN)], &too_much] {
             assert_eq!(Weighted::new(weights.iter().copied()), None, "{weights:?}");

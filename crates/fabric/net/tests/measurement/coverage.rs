@@ -4,7 +4,7 @@
 //! 190 of them, with a standard deviation of 3; `docs/concepts/measurement.md` shows the results of
 //! these tests.
 
-use crate::feed::{Journey, class, journey, plan, collector_of};
+use crate::feed::{Journey, class, collector_of, journey, plan};
 use gingham_kernel::{Purpose, Stream};
 use gingham_net::Plan;
 use gingham_net::measure::{Collector, Estimate, WarmUp, fairness};
@@ -91,7 +91,7 @@ fn latency_held(collectors: &[Collector], load: f64) -> usize {
 }
 
 #[test]
-fn mean_latency_of_a_single_server_lies_within_its_interval() {
+fn mean_latency_interval_covers_the_single_server_mean() {
     // Results: 192, 194, 189 and 194.
     for (messages, load) in [(5_000, 0.3), (20_000, 0.5), (20_000, 0.8), (100_000, 0.9)] {
         let collectors = collectors(&run_of(messages, load), |seed| single_server(seed, load));
@@ -119,7 +119,7 @@ fn trends(collectors: &[Collector]) -> [usize; 2] {
 }
 
 #[test]
-fn chance_is_a_trend_in_one_run_of_a_hundred() {
+fn false_trend_rate_is_one_percent() {
     // Two of 200 are expected, with a standard deviation of 1.4.
     let independent = collectors(&run_of(20_000, 0.5), |seed| independent(seed, 0.5));
     let server = collectors(&run_of(20_000, 0.5), |seed| single_server(seed, 0.5));
@@ -129,7 +129,7 @@ fn chance_is_a_trend_in_one_run_of_a_hundred() {
 }
 
 #[test]
-fn a_server_that_is_offered_a_twentieth_too_much_is_saturated() {
+fn server_with_5_percent_overload_is_saturated() {
     let runs = collectors(&run_of(20_000, 1.05), |seed| single_server(seed, 1.05));
     let saturated = count(&runs, |collector| collector.report().class(class()).is_saturated());
     assert!(saturated >= 195, "{saturated} of {SEEDS}");
@@ -143,7 +143,7 @@ fn a_server_that_is_offered_a_twentieth_too_much_is_saturated() {
 }
 
 #[test]
-fn accepted_load_of_a_single_server_lies_within_its_interval() {
+fn accepted_load_interval_covers_the_single_server_load() {
     let load = 0.5;
     let collectors = collectors(&run_of(20_000, load), |seed| single_server(seed, load));
     let truth = 100.0 * load / real(SERVICE);
@@ -154,7 +154,7 @@ fn accepted_load_of_a_single_server_lies_within_its_interval() {
 }
 
 #[test]
-fn an_interval_that_ends_its_run_still_holds_the_truth() {
+fn interval_that_stops_the_run_covers_the_true_mean() {
     // Results: 193, 195 and 183. A rule tested repeatedly ends when an interval is too narrow by
     // chance, more so after short measurements.
     for (width, load, least) in [(0.1, 0.5, 186), (0.05, 0.5, 186), (0.1, 0.8, 178)] {
@@ -168,7 +168,7 @@ fn an_interval_that_ends_its_run_still_holds_the_truth() {
 }
 
 #[test]
-fn percentiles_of_independent_messages_lie_within_their_intervals() {
+fn percentile_intervals_cover_independent_messages() {
     let collectors = collectors(&run_of(20_000, 0.5), |seed| independent(seed, 0.5));
     for share in [0.5, 0.9, 0.99, 0.999] {
         let truth = -real(10 * SERVICE) * libm::log(1.0 - share);
@@ -185,7 +185,7 @@ fn percentiles_of_independent_messages_lie_within_their_intervals() {
 }
 
 #[test]
-fn percentiles_that_too_few_messages_tell_of_are_left_open() {
+fn percentile_of_too_few_messages_has_no_upper_bound() {
     // 2,000 messages: two are above the 99.9th percentile, which has no upper end unless by chance
     // (result: in 197 runs); the 99.99th would need 10,000.
     let collectors = collectors(&run_of(2_000, 0.5), |seed| independent(seed, 0.5));
@@ -228,7 +228,7 @@ fn fairness_held(weights: &[usize]) -> usize {
 }
 
 #[test]
-fn fairness_lies_within_its_interval_also_where_it_can_only_be_lower() {
+fn fairness_interval_covers_the_truth_even_at_1() {
     let unlike: Vec<usize> = [vec![1; 10], vec![2; 10]].concat();
     let held = [&[1; 4][..], &[1; 20], &[1; 100], &[1, 2, 3], &unlike].map(fairness_held);
     // If all flows are equal, the half-width includes the bias, and nearly all intervals contain

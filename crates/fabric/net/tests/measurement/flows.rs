@@ -57,7 +57,7 @@ fn shares(held: HeldShares) -> [f64; 3] {
 }
 
 #[test]
-fn a_flow_counts_what_was_created_and_delivered_in_the_window() {
+fn flow_counts_messages_created_and_delivered_in_the_window() {
     let mut plan = counted(1, TIME);
     plan.stop.warm_up = Some(Time::from_ps(320));
     let mut feed = with_flows(&plan, 3);
@@ -77,7 +77,7 @@ fn a_flow_counts_what_was_created_and_delivered_in_the_window() {
 }
 
 #[test]
-fn what_is_dropped_is_not_created() {
+fn dropped_message_is_not_counted_as_created_by_its_flow() {
     let mut feed = with_flows(&counted(1, TIME), 1);
     carry(&mut feed, 0, &journey(100, 200));
     let dropped = feed.create_of(&journey(300, 0), Some(FlowId::new(0)));
@@ -89,7 +89,7 @@ fn what_is_dropped_is_not_created() {
 }
 
 #[test]
-fn the_interval_of_a_flow_is_that_of_its_sections() {
+fn flow_interval_is_estimated_from_its_sections() {
     // One message in each section except four.
     let mut feed = with_flows(&counted(1, TIME), 1);
     for section in 0..64 {
@@ -107,7 +107,7 @@ fn the_interval_of_a_flow_is_that_of_its_sections() {
 }
 
 #[test]
-fn time_held_back_is_split_where_the_window_begins_and_ends() {
+fn blocked_time_is_clipped_to_the_window() {
     // The end of the run cuts the last section short.
     let mut plan = counted(1, 10_200);
     plan.stop.warm_up = Some(Time::from_ps(320));
@@ -134,7 +134,7 @@ fn time_held_back_is_split_where_the_window_begins_and_ends() {
 }
 
 #[test]
-fn sums_survive_the_merging_of_sections() {
+fn flow_sums_survive_section_merging() {
     // 2^31 ps: 64 sections of 2^24 ps, and then 64 of 2^25. The window is the second half, in which
     // messages 54 to 99 start: 54 x 20 million are 6,258,176 above 2^30.
     let mut plan = counted(1, 1 << 31);
@@ -155,7 +155,7 @@ fn sums_survive_the_merging_of_sections() {
 }
 
 #[test]
-fn time_held_back_may_be_told_long_ahead() {
+fn blocked_time_may_be_recorded_far_ahead() {
     // 64 sections of 2^24 ps, then of 2^25 and of 2^26; the window starts at 2^31 of 2^32 ps.
     let mut plan = counted(1, 1 << 32);
     plan.stop.warm_up = Some(Time::from_ps(1 << 31));
@@ -170,7 +170,7 @@ fn time_held_back_may_be_told_long_ahead() {
 }
 
 #[test]
-fn what_is_told_ahead_may_be_held_back_by_several_things_in_turn() {
+fn blocked_time_recorded_ahead_may_have_several_causes() {
     // A packet over lanes starts after the tick that takes it: tokens hold it back up to an instant
     // beyond all sections of 2^24 ps, and its rate limit the next one from there on.
     let mut plan = counted(1, 1 << 32);
@@ -207,7 +207,7 @@ fn fairness_of(each: &[u64]) -> (f64, f64) {
 }
 
 #[test]
-fn fairness_is_that_of_what_flows_delivered() {
+fn fairness_is_computed_from_delivered_messages() {
     for (each, expected) in [(&[2, 2, 2, 2][..], 1.0), (&[1, 2, 3], 6.0 / 7.0), (&[5, 0, 0], 1.0)] {
         let (mean, half_width) = fairness_of(each);
         assert!(close(mean, expected), "{each:?}: {mean}");
@@ -216,7 +216,7 @@ fn fairness_is_that_of_what_flows_delivered() {
 }
 
 #[test]
-fn a_flow_that_gets_nothing_through_counts() {
+fn starved_flow_lowers_fairness() {
     // Four flows with a message each in flight, one of which is delivered.
     let mut feed = with_flows(&counted(1, TIME), 4);
     for flow in 0..3 {
@@ -234,7 +234,7 @@ fn a_flow_that_gets_nothing_through_counts() {
 }
 
 #[test]
-fn equal_flows_are_fair_within_the_interval_however_unlike_their_sections() {
+fn equal_totals_are_fair_despite_unequal_sections() {
     // 40 flows that deliver one message in every other section, half of them in even ones: each
     // flow has 32, but no section is fair. With one more message of one flow: 32 in 39, 33 in one.
     let mut feed = with_flows(&counted(1, TIME), 40);
@@ -253,7 +253,7 @@ fn equal_flows_are_fair_within_the_interval_however_unlike_their_sections() {
 }
 
 #[test]
-fn only_classes_with_a_reason_count_their_flows() {
+fn flows_are_counted_only_for_classes_that_need_it() {
     let ack = AckPlan { payload_bytes: 20, priority: Priority::default(), vc_class: None };
     let mut plan = plan(3, TIME);
     plan.classes[1].window = Some(WindowPlan {
@@ -284,7 +284,7 @@ fn only_classes_with_a_reason_count_their_flows() {
 }
 
 #[test]
-fn flows_are_told_by_class_source_and_destination() {
+fn flows_are_reported_by_class_source_and_destination() {
     let mut feed = Feed::new(&counted(2, TIME));
     for (flow, (class, source)) in [(1, 0), (0, 5), (0, 2)].into_iter().enumerate() {
         feed.collector.on_flow(FlowId::new(flow), key(class, source));
@@ -296,7 +296,7 @@ fn flows_are_told_by_class_source_and_destination() {
 }
 
 #[test]
-fn answers_that_come_back_in_the_window_are_counted_and_those_with_marks() {
+fn marked_share_counts_acks_of_the_window() {
     let mut plan = counted(1, TIME);
     plan.stop.warm_up = Some(Time::from_ps(320));
     let mut feed = with_flows(&plan, 2);
@@ -321,7 +321,7 @@ fn answers_that_come_back_in_the_window_are_counted_and_those_with_marks() {
 }
 
 #[test]
-fn the_most_answers_that_waited_at_any_adapter_are_told() {
+fn ack_queue_maximum_is_reported_per_class() {
     let mut feed = Feed::new(&counted(2, TIME));
     for (class, depth) in [(0, 1), (0, 3), (1, 9), (0, 2)] {
         feed.collector.on_ack_queue(ClassId::new(class), depth);
@@ -333,7 +333,7 @@ fn the_most_answers_that_waited_at_any_adapter_are_told() {
 }
 
 #[test]
-fn a_followed_flow_is_told_step_by_step() {
+fn followed_flow_is_reported_per_step() {
     let mut plan = plan(1, TIME);
     plan.follow = FollowPlan {
         flows: vec![key(0, 1), key(0, 4)],
@@ -384,7 +384,7 @@ fn assert_each(found: &[f64], expected: &[f64]) {
 }
 
 #[test]
-fn what_was_created_after_a_window_that_closed_early_is_not_under_way() {
+fn messages_after_an_early_window_end_are_not_in_flight() {
     let mut plan = counted(1, TIME);
     plan.stop.messages = Some(1);
     let mut feed = with_flows(&plan, 2);

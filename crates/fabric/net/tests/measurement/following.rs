@@ -1,6 +1,6 @@
 //! Messages of the window are followed to their delivery; later ones are counted as censored.
 
-use crate::feed::{Feed, class, journey, plan, collector_of};
+use crate::feed::{Feed, class, collector_of, journey, plan};
 use gingham_kernel::{Span, Time};
 use gingham_net::measure::Count;
 
@@ -12,7 +12,7 @@ fn messages(messages: u64) -> Count {
 }
 
 #[test]
-fn each_message_counts_where_it_belongs() {
+fn messages_are_counted_by_their_place_in_the_window() {
     let mut plan = plan(1, TIME);
     plan.stop.warm_up = Some(Time::from_ps(320));
     let collector = collector_of(
@@ -44,7 +44,7 @@ fn each_message_counts_where_it_belongs() {
 }
 
 #[test]
-fn network_latency_counts_from_entry() {
+fn network_latency_starts_at_network_entry() {
     let mut late = journey(100, 900);
     late.entered = 700;
     let of = collector_of(&plan(1, TIME), [late]).report().class(class());
@@ -53,7 +53,7 @@ fn network_latency_counts_from_entry() {
 }
 
 #[test]
-fn head_latency_counts_from_entry_to_the_head() {
+fn head_latency_ends_at_head_arrival() {
     // Entered at 700, its head arrived at 760 and its tail at 900.
     let mut late = journey(100, 900);
     (late.entered, late.head_arrived) = (700, 760);
@@ -63,7 +63,7 @@ fn head_latency_counts_from_entry_to_the_head() {
 }
 
 #[test]
-fn what_is_not_delivered_in_time_is_censored() {
+fn late_messages_are_censored() {
     let journeys =
         [journey(100, 200), journey(300, 11_264), journey(400, 11_265), journey(500, 90_000)];
     let collector = collector_of(&plan(1, TIME), journeys);
@@ -78,14 +78,14 @@ fn what_is_not_delivered_in_time_is_censored() {
 }
 
 #[test]
-fn nothing_under_way_ends_the_run_with_the_window() {
+fn run_ends_with_the_window_if_nothing_is_in_flight() {
     let collector = collector_of(&plan(1, TIME), [journey(100, 10_000)]);
     assert!(collector.is_complete());
     assert_eq!(collector.end(), Time::from_ps(TIME));
 }
 
 #[test]
-fn a_run_under_way_shows_the_sections_that_have_ended() {
+fn running_measurement_reports_completed_sections() {
     let mut feed = Feed::new(&plan(1, TIME));
     for start in [10, 170, 330] {
         let sample = journey(start, start + 100);
@@ -104,7 +104,7 @@ fn a_run_under_way_shows_the_sections_that_have_ended() {
 }
 
 #[test]
-fn a_growing_backlog_is_saturation_and_a_delay_is_not() {
+fn growing_backlog_is_saturation_but_constant_delay_is_not() {
     let time = 1 << 24;
     let at = |index: u64| index * (time / 4_000);
     // Every message takes 5 % longer than the time to the next one, or a twentieth of the run each.
@@ -115,7 +115,7 @@ fn a_growing_backlog_is_saturation_and_a_delay_is_not() {
 }
 
 #[test]
-fn what_is_dropped_is_neither_followed_nor_censored() {
+fn dropped_message_is_neither_followed_nor_censored() {
     let mut feed = Feed::new(&plan(1, TIME));
     let sample = journey(100, 200);
     let message = feed.create(&sample);
@@ -134,7 +134,7 @@ fn what_is_dropped_is_neither_followed_nor_censored() {
 }
 
 #[test]
-fn what_is_dropped_does_not_saturate() {
+fn dropped_messages_cause_no_saturation() {
     let time = 1 << 24;
     let mut feed = Feed::new(&plan(1, time));
     for index in 0..4_000 {

@@ -1,20 +1,21 @@
 //! Individual records of messages, and series.
 
-use crate::feed::{Feed, class, journey, plan, collector_of};
+use crate::feed::{Feed, class, collector_of, journey, plan};
 use gingham_kernel::{Span, Time};
 use gingham_net::KeptMessages;
 
 const TIME: u64 = 10_240;
 
 #[test]
-fn a_sample_is_uniform() {
+fn message_sample_is_uniform() {
     // Five of forty messages, with 4,000 seeds: each message is expected to be kept 500 times.
     let mut times_kept = [0_u32; 40];
     for seed in 0..4_000 {
         let mut plan = plan(1, TIME);
         plan.seed = seed;
         plan.measure.sample_size = 5;
-        let collector = collector_of(&plan, (0..40).map(|index| journey(200 * index, 200 * index + 10)));
+        let collector =
+            collector_of(&plan, (0..40).map(|index| journey(200 * index, 200 * index + 10)));
         let sample = collector.report().sample();
         assert_eq!(sample.len(), 5);
         for delivery in sample {
@@ -29,7 +30,7 @@ fn a_sample_is_uniform() {
 }
 
 #[test]
-fn a_sample_holds_messages_of_the_window_only_in_order_of_creation() {
+fn sample_holds_window_messages_in_creation_order() {
     let mut plan = plan(1, TIME);
     plan.stop.warm_up = Some(Time::from_ps(320));
     let collector = collector_of(
@@ -42,7 +43,7 @@ fn a_sample_holds_messages_of_the_window_only_in_order_of_creation() {
 }
 
 #[test]
-fn all_messages_are_handed_over_once() {
+fn take_messages_returns_each_message_once() {
     let mut plan = plan(1, TIME);
     plan.measure.messages = KeptMessages::All;
     let mut feed = Feed::new(&plan);
@@ -66,7 +67,7 @@ fn all_messages_are_handed_over_once() {
 }
 
 #[test]
-fn a_run_may_keep_none() {
+fn no_messages_are_kept_if_disabled() {
     let mut plan = plan(1, TIME);
     plan.measure.messages = KeptMessages::None;
     let mut collector = collector_of(&plan, [journey(400, 500)]);
@@ -76,7 +77,7 @@ fn a_run_may_keep_none() {
 }
 
 #[test]
-fn a_series_has_the_steps_that_were_asked_for() {
+fn series_has_the_requested_steps() {
     let mut plan = plan(1, TIME);
     plan.measure.step = Some(Span::from_ps(3_000));
     let journeys = [
@@ -101,7 +102,7 @@ fn a_series_has_the_steps_that_were_asked_for() {
 }
 
 #[test]
-fn a_series_without_a_step_is_the_slices_of_the_whole_run() {
+fn series_without_step_uses_slices_of_the_whole_run() {
     let collector = collector_of(&plan(1, TIME), [journey(15, 25), journey(10_235, 10_300)]);
     let series = collector.report().series(class());
     assert_eq!(series.len(), 1_024);

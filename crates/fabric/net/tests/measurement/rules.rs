@@ -1,6 +1,6 @@
 //! End of the window by stop rules, and the automatic warm-up.
 
-use crate::feed::{Journey, class, journey, plan, collector_of};
+use crate::feed::{Journey, class, collector_of, journey, plan};
 use gingham_kernel::{Span, Time};
 use gingham_net::measure::{Collector, WarmUp, Window};
 use gingham_net::traffic::{
@@ -23,7 +23,7 @@ fn window(plan: &Plan, journeys: impl IntoIterator<Item = Journey>) -> (Window, 
 }
 
 #[test]
-fn a_number_of_messages_ends_the_window_with_a_section() {
+fn message_limit_ends_the_window_at_a_section_end() {
     let mut plan = plan(1, TIME);
     plan.stop.messages = Some(40);
     // Sixteen messages per section, each delivered 15 ps after its creation: at the end of the
@@ -37,7 +37,7 @@ fn a_number_of_messages_ends_the_window_with_a_section() {
 }
 
 #[test]
-fn a_straggler_holds_back_rules_about_messages() {
+fn straggler_delays_the_message_limit() {
     let mut plan = plan(1, TIME);
     plan.stop.messages = Some(40);
     // The message of 200 ps, in the second section, arrives at 2,000 ps.
@@ -55,7 +55,7 @@ fn four_a_slice(latency: impl Fn(u64) -> u64) -> impl Iterator<Item = Journey> {
 }
 
 #[test]
-fn a_relative_width_ends_the_window_where_it_holds_twice() {
+fn relative_width_must_hold_twice_to_end_the_window() {
     let mut plan = plan(1, LONG << 11);
     plan.stop.relative_width = Some(0.01);
     // Nothing varies. Slices of 2^20 ps, 4,096 messages each: narrow with 32 sections, and again
@@ -67,7 +67,7 @@ fn a_relative_width_ends_the_window_where_it_holds_twice() {
 }
 
 #[test]
-fn a_relative_width_that_is_not_reached_ends_with_the_run() {
+fn unreached_relative_width_ends_with_the_run() {
     let mut plan = plan(1, LONG);
     plan.stop.relative_width = Some(0.01);
     // Latencies differ from section to section far more than that.
@@ -78,7 +78,7 @@ fn a_relative_width_that_is_not_reached_ends_with_the_run() {
 }
 
 #[test]
-fn every_class_must_be_narrow() {
+fn relative_width_must_hold_for_every_class() {
     let mut plan = plan(2, LONG);
     plan.stop.relative_width = Some(0.01);
     for (second_from, narrow) in [(0, true), (4_000, false)] {
@@ -111,7 +111,7 @@ fn accepted_load_does_not_wait_for_stragglers() {
 }
 
 #[test]
-fn the_warm_up_is_cut_at_the_section_after_the_transient() {
+fn warm_up_ends_at_the_section_end_after_the_transient() {
     let mut plan = plan(1, TIME);
     plan.stop.warm_up = None;
     // 205 groups of five slices; the first 40 of them, 2,000 ps, far above the others, which
@@ -123,7 +123,7 @@ fn the_warm_up_is_cut_at_the_section_after_the_transient() {
 }
 
 #[test]
-fn the_class_that_takes_longest_decides() {
+fn slowest_class_determines_the_warm_up() {
     let mut plan = plan(3, TIME);
     plan.stop.warm_up = None;
     // Two classes alternate, ten slices each; the second is steady after 100 messages, at 3,000 ps.
@@ -143,7 +143,7 @@ fn the_class_that_takes_longest_decides() {
 }
 
 #[test]
-fn the_window_does_not_begin_before_every_class_has_started() {
+fn window_begins_after_every_class_has_started() {
     let mut plan = plan(2, TIME);
     plan.stop.warm_up = None;
     plan.classes[1].active.start = Time::from_ps(2_000);
@@ -152,7 +152,7 @@ fn the_window_does_not_begin_before_every_class_has_started() {
 }
 
 #[test]
-fn the_window_does_not_begin_before_every_source_may_have_started() {
+fn window_begins_after_every_source_may_have_started() {
     let mut plan = plan(2, TIME);
     plan.stop.warm_up = None;
     let destinations = DestinationPlan::Fixed(EndpointId::new(1));
@@ -169,7 +169,7 @@ fn the_window_does_not_begin_before_every_source_may_have_started() {
 }
 
 #[test]
-fn a_class_that_stops_has_no_say() {
+fn stopped_class_does_not_affect_the_warm_up() {
     let mut plan = plan(2, TIME);
     plan.stop.warm_up = None;
     plan.classes[1].active.end = Time::from_ps(4_000);
@@ -188,7 +188,7 @@ fn a_class_that_stops_has_no_say() {
 }
 
 #[test]
-fn latency_that_grows_to_the_end_is_too_short_and_stops_no_run() {
+fn growing_latency_is_too_short_and_ends_no_window() {
     let mut plan = plan(1, TIME);
     plan.stop.warm_up = None;
     plan.stop.messages = Some(10);
@@ -199,7 +199,7 @@ fn latency_that_grows_to_the_end_is_too_short_and_stops_no_run() {
 }
 
 #[test]
-fn a_run_without_a_message_needs_no_warm_up() {
+fn run_without_messages_has_no_warm_up() {
     let mut plan = plan(1, TIME);
     plan.stop.warm_up = None;
     let (found, collector) = window(&plan, []);

@@ -32,7 +32,7 @@ fn sample(feed: &mut Feed, ps: u64, counts: &[ChannelCount]) {
 }
 
 #[test]
-fn a_followed_channel_is_told_step_by_step() {
+fn followed_channel_is_reported_per_step() {
     let mut feed = Feed::new(&following(&[2, 0]));
     for (step, own) in [(1, flits(60, 0)), (2, flits(60, 30)), (3, flits(200, 40))] {
         feed.end_sections(3_000 * step);
@@ -91,7 +91,7 @@ fn samples_end_with_the_window() {
 }
 
 #[test]
-fn without_a_followed_channel_no_sample_is_due() {
+fn no_channel_samples_without_followed_channels() {
     let feed = Feed::new(&following(&[]));
     assert_eq!(feed.collector.next_sample(), None);
     assert_eq!(Feed::new(&plan(1, TIME)).collector.next_sample(), None);

@@ -1,6 +1,6 @@
 //! Steady state of a class: messages left behind, and trends over the window.
 
-use crate::feed::{Journey, class, journey, plan, collector_of};
+use crate::feed::{Journey, class, collector_of, journey, plan};
 use gingham_kernel::Time;
 use gingham_net::ClassId;
 use gingham_net::measure::{ClassReport, WarmUp};
@@ -19,7 +19,7 @@ fn assert_near(found: f64, expected: f64) {
 }
 
 #[test]
-fn what_stays_behind_saturates_and_is_a_trend_of_the_backlog() {
+fn undelivered_messages_cause_saturation_and_backlog_trend() {
     // One message of four is not delivered in the run.
     let of = found(|index| if index % 4 == 3 { 2 * TIME } else { 5 });
     let left = of.left_behind.unwrap();
@@ -33,7 +33,7 @@ fn what_stays_behind_saturates_and_is_a_trend_of_the_backlog() {
 }
 
 #[test]
-fn what_is_delivered_at_once_is_steady() {
+fn immediate_delivery_is_steady() {
     let of = found(|_| 5);
     assert_near(of.left_behind.unwrap().mean, 0.0);
     assert!(!of.is_saturated());
@@ -41,7 +41,7 @@ fn what_is_delivered_at_once_is_steady() {
 }
 
 #[test]
-fn latencies_that_go_one_way_have_a_trend() {
+fn monotonic_latencies_have_a_trend() {
     // One more, or less, per section: three per batch, over 20 steps; 36.5 on average.
     let rising = found(|index| 5 + index / 16).latency_trend.unwrap();
     assert_near(rising, 60.0 / 36.5);
@@ -50,7 +50,7 @@ fn latencies_that_go_one_way_have_a_trend() {
 }
 
 #[test]
-fn a_class_that_says_little_has_no_trend() {
+fn class_with_few_messages_has_no_trend() {
     // Nine messages, each slower than the one before.
     let few = (1..10).map(|index| journey(1_000 * index, 1_001 * index));
     let of = collector_of(&plan(1, TIME), few).report().class(class());
@@ -66,7 +66,7 @@ fn a_class_that_says_little_has_no_trend() {
 }
 
 #[test]
-fn a_class_that_does_not_settle_takes_nothing_from_the_others() {
+fn unsettled_class_does_not_affect_other_classes() {
     let mut plan = plan(2, TIME);
     plan.stop.warm_up = None;
     plan.stop.messages = Some(10);

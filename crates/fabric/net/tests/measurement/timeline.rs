@@ -1,6 +1,6 @@
 //! Ends of sections, merging without losses, and windows at section boundaries.
 
-use crate::feed::{Feed, class, journey, plan, collector_of};
+use crate::feed::{Feed, class, collector_of, journey, plan};
 use gingham_kernel::Time;
 use gingham_net::measure::{ChannelCount, Count, WarmUp};
 use gingham_topology::ChannelId;
@@ -9,7 +9,7 @@ use gingham_topology::ChannelId;
 const TIME: u64 = 10_240;
 
 #[test]
-fn a_given_warm_up_is_rounded_up_to_a_section() {
+fn given_warm_up_is_rounded_up_to_a_section() {
     for (given, start) in [(0, 0), (1, 160), (160, 160), (161, 320), (10_239, 10_240)] {
         let mut plan = plan(1, TIME);
         plan.stop.warm_up = Some(Time::from_ps(given));
@@ -20,7 +20,7 @@ fn a_given_warm_up_is_rounded_up_to_a_section() {
 }
 
 #[test]
-fn sections_merge_in_pairs_when_there_are_64() {
+fn sections_merge_in_pairs_at_64() {
     // 2^32 ps: slices of 2^20 ps at first, sections of 2^24, doubled twice on the way.
     let mut feed = Feed::new(&plan(1, 1 << 32));
     let mut lengths = Vec::new();
@@ -36,7 +36,7 @@ fn sections_merge_in_pairs_when_there_are_64() {
 }
 
 #[test]
-fn the_last_section_ends_with_the_run() {
+fn last_section_ends_with_the_run() {
     // 10,000 ps: slices of 10 ps, 62 sections of 160 ps and one of 80.
     let mut feed = Feed::new(&plan(1, 10_000));
     feed.end_sections(9_999);
@@ -50,7 +50,7 @@ fn the_last_section_ends_with_the_run() {
 }
 
 #[test]
-fn merging_changes_no_sum_of_the_window() {
+fn section_merging_preserves_window_sums() {
     // Equal messages in a run that doubles five times and in one that never does.
     let time = 1 << 35;
     let step = time / 3_000;
@@ -68,7 +68,7 @@ fn merging_changes_no_sum_of_the_window() {
 }
 
 #[test]
-fn channels_are_cut_at_the_window() {
+fn channel_counts_are_clipped_to_the_window() {
     // One data flit and 4 ps of stop every 16 ps, on every channel, with a window from 320 ps on.
     let mut plan = plan(1, TIME);
     plan.stop.warm_up = Some(Time::from_ps(320));

@@ -110,7 +110,8 @@ fn sorted(words: impl Iterator<Item = String>) -> String {
 fn found(plan: &Plan, lines: &str) -> Vec<String> {
     let mut waiters = waiters(plan, lines);
     let told_of = |waiters: &[Waiter]| -> Vec<String> {
-        let mut all: Vec<_> = trees(plan, waiters).iter().map(|tree| described(plan, tree)).collect();
+        let mut all: Vec<_> =
+            trees(plan, waiters).iter().map(|tree| described(plan, tree)).collect();
         all.sort();
         all
     };
@@ -136,7 +137,7 @@ fn row() -> Plan {
 }
 
 #[test]
-fn a_chain_goes_back_from_its_root_to_the_hosts() {
+fn tree_extends_from_its_root_back_to_the_hosts() {
     let lines = "
         B->C   A1>C1  C->C1  0/1
         A->B   A1>C1  B->C   1/1
@@ -155,7 +156,7 @@ fn a_chain_goes_back_from_its_root_to_the_hosts() {
 
 /// A short packet has space but a long one has none: the channel is a branch for both.
 #[test]
-fn what_short_packets_go_by_is_no_root_if_long_ones_cannot() {
+fn channel_blocked_for_long_packets_is_no_root() {
     let lines = "
         B->C   A1>C1  C->C1  0/1
         A->B   A1>C1  B->C   1/1
@@ -181,7 +182,7 @@ fn what_short_packets_go_by_is_no_root_if_long_ones_cannot() {
 
 /// Figure 1 of Santos et al. 2002: the victim goes to another host of the root's switch.
 #[test]
-fn a_flow_that_does_not_go_over_the_root_is_a_victim() {
+fn blocked_flow_not_crossing_the_root_is_a_victim() {
     let lines = "
         A->B   A1>B1  B->B1  0/1
         A->B   AV>BV  -      0/0
@@ -219,7 +220,7 @@ fn two_trees_may_share_a_branch() {
 }
 
 #[test]
-fn a_root_may_hold_hosts_of_its_own_switch_alone() {
+fn root_may_block_only_hosts_of_its_switch() {
     let lines = "
         A1->A  A1>AV  A->AV  0/1
         A2->A  A2>AV  A->AV  0/1
@@ -235,14 +236,14 @@ fn a_root_may_hold_hosts_of_its_own_switch_alone() {
 }
 
 #[test]
-fn nothing_is_a_branch_that_has_space_or_that_nobody_needs() {
+fn channel_with_space_or_without_demand_is_no_branch() {
     assert_eq!(found(&row(), "A->B  A1>B1  B->B1  0/1"), [""; 0]);
     // One of two lanes has space: the packet waits for a grant.
     assert_eq!(found(&row(), "A->B  A1>C1  B->C  01/11"), [""; 0]);
 }
 
 #[test]
-fn lanes_are_branches_of_their_own() {
+fn lanes_are_separate_branches() {
     let lines = "
         A->B.0  A1>C1  B->C  01/01
         A->B.1  A2>C2  B->C  10/10
@@ -259,7 +260,7 @@ fn lanes_are_branches_of_their_own() {
 }
 
 #[test]
-fn waits_in_a_circle_are_a_knot_and_have_no_root() {
+fn cyclic_waits_are_a_knot_without_root() {
     let ring = plan(&[("A", "B"), ("B", "C"), ("C", "A"), ("A", "A1"), ("B", "B1"), ("C", "C1")]);
     let lines = "
         A->B   A1>C1  B->C  1/1
@@ -275,7 +276,7 @@ fn waits_in_a_circle_are_a_knot_and_have_no_root() {
 }
 
 #[test]
-fn a_flow_that_waits_at_its_host_is_a_victim_already() {
+fn flow_blocked_at_its_host_is_a_victim() {
     let lines = "
         A->B   A1>C1  B->C   0/1
         A1->A  A1>C1  A->B   1/1

@@ -153,7 +153,7 @@ mod tests {
 
     /// Compares a long mix of steps with plain integers. Increments and decrements prevail in turn,
     /// so that counts pass through their whole range and back.
-    fn counts_are_those_of_plain_numbers_up_to(most: [u32; 2]) {
+    fn assert_counts_match_plain_integers(most: [u32; 2]) {
         let mut draw = Stream::new(1, "counts", Purpose::Shuffle);
         let mut count = Count::<2>::up_to(&most);
         let limit = Count::<2>::of_lanes(&most, u64::MAX);
@@ -194,15 +194,15 @@ mod tests {
     }
 
     #[test]
-    fn counts_are_those_of_plain_numbers() {
+    fn bit_plane_counts_match_plain_integers() {
         for most in [[15, 9], [16, 1], [64, 32], [127, 4], [200, 200]] {
-            counts_are_those_of_plain_numbers_up_to(most);
+            assert_counts_match_plain_integers(most);
         }
     }
 
     /// Uses the deepest possible lane.
     #[test]
-    fn a_carry_goes_through_all_planes() {
+    fn carry_propagates_through_all_planes() {
         let mut count = Count::<1>::of_lanes(&[65_535], 0b10);
         assert_eq!((count.get(0, 0), count.get(0, 1), count.any::<true>()), (0, 65_535, [0b10]));
         count = Count::of_lanes(&[32_768], 0b10);

@@ -284,7 +284,7 @@ mod tests {
 
     /// Compares with a count for each bit.
     #[test]
-    fn bits_of_several_words_are_told_from_those_of_one() {
+    fn bits_set_in_several_words_are_found() {
         fn check<const N: usize>(draw: &mut Stream) {
             let words: [u64; N] =
                 std::array::from_fn(|_| draw.below(u64::MAX) & draw.below(u64::MAX));

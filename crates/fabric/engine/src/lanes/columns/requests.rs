@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn askers_and_lanes_go_in_turn() {
+    fn requesters_and_lanes_are_served_round_robin() {
         let mut requests = Requests::<2>::new(false);
         let heads = heads(&[head(0b11, 0); 6]);
         for asker in [4, 1] {
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn heads_have_levels_and_lanes_that_they_may_take() {
+    fn grants_respect_levels_and_permitted_lanes() {
         let mut requests = Requests::<2>::new(true);
         let heads = heads(&[head(0b11, 0), head(0b11, 1), head(0b01, 1)]);
         for asker in [0, 1, 2] {
@@ -246,7 +246,7 @@ mod tests {
 
     /// More requesters than bits in a word, so that a search spans words.
     #[test]
-    fn askers_go_in_turn_over_words() {
+    fn round_robin_spans_several_words() {
         let mut requests = Requests::<16>::new(false);
         let heads = heads(&[head(0xFFFF, 0); 80]);
         let mut granted = |askers: &[usize]| {

@@ -116,7 +116,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bits_come_at_their_tick_round_the_ring() {
+    fn ring_bits_are_due_at_their_tick() {
         let mut ring = Ring::new(3, 5);
         assert_eq!(ring.next_due(0), None);
         let (soon, late) = (ring.offset(1, 2) as usize, ring.offset(5, 1) as usize);

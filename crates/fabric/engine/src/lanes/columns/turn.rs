@@ -41,7 +41,7 @@ mod tests {
 
     /// Compares with round-robin selection at a single port.
     #[test]
-    fn each_switch_serves_what_a_port_alone_would() {
+    fn columnar_round_robin_matches_a_single_port() {
         let mut draw = Stream::new(1, "turns", Purpose::Shuffle);
         let mut after = [u64::MAX; 8];
         let mut alone = [u16::MAX; 64];

@@ -74,7 +74,7 @@ fn sent(steps: &[Step], sender: &mut Sender) -> (Vec<Packet>, BTreeMap<usize, (u
 
 proptest! {
     #[test]
-    fn messages_leave_as_the_list_says_and_come_together_in_any_order(
+    fn sender_matches_the_model_and_reassembly_ignores_order(
         steps in prop::collection::vec(step(), 0..80),
         order in prop::collection::vec(any::<u32>(), 4_000),
     ) {

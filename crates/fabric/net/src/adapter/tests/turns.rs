@@ -324,7 +324,8 @@ impl Both {
                 let (flow, class, destination) = self.in_flight.remove(which);
                 self.lists.acknowledged.push((class, destination));
                 self.lists.settle();
-                if self.sender.flows.acknowledged(flow, 1, false, at(self.now)) == Some(FlowState::MayGo)
+                if self.sender.flows.acknowledged(flow, 1, false, at(self.now))
+                    == Some(FlowState::MayGo)
                 {
                     let Control { level: priority, group, .. } = self.lists.setting[class];
                     let vc_class = VcClass(u8::try_from(group).unwrap());
@@ -426,7 +427,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(1_000))]
 
     #[test]
-    fn a_turn_goes_to_who_the_definition_says(
+    fn turns_match_the_list_based_model(
         setting in prop::array::uniform4(control()),
         steps in prop::collection::vec(step(), 1..150),
     ) {

@@ -1,6 +1,6 @@
 //! Deficit round robin: a quantum of bytes per turn that must not be exceeded.
 
-use super::{Facts, Fault, Granularity, LaneScheduler, DependsOn, PLACES, quanta_of, with_quantum};
+use super::{DependsOn, Facts, Fault, Granularity, LaneScheduler, PLACES, quanta_of, with_quantum};
 use gingham_kernel::Bytes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -2,7 +2,7 @@
 //!
 //! Source: InfiniBand Architecture Specification, Volume 1, section 7.6.9.
 
-use super::{Facts, Fault, Granularity, LaneScheduler, DependsOn};
+use super::{DependsOn, Facts, Fault, Granularity, LaneScheduler};
 use gingham_kernel::FileName;
 use gingham_topology::routing::{LANES_MAX, MANAGEMENT_LANE};
 use gingham_topology::subnet::{ArbitrationSlot, ArbitrationTables};

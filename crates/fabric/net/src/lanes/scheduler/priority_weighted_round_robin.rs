@@ -2,7 +2,7 @@
 //! and bounded waits of lower levels.
 
 use super::{
-    Facts, Fault, Granularity, LaneScheduler, DependsOn, PLACES, levels_of, one_a_lane, shares_of,
+    DependsOn, Facts, Fault, Granularity, LaneScheduler, PLACES, levels_of, one_a_lane, shares_of,
     with_weight,
 };
 use gingham_fairq::SchedulerError;

@@ -1,6 +1,6 @@
 //! Round robin.
 
-use super::{ALL_LANES, Facts, Fault, Granularity, LaneScheduler, DependsOn};
+use super::{ALL_LANES, DependsOn, Facts, Fault, Granularity, LaneScheduler};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

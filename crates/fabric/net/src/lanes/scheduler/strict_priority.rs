@@ -1,6 +1,6 @@
 //! Strict priority: the highest level first, round robin among its lanes.
 
-use super::{ALL_LANES, Facts, Fault, Granularity, LaneScheduler, DependsOn, PLACES, levels_of};
+use super::{ALL_LANES, DependsOn, Facts, Fault, Granularity, LaneScheduler, PLACES, levels_of};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -1,7 +1,7 @@
 //! Surplus round robin: a quantum of bytes per turn that the last flit or packet may exceed.
 
 use super::{
-    Facts, Fault, Granularity, LaneScheduler, DependsOn, PLACES, WEIGHT_BYTES, quanta_of,
+    DependsOn, Facts, Fault, Granularity, LaneScheduler, PLACES, WEIGHT_BYTES, quanta_of,
     with_quantum,
 };
 use gingham_fairq::{PassingOver, SchedulerError};

@@ -1,6 +1,6 @@
 //! VirtualClock: emulates a separate channel for each lane.
 
-use super::{ALL_LANES, Facts, Fault, Granularity, LaneScheduler, DependsOn, PLACES, one_a_lane};
+use super::{ALL_LANES, DependsOn, Facts, Fault, Granularity, LaneScheduler, PLACES, one_a_lane};
 use gingham_kernel::Rate;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};

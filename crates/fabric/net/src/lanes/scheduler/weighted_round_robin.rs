@@ -1,7 +1,7 @@
 //! Weighted round robin: a number of flits or packets per turn.
 
 use super::{
-    Facts, Fault, Granularity, LaneScheduler, DependsOn, PLACES, one_a_lane, shares_of, with_weight,
+    DependsOn, Facts, Fault, Granularity, LaneScheduler, PLACES, one_a_lane, shares_of, with_weight,
 };
 use gingham_fairq::{GeneralisedRoundRobin, SchedulerError};
 use schemars::JsonSchema;

@@ -28,7 +28,7 @@ fn sums(plan: DeadlinePlan, arrivals: &[u64]) -> FrameSums {
 const ARRIVALS: [u64; 6] = [1_000, 1_100, 1_230, 1_340, 1_430, 1_540];
 
 #[test]
-fn a_miss_sets_the_clock_and_may_follow_another() {
+fn late_frame_resets_the_deadline_clock() {
     let found = sums(deadlines(0, 0), &ARRIVALS);
     assert_eq!((found.frames, found.missed, found.late_ps), (6, 2, 40));
     // Times between arrivals: 100, 130, 110, 90 and 110 ps.
@@ -36,7 +36,7 @@ fn a_miss_sets_the_clock_and_may_follow_another() {
 }
 
 #[test]
-fn a_fixed_clock_is_set_by_the_first_frame_alone() {
+fn fixed_deadline_clock_starts_at_the_first_frame() {
     // 1000, 1100, 1200, 1300, 1400, 1500.
     assert_eq!(sums(deadlines(0, 0), &ARRIVALS).missed_fixed, 4);
     // 30 later: the frames at 1230 and 1430 are just in time.
@@ -44,7 +44,7 @@ fn a_fixed_clock_is_set_by_the_first_frame_alone() {
 }
 
 #[test]
-fn the_first_frames_set_clocks_and_are_not_counted() {
+fn warm_up_frames_set_clocks_but_are_not_counted() {
     let found = sums(deadlines(3, 0), &ARRIVALS);
     assert_eq!((found.frames, found.missed, found.late_ps), (3, 1, 10));
     assert_eq!((found.missed_fixed, found.intervals), (3, 3));
@@ -69,7 +69,7 @@ fn create(stream: &mut StreamFrames, number: u32, messages: u32) {
 }
 
 #[test]
-fn a_frame_arrives_with_the_last_of_its_messages_and_is_judged_in_its_turn() {
+fn frame_arrives_with_its_last_message_and_in_frame_order() {
     let mut stream = stream(0);
     create(&mut stream, 0, 2);
     create(&mut stream, 1, 2);
@@ -89,7 +89,7 @@ fn a_frame_arrives_with_the_last_of_its_messages_and_is_judged_in_its_turn() {
 }
 
 #[test]
-fn a_frame_that_lost_a_message_moves_the_clock_on() {
+fn lost_frame_advances_the_deadline_clock() {
     let mut stream = stream(0);
     create(&mut stream, 0, 1);
     stream.delivered(part(0, 1), Time::from_ps(1_000));
@@ -104,7 +104,7 @@ fn a_frame_that_lost_a_message_moves_the_clock_on() {
 }
 
 #[test]
-fn records_of_few_frames_are_counted_on_paper() {
+fn record_law_matches_values_computed_by_hand() {
     let close = |found: Option<f64>, expected: f64| (found.unwrap() - expected).abs() < 1e-12;
     assert!(close(law_of_records(2, 2), 7.0 / 24.0));
     // The very first frame sets the clock, and is never late.
@@ -130,7 +130,7 @@ fn missed_by_chance(streams: u32, jitter: u64) -> gingham_results::Estimate {
 }
 
 #[test]
-fn independent_frames_miss_as_the_law_of_records_says_however_much_they_jitter() {
+fn independent_frames_miss_by_the_record_law_at_any_jitter() {
     let law = law_of_records(20, 100).unwrap();
     for jitter in [1_000, 100_000, 900_000] {
         let found = missed_by_chance(2_000, jitter);
@@ -141,7 +141,7 @@ fn independent_frames_miss_as_the_law_of_records_says_however_much_they_jitter()
 }
 
 #[test]
-fn the_interval_over_streams_is_students() {
+fn interval_over_streams_uses_student_t() {
     // Means 1, 2 and 3 with equal numbers of frames: t(2) x 1 / sqrt 3.
     let streams = [1.0, 2.0, 3.0].map(|sum| Ratio { sum: 4.0 * sum, over: 4.0 });
     let found = over_streams(&streams).unwrap();

@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn jains_index_is_what_its_definition_says() {
+    fn jain_index_matches_its_definition() {
         assert_fairness(&[7.0; 5], 1.0);
         assert_fairness(&[0.0, 0.0, 3.0, 0.0], 0.25);
         // 6^2 / (3 x 14).

@@ -215,7 +215,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sums_stand_in_order_however_they_come() {
+    fn sums_stay_sorted_for_any_insertion_order() {
         let mut sums = FlowSums::default();
         sums.add(5, SumOf::Delivered, 100);
         sums.add(2, SumOf::Held(Hold::Tokens), 7);
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn neighbours_merge_sum_by_sum() {
+    fn adjacent_flow_sums_merge_by_kind() {
         let mut sums = FlowSums::default();
         for stretch in 0..4 {
             sums.add(stretch, SumOf::Created, 10);
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sum_that_is_full_goes_on() {
+    fn overflowing_sum_continues_in_another_entry() {
         let mut sums = FlowSums::default();
         for stretch in [0, 1, 1] {
             sums.add(stretch, SumOf::Journeys, u64::MAX);

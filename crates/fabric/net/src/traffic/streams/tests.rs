@@ -48,7 +48,7 @@ fn rows(plan: &StreamPlan, stop: Time, count: usize) -> Vec<Row> {
 }
 
 #[test]
-fn a_frame_is_cut_and_its_messages_come_at_once() {
+fn frame_is_segmented_and_its_messages_created_together() {
     // 250 B, 100 B, and the trace from its start: 30 B.
     let plan = plan(trace(&[30, 250, 100], 1, Spread::AtOnce), None);
     let expected = [
@@ -63,7 +63,7 @@ fn a_frame_is_cut_and_its_messages_come_at_once() {
 }
 
 #[test]
-fn a_frame_is_spread_over_its_interval() {
+fn frame_messages_are_spread_over_the_interval() {
     let plan = plan(trace(&[250, 100], 0, Spread::Even), None);
     let expected = [
         (1_050, 100, Some((0, 3)), false),
@@ -75,7 +75,7 @@ fn a_frame_is_spread_over_its_interval() {
 }
 
 #[test]
-fn a_stream_has_whole_frames_only_and_knows_its_last_message() {
+fn stream_has_whole_frames_and_flags_its_last_message() {
     // Frames of 1,050 to 2,050 and to 3,050.
     let ends = [
         (plan(trace(&[150], 0, Spread::Even), Some(2_000)), Time::MAX),
@@ -95,7 +95,7 @@ fn a_stream_has_whole_frames_only_and_knows_its_last_message() {
 }
 
 #[test]
-fn bursts_have_no_frames_and_a_last_message() {
+fn on_off_stream_has_no_frames_but_a_last_message() {
     // A tail index of 10^9 leaves no spread: on for 300, off for 200, a message of 8 B every 100.
     let periods = PeriodPlan {
         on_mean: Span::from_ps(300),
@@ -116,7 +116,7 @@ fn bursts_have_no_frames_and_a_last_message() {
 }
 
 #[test]
-fn drawn_frames_have_their_mean_and_deviation() {
+fn normal_frame_sizes_have_their_mean_and_deviation() {
     let sizes = FrameSizes::Normal { mean: 16_666.0, deviation: 3_333.0 };
     let data = DataPlan::Frames(FramePlan {
         sizes,
@@ -135,7 +135,7 @@ fn drawn_frames_have_their_mean_and_deviation() {
 }
 
 #[test]
-fn the_mean_of_frames_of_at_least_a_byte_is_that_of_a_cut_normal_law() {
+fn mean_frame_size_is_that_of_a_clamped_normal_distribution() {
     let mean = |mean, deviation| FrameSizes::Normal { mean, deviation }.mean_bytes();
     assert!((mean(16_666.0, 3_333.0) - 16_666.0).abs() < 0.01);
     // Half of all are 1, and the rest exceeds it by 10 / sqrt(2 pi) on average over all.
@@ -144,7 +144,7 @@ fn the_mean_of_frames_of_at_least_a_byte_is_that_of_a_cut_normal_law() {
 }
 
 #[test]
-fn a_plan_tells_what_its_messages_are_like() {
+fn data_plan_reports_its_message_sizes_and_rates() {
     let data = trace(&[30, 250, 100], 0, Spread::AtOnce);
     assert_eq!(data.payload_bytes(), 30..=100);
     // 380 B and 5 messages in 3,000 ps.
