@@ -118,7 +118,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn eligible_queues_come_in_order() {
+    fn ready_queues_are_iterated_in_order() {
         let heads = [Head::default(); 70];
         let ready = Ready::new(&[1 << 63 | 0b1010, 0, 0], &heads);
         assert!(ready.queues().eq([1, 3, 63]));
@@ -131,7 +131,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "an eligible queue has a head")]
-    fn a_queue_that_is_not_there_is_our_mistake() {
+    fn ready_set_with_an_absent_queue_panics() {
         let _ = Ready::new(&[0b100], &[Head::default(); 2]);
     }
 }

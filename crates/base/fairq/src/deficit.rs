@@ -88,7 +88,7 @@ mod tests {
 
     /// Quanta of 500, heads of 300 in queue 0 and of 500 in queue 1.
     #[test]
-    fn what_is_saved_is_spent_in_the_next_turn() {
+    fn deficit_is_carried_into_the_next_turn() {
         let mut arbiter = DeficitRoundRobin::<2>::new(500, &[500, 500]).unwrap();
         let heads = [300, 500].map(|length_bytes| Head { length_bytes, arrival_ps: 0 });
         let order: [_; 6] =
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn an_idle_queue_saves_nothing() {
+    fn idle_queue_accumulates_no_deficit() {
         let mut arbiter = DeficitRoundRobin::<2>::new(500, &[500, 500]).unwrap();
         let heads = [300, 500].map(|length_bytes| Head { length_bytes, arrival_ps: 0 });
         assert_eq!(arbiter.serve(&Ready::new(&[0b11], &heads)), Some(0));

@@ -23,7 +23,7 @@ mod tests {
     use crate::Head;
 
     #[test]
-    fn the_earliest_arrival_goes_first() {
+    fn earliest_arrival_is_served_first() {
         let heads = [30, 10, 20, 10].map(|arrival_ps| Head { length_bytes: 1, arrival_ps });
         let serve = |eligible| FirstComeFirstServed.serve(&Ready::new(&[eligible], &heads));
         assert_eq!([serve(0b1111), serve(0b1101), serve(0b0101)], [Some(1), Some(3), Some(2)]);

@@ -110,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_channel_sends_its_packets_a_turn() {
+    fn each_channel_sends_its_packet_count_per_turn() {
         let mut scheduler = GeneralisedRoundRobin::<4>::new(&[2, 1, 3]).unwrap();
         let mut order = [0; 8];
         for (channel, length_bytes) in order.iter_mut().zip([40, 1_500, 1, 900, 3, 3, 3, 3]) {
@@ -122,7 +122,7 @@ mod tests {
 
     /// 2, 1, 3 become 1, 1, 2 while channel 1 is next: the current round does not change.
     #[test]
-    fn a_change_holds_from_the_next_round_on() {
+    fn weight_change_takes_effect_in_the_next_round() {
         let mut scheduler = GeneralisedRoundRobin::<4>::new(&[2, 1, 3]).unwrap();
         let mut order = [0; 11];
         for (step, channel) in order.iter_mut().enumerate() {
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn packets_follow_the_closest_ratio_of_rates() {
+    fn packet_counts_approximate_the_rate_ratios() {
         // 10, 14, 16 and 155 Mbit/s: ratios 1, 1.4, 1.6 and 15.5. With at most one packet of the
         // slowest, a half rounds up; with two, 2.8 and 3.2 become 3, and 31 is exact.
         let rates = [10, 14, 16, 155].map(|megabits: u64| megabits * 125_000);
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn a_channel_without_a_share_is_refused() {
+    fn channel_with_zero_share_is_refused() {
         let refused = Err(SchedulerError::NoShare { channel: 1 });
         assert_eq!(GeneralisedRoundRobin::<4>::new(&[1, 0]), refused);
         assert_eq!(GeneralisedRoundRobin::<4>::by_rates(&[1, 0], NonZeroU8::MIN), refused);

@@ -60,7 +60,7 @@ mod tests {
     use crate::{Change, Head, Number, Round, SurplusRoundRobin};
 
     #[test]
-    fn a_queue_that_runs_dry_leaves_the_rest_of_its_turn() {
+    fn emptied_queue_forfeits_the_rest_of_its_turn() {
         let weights = GeneralisedRoundRobin::<2>::new(&[3, 1]).unwrap();
         let mut arbiter = WeightedRoundRobin::new(weights);
         let heads = [Head::default(); 2];
@@ -73,7 +73,7 @@ mod tests {
     /// Quanta of 500. Queue 0 sends 300 and becomes empty: the 200 left are lost. Queue 1 sends 200
     /// and 450, which overdraws by 150, and is then idle for a round: it keeps the debt.
     #[test]
-    fn an_emptied_queue_loses_what_it_had_and_keeps_what_it_owes() {
+    fn emptied_queue_loses_credit_but_keeps_debt() {
         let mut arbiter = PassingOver::new(SurplusRoundRobin::<3>::new(500, &[500; 3]).unwrap());
         let mut serve = |eligible, length_bytes| {
             let heads = [Head { length_bytes, arrival_ps: 0 }; 3];
@@ -99,7 +99,7 @@ mod tests {
     /// that of queue 2 becomes 1: the round ends when the turn has passed over queue 1 and queue 2
     /// has sent its two.
     #[test]
-    fn a_round_ends_where_idle_queues_are_passed_over_too() {
+    fn passing_over_idle_queues_ends_the_round() {
         let weights = GeneralisedRoundRobin::<3>::new(&[3, 1, 2]).unwrap();
         let mut arbiter = WeightedRoundRobin::new(weights);
         assert_eq!(arbiter.serve(&Ready::alike(&[0b101])), Some(0));
@@ -122,7 +122,7 @@ mod tests {
     /// Quanta of 500 become 200 after queue 0's turn of round 1 and before queue 1's: queue 0 has
     /// entered round 2 and has 500 there, queue 1 has 200.
     #[test]
-    fn a_quantum_holds_from_the_first_round_that_was_not_entered() {
+    fn quantum_change_applies_to_rounds_not_yet_entered() {
         let mut arbiter = PassingOver::new(SurplusRoundRobin::<2>::new(1, &[500, 500]).unwrap());
         let heads = [Head { length_bytes: 250, arrival_ps: 0 }; 2];
         let serve = |arbiter: &mut PassingOver<SurplusRoundRobin<2>>| {
@@ -147,7 +147,7 @@ mod tests {
     /// Quanta of 500 become 300 in round 2. Queue 0 overdraws by 100 in round 1 and is idle when
     /// round 2 begins. The debt of 100 is charged against the new quantum.
     #[test]
-    fn what_is_owed_is_owed_to_new_quanta_too() {
+    fn debt_is_charged_against_the_new_quantum() {
         let mut scheduler = SurplusRoundRobin::<2>::new(300, &[500, 500]).unwrap();
         for queue in 0..2 {
             scheduler.change(queue, Change { from: Round::new(2), quantum_bytes: 300 }).unwrap();

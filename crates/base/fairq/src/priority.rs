@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn the_highest_level_goes_first_and_each_remembers_its_turn() {
+    fn highest_level_is_served_first_and_levels_keep_their_turn() {
         let mut arbiter = StrictPriority::<8>::new(&[0, 1, 0, 1, 7]).unwrap();
         let heads = [Head::default(); 5];
         let order = [0b11111, 0b01111, 0b01111, 0b00101, 0b01111, 0b00101, 0]
@@ -183,13 +183,13 @@ mod tests {
     }
 
     #[test]
-    fn a_level_beyond_the_room_is_refused() {
+    fn level_above_the_maximum_is_refused() {
         let refused = StrictPriority::<4>::new(&[3, 4]).unwrap_err();
         assert_eq!(refused, SchedulerError::LevelTooHigh { queue: 1, level: 4, level_max: 3 });
     }
 
     #[test]
-    fn within_a_level_weights_share_and_a_lower_one_starves() {
+    fn weights_share_a_level_and_lower_levels_starve() {
         let mut arbiter = weighted([1, 1, 0], [2, 1, 5], 0);
         let expected = [0, 0, 1, 0, 0, 1, 0].map(Some);
         assert_eq!(order(&mut arbiter, [0b111; 7]), expected);
@@ -200,7 +200,7 @@ mod tests {
     /// Two levels that yield after four services: one service of the lower level follows four of
     /// the higher level, and the turns of each continue.
     #[test]
-    fn a_level_yields_once_after_so_many() {
+    fn level_yields_once_after_the_configured_services() {
         let mut arbiter = weighted([1, 1, 0], [2, 1, 5], 4);
         let expected = [0, 0, 1, 0, 2, 0, 1, 0, 0, 2, 1, 0, 0, 1, 2].map(Some);
         assert_eq!(order(&mut arbiter, [0b111; 15]), expected);
@@ -208,7 +208,7 @@ mod tests {
 
     /// Levels 2, 1, 0 of a queue each, yielding after 2: of nine services, six, two and one.
     #[test]
-    fn of_three_levels_each_yields_to_all_below() {
+    fn each_of_three_levels_yields_to_all_lower_levels() {
         let mut arbiter = weighted([2, 1, 0], [1; 3], 2);
         let round = [0, 0, 1, 0, 0, 1, 0, 0, 2].map(Some);
         assert_eq!(order(&mut arbiter, [0b111; 9]), round);
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_served_while_nothing_waits_below_is_not_counted() {
+    fn services_without_lower_demand_do_not_count() {
         let mut arbiter = weighted([1, 0], [1; 2], 2);
         // Three services without an eligible lower level do not count; then two precede the turn of
         // the lower level.
@@ -234,7 +234,7 @@ mod tests {
     /// Level 1 is in the middle of its round, level 0 at the beginning of one: each changes at the
     /// end of its own.
     #[test]
-    fn weights_change_at_the_end_of_the_round_of_their_level() {
+    fn weights_change_at_the_round_end_of_their_level() {
         let mut arbiter = weighted([1, 1, 0, 0], [2, 1, 1, 1], 1);
         assert_eq!(order(&mut arbiter, [0b1111; 2]), [0, 2].map(Some));
         for (queue, packets) in [(0, 1), (1, 2), (2, 3), (3, 1)] {
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn a_look_is_what_is_served() {
+    fn peek_returns_the_queue_served_next() {
         let mut arbiter = weighted([2, 2, 1, 0], [1, 2, 1, 1], 2);
         for eligible in (0..200_u64).map(|step| step * 7 % 16) {
             let eligible = [eligible];

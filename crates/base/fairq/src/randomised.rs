@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_words_high_bits_name_the_channel() {
+    fn high_bits_of_the_random_word_select_the_channel() {
         // Four channels: the two highest bits of each word.
         let mut words = [3, 0, 2, 1].into_iter().map(|channel: u64| channel << 62 | 7);
         let mut scheduler = Randomised::new(4, || words.next().unwrap_or(0)).unwrap();
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn the_largest_word_is_within_range() {
+    fn largest_random_word_selects_a_valid_channel() {
         for count in [1, 2, 3, 63, 64] {
             assert_eq!(Randomised::new(count, || u64::MAX).unwrap().current(), count - 1);
         }

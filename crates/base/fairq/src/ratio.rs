@@ -57,14 +57,14 @@ mod tests {
     }
 
     #[test]
-    fn three_to_five_is_found_by_hand() {
+    fn ratio_three_to_five_is_found() {
         // 10/6: 1 : 2 is off by a fifth, 2 : 3 by a tenth, 3 : 5 exact, and 6 : 10 equal to it.
         assert_eq!([1, 2, 3, 8].map(|most| ratio([6, 10], most)), [[1, 2], [2, 3], [3, 5], [3, 5]]);
         assert_eq!(ratio([10, 6], 8), [5, 3]);
     }
 
     #[test]
-    fn of_what_is_as_far_off_the_smallest_numbers_are_taken() {
+    fn equal_errors_select_the_smallest_numbers() {
         // 11/6: 1 : 2, 2 : 4 and, with a half rounded up, 3 : 6 are all off by an eleventh; 4 : 7
         // by a twenty-second.
         assert_eq!([3, 4, 6].map(|most| ratio([6, 11], most)), [[1, 2], [4, 7], [6, 11]]);
@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn of_several_shares_the_worst_counts() {
+    fn ratio_minimises_the_largest_error() {
         // Largest errors: 1 1 2: 4/14; 2 3 3: 1/14; 3 4 5: 1/21; 4 6 6: 1/14; 5 7 8: none.
         assert_eq!(
             [1, 2, 4, 5].map(|most| ratio([10, 14, 16], most)),
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_stay_in_their_type() {
+    fn extreme_ratios_do_not_overflow() {
         assert_eq!(ratio([1, u64::MAX], 255), [1, u32::MAX]);
         assert_eq!(ratio([u64::MAX, u64::MAX - 1], 255), [1, 1]);
     }

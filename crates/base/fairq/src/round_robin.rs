@@ -100,14 +100,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_search_starts_after_the_last_winner_and_wraps() {
+    fn search_starts_after_the_last_winner_and_wraps() {
         let mut arbiter = RoundRobin::new(4);
         let winners: [_; 5] = core::array::from_fn(|_| arbiter.serve(&Ready::alike(&[0b1011])));
         assert_eq!(winners, [Some(0), Some(1), Some(3), Some(0), Some(1)]);
     }
 
     #[test]
-    fn nobody_wins_without_demand_and_the_order_stays() {
+    fn empty_request_set_grants_none_and_keeps_the_order() {
         let mut arbiter = RoundRobin::new(3);
         assert_eq!(arbiter.serve(&Ready::alike(&[0b010])), Some(1));
         assert_eq!(arbiter.serve(&Ready::alike(&[0])), None);
@@ -116,7 +116,7 @@ mod tests {
 
     /// 70 contenders need two words; compared with a search that tests each contender in order.
     #[test]
-    fn a_search_by_words_finds_who_is_next() {
+    fn word_search_matches_linear_search() {
         // A linear congruential generator makes the sets.
         let mut state = 1_u64;
         let mut next = || {

@@ -204,7 +204,7 @@ mod tests {
 
     /// Slots 0:2 1:1 0:1, packets of one unit: 0 0 1 0, and again.
     #[test]
-    fn a_table_gives_each_slot_its_weight_in_turn() {
+    fn table_slots_are_served_by_weight_in_order() {
         let high = [slot(0, 2), slot(1, 1), slot(2, 0), slot(0, 1)];
         let mut arbiter = TwoLevelTables::new(3, &high, &[], 255).unwrap();
         let expected = [0, 0, 1, 0, 0, 0, 1, 0].map(Some);
@@ -217,7 +217,7 @@ mod tests {
     /// Packets of 65 bytes cost 2 units. Slot 0:3 has 3 -> 1 -> -1: two packets, and the excess is
     /// forgotten.
     #[test]
-    fn a_packet_goes_while_anything_is_left_of_the_weight() {
+    fn packet_is_sent_while_any_weight_remains() {
         let low = [slot(0, 3), slot(1, 1)];
         let mut arbiter = TwoLevelTables::new(2, &[], &low, 0).unwrap();
         let expected = [0, 0, 1, 0, 0, 1].map(Some);
@@ -226,7 +226,7 @@ mod tests {
 
     /// Slot 0:3 sends one unit and its queue becomes empty; its next turn has all 3 again.
     #[test]
-    fn a_queue_that_runs_dry_loses_the_rest_of_its_turn() {
+    fn emptied_queue_loses_its_remaining_weight() {
         let low = [slot(0, 3), slot(1, 1)];
         let mut arbiter = TwoLevelTables::new(2, &[], &low, 0).unwrap();
         let sets = [0b11, 0b10, 0b11, 0b11, 0b11, 0b11];
@@ -237,7 +237,7 @@ mod tests {
     /// low priority is served after two of either. At 1,024 bytes, 16 units, it is served after
     /// four.
     #[test]
-    fn high_priority_stops_at_its_limit() {
+    fn high_priority_yields_at_its_limit() {
         let tables = || TwoLevelTables::new(2, &[slot(0, 255)], &[slot(1, 1)], 1).unwrap();
         let two = [0, 0, 1, 0, 0, 1, 0, 0].map(Some);
         assert_eq!(order(&mut tables(), 2_048, [0b11; 8]), two);
@@ -249,7 +249,7 @@ mod tests {
     /// High priority alone uses up its limit and continues. The first packet of low priority is
     /// served next and restores the limit: 4,096 bytes are again two packets.
     #[test]
-    fn the_limit_counts_while_low_priority_is_idle() {
+    fn high_limit_is_consumed_while_low_priority_is_idle() {
         let mut arbiter = TwoLevelTables::new(2, &[slot(0, 1)], &[slot(1, 1)], 1).unwrap();
         let sets = [0b01, 0b01, 0b01, 0b11, 0b11, 0b11, 0b11, 0b01, 0b10, 0b11, 0b11, 0b11];
         let expected = [0, 0, 0, 1, 0, 0, 1, 0, 1, 0, 0, 1].map(Some);
@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_limit_low_priority_waits_for_an_idle_moment() {
+    fn unlimited_high_priority_starves_low_priority() {
         let mut arbiter = TwoLevelTables::new(2, &[slot(0, 1)], &[slot(1, 1)], 255).unwrap();
         assert_eq!(order(&mut arbiter, 4_096, [0b11; 200]), [Some(0); 200]);
         assert_eq!(order(&mut arbiter, 4_096, [0b10, 0b11]), [Some(1), Some(0)]);
@@ -265,7 +265,7 @@ mod tests {
 
     /// Limit 0, queue 15 between the packet of high priority and that of low priority.
     #[test]
-    fn queue_15_goes_before_all_and_changes_nothing() {
+    fn queue_15_precedes_all_and_changes_no_state() {
         let mut arbiter = TwoLevelTables::new(16, &[slot(0, 1)], &[slot(14, 1)], 0).unwrap();
         let (data, all) = (1 << 14 | 1, 1 << 15 | 1 << 14 | 1);
         let expected = [0, 15, 15, 14, 0, 15, 14].map(Some);
@@ -275,7 +275,7 @@ mod tests {
 
     /// A queue in both tables has turns in each.
     #[test]
-    fn a_queue_may_be_in_both_tables() {
+    fn queue_in_both_tables_has_turns_in_each() {
         let mut arbiter =
             TwoLevelTables::new(2, &[slot(0, 1)], &[slot(0, 1), slot(1, 1)], 0).unwrap();
         // High 0, low 0, high 0, low 1.

@@ -89,7 +89,7 @@ mod tests {
 
     /// Queue 0 reserves 1 GB/s (1,000 bytes take 1 us), queue 1 half of it, queue 2 nothing.
     #[test]
-    fn the_smallest_stamp_goes_first_and_best_effort_last() {
+    fn smallest_stamp_is_served_first_and_best_effort_last() {
         let rates = [1_000_000_000, 500_000_000, 0].map(NonZeroU64::new);
         let mut arbiter = VirtualClock::<3>::new(&rates).unwrap();
         let head = |arrival_ps| Head { length_bytes: 1_000, arrival_ps };
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stamp_is_rounded_to_the_picosecond() {
+    fn stamp_is_rounded_to_the_picosecond() {
         let queue = Queue { stamp_ps: 5, ..Queue::new(NonZeroU64::new(3_000_000_000)) };
         let stamp_ps = |length_bytes| queue.stamp_ps(Head { length_bytes, arrival_ps: 0 });
         // A byte at 3 GB/s takes 333.3 ps, two 666.7, 2^32 - 1 of them (2^32 - 1) / 3 ns.

@@ -125,7 +125,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn both_spellings_are_read_and_one_is_shown() {
+    fn both_path_spellings_parse_and_one_is_printed() {
         let steps = [Step::from("traffic"), Step::Index(0), Step::from("load")];
         assert_eq!(parse("traffic.0.load").unwrap(), steps);
         assert_eq!(parse(" traffic[0].load ").unwrap(), steps);
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn broken_paths_are_refused() {
+    fn malformed_paths_are_refused() {
         let long = ["a"; STEPS_MAX + 1].join(".");
         for path in [".", ".a", "a.", "a..b", "a[", "a[x]", "a[-1]", "a[0]b", "\"a", &long] {
             assert!(parse(path).is_err(), "{path}");

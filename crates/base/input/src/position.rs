@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn a_byte_order_mark_takes_no_column() {
+    fn byte_order_mark_takes_no_column() {
         let positions = Positions::of("\u{feff}a = 1\nb = 2");
         assert_eq!([0, 3, 7].map(|offset| positions.at(offset)), [(1, 1), (1, 1), (1, 5)]);
         assert_eq!(positions.at(9), (2, 1));

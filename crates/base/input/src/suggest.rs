@@ -41,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn slips_are_recognised_and_strangers_are_not() {
+    fn typos_get_suggestions_and_unrelated_names_do_not() {
         let known = ["arrivals", "destinations", "length", "link_rate", "load"];
         let cases = [
             ("laod", Some("load")),

@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn gzip_and_xz_are_read_and_anything_else_stays() {
+    fn gzip_and_xz_are_unpacked_and_other_bytes_kept() {
         let two = [gzip(b"Switch 4 "), gzip(b"\"S-01\"\n")].concat();
         for packed in [&gzip(TEXT), TEXT_XZ, &two, TEXT] {
             assert_eq!(&*unpack("net", packed).unwrap(), TEXT);
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn what_unpacks_to_too_much_is_refused() {
+    fn oversized_unpacked_file_is_refused() {
         let length = TEXT.len() as u64;
         for packed in [&*gzip(TEXT), TEXT_XZ] {
             assert!(unpack_within("net", packed, length).is_ok());
@@ -132,14 +132,18 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_asks_for_much_memory_is_refused() {
+    fn file_requiring_too_much_memory_is_refused() {
         // `TEXT` with the dictionary size in the block header set to 4 GiB - 1.
         let packed = include_bytes!("../tests/fixtures/dictionary-of-4-gib.xz");
-        assert!(refusal(packed, 100).contains("takes more than 128 MiB"), "{}", refusal(packed, 100));
+        assert!(
+            refusal(packed, 100).contains("takes more than 128 MiB"),
+            "{}",
+            refusal(packed, 100)
+        );
     }
 
     #[test]
-    fn damage_is_an_error_and_never_a_panic() {
+    fn damaged_archive_is_an_error_and_no_panic() {
         for packed in [&*gzip(TEXT), TEXT_XZ] {
             for at in 6..packed.len() {
                 let cut = refusal_of(&packed[..at]);
@@ -158,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn other_archives_are_named() {
+    fn unsupported_archives_are_named() {
         let mut tar = vec![b'x'; 300];
         tar[257..262].copy_from_slice(b"ustar");
         assert!(refusal(&tar, 1).contains("is a tar archive; unpack it"));
@@ -166,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn the_ending_of_a_compressed_file_hides_the_one_that_matters() {
+    fn compression_extension_is_stripped_from_file_names() {
         for (name, inner) in [
             ("net.toml.gz", "net.toml"),
             ("net.XZ", "net"),

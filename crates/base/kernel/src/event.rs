@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn order_is_time_then_phase_then_component_whatever_the_insertion() {
+    fn event_order_is_time_then_phase_then_component() {
         let events = [
             (Time::from_ps(5), Event::Transfer(0)),
             (Time::from_ps(5), Event::Arrive(9)),

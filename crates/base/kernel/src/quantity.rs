@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rate_that_does_not_divide_reports_its_rounding() {
+    fn inexact_flit_time_reports_its_rounding_error() {
         // 4xFDR carries 54.5454 Gbit/s: 146.67 ps per byte is rounded to 147 ps.
         let time = Rate::from_bytes_per_second(6_818_181_818).flit_time(1);
         assert_eq!(time.span, Span::from_ps(147));
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_take_their_time_to_half_a_picosecond_whatever_the_rate() {
+    fn byte_times_are_exact_to_half_a_picosecond() {
         let fdr = Rate::from_bytes_per_second(6_818_181_818).byte_time();
         // 146.666... ps per byte, 9,611,947 ps for 64 KiB: 733.33, 600,746.69.
         assert_eq!([0, 1, 5, 4_096].map(|bytes| fdr.of(bytes).as_ps()), [0, 147, 733, 600_747]);
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn a_byte_counts_once_it_has_started() {
+    fn started_byte_counts_as_transmitted() {
         for rate in [1_000, 999_999_937, 6_818_181_818, 50_000_000_000, 3_000_000_000_000] {
             let bytes = Rate::from_bytes_per_second(rate).byte_time();
             let counted = |span: u64| {

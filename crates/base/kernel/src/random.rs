@@ -224,7 +224,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_same_key_gives_the_same_bits_and_any_other_does_not() {
+    fn random_stream_depends_on_seed_name_and_purpose() {
         let first = |seed, name, purpose| Stream::new(seed, name, purpose).bits();
         let reference = first(7, "host", Purpose::Arrival);
         assert_eq!(reference, first(7, "host", Purpose::Arrival));
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn counted_draws_are_of_their_number_alone() {
+    fn counted_draws_depend_only_on_their_number() {
         // First numbers of SplitMix64 with seed 1234567, as published by its authors.
         let published = Counted { key: 1_234_567 };
         let expected = [6_457_827_717_110_365_317, 3_203_168_211_198_807_973];
@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn bits_are_pinned_so_that_no_platform_or_upgrade_changes_them() {
+    fn random_bits_are_pinned_across_platforms() {
         let mut stream = Stream::new(1, "pin", Purpose::Arrival);
         // Computed separately, in Python: SHA-256 of hashlib and the published xoshiro256++ step.
         let expected = [4_721_105_503_479_540_874, 10_730_476_044_786_399_422];
@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn a_shuffle_keeps_every_item() {
+    fn shuffle_keeps_every_item() {
         let mut items: Vec<u32> = (0..50).collect();
         Stream::new(1, "deck", Purpose::Shuffle).shuffle(&mut items);
         assert_ne!(items, (0..50).collect::<Vec<_>>());

@@ -287,7 +287,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn texts_become_base_units() {
+    fn quantities_parse_to_base_units() {
         assert_eq!("10 \u{b5}s".parse(), Ok(Span::from_ps(10_000_000)));
         assert_eq!("10 \u{3bc}s".parse(), Ok(Span::from_ps(10_000_000)));
         assert_eq!("80 MB/s".parse(), Ok(Rate::from_bytes_per_second(80_000_000)));
@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn rates_are_read_as_people_write_them() {
+    fn common_rate_spellings_are_parsed() {
         let gigabits = |gigabits: u64| Rate::from_bytes_per_second(gigabits * 125_000_000);
         for text in ["400 Gbps", "400Gbps", "400 Gb/s", "400Gbit/s", " 400  Gbit/s ", "0.4 Tbps"] {
             assert_eq!(text.parse(), Ok(gigabits(400)), "{text}");
@@ -314,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn units_in_other_letters_are_told_what_they_may_mean() {
+    fn unit_with_wrong_case_error_suggests_valid_units() {
         let refusal = |text: &str| text.parse::<Rate>().expect_err(text).to_string();
         let hint = "b is a bit, B a byte; k, M, G, T are 10^3, 10^6, 10^9, 10^12";
         assert_eq!(refusal("400 gbps"), format!("expected \"400 Gbps\" or \"400 GBps\"; {hint}"));
@@ -325,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_printed_reads_back() {
+    fn printed_quantities_parse_back() {
         for ps in [0, 1, 1_500, 2_000_000, 123_456_789] {
             let span = Span::from_ps(ps);
             assert_eq!(span.to_string().parse(), Ok(span));
@@ -338,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn bare_numbers_wrong_units_and_nonsense_are_refused() {
+    fn bare_numbers_and_wrong_units_are_refused() {
         assert!("1.5 B".parse::<Bytes>().is_err() && "1.5 kB".parse() == Ok(Bytes(1_500)));
         for text in
             ["", "80", "MB/s", "80 m", "8e3 MB/s", "-1 MB/s", "1. MB/s", "80 MiB/s", "0 B/s"]

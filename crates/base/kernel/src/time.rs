@@ -128,7 +128,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "must not be later")]
-    fn a_span_never_runs_backwards() {
+    fn negative_span_panics() {
         let _ = Time::ZERO.since(Time::from_ps(1));
     }
 }

@@ -283,7 +283,7 @@ mod tests {
 
     /// Compares a long mix of near and far events with the heap one by one.
     #[test]
-    fn the_order_is_that_of_the_heap() {
+    fn timing_wheel_order_matches_the_heap() {
         for (seed, spread) in [(1, 3_u64), (2, 2_000), (3, 500_000), (4, 1 << 33)] {
             let mut draw = Stream::new(seed, "wheel", Purpose::Shuffle);
             let (mut wheel, mut heap) = (Wheel::new(), EventQueue::new());

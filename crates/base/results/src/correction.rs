@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn the_ends_of_a_skewed_interval_solve_the_cubic() {
+    fn skewed_interval_bounds_solve_the_cubic() {
         // Nineteen residuals of -1 and one of 19: a skewness of 18 / sqrt(19).
         let mut residuals = vec![-1.0; 19];
         residuals.push(19.0);
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn without_skewness_the_interval_is_students() {
+    fn interval_without_skewness_uses_student_t() {
         assert!((skewed_point(2.0, &[-1.0, 1.0, -1.0, 1.0]) - 2.0).abs() < 1e-12);
         assert!((skewed_point(2.0, &[0.0; 20]) - 2.0).abs() < 1e-12);
         // Residuals of -1 and 1 + e: a skewness of about 3/2 e, and b on either side of the limit.
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn intervals_of_exponential_values_hold_their_mean() {
+    fn intervals_of_exponential_values_cover_the_mean() {
         let mut uniform = Uniform(1);
         let [corrected, plain] = held(1.0, || (0..64).map(|_| uniform.exponential()).collect());
         assert!((94.0..=97.0).contains(&corrected), "{corrected} %");
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn intervals_of_normal_values_hold_their_mean() {
+    fn intervals_of_normal_values_cover_the_mean() {
         let mut uniform = Uniform(2);
         for sections in [22, 39, 58, 64] {
             let [corrected, _] = held(0.0, || (0..sections).map(|_| uniform.normal()).collect());
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn intervals_of_an_autoregressive_series_hold_its_mean() {
+    fn intervals_of_an_autoregressive_series_cover_the_mean() {
         // Values have a correlation of exp(-1) with their neighbours and exp(-n) at distance n.
         let mut uniform = Uniform(3);
         let (of_last, new) = (libm::exp(-1.0), (1.0 - libm::exp(-2.0)).sqrt());
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn edges_and_random_parts_of_any_size_are_held() {
+    fn intervals_cover_any_mix_of_edge_and_random_effects() {
         // From independent values to edges alone. The worst case is an undecided test.
         for (share, seed) in [(0.0, 4), (0.5, 5), (0.8, 6), (0.9, 7), (0.95, 8), (1.0, 9)] {
             let mut uniform = Uniform(seed);
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn edges_alone_make_an_interval_of_two_edges() {
+    fn pure_edge_effects_give_an_interval_of_two_edges() {
         // Alternating sums of 1 and 0, a variance of 1/4; 64 squares.
         let residuals: Vec<f64> = (0..64).map(|at| if at % 2 == 0 { 1.0 } else { -1.0 }).collect();
         let found = edges_half_width(&residuals, 64.0, 2.0).unwrap();
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn chance_looks_like_edges_in_one_series_of_a_thousand() {
+    fn false_edge_detection_rate_is_0_1_percent() {
         let closed = |u: f64| (2.0 / std::f64::consts::PI / u).sqrt() * libm::exp(-0.125 / u);
         assert!((closed(EDGES_ALONE) - 0.001).abs() < 2e-5);
         let mut uniform = Uniform(10);
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn constant_senders_are_held_by_an_interval_near_their_error() {
+    fn narrow_interval_of_constant_senders_covers_the_mean() {
         // Sixteen senders with a period of one and individual latencies, in windows of any length.
         let mut uniform = Uniform(11);
         let (mut held, mut corrected, mut squares, mut widths) = (0, 0, 0.0, [0.0; 2]);

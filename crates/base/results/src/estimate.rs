@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn twenty_equal_batches_give_students_interval() {
+    fn twenty_equal_batches_give_the_student_t_interval() {
         // Ten at 90 and ten at 110: variance 20 x 100 / 19, standard error sqrt(100 / 19).
         // Neighbours have a correlation of -1 / 20, and the skewness is zero.
         let sums = (0..20).map(|index| if (index + 1) % 4 < 2 { 90.0 } else { 110.0 });
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ratio_weighs_batches_by_what_they_hold() {
+    fn ratio_estimate_weights_batches_by_size() {
         // Nineteen batches of one message at 10, one of 19 messages at 12: (190 + 228) / 38 = 11.
         // Residuals: 19 of -1 and one of +19; squares 19 + 361 = 380; 380 / 19 / 20 = 1;
         // mean(N) = 1.9.
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn batches_that_go_together_widen_the_interval() {
+    fn correlated_batches_widen_the_interval() {
         // Ten at 90, then ten at 110: of 19 products of neighbours 18 are +100 and one is -100, and
         // all 20 squares are 100. Hence r = 17 / 20 and the interval grows by sqrt(37 / 3).
         let sections = each((0..20).map(|index| if index < 10 { 90.0 } else { 110.0 }), 1.0);
@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn the_jackknife_of_a_ratio_over_equal_batches_is_the_interval_of_the_ratio() {
+    fn jackknife_of_equal_batches_matches_the_ratio_interval() {
         // Ratio of the sums of two parties. The sum of the second is 1 in each batch, which makes
         // the ratio linear in the first and free of bias.
         let sums: Vec<f64> = (0..20).map(|index| f64::from(index * index % 7)).collect();
@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn the_jackknife_adds_the_bias_that_it_sees() {
+    fn jackknife_half_width_includes_the_bias() {
         // The square of a sum of 20 batches, alternately 1 and 3: 40^2. Without a batch it is 39^2
         // or 37^2, on average 1,445; the bias is 19 x 155. Deviations are alternately 19 x -76 and
         // 19 x 76: standard error 19 x 76 / sqrt(19).

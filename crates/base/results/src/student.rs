@@ -90,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn few_degrees_meet_their_closed_forms() {
+    fn student_t_of_few_degrees_matches_closed_forms() {
         // One degree is the Cauchy distribution: tan(0.475 pi).
         let cauchy = libm::tan(0.475 * std::f64::consts::PI);
         assert!((student_t(1) - cauchy).abs() < 1e-9);
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn every_point_leaves_5_percent_outside() {
+    fn student_t_leaves_5_percent_outside() {
         for degrees in (1..=40).chain([100, 999, 1_000, 1_001, 5_000]) {
             let n = f64::from(degrees);
             let point = student_t(degrees);
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn a_point_of_any_tail_meets_its_closed_form() {
+    fn student_t_of_any_tail_matches_closed_forms() {
         // One degree is the Cauchy distribution: the tail beyond tan(pi (1/2 - p)) is p.
         for chance in [0.25, 0.025, 1e-3, 1e-4] {
             let cauchy = libm::tan(std::f64::consts::PI * (0.5 - chance));
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn more_degrees_make_narrower_intervals() {
+    fn student_t_decreases_with_degrees() {
         let points: Vec<f64> = (1..=1_100).map(student_t).collect();
         assert!(points.windows(2).all(|pair| pair[0] > pair[1]));
         assert!((student_t(u32::MAX) - NORMAL).abs() < 1e-9);

@@ -212,7 +212,8 @@ fn value_of(row: &impl Serialize) -> Value {
 /// Returns the doc comment of a field in the form of other column meanings: on one line, without a
 /// capital or a full stop.
 fn meaning_of(field: &Value) -> String {
-    let description = field["description"].as_str().expect("a field has a doc comment").replace('\n', " ");
+    let description =
+        field["description"].as_str().expect("a field has a doc comment").replace('\n', " ");
     let (first, rest) = description.split_at(description.chars().next().map_or(0, char::len_utf8));
     format!("{}{}", first.to_lowercase(), rest.trim_end_matches('.'))
 }
@@ -280,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn a_field_with_a_unit_is_a_column() {
+    fn fields_with_units_become_columns() {
         let rows = [("a", 1, Some(0.5)), ("b", u64::MAX, None)];
         let rows = rows.map(|(name, messages, mean_ns)| Row { name, messages, mean_ns });
         let table = Builder::new(&rows).fields().build("rows", "a row each");
@@ -306,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_are_places_among_the_distinct_ones() {
+    fn text_columns_are_dictionary_encoded() {
         let table = Builder::new(&["b", "a", "b"])
             .texts("name", "a name", |row| (*row).to_owned())
             .build("names", "a row a name");
@@ -354,7 +355,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_does_not_change_what_a_column_holds() {
+    fn missing_values_do_not_change_the_column_type() {
         let sparse = |count, share, text, colour| Sparse { count, share, text, colour };
         let whole = sparse(Some(u64::MAX), Some(0.5), Some("b"), Some(Colour::Red));
         let other = sparse(Some(0), Some(0.0), Some("a"), Some(Colour::DarkBlue));
@@ -369,7 +370,7 @@ mod tests {
     }
 
     #[test]
-    fn where_all_is_missing_each_column_is_what_it_was() {
+    fn all_missing_column_keeps_its_type() {
         let none = || Sparse { count: None, share: None, text: None, colour: None };
         let expected = [
             (ColumnData::Integers(vec![0, 0]), vec![0, 1]),
@@ -390,7 +391,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "no array")]
-    fn a_list_is_no_column() {
+    fn list_field_panics() {
         let _ = Builder::new(&[Listed { list: vec![] }]).fields();
     }
 }

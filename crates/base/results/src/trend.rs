@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn the_test_is_what_its_formula_says() {
+    fn trend_statistic_matches_the_formula() {
         // 1 3 2 4 3: of ten pairs seven rise, two fall (3 to 2, 4 to 3), one is level. S = 5; one
         // pair of equal values: (5 x 4 x 15 - 2 x 1 x 9) / 18 = 282 / 18; z = 4 / sqrt(282 / 18).
         let expected = 4.0 / (282.0_f64 / 18.0).sqrt();
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rise_is_the_median_slope_over_all_steps() {
+    fn trend_is_the_median_slope_times_steps() {
         // Ten values that rise by 2 with one outlier: 36 of 45 pairs have a slope of 2.
         let mut values: Vec<f64> = (0..10).map(|index| f64::from(2 * index)).collect();
         values[4] = 1_000.0;
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn what_goes_to_and_fro_has_no_trend() {
+    fn oscillating_series_has_no_trend() {
         let saw: Vec<f64> = (0..24).map(|index| f64::from(index % 2)).collect();
         assert_eq!(trend(&saw), None);
         assert_eq!(trend(&[5.0; 24]), None, "nothing varies");
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn a_burst_is_no_trend() {
+    fn burst_is_no_trend() {
         let mut values: Vec<f64> = (0..24).map(|index| f64::from(index * 7 % 11)).collect();
         let before = trend(&values);
         values[22] = 1e9;

@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rounds_compare_across_the_wrap() {
+    fn rounds_compare_across_wraparound() {
         let last = Round::new(u32::MAX);
         assert_eq!(last.next(), Round::new(0));
         assert!(last.next().is_after(last) && !last.is_after(last.next()));

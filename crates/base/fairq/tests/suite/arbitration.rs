@@ -35,7 +35,7 @@ fn surplus(quanta: &[u32]) -> SurplusRoundRobin<QUEUES> {
 
 proptest! {
     #[test]
-    fn under_backlog_the_adaptor_is_the_causal_scheduler(
+    fn backlogged_passing_over_matches_the_causal_scheduler(
         quanta in quanta(),
         lengths in prop::collection::vec(prop::array::uniform5(1..=LONGEST_BYTES), 0..300),
     ) {
@@ -51,7 +51,7 @@ proptest! {
 
     /// Round robin is demand-slotted: the adapter of its causal form makes equal choices.
     #[test]
-    fn round_robin_is_its_own_adaptor(decisions in decisions()) {
+    fn passing_over_round_robin_matches_round_robin(decisions in decisions()) {
         let mut slotted = RoundRobin::try_new(QUEUES).unwrap();
         let mut adapted = PassingOver::new(slotted.clone());
         for (eligible, lengths) in decisions {
@@ -123,7 +123,7 @@ proptest! {
     /// is served once in `(n + 1)^k`; a lower one at most once in a row; and the queue once per
     /// turn of each other queue of its level.
     #[test]
-    fn where_levels_yield_nobody_starves(
+    fn yielding_levels_prevent_starvation(
         packets in prop::array::uniform5(1_u32..4),
         levels in prop::array::uniform5(0_usize..3),
         after in 1_u32..5,
@@ -141,7 +141,7 @@ proptest! {
 
     /// Under backlog each level is weighted round robin over its queues, whenever it has the turn.
     #[test]
-    fn within_a_level_weights_share(
+    fn weights_share_within_a_level(
         packets in prop::array::uniform5(1_u32..6),
         levels in prop::array::uniform5(0_usize..3),
         after in 1_u32..5,
@@ -162,7 +162,7 @@ proptest! {
 
     /// No head waits behind one that arrived later.
     #[test]
-    fn first_come_is_first_served(arrivals in prop::array::uniform5(0_u64..9), eligible in 1_u64..32) {
+    fn earliest_arrival_is_always_served(arrivals in prop::array::uniform5(0_u64..9), eligible in 1_u64..32) {
         let heads = arrivals.map(|arrival_ps| Head { length_bytes: 1, arrival_ps });
         let eligible = [eligible];
         let ready = Ready::new(&eligible, &heads);
@@ -237,7 +237,7 @@ fn weights_share_one_two_four() {
 /// The weights 1:2:4 with lengths that divide no quantum: shares of bytes to within a quantum and a
 /// longest packet.
 #[test]
-fn quanta_share_bytes_whatever_the_lengths() {
+fn quanta_share_bytes_for_any_packet_lengths() {
     let (quanta, lengths) = ([1_500, 3_000, 6_000], [64, 700, 1_500]);
     let heads = lengths.map(|length_bytes| Head { length_bytes, arrival_ps: 0 });
     let ready = Ready::new(&[0b111], &heads);

@@ -91,7 +91,7 @@ impl Pair {
 /// Figures 8 to 13: equal packets, quanta of one packet, packet 7 lost, a marker with G = 7 on the
 /// first channel before round 7.
 #[test]
-fn figures_8_to_13_deliver_as_the_paper_says() {
+fn figures_8_to_13_match_the_paper() {
     let mut pair = Pair::new(Scheduler::new(100, &[100, 100]).unwrap());
     for packet in 1..=14 {
         if packet == 13 {
@@ -104,7 +104,7 @@ fn figures_8_to_13_deliver_as_the_paper_says() {
 }
 
 #[test]
-fn a_channel_ahead_of_the_round_is_skipped_until_the_round_is_there() {
+fn channel_ahead_of_the_round_is_skipped_until_its_round() {
     let mut receiver = Scheduler::new(100, &[100; 3]).unwrap();
     set_number(&mut receiver, 1, number(3, 40)).unwrap();
     let mut order = Vec::new();
@@ -118,14 +118,14 @@ fn a_channel_ahead_of_the_round_is_skipped_until_the_round_is_there() {
 }
 
 #[test]
-fn the_current_channel_is_left_when_its_marker_is_ahead() {
+fn current_channel_is_skipped_when_its_marker_is_ahead() {
     let mut receiver = Scheduler::new(100, &[100; 2]).unwrap();
     set_number(&mut receiver, 0, number(2, 100)).unwrap();
     assert_eq!((receiver.round(), receiver.current()), (Round::new(1), 1));
 }
 
 #[test]
-fn where_all_are_ahead_the_round_jumps_to_the_first() {
+fn round_jumps_to_the_nearest_if_all_channels_are_ahead() {
     let mut receiver = Scheduler::new(100, &[100; 3]).unwrap();
     set_number(&mut receiver, 2, number(1_000_000_007, 9)).unwrap();
     set_number(&mut receiver, 1, number(1_000_000_000, 7)).unwrap();
@@ -137,7 +137,7 @@ fn where_all_are_ahead_the_round_jumps_to_the_first() {
 
 /// Loss alone cannot cause a late number: the channel catches up, and the round stays.
 #[test]
-fn a_channel_behind_the_round_catches_up_and_the_round_stays() {
+fn channel_behind_the_round_catches_up() {
     let mut receiver = Scheduler::starting_at(Round::new(10), 100, &[100; 2]).unwrap();
     set_number(&mut receiver, 1, number(8, 50)).unwrap();
     let mut order = Vec::new();
@@ -150,7 +150,7 @@ fn a_channel_behind_the_round_catches_up_and_the_round_stays() {
 }
 
 #[test]
-fn numbers_that_no_packet_has_are_refused() {
+fn invalid_packet_numbers_are_refused() {
     let mut receiver = Scheduler::new(100, &[100, 300]).unwrap();
     let before = receiver.clone();
     let outside = |channel, deficit_bytes, quantum_bytes| {
@@ -173,7 +173,7 @@ fn numbers_that_no_packet_has_are_refused() {
 
 /// Quanta 100 and 100 become 300 and 150 in round 3. Packets of 90.
 #[test]
-fn quanta_change_at_their_round() {
+fn quanta_change_at_the_announced_round() {
     let mut scheduler = Scheduler::new(90, &[100, 100]).unwrap();
     scheduler.change(0, change(3, 300)).unwrap();
     scheduler.change(1, change(3, 150)).unwrap();
@@ -189,7 +189,7 @@ fn quanta_change_at_their_round() {
 }
 
 #[test]
-fn a_change_that_cannot_be_is_refused() {
+fn invalid_quantum_change_is_refused() {
     let mut scheduler = Scheduler::new(100, &[100, 100]).unwrap();
     let nowhere = Err(SchedulerError::NoSuchChannel { channel: 2, count: 2 });
     assert_eq!(scheduler.change(2, change(2, 200)), nowhere);
@@ -207,7 +207,7 @@ fn a_change_that_cannot_be_is_refused() {
 
 /// Channel 1 goes out in round 2 and comes back in round 4. Packets of 100 at quanta of 100.
 #[test]
-fn a_channel_goes_out_and_comes_back() {
+fn channel_can_be_removed_and_readded() {
     let mut scheduler = Scheduler::new(100, &[100; 3]).unwrap();
     scheduler.change(1, change(2, 0)).unwrap();
     let mut order = Vec::new();
@@ -225,7 +225,7 @@ fn a_channel_goes_out_and_comes_back() {
 
 /// The overdraft of a channel that goes out is forgiven.
 #[test]
-fn the_turn_of_a_channel_that_goes_out_at_once_is_over() {
+fn immediate_removal_ends_the_turn_of_a_channel() {
     let mut scheduler = Scheduler::new(100, &[100; 3]).unwrap();
     scheduler.charge(50);
     scheduler.set_standing(0, Standing::out(Round::new(1))).unwrap();
@@ -237,7 +237,7 @@ fn the_turn_of_a_channel_that_goes_out_at_once_is_over() {
 
 /// Neither at once nor by an announced change.
 #[test]
-fn the_last_channel_does_not_go_out() {
+fn last_channel_cannot_be_removed() {
     let mut scheduler = Scheduler::new(100, &[100; 2]).unwrap();
     scheduler.change(1, change(2, 0)).unwrap();
     scheduler.set_standing(0, Standing::out(Round::new(1))).unwrap();
@@ -250,7 +250,7 @@ fn the_last_channel_does_not_go_out() {
 /// Overdrawn by 50 at the end of round 1; rounds 2 to 6 are skipped, and the quantum is 300 from
 /// round 5 on.
 #[test]
-fn a_channel_that_is_skipped_begins_its_turn_with_the_quantum_of_its_round() {
+fn skipped_channel_resumes_with_the_quantum_of_its_round() {
     let mut scheduler = Scheduler::new(100, &[100; 2]).unwrap();
     scheduler.change(0, change(5, 300)).unwrap();
     scheduler.charge(50);
@@ -260,7 +260,7 @@ fn a_channel_that_is_skipped_begins_its_turn_with_the_quantum_of_its_round() {
 }
 
 #[test]
-fn a_state_that_nothing_leads_to_is_not_sound() {
+fn unreachable_state_is_not_sound() {
     let mut scheduler = Scheduler::new(100, &[100; 2]).unwrap();
     (0..5).for_each(|_| scheduler.charge(70));
     assert!(scheduler.is_sound(10));
@@ -338,7 +338,7 @@ proptest! {
 
     /// Both ends change quanta at one round and stay in step.
     #[test]
-    fn a_change_of_quanta_keeps_both_ends_in_step(
+    fn quantum_change_keeps_both_ends_synchronised(
         first in first_round(),
         old in prop::array::uniform4(LONGEST_BYTES..=6_000),
         new in prop::array::uniform4(LONGEST_BYTES..=6_000),
@@ -358,7 +358,7 @@ proptest! {
 
     /// Whatever numbers arrive, in any state, the receiver chooses a channel that is not ahead.
     #[test]
-    fn any_numbers_leave_a_channel_to_wait_for(
+    fn any_markers_leave_a_channel_not_ahead_of_the_round(
         quanta in quanta(),
         foreign in prop::collection::vec((0_usize..8, any::<u32>(), 1..=LONGEST_BYTES, 0..=9_000_u32), 0..60),
     ) {

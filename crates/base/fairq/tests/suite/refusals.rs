@@ -6,7 +6,7 @@ use gingham_fairq::{
 };
 
 #[test]
-fn at_least_one_channel_and_as_many_as_there_is_room_for() {
+fn channel_count_must_be_1_to_capacity() {
     let none = Some(SchedulerError::NoChannels);
     assert_eq!(RoundRobin::try_new(0).err(), none);
     assert_eq!(Randomised::new(0, || 0).err(), none);
@@ -29,7 +29,7 @@ fn at_least_one_channel_and_as_many_as_there_is_room_for() {
 }
 
 #[test]
-fn a_quantum_is_at_least_the_longest_packet() {
+fn quantum_below_the_longest_packet_is_refused() {
     let small =
         SchedulerError::QuantumTooSmall { channel: 1, quantum_bytes: 1_499, longest_bytes: 1_500 };
     assert_eq!(SurplusRoundRobin::<2>::new(1_500, &[1_500, 1_499]), Err(small));
@@ -43,7 +43,7 @@ fn a_quantum_is_at_least_the_longest_packet() {
 }
 
 #[test]
-fn tables_have_64_slots_of_lanes_that_are_there_and_a_weight() {
+fn invalid_table_slots_are_refused() {
     let slot = |queue, weight| Slot { queue, weight };
     let new = |queues, high: &[Slot], low: &[Slot]| TwoLevelTables::new(queues, high, low, 0).err();
     assert_eq!(new(0, &[slot(0, 1)], &[]), Some(SchedulerError::NoChannels));

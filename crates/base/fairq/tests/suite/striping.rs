@@ -33,7 +33,7 @@ const AFTER: [[Number; 2]; 6] = [
 ];
 
 #[test]
-fn figure_5_and_6_have_the_papers_deficits() {
+fn figures_5_and_6_have_the_deficits_of_the_paper() {
     let mut scheduler = SurplusRoundRobin::<2>::new(500, &[500, 500]).unwrap();
     for ((name, channel, length_bytes), after) in FIGURE_5.into_iter().zip(AFTER) {
         assert_eq!(scheduler.current(), channel, "packet {name}");
@@ -45,7 +45,7 @@ fn figure_5_and_6_have_the_papers_deficits() {
 }
 
 #[test]
-fn a_deficit_of_exactly_zero_ends_the_turn() {
+fn deficit_of_exactly_zero_ends_the_turn() {
     let mut scheduler = SurplusRoundRobin::<2>::new(500, &[500, 500]).unwrap();
     scheduler.charge(499);
     assert_eq!((scheduler.current(), scheduler.number(0)), (0, number(1, 1)));
@@ -54,13 +54,13 @@ fn a_deficit_of_exactly_zero_ends_the_turn() {
 }
 
 #[test]
-fn round_robin_takes_channels_in_turn() {
+fn round_robin_cycles_through_channels() {
     let mut scheduler = RoundRobin::try_new(3).unwrap();
     assert_eq!(channels_of(&mut scheduler, &[9, 1, 7, 7, 7]), [0, 1, 2, 0, 1]);
 }
 
 #[test]
-fn surplus_round_robin_of_equal_packets_and_quanta_is_round_robin() {
+fn equal_packets_and_quanta_reduce_surplus_rr_to_round_robin() {
     let mut surplus = SurplusRoundRobin::<4>::new(100, &[100; 4]).unwrap();
     let mut plain = RoundRobin::try_new(4).unwrap();
     let lengths = [100; 50];
@@ -79,7 +79,7 @@ fn words(seed: u64) -> impl FnMut() -> u64 + Clone {
 }
 
 #[test]
-fn the_randomised_scheduler_shares_bytes_evenly_in_the_mean() {
+fn randomised_scheduler_shares_bytes_evenly_on_average() {
     let mut scheduler = Randomised::new(4, words(7)).unwrap();
     let lengths: Vec<u32> =
         (0..40_000).map(|packet| if packet % 2 == 0 { 1_000 } else { 200 }).collect();

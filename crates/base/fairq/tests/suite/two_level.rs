@@ -39,7 +39,7 @@ fn high_packets_a_turn(high_limit: u8, high_bytes: u32) -> u32 {
 
 proptest! {
     #[test]
-    fn low_priority_gets_the_share_that_the_limit_promises(
+    fn low_priority_share_matches_the_high_limit(
         high_limit in 0_u8..255,
         high_bytes in 1..=LONGEST_BYTES,
         low_bytes in 1..=LONGEST_BYTES,
@@ -59,7 +59,7 @@ proptest! {
     /// A turn of weight `w` is `ceil(w / u)` packets of `u` units; if `u` divides `w`, shares equal
     /// the weights.
     #[test]
-    fn a_table_shares_by_weights(
+    fn table_shares_by_weights(
         weights in prop::array::uniform5(1_u8..),
         lengths in prop::array::uniform5(1..=LONGEST_BYTES),
     ) {
@@ -76,7 +76,7 @@ proptest! {
     /// unit. Before each packet of low priority, high priority sends its limit and less than a
     /// longest packet more.
     #[test]
-    fn whoever_has_a_weight_in_the_low_table_waits_no_longer(
+    fn wait_of_a_weighted_low_queue_is_bounded(
         high_limit in 0_u8..4,
         weights in prop::array::uniform4(0_u8..6),
         decisions in prop::collection::vec(
@@ -102,7 +102,7 @@ proptest! {
 
     /// A queue is served whenever one with a weight is eligible, and only such a queue.
     #[test]
-    fn whoever_has_a_weight_is_served(
+    fn any_weighted_eligible_queue_is_served(
         weights in prop::collection::vec((0_u8..15, 0_u8..3, any::<bool>()), 1..64),
         high_limit in any::<u8>(),
         sets in prop::collection::vec(0_u64..1 << 16, 0..100),
@@ -127,7 +127,7 @@ proptest! {
 /// Figures of the closed form for packets of InfiniBand's usual 2,048 bytes of high priority and
 /// 256 of low.
 #[test]
-fn what_a_limit_promises() {
+fn high_limit_shares_match_the_closed_form() {
     let share = |high_limit| {
         let high_bytes = f64::from(high_packets_a_turn(high_limit, 2_048) * 2_048);
         256.0 / (high_bytes + 256.0)

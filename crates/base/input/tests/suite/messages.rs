@@ -127,7 +127,7 @@ fn write_case(table: &mut String, slip: &str, error: &InputError) {
 }
 
 #[test]
-fn the_scenario_without_slips_is_read() {
+fn scenario_without_typos_is_read() {
     let scenario = read(GOOD).unwrap();
     assert_eq!(scenario.network.link_rate, Rate::from_bytes_per_second(80_000_000));
     assert_eq!(scenario.traffic[1].destinations, [3, 1, 4]);
@@ -184,7 +184,7 @@ fn values() {
 }
 
 #[test]
-fn a_table_for_a_list_of_tables_is_told_how_to_write_it() {
+fn table_in_place_of_a_list_is_advised_to_use_brackets() {
     let (before, _) = GOOD.split_once("[[traffic]]").unwrap();
     let refusal = |rest: &str| read(&format!("{before}{rest}")).unwrap_err().to_string();
     let advice = "found a table, expected a list: write `[[traffic]]`";
@@ -250,7 +250,7 @@ fn syntax() {
 }
 
 #[test]
-fn nesting_without_end() {
+fn endless_nesting_is_refused() {
     let mut table = String::new();
     for text in [format!("x = {}", "[".repeat(500)), format!("{}x = 1", "a.".repeat(500))] {
         write_case(&mut table, &text[..20], &read(&text).unwrap_err());
@@ -259,7 +259,7 @@ fn nesting_without_end() {
 }
 
 #[test]
-fn text_that_is_no_scenario() {
+fn text_other_than_a_scenario_is_refused() {
     let mut table = String::new();
     let files: [(&str, &[u8]); 5] = [
         ("empty", b""),
@@ -277,7 +277,7 @@ fn text_that_is_no_scenario() {
 }
 
 #[test]
-fn long_lines_and_long_values_are_cut() {
+fn long_lines_and_values_are_truncated_in_errors() {
     let mut table = String::new();
     let many = "\"é\", ".repeat(2_000);
     let slips = [
@@ -341,7 +341,7 @@ fn overrides() {
 }
 
 #[test]
-fn names_that_do_not_exist() {
+fn unknown_name_errors_suggest_known_names() {
     let tree = Tree::parse("scenario.toml", GOOD).unwrap();
     let mut table = String::new();
     let missing = InputError::at(&tree, "traffic.0.hosts.1", "no host is named `b`");
@@ -367,7 +367,7 @@ fn names_that_do_not_exist() {
 }
 
 #[test]
-fn errors_for_programs() {
+fn errors_convert_to_json() {
     let unknown = read(&GOOD.replace("load = 0.4", "laod = 0.4")).unwrap_err();
     assert_eq!(
         unknown.to_json(),

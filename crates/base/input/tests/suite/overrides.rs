@@ -25,7 +25,7 @@ fn after(path: &str, text: &str) -> serde_json::Value {
 }
 
 #[test]
-fn text_becomes_a_value_or_stays_text() {
+fn override_text_parses_as_value_or_stays_text() {
     let mut tree = tree();
     let cases = [
         ("0.4", json!(0.4)),
@@ -50,7 +50,7 @@ fn text_becomes_a_value_or_stays_text() {
 }
 
 #[test]
-fn a_table_that_holds_what_no_value_is_is_no_text() {
+fn override_table_with_an_invalid_value_is_refused() {
     let refusal = |text: &str| tree().set("x", text).unwrap_err().to_string();
     let large = refusal("{ periodic = { every = 99999999999999999999 } }");
     let whole = "found 99999999999999999999, expected a whole number from -9223372036854775808";
@@ -60,7 +60,7 @@ fn a_table_that_holds_what_no_value_is_is_no_text() {
 }
 
 #[test]
-fn keys_and_entries_are_replaced_added_and_made() {
+fn overrides_replace_append_and_create_entries() {
     assert_eq!(after("traffic.0.load", "0.9")["traffic"][0]["load"], json!(0.9));
     assert_eq!(after("traffic[0].hosts[1]", "c")["traffic"][0]["hosts"], json!(["a", "c"]));
     assert_eq!(after("traffic.0.hosts.2", "c")["traffic"][0]["hosts"], json!(["a", "b", "c"]));
@@ -72,7 +72,7 @@ fn keys_and_entries_are_replaced_added_and_made() {
 }
 
 #[test]
-fn a_bare_name_takes_parameters() {
+fn bare_variant_name_accepts_parameters() {
     let routing = &after("routing.algorithm.up-down.root", "3")["routing"];
     assert_eq!(*routing, json!({ "algorithm": { "up-down": { "root": 3 } } }));
 }
@@ -102,7 +102,7 @@ fn length(written: &str, overrides: &[(&str, &str)]) -> Result<Length, InputErro
 }
 
 #[test]
-fn an_alternative_replaces_the_one_that_was_written() {
+fn override_variant_replaces_the_written_one() {
     let of = |written, overrides: &[_]| length(written, overrides).unwrap();
     assert_eq!(of("{ exponential = 1 }", &[("fixed", "2")]), Length::Fixed(2));
     assert_eq!(of("\"any\"", &[("fixed", "2")]), Length::Fixed(2));
@@ -113,7 +113,7 @@ fn an_alternative_replaces_the_one_that_was_written() {
 }
 
 #[test]
-fn of_alternatives_the_last_override_holds() {
+fn last_variant_override_wins() {
     let there_and_back = [("fixed", "2"), ("exponential", "3")];
     assert_eq!(length("{ exponential = 1 }", &there_and_back).unwrap(), Length::Exponential(3));
     let part = length("{ fixed = 1 }", &[("uniform.from", "1")]).unwrap_err().to_string();
@@ -154,7 +154,7 @@ fn length_after(calls: &[&[(&str, serde_json::Value)]]) -> Result<Length, String
 }
 
 #[test]
-fn values_that_are_given_together_may_not_contradict_each_other() {
+fn contradictory_simultaneous_values_are_refused() {
     let fixed = ("class.length.fixed", json!(2));
     let whole = ("class.length", json!({ "fixed": 2 }));
     let further = ("class.length.exponential", json!(3));
@@ -168,14 +168,14 @@ fn values_that_are_given_together_may_not_contradict_each_other() {
 }
 
 #[test]
-fn digits_name_a_key_that_a_table_has() {
+fn digits_select_an_existing_table_key() {
     let mut tree = Tree::parse("t.toml", "[lanes]\n0 = 1\n").unwrap();
     tree.set("lanes.0", "2").unwrap();
     assert_eq!(json(&tree), json!({ "lanes": { "0": 2 } }));
 }
 
 #[test]
-fn a_failing_override_changes_nothing() {
+fn failed_override_changes_nothing() {
     let failing = [
         "",
         ".",
@@ -199,7 +199,7 @@ fn a_failing_override_changes_nothing() {
 }
 
 #[test]
-fn an_entry_of_a_list_goes_by_its_name_or_by_its_place() {
+fn list_entry_is_addressed_by_name_or_index() {
     let text = "[[traffic]]\nname = \"bulk\"\nload = 0.4\n\
         [[traffic]]\nname = \"best effort\"\nload = 0.1\n[[traffic]]\nload = 0.2\n";
     let mut tree = Tree::parse("t.toml", text).unwrap();
@@ -222,7 +222,7 @@ fn an_entry_of_a_list_goes_by_its_name_or_by_its_place() {
 }
 
 #[test]
-fn what_an_override_brings_says_so() {
+fn overridden_value_has_the_override_as_origin() {
     let mut tree = tree();
     tree.set("traffic.0.load", "0.9").unwrap();
     tree.set("traffic.1.load", "0.1").unwrap();
@@ -233,7 +233,7 @@ fn what_an_override_brings_says_so() {
 }
 
 #[test]
-fn programs_give_values() {
+fn set_value_accepts_json_values() {
     let mut tree = tree();
     let class = json!({ "load": 0.5, "hosts": ["x"], "window": null, "count": 3, "on": true });
     tree.set_value("traffic.1", &class).unwrap();
@@ -244,7 +244,7 @@ fn programs_give_values() {
 }
 
 #[test]
-fn values_that_a_scenario_cannot_hold_are_refused() {
+fn unrepresentable_json_values_are_refused() {
     let mut deep = json!(1);
     for _ in 0..100 {
         deep = json!([deep]);
@@ -268,7 +268,7 @@ fn values_that_a_scenario_cannot_hold_are_refused() {
 }
 
 #[test]
-fn a_whole_scenario_from_a_program() {
+fn scenario_can_be_built_from_json() {
     let tree = Tree::from_json("scenario", &json!({ "name": "mesh", "seed": null })).unwrap();
     assert_eq!(json(&tree), json!({ "name": "mesh" }));
     assert_eq!(tree.origin("name").unwrap().to_string(), "scenario");

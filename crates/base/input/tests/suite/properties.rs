@@ -92,7 +92,7 @@ fn read_anything(tree: Result<Tree, InputError>) -> Result<(), TestCaseError> {
 
 proptest! {
     #[test]
-    fn a_tree_means_what_the_toml_crate_says(table in table(value())) {
+    fn tree_of_written_toml_matches_the_toml_crate(table in table(value())) {
         let text = toml::to_string(&table).unwrap();
         let ours: toml::Table = Tree::parse("t.toml", &text).unwrap().read().unwrap();
         prop_assert_eq!(&ours, &toml::from_str::<toml::Table>(&text).unwrap());
@@ -100,7 +100,7 @@ proptest! {
     }
 
     #[test]
-    fn we_accept_what_the_toml_crate_accepts(text in broken_text()) {
+    fn parser_accepts_toml_that_the_toml_crate_accepts(text in broken_text()) {
         let theirs = toml::from_str::<toml::Table>(&text);
         let Ok(theirs) = theirs else {
             return assert_brief(&Tree::parse("t.toml", &text).unwrap_err());
@@ -115,7 +115,7 @@ proptest! {
     }
 
     #[test]
-    fn each_value_is_found_where_it_was_written(
+    fn value_origin_is_its_line_and_column(
         before in "\\PC{0,300}",
         blank_lines in 0_usize..5,
         width in 0_usize..400,
@@ -129,17 +129,17 @@ proptest! {
     }
 
     #[test]
-    fn no_text_does_harm(text in "(?s).{0,200}") {
+    fn arbitrary_text_causes_no_panic(text in "(?s).{0,200}") {
         read_anything(Tree::parse("t.toml", &text))?;
     }
 
     #[test]
-    fn no_bytes_do_harm(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+    fn arbitrary_bytes_cause_no_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
         read_anything(Tree::from_bytes("t.toml", &bytes))?;
     }
 
     #[test]
-    fn no_override_does_harm(
+    fn arbitrary_override_causes_no_panic(
         path in prop_oneof!["(?s).{0,20}", "[ab01.\\[\\]\"']{0,12}"],
         text in prop_oneof!["(?s).{0,30}".boxed(), broken_text().boxed()],
     ) {

@@ -10,7 +10,7 @@ fn read(text: &str) -> Result<SweepFile, String> {
 }
 
 #[test]
-fn what_was_not_written_has_its_default_and_what_was_keeps_its_order() {
+fn sweep_defaults_apply_and_written_order_is_kept() {
     let text = "base = \"torus\"\nallow_deadlock = true\n[set]\n\"stop.time\" = \"1 ms\"\n\"seed\" = 2\n\
                 [[axis]]\nname = \"scheme\"\n[axis.choices]\nnone = {}\nall.load = 0.5\n";
     let file = read(text).expect("it is a sweep");
@@ -22,7 +22,7 @@ fn what_was_not_written_has_its_default_and_what_was_keeps_its_order() {
 }
 
 #[test]
-fn a_sweep_file_of_a_later_format_is_refused_by_its_code() {
+fn later_sweep_format_is_refused_with_its_error_code() {
     assert_eq!(read("").expect("the present format needs no number").format, FORMAT);
     assert_eq!(read("format = 1\n").expect("it is the present format").format, 1);
     let tree = Tree::parse("sweep.toml", "unknown = 1\nformat = 2\n").expect("it is TOML");
@@ -34,7 +34,7 @@ fn a_sweep_file_of_a_later_format_is_refused_by_its_code() {
 }
 
 #[test]
-fn what_is_wrong_is_said_with_its_place() {
+fn sweep_errors_have_line_and_column() {
     let cases = [
         (
             "seed = -1\n".to_owned(),
@@ -87,7 +87,7 @@ fn what_is_wrong_is_said_with_its_place() {
 }
 
 #[test]
-fn what_stands_nowhere_is_said_of_what_it_would_stand_in() {
+fn missing_key_has_the_line_of_its_parent() {
     let tree = Tree::parse("sweep.toml", &format!("seed = 1\n{LOADS}")).expect("it is TOML");
     let lines = ["seed", "axis.0.key", "axis.0.name", "where"].map(|path| tree.line(path));
     assert_eq!(lines, [Some(1), Some(3), Some(2), None]);

@@ -18,7 +18,7 @@ fn value<T: DeserializeOwned>(text: &str) -> Result<T, String> {
 }
 
 #[test]
-fn numbers_of_every_width() {
+fn integers_and_floats_of_every_width_are_read() {
     assert_eq!(value::<u8>("255"), Ok(255));
     assert_eq!(value::<i8>("-128"), Ok(-128));
     assert_eq!(value::<u16>("0xffff"), Ok(65_535));
@@ -35,7 +35,7 @@ fn numbers_of_every_width() {
 }
 
 #[test]
-fn numbers_out_of_range_say_the_range() {
+fn out_of_range_number_error_names_the_range() {
     let place = "t.toml:1:5: in `x`: found";
     let cases = [
         (value::<u8>("256").map(drop), "256, expected a whole number from 0 to 255"),
@@ -69,7 +69,7 @@ enum Class {
 }
 
 #[test]
-fn lists_maps_and_options() {
+fn lists_maps_and_options_are_read() {
     assert_eq!(value::<Vec<Option<u8>>>("[1, 2]"), Ok(vec![Some(1), Some(2)]));
     assert_eq!(value::<(Lane, String)>("[3, \"a\"]"), Ok((Lane(3), "a".to_owned())));
     let lanes = value::<BTreeMap<Lane, Lane>>("{ 1 = 10, 2 = 20 }").unwrap();
@@ -103,7 +103,7 @@ enum Shape {
 }
 
 #[test]
-fn variants_by_name_and_by_table() {
+fn variants_are_read_by_name_and_by_table() {
     let grid = |sides, wrap| Shape::Grid(Grid { sides, wrap, hosts: None });
     assert_eq!(value("\"star\""), Ok(Shape::Star));
     assert_eq!(value("{ star = {} }"), Ok(Shape::Star));
@@ -115,7 +115,7 @@ fn variants_by_name_and_by_table() {
 }
 
 #[test]
-fn a_list_is_no_table_and_a_table_no_list() {
+fn list_and_table_are_not_interchangeable() {
     let message = value::<Grid>("[[3, 3], true]").unwrap_err();
     assert_eq!(
         message,
@@ -134,7 +134,7 @@ enum Tagged {
 }
 
 #[test]
-fn buffered_enums_keep_the_place_of_what_can_be_found() {
+fn tagged_enum_errors_keep_their_position() {
     let wrong_key = value::<Tagged>("{ kind = \"Star\", host = 3 }").unwrap_err();
     assert!(
         wrong_key.starts_with("t.toml:1:22: unknown key `host` in `x`\n  did you mean `hosts`?")
@@ -160,7 +160,7 @@ impl TryFrom<String> for Even {
 }
 
 #[test]
-fn what_a_type_itself_refuses_has_its_place() {
+fn custom_type_error_has_its_position() {
     assert!(value::<Even>("\"ab\"").is_ok());
     let message = value::<Vec<Even>>("[\"ab\", \"abc\"]").unwrap_err();
     assert_eq!(message, "t.toml:1:12: in `x[1]`: abc is odd");
@@ -174,7 +174,7 @@ struct Renamed {
 }
 
 #[test]
-fn a_key_and_its_alias_are_one_key() {
+fn key_and_its_alias_are_duplicates() {
     let message = value::<Renamed>("{ speed = 1, rate = 2 }").unwrap_err();
     assert_eq!(message, "t.toml:1:5: key `speed` is given twice in `x`");
 }
@@ -205,7 +205,7 @@ struct Resolved {
 }
 
 #[test]
-fn what_is_written_reads_back() {
+fn written_toml_reads_back() {
     let resolved = Resolved {
         name: "two\nlines \"quoted\"".to_owned(),
         seed: None,
