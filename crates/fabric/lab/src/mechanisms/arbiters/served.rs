@@ -34,8 +34,8 @@ pub(super) fn unserved(plan: &Plan) -> Option<Sentence> {
             let lanes_of = |ack: AckPlan| lanes_of_acks(plan, ack);
             let used = acks().map(lanes_of).fold(LaneSet::EMPTY, |all, of| all | of);
             let key = format!("traffic.{index}.window.answer.lanes");
-            let user = User { called: "answers", whose: "its answers", key, class };
-            unserved.refusal(&user, used, |(from, to)| {
+            let asker = User { called: "answers", whose: "its answers", key, class };
+            unserved.refusal(&asker, used, |(from, to)| {
                 acks().find_map(|ack| unserved.between((to, from), ack.vc_class))
             })
         };

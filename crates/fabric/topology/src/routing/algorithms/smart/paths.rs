@@ -29,8 +29,8 @@ pub(super) struct Paths<'a> {
     pub(super) graph: &'a SwitchGraph,
     pub(super) index: &'a TurnIndex,
     demands: Vec<Demand>,
-    /// By demand: the channels between switches; `None` while it has no path.
-    paths: Vec<Option<Vec<ChannelId>>>,
+    /// Channels between switches; `None` while the demand has no path.
+    by_demand: Vec<Option<Vec<ChannelId>>>,
     /// Host-to-host paths by channel.
     load: Vec<u64>,
     /// By turn: number of demands whose path uses it, whatever their weight.
@@ -55,10 +55,10 @@ impl<'a> Paths<'a> {
                 }));
             }
         }
-        let paths = vec![None; demands.len()];
+        let by_demand = vec![None; demands.len()];
         let load = vec![0; index.channel_count()];
         let takers = vec![BTreeSet::new(); index.channel_count()];
-        Self { graph, index, demands, paths, load, uses: vec![0; index.turn_count()], takers }
+        Self { graph, index, demands, by_demand, load, uses: vec![0; index.turn_count()], takers }
     }
 
     pub(super) fn demands(&self) -> impl Iterator<Item = DemandId> + use<> {
@@ -76,7 +76,7 @@ impl<'a> Paths<'a> {
     }
 
     pub(super) fn path(&self, demand: DemandId) -> Option<&[ChannelId]> {
-        self.paths[demand.index()].as_deref()
+        self.by_demand[demand.index()].as_deref()
     }
 
     pub(super) fn load(&self) -> &[u64] {
@@ -103,11 +103,11 @@ impl<'a> Paths<'a> {
         for turn in turns_of(&path) {
             self.uses[self.index.of(turn)] += 1;
         }
-        self.paths[demand.index()] = Some(path);
+        self.by_demand[demand.index()] = Some(path);
     }
 
     pub(super) fn lift(&mut self, demand: DemandId) -> Option<Vec<ChannelId>> {
-        let path = self.paths[demand.index()].take()?;
+        let path = self.by_demand[demand.index()].take()?;
         for channel in &path {
             self.load[channel.index()] -= self.weight(demand);
             self.takers[channel.index()].remove(&demand);
@@ -155,7 +155,7 @@ impl<'a> Paths<'a> {
 
     pub(super) fn into_routes(self, fabric: &Fabric) -> SourceRoutes {
         let mut routes = SourceRoutesBuilder::new(fabric, self.graph);
-        let mut paths = self.paths.iter().zip(&self.demands).peekable();
+        let mut paths = self.by_demand.iter().zip(&self.demands).peekable();
         while let Some((_, demand)) = paths.peek() {
             let to = demand.to;
             routes.begin_row(&[to]);
