@@ -48,7 +48,7 @@ fn invalid_times_and_loads_are_refused() {
 }
 
 #[test]
-fn lengths() {
+fn invalid_lengths_are_refused() {
     let files = [
         ("no-weight.csv", "payload_bytes,weights\n64,1\n"),
         ("zero.csv", "payload_bytes,weight\n64,0\n"),
@@ -80,7 +80,7 @@ fn lengths() {
 }
 
 #[test]
-fn destinations() {
+fn invalid_destinations_are_refused() {
     let with = |destinations: &str| {
         format!("load = 0.1\nlength.fixed = \"64 B\"\ndestinations = {destinations}")
     };
@@ -122,7 +122,7 @@ fn destinations() {
 }
 
 #[test]
-fn matrices() {
+fn invalid_matrices_are_refused() {
     let files = [
         ("ragged", ",h0,h1\nh0,0,1\nh1,1\n"),
         ("column", ",h0,h9\nh0,0,1\n"),
@@ -152,7 +152,7 @@ fn matrices() {
 }
 
 #[test]
-fn schedules() {
+fn invalid_schedules_are_refused() {
     const HEADER: &str = "created_ps,source,destination,payload_bytes\n";
     let files = [
         ("order", "10,h0,h1,8\n9,h1,h0,8\n"),
