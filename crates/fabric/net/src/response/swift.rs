@@ -61,7 +61,7 @@ impl Default for Swift {
 }
 
 /// `fs_range` in units of `base_target`.
-const FS_RANGE: u64 = 5;
+const FS_RANGE: f64 = 5.0;
 /// Largest growth of the window, in packets per round trip.
 const AI_MAX: f64 = 1_000.0;
 /// Longest gap between packets: that of the longest run.
@@ -135,11 +135,12 @@ impl Delays {
     #[expect(clippy::cast_precision_loss, reason = "times of a run")]
     fn target_ps(&self) -> f64 {
         let Swift { base_target, fs_range, fs_min_cwnd, fs_max_cwnd, .. } = self.parameters;
-        let range = fs_range.unwrap_or(base_target * FS_RANGE).as_ps() as f64;
+        let base = base_target.as_ps() as f64;
+        let range = fs_range.map_or(base * FS_RANGE, |range| range.as_ps() as f64);
         let [low, high, now] =
             [fs_min_cwnd, fs_max_cwnd, self.window].map(|window| 1.0 / libm::sqrt(window));
         let scaled = range * (now - high) / (low - high);
-        base_target.as_ps() as f64 + scaled.clamp(0.0, range)
+        base + scaled.clamp(0.0, range)
     }
 }
 

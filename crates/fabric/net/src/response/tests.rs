@@ -344,6 +344,20 @@ fn swift_decreases_at_most_once_per_round_trip() {
     assert_eq!([after(5, 1, 136), after(5, 2, 137), after(5, 100, 138)], [(1, 0), (2, 0), (4, 0)]);
 }
 
+/// Times beyond any run neither overflow nor stop a flow.
+#[test]
+fn swift_accepts_the_longest_times() {
+    let longest = Span::from_ps(u64::MAX);
+    let mut flow = windowed(2, Swift { base_target: longest, ..Swift::default() });
+    flow.measured(1_000, 1, 1_000);
+    assert_eq!((flow.limits.window_packets, flow.limits.gap), (2, Span::ZERO));
+    let mut flow = windowed(2, Swift { min_cwnd: 1e-300, ..Swift::default() });
+    for second in 1..2_000 {
+        flow.measured(1_000_000, 1, second * 1_000_000);
+    }
+    assert_eq!(flow.limits.gap, Span::from_ps(1_000_000_000_000_000_000));
+}
+
 /// `a = 30 us / (1 / sqrt(.25) - 1 / sqrt(4)) = 20 us`: the target of one packet is 10 us + 20 us (1
 /// - 1 / 2), that of half a packet 10 us + 20 us (sqrt(2) - 1 / 2).
 #[test]
