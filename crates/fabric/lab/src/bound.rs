@@ -30,8 +30,8 @@ use carried::Carrier;
 use demand::Demand;
 use gingham_kernel::Time;
 use gingham_net::traffic::SourcePlan;
-use gingham_net::{ClassId, PathChoice, Plan};
-use gingham_topology::routing::Routes;
+use gingham_net::{ClassId, Plan};
+
 use gingham_topology::{ChannelId, EndpointId, Fabric};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -293,8 +293,7 @@ impl ClassTraffic {
             is_steady: demand::is_steady(plan, id),
         };
         let Some(demand) = Demand::of(plan, id, PAIRS_MAX) else { return traffic };
-        let choosing = plan.path_sets.iter().any(are_adaptive)
-            || matches!(plan.path_choice, PathChoice::ByContention(_));
+        let choosing = plan.routing.decision.depends_on_network();
         let mut carrier = Carrier::new(plan).with_hosts_only(choosing);
         let Some(by_channel) = carrier.carry(id, &demand) else { return traffic };
         traffic.loads = by_channel.iter().map(|of| of.load).collect();
@@ -317,10 +316,6 @@ fn together(active: &[&Range<Time>]) -> Vec<BTreeSet<ClassId>> {
         }
     }
     sets
-}
-
-fn are_adaptive(routes: &Routes) -> bool {
-    matches!(routes, Routes::Table(tables) if tables.are_adaptive())
 }
 
 fn ejection(plan: &Plan, endpoint: EndpointId) -> ChannelId {
@@ -367,7 +362,7 @@ mod tests {
     #[test]
     fn uniform_traffic_has_the_bound_of_all_to_all() {
         let plan = plan(TORUS);
-        let all_to_all = Statistics::new(&plan.fabric, &plan.path_sets[0]).all_to_all.unwrap();
+        let all_to_all = Statistics::new(&plan.fabric, &plan.routing.paths[0]).all_to_all.unwrap();
         let bound = TrafficBound::new(&plan).class(&plan, ClassId::new(0));
         // One packet per message, with its overhead.
         let gingham_net::Switching::Packets(packets) = &plan.switching else { panic!() };

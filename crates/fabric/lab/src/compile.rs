@@ -39,7 +39,6 @@ use gingham_net::{FollowPlan, Plan};
 use gingham_topology::Finding;
 use gingham_topology::routing::{Proof, RouteSet};
 use network::{Links, NetworkKind};
-use paths::Paths;
 use std::sync::Arc;
 
 /// A plan with the data that its results report.
@@ -99,16 +98,15 @@ pub fn compile_observed(
     let imported = imported::imported(source, &fabric, gathered)?;
     // Switches that respond to probes send on paths of their own.
     let sending = admission::sending_fabric(source, &fabric);
-    let Paths { sets: path_sets, choice: path_choice } =
-        paths::paths(source, &sending, imported.routes, gathered)?;
-    let sets = Subject::of_table(source, "", (&*sending, &path_sets[..]));
+    let routing = paths::paths(source, &sending, imported.routes, gathered)?;
+    let sets = Subject::of_table(source, "", (&*sending, &routing.paths[..]));
     check(&dragonfly::of_sets(), &sets, gathered)?;
-    in_transit::check_paths(source, &fabric, &path_sets, gathered)?;
+    in_transit::check_paths(source, &fabric, &routing.paths, gathered)?;
     let ejection = in_transit::ejection(&parameters);
     let lanes = kind.lanes.allowed(source, &fabric, imported.lanes, gathered)?;
     let of_sending = admission::sending_lanes(&sending, &lanes);
     let in_force = kind.switching.has_lanes().then_some(&*of_sending);
-    let routes = RouteSet { routes: &path_sets, lanes: in_force, ejection };
+    let routes = RouteSet { routes: &routing.paths, lanes: in_force, ejection };
     let on_lanes = Subject::of_table(source, "routing", (&fabric, routes));
     check(&imported::of_lanes(), &on_lanes, gathered)?;
     reached(Milestone::Routes);
@@ -132,8 +130,7 @@ pub fn compile_observed(
         stop,
         measure: measure::measure(&scenario.measure),
         fabric,
-        path_sets,
-        path_choice,
+        routing,
         in_transit: parameters.in_transit.plan(),
         follow: FollowPlan::default(),
         marking: scenario.network.marking.clone(),

@@ -39,8 +39,8 @@ use crate::flows::Flows;
 use crate::messages::{Messages, Outgoing, Queue};
 use crate::throttle::Throttle;
 use crate::{
-    ClassId, Conformance, Contention, Excess, FlowId, Message, MessageSlot, Packet, PathChoice,
-    PathChooser, PathSet, Plan, Priority,
+    ClassId, Conformance, Contention, Excess, FlowId, Message, MessageSlot, Packet, Plan, Priority,
+    SourceChooser,
 };
 use gingham_kernel::{Span, Time};
 use gingham_topology::routing::{LaneSet, VcClass};
@@ -99,7 +99,7 @@ struct Beside {
     turns: Box<[Turns]>,
     /// Token buckets by class; empty without policing.
     policers: Box<[Option<Policer>]>,
-    paths: PathChooser,
+    paths: SourceChooser,
 }
 
 /// The selected packet: index of group and level, and member of the round robin.
@@ -131,8 +131,8 @@ impl Adapter {
             let alike = groupings.entry(lanes);
             let alike = alike.or_insert_with_key(|lanes| Arc::new(Grouping::new(lanes)));
             let mut adapter = Self::new(highest, Arc::clone(alike), is_controlled);
-            if plan.path_choice != PathChoice::Only {
-                adapter.beside().paths = PathChooser::new(plan, endpoint);
+            if plan.routing.decision.is_at_source() {
+                adapter.beside().paths = SourceChooser::new(plan, endpoint);
             }
             adapter
         };
@@ -395,7 +395,7 @@ impl Adapter {
         let Some(queue) = shared.iter_mut().rfind(|queue| !queue.is_empty()) else {
             return Turn::Nothing;
         };
-        let packet = queue.take(messages, PathSet::default(), now);
+        let packet = queue.take(messages, now);
         if queue.is_empty() && shared.iter().all(|queue| queue.is_empty()) {
             self.waiting &= !(1 << group);
         }
@@ -419,38 +419,38 @@ impl Adapter {
         let packet = match who {
             Who::Ordered => {
                 let packet = self.turns(place).take_ordered();
-                let path_set = self.beside().paths.choose(packet.payload_bytes);
-                Packet { path_set, ..packet }
+                self.with_path(packet, packet.payload_bytes)
             }
             Who::Shared(in_ring) => {
                 let slot = self.shared[place].front().expect("what is picked waits");
-                let path_set = self.choose(messages, slot);
-                let packet = self.shared[place].take(messages, path_set, now);
+                let message_bytes = messages.message(slot).payload_bytes;
+                let packet = self.shared[place].take(messages, now);
                 let is_left = !self.shared[place].is_empty();
                 if let Some(turns) = self.beside().turns.get_mut(place) {
                     turns.took_shared(in_ring, is_left);
                 }
-                packet
+                self.with_path(packet, message_bytes)
             }
             Who::Flow(in_ring, flow) => {
                 let slot = flows.get(flow).queue.front().expect("what is picked waits");
-                let path_set = self.choose(messages, slot);
-                let (packet, is_last) = messages.next_packet(slot, now, path_set);
+                let message_bytes = messages.message(slot).payload_bytes;
+                let (packet, is_last) = messages.next_packet(slot, now);
                 if let Some(bucket) = delaying(&mut self.beside().policers, packet.class) {
                     bucket.take(now, packet.payload_bytes);
                 }
                 let state = flows.took(flow, messages, packet.payload_bytes, is_last, now);
                 self.turns(place).took_of_flow(in_ring, state);
-                packet
+                self.with_path(packet, message_bytes)
             }
         };
         self.left(group);
         Turn::Send(packet)
     }
 
-    /// Selects the path of a packet of a message, which starts now.
-    fn choose(&mut self, messages: &Messages, slot: MessageSlot) -> PathSet {
-        self.beside().paths.choose(messages.message(slot).payload_bytes)
+    /// Selects the path of a packet that starts now, of a message of `message_bytes` bytes.
+    fn with_path(&mut self, packet: Packet, message_bytes: u32) -> Packet {
+        let path_id = self.beside().paths.choose(&packet, message_bytes);
+        Packet { path_id, ..packet }
     }
 
     /// Selects the next packet of a group; otherwise returns the first instant when one may go, if

@@ -23,7 +23,7 @@ mod tree;
 
 pub use tree::{Tree, trees};
 
-use crate::{FlowKey, Packet, PathSet};
+use crate::{FlowKey, Packet, PathId};
 use gingham_topology::ChannelId;
 use gingham_topology::routing::{Buffer, LaneSet};
 
@@ -36,7 +36,7 @@ pub struct Waiter {
     /// Class, source and destination.
     pub flow: FlowKey,
     /// Path set of the packet; `None` if it is not decided.
-    pub path_set: Option<PathSet>,
+    pub path_id: Option<PathId>,
     /// Next hop; `None` for a packet that waits behind another one.
     pub onward: Option<Onward>,
 }
@@ -67,18 +67,18 @@ impl Waiter {
     /// Returns a packet in a buffer with its next hop, or behind another packet if `onward` is
     /// `None`.
     pub fn in_buffer(at: Buffer, packet: &Packet, onward: Option<Onward>) -> Self {
-        Self { at: Some(at), flow: packet.into(), path_set: Some(packet.path_set), onward }
+        Self { at: Some(at), flow: packet.into(), path_id: Some(packet.path_id), onward }
     }
 
     /// Returns a packet that has its turn on the channel of a host.
     pub fn sending(packet: &Packet, onward: Onward) -> Self {
         let onward = Some(onward);
-        Self { at: None, flow: packet.into(), path_set: Some(packet.path_set), onward }
+        Self { at: None, flow: packet.into(), path_id: Some(packet.path_id), onward }
     }
 
     /// Returns a packet that could start at a host.
     pub fn queued(queued: &Queued, onward: Onward) -> Self {
-        Self { at: None, flow: queued.flow, path_set: None, onward: Some(onward) }
+        Self { at: None, flow: queued.flow, path_id: None, onward: Some(onward) }
     }
 }
 

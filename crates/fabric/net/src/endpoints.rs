@@ -35,8 +35,8 @@ use crate::messages::Messages;
 use crate::posting::Posts;
 use crate::throttle::Throttle;
 use crate::{
-    Adapter, Delivery, Ledger, Next, Noted, Order, PathChoice, Plan, Request, Status, Switched,
-    Turn, WaitCycle, Wanted, Which,
+    Adapter, Decision, Delivery, Ledger, Next, Noted, Order, Plan, Request, Status, Switched, Turn,
+    WaitCycle, Wanted, Which,
 };
 use admission::Admission;
 use checkpoints::Checkpoints;
@@ -321,7 +321,7 @@ fn wanted(plan: &Plan, has_backlogged: bool) -> Wanted {
         left: is_probed
             || plan.adapters.is_some()
             || plan.admission.is_some()
-            || matches!(plan.path_choice, PathChoice::ByContention(_)),
+            || matches!(plan.routing.decision, Decision::ByContention(_)),
         read: is_probed
             || plan.admission.is_some()
             || plan.marking.as_ref().is_some_and(|of| !of.uses_outputs()),

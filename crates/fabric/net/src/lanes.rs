@@ -17,7 +17,6 @@ mod place;
 mod plan;
 mod reallocation;
 pub mod scheduler;
-mod select;
 
 pub use allocator::{Allocator, Islip, VcAllocator};
 pub use arbiter::LaneArbiter;
@@ -25,4 +24,3 @@ pub use place::{ArbiterPlace, Weighing};
 pub use plan::{Crossbar, Injection, LanePlan, PipelinePlan};
 pub use reallocation::Reallocation;
 pub use scheduler::{Granularity, Scheduler};
-pub use select::{HeadPlace, OutputChoice, Reselect, Select, Selector};

@@ -31,8 +31,6 @@ mod messages;
 mod notice;
 mod packet;
 mod packets;
-mod path;
-mod path_choice;
 mod pauses;
 mod plan;
 mod policing;
@@ -40,6 +38,7 @@ mod ports0;
 mod posting;
 mod probe;
 mod response;
+mod routing_scheme;
 mod segmentation;
 mod simulation;
 mod slack;
@@ -63,9 +62,8 @@ pub use in_transit::{
     WhenPoolFull,
 };
 pub use lanes::{
-    Allocator, ArbiterPlace, Crossbar, Granularity, HeadPlace, Injection, Islip, LaneArbiter,
-    LanePlan, OutputChoice, PipelinePlan, Reallocation, Reselect, Scheduler, Select, Selector,
-    VcAllocator, Weighing, scheduler,
+    Allocator, ArbiterPlace, Crossbar, Granularity, Injection, Islip, LaneArbiter, LanePlan,
+    PipelinePlan, Reallocation, Scheduler, VcAllocator, Weighing, scheduler,
 };
 pub use marking::*;
 pub use message::{Delivery, Message};
@@ -73,16 +71,17 @@ pub use messages::Arrival;
 pub use notice::{Created, Notice, Order, Stay, Switched, Wanted, Which};
 pub use packet::{Content, Packet, Priority};
 pub use packets::{Among, BLOCK_BYTES, LaneBlocks, OvertakingPlan, PacketsPlan, Read};
-pub use path::{PathLength, PathSet};
-pub use path_choice::{
-    AtRandom, ByContention, ByLength, Choose, Contention, ContentionPlan, PathChoice, PathChooser,
-};
 pub use pauses::PausesPlan;
 pub use plan::{ClassPlan, Ends, FollowPlan, KeptMessages, MeasurePlan, Plan, Quantity, StopPlan};
 pub use policing::{Conformance, Excess, PolicingPlan, REFILL_BYTES, TokenBucket};
 pub use posting::{AdapterPlan, Credits, DmaPlan, LaneChoice, PostPlan, Refused};
 pub use probe::{Noted, ProbePlan};
 pub use response::*;
+pub use routing_scheme::{
+    AtRandom, ByContention, ByLength, Choose, Contention, ContentionPlan, Decision, HeadPlace,
+    OutputChoice, PathId, PathLength, Reselect, RouteState, RoutingScheme, Select, SourceChooser,
+    SwitchChooser, SwitchDecision,
+};
 pub use segmentation::{Adaptive, Segmentation, SegmentationPlan};
 pub use simulation::{Simulation, SteppedBy, Stepping};
 pub use slack::{SlackBuffer, SlackError};

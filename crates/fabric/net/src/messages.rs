@@ -24,7 +24,7 @@ pub(crate) use queue::Queue;
 
 use crate::traffic::StreamPart;
 use crate::{
-    ClassId, Conformance, Content, Delivery, Message, MessageSlot, Next, Packet, PathSet, Plan,
+    ClassId, Conformance, Content, Delivery, Message, MessageSlot, Next, Packet, PathId, Plan,
     Priority,
 };
 use gingham_kernel::Time;
@@ -216,15 +216,10 @@ impl Messages {
         Next::Packet { payload_bytes, created: self.message(slot).created }
     }
 
-    /// Starts the message's next packet at `now`. Returns the packet, and whether it is the last
-    /// one.
+    /// Starts the message's next packet at `now`, on its primary path. Returns the packet, and
+    /// whether it is the last one.
     #[inline]
-    pub(crate) fn next_packet(
-        &mut self,
-        slot: MessageSlot,
-        now: Time,
-        path_set: PathSet,
-    ) -> (Packet, bool) {
+    pub(crate) fn next_packet(&mut self, slot: MessageSlot, now: Time) -> (Packet, bool) {
         let of = &mut self.slots[slot.index()];
         let (payload_bytes, is_first, is_last) = match of.segments {
             None => (of.message.payload_bytes, true, true),
@@ -241,7 +236,7 @@ impl Messages {
             destination: of.message.destination,
             payload_bytes,
             priority: of.priority,
-            path_set,
+            path_id: PathId::default(),
             vc_class: of.vc_class,
             is_first,
             is_last_of_stream: is_last && self.part(slot).is_some_and(|part| part.is_last),

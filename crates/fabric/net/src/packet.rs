@@ -10,7 +10,7 @@
 //! A data packet refers to the slot of its message for reassembly. The others use wire, buffers,
 //! lanes and routes likewise, but belong to no message.
 
-use crate::{ClassId, FlowId, MessageSlot, PathSet, Signal};
+use crate::{ClassId, FlowId, MessageSlot, PathId, Signal};
 use gingham_topology::EndpointId;
 use gingham_topology::routing::VcClass;
 
@@ -69,8 +69,8 @@ pub struct Packet {
     pub payload_bytes: u32,
     /// Priority level.
     pub priority: Priority,
-    /// Path set whose path it takes.
-    pub path_set: PathSet,
+    /// Path that it takes.
+    pub path_id: PathId,
     /// VC class, which decides on its lanes.
     pub vc_class: VcClass,
     /// Whether it is the first data packet of its message.
@@ -82,7 +82,7 @@ pub struct Packet {
 }
 
 impl Packet {
-    /// A packet without a message and without a flow, on the default path set of its ends.
+    /// A packet without a message and without a flow, on the primary path of its ends.
     pub(crate) fn without_message(
         content: Content,
         class: ClassId,
@@ -98,7 +98,7 @@ impl Packet {
             destination,
             payload_bytes,
             priority,
-            path_set: PathSet::default(),
+            path_id: PathId::default(),
             vc_class,
             is_first: false,
             is_last_of_stream: false,

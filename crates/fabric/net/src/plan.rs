@@ -3,11 +3,11 @@
 use crate::traffic::{MessagePlan, SourcePlan, StreamPlan};
 use crate::{
     AdapterPlan, AdmissionPlan, ArbiterPlace, ChannelPlan, ClassId, Excess, FlowKey, InTransitPlan,
-    LanePlan, Marking, PacePlan, PathChoice, PathLength, PathSet, PolicingPlan, PostPlan, Priority,
-    ProbePlan, Scheduler, SegmentationPlan, Switching, WhenFull, WindowPlan,
+    LanePlan, Marking, PacePlan, PolicingPlan, PostPlan, Priority, ProbePlan, RoutingScheme,
+    Scheduler, SegmentationPlan, Switching, WhenFull, WindowPlan,
 };
 use gingham_kernel::{Span, Time};
-use gingham_topology::routing::{LaneSet, Routes, VcClass};
+use gingham_topology::routing::{LaneSet, VcClass};
 use gingham_topology::{ChannelId, EndpointId, Fabric, NodeId, PortRef};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -239,10 +239,8 @@ pub struct Plan {
     pub seed: u64,
     /// Fabric.
     pub fabric: Fabric,
-    /// Paths of packets: one or two sets of routes, both in source form if there are two.
-    pub path_sets: Vec<Routes>,
-    /// Choice between the path sets.
-    pub path_choice: PathChoice,
+    /// Paths of packets, and the selection among them.
+    pub routing: RoutingScheme,
     /// Parameters of in-transit hosts.
     pub in_transit: InTransitPlan,
     /// Channel adapters, which accept posted messages; without them every message is queued when it
@@ -342,71 +340,6 @@ impl Plan {
     /// Returns whether a node forwards packets.
     pub fn is_switch(&self, node: NodeId) -> bool {
         self.fabric.node(node).is_switch()
-    }
-
-    /// Returns the routes of a path set.
-    pub fn routes(&self, set: PathSet) -> &Routes {
-        &self.path_sets[set.index()]
-    }
-
-    /// Returns the path sets of the plan.
-    pub fn sets(&self) -> impl Iterator<Item = PathSet> + use<> {
-        [PathSet::Primary, PathSet::Alternative].into_iter().take(self.path_sets.len())
-    }
-
-    /// Returns whether any path leads through an in-transit host.
-    pub fn has_in_transit_hosts(&self) -> bool {
-        self.path_sets.iter().any(Routes::has_in_transit_hosts)
-    }
-
-    /// Returns the channels of the path between two endpoints in a set; `None` if there is none.
-    /// The path from an endpoint to itself leads to the switch and back.
-    pub fn path(
-        &self,
-        set: PathSet,
-        source: EndpointId,
-        destination: EndpointId,
-    ) -> Option<Vec<ChannelId>> {
-        let first = self.fabric.endpoint_channel(source);
-        if source == destination {
-            let has_switch = self.is_switch(self.ends(first).target.node);
-            return has_switch.then(|| vec![first, Fabric::reverse(first)]);
-        }
-        let path = self.routes(set).path(&self.fabric, source, destination)?;
-        Some(path.channels().to_vec())
-    }
-
-    /// Returns the maximum number of switches between two endpoints over all path sets; 0 if one
-    /// cable joins them.
-    pub fn switches(&self, source: EndpointId, destination: EndpointId) -> usize {
-        let first = self.fabric.target(self.fabric.endpoint_channel(source)).node;
-        let switches = |set| self.length_from(set, first, destination).switches;
-        self.sets().map(switches).max().unwrap_or(0)
-    }
-
-    /// Returns the length of a path in a set, where `first` is the node at the end of the source's
-    /// cable.
-    pub fn length_from(&self, set: PathSet, first: NodeId, destination: EndpointId) -> PathLength {
-        if !self.is_switch(first) {
-            return PathLength::default();
-        }
-        match self.routes(set) {
-            Routes::Source(routes) => {
-                routes.kept(first, destination).map_or(PathLength::default(), PathLength::from)
-            }
-            Routes::Table(tables) => {
-                let switches = tables.switches_to(&self.fabric, first, destination);
-                PathLength { switches: switches.unwrap_or(0), in_transit_hosts: 0 }
-            }
-        }
-    }
-
-    /// Returns the length of a path over these channels, the first of them starting at the first
-    /// switch.
-    pub fn length_of(&self, onward: &[ChannelId]) -> PathLength {
-        let from_switch = |channel: &&ChannelId| self.is_switch(self.fabric.source(**channel).node);
-        let switches = onward.iter().filter(from_switch).count();
-        PathLength { switches, in_transit_hosts: onward.len() - switches }
     }
 
     /// Returns the highest priority of any class, acknowledgements and signalling included.

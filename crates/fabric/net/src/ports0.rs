@@ -55,7 +55,7 @@ impl Plan {
 
     /// Returns whether paths of every set lead from one endpoint to another.
     pub fn is_routed(&self, from: EndpointId, to: EndpointId) -> bool {
-        self.sets().all(|set| self.path(set, from, to).is_some())
+        self.routing.path_ids().all(|set| self.path(set, from, to).is_some())
     }
 
     pub(crate) fn is_port_0(&self, node: NodeId) -> bool {

@@ -19,9 +19,10 @@ use crate::lanes::layout::{LANES, Layout, NONE, SHIFT, bit_of, lanes_of, number_
 use crate::lanes::links::TO_HOST;
 use crate::lanes::matching::{LaneMatching, OutputLanes};
 use crate::lanes::network::Network;
+use crate::lanes::worms::Worm;
 use gingham_fairq::Head;
 use gingham_kernel::Time;
-use gingham_net::{HeadPlace, OutputChoice, PipelinePlan, Plan, Reallocation, Selector};
+use gingham_net::{HeadPlace, OutputChoice, PipelinePlan, Plan, Reallocation, SwitchChooser};
 use gingham_topology::{ChannelId, PortRef};
 
 /// Request of a head: any of some lanes of an output, given by its port.
@@ -71,7 +72,7 @@ impl Network {
             let (now, packet) = (Time::from_ps(context.clock.now()), &mut worm.packet);
             let diverted = context.endpoints.read(now, (input, lane), waiting_flits, packet);
             if let Some(into_end) = diverted {
-                worm.divert(plan, into_end);
+                worm.route.divert(plan, &worm.packet, into_end);
             }
         }
     }
@@ -90,12 +91,11 @@ impl Network {
         let Context { plan, lanes: lane_plan, layout, worms, .. } = context;
         let incoming = layout.channel(self.links.port(lane >> SHIFT).peer as usize);
         let worm = worms.get_mut(self.buffers.worm(lane));
-        let outgoing = worm.output(plan, || plan.ends(incoming).target.node);
-        worm.position += 1;
-        let (lanes, dateline_class) = worm.lanes_onward(plan, incoming, outgoing);
-        worm.dateline_class = dateline_class;
-        debug_assert!(!lanes.is_empty(), "a packet has a lane wherever it goes");
-        let level = lane_plan.arbitration.level(worm.packet.priority);
+        let Worm { packet, route, .. } = worm;
+        let outgoing = route.output(plan, packet, || plan.ends(incoming).target.node);
+        route.hops += 1;
+        let lanes = route.enter(plan, packet, incoming, outgoing);
+        let level = lane_plan.arbitration.level(packet.priority);
         Wanted { output: layout.port(outgoing), lanes: lanes.bits(), level }
     }
 
@@ -400,7 +400,7 @@ fn ports_of(first: usize, ports: u64) -> impl Iterator<Item = usize> {
 
 #[derive(Clone, Debug)]
 pub(crate) struct AdaptiveHeads {
-    selector: Selector,
+    selector: SwitchChooser,
     /// Input lanes with a head that has not been granted a lane.
     waiting: Bits,
     /// By input lane: the port that its head requests, if any.
@@ -421,8 +421,8 @@ struct Open {
 
 impl AdaptiveHeads {
     /// Returns the state for `lane_count` lanes, or `None` without adaptive routing.
-    pub(crate) fn new(plan: &Plan, lanes: &PipelinePlan, lane_count: usize) -> Option<Box<Self>> {
-        let selector = Selector::new(plan, lanes)?;
+    pub(crate) fn new(plan: &Plan, lane_count: usize) -> Option<Box<Self>> {
+        let selector = SwitchChooser::new(plan)?;
         let waiting = Bits::new(lane_count);
         let requested = vec![None; lane_count];
         let chosen = vec![None; lane_count];
@@ -455,7 +455,7 @@ impl Network {
     pub(crate) fn choose_outputs(&mut self, due: &[u32], context: &mut Context, tick: u64) {
         let Some(mut heads) = self.adaptive.take() else { return };
         for lane in due.iter().map(|lane| *lane as usize) {
-            context.worms.get_mut(self.buffers.worm(lane)).position += 1;
+            context.worms.get_mut(self.buffers.worm(lane)).route.hops += 1;
             heads.waiting.insert(lane);
         }
         for lane in heads.waiting.iter() {
@@ -511,7 +511,7 @@ impl Network {
     fn choose_output(
         &mut self,
         lane: usize,
-        (selector, chosen, open): (&Selector, Option<ChannelId>, &mut Open),
+        (selector, chosen, open): (&SwitchChooser, Option<ChannelId>, &mut Open),
         context: &Context,
         tick: u64,
     ) -> Option<u32> {

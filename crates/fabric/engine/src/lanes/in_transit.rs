@@ -18,7 +18,6 @@ use crate::lanes::worms::{InTransitId, WormId};
 use gingham_kernel::{Span, Time};
 use gingham_net::{EjectionHead, Endpoints, InTransitHost, Notice, Plan, TakenIn, WhenFull};
 use gingham_topology::EndpointId;
-use gingham_topology::routing::DatelineClass;
 
 #[derive(Clone, Debug)]
 pub(crate) struct InTransit {
@@ -82,7 +81,7 @@ impl InTransit {
             }
         };
         let channels = layout.channels()[layout.first_host..].iter().flatten().copied();
-        let exists = stops || plan.has_in_transit_hosts();
+        let exists = stops || plan.routing.has_in_transit_hosts();
         Self {
             stops,
             first_port: layout.first_host,
@@ -226,8 +225,7 @@ impl InTransit {
         let group = taken.expect("what begins was taken in").group;
         self.host_mut(port).machine.begin(group);
         let worm = context.worms.get_mut(worm_id);
-        worm.position += 1;
-        worm.dateline_class = DatelineClass::default();
+        worm.route.reinject();
         let flits = worm.flits;
         if began == context.clock.now() {
             self.on_reinjected(id, context);

@@ -57,7 +57,7 @@ impl Network {
             launched: Vec::new(),
             all_lanes: LaneSet::first_n(plan.lanes.count).bits(),
             gives_at_once: lanes.gives_at_once(),
-            adaptive: AdaptiveHeads::new(plan, lanes, layout.first_host << SHIFT),
+            adaptive: AdaptiveHeads::new(plan, layout.first_host << SHIFT),
             buffers: Buffers::new(links.lane_count()),
             requests,
             matching: Matching::new(switches.ports(), layout),

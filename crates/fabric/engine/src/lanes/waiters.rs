@@ -4,6 +4,7 @@
 use crate::lanes::layout::{SHIFT, number_of};
 use crate::lanes::links::TO_HOST;
 use crate::lanes::waits::Waits;
+use crate::lanes::worms::Worm;
 use gingham_kernel::Time;
 use gingham_net::EjectionHead;
 use gingham_net::congestion::{Onward, Waiter};
@@ -77,10 +78,10 @@ impl Waits<'_> {
         }
         // Routing of this head is not over.
         let input = context.layout.channel_into(port);
-        let worm = context.worms.get(network.buffers.worm(lane));
+        let Worm { packet, mut route, .. } = *context.worms.get(network.buffers.worm(lane));
         let plan = &context.plan;
-        let output = worm.output(plan, || plan.ends(input).target.node);
-        let (lanes, _) = worm.lanes_onward(plan, input, output);
+        let output = route.output(plan, &packet, || plan.ends(input).target.node);
+        let lanes = route.enter(plan, &packet, input, output);
         Some(self.asked(output, lanes, needed))
     }
 

@@ -356,21 +356,9 @@ impl Network {
     fn come(&mut self, id: PacketId, channel: ChannelId, lane: u8, span_ps: u64) {
         let Self { plan, packets_plan, clock, packets, links, buffer_fills, .. } = self;
         let packet = packets.get_mut(id);
-        let output = packet.output_at(plan, links.line(channel).target);
-        let (lanes, dateline_class) = plan.lanes.allowed.onward(
-            &plan.fabric,
-            packet.packet.vc_class,
-            packet.dateline_class,
-            channel,
-            output,
-            packet.packet.destination,
-        );
-        assert!(!lanes.is_empty(), "no packet is sent that would be dropped");
-        packet.switches += 1;
-        (packet.input, packet.lane, packet.output) = (channel, lane, output);
-        (packet.lanes, packet.dateline_class) = (lanes, dateline_class);
-        packet.place = Place::Coming;
-        let (wire_bytes, arrival_ps) = (packet.wire_bytes, packet.came_ps);
+        packet.come(plan, (channel, lane), links.line(channel).target);
+        assert!(!packet.lanes.is_empty(), "no packet is sent that would be dropped");
+        let (output, wire_bytes, arrival_ps) = (packet.output, packet.wire_bytes, packet.came_ps);
         let head_ps = links.read_head(channel, arrival_ps, packets_plan);
         if self.wanted.read {
             // The endpoint may divert the packet when it is read; its ready time is known only

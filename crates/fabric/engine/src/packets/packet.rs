@@ -1,8 +1,8 @@
 //! Packets in flight.
 
 use gingham_kernel::{Time, optional_id_type};
-use gingham_net::{Arrival, Packet, Plan};
-use gingham_topology::routing::{DatelineClass, KeptPath, LaneSet, Routes};
+use gingham_net::{Arrival, Packet, Plan, RouteState};
+use gingham_topology::routing::LaneSet;
 use gingham_topology::{ChannelId, NodeId};
 
 optional_id_type!(
@@ -39,14 +39,11 @@ pub(crate) struct Moving {
     pub(crate) output: ChannelId,
     pub(crate) lane: u8,
     pub(crate) place: Place,
-    pub(crate) dateline_class: DatelineClass,
     /// The lanes that it may take on `output`.
     pub(crate) lanes: LaneSet,
     /// Number of times that the packet was overtaken at its current switch.
     pub(crate) overtaken: u32,
-    pub(crate) switches: u16,
-    /// Stored path, if it is chosen at the source.
-    path: Option<KeptPath>,
+    pub(crate) route: RouteState,
 }
 
 const _: () = assert!(size_of::<Moving>() == 128, "a packet under way is two cache lines");
@@ -60,12 +57,6 @@ impl Moving {
         channel: ChannelId,
         first_node: NodeId,
     ) -> Self {
-        let path = match plan.routes(packet.path_set) {
-            Routes::Source(routes) if plan.is_switch(first_node) => {
-                routes.kept(first_node, packet.destination)
-            }
-            _ => None,
-        };
         Self {
             packet,
             wire_bytes,
@@ -75,38 +66,27 @@ impl Moving {
             output: channel,
             lane: 0,
             place: Place::Leaving,
-            dateline_class: DatelineClass::default(),
             lanes: LaneSet::EMPTY,
             overtaken: 0,
-            switches: 0,
-            path,
+            route: RouteState::new(plan, &packet, first_node),
         }
     }
 
-    /// Returns its outgoing channel at the switch `node`, the next on its path.
+    /// Records its arrival at the switch `node` by `channel`, on a lane of it.
     #[inline]
-    pub(crate) fn output_at(&self, plan: &Plan, node: NodeId) -> ChannelId {
-        let output = match (plan.routes(self.packet.path_set), self.path) {
-            (Routes::Source(routes), Some(path)) => {
-                Some(routes.channel(&plan.fabric, path, self.switches.into(), || node))
-            }
-            (Routes::Source(_), None) => None,
-            (Routes::Table(tables), _) => {
-                let port = tables.port(node, self.packet.destination);
-                port.and_then(|port| plan.fabric.outgoing(node, port))
-            }
-        };
-        output.expect("destinations are drawn among those that a route reaches")
+    pub(crate) fn come(&mut self, plan: &Plan, (channel, lane): (ChannelId, u8), node: NodeId) {
+        let Self { packet, route, .. } = self;
+        let output = route.output(plan, packet, || node);
+        self.lanes = route.enter(plan, packet, channel, output);
+        route.hops += 1;
+        (self.input, self.lane, self.output) = (channel, lane, output);
+        self.place = Place::Coming;
     }
 
     /// Ends its path at its current switch; it leaves by `into_end`, to port 0.
     pub(crate) fn divert(&mut self, plan: &Plan, into_end: ChannelId) {
-        let (vc_class, class) = (self.packet.vc_class, self.dateline_class);
-        let allowed = &plan.lanes.allowed;
-        let (input, to) = (self.input, self.packet.destination);
-        let (lanes, class) = allowed.onward(&plan.fabric, vc_class, class, input, into_end, to);
-        debug_assert!(!lanes.is_empty(), "a packet has a lane wherever it goes");
-        (self.output, self.lanes, self.dateline_class) = (into_end, lanes, class);
+        self.lanes = self.route.enter(plan, &self.packet, self.input, into_end);
+        self.output = into_end;
     }
 
     /// Returns the arrival record of a packet whose first byte arrived at `head_arrived`.
@@ -114,7 +94,7 @@ impl Moving {
         Arrival {
             payload_bytes: self.packet.payload_bytes,
             wire_bytes: self.wire_bytes.into(),
-            hops: self.switches,
+            hops: self.route.hops,
             in_transit_hosts: 0,
             head_arrived,
             arrived,

@@ -260,7 +260,7 @@ impl Hosts {
         let worm = Worm::new(&self.plan, packet, node);
         let flits = worm.flits(&self.wormhole);
         let worm = network.worms.insert(worm);
-        network.begin(channel, Incoming { worm, first: 0, flits, position: 0 }, now);
+        network.begin(channel, Incoming { worm, first: 0, flits }, now);
         if self.wanted.began.has(&packet) {
             // Only after the channel is taken, because an order may start another worm.
             self.notify(network, Notice::Began { endpoint, packet: &packet });

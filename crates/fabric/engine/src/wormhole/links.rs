@@ -60,7 +60,7 @@ impl Links {
     pub(crate) fn new(plan: &Plan) -> Self {
         let channels = || ChannelId::first(plan.channels.len());
         let has_ports = plan.in_transit.when_full == WhenFull::Stop;
-        let ejections = if has_ports || plan.has_in_transit_hosts() {
+        let ejections = if has_ports || plan.routing.has_in_transit_hosts() {
             let host = |channel| plan.fabric.endpoint_at(plan.ends(channel).target);
             channels().map(|channel| host(channel).map(Ejection::new)).collect()
         } else {

@@ -58,7 +58,7 @@ impl Switches {
     pub(crate) fn read_head(&mut self, network: &mut Network, channel: ChannelId) {
         let Some(incoming) = network.links.read_head(channel, network.clock.now()) else { return };
         let node = || self.ports[channel.index()].node;
-        let output = network.worms.get(incoming.worm).output(&self.plan, incoming.position, node);
+        let output = network.worms.get_mut(incoming.worm).route_at(&self.plan, node);
         let is_stripped = self.wormhole.route_bytes;
         network.links.route(channel, output, is_stripped, network.clock.now());
         match self.wormhole.routing_delay.as_ps() {
@@ -111,11 +111,7 @@ impl Switches {
         let leaving = self.plan.fabric.outgoing(node, port).expect("a requesting port has a cable");
         let read = network.links.connect(Fabric::reverse(leaving), output);
         network.links.note_taken(output);
-        let next = Incoming {
-            flits: read.flits - u64::from(self.wormhole.route_bytes),
-            position: read.position + 1,
-            ..read
-        };
+        let next = Incoming { flits: read.flits - u64::from(self.wormhole.route_bytes), ..read };
         let ready = network.clock.now() + self.wormhole.setup_delay.as_ps();
         network.begin(output, next, ready);
     }

@@ -1,8 +1,7 @@
 //! Worms in flight and their paths.
 
 use gingham_kernel::{Time, id_type};
-use gingham_net::{Arrival, Packet, PathLength, Plan, WormholePlan};
-use gingham_topology::routing::{KeptPath, Routes};
+use gingham_net::{Arrival, Packet, PathLength, Plan, RouteState, WormholePlan};
 use gingham_topology::{ChannelId, NodeId};
 
 id_type!(
@@ -13,8 +12,8 @@ id_type!(
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Worm {
     pub(crate) packet: Packet,
-    /// Stored path, if it is chosen at the source.
-    path: Option<KeptPath>,
+    pub(crate) route: RouteState,
+    /// Length of the whole path.
     length: PathLength,
     /// Arrival of the first flit at the destination, in ps; set once the tail has left the last
     /// switch.
@@ -26,40 +25,18 @@ impl Worm {
     #[expect(clippy::inline_always, reason = "a worm is built where it is kept")]
     #[inline(always)]
     pub(crate) fn new(plan: &Plan, packet: Packet, first_node: NodeId) -> Self {
-        let Packet { path_set, destination, .. } = packet;
-        let path = match plan.routes(path_set) {
-            Routes::Source(routes) if plan.is_switch(first_node) => {
-                routes.kept(first_node, destination)
-            }
-            _ => None,
-        };
-        let length = path
-            .map_or_else(|| plan.length_from(path_set, first_node, destination), PathLength::from);
-        Self { packet, path, length, head_arrived: 0 }
+        let route = RouteState::new(plan, &packet, first_node);
+        let length = route.length(plan, &packet, first_node);
+        Self { packet, route, length, head_arrived: 0 }
     }
 
-    /// Returns the output of the worm at `node`, which is at `position` among the switches and
-    /// in-transit hosts of its path.
+    /// Returns the output of the worm at `node`, whose switch reads its header now.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, at every hop")]
     #[inline(always)]
-    pub(crate) fn output(
-        &self,
-        plan: &Plan,
-        position: u16,
-        node: impl FnOnce() -> NodeId,
-    ) -> ChannelId {
-        let output = match (plan.routes(self.packet.path_set), self.path) {
-            (Routes::Source(routes), Some(path)) => {
-                Some(routes.channel(&plan.fabric, path, position.into(), node))
-            }
-            (Routes::Source(_), None) => None,
-            (Routes::Table(tables), _) => {
-                let node = node();
-                let port = tables.port(node, self.packet.destination);
-                port.and_then(|port| plan.fabric.outgoing(node, port))
-            }
-        };
-        output.expect("destinations are drawn among those that a route reaches")
+    pub(crate) fn route_at(&mut self, plan: &Plan, node: impl FnOnce() -> NodeId) -> ChannelId {
+        let output = self.route.output(plan, &self.packet, node);
+        self.route.hops += 1;
+        output
     }
 
     /// Returns the number of flits at the source.
@@ -88,8 +65,6 @@ pub(crate) struct Incoming {
     /// Number of the worm's first flit on the channel.
     pub(crate) first: u64,
     pub(crate) flits: u64,
-    /// Position of this switch or in-transit host on its path, from 0.
-    pub(crate) position: u16,
 }
 
 /// Worms by id; ids of delivered worms are reused.

@@ -5,7 +5,7 @@
 
 use super::demand::{self, Demand, Uniform};
 use super::wire::{Consumed, Wire, Wires};
-use gingham_net::{ClassId, PathLength, PathSet, Plan};
+use gingham_net::{ClassId, PathId, PathLength, Plan};
 use gingham_topology::routing::Routes;
 use gingham_topology::{ChannelId, EndpointId, Fabric, NodeId};
 use std::collections::BTreeMap;
@@ -74,7 +74,8 @@ impl<'a> Carrier<'a> {
     pub(super) fn carry(&mut self, id: ClassId, demand: &Demand<'_>) -> Option<Vec<Carried>> {
         let class = &self.plan.classes[id.index()];
         let lengths = demand::lengths_of(self.plan, class);
-        let mut wires = Wires::new(class, &self.plan.switching, &self.plan.path_choice, lengths);
+        let mut wires =
+            Wires::new(class, &self.plan.switching, &self.plan.routing.decision, lengths);
         let groups = groups(&demand.uniform);
         let walks: usize =
             groups.iter().map(|group| group.among.len() * self.switches_of(group).len()).sum();
@@ -97,7 +98,7 @@ impl<'a> Carrier<'a> {
 
     /// Whether a path between two endpoints takes a channel.
     pub(super) fn takes(&mut self, from: EndpointId, to: EndpointId, channel: ChannelId) -> bool {
-        self.plan.sets().any(|set| {
+        self.plan.routing.path_ids().any(|set| {
             self.plan.fabric.endpoint_channel(from) == channel
                 || self.walk(set, from, to).is_some() && self.channels.contains(&channel)
         })
@@ -113,7 +114,7 @@ impl<'a> Carrier<'a> {
         let sent = Sent { messages_per_ps: rate, flows: 1 };
         let mut flows_count = true;
         self.counted.clear();
-        for set in self.plan.sets() {
+        for set in self.plan.routing.path_ids() {
             let Some(length) = self.walk(set, from, to) else { continue };
             let wire = wires.of(set, length.switches);
             if wire.share > 0.0 {
@@ -163,7 +164,7 @@ impl<'a> Carrier<'a> {
         if sum.messages_per_ps == 0.0 {
             return on_injection;
         }
-        for set in self.plan.sets() {
+        for set in self.plan.routing.path_ids() {
             let Some(length) = self.walk(set, senders[0].source, to[0]) else { continue };
             let wire = wires.of(set, length.switches);
             if wire.share > 0.0 {
@@ -186,7 +187,7 @@ impl<'a> Carrier<'a> {
         among: &'l [EndpointId],
     ) -> impl Iterator<Item = (Range<usize>, &'l [EndpointId])> + use<'l> {
         let share = |one: EndpointId, other: EndpointId| {
-            self.plan.path_sets.iter().all(|routes| match routes {
+            self.plan.routing.paths.iter().all(|routes| match routes {
                 Routes::Source(routes) => routes.share_paths(one, other),
                 Routes::Table(_) => false,
             })
@@ -225,7 +226,7 @@ impl<'a> Carrier<'a> {
                 }
             }
         }
-        if plan.path_sets.len() > 1 {
+        if plan.routing.paths.len() > 1 {
             counted.clone_from(channels);
         }
     }
@@ -245,7 +246,7 @@ impl<'a> Carrier<'a> {
 
     /// Follows the path between two endpoints from the first switch on. Stores its channels in
     /// `self.channels` and returns its length; `None` without a path.
-    fn walk(&mut self, set: PathSet, from: EndpointId, to: EndpointId) -> Option<PathLength> {
+    fn walk(&mut self, set: PathId, from: EndpointId, to: EndpointId) -> Option<PathLength> {
         let fabric = &self.plan.fabric;
         self.channels.clear();
         let switch = fabric.target(fabric.endpoint_channel(from)).node;
@@ -256,7 +257,7 @@ impl<'a> Carrier<'a> {
             self.channels.push(Fabric::reverse(fabric.endpoint_channel(from)));
             return Some(PathLength { switches: 1, in_transit_hosts: 0 });
         }
-        match self.plan.routes(set) {
+        match self.plan.routing.routes(set) {
             Routes::Source(routes) => {
                 let onward = routes.path(fabric, switch, to)?;
                 self.channels.extend(onward.iter());

@@ -8,7 +8,7 @@
 //! fewer of them the nearer it is to the destination: they are counted by packet and by hop.
 
 use gingham_net::traffic::LengthPlan;
-use gingham_net::{ClassPlan, PathChoice, PathLength, PathSet, Switching};
+use gingham_net::{ClassPlan, Decision, PathId, PathLength, Switching};
 
 /// Limit on lengths that are summed one by one; above it, neighbouring lengths are grouped.
 const LENGTHS_MAX: u32 = 1 << 17;
@@ -62,7 +62,7 @@ impl Consumed {
 pub(super) struct Wires<'a> {
     class: &'a ClassPlan,
     switching: &'a Switching,
-    choice: &'a PathChoice,
+    decision: &'a Decision,
     lengths: Vec<(u32, f64)>,
     known: [Vec<Option<Wire>>; 2],
 }
@@ -71,15 +71,15 @@ impl<'a> Wires<'a> {
     pub(super) fn new(
         class: &'a ClassPlan,
         switching: &'a Switching,
-        choice: &'a PathChoice,
+        decision: &'a Decision,
         lengths: Vec<(u32, f64)>,
     ) -> Self {
-        Self { class, switching, choice, lengths, known: [Vec::new(), Vec::new()] }
+        Self { class, switching, decision, lengths, known: [Vec::new(), Vec::new()] }
     }
 
-    /// Returns the mean usage of a message that crosses `switches` switches on a path of `set`.
-    pub(super) fn of(&mut self, set: PathSet, switches: usize) -> Wire {
-        let known = &mut self.known[set.index()];
+    /// Returns the mean usage of a message that crosses `switches` switches on a path.
+    pub(super) fn of(&mut self, path: PathId, switches: usize) -> Wire {
+        let known = &mut self.known[path.index()];
         if known.len() <= switches {
             known.resize(switches + 1, None);
         }
@@ -89,14 +89,21 @@ impl<'a> Wires<'a> {
         let longest = self.class.longest_packet_bytes(|| switches).max(1);
         let mut sum = Wire::default();
         for (length, probability) in &self.lengths {
-            let probability = probability * probability_of(self.choice, set, *length);
+            let probability = probability * self.probability_of(path, *length);
             let (packets, bytes) = self.message(*length, longest);
             sum.share += probability;
             sum.packets += probability * packets;
             sum.bytes += probability * bytes;
         }
-        self.known[set.index()][switches] = Some(sum);
+        self.known[path.index()][switches] = Some(sum);
         sum
+    }
+
+    /// Returns the probability that a message of a length takes a path, which is the primary one as
+    /// far as is known before the run.
+    fn probability_of(&self, path: PathId, length: u32) -> f64 {
+        let by_default = f64::from(u8::from(path == PathId::PRIMARY));
+        self.decision.probability(path, length).unwrap_or(by_default)
     }
 
     /// Returns the number of packets of a message, and their total bytes on the wire.
@@ -115,19 +122,6 @@ impl<'a> Wires<'a> {
             }
             Switching::Packets(plan) => exact(plan.wire_bytes(payload)),
         }
-    }
-}
-
-/// Returns the probability that a message of the given length takes a path of the given set.
-fn probability_of(choice: &PathChoice, set: PathSet, length: u32) -> f64 {
-    let alternative = match choice {
-        PathChoice::Only | PathChoice::ByContention(_) => 0.0,
-        PathChoice::ByLength { below_bytes } => f64::from(u8::from(length >= *below_bytes)),
-        PathChoice::AtRandom { alternative } => *alternative,
-    };
-    match set {
-        PathSet::Primary => 1.0 - alternative,
-        PathSet::Alternative => alternative,
     }
 }
 

@@ -17,9 +17,12 @@ use super::lanes;
 use super::network::NetworkKind;
 use crate::check::{Check, Sentence, Subject, check, note, outside, refuse, say, when, within};
 use crate::error::{Cure, DeadlockReport, LabError};
-use crate::scenario::{AlternativePaths, Routing, ScenarioSource};
+use crate::scenario::{AdaptiveRouting, AlternativePaths, Routing, ScenarioSource};
 use gingham_net::traffic::SourcePlan;
-use gingham_net::{AtRandom, ByContention, ByLength, Choose, ContentionPlan, PathChoice, Plan};
+use gingham_net::{
+    AtRandom, ByContention, ByLength, Choose, ContentionPlan, Decision, PathId, Plan,
+    RoutingScheme, SwitchDecision,
+};
 use gingham_topology::routing::{self, Algorithm, Form, Proof, RouteError, RouteSet, Routes};
 use gingham_topology::{EndpointId, Fabric, NodeId};
 use std::ops::Range;
@@ -29,19 +32,13 @@ const WAYS: &str = "by-length, at-random or by-contention";
 /// Allowed contention coefficients: no packet leaves in less than the time of its flits.
 const FROM_1: Range<f64> = 1.0..f64::INFINITY;
 
-/// Path sets of a run, and how packets choose between them.
-pub(crate) struct Paths {
-    pub(crate) sets: Vec<Routes>,
-    pub(crate) choice: PathChoice,
-}
-
 /// Routes a fabric as the scenario specifies.
 pub(crate) fn paths(
     source: &ScenarioSource,
     fabric: &Fabric,
     imported: Option<Routes>,
     gathered: &mut Gathered,
-) -> Result<Paths, LabError> {
+) -> Result<RoutingScheme, LabError> {
     let written = &source.scenario.routing;
     // Checks that need no routes come first: routing a large fabric takes a while.
     if let Some(alternative) = &written.alternative {
@@ -52,7 +49,7 @@ pub(crate) fn paths(
         check(&adaptive::of_keys(), &scenario, gathered)?;
     }
     if let Some(routes) = imported {
-        return Ok(Paths { sets: vec![routes], choice: PathChoice::Only });
+        return Ok(RoutingScheme::by_pair(routes));
     }
     // A packet that chooses between two paths carries its route.
     let form = match (written.form, &written.alternative) {
@@ -73,16 +70,19 @@ pub(crate) fn paths(
             LabError::from_routing(&source.tree, &key, &error)
         })
     };
-    let mut sets = vec![route(&written.algorithm, "routing.algorithm")?];
-    if written.adaptive.is_some() {
-        sets = vec![adaptive::routes(source, fabric, sets.remove(0))?];
+    let routes = route(&written.algorithm, "routing.algorithm")?;
+    if let Some(AdaptiveRouting { select, .. }) = written.adaptive {
+        let reselect = written.adaptive.as_ref().map(AdaptiveRouting::reselect).unwrap_or_default();
+        let decision = Decision::AtSwitches(SwitchDecision { select, reselect });
+        let paths = vec![adaptive::routes(source, fabric, routes)?];
+        return Ok(RoutingScheme { paths, decision });
     }
-    let Some((algorithm, choice)) = written.alternative.as_ref().and_then(chosen) else {
-        return Ok(Paths { sets, choice: PathChoice::Only });
+    let Some((algorithm, decision)) = written.alternative.as_ref().and_then(chosen) else {
+        return Ok(RoutingScheme::by_pair(routes));
     };
-    sets.push(route(algorithm, "routing.alternative.algorithm")?);
-    check(&of_sets(), &Subject::of_table(source, "", (fabric, &sets[..])), gathered)?;
-    Ok(Paths { sets, choice })
+    let paths = vec![routes, route(algorithm, "routing.alternative.algorithm")?];
+    check(&of_sets(), &Subject::of_table(source, "", (fabric, &paths[..])), gathered)?;
+    Ok(RoutingScheme { paths, decision })
 }
 
 /// Returns the checks of a section on alternative paths.
@@ -197,13 +197,13 @@ fn of_sets<'a>() -> [Check<(&'a Fabric, &'a [Routes])>; 2] {
 }
 
 /// Returns the algorithm of a complete section, and the rule of choice.
-fn chosen(written: &AlternativePaths) -> Option<(&Algorithm, PathChoice)> {
+fn chosen(written: &AlternativePaths) -> Option<(&Algorithm, Decision)> {
     let choice = match written.choose.as_ref()? {
-        Choose::ByLength(of) => PathChoice::ByLength { below_bytes: checked_payload(of.below) },
-        Choose::AtRandom(of) => PathChoice::AtRandom { alternative: of.percent / 100.0 },
+        Choose::ByLength(of) => Decision::ByLength { below_bytes: checked_payload(of.below) },
+        Choose::AtRandom(of) => Decision::AtRandom { alternative: of.percent / 100.0 },
         Choose::ByContention(of) => {
             let ByContention { alpha, beta, above, below, start } = *of;
-            PathChoice::ByContention(ContentionPlan { alpha, beta, above, below, start })
+            Decision::ByContention(ContentionPlan { alpha, beta, above, below, start })
         }
     };
     Some((written.algorithm.as_ref()?, choice))
@@ -267,30 +267,18 @@ pub(crate) fn prove(
     }
 }
 
-/// Returns which of the two path sets packets of messages in a range of payloads may take.
-pub(crate) fn sets_used(choice: &PathChoice, payload: &std::ops::RangeInclusive<u32>) -> [bool; 2] {
-    match choice {
-        PathChoice::Only => [true, false],
-        PathChoice::ByLength { below_bytes } => {
-            [payload.start() < below_bytes, payload.end() >= below_bytes]
-        }
-        PathChoice::AtRandom { alternative } => [*alternative < 1.0, *alternative > 0.0],
-        PathChoice::ByContention(_) => [true, true],
-    }
-}
-
 /// Returns the checks for a path set that no packet uses, or that hosts never leave.
 pub(crate) fn of_plan<'a>() -> [Check<&'a Plan>; 2] {
     [
         note(|it| {
-            let choice = Some(&it.path_choice).filter(|choice| **choice != PathChoice::Only)?;
+            let choice = Some(&it.routing.decision).filter(|decision| decision.is_at_source())?;
             let [unused, taken] = match used(it.of)? {
                 [true, true] => return None,
                 [false, _] => ["primary", "alternative"],
                 [true, false] => ["alternative", "primary"],
             };
             let why = match choice {
-                PathChoice::ByLength { below_bytes } => {
+                Decision::ByLength { below_bytes } => {
                     let than = if taken == "primary" { "less payload than" } else { "at least" };
                     format!(
                         "all messages have {than} {below_bytes} B (routing.alternative.choose.by-length.below)"
@@ -301,7 +289,7 @@ pub(crate) fn of_plan<'a>() -> [Check<&'a Plan>; 2] {
             say!("no packet takes its {unused} path, all take the {taken} one: {why}")
         }),
         note(|it| {
-            let PathChoice::ByContention(choice) = &it.path_choice else { return None };
+            let Decision::ByContention(choice) = &it.routing.decision else { return None };
             when!(
                 choice.below <= 1.0 && used(it.of).is_some(),
                 "a host that begins to use alternative paths never goes back: its contention coefficient is never below \
@@ -311,13 +299,16 @@ pub(crate) fn of_plan<'a>() -> [Check<&'a Plan>; 2] {
     ]
 }
 
-/// Returns which path sets packets may take; `None` if no class has sources.
+/// Returns whether packets may take the primary and the alternative path; `None` if no class has
+/// sources.
 fn used(plan: &Plan) -> Option<[bool; 2]> {
     let sources = plan.classes.iter().flat_map(|class| &class.sources);
     let acks = plan.classes.iter().filter_map(|class| class.window.as_ref());
     let acks = acks.map(|window| window.ack.payload_bytes);
     let lengths = sources.map(SourcePlan::payload_bytes).chain(acks.map(|bytes| bytes..=bytes));
-    let used = lengths.map(|payload| sets_used(&plan.path_choice, &payload));
+    let decision = &plan.routing.decision;
+    let paths = [PathId::PRIMARY, PathId::ALTERNATIVE];
+    let used = lengths.map(|payload| paths.map(|path| decision.may_take(path, &payload)));
     used.reduce(|all, of| [all[0] || of[0], all[1] || of[1]])
 }
 

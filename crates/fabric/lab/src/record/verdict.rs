@@ -237,7 +237,7 @@ fn deadlocked(view: &RunView<'_>, channels: &[String]) -> String {
         channels.len(),
         view.plan().switching.packets(),
         unanswered(view),
-        safe_routes::advice(&view.plan().fabric, &view.plan().path_sets[0])
+        safe_routes::advice(&view.plan().fabric, &view.plan().routing.paths[0])
     )
 }
 

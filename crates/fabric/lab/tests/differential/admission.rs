@@ -21,7 +21,7 @@ use std::sync::Arc;
 pub(crate) fn with_admission(plan: &Plan, seed: u64) -> Option<Plan> {
     let mut draw = Stream::new(seed, "admission", Purpose::Shuffle);
     let mut plan = plan.clone();
-    if plan.path_sets.len() > 1 {
+    if plan.routing.paths.len() > 1 {
         return None;
     }
     // In half of the plans some streams crash, and in some of these a host.
@@ -49,7 +49,7 @@ pub(crate) fn with_admission(plan: &Plan, seed: u64) -> Option<Plan> {
     });
     // In-transit hosts have lower limits, so that they refuse too.
     let is_of_host = |channel: ChannelId| !plan.is_switch(plan.ends(channel).source.node);
-    let in_transit = plan.has_in_transit_hosts();
+    let in_transit = plan.routing.has_in_transit_hosts();
     let limits = ChannelId::first(plan.channels.len()).map(|channel| {
         let share = if in_transit && is_of_host(channel) { 0.55e12 } else { 0.8e12 };
         rate(share / plan.switching.byte_ps(plan.channel(channel)))
@@ -74,7 +74,7 @@ fn has_room_in_transit(plan: &Plan, payload_bytes: u32) -> bool {
     let switches = plan.fabric.switches().len() as u64;
     let bytes = u64::from(payload_bytes) + plan.switching.beside_payload_at_most(switches);
     let stops = matches!(plan.in_transit.when_full, WhenFull::Stop);
-    !plan.has_in_transit_hosts() || !stops || bytes <= plan.in_transit.pool_bytes
+    !plan.routing.has_in_transit_hosts() || !stops || bytes <= plan.in_transit.pool_bytes
 }
 
 /// Draws streams of about a third of a link, many of which share links.
@@ -93,7 +93,7 @@ fn streams(draw: &mut Stream, plan: &Plan, crashes: f64) -> Vec<SourcePlan> {
     for number in 0..a_host * u32::try_from(endpoints).unwrap() {
         let pair = [0; 2].map(|_: u32| usize::try_from(draw.below(endpoints as u64)).unwrap());
         let [endpoint, destination] = pair.map(EndpointId::new);
-        let meets = plan.path(gingham_net::PathSet::default(), endpoint, destination);
+        let meets = plan.path(gingham_net::PathId::default(), endpoint, destination);
         let Some(path) = meets.filter(|path| endpoint != destination && path.len() >= 2) else {
             continue;
         };
@@ -131,7 +131,7 @@ fn streams(draw: &mut Stream, plan: &Plan, crashes: f64) -> Vec<SourcePlan> {
 fn is_answered(plan: &Plan, channel: ChannelId, host: EndpointId) -> bool {
     let switch = plan.ends(channel).target.node;
     !plan.is_switch(switch)
-        || plan.sets().all(|set| {
+        || plan.routing.path_ids().all(|set| {
             let hosts = plan.fabric.endpoint_ids().filter(|of| {
                 let cable = plan.fabric.endpoint_channel(*of);
                 plan.ends(cable).target.node == switch
@@ -196,7 +196,7 @@ fn reaches_in_transit(plan: Plan) -> [(&'static str, bool); 4] {
     let mut simulation = gingham_engine::start(Arc::clone(&plan));
     simulation.advance(u64::MAX);
     let over_hosts = |of: &&gingham_net::Request| {
-        let path = plan.path(gingham_net::PathSet::default(), of.source, of.destination);
+        let path = plan.path(gingham_net::PathId::default(), of.source, of.destination);
         let path = path.expect("a probe went there");
         let (_, between) = path.split_last().expect("a path has channels");
         between.iter().any(|channel| !plan.is_switch(plan.ends(*channel).target.node))

@@ -74,7 +74,7 @@ fn differ_in_outcome(oracle: &Outcome, engine: &Outcome) -> Option<String> {
 /// Returns the interval of searches for congestion trees: some fifty in a run, and none in every
 /// third case.
 pub(crate) fn look(plan: &Plan) -> Option<Span> {
-    if plan.is_adaptive() {
+    if plan.routing.is_adaptive() {
         return None; // Who waits for several outputs is in no tree.
     }
     let step_ps = plan.stop.time.as_ps() / (40 + plan.seed % 25);

@@ -76,7 +76,8 @@ fn engine_and_oracle_agree_on_wild_paths() {
         let plan = compile(&Case::in_transit(seed).source(), true).unwrap().plan;
         let plan = wild::with_wild_paths(&plan, seed);
         assert_eq!(difference(&plan), None, "seed {seed}");
-        let paths = plan.sets().flat_map(|set| plan.routes(set).lengths(&plan.fabric));
+        let paths =
+            plan.routing.path_ids().flat_map(|set| plan.routing.routes(set).lengths(&plan.fabric));
         let switches = paths.flatten().flatten().max().unwrap_or(0);
         longest = switches.max(longest);
     }
@@ -395,7 +396,7 @@ fn random_scenarios_cover_in_transit_behaviour() {
             ("waited for room", ports.any(|port| counts[port.index()].occupancy_flit_ps > 0)),
             ("stopped by a host", ports.any(|port| counts[port.index()].stops > 0)),
             ("a knot with hosts in it", stops && is_knot),
-            ("two path sets", plan.path_sets.len() == 2),
+            ("two path sets", plan.routing.paths.len() == 2),
         ] {
             *reached.entry(what).or_insert(0_u32) += u32::from(holds);
         }

@@ -179,7 +179,7 @@ fn random_virtual_lanes_cover_in_transit_hosts() {
             ("spilled", hosts().any(|host| host.spilled_packets > 0)),
             ("waited for room", stops && waited_for_room(&plan, &simulation.channel_counts())),
             ("a knot with hosts in it", stops && is_knot),
-            ("two path sets", plan.path_sets.len() == 2),
+            ("two path sets", plan.routing.paths.len() == 2),
         ] {
             *reached.entry(what).or_insert(0_u32) += u32::from(holds);
         }
@@ -205,7 +205,8 @@ fn random_adaptive_cases_confirm_the_proof() {
             _ => LaneSet::EMPTY,
         };
         let comes_whole = escape.lanes().all(|lane| pipeline.cut_through.contains(lane));
-        let is_for_good = pipeline.reselect == Reselect::Never;
+        let at_switches = plan.routing.decision.at_switches();
+        let is_for_good = at_switches.is_some_and(|of| of.reselect == Reselect::Never);
         let is_empty_first = pipeline.reallocation == Reallocation::TailCredit;
         for (what, holds) in [
             ("safe without escape lanes", is_safe && escape.is_empty()),

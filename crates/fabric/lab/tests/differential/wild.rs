@@ -24,7 +24,7 @@ pub(crate) fn with_wild_paths(plan: &Plan, seed: u64) -> Plan {
         });
         Routes::Source(of_paths)
     };
-    plan.path_sets = plan.path_sets.iter().map(wild).collect();
+    plan.routing.paths = plan.routing.paths.iter().map(wild).collect();
     if plan.in_transit.when_full == WhenFull::Stop {
         plan.in_transit.pool_bytes = plan.in_transit.pool_bytes.max(longest_worm_bytes(&plan));
     }
@@ -34,7 +34,8 @@ pub(crate) fn with_wild_paths(plan: &Plan, seed: u64) -> Plan {
 /// Returns a bound on the length of packets: a host that stops its senders must have space for it.
 fn longest_worm_bytes(plan: &Plan) -> u64 {
     let Switching::Wormhole(wormhole) = plan.switching else { panic!("wormhole") };
-    let paths = plan.sets().flat_map(|set| plan.routes(set).lengths(&plan.fabric));
+    let paths =
+        plan.routing.path_ids().flat_map(|set| plan.routing.routes(set).lengths(&plan.fabric));
     let switches = paths.flatten().flatten().max().unwrap_or(0);
     let length = PathLength { switches, in_transit_hosts: switches };
     let sources = plan.classes.iter().flat_map(|class| &class.sources);

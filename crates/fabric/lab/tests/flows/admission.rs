@@ -48,7 +48,7 @@ fn three_switches() -> Plan {
     let mut plan = lane_plan(row(3, &[0, 1, 2]), 1);
     let fabric = plan.fabric.clone().with_ports_0();
     let algorithm = Algorithm::UpDown(UpDown::default());
-    plan.path_sets = vec![route(&fabric, &algorithm, Form::Source).unwrap()];
+    plan.routing.paths = vec![route(&fabric, &algorithm, Form::Source).unwrap()];
     stream(&mut plan, [1, 2], 0, 2);
     stream(&mut plan, [0, 2], 1_000, 2);
     plan.stop = stop_at(40_000);

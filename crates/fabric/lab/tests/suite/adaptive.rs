@@ -236,7 +236,7 @@ fn fixed_choice_leaves_other_lanes_of_the_path_unused() {
             ChannelId::first(plan.channels.len()).find(ends).unwrap()
         };
         let (to_s1, to_s2) = (to(s1), to(s2));
-        let Routes::Table(tables) = &mut plan.path_sets[0] else { panic!("tables") };
+        let Routes::Table(tables) = &mut plan.routing.paths[0] else { panic!("tables") };
         let h2 = plan.fabric.endpoint_ids().nth(2).unwrap();
         tables.set_port(s0, h2, Some(plan.fabric.source(to_s2).port));
         // One of thirty flits from each host, and another of one flit from the first, which begins

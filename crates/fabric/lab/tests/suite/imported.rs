@@ -92,7 +92,7 @@ fn ring_uses_the_lanes_assigned_by_opensm() {
         let vc_class = lanes.vc_class_of_pair(from, to);
         assert_eq!(vc_class, VcClass(level));
         assert_eq!(lanes.first(from, vc_class), LaneSet::one(level));
-        let path: Vec<ChannelId> = plan.path(gingham_net::PathSet::Primary, from, to).unwrap();
+        let path: Vec<ChannelId> = plan.path(gingham_net::PathId::PRIMARY, from, to).unwrap();
         let (set, _) = lanes.onward(&plan.fabric, vc_class, DatelineClass(0), path[0], path[1], to);
         assert_eq!(set, LaneSet::one(level));
     }
@@ -129,7 +129,7 @@ fn written_tables_read_back_as_the_same_routes() {
     );
     let compiled = compiled(&scenario, &[]);
     std::fs::remove_file(&file).unwrap();
-    assert_eq!(compiled.plan.path_sets, routes);
+    assert_eq!(compiled.plan.routing.paths, routes);
     assert!(matches!(compiled.proof, Proof::Free { .. }));
 }
 
@@ -151,7 +151,7 @@ fn ring_without_imported_lanes_can_deadlock() {
     assert!(worms.contains("packets that fill the channels of this cycle"), "{worms}");
     // It runs in a wormhole network if deadlock is allowed.
     let allowed = result(&wormhole(), &[], true).unwrap();
-    assert_eq!(allowed.plan.path_sets, compiled(RING, &[]).plan.path_sets);
+    assert_eq!(allowed.plan.routing.paths, compiled(RING, &[]).plan.routing.paths);
 }
 
 #[test]
@@ -315,10 +315,10 @@ fn first_lid_is_used_and_lost_packets_are_refused() {
     let all = "0x0001 000 \n0x0002 001 \n0x0003 001 \n0x0004 002 \n0x0005 002 \n";
     std::fs::write(&tables, dump(all)).unwrap();
     let compiled = compiled(&scenario, &[]);
-    assert_eq!(compiled.plan.path_sets.len(), 1);
+    assert_eq!(compiled.plan.routing.paths.len(), 1);
     let described = |note: &String| note.starts_with("the tables have 2 routes for each pair");
     assert!(compiled.notes.iter().any(described), "{:?}", compiled.notes);
-    assert!(compiled.plan.path_sets[0].trace(&compiled.plan.fabric).faults.is_empty());
+    assert!(compiled.plan.routing.paths[0].trace(&compiled.plan.fabric).faults.is_empty());
     // No entry for h1's first LID.
     std::fs::write(&tables, dump(&all.replace("0x0004 002 \n", ""))).unwrap();
     let error = result(&scenario, &[], false).unwrap_err().to_string();

@@ -5,7 +5,7 @@
 
 use gingham_lab::scenario::{Overrides, ScenarioSource};
 use gingham_lab::{ColumnData, Compiled, Engine, LabError, Run, SteppedBy, compile};
-use gingham_net::{Delivery, PathSet, Plan, Status};
+use gingham_net::{Delivery, PathId, Plan, Status};
 use gingham_topology::{EndpointId, Fabric};
 use std::fmt::Write as _;
 use std::path::Path;
@@ -410,9 +410,9 @@ fn long_messages_take_the_in_transit_path() {
         let hosts_on = |delivery: &Delivery| {
             let (from, to) = (delivery.message.source, delivery.message.destination);
             let set = if delivery.message.payload_bytes < 100 {
-                PathSet::Primary
+                PathId::PRIMARY
             } else {
-                PathSet::Alternative
+                PathId::ALTERNATIVE
             };
             let path = plan.path(set, from, to).unwrap();
             plan.length_of(&path[1..]).in_transit_hosts as u64
@@ -440,7 +440,7 @@ fn drained_network_delivered_all_bytes_in_whole_flits() {
     let flits = |of: &Delivery| u64::from(of.message.payload_bytes + 2).div_ceil(16);
     assert!(found.iter().all(|of| of.wire_bytes == 16 * flits(of)));
     let hops = |of: &Delivery| {
-        let path = plan.path(PathSet::Primary, of.message.source, of.message.destination);
+        let path = plan.path(PathId::PRIMARY, of.message.source, of.message.destination);
         path.unwrap().len() as u64
     };
     let carried: u64 = simulation.channel_counts().iter().map(|count| count.data_flits).sum();

@@ -7,7 +7,7 @@ use gingham_input::InputError;
 use gingham_kernel::Span;
 use gingham_lab::scenario::{Overrides, ScenarioSource};
 use gingham_lab::{Compiled, LabError, compile};
-use gingham_net::{ContentionPlan, PathChoice, PathSet, Switching, WhenFull};
+use gingham_net::{ContentionPlan, Decision, PathId, Switching, WhenFull};
 use gingham_topology::Fabric;
 use std::path::Path;
 
@@ -58,8 +58,8 @@ fn error(settings: &[(&str, &str)]) -> String {
     error.replace('\n', " ")
 }
 
-fn choice(choose: &str) -> PathChoice {
-    compiled(&[("routing.alternative", ALTERNATIVE), (CHOOSE, choose)]).plan.path_choice
+fn choice(choose: &str) -> Decision {
+    compiled(&[("routing.alternative", ALTERNATIVE), (CHOOSE, choose)]).plan.routing.decision
 }
 
 const CHOOSE: &str = "routing.alternative.choose";
@@ -67,31 +67,31 @@ const CHOOSE: &str = "routing.alternative.choose";
 #[test]
 fn single_algorithm_gives_one_path_set() {
     let plan = compiled(&[]).plan;
-    assert_eq!((plan.path_sets.len(), plan.path_choice), (1, PathChoice::Only));
+    assert_eq!((plan.routing.paths.len(), plan.routing.decision), (1, Decision::ByPair));
 }
 
 #[test]
 fn second_algorithm_adds_a_path_set() {
     let plan = compiled(&[("routing.alternative", ALTERNATIVE)]).plan;
-    assert_eq!(plan.sets().collect::<Vec<_>>(), [PathSet::Primary, PathSet::Alternative]);
-    assert_eq!(plan.path_choice, PathChoice::AtRandom { alternative: 0.5 });
+    assert_eq!(plan.routing.path_ids().collect::<Vec<_>>(), [PathId::PRIMARY, PathId::ALTERNATIVE]);
+    assert_eq!(plan.routing.decision, Decision::AtRandom { alternative: 0.5 });
 }
 
 #[test]
 fn path_choices_are_read_with_and_without_defaults() {
-    assert_eq!(choice("\"by-length\""), PathChoice::ByLength { below_bytes: 64 });
+    assert_eq!(choice("\"by-length\""), Decision::ByLength { below_bytes: 64 });
     let by_length = choice("{ by-length = { below = \"1 KiB\" } }");
-    assert_eq!(by_length, PathChoice::ByLength { below_bytes: 1_024 });
+    assert_eq!(by_length, Decision::ByLength { below_bytes: 1_024 });
     assert_eq!(
         choice("{ at-random = { percent = 25 } }"),
-        PathChoice::AtRandom { alternative: 0.25 }
+        Decision::AtRandom { alternative: 0.25 }
     );
     let paper = ContentionPlan { alpha: 0.7, beta: 0.95, above: 1.5, below: 1.1, start: 1.0 };
-    assert_eq!(choice("\"by-contention\""), PathChoice::ByContention(paper));
+    assert_eq!(choice("\"by-contention\""), Decision::ByContention(paper));
     let other =
         choice("{ by-contention = { alpha = 0, beta = 0.5, above = 2, below = 2, start = 3 } }");
     let expected = ContentionPlan { alpha: 0.0, beta: 0.5, above: 2.0, below: 2.0, start: 3.0 };
-    assert_eq!(other, PathChoice::ByContention(expected));
+    assert_eq!(other, Decision::ByContention(expected));
 }
 
 #[test]

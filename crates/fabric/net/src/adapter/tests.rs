@@ -9,8 +9,8 @@ use crate::flows::FlowState;
 use crate::traffic::{MessagePlan, SourcePlan};
 use crate::{
     AckPlan, Answered, Arbitration, ChannelPlan, ClassPlan, Content, FlowKey, FollowPlan, Hold,
-    InTransitPlan, LanePlan, MeasurePlan, MessageId, Next, PacePlan, PathChoice, PathSet,
-    PolicingPlan, PostPlan, REFILL_BYTES, Response, SegmentationPlan, StopPlan, Switching,
+    InTransitPlan, LanePlan, MeasurePlan, MessageId, Next, PacePlan, PathId, PolicingPlan,
+    PostPlan, REFILL_BYTES, Response, RoutingScheme, SegmentationPlan, StopPlan, Switching,
     WindowPlan, WormholePlan,
 };
 use gingham_topology::EndpointId;
@@ -30,8 +30,7 @@ fn plan(classes: Vec<ClassPlan>) -> Plan {
     Plan {
         seed: 1,
         channels: vec![channel; fabric.channel_count()],
-        path_sets: vec![routes],
-        path_choice: PathChoice::Only,
+        routing: RoutingScheme::by_pair(routes),
         in_transit: InTransitPlan::default(),
         lanes: LanePlan::free(1),
         switching: Switching::Wormhole(WormholePlan {
@@ -124,7 +123,7 @@ fn ordered(payload_bytes: u32, priority: Priority) -> Packet {
         destination: EndpointId::new(1),
         payload_bytes,
         priority,
-        path_set: PathSet::default(),
+        path_id: PathId::default(),
         vc_class: VcClass(0),
         is_first: false,
         is_last_of_stream: false,

@@ -1,7 +1,7 @@
 //! Test whether a packet will still pass a channel on its path.
 
 use super::Waiter;
-use crate::{FlowKey, PathSet, Plan};
+use crate::{FlowKey, PathId, Plan};
 use gingham_topology::{ChannelId, EndpointId, Fabric};
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 #[derive(Debug)]
 pub(super) struct PathCache<'a> {
     plan: &'a Plan,
-    paths: BTreeMap<(FlowKey, PathSet), Vec<ChannelId>>,
+    paths: BTreeMap<(FlowKey, PathId), Vec<ChannelId>>,
 }
 
 impl<'a> PathCache<'a> {
@@ -21,7 +21,8 @@ impl<'a> PathCache<'a> {
     /// not chosen.
     pub(super) fn goes_over(&mut self, waiter: &Waiter, channel: ChannelId) -> bool {
         let plan = self.plan;
-        let mut sets = plan.sets().filter(|set| waiter.path_set.is_none_or(|own| own == *set));
+        let mut sets =
+            plan.routing.path_ids().filter(|set| waiter.path_id.is_none_or(|own| own == *set));
         sets.any(|set| {
             let FlowKey { source, destination, .. } = waiter.flow;
             let path = self
@@ -40,7 +41,7 @@ impl<'a> PathCache<'a> {
 /// to it.
 fn path_of(
     plan: &Plan,
-    set: PathSet,
+    set: PathId,
     source: EndpointId,
     destination: EndpointId,
 ) -> Vec<ChannelId> {

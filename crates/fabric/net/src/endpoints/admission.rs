@@ -95,7 +95,7 @@ impl Admission {
             return None;
         }
         let destination = self.controller.requests()[signal.stream().index()].destination;
-        let path = self.plan.path(packet.path_set, here, destination);
+        let path = self.plan.path(packet.path_id, here, destination);
         let path = path.expect("a probe took this path");
         match self.controller.handle_response(signal, [path[0], path[1]], now) {
             HostAction::Send => return Some(source),
@@ -257,7 +257,7 @@ impl Admission {
     /// Returns the position of a packet that was received from a channel; no path takes a channel
     /// twice.
     fn hop(&self, input: ChannelId, packet: &Packet) -> Hop {
-        let path = self.plan.path(packet.path_set, packet.source, packet.destination);
+        let path = self.plan.path(packet.path_id, packet.source, packet.destination);
         let path = path.expect("a packet is on its path");
         let place = path.iter().position(|channel| *channel == input).expect("it came by its path");
         Hop { input, output: path[place + 1], after: path.get(place + 2).copied() }

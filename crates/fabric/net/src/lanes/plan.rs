@@ -1,8 +1,6 @@
 //! Lanes of any network, and the five-stage switch that moves flits over them, in integers.
 
-use crate::{
-    Allocator, Arbitration, ChannelPlan, Reallocation, Reselect, Scheduler, Select, VcAllocator,
-};
+use crate::{Allocator, Arbitration, ChannelPlan, Reallocation, Scheduler, VcAllocator};
 use gingham_kernel::Span;
 use gingham_topology::EndpointId;
 use gingham_topology::routing::{LANES_MAX, LaneSet, Lanes};
@@ -101,10 +99,6 @@ pub struct PipelinePlan {
     pub credit_delay_cycles: Option<u32>,
     /// Earliest reallocation of an output lane.
     pub reallocation: Reallocation,
-    /// Selection among several outputs under adaptive routing.
-    pub select: Option<Select>,
-    /// Repetition of the selection while a head waits.
-    pub reselect: Reselect,
     /// Matching of heads with the lanes of an output.
     pub vc_allocator: VcAllocator,
     /// Sharing of the crossbar among lanes.

@@ -14,7 +14,7 @@
 //! order in which hosts reported.
 
 use super::grid::Grid;
-use crate::{Contention, PathChoice, PathSet, Plan};
+use crate::{Contention, Decision, PathId, Plan};
 use gingham_kernel::{Span, Time};
 use gingham_results::real;
 use gingham_topology::EndpointId;
@@ -56,7 +56,7 @@ pub(super) struct ContentionCollector {
 
 impl ContentionCollector {
     pub(super) fn new(plan: &Plan) -> Self {
-        let PathChoice::ByContention(choice) = &plan.path_choice else { return Self::default() };
+        let Decision::ByContention(choice) = &plan.routing.decision else { return Self::default() };
         let sources = plan.classes.iter().flat_map(|class| &class.sources);
         let senders: BTreeSet<EndpointId> = sources.map(|source| source.endpoint).collect();
         Self {
@@ -125,8 +125,7 @@ impl ContentionCollector {
     fn sample(&self) -> Sample {
         let hosts = real(self.now.len() as u128);
         let coefficients = || self.now.iter().map(|now| now.coefficient);
-        let alternative =
-            self.now.iter().filter(|now| now.path_set == PathSet::Alternative).count();
+        let alternative = self.now.iter().filter(|now| now.path_id == PathId::ALTERNATIVE).count();
         Sample {
             mean: coefficients().sum::<f64>() / hosts,
             highest: coefficients().fold(1.0, f64::max),
@@ -144,7 +143,7 @@ mod tests {
     fn collector(width: Option<u64>) -> ContentionCollector {
         ContentionCollector {
             senders: [0, 1, 5].map(EndpointId::new).into(),
-            now: vec![Contention { coefficient: 1.0, path_set: PathSet::Primary }; 3],
+            now: vec![Contention { coefficient: 1.0, path_id: PathId::PRIMARY }; 3],
             steps: Vec::new(),
             width: width.map(Span::from_ps),
         }
@@ -157,9 +156,9 @@ mod tests {
         coefficient: f64,
         alternative: bool,
     ) {
-        let path_set = if alternative { PathSet::Alternative } else { PathSet::Primary };
+        let path_id = if alternative { PathId::ALTERNATIVE } else { PathId::PRIMARY };
         let grid = Grid::new(Time::from_ps(102_400));
-        let contention = Contention { coefficient, path_set };
+        let contention = Contention { coefficient, path_id };
         collector.note(&grid, EndpointId::new(host), Time::from_ps(now), contention);
     }
 

@@ -1,7 +1,7 @@
 //! Queues of messages, as linked lists through their slots.
 
 use super::Messages;
-use crate::{MessageSlot, Packet, PathSet};
+use crate::{MessageSlot, Packet};
 use gingham_kernel::Time;
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -39,9 +39,9 @@ impl Queue {
     /// Takes the next packet of the first message, which must exist, and starts it at `now`. With
     /// its last packet the message leaves the queue.
     #[inline]
-    pub(crate) fn take(&mut self, messages: &mut Messages, path_set: PathSet, now: Time) -> Packet {
+    pub(crate) fn take(&mut self, messages: &mut Messages, now: Time) -> Packet {
         let (first, last) = self.ends.expect("what is picked waits");
-        let (packet, is_last) = messages.next_packet(first, now, path_set);
+        let (packet, is_last) = messages.next_packet(first, now);
         if is_last {
             self.ends = messages.slots[first.index()].next.map(|next| (next, last));
         }

@@ -21,8 +21,7 @@ pub(super) fn insert(messages: &mut Messages, id: usize, payload_bytes: u32) -> 
 fn start(messages: &mut Messages, slot: MessageSlot, from: u64) -> Vec<(u32, bool)> {
     let mut packets = Vec::new();
     for instant in from.. {
-        let (packet, is_last) =
-            messages.next_packet(slot, Time::from_ps(instant), PathSet::default());
+        let (packet, is_last) = messages.next_packet(slot, Time::from_ps(instant));
         packets.push((packet.payload_bytes, packet.is_first));
         if is_last {
             break;

@@ -73,12 +73,12 @@ fn useful(
 ) -> Useful {
     let mut found = Useful::new();
     let first = plan.ends(plan.fabric.endpoint_channel(source)).target.node;
-    if plan.is_adaptive() && plan.is_switch(first) {
+    if plan.routing.is_adaptive() && plan.is_switch(first) {
         let outputs = plan.outputs(first, destination, vc_class, None);
         found.extend(outputs.map(|choice| (choice.output, choice.lanes)));
         return found;
     }
-    for set in plan.sets() {
+    for set in plan.routing.path_ids() {
         let Some(path) = plan.path(set, source, destination) else { continue };
         let [first, output, ..] = path[..] else { continue };
         let (lanes, _) = plan.lanes.allowed.onward(

@@ -4,7 +4,7 @@ use gingham_kernel::{ByteTime, Span, Time};
 use gingham_net::measure::Collector;
 use gingham_net::{
     Arbitration, ChannelPlan, ClassId, ClassPlan, Conformance, Delivery, FlowId, FollowPlan,
-    InTransitPlan, LanePlan, MeasurePlan, Message, MessageId, PathChoice, Plan, Priority,
+    InTransitPlan, LanePlan, MeasurePlan, Message, MessageId, Plan, Priority, RoutingScheme,
     SegmentationPlan, StopPlan, Switching, WormholePlan,
 };
 use gingham_topology::EndpointId;
@@ -43,8 +43,7 @@ pub(crate) fn plan(classes: usize, time_ps: u64) -> Plan {
     Plan {
         seed: 1,
         channels: vec![channel; fabric.channel_count()],
-        path_sets: vec![routes],
-        path_choice: PathChoice::Only,
+        routing: RoutingScheme::by_pair(routes),
         in_transit: InTransitPlan::default(),
         lanes: LanePlan::free(1),
         switching: Switching::Wormhole(WormholePlan {

@@ -2,7 +2,7 @@
 
 use crate::feed;
 use gingham_net::congestion::{Onward, Tree, Waiter, trees};
-use gingham_net::{ClassId, FlowKey, PathSet, Plan};
+use gingham_net::{ClassId, FlowKey, PathId, Plan, RoutingScheme};
 use gingham_topology::routing::{Algorithm, Buffer, Form, LaneSet, UpDown, route};
 use gingham_topology::{ChannelId, EndpointId, Fabric, FabricBuilder, Guid, NodeKind};
 
@@ -24,7 +24,8 @@ fn plan(cables: &[(&str, &str)]) -> Plan {
     let plan = feed::plan(1, 1_000);
     let routes = route(&fabric, &Algorithm::UpDown(UpDown::default()), Form::Source).unwrap();
     let channels = vec![plan.channels[0]; fabric.channel_count()];
-    Plan { fabric, path_sets: vec![routes], channels, ..plan }
+    let routing = RoutingScheme::by_pair(routes);
+    Plan { fabric, routing, channels, ..plan }
 }
 
 fn channel(fabric: &Fabric, name: &str) -> ChannelId {
@@ -60,7 +61,7 @@ fn waiters(plan: &Plan, text: &str) -> Vec<Waiter> {
         Waiter {
             at: (at != "-").then(|| buffer(at)),
             flow: flow(fabric, of),
-            path_set: Some(PathSet::Primary),
+            path_id: Some(PathId::PRIMARY),
             onward: (onward_by != "-").then(|| Onward {
                 output: channel(fabric, onward_by),
                 lanes: set(all),

@@ -390,7 +390,7 @@ impl Simulation {
         let Turn::Send(packet) = self.endpoints.turn(host, group, begins) else {
             panic!("the adapter had a packet that may begin")
         };
-        let path = self.plan.path(packet.path_set, packet.source, packet.destination);
+        let path = self.plan.path(packet.path_id, packet.source, packet.destination);
         let path = path.expect("destinations are drawn among those that a route reaches");
         let flits = self.lane_plan.packet_flits(packet.payload_bytes);
         let journey = Journey {

@@ -39,7 +39,7 @@ impl Journey {
         if output != self.next_channel() {
             self.path.truncate(self.position + 1);
             self.path.push(output);
-            let Routes::Table(tables) = plan.routes(self.packet.path_set) else {
+            let Routes::Table(tables) = plan.routing.routes(self.packet.path_id) else {
                 unreachable!("packets that choose follow tables")
             };
             let mut node = plan.ends(output).target.node;

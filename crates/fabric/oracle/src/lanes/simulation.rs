@@ -14,7 +14,8 @@ use gingham_kernel::Time;
 use gingham_net::congestion::{Onward, Queued, Waiter};
 use gingham_net::measure::ChannelCount;
 use gingham_net::{
-    EjectionHead, Endpoints, Notice, PipelinePlan, Plan, Selector, Wait, WaitForGraph, WhenFull,
+    EjectionHead, Endpoints, Notice, PipelinePlan, Plan, SwitchChooser, Wait, WaitForGraph,
+    WhenFull,
 };
 use gingham_topology::routing::{Buffer, LaneSet};
 use gingham_topology::{ChannelId, EndpointId, Fabric, NodeId};
@@ -30,7 +31,7 @@ pub(crate) struct Simulation {
     pub(crate) timeline: Timeline<Event>,
     pub(crate) endpoints: Endpoints,
     /// Output selection for packets that may take any of several outputs.
-    pub(crate) selector: Option<Selector>,
+    pub(crate) selector: Option<SwitchChooser>,
     /// Network state that hosts check before they begin a message.
     pub(crate) watched: Watched,
     /// By channel: the host that sends on it, if there is one.
@@ -160,7 +161,7 @@ impl Simulation {
         let mut simulation = Self {
             clock: Clock { cycle: lane_plan.cycle },
             timeline: Timeline::new(),
-            selector: Selector::new(&plan, &lane_plan),
+            selector: SwitchChooser::new(&plan),
             watched: Watched::new(&plan),
             hosts: channels().map(endpoint_of).collect(),
             senders: vec![vec![None; lanes.count.into()]; endpoints.adapters().len()],

@@ -14,7 +14,7 @@ use gingham_kernel::Time;
 use gingham_net::congestion::Waiter;
 use gingham_net::measure::ChannelCount;
 use gingham_net::{
-    Among, Arbitration, BLOCK_BYTES, Endpoints, LaneBlocks, Notice, PacketsPlan, PathChoice, Plan,
+    Among, Arbitration, BLOCK_BYTES, Decision, Endpoints, LaneBlocks, Notice, PacketsPlan, Plan,
     Read, WaitForGraph, WhenFull,
 };
 use gingham_topology::{ChannelId, EndpointId, Fabric, NodeId};
@@ -166,9 +166,9 @@ impl Simulation {
 /// Checks that the plan contains nothing unsupported, and meets the assumptions of the
 /// specification.
 fn assert_supported(plan: &Plan, packets: &PacketsPlan) {
-    assert!(!plan.has_in_transit_hosts(), "whole packets go through no hosts");
+    assert!(!plan.routing.has_in_transit_hosts(), "whole packets go through no hosts");
     assert!(plan.in_transit.when_full != WhenFull::Stop, "hosts take in all that comes");
-    let is_by_contention = matches!(plan.path_choice, PathChoice::ByContention(_));
+    let is_by_contention = matches!(plan.routing.decision, Decision::ByContention(_));
     assert!(!is_by_contention, "paths are not chosen by contention");
     let slowest = plan.channels.iter().map(|channel| channel.bytes.of(1)).max();
     let delay = packets.forwarding_delay;

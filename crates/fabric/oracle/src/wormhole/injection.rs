@@ -108,7 +108,7 @@ impl Simulation {
         if self.endpoints.wanted().began.has(&packet) {
             self.notify(Notice::Began { endpoint, packet: &packet });
         }
-        let path = self.plan.path(packet.path_set, packet.source, packet.destination);
+        let path = self.plan.path(packet.path_id, packet.source, packet.destination);
         let path = path.expect("destinations are drawn among those that a route reaches");
         let length = self.plan.length_of(&path[1..]);
         let flits = self.wormhole.worm_flits(packet.payload_bytes, length);

@@ -13,7 +13,7 @@ use std::sync::Arc;
 pub(crate) fn with_ends(mut plan: Plan, divert_every: u64) -> Plan {
     let fabric = plan.fabric.clone().with_ports_0();
     let algorithm = Algorithm::UpDown(UpDown::default());
-    plan.path_sets = vec![route(&fabric, &algorithm, Form::Source).unwrap()];
+    plan.routing.paths = vec![route(&fabric, &algorithm, Form::Source).unwrap()];
     plan.probe =
         Some(ProbePlan { control_every: 1, control_bytes: 1, divert_every, weigh_every: 0 });
     plan.with_ports_0()

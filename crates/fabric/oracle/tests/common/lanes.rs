@@ -5,7 +5,7 @@ use gingham_kernel::Span;
 use gingham_net::scheduler::{RoundRobin, StrictPriority};
 use gingham_net::{
     Allocator, Arbitration, Crossbar, Granularity, Injection, LanePlan, PipelinePlan, Plan,
-    Reallocation, Reselect, Scheduler, Switching, VcAllocator,
+    Reallocation, Scheduler, Switching, VcAllocator,
 };
 use gingham_topology::Fabric;
 use gingham_topology::routing::{LaneSet, Lanes, VcClass};
@@ -19,8 +19,6 @@ pub(crate) fn lane_plan(fabric: Fabric, count: u8) -> Plan {
     }
     plan.lanes = LanePlan::free(count);
     plan.switching = Switching::VirtualLanes(Arc::new(PipelinePlan {
-        select: None,
-        reselect: Reselect::EveryCycle,
         vc_allocator: VcAllocator::Maximal,
         flit_bytes: 16,
         overhead_bytes: 0,

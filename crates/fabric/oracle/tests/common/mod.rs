@@ -15,7 +15,7 @@ use gingham_net::traffic::{
 };
 use gingham_net::{
     Arbitration, ChannelPlan, ClassPlan, Delivery, FollowPlan, InTransitPlan, KeptMessages,
-    LanePlan, MeasurePlan, PathChoice, Plan, Priority, SegmentationPlan, SlackBuffer, StopPlan,
+    LanePlan, MeasurePlan, Plan, Priority, RoutingScheme, SegmentationPlan, SlackBuffer, StopPlan,
     Switching, WhenFull, WormholePlan,
 };
 use gingham_topology::routing::{Algorithm, Form, Routes, SourceRoutes, UpDown, route};
@@ -81,8 +81,7 @@ pub(crate) fn quiet_plan(fabric: Fabric) -> Plan {
         seed: 1,
         channels: ChannelId::first(fabric.channel_count()).map(channel).collect(),
         fabric,
-        path_sets: vec![routes],
-        path_choice: PathChoice::Only,
+        routing: RoutingScheme::by_pair(routes),
         in_transit: InTransitPlan::default(),
         follow: FollowPlan::default(),
         marking: None,
@@ -118,12 +117,12 @@ pub(crate) fn along(plan: &mut Plan, paths: &[&[&str]]) {
             let first = fabric.endpoint_ids().find(|&other| {
                 other != to && fabric.target(fabric.endpoint_channel(other)).node == from
             })?;
-            let path = plan.path_sets[0].path(fabric, first, to)?;
+            let path = plan.routing.paths[0].path(fabric, first, to)?;
             return Some(path.channels()[1..].to_vec());
         };
         Some(path.windows(2).map(|pair| channel(fabric, pair[0], pair[1])).collect())
     });
-    plan.path_sets = vec![Routes::Source(routes)];
+    plan.routing.paths = vec![Routes::Source(routes)];
 }
 
 /// Sets in-transit hosts with the given recognition and programming times, and a pool of the given

@@ -2,21 +2,21 @@
 
 use super::common::{along, deliveries, scheduled, story};
 use super::{measured, over_h1};
-use gingham_net::{ContentionPlan, PathChoice, Plan, SegmentationPlan};
+use gingham_net::{ContentionPlan, Decision, Plan, SegmentationPlan};
 
 /// First paths to h2 are direct, second ones lead over h1.
-fn direct_or_over_h1(path_choice: PathChoice) -> Plan {
+fn direct_or_over_h1(path_choice: Decision) -> Plan {
     let mut plan = over_h1();
-    let second = plan.path_sets.clone();
+    let second = plan.routing.paths.clone();
     along(&mut plan, &[&["s0", "h2"]]);
-    plan.path_sets.extend(second);
-    plan.path_choice = path_choice;
+    plan.routing.paths.extend(second);
+    plan.routing.decision = path_choice;
     plan
 }
 
 #[test]
 fn packets_take_the_path_of_their_message_length() {
-    let mut plan = direct_or_over_h1(PathChoice::ByLength { below_bytes: 64 });
+    let mut plan = direct_or_over_h1(Decision::ByLength { below_bytes: 64 });
     scheduled(&mut plan, 0, 2, &[(0, 63), (10_000, 64), (20_000, 90)]);
     plan.classes[0].segmentation = SegmentationPlan::Fixed(32);
     let found = deliveries(plan.clone(), 3);
@@ -29,7 +29,7 @@ fn packets_take_the_path_of_their_message_length() {
 
 #[test]
 fn hosts_choose_random_paths_independently() {
-    let mut plan = direct_or_over_h1(PathChoice::AtRandom { alternative: 0.5 });
+    let mut plan = direct_or_over_h1(Decision::AtRandom { alternative: 0.5 });
     let messages: Vec<_> = (0..64).map(|number| (10_000 * number, 5)).collect();
     for host in [0, 3] {
         scheduled(&mut plan, host, 2, &messages);
@@ -49,7 +49,7 @@ fn hosts_choose_random_paths_independently() {
 fn contention_moves_the_next_packet_to_the_alternative() {
     // A coefficient depends on the last packet alone.
     let contention = ContentionPlan { alpha: 0.0, beta: 0.0, above: 1.5, below: 1.1, start: 1.0 };
-    let mut plan = direct_or_over_h1(PathChoice::ByContention(contention));
+    let mut plan = direct_or_over_h1(Decision::ByContention(contention));
     scheduled(&mut plan, 3, 2, &[(0, 40)]);
     scheduled(&mut plan, 0, 2, &[(10, 30), (20, 5), (2_000, 5)]);
     // h3 has the way to h2 from 35 on: off at 135 to 535, at h2 from 170 to 560. The worm begun by

@@ -9,7 +9,7 @@
 use crate::common::deliveries;
 use crate::packets::by_message;
 use crate::{lane_plan, lanes, packets, start};
-use gingham_net::{HeadPlace, Plan, Reselect, Select, Selector, Switching};
+use gingham_net::{Decision, HeadPlace, Plan, Reselect, Select, SwitchChooser, SwitchDecision};
 use gingham_topology::routing::{Algorithm, Form, LaneSet, Lanes, Routes, ShortestPath, route};
 use gingham_topology::{FabricBuilder, Guid, NodeKind};
 
@@ -42,9 +42,17 @@ fn diamond(count: u8, select: Option<Select>) -> Plan {
     if select.is_some() {
         tables = tables.made_adaptive(&plan.fabric).unwrap();
     }
-    plan.path_sets = vec![Routes::Table(tables)];
-    lanes(&mut plan, |lanes| lanes.select = select);
+    plan.routing.paths = vec![Routes::Table(tables)];
+    let at_switches =
+        |select| Decision::AtSwitches(SwitchDecision { select, reselect: Reselect::EveryCycle });
+    plan.routing.decision = select.map_or(Decision::ByPair, at_switches);
     plan
+}
+
+/// Sets when heads select again.
+fn reselecting(plan: &mut Plan, reselect: Reselect) {
+    let Decision::AtSwitches(decision) = &mut plan.routing.decision else { panic!("adaptive") };
+    decision.reselect = reselect;
 }
 
 #[test]
@@ -133,7 +141,7 @@ fn random_selection_uses_outputs_equally() {
 fn escape_lane_credits_do_not_count_for_selection() {
     for reselect in [Reselect::EveryCycle, Reselect::Never] {
         let mut plan = diamond(2, Some(Select::LeastLoaded));
-        lanes(&mut plan, |lanes| lanes.reselect = reselect);
+        reselecting(&mut plan, reselect);
         plan.lanes.allowed = Lanes::with_escape(None, &[LaneSet::first_n(2)], 1);
         let all: Vec<(u64, u32)> = (0..400).map(|number| (200 * number, 1)).collect();
         packets(&mut plan, 0, 2, &all);
@@ -156,7 +164,7 @@ fn two_at_s0(count: u8, select: Select, reselect: Reselect, second_ps: u64) -> P
     let mut plan = diamond(count, Some(select));
     packets(&mut plan, 0, 2, &[(0, 6)]);
     packets(&mut plan, 1, 3, &[(second_ps, 6)]);
-    lanes(&mut plan, |lanes| lanes.reselect = reselect);
+    reselecting(&mut plan, reselect);
     plan
 }
 
@@ -177,8 +185,7 @@ fn fixed_choice_waits_despite_another_free_output() {
 #[test]
 fn random_selection_differs_by_switch_port_and_lane() {
     let plan = diamond(2, Some(Select::Random));
-    let Switching::VirtualLanes(pipeline) = &plan.switching else { panic!("virtual lanes") };
-    let selector = Selector::new(&plan, pipeline).unwrap();
+    let selector = SwitchChooser::new(&plan).unwrap();
     let [s0, s3] = ["s0", "s3"].map(|name| plan.fabric.find_node(name).unwrap());
     let head = HeadPlace { switch: s0, port: 1, lane: 0 };
     let alike = |other: HeadPlace| {
@@ -199,7 +206,7 @@ fn random_selection_differs_by_switch_port_and_lane() {
 #[test]
 fn fixed_choice_is_drawn_per_packet() {
     let mut plan = diamond(1, Some(Select::Random));
-    lanes(&mut plan, |lanes| lanes.reselect = Reselect::Never);
+    reselecting(&mut plan, Reselect::Never);
     let all: Vec<(u64, u32)> = (0..400).map(|number| (200 * number, 1)).collect();
     packets(&mut plan, 0, 2, &all);
     // Five standard deviations are 50.
@@ -222,13 +229,13 @@ fn head_uses_path_lanes_and_other_adaptive_lanes() {
 /// take the first output choose lane 1 to s1.
 fn with_escape_by_s2(reselect: Reselect, second_ps: u64) -> Plan {
     let mut plan = two_at_s0(2, Select::First, reselect, second_ps);
-    let Routes::Table(mut tables) = plan.path_sets.remove(0) else { panic!("tables") };
+    let Routes::Table(mut tables) = plan.routing.paths.remove(0) else { panic!("tables") };
     let at = plan.fabric.find_node("s0").unwrap();
     let by_s2 = plan.fabric.source(crate::common::channel(&plan.fabric, "s0", "s2")).port;
     for to in plan.fabric.endpoint_ids().skip(2) {
         tables.set_port(at, to, Some(by_s2));
     }
-    plan.path_sets = vec![Routes::Table(tables)];
+    plan.routing.paths = vec![Routes::Table(tables)];
     plan.lanes.allowed = Lanes::with_escape(None, &[LaneSet::first_n(2)], 1);
     plan
 }
@@ -277,10 +284,8 @@ fn fixed_choice_leaves_other_lanes_of_the_path_unused() {
 #[test]
 fn fixed_choice_precedes_an_escape_lane_elsewhere() {
     let mut plan = diamond(2, Some(Select::LeastLoaded));
-    lanes(&mut plan, |lanes| {
-        lanes.reselect = Reselect::Never;
-        lanes.depths_flits[0] = 2;
-    });
+    reselecting(&mut plan, Reselect::Never);
+    lanes(&mut plan, |lanes| lanes.depths_flits[0] = 2);
     plan.lanes.allowed = Lanes::with_escape(None, &[LaneSet::first_n(2)], 1);
     packets(&mut plan, 0, 2, &[(0, 2), (0, 6)]);
     packets(&mut plan, 1, 3, &[(100, 1)]);

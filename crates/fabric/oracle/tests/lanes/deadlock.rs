@@ -15,7 +15,7 @@ pub(crate) fn quiet_circle(count: u8) -> Plan {
     let torus = Torus { dimensions: vec![5], hosts_per_switch: 1, rails: 1 };
     let mut plan = lane_plan(Generator::Torus(torus).generate(1).unwrap(), count);
     let algorithm = Algorithm::DimensionOrder(DimensionOrder::default());
-    plan.path_sets = vec![route(&plan.fabric, &algorithm, Form::Source).unwrap()];
+    plan.routing.paths = vec![route(&plan.fabric, &algorithm, Form::Source).unwrap()];
     plan
 }
 
@@ -132,7 +132,7 @@ fn stopping_hosts_take_part_in_a_deadlock() {
         &mut ways,
         &[&["s0", "h1", "s0", "h2", "s0", "h3"], &["s0", "h2", "s0", "h1", "s0", "h0"]],
     );
-    plan.path_sets = ways.path_sets;
+    plan.routing.paths = ways.routing.paths;
     in_transit(&mut plan, [60, 40, 16 * 40]);
     plan.in_transit.when_full = WhenFull::Stop;
     packets(&mut plan, 0, 3, &[(0, 40); 4]);

@@ -169,7 +169,7 @@ fn random_plan(seed: u64, switches: u32) -> Plan {
 fn random_transit_plan(seed: u64) -> Plan {
     let mut plan = random_plan(seed, 10);
     let minimal = Algorithm::InTransit(InTransit::default());
-    plan.path_sets = vec![route(&plan.fabric, &minimal, Form::Source).unwrap()];
+    plan.routing.paths = vec![route(&plan.fabric, &minimal, Form::Source).unwrap()];
     let mut draw = Stream::new(seed, "random in-transit hosts", Purpose::Topology);
     let pool_bytes = [0, 120, 400, 200][usize::try_from(seed % 4).unwrap()];
     in_transit(&mut plan, [draw.below(80), draw.below(80), pool_bytes]);

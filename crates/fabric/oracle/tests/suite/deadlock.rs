@@ -18,7 +18,7 @@ use std::sync::Arc;
 fn ring(algorithm: &Algorithm, bytes: u32) -> Plan {
     let ring = Generator::Ring(Ring { switches: 5, hosts_per_switch: 1, rails: 1 });
     let mut plan = quiet_plan(ring.generate(1).unwrap());
-    plan.path_sets = vec![route(&plan.fabric, algorithm, Form::Source).unwrap()];
+    plan.routing.paths = vec![route(&plan.fabric, algorithm, Form::Source).unwrap()];
     for host in 0..5 {
         backlogged(&mut plan, host, (host + 2) % 5, bytes);
     }
@@ -90,7 +90,7 @@ fn local_deadlock_is_found_beside_other_traffic() {
     }
     let mut plan = quiet_plan(builder.build());
     let shortest = Algorithm::ShortestPath(ShortestPath::default());
-    plan.path_sets = vec![route(&plan.fabric, &shortest, Form::Source).unwrap()];
+    plan.routing.paths = vec![route(&plan.fabric, &shortest, Form::Source).unwrap()];
     for host in 0..5 {
         backlogged(&mut plan, host, (host + 2) % 5, 500);
     }

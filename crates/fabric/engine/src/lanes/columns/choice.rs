@@ -22,7 +22,7 @@ fn of_routers(plan: &Plan, lanes: &PipelinePlan) -> [Row; 7] {
     let round_robin = Scheduler::default();
     [
         (
-            lanes.select.is_some(),
+            plan.routing.is_adaptive(),
             &["routing.adaptive"],
             "routing.adaptive has packets choose at every switch",
         ),

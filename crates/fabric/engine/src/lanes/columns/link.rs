@@ -89,7 +89,7 @@ impl<const L: usize> Table<L> {
             if ends.is_head && self.paths.is_some() {
                 let Coming { worm, hop, .. } = network.buffers.first(to);
                 let worm = context.worms.get_mut(worm);
-                worm.position = Paths::passed(worm, hop);
+                worm.route.hops = Paths::passed(worm, hop);
             }
             network.land(port, to, ends, context.clock.now(), context);
         }

@@ -50,8 +50,8 @@ impl Paths {
     pub(crate) fn new(plan: &Plan) -> Option<Self> {
         let hosts = plan.fabric.endpoints().len();
         let vc_classes = plan.lanes.allowed.vc_classes().len();
-        let pairs = hosts * hosts * vc_classes * plan.path_sets.len();
-        (pairs <= PAIRS_MAX && !plan.has_in_transit_hosts()).then(|| Self {
+        let pairs = hosts * hosts * vc_classes * plan.routing.paths.len();
+        (pairs <= PAIRS_MAX && !plan.routing.has_in_transit_hosts()).then(|| Self {
             hosts,
             vc_classes,
             first: vec![0; pairs],
@@ -95,10 +95,10 @@ impl Paths {
 
     /// Writes to a worm its position, given the index of its next hop.
     pub(crate) fn settle(&self, worm: &mut Worm, hop: u32) {
-        worm.position = Self::passed(worm, hop);
-        if worm.position > 0 {
+        worm.route.hops = Self::passed(worm, hop);
+        if worm.route.hops > 0 {
             let last = usize::from(self.hops[hop as usize - 1]);
-            worm.dateline_class = self.choices[last >> OUTPUT_BITS].dateline_class;
+            worm.route.dateline_class = self.choices[last >> OUTPUT_BITS].dateline_class;
         }
     }
 
@@ -106,7 +106,7 @@ impl Paths {
     #[inline]
     fn find(&mut self, worm: &mut Worm, plan: &Plan, parts: (&Layout, &Places)) -> u32 {
         let packet = &worm.packet;
-        let kind = packet.path_set.index() * self.vc_classes + usize::from(packet.vc_class.0);
+        let kind = packet.path_id.index() * self.vc_classes + usize::from(packet.vc_class.0);
         let source = kind * self.hosts + packet.source.index();
         let pair = source * self.hosts + packet.destination.index();
         if self.first[pair] == 0 {
@@ -120,18 +120,16 @@ impl Paths {
     #[inline(never)]
     fn write(&mut self, worm: &Worm, plan: &Plan, (layout, places): (&Layout, &Places)) -> u32 {
         let first = u32::try_from(self.hops.len()).expect("hops are fewer than 2^32");
-        let mut worm = *worm;
-        let mut incoming = plan.fabric.endpoint_channel(worm.packet.source);
+        let Worm { packet, mut route, .. } = *worm;
+        let mut incoming = plan.fabric.endpoint_channel(packet.source);
         while plan.is_switch(plan.ends(incoming).target.node) {
-            let outgoing = worm.output(plan, || plan.ends(incoming).target.node);
-            let (lanes, dateline_class) = worm.lanes_onward(plan, incoming, outgoing);
-            debug_assert!(!lanes.is_empty(), "a packet has a lane wherever it goes");
+            let outgoing = route.output(plan, &packet, || plan.ends(incoming).target.node);
+            let lanes = route.enter(plan, &packet, incoming, outgoing);
             let output = places.number_in_group(layout.port(outgoing));
-            let choice = self.number_of(Lanes { lanes, dateline_class });
+            let choice = self.number_of(Lanes { lanes, dateline_class: route.dateline_class });
             let hop = choice << OUTPUT_BITS | output;
             self.hops.push(u16::try_from(hop).expect("sets of lanes are few"));
-            worm.dateline_class = dateline_class;
-            worm.position += 1;
+            route.hops += 1;
             incoming = outgoing;
         }
         first

@@ -14,7 +14,7 @@
 use super::Hosts;
 use crate::wormhole::event::Event;
 use crate::wormhole::network::Network;
-use crate::wormhole::worm::Incoming;
+use crate::wormhole::worm::{Incoming, Worm};
 use gingham_kernel::Time;
 use gingham_net::Notice;
 use gingham_topology::{ChannelId, Fabric};
@@ -114,10 +114,11 @@ impl Hosts {
         let Some((worm, ready)) = in_transit.host.next_ready(0, now) else { return false };
         in_transit.sending = Some(in_transit.host.begin(0));
         network.links.feed_on(channel, worm, worm.first + mark, network.clock.now());
-        let next = Incoming { flits: worm.flits - mark, position: worm.position + 1, ..worm };
+        let next = Incoming { flits: worm.flits - mark, ..worm };
         network.begin(channel, next, now.as_ps());
         // Only after the channel is taken, because an order may start another worm.
-        let packet = &mut network.worms.get_mut(worm.worm).packet;
+        let Worm { packet, route, .. } = network.worms.get_mut(worm.worm);
+        route.reinject();
         let notice = Notice::SentOn { endpoint, waited: now.since(ready), packet };
         self.endpoints.notify(now, notice);
         self.carry_out(network);

@@ -42,7 +42,7 @@ fn shallow((plan, pipeline): (&Plan, &PipelinePlan), is_cut_through: bool) -> Op
     let packet_flits = longest.map_or(0, |bytes| pipeline.packet_flits(bytes));
     let takes_credits = |channel: &ChannelId| {
         plan.is_switch(plan.ends(*channel).target.node)
-            || plan.has_in_transit_hosts() && plan.in_transit.when_full == WhenFull::Stop
+            || plan.routing.has_in_transit_hosts() && plan.in_transit.when_full == WhenFull::Stop
     };
     let lanes = used_lanes(plan).lanes().filter(is_of_kind);
     let depths: Vec<u32> = lanes.map(|lane| pipeline.depths_flits[usize::from(lane)]).collect();

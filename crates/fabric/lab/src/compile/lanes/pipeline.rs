@@ -7,9 +7,7 @@ use crate::check::{Subject, check as check_rows};
 use crate::compile::gathered::Gathered;
 use crate::error::LabError;
 use crate::mechanisms::arbiters::{self, Among};
-use crate::scenario::{
-    AdaptiveRouting, Forwarding, Parameters, PerLane, PipelineParameters, ScenarioSource,
-};
+use crate::scenario::{Forwarding, Parameters, PerLane, PipelineParameters, ScenarioSource};
 use gingham_kernel::Span;
 use gingham_net::{PipelinePlan, Plan};
 use gingham_topology::routing::{LANES_MAX, LaneSet};
@@ -33,10 +31,7 @@ pub(crate) fn plan(
     let (crossbar_input, crossbar_output) = arbiters::crossbar(source, switch, among, gathered)?;
     let ports = arbiters::ports(source, &switch.lanes, among, gathered)?;
     check_rows(&of_cycles(), laned, gathered)?;
-    let adaptive = source.scenario.routing.adaptive.as_ref();
     let pipeline = PipelinePlan {
-        select: adaptive.map(|adaptive| adaptive.select),
-        reselect: adaptive.map(AdaptiveRouting::reselect).unwrap_or_default(),
         vc_allocator: switch.vc_allocator,
         flit_bytes,
         overhead_bytes,

@@ -6,7 +6,7 @@ use crate::compile::classes::priority_out_of_range;
 use crate::scenario::Admission;
 use gingham_kernel::{Bytes, Rate};
 use gingham_net::traffic::{SourcePlan, StreamPlan};
-use gingham_net::{ClassId, Excess, PathSet, Plan};
+use gingham_net::{ClassId, Excess, PathId, Plan};
 use gingham_results::real;
 use std::collections::BTreeSet;
 
@@ -69,7 +69,7 @@ pub(crate) fn of_plan<'a>() -> [Check<&'a Plan>; 6] {
         }),
         refuse("network.admission", |it| {
             when!(
-                it.admission.is_some() && it.path_sets.len() > 1,
+                it.admission.is_some() && it.routing.paths.len() > 1,
                 "a probe reserves the one way of its stream, and here are two: leave out routing.alternative"
             )
         }),
@@ -95,7 +95,7 @@ fn never_admitted(plan: &Plan) -> Option<Sentence> {
     let admission = plan.admission.as_ref()?;
     asking(plan).find_map(|(class, sender, stream)| {
         let rate = stream.solicited_bytes_per_s();
-        let path = plan.path(PathSet::default(), sender.endpoint, stream.destination)?;
+        let path = plan.path(PathId::default(), sender.endpoint, stream.destination)?;
         let link = *path.iter().find(|link| admission.limits[link.index()] < rate)?;
         let [asked, limit] =
             [rate, admission.limits[link.index()]].map(Rate::from_bytes_per_second);
@@ -113,7 +113,7 @@ fn never_admitted(plan: &Plan) -> Option<Sentence> {
 pub(super) fn of_answers<'a>() -> [Check<&'a Plan>; 1] {
     [refuse("network.admission", |it| {
         asking(it.of).find_map(|(_, sender, stream)| {
-            let path = it.path(PathSet::default(), sender.endpoint, stream.destination)?;
+            let path = it.path(PathId::default(), sender.endpoint, stream.destination)?;
             path.iter().find_map(|channel| {
                 let switch = it.ends(*channel).target.node;
                 let end = it.fabric.port_0(switch)?;

@@ -90,7 +90,7 @@ pub(crate) fn check_paths(
 pub(crate) fn of_plan<'a>() -> [Check<&'a Plan>; 2] {
     [
         refuse("network.in_transit.pool", |it| {
-            if !it.has_in_transit_hosts() {
+            if !it.routing.has_in_transit_hosts() {
                 return None;
             }
             let may_spill = matches!(it.in_transit.when_full, WhenFull::Spill { .. });
@@ -123,7 +123,7 @@ pub(crate) fn of_plan<'a>() -> [Check<&'a Plan>; 2] {
             let payload_bytes = it.admission.as_ref()?.payload_bytes;
             let [probe, pool] = [payload_bytes.into(), it.in_transit.pool_bytes].map(Bytes);
             when!(
-                it.has_in_transit_hosts() && !has_room_anywhere(it.of, payload_bytes),
+                it.routing.has_in_transit_hosts() && !has_room_anywhere(it.of, payload_bytes),
                 "a probe of the admission control has {probe} of payload and may go through an in-transit host, whose buffer holds {pool}: \
                  raise the pool, or lower network.admission.length"
             )

@@ -29,7 +29,7 @@ pub struct InTransitTotals {
 /// Returns the report of each host; empty if no path leads through an in-transit host.
 pub(crate) fn rows(view: &RunView<'_>) -> Vec<Host> {
     let plan = view.plan();
-    if !plan.has_in_transit_hosts() {
+    if !plan.routing.has_in_transit_hosts() {
         return Vec::new();
     }
     let hosts = plan.fabric.endpoint_ids().filter(|host| plan.fabric.is_host_endpoint(*host));

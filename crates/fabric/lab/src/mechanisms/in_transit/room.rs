@@ -1,9 +1,8 @@
 //! Search for packets that never fit into the pool of an in-transit host.
 
 use crate::compile::longest::{acks, destinations, longest_as, sent_as};
-use crate::compile::paths::sets_used;
 use gingham_net::traffic::SourcePlan;
-use gingham_net::{ClassPlan, PathLength, PathSet, Plan};
+use gingham_net::{ClassPlan, PathId, PathLength, Plan};
 use gingham_topology::EndpointId;
 use gingham_topology::routing::{Onward, Routes};
 
@@ -24,8 +23,8 @@ pub(super) fn without_room(plan: &Plan, class: &ClassPlan) -> Option<Packet> {
         if has_room_anywhere(plan, sent.max().expect("its packets are sent as its own")) {
             return None;
         }
-        let used = sets_used(&plan.path_choice, &messages);
-        let sets = plan.sets().filter(|set| used[set.index()]);
+        let may_take = |path: &PathId| plan.routing.decision.may_take(*path, &messages);
+        let sets = plan.routing.path_ids().filter(may_take);
         sets.flat_map(|set| over_set(plan, class, source, set))
             .find(|packet| packet.bytes > plan.in_transit.pool_bytes)
     })
@@ -42,7 +41,9 @@ pub(super) fn answer_without_room(plan: &Plan, class: &ClassPlan) -> Option<Pack
         .iter()
         .flat_map(|source| destinations(plan, source).map(move |to| (to, source.endpoint)));
     let mut found = pairs.flat_map(|pair| {
-        plan.sets().filter_map(move |set| at_first_host(plan, set, pair, |_| payload_bytes))
+        plan.routing
+            .path_ids()
+            .filter_map(move |set| at_first_host(plan, set, pair, |_| payload_bytes))
     });
     found.find(|packet| packet.bytes > plan.in_transit.pool_bytes)
 }
@@ -60,7 +61,7 @@ fn over_set<'a>(
     plan: &'a Plan,
     class: &'a ClassPlan,
     source: &'a SourcePlan,
-    set: PathSet,
+    set: PathId,
 ) -> impl Iterator<Item = Packet> + 'a {
     let (from, message) = (source.endpoint, *source.payload_bytes().end());
     destinations(plan, source).filter_map(move |to| {
@@ -74,12 +75,12 @@ fn over_set<'a>(
 /// `payload_bytes` gives the payload by the switches between the two.
 fn at_first_host(
     plan: &Plan,
-    set: PathSet,
+    set: PathId,
     (from, to): (EndpointId, EndpointId),
     payload_bytes: impl FnOnce(&dyn Fn() -> usize) -> u32,
 ) -> Option<Packet> {
     let first = plan.fabric.target(plan.fabric.endpoint_channel(from)).node;
-    let Routes::Source(routes) = plan.routes(set) else { return None };
+    let Routes::Source(routes) = plan.routing.routes(set) else { return None };
     let onward =
         routes.path(&plan.fabric, first, to).filter(|onward| onward.in_transit_hosts > 0)?;
     let payload_bytes = payload_bytes(&|| plan.switches(from, to));

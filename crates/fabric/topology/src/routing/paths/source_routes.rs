@@ -158,26 +158,22 @@ impl Steps<'_> {
 /// Location of a stored path, for reading single channels of it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct KeptPath {
-    place: Place,
+    /// Index of the first port of the path, or of its column.
+    first: usize,
     /// Number of channels before the one into the destination.
     channels: u32,
     /// Channel into the destination.
     ejection: ChannelId,
     in_transit_hosts: u16,
-}
-
-/// Index of the first port of a path.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Place {
-    Column(usize),
-    Path(usize),
+    /// Whether the path is read from a column.
+    is_in_column: bool,
 }
 
 impl KeptPath {
     /// Creates a path of a packet at its end: it ends with `ejection` after `channels` other
     /// channels, which cannot be read.
     pub fn ending_with(ejection: ChannelId, channels: u32, in_transit_hosts: u16) -> Self {
-        Self { place: Place::Path(usize::MAX), channels, ejection, in_transit_hosts }
+        Self { first: usize::MAX, channels, ejection, in_transit_hosts, is_in_column: false }
     }
 
     /// Returns the channel into the destination.
@@ -209,21 +205,21 @@ impl SourceRoutes {
         if number == NO_SOURCE {
             return None;
         }
-        let (place, channels, in_transit_hosts) = match self.rows[row as usize] {
+        let (first, channels, in_transit_hosts, is_in_column) = match self.rows[row as usize] {
             Row::Column(first) => {
                 let channels = self.columns.channels.at(first + source.index());
-                (Place::Column(first), u32::from(channels), 0)
+                (first, u32::from(channels), 0, true)
             }
             Row::Paths { port, end } => {
                 let at = end + number as usize;
                 let begin = if number == 0 { 0 } else { self.ends[at - 1] };
                 let in_transit_hosts = self.in_transit_hosts.get(at).copied().unwrap_or(0);
                 let channels = self.ends[at] - begin;
-                (Place::Path(port + begin as usize), channels, in_transit_hosts)
+                (port + begin as usize, channels, in_transit_hosts, false)
             }
         };
         let exists = channels > 0 || source == switch;
-        exists.then_some(KeptPath { place, channels, ejection, in_transit_hosts })
+        exists.then_some(KeptPath { first, channels, ejection, in_transit_hosts, is_in_column })
     }
 
     /// Returns the channel at a position, from 0, of a stored path; `node` gives the node at that
@@ -241,9 +237,10 @@ impl SourceRoutes {
             return path.ejection;
         }
         let node = node();
-        let port = match path.place {
-            Place::Column(first) => self.columns.ports.at(first + node.index()),
-            Place::Path(first) => self.ports.at(first + position as usize),
+        let port = if path.is_in_column {
+            self.columns.ports.at(path.first + node.index())
+        } else {
+            self.ports.at(path.first + position as usize)
         };
         fabric.outgoing(node, port).expect("a path leads along cables")
     }
@@ -274,10 +271,12 @@ impl SourceRoutes {
         source: NodeId,
         to: EndpointId,
     ) -> Option<Onward<'a>> {
-        let KeptPath { place, channels, ejection, in_transit_hosts } = self.kept(source, to)?;
-        let steps = match place {
-            Place::Column(first) => Steps::Column(self.column(first)),
-            Place::Path(first) => Steps::Path(self.ports.slice(first..first + channels as usize)),
+        let KeptPath { first, channels, ejection, in_transit_hosts, is_in_column } =
+            self.kept(source, to)?;
+        let steps = if is_in_column {
+            Steps::Column(self.column(first))
+        } else {
+            Steps::Path(self.ports.slice(first..first + channels as usize))
         };
         Some(Onward { fabric, source, steps, channels, ejection, in_transit_hosts })
     }

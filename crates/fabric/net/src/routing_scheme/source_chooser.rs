@@ -1,20 +1,20 @@
-//! Path choice at one endpoint.
+//! Selection of paths at one endpoint.
 
-use super::{Contention, ContentionPlan, PathChoice};
-use crate::{PathSet, Plan};
+use super::{Contention, ContentionPlan, Decision, PathId};
+use crate::{Packet, Plan};
 use gingham_kernel::{Purpose, Span, Stream, Time};
 use gingham_topology::EndpointId;
 
-/// Path choice of one endpoint, packet by packet.
+/// Selection of the path of each packet of an endpoint.
 #[derive(Clone, Debug, Default)]
-pub struct PathChooser {
+pub struct SourceChooser {
     state: State,
 }
 
 #[derive(Clone, Debug, Default)]
 enum State {
     #[default]
-    Only,
+    ByPair,
     ByLength {
         below_bytes: u32,
     },
@@ -28,34 +28,33 @@ enum State {
     },
 }
 
-impl PathChooser {
+impl SourceChooser {
     /// Creates the chooser of an endpoint before its first packet.
     pub fn new(plan: &Plan, endpoint: EndpointId) -> Self {
-        let state = match plan.path_choice {
-            PathChoice::Only => State::Only,
-            PathChoice::ByLength { below_bytes } => State::ByLength { below_bytes },
-            PathChoice::AtRandom { alternative } => {
+        let state = match plan.routing.decision {
+            Decision::ByPair | Decision::AtSwitches(_) => State::ByPair,
+            Decision::ByLength { below_bytes } => State::ByLength { below_bytes },
+            Decision::AtRandom { alternative } => {
                 let name = plan.fabric.endpoint_name(endpoint);
                 let stream = Stream::new(plan.seed, &name, Purpose::PathChoice);
                 State::AtRandom { alternative, stream: Box::new(stream) }
             }
-            PathChoice::ByContention(plan) => {
+            Decision::ByContention(plan) => {
                 State::ByContention { plan, now: Contention::new(&plan) }
             }
         };
         Self { state }
     }
 
-    /// Returns the path set of a packet that starts now, of a message with `message_bytes` of
-    /// payload.
-    pub fn choose(&mut self, message_bytes: u32) -> PathSet {
+    /// Returns the path of a packet that starts now, of a message with `message_bytes` of payload.
+    pub fn choose(&mut self, packet: &Packet, message_bytes: u32) -> PathId {
         let takes_alternative = match &mut self.state {
-            State::Only => false,
+            State::ByPair => return packet.path_id,
             State::ByLength { below_bytes } => message_bytes >= *below_bytes,
             State::AtRandom { alternative, stream } => stream.unit() < *alternative,
-            State::ByContention { now, .. } => return now.path_set,
+            State::ByContention { now, .. } => return now.path_id,
         };
-        if takes_alternative { PathSet::Alternative } else { PathSet::Primary }
+        if takes_alternative { PathId::ALTERNATIVE } else { PathId::PRIMARY }
     }
 
     /// Records that a local packet has left the host. Returns the new contention coefficient, if
@@ -76,25 +75,33 @@ impl PathChooser {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{ClassId, Content, Priority};
+    use gingham_topology::routing::VcClass;
 
-    fn chooser(state: State) -> PathChooser {
-        PathChooser { state }
+    fn chooser(state: State) -> SourceChooser {
+        SourceChooser { state }
+    }
+
+    fn packet() -> Packet {
+        let ends = (EndpointId::new(0), EndpointId::new(1));
+        let level = (Priority::default(), VcClass(0));
+        Packet::without_message(Content::Control, ClassId::new(0), ends, level, 32)
     }
 
     #[test]
     fn long_messages_use_the_alternative_set() {
         let mut chooser = chooser(State::ByLength { below_bytes: 64 });
-        let of = [1, 63, 64, 65].map(|bytes| chooser.choose(bytes));
+        let of = [1, 63, 64, 65].map(|bytes| chooser.choose(&packet(), bytes));
         assert_eq!(
             of,
-            [PathSet::Primary, PathSet::Primary, PathSet::Alternative, PathSet::Alternative]
+            [PathId::PRIMARY, PathId::PRIMARY, PathId::ALTERNATIVE, PathId::ALTERNATIVE]
         );
     }
 
     #[test]
     fn single_path_set_leaves_no_choice() {
-        let mut only = PathChooser::default();
-        assert_eq!([1, 4_096].map(|bytes| only.choose(bytes)), [PathSet::Primary; 2]);
+        let mut only = SourceChooser::default();
+        assert_eq!([1, 4_096].map(|bytes| only.choose(&packet(), bytes)), [PathId::PRIMARY; 2]);
         let left = only.on_left(Time::ZERO, Time::from_ps(100), 1, Span::from_ps(1));
         assert_eq!(left, None, "nobody asks how long a packet took");
     }
@@ -102,7 +109,8 @@ mod tests {
     fn alternatives(alternative: f64, name: &str, packets: u32) -> u32 {
         let stream = Box::new(Stream::new(1, name, Purpose::PathChoice));
         let mut chooser = chooser(State::AtRandom { alternative, stream });
-        let drawn = (0..packets).filter(|_| chooser.choose(32) == PathSet::Alternative).count();
+        let drawn =
+            (0..packets).filter(|_| chooser.choose(&packet(), 32) == PathId::ALTERNATIVE).count();
         u32::try_from(drawn).unwrap()
     }
 

@@ -16,7 +16,8 @@
 //!
 //! Random draws are indexed by tick, so that a run does not depend on the order of evaluation.
 
-use crate::{PipelinePlan, Plan};
+use super::SwitchDecision;
+use crate::Plan;
 use gingham_kernel::{Counted, Purpose};
 use gingham_topology::routing::{LaneSet, Routes, VcClass};
 use gingham_topology::{ChannelId, EndpointId, NodeId};
@@ -68,11 +69,6 @@ pub struct OutputChoice {
 }
 
 impl Plan {
-    /// Returns whether packets choose an output at every switch.
-    pub fn is_adaptive(&self) -> bool {
-        matches!(&self.path_sets[0], Routes::Table(tables) if tables.are_adaptive())
-    }
-
     /// Returns the possible outputs of a packet of a VC class from a switch towards `to`, in port
     /// order, under adaptive routing. With a `chosen` output, returns that and the escape lanes of
     /// the table's output.
@@ -83,7 +79,7 @@ impl Plan {
         vc_class: VcClass,
         chosen: Option<ChannelId>,
     ) -> impl Iterator<Item = OutputChoice> {
-        let Routes::Table(tables) = &self.path_sets[0] else {
+        let Routes::Table(tables) = &self.routing.paths[0] else {
             unreachable!("packets that choose follow tables")
         };
         tables.onward(&self.fabric, switch, to).filter_map(move |(output, is_by_table)| {
@@ -109,30 +105,29 @@ pub struct HeadPlace {
     pub lane: u8,
 }
 
-/// Output selection at all switches.
+/// Selection of outputs at all switches.
 #[derive(Clone, Debug)]
-pub struct Selector {
-    select: Select,
-    reselect: Reselect,
+pub struct SwitchChooser {
+    decision: SwitchDecision,
     /// Random draws by switch.
     draws: Vec<Counted>,
 }
 
-impl Selector {
-    /// Creates the selector of a run, or `None` without adaptive routing.
-    pub fn new(plan: &Plan, lanes: &PipelinePlan) -> Option<Self> {
-        let (select, reselect) = (lanes.select?, lanes.reselect);
+impl SwitchChooser {
+    /// Creates the chooser of a run, or `None` without adaptive routing.
+    pub fn new(plan: &Plan) -> Option<Self> {
+        let decision = plan.routing.decision.at_switches()?;
         let draws = |switch| {
             let name = plan.fabric.node(switch).stable_name();
             Counted::new(plan.seed, &name, Purpose::Output)
         };
         let draws = plan.fabric.switches().map(draws).collect();
-        Some(Self { select, reselect, draws })
+        Some(Self { decision, draws })
     }
 
     /// Returns whether a head keeps the output chosen when its routing was over.
     pub fn is_for_good(&self) -> bool {
-        self.reselect == Reselect::Never
+        self.decision.reselect == Reselect::Never
     }
 
     /// Returns the output that a head chooses at a tick, as an index into `credits`: the credits on
@@ -145,7 +140,7 @@ impl Selector {
         };
         let most = credits.iter().max().expect("there is an output to choose");
         let with_most = || (0..credits.len()).filter(|place| credits[*place] == *most);
-        match self.select {
+        match self.decision.select {
             Select::First => 0,
             Select::Random => draw(credits.len()),
             Select::LeastLoaded => {

@@ -18,15 +18,15 @@
 //! Invariant: the coefficient is at least 1, since no packet leaves in less than the time of its
 //! flits.
 
-use crate::PathSet;
+use super::PathId;
 use gingham_kernel::Span;
 
 /// Smoothing of the coefficient, and its thresholds.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct ContentionPlan {
-    /// Weight of the past for a packet whose contention exceeds the coefficient.
+    /// Weight of the previous coefficient for a packet whose contention exceeds it.
     pub alpha: f64,
-    /// Weight of the past for other packets.
+    /// Weight of the previous coefficient for other packets.
     pub beta: f64,
     /// Coefficient above which the host begins to use alternative paths.
     pub above: f64,
@@ -41,16 +41,15 @@ pub struct ContentionPlan {
 pub struct Contention {
     /// The contention coefficient after the last packet that left.
     pub coefficient: f64,
-    /// Path set of the host's next packet.
-    pub path_set: PathSet,
+    /// Path of the host's next packet.
+    pub path_id: PathId,
 }
 
 impl Contention {
     /// Returns the state of a host that has sent nothing.
     pub fn new(plan: &ContentionPlan) -> Self {
-        let path_set =
-            if plan.start > plan.above { PathSet::Alternative } else { PathSet::Primary };
-        Self { coefficient: plan.start, path_set }
+        let path_id = if plan.start > plan.above { PathId::ALTERNATIVE } else { PathId::PRIMARY };
+        Self { coefficient: plan.start, path_id }
     }
 
     /// Updates the state after a packet has left in `took`. `flits` is the time of its flits alone.
@@ -60,9 +59,9 @@ impl Contention {
         let past = if of_packet > self.coefficient { plan.alpha } else { plan.beta };
         self.coefficient = past * self.coefficient + (1.0 - past) * of_packet;
         if self.coefficient > plan.above {
-            self.path_set = PathSet::Alternative;
+            self.path_id = PathId::ALTERNATIVE;
         } else if self.coefficient < plan.below {
-            self.path_set = PathSet::Primary;
+            self.path_id = PathId::PRIMARY;
         }
     }
 }
@@ -89,7 +88,7 @@ mod tests {
             let of = contention.coefficient;
             assert!((of - coefficient).abs() < 1e-12, "step {step}: {of}, not {coefficient}");
             assert_eq!(
-                contention.path_set == PathSet::Alternative,
+                contention.path_id == PathId::ALTERNATIVE,
                 *uses_alternative,
                 "step {step} at {of}"
             );
@@ -136,8 +135,8 @@ mod tests {
     fn initial_coefficient_selects_the_path_set() {
         let begun = |start| Contention::new(&ContentionPlan { start, ..PAPER });
         // Above `above`, alternative paths; up to it, primary ones.
-        assert_eq!(begun(1.5), Contention { coefficient: 1.5, path_set: PathSet::Primary });
-        assert_eq!(begun(2.0), Contention { coefficient: 2.0, path_set: PathSet::Alternative });
+        assert_eq!(begun(1.5), Contention { coefficient: 1.5, path_id: PathId::PRIMARY });
+        assert_eq!(begun(2.0), Contention { coefficient: 2.0, path_id: PathId::ALTERNATIVE });
         // From 1.4 one packet of twice its time is enough: .7 x 1.4 + .3 x 2 = 1.58. From 2 it
         // falls slowly, with alternative paths: .95 x 2 + .05 = 1.95.
         assert_trace(&ContentionPlan { start: 1.4, ..PAPER }, &[(2, 1.58, true)]);

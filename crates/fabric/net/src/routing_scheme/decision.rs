@@ -1,0 +1,173 @@
+//! Selection among several paths or outputs: when it is made, and from what.
+//!
+//! ```text
+//!   by pair            one path for each pair of endpoints
+//!
+//!   at the source, for each packet
+//!     by length        messages shorter than `below` ─ primary path      else ── alternative
+//!     at random        a random draw of its host ───── primary path │ `percent` %: alternative
+//!     by contention    coefficient of its host ─────── low: primary path   high ── alternative
+//!                            ▲
+//!                            └── how long each local packet took to leave (`contention`)
+//!
+//!   at switches        one of the outputs on shortest paths (`switch_chooser`)
+//! ```
+//!
+//! Source of the decisions at the source: Flich, Malumbres, López and Duato 2001, section III: A
+//! (by length), B (at random; `percent` is its MAXLO) and C (by contention).
+//!
+//! Invariants: a decision at the source is made when the first flit of a packet leaves, from the
+//! state of its host alone; by length, all packets of a message take one path; both paths join the
+//! same pairs; each host draws from a random stream of its own, once per packet.
+//!
+//! The types without `Plan` in their names are those of scenarios, except [`Decision`] and
+//! [`SwitchDecision`].
+
+use super::{ContentionPlan, PathId, Reselect, Select};
+use crate::bare_names::accept_bare_names;
+use gingham_kernel::Bytes;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::ops::RangeInclusive;
+
+/// Choice between two paths, as a scenario names it.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[schemars(transform = accept_bare_names)]
+pub enum Choose {
+    /// Messages shorter than a limit take the primary path, all others the alternative one.
+    #[schemars(extend("x-source" = "Flich et al. 2001, section III-A"))]
+    #[schemars(extend("x-example" = r#"{ by-length = { below = "128 B" } }"#))]
+    ByLength(ByLength),
+    /// Each packet takes the alternative path with a given probability, independent of all others.
+    #[schemars(extend("x-source" = "Flich et al. 2001, section III-B"))]
+    #[schemars(extend("x-example" = "{ at-random = { percent = 25 } }"))]
+    AtRandom(AtRandom),
+    /// Packets of a host take the alternative path while its contention coefficient is high: how
+    /// many times longer than without contention its packets took to leave it, on average.
+    #[schemars(extend("x-source" = "Flich et al. 2001, section III-C", "x-needs" = "halts"))]
+    ByContention(ByContention),
+}
+
+/// Parameters of `by-length`.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct ByLength {
+    /// Messages with less payload than this take the primary path.
+    pub below: Bytes,
+}
+
+/// Parameters of `at-random`.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct AtRandom {
+    /// Percentage of packets that take the alternative path on average, from 0 to 100: the MAXLO of
+    /// Flich et al.
+    pub percent: f64,
+}
+
+/// Parameters of `by-contention`.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct ByContention {
+    /// Weight of the previous coefficient for a packet whose contention exceeds the coefficient, at least 0 and
+    /// below 1.
+    pub alpha: f64,
+    /// Weight of the previous coefficient for other packets, at least 0 and below 1.
+    pub beta: f64,
+    /// Coefficient above which a host begins to use alternative paths; at least `below`.
+    pub above: f64,
+    /// Coefficient below which a host returns to primary paths; at least 1.
+    pub below: f64,
+    /// Coefficient of a host that has sent nothing, at least 1. If it exceeds `above`, hosts start
+    /// with alternative paths.
+    pub start: f64,
+}
+
+impl Default for ByLength {
+    fn default() -> Self {
+        Self { below: Bytes(64) }
+    }
+}
+
+impl Default for AtRandom {
+    fn default() -> Self {
+        Self { percent: 50.0 }
+    }
+}
+
+impl Default for ByContention {
+    fn default() -> Self {
+        Self { alpha: 0.7, beta: 0.95, above: 1.5, below: 1.1, start: 1.0 }
+    }
+}
+
+/// Selection among the paths of a run.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub enum Decision {
+    /// None: one path for each pair.
+    #[default]
+    ByPair,
+    /// At the source: the alternative for messages of at least this payload.
+    ByLength {
+        /// Least payload of a message that takes the alternative, in bytes.
+        below_bytes: u32,
+    },
+    /// At the source: the alternative with this probability.
+    AtRandom {
+        /// Probability of the alternative, from 0 to 1.
+        alternative: f64,
+    },
+    /// At the source: the alternative while the host's contention coefficient is high.
+    ByContention(ContentionPlan),
+    /// At every switch: one of the outputs that adaptive tables give.
+    AtSwitches(SwitchDecision),
+}
+
+/// Selection of an output at every switch.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct SwitchDecision {
+    /// Rule among several outputs.
+    pub select: Select,
+    /// Repetition while a head waits for a lane.
+    pub reselect: Reselect,
+}
+
+impl Decision {
+    /// Returns whether hosts select a path for each packet.
+    pub const fn is_at_source(&self) -> bool {
+        matches!(self, Self::ByLength { .. } | Self::AtRandom { .. } | Self::ByContention(_))
+    }
+
+    /// Returns whether the state of the network influences the selection.
+    pub const fn depends_on_network(&self) -> bool {
+        matches!(self, Self::ByContention(_) | Self::AtSwitches(_))
+    }
+
+    /// Returns the probability that a packet of a message with `message_bytes` of payload takes a
+    /// path; `None` if it depends on the state of the network.
+    pub fn probability(&self, path: PathId, message_bytes: u32) -> Option<f64> {
+        let alternative = match self {
+            Self::ByPair | Self::AtSwitches(_) => 0.0,
+            Self::ByLength { below_bytes } => f64::from(u8::from(message_bytes >= *below_bytes)),
+            Self::AtRandom { alternative } => *alternative,
+            Self::ByContention(_) => return None,
+        };
+        Some(if path == PathId::PRIMARY { 1.0 - alternative } else { alternative })
+    }
+
+    /// Returns whether any packet of messages with a payload in this range may take a path.
+    pub fn may_take(&self, path: PathId, message_bytes: &RangeInclusive<u32>) -> bool {
+        // The probability is monotonic in the length.
+        let ends = [*message_bytes.start(), *message_bytes.end()];
+        ends.into_iter().any(|bytes| self.probability(path, bytes).is_none_or(|of| of > 0.0))
+    }
+
+    /// Returns the selection at switches, if there is one.
+    pub const fn at_switches(&self) -> Option<SwitchDecision> {
+        match self {
+            Self::AtSwitches(decision) => Some(*decision),
+            _ => None,
+        }
+    }
+}
