@@ -104,9 +104,11 @@ pub fn compile_observed(
     in_transit::check_paths(source, &fabric, &routing.paths, gathered)?;
     let ejection = in_transit::ejection(&parameters);
     let lanes = kind.lanes.allowed(source, &fabric, imported.lanes, gathered)?;
+    let lanes = lanes.with_legs(routing.legs_over_switches());
     let of_sending = admission::sending_lanes(&sending, &lanes);
     let in_force = kind.switching.has_lanes().then_some(&*of_sending);
-    let routes = RouteSet { routes: &routing.paths, lanes: in_force, ejection };
+    let over_switches = !routing.vias.is_empty();
+    let routes = RouteSet { ejection, over_switches, ..RouteSet::new(&routing.paths, in_force) };
     let on_lanes = Subject::of_table(source, "routing", (&fabric, routes));
     check(&imported::of_lanes(), &on_lanes, gathered)?;
     reached(Milestone::Routes);

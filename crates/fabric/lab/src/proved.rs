@@ -49,7 +49,7 @@ impl ProvedRoutes {
         lanes: Option<Lanes>,
         ejection: Ejection,
     ) -> Self {
-        let set = RouteSet { routes: &by_offset, lanes: lanes.as_ref(), ejection };
+        let set = RouteSet { ejection, ..RouteSet::new(&by_offset, lanes.as_ref()) };
         let proof = prove(&fabric, set);
         Self { fabric, by_offset, lanes, ejection, proof }
     }
@@ -71,7 +71,8 @@ impl ProvedRoutes {
 
     /// Returns the routes, lanes and ejection that were proved together.
     pub fn set(&self) -> RouteSet<'_> {
-        RouteSet { routes: &self.by_offset, lanes: self.lanes.as_ref(), ejection: self.ejection }
+        let Self { by_offset, lanes, ejection, .. } = self;
+        RouteSet { ejection: *ejection, ..RouteSet::new(by_offset, lanes.as_ref()) }
     }
 
     /// Returns the routes of LID offset 0, with the first path of every pair.

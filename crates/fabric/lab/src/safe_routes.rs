@@ -10,8 +10,8 @@
 //! routes.
 
 use gingham_topology::routing::{
-    self, Algorithm, DimensionOrder, Ejection, Form, Root, RouteSet, Routes, ShortestPath,
-    SimpleRoutes, Smart, SpanningTree, Statistics, UpDown, prove_between_hosts,
+    self, Algorithm, DimensionOrder, Form, Root, RouteSet, Routes, ShortestPath, SimpleRoutes,
+    Smart, SpanningTree, Statistics, UpDown, prove_between_hosts,
 };
 use gingham_topology::{Fabric, Grid};
 
@@ -101,7 +101,7 @@ fn candidates(switches: usize) -> Vec<(&'static str, Algorithm)> {
 /// its routes connect any hosts and are free of deadlock on one lane.
 fn proved_bound(fabric: &Fabric, algorithm: &Algorithm, form: Form) -> Option<f64> {
     let routes = [routing::route(fabric, algorithm, form).ok()?];
-    let set = RouteSet { routes: &routes, lanes: None, ejection: Ejection::Always };
+    let set = RouteSet::new(&routes, None);
     let is_free = prove_between_hosts(fabric, set).is_free();
     if !is_free {
         return None;

@@ -32,7 +32,7 @@ mod grouping;
 mod policers;
 mod queued;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod turns;
 
 use crate::flows::Flows;

@@ -17,6 +17,7 @@
 mod credit_wait;
 mod in_flight;
 mod lanes;
+mod legs;
 mod packets;
 mod run;
 mod timeline;

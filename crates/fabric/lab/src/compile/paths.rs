@@ -75,14 +75,14 @@ pub(crate) fn paths(
         let reselect = written.adaptive.as_ref().map(AdaptiveRouting::reselect).unwrap_or_default();
         let decision = Decision::AtSwitches(SwitchDecision { select, reselect });
         let paths = vec![adaptive::routes(source, fabric, routes)?];
-        return Ok(RoutingScheme { paths, decision });
+        return Ok(RoutingScheme { paths, vias: Vec::new(), decision });
     }
     let Some((algorithm, decision)) = written.alternative.as_ref().and_then(chosen) else {
         return Ok(RoutingScheme::by_pair(routes));
     };
     let paths = vec![routes, route(algorithm, "routing.alternative.algorithm")?];
     check(&of_sets(), &Subject::of_table(source, "", (fabric, &paths[..])), gathered)?;
-    Ok(RoutingScheme { paths, decision })
+    Ok(RoutingScheme { paths, vias: Vec::new(), decision })
 }
 
 /// Returns the checks of a section on alternative paths.

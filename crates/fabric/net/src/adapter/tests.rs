@@ -13,14 +13,19 @@ use crate::{
     PostPlan, REFILL_BYTES, Response, RoutingScheme, SegmentationPlan, StopPlan, Switching,
     WindowPlan, WormholePlan,
 };
-use gingham_topology::EndpointId;
 use gingham_topology::generate::{Generator, TwoHosts};
-use gingham_topology::routing::{Algorithm, Form, UpDown, route};
+use gingham_topology::routing::{Algorithm, Form, Routes, UpDown, route};
+use gingham_topology::{EndpointId, Fabric};
 
 /// Returns a run of two hosts on one cable, with classes that send nothing by themselves.
 fn plan(classes: Vec<ClassPlan>) -> Plan {
     let fabric = Generator::TwoHosts(TwoHosts { switches: 0, rails: 1 }).generate(1).unwrap();
     let routes = route(&fabric, &Algorithm::UpDown(UpDown::default()), Form::Source).unwrap();
+    Plan { classes, ..plan_over(fabric, routes) }
+}
+
+/// Returns a run without classes.
+pub(crate) fn plan_over(fabric: Fabric, routes: Routes) -> Plan {
     let channel = ChannelPlan {
         flit: Span::from_ps(10),
         bytes: gingham_kernel::ByteTime::from_64_kib(Span::from_ps(10 << 16)),
@@ -41,7 +46,7 @@ fn plan(classes: Vec<ClassPlan>) -> Plan {
             mark_bytes: 0,
             arbitration: Arbitration::RoundRobin,
         }),
-        classes,
+        classes: Vec::new(),
         stop: StopPlan::at(at(1_000_000)),
         measure: MeasurePlan::default(),
         follow: FollowPlan::default(),

@@ -21,15 +21,14 @@ impl<'a> PathCache<'a> {
     /// not chosen.
     pub(super) fn goes_over(&mut self, waiter: &Waiter, channel: ChannelId) -> bool {
         let plan = self.plan;
-        let mut sets =
-            plan.routing.path_ids().filter(|set| waiter.path_id.is_none_or(|own| own == *set));
-        sets.any(|set| {
+        let undecided = plan.routing.path_ids().filter(|_| waiter.path_id.is_none());
+        waiter.path_id.into_iter().chain(undecided).any(|path_id| {
             let FlowKey { source, destination, .. } = waiter.flow;
             let path = self
                 .paths
-                .entry((waiter.flow, set))
-                .or_insert_with(|| path_of(plan, set, source, destination));
-            // A path contains a channel at most once.
+                .entry((waiter.flow, path_id))
+                .or_insert_with(|| path_of(plan, path_id, source, destination));
+            // A direct path contains a channel at most once.
             let behind = |at: ChannelId| path.iter().position(|passed| *passed == at);
             let passed = waiter.at.and_then(|at| behind(at.channel)).map_or(0, |place| place + 1);
             path[passed..].contains(&channel)

@@ -4,25 +4,44 @@ use crate::Plan;
 use gingham_topology::routing::{KeptPath, Onward, Routes};
 use gingham_topology::{ChannelId, EndpointId, Fabric, NodeId};
 
-/// Number of a path among those of a pair of endpoints, from 0.
+/// Number of a path among those of a pair of endpoints: 0 and 1 are direct, higher numbers lead over
+/// an intermediate switch.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
-pub struct PathId(u8);
+pub struct PathId(u16);
 
 impl PathId {
-    /// The only path, or the first of two.
+    /// The only direct path, or the first of two.
     pub const PRIMARY: Self = Self(0);
-    /// The second path.
+    /// The second direct path.
     pub const ALTERNATIVE: Self = Self(1);
+    /// Largest number of intermediate switches.
+    pub const VIAS_MAX: usize = u16::MAX as usize - 1;
 
-    /// Iterates over the first `count` numbers.
-    pub(super) fn first(count: usize) -> impl Iterator<Item = Self> {
-        (0..=u8::MAX).take(count).map(Self)
+    /// Returns the path over the intermediate switch with this index in
+    /// [`crate::RoutingScheme::vias`], which is below [`Self::VIAS_MAX`].
+    pub fn over(via: usize) -> Self {
+        Self(u16::try_from(via + 2).expect("intermediate switches are few"))
     }
 
-    /// Returns the index in [`crate::RoutingScheme::paths`].
+    /// Iterates over the first `count` direct paths.
+    pub(super) fn direct(count: usize) -> impl Iterator<Item = Self> {
+        (0..=u16::MAX).take(count).map(Self)
+    }
+
+    /// Returns the index of its routes in [`crate::RoutingScheme::paths`]; paths over a switch use
+    /// the first ones.
     #[inline]
     pub const fn index(self) -> usize {
-        self.0 as usize
+        (self.0 == 1) as usize
+    }
+
+    /// Returns the index of its intermediate switch in [`crate::RoutingScheme::vias`].
+    #[inline]
+    pub const fn via(self) -> Option<usize> {
+        match self.0.checked_sub(2) {
+            Some(via) => Some(via as usize),
+            None => None,
+        }
     }
 }
 
@@ -49,9 +68,43 @@ impl From<KeptPath> for PathLength {
 }
 
 impl Plan {
+    /// Returns the channels of a path between two endpoints, leg by leg; `None` if there is none.
+    pub fn legs(
+        &self,
+        path: PathId,
+        source: EndpointId,
+        destination: EndpointId,
+    ) -> Option<Vec<Vec<ChannelId>>> {
+        let Some(via) = path.via().map(|via| self.routing.vias[via]) else {
+            let channels = self.direct_path(path, source, destination)?;
+            let ends_at_host =
+                |channel: &ChannelId| !self.is_switch(self.fabric.target(*channel).node);
+            return Some(channels.split_inclusive(ends_at_host).map(<[_]>::to_vec).collect());
+        };
+        let switch = |endpoint| self.fabric.target(self.fabric.endpoint_channel(endpoint)).node;
+        if [source, destination].map(switch).contains(&switch(via)) {
+            return self.legs(PathId::PRIMARY, source, destination);
+        }
+        // Both routes lead over the cable of the endpoint at the intermediate switch; packets do
+        // not.
+        let mut to_switch = self.direct_path(path, source, via)?;
+        to_switch.pop();
+        let onward = self.direct_path(path, via, destination)?.split_off(1);
+        Some(vec![to_switch, onward])
+    }
+
     /// Returns the channels of a path between two endpoints; `None` if there is none. The path from
     /// an endpoint to itself leads to the switch and back.
     pub fn path(
+        &self,
+        path: PathId,
+        source: EndpointId,
+        destination: EndpointId,
+    ) -> Option<Vec<ChannelId>> {
+        self.legs(path, source, destination).map(|legs| legs.concat())
+    }
+
+    fn direct_path(
         &self,
         path: PathId,
         source: EndpointId,
@@ -66,8 +119,8 @@ impl Plan {
         Some(path.channels().to_vec())
     }
 
-    /// Returns the maximum number of switches between two endpoints over all paths; 0 if one cable
-    /// joins them.
+    /// Returns the maximum number of switches between two endpoints over all direct paths; 0 if one
+    /// cable joins them.
     pub fn switches(&self, source: EndpointId, destination: EndpointId) -> usize {
         let first = self.fabric.target(self.fabric.endpoint_channel(source)).node;
         let switches = |path| self.length_from(path, first, destination).switches;
@@ -78,6 +131,13 @@ impl Plan {
     pub fn length_from(&self, path: PathId, first: NodeId, destination: EndpointId) -> PathLength {
         if !self.is_switch(first) {
             return PathLength::default();
+        }
+        if let Some(via) = path.via().map(|via| self.routing.vias[via]) {
+            let switch = self.fabric.target(self.fabric.endpoint_channel(via)).node;
+            let before = self.length_from(PathId::PRIMARY, first, via);
+            let after = self.length_from(PathId::PRIMARY, switch, destination);
+            // Both lengths contain the intermediate switch.
+            return PathLength { switches: before.switches + after.switches - 1, ..before };
         }
         match self.routing.routes(path) {
             Routes::Source(routes) => {

@@ -11,6 +11,10 @@ pub struct RouteState {
     path: Option<KeptPath>,
     /// Switches and in-transit hosts that have routed the head.
     pub hops: u16,
+    /// Value of `hops` at the start of the current leg of a path over a switch.
+    leg_began: u16,
+    /// Number of the current leg, from 0.
+    leg: u8,
     /// Dateline class of the packet on its last channel, within the current leg.
     pub dateline_class: DatelineClass,
 }
@@ -23,7 +27,7 @@ impl RouteState {
     pub fn new(plan: &Plan, packet: &Packet, first_node: NodeId) -> Self {
         let path = match plan.routing.routes(packet.path_id) {
             Routes::Source(routes) if plan.is_switch(first_node) => {
-                routes.kept(first_node, packet.destination)
+                routes.kept(first_node, plan.routing.end_of_leg(packet, 0))
             }
             _ => None,
         };
@@ -34,7 +38,15 @@ impl RouteState {
     /// head has reached.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, at every hop")]
     #[inline(always)]
-    pub fn output(&self, plan: &Plan, packet: &Packet, node: impl FnOnce() -> NodeId) -> ChannelId {
+    pub fn output(
+        &mut self,
+        plan: &Plan,
+        packet: &Packet,
+        node: impl FnOnce() -> NodeId,
+    ) -> ChannelId {
+        if packet.path_id.via().is_some() {
+            return self.output_over_switch(plan, packet, node());
+        }
         let output = match (plan.routing.routes(packet.path_id), self.path) {
             (Routes::Source(routes), path) => path
                 .or_else(|| routes.kept(first_node(plan, packet), packet.destination))
@@ -49,6 +61,30 @@ impl RouteState {
         output.expect("destinations are drawn among those that a route reaches")
     }
 
+    /// Returns the outgoing channel on a path over an intermediate switch. At that switch, begins the
+    /// second leg.
+    #[inline(never)]
+    fn output_over_switch(&mut self, plan: &Plan, packet: &Packet, node: NodeId) -> ChannelId {
+        let switch = |endpoint| plan.fabric.target(plan.fabric.endpoint_channel(endpoint)).node;
+        if self.leg == 0 && switch(plan.routing.end_of_leg(packet, 0)) == node {
+            let Self { hops, .. } = *self;
+            *self = Self { leg: 1, leg_began: hops, hops, ..Self::default() };
+        }
+        let to = plan.routing.end_of_leg(packet, self.leg);
+        let output = match (plan.routing.routes(packet.path_id), self.path) {
+            (Routes::Table(_), Some(path)) => Some(path.ejection()),
+            (Routes::Table(tables), None) => {
+                tables.port(node, to).and_then(|port| plan.fabric.outgoing(node, port))
+            }
+            (Routes::Source(routes), path) => {
+                self.path = path.or_else(|| routes.kept(node, to));
+                let position = u32::from(self.hops - self.leg_began);
+                self.path.map(|path| routes.channel(&plan.fabric, path, position, || node))
+            }
+        };
+        output.expect("intermediate switches are drawn among those that a route reaches")
+    }
+
     /// Returns the lanes of `outgoing` that the packet may take after `incoming`, and enters its
     /// dateline class there.
     #[inline]
@@ -59,14 +95,14 @@ impl RouteState {
         incoming: ChannelId,
         outgoing: ChannelId,
     ) -> LaneSet {
-        let Packet { vc_class, destination, .. } = *packet;
-        let (lanes, dateline_class) = plan.lanes.allowed.onward(
+        let allowed = &plan.lanes.allowed;
+        let (lanes, dateline_class) = allowed.onward(
             &plan.fabric,
-            vc_class,
+            allowed.on_leg(packet.vc_class, self.leg),
             self.dateline_class,
             incoming,
             outgoing,
-            destination,
+            plan.routing.end_of_leg(packet, self.leg),
         );
         debug_assert!(!lanes.is_empty(), "a packet has a lane wherever it goes");
         self.dateline_class = dateline_class;
@@ -76,6 +112,7 @@ impl RouteState {
     /// Begins the next leg at an in-transit host.
     pub fn reinject(&mut self) {
         self.hops += 1;
+        self.leg += 1;
         self.dateline_class = DatelineClass::default();
     }
 
@@ -109,4 +146,82 @@ impl RouteState {
 
 fn first_node(plan: &Plan, packet: &Packet) -> NodeId {
     plan.fabric.target(plan.fabric.endpoint_channel(packet.source)).node
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{ClassId, Content, PathId, Priority, RoutingScheme};
+    use gingham_topology::EndpointId;
+    use gingham_topology::generate::{Generator, Mesh};
+    use gingham_topology::routing::{Algorithm, DimensionOrder, Form, Lanes, VcClass, route};
+
+    /// Returns a plan over a mesh of 3 by 2 switches with a host each, over four lanes. Paths may
+    /// lead over any switch.
+    fn plan(form: Form) -> Plan {
+        let mesh = Mesh { dimensions: vec![3, 2], hosts_per_switch: 1, rails: 1 };
+        let fabric = Generator::Mesh(mesh).generate(1).unwrap();
+        let algorithm = Algorithm::DimensionOrder(DimensionOrder::default());
+        let routes = route(&fabric, &algorithm, form).unwrap();
+        let vias = fabric.endpoint_ids().collect();
+        let mut plan = crate::adapter::tests::plan_over(fabric, routes.clone());
+        plan.routing = RoutingScheme { vias, ..RoutingScheme::by_pair(routes) };
+        plan.lanes.allowed = Lanes::free(&[LaneSet::first_n(4)]).with_legs(2);
+        plan
+    }
+
+    fn packet(ends: (EndpointId, EndpointId), path_id: PathId) -> Packet {
+        let level = (Priority::default(), VcClass(0));
+        let packet = Packet::without_message(Content::Control, ClassId::new(0), ends, level, 32);
+        Packet { path_id, ..packet }
+    }
+
+    /// Follows a packet hop by hop. Returns its channels, and the lanes of each after the first.
+    fn followed(plan: &Plan, packet: &Packet) -> (Vec<ChannelId>, Vec<LaneSet>) {
+        let mut incoming = plan.fabric.endpoint_channel(packet.source);
+        let target = |channel| plan.fabric.target(channel).node;
+        let mut state = RouteState::new(plan, packet, target(incoming));
+        let (mut channels, mut lanes) = (vec![incoming], Vec::new());
+        while plan.is_switch(target(incoming)) {
+            let outgoing = state.output(plan, packet, || target(incoming));
+            lanes.push(state.enter(plan, packet, incoming, outgoing));
+            state.hops += 1;
+            channels.push(outgoing);
+            incoming = outgoing;
+        }
+        (channels, lanes)
+    }
+
+    #[test]
+    fn packets_follow_both_legs_over_a_switch() {
+        for form in [Form::Table, Form::Source] {
+            let plan = plan(form);
+            let mut two_legs = 0;
+            for (source, to) in plan.fabric.endpoint_ids().flat_map(|source| {
+                plan.fabric.endpoint_ids().map(move |to| (source, to)).filter(|(a, b)| a != b)
+            }) {
+                for via in 0..plan.routing.vias.len() {
+                    let path_id = PathId::over(via);
+                    let (channels, lanes) = followed(&plan, &packet((source, to), path_id));
+                    let legs = plan.legs(path_id, source, to).unwrap();
+                    assert_eq!(channels, legs.concat(), "{form:?}, over {via}");
+                    let switches =
+                        plan.length_from(path_id, plan.fabric.target(channels[0]).node, to);
+                    assert_eq!(switches, plan.length_of(&channels[1..]));
+                    if let [first, second] = &legs[..] {
+                        two_legs += 1;
+                        let of = |lanes: [u8; 2]| lanes.into_iter().collect::<LaneSet>();
+                        assert!(lanes[..first.len() - 1].iter().all(|taken| *taken == of([0, 1])));
+                        assert_eq!(lanes.len(), first.len() - 1 + second.len());
+                        assert!(lanes[first.len() - 1..].iter().all(|taken| *taken == of([2, 3])));
+                    }
+                }
+            }
+            assert_eq!(
+                two_legs,
+                6 * 5 * 4,
+                "every other switch is intermediate once for each pair"
+            );
+        }
+    }
 }

@@ -187,16 +187,10 @@ impl Simulation {
         let journey = self.journeys.get(head.packet);
         let (packet, output) = (&journey.packet, journey.next_channel());
         assert_eq!(journey.path[journey.position], input, "a head is where its path leads");
-        let rule = &self.plan.lanes.allowed;
-        let (lanes, dateline_class) = rule.onward(
-            &self.plan.fabric,
-            packet.vc_class,
-            journey.dateline_class,
-            input,
-            output,
-            packet.destination,
-        );
-        assert!(!lanes.is_empty(), "no packet is sent that would be dropped");
+        let state = (journey.position, journey.dateline_class);
+        let channels = [input, output];
+        let (lanes, dateline_class) =
+            journey.legs.lanes_onward(&self.plan, packet, state, channels);
         let level = self.lane_plan.arbitration.level(packet.priority);
         let port = usize::from(self.plan.ends(input).target.port);
         let number = port * usize::from(self.plan.lanes.count) + usize::from(lane);

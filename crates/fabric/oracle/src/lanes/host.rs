@@ -7,6 +7,7 @@ use crate::lanes::host_state::OutgoingPacket;
 use crate::lanes::journey::{Journey, JourneyId};
 use crate::lanes::ports::{BufferedFlit, Credits, Granting};
 use crate::lanes::simulation::Simulation;
+use crate::legs::Legs;
 use gingham_fairq::Head;
 use gingham_kernel::Time;
 use gingham_net::{ArbiterPlace, Injection, Next, Notice, Order, Turn, Weighing};
@@ -390,13 +391,15 @@ impl Simulation {
         let Turn::Send(packet) = self.endpoints.turn(host, group, begins) else {
             panic!("the adapter had a packet that may begin")
         };
-        let path = self.plan.path(packet.path_id, packet.source, packet.destination);
-        let path = path.expect("destinations are drawn among those that a route reaches");
+        let legs = self.plan.legs(packet.path_id, packet.source, packet.destination);
+        let legs = legs.expect("destinations are drawn among those that a route reaches");
+        let path = legs.concat();
         let flits = self.lane_plan.packet_flits(packet.payload_bytes);
         let journey = Journey {
             packet,
             length: self.plan.length_of(&path[1..]),
             path,
+            legs: Legs::new(&legs),
             flits,
             wire_bytes: self.lane_plan.wire_bytes(flits),
             began: begins,

@@ -1,5 +1,6 @@
 //! Hosts: creation of messages, start and end of packet transmission, and reception.
 
+use crate::legs::Legs;
 use crate::packets::buffer::Buffered;
 use crate::packets::event::Event;
 use crate::packets::journey::{Journey, JourneyId};
@@ -174,12 +175,14 @@ impl Simulation {
         if self.endpoints.wanted().began.has(&packet) {
             self.notify(Notice::Began { endpoint, packet: &packet });
         }
-        let path = self.plan.path(packet.path_id, packet.source, packet.destination);
-        let path = path.expect("destinations are drawn among those that a route reaches");
+        let legs = self.plan.legs(packet.path_id, packet.source, packet.destination);
+        let legs = legs.expect("destinations are drawn among those that a route reaches");
+        let path = legs.concat();
         let journey = Journey {
             packet,
             length: self.plan.length_of(&path[1..]),
             path,
+            legs: Legs::new(&legs),
             wire_bytes: self.packets.wire_bytes(packet.payload_bytes),
             position: 0,
             dateline_class: DatelineClass(0),
@@ -286,16 +289,9 @@ impl Simulation {
         channel: ChannelId,
     ) -> (LaneSet, DatelineClass) {
         let journey = self.journeys.get(packet);
-        let (lanes, dateline_class) = self.plan.lanes.allowed.onward(
-            &self.plan.fabric,
-            journey.packet.vc_class,
-            journey.dateline_class,
-            channel,
-            journey.next_channel(),
-            journey.packet.destination,
-        );
-        assert!(!lanes.is_empty(), "no packet is sent that would be dropped");
-        (lanes, dateline_class)
+        let state = (journey.position, journey.dateline_class);
+        let channels = [channel, journey.next_channel()];
+        journey.legs.lanes_onward(&self.plan, &journey.packet, state, channels)
     }
 }
 

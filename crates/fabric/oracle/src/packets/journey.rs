@@ -2,6 +2,7 @@
 
 use crate::in_flight::InFlight;
 pub(crate) use crate::in_flight::InFlightId as JourneyId;
+use crate::legs::Legs;
 use gingham_kernel::Time;
 use gingham_net::{Arrival, Packet, PathLength, Plan};
 use gingham_topology::ChannelId;
@@ -15,6 +16,7 @@ pub(crate) struct Journey {
     pub(crate) packet: Packet,
     /// Every channel of its route, from the source's cable to the destination's.
     pub(crate) path: Vec<ChannelId>,
+    pub(crate) legs: Legs,
     /// Number of switches on the path.
     pub(crate) length: PathLength,
     /// `W`: payload and overhead, in bytes.

@@ -32,6 +32,7 @@ pub(super) mod components;
 pub(super) mod cycle;
 pub(super) mod dependency;
 mod ejection;
+mod junctions;
 mod lane_groups;
 #[cfg(test)]
 mod tests;

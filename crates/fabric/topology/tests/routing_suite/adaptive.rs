@@ -3,9 +3,9 @@
 use crate::support::{FORMS, dimension_order, generated, mesh, routed, shortest_path, torus};
 use gingham_topology::generate::{Generator, KAryNTree};
 use gingham_topology::routing::{
-    Algorithm, Buffer, BufferId, Choice, DatelineRule, Datelines, DependencyGraph, Ejection,
-    EscapeError, LaneSet, Lanes, LongerPath, Proof, RouteSet, Routes, TableRoutes, UpDown,
-    cycle_witnesses, describe_cycle, prove,
+    Algorithm, Buffer, BufferId, Choice, DatelineRule, Datelines, DependencyGraph, EscapeError,
+    LaneSet, Lanes, LongerPath, Proof, RouteSet, Routes, TableRoutes, UpDown, cycle_witnesses,
+    describe_cycle, prove,
 };
 use gingham_topology::{ChannelId, EndpointId, Fabric, NodeId};
 
@@ -17,7 +17,7 @@ fn adaptive(fabric: &Fabric, algorithm: &Algorithm) -> TableRoutes {
 /// Returns the dependencies, and whether they are free of cycles.
 fn verdict(fabric: &Fabric, tables: &TableRoutes, lanes: &Lanes) -> (DependencyGraph, bool) {
     let routes = [Routes::Table(tables.clone())];
-    let set = RouteSet { routes: &routes, lanes: Some(lanes), ejection: Ejection::Always };
+    let set = RouteSet::new(&routes, Some(lanes));
     let is_free = matches!(prove(fabric, set), Proof::Free { .. });
     (DependencyGraph::new(fabric, set), is_free)
 }
@@ -253,7 +253,7 @@ fn each_cycle_step_has_a_witness_host_pair() {
     ] {
         let tables = adaptive(&fabric, &dimension_order());
         let routes = [Routes::Table(tables.clone())];
-        let set = RouteSet { routes: &routes, lanes: Some(&lanes), ejection: Ejection::Always };
+        let set = RouteSet::new(&routes, Some(&lanes));
         let Proof::Cycle { buffers } = prove(&fabric, set) else { panic!("packets close a cycle") };
         for (index, pair) in cycle_witnesses(&fabric, set, &buffers).into_iter().enumerate() {
             let (from, to) = pair.expect("somebody's packets do");

@@ -4,8 +4,7 @@
 use crate::support::{FORMS, any_plan, mesh, pairs, ring, routed, shortest_path, torus};
 use gingham_topology::routing::{
     Algorithm, Buffer, DatelineClass, DatelineRule, Datelines, DependencyGraph, DimensionOrder,
-    Ejection, LaneSet, Lanes, Proof, RouteSet, Routes, SourceRoutes, VcClass, describe_cycle,
-    prove,
+    LaneSet, Lanes, Proof, RouteSet, Routes, SourceRoutes, VcClass, describe_cycle, prove,
 };
 use gingham_topology::{ChannelId, EndpointId, Fabric, Grid};
 use proptest::prelude::*;
@@ -28,7 +27,7 @@ fn by_rule(fabric: &Fabric, rule: DatelineRule, vc_classes: &[LaneSet]) -> Lanes
 }
 
 fn on_lanes<'a>(routes: &'a [Routes], lanes: &'a Lanes) -> RouteSet<'a> {
-    RouteSet { routes, lanes: Some(lanes), ejection: Ejection::Always }
+    RouteSet::new(routes, Some(lanes))
 }
 
 /// Returns the number of dependencies, and the cycle if there is one.

@@ -159,7 +159,7 @@ fn packets_on_all_lanes_share_the_pool_of_a_host() {
         };
         let levels = ServiceLevels::by_pair(&fabric, 1, level);
         let lanes = Lanes::new(&fabric, LaneMap::uniform(&fabric, LaneMap::DEFAULT), levels);
-        prove(&fabric, RouteSet { routes: &routes, lanes: Some(&lanes), ejection })
+        prove(&fabric, RouteSet { ejection, ..RouteSet::new(&routes, Some(&lanes)) })
     };
     assert!(proved(true, Ejection::Always).is_free());
     // With the pool of h1 full of packets on lane 1 for h2, and that of h2 full of such on lane 2

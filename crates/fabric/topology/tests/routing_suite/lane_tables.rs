@@ -6,8 +6,8 @@ use crate::support::{
     any_plan, joins_switches, pairs, routed, shortest_path, switch_of, wild_tables,
 };
 use gingham_topology::routing::{
-    Algorithm, Buffer, BufferId, DependencyGraph, Ejection, Form, InTransit, LaneMap, Lanes,
-    RouteSet, Routes, ServiceLevels, TableRoutes, VcClass, route,
+    Algorithm, Buffer, BufferId, DependencyGraph, Form, InTransit, LaneMap, Lanes, RouteSet,
+    Routes, ServiceLevels, TableRoutes, VcClass, route,
 };
 use gingham_topology::{ChannelId, EndpointId, Fabric};
 use proptest::prelude::*;
@@ -104,7 +104,7 @@ fn assert_turns_of_pairs(subject: &Subject<'_>) -> Result<(), TestCaseError> {
     let Subject { fabric, routes, map, levels, by_pair, everywhere } = *subject;
     let everywhere: Vec<VcClass> = everywhere.iter().copied().map(VcClass).collect();
     let lanes = Lanes::by_tables(fabric, map.clone(), levels.clone(), by_pair, &everywhere);
-    let set = RouteSet { routes, lanes: Some(&lanes), ejection: Ejection::Always };
+    let set = RouteSet::new(routes, Some(&lanes));
     let is_host = |endpoint| fabric.is_host_endpoint(endpoint);
     let all = DependencyGraph::new(fabric, set);
     prop_assert_eq!(dependencies(&all), subject.turns(|_, _, _| true));
@@ -195,7 +195,7 @@ fn looping_packet_follows_its_lane_changes() {
     map.set_switch(fabric.source(ring[0]).node, input, output, [1; 16]);
     let lanes = Lanes::new(&fabric, map, ServiceLevels::zero(&fabric));
     let routes = [Routes::Table(tables)];
-    let set = RouteSet { routes: &routes, lanes: Some(&lanes), ejection: Ejection::Always };
+    let set = RouteSet::new(&routes, Some(&lanes));
     let on = |place: usize, lane| Buffer { channel: ring[place], lane };
     let expected =
         [(on(0, 0), on(1, 0)), (on(1, 0), on(2, 0)), (on(2, 0), on(0, 1)), (on(0, 1), on(1, 0))];

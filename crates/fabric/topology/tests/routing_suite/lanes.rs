@@ -3,7 +3,7 @@
 
 use crate::support::{FORMS, any_plan, pairs, routed, shortest_path, up_down};
 use gingham_topology::routing::{
-    Buffer, DependencyGraph, Ejection, LaneMap, LaneRule, Lanes, Proof, Root, RouteSet, Routes,
+    Buffer, DependencyGraph, LaneMap, LaneRule, Lanes, Proof, Root, RouteSet, Routes,
     ServiceLevels, prove, prove_between_hosts,
 };
 use gingham_topology::{EndpointId, Fabric};
@@ -81,13 +81,13 @@ proptest! {
         for algorithm in [shortest_path(), up_down(Root::LowestId)] {
             for form in FORMS {
                 let routes = [routed(&fabric, &algorithm, form)];
-                let set = RouteSet { routes: &routes, lanes: Some(&lanes), ejection: Ejection::Always };
+                let set = RouteSet::new(&routes, Some(&lanes));
                 prop_assert_eq!(prove(&fabric, set), prove(&fabric, &routes[0]));
                 prop_assert_eq!(prove_between_hosts(&fabric, set), prove_between_hosts(&fabric, &routes[0]));
                 prop_assert_eq!(DependencyGraph::new(&fabric, set), DependencyGraph::new(&fabric, &routes[0]));
                 // A second path that is the first again adds nothing.
                 let twice = [routes[0].clone(), routes[0].clone()];
-                let set = RouteSet { routes: &twice, lanes: None, ejection: Ejection::Always };
+                let set = RouteSet::new(&twice, None);
                 prop_assert_eq!(prove(&fabric, set), prove(&fabric, &routes[0]));
             }
         }
@@ -102,7 +102,7 @@ proptest! {
         let fabric = plan.build();
         let lanes = any_lanes(&fabric, &numbers, lane_count);
         let routes = [routed(&fabric, &shortest_path(), FORMS[1])];
-        let set = RouteSet { routes: &routes, lanes: Some(&lanes), ejection: Ejection::Always };
+        let set = RouteSet::new(&routes, Some(&lanes));
         let ways: Vec<Vec<Buffer>> =
             pairs(&fabric).map(|pair| buffers(&fabric, &routes[0], &lanes, pair)).collect();
         let is_switch = |node| fabric.node(node).is_switch();
@@ -144,7 +144,7 @@ proptest! {
         let k = usize::from(lanes_per_vl);
         prop_assert_eq!(several.count(), one.count() * k);
         let routes = [routed(&fabric, &shortest_path(), FORMS[1])];
-        let on = |lanes| RouteSet { routes: &routes, lanes: Some(lanes), ejection: Ejection::Always };
+        let on = |lanes| RouteSet::new(&routes, Some(lanes));
         let [graph, wide] = [&one, &several].map(|lanes| DependencyGraph::new(&fabric, on(lanes)));
         prop_assert_eq!(wide.buffer_count(), graph.buffer_count() * k);
         prop_assert_eq!(wide.dependency_count(), graph.dependency_count() * k * k);

@@ -9,6 +9,7 @@ mod irregular_bands;
 mod laid_paths;
 mod lane_tables;
 mod lanes;
+mod legs;
 mod levels;
 mod ports_0;
 mod proof;

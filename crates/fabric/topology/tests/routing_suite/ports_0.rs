@@ -4,8 +4,8 @@ use crate::support::{FORMS, any_plan, endpoint, fabric, generated, pairs, ring, 
 use crate::support::{shortest_path, wild_tables};
 use gingham_topology::generate::{Generator, KAryNTree};
 use gingham_topology::routing::{
-    Buffer, DatelineClass, DependencyGraph, Ejection, LEVELS, LaneMap, Lanes, Root, RouteSet,
-    Routes, ServiceLevels, prove, route,
+    Buffer, DatelineClass, DependencyGraph, LEVELS, LaneMap, Lanes, Root, RouteSet, Routes,
+    ServiceLevels, prove, route,
 };
 use gingham_topology::{ChannelId, Fabric};
 use proptest::prelude::*;
@@ -196,11 +196,7 @@ fn port_0_lanes_match_those_of_a_local_endpoint() {
     // The proof is the same: packets of an end hold and await what those of the host do.
     let routes = routed(&with, &shortest_path(), FORMS[1]);
     let all = |fabric: &Fabric| {
-        let routes = RouteSet {
-            routes: std::slice::from_ref(&routes),
-            lanes: Some(&lanes),
-            ejection: Ejection::default(),
-        };
+        let routes = RouteSet::new(std::slice::from_ref(&routes), Some(&lanes));
         DependencyGraph::new(fabric, routes).dependency_count()
     };
     assert_eq!(all(&plain), all(&with));

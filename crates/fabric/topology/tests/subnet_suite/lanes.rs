@@ -133,11 +133,7 @@ fn all_paths_of_a_pair_are_proved_jointly() {
     // each, with datelines for both, they are free.
     let fabric = ring(1);
     let routes = joined(&fabric, &ring_tables(1)).routes;
-    let both = gingham_topology::routing::RouteSet {
-        routes: &routes,
-        lanes: None,
-        ejection: gingham_topology::routing::Ejection::Always,
-    };
+    let both = gingham_topology::routing::RouteSet::new(&routes, None);
     assert!(!prove(&fabric, both).is_free());
     let level = |from: usize, to: usize, lid_offset| match lid_offset {
         0 => dateline(from, to),

@@ -4,7 +4,7 @@
 use crate::support::{ring, ring_tables};
 use gingham_topology::Fabric;
 use gingham_topology::format::FormatError;
-use gingham_topology::routing::{Ejection, LaneMap, Lanes, RouteSet, ServiceLevels, prove};
+use gingham_topology::routing::{LaneMap, Lanes, RouteSet, ServiceLevels, prove};
 use gingham_topology::subnet::{
     LaneDump, LevelDump, Lids, TableDump, arbitration, join, join_lanes, join_levels,
 };
@@ -123,7 +123,7 @@ proptest! {
                 let strayed: u64 = trace.faults.iter().map(|fault| fault.sources).sum();
                 prop_assert_eq!(trace.arrived_pairs + strayed, 12);
             }
-            prove(&fabric, RouteSet { routes: &forwarding.routes, lanes: None, ejection: Ejection::Always });
+            prove(&fabric, RouteSet::new(&forwarding.routes, None));
         }
     }
 
@@ -144,7 +144,7 @@ proptest! {
             let routes = TableDump::read(&ring_tables(0)).and_then(|d| join(&fabric, &lids, &d));
             let lanes = Lanes::new(&fabric, map, ServiceLevels::zero(&fabric));
             let routes = routes.expect("sound tables").routes;
-            prove(&fabric, RouteSet { routes: &routes, lanes: Some(&lanes), ejection: Ejection::Always });
+            prove(&fabric, RouteSet::new(&routes, Some(&lanes)));
         }
     }
 

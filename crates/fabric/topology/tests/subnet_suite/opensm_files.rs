@@ -4,7 +4,7 @@
 
 use gingham_topology::Fabric;
 use gingham_topology::format::{self, Format};
-use gingham_topology::routing::{Ejection, Lanes, Proof, RouteSet, prove};
+use gingham_topology::routing::{Lanes, Proof, RouteSet, prove};
 use gingham_topology::subnet::{
     ForwardingTables, LaneDump, LevelDump, Lids, TableDump, join, join_lanes, join_levels,
     write_tables,
@@ -61,7 +61,7 @@ fn opensm_levels_and_lanes_make_the_ring_deadlock_free() {
     let (levels, findings) = join_levels(&fabric, &lids, &levels).unwrap();
     assert_eq!(findings, vec![]);
     let lanes = Lanes::new(&fabric, map, levels);
-    let set = RouteSet { routes: &routes, lanes: Some(&lanes), ejection: Ejection::Always };
+    let set = RouteSet::new(&routes, Some(&lanes));
     assert!(prove(&fabric, set).is_free());
     assert_eq!(set.lane_use(&fabric).lanes, [0, 1, 2, 3, 4, 5, 6, 7]);
     assert_eq!(set.lane_use(&fabric).drops, vec![]);

@@ -1,7 +1,7 @@
 //! A ring of four with its tables, as a text that can be followed by hand.
 
 use gingham_topology::routing::{
-    Ejection, LaneMap, LaneRow, Lanes, RouteSet, Routes, ServiceLevels, TableRoutes,
+    LaneMap, LaneRow, Lanes, RouteSet, Routes, ServiceLevels, TableRoutes,
 };
 use gingham_topology::subnet::{ForwardingTables, Lids, TableDump, join};
 use gingham_topology::{
@@ -131,5 +131,5 @@ pub(crate) fn lanes(fabric: &Fabric, row: LaneRow, level: impl Fn(usize, usize) 
 }
 
 pub(crate) fn on_lanes<'a>(routes: &'a [Routes], lanes: &'a Lanes) -> RouteSet<'a> {
-    RouteSet { routes, lanes: Some(lanes), ejection: Ejection::Always }
+    RouteSet::new(routes, Some(lanes))
 }

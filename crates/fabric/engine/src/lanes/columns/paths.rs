@@ -46,12 +46,12 @@ struct Lanes {
 }
 
 impl Paths {
-    /// Returns the paths of a plan, or `None` if it has in-transit hosts or too many pairs.
+    /// Returns the paths of a plan, or `None` if they have several legs or there are too many pairs.
     pub(crate) fn new(plan: &Plan) -> Option<Self> {
         let hosts = plan.fabric.endpoints().len();
         let vc_classes = plan.lanes.allowed.vc_classes().len();
         let pairs = hosts * hosts * vc_classes * plan.routing.paths.len();
-        (pairs <= PAIRS_MAX && !plan.routing.has_in_transit_hosts()).then(|| Self {
+        (pairs <= PAIRS_MAX && !plan.routing.has_legs()).then(|| Self {
             hosts,
             vc_classes,
             first: vec![0; pairs],

@@ -78,11 +78,20 @@ pub struct RouteSet<'a> {
     pub lanes: Option<&'a Lanes>,
     /// Ejection rule of in-transit hosts.
     pub ejection: Ejection,
+    /// Whether a packet may take two routes one after the other, over a switch with endpoints.
+    pub over_switches: bool,
 }
 
 impl<'a> From<&'a Routes> for RouteSet<'a> {
     fn from(routes: &'a Routes) -> Self {
-        Self { routes: std::slice::from_ref(routes), lanes: None, ejection: Ejection::Always }
+        Self::new(std::slice::from_ref(routes), None)
+    }
+}
+
+impl<'a> RouteSet<'a> {
+    /// Returns direct routes on lanes, with in-transit hosts that always eject packets.
+    pub const fn new(routes: &'a [Routes], lanes: Option<&'a Lanes>) -> Self {
+        Self { routes, lanes, ejection: Ejection::Always, over_switches: false }
     }
 }
 

@@ -60,6 +60,8 @@ pub struct Lanes {
     has_class_by_pair: bool,
     /// VC classes that packets may have independently of their pair.
     everywhere: Vec<VcClass>,
+    /// Number of legs among which the lanes of a VC class are divided; 1 if every leg uses all.
+    legs: u8,
     count: usize,
 }
 
@@ -87,8 +89,57 @@ impl Lanes {
             shares: Vec::new(),
             has_class_by_pair,
             everywhere: distinct(everywhere),
+            legs: 1,
             count,
         }
+    }
+
+    /// Divides the lanes of every VC class among the first `legs` legs of a path, in ascending
+    /// order and as evenly as possible. A VC class with fewer lanes than legs is not divided: each
+    /// leg uses all of its lanes.
+    ///
+    /// Panics with escape lanes and with tables, which do not distinguish legs.
+    #[must_use]
+    pub fn with_legs(self, legs: u8) -> Self {
+        if legs == 1 {
+            return self;
+        }
+        let is_supported = matches!(self.rule, LaneRule::Free | LaneRule::Datelines(_));
+        assert!(is_supported, "this rule does not distinguish legs");
+        let of_leg = |leg: u8| {
+            let shares = self.shares.iter();
+            shares.map(move |shares| shares.all.part(leg.into(), legs.into()))
+        };
+        let divided: Vec<LaneSet> = (0..legs).flat_map(of_leg).collect();
+        Self { legs, ..Self::by_sets(self.rule, &divided) }
+    }
+
+    /// Returns the VC class that gives the lanes of a packet on a leg, from 0. Further legs use the
+    /// lanes of the last one that has its own.
+    #[inline]
+    pub const fn on_leg(&self, vc_class: VcClass, leg: u8) -> VcClass {
+        if self.legs == 1 {
+            return vc_class;
+        }
+        self.on_leg_of_several(vc_class, leg)
+    }
+
+    #[expect(clippy::cast_possible_truncation, reason = "VC classes have 8 bits")]
+    const fn on_leg_of_several(&self, vc_class: VcClass, leg: u8) -> VcClass {
+        let last = self.legs - 1;
+        let own = if leg < last { leg } else { last };
+        VcClass(vc_class.0 + own * (self.shares.len() / self.legs as usize) as u8)
+    }
+
+    /// Returns the VC class that gives the lanes of a packet on its next leg, where `vc_class` gives
+    /// those on its current leg; `None` on the last leg.
+    pub(crate) fn on_next_leg(&self, vc_class: VcClass) -> Option<VcClass> {
+        if self.legs == 1 {
+            return Some(vc_class);
+        }
+        let of_leg = self.shares.len() / usize::from(self.legs);
+        let next = usize::from(vc_class.0) + of_leg;
+        (next < self.shares.len()).then(|| VcClass(u8::try_from(next).expect("few VC classes")))
     }
 
     /// Gives every VL `lanes_per_vl` consecutive lanes, from 1 to [`LANES_MAX`].
@@ -170,6 +221,7 @@ impl Lanes {
             shares: vc_classes.iter().map(|lanes| Shares::new(*lanes)).collect(),
             has_class_by_pair: false,
             everywhere: (0..=u8::MAX).map(VcClass).take(vc_classes.len()).collect(),
+            legs: 1,
             count: count(all),
         }
     }

@@ -77,6 +77,18 @@ impl LaneSet {
         Self(self.0 & !others.0)
     }
 
+    /// Returns the part with this index if the lanes are divided into `parts` contiguous parts, as
+    /// evenly as possible; all lanes if there are fewer than parts.
+    #[must_use]
+    pub fn part(self, index: usize, parts: usize) -> Self {
+        let count = self.len() as usize;
+        if count < parts {
+            return self;
+        }
+        let [start, end] = [index, index + 1].map(|bound| bound * count / parts);
+        self.lanes().skip(start).take(end - start).collect()
+    }
+
     /// Returns the number of lanes.
     pub const fn len(self) -> u32 {
         self.0.count_ones()
@@ -141,6 +153,15 @@ mod tests {
         assert_eq!((set & LaneSet::one(3) | LaneSet::one(1)).bits(), 0b1010);
         assert!(set.without(LaneSet::first_n(2)).lanes().eq([3, 15]));
         assert_eq!(LaneSet::EMPTY.lowest(), None);
+    }
+
+    #[test]
+    fn parts_are_contiguous_and_even() {
+        let set = |lanes: &[u8]| lanes.iter().copied().collect::<LaneSet>();
+        let lanes = set(&[0, 2, 3, 7, 9]);
+        assert_eq!([0, 1].map(|index| lanes.part(index, 2)), [set(&[0, 2]), set(&[3, 7, 9])]);
+        assert_eq!(lanes.part(0, 1), lanes);
+        assert_eq!([0, 5].map(|index| lanes.part(index, 6)), [lanes, lanes]);
     }
 
     #[test]

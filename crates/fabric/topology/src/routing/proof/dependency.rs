@@ -35,6 +35,7 @@ use super::by_destination::{Collector, Counted};
 use super::by_level::LevelCollector;
 use super::components::Components;
 use super::ejection::BackpressuredHosts;
+use super::junctions;
 use super::lane_groups::LaneGroups;
 use super::turns::Turns;
 use crate::parallel::{Part, Threads};
@@ -106,7 +107,7 @@ impl DependencyGraph {
         let (stopping, groups_of) = (&stopping, &groups);
         let task =
             Task { fabric, graph: &graph, routes, counted, stopping, groups: groups_of, threads };
-        let turns = match routes.lanes {
+        let mut turns = match routes.lanes {
             _ if stopping.any() => task.by_walks(),
             None => task.by_destinations(1),
             Some(lanes) if matches!(lanes.rule(), LaneRule::Tables { .. }) => task.by_levels(lanes),
@@ -115,6 +116,10 @@ impl DependencyGraph {
                 task.between_groups(lanes, &task.by_destinations(classes), &outgoing)
             }
         };
+        if routes.over_switches {
+            let counts = |laned: &LanedWalk<'_>| task.counts(laned);
+            junctions::add(fabric, &graph, routes, &groups, counts, &mut turns);
+        }
         Self::of_turns(fabric, groups, &turns, &outgoing)
     }
 
@@ -346,17 +351,21 @@ impl Task<'_> {
         between_groups
     }
 
+    /// Returns whether a walk is among those whose dependencies are collected.
+    fn counts(&self, laned: &LanedWalk<'_>) -> bool {
+        match self.counted {
+            Counted::All => true,
+            Counted::BetweenHosts => laned.host_sender.is_some(),
+            Counted::WithoutLoops => laned.walk.end != WalkEnd::Loop,
+        }
+    }
+
     /// Collects the turns between groups of lanes, walk by walk.
     fn by_walks(&self) -> Turns {
         let Self { fabric, graph, routes, .. } = *self;
         let mut turns = Turns::new(fabric, self.groups.count(), self.stopping);
-        let counts = |laned: &LanedWalk<'_>| match self.counted {
-            Counted::All => true,
-            Counted::BetweenHosts => laned.host_sender.is_some(),
-            Counted::WithoutLoops => laned.walk.end != WalkEnd::Loop,
-        };
         routes.walk_all(fabric, graph, |laned| {
-            if counts(laned) {
+            if self.counts(laned) {
                 self.stopping.turns(fabric, graph, routes, laned, |_, held, wanted| {
                     turns.add_between(self.groups, held, wanted);
                 });

@@ -5,8 +5,8 @@ use super::{DependencyGraph, Proof};
 use crate::generate::{FatTree, Generator, Irregular, Mesh, Torus};
 use crate::parallel::Threads;
 use crate::routing::{
-    Algorithm, DatelineRule, DimensionOrder, Ejection, Form, LaneMap, Lanes, RouteSet, Routes,
-    ServiceLevels, ShortestPath, UpDown, route,
+    Algorithm, DatelineRule, DimensionOrder, Form, LaneMap, Lanes, RouteSet, Routes, ServiceLevels,
+    ShortestPath, UpDown, route,
 };
 use crate::{ChannelId, Fabric};
 
@@ -15,7 +15,7 @@ const COUNTED: [Counted; 3] = [Counted::All, Counted::BetweenHosts, Counted::Wit
 /// Proves on 1, 2, 3 and 100 threads, and returns whether the routes are deadlock-free.
 fn proved(fabric: &Fabric, routes: &Routes, lanes: Option<&Lanes>) -> bool {
     let routes = std::slice::from_ref(routes);
-    let set = RouteSet { routes, lanes, ejection: Ejection::Always };
+    let set = RouteSet::new(routes, lanes);
     let mut is_free = true;
     for counted in COUNTED {
         let on = |threads| {
