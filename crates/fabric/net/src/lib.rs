@@ -77,11 +77,7 @@ pub use policing::{Conformance, Excess, PolicingPlan, REFILL_BYTES, TokenBucket}
 pub use posting::{AdapterPlan, Credits, DmaPlan, LaneChoice, PostPlan, Refused};
 pub use probe::{Noted, ProbePlan};
 pub use response::*;
-pub use routing_scheme::{
-    AtRandom, ByContention, ByLength, Choose, Contention, ContentionPlan, Decision, HeadPlace,
-    OutputChoice, PathId, PathLength, Reselect, RouteState, RoutingScheme, Select, SourceChooser,
-    SwitchChooser, SwitchDecision,
-};
+pub use routing_scheme::*;
 pub use segmentation::{Adaptive, Segmentation, SegmentationPlan};
 pub use simulation::{Simulation, SteppedBy, Stepping};
 pub use slack::{SlackBuffer, SlackError};

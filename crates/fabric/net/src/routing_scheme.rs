@@ -30,7 +30,7 @@ mod source_chooser;
 mod switch_chooser;
 
 pub use contention::{Contention, ContentionPlan};
-pub use decision::{AtRandom, ByContention, ByLength, Choose, Decision, SwitchDecision};
+pub use decision::*;
 pub use path::{PathId, PathLength};
 pub use route_state::RouteState;
 pub use source_chooser::SourceChooser;

@@ -81,10 +81,6 @@ impl Plan {
                 |channel: &ChannelId| !self.is_switch(self.fabric.target(*channel).node);
             return Some(channels.split_inclusive(ends_at_host).map(<[_]>::to_vec).collect());
         };
-        let switch = |endpoint| self.fabric.target(self.fabric.endpoint_channel(endpoint)).node;
-        if [source, destination].map(switch).contains(&switch(via)) {
-            return self.legs(PathId::PRIMARY, source, destination);
-        }
         // Both routes lead over the cable of the endpoint at the intermediate switch; packets do
         // not.
         let mut to_switch = self.direct_path(path, source, via)?;
