@@ -4,8 +4,8 @@
 //!   sources ─► messages ─► adapters ─► packets ─► [ network ] ─► reassembly ─► collector
 //!
 //!   Endpoints     flows, messages, collector: shared by all parts
-//!     Sources       times at which sources create messages      Replies      replies to messages
-//!     Outbox        adapters, and orders to the network         Checkpoints  sections, deadlock checks
+//!     Sources       workloads, with an agenda per endpoint      Checkpoints  sections, deadlock checks
+//!     Outbox        adapters, and orders to the network
 //!     Admission     requests of streams, if any need admission  Posts        channel adapters, if there are any
 //!     Throttle      congestion control of hosts, if any         Marker       marks of switches, if there are any
 //! ```
@@ -18,13 +18,13 @@
 //! deliver the same packets at the same instants, their collectors are equal.
 
 mod admission;
+mod agenda;
 mod checkpoints;
 mod creation;
 mod lane_chooser;
 mod notices;
 mod outbox;
 mod probe;
-mod replies;
 mod sources;
 
 use crate::congestion::Queued;
@@ -45,7 +45,6 @@ use gingham_topology::{ChannelId, EndpointId};
 use lane_chooser::LaneChooser;
 use outbox::Outbox;
 use probe::Probe;
-use replies::Replies;
 use sources::Sources;
 use std::sync::Arc;
 
@@ -71,7 +70,6 @@ pub enum Due {
 pub struct Endpoints {
     plan: Arc<Plan>,
     sources: Sources,
-    replies: Replies,
     outbox: Outbox,
     /// Flows of the classes that distinguish them.
     flows: Flows,
@@ -95,7 +93,6 @@ impl Endpoints {
     /// messages.
     pub fn new(plan: Arc<Plan>) -> Self {
         let sources = Sources::new(&plan);
-        let replies = Replies::new(&sources);
         let throttle = Throttle::new(&plan);
         let collector = Collector::new(&plan);
         let counts_received = throttle.as_ref().is_some_and(Throttle::counts_received);
@@ -111,10 +108,9 @@ impl Endpoints {
             probe: Probe::new(&plan).map(Box::new),
             checkpoints: Checkpoints::new(&plan, &collector),
             status: Status::Running,
-            wanted: wanted(&plan, sources.has_backlogged()),
-            is_causal: plan.is_controlled() || replies.are_planned() || counts_received,
+            wanted: wanted(&plan, sources.await_starts()),
+            is_causal: plan.is_controlled() || sources.await_deliveries() || counts_received,
             collector,
-            replies,
             sources,
             plan,
         };
@@ -289,12 +285,11 @@ impl Endpoints {
             if let Some(admission) = &mut self.admission {
                 admission.settle(time);
             }
-            let is_quiet = !self.sources.is_scheduled() && self.replies.is_empty();
-            let drained = in_flight == 0 && others == 0 && is_quiet;
-            if drained {
+            let is_finished = in_flight == 0 && others == 0 && self.sources.are_finished();
+            if is_finished {
                 self.collector.finish();
             }
-            self.status = if drained { Status::Drained } else { Status::Finished };
+            self.status = if is_finished { Status::Finished } else { Status::Ended };
         } else {
             // Waits for tokens or a pace end with an event, and an acknowledgement is a packet in
             // the network or in a queue, which an event empties.
@@ -310,10 +305,10 @@ impl Endpoints {
 }
 
 /// Returns the optional notices that the endpoints of a plan need.
-fn wanted(plan: &Plan, has_backlogged: bool) -> Wanted {
+fn wanted(plan: &Plan, await_starts: bool) -> Wanted {
     let is_probed = plan.probe.is_some();
     Wanted {
-        began: match (is_probed, has_backlogged) {
+        began: match (is_probed, await_starts) {
             (true, _) => Which::All,
             (false, true) => Which::First,
             (false, false) => Which::None,

@@ -1,6 +1,6 @@
 //! The plan: everything that a simulation needs, typed and in integers, with names resolved.
 
-use crate::traffic::{MessagePlan, SourcePlan, StreamPlan};
+use crate::traffic::{SourcePlan, StreamPlan};
 use crate::{
     AdapterPlan, AdmissionPlan, ArbiterPlace, ChannelPlan, ClassId, Excess, FlowKey, InTransitPlan,
     LanePlan, Marking, PacePlan, PolicingPlan, PostPlan, Priority, ProbePlan, RoutingScheme,
@@ -58,10 +58,7 @@ impl ClassPlan {
 
     /// Returns the class to whose messages it replies, if it sends replies.
     pub fn replied(&self) -> Option<ClassId> {
-        match &self.sources.first()?.messages {
-            MessagePlan::Replies(replies) => Some(replies.to),
-            MessagePlan::Drawn(_) | MessagePlan::Scheduled(_) | MessagePlan::Stream(_) => None,
-        }
+        Some(self.sources.first()?.replies()?.to)
     }
 
     /// Returns the sending endpoints in the order of their first sources, each once even if it has

@@ -1,15 +1,16 @@
 //! Traffic: arrivals, lengths and destinations of messages.
 //!
 //! ```text
-//!   class ── [start, stop) ── a Source per endpoint, which may start later
+//!   class ── [start, stop) ── a Source per endpoint, with a workload
 //!                               ├ drawn: arrivals ── lengths ── destinations
 //!                               │          a random stream for each purpose
-//!                               ├ scheduled: (instant, destination, payload), as written
+//!                               ├ schedule: (instant, destination, payload), as written
+//!                               ├ replies: a think time after a delivery
 //!                               └ a stream: frame after frame to one host; many per endpoint
 //! ```
 //!
-//! A [`Source`] is polled for the next arrival and the next message; it never sees the state of the
-//! network. Random streams depend on seed, class and the stable name of the host, so that an
+//! A [`Source`] returns its next instant and message, and receives notifications of its own messages
+//! and of those that its endpoint receives; it never sees the state of the network. Random streams depend on seed, class and the stable name of the host, so that an
 //! additional host does not change the draws of others.
 //!
 //! The types without `Plan` in their names are those of scenarios; their doc comments are shown to
@@ -25,6 +26,7 @@ mod source;
 mod streams;
 mod ticks;
 mod weighted;
+mod workload;
 
 pub use arrivals::{ArrivalPlan, Arrivals, Constant, OnOff, OnOffPareto, Reply};
 pub use destinations::{
@@ -41,3 +43,4 @@ pub use streams::{
     StreamPart, StreamPlan,
 };
 pub use weighted::Weighted;
+pub use workload::Awaited;

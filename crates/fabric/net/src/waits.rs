@@ -23,10 +23,10 @@ use gingham_topology::routing::Buffer;
 pub enum Status {
     /// More events to handle.
     Running,
-    /// The end of the plan was reached, by time or by number of messages.
+    /// The end of the plan was reached, by time or by number of messages, with traffic left.
+    Ended,
+    /// The end of the plan was reached, every source is finished, and every message was delivered.
     Finished,
-    /// No events remain, and every message was delivered.
-    Drained,
     /// Packets wait for each other for ever.
     Deadlocked(WaitCycle),
 }

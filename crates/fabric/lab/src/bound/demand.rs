@@ -1,9 +1,7 @@
 //! The expected traffic of a class: messages per picosecond between endpoints.
 
 use gingham_kernel::Time;
-use gingham_net::traffic::{
-    DestinationPlan, DrawnPlan, LengthPlan, MessagePlan, OtherHosts, SourcePlan,
-};
+use gingham_net::traffic::{DestinationPlan, DrawnPlan, MessagePlan, OtherHosts, SourcePlan};
 use gingham_net::{ClassId, ClassPlan, Excess, Plan, REFILL_BYTES};
 use gingham_results::real;
 use gingham_topology::EndpointId;
@@ -28,7 +26,7 @@ pub(super) fn is_steady(plan: &Plan, id: ClassId) -> bool {
     let is_drawn = |source: &SourcePlan| match &source.messages {
         MessagePlan::Drawn(_) => !source.is_backlogged(),
         MessagePlan::Stream(stream) => stream.lifetime.is_none() && stream.crashes <= 0.0,
-        MessagePlan::Scheduled(_) | MessagePlan::Replies(_) => false,
+        _ => false,
     };
     let is_free = |id: ClassId| {
         let class = &plan.classes[id.index()];
@@ -42,19 +40,16 @@ pub(super) fn is_steady(plan: &Plan, id: ClassId) -> bool {
 
 /// Returns the lengths of a class's messages with their probabilities, over all its sources.
 pub(super) fn lengths_of(plan: &Plan, class: &ClassPlan) -> Vec<(u32, f64)> {
-    let of = |lengths: &LengthPlan| super::wire::lengths(lengths);
-    match class.sources.first().map(|source| &source.messages) {
-        None => Vec::new(),
-        Some(MessagePlan::Drawn(drawn)) => of(&drawn.lengths),
-        Some(MessagePlan::Replies(replies)) => of(&replies.lengths),
-        Some(MessagePlan::Stream(stream)) => {
-            let mean = stream.data.bytes_per_ps() / stream.data.messages_per_ps();
-            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a length")]
-            let mean = (mean as u32).max(1);
-            vec![(mean, 1.0)]
-        }
-        Some(MessagePlan::Scheduled(_)) => scheduled_lengths(plan, class),
+    let Some(source) = class.sources.first() else { return Vec::new() };
+    if let Some(lengths) = source.lengths() {
+        return super::wire::lengths(lengths);
     }
+    if source.stream().is_some() {
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a length")]
+        let mean = (source.payload_mean_bytes() as u32).max(1);
+        return vec![(mean, 1.0)];
+    }
+    scheduled_lengths(plan, class)
 }
 
 fn scheduled_lengths(plan: &Plan, class: &ClassPlan) -> Vec<(u32, f64)> {
@@ -73,11 +68,7 @@ fn scheduled<'a>(
     plan: &'a Plan,
     source: &'a SourcePlan,
 ) -> impl Iterator<Item = &'a gingham_net::traffic::Scheduled> {
-    let messages: &[_] = match &source.messages {
-        MessagePlan::Scheduled(messages) => messages,
-        MessagePlan::Drawn(_) | MessagePlan::Replies(_) | MessagePlan::Stream(_) => &[],
-    };
-    messages.iter().filter(|message| message.created < plan.stop.time)
+    source.schedule().iter().filter(|message| message.created < plan.stop.time)
 }
 
 /// Returns messages per picosecond of a source with drawn messages; a backlogged source counts with
@@ -119,17 +110,14 @@ impl<'a> Demand<'a> {
             return Some(demand);
         }
         for (index, source) in class.sources.iter().enumerate() {
-            match &source.messages {
-                MessagePlan::Drawn(drawn) => {
-                    let rate = drawn_rate(plan, class, index, drawn);
-                    demand.add_drawn(source.endpoint, &drawn.destinations, rate);
-                }
-                MessagePlan::Stream(stream) => {
-                    let rate = stream.data.messages_per_ps();
-                    demand.pairs.push((source.endpoint, stream.destination, rate));
-                }
-                MessagePlan::Scheduled(_) => demand.add_scheduled(plan, class, source),
-                MessagePlan::Replies(_) => {}
+            if let Some(drawn) = source.random() {
+                let rate = drawn_rate(plan, class, index, drawn);
+                demand.add_drawn(source.endpoint, &drawn.destinations, rate);
+            } else if let Some(stream) = source.stream() {
+                let rate = stream.data.messages_per_ps();
+                demand.pairs.push((source.endpoint, stream.destination, rate));
+            } else {
+                demand.add_scheduled(plan, class, source);
             }
             if demand.pairs.len() > pairs_max {
                 return None;

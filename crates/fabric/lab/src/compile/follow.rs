@@ -16,7 +16,7 @@ use super::paths::hosts;
 use crate::check::{Check, Sentence, refuse, when};
 use crate::error::LabError;
 use crate::scenario::{Follow, ScenarioSource};
-use gingham_net::traffic::{MessagePlan, SourcePlan};
+use gingham_net::traffic::SourcePlan;
 use gingham_net::{ClassId, ClassPlan, FlowKey, FollowPlan, Plan, StreamId};
 use gingham_topology::{ChannelId, EndpointId, Fabric, PortRef};
 use std::collections::BTreeSet;
@@ -265,7 +265,7 @@ impl Reader<'_> {
 /// Whether a source may ever have a message for a host; for replies, whether that host may send the
 /// source a message.
 fn may_send(plan: &Plan, source: &SourcePlan, to: EndpointId) -> bool {
-    let MessagePlan::Replies(replies) = &source.messages else {
+    let Some(replies) = source.replies() else {
         return destinations(plan, source).any(|host| host == to);
     };
     let mut requests = plan.classes[replies.to.index()].sources.iter();

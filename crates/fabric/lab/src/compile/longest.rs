@@ -83,7 +83,7 @@ fn sends_to_itself(plan: &Plan, source: &SourcePlan) -> bool {
             let mut requests = plan.classes[replies.to.index()].sources.iter();
             requests.any(|of| of.endpoint == source.endpoint && sends_to_itself(plan, of))
         }
-        MessagePlan::Scheduled(_) | MessagePlan::Stream(_) => false,
+        _ => false,
     }
 }
 
@@ -93,9 +93,6 @@ pub(crate) fn destinations<'a>(
     source: &'a SourcePlan,
 ) -> Box<dyn Iterator<Item = EndpointId> + 'a> {
     match &source.messages {
-        MessagePlan::Scheduled(messages) => {
-            Box::new(messages.iter().map(|message| message.draft.destination))
-        }
         MessagePlan::Replies(replies) => {
             let requests = plan.classes[replies.to.index()].sources.iter();
             let may_ask = move |request: &&SourcePlan| {
@@ -115,5 +112,6 @@ pub(crate) fn destinations<'a>(
                 Box::new(hosts(&plan.fabric).filter(move |to| itself || *to != source.endpoint))
             }
         },
+        _ => Box::new(source.schedule().iter().map(|message| message.draft.destination)),
     }
 }

@@ -58,7 +58,7 @@ pub(super) fn longer(view: &RunView<'_>, class: ClassId, needs: &[Need]) -> Stri
     }
     let stop = &view.plan().stop;
     let status = view.simulation.status();
-    if *status == Status::Drained {
+    if *status == Status::Finished {
         return "its sources had ended; let them send for longer".to_owned();
     }
     // An interrupted run may have been set to last much longer than it needs.

@@ -202,13 +202,11 @@ fn least_flow(view: &RunView<'_>, id: ClassId, generated_load: f64) -> Least {
 
 /// Whether every sender has one flow.
 fn is_alone(class: &ClassPlan) -> bool {
-    use gingham_net::traffic::{DestinationPlan, MessagePlan};
+    use gingham_net::traffic::{DestinationPlan, SourcePlan};
     let senders: BTreeSet<EndpointId> = class.senders().collect();
-    let is_fixed = |messages: &MessagePlan| match messages {
-        MessagePlan::Drawn(drawn) => matches!(drawn.destinations, DestinationPlan::Fixed(_)),
-        MessagePlan::Stream(_) => true,
-        MessagePlan::Scheduled(_) | MessagePlan::Replies(_) => false,
+    let is_fixed = |source: &SourcePlan| match source.random() {
+        Some(drawn) => matches!(drawn.destinations, DestinationPlan::Fixed(_)),
+        None => source.stream().is_some(),
     };
-    senders.len() == class.sources.len()
-        && class.sources.iter().all(|source| is_fixed(&source.messages))
+    senders.len() == class.sources.len() && class.sources.iter().all(is_fixed)
 }

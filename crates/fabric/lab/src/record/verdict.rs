@@ -221,7 +221,7 @@ pub(super) fn of_run(view: &RunView<'_>, classes: &[ClassSummary]) -> (Verdict, 
             (Verdict::Deadlocked, deadlocked(view, &report.channels))
         }
         Status::Running => (Verdict::Interrupted, interrupted(view, classes)),
-        Status::Finished | Status::Drained => match view.report.makespan() {
+        Status::Ended | Status::Finished => match view.report.makespan() {
             Some(makespan) => (Verdict::Finished, finished::of_run(view, makespan)),
             None => worst(view, classes),
         },

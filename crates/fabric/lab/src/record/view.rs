@@ -21,7 +21,7 @@ impl RunView<'_> {
     pub(crate) fn deadlock(&self) -> Vec<String> {
         match self.simulation.status() {
             Status::Deadlocked(cycle) => DeadlockReport::of_run(self.plan(), cycle).lines,
-            Status::Running | Status::Finished | Status::Drained => Vec::new(),
+            Status::Running | Status::Ended | Status::Finished => Vec::new(),
         }
     }
 }

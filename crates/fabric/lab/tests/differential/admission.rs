@@ -210,7 +210,7 @@ fn reaches_in_transit(plan: Plan) -> [(&'static str, bool); 4] {
         })
     };
     let own = |of: &gingham_net::Request| plan.fabric.endpoint(of.source).node;
-    let is_over = matches!(simulation.status(), gingham_net::Status::Drained);
+    let is_over = matches!(simulation.status(), gingham_net::Status::Finished);
     let ledger = simulation.endpoints().ledger().unwrap();
     let in_flight = |of: &&gingham_net::Request| {
         matches!(of.state, StreamState::Asking | StreamState::Admitted)
@@ -245,7 +245,7 @@ fn reaches(plan: Plan) -> [(&'static str, bool); 6] {
         };
         requests.iter().any(by)
     };
-    let is_over = matches!(simulation.status(), gingham_net::Status::Drained)
+    let is_over = matches!(simulation.status(), gingham_net::Status::Finished)
         && !any(|of| matches!(of, StreamState::Asking | StreamState::Admitted));
     assert!(!is_over || crashes || ledger.is_empty(), "what has ended has released");
     [

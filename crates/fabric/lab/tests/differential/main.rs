@@ -316,7 +316,7 @@ fn random_scenarios_cover_all_endings_and_policing() {
         let (collector, end) = (simulation.collector(), simulation.now());
         let ending = match status {
             Status::Deadlocked(_) => "deadlocked",
-            Status::Drained => "drained",
+            Status::Finished => "finished",
             _ if !collector.is_complete() => "some were not delivered",
             _ if end < plan.stop.time => "ended by a rule",
             _ if end == plan.stop.time => "nothing was left to follow",

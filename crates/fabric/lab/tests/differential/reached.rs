@@ -32,7 +32,7 @@ fn random_virtual_lanes_cover_every_parameter() {
         let levels = plan.highest_priority().level() > 0;
         for (what, holds) in [
             ("a knot", matches!(status, Status::Deadlocked(_))),
-            ("drained", status == Status::Drained),
+            ("finished", status == Status::Finished),
             ("many messages", delivered > 50),
             ("one lane", lanes.count == 1),
             ("sixteen lanes", lanes.count == 16),

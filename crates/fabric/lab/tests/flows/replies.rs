@@ -113,14 +113,14 @@ fn no_reply_is_created_after_the_class_ends() {
         let mut plan = plan.clone();
         plan.classes[1].active = Time::ZERO..Time::from_ps(end);
         let found = run(&plan);
-        assert_eq!(found.status, Status::Drained);
+        assert_eq!(found.status, Status::Finished);
         found.messages(1).len()
     };
     assert_eq!([175, 176, 375, 376, 576].map(replies), [0, 1, 1, 2, 3]);
 }
 
 #[test]
-fn run_drains_after_the_last_reply_and_ack() {
+fn run_finishes_after_the_last_reply_and_ack() {
     let status = |plan: &Plan, end: u64| {
         let plan = Plan { stop: stop_at(end), ..plan.clone() };
         run(&plan).status
@@ -130,13 +130,13 @@ fn run_drains_after_the_last_reply_and_ack() {
     scheduled_to(&mut plan, 0, &[(0, 1, 5)]);
     plan.classes[0].window = Some(window(1, 2));
     assert_eq!([119, 120, 500].map(|end| status(&plan, end)), {
-        [Status::Finished, Status::Drained, Status::Drained]
+        [Status::Ended, Status::Finished, Status::Finished]
     });
     // The think time of a reply ends at 275, and it arrives at 275 + 55.
     let mut plan = quiet_plan(chain(0));
     scheduled_to(&mut plan, 0, &[(0, 1, 5)]);
     replying(&mut plan, 1, 0, 200, 3);
     assert_eq!([200, 329, 330].map(|end| status(&plan, end)), {
-        [Status::Finished, Status::Finished, Status::Drained]
+        [Status::Ended, Status::Ended, Status::Finished]
     });
 }

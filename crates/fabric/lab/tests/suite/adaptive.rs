@@ -71,7 +71,7 @@ fn escape_lanes_prevent_deadlock() {
         let compiled = compile(&source(MESH, &with).unwrap(), false).unwrap();
         assert!(matches!(compiled.proof, Proof::Free { .. }));
         let (status, flits) = ends_as(&compiled.plan);
-        assert_eq!(status, Status::Finished, "{select}");
+        assert_eq!(status, Status::Ended, "{select}");
         assert!(flits > 1_000, "{flits}");
         let without = [
             ("routing.adaptive.select", &*named),
@@ -103,7 +103,7 @@ fn adaptive_torus_and_tree_are_proved_deadlock_free() {
         let compiled = compile(&source(&text, &[]).unwrap(), false).unwrap();
         assert!(matches!(compiled.proof, Proof::Free { .. }));
         let (status, flits) = ends_as(&compiled.plan);
-        assert_eq!(status, Status::Finished);
+        assert_eq!(status, Status::Ended);
         assert!(flits > 500, "{flits}");
     }
 }
@@ -129,7 +129,7 @@ fn wormhole_lanes_reallocated_only_when_empty_are_safe() {
     let compiled = compile(&source(MESH, &with("\"tail-credit\"")).unwrap(), false).unwrap();
     assert!(matches!(compiled.proof, Proof::Free { .. }));
     let (status, flits) = ends_as(&compiled.plan);
-    assert_eq!(status, Status::Finished);
+    assert_eq!(status, Status::Ended);
     assert!(flits > 1_000, "{flits}");
     for reallocation in ["\"tail\"", "\"after-tail\""] {
         let described = refusal(MESH, &with(reallocation));

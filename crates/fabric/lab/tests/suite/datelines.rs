@@ -81,7 +81,7 @@ fn datelines_on_two_or_more_lanes_prevent_deadlock() {
             let settings = [&[("network.lanes.count", count)], datelines].concat();
             let compiled = compiled(&settings);
             assert!(matches!(compiled.proof, Proof::Free { .. }), "{settings:?}");
-            assert_eq!(ends_as(&compiled), Status::Finished, "{settings:?}");
+            assert_eq!(ends_as(&compiled), Status::Ended, "{settings:?}");
         }
     }
 }

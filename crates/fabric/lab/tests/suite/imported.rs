@@ -103,8 +103,8 @@ fn packets_arrive_on_the_imported_lanes() {
     let compiled = compiled(RING, &[("stop.time", "2 us"), ("measure.messages", "all")]);
     let mut engine = gingham_engine::start(compiled.plan.clone());
     let mut oracle = gingham_oracle::start(compiled.plan);
-    assert_eq!(*engine.advance(u64::MAX), Status::Finished);
-    assert_eq!(*oracle.advance(u64::MAX), Status::Finished);
+    assert_eq!(*engine.advance(u64::MAX), Status::Ended);
+    assert_eq!(*oracle.advance(u64::MAX), Status::Ended);
     let delivered = oracle.take_messages();
     assert!(delivered.len() > 5);
     assert_eq!(engine.take_messages(), delivered);

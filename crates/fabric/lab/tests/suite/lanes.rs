@@ -422,19 +422,19 @@ fn long_messages_take_the_in_transit_path() {
         let measured = simulation.collector().report();
         let sent_on: u64 = hosts.map(|host| measured.transit(host).reinjected_packets).sum();
         assert!(expected > 20);
-        assert_eq!((sent_on, simulation.status()), (expected, &Status::Drained), "{when_full}");
+        assert_eq!((sent_on, simulation.status()), (expected, &Status::Finished), "{when_full}");
     }
 }
 
 #[test]
-fn drained_network_delivered_all_bytes_in_whole_flits() {
+fn finished_network_delivered_all_bytes_in_whole_flits() {
     let text = format!(
         "{MESH}measure.messages = \"all\"\n{}[[traffic]]\nload = 0.5\nstop = \"30 us\"\nlength = {{ uniform = {{ from = \"1 B\", to = \"500 B\" }} }}\n",
         "network = { preset = \"yum-1600\", header = { type_bytes = \"2 B\" }, lanes = { count = 2, depth = [3, 7] } }\n"
     );
     let plan = compiled(&text).plan;
     let mut simulation = gingham_engine::start(Arc::clone(&plan));
-    assert_eq!(simulation.advance(u64::MAX), &Status::Drained);
+    assert_eq!(simulation.advance(u64::MAX), &Status::Finished);
     simulation.assert_invariants();
     let found = simulation.take_messages();
     let flits = |of: &Delivery| u64::from(of.message.payload_bytes + 2).div_ceil(16);

@@ -9,7 +9,6 @@
 //! ```
 
 use super::Endpoints;
-use super::replies::Reply;
 use crate::messages::Outgoing;
 use crate::posting::Outcome;
 use crate::traffic::{Draft, StreamPart};
@@ -27,62 +26,98 @@ impl Endpoints {
         if let Some(admission) = &mut self.admission
             && admission.holds_back(self.sources.get(index), &mut self.outbox, now)
         {
-            self.sources.end_schedule();
+            self.sources.get_mut(index).suspend();
             return Created { next: None, endpoint: self.sources.get(index).endpoint() };
         }
         let source = self.sources.get_mut(index);
         let (class, endpoint) = (source.class(), source.endpoint());
-        let draft = source.draw();
-        let next = source.next_arrival();
-        if next.is_none() {
-            self.sources.end_schedule();
-        }
+        let Some(draft) = source.due(now) else { return Created { next: None, endpoint } };
+        let next = source.next_at();
         self.offer(index, (class, endpoint), draft, now);
         Created { next, endpoint }
     }
 
-    /// Creates the next message of a source. Returns its endpoint.
+    /// Creates the next message of a source that is due `now`, if there is one. Returns whether
+    /// there was.
     #[inline(never)]
-    pub(super) fn create(&mut self, index: usize, now: Time) -> EndpointId {
+    pub(super) fn create(&mut self, index: usize, now: Time) -> bool {
         let source = self.sources.get_mut(index);
         let (class, endpoint) = (source.class(), source.endpoint());
-        let draft = source.draw();
+        let Some(draft) = source.due(now) else { return false };
         self.offer(index, (class, endpoint), draft, now);
-        endpoint
+        true
     }
 
-    /// Creates a reply of a source and orders its endpoint to send.
+    /// Creates the message of a source that a notification made due `now`, and those that its own
+    /// clock makes due now, and orders its endpoint to send each. `scheduled` is the next instant
+    /// of the source's clock before: if it changes, the creation of the next message is ordered.
     #[inline(never)]
-    pub(super) fn create_reply(&mut self, Reply { source: index, destination }: Reply, now: Time) {
-        let source = self.sources.get_mut(index);
-        let (class, endpoint) = (source.class(), source.endpoint());
-        let draft = source.draw_reply(destination);
-        self.offer(index, (class, endpoint), draft, now);
-        self.outbox.order_send(endpoint);
+    pub(super) fn create_caused(&mut self, index: usize, scheduled: Option<Time>, now: Time) {
+        let endpoint = self.sources.get(index).endpoint();
+        while self.create(index, now) {
+            self.outbox.order_send(endpoint);
+            if self.sources.get(index).next_at() != Some(now) {
+                break;
+            }
+        }
+        if self.sources.get(index).next_at() != scheduled {
+            self.sources.schedule(index, &mut self.outbox);
+        }
     }
 
     /// Starts an admitted stream `now`.
     pub(super) fn begin_stream(&mut self, index: usize, now: Time) {
-        self.sources.get_mut(index).begin_stream(now);
-        while self.sources.get_mut(index).next_arrival() == Some(now) {
-            let endpoint = self.create(index, now);
-            self.outbox.order_send(endpoint);
-        }
-        self.sources.schedule(index, &mut self.outbox);
+        let source = self.sources.get_mut(index);
+        let scheduled = source.next_at();
+        source.resume(now);
+        self.create_caused(index, scheduled, now);
     }
 
-    /// Creates the next message of each backlogged source of a class at an endpoint.
-    fn refill(&mut self, endpoint: EndpointId, class: ClassId, now: Time) {
-        for place in 0..self.sources.backlogged(endpoint).len() {
-            let index = self.sources.backlogged(endpoint)[place];
-            let source = self.sources.get(index);
-            if source.class() == class && source.refills(now) {
-                self.create(index, now);
+    /// Notifies the sources of a class at an endpoint of the start of one of its messages. The
+    /// network polls the endpoint again when the packet that starts has left.
+    fn on_started(&mut self, endpoint: EndpointId, class: ClassId, now: Time) {
+        for place in 0..self.sources.agenda(endpoint).of_starts().len() {
+            let index = self.sources.agenda(endpoint).of_starts()[place];
+            let source = self.sources.get_mut(index);
+            if source.class() != class {
+                continue;
+            }
+            match source.started(now) {
+                Some(at) if at > now => self.sources.postpone(index, at, &mut self.outbox),
+                Some(_) => _ = self.create(index, now),
+                None => {}
             }
         }
     }
 
-    /// Creates the next message of a backlogged class when the first packet of one begins. Messages
+    /// Notifies the sources that await a message of its delivery `now`.
+    #[inline(never)]
+    pub(super) fn on_delivered(&mut self, message: &Message, now: Time) {
+        let endpoint = message.destination;
+        for place in 0..self.sources.agenda(endpoint).of_deliveries().len() {
+            let (class, index) = self.sources.agenda(endpoint).of_deliveries()[place];
+            if class != message.class {
+                continue;
+            }
+            let source = self.sources.get_mut(index);
+            let scheduled = source.next_at();
+            match source.delivered(message, now) {
+                Some(at) if at > now => self.sources.postpone(index, at, &mut self.outbox),
+                Some(_) => self.create_caused(index, scheduled, now),
+                None => {}
+            }
+        }
+    }
+
+    /// Creates the messages of an endpoint that notifications made due `now`.
+    pub(super) fn create_postponed(&mut self, endpoint: EndpointId, now: Time) {
+        while let Some(index) = self.sources.take_due(endpoint, now) {
+            let scheduled = self.sources.get(index).next_at();
+            self.create_caused(index, scheduled, now);
+        }
+    }
+
+    /// Creates the messages that become due when the first packet of one begins. Messages
     /// are normally created before all other events of an instant; here no event of this instant
     /// depends on the new message any more.
     #[inline(never)]
@@ -91,7 +126,7 @@ impl Endpoints {
         let is_free =
             |class: ClassId| self.plan.classes[class.index()].post.credits == Credits::Exempt;
         if packet.is_first && (self.posts.is_none() || is_free(packet.class)) {
-            self.refill(endpoint, packet.class, now);
+            self.on_started(endpoint, packet.class, now);
         }
     }
 
@@ -233,7 +268,7 @@ impl Endpoints {
             let refusals = now.since(message.created).as_ps() / period.as_ps();
             self.collector.on_refused(message.class, refusals);
         }
-        self.refill(message.source, message.class, now);
+        self.on_started(message.source, message.class, now);
     }
 
     fn enqueue(&mut self, slot: MessageSlot, now: Time) {

@@ -1,10 +1,10 @@
-//! Handling of notices from the network, and the messages, acknowledgements and replies that follow
-//! from them.
+//! Handling of notices from the network, and the messages and acknowledgements that follow from
+//! them.
 //!
 //! ```text
 //!   created ──► message ──► adapter: send
 //!   received ─┬ data ─────► acknowledged, if its flow has a window: send
-//!             │      ├────► last packet of its message: delivered; replies: send, or wake at
+//!             │      ├────► last packet of its message: delivered; messages due: send, or wake at
 //!             │ ACK ──────► its flow may go on: send
 //!             └ control
 //! ```
@@ -13,7 +13,7 @@ use super::Endpoints;
 use crate::congestion;
 use crate::flows::FlowState;
 use crate::marking::Reading;
-use crate::{Arrival, Content, Created, FlowId, Message, Notice, Order, Packet, Stay};
+use crate::{Arrival, Content, Created, FlowId, Notice, Order, Packet, Stay};
 use gingham_kernel::{Span, Time};
 use gingham_topology::{ChannelId, EndpointId};
 
@@ -125,7 +125,7 @@ impl Endpoints {
             self.checkpoints.update(&self.collector);
         }
         if self.is_causal {
-            self.reply(&delivery.message, delivery.delivered);
+            self.on_delivered(&delivery.message, delivery.delivered);
         }
     }
 
@@ -199,22 +199,6 @@ impl Endpoints {
         }
     }
 
-    /// Creates the replies to a message delivered `now`, or keeps them for their think time.
-    #[inline(never)]
-    fn reply(&mut self, message: &Message, now: Time) {
-        let Some(repliers) = self.replies.repliers_to(message) else { return };
-        for replier in repliers.iter() {
-            let Some((at, reply)) = replier.reply(message, &self.sources, now) else { continue };
-            if at == now {
-                self.create_reply(reply, now);
-            } else {
-                let endpoint = message.destination;
-                self.replies.keep(endpoint, at, reply);
-                self.outbox.order(Order::WakeAt { endpoint, at });
-            }
-        }
-    }
-
     #[inline(never)]
     fn on_woken(&mut self, endpoint: EndpointId, now: Time) {
         if let Some(throttle) = &mut self.throttle {
@@ -224,9 +208,7 @@ impl Endpoints {
             posts.woken(&mut self.messages, endpoint, now);
             self.carry_posts(now);
         }
-        while let Some(reply) = self.replies.take_due(endpoint, now) {
-            self.create_reply(reply, now);
-        }
+        self.create_postponed(endpoint, now);
     }
 
     // At switches and in-transit hosts.

@@ -1,36 +1,32 @@
-//! Traffic sources of a run, with the schedule of their messages.
+//! Traffic sources of a run.
 
+use super::agenda::Agenda;
 use super::outbox::Outbox;
 use crate::traffic::Source;
 use crate::{MessageId, Order, Plan};
+use gingham_kernel::Time;
 use gingham_topology::EndpointId;
 
 #[derive(Clone, Debug)]
 pub(super) struct Sources {
     all: Vec<Source>,
-    /// Indices of backlogged sources, by endpoint.
-    backlogged: Vec<Vec<usize>>,
-    /// Number of sources with a scheduled next message.
-    scheduled: usize,
+    /// By endpoint.
+    agendas: Vec<Agenda>,
     messages_created: usize,
 }
 
 impl Sources {
     pub(super) fn new(plan: &Plan) -> Self {
         let all = Source::all(plan);
-        let mut backlogged = vec![Vec::new(); plan.fabric.endpoints().len()];
-        for (index, source) in all.iter().enumerate().filter(|(_, source)| source.is_backlogged()) {
-            backlogged[source.endpoint().index()].push(index);
+        let mut agendas = vec![Agenda::default(); plan.fabric.endpoints().len()];
+        for (index, source) in all.iter().enumerate() {
+            agendas[source.endpoint().index()].add(index, source);
         }
-        Self { all, backlogged, scheduled: 0, messages_created: 0 }
+        Self { all, agendas, messages_created: 0 }
     }
 
     pub(super) fn len(&self) -> usize {
         self.all.len()
-    }
-
-    pub(super) fn iter(&self) -> impl Iterator<Item = &Source> {
-        self.all.iter()
     }
 
     #[inline]
@@ -43,30 +39,43 @@ impl Sources {
         &mut self.all[index]
     }
 
-    pub(super) fn has_backlogged(&self) -> bool {
-        self.backlogged.iter().any(|sources| !sources.is_empty())
+    pub(super) fn agenda(&self, endpoint: EndpointId) -> &Agenda {
+        &self.agendas[endpoint.index()]
     }
 
-    pub(super) fn backlogged(&self, endpoint: EndpointId) -> &[usize] {
-        &self.backlogged[endpoint.index()]
+    /// Whether any source awaits the start of messages.
+    pub(super) fn await_starts(&self) -> bool {
+        self.agendas.iter().any(|agenda| !agenda.of_starts().is_empty())
     }
 
-    /// Schedules the next message of a source, if its time is known.
-    pub(super) fn schedule(&mut self, index: usize, outbox: &mut Outbox) {
-        if let Some(at) = self.all[index].next_arrival() {
-            self.scheduled += 1;
+    /// Whether any source awaits deliveries.
+    pub(super) fn await_deliveries(&self) -> bool {
+        self.agendas.iter().any(|agenda| !agenda.of_deliveries().is_empty())
+    }
+
+    /// Whether no source has another message to create.
+    pub(super) fn are_finished(&self) -> bool {
+        self.all.iter().all(Source::is_finished)
+    }
+
+    /// Orders the creation of the next message of a source, if its clock knows the instant.
+    pub(super) fn schedule(&self, index: usize, outbox: &mut Outbox) {
+        if let Some(at) = self.all[index].next_at() {
             outbox.order(Order::CreateAt { source: index, at });
         }
     }
 
-    /// Counts a source that has no further message scheduled.
-    #[inline]
-    pub(super) fn end_schedule(&mut self) {
-        self.scheduled -= 1;
+    /// Registers a message of a source that is due at `at`, later than now, and orders that its
+    /// endpoint is woken then.
+    pub(super) fn postpone(&mut self, index: usize, at: Time, outbox: &mut Outbox) {
+        let endpoint = self.all[index].endpoint();
+        self.agendas[endpoint.index()].put(index, at);
+        outbox.order(Order::WakeAt { endpoint, at });
     }
 
-    pub(super) fn is_scheduled(&self) -> bool {
-        self.scheduled > 0
+    /// Takes the source of the next postponed message of an endpoint that is due `now`.
+    pub(super) fn take_due(&mut self, endpoint: EndpointId, now: Time) -> Option<usize> {
+        self.agendas[endpoint.index()].take_due(now)
     }
 
     #[inline]

@@ -34,7 +34,7 @@ impl SourcePlan {
         match &self.messages {
             MessagePlan::Drawn(drawn) => drawn.later.max(),
             MessagePlan::Stream(stream) => stream.later.max(),
-            MessagePlan::Scheduled(_) | MessagePlan::Replies(_) => Span::ZERO,
+            _ => Span::ZERO,
         }
     }
 
@@ -44,7 +44,7 @@ impl SourcePlan {
         match &self.messages {
             MessagePlan::Drawn(drawn) => drawn.arrivals.load(),
             MessagePlan::Stream(stream) => Some(stream.data.bytes_per_ps() * byte_ps),
-            MessagePlan::Scheduled(_) | MessagePlan::Replies(_) => None,
+            _ => None,
         }
     }
 
@@ -61,6 +61,30 @@ impl SourcePlan {
         }
     }
 
+    /// Returns the distributions of random messages, if it has them.
+    pub fn random(&self) -> Option<&DrawnPlan> {
+        match &self.messages {
+            MessagePlan::Drawn(drawn) => Some(drawn),
+            _ => None,
+        }
+    }
+
+    /// Returns the schedule of its messages; empty if it has none.
+    pub fn schedule(&self) -> &[Scheduled] {
+        match &self.messages {
+            MessagePlan::Scheduled(messages) => messages,
+            _ => &[],
+        }
+    }
+
+    /// Returns the parameters of replies, if it replies.
+    pub fn replies(&self) -> Option<&ReplyPlan> {
+        match &self.messages {
+            MessagePlan::Replies(replies) => Some(replies),
+            _ => None,
+        }
+    }
+
     /// Returns the stream, if the source is one.
     pub fn stream(&self) -> Option<&StreamPlan> {
         match &self.messages {
@@ -69,10 +93,31 @@ impl SourcePlan {
         }
     }
 
+    /// Returns the distribution of its lengths, if they are random and independent.
+    pub fn lengths(&self) -> Option<&LengthPlan> {
+        match &self.messages {
+            MessagePlan::Drawn(drawn) => Some(&drawn.lengths),
+            MessagePlan::Replies(replies) => Some(&replies.lengths),
+            _ => None,
+        }
+    }
+
+    /// Returns the mean payload of its messages in bytes; 0 if it creates none.
+    #[expect(clippy::cast_precision_loss, reason = "messages are far fewer than 2^52")]
+    pub fn payload_mean_bytes(&self) -> f64 {
+        if let Some(lengths) = self.lengths() {
+            lengths.mean_bytes()
+        } else if let Some(stream) = self.stream() {
+            stream.data.bytes_per_ps() / stream.data.messages_per_ps()
+        } else {
+            let bytes = self.schedule().iter().map(|of| f64::from(of.draft.payload_bytes));
+            bytes.sum::<f64>() / self.schedule().len().max(1) as f64
+        }
+    }
+
     /// Returns whether it always has a message waiting.
     pub fn is_backlogged(&self) -> bool {
-        let MessagePlan::Drawn(drawn) = &self.messages else { return false };
-        matches!(drawn.arrivals, ArrivalPlan::Backlogged)
+        self.random().is_some_and(|drawn| matches!(drawn.arrivals, ArrivalPlan::Backlogged))
     }
 }
 

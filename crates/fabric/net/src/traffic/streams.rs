@@ -21,14 +21,10 @@
 //! the end is known.
 
 mod plan;
-mod sender;
-#[cfg(test)]
-mod tests;
 
 pub use plan::{
     DataPlan, DeadlinePlan, FirstFrame, FramePlan, FrameSizes, OnOffStream, Spread, StreamPlan,
 };
-pub(super) use sender::Sender;
 
 use crate::StreamId;
 

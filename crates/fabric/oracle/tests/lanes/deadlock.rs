@@ -85,7 +85,7 @@ fn datelines_prevent_the_ring_deadlock() {
         let datelines = Datelines::new(&plan.fabric, rule).unwrap();
         plan.lanes.allowed = Lanes::by_datelines(datelines, &[LaneSet::first_n(2)]);
         let (status, delivered) = ends_as(&plan);
-        assert_eq!(status, Status::Finished);
+        assert_eq!(status, Status::Ended);
         assert!(delivered > 50, "{delivered}");
     }
 }
@@ -118,7 +118,7 @@ fn missing_credits_deadlock_packets_holding_no_lane() {
     let datelines = Datelines::new(&plan.fabric, DatelineRule::ByHop).unwrap();
     lanes(&mut plan, |lanes| lanes.cut_through = LaneSet::first_n(2));
     plan.lanes.allowed = Lanes::by_datelines(datelines, &[LaneSet::first_n(2)]);
-    assert_eq!(ends_as(&plan).0, Status::Finished);
+    assert_eq!(ends_as(&plan).0, Status::Ended);
 }
 
 #[test]
@@ -143,7 +143,7 @@ fn stopping_hosts_take_part_in_a_deadlock() {
     assert!(ring.contains(&on("s0", "h1")) && ring.contains(&on("s0", "h2")), "{ring:?}");
     // With room for all packets there is a way out.
     plan.in_transit.pool_bytes = 16 * 40 * 8;
-    assert_eq!(ends_as(&plan).0, Status::Drained);
+    assert_eq!(ends_as(&plan).0, Status::Finished);
 }
 
 #[test]
@@ -160,7 +160,7 @@ fn waiting_for_credits_in_flight_is_no_deadlock() {
     // all at once. All places of the next buffer are taken or on their way back: they are given the
     // lane at 23. At 215 the waits are examined.
     plan.stop = stop_at(215 * 64);
-    assert_eq!(ends_as(&plan), (Status::Drained, 10));
+    assert_eq!(ends_as(&plan), (Status::Finished, 10));
 }
 
 #[test]
@@ -178,5 +178,5 @@ fn waiting_for_a_buffer_with_space_is_no_deadlock() {
     });
     // The waits are examined at every tick.
     plan.stop = stop_at(10 * 64);
-    assert_eq!(ends_as(&plan), (Status::Drained, 5));
+    assert_eq!(ends_as(&plan), (Status::Finished, 5));
 }

@@ -53,7 +53,7 @@ fn link_shares_are_proportional_to_worm_lengths() {
     plan.stop = stop_at(20_480_000);
     plan.stop.warm_up = Some(Time::from_ps(1_000_000));
     let mut simulation = start(Arc::new(plan));
-    assert_eq!(*simulation.advance(u64::MAX), Status::Finished);
+    assert_eq!(*simulation.advance(u64::MAX), Status::Ended);
     let measured = simulation.collector().report();
     let bytes = [0, 1].map(|class| measured.class(ClassId::new(class)).delivered.bytes);
     #[expect(clippy::cast_precision_loss, reason = "small numbers")]

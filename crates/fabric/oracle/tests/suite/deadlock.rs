@@ -47,7 +47,7 @@ fn long_worms_deadlock_a_ring() {
 fn up_down_avoids_the_ring_deadlock() {
     let up_down = Algorithm::UpDown(gingham_topology::routing::UpDown::default());
     let (status, delivered) = ends_as(ring(&up_down, 500));
-    assert_eq!(status, Status::Finished);
+    assert_eq!(status, Status::Ended);
     assert!(delivered > 100, "{delivered}");
 }
 

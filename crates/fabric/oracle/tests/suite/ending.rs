@@ -36,13 +36,13 @@ fn messages_created_in_the_window_are_followed() {
     // Five are created before 160: one at the start, and one whenever a worm starts, at 0, 50, 100
     // and 150. The fifth is delivered at 210 + 4 x 150; more come behind it.
     let (status, end, delivered, _) = end_of(plan(160, 10_000));
-    assert_eq!((status, end, delivered), (Status::Finished, 810, 5));
+    assert_eq!((status, end, delivered), (Status::Ended, 810, 5));
 }
 
 #[test]
 fn following_ends_at_its_time_limit() {
     let (status, end, delivered, left) = end_of(plan(160, 350));
-    assert_eq!((status, end, delivered), (Status::Finished, 510, 3));
+    assert_eq!((status, end, delivered), (Status::Ended, 510, 3));
     assert!(left >= 2, "{left}");
 }
 
@@ -55,14 +55,14 @@ fn last_instant_is_processed_completely() {
 }
 
 #[test]
-fn drained_run_lasts_its_full_time() {
+fn finished_run_lasts_its_full_time() {
     let mut plan = plan(5_000, 1_000);
     // Created at 0, 0 and 50; the worm that starts at 100 would be followed by one created then.
     plan.classes[0].active = Time::ZERO..Time::from_ps(100);
-    assert_eq!(end_of(plan.clone()), (Status::Drained, 5_000, 3, 0));
-    // One that is still to send has not drained.
+    assert_eq!(end_of(plan.clone()), (Status::Finished, 5_000, 3, 0));
+    // A run with a message still to create has not finished.
     let mut later = plan.classes[0].clone();
     later.active = Time::from_ps(6_000)..Time::MAX;
     plan.classes.push(later);
-    assert_eq!(end_of(plan), (Status::Finished, 5_000, 3, 0));
+    assert_eq!(end_of(plan), (Status::Ended, 5_000, 3, 0));
 }

@@ -155,7 +155,7 @@ fn dropped_messages_take_no_tokens() {
     while *simulation.advance(1) == Status::Running {
         simulation.assert_invariants();
     }
-    assert_eq!(*simulation.status(), Status::Drained);
+    assert_eq!(*simulation.status(), Status::Finished);
     let ids: Vec<_> = simulation.take_messages().iter().map(|d| d.message.id.index()).collect();
     assert_eq!(ids, [0, 2]);
     let collector = simulation.collector();

@@ -146,7 +146,7 @@ fn tightest_allowed_marks_never_overflow() {
         }
         plan.stop = stop_at(100_000);
         let mut simulation = start(Arc::new(plan));
-        assert_eq!(*simulation.advance(u64::MAX), Status::Finished);
+        assert_eq!(*simulation.advance(u64::MAX), Status::Ended);
         simulation.assert_invariants();
         let stops: u64 = simulation.channel_counts().iter().map(|count| count.stops).sum();
         assert!(stops > 10, "flow control must have worked: {stops} stops");

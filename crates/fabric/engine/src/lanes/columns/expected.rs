@@ -4,7 +4,7 @@
 //! all paths equal use. A class that sends as much as it can is assumed to use the full rate of its
 //! hosts; no host sends more than a flit per tick.
 
-use gingham_net::traffic::{MessagePlan, SourcePlan};
+use gingham_net::traffic::SourcePlan;
 use gingham_net::{ClassId, ClassPlan, PipelinePlan, Plan};
 
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
@@ -72,8 +72,9 @@ fn packets(class: &ClassPlan, payload_bytes: f64, passed: f64) -> f64 {
 fn messages(plan: &Plan, lanes: &PipelinePlan, source: &SourcePlan) -> f64 {
     let byte_ps = plan.byte_ps(plan.fabric.endpoint_channel(source.endpoint));
     let cycle_ps = lanes.cycle.as_ps() as f64;
-    if let MessagePlan::Scheduled(messages) = &source.messages {
-        let last = messages.last().map_or(0, |message| message.created.as_ps());
+    let messages = source.schedule();
+    if let Some(last) = messages.last() {
+        let last = last.created.as_ps();
         return messages.len() as f64 * (cycle_ps / last.max(1) as f64).min(1.0);
     }
     let of_load = |load| load * cycle_ps / (byte_ps * payload_mean_bytes(source));
@@ -85,10 +86,9 @@ fn messages(plan: &Plan, lanes: &PipelinePlan, source: &SourcePlan) -> f64 {
 #[expect(clippy::cast_precision_loss, reason = "hosts are far fewer than 2^52")]
 fn replies_of_one(plan: &Plan, lanes: &PipelinePlan, class: ClassId) -> Option<f64> {
     let sources = &plan.classes[class.index()].sources;
-    let MessagePlan::Replies(replies) = &sources.first()?.messages else { return None };
+    let replies = sources.first()?.replies()?;
     let asking = &plan.classes[replies.to.index()].sources;
-    let is_reply = |source: &SourcePlan| matches!(source.messages, MessagePlan::Replies(_));
-    let asks = asking.iter().filter(|source| !is_reply(source));
+    let asks = asking.iter().filter(|source| source.replies().is_none());
     // A source that sends as much as it can is limited to one flit per tick.
     let of_one = |source: &SourcePlan| {
         messages(plan, lanes, source).min(1.0 / packet_flits(lanes, payload_mean_bytes(source)))
@@ -96,18 +96,8 @@ fn replies_of_one(plan: &Plan, lanes: &PipelinePlan, class: ClassId) -> Option<f
     Some(asks.map(of_one).sum::<f64>() / sources.len() as f64)
 }
 
-#[expect(clippy::cast_precision_loss, reason = "messages are far fewer than 2^52")]
 fn payload_mean_bytes(source: &SourcePlan) -> f64 {
-    let mean = match &source.messages {
-        MessagePlan::Drawn(drawn) => drawn.lengths.mean_bytes(),
-        MessagePlan::Replies(replies) => replies.lengths.mean_bytes(),
-        MessagePlan::Stream(stream) => stream.data.bytes_per_ps() / stream.data.messages_per_ps(),
-        MessagePlan::Scheduled(messages) => {
-            let bytes = messages.iter().map(|message| f64::from(message.draft.payload_bytes));
-            bytes.sum::<f64>() / messages.len().max(1) as f64
-        }
-    };
-    mean.max(1.0)
+    source.payload_mean_bytes().max(1.0)
 }
 
 /// Returns the mean number of switches on the paths to all hosts from a sample of sources.

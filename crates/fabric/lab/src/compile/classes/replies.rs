@@ -152,9 +152,6 @@ fn receivers(fabric: &Fabric, class: &ClassPlan, compiled: &Compiled) -> Vec<boo
     let mut mark = |host: EndpointId| receives[host.index()] = true;
     for source in &class.sources {
         match &source.messages {
-            MessagePlan::Scheduled(messages) => {
-                messages.iter().for_each(|message| mark(message.draft.destination));
-            }
             MessagePlan::Replies(replies) => {
                 compiled[&replies.to].sources.iter().for_each(|source| mark(source.endpoint));
             }
@@ -168,6 +165,7 @@ fn receivers(fabric: &Fabric, class: &ClassPlan, compiled: &Compiled) -> Vec<boo
                     others.iter().for_each(&mut mark);
                 }
             },
+            _ => source.schedule().iter().for_each(|message| mark(message.draft.destination)),
         }
     }
     receives

@@ -1,10 +1,8 @@
 //! Streams, calculated by hand.
 
 use super::*;
-use crate::traffic::{Draft, LaterPlan, PeriodLaw, PeriodPlan};
-use gingham_kernel::{Span, Stream, Time};
+use crate::traffic::{DeadlinePlan, LaterPlan, OnOffStream, PeriodLaw, PeriodPlan};
 use gingham_topology::EndpointId;
-use std::sync::Arc;
 
 /// A message: time, length, frame number with number of messages, and whether it is the last.
 type Row = (u64, u32, Option<(u32, u32)>, bool);
@@ -34,15 +32,15 @@ fn plan(data: DataPlan, lifetime: Option<u64>) -> StreamPlan {
 /// Returns the first messages of a stream in a class that sends from 1,000 to `stop`.
 fn rows(plan: &StreamPlan, stop: Time, count: usize) -> Vec<Row> {
     let stream_of = |purpose| Stream::new(1, "h0[1]/video/0", purpose);
-    let mut sender =
-        Sender::new(StreamId::new(5), plan, &(Time::from_ps(1_000)..stop), None, stream_of);
+    let active = Time::from_ps(1_000)..stop;
+    let mut sender = StreamSender::in_period(StreamId::new(5), plan, &active, None, stream_of);
     let next = || {
-        let at = sender.next_arrival()?.as_ps();
-        let Draft { destination, payload_bytes } = sender.draw();
-        let part = sender.drawn().unwrap();
+        let at = sender.next_at()?;
+        let Draft { destination, payload_bytes } = sender.due(at)?;
+        let part = sender.part().unwrap();
         assert_eq!((destination, part.stream), (EndpointId::new(3), StreamId::new(5)));
         let frame = part.frame.map(|frame| (frame.number, frame.messages.get()));
-        Some((at, payload_bytes, frame, part.is_last))
+        Some((at.as_ps(), payload_bytes, frame, part.is_last))
     };
     std::iter::from_fn(next).take(count).collect()
 }

@@ -3,19 +3,22 @@
 //! Since the next message is known when one is created, the last message of a stream is known to be
 //! the last.
 
-use super::{
-    DataPlan, FirstFrame, FramePart, FramePlan, FrameSizes, Spread, StreamPart, StreamPlan,
-};
+#[cfg(test)]
+mod tests;
+
+use super::{Start, Workload};
 use crate::StreamId;
-use crate::traffic::Draft;
 use crate::traffic::on_off::OnOffClock;
+use crate::traffic::{
+    DataPlan, Draft, FirstFrame, FramePart, FramePlan, FrameSizes, Spread, StreamPart, StreamPlan,
+};
 use gingham_kernel::{Purpose, Span, Stream, Time};
 use std::num::NonZeroU32;
 use std::ops::Range;
 use std::sync::Arc;
 
 #[derive(Clone, Debug)]
-pub(crate) struct Sender {
+pub(in crate::traffic) struct StreamSender {
     stream: StreamId,
     plan: StreamPlan,
     /// Generator of the stream's messages.
@@ -24,6 +27,8 @@ pub(crate) struct Sender {
     ahead: Option<Ahead>,
     /// Delay of admission.
     held: Span,
+    /// Whether it waits for admission.
+    is_suspended: bool,
     /// Crash time of its application, if it crashes.
     crash: Option<Time>,
     /// Stream part of the last message drawn.
@@ -62,10 +67,16 @@ struct Frames {
     sent: u32,
 }
 
-impl Sender {
+impl StreamSender {
+    pub(super) fn new(start: Start<'_>, plan: &StreamPlan) -> Self {
+        let stream = StreamId::new(start.streams_before);
+        let random = start.random_of_stream(plan.number);
+        Self::in_period(stream, plan, &start.class_plan().active, start.host_crash(), random)
+    }
+
     /// Creates a stream of a class that is active during `active`; `stream_of` returns its random
     /// streams.
-    pub(in crate::traffic) fn new(
+    fn in_period(
         stream: StreamId,
         plan: &StreamPlan,
         active: &Range<Time>,
@@ -95,43 +106,17 @@ impl Sender {
                 Cursor::OnOff { clock: Box::new(clock), end }
             }
         };
-        let (plan, held) = (plan.clone(), Span::ZERO);
-        let mut sender = Self { stream, plan, cursor, ahead: None, held, crash, drawn: None };
+        let (plan, held, is_suspended) = (plan.clone(), Span::ZERO, false);
+        let (ahead, drawn) = (None, None);
+        let mut sender = Self { stream, plan, cursor, ahead, held, is_suspended, crash, drawn };
         sender.ahead = sender.next_ahead();
         sender
     }
 
-    pub(in crate::traffic) fn stream(&self) -> StreamId {
-        self.stream
-    }
-
-    /// Starts the stream now instead of at its first message: delays all messages equally.
-    pub(in crate::traffic) fn begin(&mut self, now: Time) {
-        if let Some(first) = self.next_arrival() {
-            self.held = self.held + now.since(first);
-        }
-    }
-
-    pub(in crate::traffic) fn next_arrival(&self) -> Option<Time> {
+    /// Returns the instant of the next message unless it waits for admission.
+    fn ahead_at(&self) -> Option<Time> {
         let next = self.ahead.map(|ahead| ahead.at + self.held);
         next.filter(|at| !self.has_crashed(*at))
-    }
-
-    pub(in crate::traffic) fn has_crashed(&self, now: Time) -> bool {
-        self.crash.is_some_and(|crash| crash <= now)
-    }
-
-    /// Draws the next message. Panics if there is none.
-    pub(in crate::traffic) fn draw(&mut self) -> Draft {
-        let Ahead { payload_bytes, frame, .. } = self.ahead.expect("there is a next message");
-        self.ahead = self.next_ahead();
-        let is_last = self.ahead.is_none();
-        self.drawn = Some(StreamPart { stream: self.stream, frame, is_last });
-        Draft { destination: self.plan.destination, payload_bytes }
-    }
-
-    pub(in crate::traffic) fn drawn(&self) -> Option<StreamPart> {
-        self.drawn
     }
 
     fn next_ahead(&mut self) -> Option<Ahead> {
@@ -143,6 +128,46 @@ impl Sender {
             }
             (Cursor::OnOff { .. }, DataPlan::Frames(_)) => unreachable!("made of what it sends"),
         }
+    }
+}
+
+impl Workload for StreamSender {
+    fn next_at(&self) -> Option<Time> {
+        self.ahead_at().filter(|_| !self.is_suspended)
+    }
+
+    fn due(&mut self, now: Time) -> Option<Draft> {
+        if self.next_at() != Some(now) {
+            return None;
+        }
+        let Ahead { payload_bytes, frame, .. } = self.ahead?;
+        self.ahead = self.next_ahead();
+        let is_last = self.ahead.is_none();
+        self.drawn = Some(StreamPart { stream: self.stream, frame, is_last });
+        Some(Draft { destination: self.plan.destination, payload_bytes })
+    }
+
+    fn stream(&self) -> Option<StreamId> {
+        Some(self.stream)
+    }
+
+    fn part(&self) -> Option<StreamPart> {
+        self.drawn
+    }
+
+    fn suspend(&mut self) {
+        self.is_suspended = true;
+    }
+
+    fn resume(&mut self, now: Time) {
+        self.is_suspended = false;
+        if let Some(first) = self.ahead_at() {
+            self.held = self.held + now.since(first);
+        }
+    }
+
+    fn has_crashed(&self, now: Time) -> bool {
+        self.crash.is_some_and(|crash| crash <= now)
     }
 }
 

@@ -1,0 +1,50 @@
+//! Sources of one endpoint that await notifications, and messages that notifications made due
+//! later.
+
+use crate::ClassId;
+use crate::traffic::{Awaited, Source};
+use gingham_kernel::Time;
+use std::collections::BTreeMap;
+
+#[derive(Clone, Debug, Default)]
+pub(super) struct Agenda {
+    /// Sources that await the start of messages of their class.
+    of_starts: Vec<usize>,
+    /// Sources that await deliveries, with the class of these messages.
+    of_deliveries: Vec<(ClassId, usize)>,
+    /// Sources with a message due later, by instant and number.
+    due: BTreeMap<(Time, u64), usize>,
+    /// Number of entries of `due` so far, which orders those of one instant.
+    number: u64,
+}
+
+impl Agenda {
+    /// Registers a source of the endpoint.
+    pub(super) fn add(&mut self, index: usize, source: &Source) {
+        match source.awaited() {
+            Awaited::Nothing => {}
+            Awaited::Starts => self.of_starts.push(index),
+            Awaited::Deliveries(class) => self.of_deliveries.push((class, index)),
+        }
+    }
+
+    pub(super) fn of_starts(&self) -> &[usize] {
+        &self.of_starts
+    }
+
+    pub(super) fn of_deliveries(&self) -> &[(ClassId, usize)] {
+        &self.of_deliveries
+    }
+
+    /// Registers a message of a source that is due later, when the endpoint is to be woken.
+    pub(super) fn put(&mut self, source: usize, at: Time) {
+        self.due.insert((at, self.number), source);
+        self.number += 1;
+    }
+
+    /// Takes the source of the next message that is due `now`.
+    pub(super) fn take_due(&mut self, now: Time) -> Option<usize> {
+        let entry = self.due.first_entry()?;
+        (entry.key().0 <= now).then(|| entry.remove())
+    }
+}

@@ -1,0 +1,184 @@
+//! Workloads: messages of one class at one endpoint, and the events that make them due.
+//!
+//! ```text
+//!                     ┌──────────── Workload ────────────┐
+//!   started ─────────►│ one of its messages begins       │
+//!   delivered ───────►│ a message arrives at its endpoint│──► next_at: due by its own clock
+//!   suspended,        │ admission control                │──► due: the next message
+//!   resumed ─────────►│                                  │──► is_finished
+//!                     └──────────────────────────────────┘
+//! ```
+//!
+//! A message becomes due in one of two ways:
+//!
+//! - by the clock of the workload: at [`Workload::next_at`], which changes only in a call of `&mut
+//!   self`;
+//! - by a notification, which returns the instant.
+//!
+//! At each of these instants the endpoint calls [`Workload::due`] once, in phase 1; messages that a
+//! notification makes due later follow those of all clocks. The endpoint delivers only the notifications that the workload awaits ([`Awaited`]). A lost message is not
+//! notified: a transport learns of it by a time-out.
+//!
+//! State belongs to the endpoint of the workload: a workload at a source and one at a destination
+//! share nothing.
+//!
+//! A new workload is a file here, a variant of [`AnyWorkload`] and one of [`MessagePlan`].
+
+mod drawn;
+mod replies;
+mod schedule;
+mod start;
+mod stream;
+
+use super::{Draft, MessagePlan, StreamPart};
+use crate::{ClassId, Message, Plan, StreamId};
+use drawn::Drawn;
+use gingham_kernel::Time;
+use replies::Replies;
+use schedule::Schedule;
+use start::Start;
+use std::ops::{Deref, DerefMut};
+pub(super) use stream::StreamSender;
+
+/// Notifications that a workload needs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Awaited {
+    /// None.
+    Nothing,
+    /// Messages of its own class start at its endpoint ([`super::Source::started`]).
+    Starts,
+    /// Messages of this class are delivered to its endpoint ([`super::Source::delivered`]).
+    Deliveries(ClassId),
+}
+
+/// Creator of the messages of one class at one endpoint.
+pub(super) trait Workload {
+    /// Returns the instant of the next message that is due by the workload's own clock, if there is
+    /// one.
+    fn next_at(&self) -> Option<Time>;
+
+    /// Creates the next message that is due `now`, if there is one.
+    fn due(&mut self, now: Time) -> Option<Draft>;
+
+    /// Returns whether it creates no further message unless one of an unfinished workload arrives
+    /// or starts.
+    fn is_finished(&self) -> bool {
+        self.next_at().is_none()
+    }
+
+    /// Returns the notifications that it needs; constant over the run.
+    fn awaited(&self) -> Awaited {
+        Awaited::Nothing
+    }
+
+    /// Handles the start of a message of its class at its endpoint: its first flit starts on the
+    /// cable, or the channel adapter accepts it if it needs a credit. Returns the instant of the
+    /// message that becomes due, `now` or later.
+    fn started(&mut self, _now: Time) -> Option<Time> {
+        None
+    }
+
+    /// Handles the delivery of a message of the awaited class to its endpoint. Returns the instant
+    /// of the message that becomes due, `now` or later.
+    fn delivered(&mut self, _message: &Message, _now: Time) -> Option<Time> {
+        None
+    }
+
+    // Streams.
+
+    /// Returns the id of the stream, if it is one.
+    fn stream(&self) -> Option<StreamId> {
+        None
+    }
+
+    /// Returns the stream part of the last message created, if it is a stream.
+    fn part(&self) -> Option<StreamPart> {
+        None
+    }
+
+    /// Stops its clock until admission control admits it.
+    fn suspend(&mut self) {
+        unreachable!("only streams request admission");
+    }
+
+    /// Starts its clock again: its next message is due `now`, and all later ones are delayed
+    /// equally.
+    fn resume(&mut self, _now: Time) {
+        unreachable!("only streams are admitted");
+    }
+
+    /// Returns whether its application has crashed by `now`.
+    fn has_crashed(&self, _now: Time) -> bool {
+        false
+    }
+}
+
+/// A workload of any kind.
+#[derive(Clone, Debug)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "nearly all are drawn, and are used for each message"
+)]
+pub(super) enum AnyWorkload {
+    Drawn(Drawn),
+    Schedule(Schedule),
+    Replies(Box<Replies>),
+    Stream(Box<StreamSender>),
+}
+
+impl AnyWorkload {
+    /// Creates the workload `index` of a class. `streams_before` is the number of streams of
+    /// earlier sources.
+    pub(super) fn new(plan: &Plan, class: ClassId, index: usize, streams_before: usize) -> Self {
+        let start = Start { plan, class, index, streams_before };
+        match &start.source().messages {
+            MessagePlan::Drawn(drawn) => Self::Drawn(Drawn::new(start, drawn)),
+            MessagePlan::Scheduled(messages) => Self::Schedule(Schedule::new(start, messages)),
+            MessagePlan::Replies(replies) => Self::Replies(Box::new(Replies::new(start, replies))),
+            MessagePlan::Stream(stream) => Self::Stream(Box::new(StreamSender::new(start, stream))),
+        }
+    }
+
+    /// Returns the next instant of its own clock, without a dynamic call for drawn messages.
+    #[inline]
+    pub(super) fn next_at(&self) -> Option<Time> {
+        match self {
+            Self::Drawn(drawn) => drawn.next_at(),
+            _ => (**self).next_at(),
+        }
+    }
+
+    /// Creates the next message due `now`, without a dynamic call for drawn messages.
+    #[expect(clippy::inline_always, reason = "a call would cost as much again, for every message")]
+    #[inline(always)]
+    pub(super) fn due(&mut self, now: Time) -> Option<Draft> {
+        match self {
+            Self::Drawn(drawn) => drawn.due(now),
+            _ => (**self).due(now),
+        }
+    }
+}
+
+impl Deref for AnyWorkload {
+    type Target = dyn Workload;
+
+    fn deref(&self) -> &Self::Target {
+        match self {
+            Self::Drawn(drawn) => drawn,
+            Self::Schedule(schedule) => schedule,
+            Self::Replies(replies) => &**replies,
+            Self::Stream(stream) => &**stream,
+        }
+    }
+}
+
+impl DerefMut for AnyWorkload {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        match self {
+            Self::Drawn(drawn) => drawn,
+            Self::Schedule(schedule) => schedule,
+            Self::Replies(replies) => &mut **replies,
+            Self::Stream(stream) => &mut **stream,
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! Replies to messages of another class.
+
+use super::{Awaited, Start, Workload};
+use crate::Message;
+use crate::traffic::{Draft, ReplyPlan};
+use gingham_kernel::{Purpose, Stream, Time};
+use gingham_topology::EndpointId;
+use std::collections::VecDeque;
+use std::ops::Range;
+
+/// A reply to each message of a class, a think time after its delivery.
+#[derive(Clone, Debug)]
+pub(in crate::traffic) struct Replies {
+    plan: ReplyPlan,
+    length: Stream,
+    active: Range<Time>,
+    /// Instants and destinations of the replies that are not created yet, in order of time.
+    pending: VecDeque<(Time, EndpointId)>,
+}
+
+impl Replies {
+    pub(super) fn new(start: Start<'_>, plan: &ReplyPlan) -> Self {
+        let length = start.random()(Purpose::Length);
+        let (plan, pending) = (plan.clone(), VecDeque::new());
+        Self { plan, length, active: start.active(), pending }
+    }
+}
+
+impl Workload for Replies {
+    fn next_at(&self) -> Option<Time> {
+        None
+    }
+
+    fn due(&mut self, now: Time) -> Option<Draft> {
+        let (_, destination) = self.pending.pop_front_if(|(at, _)| *at <= now)?;
+        Some(Draft { destination, payload_bytes: self.plan.lengths.draw(&mut self.length) })
+    }
+
+    fn is_finished(&self) -> bool {
+        self.pending.is_empty()
+    }
+
+    fn awaited(&self) -> Awaited {
+        Awaited::Deliveries(self.plan.to)
+    }
+
+    fn delivered(&mut self, message: &Message, now: Time) -> Option<Time> {
+        let at = now + self.plan.think;
+        if !self.active.contains(&at) {
+            return None;
+        }
+        self.pending.push_back((at, message.source));
+        Some(at)
+    }
+}
