@@ -124,7 +124,7 @@ pub fn compile_observed(
     check(&measure::of_messages(), &sent, gathered)?;
     let mut plan = Plan {
         seed: scenario.seed,
-        crashes: crashes::plan(source, &fabric, stop.latest_end())?,
+        events: crashes::plan(source, &fabric, stop.latest_end())?,
         lanes: kind.lanes.plan(lanes),
         switching: network::over(kind.switching, &channels),
         channels,

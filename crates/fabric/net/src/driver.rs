@@ -7,6 +7,7 @@
 //!        Network::step          Endpoints::due ─► end of a followed step:  followed_counts
 //!                                               ─► congestion trees:       waiters
 //!                                               ─► end of a section:       end_section
+//!                                               ─► network event:          apply
 //!                                               ─► deadlock check:         wait_for_graph
 //! ```
 //!
@@ -15,7 +16,9 @@
 
 use crate::congestion::Waiter;
 use crate::measure::ChannelCount;
-use crate::{Due, Endpoints, Notice, Simulation, Status, Stepping, WaitCycle, WaitForGraph};
+use crate::{
+    Due, Endpoints, NetworkEvent, Notice, Simulation, Status, Stepping, WaitCycle, WaitForGraph,
+};
 use gingham_kernel::Time;
 use std::fmt::Debug;
 
@@ -51,6 +54,15 @@ pub trait Network: Debug + Send + Sync {
 
     /// Ends the section at the endpoints, with the counts before any event of `end`.
     fn end_section(&mut self, end: Time);
+
+    /// Handles a network event before any other event of `at`. A network whose own state it changes
+    /// overrides this method.
+    fn apply(&mut self, _at: Time, event: NetworkEvent) {
+        self.endpoints_mut().on_network_event(event);
+    }
+
+    /// Returns the number of packets in the network, those in in-transit hosts included.
+    fn packets_in_flight(&self) -> usize;
 
     /// Returns the counts of all channels since time zero, including the current instant.
     fn channel_counts(&self) -> Vec<ChannelCount>;
@@ -100,11 +112,16 @@ impl<N: Network> Run<N> {
                 network.endpoints_mut().notify(at, Notice::Looked { waiters: &waiters });
             }
             Due::SectionEnd(end) => network.end_section(end),
+            Due::NetworkEvent(at) => {
+                let event = network.endpoints_mut().take_network_event();
+                network.apply(at, event);
+            }
             Due::DeadlockCheck(at) => {
                 let cycle = WaitCycle::find(&network.wait_for_graph(at));
                 network.endpoints_mut().check_deadlock(at, cycle, next.is_some());
                 if !network.endpoints().is_running() {
                     network.finish(at);
+                    network.endpoints().conservation().assert_holds(network.packets_in_flight());
                 }
             }
         }
@@ -147,6 +164,7 @@ impl<N: Network> Simulation for Run<N> {
     }
 
     fn assert_invariants(&self) {
+        self.0.endpoints().conservation().assert_holds(self.0.packets_in_flight());
         self.0.assert_invariants();
     }
 }

@@ -35,8 +35,8 @@ use crate::messages::Messages;
 use crate::posting::Posts;
 use crate::throttle::Throttle;
 use crate::{
-    Adapter, Decision, Delivery, Ledger, Next, Noted, Order, Plan, Request, Status, Switched, Turn,
-    WaitCycle, Wanted, Which,
+    Adapter, Conservation, Decision, Delivery, Ledger, NetworkEvent, Next, Noted, Order, Plan,
+    Request, Status, Switched, Turn, WaitCycle, Wanted, Which,
 };
 use admission::Admission;
 use checkpoints::Checkpoints;
@@ -61,6 +61,9 @@ pub enum Due {
     /// Search for congestion trees among waiting packets, before any event of this time
     /// ([`crate::Notice::Looked`]).
     Look(Time),
+    /// Network event, before any other event of this time and after everything above
+    /// ([`Endpoints::take_network_event`]).
+    NetworkEvent(Time),
     /// Deadlock check, after all events of this time ([`Endpoints::check_deadlock`]).
     DeadlockCheck(Time),
 }
@@ -82,6 +85,7 @@ pub struct Endpoints {
     probe: Option<Box<Probe>>,
     collector: Collector,
     checkpoints: Checkpoints,
+    conservation: Conservation,
     status: Status,
     wanted: Wanted,
     /// Whether received packets may cause others.
@@ -107,6 +111,7 @@ impl Endpoints {
             marker: plan.marking.as_ref().map(|marking| marking.start(&plan)),
             probe: Probe::new(&plan).map(Box::new),
             checkpoints: Checkpoints::new(&plan, &collector),
+            conservation: Conservation::default(),
             status: Status::Running,
             wanted: wanted(&plan, sources.await_starts()),
             is_causal: plan.is_controlled() || sources.await_deliveries() || counts_received,
@@ -221,6 +226,9 @@ impl Endpoints {
         if self.flows.has_held() {
             self.report_held();
         }
+        if matches!(turn, Turn::Send(_)) {
+            self.conservation.inject();
+        }
         turn
     }
 
@@ -274,6 +282,23 @@ impl Endpoints {
         self.checkpoints.update(&self.collector);
     }
 
+    /// Takes the network event that is due, for [`crate::Network::apply`].
+    pub fn take_network_event(&mut self) -> NetworkEvent {
+        let event = self.checkpoints.take_event();
+        self.checkpoints.update(&self.collector);
+        event
+    }
+
+    /// Handles a network event that concerns a host or an application.
+    pub fn on_network_event(&mut self, event: NetworkEvent) {
+        self.sources.on_network_event(event);
+    }
+
+    /// Returns the counts of packets that entered and left the network.
+    pub fn conservation(&self) -> &Conservation {
+        &self.conservation
+    }
+
     /// Handles a deadlock check after all events of `time`: the run may be deadlocked, or over.
     /// `has_events` is whether any event is still to come.
     pub fn check_deadlock(&mut self, time: Time, cycle: Option<WaitCycle>, has_events: bool) {
@@ -294,7 +319,7 @@ impl Endpoints {
             // Waits for tokens or a pace end with an event, and an acknowledgement is a packet in
             // the network or in a queue, which an event empties.
             assert!(
-                (in_flight == 0 && others == 0) || has_events,
+                (in_flight == 0 && others == 0) || has_events || self.conservation.lost() > 0,
                 "{in_flight} messages and {others} packets without one are left, {} flows wait for answers, nothing can happen, \
                  and no cycle of waits explains it",
                 self.flows.shut()

@@ -28,6 +28,7 @@ mod marking;
 pub mod measure;
 mod message;
 mod messages;
+mod network_events;
 mod notice;
 mod packet;
 mod packets;
@@ -68,6 +69,7 @@ pub use lanes::{
 pub use marking::*;
 pub use message::{Delivery, Message};
 pub use messages::Arrival;
+pub use network_events::{Conservation, NetworkEvent, NetworkEvents};
 pub use notice::{Created, Notice, Order, Stay, Switched, Wanted, Which};
 pub use packet::{Content, Packet, Priority};
 pub use packets::{Among, BLOCK_BYTES, LaneBlocks, OvertakingPlan, PacketsPlan, Read};

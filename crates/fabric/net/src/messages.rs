@@ -111,11 +111,13 @@ struct Segments {
     unsent_bytes: u32,
     /// Packets that have started and not left; counted only if needed.
     leaving: u32,
-    /// Payload that has not arrived.
+    /// Payload that has not arrived and is not lost.
     left_bytes: u32,
     packets: u32,
     /// Bytes of the arrived packets on the source's cable.
     wire_bytes: u64,
+    /// Whether a packet of the message is lost.
+    is_lost: bool,
 }
 
 impl Messages {
@@ -144,8 +146,15 @@ impl Messages {
     fn segment(&mut self, payload_bytes: u32, longest_bytes: u32) -> u32 {
         let (unsent_bytes, left_bytes) = (payload_bytes, payload_bytes);
         let (packets, wire_bytes, leaving) = (0, 0, 0);
-        let segments =
-            Segments { longest_bytes, unsent_bytes, leaving, left_bytes, packets, wire_bytes };
+        let segments = Segments {
+            longest_bytes,
+            unsent_bytes,
+            leaving,
+            left_bytes,
+            packets,
+            wire_bytes,
+            is_lost: false,
+        };
         if let Some(place) = self.free_segments.pop() {
             self.segments[place as usize] = segments;
             return place;
@@ -241,6 +250,7 @@ impl Messages {
             is_first,
             is_last_of_stream: is_last && self.part(slot).is_some_and(|part| part.is_last),
             mark: false,
+            is_bad: false,
         };
         (packet, is_last)
     }
@@ -267,6 +277,10 @@ impl Messages {
             Some(place) => {
                 let whole = self.segments[place as usize].arrive(arrival)?;
                 self.free_segments.push(place);
+                if self.segments[place as usize].is_lost {
+                    self.discard(slot);
+                    return None;
+                }
                 whole
             }
         };
@@ -283,6 +297,28 @@ impl Messages {
             wire_bytes,
             conformance,
         })
+    }
+
+    /// Records the loss of a packet of `payload_bytes` bytes. Returns whether it is the first one
+    /// of its message, which is lost with it. The slot is freed once no packet is in progress.
+    pub(crate) fn lose(&mut self, slot: MessageSlot, payload_bytes: u32) -> bool {
+        let Some(place) = self.slots[slot.index()].segments else {
+            self.discard(slot);
+            return true;
+        };
+        let of = &mut self.segments[place as usize];
+        let is_first = !std::mem::replace(&mut of.is_lost, true);
+        if of.settle(payload_bytes) {
+            self.free_segments.push(place);
+            self.discard(slot);
+        }
+        is_first
+    }
+
+    /// Frees the slot of a lost message.
+    fn discard(&mut self, slot: MessageSlot) {
+        self.take_part(slot);
+        self.slots[slot.index()].next = self.free.replace(slot);
     }
 }
 
@@ -304,11 +340,16 @@ impl Segments {
     /// Records an arrived packet. For the last one, returns the number of packets and their bytes
     /// on the wire.
     fn arrive(&mut self, arrival: &Arrival) -> Option<(u32, u64)> {
-        let left_bytes = self.left_bytes.checked_sub(arrival.payload_bytes);
-        self.left_bytes = left_bytes.expect("no more arrives of a message than it has");
         self.packets += 1;
         self.wire_bytes += arrival.wire_bytes;
-        (self.left_bytes == 0).then_some((self.packets, self.wire_bytes))
+        self.settle(arrival.payload_bytes).then_some((self.packets, self.wire_bytes))
+    }
+
+    /// Subtracts the payload of a packet that arrived or is lost. Returns whether none is left.
+    fn settle(&mut self, payload_bytes: u32) -> bool {
+        let left_bytes = self.left_bytes.checked_sub(payload_bytes);
+        self.left_bytes = left_bytes.expect("no more arrives of a message than it has");
+        self.left_bytes == 0
     }
 }
 

@@ -65,7 +65,8 @@ pub enum Notice<'a> {
         /// Packet in transit.
         packet: &'a mut Packet,
     },
-    /// A packet has arrived whole at its destination.
+    /// A packet has arrived whole at its destination. If it is bad, it is lost there, and its message
+    /// with it.
     Received {
         /// Packet that arrived.
         packet: &'a Packet,

@@ -79,6 +79,8 @@ pub struct Packet {
     pub is_last_of_stream: bool,
     /// Congestion mark set by switches.
     pub mark: bool,
+    /// Whether its frame check fails because a channel broke under it: its destination discards it.
+    pub is_bad: bool,
 }
 
 impl Packet {
@@ -103,6 +105,7 @@ impl Packet {
             is_first: false,
             is_last_of_stream: false,
             mark: false,
+            is_bad: false,
         }
     }
 }

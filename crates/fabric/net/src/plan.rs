@@ -3,15 +3,14 @@
 use crate::traffic::{SourcePlan, StreamPlan};
 use crate::{
     AdapterPlan, AdmissionPlan, ArbiterPlace, ChannelPlan, ClassId, Excess, FlowKey, InTransitPlan,
-    LanePlan, Marking, PacePlan, PolicingPlan, PostPlan, Priority, ProbePlan, RoutingScheme,
-    Scheduler, SegmentationPlan, Switching, WhenFull, WindowPlan,
+    LanePlan, Marking, NetworkEvents, PacePlan, PolicingPlan, PostPlan, Priority, ProbePlan,
+    RoutingScheme, Scheduler, SegmentationPlan, Switching, WhenFull, WindowPlan,
 };
 use gingham_kernel::{Span, Time};
 use gingham_topology::routing::{LaneSet, VcClass};
 use gingham_topology::{ChannelId, EndpointId, Fabric, NodeId, PortRef};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -245,10 +244,8 @@ pub struct Plan {
     pub adapters: Option<AdapterPlan>,
     /// Admission control of streams, if there is any.
     pub admission: Option<Arc<AdmissionPlan>>,
-    /// Crash times of hosts. A crashed host creates no messages and ignores replies to its
-    /// admission probes; packets of its earlier messages are still sent, and arriving packets still
-    /// accepted.
-    pub crashes: BTreeMap<EndpointId, Time>,
+    /// Network events at given instants; those that streams draw are not included.
+    pub events: NetworkEvents,
     /// Channels by [`ChannelId`].
     pub channels: Vec<ChannelPlan>,
     /// Lanes of every channel.

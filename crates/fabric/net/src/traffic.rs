@@ -17,6 +17,7 @@
 //! users as help.
 
 mod arrivals;
+mod crashes;
 mod destinations;
 mod lengths;
 mod on_off;
@@ -29,6 +30,7 @@ mod weighted;
 mod workload;
 
 pub use arrivals::{ArrivalPlan, Arrivals, Constant, OnOff, OnOffPareto, Reply};
+pub(crate) use crashes::application_crashes;
 pub use destinations::{
     DestinationPlan, Destinations, GridPlaces, GroupPlaces, HotSpot, OtherHosts, PermutationDraw,
     StencilPlaces, UniformPlaces, Within,

@@ -4,7 +4,7 @@ use crate::timeline::Timeline;
 use gingham_kernel::Time;
 use gingham_net::congestion::Waiter;
 use gingham_net::measure::ChannelCount;
-use gingham_net::{Endpoints, Plan, Run, WaitForGraph};
+use gingham_net::{Endpoints, NetworkEvent, Plan, Run, WaitForGraph};
 use gingham_topology::ChannelId;
 use std::fmt::Debug;
 
@@ -25,6 +25,15 @@ pub(crate) trait Network: Debug + Send + Sync {
     fn counts_before(&self, end: Time) -> Vec<ChannelCount> {
         self.counts_until(end)
     }
+
+    /// Handles a network event before any other event of `at`. A network whose own state it changes
+    /// overrides this method.
+    fn apply(&mut self, _at: Time, event: NetworkEvent) {
+        self.parts_mut().1.on_network_event(event);
+    }
+
+    /// Returns the number of packets in the network.
+    fn packets_in_flight(&self) -> usize;
 
     /// Returns everything that waits, before any event of `now`.
     fn waiters(&self, now: Time) -> Vec<Waiter>;
@@ -69,6 +78,10 @@ impl<N: Network> gingham_net::Network for EventByEvent<N> {
         Ok(())
     }
 
+    fn apply(&mut self, at: Time, event: NetworkEvent) {
+        self.0.apply(at, event);
+    }
+
     fn finish(&mut self, at: Time) {
         self.0.parts_mut().0.now = at;
     }
@@ -91,6 +104,10 @@ impl<N: Network> gingham_net::Network for EventByEvent<N> {
         let counts = self.0.counts_before(end);
         let counts: Vec<_> = ChannelId::first(counts.len()).zip(counts).collect();
         self.endpoints_mut().end_section(&counts);
+    }
+
+    fn packets_in_flight(&self) -> usize {
+        self.0.packets_in_flight()
     }
 
     fn channel_counts(&self) -> Vec<ChannelCount> {

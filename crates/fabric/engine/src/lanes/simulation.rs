@@ -51,6 +51,10 @@ impl<S: Stepper> gingham_net::Network for Simulation<S> {
         &mut self.context.endpoints
     }
 
+    fn packets_in_flight(&self) -> usize {
+        self.context.worms.len()
+    }
+
     fn channel_counts(&self) -> Vec<ChannelCount> {
         let now = self.context.clock.now();
         let counts = Counts::new(&self.stepper, &self.network, &self.context);

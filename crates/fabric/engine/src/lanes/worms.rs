@@ -107,6 +107,11 @@ impl Worms {
         &self.by_id[id.index()]
     }
 
+    /// Returns the number of worms in the network.
+    pub(crate) fn len(&self) -> usize {
+        self.by_id.len() - self.free.len()
+    }
+
     #[inline]
     pub(crate) fn get(&self, id: WormId) -> &Worm {
         &self.by_id[id.index()]

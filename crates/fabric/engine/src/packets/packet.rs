@@ -128,6 +128,11 @@ impl Packets {
         &self.packets[id.index()]
     }
 
+    /// Returns the number of packets in the network.
+    pub(crate) fn len(&self) -> usize {
+        self.packets.len() - self.free.len()
+    }
+
     #[inline]
     pub(crate) fn get(&self, id: PacketId) -> &Moving {
         &self.packets[id.index()]

@@ -40,6 +40,10 @@ impl gingham_net::Network for Simulation {
         &mut self.network.endpoints
     }
 
+    fn packets_in_flight(&self) -> usize {
+        self.network.packets.len()
+    }
+
     fn channel_counts(&self) -> Vec<ChannelCount> {
         let now = self.network.clock.now();
         self.network.counts(now + 1, now)

@@ -41,6 +41,10 @@ impl gingham_net::Network for Simulation {
         self.hosts.endpoints_mut()
     }
 
+    fn packets_in_flight(&self) -> usize {
+        self.network.worms.len()
+    }
+
     fn channel_counts(&self) -> Vec<ChannelCount> {
         self.network.links.channel_counts(self.network.clock.now())
     }

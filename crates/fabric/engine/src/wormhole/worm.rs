@@ -92,6 +92,11 @@ impl Worms {
         &self.worms[id.index()]
     }
 
+    /// Returns the number of worms in the network.
+    pub(crate) fn len(&self) -> usize {
+        self.worms.len() - self.free.len()
+    }
+
     pub(crate) fn set_head_arrived(&mut self, id: WormId, time: u64) {
         self.worms[id.index()].head_arrived = time;
     }

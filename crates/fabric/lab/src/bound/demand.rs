@@ -32,7 +32,7 @@ pub(super) fn is_steady(plan: &Plan, id: ClassId) -> bool {
         let class = &plan.classes[id.index()];
         class.policing.is_none() && class.pace.is_none() && class.active.end >= plan.stop.time
     };
-    plan.crashes.is_empty()
+    plan.events.is_empty()
         && plan.admission.is_none()
         && class.sources.iter().all(is_drawn)
         && plan.reply_chain(id).all(is_free)

@@ -4,15 +4,16 @@ use super::classes::{Hosts, matching};
 use crate::error::LabError;
 use crate::scenario::ScenarioSource;
 use gingham_kernel::Time;
-use gingham_topology::{EndpointId, Fabric};
+use gingham_net::{NetworkEvent, NetworkEvents};
+use gingham_topology::Fabric;
 use std::collections::BTreeMap;
 
-/// Returns the crash time of each crashing host; the earliest one if there are several.
+/// Returns the crash of each crashing host; the earliest one if there are several.
 pub(super) fn plan(
     source: &ScenarioSource,
     fabric: &Fabric,
     end: Time,
-) -> Result<BTreeMap<EndpointId, Time>, LabError> {
+) -> Result<NetworkEvents, LabError> {
     let mut crashes = BTreeMap::new();
     for (index, crash) in source.scenario.network.crashes.iter().enumerate() {
         let at = Time::ZERO + crash.at;
@@ -40,5 +41,5 @@ pub(super) fn plan(
             }
         }
     }
-    Ok(crashes)
+    Ok(crashes.into_iter().map(|(host, at)| (at, NetworkEvent::HostCrash(host))).collect())
 }

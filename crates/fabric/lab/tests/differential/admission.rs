@@ -10,7 +10,8 @@ use gingham_net::traffic::{
     StreamPlan,
 };
 use gingham_net::{
-    AdmissionPlan, ClassPlan, LaneChoice, Plan, PostPlan, Priority, StreamState, WhenFull,
+    AdmissionPlan, ClassPlan, LaneChoice, NetworkEvent, Plan, PostPlan, Priority, StreamState,
+    WhenFull,
 };
 use gingham_topology::{ChannelId, EndpointId, NodeId};
 use std::collections::BTreeMap;
@@ -28,7 +29,8 @@ pub(crate) fn with_admission(plan: &Plan, seed: u64) -> Option<Plan> {
     let crashes = [0.0, 0.4][usize::from(below(&mut draw, 2))];
     let run_ps = plan.stop.time.as_ps();
     if crashes > 0.0 && draw.below(2) == 0 {
-        plan.crashes.insert(EndpointId::new(0), Time::from_ps(draw.below(run_ps / 2)));
+        let at = Time::from_ps(draw.below(run_ps / 2));
+        plan.events = [(at, NetworkEvent::HostCrash(EndpointId::new(0)))].into_iter().collect();
     }
     let lease = (crashes > 0.0).then(|| Span::from_ps(1 + draw.below(run_ps / 4)));
     let sources = streams(&mut draw, &plan, crashes);

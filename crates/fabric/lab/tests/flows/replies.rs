@@ -4,7 +4,8 @@ use crate::common::lanes::lane_plan;
 use crate::common::{DELAY, FLIT, SETUP, chain, quiet_plan, stop_at};
 use crate::support::{Run, replying, run, scheduled_to, window};
 use gingham_kernel::Time;
-use gingham_net::{Plan, Status};
+use gingham_net::{NetworkEvent, Plan, Status};
+use gingham_topology::EndpointId;
 
 /// Runs a request of h0 to h1, created at `created`, and its reply.
 fn request(mut plan: Plan, created: u64, [bytes, reply]: [u32; 2], think: u64) -> Run {
@@ -138,5 +139,28 @@ fn run_finishes_after_the_last_reply_and_ack() {
     replying(&mut plan, 1, 0, 200, 3);
     assert_eq!([200, 329, 330].map(|end| status(&plan, end)), {
         [Status::Ended, Status::Ended, Status::Finished]
+    });
+}
+
+#[test]
+fn crash_ends_pending_replies_and_a_schedule() {
+    let mut plan = quiet_plan(chain(0));
+    // They arrive at 75, 275 and 475.
+    scheduled_to(&mut plan, 0, &[(0, 1, 5), (200, 1, 5), (400, 1, 5)]);
+    replying(&mut plan, 1, 0, 100, 3);
+    plan.stop = stop_at(3_000);
+    let created = |host: usize, at: u64| {
+        let crash = NetworkEvent::HostCrash(EndpointId::new(host));
+        let events = [(Time::from_ps(at), crash)].into_iter().collect();
+        let found = run(&Plan { events, ..plan.clone() });
+        assert_eq!(found.status, Status::Finished);
+        [0, 1].map(|class| found.messages(class).len())
+    };
+    // A crash at an instant precedes the creations of that instant.
+    assert_eq!([0, 1, 200, 201, 401].map(|at| created(0, at)), {
+        [[0, 0], [1, 1], [1, 1], [2, 2], [3, 3]]
+    });
+    assert_eq!([175, 176, 375, 376, 576].map(|at| created(1, at)), {
+        [[3, 0], [3, 1], [3, 1], [3, 2], [3, 3]]
     });
 }

@@ -9,9 +9,9 @@ use crate::flows::FlowState;
 use crate::traffic::{MessagePlan, SourcePlan};
 use crate::{
     AckPlan, Answered, Arbitration, ChannelPlan, ClassPlan, Content, FlowKey, FollowPlan, Hold,
-    InTransitPlan, LanePlan, MeasurePlan, MessageId, Next, PacePlan, PathId, PolicingPlan,
-    PostPlan, REFILL_BYTES, Response, RoutingScheme, SegmentationPlan, StopPlan, Switching,
-    WindowPlan, WormholePlan,
+    InTransitPlan, LanePlan, MeasurePlan, MessageId, NetworkEvents, Next, PacePlan, PathId,
+    PolicingPlan, PostPlan, REFILL_BYTES, Response, RoutingScheme, SegmentationPlan, StopPlan,
+    Switching, WindowPlan, WormholePlan,
 };
 use gingham_topology::generate::{Generator, TwoHosts};
 use gingham_topology::routing::{Algorithm, Form, Routes, UpDown, route};
@@ -53,7 +53,7 @@ pub(crate) fn plan_over(fabric: Fabric, routes: Routes) -> Plan {
         marking: None,
         probe: None,
         adapters: None,
-        crashes: BTreeMap::new(),
+        events: NetworkEvents::default(),
         admission: None,
         fabric,
     }
@@ -133,6 +133,7 @@ fn ordered(payload_bytes: u32, priority: Priority) -> Packet {
         is_first: false,
         is_last_of_stream: false,
         mark: false,
+        is_bad: false,
     }
 }
 

@@ -90,7 +90,7 @@ impl Admission {
             return None;
         }
         let source = self.sources[signal.stream().index()];
-        if sources.get(source).has_crashed(now) {
+        if sources.get(source).has_crashed() {
             self.controller.ignore_response(signal, now);
             return None;
         }

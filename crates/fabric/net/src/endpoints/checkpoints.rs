@@ -1,12 +1,14 @@
-//! Checkpoints of a run: ends of sections, followed steps, searches for congestion trees and
-//! deadlock checks.
+//! Checkpoints of a run: ends of sections, followed steps, searches for congestion trees, network
+//! events and deadlock checks.
 //!
 //! Sections, steps and searches lie between instants: one that is due at `t` comes before any event
-//! of `t`. A deadlock check at `t` comes after all of them.
+//! of `t`. Network events of `t` follow them and precede all other events of `t`. A deadlock check
+//! at `t` comes after all of them.
 
 use super::Due;
-use crate::Plan;
 use crate::measure::Collector;
+use crate::traffic::application_crashes;
+use crate::{NetworkEvent, NetworkEvents, Plan};
 use gingham_kernel::{Span, Time};
 
 /// Number of deadlock checks in a run. *(ours)*, by judgement and not measured: a deadlock is found
@@ -20,12 +22,17 @@ pub(super) struct Checkpoints {
     next_check: Time,
     /// Events before this time need no checkpoint.
     next: Time,
+    events: NetworkEvents,
+    /// Number of network events that have happened.
+    happened: usize,
 }
 
 impl Checkpoints {
     pub(super) fn new(plan: &Plan, collector: &Collector) -> Self {
         let check_interval_ps = (plan.stop.latest_end().as_ps() / DEADLOCK_CHECKS).max(1);
-        let mut checkpoints = Self { check_interval_ps, next_check: Time::ZERO, next: Time::ZERO };
+        let (next_check, next) = (Time::ZERO, Time::ZERO);
+        let events = plan.events.iter().chain(application_crashes(plan)).collect();
+        let mut checkpoints = Self { check_interval_ps, next_check, next, events, happened: 0 };
         checkpoints.pass_check(Time::ZERO);
         checkpoints.update(collector);
         checkpoints
@@ -50,9 +57,19 @@ impl Checkpoints {
             Due::StepEnd(self.next)
         } else if is_now(collector.next_look()) {
             Due::Look(self.next)
-        } else {
+        } else if is_now(collector.section_end()) {
             Due::SectionEnd(self.next)
+        } else {
+            Due::NetworkEvent(self.next)
         }
+    }
+
+    /// Takes the network event that is due.
+    pub(super) fn take_event(&mut self) -> NetworkEvent {
+        let (at, event) = self.events.get(self.happened).expect("a network event is due");
+        debug_assert_eq!(at, self.next, "network events happen at their instants");
+        self.happened += 1;
+        event
     }
 
     /// Schedules the deadlock check after the one at `time`.
@@ -66,7 +83,8 @@ impl Checkpoints {
     /// window.
     pub(super) fn update(&mut self, collector: &Collector) {
         let last = self.last_before_check(collector);
-        let ends = [collector.section_end(), collector.next_sample(), collector.next_look()];
+        let event = self.events.get(self.happened).map(|(at, _)| at);
+        let ends = [collector.section_end(), collector.next_sample(), collector.next_look(), event];
         let end = ends.into_iter().flatten().min().filter(|end| *end <= last);
         self.next = end.unwrap_or(last + Span::from_ps(1));
     }

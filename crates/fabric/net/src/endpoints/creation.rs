@@ -24,6 +24,7 @@ impl Endpoints {
     #[inline(always)]
     pub(super) fn on_created(&mut self, index: usize, now: Time) -> Created {
         if let Some(admission) = &mut self.admission
+            && self.sources.get(index).next_at() == Some(now)
             && admission.holds_back(self.sources.get(index), &mut self.outbox, now)
         {
             self.sources.get_mut(index).suspend();

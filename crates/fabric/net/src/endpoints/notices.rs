@@ -112,6 +112,10 @@ impl Endpoints {
 
     #[inline(never)]
     fn on_received(&mut self, packet: &Packet, arrival: &Arrival) {
+        if packet.is_bad {
+            return self.on_lost(packet);
+        }
+        self.conservation.deliver();
         if self.is_causal {
             self.before_delivery(packet, arrival);
         }
@@ -129,6 +133,20 @@ impl Endpoints {
         }
     }
 
+    /// Handles a bad packet, which its destination discards.
+    #[inline(never)]
+    fn on_lost(&mut self, packet: &Packet) {
+        self.conservation.lose();
+        match packet.content {
+            Content::Data(slot) => {
+                if self.messages.lose(slot, packet.payload_bytes) {
+                    self.collector.on_lost();
+                }
+            }
+            Content::Ack { .. } | Content::Signal(_) | Content::Control => self.outbox.on_ended(),
+        }
+    }
+
     /// Handles a received packet, except for the delivery of its message.
     #[inline(never)]
     fn before_delivery(&mut self, packet: &Packet, arrival: &Arrival) {
@@ -143,12 +161,12 @@ impl Endpoints {
                 }
             }
             Content::Ack { packets, marked } => {
-                self.outbox.on_received();
+                self.outbox.on_ended();
                 let flow = packet.flow.expect("an answer is to a flow");
                 self.on_acknowledged(flow, packets, marked, now);
             }
             Content::Signal(signal) => {
-                self.outbox.on_received();
+                self.outbox.on_ended();
                 if let Some(admission) = &mut self.admission
                     && let Some(source) =
                         admission.on_received(signal, packet, &self.sources, &mut self.outbox, now)
@@ -156,7 +174,7 @@ impl Endpoints {
                     self.begin_stream(source, now);
                 }
             }
-            Content::Control => self.outbox.on_received(),
+            Content::Control => self.outbox.on_ended(),
         }
         if let Some(probe) = &mut self.probe {
             probe.on_received(packet, &mut self.outbox, now);

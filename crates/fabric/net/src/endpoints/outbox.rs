@@ -9,7 +9,7 @@ use gingham_topology::EndpointId;
 pub(super) struct Outbox {
     adapters: Vec<Adapter>,
     orders: Vec<Order>,
-    /// Packets without a message that have not arrived.
+    /// Packets without a message that have not arrived and are not lost.
     in_flight: usize,
 }
 
@@ -67,12 +67,12 @@ impl Outbox {
         self.adapter(packet.source).order(packet, now)
     }
 
-    /// Counts the arrival of a packet without a message.
-    pub(super) fn on_received(&mut self) {
+    /// Counts the arrival or loss of a packet without a message.
+    pub(super) fn on_ended(&mut self) {
         self.in_flight -= 1;
     }
 
-    /// Returns the number of packets without a message that have not arrived.
+    /// Returns the number of packets without a message that have not arrived and are not lost.
     pub(super) fn in_flight(&self) -> usize {
         self.in_flight
     }

@@ -3,7 +3,7 @@
 use super::agenda::Agenda;
 use super::outbox::Outbox;
 use crate::traffic::Source;
-use crate::{MessageId, Order, Plan};
+use crate::{MessageId, NetworkEvent, Order, Plan};
 use gingham_kernel::Time;
 use gingham_topology::EndpointId;
 
@@ -41,6 +41,11 @@ impl Sources {
 
     pub(super) fn agenda(&self, endpoint: EndpointId) -> &Agenda {
         &self.agendas[endpoint.index()]
+    }
+
+    /// Ends the workloads that a network event ends.
+    pub(super) fn on_network_event(&mut self, event: NetworkEvent) {
+        self.all.iter_mut().filter(|source| event.ends(source)).for_each(Source::crash);
     }
 
     /// Whether any source awaits the start of messages.

@@ -70,6 +70,7 @@ pub struct Collector {
     created_messages: u64,
     dropped_messages: u64,
     delivered_messages: u64,
+    lost_messages: u64,
     /// Time of the latest delivery; zero before the first.
     pub(super) last_delivery: Time,
     /// Whether the workload ended within the run, with every message delivered.
@@ -107,6 +108,7 @@ impl Collector {
             created_messages: 0,
             dropped_messages: 0,
             delivered_messages: 0,
+            lost_messages: 0,
             last_delivery: Time::ZERO,
             is_finished: false,
         }
@@ -134,6 +136,12 @@ impl Collector {
                 self.flows.count_dropped(&self.grid, flow, message);
             }
         }
+    }
+
+    /// Counts a message that the network lost. Statistics of its class treat it as one that was not
+    /// followed to its delivery.
+    pub fn on_lost(&mut self) {
+        self.lost_messages += 1;
     }
 
     /// Counts a delivered message.
@@ -385,9 +393,16 @@ impl Collector {
         self.delivered_messages
     }
 
-    /// Returns the number of messages created at any time, not dropped and not delivered yet.
+    /// Returns the number of messages that the network lost up to now.
+    pub fn lost_messages(&self) -> u64 {
+        self.lost_messages
+    }
+
+    /// Returns the number of messages created at any time, not dropped, not lost and not delivered
+    /// yet.
     pub fn in_flight_messages(&self) -> u64 {
-        self.created_messages - self.dropped_messages - self.delivered_messages
+        let ended = self.dropped_messages + self.lost_messages + self.delivered_messages;
+        self.created_messages - ended
     }
 
     /// Returns whether a delivered message was created before the end of the closed window.

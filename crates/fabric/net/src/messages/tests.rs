@@ -62,6 +62,31 @@ fn message_is_delivered_by_its_last_arriving_packet() {
 }
 
 #[test]
+fn message_is_lost_with_its_first_packet_and_frees_its_slot_with_the_last() {
+    let mut messages = Messages::default();
+    let (a, b) = (insert(&mut messages, 0, 25), insert(&mut messages, 1, 8));
+    start(&mut messages, a, 5);
+    start(&mut messages, b, 6);
+    assert_eq!(messages.arrive(a, &arrival(10, 40)), None);
+    assert!(messages.lose(a, 10), "its first loss");
+    assert!(messages.lose(b, 8));
+    // The slot of a is in use until its last packet has arrived.
+    assert_eq!(insert(&mut messages, 2, 8).index(), b.index());
+    assert_eq!(messages.arrive(a, &arrival(5, 60)), None);
+    assert_eq!(insert(&mut messages, 3, 25).index(), a.index());
+    assert_eq!(messages.segments.len(), 1);
+    // The next message in the slot is not lost.
+    start(&mut messages, a, 70);
+    assert_eq!(messages.arrive(a, &arrival(20, 80)), None);
+    assert!(messages.arrive(a, &arrival(5, 90)).is_some());
+    // A message whose packets are all lost is lost once.
+    let c = insert(&mut messages, 4, 15);
+    start(&mut messages, c, 100);
+    assert_eq!([10, 5].map(|bytes| messages.lose(c, bytes)), [true, false]);
+    assert_eq!(insert(&mut messages, 5, 1).index(), c.index());
+}
+
+#[test]
 fn queues_sharing_storage_keep_their_order() {
     let mut messages = Messages::default();
     let slots: Vec<MessageSlot> = (0..6).map(|id| insert(&mut messages, id, 1)).collect();

@@ -21,6 +21,7 @@ pub struct Source {
     class: ClassId,
     endpoint: EndpointId,
     workload: AnyWorkload,
+    has_crashed: bool,
 }
 
 impl Source {
@@ -29,7 +30,7 @@ impl Source {
     pub fn new(plan: &Plan, class: ClassId, index: usize, streams_before: usize) -> Self {
         let endpoint = plan.classes[class.index()].sources[index].endpoint;
         let workload = AnyWorkload::new(plan, class, index, streams_before);
-        Self { class, endpoint, workload }
+        Self { class, endpoint, workload, has_crashed: false }
     }
 
     /// Creates all sources of a plan, by class and then in the order of the class.
@@ -121,8 +122,17 @@ impl Source {
         self.workload.resume(now);
     }
 
-    /// Returns whether it is a stream whose application has crashed by `now`.
-    pub fn has_crashed(&self, now: Time) -> bool {
-        self.workload.has_crashed(now)
+    // Crashes.
+
+    /// Ends the workload because its host or application has crashed: no message is due from now
+    /// on.
+    pub fn crash(&mut self) {
+        self.workload.end();
+        self.has_crashed = true;
+    }
+
+    /// Returns whether its host or application has crashed.
+    pub fn has_crashed(&self) -> bool {
+        self.has_crashed
     }
 }

@@ -4,8 +4,8 @@
 //!                     ┌──────────── Workload ────────────┐
 //!   started ─────────►│ one of its messages begins       │
 //!   delivered ───────►│ a message arrives at its endpoint│──► next_at: due by its own clock
-//!   suspended,        │ admission control                │──► due: the next message
-//!   resumed ─────────►│                                  │──► is_finished
+//!   suspend, resume ─►│ admission control                │──► due: the next message
+//!   end ─────────────►│ crash of its host or application │──► is_finished
 //!                     └──────────────────────────────────┘
 //! ```
 //!
@@ -38,7 +38,7 @@ use replies::Replies;
 use schedule::Schedule;
 use start::Start;
 use std::ops::{Deref, DerefMut};
-pub(super) use stream::StreamSender;
+pub(super) use stream::{StreamSender, application_crash};
 
 /// Notifications that a workload needs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -65,6 +65,9 @@ pub(super) trait Workload {
     fn is_finished(&self) -> bool {
         self.next_at().is_none()
     }
+
+    /// Ends the workload, whose host or application has crashed: no message is due from now on.
+    fn end(&mut self);
 
     /// Returns the notifications that it needs; constant over the run.
     fn awaited(&self) -> Awaited {
@@ -105,11 +108,6 @@ pub(super) trait Workload {
     /// equally.
     fn resume(&mut self, _now: Time) {
         unreachable!("only streams are admitted");
-    }
-
-    /// Returns whether its application has crashed by `now`.
-    fn has_crashed(&self, _now: Time) -> bool {
-        false
     }
 }
 

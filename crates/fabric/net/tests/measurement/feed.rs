@@ -61,7 +61,7 @@ pub(crate) fn plan(classes: usize, time_ps: u64) -> Plan {
         marking: None,
         probe: None,
         adapters: None,
-        crashes: std::collections::BTreeMap::new(),
+        events: gingham_net::NetworkEvents::default(),
         admission: None,
         fabric,
     }

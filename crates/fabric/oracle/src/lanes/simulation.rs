@@ -97,6 +97,10 @@ impl Network for Simulation {
         counts
     }
 
+    fn packets_in_flight(&self) -> usize {
+        self.journeys.len()
+    }
+
     fn waiters(&self, now: Time) -> Vec<Waiter> {
         self.all_waiters(now)
     }

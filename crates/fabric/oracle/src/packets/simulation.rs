@@ -91,6 +91,10 @@ impl Network for Simulation {
         self.counts(end, bytes)
     }
 
+    fn packets_in_flight(&self) -> usize {
+        self.journeys.len()
+    }
+
     fn waiters(&self, now: Time) -> Vec<Waiter> {
         self.all_waiters(now)
     }

@@ -84,6 +84,10 @@ impl Network for Simulation {
         counts
     }
 
+    fn packets_in_flight(&self) -> usize {
+        self.worms.len()
+    }
+
     fn waiters(&self, now: Time) -> Vec<Waiter> {
         self.all_waiters(now)
     }

@@ -87,7 +87,7 @@ pub(crate) fn quiet_plan(fabric: Fabric) -> Plan {
         marking: None,
         probe: None,
         adapters: None,
-        crashes: std::collections::BTreeMap::new(),
+        events: gingham_net::NetworkEvents::default(),
         admission: None,
         lanes: LanePlan::free(1),
         switching: Switching::Wormhole(WormholePlan {

@@ -52,13 +52,19 @@ impl Workload for Drawn {
     #[expect(clippy::inline_always, reason = "a call would cost as much again, for every message")]
     #[inline(always)]
     fn due(&mut self, now: Time) -> Option<Draft> {
-        debug_assert!(self.next == Some(now), "a drawn message is created when it is due");
+        if self.next != Some(now) {
+            return None;
+        }
         let draft = Draft {
             destination: self.destinations.draw(&mut self.destination),
             payload_bytes: self.lengths.draw(&mut self.length),
         };
         self.next = self.clock.next(self.active.end);
         Some(draft)
+    }
+
+    fn end(&mut self) {
+        (self.next, self.active.end) = (None, self.active.start);
     }
 
     fn awaited(&self) -> Awaited {

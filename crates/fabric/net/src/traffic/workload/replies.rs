@@ -40,6 +40,11 @@ impl Workload for Replies {
         self.pending.is_empty()
     }
 
+    fn end(&mut self) {
+        self.pending.clear();
+        self.active.end = self.active.start;
+    }
+
     fn awaited(&self) -> Awaited {
         Awaited::Deliveries(self.plan.to)
     }

@@ -33,4 +33,8 @@ impl Workload for Schedule {
         self.next += 1;
         Some(next.draft)
     }
+
+    fn end(&mut self) {
+        self.next = self.messages.len();
+    }
 }

@@ -3,6 +3,7 @@
 use crate::traffic::SourcePlan;
 use crate::{ClassId, ClassPlan, Plan};
 use gingham_kernel::{Purpose, Stream, Time};
+use gingham_topology::EndpointId;
 use std::ops::Range;
 
 /// The place of a workload in a plan: one source of a class.
@@ -25,15 +26,9 @@ impl<'a> Start<'a> {
         &self.class_plan().sources[self.index]
     }
 
-    /// Returns the crash time of its host, if it crashes.
-    pub(super) fn host_crash(&self) -> Option<Time> {
-        self.plan.crashes.get(&self.source().endpoint).copied()
-    }
-
     /// Returns the period in which it creates messages.
     pub(super) fn active(&self) -> Range<Time> {
-        let Range { start, end } = self.class_plan().active.clone();
-        start..self.host_crash().map_or(end, |crash| crash.clamp(start, end))
+        self.class_plan().active.clone()
     }
 
     /// Returns its random streams by purpose.
@@ -41,12 +36,16 @@ impl<'a> Start<'a> {
         let name = self.plan.name_of(self.source().endpoint, self.class);
         random(self.plan.seed, name)
     }
+}
 
-    /// Returns its random streams by purpose if it is stream `number` of its endpoint in its class.
-    pub(super) fn random_of_stream(&self, number: u32) -> impl Fn(Purpose) -> Stream + use<> {
-        let name = self.plan.name_of(self.source().endpoint, self.class);
-        random(self.plan.seed, format!("{name}/{number}"))
-    }
+/// Returns the random streams by purpose of stream `number` of an endpoint in a class.
+pub(super) fn random_of_stream(
+    plan: &Plan,
+    class: ClassId,
+    endpoint: EndpointId,
+    number: u32,
+) -> impl Fn(Purpose) -> Stream + use<> {
+    random(plan.seed, format!("{}/{number}", plan.name_of(endpoint, class)))
 }
 
 fn random(seed: u64, name: String) -> impl Fn(Purpose) -> Stream {

@@ -6,13 +6,15 @@
 #[cfg(test)]
 mod tests;
 
+use super::start::random_of_stream;
 use super::{Start, Workload};
-use crate::StreamId;
 use crate::traffic::on_off::OnOffClock;
 use crate::traffic::{
     DataPlan, Draft, FirstFrame, FramePart, FramePlan, FrameSizes, Spread, StreamPart, StreamPlan,
 };
+use crate::{ClassId, Plan, StreamId};
 use gingham_kernel::{Purpose, Span, Stream, Time};
+use gingham_topology::EndpointId;
 use std::num::NonZeroU32;
 use std::ops::Range;
 use std::sync::Arc;
@@ -29,8 +31,6 @@ pub(in crate::traffic) struct StreamSender {
     held: Span,
     /// Whether it waits for admission.
     is_suspended: bool,
-    /// Crash time of its application, if it crashes.
-    crash: Option<Time>,
     /// Stream part of the last message drawn.
     drawn: Option<StreamPart>,
 }
@@ -70,8 +70,9 @@ struct Frames {
 impl StreamSender {
     pub(super) fn new(start: Start<'_>, plan: &StreamPlan) -> Self {
         let stream = StreamId::new(start.streams_before);
-        let random = start.random_of_stream(plan.number);
-        Self::in_period(stream, plan, &start.class_plan().active, start.host_crash(), random)
+        let (class, endpoint) = (start.class, start.source().endpoint);
+        let random = random_of_stream(start.plan, class, endpoint, plan.number);
+        Self::in_period(stream, plan, &start.class_plan().active, random)
     }
 
     /// Creates a stream of a class that is active during `active`; `stream_of` returns its random
@@ -80,14 +81,9 @@ impl StreamSender {
         stream: StreamId,
         plan: &StreamPlan,
         active: &Range<Time>,
-        host_crash: Option<Time>,
         stream_of: impl Fn(Purpose) -> Stream,
     ) -> Self {
-        let start = active.start + plan.later.draw(&mut stream_of(Purpose::Start));
-        let last = |lifetime: Span| start.as_ps().checked_add(lifetime.as_ps()).map(Time::from_ps);
-        let end = plan.lifetime.and_then(last).unwrap_or(Time::MAX).min(active.end);
-        let own = (plan.crashes > 0.0).then(|| crash(plan.crashes, start..end, &stream_of));
-        let crash = own.flatten().into_iter().chain(host_crash).min();
+        let Range { start, end } = period(plan, active, &stream_of);
         let cursor = match &*plan.data {
             DataPlan::Frames(frames) => Cursor::Frames(Frames {
                 data: Arc::clone(&plan.data),
@@ -108,15 +104,14 @@ impl StreamSender {
         };
         let (plan, held, is_suspended) = (plan.clone(), Span::ZERO, false);
         let (ahead, drawn) = (None, None);
-        let mut sender = Self { stream, plan, cursor, ahead, held, is_suspended, crash, drawn };
+        let mut sender = Self { stream, plan, cursor, ahead, held, is_suspended, drawn };
         sender.ahead = sender.next_ahead();
         sender
     }
 
     /// Returns the instant of the next message unless it waits for admission.
     fn ahead_at(&self) -> Option<Time> {
-        let next = self.ahead.map(|ahead| ahead.at + self.held);
-        next.filter(|at| !self.has_crashed(*at))
+        self.ahead.map(|ahead| ahead.at + self.held)
     }
 
     fn next_ahead(&mut self) -> Option<Ahead> {
@@ -166,17 +161,41 @@ impl Workload for StreamSender {
         }
     }
 
-    fn has_crashed(&self, now: Time) -> bool {
-        self.crash.is_some_and(|crash| crash <= now)
+    fn end(&mut self) {
+        self.ahead = None;
     }
 }
 
-/// Returns the crash time of an application within the lifetime of its stream, with probability
-/// `likely`.
-fn crash(likely: f64, time: Range<Time>, stream_of: impl Fn(Purpose) -> Stream) -> Option<Time> {
+/// Draws the crash time of the application of a stream, uniformly within the lifetime of the stream;
+/// `None` if it does not crash.
+pub(in crate::traffic) fn application_crash(
+    plan: &Plan,
+    class: ClassId,
+    endpoint: EndpointId,
+    stream: &StreamPlan,
+) -> Option<Time> {
+    if stream.crashes <= 0.0 {
+        return None;
+    }
+    let stream_of = random_of_stream(plan, class, endpoint, stream.number);
     let mut draw = stream_of(Purpose::Crash);
-    let lasts = time.end.as_ps().saturating_sub(time.start.as_ps());
-    (draw.unit() < likely).then(|| time.start + Span::from_ps(draw.below(lasts.max(1))))
+    if draw.unit() >= stream.crashes {
+        return None;
+    }
+    let Range { start, end } = period(stream, &plan.classes[class.index()].active, &stream_of);
+    let lasts = end.as_ps().saturating_sub(start.as_ps());
+    Some(start + Span::from_ps(draw.below(lasts.max(1))))
+}
+
+/// Returns the lifetime of a stream of a class that is active during `active`.
+fn period(
+    plan: &StreamPlan,
+    active: &Range<Time>,
+    stream_of: impl Fn(Purpose) -> Stream,
+) -> Range<Time> {
+    let start = active.start + plan.later.draw(&mut stream_of(Purpose::Start));
+    let last = |lifetime: Span| start.as_ps().checked_add(lifetime.as_ps()).map(Time::from_ps);
+    start..plan.lifetime.and_then(last).unwrap_or(Time::MAX).min(active.end)
 }
 
 /// Returns the index of a stream's first frame in a trace.

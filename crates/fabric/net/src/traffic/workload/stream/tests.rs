@@ -33,7 +33,7 @@ fn plan(data: DataPlan, lifetime: Option<u64>) -> StreamPlan {
 fn rows(plan: &StreamPlan, stop: Time, count: usize) -> Vec<Row> {
     let stream_of = |purpose| Stream::new(1, "h0[1]/video/0", purpose);
     let active = Time::from_ps(1_000)..stop;
-    let mut sender = StreamSender::in_period(StreamId::new(5), plan, &active, None, stream_of);
+    let mut sender = StreamSender::in_period(StreamId::new(5), plan, &active, stream_of);
     let next = || {
         let at = sender.next_at()?;
         let Draft { destination, payload_bytes } = sender.due(at)?;

@@ -1,0 +1,92 @@
+//! Network events: failures of hosts and applications at given instants of a run.
+//!
+//! ```text
+//!   Plan::events ─────────────┐
+//!   drawn by streams ─────────┴─► NetworkEvents, in order ─► Endpoints: the next one is a checkpoint
+//!                                                              │ Due::NetworkEvent
+//!                                                              ▼
+//!                                                  Network::apply, before anything of the instant
+//! ```
+//!
+//! Source: ours (`docs/concepts/timing.md`, "Network events").
+//!
+//! Invariant: events are ordered by instant, then as [`NetworkEvent`] orders them.
+
+mod conservation;
+
+pub use conservation::Conservation;
+
+use crate::StreamId;
+use crate::traffic::Source;
+use gingham_kernel::Time;
+use gingham_topology::EndpointId;
+
+/// A change of the network or its hosts during a run. Events of one instant happen in the order of
+/// this type.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum NetworkEvent {
+    /// A host crashes. From then on its endpoint creates no message and ignores replies to its
+    /// admission probes; packets of its earlier messages are still sent, and arriving packets still
+    /// accepted.
+    HostCrash(EndpointId),
+    /// The application of a stream crashes. From then on the stream creates no message and ignores
+    /// replies to its admission probe.
+    ApplicationCrash(StreamId),
+}
+
+impl NetworkEvent {
+    /// Returns whether the event ends the workload of a source.
+    pub(crate) fn ends(self, source: &Source) -> bool {
+        match self {
+            Self::HostCrash(endpoint) => source.endpoint() == endpoint,
+            Self::ApplicationCrash(stream) => source.stream() == Some(stream),
+        }
+    }
+}
+
+/// Network events in the order in which they happen.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct NetworkEvents {
+    ordered: Vec<(Time, NetworkEvent)>,
+}
+
+impl NetworkEvents {
+    /// Returns whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.ordered.is_empty()
+    }
+
+    /// Returns the events with their instants, in order.
+    pub fn iter(&self) -> impl Iterator<Item = (Time, NetworkEvent)> {
+        self.ordered.iter().copied()
+    }
+
+    /// Returns event number `index` with its instant, if there are as many.
+    pub(crate) fn get(&self, index: usize) -> Option<(Time, NetworkEvent)> {
+        self.ordered.get(index).copied()
+    }
+}
+
+impl FromIterator<(Time, NetworkEvent)> for NetworkEvents {
+    fn from_iter<I: IntoIterator<Item = (Time, NetworkEvent)>>(events: I) -> Self {
+        let mut ordered: Vec<_> = events.into_iter().collect();
+        ordered.sort_unstable();
+        Self { ordered }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn events_are_ordered_by_time_kind_and_component() {
+        let host = |index| NetworkEvent::HostCrash(EndpointId::new(index));
+        let application = |index| NetworkEvent::ApplicationCrash(StreamId::new(index));
+        let given = [(7, application(0)), (7, host(2)), (3, application(5)), (7, host(1))];
+        let events: NetworkEvents =
+            given.map(|(at, event)| (Time::from_ps(at), event)).into_iter().collect();
+        let found: Vec<_> = events.iter().map(|(at, event)| (at.as_ps(), event)).collect();
+        assert_eq!(found, [(3, application(5)), (7, host(1)), (7, host(2)), (7, application(0))]);
+    }
+}
