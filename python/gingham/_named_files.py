@@ -22,7 +22,7 @@ def files_named(value: Any, schema: Mapping[str, Any], key: str = "") -> Iterato
 
 
 def walk(value: Any, schema: Mapping[str, Any], key: str) -> Iterator[tuple[str, str]]:
-    """Yield key and name of each file; repeats those in which schema alternatives share a key."""
+    """Yield key and name of each file, repeated for schema alternatives that share the key."""
     if isinstance(value, str):
         if schema.get("x-file"):
             yield key, value

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     Handler: TypeAlias = Callable[[int, FrameType | None], object]
 
-# Signals with which a person or the system asks a program to end.
+# Signals that request the end of a program, sent by a user or by the system.
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -86,7 +86,7 @@ class HeldSignals:
             signal.raise_signal(number)
 
     def let_through(self) -> Passage:
-        """Return a block in which signals are handled as usual, and so may end the block."""
+        """Return a block that handles signals as usual; a signal may end it."""
         return Passage(self)
 
     def answer_once(self) -> None:
@@ -129,10 +129,10 @@ class HeldSignals:
 
 
 class Passage:
-    """A block in which held signals are handled."""
+    """A block that passes held signals to their handlers."""
 
     def __init__(self, held: HeldSignals) -> None:
-        """Prepare a block in which the signals of `held` are handled."""
+        """Prepare a block that handles the signals of `held`."""
         self._held = held
 
     def __enter__(self) -> None:

@@ -17,7 +17,7 @@ EXPONENT_BELOW = 1e-4
 
 
 def unit_for(ns: float) -> tuple[str, float]:
-    """Return the largest unit in which a time is at least 1, and its length in nanoseconds."""
+    """Return the largest unit not longer than a time, and its length in nanoseconds."""
     return next((unit for unit in UNITS if ns >= unit[1]), UNITS[-1])
 
 

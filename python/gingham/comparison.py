@@ -108,7 +108,7 @@ class CandidateRow:
     # The form, deadlock freedom, the cycle if there is one, and `Routes.statistics`; empty if
     # refused.
     facts: Mapping[str, Any] = field(default_factory=dict)
-    # Reason for which the fabric, the form or the memory limit does not allow the algorithm.
+    # Reason why the fabric, the form or the memory limit does not allow the algorithm.
     refused: str | None = None
     # Whether that reason is memory.
     too_large: bool = False

@@ -1,16 +1,16 @@
-"""What can go wrong, as exceptions that carry the exit code of the command line.
+"""Exceptions of the package, each with its exit code of the command line.
 
 =====================  ====  ==========================================================
 exception              exit  meaning
 =====================  ====  ==========================================================
-`InternalError`           1  our own fault
-`InputError`              2  a file, an option or a name that cannot be right
-`DeadlockError`           3  routes that can deadlock, or a run that did
-`EnvironmentProblem`      6  a full disk, a place that cannot be written, a missing program
+`InternalError`           1  a bug in Gingham
+`InputError`              2  an invalid file, option or name
+`DeadlockError`           3  routes that can deadlock, or a run that deadlocked
+`EnvironmentProblem`      6  a full disk, a path that cannot be written, a missing program
 =====================  ====  ==========================================================
 
-Each message is a sentence or a few that a person can act on: where, what is wrong, what was
-expected, and the nearest name where one was misspelt.
+A message has a few sentences: the position, the fault, the expected value and, for a misspelt name,
+the nearest known one.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
 
-# How every command ends.
+# Exit codes of all commands, with their meanings.
 EXIT_CODES = {
     0: "a valid result; a saturated run is one",
     1: "a fault of gingham itself",
@@ -35,7 +35,7 @@ EXIT_CODES = {
 }
 
 
-# General codes of errors; particular ones stand where they are raised.
+# General codes of errors; specific codes are defined where they are raised.
 CODES = {
     "bad-option": "an option, an argument or a command cannot be right",
     "bad-query": "a query or a filter cannot be answered",
@@ -73,35 +73,35 @@ CODES = {
 
 
 class GinghamError(Exception):
-    """Whatever the package raises on purpose."""
+    """Base class of the exceptions that the package raises on purpose."""
 
     exit_code: ClassVar[int] = 1
 
     def _render_traceback_(self) -> list[str]:
-        """Return what a notebook shows: the message, which says where and what helps."""
+        """Return the message without a traceback, for notebooks."""
         return [f"{type(self).__name__}: {self}"]
 
 
 class InternalError(GinghamError):
-    """A fault of ours; its `code` names the kind."""
+    """A bug in Gingham; `code` names the kind."""
 
     def __init__(self, message: str, *, code: str = "internal-fault") -> None:
-        """Keep the code."""
+        """Store the code."""
         super().__init__(message)
         self.code = code
 
     def _render_traceback_(self) -> list[str]:
-        """Return what a notebook shows: also where it came from."""
+        """Return the full traceback, for notebooks."""
         import traceback
 
         return traceback.format_exception(self)
 
 
 class InputError(GinghamError):
-    """Something that the user gave cannot be right.
+    """Invalid input from the user: a file, an option or a name.
 
-    The message says it all; the attributes say it again for programs, and are `None` or empty
-    where unknown.
+    The message is complete; the attributes repeat its parts for programs, and are `None` or empty
+    if unknown.
     """
 
     exit_code = 2
@@ -120,12 +120,11 @@ class InputError(GinghamError):
         others: Sequence[Mapping[str, Any]] = (),
         faults: int = 1,
     ) -> None:
-        """Keep where it stands, under which key, what was expected and what was meant.
+        """Store the position, the key, the expected values and the nearest known name.
 
         A `code` names the kind of the error, such as `file-syntax`. The default is a general one
-        (`CODES`): `unknown-name` if names are expected, else `refused`.
-        A file may have several `faults`; up to twenty are named, of which `others` are all but
-        the first.
+        (`CODES`): `unknown-name` if names are expected, else `refused`. A file may have several
+        `faults`. Up to twenty are reported: the first by the attributes, the rest in `others`.
         """
         super().__init__(message)
         self.code = code or ("unknown-name" if nearest or len(expected) > 1 else "refused")
@@ -139,14 +138,14 @@ class InputError(GinghamError):
         self.faults = faults
 
     def about(self, message: str, key: str) -> InputError:
-        """Return the error as one about `key`, in words that hold its own."""
+        """Return the error as one about `key`; the new `message` contains the original one."""
         return InputError(
             message, code=self.code, key=key, expected=self.expected, nearest=self.nearest
         )
 
 
 def unlaid(message: str) -> str:
-    """Return what an error says without the words with which the core names a changed value.
+    """Return a message without the prefix that the core adds for a changed value.
 
     >>> unlaid("override of traffic: in `traffic[0].load`: at most 1")
     'in `traffic[0].load`: at most 1'
@@ -155,20 +154,20 @@ def unlaid(message: str) -> str:
 
 
 class DamageError(InputError):
-    """A file of a run folder or of a sweep is not the one that was written there."""
+    """Damage: a file of a run or sweep folder differs from the one that was written."""
 
     def __init__(self, message: str, *, code: str = "damaged", **details: Any) -> None:
-        """Keep the place, as `InputError` does."""
+        """Store the position, as `InputError` does."""
         super().__init__(message, code=code, **details)
 
 
 class DeadlockError(GinghamError):
-    """Routes whose channels wait for one another in a cycle, or a run that stood still."""
+    """Deadlock: channels of the routes can wait for one another in a cycle, or did so in a run."""
 
     exit_code = 3
 
     def __init__(self, message: str, cycle: Sequence[str] = (), key: str | None = None) -> None:
-        """Keep the channels of the `cycle`, in order of waiting, and the `key` that closes it."""
+        """Store the channels of the `cycle`, in order of waiting, and the `key` that closes it."""
         super().__init__(message)
         self.code = "deadlock"
         self.cycle = list(cycle)
@@ -176,12 +175,12 @@ class DeadlockError(GinghamError):
 
 
 class EnvironmentProblem(GinghamError):  # noqa: N818  (OSError was EnvironmentError once)
-    """The machine cannot do what is asked."""
+    """A failure of the disk, the operating system or another program."""
 
     exit_code = 6
 
     def __init__(self, message: str, *, file: str | None = None, code: str = "system") -> None:
-        """Keep the file that cannot be read or written, and the `code` of the kind.
+        """Store the file that cannot be read or written, and the `code` of the kind.
 
         Further codes are `extra-not-installed`, `study-broken` and `study-twice`.
         """
@@ -203,7 +202,7 @@ def meant(near: str | None, otherwise: str = "") -> str:
 
 
 def counted(count: int, one: str, several: str = "") -> str:
-    """Return a number of things, in words of messages and pictures.
+    """Return a count with its noun, for messages and pictures.
 
     >>> counted(1, "branch", "branches"), counted(1200, "flow")
     ('1 branch', '1,200 flows')
@@ -212,5 +211,5 @@ def counted(count: int, one: str, several: str = "") -> str:
 
 
 def unknown(what: str, name: str, known: Sequence[str]) -> str:
-    """Return that a name is none of those known, with the nearest of them."""
+    """Return the message about an unknown name, with the nearest and all known names."""
     return f'"{name}" is not {what}{meant(nearest(name, known))}\n  known are {", ".join(known)}'

@@ -1,6 +1,6 @@
 """One function for each shape of fabrics, with its parameters and their units.
 
-Made from the catalogue of generators (`gingham.catalogue.generators`) by `make pages`.
+Generated from the catalogue of generators (`gingham.catalogue.generators`) by `make pages`.
 
 >>> from gingham import fabrics
 >>> fabrics.torus(dimensions=[4, 4], hosts_per_switch=2)
@@ -34,7 +34,7 @@ __all__ = [
 
 
 def _made(kind: str, values: Mapping[str, Any], seed: int, speed: str | None) -> Fabric:
-    """Return the fabric of a generator; what is not given it chooses itself."""
+    """Return the fabric of a generator, with its defaults in place of `None`."""
     given = {
         name: value if isinstance(value, int) else list(value)
         for name, value in values.items()
@@ -56,9 +56,8 @@ def two_hosts(
         999,998.
     :param rails: Number of disjoint copies of the shape, from 1: each host has an adapter in every
         copy.
-    :param seed: Decides where chance does; shapes without chance do not depend on it.
-    :param speed: What every cable tells of itself, such as "4xNDR" or "10 GB/s"; nothing unless
-        given.
+    :param seed: Seed of random choices; shapes without random choices do not depend on it.
+    :param speed: Speed of every cable, such as "4xNDR" or "10 GB/s"; unspecified unless given.
 
     Source: Kwan et al. 1996, section 3.1.
     """
@@ -77,9 +76,8 @@ def star(
     :param hosts: Number of hosts on the switch, from 1 to 65,535.
     :param rails: Number of disjoint copies of the shape, from 1: each host has an adapter in every
         copy.
-    :param seed: Decides where chance does; shapes without chance do not depend on it.
-    :param speed: What every cable tells of itself, such as "4xNDR" or "10 GB/s"; nothing unless
-        given.
+    :param seed: Seed of random choices; shapes without random choices do not depend on it.
+    :param speed: Speed of every cable, such as "4xNDR" or "10 GB/s"; unspecified unless given.
 
     Source: textbook.
     """
@@ -100,9 +98,8 @@ def ring(
     :param hosts_per_switch: Number of hosts on each switch, from 1.
     :param rails: Number of disjoint copies of the shape, from 1: each host has an adapter in every
         copy.
-    :param seed: Decides where chance does; shapes without chance do not depend on it.
-    :param speed: What every cable tells of itself, such as "4xNDR" or "10 GB/s"; nothing unless
-        given.
+    :param seed: Seed of random choices; shapes without random choices do not depend on it.
+    :param speed: Speed of every cable, such as "4xNDR" or "10 GB/s"; unspecified unless given.
 
     Source: textbook.
     """
@@ -132,9 +129,8 @@ def mesh(
     :param hosts_per_switch: Number of hosts on each switch, from 1.
     :param rails: Number of disjoint copies of the shape, from 1: each host has an adapter in every
         copy.
-    :param seed: Decides where chance does; shapes without chance do not depend on it.
-    :param speed: What every cable tells of itself, such as "4xNDR" or "10 GB/s"; nothing unless
-        given.
+    :param seed: Seed of random choices; shapes without random choices do not depend on it.
+    :param speed: Speed of every cable, such as "4xNDR" or "10 GB/s"; unspecified unless given.
 
     Source: Dally and Towles 2004, chapter 5.
     """
@@ -165,9 +161,8 @@ def torus(
     :param hosts_per_switch: Number of hosts on each switch, from 1.
     :param rails: Number of disjoint copies of the shape, from 1: each host has an adapter in every
         copy.
-    :param seed: Decides where chance does; shapes without chance do not depend on it.
-    :param speed: What every cable tells of itself, such as "4xNDR" or "10 GB/s"; nothing unless
-        given.
+    :param seed: Seed of random choices; shapes without random choices do not depend on it.
+    :param speed: Speed of every cable, such as "4xNDR" or "10 GB/s"; unspecified unless given.
 
     Source: Dally and Towles 2004, chapter 5.
     """
@@ -197,9 +192,8 @@ def hypercube(
     :param hosts_per_switch: Number of hosts on each switch, from 1.
     :param rails: Number of disjoint copies of the shape, from 1: each host has an adapter in every
         copy.
-    :param seed: Decides where chance does; shapes without chance do not depend on it.
-    :param speed: What every cable tells of itself, such as "4xNDR" or "10 GB/s"; nothing unless
-        given.
+    :param seed: Seed of random choices; shapes without random choices do not depend on it.
+    :param speed: Speed of every cable, such as "4xNDR" or "10 GB/s"; unspecified unless given.
 
     Source: Dally and Towles 2004, chapter 5.
     """
@@ -229,9 +223,8 @@ def k_ary_n_tree(
     :param levels: Number of levels of switches (n), from 1.
     :param rails: Number of disjoint copies of the shape, from 1: each host has an adapter in every
         copy.
-    :param seed: Decides where chance does; shapes without chance do not depend on it.
-    :param speed: What every cable tells of itself, such as "4xNDR" or "10 GB/s"; nothing unless
-        given.
+    :param seed: Seed of random choices; shapes without random choices do not depend on it.
+    :param speed: Speed of every cable, such as "4xNDR" or "10 GB/s"; unspecified unless given.
 
     Source: Petrini and Vanneschi 1997.
     """
@@ -255,9 +248,8 @@ def fat_tree(
         2 : 1.
     :param rails: Number of disjoint copies of the shape, from 1: each host has an adapter in every
         copy.
-    :param seed: Decides where chance does; shapes without chance do not depend on it.
-    :param speed: What every cable tells of itself, such as "4xNDR" or "10 GB/s"; nothing unless
-        given.
+    :param seed: Seed of random choices; shapes without random choices do not depend on it.
+    :param speed: Speed of every cable, such as "4xNDR" or "10 GB/s"; unspecified unless given.
 
     Source: Lin, Chung and Huang 2004; Ohring et al. 1995.
     """
@@ -292,9 +284,8 @@ def folded_clos(
     :param cables_per_pair: Number of parallel cables between each leaf and each spine, from 1.
     :param rails: Number of disjoint copies of the shape, from 1: each host has an adapter in every
         copy.
-    :param seed: Decides where chance does; shapes without chance do not depend on it.
-    :param speed: What every cable tells of itself, such as "4xNDR" or "10 GB/s"; nothing unless
-        given.
+    :param seed: Seed of random choices; shapes without random choices do not depend on it.
+    :param speed: Speed of every cable, such as "4xNDR" or "10 GB/s"; unspecified unless given.
 
     Source: Leiserson 1985; Clos 1953.
     """
@@ -346,9 +337,8 @@ def rail_optimised(
         the default.
     :param cores: Number of core switches (three levels); enough for no taper at spines unless
         given.
-    :param seed: Decides where chance does; shapes without chance do not depend on it.
-    :param speed: What every cable tells of itself, such as "4xNDR" or "10 GB/s"; nothing unless
-        given.
+    :param seed: Seed of random choices; shapes without random choices do not depend on it.
+    :param speed: Speed of every cable, such as "4xNDR" or "10 GB/s"; unspecified unless given.
 
     Source: NVIDIA, DGX SuperPOD reference architectures, 2023 and 2025.
     """
@@ -389,9 +379,8 @@ def multi_plane(
     :param spines: Number of spine switches in each plane, from 1.
     :param hosts_per_leaf: Number of nodes on each leaf switch, from 1.
     :param cables_per_pair: Number of parallel cables between each leaf and each spine, from 1.
-    :param seed: Decides where chance does; shapes without chance do not depend on it.
-    :param speed: What every cable tells of itself, such as "4xNDR" or "10 GB/s"; nothing unless
-        given.
+    :param seed: Seed of random choices; shapes without random choices do not depend on it.
+    :param speed: Speed of every cable, such as "4xNDR" or "10 GB/s"; unspecified unless given.
 
     Source: Zhao et al. 2025, section 5.1.
     """
@@ -428,9 +417,8 @@ def dragonfly(
     :param groups: Number of groups (g), from 1 to a h + 1, which is the default.
     :param rails: Number of disjoint copies of the shape, from 1: each host has an adapter in every
         copy.
-    :param seed: Decides where chance does; shapes without chance do not depend on it.
-    :param speed: What every cable tells of itself, such as "4xNDR" or "10 GB/s"; nothing unless
-        given.
+    :param seed: Seed of random choices; shapes without random choices do not depend on it.
+    :param speed: Speed of every cable, such as "4xNDR" or "10 GB/s"; unspecified unless given.
 
     Source: Kim, Dally, Scott and Abts 2008.
     """
@@ -466,9 +454,8 @@ def irregular(
     :param cables_per_pair_max: Largest number of parallel cables between two switches, from 1.
     :param rails: Number of disjoint copies of the shape, from 1: each host has an adapter in every
         copy.
-    :param seed: Decides where chance does; shapes without chance do not depend on it.
-    :param speed: What every cable tells of itself, such as "4xNDR" or "10 GB/s"; nothing unless
-        given.
+    :param seed: Seed of random choices; shapes without random choices do not depend on it.
+    :param speed: Speed of every cable, such as "4xNDR" or "10 GB/s"; unspecified unless given.
 
     Source: Flich et al. 2001, section IV-A; the drawing of links is ours.
     """

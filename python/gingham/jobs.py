@@ -348,7 +348,7 @@ class Job:
     ) -> list[tuple[str, str, float]]:
         """Return sender, receiver and flows of each channel between switches that the job uses.
 
-        Channels count with the phase in which they are fullest, without flows of other jobs.
+        A channel counts in the phase with most flows on it, without flows of other jobs.
         """
         return self.cluster._core.used(self._row(self._pattern(collective)), self._routes())  # noqa: SLF001
 

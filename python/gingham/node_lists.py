@@ -50,7 +50,7 @@ class NodeList:
     names: tuple[str, ...]
     # Ranks of each node, if the list has one number for all.
     ranks_per_node: int | None = None
-    # File from which the list was read.
+    # Source file of the list, if any.
     file: str | None = None
     # Line in the file, by node name.
     lines: dict[str, int] | None = None

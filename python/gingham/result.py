@@ -144,7 +144,7 @@ class Result(AnyResult):
 
     @property
     def notes(self) -> list[str]:
-        """What could surprise, with one note in place of many findings of the fabric file."""
+        """Notes of the run, with one note in place of many findings of the fabric file."""
         findings = self.summary["findings"]
         has = f"the fabric file has {counted(len(findings), 'finding')}"
         told = f"{has}; gingham fabric check tells more"
@@ -168,7 +168,7 @@ class Result(AnyResult):
 
     @property
     def links(self) -> pa.Table:
-        """One row per channel: utilisation, and the time for which its sender was stopped."""
+        """One row per channel: utilisation, and the time that its sender was stopped."""
         return self.table("links")
 
     @property

@@ -29,7 +29,7 @@ class Routes:
         self._core = core
         # The fabric that was routed.
         self.fabric = fabric
-        # Findings about the files from which the routes were read.
+        # Findings about the source files of the routes.
         self.findings = findings
 
     @property

@@ -125,7 +125,7 @@ class AnyScenario(ABC):
         return type(self)(changed, self.name, (*self.changes, *made), files)
 
     def placed(self, path: str) -> str:
-        """Return a dotted path in which names of list entries are replaced by their positions.
+        """Return a dotted path with positions in place of names of list entries.
 
         `traffic.high.load` may become `traffic.1.load`. Raises `InputError` for an unknown name.
         """

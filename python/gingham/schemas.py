@@ -1,7 +1,7 @@
 """JSON Schemas: of scenarios, of sweep files, and of the errors of commands with `--json`.
 
-Those of scenarios come from the types that are parsed. Those of sweep files and of errors stand
-here; tests hold them to what is read and what is printed.
+The schemas of scenarios are derived from the types that parse them. Those of sweep files and of
+errors are written here; tests compare them with the files accepted and the errors printed.
 """
 
 from __future__ import annotations
@@ -152,7 +152,7 @@ def stripe() -> Schema:
 
 
 def sweep() -> Schema:
-    """Return the schema of sweep files, with that of the scenario which may stand in one."""
+    """Return the schema of sweep files, including that of an embedded scenario."""
     switches = {name: SWITCHES[name] for kind in kinds.KINDS for name in kind.switches}
     inline = {
         "description": "The scenario that is varied, in place of base.",
@@ -170,7 +170,7 @@ def sweep() -> Schema:
 
 
 def error() -> Schema:
-    """Return the schema of the line that a command with `--json` says when it fails."""
+    """Return the schema of the error line of a command with `--json`."""
     places = ["file", "line", "column", "key"]
     always = ["message", "exit_code", "code", *places, "nearest", "expected"]
     return {
@@ -180,6 +180,6 @@ def error() -> Schema:
         "type": "object",
         "properties": ERROR_KEYS,
         "required": always,
-        # An interruption tells how far it was.
+        # An interruption adds its progress.
         "additionalProperties": True,
     }

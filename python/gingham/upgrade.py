@@ -85,7 +85,7 @@ def upgrade(path: Path) -> Upgrade:
     """Return the replacements in a scenario or sweep file.
 
     Raises:
-        InputError: The file cannot be read, is no TOML, or has both an old name and its new one.
+        InputError: The file cannot be read, is not TOML, or has both an old name and its new one.
     """
     try:
         text = path.read_bytes().decode()
@@ -100,7 +100,7 @@ def upgrade(path: Path) -> Upgrade:
 
 
 def require_known_format(path: Path, values: dict[str, Any]) -> None:
-    """Refuse to rewrite a file of a later format, in which an old name may have a new meaning."""
+    """Refuse to rewrite a file of a later format: an old name may have a new meaning there."""
     number = values.get("format")
     present = _native.scenario_schema()["properties"]["format"]["maximum"]
     if isinstance(number, int) and number > present:

@@ -3,7 +3,7 @@
 ::
 
     num_vcs          network.lanes.count       a key of ours
-    speculative      -                         nothing of ours does the same
+    speculative      -                         no counterpart
 
 Sources: BookSim 2, `src/booksim_config.cpp`; CAMINOS, `caminos-lib`, `src/defaults/main.cfg`;
 NVIDIA, "DCQCN CC Parameters" (DOCA 3.4) and `mlxconfig`; SONiC, `sonic-buildimage`,
@@ -111,7 +111,7 @@ KEYS = {
         "ccti_limit": f"{_BECN}.limit",
     },
 }
-# Why nothing of ours is written for one.
+# Reasons why a name has no key here, by simulator or vendor.
 NOTHING = {
     BOOKSIM: {
         "speculative": "heads never speculate",
@@ -162,7 +162,7 @@ NOTHING = {
 }
 # Suffix for the port that `mlxconfig` appends to names.
 PORT = re.compile(r"_p[12]$")
-# A line of a configuration of BookSim, which ends as no line of TOML does.
+# A line of a BookSim configuration; no line of TOML ends in a semicolon.
 SETTING = re.compile(r"^\s*(\w+)\s*=\s*([^;#\"']+|\{[^}]*\});\s*(//.*)?$")
 
 
@@ -177,7 +177,7 @@ class Elsewhere:
     why: str
 
     def __str__(self) -> str:
-        """Return a sentence without its full stop.
+        """Return the correspondence as a sentence without a full stop.
 
         >>> print(named("num_vcs"))
         BookSim's num_vcs is network.lanes.count here
@@ -205,7 +205,7 @@ def named(name: str) -> Elsewhere | None:
 
 
 def unknown_in(message: str) -> list[Elsewhere]:
-    """Return what others call what a message says is unknown, in order and each once.
+    """Return the entries for names that a message reports as unknown, in order and each once.
 
     >>> [str(one) for one in unknown_in("x.toml:3:1: unknown key `num_vcs` in `network.lanes`")]
     ["BookSim's num_vcs is network.lanes.count here"]

@@ -1,12 +1,12 @@
-"""The generators of fabrics, as the catalogue of the compiled core knows them.
+"""Fabric generators in the catalogue of the compiled core.
 
 ::
 
     catalogue ──► Generator, Parameter ──┬──► `gingham fabric make torus --dimensions 8,8`
                                          └──► `gingham.fabrics.torus(dimensions=[8, 8])`
 
-`source` writes the module `gingham.fabrics`, which `make pages` puts into the package; a test holds
-the two together, so that no generator is forgotten.
+`source` generates the module `gingham.fabrics`, which `make pages` writes into the package; a test
+compares the two, so that a missing generator is detected.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
 WIDTH = 100
-SEED = "Decides where chance does; shapes without chance do not depend on it."
-SPEED = 'What every cable tells of itself, such as "4xNDR" or "10 GB/s"; nothing unless given.'
+SEED = "Seed of random choices; shapes without random choices do not depend on it."
+SPEED = 'Speed of every cable, such as "4xNDR" or "10 GB/s"; unspecified unless given.'
 
 
 @dataclass(frozen=True)
@@ -32,9 +32,9 @@ class Parameter:
     """A parameter of a generator."""
 
     name: str
-    # With its unit and its range.
+    # Meaning with unit and range.
     meaning: str
-    # Whether it is a list of whole numbers instead of one.
+    # Whether the value is a list of integers rather than a single one.
     is_list: bool
     required: bool
     # `None` if the generator chooses.
@@ -42,13 +42,13 @@ class Parameter:
 
     @property
     def annotation(self) -> str:
-        """Its type in Python."""
+        """Type annotation in Python."""
         kind = "Sequence[int]" if self.is_list else "int"
         return kind if self.required or self.default is not None else f"{kind} | None"
 
     @property
     def signature(self) -> str:
-        """How it stands in the signature of a function."""
+        """Declaration in the signature of a function: name, type and default."""
         return f"{self.name}: {self.annotation}{'' if self.required else f' = {self.default}'}"
 
 
@@ -58,14 +58,14 @@ class Generator:
 
     name: str
     summary: str
-    # The book or paper that it is from.
+    # Book or paper that describes it.
     source: str
-    # Those that must be given come first.
+    # Required parameters first.
     parameters: Sequence[Parameter]
 
     @property
     def function(self) -> str:
-        """The name of its function in `gingham.fabrics`."""
+        """Name of its function in `gingham.fabrics`."""
         return self.name.replace("-", "_")
 
 
@@ -77,7 +77,7 @@ def every_generator() -> dict[str, Generator]:
 
 
 def generator_of(line: Mapping[str, Any]) -> Generator:
-    """Return the generator of a line of the catalogue."""
+    """Return the generator described by an entry of the catalogue."""
     required = line["parameters"].get("required", [])
     properties = line["parameters"]["properties"]
     ordered = [*required, *(name for name in properties if name not in required)]
@@ -132,7 +132,7 @@ def function(one: Generator) -> Iterator[str]:
 
 HEAD = '''"""One function for each shape of fabrics, with its parameters and their units.
 
-Made from the catalogue of generators (`gingham.catalogue.generators`) by `make pages`.
+Generated from the catalogue of generators (`gingham.catalogue.generators`) by `make pages`.
 
 >>> from gingham import fabrics
 >>> fabrics.torus(dimensions=[4, 4], hosts_per_switch=2)
@@ -154,7 +154,7 @@ __all__ = [
 
 
 def _made(kind: str, values: Mapping[str, Any], seed: int, speed: str | None) -> Fabric:
-    """Return the fabric of a generator; what is not given it chooses itself."""
+    """Return the fabric of a generator, with its defaults in place of `None`."""
     given = {{
         name: value if isinstance(value, int) else list(value)
         for name, value in values.items()

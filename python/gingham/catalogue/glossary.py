@@ -1,4 +1,4 @@
-"""The words of code, messages and pages, what they mean, and what others call them."""
+"""Glossary of code, messages and pages: words, meanings and synonyms elsewhere."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gingham.catalogue.markdown import table
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-# Tables of the file that hold no words.
+# Tables of the file that are not sections of words.
 SOURCES, WAS = "Sources", "Was"
 # The section of terms of other programs and papers that code and pages do not use.
 OTHERS = "Words of others"
@@ -39,9 +39,9 @@ class Word:
     word: str
     meaning: str
     unit: str = ""
-    # Where the code has it.
+    # Names of its types in the code.
     type: str = ""
-    # What others call it.
+    # Synonyms elsewhere.
     also: Sequence[str] = ()
     # For a word of others: its counterpart in Gingham, or the reason for its absence.
     here: str = ""
@@ -52,16 +52,16 @@ class Word:
     begins: Sequence[str] = ()
 
     def names(self) -> list[str]:
-        """Return all that it is called."""
+        """Return the words and their synonyms."""
         return [*self.word.split(", "), *self.also]
 
     def is_called(self, name: str) -> bool:
-        """Return whether a name is one of this word, or begins with one of its prefixes."""
+        """Return whether a name is this word or a synonym, or begins with one of its prefixes."""
         begun = name.lower().startswith(tuple(one.lower() for one in self.begins))
         return begun or plain(name) in map(plain, self.names())
 
     def sources(self) -> list[str]:
-        """Return the sources that the meaning names in brackets."""
+        """Return the sources cited in brackets in the meaning."""
         tags = [
             tag for tags in re.findall(r"\[([^]]+)\]", self.meaning) for tag in tags.split(", ")
         ]
@@ -70,7 +70,7 @@ class Word:
 
 @cache
 def contents() -> dict[str, dict[str, Any]]:
-    """Return the file: a table a section, the sources, and the words of earlier versions."""
+    """Return the content of the file: a table per section, the sources, and former words."""
     text = (Path(__file__).parents[1] / "glossary.toml").read_text(encoding="utf-8")
     return tomllib.loads(text)
 
@@ -90,7 +90,7 @@ def every_word() -> list[Word]:
 
 
 def name_now(name: str) -> str | None:
-    """Return what a name of earlier versions is called now, of a key also below it."""
+    """Return the present name for a former one, or for a path below a former key."""
     for old, new in contents()[WAS].items():
         if plain(name) == plain(old) or name.startswith(f"{old}."):
             return f"{new}{name[len(old) :]}"
@@ -98,7 +98,7 @@ def name_now(name: str) -> str | None:
 
 
 def plain(name: str, between: str = "") -> str:
-    """Return a name as it is compared: without case, and with nothing between its words.
+    """Return a name in the form used for comparison: lower case, `between` between its words.
 
     >>> plain("warm-up"), plain("Up*/Down*"), plain("credit_delay", " ")
     ('warmup', 'updown', 'credit delay')

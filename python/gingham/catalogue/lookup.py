@@ -1,4 +1,4 @@
-"""The lookup of names in the catalogue: every entry by its own name or by that of others.
+"""Lookup of catalogue entries by their names, former names, and names used elsewhere.
 
 ::
 
@@ -6,7 +6,7 @@
           └─► words, keys, mechanisms, numbers of this name
                 └─ none ─► entries with all of its parts in their own, or the nearest name
 
-`gingham explain`, its completion and its suggestions come from here.
+`gingham explain`, its completion and its suggestions use it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from gingham.catalogue.mechanisms import Mechanism
     from gingham.catalogue.reference import Key
 
-# Entries by their kind: words, keys, mechanisms, numbers and names of elsewhere.
+# Entries by kind: words, keys, mechanisms, numbers, and names used elsewhere.
 Found = dict[str, list[Any]]
 
 
@@ -37,15 +37,15 @@ class Answer:
     """Entries of the catalogue for a name."""
 
     name: str
-    # The name here; empty if entries have the name as a part of theirs.
+    # Name in Gingham; empty if the entries only contain the name in theirs.
     now: str
     found: Found
-    # The nearest name, if no entry has this one.
+    # Nearest known name, if no entry has this one.
     nearest: str | None = None
 
     @property
     def is_within(self) -> bool:
-        """Whether no entry has this name, and those found have it as a part of theirs."""
+        """Whether no entry has this name, and the entries found contain it in theirs."""
         return not self.now
 
 
@@ -55,21 +55,21 @@ class Entry:
 
     # A key of `KINDS`.
     kind: str
-    # What it is called; of a key the last part of its path.
+    # Its names; for a key, the last part of its path.
     names: Sequence[str]
     meaning: str
-    # The path of a key; empty for other kinds.
+    # Path of a key; empty for other kinds.
     path: str
-    # Book, paper or program that the name is from, if the table tells.
+    # Book, paper or program that the name comes from; empty if unknown.
     source: str
-    # Where it stands: the key of a mechanism, the table of a number, the type of a word.
+    # Key of a mechanism, table of a number, or type of a word.
     place: str
-    # The entry as its table has it.
+    # The entry in the type of its own table.
     item: Word | Key | Mechanism | Number
 
     @property
     def all_names(self) -> list[str]:
-        """All names by which it can be asked for."""
+        """All names that find the entry."""
         return [*self.names, *([self.path] if self.path else [])]
 
 
@@ -79,7 +79,7 @@ KINDS = ("words", "keys", "mechanisms", "numbers")
 
 @cache
 def entries(stripe: bool) -> list[Entry]:
-    """Return every entry, those of a kind together."""
+    """Return all entries, grouped by kind."""
     keys = reference.every_stripe_key() if stripe else reference.every_key()
     choices = [] if stripe else mechanisms.every_mechanism()
     return [
@@ -112,7 +112,7 @@ def of_number(one: Number) -> Entry:
 
 
 def by_kind(found: Iterable[Entry]) -> Found:
-    """Return entries as their tables have them, by kind."""
+    """Return entries by kind, in the types of their own tables."""
     chosen = list(found)
     return {kind: [one.item for one in chosen if one.kind == kind] for kind in KINDS}
 
@@ -124,15 +124,15 @@ def everything(stripe: bool) -> Found:
 
 
 def find(name: str, stripe: bool = False) -> Found:
-    """Return all that a name means, by what it is; `InputError` with the nearest if nothing."""
+    """Return the entries for a name, by kind; raise `InputError` with the nearest name if none."""
     return asked(name, stripe).found
 
 
 def asked(name: str, stripe: bool) -> Answer:
-    """Return what a name means; `InputError` with the nearest if nothing.
+    """Return the entries for a name; raise `InputError` with the nearest name if there are none.
 
-    It may be a plural, or what others call a thing. Where nothing is called so, the answer is
-    all that has the name as a part of its own.
+    The name may be a plural, a former name, or one used elsewhere. If no entry has it, the answer
+    holds the entries whose names contain it.
     """
     for each in filter(plain, (name, name.removesuffix("s"))):
         there = elsewhere.named(each)
@@ -151,7 +151,7 @@ def asked(name: str, stripe: bool) -> Answer:
 
 
 def every_name(stripe: bool) -> list[str]:
-    """Return every name that can be asked for."""
+    """Return the names of all entries."""
     return [name for one in entries(stripe) for name in one.all_names]
 
 
@@ -164,7 +164,7 @@ def offered(stripe: bool) -> list[str]:
 
 
 def called(name: str, now: str, stripe: bool) -> Found:
-    """Return all that is called by a name, or by what that is here."""
+    """Return the entries with a name, or with its counterpart `now`."""
     known = everything(stripe)
     either = {plain(name), plain(now)}
     choices = mechanisms.named(now, known["mechanisms"])
@@ -184,9 +184,9 @@ def called(name: str, now: str, stripe: bool) -> Found:
 
 
 def within(name: str, stripe: bool) -> Found:
-    """Return what has all words of a name in its own: `escape` is in `escape lane`.
+    """Return the entries whose names contain all words of a name: `escape` finds `escape lane`.
 
-    Single letters are in too many names to mean any.
+    Single letters occur in too many names, and find nothing.
     """
     parts = words_of(name)
     if all(len(part) == 1 for part in parts):
@@ -198,7 +198,7 @@ def within(name: str, stripe: bool) -> Found:
 
 
 def words_of(name: str) -> set[str]:
-    """Return the words of which a name is made, of a possessive the name alone.
+    """Return the words of a name, without the ending of possessives.
 
     >>> sorted(words_of("Duato's protocol"))
     ['duato', 'protocol']

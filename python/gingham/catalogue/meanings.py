@@ -1,4 +1,4 @@
-"""What each number of a result means: from the types that hold them."""
+"""Meanings of the numbers in results, from the schemas of their types."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 Schema = dict[str, Any]
 
-# How `gingham run` ends after a verdict.
+# Exit code of `gingham run` by verdict; 0 for the others.
 VERDICT_EXITS = {
     "not-converged": "0; 4 under `--strict`, also of one class",
     "interrupted": "130",
@@ -60,14 +60,14 @@ class Number:
     """A verdict, a field of the summary, a table, or a column of one."""
 
     name: str
-    # Where it stands, such as "table links"; of a table "table".
+    # Location, such as "table links"; for a table itself, "table".
     place: str
     unit: str
     meaning: str
 
 
 def every_number() -> Iterator[Number]:
-    """Yield all that results hold, those of striping last."""
+    """Yield all fields, verdicts, tables and columns of results, those of striping last."""
     for schema, of in ((result_schema(), ""), (stripe_result_schema(), "striping: ")):
         yield from dict.fromkeys(numbers_of(schema["summary"], f"{of}summary"))
         for table in schema["tables"]:
@@ -80,7 +80,7 @@ def every_number() -> Iterator[Number]:
 
 
 def numbers_of(schema: Schema, place: str) -> Iterator[Number]:
-    """Yield the fields of an object and of those in it, and the verdicts."""
+    """Yield the fields of an object and of the objects in it, and the verdicts."""
     for name, field in schema["properties"].items():
         yield Number(name, place, "", text(field))
         for one in field.get("oneOf", []):
@@ -112,7 +112,7 @@ def stripe_page() -> str:
 
 
 def stripe_verdicts(schema: Schema) -> Iterator[str]:
-    """Yield what each verdict of a striping run means."""
+    """Yield the section on the verdicts of striping runs."""
     found = schema["properties"]["verdict"]["oneOf"]
     exits = {"interrupted": "130", "ok": "0"}
     rows = [
@@ -136,7 +136,7 @@ def stripe_summary(schema: Schema) -> Iterator[str]:
 
 
 def verdicts() -> Iterator[str]:
-    """Yield what each verdict means, and how the command ends after it."""
+    """Yield the section on verdicts, with the exit code of each."""
     schema = result_schema()["summary"]["properties"]["verdict"]
     rows = [
         (f"`{name}`", text(one), VERDICT_EXITS.get(name, "0"))
@@ -151,7 +151,7 @@ def verdicts() -> Iterator[str]:
 
 
 def exit_codes() -> Iterator[str]:
-    """Yield what each exit code means."""
+    """Yield the section on exit codes."""
     rows = [(str(code), meaning) for code, meaning in EXIT_CODES.items()]
     yield from ["## Exit codes", "", "Of every command.", ""]
     yield from markdown.table(["code", "meaning"], rows)

@@ -1,7 +1,7 @@
-"""What each mechanism does, which parameters it takes, and under which switching it works.
+"""Mechanisms with their parameters, and the switching kinds that support them.
 
-A mechanism is a generator, a routing algorithm, a traffic pattern and so on: whatever a scenario
-names. The catalogue of the compiled core knows them all; this module shows it.
+A mechanism is a named choice of a scenario: a generator, a routing algorithm, a traffic pattern.
+The entries come from the catalogue of the compiled core; this module formats them.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class SwitchingKind:
-    """A way in which switches pass on packets."""
+    """A way of forwarding packets in switches, such as wormhole switching."""
 
     name: str
     summary: str
     source: str
-    # Keys of a scenario, as TOML, that ask for it.
+    # Scenario keys that select it, as TOML.
     example: str
 
 
@@ -36,15 +36,15 @@ class Parameter:
     name: str
     meaning: str
     values: str
-    # As TOML, "required", or nothing.
+    # Default as TOML, "required", or empty.
     default: str
 
 
 @dataclass(frozen=True)
 class Mechanism:
-    """Something that a scenario names."""
+    """A named choice of a scenario."""
 
-    # The key of a scenario that takes it, the first of several.
+    # First of the scenario keys that accept it.
     key: str
     concept: str
     # Heading of its concept in the reference.
@@ -52,12 +52,12 @@ class Mechanism:
     name: str
     meaning: str
     source: str
-    # What it takes, where that is not a table of parameters, such as `"512 B"`.
+    # Value that it takes instead of a table of parameters, such as `"512 B"`.
     takes: str | None
     parameters: Sequence[Parameter]
     # By the name of a switching kind: "works", "refused: <reason>" or "meaningless".
     support: dict[str, str]
-    # Keys of a scenario, as TOML, that use it.
+    # Scenario keys that use it, as TOML.
     example: str
     # Content of the files that the example reads, by name.
     files: dict[str, str]
@@ -69,7 +69,7 @@ def kinds() -> list[SwitchingKind]:
 
 
 def every_mechanism() -> list[Mechanism]:
-    """Return every mechanism, those of a concept together."""
+    """Return all mechanisms, grouped by concept."""
     return [mechanism_of(entry) for entry in catalogue()]
 
 
@@ -81,7 +81,7 @@ def named(name: str, known: Sequence[Mechanism]) -> list[Mechanism]:
 
 
 def mechanism_of(entry: dict[str, Any]) -> Mechanism:
-    """Return a line of the catalogue as people read it."""
+    """Return the mechanism described by an entry of the core's catalogue."""
     schema = entry["parameters"]
     is_table = schema is None or "properties" in schema
     return Mechanism(
@@ -106,7 +106,7 @@ def parameters_of(schema: dict[str, Any]) -> Iterator[Parameter]:
 
 
 def support_of(line: dict[str, str]) -> str:
-    """Say what support a mechanism has under a kind, with the reason where it is refused."""
+    """Return the support of a mechanism under a kind as text, with the reason for a refusal."""
     reason = line.get("reason")
     return line["support"] if reason is None else f"{line['support']}: {reason}"
 
@@ -133,7 +133,7 @@ def support_in(one: Mechanism, kinds: Sequence[str]) -> list[str]:
 
 
 def concept_section(members: Sequence[Mechanism]) -> Iterator[str]:
-    """Yield the section on the mechanisms of one concept: the matrix, then each by itself."""
+    """Yield the section on the mechanisms of one concept: the matrix, then each mechanism."""
     names = [kind.name for kind in kinds()]
     yield f"## {members[0].title}"
     yield from ("", f"Key: `{members[0].key}`.", "")
@@ -166,7 +166,7 @@ def mechanism_section(one: Mechanism) -> Iterator[str]:
 
 
 def whole_example(one: Mechanism) -> str:
-    """Return the example of a mechanism, with the keys of its kind where the first refuses it."""
+    """Return the example of a mechanism, with the keys of its kind if the first kind refuses it."""
     first, *others = kinds()
     if not one.support[first.name].startswith("refused"):
         return one.example

@@ -1,4 +1,4 @@
-"""Names that have new ones by now: what was written with old ones is refused, and says the new."""
+"""Old names with their present ones; files with old names are refused with the new ones."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def said(what: str, old: str) -> str | None:
-    """Return what an old name is called now, as a sentence; none if it is no old name."""
+    """Return a sentence with the present name for an old one; `None` for any other name."""
     named = (one for one in _native.old_names() if (one["what"], one["old"]) == (what, old))
     return next((sentence(one) for one in named), None)
 
@@ -39,7 +39,7 @@ def require_none(place: Path, values: Mapping[str, Any], columns: Container[str]
 
 
 def sentence(one: Mapping[str, str]) -> str:
-    """Return what an old name is called now."""
+    """Return a sentence with the present name for an old one."""
     return f"the {one['what']} `{one['old']}` is called `{one['new']}` now"
 
 

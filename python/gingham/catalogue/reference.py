@@ -1,6 +1,6 @@
-"""What each key of a scenario means: from the schema, which comes from the types that are parsed.
+"""Meanings of scenario keys, from the schema of the types that parse them.
 
-A key is a dotted path as `--set` takes it; `0` stands for any place in a list.
+A key is a dotted path as in `--set`; `0` stands for any position in a list.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 Schema = dict[str, Any]
 
-# Keys of striping scenarios whose values are names with a meaning of their own.
+# Keys of striping scenarios whose values are names that have entries themselves.
 CHOICES = (
     "stripe.scheduler",
     "stripe.reception",
@@ -27,7 +27,7 @@ CHOICES = (
     "source.kind",
     "entry.queue",
 )
-# More values than these are a list, not a sentence.
+# Maximum number of values in a sentence; more are written as a list.
 LISTED_MIN = 8
 NOTHING = object()
 
@@ -38,28 +38,28 @@ class Key:
 
     path: str
     meaning: str
-    # What may stand there, in words.
+    # Permitted values, in words.
     values: str
-    # As TOML; `None` where there is none.
+    # Default as TOML; `None` if there is none.
     default: str | None
     required: bool
-    # Where it comes from, where the catalogue tells.
+    # Source in the literature, if the catalogue has one.
     source: str | None
 
 
 def every_key() -> list[Key]:
-    """Return every key, in the order in which a scenario is written."""
+    """Return all keys, in the order of a scenario file."""
     return list(walk(scenario_schema(), "", sources()))
 
 
 def every_stripe_key() -> list[Key]:
-    """Return every key of a striping scenario, in the order in which it is written."""
+    """Return all keys of a striping scenario, in the order of its file."""
     return list(walk(stripe_schema(), "", {}))
 
 
 @cache
 def stripe_choices() -> list[Key]:
-    """Return what each choice of striping scenarios means, such as a scheduler, by its name."""
+    """Return the named choices of striping scenarios, such as schedulers, with their meanings."""
     found = []
     for path in CHOICES:
         schema = stripe_schema()
@@ -84,13 +84,13 @@ def named(name: str, known: Sequence[Key]) -> list[Key]:
 
 
 def as_key(name: str) -> str:
-    """Return the path of a key with the first place of each list, for any place or `*`."""
+    """Return the path of a key with `0` in place of any list position or `*`."""
     parts = name.split(".")
     return ".".join("0" if part.isdigit() or part == "*" else part for part in parts)
 
 
 def depth_below(path: str, below: str) -> int:
-    """Return how many levels a key stands below a path; 0 if it does not. Places are no levels.
+    """Return the number of levels from a path to a key below it, or 0; list positions do not count.
 
     >>> depth_below("traffic", "traffic.0.length.fixed"), depth_below("", "stop.time")
     (2, 2)
@@ -109,7 +109,7 @@ def last(path: str) -> str:
 
 
 def sources() -> dict[str, str]:
-    """Return the source of each name that the catalogue knows, by the path of its key."""
+    """Return the source of each name in the catalogue, by the path of its key."""
     return {
         f"{as_key(path)}.{line['name']}": line["source"]
         for line in catalogue()
@@ -138,7 +138,7 @@ def walk(schema: Schema, path: str, source_of: Mapping[str, str]) -> Iterator[Ke
 
 
 def branches(schema: Schema) -> list[Schema]:
-    """Return the alternatives of a schema, but for null."""
+    """Return the alternatives of a schema, except null."""
     found: list[Schema] = schema.get("oneOf", []) + schema.get("anyOf", [])
     return [branch for branch in found if branch.get("type") != "null"]
 
@@ -149,7 +149,7 @@ def is_choice(schema: Schema) -> bool:
 
 
 def values(schema: Schema) -> str:
-    """Say what may stand at a key."""
+    """Return the permitted values of a key, in words."""
     if alternatives := branches(schema):
         said = dict.fromkeys(values(branch) for branch in alternatives)
         return f"one of {', '.join(said)}" if len(said) > LISTED_MIN else ", or ".join(said)
@@ -173,7 +173,7 @@ def values(schema: Schema) -> str:
 
 
 def default_of(schema: Schema) -> str | None:
-    """Return the default as TOML, if there is one worth writing."""
+    """Return the default as TOML; `None` for null, tables, and keys without a default."""
     value = schema.get("default", NOTHING)
     if value is NOTHING or value is None or isinstance(value, dict):
         return None
@@ -206,7 +206,7 @@ def rows(keys: Sequence[Key]) -> Iterator[Sequence[str]]:
 
 
 def standing(key: Key) -> str:
-    """Say whether a key must stand, and what holds if it does not."""
+    """Return "required", or the default of an optional key; empty without a default."""
     if key.required:
         return "required"
     return f"`{key.default}`" if key.default is not None else ""

@@ -1,4 +1,4 @@
-"""`gingham schema` and `gingham explain`: what a scenario may say, and what words mean."""
+"""`gingham schema` and `gingham explain`: schemas of files, and meanings of words."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def explain(name: str, stripe: bool, depth: int, of_pairs: bool, as_json: bool) 
 
 
 def tell_everything(stripe: bool, depth: int, as_json: bool) -> None:
-    """List all that can be asked for."""
+    """Print all keys and mechanisms."""
     found = lookup.everything(stripe)
     if as_json:
         print_json(for_programs(found))
@@ -107,12 +107,12 @@ def tell_everything(stripe: bool, depth: int, as_json: bool) -> None:
 
 
 def for_programs(found: Found) -> dict[str, list[dict[str, Any]]]:
-    """Return what was found as JSON has it."""
+    """Return the entries found as dicts, for JSON."""
     return {what: [asdict(one) for one in some] for what, some in found.items()}
 
 
 def tell_pairs(name: str, stripe: bool, as_json: bool) -> None:
-    """Say which mechanisms go together: all, or those with one."""
+    """Print the pairs of mechanisms that can be combined: all, or those of one mechanism."""
     if stripe:
         raise InputError(
             "--pairs are of mechanisms of a fabric: leave out --stripe",

@@ -1,4 +1,4 @@
-"""What `gingham explain` answers: a heading and a paragraph for each thing that has a name."""
+"""Output of `gingham explain`: a heading and a paragraph for each entry."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def answer(told_of: Answer, depth: int, width: int) -> Iterator[Part]:
-    """Yield what a name means; keys as deep below it as asked for."""
+    """Yield the entries for a name; of a key, also the keys down to `depth` levels below it."""
     name, now, found = told_of.name, told_of.now, told_of.found
     if there := found.get("elsewhere"):
         yield from (text(str(there[0])), *differences(there[0]), text(""))
@@ -34,7 +34,7 @@ def answer(told_of: Answer, depth: int, width: int) -> Iterator[Part]:
     elif plain(now) != plain(name):
         yield from (text(f"{name} is called {now}"), text(""))
     choices: list[mechanisms.Mechanism] = found["mechanisms"]
-    # Those of a concept are many: one by one only where that is asked for.
+    # A concept has many mechanisms, which are described in full only on request.
     full = depth > 1 or any(plain(one.name) == plain(now) for one in choices)
     told = mechanism if full else mechanism_in_short
     parts = [
@@ -53,7 +53,7 @@ def differences(there: Elsewhere) -> Iterator[Part]:
 
 
 def everything(found: Found, depth: int, width: int) -> Iterator[Part]:
-    """Yield the keys as deep as asked for, and the mechanisms by name or in short."""
+    """Yield the keys down to `depth` levels, and the mechanisms by name or in short."""
     choices: list[mechanisms.Mechanism] = found["mechanisms"]
     names: dict[str, list[str]] = {}
     for one in choices:
@@ -77,7 +77,7 @@ def apart(parts: Iterable[list[Part]]) -> Iterator[Part]:
 
 
 def keys(known: Sequence[reference.Key], path: str, depth: int, width: int) -> Iterator[Part]:
-    """Yield keys down to `depth` below a path; the deepest say whether any are below them."""
+    """Yield keys down to `depth` below a path; the deepest mention keys below them."""
     for key in known:
         deep = reference.depth_below(path, key.path)
         if deep > depth:
@@ -93,7 +93,7 @@ def keys(known: Sequence[reference.Key], path: str, depth: int, width: int) -> I
 def sentences(
     meaning: str, values: str, standing: str = "", source: str | None = None, below: bool = False
 ) -> str:
-    """Return all about a key in one paragraph."""
+    """Return the description of a key as one paragraph."""
     parts = [
         meaning,
         sentence(values),
@@ -115,7 +115,7 @@ def sentence(words: str) -> str:
 
 
 def facts_of_word(one: Word) -> Iterator[tuple[str, str]]:
-    """Yield all about one word."""
+    """Yield the facts of one word."""
     known = [
         ("word", one.word),
         ("meaning", one.meaning),
@@ -144,7 +144,7 @@ def mechanism_in_short(one: mechanisms.Mechanism, width: int) -> Iterator[Part]:
 
 
 def mechanism(one: mechanisms.Mechanism, width: int) -> Iterator[Part]:
-    """Yield all about a mechanism: its support, parameters and example, and files that it reads."""
+    """Yield the full description of a mechanism: support, parameters, example, and its files."""
     known = [
         (one.concept, one.name),
         ("meaning", one.meaning),
@@ -167,5 +167,5 @@ def mechanism(one: mechanisms.Mechanism, width: int) -> Iterator[Part]:
 
 
 def verbatim(content: str) -> Iterator[Part]:
-    """Yield lines as they are written in a file."""
+    """Yield the lines of a file unchanged."""
     return (text(" " * INDENT + line) for line in content.splitlines())

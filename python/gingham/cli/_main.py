@@ -26,7 +26,7 @@ CLOSED_PIPE = 141
 TRACEBACK_VARIABLE = "GINGHAM_TRACEBACK"
 
 
-class ReaderLeft(Exception):  # noqa: N818  (it is no error of anybody)
+class ReaderLeft(Exception):  # noqa: N818  (not an error)
     """The reader closed the output; Click would treat a `BrokenPipeError` as a failure."""
 
 
@@ -34,7 +34,7 @@ class Commands(LateGroup):
     """A group that reports interruptions itself, as text or JSON."""
 
     def make_context(self, *given: Any, **more: Any) -> click.Context:
-        """Parse the options, some of which print and exit."""
+        """Parse the options; some of them print and exit."""
         try:
             return super().make_context(*given, **more)
         except BrokenPipeError as error:
@@ -100,7 +100,7 @@ def run(arguments: list[str] | None = None) -> int:
         sys.stdout.flush()
     except (SystemExit, GeneratorExit):
         raise
-    except BaseException as error:  # noqa: BLE001  (a panic of the core is no Exception)
+    except BaseException as error:  # noqa: BLE001  (a panic of the core is not an Exception)
         return explain(error)
     return code if isinstance(code, int) else 0
 

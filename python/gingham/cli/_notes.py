@@ -20,7 +20,7 @@ QUERY = "select distinct notes from runs"
 
 
 def tell_notes(folder: Path) -> None:
-    """Print every note of the runs in a folder once, with the points to which it applies."""
+    """Print every note of the runs in a folder once, with the points concerned."""
     from gingham.results import Results
 
     notes = Results.load(folder).notes()
@@ -32,7 +32,7 @@ def tell_notes(folder: Path) -> None:
 
 
 def where(points: tuple[Mapping[str, Any], ...]) -> str:
-    """Return the points to which a note applies; an empty text for all points.
+    """Return the points concerned by a note; an empty text for all points.
 
     >>> where(({"load": 0.1}, {"load": 0.2}))
     ' (load = 0.1; load = 0.2)'

@@ -51,7 +51,7 @@ def output_option(*, required: bool = False, help: str = "File to write.") -> Ca
 
 
 def no_threads(advice: str, *names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Return hidden options with which other tools set a number of threads; each is refused."""
+    """Return hidden options, known from other tools, for a number of threads; each is refused."""
 
     def refuse(_context: click.Context, option: click.Parameter, given: str | None) -> None:
         if given is not None:

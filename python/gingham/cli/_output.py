@@ -38,7 +38,7 @@ INTERRUPTED = 130
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
 
 
-class Interrupted(GinghamError):  # noqa: N818  (it is no error of anybody)
+class Interrupted(GinghamError):  # noqa: N818  (not an error)
     """The user pressed Ctrl-C; for programs with numbers of the work done until then."""
 
     exit_code = INTERRUPTED

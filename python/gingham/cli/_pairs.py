@@ -1,8 +1,7 @@
 """Output of `gingham explain --pairs`: mechanisms that can be combined.
 
 Pairs are unordered, so half a table suffices. It has a letter for each mechanism and one for the
-switching kinds under which a pair works, to fit 80 columns; the reasons for refused pairs are below
-it.
+switching kinds that support a pair, to fit 80 columns; the reasons for refused pairs are below it.
 """
 
 from __future__ import annotations
@@ -44,7 +43,7 @@ def of(part: Part, width: int) -> Iterator[RenderableType]:
 
 
 def said(pair: pairs.Pair, name: str) -> str:
-    """Return the kinds under which a pair works, and the reasons for refusal under others."""
+    """Return the kinds that support a pair, and the reasons of the others for refusal."""
     kinds = pair.kinds()
     parts = [f"works under {pairs.listed(kinds)}"] if kinds else []
     for reason, refused in pair.reasons().items():

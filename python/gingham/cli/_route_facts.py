@@ -101,7 +101,7 @@ def lanes(routes: Routes) -> Iterator[tuple[str, str]]:
 
 
 def roots(routes: Routes) -> Iterator[tuple[str, str]]:
-    """Yield the roots from which "up" is measured, if routes have roots."""
+    """Yield the roots that define "up", if routes have roots."""
     switches = routes.roots
     if switches:
         yield "root" if len(switches) == 1 else f"{len(switches)} roots", first_of(switches)

@@ -175,7 +175,7 @@ def load_text(found: SaturationLoad) -> str:
 
 
 def open_brackets(found: Saturation) -> Iterator[str]:
-    """Yield the reasons for which the saturation load is unknown, by replication."""
+    """Yield the reasons why the saturation load is unknown, by replication."""
     still_open = [one for one in found.brackets if one.high is None]
     taken = sum(not one.unknown for one in still_open)
     if taken:
@@ -188,7 +188,7 @@ def open_brackets(found: Saturation) -> Iterator[str]:
 
 
 def why_unused(found: Saturation) -> str:
-    """Return the reason for which runs are neither below nor above saturation."""
+    """Return the reason why runs are neither below nor above saturation."""
     counts = {"did not converge": found.not_converged, "ended with their workload": found.finished}
     return " or ".join(why for why, count in counts.items() if count)
 

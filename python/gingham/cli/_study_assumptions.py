@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from gingham.studies import ClaimOutcome, Moved
 
-# Mark of a value for which the claim does not hold.
+# Mark of a value that does not meet the claim.
 REFUSED = "✗"
 # Width of a header line, if headers have several lines.
 HEADER = 12

@@ -51,7 +51,7 @@ class Fabrics(LaboratoryKind[Scenario, Result]):
     marks = frozenset({"topology", "traffic"})
     switches = ("allow_deadlock",)
     mean = "latency_mean_ns"
-    parts = {"classes": "class"}  # noqa: RUF012  (never changes, as the base class says)
+    parts = {"classes": "class"}  # noqa: RUF012  (never changes; see the base class)
     aliases = {"mean_latency_ns": "latency_mean_ns", "load": "offered_load"}  # noqa: RUF012
 
     @cached_property

@@ -45,7 +45,7 @@ class Runnable(Protocol):
         """Return the scenario with other values at dotted paths."""
 
     def placed(self, path: str) -> str:
-        """Return a dotted path in which names of list entries are replaced by their positions."""
+        """Return a dotted path with positions in place of names of list entries."""
 
     def resolved(self) -> dict[str, Any]:
         """Return all values, defaults included; `None` means unset."""

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 Each: TypeAlias = Literal["cable", "switch", "spine"]
 
-# Number of failures, the worst first, on which OpenSM's engines are run.
+# Number of failures, the worst first, that are repeated with OpenSM's engines.
 WORST = 10
 
 

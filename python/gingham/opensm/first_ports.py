@@ -45,7 +45,7 @@ def discovered(text: str, hosts: Mapping[str, int]) -> str:
 
 
 def renumbered(text: str, changes: Mapping[str, tuple[int, int]]) -> str:
-    """Return a dump in which one port of each of these nodes is renumbered."""
+    """Return a dump with one port of each of these nodes renumbered."""
     if not changes:
         return text
 

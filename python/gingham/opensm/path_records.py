@@ -2,7 +2,7 @@
 
 Engines that need several lanes assign each path a service level (SL), which the switches map to a
 lane. OpenSM writes them to no file, so they are queried pair by pair. The number of queries follows
-from the parameters on which the level depends:
+from the parameters that determine the level:
 
 ======================================  =====================================  ===============
 engine                                  the level depends on                   queries

@@ -5,7 +5,7 @@
     python sa_queries.py QUESTIONS ANSWERS
 
     QUESTIONS: source,destination    LIDs, one pair per line
-    ANSWERS:   source,destination,SL in the same order; "-" for the SL if there is no path,
+    ANSWERS:   source,destination,SL in the same order; "-" for the SL without a path,
                "?" if no response arrived
 
 Queries and responses use the forwarding tables of the subnet. If the tables have no route to the

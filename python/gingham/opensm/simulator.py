@@ -46,7 +46,7 @@ UNICAST_LIDS = 0xC000
 
 
 class Simulator:
-    """A running ibsim and the folder in which it runs; made by `simulated`."""
+    """A running ibsim with its folder; made by `simulated`."""
 
     def __init__(
         self, children: Children, player: subprocess.Popen[bytes], moved: Mapping[str, int]
@@ -107,7 +107,7 @@ def simulated(fabric: Fabric, *, host: str | None = None) -> Iterator[Simulator]
             "IBSIM_SOCKNAME": folder.name,
             "SIM_HOST": seat(known, host),
             "TMPDIR": str(folder),
-            # Folder in which OpenSM caches its state between starts.
+            # Folder of the state that OpenSM caches between starts.
             "OSM_CACHE_DIR": str(folder),
             "OSM_TMP_DIR": str(folder),
             "LC_ALL": "C",

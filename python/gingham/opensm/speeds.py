@@ -105,7 +105,7 @@ class Speeds:
         """Return the bandwidth of random matchings, in the format of `Routes.bisection`."""
         if len(hosts) < 2:  # noqa: PLR2004
             return None
-        drawn = random.Random(seed)  # noqa: S311  (matchings are no secret)
+        drawn = random.Random(seed)  # noqa: S311  (matchings need no secrecy)
         kept: dict[tuple[str, str], Path] = {}
         shares, most = [], []
         for _ in range(min(samples, SAMPLES_MAX)):

@@ -36,7 +36,7 @@ traffic = [{ load = 0.1, length = { fixed = "64 B" } }]
 CLASS = {"load": 0.3, "length": {"fixed": "100 B"}}
 
 
-class Contradiction(Exception):  # noqa: N818  (it is no error: it is what was asked)
+class Contradiction(Exception):  # noqa: N818  (not an error: a result)
     """A scenario cannot enable both parts: they set different values of the key in the message."""
 
 
@@ -50,11 +50,11 @@ class Pair:
     support: dict[str, str]
 
     def kinds(self) -> list[str]:
-        """Return the switching kinds under which the pair works."""
+        """Return the switching kinds that support the pair."""
         return [kind for kind, how in self.support.items() if how == WORKS]
 
     def reasons(self) -> dict[str, list[str]]:
-        """Return the kinds under which the pair is refused, by reason."""
+        """Return the kinds that refuse the pair, by reason."""
         found: dict[str, list[str]] = {}
         for kind, how in self.support.items():
             if how != WORKS:
@@ -138,7 +138,7 @@ def named(name: str) -> list[Part]:
     )
 
 
-# Letter of a pair, by the switching kinds under which it works.
+# Letter of a pair, by the switching kinds that support it.
 LETTERS = {
     ("wormhole", "virtual-lanes", "packets"): "*",
     ("wormhole", "virtual-lanes"): "f",

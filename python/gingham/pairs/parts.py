@@ -26,7 +26,7 @@ class Part:
 
     name: str
     meaning: str
-    # Concept of the catalogue to which it belongs, if any.
+    # Its concept in the catalogue, if any.
     concept: str = ""
     # Values by table of the scenario.
     routing: Mapping[str, Any] = field(default_factory=dict)

@@ -233,7 +233,7 @@ def is_cabled(shown: Drawable | Cabled) -> TypeGuard[Cabled]:
 def contention(result: Drawable) -> Figure:
     """Draw the contention coefficients of the hosts over time, and the share on alternative paths.
 
-    For runs in which packets choose between two paths by contention; dashed lines are the
+    For runs whose packets choose between two paths by contention; dashed lines are the
     thresholds of the choice.
     """
     from gingham.plots import _contention
@@ -246,7 +246,7 @@ def contention(result: Drawable) -> Figure:
 
 
 def by_contention(result: Drawable) -> Mapping[str, Any] | None:
-    """Return the parameters by which packets choose their path; `None` if they do not."""
+    """Return the parameters of the choice between paths; `None` if packets have no choice."""
     alternative = result.scenario.resolved()["routing"].get("alternative") or {}
     chosen = alternative.get("choose")
     return chosen.get("by-contention") if isinstance(chosen, dict) else None

@@ -42,7 +42,7 @@ class Group:
 
     kind: str
     nodes: tuple[int, ...]
-    # Core nodes to which each node is cabled, by index in the layout.
+    # Core nodes cabled to each node, by index in the layout.
     anchors: tuple[int, ...]
     # Cables, by index in the network.
     cables: tuple[int, ...]

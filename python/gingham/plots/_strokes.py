@@ -35,7 +35,7 @@ class Box:
     half_height: float
 
     def rim(self, way: Floats) -> float:
-        """Return the multiple of `way`, from the middle, at which the edge of the box lies."""
+        """Return the distance from the middle to the edge of the box, as a multiple of `way`."""
         across, up = abs(float(way[0])), abs(float(way[1]))
         reaches = [
             half / part

@@ -204,7 +204,7 @@ def node_box(shape: str, padding: float) -> dict[str, Any]:
 
 
 def unit_for(largest_ps: float) -> tuple[str, float]:
-    """Return the largest unit in which `largest_ps` is at least 2, and its picoseconds."""
+    """Return the largest unit that makes `largest_ps` at least 2, and its picoseconds."""
     return next((unit for unit in UNITS if largest_ps >= 2 * unit[1]), UNITS[-1])
 
 
@@ -283,6 +283,6 @@ def common_start(names: Sequence[str]) -> int:
 
 
 def natural(name: str) -> list[tuple[int, int | str]]:
-    """Return the sort key of a name, with which `leaf9` precedes `leaf10`."""
+    """Return the sort key of a name: `leaf9` precedes `leaf10`."""
     parts = re.split(r"([0-9]+)", name)
     return [(0, int(part)) if part.isdecimal() else (1, part) for part in parts if part]

@@ -1,4 +1,4 @@
-"""Conversion of Arrow tables' columns to the arrays from which pictures are drawn."""
+"""Conversion of columns of Arrow tables to arrays for pictures."""
 
 from __future__ import annotations
 

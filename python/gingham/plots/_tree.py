@@ -3,9 +3,9 @@
 ::
 
     A1 ━━┓                      half of a cable at a node: the channel that leaves it
-    A2 ━━╋━ A ━━━━━ B ▬▬▬▬▬ BC  blue:   share of looks at which it was a branch
-    AV ━━┛          ┃           orange, with black edges: share at which it was a root
-                    BV          black core: share at which it was a leaf
+    A2 ━━╋━ A ━━━━━ B ▬▬▬▬▬ BC  blue:   share of looks with it as a branch
+    AV ━━┛          ┃           orange, with black edges: share with it as a root
+                    BV          black core: share with it as a leaf
 
     branches ┌──────────────┐   of the trees of each root, at each look
              └──────────────┘

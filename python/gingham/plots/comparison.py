@@ -43,7 +43,7 @@ class Measure:
     integer: bool = False
 
 
-# Measures by which engines of a subnet manager are compared.
+# Measures that compare engines of a subnet manager.
 MEASURES = (
     Measure("mean_switches", "switches on a path\n(mean)"),
     Measure("lanes", "lanes in use", integer=True),
@@ -52,7 +52,7 @@ MEASURES = (
 )
 
 
-# Measures by which algorithms are compared.
+# Measures that compare algorithms.
 ROUTING_MEASURES = (
     Measure("mean_distance", "channels between switches\non a path (mean)"),
     Measure("minimal_percent", "minimal paths (%)"),

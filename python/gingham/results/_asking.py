@@ -34,7 +34,7 @@ def answered(ask: Callable[[], T], interrupt: Callable[[], object]) -> T:
     def work() -> None:
         try:
             found.append(ask())
-        except BaseException as error:  # noqa: BLE001  (raised again by who waits)
+        except BaseException as error:  # noqa: BLE001  (raised again by the waiting thread)
             errors.append(error)
         finally:
             done.set()

@@ -14,13 +14,12 @@ class Note:
     """An unexpected condition in runs of a sweep."""
 
     text: str
-    # Axis values of the points to which it applies, without duplicates; empty if it applies to
-    # every run.
+    # Axis values of the points concerned, without duplicates; empty if every run is concerned.
     points: tuple[Mapping[str, Any], ...]
 
 
 def notes_of(rows: Iterable[Mapping[str, Any]], axes: Sequence[str]) -> list[Note]:
-    r"""Return the notes of runs in the order in which they first appear.
+    r"""Return the notes of runs in the order of their first appearance.
 
     A row has `notes`, one per line, and the values of the axes.
 

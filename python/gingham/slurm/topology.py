@@ -29,7 +29,7 @@ class Topology:
     name: str | None = None
     # Base block size and the enforced larger ones; empty if the file has none.
     block_sizes: tuple[int, ...] = ()
-    # File from which it was read.
+    # Source file.
     file: str = ""
 
     @property

@@ -1,8 +1,9 @@
 """Values of a YAML document with their lines, read by PyYAML.
 
 All scalars are texts, as in Slurm's reader. Features that a `topology.yaml` does not need are
-rejected with the code `yaml-feature`: anchors and aliases, with which a short text can expand to a
-very long one, tags, directives, braces and block scalars. Invalid YAML has the code `bad-yaml`.
+rejected with the code `yaml-feature`: tags, directives, braces and block scalars, and also anchors
+and aliases, because they let a short text expand to a very long one. Invalid YAML has the code
+`bad-yaml`.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ NULL = {"", "~", "null"}
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """A value with the line on which it begins."""
+    """A value with the number of its first line."""
 
     data: str | list[Value] | dict[str, Value] | None
     line: int

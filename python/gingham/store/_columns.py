@@ -43,7 +43,7 @@ def known(kind: Kind) -> dict[str, dict[str, str]]:
 
 
 def views(kind: Kind) -> dict[str, str]:
-    """Return the tables of a reader, with the columns by which each is sorted."""
+    """Return the tables of a reader, with the sort columns of each."""
     parts = {table: f"point, {part}" for table, part in kind.parts.items()}
     return {"runs": "point", **parts, "points": "point", "provenance": "key"}
 

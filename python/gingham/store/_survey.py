@@ -146,7 +146,7 @@ def known_in(path: Path, files: Mapping[str, Entry], keys: set[str], mended: set
 
 
 def set_aside(file: Path, *, copied: bool = False) -> None:
-    """Rename a file, so that it is no longer read; copy one that will be replaced."""
+    """Rename a file, so that readers ignore it; copy one that will be replaced."""
     target = file.with_name(f"{file.name}.{DAMAGED}")
     number = 1
     while target.exists():

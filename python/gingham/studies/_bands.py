@@ -1,4 +1,4 @@
-"""Bands: the values of a number for which a claim holds.
+"""Bands: ranges of a number that meet a claim.
 
 A table of a claim, or its `differs`, defines a band in one of these ways::
 

@@ -56,7 +56,7 @@ class Null:
 
 @dataclass(frozen=True)
 class Differs:
-    """Reason for which a claim is not met, and the alternative that holds."""
+    """Reason why a claim is not met, and the alternative that holds."""
 
     because: str
     band: Band
@@ -82,7 +82,7 @@ class Claim:
     # Whether it is a claim of ours rather than the paper's.
     ours: bool
     null: Null | None
-    # Reason for which the band admits the null; empty if it does not.
+    # Reason why the band admits the null; empty if it does not.
     cannot_tell: str
     differs: Differs | None
 

@@ -125,7 +125,7 @@ def dip(series: Series, near: float, within: float, reach: float) -> Measurement
 
 
 def crossing(one: Series, other: Series) -> Measurement:
-    """Return the place from which `one` exceeds `other`, interpolated linearly.
+    """Return the place beyond which `one` exceeds `other`, interpolated linearly.
 
     The interval is from the last place where it is significantly below to the first place where it
     is significantly above.

@@ -52,7 +52,7 @@ def check(base: Runnable, grid: Grid) -> None:
 
 
 def check_values(base: Runnable, grid: Grid, switches: Sequence[str]) -> None:
-    """Raise `InputError` for the first value of an axis with which no run can begin."""
+    """Raise `InputError` for the first value of an axis that prevents runs from starting."""
     kind = kind_of(base)
     met: set[tuple[int, int]] = set()
     start = time.monotonic()

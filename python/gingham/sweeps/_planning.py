@@ -1,6 +1,6 @@
 """Conversion of points to tasks: keys, and selection of the runs still to be made.
 
-Points are planned in parts, each of which is written to the folder before the first of its runs is
+Points are planned in parts. Each part is written to the folder before the first of its runs is
 made, so memory does not grow with the sweep.
 """
 

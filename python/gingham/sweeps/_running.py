@@ -67,7 +67,7 @@ class SweepProgress:
     # Number of runs of this session by verdict.
     verdicts: dict[str, int] = field(default_factory=dict)
     engine_seconds: float = 0.0
-    # Time at which the first run was handed out.
+    # Time when the first run was handed out.
     began: float = field(default_factory=time.monotonic)
     ended: float | None = None
     # Reasons of failures with their counts, limited to the first `ERRORS_MAX`.

@@ -102,7 +102,7 @@ def work(task: Task, stop: Callable[[], bool] = never) -> Outcome:
         tables = {name: encoded(table) for name, table in measured.tables.items()}
     except (KeyboardInterrupt, SystemExit):
         raise
-    except BaseException as error:  # noqa: BLE001  (a panic of the core is no Exception)
+    except BaseException as error:  # noqa: BLE001  (a panic of the core is not an Exception)
         row, parts, tables = failed_row(task.key, task.seed, error), {}, {}
     provenance = {
         "key": task.key,

@@ -8,12 +8,12 @@ r"""Layers for folded Clos networks and fat trees: hosts at the bottom, spines a
                  ::   :: ::   ::
 
 A spine may have a host or two of its own (a subnet manager). The leaves are therefore the switches
-with at least n hosts, for the smallest n with which no cable joins switches of one layer; a few
+with at least n hosts, for the smallest n that leaves no cable between switches of one layer; a few
 such flat cables are tolerated. Within its layer each switch repeatedly moves to the mean position
 of its neighbours below, then above (the barycentre method: Sugiyama, Tagawa and Toda, "Methods for
 Visual Understanding of Hierarchical System Structures", IEEE Trans. SMC 11(2), 1981). The order
-with the fewest crossings is used if it has clearly fewer than the order of names, in which readers
-search for a switch.
+with the fewest crossings is used if it has clearly fewer than the order of names, which helps
+readers to find a switch.
 """
 
 from __future__ import annotations
