@@ -1,5 +1,5 @@
-"""Papers whose experiments are repeated: a folder a paper, an entry point each.
+"""Papers whose experiments are repeated, each with a folder and an entry point.
 
-`gingham.studies` documents the files of a folder, and finds it by the group `gingham.studies` of
-entry points, which `pyproject.toml` lists.
+`gingham.studies` documents the files of a folder. It finds the folders by the entry points of the
+group `gingham.studies` in `pyproject.toml`.
 """

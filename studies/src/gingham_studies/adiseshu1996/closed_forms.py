@@ -1,6 +1,6 @@
 """Closed forms for Adiseshu et al. 1996.
 
-Rates are in any one unit, lengths in bytes.
+All rates have one unit, of any choice; lengths are in bytes.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def sum_of_links(rates: Sequence[float]) -> float:
-    """Return what striping may reach: each link as fast as it is by itself.
+    """Return the upper bound on striping: the sum of the rates of the links.
 
     >>> sum_of_links([6, 10])
     16.0
@@ -21,9 +21,9 @@ def sum_of_links(rates: Sequence[float]) -> float:
 
 
 def round_robin(rates: Sequence[float]) -> float:
-    """Return what round robin reaches with packets of mixed lengths: a packet a link in each turn.
+    """Return the rate of round robin with packets of mixed lengths, one per link in each turn.
 
-    Every link carries as much as the slowest, in the long run.
+    In the long run every link carries as much as the slowest.
 
     >>> round_robin([6, 10]), round_robin([6, 2])
     (12.0, 4.0)
@@ -32,7 +32,7 @@ def round_robin(rates: Sequence[float]) -> float:
 
 
 def round_robin_in_turn(rates: Sequence[float], lengths: Sequence[float]) -> float:
-    """Return what round robin reaches if each link always gets packets of one length.
+    """Return the rate of round robin if each link always gets packets of one length.
 
     A turn takes as long as its slowest packet. Two links of 6 Mbit/s, one with 1000 bytes and one
     with 200 bytes in a turn::
@@ -47,7 +47,7 @@ def round_robin_in_turn(rates: Sequence[float], lengths: Sequence[float]) -> flo
 
 
 def with_marker(goodput: float, between: float, marker: float) -> float:
-    """Return a goodput that leaves room for markers, one for every `between` bytes of a link.
+    """Return a goodput reduced by markers, one after every `between` bytes of a link.
 
     Quanta of 1500 bytes and markers of 60 bytes each fourth round leave 6000 bytes of 6060::
 

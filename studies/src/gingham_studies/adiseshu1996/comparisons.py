@@ -1,7 +1,7 @@
-"""Number of events by which traces differ from those written by hand.
+"""Number of differing events between traces of runs and traces written by hand.
 
-Two sequences differ in as many places as an edit script needs to make one of the other; in none if
-they are the same event by event.
+The number is the length of the shortest edit script from one sequence to the other: 0 if they are
+equal event by event.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from gingham.queueing import Turn
     from gingham.studies._evidence import Evidence
 
-# Of the theorems: executions, rounds and quanta.
+# Checks of the theorems: numbers of executions and rounds, and quanta.
 EXECUTIONS, ROUNDS = 20, 1000
 LONGEST, THEOREM_QUANTA = 1500, (1500, 2000, 3000)
 
 
 def differences(found: Sequence[Hashable], wanted: Sequence[Hashable]) -> int:
-    """Return how many elements must be taken out or put in.
+    """Return the number of elements to delete or insert.
 
     >>> differences([1, 2, 3], [1, 2, 3]), differences([1, 2], [1]), differences([1, 2], [2, 1])
     (0, 1, 2)
@@ -58,19 +58,19 @@ def shared() -> dict[str, Turn]:
 
 
 def queueing_differences(_evidence: Evidence) -> Measurement:
-    """Return the packets that leave the queues in another place than in figure 2."""
+    """Return the number of packets whose place in the service order differs from figure 2."""
     return Measurement(differences("".join(served()), traces.ORDER))
 
 
 def sharing_differences(_evidence: Evidence) -> Measurement:
-    """Return the packets that go on another channel than in figure 3."""
+    """Return the number of packets whose channel differs from figure 3."""
     found = shared()
     queues = ["".join(name for name in found if found[name].channel == place) for place in (1, 2)]
     return Measurement(sum(map(differences, queues, traces.QUEUES)))
 
 
 def deficit_differences(_evidence: Evidence, *, queueing: bool) -> Measurement:
-    """Return the packets with another number, or deficit after them, than in figure 5 or 6."""
+    """Return the number of packets whose round or deficit differs from figure 5 or 6."""
     found = served() if queueing else shared()
     return Measurement(
         sum(
@@ -94,7 +94,7 @@ def beyond_quanta(_evidence: Evidence, *, queueing: bool) -> Measurement:
 
 def distance(draw: random.Random, *, queueing: bool) -> int:
     """Return the distance of a random execution, over all rounds and channels."""
-    # Enough packets for the rounds: each is one byte long at least as likely as any other length.
+    # Enough packets: with a mean of half the longest length, 1.5 times the bytes of the rounds.
     count = 3 * ROUNDS * max(THEOREM_QUANTA) // LONGEST
     if queueing:
         queues = [[draw.randint(1, LONGEST) for _ in range(count)] for _ in THEOREM_QUANTA]
@@ -107,7 +107,7 @@ def distance(draw: random.Random, *, queueing: bool) -> int:
     sent: dict[tuple[int, int], int] = defaultdict(int)
     for turn, length in zip(turns, lengths, strict=True):
         sent[turn.channel, turn.round] += length
-    # The last round may not be over.
+    # The last round may be incomplete.
     rounds = min(ROUNDS, max(turn.round for turn in turns) - 1)
     worst = 0
     for channel, quantum in enumerate(THEOREM_QUANTA, start=1):
@@ -122,7 +122,7 @@ def distance(draw: random.Random, *, queueing: bool) -> int:
 
 
 def events(evidence: Evidence, sweep: str, **fixed: str) -> list[Event]:
-    """Return what happened in the run of a trace, in its order."""
+    """Return the events in the run of a trace, in order."""
     [row] = evidence.runs(sweep, **fixed)
     rows = evidence.kept(sweep, "events", row["key"]).to_pylist()
     return [
@@ -134,9 +134,9 @@ def events(evidence: Evidence, sweep: str, **fixed: str) -> list[Event]:
 def trace_differences(
     evidence: Evidence, case: str, trace: str, events: Sequence[str]
 ) -> Measurement:
-    """Return how many events of some sorts differ from a trace written by hand.
+    """Return the number of events, of some kinds, that differ from a trace written by hand.
 
-    A loss is seen at another time than the packets behind it are sent, so losses come last.
+    Losses come last, because their times differ from those of the transmissions around them.
     """
     found = events_of(evidence, case)
     chosen = [one for one in found if one.what in events]
@@ -150,7 +150,7 @@ def events_of(evidence: Evidence, case: str) -> list[Event]:
 
 
 def one_loss_differences(evidence: Evidence) -> Measurement:
-    """Return how many of the first packets that the example of section 4 delivers differ."""
+    """Return the number of differences among the first packets delivered in section 4's example."""
     found = [one.packet for one in events(evidence, "turns") if one.what == "deliver"]
     count = len(traces.SECTION_4)
     return Measurement(differences(found[:count], traces.SECTION_4), note=f"of {count}")

@@ -1,12 +1,12 @@
-"""Frames of video that came damaged, by loss or by reordering.
+"""Video frames damaged by loss or by reordering.
 
 ::
 
     sent         frame 7: 20 21 22    frame 8: 23 24
-    delivered    20 22 23 21 24       21 comes after 23 of a later frame: the viewer has gone on
+    delivered    20 22 23 21 24       21 arrives after 23 of a later frame: too late to be shown
 
-A frame is damaged by loss if one of its packets did not come. It is damaged by reordering if all
-came, but one of them after a packet of a later frame.
+A frame is damaged by loss if one of its packets did not arrive. It is damaged by reordering if all
+arrived, but one of them after a packet of a later frame.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ PACKET = ["frame", "position"]
 
 @dataclass(frozen=True)
 class Damage:
-    """Frames of a run, and those damaged, by cause."""
+    """Number of frames of a run, and of damaged ones by cause."""
 
     frames: int
     by_loss: int
@@ -35,7 +35,7 @@ class Damage:
 
 
 def damage(packets: Iterable[Mapping[str, Any]]) -> Damage:
-    """Return the damage of packets with `frame` and `position`, 0 if they did not come.
+    """Return the damage of packets with `frame` and `position`, which is 0 for lost packets.
 
     >>> packets = [(7, 1), (7, 3), (7, 2), (8, 4), (8, 0)]
     >>> damage({"frame": frame, "position": place} for frame, place in packets)

@@ -1,14 +1,15 @@
-"""The films of the video experiment: lengths of frames, drawn once.
+"""Films of the video experiment: random frame lengths, drawn once.
 
-They stand in `film.txt` and `small-frames.txt`.
+They are stored in `film.txt` and `small-frames.txt`.
 
 ::
 
     I B B P B B P B B P B B  I B B ...      a group of twelve frames, 0.4 s
 
-The paper's traces of NV are not there. A film has the proportions of MPEG: an I frame is five and a
-P frame twice as long as a B frame in the median, and lengths vary by a third (log-normal); NV sends
-the changed blocks, one to four packets a frame. Both are ours, and nothing follows from details.
+The paper's traces of NV are not available. A film has the proportions of MPEG: the median I frame
+is five times and the median P frame twice as long as the median B frame, and lengths vary by a
+third (log-normal). NV sends the changed blocks, one to four packets per frame. Both models are
+ours, and no claim depends on their details.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ def small_frames(seed: int = 2) -> list[int]:
 
 
 def text(title: str, lengths: list[int]) -> str:
-    """Return the file of a film: a length a line."""
+    """Return the file of a film: one length per line."""
     return f"# {title}\n" + "".join(f"{length}\n" for length in lengths)
 
 

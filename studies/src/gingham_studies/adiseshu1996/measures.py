@@ -68,7 +68,7 @@ def share_of_sum(evidence: Evidence, scheme: str, case: str) -> Measurement:
 
 
 def out_of_order(evidence: Evidence, sweep: str, fixed: Mapping[str, Any]) -> Measurement:
-    """Return the packets out of order in all runs of a point, and say of how many."""
+    """Return the number of packets out of order in all runs of a point, noting the total."""
     rows = evidence.runs(sweep, **fixed)
     delivered = sum(row["packets_delivered"] for row in rows)
     return Measurement(
@@ -93,7 +93,7 @@ def over_rate(rows: list[dict[str, Any]]) -> Series:
 
 
 def sum_of_links(evidence: Evidence) -> Series:
-    """Return what both links carry alone, added, over the rate of the second."""
+    """Return the sum of the goodputs of both links alone, over the rate of the second."""
     alone = over_rate(evidence.parts("alone", "sources"))
     first = alone.values[ETHERNET]
     return Series(
@@ -118,7 +118,7 @@ def least_share(evidence: Evidence, variant: str, up_to: float) -> Measurement:
 
 
 def advantage(evidence: Evidence, variant: str, over: str) -> Measurement:
-    """Return by how many Mbit/s a variant is better than another, on average over all rates."""
+    """Return the mean advantage of a variant over another, over all rates, in Mbit/s."""
     one, other = curve(evidence, variant), curve(evidence, over)
     numbers = one.values[one.places[0]]
     differences = {
@@ -137,14 +137,14 @@ def largest_advantage(evidence: Evidence, variant: str, over: str) -> Measuremen
 
 
 def least_advantage(evidence: Evidence, variant: str, over: str) -> Measurement:
-    """Return the same where it is so the least; where rates are equal all take turns alike."""
+    """Return the least advantage in Mbit/s; at equal rates, which are omitted, all are alike."""
     return min(advantages(evidence, variant, over, but=ETHERNET), key=lambda one: one.value)
 
 
 def advantages(
     evidence: Evidence, variant: str, over: str, but: float | None = None
 ) -> list[Measurement]:
-    """Return by how many Mbit/s a variant is better than another, at each rate but one."""
+    """Return the advantage of a variant over another in Mbit/s, at each rate except one."""
     one, other = curve(evidence, variant), curve(evidence, over)
     found = []
     for rate in one.places:
@@ -174,18 +174,18 @@ def round_robin_over_slowest(
 
 
 def gain_above(evidence: Evidence, variant: str, above: float) -> Measurement:
-    """Return by how many Mbit/s the goodput at the highest rate exceeds that at another."""
+    """Return the goodput at the highest rate minus that at another, in Mbit/s."""
     found = curve(evidence, variant)
     return found.difference(found.places[-1], above)
 
 
 def fall_of_sum(evidence: Evidence) -> Measurement:
-    """Return the smallest step to the next rate, in Mbit/s, of the sum both links carry alone."""
+    """Return the smallest step of the sum of both links alone to the next rate, in Mbit/s."""
     return least_of_steps(sum_of_links(evidence), "from {} to {} Mbit/s")
 
 
 def least_of_steps(found: Series, words: str) -> Measurement:
-    """Return the smallest step from one place to the next, and between which places it is."""
+    """Return the smallest step from one place to the next, and the two places."""
     steps = []
     for left, right in pairwise(found.places):
         step = found.difference(right, left)
@@ -203,7 +203,7 @@ def in_turn(evidence: Evidence, scheduler: str, source: str) -> Measurement:
 
 
 def in_turn_goodputs(evidence: Evidence, scheduler: str, source: str) -> dict[int, float]:
-    """Return the goodput of each replication; of a Reno flow, of the bytes passed on in order."""
+    """Return the goodput of each replication; for a Reno flow, that of bytes delivered in order."""
     rows = evidence.parts("in-turn", "sources", scheduler=scheduler, traffic=source)
     return {row["replication"]: goodput(row) for row in rows}
 
@@ -218,7 +218,7 @@ def in_turn_ratio(evidence: Evidence) -> Measurement:
 
 
 def out_of_order_after_markers(evidence: Evidence) -> Measurement:
-    """Return the packets out of order that were sent after the first markers that nothing hits."""
+    """Return the number of packets out of order sent after the first markers without loss."""
     found = recoveries.of_all(evidence)
     sent = sum(one.sent_after for one in found)
     note = f"of {sent:,} packets in {len(found)} runs"
@@ -231,7 +231,7 @@ def out_of_order_least(evidence: Evidence) -> Measurement:
 
 
 def recovery_over_bound(evidence: Evidence) -> Measurement:
-    """Return the longest recovery, over the time until all channels have brought a marker."""
+    """Return the longest recovery over the time until a marker arrived on every channel."""
     worst = max(recoveries.of_all(evidence), key=lambda one: one.over_bound)
     note = f"{worst.recovery_ns / 1e6:.1f} of {worst.bound_ns / 1e6:.1f} ms at loss {worst.loss:g}"
     return Measurement(worst.over_bound, note=note)
@@ -241,17 +241,17 @@ def recovery_over_bound(evidence: Evidence) -> Measurement:
 
 
 def shares(evidence: Evidence, sweep: str, x: str, loss: float) -> Series:
-    """Return the share of packets out of order in per cent, over an axis, at a loss."""
+    """Return the share of packets out of order in per cent over an axis, for one loss rate."""
     return Series.of(evidence.runs(sweep, loss=loss), x, percent_out_of_order)
 
 
 def losses(evidence: Evidence, sweep: str) -> list[float]:
-    """Return the places of the axis of losses."""
+    """Return the loss rates of the axis."""
     return sorted({row["loss"] for row in evidence.runs(sweep)})
 
 
 def least_step(evidence: Evidence, sweep: str, x: str) -> Measurement:
-    """Return the smallest step of the share out of order to the next place, at any loss."""
+    """Return the smallest step of the share out of order to the next place, over all loss rates."""
     words = "from {{}} to {{}} rounds at loss {:g}"
     least = [
         least_of_steps(shares(evidence, sweep, x, loss), words.format(loss))
@@ -261,17 +261,17 @@ def least_step(evidence: Evidence, sweep: str, x: str) -> Measurement:
 
 
 def over_edge(evidence: Evidence, sweep: str = "position") -> Measurement:
-    """Return by how much, at least, the share out of order in a round exceeds that at its edge."""
+    """Return the least excess of the share out of order within a round over that at its edge."""
     return min(differences_from_edge(evidence, sweep), key=lambda one: one.value)
 
 
 def largest_from_edge(evidence: Evidence) -> Measurement:
-    """Return the largest difference of the share out of order from that at the edge, either way."""
+    """Return the largest absolute difference of the share out of order from that at the edge."""
     return max(differences_from_edge(evidence, "position"), key=lambda one: abs(one.value))
 
 
 def differences_from_edge(evidence: Evidence, sweep: str) -> list[Measurement]:
-    """Return by how much the share out of order at each other position exceeds that at the edge."""
+    """Return the excess of the share out of order at each other position over that at the edge."""
     found = []
     for loss in losses(evidence, sweep):
         of_loss = shares(evidence, sweep, "position", loss)
@@ -286,7 +286,7 @@ def differences_from_edge(evidence: Evidence, sweep: str) -> list[Measurement]:
 
 
 def lost(evidence: Evidence, *, on: bool) -> Measurement:
-    """Return the packets that were lost: with credits of all runs, without of a run on average."""
+    """Return the number of lost packets: in all runs with credits, per run on average without."""
     rows = evidence.runs("credits", credits=on)
     counts = [float(row["packets_lost"]) for row in rows]
     delivered = sum(row["packets_delivered"] for row in rows)

@@ -72,19 +72,19 @@ def figure_5(_evidence: Evidence) -> Figure:
 
 @styled
 def figure_9(evidence: Evidence) -> Figure:
-    """Draw fourteen packets that come in order."""
+    """Draw fourteen packets that arrive in order."""
     return drawn_trace(evidence, "clean", "Figures 8 and 9: sender and receiver in synchronisation")
 
 
 @styled
 def figure_11(evidence: Evidence) -> Figure:
-    """Draw the effect of the loss of one."""
+    """Draw the effect of the loss of one packet."""
     return drawn_trace(evidence, "7 lost", "Figures 10 and 11: a packet is lost")
 
 
 @styled
 def figure_13(evidence: Evidence) -> Figure:
-    """Draw how a marker puts it right."""
+    """Draw the recovery by a marker."""
     return drawn_trace(evidence, "7 lost, markers", "Figures 12 and 13: a marker puts it right")
 
 
@@ -135,7 +135,7 @@ def figure_6_2(evidence: Evidence) -> Figure:
 
 @styled
 def figure_5_1(evidence: Evidence) -> Figure:
-    """Draw how long the order takes to come back, over the loss."""
+    """Draw the time until order is restored, over the loss rate."""
     figure, axes = panel(
         "Theorem 5.1: order after losses have stopped",
         "four channels of 10 Mbit/s, delays of 5 to 20 ms; mean of 20 runs, dotted: largest",
@@ -187,7 +187,7 @@ def figure_position(evidence: Evidence) -> Figure:
         for loss, colour in coloured(measures.losses(evidence, sweep)):
             found = measures.shares(evidence, sweep, "position", loss)
             steps = found.differences(1)
-            # Beside each other: the axis is one of names.
+            # Side by side, because the axis has names.
             places = [place + loss / 4 for place in found.places]
             widths = [half_width(one) for one in steps]
             middles = [one.value for one in steps]
@@ -255,7 +255,7 @@ def figure_video(evidence: Evidence) -> Figure:
 
 
 def damaged(evidence: Evidence, trace: str, reception: str, of: str) -> Series:
-    """Return the frames damaged by something in per cent, over the loss."""
+    """Return the share of frames damaged by one cause in per cent, over the loss rate."""
     fixed = {"trace": trace, "reception": reception}
     losses = sorted({row["loss"] for row in evidence.runs("video", **fixed)})
     return Series(

@@ -2,13 +2,14 @@
 
 ::
 
-    losses stop                 first markers that nothing hits     have come on all channels
+    losses stop                 first markers sent after that       arrived on all channels
         │ ..... x .... x ...... │ M M M M ......................... │
         ├──────────────────── time that the paper allows ───────────┤
         ├─── last packet out of order ──┤
 
-Packets that are sent after the first markers must be delivered in order, exactly. In time the paper
-allows the next marker and a one-way delay: until those markers have come.
+Packets sent after the first markers must be delivered in order, without exception. The time that
+the paper allows is the time to the next marker and a one-way delay, until those markers have
+arrived.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
     from gingham.studies._evidence import Evidence
 
-# When losses stop in recovery.toml.
+# End of losses in recovery.toml.
 STOP_NS = 1_000_000_000
 # Columns of events and packets that are read.
 EVENT = ["event", "time_ns", "channel", "packet", "round"]
@@ -34,16 +35,16 @@ class Recovery:
     """Measured recovery of a run."""
 
     loss: float
-    # Packets that were sent after the first markers, and of them those out of order.
+    # Numbers of packets sent after the first markers, and of those out of order among them.
     sent_after: int
     late_after: int
-    # From the end of losses to the last packet out of order, and to the last of the first markers.
+    # Times from the end of losses to the last packet out of order, and to the last first marker.
     recovery_ns: int
     bound_ns: int
 
     @property
     def over_bound(self) -> float:
-        """The recovery as a fraction of the time the paper allows."""
+        """Recovery time as a fraction of the time allowed by the paper."""
         return self.recovery_ns / self.bound_ns
 
 
@@ -76,7 +77,7 @@ def of_run(evidence: Evidence, row: Mapping[str, Any]) -> Recovery:
 
 
 def first_markers(events: Sequence[Mapping[str, Any]]) -> dict[str, int]:
-    """Return the place of the first marker of each channel after losses have stopped."""
+    """Return the index of the first marker of each channel after the end of losses."""
     found: dict[str, int] = {}
     for place, one in enumerate(events):
         if one["event"] == "marker" and one["time_ns"] >= STOP_NS:
@@ -85,7 +86,7 @@ def first_markers(events: Sequence[Mapping[str, Any]]) -> dict[str, int]:
 
 
 def arrival_ns(events: Sequence[Mapping[str, Any]], place: int) -> int:
-    """Return when the marker at a place came: the first behind it with equal content."""
+    """Return the arrival time of the marker sent at an index: the next one of equal content."""
     sent = events[place]
     return next(
         int(one["time_ns"])
@@ -96,7 +97,7 @@ def arrival_ns(events: Sequence[Mapping[str, Any]], place: int) -> int:
 
 
 def out_of_order(given: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Return those of the packets, as they were delivered, behind one that was sent later.
+    """Return the delivered packets that follow a packet sent later.
 
     >>> [one["packet"] for one in out_of_order([{"packet": n} for n in (1, 3, 2, 4)])]
     [2]

@@ -1,4 +1,4 @@
-"""Drawings of the small examples: packets as boxes, in rounds and in the order of delivery."""
+"""Pictures of the small examples: packets as boxes, by round and in the order of delivery."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def box(axes: Axes, left: float, low: float, width: float, words: str, face: str
 
 
 def bare(axes: Axes, rows: dict[float, str]) -> None:
-    """Take away what an axis would have, and name the rows."""
+    """Remove ticks and frame of the axes, and label the rows."""
     axes.set_yticks([low + 0.35 for low in rows], list(rows.values()))
     axes.tick_params(length=0)
     for spine in axes.spines.values():

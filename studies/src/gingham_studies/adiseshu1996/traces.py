@@ -1,4 +1,4 @@
-"""The paper's small figures, event by event, written from its text.
+"""Events of the paper's small figures, written by hand from its text.
 
 ::
 
@@ -19,23 +19,22 @@ from gingham.queueing import Turn
 
 
 class Event(NamedTuple):
-    """Something that happens at the sender or at the receiver."""
+    """An event at the sender or at the receiver."""
 
     what: str
-    # Counted from 1; of a marker 0.
+    # Number from 1; 0 for a marker.
     packet: int
-    # Counted from 1.
+    # Number from 1.
     channel: int
-    # The sender's number of what it sends, the receiver's of what it delivers; of a loss 0, since
-    # no packet carries its number.
+    # Round at the sender for transmissions, at the receiver for deliveries; 0 for a loss, because
+    # packets do not carry their round.
     round: int
-    # The quantum, since each packet uses up all of it.
+    # The quantum: each packet uses all of it.
     deficit_bytes: int = 500
 
 
-# Figures 2, 3, 5 and 6. Of the lengths the text gives a = 550 and d + e = 600, and that b and c are
-# sent in the second round, out of the 450 bytes that are left to the first channel; the others are
-# ours.
+# Figures 2, 3, 5 and 6. The text gives the lengths a = 550 and d + e = 600, and has b and c sent in
+# the second round, from the remaining 450 bytes of the first channel; the others are ours.
 QUANTA = (500, 500)
 LENGTHS = {"a": 550, "b": 200, "c": 250, "d": 200, "e": 400, "f": 400}
 QUEUES = ("abc", "def")
@@ -48,26 +47,26 @@ TURNS = {
     "c": Turn(1, 2, 250),
     "f": Turn(2, 2, 400),
 }
-# The deficit counters after the packets, as the text and the figure have them.
+# Deficit counters after each packet, from the text and the figure.
 DEFICITS = {"a": -50, "d": 300, "e": -100, "b": 250, "c": 0, "f": 0}
 
 
 def sent(packet: int, channel: int, round_: int) -> Event:
-    """Return that a packet goes on a channel."""
+    """Return the event of sending a packet on a channel."""
     return Event("send", packet, channel, round_)
 
 
 def delivered(packet: int, channel: int, round_: int) -> Event:
-    """Return that a packet is delivered."""
+    """Return the event of delivering a packet."""
     return Event("deliver", packet, channel, round_)
 
 
 def marker(channel: int, round_: int) -> Event:
-    """Return that a marker goes on a channel."""
+    """Return the event of sending a marker on a channel."""
     return Event("marker", 0, channel, round_)
 
 
-# Fourteen packets of one length, which is the quantum of both channels.
+# Fourteen packets, each as long as the quantum of both channels.
 FIGURE_8 = [
     sent(1, 1, 1),
     sent(2, 2, 1),
@@ -84,12 +83,12 @@ FIGURE_8 = [
     sent(13, 1, 7),
     sent(14, 2, 7),
 ]
-# What arrives is delivered as it was sent.
+# Without loss, packets are delivered in the order of sending.
 FIGURE_9 = [delivered(one.packet, one.channel, one.round) for one in FIGURE_8]
-# Packet 7 is lost on channel 1, and is the only one.
+# Only packet 7 is lost, on channel 1.
 FIGURE_10 = [*FIGURE_8, Event("lose", 7, 1, 0, 0)]
-# In round 4 the receiver expects 7 on channel 1 and takes 9, and so on. After 13 nothing comes on
-# channel 1 any more; after its wait in round 7 it delivers the rest.
+# In round 4 the receiver expects 7 on channel 1 and takes 9, and so on. After 13 nothing arrives on
+# channel 1; after the wait in round 7 the receiver delivers the rest.
 FIGURE_11 = [
     delivered(1, 1, 1),
     delivered(2, 2, 1),
@@ -122,7 +121,7 @@ FIGURE_13 = [
     delivered(14, 2, 7),
 ]
 
-# Section 4: packets in turn on N = 4 channels; the first is lost. "The receiver will
+# Section 4: packets are sent in turn on N = 4 channels, and the first is lost. "The receiver will
 # deliver the packet sequence N + 1, 2, 3, ..., N, 2N + 1, N + 2, N + 3, ... and permanently reorder
 # packets."
 SECTION_4 = [5, 2, 3, 4, 9, 6, 7, 8, 13, 10, 11, 12]

@@ -1,7 +1,7 @@
 """Closed forms for Flich et al. 2001.
 
-Times are in nanoseconds. A path of N switches and k in-transit hosts counts a switch twice where
-the packet leaves it to a host and comes back.
+Times are in nanoseconds. A path has N switches and k in-transit hosts; a switch that sends the
+packet to an in-transit host and receives it again counts twice.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ FLIT_NS = 6.25
 CABLE_NS = 49.2
 SWITCH_NS = 150.0
 DETECTION_NS, PROGRAMMING_NS = 275.0, 200.0
-# Type and checksum of the preset; the mark of an in-transit host is two bytes.
+# Bytes of type and checksum in the preset; the mark of an in-transit host has two bytes.
 FIXED_BYTES = 3
 HOSTS_PER_SWITCH = 4
 
@@ -19,15 +19,15 @@ HOSTS_PER_SWITCH = 4
 def zero_load_ns(
     switches: float, in_transit_hosts: float, payload: float, *, slower: float = 1.0
 ) -> float:
-    """Return the latency of a message that meets no other.
+    """Return the latency of a message without contention, in nanoseconds.
 
-    Up to the in-transit host travels the head of its mark, from there all that is left::
+    The head with its mark travels to the in-transit host, and everything that is left from there::
 
         N1 (150 + 6.25) + (N1 + 1) 49.2 + 6.25 + T_d + T_r                 mark whole, ready
         N2 150 + (N2 + 1) 49.2 + 6.25 (payload + 3 + N2)                   the rest, N2 route bytes
 
-    which is linear in N = N1 + N2 and k, so that the mean over paths is that of the mean path.
-    A path of one switch and 32 bytes: 36 flits, 2 cables, 1 switch.
+    The sum is linear in N = N1 + N2 and k, so the mean over paths equals the latency of the mean
+    path. A path of one switch and 32 bytes: 36 flits, 2 cables, 1 switch.
 
     >>> zero_load_ns(1, 0, 32) == 36 * 6.25 + 2 * 49.2 + 150
     True
@@ -41,7 +41,7 @@ def zero_load_ns(
 
 
 def flits_per_ns_and_switch(load: float) -> float:
-    """Return a load of each host in the paper's unit, payload only.
+    """Return the load of each host in the paper's unit, flits per ns and switch, payload only.
 
     >>> flits_per_ns_and_switch(0.1)
     0.064

@@ -1,8 +1,8 @@
 """Measures for the claims of `expected*.toml`.
 
-Replications are topologies: the same number is the same cluster with the same messages under every
-routing, so that every ratio is taken on one cluster, and its interval is that over clusters. The
-throughput of a routing is the most that the network accepted over all loads, its low load the least
+Replications are topologies: one replication number means one cluster with equal messages under
+every routing. Ratios are therefore taken cluster by cluster, and their intervals are over clusters.
+The throughput of a routing is the highest accepted load over all loads. Low load is the least load
 of the sweep, a tenth of UD's throughput.
 """
 
@@ -38,15 +38,15 @@ __all__ = [
     "zero_load_increase",
 ]
 BASE = "UD"
-# Routing whose paths the calibration chose.
+# Routing with the paths chosen by the calibration.
 CALIBRATED = "UD_ITB"
-# No way to choose minimal paths comes near the numbers of 8 switches.
+# Sweep of 8 switches, whose numbers no choice of minimal paths comes near.
 OUT_OF_REACH = "short-8"
-# Units of the calibration's distances: a share of the factor, and points of latency.
+# Units of the calibration's distances: share of the factor, and percentage points of latency.
 UNIT_OF_FACTOR, UNIT_OF_LATENCY = 0.15, 5.0
-# Two loads of the ladder are no farther apart.
+# Maximum ratio of adjacent loads of the ladder.
 STEP = 1.07
-# Accepted traffic that differs by no more is level.
+# Maximum relative difference of accepted loads that count as equal.
 LEVEL = 0.02
 
 
@@ -56,14 +56,14 @@ def rows_of(evidence: Evidence, sweep: str, routing: str) -> list[dict[str, Any]
 
 
 def peaks(evidence: Evidence, sweep: str, routing: str) -> dict[int, float]:
-    """Return the most that each topology accepted under a routing, over all loads."""
+    """Return the highest accepted load of each topology under a routing, over all loads."""
     return {
         number: row["accepted_load"] for number, row in highest(evidence, sweep, routing).items()
     }
 
 
 def highest(evidence: Evidence, sweep: str, routing: str) -> dict[int, dict[str, Any]]:
-    """Return the row of each topology that accepted most under a routing."""
+    """Return the row with the highest accepted load of each topology under a routing."""
     found: dict[int, dict[str, Any]] = {}
     for row in rows_of(evidence, sweep, routing):
         best = found.setdefault(row["replication"], row)
@@ -79,11 +79,11 @@ def low_load(evidence: Evidence, sweep: str, routing: str) -> dict[int, float]:
     return {row["replication"]: row["latency_mean_ns"] for row in rows if row["load"] == least}
 
 
-# Tables I to III: factors and increases over UD, or over another routing.
+# Tables I to III: factors and increases relative to UD, or to another routing.
 
 
 def throughput(evidence: Evidence, sweep: str, routing: str, over: str = BASE) -> Measurement:
-    """Return the throughput of a routing over that of another, topology by topology."""
+    """Return the ratio of the throughputs of two routings, topology by topology."""
     one, other = (peaks(evidence, sweep, name) for name in (routing, over))
     found = ratio(one, other)
     return Measurement(found.value, found.low, found.high, f"peaks {shown(one)} and {shown(other)}")
@@ -95,12 +95,12 @@ def shown(values: Mapping[int, float]) -> str:
 
 
 def latency(evidence: Evidence, sweep: str, routing: str, over: str = BASE) -> Measurement:
-    """Return by how many per cent a routing lengthens latency at low load, against another."""
+    """Return the increase of latency at low load by a routing over another, in per cent."""
     return mean(increases(evidence, sweep, routing, over).values())
 
 
 def increases(evidence: Evidence, sweep: str, routing: str, over: str = BASE) -> dict[int, float]:
-    """Return by how many per cent a routing lengthens latency at low load, by topology."""
+    """Return the increase of latency at low load by a routing, by topology, in per cent."""
     one, other = (low_load(evidence, sweep, name) for name in (routing, over))
     return {key: 100 * (one[key] / other[key] - 1) for key in one if key in other}
 
@@ -111,7 +111,7 @@ def increases(evidence: Evidence, sweep: str, routing: str, over: str = BASE) ->
 def part_of_increase(evidence: Evidence, sweep: str, routing: str, of: str) -> Measurement:
     """Return the latency increase of a routing over UD as a part of that of another.
 
-    It is the ratio of the means: on a small topology there may be next to no increase at all.
+    It is the ratio of the means, because small topologies may have almost no increase.
     """
     return part_of(*(increases(evidence, sweep, name) for name in (routing, of)))
 
@@ -119,7 +119,7 @@ def part_of_increase(evidence: Evidence, sweep: str, routing: str, of: str) -> M
 def part_of_gain(evidence: Evidence, sweep: str, routing: str, of: str) -> Measurement:
     """Return the throughput gain of a routing over UD as a part of another's gain.
 
-    It is the ratio of the means, as that of latencies.
+    It is the ratio of the means, as for latencies.
     """
     return part_of(*(gains(evidence, sweep, name) for name in (routing, of)))
 
@@ -134,13 +134,13 @@ def part_of(part: Mapping[int, float], whole: Mapping[int, float]) -> Measuremen
     """Return the ratio of the means of two numbers of each topology."""
     level = mean(whole.values()).value
     share = mean(part.values()).value / level
-    # Of the ratio of two means: that of part - share x whole, which has the mean zero.
+    # Half-width of a ratio of two means: that of part - share x whole, which has mean zero.
     left = mean([part[key] - share * whole[key] for key in part])
     return Measurement.around(share, None if left.high is None else left.high / level)
 
 
 def more_latency(evidence: Evidence, sweep: str, routing: str, than: str) -> Measurement:
-    """Return by how many points the latency increase of a routing exceeds that of another."""
+    """Return the excess of a routing's latency increase over that of another, in points."""
     return paired(*(increases(evidence, sweep, name) for name in (routing, than)))
 
 
@@ -165,7 +165,7 @@ def latency_at(evidence: Evidence, sweep: str, routing: str, over: str, load: fl
 def multiple_difference(
     evidence: Evidence, sweep: str, than: str, routing: str, over: str
 ) -> Measurement:
-    """Return by how much the multiple of one sweep exceeds that of another, cluster by cluster."""
+    """Return the multiple in one sweep minus that in another, cluster by cluster."""
     multiples = []
     for name in (sweep, than):
         one, other = (low_load(evidence, name, key) for key in (routing, over))
@@ -177,9 +177,9 @@ def multiple_difference(
 
 
 def misfit(evidence: Evidence, routing: str, over: str = BASE) -> float:
-    """Return how far a routing over another is from the UD_ITB of table II.
+    """Return the distance of a routing over another from UD_ITB in table II.
 
-    That is the root mean square of the distances of its numbers, in the units of the calibration.
+    It is the root mean square of the distances of all numbers, in the units of the calibration.
     """
     measured = {"throughput": throughput, "latency": latency}
     claims = [
@@ -200,7 +200,7 @@ def misfit(evidence: Evidence, routing: str, over: str = BASE) -> float:
 
 
 def misfit_over_best(evidence: Evidence, others: list[list[str]]) -> Measurement:
-    """Return by how much UD_ITB over UD is farther from table II than the nearest other pair."""
+    """Return the distance of UD_ITB over UD from table II, minus that of the nearest other pair."""
     own = misfit(evidence, CALIBRATED)
     found = {" over ".join(pair): misfit(evidence, *pair) for pair in others}
     listed = ", ".join(f"{name} {value:.3f}" for name, value in found.items())
@@ -211,10 +211,11 @@ def misfit_over_best(evidence: Evidence, others: list[list[str]]) -> Measurement
 
 
 def peaks_at_an_end(evidence: Evidence, sweep: str) -> Measurement:
-    """Return in how many cases most traffic is accepted at an end of the loads that were tried.
+    """Return the number of cases whose highest accepted load is at an end of the loads tried.
 
-    An end is the last load, or one whose neighbour below is farther than a step away; it counts if
-    clearly less is accepted elsewhere. Small networks take the same at all loads beyond saturation.
+    An end is the last load, or one whose lower neighbour is more than a step away. It counts only
+    if clearly less is accepted elsewhere, because small networks accept equal loads beyond
+    saturation.
     """
     names = {row["routing"] for row in evidence.rows(sweep)}
     open_ = []
@@ -232,6 +233,6 @@ def peaks_at_an_end(evidence: Evidence, sweep: str) -> Measurement:
 
 
 def unusual_clusters(evidence: Evidence, sweep: str) -> Measurement:
-    """Return how many topologies break a rule of the paper: hosts, ports, pairs, connection."""
+    """Return the number of topologies that break a rule of the paper (`follows_the_rules`)."""
     found = [follows_the_rules(cluster) for cluster in clusters(evidence, sweep).values()]
     return Measurement(float(found.count(False)), note=f"of {len(found)}")

@@ -34,13 +34,13 @@ LATENCY = "mean latency (µs)"
 SWITCHES = "switches"
 FACTOR = "throughput over UD's"
 INCREASE = "latency above UD's at low load (%)"
-# So far above the lowest point a curve is shown, and up to the most traffic that is accepted:
+# Curves are shown up to this multiple of the lowest latency, and up to the highest accepted load:
 # beyond saturation a latency depends only on the length of the run.
 SHOWN = 6.0
 
 
 def latencies(evidence: Evidence, axes: Axes, sweep: str, routings: Sequence[str]) -> None:
-    """Draw the mean latency over the accepted traffic of a panel, means over topologies."""
+    """Draw the latency over the accepted traffic in a panel, as means over topologies."""
     curves = {routing: points_of(evidence, sweep, routing) for routing in routings}
     lowest = min(points[0][1].value for points in curves.values())
     for routing, points in curves.items():
@@ -66,7 +66,7 @@ def latencies(evidence: Evidence, axes: Axes, sweep: str, routings: Sequence[str
 def points_of(
     evidence: Evidence, sweep: str, routing: str
 ) -> list[tuple[Measurement, Measurement]]:
-    """Return accepted traffic and latency at each load, up to the load of most traffic."""
+    """Return accepted traffic and latency at each load, up to the load with the most traffic."""
     by_load: dict[float, list[tuple[float, float]]] = defaultdict(list)
     for row in rows_of(evidence, sweep, routing):
         taken = closed_forms.flits_per_ns_and_switch(row["accepted_load"])
@@ -129,7 +129,7 @@ def figure_3(evidence: Evidence) -> Figure:
 
 @styled
 def figure_4(evidence: Evidence) -> Figure:
-    """Draw latencies where half of the messages take in-transit hosts."""
+    """Draw latencies with half of the messages on paths over in-transit hosts."""
     return one_panel(
         evidence,
         "Figure 4: half over in-transit hosts, 32 bytes",
@@ -140,7 +140,7 @@ def figure_4(evidence: Evidence) -> Figure:
 
 @styled
 def figure_5(evidence: Evidence) -> Figure:
-    """Draw latencies where hosts choose by contention."""
+    """Draw latencies with a choice by contention at the hosts."""
     return one_panel(
         evidence,
         "Figure 5: by contention, 32 bytes",

@@ -1,4 +1,4 @@
-"""Static properties of the clusters' routes: lengths, bounds, latencies of empty networks.
+"""Static properties of the clusters' routes: lengths, bounds, latencies without contention.
 
 The clusters are those of a sweep, its base scenario with the seed of each replication, and the
 routings those of its axis.
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from gingham.studies._evidence import Evidence
 
 BASE = "UD"
-# Section IV-A: of the 8 ports of a switch 4 have hosts.
+# Section IV-A: 4 of the 8 ports of a switch have hosts.
 HOSTS, BETWEEN = 4, 4
-# 4 hosts a switch make 4 x 3 pairs on it.
+# Ordered pairs of hosts on one switch: 4 x 3.
 SAME_SWITCH = 1
 
 
@@ -37,7 +37,7 @@ def scenarios(
 ) -> Iterator[tuple[int, tuple[str, int], str]]:
     """Yield number, parameters and seed, and routing algorithm of the runs of a routing."""
     met = set()
-    # All clusters, under --quick too: nothing is run.
+    # All clusters, also under --quick, because nothing is run.
     for point in evidence.study.sweep(sweep).points():
         if point.values["routing"] == routing and point.replication not in met:
             met.add(point.replication)
@@ -62,7 +62,7 @@ def statistics(parameters: str, seed: int, algorithm: str) -> Mapping[str, Any]:
 def by_cluster(
     evidence: Evidence, sweep: str, routing: str, of: Callable[[Mapping[str, Any]], float]
 ) -> dict[int, float]:
-    """Return a number of the routes of each cluster."""
+    """Return a statistic of the routes of each cluster."""
     return {
         number: of(statistics(*made, algorithm))
         for number, made, algorithm in scenarios(evidence, sweep, routing)
@@ -70,7 +70,7 @@ def by_cluster(
 
 
 def follows_the_rules(cluster: Fabric) -> bool:
-    """Return whether a cluster is one of the paper's: hosts, ports, one cable a pair, connected."""
+    """Return whether a cluster follows the paper: hosts, ports, one cable per pair, connected."""
     switches = {node.name for node in cluster.devices if node.kind == "switch"}
     hosts = dict.fromkeys(switches, 0)
     between: dict[str, list[str]] = {name: [] for name in switches}
@@ -87,7 +87,7 @@ def follows_the_rules(cluster: Fabric) -> bool:
 
 
 def reached(between: Mapping[str, list[str]]) -> set[str]:
-    """Return the switches that one of them reaches."""
+    """Return the switches reachable from one of them."""
     found: set[str] = set()
     ahead = [next(iter(between))]
     while ahead:
@@ -98,11 +98,11 @@ def reached(between: Mapping[str, list[str]]) -> set[str]:
     return found
 
 
-# Numbers between different switches, as the bands of the claims count them.
+# Statistics over pairs on different switches, as in the bands of the claims.
 
 
 def apart(facts: Mapping[str, Any], total: float, same: float) -> float:
-    """Return a mean over pairs on different switches, of that over all and that on one switch."""
+    """Return a mean over pairs on different switches, from the means over all and on one switch."""
     pairs = facts["host_pairs"] - facts["unreachable_pairs"]
     on_one = facts["pairs_by_switches"][SAME_SWITCH]
     return float((total * pairs - same * on_one) / (pairs - on_one))
@@ -118,7 +118,7 @@ def path_cables(evidence: Evidence, sweep: str, routing: str) -> Measurement:
 
 
 def minimal_share(evidence: Evidence, sweep: str, routing: str) -> Measurement:
-    """Return the share of paths between different switches that are as short as cables allow."""
+    """Return the share of paths between different switches that are minimal."""
     return mean(
         by_cluster(
             evidence, sweep, routing, lambda facts: apart(facts, facts["minimal_share"], 1)
@@ -136,7 +136,7 @@ def in_transit_hosts(evidence: Evidence, sweep: str, routing: str) -> Measuremen
 
 
 def bound(facts: Mapping[str, Any]) -> float:
-    """Return what all-to-all traffic over routes allows, in flits per ns and switch."""
+    """Return the bound of routes on all-to-all traffic, in flits per ns and switch."""
     return closed_forms.flits_per_ns_and_switch(facts["all_to_all"]["load"])
 
 
@@ -146,7 +146,7 @@ def bound_of(evidence: Evidence, sweep: str, routing: str) -> Measurement:
 
 
 def bound_ratio(evidence: Evidence, sweep: str, routing: str, over: str = BASE) -> Measurement:
-    """Return the bound of a routing over that of another, cluster by cluster."""
+    """Return the ratio of the bounds of two routings, cluster by cluster."""
     return ratio(*(by_cluster(evidence, sweep, name, bound) for name in (routing, over)))
 
 
@@ -165,7 +165,7 @@ def zero_load_ns(evidence: Evidence, sweep: str, routing: str, payload: int) -> 
 def zero_load_increase(
     evidence: Evidence, sweep: str, routing: str, payload: int, over: str = BASE
 ) -> Measurement:
-    """Return by how many per cent a routing lengthens the latency in an empty network."""
+    """Return the increase of latency without contention by a routing, in per cent."""
     found = ratio(*(zero_load_ns(evidence, sweep, name, payload) for name in (routing, over)))
     low, high = (None if end is None else 100 * (end - 1) for end in (found.low, found.high))
     return Measurement(100 * (found.value - 1), low, high)

@@ -1,6 +1,6 @@
 """Closed forms for Kwan et al. 1996.
 
-Lengths are in bytes, times in the time of a byte on a link.
+Lengths are in bytes, times in byte times of a link.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ BYTE_NS = 12.5
 def mean_segment(mean: float, segment: float) -> float:
     """Return the mean length of the segments of exponential messages.
 
-    A message of length x makes ceil(x / L) of them, which is on average 1 / (1 - exp(-L / m)).
+    A message of length x has ceil(x / L) segments, on average 1 / (1 - exp(-L / m)).
 
     >>> round(mean_segment(1000, 100), 1)
     95.2
@@ -26,13 +26,13 @@ def mean_segment(mean: float, segment: float) -> float:
 def two_hosts(long: float, short: float, *, gap: float = 0.0) -> tuple[float, float]:
     """Return the throughputs of the two hosts of figure 1 at their loads, whole messages first.
 
-    Round robin gives each a worm a turn, so that with both backlogged the host of whole messages
-    has m / (m + s) of the link, s being the mean segment of 100 bytes. A host that offers less gets
-    its load, and the other the rest.
+    Round robin serves one worm of each host per turn. If both are backlogged, the host of whole
+    messages has m / (m + s) of the link, with the mean segment s of 100 bytes. A host that offers
+    less gets its load, and the other one gets the rest.
 
-    A switch that reads a header only when the worm before it has left the same input leaves a gap
-    between two segments of the second host, of `gap` bytes, and none after a message of the first.
-    With n and k worms of both hosts in a unit of time, k - n of them have it::
+    If a switch reads a header only after the previous worm has left that input, there is a gap of
+    `gap` bytes between two segments of the second host, and none after a message of the first. Of n
+    and k worms of the two hosts in a unit of time, k - n are followed by a gap::
 
         n m + k s + (k - n) gap = 1
 
@@ -48,7 +48,7 @@ def two_hosts(long: float, short: float, *, gap: float = 0.0) -> tuple[float, fl
 
 
 def cycles(buffer: float, segment: float) -> int:
-    """Return how many segments, whole or begun, stand before H3 in figure 9.
+    """Return the number of segments, whole or partial, ahead of H3 in figure 9.
 
     >>> [cycles(80, segment) for segment in (20, 27, 40, 80, 160)]
     [4, 3, 2, 1, 1]
@@ -57,9 +57,9 @@ def cycles(buffer: float, segment: float) -> int:
 
 
 def least_delay(buffer: float, segment: float, message: float = MEAN_BYTES) -> float:
-    """Return the paper's delay of H3: a cycle of one message of H1 and one segment of H2 each.
+    """Return the paper's delay of H3: n cycles, each of a message of H1 and a segment of H2.
 
-    It is that of a message that comes just as a segment of H2 gets its turn.
+    It applies to a message that arrives just when a segment of H2 gets its turn.
     """
     return cycles(buffer, segment) * (segment + message)
 
@@ -67,9 +67,9 @@ def least_delay(buffer: float, segment: float, message: float = MEAN_BYTES) -> f
 def mean_delay(buffer: float, segment: float, message: float = MEAN_BYTES) -> float:
     """Return the mean delay of H3 over all arrival times of its message.
 
-    The turn of a segment comes once in L + m. A message that comes a time u after the last one
-    waits for the rest of the cycle, L + m - u, for the n - 1 cycles of the segments behind, and for
-    one more message of H1; the mean of u is half a cycle::
+    A segment gets a turn every L + m. A message that arrives a time u after the last turn waits for
+    the rest of the cycle, L + m - u, for the n - 1 cycles of the remaining segments, and for one
+    more message of H1. The mean of u is half a cycle::
 
         (L + m) / 2 + (n - 1) (L + m) + m   =   n (L + m) + (m - L) / 2
 

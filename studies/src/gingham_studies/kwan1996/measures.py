@@ -1,7 +1,7 @@
 """Measures for the claims of `expected-*.toml`.
 
 Delay is the paper's (section 2): from the entry of the first flit of a message into the network to
-the arrival of the head of its last packet. Throughput is the share of its link that a host fills.
+the arrival of the head of its last packet. Throughput is the share of its link that a host uses.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from gingham.studies._evidence import Evidence
 
 DELAY = "head_latency_mean_ns"
-# A host does not carry all of its load where it falls short of it by so much of the link, and is
-# behind another where it carries so much less.
+# A host carries less than its load if the difference is at least this share of the link; it is
+# behind another host if it carries less by at least this share.
 SHORT_OF = 0.02
 # The load of figure 8.
 MEDIUM = 0.2
-# As much as the slack buffer of figure 8: 40 flits of two bytes.
+# One lane with the capacity of the slack buffer of figure 8: 40 flits of two bytes.
 ONE_LANE = {"lanes": 1, "depth": 40}
 
 
@@ -33,7 +33,7 @@ ONE_LANE = {"lanes": 1, "depth": 40}
 
 
 def spread_ratio(evidence: Evidence, sweep: str, one: str, other: str) -> Measurement:
-    """Return the standard deviation of one class's delays over that of another's, run by run."""
+    """Return the ratio of the standard deviations of two classes' delays, run by run."""
     spreads = [
         {row["replication"]: deviation(evidence, sweep, row) for row in evidence.rows(sweep, name)}
         for name in (one, other)
@@ -59,7 +59,7 @@ def throughput(evidence: Evidence, sweep: str, traffic: str, load: float) -> Mea
 def share_ratio(
     evidence: Evidence, sweep: str, one: str, other: str, fixed: Mapping[str, Any] | None = None
 ) -> Measurement:
-    """Return the throughput of a host of one class over that of one of another."""
+    """Return the ratio of the throughputs of a host of one class and a host of another."""
     throughputs = [
         {
             row["replication"]: row["accepted_load"]
@@ -75,8 +75,8 @@ def distance_from_closed_form(
 ) -> Measurement:
     """Return the largest distance of a host's throughput from the closed form, over all loads.
 
-    The closed form is taken at the loads that both hosts drew, which differ slightly from their
-    means; `gap` is that of the closed form.
+    The closed form is evaluated at the generated loads of both hosts, which differ slightly from
+    their means; `gap` is that of the closed form.
     """
     which = {"long": 0, "short": 1}[traffic]
     generated = [
@@ -98,7 +98,7 @@ def distance_from_closed_form(
 
 
 def last_carried(evidence: Evidence, sweep: str, traffic: str) -> Measurement:
-    """Return the largest load that a host carries but for a fiftieth of the link."""
+    """Return the largest load that a host carries within a fiftieth of the link."""
     found = evidence.series(sweep, traffic, "load", "accepted_load")
     carried = [load for load in found.places if found.at(load).value > load - SHORT_OF]
     return Measurement(max(carried))
@@ -126,7 +126,7 @@ def peak(evidence: Evidence, sweep: str, traffic: str) -> Measurement:
 
 
 def against_whole(evidence: Evidence, traffic: str, load: float) -> Measurement:
-    """Return by how many per cent segmentation changes the throughput of a host of a class."""
+    """Return the change of the throughput of a host of a class by segmentation, in per cent."""
     cut, whole = (
         evidence.series(sweep, traffic, "load", "accepted_load").values[load]
         for sweep in ("figure-6", "figure-6-whole")
@@ -145,7 +145,7 @@ def delays(evidence: Evidence, sweep: str, fixed: Mapping[str, Any] | None = Non
 def best_segment(
     evidence: Evidence, sweep: str, fixed: Mapping[str, Any] | None = None
 ) -> Measurement:
-    """Return the segment size of least delay, and the range of sizes not surely worse."""
+    """Return the segment size of least delay, with the range of sizes not significantly worse."""
     return delays(evidence, sweep, fixed).minimum()
 
 
@@ -156,7 +156,7 @@ def excess(
     over: float | None = None,
     fixed: Mapping[str, Any] | None = None,
 ) -> Measurement:
-    """Return by how many per cent delay at a segment size exceeds that at another, or the least."""
+    """Return the excess of delay at a segment size over another size, or the least, in per cent."""
     found = delays(evidence, sweep, fixed)
     low = found.lowest() if over is None else over
     return percent(found.values[segment], found.values[low], f"over {low:g} B")
@@ -177,7 +177,7 @@ def steps_up(evidence: Evidence, sweep: str, start: float) -> Measurement:
 def local_minimum(evidence: Evidence, sweep: str, near: float, buffer: int) -> Measurement:
     """Return how deep the local minimum near a segment size is, in nanoseconds.
 
-    Delay falls in stages, one a buffer: the shoulders are looked for as far as the next of them.
+    Delay falls in stages, one per buffer; shoulders are searched for up to the next stage.
     """
     return dip(delays(evidence, sweep, {"buffer": buffer}), near, 0.2, buffer)
 
@@ -193,7 +193,7 @@ def lane_delays(evidence: Evidence, fixed: Mapping[str, Any]) -> Series:
 def against_slack(evidence: Evidence, segment: float) -> Measurement:
     """Return the delay with one lane as a multiple of that with slack buffers of 80 bytes.
 
-    Replications of the same number have the same messages.
+    Equal replication numbers have equal messages.
     """
     lane = lane_delays(evidence, ONE_LANE).values[segment]
     slack = delays(evidence, "figure-8", {"buffer": 80}).values[segment]
@@ -209,7 +209,7 @@ def lane_minimum(evidence: Evidence, near: float) -> Measurement:
 def lanes_change(
     evidence: Evidence, segment: float, one: Mapping[str, Any], over: Mapping[str, Any]
 ) -> Measurement:
-    """Return by how many per cent other lanes change the delay at a segment size."""
+    """Return the change of delay at a segment size by another number of lanes, in per cent."""
     changed, base = (lane_delays(evidence, lanes).values[segment] for lanes in (one, over))
     return percent(changed, base)
 
@@ -217,18 +217,18 @@ def lanes_change(
 def excess_difference(
     evidence: Evidence, segment: float, one: Mapping[str, Any], other: Mapping[str, Any]
 ) -> Measurement:
-    """Return by how many points a segment size exceeds the least delay more than on other lanes."""
+    """Return the excess at a segment size on some lanes minus that on others, in points."""
     return paired(*(excesses(lane_delays(evidence, lanes), segment) for lanes in (one, other)))
 
 
 def excesses(found: Series, segment: float) -> dict[int, float]:
-    """Return by replication by how many per cent the delay at a segment size exceeds the least."""
+    """Return the excess of delay at a segment size over the least in per cent, by replication."""
     least = found.values[found.lowest()]
     return {key: 100 * (value / least[key] - 1) for key, value in found.values[segment].items()}
 
 
 def gain_of_switch_priority(evidence: Evidence, segment: float) -> Measurement:
-    """Return by how many per cent round robin delays high priority more than switch priority."""
+    """Return the excess of high-priority delay, round robin over switch priority, in per cent."""
     plain = delays(evidence, "figure-8", {"buffer": 80}).values[segment]
     return percent(plain, delays(evidence, "figure-13").values[segment])
 
@@ -239,7 +239,7 @@ def gain_of_switch_priority(evidence: Evidence, segment: float) -> Measurement:
 def change(
     evidence: Evidence, traffic: str, scheme: str, over: str, load: float = MEDIUM
 ) -> Measurement:
-    """Return by how many per cent a scheme changes the delay of a class, against another scheme."""
+    """Return the change of the delay of a class by a scheme, against another one, in per cent."""
     one, other = (scheme_delays(evidence, traffic, name, load) for name in (scheme, over))
     return percent(one, other)
 
@@ -267,7 +267,7 @@ def scheme_delays(evidence: Evidence, traffic: str, scheme: str, load: float) ->
 def crossover(evidence: Evidence, small: str, large: str) -> Measurement:
     """Return the load above which small segments delay high priority more than large ones.
 
-    It is 0, give or take the least load, if they do so at all loads.
+    It is 0, within the least load, if they do so at all loads.
     """
     one, other = (
         evidence.series("figure-12", "high", "load", DELAY, scheme=scheme)
@@ -279,7 +279,7 @@ def crossover(evidence: Evidence, small: str, large: str) -> Measurement:
 
 
 def worse_at(evidence: Evidence, load: float, scheme: str, than: str) -> Measurement:
-    """Return by how many per cent a scheme delays high priority more than another at a load."""
+    """Return the excess of high-priority delay, a scheme over another, at a load, in per cent."""
     one, other = (
         evidence.series("figure-12", "high", "load", DELAY, scheme=name).values[load]
         for name in (scheme, than)
@@ -288,7 +288,7 @@ def worse_at(evidence: Evidence, load: float, scheme: str, than: str) -> Measure
 
 
 def percent(one: Mapping[int, float], other: Mapping[int, float], note: str = "") -> Measurement:
-    """Return by how many per cent values exceed those of the same replications."""
+    """Return the excess of values over those of equal replications, in per cent."""
     found = paired(one, other)
     base = mean(list(other.values())).value
     low, high = (None if end is None else 100 * end / base for end in (found.low, found.high))
@@ -301,7 +301,7 @@ def percent(one: Mapping[int, float], other: Mapping[int, float], note: str = ""
 def distance_from_formula(
     evidence: Evidence, which: str, formula: str, up_to: float = math.inf
 ) -> Measurement:
-    """Return the largest distance of H3's delay from a formula, of all segment sizes, in per cent.
+    """Return the largest deviation of H3's delay from a formula, over segment sizes, in per cent.
 
     `which` is the mean delay, or the least over all arrival times of a message.
     """
@@ -325,7 +325,7 @@ def best_for_h3(evidence: Evidence) -> Measurement:
 
 
 def most_switches(_evidence: Evidence, size: int) -> Measurement:
-    """Return the most switches on a route of the square torus of a size."""
+    """Return the maximum number of switches on a route of the square torus of a size."""
     fabric = Fabric.make("torus", dimensions=[size, size], hosts_per_switch=4)
     return Measurement(float(fabric.route("up-down").statistics()["max_switches"]))
 

@@ -1,15 +1,15 @@
-"""Readings of the points that the paper leaves open, and the runs of each.
+"""Interpretations of the points that the paper leaves open, and the runs of each.
 
-Four choices of two make 16 cells, each named by its four words::
+Four binary choices give 16 cells, each named by its four words::
 
-    ">, any, same, with"      the one that leads, fixed before the first run
+    ">, any, same, with"      the leading one, fixed before the first run
      │   │    │     └ cnt1 with or without the packet in transmission
      │   │    └ overtaking is counted among packets for the `same` output, or for `any`
      │   └ `any` number of packets of an input leave at once, or `one`
-     └ an output triggers where more than T wait for it, or at least T
+     └ an output triggers if more than T wait for it, or at least T
 
-"At least T" is "more than T - 1": its runs are those of the threshold below. Nothing
-marks without control, and `naive` counts nothing, so that the cells with and without the packet in
+"At least T" is "more than T - 1": its runs are those of the threshold below. Without control no
+packet is marked, and `naive` counts no packets, so the cells with and without the packet in
 transmission share these runs.
 """
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 PACKET_BYTES = 33 * 64
 # Packets of a buffer by default.
 BUFFER = 4
-# The policies that look at no cnt1.
+# Policies that do not read cnt1.
 UNCOUNTED = ("none", "naive")
 # The number of flows of each type in all sweeps but `flows`.
 FLOWS = "10"
@@ -34,7 +34,7 @@ FLOWS = "10"
 
 @dataclass(frozen=True)
 class Cell:
-    """A way to read the paper."""
+    """An interpretation of the paper."""
 
     trigger: str
     read: str
@@ -48,7 +48,7 @@ class Cell:
 
     @property
     def switch(self) -> str:
-        """How its switches read their buffers."""
+        """Value of the axis `switch`: the second and the third word."""
         return f"{self.read}, {self.among}"
 
     def policy(self, of: str) -> str:
@@ -61,7 +61,7 @@ class Cell:
         return f"{kind} {int(threshold) - 1}" if threshold and self.trigger == ">=" else of
 
     def sweep(self, policy: str) -> str:
-        """Return the sweep that has the runs of a policy as the paper calls it."""
+        """Return the sweep with the runs of a policy under its name in the paper."""
         if self.leaving == "without" and policy not in UNCOUNTED:
             return "cells-without"
         leads = self.switch == LEAD.switch and self.policy(policy) == policy

@@ -1,12 +1,12 @@
 """Measures for the claims of `expected*.toml`.
 
-Rates are those of the last 400 ms of 500, headers and all, as shares of a link of 1 GB/s::
+Rates are those of the last 400 ms of 500, including headers, as shares of a link of 1 GB/s::
 
     root = local + remote        inter = remote + victim        ratio = remote / local
 
-A claim names runs as the paper does, `{ policy = "output 8", buffer = 4 }`, and their cell
-in the table of readings (`cells`). Runs of one replication have the
-same starts, so that differences are taken pair by pair.
+A claim names runs as in the paper, `{ policy = "output 8", buffer = 4 }`, and their cell in the
+table of interpretations (`cells`). Runs of one replication have equal starts, so differences are
+paired.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from gingham.studies._evidence import Evidence
 
 LINK_BYTES_PER_S = 1e9
-# Share of the root for local hosts under naive: the one calibrated number.
+# Share of the root for local hosts under naive: the only calibrated number.
 CALIBRATED = 0.90
 # Shares of a run from a table of classes.
 OF: Mapping[str, Callable[[Mapping[str, float]], float]] = {
@@ -71,7 +71,7 @@ def more(
     than: Mapping[str, Any],
     cell: str = LEAD.name,
 ) -> Measurement:
-    """Return by how much a number is more in some runs than in others."""
+    """Return a number in some runs minus that in others."""
     pair = [values(evidence, of, at, cell) for at in (one, than)]
     difference = paired(*pair)
     note = " and ".join(f"{mean(found.values()).value:.3f}" for found in pair)
@@ -85,7 +85,7 @@ def times(
     over: Mapping[str, Any],
     cell: str = LEAD.name,
 ) -> Measurement:
-    """Return a number of some runs as a multiple of that of others."""
+    """Return the ratio of a number in some runs to that in others."""
     return ratio(*(values(evidence, of, at, cell) for at in (one, over)))
 
 
@@ -107,7 +107,7 @@ def extreme(
 def range_of(
     evidence: Evidence, of: str, policy: str, buffers: Sequence[int], cell: str = LEAD.name
 ) -> Measurement:
-    """Return how far apart the means of a number are over buffers."""
+    """Return the range of the means of a number over buffers."""
     means = [share(evidence, of, {"policy": policy, "buffer": at}, cell).value for at in buffers]
     return Measurement(max(means) - min(means), note=f"{min(means):.3f} to {max(means):.3f}")
 
@@ -126,7 +126,7 @@ def marks(
 def marked_by_input(
     evidence: Evidence, policies: Sequence[str], buffers: Sequence[int], cell: str = LEAD.name
 ) -> Measurement:
-    """Return how many packets the input trigger marked in all runs of some policies."""
+    """Return the number of packets that the input trigger marked in all runs of some policies."""
     places = [{"policy": policy, "buffer": at} for policy in policies for at in buffers]
     counts = [sum(marks(evidence, "input", at, cell).values()) for at in places]
     return Measurement(float(sum(counts)), note=f"{len(counts)} points")
@@ -159,7 +159,7 @@ def rung(evidence: Evidence, switch: str) -> Measurement:
 
 
 def rate_of(rung: str) -> float:
-    """Return the number below the line of a rung.
+    """Return the denominator of a rung.
 
     >>> rate_of("1/128")
     128.0

@@ -50,7 +50,7 @@ COURSES = {
     "remote": ("remote flows", BLUE),
     "victim": ("victim", RED),
 }
-# Without control the paper's victim and inter-switch link have these shares.
+# Shares of the paper's victim and inter-switch link without control.
 VICTIM, INTER = 0.04, 0.325
 
 
@@ -132,7 +132,7 @@ def figure_4(evidence: Evidence) -> Figure:
     for axes, of, at in zip(panels, ("root", "ratio"), (0.9, 1.0), strict=True):
         for policy in ("input", "output 4", "output 6", "output 8", "output 16"):
             found = over_buffers(evidence, of, policy)
-            # Where an output trigger of 16 does nothing, the two lie on each other.
+            # If an output trigger of 16 has no effect, both curves coincide.
             style: dict[str, Any] = {"linestyle": "--", "zorder": 4} if policy == "input" else {}
             curve(axes, found, color=COLOURS[policy], label=WORDS[policy], **style)
         axes.axhline(at, color=CLAIMED, linewidth=0.9, linestyle="--")
@@ -143,7 +143,7 @@ def figure_4(evidence: Evidence) -> Figure:
 
 
 def over_buffers(evidence: Evidence, of: str, policy: str) -> Series:
-    """Return a number over the buffer, in the cell that leads."""
+    """Return a number over the buffer, in the leading cell."""
     fixed = {"switch": LEAD.switch, "policy": policy}
     buffers = {row["buffer"] for row in evidence.rows("lead", "local", **fixed)}
     return Series(
@@ -226,7 +226,7 @@ def bars(
     groups: Mapping[str, Mapping[str, Mapping[str, Any]]],
     colours: Sequence[str],
 ) -> None:
-    """Draw groups of bars: of each a number, or, without one, the number that the bar is named."""
+    """Draw groups of bars of the number `of`, or of the number named by each bar."""
     names = list(next(iter(groups.values())))
     width = 0.8 / len(names)
     for place, (name, colour) in enumerate(zip(names, colours, strict=True)):
@@ -244,7 +244,7 @@ def bars(
             label=name,
             error_kw={"linewidth": 0.8, "capsize": 2},
         )
-    # Names of several words stand on as many lines as they need.
+    # Names of several words are broken into lines.
     axes.set_xticks(range(len(groups)), [textwrap.fill(name, 10) for name in groups])
 
 
@@ -253,7 +253,7 @@ def bars(
 
 @styled
 def figure_calibration(evidence: Evidence) -> Figure:
-    """Draw what local hosts get under naive over the lowest rate, by reading."""
+    """Draw the local hosts' share under naive over the lowest rate, by interpretation."""
     figure, axes = panel(
         "The lowest rate",
         "naive, buffers of 4 packets; bars: 95 % over starts; dashed: the paper's 90 %",
@@ -277,7 +277,7 @@ def figure_calibration(evidence: Evidence) -> Figure:
 
 @styled
 def figure_readings(evidence: Evidence) -> Figure:
-    """Draw which cell meets which claim."""
+    """Draw the claims that each cell meets."""
     claims = readings.columns(evidence)
     found = readings.table(evidence)
     words = (

@@ -1,8 +1,8 @@
-"""The table of readings: every cell, held against every claim of the paper that has one.
+"""Table of interpretations: every cell compared with every claim of the paper that has a cell.
 
-A row is a cell, a column a claim whose options name a `cell`; the claim is measured again with the
-runs of that cell and held against its own band. A claim that differs in the cell that leads is one
-that this cell does not meet.
+A row is a cell, a column a claim whose options name a `cell`. The claim is measured again with the
+runs of that cell and compared with its own band. A claim that `differs` is one that the leading
+cell does not meet.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 
 def columns(evidence: Evidence) -> list[Claim]:
-    """Return the paper's claims that every cell is held against, but the one calibrated on.
+    """Return the paper's claims to compare with every cell, without the calibrated one.
 
-    Claims on buffer sizes without runs (--quick) are left out.
+    Claims about buffer sizes without runs (--quick) are omitted.
     """
     made = {row["buffer"] // PACKET_BYTES for row in evidence.rows("cells-with", "local")}
     chosen = [
@@ -37,7 +37,7 @@ def columns(evidence: Evidence) -> list[Claim]:
 
 
 def buffers(claim: Claim) -> set[int]:
-    """Return the buffers, in packets, whose runs a claim asks for."""
+    """Return the buffer sizes, in packets, of the runs that a claim needs."""
     runs = (claim.options[key] for key in ("at", "one", "than", "over") if key in claim.options)
     return {at.get("buffer", BUFFER) for at in runs} | set(claim.options.get("buffers", ()))
 
@@ -49,13 +49,13 @@ def met(evidence: Evidence, claim: Claim, cell: str) -> bool:
 
 
 def table(evidence: Evidence) -> dict[str, Sequence[bool]]:
-    """Return by cell which claims hold in it, in the order of `columns`."""
+    """Return whether each claim holds, by cell, in the order of `columns`."""
     claims = columns(evidence)
     return {cell: [met(evidence, claim, cell) for claim in claims] for cell in CELLS}
 
 
 def page(evidence: Evidence) -> str:
-    """Return the table as the page has it: how many claims each cell meets, and which not."""
+    """Return the table of the page: the number of claims met by each cell, and the unmet ones."""
     claims = columns(evidence)
     lines = ["| cell | claims met | not met |", "|---|---|---|"]
     for cell, found in table(evidence).items():

@@ -1,1 +1,1 @@
-"""Virtual channels on a mesh and a torus of 8x8 switches: Dally 1992 and what followed."""
+"""Virtual channels on a mesh and a torus of 8x8 switches: Dally 1992 and later papers."""

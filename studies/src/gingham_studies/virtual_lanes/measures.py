@@ -1,9 +1,9 @@
 """Measures for the claims of `expected.toml`.
 
-Saturation is the offered load at which the mean latency, from creation to delivery, is three times
-that of an empty network, between two loads of the sweep by a straight line; throughput is the
-accepted load at the last load of the sweep, far beyond it. Replications of one number have the same
-messages on all lanes, so that differences and ratios are taken pair by pair.
+Saturation is the offered load with a mean latency, from creation to delivery, of three times that
+of an empty network, interpolated linearly between loads of the sweep. Throughput is the accepted
+load at the last load of the sweep, far beyond saturation. Equal replication numbers have equal
+messages for all numbers of lanes, so differences and ratios are paired.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 CYCLE_NS = closed_forms.CYCLE_PS / 1000
 # Latency at saturation, as a multiple of that of an empty network.
 TIMES = 3.0
-# The same in words, and other readings.
+# Names of this multiple and of alternative ones.
 READINGS = {"twice": 2.0, "thrice": TIMES, "five times": 5.0}
 # A message waits for the next tick, half a cycle on average.
 WAIT_CYCLES = 0.5
@@ -62,7 +62,7 @@ def cycle_of_one_lane(_evidence: Evidence) -> Measurement:
 
 
 def excess_cycles(evidence: Evidence, row: Mapping[str, Any]) -> list[float]:
-    """Return of each message of a run how much longer it took than its path without load."""
+    """Return the excess of each message's latency over that of its path without load, in cycles."""
     flits = int(row["flits"])
     found = evidence.kept("empty", "messages", row["key"])
     alone = [closed_forms.zero_load_cycles(n, flits) for n in found["switches"].to_pylist()]
@@ -120,7 +120,7 @@ def cycles(row: Mapping[str, Any]) -> float | None:
 
 
 def accepted(evidence: Evidence, sweep: str, lanes: int, depth: int) -> Series:
-    """Return the accepted load over the offered one."""
+    """Return the accepted load over the offered load."""
     return evidence.series(sweep, "uniform", "load", "accepted_load", lanes=lanes, depth=depth)
 
 
@@ -140,7 +140,7 @@ def saturations(
 
 
 def reaches(curve: list[tuple[float, float]], limit: float) -> float:
-    """Return where a curve first reaches a limit, by a straight line; nothing if it never does.
+    """Return the first place of a limit on a curve, interpolated linearly; NaN if not reached.
 
     >>> reaches([(0.1, 50.0), (0.2, 100.0), (0.3, 200.0)], 150.0)
     0.25
@@ -165,26 +165,26 @@ def saturation(
 def gain(
     evidence: Evidence, sweep: str, one: Mapping[str, int], over: Mapping[str, int]
 ) -> Measurement:
-    """Return the saturation load on some lanes as a multiple of that on others."""
+    """Return the ratio of the saturation load on some lanes to that on others."""
     return ratio(*(saturations(evidence, sweep, of["lanes"], of["depth"]) for of in (one, over)))
 
 
 def second_gain(evidence: Evidence, sweep: str) -> Measurement:
-    """Return how much more the saturation load gains from 1 lane to 2 than from 2 to 4."""
+    """Return the factor of saturation load from 1 to 2 lanes minus that from 2 to 4."""
     one, two, four = (saturations(evidence, sweep, lanes, 8) for lanes in (1, 2, 4))
     first = {key: two[key] / one[key] for key in one}
     return paired(first, {key: four[key] / two[key] for key in one})
 
 
 def more_than(evidence: Evidence, sweep: str, than: str, lanes: int, depth: int) -> Measurement:
-    """Return by how much the saturation load of a sweep exceeds that of another, in flits."""
+    """Return the saturation load of a sweep minus that of another, in flits per host and cycle."""
     return paired(*(saturations(evidence, name, lanes, depth) for name in (sweep, than)))
 
 
 def less_of_capacity(
     evidence: Evidence, sweep: str, than: str, lanes: int, depth: int
 ) -> Measurement:
-    """Return by how much a sweep reaches more of its bound than another does of its own."""
+    """Return the difference of two sweeps' saturation loads, each as a share of its own bound."""
     shares = [
         {
             number: load / bound(shape_of(name))
@@ -205,7 +205,7 @@ def throughput(evidence: Evidence, sweep: str, lanes: int, depth: int) -> Measur
 
 
 def stays(evidence: Evidence, sweep: str, lanes: int, depth: int) -> Measurement:
-    """Return the load accepted far beyond saturation as a multiple of the most at any load."""
+    """Return the load accepted far beyond saturation as a share of the maximum over loads."""
     values = accepted(evidence, sweep, lanes, depth).values
     last = values[max(values)]
     most = {number: max(values[load][number] for load in values) for number in last}
@@ -213,7 +213,7 @@ def stays(evidence: Evidence, sweep: str, lanes: int, depth: int) -> Measurement
 
 
 def most_accepted(evidence: Evidence, sweep: str) -> Measurement:
-    """Return the most that was accepted on any lanes at any load, as a share of the bound."""
+    """Return the highest accepted load over lanes and loads, as a share of the bound."""
     rows = evidence.rows(sweep)
     best = max(rows, key=lambda row: row["accepted_load"])
     note = f"{best['lanes']} lanes of {best['depth']} flits at load {best['load']:g}"
@@ -223,5 +223,5 @@ def most_accepted(evidence: Evidence, sweep: str) -> Measurement:
 def slower(
     evidence: Evidence, sweep: str, load: float, one: Mapping[str, int], over: Mapping[str, int]
 ) -> Measurement:
-    """Return by how many cycles latency at a load is longer on some lanes than on others."""
+    """Return the latency at a load on some lanes minus that on others, in cycles."""
     return paired(*(latency(evidence, sweep, **lanes).values[load] for lanes in (one, over)))

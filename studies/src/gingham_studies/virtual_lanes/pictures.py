@@ -30,7 +30,7 @@ BLUE, ORANGE, GREEN, RED, *_ = CLASS_COLOURS
 COLOURS = {1: BLUE, 2: ORANGE, 4: GREEN}
 OFFERED = "offered load (flits for each host and cycle)"
 LATENCY = "mean latency (cycles)"
-# A channel's least buffer, dashed where there are more configurations than colours.
+# Smallest buffer of a channel in flits; number of configurations above which it is drawn dashed.
 LANE_FLITS, MOST = 8, 3
 # Highest latency shown, as a multiple of that of an empty network.
 SHOWN = 5.0
@@ -76,7 +76,7 @@ def figure_torus(evidence: Evidence) -> Figure:
 
 @styled
 def figure_storage(evidence: Evidence) -> Figure:
-    """Draw the latency of the mesh where lanes share out one buffer."""
+    """Draw the latency of the mesh with one buffer divided among lanes."""
     lanes = ((1, 16), (2, 8), (4, 4))
     title = "8x8 mesh: 16 flits of buffer for all lanes of a channel"
     return latencies(evidence, title, ("mesh-20", "mesh-5"), lanes)

@@ -1,7 +1,7 @@
 """Measures for the claims of `expected*.toml`.
 
-Latencies are microseconds, lateness milliseconds. A claim names runs by the values on the axes of
-a sweep, `{ control = "A, C", load = 0.8 }`; intervals are those of `pooling`.
+Latencies are microseconds, lateness milliseconds. A claim selects runs by axis values of a sweep,
+`{ control = "A, C", load = 0.8 }`; intervals are those of `pooling`.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
     from gingham.studies._evidence import Evidence
 
-# The four settings of the paper's figure 3: the names of three are ours.
+# Four settings of the paper's figure 3; the names of three of them are ours.
 SETTINGS = (50, 100, 200, 400)
 # "Best" has a throughput at load 1.0 within this of the highest, with the fewest credits.
 WITHIN = 0.005
-# What best effort offers beyond is nothing to a row of this name: it stands for the best of four.
+# Name of the row with the best of the four settings.
 BEST = "best credits"
 
 
@@ -35,7 +35,7 @@ def value(
 def found_rows(
     evidence: Evidence, sweep: str, traffic: str, at: Mapping[str, Any]
 ) -> list[dict[str, Any]]:
-    """Return the rows of a class in the runs at a point; there are some."""
+    """Return the rows of a class in the runs at a point; at least one must exist."""
     rows = evidence.rows(sweep, traffic, **at)
     assert rows, f"{sweep} has runs at {at}"
     return rows
@@ -62,12 +62,12 @@ def best_of_four(evidence: Evidence) -> Measurement:
 
 
 def row_of(evidence: Evidence, control: str) -> str:
-    """Return the row of a control: of the best credits the setting."""
+    """Return the row of a control; for the best credits, that of their setting."""
     return f"credits {best_credits(evidence)}" if control == BEST else control
 
 
 def slower(evidence: Evidence, of: str, one: str, than: str, load: float) -> Measurement:
-    """Return by how much a latency on the mesh is longer under one control than under another."""
+    """Return a latency on the mesh under one control minus that under another."""
     found = [
         value(
             evidence,
@@ -82,12 +82,12 @@ def slower(evidence: Evidence, of: str, one: str, than: str, load: float) -> Mea
 
 
 def throughput_ratio(evidence: Evidence, one: str, to: str) -> Measurement:
-    """Return the load accepted at 1.0 under a control as a multiple of that under another."""
+    """Return the ratio of the load accepted at 1.0 under a control to that under another."""
     return over(*(throughput(evidence, row_of(evidence, control)) for control in (one, to)))
 
 
 def stays(evidence: Evidence, control: str) -> Measurement:
-    """Return the load accepted at 1.0 as a multiple of the most at any load."""
+    """Return the load accepted at 1.0 as a share of the maximum over loads."""
     rows = evidence.rows("figure-3", "best", control=control)
     loads = sorted({row["load"] for row in rows})
     accepted = {
@@ -99,7 +99,7 @@ def stays(evidence: Evidence, control: str) -> Measurement:
 
 
 def credits_matter(evidence: Evidence, lane: str) -> Measurement:
-    """Return how far apart throughputs are over all numbers of credits from 15 on."""
+    """Return the range of throughputs over all numbers of credits from 15."""
     rows = evidence.rows("lanes", "best", lane=lane)
     accepted = {row["credits"]: row["accepted_load"] for row in rows if row["credits"] >= 15}  # noqa: PLR2004  (lanes)
     note = ", ".join(f"{of}: {accepted[of]:.4f}" for of in sorted(accepted))
@@ -107,7 +107,7 @@ def credits_matter(evidence: Evidence, lane: str) -> Measurement:
 
 
 def little(evidence: Evidence, credits_: int) -> Measurement:
-    """Return latency from the accepted post over that of Little's law, credits / throughput."""
+    """Return the ratio of latency from the accepted post to Little's law, credits / throughput."""
     (row,) = evidence.rows("lanes", "best", lane="any", credits=credits_)
     per_us = row["accepted_bytes_per_s"] / row["hosts"] / 640 / 1e6
     return Measurement(row["posted_latency_mean_ns"] / 1000 * per_us / credits_)
@@ -124,7 +124,7 @@ def more(
     one: Mapping[str, Any],
     than: Mapping[str, Any],
 ) -> Measurement:
-    """Return by how much a number of a class is more at one point than at another."""
+    """Return a number of a class at one point minus that at another."""
     return minus(*(value(evidence, sweep, of, traffic, at) for at in (one, than)))
 
 
@@ -136,7 +136,7 @@ def times(
     one: Mapping[str, Any],
     to: Mapping[str, Any],
 ) -> Measurement:
-    """Return a number of a class at one point as a multiple of that at another."""
+    """Return the ratio of a number of a class at one point to that at another."""
     return over(*(value(evidence, sweep, of, traffic, at) for at in (one, to)))
 
 
@@ -156,7 +156,7 @@ def shortfall(evidence: Evidence, sweep: str, traffic: str, at: Mapping[str, Any
 def longest_run(
     evidence: Evidence, of: str, one: str, to: str, at: Mapping[str, Any]
 ) -> Measurement:
-    """Return the lesser of two ratios of best effort, in runs of two lengths."""
+    """Return the smaller of two ratios of best effort, in runs of two lengths."""
     runs = [
         times(evidence, sweep, of, "best", {"control": one, **at}, {"control": to, **at})
         for sweep in ("shorter", "scaled")
@@ -167,13 +167,13 @@ def longest_run(
 
 
 def grows(evidence: Evidence, of: str, traffic: str, at: Mapping[str, Any]) -> Measurement:
-    """Return a latency in a run as a multiple of that in one of half the length."""
+    """Return the ratio of a latency in a run to that in a run of half the length."""
     long, short = (value(evidence, sweep, of, traffic, at) for sweep in ("scaled", "shorter"))
     return over(long, short)
 
 
 def over_law(evidence: Evidence, sweep: str, at: Mapping[str, Any]) -> Measurement:
-    """Return the share of missed deadlines as a multiple of the share for independent frames."""
+    """Return the share of missed deadlines over the share for independent frames."""
     rows = found_rows(evidence, sweep, "video", at)
     return over(pooled(rows, "missed"), pooled(rows, "law"))
 
@@ -181,7 +181,7 @@ def over_law(evidence: Evidence, sweep: str, at: Mapping[str, Any]) -> Measureme
 def less_affected(
     evidence: Evidence, sweep: str, traffic: Sequence[str], one: str, to: str, load: float
 ) -> Measurement:
-    """Return by how much more the first class gains from a control than the second, as factors."""
+    """Return the gain of the first class from a control minus that of the second, as factors."""
     factors = [
         times(
             evidence,
@@ -203,7 +203,7 @@ def scaled_ratio(
     traffic: str,
     at: Mapping[str, Any],
 ) -> Measurement:
-    """Return a number with k-fold streams as a multiple of that without scaling."""
+    """Return the ratio of a number with k-fold streams to that without scaling."""
     found = [value(evidence, sweep, of, traffic, at) for sweep in sweeps]
     assert all(known(one.value) for one in found), "both are measured"
     return over(*found)

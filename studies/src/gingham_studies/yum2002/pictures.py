@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 BLUE, ORANGE, GREEN, RED, PINK, SKY, BLACK, GREY = CLASS_COLOURS
 OFFERED = "offered load (share of a host's link)"
-# Rows of figure 3; those that a sweep lacks are left out.
+# Rows of figure 3; rows that a sweep lacks are omitted.
 CONTROLS: Mapping[str, tuple[str, str]] = {
     "none": ("no control", GREY),
     "credits 50": ("50 credits", SKY),
@@ -53,7 +53,7 @@ def points(
     found = {load: pooled(at[load], of) for load in loads}
     shown = [load for load in loads if not math.isnan(found[load].value)]
     values = [found[load].value for load in shown]
-    # A bar that would leave a logarithmic axis ends above it.
+    # Bars end above the lower limit of a logarithmic axis.
     bars = [min(half_width(found[load]), 0.9 * found[load].value) for load in shown]
     given = {"marker": "o", "markersize": 3.5, "linewidth": 1.2, "capsize": 2, **style}
     axes.errorbar(shown, values, yerr=bars, label=label, **given)
@@ -91,9 +91,9 @@ def figure_3(evidence: Evidence) -> Figure:
     for axes, of, name in zip(panels, numbers, names, strict=True):
         for control, (label, colour) in CONTROLS.items():
             rows = evidence.rows("figure-3", "best", control=control)
-            # Where there is no adapter, nothing is posted.
+            # Without an adapter nothing is posted.
             if rows and not (control == "unbounded" and of == "posted latency"):
-                # No control and 400 credits lie on each other.
+                # The curves of no control and of 400 credits coincide.
                 style = {"linestyle": "--", "zorder": 4} if control == "none" else {}
                 points(rows, of, axes, label=label, color=colour, **style)
         if of == "accepted":
@@ -112,7 +112,7 @@ def both_sweeps(evidence: Evidence, traffic: str, **fixed: Any) -> list[dict[str
 
 @styled
 def figure_4(evidence: Evidence) -> Figure:
-    """Draw deadlines that were missed beside the law of records, and latencies."""
+    """Draw missed deadlines beside the law of records, and latencies."""
     figure = new_figure(
         9.6,
         8.8,
@@ -138,7 +138,7 @@ def figure_4(evidence: Evidence) -> Figure:
 
 
 def rise(axes: Axes, traffic: str) -> None:
-    """Make the vertical axis logarithmic, but for control, whose latencies are all alike."""
+    """Make the vertical axis logarithmic, except for control, whose latencies are about equal."""
     if traffic == "control":
         axes.set_ylim(0, None)
     else:
@@ -214,7 +214,7 @@ def figure_5(evidence: Evidence) -> Figure:
 
 @styled
 def figure_minimum(evidence: Evidence) -> Figure:
-    """Draw what best effort gets beside streams that may reserve all."""
+    """Draw the share of best effort beside streams that may reserve the whole link."""
     figure = new_figure(
         6.4,
         3.6,

@@ -1,12 +1,12 @@
-"""Means over replications, with the intervals that batch means give within each run.
+"""Means over replications, with intervals from batch means within each run.
 
-A run bounds the error of its mean latency by the means of its batches. Of a few
-replications the mean is known better than each, by the root of their number::
+A run bounds the error of its mean latency by the means of its batches. The mean over a few
+replications is more precise than each of them, by the root of their number::
 
     value = mean of v_i          half-width = sqrt(sum of h_i^2) / n
 
-A run that is saturated has no such interval. If one lacks it, the interval comes from replications
-alone, by Student's t; a single replication has none.
+A saturated run has no such interval. If a run lacks it, the interval is Student's over the
+replications alone; a single replication then has none.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
 NS_PER_US = 1000.0
-# By the name of a number: its column, that of its half-width, and what makes it the unit shown.
+# By name of a number: its column, that of its half-width, and the factor to the unit shown.
 COLUMNS: Mapping[str, tuple[str, str, float]] = {
     "latency": ("latency_mean_ns", "latency_half_width_ns", 1 / NS_PER_US),
     "posted latency": ("posted_latency_mean_ns", "posted_latency_half_width_ns", 1 / NS_PER_US),
@@ -36,7 +36,7 @@ COLUMNS: Mapping[str, tuple[str, str, float]] = {
 
 
 def known(value: float | None) -> bool:
-    """Whether a number of a row is one.
+    """Whether a value of a row is a known number.
 
     >>> known(None), known(float("nan")), known(0.0)
     (False, False, True)
@@ -65,19 +65,19 @@ def pooled(rows: Sequence[Mapping[str, Any]], of: str) -> Measurement:
 
 
 def half_width(one: Measurement) -> float:
-    """Return the half-width of an interval; nothing where there is none."""
+    """Return the half-width of an interval; 0 without an interval."""
     return 0.0 if one.high is None else one.high - one.value
 
 
 def minus(one: Measurement, other: Measurement) -> Measurement:
-    """Return a difference, with the interval that independent numbers have."""
+    """Return a difference of independent numbers, with its interval."""
     spread = math.hypot(half_width(one), half_width(other))
     note = f"{one.value:.4g} and {other.value:.4g}"
     return Measurement.around(one.value - other.value, spread, note)
 
 
 def over(one: Measurement, other: Measurement) -> Measurement:
-    """Return a ratio, with the interval that independent numbers have, to the first order."""
+    """Return a ratio of independent numbers, with its interval to first order."""
     value = one.value / other.value
     relative = math.hypot(half_width(one) / one.value, half_width(other) / other.value)
     note = f"{one.value:.4g} and {other.value:.4g}"
@@ -85,5 +85,5 @@ def over(one: Measurement, other: Measurement) -> Measurement:
 
 
 def least(found: Iterable[Measurement]) -> Measurement:
-    """Return the measurement whose interval reaches lowest."""
+    """Return the measurement with the lowest lower end of its interval."""
     return min(found, key=lambda one: one.value if one.low is None else one.low)

@@ -1,4 +1,4 @@
-"""Both ends of a pipe: what their files say, and the daemons that read them."""
+"""Both ends of a pipe: their configuration files and daemons."""
 
 from __future__ import annotations
 
@@ -19,15 +19,14 @@ from gingham.studies._namespaces import ENDS, TIMEOUT_S, address
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-# Of the real-time priorities: above all that is not the kernel's, since rates have the machine in
-# them.
+# Real-time priority, above all processes except the kernel's: measured rates depend on the machine.
 PRIORITY = 10
 DEVICE = "stripe0"
 ADDRESSES = {end: f"10.90.0.{number}" for number, end in enumerate(ENDS, 1)}
 
 
 def found_daemon(daemon: Path | None) -> Path:
-    """Return the daemon: that of the path, or the one on PATH."""
+    """Return the path of the daemon: the given one, or the one on PATH."""
     if daemon is not None:
         if not os.access(daemon, os.X_OK):
             raise EnvironmentProblem(
@@ -48,7 +47,7 @@ def found_daemon(daemon: Path | None) -> Path:
 def config(
     end: str, peers: Sequence[str], quanta: Sequence[int] | None = None, **changes: Any
 ) -> str:
-    """Return the configuration of an end, with other values of keys."""
+    """Return the configuration of an end, with changed values of keys."""
     values: dict[str, Any] = {
         "name": DEVICE,
         "addresses": [f"{ADDRESSES[end]}/24"],
@@ -69,7 +68,7 @@ def written(
     quanta: Sequence[int] | None = None,
     **changes: Any,
 ) -> dict[str, Path]:
-    """Write a configuration an end, with the addresses that interfaces have."""
+    """Write the configuration of each end, with the addresses of the interfaces."""
     paths = {end: folder / f"{end}.toml" for end in ENDS}
     for end, other in (ENDS, ENDS[::-1]):
         peers = [address(names[other], f"wan{channel}") for channel in range(channels)]
@@ -79,14 +78,14 @@ def written(
 
 @dataclass
 class End:
-    """A daemon, running; it is started again where it was."""
+    """A running daemon, which can be restarted in its namespace."""
 
     command: list[str]
     process: subprocess.Popen[str]
 
     @classmethod
     def started(cls, command: list[str]) -> End:
-        """Start one, which is ready then."""
+        """Start a daemon, and wait until it is ready."""
         process = subprocess.Popen(
             command,
             stdout=subprocess.PIPE,
@@ -100,17 +99,17 @@ class End:
         return cls(command, process)
 
     def killed_and_started(self) -> None:
-        """Kill it as no signal can be caught, and start it anew."""
+        """Kill the daemon with SIGKILL, and start it again."""
         self.killed()
         self.process = self.started(self.command).process
 
     def killed(self) -> None:
-        """Kill it."""
+        """Kill the daemon with SIGKILL."""
         self.process.kill()
         self.process.communicate()
 
     def ended(self) -> dict[str, Any]:
-        """End it as `kill` does, and return its report."""
+        """End the daemon with SIGTERM, and return its report."""
         self.process.send_signal(signal.SIGTERM)
         try:
             out, _ = self.process.communicate(timeout=TIMEOUT_S)
@@ -128,7 +127,7 @@ def _first() -> None:
 def both_ends(
     daemon: Path, names: dict[str, str], channels: int, quanta: Sequence[int], **changes: Any
 ) -> Iterator[dict[str, End]]:
-    """Run a daemon an end, and end both."""
+    """Run a daemon for each end inside the block."""
     with tempfile.TemporaryDirectory() as folder:
         paths = written(Path(folder), names, channels, quanta, **changes)
         running: dict[str, End] = {}

@@ -1,4 +1,4 @@
-"""What joins both ends: pairs of virtual interfaces, each way with a bucket of tokens."""
+"""Lines between both ends: pairs of virtual interfaces with a token bucket each way."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ QUEUE_BYTES = 64_000
 
 @contextmanager
 def shaped(rates_mbit: Sequence[float]) -> Iterator[dict[str, str]]:
-    """Join two namespaces by a line of each of these rates, in Mbit/s of frames, 0 for no end."""
+    """Join two namespaces by one line per rate, in Mbit/s of frames; 0 means unlimited."""
     with namespaces(ENDS) as names:
         for channel, rate in enumerate(rates_mbit):
             device = f"wan{channel}"

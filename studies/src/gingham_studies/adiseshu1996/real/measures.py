@@ -1,4 +1,4 @@
-"""Measures for the claims of `real.toml`, on a bench of real links in place of virtual time."""
+"""Measures for the claims of `real.toml`, on real links instead of virtual time."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ETHERNET = 6.0
 RATES = (2.0, 4.0, 6.0, 8.0, 10.0, 14.0)
 RATES_QUICK = (3.0, 9.0)
 SCHEDULERS = {"SRR": "surplus-round-robin", "GRR": "grr", "RR": "round-robin"}
-# What Ethernet puts before a packet.
+# Length of the Ethernet header.
 FRAME_HEADER_BYTES = 14
 # The longest packet and the quantum of 6 Mbit/s.
 QUANTUM_BYTES = 1_500
@@ -37,7 +37,7 @@ BURST_S = 0.03
 
 @dataclass
 class Bench:
-    """The machine as a place of measurement; each quantity is measured once."""
+    """The machine as a test bench; each quantity is measured once."""
 
     daemon: Path
     quick: bool
@@ -51,7 +51,7 @@ class Bench:
         return cls(found, quick)
 
     def goodput(self, scheduler: str, second: float, packets: tuple[int, ...]) -> float:
-        """Return what TCP carries over 6 Mbit/s and a second line, in Mbit/s of packets."""
+        """Return TCP's rate over a line of 6 Mbit/s and a second one, in Mbit/s of packets."""
         key = (scheduler, second, packets)
         if key not in self._measured:
             rates = (ETHERNET, second)
@@ -104,9 +104,9 @@ def rates(bench: Bench) -> tuple[float, ...]:
 
 
 def disorder_after_loss(bench: Bench) -> Measurement:
-    """Return how many packets are lost or out of order once a marker a channel has passed.
+    """Return the number of packets lost or out of order after a marker on each channel.
 
-    Before that eight of ten frames are lost, markers among them, again and again.
+    Before that, in several bursts, eight of ten frames are lost, including markers.
     """
     bursts = 10 if bench.quick else 100
     with (
@@ -139,7 +139,7 @@ def disorder_after_loss(bench: Bench) -> Measurement:
 
 
 def survived(bench: Bench, end: str) -> Measurement:
-    """Return the share received in order of a transfer, one end of it killed meanwhile."""
+    """Return the share of a transfer that is received in order if one end is killed meanwhile."""
     with (
         shaped((10.0, 20.0)) as names,
         both_ends(bench.daemon, names, 2, [QUANTUM_BYTES, 2 * QUANTUM_BYTES]) as running,

@@ -1,12 +1,12 @@
-"""A relay between two ends that passes frames on and drops those it is commanded to.
+"""A relay between two ends, which forwards frames and drops a share of them on command.
 
 ::
 
     left  wan0 ---- l0 :middle: r0 ---- wan0  right
           wan1 ---- l1 :      : r1 ---- wan1
 
-It sees which frame is a marker and which packet has which number: by that alone it is known from
-which packet on order is to hold (theorem 5.1), and no clock is asked.
+It recognises markers and reads the numbers of packets. The first packet that must be in order again
+(theorem 5.1) follows from these alone, without a clock.
 """
 
 from __future__ import annotations
@@ -28,26 +28,26 @@ PACKETS, MESSAGES = 0x88B5, 0x88B6
 EVERY = 0x0003
 SOL_PACKET, PACKET_IGNORE_OUTGOING = 263, 23
 HEADER_BYTES = 14
-# Headers of Ethernet, IPv4 and UDP stand before the number of a packet, which has eight bytes.
+# The number of a packet has eight bytes, after the headers of Ethernet, IPv4 and UDP.
 NUMBER_AT = HEADER_BYTES + 20 + 8
 NUMBER_END = NUMBER_AT + 8
-# Where the port is to which it goes.
+# Offset of the destination port.
 PORT_AT = HEADER_BYTES + 20 + 2
 PORT = 7_000
-# Messages stand one behind the other: the letters GS, a version, a kind, eight bytes more, a body
-# of so many bytes by kind, a check of four.
+# A frame holds consecutive messages: the letters GS, version, kind, eight further bytes, a body
+# with a length that depends on the kind, and a checksum of four bytes.
 LETTERS = b"GS"
 MARKER = 1
 BODIES = {MARKER: 52, 2: 4, 3: 0, 4: 0, 5: 16, 6: 16, 7: 60, 8: 12}
 BESIDE_BODY_BYTES = 16
 LOOK_S = 0.05
-# For seconds in which nobody comes to read: what is lost is lost by whoever is told to.
+# Socket buffers for seconds without a read, so that only the relay drops frames, on command.
 BUFFER_BYTES = 1 << 24
 SO_RCVBUFFORCE = 33
 
 
 def has_marker(messages: bytes) -> bool:
-    """Whether one of some messages is a marker."""
+    """Whether any of the messages is a marker."""
     while messages.startswith(LETTERS) and len(messages) > BESIDE_BODY_BYTES:
         kind = messages[3]
         if kind == MARKER:
@@ -58,13 +58,13 @@ def has_marker(messages: bytes) -> bool:
 
 @dataclass
 class Relay:
-    """Passes frames on, and loses of those from left to right a share."""
+    """Forwards frames, and drops a share of those from left to right."""
 
     sockets: list[tuple[socket.socket, socket.socket]]
     loss: float = 0
-    # The newest number that has come on each channel, passed on or not.
+    # Latest number received on each channel, whether forwarded or dropped.
     newest: dict[int, int] = field(default_factory=dict)
-    # Whether a marker has passed on each channel since the last command.
+    # Set when a marker has been forwarded on each channel since the last command.
     passed: threading.Event = field(default_factory=threading.Event)
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _marked: set[int] = field(default_factory=set)
@@ -72,7 +72,7 @@ class Relay:
     _random: random.Random = field(default_factory=lambda: random.Random(1))  # noqa: S311
 
     def run(self) -> None:
-        """Pass frames on until it is over."""
+        """Forward frames until `end` is called."""
         ways: dict[socket.socket, tuple[int, socket.socket, bool]] = {}
         for channel, (left, right) in enumerate(self.sockets):
             ways[left] = (channel, right, True)
@@ -81,14 +81,14 @@ class Relay:
             for one in select.select(list(ways), [], [], LOOK_S)[0]:
                 channel, other, is_forth = ways[one]
                 frame = one.recv(1 << 16)
-                # A command takes effect between two frames, never within one.
+                # Commands take effect between two frames.
                 with self._lock:
                     passes = not is_forth or self._passes(channel, frame)
                 if passes:
                     other.send(frame)
 
     def _passes(self, channel: int, frame: bytes) -> bool:
-        """Record the kind of a frame; return whether it goes on."""
+        """Record markers and numbers of a frame; return whether it is forwarded."""
         kind = int.from_bytes(frame[HEADER_BYTES - 2 : HEADER_BYTES], "big")
         if kind == PACKETS and frame[PORT_AT : PORT_AT + 2] == PORT.to_bytes(2, "big"):
             self.newest[channel] = int.from_bytes(frame[NUMBER_AT:NUMBER_END], "big")
@@ -101,10 +101,10 @@ class Relay:
         return True
 
     def lose(self, share: float) -> int:
-        """Drop this share from now on, and wait anew for a marker a channel.
+        """Drop this share from now on, and wait again for a marker on each channel.
 
-        Return a number up to which all have come. Channels are read in turn: the newest number of
-        one may be here while older ones of another wait to be read, and are lost from now on.
+        Return a number such that all packets up to it have been received. Channels are read in
+        turn: older packets of another channel may still be waiting, and can be dropped from now on.
         """
         with self._lock:
             self.passed.clear()
@@ -121,7 +121,7 @@ class Relay:
         return [self.newest.get(channel, -1) for channel in range(len(self.sockets))]
 
     def end(self) -> None:
-        """End it."""
+        """End the relay."""
         self._over.set()
 
 

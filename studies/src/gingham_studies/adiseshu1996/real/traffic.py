@@ -1,4 +1,4 @@
-"""Traffic through a pipe: a TCP connection with one write a packet, and numbered packets."""
+"""Traffic through a pipe: a TCP connection with one write per packet, and numbered packets."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ if TYPE_CHECKING:
 TCP_PORT = 5_001
 # Headers of IPv4 and of TCP with time stamps.
 HEADER_BYTES = 20 + 32
-# linux/sockios.h and linux/ethtool.h: segmentation of TCP and of all, off.
+# From linux/sockios.h and linux/ethtool.h: TCP and generic segmentation offload, turned off.
 SIOCETHTOOL = 0x8946
 ETHTOOL_STSO, ETHTOOL_SGSO = 0x1F, 0x24
 CHUNK_BYTES = 1 << 16
-# Of a transfer: the beginning contains TCP's slow start.
+# Seconds at the start of a transfer that are not measured: TCP's slow start.
 WARM_UP_S = 2.0
 
 
 def connection(names: dict[str, str]) -> tuple[socket.socket, socket.socket]:
-    """Open a connection from left to right whose writes go as they are."""
+    """Open a connection from left to right that sends each write as one segment."""
     for name in names.values():
         made_in(name, _cut_nothing)
 
@@ -57,7 +57,7 @@ def connection(names: dict[str, str]) -> tuple[socket.socket, socket.socket]:
 
 
 def _cut_nothing() -> bool:
-    """Turn off what puts writes together below TCP."""
+    """Turn off segmentation offload, which merges writes below TCP."""
     with socket.socket() as one:
         for command in (ETHTOOL_STSO, ETHTOOL_SGSO):
             value = array.array("B", struct.pack("II", command, 0))
@@ -67,7 +67,7 @@ def _cut_nothing() -> bool:
 
 
 def goodput_mbit(names: dict[str, str], packets: Sequence[int], seconds: float) -> float:
-    """Return what TCP carries of packets of these lengths in turn, in Mbit/s of packets."""
+    """Return TCP's rate with packets of these lengths in turn, in Mbit/s of packets."""
     sender, receiver = connection(names)
     writes = [bytes(length - HEADER_BYTES) for length in packets]
     over = threading.Event()
@@ -76,7 +76,7 @@ def goodput_mbit(names: dict[str, str], packets: Sequence[int], seconds: float) 
         # The other end closes first.
         with sender, suppress(OSError):
             for write in itertools.cycle(writes):
-                # Nothing is put behind what ends a record.
+                # A segment that ends a record is not extended by later writes.
                 sender.sendmsg([write], [], socket.MSG_EOR)
                 if over.is_set():
                     return
@@ -93,7 +93,7 @@ def goodput_mbit(names: dict[str, str], packets: Sequence[int], seconds: float) 
 
 
 def _received(receiver: socket.socket, seconds: float) -> float:
-    """Return the bytes a second received over this time."""
+    """Return the rate received over this time, in bytes per second."""
     begun = last = time.monotonic()
     total = 0
     while last - begun < seconds:
@@ -129,10 +129,10 @@ def _sent(sender: socket.socket, data: bytes) -> None:
 
 
 class Numbers:
-    """Packets of UDP that have numbers, a millisecond apart, of random lengths."""
+    """Numbered UDP packets of random lengths, a millisecond apart."""
 
     def __init__(self, names: dict[str, str]) -> None:
-        """Begin to send and to receive."""
+        """Start sending and receiving."""
         self.came: list[int] = []
         self._over = threading.Event()
         self._receiver = made_in(names["right"], _bound)
@@ -142,7 +142,7 @@ class Numbers:
             thread.start()
 
     def end(self) -> list[int]:
-        """End it; return the numbers in order of arrival."""
+        """Stop; return the numbers in order of arrival."""
         self._over.set()
         for thread in self._threads:
             thread.join()
@@ -168,7 +168,7 @@ def _bound() -> socket.socket:
     one = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     one.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, BUFFER_BYTES)
     one.bind((ADDRESSES["right"], PORT))
-    # Far longer than a packet waits, and so the end of all.
+    # Much longer than a packet waits: no packet is left.
     one.settimeout(2)
     return one
 
