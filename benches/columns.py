@@ -76,7 +76,7 @@ warm_up = "0 ps"
 follow = "0 ps"
 """
 LANES = (1, 4, 8)
-# By packet length in flits: the indices of the loads at which it is run.
+# By packet length in flits: the indices of its loads.
 FLITS = {1: (1,), 20: (0, 1)}
 FLIT_BYTES = 16
 TIME_US = 300

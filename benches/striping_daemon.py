@@ -9,8 +9,8 @@ of the links. The first share is relative to the sum of TCP's rates on each link
 to the rates that the lines leave for TCP. The median run comes first, the worst one in brackets.
 Convergence is the time until a flow reaches .9 of its median rate. CPU is that of both processes,
 including kernel time on their behalf. For a black hole the table lists the times until .8 of the
-remaining link is used, and .8 of both links after it ends. Runs in which an emulator was late are
-discarded and repeated. Tables, numbers and one picture per row are written to `runs/bench-stripe`.
+remaining link is used, and .8 of both links after it ends. Runs with a late emulator are discarded
+and repeated. Tables, numbers and one picture per row are written to `runs/bench-stripe`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from typing import Any
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
-from rich.console import Console  # noqa: E402 - `tests` is no package
+from rich.console import Console  # noqa: E402 - `tests` is not a package
 from rich.table import Table  # noqa: E402
 from striping_measures import Length, Programs, Told, VoidError, measured, repeated, sum_alone  # noqa: E402
 from striping_pictures import draw  # noqa: E402
@@ -37,7 +37,7 @@ from tests.system.pipes import RUNS_MAX  # noqa: E402
 
 ORDERS = ("free", "strict")
 QUICK = Length(seconds=2.5, counted_from=1, idle_seconds=2)
-# Measures of which a smaller value is better.
+# Measures whose smaller values are better.
 COSTS = ("converged_s", "cpu_s_per_gb", "survivor_s", "back_s", "idle_mb_a_day")
 COLUMNS = {
     "share": ("share", "{:.3f}"),
@@ -94,7 +94,7 @@ def parsed() -> argparse.Namespace:
 
 
 def ways_of(row: Row, options: argparse.Namespace) -> list[str]:
-    """Return the available transports by which a row is measured."""
+    """Return the available transports that measure a row."""
     is_there = {"mptcp": ways.has_mptcp, "wireguard-go": ways.wireguard_program}
     others = [other for other in row.others if is_there[other]()]
     return [by for by in (*ORDERS, *others) if not options.by or by in options.by]

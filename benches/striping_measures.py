@@ -26,7 +26,7 @@ SECONDS_A_DAY = 86_400
 PLAIN_SHARE = 1_448 / 1_514
 # A flow has converged once its rate reaches this share of the median rate.
 CONVERGED = 0.9
-# Width of the window over which rates are averaged, and step between windows.
+# Width of the averaging window of rates, and step between windows.
 WINDOW_S, STEP_S = 0.25, 0.02
 # Traffic has recovered once it reaches this share of the remaining line's rate, or of the sum.
 REGAINED = 0.8

@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
-from tests.system.bundles import Daemon, key_file, up  # noqa: E402 - `tests` is no package
+from tests.system.bundles import Daemon, key_file, up  # noqa: E402 - `tests` is not a package
 from tests.system.faults import UDP_SEGMENT, resident_kb  # noqa: E402
 from tests.system.flows import cpu_seconds  # noqa: E402
 

@@ -25,7 +25,7 @@ from typing import Any
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
-from striping_faults import LINES, Befell, World, befall, remains  # noqa: E402 - `tests` is no package
+from striping_faults import LINES, Befell, World, befall, remains  # noqa: E402 - not a package
 from striping_setup import begin  # noqa: E402
 from striping_soak_drift import Drift, drift_of  # noqa: E402
 from striping_soak_picture import draw  # noqa: E402

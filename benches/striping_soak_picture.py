@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
-# Window over which rates are averaged, in seconds.
+# Averaging window of rates, in seconds.
 WINDOW_S = 1.0
 
 

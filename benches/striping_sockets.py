@@ -7,7 +7,7 @@ Requires root. The ends are not configured with properties of the channels. Shar
 the payload rate of the lines, from 3 s after the start; the result of the row in virtual time
 (`benches/striping.py`) stands beside them. Further columns: 99th percentile of the delay, processor
 time of both ends and of the kernel on their behalf, late wake-ups, and the number of the run. Runs
-in which an emulator was late are discarded.
+with a late emulator are discarded.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
-from tests.system.pipes import LateError, Line, Programs, idle_bytes, run  # noqa: E402 - it is no package
+from tests.system.pipes import LateError, Line, Programs, idle_bytes, run  # noqa: E402 - not a package
 
 # By row: its lines, and its share in virtual time if it was run there.
 ROWS: dict[str, tuple[list[Line], float | None]] = {

@@ -2,7 +2,7 @@
 
     python benches/verdicts.py                    the table of docs/concepts/measurement.md
     python benches/verdicts.py --seeds 4 --longest 30     fewer runs; runs that are there stay
-    python benches/verdicts.py --saturation       the loads at which the fabrics saturate
+    python benches/verdicts.py --saturation       the saturation loads of the fabrics
 
 The complete set takes some eight minutes of one processor and resumes after an interruption: runs
 are stored as sweeps in `runs/verdicts`. Exits with 5 if a limit is missed: at most one in a hundred
@@ -10,7 +10,7 @@ runs at 1.05 of saturation or more may be ok, and at most one in twenty below 0.
 messages in the window may have another verdict.
 
 The saturation load of a fabric is found independently of verdicts, from runs a hundred times as
-long as the median length: the highest load at which the backlog grows, in the second half of the
+long as the median length: the highest load with a backlog that grows, in the second half of the
 run, by less than a four-hundredth of the messages created.
 """
 
