@@ -15,6 +15,7 @@
 //! `credit_wait`). The oracle never imports an engine, and no engine the oracle.
 
 mod credit_wait;
+mod endpoints;
 mod in_flight;
 mod lanes;
 mod legs;

@@ -1,10 +1,11 @@
 //! Interface between a network of the oracle and the driver of runs: one event at a time.
 
+use crate::endpoints::Endpoints;
 use crate::timeline::Timeline;
 use gingham_kernel::Time;
 use gingham_net::congestion::Waiter;
 use gingham_net::measure::ChannelCount;
-use gingham_net::{Endpoints, NetworkEvent, Plan, Run, WaitForGraph};
+use gingham_net::{NetworkEvent, Plan, Run, WaitForGraph};
 use gingham_topology::ChannelId;
 use std::fmt::Debug;
 
@@ -58,18 +59,18 @@ impl<N: Network> gingham_net::Network for EventByEvent<N> {
         self.0.parts().1.events()
     }
 
-    fn endpoints(&self) -> &Endpoints {
-        self.0.parts().2
+    fn endpoints(&self) -> &gingham_net::Endpoints {
+        self.0.parts().2.machines()
     }
 
-    fn endpoints_mut(&mut self) -> &mut Endpoints {
-        self.0.parts_mut().1
+    fn endpoints_mut(&mut self) -> &mut gingham_net::Endpoints {
+        self.0.parts_mut().1.machines_mut()
     }
 
     fn step(&mut self) -> Result<(), Option<Time>> {
         let (timeline, endpoints) = self.0.parts_mut();
         let next = timeline.next_time();
-        if next.is_none_or(|next| next >= endpoints.checkpoint()) {
+        if next.is_none_or(|next| next >= endpoints.machines().checkpoint()) {
             return Err(next);
         }
         let event = timeline.next();

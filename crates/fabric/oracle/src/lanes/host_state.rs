@@ -1,9 +1,10 @@
 //! State of a host: packets on the lanes of its adapter, and packets in transit.
 
+use crate::endpoints::InTransitHost;
 use crate::lanes::event::Flit;
 use crate::lanes::journey::JourneyId;
 use gingham_kernel::Time;
-use gingham_net::{EjectionHead, InTransitHost, InTransitPlan, TakenIn};
+use gingham_net::{EjectionHead, InTransitPlan, TakenIn};
 use std::collections::VecDeque;
 
 /// A packet whose transmission on a lane of an adapter has begun and not ended.

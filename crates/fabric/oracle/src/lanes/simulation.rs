@@ -1,5 +1,6 @@
 //! The simulation of a network of virtual lanes, event by event.
 
+use crate::endpoints::{Endpoints, Selector};
 use crate::lanes::allocation::Request;
 use crate::lanes::clock::{Clock, Tick};
 use crate::lanes::event::{Event, Flit};
@@ -13,10 +14,7 @@ use gingham_fairq::Head;
 use gingham_kernel::Time;
 use gingham_net::congestion::{Onward, Queued, Waiter};
 use gingham_net::measure::ChannelCount;
-use gingham_net::{
-    EjectionHead, Endpoints, Notice, PipelinePlan, Plan, SwitchChooser, Wait, WaitForGraph,
-    WhenFull,
-};
+use gingham_net::{EjectionHead, Notice, PipelinePlan, Plan, Wait, WaitForGraph, WhenFull};
 use gingham_topology::routing::{Buffer, LaneSet};
 use gingham_topology::{ChannelId, EndpointId, Fabric, NodeId};
 use std::collections::VecDeque;
@@ -602,7 +600,7 @@ impl Simulation {
         let place = in_transit.packets.iter().position(|other| other.packet == packet);
         let left = in_transit.packets.remove(place.expect("the packet went on"));
         assert!(left.received.is_empty(), "the tail was the last flit");
-        in_transit.machine.release(&left.taken);
+        in_transit.machine.release(packet, &left.taken);
         if self.plan.in_transit.when_full == WhenFull::Stop {
             let tick = self.clock.instant(self.clock.first_from(self.timeline.now));
             let channel = Fabric::reverse(self.plan.fabric.endpoint_channel(host));

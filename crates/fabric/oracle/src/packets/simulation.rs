@@ -1,6 +1,7 @@
 //! The simulation of a network of whole packets, event by event.
 
 use crate::credit_wait::CreditWait;
+use crate::endpoints::Endpoints;
 use crate::packets::buffer::{Buffered, Input};
 use crate::packets::event::Event;
 use crate::packets::host::Pausing;
@@ -14,8 +15,8 @@ use gingham_kernel::Time;
 use gingham_net::congestion::Waiter;
 use gingham_net::measure::ChannelCount;
 use gingham_net::{
-    Among, Arbitration, BLOCK_BYTES, Decision, Endpoints, LaneBlocks, Notice, PacketsPlan, Plan,
-    Read, WaitForGraph, WhenFull,
+    Among, Arbitration, BLOCK_BYTES, Decision, LaneBlocks, Notice, PacketsPlan, Plan, Read,
+    WaitForGraph, WhenFull,
 };
 use gingham_topology::{ChannelId, EndpointId, Fabric, NodeId};
 use std::cmp::Reverse;

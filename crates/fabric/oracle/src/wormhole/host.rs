@@ -1,9 +1,10 @@
 //! State of a host: the worm that it sends, and arriving worms.
 
+use crate::endpoints::InTransitHost;
 use crate::wormhole::event::Flit;
 use crate::wormhole::worm::WormId;
 use gingham_kernel::Time;
-use gingham_net::{Content, EjectionHead, InTransitHost, InTransitPlan, TakenIn};
+use gingham_net::{Content, EjectionHead, InTransitPlan, TakenIn};
 use std::collections::VecDeque;
 
 #[derive(Clone, Debug)]

@@ -184,7 +184,7 @@ impl Simulation {
                 let place = host.packets.iter().position(|packet| packet.worm == worm);
                 let packet = host.packets.remove(place.expect("the worm went on"));
                 assert!(packet.received.is_empty(), "the tail was the last flit");
-                if host.in_transit.release(&packet.taken) {
+                if host.in_transit.release(worm, &packet.taken) {
                     self.timeline.cause(
                         self.timeline.now,
                         Event::ReadHead { channel: Fabric::reverse(channel) },

@@ -1,5 +1,6 @@
 //! The simulation of a wormhole network, event by event.
 
+use crate::endpoints::Endpoints;
 use crate::run::Network;
 use crate::timeline::Timeline;
 use crate::watched::Watched;
@@ -11,7 +12,7 @@ use gingham_fairq::RoundRobin;
 use gingham_kernel::Time;
 use gingham_net::congestion::{Onward, Waiter};
 use gingham_net::measure::ChannelCount;
-use gingham_net::{Endpoints, Notice, Plan, Wait, WaitForGraph, WormholePlan};
+use gingham_net::{Notice, Plan, Wait, WaitForGraph, WormholePlan};
 use gingham_topology::{ChannelId, EndpointId, Fabric};
 use std::sync::Arc;
 

@@ -1,0 +1,190 @@
+//! Endpoints of the oracle: the machines of `gingham-net`, which oracle and engine share, with a
+//! second implementation beside them that predicts each of their decisions.
+//!
+//! ```text
+//!   notice ──┬─► machines of gingham-net ─► packets, orders, marks ──┐
+//!            └─► audit: history ─► decision from the whole history ──┴─► equal, or a panic
+//! ```
+//!
+//! The machines keep clever state. The [`Audit`] keeps lists of events instead (messages, starts,
+//! acknowledgements, departures, reservations), and computes each decision from these lists by the
+//! rule of `docs/concepts/timing.md`. It receives only notices, and draws from copies of the sources
+//! and random streams, so it shares no state with the machines that it checks.
+//!
+//! Its cost grows with the square of the history, so only the first [`AUDITED_EVENTS`] notices and
+//! turns of a run are checked.
+
+mod admission;
+mod audit;
+mod bucket;
+mod differ;
+mod host;
+mod in_transit;
+mod lane_choice;
+mod marking;
+mod message;
+mod orders;
+mod path_choice;
+mod posting;
+mod probe;
+mod queue;
+mod replies;
+mod response;
+mod selection;
+mod throttle;
+mod weights;
+
+pub(crate) use in_transit::InTransitHost;
+pub(crate) use selection::Selector;
+
+use audit::Audit;
+use gingham_kernel::Time;
+use gingham_net::congestion::Queued;
+use gingham_net::measure::Collector;
+use gingham_net::{Adapter, Next, Notice, Order, Packet, Plan, Turn, Wanted};
+use gingham_topology::{ChannelId, EndpointId};
+use std::sync::Arc;
+
+/// Number of notices and turns that are checked; some seconds of computation.
+const AUDITED_EVENTS: u32 = 40_000;
+
+/// The shared endpoint machines, and the audit of their decisions.
+#[derive(Debug)]
+pub(crate) struct Endpoints {
+    machines: gingham_net::Endpoints,
+    /// `None` after the last checked event.
+    audit: Option<Box<Audit>>,
+    events_left: u32,
+}
+
+impl Endpoints {
+    pub(crate) fn new(plan: Arc<Plan>) -> Self {
+        let audit = Some(Box::new(Audit::new(Arc::clone(&plan))));
+        let machines = gingham_net::Endpoints::new(plan);
+        Self { machines, audit, events_left: AUDITED_EVENTS }
+    }
+
+    /// Returns the shared machines, for measurement and reports.
+    pub(crate) fn machines(&self) -> &gingham_net::Endpoints {
+        &self.machines
+    }
+
+    /// Returns the shared machines for measurement and checkpoints, which decide nothing.
+    pub(crate) fn machines_mut(&mut self) -> &mut gingham_net::Endpoints {
+        &mut self.machines
+    }
+
+    pub(crate) fn collector_mut(&mut self) -> &mut Collector {
+        self.machines.collector_mut()
+    }
+
+    pub(crate) fn wanted(&self) -> Wanted {
+        self.machines.wanted()
+    }
+
+    pub(crate) fn adapters(&self) -> &[Adapter] {
+        self.machines.adapters()
+    }
+
+    /// Returns the adapter of an endpoint, after a check of its groups and of those that wait.
+    pub(crate) fn adapter(&self, endpoint: EndpointId) -> &Adapter {
+        let adapter = self.machines.adapter(endpoint);
+        if let Some(audit) = &self.audit {
+            audit.check_groups(endpoint, adapter);
+        }
+        adapter
+    }
+
+    /// Counts an event, and returns the audit if the event is checked.
+    fn audit(&mut self) -> Option<&mut Audit> {
+        self.events_left = self.events_left.saturating_sub(1);
+        if self.events_left == 0 {
+            self.audit = None;
+        }
+        self.audit.as_deref_mut()
+    }
+
+    /// Reports an event to the machines, and compares the marks and signals that they set.
+    pub(crate) fn notify(&mut self, now: Time, notice: Notice<'_>) {
+        let expected = self.audit().and_then(|audit| audit.notice(now, &notice));
+        match notice {
+            Notice::Read { input, lane, waiting_flits, packet } => {
+                let read = Notice::Read { input, lane, waiting_flits, packet: &mut *packet };
+                self.machines.notify(now, read);
+                differ::check_packet(now, "read", expected, packet);
+            }
+            Notice::Forwarded { stay, left, packet } => {
+                let forwarded = Notice::Forwarded { stay, left, packet: &mut *packet };
+                self.machines.notify(now, forwarded);
+                differ::check_packet(now, "forwarded", expected, packet);
+            }
+            Notice::SentOn { endpoint, waited, packet } => {
+                let sent_on = Notice::SentOn { endpoint, waited, packet: &mut *packet };
+                self.machines.notify(now, sent_on);
+                differ::check_packet(now, "sent on", expected, packet);
+            }
+            notice => self.machines.notify(now, notice),
+        }
+        if let Some(audit) = &self.audit {
+            audit.check_reports(now, &self.machines);
+        }
+    }
+
+    /// Reports a packet that a switch has read. Returns the channel to the port 0 of the switch, if
+    /// the packet was diverted there.
+    pub(crate) fn read(
+        &mut self,
+        now: Time,
+        (input, lane): (ChannelId, u8),
+        waiting_flits: u64,
+        packet: &mut Packet,
+    ) -> Option<ChannelId> {
+        let before = packet.destination;
+        self.notify(now, Notice::Read { input, lane, waiting_flits, packet });
+        let fabric = &self.machines.plan().fabric;
+        let switch = fabric.target(input).node;
+        (packet.destination != before)
+            .then(|| fabric.into_port_0(switch).expect("a switch that diverts has a port 0"))
+    }
+
+    /// Takes the next order of the machines, which the audit must expect.
+    pub(crate) fn next_order(&mut self) -> Option<Order> {
+        let order = self.machines.next_order();
+        if let Some(audit) = &mut self.audit {
+            audit.carry_out(order);
+        }
+        order
+    }
+
+    pub(crate) fn turn(&mut self, endpoint: EndpointId, group: usize, begins: Time) -> Turn {
+        let found = self.machines.turn(endpoint, group, begins);
+        if let Some(audit) = self.audit() {
+            audit.turn(endpoint, group, begins, found);
+        }
+        found
+    }
+
+    pub(crate) fn next(&mut self, endpoint: EndpointId, group: usize, begins: Time) -> Next {
+        let found = self.machines.next(endpoint, group, begins);
+        if let Some(audit) = self.audit() {
+            audit.next(endpoint, group, begins, found);
+        }
+        found
+    }
+
+    pub(crate) fn has_ready(&self, endpoint: EndpointId, group: usize, now: Time) -> bool {
+        let found = self.machines.has_ready(endpoint, group, now);
+        if let Some(audit) = &self.audit {
+            audit.check_ready(endpoint, group, now, found);
+        }
+        found
+    }
+
+    pub(crate) fn queued(&self, endpoint: EndpointId, now: Time) -> Vec<Queued> {
+        let found = self.machines.queued(endpoint, now);
+        if let Some(audit) = &self.audit {
+            audit.check_queued(endpoint, now, &found);
+        }
+        found
+    }
+}

@@ -1,0 +1,199 @@
+//! The audit: history of a run as known from notices, and the decisions that follow from it.
+//!
+//! ```text
+//!   notice ─► history: messages, queues, posts, reservations, marks ─► expected orders, marks, signals
+//!   turn   ─► the packet that follows from the history               ─► equal to that of the machines?
+//! ```
+//!
+//! `creation` follows a message up to its queue, `turns` selects packets, `arrivals` handles
+//! acknowledgements, replies and wake-ups, and `signals` admission.
+
+mod arrivals;
+mod creation;
+mod signals;
+mod turns;
+
+use super::admission::Admission;
+use super::bucket::Bucket;
+use super::differ::check;
+use super::host::Host;
+use super::lane_choice::LaneDraws;
+use super::marking::Marking;
+use super::message::{Message, MessageIndex};
+use super::orders::Orders;
+use super::path_choice::PathChooser;
+use super::posting::Posting;
+use super::probe::Probe;
+use super::replies::Replies;
+use super::throttle::{AtLeastOne, SelfTuned, Throttle};
+use arrivals::Receipts;
+use gingham_kernel::Time;
+use gingham_net::traffic::Source;
+use gingham_net::{
+    ClassId, Content, FlowKey, MessageSlot, Notice, Order, Packet, Plan, ThrottlePlan,
+};
+use gingham_topology::EndpointId;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+#[derive(Debug)]
+pub(super) struct Audit {
+    plan: Arc<Plan>,
+    now: Time,
+    /// Number of events in queues so far.
+    number: usize,
+    sources: Vec<Source>,
+    messages: Vec<Message>,
+    /// Messages by the slot that their packets carry, until the slot is used again.
+    slots: BTreeMap<MessageSlot, MessageIndex>,
+    /// Flows by number, in the order of their first messages.
+    flows: Vec<FlowKey>,
+    hosts: Vec<Host>,
+    paths: Vec<PathChooser>,
+    /// Token buckets of policed classes.
+    buckets: BTreeMap<(EndpointId, ClassId), Bucket>,
+    lanes: LaneDraws,
+    posting: Option<Posting>,
+    throttle: Throttle,
+    /// By endpoint: whether congestion control holds it until it is woken.
+    held: Vec<bool>,
+    /// Number of times that a held host was woken.
+    woken: u64,
+    marking: Marking,
+    admission: Option<Admission>,
+    probe: Probe,
+    replies: Replies,
+    receipts: Receipts,
+    orders: Orders,
+}
+
+impl Audit {
+    pub(super) fn new(plan: Arc<Plan>) -> Self {
+        let endpoints = || plan.fabric.endpoint_ids();
+        let throttle = match plan.throttle() {
+            None => Throttle::None,
+            Some(ThrottlePlan::AtLeastOne) => Throttle::AtLeastOne(AtLeastOne::default()),
+            Some(ThrottlePlan::SelfTuned(of)) => Throttle::SelfTuned(SelfTuned::new(&plan, of)),
+        };
+        let mut audit = Self {
+            now: Time::ZERO,
+            number: 0,
+            sources: Source::all(&plan),
+            messages: Vec::new(),
+            slots: BTreeMap::new(),
+            flows: Vec::new(),
+            hosts: endpoints().map(|end| Host::new(plan.lanes.first_lanes(end))).collect(),
+            paths: endpoints().map(|end| PathChooser::new(&plan, end)).collect(),
+            buckets: buckets(&plan),
+            lanes: LaneDraws::default(),
+            posting: plan.adapters.map(Posting::new),
+            throttle,
+            held: vec![false; plan.fabric.endpoints().len()],
+            woken: 0,
+            marking: Marking::new(&plan),
+            admission: plan.admission.as_ref().map(|of| Admission::new(&plan, of)),
+            probe: Probe::new(&plan),
+            replies: Replies::default(),
+            receipts: Receipts::default(),
+            orders: Orders::default(),
+            plan,
+        };
+        for source in 0..audit.sources.len() {
+            audit.expect_next(source);
+        }
+        if let Throttle::SelfTuned(of) = &audit.throttle {
+            audit.orders.wake_at(EndpointId::new(0), of.next_gather);
+        }
+        audit
+    }
+
+    /// Expects the order for the next message of a source, if its time is known.
+    fn expect_next(&mut self, source: usize) {
+        if let Some(at) = self.sources[source].next_arrival() {
+            self.orders.create_at(source, at);
+        }
+    }
+
+    pub(super) fn carry_out(&mut self, order: Option<Order>) {
+        self.orders.carry_out(self.now, order);
+    }
+
+    /// Records a notice. Returns the expected packet, if the endpoints may change it.
+    pub(super) fn notice(&mut self, now: Time, notice: &Notice<'_>) -> Option<Packet> {
+        self.now = now;
+        match notice {
+            Notice::Created { source } => self.created(*source),
+            Notice::Began { endpoint, packet } => self.began(*endpoint, packet),
+            Notice::Left { endpoint, began, flits, flit, content } => {
+                self.paths[endpoint.index()].packet_left(now.since(*began), *flit * *flits);
+                if let Content::Data(slot) = content {
+                    self.left(*endpoint, *slot);
+                }
+            }
+            Notice::SentOn { endpoint, packet, .. } => {
+                return Some(self.sent_on(*endpoint, **packet));
+            }
+            Notice::Received { packet, arrival } => self.received(packet, arrival),
+            Notice::Read { input, waiting_flits, packet, .. } => {
+                let mut expected = self.signal_read(*input, **packet);
+                expected.mark |= self.marking.read(&self.plan, *input, *waiting_flits);
+                let diverted = self.probe.read(*input, packet);
+                expected.destination = diverted.unwrap_or(expected.destination);
+                return Some(expected);
+            }
+            Notice::Queued { stay } => self.marking.queued(stay, now),
+            Notice::Forwarded { stay, left, packet } => {
+                let mark = packet.mark | self.marking.forwarded(stay, *left, now);
+                return Some(Packet { mark, ..**packet });
+            }
+            Notice::Settled { stay, has_space } => self.marking.settled(stay, *has_space, now),
+            Notice::Lanes { output, free } => {
+                if let Throttle::AtLeastOne(of) = &mut self.throttle
+                    && let Some(switch) = of.reported(&self.plan, *output, *free)
+                {
+                    let fabric = Arc::clone(&self.plan);
+                    let channel = |end| fabric.fabric.endpoint_channel(end);
+                    self.wake(|end| fabric.ends(channel(end)).target.node == switch);
+                }
+            }
+            Notice::Gathered { full } => self.gathered(*full),
+            Notice::Woken { endpoint } => self.endpoint_woken(*endpoint),
+            Notice::Sampled { .. } | Notice::Looked { .. } => {}
+        }
+        None
+    }
+
+    fn message_in(&self, slot: MessageSlot) -> MessageIndex {
+        self.slots[&slot]
+    }
+
+    /// Wakes the held hosts among some endpoints.
+    fn wake(&mut self, is_woken: impl Fn(EndpointId) -> bool) {
+        for endpoint in EndpointId::first(self.held.len()).filter(|end| is_woken(*end)) {
+            if std::mem::take(&mut self.held[endpoint.index()]) {
+                self.woken += 1;
+                self.orders.send(endpoint);
+            }
+        }
+    }
+
+    /// Compares the values that the machines report.
+    pub(super) fn check_reports(&self, now: Time, machines: &gingham_net::Endpoints) {
+        check(now, "hosts", "times that held ones were woken", &self.woken, &machines.throttled());
+        let Some(admission) = &self.admission else { return };
+        admission.check(now, machines);
+    }
+}
+
+/// Returns the token bucket of each policed class at each of its hosts.
+fn buckets(plan: &Plan) -> BTreeMap<(EndpointId, ClassId), Bucket> {
+    let mut buckets = BTreeMap::new();
+    for (class, of) in ClassId::first(plan.classes.len()).zip(&plan.classes) {
+        let Some(policing) = &of.policing else { continue };
+        for (source, refill) in of.sources.iter().zip(&policing.refill) {
+            let bucket = Bucket::new(*refill, policing.burst_bytes);
+            buckets.insert((source.endpoint, class), bucket);
+        }
+    }
+    buckets
+}

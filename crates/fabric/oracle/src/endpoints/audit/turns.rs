@@ -1,0 +1,263 @@
+//! Turns: the packet that an endpoint sends when its link is free (timing.md, flows).
+
+use super::Audit;
+use crate::endpoints::differ::check;
+use crate::endpoints::host::{Pick, levels};
+use crate::endpoints::message::MessageIndex;
+use crate::endpoints::queue::{Queue, What};
+use crate::endpoints::throttle::{May, Throttle};
+use gingham_kernel::Time;
+use gingham_net::congestion::Queued;
+use gingham_net::{
+    Adapter, ClassId, Content, Credits, Excess, FlowKey, Next, Packet, PathSet, Turn,
+};
+use gingham_topology::EndpointId;
+
+impl Audit {
+    /// Returns the first message of a queue with packets that have not started.
+    fn first_of(&self, queue: &Queue) -> Option<MessageIndex> {
+        queue.messages.iter().copied().find(|message| !self.messages[*message].is_sent())
+    }
+
+    /// Selects the next packet of a group. A message that may not begin because of the network
+    /// holds its host.
+    fn pick(&mut self, endpoint: EndpointId, group: usize, now: Time) -> Pick {
+        let mut soonest: Option<Time> = None;
+        for level in levels() {
+            match self.pick_of_level(endpoint, (group, level), now) {
+                Pick::Nothing => {}
+                Pick::At(time) => soonest = Some(soonest.map_or(time, |other| other.min(time))),
+                pick => return pick,
+            }
+        }
+        soonest.map_or(Pick::Nothing, Pick::At)
+    }
+
+    fn pick_of_level(
+        &mut self,
+        endpoint: EndpointId,
+        (group, level): (usize, usize),
+        now: Time,
+    ) -> Pick {
+        let host = &self.hosts[endpoint.index()];
+        if let Some(other) = host.first_other(group, level) {
+            return Pick::Other(other);
+        }
+        let mut soonest: Option<Time> = None;
+        // Classes one of whose flows waits for tokens.
+        let mut short: Vec<ClassId> = Vec::new();
+        for place in host.ring(group, level) {
+            let queue = &self.hosts[endpoint.index()].queues[place];
+            let message = self.first_of(queue).expect("a queue in the ring has a message");
+            let by_pace = queue.state().earliest;
+            let is_of_flow = queue.flow.is_some();
+            let may = if by_pace > now {
+                May::At(by_pace)
+            } else {
+                match self.waits_for_tokens(message, is_of_flow, &mut short, now) {
+                    May::Begin => self.may_begin(message, now),
+                    waits => waits,
+                }
+            };
+            match may {
+                May::Begin => return Pick::Queue(place, message),
+                May::At(time) => soonest = Some(soonest.map_or(time, |other| other.min(time))),
+                May::Held => {}
+            }
+        }
+        soonest.map_or(Pick::Nothing, Pick::At)
+    }
+
+    /// Whether the next packet of a message has its tokens. Behind a flow of its class that lacks
+    /// tokens, it waits for that flow.
+    fn waits_for_tokens(
+        &self,
+        message: MessageIndex,
+        is_of_flow: bool,
+        short: &mut Vec<ClassId>,
+        now: Time,
+    ) -> May {
+        let of = &self.messages[message];
+        let policing = self.plan.classes[of.class.index()].policing.as_ref();
+        if !is_of_flow || policing.is_none_or(|policing| policing.excess != Excess::Delay) {
+            return May::Begin;
+        }
+        if short.contains(&of.class) {
+            return May::Held;
+        }
+        let bucket = &self.buckets[&(of.source, of.class)];
+        let at = bucket.holds_at(now, of.next_bytes(&self.plan));
+        if at == now {
+            return May::Begin;
+        }
+        short.push(of.class);
+        May::At(at)
+    }
+
+    /// Whether the network lets a message begin.
+    fn may_begin(&mut self, message: MessageIndex, now: Time) -> May {
+        let of = &self.messages[message];
+        let post = &self.plan.classes[of.class.index()].post;
+        if post.credits == Credits::Exempt || of.has_begun() {
+            return May::Begin;
+        }
+        let ends = (of.source, of.destination);
+        let may = match &self.throttle {
+            Throttle::None => May::Begin,
+            Throttle::AtLeastOne(rule) => {
+                if rule.may_begin(&self.plan, ends, of.vc_class) {
+                    May::Begin
+                } else {
+                    May::Held
+                }
+            }
+            Throttle::SelfTuned(rule) => rule.may(now),
+        };
+        self.held[of.source.index()] |= may == May::Held;
+        may
+    }
+
+    /// Compares a turn with the expected one, and records the packet that starts.
+    pub(crate) fn turn(&mut self, endpoint: EndpointId, group: usize, begins: Time, found: Turn) {
+        let place = format_args!("endpoint {}, group {group}", endpoint.index()).to_string();
+        let pick = self.pick(endpoint, group, begins);
+        let expected = match pick {
+            Pick::Nothing => Turn::Nothing,
+            Pick::At(time) => Turn::At(time),
+            Pick::Other(other) => {
+                let packet = self.hosts[endpoint.index()].others[other].packet;
+                let path_set = self.paths[endpoint.index()].choose(packet.payload_bytes);
+                Turn::Send(Packet { path_set, ..packet })
+            }
+            Pick::Queue(_, message) => {
+                let bytes = self.messages[message].payload_bytes;
+                let path_set = self.paths[endpoint.index()].choose(bytes);
+                Turn::Send(self.packet_of(message, path_set, &found))
+            }
+        };
+        check(begins, place, "turn", &expected, &found);
+        if let (Pick::Queue(_, message), Turn::Send(packet)) = (pick, found)
+            && let Content::Data(slot) = packet.content
+        {
+            self.slots.insert(slot, message);
+        }
+        self.record_start(endpoint, pick, begins);
+    }
+
+    /// Returns the next packet of a message. Its slot is that of the packets before it, or, for the
+    /// first one, any slot that no message in progress has.
+    fn packet_of(&self, message: MessageIndex, path_set: PathSet, found: &Turn) -> Packet {
+        let of = &self.messages[message];
+        let known = self.slots.iter().find(|(_, other)| **other == message);
+        let Turn::Send(packet) = found else {
+            panic!("audit: a packet of message {message} ({of:?}) is due, found {found:?}")
+        };
+        let content = match (known, packet.content) {
+            (Some((slot, _)), _) => Content::Data(*slot),
+            (None, Content::Data(slot)) => {
+                let before = self.slots.get(&slot).map(|other| &self.messages[*other]);
+                let is_free = before.is_none_or(|before| before.has_arrived());
+                assert!(is_free, "audit: the slot of message {message} holds {before:?}");
+                packet.content
+            }
+            (None, content) => {
+                panic!("audit: message {message} ({of:?}) is due, found {content:?}")
+            }
+        };
+        of.next_packet(&self.plan, Packet { content, path_set, ..*packet })
+    }
+
+    fn record_start(&mut self, endpoint: EndpointId, pick: Pick, now: Time) {
+        match pick {
+            Pick::At(_) | Pick::Nothing => {}
+            Pick::Other(other) => self.hosts[endpoint.index()].others[other].has_started = true,
+            Pick::Queue(place, message) => {
+                let payload_bytes = self.messages[message].next_bytes(&self.plan);
+                self.messages[message].started_bytes.push(payload_bytes);
+                let of = &self.messages[message];
+                let queue = &mut self.hosts[endpoint.index()].queues[place];
+                let policing = self.plan.classes[of.class.index()].policing.as_ref();
+                let is_delayed = policing.is_some_and(|of| of.excess == Excess::Delay);
+                if is_delayed && queue.flow.is_some() {
+                    let bucket = self.buckets.get_mut(&(of.source, of.class));
+                    bucket.expect("a policed class has one").take(now, payload_bytes);
+                }
+                self.number += 1;
+                let is_last = of.is_sent();
+                queue.happened(self.number, now, What::Started { payload_bytes, is_last });
+            }
+        }
+    }
+
+    /// Compares the candidate of a group with the expected one.
+    pub(crate) fn next(&mut self, endpoint: EndpointId, group: usize, begins: Time, found: Next) {
+        let expected = match self.pick(endpoint, group, begins) {
+            Pick::Nothing => Next::Nothing,
+            Pick::At(time) => Next::At(time),
+            Pick::Other(other) => {
+                let other = &self.hosts[endpoint.index()].others[other];
+                let payload_bytes = other.packet.payload_bytes;
+                Next::Packet { payload_bytes, created: other.since }
+            }
+            Pick::Queue(_, message) => {
+                let of = &self.messages[message];
+                Next::Packet { payload_bytes: of.next_bytes(&self.plan), created: of.created }
+            }
+        };
+        let place = format_args!("endpoint {}, group {group}", endpoint.index()).to_string();
+        check(begins, place, "next packet", &expected, &found);
+    }
+
+    pub(crate) fn check_ready(&self, endpoint: EndpointId, group: usize, now: Time, found: bool) {
+        let expected = self.hosts[endpoint.index()].has_ready(group, now);
+        let place = format_args!("endpoint {}, group {group}", endpoint.index()).to_string();
+        check(now, place, "packet ready", &expected, &found);
+    }
+
+    /// Compares groups of an adapter, and the groups with waiting packets.
+    pub(crate) fn check_groups(&self, endpoint: EndpointId, adapter: &Adapter) {
+        let host = &self.hosts[endpoint.index()];
+        let place = format_args!("endpoint {}", endpoint.index()).to_string();
+        let groups: Vec<_> = adapter.groups().collect();
+        check(self.now, &place, "groups", &host.groups, &groups);
+        for vc_class in host.vc_classes() {
+            let (expected, found) = (host.group_of(vc_class), adapter.group_of(vc_class));
+            check(self.now, &place, "group of a VC class", &expected, &found);
+        }
+        let waiting = (0..groups.len()).filter(|group| host.is_waiting(*group));
+        let expected = waiting.fold(0, |all, group| all | 1 << group);
+        check(self.now, &place, "groups that wait", &expected, &adapter.waiting_groups());
+    }
+
+    /// Compares the first packets of all queues, except those that window or pace hold back.
+    pub(crate) fn check_queued(&self, endpoint: EndpointId, now: Time, found: &[Queued]) {
+        let host = &self.hosts[endpoint.index()];
+        let mut expected: Vec<(usize, FlowKey, u32)> = Vec::new();
+        for (group, level) in
+            (0..host.groups.len()).flat_map(|group| levels().map(move |level| (group, level)))
+        {
+            if let Some(other) = host.first_other(group, level) {
+                let packet = &host.others[other].packet;
+                let Packet { class, source, destination, .. } = *packet;
+                let key = FlowKey { class, source, destination, stream: None };
+                expected.push((group, key, packet.payload_bytes));
+            }
+            for place in host.ring(group, level) {
+                let queue = &host.queues[place];
+                let message = self.first_of(queue).expect("a queue in the ring has a message");
+                let of = &self.messages[message];
+                if queue.state().earliest <= now {
+                    let (class, source, destination) = (of.class, of.source, of.destination);
+                    let key = FlowKey { class, source, destination, stream: None };
+                    expected.push((group, key, of.next_bytes(&self.plan)));
+                }
+            }
+        }
+        let found = found.iter().map(|of| (of.group, of.flow, of.payload_bytes));
+        let mut found: Vec<_> = found.collect();
+        expected.sort_unstable();
+        found.sort_unstable();
+        let place = format_args!("endpoint {}", endpoint.index()).to_string();
+        check(now, place, "waiting packets", &expected, &found);
+    }
+}

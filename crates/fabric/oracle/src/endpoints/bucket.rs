@@ -1,0 +1,57 @@
+//! Tokens of a policed class at a host, as a level that flows in (timing.md, policing).
+//!
+//! Levels are in tokens times the time of one token, in 2^-16 ps, so that nothing is rounded. The
+//! shared machine stores the instant when the bucket is full instead.
+
+use gingham_kernel::{Span, Time};
+use gingham_net::REFILL_BYTES;
+
+/// All that was taken from a bucket.
+#[derive(Clone, Debug)]
+pub(super) struct Bucket {
+    /// Time in which [`REFILL_BYTES`] tokens flow in.
+    refill: Span,
+    burst_bytes: u32,
+    taken: Vec<(Time, u32)>,
+}
+
+impl Bucket {
+    pub(super) fn new(refill: Span, burst_bytes: u32) -> Self {
+        Self { refill, burst_bytes, taken: Vec::new() }
+    }
+
+    fn cost(&self, bytes: u32) -> u128 {
+        u128::from(bytes) * u128::from(self.refill.as_ps())
+    }
+
+    /// Returns the level at `now`, after everything that was taken.
+    fn level(&self, now: Time) -> u128 {
+        let full = self.cost(self.burst_bytes);
+        let (mut level, mut since) = (full, Time::ZERO);
+        let mut flow_to = |level: u128, at: Time| {
+            let span = at.as_ps().saturating_sub(since.as_ps());
+            since = since.max(at);
+            (level + u128::from(span) * u128::from(REFILL_BYTES)).min(full)
+        };
+        for (at, bytes) in &self.taken {
+            level = flow_to(level, *at) - self.cost(*bytes);
+        }
+        flow_to(level, now)
+    }
+
+    /// Whether the bucket holds tokens for `bytes` bytes at `now`.
+    pub(super) fn holds(&self, now: Time, bytes: u32) -> bool {
+        bytes <= self.burst_bytes && self.level(now) >= self.cost(bytes)
+    }
+
+    /// Returns the first picosecond from `now` on with tokens for `bytes` bytes.
+    pub(super) fn holds_at(&self, now: Time, bytes: u32) -> Time {
+        let missing = self.cost(bytes).saturating_sub(self.level(now));
+        let wait_ps = missing.div_ceil(u128::from(REFILL_BYTES));
+        now + Span::from_ps(u64::try_from(wait_ps).expect("a bucket fills within a run"))
+    }
+
+    pub(super) fn take(&mut self, now: Time, bytes: u32) {
+        self.taken.push((now, bytes));
+    }
+}

@@ -1,0 +1,102 @@
+//! Adapter of an endpoint: its queues, packets without a message, and the choice among them
+//! (timing.md, flows: turns).
+
+use super::message::MessageIndex;
+use super::queue::Queue;
+use gingham_kernel::Time;
+use gingham_net::{Packet, Priority};
+use gingham_topology::routing::{LaneSet, VcClass};
+
+/// A packet without a message.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Other {
+    pub(super) packet: Packet,
+    pub(super) since: Time,
+    pub(super) has_started: bool,
+}
+
+/// Packet that an adapter sends next.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Pick {
+    /// The next packet of the first message of this queue.
+    Queue(usize, MessageIndex),
+    /// A packet without a message, by its index.
+    Other(usize),
+    /// None before this instant.
+    At(Time),
+    Nothing,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Host {
+    /// Lane sets of its groups, ascending.
+    pub(super) groups: Vec<LaneSet>,
+    /// First lanes, by VC class.
+    lanes: Vec<LaneSet>,
+    pub(super) queues: Vec<Queue>,
+    pub(super) others: Vec<Other>,
+}
+
+impl Host {
+    pub(super) fn new(lanes: Vec<LaneSet>) -> Self {
+        let mut groups = lanes.clone();
+        groups.sort_unstable();
+        groups.dedup();
+        Self { groups, lanes, queues: Vec::new(), others: Vec::new() }
+    }
+
+    /// Returns the group of a VC class: packets with equal first lanes share one.
+    pub(super) fn group_of(&self, vc_class: VcClass) -> usize {
+        let lanes = self.lanes[usize::from(vc_class.0)];
+        self.groups.iter().position(|group| *group == lanes).expect("every lane set has a group")
+    }
+
+    pub(super) fn vc_classes(&self) -> impl Iterator<Item = VcClass> {
+        (0..self.lanes.len()).map(|class| VcClass(u8::try_from(class).expect("classes are few")))
+    }
+
+    /// Returns the first waiting packet without a message of a group and level.
+    pub(super) fn first_other(&self, group: usize, level: usize) -> Option<usize> {
+        let is_next = |other: &Other| {
+            let Packet { vc_class, priority, .. } = other.packet;
+            !other.has_started && self.group_of(vc_class) == group && priority.level() == level
+        };
+        self.others.iter().position(is_next)
+    }
+
+    /// Returns the queues of a group and level that have a packet and an open window, in the order
+    /// of their turns.
+    pub(super) fn ring(&self, group: usize, level: usize) -> Vec<usize> {
+        let mut ring: Vec<(usize, usize)> = Vec::new();
+        for (place, queue) in self.queues.iter().enumerate() {
+            if let Some(joined) =
+                queue.state().joined.filter(|_| (queue.group, queue.level) == (group, level))
+            {
+                ring.push((joined, place));
+            }
+        }
+        ring.sort_unstable();
+        ring.into_iter().map(|(_, place)| place).collect()
+    }
+
+    /// Whether a group has a packet that window and pace permit at `now`.
+    pub(super) fn has_ready(&self, group: usize, now: Time) -> bool {
+        levels().any(|level| {
+            let may_go = |place: usize| self.queues[place].state().earliest <= now;
+            self.first_other(group, level).is_some()
+                || self.ring(group, level).into_iter().any(may_go)
+        })
+    }
+
+    /// Whether any packet of a group waits, permitted or not.
+    pub(super) fn is_waiting(&self, group: usize) -> bool {
+        let waits = |queue: &Queue| queue.group == group && queue.state().messages > 0;
+        self.queues.iter().any(waits)
+            || levels().any(|level| self.first_other(group, level).is_some())
+    }
+}
+
+/// Returns all priority levels, the highest first.
+pub(super) fn levels() -> impl Iterator<Item = usize> {
+    (0..usize::from(Priority::LEVELS)).rev()
+}

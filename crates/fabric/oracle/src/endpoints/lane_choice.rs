@@ -1,0 +1,57 @@
+//! Lanes of messages: that of the class or pair, or drawn for each message or flow
+//! (timing.md, posting: lanes).
+
+use gingham_kernel::{Purpose, Stream};
+use gingham_net::{ClassId, FlowId, LaneChoice, Plan};
+use gingham_topology::EndpointId;
+use gingham_topology::routing::VcClass;
+use std::collections::BTreeMap;
+
+#[derive(Clone, Debug, Default)]
+pub(super) struct LaneDraws {
+    streams: BTreeMap<(EndpointId, ClassId), Stream>,
+    /// Lanes drawn for flows, with the first message of each.
+    of_flows: Vec<(FlowId, VcClass)>,
+}
+
+impl LaneDraws {
+    /// Returns the VC class of a new message that is sent as one of `class`.
+    pub(super) fn choose(
+        &mut self,
+        plan: &Plan,
+        class: ClassId,
+        (source, destination): (EndpointId, EndpointId),
+        flow: Option<FlowId>,
+    ) -> VcClass {
+        match &plan.classes[class.index()].post.lane {
+            LaneChoice::Any => plan.classes[class.index()]
+                .vc_class
+                .unwrap_or_else(|| plan.lanes.allowed.vc_class_of_pair(source, destination)),
+            LaneChoice::AtRandom(among) => self.draw(plan, (source, class), among),
+            LaneChoice::OfFlow(among) => {
+                let flow = flow.expect("flows with lanes are distinguished");
+                let known = self.of_flows.iter().find(|(of, _)| *of == flow);
+                if let Some((_, lane)) = known {
+                    return *lane;
+                }
+                let lane = self.draw(plan, (source, class), among);
+                self.of_flows.push((flow, lane));
+                lane
+            }
+        }
+    }
+
+    fn draw(&mut self, plan: &Plan, of: (EndpointId, ClassId), among: &[VcClass]) -> VcClass {
+        let stream = self.streams.entry(of).or_insert_with(|| stream(plan, of));
+        let place = usize::try_from(stream.below(among.len() as u64)).expect("lanes are few");
+        among[place]
+    }
+}
+
+/// Returns the random stream for lanes of a class at an endpoint, by its stable name.
+fn stream(plan: &Plan, (endpoint, class): (EndpointId, ClassId)) -> Stream {
+    let port = plan.fabric.endpoint(endpoint);
+    let host = plan.fabric.node(port.node).stable_name();
+    let name = format!("{host}[{}]/{}", port.port, plan.classes[class.index()].name);
+    Stream::new(plan.seed, &name, Purpose::Lane)
+}

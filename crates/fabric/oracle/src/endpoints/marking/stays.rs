@@ -1,0 +1,26 @@
+//! Packets that were read by switches and have not started.
+
+use gingham_net::Stay;
+use gingham_topology::ChannelId;
+
+#[derive(Clone, Debug, Default)]
+pub(super) struct Stays(Vec<Stay>);
+
+impl Stays {
+    pub(super) fn queued(&mut self, stay: &Stay) {
+        self.0.push(*stay);
+    }
+
+    pub(super) fn started(&mut self, stay: &Stay) {
+        let of = |other: &Stay| (other.input, other.lane, other.came);
+        let place = self.0.iter().position(|other| of(other) == of(stay));
+        self.0.remove(place.expect("what starts was read"));
+    }
+
+    /// Returns the bytes that wait for a lane of an output: each packet counts on every lane that
+    /// it may take.
+    pub(super) fn bytes(&self, output: ChannelId, lane: u8) -> u64 {
+        let waits = |of: &&Stay| of.output == output && of.lanes.contains(lane);
+        self.0.iter().filter(waits).map(|of| of.wire_bytes).sum()
+    }
+}

@@ -1,0 +1,102 @@
+//! A message, with everything that happened to it.
+
+use gingham_kernel::Time;
+use gingham_net::traffic::StreamPart;
+use gingham_net::{ClassId, FlowId, Packet, Plan, Priority, SegmentationPlan};
+use gingham_topology::EndpointId;
+use gingham_topology::routing::VcClass;
+
+/// Index of a message, in the order of creation.
+pub(super) type MessageIndex = usize;
+
+#[derive(Clone, Debug)]
+pub(super) struct Message {
+    pub(super) class: ClassId,
+    /// Class whose priority, packets and flows it has: another one if it was demoted.
+    pub(super) sent_as: ClassId,
+    pub(super) source: EndpointId,
+    pub(super) destination: EndpointId,
+    pub(super) payload_bytes: u32,
+    pub(super) created: Time,
+    pub(super) flow: Option<FlowId>,
+    pub(super) part: Option<StreamPart>,
+    pub(super) vc_class: VcClass,
+    /// Payload of the packets that have started, in order.
+    pub(super) started_bytes: Vec<u32>,
+    /// Number of packets whose tails have left.
+    pub(super) left: usize,
+    pub(super) arrived_bytes: u32,
+}
+
+impl Message {
+    pub(super) fn priority(&self, plan: &Plan) -> Priority {
+        plan.classes[self.sent_as.index()].priority
+    }
+
+    fn unsent_bytes(&self) -> u32 {
+        self.payload_bytes - self.started_bytes.iter().sum::<u32>()
+    }
+
+    /// Returns the payload of the next packet: the longest of its class on its route, or the rest.
+    pub(super) fn next_bytes(&self, plan: &Plan) -> u32 {
+        self.unsent_bytes().min(self.longest_bytes(plan))
+    }
+
+    /// Returns the largest payload of a packet of the message's class on its route (timing.md, a
+    /// host, packets).
+    fn longest_bytes(&self, plan: &Plan) -> u32 {
+        let class = &plan.classes[self.sent_as.index()];
+        let switches = plan.switches(self.source, self.destination).max(1);
+        let per_switch = |bytes: u32| u32::try_from(u64::from(bytes) * switches as u64);
+        let of_class = match &class.segmentation {
+            SegmentationPlan::None => u32::MAX,
+            SegmentationPlan::Fixed(bytes) => *bytes,
+            SegmentationPlan::PerSwitch(bytes) => per_switch(*bytes).unwrap_or(u32::MAX),
+            SegmentationPlan::PerSwitchUpTo { per_switch: bytes, longest } => {
+                per_switch(*bytes).unwrap_or(u32::MAX).min(*longest)
+            }
+            SegmentationPlan::ByHops(list) => {
+                *list.get(switches - 1).unwrap_or(&list[list.len() - 1])
+            }
+        };
+        class.policing.as_ref().map_or(of_class, |policing| of_class.min(policing.longest_bytes))
+    }
+
+    pub(super) fn has_begun(&self) -> bool {
+        !self.started_bytes.is_empty()
+    }
+
+    /// Whether all packets have started.
+    pub(super) fn is_sent(&self) -> bool {
+        self.unsent_bytes() == 0
+    }
+
+    /// Whether the tails of all packets have left.
+    pub(super) fn has_left(&self) -> bool {
+        self.is_sent() && self.left == self.started_bytes.len()
+    }
+
+    pub(super) fn has_arrived(&self) -> bool {
+        self.arrived_bytes == self.payload_bytes
+    }
+
+    /// Completes a packet of the message that starts next; the content and the path set are given.
+    pub(super) fn next_packet(&self, plan: &Plan, of: Packet) -> Packet {
+        let payload_bytes = self.next_bytes(plan);
+        let is_last = payload_bytes == self.unsent_bytes();
+        Packet {
+            content: of.content,
+            class: self.class,
+            flow: self.flow,
+            source: self.source,
+            destination: self.destination,
+            payload_bytes,
+            priority: self.priority(plan),
+            path_set: of.path_set,
+            vc_class: self.vc_class,
+            is_first: !self.has_begun(),
+            is_last_of_stream: is_last && self.part.is_some_and(|part| part.is_last),
+            mark: false,
+        }
+    }
+}

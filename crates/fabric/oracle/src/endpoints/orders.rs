@@ -1,0 +1,81 @@
+//! Orders that the audit expects, until the network carries them out.
+
+use gingham_kernel::Time;
+use gingham_net::{Order, Weighing};
+use gingham_topology::EndpointId;
+
+#[derive(Clone, Debug, Default)]
+pub(super) struct Orders {
+    expected: Vec<Order>,
+    /// Wake-ups that were ordered and are not over. A second order for one of them has no effect,
+    /// so it is neither required nor forbidden.
+    wakes: Vec<(EndpointId, Time)>,
+    /// Weights that a probe of the plan orders, arbitrarily.
+    free_weights: u64,
+}
+
+impl Orders {
+    pub(super) fn send(&mut self, endpoint: EndpointId) {
+        self.expected.push(Order::Send { endpoint });
+    }
+
+    pub(super) fn create_at(&mut self, source: usize, at: Time) {
+        self.expected.push(Order::CreateAt { source, at });
+    }
+
+    pub(super) fn wake_at(&mut self, endpoint: EndpointId, at: Time) {
+        if !self.wakes.contains(&(endpoint, at)) {
+            self.wakes.push((endpoint, at));
+            self.expected.push(Order::WakeAt { endpoint, at });
+        }
+    }
+
+    pub(super) fn gather(&mut self) {
+        self.expected.push(Order::Gather);
+    }
+
+    /// Expects a weight, in place of another for the same lane that was not carried out.
+    pub(super) fn weigh(&mut self, weighing: Weighing) {
+        let lane = |of: Weighing| (of.channel, of.place, of.lane);
+        self.expected.retain(
+            |order| !matches!(order, Order::Weigh(other) if lane(*other) == lane(weighing)),
+        );
+        self.expected.push(Order::Weigh(weighing));
+    }
+
+    /// Permits one weight of any value.
+    pub(super) fn weigh_freely(&mut self) {
+        self.free_weights += 1;
+    }
+
+    pub(super) fn woken(&mut self, endpoint: EndpointId, now: Time) {
+        self.wakes.retain(|(of, at)| *of != endpoint || *at > now);
+    }
+
+    /// Checks an order that is carried out; `None` if there is no other.
+    pub(super) fn carry_out(&mut self, now: Time, order: Option<Order>) {
+        let at = now.as_ps();
+        let Some(order) = order else {
+            assert!(
+                self.expected.is_empty(),
+                "audit: at {at} ps, not ordered: {:?}",
+                self.expected
+            );
+            self.free_weights = 0;
+            return;
+        };
+        if let Some(place) = self.expected.iter().position(|expected| *expected == order) {
+            self.expected.remove(place);
+            return;
+        }
+        let is_permitted = match order {
+            Order::WakeAt { endpoint, at } => self.wakes.contains(&(endpoint, at)),
+            Order::Weigh(_) if self.free_weights > 0 => {
+                self.free_weights -= 1;
+                true
+            }
+            _ => false,
+        };
+        assert!(is_permitted, "audit: at {at} ps, ordered {order:?}, expected {:?}", self.expected);
+    }
+}

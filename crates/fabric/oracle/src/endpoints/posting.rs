@@ -1,0 +1,246 @@
+//! Posted messages: credits, attempts and copies (timing.md, posting).
+//!
+//! The list of posts says everything: the free credits of a pool are its credits less the accepted
+//! posts that have not returned theirs.
+
+use super::message::MessageIndex;
+use gingham_kernel::{Span, Time};
+use gingham_net::{
+    AdapterPlan, ClassId, Credits, DmaPlan, FlowId, Plan, Priority, REFILL_BYTES, Refused,
+};
+use gingham_topology::EndpointId;
+use std::collections::VecDeque;
+
+/// Messages that share credits.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Pool {
+    Buffer(EndpointId),
+    Class(EndpointId, ClassId),
+    Flow(FlowId),
+}
+
+/// Effect of a post, carried out in order.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Effect {
+    /// A message has been accepted.
+    Accepted(MessageIndex),
+    /// A message joins its queue.
+    Ready(MessageIndex),
+    WakeAt(EndpointId, Time),
+}
+
+/// A posted message.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Post {
+    pub(super) message: MessageIndex,
+    pub(super) endpoint: EndpointId,
+    pub(super) class: ClassId,
+    pub(super) flow: Option<FlowId>,
+    pub(super) priority: Priority,
+    pub(super) payload_bytes: u32,
+    pub(super) created: Time,
+}
+
+#[derive(Clone, Debug)]
+struct Posted {
+    post: Post,
+    /// Pool with its credits; `None` if the message needs none.
+    pool: Option<(Pool, usize)>,
+    /// Interval of attempts; `None` if it waits for a credit instead.
+    period: Option<Span>,
+    /// Place in the order of acceptance.
+    accepted: Option<usize>,
+    has_returned: bool,
+    copy: Copy,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Copy {
+    NotBegun,
+    Begun,
+    Done,
+}
+
+/// Work at a later instant, in the order in which it was scheduled.
+#[derive(Clone, Copy, Debug)]
+struct Work {
+    endpoint: EndpointId,
+    at: Time,
+    what: What,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum What {
+    Attempt(Pool),
+    CopyDone(usize),
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Posting {
+    plan: AdapterPlan,
+    posts: Vec<Posted>,
+    accepted: usize,
+    work: Vec<Work>,
+    pub(super) effects: VecDeque<Effect>,
+    pub(super) is_carrying: bool,
+}
+
+impl Posting {
+    pub(super) fn new(plan: AdapterPlan) -> Self {
+        let (posts, work, effects) = (Vec::new(), Vec::new(), VecDeque::new());
+        Self { plan, posts, accepted: 0, work, effects, is_carrying: false }
+    }
+
+    fn free(&self, (pool, credits): (Pool, usize)) -> usize {
+        let holds = |of: &&Posted| {
+            let is_of_pool = of.pool.is_some_and(|(other, _)| other == pool);
+            is_of_pool && of.accepted.is_some() && !of.has_returned
+        };
+        credits - self.posts.iter().filter(holds).count()
+    }
+
+    /// Whether the send buffer of an endpoint has no place free.
+    pub(super) fn is_full(&self, endpoint: EndpointId) -> bool {
+        self.free((Pool::Buffer(endpoint), self.plan.send_buffer as usize)) == 0
+    }
+
+    /// Posts a message at its creation.
+    pub(super) fn post(&mut self, plan: &Plan, post: Post) {
+        let class = &plan.classes[post.class.index()].post;
+        let endpoint = post.endpoint;
+        let pool = match &class.credits {
+            Credits::Exempt => None,
+            Credits::OfBuffer => Some((Pool::Buffer(endpoint), self.plan.send_buffer)),
+            Credits::OfClass(credits) => {
+                Some((Pool::Class(endpoint, post.class), credits[endpoint.index()]))
+            }
+            Credits::OfFlow(credits) => {
+                let flow = post.flow.expect("flows with credits are distinguished");
+                Some((Pool::Flow(flow), credits[endpoint.index()]))
+            }
+        };
+        let pool = pool.map(|(pool, credits)| (pool, credits as usize));
+        let period = match &class.refused {
+            Refused::Wait => None,
+            Refused::Retry(periods) => Some(periods[endpoint.index()]),
+        };
+        let (accepted, has_returned, copy) = (None, false, Copy::NotBegun);
+        self.posts.push(Posted { post, pool, period, accepted, has_returned, copy });
+        if pool.is_none_or(|pool| self.free(pool) > 0) {
+            self.accept(self.posts.len() - 1, post.created);
+        }
+    }
+
+    fn accept(&mut self, place: usize, now: Time) {
+        self.posts[place].accepted = Some(self.accepted);
+        self.accepted += 1;
+        let Post { message, endpoint, .. } = self.posts[place].post;
+        self.effects.push_back(Effect::Accepted(message));
+        match self.plan.dma {
+            None => self.effects.push_back(Effect::Ready(message)),
+            Some(dma) => self.begin_copy(dma, endpoint, now),
+        }
+    }
+
+    /// Begins the copy of the accepted message with the highest priority, the first accepted among
+    /// equals, unless a copy is in progress.
+    fn begin_copy(&mut self, dma: DmaPlan, endpoint: EndpointId, now: Time) {
+        let here =
+            || (0..self.posts.len()).filter(|place| self.posts[*place].post.endpoint == endpoint);
+        if here().any(|place| self.posts[place].copy == Copy::Begun) {
+            return;
+        }
+        let waits = |place: &usize| {
+            let of = &self.posts[*place];
+            of.accepted.is_some() && of.copy == Copy::NotBegun
+        };
+        let order = |place: &usize| {
+            let of = &self.posts[*place];
+            (std::cmp::Reverse(of.post.priority), of.accepted)
+        };
+        let Some(place) = here().filter(waits).min_by_key(order) else { return };
+        self.posts[place].copy = Copy::Begun;
+        let bytes = u128::from(self.posts[place].post.payload_bytes);
+        let ps = (bytes * u128::from(dma.refill.as_ps())).div_ceil(u128::from(REFILL_BYTES));
+        let copied = Span::from_ps(u64::try_from(ps).expect("a copy ends within a run"));
+        self.schedule(endpoint, now + dma.setup + copied, What::CopyDone(place));
+    }
+
+    fn schedule(&mut self, endpoint: EndpointId, at: Time, what: What) {
+        self.work.push(Work { endpoint, at, what });
+        self.effects.push_back(Effect::WakeAt(endpoint, at));
+    }
+
+    /// Returns the credit of a message whose last tail has left, to the first message that waits
+    /// for one.
+    pub(super) fn left(&mut self, message: MessageIndex, now: Time) {
+        let place = self.posts.iter().position(|of| of.post.message == message);
+        let place = place.expect("what has left was posted");
+        self.posts[place].has_returned = true;
+        let Some(pool) = self.posts[place].pool else { return };
+        let waits =
+            |of: &Posted| of.accepted.is_none() && of.period.is_none() && of.pool == Some(pool);
+        if let Some(next) = self.posts.iter().position(waits) {
+            self.accept(next, now);
+        }
+        self.schedule_attempt(pool, self.posts[place].post.endpoint, now);
+    }
+
+    /// Returns the posts of a pool that are repeated, in the order of creation.
+    fn retries(&self, pool: (Pool, usize)) -> Vec<(usize, Time, Span)> {
+        let retries = |(place, of): (usize, &Posted)| {
+            let is_refused = of.accepted.is_none() && of.pool == Some(pool);
+            of.period.filter(|_| is_refused).map(|period| (place, of.post.created, period))
+        };
+        self.posts.iter().enumerate().filter_map(retries).collect()
+    }
+
+    /// Schedules the next attempt for a pool, if a credit is free then and no earlier attempt is
+    /// scheduled.
+    fn schedule_attempt(&mut self, pool: (Pool, usize), endpoint: EndpointId, now: Time) {
+        if self.free(pool) == 0 {
+            return;
+        }
+        let next = |(_, created, period): &(usize, Time, Span)| {
+            let passed = now.since(*created).as_ps() / period.as_ps();
+            *created + *period * (passed + 1)
+        };
+        let Some(at) = self.retries(pool).iter().map(next).min() else { return };
+        let is_earlier = |work: &Work| work.what == What::Attempt(pool.0) && work.at <= at;
+        if !self.work.iter().any(is_earlier) {
+            self.schedule(endpoint, at, What::Attempt(pool.0));
+        }
+    }
+
+    /// Does the work of an endpoint that is due, in the order of time and then of scheduling.
+    pub(super) fn woken(&mut self, endpoint: EndpointId, now: Time) {
+        loop {
+            let is_due = |work: &Work| work.endpoint == endpoint && work.at <= now;
+            let due = (0..self.work.len()).filter(|place| is_due(&self.work[*place]));
+            let Some(place) = due.min_by_key(|place| self.work[*place].at) else { return };
+            match self.work.remove(place).what {
+                What::Attempt(pool) => self.attempt(pool, endpoint, now),
+                What::CopyDone(place) => {
+                    self.posts[place].copy = Copy::Done;
+                    self.effects.push_back(Effect::Ready(self.posts[place].post.message));
+                    let dma = self.plan.dma.expect("there was a copy");
+                    self.begin_copy(dma, endpoint, now);
+                }
+            }
+        }
+    }
+
+    /// Accepts the refused messages whose attempt is due now, as far as credits are free.
+    fn attempt(&mut self, pool: Pool, endpoint: EndpointId, now: Time) {
+        let of_pool = self.posts.iter().filter_map(|of| of.pool).find(|(of, _)| *of == pool);
+        let pool = of_pool.expect("posts of the pool were refused");
+        for (place, created, period) in self.retries(pool) {
+            let since = now.since(created).as_ps();
+            let is_due = since > 0 && since.is_multiple_of(period.as_ps());
+            if is_due && self.free(pool) > 0 {
+                self.accept(place, now);
+            }
+        }
+        self.schedule_attempt(pool, endpoint, now);
+    }
+}

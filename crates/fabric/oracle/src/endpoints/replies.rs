@@ -1,0 +1,33 @@
+//! Replies and their think times (timing.md, flows: replies).
+
+use gingham_kernel::Time;
+use gingham_topology::EndpointId;
+
+/// A reply that is due at the end of its think time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Reply {
+    pub(super) source: usize,
+    /// Host of the source.
+    pub(super) endpoint: EndpointId,
+    pub(super) destination: EndpointId,
+    pub(super) at: Time,
+}
+
+/// Replies in the order in which their original messages were delivered.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Replies(Vec<Reply>);
+
+impl Replies {
+    pub(super) fn expect(&mut self, reply: Reply) {
+        self.0.push(reply);
+    }
+
+    /// Takes the replies of an endpoint that are due: by time, then in order of delivery.
+    pub(super) fn take_due(&mut self, endpoint: EndpointId, now: Time) -> Vec<Reply> {
+        let is_due = |reply: &Reply| reply.endpoint == endpoint && reply.at <= now;
+        let mut due: Vec<Reply> = self.0.iter().copied().filter(is_due).collect();
+        self.0.retain(|reply| !is_due(reply));
+        due.sort_by_key(|reply| reply.at);
+        due
+    }
+}

@@ -1,0 +1,105 @@
+//! Responses of a flow, as formulas over the starts and acknowledgements of its packets
+//! (congestion.md, how flows respond to marks).
+//!
+//! A flow applies them from its first packet on, again after every event. Orders of floating-point
+//! operations are those of the formulas in `gingham_net`'s documentation.
+
+mod becn;
+mod dcqcn;
+mod rates;
+mod swift;
+mod timely;
+
+use gingham_kernel::{Span, Time};
+use gingham_net::{REFILL_BYTES, Response};
+
+/// Limits of a flow after some events.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct Limits {
+    pub(super) window_packets: u32,
+    /// Time for the starts of [`REFILL_BYTES`] bytes; unlimited if `None`.
+    pub(super) refill: Option<Span>,
+    /// Least time between starts, whatever their length.
+    pub(super) gap: Span,
+}
+
+/// Formulas of a response.
+pub(super) trait Law {
+    /// An acknowledgement with a mark arrives.
+    fn marked(&mut self, _limits: &mut Limits, _now: Time) {}
+
+    /// An acknowledgement without a mark arrives, for one of its packets.
+    fn unmarked(&mut self, _limits: &mut Limits, _now: Time) {}
+
+    /// An acknowledgement of `packets` packets ends a round trip.
+    fn round_trip(&mut self, _trip: Span, _packets: u32, _limits: &mut Limits, _now: Time) {}
+
+    /// A packet starts.
+    fn starts(&mut self, _payload_bytes: u32, _limits: &mut Limits, _now: Time) {}
+}
+
+/// `fixed`: constant limits.
+struct Constant;
+
+impl Law for Constant {}
+
+/// Returns the formulas of a response for a flow that begins with these limits.
+pub(super) fn law(response: &Response, limits: &Limits) -> Box<dyn Law> {
+    match response {
+        Response::Fixed(_) => Box::new(Constant),
+        Response::Lipd(of) => Box::new(rates::Lipd(of.lowest, Rate::highest(of.lowest, limits))),
+        Response::Fimd(of) => Box::new(rates::Fimd(*of, Rate::highest(of.lowest, limits))),
+        Response::Aimd(of) => Box::new(rates::Aimd(*of, Rate::highest(of.lowest, limits))),
+        Response::Becn(of) => Box::new(becn::Becn::new(of, limits)),
+        Response::Dcqcn(of) => Box::new(dcqcn::Dcqcn::new(*of, limits)),
+        Response::Timely(of) => Box::new(timely::Timely::new(*of, limits)),
+        Response::Swift(of) => Box::new(swift::Swift::new(*of, limits)),
+    }
+}
+
+/// Rate as a share of the highest, at least the lowest.
+struct Rate {
+    share: f64,
+    lowest: f64,
+    /// Refill time at the highest rate.
+    refill: Span,
+}
+
+impl Rate {
+    fn highest(lowest: f64, limits: &Limits) -> Self {
+        let refill = limits.refill.expect("a flow with a rate has a pace");
+        Self { share: 1.0, lowest, refill }
+    }
+
+    /// Sets the rate within its limits; the refill time is rounded to the picosecond.
+    fn set(&mut self, share: f64, limits: &mut Limits) {
+        self.share = share.max(self.lowest).min(1.0);
+        limits.refill = Some(rounded(as_f64(self.refill) / self.share));
+    }
+
+    /// Returns the highest rate in bytes per second.
+    #[expect(clippy::cast_precision_loss, reason = "a power of two")]
+    fn bytes_per_second(&self) -> f64 {
+        REFILL_BYTES as f64 / as_f64(self.refill) * 1e12
+    }
+
+    /// Returns a rate of a configuration as a share, or a default share.
+    #[expect(clippy::cast_precision_loss, reason = "a rate")]
+    fn share_of(&self, rate: Option<gingham_kernel::Rate>, default: f64) -> f64 {
+        rate.map_or(default, |rate| rate.bytes_per_second() as f64 / self.bytes_per_second())
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a time of a run")]
+fn as_f64(span: Span) -> f64 {
+    span.as_ps() as f64
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a positive time of a run"
+)]
+fn rounded(ps: f64) -> Span {
+    Span::from_ps(ps.round() as u64)
+}

@@ -1,0 +1,67 @@
+//! Output selection, with a second computation of the choice (timing.md, adaptive routing).
+
+use gingham_kernel::{Counted, Purpose};
+use gingham_net::{HeadPlace, PipelinePlan, Plan, Reselect, Select};
+use gingham_topology::NodeId;
+
+/// The shared selector, and the rule that it follows.
+#[derive(Clone, Debug)]
+pub(crate) struct Selector {
+    machine: gingham_net::Selector,
+    select: Select,
+    reselect: Reselect,
+    /// Draws of each switch, by its stable name.
+    draws: Vec<(NodeId, Counted)>,
+}
+
+impl Selector {
+    pub(crate) fn new(plan: &Plan, lanes: &PipelinePlan) -> Option<Self> {
+        let machine = gingham_net::Selector::new(plan, lanes);
+        assert_eq!(
+            machine.is_some(),
+            lanes.select.is_some(),
+            "audit: selection by adaptive routing"
+        );
+        let draws = |switch: NodeId| {
+            let name = plan.fabric.node(switch).stable_name();
+            (switch, Counted::new(plan.seed, &name, Purpose::Output))
+        };
+        Some(Self {
+            machine: machine?,
+            select: lanes.select?,
+            reselect: lanes.reselect,
+            draws: plan.fabric.switches().map(draws).collect(),
+        })
+    }
+
+    pub(crate) fn is_for_good(&self) -> bool {
+        let found = self.machine.is_for_good();
+        assert_eq!(found, matches!(self.reselect, Reselect::Never), "audit: repeated selection");
+        found
+    }
+
+    pub(crate) fn choose(&self, head: HeadPlace, tick: u64, credits: &[u64]) -> usize {
+        let found = self.machine.choose(head, tick, credits);
+        let expected = self.expected(head, tick, credits);
+        assert_eq!(expected, found, "audit: output of {head:?} at tick {tick}, of {credits:?}");
+        found
+    }
+
+    /// Returns the first output, one drawn among all, or one drawn among those with the most
+    /// credits.
+    fn expected(&self, head: HeadPlace, tick: u64, credits: &[u64]) -> usize {
+        let most = credits.iter().fold(0, |most, of| *of.max(&most));
+        let places = 0..credits.len();
+        let among: Vec<usize> = match self.select {
+            Select::First => return 0,
+            Select::Random => places.collect(),
+            Select::LeastLoaded => places.filter(|place| credits[*place] == most).collect(),
+        };
+        let of_switch = self.draws.iter().find(|(switch, _)| *switch == head.switch);
+        let (_, draws) = of_switch.expect("a head is at a switch");
+        // The draws of a switch are numbered by port and lane, and then by tick.
+        let of_head = u64::from(head.port) * 256 + u64::from(head.lane);
+        let drawn = draws.of(of_head).below(tick, among.len() as u64);
+        among[usize::try_from(drawn).expect("outputs are few")]
+    }
+}

@@ -1,0 +1,28 @@
+//! Congestion control of hosts (timing.md, congestion control of hosts).
+
+mod at_least_one;
+mod self_tuned;
+mod tuning;
+
+pub(super) use at_least_one::AtLeastOne;
+pub(super) use self_tuned::SelfTuned;
+
+use gingham_kernel::Time;
+
+/// Whether a message may begin.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum May {
+    Begin,
+    /// Not before this instant.
+    At(Time),
+    /// Not before its host is woken.
+    Held,
+}
+
+/// The rule of a run.
+#[derive(Clone, Debug)]
+pub(super) enum Throttle {
+    None,
+    AtLeastOne(AtLeastOne),
+    SelfTuned(SelfTuned),
+}

@@ -1,0 +1,83 @@
+//! At least one lane free at each useful output, or all at one of them (Baydal, Lopez and Duato
+//! 2000).
+
+use gingham_net::Plan;
+use gingham_topology::routing::{DatelineClass, LaneSet, VcClass};
+use gingham_topology::{ChannelId, EndpointId, NodeId};
+
+/// All reports of free lanes, in order.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Reports(Vec<(ChannelId, LaneSet)>);
+
+#[derive(Clone, Debug, Default)]
+pub(in crate::endpoints) struct AtLeastOne {
+    reports: Reports,
+}
+
+impl Reports {
+    /// Returns the lanes of an output that were last reported as free; all before any report.
+    fn free(&self, plan: &Plan, output: ChannelId) -> LaneSet {
+        let last = self.0.iter().rev().find(|(of, _)| *of == output);
+        last.map_or_else(|| LaneSet::first_n(plan.lanes.count), |(_, free)| *free)
+    }
+}
+
+impl AtLeastOne {
+    /// Records a report. Returns the switch whose held hosts are woken, if a lane became free.
+    pub(in crate::endpoints) fn reported(
+        &mut self,
+        plan: &Plan,
+        output: ChannelId,
+        free: LaneSet,
+    ) -> Option<NodeId> {
+        let before = self.reports.free(plan, output);
+        self.reports.0.push((output, free));
+        let is_new = free.lanes().any(|lane| !before.contains(lane));
+        is_new.then(|| plan.ends(output).source.node)
+    }
+
+    /// Whether a message may begin.
+    pub(in crate::endpoints) fn may_begin(
+        &self,
+        plan: &Plan,
+        (source, destination): (EndpointId, EndpointId),
+        vc_class: VcClass,
+    ) -> bool {
+        let outputs = useful_outputs(plan, (source, destination), vc_class);
+        let is_free = |output: ChannelId, lane: u8| self.reports.free(plan, output).contains(lane);
+        let has_one = |(output, lanes): &(ChannelId, LaneSet)| {
+            lanes.lanes().any(|lane| is_free(*output, lane))
+        };
+        let has_all = |(output, lanes): &(ChannelId, LaneSet)| {
+            lanes.lanes().all(|lane| is_free(*output, lane))
+        };
+        outputs.iter().all(has_one) || outputs.iter().any(has_all)
+    }
+}
+
+/// Returns the outputs of the first switch that it may grant to the message, with its lanes there;
+/// none if its path has no switch.
+fn useful_outputs(
+    plan: &Plan,
+    (source, destination): (EndpointId, EndpointId),
+    vc_class: VcClass,
+) -> Vec<(ChannelId, LaneSet)> {
+    let channel = plan.fabric.endpoint_channel(source);
+    let switch = plan.ends(channel).target.node;
+    if !plan.is_switch(switch) {
+        return Vec::new();
+    }
+    if plan.is_adaptive() {
+        let outputs = plan.outputs(switch, destination, vc_class, None);
+        return outputs.map(|choice| (choice.output, choice.lanes)).collect();
+    }
+    let second = |set| Some(plan.path(set, source, destination)?[1]);
+    let outputs = plan.sets().filter_map(second);
+    let with_lanes = |output| {
+        let (allowed, class) = (&plan.lanes.allowed, DatelineClass(0));
+        let (lanes, _) =
+            allowed.onward(&plan.fabric, vc_class, class, channel, output, destination);
+        (output, lanes)
+    };
+    outputs.map(with_lanes).collect()
+}
