@@ -151,9 +151,9 @@ impl Audit {
                 if let Throttle::AtLeastOne(of) = &mut self.throttle
                     && let Some(switch) = of.reported(&self.plan, *output, *free)
                 {
-                    let fabric = Arc::clone(&self.plan);
-                    let channel = |end| fabric.fabric.endpoint_channel(end);
-                    self.wake(|end| fabric.ends(channel(end)).target.node == switch);
+                    let plan = Arc::clone(&self.plan);
+                    let channel = |end| plan.fabric.endpoint_channel(end);
+                    self.wake(|end| plan.ends(channel(end)).target.node == switch);
                 }
             }
             Notice::Gathered { full } => self.gathered(*full),

@@ -61,7 +61,7 @@ impl Selector {
         let (_, draws) = of_switch.expect("a head is at a switch");
         // The draws of a switch are numbered by port and lane, and then by tick.
         let of_head = u64::from(head.port) * 256 + u64::from(head.lane);
-        let drawn = draws.of(of_head).below(tick, among.len() as u64);
-        among[usize::try_from(drawn).expect("outputs are few")]
+        let place = draws.of(of_head).below(tick, among.len() as u64);
+        among[usize::try_from(place).expect("outputs are few")]
     }
 }

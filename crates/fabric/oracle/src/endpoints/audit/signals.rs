@@ -1,7 +1,7 @@
 //! Signals of admission at hosts, switches and hosts in transit (timing.md, admission).
 
 use super::Audit;
-use crate::endpoints::admission::Hop;
+use crate::endpoints::admission::{Admission, Hop};
 use crate::endpoints::message::MessageIndex;
 use gingham_net::{ClassId, Content, MessageSlot, Packet, Signal, StreamId};
 use gingham_topology::{ChannelId, EndpointId, Fabric};
@@ -54,7 +54,7 @@ impl Audit {
 
     /// Expects the weights that follow from changed reservations.
     fn expect_weights(&mut self) {
-        let weighed = self.admission.as_mut().map(|admission| admission.take_weighed());
+        let weighed = self.admission.as_mut().map(Admission::take_weighed);
         for weighing in weighed.into_iter().flatten() {
             self.orders.weigh(weighing);
         }

@@ -3,7 +3,7 @@
 use super::Audit;
 use crate::endpoints::differ::check;
 use crate::endpoints::host::{Pick, levels};
-use crate::endpoints::message::MessageIndex;
+use crate::endpoints::message::{Message, MessageIndex};
 use crate::endpoints::queue::{Queue, What};
 use crate::endpoints::throttle::{May, Throttle};
 use gingham_kernel::Time;
@@ -119,7 +119,7 @@ impl Audit {
 
     /// Compares a turn with the expected one, and records the packet that starts.
     pub(crate) fn turn(&mut self, endpoint: EndpointId, group: usize, begins: Time, found: Turn) {
-        let place = format_args!("endpoint {}, group {group}", endpoint.index()).to_string();
+        let place = format!("endpoint {}, group {group}", endpoint.index());
         let pick = self.pick(endpoint, group, begins);
         let expected = match pick {
             Pick::Nothing => Turn::Nothing,
@@ -156,7 +156,7 @@ impl Audit {
             (Some((slot, _)), _) => Content::Data(*slot),
             (None, Content::Data(slot)) => {
                 let before = self.slots.get(&slot).map(|other| &self.messages[*other]);
-                let is_free = before.is_none_or(|before| before.has_arrived());
+                let is_free = before.is_none_or(Message::has_arrived);
                 assert!(is_free, "audit: the slot of message {message} holds {before:?}");
                 packet.content
             }
@@ -204,20 +204,20 @@ impl Audit {
                 Next::Packet { payload_bytes: of.next_bytes(&self.plan), created: of.created }
             }
         };
-        let place = format_args!("endpoint {}, group {group}", endpoint.index()).to_string();
+        let place = format!("endpoint {}, group {group}", endpoint.index());
         check(begins, place, "next packet", &expected, &found);
     }
 
     pub(crate) fn check_ready(&self, endpoint: EndpointId, group: usize, now: Time, found: bool) {
         let expected = self.hosts[endpoint.index()].has_ready(group, now);
-        let place = format_args!("endpoint {}, group {group}", endpoint.index()).to_string();
+        let place = format!("endpoint {}, group {group}", endpoint.index());
         check(now, place, "packet ready", &expected, &found);
     }
 
     /// Compares groups of an adapter, and the groups with waiting packets.
     pub(crate) fn check_groups(&self, endpoint: EndpointId, adapter: &Adapter) {
         let host = &self.hosts[endpoint.index()];
-        let place = format_args!("endpoint {}", endpoint.index()).to_string();
+        let place = format!("endpoint {}", endpoint.index());
         let groups: Vec<_> = adapter.groups().collect();
         check(self.now, &place, "groups", &host.groups, &groups);
         for vc_class in host.vc_classes() {
@@ -257,7 +257,7 @@ impl Audit {
         let mut found: Vec<_> = found.collect();
         expected.sort_unstable();
         found.sort_unstable();
-        let place = format_args!("endpoint {}", endpoint.index()).to_string();
+        let place = format!("endpoint {}", endpoint.index());
         check(now, place, "waiting packets", &expected, &found);
     }
 }

@@ -96,7 +96,9 @@ impl Triggered {
             match concerns {
                 Concerns::Buffer => self.flag(|of| of.buffer() == buffer),
                 Concerns::Outputs => {
-                    outputs.into_iter().for_each(|output| self.trigger(stay, output, now));
+                    for output in outputs {
+                        self.trigger(stay, output, now);
+                    }
                 }
             }
         }

@@ -42,11 +42,11 @@ impl Becn {
 /// Returns the rate at an index: a packet of time `t` is followed by a delay of `t multiplier / 2^shift`.
 /// An empty table has the index as multiplier.
 fn share(of: &gingham_net::Becn, index: u16) -> f64 {
-    let factor = of.table.get(usize::from(index)).map_or(f64::from(index), factor);
+    let factor = of.table.get(usize::from(index)).copied().map_or(f64::from(index), factor);
     1.0 / (1.0 + factor)
 }
 
-fn factor(delay: &Delay) -> f64 {
+fn factor(delay: Delay) -> f64 {
     let entry = delay.to_string();
     let (shift, multiplier) = entry.split_once(':').expect("an entry is shift:multiplier");
     let number = |text: &str| text.parse::<u32>().expect("a number");

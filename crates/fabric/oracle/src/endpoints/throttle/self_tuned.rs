@@ -108,17 +108,17 @@ impl SelfTuned {
     /// Returns the first time after the last known count, in ps, at which the estimate is not above
     /// the threshold, up to one interval; by bisection, as the estimate is a line.
     fn opens(&self) -> Option<u64> {
-        let (last, threshold) = (self.known - 1, self.threshold());
+        let (count, threshold) = (self.known - 1, self.threshold());
         let (mut least, mut most) = (0, self.plan.gather.as_ps());
-        if !self.is_above(last, least, threshold) {
+        if !self.is_above(count, least, threshold) {
             return Some(0);
         }
-        if self.is_above(last, most, threshold) {
+        if self.is_above(count, most, threshold) {
             return None;
         }
         while most - least > 1 {
             let middle = least.midpoint(most);
-            if self.is_above(last, middle, threshold) {
+            if self.is_above(count, middle, threshold) {
                 least = middle;
             } else {
                 most = middle;
