@@ -10,7 +10,7 @@ use gingham_net::traffic::{
     StreamPlan,
 };
 use gingham_net::{
-    AdmissionPlan, ClassPlan, LaneChoice, NetworkEvent, Plan, PostPlan, Priority, StreamState,
+    AdmissionPlan, ClassPlan, LaneChoice, NetworkEvent, Plan, PostPlan, Priority, StreamState, Switching,
     WhenFull,
 };
 use gingham_topology::{ChannelId, EndpointId, NodeId};
@@ -33,6 +33,7 @@ pub(crate) fn with_admission(plan: &Plan, seed: u64) -> Option<Plan> {
         plan.events = [(at, NetworkEvent::HostCrash(EndpointId::new(0)))].into_iter().collect();
     }
     let lease = (crashes > 0.0).then(|| Span::from_ps(1 + draw.below(run_ps / 4)));
+    let lease = lease.map(|lease| if seed % 2 == 1 { in_cycles(&plan, lease) } else { lease });
     let sources = streams(&mut draw, &plan, crashes);
     if sources.is_empty() || !has_room_in_transit(&plan, longest_bytes(&plan.classes)) {
         return None;
@@ -68,6 +69,13 @@ pub(crate) fn with_admission(plan: &Plan, seed: u64) -> Option<Plan> {
         vc_class: model.vc_class,
     }));
     Some(plan.with_ports_0())
+}
+
+/// Returns a lease of some whole cycles over virtual lanes, so that probes test links at the very end
+/// of leases.
+fn in_cycles(plan: &Plan, lease: Span) -> Span {
+    let Switching::VirtualLanes(pipeline) = &plan.switching else { return lease };
+    pipeline.cycle * (1 + lease.as_ps() / pipeline.cycle.as_ps() % 64)
 }
 
 /// Whether pools of in-transit hosts that stop their senders hold every packet on every path; other

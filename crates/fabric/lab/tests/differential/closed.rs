@@ -1,12 +1,12 @@
 //! Random scenarios with closed loops: windows with acknowledgements, rate limits, replies, packets
 //! without a message, and marks.
 
-use gingham_kernel::{Bytes, Purpose, Span, Stream, Time};
+use gingham_kernel::{Bytes, Purpose, Rate, Span, Stream, Time};
 use gingham_net::traffic::{LengthPlan, MessagePlan, ReplyPlan, SourcePlan};
 use gingham_net::{
-    AckPlan, Aimd, Answered, Becn, ClassId, ClassPlan, Dcqcn, Fimd, FlowKey, FollowPlan, Lipd,
-    Marking, MeasurePlan, PacePlan, PathLength, Periodic, Plan, Priority, ProbePlan, REFILL_BYTES,
-    Response, Swift, Threshold, Timely, WhenFull, WindowPlan,
+    AckPlan, Aimd, Answered, Becn, ClassId, ClassPlan, Dcqcn, Delay, Fimd, FlowKey, FollowPlan,
+    Lipd, Marking, MeasurePlan, PacePlan, PathLength, Periodic, Plan, Priority, ProbePlan,
+    REFILL_BYTES, Response, Swift, Threshold, Timely, WhenFull, WindowPlan,
 };
 use gingham_topology::{ChannelId, EndpointId};
 use std::num::NonZeroU64;
@@ -110,6 +110,10 @@ fn add_responses(plan: &mut Plan, byte_ps: &[u64], seed: u64) {
             }),
             _ => Response::Lipd(Lipd { lowest }),
         };
+        // Regression cases have only the parameters above.
+        if seed % 5 == 4 {
+            vary(&mut window.response, &mut draw.clone());
+        }
         let every = 1 + u32::try_from(draw.below(window.packets.into())).unwrap();
         window.acknowledged = match draw.below(5) {
             0 | 1 => Answered::Every(every),
@@ -127,6 +131,37 @@ fn add_responses(plan: &mut Plan, byte_ps: &[u64], seed: u64) {
         if class.pace.is_none() {
             class.pace = Some(random_pace(&mut draw, byte_ps));
         }
+    }
+}
+
+/// Draws the parameters of a response that [`add_responses`] leaves at their defaults.
+fn vary(response: &mut Response, draw: &mut Stream) {
+    let rate = |draw: &mut Stream| Some(Rate::from_bytes_per_second(1 << (10 + draw.below(18))));
+    match response {
+        Response::Becn(of) => {
+            let entry = |draw: &mut Stream| -> Delay {
+                format!("{}:{}", draw.below(4), draw.below(50)).parse().unwrap()
+            };
+            of.table = (0..=of.limit).map(|_| entry(draw)).collect();
+            of.min = small(draw, u64::from(of.limit) + 1).try_into().unwrap();
+        }
+        Response::Dcqcn(of) => {
+            (of.additive, of.hyper) = (rate(draw), rate(draw));
+            of.byte_counter = of.byte_counter.filter(|_| draw.below(2) == 0);
+        }
+        Response::Timely(of) => {
+            of.additive = rate(draw);
+            of.beta = [0.1, 0.5, 1.0][usize::try_from(draw.below(3)).unwrap()];
+            of.t_low = Span::ZERO;
+        }
+        Response::Swift(of) => {
+            of.ai = [0.1, 1.0, 3.0][usize::try_from(draw.below(3)).unwrap()];
+            of.beta = [0.1, 0.5, 1.0][usize::try_from(draw.below(3)).unwrap()];
+            of.max_mdf = [0.1, 0.3, 0.9][usize::try_from(draw.below(3)).unwrap()];
+            of.fs_range = Some(Span::from_ps(1_000 * draw.below(10_000)));
+            (of.fs_min_cwnd, of.fs_max_cwnd) = (0.5, 4.0);
+        }
+        Response::Fixed(_) | Response::Lipd(_) | Response::Fimd(_) | Response::Aimd(_) => {}
     }
 }
 

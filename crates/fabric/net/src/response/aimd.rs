@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   marked       r / m
-//!   not marked   r + (m - 1) R_min^2 / r
+//!   not marked   r + (m - 1) R_min / (r / R_min)         evaluated in this order
 //! ```
 //!
 //! The increase is the steepest one that lets no higher rate recover faster than in p / R_min, the

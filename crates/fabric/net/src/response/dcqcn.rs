@@ -11,7 +11,8 @@
 //! ```
 //!
 //! Timers and counter restart with each notification. They cause no events: their effects are
-//! computed when a packet starts or a notification arrives.
+//! computed when a packet starts or a notification arrives. The counter counts only while the rate
+//! or its target is below the highest.
 //!
 //! Source: Zhu et al., Congestion Control for Large-Scale RDMA Deployments, SIGCOMM 2015, sections
 //! 3 and 5, and figure 7; counting a packet's bytes at its start is ours.

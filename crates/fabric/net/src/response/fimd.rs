@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   marked       r / m
-//!   not marked   r m^(R_min / r)
+//!   not marked   r m^(1 / (r / R_min))         evaluated in this order
 //! ```
 //!
 //! Source: US patent 7,920,476, claims 1 to 3; that m is 2 is from memory of HPL-2002-4.

@@ -1,8 +1,8 @@
 //! Swift: the window of a flow follows the distance of its round trips from a target.
 //!
 //! ```text
-//!   target      base_target + clamp(a / sqrt(cwnd) - a / sqrt(fs_max_cwnd), 0, fs_range)
-//!                 a = fs_range / (1 / sqrt(fs_min_cwnd) - 1 / sqrt(fs_max_cwnd))
+//!   target      base_target + clamp(fs_range (s(cwnd) - s(fs_max_cwnd)) / (s(fs_min_cwnd) - s(fs_max_cwnd)), 0, fs_range)
+//!                 s(w) = 1 / sqrt(w), evaluated in this order
 //!   below it    cwnd + ai packets / max(cwnd, 1)
 //!   else        cwnd max(1 - beta (rtt - target) / rtt, 1 - max_mdf)      once per round trip
 //!   cwnd < 1    one packet under way, and rtt / cwnd from one start to the next
