@@ -147,7 +147,12 @@ fn vary(response: &mut Response, draw: &mut Stream) {
         }
         Response::Dcqcn(of) => {
             (of.additive, of.hyper) = (rate(draw), rate(draw));
-            of.byte_counter = of.byte_counter.filter(|_| draw.below(2) == 0);
+            of.byte_counter = of.byte_counter.filter(|_| draw.below(4) > 0);
+            if draw.below(2) == 0 {
+                // Flows reach hyper increase: both counters exceed F soon after a notification.
+                (of.fast_recovery, of.byte_counter) = (1, Some(Bytes(1 + draw.below(50))));
+                (of.timer, of.lowest) = (Span::from_ps(1_000 * (1 + draw.below(200))), 1.0 / 256.0);
+            }
         }
         Response::Timely(of) => {
             of.additive = rate(draw);
