@@ -45,7 +45,7 @@ pub(crate) fn with_closed_loops(plan: &Plan, seed: u64) -> Plan {
     }
     // Regression cases have none.
     if matches!(seed % 5, 2 | 4) {
-        add_responses(&mut plan, &byte_ps, seed);
+        add_responses(&mut plan, seed);
     }
     let is_probed = draw.below(4) > 0;
     // From a copy of the stream, so that other draws stay the same.
@@ -70,7 +70,8 @@ pub(crate) fn with_closed_loops(plan: &Plan, seed: u64) -> Plan {
 }
 
 /// Makes flows with windows respond to marks, starting at the rate of their class.
-fn add_responses(plan: &mut Plan, byte_ps: &[u64], seed: u64) {
+pub(crate) fn add_responses(plan: &mut Plan, seed: u64) {
+    let byte_ps = byte_ps(plan);
     let mut draw = Stream::new(seed, "responses", Purpose::Shuffle);
     for class in &mut plan.classes {
         let Some(window) = &mut class.window else { continue };
@@ -129,7 +130,7 @@ fn add_responses(plan: &mut Plan, byte_ps: &[u64], seed: u64) {
             window.packets = u32::MAX;
         }
         if class.pace.is_none() {
-            class.pace = Some(random_pace(&mut draw, byte_ps));
+            class.pace = Some(random_pace(&mut draw, &byte_ps));
         }
     }
 }

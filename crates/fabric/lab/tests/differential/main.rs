@@ -12,6 +12,7 @@ mod lanes;
 mod packets;
 mod posting;
 mod reached;
+mod responses;
 mod shrink;
 mod streams;
 mod tables;

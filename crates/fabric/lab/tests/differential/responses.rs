@@ -1,0 +1,65 @@
+//! Closed loops in which every flow has a response to marks or round trips, and switches mark often.
+
+use crate::case::Case;
+use crate::{closed, number};
+use gingham_kernel::{Bytes, Purpose, Stream};
+use gingham_lab::compile;
+use gingham_net::{
+    AckPlan, Answered, Marking, Periodic, Plan, Priority, Response, Threshold, WindowPlan,
+};
+use std::collections::BTreeMap;
+use std::num::NonZeroU64;
+
+/// Gives every class a window with a random response and random parameters.
+fn with_responses(plan: &Plan, seed: u64) -> Plan {
+    let mut draw = Stream::new(seed, "every response", Purpose::Shuffle);
+    let mut plan = closed::with_closed_loops(plan, seed);
+    for class in &mut plan.classes {
+        let packets = 1 + u32::try_from(draw.below(6)).unwrap();
+        let vc_class = class.vc_class;
+        class.window.get_or_insert_with(|| WindowPlan {
+            packets,
+            acknowledged: Answered::All,
+            ack: AckPlan { payload_bytes: 1, priority: Priority::default(), vc_class },
+            response: Response::default(),
+        });
+    }
+    // Seeds with varied parameters.
+    closed::add_responses(&mut plan, 5 * seed + 4);
+    plan.marking = Some(match NonZeroU64::new(draw.below(5)) {
+        Some(every) => Marking::Periodic(Periodic { every }),
+        None => Marking::Threshold(Threshold { above: Bytes(draw.below(100)) }),
+    });
+    plan
+}
+
+fn plan(seed: u64) -> Plan {
+    let case = if seed.is_multiple_of(2) { Case::random(seed) } else { Case::lanes(seed) };
+    with_responses(&compile(&case.source(), true).unwrap().plan, seed)
+}
+
+#[test]
+fn engine_and_oracle_agree_on_responses() {
+    let (cases, first) = (number("CASES", 100), number("FIRST", 0));
+    for seed in first..first + cases {
+        let plan = plan(seed);
+        let found = std::panic::catch_unwind(|| crate::difference(&plan));
+        let found = found.unwrap_or_else(|_| Some("panic".into()));
+        assert_eq!(found, None, "seed {seed}");
+    }
+}
+
+/// Number of classes with each response in 100 cases.
+#[test]
+fn random_flows_cover_every_response() {
+    let mut reached: BTreeMap<String, u32> = BTreeMap::new();
+    for seed in 0..100 {
+        for class in plan(seed).classes {
+            let response = format!("{:?}", class.window.unwrap().response);
+            let name = response.split(['(', ' ']).next().unwrap().to_owned();
+            *reached.entry(name).or_default() += 1;
+        }
+    }
+    assert_eq!(reached.len(), 7, "{reached:?}");
+    assert!(reached.values().all(|classes| *classes >= 5), "{reached:?}");
+}
