@@ -1,7 +1,7 @@
-//! Closed loops in which every flow has a response to marks or round trips, and switches mark often.
+//! Closed loops with a response to marks or round trips for every flow, and frequent marks.
 
 use crate::case::Case;
-use crate::{closed, number};
+use crate::{closed, number, tables};
 use gingham_kernel::{Bytes, Purpose, Stream};
 use gingham_lab::compile;
 use gingham_net::{
@@ -33,9 +33,15 @@ fn with_responses(plan: &Plan, seed: u64) -> Plan {
     plan
 }
 
+/// Draws a plan of worms or of virtual lanes, every second of these with lane tables, so that the
+/// level of a pair depends on the direction.
 fn plan(seed: u64) -> Plan {
     let case = if seed.is_multiple_of(2) { Case::random(seed) } else { Case::lanes(seed) };
-    with_responses(&compile(&case.source(), true).unwrap().plan, seed)
+    let plan = compile(&case.source(), true).unwrap().plan;
+    if seed % 4 == 3 {
+        return with_responses(&tables::with_random_tables(&plan, seed), seed);
+    }
+    with_responses(&plan, seed)
 }
 
 #[test]

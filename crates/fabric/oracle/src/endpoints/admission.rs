@@ -41,7 +41,7 @@ pub(super) struct Request {
 pub(super) struct Hop {
     pub(super) input: ChannelId,
     pub(super) output: ChannelId,
-    /// Channel on which the next node sends; `None` if the packet's path ends there.
+    /// Output channel at the next node; `None` if the path ends there.
     pub(super) after: Option<ChannelId>,
 }
 
@@ -264,11 +264,14 @@ impl Admission {
             check(now, format_args!("stream {stream}"), "request", request, &found);
         }
         let ledger = machines.ledger().expect("there is admission control");
-        for channel in ChannelId::first(self.plan.limits.len()) {
-            let (expected, found) =
-                (self.reserved((channel, End::Sender)), ledger.reserved(channel));
+        let mut reserved = vec![0; self.plan.limits.len()];
+        for of in self.reservations.iter().filter(|of| of.place.1 == End::Sender) {
+            reserved[of.place.0.index()] += self.requests[of.stream.index()].rate;
+        }
+        for (channel, expected) in ChannelId::first(reserved.len()).zip(&reserved) {
+            let found = ledger.reserved(channel);
             let place = format_args!("channel {}", channel.index());
-            check(now, place, "reserved bandwidth", &expected, &found);
+            check(now, place, "reserved bandwidth", expected, &found);
         }
     }
 }

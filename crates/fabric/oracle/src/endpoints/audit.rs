@@ -53,7 +53,8 @@ pub(super) struct Audit {
     /// Token buckets of policed classes.
     buckets: BTreeMap<(EndpointId, ClassId), Bucket>,
     lanes: LaneDraws,
-    posting: Option<Posting>,
+    /// By endpoint; empty without channel adapters.
+    posting: Vec<Posting>,
     throttle: Throttle,
     /// By endpoint: whether congestion control holds it until it is woken.
     held: Vec<bool>,
@@ -86,7 +87,7 @@ impl Audit {
             paths: endpoints().map(|end| PathChooser::new(&plan, end)).collect(),
             buckets: buckets(&plan),
             lanes: LaneDraws::default(),
-            posting: plan.adapters.map(Posting::new),
+            posting: postings(&plan),
             throttle,
             held: vec![false; plan.fabric.endpoints().len()],
             woken: 0,
@@ -183,6 +184,12 @@ impl Audit {
         let Some(admission) = &self.admission else { return };
         admission.check(now, machines);
     }
+}
+
+/// Returns the posts of each endpoint, if there are channel adapters.
+fn postings(plan: &Plan) -> Vec<Posting> {
+    let Some(adapters) = plan.adapters else { return Vec::new() };
+    plan.fabric.endpoint_ids().map(|endpoint| Posting::new(adapters, endpoint)).collect()
 }
 
 /// Returns the token bucket of each policed class at each of its hosts.

@@ -9,7 +9,7 @@ use gingham_net::REFILL_BYTES;
 /// All that was taken from a bucket.
 #[derive(Clone, Debug)]
 pub(super) struct Bucket {
-    /// Time in which [`REFILL_BYTES`] tokens flow in.
+    /// Refill time of [`REFILL_BYTES`] tokens.
     refill: Span,
     burst_bytes: u32,
     taken: Vec<(Time, u32)>,

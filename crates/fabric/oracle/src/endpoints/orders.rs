@@ -52,7 +52,7 @@ impl Orders {
         self.wakes.retain(|(of, at)| *of != endpoint || *at > now);
     }
 
-    /// Checks an order that is carried out; `None` if there is no other.
+    /// Checks an order when the network carries it out; `None` ends the orders of a notice.
     pub(super) fn carry_out(&mut self, now: Time, order: Option<Order>) {
         let at = now.as_ps();
         let Some(order) = order else {

@@ -1,7 +1,7 @@
 //! Posted messages: credits, attempts and copies (timing.md, posting).
 //!
-//! The list of posts says everything: the free credits of a pool are its credits less the accepted
-//! posts that have not returned theirs.
+//! Free credits are computed from the list of posts: those of a pool less those of accepted posts
+//! that have not returned them.
 
 use super::message::MessageIndex;
 use gingham_kernel::{Span, Time};
@@ -14,8 +14,8 @@ use std::collections::VecDeque;
 /// Messages that share credits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Pool {
-    Buffer(EndpointId),
-    Class(EndpointId, ClassId),
+    Buffer,
+    Class(ClassId),
     Flow(FlowId),
 }
 
@@ -26,14 +26,13 @@ pub(super) enum Effect {
     Accepted(MessageIndex),
     /// A message joins its queue.
     Ready(MessageIndex),
-    WakeAt(EndpointId, Time),
+    WakeAt(Time),
 }
 
 /// A posted message.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Post {
     pub(super) message: MessageIndex,
-    pub(super) endpoint: EndpointId,
     pub(super) class: ClassId,
     pub(super) flow: Option<FlowId>,
     pub(super) priority: Priority,
@@ -51,33 +50,34 @@ struct Posted {
     /// Place in the order of acceptance.
     accepted: Option<usize>,
     has_returned: bool,
-    copy: Copy,
+    copy: CopyState,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Copy {
+enum CopyState {
     NotBegun,
     Begun,
     Done,
 }
 
-/// Work at a later instant, in the order in which it was scheduled.
+/// Work at a later instant, in the order of scheduling.
 #[derive(Clone, Copy, Debug)]
 struct Work {
-    endpoint: EndpointId,
     at: Time,
-    what: What,
+    task: Task,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum What {
+enum Task {
     Attempt(Pool),
     CopyDone(usize),
 }
 
+/// Posts of one endpoint.
 #[derive(Clone, Debug)]
 pub(super) struct Posting {
     plan: AdapterPlan,
+    endpoint: EndpointId,
     posts: Vec<Posted>,
     accepted: usize,
     work: Vec<Work>,
@@ -86,9 +86,9 @@ pub(super) struct Posting {
 }
 
 impl Posting {
-    pub(super) fn new(plan: AdapterPlan) -> Self {
+    pub(super) fn new(plan: AdapterPlan, endpoint: EndpointId) -> Self {
         let (posts, work, effects) = (Vec::new(), Vec::new(), VecDeque::new());
-        Self { plan, posts, accepted: 0, work, effects, is_carrying: false }
+        Self { plan, endpoint, posts, accepted: 0, work, effects, is_carrying: false }
     }
 
     fn free(&self, (pool, credits): (Pool, usize)) -> usize {
@@ -99,32 +99,30 @@ impl Posting {
         credits - self.posts.iter().filter(holds).count()
     }
 
-    /// Whether the send buffer of an endpoint has no place free.
-    pub(super) fn is_full(&self, endpoint: EndpointId) -> bool {
-        self.free((Pool::Buffer(endpoint), self.plan.send_buffer as usize)) == 0
+    /// Whether the send buffer has no place free.
+    pub(super) fn is_full(&self) -> bool {
+        self.free((Pool::Buffer, self.plan.send_buffer as usize)) == 0
     }
 
     /// Posts a message at its creation.
     pub(super) fn post(&mut self, plan: &Plan, post: Post) {
         let class = &plan.classes[post.class.index()].post;
-        let endpoint = post.endpoint;
+        let endpoint = self.endpoint.index();
         let pool = match &class.credits {
             Credits::Exempt => None,
-            Credits::OfBuffer => Some((Pool::Buffer(endpoint), self.plan.send_buffer)),
-            Credits::OfClass(credits) => {
-                Some((Pool::Class(endpoint, post.class), credits[endpoint.index()]))
-            }
+            Credits::OfBuffer => Some((Pool::Buffer, self.plan.send_buffer)),
+            Credits::OfClass(credits) => Some((Pool::Class(post.class), credits[endpoint])),
             Credits::OfFlow(credits) => {
                 let flow = post.flow.expect("flows with credits are distinguished");
-                Some((Pool::Flow(flow), credits[endpoint.index()]))
+                Some((Pool::Flow(flow), credits[endpoint]))
             }
         };
         let pool = pool.map(|(pool, credits)| (pool, credits as usize));
         let period = match &class.refused {
             Refused::Wait => None,
-            Refused::Retry(periods) => Some(periods[endpoint.index()]),
+            Refused::Retry(periods) => Some(periods[endpoint]),
         };
-        let (accepted, has_returned, copy) = (None, false, Copy::NotBegun);
+        let (accepted, has_returned, copy) = (None, false, CopyState::NotBegun);
         self.posts.push(Posted { post, pool, period, accepted, has_returned, copy });
         if pool.is_none_or(|pool| self.free(pool) > 0) {
             self.accept(self.posts.len() - 1, post.created);
@@ -134,41 +132,39 @@ impl Posting {
     fn accept(&mut self, place: usize, now: Time) {
         self.posts[place].accepted = Some(self.accepted);
         self.accepted += 1;
-        let Post { message, endpoint, .. } = self.posts[place].post;
+        let Post { message, .. } = self.posts[place].post;
         self.effects.push_back(Effect::Accepted(message));
         match self.plan.dma {
             None => self.effects.push_back(Effect::Ready(message)),
-            Some(dma) => self.begin_copy(dma, endpoint, now),
+            Some(dma) => self.begin_copy(dma, now),
         }
     }
 
     /// Begins the copy of the accepted message with the highest priority, the first accepted among
     /// equals, unless a copy is in progress.
-    fn begin_copy(&mut self, dma: DmaPlan, endpoint: EndpointId, now: Time) {
-        let here =
-            || (0..self.posts.len()).filter(|place| self.posts[*place].post.endpoint == endpoint);
-        if here().any(|place| self.posts[place].copy == Copy::Begun) {
+    fn begin_copy(&mut self, dma: DmaPlan, now: Time) {
+        if self.posts.iter().any(|of| of.copy == CopyState::Begun) {
             return;
         }
         let waits = |place: &usize| {
             let of = &self.posts[*place];
-            of.accepted.is_some() && of.copy == Copy::NotBegun
+            of.accepted.is_some() && of.copy == CopyState::NotBegun
         };
         let order = |place: &usize| {
             let of = &self.posts[*place];
             (std::cmp::Reverse(of.post.priority), of.accepted)
         };
-        let Some(place) = here().filter(waits).min_by_key(order) else { return };
-        self.posts[place].copy = Copy::Begun;
+        let Some(place) = (0..self.posts.len()).filter(waits).min_by_key(order) else { return };
+        self.posts[place].copy = CopyState::Begun;
         let bytes = u128::from(self.posts[place].post.payload_bytes);
         let ps = (bytes * u128::from(dma.refill.as_ps())).div_ceil(u128::from(REFILL_BYTES));
         let copied = Span::from_ps(u64::try_from(ps).expect("a copy ends within a run"));
-        self.schedule(endpoint, now + dma.setup + copied, What::CopyDone(place));
+        self.schedule(now + dma.setup + copied, Task::CopyDone(place));
     }
 
-    fn schedule(&mut self, endpoint: EndpointId, at: Time, what: What) {
-        self.work.push(Work { endpoint, at, what });
-        self.effects.push_back(Effect::WakeAt(endpoint, at));
+    fn schedule(&mut self, at: Time, task: Task) {
+        self.work.push(Work { at, task });
+        self.effects.push_back(Effect::WakeAt(at));
     }
 
     /// Returns the credit of a message whose last tail has left, to the first message that waits
@@ -183,7 +179,7 @@ impl Posting {
         if let Some(next) = self.posts.iter().position(waits) {
             self.accept(next, now);
         }
-        self.schedule_attempt(pool, self.posts[place].post.endpoint, now);
+        self.schedule_attempt(pool, now);
     }
 
     /// Returns the posts of a pool that are repeated, in the order of creation.
@@ -197,7 +193,7 @@ impl Posting {
 
     /// Schedules the next attempt for a pool, if a credit is free then and no earlier attempt is
     /// scheduled.
-    fn schedule_attempt(&mut self, pool: (Pool, usize), endpoint: EndpointId, now: Time) {
+    fn schedule_attempt(&mut self, pool: (Pool, usize), now: Time) {
         if self.free(pool) == 0 {
             return;
         }
@@ -206,32 +202,31 @@ impl Posting {
             *created + *period * (passed + 1)
         };
         let Some(at) = self.retries(pool).iter().map(next).min() else { return };
-        let is_earlier = |work: &Work| work.what == What::Attempt(pool.0) && work.at <= at;
+        let is_earlier = |work: &Work| work.task == Task::Attempt(pool.0) && work.at <= at;
         if !self.work.iter().any(is_earlier) {
-            self.schedule(endpoint, at, What::Attempt(pool.0));
+            self.schedule(at, Task::Attempt(pool.0));
         }
     }
 
-    /// Does the work of an endpoint that is due, in the order of time and then of scheduling.
-    pub(super) fn woken(&mut self, endpoint: EndpointId, now: Time) {
+    /// Does the work that is due, in the order of time and then of scheduling.
+    pub(super) fn woken(&mut self, now: Time) {
         loop {
-            let is_due = |work: &Work| work.endpoint == endpoint && work.at <= now;
-            let due = (0..self.work.len()).filter(|place| is_due(&self.work[*place]));
+            let due = (0..self.work.len()).filter(|place| self.work[*place].at <= now);
             let Some(place) = due.min_by_key(|place| self.work[*place].at) else { return };
-            match self.work.remove(place).what {
-                What::Attempt(pool) => self.attempt(pool, endpoint, now),
-                What::CopyDone(place) => {
-                    self.posts[place].copy = Copy::Done;
+            match self.work.remove(place).task {
+                Task::Attempt(pool) => self.attempt(pool, now),
+                Task::CopyDone(place) => {
+                    self.posts[place].copy = CopyState::Done;
                     self.effects.push_back(Effect::Ready(self.posts[place].post.message));
                     let dma = self.plan.dma.expect("there was a copy");
-                    self.begin_copy(dma, endpoint, now);
+                    self.begin_copy(dma, now);
                 }
             }
         }
     }
 
     /// Accepts the refused messages whose attempt is due now, as far as credits are free.
-    fn attempt(&mut self, pool: Pool, endpoint: EndpointId, now: Time) {
+    fn attempt(&mut self, pool: Pool, now: Time) {
         let of_pool = self.posts.iter().filter_map(|of| of.pool).find(|(of, _)| *of == pool);
         let pool = of_pool.expect("posts of the pool were refused");
         for (place, created, period) in self.retries(pool) {
@@ -241,6 +236,6 @@ impl Posting {
                 self.accept(place, now);
             }
         }
-        self.schedule_attempt(pool, endpoint, now);
+        self.schedule_attempt(pool, now);
     }
 }

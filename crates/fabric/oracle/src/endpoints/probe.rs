@@ -74,7 +74,7 @@ impl Probe {
         (controls, weighs)
     }
 
-    /// Returns the port 0 to which a packet read by a switch is diverted, if it is.
+    /// Returns the port 0 that receives a packet read by a switch, if the packet is diverted.
     pub(super) fn read(&mut self, input: ChannelId, packet: &Packet) -> Option<EndpointId> {
         let (fabric, of) = (&self.plan.fabric, self.plan.probe?);
         let port_0 = fabric.port_0(fabric.target(input).node)?;

@@ -13,7 +13,7 @@ pub(super) struct Reply {
     pub(super) at: Time,
 }
 
-/// Replies in the order in which their original messages were delivered.
+/// Replies in the order of delivery of the original messages.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Replies(Vec<Reply>);
 

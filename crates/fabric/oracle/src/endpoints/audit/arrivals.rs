@@ -177,9 +177,9 @@ impl Audit {
                 self.wake(|_| true);
             }
         }
-        if let Some(posting) = &mut self.posting {
-            posting.woken(endpoint, now);
-            self.carry_out_effects();
+        if let Some(posting) = self.posting.get_mut(endpoint.index()) {
+            posting.woken(now);
+            self.carry_out_effects(endpoint);
         }
         for reply in self.replies.take_due(endpoint, now) {
             self.reply(reply);
@@ -188,9 +188,7 @@ impl Audit {
 
     /// Full buffers between switches were counted; full send buffers are added.
     pub(super) fn gathered(&mut self, full: u64) {
-        let hosts = self.plan.fabric.endpoint_ids();
-        let is_full = |of: &EndpointId| self.posting.as_ref().is_some_and(|all| all.is_full(*of));
-        let full = full + hosts.filter(is_full).count() as u64;
+        let full = full + self.posting.iter().filter(|of| of.is_full()).count() as u64;
         let Throttle::SelfTuned(of) = &mut self.throttle else { return };
         let known_at = of.counted(full, self.now);
         let wakes = of.learn(self.now);

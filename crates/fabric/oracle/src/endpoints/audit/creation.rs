@@ -27,7 +27,7 @@ impl Audit {
     /// message with the first packet of one.
     pub(super) fn began(&mut self, endpoint: EndpointId, packet: &Packet) {
         let post = &self.plan.classes[packet.class.index()].post;
-        let is_exempt = self.posting.is_none() || post.credits == Credits::Exempt;
+        let is_exempt = self.posting.is_empty() || post.credits == Credits::Exempt;
         if packet.is_first && is_exempt {
             self.refill(endpoint, packet.class);
         }
@@ -72,12 +72,14 @@ impl Audit {
             arrived_bytes: 0,
         });
         let message = self.messages.len() - 1;
-        let Some(posting) = &mut self.posting else { return self.enqueue(message) };
+        let Some(posting) = self.posting.get_mut(endpoint.index()) else {
+            return self.enqueue(message);
+        };
         let priority = self.messages[message].priority(&self.plan);
         let created = self.now;
-        let post = Post { message, endpoint, class, flow, priority, payload_bytes, created };
+        let post = Post { message, class, flow, priority, payload_bytes, created };
         posting.post(&self.plan, post);
-        self.carry_out_effects();
+        self.carry_out_effects(endpoint);
     }
 
     /// Returns the class that a new message is sent as; `None` if it is dropped.
@@ -132,29 +134,27 @@ impl Audit {
     }
 
     /// Carries out the effects of posts in their order, those of messages created meanwhile last.
-    pub(super) fn carry_out_effects(&mut self) {
-        let Some(posting) = self.posting.as_mut().filter(|posting| !posting.is_carrying) else {
+    pub(super) fn carry_out_effects(&mut self, endpoint: EndpointId) {
+        let place = endpoint.index();
+        if std::mem::replace(&mut self.posting[place].is_carrying, true) {
             return;
-        };
-        posting.is_carrying = true;
-        while let Some(effect) = self.posting.as_mut().and_then(|of| of.effects.pop_front()) {
+        }
+        while let Some(effect) = self.posting[place].effects.pop_front() {
             match effect {
                 Effect::Accepted(message) => {
-                    let Message { class, source, .. } = self.messages[message];
+                    let class = self.messages[message].class;
                     if self.plan.classes[class.index()].post.credits != Credits::Exempt {
-                        self.refill(source, class);
+                        self.refill(endpoint, class);
                     }
                 }
                 Effect::Ready(message) => {
-                    self.orders.send(self.messages[message].source);
+                    self.orders.send(endpoint);
                     self.enqueue(message);
                 }
-                Effect::WakeAt(endpoint, at) => self.orders.wake_at(endpoint, at),
+                Effect::WakeAt(at) => self.orders.wake_at(endpoint, at),
             }
         }
-        if let Some(posting) = &mut self.posting {
-            posting.is_carrying = false;
-        }
+        self.posting[place].is_carrying = false;
     }
 
     /// The tail of a data packet has left its host.
@@ -166,9 +166,9 @@ impl Audit {
             return;
         }
         self.message_left(endpoint, index);
-        if let Some(posting) = &mut self.posting {
+        if let Some(posting) = self.posting.get_mut(endpoint.index()) {
             posting.left(index, self.now);
-            self.carry_out_effects();
+            self.carry_out_effects(endpoint);
         }
     }
 }

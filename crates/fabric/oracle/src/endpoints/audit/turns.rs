@@ -118,7 +118,13 @@ impl Audit {
     }
 
     /// Compares a turn with the expected one, and records the packet that starts.
-    pub(crate) fn turn(&mut self, endpoint: EndpointId, group: usize, begins: Time, found: Turn) {
+    pub(in crate::endpoints) fn turn(
+        &mut self,
+        endpoint: EndpointId,
+        group: usize,
+        begins: Time,
+        found: Turn,
+    ) {
         let place = format!("endpoint {}, group {group}", endpoint.index());
         let pick = self.pick(endpoint, group, begins);
         let expected = match pick {
@@ -190,7 +196,13 @@ impl Audit {
     }
 
     /// Compares the candidate of a group with the expected one.
-    pub(crate) fn next(&mut self, endpoint: EndpointId, group: usize, begins: Time, found: Next) {
+    pub(in crate::endpoints) fn next(
+        &mut self,
+        endpoint: EndpointId,
+        group: usize,
+        begins: Time,
+        found: Next,
+    ) {
         let expected = match self.pick(endpoint, group, begins) {
             Pick::Nothing => Next::Nothing,
             Pick::At(time) => Next::At(time),
@@ -208,14 +220,20 @@ impl Audit {
         check(begins, place, "next packet", &expected, &found);
     }
 
-    pub(crate) fn check_ready(&self, endpoint: EndpointId, group: usize, now: Time, found: bool) {
+    pub(in crate::endpoints) fn check_ready(
+        &self,
+        endpoint: EndpointId,
+        group: usize,
+        now: Time,
+        found: bool,
+    ) {
         let expected = self.hosts[endpoint.index()].has_ready(group, now);
         let place = format!("endpoint {}, group {group}", endpoint.index());
         check(now, place, "packet ready", &expected, &found);
     }
 
     /// Compares groups of an adapter, and the groups with waiting packets.
-    pub(crate) fn check_groups(&self, endpoint: EndpointId, adapter: &Adapter) {
+    pub(in crate::endpoints) fn check_groups(&self, endpoint: EndpointId, adapter: &Adapter) {
         let host = &self.hosts[endpoint.index()];
         let place = format!("endpoint {}", endpoint.index());
         let groups: Vec<_> = adapter.groups().collect();
@@ -230,7 +248,12 @@ impl Audit {
     }
 
     /// Compares the first packets of all queues, except those that window or pace hold back.
-    pub(crate) fn check_queued(&self, endpoint: EndpointId, now: Time, found: &[Queued]) {
+    pub(in crate::endpoints) fn check_queued(
+        &self,
+        endpoint: EndpointId,
+        now: Time,
+        found: &[Queued],
+    ) {
         let host = &self.hosts[endpoint.index()];
         let mut expected: Vec<(usize, FlowKey, u32)> = Vec::new();
         for (group, level) in

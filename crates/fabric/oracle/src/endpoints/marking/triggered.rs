@@ -8,7 +8,7 @@ use gingham_net::{
 use gingham_topology::{ChannelId, NodeId};
 use std::collections::BTreeMap;
 
-/// Weighted averages, with the instant up to which each is known.
+/// Weighted averages, each with the time of its last update.
 type Averages<K> = BTreeMap<K, (f64, Time)>;
 
 /// A packet that was read.
@@ -47,7 +47,7 @@ pub(in crate::endpoints) struct Triggered {
     reads: Vec<Read>,
     /// `cnt2` by output.
     to_mark: BTreeMap<ChannelId, usize>,
-    /// Last instants at which a packet settled without space, by output.
+    /// Time of the last packet that settled without space, by output.
     blocked: BTreeMap<ChannelId, Time>,
     fills: Averages<(ChannelId, u8)>,
     counts: Averages<ChannelId>,

@@ -105,8 +105,8 @@ impl SelfTuned {
         estimate * MILLION > i128::from(threshold) * gather
     }
 
-    /// Returns the first time after the last known count, in ps, at which the estimate is not above
-    /// the threshold, up to one interval; by bisection, as the estimate is a line.
+    /// Returns the time from the last known count, in ps, until the estimate is not above the
+    /// threshold, up to one interval; by bisection, as the estimate is a line.
     fn opens(&self) -> Option<u64> {
         let (count, threshold) = (self.known - 1, self.threshold());
         let (mut least, mut most) = (0, self.plan.gather.as_ps());
