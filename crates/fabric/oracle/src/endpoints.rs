@@ -41,7 +41,7 @@ use audit::Audit;
 use gingham_kernel::Time;
 use gingham_net::congestion::Queued;
 use gingham_net::measure::Collector;
-use gingham_net::{Adapter, Next, Notice, Order, Packet, Plan, Turn, Wanted};
+use gingham_net::{Adapter, NetworkEvent, Next, Notice, Order, Packet, Plan, Turn, Wanted};
 use gingham_topology::{ChannelId, EndpointId};
 use std::sync::Arc;
 
@@ -145,6 +145,14 @@ impl Endpoints {
         let switch = fabric.target(input).node;
         (packet.destination != before)
             .then(|| fabric.into_port_0(switch).expect("a switch that diverts has a port 0"))
+    }
+
+    /// Reports the crash of a host or an application.
+    pub(crate) fn on_network_event(&mut self, event: NetworkEvent) {
+        if let Some(audit) = &mut self.audit {
+            audit.network_event(event);
+        }
+        self.machines.on_network_event(event);
     }
 
     /// Takes the next order of the machines, which the audit must expect.

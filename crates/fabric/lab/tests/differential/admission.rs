@@ -10,8 +10,8 @@ use gingham_net::traffic::{
     StreamPlan,
 };
 use gingham_net::{
-    AdmissionPlan, ClassPlan, LaneChoice, NetworkEvent, Plan, PostPlan, Priority, StreamState, Switching,
-    WhenFull,
+    AdmissionPlan, ClassPlan, LaneChoice, NetworkEvent, Plan, PostPlan, Priority, StreamState,
+    Switching, WhenFull,
 };
 use gingham_topology::{ChannelId, EndpointId, NodeId};
 use std::collections::BTreeMap;

@@ -28,9 +28,9 @@ use super::replies::Replies;
 use super::throttle::{AtLeastOne, SelfTuned, Throttle};
 use arrivals::Receipts;
 use gingham_kernel::Time;
-use gingham_net::traffic::Source;
+use gingham_net::traffic::{Source, SourcePlan};
 use gingham_net::{
-    ClassId, Content, FlowKey, MessageSlot, Notice, Order, Packet, Plan, ThrottlePlan,
+    ClassId, Content, FlowKey, MessageSlot, NetworkEvent, Notice, Order, Packet, Plan, ThrottlePlan,
 };
 use gingham_topology::EndpointId;
 use std::collections::BTreeMap;
@@ -43,6 +43,10 @@ pub(super) struct Audit {
     /// Number of events in queues so far.
     number: usize,
     sources: Vec<Source>,
+    /// Crashes so far.
+    crashes: Vec<NetworkEvent>,
+    /// Number of messages created so far, dropped ones included.
+    created: usize,
     messages: Vec<Message>,
     /// Messages by the slot that their packets carry, until the slot is used again.
     slots: BTreeMap<MessageSlot, MessageIndex>,
@@ -80,6 +84,8 @@ impl Audit {
             now: Time::ZERO,
             number: 0,
             sources: Source::all(&plan),
+            crashes: Vec::new(),
+            created: 0,
             messages: Vec::new(),
             slots: BTreeMap::new(),
             flows: Vec::new(),
@@ -110,9 +116,28 @@ impl Audit {
 
     /// Expects the order for the next message of a source, if its time is known.
     fn expect_next(&mut self, source: usize) {
-        if let Some(at) = self.sources[source].next_arrival() {
+        if let Some(at) = self.sources[source].next_at() {
             self.orders.create_at(source, at);
         }
+    }
+
+    /// Returns the part of the plan that describes a source.
+    fn planned(&self, source: usize) -> &SourcePlan {
+        let mut sources = self.plan.classes.iter().flat_map(|class| &class.sources);
+        sources.nth(source).expect("every source is in the plan")
+    }
+
+    /// Whether the host or the application of a source has crashed.
+    fn has_crashed(&self, source: usize) -> bool {
+        let of = &self.sources[source];
+        self.crashes.iter().any(|event| match event {
+            NetworkEvent::HostCrash(host) => *host == of.endpoint(),
+            NetworkEvent::ApplicationCrash(stream) => Some(*stream) == of.stream(),
+        })
+    }
+
+    pub(super) fn network_event(&mut self, event: NetworkEvent) {
+        self.crashes.push(event);
     }
 
     pub(super) fn carry_out(&mut self, order: Option<Order>) {

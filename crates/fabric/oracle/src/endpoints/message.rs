@@ -2,7 +2,7 @@
 
 use gingham_kernel::Time;
 use gingham_net::traffic::StreamPart;
-use gingham_net::{ClassId, FlowId, Packet, Plan, Priority, SegmentationPlan};
+use gingham_net::{ClassId, FlowId, MessageId, Packet, Plan, Priority, SegmentationPlan};
 use gingham_topology::EndpointId;
 use gingham_topology::routing::VcClass;
 
@@ -11,6 +11,7 @@ pub(super) type MessageIndex = usize;
 
 #[derive(Clone, Debug)]
 pub(super) struct Message {
+    pub(super) id: MessageId,
     pub(super) class: ClassId,
     /// Class whose priority, packets and flows it has: another one if it was demoted.
     pub(super) sent_as: ClassId,
@@ -29,6 +30,12 @@ pub(super) struct Message {
 }
 
 impl Message {
+    /// Returns the message as its source has created it.
+    pub(super) fn as_created(&self) -> gingham_net::Message {
+        let Self { id, class, source, destination, payload_bytes, created, flow, .. } = *self;
+        gingham_net::Message { id, class, source, destination, payload_bytes, created, flow }
+    }
+
     pub(super) fn priority(&self, plan: &Plan) -> Priority {
         plan.classes[self.sent_as.index()].priority
     }
@@ -92,11 +99,12 @@ impl Message {
             destination: self.destination,
             payload_bytes,
             priority: self.priority(plan),
-            path_set: of.path_set,
+            path_id: of.path_id,
             vc_class: self.vc_class,
             is_first: !self.has_begun(),
             is_last_of_stream: is_last && self.part.is_some_and(|part| part.is_last),
             mark: false,
+            is_bad: false,
         }
     }
 }

@@ -1,13 +1,13 @@
-//! Path set of a packet (timing.md, two path sets; Flich et al. 2001, section III).
+//! Path of a packet (timing.md, paths and legs; Flich et al. 2001, section III).
 
 use gingham_kernel::{Purpose, Span, Stream};
-use gingham_net::{ContentionPlan, PathChoice, PathSet, Plan};
+use gingham_net::{ContentionPlan, Decision, PathId, Plan};
 use gingham_topology::EndpointId;
 
-/// Path choice of one endpoint.
+/// Path selection of one endpoint.
 #[derive(Clone, Debug)]
 pub(super) struct PathChooser {
-    choice: PathChoice,
+    decision: Decision,
     draws: Stream,
     /// For each own packet that has left: the time that it took, and that of its flits.
     left: Vec<(Span, Span)>,
@@ -17,22 +17,22 @@ impl PathChooser {
     pub(super) fn new(plan: &Plan, endpoint: EndpointId) -> Self {
         let name = plan.fabric.endpoint_name(endpoint);
         let draws = Stream::new(plan.seed, &name, Purpose::PathChoice);
-        Self { choice: plan.path_choice, draws, left: Vec::new() }
+        Self { decision: plan.routing.decision, draws, left: Vec::new() }
     }
 
     pub(super) fn packet_left(&mut self, took: Span, flits: Span) {
         self.left.push((took, flits));
     }
 
-    /// Returns the path set of a packet that starts, of a message of `message_bytes`.
-    pub(super) fn choose(&mut self, message_bytes: u32) -> PathSet {
-        let is_alternative = match &self.choice {
-            PathChoice::Only => false,
-            PathChoice::ByLength { below_bytes } => message_bytes >= *below_bytes,
-            PathChoice::AtRandom { alternative } => self.draws.unit() < *alternative,
-            PathChoice::ByContention(plan) => uses_alternative(plan, &self.left),
+    /// Returns the path of a packet that starts, of a message of `message_bytes`.
+    pub(super) fn choose(&mut self, message_bytes: u32) -> PathId {
+        let is_alternative = match &self.decision {
+            Decision::ByPair | Decision::AtSwitches(_) => false,
+            Decision::ByLength { below_bytes } => message_bytes >= *below_bytes,
+            Decision::AtRandom { alternative } => self.draws.unit() < *alternative,
+            Decision::ByContention(plan) => uses_alternative(plan, &self.left),
         };
-        if is_alternative { PathSet::Alternative } else { PathSet::Primary }
+        if is_alternative { PathId::ALTERNATIVE } else { PathId::PRIMARY }
     }
 }
 

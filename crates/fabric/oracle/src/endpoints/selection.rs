@@ -1,13 +1,13 @@
 //! Output selection, with a second computation of the choice (timing.md, adaptive routing).
 
 use gingham_kernel::{Counted, Purpose};
-use gingham_net::{HeadPlace, PipelinePlan, Plan, Reselect, Select};
+use gingham_net::{Decision, HeadPlace, Plan, Reselect, Select, SwitchChooser};
 use gingham_topology::NodeId;
 
 /// The shared selector, and the rule that it follows.
 #[derive(Clone, Debug)]
 pub(crate) struct Selector {
-    machine: gingham_net::Selector,
+    machine: SwitchChooser,
     select: Select,
     reselect: Reselect,
     /// Draws of each switch, by its stable name.
@@ -15,21 +15,20 @@ pub(crate) struct Selector {
 }
 
 impl Selector {
-    pub(crate) fn new(plan: &Plan, lanes: &PipelinePlan) -> Option<Self> {
-        let machine = gingham_net::Selector::new(plan, lanes);
-        assert_eq!(
-            machine.is_some(),
-            lanes.select.is_some(),
-            "audit: selection by adaptive routing"
-        );
+    pub(crate) fn new(plan: &Plan) -> Option<Self> {
+        let machine = SwitchChooser::new(plan);
+        let Decision::AtSwitches(decision) = plan.routing.decision else {
+            assert!(machine.is_none(), "audit: selection by adaptive routing");
+            return None;
+        };
         let draws = |switch: NodeId| {
             let name = plan.fabric.node(switch).stable_name();
             (switch, Counted::new(plan.seed, &name, Purpose::Output))
         };
         Some(Self {
             machine: machine?,
-            select: lanes.select?,
-            reselect: lanes.reselect,
+            select: decision.select,
+            reselect: decision.reselect,
             draws: plan.fabric.switches().map(draws).collect(),
         })
     }

@@ -29,7 +29,7 @@ pub(crate) struct Simulation {
     pub(crate) timeline: Timeline<Event>,
     pub(crate) endpoints: Endpoints,
     /// Output selection for packets that may take any of several outputs.
-    pub(crate) selector: Option<SwitchChooser>,
+    pub(crate) selector: Option<Selector>,
     /// Network state that hosts check before they begin a message.
     pub(crate) watched: Watched,
     /// By channel: the host that sends on it, if there is one.
@@ -163,7 +163,7 @@ impl Simulation {
         let mut simulation = Self {
             clock: Clock { cycle: lane_plan.cycle },
             timeline: Timeline::new(),
-            selector: SwitchChooser::new(&plan),
+            selector: Selector::new(&plan),
             watched: Watched::new(&plan),
             hosts: channels().map(endpoint_of).collect(),
             senders: vec![vec![None; lanes.count.into()]; endpoints.adapters().len()],

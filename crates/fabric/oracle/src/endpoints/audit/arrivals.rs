@@ -2,6 +2,7 @@
 //! flows).
 
 use super::Audit;
+use crate::endpoints::differ::check;
 use crate::endpoints::host::Other;
 use crate::endpoints::queue::What;
 use crate::endpoints::replies::Reply;
@@ -136,14 +137,17 @@ impl Audit {
         if !message.has_arrived() {
             return;
         }
+        let delivered = message.as_created();
         let (class, from, here) = (message.class, message.source, message.destination);
         for source in 0..self.sources.len() {
             let of = &self.sources[source];
-            let Some(plan) = of.replies() else { continue };
+            let Some(plan) = self.planned(source).replies() else { continue };
             let at = self.now + plan.think;
-            if (plan.to, of.endpoint()) != (class, here) || !of.is_active(at) {
+            let is_active = self.plan.classes[of.class().index()].active.contains(&at);
+            if (plan.to, of.endpoint()) != (class, here) || !is_active || self.has_crashed(source) {
                 continue;
             }
+            self.sources[source].delivered(&delivered, self.now);
             let reply = Reply { source, endpoint: here, destination: from, at };
             if at == self.now {
                 self.reply(reply);
@@ -155,7 +159,11 @@ impl Audit {
     }
 
     fn reply(&mut self, reply: Reply) {
-        let draft = self.sources[reply.source].draw_reply(reply.destination);
+        if self.has_crashed(reply.source) {
+            return;
+        }
+        let draft = self.draw(reply.source);
+        check(self.now, "reply", "destination", &reply.destination, &draft.destination);
         self.create(reply.source, draft);
         self.orders.send(reply.endpoint);
     }
@@ -212,10 +220,11 @@ pub(super) fn without_message(
         source,
         destination,
         flow: None,
-        path_set: gingham_net::PathSet::Primary,
+        path_id: gingham_net::PathId::PRIMARY,
         is_first: false,
         is_last_of_stream: false,
         mark: false,
+        is_bad: false,
         ..*on
     }
 }

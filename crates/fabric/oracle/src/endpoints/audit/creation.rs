@@ -6,7 +6,7 @@ use crate::endpoints::posting::{Effect, Post};
 use crate::endpoints::queue::{Queue, What};
 use gingham_net::traffic::Draft;
 use gingham_net::{
-    ClassId, ClassPlan, Credits, Excess, FlowId, FlowKey, MessageSlot, Packet, Plan,
+    ClassId, ClassPlan, Credits, Excess, FlowId, FlowKey, MessageId, MessageSlot, Packet, Plan,
 };
 use gingham_topology::EndpointId;
 
@@ -15,12 +15,21 @@ impl Audit {
     pub(super) fn created(&mut self, source: usize) {
         let endpoint = self.sources[source].endpoint();
         self.orders.send(endpoint);
-        if self.is_held_back(source) {
+        if self.has_crashed(source) {
             return;
         }
-        let draft = self.sources[source].draw();
+        if self.is_held_back(source) {
+            return self.sources[source].suspend();
+        }
+        let draft = self.draw(source);
         self.expect_next(source);
         self.create(source, draft);
+    }
+
+    /// Draws the message of a source that is due now by the rules of the audit.
+    pub(super) fn draw(&mut self, source: usize) -> Draft {
+        let draft = self.sources[source].due(self.now);
+        draft.unwrap_or_else(|| panic!("audit: source {source} has a message at {:?}", self.now))
     }
 
     /// The first flit of a packet starts: a backlogged class without credits creates its next
@@ -37,8 +46,15 @@ impl Audit {
     fn refill(&mut self, endpoint: EndpointId, class: ClassId) {
         for source in 0..self.sources.len() {
             let of = &self.sources[source];
-            if of.endpoint() == endpoint && of.class() == class && of.refills(self.now) {
-                let draft = self.sources[source].draw();
+            let is_here = of.endpoint() == endpoint && of.class() == class;
+            let is_active = self.plan.classes[class.index()].active.contains(&self.now);
+            if is_here
+                && is_active
+                && self.planned(source).is_backlogged()
+                && !self.has_crashed(source)
+            {
+                self.sources[source].started(self.now);
+                let draft = self.draw(source);
                 self.create(source, draft);
             }
         }
@@ -49,6 +65,8 @@ impl Audit {
         let of = &self.sources[source];
         let (class, endpoint, part) = (of.class(), of.endpoint(), of.part());
         let Draft { destination, payload_bytes } = draft;
+        let id = MessageId::new(self.created);
+        self.created += 1;
         let sent_as = self.policed(endpoint, class, payload_bytes);
         let stream = part.map(|part| part.stream);
         let key_class = sent_as.unwrap_or(class);
@@ -58,6 +76,7 @@ impl Audit {
         let ends = (endpoint, destination);
         let vc_class = self.lanes.choose(&self.plan, sent_as, ends, flow);
         self.messages.push(Message {
+            id,
             class,
             sent_as,
             source: endpoint,

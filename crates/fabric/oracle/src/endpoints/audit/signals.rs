@@ -43,11 +43,12 @@ impl Audit {
             destination: ends.1,
             payload_bytes: plan.payload_bytes,
             priority: plan.priority,
-            path_set: gingham_net::PathSet::Primary,
+            path_id: gingham_net::PathId::PRIMARY,
             vc_class: plan.vc_class.unwrap_or_else(of_pair),
             is_first: false,
             is_last_of_stream: false,
             mark: false,
+            is_bad: false,
         };
         self.send_other(packet);
     }
@@ -72,9 +73,9 @@ impl Audit {
         let stream = signal.stream();
         let source = self.sources.iter().position(|of| of.stream() == Some(stream));
         let source = source.expect("the stream has a source");
-        let has_crashed = self.sources[source].has_crashed(self.now);
+        let has_crashed = self.has_crashed(source);
         let destination = self.destination_of(stream);
-        let path = self.plan.path(packet.path_set, here, destination).expect("the probe's path");
+        let path = self.plan.path(packet.path_id, here, destination).expect("the probe's path");
         let Some(admission) = &mut self.admission else { return };
         let release = admission.answered(signal, [path[0], path[1]], has_crashed, self.now);
         if let Some(release) = release {
@@ -88,9 +89,9 @@ impl Audit {
 
     /// Starts an admitted stream: all its messages are later by the same time.
     fn begin_stream(&mut self, source: usize) {
-        self.sources[source].begin_stream(self.now);
-        while self.sources[source].next_arrival() == Some(self.now) {
-            let draft = self.sources[source].draw();
+        self.sources[source].resume(self.now);
+        while self.sources[source].next_at() == Some(self.now) {
+            let draft = self.draw(source);
             self.create(source, draft);
             self.orders.send(self.sources[source].endpoint());
         }
@@ -101,7 +102,7 @@ impl Audit {
 
     /// Returns the place of a packet that came by a channel on its path.
     fn hop(&self, input: ChannelId, packet: &Packet) -> Hop {
-        let path = self.plan.path(packet.path_set, packet.source, packet.destination);
+        let path = self.plan.path(packet.path_id, packet.source, packet.destination);
         let mut onward = path.expect("a packet has a path").into_iter();
         onward.find(|channel| *channel == input).expect("the packet came by its path");
         let output = onward.next().expect("a node on a path sends on");

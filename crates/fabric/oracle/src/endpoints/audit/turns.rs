@@ -9,7 +9,7 @@ use crate::endpoints::throttle::{May, Throttle};
 use gingham_kernel::Time;
 use gingham_net::congestion::Queued;
 use gingham_net::{
-    Adapter, ClassId, Content, Credits, Excess, FlowKey, Next, Packet, PathSet, Turn,
+    Adapter, ClassId, Content, Credits, Excess, FlowKey, Next, Packet, PathId, Turn,
 };
 use gingham_topology::EndpointId;
 
@@ -132,13 +132,13 @@ impl Audit {
             Pick::At(time) => Turn::At(time),
             Pick::Other(other) => {
                 let packet = self.hosts[endpoint.index()].others[other].packet;
-                let path_set = self.paths[endpoint.index()].choose(packet.payload_bytes);
-                Turn::Send(Packet { path_set, ..packet })
+                let path_id = self.paths[endpoint.index()].choose(packet.payload_bytes);
+                Turn::Send(Packet { path_id, ..packet })
             }
             Pick::Queue(_, message) => {
                 let bytes = self.messages[message].payload_bytes;
-                let path_set = self.paths[endpoint.index()].choose(bytes);
-                Turn::Send(self.packet_of(message, path_set, &found))
+                let path_id = self.paths[endpoint.index()].choose(bytes);
+                Turn::Send(self.packet_of(message, path_id, &found))
             }
         };
         check(begins, place, "turn", &expected, &found);
@@ -152,7 +152,7 @@ impl Audit {
 
     /// Returns the next packet of a message. Its slot is that of the packets before it, or, for the
     /// first one, any slot that no message in progress has.
-    fn packet_of(&self, message: MessageIndex, path_set: PathSet, found: &Turn) -> Packet {
+    fn packet_of(&self, message: MessageIndex, path_id: PathId, found: &Turn) -> Packet {
         let of = &self.messages[message];
         let known = self.slots.iter().find(|(_, other)| **other == message);
         let Turn::Send(packet) = found else {
@@ -170,7 +170,7 @@ impl Audit {
                 panic!("audit: message {message} ({of:?}) is due, found {content:?}")
             }
         };
-        of.next_packet(&self.plan, Packet { content, path_set, ..*packet })
+        of.next_packet(&self.plan, Packet { content, path_id, ..*packet })
     }
 
     fn record_start(&mut self, endpoint: EndpointId, pick: Pick, now: Time) {

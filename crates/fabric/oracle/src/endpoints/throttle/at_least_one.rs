@@ -67,12 +67,12 @@ fn useful_outputs(
     if !plan.is_switch(switch) {
         return Vec::new();
     }
-    if plan.is_adaptive() {
+    if plan.routing.is_adaptive() {
         let outputs = plan.outputs(switch, destination, vc_class, None);
         return outputs.map(|choice| (choice.output, choice.lanes)).collect();
     }
     let second = |set| Some(plan.path(set, source, destination)?[1]);
-    let outputs = plan.sets().filter_map(second);
+    let outputs = plan.routing.path_ids().filter_map(second);
     let with_lanes = |output| {
         let (allowed, class) = (&plan.lanes.allowed, DatelineClass(0));
         let (lanes, _) =
