@@ -46,7 +46,7 @@ use gingham_topology::{ChannelId, EndpointId};
 use std::sync::Arc;
 
 /// Number of notices and turns that are checked; some seconds of computation.
-const AUDITED_EVENTS: u32 = 40_000;
+const AUDITED_EVENTS: u32 = 200_000;
 
 /// The shared endpoint machines, and the audit of their decisions.
 #[derive(Debug)]
