@@ -37,6 +37,7 @@ mod plan;
 mod policing;
 mod ports0;
 mod posting;
+mod postponed;
 mod probe;
 mod response;
 mod routing_scheme;

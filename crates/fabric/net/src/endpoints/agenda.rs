@@ -2,9 +2,9 @@
 //! later.
 
 use crate::ClassId;
+use crate::postponed::Postponed;
 use crate::traffic::{Awaited, Source};
 use gingham_kernel::Time;
-use std::collections::BTreeMap;
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Agenda {
@@ -12,10 +12,8 @@ pub(super) struct Agenda {
     of_starts: Vec<usize>,
     /// Sources that await deliveries, with the class of these messages.
     of_deliveries: Vec<(ClassId, usize)>,
-    /// Sources with a message due later, by instant and number.
-    due: BTreeMap<(Time, u64), usize>,
-    /// Number of entries of `due` so far, which orders those of one instant.
-    number: u64,
+    /// Sources with a message due later.
+    due: Postponed<usize>,
 }
 
 impl Agenda {
@@ -38,13 +36,11 @@ impl Agenda {
 
     /// Registers a message of a source that is due later, when the endpoint is to be woken.
     pub(super) fn put(&mut self, source: usize, at: Time) {
-        self.due.insert((at, self.number), source);
-        self.number += 1;
+        self.due.put(at, source);
     }
 
     /// Takes the source of the next message that is due `now`.
     pub(super) fn take_due(&mut self, now: Time) -> Option<usize> {
-        let entry = self.due.first_entry()?;
-        (entry.key().0 <= now).then(|| entry.remove())
+        self.due.take(now)
     }
 }

@@ -4,6 +4,7 @@ use super::dma::Dma;
 use super::pool::Pool;
 use super::{AdapterPlan, Credits, Refused};
 use crate::messages::Messages;
+use crate::postponed::Postponed;
 use crate::{ClassId, ClassPlan, FlowId, Message, MessageSlot, Plan};
 use gingham_kernel::Time;
 use gingham_topology::EndpointId;
@@ -32,13 +33,14 @@ pub(crate) struct Posts {
     of_flow: BTreeMap<FlowId, usize>,
     /// By endpoint; empty if messages enter the buffer at once.
     engines: Box<[Dma]>,
-    /// Scheduled work by endpoint, time and number.
-    due: BTreeMap<(EndpointId, Time, u64), Due>,
+    /// Scheduled work, by endpoint.
+    due: Box<[Postponed<Due>]>,
+    /// Number of messages that had to wait or were copied so far, which defines their order; by
+    /// endpoint.
+    numbers: Box<[u64]>,
     outcomes: VecDeque<Outcome>,
     /// Whether a caller is carrying out outcomes.
     is_carrying: bool,
-    /// Number of messages and wake-ups so far, which defines their order.
-    number: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -94,10 +96,10 @@ impl Posts {
             of_class: of_class.into(),
             of_flow: BTreeMap::new(),
             engines: vec![Dma::default(); engines].into(),
-            due: BTreeMap::new(),
+            due: vec![Postponed::default(); endpoints].into(),
+            numbers: vec![0; endpoints].into(),
             outcomes: VecDeque::new(),
             is_carrying: false,
-            number: 0,
         })
     }
 
@@ -129,7 +131,8 @@ impl Posts {
         match &class.post.refused {
             Refused::Wait => self.pools[place].wait(messages, slot),
             Refused::Retry(periods) => {
-                let (number, period) = (self.count(), periods[message.source.index()]);
+                let number = self.count(message.source);
+                let period = periods[message.source.index()];
                 self.pools[place].retry(slot, number, period, now);
             }
         }
@@ -152,10 +155,7 @@ impl Posts {
 
     /// Does the work of an endpoint that is due.
     pub(crate) fn woken(&mut self, messages: &mut Messages, endpoint: EndpointId, now: Time) {
-        let due = (endpoint, Time::ZERO, 0)..=(endpoint, now, u64::MAX);
-        while let Some((key, what)) = self.due.range(due.clone()).next() {
-            let (key, what) = (*key, *what);
-            self.due.remove(&key);
+        while let Some(what) = self.due[endpoint.index()].take(now) {
             match what {
                 Due::Attempt(place) => {
                     for slot in self.pools[place].attempt(now) {
@@ -179,7 +179,8 @@ impl Posts {
         if self.engines.is_empty() {
             return self.outcomes.push_back(Outcome::Ready(slot));
         }
-        let (message, number) = (*messages.message(slot), self.count());
+        let message = *messages.message(slot);
+        let number = self.count(message.source);
         let (priority, _) = messages.level_of(slot);
         let engine = &mut self.engines[message.source.index()];
         engine.put(slot, message.payload_bytes, priority, number);
@@ -200,8 +201,7 @@ impl Posts {
     }
 
     fn wake_at(&mut self, endpoint: EndpointId, at: Time, what: Due) {
-        let number = self.count();
-        self.due.insert((endpoint, at, number), what);
+        self.due[endpoint.index()].put(at, what);
         self.outcomes.push_back(Outcome::WakeAt(endpoint, at));
     }
 
@@ -224,8 +224,8 @@ impl Posts {
         endpoint.index() * self.classes + class.index()
     }
 
-    fn count(&mut self) -> u64 {
-        self.number += 1;
-        self.number
+    fn count(&mut self, endpoint: EndpointId) -> u64 {
+        self.numbers[endpoint.index()] += 1;
+        self.numbers[endpoint.index()]
     }
 }
