@@ -58,7 +58,7 @@ pub trait Network: Debug + Send + Sync {
     /// Handles a network event before any other event of `at`. A network whose own state it changes
     /// overrides this method.
     fn apply(&mut self, _at: Time, event: NetworkEvent) {
-        self.endpoints_mut().on_network_event(event);
+        event.apply(self.endpoints_mut());
     }
 
     /// Returns the number of packets in the network, those in in-transit hosts included.

@@ -36,7 +36,7 @@ use crate::posting::Posts;
 use crate::throttle::Throttle;
 use crate::{
     Adapter, Conservation, Decision, Delivery, Ledger, NetworkEvent, Next, Noted, Order, Plan,
-    Request, Status, Switched, Turn, WaitCycle, Wanted, Which,
+    Request, Status, StreamId, Switched, Turn, WaitCycle, Wanted, Which,
 };
 use admission::Admission;
 use checkpoints::Checkpoints;
@@ -105,7 +105,7 @@ impl Endpoints {
             flows: Flows::new(&plan),
             messages: Messages::default(),
             lanes: LaneChooser::new(&plan),
-            admission: Admission::new(&plan, &sources).map(Box::new),
+            admission: Admission::new(&plan).map(Box::new),
             posts: Posts::new(&plan).map(Box::new),
             throttle: throttle.map(Box::new),
             marker: plan.marking.as_ref().map(|marking| marking.start(&plan)),
@@ -289,9 +289,14 @@ impl Endpoints {
         event
     }
 
-    /// Handles a network event that concerns a host or an application.
-    pub fn on_network_event(&mut self, event: NetworkEvent) {
-        self.sources.on_network_event(event);
+    /// Ends all workloads of an endpoint, whose host crashes.
+    pub fn crash_host(&mut self, endpoint: EndpointId) {
+        self.sources.crash_host(endpoint);
+    }
+
+    /// Ends the workload of a stream, whose application crashes.
+    pub fn crash_application(&mut self, stream: StreamId) {
+        self.sources.crash_application(stream);
     }
 
     /// Returns the counts of packets that entered and left the network.

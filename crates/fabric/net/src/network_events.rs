@@ -16,8 +16,7 @@ mod conservation;
 
 pub use conservation::Conservation;
 
-use crate::StreamId;
-use crate::traffic::Source;
+use crate::{Endpoints, StreamId};
 use gingham_kernel::Time;
 use gingham_topology::EndpointId;
 
@@ -35,11 +34,11 @@ pub enum NetworkEvent {
 }
 
 impl NetworkEvent {
-    /// Returns whether the event ends the workload of a source.
-    pub(crate) fn ends(self, source: &Source) -> bool {
+    /// Carries out the effect of the event on endpoints.
+    pub fn apply(self, endpoints: &mut Endpoints) {
         match self {
-            Self::HostCrash(endpoint) => source.endpoint() == endpoint,
-            Self::ApplicationCrash(stream) => source.stream() == Some(stream),
+            Self::HostCrash(endpoint) => endpoints.crash_host(endpoint),
+            Self::ApplicationCrash(stream) => endpoints.crash_application(stream),
         }
     }
 }

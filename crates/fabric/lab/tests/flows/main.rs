@@ -16,6 +16,7 @@ mod answers;
 #[path = "../../../oracle/tests/common/mod.rs"]
 mod common;
 mod lone;
+mod lost;
 mod marks;
 mod notices;
 mod posts;

@@ -23,16 +23,12 @@ use std::sync::Arc;
 pub(super) struct Admission {
     plan: Arc<Plan>,
     controller: AdmissionController,
-    /// Index of the source, by stream.
-    sources: Vec<usize>,
 }
 
 impl Admission {
-    pub(super) fn new(plan: &Arc<Plan>, sources: &Sources) -> Option<Self> {
+    pub(super) fn new(plan: &Arc<Plan>) -> Option<Self> {
         let controller = AdmissionController::new(plan)?;
-        let is_stream = |index: &usize| sources.get(*index).stream().is_some();
-        let sources = (0..sources.len()).filter(is_stream).collect();
-        Some(Self { plan: Arc::clone(plan), controller, sources })
+        Some(Self { plan: Arc::clone(plan), controller })
     }
 
     pub(super) fn requests(&self) -> &[Request] {
@@ -89,7 +85,7 @@ impl Admission {
             }
             return None;
         }
-        let source = self.sources[signal.stream().index()];
+        let source = sources.of_stream(signal.stream());
         if sources.get(source).has_crashed() {
             self.controller.ignore_response(signal, now);
             return None;

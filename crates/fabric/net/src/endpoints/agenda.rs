@@ -1,5 +1,5 @@
-//! Sources of one endpoint that await notifications, and messages that notifications made due
-//! later.
+//! Sources of one endpoint, the notifications that they await, and messages that notifications made
+//! due later.
 
 use crate::ClassId;
 use crate::postponed::Postponed;
@@ -8,6 +8,8 @@ use gingham_kernel::Time;
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Agenda {
+    /// Sources of the endpoint.
+    sources: Vec<usize>,
     /// Sources that await the start of messages of their class.
     of_starts: Vec<usize>,
     /// Sources that await deliveries, with the class of these messages.
@@ -19,11 +21,16 @@ pub(super) struct Agenda {
 impl Agenda {
     /// Registers a source of the endpoint.
     pub(super) fn add(&mut self, index: usize, source: &Source) {
+        self.sources.push(index);
         match source.awaited() {
             Awaited::Nothing => {}
             Awaited::Starts => self.of_starts.push(index),
             Awaited::Deliveries(class) => self.of_deliveries.push((class, index)),
         }
+    }
+
+    pub(super) fn sources(&self) -> &[usize] {
+        &self.sources
     }
 
     pub(super) fn of_starts(&self) -> &[usize] {

@@ -3,13 +3,15 @@
 use super::agenda::Agenda;
 use super::outbox::Outbox;
 use crate::traffic::Source;
-use crate::{MessageId, NetworkEvent, Order, Plan};
+use crate::{MessageId, Order, Plan, StreamId};
 use gingham_kernel::Time;
 use gingham_topology::EndpointId;
 
 #[derive(Clone, Debug)]
 pub(super) struct Sources {
     all: Vec<Source>,
+    /// Index of the source, by stream.
+    streams: Vec<usize>,
     /// By endpoint.
     agendas: Vec<Agenda>,
     messages_created: usize,
@@ -22,7 +24,8 @@ impl Sources {
         for (index, source) in all.iter().enumerate() {
             agendas[source.endpoint().index()].add(index, source);
         }
-        Self { all, agendas, messages_created: 0 }
+        let streams = (0..all.len()).filter(|index| all[*index].stream().is_some()).collect();
+        Self { all, streams, agendas, messages_created: 0 }
     }
 
     pub(super) fn len(&self) -> usize {
@@ -43,9 +46,22 @@ impl Sources {
         &self.agendas[endpoint.index()]
     }
 
-    /// Ends the workloads that a network event ends.
-    pub(super) fn on_network_event(&mut self, event: NetworkEvent) {
-        self.all.iter_mut().filter(|source| event.ends(source)).for_each(Source::crash);
+    /// Returns the index of the source that is a stream.
+    pub(super) fn of_stream(&self, stream: StreamId) -> usize {
+        self.streams[stream.index()]
+    }
+
+    /// Ends the workloads of an endpoint.
+    pub(super) fn crash_host(&mut self, endpoint: EndpointId) {
+        for index in self.agendas[endpoint.index()].sources() {
+            self.all[*index].crash();
+        }
+    }
+
+    /// Ends the workload of a stream.
+    pub(super) fn crash_application(&mut self, stream: StreamId) {
+        let index = self.of_stream(stream);
+        self.all[index].crash();
     }
 
     /// Whether any source awaits the start of messages.
