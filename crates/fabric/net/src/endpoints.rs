@@ -33,6 +33,7 @@ use crate::marking::{Marker, Marking};
 use crate::measure::{ChannelCount, Collector};
 use crate::messages::Messages;
 use crate::posting::Posts;
+use crate::receipts::Receipts;
 use crate::throttle::Throttle;
 use crate::{
     Adapter, Conservation, Decision, Delivery, Ledger, NetworkEvent, Next, Noted, Order, Plan,
@@ -74,8 +75,9 @@ pub struct Endpoints {
     plan: Arc<Plan>,
     sources: Sources,
     outbox: Outbox,
-    /// Flows of the classes that distinguish them.
+    /// Flows of the classes that distinguish them, at their sources and at their destinations.
     flows: Flows,
+    receipts: Receipts,
     messages: Messages,
     lanes: LaneChooser,
     admission: Option<Box<Admission>>,
@@ -103,6 +105,7 @@ impl Endpoints {
         let mut endpoints = Self {
             outbox: Outbox::new(&plan),
             flows: Flows::new(&plan),
+            receipts: Receipts::default(),
             messages: Messages::default(),
             lanes: LaneChooser::new(&plan),
             admission: Admission::new(&plan).map(Box::new),

@@ -1,4 +1,4 @@
-//! State and queues of flows.
+//! Sources' halves of flows: their state and queues. `receipts` has the destinations' halves.
 //!
 //! ```text
 //!   message ──► queue of its flow ──┬─ may go ──────────► in the ring of its level      (`adapter`)
@@ -11,7 +11,6 @@
 
 use crate::messages::{Messages, Queue};
 use crate::response::{Limits, Responder, RoundTrips};
-use crate::window::Receipt;
 use crate::{
     ClassId, ClassPlan, Excess, FlowId, FlowKey, Hold, MessageSlot, Pace, PacePlan, Plan,
     WindowPlan,
@@ -65,8 +64,6 @@ pub(crate) struct Flow {
     in_flight_packets: u32,
     /// Whether all packets are acknowledged.
     is_acknowledged: bool,
-    /// At the destination: packets received and not yet acknowledged.
-    pub(crate) receipt: Receipt,
     /// Earliest start of the next packet under the rate limit.
     pub(crate) earliest: Time,
     /// Fixed lane of the flow, once drawn.
@@ -304,7 +301,6 @@ impl Flow {
             round_trips: window.filter(needs_round_trips).map(|_| Box::default()),
             in_flight_packets: 0,
             is_acknowledged: window.is_some_and(|window| window.acknowledged.is_of_all()),
-            receipt: Receipt::default(),
             earliest: Time::ZERO,
             lane: None,
             shut_since: None,

@@ -39,6 +39,7 @@ mod ports0;
 mod posting;
 mod postponed;
 mod probe;
+mod receipts;
 mod response;
 mod routing_scheme;
 mod segmentation;

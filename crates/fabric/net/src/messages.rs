@@ -8,8 +8,8 @@
 //!
 //! A queue is a linked list through the messages themselves ([`Queue`]), so that a message is
 //! written once. State needed only by messages of several packets is stored separately, so that a
-//! message fits a cache line. The stream of a message is stored separately too, by slot, if there
-//! are streams.
+//! message fits a cache line: in one record for the source and one for the destination. The stream
+//! of a message is stored separately too, by slot, if there are streams.
 //!
 //! The order in which the packets of a message arrive is arbitrary, since paths may differ.
 //!
@@ -79,8 +79,9 @@ pub(crate) struct Messages {
     slots: Vec<Slot>,
     /// First free slot, linked to the others.
     free: Option<MessageSlot>,
-    /// State of messages of several packets.
-    segments: Vec<Segments>,
+    /// State of messages of several packets at their sources, and at their destinations.
+    unsent: Vec<Unsent>,
+    reassemblies: Vec<Reassembly>,
     free_segments: Vec<u32>,
     /// Stream part of each message by slot, up to the highest slot with one.
     parts: Vec<Option<StreamPart>>,
@@ -96,7 +97,7 @@ struct Slot {
     posted: Time,
     /// Next message in its queue, or next free slot.
     next: Option<MessageSlot>,
-    /// Index in `segments` of a message of several packets.
+    /// Index in `unsent` and `reassemblies` of a message of several packets.
     segments: Option<u32>,
     priority: Priority,
     vc_class: VcClass,
@@ -105,12 +106,18 @@ struct Slot {
 
 const _: () = assert!(size_of::<Slot>() == 64, "a message under way is a cache line");
 
+/// Rest of a message at its source.
 #[derive(Clone, Copy, Debug)]
-struct Segments {
+struct Unsent {
     longest_bytes: u32,
-    unsent_bytes: u32,
+    bytes: u32,
     /// Packets that have started and not left; counted only if needed.
     leaving: u32,
+}
+
+/// Received part of a message at its destination.
+#[derive(Clone, Copy, Debug)]
+struct Reassembly {
     /// Payload that has not arrived and is not lost.
     left_bytes: u32,
     packets: u32,
@@ -144,23 +151,17 @@ impl Messages {
 
     #[inline(never)]
     fn segment(&mut self, payload_bytes: u32, longest_bytes: u32) -> u32 {
-        let (unsent_bytes, left_bytes) = (payload_bytes, payload_bytes);
-        let (packets, wire_bytes, leaving) = (0, 0, 0);
-        let segments = Segments {
-            longest_bytes,
-            unsent_bytes,
-            leaving,
-            left_bytes,
-            packets,
-            wire_bytes,
-            is_lost: false,
-        };
+        let unsent = Unsent { longest_bytes, bytes: payload_bytes, leaving: 0 };
+        let left_bytes = payload_bytes;
+        let reassembly = Reassembly { left_bytes, packets: 0, wire_bytes: 0, is_lost: false };
         if let Some(place) = self.free_segments.pop() {
-            self.segments[place as usize] = segments;
+            self.unsent[place as usize] = unsent;
+            self.reassemblies[place as usize] = reassembly;
             return place;
         }
-        self.segments.push(segments);
-        u32::try_from(self.segments.len() - 1).expect("fewer than 2^32 messages are under way")
+        self.unsent.push(unsent);
+        self.reassemblies.push(reassembly);
+        u32::try_from(self.unsent.len() - 1).expect("fewer than 2^32 messages are under way")
     }
 
     pub(crate) fn note_part(&mut self, slot: MessageSlot, part: StreamPart) {
@@ -200,7 +201,7 @@ impl Messages {
     /// Returns whether no packet of the message has started.
     pub(crate) fn is_unbegun(&self, slot: MessageSlot) -> bool {
         let Slot { message, segments, .. } = &self.slots[slot.index()];
-        let unsent = |place: u32| self.segments[place as usize].unsent_bytes;
+        let unsent = |place: u32| self.unsent[place as usize].bytes;
         segments.is_none_or(|place| unsent(place) == message.payload_bytes)
     }
 
@@ -215,7 +216,7 @@ impl Messages {
     #[inline]
     pub(crate) fn next_bytes(&self, slot: MessageSlot) -> u32 {
         let Slot { message, segments, .. } = &self.slots[slot.index()];
-        segments.map_or(message.payload_bytes, |place| self.segments[place as usize].next_bytes())
+        segments.map_or(message.payload_bytes, |place| self.unsent[place as usize].next_bytes())
     }
 
     /// Returns the message's next packet as a candidate for sending.
@@ -232,7 +233,7 @@ impl Messages {
         let of = &mut self.slots[slot.index()];
         let (payload_bytes, is_first, is_last) = match of.segments {
             None => (of.message.payload_bytes, true, true),
-            Some(place) => self.segments[place as usize].take(of.message.payload_bytes),
+            Some(place) => self.unsent[place as usize].take(of.message.payload_bytes),
         };
         if is_first {
             of.entered = now;
@@ -258,9 +259,9 @@ impl Messages {
     /// Records that the tail of a packet of the message has left. Returns whether all tails have.
     pub(crate) fn leave(&mut self, slot: MessageSlot) -> bool {
         self.slots[slot.index()].segments.is_none_or(|place| {
-            let of = &mut self.segments[place as usize];
+            let of = &mut self.unsent[place as usize];
             of.leaving -= 1;
-            of.leaving == 0 && of.unsent_bytes == 0
+            of.leaving == 0 && of.bytes == 0
         })
     }
 
@@ -275,9 +276,9 @@ impl Messages {
                 (1, arrival.wire_bytes)
             }
             Some(place) => {
-                let whole = self.segments[place as usize].arrive(arrival)?;
+                let whole = self.reassemblies[place as usize].arrive(arrival)?;
                 self.free_segments.push(place);
-                if self.segments[place as usize].is_lost {
+                if self.reassemblies[place as usize].is_lost {
                     self.discard(slot);
                     return None;
                 }
@@ -306,7 +307,7 @@ impl Messages {
             self.discard(slot);
             return true;
         };
-        let of = &mut self.segments[place as usize];
+        let of = &mut self.reassemblies[place as usize];
         let is_first = !std::mem::replace(&mut of.is_lost, true);
         if of.settle(payload_bytes) {
             self.free_segments.push(place);
@@ -322,21 +323,23 @@ impl Messages {
     }
 }
 
-impl Segments {
+impl Unsent {
     fn next_bytes(&self) -> u32 {
-        self.unsent_bytes.min(self.longest_bytes)
+        self.bytes.min(self.longest_bytes)
     }
 
     /// Takes the payload of the next packet of a message of `message_bytes` bytes. Returns the
     /// payload, whether the packet is the first, and whether it is the last.
     fn take(&mut self, message_bytes: u32) -> (u32, bool, bool) {
-        let is_first = self.unsent_bytes == message_bytes;
+        let is_first = self.bytes == message_bytes;
         let payload_bytes = self.next_bytes();
-        self.unsent_bytes -= payload_bytes;
+        self.bytes -= payload_bytes;
         self.leaving += 1;
-        (payload_bytes, is_first, self.unsent_bytes == 0)
+        (payload_bytes, is_first, self.bytes == 0)
     }
+}
 
+impl Reassembly {
     /// Records an arrived packet. For the last one, returns the number of packets and their bytes
     /// on the wire.
     fn arrive(&mut self, arrival: &Arrival) -> Option<(u32, u64)> {

@@ -183,10 +183,9 @@ impl Endpoints {
 
     /// Acknowledges a data packet of a flow that has a window, alone or with earlier ones.
     fn acknowledge(&mut self, flow: FlowId, packet: &Packet, now: Time) {
-        let of = self.flows.get_mut(flow);
-        let class = of.key.class;
+        let class = self.flows.get(flow).key.class;
         let Some(window) = &self.plan.classes[class.index()].window else { return };
-        let due = of.receipt.arrive(window.acknowledged, packet.mark, now);
+        let due = self.receipts.of(flow).arrive(window.acknowledged, packet.mark, now);
         let Some((packets, marked)) = due else { return };
         let plan = window.ack;
         let (source, destination) = (packet.destination, packet.source);

@@ -58,7 +58,7 @@ fn message_is_delivered_by_its_last_arriving_packet() {
     // Slots are reused, the one freed last first.
     let slots = [2, 3, 4].map(|id| insert(&mut messages, id, 11).index());
     assert_eq!(slots, [0, 1, 2]);
-    assert_eq!(messages.segments.len(), 3);
+    assert_eq!(messages.unsent.len(), 3);
 }
 
 #[test]
@@ -74,7 +74,7 @@ fn message_is_lost_with_its_first_packet_and_frees_its_slot_with_the_last() {
     assert_eq!(insert(&mut messages, 2, 8).index(), b.index());
     assert_eq!(messages.arrive(a, &arrival(5, 60)), None);
     assert_eq!(insert(&mut messages, 3, 25).index(), a.index());
-    assert_eq!(messages.segments.len(), 1);
+    assert_eq!(messages.unsent.len(), 1);
     // The next message in the slot is not lost.
     start(&mut messages, a, 70);
     assert_eq!(messages.arrive(a, &arrival(20, 80)), None);
