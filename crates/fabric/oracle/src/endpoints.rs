@@ -152,7 +152,7 @@ impl Endpoints {
         if let Some(audit) = &mut self.audit {
             audit.network_event(event);
         }
-        self.machines.on_network_event(event);
+        event.apply(&mut self.machines);
     }
 
     /// Takes the next order of the machines, which the audit must expect.

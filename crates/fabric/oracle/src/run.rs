@@ -30,7 +30,7 @@ pub(crate) trait Network: Debug + Send + Sync {
     /// Handles a network event before any other event of `at`. A network whose own state it changes
     /// overrides this method.
     fn apply(&mut self, _at: Time, event: NetworkEvent) {
-        event.apply(self.parts_mut().1);
+        self.parts_mut().1.on_network_event(event);
     }
 
     /// Returns the number of packets in the network.
