@@ -22,11 +22,9 @@ impl Agenda {
     /// Registers a source of the endpoint.
     pub(super) fn add(&mut self, index: usize, source: &Source) {
         self.sources.push(index);
-        match source.awaited() {
-            Awaited::Nothing => {}
-            Awaited::Starts => self.of_starts.push(index),
-            Awaited::Deliveries(class) => self.of_deliveries.push((class, index)),
-        }
+        let Awaited { starts, deliveries } = source.awaited();
+        self.of_starts.extend(starts.then_some(index));
+        self.of_deliveries.extend(deliveries.map(|class| (class, index)));
     }
 
     pub(super) fn sources(&self) -> &[usize] {

@@ -41,7 +41,7 @@ impl Endpoints {
     /// Creates the next message of a source that is due `now`, if there is one. Returns whether
     /// there was.
     #[inline(never)]
-    pub(super) fn create(&mut self, index: usize, now: Time) -> bool {
+    fn create(&mut self, index: usize, now: Time) -> bool {
         let source = self.sources.get_mut(index);
         let (class, endpoint) = (source.class(), source.endpoint());
         let Some(draft) = source.due(now) else { return false };
@@ -50,10 +50,9 @@ impl Endpoints {
     }
 
     /// Creates the message of a source that a notification made due `now`, and those that its own
-    /// clock makes due now, and orders its endpoint to send each. `scheduled` is the next instant
-    /// of the source's clock before: if it changes, the creation of the next message is ordered.
+    /// clock makes due now, and orders its endpoint to send each.
     #[inline(never)]
-    pub(super) fn create_caused(&mut self, index: usize, scheduled: Option<Time>, now: Time) {
+    fn create_caused(&mut self, index: usize, now: Time) {
         let endpoint = self.sources.get(index).endpoint();
         while self.create(index, now) {
             self.outbox.order_send(endpoint);
@@ -61,6 +60,11 @@ impl Endpoints {
                 break;
             }
         }
+    }
+
+    /// Orders the creation of the next message of a source if the instant of its clock is no longer
+    /// `scheduled`.
+    fn reschedule(&mut self, index: usize, scheduled: Option<Time>) {
         if self.sources.get(index).next_at() != scheduled {
             self.sources.schedule(index, &mut self.outbox);
         }
@@ -71,7 +75,8 @@ impl Endpoints {
         let source = self.sources.get_mut(index);
         let scheduled = source.next_at();
         source.resume(now);
-        self.create_caused(index, scheduled, now);
+        self.create_caused(index, now);
+        self.reschedule(index, scheduled);
     }
 
     /// Notifies the sources of a class at an endpoint of the start of one of its messages. The
@@ -83,11 +88,13 @@ impl Endpoints {
             if source.class() != class {
                 continue;
             }
+            let scheduled = source.next_at();
             match source.started(now) {
                 Some(at) if at > now => self.sources.postpone(index, at, &mut self.outbox),
                 Some(_) => _ = self.create(index, now),
                 None => {}
             }
+            self.reschedule(index, scheduled);
         }
     }
 
@@ -104,9 +111,10 @@ impl Endpoints {
             let scheduled = source.next_at();
             match source.delivered(message, now) {
                 Some(at) if at > now => self.sources.postpone(index, at, &mut self.outbox),
-                Some(_) => self.create_caused(index, scheduled, now),
+                Some(_) => self.create_caused(index, now),
                 None => {}
             }
+            self.reschedule(index, scheduled);
         }
     }
 
@@ -114,12 +122,13 @@ impl Endpoints {
     pub(super) fn create_postponed(&mut self, endpoint: EndpointId, now: Time) {
         while let Some(index) = self.sources.take_due(endpoint, now) {
             let scheduled = self.sources.get(index).next_at();
-            self.create_caused(index, scheduled, now);
+            self.create_caused(index, now);
+            self.reschedule(index, scheduled);
         }
     }
 
-    /// Creates the messages that become due when the first packet of one begins. Messages
-    /// are normally created before all other events of an instant; here no event of this instant
+    /// Creates the messages that become due when the first packet of one begins. Messages are
+    /// normally created before all other events of an instant; here no event of this instant
     /// depends on the new message any more.
     #[inline(never)]
     pub(super) fn on_began(&mut self, endpoint: EndpointId, packet: &Packet, now: Time) {

@@ -11,13 +11,13 @@
 //!
 //! A message becomes due in one of two ways:
 //!
-//! - by the clock of the workload: at [`Workload::next_at`], which changes only in a call of `&mut
-//!   self`;
+//! - by the clock of the workload: at [`Workload::next_at`];
 //! - by a notification, which returns the instant.
 //!
-//! At each of these instants the endpoint calls [`Workload::due`] once, in phase 1; messages that a
-//! notification makes due later follow those of all clocks. The endpoint delivers only the notifications that the workload awaits ([`Awaited`]). A lost message is not
-//! notified: a transport learns of it by a time-out.
+//! At each of these instants the endpoint calls [`Workload::due`] once. At one instant, messages due
+//! by clocks precede those that earlier notifications made due. The endpoint delivers only the
+//! notifications that the workload awaits ([`Awaited`]). There is none of lost messages: a transport
+//! learns of a loss by a time-out.
 //!
 //! State belongs to the endpoint of the workload: a workload at a source and one at a destination
 //! share nothing.
@@ -41,14 +41,13 @@ use std::ops::{Deref, DerefMut};
 pub(super) use stream::{StreamSender, application_crash};
 
 /// Notifications that a workload needs.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Awaited {
-    /// None.
-    Nothing,
-    /// Messages of its own class start at its endpoint ([`super::Source::started`]).
-    Starts,
-    /// Messages of this class are delivered to its endpoint ([`super::Source::delivered`]).
-    Deliveries(ClassId),
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Awaited {
+    /// Whether it needs the starts of messages of its own class at its endpoint
+    /// ([`super::Source::started`]).
+    pub starts: bool,
+    /// Class whose deliveries to its endpoint it needs ([`super::Source::delivered`]).
+    pub deliveries: Option<ClassId>,
 }
 
 /// Creator of the messages of one class at one endpoint.
@@ -71,7 +70,7 @@ pub(super) trait Workload {
 
     /// Returns the notifications that it needs; constant over the run.
     fn awaited(&self) -> Awaited {
-        Awaited::Nothing
+        Awaited::default()
     }
 
     /// Handles the start of a message of its class at its endpoint: its first flit starts on the

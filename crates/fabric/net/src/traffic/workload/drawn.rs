@@ -68,7 +68,7 @@ impl Workload for Drawn {
     }
 
     fn awaited(&self) -> Awaited {
-        if self.is_backlogged { Awaited::Starts } else { Awaited::Nothing }
+        Awaited { starts: self.is_backlogged, ..Awaited::default() }
     }
 
     /// Makes the next message of a backlogged class due, while the class sends.

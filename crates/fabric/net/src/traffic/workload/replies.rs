@@ -46,7 +46,7 @@ impl Workload for Replies {
     }
 
     fn awaited(&self) -> Awaited {
-        Awaited::Deliveries(self.plan.to)
+        Awaited { deliveries: Some(self.plan.to), ..Awaited::default() }
     }
 
     fn delivered(&mut self, message: &Message, now: Time) -> Option<Time> {
