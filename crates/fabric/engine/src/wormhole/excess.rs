@@ -1,9 +1,10 @@
-//! Moment when one sequence of flits gets ahead of another by a given number.
+//! Search for the instant at which a buffer crosses its STOP or GO mark.
 //!
-//! The fill of a buffer is arrivals minus departures. It passes the STOP mark at an arrival and
-//! falls below the GO mark at a departure: both are the first moment when one sequence of runs is
-//! ahead of another by some number. Within a pair of equally spaced pieces the lead is monotonic,
-//! so bisection finds the moment.
+//! The fill of a buffer is the number of flits that have arrived minus the number that have left.
+//! It rises above the STOP mark with an arrival, and falls below the GO mark with a departure. Both
+//! are the first instant at which one sequence of flits (the leader) has started a given number of
+//! flits more than another (the follower). While each sequence is within one run, with constant
+//! period, the difference changes in one direction only, and bisection finds the instant.
 //!
 //! ```text
 //!   leader    |  |  |  |  |  |  |        period p       p < q: the lead grows
@@ -12,14 +13,14 @@
 
 use crate::wormhole::run::Run;
 
-/// Returns the start time of the flit of `leader` with which it has started `lead` (at least 1)
-/// more flits than `follower`. Flits of the follower that start at that time count.
+/// Returns the start time, in ps, of the flit with which `leader` has started `lead` flits more than
+/// `follower`, at least 1. Flits of the follower that start at that time count.
 pub(crate) fn first_lead(
     leader: impl Iterator<Item = Run>,
     follower: impl Iterator<Item = Run>,
     lead: u64,
 ) -> Option<u64> {
-    debug_assert!(lead > 0, "a lead of nothing is always there");
+    debug_assert!(lead > 0, "a lead of no flits always exists");
     let mut race = Race { follower, behind: None, wanted: signed(lead) };
     race.behind = race.follower.next();
     leader.into_iter().find_map(|piece| race.over(piece))
@@ -28,14 +29,15 @@ pub(crate) fn first_lead(
 /// State of the search between two runs of the leader.
 struct Race<F> {
     follower: F,
-    /// Run of the follower that is not counted yet.
+    /// Run of the follower whose flits are not subtracted yet.
     behind: Option<Run>,
-    /// Missing lead, in flits.
+    /// Number of flits by which the lead is still too small.
     wanted: i64,
 }
 
 impl<F: Iterator<Item = Run>> Race<F> {
-    /// Searches one run of the leader, in parts that overlap at most one run of the follower.
+    /// Searches one run of the leader, in parts during which the follower is within one run or
+    /// between two.
     fn over(&mut self, mut piece: Run) -> Option<u64> {
         loop {
             self.catch_up(piece.time);
@@ -56,7 +58,7 @@ impl<F: Iterator<Item = Run>> Race<F> {
         }
     }
 
-    /// Counts the follower's runs that are over at `time`.
+    /// Subtracts the follower's runs that are over at `time`.
     fn catch_up(&mut self, time: u64) {
         while let Some(behind) = self.behind.filter(|behind| behind.last_start() <= time) {
             self.wanted += signed(behind.count);
@@ -65,8 +67,8 @@ impl<F: Iterator<Item = Run>> Race<F> {
     }
 
     /// Returns the time at which the lead is reached within the first `part` flits of a run of the
-    /// leader. Counts the flits if it is not reached. During these flits the follower is before its
-    /// next run or inside it.
+    /// leader. If it is not reached, adds these flits to the lead. During them the follower is
+    /// before its next run or within it.
     fn part(&mut self, piece: &Run, part: u64) -> Option<u64> {
         let followed = |index: u64| {
             let time = piece.time + index * piece.period;

@@ -152,11 +152,12 @@ fn contention(paths: &AlternativePaths) -> Option<&ByContention> {
     }
 }
 
-/// Refuses a weight of the past with which the coefficient would never change.
+/// Refuses a weight of the previous coefficient with which the coefficient would never change.
 fn wrong_weight(weight: f64) -> Option<Sentence> {
     let weight = outside(weight, 0.0..1.0)?;
     say!(
-        "the weight of the past is at least 0 and below 1, not {weight}: at 1 the coefficient would never change"
+        "the weight of the previous coefficient is at least 0 and below 1, not {weight}: at 1 it would never \
+         change"
     )
 }
 

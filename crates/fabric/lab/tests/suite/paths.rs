@@ -128,7 +128,7 @@ fn invalid_choice_numbers_are_refused_at_their_key() {
         ("{ at-random = { percent = nan } }", "at-random.percent`"),
         (
             "{ by-contention = { alpha = 1 } }",
-            "by-contention.alpha`: the weight of the past is at least 0 and below 1, not 1",
+            "by-contention.alpha`: the weight of the previous coefficient is at least 0 and below 1, not 1",
         ),
         ("{ by-contention = { beta = -0.1 } }", "by-contention.beta`: the weight"),
         ("{ by-contention = { beta = nan } }", "by-contention.beta`"),
