@@ -28,6 +28,7 @@ mod path_choice;
 mod posting;
 mod probe;
 mod queue;
+mod receipts;
 mod replies;
 mod response;
 mod selection;

@@ -24,9 +24,9 @@ use super::orders::Orders;
 use super::path_choice::PathChooser;
 use super::posting::Posting;
 use super::probe::Probe;
+use super::receipts::Receipts;
 use super::replies::Replies;
 use super::throttle::{AtLeastOne, SelfTuned, Throttle};
-use arrivals::Receipts;
 use gingham_kernel::Time;
 use gingham_net::traffic::{Source, SourcePlan};
 use gingham_net::{

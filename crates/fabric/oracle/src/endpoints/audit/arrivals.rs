@@ -7,53 +7,8 @@ use crate::endpoints::host::Other;
 use crate::endpoints::queue::What;
 use crate::endpoints::replies::Reply;
 use crate::endpoints::throttle::Throttle;
-use gingham_kernel::Time;
-use gingham_net::{Answered, Arrival, Content, FlowId, MessageSlot, Packet};
+use gingham_net::{Arrival, Content, MessageSlot, Packet};
 use gingham_topology::EndpointId;
-
-/// Data packets of flows with windows at their destination.
-#[derive(Clone, Debug, Default)]
-pub(in crate::endpoints) struct Receipts {
-    /// Packets of each flow in order, with their marks.
-    arrived: Vec<(FlowId, bool)>,
-    /// Number of arrived packets and time at each acknowledgement.
-    acknowledged: Vec<(FlowId, usize, Time)>,
-}
-
-impl Receipts {
-    /// Records a packet. Returns the packets that are acknowledged now, and how many of these are
-    /// marked.
-    fn arrive(
-        &mut self,
-        flow: FlowId,
-        is_marked: bool,
-        answered: Answered,
-        now: Time,
-    ) -> Option<(u32, u32)> {
-        self.arrived.push((flow, is_marked));
-        let of_flow = self.arrived.iter().filter(|(of, _)| *of == flow);
-        let marks: Vec<bool> = of_flow.map(|(_, is_marked)| *is_marked).collect();
-        let last = self.acknowledged.iter().rev().find(|(of, ..)| *of == flow);
-        let covered: &[bool] = match answered {
-            Answered::All => &marks[marks.len() - 1..],
-            Answered::Every(packets) => {
-                let open = &marks[last.map_or(0, |(_, count, _)| *count)..];
-                if open.len() >= packets as usize { open } else { &[] }
-            }
-            Answered::Marked(gap) => {
-                let is_due = last.is_none_or(|(.., at)| *at + gap <= now);
-                if is_due && is_marked { &[true] } else { &[] }
-            }
-        };
-        let marked = covered.iter().filter(|is_marked| **is_marked).count();
-        let counts = [covered.len(), marked].map(|count| u32::try_from(count).expect("packets"));
-        if covered.is_empty() {
-            return None;
-        }
-        self.acknowledged.push((flow, marks.len(), now));
-        Some((counts[0], counts[1]))
-    }
-}
 
 impl Audit {
     /// A packet has arrived whole at its destination.
