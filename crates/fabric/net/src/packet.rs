@@ -54,6 +54,7 @@ pub enum Content {
 
 /// A packet in the fabric.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "independent bits of a header")]
 pub struct Packet {
     /// Contents.
     pub content: Content,

@@ -92,26 +92,28 @@ pub(crate) fn destinations<'a>(
     plan: &'a Plan,
     source: &'a SourcePlan,
 ) -> Box<dyn Iterator<Item = EndpointId> + 'a> {
-    match &source.messages {
-        MessagePlan::Replies(replies) => {
-            let requests = plan.classes[replies.to.index()].sources.iter();
-            let may_ask = move |request: &&SourcePlan| {
-                request.endpoint != source.endpoint || sends_to_itself(plan, request)
-            };
-            Box::new(requests.filter(may_ask).map(|request| request.endpoint))
+    if let Some(replies) = source.replies() {
+        let requests = plan.classes[replies.to.index()].sources.iter();
+        let may_ask = move |request: &&SourcePlan| {
+            request.endpoint != source.endpoint || sends_to_itself(plan, request)
+        };
+        return Box::new(requests.filter(may_ask).map(|request| request.endpoint));
+    }
+    if let Some(stream) = source.stream() {
+        return Box::new(std::iter::once(stream.destination));
+    }
+    let Some(drawn) = source.random() else {
+        return Box::new(source.schedule().iter().map(|message| message.draft.destination));
+    };
+    match &drawn.destinations {
+        DestinationPlan::Fixed(to) => Box::new(std::iter::once(*to)),
+        DestinationPlan::Weighted(weighted) => Box::new(weighted.things().iter().copied()),
+        DestinationPlan::HotSpot { hot, share, .. } if *share >= 1.0 => {
+            Box::new(hot.among.iter().copied().filter(|to| *to != source.endpoint))
         }
-        MessagePlan::Stream(stream) => Box::new(std::iter::once(stream.destination)),
-        MessagePlan::Drawn(drawn) => match &drawn.destinations {
-            DestinationPlan::Fixed(to) => Box::new(std::iter::once(*to)),
-            DestinationPlan::Weighted(weighted) => Box::new(weighted.things().iter().copied()),
-            DestinationPlan::HotSpot { hot, share, .. } if *share >= 1.0 => {
-                Box::new(hot.among.iter().copied().filter(|to| *to != source.endpoint))
-            }
-            DestinationPlan::Uniform(_) | DestinationPlan::HotSpot { .. } => {
-                let itself = sends_to_itself(plan, source);
-                Box::new(hosts(&plan.fabric).filter(move |to| itself || *to != source.endpoint))
-            }
-        },
-        _ => Box::new(source.schedule().iter().map(|message| message.draft.destination)),
+        DestinationPlan::Uniform(_) | DestinationPlan::HotSpot { .. } => {
+            let itself = sends_to_itself(plan, source);
+            Box::new(hosts(&plan.fabric).filter(move |to| itself || *to != source.endpoint))
+        }
     }
 }

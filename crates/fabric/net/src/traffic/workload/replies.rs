@@ -32,7 +32,11 @@ impl Workload for Replies {
     }
 
     fn due(&mut self, now: Time) -> Option<Draft> {
-        let (_, destination) = self.pending.pop_front_if(|(at, _)| *at <= now)?;
+        let &(at, destination) = self.pending.front()?;
+        if at > now {
+            return None;
+        }
+        self.pending.pop_front();
         Some(Draft { destination, payload_bytes: self.plan.lengths.draw(&mut self.length) })
     }
 
