@@ -8,10 +8,10 @@ use gingham_topology::routing::{
 
 /// Returns whether routes over any switch, in both legs by dimension order, are deadlock-free.
 fn is_free(generator: &Generator, lanes: impl Fn(&gingham_topology::Fabric) -> Lanes) -> bool {
-    let fabric = generator.generate(1).unwrap();
+    let fabric = generator.generate(1).expect("lawful parameters");
     let algorithm = Algorithm::DimensionOrder(DimensionOrder::default());
     let [by_table, by_source] = [Form::Table, Form::Source].map(|form| {
-        let routes = [route(&fabric, &algorithm, form).unwrap()];
+        let routes = [route(&fabric, &algorithm, form).expect("the algorithm applies")];
         let lanes = lanes(&fabric);
         let set = RouteSet { over_switches: true, ..RouteSet::new(&routes, Some(&lanes)) };
         prove_between_hosts(&fabric, set).is_free()
