@@ -8,6 +8,7 @@ headers.
 
 from __future__ import annotations
 
+import json
 import os
 import time
 
@@ -127,7 +128,7 @@ def test_a_channel_whose_mtu_falls_shrinks(
     # discards it; nothing else is lost.
     overtaken = told["right"]["receiver"]["discards"]
     assert lost[0] + sum(lost[KNOWN_S:]) <= overtaken, told["right"]
-    assert (sum(lost) == 0) == ("--repair" in options), told
+    assert (sum(lost) == 0) == ("--repair" in options), json.dumps(told)
 
 
 def test_a_channel_that_reorders_loses_nothing(programs: Programs) -> None:
