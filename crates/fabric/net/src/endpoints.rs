@@ -318,7 +318,8 @@ impl Endpoints {
             if let Some(admission) = &mut self.admission {
                 admission.settle(time);
             }
-            let is_finished = in_flight == 0 && others == 0 && self.sources.are_finished();
+            let is_delivered = in_flight == 0 && others == 0 && self.conservation.lost() == 0;
+            let is_finished = is_delivered && self.sources.are_finished();
             if is_finished {
                 self.collector.finish();
             }

@@ -61,6 +61,14 @@ impl Plan {
     pub(crate) fn is_port_0(&self, node: NodeId) -> bool {
         self.fabric.node(node).kind == gingham_topology::NodeKind::Port0
     }
+
+    /// Returns the channel to the port 0 of the switch at the end of `input`, to which a packet was
+    /// diverted.
+    pub fn into_end(&self, input: ChannelId, packet: &Packet) -> ChannelId {
+        let switch = self.fabric.target(input).node;
+        debug_assert_eq!(self.fabric.port_0(switch), Some(packet.destination), "of this switch");
+        self.fabric.into_port_0(switch).expect("a switch that diverts has a port 0")
+    }
 }
 
 impl Endpoints {
@@ -77,12 +85,6 @@ impl Endpoints {
     ) -> Option<ChannelId> {
         let before = packet.destination;
         self.notify(now, Notice::Read { input, lane, waiting_flits, packet });
-        (packet.destination != before).then(|| {
-            let fabric = &self.plan().fabric;
-            let switch = fabric.target(input).node;
-            let into = fabric.into_port_0(switch).expect("what diverts knows of an end");
-            debug_assert_eq!(fabric.port_0(switch), Some(packet.destination), "of this switch");
-            into
-        })
+        (packet.destination != before).then(|| self.plan().into_end(input, packet))
     }
 }

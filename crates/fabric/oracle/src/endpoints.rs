@@ -98,9 +98,9 @@ impl Endpoints {
 
     /// Counts an event, and returns the audit if the event is checked.
     fn audit(&mut self) -> Option<&mut Audit> {
-        self.events_left = self.events_left.saturating_sub(1);
-        if self.events_left == 0 {
-            self.audit = None;
+        match self.events_left.checked_sub(1) {
+            Some(left) => self.events_left = left,
+            None => self.audit = None,
         }
         self.audit.as_deref_mut()
     }
@@ -142,10 +142,7 @@ impl Endpoints {
     ) -> Option<ChannelId> {
         let before = packet.destination;
         self.notify(now, Notice::Read { input, lane, waiting_flits, packet });
-        let fabric = &self.machines.plan().fabric;
-        let switch = fabric.target(input).node;
-        (packet.destination != before)
-            .then(|| fabric.into_port_0(switch).expect("a switch that diverts has a port 0"))
+        (packet.destination != before).then(|| self.machines.plan().into_end(input, packet))
     }
 
     /// Reports the crash of a host or an application.

@@ -153,7 +153,11 @@ impl Decision {
             Self::AtRandom { alternative } => *alternative,
             Self::ByContention(_) => return None,
         };
-        Some(if path == PathId::PRIMARY { 1.0 - alternative } else { alternative })
+        Some(match path {
+            PathId::PRIMARY => 1.0 - alternative,
+            PathId::ALTERNATIVE => alternative,
+            _ => 0.0,
+        })
     }
 
     /// Returns whether any packet of messages with a payload in this range may take a path.

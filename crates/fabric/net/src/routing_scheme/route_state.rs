@@ -65,6 +65,9 @@ impl RouteState {
     /// second leg.
     #[inline(never)]
     fn output_over_switch(&mut self, plan: &Plan, packet: &Packet, node: NodeId) -> ChannelId {
+        if let Some(path) = self.path.filter(|path| path.is_ending()) {
+            return path.ejection();
+        }
         let switch = |endpoint| plan.fabric.target(plan.fabric.endpoint_channel(endpoint)).node;
         if self.leg == 0 && switch(plan.routing.end_of_leg(packet, 0)) == node {
             let Self { hops, .. } = *self;
@@ -72,8 +75,7 @@ impl RouteState {
         }
         let to = plan.routing.end_of_leg(packet, self.leg);
         let output = match (plan.routing.routes(packet.path_id), self.path) {
-            (Routes::Table(_), Some(path)) => Some(path.ejection()),
-            (Routes::Table(tables), None) => {
+            (Routes::Table(tables), _) => {
                 tables.port(node, to).and_then(|port| plan.fabric.outgoing(node, port))
             }
             (Routes::Source(routes), path) => {
@@ -87,7 +89,8 @@ impl RouteState {
 
     /// Returns the lanes of `outgoing` that the packet may take after `incoming`, and enters its
     /// dateline class there.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "a call would cost as much again, at every hop")]
+    #[inline(always)]
     pub fn enter(
         &mut self,
         plan: &Plan,
@@ -112,7 +115,7 @@ impl RouteState {
     /// Begins the next leg at an in-transit host.
     pub fn reinject(&mut self) {
         self.hops += 1;
-        self.leg += 1;
+        self.leg = self.leg.saturating_add(1);
         self.dateline_class = DatelineClass::default();
     }
 
@@ -121,7 +124,7 @@ impl RouteState {
     pub fn divert(&mut self, plan: &Plan, packet: &Packet, into_end: ChannelId) {
         let onward = u32::from(self.hops);
         let in_transit_hosts = match (plan.routing.routes(packet.path_id), self.path) {
-            (Routes::Source(routes), Some(path)) => {
+            (Routes::Source(routes), Some(path)) if packet.path_id.via().is_none() => {
                 let first = first_node(plan, packet);
                 routes.in_transit_hosts_before(&plan.fabric, path, onward, first)
             }

@@ -105,13 +105,16 @@ impl SourcePlan {
     /// Returns the mean payload of its messages in bytes; 0 if it creates none.
     #[expect(clippy::cast_precision_loss, reason = "messages are far fewer than 2^52")]
     pub fn payload_mean_bytes(&self) -> f64 {
-        if let Some(lengths) = self.lengths() {
-            lengths.mean_bytes()
-        } else if let Some(stream) = self.stream() {
-            stream.data.bytes_per_ps() / stream.data.messages_per_ps()
-        } else {
-            let bytes = self.schedule().iter().map(|of| f64::from(of.draft.payload_bytes));
-            bytes.sum::<f64>() / self.schedule().len().max(1) as f64
+        match &self.messages {
+            MessagePlan::Drawn(drawn) => drawn.lengths.mean_bytes(),
+            MessagePlan::Replies(replies) => replies.lengths.mean_bytes(),
+            MessagePlan::Stream(stream) => {
+                stream.data.bytes_per_ps() / stream.data.messages_per_ps()
+            }
+            MessagePlan::Scheduled(messages) => {
+                let bytes = messages.iter().map(|of| f64::from(of.draft.payload_bytes));
+                bytes.sum::<f64>() / messages.len().max(1) as f64
+            }
         }
     }
 

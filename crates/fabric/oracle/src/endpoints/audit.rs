@@ -218,6 +218,9 @@ impl Audit {
 impl Audit {
     /// A packet has arrived whole at its destination.
     fn received(&mut self, packet: &Packet, arrival: &Arrival) {
+        if packet.is_bad {
+            return;
+        }
         if let Throttle::SelfTuned(of) = &mut self.throttle {
             of.received(arrival.wire_bytes);
         }

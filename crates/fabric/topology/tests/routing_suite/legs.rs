@@ -57,11 +57,13 @@ fn datelines_begin_anew_with_each_leg() {
 fn lanes_of_a_vc_class_are_divided_among_legs() {
     let set = |lanes: &[u8]| lanes.iter().copied().collect::<LaneSet>();
     let lanes = Lanes::free(&[set(&[0, 1]), set(&[2, 3, 4])]).with_legs(2);
-    let on =
-        |class, leg| lanes.anywhere(&mesh().generate(1).unwrap(), Some(lanes.on_leg(class, leg)));
+    let fabric = mesh().generate(1).expect("lawful parameters");
+    let host = fabric.endpoint_ids().next().expect("a mesh with hosts");
+    let on = |class, leg| lanes.first(host, lanes.on_leg(class, leg));
     let [first, second] = [VcClass(0), VcClass(1)];
     assert_eq!([on(first, 0), on(first, 1), on(first, 2)], [set(&[0]), set(&[1]), set(&[1])]);
     assert_eq!([on(second, 0), on(second, 1)], [set(&[2]), set(&[3, 4])]);
+    assert_eq!(lanes.anywhere(&fabric, Some(second)), set(&[2, 3, 4]));
     let undivided = Lanes::free(&[set(&[0, 1])]);
     assert_eq!(undivided.on_leg(first, 3), first);
 }

@@ -101,6 +101,7 @@ impl Lanes {
     /// Panics with escape lanes and with tables, which do not distinguish legs.
     #[must_use]
     pub fn with_legs(self, legs: u8) -> Self {
+        assert!(legs > 0 && self.legs == 1, "lanes are divided once, among one leg or more");
         if legs == 1 {
             return self;
         }
@@ -281,7 +282,9 @@ impl Lanes {
                 LaneSet::of_vls(vls, *lanes_per_vl)
             }
             LaneRule::Free | LaneRule::Datelines(_) | LaneRule::Escape(_) => {
-                self.shares[usize::from(vc_class.unwrap_or_default().0)].all
+                let of_leg = |leg| self.on_leg(vc_class.unwrap_or_default(), leg);
+                let lanes = (0..self.legs).map(|leg| self.shares[usize::from(of_leg(leg).0)].all);
+                lanes.fold(LaneSet::EMPTY, |all, lanes| all | lanes)
             }
         }
     }

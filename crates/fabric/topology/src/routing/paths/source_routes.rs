@@ -176,6 +176,12 @@ impl KeptPath {
         Self { first: usize::MAX, channels, ejection, in_transit_hosts, is_in_column: false }
     }
 
+    /// Returns whether only the last channel of the path is known ([`Self::ending_with`]).
+    #[inline]
+    pub fn is_ending(self) -> bool {
+        self.first == usize::MAX
+    }
+
     /// Returns the channel into the destination.
     #[inline]
     pub fn ejection(self) -> ChannelId {

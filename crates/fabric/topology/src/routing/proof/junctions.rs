@@ -5,9 +5,9 @@
 //!   leg 1                 v ──► s4 ──► s5
 //! ```
 //!
-//! Any switch with endpoints may be intermediate for any pair, so that every channel by which a
-//! route ends at the switch is followed by every channel by which a route begins there. The lanes
-//! on each are those of its leg.
+//! The proof assumes that any switch may be intermediate for any pair, if routes end there.
+//! Every channel by which a route ends at the switch is therefore followed by every channel by which
+//! a route begins there. The lanes on each are those of its leg.
 
 use super::lane_groups::LaneGroups;
 use super::turns::Turns;
@@ -40,10 +40,13 @@ pub(super) fn add(
     routes.walk_all(fabric, graph, |laned| {
         let [first, .., _] = laned.walk.channels else { return };
         let last = laned.walk.channels.len() - 2;
-        if let Some(lanes) = laned.lanes.get(last).filter(|_| counts(laned)) {
+        // A first leg may lead to the switch of any endpoint.
+        if let Some(lanes) = laned.lanes.get(last) {
             let channel = laned.walk.channels[last];
             let incoming = (channel, *lanes, laned.vc_class);
             junctions[fabric.target(channel).node.index()].incoming.insert(incoming);
+        }
+        if counts(laned) {
             junctions[laned.walk.source.index()].outgoing.insert((*first, laned.walk.to));
         }
     });
