@@ -298,16 +298,17 @@ def test_all_messages_go_to_the_disk_while_the_run_lasts(
     )
     messages = result.messages.to_pydict()
     assert len(messages["message"]) == delivered[-1] == taken
-    assert len(set(messages["message"])) == taken
+    identities = list(zip(messages["source"], messages["message"], strict=True))
+    assert len(set(identities)) == taken
     # At most a row group and the messages of one call are in memory.
     assert max(waiting) < 200 < taken / 5
     assert pq.ParquetFile(folder / "messages.parquet").num_row_groups > 5
     # All messages include those of the warm-up and those of a sample.
     sample = gingham.run(star.with_({"stop.time": "4 ms", "measure.sample_size": 100})).messages
-    row_of = {number: index for index, number in enumerate(messages["message"])}
+    row_of = {identity: index for index, identity in enumerate(identities)}
     assert 0 < sample.num_rows <= 100
     for row in sample.to_pylist():
-        index = row_of[row["message"]]
+        index = row_of[row["source"], row["message"]]
         assert row == {name: column[index] for name, column in messages.items()}
     assert same(load_result(folder).messages, result.messages)
 

@@ -39,6 +39,8 @@ pub enum Purpose {
     Mark,
     /// Crash of an application, and its time.
     Crash,
+    /// Selection of a sample of messages.
+    Sample,
     /// Orders without effect on results; drawn by tests of this property.
     Shuffle,
     /// Loss of packets on a channel.
@@ -70,6 +72,7 @@ impl Purpose {
             Self::Lane => b"lane",
             Self::Mark => b"mark",
             Self::Crash => b"crash",
+            Self::Sample => b"sample",
             Self::Shuffle => b"shuffle",
             Self::Loss => b"loss",
             Self::LossBurst => b"loss-burst",

@@ -39,8 +39,8 @@ use crate::flows::Flows;
 use crate::messages::{Messages, Outgoing, Queue};
 use crate::throttle::Throttle;
 use crate::{
-    ClassId, Conformance, Contention, Excess, FlowId, Message, MessageSlot, Packet, Plan, Priority,
-    SourceChooser,
+    ClassId, Conformance, Contention, Excess, FlowId, Message, MessageNumber, MessageSlot, Packet,
+    Plan, Priority, SourceChooser,
 };
 use gingham_kernel::{Span, Time};
 use gingham_topology::routing::{LaneSet, VcClass};
@@ -87,6 +87,8 @@ pub struct Adapter {
     shared: SmallVec<[Queue; 2]>,
     /// Groups with waiting packets, permitted or not, as bits.
     waiting: u32,
+    /// Number of messages created at the endpoint.
+    created: u32,
     levels: u8,
     grouping: Arc<Grouping>,
     beside: Option<Box<Beside>>,
@@ -118,7 +120,7 @@ impl Adapter {
         let beside = is_controlled.then(|| Box::new(Beside { turns, ..Beside::default() }));
         let levels = u8::try_from(levels).expect("levels are few");
         let shared = smallvec![Queue::default(); places];
-        Self { shared, waiting: 0, levels, grouping, beside }
+        Self { shared, waiting: 0, created: 0, levels, grouping, beside }
     }
 
     /// Returns the adapters of a plan by endpoint, empty and with full token buckets.
@@ -156,6 +158,15 @@ impl Adapter {
     }
 
     // Arrivals.
+
+    /// Returns the number of the next message that the endpoint creates. Panics beyond 2^32.
+    #[inline]
+    pub(crate) fn next_number(&mut self) -> MessageNumber {
+        let number = MessageNumber::new(self.created as usize);
+        self.created =
+            self.created.checked_add(1).expect("an endpoint creates fewer than 2^32 messages");
+        number
+    }
 
     /// Polices a message that was just created. Returns its class for sending, and its conformance.
     pub(crate) fn judge(&mut self, message: &Message) -> (ClassId, Conformance) {

@@ -8,8 +8,8 @@ id_type!(
 );
 
 id_type!(
-    /// A message, in order of creation.
-    MessageId
+    /// A message among those of its source, in order of creation.
+    MessageNumber
 );
 
 optional_id_type!(

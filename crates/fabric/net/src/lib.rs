@@ -59,7 +59,7 @@ pub use channel::ChannelPlan;
 pub use credit_loss::CreditLossPlan;
 pub use driver::{Network, Run};
 pub use endpoints::{Due, Endpoints};
-pub use ids::{ClassId, FlowId, MessageId, MessageSlot, StreamId};
+pub use ids::{ClassId, FlowId, MessageNumber, MessageSlot, StreamId};
 pub use in_transit::{
     EjectionHead, InTransitHost, InTransitParameters, InTransitPlan, TakenIn, WhenFull,
     WhenPoolFull,

@@ -1,14 +1,14 @@
 //! Messages and their deliveries.
 
-use crate::{ClassId, Conformance, FlowId, MessageId};
+use crate::{ClassId, Conformance, FlowId, MessageNumber};
 use gingham_kernel::{Span, Time};
 use gingham_topology::EndpointId;
 
 /// A message as created by its source.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Message {
-    /// Number in the run, in order of creation.
-    pub id: MessageId,
+    /// Number among the messages of its source, in order of creation.
+    pub number: MessageNumber,
     /// Traffic class.
     pub class: ClassId,
     /// Source endpoint.
@@ -21,6 +21,13 @@ pub struct Message {
     pub created: Time,
     /// Flow, if the flows of the class are tracked.
     pub flow: Option<FlowId>,
+}
+
+impl Message {
+    /// Returns the identity of the message in its run: its source and its number there.
+    pub const fn id(&self) -> (EndpointId, MessageNumber) {
+        (self.source, self.number)
+    }
 }
 
 /// A delivered message, with the times of its journey (`docs/concepts/timing.md`).

@@ -148,7 +148,7 @@ mod tests {
     use gingham_kernel::{Span, Time};
     use gingham_net::measure::{ChannelCount, Collector};
     use gingham_net::{
-        ClassId, Conformance, Delivery, FlowId, FlowKey, FollowPlan, Hold, Message, MessageId,
+        ClassId, Conformance, Delivery, FlowId, FlowKey, FollowPlan, Hold, Message, MessageNumber,
         Plan, Simulation,
     };
     use gingham_topology::{ChannelId, EndpointId};
@@ -197,7 +197,7 @@ mod tests {
     fn carry(collector: &mut Collector, flow: usize, created_ns: u64, delivered_ns: u64) {
         let [created, delivered] = [created_ns, delivered_ns].map(|ns| Time::from_ps(1_000 * ns));
         let message = Message {
-            id: MessageId::new(0),
+            number: MessageNumber::new(0),
             class: ClassId::new(0),
             source: key(flow).source,
             destination: key(flow).destination,

@@ -37,9 +37,11 @@ fn policing(delivery: &Delivery) -> usize {
 pub(crate) fn table(names: &Names, rows: &[Delivery]) -> Table {
     let Names { classes, endpoints } = names.clone();
     Builder::new(rows)
-        .integers(("message", ""), "running number in order of creation", |d| {
-            d.message.id.index() as u64
-        })
+        .integers(
+            ("message", ""),
+            "number among the messages of its source, in order of creation",
+            |d| d.message.number.index() as u64,
+        )
         .words("class", "traffic class", classes, |d| d.message.class.index())
         .words("source", "sending host", endpoints.clone(), |d| d.message.source.index())
         .words("destination", "receiving host", endpoints, |d| d.message.destination.index())

@@ -314,7 +314,7 @@ mod tests {
     use crate::scenario::{Overrides, ScenarioSource};
     use gingham_kernel::Span;
     use gingham_net::{
-        AckPlan, Answered, FlowId, FlowKey, Message, MessageId, PacePlan, Priority, Response,
+        AckPlan, Answered, FlowId, FlowKey, Message, MessageNumber, PacePlan, Priority, Response,
         WindowPlan,
     };
     use gingham_topology::EndpointId;
@@ -446,7 +446,7 @@ mod tests {
                     FlowKey { class, source, destination, stream: None },
                 );
                 collector.on_created(&Message {
-                    id: MessageId::new(flow),
+                    number: MessageNumber::new(flow),
                     class,
                     source,
                     destination,

@@ -48,10 +48,10 @@ impl Stop {
 #[serde(deny_unknown_fields, default)]
 pub struct Measure {
     /// Which messages get a row in the table `messages`. `none`; `sample`, a uniform sample of
-    /// those created in the window (Vitter 1985), the same for the same seed; or `all`, every
-    /// message of the run, written to the run folder as it arrives.
+    /// those created in the window (bottom-k, Cohen and Kaplan 2007), equal for equal seeds; or
+    /// `all`, every message of the run, written to the run folder as it arrives.
     pub messages: KeptMessages,
-    /// Maximum number of rows of a sample, from 1 to 10,000,000; each takes about 80 bytes of
+    /// Maximum number of rows of a sample, from 1 to 10,000,000; each takes about 100 bytes of
     /// memory.
     pub sample_size: u64,
     /// Percentiles of latency, each above 0 and below 100. The p-th needs 100 / (100 - p)

@@ -355,7 +355,7 @@ fn random_scenarios_cover_segmentation_and_overtaking() {
         let overtaken = found.windows(2).any(|pair| {
             let [first, second] = [pair[0], pair[1]];
             first.message.source == second.message.source
-                && first.message.id > second.message.id
+                && first.message.id() > second.message.id()
                 && first.entered < second.entered
         });
         for (what, holds) in [

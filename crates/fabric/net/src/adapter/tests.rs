@@ -9,7 +9,7 @@ use crate::flows::FlowState;
 use crate::traffic::{MessagePlan, SourcePlan};
 use crate::{
     AckPlan, Answered, Arbitration, ChannelPlan, ClassPlan, Content, FlowKey, FollowPlan, Hold,
-    InTransitPlan, LanePlan, MeasurePlan, MessageId, NetworkEvents, Next, PacePlan, PathId,
+    InTransitPlan, LanePlan, MeasurePlan, MessageNumber, NetworkEvents, Next, PacePlan, PathId,
     PolicingPlan, PostPlan, REFILL_BYTES, Response, RoutingScheme, SegmentationPlan, StopPlan,
     Switching, WindowPlan, WormholePlan,
 };
@@ -97,7 +97,7 @@ fn level(level: u8) -> Priority {
 /// Returns a message of class 0 to endpoint 1, created at time zero.
 fn message(id: usize, payload_bytes: u32) -> Message {
     Message {
-        id: MessageId::new(id),
+        number: MessageNumber::new(id),
         class: ClassId::new(0),
         source: EndpointId::new(0),
         destination: EndpointId::new(1),
@@ -183,7 +183,7 @@ impl Sender {
     fn goes(&mut self, now: u64) -> usize {
         let Turn::Send(packet) = self.take(now) else { panic!("a packet may go") };
         let Content::Data(slot) = packet.content else { panic!("a packet of a message") };
-        self.messages.message(slot).id.index()
+        self.messages.message(slot).number.index()
     }
 
     fn acknowledged(&mut self, flow: FlowId, now: u64) {
@@ -210,7 +210,7 @@ fn drain(sender: &mut Sender) -> Vec<(usize, u32, bool)> {
     let mut sent = Vec::new();
     while let Turn::Send(packet) = sender.take(0) {
         let Content::Data(slot) = packet.content else { panic!("a packet of a message") };
-        let message = sender.messages.message(slot).id.index();
+        let message = sender.messages.message(slot).number.index();
         sent.push((message, packet.payload_bytes, packet.is_first));
     }
     sent

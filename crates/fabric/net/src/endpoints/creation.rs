@@ -150,8 +150,9 @@ impl Endpoints {
         draft: Draft,
         now: Time,
     ) {
+        let adapter = self.outbox.adapter(source);
         let message = Message {
-            id: self.sources.next_id(),
+            number: adapter.next_number(),
             class,
             source,
             destination: draft.destination,
@@ -159,7 +160,6 @@ impl Endpoints {
             created: now,
             flow: None,
         };
-        let adapter = self.outbox.adapter(source);
         let (class, conformance) = adapter.judge(&message);
         let is_plain = self.posts.is_none() && !self.lanes.draws();
         if !is_plain || self.flows.is_tracked(class) || conformance == Conformance::Dropped {

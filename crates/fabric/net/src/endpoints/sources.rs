@@ -3,7 +3,7 @@
 use super::agenda::Agenda;
 use super::outbox::Outbox;
 use crate::traffic::Source;
-use crate::{MessageId, Order, Plan, StreamId};
+use crate::{Order, Plan, StreamId};
 use gingham_kernel::Time;
 use gingham_topology::EndpointId;
 
@@ -14,7 +14,6 @@ pub(super) struct Sources {
     streams: Vec<usize>,
     /// By endpoint.
     agendas: Vec<Agenda>,
-    messages_created: usize,
 }
 
 impl Sources {
@@ -25,7 +24,7 @@ impl Sources {
             agendas[source.endpoint().index()].add(index, source);
         }
         let streams = (0..all.len()).filter(|index| all[*index].stream().is_some()).collect();
-        Self { all, streams, agendas, messages_created: 0 }
+        Self { all, streams, agendas }
     }
 
     pub(super) fn len(&self) -> usize {
@@ -97,11 +96,5 @@ impl Sources {
     /// Takes the source of the next postponed message of an endpoint that is due `now`.
     pub(super) fn take_due(&mut self, endpoint: EndpointId, now: Time) -> Option<usize> {
         self.agendas[endpoint.index()].take_due(now)
-    }
-
-    #[inline]
-    pub(super) fn next_id(&mut self) -> MessageId {
-        self.messages_created += 1;
-        MessageId::new(self.messages_created - 1)
     }
 }

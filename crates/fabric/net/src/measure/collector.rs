@@ -175,7 +175,7 @@ impl Collector {
         }
         self.followed_left -= 1;
         if self.followed_left == 0 {
-            self.end = delivery.delivered;
+            self.end = self.end.min(self.grid.end_after(delivery.delivered));
         }
     }
 
@@ -335,8 +335,9 @@ impl Collector {
         }
     }
 
-    /// Returns the end of the simulation. It becomes earlier when the window closes, and then
-    /// equals the time of the last followed delivery once all are delivered.
+    /// Returns the end of the simulation. It becomes earlier when the window closes, and again once
+    /// all messages of the window are delivered: it is then the first section end after the last of
+    /// these deliveries.
     pub fn end(&self) -> Time {
         self.end
     }

@@ -56,6 +56,11 @@ impl Grid {
         (Time::ZERO + self.section() * index as u64).min(self.time)
     }
 
+    /// Returns the end of the section of `time`, in a grid that goes on beyond the run's time.
+    pub(super) fn end_after(&self, time: Time) -> Time {
+        Time::ZERO + self.section() * (self.section_at(time) as u64 + 1)
+    }
+
     pub(super) fn slice(&self) -> Span {
         self.slice
     }

@@ -1,27 +1,44 @@
 //! Individual records of messages: none, a sample, or all.
 //!
-//! The sample is uniform over all deliveries and of bounded size (Vitter, "Random Sampling with a
-//! Reservoir", ACM TOMS 11(1), 1985, algorithm R), with a seed, so that the same run keeps the same
-//! messages. Since every delivery has the same probability, the part of the sample in the window is
-//! a uniform sample of the window.
+//! The sample consists of the deliveries with the smallest hashes of (seed, message), up to a fixed
+//! number (bottom-k sampling: Cohen and Kaplan, "Summarizing Data using Bottom-k Sketches", PODC
+//! 2007).
+//!
+//! ```text
+//!   hash       0 |--x--x---x-x--|-------------------------------| 2^64
+//!                     kept      ^ largest kept hash: falls as deliveries come
+//! ```
+//!
+//! Every delivery has the same probability, and the part of the sample in the window is a uniform
+//! sample of the window. The hash of a message depends on its source and its number there, not on
+//! other messages, so that samples of parts of a run merge into the sample of the run.
 
-use crate::{Delivery, KeptMessages, MeasurePlan};
-use gingham_kernel::{Purpose, Stream};
+use crate::{Delivery, KeptMessages, MeasurePlan, Message};
+use gingham_kernel::{Counted, Purpose};
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
 
 #[derive(Clone, Debug)]
 pub(super) struct Records {
     messages: KeptMessages,
-    kept: Vec<Delivery>,
+    all: Vec<Delivery>,
+    sample: BinaryHeap<Sampled>,
     sample_size: usize,
-    seen: u64,
-    stream: Stream,
+    hashes: Counted,
+}
+
+/// A delivery of the sample, ordered by hash, and by identity if hashes are equal.
+#[derive(Clone, Debug)]
+struct Sampled {
+    hash: u64,
+    delivery: Delivery,
 }
 
 impl Records {
     pub(super) fn new(seed: u64, plan: &MeasurePlan) -> Self {
-        let stream = Stream::new(seed, "message records", Purpose::Shuffle);
+        let hashes = Counted::new(seed, "message records", Purpose::Sample);
         let MeasurePlan { messages, sample_size, .. } = *plan;
-        Self { messages, kept: Vec::new(), sample_size, seen: 0, stream }
+        Self { messages, all: Vec::new(), sample: BinaryHeap::new(), sample_size, hashes }
     }
 
     /// Records a delivery if it is selected.
@@ -29,33 +46,65 @@ impl Records {
     pub(super) fn offer(&mut self, delivery: &Delivery) {
         match self.messages {
             KeptMessages::None => {}
-            KeptMessages::All => self.kept.push(*delivery),
+            KeptMessages::All => self.all.push(*delivery),
             KeptMessages::Sample => self.sample(delivery),
         }
     }
 
-    #[inline(never)]
+    #[inline]
     fn sample(&mut self, delivery: &Delivery) {
-        self.seen += 1;
-        if self.kept.len() < self.sample_size {
-            self.kept.push(*delivery);
+        let Message { source, number, .. } = delivery.message;
+        let hash = self.hashes.of(source.index() as u64).bits(number.index() as u64);
+        let is_full = self.sample.len() == self.sample_size;
+        // A hash equal to the largest one kept goes on, since the identity decides.
+        if is_full && self.sample.peek().is_none_or(|last| hash > last.hash) {
             return;
         }
-        let place = usize::try_from(self.stream.below(self.seen)).expect("64-bit platform");
-        if let Some(slot) = self.kept.get_mut(place) {
-            *slot = *delivery;
+        self.keep(Sampled { hash, delivery: *delivery });
+    }
+
+    /// Adds a delivery to the sample, and removes the last one from a sample that is too large.
+    #[inline(never)]
+    fn keep(&mut self, sampled: Sampled) {
+        self.sample.push(sampled);
+        if self.sample.len() > self.sample_size {
+            self.sample.pop();
         }
     }
 
-    pub(super) fn kept(&self) -> &[Delivery] {
-        &self.kept
+    /// Returns the recorded deliveries in arbitrary order.
+    pub(super) fn kept(&self) -> impl Iterator<Item = &Delivery> {
+        self.all.iter().chain(self.sample.iter().map(|sampled| &sampled.delivery))
     }
 
     /// Returns and removes all records if the run keeps all messages; otherwise returns nothing.
     pub(super) fn take(&mut self) -> Vec<Delivery> {
-        match self.messages {
-            KeptMessages::All => std::mem::take(&mut self.kept),
-            KeptMessages::None | KeptMessages::Sample => Vec::new(),
-        }
+        std::mem::take(&mut self.all)
+    }
+}
+
+impl Sampled {
+    fn key(&self) -> impl Ord + use<> {
+        (self.hash, self.delivery.message.id())
+    }
+}
+
+impl PartialEq for Sampled {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Sampled {}
+
+impl PartialOrd for Sampled {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Sampled {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.key().cmp(&other.key())
     }
 }

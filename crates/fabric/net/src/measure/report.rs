@@ -242,7 +242,8 @@ impl<'a> RunReport<'a> {
         contention.series(grid, self.window().end, stop.time)
     }
 
-    /// Returns the sampled messages created in the window of their class, in order of creation.
+    /// Returns the sampled messages created in the window of their class, by time of creation and
+    /// then by source and number.
     pub fn sample(&self) -> Vec<Delivery> {
         let windows: Vec<Window> = self.classes().map(|class| self.class_window(class)).collect();
         let within = |delivery: &&Delivery| {
@@ -250,9 +251,8 @@ impl<'a> RunReport<'a> {
             let window = windows[class.index()];
             (window.start..window.end).contains(&created)
         };
-        let mut sample: Vec<_> =
-            self.collector.records.kept().iter().filter(within).copied().collect();
-        sample.sort_by_key(|delivery| delivery.message.id);
+        let mut sample: Vec<_> = self.collector.records.kept().filter(within).copied().collect();
+        sample.sort_by_key(|Delivery { message, .. }| (message.created, message.id()));
         sample
     }
 

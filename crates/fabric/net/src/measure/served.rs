@@ -225,12 +225,12 @@ impl Point {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::MessageId;
+    use crate::MessageNumber;
     use gingham_kernel::{Purpose, Stream, Time};
 
     fn message(source: usize, destination: usize, payload_bytes: u32) -> Message {
         Message {
-            id: MessageId::new(0),
+            number: MessageNumber::new(0),
             class: ClassId::new(0),
             source: EndpointId::new(source),
             destination: EndpointId::new(destination),

@@ -1,10 +1,10 @@
 use super::*;
-use crate::{ClassId, MessageId};
+use crate::{ClassId, MessageNumber};
 use gingham_topology::EndpointId;
 
 pub(super) fn insert(messages: &mut Messages, id: usize, payload_bytes: u32) -> MessageSlot {
     let message = Message {
-        id: MessageId::new(id),
+        number: MessageNumber::new(id),
         class: ClassId::new(0),
         source: EndpointId::new(0),
         destination: EndpointId::new(1),
@@ -51,7 +51,7 @@ fn message_is_delivered_by_its_last_arriving_packet() {
     assert_eq!(messages.arrive(a, &arrival(10, 40)), None);
     assert_eq!(messages.arrive(a, &arrival(5, 50)), None);
     let other = messages.arrive(b, &arrival(8, 55)).unwrap();
-    assert_eq!((other.message.id.index(), other.packets, other.wire_bytes), (1, 1, 12));
+    assert_eq!((other.message.number.index(), other.packets, other.wire_bytes), (1, 1, 12));
     let whole = messages.arrive(a, &arrival(10, 60)).unwrap();
     assert_eq!((whole.packets, whole.wire_bytes, whole.entered), (3, 25 + 12, Time::from_ps(5)));
     assert_eq!((whole.head_arrived, whole.delivered), (Time::from_ps(50), Time::from_ps(60)));

@@ -4,7 +4,7 @@ use gingham_kernel::{ByteTime, Span, Time};
 use gingham_net::measure::Collector;
 use gingham_net::{
     Arbitration, ChannelPlan, ClassId, ClassPlan, Conformance, Delivery, FlowId, FollowPlan,
-    InTransitPlan, LanePlan, MeasurePlan, Message, MessageId, Plan, Priority, RoutingScheme,
+    InTransitPlan, LanePlan, MeasurePlan, Message, MessageNumber, Plan, Priority, RoutingScheme,
     SegmentationPlan, StopPlan, Switching, WormholePlan,
 };
 use gingham_topology::EndpointId;
@@ -111,7 +111,7 @@ impl Feed {
     pub(crate) fn create_of(&mut self, journey: &Journey, flow: Option<FlowId>) -> Message {
         self.end_sections(journey.created);
         let message = Message {
-            id: MessageId::new(self.created),
+            number: MessageNumber::new(self.created),
             class: journey.class,
             source: EndpointId::new(0),
             destination: EndpointId::new(1),

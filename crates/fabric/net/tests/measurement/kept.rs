@@ -19,7 +19,7 @@ fn message_sample_is_uniform() {
         let sample = collector.report().sample();
         assert_eq!(sample.len(), 5);
         for delivery in sample {
-            times_kept[delivery.message.id.index()] += 1;
+            times_kept[delivery.message.number.index()] += 1;
         }
     }
     // Binomial(4,000, 1/8) has the variance 437.5. For a fixed size the sum of the squares over it,
@@ -27,6 +27,20 @@ fn message_sample_is_uniform() {
     // probability of one in a thousand.
     let squares: u32 = times_kept.iter().map(|kept| kept.abs_diff(500) * kept.abs_diff(500)).sum();
     assert!(f64::from(squares) / 437.5 * 39.0 / 40.0 < 73.0, "{times_kept:?}");
+}
+
+#[test]
+fn sample_does_not_depend_on_the_order_of_deliveries() {
+    let mut plan = plan(1, TIME);
+    plan.measure.sample_size = 5;
+    let sampled = |delivered: fn(u64) -> u64| -> Vec<usize> {
+        let journeys = (0..40).map(|index| journey(100 * index, delivered(index)));
+        let sample = collector_of(&plan, journeys).report().sample();
+        sample.iter().map(|delivery| delivery.message.number.index()).collect()
+    };
+    let in_order = sampled(|index| 100 * index + 10);
+    assert_eq!(in_order.len(), 5);
+    assert_eq!(in_order, sampled(|index| 9_000 - index), "in reverse order");
 }
 
 #[test]

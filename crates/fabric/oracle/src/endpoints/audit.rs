@@ -46,8 +46,8 @@ pub(super) struct Audit {
     sources: Vec<Source>,
     /// Crashes so far.
     crashes: Vec<NetworkEvent>,
-    /// Number of messages created so far, dropped ones included.
-    created: usize,
+    /// Number of messages created so far, dropped ones included, by endpoint.
+    created: Vec<usize>,
     messages: Vec<Message>,
     /// Messages by the slot that their packets carry, until the slot is used again.
     slots: BTreeMap<MessageSlot, MessageIndex>,
@@ -86,7 +86,7 @@ impl Audit {
             number: 0,
             sources: Source::all(&plan),
             crashes: Vec::new(),
-            created: 0,
+            created: vec![0; plan.fabric.endpoints().len()],
             messages: Vec::new(),
             slots: BTreeMap::new(),
             flows: Vec::new(),

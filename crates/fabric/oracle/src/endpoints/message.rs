@@ -2,7 +2,7 @@
 
 use gingham_kernel::Time;
 use gingham_net::traffic::StreamPart;
-use gingham_net::{ClassId, FlowId, MessageId, Packet, Plan, Priority, SegmentationPlan};
+use gingham_net::{ClassId, FlowId, MessageNumber, Packet, Plan, Priority, SegmentationPlan};
 use gingham_topology::EndpointId;
 use gingham_topology::routing::VcClass;
 
@@ -11,7 +11,7 @@ pub(super) type MessageIndex = usize;
 
 #[derive(Clone, Debug)]
 pub(super) struct Message {
-    pub(super) id: MessageId,
+    pub(super) number: MessageNumber,
     pub(super) class: ClassId,
     /// Class whose priority, packets and flows it has: another one if it was demoted.
     pub(super) sent_as: ClassId,
@@ -32,8 +32,8 @@ pub(super) struct Message {
 impl Message {
     /// Returns the message as its source has created it.
     pub(super) fn as_created(&self) -> gingham_net::Message {
-        let Self { id, class, source, destination, payload_bytes, created, flow, .. } = *self;
-        gingham_net::Message { id, class, source, destination, payload_bytes, created, flow }
+        let Self { number, class, source, destination, payload_bytes, created, flow, .. } = *self;
+        gingham_net::Message { number, class, source, destination, payload_bytes, created, flow }
     }
 
     pub(super) fn priority(&self, plan: &Plan) -> Priority {

@@ -37,7 +37,7 @@ fn hosts_choose_random_paths_independently() {
     let found = deliveries(plan, 128);
     let coins = |host: usize| {
         let mut own: Vec<_> = found.iter().filter(|one| story(one).0 == host).collect();
-        own.sort_by_key(|one| one.message.id);
+        own.sort_by_key(|one| one.message.id());
         own.iter().map(|one| one.in_transit_hosts).collect::<Vec<_>>()
     };
     // One of 2^64 cases has the same coins by chance.

@@ -142,7 +142,7 @@ fn waiting_for_tokens_does_not_block_other_classes() {
     for level in [0, 1] {
         plan.classes[0].priority = Priority::new(level).unwrap();
         let mut found = deliveries(plan.clone(), 5);
-        found.sort_by_key(|found| (found.message.class, found.message.id));
+        found.sort_by_key(|found| (found.message.class, found.message.id()));
         let entered: Vec<_> = found.iter().map(|found| found.entered.as_ps()).collect();
         assert_eq!(entered, [0, 40, 20, 30, 60]);
     }
@@ -174,7 +174,7 @@ fn backlogged_class_creates_the_next_at_each_start() {
     let mut simulation = start(Arc::new(plan));
     simulation.advance(u64::MAX);
     let mut found = simulation.take_messages();
-    found.sort_by_key(|delivery| delivery.message.id);
+    found.sort_by_key(|delivery| delivery.message.id());
     // Two flits of 14 ps each: they begin back to back.
     for (place, delivery) in found.iter().enumerate() {
         let began = 28 * place as u64;
@@ -194,7 +194,7 @@ fn backlogged_single_flits_fill_every_tick() {
     let mut simulation = start(Arc::new(plan));
     simulation.advance(u64::MAX);
     let mut found = simulation.take_messages();
-    found.sort_by_key(|delivery| delivery.message.id);
+    found.sort_by_key(|delivery| delivery.message.id());
     let entered: Vec<_> = found.iter().map(|found| found.entered.as_ps()).collect();
     assert_eq!(entered[..10], [0, 10, 20, 30, 40, 50, 60, 70, 80, 90]);
     // The first crosses at 7 and its credit counts at 11; the second at 10, and at 14.

@@ -8,7 +8,7 @@ use gingham_topology::routing::LaneSet;
 /// Returns the deliveries in the order of creation of the messages.
 pub(crate) fn by_message(plan: Plan, count: usize) -> Vec<(usize, u64, u64, u64)> {
     let mut found: Vec<Delivery> = deliveries(plan, count);
-    found.sort_by_key(|delivery| delivery.message.id);
+    found.sort_by_key(|delivery| delivery.message.id());
     found.iter().map(story).collect()
 }
 

@@ -184,7 +184,7 @@ fn outcome(simulation: &mut dyn Simulation, call: u64) -> Vec<(usize, u64, u64, 
     while *simulation.advance(call) == Status::Running {}
     assert_eq!(*simulation.status(), Status::Ended);
     let mut records = simulation.take_messages();
-    records.sort_by_key(|delivery| delivery.message.id);
+    records.sort_by_key(|delivery| delivery.message.id());
     assert!(records.len() > 50, "{} messages", records.len());
     records.iter().map(story).collect()
 }

@@ -134,7 +134,7 @@ type Outcome = (Status, Vec<(usize, u64, u64, u64)>, Vec<gingham_net::Noted>);
 fn outcome(simulation: &mut dyn Simulation, call: u64) -> Outcome {
     while *simulation.advance(call) == Status::Running {}
     let mut records = simulation.take_messages();
-    records.sort_by_key(|delivery| delivery.message.id);
+    records.sort_by_key(|delivery| delivery.message.id());
     let stories: Vec<_> = records.iter().map(story).collect();
     (simulation.status().clone(), stories, simulation.endpoints().noted().to_vec())
 }

@@ -58,7 +58,7 @@ fn waiting_for_tokens_does_not_block_other_classes() {
     for level in [0, 1] {
         plan.classes[0].priority = Priority::new(level).unwrap();
         let mut found = deliveries(plan.clone(), 4);
-        found.sort_by_key(|delivery| (delivery.message.class, delivery.message.id));
+        found.sort_by_key(|delivery| (delivery.message.class, delivery.message.id()));
         assert_eq!(entered(&found), [0, 140, 80, 110]);
         let (own, others) = (Conformance::Delayed, Conformance::Conforming);
         assert_eq!(admissions(&found), [others, own, others, others]);
@@ -80,7 +80,7 @@ fn level_with_earlier_tokens_goes_first() {
     // are left at 160, until 280, and the low one with 2 left at 80 until 80 + 6 x 30. That goes at
     // 260, and the high one behind it, at 340.
     let mut found = deliveries(plan, 5);
-    found.sort_by_key(|delivery| (delivery.message.class, delivery.message.id));
+    found.sort_by_key(|delivery| (delivery.message.class, delivery.message.id()));
     assert_eq!(entered(&found), [0, 160, 340, 80, 260]);
     let (at_once, waited) = (Conformance::Conforming, Conformance::Delayed);
     assert_eq!(admissions(&found), [at_once, waited, waited, at_once, waited]);
@@ -99,7 +99,7 @@ fn demoted_message_takes_a_turn_but_no_tokens() {
     // host. The first of these leaves 2 tokens at 80, and the demoted one goes at 160. The second
     // goes at 240, when there are 10, leaves 2, and at 320 there are 6: the last waits until 360.
     let mut found = deliveries(plan, 5);
-    found.sort_by_key(|delivery| (delivery.message.class, delivery.message.id));
+    found.sort_by_key(|delivery| (delivery.message.class, delivery.message.id()));
     assert_eq!(entered(&found), [0, 160, 80, 240, 360]);
     let at_once = Conformance::Conforming;
     let expected = [at_once, Conformance::Demoted, at_once, at_once, Conformance::Delayed];
@@ -156,7 +156,7 @@ fn dropped_messages_take_no_tokens() {
         simulation.assert_invariants();
     }
     assert_eq!(*simulation.status(), Status::Finished);
-    let ids: Vec<_> = simulation.take_messages().iter().map(|d| d.message.id.index()).collect();
+    let ids: Vec<_> = simulation.take_messages().iter().map(|d| d.message.number.index()).collect();
     assert_eq!(ids, [0, 2]);
     let collector = simulation.collector();
     assert_eq!((collector.created_messages(), collector.in_flight_messages()), (4, 0));

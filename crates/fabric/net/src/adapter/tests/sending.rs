@@ -50,7 +50,7 @@ fn sent(steps: &[Step], sender: &mut Sender) -> (Vec<Packet>, BTreeMap<usize, (u
             return false;
         };
         let Content::Data(slot) = packet.content else { panic!("a packet of a message") };
-        let id = sender.messages.message(slot).id.index();
+        let id = sender.messages.message(slot).number.index();
         assert_eq!(Some((id, packet.payload_bytes)), expected);
         packets.push(packet);
         true
@@ -96,7 +96,7 @@ proptest! {
             let Content::Data(slot) = packet.content else { panic!("a packet of a message") };
             if let Some(delivery) = sender.messages.arrive(slot, &arrival) {
                 prop_assert_eq!(delivery.delivered, at(instant));
-                let id = delivery.message.id.index();
+                let id = delivery.message.number.index();
                 prop_assert!(delivered.insert(id, (delivery.packets, delivery.wire_bytes)).is_none());
             }
         }

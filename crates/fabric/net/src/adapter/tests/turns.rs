@@ -399,7 +399,7 @@ impl Both {
     fn sent(&mut self, packet: &Packet, listed: Option<Listed>) {
         let Some(listed) = listed else { return assert_eq!(packet.content, Content::Control) };
         let Content::Data(slot) = packet.content else { panic!("a packet of a message") };
-        let id = self.sender.messages.message(slot).id.index();
+        let id = self.sender.messages.message(slot).number.index();
         assert_eq!((id, packet.class.index()), (listed.id, listed.class));
         if let Some(flow) = packet.flow
             && self.lists.setting[listed.class].window.is_some()

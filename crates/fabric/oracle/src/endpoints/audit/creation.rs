@@ -6,7 +6,7 @@ use crate::endpoints::posting::{Effect, Post};
 use crate::endpoints::queue::{Queue, What};
 use gingham_net::traffic::Draft;
 use gingham_net::{
-    ClassId, ClassPlan, Credits, Excess, FlowId, FlowKey, MessageId, MessageSlot, Packet, Plan,
+    ClassId, ClassPlan, Credits, Excess, FlowId, FlowKey, MessageNumber, MessageSlot, Packet, Plan,
 };
 use gingham_topology::EndpointId;
 
@@ -65,8 +65,8 @@ impl Audit {
         let of = &self.sources[source];
         let (class, endpoint, part) = (of.class(), of.endpoint(), of.part());
         let Draft { destination, payload_bytes } = draft;
-        let id = MessageId::new(self.created);
-        self.created += 1;
+        let number = MessageNumber::new(self.created[endpoint.index()]);
+        self.created[endpoint.index()] += 1;
         let sent_as = self.policed(endpoint, class, payload_bytes);
         let stream = part.map(|part| part.stream);
         let key_class = sent_as.unwrap_or(class);
@@ -76,7 +76,7 @@ impl Audit {
         let ends = (endpoint, destination);
         let vc_class = self.lanes.choose(&self.plan, sent_as, ends, flow);
         self.messages.push(Message {
-            id,
+            number,
             class,
             sent_as,
             source: endpoint,
