@@ -1,5 +1,4 @@
-//! Whole-packet switching: one event per packet and hop, when the packet may move on, and more only
-//! while something waits.
+//! Whole-packet switching: one event per packet and hop, and more only while something waits.
 //!
 //! ```text
 //!              start ──────────── ready ──── start on the next channel
@@ -9,12 +8,9 @@
 //!              instant on          └─ no space: when credits become known, by a scheduled event
 //! ```
 //!
-//! Extensions: `pauses` tracks the fill of buffers if receivers pause lanes, `Losses` the
-//! unreported credits if updates may be lost, and `OutputBuffers` the buffers of outputs. Nothing
-//! is polled and nothing ticks. The end of a channel's busy time and the effective times of credits
-//! are stored and evaluated on demand; they become events only if something waits for them. Packets
-//! start after all other events of an instant; if there are none, as is usual, together with the
-//! event itself.
+//! Ends of busy times and effective times of credits are stored and evaluated on demand; they
+//! become events only if something waits for them. Packets start after all other events of an
+//! instant.
 //!
 //! Specification: `docs/concepts/timing-packets.md`.
 //!

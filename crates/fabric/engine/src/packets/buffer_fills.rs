@@ -1,22 +1,20 @@
-//! Bytes in each buffer, evaluated when heads are read. Counted only if a result needs them.
+//! Bytes in each buffer, counted only if a result needs them.
 //!
 //! ```text
 //!   bytes 320     coming  +64 at 7 us     leaving  -64 at 9 us
 //! ```
 //!
-//! Arrival and departure times are known in advance; the changes are applied when they are reached.
+//! Times of arrival and departure are known in advance; changes are applied when they are reached.
 
 use gingham_topology::ChannelId;
 use std::collections::VecDeque;
 
-/// Bytes that enter or leave a buffer at an instant.
 #[derive(Clone, Copy, Debug)]
 struct Change {
     time_ps: u64,
     wire_bytes: u32,
 }
 
-/// Fill of a buffer, with its pending changes.
 #[derive(Clone, Debug, Default)]
 struct Fill {
     bytes: u64,
@@ -28,12 +26,10 @@ struct Fill {
 #[derive(Clone, Debug)]
 pub(crate) struct BufferFills {
     lane_count: usize,
-    /// By channel and lane; empty if no result needs them.
     buffers: Vec<Fill>,
 }
 
 impl Fill {
-    /// Applies all changes up to an instant.
     fn settle(&mut self, now: u64) {
         while let Some(change) = self.coming.front().filter(|change| change.time_ps <= now) {
             self.bytes += u64::from(change.wire_bytes);
@@ -57,7 +53,7 @@ impl BufferFills {
         self.buffers.get_mut(input.index() * self.lane_count + usize::from(lane))
     }
 
-    /// Records that the first byte of a packet enters a buffer at `came_ps`.
+    /// Records a packet whose first byte enters at `came_ps`.
     #[inline]
     pub(crate) fn come(&mut self, input: ChannelId, lane: u8, wire_bytes: u32, came_ps: u64) {
         if let Some(of) = self.buffer(input, lane) {
@@ -65,7 +61,7 @@ impl BufferFills {
         }
     }
 
-    /// Records that a packet starts to leave a buffer now and has left it at a later instant.
+    /// Records a packet that starts to leave `now` and has left at `left_ps`.
     #[inline]
     pub(crate) fn leave(
         &mut self,

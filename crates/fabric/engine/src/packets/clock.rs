@@ -1,5 +1,4 @@
-//! The current time, pending events, and channels that may start a packet at the end of the
-//! instant.
+//! Current time, pending events, and channels that may start a packet at the end of the instant.
 
 use crate::packed::Packed;
 use crate::packets::event::Event;
@@ -8,13 +7,11 @@ use gingham_topology::ChannelId;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Event queue and current time, in ps.
 #[derive(Clone, Debug)]
 pub(crate) struct Clock {
     now: u64,
     queue: Wheel<Packed>,
-    /// Channels that may start a packet after all other events of this instant, the lowest first. A
-    /// channel may occur more than once.
+    /// Starts after all other events of this instant, with duplicates.
     starts: BinaryHeap<Reverse<ChannelId>>,
     events: u64,
 }
@@ -34,8 +31,7 @@ impl Clock {
         Time::from_ps(self.now)
     }
 
-    /// Returns the number of events handled so far. Starts at the end of an instant do not count:
-    /// they are not scheduled.
+    /// Number of events; starts are not scheduled and do not count.
     pub(crate) fn events(&self) -> u64 {
         self.events
     }
@@ -47,14 +43,12 @@ impl Clock {
         self.queue.schedule(time, event.into());
     }
 
-    /// Makes a channel try to start a packet at the end of this instant.
     #[inline]
     pub(crate) fn start(&mut self, channel: ChannelId) {
         self.starts.push(Reverse(channel));
     }
 
-    /// Advances to the next event, if it is earlier than `before`; otherwise returns its time, if
-    /// there is one.
+    /// Next event earlier than `before`; otherwise its time.
     #[inline]
     pub(crate) fn next_event(&mut self, before: u64) -> Result<Packed, Option<u64>> {
         let (time, event) = self.queue.pop_before(before)?;
@@ -63,14 +57,12 @@ impl Clock {
         Ok(event)
     }
 
-    /// Whether no other event and no start of this instant remains.
     #[inline]
     pub(crate) fn is_over(&self) -> bool {
         self.starts.is_empty() && !self.queue.is_any_at(self.now)
     }
 
-    /// Returns the next channel that may start a packet, once all other events of this instant are
-    /// over.
+    /// Next start, once all other events of this instant are over.
     #[inline]
     pub(crate) fn next_start(&mut self) -> Option<ChannelId> {
         if self.starts.is_empty() || self.queue.is_any_at(self.now) {

@@ -5,7 +5,7 @@
 //! ```
 //!
 //! When a packet begins to leave a buffer, an update is queued for the time when its blocks will be
-//! known. The update causes an event only if a sender waits for it.
+//! known. It causes an event only if a sender waits for it.
 
 use crate::packets::clock::Clock;
 use crate::packets::event::Event;
@@ -13,27 +13,24 @@ use gingham_kernel::Span;
 use gingham_net::Plan;
 use gingham_topology::ChannelId;
 
-/// No update.
 const NONE: u32 = u32::MAX;
-/// Time of an absent update.
 const NEVER: u64 = u64::MAX;
 /// No event is wanted.
 const UNWANTED: u64 = 0;
-/// The next update that is queued must cause an event.
+/// The next queued update must cause an event.
 const WANTED: u64 = u64::MAX;
 
-/// A lane of a channel: the sender's knowledge of the buffer at its end, and the occupancy of that
-/// buffer. Both are needed when a packet leaves.
+/// Sender's knowledge of a buffer, and its occupancy: a departing packet needs both.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 struct Lane {
     known_blocks: u32,
-    /// First queued update: its blocks and its time, `NEVER` if there is none.
+    /// First queued update; `NEVER` if there is none.
     first_blocks: u32,
     first_ps: u64,
-    /// Time of the next event for a waiting sender, or `UNWANTED` or `WANTED`.
+    /// Event for a waiting sender, or `UNWANTED` or `WANTED`.
     event_ps: u64,
-    /// Queued updates behind the first: the next and the last, or `NONE`.
+    /// Queued updates behind the first, or `NONE`.
     next: u32,
     last: u32,
     /// Delay from the release of blocks until the sender knows of them, in ps.
@@ -45,7 +42,7 @@ struct Lane {
 const _: () =
     assert!(size_of::<Lane>() == 64, "the state changed by a departing packet fits a cache line");
 
-/// A queued update behind the first of its lane, in order of time.
+/// Update behind the first of its lane, in order of time.
 #[derive(Clone, Copy, Debug)]
 struct Update {
     time_ps: u64,
@@ -62,8 +59,7 @@ pub(crate) struct Credits {
 }
 
 impl Credits {
-    /// Returns credits for empty buffers of `blocks` blocks, by lane. The sender knows of freed
-    /// blocks `delay` later.
+    /// Credits for empty buffers; `blocks` is by lane, `delay` that of an update.
     pub(crate) fn new(plan: &Plan, blocks: &[u32], delay: impl Fn(ChannelId) -> Span) -> Self {
         let lane_count = usize::from(plan.lanes.count);
         let lane = |channel: ChannelId, lane: usize| Lane {
@@ -88,29 +84,25 @@ impl Credits {
         channel.index() * self.lane_count + usize::from(lane)
     }
 
-    /// Returns the time, in ps, when the sender of a channel knows of blocks freed at `free_ps`.
+    /// Time, in ps, when the sender knows of blocks freed at `free_ps`.
     #[inline]
     pub(crate) fn known_ps(&self, channel: ChannelId, lane: u8, free_ps: u64) -> u64 {
         free_ps + self.lanes[self.place(channel, lane)].credit_ps
     }
 
-    /// Adds the occupancy of a packet that begins to leave the buffer of a lane, after a stay of
-    /// `stay_ps`.
     #[inline]
     pub(crate) fn leave(&mut self, channel: ChannelId, lane: u8, wire_bytes: u32, stay_ps: u64) {
         let place = self.place(channel, lane);
         self.lanes[place].occupancy += u128::from(wire_bytes) * u128::from(stay_ps);
     }
 
-    /// Returns the occupancy at the end of a channel in byte ps, of packets that have begun to
-    /// leave.
     pub(crate) fn occupancy(&self, channel: ChannelId) -> u128 {
         let first = self.place(channel, 0);
         self.lanes[first..first + self.lane_count].iter().map(|of| of.occupancy).sum()
     }
 
-    /// Whether the sender of a channel knows of enough free blocks of a lane now. If not, it gets
-    /// an event when it knows of more.
+    /// Whether enough blocks are known to be free. If not, the sender gets an event when it knows
+    /// of more.
     #[inline]
     pub(crate) fn has(
         &mut self,
@@ -146,7 +138,6 @@ impl Credits {
         false
     }
 
-    /// Applies the updates that are due.
     #[inline]
     fn settle(&mut self, place: usize, now: u64) {
         let Self { lanes, updates, free, .. } = self;
@@ -164,14 +155,12 @@ impl Credits {
         }
     }
 
-    /// Returns the blocks of a lane that are known to be free now.
     pub(crate) fn free_now(&mut self, channel: ChannelId, lane: u8, now: u64) -> u32 {
         let place = self.place(channel, lane);
         self.settle(place, now);
         self.lanes[place].known_blocks
     }
 
-    /// Takes blocks that are known to be free for a packet.
     #[inline]
     pub(crate) fn take(&mut self, channel: ChannelId, lane: u8, blocks: u32) {
         let place = self.place(channel, lane);
@@ -180,7 +169,7 @@ impl Credits {
         of.known_blocks = left.expect("a packet starts only where there is space");
     }
 
-    /// Queues an update: `blocks` of a lane will be known to be free at `time_ps`.
+    /// Queues an update: `blocks` will be known to be free at `time_ps`.
     #[inline]
     pub(crate) fn give_back(
         &mut self,
@@ -211,8 +200,7 @@ impl Credits {
         }
     }
 
-    /// Inserts an update in order of time, behind others of equal time, if the lane has queued
-    /// updates.
+    /// Inserts in order of time, behind others of equal time. The lane has queued updates.
     fn insert_behind(&mut self, place: usize, mut update: Update) {
         let of = &mut self.lanes[place];
         if update.time_ps < of.first_ps {
@@ -251,7 +239,7 @@ impl Credits {
         new
     }
 
-    /// Inserts an update that is earlier than the last of its lane, behind others of equal time.
+    /// Inserts an update that is earlier than the last, behind others of equal time.
     #[inline(never)]
     fn insert_before_last(&mut self, place: usize, new: u32) {
         let time_ps = self.updates[new as usize].time_ps;
@@ -268,7 +256,6 @@ impl Credits {
         }
     }
 
-    /// Clears the event of a lane that happens now.
     #[inline]
     pub(crate) fn on_known(&mut self, channel: ChannelId, lane: u8, now: u64) {
         let place = self.place(channel, lane);
@@ -278,7 +265,6 @@ impl Credits {
         }
     }
 
-    /// Returns the blocks that are known to be free at `time_ps`.
     pub(crate) fn free_until(&self, channel: ChannelId, lane: u8, time_ps: u64) -> u32 {
         let of = &self.lanes[self.place(channel, lane)];
         if of.first_ps > time_ps || of.first_ps == NEVER {
@@ -293,7 +279,7 @@ impl Credits {
         free
     }
 
-    /// Returns the blocks that are free or belong to packets that are leaving.
+    /// Blocks that are free or belong to packets that are leaving.
     pub(crate) fn free(&self, channel: ChannelId, lane: u8) -> u32 {
         self.free_until(channel, lane, u64::MAX)
     }

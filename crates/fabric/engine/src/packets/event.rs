@@ -1,5 +1,5 @@
-//! Events of the engine, in the order of their phases; starts come after them all and are not
-//! events (see `clock`).
+//! Events of the engine, in the order of their phases. Starts of packets come after them all and
+//! are not events (see `clock`).
 
 use crate::packed::{INDEX_MAX, Packed};
 use crate::packets::packet::PacketId;
@@ -7,36 +7,35 @@ use gingham_topology::{ChannelId, EndpointId};
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Event {
-    /// Phase 1: a source creates a message.
+    /// Phase 1.
     Create { source: usize },
-    /// Phase 1: an endpoint is woken.
+    /// Phase 1.
     Wake { endpoint: EndpointId },
-    /// Phase 2: the end of a packet on `channel`, for a waiting sender.
+    /// Phase 2: a packet ends, for a waiting sender.
     Left { channel: ChannelId },
-    /// Phase 3: a packet has arrived whole at the host at the end of `channel`.
+    /// Phase 3: a packet has arrived whole.
     Deliver { channel: ChannelId, packet: PacketId },
-    /// Phase 4: a sender that waits for credits of a lane learns of some.
+    /// Phase 4: a waiting sender learns of credits.
     Known { channel: ChannelId, lane: u8 },
-    /// Phase 5: the head of a packet that arrived on `channel` is read.
+    /// Phase 5: the head of a packet is read.
     Read { channel: ChannelId, packet: PacketId },
-    /// Phase 5: a packet that arrived on `channel` may go on.
+    /// Phase 5: a packet may go on.
     Ready { channel: ChannelId, packet: PacketId },
-    /// Phase 5: a packet that a host holds back for tokens or its rate limit may go.
+    /// Phase 5: tokens or a rate limit held a packet back.
     Released { channel: ChannelId },
-    /// A receiver checks the buffer of a lane, whose fill may have passed a mark.
+    /// The fill may have passed a mark.
     CheckBuffer { channel: ChannelId, lane: u8 },
-    /// A pause or resume frame for a lane takes effect at the sender.
+    /// A frame takes effect at the sender.
     PauseReceived { channel: ChannelId, lane: u8, is_pause: bool },
-    /// Blocks were freed whose update may be lost.
+    /// Freed blocks whose update may be lost.
     Freed { channel: ChannelId, lane: u8, blocks: u32 },
-    /// A period has passed since an update of credits that was lost.
+    /// A period after a lost update of credits.
     Repeat { channel: ChannelId, lane: u8 },
 }
 
 const READY: u64 = 7;
 
-/// Returns the packet of a packed [`Event::Ready`], the most frequent event, without the cost of
-/// unpacking all kinds.
+/// Packet of [`Event::Ready`], the most frequent event, without unpacking all kinds.
 #[inline]
 pub(crate) fn ready(packed: Packed) -> Option<PacketId> {
     (packed.kind() == READY).then(|| PacketId::new(packed.rest()))

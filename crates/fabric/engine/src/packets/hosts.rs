@@ -14,7 +14,7 @@ use gingham_topology::{ChannelId, EndpointId, NodeId};
 
 #[derive(Clone, Debug)]
 pub(crate) struct Hosts {
-    /// By channel: index of the host that sends on it, if any.
+    /// By channel: host that sends on it.
     of_channel: Vec<Option<u32>>,
     hosts: Vec<Host>,
 }
@@ -23,24 +23,18 @@ pub(crate) struct Hosts {
 struct Host {
     endpoint: EndpointId,
     peer: NodeId,
-    /// Lanes of each group of its queues.
     groups: Box<[LaneSet]>,
     /// Whether all its packets go on the only lane.
     is_in_line: bool,
-    /// Content of the packet that started last.
     sending: Content,
-    /// Time of the next attempt after tokens or a rate limit held back a packet, in ps; 0 if none
-    /// is scheduled.
+    /// Next attempt after tokens or a rate limit held back a packet, in ps; 0 if none is scheduled.
     released_ps: u64,
 }
 
-/// Packets that the lanes of a host could start.
 #[derive(Clone, Copy, Debug)]
 struct Offers {
     eligible: u16,
-    /// Whether any packet is ready, regardless of credits.
     is_any_ready: bool,
-    /// By lane: the group whose packet it would take.
     groups: [u8; LANES],
     heads: [Head; LANES],
 }
@@ -68,7 +62,6 @@ impl Hosts {
         Self { of_channel, hosts: plan.fabric.endpoint_ids().map(host).collect() }
     }
 
-    /// Returns the index of the host that sends on a channel, if any.
     #[inline]
     pub(crate) fn at(&self, channel: ChannelId) -> Option<usize> {
         self.of_channel[channel.index()].map(|number| number as usize)
@@ -86,7 +79,6 @@ impl Hosts {
         network.carry_out();
     }
 
-    /// Handles the departure of a packet's tail on the channel of a host.
     pub(crate) fn on_left(&self, number: usize, channel: ChannelId, network: &mut Network) {
         network.clock.start(channel);
         if network.wanted.left {
@@ -109,9 +101,6 @@ impl Hosts {
         network.notify(Notice::Received { packet: &moving.packet, arrival });
     }
 
-    // Starts of packets.
-
-    /// Starts a packet of a host whose channel is idle, if possible.
     pub(crate) fn try_start(&mut self, number: usize, channel: ChannelId, network: &mut Network) {
         let chosen = if self.hosts[number].is_in_line {
             self.next_in_line(number, channel, network).then_some((0, 0))
@@ -140,7 +129,6 @@ impl Hosts {
         }
     }
 
-    /// Whether a host with a single queue can start its first packet now.
     #[inline]
     fn next_in_line(&mut self, number: usize, channel: ChannelId, network: &mut Network) -> bool {
         let host = &mut self.hosts[number];
@@ -158,7 +146,6 @@ impl Hosts {
         false
     }
 
-    /// Selects the lane that a host serves now, and the group whose packet it takes.
     fn choose(
         &mut self,
         number: usize,
@@ -171,7 +158,6 @@ impl Hosts {
         Some((lane, offers.groups[usize::from(lane)].into()))
     }
 
-    /// Returns the packets that the lanes of a host could start now.
     fn offers(&mut self, number: usize, channel: ChannelId, network: &mut Network) -> Offers {
         let mut offers = Offers {
             eligible: 0,
@@ -210,7 +196,6 @@ impl Hosts {
 }
 
 impl Host {
-    /// Schedules the next attempt to send for `time`, when a packet that is held back may go.
     fn hold_until(&mut self, time: Time, channel: ChannelId, clock: &mut Clock) {
         let time_ps = time.as_ps();
         let is_known = self.released_ps > clock.now() && self.released_ps <= time_ps;

@@ -6,7 +6,6 @@ use gingham_topology::{ChannelId, NodeId};
 
 const NONE: u32 = u32::MAX;
 
-/// Constant properties of a channel, as needed by a packet that starts there.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Line {
     pub(crate) bytes: ByteTime,
@@ -15,37 +14,31 @@ pub(crate) struct Line {
     pub(crate) is_into_switch: bool,
 }
 
-/// State at the start of a channel.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 struct Sender {
     line: Line,
-    /// Departure time of the last packet's tail, in ps.
     busy_until_ps: u64,
-    /// Bytes of packets that have begun.
     started_bytes: u64,
-    /// Time of the last head read at the end of the channel, in a switch; in ps.
+    /// Last head read at the end of the channel, in a switch; in ps.
     head_ps: u64,
-    /// Size of the last packet, in bytes.
     wire_bytes: u32,
     /// Incoming channel of the last packet, if a switch sends it; else `NONE`.
     from: u32,
-    /// Packets that are ready and wait for the channel, at a switch.
+    /// Ready packets at a switch.
     waiting: u32,
-    /// Whether an event is scheduled for the end of the last packet.
+    /// Whether the end of the last packet is a scheduled event.
     is_awaited: bool,
 }
 
-/// Total time that an idle channel spent with a packet ready but no credits for it.
+/// Time that an idle channel had a packet ready but no credits for it.
 #[derive(Clone, Copy, Debug)]
 struct CreditWait {
-    /// Start of the current wait; `NOT_WAITING` if there is none.
+    /// Start of the wait; `NOT_WAITING` if there is none.
     since_ps: u64,
-    /// Duration of all earlier waits, in ps.
     past_ps: u64,
 }
 
-/// Value of `since_ps` without a current wait.
 const NOT_WAITING: u64 = u64::MAX;
 
 const _: () =
@@ -55,7 +48,6 @@ const _: () =
 pub(crate) struct Links {
     senders: Vec<Sender>,
     credit_waits: Vec<CreditWait>,
-    /// Whether all channels have the same rate.
     is_of_one_rate: bool,
 }
 
@@ -83,7 +75,7 @@ impl Links {
         Self { credit_waits: vec![credit_wait; senders.len()], senders, is_of_one_rate }
     }
 
-    /// Records whether, from `now` on, a channel has a packet ready but no credits for it.
+    /// Records whether, from `now` on, a packet is ready without credits.
     #[inline]
     pub(crate) fn set_credit_wait(&mut self, channel: ChannelId, waits: bool, now: u64) {
         let wait = &mut self.credit_waits[channel.index()];
@@ -96,8 +88,6 @@ impl Links {
         }
     }
 
-    /// Returns the time in ps, up to `end_ps`, that an idle channel spent with a packet ready but
-    /// no credits for it.
     pub(crate) fn credit_wait_ps(&self, channel: ChannelId, end_ps: u64) -> u64 {
         let CreditWait { since_ps, past_ps } = self.credit_waits[channel.index()];
         past_ps + end_ps.saturating_sub(since_ps)
@@ -113,9 +103,8 @@ impl Links {
         self.is_of_one_rate || self.line(one).bytes == self.line(other).bytes
     }
 
-    /// Returns the earliest start of a packet on a channel `to`, in ps, such that the channel does
-    /// not run dry: for a faster channel later than the packet's head. The last byte arrives on
-    /// `from` at `last_ps`.
+    /// Earliest start on `to`, in ps, at which the channel does not run dry: for a faster channel,
+    /// later than the packet's head. The last byte arrives on `from` at `last_ps`.
     #[inline]
     pub(crate) fn never_dry_ps(
         &self,
@@ -130,7 +119,7 @@ impl Links {
         last_ps.saturating_sub(onward.as_ps())
     }
 
-    /// Returns and records the read time, in ps, of a packet's head whose first byte arrives at
+    /// Records and returns the read time, in ps, of a head whose first byte arrives at
     /// `arrival_ps`.
     #[inline]
     pub(crate) fn read_head(&mut self, input: ChannelId, arrival_ps: u64, of: &PacketsPlan) -> u64 {
@@ -147,7 +136,6 @@ impl Links {
         self.line(channel).is_into_switch
     }
 
-    /// Returns the end of the channel's last busy time, in ps.
     #[inline]
     pub(crate) fn busy_until_ps(&self, channel: ChannelId) -> u64 {
         self.senders[channel.index()].busy_until_ps
@@ -158,40 +146,34 @@ impl Links {
         self.senders[channel.index()].waiting > 0
     }
 
-    /// Whether a channel of a switch is idle, and nothing waits for it.
     #[inline]
     pub(crate) fn is_free(&self, channel: ChannelId, now: u64) -> bool {
         let sender = &self.senders[channel.index()];
         sender.busy_until_ps <= now && sender.waiting == 0
     }
 
-    /// Counts a packet that waits for a channel.
     #[inline]
     pub(crate) fn wait(&mut self, channel: ChannelId) {
         self.senders[channel.index()].waiting += 1;
     }
 
-    /// Removes a packet from those that wait for a channel.
     #[inline]
     pub(crate) fn wait_no_more(&mut self, channel: ChannelId) {
         self.senders[channel.index()].waiting -= 1;
     }
 
-    /// Requests an event for the end of the packet on a channel. Returns whether the event must be
-    /// scheduled.
+    /// Requests an event at the end of a packet. Returns whether it must be scheduled.
     #[inline]
     pub(crate) fn await_end(&mut self, channel: ChannelId) -> bool {
         !std::mem::replace(&mut self.senders[channel.index()].is_awaited, true)
     }
 
-    /// Clears the requested event at the end of the packet on a channel.
     #[inline]
     pub(crate) fn end(&mut self, channel: ChannelId) {
         self.senders[channel.index()].is_awaited = false;
     }
 
-    /// Begins a packet on a channel, busy until `busy_until_ps`; `from` is the packet's incoming
-    /// channel, if a switch sends it.
+    /// Begins a packet; `from` is its incoming channel, if a switch sends it.
     #[inline]
     pub(crate) fn begin(
         &mut self,
@@ -209,20 +191,18 @@ impl Links {
             from.map_or(NONE, |from| u32::try_from(from.index()).expect("ids have 32 bits"));
     }
 
-    /// Returns the size and duration of the present or last packet on a channel.
+    /// Size and duration of the present or last packet.
     pub(crate) fn last(&self, channel: ChannelId) -> (u64, Span) {
         let wire_bytes = self.senders[channel.index()].wire_bytes.into();
         (wire_bytes, self.line(channel).bytes.of(wire_bytes))
     }
 
-    /// Returns the incoming channel of a channel's present or last packet.
     pub(crate) fn came_by(&self, channel: ChannelId) -> Option<ChannelId> {
         let from = self.senders[channel.index()].from;
         (from != NONE).then(|| ChannelId::new(from as usize))
     }
 
-    /// Returns the bytes that have started on a channel before `end_ps`, which must not precede the
-    /// last packet.
+    /// Bytes before `end_ps`, which must not precede the last packet.
     pub(crate) fn bytes_before(&self, channel: ChannelId, end_ps: u64) -> u64 {
         let started = self.senders[channel.index()].started_bytes;
         let busy_until_ps = self.busy_until_ps(channel);

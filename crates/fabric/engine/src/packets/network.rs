@@ -23,7 +23,6 @@ use gingham_topology::routing::LaneSet;
 use gingham_topology::{ChannelId, Fabric};
 use std::sync::Arc;
 
-/// The network with its clock, and the endpoints of messages.
 #[derive(Clone, Debug)]
 pub(crate) struct Network {
     pub(crate) plan: Arc<Plan>,
@@ -34,22 +33,20 @@ pub(crate) struct Network {
     pub(crate) packets: Packets,
     pub(crate) links: Links,
     pub(crate) credits: Credits,
-    /// Unreported credits, if updates may be lost.
     pub(crate) losses: Option<Losses>,
-    /// Pauses in place of credits, if receivers pause lanes.
     pub(crate) pauses: Option<Pauses>,
     pub(crate) output_buffers: Option<OutputBuffers>,
-    /// By channel: the lane arbiter at its start, if there are several lanes.
+    /// By channel; empty with a single lane.
     pub(crate) arbiters: Vec<LaneArbiter>,
     pub(crate) waiting: Waiting,
     pub(crate) buffer_fills: BufferFills,
-    /// Packets whose heads were read at this instant, if a mechanism follows them.
+    /// Heads read at this instant, if a mechanism follows them.
     pub(crate) read: Vec<gingham_net::Stay>,
     /// Channels with possible activity since the last section.
     pub(crate) active: Bits,
     /// End of the last section, in ps.
     pub(crate) section_ps: u64,
-    /// State that is reported to hosts for injection throttling.
+    /// State for injection throttling.
     pub(crate) watched: Watched,
 }
 
@@ -82,14 +79,12 @@ impl Network {
         }
     }
 
-    /// Notifies the endpoints of an event at the current time. The hosts must carry out the
-    /// resulting orders before anything else happens.
+    /// Notifies the endpoints, whose orders must be carried out before anything else happens.
     #[inline]
     pub(crate) fn notify(&mut self, notice: Notice<'_>) {
         self.endpoints.notify(self.clock.time(), notice);
     }
 
-    /// Selects the lane that the sender on a channel serves from the eligible ones.
     #[inline]
     pub(crate) fn serve(
         &mut self,
@@ -119,18 +114,13 @@ fn arbiters(plan: &Plan) -> Vec<LaneArbiter> {
     ChannelId::first(count).map(arbiter).collect()
 }
 
-// Injection throttling: lanes of outputs with free space, and full buffers, reported to hosts
-// before they begin a message. Nothing is recorded without a mechanism that needs it.
+// Injection throttling: lanes of outputs with free space, and full buffers.
 
-/// State that is reported to hosts.
 #[derive(Clone, Debug)]
 pub(crate) struct Watched {
-    /// By channel: the lanes with free space as last reported, if the channel is watched; empty
-    /// without watched channels.
     free: Box<[Option<LaneSet>]>,
-    /// Channels whose full buffers are counted.
     gathered: Box<[ChannelId]>,
-    /// By lane: the free blocks that count as space.
+    /// Free blocks that count as space, by lane.
     space_blocks: LaneBlocks,
 }
 
@@ -145,7 +135,6 @@ impl Watched {
         }
     }
 
-    /// Whether the lanes with free space of any output are reported.
     #[inline]
     pub(crate) fn are_outputs(&self) -> bool {
         !self.free.is_empty()
@@ -153,8 +142,8 @@ impl Watched {
 }
 
 impl Network {
-    /// Checks a lane of a watched output for a change of its free space and reports it to the
-    /// endpoints. If the lane has no space, it is checked again when more credits are known.
+    /// Reports a changed space of a watched output. A lane without space is checked again when more
+    /// credits are known.
     #[inline(never)]
     pub(crate) fn check_space(&mut self, output: ChannelId, lane: u8) {
         let reported = self.watched.free.get(output.index()).copied().flatten();
@@ -170,8 +159,8 @@ impl Network {
         self.carry_out();
     }
 
-    /// Reports to the endpoints how many buffers between switches had no space just before this
-    /// instant, before any event of it. The current call carries out the resulting orders.
+    /// Reports the buffers between switches without space just before this instant. The current
+    /// call carries out the resulting orders.
     #[inline(never)]
     pub(crate) fn notify_gathered(&mut self) {
         let before_ps = self.clock.now() - 1;
@@ -195,11 +184,9 @@ impl Network {
 //
 // A packet of W bytes that arrives at a and has left at e adds W (e - a) to the occupancy of its
 // incoming channel, as it begins to leave. For an occupancy up to t, packets still in the buffer
-// add W (t - a), and for packets that are leaving W (e - t) is subtracted.
+// add W (t - a), and W (e - t) is subtracted for packets that are leaving.
 
 impl Network {
-    /// Returns the counts of all channels: bytes that started before `begin_end`, and the occupancy
-    /// of buffers up to `end`.
     pub(crate) fn counts(&self, begin_end: u64, end: u64) -> Vec<ChannelCount> {
         let channels = self.plan.channels.len();
         let present = self.present(end);
@@ -207,8 +194,7 @@ impl Network {
         ChannelId::first(channels).map(count).collect()
     }
 
-    /// Collects the counts, up to the end of a section, of channels with possible activity since
-    /// the section before.
+    /// Counts of channels with possible activity in the section that ends.
     pub(crate) fn counts_of_section(
         &mut self,
         end: u64,
@@ -248,8 +234,7 @@ impl Network {
         }
     }
 
-    /// Returns by channel the difference between its occupancy up to `end` and that of packets that
-    /// have begun to leave.
+    /// By channel: occupancy up to `end` minus that of packets that have begun to leave.
     fn present(&self, end: u64) -> Vec<i128> {
         let mut areas = vec![0_i128; self.plan.channels.len()];
         for (_, packet) in self.packets.in_inputs() {
@@ -273,8 +258,7 @@ impl Network {
         areas
     }
 
-    /// Whether the counts of a channel cannot change after `end`: nothing starts on it, and the
-    /// buffers at its end are empty.
+    /// Whether counts cannot change unless a packet starts on the channel.
     fn is_at_rest(&self, channel: ChannelId, end: u64) -> bool {
         if self.links.busy_until_ps(channel) > end || !self.links.is_into_switch(channel) {
             return self.links.busy_until_ps(channel) <= end;
@@ -290,8 +274,7 @@ impl Network {
     }
 }
 
-// Start of a packet on a channel: effects on the channel, on the buffer that it leaves, and on the
-// one that it enters.
+// Start of a packet on a channel.
 
 #[inline]
 pub(crate) fn blocks_of(wire_bytes: u32) -> u32 {
@@ -299,7 +282,6 @@ pub(crate) fn blocks_of(wire_bytes: u32) -> u32 {
     u32::try_from(blocks).expect("fewer blocks than bytes")
 }
 
-/// Location and size of a packet in a buffer.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Stay {
     pub(crate) input: ChannelId,
@@ -317,8 +299,8 @@ impl From<&Moving> for Stay {
 }
 
 impl Network {
-    /// Starts a packet, which is in no list, on a lane of an idle channel that has space for it.
-    /// Returns its previous stay, and the departure time of its tail, in ps.
+    /// Starts a packet, which is in no list, on an idle channel with space for it. Returns its
+    /// previous stay, and the departure time of its tail, in ps.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, at every hop")]
     #[inline(always)]
     pub(crate) fn start(&mut self, id: PacketId, channel: ChannelId, lane: u8) -> (Stay, u64) {
@@ -349,8 +331,6 @@ impl Network {
         (stay, now + span_ps)
     }
 
-    /// Records the arrival at a switch of a packet that has started on a channel and takes
-    /// `span_ps`.
     #[expect(clippy::inline_always, reason = "it is called in one place")]
     #[inline(always)]
     fn come(&mut self, id: PacketId, channel: ChannelId, lane: u8, span_ps: u64) {
@@ -375,7 +355,7 @@ impl Network {
         }
     }
 
-    /// Frees the blocks of a packet that begins to leave its buffer and has left it at `end_ps`.
+    /// Frees the blocks of a packet that begins to leave and has left at `end_ps`.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, at every hop")]
     #[inline(always)]
     pub(crate) fn leave_buffer(&mut self, of: Stay, end_ps: u64) {
@@ -403,20 +383,14 @@ impl Network {
 //   leaving   a packet begins to leave; its blocks are freed at e, which is an event here
 //   unreported freed blocks whose update was lost; the next update that arrives includes them
 // ```
-//
-// If updates cannot be lost, none of this exists, and no event occurs: `credits` are on their way
-// as soon as a packet begins to leave.
 
-/// State of a receiver's lane.
 #[derive(Clone, Copy, Debug, Default)]
 struct Lane {
     leaving_blocks: u32,
     unreported_blocks: u32,
-    /// Time of its last update, in ps.
     updated_ps: u64,
 }
 
-/// State of receivers that their senders do not know.
 #[derive(Clone, Debug)]
 pub(crate) struct Losses {
     plan: CreditLossPlan,
@@ -427,7 +401,6 @@ pub(crate) struct Losses {
 }
 
 impl Losses {
-    /// Returns the state, or `None` if updates cannot be lost.
     pub(crate) fn new(plan: &Plan, packets: &PacketsPlan) -> Option<Self> {
         let loss = packets.credit_loss.clone()?;
         let lane_count = usize::from(plan.lanes.count);
@@ -445,8 +418,7 @@ impl Losses {
         channel.index() * self.lane_count + usize::from(lane)
     }
 
-    /// Returns the blocks of packets that are leaving a buffer, and the freed blocks that were not
-    /// reported.
+    /// Blocks that are leaving, and freed but not reported.
     pub(crate) fn unknown_blocks(&self, channel: ChannelId, lane: u8) -> [u32; 2] {
         let of = &self.lanes[self.place(channel, lane)];
         [of.leaving_blocks, of.unreported_blocks]
@@ -454,7 +426,6 @@ impl Losses {
 }
 
 impl Network {
-    /// Schedules the release of a packet's blocks at `end_ps`.
     pub(crate) fn free_at(&mut self, channel: ChannelId, lane: u8, blocks: u32, end_ps: u64) {
         let losses = self.losses.as_mut().expect("updates may be lost");
         let place = losses.place(channel, lane);
@@ -462,7 +433,6 @@ impl Network {
         self.clock.schedule(end_ps, Event::Freed { channel, lane, blocks });
     }
 
-    /// Frees blocks of a lane, and sends an update of credits.
     pub(crate) fn on_freed(&mut self, channel: ChannelId, lane: u8, blocks: u32) {
         let losses = self.losses.as_mut().expect("updates may be lost");
         let place = losses.place(channel, lane);
@@ -472,8 +442,7 @@ impl Network {
         self.send_credit_update(channel, lane);
     }
 
-    /// Repeats the update of a lane at the end of a period, unless one was sent since the period
-    /// began.
+    /// Repeats an update, unless one was sent since the period began.
     pub(crate) fn on_repeat(&mut self, channel: ChannelId, lane: u8) {
         let losses = self.losses.as_ref().expect("updates may be lost");
         let updated_ps = losses.lanes[losses.place(channel, lane)].updated_ps;

@@ -12,13 +12,13 @@ optional_id_type!(
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Place {
-    /// In an input buffer, and not ready.
+    /// In an input buffer, not ready.
     Coming,
-    /// In an input buffer, and the endpoints were notified that its head was read.
+    /// In an input buffer, its head reported to the endpoints as read.
     Read,
-    /// In an input buffer, ready and waiting.
+    /// In an input buffer, ready.
     Waiting,
-    /// In the buffer of an output, waiting.
+    /// In the buffer of an output.
     Crossed,
     /// On its last channel, or not yet in the network.
     Leaving,
@@ -29,19 +29,15 @@ pub(crate) enum Place {
 pub(crate) struct Moving {
     pub(crate) packet: Packet,
     pub(crate) wire_bytes: u32,
-    /// Next packet in the list of waiting packets.
     pub(crate) next: Option<PacketId>,
-    /// Time of its entry into the network, or of the arrival of its first byte at its current
-    /// switch, in ps.
+    /// Entry into the network, or arrival of the first byte at the current switch, in ps.
     pub(crate) came_ps: u64,
     /// Incoming channel; on the packet's last channel, that channel.
     pub(crate) input: ChannelId,
     pub(crate) output: ChannelId,
     pub(crate) lane: u8,
     pub(crate) place: Place,
-    /// The lanes that it may take on `output`.
     pub(crate) lanes: LaneSet,
-    /// Number of times that the packet was overtaken at its current switch.
     pub(crate) overtaken: u32,
     pub(crate) route: RouteState,
 }
@@ -49,7 +45,7 @@ pub(crate) struct Moving {
 const _: () = assert!(size_of::<Moving>() == 128, "a packet under way is two cache lines");
 
 impl Moving {
-    /// Returns a packet that enters on `channel`, which ends at `first_node`.
+    /// Packet that enters on `channel`, which ends at `first_node`.
     pub(crate) fn new(
         plan: &Plan,
         packet: Packet,
@@ -72,7 +68,6 @@ impl Moving {
         }
     }
 
-    /// Records its arrival at the switch `node` by `channel`, on a lane of it.
     #[inline]
     pub(crate) fn come(&mut self, plan: &Plan, (channel, lane): (ChannelId, u8), node: NodeId) {
         let Self { packet, route, .. } = self;
@@ -83,13 +78,12 @@ impl Moving {
         self.place = Place::Coming;
     }
 
-    /// Ends its path at its current switch; it leaves by `into_end`, to port 0.
+    /// Ends the path at the current switch: the packet leaves by `into_end`, to port 0.
     pub(crate) fn divert(&mut self, plan: &Plan, into_end: ChannelId) {
         self.lanes = self.route.enter(plan, &self.packet, self.input, into_end);
         self.output = into_end;
     }
 
-    /// Returns the arrival record of a packet whose first byte arrived at `head_arrived`.
     pub(crate) fn arrival(&self, head_arrived: Time, arrived: Time) -> Arrival {
         Arrival {
             payload_bytes: self.packet.payload_bytes,
@@ -102,7 +96,6 @@ impl Moving {
     }
 }
 
-/// Packets by id; ids of delivered packets are reused.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Packets {
     packets: Vec<Moving>,
@@ -120,15 +113,13 @@ impl Packets {
         PacketId::new(self.packets.len() - 1)
     }
 
-    /// Frees the id of a packet that has arrived; the packet remains readable until the id is
-    /// reused.
+    /// Frees the id of a packet, which remains readable until the id is reused.
     #[inline]
     pub(crate) fn remove(&mut self, id: PacketId) -> &Moving {
         self.free.push(id);
         &self.packets[id.index()]
     }
 
-    /// Returns the number of packets in the network.
     pub(crate) fn len(&self) -> usize {
         self.packets.len() - self.free.len()
     }
@@ -143,7 +134,7 @@ impl Packets {
         &mut self.packets[id.index()]
     }
 
-    /// Iterates over the packets that take space of an input buffer and have not begun to leave it.
+    /// Packets in an input buffer that have not begun to leave.
     pub(crate) fn in_inputs(&self) -> impl Iterator<Item = (PacketId, &Moving)> {
         let ids = (0..self.packets.len()).map(PacketId::new);
         let is_there = |place| !matches!(place, Place::Crossed | Place::Leaving);

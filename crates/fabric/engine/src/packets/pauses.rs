@@ -6,8 +6,7 @@
 //!                                                pause was requested, when a packet has left
 //! ```
 //!
-//! The start and end of a stay in a buffer are known in advance, so a fill can be computed for any
-//! instant, like credits.
+//! Starts and ends of stays are known in advance: a fill can be computed for any instant.
 //!
 //! Invariant: no buffer overflows.
 
@@ -20,31 +19,28 @@ use gingham_net::{BLOCK_BYTES, Notice, PacketsPlan, PausesPlan, Plan, Stay};
 use gingham_topology::{ChannelId, Fabric};
 use std::collections::VecDeque;
 
-/// Bytes that enter or leave a buffer at an instant.
 #[derive(Clone, Copy, Debug)]
 struct Change {
     time_ps: u64,
     bytes: u64,
 }
 
-/// State of a lane, at both ends of its channel.
 #[derive(Clone, Debug, Default)]
 struct LanePause {
     /// Fill after all changes that are over.
     fill_bytes: u64,
-    /// Pending arrivals in order of time.
+    /// Arrivals in order of time.
     coming: VecDeque<Change>,
     going: Vec<Change>,
-    /// Whether the last request of the receiver is a pause.
+    /// Whether the receiver's last request is a pause.
     is_asked: bool,
     is_paused: bool,
     /// Requests that have not taken effect.
     in_flight: u32,
-    /// Whether the sender had a packet to start while it was paused.
+    /// Whether the paused sender has a packet to start.
     is_awaited: bool,
 }
 
-/// Pauses of a channel at its sender.
 #[derive(Clone, Copy, Debug, Default)]
 struct ReceivedPauses {
     pauses: u64,
@@ -60,14 +56,12 @@ pub(crate) struct Pauses {
     lane_count: usize,
     lanes: Vec<LanePause>,
     received: Vec<ReceivedPauses>,
-    /// Buffer size by lane.
     holds_bytes: Vec<u64>,
-    /// By channel: delay from a request of the receiver until it takes effect, in ps.
+    /// By channel: from a request until it takes effect, in ps.
     effect_delay_ps: Vec<u64>,
 }
 
 impl LanePause {
-    /// Applies the changes up to `now` to the fill.
     fn settle(&mut self, now: u64) {
         while let Some(change) = self.coming.front().filter(|change| change.time_ps <= now) {
             self.fill_bytes += change.bytes;
@@ -80,8 +74,7 @@ impl LanePause {
         });
     }
 
-    /// Returns the bytes in the buffer or on their way to it, without those known to have left by
-    /// `time_ps`.
+    /// Bytes in the buffer or on the way, without those known to have left by `time_ps`.
     fn taken_bytes(&self, time_ps: u64) -> u64 {
         let coming: u64 = self.coming.iter().map(|change| change.bytes).sum();
         let gone = self.going.iter().filter(|change| change.time_ps <= time_ps);
@@ -90,7 +83,6 @@ impl LanePause {
 }
 
 impl Pauses {
-    /// Returns the pauses, or `None` if receivers do not pause lanes.
     pub(crate) fn new(plan: &Plan, packets: &PacketsPlan) -> Option<Self> {
         let pauses = packets.pauses.clone()?;
         let lane_count = usize::from(plan.lanes.count);
@@ -124,7 +116,7 @@ impl Pauses {
 
     // Event handlers.
 
-    /// Records a packet that starts and will fill the buffer of a lane from `time_ps` on.
+    /// Records a packet that fills the buffer from `time_ps` on.
     pub(crate) fn come(
         &mut self,
         (channel, lane): (ChannelId, u8),
@@ -141,7 +133,6 @@ impl Pauses {
         }
     }
 
-    /// Records a packet that begins to leave the buffer of a lane and has left it at `time_ps`.
     pub(crate) fn leave(
         &mut self,
         (channel, lane): (ChannelId, u8),
@@ -157,7 +148,6 @@ impl Pauses {
         }
     }
 
-    /// Checks the fill of a lane's buffer against its marks, after all changes of this instant.
     pub(crate) fn check_buffer(&mut self, channel: ChannelId, lane: u8, clock: &mut Clock) {
         let [pause_bytes, resume_bytes] =
             [&self.plan.pause_bytes, &self.plan.resume_bytes].map(|marks| marks[usize::from(lane)]);
@@ -180,8 +170,7 @@ impl Pauses {
         }
     }
 
-    /// Applies a pause or resume frame at the sender of a channel. Returns whether the sender
-    /// waited for the lane and may go on.
+    /// Applies a frame. Returns whether the sender waited for the lane and may go on.
     pub(crate) fn receive_pause(
         &mut self,
         channel: ChannelId,
@@ -206,9 +195,9 @@ impl Pauses {
         was_awaited
     }
 
-    // Queries of the state of pauses.
+    // Queries.
 
-    /// Whether a packet may start on a lane. If not, the sender is marked as waiting.
+    /// Whether a packet may start. If not, the sender is marked as waiting.
     pub(crate) fn may_start(&mut self, channel: ChannelId, lane: u8) -> bool {
         let of = self.lane_mut(channel, lane);
         of.is_awaited |= of.is_paused;
@@ -219,26 +208,23 @@ impl Pauses {
         self.lane(channel, lane).is_paused
     }
 
-    /// Whether nothing starts on a lane until the buffer at its end empties.
+    /// Whether nothing starts until the buffer at the end empties.
     pub(crate) fn is_held(&self, channel: ChannelId, lane: u8) -> bool {
         let of = self.lane(channel, lane);
         of.is_asked && of.in_flight == 0
     }
 
-    /// Returns the bytes in a buffer or on their way to it, without those known to have left by
-    /// `time_ps`.
     pub(crate) fn taken_bytes(&self, channel: ChannelId, lane: u8, time_ps: u64) -> u64 {
         self.lane(channel, lane).taken_bytes(time_ps)
     }
 
-    /// Returns the number of pauses of a channel, and the time, up to `end_ps`, with any lane
-    /// paused; in ps.
+    /// Number of pauses, and time in ps, up to `end_ps`, with any lane paused.
     pub(crate) fn pauses_of(&self, channel: ChannelId, end_ps: u64) -> (u64, u64) {
         let received = &self.received[channel.index()];
         (received.pauses, received.paused_ps(end_ps))
     }
 
-    /// Whether all buffers of a channel are empty after `end_ps`, and no lane is or will be paused.
+    /// Whether buffers are empty after `end_ps`, and no lane is or will be paused.
     pub(crate) fn is_at_rest(&self, channel: ChannelId, end_ps: u64) -> bool {
         let first = self.place(channel, 0);
         self.lanes[first..first + self.lane_count].iter().all(|of| {
@@ -259,8 +245,7 @@ impl Network {
         pauses.check_buffer(channel, lane, &mut self.clock);
     }
 
-    /// Applies a pause or resume frame at a sender. A host tries to start only if it waits for the
-    /// lane; a switch always does.
+    /// Applies a frame. A host tries to start only if it waits for the lane; a switch always does.
     pub(crate) fn receive_pause(
         &mut self,
         channel: ChannelId,
@@ -276,8 +261,7 @@ impl Network {
     }
 }
 
-// Notices about packets in switches: queued for an output, forwarded, and settled at the end of an
-// instant.
+// Notices about packets in switches.
 
 impl From<&Moving> for Stay {
     fn from(packet: &Moving) -> Self {
@@ -288,8 +272,7 @@ impl From<&Moving> for Stay {
 }
 
 impl Network {
-    /// Notifies the endpoints that the head of a packet is read, and schedules its readiness. The
-    /// endpoints may divert the packet, so its ready time is known only now.
+    /// Notifies the endpoints, which may divert the packet: its ready time is known only now.
     #[inline(never)]
     pub(crate) fn notify_read(&mut self, id: PacketId, input: ChannelId) {
         let Self { plan, clock, endpoints, packets, links, buffer_fills, .. } = self;
@@ -306,7 +289,7 @@ impl Network {
         clock.schedule(ready_ps, Event::Ready { channel: input, packet: id });
     }
 
-    /// Notifies the endpoints that a packet is queued, unless they were notified before.
+    /// Notifies the endpoints, unless they were notified before.
     #[inline(never)]
     pub(crate) fn notify_queued(&mut self, id: PacketId) {
         let packet = self.packets.get_mut(id);
@@ -319,7 +302,6 @@ impl Network {
         self.read.push(stay);
     }
 
-    /// Notifies the endpoints that a packet is about to start on its output.
     #[inline(never)]
     pub(crate) fn notify_forwarded(&mut self, id: PacketId, output: ChannelId) {
         let moving = self.packets.get_mut(id);
@@ -330,7 +312,6 @@ impl Network {
         self.endpoints.notify(now, Notice::Forwarded { stay, left, packet });
     }
 
-    /// Notifies the endpoints at the end of an instant with heads read.
     #[inline(never)]
     pub(crate) fn notify_settled(&mut self) {
         if self.read.len() == 1 {
@@ -351,8 +332,7 @@ impl Network {
         self.notify(Notice::Settled { stay, has_space });
     }
 
-    /// Whether an output knows of space for a packet of this length, on a lane that the packet may
-    /// take.
+    /// Whether space is known on a permitted lane.
     fn has_space_for(&mut self, stay: &Stay) -> bool {
         let Self { links, credits, pauses, clock, .. } = self;
         if !links.is_into_switch(stay.output) {

@@ -26,12 +26,12 @@ pub(crate) struct Rules {
     after: Vec<u16>,
 }
 
-/// Rank of a packet in the order of a switch; the least goes first.
+/// Rank in the order of a switch; the least goes first.
 type Place = (u64, Age);
 
 #[derive(Clone, Debug, Default)]
 struct InputBuffer {
-    /// All of them, the oldest first.
+    /// Oldest first.
     waiting: VecDeque<PacketId>,
     /// Ages of packets that reached the limit of overtaking.
     exhausted: BTreeSet<Age>,
@@ -56,8 +56,6 @@ impl Rules {
         }
     }
 
-    // Event handlers.
-
     pub(crate) fn on_ready(&mut self, id: PacketId, network: &Network) {
         if self.buffers.is_empty() {
             return;
@@ -72,7 +70,6 @@ impl Rules {
         }
     }
 
-    /// Counts each packet overtaken by a packet that is about to start on a lane of an output.
     pub(crate) fn before_start(
         &mut self,
         id: PacketId,
@@ -94,8 +91,8 @@ impl Rules {
         }
     }
 
-    /// Counts the packets overtaken by a start on a lane of an output: packets before it in the
-    /// order of the lane and, if the limit applies to whole buffers, older ones of its buffer.
+    /// Counts overtaken packets: earlier ones in the order of the lane and, if the limit applies to
+    /// whole buffers, older ones of the buffer.
     fn overtake(
         &mut self,
         id: PacketId,
@@ -134,7 +131,6 @@ impl Rules {
         exhausted.remove(&own_age);
     }
 
-    /// Records that a packet that arrived on `input` starts; its tail leaves at `end_ps`.
     #[inline]
     pub(crate) fn on_start(&mut self, input: ChannelId, end_ps: u64) {
         if let Some(until_ps) = self.read_until_ps.get_mut(input.index()) {
@@ -142,9 +138,6 @@ impl Rules {
         }
     }
 
-    // Eligible packets.
-
-    /// Returns the next packet of each lane of an output.
     pub(crate) fn candidates(&self, output: ChannelId, network: &Network) -> Candidates {
         let mut candidates = [None; LANES];
         for lane in 0..network.plan.lanes.count {
@@ -153,8 +146,7 @@ impl Rules {
         candidates
     }
 
-    /// Returns the first readable packet in the order of a lane, unless the lane must wait for an
-    /// earlier one.
+    /// First readable packet in order, unless the lane must wait for an earlier one.
     fn candidate(&self, output: ChannelId, lane: u8, network: &Network) -> Option<PacketId> {
         let order = self.order(output, lane);
         let mut next: Option<(Place, PacketId)> = None;
@@ -174,16 +166,14 @@ impl Rules {
         awaited.is_none_or(|awaited| place < awaited).then_some(id)
     }
 
-    /// Returns the first packet, in order, that may take a lane of an output and is not held back,
-    /// readable or not.
+    /// First packet in order that is not held back, readable or not.
     pub(crate) fn first(&self, output: ChannelId, lane: u8, network: &Network) -> Option<PacketId> {
         let order = self.order(output, lane);
         let place = |id: &PacketId| order.place(&network.plan, network.packets.get(*id));
         self.heads(output, lane, network).min_by_key(place)
     }
 
-    /// Returns the first packets of lists that may take a lane of an output, except those held
-    /// back.
+    /// First packets of lists, except those held back.
     fn heads<'a>(
         &'a self,
         output: ChannelId,
@@ -208,8 +198,6 @@ impl Rules {
         until_ps.is_some_and(|until_ps| *until_ps > network.clock.now())
     }
 
-    // Order of packets for a lane of an output.
-
     fn order(&self, output: ChannelId, lane: u8) -> Order {
         let after = self.after.get(output.index() * self.lane_count + usize::from(lane));
         Order { arbitration: self.arbitration, after: after.copied().unwrap_or_default() }
@@ -220,11 +208,9 @@ impl Rules {
     }
 }
 
-/// The order of packets for a lane of an output.
 #[derive(Clone, Copy, Debug)]
 struct Order {
     arbitration: Arbitration,
-    /// For round robin: the input port of the last packet, plus one.
     after: u16,
 }
 
@@ -235,7 +221,7 @@ impl Order {
             Arbitration::OldestFirst => 0,
             Arbitration::StrictPriority => u64::MAX - packet.packet.priority.level() as u64,
             Arbitration::RoundRobin => {
-                // Ports after the last one come first, in their order.
+                // Ports after the last one come first.
                 let is_before = age.1 < self.after;
                 u64::from(is_before) << 32 | u64::from(age.1)
             }
@@ -244,13 +230,11 @@ impl Order {
     }
 }
 
-/// Whether the first packet of each list is always the next to leave.
 pub(crate) fn is_plain(of: &PacketsPlan) -> bool {
     let is_of_output = of.overtaking.among == Among::SameOutput;
     of.arbitration == Arbitration::OldestFirst && of.read == Read::Any && is_of_output
 }
 
-/// Returns the index of a packet's buffer among those of all channels and lanes.
 fn buffer_at(packet: &Moving, lane_count: usize) -> usize {
     packet.input.index() * lane_count + usize::from(packet.lane)
 }

@@ -1,4 +1,4 @@
-//! The simulation: events, and starts at the end of an instant.
+//! Simulation: events, and starts at the end of an instant.
 
 use crate::packed::assert_indices_fit;
 use crate::packets::event::{Event, ready};
@@ -19,7 +19,7 @@ pub(crate) struct Simulation {
     network: Network,
     switches: Switches,
     hosts: Hosts,
-    /// Counts of the last section, kept to reuse the allocation.
+    /// Kept to reuse the allocation.
     counts: Vec<(ChannelId, ChannelCount)>,
 }
 
@@ -85,7 +85,6 @@ impl gingham_net::Network for Simulation {
         self.count_section(end);
     }
 
-    /// Checks that the blocks of every buffer are conserved.
     fn assert_invariants(&self) {
         self.waits().assert_invariants();
     }
@@ -111,7 +110,6 @@ impl Simulation {
         self.switches.on_ready(packet, &mut self.network);
     }
 
-    /// Starts the packets that can start, if the instant is over.
     #[inline]
     fn start_all(&mut self) {
         while let Some(channel) = self.network.clock.next_start() {
@@ -172,7 +170,7 @@ impl Simulation {
         network.carry_out();
     }
 
-    /// Ends a section at `end` for the endpoints, after all earlier events.
+    /// Ends a section after all earlier events.
     #[inline(never)] // `benches/bench.py` finds it by its name.
     fn count_section(&mut self, end: Time) {
         self.network.counts_of_section(end.as_ps(), &mut self.counts);
@@ -188,7 +186,6 @@ fn wake(endpoint: EndpointId, network: &mut Network) {
     network.notify(Notice::Woken { endpoint });
 }
 
-/// Notifies the endpoints that the head of a packet is read, as far as they need it.
 fn read(input: ChannelId, id: PacketId, network: &mut Network) {
     if network.wanted.read {
         network.notify_read(id, input);

@@ -6,8 +6,7 @@
 //! ```
 //!
 //! With oldest first, inputs that any number of outputs may read, and overtaking only among packets
-//! for the same output, the first packet of a list is its candidate and nothing is ever overtaken.
-//! All other rules are in `reading`.
+//! for the same output, the first packet of a list is its candidate. Other rules are in `reading`.
 
 use crate::packets::clock::Clock;
 use crate::packets::credits::Credits;
@@ -24,16 +23,15 @@ use gingham_topology::routing::LANES_MAX;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// Most lanes of a channel.
 pub(crate) const LANES: usize = LANES_MAX as usize;
 
-/// By lane: the packet that it would start.
+/// Packets that lanes would start.
 pub(crate) type Candidates = [Option<PacketId>; LANES];
 
 #[derive(Clone, Debug)]
 pub(crate) struct Switches {
     pub(crate) rules: Rules,
-    /// Whether the packets for an output form one queue: one lane, and the oldest first.
+    /// Whether packets for an output form one queue: one lane, and the oldest first.
     is_in_line: bool,
 }
 
@@ -70,8 +68,8 @@ impl Switches {
         }
     }
 
-    /// Whether a packet that is ready starts now regardless of other events, without entering a
-    /// list, as most do.
+    /// Whether a ready packet starts regardless of other events, without entering a list, as most
+    /// do.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, at every hop")]
     #[inline(always)]
     fn goes_at_once(&self, id: PacketId, output: ChannelId, network: &mut Network) -> bool {
@@ -81,7 +79,6 @@ impl Switches {
             && network.has_space(output, 0, id)
     }
 
-    /// Handles the departure of a packet's tail on a channel of a switch.
     pub(crate) fn on_left(&mut self, output: ChannelId, network: &mut Network) {
         network.clock.start(output);
         if self.rules.couple_outputs {
@@ -89,7 +86,6 @@ impl Switches {
         }
     }
 
-    /// Starts a packet on an idle output, if possible.
     #[inline(never)]
     pub(crate) fn try_start(&mut self, output: ChannelId, network: &mut Network) {
         let chosen = if self.is_in_line {
@@ -110,7 +106,7 @@ impl Switches {
         self.start(id, output, lane, network);
     }
 
-    /// Starts a packet that is in no list on a lane of an output.
+    /// Starts a packet that is in no list.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, at every hop")]
     #[inline(always)]
     fn start(&mut self, id: PacketId, output: ChannelId, lane: u8, network: &mut Network) {
@@ -129,7 +125,6 @@ impl Switches {
         }
     }
 
-    /// Returns the next packet of each lane of an output.
     #[inline]
     pub(crate) fn candidates(&self, output: ChannelId, network: &Network) -> Candidates {
         if self.rules.are_plain {
@@ -141,7 +136,6 @@ impl Switches {
 }
 
 impl Network {
-    /// Selects a lane of an output whose candidate has space at the other end.
     fn choose(&mut self, output: ChannelId, candidates: &Candidates) -> Option<(u8, PacketId)> {
         let mut heads = [Head::default(); LANES];
         let mut eligible = 0_u16;
@@ -159,13 +153,12 @@ impl Network {
         Some((lane, candidates[usize::from(lane)].expect("only candidates are eligible")))
     }
 
-    /// Records whether an idle channel has a packet ready but no credits for it.
     #[inline]
     pub(crate) fn set_credit_wait(&mut self, channel: ChannelId, waits: bool) {
         self.links.set_credit_wait(channel, waits, self.clock.now());
     }
 
-    /// Tries the other outputs of a switch, which read the same inputs.
+    /// Tries the other outputs of a switch, which share its inputs.
     fn try_all(&mut self, output: ChannelId) {
         let plan = Arc::clone(&self.plan);
         for other in plan.fabric.channels_from(plan.fabric.source(output).node) {
@@ -175,7 +168,6 @@ impl Network {
         }
     }
 
-    /// Makes a channel try to start a packet as soon as it is idle.
     #[inline]
     pub(crate) fn try_at_end(&mut self, channel: ChannelId) {
         if self.is_idle(channel) {
@@ -193,14 +185,12 @@ impl Network {
         }
     }
 
-    /// Whether there is space, as far as is known, for a packet on a lane of a channel.
     #[inline]
     pub(crate) fn has_space(&mut self, channel: ChannelId, lane: u8, id: PacketId) -> bool {
         let blocks = blocks_of(self.packets.get(id).wire_bytes);
         self.has_blocks(channel, lane, blocks)
     }
 
-    /// Whether `blocks` blocks are free, as far as is known, on a lane of a channel.
     #[inline]
     pub(crate) fn has_blocks(&mut self, channel: ChannelId, lane: u8, blocks: u32) -> bool {
         !self.links.is_into_switch(channel)
@@ -211,7 +201,6 @@ impl Network {
     }
 }
 
-/// Returns by lane the oldest packet that may take it.
 #[inline]
 fn oldest(output: ChannelId, network: &Network) -> Candidates {
     let mut candidates = [None; LANES];
@@ -239,13 +228,10 @@ fn is_older(plan: &Plan, network: &Network, one: PacketId, other: PacketId) -> b
 //   input's space is free once the tail has arrived, and its last byte has crossed
 // ```
 //
-// The start and end of a stay are known in advance, so the free space of an output can be computed
-// for any instant, like credits.
-//
-// Invariant: the blocks of an output lane are taken by the packets in its queue and by packets that
-// are leaving, and by nothing else.
+// Invariant: the blocks of an output lane are taken only by the packets in its queue and by packets
+// that are leaving.
 
-/// Least number of entries of `crossing` before it is pruned.
+/// Least length of `crossing` before pruning.
 const CROSSING_MIN: usize = 64;
 
 #[derive(Clone, Copy, Debug)]
@@ -254,12 +240,12 @@ struct Crossed {
     crossed_ps: u64,
 }
 
-/// A packet that crossed before its tail left its input.
+/// Packet that crossed before its tail left its input.
 #[derive(Clone, Copy, Debug)]
 struct Crossing {
     input: ChannelId,
     wire_bytes: u32,
-    /// Departure time of the tail from the input, in ps.
+    /// Departure of the tail from the input, in ps.
     left_ps: u64,
 }
 
@@ -269,16 +255,13 @@ pub(crate) struct OutputBuffers {
     arbitration: Arbitration,
     /// Queues by channel and lane, in the order of crossing.
     lines: Vec<VecDeque<Crossed>>,
-    /// Free space of lanes.
     room: Credits,
     /// Packets that may be on their way through the switch.
     crossing: Vec<Crossing>,
-    /// Length of `crossing` that triggers pruning.
     crossing_max: usize,
 }
 
 impl OutputBuffers {
-    /// Returns the buffers, or `None` if outputs have none.
     pub(crate) fn new(plan: &Plan, packets: &PacketsPlan) -> Option<Self> {
         let blocks = packets.output_blocks?;
         let lane_count = usize::from(plan.lanes.count);
@@ -297,8 +280,7 @@ impl OutputBuffers {
         &self.lines[output.index() * self.lane_count + usize::from(lane)]
     }
 
-    /// Returns the queue position of the packet that a lane starts first: 0, or with strict
-    /// priority that of the first packet of the highest level.
+    /// Queue position: with strict priority the first of the highest level, else 0.
     fn first_place(&self, output: ChannelId, lane: u8, of: &Packets) -> Option<usize> {
         let waiting = self.line(output, lane);
         let level = |place: &usize| of.get(waiting[*place].id).packet.priority.level();
@@ -314,18 +296,16 @@ impl OutputBuffers {
         Some(self.line(output, lane)[place].id)
     }
 
-    /// Returns the blocks of a lane that are free or belong to packets that are leaving.
+    /// Blocks that are free or belong to packets that are leaving.
     pub(crate) fn free_soon(&self, output: ChannelId, lane: u8) -> u32 {
         self.room.free(output, lane)
     }
 
-    /// Clears the event for free space of a lane.
     pub(crate) fn on_known(&mut self, output: ChannelId, lane: u8, now: u64) {
         self.room.on_known(output, lane, now);
     }
 
-    /// Returns the lane with the most free space, and its candidate, among those with space for
-    /// their candidate; the lowest of equal lanes.
+    /// Lane with the most free space that suffices for its candidate; the lowest of equals.
     fn next_to_cross(
         &mut self,
         output: ChannelId,
@@ -345,7 +325,6 @@ impl OutputBuffers {
         next.map(|(_, lane, id)| (lane, id))
     }
 
-    /// Records a packet that crosses before its tail has left its input.
     fn keep(&mut self, crossing: Crossing, now: u64) {
         if self.crossing.len() >= self.crossing_max {
             self.crossing.retain(|crossing| crossing.left_ps > now);
@@ -354,8 +333,7 @@ impl OutputBuffers {
         self.crossing.push(crossing);
     }
 
-    /// Iterates over the packets on their way through a switch at `end_ps`: input, bytes, and
-    /// remaining stay of the tail in ps.
+    /// Input, bytes, and remaining stay of the tail in ps, of packets on their way.
     pub(crate) fn staying(&self, end_ps: u64) -> impl Iterator<Item = (ChannelId, u32, u64)> + '_ {
         self.crossing.iter().map(move |crossing| {
             let Crossing { input, wire_bytes, left_ps } = *crossing;
@@ -363,7 +341,7 @@ impl OutputBuffers {
         })
     }
 
-    /// Checks that the space of a lane is free or taken by the packets in its queue; for tests.
+    /// Checks that blocks are free or of packets in the queue.
     pub(crate) fn assert_space(&self, (output, lane): (ChannelId, u8), of: &Packets, holds: u32) {
         let blocks = |crossed: &Crossed| blocks_of(of.get(crossed.id).wire_bytes);
         let taken: u32 = self.line(output, lane).iter().map(blocks).sum();
@@ -372,7 +350,6 @@ impl OutputBuffers {
 }
 
 impl Switches {
-    /// Moves packets into the buffer of a busy output, if it has one.
     #[inline]
     pub(crate) fn try_cross(&mut self, output: ChannelId, network: &mut Network) {
         // Hosts have no such queue.
@@ -381,7 +358,6 @@ impl Switches {
         }
     }
 
-    /// Moves packets into the buffer of an output; then starts one, if the output is idle.
     #[inline(never)]
     pub(crate) fn cross_and_start(&mut self, output: ChannelId, network: &mut Network) {
         loop {
@@ -404,7 +380,6 @@ impl Switches {
 }
 
 impl Network {
-    /// Starts the packet that the arbiter of an idle output selects from those that have crossed.
     fn choose_crossed(&mut self, output: ChannelId) {
         let mut heads = [Head::default(); LANES];
         let mut eligible = 0_u16;
@@ -428,7 +403,7 @@ impl Network {
         }
     }
 
-    /// Moves a packet, which is in no list, into the buffer of an output lane with space for it.
+    /// Moves a packet, which is in no list, into a buffer with space for it.
     fn cross(&mut self, id: PacketId, output: ChannelId, lane: u8) {
         let now = self.clock.now();
         let packet = self.packets.get_mut(id);
@@ -447,7 +422,7 @@ impl Network {
         buffers.keep(Crossing { input, wire_bytes, left_ps }, now);
     }
 
-    /// Starts the first packet of a lane of an idle output, with space for it at the other end.
+    /// Starts the first packet of a lane of an idle output, with space at the other end.
     fn start_crossed(&mut self, output: ChannelId, lane: u8) {
         let buffers = self.output_buffers.as_mut().expect("outputs have buffers");
         let first =

@@ -1,4 +1,4 @@
-//! Blocked packets, for congestion trees (`docs/concepts/timing-packets.md`, congestion trees): the
+//! Blocked packets, for congestion trees (`docs/concepts/timing-packets.md`, congestion trees):
 //! packets in input buffers that have not begun to leave, and the first of every queue at hosts.
 
 use crate::packets::network::Network;

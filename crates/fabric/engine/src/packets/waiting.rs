@@ -8,10 +8,9 @@
 //!            input 5, lanes 0    p7                 of an input, and priority
 //! ```
 //!
-//! A list is linked through its packets. Its order is that of arrival at the switch, then of input
-//! port and lane. Every order of a switch preserves the order within a list, and the packets of one
-//! buffer are read or held back in that order. A decision therefore compares the first packets of
-//! lists, at a cost independent of the number of waiting packets.
+//! A list, linked through its packets, is in order of arrival at the switch, then of input port and
+//! lane. Every order of a switch preserves the order within a list, and the packets of one buffer
+//! are read or held back in that order: a decision compares only the first packets of lists.
 
 use crate::packets::packet::{Moving, PacketId, Packets, Place};
 use gingham_net::Plan;
@@ -19,7 +18,6 @@ use gingham_topology::ChannelId;
 use gingham_topology::routing::LaneSet;
 use smallvec::SmallVec;
 
-/// Input buffer and priority level of a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Origin {
     input: ChannelId,
@@ -34,14 +32,13 @@ impl Origin {
     }
 }
 
-/// Packets with one set of permitted lanes, and with one origin if lists are by origin.
+/// Packets with one set of permitted lanes, and one origin if lists are by origin.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct List {
     pub(crate) lanes: LaneSet,
     origin: Option<Origin>,
     ends: Option<(PacketId, PacketId)>,
-    /// The first packet below the limit of overtaking. `None` if all packets reached the limit, or
-    /// overtaking is not counted.
+    /// First packet below the limit of overtaking, if overtaking is counted.
     fresh: Option<PacketId>,
 }
 
@@ -52,7 +49,7 @@ impl List {
     }
 }
 
-/// Age of a packet: arrival time in ps, input port and lane; older packets compare as less.
+/// Arrival time in ps, input port and lane; older packets compare as less.
 pub(crate) type Age = (u64, u16, u8);
 
 #[inline]
@@ -76,7 +73,6 @@ impl Waiting {
         &self.lists[output.index()]
     }
 
-    /// Returns the oldest packet for an output with one lane.
     #[inline]
     pub(crate) fn first(&self, output: ChannelId) -> Option<PacketId> {
         self.lists(output).first()?.first()
@@ -132,8 +128,8 @@ impl Waiting {
         own.ends = Some((first, if last == id { before } else { last }));
     }
 
-    /// Counts the overtaking of earlier packets by a packet on a lane of an output, up to a limit.
-    /// Calls back for each packet that reaches the limit.
+    /// Counts the overtaking of earlier packets, up to a limit, and calls back for each packet that
+    /// reaches it.
     ///
     /// Within a list, a packet was overtaken at most as often as the packets before it. Each packet
     /// is therefore inspected about as often as it is counted.
@@ -171,7 +167,7 @@ fn is_before(plan: &Plan, packets: &Packets, one: PacketId, other: PacketId) -> 
     age(plan, packets.get(one)) < age(plan, packets.get(other))
 }
 
-/// Inserts a packet in order, before the last of a list. Returns the first packet.
+/// Inserts a packet before the last of a list. Returns the first packet.
 #[cold]
 fn insert_before(plan: &Plan, packets: &mut Packets, first: PacketId, id: PacketId) -> PacketId {
     if is_before(plan, packets, id, first) {

@@ -30,7 +30,7 @@ impl Waits<'_> {
             .collect()
     }
 
-    /// Returns the wait of a buffer, given the packets that wait in it, if nothing in it can move.
+    /// Wait of a buffer; `None` if anything in it can move.
     fn waits_for(self, of: &[(Buffer, PacketId)]) -> Option<Wait> {
         if self.are_others_there(of) {
             return None;
@@ -54,8 +54,7 @@ impl Waits<'_> {
         Some(Wait::Any(waits))
     }
 
-    /// Whether a buffer has packets other than those that wait in it: packets that are not ready,
-    /// or are leaving.
+    /// Whether the buffer has packets that are not ready, or are leaving.
     fn are_others_there(self, of: &[(Buffer, PacketId)]) -> bool {
         let Network { packets, credits, packets_plan, .. } = self.network;
         let Buffer { channel, lane } = of[0].0;
@@ -72,7 +71,7 @@ impl Waits<'_> {
         credits.free_until(channel, lane, left_ps) + unreported + waiting < all
     }
 
-    /// Whether a lane of an output stays short of space for its next packet.
+    /// Whether a lane stays short of space for its next packet.
     fn is_blocked(self, output: ChannelId, lane: u8) -> bool {
         let Network { packets, credits, pauses, links, .. } = self.network;
         if !links.is_into_switch(output) {
@@ -99,8 +98,6 @@ impl Waits<'_> {
         })
     }
 
-    /// Returns the blocks of packets that are leaving a buffer, and the freed blocks that were not
-    /// reported, if updates may be lost.
     fn unknown_blocks(self, channel: ChannelId, lane: u8) -> [u32; 2] {
         let losses = self.network.losses.as_ref();
         losses.map_or([0; 2], |losses| losses.unknown_blocks(channel, lane))
@@ -133,7 +130,6 @@ impl Waits<'_> {
 }
 
 impl Waits<'_> {
-    /// Checks the space of output buffers, if there are any.
     fn assert_outputs(self) {
         let Network { plan, packets, output_buffers, packets_plan, .. } = self.network;
         let Some(buffers) = output_buffers else { return };
@@ -145,7 +141,7 @@ impl Waits<'_> {
         }
     }
 
-    /// Checks that bytes are conserved, if receivers pause lanes; slow, for tests.
+    /// Checks that bytes are conserved; slow, for tests.
     fn assert_taken(self, pauses: &Pauses) {
         let mut taken = BTreeMap::new();
         for (_, packet) in self.network.packets.in_inputs() {
