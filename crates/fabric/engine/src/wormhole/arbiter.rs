@@ -1,4 +1,4 @@
-//! The arbiter of an output: round robin among its requests.
+//! Arbiter of an output: round robin among its requests.
 //!
 //! ```text
 //!   level 1   ports 3, 6      a grant goes to the highest level that has a request,
@@ -7,10 +7,8 @@
 
 use gingham_fairq::{Arbiter as _, Ready, RoundRobin};
 
-/// Input ports that request an output of a switch.
 #[derive(Clone, Debug)]
 pub(crate) struct Arbiter {
-    /// Number of requesting ports, at any level.
     requests: u32,
     lowest: Level,
     /// Levels above the lowest, in ascending order.
@@ -20,14 +18,13 @@ pub(crate) struct Arbiter {
 #[derive(Clone, Debug)]
 struct Level {
     round_robin: RoundRobin,
-    /// A bit for each port, if the switch has at most 64.
+    /// Bits for at most 64 ports.
     few: [u64; 1],
-    /// A bit for each port of a larger switch; otherwise empty.
+    /// Bits for a larger switch; otherwise empty.
     many: Box<[u64]>,
 }
 
 impl Arbiter {
-    /// Returns an arbiter for a switch with `ports` ports and at least one level.
     pub(crate) fn new(ports: usize, levels: usize) -> Self {
         let above = (1..levels).map(|_| Level::new(ports)).collect();
         Self { requests: 0, lowest: Level::new(ports), above }
@@ -45,8 +42,6 @@ impl Arbiter {
         }
     }
 
-    /// Grants a port by round robin among the requests of the highest level, and removes its
-    /// request.
     pub(crate) fn grant(&mut self) -> Option<usize> {
         let higher = self.above.iter_mut().rev().find_map(Level::grant);
         let port = higher.or_else(|| self.lowest.grant())?;
@@ -111,7 +106,7 @@ mod tests {
         }
         assert_eq!([(); 3].map(|()| arbiter.grant()), [Some(3), Some(5), Some(4)]);
         assert_eq!(arbiter.grant(), Some(1));
-        // The last winner of level 2 was 5, that of level 0 was 1: each level continues from there.
+        // Each level continues after its last winner: 5 and 1.
         for (port, level) in [(1, 0), (3, 2), (6, 2)] {
             arbiter.request(port, level);
         }

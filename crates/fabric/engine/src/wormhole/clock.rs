@@ -4,7 +4,7 @@ use crate::packed::Packed;
 use crate::wormhole::event::Event;
 use gingham_kernel::{Time, Wheel};
 
-/// Current time and event queue, in ps.
+/// Times in ps.
 #[derive(Clone, Debug)]
 pub(crate) struct Clock {
     now: u64,
@@ -20,7 +20,6 @@ impl Clock {
         self.now
     }
 
-    /// Returns the current time, as endpoints take it.
     pub(crate) fn time(&self) -> Time {
         Time::from_ps(self.now)
     }
@@ -33,7 +32,7 @@ impl Clock {
         self.queue.peek()
     }
 
-    /// Removes the next event, which must exist, and advances the clock to its time.
+    /// Removes the next event, which must exist, and advances the clock.
     pub(crate) fn next_event(&mut self) -> Event {
         let (time, event) = self.queue.pop().expect("an event is pending");
         self.now = time;
@@ -45,8 +44,7 @@ impl Clock {
         self.now = time;
     }
 
-    /// Whether no other event of this instant is pending, so that work of a later phase may be done
-    /// at once.
+    /// Whether work of a later phase may be done at once: no event of this instant is pending.
     pub(crate) fn instant_is_over(&mut self) -> bool {
         self.queue.peek().is_none_or(|(time, _)| time > self.now)
     }

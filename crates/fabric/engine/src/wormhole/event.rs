@@ -8,43 +8,41 @@
 //!    arrived)   is over)   is granted)  has left)        crossed)         predictions, GO resumes)
 //! ```
 //!
-//! An event is a hint to check some state: the prediction behind it may have been cut since it was
-//! scheduled, so every handler first checks whether the predicted moment is now. Otherwise the
-//! event does nothing, which makes revoking a prediction free.
+//! An event is a hint to check some state: its prediction may have been cut since, and every
+//! handler first checks whether the predicted moment is now. Revoking a prediction is therefore
+//! free.
 
 use crate::packed::Packed;
 use crate::wormhole::worm::WormId;
 use gingham_topology::{ChannelId, EndpointId};
 
-/// An event that may apply at an instant. Variants are in the order of their phases
-/// (`docs/concepts/timing.md`).
+/// Variants in the order of their phases (`docs/concepts/timing.md`).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Event {
-    /// Phase 1: a source creates a message.
+    /// Phase 1.
     Create { source: u32 },
-    /// Phase 1: an endpoint is woken.
+    /// Phase 1.
     Wake { endpoint: EndpointId },
-    /// Phase 2: a STOP (or GO) reaches the sender of `channel`.
+    /// Phase 2.
     ControlArrives { channel: ChannelId, stop: bool },
-    /// Phase 3: the tail of the worm has arrived whole at the host at the end of `channel`.
+    /// Phase 3: a tail has arrived whole.
     Deliver { channel: ChannelId, worm: WormId },
-    /// Phase 4: the tail has left on `output`.
+    /// Phase 4: a tail has left.
     Release { output: ChannelId },
-    /// Phase 4: the input at the end of `channel` may have a header to read.
+    /// Phase 4: there may be a header to read.
     ReadHead { channel: ChannelId },
-    /// Phase 4: the header read by this input is decoded.
+    /// Phase 4: the header is decoded.
     Request { channel: ChannelId },
-    /// Phase 5: `output` may be granted.
+    /// Phase 5.
     Arbitrate { output: ChannelId },
-    /// Phase 6: the host at the start of `channel` may start its next worm.
+    /// Phase 6: the host may start its next worm.
     StartWorm { channel: ChannelId },
-    /// Phase 6: `channel` is idle and may carry the waiting control flit.
+    /// Phase 6: the channel is idle, for the waiting control flit.
     SendControl { channel: ChannelId },
-    /// Phase 7: the fill of the input at the end of `channel` may have crossed a mark.
+    /// Phase 7: the fill may have crossed a mark.
     EmitControl { channel: ChannelId },
 }
 
-/// Kind of [`Event::EmitControl`], the last phase of an instant.
 const EMIT_CONTROL: u64 = 12;
 
 pub(crate) const fn is_last_phase(packed: Packed) -> bool {

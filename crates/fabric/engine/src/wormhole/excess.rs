@@ -1,10 +1,9 @@
 //! Search for the instant at which a buffer crosses its STOP or GO mark.
 //!
-//! The fill of a buffer is the number of flits that have arrived minus the number that have left.
-//! It rises above the STOP mark with an arrival, and falls below the GO mark with a departure. Both
-//! are the first instant at which one sequence of flits (the leader) has started a given number of
-//! flits more than another (the follower). While each sequence is within one run, with constant
-//! period, the difference changes in one direction only, and bisection finds the instant.
+//! The fill of a buffer, arrived minus departed flits, rises above STOP with an arrival, and falls
+//! below GO with a departure. Both are the first instant at which one sequence of flits (the
+//! leader) has started a given number of flits more than another (the follower). While each
+//! sequence is within one run, the difference is monotonic, and bisection finds the instant.
 //!
 //! ```text
 //!   leader    |  |  |  |  |  |  |        period p       p < q: the lead grows
@@ -13,8 +12,8 @@
 
 use crate::wormhole::run::Run;
 
-/// Returns the start time, in ps, of the flit with which `leader` has started `lead` flits more than
-/// `follower`, at least 1. Flits of the follower that start at that time count.
+/// Start time, in ps, of the flit with which `leader` has started `lead` flits more than
+/// `follower`, at least 1. Simultaneous flits of the follower count.
 pub(crate) fn first_lead(
     leader: impl Iterator<Item = Run>,
     follower: impl Iterator<Item = Run>,
@@ -26,18 +25,16 @@ pub(crate) fn first_lead(
     leader.into_iter().find_map(|piece| race.over(piece))
 }
 
-/// State of the search between two runs of the leader.
 struct Race<F> {
     follower: F,
     /// Run of the follower whose flits are not subtracted yet.
     behind: Option<Run>,
-    /// Number of flits by which the lead is still too small.
+    /// Flits by which the lead is too small.
     wanted: i64,
 }
 
 impl<F: Iterator<Item = Run>> Race<F> {
-    /// Searches one run of the leader, in parts during which the follower is within one run or
-    /// between two.
+    /// Searches a run in parts during which the follower is within one run or between two.
     fn over(&mut self, mut piece: Run) -> Option<u64> {
         loop {
             self.catch_up(piece.time);
@@ -58,7 +55,6 @@ impl<F: Iterator<Item = Run>> Race<F> {
         }
     }
 
-    /// Subtracts the follower's runs that are over at `time`.
     fn catch_up(&mut self, time: u64) {
         while let Some(behind) = self.behind.filter(|behind| behind.last_start() <= time) {
             self.wanted += signed(behind.count);
@@ -66,9 +62,9 @@ impl<F: Iterator<Item = Run>> Race<F> {
         }
     }
 
-    /// Returns the time at which the lead is reached within the first `part` flits of a run of the
-    /// leader. If it is not reached, adds these flits to the lead. During them the follower is
-    /// before its next run or within it.
+    /// Time at which the lead is reached within the first `part` flits of a run of the leader;
+    /// otherwise they are added to the lead. During them the follower is before its next run or
+    /// within it.
     fn part(&mut self, piece: &Run, part: u64) -> Option<u64> {
         let followed = |index: u64| {
             let time = piece.time + index * piece.period;
@@ -97,7 +93,6 @@ fn signed(count: u64) -> i64 {
     i64::try_from(count).expect("a buffer holds few flits")
 }
 
-/// Returns a run without its first `count` flits.
 fn after(run: &Run, count: u64) -> Run {
     Run {
         first: run.first + count,
@@ -107,8 +102,7 @@ fn after(run: &Run, count: u64) -> Run {
     }
 }
 
-/// Bisects between `no`, at which `leads` fails, and `yes`, at which it holds. Returns the first
-/// index at which it holds.
+/// First index at which `leads` holds: it fails at `no` and holds at `yes`.
 fn bisect(mut no: u64, mut yes: u64, leads: impl Fn(u64) -> bool) -> u64 {
     while yes - no > 1 {
         let middle = no + (yes - no) / 2;
@@ -126,7 +120,7 @@ mod tests {
     use super::*;
     use gingham_kernel::{Purpose, Stream};
 
-    /// Computes the same result flit by flit, from the definition.
+    /// Result flit by flit, from the definition.
     fn by_counting(leader: &[Run], follower: &[Run], lead: u64) -> Option<u64> {
         let times = |runs: &[Run]| -> Vec<u64> {
             runs.iter().flat_map(|run| (run.first..run.end()).map(|n| run.start_of(n))).collect()

@@ -1,10 +1,5 @@
 //! Hosts: sources create messages, adapters send them packet by packet, and reassemble arriving
 //! ones.
-//!
-//! ```text
-//!   in_transit   worms that a host ejects and re-injects
-//!   port         the port of a host that stops its sender when the pool is full
-//! ```
 
 mod in_transit;
 mod port;
@@ -27,36 +22,33 @@ pub(crate) struct Hosts {
     plan: Arc<Plan>,
     wormhole: WormholePlan,
     endpoints: Endpoints,
-    /// By channel: the cable of the host that sends on it, if any.
+    /// Cables by channel.
     cables: Vec<Option<Cable>>,
     /// By endpoint; empty if no path visits a host and no host has a port.
     in_transit: Vec<InTransit>,
-    /// By endpoint: content of its own worm that began last, if tails that leave are reported.
+    /// Content of the own worm that began last, by endpoint.
     sending: Vec<Content>,
     wanted: Wanted,
-    /// Channels whose full buffers are counted for injection throttling.
     gathered: Box<[ChannelId]>,
 }
 
-/// Ends of a host's own channel.
 #[derive(Clone, Copy, Debug)]
 struct Cable {
     endpoint: EndpointId,
-    /// Node at the other end.
     node: NodeId,
 }
 
 #[derive(Clone, Debug)]
 struct InTransit {
     host: InTransitHost<Incoming>,
-    /// A worm that goes through the host's memory and whose tail has not left the last switch.
+    /// Worm whose tail has not left the last switch, bound for the host's memory.
     spilled: Option<(Incoming, TakenIn)>,
-    /// Pool share of the worm that is being sent, if any.
+    /// Pool share of the worm that is being sent.
     sending: Option<TakenIn>,
 }
 
 impl Hosts {
-    /// Returns the hosts of a plan in their initial state; `takes_in` enables in-transit worms.
+    /// Initial state; `takes_in` enables in-transit worms.
     pub(crate) fn new(plan: Arc<Plan>, wormhole: WormholePlan, takes_in: bool) -> Self {
         let cable = |channel| {
             let ends = plan.ends(channel);
@@ -110,14 +102,11 @@ impl Hosts {
         self.carry_out(network);
     }
 
-    /// Notifies the endpoints of an event at the current time, and carries out their orders.
     pub(crate) fn notify(&mut self, network: &mut Network, notice: Notice<'_>) {
         self.endpoints.notify(network.clock.time(), notice);
         self.carry_out(network);
     }
 
-    /// Carries out the orders of the endpoints. Worms start in phase 6 of this instant, at once if
-    /// no earlier event is pending.
     #[inline]
     pub(crate) fn carry_out(&mut self, network: &mut Network) {
         if self.endpoints.has_orders() {
@@ -145,7 +134,6 @@ impl Hosts {
         }
     }
 
-    /// Notifies the endpoints that the header of a worm that arrived on a channel is decoded.
     #[inline(never)]
     pub(crate) fn notify_read(&mut self, network: &mut Network, input: ChannelId) {
         let worm = network.links.input_mut(input).worm();
@@ -160,7 +148,6 @@ impl Hosts {
 
     // Phase 2: control arrives.
 
-    /// Tries to start a worm on `channel`, which may be used again, if a host sends on it.
     pub(crate) fn on_go(&mut self, network: &mut Network, channel: ChannelId) {
         if self.cables[channel.index()].is_some() {
             self.start_soon(network, channel);
@@ -169,7 +156,6 @@ impl Hosts {
 
     // Phase 3: flits arrive.
 
-    /// Delivers `worm` if its tail has arrived now.
     pub(crate) fn tail_arrives(&mut self, network: &mut Network, channel: ChannelId, worm: WormId) {
         let Network { clock, links, worms } = network;
         if links.end(channel) == End::Port {
@@ -179,8 +165,8 @@ impl Hosts {
         }
     }
 
-    /// Delivers a worm that has arrived whole. Resulting orders must be carried out after all other
-    /// effects of the arrival.
+    /// Delivers a worm. Resulting orders must be carried out after all other effects of the
+    /// arrival.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, for every worm")]
     #[inline(always)]
     fn deliver(&mut self, network: &mut Network, channel: ChannelId, worm: WormId) {
@@ -197,7 +183,6 @@ impl Hosts {
 
     // Phase 4: release.
 
-    /// Handles the departure of a worm's tail from the host at the start of `channel`.
     #[inline]
     pub(crate) fn leave_host(&mut self, network: &mut Network, channel: ChannelId, flits: u64) {
         if !self.in_transit.is_empty() || self.wanted.left {
@@ -210,7 +195,7 @@ impl Hosts {
     fn tail_left(&mut self, network: &mut Network, channel: ChannelId, flits: u64) {
         let is_local = self.in_transit.is_empty() || !self.leave_pool(network, channel);
         if is_local && self.wanted.left {
-            // The adapter needs the time that a packet of its own took to leave.
+            // The adapter needs the time that an own packet took to leave.
             let endpoint = self.cable(channel).endpoint;
             // The first flit starts when the host begins to send the worm.
             let (began, flit) = network.links.last_begin(channel);
@@ -223,7 +208,7 @@ impl Hosts {
 
     // Phase 6: transfer.
 
-    /// Starts the next worm in phase 6 of this instant: at once, if no earlier event is pending.
+    /// Starts a worm in phase 6 of this instant: at once, if no earlier event is pending.
     pub(crate) fn start_soon(&mut self, network: &mut Network, channel: ChannelId) {
         if network.links.is_held(channel) {
             return;
@@ -235,8 +220,6 @@ impl Hosts {
         }
     }
 
-    /// Starts the next worm of the host at the start of `channel`, if there is one and it may
-    /// start.
     pub(crate) fn start_worm(&mut self, network: &mut Network, channel: ChannelId) {
         let now = network.clock.now();
         if !network.links.may_begin(channel, now) {
@@ -268,8 +251,7 @@ impl Hosts {
     }
 }
 
-// Blocked packets, for congestion trees: those in inputs, and those of hosts that wait for their
-// own channels.
+// Blocked packets, for congestion trees: in inputs, and at hosts.
 
 impl Hosts {
     pub(crate) fn waiters(&self, network: &Network, now: Time) -> Vec<Waiter> {
@@ -287,11 +269,9 @@ impl Hosts {
     }
 }
 
-// Injection throttling: free outputs and full buffers, reported to hosts before they begin a
-// message.
+// Injection throttling: free outputs and full buffers.
 
 impl Hosts {
-    /// Reports the outputs of switches that were taken or released to the endpoints.
     #[inline(never)]
     pub(crate) fn notify_lanes(&mut self, network: &mut Network) {
         while let Some(output) = network.links.next_taken() {
@@ -302,8 +282,7 @@ impl Hosts {
         self.carry_out(network);
     }
 
-    /// Reports the number of full buffers between switches to the endpoints. The current call
-    /// carries out the resulting orders.
+    /// Reports full buffers; the current call carries out the resulting orders.
     #[inline(never)]
     fn notify_gathered(&mut self, network: &Network) {
         let now = network.clock.now();

@@ -1,15 +1,5 @@
-//! Links: both ends of every channel, and the flits on them.
-//!
-//! ```text
-//!   sender    the sending end, with the schedule of its flits
-//!   input     the receiving end with a slack buffer
-//!   ejection  the receiving end at an in-transit host
-//!   flow      schedules flits as far as is known, and cuts predictions that fail
-//!   marks     moment when the fill of an input crosses a mark
-//!   ports     channels into hosts
-//!
-//!   here      STOP and GO, counts, wait-for graph, blocked worms for congestion trees
-//! ```
+//! Links: both ends of every channel, and the flits on them; STOP and GO, counts, wait-for graph,
+//! and blocked worms for congestion trees.
 //!
 //! Links know neither switches nor hosts: those read heads, arbitrate, and call links with the
 //! result.
@@ -37,22 +27,21 @@ use sender::{Left, Sender};
 #[derive(Clone, Debug)]
 pub(crate) struct Links {
     senders: Vec<Sender>,
-    /// By channel; `None` if the channel ends at a host that accepts every flit.
+    /// By channel; `None` if it ends at a host that accepts every flit.
     inputs: Vec<Option<Input>>,
     /// By channel; `None` if it ends at a switch. Empty if no path visits a host and no host has a
     /// port.
     ejections: Vec<Option<Ejection>>,
-    /// Inputs whose arrivals or departures changed in this instant.
+    /// Inputs with arrivals or departures changed in this instant.
     changed: Vec<ChannelId>,
-    /// By channel: counts that are updated as events happen.
     counts: Vec<ChannelCount>,
-    /// Channels whose counts may have changed since the end of the last section.
+    /// Channels whose counts may have changed since the last section.
     touched: Bits,
-    /// Counts at the end of a section, kept to reuse the allocation.
+    /// Kept to reuse the allocation.
     section_counts: Vec<(ChannelId, ChannelCount)>,
-    /// By channel: whether its state, held or free, is reported to hosts; empty if none is.
+    /// Channels reported to hosts as held or free; empty if there are none.
     watched: Box<[bool]>,
-    /// Watched channels that were taken or released since the last report.
+    /// Watched channels taken or released since the last report.
     taken: Vec<ChannelId>,
 }
 
@@ -84,7 +73,6 @@ impl Links {
         }
     }
 
-    /// Whether hosts may have worms in transit.
     pub(crate) fn may_go_on(&self) -> bool {
         !self.ejections.is_empty()
     }
@@ -105,7 +93,6 @@ impl Links {
         self.inputs[channel.index()].as_ref().map_or(End::Host, |input| input.end)
     }
 
-    /// Assigns `channel` to a worm, whose first flit may start at `ready`.
     pub(crate) fn begin(
         &mut self,
         clock: &mut Clock,
@@ -125,9 +112,8 @@ impl Links {
         self.extend(clock, channel);
     }
 
-    /// Removes and returns the next worm on `channel`, if its head has arrived and is to be read
-    /// now: no other worm is at the head of the input, and at a host without a port the worm is in
-    /// transit.
+    /// Removes the next worm, if its head has arrived and is to be read now: no other worm is at
+    /// the head of the input, and at a host without a port the worm is in transit.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, at every hop")]
     #[inline(always)]
     pub(crate) fn read_head(&mut self, channel: ChannelId, now: u64) -> Option<Incoming> {
@@ -150,8 +136,7 @@ impl Links {
         Some(worm)
     }
 
-    /// Routes the worm that was read at the end of `channel`, at a switch, to `output`; its first
-    /// flit is stripped `now` if `is_stripped`.
+    /// Routes the worm; its first flit is stripped `now` if `is_stripped`.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, at every hop")]
     #[inline(always)]
     pub(crate) fn route(
@@ -168,8 +153,7 @@ impl Links {
         }
     }
 
-    /// Connects the worm at the head of the input at the end of `channel` to `output`, which it
-    /// holds from now on.
+    /// Connects the worm at the head of an input to `output`, which it holds from now on.
     pub(crate) fn connect(&mut self, channel: ChannelId, output: ChannelId) -> Incoming {
         let input = self.inputs[channel.index()].as_mut().expect("a switch input");
         let sender = &mut self.senders[output.index()];
@@ -180,7 +164,6 @@ impl Links {
         input.current.expect("the header was read")
     }
 
-    /// Releases `channel` if the tail of its worm has left now. Returns the worm.
     pub(crate) fn release(&mut self, clock: &mut Clock, channel: ChannelId) -> Option<Left> {
         let left = self.senders[channel.index()].release(clock.now());
         if left.is_none() {
@@ -189,8 +172,8 @@ impl Links {
         left
     }
 
-    /// Ends the feeding of a worm that has left. Returns the feeding channel if it ends at a switch
-    /// input, which is now free.
+    /// Disconnects a worm that has left. Returns the feeding channel if it ends at a switch input,
+    /// which is now free.
     pub(crate) fn disconnect(&mut self, left: &Left) -> Option<ChannelId> {
         let channel = left.feeder?;
         let feeder = &mut self.senders[channel.index()];
@@ -201,19 +184,17 @@ impl Links {
         Some(channel)
     }
 
-    /// Returns the flits in the buffer at the end of `channel` after all events of this instant.
+    /// Flits in the buffer after all events of this instant.
     pub(crate) fn fill(&self, channel: ChannelId, now: u64) -> u64 {
         self.arrived(channel, now) - self.gone(channel, now)
     }
 
-    /// Whether the buffer at the end of `channel` held more than its STOP mark just before `now`,
-    /// before any event of that instant. Only a buffer that requests STOP can.
+    /// Whether the fill was above STOP just before `now`. Only a buffer that requests STOP can be.
     pub(crate) fn was_above_stop(&self, channel: ChannelId, now: u64) -> bool {
         let input = self.input(channel);
         input.wants_stop && self.fill(channel, now - 1) > u64::from(input.slack.stop)
     }
 
-    /// Records that an output of a switch was taken or released, if it is watched.
     #[inline]
     pub(crate) fn note_taken(&mut self, output: ChannelId) {
         if self.watched.get(output.index()) == Some(&true) {
@@ -221,13 +202,11 @@ impl Links {
         }
     }
 
-    /// Whether watched outputs were taken or released since the last report.
     #[inline]
     pub(crate) fn has_taken(&self) -> bool {
         !self.taken.is_empty()
     }
 
-    /// Removes and returns a watched output that was taken or released.
     pub(crate) fn next_taken(&mut self) -> Option<ChannelId> {
         self.taken.pop()
     }
@@ -247,7 +226,7 @@ impl Links {
         input.taken + self.senders[output.index()].sent_by(now)
     }
 
-    /// Checks that no buffer overflows and no schedule runs ahead of its feeder; slow, for tests.
+    /// Slow check, for tests.
     pub(crate) fn assert_invariants(&self, now: u64) {
         for channel in ChannelId::first(self.senders.len()) {
             let Some(input) = &self.inputs[channel.index()] else { continue };
@@ -262,7 +241,7 @@ impl Links {
     }
 }
 
-// The wait-for graph of a wormhole network; [`WaitCycle`](gingham_net::WaitCycle) defines deadlock.
+// Wait-for graph; [`WaitCycle`](gingham_net::WaitCycle) defines deadlock.
 
 impl Links {
     pub(crate) fn wait_for_graph(&self) -> WaitForGraph {
@@ -274,7 +253,6 @@ impl Links {
         self.touched.iter().filter_map(wait).collect()
     }
 
-    /// Returns the input that the one at the end of `channel` waits for, if any.
     fn waits_for(&self, channel: ChannelId) -> Option<ChannelId> {
         match self.inputs[channel.index()].as_ref()?.head {
             Head::Idle | Head::Routing { .. } | Head::Open => None,
@@ -292,11 +270,9 @@ impl Links {
     }
 }
 
-// Worms that wait in inputs, for congestion trees: those whose header was read, and those behind
-// them.
+// Worms that wait in inputs, for congestion trees.
 
 impl Links {
-    /// Returns the worms in inputs before `now`.
     pub(crate) fn waiters(&self, worms: &Worms, now: u64) -> Vec<Waiter> {
         let mut found = Vec::new();
         for channel in ChannelId::first(self.inputs.len()) {
@@ -312,8 +288,7 @@ impl Links {
         found
     }
 
-    /// Returns the next channel of the worm that an input serves, or that waits at a host for the
-    /// pool.
+    /// Output of the worm that an input serves, or that waits at a host for the pool.
     fn output_of(&self, channel: ChannelId, input: &Input) -> Option<ChannelId> {
         match input.head {
             Head::Idle | Head::Open => None,
@@ -323,7 +298,6 @@ impl Links {
         }
     }
 
-    /// Returns the onward channel of a waiter, which is blocked if it was stopped.
     pub(crate) fn onward(&self, output: ChannelId) -> Onward {
         Onward::by_channel(output, self.senders[output.index()].stopped_since.is_some())
     }
@@ -343,30 +317,27 @@ impl Links {
 //          ────┘  └──┘     └───► time        is still there at t adds t - a
 // ```
 //
-// The area up to `t` is therefore the sum of the departures, minus the sum of the arrivals, plus
-// `t` for every flit that is in the buffer. Both sums are computed run by run, whatever the length
-// of a run; the forgotten part of a schedule is kept as one number. A worm costs one sum at a
-// switch, and the rest is computed on demand.
+// The area up to `t` is the sum of the departures, minus the sum of the arrivals, plus `t` for
+// every flit in the buffer. Both sums are computed run by run; the forgotten part of a schedule is
+// kept as one number.
 //
 // Invariant: counts are cumulative since time zero and exact at any instant before which no event
 // is pending.
 
 impl Links {
-    /// Returns the counts by channel since time zero, this instant included, with a stop that lasts
-    /// counted up to now.
+    /// Counts of this instant included, with a lasting stop counted up to now.
     pub(crate) fn channel_counts(&self, now: u64) -> Vec<ChannelCount> {
         let count = |channel| self.count(channel, Some(now), now);
         ChannelId::first(self.senders.len()).map(count).collect()
     }
 
-    /// Marks the counts of `channel` as changing.
     #[inline]
     fn touch(&mut self, channel: ChannelId) {
         self.touched.insert(channel.index());
     }
 
-    /// Returns the counts at the end of a section, at `time`, of the channels with activity since
-    /// they were last at rest; no earlier event may be pending.
+    /// Counts of channels with activity since they were last at rest; no event before `time` may be
+    /// pending.
     pub(crate) fn section_counts(&mut self, time: u64) -> &[(ChannelId, ChannelCount)] {
         let mut touched = std::mem::take(&mut self.touched);
         let mut counts = std::mem::take(&mut self.section_counts);
@@ -380,13 +351,13 @@ impl Links {
         &self.section_counts
     }
 
-    /// Returns the counts of a channel before `time`; no earlier event may be pending.
+    /// Counts before `time`; no earlier event may be pending.
     pub(crate) fn count_before(&self, channel: ChannelId, time: u64) -> ChannelCount {
         self.count(channel, time.checked_sub(1), time)
     }
 
-    /// Whether the counts of `channel` are constant at `time`: no worm holds it, no flit is on it
-    /// or in the buffer at its end, and it is not stopped.
+    /// Whether no worm holds the channel, no flit is on it or in the buffer at its end, and it is
+    /// not stopped.
     fn is_at_rest(&self, channel: ChannelId, time: u64) -> bool {
         let sender = &self.senders[channel.index()];
         let is_empty = |input: &Input| input.taken == sender.schedule.end();
@@ -396,8 +367,7 @@ impl Links {
             && self.inputs[channel.index()].as_ref().is_none_or(is_empty)
     }
 
-    /// Returns the counts of a channel: flits that started at `last_start` or before, and durations
-    /// up to `end`.
+    /// Flits that started at `last_start` or before, and durations up to `end`.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, for every channel")]
     #[inline(always)]
     fn count(&self, channel: ChannelId, last_start: Option<u64>, end: u64) -> ChannelCount {
@@ -419,8 +389,7 @@ impl Links {
         }
     }
 
-    /// Returns the occupancy of a buffer from the start of the run to `time`, in flit ps, when
-    /// `arrived` flits have arrived from `sender`.
+    /// Occupancy up to `time`, in flit ps, of the `arrived` flits from `sender`.
     fn occupancy_flit_ps(&self, sender: &Sender, input: &Input, arrived: u64, time: u64) -> u128 {
         let latency = i128::from(sender.latency);
         let arrivals = sender.schedule.sum_before(arrived) + i128::from(arrived) * latency;
@@ -449,8 +418,7 @@ impl Links {
 impl Links {
     // Phase 2: control arrives.
 
-    /// Applies a STOP or GO at the sender of `channel`. Returns whether the channel has no worm and
-    /// may start one now.
+    /// Applies a STOP or GO. Returns whether the channel has no worm and may start one now.
     pub(crate) fn on_control(&mut self, clock: &mut Clock, channel: ChannelId, stop: bool) -> bool {
         let now = clock.now();
         let was_stopped = self.senders[channel.index()].stopped_since.is_some();
@@ -478,8 +446,8 @@ impl Links {
 
     // Phase 6: transfer.
 
-    /// Sends the waiting control flit after the flit that kept `channel` busy. Returns whether a
-    /// host may start a worm there instead.
+    /// Sends control after the flit that kept `channel` busy. Returns whether a host may start a
+    /// worm there instead.
     pub(crate) fn send_waiting_control(&mut self, clock: &mut Clock, channel: ChannelId) -> bool {
         let about = Fabric::reverse(channel);
         let input = self.input(about);
@@ -491,7 +459,6 @@ impl Links {
         false
     }
 
-    /// Whether a control flit must start on a host's `channel` before a worm does.
     pub(crate) fn control_waits(&self, channel: ChannelId) -> bool {
         let port = self.inputs[Fabric::reverse(channel).index()].as_ref();
         port.is_some_and(Input::control_pending)
@@ -499,8 +466,7 @@ impl Links {
 
     // Phase 7: emit control.
 
-    /// Checks the fill of the input at the end of `channel`, which may have crossed a mark, and
-    /// sends or schedules a STOP or GO.
+    /// Sends or schedules a STOP or GO if the fill has crossed a mark.
     pub(crate) fn emit_control(&mut self, clock: &mut Clock, channel: ChannelId) {
         let now = clock.now();
         let fill = self.fill(channel, now);
@@ -522,8 +488,8 @@ impl Links {
         self.note_change(channel);
     }
 
-    /// Sends a STOP or GO for `channel` on the reverse channel. Data flits of that channel which
-    /// would start at `from` or later, but before the control flit has left, are delayed.
+    /// Sends a STOP or GO on the reverse channel. Its data flits that would start at `from` or
+    /// later, but before the control flit has left, are delayed.
     fn send_control(&mut self, clock: &mut Clock, channel: ChannelId, from: u64) {
         let input = self.input_mut(channel);
         let (stop, is_host) = (input.wants_stop, input.is_at_host());

@@ -5,8 +5,6 @@ use crate::wormhole::links::Links;
 use crate::wormhole::worm::{Incoming, Worms};
 use gingham_topology::ChannelId;
 
-/// The links of a network, the worms in flight, and pending events. Each part keeps its own
-/// invariants.
 #[derive(Clone, Debug)]
 pub(crate) struct Network {
     pub(crate) clock: Clock,

@@ -7,16 +7,15 @@
 //!                  (time, period)                a control flit or a STOP lay between
 //! ```
 //!
-//! Flits of a channel are numbered from 0 over its whole life. A [`Schedule`] holds the runs of the
-//! flits that may still be queried: those in flight, those in the buffer at the end of the channel,
-//! and predicted ones. Predictions may be cut from the back at any time; flits that have started
-//! stay.
+//! Flits of a channel are numbered from 0 over its whole life. A [`Schedule`] holds the runs of
+//! flits in flight, in the buffer at the end of the channel, and predicted. Predictions may be cut
+//! from the back at any time; flits that have started stay.
 //!
 //! Invariants: runs are in order and do not overlap; numbers are contiguous.
 
 use std::cmp::Ordering;
 
-/// Consecutive, equally spaced starts of flits; times in ps.
+/// Equally spaced starts of consecutive flits; times in ps.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Run {
     pub(crate) first: u64,
@@ -39,16 +38,16 @@ impl Run {
         self.time + (self.count - 1) * self.period
     }
 
-    /// Returns the sum of the starts of its flits from `first` to before `end`, a nonempty range.
+    /// Sum of the starts of flits from `first` to before `end`, a nonempty range.
     #[inline]
     const fn sum_of_starts(&self, first: u64, end: u64) -> i128 {
         let (time, span) = (self.start_of(first), (end - first - 1) * self.period);
-        // The earliest start for each flit, plus half the time between earliest and latest.
+        // Earliest start for each flit, plus half the time between earliest and latest.
         let count = (end - first) as i128;
         count * time as i128 + ((count * span as i128) >> 1)
     }
 
-    /// Returns the number of its flits that start at `time` or before.
+    /// Number of flits that start at `time` or before.
     pub(crate) fn started_by(&self, time: u64) -> u64 {
         if time < self.time {
             0
@@ -60,22 +59,21 @@ impl Run {
     }
 }
 
-/// Starts of a channel's flits, known and predicted.
+/// Known and predicted starts of a channel's flits.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Schedule {
-    /// Runs in order; those before index `begin` are forgotten.
+    /// Runs in order; those before `begin` are forgotten.
     runs: Vec<Run>,
     begin: usize,
-    /// Number of flits scheduled so far, and number of the next one.
+    /// Flits scheduled so far, and number of the next one.
     end: u64,
-    /// Sum of the starts of the flits before `summed`, which all have started.
+    /// Sum of the starts of flits before `summed`, which all have started.
     sum: i128,
     summed: u64,
 }
 
 impl Schedule {
-    /// Number of runs that a channel usually holds; as many forgotten ones are kept before they are
-    /// removed.
+    /// Runs that a channel usually holds; as many forgotten ones are kept before removal.
     const RUNS_EXPECTED: usize = 8;
 
     pub(crate) fn new() -> Self {
@@ -99,14 +97,13 @@ impl Schedule {
         self.runs.last()
     }
 
-    /// Returns the start of a flit that is still held; `None` for one that was not scheduled.
+    /// Start of a flit, which must still be held; `None` if it was not scheduled.
     pub(crate) fn start_of(&self, number: u64) -> Option<u64> {
         let run = self.held().iter().rev().find(|run| run.first <= number)?;
         (number < run.end()).then(|| run.start_of(number))
     }
 
-    /// Returns the number of flits that start at `time` or before, counted from the channel's
-    /// first.
+    /// Flits that start at `time` or before, counted from the channel's first.
     #[expect(clippy::inline_always, reason = "nearly always it is the last run")]
     #[inline(always)]
     pub(crate) fn started_by(&self, time: u64) -> u64 {
@@ -126,13 +123,12 @@ impl Schedule {
         }
     }
 
-    /// Returns the start of the last flit that starts at `time` or before, if it is still held.
+    /// Last start at `time` or before, if the flit is still held.
     pub(crate) fn last_start_by(&self, time: u64) -> Option<u64> {
         let run = self.held().iter().rev().find(|run| run.time <= time)?;
         Some(run.start_of(run.first + run.started_by(time) - 1))
     }
 
-    /// Schedules `count` more flits.
     pub(crate) fn push(&mut self, time: u64, period: u64, count: u64) {
         debug_assert!(count > 0, "a run holds flits");
         let first = self.end;
@@ -149,7 +145,7 @@ impl Schedule {
         self.runs.push(Run { first, count, time, period });
     }
 
-    /// Unschedules the flits that start at `time` or later. Returns their number.
+    /// Unschedules flits that start at `time` or later. Returns their number.
     pub(crate) fn cut_from(&mut self, time: u64) -> u64 {
         let before = self.end;
         while self.runs.len() > self.begin {
@@ -166,7 +162,7 @@ impl Schedule {
         before - self.end
     }
 
-    /// Unschedules the flits from `number` on. Returns how many there were.
+    /// Unschedules flits from `number` on. Returns how many there were.
     pub(crate) fn cut_from_number(&mut self, number: u64) -> u64 {
         let before = self.end;
         while self.runs.len() > self.begin {
@@ -182,8 +178,8 @@ impl Schedule {
         before - self.end
     }
 
-    /// Forgets the runs that end at `number` or before, all of them in the past, except the last:
-    /// it records when the channel was busy, even if all predictions behind it are cut.
+    /// Forgets past runs that end at `number` or before, except the last: it records when the
+    /// channel was busy, even if all predictions behind it are cut.
     pub(crate) fn forget_before(&mut self, number: u64) {
         debug_assert!(number <= self.summed, "removed runs stay in the sum");
         while self.begin + 1 < self.runs.len() && self.runs[self.begin + 1].end() <= number {
@@ -195,13 +191,11 @@ impl Schedule {
         }
     }
 
-    /// Returns the sum of the starts that [`Schedule::sum_all`] or `sum_up_to` has added.
     pub(crate) const fn sum(&self) -> i128 {
         self.sum
     }
 
-    /// Adds the starts of all flits, which must all have started, to the running sum. Returns the
-    /// sum.
+    /// Adds the starts of all flits, which must all have started.
     #[inline]
     pub(crate) fn sum_all(&mut self) -> i128 {
         match self.runs.last() {
@@ -214,7 +208,7 @@ impl Schedule {
         self.sum
     }
 
-    /// Adds the starts of the flits before `number`, all of them in the past, to the running sum.
+    /// Adds the starts of flits before `number`, all in the past.
     pub(crate) fn sum_up_to(&mut self, number: u64) {
         if number > self.summed {
             self.sum += self.sum_between(self.summed, number);
@@ -222,8 +216,7 @@ impl Schedule {
         }
     }
 
-    /// Returns the sum of the starts of all flits before `number`, which must not precede the first
-    /// held flit.
+    /// Sum before `number`, which must not precede the first held flit.
     pub(crate) fn sum_before(&self, number: u64) -> i128 {
         match number.cmp(&self.summed) {
             Ordering::Less => self.sum - self.sum_between(number, self.summed),
@@ -238,8 +231,7 @@ impl Schedule {
         behind.filter(|run| run.first < end).map(of_run).sum()
     }
 
-    /// Returns the held flits from `number` on, in equally spaced pieces, with `delay` added to
-    /// every start.
+    /// Held flits in equally spaced pieces, with `delay` added to every start.
     pub(crate) fn pieces_from(&self, number: u64, delay: u64) -> Pieces<'_> {
         let held = self.held();
         // Usually `number` is near the end.
@@ -248,7 +240,6 @@ impl Schedule {
     }
 }
 
-/// Iterator of [`Schedule::pieces_from`].
 #[derive(Clone, Debug)]
 pub(crate) struct Pieces<'a> {
     runs: &'a [Run],
@@ -270,7 +261,6 @@ impl Iterator for Pieces<'_> {
 }
 
 impl Pieces<'_> {
-    /// Returns the only piece, if there is just one.
     pub(crate) fn only(&self) -> Option<Run> {
         if self.runs.len() == 1 { self.clone().next() } else { None }
     }
@@ -330,7 +320,7 @@ mod tests {
         schedule.sum_up_to(6);
         schedule.forget_before(6);
         assert_eq!((schedule.held().len(), schedule.started_by(140)), (2, 4));
-        // The prediction behind the past runs is cut, and another one takes its place.
+        // Another prediction takes the place of the cut one.
         assert_eq!(schedule.cut_from(300), 3);
         assert_eq!(schedule.last_start(), Some(160));
         schedule.push(400, 10, 2);

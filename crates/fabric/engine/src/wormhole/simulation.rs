@@ -1,4 +1,4 @@
-//! The simulation: one event at a time, few events per worm.
+//! Simulation: one event at a time, few events per worm.
 
 use crate::packed::assert_indices_fit;
 use crate::wormhole::clock::Clock;
@@ -15,7 +15,6 @@ use gingham_net::{Endpoints, Notice, Plan, WaitForGraph, WormholePlan};
 use gingham_topology::ChannelId;
 use std::sync::Arc;
 
-/// A wormhole simulation that works on runs of flits.
 #[derive(Debug)]
 pub(crate) struct Simulation {
     network: Network,
@@ -91,7 +90,6 @@ impl gingham_net::Network for Simulation {
         self.count_section(end);
     }
 
-    /// Checks that no buffer overflows and no schedule runs ahead of its feeder.
     fn assert_invariants(&self) {
         self.network.links.assert_invariants(self.network.clock.now());
     }
@@ -154,7 +152,7 @@ impl Simulation {
         }
     }
 
-    /// Phase 4: releases both ends of a worm's connection if its tail has left on `output`.
+    /// Phase 4: releases both ends of a connection if the tail has left.
     fn release(&mut self, output: ChannelId) {
         let Self { network, switches, hosts, .. } = self;
         let Network { clock, links, worms } = network;

@@ -12,11 +12,10 @@ use std::sync::Arc;
 pub(crate) struct Switches {
     plan: Arc<Plan>,
     wormhole: WormholePlan,
-    /// Arbiter of the output at the start of each channel.
+    /// Arbiters by channel that starts at the output.
     arbiters: Vec<Arbiter>,
     /// Port at the end of each channel.
     ports: Vec<PortAt>,
-    /// Whether endpoints are notified of decoded headers.
     reports_reads: bool,
 }
 
@@ -53,8 +52,7 @@ impl Switches {
 
     // Phase 4: request.
 
-    /// Reads the header at the head of the input at the end of `channel`, if it has arrived and the
-    /// input is free.
+    /// Reads the header if it has arrived and the input is free.
     pub(crate) fn read_head(&mut self, network: &mut Network, channel: ChannelId) {
         let Some(incoming) = network.links.read_head(channel, network.clock.now()) else { return };
         let node = || self.ports[channel.index()].node;
@@ -69,7 +67,6 @@ impl Switches {
         }
     }
 
-    /// Requests the output for the decoded header of the input at the end of `channel`.
     pub(crate) fn request(&mut self, network: &mut Network, channel: ChannelId) {
         let input = network.links.input_mut(channel);
         let output = input.request();
@@ -100,7 +97,6 @@ impl Switches {
         }
     }
 
-    /// Grants `output`, if it is free and has a request.
     pub(crate) fn arbitrate(&mut self, network: &mut Network, output: ChannelId) {
         if network.links.is_held(output) {
             return;

@@ -13,7 +13,6 @@ id_type!(
 pub(crate) struct Worm {
     pub(crate) packet: Packet,
     pub(crate) route: RouteState,
-    /// Length of the whole path.
     length: PathLength,
     /// Arrival of the first flit at the destination, in ps; set once the tail has left the last
     /// switch.
@@ -21,7 +20,7 @@ pub(crate) struct Worm {
 }
 
 impl Worm {
-    /// Returns the worm of an injected packet; `first_node` is at the end of its host's cable.
+    /// Injected worm; `first_node` is at the end of the host's cable.
     #[expect(clippy::inline_always, reason = "a worm is built where it is kept")]
     #[inline(always)]
     pub(crate) fn new(plan: &Plan, packet: Packet, first_node: NodeId) -> Self {
@@ -30,7 +29,7 @@ impl Worm {
         Self { packet, route, length, head_arrived: 0 }
     }
 
-    /// Returns the output of the worm at `node`, whose switch reads its header now.
+    /// Output at `node`, whose switch reads the header now.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, at every hop")]
     #[inline(always)]
     pub(crate) fn route_at(&mut self, plan: &Plan, node: impl FnOnce() -> NodeId) -> ChannelId {
@@ -39,12 +38,11 @@ impl Worm {
         output
     }
 
-    /// Returns the number of flits at the source.
+    /// Flits at the source.
     pub(crate) fn flits(&self, wormhole: &WormholePlan) -> u64 {
         wormhole.worm_flits(self.packet.payload_bytes, self.length)
     }
 
-    /// Returns the arrival record of a worm that has arrived whole at `now`.
     pub(crate) fn arrival(&self, wormhole: &WormholePlan, now: u64) -> Arrival {
         let count = |of: usize| u16::try_from(of).expect("a route has few switches");
         Arrival {
@@ -58,16 +56,15 @@ impl Worm {
     }
 }
 
-/// A worm that arrives at the end of a channel, now or later.
+/// Worm that arrives at the end of a channel, now or later.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Incoming {
     pub(crate) worm: WormId,
-    /// Number of the worm's first flit on the channel.
+    /// First flit on the channel.
     pub(crate) first: u64,
     pub(crate) flits: u64,
 }
 
-/// Worms by id; ids of delivered worms are reused.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Worms {
     worms: Vec<Worm>,
@@ -86,13 +83,12 @@ impl Worms {
         WormId::new(self.worms.len() - 1)
     }
 
-    /// Frees the id of a worm that has arrived; the worm remains readable until the id is reused.
+    /// Frees the id of a worm, which remains readable until the id is reused.
     pub(crate) fn remove(&mut self, id: WormId) -> &Worm {
         self.free.push(id);
         &self.worms[id.index()]
     }
 
-    /// Returns the number of worms in the network.
     pub(crate) fn len(&self) -> usize {
         self.worms.len() - self.free.len()
     }

@@ -6,10 +6,10 @@
 //!   host's channel   ◄── the worm that became ready first, else the adapter ◄──────────────── (ready) ◄─────────┘
 //! ```
 //!
-//! [`gingham_net::InTransitHost`] decides whether there is space and which worm is ready; this
-//! module reports arrivals to it. A worm that is re-injected before it has arrived whole is fed by
-//! the channel into the host, as an output of a switch is fed by an input; one that has arrived
-//! whole is sent as if it began at the host. `docs/concepts/timing.md` defines the times.
+//! [`gingham_net::InTransitHost`] decides on space and order. A worm that is re-injected before it
+//! has arrived whole is fed by the channel into the host, as an output of a switch is fed by an
+//! input; one that has arrived whole is sent as if it began at the host. `docs/concepts/timing.md`
+//! defines the times.
 
 use super::Hosts;
 use crate::wormhole::event::Event;
@@ -20,14 +20,13 @@ use gingham_net::Notice;
 use gingham_topology::{ChannelId, Fabric};
 
 impl Hosts {
-    /// Returns the flits of the in-transit mark, which the host strips from a worm in transit.
+    /// Flits of the in-transit mark, stripped by the host.
     fn mark(&self) -> u64 {
         u64::from(self.wormhole.mark_bytes)
     }
 
     // Phase 4: request.
 
-    /// Reads the head of the next worm in transit that arrives on `channel`, if it has arrived.
     #[inline(never)]
     pub(crate) fn recognise(&mut self, network: &mut Network, channel: ChannelId) {
         let now = network.clock.now();
@@ -37,8 +36,7 @@ impl Hosts {
         }
     }
 
-    /// Admits a worm whose head was read at `head`, unless the pool has no space and the sender
-    /// must be stopped. Returns whether it was admitted.
+    /// Admits a worm, unless the pool has no space and the sender must be stopped.
     pub(super) fn take_in(
         &mut self,
         network: &mut Network,
@@ -71,8 +69,7 @@ impl Hosts {
         true
     }
 
-    /// Handles the departure on `channel`, into a host, of the tail of a worm in transit, which
-    /// will arrive at `arrival`.
+    /// Handles a departure; the tail will arrive at `arrival`.
     #[inline(never)]
     pub(crate) fn tail_of_transit_left(
         &mut self,
@@ -90,8 +87,7 @@ impl Hosts {
         }
     }
 
-    /// Releases the pool space of a worm in transit whose tail has left the host by `channel`.
-    /// Returns whether the worm was in transit.
+    /// Releases pool space. Returns whether the worm was in transit.
     pub(super) fn leave_pool(&mut self, network: &mut Network, channel: ChannelId) -> bool {
         let host = self.cable(channel).endpoint;
         let in_transit = &mut self.in_transit[host.index()];
@@ -104,8 +100,7 @@ impl Hosts {
 
     // Phase 6: transfer.
 
-    /// Sends the in-transit worm that became ready first, if there is one, on the free `channel` of
-    /// the host. Returns whether it did.
+    /// Sends the worm that became ready first. Returns whether there was one.
     #[inline(never)]
     pub(super) fn send_on(&mut self, network: &mut Network, channel: ChannelId) -> bool {
         let (endpoint, mark, now) =
@@ -126,8 +121,7 @@ impl Hosts {
     }
 }
 
-/// Schedules the re-injection of the worm that arrived on `channel` at `ready`, at the earliest
-/// after all other reads of this instant at the host.
+/// Schedules a re-injection after all other reads of this instant at the host.
 fn send_on_from(network: &mut Network, channel: ChannelId, ready: Time) {
     network.clock.schedule(ready.as_ps(), Event::StartWorm { channel: Fabric::reverse(channel) });
 }

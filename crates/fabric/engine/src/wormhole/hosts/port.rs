@@ -1,5 +1,5 @@
-//! The port of a host that stops its sender when the pool is full: heads are read one after the
-//! other, and a worm passes once it has pool space or ends here.
+//! Port of a host that stops its sender when the pool is full: heads are read one after the other,
+//! and a worm passes once it has pool space or ends here.
 
 use super::Hosts;
 use crate::wormhole::event::Event;
@@ -14,7 +14,6 @@ impl Hosts {
 
     // Phase 3: flits arrive.
 
-    /// Handles the possible arrival of the tail of the worm that passes the port.
     pub(super) fn tail_at_port(&mut self, network: &mut Network, channel: ChannelId) {
         if let Some(worm) = network.links.tail_at_port(channel, network.clock.now()) {
             self.has_passed(network, channel, worm);
@@ -30,7 +29,6 @@ impl Hosts {
 
     // Phase 4: request.
 
-    /// Reads the heads at the port of a host, one after the other.
     #[inline(never)]
     pub(crate) fn read_port(&mut self, network: &mut Network, channel: ChannelId) {
         let now = network.clock.now();
@@ -46,7 +44,7 @@ impl Hosts {
         }
     }
 
-    /// Lets the waiting worm pass, if the space that was added to the pool suffices.
+    /// Lets the waiting worm pass, if the added pool space suffices.
     pub(super) fn offer_room(&mut self, network: &mut Network, channel: ChannelId) {
         if let Some((worm, head)) = network.links.waiting_at_port(channel)
             && self.take_in(network, channel, worm, head)
@@ -56,8 +54,7 @@ impl Hosts {
         }
     }
 
-    /// Removes the flits gathered so far of the worm at the head. Returns whether the worm is
-    /// complete.
+    /// Removes the gathered flits of the worm at the head. Returns whether it is complete.
     fn open_port(&mut self, network: &mut Network, channel: ChannelId, worm: Incoming) -> bool {
         let is_whole = network.links.open_port(channel, worm, network.clock.now());
         if is_whole {
@@ -66,7 +63,6 @@ impl Hosts {
         is_whole
     }
 
-    /// Delivers a worm that has left the port, if it ends here.
     fn has_passed(&mut self, network: &mut Network, channel: ChannelId, worm: Incoming) {
         if self.ends_here(&network.worms, channel, worm) {
             self.deliver(network, channel, worm.worm);

@@ -1,17 +1,17 @@
-//! The end of a channel at a host that may have worms in transit: the arriving ones, and the runs
-//! of them that are still needed.
+//! End of a channel at a host that may have worms in transit: the arriving ones, and the runs of
+//! them that are still needed.
 
 use crate::wormhole::worm::Incoming;
 use gingham_topology::EndpointId;
 use std::collections::VecDeque;
 
-/// Arrivals at a host. A port with a buffer keeps its own arrivals.
+/// Arrivals at a host; a port with a buffer keeps its own.
 #[derive(Clone, Debug)]
 pub(super) struct Ejection {
     pub(super) host: EndpointId,
-    /// Arriving worms in transit whose head was not read.
+    /// Arriving worms in transit whose heads were not read.
     pub(super) incoming: VecDeque<Incoming>,
-    /// The worm in transit whose head was read last, the only one that may still be arriving.
+    /// Worm whose head was read last, the only one that may still be arriving.
     pub(super) latest: Option<Incoming>,
 }
 
@@ -20,8 +20,8 @@ impl Ejection {
         Self { host, incoming: VecDeque::new(), latest: None }
     }
 
-    /// Returns the number of the first flit that may still be queried of the channel into the host,
-    /// given the number of arrived flits and of the first flit of a worm that is being re-injected.
+    /// First flit that may still be queried, given the arrived flits and the first flit of a worm
+    /// that is being re-injected.
     pub(super) fn needed_from(&self, arrived: u64, sent_from: Option<u64>) -> u64 {
         let latest = self.latest.filter(|worm| worm.first + worm.flits > arrived);
         latest.map_or(arrived, |worm| worm.first).min(sent_from.unwrap_or(arrived))

@@ -1,7 +1,7 @@
 //! Flow: scheduling of a worm's flits as far as possible, and cuts of predictions that fail.
 //!
-//! [`Links::extend`] schedules flits of a channel as far as is known: a host has its whole worm; an
-//! output has the flits that arrived, and those that will arrive by the schedule of its feeder.
+//! A host has its whole worm; an output has the flits that arrived, and those that will arrive by
+//! the schedule of its feeder.
 //!
 //! ```text
 //!   arrivals      |  |  |  |           |  |  |
@@ -9,9 +9,9 @@
 //!                       └ from ready   └ starved     end of the flit before it
 //! ```
 //!
-//! Scheduled flits may be in the future: they are predictions, and [`Links::cut`] revokes them if a
-//! STOP, a control flit or a gap at the feeder intervenes. Both operations continue down the path
-//! of the worm, because the starts of one channel are the arrivals at the next.
+//! Flits scheduled in the future are predictions: [`Links::cut`] revokes them if a STOP, a control
+//! flit or a gap at the feeder intervenes. Scheduling and cuts continue down the path of the worm,
+//! because the starts of one channel are the arrivals at the next.
 //!
 //! Invariant: a change made at `now` alters starts at `now` or later on its own channel, and
 //! arrivals only after `now` on the next.
@@ -23,7 +23,7 @@ use crate::wormhole::event::Event;
 use gingham_topology::ChannelId;
 
 impl Links {
-    /// Schedules as many flits of the worm on `channel` as possible, and continues down its path.
+    /// Schedules flits of `channel`, and continues down the path of the worm.
     pub(super) fn extend(&mut self, clock: &mut Clock, channel: ChannelId) {
         let mut next = Some(channel);
         while let Some(channel) = next {
@@ -32,7 +32,7 @@ impl Links {
         }
     }
 
-    /// Schedules flits of one channel. Returns whether there were any.
+    /// Schedules flits. Returns whether there were any.
     fn schedule_flits(&mut self, clock: &mut Clock, channel: ChannelId) -> bool {
         let sender = &mut self.senders[channel.index()];
         if !sender.may_schedule() {
@@ -63,17 +63,15 @@ impl Links {
         let waits_for_head = |input: &Input| {
             input.head == Head::Idle && input.next().is_some_and(|next| next.first >= begin)
         };
-        // A worm whose head is still to arrive changes nothing earlier; it is considered when it is
-        // read.
+        // A worm whose head is still to arrive changes nothing before it is read.
         if !self.inputs[channel.index()].as_ref().is_some_and(waits_for_head) {
             self.note_change(channel);
         }
         true
     }
 
-    /// Schedules the release for the departure time of the tail, if that is known and no earlier
-    /// release is scheduled. An earlier one reschedules itself: a worm that is stopped often gets a
-    /// new predicted end each time.
+    /// Schedules the release for the tail's departure, if known. An earlier one reschedules itself:
+    /// a worm that is stopped often gets a new predicted end each time.
     pub(super) fn schedule_release(&mut self, clock: &mut Clock, channel: ChannelId) {
         let sender = &mut self.senders[channel.index()];
         let Some(left) = sender.next_release() else { return };
@@ -86,8 +84,7 @@ impl Links {
         }
     }
 
-    /// Revokes the flits of `channel` that would start at `time` or later, and their consequences.
-    /// Returns whether there were any.
+    /// Revokes the flits from `time` on, and their consequences. Returns whether there were any.
     pub(super) fn cut(&mut self, channel: ChannelId, time: u64) -> bool {
         let is_cut = self.senders[channel.index()].cut_from(time);
         if is_cut {
@@ -96,7 +93,6 @@ impl Links {
         is_cut
     }
 
-    /// Revokes, after a cut of `channel`, the flits that the next channels would have sent.
     fn cut_behind(&mut self, channel: ChannelId) {
         let mut changed = channel;
         loop {

@@ -1,5 +1,5 @@
-//! The receiving end of a channel with a slack buffer: the input port of a switch, or of a host
-//! that stops its sender.
+//! Receiving end of a channel with a slack buffer: the input port of a switch, or of a host that
+//! stops its sender.
 //!
 //! ```text
 //!   switch    Idle ── head read ──► Routing ──► Waiting ── granted ──► Connected ── tail left ──► Idle
@@ -13,7 +13,6 @@ use gingham_net::SlackBuffer;
 use gingham_topology::ChannelId;
 use std::collections::VecDeque;
 
-/// State of an input port and the worm at its head.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Head {
     /// No header was read.
@@ -24,43 +23,39 @@ pub(super) enum Head {
     Waiting { output: ChannelId },
     /// The worm holds the output that it feeds.
     Connected,
-    /// At a host: the worm waits for space in the pool; its head was read at `read_at` (ps).
+    /// At a host, the worm waits for space in the pool; its head was read at `read_at` (ps).
     Full { read_at: u64 },
-    /// At a host: flits of the worm leave the port as they arrive.
+    /// At a host, flits leave the port as they arrive.
     Open,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum End {
-    /// An input port of a switch.
     Switch,
-    /// The port of a host that stops its sender while its pool has no space for a worm.
+    /// Port of a host that stops its sender without pool space.
     Port,
-    /// A host that accepts every flit, and has no input.
+    /// Host that accepts every flit, and has no input.
     Host,
 }
 
-/// The input port at the end of a channel; times in ps.
+/// Times in ps.
 #[derive(Clone, Debug)]
 pub(crate) struct Input {
     pub(super) slack: SlackBuffer,
     pub(super) end: End,
     pub(super) head: Head,
-    /// The worm whose header was read.
     pub(super) current: Option<Incoming>,
-    /// Worms behind `current`.
     pub(super) incoming: VecDeque<Incoming>,
-    /// Flits that left the buffer, except those taken by the present connection.
+    /// Flits that left the buffer, except those of the present connection.
     pub(super) taken: u64,
-    /// Sum of the departure times of these flits; during a connection, minus the sum of all earlier
-    /// starts of its output.
+    /// Departure times of these flits, summed; during a connection, minus all earlier starts of its
+    /// output.
     pub(super) taken_sum: i128,
     pub(super) wants_stop: bool,
-    /// Whether the last control flit to the sender was STOP.
+    /// Whether the last control flit was STOP.
     pub(super) announced_stop: bool,
-    /// Time of the scheduled `EmitControl`, if any.
+    /// Time of the scheduled `EmitControl`.
     pub(super) emit_at: Option<u64>,
-    /// Whether the input is in the list of inputs that changed in this instant.
     pub(super) changed: bool,
 }
 
@@ -89,13 +84,12 @@ impl Input {
         self.current.expect("the header was read").worm
     }
 
-    /// Returns the worm whose header is read next, if the port is free and a worm arrives.
+    /// Worm to be read next, if the port is free and a worm arrives.
     pub(super) fn next(&self) -> Option<&Incoming> {
         if self.head == Head::Idle { self.incoming.front() } else { None }
     }
 
-    /// Routes the worm that was read to `output`. If its first flit is the header and is stripped,
-    /// that flit leaves `now`.
+    /// Routes the worm; a stripped header flit leaves `now`.
     pub(crate) fn route(&mut self, output: ChannelId, is_stripped: bool, now: u64) {
         self.head = Head::Routing { output };
         if is_stripped {
@@ -104,20 +98,18 @@ impl Input {
         }
     }
 
-    /// Changes the output of the worm whose header is decoded.
     pub(crate) fn divert(&mut self, output: ChannelId) {
         self.head = Head::Routing { output };
     }
 
-    /// Requests the output after the header is decoded. Returns the output.
     pub(crate) fn request(&mut self) -> ChannelId {
         let Head::Routing { output } = self.head else { panic!("a request follows routing") };
         self.head = Head::Waiting { output };
         output
     }
 
-    /// Ends the worm at the head after its departure. Flits before `taken` have left; `sum` is
-    /// added to the sum of their departure times.
+    /// Ends the worm. Flits before `taken` have left; `sum` is added to the sum of their departure
+    /// times.
     pub(super) fn close(&mut self, taken: u64, sum: i128) {
         self.taken = taken;
         self.taken_sum += sum;
@@ -129,7 +121,7 @@ impl Input {
         self.wants_stop != self.announced_stop
     }
 
-    /// Returns whether a fill requires STOP, with the hysteresis of the two marks.
+    /// Whether a fill requires STOP, with the hysteresis of the two marks.
     pub(super) fn judges_stop(&self, fill: u64) -> bool {
         if fill > u64::from(self.slack.stop) {
             true

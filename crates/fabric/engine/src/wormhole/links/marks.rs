@@ -1,8 +1,7 @@
 //! Marks: prediction of the moment when the fill of an input crosses a mark, and a STOP or a GO is
 //! sent.
 //!
-//! An input is evaluated once per instant, before the last phase: changes to it are noted, and then
-//! the next crossing of a mark is predicted and scheduled.
+//! A changed input is evaluated once per instant, before the last phase.
 
 use super::Links;
 use super::input::{Head, Input};
@@ -14,7 +13,7 @@ use crate::wormhole::run::Pieces;
 use gingham_topology::ChannelId;
 
 impl Links {
-    /// Marks the input at the end of `channel` for evaluation at the end of this instant.
+    /// Marks an input for evaluation at the end of this instant.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, at every hop")]
     #[inline(always)]
     pub(crate) fn note_change(&mut self, channel: ChannelId) {
@@ -30,7 +29,6 @@ impl Links {
         !self.changed.is_empty()
     }
 
-    /// Evaluates all marked inputs, before the last phase of the instant.
     pub(crate) fn predict_crossings(&mut self, clock: &mut Clock) {
         while let Some(channel) = self.changed.pop() {
             self.input_mut(channel).changed = false;
@@ -38,8 +36,6 @@ impl Links {
         }
     }
 
-    /// Predicts and schedules the next switch of the input at the end of `channel` between STOP and
-    /// GO.
     fn predict(&mut self, clock: &mut Clock, channel: ChannelId) {
         let now = clock.now();
         let input = self.input(channel);
@@ -61,7 +57,7 @@ impl Links {
         };
         let Some(time) = crossing else { return };
         // While a STOP is on its way, flits of the sender are still predicted. The STOP will cut
-        // them and cause another evaluation, so crossings after its arrival need no event.
+        // them: crossings after its arrival need no event.
         let stop_arrives = now + sender.latency + 2 * sender.flit;
         if input.wants_stop && sender.stopped_since.is_none() && time > stop_arrives {
             return;
@@ -72,9 +68,9 @@ impl Links {
     }
 
     /// Whether a fill surely stays at or below the STOP mark: the common case of one worm that
-    /// streams through, its arrivals one run and its departures one run at least as fast. A flit
-    /// then waits no longer than the first of the run did, so the flits that wait together arrived
-    /// within that time; flits after the run may be in addition.
+    /// streams through, its departures one run at least as fast as its arrivals. A flit then waits
+    /// no longer than the first of the run did; the flits that wait together arrived within that
+    /// time, and flits after the run may be in addition.
     fn streams_through(&self, sender: &Sender, input: &Input, now: u64) -> bool {
         let Some(output) = sender.feeds else { return false };
         let output = &self.senders[output.index()];
@@ -98,8 +94,7 @@ impl Links {
         together.is_some_and(|together| wait <= together * arriving.period)
     }
 
-    /// Returns the time when a fill passes the STOP mark or, if STOP is wanted, falls below the GO
-    /// mark.
+    /// Time when a fill passes the STOP mark or, if STOP is wanted, falls below the GO mark.
     fn next_crossing(
         &self,
         channel: ChannelId,
@@ -130,8 +125,8 @@ impl Links {
     }
 }
 
-/// Whether a fill surely never rises by more than `room`: the common case of one worm that streams
-/// through, its arrivals no faster than its departures.
+/// Whether a fill surely never rises by more than `room`: one worm streams through, its arrivals no
+/// faster than its departures.
 fn stays_below(arrivals: &Pieces<'_>, departures: &Pieces<'_>, room: u64) -> bool {
     let (Some(arriving), Some(leaving)) = (arrivals.only(), departures.only()) else {
         return false;

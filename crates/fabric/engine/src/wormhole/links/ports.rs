@@ -1,8 +1,7 @@
 //! Channels into hosts, and the port of a host that stops its sender when the pool is full.
 //!
 //! Flits that arrive while a port is open leave it at once, consumed or moved to the pool. Flits
-//! that gathered before leave all together when it opens. So the fill of the port needs no
-//! schedule: it is the flits that arrived since, or zero.
+//! that gathered before leave all together when it opens.
 //!
 //! Invariants: only the worm that was read may have left the port in part; the channel into an
 //! in-transit host keeps the runs of all flits that have not arrived, and those of the worm that is
@@ -22,16 +21,12 @@ impl Links {
         self.ejections[channel.index()].as_mut().expect("the channel ends at a host")
     }
 
-    // Channels of hosts.
-
-    /// Whether a worm may take the channel of a host and start `now`.
     pub(crate) fn may_begin(&self, channel: ChannelId, now: u64) -> bool {
         let sender = &self.senders[channel.index()];
         sender.worm.is_none() && sender.stopped_since.is_none() && sender.free_at() <= now
     }
 
-    /// Returns the earliest start of the first flit of the worm that left a host last, and the flit
-    /// time there.
+    /// Earliest start of the worm that left a host last, and the flit time.
     pub(crate) fn last_begin(&self, channel: ChannelId) -> (Time, Span) {
         let sender = &self.senders[channel.index()];
         (Time::from_ps(sender.ready), Span::from_ps(sender.flit))
@@ -39,9 +34,8 @@ impl Links {
 
     // Hosts without a port.
 
-    /// Returns whether the tail of `worm` has arrived at the end of `channel`. On a cable without
-    /// delay the arrival was predicted, and the release, a later phase of this instant, is still
-    /// pending.
+    /// Whether a tail has arrived. On a cable without delay the arrival was predicted, and the
+    /// release, a later phase of this instant, is still pending.
     pub(crate) fn tail_at_host(
         &mut self,
         worms: &mut Worms,
@@ -61,8 +55,8 @@ impl Links {
         true
     }
 
-    /// Handles the departure of the tail of `worm` on `channel` into a host without a port. Returns
-    /// the arrival time of the tail if the worm is in transit.
+    /// Handles a departure into a host without a port. Returns the arrival time of the tail if the
+    /// worm is in transit.
     pub(crate) fn leave_for_host(
         &mut self,
         clock: &mut Clock,
@@ -90,7 +84,6 @@ impl Links {
         None
     }
 
-    /// Records whether a worm that begins on `channel`, into a host, is in transit there.
     #[inline(never)] // Most runs have no worms in transit: here and below their code stays out of the way.
     pub(super) fn await_transit(&mut self, worms: &Worms, channel: ChannelId, worm: Incoming) {
         let ejection = self.ejection_mut(channel);
@@ -101,7 +94,6 @@ impl Links {
         self.senders[channel.index()].in_transit = is_in_transit;
     }
 
-    /// Returns the arrival time of the tail of a worm on `channel`, if the tail has left.
     pub(crate) fn tail_arrival(&self, channel: ChannelId, worm: Incoming) -> Option<u64> {
         let sender = &self.senders[channel.index()];
         if sender.worm.is_some() && sender.worm_first == worm.first {
@@ -113,14 +105,13 @@ impl Links {
 
     // Worms in transit.
 
-    /// Keeps the runs of a worm in transit, whose head was read on `channel`, until it has arrived.
+    /// Keeps the runs of a worm in transit until it has arrived.
     pub(crate) fn keep_arriving(&mut self, channel: ChannelId, worm: Incoming) {
         self.ejection_mut(channel).latest = Some(worm);
     }
 
-    /// Prepares the re-injection on the channel `own` of a worm that arrived at a host, from the
-    /// flit `first` of its incoming channel on: fed by that channel, if part of it is still to
-    /// arrive.
+    /// Prepares the re-injection on `own`, from the flit `first` of the incoming channel on: fed by
+    /// that channel, if part of the worm is still to arrive.
     pub(crate) fn feed_on(&mut self, own: ChannelId, worm: Incoming, first: u64, now: u64) {
         let arriving = Fabric::reverse(own);
         if worm.first + worm.flits > self.arrived(arriving, now) {
@@ -129,7 +120,6 @@ impl Links {
         }
     }
 
-    /// Forgets obsolete runs of `channel`, into a host.
     #[inline(never)]
     pub(crate) fn forget_at_host(&mut self, channel: ChannelId, now: u64) {
         let sender = &self.senders[channel.index()];
@@ -145,14 +135,12 @@ impl Links {
 
     // Ports of hosts that stop their senders.
 
-    /// Returns the flits that have left the port at the end of `channel`.
     #[inline(never)]
     pub(super) fn gone_from_port(&self, channel: ChannelId, now: u64) -> u64 {
         let input = self.input(channel);
         if input.head == Head::Open { self.arrived(channel, now) } else { input.taken }
     }
 
-    /// Handles the departure of the tail of `worm` on `channel` into a host with a port.
     pub(crate) fn leave_for_port(&mut self, clock: &mut Clock, channel: ChannelId, worm: WormId) {
         self.forget_at_host(channel, clock.now());
         let sender = &self.senders[channel.index()];
@@ -161,27 +149,24 @@ impl Links {
         }
     }
 
-    /// Returns the next worm at the port at the end of `channel`, if none is at its head.
     pub(crate) fn next_at_port(&self, channel: ChannelId) -> Option<Incoming> {
         self.input(channel).next().copied()
     }
 
-    /// Makes the worm that was read at a port wait for pool space.
     pub(crate) fn wait_at_port(&mut self, channel: ChannelId, now: u64) {
         self.input_mut(channel).head = Head::Full { read_at: now };
         self.note_change(channel);
     }
 
-    /// Returns the worm that waits for pool space at the port at the end of `channel`, if any, and
-    /// the read time of its head.
+    /// Waiting worm, and the read time of its head.
     pub(crate) fn waiting_at_port(&self, channel: ChannelId) -> Option<(Incoming, u64)> {
         let input = self.inputs[channel.index()].as_ref()?;
         let Head::Full { read_at } = input.head else { return None };
         Some((input.current?, read_at))
     }
 
-    /// Opens a port: the gathered flits of the worm at its head leave now. Returns whether these
-    /// complete the worm.
+    /// Opens a port: the gathered flits of the worm at the head leave now. Returns whether these
+    /// complete it.
     pub(crate) fn open_port(&mut self, channel: ChannelId, worm: Incoming, now: u64) -> bool {
         let end = worm.first + worm.flits;
         let arrived = self.arrived(channel, now).min(end);
@@ -196,8 +181,7 @@ impl Links {
         arrived == end
     }
 
-    /// Ends the worm that passes the port at the end of `channel`, if its tail has arrived. Returns
-    /// the worm.
+    /// Ends the worm at the port if its tail has arrived.
     pub(crate) fn tail_at_port(&mut self, channel: ChannelId, now: u64) -> Option<Incoming> {
         let (input, sender) = (self.input(channel), &self.senders[channel.index()]);
         let worm = input.current.filter(|_| input.head == Head::Open)?;
@@ -212,8 +196,8 @@ impl Links {
         Some(worm)
     }
 
-    /// Ends a worm that has left the port. Flits before `end` have left; `sum` is added to the sum
-    /// of their departure times.
+    /// Ends the worm. Flits before `end` have left; `sum` is added to the sum of their departure
+    /// times.
     fn close_port(&mut self, channel: ChannelId, end: u64, sum: i128, now: u64) {
         self.input_mut(channel).close(end, sum);
         self.note_change(channel);

@@ -1,13 +1,12 @@
-//! The sending end of a channel, with the schedule of its flits.
+//! Sending end of a channel, with the schedule of its flits.
 //!
 //! ```text
 //!   sender ── schedule: starts of flits ──►  + flit + delay = arrivals ──► input ──► the next sender
 //!     worm, left                                                    fill = arrived - taken
 //! ```
 //!
-//! An output of a switch and an in-transit host that re-injects are fed in the same way: the two
-//! senders know each other, and the second knows the number of its first flit in the schedule of
-//! the first.
+//! An output of a switch and an in-transit host that re-injects are fed alike: the fed sender knows
+//! the number of its first flit in the schedule of its feeder.
 //!
 //! ```text
 //!   feeder   ... 40 41 42 43 44 ...      feeds ──► the fed sender
@@ -25,40 +24,38 @@ pub(crate) struct Left {
     pub(crate) flits: u64,
     /// Incoming channel, if the worm was still arriving while it was sent.
     pub(crate) feeder: Option<ChannelId>,
-    /// Sum of the starts of all flits of the channel so far.
+    /// Sum of the starts of all flits of the channel.
     pub(crate) sum: i128,
 }
 
-/// The sending end of a channel; times in ps.
+/// Times in ps.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Sender {
     pub(super) flit: u64,
-    /// Flit time plus cable delay: from the start of a flit to its arrival.
+    /// Flit time plus cable delay.
     pub(super) latency: u64,
     pub(super) schedule: Schedule,
     pub(super) worm: Option<WormId>,
-    /// Number of the worm's first flit on this channel.
+    /// Number of its first flit on this channel.
     pub(super) worm_first: u64,
     left: u64,
-    /// Incoming channel of a worm that still arrives while it is sent; `None` if it is present
-    /// whole, as at its source.
+    /// Incoming channel of a worm that still arrives while it is sent.
     pub(super) feeder: Option<ChannelId>,
-    /// Number of the worm's first flit on the feeder, if there is one.
+    /// Number of its first flit on the feeder.
     pub(super) feeder_first: u64,
-    /// The channel that forwards the arrivals of this one.
+    /// Channel that forwards the arrivals of this one.
     pub(super) feeds: Option<ChannelId>,
     /// Earliest start of the worm's first flit.
     pub(super) ready: u64,
     /// Whether the worm is in transit at the host at the end of the channel.
     pub(super) in_transit: bool,
-    /// Whether the worm was delivered: on a cable without delay, before its release in the same
-    /// instant.
+    /// Whether the worm was delivered: on a cable without delay, in the instant of its release but
+    /// before.
     pub(super) delivered: bool,
-    /// End of the busy time of the last control flit.
+    /// Busy time of the last control flit.
     control_until: u64,
-    /// Start of the present stop, if there is one.
     pub(super) stopped_since: Option<u64>,
-    /// Time of the scheduled `Release`, if any; the tail may leave later.
+    /// Time of the scheduled `Release`; the tail may leave later.
     release_at: Option<u64>,
 }
 
@@ -77,25 +74,21 @@ impl Sender {
         self.latency - self.flit
     }
 
-    // Flits sent.
-
-    /// Returns the number of flits that have arrived at `time` or before.
+    /// Flits that have arrived at `time` or before.
     pub(super) fn arrived_by(&self, time: u64) -> u64 {
         time.checked_sub(self.latency).map_or(0, |started| self.schedule.started_by(started))
     }
 
-    /// Returns the arrival time of a flit that is still held; `None` for one that was not
-    /// scheduled.
+    /// Arrival of a flit, which must still be held; `None` if it was not scheduled.
     pub(super) fn arrival_of(&self, number: u64) -> Option<u64> {
         Some(self.schedule.start_of(number)? + self.latency)
     }
 
-    /// Returns the arrival time of the worm's first flit.
     pub(super) fn head_arrival(&self) -> u64 {
         self.arrival_of(self.worm_first).expect("its runs are held")
     }
 
-    /// Returns the number of the worm's flits that start at `time` or before.
+    /// Flits of the worm that start at `time` or before.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, at every hop")]
     #[inline(always)]
     pub(super) fn sent_by(&self, time: u64) -> u64 {
@@ -107,19 +100,17 @@ impl Sender {
         self.schedule.last_start().is_none_or(|start| start + self.latency < time)
     }
 
-    /// Returns the end of the busy time due to flits that start at `time` or before.
+    /// Busy time of flits that start at `time` or before.
     pub(super) fn busy_until(&self, time: u64) -> u64 {
         let data = self.schedule.last_start_by(time).map_or(0, |start| start + self.flit);
         data.max(self.control_until)
     }
 
-    /// Returns the end of the last scheduled flit, when the channel is free.
     pub(super) fn free_at(&self) -> u64 {
         let data = self.schedule.last_start().map_or(0, |start| start + self.flit);
         data.max(self.control_until)
     }
 
-    /// Whether the worm's tail is scheduled and has left exactly now.
     pub(super) fn tail_left_at(&self, now: u64) -> bool {
         let left = self.schedule.last_start().map(|start| start + self.flit);
         self.worm.is_some() && self.left == 0 && left == Some(now)
@@ -136,13 +127,11 @@ impl Sender {
         self.worm_first
     }
 
-    /// Sets the channel that feeds the next worm, and the number there of its first flit.
     pub(super) fn feed_by(&mut self, feeder: ChannelId, first: u64) {
         (self.feeder, self.feeder_first) = (Some(feeder), first);
     }
 
-    /// Returns the departure time of the tail, if a release must be scheduled for it: the time is
-    /// known, and no earlier release is scheduled.
+    /// Departure of the tail, if it is known and no earlier release is scheduled.
     pub(super) fn next_release(&mut self) -> Option<u64> {
         if self.worm.is_none() || self.left > 0 {
             return None;
@@ -151,7 +140,6 @@ impl Sender {
         self.release_at.is_none_or(|at| left < at).then(|| *self.release_at.insert(left))
     }
 
-    /// Frees the channel if the tail has left now. Returns the worm that left.
     pub(super) fn release(&mut self, now: u64) -> Option<Left> {
         if self.release_at == Some(now) {
             self.release_at = None;
@@ -166,7 +154,6 @@ impl Sender {
 
     // Scheduling and cuts.
 
-    /// Whether the worm has flits to schedule and the channel is not stopped.
     pub(super) fn may_schedule(&self) -> bool {
         self.worm.is_some() && self.left != 0 && self.stopped_since.is_none()
     }
@@ -175,7 +162,6 @@ impl Sender {
         self.free_at().max(self.ready).max(now)
     }
 
-    /// Schedules the rest of a worm that is present whole.
     pub(super) fn schedule_at_once(&mut self, now: u64) {
         let start = self.next_start(now);
         self.schedule.push(start, self.flit, self.left);
@@ -201,16 +187,15 @@ impl Sender {
         }
     }
 
-    /// Revokes the flits that would start at `time` or later. Returns whether there were any.
+    /// Revokes flits from `time` on. Returns whether there were any.
     pub(super) fn cut_from(&mut self, time: u64) -> bool {
         let count = self.schedule.cut_from(time);
         self.left += count;
         count > 0
     }
 
-    /// Revokes the flits that its feeder, which has scheduled flits up to `end`, will not have
-    /// sent. Returns whether there were any. Flits of the next worm may follow this worm's in the
-    /// same buffer.
+    /// Revokes flits that the feeder, scheduled up to `end`, will not have sent. Flits of the next
+    /// worm may follow in the same buffer.
     pub(super) fn cut_to_feed(&mut self, end: u64) -> bool {
         let available = self.worm_first + end.saturating_sub(self.feeder_first);
         let count = self.schedule.cut_from_number(available);
@@ -218,8 +203,7 @@ impl Sender {
         count > 0
     }
 
-    /// Forgets the runs of flits before `number`, all of them in the past; their starts remain in
-    /// the sum.
+    /// Forgets past flits; their starts remain in the sum.
     pub(super) fn forget_before(&mut self, number: u64) {
         self.schedule.sum_up_to(number);
         self.schedule.forget_before(number);
@@ -227,18 +211,15 @@ impl Sender {
 
     // STOP, GO and control flits.
 
-    /// Ends a stop. Returns its duration.
     pub(super) fn go(&mut self, now: u64) -> u64 {
         self.stopped_since.take().map_or(0, |since| now - since)
     }
 
-    /// Sends a control flit at `now`. Returns the end of its busy time, and its arrival time.
     pub(super) fn send_control(&mut self, now: u64) -> (u64, u64) {
         self.control_until = now + self.flit;
         (self.control_until, now + self.latency)
     }
 
-    /// Checks that the schedule does not run ahead of its feeder; for tests.
     pub(super) fn assert_fed(&self, feeder: &Self) {
         let (first, sent) = (self.feeder_first, self.schedule.end() - self.worm_first);
         let known = feeder.schedule.end();
@@ -249,8 +230,8 @@ impl Sender {
     }
 }
 
-/// Returns the first departures from a piece of arrivals as (start, period, count). The output is
-/// free at `start`, and `flit` is its flit time.
+/// First departures from a piece of arrivals as (start, period, count). The output is free at
+/// `start`.
 fn departures(start: u64, flit: u64, piece: &Run, left: u64) -> (u64, u64, u64) {
     let count = piece.count.min(left);
     if piece.time >= start {
