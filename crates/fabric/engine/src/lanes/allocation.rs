@@ -6,8 +6,7 @@
 //! ```
 //!
 //! An output allocates after a change: a new request, a released lane, or credits that a whole
-//! packet needs. Outputs are independent, because a head requests only one output: that of its
-//! path, or one that it chooses (adaptive routing).
+//! packet needs. Outputs are independent, because a head requests only one output.
 //!
 //! A worm enters the queue of the next input lane when the lane is granted: worms leave an output
 //! lane in the order of their grants.
@@ -25,7 +24,6 @@ use gingham_kernel::Time;
 use gingham_net::{HeadPlace, OutputChoice, PipelinePlan, Plan, Reallocation, SwitchChooser};
 use gingham_topology::{ChannelId, PortRef};
 
-/// Request of a head: any of some lanes of an output, given by its port.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Wanted {
     pub(crate) output: usize,
@@ -34,7 +32,6 @@ pub(crate) struct Wanted {
 }
 
 impl Network {
-    /// Makes the requests of heads whose routing is over.
     pub(crate) fn route(&mut self, context: &mut Context, tick: u64) {
         let mut due = self.switches.heads.take(tick);
         if context.endpoints.wanted().read {
@@ -51,8 +48,7 @@ impl Network {
         self.switches.heads.give_back(tick, due);
     }
 
-    /// Notifies the endpoints of heads whose routing is over, in the order of switch, port and
-    /// lane.
+    /// Notifies the endpoints of routed heads, in the order of switch, port and lane.
     #[inline(never)]
     fn notify_read(&self, due: &mut [u32], tick: u64, context: &mut Context) {
         let (plan, layout) = (&context.plan, &context.layout);
@@ -77,7 +73,6 @@ impl Network {
         }
     }
 
-    /// Requests the next output for the head of an input lane.
     fn request(&mut self, lane: usize, context: &mut Context) {
         let Wanted { output, lanes, level } = self.wanted(lane, context);
         let input = lane - self.switches.port(lane >> SHIFT).base as usize;
@@ -85,8 +80,7 @@ impl Network {
         self.switches.allocating.insert(output);
     }
 
-    /// Returns the request of an input lane's head whose routing is over, and advances its worm to
-    /// the next hop.
+    /// Request of a routed head; its worm advances to the next hop.
     pub(crate) fn wanted(&self, lane: usize, context: &mut Context) -> Wanted {
         let Context { plan, lanes: lane_plan, layout, worms, .. } = context;
         let incoming = layout.channel(self.links.port(lane >> SHIFT).peer as usize);
@@ -99,7 +93,6 @@ impl Network {
         Wanted { output: layout.port(outgoing), lanes: lanes.bits(), level }
     }
 
-    /// Grants lanes at output ports whose state has changed.
     pub(crate) fn allocate_lanes(&mut self, context: &Context) {
         if self.lane_matching.is_some() {
             return self.allocate_lanes_by_islip(context);
@@ -126,7 +119,6 @@ impl Network {
         self.links.end_release(&mut self.switches.allocating);
     }
 
-    /// Grants a lane of an output to a head, if possible. Returns whether a lane was granted.
     fn grant_lane(&mut self, port: usize, plan: &PipelinePlan) -> bool {
         let switch = self.switches.port(port);
         let base = switch.base as usize;
@@ -145,14 +137,11 @@ impl Network {
         true
     }
 
-    /// Returns the lanes of an output that could be granted to the requesting head of an input
-    /// lane.
     #[inline]
     pub(crate) fn grantable_lanes(&self, port: usize, from: usize, plan: &PipelinePlan) -> u16 {
         self.could_grant(port, self.requests.lanes_of(from), self.buffers.lane(from).left, plan)
     }
 
-    /// Returns the lanes of `lanes` that could be granted to a packet of `flits` flits.
     #[inline]
     pub(crate) fn could_grant(
         &self,
@@ -168,7 +157,7 @@ impl Network {
         self.ready_lanes(port, lanes, flits, plan)
     }
 
-    /// Returns the lanes of `lanes`, all free, that could be granted to a packet of `flits` flits.
+    /// Lanes of `lanes`, all free, that a packet of `flits` flits could be granted.
     fn ready_lanes(&self, port: usize, lanes: u16, flits: u32, plan: &PipelinePlan) -> u16 {
         let takes_all = self.links.port(port).is(TO_HOST);
         let is_ready = |lane: &usize| {
@@ -214,13 +203,11 @@ impl Network {
 //              lane 2   held by input 3, lane 0, which can send    ┴► arbiter ─► lane 2: input 3, lane 0 is granted
 // ```
 //
-// The arbiter is only peeked at for a grant; it is updated when the grant is accepted, with the
-// same candidates. With packet-level arbitration an output keeps to a lane until a tail has crossed
-// into it.
+// The arbiter is only peeked at for a grant, and updated when the grant is accepted. With
+// packet-level arbitration an output keeps to a lane until a tail has crossed.
 //
 // Source: Yum et al. 2002, section 3.3, for the arbitrated resources; the allocator is ours
-// (`docs/concepts/timing.md`). Switches of any size use the same code, because speed matters less
-// for these arbiters.
+// (`docs/concepts/timing.md`).
 
 #[derive(Clone, Debug)]
 pub(crate) struct OutputArbiters {
@@ -236,7 +223,6 @@ impl OutputArbiters {
         Some(Self { arbiters, open: vec![u16::MAX; ports] })
     }
 
-    /// Returns the lane of `lanes` that a port would grant, without changing the arbiter.
     fn peek(&self, port: usize, lanes: u16, heads: &[Head; LANES]) -> Option<usize> {
         if self.open[port] == u16::MAX {
             return self.arbiters.peek(port, lanes, heads);
@@ -245,7 +231,7 @@ impl OutputArbiters {
         Some(lanes.trailing_zeros() as usize)
     }
 
-    /// Updates the arbiter for an accepted grant of the lane `to`, selected from the lanes `among`.
+    /// Updates the arbiter for an accepted grant of the lane `to`, selected from `among`.
     fn take(&mut self, to: usize, among: u16, heads: &[Head; LANES], is_tail: bool) {
         let port = to >> SHIFT;
         if self.open[port] == u16::MAX {
@@ -259,8 +245,6 @@ impl OutputArbiters {
 }
 
 impl Network {
-    /// Allocates the multiplexed crossbars, with lane arbiters at outputs, of all switches with
-    /// lanes that may cross.
     pub(crate) fn allocate_by_lane(&mut self, layout: &Layout, tick: u64) {
         let narrow = |network: &mut Self, first: usize, inputs: u64, tick: u64| {
             network.matching.by_lane.inputs.extend(ports_of(first, inputs));
@@ -276,7 +260,6 @@ impl Network {
         self.each_switch(layout, tick, narrow, wide);
     }
 
-    /// Matches the switch whose first port is `first`, with the collected input ports.
     fn match_lanes(&mut self, first: usize, tick: u64) {
         let mut matching = std::mem::take(&mut self.matching.by_lane);
         matching.inputs.retain(|port| self.switches.port(*port).can_cross() != 0);
@@ -299,10 +282,8 @@ impl Network {
         self.matching.by_lane = matching;
     }
 
-    /// Collects by output the lanes that input lanes can send to.
     fn gather_lanes(&mut self, first: usize, matching: &mut LaneMatching) {
         for &port in &matching.inputs {
-            // Unmatched ports are tried again in the next tick.
             self.switches.crossing.insert(port);
             for lane in lanes_of(self.switches.port(port).can_cross()) {
                 let to = usize::from(self.buffers.lane(port << SHIFT | lane).out);
@@ -319,7 +300,6 @@ impl Network {
         }
     }
 
-    /// Grants an input lane for every unmatched output. Returns whether there was a grant.
     fn grant_lanes(&self, first: usize, matching: &mut LaneMatching) -> bool {
         let outputs = self.switches.outputs.as_ref().expect("outputs choose among lanes");
         let mut any = false;
@@ -338,7 +318,6 @@ impl Network {
         any
     }
 
-    /// Sends a flit from one of the granted lanes of an input port.
     fn accept_lane(
         &mut self,
         first: usize,
@@ -347,7 +326,7 @@ impl Network {
         matching: &mut LaneMatching,
         tick: u64,
     ) {
-        // The input port is matched, so no output may select another lane of it.
+        // The input port is matched: no output may select another lane of it.
         for lane in lanes_of(self.switches.port(port).can_cross()) {
             let to = usize::from(self.buffers.lane(port << SHIFT | lane).out);
             matching.outputs[to >> SHIFT].able &= !bit_of(to);
@@ -363,7 +342,6 @@ impl Network {
         self.traverse_switch(port, lane, tick);
     }
 
-    /// Returns the arbiter's view of the holders of an output's lanes.
     fn heads_for(&self, first: usize, output: usize, lanes: u16) -> [Head; LANES] {
         let arbiters =
             &self.switches.outputs.as_ref().expect("outputs choose among lanes").arbiters;
@@ -381,7 +359,6 @@ impl Network {
     }
 }
 
-/// Iterates over the ports in a word; `first` is the port of bit 0.
 fn ports_of(first: usize, ports: u64) -> impl Iterator<Item = usize> {
     (0..64).filter(move |port| ports >> port & 1 == 1).map(move |port| first + port)
 }
@@ -393,24 +370,20 @@ fn ports_of(first: usize, ports: u64) -> impl Iterator<Item = usize> {
 //                                                                     └► granted: done
 // ```
 //
-// The selection depends on every released lane and every credit, so all waiting heads select again
-// in every tick, from the state at the start of VC allocation. A head without a grantable output
-// makes no request. No tick is skipped while heads wait. A head that selects only once may take the
-// selected output or the escape lanes on its path.
+// The selection depends on every released lane and every credit: all waiting heads select again in
+// every tick, and no tick is skipped. A head that selects only once may take the selected output or
+// the escape lanes on its path.
 
 #[derive(Clone, Debug)]
 pub(crate) struct AdaptiveHeads {
     selector: SwitchChooser,
-    /// Input lanes with a head that has not been granted a lane.
     waiting: Bits,
-    /// By input lane: the port that its head requests, if any.
+    /// By input lane.
     requested: Vec<Option<u32>>,
-    /// By input lane: the output that its head selected once and for all.
     chosen: Vec<Option<ChannelId>>,
     open: Open,
 }
 
-/// Candidate outputs of a head.
 #[derive(Clone, Debug, Default)]
 struct Open {
     /// Ports, with the lanes that the head may take there.
@@ -420,7 +393,6 @@ struct Open {
 }
 
 impl AdaptiveHeads {
-    /// Returns the state for `lane_count` lanes, or `None` without adaptive routing.
     pub(crate) fn new(plan: &Plan, lane_count: usize) -> Option<Box<Self>> {
         let selector = SwitchChooser::new(plan)?;
         let waiting = Bits::new(lane_count);
@@ -429,7 +401,6 @@ impl AdaptiveHeads {
         Some(Box::new(Self { selector, waiting, requested, chosen, open: Open::default() }))
     }
 
-    /// Clears the state of a head that was granted a lane.
     pub(crate) fn on_granted(&mut self, lane: usize) {
         self.waiting.words[lane / 64] &= !(1 << (lane % 64));
         self.requested[lane] = None;
@@ -450,8 +421,6 @@ impl AdaptiveHeads {
 }
 
 impl Network {
-    /// Adds the heads whose routing is over at a tick, and selects an output for every waiting
-    /// head.
     pub(crate) fn choose_outputs(&mut self, due: &[u32], context: &mut Context, tick: u64) {
         let Some(mut heads) = self.adaptive.take() else { return };
         for lane in due.iter().map(|lane| *lane as usize) {
@@ -479,7 +448,6 @@ impl Network {
         self.adaptive = Some(heads);
     }
 
-    /// Collects the outputs that the head of an input lane may take and `is_open` accepts.
     fn gather(
         &self,
         open: &mut Open,
@@ -506,8 +474,6 @@ impl Network {
         HeadPlace { switch, port, lane }
     }
 
-    /// Requests an output that could grant a lane to the head of an input lane. Returns its port,
-    /// if there is one.
     fn choose_output(
         &mut self,
         lane: usize,
@@ -537,8 +503,7 @@ impl Network {
         Some(u32::try_from(port).expect("ports have 32 bits"))
     }
 
-    /// Returns the outputs that the head of an input lane may take, with their lanes; `chosen`
-    /// restricts them for a head that selects only once.
+    /// Candidate outputs with their lanes; `chosen` restricts a head that selects only once.
     pub(crate) fn choices<'a>(
         &self,
         lane: usize,
@@ -552,7 +517,7 @@ impl Network {
         plan.outputs(switch, packet.destination, packet.vc_class, chosen)
     }
 
-    /// Returns the credits on some lanes of an output that are not promised to a packet.
+    /// Credits that are not promised to a packet.
     fn credits_of(&self, port: usize, lanes: u16, plan: &PipelinePlan) -> u64 {
         if self.links.port(port).is(TO_HOST) {
             return 0;

@@ -1,12 +1,7 @@
-//! Lane arbiters of one stage, at every port.
+//! Lane arbiters of one stage, at every port, unless they are the default, flit-level round robin.
 //!
-//! ```text
-//!   by the packet    once a packet has begun, only its lane is open until its tail has left
-//!   arrivals         arrival times of the flits of a lane, in order
-//! ```
-//!
-//! They exist only if they differ from the default, flit-level round robin, which most switches
-//! use.
+//! With packet-level arbitration, once a packet has begun, only its lane is open until its tail has
+//! left.
 
 use crate::lanes::layout::{LANES, SHIFT};
 use gingham_fairq::Head;
@@ -33,7 +28,6 @@ impl Arbiters {
         Self { are_default, ..Self::of(of, plan, lanes, if are_default { 0 } else { ports }) }
     }
 
-    /// Returns arbiters at all ports even for the default scheduler.
     pub(crate) fn of(of: &Scheduler, plan: &Plan, lanes: &PipelinePlan, ports: usize) -> Self {
         let arbiter = LaneArbiter::over(of, &plan.lanes);
         let tracked = if of.facts().depends_on == DependsOn::Arrivals { ports << SHIFT } else { 0 };
@@ -59,20 +53,18 @@ impl Arbiters {
         }
     }
 
-    /// Returns the arrival time of the first flit of a lane, in ps; 0 if arrivals are not tracked.
+    /// Arrival time of a lane's first flit, in ps; 0 if arrivals are not tracked.
     pub(crate) fn arrival_ps(&self, lane: usize) -> u64 {
         let arrival = self.arrivals.get(lane).and_then(VecDeque::front);
         arrival.map_or(0, |tick| tick * self.cycle_ps)
     }
 
-    /// Returns the arbiter's view of a packet of `flits` flits that arrived at `arrival_ps`, or of
-    /// one of its flits.
+    /// Packet of `flits` flits that arrived at `arrival_ps`, or one of its flits.
     pub(crate) fn head(&self, flits: u32, arrival_ps: u64) -> Head {
         let flits = if self.are_by_packet { flits } else { 1 };
         Head { length_bytes: flits * self.flit_bytes, arrival_ps }
     }
 
-    /// Selects the lane that a port serves from `lanes`, given the head of each.
     pub(crate) fn serve(
         &mut self,
         port: usize,
@@ -86,7 +78,6 @@ impl Arbiters {
         self.ports[port].weigh(lane, weight);
     }
 
-    /// Returns the lane that [`Self::serve`] would select, without changing state.
     pub(crate) fn peek(&self, port: usize, lanes: u16, heads: &[Head; LANES]) -> Option<usize> {
         self.ports[port].peek(lanes, heads).map(usize::from)
     }

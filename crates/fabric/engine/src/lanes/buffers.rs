@@ -7,26 +7,23 @@ use crate::lanes::layout::NONE;
 use crate::lanes::queues::{Coming, Queues};
 use crate::lanes::worms::WormId;
 
-/// Input lanes of all ports, and the worms bound for each.
 #[derive(Clone, Debug)]
 pub(crate) struct Buffers {
     lanes: Vec<InputLane>,
     queues: Queues,
 }
 
-/// The buffer of a lane at the end of a channel.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct InputLane {
     /// Flits of the first worm that have not left the lane.
     pub(crate) left: u32,
     pub(crate) present: u16,
-    /// Output lane that is held, by its number in the switch, or `NONE`.
+    /// Held output lane, by its number in the switch, or `NONE`.
     pub(crate) out: u16,
 }
 
 const _: () = assert!(size_of::<InputLane>() == 8, "lanes are small");
 
-/// Whether a flit is the first or the last of its packet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ends {
     pub(crate) is_head: bool,
@@ -53,25 +50,22 @@ impl Buffers {
         self.first(lane).worm
     }
 
-    /// Returns the first worm of a lane, its flits and its next hop.
     #[inline]
     pub(crate) fn first(&self, lane: usize) -> Coming {
         self.queues.first(lane).expect("a flit has a worm")
     }
 
-    /// Returns the first worm of a lane, if there is one.
     pub(crate) fn first_if_any(&self, lane: usize) -> Option<Coming> {
         self.queues.first(lane)
     }
 
-    /// Returns the worms with a flit in the buffer of a lane, in order; `left` flits of the first
-    /// have not left it, and the buffer has `present` flits.
+    /// Worms with a flit in the buffer, in order, given the `left` flits of the first worm and all
+    /// `present` flits.
     pub(crate) fn present_worms(
         &self,
         lane: usize,
         (left, present): (u32, u16),
     ) -> impl Iterator<Item = WormId> {
-        // Position of the first flit of each worm, counted from the front of the buffer.
         let mut begins = 0;
         let worms = self.queues.iter(lane).enumerate();
         let worms = worms.take_while(move |(number, worm)| {
@@ -82,7 +76,6 @@ impl Buffers {
         worms.map(|(_, worm)| worm.worm)
     }
 
-    /// Queues a worm that is bound for a lane.
     #[inline]
     pub(crate) fn expect_worm(&mut self, lane: usize, coming: Coming) {
         if self.queues.push(lane, coming) {
@@ -90,20 +83,19 @@ impl Buffers {
         }
     }
 
-    /// Queues a worm for a lane whose count of remaining flits is kept by columns.
+    /// Queues a worm whose flits are counted by columns.
     #[inline]
     pub(crate) fn queue_worm(&mut self, lane: usize, coming: Coming) {
         self.queues.push(lane, coming);
     }
 
-    /// Removes the first worm from a lane whose count of remaining flits is kept by columns.
     #[inline]
     pub(crate) fn drop_worm(&mut self, lane: usize) {
         self.queues.pop(lane);
     }
 
-    /// Removes the first worm of a lane, whose tail has left. Returns whether flits of the next
-    /// worm are in the buffer.
+    /// Removes the first worm, whose tail has left. Returns whether flits of the next are in the
+    /// buffer.
     #[inline]
     pub(crate) fn next_worm(&mut self, lane: usize) -> bool {
         let next = self.queues.pop(lane);
@@ -119,7 +111,6 @@ impl Buffers {
         input
     }
 
-    /// Removes a flit of the first worm from the buffer of a lane.
     #[inline]
     pub(crate) fn leave(&mut self, lane: usize) -> &InputLane {
         let input = &mut self.lanes[lane];
@@ -128,13 +119,11 @@ impl Buffers {
         input
     }
 
-    /// Sets the output lane that an input lane holds, by its number in the switch, or `NONE`.
     #[inline]
     pub(crate) fn hold(&mut self, lane: usize, out: u16) {
         self.lanes[lane].out = out;
     }
 
-    /// Skips all but the last flit of a worm that arrives at a host.
     pub(crate) fn skip_to_last(&mut self, lane: usize) {
         self.lanes[lane].left = 1;
     }

@@ -1,4 +1,4 @@
-//! The clock: ticks, and the events between them.
+//! Clock: ticks, and the events between them.
 
 use crate::lanes::event::Event;
 use crate::lanes::worms::WormId;
@@ -7,23 +7,18 @@ use gingham_kernel::Wheel;
 use gingham_topology::ChannelId;
 use std::collections::VecDeque;
 
-/// Later than any event.
 const NEVER: (u64, Packed) = (u64::MAX, Packed::LAST);
 
-/// Queue of events, and the time of the next tick.
 #[derive(Clone, Debug)]
 pub(crate) struct Clock {
     queue: Wheel<Packed>,
-    /// The first of the deliveries that were scheduled in time order, as most are: those of a tick
-    /// are one cable delay away. The others are in `queue`.
+    /// First of the deliveries scheduled in time order, as most are; the others are in `queue`.
     delivery: (u64, Packed),
-    /// Later deliveries in time order.
     deliveries: VecDeque<(u64, Packed)>,
     now: u64,
     cycle_ps: u64,
-    /// Next tick to run, or `u64::MAX` if none is scheduled.
+    /// Next tick, or `u64::MAX` if none is scheduled.
     tick: u64,
-    /// First tick that has not been run.
     ticks_done: u64,
     events: u64,
 }
@@ -60,12 +55,11 @@ impl Clock {
         self.ticks_done
     }
 
-    /// Returns the number of events handled so far, including moves of flits.
+    /// Events handled, including moves of flits.
     pub(crate) fn events(&self) -> u64 {
         self.events
     }
 
-    /// Counts moves of flits as events.
     #[inline]
     pub(crate) fn count(&mut self, events: u64) {
         self.events += events;
@@ -77,7 +71,6 @@ impl Clock {
         self.queue.schedule(time, event.into());
     }
 
-    /// Schedules the delivery of a worm whose tail has left for its destination.
     #[inline]
     pub(crate) fn schedule_delivery(&mut self, time: u64, channel: ChannelId, worm: WormId) {
         let event = Packed::from(Event::Deliver { channel, worm });
@@ -90,7 +83,6 @@ impl Clock {
         }
     }
 
-    /// Enables ticks from the current time on.
     pub(crate) fn wake(&mut self) {
         if self.tick <= self.ticks_done {
             return;
@@ -98,7 +90,7 @@ impl Clock {
         self.tick = self.tick.min(self.now.div_ceil(self.cycle_ps).max(self.ticks_done));
     }
 
-    /// Returns the times of the next event and of the next tick, each `u64::MAX` if there is none.
+    /// Next event and next tick, in ps; `u64::MAX` if there is none.
     #[inline]
     pub(crate) fn next(&mut self) -> (u64, u64) {
         let event_ps = self.queue.peek().map_or(u64::MAX, |(time, _)| time);

@@ -1,5 +1,5 @@
-//! The column stepper: bit-sliced over 64 switches, one bit each. Most runs with flit-level round
-//! robin use it.
+//! Column stepper: bit-sliced over 64 switches, one bit each. Most runs with flit-level round robin
+//! use it.
 //!
 //! ```text
 //!   group    up to 64 switches of similar radix             column    the ports with one number of all these switches
@@ -9,24 +9,12 @@
 //!   lane 1   fill 2 1 0   credit 2 1 0      fill 2 1 0       plane b is bit b of the count of switch s
 //! ```
 //!
-//! The stages and their order are those of [`crate::lanes`]; that stepper works port by port, this
-//! one column by column. Hosts, packets in flight and endpoints are shared: columns replace only
-//! the switch part of links, buffers and switches. [`View`](crate::lanes::view::View) shows columns
-//! as ports.
-//!
-//! ```text
-//!   count, turn, ring   counts, round robin and scheduled arrivals of 64 ports at once
-//!   places, wires       positions of ports, and cables that run in parallel
-//!   column, group       lanes of ports; switch allocation
-//!   table               state of a whole run        link, traversal, arrival    its stages
-//!   allocation, requests, paths   heads one by one, their requests, and the path of each pair
-//!   rules               how router variants differ, and which lanes an output can grant
-//!   choice, expected    which runs use this stepper, from the expected traffic
-//! ```
+//! The stages are those of [`crate::lanes`]; columns replace only the switch part of links, buffers
+//! and switches. [`View`](crate::lanes::view::View) shows columns as ports.
 //!
 //! A flit costs a few instructions at the link and a few at the crossbar, a head some more; all
-//! other work is done for 64 switches at once, regardless of the traffic. The stages are compiled
-//! for several instruction sets; the machine's is detected at the start of a run (`Table::arch`).
+//! other work is done for 64 switches at once. Stages are compiled for several instruction sets;
+//! the machine's is detected at the start of a run (`Table::arch`).
 //!
 //! Invariants: those of `column` and `group`, checked by `Simulation::assert_invariants`; every
 //! flit moves in the same tick as under the per-port stepper.
@@ -65,7 +53,7 @@ use table::Table;
 
 pub(crate) use choice::{choose, refusal};
 
-/// Starts a run with the column stepper; tables are compiled for 1, 2, 4, 8 and 16 lanes.
+/// Starts a run; tables are compiled for 1, 2, 4, 8 and 16 lanes.
 pub(crate) fn start(mut set_up: SetUp) -> Box<dyn gingham_net::Simulation> {
     fn run<const L: usize>(set_up: SetUp) -> Box<dyn gingham_net::Simulation> {
         let SetUp { plan, lanes, layout, network, .. } = &set_up;

@@ -18,22 +18,19 @@ pub(crate) struct Context {
 }
 
 impl Context {
-    /// Notifies the endpoints of an event at the current time. The hosts must carry out the
-    /// resulting orders before anything else happens.
+    /// Notifies the endpoints, whose orders must be carried out before anything else happens.
     #[inline]
     pub(crate) fn notify(&mut self, notice: Notice<'_>) {
         self.endpoints.notify(Time::from_ps(self.clock.now()), notice);
     }
 
-    /// Creates the next message of a source. Its consequences must be handled before anything else
-    /// happens.
+    /// Creates a message, whose consequences must be handled before anything else happens.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, for every message")]
     #[inline(always)]
     pub(crate) fn create_next(&mut self, source: usize) -> Created {
         self.endpoints.create_next(source, Time::from_ps(self.clock.now()))
     }
 
-    /// Delivers a worm that has arrived whole at its destination.
     pub(crate) fn deliver(&mut self, worm: WormId) {
         let worm = self.worms.remove(worm);
         let arrival = worm.arrival(&self.lanes, self.clock.now());

@@ -12,7 +12,6 @@ use crate::lanes::view::View;
 use gingham_net::measure::ChannelCount;
 use gingham_topology::ChannelId;
 
-/// Reader of channel counts between two ticks.
 #[derive(Debug)]
 pub(crate) struct Counts<'a, V> {
     view: &'a V,
@@ -27,9 +26,9 @@ impl<'a, V: View> Counts<'a, V> {
         Self { view, network, context, arrivals }
     }
 
-    /// Whether the counts of a port cannot change after the end of a section until it sends again:
-    /// it has all credits, so its channel and the buffer behind it are empty; no flit of it begins
-    /// later; and it does not wait for credits.
+    /// Whether the counts cannot change until the port sends again: it has all credits (its channel
+    /// and the buffer behind it are empty), no flit of it begins later, and it does not wait for
+    /// credits.
     pub(crate) fn is_at_rest(&self, port: usize, end: u64) -> bool {
         let sender = self.network.links.port(port);
         let depths = &self.context.lanes.depths_flits[..self.context.plan.lanes.count.into()];
@@ -41,8 +40,7 @@ impl<'a, V: View> Counts<'a, V> {
             && (sender.is(TO_HOST) || depths.iter().enumerate().all(has_credits))
     }
 
-    /// Returns the counts of a channel: flits that began before `begin_end`, and occupancy and
-    /// waits up to `end`.
+    /// Flits that began before `begin_end`, and occupancy and waits up to `end`.
     pub(crate) fn of(&self, channel: ChannelId, (begin_end, end): (u64, u64)) -> ChannelCount {
         let (network, context) = (self.network, self.context);
         let port = context.layout.port(channel);

@@ -1,5 +1,5 @@
-//! Stage 4: switch allocation, then switch traversal from input lanes to the output lanes that they
-//! hold. Stage 5: link traversal.
+//! Stage 4: switch allocation, then traversal from input lanes to the output lanes that they hold.
+//! Stage 5: link traversal.
 //!
 //! ```text
 //!   input port 0   lanes 1, 3 ─► outputs 2, 4        output 4 grants one of its input ports, round robin;
@@ -7,13 +7,9 @@
 //!   input port 3   lane 2     ─► output 0            no more can be matched
 //! ```
 //!
-//! The allocator is separable, output first, and iterated: every unmatched output grants one input
-//! port by round robin; every granted input port selects one of its lanes to those outputs by its
-//! arbiter; this repeats until an iteration adds no match. The pointer of an output moves when it
-//! is matched, in any iteration.
-//!
-//! If no two input ports request the same output, all requests are granted and each input port
-//! serves one of its lanes: the usual case.
+//! The allocator is separable, output first, and iterated. The pointer of an output moves when it
+//! is matched, in any iteration. Usually no two input ports request one output, and all requests
+//! are granted.
 //!
 //! Source: Yum et al. 2002, section 3.1; the allocator is ours (`docs/concepts/timing.md`).
 
@@ -25,7 +21,6 @@ use crate::lanes::network::Network;
 use gingham_net::Crossbar;
 
 impl Network {
-    /// Runs switch allocation and traversal for all switches.
     pub(crate) fn traverse_switches(&mut self, context: &Context, tick: u64) {
         let (layout, pays) = (&context.layout, context.lanes.pays_at_crossing());
         if pays {
@@ -46,12 +41,11 @@ impl Network {
         }
     }
 
-    /// Allocates the multiplexed crossbars of all switches with lanes that may cross.
     pub(crate) fn allocate_switches(&mut self, layout: &Layout, tick: u64) {
         self.each_switch(layout, tick, Self::allocate_switch, Self::allocate_wide);
     }
 
-    /// Visits all switches with lanes that may cross: those with at most 64 ports by first port and
+    /// Visits switches with lanes that may cross: those with at most 64 ports by first port and
     /// inputs, the others by first word and number of ports.
     #[inline]
     pub(crate) fn each_switch(
@@ -79,7 +73,6 @@ impl Network {
         }
     }
 
-    /// Moves a flit of every lane that can cross through full crossbars.
     pub(crate) fn traverse_all(&mut self, layout: &Layout, tick: u64) {
         for word in 0..layout.first_host / 64 {
             let mut ports = self.switches.crossing.take(word);
@@ -96,8 +89,7 @@ impl Network {
         }
     }
 
-    /// Allocates a switch with at most 64 ports, from `first` on; only the ports in `inputs` may
-    /// have a lane that can cross.
+    /// Allocates a switch with at most 64 ports; only `inputs` may have a lane that can cross.
     #[inline]
     fn allocate_switch(&mut self, first: usize, inputs: u64, tick: u64) {
         if inputs.is_power_of_two() {
@@ -125,7 +117,6 @@ impl Network {
         }
     }
 
-    /// Allocates a switch whose outputs in `disputed` are requested by several input ports.
     #[inline(never)]
     fn allocate_disputed(
         &mut self,
@@ -154,7 +145,6 @@ impl Network {
         }
     }
 
-    /// Returns the outputs that the lanes of an input port can send to.
     #[inline]
     fn requested(&self, port: usize) -> u64 {
         let mut lanes = self.switches.port(port).can_cross();
@@ -167,7 +157,7 @@ impl Network {
         requested
     }
 
-    /// Sends a flit from an input port that every output it requests has granted.
+    /// Serves an input port that has the grants of all outputs it requests.
     #[inline(never)] // One copy of what crosses, for all that lead here.
     fn serve_alone(&mut self, first: usize, input: usize, tick: u64) {
         let port = first + input;
@@ -179,8 +169,7 @@ impl Network {
         self.traverse_switch(port, lane, tick);
     }
 
-    /// Matches input ports that request one output each: in a single iteration, each output serves
-    /// the input that it grants.
+    /// Matches input ports that request one output each: a single iteration suffices.
     #[inline]
     fn match_by_output(&mut self, first: usize, mut inputs: u64, tick: u64) {
         while inputs != 0 {
@@ -201,11 +190,9 @@ impl Network {
         }
     }
 
-    /// Iterates grants and selections between the given inputs and outputs.
     #[inline(never)]
     fn iterate(&mut self, first: usize, inputs: u64, outputs: u64, tick: u64) {
         self.matching.gather_requests(inputs, outputs);
-        // Unmatched inputs are tried again in the next tick.
         self.switches.crossing.words[first / 64] |= inputs << (first % 64);
         let (mut inputs, mut outputs) = (inputs, outputs);
         loop {
@@ -237,7 +224,7 @@ impl Network {
         }
     }
 
-    /// Sends a flit from an input port to one of the outputs that granted it. Returns that output.
+    /// Sends a flit to one of the outputs that granted the input port. Returns that output.
     fn serve_granted(&mut self, first: usize, input: usize, tick: u64) -> Option<usize> {
         let (port, granted) = (first + input, self.matching.granted[input]);
         let mut lanes = self.switches.port(port).can_cross();
@@ -254,8 +241,7 @@ impl Network {
         Some(output)
     }
 
-    /// Moves the first flit of an input lane into the output lane that it holds, and returns a
-    /// credit.
+    /// Moves a flit into the output lane held by its input lane, and returns a credit.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, for every flit")]
     #[inline(always)]
     pub(crate) fn traverse_switch(&mut self, port: usize, lane: usize, tick: u64) {
@@ -289,8 +275,6 @@ impl Network {
         }
     }
 
-    /// Releases the output lane after a tail has crossed, and moves the next worm to the front of
-    /// the input lane.
     fn release(&mut self, from: usize, to: usize, tick: u64) {
         self.buffers.hold(from, NONE);
         self.switches.disconnect(from);
@@ -302,7 +286,7 @@ impl Network {
     }
 }
 
-/// Returns the first member of a nonempty set of input ports, by round robin from `pointer` on.
+/// First of the nonempty `inputs` by round robin from `pointer` on.
 #[inline]
 fn first_from(inputs: u64, pointer: u16) -> usize {
     let onward = if pointer < 64 { inputs & (u64::MAX << pointer) } else { 0 };
@@ -319,7 +303,6 @@ fn first_from(inputs: u64, pointer: u16) -> usize {
 // A channel into a host ends the path of a worm: only its first and last flits need processing.
 
 impl Network {
-    /// Sends flits on all switch channels that can.
     pub(crate) fn traverse_links(&mut self, context: &mut Context, tick: u64) {
         if context.lanes.pays_at_crossing() {
             self.links.gather_unpaid();
@@ -382,7 +365,7 @@ impl Network {
         }
     }
 
-    /// Sends a flit on any kind of channel; it begins at `began` (ps).
+    /// Sends a flit that begins at `began` (ps), on any kind of channel.
     pub(crate) fn traverse_channel(
         &mut self,
         port: usize,
@@ -416,8 +399,8 @@ impl Network {
         }
     }
 
-    /// Processes a flit that begins at `began` (ps) on the channel from `port` to an input lane of
-    /// a host.
+    /// Processes a flit that begins at `began` (ps) on the channel from `port` to a host's input
+    /// lane.
     pub(crate) fn land(
         &mut self,
         port: usize,

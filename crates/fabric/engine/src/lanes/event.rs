@@ -1,8 +1,9 @@
 //! Events between ticks, at any picosecond, and their order.
 //!
 //! Simultaneous events are ordered by kind, then by channel or source. Own packets and in-transit
-//! packets that begin share one kind, ordered by channel: a channel begins one packet at a time. A
-//! tick comes after all events of its instant.
+//! packets that begin share one kind: a channel begins one packet at a time. A tick comes after all
+//! events of its instant. `Begin` and `Reinject` are for packets that begin later than the tick
+//! that took their first flit.
 
 use crate::lanes::worms::{InTransitId, WormId};
 use crate::packed::Packed;
@@ -10,31 +11,19 @@ use gingham_topology::{ChannelId, EndpointId};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Event {
-    /// A source creates a message.
     Create { source: usize },
-    /// An endpoint is woken.
     WakeEndpoint { endpoint: EndpointId },
-    /// The tail of a packet of the host itself has left it on `channel`.
     Left { channel: ChannelId, worm: WormId },
-    /// The tail of an in-transit packet has left the host on `channel`.
     Release { channel: ChannelId, packet: InTransitId },
-    /// The first flit of an in-transit packet has arrived whole at the host at the end of
-    /// `channel`.
     Recognise { channel: ChannelId, packet: InTransitId },
-    /// The last flit of an in-transit packet has arrived.
     TailReceived { channel: ChannelId, packet: InTransitId },
-    /// The tail has arrived whole at its destination at the end of `channel`.
     Deliver { channel: ChannelId, worm: WormId },
-    /// A packet begins on a host's channel, later than the tick that took its first flit.
     Begin { channel: ChannelId, worm: WormId },
-    /// An in-transit packet begins on a host's channel, later than the tick that took its first
-    /// flit.
     Reinject { channel: ChannelId, packet: InTransitId },
-    /// The host at the start of `channel` may have something to send.
     Wake { channel: ChannelId },
 }
 
-/// Flag in the `rest` of a packed event for the start of an in-transit packet.
+/// Flag in `rest` for an in-transit packet that begins.
 const IN_TRANSIT: usize = 1 << 31;
 
 impl From<Packed> for Event {

@@ -37,19 +37,16 @@ pub(crate) struct Hosts {
     /// By host port, from `first_port` on.
     ports: Vec<Host>,
     arbiters: Arbiters,
-    /// Whether the arbiters are the default, no adapter delays packets, and one credit is enough to
-    /// begin a packet.
+    /// Whether arbiters are the default, no adapter delays packets, and one credit begins a packet.
     is_plain: bool,
-    /// Whether any adapter may delay a packet although its link is free.
+    /// Whether an adapter may delay a packet although its link is free.
     may_hold_back: bool,
     /// Whether the packet examined last lacks only credits to begin.
     is_short: bool,
-    /// Limit on concurrent packets of a host's own.
+    /// Limit on own packets at a time.
     injection: Injection,
     wanted: Wanted,
-    /// Channels whose full buffers are counted for injection throttling.
     gathered: Box<[ChannelId]>,
-    /// Whether a count was ordered.
     is_to_gather: bool,
     arch: Arch,
 }
@@ -63,11 +60,11 @@ struct Host {
     /// Groups with a waiting packet, as bits.
     waiting: u32,
     lanes: Box<[LaneSender]>,
-    /// Time of the next wake-up, in ps; `u64::MAX` if none is scheduled.
+    /// Next wake-up in ps; `u64::MAX` if none is scheduled.
     wake_ps: u64,
 }
 
-/// Queues of packets that may leave on the same lanes.
+/// Queues of packets that may leave on one set of lanes.
 #[derive(Clone, Copy, Debug)]
 struct Group {
     lanes: u16,
@@ -75,22 +72,19 @@ struct Group {
     middle: u16,
 }
 
-/// Packet that a lane of a host sends, or may begin to send.
 #[derive(Clone, Copy, Debug)]
 struct LaneSender {
     worm: WormId,
     left: u32,
     group: u8,
-    /// The packet in transit, unless it is the host's own.
     in_transit: Option<InTransitId>,
-    /// View of the packet for the arbiter.
     head: Head,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Candidate {
     flits: u32,
-    /// Creation time of the packet's message or, in transit, its ready time, in ps.
+    /// Creation time of the message or, in transit, ready time, in ps.
     arrival_ps: u64,
     in_transit: Option<InTransitId>,
 }
@@ -138,7 +132,7 @@ impl Hosts {
         }
     }
 
-    /// Returns the channels whose full buffers are to be counted now, if a count was ordered.
+    /// Channels whose full buffers are to be counted now for injection throttling.
     pub(crate) fn take_gather(&mut self) -> Option<&[ChannelId]> {
         std::mem::take(&mut self.is_to_gather).then_some(&self.gathered)
     }
@@ -164,7 +158,6 @@ impl Hosts {
         self.send_soon(endpoint, links, context);
     }
 
-    /// Makes an endpoint check its queues at the next tick.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, for every message")]
     #[inline(always)]
     fn send_soon(&mut self, endpoint: EndpointId, links: &mut Links, context: &mut Context) {
@@ -174,13 +167,11 @@ impl Hosts {
         context.clock.wake();
     }
 
-    /// Updates the groups of a host that have a waiting packet.
     fn update_waiting(&mut self, port: usize, context: &Context) {
         let host = self.host_mut(port);
         host.waiting = context.endpoints.adapter(host.endpoint).waiting_groups();
     }
 
-    /// Makes the host at the start of `channel` send at the next tick, if it can.
     pub(crate) fn wake(&mut self, channel: ChannelId, links: &mut Links, context: &mut Context) {
         let port = context.layout.port(channel);
         self.host_mut(port).wake_ps = u64::MAX;
@@ -188,7 +179,7 @@ impl Hosts {
         context.clock.wake();
     }
 
-    /// Notifies the endpoints that a packet begins now, after the tick that took it.
+    /// Notifies of a packet that begins after the tick that took it.
     pub(crate) fn begin_late(
         &mut self,
         channel: ChannelId,
@@ -264,7 +255,7 @@ impl Hosts {
         }
     }
 
-    /// Returns the lanes of a host in the middle of a packet that can send its next flit.
+    /// Lanes in the middle of a packet whose next flit can go.
     #[inline]
     fn lanes_to_go_on(
         &self,
@@ -284,15 +275,13 @@ impl Hosts {
         lanes_of(could).filter(is_there).fold(0, |lanes, lane| lanes | 1 << lane)
     }
 
-    /// Returns the groups of a host with a waiting packet, as bits.
     #[inline]
     fn waiting_groups(&self, port: usize, in_transit: &InTransit) -> u32 {
         let own = self.host(port).waiting;
         if in_transit.exists() { own | in_transit.host(port).machine.waiting_groups() } else { own }
     }
 
-    /// Returns the lanes of a host that may begin a packet at `began` (ps), given the lanes that
-    /// could continue one.
+    /// Lanes that may begin a packet at `began` (ps); lanes in `could` can continue one.
     fn lanes_to_begin(
         &mut self,
         port: usize,
@@ -337,7 +326,6 @@ impl Hosts {
         begins
     }
 
-    /// Returns the idle lanes with enough credits for a packet to begin.
     #[inline(never)]
     fn fitting_lanes(
         &mut self,
@@ -368,14 +356,12 @@ impl Hosts {
         fitting
     }
 
-    /// Whether a host is in the middle of a packet of its own, on any lane.
     fn is_in_own(&self, port: usize, links: &Links) -> bool {
         let lanes = &self.host(port).lanes;
         lanes_of(links.port(port).filled).any(|lane| lanes[lane].in_transit.is_none())
     }
 
-    /// Returns the next packet of a group that may begin at `now`: one in transit before the host's
-    /// own, which `is_held` excludes.
+    /// Next packet that may begin at `now`, in transit before own; `is_held` excludes own packets.
     #[inline(never)]
     fn next_of(
         &mut self,
@@ -415,7 +401,6 @@ impl Hosts {
         }
     }
 
-    /// Selects the sending lane of an adapter from the lanes that can send.
     fn choose_lane(&mut self, port: usize, lanes: u16, links: &mut Links) -> Option<usize> {
         if self.arbiters.are_default {
             return Some(links.serve_round_robin(port, lanes));
@@ -456,7 +441,6 @@ impl Hosts {
         network.buffers.expect_worm(network.links.port(port).peer_lane(lane), coming);
     }
 
-    /// Begins a packet of a host's own. Returns its worm and its number of flits.
     fn begin_own(
         &mut self,
         port: usize,
@@ -480,8 +464,6 @@ impl Hosts {
         (worm, flits)
     }
 
-    /// Schedules the event after the last flit of a packet, which begins at `began` on the channel
-    /// of a host.
     #[inline]
     fn end_packet(&self, port: usize, sender: LaneSender, began: u64, context: &mut Context) {
         if !self.wanted.left && sender.in_transit.is_none() {
@@ -497,11 +479,9 @@ impl Hosts {
     }
 }
 
-// Packets that wait at hosts. For congestion trees: packets in the middle of a lane, and the first
-// of every queue. For deadlock checks: the lanes of packets in transit.
+// Packets that wait at hosts, for congestion trees and deadlock checks.
 
 impl Hosts {
-    /// Returns the waiting packets of all hosts before `now`.
     pub(crate) fn waiters(&self, links: &Links, context: &Context, now: Time) -> Vec<Waiter> {
         let mut found = Vec::new();
         for (number, host) in self.ports.iter().enumerate() {
@@ -529,7 +509,6 @@ impl Hosts {
         found
     }
 
-    /// Returns the lane of a packet in transit that a host is sending, if it has begun.
     pub(crate) fn lane_of(&self, port: usize, id: InTransitId, links: &Links) -> Option<usize> {
         let lanes = &self.host(port).lanes;
         lanes_of(links.port(port).filled).find(|lane| lanes[*lane].in_transit == Some(id))
@@ -539,8 +518,7 @@ impl Hosts {
         self.host(port).groups[group].lanes
     }
 
-    /// Returns the credits that a lane of a host needs for a packet of `flits` flits to begin; 0 if
-    /// one for its first flit is enough.
+    /// Credits to begin a packet; 0 if one for its first flit is enough.
     pub(crate) fn credits_to_begin(&self, lane: usize, flits: u32, context: &Context) -> u32 {
         let lane = u8::try_from(lane).expect("lanes are few");
         let is_by_packet = self.arbiters.are_by_packet;
@@ -552,8 +530,7 @@ impl Hosts {
 // Waits of host channels for credits.
 
 impl Hosts {
-    /// Whether the channel of a host, which is idle, would take a flit at `began` if it had
-    /// credits.
+    /// Whether an idle channel would take a flit at `began` if it had credits.
     #[inline(never)]
     fn waits(
         &self,
@@ -577,8 +554,8 @@ impl Hosts {
             && (self.is_short || self.has_unasked(port, began, links, in_transit, context))
     }
 
-    /// Whether a group that was skipped, because none of its idle lanes has a credit, has a packet
-    /// that neither window nor rate limit delays.
+    /// Whether a group skipped for lack of credits has a packet that neither window nor rate limit
+    /// delays.
     fn has_unasked(
         &self,
         port: usize,
@@ -609,10 +586,9 @@ impl Hosts {
     }
 }
 
-// Sending of hosts in a tick. Most flits are in the middle of a packet, which the host just
-// continues.
+// Sending of hosts in a tick.
 
-/// Sending of all hosts, compiled for the machine's instruction set.
+/// Sending of hosts, compiled for the machine's instruction set.
 struct Stage<'a> {
     hosts: &'a mut Hosts,
     network: &'a mut Network,
@@ -630,7 +606,6 @@ impl WithSimd for Stage<'_> {
 }
 
 impl Hosts {
-    /// Sends a flit from every host that can.
     pub(crate) fn send(&mut self, network: &mut Network, context: &mut Context) {
         self.arch.dispatch(Stage { hosts: self, network, context });
     }
@@ -654,9 +629,8 @@ impl Hosts {
         }
     }
 
-    /// Sends a flit on a common channel from a host to a switch, if the flit is not the last of its
-    /// packet and no new packet could begin. Returns, if a flit was sent, whether the host may have
-    /// something to send at the next tick.
+    /// Sends a flit that does not end its packet on a common channel to a switch, if no new packet
+    /// could begin. Returns, if it was sent, whether the host may send at the next tick.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, for every flit")]
     #[inline(always)]
     fn send_body(&mut self, port: usize, network: &mut Network, tick: u64) -> Option<bool> {
@@ -682,10 +656,7 @@ impl Hosts {
     }
 }
 
-// Orders of endpoints: sending, later events, and weights of lanes.
-
 impl Hosts {
-    /// Carries out the orders of the endpoints; affected hosts may send at the next tick.
     #[inline]
     pub(crate) fn carry_out(
         &mut self,
@@ -720,7 +691,6 @@ impl Hosts {
         }
     }
 
-    /// Sets the weight of a lane in one arbiter of a port.
     fn weigh(
         &mut self,
         Weighing { channel, place, lane, weight }: Weighing,

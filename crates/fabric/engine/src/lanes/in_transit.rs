@@ -1,9 +1,8 @@
 //! In-transit hosts: hosts that eject and re-inject packets, flit by flit.
 //!
-//! [`InTransitHost`] decides which packets fit the pool, when each is ready and which is next; this
-//! module feeds it. A host that accepts every flit has no lane buffers: its flits are counted by
-//! packet on arrival. A host that stops its senders has lane buffers, and reads them at the
-//! beginning of a tick, before its own link takes a flit.
+//! A host that accepts every flit has no lane buffers: its flits are counted by packet on arrival.
+//! A host that stops its senders reads its lane buffers at the beginning of a tick, before its own
+//! link takes a flit.
 //!
 //! Source: Flich et al. 2001, section III; `docs/concepts/timing.md` defines the times.
 
@@ -21,7 +20,6 @@ use gingham_topology::EndpointId;
 
 #[derive(Clone, Debug)]
 pub(crate) struct InTransit {
-    /// Whether hosts stop their senders.
     pub(crate) stops: bool,
     first_port: usize,
     /// By host port, from `first_port` on; empty if no path visits a host and none stops its
@@ -31,7 +29,7 @@ pub(crate) struct InTransit {
     free: Vec<InTransitId>,
     /// Packets with a flit that arrives by a tick, at hosts that accept every flit.
     due: Ring,
-    /// Host ports where something may leave a lane buffer at the next tick.
+    /// Host ports with a lane buffer to read at the next tick.
     reading: Bits,
 }
 
@@ -39,11 +37,10 @@ pub(crate) struct InTransit {
 pub(crate) struct InTransitPort {
     endpoint: EndpointId,
     pub(crate) machine: InTransitHost<InTransitId>,
-    /// By lane: handling of the packet at the front of the lane buffer.
+    /// By lane: handling of the packet at the front.
     pub(crate) heads: [EjectionHead; LANES],
-    /// By lane: the in-transit packet that is being received.
     receiving: [InTransitId; LANES],
-    /// Departure ticks minus arrival ticks of flits in the lane buffers, summed; it may wrap.
+    /// Departure minus arrival ticks of flits in the lane buffers, summed; it may wrap.
     pub(crate) occupancy: u64,
 }
 
@@ -51,12 +48,9 @@ pub(crate) struct InTransitPort {
 pub(crate) struct InTransitPacket {
     pub(crate) worm: WormId,
     port: usize,
-    /// Share of the pool taken by the packet, from the arrival of its first flit until its tail has
-    /// left.
+    /// Pool share, from the arrival of the first flit until the tail has left.
     pub(crate) taken: Option<TakenIn>,
-    /// Flits received so far.
     received: u32,
-    /// Whether a flit of the packet was re-injected.
     pub(crate) has_begun: bool,
 }
 
@@ -93,7 +87,6 @@ impl InTransit {
         }
     }
 
-    /// Whether any packet can be in transit.
     #[inline]
     pub(crate) fn exists(&self) -> bool {
         !self.hosts.is_empty()
@@ -116,7 +109,6 @@ impl InTransit {
         &self.packets[id.index()]
     }
 
-    /// Iterates over the packets that a host has admitted and whose tail has not left.
     pub(crate) fn taken_in(
         &self,
         port: usize,
@@ -126,7 +118,7 @@ impl InTransit {
         of_port.filter_map(|(id, packet)| Some((id, packet, packet.taken.as_ref()?)))
     }
 
-    /// Whether the next flit of a packet with `left` unsent flits has been received.
+    /// Whether the next of `left` unsent flits has been received.
     pub(crate) fn has_flit(&self, id: InTransitId, left: u32, context: &Context) -> bool {
         let packet = self.packet(id);
         packet.received + left > context.worms.get(packet.worm).flits
@@ -134,7 +126,6 @@ impl InTransit {
 
     // Arrival of packets.
 
-    /// Whether a worm that arrives at a host port is in transit there.
     pub(crate) fn goes_on(&self, port: usize, worm: WormId, context: &Context) -> bool {
         context.worms.get(worm).packet.destination != self.host(port).endpoint
     }
@@ -149,8 +140,7 @@ impl InTransit {
         InTransitId::new(self.packets.len() - 1)
     }
 
-    /// Receives a flit of an in-transit worm, which has left a switch and arrives at `arrived` (ps)
-    /// at a host that accepts every flit.
+    /// Receives a flit that arrives at `arrived` (ps), at a host that accepts every flit.
     pub(crate) fn reassemble(
         &mut self,
         lane: usize,
@@ -212,7 +202,6 @@ impl InTransit {
 
     // Re-injection of packets.
 
-    /// Begins re-injection of a packet. Returns its worm and its number of flits.
     pub(crate) fn begin(
         &mut self,
         id: InTransitId,
@@ -236,7 +225,6 @@ impl InTransit {
         (worm_id, flits)
     }
 
-    /// Notifies the endpoints that a packet in transit begins now.
     pub(crate) fn on_reinjected(&self, id: InTransitId, context: &mut Context) {
         let packet = self.packet(id);
         let ready = packet.taken.and_then(|taken| taken.ready).expect("what begins is ready");
@@ -262,7 +250,6 @@ impl InTransit {
 
     // Arrival of flits.
 
-    /// Receives the flits that arrive at hosts by this tick.
     pub(crate) fn receive(
         &mut self,
         links: &mut Links,
@@ -298,7 +285,7 @@ impl InTransit {
         }
     }
 
-    /// Reads the lane buffers of a host, as long as the pool has free space for a waiting packet.
+    /// Reads lane buffers as long as the pool has space for a waiting packet.
     fn read_lanes(
         &mut self,
         port: usize,
@@ -323,7 +310,7 @@ impl InTransit {
         }
     }
 
-    /// Reads the lane buffer of a host until a packet has to wait for space in the pool.
+    /// Reads a lane buffer until a packet has to wait for space in the pool.
     fn read_on(
         &mut self,
         lane: usize,
@@ -370,7 +357,6 @@ impl InTransit {
     }
 }
 
-/// Wakes the host when a packet is ready, if that time is known.
 fn wake_when_ready(port: usize, ready: Option<Time>, links: &mut Links, context: &mut Context) {
     let Some(ready) = ready.map(Time::as_ps) else { return };
     if ready <= context.clock.now() {

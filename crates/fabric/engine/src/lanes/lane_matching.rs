@@ -6,9 +6,9 @@
 //!   head      ── accepts ─► the first lane, round robin, of those that granted it      n times
 //! ```
 //!
-//! Pointers move only for matches of the first iteration. A head requests one output, so outputs
-//! are matched independently. An output that granted in its last iteration may grant more in the
-//! next tick, and is visited again then.
+//! Pointers move only for matches of the first iteration. A head requests one output: outputs are
+//! matched independently. An output that granted in its last iteration is visited again in the next
+//! tick.
 
 use crate::lanes::context::Context;
 use crate::lanes::layout::{LANES, SHIFT, lanes_of};
@@ -16,22 +16,19 @@ use crate::lanes::network::Network;
 use crate::lanes::requests::Requests;
 use gingham_net::{Islip, PipelinePlan, VcAllocator};
 
-/// Round-robin pointers of lanes and heads.
 #[derive(Clone, Debug)]
 pub(crate) struct LaneMatching {
     iterations: u32,
-    /// By output lane and level: the bit number, in the words of requests, after the last head that
+    /// By output lane and level: bit number, in the words of requests, after the last head that
     /// accepted a grant.
     heads: Vec<u16>,
-    /// By input lane: the output lane of its switch after the last one that a head accepted.
+    /// By input lane: output lane of its switch after the last accepted one.
     lanes: Vec<usize>,
-    /// For the output that is being matched: input lanes by their number in the switch, and the
-    /// lanes that grant each.
+    /// Input lanes by their number in the switch, and the lanes that grant each.
     grants: Vec<(usize, u16)>,
 }
 
 impl LaneMatching {
-    /// Returns the state for `lane_count` lanes, or `None` if the plan uses another allocator.
     pub(crate) fn new(
         plan: &PipelinePlan,
         requests: &Requests,
@@ -45,7 +42,7 @@ impl LaneMatching {
 }
 
 impl Network {
-    /// Grants lanes at outputs with a change or with more to grant.
+    /// Matches outputs with a change or with more to grant.
     pub(crate) fn allocate_lanes_by_islip(&mut self, context: &Context) {
         let Some(mut matching) = self.lane_matching.take() else { return };
         let is_short_noted = context.lanes.counts_credits() && self.adaptive.is_none();
@@ -72,7 +69,6 @@ impl Network {
         self.end_allocation(context);
     }
 
-    /// Runs one iteration at an output. Returns whether anything is matched.
     fn match_heads(
         &mut self,
         port: usize,
@@ -95,7 +91,6 @@ impl Network {
                 None => matching.grants.push((head, bit)),
             }
         }
-        // Each granted head accepts one lane.
         let any = !matching.grants.is_empty();
         let first_lane = (port << SHIFT) - base;
         for (head, lanes) in matching.grants.drain(..) {

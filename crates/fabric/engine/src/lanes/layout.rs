@@ -12,7 +12,7 @@
 use gingham_net::Plan;
 use gingham_topology::{ChannelId, Fabric, NodeId};
 
-/// Binary logarithm of the lanes per port. It is that of the maximum, so that the index of a lane
+/// Binary logarithm of the lanes per port: that of the maximum, because the index of a lane then
 /// needs no lookup; unused lanes are never touched.
 pub(crate) const SHIFT: u32 = 4;
 
@@ -26,7 +26,6 @@ pub(crate) const fn number_of(lane: usize) -> usize {
     lane & (LANES - 1)
 }
 
-/// Returns the bit of a lane in sets of its port.
 #[inline]
 pub(crate) const fn bit_of(lane: usize) -> u16 {
     1 << number_of(lane)
@@ -36,8 +35,7 @@ pub(crate) fn lanes_of(lanes: u16) -> impl Iterator<Item = usize> {
     (0..LANES).filter(move |lane| lanes >> lane & 1 == 1)
 }
 
-/// Selects a lane from the nonempty set `lanes` by round robin. `after` has the lanes that follow
-/// the last one served and is updated.
+/// Selects from the nonempty set `lanes`; `after` has the lanes that follow the last one served.
 #[inline]
 pub(crate) fn round_robin(lanes: u16, after: &mut u16) -> usize {
     let onward = lanes & *after;
@@ -51,14 +49,13 @@ pub(crate) fn round_robin(lanes: u16, after: &mut u16) -> usize {
     lane as usize
 }
 
-/// Map between channels and ports.
 #[derive(Clone, Debug)]
 pub(crate) struct Layout {
     /// By channel: the port at its start.
     ports: Vec<u32>,
     /// By port: the outgoing channel; `None` for padding.
     channels: Vec<Option<ChannelId>>,
-    /// First word of ports of switches with more than 64 ports.
+    /// First word of switches with more than 64 ports.
     pub(crate) first_wide: usize,
     /// First host port, at the start of a word.
     pub(crate) first_host: usize,
@@ -124,7 +121,7 @@ impl Layout {
         &self.channels
     }
 
-    /// Iterates over the used lanes of all ports from `first` on; ports have `count` lanes.
+    /// Used lanes of ports from `first` on; ports have `count` lanes.
     pub(crate) fn lanes_from(&self, first: usize, count: u8) -> impl Iterator<Item = usize> {
         let ports = (first..self.channels.len()).filter(|port| self.channels[*port].is_some());
         ports.flat_map(move |port| (0..usize::from(count)).map(move |lane| port << SHIFT | lane))

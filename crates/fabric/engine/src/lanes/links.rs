@@ -21,60 +21,54 @@ use gingham_fairq::Head;
 use gingham_net::{PipelinePlan, Plan, Reallocation, Scheduler};
 use std::collections::VecDeque;
 
-/// Flag: the channel ends at a host that accepts every flit.
+/// Channel into a host that accepts every flit.
 pub(crate) const TO_HOST: u8 = 1;
-/// Flag: a flit of the channel takes longer than a cycle.
+/// Channel on which a flit takes longer than a cycle.
 pub(crate) const SLOW: u8 = 2;
-/// Flag: the channel ends at a host that stops its senders: ejection is backpressured.
+/// Channel into a host that stops its senders.
 const BACKPRESSURED_EJECTION: u8 = 4;
-/// Flag: the arbiter is not the default, flit-level round robin.
+/// Arbiter other than flit-level round robin.
 const NON_DEFAULT_ARBITER: u8 = 8;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Links {
     ports: Vec<LinkPort>,
     lanes: Vec<OutputLane>,
-    /// Capacity of an output lane by its number, in flits.
+    /// Depths of output lanes by number, in flits.
     depths: [u16; LANES],
-    /// Ports that may have something to send.
     pub(crate) ready: Bits,
     /// Ports that may have sent a flit since they were last at rest at the end of a section.
     pub(crate) active: Bits,
-    /// Flits on their way to input lanes of switches, and of hosts that stop their senders.
+    /// Flits on their way to switches, and to hosts that stop their senders.
     pub(crate) arrivals: Ring,
     pub(crate) ejections: Ring,
-    /// Credits on their way to output lanes.
     credits: Ring,
     /// Whether flits take their credits at the crossbar: an output lane then holds only the flit
     /// that the link sends in the next tick.
     pays_at_crossing: bool,
     /// Whether anything waits for more than one credit of a lane.
     counts_credits: bool,
-    /// Lanes released in this tick, if they can be granted only from the next tick on.
+    /// Lanes released in this tick that can be granted only from the next one on.
     released: Option<Released>,
     /// By port, if any channel is slow: end of its busy time, in ps.
     free_ps: Vec<u64>,
     pub(crate) arbiters: Arbiters,
-    /// By output lane, for non-default arbiters: unsent flits of each of its packets, in order.
+    /// By output lane, for non-default arbiters: unsent flits of each packet, in order.
     packets: Vec<VecDeque<u32>>,
-    /// Outputs whose free lanes are reported to hosts, if any.
     pub(crate) watched: Option<Box<Watched>>,
     credit_waits: Vec<CreditWait>,
-    /// Switch ports that flits may cross to in this tick, if flits take their credits at the
-    /// crossbar.
+    /// Switch ports that flits may cross to in this tick, if credits are taken at the crossbar.
     pub(crate) unpaid: Bits,
     cycle_ps: u64,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct LinkPort {
-    /// Data flits taken by the channel.
     pub(crate) flits: u64,
-    /// Port at the other end of the cable.
     pub(crate) peer: u32,
     /// Ticks from sending a flit to its arrival, unless the channel is slow.
     pub(crate) latency: u32,
-    /// Ticks from the departure of a flit from its lane buffer until its credit is received.
+    /// Ticks from the departure of a flit from its buffer until its credit is received.
     pub(crate) credit_latency: u32,
     pub(crate) filled: u16,
     pub(crate) credited: u16,
@@ -84,7 +78,7 @@ pub(crate) struct LinkPort {
     after: u16,
     pub(crate) held: u16,
     flags: u8,
-    /// Credit wait flags: the channel waits; heads or flits before its output lanes lack credits.
+    /// Flags `WAITS`, `SHORT` and `UNPAID`.
     wait: u8,
 }
 
@@ -94,7 +88,7 @@ pub(crate) struct OutputLane {
     pub(crate) credit: u16,
     /// Credits not promised to a packet, at most `credit`; for cut-through.
     pub(crate) unpromised: u16,
-    /// Input lane that holds this output lane, by its number in the switch.
+    /// Holding input lane, by its number in the switch.
     pub(crate) holder: u16,
 }
 
@@ -104,8 +98,7 @@ const _: () = assert!(
 );
 
 impl LinkPort {
-    /// Removes a flit from an output lane of the given depth. Returns whether an input lane waits
-    /// for the free space.
+    /// Removes a flit. Returns whether an input lane waits for the space.
     #[inline]
     fn take(&mut self, output: &mut OutputLane, lane: usize, depth: u16) -> bool {
         let was_full = output.fill == depth;
@@ -114,7 +107,6 @@ impl LinkPort {
         was_full && self.held >> lane & 1 == 1
     }
 
-    /// Sends a flit on the channel, for one credit.
     #[inline]
     fn spend_credit(&mut self, output: &mut OutputLane, lane: usize) {
         output.credit -= 1;
@@ -154,12 +146,11 @@ impl LinkPort {
         self.filled & self.credited & self.open
     }
 
-    /// Returns the lanes that are not in a packet and have a credit.
     pub(crate) const fn idle(&self) -> u16 {
         !self.filled & self.credited
     }
 
-    /// Whether the channel is between packets; always true with flit-level arbitration.
+    /// Whether no packet is in progress; always true with flit-level arbitration.
     pub(crate) const fn is_open(&self) -> bool {
         self.open == u16::MAX
     }
@@ -169,13 +160,11 @@ impl LinkPort {
         self.flags & flag != 0
     }
 
-    /// Whether the channel has no flag set; it then ends at a switch.
     #[inline]
     pub(crate) const fn is_plain(&self) -> bool {
         self.flags == 0
     }
 
-    /// Whether the channel has no flag except `TO_HOST`.
     #[inline]
     pub(crate) const fn is_common(&self) -> bool {
         self.flags & !TO_HOST == 0
@@ -185,7 +174,6 @@ impl LinkPort {
         self.flags & (TO_HOST | BACKPRESSURED_EJECTION) == 0
     }
 
-    /// Returns the input lane at the other end of a lane.
     #[inline]
     pub(crate) const fn peer_lane(&self, lane: usize) -> usize {
         (self.peer as usize) << SHIFT | lane
@@ -244,12 +232,10 @@ impl Links {
         self.lanes.len()
     }
 
-    /// Returns the input lane at the other end of an output lane, or vice versa.
     pub(crate) fn opposite(&self, lane: usize) -> usize {
         self.ports[lane >> SHIFT].peer_lane(number_of(lane))
     }
 
-    /// Whether the arbiters use packet lengths and arrival times.
     pub(crate) fn are_tracked(&self) -> bool {
         !self.arbiters.are_default
     }
@@ -259,7 +245,7 @@ impl Links {
         rings.iter().filter_map(|ring| ring.next_due(tick)).min()
     }
 
-    /// Returns the input lanes of uncounted flits that arrive at a tick, in ascending order.
+    /// Input lanes of uncounted flits, in ascending order.
     pub(crate) fn arriving(&self, tick: u64) -> Vec<u32> {
         let mut lanes = self.arrivals.due(tick).to_vec();
         lanes.sort_unstable();
@@ -268,8 +254,7 @@ impl Links {
 
     // Credits, and output lanes.
 
-    /// Receives the credits that are due. Requests VC allocation at their ports if heads may wait
-    /// for several credits.
+    /// Receives due credits. Requests VC allocation if heads may wait for several.
     pub(crate) fn receive_credits(&mut self, tick: u64, switches: &mut Switches) {
         let due = self.credits.take(tick);
         for &lane in &due {
@@ -301,8 +286,7 @@ impl Links {
         }
     }
 
-    /// Records the input lane that holds an output lane, by its number in the switch, and the
-    /// credits promised to it.
+    /// Records a holder, by its number in the switch, and the credits promised to it.
     pub(crate) fn hold(&mut self, lane: usize, holder: u16, promised: u16) {
         self.lanes[lane].holder = holder;
         self.lanes[lane].unpromised -= promised;
@@ -312,7 +296,6 @@ impl Links {
         }
     }
 
-    /// Whether holders of lanes are watched by a mechanism.
     #[inline]
     pub(crate) fn are_watched(&self) -> bool {
         self.watched.is_some()
@@ -339,7 +322,7 @@ impl Links {
         self.pays_at_crossing && self.ports[lane >> SHIFT].credited & bit_of(lane) == 0
     }
 
-    /// Adds a flit to an output lane. Returns whether the lane is full.
+    /// Adds a flit. Returns whether the lane is full.
     #[inline]
     pub(crate) fn put(&mut self, lane: usize) -> bool {
         let output = &mut self.lanes[lane];
@@ -349,13 +332,12 @@ impl Links {
         output.fill == self.depths[number_of(lane)]
     }
 
-    /// Removes a flit from an output lane. Returns whether an input lane waits for the free space.
+    /// Removes a flit. Returns whether an input lane waits for the space.
     #[inline]
     pub(crate) fn take(&mut self, port: usize, lane: usize) -> bool {
         self.ports[port].take(&mut self.lanes[port << SHIFT | lane], lane, self.depths[lane])
     }
 
-    /// Removes and returns the ports of a word that may have something to send.
     #[inline]
     pub(crate) fn take_ready(&mut self, word: usize) -> u64 {
         let ports = self.ready.take(word);
@@ -365,7 +347,7 @@ impl Links {
 
     // Sending on the channel.
 
-    /// Takes a credit for a flit of a port's channel. Returns whether the channel can send another.
+    /// Takes a credit. Returns whether the channel can send another flit.
     #[must_use]
     #[inline]
     pub(crate) fn spend_credit(&mut self, port: usize, lane: usize) -> bool {
@@ -374,8 +356,8 @@ impl Links {
         state.can_send() != 0
     }
 
-    /// Sends a flit, for one credit, to the input lane at the other end, arriving at tick `there`.
-    /// Returns whether the channel can send another.
+    /// Sends a flit, for one credit, arriving at tick `there`. Returns whether the channel can send
+    /// another.
     #[must_use]
     #[inline]
     pub(crate) fn launch(&mut self, port: usize, lane: usize, there: u64) -> bool {
@@ -390,9 +372,9 @@ impl Links {
         can_send
     }
 
-    /// Sends a flit of the next lane, by round robin, on a common channel, if any can send. Returns
-    /// the lane and whether an input lane waits for the free space. Call [`Self::eject`] next if
-    /// the channel ends at a host that accepts every flit.
+    /// Sends a flit by round robin on a common channel. Returns the lane and whether an input lane
+    /// waits for the space. Call [`Self::eject`] next if the channel ends at a host that accepts
+    /// every flit.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, for every flit")]
     #[inline(always)]
     pub(crate) fn traverse(&mut self, port: usize, tick: u64) -> Option<(usize, bool)> {
@@ -427,8 +409,7 @@ impl Links {
         state.peer_lane(lane)
     }
 
-    /// Returns the start time, in ps, of a flit that a channel takes at `tick`, or `None` if the
-    /// channel is busy.
+    /// Start time, in ps, of a flit taken at `tick`; `None` if the channel is busy.
     #[inline]
     pub(crate) fn begin_flit(&self, port: usize, tick: u64, clock: &Clock) -> Option<u64> {
         if !self.ports[port].is(SLOW) {
@@ -438,7 +419,6 @@ impl Links {
         (free < (tick + 1) * clock.cycle_ps()).then(|| free.max(clock.now()))
     }
 
-    /// Marks a slow channel as busy until `until_ps`.
     pub(crate) fn occupy(&mut self, port: usize, until_ps: u64) {
         self.free_ps[port] = until_ps;
     }
@@ -447,17 +427,14 @@ impl Links {
         self.free_ps[port]
     }
 
-    /// Iterates over the output lanes of returning credits, one entry a credit.
     pub(crate) fn returning_credits(&self) -> impl Iterator<Item = usize> {
         self.credits.iter()
     }
 
-    /// Iterates over the input lanes of arriving flits, one entry a flit.
     pub(crate) fn arriving_flits(&self) -> impl Iterator<Item = usize> {
         self.arrivals.iter().chain(self.ejections.iter())
     }
 
-    /// Returns a credit to an output lane, to be received at `tick`.
     #[inline]
     pub(crate) fn send_credit(&mut self, lane: usize, tick: u64) {
         self.credits.push(tick, lane);
@@ -470,17 +447,14 @@ impl Links {
 
     // Begin and end of packets on the channel.
 
-    /// Restricts the channel to the lane of a packet that begins, until the packet ends.
     pub(crate) fn keep_to(&mut self, port: usize, lane: usize) {
         self.ports[port].open = 1 << lane;
     }
 
-    /// Marks a lane of a host as being in the middle of a packet.
     pub(crate) fn begin_packet(&mut self, port: usize, lane: usize) {
         self.ports[port].filled |= 1 << lane;
     }
 
-    /// Ends a packet of a host after its last flit.
     pub(crate) fn end_packet(&mut self, port: usize, lane: usize) {
         self.ports[port].filled &= !(1 << lane);
         self.ports[port].open = u16::MAX;
@@ -491,7 +465,7 @@ fn narrow(depth_flits: u32) -> u16 {
     u16::try_from(depth_flits).expect("a lane is of fewer than 2^16 flits")
 }
 
-// Lane selection at links, by the arbiters of link outputs. Adapters have their own in `hosts`.
+// Lane selection at links; adapters have their own arbiters in `hosts`.
 
 impl Links {
     #[inline]
@@ -499,8 +473,8 @@ impl Links {
         round_robin(lanes, &mut self.ports[port].after)
     }
 
-    /// Sends a flit, for one credit, of the first of `lanes` by round robin, if `suits` accepts
-    /// that lane. Returns the lane and whether the channel can send another.
+    /// Sends a flit, for one credit, of the first lane by round robin, if `suits` accepts it.
+    /// Returns the lane and whether the channel can send another.
     #[expect(clippy::inline_always, reason = "who asks has the port at hand: 2 % on trees")]
     #[inline(always)]
     pub(crate) fn spend_round_robin_if(
@@ -519,7 +493,6 @@ impl Links {
         })
     }
 
-    /// Selects the sending lane of a switch output from the lanes that can send.
     pub(crate) fn serve(&mut self, port: usize, lanes: u16) -> Option<usize> {
         if self.arbiters.are_default {
             return Some(self.serve_round_robin(port, lanes));
@@ -576,14 +549,12 @@ impl Released {
 }
 
 impl Links {
-    /// Whether a free lane of a switch can be granted, apart from the credits that whole packets
-    /// need.
+    /// Whether a free lane can be granted, apart from credits.
     #[inline]
     pub(crate) fn is_released(&self, port: usize, lane: usize) -> bool {
         self.released.as_ref().is_none_or(|released| released.lanes[port] >> lane & 1 == 0)
     }
 
-    /// Ends the tick: lanes released in it can be granted in the next.
     pub(crate) fn end_release(&mut self, allocating: &mut Bits) {
         let Some(released) = &mut self.released else { return };
         for port in released.ports.drain(..) {
@@ -592,9 +563,8 @@ impl Links {
         }
     }
 
-    /// Whether an output lane is empty and has all its credits, so that neither the channel nor the
-    /// buffer behind has flits of it. Always true if the channel ends at a host that accepts every
-    /// flit.
+    /// Whether output lane, channel and buffer behind have no flits of a lane. Always true if the
+    /// channel ends at a host that accepts every flit.
     pub(crate) fn is_at_rest(&self, lane: usize, depth: u32) -> bool {
         let output = &self.lanes[lane];
         self.ports[lane >> SHIFT].is(TO_HOST)
@@ -602,7 +572,7 @@ impl Links {
     }
 }
 
-// Waits for credits: the time that a channel sent no flit although it could have with more credits.
+// Waits for credits: time that a channel sent no flit although it could have with more credits.
 //
 // ```text
 //   filled and open, not credited    flits in output lanes, or of packets that a host is in the middle of
@@ -610,25 +580,23 @@ impl Links {
 //   UNPAID                           flits at the crossbar, if they take their credits there
 // ```
 //
-// A wait is recorded at its start and at its end. Any change to it makes its port ready or is
-// recorded directly, so that an unvisited port keeps its wait over any number of ticks.
+// Any change of a wait makes its port ready or is recorded directly: an unvisited port keeps its
+// wait.
 
-/// Wait flag: the channel waits.
+/// The channel waits.
 const WAITS: u8 = 1;
-/// Wait flag: VC allocation left a head without a lane for lack of credits alone.
+/// VC allocation left a head without a lane for lack of credits alone.
 const SHORT: u8 = 2;
-/// Wait flag: only a lack of credits kept flits from crossing.
+/// Only a lack of credits kept flits from crossing.
 const UNPAID: u8 = 4;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct CreditWait {
-    /// Start of the current wait, possibly in the future; `NOT_WAITING` if there is none.
+    /// Start of the wait, possibly in the future; `NOT_WAITING` if there is none.
     since_ps: u64,
-    /// Duration of all earlier waits, in ps.
     past_ps: u64,
 }
 
-/// Value of `since_ps` without a current wait.
 const NOT_WAITING: u64 = u64::MAX;
 
 impl CreditWait {
@@ -641,13 +609,12 @@ impl LinkPort {
         self.wait & WAITS != 0
     }
 
-    /// Whether only a lack of credits keeps the channel from sending.
     #[inline]
     const fn lacks_credits(&self) -> bool {
         self.can_send() == 0 && (self.unsent() != 0 || self.wait & (SHORT | UNPAID) != 0)
     }
 
-    /// Lanes that would send if they had credits and, at a host, the next flit had arrived.
+    /// Lanes that would send with credits and, at a host, the next flit.
     #[inline]
     pub(crate) const fn unsent(&self) -> u16 {
         self.filled & self.open
@@ -655,13 +622,11 @@ impl LinkPort {
 }
 
 impl Links {
-    /// Records whether a channel that sends no flit at a tick waits for credits.
     #[inline]
     pub(crate) fn note_not_sent(&mut self, port: usize, tick: u64) {
         self.set_wait(port, self.ports[port].lacks_credits(), tick);
     }
 
-    /// Records whether a channel that has sent a flit at a tick waits for credits afterwards.
     #[inline]
     pub(crate) fn note_sent(&mut self, port: usize, tick: u64) {
         let state = &self.ports[port];
@@ -676,7 +641,6 @@ impl Links {
         self.note_not_sent(port, tick + 1);
     }
 
-    /// Records whether a channel waits for credits from a tick on.
     #[inline]
     pub(crate) fn set_wait(&mut self, port: usize, waits: bool, tick: u64) {
         if self.ports[port].waits() != waits {
@@ -699,37 +663,32 @@ impl Links {
         }
     }
 
-    /// Returns the time up to `end_ps` that a channel waited for credits, in ps.
     pub(crate) fn waited_ps(&self, port: usize, end_ps: u64) -> u64 {
         let CreditWait { since_ps, past_ps } = self.credit_waits[port];
         past_ps.wrapping_add(end_ps.saturating_sub(since_ps))
     }
 
-    /// Returns the duration of a number of ticks, in ps; it may wrap.
     pub(crate) fn ticks_ps(&self, ticks: u64) -> u64 {
         ticks.wrapping_mul(self.cycle_ps)
     }
 
-    /// Collects the switch outputs that more flits may cross to than before, because a flit left or
-    /// a credit arrived.
+    /// Collects the switch outputs that more flits may cross to: a flit left or a credit arrived.
     pub(crate) fn gather_unpaid(&mut self) {
         for (unpaid, ready) in self.unpaid.words.iter_mut().zip(&self.ready.words) {
             *unpaid |= ready;
         }
     }
 
-    /// Records whether VC allocation has left a head without a lane for lack of credits alone.
     #[inline]
     pub(crate) fn set_short(&mut self, port: usize, is_short: bool) {
         self.set_cause(port, SHORT, is_short);
     }
 
-    /// Records whether only a lack of credits kept flits from crossing.
     pub(crate) fn set_unpaid(&mut self, port: usize, is_unpaid: bool) {
         self.set_cause(port, UNPAID, is_unpaid);
     }
 
-    /// Sets or clears a cause of waiting, effective from the next tick on.
+    /// Sets or clears a cause of waiting from the next tick on.
     #[inline]
     fn set_cause(&mut self, port: usize, cause: u8, is_so: bool) {
         let state = &mut self.ports[port];
@@ -743,7 +702,6 @@ impl Links {
 // Packets in output lanes, tracked for non-default link arbiters.
 
 impl Links {
-    /// Records that a packet of `flits` flits will enter an output lane.
     pub(crate) fn track_packet(&mut self, lane: usize, flits: u32) {
         if let Some(packets) = self.packets.get_mut(lane) {
             packets.push_back(flits);

@@ -5,54 +5,45 @@ use crate::lanes::switches::SwitchPort;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Matching {
-    /// By port of a narrow switch: the ports of the switch, as bits of their word.
+    /// By port of a narrow switch: the ports of its switch, as bits of their word.
     pub(crate) switches: Vec<u64>,
-    /// By input port of a narrow switch: the outputs that its lanes can send to.
+    /// By input port of a narrow switch: outputs that its lanes can send to.
     pub(crate) requested: Vec<u64>,
-    /// By output port of the switch: the input ports that can send to it.
+    /// By output port of the switch: inputs that can send to it.
     requesting: Vec<u64>,
-    /// By input port of the switch: the outputs that granted it.
+    /// By input port of the switch: outputs that granted it.
     pub(crate) granted: Vec<u64>,
     pub(crate) wide: WideMatching,
-    /// State for outputs that arbitrate among lanes.
     pub(crate) by_lane: LaneMatching,
 }
 
 /// State of a switch whose ports do not fit one word.
 #[derive(Clone, Debug)]
 pub(crate) struct WideMatching {
-    /// Input ports that are not matched yet.
     pub(crate) inputs: Vec<usize>,
-    /// By output port of the switch.
     pub(crate) outputs: Vec<WideOutput>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct WideOutput {
     pub(crate) is_matched: bool,
-    /// The input port that it grants in this iteration.
     pub(crate) granted: Option<usize>,
 }
 
-/// State of a switch whose outputs arbitrate among their lanes.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LaneMatching {
-    /// Input ports that are not matched yet.
     pub(crate) inputs: Vec<usize>,
-    /// By input port of the switch: its lanes that were granted in this iteration.
+    /// By input port of the switch: lanes granted in this iteration.
     pub(crate) granted: Vec<u16>,
-    /// Output ports with requests, by their number in the switch.
+    /// Outputs with requests, by their number in the switch.
     pub(crate) requested: Vec<usize>,
-    /// By output port of the switch.
     pub(crate) outputs: Vec<OutputLanes>,
 }
 
-/// The lanes of an output port that is being matched.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct OutputLanes {
-    /// Lanes whose holders can send and are not matched yet; empty once the port is matched.
+    /// Lanes with an unmatched holder that can send; empty once the port is matched.
     pub(crate) able: u16,
-    /// Candidates of the arbiter in this iteration.
     pub(crate) among: u16,
 }
 
@@ -83,7 +74,6 @@ impl Matching {
         }
     }
 
-    /// Transposes the requests of `inputs` for `outputs`.
     pub(crate) fn gather_requests(&mut self, inputs: u64, outputs: u64) {
         let mut left = outputs;
         while left != 0 {
@@ -107,7 +97,6 @@ impl Matching {
         self.requesting[output] & inputs
     }
 
-    /// Records that an output grants an input, and adds the input to `granted`.
     #[inline]
     pub(crate) fn grant(&mut self, input: usize, output: usize, granted: &mut u64) {
         if *granted >> input & 1 == 0 {

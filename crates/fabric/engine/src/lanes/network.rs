@@ -1,4 +1,4 @@
-//! The network between the adapters of hosts: links, buffers and switches.
+//! Network between the adapters of hosts: links, buffers and switches.
 
 use crate::bits::{Bits, members};
 use crate::lanes::allocation::AdaptiveHeads;
@@ -22,21 +22,18 @@ pub(crate) struct Network {
     pub(crate) buffers: Buffers,
     pub(crate) switches: Switches,
     pub(crate) requests: Requests,
-    /// iSLIP state, if that is the VC allocator.
     pub(crate) lane_matching: Option<Box<LaneMatching>>,
-    /// Heads that choose among outputs, for adaptive routing.
     pub(crate) adaptive: Option<Box<AdaptiveHeads>>,
-    /// Lanes of every channel, as bits.
     pub(crate) all_lanes: u16,
-    /// Whether a free output lane can be granted to any head.
+    /// Whether any head can be granted a free lane.
     pub(crate) gives_at_once: bool,
     pub(crate) matching: Matching,
-    /// Whether hosts pass the lanes of their flits to the stepper, in `launched`.
+    /// Whether the lanes of hosts' flits go to the stepper, in `launched`.
     launches: bool,
-    /// Lanes of hosts with a flit that begins in this tick.
+    /// Lanes of flits that hosts begin in this tick.
     pub(crate) launched: Vec<usize>,
     pub(crate) in_transit: InTransit,
-    /// Whether an arbiter of links or crossbars uses packet lengths and arrival times.
+    /// Whether an arbiter uses packet lengths and arrival times.
     pub(crate) is_tracked: bool,
 }
 
@@ -68,13 +65,12 @@ impl Network {
         }
     }
 
-    /// Transfers the state of the switches to a stepper.
     pub(crate) fn hand_over(&mut self) {
         self.launches = true;
         self.links.forget_released();
     }
 
-    /// Launches a flit, whose credit is taken, from a host to its switch on a common channel.
+    /// Launches a flit, whose credit is taken, from a host on a common channel.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, for every flit")]
     #[inline(always)]
     pub(crate) fn carry(&mut self, port: usize, lane: usize, tick: u64) {
@@ -87,7 +83,6 @@ impl Network {
         }
     }
 
-    /// Moves the flits that are due into the buffers of switches. Returns their number.
     pub(crate) fn receive_flits(&mut self, tick: u64) -> u64 {
         let due = self.links.arrivals.take(tick);
         self.switches.receive(&due, &mut self.buffers, tick);
@@ -96,7 +91,7 @@ impl Network {
         count
     }
 
-    /// Checks the sets of lanes of all ports from `first` on; slow, for tests.
+    /// Checks the ports from `first` on; slow, for tests.
     pub(crate) fn assert_sets(&self, context: &Context, first: usize) {
         let Self { links, buffers, switches, .. } = self;
         let is_in = |lanes: u16, lane: usize| lanes >> number_of(lane) & 1 == 1;
@@ -121,8 +116,7 @@ impl Network {
         }
     }
 
-    /// Returns the first tick from `tick` on with a change, here or in the stepper; `None` if there
-    /// may be one at once.
+    /// First tick from `tick` on with a change; `None` if there may be one at once.
     pub(crate) fn idle_until(&self, tick: u64, stepper: &dyn Stepper) -> Option<u64> {
         let Switches { crossing, allocating, heads, .. } = &self.switches;
         if ![&self.links.ready, crossing, allocating].iter().all(|ports| ports.is_empty()) {
@@ -141,7 +135,7 @@ impl Network {
     }
 }
 
-/// Returns the largest number of ticks between a tick and its effects.
+/// Most ticks between a tick and its effects.
 pub(crate) fn ticks_ahead(plan: &Plan, lanes: &PipelinePlan) -> u64 {
     let cycle = lanes.cycle.as_ps();
     let ahead = plan.channels.iter().map(|channel| {
@@ -153,20 +147,16 @@ pub(crate) fn ticks_ahead(plan: &Plan, lanes: &PipelinePlan) -> u64 {
     flits.max(credits.unwrap_or(1))
 }
 
-// Injection throttling: free lanes of outputs and full lane buffers, reported to hosts before they
-// begin a message. Nothing is recorded without a mechanism that needs it.
+// Injection throttling: free lanes of outputs and full lane buffers, reported to hosts.
 
-/// Outputs whose free lanes are reported to hosts.
 #[derive(Clone, Debug)]
 pub(crate) struct Watched {
     ports: Bits,
-    /// Ports with lanes taken or released since the last report.
     changed: Bits,
     all: LaneSet,
 }
 
 impl Watched {
-    /// Returns the watched outputs of a plan, or `None` if there are none.
     pub(crate) fn new(plan: &Plan, layout: &Layout) -> Option<Self> {
         let watched = plan.watched_outputs();
         let mut ports = Bits::new(layout.channels().len());
@@ -178,7 +168,6 @@ impl Watched {
         (!watched.is_empty()).then_some(Self { ports, changed, all })
     }
 
-    /// Records that a lane of a port was taken or released.
     #[inline]
     pub(crate) fn note(&mut self, port: usize) {
         self.changed.insert(port);
@@ -186,7 +175,7 @@ impl Watched {
 }
 
 impl Network {
-    /// Records the holder of an output lane, for watched outputs under the column stepper.
+    /// Records the holder of a watched output's lane under the column stepper.
     #[inline(never)]
     pub(crate) fn hold_lane(&mut self, from: usize, to: usize) {
         let base = self.switches.port(from >> SHIFT).base as usize;
@@ -194,7 +183,6 @@ impl Network {
         self.links.hold(to, holder, 0);
     }
 
-    /// Reports the free lanes of changed outputs to the endpoints, at the end of a tick.
     pub(crate) fn notify_lanes(&mut self, context: &mut Context) {
         let Some(mut watched) = self.links.watched.take() else { return };
         for word in 0..watched.changed.words.len() {
@@ -209,7 +197,6 @@ impl Network {
         self.links.watched = Some(watched);
     }
 
-    /// Reports the number of full lane buffers on the gathered channels to the endpoints.
     #[inline(never)]
     pub(crate) fn notify_gathered(&self, gathered: &[ChannelId], context: &mut Context) {
         let depths = &context.lanes.depths_flits[..context.plan.lanes.count.into()];
@@ -224,12 +211,11 @@ impl Network {
     }
 }
 
-// The crossbar of switches with more than 64 ports, which do not fit one word: the allocator of
-// [`super::crossbar`], output by output.
+// Crossbar of switches with more than 64 ports: the allocator of [`super::crossbar`], output by
+// output.
 
 impl Network {
-    /// Allocates the crossbar of a switch with `span` ports whose first port is the first of
-    /// `word`.
+    /// Allocates the crossbar of a switch of `span` ports, from the first of `word` on.
     pub(crate) fn allocate_wide(&mut self, word: usize, span: usize, tick: u64) {
         let mut matching = std::mem::replace(&mut self.matching.wide, WideMatching::new(0));
         let (inputs, outputs) = (&mut matching.inputs, &mut matching.outputs);
@@ -260,8 +246,7 @@ impl Network {
         self.matching.wide = matching;
     }
 
-    /// Updates the grants of the outputs that an input port can send to: each grants the nearest
-    /// input by round robin.
+    /// Updates grants: each output grants the nearest input by round robin.
     fn grant_wide(&self, first: usize, span: usize, port: usize, outputs: &mut [WideOutput]) {
         for lane in lanes_of(self.switches.port(port).can_cross()) {
             let output = self.output_of(port, lane);
@@ -275,8 +260,8 @@ impl Network {
         }
     }
 
-    /// Accepts one of the grants of an input port. Returns whether the port may still be matched:
-    /// it got no grant, and it requests an unmatched output.
+    /// Accepts a grant. Returns whether the input port may still be matched: it got no grant, and
+    /// it requests an unmatched output.
     fn accept_wide(&mut self, port: usize, outputs: &mut [WideOutput], tick: u64) -> bool {
         let lanes = || lanes_of(self.switches.port(port).can_cross());
         let granted =
@@ -292,19 +277,16 @@ impl Network {
         false
     }
 
-    /// Returns the output port of the lane that an input lane holds, by its number in the switch.
     fn output_of(&self, port: usize, lane: usize) -> usize {
         usize::from(self.buffers.lane(port << SHIFT | lane).out) >> SHIFT
     }
 }
 
 // Waits for credits before the output lanes of a switch: heads at VC allocation, and flits at the
-// crossbar if they take their credits there. Waits of flits in output lanes are in
-// [`crate::lanes::links`].
+// crossbar if they take their credits there.
 
 impl Network {
-    /// Records whether VC allocation left a head that requests a port without a lane for lack of
-    /// credits alone.
+    /// Records whether a head lacks a lane for want of credits alone.
     pub(crate) fn note_short(&mut self, port: usize, plan: &PipelinePlan) {
         let base = self.switches.port(port).base as usize;
         let is_short = self.requests.of_port(port).any(|input| {
@@ -314,8 +296,7 @@ impl Network {
         self.links.set_short(port, is_short);
     }
 
-    /// Like [`Self::note_short`], for all ports under adaptive routing. A waiting head counts at
-    /// each of its outputs.
+    /// Applies [`Self::note_short`] to all ports under adaptive routing.
     #[inline(never)]
     pub(crate) fn note_short_choices(&mut self, context: &Context) {
         let Some(heads) = &self.adaptive else { return };
@@ -336,15 +317,13 @@ impl Network {
         }
     }
 
-    /// Returns whether a packet of `flits` flits can get none of `lanes` of an output for lack of
-    /// credits alone.
+    /// Whether credits alone keep a packet of `flits` flits from `lanes`.
     fn is_short(&self, port: usize, lanes: u16, flits: u32, plan: &PipelinePlan) -> bool {
         let free = lanes & !self.links.port(port).held;
         lanes_of(free).any(|lane| self.links.is_released(port, lane))
             && self.could_grant(port, lanes, flits, plan) == 0
     }
 
-    /// Collects the outputs that flits may cross to, before any flit crosses.
     #[inline(never)]
     pub(crate) fn gather_unpaid(&mut self) {
         let Self { links, switches, buffers, .. } = self;
@@ -357,7 +336,7 @@ impl Network {
         }
     }
 
-    /// Records which of the collected outputs no flit crossed to, for lack of credits alone.
+    /// Records the collected outputs that no flit crossed to for want of credits alone.
     #[inline(never)]
     pub(crate) fn note_unpaid(&mut self) {
         for word in 0..self.links.unpaid.words.len() {
@@ -369,7 +348,6 @@ impl Network {
         }
     }
 
-    /// Returns whether only a lack of credits keeps flits from crossing to an empty output.
     fn is_port_unpaid(&self, port: usize) -> bool {
         let link = self.links.port(port);
         let base = self.switches.port(port).base as usize;
@@ -391,22 +369,19 @@ impl Network {
 //            input 1 ◄ lanes 1 3 5 ...  input p s + 1  ┴─────────►  pointer; the allocator may iterate
 // ```
 //
-// Crossbar ports are numbered within a switch, from its first port on. Switches of any size use the same
-// code, because speed matters less for these allocators.
+// Crossbar ports are numbered within a switch, from its first port on.
 //
 // Source: McKeown 1999, section III; `docs/concepts/routers.md` defines the matching.
 
-/// Crossbar ports of all switches, for round-robin allocation.
 #[derive(Clone, Debug)]
 pub(crate) struct CrossbarPorts {
     allocator: Allocator,
-    /// Input and output speedup: crossbar inputs and outputs of a port.
+    /// Crossbar inputs and outputs of a port.
     speedups: [usize; 2],
     /// Lanes by crossbar input of a port.
     lanes: Vec<u16>,
-    /// By crossbar input, of all switches.
     inputs: Vec<CrossbarInput>,
-    /// By crossbar output, of all switches: the crossbar input that follows the last one matched.
+    /// By crossbar output, of all switches: the crossbar input after the last one matched.
     pointers: Vec<u16>,
     matching: CrossbarMatching,
 }
@@ -415,37 +390,34 @@ pub(crate) struct CrossbarPorts {
 struct CrossbarInput {
     /// Lanes that follow the last one sent.
     after: u16,
-    /// Crossbar output of the switch that follows the last one matched.
+    /// Crossbar output after the last one matched.
     pointer: u16,
 }
 
 #[derive(Clone, Debug, Default)]
 struct CrossbarMatching {
-    /// Unmatched crossbar inputs that can send, in order.
+    /// Unmatched inputs, in order.
     inputs: Vec<Able>,
     outputs: Vec<CrossbarOutput>,
 }
 
-/// A crossbar input with lanes that can send.
 #[derive(Clone, Copy, Debug)]
 struct Able {
     crossbar_port: usize,
     lanes: u16,
-    /// The only crossbar output that it requests, for input-first allocators.
+    /// Only requested output of an input-first allocator.
     proposed: Option<usize>,
 }
 
-/// A crossbar output that is being matched.
 #[derive(Clone, Copy, Debug, Default)]
 struct CrossbarOutput {
     is_matched: bool,
     granted: Option<Grant>,
 }
 
-/// A grant of a crossbar output; the one nearer to the pointer compares as less.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 struct Grant {
-    /// Round-robin distance of the crossbar input from the pointer.
+    /// Round-robin distance of the crossbar input from the pointer, compared first.
     distance: usize,
     crossbar_port: usize,
 }
@@ -457,8 +429,7 @@ impl CrossbarOutput {
 }
 
 impl CrossbarPorts {
-    /// Returns the crossbar ports of `ports` ports, or `None` if the plan needs no round-robin
-    /// allocation.
+    /// Crossbar ports, or `None` if the plan needs no round-robin allocation.
     pub(crate) fn new(lanes: &PipelinePlan, ports: usize) -> Option<Self> {
         if !lanes.takes_turns() {
             return None;
@@ -479,14 +450,12 @@ impl CrossbarPorts {
     }
 }
 
-/// Returns the round-robin distance of a crossbar port from a pointer, modulo `count`.
 const fn distance(crossbar_port: usize, pointer: u16, count: usize) -> usize {
     let pointer = pointer as usize;
     if crossbar_port < pointer { crossbar_port + count - pointer } else { crossbar_port - pointer }
 }
 
 impl Network {
-    /// Allocates the multiplexed crossbars of all switches with lanes that may cross.
     pub(crate) fn allocate_crossbar_ports(&mut self, layout: &Layout, tick: u64) {
         let narrow = |network: &mut Self, first: usize, inputs: u64, tick: u64| {
             let mut crossbar_ports =
@@ -510,8 +479,8 @@ impl Network {
         self.each_switch(layout, tick, narrow, wide);
     }
 
-    /// Collects the crossbar inputs that can send, of the ports in the word `ports` from port `base`
-    /// on. `first` is the first port of their switch.
+    /// Collects inputs from `ports`, a word of ports from `base` on; `first` is the first port of
+    /// the switch.
     fn gather_crossbar_inputs(
         &mut self,
         first: usize,
@@ -540,7 +509,6 @@ impl Network {
         }
     }
 
-    /// Matches the collected crossbar inputs of the switch whose first port is `first`.
     fn match_crossbar_ports(
         &mut self,
         first: usize,
@@ -563,8 +531,8 @@ impl Network {
         }
     }
 
-    /// Grants, for every unmatched crossbar output, the requesting crossbar input nearest to its
-    /// pointer. With input-first allocators, each crossbar input requests only one crossbar output.
+    /// Grants, for each unmatched output, the requesting input nearest to its pointer. With
+    /// input-first allocators, each input requests only one output.
     fn propose(&self, first: usize, crossbar_ports: &mut CrossbarPorts) {
         let [into, out] = crossbar_ports.speedups;
         let CrossbarMatching { inputs, outputs } = &mut crossbar_ports.matching;
@@ -595,8 +563,6 @@ impl Network {
         }
     }
 
-    /// Matches every granted crossbar input with one of its granting crossbar outputs. Returns
-    /// whether there was any.
     fn accept_grants(
         &mut self,
         first: usize,
@@ -648,7 +614,6 @@ impl Network {
         any
     }
 
-    /// Returns the crossbar output, by its number in the switch, that a lane of a port can send to.
     fn crossbar_output(&self, port: usize, lane: usize, speedup: usize) -> usize {
         let to = usize::from(self.buffers.lane(port << SHIFT | lane).out);
         (to >> SHIFT) * speedup + number_of(to) % speedup

@@ -10,7 +10,7 @@
 
 use crate::lanes::worms::WormId;
 
-/// Initial size of a ring, a power of two.
+/// Power of two.
 const PLACES_FIRST: u32 = 4;
 
 #[derive(Clone, Debug)]
@@ -19,8 +19,7 @@ pub(crate) struct Queues {
     places: Vec<Coming>,
 }
 
-/// A queued worm, its length in flits, and the index of its next hop in `columns::paths`, 0 if
-/// unknown.
+/// Queued worm; `hop` is the index of the next hop in `columns::paths`, 0 if unknown.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Coming {
     pub(crate) worm: WormId,
@@ -28,14 +27,14 @@ pub(crate) struct Coming {
     pub(crate) hop: u32,
 }
 
-/// Two of these structures fit a cache line.
+/// Size of half a cache line.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(32))]
 struct Queue {
     /// First worm, if `len` is not 0.
     first: Coming,
     len: u32,
-    /// Base and size of the ring of the other worms.
+    /// Ring of the other worms.
     base: u32,
     size: u32,
     /// Position of the second worm in the ring.
@@ -73,7 +72,7 @@ impl Queues {
         false
     }
 
-    /// Appends a worm behind others; `len` already includes it.
+    /// Appends a worm, which `len` already includes.
     #[inline(never)]
     fn push_behind(&mut self, lane: usize, worm: Coming) {
         if self.queues[lane].len - 1 > self.queues[lane].size {
@@ -84,7 +83,6 @@ impl Queues {
         self.places[place] = worm;
     }
 
-    /// Removes the first worm, and returns the next one.
     #[inline]
     pub(crate) fn pop(&mut self, lane: usize) -> Option<Coming> {
         let queue = &mut self.queues[lane];
@@ -98,7 +96,6 @@ impl Queues {
         Some(queue.first)
     }
 
-    /// Replaces a full ring by one of twice its size.
     #[cold]
     fn grow(&mut self, lane: usize) {
         let queue = self.queues[lane];
@@ -113,14 +110,13 @@ impl Queues {
 }
 
 impl Coming {
-    /// Returns a placeholder that belongs to no queue.
     pub(crate) fn none() -> Self {
         Self { worm: WormId::new(0), flits: 0, hop: 0 }
     }
 }
 
 impl Queue {
-    /// Returns the index of the worm at position `number`, which is at least 1, in the queue.
+    /// Index of worm `number`, at least 1, in the queue.
     #[inline]
     const fn place(&self, number: u32) -> usize {
         (self.base + ((self.head + number - 1) & (self.size - 1))) as usize
@@ -132,7 +128,6 @@ mod tests {
     use super::*;
     use std::collections::VecDeque;
 
-    /// Compares a long mix of operations with the queues of the standard library.
     #[test]
     fn growing_queues_match_vec_deque() {
         let mut queues = Queues::new(3);

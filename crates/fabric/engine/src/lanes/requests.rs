@@ -7,21 +7,19 @@ use gingham_net::{PipelinePlan, Plan};
 
 #[derive(Clone, Debug)]
 pub(crate) struct Requests {
-    /// By output port: index of the first word of its requests.
+    /// By output port: index of the first word.
     base: Vec<u32>,
     words: Vec<u64>,
-    /// Binary logarithm of the lanes per port in these words: the least possible, so that the input
-    /// lanes of most switches fit one word.
+    /// Binary logarithm of the lanes per port in these words: the least possible, to fit most
+    /// switches into one word.
     shift: u32,
-    /// Whether the input lanes of every switch fit one word.
+    /// Whether every switch fits one word.
     are_single: bool,
     requested: Bits,
-    /// By input lane: the lanes that its head may take.
     lanes: Vec<u16>,
-    /// By input lane: the level of its head.
     levels: Vec<u8>,
     pub(crate) level_count: usize,
-    /// By output port and level: position after the last winner, as a bit number in the words.
+    /// By output port and level: bit number after the last winner.
     pointers: Vec<u16>,
     /// By output port: lanes that follow the last one granted.
     pub(crate) lane_pointers: Vec<u16>,
@@ -56,13 +54,12 @@ impl Requests {
         self.requested.words[word]
     }
 
-    /// Converts an input lane, by its number in the switch, to a bit number in the words.
+    /// Bit number of an input lane, given by its number in the switch.
     #[inline]
     const fn number(&self, input: usize) -> usize {
         input >> SHIFT << self.shift | number_of(input)
     }
 
-    /// Converts a bit number in the words to an input lane, by its number in the switch.
     #[inline]
     const fn input(&self, number: usize) -> usize {
         number >> self.shift << SHIFT | number & ((1 << self.shift) - 1)
@@ -74,7 +71,7 @@ impl Requests {
         &self.words[self.base[port] as usize..end]
     }
 
-    /// Iterates over the input lanes that request a port, by their number in the switch.
+    /// Input lanes by their number in the switch.
     pub(crate) fn of_port(&self, port: usize) -> impl Iterator<Item = usize> {
         let words = self.words_of(port).iter().enumerate();
         let numbers =
@@ -87,8 +84,7 @@ impl Requests {
         self.lanes[lane]
     }
 
-    /// Records a request for one of `lanes` of a port. `input` is the number in the switch of the
-    /// input lane `lane`.
+    /// Records a request; `input` is the number in the switch of the input lane `lane`.
     #[inline]
     pub(crate) fn insert(
         &mut self,
@@ -106,7 +102,7 @@ impl Requests {
         self.requested.insert(port);
     }
 
-    /// Removes a granted request and moves the round-robin pointer of its level past it.
+    /// Removes a granted request, and moves the pointer of its level past it.
     #[inline]
     pub(crate) fn grant(&mut self, port: usize, input: usize, switch: &SwitchPort) {
         let level = self.level_of(switch.base as usize + input);
@@ -127,7 +123,7 @@ impl Requests {
         self.levels[lane].into()
     }
 
-    /// Returns the bit number that follows an input lane by round robin.
+    /// Bit number after an input lane by round robin.
     #[inline]
     pub(crate) fn after(&self, input: usize, switch: &SwitchPort) -> u16 {
         let (number, end) = (self.number(input), usize::from(switch.span) << self.shift);
@@ -135,7 +131,6 @@ impl Requests {
         u16::try_from(next).expect("lanes of a switch have 16 bits")
     }
 
-    /// Removes the request of an input lane, by its number in the switch, for a port.
     pub(crate) fn withdraw(&mut self, port: usize, input: usize) {
         let number = self.number(input);
         self.words[self.base[port] as usize + number / 64] &= !(1 << (number % 64));
@@ -144,9 +139,9 @@ impl Requests {
         }
     }
 
-    /// Selects, by round robin at the highest level, among the input lanes that request a port and
-    /// could be granted a lane. Returns the winner by its number in the switch, and its nonempty
-    /// set of grantable lanes. Lanes of the switch are counted from `base` on.
+    /// Selects, by round robin at the highest level, a requesting input lane that could be granted
+    /// a lane. Returns the winner by its number in the switch, and its grantable lanes. Lanes of
+    /// the switch are counted from `base` on.
     #[inline]
     pub(crate) fn winner(
         &self,
@@ -158,7 +153,7 @@ impl Requests {
         self.winner_from(pointers, port, base, grantable)
     }
 
-    /// Selects like [`Self::winner`], with other round-robin pointers, by level.
+    /// Selects like [`Self::winner`], with other pointers, by level.
     #[inline]
     pub(crate) fn winner_from(
         &self,
@@ -181,8 +176,6 @@ impl Requests {
         })
     }
 
-    /// Returns the highest level of the input lanes that request a port and could be granted a
-    /// lane.
     #[inline(never)]
     fn highest_level(
         &self,
@@ -200,8 +193,8 @@ impl Requests {
         highest
     }
 
-    /// Returns the first match among the input lanes that request a port, by round robin from bit
-    /// number `first` on. Lanes are given by their number in the switch.
+    /// First match by round robin from bit number `first` on. Lanes are given by their number in
+    /// the switch.
     #[inline]
     fn search<T>(
         &self,
@@ -224,8 +217,7 @@ impl Requests {
             return None;
         }
         let words = self.words_of(port);
-        // The word that contains the pointer is searched first from the pointer on, and last for
-        // the rest.
+        // The pointer's word is searched first from the pointer on, and last for the rest.
         let (mut number, mut mask) = (at, onward);
         for _ in 0..=words.len() {
             let mut bits = words[number] & mask;

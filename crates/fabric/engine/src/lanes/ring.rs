@@ -6,7 +6,6 @@
 //!
 //! Invariant: nothing is scheduled further ahead than the length of the ring.
 
-/// Entries by due tick.
 #[derive(Clone, Debug)]
 pub(crate) struct Ring {
     slots: Vec<Vec<u32>>,
@@ -14,7 +13,6 @@ pub(crate) struct Ring {
 }
 
 impl Ring {
-    /// Returns a ring for entries at most `ticks_ahead` ticks ahead.
     pub(crate) fn new(ticks_ahead: u64) -> Self {
         let slots = (ticks_ahead + 1).next_power_of_two();
         let count = usize::try_from(slots).expect("a delay is of few ticks");
@@ -43,7 +41,7 @@ impl Ring {
         &self.slots[self.slot(tick)]
     }
 
-    /// Takes the entries due at `tick`; pass the vector to [`Self::give_back`] to reuse its memory.
+    /// Removes due entries; [`Self::give_back`] reuses the memory of the vector.
     #[inline]
     pub(crate) fn take(&mut self, tick: u64) -> Vec<u32> {
         let slot = self.slot(tick);
@@ -61,12 +59,10 @@ impl Ring {
         self.slots[slot] = due;
     }
 
-    /// Returns the first tick from `tick` on with an entry.
     pub(crate) fn next_due(&self, tick: u64) -> Option<u64> {
         (tick..=tick + self.mask).find(|tick| !self.slots[self.slot(*tick)].is_empty())
     }
 
-    /// Iterates over all entries, in no particular order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = usize> {
         self.slots.iter().flatten().map(|entry| *entry as usize)
     }

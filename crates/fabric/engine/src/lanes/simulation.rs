@@ -1,4 +1,4 @@
-//! The simulation: events between ticks, and the stages of a tick.
+//! Simulation: events between ticks, and the stages of a tick.
 
 use crate::Refusal;
 use crate::bits::Bits;
@@ -27,9 +27,8 @@ struct Simulation<S> {
     network: Network,
     hosts: Hosts,
     stepper: S,
-    /// Channels counted at the end of a section.
     counted: Bits,
-    /// Counts of the last section, kept to reuse the allocation.
+    /// Kept to reuse the allocation.
     counts: Vec<(ChannelId, ChannelCount)>,
     stepping: Stepping,
 }
@@ -118,7 +117,6 @@ pub(crate) fn start(plan: Arc<Plan>, lanes: Arc<PipelinePlan>) -> Box<dyn gingha
     SetUp::new(plan, lanes, endpoints, stepping).start()
 }
 
-/// Starts a run with the given stepper, or returns the reason why it cannot.
 pub(crate) fn start_by(
     plan: Arc<Plan>,
     lanes: Arc<PipelinePlan>,
@@ -134,7 +132,6 @@ pub(crate) fn start_by(
     Ok(SetUp::new(plan, lanes, endpoints, stepping).start())
 }
 
-/// Parts of a run that do not depend on the stepper.
 pub(crate) struct SetUp {
     pub(crate) plan: Arc<Plan>,
     pub(crate) lanes: Arc<PipelinePlan>,
@@ -164,8 +161,8 @@ impl SetUp {
         }
     }
 
-    /// Starts a run with `stepper`. Stages are compiled for each stepper, because dynamic dispatch
-    /// costs 2 % of the instructions of a small fabric.
+    /// Stages are compiled for each stepper: dynamic dispatch costs 2 % of the instructions of a
+    /// small fabric.
     pub(crate) fn run<S: Stepper + 'static>(self, stepper: S) -> Box<dyn gingham_net::Simulation> {
         let Self { plan, lanes, layout, network, endpoints, stepping } = self;
         let mut simulation = Simulation {
@@ -219,7 +216,6 @@ impl<S: Stepper> Simulation<S> {
         hosts.carry_out(links, switches, context);
     }
 
-    /// Runs one tick, stage by stage.
     fn step_tick(&mut self) {
         let Self { context, network, hosts, stepper, .. } = self;
         let (tick, before) = (context.clock.tick(), context.clock.events());
@@ -244,7 +240,7 @@ impl<S: Stepper> Simulation<S> {
         }
     }
 
-    /// Skips to the next tick with a possible event, after a tick without any.
+    /// Skips to the next tick with a possible event.
     #[inline(never)]
     fn fast_forward(&mut self) {
         let tick = self.context.clock.tick();
@@ -253,7 +249,7 @@ impl<S: Stepper> Simulation<S> {
         }
     }
 
-    /// Ends a section at `time` for the endpoints, before any event of that time.
+    /// Ends a section before any event at `time`.
     #[inline(never)] // `benches/bench.py` finds it by its name.
     fn count_section(&mut self, time: u64) {
         let Self { context, network, stepper, counted, counts, .. } = self;

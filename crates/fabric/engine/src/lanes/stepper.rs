@@ -5,53 +5,51 @@
 //!   Table (columns)   64 switches at a time, a bit each; state in columns
 //! ```
 //!
-//! Both agree with the oracle on the tick of every flit, and show their state as a [`View`]. Hosts,
-//! packets in flight and in-transit hosts are independent of the stepper.
+//! Both agree with the oracle on the tick of every flit.
 
 use crate::lanes::context::Context;
 use crate::lanes::network::Network;
 use crate::lanes::view::View;
 
-/// Switch stages of a tick, in the order of their calls in [`super::simulation`].
+/// Switch stages of a tick, in the order of their calls.
 pub(crate) trait Stepper: View {
-    /// Stage 1: receives the credits that are due.
+    /// Stage 1.
     fn receive_credits(&mut self, network: &mut Network, tick: u64);
 
-    /// Stage 5: sends a flit on each free switch channel.
+    /// Stage 5.
     fn traverse_links(&mut self, network: &mut Network, context: &mut Context, tick: u64);
 
     /// Sends the flits that hosts began in this tick.
     fn launch(&mut self, network: &mut Network, tick: u64);
 
-    /// Stage 4: moves flits across switches.
+    /// Stage 4.
     fn traverse_switches(&mut self, network: &mut Network, context: &Context, tick: u64);
 
-    /// Stage 2: requests outputs for routed heads.
+    /// Stage 2.
     fn route(&mut self, network: &mut Network, context: &mut Context, tick: u64);
 
-    /// Stage 3: grants output lanes to heads.
+    /// Stage 3.
     fn allocate_lanes(&mut self, network: &mut Network, context: &Context);
 
-    /// Puts due flits into the buffers of switches, and returns the number to count as events.
+    /// Puts due flits into buffers. Returns the number to count as events.
     fn receive_flits(&mut self, network: &mut Network, tick: u64) -> u64;
 
-    /// Returns the first tick from `tick` on with a change of the stepper's own state.
+    /// First tick from `tick` on with a change of the stepper's own state.
     fn next_due(&self, tick: u64) -> Option<u64>;
 
-    /// Whether the stepper has the hops of packets, which then store no path.
+    /// Whether packets store no path, because the stepper has their hops.
     fn has_hops(&self) -> bool;
 
-    /// Marks the ports of the network that sent something since the last call as active.
     fn collect_active(&mut self, network: &mut Network);
 
     /// Writes the positions of worms whose heads wait in a lane buffer.
     fn locate_worms(&self, network: &Network, context: &mut Context);
 
-    /// Checks invariants of the state of ports and lanes; slow, for tests.
+    /// Slow check, for tests.
     fn assert_invariants(&self, network: &Network, context: &Context);
 }
 
-/// The per-port stepper; its state is that of the network.
+/// Stepper by port, with the state of the network.
 #[derive(Debug)]
 pub(crate) struct Ports;
 

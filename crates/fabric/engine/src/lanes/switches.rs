@@ -14,11 +14,11 @@ use crate::lanes::ring::Ring;
 use gingham_fairq::Head;
 use gingham_net::{PipelinePlan, Plan};
 
-/// All switches, without the lanes at either end of their cables.
+/// Switches without the lanes at either end of their cables.
 #[derive(Clone, Debug)]
 pub(crate) struct Switches {
     ports: Vec<SwitchPort>,
-    /// Input ports that may have something to send through the crossbar.
+    /// Input ports that may have something to cross.
     pub(crate) crossing: Bits,
     /// Output ports that may grant a lane; with cut-through also host ports, which never do.
     pub(crate) allocating: Bits,
@@ -26,18 +26,15 @@ pub(crate) struct Switches {
     pub(crate) heads: Ring,
     routing_cycles: u64,
     pub(crate) arbiters: Arbiters,
-    /// Arbiters of crossbar outputs, if they arbitrate among lanes.
     pub(crate) outputs: Option<OutputArbiters>,
-    /// Crossbar ports, for round-robin allocation.
     pub(crate) crossbar_ports: Option<CrossbarPorts>,
 }
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SwitchPort {
-    /// Departure ticks minus arrival ticks of flits in the lane buffers, summed; it may wrap.
+    /// Departure minus arrival ticks of flits in the lane buffers, summed; it may wrap.
     pub(crate) occupancy: u64,
-    /// First output lane at the other end of the cable, and the ticks until a credit is received
-    /// there.
+    /// First output lane at the other end, and ticks until a credit is received there.
     pub(crate) credit_lane: u32,
     pub(crate) credit_latency: u32,
     /// First lane of the first port of its switch.
@@ -48,7 +45,7 @@ pub(crate) struct SwitchPort {
     open: u16,
     /// Lanes that follow the last one served.
     after: u16,
-    /// As an output: the input port of the switch that follows the last one matched with it.
+    /// Input port of the switch after the last one matched with this output.
     pub(crate) pointer: u16,
     pub(crate) span: u16,
 }
@@ -56,8 +53,7 @@ pub(crate) struct SwitchPort {
 const _: () = assert!(size_of::<SwitchPort>() == 32, "two ports fit a cache line");
 
 impl SwitchPort {
-    /// Updates the port for a flit that crosses, given whether its input lane is now empty and its
-    /// output lane full. Returns whether another flit can cross.
+    /// Crosses a flit. Returns whether another can cross.
     #[inline]
     pub(crate) fn cross(&mut self, lane: usize, is_empty: bool, is_full: bool, tick: u64) -> bool {
         self.occupancy = self.occupancy.wrapping_add(tick);
@@ -116,12 +112,11 @@ impl Switches {
         &self.ports
     }
 
-    /// Whether the arbiters use packet lengths and arrival times.
     pub(crate) fn are_tracked(&self) -> bool {
         !self.arbiters.are_default || self.outputs.is_some()
     }
 
-    /// Moves the flits that are due into their lane buffers, visible from the next tick on.
+    /// Receives due flits, visible from the next tick on.
     pub(crate) fn receive(&mut self, due: &[u32], buffers: &mut Buffers, tick: u64) {
         if self.are_tracked() {
             for lane in due {
@@ -150,13 +145,12 @@ impl Switches {
         }
     }
 
-    /// Schedules the routing of a head that is at the front of an input lane from `tick` on.
+    /// Schedules the routing of a head that is at the front from `tick` on.
     #[inline]
     pub(crate) fn read_head(&mut self, lane: usize, tick: u64) {
         self.heads.push(tick + 1 + self.routing_cycles, lane);
     }
 
-    /// Records that a nonempty input lane holds an output lane, which may be full.
     pub(crate) fn connect(&mut self, lane: usize, is_full: bool) {
         let port = &mut self.ports[lane >> SHIFT];
         port.sendable |= bit_of(lane);
@@ -164,7 +158,6 @@ impl Switches {
         self.crossing.insert(lane >> SHIFT);
     }
 
-    /// Records that an input lane no longer holds an output lane.
     pub(crate) fn disconnect(&mut self, lane: usize) {
         let port = &mut self.ports[lane >> SHIFT];
         port.sendable &= !bit_of(lane);
@@ -175,8 +168,7 @@ impl Switches {
         }
     }
 
-    /// Records that the output lane held by an input lane has free space again. `port` is any port
-    /// of the switch, `holder` the number of the input lane in it.
+    /// Records space for `holder`, an input lane by its number in the switch of `port`.
     #[inline(never)]
     pub(crate) fn make_room(&mut self, port: usize, holder: u16) {
         let lane = self.ports[port].base as usize + usize::from(holder);
@@ -189,14 +181,12 @@ impl Switches {
         &mut self.ports[port]
     }
 
-    /// Moves the pointer of an output port past the matched input port, given by its number in the
-    /// switch.
+    /// Moves the pointer past `input`, a port by its number in the switch.
     #[inline]
     pub(crate) fn match_output(&mut self, output: usize, input: u16) {
         self.ports[output].pointer = input + 1;
     }
 
-    /// Selects the lane of an input port to serve from the lanes that can cross.
     #[inline]
     pub(crate) fn serve(&mut self, port: usize, lanes: u16, buffers: &Buffers) -> Option<usize> {
         if self.arbiters.are_default {

@@ -1,14 +1,13 @@
 //! View of ports and lanes between ticks, for counts, deadlock checks, congestion trees and
 //! invariants.
 //!
-//! The default methods read the state of ports from the network. A stepper with its own state of
-//! switch ports overrides them; the state of host ports is always in the network.
+//! The default methods read the network. A stepper with its own state of switch ports overrides
+//! them; the state of host ports is always in the network.
 
 use crate::lanes::layout::{NONE, SHIFT, number_of};
 use crate::lanes::network::Network;
 use std::fmt::Debug;
 
-/// State of ports and lanes, as kept by the switch stepper.
 pub(crate) trait View: Debug + Send + Sync {
     // Counts.
 
@@ -20,31 +19,29 @@ pub(crate) trait View: Debug + Send + Sync {
         network.links.port(port).waits()
     }
 
-    /// Time up to `end_ps` that the channel of a port waited for credits, in ps.
     fn waited_ps(&self, network: &Network, port: usize, end_ps: u64) -> u64 {
         network.links.waited_ps(port, end_ps)
     }
 
-    /// By switch port: sum of the arrival ticks of flits from `tick` on, as an argument of
-    /// [`Self::occupancy`]. Empty if the stepper sums arrivals when they happen.
+    /// By switch port: sum of the arrival ticks of flits from `tick` on, for [`Self::occupancy`].
+    /// Empty if the stepper sums arrivals when they happen.
     fn arrivals(&self, _tick: u64) -> Vec<u64> {
         Vec::new()
     }
 
-    /// Departure ticks minus arrival ticks of flits in the lane buffers of a switch port, summed;
-    /// it may wrap.
+    /// Departure minus arrival ticks of flits in the lane buffers of a switch port, summed; it may
+    /// wrap.
     fn occupancy(&self, network: &Network, port: usize, _arrivals: &[u64]) -> u64 {
         network.switches.port(port).occupancy
     }
 
     // Output lanes.
 
-    /// Credits of an output lane; undefined for one that ends at a host without backpressure.
+    /// Credits, undefined for a lane that ends at a host without backpressure.
     fn credit(&self, network: &Network, lane: usize) -> u16 {
         network.links.lane(lane).credit
     }
 
-    /// Credits of an output lane that are not promised to a packet.
     fn unpromised(&self, network: &Network, lane: usize) -> u16 {
         network.links.lane(lane).unpromised
     }
@@ -53,7 +50,6 @@ pub(crate) trait View: Debug + Send + Sync {
         network.links.lane(lane).fill
     }
 
-    /// Input lane that holds an output lane of a switch.
     fn holder_of(&self, network: &Network, lane: usize) -> Option<usize> {
         let is_held = network.links.port(lane >> SHIFT).held >> number_of(lane) & 1 == 1;
         let base = network.switches.port(lane >> SHIFT).base as usize;
@@ -66,24 +62,22 @@ pub(crate) trait View: Debug + Send + Sync {
         network.buffers.lane(lane).present
     }
 
-    /// Flits of the first worm of an input lane that have not left it.
+    /// Flits of the first worm that have not left.
     fn left(&self, network: &Network, lane: usize) -> u32 {
         network.buffers.lane(lane).left
     }
 
-    /// Output lane that an input lane of a switch holds.
     fn held_by(&self, network: &Network, lane: usize) -> Option<usize> {
         let out = network.buffers.lane(lane).out;
         let base = network.switches.port(lane >> SHIFT).base as usize;
         (out != NONE).then(|| base + usize::from(out))
     }
 
-    /// Input lanes of a switch port whose output lane has no free space, as bits.
+    /// Input lanes whose output lane has no space, as bits.
     fn blocked(&self, network: &Network, port: usize) -> u16 {
         network.switches.port(port).full
     }
 
-    /// Input lanes whose head requests an output port of a switch, and the lanes that it may take.
     fn requests(&self, network: &Network, port: usize) -> Vec<(usize, u16)> {
         let base = network.switches.port(port).base as usize;
         let lanes = network.requests.of_port(port).map(|input| base + input);
@@ -92,12 +86,12 @@ pub(crate) trait View: Debug + Send + Sync {
 
     // Channels.
 
-    /// Output lanes of the credits that return from `tick` on, one entry a credit.
+    /// Output lanes of credits that return from `tick` on, one entry a credit.
     fn returning_credits(&self, network: &Network, _tick: u64) -> Vec<usize> {
         network.links.returning_credits().collect()
     }
 
-    /// Input lanes of the flits that arrive from `tick` on, one entry a flit.
+    /// Input lanes of flits that arrive from `tick` on, one entry a flit.
     fn arriving_flits(&self, network: &Network, _tick: u64) -> Vec<usize> {
         network.links.arriving_flits().collect()
     }

@@ -1,5 +1,5 @@
 //! Blocked packets, for congestion trees (`docs/concepts/timing.md`, congestion trees): the packets
-//! of every lane buffer, where only the first can move on, and those waiting at hosts.
+//! of every lane buffer, of which only the first can move on, and those waiting at hosts.
 
 use crate::lanes::layout::{SHIFT, number_of};
 use crate::lanes::links::TO_HOST;
@@ -12,7 +12,7 @@ use gingham_topology::ChannelId;
 use gingham_topology::routing::LaneSet;
 use std::collections::BTreeMap;
 
-/// Requested port and lanes, by input lane.
+/// Port and lanes, by input lane.
 type Requested = BTreeMap<usize, (usize, u16)>;
 
 impl Waits<'_> {
@@ -30,7 +30,6 @@ impl Waits<'_> {
         found
     }
 
-    /// Returns the port and lanes that each waiting head requests, by input lane.
     fn requested(self) -> Requested {
         let of_port = |port| {
             let requests = self.view.requests(self.network, port).into_iter();
@@ -39,7 +38,6 @@ impl Waits<'_> {
         self.switch_ports().flat_map(of_port).collect()
     }
 
-    /// Collects the packets with a flit in a lane buffer.
     fn standing_in(self, lane: usize, onward: Onward, found: &mut Vec<Waiter>) {
         let at = self.buffer(lane);
         let mut onward = Some(onward);
@@ -51,8 +49,7 @@ impl Waits<'_> {
         }
     }
 
-    /// Returns the next channel and lanes of the first packet in a lane buffer; `None` at a host
-    /// where it does not wait.
+    /// Onward lanes, or `None` at a host at which the packet does not wait.
     fn onward_of_first(self, lane: usize, requested: &Requested) -> Option<Onward> {
         let (network, context) = (self.network, self.context);
         let port = lane >> SHIFT;
@@ -85,7 +82,7 @@ impl Waits<'_> {
         Some(self.asked(output, lanes, needed))
     }
 
-    /// Returns the onward lanes of a channel, each blocked if it has fewer credits than needed.
+    /// Onward lanes, blocked with fewer credits than needed.
     fn held(self, output: ChannelId, lanes: LaneSet, needed: impl Fn(usize) -> u32) -> Onward {
         let (first, links) = (self.context.layout.port(output) << SHIFT, &self.network.links);
         Onward::by(output, lanes, |lane| {
@@ -95,7 +92,7 @@ impl Waits<'_> {
         })
     }
 
-    /// Returns the onward lanes for a packet without promised credits.
+    /// Onward lanes for a packet without promised credits.
     fn asked(self, output: ChannelId, lanes: LaneSet, needed: impl Fn(usize) -> u32) -> Onward {
         let (first, links) = (self.context.layout.port(output) << SHIFT, &self.network.links);
         Onward::by(output, lanes, |lane| {

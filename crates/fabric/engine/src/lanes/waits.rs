@@ -23,7 +23,7 @@ pub(crate) struct Waits<'a> {
 
 #[derive(Clone, Debug)]
 struct Returning {
-    /// Output lane of each credit, in ascending order.
+    /// Output lane of each credit, ascending.
     lanes: Vec<usize>,
 }
 
@@ -33,7 +33,6 @@ impl Returning {
         Self { lanes }
     }
 
-    /// Returns the number of credits on their way to an output lane.
     fn to(&self, output: usize) -> u32 {
         let first = self.lanes.partition_point(|lane| *lane < output);
         let count = self.lanes[first..].iter().take_while(|lane| **lane == output).count();
@@ -42,8 +41,6 @@ impl Returning {
 }
 
 impl Waits<'_> {
-    /// Returns the wait-for graph of the lanes whose head has a request or whose output lane has no
-    /// free space.
     pub(crate) fn graph(self) -> WaitForGraph {
         let tick = self.context.clock.ticks_done();
         let returning = Returning::new(self.view.returning_credits(self.network, tick));
@@ -85,7 +82,6 @@ impl Waits<'_> {
         (0..layout.first_host).filter(|port| layout.channels()[*port].is_some())
     }
 
-    /// Iterates over the used lanes of all ports from `port` on.
     pub(crate) fn lanes_from(self, port: usize) -> impl Iterator<Item = usize> {
         self.context.layout.lanes_from(port, self.context.plan.lanes.count)
     }
@@ -99,14 +95,13 @@ impl Waits<'_> {
         self.buffer(self.network.links.opposite(output))
     }
 
-    /// Returns the credits that a lane needs before it is granted to a packet of `flits` flits.
+    /// Credits needed before a packet of `flits` flits is granted the lane.
     pub(crate) fn credits_to_be_given(self, lane: usize, flits: u32) -> u32 {
         let lane = u8::try_from(number_of(lane)).expect("lanes are few");
         let credits = self.context.lanes.credits_to_be_given(lane, flits.into());
         u32::try_from(credits).expect("a lane is of fewer than 2^32 flits")
     }
 
-    /// Returns the credits of an output lane that are not promised to a packet.
     pub(crate) fn free_credits(self, output: usize) -> u32 {
         let is_cut = self.context.lanes.cut_through.bits() & bit_of(output) != 0;
         let credits = if is_cut {
@@ -117,14 +112,12 @@ impl Waits<'_> {
         credits.into()
     }
 
-    /// Returns the wait of an input lane whose output lane has no free space: for the buffer behind
-    /// that lane, if it is full too.
+    /// Wait for the buffer behind a full output lane, if that is full too.
     fn wait_for_room(self, lane: usize) -> Option<Wait> {
         let output = self.view.held_by(self.network, lane).expect("a blocked lane holds another");
         self.is_full_behind(output).then(|| Wait::one(self.buffer_behind(output)))
     }
 
-    /// Returns the wait of an input lane whose head may take any of the given lanes, by port.
     fn wait_for_lane(
         self,
         lane: usize,
@@ -150,9 +143,8 @@ impl Waits<'_> {
         waits.map(Wait::Any)
     }
 
-    /// Returns the wait of a packet for free space in the pool of a host. Any packet of the pool
-    /// must leave, so it waits for the input lanes at the ends of the lanes that these packets use,
-    /// or may take. If a packet is about to leave, there is nothing to wait for.
+    /// Wait of a packet for space in the pool of a host. Any packet of the pool must leave: it
+    /// waits for the input lanes at the ends of the lanes that these packets use, or may take.
     fn wait_at_host(self, lane: usize, returning: &Returning) -> Option<Wait> {
         let (port, links) = (lane >> SHIFT, &self.network.links);
         let host = self.network.in_transit.host(port);
@@ -186,7 +178,6 @@ impl Waits<'_> {
         Some(Wait::Any(waits))
     }
 
-    /// Whether the buffer at the end of an output lane is full.
     fn is_full_behind(self, output: usize) -> bool {
         let links = &self.network.links;
         !links.port(output >> SHIFT).is(TO_HOST)
@@ -194,8 +185,7 @@ impl Waits<'_> {
                 == self.context.lanes.depths_flits[number_of(output)]
     }
 
-    /// Checks that the credits of every lane are conserved and that output lanes keep to their
-    /// depth; slow, for tests.
+    /// Checks that credits are conserved and output lanes keep to their depth; slow, for tests.
     pub(crate) fn assert_invariants(self) {
         let (view, network, tick) = (self.view, self.network, self.context.clock.ticks_done());
         let mut on_wire = vec![0_u32; network.links.lane_count()];

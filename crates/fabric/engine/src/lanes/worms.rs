@@ -19,17 +19,16 @@ pub(crate) struct Worm {
     pub(crate) packet: Packet,
     pub(crate) flits: u32,
     pub(crate) route: RouteState,
-    /// Index of its first hop in the columns' paths, from its first switch on; 0 if unknown.
+    /// First hop in the columns' paths, from its first switch on; 0 if unknown.
     pub(crate) hops: u32,
-    /// Start of its first flit at its host or at the last in-transit host, in ps.
+    /// Start of its first flit at its host or last in-transit host, in ps.
     pub(crate) began_ps: u64,
-    /// Arrival time of its whole first flit at its destination, in ps.
+    /// Arrival of its whole first flit at its destination, in ps.
     pub(crate) head_arrived_ps: u64,
 }
 
 impl Worm {
-    /// Returns the worm of an injected packet. `first_node` is at the end of its host's cable; the
-    /// first flit begins at `began_ps`.
+    /// Worm whose first flit begins at `began_ps`; `first_node` is at the end of its host's cable.
     #[inline]
     fn new(
         plan: &Plan,
@@ -49,7 +48,6 @@ impl Worm {
         Self { packet, flits, route, hops: 0, began_ps, head_arrived_ps: 0 }
     }
 
-    /// Returns the arrival record of a worm that has arrived whole at `now`.
     pub(crate) fn arrival(&self, lanes: &PipelinePlan, now: u64) -> Arrival {
         let in_transit_hosts = self.route.in_transit_hosts();
         Arrival {
@@ -63,13 +61,11 @@ impl Worm {
     }
 }
 
-/// Worms by id; ids of delivered worms are reused.
 #[derive(Clone, Debug)]
 pub(crate) struct Worms {
     by_id: Vec<Worm>,
     free: Vec<WormId>,
-    /// Whether new worms store their path. Not needed if columns have their hops: the path is then
-    /// read rarely and looked up again.
+    /// Whether new worms store their path, which is looked up again if columns have the hops.
     keep_paths: bool,
 }
 
@@ -78,7 +74,7 @@ impl Worms {
         Self { by_id: Vec::new(), free: Vec::new(), keep_paths }
     }
 
-    /// Adds the worm of an injected packet ([`Worm::new`]). Returns its id and its number of flits.
+    /// Adds a worm. Returns its id and its number of flits.
     #[inline]
     pub(crate) fn begin(
         &mut self,
@@ -94,20 +90,18 @@ impl Worms {
         (id, worm.flits)
     }
 
-    /// Appends a slot for a worm.
     #[cold]
     fn add(&mut self, worm: Worm) -> WormId {
         self.by_id.push(worm);
         WormId::new(self.by_id.len() - 1)
     }
 
-    /// Frees the id of a worm that has arrived; the worm remains readable until the id is reused.
+    /// Frees the id of a worm, which remains readable until the id is reused.
     pub(crate) fn remove(&mut self, id: WormId) -> &Worm {
         self.free.push(id);
         &self.by_id[id.index()]
     }
 
-    /// Returns the number of worms in the network.
     pub(crate) fn len(&self) -> usize {
         self.by_id.len() - self.free.len()
     }

@@ -14,7 +14,6 @@ use crate::lanes::network::Network;
 use gingham_net::Reallocation;
 use pulp::{Simd, WithSimd};
 
-/// Requests of all heads whose routing is over; the output is their number.
 pub(super) struct Routing<'a, const L: usize> {
     pub(super) table: &'a mut Table<L>,
     pub(super) network: &'a Network,
@@ -60,7 +59,6 @@ impl<const L: usize> WithSimd for Routing<'_, L> {
     }
 }
 
-/// Grants at all outputs whose state has changed.
 pub(super) struct Granting<'a, const L: usize> {
     pub(super) table: &'a mut Table<L>,
     pub(super) network: &'a mut Network,
@@ -81,8 +79,8 @@ impl<const L: usize> WithSimd for Granting<'_, L> {
 }
 
 impl<const L: usize> Granting<'_, L> {
-    /// Grants lanes. `PLAIN` requires that any free lane can be granted to any head, that heads
-    /// have no levels, and that lane holders are not watched.
+    /// `PLAIN` requires that any free lane can be granted to any head, that heads have no levels,
+    /// and that lane holders are not watched.
     #[inline(always)]
     fn grant<const PLAIN: bool>(self) {
         let Self { table, network } = self;
@@ -93,7 +91,6 @@ impl<const L: usize> Granting<'_, L> {
                 let requests = &mut columns[output].requests;
                 let switches = std::mem::take(&mut requests.changed) & requests.requested;
                 for bit in members(switches) {
-                    // A switch is done once it grants nothing more.
                     while group.grant_lane::<PLAIN>(columns, (output, bit), network, rules) {}
                     if !PLAIN && rules.counts_credits {
                         group.note_short(&mut columns[output], bit);
@@ -111,8 +108,7 @@ impl<const L: usize> Granting<'_, L> {
 }
 
 impl<const L: usize> Group<L> {
-    /// Records whether an output, after granting all the lanes it can, left a head without a lane
-    /// for lack of credits alone.
+    /// Records whether a head lacks a lane for want of credits alone.
     fn note_short(&self, column: &mut Column<L>, bit: usize) {
         let late = |lane: usize| u16::from(column.released[lane] >> bit & 1 == 1) << lane;
         let late = (0..L).fold(0, |lanes, lane| lanes | late(lane));
@@ -122,8 +118,6 @@ impl<const L: usize> Group<L> {
         column.short = column.short & !(1 << bit) | u64::from(is_short) << bit;
     }
 
-    /// Grants a lane of an output to an input lane, if possible. Returns whether it may grant
-    /// another.
     #[inline(always)]
     fn grant_lane<const PLAIN: bool>(
         &mut self,

@@ -18,8 +18,6 @@ impl<const L: usize> WithSimd for Arrivals<'_, L> {
 }
 
 impl<const L: usize> Arrivals<'_, L> {
-    /// Updates the buffers for due and crossed flits, and starts routing of heads that are now at
-    /// the front.
     #[inline(always)]
     fn receive<const DEEP: bool>(self) {
         let Self { table, tick } = self;

@@ -11,7 +11,6 @@ use gingham_net::{
 /// Whether a condition rules out columns, the responsible keys and an explanation.
 type Row = (bool, &'static [&'static str], &'static str);
 
-/// Returns why a run cannot use the column stepper, or `None` if it can.
 pub(crate) fn refusal(plan: &Plan, lanes: &PipelinePlan, endpoints: &Endpoints) -> Option<Refusal> {
     let (routers, beside) = (of_routers(plan, lanes), of_what_is_beside(plan, lanes, endpoints));
     let stands = routers.into_iter().chain(beside).find(|(stands, ..)| *stands);
@@ -60,7 +59,6 @@ fn of_routers(plan: &Plan, lanes: &PipelinePlan) -> [Row; 7] {
     ]
 }
 
-/// Conditions on channels, hosts and measurements that rule out columns.
 fn of_what_is_beside(plan: &Plan, lanes: &PipelinePlan, endpoints: &Endpoints) -> [Row; 7] {
     let radix = |node| plan.fabric.channels_from(node).count();
     let is_late = |cycles: u64| cycles > TICKS_AHEAD_MAX;
@@ -103,8 +101,7 @@ fn of_what_is_beside(plan: &Plan, lanes: &PipelinePlan, endpoints: &Endpoints) -
     ]
 }
 
-/// Selects the stepper: columns if they support the run and the expected traffic saves more
-/// instructions than columns cost per tick.
+/// Selects columns if the expected traffic saves more instructions than they cost per tick.
 pub(crate) fn choose(plan: &Plan, lanes: &PipelinePlan, endpoints: &Endpoints) -> Stepping {
     let moves = moves(plan, lanes);
     if let Some(Refusal { because, keys }) = refusal(plan, lanes, endpoints) {
@@ -118,13 +115,11 @@ pub(crate) fn choose(plan: &Plan, lanes: &PipelinePlan, endpoints: &Endpoints) -
     Stepping::new(SteppedBy::Ports, "columns cost more in a tick than they save here")
 }
 
-/// Returns the expected instructions per tick that columns save.
 fn saved_by_columns(plan: &Plan, Moves { flits, heads }: Moves) -> f64 {
     flits * SAVED_BY_FLIT + heads * SAVED_BY_HEAD - cost_of_columns(plan)
 }
 
-/// Ratio of expected instructions of the run, per-port stepper to bit-sliced stepper (columns), as
-/// a whole number. `None` below `FASTER_MIN` or for a run of fewer than `LONG_RUN` instructions.
+/// Ratio of expected instructions, per-port stepper to columns; `None` if not worth a note.
 #[expect(
     clippy::cast_precision_loss,
     clippy::cast_possible_truncation,
@@ -139,14 +134,14 @@ fn columns_faster(plan: &Plan, lanes: &PipelinePlan, moves: Moves) -> Option<u32
     is_noted.then_some(factor.round() as u32)
 }
 
-/// Thresholds of the note on slow stepping: the least ratio of expected instructions, per-port to
-/// bit-sliced stepper, and the least instructions of a run, which take some seconds.
+/// Note on slow stepping: least ratio of expected instructions, per-port stepper to columns, and
+/// least instructions of a run, which take some seconds.
 const FASTER_MIN: f64 = 1.5;
 const LONG_RUN: f64 = 1e10;
 
 /// Instructions of the per-port stepper for each flit that leaves a switch, and the additional ones
-/// for a head. The benchmark row `lanes-mesh-8x8` takes 464 per hop. A mesh with packets of one
-/// flit takes 1,368: 110,842 instructions per tick, with 81 flits that leave switches.
+/// for a head. The benchmark row `lanes-mesh-8x8` takes 464 per hop. A mesh with one-flit packets
+/// takes 1,368: 110,842 per tick, with 81 flits that leave switches.
 const COST_OF_FLIT: f64 = 464.0;
 const COST_OF_HEAD: f64 = 1_368.0 - COST_OF_FLIT;
 
@@ -155,22 +150,20 @@ const COST_OF_HEAD: f64 = 1_368.0 - COST_OF_FLIT;
 /// by ports, with 65,535 cycles 9.1 s and 1.0 s.
 const TICKS_AHEAD_MAX: u64 = 1_024;
 
-/// Instructions that columns save, against ports, for each flit that leaves a switch, and the
-/// additional ones for a head. `benches/columns.py` measures these constants and those below with
-/// valgrind, over 27 scenarios; its table lists the error of each. In 26 scenarios they select the
-/// stepper with fewer instructions; in the other one columns take 3 % more.
+/// Instructions that columns save for each flit that leaves a switch, and the additional ones for a
+/// head. `benches/columns.py` measures these constants and those below with valgrind. In 26 of its
+/// 27 scenarios they select the stepper with fewer instructions; in the other one columns take 3 %
+/// more.
 ///
-/// Deep lanes have no constants of their own. With 64 flits per lane the benchmark row
-/// `lanes-mesh-8x8` takes 171 instructions per hop by columns, with 8 flits 164, and by ports 464.
+/// Deep lanes need no constants of their own: with 64 flits per lane `lanes-mesh-8x8` takes 171
+/// instructions per hop by columns, with 8 flits 164, and by ports 464.
 const SAVED_BY_FLIT: f64 = 271.0;
 const SAVED_BY_HEAD: f64 = 287.0;
 
-/// Fixed cost of columns per tick, in instructions: for each lane of a port, and for each pair of
-/// ports.
+/// Fixed instructions of columns per tick: for each lane of a port, and for each pair of ports.
 const COST_OF_LANE: f64 = 92.0;
 const COST_OF_PAIR: f64 = 18.0;
 
-/// Returns the fixed cost of columns per tick, in instructions.
 #[expect(clippy::cast_precision_loss, reason = "they are far fewer than 2^52")]
 fn cost_of_columns(plan: &Plan) -> f64 {
     let mut radixes: Vec<usize> =

@@ -1,4 +1,4 @@
-//! A column: the ports with one number of up to 64 switches, a bit each.
+//! Column: the ports with one number of up to 64 switches, a bit each.
 //!
 //! Invariants, between ticks: `filled`, `credited` and `there` mark the nonzero counts. `full`
 //! marks the output lanes that are filled to their depth or, if flits take their credit at the
@@ -11,7 +11,6 @@ use super::requests::{Requests, narrow};
 use super::wires::Wire;
 use crate::lanes::layout::NONE;
 
-/// One port of each of 64 switches, with a word for each of its lanes.
 #[derive(Clone, Debug)]
 pub(crate) struct Column<const L: usize> {
     // Output lanes, and the channels that begin there.
@@ -20,68 +19,61 @@ pub(crate) struct Column<const L: usize> {
     pub(crate) filled: [u64; L],
     pub(crate) credited: [u64; L],
     pub(crate) full: [u64; L],
-    /// Output lanes that sent a flit in this tick.
     pub(crate) sent: [u64; L],
-    /// Lanes released in this tick, if they can be granted only from the next tick on.
+    /// Lanes released in this tick that can be granted only from the next one on.
     pub(crate) released: [u64; L],
     /// Lanes that follow the last one served by the link.
     pub(crate) link_after: [u64; L],
-    /// Channels to a host that accepts every flit.
     pub(crate) to_host: u64,
     /// Channels that sent a flit since the network last collected this set.
     pub(crate) active: u64,
     pub(crate) waits: u64,
-    /// Channels whose VC allocation left a head without a lane for lack of credits only.
+    /// Channels with a head that lacks a lane for want of credits only.
     pub(crate) short: u64,
-    /// If credits are taken at the crossbar: channels that no flit crossed to for lack of credits
-    /// only.
+    /// Channels that no flit crossed to for want of credits only, with credits taken at the
+    /// crossbar.
     pub(crate) short_at_crossbar: u64,
 
-    // Input lanes, and what crosses.
+    // Input lanes.
     pub(crate) present: Count<L>,
     pub(crate) there: [u64; L],
     pub(crate) holds: [u64; L],
     /// By lane and output: switches whose lane holds an output lane of that output.
     pub(crate) towards: [Row; L],
-    /// Lanes whose head is being routed or has a request.
+    /// Lanes with a head that is being routed or has a request.
     pub(crate) heads: [u64; L],
-    /// Lanes whose output lane has no free space.
     pub(crate) blocked: [u64; L],
     pub(crate) able: [u64; L],
-    /// Input lanes with a flit that crossed in this tick.
     pub(crate) crossed: [u64; L],
     /// Lanes that follow the last one served by the crossbar.
     pub(crate) input_after: [u64; L],
 
-    /// Groups of parallel cables; `loose` has the ports of all other cables.
+    /// Parallel cables; `loose` has the ports of all others.
     pub(crate) wires: Vec<Wire>,
     pub(crate) loose: u64,
-    /// Heads that request output lanes, and the holders of these lanes.
     pub(crate) requests: Requests<L>,
     pub(crate) cables: Cables,
     pub(crate) packets: Packets<L>,
 }
 
-/// By switch: the cable at the port, its far end, and sums over the traffic that it carried.
 #[derive(Clone, Debug)]
 pub(crate) struct Cables {
-    /// Indices of the first lane of the port and of its peer, among all lanes.
+    /// First lane of the port and of its peer, among all lanes.
     pub(crate) here: [u32; 64],
     pub(crate) there: [u32; 64],
-    /// Bit mask of the peer port in its word.
+    /// Mask of the peer port in its word.
     pub(crate) peer_bit: [u64; 64],
-    /// Offset in words from the current ring slot to the first lane of the peer, after the delay of
-    /// a flit or of a credit.
+    /// Words from the current ring slot to the first lane of the peer after the delay.
     pub(crate) flit_offset: [u32; 64],
     pub(crate) credit_offset: [u32; 64],
     /// Delay of a flit, in ticks.
     pub(crate) latency: [u32; 64],
     pub(crate) flits: [u64; 64],
-    /// Sum of the send ticks of flits, except flits to hosts; it may wrap.
+    /// Sum of the send ticks of flits, except to hosts; it may wrap.
     pub(crate) starts: [u64; 64],
-    /// Sum of the departure ticks of flits from the lane buffers; it may wrap.
+    /// Sum of the ticks at which flits left the lane buffers; it may wrap.
     pub(crate) departures: [u64; 64],
-    /// Sum of the end ticks of waits for credits minus their start ticks; it may wrap.
+    /// End ticks minus start ticks of waits for credits, summed; it may wrap.
     pub(crate) waited: [u64; 64],
 }
 
@@ -93,21 +85,18 @@ impl Cables {
     }
 }
 
-/// State of the packets in the lanes, by lane and switch.
 #[derive(Clone, Debug)]
 pub(crate) struct Packets<const L: usize> {
-    /// For an input lane that holds an output lane: flits of the packet that have not left it, and
-    /// the output lane (column of its port in the group times `L`, plus its lane number).
+    /// Flits of the packet that have not left the input lane, and the output lane that it holds
+    /// (column in the group times `L`, plus lane).
     pub(crate) left: [[u32; 64]; L],
     pub(crate) out: [[u16; 64]; L],
-    /// For an output lane to a host: remaining flits of the packet in progress, after its first
-    /// flit.
+    /// Remaining flits of the packet in progress to a host, after its first flit.
     pub(crate) passing: [[u32; 64]; L],
 }
 
 impl<const L: usize> Column<L> {
-    /// Returns a column without cables. `depths` and `output_depths` are those of input and output
-    /// lanes, in flits.
+    /// Column without cables; depths in flits.
     pub(crate) fn new(has_levels: bool, depths: &[u32], output_depths: &[u32]) -> Self {
         Self {
             fill: Count::up_to(output_depths),
@@ -151,19 +140,16 @@ impl<const L: usize> Column<L> {
         }
     }
 
-    /// Returns the index of a lane of a switch among all lanes.
     #[inline]
     pub(crate) fn lane_here(&self, lane: usize, bit: usize) -> usize {
         self.cables.here[bit & 63] as usize | lane
     }
 
-    /// Returns the index of the lane at the other end of the cable.
     #[inline]
     pub(crate) fn lane_there(&self, lane: usize, bit: usize) -> usize {
         self.cables.there[bit & 63] as usize | lane
     }
 
-    /// Records that an input lane of a switch holds an output lane for a packet of `flits` flits.
     #[inline]
     pub(crate) fn connect(
         &mut self,
@@ -184,15 +170,13 @@ impl<const L: usize> Column<L> {
         }
     }
 
-    /// Returns the channels with a flit in an output lane, or with a flit before an output lane
-    /// that lacks only credits.
+    /// Channels with a flit in an output lane, or before one that lacks only credits.
     #[inline(always)]
     pub(crate) fn unsent(&self) -> u64 {
         let filled = self.filled.iter().fold(0, |any, lane| any | lane);
         filled | self.short | self.short_at_crossbar
     }
 
-    /// Whether nothing can move before the next arrival.
     pub(crate) fn is_idle(&self) -> bool {
         let grants_nothing = self.requests.changed & self.requests.requested == 0;
         grants_nothing

@@ -9,12 +9,12 @@
 //!   count       5 2 3 1
 //! ```
 //!
-//! Four low planes suffice for most lanes. Deeper lanes add as many high planes as the deepest
-//! needs; these change only when a count reaches a multiple of 16 or drops below one.
+//! Deep lanes add as many high planes as the deepest needs; these change only when a count reaches
+//! a multiple of 16 or drops below one.
 //!
 //! Invariant: `beyond` marks the switches with a nonzero high plane.
 
-/// Number of planes that every lane has.
+/// Planes that every lane has.
 const LOW: usize = 4;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -25,7 +25,7 @@ pub(crate) struct Count<const L: usize> {
 }
 
 impl<const L: usize> Count<L> {
-    /// Returns all-zero counts with enough planes for the largest of `counts`.
+    /// Zero counts with enough planes for the largest of `counts`.
     pub(crate) fn up_to(counts: &[u32]) -> Self {
         let most = counts.iter().copied().max().unwrap_or(0);
         let planes = (u32::BITS - most.leading_zeros()) as usize;
@@ -33,7 +33,7 @@ impl<const L: usize> Count<L> {
         Self { low: [[0; L]; LOW], beyond: [0; L], high }
     }
 
-    /// Returns the counts of `counts`, by lane, in `switches`, and zero in all others.
+    /// `counts` by lane in `switches`, and zero in all others.
     pub(crate) fn of_lanes(counts: &[u32], switches: u64) -> Self {
         let mut count = Self::up_to(counts);
         for (number, plane) in count.low.iter_mut().chain(&mut count.high).enumerate() {
@@ -45,13 +45,11 @@ impl<const L: usize> Count<L> {
         count
     }
 
-    /// Whether there are high planes, which code compiled without `DEEP` ignores.
     pub(crate) fn is_deep(&self) -> bool {
         !self.high.is_empty()
     }
 
-    /// Adds one to the counts in `more` and subtracts one from those in `less`; those in both are
-    /// unchanged.
+    /// Increments `more` and decrements `less`; counts in both are unchanged.
     #[inline(always)]
     pub(crate) fn step<const DEEP: bool>(&mut self, more: &[u64; L], less: &[u64; L]) {
         let (mut carry, mut down) = ([0; L], [0; L]);
@@ -67,7 +65,6 @@ impl<const L: usize> Count<L> {
         debug_assert_eq!(carry, [0; L], "no count leaves its range");
     }
 
-    /// Returns the switches with a nonzero count, by lane.
     #[inline(always)]
     pub(crate) fn any<const DEEP: bool>(&self) -> [u64; L] {
         let mut any = any(&self.low);
@@ -79,7 +76,7 @@ impl<const L: usize> Count<L> {
         any
     }
 
-    /// Returns the switches whose count equals that in `other`, which has as many planes.
+    /// Switches whose count equals that in `other`, with as many planes.
     #[inline(always)]
     pub(crate) fn equal<const DEEP: bool>(&self, other: &Self) -> [u64; L] {
         debug_assert_eq!(self.high.len(), other.high.len(), "counts are of the same lanes");
@@ -103,7 +100,6 @@ impl<const L: usize> Count<L> {
         count
     }
 
-    /// Returns the part of a count that is in the high planes.
     #[inline(never)]
     fn get_high(&self, lane: usize, bit: usize) -> u16 {
         let planes = (LOW..).zip(&self.high);
@@ -113,7 +109,7 @@ impl<const L: usize> Count<L> {
     }
 }
 
-/// Propagates the carry through `planes`, leaving in `carry` the overflow from the last one.
+/// Leaves in `carry` the overflow from the last plane.
 #[inline(always)]
 fn step<const L: usize>(planes: &mut [[u64; L]], carry: &mut [u64; L], down: &[u64; L]) {
     for plane in planes {
@@ -136,7 +132,6 @@ fn any<const L: usize>(planes: &[[u64; L]]) -> [u64; L] {
     any
 }
 
-/// Removes from `equal` the switches whose planes differ.
 #[inline(always)]
 fn compare<const L: usize>(equal: &mut [u64; L], planes: &[[u64; L]], others: &[[u64; L]]) {
     for (plane, other) in planes.iter().zip(others) {
@@ -151,8 +146,8 @@ mod tests {
     use super::*;
     use gingham_kernel::{Purpose, Stream};
 
-    /// Compares a long mix of steps with plain integers. Increments and decrements prevail in turn,
-    /// so that counts pass through their whole range and back.
+    /// Mix of steps in which increments and decrements prevail in turn: counts pass through their
+    /// whole range and back.
     fn assert_counts_match_plain_integers(most: [u32; 2]) {
         let mut draw = Stream::new(1, "counts", Purpose::Shuffle);
         let mut count = Count::<2>::up_to(&most);
@@ -200,7 +195,6 @@ mod tests {
         }
     }
 
-    /// Uses the deepest possible lane.
     #[test]
     fn carry_propagates_through_all_planes() {
         let mut count = Count::<1>::of_lanes(&[65_535], 0b10);

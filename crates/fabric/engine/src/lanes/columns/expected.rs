@@ -1,8 +1,8 @@
-//! Expected traffic per tick, estimated from the plan to select the stepper before the run.
+//! Expected traffic per tick, estimated from the plan to select the stepper.
 //!
 //! All messages are assumed to have the mean length, the packets of a message equal lengths, and
-//! all paths equal use. A class that sends as much as it can is assumed to use the full rate of its
-//! hosts; no host sends more than a flit per tick.
+//! all paths equal use. A class that sends as much as it can uses the full rate of its hosts; no
+//! host sends more than a flit per tick.
 
 use gingham_net::traffic::SourcePlan;
 use gingham_net::{ClassId, ClassPlan, PipelinePlan, Plan};
@@ -33,7 +33,7 @@ fn hosts_sending(plan: &Plan) -> f64 {
     sends.into_iter().filter(|sends| *sends).count() as f64
 }
 
-/// Returns the flits and heads that all hosts of a class send per tick.
+/// Flits and heads per tick of all hosts of a class.
 fn sent(plan: &Plan, lanes: &PipelinePlan, class: ClassId, passed: f64) -> Moves {
     let class_plan = &plan.classes[class.index()];
     let replies = replies_of_one(plan, lanes, class);
@@ -49,13 +49,11 @@ fn sent(plan: &Plan, lanes: &PipelinePlan, class: ClassId, passed: f64) -> Moves
     sent
 }
 
-/// Returns the flits of a packet with the given mean payload.
 fn packet_flits(lanes: &PipelinePlan, payload_bytes: f64) -> f64 {
     let bytes = payload_bytes + f64::from(lanes.overhead_bytes);
     (bytes / f64::from(lanes.flit_bytes)).ceil().max(1.0)
 }
 
-/// Returns the packets of a message, given its payload and the number of switches on its path.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -66,8 +64,7 @@ fn packets(class: &ClassPlan, payload_bytes: f64, passed: f64) -> f64 {
     (payload_bytes / f64::from(longest)).ceil().max(1.0)
 }
 
-/// Returns the messages per tick of a source that does not reply; infinite if it sends as much as
-/// it can.
+/// Messages per tick of a source that does not reply; infinite if it sends as much as it can.
 #[expect(clippy::cast_precision_loss, reason = "ticks and messages are far fewer than 2^52")]
 fn messages(plan: &Plan, lanes: &PipelinePlan, source: &SourcePlan) -> f64 {
     let byte_ps = plan.byte_ps(plan.fabric.endpoint_channel(source.endpoint));
@@ -81,8 +78,7 @@ fn messages(plan: &Plan, lanes: &PipelinePlan, source: &SourcePlan) -> f64 {
     source.load(byte_ps).map_or(f64::INFINITY, of_load)
 }
 
-/// Returns the messages per tick of each host of a replying class: together as many as the
-/// requesting class creates. Replies to replies are not counted.
+/// Messages per tick of each host of a replying class. Replies to replies are not counted.
 #[expect(clippy::cast_precision_loss, reason = "hosts are far fewer than 2^52")]
 fn replies_of_one(plan: &Plan, lanes: &PipelinePlan, class: ClassId) -> Option<f64> {
     let sources = &plan.classes[class.index()].sources;
@@ -100,7 +96,7 @@ fn payload_mean_bytes(source: &SourcePlan) -> f64 {
     source.payload_mean_bytes().max(1.0)
 }
 
-/// Returns the mean number of switches on the paths to all hosts from a sample of sources.
+/// Mean over the paths to all hosts from a sample of sources.
 #[expect(clippy::cast_precision_loss, reason = "hosts are far fewer than 2^52")]
 fn switches_passed(plan: &Plan) -> f64 {
     // No path leads to the port 0 of a switch.
@@ -118,5 +114,4 @@ fn switches_passed(plan: &Plan) -> f64 {
     passed as f64 / pairs.max(1) as f64
 }
 
-/// Most sources in the sample of paths.
 const SOURCES: usize = 8;

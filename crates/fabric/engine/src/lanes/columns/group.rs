@@ -7,11 +7,10 @@
 //!   a round     each output grants the first input in turn; each input accepts one lane of the outputs that granted it
 //! ```
 //!
-//! An output whose grant was not accepted is free again. Another iteration is needed only if an
-//! input received two grants: otherwise all grants were accepted, and every output with requests is
-//! matched. Allocators that take outputs by round robin ([`Allocator`]) differ in the grant that an
-//! input accepts, in the number of iterations, and in whether pointers move after the first; input
-//! first, each input requests only one output.
+//! Another iteration is needed only if an input received two grants: otherwise all grants were
+//! accepted, and every output with requests is matched. Allocators that take outputs by round robin
+//! ([`Allocator`]) differ in the grant that an input accepts, in the number of iterations, and in
+//! pointers, which may move only after the first; input first, each input requests only one output.
 //!
 //! Invariant: `towards` marks, for each lane that holds an output lane, the output of that lane.
 
@@ -28,17 +27,15 @@ pub(crate) type Row = [u64; RADIX_MAX];
 #[derive(Clone, Debug)]
 pub(crate) struct Group<const L: usize> {
     pub(crate) inputs: Vec<Input>,
-    /// By output and lane: switches where a flit arrived from the crossbar in this tick.
+    /// By output and lane: switches with a flit from the crossbar in this tick.
     pub(crate) put: [[u64; L]; RADIX_MAX],
     pub(crate) heads: Heads<L>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Head {
-    /// Output lanes that the head may take, as bits.
     pub(crate) may: u16,
     pub(crate) level: u16,
-    /// Queue entry of the worm at the next input lane.
     pub(crate) onward: Coming,
 }
 
@@ -72,11 +69,10 @@ impl<const L: usize> Heads<L> {
     }
 }
 
-/// Requests and matches of an input port.
 #[derive(Clone, Debug)]
 pub(crate) struct Input {
     turn: Row,
-    /// Outputs that follow the last one matched, for allocators that take outputs by round robin.
+    /// Outputs that follow the last one matched, if they are taken by round robin.
     outputs_after: Row,
     requested: Row,
     matched: Row,
@@ -93,7 +89,6 @@ impl<const L: usize> Group<L> {
         Self { inputs: vec![input; radix], put: [[0; L]; RADIX_MAX], heads: Heads::new() }
     }
 
-    /// Matches the ports of all switches and marks in the columns the lanes that cross.
     #[inline(always)]
     pub(crate) fn allocate(&mut self, columns: &mut [Column<L>], allocator: Allocator) {
         match self.inputs.len() {
@@ -136,7 +131,6 @@ impl<const L: usize> Group<L> {
         }
     }
 
-    /// Advances the pointers of outputs past the matched inputs.
     #[inline(always)]
     fn move_pointers<const N: usize>(&mut self) {
         let mut any = [0; N];
@@ -155,7 +149,6 @@ impl<const L: usize> Group<L> {
         }
     }
 
-    /// Collects the outputs that lanes can send to. Returns whether there are any.
     #[inline(always)]
     fn request<const N: usize>(&mut self, columns: &[Column<L>]) -> bool {
         let mut any_able = 0;
@@ -173,8 +166,7 @@ impl<const L: usize> Group<L> {
         any_able != 0
     }
 
-    /// Runs one iteration: every output grants the first input in turn, and every input accepts one
-    /// grant. Returns whether another iteration is needed.
+    /// Returns whether another iteration is needed.
     #[inline(always)]
     fn iterate<const N: usize>(&mut self, columns: &mut [Column<L>], by_output: bool) -> bool {
         let mut any_onward = [0; N];
@@ -208,8 +200,8 @@ impl<const L: usize> Group<L> {
 }
 
 impl Input {
-    /// Accepts one of the lanes that can send to the granting outputs, and leaves only its output
-    /// in `grants`. Returns the switches with more than one grant.
+    /// Accepts a lane of one granting output, and leaves only that output in `grants`. Returns the
+    /// switches with more than one grant.
     #[inline(always)]
     fn accept<const N: usize, const L: usize>(
         &mut self,
@@ -217,7 +209,6 @@ impl Input {
         column: &mut Column<L>,
         by_output: bool,
     ) -> u64 {
-        // Most inputs receive no grant and return early.
         let granted = grants.iter().fold(0, |any, grant| any | grant);
         if granted == 0 {
             return 0;
@@ -255,8 +246,8 @@ impl Input {
     }
 }
 
-/// Returns the bits that are set in more than one word. It halves the list in each step, so that a
-/// machine with wide registers combines several words at once.
+/// Bits set in more than one word. Each step halves the list: wide registers combine several words
+/// at once.
 #[inline(always)]
 fn several<const N: usize>(words: &[u64; N]) -> u64 {
     let (mut once, mut twice) = (*words, [0; N]);
@@ -282,7 +273,6 @@ mod tests {
     use super::*;
     use gingham_kernel::{Purpose, Stream};
 
-    /// Compares with a count for each bit.
     #[test]
     fn bits_set_in_several_words_are_found() {
         fn check<const N: usize>(draw: &mut Stream) {

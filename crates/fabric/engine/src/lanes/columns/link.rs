@@ -34,7 +34,6 @@ impl<const L: usize> Table<L> {
         }
     }
 
-    /// Receives due credits at switches, and sends a flit on every switch channel that can.
     pub(crate) fn traverse_links(
         &mut self,
         network: &mut Network,
@@ -47,7 +46,6 @@ impl<const L: usize> Table<L> {
         self.eject(network, context);
     }
 
-    /// Sends a flit on every switch channel that can. Returns the number of flits.
     #[inline(always)]
     fn traverse_columns<const DEEP: bool>(&mut self, tick: u64) -> u32 {
         let slot = self.credits.slot(tick);
@@ -71,7 +69,6 @@ impl<const L: usize> Table<L> {
         sent
     }
 
-    /// Processes the first and last flits of packets that left for hosts.
     fn eject(&mut self, network: &mut Network, context: &mut Context) {
         let mut ejected = std::mem::take(&mut self.ejected);
         let is_each_looked_at = network.in_transit.exists();
@@ -96,7 +93,7 @@ impl<const L: usize> Table<L> {
         self.ejected = ejected;
     }
 
-    /// Unblocks the holders of output lanes that have free space again.
+    /// Unblocks the holders of output lanes with space again.
     fn free(&mut self) {
         let mut freed = std::mem::take(&mut self.freed);
         for number in freed.drain(..) {
@@ -149,8 +146,8 @@ impl<const L: usize> WithSimd for Stage<'_, L> {
 }
 
 impl<const L: usize> Column<L> {
-    /// Sends a flit from one lane of each channel that can, by round robin, and receives the
-    /// credits `due`. Returns the channels that sent.
+    /// Sends a flit on each channel that can, and receives the credits `due`. Returns the channels
+    /// that sent.
     #[inline(always)]
     fn traverse<const DEEP: bool>(
         &mut self,
@@ -197,7 +194,6 @@ impl<const L: usize> Column<L> {
         any
     }
 
-    /// Records the channels that begin or end a wait for credits at `tick`.
     #[inline(always)]
     fn note_waits(&mut self, waits: u64, tick: u64) {
         let waited = &mut self.cables.waited;
@@ -210,8 +206,7 @@ impl<const L: usize> Column<L> {
         self.waits = waits;
     }
 
-    /// Counts the flits sent to hosts, and collects the first and last flit of each packet, which
-    /// need further processing.
+    /// Counts the flits, and collects the first and last flit of each packet.
     #[inline(always)]
     fn send_to_hosts(&mut self, number: usize, ejected: &mut Vec<(Place, usize)>) {
         for lane in 0..L {

@@ -7,9 +7,8 @@
 //! ```
 //!
 //! A worm that arrives at a lane carries the index of its next hop (`Coming::hop`); its position is
-//! written back to it only for inspection and at its host. The hops of a pair are computed when its
-//! first packet is routed, from the routes and the lane rule that the per-port stepper evaluates at
-//! every hop. Networks with in-transit hosts or with very many pairs have no precomputed paths.
+//! written back only for inspection and at its host. The hops of a pair are computed when its first
+//! packet is routed. Networks with in-transit hosts or very many pairs have no such paths.
 
 use super::group::Head;
 use super::places::Places;
@@ -23,22 +22,19 @@ use gingham_topology::routing::{DatelineClass, LaneSet};
 /// Most entries of `first`: pairs of hosts times VC classes and path sets.
 const PAIRS_MAX: usize = 1 << 20;
 
-/// Low bits of a hop that encode its output.
 const OUTPUT_BITS: u32 = 4;
 
-/// The hops of all pairs that have sent a packet.
 #[derive(Clone, Debug)]
 pub(crate) struct Paths {
     hosts: usize,
     vc_classes: usize,
-    /// Index of the first hop by path set, VC class, source and destination; 0 if not yet computed.
+    /// First hop by path set, VC class, source and destination; 0 if not yet computed.
     first: Vec<u32>,
     hops: Vec<u16>,
-    /// Distinct lane choices; hops refer to them by index.
+    /// Distinct choices, to which hops refer by index.
     choices: Vec<Lanes>,
 }
 
-/// Lanes that a head may take at a hop.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Lanes {
     lanes: LaneSet,
@@ -46,7 +42,7 @@ struct Lanes {
 }
 
 impl Paths {
-    /// Returns the paths of a plan, or `None` if they have several legs or there are too many pairs.
+    /// Paths, or `None` with several legs or too many pairs.
     pub(crate) fn new(plan: &Plan) -> Option<Self> {
         let hosts = plan.fabric.endpoints().len();
         let vc_classes = plan.lanes.allowed.vc_classes().len();
@@ -60,8 +56,7 @@ impl Paths {
         })
     }
 
-    /// Returns the request of an input lane's head whose routing is over, and the output by its
-    /// column in the group.
+    /// Request of a routed head, and the output by its column in the group.
     #[inline(always)]
     pub(crate) fn head(
         &mut self,
@@ -87,13 +82,12 @@ impl Paths {
         (hop & ((1 << OUTPUT_BITS) - 1), Head::new(may, level, onward))
     }
 
-    /// Returns the number of hops that a worm has made before `hop`.
     #[inline]
     pub(crate) fn passed(worm: &Worm, hop: u32) -> u16 {
         u16::try_from(hop - worm.hops).expect("a path has few hops")
     }
 
-    /// Writes to a worm its position, given the index of its next hop.
+    /// Writes the position of a worm, given its next hop.
     pub(crate) fn settle(&self, worm: &mut Worm, hop: u32) {
         worm.route.hops = Self::passed(worm, hop);
         if worm.route.hops > 0 {
@@ -102,7 +96,7 @@ impl Paths {
         }
     }
 
-    /// Returns the index of the first hop of a worm at its first switch, and stores it in the worm.
+    /// First hop of a worm at its first switch, also stored in the worm.
     #[inline]
     fn find(&mut self, worm: &mut Worm, plan: &Plan, parts: (&Layout, &Places)) -> u32 {
         let packet = &worm.packet;
@@ -116,7 +110,7 @@ impl Paths {
         worm.hops
     }
 
-    /// Computes and stores the hops of a worm. Returns the index of the first one.
+    /// Computes the hops of a worm. Returns the index of the first one.
     #[inline(never)]
     fn write(&mut self, worm: &Worm, plan: &Plan, (layout, places): (&Layout, &Places)) -> u32 {
         let first = u32::try_from(self.hops.len()).expect("hops are fewer than 2^32");
@@ -135,7 +129,7 @@ impl Paths {
         first
     }
 
-    /// Returns the index of a set of lanes in `choices`, adding it if it is new.
+    /// Index in `choices`, which gains new sets.
     fn number_of(&mut self, lanes: Lanes) -> usize {
         let known = self.choices.iter().position(|choice| *choice == lanes);
         known.unwrap_or_else(|| {

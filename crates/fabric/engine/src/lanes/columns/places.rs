@@ -7,11 +7,10 @@
 //! ```
 //!
 //! If the port numbers of the fabric fit into as many columns as the switches have ports, they
-//! select the column. Thus all ports of one direction of a mesh, including those at its edges, are
-//! one column, and cables of a column have one bit distance (`wires`). Otherwise ports are counted
-//! from the first.
+//! select the column: all ports of one direction of a mesh, also at its edges, are one column, and
+//! cables of a column have one bit distance (`wires`). Otherwise ports are counted from the first.
 //!
-//! Invariants: all ports of a switch have the same bit; their columns ascend with their numbers.
+//! Invariants: all ports of a switch have one bit; their columns ascend with their numbers.
 
 use crate::lanes::layout::Layout;
 use crate::lanes::switches::SwitchPort;
@@ -25,7 +24,6 @@ pub(crate) struct Place {
     pub(crate) bit: usize,
 }
 
-/// Columns of one group: the first, and their number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Span {
     pub(crate) first: usize,
@@ -41,7 +39,7 @@ pub(crate) struct Places {
 }
 
 impl Places {
-    /// Groups the switches, 64 a group, in ascending order of their number of ports.
+    /// Groups the switches by 64, in ascending order of their number of ports.
     pub(crate) fn new(fabric: &Fabric, layout: &Layout, ports: &[SwitchPort]) -> Self {
         let mut switches: Vec<(usize, usize)> = Vec::new();
         let mut port = 0;
@@ -66,8 +64,8 @@ impl Places {
         places
     }
 
-    /// Adds a group of switches, given by number of ports and first port. `number` returns the
-    /// number of a port in the fabric.
+    /// Adds switches given by number of ports and first port; `number` is that of a port in the
+    /// fabric.
     fn add_group(&mut self, switches: &mut [(usize, usize)], number: impl Fn(usize) -> usize) {
         let first = self.columns();
         let radix = switches.last().map_or(0, |(span, _)| *span);
@@ -92,7 +90,7 @@ impl Places {
         self.ports.len() / 64
     }
 
-    /// Returns the place of a switch port, or `None` for the port of a host.
+    /// Place of a switch port; `None` for the port of a host.
     #[inline]
     pub(crate) fn of_port(&self, port: usize) -> Option<Place> {
         let place = *self.of_port.get(port)? as usize;

@@ -19,11 +19,9 @@ const WORDS_MAX: usize = RADIX_MAX * LANES / 64;
 
 const LEVELS: usize = Priority::LEVELS as usize;
 
-/// Requests for the output lanes of a column.
 #[derive(Clone, Debug)]
 pub(crate) struct Requests<const L: usize> {
     words: [[u64; 64]; WORDS_MAX],
-    /// Switches with a request for the port.
     pub(crate) requested: u64,
     /// Switches with a change since the port granted all that it could.
     pub(crate) changed: u64,
@@ -33,7 +31,6 @@ pub(crate) struct Requests<const L: usize> {
     /// Lanes without a holder; `lanes_after` has those that follow the last one granted.
     pub(crate) free: [u16; 64],
     lanes_after: [u16; 64],
-    /// Holder of each lane that is not free.
     holders: [[u16; 64]; L],
 }
 
@@ -41,7 +38,6 @@ pub(crate) struct Requests<const L: usize> {
 pub(crate) struct Grant {
     pub(crate) asker: usize,
     pub(crate) lane: usize,
-    /// Queue entry of the worm at the next input lane.
     pub(crate) onward: Coming,
 }
 
@@ -61,7 +57,6 @@ impl<const L: usize> Requests<L> {
         }
     }
 
-    /// Records a request for the port by the head of an input lane of a switch.
     #[inline]
     pub(crate) fn insert(&mut self, asker: usize, bit: usize) {
         debug_assert!(asker < RADIX_MAX * L && bit < 64, "a switch has this lane");
@@ -71,8 +66,8 @@ impl<const L: usize> Requests<L> {
     }
 
     /// Grants a lane by round robin to the requesters of the highest level among those that could
-    /// use a free lane, and selects that lane by round robin too. `can_be_given` restricts the
-    /// lanes for a head. With `PLAIN`, heads have no levels.
+    /// use a free lane, and selects the lane by round robin too. `can_be_given` restricts the lanes
+    /// for a head. With `PLAIN`, heads have no levels.
     #[inline(always)]
     pub(crate) fn grant<const PLAIN: bool>(
         &mut self,
@@ -95,7 +90,7 @@ impl<const L: usize> Requests<L> {
         if (0..Self::WORDS).all(|number| self.words[number][bit & 63] == 0) {
             self.requested &= !(1 << bit);
         }
-        // No input beyond the last requests, so the next search starts with the first.
+        // No input beyond the last requests: the next search starts with the first.
         self.pointers[usize::from(level) % LEVELS][bit & 63] =
             narrow((asker + 1) % (Self::WORDS * 64));
         let lane = round_robin(lanes, &mut self.lanes_after[bit & 63]);
@@ -104,7 +99,6 @@ impl<const L: usize> Requests<L> {
         Some(Grant { asker, lane: lane % L, onward })
     }
 
-    /// Returns the highest level among the requesters that could use a free lane.
     #[inline(never)]
     fn highest(
         &self,
@@ -116,7 +110,7 @@ impl<const L: usize> Requests<L> {
         heads.filter(|head| lanes_for(head) != 0).map(|head| head.level).max()
     }
 
-    /// Returns the first match among the requesters of a switch, by round robin from `first` on.
+    /// First match by round robin from `first` on.
     #[inline(always)]
     fn search<T>(&self, bit: usize, first: u16, found: impl Fn(usize) -> Option<T>) -> Option<T> {
         if Self::WORDS == 1 {
@@ -124,8 +118,7 @@ impl<const L: usize> Requests<L> {
             return askers.map(|asker| (usize::from(first) + asker) % 64).find_map(&found);
         }
         let first = usize::from(first);
-        // The word that contains the pointer is searched first from the pointer on, and last for
-        // the rest.
+        // The pointer's word is searched first from the pointer on, and last for the rest.
         let onward = u64::MAX << (first % 64);
         for turn in 0..=Self::WORDS {
             let number = (first / 64 + turn) % Self::WORDS;
@@ -143,8 +136,7 @@ impl<const L: usize> Requests<L> {
         None
     }
 
-    /// Iterates over the heads of a switch that request the port, each as input times `L`, plus
-    /// lane.
+    /// Requesters of the port, each as input times `L`, plus lane.
     pub(crate) fn askers(&self, bit: usize) -> impl Iterator<Item = usize> {
         let words = self.words.iter().enumerate();
         words.flat_map(move |(number, word)| members(word[bit]).map(move |at| number * 64 + at))
@@ -157,8 +149,7 @@ impl<const L: usize> Requests<L> {
         self.changed |= 1 << bit;
     }
 
-    /// Returns the holder of a lane of a switch, if any: the column of the input in its group, and
-    /// its lane.
+    /// Column of the input in its group, and its lane.
     #[inline]
     pub(crate) fn holder(&self, lane: usize, bit: usize) -> Option<(usize, usize)> {
         let holder = usize::from(self.holders[lane][bit & 63]);
@@ -166,7 +157,6 @@ impl<const L: usize> Requests<L> {
         is_held.then_some(((holder / L) & (RADIX_MAX - 1), holder % L))
     }
 
-    /// Checks `requested`; slow, for tests.
     pub(crate) fn assert_invariants(&self) {
         for bit in 0..64 {
             let is_requested = self.askers(bit).next().is_some();
@@ -175,7 +165,6 @@ impl<const L: usize> Requests<L> {
     }
 }
 
-/// Narrows the index of a requester, which is below the number of lanes of a switch.
 #[inline]
 pub(crate) fn narrow(asker: usize) -> u16 {
     u16::try_from(asker % (RADIX_MAX * LANES)).expect("lanes of a switch have 16 bits")
@@ -189,12 +178,10 @@ mod tests {
         Head::new(may, level, Coming::none())
     }
 
-    /// Returns requester and lane.
     fn granted(grant: Option<Grant>) -> Option<(usize, usize)> {
         grant.map(|Grant { asker, lane, .. }| (asker, lane))
     }
 
-    /// Returns heads that are equal in all switches.
     fn heads<const L: usize>(askers: &[Head]) -> Heads<L> {
         let mut heads = Heads::new();
         for (asker, bit) in (0..askers.len()).flat_map(|asker| (0..64).map(move |bit| (asker, bit)))
@@ -244,7 +231,7 @@ mod tests {
         assert_eq!(granted(requests.grant::<false>(0, &heads, |_| u16::MAX)), None);
     }
 
-    /// More requesters than bits in a word, so that a search spans words.
+    /// Requesters exceed the bits of a word: a search spans words.
     #[test]
     fn round_robin_spans_several_words() {
         let mut requests = Requests::<16>::new(false);

@@ -5,7 +5,7 @@
 //!   slot of tick t     column 0: lane 0 1 2 3   column 1: lane 0 1 2 3  ...  then words of host ports
 //! ```
 //!
-//! The number of slots and the words of a slot are powers of two, so that one number represents an
+//! The number of slots and the words of a slot are powers of two: one number then represents an
 //! offset of some ticks and columns ([`Ring::offset`]).
 //!
 //! Invariant: nothing is scheduled further ahead than the length of the ring.
@@ -18,7 +18,7 @@ pub(crate) struct Ring {
 }
 
 impl Ring {
-    /// Returns a ring with `words` words per slot for arrivals at most `ticks_ahead` ticks ahead.
+    /// Ring with `words` words per slot.
     pub(crate) fn new(words: usize, ticks_ahead: u64) -> Self {
         let stride = words.next_power_of_two();
         let slots = (ticks_ahead + 1).next_power_of_two();
@@ -26,7 +26,7 @@ impl Ring {
         Self { words: vec![0; stride * count], stride, mask: slots - 1 }
     }
 
-    /// Returns the index of the first word of the slot of a tick.
+    /// First word of the slot of a tick.
     #[inline(always)]
     pub(crate) fn slot(&self, tick: u64) -> usize {
         #[expect(
@@ -37,19 +37,17 @@ impl Ring {
         slot * self.stride
     }
 
-    /// Returns the offset from the start of a slot to `word` in the slot `ticks` later.
+    /// Words from the start of a slot to `word` in the slot `ticks` later.
     pub(crate) fn offset(&self, ticks: u32, word: usize) -> u32 {
         u32::try_from(self.slot(ticks.into()) + word).expect("rings have fewer than 2^32 words")
     }
 
-    /// Returns the slot of a tick, for insertion.
     #[inline(always)]
     pub(crate) fn at(&mut self, tick: u64) -> Slot<'_> {
         let slot = self.slot(tick);
         Slot { words: &mut self.words, slot }
     }
 
-    /// Removes and returns the arrivals at all lanes of a column in a slot.
     #[inline(always)]
     pub(crate) fn take<const L: usize>(&mut self, slot: usize, column: usize) -> [u64; L] {
         let words = &mut self.words[slot + column * L..];
@@ -62,7 +60,6 @@ impl Ring {
         self.words[slot + column * L..].first_chunk::<L>() == Some(&[0; L])
     }
 
-    /// Iterates over the words of a slot with their indices, from `first` on.
     pub(crate) fn words_from(
         &self,
         slot: usize,
@@ -77,7 +74,7 @@ impl Ring {
         (tick..=tick + self.mask).find(is_due)
     }
 
-    /// Iterates over all arrivals from `tick` on: tick, word within the slot, and bits.
+    /// Tick, word within the slot, and bits, from `tick` on.
     pub(crate) fn iter(&self, tick: u64) -> impl Iterator<Item = (u64, usize, u64)> {
         let ticks = tick..=tick + self.mask;
         let of_tick =
@@ -93,7 +90,6 @@ pub(crate) struct Slot<'a> {
 }
 
 impl Slot<'_> {
-    /// Adds the words of all lanes of a column at an offset from the slot.
     #[inline(always)]
     pub(crate) fn put_lanes<const L: usize>(&mut self, offset: usize, lanes: [u64; L]) {
         let place = (self.slot + offset) & (self.words.len() - 1);

@@ -8,11 +8,10 @@ use gingham_net::{Allocator, Crossbar, PipelinePlan, Reallocation};
 pub(crate) struct Rules {
     pub(crate) crossbar: Crossbar,
     pub(crate) allocator: Allocator,
-    /// Whether flits take their credits at the crossbar, before switch traversal.
+    /// Whether flits take their credits before switch traversal.
     pub(crate) pays_at_crossing: bool,
-    /// Whether credits trigger a new VC allocation at an output with waiting heads.
+    /// Whether credits trigger a new VC allocation.
     pub(crate) counts_credits: bool,
-    /// Whether a free output lane can be granted to any head at once.
     pub(crate) gives_at_once: bool,
     pub(crate) reallocation: Reallocation,
     /// Lanes that require credits for all flits of a packet before its start, as bits.
@@ -34,8 +33,7 @@ impl Rules {
         }
     }
 
-    /// Returns, for each free lane of an output, the longest packet, in flits, that it can be
-    /// granted to.
+    /// Longest packet, in flits, that each free lane of an output can be granted to.
     ///
     /// Only flits in the output lane have a claim on unspent credits: all others of earlier packets
     /// have left.
@@ -63,15 +61,13 @@ impl Rules {
 }
 
 impl<const L: usize> Column<L> {
-    /// Returns the switches without a credit for the next flit of an output lane, for routers that
-    /// take credits at the crossbar.
+    /// Switches without a credit for the next flit, for routers that take credits at the crossbar.
     #[inline(always)]
     pub(crate) fn unpaid(&self, lane: usize) -> u64 {
         !self.credited[lane] & !self.to_host
     }
 
-    /// Returns the output lanes that were full and have free space again: the link took a flit, or
-    /// a credit arrived.
+    /// Output lanes that were full and have space again: the link took a flit, or a credit arrived.
     #[inline(always)]
     pub(crate) fn roomy(&self, rules: &Rules) -> [u64; L] {
         let mut roomy = [0; L];

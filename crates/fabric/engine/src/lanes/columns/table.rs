@@ -19,12 +19,10 @@ use crate::lanes::switches::Switches;
 use gingham_net::{PipelinePlan, Plan};
 use pulp::Arch;
 
-/// Cable from a host to its switch, and sums over the flits that it carried.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct HostCable {
-    /// Bit mask of the switch port in its word.
     bit: u64,
-    /// Offset in words from the current ring slot to the first lane at the switch.
+    /// Words from the current ring slot to the first lane at the switch.
     offset: u32,
     /// Delay of a flit, in ticks.
     pub(crate) latency: u32,
@@ -32,35 +30,31 @@ pub(crate) struct HostCable {
     pub(crate) starts: u64,
 }
 
-/// State of the column stepper, for switches whose ports have at most `L` lanes.
 #[derive(Debug)]
 pub(crate) struct Table<const L: usize> {
     pub(crate) columns: Vec<Column<L>>,
     pub(crate) groups: Vec<Group<L>>,
     pub(crate) places: Places,
     pub(crate) arch: Arch,
-    /// Flits on the way to switches and credits on the way to output lanes; words by column and
-    /// lane, then (credits only) by 64 host ports and lane.
+    /// Words by column and lane, then (credits only) by 64 host ports and lane.
     pub(crate) arrivals: Ring,
     pub(crate) credits: Ring,
-    /// Heads that are being routed, by column and lane.
+    /// Heads being routed, by column and lane.
     pub(crate) routing: Ring,
     routing_cycles: u64,
     pub(crate) paths: Option<Paths>,
     pub(crate) rules: Rules,
     pub(crate) has_levels: bool,
-    /// Whether some lane is so deep that counts have high planes.
+    /// Whether counts have high planes.
     pub(crate) is_deep: bool,
-    /// Capacity of an output lane, in flits.
     pub(crate) output_depths: Count<L>,
     /// By host port, from `first_host` on.
     pub(crate) hosts: Vec<HostCable>,
-    /// First host port, and number of words of host ports.
+    /// First host port, and words of host ports.
     pub(crate) first_host: usize,
     pub(crate) host_words: usize,
-    /// Columns with a full lane that has free space again in this tick.
     pub(crate) freed: Vec<usize>,
-    /// Output lanes to hosts through which a packet begins or ends in this tick: place and lane.
+    /// Output lanes through which a packet begins or ends in this tick.
     pub(crate) ejected: Vec<(Place, usize)>,
 }
 
@@ -125,7 +119,6 @@ impl<const L: usize> Table<L> {
         table
     }
 
-    /// Connects a switch port to its cable.
     fn attach(&mut self, port: usize, place: Place, link: &LinkPort) {
         let bit = place.bit;
         let peer = link.peer as usize;
@@ -149,13 +142,12 @@ impl<const L: usize> Table<L> {
         }
     }
 
-    /// Returns the routing slot for heads that reach the front of their lane at `tick`.
+    /// Slot for heads that reach the front of their lane at `tick`.
     #[inline(always)]
     pub(crate) fn routed_at(&mut self, tick: u64) -> Slot<'_> {
         self.routing.at(tick + 1 + self.routing_cycles)
     }
 
-    /// Sends the flits of hosts, given by lane, towards their switches.
     pub(crate) fn launch(&mut self, launched: &mut Vec<usize>, tick: u64) {
         let mut arrivals = self.arrivals.at(tick);
         for lane in launched.drain(..) {
@@ -167,15 +159,15 @@ impl<const L: usize> Table<L> {
         }
     }
 
-    /// Returns the input lane that holds an output lane, if any: its column and its lane number.
+    /// Column and lane of the input.
     #[inline]
     pub(crate) fn holder(&self, number: usize, lane: usize, bit: usize) -> Option<(usize, usize)> {
         let (input, from) = self.columns[number].requests.holder(lane, bit)?;
         Some((self.places.spans[self.places.group_of(number)].first + input, from))
     }
 
-    /// Whether `short_at_crossbar` is up to date in all columns; always true unless flits take
-    /// their credits at the crossbar. It does not include flits that arrived since.
+    /// Whether `short_at_crossbar` is up to date, apart from flits that arrived since; always true
+    /// unless flits take their credits at the crossbar.
     fn is_short_known(&self) -> bool {
         let is_known = |&Span { first, radix }: &Span| {
             let columns = &self.columns[first..first + radix];

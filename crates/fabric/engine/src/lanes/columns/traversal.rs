@@ -9,7 +9,6 @@ use crate::lanes::network::Network;
 use gingham_net::{Crossbar, Reallocation};
 use pulp::{Simd, WithSimd};
 
-/// Switch allocation and traversal of all groups.
 pub(super) struct Crossing<'a, const L: usize> {
     pub(super) table: &'a mut Table<L>,
     pub(super) network: &'a mut Network,
@@ -62,8 +61,7 @@ impl<const L: usize> Table<L> {
         }
     }
 
-    /// Moves flits of an input port of every switch across, and returns their credits. Returns the
-    /// tails by lane.
+    /// Moves flits of an input port of every switch across. Returns the tails by lane.
     #[inline(always)]
     fn traverse_inputs(&mut self, group: usize, first: usize, input: usize, tick: u64) -> [u64; L] {
         let column = &mut self.columns[first + input];
@@ -98,7 +96,6 @@ impl<const L: usize> Table<L> {
         tails
     }
 
-    /// Releases the output lanes whose tails have crossed.
     #[inline(always)]
     fn release(
         &mut self,
@@ -136,7 +133,6 @@ impl<const L: usize> Table<L> {
         }
     }
 
-    /// Updates the output lanes of a group for the flits that entered and left them in this tick.
     #[inline(always)]
     fn fill_outputs<const DEEP: bool>(&mut self, group: usize) {
         let Span { first, radix } = self.places.spans[group];
@@ -145,7 +141,6 @@ impl<const L: usize> Table<L> {
         }
     }
 
-    /// Updates the output lanes of a column for the flits that entered and left them in this tick.
     #[inline(always)]
     fn fill_output<const DEEP: bool>(&mut self, group: usize, first: usize, output: usize) {
         let put = std::mem::replace(&mut self.groups[group].put[output], [0; L]);
@@ -168,7 +163,7 @@ impl<const L: usize> Table<L> {
         }
     }
 
-    /// Updates `full` and blocks the holders of output lanes that became full.
+    /// Updates `full` and blocks the holders of lanes that became full.
     #[inline(never)]
     fn fill_up(&mut self, number: usize, full: &[u64; L]) {
         for lane in 0..L {
@@ -183,8 +178,7 @@ impl<const L: usize> Table<L> {
     }
 }
 
-/// Returns, by output of a group, the switches whose waiting flits all lack only credits to cross.
-/// Source of [`Column::short_at_crossbar`].
+/// By output: switches whose waiting flits all lack only credits to cross.
 #[inline(always)]
 pub(super) fn short_at_crossbar<const L: usize>(columns: &[Column<L>]) -> Row {
     let (mut paid, mut unpaid) = ([0; RADIX_MAX], [0; RADIX_MAX]);

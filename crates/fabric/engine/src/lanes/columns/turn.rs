@@ -1,7 +1,7 @@
 //! Branch-free round robin among the lanes of a port, in 64 switches at once.
 
-/// Selects a lane of each switch by round robin; `after` has the lanes that follow the last one
-/// served and is updated. Switches without a candidate are unchanged.
+/// Selects a lane of each switch; `after` has the lanes that follow the last one served and is
+/// updated. Switches without a candidate are unchanged.
 #[inline(always)]
 pub(crate) fn round_robin<const L: usize>(lanes: &[u64; L], after: &mut [u64; L]) -> [u64; L] {
     let first = first_in_turn(lanes, after);
@@ -9,7 +9,6 @@ pub(crate) fn round_robin<const L: usize>(lanes: &[u64; L], after: &mut [u64; L]
     first
 }
 
-/// Selects a lane or output of each switch by round robin, given those that follow the last one.
 #[inline(always)]
 pub(crate) fn first_in_turn<const N: usize>(of: &[u64; N], after: &[u64; N]) -> [u64; N] {
     let any_onward = (0..N).fold(0, |any, number| any | of[number] & after[number]);
@@ -22,7 +21,7 @@ pub(crate) fn first_in_turn<const N: usize>(of: &[u64; N], after: &[u64; N]) -> 
     first
 }
 
-/// Advances the round-robin pointer past the served member, in switches that served one.
+/// Advances the pointer, in switches that served one.
 #[inline(always)]
 pub(crate) fn move_on<const N: usize>(after: &mut [u64; N], served: &[u64; N]) {
     let any = served.iter().fold(0, |any, one| any | one);
@@ -39,7 +38,6 @@ mod tests {
     use crate::lanes::layout;
     use gingham_kernel::{Purpose, Stream};
 
-    /// Compares with round-robin selection at a single port.
     #[test]
     fn columnar_round_robin_matches_a_single_port() {
         let mut draw = Stream::new(1, "turns", Purpose::Shuffle);

@@ -46,7 +46,7 @@ impl<const L: usize> View for Table<L> {
         arrivals
     }
 
-    /// Derives the arrivals as the flits sent minus those in flight.
+    /// Arrivals are the flits sent minus those in flight.
     fn occupancy(&self, network: &Network, port: usize, arrivals: &[u64]) -> u64 {
         let Place { column, bit } = self.places.of_port(port).expect("a switch port has a place");
         let departures = self.columns[column].cables.departures[bit];
@@ -160,7 +160,6 @@ impl<const L: usize> View for Table<L> {
 }
 
 impl<const L: usize> Table<L> {
-    /// Marks the ports of the network that sent something since the last call as active.
     pub(crate) fn collect_active(&mut self, network: &mut Network) {
         for number in 0..self.columns.len() {
             for bit in members(std::mem::take(&mut self.columns[number].active)) {
@@ -169,7 +168,7 @@ impl<const L: usize> Table<L> {
         }
     }
 
-    /// Updates the positions of worms whose heads are being routed or have not arrived.
+    /// Updates worms whose heads are being routed or have not arrived.
     pub(crate) fn locate_worms(&self, network: &Network, context: &mut Context) {
         let Some(paths) = &self.paths else { return };
         for (port, Place { column, bit }) in self.places.iter() {
@@ -183,14 +182,13 @@ impl<const L: usize> Table<L> {
         }
     }
 
-    /// Returns the lane of a switch from its number in the group: column times `L`, plus lane.
-    /// `column` is any column of the group.
+    /// Lane by its number in the group (column times `L`, plus lane); `column` is any column of the
+    /// group.
     fn lane_in_group(&self, column: usize, number: usize, bit: usize) -> usize {
         let first = self.places.spans[self.places.group_of(column)].first;
         self.places.port(first + number / L, bit) << SHIFT | (number % L)
     }
 
-    /// Returns the lane of a bit in a word of a ring.
     fn lane_at(&self, word: usize, bit: usize) -> usize {
         let (column, lane) = (word / L, word % L);
         let port = match column.checked_sub(self.columns.len()) {
@@ -200,7 +198,6 @@ impl<const L: usize> Table<L> {
         port << SHIFT | lane
     }
 
-    /// Returns by column the heads that are being routed or have a request.
     fn known_heads(&self) -> Vec<[u64; L]> {
         let mut heads = vec![[0; L]; self.columns.len()];
         for (_, word, bits) in self.routing.iter(0) {
@@ -217,7 +214,7 @@ impl<const L: usize> Table<L> {
         heads
     }
 
-    /// Checks the sets of the columns; slow, for tests.
+    /// Slow check, for tests.
     pub(crate) fn assert_invariants(&self) {
         let known_heads = self.known_heads();
         for (number, column) in self.columns.iter().enumerate() {

@@ -6,8 +6,8 @@
 //!   column 0, -x    1 1 0 1 . . . .        opposite rotation their credits
 //! ```
 //!
-//! Cables form a wire if enough of them end in one column, at the same distance in bits and with
-//! the same delay; all others are handled one by one.
+//! Cables form a wire if enough of them end in one column, at one distance in bits and with one
+//! delay; all others are handled one by one.
 
 use super::column::Column;
 use crate::bits::members;
@@ -15,20 +15,17 @@ use crate::bits::members;
 /// Break-even number of cables for a rotation in every tick.
 const CABLES_MIN: u32 = 12;
 
-/// Cables from one column to another, with the same bit distance.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Wire {
-    /// Sending ports of the cables.
     ports: u64,
-    /// Rotation that moves the bit of a port to that of its peer, modulo 64.
+    /// Distance from the bit of a port to that of its peer, modulo 64.
     rotation: u32,
-    /// Offset in words from the current ring slot to the first lane at the other end.
+    /// Words from the current ring slot to the first lane at the other end.
     pub(crate) flit_offset: u32,
     pub(crate) credit_offset: u32,
 }
 
 impl Wire {
-    /// Moves the bits of sending ports to those of the receiving ports.
     #[inline(always)]
     pub(crate) fn carry<const L: usize>(&self, sent: &[u64; L]) -> [u64; L] {
         let mut carried = [0; L];
@@ -40,7 +37,6 @@ impl Wire {
 }
 
 impl<const L: usize> Column<L> {
-    /// Groups the cables of the existing ports into wires.
     pub(crate) fn find_wires(&mut self, exists: u64) {
         let mut found: Vec<Wire> = Vec::new();
         for bit in members(exists) {
