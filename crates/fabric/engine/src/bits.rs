@@ -1,13 +1,11 @@
 //! Bit sets of ports or channels.
 
-/// Set of ports (for instance those with work in a stage) or of channels.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Bits {
     pub(crate) words: Vec<u64>,
 }
 
 impl Bits {
-    /// Returns an empty set with capacity for `ports` members.
     pub(crate) fn new(ports: usize) -> Self {
         Self { words: vec![0; ports.div_ceil(64)] }
     }
@@ -28,7 +26,7 @@ impl Bits {
             .flat_map(|(number, word)| members(*word).map(move |bit| number * 64 + bit))
     }
 
-    /// Keeps the members that `stays` accepts, visited in ascending order.
+    /// Keeps the members that `stays` accepts, in ascending order.
     pub(crate) fn retain(&mut self, mut stays: impl FnMut(usize) -> bool) {
         for (number, word) in self.words.iter_mut().enumerate() {
             for bit in members(*word) {
@@ -39,14 +37,12 @@ impl Bits {
         }
     }
 
-    /// Removes and returns the members in one 64-bit word of the set.
     #[inline]
     pub(crate) fn take(&mut self, word: usize) -> u64 {
         std::mem::take(&mut self.words[word])
     }
 }
 
-/// Iterates over the set bits of a word, the lowest first.
 #[inline]
 pub(crate) fn members(mut word: u64) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {

@@ -6,8 +6,6 @@
 //!   packets/      whole packets, one event per hop
 //! ```
 //!
-//! `packed` encodes an event in one word; `bits` is a set of ports.
-//!
 //! Invariants: every delivery happens at the same picosecond as in the oracle; the engine never
 //! imports the oracle.
 
@@ -31,17 +29,16 @@ pub fn start(plan: Arc<Plan>) -> Box<dyn Simulation> {
     }
 }
 
-/// Why the requested stepper cannot run a plan.
+/// Reason for refusing a stepper for a plan.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Refusal {
-    /// Scenario keys that may be responsible, the most likely first.
+    /// Likely responsible scenario keys, the most likely first.
     pub keys: &'static [&'static str],
     /// Explanation for the user.
     pub because: &'static str,
 }
 
-/// Starts a virtual-lane run with the given stepper, even if another would be faster; fails if the
-/// plan does not support it.
+/// Starts a virtual-lane run with the given stepper, or refuses a plan that it does not support.
 pub fn start_by(plan: Arc<Plan>, by: SteppedBy) -> Result<Box<dyn Simulation>, Refusal> {
     match plan.switching.clone() {
         Switching::VirtualLanes(pipeline) => lanes::start_by(plan, pipeline, by),

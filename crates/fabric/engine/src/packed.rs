@@ -11,7 +11,6 @@ use gingham_net::Endpoints;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct Packed(u64);
 
-/// Largest index of a channel, source or endpoint that fits a packed event.
 pub(crate) const INDEX_MAX: usize = (1 << 28) - 1;
 
 impl Packed {
@@ -28,7 +27,6 @@ impl Packed {
         self.0 >> 60
     }
 
-    /// Index of the channel, source or endpoint.
     #[inline]
     pub(crate) fn index(self) -> usize {
         usize::try_from(self.0 >> 32).expect("64-bit platform") & INDEX_MAX
@@ -40,7 +38,6 @@ impl Packed {
     }
 }
 
-/// Checks that the channels and sources of a run fit packed events.
 pub(crate) fn assert_indices_fit(endpoints: &Endpoints) {
     let indices = endpoints.plan().channels.len().max(endpoints.source_count());
     assert!(indices <= INDEX_MAX, "an event holds 28 bits of index");
