@@ -1,5 +1,4 @@
-//! Conversion of TOML parser values to input values: numbers are parsed, byte offsets become
-//! origins.
+//! Conversion of TOML parser values to input values.
 
 use crate::fault::Fault;
 use crate::path::Step;
@@ -9,11 +8,9 @@ use std::borrow::Cow;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-/// Converter of TOML parser values to input values.
 pub(crate) struct Places<'a> {
-    /// Origin of the source as a whole.
     pub(crate) whole: Origin,
-    /// Line starts of the source; without them, every origin is the source as a whole.
+    /// `None` if every origin is the source as a whole.
     pub(crate) positions: Option<Positions<'a>>,
 }
 
@@ -27,10 +24,6 @@ impl Places<'_> {
         })
     }
 
-    /// Converts a table.
-    ///
-    /// # Errors
-    /// A value of the table is refused.
     pub(crate) fn table(&self, table: &DeTable<'_>) -> Result<Table, Fault> {
         let entry = |(key, value): (&Spanned<Cow<'_, str>>, &_)| {
             let name = Cow::as_ref(key.get_ref()).to_owned();
@@ -40,10 +33,7 @@ impl Places<'_> {
         Ok(Table::of(table.iter().map(entry).collect::<Result<_, Fault>>()?))
     }
 
-    /// Converts a value.
-    ///
-    /// # Errors
-    /// The value is a date, or a number beyond 64 bits.
+    /// Refuses dates, and numbers beyond 64 bits.
     pub(crate) fn value(&self, value: &Spanned<DeValue<'_>>) -> Result<Value, Fault> {
         let origin = self.origin(value.span().start);
         match self.data(value.get_ref()) {
@@ -78,10 +68,7 @@ impl Places<'_> {
     }
 }
 
-/// Parses a number.
-///
-/// # Errors
-/// The number is finite as written and too large for 64 bits.
+/// Refuses a finite number too large for 64 bits.
 fn float(digits: &str) -> Result<f64, Fault> {
     match digits.parse::<f64>() {
         Ok(number) if number.is_finite() || !digits.contains(|c: char| c.is_ascii_digit()) => {

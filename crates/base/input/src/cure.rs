@@ -4,9 +4,6 @@
 //! [traffic]            a table for a list of tables:       write `[[traffic]]`
 //! length = "512 B"     a quantity for an alternative:      { fixed = "512 B" }
 //! ```
-//!
-//! Only the reader of a tree determines the values of a key. A cure is therefore tried: the tree is
-//! read again with the cure in place. Invariant: every suggested form is taken at its place.
 
 use crate::deserialize::attempt;
 use crate::fault::Fault;
@@ -14,18 +11,17 @@ use crate::path::Step;
 use crate::{Data, Entry, InputError, Origin, Table, Value, words};
 use serde::de::DeserializeOwned;
 
-/// Text that cannot be a quantity, but is accepted by a key of arbitrary text.
+/// Text accepted by a key of arbitrary text, but not by a key of quantities.
 const NO_QUANTITY: &str = "?";
 
-/// Form to write instead.
 pub(crate) enum Cure {
     List(String),
-    /// First alternative that takes the value.
     Alternative(String),
 }
 
 impl Cure {
-    /// Returns the cure for a fault met while reading `root` as a `T`, if there is one.
+    /// Tries each cure by reading the tree again, since only the reader determines the values of a
+    /// key. A suggested form is always taken at its place.
     pub(crate) fn find<T: DeserializeOwned>(root: &Value, fault: &Fault) -> Option<Self> {
         let steps = fault.steps();
         let value = steps.iter().try_fold(root, |value, step| value.child(step))?;
@@ -53,7 +49,6 @@ impl Cure {
     }
 }
 
-/// Returns the list of tables to write instead of a single table.
 fn list<T: DeserializeOwned>(root: &Value, steps: &[Step], value: &Value) -> Option<Cure> {
     let wrapped = Value { data: Data::Array(vec![value.clone()]), origin: value.origin.clone() };
     let mut entry = steps.to_vec();
@@ -72,12 +67,10 @@ fn list<T: DeserializeOwned>(root: &Value, steps: &[Step], value: &Value) -> Opt
     Some(Cure::List(if written { format!("`[[{heading}]]`") } else { "`[{ ... }]`".to_owned() }))
 }
 
-/// Returns whether the tree with this value at this place has no fault there.
 fn holds<T: DeserializeOwned>(root: &Value, steps: &[Step], value: Value) -> bool {
     fault_with::<T>(root, steps, value).is_none_or(|fault| !fault.steps().starts_with(steps))
 }
 
-/// Returns the fault that reading the tree meets at `steps` with this value there.
 fn fault_with<T: DeserializeOwned>(root: &Value, steps: &[Step], value: Value) -> Option<Fault> {
     let mut tree = root.clone();
     *steps.iter().try_fold(&mut tree, |at, step| at.child_mut(step))? = value;
@@ -88,7 +81,6 @@ fn text_value(text: &str, origin: &Origin) -> Value {
     Value { data: Data::String(text.to_owned()), origin: origin.clone() }
 }
 
-/// Returns the value wrapped as the value of an alternative.
 fn under(name: &str, value: Value) -> Value {
     let origin = value.origin.clone();
     let entry = Entry { name: name.to_owned(), origin: origin.clone(), value };

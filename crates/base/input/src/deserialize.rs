@@ -1,7 +1,4 @@
 //! serde deserializer of an input tree.
-//!
-//! Values are passed to serde one by one. A returned fault gets its origin from the current key or
-//! value, and its path from the enclosing tables and lists (`fault`).
 
 use crate::cure::Cure;
 use crate::fault::Fault;
@@ -25,7 +22,6 @@ pub(crate) fn read<T: DeserializeOwned>(root: &Value) -> Result<T, InputError> {
     })
 }
 
-/// Reads `root` as a typed value, or returns the first fault.
 pub(crate) fn attempt<T: DeserializeOwned>(root: &Value) -> Result<T, Fault> {
     T::deserialize(Reader(root)).map_err(|fault| place(fault, root))
 }
@@ -40,7 +36,6 @@ fn place(fault: Fault, value: &Value) -> Fault {
     fault.located(origin)
 }
 
-/// Reads `value` with `seed`, one step further down the tree.
 fn descend<'de, S: DeserializeSeed<'de>>(
     seed: S,
     value: &Value,
@@ -70,7 +65,6 @@ impl Reader<'_> {
         super::words::found(unexpected)
     }
 
-    /// Requires a list of exactly `length` values.
     fn require_list_of(self, length: usize) -> Result<(), Fault> {
         let found = match &self.0.data {
             Data::Array(items) if items.len() == length => return Ok(()),
@@ -134,7 +128,7 @@ impl<'de> Deserializer<'de> for Reader<'_> {
         self.deserialize_tuple(length, visitor)
     }
 
-    /// Accepts a table only; serde would also accept a list of values in field order.
+    /// Refuses the list of values in field order that serde would also accept.
     fn deserialize_struct<V: Visitor<'de>>(
         self,
         _name: &'static str,
@@ -209,7 +203,6 @@ impl<'de> SeqAccess<'de> for Items<'_> {
 
 struct Entries<'a> {
     rest: std::slice::Iter<'a, Entry>,
-    /// Entry with its key already read and its value next.
     current: Option<&'a Entry>,
 }
 
@@ -242,7 +235,6 @@ impl<'de> MapAccess<'de> for Entries<'_> {
     }
 }
 
-/// Deserializer of a key: text, or digits for maps with whole-number keys.
 struct KeyReader<'a>(&'a str);
 
 macro_rules! whole_number_keys {
@@ -291,7 +283,6 @@ impl<'de> Deserializer<'de> for KeyReader<'_> {
     }
 }
 
-/// Variant of an enum: its name, and its content unless the name is bare.
 struct Choice<'a> {
     name: &'a str,
     origin: &'a Origin,
@@ -310,7 +301,7 @@ impl<'de> EnumAccess<'de> for Choice<'_> {
 }
 
 impl Choice<'_> {
-    /// Reads the parameters; a bare name means an empty table of parameters.
+    /// Reads the parameters; a bare name has an empty table of them.
     fn parameters<T>(self, read: impl FnOnce(Reader<'_>) -> Result<T, Fault>) -> Result<T, Fault> {
         let value = match self.content {
             Some(content) => content,

@@ -10,39 +10,35 @@ use crate::value::Origin;
 use serde_json::json;
 use std::fmt;
 
-/// Longest list of names shown in full. Longer lists are cut to the first names, or to the nearest
-/// name if there is one; `to_json` always lists all.
+/// Longest list of names shown in full by `Display`; `to_json` lists all.
 const LISTED_MAX: usize = 24;
 
-/// Heading of the keys of a table.
 pub(crate) const KNOWN_KEYS: &str = "known keys";
 
-/// Name of a scenario alternative used by other simulators or the literature.
+/// Name of a scenario alternative in other simulators or the literature.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct OtherName {
     /// Foreign name in lower case, with `-` between words.
     pub name: &'static str,
-    /// Name of the equal or nearest alternative in Gingham.
+    /// Equal or nearest alternative in Gingham.
     pub ours: &'static str,
     /// Difference between the two; `None` for synonyms.
     pub differs: Option<&'static str>,
 }
 
 impl OtherName {
-    /// Creates a synonym.
+    /// Synonym.
     pub const fn same(name: &'static str, ours: &'static str) -> Self {
         Self { name, ours, differs: None }
     }
 
-    /// Creates a name whose meaning differs from the nearest alternative in Gingham.
+    /// Name with a different meaning from the nearest alternative.
     pub const fn near(name: &'static str, ours: &'static str, differs: &'static str) -> Self {
         Self { name, ours, differs: Some(differs) }
     }
 }
 
-/// Error in a scenario, an override or another input, with its place.
-///
-/// `Display` prints one to four lines without a final line end.
+/// Error in an input, with its place; `Display` prints one to four lines.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct InputError(Box<Report>);
 
@@ -52,16 +48,13 @@ struct Report {
     origin: Origin,
     key: Option<String>,
     message: String,
-    /// Line of the text with a mark below it, for a syntax error.
     excerpt: Option<String>,
-    /// Expected value: one description, or several names.
+    /// One description, or several names.
     expected: Vec<String>,
     /// Kind of the names in `expected`, such as "known keys".
     heading: Option<&'static str>,
     nearest: Option<String>,
-    /// Given name that is not in `expected`.
     unknown: Option<String>,
-    /// Further faults of the same source, followed by the number of faults beyond these.
     others: Vec<InputError>,
     unnamed: usize,
     missing: bool,
@@ -70,7 +63,7 @@ struct Report {
 impl InputError {
     /// Creates an error from its parts, such as those of an error of another format.
     ///
-    /// `key` is for programs; `message` should contain it as well. `expected` is one description
+    /// `key` is for programs, and `message` should also contain it. `expected` is one description
     /// ("a port number") or several names.
     pub fn from_parts(
         file: &str,
@@ -95,7 +88,7 @@ impl InputError {
         self
     }
 
-    /// Returns the error code for programs: the code set by [`Self::coded`], or a general one.
+    /// Error code for programs, set by [`Self::coded`] or derived.
     pub fn code(&self) -> &'static str {
         let report = &*self.0;
         let is_list = report.heading.is_some() || report.expected.len() > 1;
@@ -109,7 +102,7 @@ impl InputError {
         })
     }
 
-    /// Adds further faults of the same source, and the number of faults beyond these.
+    /// Adds further faults of the source, and the number of faults beyond these.
     #[must_use]
     pub fn with_others(mut self, others: Vec<Self>, unnamed: usize) -> Self {
         self.0.others = others;
@@ -117,8 +110,7 @@ impl InputError {
         self
     }
 
-    /// Adds the `known` name nearest to `found`, and the list of known names under a heading such
-    /// as "known hosts".
+    /// Adds the `known` name nearest to `found`, and the list under `heading`.
     #[must_use]
     pub fn suggesting<S: AsRef<str>>(
         mut self,
@@ -153,13 +145,11 @@ impl InputError {
         }))
     }
 
-    /// Marks the key as missing.
     pub(crate) fn lacking(mut self) -> Self {
         self.0.missing = true;
         self
     }
 
-    /// Adds the example value of a missing key, from `examples` by key.
     pub(crate) fn exemplified(self, examples: &[(&str, &str)]) -> Self {
         let key = self.0.key.as_deref().filter(|_| self.0.missing);
         match examples.iter().find(|(name, _)| Some(*name) == key) {
@@ -168,7 +158,6 @@ impl InputError {
         }
     }
 
-    /// Suggests the known name for a foreign one, and adds the difference between the two.
     pub(crate) fn translated(mut self, names: &[OtherName]) -> Self {
         let report = &*self.0;
         let Some(unknown) = report.unknown.as_ref().map(|name| name.to_lowercase()) else {
@@ -185,7 +174,7 @@ impl InputError {
         self.meaning(Some(other.ours))
     }
 
-    /// Sets the key, empty for the root; with `in_message`, the key is put before the message.
+    /// Sets the key, empty for the root.
     pub(crate) fn keyed(mut self, key: String, in_message: bool) -> Self {
         if !key.is_empty() {
             if in_message {
@@ -211,10 +200,8 @@ impl InputError {
         self
     }
 
-    /// Returns the error for programs: `code`, `file`, `line`, `column`, `key`, `message`,
-    /// `expected` (a list) and `nearest`. Unknown fields are null; `code` is always set. For a
-    /// source with several faults, `others` lists further ones in the same form, and `faults` is
-    /// the total number.
+    /// Error as JSON: `code`, `file`, `line`, `column`, `key`, `message`, `expected` and `nearest`,
+    /// null if unknown; with several faults, also `others` and the total number `faults`.
     pub fn to_json(&self) -> serde_json::Value {
         let report = &*self.0;
         let mut json = json!({
@@ -236,7 +223,6 @@ impl InputError {
 }
 
 impl Report {
-    /// Returns the last line: the probable intention, and all accepted values.
     fn advice(&self) -> Option<String> {
         let meant = self.nearest.as_ref().map(|nearest| format!("did you mean `{nearest}`?"));
         let listed = match (self.heading, &*self.expected) {

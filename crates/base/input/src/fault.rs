@@ -1,7 +1,7 @@
-//! Faults raised by serde, carried from the value up to the root and turned into an [`InputError`].
+//! Faults raised by serde, turned into an [`InputError`] at the root.
 //!
-//! A fault starts without a place. The first enclosing key or value gives it an origin, and every
-//! enclosing table and list adds a step to its path.
+//! The first enclosing key or value gives a fault its origin; every enclosing table and list adds a
+//! step to its path.
 
 use crate::error::KNOWN_KEYS;
 use crate::path::{self, Step};
@@ -9,12 +9,11 @@ use crate::{InputError, Origin, words};
 use serde::de::{self, Expected, Unexpected};
 use std::fmt;
 
-/// Fault on its way to the root.
 #[derive(Debug)]
 pub(crate) struct Fault {
     kind: Kind,
     origin: Option<Origin>,
-    /// Steps, innermost first.
+    /// Innermost step first.
     path: Vec<Step>,
 }
 
@@ -35,24 +34,21 @@ impl From<Kind> for Fault {
 }
 
 impl Fault {
-    /// Creates the fault of a found value that differs from the expected ones.
     pub(crate) fn wrong(found: String, expected: impl IntoIterator<Item = String>) -> Self {
         Kind::Wrong { found, expected: expected.into_iter().collect() }.into()
     }
 
-    /// Sets the origin of the fault, unless it is already set.
+    /// Sets the origin unless it is already set.
     pub(crate) fn located(mut self, origin: &Origin) -> Self {
         self.origin.get_or_insert_with(|| origin.clone());
         self
     }
 
-    /// Adds a step to the path.
     pub(crate) fn under(mut self, step: Step) -> Self {
         self.path.push(step);
         self
     }
 
-    /// Returns the unknown key of a fault without an origin.
     pub(crate) fn unplaced_key(&self) -> Option<&str> {
         match &self.kind {
             Kind::UnknownKey { name, .. } if self.origin.is_none() => Some(name),
@@ -64,17 +60,14 @@ impl Fault {
         self.path.iter().rev().cloned().collect()
     }
 
-    /// Returns whether a list was expected and another value found.
     pub(crate) fn wants_list(&self) -> bool {
         matches!(&self.kind, Kind::Wrong { expected, .. } if *expected == ["a list"])
     }
 
-    /// Returns whether the value itself is at fault, not one of its keys.
     pub(crate) fn is_wrong_value(&self) -> bool {
         !matches!(self.kind, Kind::UnknownKey { .. } | Kind::MissingKey(_) | Kind::RepeatedKey(_))
     }
 
-    /// Returns the names of the alternatives if none of them was found.
     pub(crate) fn alternatives(&self) -> &'static [&'static str] {
         match &self.kind {
             Kind::UnknownName { known, .. } => known,
@@ -82,7 +75,7 @@ impl Fault {
         }
     }
 
-    /// Reports a bare name without its value as such, not as an empty table.
+    /// Reports a bare name without its value as a name, not as an empty table.
     pub(crate) fn of_bare_name(mut self, name: &str) -> Self {
         if let (Kind::Wrong { found, .. }, []) = (&mut self.kind, &*self.path) {
             *found = format!("only the name \"{name}\"");
@@ -90,7 +83,6 @@ impl Fault {
         self
     }
 
-    /// Returns the error for the user; a fault without an origin gets the origin `whole`.
     pub(crate) fn report(mut self, whole: &Origin) -> InputError {
         self.path.reverse();
         let message = self.to_string();
@@ -119,7 +111,6 @@ impl Fault {
     }
 }
 
-/// Prints the fault without its place.
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.kind {

@@ -9,8 +9,7 @@ use serde_json::Value as Json;
 pub(crate) const DEPTH_MAX: usize = 64;
 
 impl Tree {
-    /// Creates a tree from a scenario built by a program. `source` is the name shown in messages;
-    /// keys with a null value are left out.
+    /// Creates a tree from a scenario built by a program. Keys with a null value are left out.
     pub fn from_json(source: &str, json: &Json) -> Result<Self, InputError> {
         let origin = Origin::whole(source);
         let root = value(json, &origin, DEPTH_MAX).and_then(|root| match root.data {
@@ -21,7 +20,6 @@ impl Tree {
     }
 }
 
-/// Converts a JSON value; all nested values get the origin `origin`.
 pub(crate) fn value(json: &Json, origin: &Origin, depth_left: usize) -> Result<Value, Fault> {
     let Some(depth_left) = depth_left.checked_sub(1) else {
         return Err(Fault::wrong("deeper nesting".into(), [format!("at most {DEPTH_MAX} levels")]));

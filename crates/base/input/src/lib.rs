@@ -8,17 +8,16 @@
 //! ```
 //!
 //! A [`Tree`] holds the written values and, for each key and value, its [`Origin`]. serde reads
-//! typed values from the tree. Every error is one [`InputError`] with the place, the key, the found
-//! value, the expected one and the nearest accepted name. Enums are read externally tagged: a bare
-//! name, or a table with the variant name as its only key. A bare name selects a variant with all
-//! parameters at their defaults.
+//! typed values from the tree. Every error is one [`InputError`]. Enums are read externally tagged:
+//! a bare name, or a table with the variant name as its only key. A bare name selects a variant
+//! with all parameters at their defaults.
 //!
-//! A [`SweepFile`] is read in the same way; it varies a scenario without containing one.
+//! A [`SweepFile`] varies a scenario without containing one.
 //!
 //! Sources: TOML v1.1 (toml.io) without dates; the serde data model (serde.rs).
 //!
 //! Invariants: no text causes a panic; a failed override leaves the tree unchanged; a message has
-//! at most four lines, whatever the length of the text.
+//! at most four lines.
 
 mod convert;
 mod cure;
@@ -52,11 +51,10 @@ pub use value::{Data, Entry, Origin, Table, Value};
 
 use serde::Serialize;
 
-/// Returns a scenario as TOML text, for the run record.
+/// TOML text of a scenario, for the run record.
 ///
 /// # Panics
-/// Panics if TOML cannot express `value` (a map with keys other than text, a whole number beyond 64
-/// bits with sign). All types of the project can be written.
+/// `value` has a map with keys other than text, or a whole number beyond 64 bits with sign.
 pub fn to_toml(value: &impl Serialize) -> String {
     toml::to_string(value).expect("our own types can be written as TOML")
 }

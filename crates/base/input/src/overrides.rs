@@ -9,11 +9,9 @@
 //! traffic.0.length.fixed = 512 B        also if the file has another alternative, now replaced
 //! ```
 //!
-//! Missing tables and lists on the path are created. The tree does not distinguish alternatives
-//! from other keys; only its reader does. A table therefore records its most recently overridden
-//! keys (`Table::alternatives`). Of successive overrides, the last one applies. Of overrides made
-//! together, as by the axes of a sweep, two different alternatives are a contradiction. Invariant:
-//! a failed override changes nothing.
+//! Missing tables and lists on the path are created. Of successive overrides, the last one applies.
+//! Of simultaneous overrides, as by the axes of a sweep, two alternatives are a contradiction.
+//! Invariant: a failed override changes nothing.
 
 use crate::convert::Places;
 use crate::fault::Fault;
@@ -22,8 +20,7 @@ use crate::{Data, Entry, InputError, Origin, Table, Tree, Value, json, nearest, 
 use toml::de::DeValue;
 
 impl Tree {
-    /// Sets the value at `path` to `text`, read as a TOML value or else taken literally: `80 MB/s`
-    /// and `up-down` need no quotes.
+    /// Sets the value at `path` to `text`, read as a TOML value or else taken literally.
     pub fn set(&mut self, path: &str, text: &str) -> Result<(), InputError> {
         let text = text.trim();
         let origin = Origin::whole(words::clip(&format!("--set {}={text}", path.trim()), 80));
@@ -33,7 +30,7 @@ impl Tree {
         Ok(())
     }
 
-    /// Sets the value at `path` to one given by a program.
+    /// Sets the value at `path`.
     pub fn set_value(&mut self, path: &str, value: &serde_json::Value) -> Result<(), InputError> {
         self.set_values([(path, value)])
     }
@@ -50,8 +47,7 @@ impl Tree {
         Ok(())
     }
 
-    /// Returns a dotted path with every list entry given by its index; steps beyond the written
-    /// tree stay unchanged.
+    /// Dotted path with every list entry given by its index; steps beyond the tree are unchanged.
     pub fn placed(&self, path: &str) -> Result<String, InputError> {
         let origin = Origin::whole(words::clip(path.trim(), 80));
         let mut steps = steps_of(path, &origin)?;
@@ -93,7 +89,6 @@ impl Tree {
     }
 }
 
-/// Parses a path with at least one step.
 fn steps_of(path: &str, origin: &Origin) -> Result<Vec<Step>, InputError> {
     let whole = |message: String| {
         let example = "a path such as traffic.0.load".to_owned();
@@ -103,8 +98,8 @@ fn steps_of(path: &str, origin: &Origin) -> Result<Vec<Step>, InputError> {
     if steps.is_empty() { Err(whole("the path is empty".to_owned())) } else { Ok(steps) }
 }
 
-/// Parses a TOML value; a single value that is not supported (a date, for example) is taken as
-/// text. A table or list with an unsupported value is an error.
+/// Parses a TOML value. A single unsupported value (a date, for example) is taken as text; inside a
+/// table or list it is an error.
 fn from_text(text: &str, origin: &Origin) -> Result<Value, Fault> {
     let places = Places { whole: origin.clone(), positions: None };
     let plain = || Value { data: Data::String(text.to_owned()), origin: origin.clone() };
@@ -115,7 +110,6 @@ fn from_text(text: &str, origin: &Origin) -> Result<Value, Fault> {
     }
 }
 
-/// Returns an example of nested keys in braces.
 fn braced(steps: &[Step]) -> String {
     steps
         .iter()
@@ -123,12 +117,10 @@ fn braced(steps: &[Step]) -> String {
         .fold("...".to_owned(), |inner, step| format!("{{ {} = {inner} }}", step.name()))
 }
 
-/// Override in progress: its path and its origin.
 struct Assignment<'a> {
     steps: &'a [Step],
     origin: &'a Origin,
     round: u32,
-    /// See `Tree::unnamed`.
     unnamed: &'static [(&'static str, &'static str)],
 }
 
@@ -192,8 +184,7 @@ impl Assignment<'_> {
         Ok(())
     }
 
-    /// Returns the index of the requested entry in a list; the index may be one past the last
-    /// entry.
+    /// Index of the requested entry, at most one past the last.
     fn place(&self, depth: usize, items: &[Value]) -> Result<usize, InputError> {
         let count = items.len();
         let wanted = match &self.steps[depth] {
@@ -220,7 +211,6 @@ impl Assignment<'_> {
         Err(self.error(depth, &message).suggesting(wanted, "its names", known))
     }
 
-    /// Returns the name of an entry of the list after `depth` steps.
     fn name_of<'v>(&self, depth: usize, item: &'v Value) -> Option<&'v str> {
         let Data::Table(table) = &item.data else { return None };
         let list = path::show(&self.steps[..depth]);
@@ -231,7 +221,6 @@ impl Assignment<'_> {
         }
     }
 
-    /// Returns `new` nested in the tables and lists of the steps from `depth` on.
     fn nest(&self, depth: usize, new: Value) -> Result<Value, InputError> {
         let nested = (depth..self.steps.len()).rev().try_fold(new, |value, at| {
             let origin = self.origin.clone();
@@ -254,7 +243,6 @@ impl Assignment<'_> {
         })
     }
 
-    /// Creates an error about the value after `depth` steps.
     fn error(&self, depth: usize, message: &str) -> InputError {
         let place = path::show(&self.steps[..depth]);
         let subject = if place.is_empty() { "the scenario".into() } else { format!("`{place}`") };

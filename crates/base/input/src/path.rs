@@ -1,19 +1,18 @@
 //! Dotted paths: `traffic.0.load`, `traffic[0].load`, `classes."best effort".share`.
 //!
-//! Overrides are written with dots; messages show `traffic[0].load`; both forms are read.
+//! Both forms are read; messages show the one with brackets.
 
 use crate::words::{clip, visible};
 use std::borrow::Cow;
 use std::fmt::Write;
 
-/// Maximum number of steps, above that of any scenario; it limits the nesting of a long override.
+/// Maximum number of steps, which limits the nesting of a long override.
 const STEPS_MAX: usize = 64;
 
-/// Step down the tree.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Step {
     Name(String),
-    /// Index of a list entry, from 0; in a table, the key with these digits.
+    /// Index of a list entry from 0; in a table, the key with these digits.
     Index(usize),
 }
 
@@ -32,10 +31,7 @@ impl From<&str> for Step {
     }
 }
 
-/// Parses a path. A path without steps is the root.
-///
-/// # Errors
-/// The text describes the syntax error.
+/// Parses a path; the root has no steps.
 pub(crate) fn parse(path: &str) -> Result<Vec<Step>, String> {
     let mut rest = path.trim();
     let mut steps = Vec::new();
@@ -54,7 +50,6 @@ pub(crate) fn parse(path: &str) -> Result<Vec<Step>, String> {
     Ok(steps)
 }
 
-/// Returns the first step and the text behind it: nothing, a dot or a bracket.
 fn first(text: &str) -> Result<(Step, &str), String> {
     let (step, after) = if let Some(inside) = text.strip_prefix('[') {
         let (digits, after) = inside.split_once(']').ok_or("a `[` of the path is not closed")?;
@@ -86,7 +81,6 @@ fn bare(name: &str) -> Step {
     }
 }
 
-/// Returns the path as shown in messages.
 pub(crate) fn show<'a>(steps: impl IntoIterator<Item = &'a Step>) -> String {
     let plain = |c: char| c.is_alphanumeric() || c == '-' || c == '_';
     let mut text = String::new();
@@ -104,7 +98,7 @@ pub(crate) fn show<'a>(steps: impl IntoIterator<Item = &'a Step>) -> String {
     clip(&text, 120)
 }
 
-/// Returns the path in the notation of overrides, `traffic.0.load`, without shortening.
+/// Path in the notation of overrides, `traffic.0.load`, without shortening.
 pub(crate) fn dotted(steps: &[Step]) -> String {
     let written = |step: &Step| match step {
         Step::Index(index) => index.to_string(),

@@ -1,7 +1,7 @@
 //! Conversion of byte offsets to lines and columns.
 //!
-//! Columns count characters, not bytes. The number of characters before every block of the text is
-//! stored, because a line may be a megabyte long.
+//! Columns count characters, not bytes. Characters before every block are stored, because a line
+//! may be a megabyte long.
 
 const BLOCK_BYTES: usize = 256;
 const BYTE_ORDER_MARK: char = '\u{feff}';
@@ -10,7 +10,6 @@ const BYTE_ORDER_MARK: char = '\u{feff}';
 pub(crate) struct Positions<'a> {
     text: &'a str,
     line_starts: Vec<usize>,
-    /// Characters before each block of bytes.
     characters_before: Vec<usize>,
 }
 
@@ -26,8 +25,7 @@ impl<'a> Positions<'a> {
         Self { text, line_starts, characters_before }
     }
 
-    /// Returns the line and column of a byte offset, both from 1. An offset beyond the end counts
-    /// as the end.
+    /// Line and column of a byte offset, both from 1.
     pub(crate) fn at(&self, offset: usize) -> (u32, u32) {
         let offset = offset.min(self.text.len());
         let line = self.line_starts.partition_point(|start| *start <= offset);
@@ -37,14 +35,12 @@ impl<'a> Positions<'a> {
         (small(line), small(column + 1))
     }
 
-    /// Returns the line of a byte offset, without its line end.
     pub(crate) fn line(&self, offset: usize) -> &'a str {
         let line = self.line_starts.partition_point(|start| *start <= offset);
         let text = &self.text[self.line_starts[line - 1]..];
         text.trim_start_matches(BYTE_ORDER_MARK).lines().next().unwrap_or("")
     }
 
-    /// Returns the length of the byte order mark, put first by some editors and invisible.
     fn mark_bytes(&self) -> usize {
         if self.text.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len_utf8() } else { 0 }
     }
@@ -56,7 +52,6 @@ impl<'a> Positions<'a> {
     }
 }
 
-/// Counts the characters that start among these bytes of UTF-8.
 fn characters(bytes: &[u8]) -> usize {
     bytes.iter().filter(|byte| *byte & 0xC0 != 0x80).count()
 }

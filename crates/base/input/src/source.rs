@@ -4,8 +4,7 @@
 //!   file, text or record ──► Tree ──changes, one after the other──► Tree ──read, fill in──► S
 //! ```
 //!
-//! Each laboratory defines its type of scenario. Invariant: `scenario` is read from `tree`, and
-//! every fault of it can be reported with its place in `tree`.
+//! Invariant: every fault of `scenario` can be reported with its place in `tree`.
 
 use crate::{InputError, OtherName, Tree, digest, format, read};
 use serde::de::DeserializeOwned;
@@ -14,19 +13,19 @@ use std::path::{Path, PathBuf};
 
 /// Type of scenario.
 pub trait Scenario: DeserializeOwned {
-    /// Whether files may state their format in the key `format`.
+    /// Whether files may have the key `format`.
     const HAS_FORMAT: bool = false;
 
-    /// Example values of required keys, by key, shown if the key is missing.
+    /// Example values of required keys, for the message about a missing key.
     const EXAMPLES: &'static [(&'static str, &'static str)];
 
-    /// Default name of an unnamed list entry, by the key of the list, for lists of named entries.
+    /// Default names of unnamed list entries, by the key of the list.
     const UNNAMED: &'static [(&'static str, &'static str)] = &[];
 
     /// Names of alternatives in other simulators and the literature.
     const OTHER_NAMES: &'static [OtherName] = &[];
 
-    /// Fills in values that were left out and depend on other values, such as running names.
+    /// Fills in omitted values that depend on other values, such as running names.
     fn fill_in(&mut self);
 
     /// Refuses old names before anything is read.
@@ -35,17 +34,16 @@ pub trait Scenario: DeserializeOwned {
     }
 }
 
-/// New value of a key, by its dotted path.
+/// New value of a dotted path.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Change {
-    /// Text, as given by `--set`.
+    /// Text of `--set`.
     Text(String, String),
-    /// Value given by a program.
+    /// Value of a program.
     Value(String, serde_json::Value),
 }
 
 impl Change {
-    /// Returns the path and the value of a change by a program.
     fn value(&self) -> Option<(&str, &serde_json::Value)> {
         match self {
             Self::Text(..) => None,
@@ -54,19 +52,18 @@ impl Change {
     }
 }
 
-/// Changes to a scenario, applied in order, and the seed last. Of several texts for a key the last
-/// one applies, as with options; consecutive values are applied together and may not contradict
-/// each other.
+/// Changes applied in order, and the seed last. Of several texts for a key the last one applies;
+/// consecutive values apply together and may not contradict each other.
 #[derive(Clone, Debug, Default)]
 pub struct Overrides {
-    /// Changes to keys.
+    /// Changes.
     pub changes: Vec<Change>,
-    /// Seed that replaces the one of the scenario.
+    /// New seed.
     pub seed: Option<u64>,
 }
 
 impl Overrides {
-    /// Creates overrides from texts alone, as (dotted path, text).
+    /// Creates overrides from texts, as (dotted path, text).
     pub fn texts(settings: Vec<(String, String)>) -> Self {
         let change = |(path, text)| Change::Text(path, text);
         Self { changes: settings.into_iter().map(change).collect(), seed: None }
@@ -85,21 +82,21 @@ impl Overrides {
     }
 }
 
-/// Scenario with the positions of its keys and the folder of its relative paths.
+/// Scenario with the positions of its keys.
 #[derive(Clone, Debug)]
 pub struct Source<S> {
-    /// Scenario as written, for the positions in messages.
+    /// Scenario as written.
     pub tree: Tree,
     /// Typed scenario.
     pub scenario: S,
-    /// Folder of relative paths in the scenario.
+    /// Folder of relative paths.
     pub folder: PathBuf,
-    /// SHA-256 of the scenario file, in hexadecimal.
+    /// SHA-256 of the file, in hexadecimal.
     pub digest: String,
 }
 
 impl<S: Scenario> Source<S> {
-    /// Reads a scenario file and applies the overrides.
+    /// Reads a file and applies the overrides.
     pub fn load(path: &Path, overrides: &Overrides) -> Result<Self, InputError> {
         let bytes = read(path)?;
         let folder = path.parent().map(Path::to_path_buf).unwrap_or_default();
@@ -107,8 +104,7 @@ impl<S: Scenario> Source<S> {
         Self::from_tree(tree, folder, digest(&bytes), overrides)
     }
 
-    /// Reads a scenario from a text; `name` is shown in place of a file name, and paths in the
-    /// scenario are relative to `folder`.
+    /// Reads a text; `name` replaces the file name in messages.
     pub fn parse(
         name: &str,
         text: &str,
@@ -119,7 +115,7 @@ impl<S: Scenario> Source<S> {
         Self::from_tree(Tree::parse(name, text)?, folder.to_path_buf(), digest, overrides)
     }
 
-    /// Restores a scenario from the values in a run record; null means left out.
+    /// Restores a scenario from a run record; null means left out.
     pub fn restore(
         name: &str,
         values: &serde_json::Value,
@@ -164,12 +160,12 @@ impl<S: Scenario> Source<S> {
 }
 
 impl<S> Source<S> {
-    /// Returns the path of a file given in the scenario.
+    /// Path of a file named in the scenario.
     pub fn path_of(&self, name: impl AsRef<str>) -> PathBuf {
         self.folder.join(name.as_ref())
     }
 
-    /// Creates an error about the value at a dotted path.
+    /// Error about the value at a dotted path.
     pub fn refuse(&self, path: &str, message: impl Display) -> InputError {
         InputError::at(&self.tree, path, message)
     }

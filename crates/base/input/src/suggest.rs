@@ -2,7 +2,7 @@
 
 use strsim::damerau_levenshtein;
 
-/// Returns the name among `known` closest to `found`, if one is close enough.
+/// Name among `known` closest to `found`, if one is close enough.
 ///
 /// Case is ignored, and `-` equals `_`. A name is close if at most one character in three must be
 /// inserted, deleted, replaced or swapped with its neighbour (Damerau-Levenshtein distance), or if
@@ -12,8 +12,7 @@ pub fn nearest<'a, S>(found: &str, known: impl IntoIterator<Item = &'a S>) -> Op
 where
     S: AsRef<str> + ?Sized + 'a,
 {
-    // The comparison time grows with the product of the lengths; all known names are shorter than
-    // this.
+    // Longer than all known names; it bounds the comparison time, a product of lengths.
     const LENGTH_MAX: usize = 80;
     if found.len() > LENGTH_MAX {
         return None;

@@ -5,11 +5,7 @@
 //!                  └─ scenario ──► Source of a laboratory
 //! ```
 //!
-//! Sweeps of both laboratories use one file format. The file is read here; the meaning of its keys
-//! for a scenario is left to the generator of the points. Keys of only some kinds of scenarios are
-//! kept as `others`.
-//!
-//! Invariant: an axis uses exactly one form of variation, and its values are given once.
+//! Invariant: an axis uses exactly one form of variation.
 
 use crate::{InputError, Tree, format};
 use serde::de::{Error, MapAccess, Unexpected, Visitor};
@@ -80,7 +76,7 @@ pub struct SweepAxis {
 }
 
 impl SweepFile {
-    /// Reads the tree of a sweep file.
+    /// Reads a sweep file.
     ///
     /// # Errors
     /// The file has a later format, a key has a wrong type, or an axis contradicts itself.
@@ -97,10 +93,7 @@ impl SweepFile {
 }
 
 impl SweepAxis {
-    /// Checks the axis for contradictions.
-    ///
-    /// # Errors
-    /// The key below the axis, and a sentence.
+    /// Returns the key below the axis and a sentence for a contradiction.
     fn check(&self) -> Result<(), (&'static str, String)> {
         let ways = [
             ("key", self.key.is_some()),
@@ -194,7 +187,6 @@ fn replications<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Er
     deserializer.deserialize_u64(Whole { least: 1, most: 1_000_000, words })
 }
 
-/// Whole number within bounds.
 struct Whole {
     least: u64,
     most: u64,

@@ -12,12 +12,11 @@ use crate::{InputError, Origin, words};
 use toml::Spanned;
 use toml::de::{DeTable, Error};
 
-/// Maximum part of a long line shown in a message, and its maximum part before the mark.
+/// Maximum part of a long line in a message, and its maximum part before the mark.
 const EXCERPT_CHARACTERS: usize = 72;
 const EXCERPT_CHARACTERS_BEFORE: usize = 40;
 
-/// Parts of parser descriptions with our sentences and the expected text. The first matching entry
-/// applies.
+/// Parts of parser descriptions, our sentences and the expected text. The first match applies.
 const SENTENCES: [(&str, &str, &str); 20] = [
     ("key with no value", "a key stands alone", "`=` and a value after it"),
     ("unquoted keys cannot be empty", "a key is missing", ""),
@@ -41,10 +40,6 @@ const SENTENCES: [(&str, &str, &str); 20] = [
     ("carriage return", "a carriage return without a line feed", ""),
 ];
 
-/// Parses `text` as a table.
-///
-/// # Errors
-/// The first syntax error in the text.
 pub(crate) fn parse<'a>(source: &str, text: &'a str) -> Result<Spanned<DeTable<'a>>, InputError> {
     if let Some(offset) = text.find('\0') {
         let message = "a byte of value 0: this is not a text file".to_owned();
@@ -87,7 +82,6 @@ fn explain(source: &str, text: &str, slip: &Error) -> InputError {
     }
 }
 
-/// Returns the message for the faulty text `at`, and the expected text, which may be empty.
 fn sentence(what: &str, at: &str, wanted: &str) -> (String, String) {
     let short = words::clip(at, 60);
     let is_word = at.starts_with(|c: char| c.is_alphabetic());
@@ -116,7 +110,6 @@ fn sentence(what: &str, at: &str, wanted: &str) -> (String, String) {
     }
 }
 
-/// Returns the message for words without quotes, or no words, in place of a value.
 fn bare_words(at: &str) -> (String, String) {
     if at.is_empty() {
         return ("a value is missing".to_owned(), "a number, or text in quotes".to_owned());
@@ -129,7 +122,6 @@ fn bare_words(at: &str) -> (String, String) {
     (format!("`{at}` is not a value: only numbers, true and false go without quotes"), expected)
 }
 
-/// Creates the error at a byte offset, with the line of that offset.
 fn error(
     source: &str,
     text: &str,
@@ -143,7 +135,6 @@ fn error(
         .showing(excerpt(positions.line(offset), column))
 }
 
-/// Returns the part of a line around a column, and a mark below that column.
 fn excerpt(line: &str, column: u32) -> String {
     let before = usize::try_from(column).unwrap_or(usize::MAX) - 1;
     let skipped = match line.chars().count() {

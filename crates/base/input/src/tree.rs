@@ -16,18 +16,17 @@ use crate::value::{Data, Origin, Value};
 use serde::de::DeserializeOwned;
 use std::fmt;
 
-/// Whole scenario as written.
+/// Scenario as written.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Tree {
     pub(crate) root: Value,
-    /// Number of rounds of overrides so far.
     pub(crate) round: u32,
     /// Default names of unnamed list entries, by the key of the list.
     pub(crate) unnamed: &'static [(&'static str, &'static str)],
 }
 
 impl Tree {
-    /// Reads TOML text. `source` is the name shown in messages, usually the file name.
+    /// Reads TOML text; `source` is the name shown in messages.
     pub fn parse(source: &str, text: &str) -> Result<Self, InputError> {
         let table = syntax::parse(source, text)?;
         let whole = Origin::whole(source);
@@ -36,34 +35,33 @@ impl Tree {
         Ok(Self { root: Value { data: Data::Table(table), origin: whole }, round: 0, unnamed: &[] })
     }
 
-    /// Reads the bytes of a TOML file, which must be UTF-8.
+    /// Reads a TOML file.
     pub fn from_bytes(source: &str, bytes: &[u8]) -> Result<Self, InputError> {
         let text = str::from_utf8(bytes).map_err(|error| syntax::not_text(source, bytes, error))?;
         Self::parse(source, text)
     }
 
-    /// Returns the outermost table.
+    /// Outermost table.
     pub fn root(&self) -> &Value {
         &self.root
     }
 
-    /// Returns the value at a dotted path such as `traffic.0.hosts` or `traffic[0].hosts`.
+    /// Value at a dotted path such as `traffic.0.hosts` or `traffic[0].hosts`.
     pub fn get(&self, path: &str) -> Option<&Value> {
         path::parse(path).ok()?.iter().try_fold(&self.root, |value, step| value.child(step))
     }
 
-    /// Returns the origin of the value at a dotted path.
+    /// Origin of the value at a dotted path.
     pub fn origin(&self, path: &str) -> Option<Origin> {
         self.get(path).map(|value| value.origin.clone())
     }
 
-    /// Returns the line of the value at a dotted path, or of the enclosing value if it was not
-    /// written.
+    /// Line of the value at a dotted path, or of the enclosing value if it was not written.
     pub fn line(&self, path: &str) -> Option<u32> {
         self.nearest_origin(&path::parse(path).unwrap_or_default()).line
     }
 
-    /// Returns the origin of the deepest value along `steps`.
+    /// Origin of the deepest value along `steps`.
     pub(crate) fn nearest_origin(&self, steps: &[Step]) -> Origin {
         let mut value = &self.root;
         for step in steps {
@@ -73,16 +71,14 @@ impl Tree {
         value.origin.clone()
     }
 
-    /// Reads the tree as a typed value.
+    /// Reads a typed value.
     pub fn read<T: DeserializeOwned>(&self) -> Result<T, InputError> {
         crate::deserialize::read(&self.root)
     }
 }
 
 impl InputError {
-    /// Creates an error about an invalid value at a dotted path, such as a host that does not
-    /// exist. If the path is longer than the written tree, the error gets the origin of the deepest
-    /// written value.
+    /// Error about the value at a dotted path, with the origin of the deepest written value.
     pub fn at(tree: &Tree, path: &str, message: impl fmt::Display) -> Self {
         let steps = path::parse(path).unwrap_or_default();
         Self::new(tree.nearest_origin(&steps), message.to_string()).keyed(path::show(&steps), true)

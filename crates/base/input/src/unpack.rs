@@ -1,7 +1,6 @@
-//! Compressed files, recognised by their first bytes.
+//! Compressed files, gzip (RFC 1952) and xz (the .xz file format, 1.2).
 //!
-//! gzip (RFC 1952) and xz (the .xz file format, 1.2) are read. The unpacked size and the memory
-//! used are bounded, because a few bytes can unpack to a disk of zeros.
+//! The unpacked size and the memory are bounded, because a few bytes can unpack to a disk of zeros.
 
 use crate::InputError;
 use flate2::read::MultiGzDecoder;
@@ -9,16 +8,16 @@ use lzma_rust2::XzReader;
 use std::borrow::Cow;
 use std::io::{ErrorKind, Read};
 
-/// Maximum unpacked size; the dump of a fabric of a million hosts has this length.
+/// Length of the dump of a fabric of a million hosts.
 const BYTES_MAX: u64 = 512 << 20;
 
-/// Maximum memory for unpacking; `xz -9` needs 65 MiB.
+/// Maximum memory; `xz -9` needs 65 MiB.
 const MEMORY_KIB_MAX: u32 = 128 << 10;
 
 const GZIP: &[u8] = &[0x1f, 0x8b];
 const XZ: &[u8] = b"\xfd7zXZ\0";
 
-/// First bytes of unsupported formats, their offset, and the format.
+/// Unsupported formats: offset, first bytes, name.
 const OTHERS: [(usize, &[u8], &str); 5] = [
     (0, &[0x28, 0xb5, 0x2f, 0xfd], "compressed with zstd"),
     (0, b"BZh", "compressed with bzip2"),
@@ -27,15 +26,14 @@ const OTHERS: [(usize, &[u8], &str); 5] = [
     (257, b"ustar", "a tar archive"),
 ];
 
-/// File name endings of compressed files, without the dot.
 const ENDINGS: [&str; 2] = ["gz", "xz"];
 
-/// Returns the contents of a file that may be compressed; `name` is shown in errors.
+/// Contents of a possibly compressed file; `name` is shown in errors.
 pub fn unpack<'a>(name: &str, bytes: &'a [u8]) -> Result<Cow<'a, [u8]>, InputError> {
     unpack_within(name, bytes, BYTES_MAX)
 }
 
-/// Returns the name without the ending of a compressed file: `net.toml` for `net.toml.gz`.
+/// Name without the ending of a compressed file: `net.toml` for `net.toml.gz`.
 pub fn unpacked_name(name: &str) -> &str {
     name.rsplit_once('.')
         .filter(|(_, ending)| ENDINGS.iter().any(|known| ending.eq_ignore_ascii_case(known)))
@@ -56,10 +54,6 @@ fn unpack_within<'a>(name: &str, bytes: &'a [u8], max: u64) -> Result<Cow<'a, [u
     out.map(Cow::Owned).map_err(|message| error(name, message))
 }
 
-/// Reads everything up to `max` bytes.
-///
-/// # Errors
-/// The text gives the reason.
 fn all(packed: impl Read, max: u64) -> Result<Vec<u8>, String> {
     let mut bytes = Vec::new();
     match packed.take(max + 1).read_to_end(&mut bytes) {
@@ -98,7 +92,6 @@ mod tests {
     use flate2::read::GzEncoder;
 
     const TEXT: &[u8] = b"Switch 4 \"S-01\"\n";
-    /// `TEXT` compressed with `xz`.
     const TEXT_XZ: &[u8] = include_bytes!("../tests/fixtures/switch.xz");
 
     fn gzip(bytes: &[u8]) -> Vec<u8> {

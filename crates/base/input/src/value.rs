@@ -4,19 +4,19 @@ use crate::path::Step;
 use std::fmt;
 use std::sync::Arc;
 
-/// Place of a key or a value in its source.
+/// Place of a key or a value.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Origin {
     /// File name, or the override, such as `--set traffic.0.load=0.4`.
     pub source: Arc<str>,
-    /// Line from 1, for sources with lines.
+    /// Line from 1.
     pub line: Option<u32>,
     /// Column from 1, in characters.
     pub column: Option<u32>,
 }
 
 impl Origin {
-    /// Returns the origin of a source as a whole.
+    /// Whole source.
     pub fn whole(source: impl Into<Arc<str>>) -> Self {
         Self { source: source.into(), line: None, column: None }
     }
@@ -35,9 +35,9 @@ impl fmt::Display for Origin {
 /// Value with its origin.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Value {
-    /// Contents of the value.
+    /// Contents.
     pub data: Data,
-    /// Origin of the value; for a table, its heading.
+    /// Origin; for a table, that of its heading.
     pub origin: Origin,
 }
 
@@ -61,22 +61,20 @@ pub enum Data {
 /// Keys and values in the order of the text.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Table {
-    /// Entries; names are unique.
+    /// Entries with unique names.
     pub entries: Vec<Entry>,
-    /// Entries changed by the last overrides. An overridden alternative is among them.
+    /// Entries of the last overrides, among them an overridden alternative.
     pub(crate) overridden: Overridden,
 }
 
-/// Entries changed by the same overrides, by their index in the table.
+/// Entries of one round of overrides, by their index in the table.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub(crate) struct Overridden {
-    /// Number of the round of successive overrides of a tree.
     round: u32,
     places: Vec<usize>,
 }
 
 impl Overridden {
-    /// Adds an entry; entries of earlier rounds are dropped.
     pub(crate) fn note(&mut self, round: u32, place: usize) {
         if self.round != round {
             *self = Self { round, places: Vec::new() };
@@ -87,19 +85,19 @@ impl Overridden {
     }
 }
 
-/// Key of a table and its value.
+/// Key and its value.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Entry {
     /// Key.
     pub name: String,
     /// Origin of the key.
     pub origin: Origin,
-    /// Value of the key.
+    /// Value.
     pub value: Value,
 }
 
 impl Table {
-    /// Returns the entry of the key `name`.
+    /// Entry of the key `name`.
     pub fn entry(&self, name: &str) -> Option<&Entry> {
         self.entries.iter().find(|entry| entry.name == name)
     }
@@ -108,8 +106,8 @@ impl Table {
         Self { entries, overridden: Overridden::default() }
     }
 
-    /// Returns the entries of a table that selects an alternative: those of the last overrides,
-    /// which replace the written ones, or else all. There should be one.
+    /// Entries of a table that selects an alternative: those of the last overrides, which replace
+    /// the written ones, or else all.
     pub(crate) fn alternatives(&self) -> Vec<&Entry> {
         match &*self.overridden.places {
             [] => self.entries.iter().collect(),
@@ -123,7 +121,6 @@ impl Value {
         Self { data: Data::Table(Table::default()), origin }
     }
 
-    /// Marks all keys inside the value as overridden.
     pub(crate) fn note_keys(&mut self, round: u32) {
         match &mut self.data {
             Data::Table(table) => {

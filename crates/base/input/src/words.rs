@@ -2,7 +2,7 @@
 
 use serde::de::Unexpected;
 
-/// Returns the text cut to `characters_max` characters, with control characters made visible.
+/// Cuts the text to `characters_max` characters and makes control characters visible.
 pub(crate) fn clip(text: &str, characters_max: usize) -> String {
     let mut characters = text.chars();
     let mut clipped: String = characters.by_ref().take(characters_max).map(visible).collect();
@@ -12,7 +12,6 @@ pub(crate) fn clip(text: &str, characters_max: usize) -> String {
     clipped
 }
 
-/// Returns the character itself, or a stand-in of one column for a control character.
 pub(crate) fn visible(character: char) -> char {
     match character {
         '\t' | '\n' | '\r' => ' ',
@@ -21,12 +20,10 @@ pub(crate) fn visible(character: char) -> char {
     }
 }
 
-/// Returns a count with its noun: "1 value", "2 values".
 pub(crate) fn count(number: usize, one: &str, several: &str) -> String {
     format!("{number} {}", if number == 1 { one } else { several })
 }
 
-/// Returns a found value as written in a file.
 pub(crate) fn found(unexpected: Unexpected<'_>) -> String {
     match unexpected {
         Unexpected::Bool(truth) => truth.to_string(),
@@ -42,8 +39,7 @@ pub(crate) fn found(unexpected: Unexpected<'_>) -> String {
     }
 }
 
-/// Returns the expected value in plain words for the descriptions of serde's own types; other text
-/// is kept.
+/// Expected value in plain words for the descriptions of serde's own types.
 pub(crate) fn expected(words: &str) -> String {
     let count =
         words.strip_prefix("a tuple of size ").or(words.strip_prefix("an array of length "));
@@ -65,7 +61,7 @@ pub(crate) fn expected(words: &str) -> String {
     plain.to_owned()
 }
 
-/// Returns "u8" and "a nonzero u8" as ranges. Limits out of practical reach are left out.
+/// Returns "u8" and "a nonzero u8" as ranges, without limits out of practical reach.
 fn whole_number(words: &str) -> Option<String> {
     let (low, kind) = match words.strip_prefix("a nonzero ") {
         Some(kind) => (1, kind),

@@ -107,7 +107,6 @@ fn read(text: &str) -> Result<Scenario, InputError> {
     Tree::parse("scenario.toml", text)?.read()
 }
 
-/// Returns the messages for `GOOD` with one piece of text changed, as a table for review.
 fn messages(slips: &[(&str, &str)]) -> String {
     let mut table = String::new();
     for (from, to) in slips {
@@ -299,7 +298,7 @@ fn columns_count_characters() {
     let text = "\"ключ\" = { ok = true }\n";
     let tree = Tree::parse("scenario.toml", text).unwrap();
     let error = tree.read::<BTreeMap<String, u8>>().unwrap_err();
-    // The brace is the tenth character, after six with the quotes, a space, the sign and a space.
+    // Six characters with the quotes, a space, the sign and a space precede the brace.
     assert!(error.to_string().starts_with("scenario.toml:1:10: in `ключ`: found a table"));
 }
 

@@ -12,12 +12,10 @@ fn tree() -> Tree {
     Tree::parse("t.toml", TEXT).expect("the text is sound")
 }
 
-/// Returns the whole tree as JSON, for comparison.
 fn json(tree: &Tree) -> serde_json::Value {
     tree.read().expect("JSON holds any tree")
 }
 
-/// Returns `TEXT` after one override.
 fn after(path: &str, text: &str) -> serde_json::Value {
     let mut tree = tree();
     tree.set(path, text).expect(path);
@@ -92,7 +90,6 @@ struct Class {
     length: Length,
 }
 
-/// Returns the length `written` after overrides, each a path below it and a value.
 fn length(written: &str, overrides: &[(&str, &str)]) -> Result<Length, InputError> {
     let mut tree = Tree::parse("t.toml", &format!("length = {written}\n"))?;
     for (path, text) in overrides {
@@ -138,7 +135,7 @@ impl gingham_input::Scenario for Classes {
     fn fill_in(&mut self) {}
 }
 
-/// Returns the length `{ exponential = 1 }` after values given together by a program, call by call.
+/// Length after simultaneous values of a program, call by call.
 fn length_after(calls: &[&[(&str, serde_json::Value)]]) -> Result<Length, String> {
     let (text, none) = ("class.length = { exponential = 1 }", Overrides::default());
     let mut source =

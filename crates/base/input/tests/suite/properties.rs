@@ -1,5 +1,4 @@
-//! Properties of inputs: any TOML text has the value assigned by the TOML crate, and a broken text
-//! causes an error at most.
+//! Properties of inputs: any TOML text has its value in the TOML crate; broken text only errors.
 
 use gingham_input::{InputError, Tree};
 use proptest::prelude::*;
@@ -7,7 +6,7 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 use toml::Value;
 
-/// Generates any TOML value without dates, which scenarios refuse.
+/// Any TOML value without dates, which scenarios refuse.
 fn value() -> impl Strategy<Value = Value> {
     let text = prop_oneof!["\\PC{0,12}", "[a-z \\n\\t\"'\\\\]{0,12}"];
     let float = prop_oneof![any::<f64>(), Just(f64::INFINITY), Just(0.0)];
@@ -28,7 +27,7 @@ fn table(inner: impl Strategy<Value = Value>) -> impl Strategy<Value = toml::Tab
     prop::collection::btree_map(key, inner, 0..5).prop_map(|map| map.into_iter().collect())
 }
 
-/// Generates pieces of TOML text in any order, closer to real mistakes than random letters.
+/// Pieces of TOML text in any order, closer to real mistakes than random letters.
 fn broken_text() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         Just("[a]\n"),
@@ -75,7 +74,6 @@ struct Small {
     b: u8,
 }
 
-/// Asserts that an error is short, whatever its cause.
 fn assert_brief(error: &InputError) -> Result<(), TestCaseError> {
     let text = error.to_string();
     prop_assert!(text.lines().count() <= 4 && text.chars().count() < 700, "{}", text);

@@ -10,7 +10,6 @@ fn read<T: DeserializeOwned>(text: &str) -> Result<T, InputError> {
     Tree::parse("t.toml", text)?.read()
 }
 
-/// Returns the value of the only key, `x`.
 fn value<T: DeserializeOwned>(text: &str) -> Result<T, String> {
     let mut map =
         read::<BTreeMap<String, T>>(&format!("x = {text}\n")).map_err(|error| error.to_string())?;
