@@ -1,27 +1,26 @@
 //! Event queue with one total order.
 //!
-//! Events are ordered by (time, event), and an event type by (phase, component, port, lane): its
-//! variants are declared in phase order and its fields in key order. Events that compare equal are
-//! therefore identical, and the order of scheduling has no effect. `docs/concepts/timing.md` lists
-//! the phases.
+//! Events are ordered by (time, event), and an event type by (phase, component, port, lane):
+//! variants are declared in phase order, fields in key order. Equal events are identical; the order
+//! of scheduling has no effect.
 
 use crate::Time;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Pending events in a binary heap, earliest first.
+/// Pending events, earliest first.
 #[derive(Debug, Clone)]
 pub struct EventQueue<E> {
     heap: BinaryHeap<Reverse<(Time, E)>>,
 }
 
 impl<E: Ord> EventQueue<E> {
-    /// Creates an empty queue.
+    /// Empty queue.
     pub fn new() -> Self {
         Self { heap: BinaryHeap::new() }
     }
 
-    /// Adds `event` at `time`.
+    /// Adds an event.
     pub fn schedule(&mut self, time: Time, event: E) {
         self.heap.push(Reverse((time, event)));
     }
@@ -31,22 +30,22 @@ impl<E: Ord> EventQueue<E> {
         self.heap.pop().map(|Reverse(next)| next)
     }
 
-    /// Returns the time of the earliest event.
+    /// Time of the earliest event.
     pub fn next_time(&self) -> Option<Time> {
         self.heap.peek().map(|Reverse((time, _))| *time)
     }
 
-    /// Returns all pending events, in no particular order.
+    /// Pending events, unordered.
     pub fn iter(&self) -> impl Iterator<Item = &E> {
         self.heap.iter().map(|Reverse((_, event))| event)
     }
 
-    /// Returns the number of pending events.
+    /// Number of pending events.
     pub fn len(&self) -> usize {
         self.heap.len()
     }
 
-    /// Returns whether no event is pending.
+    /// Whether no event is pending.
     pub fn is_empty(&self) -> bool {
         self.heap.is_empty()
     }

@@ -1,6 +1,6 @@
 //! Typed indices: ids of different kinds cannot be confused.
 
-/// Declares a `u32` index type with `new`, `index` and an iterator over the first `n`.
+/// Declares a `u32` index type with `new`, `index` and `first`.
 #[macro_export]
 macro_rules! id_type {
     ($(#[$doc:meta])* $name:ident) => {

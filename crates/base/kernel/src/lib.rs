@@ -1,7 +1,7 @@
-//! Time, event queue, random streams and ids: the common base of all simulated components.
+//! Time, event queue, random streams and ids of all simulated components.
 //!
-//! Invariants: no clock is read, no global state exists, and no result depends on the order of
-//! scheduling or on the machine.
+//! Invariants: no clock is read, no global state exists, and no result depends on the machine or
+//! the order of scheduling.
 
 mod event;
 mod file_name;

@@ -1,16 +1,12 @@
 //! Integer rates and lengths, and their conversion to picoseconds.
-//!
-//! A rate is converted to the time of one flit once, rounded to the nearest picosecond;
-//! [`FlitTime`] keeps the rounding error for the results. For packets that are not cut into flits,
-//! the rate is converted to the time of 64 KiB, held by [`ByteTime`].
 
 use crate::Span;
 
-/// Data rate in bytes per second, payload of the line code (after 8b/10b and the like).
+/// Data rate in bytes per second of payload of the line code (after 8b/10b and the like).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Rate(u64);
 
-/// Cable length in millimetres.
+/// Length in millimetres.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Length(u64);
 
@@ -19,28 +15,26 @@ pub struct Length(u64);
 pub struct FlitTime {
     /// Rounded time, at least one picosecond.
     pub span: Span,
-    /// Relative error of the rounded time: (rounded - exact) / exact.
+    /// (rounded - exact) / exact.
     pub relative_error: f64,
 }
 
-/// Time of bytes on a link: the time of 64 KiB is rounded to the picosecond once, and the time of
-/// any number of bytes is derived from it and rounded again.
+/// Time of bytes on a link, from the time of 64 KiB rounded once to the picosecond.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ByteTime {
     many_ps: u64,
 }
 
-/// Number of bytes transferred in `many_ps`.
 const MANY_BYTES: u64 = 1 << 16;
 
 impl ByteTime {
-    /// Creates the byte time of a link from its time for 64 KiB. Panics if `span` is zero.
+    /// Byte time of a link from its time for 64 KiB. Panics if `span` is zero.
     pub const fn from_64_kib(span: Span) -> Self {
         assert!(span.as_ps() > 0, "bytes take time");
         Self { many_ps: span.as_ps() }
     }
 
-    /// Returns the time of `bytes` bytes, to the nearest picosecond, halves up.
+    /// Time of `bytes` bytes, to the nearest picosecond, halves up.
     #[inline]
     pub fn of(self, bytes: u64) -> Span {
         let parts = match bytes.checked_mul(self.many_ps) {
@@ -54,8 +48,8 @@ impl ByteTime {
         Span::from_ps(parts)
     }
 
-    /// Returns the number of bytes started on the link before the end of `span`: byte `k`, from 0,
-    /// starts after [`Self::of`] of `k` bytes.
+    /// Number of bytes started before the end of `span`: byte `k`, from 0, starts after
+    /// [`Self::of`] of `k` bytes.
     pub fn started(self, span: Span) -> u64 {
         if span == Span::ZERO {
             return 0;
@@ -72,13 +66,12 @@ impl ByteTime {
         u64::try_from(bytes).expect("no more bytes than picoseconds times 64 Ki")
     }
 
-    /// Returns whether a byte takes a whole number of picoseconds, which makes all byte times
-    /// exact.
+    /// Whether a byte takes whole picoseconds, which makes all byte times exact.
     pub const fn is_whole(self) -> bool {
         self.many_ps.is_multiple_of(MANY_BYTES)
     }
 
-    /// Returns the time of a byte in picoseconds.
+    /// Time of a byte in picoseconds.
     #[expect(clippy::cast_precision_loss, reason = "times are small")]
     pub fn byte_ps(self) -> f64 {
         self.many_ps as f64 / MANY_BYTES as f64
@@ -86,23 +79,23 @@ impl ByteTime {
 }
 
 impl Rate {
-    /// Creates a rate of `bytes` per second. Panics on zero, which is refused on input.
+    /// Rate of `bytes` per second. Panics on zero.
     pub const fn from_bytes_per_second(bytes: u64) -> Self {
         assert!(bytes > 0, "a link has a rate");
         Self(bytes)
     }
 
-    /// Returns the rate in bytes per second.
+    /// Bytes per second.
     pub const fn bytes_per_second(self) -> u64 {
         self.0
     }
 
-    /// Returns the time of bytes at this rate.
+    /// Time of bytes.
     pub fn byte_time(self) -> ByteTime {
         ByteTime::from_64_kib(self.flit_time(MANY_BYTES).span)
     }
 
-    /// Returns the time of one flit of `flit_bytes` at this rate.
+    /// Time of one flit.
     pub fn flit_time(self, flit_bytes: u64) -> FlitTime {
         const PS_PER_SECOND: u128 = 1_000_000_000_000;
         let rate = u128::from(self.0);
@@ -118,18 +111,17 @@ impl Rate {
 }
 
 impl Length {
-    /// Creates a length of `mm` millimetres.
+    /// Length of `mm` millimetres.
     pub const fn from_mm(mm: u64) -> Self {
         Self(mm)
     }
 
-    /// Returns the length in millimetres.
+    /// Millimetres.
     pub const fn as_mm(self) -> u64 {
         self.0
     }
 
-    /// Returns the propagation time of light or copper for this length at `delay_per_metre`,
-    /// rounded to the nearest picosecond.
+    /// Propagation time, to the nearest picosecond.
     pub fn propagation(self, delay_per_metre: Span) -> Span {
         let product = u128::from(self.0) * u128::from(delay_per_metre.as_ps());
         Span::from_ps(u64::try_from((product + 500) / 1_000).expect("a delay fits 64 bits"))

@@ -2,17 +2,16 @@
 //!
 //! The key of a stream is SHA-256(seed, stable name, purpose) and its generator is xoshiro256++
 //! (Blackman and Vigna, "Scrambled Linear Pseudorandom Number Generators", ACM TOMS 47(4), 2021).
-//! Distributions are ours, over `libm`, because `ln` of the standard library differs between
-//! platforms.
+//! `libm` is used, because `ln` of the standard library differs between platforms.
 //!
-//! Invariant: a draw depends only on the seed, the name, the purpose and the number of earlier
-//! draws from this stream; an additional host changes no draws of other streams.
+//! Invariant: a draw depends only on seed, name, purpose and the number of earlier draws of its
+//! stream.
 
 use rand_core::{Rng as _, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use sha2::{Digest, Sha256};
 
-/// Purpose of a stream of random numbers; part of its key.
+/// Purpose of a stream; part of its key.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Purpose {
     /// Times between messages.
@@ -25,31 +24,31 @@ pub enum Purpose {
     Phase,
     /// Delay of a source's start after its turn.
     Start,
-    /// Pairing of sending and receiving hosts, if drawn once.
+    /// Pairing of hosts, if drawn once.
     Permutation,
-    /// Choices of a topology generator.
+    /// Topology generation.
     Topology,
-    /// Choice between two paths of a packet.
+    /// Paths of packets.
     PathChoice,
-    /// Choice among several outputs requested by a packet.
+    /// Outputs of packets.
     Output,
     /// Lane of a message.
     Lane,
-    /// Marking of packets by a switch.
+    /// Marking by a switch.
     Mark,
-    /// Crash of an application, and its time.
+    /// Crash of an application.
     Crash,
-    /// Selection of a sample of messages.
+    /// Sample of messages.
     Sample,
     /// Orders without effect on results; drawn by tests of this property.
     Shuffle,
-    /// Loss of packets on a channel.
+    /// Loss on a channel.
     Loss,
-    /// Starts and ends of loss bursts on a channel.
+    /// Starts and ends of loss bursts.
     LossBurst,
     /// Bits damaged by a channel.
     Corruption,
-    /// Packets duplicated by a channel.
+    /// Duplication by a channel.
     Duplication,
     /// Delay of a channel beyond its base delay.
     Jitter,
@@ -84,14 +83,14 @@ impl Purpose {
     }
 }
 
-/// Endless named sequence of random numbers.
+/// Endless sequence of random numbers.
 #[derive(Clone, Debug)]
 pub struct Stream {
     generator: Xoshiro256PlusPlus,
 }
 
 impl Stream {
-    /// Creates the stream of `name` for `purpose` in the run with this `seed`.
+    /// Stream of `name` for `purpose`.
     pub fn new(seed: u64, name: &str, purpose: Purpose) -> Self {
         let mut hash = Sha256::new();
         hash.update(seed.to_le_bytes());
@@ -101,20 +100,20 @@ impl Stream {
         Self { generator: Xoshiro256PlusPlus::from_seed(hash.finalize().into()) }
     }
 
-    /// Returns the next 64 random bits.
+    /// Next 64 random bits.
     pub fn bits(&mut self) -> u64 {
         self.generator.next_u64()
     }
 
-    /// Draws a number uniform on [0, 1), with 53 random bits.
+    /// Uniform number on [0, 1) of 53 bits.
     pub fn unit(&mut self) -> f64 {
         #[expect(clippy::cast_precision_loss, reason = "53 bits are exact in a double")]
         let numerator = (self.bits() >> 11) as f64;
         numerator * (1.0 / 9_007_199_254_740_992.0)
     }
 
-    /// Draws a number uniform on 0..`bound`, without bias (Lemire, "Fast Random Integer Generation
-    /// in an Interval", ACM TOMACS 29(1), 2019). Panics if `bound` is zero.
+    /// Unbiased uniform number on 0..`bound` (Lemire, "Fast Random Integer Generation in an
+    /// Interval", ACM TOMACS 29(1), 2019). Panics if `bound` is zero.
     #[inline]
     pub fn below(&mut self, bound: u64) -> u64 {
         assert!(bound > 0, "there must be something to draw from");
@@ -125,8 +124,7 @@ impl Stream {
         u64::try_from(product >> 64).expect("the high word fits 64 bits")
     }
 
-    /// Returns an unbiased product: the given one or, if it would occur once too often, one of
-    /// later random bits.
+    /// Draws again if the given product would occur once too often.
     #[cold]
     fn unbiased(&mut self, mut product: u128, bound: u64) -> u128 {
         let threshold = bound.wrapping_neg() % bound;
@@ -136,21 +134,19 @@ impl Stream {
         product
     }
 
-    /// Draws an exponential real number with the given mean.
+    /// Exponential number.
     pub fn exponential(&mut self, mean: f64) -> f64 {
         -mean * libm::log(1.0 - self.unit())
     }
 
-    /// Draws a normal number with the given mean and standard deviation (Box and Muller, "A Note on
-    /// the Generation of Random Normal Deviates", Annals of Mathematical Statistics 29(2), 1958;
-    /// the first of each pair).
+    /// Normal number (Box and Muller, "A Note on the Generation of Random Normal Deviates", Annals
+    /// of Mathematical Statistics 29(2), 1958; the first of each pair).
     pub fn normal(&mut self, mean: f64, deviation: f64) -> f64 {
         let radius = libm::sqrt(-2.0 * libm::log(1.0 - self.unit()));
         mean + deviation * radius * libm::cos(2.0 * std::f64::consts::PI * self.unit())
     }
 
-    /// Draws a geometric number from 1, 2, 3, ... with the given mean (at least 1): the discrete
-    /// counterpart of the exponential distribution, with exactly this mean.
+    /// Geometric number from 1 with the given mean, at least 1.
     pub fn geometric(&mut self, mean: f64) -> u64 {
         assert!(mean >= 1.0, "a geometric length has a mean of at least 1");
         if mean <= 1.0 {
@@ -166,7 +162,7 @@ impl Stream {
         failures.saturating_add(1)
     }
 
-    /// Shuffles `items` (Fisher and Yates).
+    /// Shuffles (Fisher and Yates).
     pub fn shuffle<T>(&mut self, items: &mut [T]) {
         for last in (1..items.len()).rev() {
             let bound = u64::try_from(last + 1).expect("a length fits 64 bits");
@@ -176,29 +172,28 @@ impl Stream {
     }
 }
 
-/// Numbered draws: each depends on its number alone, not on earlier draws. Omitted draws therefore
-/// change no other.
+/// Numbered draws: each depends on its number alone, unaffected by omitted draws.
 ///
 /// A draw is the finalizer of SplitMix64 (Steele, Lea and Flood, "Fast Splittable Pseudorandom
-/// Number Generators", OOPSLA 2014) over a key and as many steps of the golden ratio as its number.
+/// Number Generators", OOPSLA 2014) over a key and as many golden-ratio steps as its number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Counted {
     key: u64,
 }
 
 impl Counted {
-    /// Creates the draws of `name` for `purpose` in the run with this `seed`.
+    /// Draws of `name` for `purpose`.
     pub fn new(seed: u64, name: &str, purpose: Purpose) -> Self {
         Self { key: Stream::new(seed, name, purpose).bits() }
     }
 
-    /// Returns the draws of a number, such as that of a lane.
+    /// Draws of a number, such as that of a lane.
     #[must_use]
     pub const fn of(self, number: u64) -> Self {
         Self { key: self.bits(number) }
     }
 
-    /// Returns the 64 random bits of a number.
+    /// Random bits of a number.
     pub const fn bits(self, number: u64) -> u64 {
         let mut z =
             self.key.wrapping_add(number.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
@@ -207,8 +202,8 @@ impl Counted {
         z ^ (z >> 31)
     }
 
-    /// Draws a number uniform on 0..`bound`. `bound` is far below 2^64, which makes the bias
-    /// negligible. Panics if `bound` is zero.
+    /// Uniform number on 0..`bound`, which is far below 2^64, with negligible bias. Panics if
+    /// `bound` is zero.
     pub fn below(self, number: u64, bound: u64) -> u64 {
         assert!(bound > 0, "there must be something to draw from");
         let product = u128::from(self.bits(number)) * u128::from(bound);
@@ -238,7 +233,7 @@ mod tests {
 
     #[test]
     fn counted_draws_depend_only_on_their_number() {
-        // First numbers of SplitMix64 with seed 1234567, as published by its authors.
+        // Published by the authors of SplitMix64 for seed 1234567.
         let published = Counted { key: 1_234_567 };
         let expected = [6_457_827_717_110_365_317, 3_203_168_211_198_807_973];
         assert_eq!([0, 1].map(|number| published.bits(number)), expected);
@@ -249,19 +244,19 @@ mod tests {
         for number in 0..30_000 {
             counts[usize::try_from(draws.below(number, 3)).expect("below 3")] += 1;
         }
-        // Six standard deviations of 30,000 draws of one in three are 490.
+        // Six standard deviations of 30,000 draws of one in three.
         assert!(counts.iter().all(|count| count.abs_diff(10_000) < 490), "{counts:?}");
     }
 
     #[test]
     fn random_bits_are_pinned_across_platforms() {
         let mut stream = Stream::new(1, "pin", Purpose::Arrival);
-        // Computed separately, in Python: SHA-256 of hashlib and the published xoshiro256++ step.
+        // Computed in Python: SHA-256 of hashlib and the published xoshiro256++ step.
         let expected = [4_721_105_503_479_540_874, 10_730_476_044_786_399_422];
         assert_eq!([stream.bits(), stream.bits()], expected);
     }
 
-    /// Asserts that the sample mean of `n` draws is within five standard errors of the true mean.
+    /// Allows five standard errors.
     fn assert_mean(draws: impl Iterator<Item = f64>, n: usize, mean: f64, deviation: f64) {
         #[expect(clippy::cast_precision_loss, reason = "a small count")]
         let count = n as f64;

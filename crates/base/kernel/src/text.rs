@@ -1,10 +1,8 @@
 //! Quantities in text form: a number, a space, a unit.
 //!
-//! A bare number is refused, because `rate = 80` has no defined meaning; a unit of another kind is
-//! refused as well. Each type is printed in the largest unit with a whole number, and the printed
-//! text reads back to the same value. Case is significant: `b` is a bit and `B` a byte, `m` a
-//! thousandth and `M` a million. The error for a unit in the wrong case lists its possible
-//! meanings. The space is optional.
+//! A bare number or a unit of another kind is refused. Each type is printed in the largest unit
+//! with a whole number, and the printed text reads back to the same value. Case is significant: `b`
+//! is a bit and `B` a byte. The space is optional.
 
 use crate::{Length, Rate, Span};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -13,21 +11,19 @@ use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
-/// Error for a text that is not a quantity of the expected kind.
+/// Text that is not a quantity of the expected kind.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("expected {expected}")]
 pub struct QuantityError {
     expected: String,
 }
 
-/// Kind of quantity: its words for messages, and each unit with its size in the smallest.
 struct Kind {
     name: &'static str,
     example: &'static str,
-    /// (unit, size in base units as a fraction), the printed ones sorted from largest to smallest.
+    /// (unit, size in base units as a fraction), the printed ones from largest to smallest.
     units: &'static [(&'static str, u64, u64)],
     spellings: &'static [(&'static str, &'static str)],
-    /// Meaning of letters that differ only in case.
     hint: &'static str,
     /// Whether a fraction of the base unit is refused rather than rounded.
     whole: bool,
@@ -112,7 +108,7 @@ const BYTES: Kind = Kind {
 };
 
 impl Kind {
-    /// Returns the expected form of `text`: its possible meanings in the correct case, or any unit.
+    /// Lists the possible meanings of `text` in the correct case, or all units.
     fn error(&self, text: &str) -> QuantityError {
         QuantityError { expected: self.meant(text).unwrap_or_else(|| self.expected()) }
     }
@@ -123,7 +119,6 @@ impl Kind {
         format!("{name} with its unit ({}), such as \"{example}\"", units.join(", "))
     }
 
-    /// Returns the same number with every unit that differs from the given one only in case.
     fn meant(&self, text: &str) -> Option<String> {
         let (number, unit) = split(text)?;
         decimal(number)?;
@@ -149,9 +144,7 @@ impl Kind {
         self.units.iter().find(|(name, ..)| *name == unit)
     }
 
-    /// Returns the quantity in base units, rounded to the nearest.
-    ///
-    /// A fraction of a byte is refused as an error.
+    /// Rounds to the nearest base unit; a fraction of a byte is refused.
     fn parse(&self, text: &str) -> Result<u64, QuantityError> {
         self.base_units(text).ok_or_else(|| self.error(text))
     }
@@ -178,14 +171,13 @@ impl Kind {
     }
 }
 
-/// Splits a text into a number and its unit, without surrounding space.
 fn split(text: &str) -> Option<(&str, &str)> {
     let text = text.trim();
     let end = text.find(|c: char| c != '.' && !c.is_ascii_digit())?;
     Some((&text[..end], text[end..].trim_start()))
 }
 
-/// Decimal number `digits / scale`, from a text such as "12.5".
+/// Value `digits / scale`.
 struct Decimal {
     digits: u128,
     scale: u128,
@@ -263,7 +255,6 @@ quantity!(Rate, RATE, "Rate", Rate::from_bytes_per_second, Rate::bytes_per_secon
 quantity!(Length, LENGTH, "Length", Length::from_mm, Length::as_mm, |_| true);
 quantity!(Bytes, BYTES, "Bytes", Bytes, |bytes| bytes.0, |_| true);
 
-/// Visitor of text only; for any other value, its error contains the expected form.
 struct TextVisitor<T> {
     kind: &'static Kind,
     parse: fn(&str) -> Result<T, QuantityError>,

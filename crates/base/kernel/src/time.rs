@@ -1,62 +1,61 @@
 //! Instants and spans of simulated time: integer picoseconds in 64 bits.
 //!
-//! 2^64 ps are 213 days, far beyond any run. Arithmetic overflow panics, because only a program
-//! error can cause it: longer runs are refused on input.
+//! 2^64 ps are 213 days; longer runs are refused on input, and overflow panics.
 
 use std::fmt;
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, Mul, Sub};
 
-/// Instant in picoseconds since the start of the run.
+/// Picoseconds since the start of the run.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Time(u64);
 
-/// Span between two instants, in picoseconds; never negative.
+/// Picoseconds between two instants.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Span(u64);
 
 impl Time {
     /// Start of every run.
     pub const ZERO: Self = Self(0);
-    /// Instant later than any instant of a run.
+    /// Later than any instant of a run.
     pub const MAX: Self = Self(u64::MAX);
 
-    /// Returns the instant `ps` picoseconds after the start.
+    /// Instant `ps` picoseconds after the start.
     pub const fn from_ps(ps: u64) -> Self {
         Self(ps)
     }
 
-    /// Returns the picoseconds since the start.
+    /// Picoseconds since the start.
     pub const fn as_ps(self) -> u64 {
         self.0
     }
 
-    /// Returns the span from `earlier` to this instant. Panics if `earlier` is later.
+    /// Span since `earlier`. Panics if `earlier` is later.
     pub fn since(self, earlier: Self) -> Span {
         Span(self.0.checked_sub(earlier.0).expect("`earlier` must not be later"))
     }
 }
 
 impl Span {
-    /// Span of zero picoseconds.
+    /// Zero picoseconds.
     pub const ZERO: Self = Self(0);
 
-    /// Creates a span of `ps` picoseconds.
+    /// Span of `ps` picoseconds.
     pub const fn from_ps(ps: u64) -> Self {
         Self(ps)
     }
 
-    /// Creates a span of `ns` nanoseconds.
+    /// Span of `ns` nanoseconds.
     pub const fn from_ns(ns: u64) -> Self {
         Self(ns * 1_000)
     }
 
-    /// Returns the length in picoseconds.
+    /// Length in picoseconds.
     pub const fn as_ps(self) -> u64 {
         self.0
     }
 
-    /// Returns the number of spans of `unit` needed to cover this one. Panics if `unit` is zero.
+    /// Number of spans of `unit` that cover this one. Panics if `unit` is zero.
     pub const fn div_ceil(self, unit: Self) -> u64 {
         self.0.div_ceil(unit.0)
     }

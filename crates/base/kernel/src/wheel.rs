@@ -5,11 +5,9 @@
 //!                    sorted  │ unsorted lists                                │ a heap
 //! ```
 //!
-//! Events of the current slot are sorted; near slots hold unsorted lists and are found by their
-//! bits; events beyond one turn are in a heap. The slot width follows the event density and is
-//! decided by counts alone, which makes it independent of the machine. The order is that of
-//! [`crate::EventQueue`]: by time, then by event (G. Varghese and T. Lauck, "Hashed and
-//! Hierarchical Timing Wheels", IEEE/ACM ToN 5(6), 1997).
+//! Counts alone decide the slot width, which makes it independent of the machine. Events leave in
+//! the order of [`crate::EventQueue`] (G. Varghese and T. Lauck, "Hashed and Hierarchical Timing
+//! Wheels", IEEE/ACM ToN 5(6), 1997).
 //!
 //! Invariant: events are scheduled at the time of the last removed event, or later.
 
@@ -19,22 +17,20 @@ use std::collections::BinaryHeap;
 const SLOTS: usize = 4_096;
 const WORDS: usize = SLOTS / 64;
 const NONE: u32 = u32::MAX;
-/// Number of slots, or of events, after which the slot width is reviewed.
+/// Number of slots, or of events, between reviews of the slot width.
 const REVIEW_SLOTS: u32 = 4_096;
 const REVIEW_EVENTS: u32 = 8 * REVIEW_SLOTS;
 
-/// Pending events, earliest first. Times are in picoseconds.
+/// Pending events, earliest first; times in picoseconds.
 #[derive(Clone, Debug)]
 pub struct Wheel<E> {
     /// log2 of the slot width in picoseconds.
     shift: u32,
-    /// Number of the current slot: its time >> shift.
+    /// Time >> shift.
     slot: u64,
-    /// Events of the current slot and earlier ones, sorted with the earliest last.
+    /// Events of the current slot and earlier ones, earliest last.
     current: Vec<(u64, E)>,
-    /// First event in the list of each slot.
     heads: Box<[u32; SLOTS]>,
-    /// One bit per slot, set if the slot is not empty.
     occupied: [u64; WORDS],
     nodes: Vec<Node<E>>,
     free: u32,
@@ -42,7 +38,7 @@ pub struct Wheel<E> {
     len: usize,
     turned_slots: u32,
     turned_events: u32,
-    /// Number of turned events that were taken from the heap.
+    /// Turned events from the heap.
     turned_far: u32,
 }
 
@@ -54,7 +50,7 @@ struct Node<E> {
 }
 
 impl<E: Ord + Copy> Wheel<E> {
-    /// Creates an empty wheel.
+    /// Empty wheel.
     pub fn new() -> Self {
         Self {
             shift: 14,
@@ -72,17 +68,17 @@ impl<E: Ord + Copy> Wheel<E> {
         }
     }
 
-    /// Returns the number of pending events.
+    /// Number of pending events.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Returns whether no event is pending.
+    /// Whether no event is pending.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Adds `event` at `time`.
+    /// Adds an event.
     #[inline]
     pub fn schedule(&mut self, time: u64, event: E) {
         self.len += 1;
@@ -105,7 +101,7 @@ impl<E: Ord + Copy> Wheel<E> {
         }
     }
 
-    /// Returns the earliest event and its time.
+    /// Earliest event and its time.
     pub fn peek(&mut self) -> Option<(u64, E)> {
         if self.current.is_empty() {
             self.turn()?;
@@ -122,8 +118,7 @@ impl<E: Ord + Copy> Wheel<E> {
         self.current.pop()
     }
 
-    /// Removes the earliest event if it is before `end`; otherwise returns its time, if there is
-    /// one.
+    /// Removes the earliest event before `end`, or returns the earliest time.
     #[inline]
     pub fn pop_before(&mut self, end: u64) -> Result<(u64, E), Option<u64>> {
         if self.current.is_empty() {
@@ -142,11 +137,9 @@ impl<E: Ord + Copy> Wheel<E> {
         }
     }
 
-    /// Returns whether an event is pending at the time of the last removed event, or at zero if
-    /// none was removed.
+    /// Whether an event is pending at `now`, the time of the last removed event.
     #[inline]
     pub fn is_any_at(&self, now: u64) -> bool {
-        // Events of the current slot and earlier ones are all in `current`.
         self.current.last().is_some_and(|(time, _)| *time == now)
     }
 
@@ -170,7 +163,6 @@ impl<E: Ord + Copy> Wheel<E> {
         self.nodes.push(Node { time, event, next: NONE });
     }
 
-    /// Makes the next slot with events the current one.
     fn turn(&mut self) -> Option<()> {
         let near = self.next_occupied();
         let far = self.far.peek().map(|Reverse((time, _))| time >> self.shift);
@@ -191,7 +183,6 @@ impl<E: Ord + Copy> Wheel<E> {
         Some(())
     }
 
-    /// Moves the events of the current slot from the heap to `current`.
     #[inline(never)]
     fn take_far(&mut self) {
         let is_current = |time: u64| time >> self.shift == self.slot;
@@ -219,7 +210,6 @@ impl<E: Ord + Copy> Wheel<E> {
             .map(|word| found(word, self.occupied[word]))
     }
 
-    /// Moves the list of a slot to `current`.
     fn unlink(&mut self, slot: u64) {
         let place = usize::try_from(slot % SLOTS as u64).expect("below the number of slots");
         let first = std::mem::replace(&mut self.heads[place], NONE);
@@ -229,15 +219,13 @@ impl<E: Ord + Copy> Wheel<E> {
             self.current.push((node.time, node.event));
             index = node.next;
             if index == NONE {
-                // The whole list is free.
                 node.next = std::mem::replace(&mut self.free, first);
             }
         }
         self.occupied[place / 64] &= !(1 << (place % 64));
     }
 
-    /// Widens slots that hold few events, and narrows slots that hold many, unless many events
-    /// already come from the heap.
+    /// Widens slots with few events, and narrows slots with many unless the heap supplies many.
     #[inline(never)]
     fn review(&mut self) {
         let mean = self.turned_events / self.turned_slots;
@@ -281,7 +269,6 @@ mod tests {
     use super::*;
     use crate::{EventQueue, Purpose, Stream, Time};
 
-    /// Compares a long mix of near and far events with the heap one by one.
     #[test]
     fn timing_wheel_order_matches_the_heap() {
         for (seed, spread) in [(1, 3_u64), (2, 2_000), (3, 500_000), (4, 1 << 33)] {
