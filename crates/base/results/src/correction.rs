@@ -6,29 +6,27 @@
 //!   sums up to     0    -2    +1     0     -1    0     a random walk if sections are independent, else bounded
 //! ```
 //!
-//! Both use the residuals `y_i` of sections: the difference between the sum of a section and its
-//! expected value from the mean.
+//! Residuals `y_i`: the sum of a section less its expected value from the mean.
 
-/// Bound on `U²`; `U²` of independent residuals is smaller in one series of a thousand.
+/// Bound on `U²`, with 0.1 % of series of independent residuals below it.
 const EDGES_ALONE: f64 = 0.0142;
 /// Ratio of the squared standard error of edges to the variance of the sums up to a boundary.
 const EDGES_VARIANCES: f64 = 6.0;
-/// Limit of `b` for the series of Willink's interval; below it, the closed form loses digits.
+/// Limit of `b`, below which the closed form loses digits.
 const SKEWNESS_SMALL: f64 = 1e-4;
 
-/// Returns the number of standard errors in half the length of the interval of skewed data, given
-/// Student's number (`point`).
+/// Number of standard errors in half the interval of skewed data, from Student's `point`.
 ///
 /// Willink ("A confidence interval and test for the mean of an asymmetric distribution",
-/// Communications in Statistics, Theory and Methods 34, 2005) places the ends of the interval of
-/// `k` values with the skewness `g` at `G(t)` and `G(-t)` standard errors, with
+/// Communications in Statistics, Theory and Methods 34, 2005) places the interval ends of `k`
+/// values with skewness `g` at `G(t)` and `G(-t)` standard errors, with
 ///
 /// ```text
 ///   G(z) = ((1 + 6 b (z - b))^(1/3) - 1) / 2b      b = g / (6 sqrt(k))
 /// ```
 ///
-/// Half the length of this interval is used on both sides of the mean. It is at least Student's,
-/// and differs from it by `b^2 (4 t + 20/3 t^3)` for small `b`.
+/// Half this length is used on both sides of the mean. For small `b` it exceeds Student's by `b^2
+/// (4 t + 20/3 t^3)`.
 pub(crate) fn skewed_point(point: f64, residuals: &[f64]) -> f64 {
     let b = (skewness(residuals) / (6.0 * count(residuals).sqrt())).abs();
     if b < SKEWNESS_SMALL {
@@ -38,7 +36,7 @@ pub(crate) fn skewed_point(point: f64, residuals: &[f64]) -> f64 {
     (end(point) - end(-point)) / (4.0 * b)
 }
 
-/// Returns the population skewness of values with a mean of zero; zero if all values are equal.
+/// Population skewness of values with a mean of zero.
 fn skewness(residuals: &[f64]) -> f64 {
     let moment = |power| {
         let powers = residuals.iter().map(|residual| libm::pow(*residual, power));
@@ -48,26 +46,22 @@ fn skewness(residuals: &[f64]) -> f64 {
     if variance > 0.0 { moment(3.0) / (variance * variance.sqrt()) } else { 0.0 }
 }
 
-/// Returns the half-width of the ratio if its variation comes from section edges alone, else
-/// `None`.
+/// Half-width of the ratio if its variation comes from section edges alone.
 ///
 /// The test is Watson's `U²` ("Goodness-of-fit tests on a circle", Biometrika 48, 1961): the
-/// variance `V` of the sums up to each boundary divided by the sum of all squares. Sums of
-/// independent residuals are a random walk, `V` is a twelfth of the squares on average, and
+/// variance `V` of the sums up to each boundary over the sum of squares. For independent residuals,
 /// `U² < u` has Kolmogorov's probability
 ///
 /// ```text
 ///   P(U² < u) = sqrt(2 / (pi u)) sum over odd m of exp(-m^2 / (8 u))
 /// ```
 ///
-/// The residuals of edges are differences of neighbouring boundaries, their sums stay bounded, and
-/// `U²` is about `1 / 2k`: the test detects edges from `k` = 45 sections on.
+/// For edges alone the sums stay bounded and `U²` is about `1 / 2k`: `k` >= 45 detects them.
 ///
-/// The error of the mean is then that of the first and the last boundary. The count of a sender
-/// with a constant period is ahead by a saw tooth with a variance of 1/12 message. The squared
-/// difference between two boundaries a share `f` of a period apart is `f (1 - f)` on average, at
-/// most 1/4: three variances. Twice this value is used *(ours)*, since the test can miss random
-/// parts of that size.
+/// The error is then that of two boundaries. The count of a sender with a constant period leads by
+/// a saw tooth with a variance of 1/12 message. The squared difference of two boundaries is at most
+/// 1/4 on average: three variances. Twice this value is used *(ours)*, since the test can miss
+/// random parts of that size.
 pub(crate) fn edges_half_width(residuals: &[f64], over: f64, point: f64) -> Option<f64> {
     let squares: f64 = residuals.iter().map(|residual| residual * residual).sum();
     let mut sum = 0.0;
@@ -92,7 +86,7 @@ mod tests {
     use super::*;
     use crate::{Estimate, Ratio, student_t};
 
-    /// Generator of uniform numbers above 0 and up to 1 (`SplitMix64`).
+    /// Uniform numbers in (0, 1] (`SplitMix64`).
     struct Uniform(u64);
 
     impl Uniform {
@@ -117,8 +111,8 @@ mod tests {
 
     const SERIES: usize = 4_000;
 
-    /// Returns the percentage of series of 64 sections with `mean` inside the interval, corrected
-    /// and Student's.
+    /// Percentage of series of 64 sections with `mean` inside the interval, corrected and
+    /// Student's.
     fn held(mean: f64, mut series: impl FnMut() -> Vec<f64>) -> [f64; 2] {
         let mut held = [0_u32; 2];
         for _ in 0..SERIES {
@@ -134,7 +128,7 @@ mod tests {
         held.map(|held| f64::from(held) / 40.0)
     }
 
-    /// Returns Hall's cubic, the inverse of `G`.
+    /// Hall's cubic, the inverse of `G`.
     fn cubic(end: f64, b: f64) -> f64 {
         end + b + 2.0 * b * end * end + 4.0 / 3.0 * b * b * end * end * end
     }
@@ -158,7 +152,6 @@ mod tests {
         let expected = (end(t) - end(-t)) / 2.0;
         assert!((skewed_point(t, &residuals) - expected).abs() < 1e-9);
         assert!(expected > 1.3 * t, "{expected} of {t}");
-        // Skewed to the other side, the interval has the same length.
         let other: Vec<f64> = residuals.iter().map(|residual| -residual).collect();
         assert!((skewed_point(t, &other) - expected).abs() < 1e-9);
     }
@@ -167,7 +160,7 @@ mod tests {
     fn interval_without_skewness_uses_student_t() {
         assert!((skewed_point(2.0, &[-1.0, 1.0, -1.0, 1.0]) - 2.0).abs() < 1e-12);
         assert!((skewed_point(2.0, &[0.0; 20]) - 2.0).abs() < 1e-12);
-        // Residuals of -1 and 1 + e: a skewness of about 3/2 e, and b on either side of the limit.
+        // A skewness of about 3/2 e, and b on either side of the limit.
         let small = |e: f64| [-1.0, 1.0 + e, -e].repeat(10);
         for e in [1e-4, 1e-3, 3e-3] {
             let b = skewness(&small(e)) / 6.0 / 30.0_f64.sqrt();
@@ -199,7 +192,7 @@ mod tests {
 
     #[test]
     fn intervals_of_an_autoregressive_series_cover_the_mean() {
-        // Values have a correlation of exp(-1) with their neighbours and exp(-n) at distance n.
+        // Correlation of exp(-n) at distance n.
         let mut uniform = Uniform(3);
         let (of_last, new) = (libm::exp(-1.0), (1.0 - libm::exp(-2.0)).sqrt());
         let series = || {
@@ -214,8 +207,7 @@ mod tests {
         assert!((92.0..=97.0).contains(&corrected), "{corrected} %");
     }
 
-    /// Returns the moving average `x_i - share x_(i-1)` of independent normal `x`. Its sum over `k`
-    /// values has the variance `(k - 1) (1 - share)^2 + 1 + share^2`.
+    /// Moving average `x_i - share x_(i-1)` of independent normal `x`.
     fn moving_average(uniform: &mut Uniform, share: f64) -> Vec<f64> {
         let noise: Vec<f64> = (0..65).map(|_| uniform.normal()).collect();
         noise.windows(2).map(|pair| pair[1] - share * pair[0]).collect()
@@ -223,7 +215,7 @@ mod tests {
 
     #[test]
     fn intervals_cover_any_mix_of_edge_and_random_effects() {
-        // From independent values to edges alone. The worst case is an undecided test.
+        // From independent values to edges alone; the worst case is an undecided test.
         for (share, seed) in [(0.0, 4), (0.5, 5), (0.8, 6), (0.9, 7), (0.95, 8), (1.0, 9)] {
             let mut uniform = Uniform(seed);
             let [corrected, plain] = held(0.0, || moving_average(&mut uniform, share));
@@ -233,7 +225,7 @@ mod tests {
 
     #[test]
     fn pure_edge_effects_give_an_interval_of_two_edges() {
-        // Alternating sums of 1 and 0, a variance of 1/4; 64 squares.
+        // Alternating sums of 1 and 0: variance 1/4; 64 squares.
         let residuals: Vec<f64> = (0..64).map(|at| if at % 2 == 0 { 1.0 } else { -1.0 }).collect();
         let found = edges_half_width(&residuals, 64.0, 2.0).unwrap();
         assert!((found - 2.0 * 1.5_f64.sqrt() / 64.0).abs() < 1e-12);
@@ -254,13 +246,13 @@ mod tests {
             let residuals: Vec<f64> = values.iter().map(|value| value - mean).collect();
             corrected += u32::from(edges_half_width(&residuals, 64.0, 2.0).is_some());
         }
-        // Fewer than 40 of 40,000: sums at 64 boundaries vary slightly less than a continuous walk.
+        // Fewer than 40: sums at 64 boundaries vary slightly less than a continuous walk.
         assert!(corrected <= 40, "{corrected}");
     }
 
     #[test]
     fn narrow_interval_of_constant_senders_covers_the_mean() {
-        // Sixteen senders with a period of one and individual latencies, in windows of any length.
+        // Sixteen senders with a period of one, in windows of any length.
         let mut uniform = Uniform(11);
         let (mut held, mut corrected, mut squares, mut widths) = (0, 0, 0.0, [0.0; 2]);
         for _ in 0..500 {
@@ -287,8 +279,7 @@ mod tests {
             widths[1] += plain / 500.0;
         }
         assert!(held >= 490, "{held} of 500");
-        // If the section is close to a multiple of the period, edges drift and resemble a random
-        // walk.
+        // Sections close to a multiple of the period make edges resemble a random walk.
         assert!(corrected >= 300, "{corrected} of 500 are told");
         let [ratio, plain] = widths.map(|width| width / f64::sqrt(squares));
         assert!((2.0..=6.0).contains(&ratio), "{ratio} errors, Student's {plain}");

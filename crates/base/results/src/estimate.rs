@@ -5,30 +5,27 @@
 //!   batches    |     1     |   2   |   3   | ...       remaining ones join the first batch
 //! ```
 //!
-//! Every mean of a run is a ratio of sums: latency over messages, bytes over time. With sums `S_i`
-//! over `N_i` in batch `i` of `k`, the mean is `R = sum S / sum N` and
+//! Every mean is a ratio of sums, such as latency over messages. With sums `S_i` over `N_i` in
+//! batch `i` of `k`, the mean is `R = sum S / sum N` and
 //!
 //! ```text
 //!   half-width = t x sqrt( sum (S_i - R N_i)^2 / (k - 1) / k ) / mean(N),   t for k - 1 degrees of freedom
 //! ```
 //!
 //! the ratio estimator of sampling theory (Cochran, "Sampling Techniques", 3rd ed., 1977, section
-//! 6.4) applied to batches that are long enough to be nearly independent (Law, "Simulation Modeling
-//! and Analysis", 5th ed., section 9.5.3). If they are not, the residuals `S_i - R N_i` of
-//! neighbours are correlated: with a positive lag-1 correlation `r` the half-width grows by
+//! 6.4) applied to nearly independent batches (Law, "Simulation Modeling and Analysis", 5th ed.,
+//! section 9.5.3). A positive lag-1 correlation `r` of the residuals `S_i - R N_i` widens it by
 //! `sqrt((1 + r) / (1 - r))` (Tafazzoli, Steiger and Wilson, "N-Skart", IEEE Transactions on
-//! Automatic Control 56(2), 2011). Batches without a message carry no information and do not count.
+//! Automatic Control 56(2), 2011). Batches without a message do not count.
 //!
-//! Two corrections apply to this interval ([`Estimate::of_sections`]):
+//! Two corrections ([`Estimate::of_sections`]):
 //!
 //! - **Skewness.** A mean of skewed data that is low by chance comes with a small standard error.
-//!   `t` is replaced by half the length of Willink's interval, which corrects for skewness
-//!   ([`skewed_point`]). The skewness is computed from the residuals of all sections, up to three
-//!   times as many as batches.
-//! - **Edges.** Constant arrivals and fixed destinations, for example, leave only one variation:
-//!   the messages cut off by the edges of a section. A gain of one section is then a loss of its
-//!   neighbour. The sum of all residuals has the variance of two edges, independent of the number
-//!   of sections between them ([`edges_half_width`]).
+//!   Half the length of Willink's interval replaces `t` ([`skewed_point`]), with the skewness of
+//!   the residuals of all sections, up to three times as many as batches.
+//! - **Edges.** Constant arrivals and fixed destinations, for example, leave only the messages cut
+//!   off by section edges as variation. A gain of one section is a loss of its neighbour; the sum
+//!   of all residuals has the variance of two edges ([`edges_half_width`]).
 //!
 //! Other functions of many sums use the jackknife interval. With `F` over all batches, `F_i` over
 //! all but batch `i` and `F.` their mean, each batch deviates by `d_i = (k - 1) (F. - F_i)`, and
@@ -38,9 +35,8 @@
 //! ```
 //!
 //! wider for correlated neighbours, as above. The second term is the bias estimate of the jackknife
-//! (Efron, "The Jackknife, the Bootstrap and Other Resampling Plans", SIAM 1982, chapters 2 and 3).
-//! It matters if `F` is near its largest or smallest value, because noise then always moves it away
-//! from there.
+//! (Efron, "The Jackknife, the Bootstrap and Other Resampling Plans", SIAM 1982, chapters 2 and 3),
+//! which matters for `F` near its largest or smallest value.
 
 use crate::correction::{edges_half_width, skewed_point};
 use crate::student_t;
@@ -51,32 +47,30 @@ const BATCHES_MIN: usize = 20;
 /// Measured mean.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Estimate {
-    /// Mean over all measurements.
+    /// Mean.
     pub mean: f64,
-    /// Half the width of the 95 % interval; `None` if fewer than 20 batches hold data.
+    /// Half the 95 % interval; `None` for fewer than 20 batches with data.
     pub half_width: Option<f64>,
 }
 
 /// Sum and its divisor.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Ratio {
-    /// Summed quantity: latency, bytes, busy time.
+    /// Latency, bytes, busy time.
     pub sum: f64,
-    /// Divisor: messages, time.
+    /// Messages, time.
     pub over: f64,
 }
 
 impl Estimate {
-    /// Returns the ratio of the sums of all sections, with its 95 % interval; `None` for a divisor
-    /// of zero.
+    /// Ratio of the sums of all sections; `None` for a divisor of zero.
     pub fn of_sections(sections: &[Ratio]) -> Option<Self> {
         let mean = ratio(sections)?;
         Some(Self { mean, half_width: half_width(sections, mean) })
     }
 
-    /// Returns the ratio of the sums of all sections, with the interval of a test: `point` returns
-    /// the number of standard errors from the mean to the interval end, by degrees of freedom.
-    /// Neither skewness nor edges are corrected.
+    /// Ratio with the interval of a test, without corrections: `point` returns the standard errors
+    /// from the mean to the interval end, by degrees of freedom.
     pub fn of_sections_to(sections: &[Ratio], mut point: impl FnMut(u32) -> f64) -> Option<Self> {
         let mean = ratio(sections)?;
         let error = standard_error(sections, mean);
@@ -84,9 +78,8 @@ impl Estimate {
         Some(Self { mean, half_width })
     }
 
-    /// Returns the value of a function of sums of many parties over all sections, with the
-    /// jackknife interval. `sums` returns the sums of all parties, none of them negative, over some
-    /// of the `sections`; `of` computes the function, or returns `None` if it has no value.
+    /// Function `of` of the sums of many parties, with the jackknife interval. `sums` returns the
+    /// sums of all parties, none negative, over some of the `sections`.
     pub fn by_jackknife(
         sections: usize,
         sums: impl Fn(Range<usize>) -> Vec<f64>,
@@ -94,7 +87,7 @@ impl Estimate {
     ) -> Option<Self> {
         let whole = sums(0..sections);
         let mean = of(&whole)?;
-        // With many parties, the sums of only one batch are held at a time.
+        // The sums of only one batch are held at a time, since parties may be many.
         let without = |batch: Range<usize>| {
             let own = sums(batch);
             own.iter().any(|sum| *sum > 0.0).then(|| {
@@ -106,15 +99,14 @@ impl Estimate {
         Some(Self { mean, half_width: jackknife(&without, mean) })
     }
 
-    /// Returns the estimate in another unit.
+    /// Estimate in another unit.
     #[must_use]
     pub fn scaled(self, factor: f64) -> Self {
         let half_width = self.half_width.map(|half_width| half_width * factor.abs());
         Self { mean: self.mean * factor, half_width }
     }
 
-    /// Returns the half-width relative to the mean; `None` without an interval or with a mean of
-    /// zero.
+    /// Half-width over mean.
     pub fn relative_width(&self) -> Option<f64> {
         (self.mean != 0.0).then_some(self.half_width? / self.mean.abs())
     }
@@ -132,7 +124,7 @@ fn total(parts: &[Ratio]) -> Ratio {
     })
 }
 
-/// Returns the sections in groups of equal size, with the remaining ones in the first group.
+/// Groups of equal size, with the remaining sections in the first group.
 fn batches(sections: usize) -> impl Iterator<Item = Range<usize>> {
     let size = (sections / BATCHES_MIN).max(1);
     let left_over = sections % size;
@@ -142,8 +134,7 @@ fn batches(sections: usize) -> impl Iterator<Item = Range<usize>> {
     })
 }
 
-/// Returns the half-width of a function with this mean, from its values without one batch each;
-/// `None` with too few batches, or if the function has no value without one of them.
+/// Takes the function's values without one batch each; `None` with too few of them.
 fn jackknife(without: &[Option<f64>], mean: f64) -> Option<f64> {
     let degrees = degrees(without.len())?;
     let without: Vec<f64> = without.iter().copied().collect::<Option<_>>()?;
@@ -160,13 +151,12 @@ fn degrees(batches: usize) -> Option<u32> {
     (batches >= BATCHES_MIN).then(|| u32::try_from(batches - 1).ok())?
 }
 
-/// Returns the mean of each batch that holds data, in order.
+/// Mean of each batch that holds data.
 #[must_use]
 pub fn batch_means(sections: &[Ratio]) -> Vec<f64> {
     filled(sections).iter().map(|batch| batch.sum / batch.over).collect()
 }
 
-/// Returns the sums of each batch that holds data.
 fn filled(sections: &[Ratio]) -> Vec<Ratio> {
     let sums = batches(sections.len()).map(|batch| total(&sections[batch]));
     sums.filter(|batch| batch.over > 0.0).collect()
@@ -183,8 +173,7 @@ fn half_width(sections: &[Ratio], mean: f64) -> Option<f64> {
     Some(edges.min(skewed_point(point, &holding) * error))
 }
 
-/// Returns the degrees of freedom and standard error of the ratio, from batches; `None` with too
-/// few of them.
+/// Degrees of freedom and standard error, from batches; `None` with too few.
 fn standard_error(sections: &[Ratio], mean: f64) -> Option<(u32, f64)> {
     let batches = filled(sections);
     let degrees = degrees(batches.len())?;
@@ -196,12 +185,10 @@ fn standard_error(sections: &[Ratio], mean: f64) -> Option<(u32, f64)> {
     Some((degrees, standard_error * widening(&residuals, squares)))
 }
 
-/// Returns `S_i - R N_i` of each part; the sum over all parts of the ratio is zero.
 fn residuals(parts: &[Ratio], mean: f64) -> Vec<f64> {
     parts.iter().map(|part| part.sum - mean * part.over).collect()
 }
 
-/// Returns the factor for the interval width from the correlation of neighbouring residuals.
 fn widening(residuals: &[f64], squares: f64) -> f64 {
     if squares == 0.0 {
         return 1.0;
@@ -211,7 +198,7 @@ fn widening(residuals: &[f64], squares: f64) -> f64 {
     ((1.0 + correlation) / (1.0 - correlation)).sqrt()
 }
 
-/// Returns a sum as a real number: a mean needs few digits.
+/// Sum as a real number.
 #[expect(clippy::cast_precision_loss, reason = "a mean needs few digits")]
 pub fn real(sum: u128) -> f64 {
     sum as f64
@@ -227,8 +214,8 @@ mod tests {
 
     #[test]
     fn twenty_equal_batches_give_the_student_t_interval() {
-        // Ten at 90 and ten at 110: variance 20 x 100 / 19, standard error sqrt(100 / 19).
-        // Neighbours have a correlation of -1 / 20, and the skewness is zero.
+        // Variance 20 x 100 / 19, standard error sqrt(100 / 19); correlation of neighbours -1 / 20;
+        // skewness zero.
         let sums = (0..20).map(|index| if (index + 1) % 4 < 2 { 90.0 } else { 110.0 });
         let sections = each(sums, 1.0);
         let estimate = Estimate::of_sections(&sections).unwrap();
@@ -239,9 +226,8 @@ mod tests {
 
     #[test]
     fn ratio_estimate_weights_batches_by_size() {
-        // Nineteen batches of one message at 10, one of 19 messages at 12: (190 + 228) / 38 = 11.
-        // Residuals: 19 of -1 and one of +19; squares 19 + 361 = 380; 380 / 19 / 20 = 1;
-        // mean(N) = 1.9.
+        // Mean (190 + 228) / 38 = 11. Residuals: 19 of -1 and one of +19; squares 19 + 361 = 380;
+        // 380 / 19 / 20 = 1; mean(N) = 1.9.
         let mut sections = each([10.0; 19], 1.0);
         sections.push(Ratio { sum: 228.0, over: 19.0 });
         let estimate = Estimate::of_sections_to(&sections, student_t).unwrap();
@@ -251,13 +237,12 @@ mod tests {
 
     #[test]
     fn correlated_batches_widen_the_interval() {
-        // Ten at 90, then ten at 110: of 19 products of neighbours 18 are +100 and one is -100, and
-        // all 20 squares are 100. Hence r = 17 / 20 and the interval grows by sqrt(37 / 3).
+        // Of 19 products of neighbours 18 are +100 and one is -100, and all 20 squares are 100.
+        // Hence r = 17 / 20 and the interval grows by sqrt(37 / 3).
         let sections = each((0..20).map(|index| if index < 10 { 90.0 } else { 110.0 }), 1.0);
         let half_width = Estimate::of_sections(&sections).unwrap().half_width.unwrap();
         let expected = 2.093_024_054_408_263 * (100.0_f64 / 19.0).sqrt() * (37.0_f64 / 3.0).sqrt();
         assert!((half_width - expected).abs() < 1e-9);
-        // Constant values have an interval of zero width.
         assert_eq!(Estimate::of_sections(&each([5.0; 20], 1.0)).unwrap().half_width, Some(0.0));
     }
 
@@ -268,12 +253,10 @@ mod tests {
         {
             assert_eq!(batches(sections).count(), expected);
         }
-        // 41 sections in pairs: the first batch holds three, and none is left out.
         let found: Vec<_> = batches(41).collect();
         assert_eq!((found[0].clone(), found[1].clone(), found[19].clone()), (0..3, 3..5, 39..41));
     }
 
-    /// Returns the jackknife estimate over sections with a sum for each party.
     fn jackknife_of(sections: &[Vec<f64>], of: impl Fn(&[f64]) -> Option<f64>) -> Option<Estimate> {
         let parties = 0..sections[0].len();
         let sums = |range: Range<usize>| {
@@ -286,8 +269,7 @@ mod tests {
 
     #[test]
     fn jackknife_of_equal_batches_matches_the_ratio_interval() {
-        // Ratio of the sums of two parties. The sum of the second is 1 in each batch, which makes
-        // the ratio linear in the first and free of bias.
+        // Divisors of 1 make the ratio linear and free of bias.
         let sums: Vec<f64> = (0..20).map(|index| f64::from(index * index % 7)).collect();
         let by_party: Vec<Vec<f64>> = sums.iter().map(|sum| vec![*sum, 1.0]).collect();
         let found = jackknife_of(&by_party, |sums| Some(sums[0] / sums[1])).unwrap();
@@ -298,9 +280,9 @@ mod tests {
 
     #[test]
     fn jackknife_half_width_includes_the_bias() {
-        // The square of a sum of 20 batches, alternately 1 and 3: 40^2. Without a batch it is 39^2
-        // or 37^2, on average 1,445; the bias is 19 x 155. Deviations are alternately 19 x -76 and
-        // 19 x 76: standard error 19 x 76 / sqrt(19).
+        // Without a batch the square is 39^2 or 37^2, on average 1,445: the bias is 1,600 - 1,445 =
+        // 155 times 19. Deviations are alternately 19 x -76 and 19 x 76: standard error 19 x 76 /
+        // sqrt(19).
         let sections: Vec<Vec<f64>> =
             (0..20).map(|index| vec![if index % 2 == 0 { 1.0 } else { 3.0 }]).collect();
         let found = jackknife_of(&sections, |sums| Some(sums[0] * sums[0])).unwrap();
@@ -318,7 +300,7 @@ mod tests {
         assert_eq!(Estimate::of_sections(&each([0.0; 30], 0.0)), None);
         let few = Estimate::of_sections(&each([7.0; 19], 1.0)).unwrap();
         assert_eq!(few, Estimate { mean: 7.0, half_width: None });
-        // Twenty sections, one of them empty: nineteen batches.
+        // One of twenty is empty: nineteen batches.
         let mut gap = each([7.0; 20], 1.0);
         gap[3] = Ratio::default();
         assert_eq!(Estimate::of_sections(&gap).unwrap().half_width, None);

@@ -5,8 +5,6 @@
 //!   rows of any type ──Builder──► Table: columns with name, unit, meaning and values
 //! ```
 //!
-//! All laboratories use these types; a half-width therefore has the same definition everywhere.
-//!
 //! Invariant: no file, no clock, no randomness; equal sums give equal bits.
 
 mod correction;

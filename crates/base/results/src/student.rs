@@ -7,19 +7,18 @@
 //!   n even:   sin a (1 + 1/2 cos²a + (1·3)/(2·4) cos⁴a + ... + (1·3···(n-3))/(2·4···(n-2)) cos^(n-2) a)
 //! ```
 //!
-//! (Abramowitz and Stegun, "Handbook of Mathematical Functions", 26.7.3 and 26.7.4); the 95 % point
-//! is found by bisection. Beyond a thousand degrees the expansion around the normal distribution
-//! (26.7.5) is exact to ten digits.
+//! (Abramowitz and Stegun, "Handbook of Mathematical Functions", 26.7.3 and 26.7.4). Beyond a
+//! thousand degrees the expansion around the normal distribution (26.7.5) is exact to ten digits.
 
 use std::f64::consts::FRAC_2_PI;
 
-/// The 97.5 % point of the normal distribution, the limit of t for many degrees of freedom.
+/// The 97.5 % point of the normal distribution.
 const NORMAL: f64 = 1.959_963_984_540_054;
-/// Bound above the point of one degree of freedom, the highest.
+/// Above the point of one degree of freedom.
 const HIGHEST: f64 = 13.0;
 const SERIES_DEGREES_MAX: u32 = 1_000;
 
-/// Returns the 97.5 % point of Student's t; infinite without a degree of freedom.
+/// 97.5 % point of Student's t; infinite without a degree of freedom.
 #[must_use]
 pub fn student_t(degrees: u32) -> f64 {
     match degrees {
@@ -29,12 +28,12 @@ pub fn student_t(degrees: u32) -> f64 {
     }
 }
 
-/// Returns the upper quantile of Student's t: the value exceeded with probability `chance`, above 0
-/// and below a half. Infinite without a degree of freedom.
+/// Upper quantile of Student's t: the value exceeded with probability `chance` below a half.
+/// Infinite without a degree of freedom.
 ///
-/// Above a thousand degrees the value for a thousand is used, which is larger by less than 1 %.
-/// With one degree, cancellation in the arcsine costs digits: at a chance of 1e-6 the relative
-/// error is 3e-6.
+/// Above a thousand degrees the value for a thousand is used, larger by less than 1 %. With one
+/// degree, cancellation in the arcsine costs digits: the relative error is 3e-6 at a chance of
+/// 1e-6.
 #[must_use]
 pub fn student_t_beyond(degrees: u32, chance: f64) -> f64 {
     debug_assert!(chance > 0.0 && chance < 0.5, "a tail of the distribution");
@@ -47,12 +46,11 @@ pub fn student_t_beyond(degrees: u32, chance: f64) -> f64 {
     }
 }
 
-/// Returns the limit between true and false results of `is_below`, to the last bit.
 fn halved(is_below: impl Fn(f64) -> bool) -> f64 {
     halved_between((NORMAL, HIGHEST), is_below)
 }
 
-/// Bisects an interval to the last bit.
+/// Bisects to the last bit.
 fn halved_between((mut low, mut high): (f64, f64), is_below: impl Fn(f64) -> bool) -> f64 {
     loop {
         let middle = f64::midpoint(low, high);
@@ -63,7 +61,7 @@ fn halved_between((mut low, mut high): (f64, f64), is_below: impl Fn(f64) -> boo
     }
 }
 
-/// Returns the chance of a t between `-t` and `t`.
+/// Chance of a t between `-t` and `t`.
 fn within(t: f64, degrees: u32) -> f64 {
     let n = f64::from(degrees);
     let (sine, cosine) = (t / (n + t * t).sqrt(), (n / (n + t * t)).sqrt());
@@ -114,7 +112,7 @@ mod tests {
 
     #[test]
     fn student_t_of_any_tail_matches_closed_forms() {
-        // One degree is the Cauchy distribution: the tail beyond tan(pi (1/2 - p)) is p.
+        // Cauchy distribution: the tail beyond tan(pi (1/2 - p)) is p.
         for chance in [0.25, 0.025, 1e-3, 1e-4] {
             let cauchy = libm::tan(std::f64::consts::PI * (0.5 - chance));
             let found = student_t_beyond(1, chance);
@@ -124,7 +122,7 @@ mod tests {
             let usual = student_t(degrees);
             assert!((student_t_beyond(degrees, 0.025) - usual).abs() < 1e-9);
         }
-        // With two degrees the tail beyond t is (1 - t / sqrt(2 + t²)) / 2.
+        // The tail beyond t is (1 - t / sqrt(2 + t²)) / 2.
         for chance in [1e-4, 1e-6] {
             let t = student_t_beyond(2, chance);
             assert!(((1.0 - t / (2.0 + t * t).sqrt()) / 2.0 / chance - 1.0).abs() < 1e-6);
@@ -139,8 +137,8 @@ mod tests {
         assert!((student_t(u32::MAX) - NORMAL).abs() < 1e-9);
     }
 
-    /// Returns the chance of a t between `-end` and `end`: Student's density in `a`, with
-    /// `t = sqrt(n) tan a`, is `cos^(n-1) a` up to a constant (Simpson's rule).
+    /// Chance of a t within `±end`: Student's density in `a`, with `t = sqrt(n) tan a`, is
+    /// `cos^(n-1) a` up to a constant (Simpson's rule).
     fn density_integral(end: f64, degrees: f64) -> f64 {
         let below = |angle: f64| {
             let steps = 20_000_u32;

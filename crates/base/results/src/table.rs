@@ -4,30 +4,27 @@
 //!   rows ──Builder──► columns: name │ unit │ meaning │ values
 //! ```
 //!
-//! If rows are also objects of a summary (`fields`), each field with a unit is a column: its name,
-//! its doc comment as the meaning, and its unit from the schema extension `x-unit`.
+//! With `fields`, each field with a unit is a column: its name, its doc comment as the meaning, and
+//! its unit from the schema extension `x-unit`.
 //!
-//! The data type of a column is the type of its field, independent of missing values: an optional
-//! count is an integer, and an optional text is a text. A missing real number is NaN. For a missing
-//! integer or text, the row is listed in `missing`.
-//!
-//! A table without rows still has its columns; the reference page is generated from such tables.
+//! The data type of a column is that of its field, whether or not values are missing. A missing
+//! real number is NaN; rows with a missing integer or text are listed in `missing`.
 
 use schemars::{JsonSchema, SchemaGenerator, generate::SchemaSettings};
 use serde::Serialize;
 use serde_json::Value;
 use std::slice;
 
-/// Values of a column. They are equal if their bits are equal, and NaN therefore equals itself.
+/// Values of a column. They are equal if their bits are equal, even for NaN.
 #[derive(Clone, Debug)]
 pub enum ColumnData {
     /// Whole numbers.
     Integers(Vec<u64>),
     /// Real numbers; NaN for a missing one.
     Reals(Vec<f64>),
-    /// Text, as places in a list of the distinct values.
+    /// Text.
     Words {
-        /// Place in `values`, by row.
+        /// Places in `values`, by row.
         codes: Vec<u32>,
         /// Distinct values.
         values: Vec<String>,
@@ -51,7 +48,7 @@ impl PartialEq for ColumnData {
 }
 
 impl ColumnData {
-    /// Returns the type of the values: `integer`, `real` or `text`.
+    /// Type: `integer`, `real` or `text`.
     pub const fn kind(&self) -> &'static str {
         match self {
             Self::Integers(_) => "integer",
@@ -66,20 +63,20 @@ impl ColumnData {
 pub struct Column {
     /// Name, ending in its unit.
     pub name: String,
-    /// Counted object or unit of a value; `1` for a plain fraction, empty for a text.
+    /// Counted object or unit; `1` for a plain fraction, empty for a text.
     pub unit: String,
     /// Meaning of the values.
     pub meaning: String,
     /// Values; 0, or the first of the distinct words, in rows with a missing value.
     pub data: ColumnData,
-    /// Rows with a missing integer or text, in order.
+    /// Rows with a missing integer or text.
     pub missing: Vec<usize>,
 }
 
 /// Table of results.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Table {
-    /// Name of the table and of its file in the run folder.
+    /// Name of the table and its file.
     pub name: &'static str,
     /// Meaning of a row.
     pub meaning: &'static str,
@@ -87,7 +84,7 @@ pub struct Table {
     pub columns: Vec<Column>,
 }
 
-/// Builder of the columns of a table from its rows.
+/// Builder of a table from its rows.
 #[must_use]
 #[derive(Debug)]
 pub struct Builder<'a, R> {
@@ -96,12 +93,12 @@ pub struct Builder<'a, R> {
 }
 
 impl<'a, R> Builder<'a, R> {
-    /// Creates a table of these rows, without columns.
+    /// Table without columns.
     pub const fn new(rows: &'a [R]) -> Self {
         Self { rows, columns: Vec::new() }
     }
 
-    /// Adds a column of whole numbers.
+    /// Adds whole numbers.
     pub fn integers(
         self,
         (name, unit): (&'static str, &'static str),
@@ -112,7 +109,7 @@ impl<'a, R> Builder<'a, R> {
         self.column((name, unit), meaning, data)
     }
 
-    /// Adds a column of real numbers.
+    /// Adds real numbers.
     pub fn reals(
         self,
         (name, unit): (&'static str, &'static str),
@@ -123,7 +120,7 @@ impl<'a, R> Builder<'a, R> {
         self.column((name, unit), meaning, data)
     }
 
-    /// Adds a column of real numbers that may be missing.
+    /// Adds real numbers that may be missing.
     pub fn known(
         self,
         name_and_unit: (&'static str, &'static str),
@@ -133,7 +130,7 @@ impl<'a, R> Builder<'a, R> {
         self.reals(name_and_unit, meaning, |row| value(row).unwrap_or(f64::NAN))
     }
 
-    /// Adds a column of places in `values`.
+    /// Adds places in `values`.
     pub fn words(
         self,
         name: &'static str,
@@ -146,7 +143,7 @@ impl<'a, R> Builder<'a, R> {
         self.column((name, ""), meaning, data)
     }
 
-    /// Adds a column of texts, which may all be different.
+    /// Adds texts, possibly all different.
     pub fn texts(
         self,
         name: &'static str,
@@ -173,7 +170,7 @@ impl<'a, R> Builder<'a, R> {
         self
     }
 
-    /// Adds a column for each field of the rows with a unit; the unit of a text is empty.
+    /// Adds each field of the rows that has a unit.
     pub fn fields(self) -> Self
     where
         R: Serialize + JsonSchema,
@@ -198,7 +195,7 @@ impl<'a, R> Builder<'a, R> {
     }
 }
 
-/// Returns the JSON Schema of a type, with the types of its fields inlined.
+/// JSON Schema with field types inlined.
 pub fn schema_of<T: JsonSchema>() -> Value {
     let mut settings = SchemaSettings::draft2020_12();
     settings.inline_subschemas = true;
@@ -209,8 +206,7 @@ fn value_of(row: &impl Serialize) -> Value {
     serde_json::to_value(row).expect("our own types serialize")
 }
 
-/// Returns the doc comment of a field in the form of other column meanings: on one line, without a
-/// capital or a full stop.
+/// Doc comment in the form of other meanings: one line, without a capital or a full stop.
 fn meaning_of(field: &Value) -> String {
     let description =
         field["description"].as_str().expect("a field has a doc comment").replace('\n', " ");
@@ -218,7 +214,6 @@ fn meaning_of(field: &Value) -> String {
     format!("{}{}", first.to_lowercase(), rest.trim_end_matches('.'))
 }
 
-/// Returns the values of a field, and the rows with a missing integer or text.
 fn data_of(field: &Value, values: &[&Value]) -> (ColumnData, Vec<usize>) {
     let data = match type_of(field) {
         "integer" => ColumnData::Integers(
@@ -234,15 +229,13 @@ fn data_of(field: &Value, values: &[&Value]) -> (ColumnData, Vec<usize>) {
     (data, (0..values.len()).filter(|row| values[*row].is_null()).collect())
 }
 
-/// Returns the type of a field, optional or not. A choice among words has no type and counts as
-/// text.
+/// Type of a field; a choice among words has none and counts as text.
 fn type_of(field: &Value) -> &str {
     let types = &field["type"];
     let types = types.as_array().map_or(slice::from_ref(types), Vec::as_slice);
     types.iter().filter_map(Value::as_str).find(|name| *name != "null").unwrap_or("string")
 }
 
-/// Returns the values that are present, each of the type of its field.
 fn known<'v, T>(
     values: &[&'v Value],
     value: impl Fn(&'v Value) -> Option<T>,
@@ -343,7 +336,6 @@ mod tests {
         colour: Option<Colour>,
     }
 
-    /// Returns the data and missing rows of each column.
     fn held(rows: &[Sparse]) -> Vec<(ColumnData, Vec<usize>)> {
         let columns = Builder::new(rows).fields().build("rows", "a row each").columns;
         columns.into_iter().map(|column| (column.data, column.missing)).collect()

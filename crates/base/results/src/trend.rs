@@ -5,8 +5,8 @@
 //!    └────┴────┴────┘           z = (S -+ 1) / sqrt(var S),   slope = median of (x_j - x_i) / (j - i)
 //! ```
 //!
-//! Mann-Kendall test: for independent values of the same distribution, `S` has a mean of zero and,
-//! with groups of `t` equal values among `n`, a variance of
+//! Mann-Kendall test: `S` of `n` independent values with groups of `t` equal ones has a mean of
+//! zero and a variance of
 //!
 //! ```text
 //!   var S = ( n (n - 1) (2 n + 5) - sum t (t - 1) (2 t + 5) ) / 18
@@ -14,20 +14,18 @@
 //!
 //! and is nearly normal from ten values on (H. B. Mann, "Nonparametric tests against trend",
 //! Econometrica 13, 1945; M. G. Kendall, "Rank Correlation Methods", 4th ed., 1975, chapters 4 and
-//! 5). It uses ranks alone, which gives a burst no more weight than any other value. The steepness
-//! of a trend is the slope of P. K. Sen ("Estimates of the regression coefficient based on
-//! Kendall's tau", Journal of the American Statistical Association 63, 1968). Correlated neighbours
-//! are taken for a trend more often than independent values.
+//! 5). Ranks alone give a burst no more weight than any other value. The steepness is the slope of
+//! P. K. Sen ("Estimates of the regression coefficient based on Kendall's tau", Journal of the
+//! American Statistical Association 63, 1968). Correlated neighbours are taken for a trend more
+//! often.
 
-/// The 99.5 % point of the normal distribution: a trend is found in one of a hundred series of
-/// independent values, half of them in each direction.
+/// The 99.5 % point of the normal distribution: 1 % of independent series have a trend.
 const NORMAL: f64 = 2.575_829_303_548_901;
-/// Minimum number of values with a trend: from ten values on, `S` is nearly normal (Kendall).
+/// Number of values from which `S` is nearly normal (Kendall).
 const VALUES_MIN: usize = 10;
 
-/// Returns the rise from the first to the last value of a trend, or the fall (negative): Sen's
-/// slope times the number of values less one. `None` if chance alone causes as large a movement in
-/// more than one of a hundred series.
+/// Rise of a trend from the first to the last value: Sen's slope times the steps. `None` if chance
+/// alone causes it in more than one of a hundred series.
 #[must_use]
 pub fn trend(values: &[f64]) -> Option<f64> {
     if values.len() < VALUES_MIN {
@@ -50,8 +48,7 @@ fn slopes(values: &[f64]) -> Vec<f64> {
     slopes
 }
 
-/// Returns the excess of rising over falling pairs in standard deviations; zero if all values are
-/// equal.
+/// Excess of rising over falling pairs in standard deviations.
 fn z(values: &[f64], slopes: &[f64]) -> f64 {
     let sign = |slope: &f64| f64::from(i8::from(*slope > 0.0) - i8::from(*slope < 0.0));
     let excess: f64 = slopes.iter().map(sign).sum();
@@ -90,8 +87,8 @@ mod tests {
 
     #[test]
     fn trend_statistic_matches_the_formula() {
-        // 1 3 2 4 3: of ten pairs seven rise, two fall (3 to 2, 4 to 3), one is level. S = 5; one
-        // pair of equal values: (5 x 4 x 15 - 2 x 1 x 9) / 18 = 282 / 18; z = 4 / sqrt(282 / 18).
+        // Of ten pairs seven rise, two fall (3 to 2, 4 to 3), one is level. S = 5; one pair of
+        // equal values: (5 x 4 x 15 - 2 x 1 x 9) / 18 = 282 / 18.
         let expected = 4.0 / (282.0_f64 / 18.0).sqrt();
         assert!((z_of(&[1.0, 3.0, 2.0, 4.0, 3.0]) - expected).abs() < 1e-12);
         assert!((z_of(&[3.0, 4.0, 2.0, 3.0, 1.0]) + expected).abs() < 1e-12);
@@ -100,7 +97,7 @@ mod tests {
 
     #[test]
     fn trend_is_the_median_slope_times_steps() {
-        // Ten values that rise by 2 with one outlier: 36 of 45 pairs have a slope of 2.
+        // Despite one outlier, 36 of 45 pairs have a slope of 2.
         let mut values: Vec<f64> = (0..10).map(|index| f64::from(2 * index)).collect();
         values[4] = 1_000.0;
         assert_eq!(trend(&values), Some(18.0));
