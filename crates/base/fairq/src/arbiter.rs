@@ -7,22 +7,20 @@
 //! ```
 //!
 //! An empty queue and one whose head cannot be sent now (for lack of a credit, for example) are
-//! both ineligible, without distinction. Arbiters inspect the queues only when the channel is free.
-//!
-//! A set of queues is a bit set in words, so a switch may have any number of ports.
+//! both ineligible.
 //!
 //! Invariants: an arbiter serves a queue whenever one is eligible, and changes nothing otherwise.
 
-/// Packet at the head of a queue.
+/// Head of a queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Head {
     /// Length in bytes.
     pub length_bytes: u32,
-    /// Time of arrival at the queue, in ps.
+    /// Arrival at the queue, in ps.
     pub arrival_ps: u64,
 }
 
-/// Queues as seen by an arbiter at one instant.
+/// Queues at one instant.
 #[derive(Clone, Copy, Debug)]
 pub struct Ready<'a> {
     eligible: &'a [u64],
@@ -31,8 +29,8 @@ pub struct Ready<'a> {
 }
 
 impl<'a> Ready<'a> {
-    /// Creates a view of queues. The bits in `eligible` mark those that can send, the lowest bit of
-    /// the first word being queue 0. The heads of other queues are ignored.
+    /// View of queues. The bits in `eligible` mark those that can send, from queue 0 in the lowest
+    /// bit of the first word.
     ///
     /// Panics if there are bits beyond the heads.
     pub fn new(eligible: &'a [u64], heads: &'a [Head]) -> Self {
@@ -41,7 +39,7 @@ impl<'a> Ready<'a> {
         ready
     }
 
-    /// Creates a view without heads: each counts as an empty packet at time 0.
+    /// View without heads: each counts as an empty packet at time 0.
     pub const fn alike(eligible: &'a [u64]) -> Self {
         Self { eligible, heads: &[] }
     }
@@ -61,7 +59,7 @@ impl<'a> Ready<'a> {
         self.eligible[queue / 64] >> (queue % 64) & 1 == 1
     }
 
-    /// Returns the head of a queue.
+    /// Head of a queue.
     pub const fn head(&self, queue: usize) -> Head {
         if self.heads.is_empty() {
             return Head { length_bytes: 0, arrival_ps: 0 };
@@ -69,7 +67,7 @@ impl<'a> Ready<'a> {
         self.heads[queue]
     }
 
-    /// Returns the eligible queues in order.
+    /// Eligible queues in order.
     pub fn queues(&self) -> impl Iterator<Item = usize> {
         self.eligible.iter().enumerate().flat_map(|(index, &word)| {
             let mut left = word;
@@ -82,7 +80,7 @@ impl<'a> Ready<'a> {
     }
 }
 
-/// Scheduler that chooses among queues by their visible state.
+/// Scheduler of queues by their visible state.
 ///
 /// ```
 /// use gingham_fairq::{Arbiter, DeficitRoundRobin, Head, Ready};
@@ -97,14 +95,11 @@ impl<'a> Ready<'a> {
 /// # Ok::<(), gingham_fairq::SchedulerError>(())
 /// ```
 pub trait Arbiter {
-    /// Chooses a queue and takes its head as sent. Returns `None` if no queue is eligible.
-    ///
-    /// `ready` must have the number of queues that the arbiter was created for; otherwise it may
-    /// panic or starve a queue.
+    /// Chooses an eligible queue and takes its head as sent. `ready` must have the number of queues
+    /// of the arbiter; otherwise it may panic or starve a queue.
     fn serve(&mut self, ready: &Ready<'_>) -> Option<usize>;
 
-    /// Returns the choice of [`Self::serve`] without changing the state, for callers that grant
-    /// first and send only if the grant is accepted.
+    /// Choice of [`Self::serve`] without a change of state, for grants that may be refused.
     fn peek(&self, ready: &Ready<'_>) -> Option<usize>
     where
         Self: Clone,

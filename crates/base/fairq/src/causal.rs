@@ -8,13 +8,12 @@
 //! ```
 //!
 //! Source: Adiseshu, Parulkar and Varghese 1996, sections 3.1 to 3.4. The receiver of a striped
-//! stream also runs the scheduler (section 4), so a choice must not depend on anything that only
-//! the sender knows: the length of the next packet, arrivals, or empty queues.
+//! stream also runs the scheduler (section 4); a choice must not depend on the length of the next
+//! packet, arrivals, or empty queues, which it does not know.
 //!
-//! Invariants: only `charge` changes `current`; two equal states that are charged equal lengths
-//! remain equal.
+//! Invariant: two equal states that are charged equal lengths remain equal.
 
-/// Scheduler that chooses only by the lengths it has been charged.
+/// Scheduler that chooses only by the lengths charged.
 ///
 /// ```
 /// use gingham_fairq::{Causal, SurplusRoundRobin};
@@ -33,8 +32,7 @@
 /// # Ok::<(), gingham_fairq::SchedulerError>(())
 /// ```
 ///
-/// Schedulers that depend on arrivals, on the length of the head, or on idle queues do not
-/// implement this trait:
+/// Schedulers that depend on arrivals, on the length of the head, or on idle queues are not causal:
 ///
 /// ```compile_fail,E0277
 /// use gingham_fairq::{Causal, VirtualClock};
@@ -63,18 +61,17 @@ pub trait Causal {
     /// Number of channels.
     fn channels(&self) -> usize;
 
-    /// Function f of the paper: the channel of the next packet.
+    /// Function f of the paper: channel of the next packet.
     fn current(&self) -> usize;
 
-    /// Function g of the paper: charges a packet of this length to the current channel.
+    /// Function g of the paper: charges the current channel.
     fn charge(&mut self, length_bytes: u32);
 }
 
-/// Causal scheduler that works in rounds, so that a queue may skip its turn.
+/// Causal scheduler with rounds; a queue may skip its turn.
 pub trait Rounds: Causal {
-    /// Passes the turn to the next channel, because the current one has nothing to send.
+    /// Passes the turn to the next channel.
     ///
-    /// An end of a stripe must not do this, as the other end cannot know; [`crate::PassingOver`]
-    /// does.
+    /// An end of a stripe must not do this, as the other end cannot know.
     fn pass(&mut self);
 }

@@ -7,16 +7,14 @@
 //! ```
 //!
 //! Source: Shreedhar and Varghese, "Efficient fair queuing using deficit round robin", 1995,
-//! section 3, cited as \[SV94\] in Adiseshu, Parulkar and Varghese 1996. It depends on the length
-//! of the head, so it cannot stripe.
+//! section 3. It depends on the length of the head and cannot stripe.
 //!
-//! Invariants: between turns, a deficit is below the longest packet, and zero for an idle queue; an
-//! eligible queue is served before the others have sent a quantum and a longest packet each.
+//! Invariants: between turns, a deficit is below the longest packet, and zero for an idle queue.
 
 use crate::error::check_quanta;
 use crate::{Arbiter, Ready, SchedulerError};
 
-/// Deficit round robin over queues with a quantum each.
+/// Deficit round robin.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeficitRoundRobin<const CAPACITY: usize> {
     count: usize,
@@ -33,8 +31,7 @@ struct Queue {
 }
 
 impl<const CAPACITY: usize> DeficitRoundRobin<CAPACITY> {
-    /// Creates a scheduler. Each quantum must be at least the longest packet, so that every turn
-    /// sends one.
+    /// Creates a scheduler; each quantum must be at least the longest packet.
     pub fn new(longest_bytes: u32, quanta_bytes: &[u32]) -> Result<Self, SchedulerError> {
         check_quanta::<CAPACITY>(longest_bytes, quanta_bytes)?;
         let mut queues = [Queue::default(); CAPACITY];
@@ -49,7 +46,6 @@ impl<const CAPACITY: usize> DeficitRoundRobin<CAPACITY> {
         self.begun = false;
     }
 
-    /// Sends the head of the current queue, if there is one and the deficit covers it.
     fn try_current(&mut self, ready: &Ready<'_>) -> bool {
         let queue = &mut self.queues[self.current];
         if !ready.has(self.current) {
@@ -86,7 +82,6 @@ mod tests {
     use super::*;
     use crate::Head;
 
-    /// Quanta of 500, heads of 300 in queue 0 and of 500 in queue 1.
     #[test]
     fn deficit_is_carried_into_the_next_turn() {
         let mut arbiter = DeficitRoundRobin::<2>::new(500, &[500, 500]).unwrap();

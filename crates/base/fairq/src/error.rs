@@ -1,15 +1,15 @@
-//! Errors of schedulers: parameters from users or peers that are invalid.
+//! Errors of schedulers.
 
 use core::fmt;
 
 use crate::Round;
 
-/// One of the two tables of [`crate::TwoLevelTables`].
+/// Table of [`crate::TwoLevelTables`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Table {
-    /// Table of high priority.
+    /// High priority.
     High,
-    /// Table of low priority.
+    /// Low priority.
     Low,
 }
 
@@ -22,12 +22,12 @@ impl fmt::Display for Table {
     }
 }
 
-/// Error of creating or changing a scheduler.
+/// Invalid parameter of a scheduler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SchedulerError {
     /// No channels or queues.
     NoChannels,
-    /// More channels or queues than the capacity.
+    /// Too many channels or queues.
     TooManyChannels {
         /// Number requested.
         count: usize,
@@ -36,85 +36,85 @@ pub enum SchedulerError {
     },
     /// The longest packet has no bytes.
     NoLongestPacket,
-    /// A quantum is shorter than the longest packet, so that a channel could miss its turn.
+    /// Quantum below the longest packet.
     QuantumTooSmall {
         /// Channel or queue, from 0.
         channel: usize,
-        /// Quantum of the channel, in bytes per round.
+        /// Bytes per round.
         quantum_bytes: u32,
-        /// Longest packet, in bytes.
+        /// Bytes.
         longest_bytes: u32,
     },
-    /// A weight or rate of zero.
+    /// Weight or rate of zero.
     NoShare {
         /// Channel or queue, from 0.
         channel: usize,
     },
-    /// A priority above the highest.
+    /// Priority above the highest.
     LevelTooHigh {
         /// Queue, from 0.
         queue: usize,
-        /// Level of the queue.
+        /// Level.
         level: usize,
         /// Highest level.
         level_max: usize,
     },
-    /// A channel that does not exist.
+    /// Absent channel.
     NoSuchChannel {
-        /// Channel given, from 0.
+        /// Channel, from 0.
         channel: usize,
         /// Number of channels.
         count: usize,
     },
-    /// An impossible deficit: zero, or above the quantum of its round.
+    /// Deficit of zero, or above the quantum.
     DeficitOutside {
         /// Channel, from 0.
         channel: usize,
-        /// Deficit given, in bytes.
+        /// Bytes.
         deficit_bytes: u32,
         /// Quantum of the round, in bytes.
         quantum_bytes: u32,
     },
-    /// The change would exclude the last active channel.
+    /// Exclusion of the last channel.
     LastChannel {
         /// Channel, from 0.
         channel: usize,
     },
-    /// Quanta would change at a round that a channel has already reached.
+    /// Quanta changed at a round already reached.
     RoundReached {
         /// Channel, from 0.
         channel: usize,
-        /// Round given.
+        /// Round.
         from: Round,
     },
-    /// A table with more slots than any port has.
+    /// Too many slots.
     TooManySlots {
         /// Table.
         table: Table,
-        /// Number of slots of the table.
+        /// Number of slots.
         count: usize,
-        /// Maximum number of slots.
+        /// Maximum.
         count_max: usize,
     },
-    /// A slot of a queue that does not exist.
+    /// Slot of an absent queue.
     SlotOutside {
         /// Table.
         table: Table,
         /// Slot, from 0.
         slot: usize,
-        /// Queue given.
+        /// Queue.
         queue: usize,
         /// Number of queues.
         queues: usize,
     },
-    /// A slot of the queue that precedes all tables.
+    /// Slot of the queue above all tables.
     SlotOfFirst {
         /// Table.
         table: Table,
         /// Slot, from 0.
         slot: usize,
     },
-    /// No slot of either table has a weight.
+    /// No weight in either table.
     NoWeight,
 }
 
@@ -175,7 +175,6 @@ impl fmt::Display for SchedulerError {
 
 impl core::error::Error for SchedulerError {}
 
-/// Checks a number of channels against `CAPACITY`.
 pub(crate) const fn check_count<const CAPACITY: usize>(count: usize) -> Result<(), SchedulerError> {
     const { assert!(CAPACITY <= crate::CHANNELS_MAX, "a set of channels is a word of 64 bits") };
     match count {
@@ -187,7 +186,7 @@ pub(crate) const fn check_count<const CAPACITY: usize>(count: usize) -> Result<(
     }
 }
 
-/// Checks quanta: one per channel, each at least the longest packet.
+/// Requires one quantum per channel, each at least the longest packet.
 pub(crate) fn check_quanta<const CAPACITY: usize>(
     longest_bytes: u32,
     quanta_bytes: &[u32],

@@ -1,9 +1,6 @@
 //! First come, first served: the head that arrived first; of equals, that of the lower queue.
 //!
-//! It guarantees no shares: queues that send more get more. It depends on arrivals, so it cannot
-//! stripe.
-//!
-//! Invariant: a head is served before every head that arrived after it.
+//! Queues that send more get more. It depends on arrivals and cannot stripe.
 
 use crate::{Arbiter, Ready};
 

@@ -4,22 +4,18 @@
 //!   packets 2, 1      channels in order 0 0 1 0 0 1 ...
 //! ```
 //!
-//! Source: Adiseshu, Parulkar and Varghese 1996, section 6.2, where packets per turn are "the
-//! closest integer ratio" of the rates (`ratio`). It is unfair in bytes if lengths differ between
-//! channels.
+//! Source: Adiseshu, Parulkar and Varghese 1996, section 6.2. It is unfair in bytes if lengths
+//! differ between channels.
 //!
-//! Changes take effect at the end of a round: when the turn passes from the last channel to the
-//! first, whether channels sent or were passed over.
-//!
-//! Invariant: after whole rounds each channel has sent its packets per turn times the number of
-//! rounds.
+//! Changes take effect after the turn of the last channel, whether channels sent or were passed
+//! over.
 
 use core::num::NonZeroU8;
 
 use crate::error::check_count;
 use crate::{Causal, Rounds, SchedulerError, ratio};
 
-/// Round robin with a number of packets per turn for each channel.
+/// Round robin with a number of packets per turn.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GeneralisedRoundRobin<const CAPACITY: usize> {
     count: usize,
@@ -27,12 +23,12 @@ pub struct GeneralisedRoundRobin<const CAPACITY: usize> {
     /// Packets left in the current turn.
     left: u32,
     packets: [u32; CAPACITY],
-    /// Packets per turn from the next round on, if any of them change.
+    /// Packets per turn from the next round on.
     coming: Option<[u32; CAPACITY]>,
 }
 
 impl<const CAPACITY: usize> GeneralisedRoundRobin<CAPACITY> {
-    /// Creates a scheduler with the packets per turn of each channel.
+    /// Creates a scheduler from packets per turn.
     pub fn new(packets: &[u32]) -> Result<Self, SchedulerError> {
         check_count::<CAPACITY>(packets.len())?;
         if let Some(channel) = packets.iter().position(|packets| *packets == 0) {
@@ -43,8 +39,8 @@ impl<const CAPACITY: usize> GeneralisedRoundRobin<CAPACITY> {
         Ok(Self { count: packets.len(), current: 0, left: all[0], packets: all, coming: None })
     }
 
-    /// Creates a scheduler with packets per turn in the ratio of small whole numbers closest to
-    /// that of the rates. The slowest channel gets at most `slowest_packets_max`.
+    /// Packets per turn in the ratio of small whole numbers closest to that of the rates, at most
+    /// `slowest_packets_max` for the slowest channel.
     pub fn by_rates(
         rates_bytes_per_second: &[u64],
         slowest_packets_max: NonZeroU8,
@@ -63,7 +59,7 @@ impl<const CAPACITY: usize> GeneralisedRoundRobin<CAPACITY> {
         self.packets[channel]
     }
 
-    /// Changes the packets per turn of a channel from the next round on.
+    /// Changes the packets per turn from the next round on.
     pub fn change(&mut self, channel: usize, packets: u32) -> Result<(), SchedulerError> {
         let count = self.count;
         if channel >= count {
@@ -120,7 +116,6 @@ mod tests {
         assert_eq!(order, [0, 0, 1, 2, 2, 2, 0, 0]);
     }
 
-    /// 2, 1, 3 become 1, 1, 2 while channel 1 is next: the current round does not change.
     #[test]
     fn weight_change_takes_effect_in_the_next_round() {
         let mut scheduler = GeneralisedRoundRobin::<4>::new(&[2, 1, 3]).unwrap();
@@ -142,8 +137,8 @@ mod tests {
 
     #[test]
     fn packet_counts_approximate_the_rate_ratios() {
-        // 10, 14, 16 and 155 Mbit/s: ratios 1, 1.4, 1.6 and 15.5. With at most one packet of the
-        // slowest, a half rounds up; with two, 2.8 and 3.2 become 3, and 31 is exact.
+        // Ratios 1, 1.4, 1.6 and 15.5: with at most one packet of the slowest, a half rounds up;
+        // with two, 2.8 and 3.2 become 3, and 31 is exact.
         let rates = [10, 14, 16, 155].map(|megabits: u64| megabits * 125_000);
         for (most, packets) in [(1, [1, 1, 2, 16]), (2, [2, 3, 3, 31])] {
             let most = NonZeroU8::new(most).unwrap();

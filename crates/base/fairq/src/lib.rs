@@ -1,15 +1,13 @@
-//! Fair queueing schedulers, shared by the switches of the laboratory and by the striping protocol.
+//! Fair queueing schedulers of the switches and of the striping protocol.
 //!
 //! | trait | chooses by | scheduler |
 //! |---|---|---|
 //! | [`Causal`] | only the packets sent, so it can stripe | [`RoundRobin`], [`GeneralisedRoundRobin`], [`SurplusRoundRobin`], [`Randomised`] |
 //! | [`Arbiter`] | eligible queues, head lengths, arrivals | [`RoundRobin`], [`WeightedRoundRobin`], [`DeficitRoundRobin`], [`VirtualClock`], [`FirstComeFirstServed`], [`StrictPriority`], [`PriorityWeightedRoundRobin`], [`TwoLevelTables`] |
 //!
-//! [`PassingOver`] turns a causal scheduler that works in rounds into an arbiter; weighted round
-//! robin is generalised round robin adapted in this way. State per channel is an array of
-//! `CAPACITY`, at most [`CHANNELS_MAX`].
+//! [`PassingOver`] turns a causal scheduler with rounds into an arbiter.
 //!
-//! Invariants: `no_std`, no I/O, no allocation at all, no clock, no randomness of its own.
+//! Invariants: `no_std`, no I/O, no allocation, no clock, no randomness of its own.
 
 #![no_std]
 
@@ -42,5 +40,5 @@ pub use surplus::{Change, Number, Round, Standing, SurplusRoundRobin};
 pub use two_level::{Slot, TwoLevelTables};
 pub use virtual_clock::VirtualClock;
 
-/// Maximum number of channels or queues of a scheduler, so that a set of them fits a word.
+/// Maximum number of channels or queues; a set of them fits a word.
 pub const CHANNELS_MAX: usize = 64;

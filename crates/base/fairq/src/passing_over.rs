@@ -4,12 +4,10 @@
 //!   current 1, not eligible -> pass      current 2, eligible -> charge its head, serve 2
 //! ```
 //!
-//! Source: Adiseshu, Parulkar and Varghese 1996, section 3.1: skipping empty queues makes a
-//! scheduler non-causal, but under backlog there are none. The scheduler determines the effect on a
-//! queue that is passed over ([`crate::Rounds::pass`]).
+//! Source: Adiseshu, Parulkar and Varghese 1996, section 3.1: skipping makes a scheduler
+//! non-causal, but under backlog no queue is empty.
 //!
-//! Invariants: if every queue is eligible, it acts as the causal scheduler, packet for packet;
-//! between two services each queue is passed over at most once.
+//! Invariant: if every queue is eligible, it acts as the causal scheduler, packet for packet.
 
 use crate::{Arbiter, GeneralisedRoundRobin, Ready, Rounds};
 
@@ -19,21 +17,21 @@ pub struct PassingOver<S> {
     scheduler: S,
 }
 
-/// Weighted round robin: a number of packets per turn for each queue that has some.
+/// Packets per turn for each eligible queue.
 pub type WeightedRoundRobin<const CAPACITY: usize> = PassingOver<GeneralisedRoundRobin<CAPACITY>>;
 
 impl<S: Rounds> PassingOver<S> {
-    /// Creates an arbiter that acts as `scheduler` would with only the eligible queues.
+    /// Arbiter that acts as `scheduler` would with only the eligible queues.
     pub const fn new(scheduler: S) -> Self {
         Self { scheduler }
     }
 
-    /// Underlying scheduler.
+    /// Scheduler.
     pub const fn scheduler(&self) -> &S {
         &self.scheduler
     }
 
-    /// Underlying scheduler, for changes.
+    /// Scheduler, for changes.
     pub const fn scheduler_mut(&mut self) -> &mut S {
         &mut self.scheduler
     }
@@ -70,8 +68,8 @@ mod tests {
         assert_eq!(serve(0b11), Some(1));
     }
 
-    /// Quanta of 500. Queue 0 sends 300 and becomes empty: the 200 left are lost. Queue 1 sends 200
-    /// and 450, which overdraws by 150, and is then idle for a round: it keeps the debt.
+    /// Queue 0 sends 300 and becomes empty: the 200 left are lost. Queue 1 sends 200 and 450, an
+    /// overdraft of 150, and keeps the debt while idle for a round.
     #[test]
     fn emptied_queue_loses_credit_but_keeps_debt() {
         let mut arbiter = PassingOver::new(SurplusRoundRobin::<3>::new(500, &[500; 3]).unwrap());
@@ -89,15 +87,13 @@ mod tests {
         let (queue, numbers) = serve(0b110, 450);
         assert_eq!((queue, numbers[1]), (Some(1), number(2, 350)));
         assert_eq!(serve(0b100, 500).0, Some(2));
-        // Round 2: only queue 2.
         let (queue, numbers) = serve(0b100, 500);
         assert_eq!(queue, Some(2));
         assert_eq!(numbers, [number(3, 500), number(3, 350), number(3, 500)]);
     }
 
-    /// Weights of 3, 1, 2. Queue 1 is idle. In the first turn of queue 0 its weight becomes 1 and
-    /// that of queue 2 becomes 1: the round ends when the turn has passed over queue 1 and queue 2
-    /// has sent its two.
+    /// Queue 1 is idle. Both weights become 1 in the first turn of queue 0: the round ends after
+    /// the two packets of queue 2.
     #[test]
     fn passing_over_idle_queues_ends_the_round() {
         let weights = GeneralisedRoundRobin::<3>::new(&[3, 1, 2]).unwrap();
@@ -107,20 +103,17 @@ mod tests {
         arbiter.scheduler_mut().change(2, 1).unwrap();
         let order: [_; 7] = core::array::from_fn(|_| arbiter.serve(&Ready::alike(&[0b101])));
         assert_eq!(order, [0, 0, 2, 2, 0, 2, 0].map(Some));
-        // Without an eligible queue the round does not change. With queue 1 alone, passing over the
-        // last queue ends it.
+        // With queue 1 alone, passing over the last queue ends the round.
         arbiter.scheduler_mut().change(1, 2).unwrap();
         assert_eq!(arbiter.serve(&Ready::alike(&[0])), None);
         let order: [_; 4] = core::array::from_fn(|_| arbiter.serve(&Ready::alike(&[0b010])));
         assert_eq!(order, [Some(1); 4]);
-        // One of its old round, two of the next, one of the round after that, in which one more is
-        // left.
+        // One packet of its old round, two of the next, one of the round after that.
         assert_eq!(arbiter.serve(&Ready::alike(&[0b111])), Some(1));
         assert_eq!(arbiter.serve(&Ready::alike(&[0b111])), Some(2));
     }
 
-    /// Quanta of 500 become 200 after queue 0's turn of round 1 and before queue 1's: queue 0 has
-    /// entered round 2 and has 500 there, queue 1 has 200.
+    /// Queue 0 has entered round 2 and has 500 there; queue 1 has 200.
     #[test]
     fn quantum_change_applies_to_rounds_not_yet_entered() {
         let mut arbiter = PassingOver::new(SurplusRoundRobin::<2>::new(1, &[500, 500]).unwrap());
@@ -132,9 +125,8 @@ mod tests {
         assert_eq!(order, [0, 0, 1]);
         arbiter.scheduler_mut().change_soon(0, 200).unwrap();
         arbiter.scheduler_mut().change_soon(1, 200).unwrap();
-        // Round 1: queue 1's second. Round 2: 500 of queue 0; 200 of queue 1, overdrawn by 50.
-        // Round 3: 200 and 150, overdrawn by 50 and 100. Round 4: 150 and 100, by 100 and 150.
-        // Round 5: 100, by 150.
+        // Round 2: 500 of queue 0; 200 of queue 1, overdrawn by 50. Round 3: 200 and 150, overdrawn
+        // by 50 and 100. Round 4: 150 and 100, by 100 and 150. Round 5: 100, by 150.
         let order: [_; 9] = core::array::from_fn(|_| serve(&mut arbiter));
         assert_eq!(order, [1, 0, 0, 1, 0, 1, 0, 1, 0]);
         let number = |round, deficit_bytes| Number { round: Round::new(round), deficit_bytes };
@@ -144,8 +136,7 @@ mod tests {
         );
     }
 
-    /// Quanta of 500 become 300 in round 2. Queue 0 overdraws by 100 in round 1 and is idle when
-    /// round 2 begins. The debt of 100 is charged against the new quantum.
+    /// Queue 0 overdraws by 100 in round 1 and is idle at the beginning of round 2.
     #[test]
     fn debt_is_charged_against_the_new_quantum() {
         let mut scheduler = SurplusRoundRobin::<2>::new(300, &[500, 500]).unwrap();

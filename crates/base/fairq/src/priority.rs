@@ -1,5 +1,4 @@
-//! Priorities: the highest level with an eligible queue is served, by the arbiter of that level. A
-//! level may have to yield to lower ones.
+//! Priorities: the arbiter of the highest level with an eligible queue serves; levels may yield.
 //!
 //! ```text
 //!   level 2   queue  3                 the highest level with an eligible queue is served,
@@ -8,20 +7,16 @@
 //!                                      yield after 2:   2 2 1 2 2 1 2 2 0   and again
 //! ```
 //!
-//! Strict priority is round robin within a level and never yields. Priority weighted round robin is
-//! weighted round robin within a level. If levels yield, each may be served `n` times while a lower
-//! level is eligible; then a lower level is served once. The lower levels choose among themselves
-//! by the same rule. Each service of a lower level resets the counts of all levels above it. The
-//! count does not increase while no lower level is eligible.
+//! If levels yield, each may be served `n` times while a lower level is eligible; then the lower
+//! levels are served once, chosen by the same rule. A service of a lower level resets the counts
+//! above it. The count does not increase while no lower level is eligible.
 //!
-//! Sources: strict priority, Kwan et al. 1996, section 3.3; levels, weights within them and the
-//! progress of low ones, InfiniBand's "two-level scheme" as described by Yum et al. 2002, section
-//! 3.3. That each level yields to all below it, so that three levels work as two do, is ours; with
-//! two levels it is the limit of [`crate::TwoLevelTables`] in packets.
+//! Sources: strict priority, Kwan et al. 1996, section 3.3; levels with weights, InfiniBand's
+//! "two-level scheme" as described by Yum et al. 2002, section 3.3; yielding of more than two
+//! levels is ours.
 //!
-//! Invariants: without yielding, no queue is served while a higher level is eligible, so lower ones
-//! may starve. If levels yield after `n`, the level of an eligible queue with `k` levels above it
-//! is served at least once in `2 (n + 1)^k` services.
+//! Without yielding, lower levels may starve. If levels yield after `n`, the level of an eligible
+//! queue with `k` levels above it is served at least once in `2 (n + 1)^k` services.
 
 use core::num::NonZeroU32;
 
@@ -30,7 +25,7 @@ use crate::{
     Arbiter, GeneralisedRoundRobin, Ready, RoundRobin, SchedulerError, WeightedRoundRobin,
 };
 
-/// Levels of queues, with an arbiter each.
+/// Levels with an arbiter each.
 #[derive(Clone, Debug)]
 pub struct Priority<A, const CAPACITY: usize> {
     levels: [Level<A>; CAPACITY],
@@ -40,31 +35,30 @@ pub struct Priority<A, const CAPACITY: usize> {
 /// Strict priority over round robin.
 pub type StrictPriority<const CAPACITY: usize> = Priority<RoundRobin, CAPACITY>;
 
-/// Priority over weighted round robin, which may yield.
+/// Priority over weighted round robin.
 pub type PriorityWeightedRoundRobin<const CAPACITY: usize> =
     Priority<WeightedRoundRobin<CAPACITY>, CAPACITY>;
 
 #[derive(Clone, Debug)]
 struct Level<A> {
-    /// Queues of this level, as bits.
+    /// Bits of queues.
     queues: u64,
     turn: A,
-    /// Services since the last of a lower level, counted while a lower level was eligible; at most
-    /// the number allowed.
+    /// Services since the last of a lower level, counted while a lower level was eligible.
     served: u32,
 }
 
 impl<const CAPACITY: usize> StrictPriority<CAPACITY> {
-    /// Creates an arbiter from the level of each queue, 0 the lowest, below `CAPACITY`.
+    /// Creates an arbiter from the level of each queue, from 0, the lowest, below `CAPACITY`.
     pub fn new(levels: &[usize]) -> Result<Self, SchedulerError> {
         Self::over(levels, &RoundRobin::new(levels.len()), None)
     }
 }
 
 impl<const CAPACITY: usize> PriorityWeightedRoundRobin<CAPACITY> {
-    /// Creates an arbiter from the level of each queue, 0 the lowest, below `CAPACITY`, and its
-    /// packets per turn. Levels yield after `yield_after` packets, or never. Panics if the numbers
-    /// of levels and weights differ.
+    /// Creates an arbiter from the level of each queue, 0 the lowest, and its packets per turn.
+    /// Levels yield after `yield_after` packets, or never. Panics if the numbers of levels and
+    /// weights differ.
     pub fn new(
         levels: &[usize],
         weights: &[u32],
@@ -77,10 +71,10 @@ impl<const CAPACITY: usize> PriorityWeightedRoundRobin<CAPACITY> {
 }
 
 impl<const CAPACITY: usize> PriorityWeightedRoundRobin<CAPACITY> {
-    /// Changes the packets per turn of a queue from the next round of its level on.
+    /// Changes the packets per turn from the next round of the level on.
     pub fn change(&mut self, queue: usize, packets: u32) -> Result<(), SchedulerError> {
         let holds = |level: &&mut Level<_>| level.queues >> queue & 1 == 1;
-        // A queue that does not exist is unknown to every level, so any will report it.
+        // A queue that does not exist is unknown to every level; any of them reports it.
         let [lowest, others @ ..] = &mut self.levels[..] else {
             return Err(SchedulerError::NoChannels);
         };
@@ -90,7 +84,6 @@ impl<const CAPACITY: usize> PriorityWeightedRoundRobin<CAPACITY> {
 }
 
 impl<A: Clone, const CAPACITY: usize> Priority<A, CAPACITY> {
-    /// Creates levels whose arbiters, over all queues, start as copies of `turn`.
     fn over(
         levels: &[usize],
         turn: &A,
@@ -108,8 +101,7 @@ impl<A: Clone, const CAPACITY: usize> Priority<A, CAPACITY> {
 }
 
 impl<A, const CAPACITY: usize> Priority<A, CAPACITY> {
-    /// Returns the level to be served, its eligible queues, and the eligible queues of the levels
-    /// below it.
+    /// Level to be served, its eligible queues, and those below it.
     fn choose(&self, eligible: u64) -> Option<(usize, u64, u64)> {
         let (mut chosen, mut left) = (None, eligible);
         for (index, level) in self.levels.iter().enumerate().rev() {
@@ -147,7 +139,6 @@ impl<A: Arbiter + Clone, const CAPACITY: usize> Arbiter for Priority<A, CAPACITY
     }
 }
 
-/// Returns the eligible queues as one word.
 fn word(ready: &Ready<'_>) -> u64 {
     let &[eligible] = ready.eligible() else { panic!("at most 64 queues are a word") };
     eligible
@@ -193,12 +184,10 @@ mod tests {
         let mut arbiter = weighted([1, 1, 0], [2, 1, 5], 0);
         let expected = [0, 0, 1, 0, 0, 1, 0].map(Some);
         assert_eq!(order(&mut arbiter, [0b111; 7]), expected);
-        // The rest of queue 0's turn is lost when it is passed over; other queues lose nothing.
+        // The rest of queue 0's turn is lost when it is passed over.
         assert_eq!(order(&mut arbiter, [0b110, 0b111, 0b100, 0b111]), [1, 0, 2, 0].map(Some));
     }
 
-    /// Two levels that yield after four services: one service of the lower level follows four of
-    /// the higher level, and the turns of each continue.
     #[test]
     fn level_yields_once_after_the_configured_services() {
         let mut arbiter = weighted([1, 1, 0], [2, 1, 5], 4);
@@ -206,7 +195,7 @@ mod tests {
         assert_eq!(order(&mut arbiter, [0b111; 15]), expected);
     }
 
-    /// Levels 2, 1, 0 of a queue each, yielding after 2: of nine services, six, two and one.
+    /// Of nine services, six, two and one.
     #[test]
     fn each_of_three_levels_yields_to_all_lower_levels() {
         let mut arbiter = weighted([2, 1, 0], [1; 3], 2);
@@ -218,21 +207,18 @@ mod tests {
     #[test]
     fn services_without_lower_demand_do_not_count() {
         let mut arbiter = weighted([1, 0], [1; 2], 2);
-        // Three services without an eligible lower level do not count; then two precede the turn of
-        // the lower level.
+        // The three do not count.
         assert_eq!(order(&mut arbiter, [0b01; 3]), [Some(0); 3]);
         assert_eq!(order(&mut arbiter, [0b11; 3]), [0, 0, 1].map(Some));
-        // One service counts; the lower level is served while the higher one is empty; then two
-        // more precede its turn.
+        // One counts; the service of the lower level while the higher one is empty resets the
+        // count.
         assert_eq!(order(&mut arbiter, [0b11, 0b10]), [0, 1].map(Some));
         assert_eq!(order(&mut arbiter, [0b11; 3]), [0, 0, 1].map(Some));
-        // Two services count, then no lower level is eligible; the next lower level that becomes
-        // eligible is served at once.
+        // Two count, then no lower level is eligible; the next one is served at once.
         assert_eq!(order(&mut arbiter, [0b11, 0b11, 0b01, 0b11]), [0, 0, 0, 1].map(Some));
     }
 
-    /// Level 1 is in the middle of its round, level 0 at the beginning of one: each changes at the
-    /// end of its own.
+    /// Level 1 is in the middle of its round, level 0 at the beginning of one.
     #[test]
     fn weights_change_at_the_round_end_of_their_level() {
         let mut arbiter = weighted([1, 1, 0, 0], [2, 1, 1, 1], 1);

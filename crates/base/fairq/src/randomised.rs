@@ -1,10 +1,9 @@
 //! Randomised fair queueing: each packet on a channel drawn at random.
 //!
-//! Source: Adiseshu, Parulkar and Varghese 1996, section 3.4 ("randomly picks a queue to service").
-//! Both ends of a stripe draw equal words, from a shared seed.
+//! Source: Adiseshu, Parulkar and Varghese 1996, section 3.4. Both ends of a stripe draw equal
+//! words, from a shared seed.
 //!
-//! Invariants: one word per packet, and one for the first; each channel is drawn with probability
-//! `1 / count`, to within 2^-58.
+//! Invariants: one word per packet, and one for the first; equal probabilities to within 2^-58.
 
 use core::fmt;
 
@@ -20,7 +19,7 @@ pub struct Randomised<W> {
 }
 
 impl<W: FnMut() -> u64> Randomised<W> {
-    /// Creates a scheduler of `count` channels. Each call of `words` returns 64 random bits.
+    /// Creates a scheduler; `words` returns 64 random bits.
     pub fn new(count: usize, words: W) -> Result<Self, SchedulerError> {
         check_count::<CHANNELS_MAX>(count)?;
         let mut scheduler = Self { count, current: 0, words };
@@ -28,7 +27,7 @@ impl<W: FnMut() -> u64> Randomised<W> {
         Ok(scheduler)
     }
 
-    /// Draws the next channel: the high half of word times count is uniform over the channels.
+    /// The high half of word times count is uniform over the channels.
     fn draw(&mut self) {
         let product = u128::from((self.words)()) * self.count as u128;
         self.current = usize::try_from(product >> 64).expect("below the count");
@@ -62,7 +61,6 @@ mod tests {
 
     #[test]
     fn high_bits_of_the_random_word_select_the_channel() {
-        // Four channels: the two highest bits of each word.
         let mut words = [3, 0, 2, 1].into_iter().map(|channel: u64| channel << 62 | 7);
         let mut scheduler = Randomised::new(4, || words.next().unwrap_or(0)).unwrap();
         let order: [_; 4] = core::array::from_fn(|_| {

@@ -7,18 +7,17 @@
 //! ```
 //!
 //! Source: Adiseshu, Parulkar and Varghese 1996, section 6.2, "the closest integer ratio of their
-//! bandwidths". The paper does not limit the size of the numbers, so the caller does.
+//! bandwidths". The paper does not limit the size of the numbers.
 
 use core::num::NonZeroU8;
 
-/// Resolution of relative errors, in parts of a share.
+/// Resolution of relative errors.
 const PARTS: u128 = 1_000_000_000;
 
-/// Returns a whole number for each rate, none of which may be 0; that of the lowest rate is at most
-/// `lowest_max`.
+/// Returns a whole number for each rate above 0, at most `lowest_max` for the lowest.
 ///
-/// The ratio minimises the largest relative error of any share; of several such ratios, it is the
-/// one with the smallest numbers. A half rounds up.
+/// The ratio minimises the largest relative error of any share; ties take the smallest numbers. A
+/// half rounds up.
 pub(crate) fn closest<const CAPACITY: usize>(
     rates: &[u64],
     lowest_max: NonZeroU8,
@@ -36,13 +35,12 @@ pub(crate) fn closest<const CAPACITY: usize>(
     numbers
 }
 
-/// Returns the whole number closest to a rate's share, if the lowest rate has `of_lowest`.
 fn whole(rate: u64, lowest: u64, of_lowest: u8) -> u128 {
     let (rate, lowest) = (u128::from(rate), u128::from(lowest));
     (2 * u128::from(of_lowest) * rate + lowest) / (2 * lowest)
 }
 
-/// Returns the error of [`whole`], in [`PARTS`] of the share.
+/// Error of [`whole`], in [`PARTS`] of the share.
 fn off(rate: u64, lowest: u64, of_lowest: u8) -> u128 {
     let share = u128::from(of_lowest) * u128::from(rate);
     (whole(rate, lowest, of_lowest) * u128::from(lowest)).abs_diff(share) * PARTS / share
@@ -58,15 +56,14 @@ mod tests {
 
     #[test]
     fn ratio_three_to_five_is_found() {
-        // 10/6: 1 : 2 is off by a fifth, 2 : 3 by a tenth, 3 : 5 exact, and 6 : 10 equal to it.
         assert_eq!([1, 2, 3, 8].map(|most| ratio([6, 10], most)), [[1, 2], [2, 3], [3, 5], [3, 5]]);
         assert_eq!(ratio([10, 6], 8), [5, 3]);
     }
 
     #[test]
     fn equal_errors_select_the_smallest_numbers() {
-        // 11/6: 1 : 2, 2 : 4 and, with a half rounded up, 3 : 6 are all off by an eleventh; 4 : 7
-        // by a twenty-second.
+        // 1 : 2, 2 : 4 and, with a half rounded up, 3 : 6 are all off by an eleventh; 4 : 7 by a
+        // twenty-second.
         assert_eq!([3, 4, 6].map(|most| ratio([6, 11], most)), [[1, 2], [4, 7], [6, 11]]);
         assert_eq!(ratio([7, 7, 7], 8), [1, 1, 1]);
     }

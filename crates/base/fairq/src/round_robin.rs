@@ -1,17 +1,11 @@
-//! Demand-slotted round robin: the next turn goes to the first contender after the last winner, and
-//! contenders without demand take no slot.
+//! Demand-slotted round robin: contenders without demand take no slot.
 //!
 //! ```text
 //!   last winner 1      demand: 0, 1, 3      order of search 2, 3, 0, 1      winner 3
 //! ```
 //!
-//! Source: Flich et al. 2001, section IV-A ("assigned to waiting packets in a demand-slotted
-//! round-robin fashion"); Kwan et al. 1996, section 3.1.
-//!
-//! If all contend, it is the causal round robin of Adiseshu, Parulkar and Varghese 1996, section
-//! 3.1.
-//!
-//! Invariant: among contenders with steady demand each wins once per round.
+//! Source: Flich et al. 2001, section IV-A; Kwan et al. 1996, section 3.1; if all contend,
+//! Adiseshu, Parulkar and Varghese 1996, section 3.1.
 
 use crate::error::check_count;
 use crate::{Arbiter, CHANNELS_MAX, Causal, Ready, Rounds, SchedulerError};
@@ -25,13 +19,12 @@ pub struct RoundRobin {
 }
 
 impl RoundRobin {
-    /// Creates an arbiter; the first search starts at contender 0.
+    /// Creates an arbiter that starts at contender 0.
     pub const fn new(count: usize) -> Self {
         Self { count, next: 0 }
     }
 
-    /// As [`Self::new`], for a number given by a user or peer: at least one, at most
-    /// [`CHANNELS_MAX`].
+    /// As [`Self::new`], for a number from a user or peer, at most [`CHANNELS_MAX`].
     pub const fn try_new(count: usize) -> Result<Self, SchedulerError> {
         match check_count::<CHANNELS_MAX>(count) {
             Ok(()) => Ok(Self::new(count)),
@@ -77,7 +70,7 @@ impl Arbiter for RoundRobin {
     }
 }
 
-/// Returns the first member of a set of several words from `start` on, wrapping around.
+/// First member of the set from `start` on, wrapping around.
 fn first_from(start: usize, words: &[u64]) -> Option<usize> {
     let word = start / 64;
     first_in(word, words[word] & onward(start)).or_else(|| {
@@ -86,7 +79,6 @@ fn first_from(start: usize, words: &[u64]) -> Option<usize> {
     })
 }
 
-/// Returns a mask of the bits of a word from that of `start` on.
 const fn onward(start: usize) -> u64 {
     u64::MAX << (start % 64)
 }
@@ -114,10 +106,9 @@ mod tests {
         assert_eq!(arbiter.serve(&Ready::alike(&[0b111])), Some(2));
     }
 
-    /// 70 contenders need two words; compared with a search that tests each contender in order.
+    /// 70 contenders need two words.
     #[test]
     fn word_search_matches_linear_search() {
-        // A linear congruential generator makes the sets.
         let mut state = 1_u64;
         let mut next = || {
             state = state

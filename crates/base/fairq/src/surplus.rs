@@ -7,22 +7,20 @@
 //!   channel 1          200, 400 -> -100   400: 400 -> 0            deficit in 1..=quantum
 //! ```
 //!
-//! Source: Adiseshu, Parulkar and Varghese 1996, section 3.5; numbers and skipping, section 5. The
-//! paper's deficit counter may or may not include the next quantum. Here it always does, so the
-//! number of the next packet is the whole state of a channel: after `s` bytes at a constant quantum
-//! `q` it is `(floor(s / q) + 1, q - s mod q)`, whatever else happened.
+//! Source: Adiseshu, Parulkar and Varghese 1996, sections 3.5 and 5. Unlike the paper's, the
+//! deficit always includes the next quantum; the number of the next packet is then the whole state
+//! of a channel. After `s` bytes at a constant quantum `q` it is `(floor(s / q) + 1, q - s mod q)`.
 //!
-//! A receiver runs this code too. It sets the state of a channel from markers ([`set_standing`]). A
-//! channel ahead of the round is skipped until the round reaches it; if all are ahead, the round
-//! jumps to the first of them. A channel behind the round is served until it has caught up; the
-//! round never goes back.
+//! A receiver sets the state of a channel from markers ([`set_standing`]). A channel ahead of the
+//! round is skipped until the round reaches it; if all are ahead, the round jumps to the first of
+//! them. A channel behind the round is served until it has caught up; the round never goes back.
 //!
-//! Quanta change channel by channel, each at its own round. A channel with a quantum of 0 is out
-//! and gets no turns. The last channel cannot go out.
+//! Quanta change channel by channel, each at its own round; a channel with a quantum of 0 is out.
+//! The last channel cannot go out.
 //!
-//! Invariants: without external numbers, after `k` rounds a channel has sent at least `k` quanta
-//! and less than a longest packet more (the paper's theorem 3.2 allows a longest packet and two
-//! quanta either way). `current` is never a channel that is out or ahead of the round.
+//! Invariants: after `k` rounds a channel has sent at least `k` quanta and less than a longest
+//! packet more (theorem 3.2 allows a longest packet and two quanta either way). `current` is never
+//! out or ahead of the round.
 //!
 //! [`set_standing`]: SurplusRoundRobin::set_standing
 
@@ -35,7 +33,7 @@ pub use standing::{Change, Standing};
 use crate::error::check_quanta;
 use crate::{Causal, Rounds, SchedulerError};
 
-/// Surplus round robin over channels with a quantum each.
+/// Surplus round robin.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SurplusRoundRobin<const CAPACITY: usize> {
     count: usize,
@@ -48,7 +46,7 @@ pub struct SurplusRoundRobin<const CAPACITY: usize> {
 }
 
 impl<const CAPACITY: usize> SurplusRoundRobin<CAPACITY> {
-    /// Creates a scheduler at round 1. Each quantum must be at least the longest packet.
+    /// Creates a scheduler at round 1; each quantum must be at least the longest packet.
     pub fn new(longest_bytes: u32, quanta_bytes: &[u32]) -> Result<Self, SchedulerError> {
         Self::starting_at(Round::FIRST, longest_bytes, quanta_bytes)
     }
@@ -68,7 +66,7 @@ impl<const CAPACITY: usize> SurplusRoundRobin<CAPACITY> {
         Ok(Self { count, current: 0, round, begun: false, longest_bytes, channels })
     }
 
-    /// Current round: the paper's G.
+    /// Current round, the paper's G.
     pub const fn round(&self) -> Round {
         self.round
     }
@@ -78,7 +76,7 @@ impl<const CAPACITY: usize> SurplusRoundRobin<CAPACITY> {
         self.channels[channel].next
     }
 
-    /// Complete state of a channel, as sent in a marker.
+    /// Complete state of a channel.
     pub const fn standing(&self, channel: usize) -> Standing {
         self.channels[channel]
     }
@@ -88,12 +86,12 @@ impl<const CAPACITY: usize> SurplusRoundRobin<CAPACITY> {
         self.channels[channel].quantum_bytes
     }
 
-    /// Longest packet in bytes, the lower bound of quanta.
+    /// Longest packet in bytes.
     pub const fn longest_bytes(&self) -> u32 {
         self.longest_bytes
     }
 
-    /// Replaces the state of a channel by that of a marker.
+    /// Sets the state of a channel from a marker.
     pub fn set_standing(
         &mut self,
         channel: usize,
@@ -109,8 +107,7 @@ impl<const CAPACITY: usize> SurplusRoundRobin<CAPACITY> {
         Ok(())
     }
 
-    /// Announces another quantum of a channel from a round that it has not reached yet; its
-    /// overdraft is paid back from the new quantum. Replaces a change announced earlier.
+    /// Announces another quantum from a round not reached yet, in place of an earlier announcement.
     pub fn change(&mut self, channel: usize, change: Change) -> Result<(), SchedulerError> {
         self.check_channel(channel)?;
         let standing = Standing { coming: Some(change), ..self.channels[channel] };
@@ -122,8 +119,7 @@ impl<const CAPACITY: usize> SurplusRoundRobin<CAPACITY> {
         Ok(())
     }
 
-    /// As [`Self::change`], from the first round that the channel has not entered: the next one, or
-    /// the one after it if the channel's turn in this round is over.
+    /// As [`Self::change`], from the first round that the channel has not entered.
     pub fn change_soon(
         &mut self,
         channel: usize,
@@ -144,8 +140,7 @@ impl<const CAPACITY: usize> SurplusRoundRobin<CAPACITY> {
         self.set_standing(channel, standing)
     }
 
-    /// Whether this state can result from charges and from standings of a peer, if these are at
-    /// most `rounds_max` rounds away.
+    /// Whether charges and standings at most `rounds_max` rounds away can lead to this state.
     pub fn is_sound(&self, rounds_max: u32) -> bool {
         let near = |round: Round| round.ahead_of(self.round).unsigned_abs() <= rounds_max;
         let sound = |(channel, standing): (usize, &Standing)| {
@@ -182,13 +177,11 @@ impl<const CAPACITY: usize> SurplusRoundRobin<CAPACITY> {
         }
     }
 
-    /// Whether no other channel is active.
     fn is_last(&self, channel: usize) -> bool {
         let mut standings = self.channels[..self.count].iter().enumerate();
         !standings.any(|(other, standing)| other != channel && standing.is_in())
     }
 
-    /// Passes the turn to the next active channel that is not ahead of the round.
     fn move_on(&mut self) {
         self.begun = false;
         let is_open = |channel: &usize| {
@@ -213,7 +206,6 @@ impl<const CAPACITY: usize> SurplusRoundRobin<CAPACITY> {
         self.round = self.round.plus(nearest.unsigned_abs());
     }
 
-    /// Charges a packet that uses up the deficit of the current channel.
     fn overdraw(&mut self, length_bytes: u32) {
         let (channel, is_last) = (self.current(), self.is_last(self.current()));
         self.channels[channel].overdraw(length_bytes, is_last);
@@ -228,7 +220,7 @@ impl<const CAPACITY: usize> Causal for SurplusRoundRobin<CAPACITY> {
         self.count
     }
 
-    /// Returns a valid channel even if the state was overwritten.
+    /// Valid even if the state was overwritten.
     fn current(&self) -> usize {
         self.current.min(self.count - 1)
     }
@@ -262,8 +254,7 @@ impl<const CAPACITY: usize> Rounds for SurplusRoundRobin<CAPACITY> {
 
 #[cfg(feature = "corruption")]
 impl<const CAPACITY: usize> SurplusRoundRobin<CAPACITY> {
-    /// Overwrites the whole state with random words, to simulate corruption; parameters given at
-    /// creation stay.
+    /// Overwrites the state with random words, to simulate corruption.
     pub fn corrupt(&mut self, words: &mut dyn FnMut() -> u64) {
         let mut word = || u32::try_from(words() & u64::from(u32::MAX)).expect("half a word");
         (self.round, self.begun) = (Round::new(word()), word() % 2 == 0);

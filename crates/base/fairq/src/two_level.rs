@@ -1,5 +1,4 @@
-//! InfiniBand's two arbitration tables: lanes of high and low priority, turns in proportion to
-//! weights, and a limit on high priority while low priority waits.
+//! InfiniBand's two arbitration tables: high and low priority, each in proportion to weights.
 //!
 //! ```text
 //!   queue 15  above all
@@ -9,27 +8,25 @@
 //! ```
 //!
 //! Source: InfiniBand Architecture Specification, Volume 1, section 7.6.9. OpenSM's manual also
-//! gives the unit of the limit, 255 for no limit, 0 for a single packet, and that slots of weight 0
-//! are skipped.
+//! gives the unit of the limit, 255 for no limit, 0 for a single packet, and the skipping of slots
+//! of weight 0.
 //!
-//! Where these texts are silent, our choices are:
+//! Our choices beyond these texts are:
 //!
 //! - A packet costs its length in whole units, rounded up, and at least one.
-//! - A packet is sent if any of its slot's weight, or of the limit, is left; the excess is
-//!   forgotten.
-//! - The turn of a slot also ends when its queue cannot send; the rest of its weight is lost.
-//! - The limit also counts while low priority has nothing to send. A packet of low priority
-//!   restores it completely, even one sent because high priority had none.
+//! - A packet is sent if any weight or limit is left; the excess is forgotten.
+//! - The turn also ends when its queue cannot send; the rest of the weight is lost.
+//! - The limit also counts while low priority has nothing to send; a packet of low priority
+//!   restores it completely.
 //! - Queue 15 changes no state.
 //!
-//! Invariants: a queue with a weighted slot does not wait forever while its table is served; low
-//! priority waits for the limit and less than a longest packet more, unless there is no limit. A
-//! queue without a weight in either table is never served.
+//! Invariants: low priority waits for the limit and less than a longest packet more; a queue
+//! without a weight in either table is never served.
 
 use crate::error::check_count;
 use crate::{Arbiter, Ready, SchedulerError, Table};
 
-/// Queue that precedes all tables and needs no slot.
+/// Queue above all tables.
 const FIRST_QUEUE: usize = 15;
 
 const QUEUES_MAX: usize = FIRST_QUEUE + 1;
@@ -41,10 +38,9 @@ const UNIT_BYTES: u32 = 64;
 /// Units of weight per unit of the limit: 4,096 bytes.
 const UNITS_OF_LIMIT: i64 = 64;
 
-/// Value of the limit that means no limit.
 const NO_LIMIT: u8 = 255;
 
-/// Slot of a table: a turn of one queue.
+/// Turn of one queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Slot {
     /// Queue, 0 to 14.
@@ -53,7 +49,7 @@ pub struct Slot {
     pub weight: u8,
 }
 
-/// InfiniBand's arbitration among up to 15 data lanes and lane 15.
+/// InfiniBand's arbitration of 15 data lanes and lane 15.
 ///
 /// ```
 /// use gingham_fairq::{Arbiter, Head, Ready, Slot, TwoLevelTables};
@@ -69,15 +65,14 @@ pub struct Slot {
 pub struct TwoLevelTables {
     high: Turns,
     low: Turns,
-    /// Limit of high priority between packets of low priority, in units of 64 bytes; `None` is
-    /// unlimited.
+    /// In units of 64 bytes; `None` is unlimited.
     limit_units: Option<i64>,
     left_units: i64,
 }
 
 impl TwoLevelTables {
-    /// Creates an arbiter for at most 16 queues from two tables of slots, and the limit of high
-    /// priority in units of 4,096 bytes: 0 for a single packet, 255 for no limit.
+    /// Creates an arbiter for at most 16 queues with the limit of high priority in units of 4,096
+    /// bytes: 0 for a single packet, 255 for no limit.
     ///
     /// Queue 15 has no slot. At least one slot must have a weight.
     pub fn new(
@@ -98,7 +93,7 @@ impl TwoLevelTables {
         Ok(Self { high, low, limit_units, left_units: units })
     }
 
-    /// Queues that can be served, as bits: those with a weight, and queue 15.
+    /// Bits of queues that can be served: those with a weight, and queue 15.
     pub const fn served(&self) -> u64 {
         self.high.served | self.low.served | 1 << FIRST_QUEUE
     }
@@ -128,7 +123,7 @@ impl Arbiter for TwoLevelTables {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Turns {
-    /// Queues with a weight, as bits.
+    /// Bits of queues with a weight.
     served: u64,
     count: usize,
     current: usize,
@@ -146,7 +141,6 @@ impl Turns {
         let mut turns = Self {
             served: 0,
             count,
-            // The search for the next turn begins at the first slot.
             current: count.saturating_sub(1),
             left_units: 0,
             slots: [Slot::default(); SLOTS_MAX],
@@ -164,7 +158,7 @@ impl Turns {
         Ok(turns)
     }
 
-    /// Takes the head of a queue. At least one eligible queue must have a weight.
+    /// At least one eligible queue must have a weight.
     fn serve(&mut self, eligible: u64, units: impl Fn(usize) -> i64) -> usize {
         let can_send = |slot: Slot| eligible >> slot.queue & 1 == 1;
         if self.left_units <= 0 || !can_send(self.slots[self.current]) {
@@ -192,7 +186,6 @@ mod tests {
         Slot { queue, weight }
     }
 
-    /// Serves with a set of queues for each decision, and heads of equal length.
     fn order<const N: usize>(
         arbiter: &mut TwoLevelTables,
         length_bytes: u32,
@@ -202,20 +195,18 @@ mod tests {
         eligible.map(|eligible| arbiter.serve(&Ready::new(&[eligible], &heads)))
     }
 
-    /// Slots 0:2 1:1 0:1, packets of one unit: 0 0 1 0, and again.
     #[test]
     fn table_slots_are_served_by_weight_in_order() {
         let high = [slot(0, 2), slot(1, 1), slot(2, 0), slot(0, 1)];
         let mut arbiter = TwoLevelTables::new(3, &high, &[], 255).unwrap();
         let expected = [0, 0, 1, 0, 0, 0, 1, 0].map(Some);
         assert_eq!(order(&mut arbiter, 64, [0b111; 8]), expected);
-        // Queue 2 has a slot of weight 0 and is never served, not even alone.
+        // Queue 2 has a weight of 0.
         assert_eq!(order(&mut arbiter, 64, [0b100, 0b110, 0]), [None, Some(1), None]);
         assert_eq!(arbiter.served(), 1 << 15 | 0b011);
     }
 
-    /// Packets of 65 bytes cost 2 units. Slot 0:3 has 3 -> 1 -> -1: two packets, and the excess is
-    /// forgotten.
+    /// A packet costs 2 units: slot 0:3 has 3 -> 1 -> -1, two packets.
     #[test]
     fn packet_is_sent_while_any_weight_remains() {
         let low = [slot(0, 3), slot(1, 1)];
@@ -224,7 +215,6 @@ mod tests {
         assert_eq!(order(&mut arbiter, 65, [0b11; 6]), expected);
     }
 
-    /// Slot 0:3 sends one unit and its queue becomes empty; its next turn has all 3 again.
     #[test]
     fn emptied_queue_loses_its_remaining_weight() {
         let low = [slot(0, 3), slot(1, 1)];
@@ -233,9 +223,8 @@ mod tests {
         assert_eq!(order(&mut arbiter, 64, sets), [0, 1, 0, 0, 0, 1].map(Some));
     }
 
-    /// A limit of 1 is 64 units. A packet of 2,048 bytes costs 32 units and one of 2,049 bytes 33:
-    /// low priority is served after two of either. At 1,024 bytes, 16 units, it is served after
-    /// four.
+    /// A limit of 64 units. A packet of 2,048 bytes costs 32 and one of 2,049 bytes 33: two of
+    /// either; at 1,024 bytes, 16 units, four.
     #[test]
     fn high_priority_yields_at_its_limit() {
         let tables = || TwoLevelTables::new(2, &[slot(0, 255)], &[slot(1, 1)], 1).unwrap();
@@ -246,8 +235,8 @@ mod tests {
         assert_eq!(order(&mut tables(), 1_024, [0b11; 8]), four);
     }
 
-    /// High priority alone uses up its limit and continues. The first packet of low priority is
-    /// served next and restores the limit: 4,096 bytes are again two packets.
+    /// High priority alone uses up its limit of two packets and continues; low priority restores
+    /// it.
     #[test]
     fn high_limit_is_consumed_while_low_priority_is_idle() {
         let mut arbiter = TwoLevelTables::new(2, &[slot(0, 1)], &[slot(1, 1)], 1).unwrap();
@@ -263,7 +252,6 @@ mod tests {
         assert_eq!(order(&mut arbiter, 4_096, [0b10, 0b11]), [Some(1), Some(0)]);
     }
 
-    /// Limit 0, queue 15 between the packet of high priority and that of low priority.
     #[test]
     fn queue_15_precedes_all_and_changes_no_state() {
         let mut arbiter = TwoLevelTables::new(16, &[slot(0, 1)], &[slot(14, 1)], 0).unwrap();
@@ -273,7 +261,6 @@ mod tests {
         assert_eq!(order(&mut arbiter, 64, [1 << 15, 0]), [Some(15), None]);
     }
 
-    /// A queue in both tables has turns in each.
     #[test]
     fn queue_in_both_tables_has_turns_in_each() {
         let mut arbiter =

@@ -1,17 +1,17 @@
-//! VirtualClock: each packet gets a stamp as if its queue had its own channel at the reserved rate;
-//! the smallest stamp is served first.
+//! VirtualClock: packets are stamped as if each queue had its own channel at its rate; the smallest
+//! stamp is first.
 //!
 //! ```text
 //!   stamp = max(arrival, stamp of the packet before it) + length / rate
 //! ```
 //!
 //! Source: Zhang, "VirtualClock: a new traffic control algorithm for packet switching networks",
-//! 1990, as used by the routers of Yum et al. 2002, section 3. Queues are FIFO, so a stamp can be
-//! computed when the packet reaches the head. It depends on arrivals, so it cannot stripe.
+//! 1990, as used by the routers of Yum et al. 2002, section 3. Queues are FIFO: a stamp can be
+//! computed at the head. It depends on arrivals and cannot stripe.
 //!
-//! Invariants: stamps in a queue increase; under backlog, between two packets of a queue that takes
-//! `t` per packet, a queue that takes `t'` sends at most `ceil(t / t')` + 1. A queue without a rate
-//! is served only when no other can be, earliest arrival first.
+//! Invariants: stamps in a queue increase; under backlog, between two packets of a queue with time
+//! `t` per packet, one with `t'` sends at most `ceil(t / t')` + 1. Queues without a rate come last,
+//! earliest arrival first.
 
 use core::num::NonZeroU64;
 
@@ -20,11 +20,11 @@ use crate::{Arbiter, Head, Ready, SchedulerError};
 
 const SECOND_PS: u128 = 1_000_000_000_000;
 
-/// Binary places of the time per byte. The rounding error is far below a ps per packet, and a stamp
-/// needs no division.
+/// Binary places of the time per byte, which avoid a division; the error is far below a ps per
+/// packet.
 const PLACES: u32 = 32;
 
-/// VirtualClock over queues with a rate each.
+/// VirtualClock with a rate per queue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VirtualClock<const CAPACITY: usize> {
     queues: [Queue; CAPACITY],
@@ -32,9 +32,8 @@ pub struct VirtualClock<const CAPACITY: usize> {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Queue {
-    /// Time per byte at the queue's rate, in 2^-32 ps; `None` for best effort.
+    /// In 2^-32 ps; `None` for best effort.
     byte_parts: Option<u128>,
-    /// Stamp of the last packet served.
     stamp_ps: u64,
 }
 
@@ -47,7 +46,7 @@ impl Queue {
         Self { byte_parts: rate_bytes_per_second.map(byte_parts), stamp_ps: 0 }
     }
 
-    /// Returns the stamp of a head, rounded to the nearest ps; best effort comes last.
+    /// Stamp to the nearest ps; best effort comes last.
     fn stamp_ps(&self, head: Head) -> u64 {
         let Some(byte_parts) = self.byte_parts else { return u64::MAX };
         let half = 1 << (PLACES - 1);
@@ -58,7 +57,7 @@ impl Queue {
 }
 
 impl<const CAPACITY: usize> VirtualClock<CAPACITY> {
-    /// Creates an arbiter from the reserved rates in bytes per second; `None` is best effort.
+    /// Creates an arbiter from rates in bytes per second; `None` is best effort.
     pub fn new(rates_bytes_per_second: &[Option<NonZeroU64>]) -> Result<Self, SchedulerError> {
         check_count::<CAPACITY>(rates_bytes_per_second.len())?;
         let mut queues = [Queue::default(); CAPACITY];
@@ -87,7 +86,7 @@ impl<const CAPACITY: usize> Arbiter for VirtualClock<CAPACITY> {
 mod tests {
     use super::*;
 
-    /// Queue 0 reserves 1 GB/s (1,000 bytes take 1 us), queue 1 half of it, queue 2 nothing.
+    /// 1,000 bytes take 1 us in queue 0, 2 us in queue 1; queue 2 reserves nothing.
     #[test]
     fn smallest_stamp_is_served_first_and_best_effort_last() {
         let rates = [1_000_000_000, 500_000_000, 0].map(NonZeroU64::new);

@@ -1,37 +1,35 @@
-//! Rounds, and implicit packet numbers, which packets do not carry.
+//! Rounds, and implicit packet numbers.
 //!
-//! Source: Adiseshu, Parulkar and Varghese 1996, section 5: a packet is numbered by the round and
-//! the deficit before it. Rounds count modulo 2^32 and are compared as serial numbers (RFC 1982).
-//!
-//! Invariant: of two rounds less than 2^31 apart exactly one is after the other.
+//! Source: Adiseshu, Parulkar and Varghese 1996, section 5. Rounds count modulo 2^32 and are
+//! compared as serial numbers (RFC 1982): the order holds for distances below 2^31.
 
 use core::fmt;
 
-/// Round of a scheduler, modulo 2^32.
+/// Round, modulo 2^32.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Round(u32);
 
 impl Round {
-    /// First round of a scheduler.
+    /// First round.
     pub const FIRST: Self = Self(1);
 
-    /// Returns the round with this number.
+    /// Round of a number.
     pub const fn new(number: u32) -> Self {
         Self(number)
     }
 
-    /// Number of the round.
+    /// Number.
     pub const fn get(self) -> u32 {
         self.0
     }
 
-    /// Returns the round after this one.
+    /// Next round.
     #[must_use]
     pub const fn next(self) -> Self {
         self.plus(1)
     }
 
-    /// Returns the round `rounds` later.
+    /// Round `rounds` later.
     #[must_use]
     pub const fn plus(self, rounds: u32) -> Self {
         Self(self.0.wrapping_add(rounds))
@@ -42,7 +40,7 @@ impl Round {
         self.ahead_of(other) > 0
     }
 
-    /// Number of rounds that this one is ahead of the other; negative if it is behind.
+    /// Number of rounds ahead; negative if behind.
     pub const fn ahead_of(self, other: Self) -> i32 {
         self.0.wrapping_sub(other.0).cast_signed()
     }
@@ -57,10 +55,9 @@ impl fmt::Display for Round {
 /// Number of a channel's next packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Number {
-    /// Round of the packet.
+    /// Round.
     pub round: Round,
-    /// Deficit before the packet: bytes that the channel may still send in its turn, 1 to its
-    /// quantum.
+    /// Bytes left in the turn, 1 to the quantum.
     pub deficit_bytes: u32,
 }
 

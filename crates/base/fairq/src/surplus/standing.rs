@@ -6,16 +6,14 @@
 //!                             in                   out
 //! ```
 //!
-//! Source: Adiseshu, Parulkar and Varghese 1996, sections 3.5 and 5, for the number; quanta that
-//! change and channels that are out are ours.
+//! Changing quanta and channels that are out are ours.
 //!
-//! Invariants: the deficit is 1 to the quantum while the channel is in, and 0 while it is out; the
-//! quantum is that of the round of the next packet, so an announced change belongs to a later
-//! round.
+//! Invariants: the deficit is 1 to the quantum while the channel is in, and 0 while it is out; an
+//! announced change belongs to a later round than the next packet.
 
 use crate::{Number, Round};
 
-/// Announced quantum that does not apply yet.
+/// Announced quantum.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Change {
     /// First round with this quantum.
@@ -27,23 +25,22 @@ pub struct Change {
 /// Complete state of a channel, as sent in a marker.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Standing {
-    /// Number of the next packet; while the channel is out, a round in which it is out, with a
-    /// deficit of 0.
+    /// Number of the next packet; while out, a deficit of 0.
     pub next: Number,
-    /// Quantum of that round in bytes; 0 while the channel is out.
+    /// Quantum of that round in bytes; 0 while out.
     pub quantum_bytes: u32,
-    /// Announced change of the quantum, if any.
+    /// Announced change.
     pub coming: Option<Change>,
 }
 
 impl Standing {
-    /// Returns the state of a channel that begins a turn in this round.
+    /// Channel that begins a turn.
     pub const fn beginning(round: Round, quantum_bytes: u32) -> Self {
         let next = Number { round, deficit_bytes: quantum_bytes };
         Self { next, quantum_bytes, coming: None }
     }
 
-    /// Returns the state of a channel that is out in this round.
+    /// Channel that is out.
     pub const fn out(round: Round) -> Self {
         Self::beginning(round, 0)
     }
@@ -53,8 +50,7 @@ impl Standing {
         self.quantum_bytes != 0
     }
 
-    /// Moves the next packet to a round, and applies an announced change that has become due. The
-    /// last active channel is never excluded.
+    /// Applies a change that has become due; the last active channel is never excluded.
     pub(super) fn enter(&mut self, round: Round, is_last: bool) {
         self.next.round = round;
         if let Some(change) = self.coming.filter(|change| !change.from.is_after(round)) {
@@ -65,8 +61,7 @@ impl Standing {
         }
     }
 
-    /// Charges a packet of at least the deficit; one longer than the quantum uses up several
-    /// rounds.
+    /// Charges a packet of at least the deficit; it may use up several rounds.
     pub(super) fn overdraw(&mut self, length_bytes: u32, is_last: bool) {
         let mut owed_bytes = u64::from(length_bytes.saturating_sub(self.next.deficit_bytes));
         loop {

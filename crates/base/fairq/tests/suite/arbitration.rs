@@ -1,5 +1,4 @@
-//! Arbiters under load: theorem 3.2, agreement with the causal forms under backlog, weighted
-//! shares, and the maximum wait of an eligible queue.
+//! Arbiters under load: theorem 3.2, the causal forms under backlog, shares, and maximum waits.
 
 use std::num::{NonZeroU32, NonZeroU64};
 
@@ -13,7 +12,7 @@ use proptest::prelude::*;
 const LONGEST_BYTES: u32 = 1_500;
 const QUEUES: usize = 5;
 
-/// State at a decision: eligible queues as bits, and the length of each head.
+/// Eligible queues as bits, and the length of each head.
 type Decision = (u64, [u32; QUEUES]);
 
 fn decisions() -> impl Strategy<Value = Vec<Decision>> {
@@ -74,8 +73,8 @@ proptest! {
             let served = arbiter.serve(&Ready::new(&[eligible | 0b100], &heads(lengths))).unwrap();
             sent_bytes += if served == 2 { i64::from(lengths[2]) } else { 0 };
             let round = arbiter.scheduler().round();
-            // A round may end by passing over the queues after the backlogged one, before the next
-            // is served. The bytes it then sends belong to the new round.
+            // The round may end by passing over queues; the bytes then sent belong to the new
+            // round.
             let new_bytes = if served == 2 && before != round { i64::from(lengths[2]) } else { 0 };
             let due_bytes = i64::from(round.get() - 1) * i64::from(quanta[2]);
             let old_bytes = sent_bytes - new_bytes;
@@ -190,7 +189,7 @@ proptest! {
     }
 }
 
-/// Maximum cost of packets sent by others while queue 0, always eligible, waited.
+/// Maximum cost of packets sent while queue 0, always eligible, waited.
 fn longest_wait(
     arbiter: &mut impl Arbiter,
     decisions: &[Decision],
@@ -207,8 +206,6 @@ fn longest_wait(
     longest
 }
 
-/// Packets of each queue among `packets`, all backlogged from the start with packets of 1,000
-/// bytes.
 fn counts(arbiter: &mut impl Arbiter, packets: usize) -> [usize; 3] {
     let heads = [Head { length_bytes: 1_000, arrival_ps: 0 }; 3];
     let mut counts = [0; 3];
@@ -218,7 +215,6 @@ fn counts(arbiter: &mut impl Arbiter, packets: usize) -> [usize; 3] {
     counts
 }
 
-/// Weights 1:2:4: after 100 rounds of 7 packets each queue has its share to the packet.
 #[test]
 fn weights_share_one_two_four() {
     let weights = GeneralisedRoundRobin::<3>::new(&[1, 2, 4]).unwrap();
@@ -234,8 +230,7 @@ fn weights_share_one_two_four() {
     assert_eq!(counts(&mut VirtualClock::<3>::new(&rates).unwrap(), 700), expected);
 }
 
-/// The weights 1:2:4 with lengths that divide no quantum: shares of bytes to within a quantum and a
-/// longest packet.
+/// The lengths divide no quantum: shares hold to within a quantum and a longest packet.
 #[test]
 fn quanta_share_bytes_for_any_packet_lengths() {
     let (quanta, lengths) = ([1_500, 3_000, 6_000], [64, 700, 1_500]);

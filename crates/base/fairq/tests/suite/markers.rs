@@ -1,7 +1,4 @@
-//! Surplus round robin at a receiver: numbers from markers, skipped channels, jumps of the round,
-//! changes of quanta.
-//!
-//! Source: Adiseshu, Parulkar and Varghese 1996, section 5.
+//! Surplus round robin at a receiver (Adiseshu, Parulkar and Varghese 1996, section 5).
 
 use std::collections::VecDeque;
 
@@ -16,7 +13,6 @@ const fn number(round: u32, deficit_bytes: u32) -> Number {
     Number { round: Round::new(round), deficit_bytes }
 }
 
-/// Applies a marker that changes only the number.
 fn set_number(
     scheduler: &mut Scheduler,
     channel: usize,
@@ -36,7 +32,6 @@ enum Item {
     Marker(Standing),
 }
 
-/// Both ends, with lossy FIFO channels between them.
 struct Pair {
     sender: Scheduler,
     receiver: Scheduler,
@@ -88,8 +83,8 @@ impl Pair {
     }
 }
 
-/// Figures 8 to 13: equal packets, quanta of one packet, packet 7 lost, a marker with G = 7 on the
-/// first channel before round 7.
+/// Equal packets, quanta of one packet, packet 7 lost, a marker with G = 7 on the first channel
+/// before round 7.
 #[test]
 fn figures_8_to_13_match_the_paper() {
     let mut pair = Pair::new(Scheduler::new(100, &[100, 100]).unwrap());
@@ -135,7 +130,7 @@ fn round_jumps_to_the_nearest_if_all_channels_are_ahead() {
     assert_eq!((receiver.round(), receiver.current()), (Round::new(1_000_000_001), 0));
 }
 
-/// Loss alone cannot cause a late number: the channel catches up, and the round stays.
+/// Loss alone cannot cause a late number.
 #[test]
 fn channel_behind_the_round_catches_up() {
     let mut receiver = Scheduler::starting_at(Round::new(10), 100, &[100; 2]).unwrap();
@@ -171,7 +166,6 @@ fn invalid_packet_numbers_are_refused() {
     assert_eq!(receiver, before);
 }
 
-/// Quanta 100 and 100 become 300 and 150 in round 3. Packets of 90.
 #[test]
 fn quanta_change_at_the_announced_round() {
     let mut scheduler = Scheduler::new(90, &[100, 100]).unwrap();
@@ -199,13 +193,11 @@ fn invalid_quantum_change_is_refused() {
     let small = Err(SchedulerError::QuantumTooSmall { channel, quantum_bytes, longest_bytes });
     assert_eq!(scheduler.change(1, change(2, 99)), small);
     assert_eq!(scheduler, Scheduler::new(100, &[100, 100]).unwrap());
-    // A later change replaces an earlier one.
     scheduler.change(0, change(2, 200)).unwrap();
     scheduler.change(0, change(3, 300)).unwrap();
     assert_eq!(scheduler.standing(0).coming, Some(change(3, 300)));
 }
 
-/// Channel 1 goes out in round 2 and comes back in round 4. Packets of 100 at quanta of 100.
 #[test]
 fn channel_can_be_removed_and_readded() {
     let mut scheduler = Scheduler::new(100, &[100; 3]).unwrap();
@@ -235,7 +227,6 @@ fn immediate_removal_ends_the_turn_of_a_channel() {
     assert_eq!((scheduler.current(), scheduler.round()), (1, Round::new(4)));
 }
 
-/// Neither at once nor by an announced change.
 #[test]
 fn last_channel_cannot_be_removed() {
     let mut scheduler = Scheduler::new(100, &[100; 2]).unwrap();
@@ -247,8 +238,7 @@ fn last_channel_cannot_be_removed() {
     assert_eq!(scheduler.standing(1), Standing::beginning(Round::new(4), 100));
 }
 
-/// Overdrawn by 50 at the end of round 1; rounds 2 to 6 are skipped, and the quantum is 300 from
-/// round 5 on.
+/// Overdrawn by 50 at the end of round 1.
 #[test]
 fn skipped_channel_resumes_with_the_quantum_of_its_round() {
     let mut scheduler = Scheduler::new(100, &[100; 2]).unwrap();
@@ -264,13 +254,11 @@ fn unreachable_state_is_not_sound() {
     let mut scheduler = Scheduler::new(100, &[100; 2]).unwrap();
     (0..5).for_each(|_| scheduler.charge(70));
     assert!(scheduler.is_sound(10));
-    // Channel 0 is 20 rounds ahead.
     set_number(&mut scheduler, 0, number(23, 1)).unwrap();
     assert!(!scheduler.is_sound(10) && scheduler.is_sound(30));
 }
 
-/// Packet of a random run: its length, and draws for its loss, for a marker after it, and for the
-/// marker's loss.
+/// Length, and draws for loss, for a marker after it, and for the marker's loss.
 type Sent = (u32, u8, u8, u8);
 
 fn story(packets: usize) -> impl Strategy<Value = Vec<Sent>> {
@@ -287,7 +275,7 @@ fn change_all(scheduler: &mut Scheduler, from: Round, quanta: &[u32]) {
     }
 }
 
-/// First rounds, some of them shortly before the wrap.
+/// Some are shortly before the wrap.
 fn first_round() -> impl Strategy<Value = Round> {
     prop_oneof![Just(Round::FIRST), (0_u32..40).prop_map(|rounds| Round::new(u32::MAX - rounds))]
 }
@@ -324,7 +312,7 @@ proptest! {
         for (length, ..) in clean {
             pair.send(length, false);
         }
-        // Completes the last round, so that the receiver does not wait for an empty channel.
+        // Completes the last round; the receiver then waits for no empty channel.
         (0..quanta.len()).for_each(|channel| pair.mark(channel));
         pair.receive();
         let after: Vec<_> =

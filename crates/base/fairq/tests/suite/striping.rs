@@ -1,7 +1,4 @@
-//! Load sharing by causal schedulers: the paper's figures 2, 3, 5 and 6 by hand, theorem 3.1, lemma
-//! 3.3.
-//!
-//! Source: Adiseshu, Parulkar and Varghese 1996, section 3.
+//! Load sharing by causal schedulers (Adiseshu, Parulkar and Varghese 1996, section 3).
 
 use std::collections::VecDeque;
 
@@ -16,13 +13,12 @@ const fn number(round: u32, deficit_bytes: u32) -> Number {
     Number { round: Round::new(round), deficit_bytes }
 }
 
-/// Two quanta of 500. The paper gives the length of a (550) and the sum of d and e (600). The other
-/// lengths are ours, so that b and c exactly use up their remaining 450.
+/// The paper gives the length of a (550) and the sum of d and e (600). The other lengths are ours:
+/// b and c exactly use up their remaining 450.
 const FIGURE_5: [(char, usize, u32); 6] =
     [('a', 0, 550), ('d', 1, 200), ('e', 1, 400), ('b', 0, 200), ('c', 0, 250), ('f', 1, 400)];
 
-/// Number of the next packet of each channel after each packet of the figure: the deficit counters
-/// drawn there with the next quantum added. -50 is 450 of round 2, -100 is 400.
+/// The deficit counters of the figure plus the next quantum: -50 is 450 of round 2, -100 is 400.
 const AFTER: [[Number; 2]; 6] = [
     [number(2, 450), number(1, 500)],
     [number(2, 450), number(1, 300)],
@@ -40,7 +36,6 @@ fn figures_5_and_6_have_the_deficits_of_the_paper() {
         scheduler.charge(length_bytes);
         assert_eq!([scheduler.number(0), scheduler.number(1)], after, "after {name}");
     }
-    // Two rounds are over, and channel 0 opens the third.
     assert_eq!((scheduler.round(), scheduler.current()), (Round::new(3), 0));
 }
 
@@ -67,7 +62,7 @@ fn equal_packets_and_quanta_reduce_surplus_rr_to_round_robin() {
     assert_eq!(channels_of(&mut surplus, &lengths), channels_of(&mut plain, &lengths));
 }
 
-/// SplitMix64: good words, equal on every platform.
+/// SplitMix64.
 fn words(seed: u64) -> impl FnMut() -> u64 + Clone {
     let mut state = seed;
     move || {
@@ -87,14 +82,12 @@ fn randomised_scheduler_shares_bytes_evenly_on_average() {
     for (channel, length) in channels_of(&mut scheduler, &lengths).into_iter().zip(&lengths) {
         sent_bytes[channel] += length;
     }
-    // Mean 6,000,000; variance 20,000 (1000^2 + 200^2) 3/16, so five standard deviations are
-    // 312,000.
+    // Variance 20,000 (1000^2 + 200^2) 3/16: five standard deviations are 312,000.
     for bytes in sent_bytes {
         assert!(bytes.abs_diff(6_000_000) < 312_000, "{sent_bytes:?}");
     }
 }
 
-/// Sends packets of these lengths. Returns the channel of each.
 fn channels_of(scheduler: &mut impl Causal, lengths: &[u32]) -> Vec<usize> {
     let send = |&length_bytes| {
         let channel = scheduler.current();
@@ -104,8 +97,8 @@ fn channels_of(scheduler: &mut impl Causal, lengths: &[u32]) -> Vec<usize> {
     lengths.iter().map(send).collect()
 }
 
-/// Theorem 3.1, and 4.1 without loss: the packets that load sharing sends on the channels, put into
-/// the queues of fair queueing, come out in their original order.
+/// Theorem 3.1, and 4.1 without loss: packets of the load-sharing channels, put into the queues of
+/// fair queueing, come out in their original order.
 fn assert_execution_comes_back<S: Causal>(mut sharing: S, mut queueing: S, lengths: &[u32]) {
     let mut queues = vec![VecDeque::new(); sharing.channels()];
     for (packet, channel) in channels_of(&mut sharing, lengths).into_iter().enumerate() {

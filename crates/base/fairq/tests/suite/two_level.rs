@@ -1,5 +1,4 @@
-//! InfiniBand's two tables under load: shares by weights, the guaranteed share of low priority, and
-//! the maximum wait of queues with a weight.
+//! InfiniBand's two tables under load: shares and maximum waits.
 
 use gingham_fairq::{Arbiter, Head, Ready, Slot, TwoLevelTables};
 use proptest::prelude::*;
@@ -15,7 +14,6 @@ fn heads(lengths: [u32; QUEUES]) -> [Head; QUEUES] {
     lengths.map(|length_bytes| Head { length_bytes, arrival_ps: 0 })
 }
 
-/// Packets of each queue among `packets`, all backlogged, with one packet length per queue.
 fn counts(arbiter: &mut TwoLevelTables, lengths: [u32; QUEUES], packets: u32) -> [u32; QUEUES] {
     let mut counts = [0; QUEUES];
     for _ in 0..packets {
@@ -25,11 +23,10 @@ fn counts(arbiter: &mut TwoLevelTables, lengths: [u32; QUEUES], packets: u32) ->
     counts
 }
 
-/// Packets of high priority between two of low priority, if both are backlogged.
+/// Packets of high priority between two of low priority, under backlog.
 ///
-/// The limit is `n` times 4,096 bytes, 64 units; a packet of `L` bytes takes `ceil(L / 64)` of
-/// them, and the last one is sent if any are left. Low priority thus gets `L_low` of each `k L_high
-/// + L_low` bytes.
+/// The limit is 64 `n` units, and a packet of `L` bytes takes `ceil(L / 64)`; low priority gets
+/// `L_low` of each `k L_high + L_low` bytes.
 fn high_packets_a_turn(high_limit: u8, high_bytes: u32) -> u32 {
     match high_limit {
         0 => 1,
@@ -124,8 +121,7 @@ proptest! {
     }
 }
 
-/// Figures of the closed form for packets of InfiniBand's usual 2,048 bytes of high priority and
-/// 256 of low.
+/// InfiniBand's usual 2,048 bytes of high priority and 256 of low.
 #[test]
 fn high_limit_shares_match_the_closed_form() {
     let share = |high_limit| {
