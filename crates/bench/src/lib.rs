@@ -1,10 +1,10 @@
-//! Common parts of the benchmark programs: one line of JSON per run, and the clock.
+//! Common parts of the benchmark programs.
 
 use serde_json::{Value, json};
 use std::fmt::Display;
 use std::process::ExitCode;
 
-/// Prints the measurement as one line, or the error message of a wrong call, with exit code 2.
+/// Prints the measurement, or the error with exit code 2.
 pub fn report(measured: Result<impl Display, String>) -> ExitCode {
     match measured {
         Ok(line) => {
@@ -23,7 +23,7 @@ fn print(line: &str) {
     println!("{line}");
 }
 
-/// Returns the result of `work` and its duration in seconds.
+/// Result of `work` and its seconds.
 #[expect(clippy::disallowed_types, reason = "a bench reads the clock")]
 pub fn timed<T>(work: impl FnOnce() -> T) -> (T, f64) {
     let start = std::time::Instant::now();
@@ -31,7 +31,7 @@ pub fn timed<T>(work: impl FnOnce() -> T) -> (T, f64) {
     (result, start.elapsed().as_secs_f64())
 }
 
-/// Durations of consecutive steps in seconds, each with the peak memory at its end.
+/// Durations of steps in seconds, with the peak memory after each.
 #[expect(clippy::disallowed_types, reason = "a bench reads the clock")]
 #[derive(Debug)]
 pub struct Steps {
@@ -46,20 +46,20 @@ impl Steps {
         Self { since: std::time::Instant::now(), ended: Vec::new() }
     }
 
-    /// Ends the current step under this name and starts the next one.
+    /// Ends a step and starts the next.
     pub fn end(&mut self, step: &str) {
         let seconds = self.since.elapsed().as_secs_f64();
         self.ended.push(json!({ "step": step, "seconds": seconds, "peak_mib": peak_mib() }));
         self.since = std::time::Instant::now();
     }
 
-    /// Returns all steps as JSON objects.
+    /// Steps as JSON objects.
     pub fn into_json(self) -> Value {
         self.ended.into()
     }
 }
 
-/// Returns the peak memory of this process in MiB, or `None` if the system does not report it.
+/// Peak memory in MiB.
 fn peak_mib() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;

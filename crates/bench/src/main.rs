@@ -1,11 +1,10 @@
-//! One row of the speed table: one scenario and one engine in a process of its own, so that no row
-//! profits or suffers from the caches and memory of another.
+//! One row of the speed table: one scenario and one engine in a process of its own, unaffected by
+//! the caches and memory of others.
 //!
 //! `gingham-bench SCENARIO.toml (fast|ports|columns|oracle|none) [KEY=VALUE ...]` simulates and
-//! prints one line of JSON. The engine `none` only sets up: its cost is that of the other engines
-//! before time zero. Each step of a compilation is reported with its duration and the peak memory
-//! after it. With `--bare` no results are computed after the run, so that counted instructions are
-//! those of the run.
+//! prints one line of JSON. The engine `none` only sets up. Each step of a compilation is reported
+//! with its duration and the peak memory. With `--bare` no results are computed after the run,
+//! which leaves the counted instructions to the run.
 
 use gingham_bench::{Steps, timed};
 use gingham_lab::scenario::{Overrides, ScenarioSource, Topology};
@@ -82,7 +81,6 @@ fn measure(arguments: &[String], bare: bool) -> Result<String, String> {
     Ok(line.to_string())
 }
 
-/// Returns the name of the compilation step that ends with a milestone.
 fn step_to(milestone: Milestone, topology: &Topology) -> &'static str {
     match (milestone, topology) {
         (Milestone::Fabric, Topology::Generate(_)) => "generate",
@@ -94,7 +92,7 @@ fn step_to(milestone: Milestone, topology: &Topology) -> &'static str {
     }
 }
 
-/// Returns the number of flits that left a switch. Flits sent by a host do not count.
+/// Flits sent by switches; those sent by hosts do not count.
 fn flit_hops(run: &Run) -> u64 {
     let plan = &run.compiled().plan;
     let counts = run.channel_counts();
@@ -103,7 +101,7 @@ fn flit_hops(run: &Run) -> u64 {
     channels.map(|channel| counts[channel.index()].data_flits).sum()
 }
 
-/// Returns the number of channels that the delivered packets of a class passed.
+/// Channels passed by the delivered packets of a class.
 #[expect(clippy::cast_precision_loss, reason = "a share needs few digits")]
 fn worm_hops(class: &ClassSummary) -> f64 {
     class.messages_followed as f64 * (class.hops_mean.unwrap_or(0.0) + 1.0)

@@ -1,8 +1,8 @@
 //! Measures the cost of routing a random irregular fabric.
 //!
-//! `gingham-bench-routes SWITCHES PORTS HOSTS (any|fewest|simple) (hosts|switches)` joins
-//! `SWITCHES` switches at random, each with `PORTS` ports and `HOSTS` hosts, routes the fabric, and
-//! prints one line of JSON. Peak memory is that of the process, fabric included.
+//! `gingham-bench-routes SWITCHES PORTS HOSTS (any|fewest|simple) (hosts|switches)` prints one line
+//! of JSON; `PORTS` and `HOSTS` are per switch. Peak memory is that of the process, fabric
+//! included.
 //!
 //! | mode | routes |
 //! |---|---|

@@ -1,7 +1,7 @@
 //! Measures the cost of a packet at both ends of a stripe over 8 channels.
 //!
 //! `gingham-bench-stripe PACKETS (none|select|path|pipe|guaranteed|daemon)` prints one line of
-//! JSON. Packets arrive in batches with the maximum skew: channel by channel, the last one first.
+//! JSON. Packets arrive in batches with the maximum skew: the last channel first.
 //!
 //! | mode | work for each packet |
 //! |---|---|
@@ -25,11 +25,11 @@ use std::process::ExitCode;
 const CHANNELS: usize = 8;
 const BATCH: usize = 64;
 const LONGEST_BYTES: u32 = 1_500;
-/// Transmission time of a packet: one microsecond.
+/// One microsecond per packet.
 const PACKET_NS: u64 = 1_000;
 
 type Scheduler = SurplusRoundRobin<CHANNELS>;
-/// Packets in flight on each channel: lengths, numbers and tags.
+/// Lengths, numbers and tags in flight on each channel.
 type Batch = [Vec<(u32, u64, Option<Tag>)>; CHANNELS];
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -66,7 +66,7 @@ fn measure(arguments: &[String]) -> Result<Value, String> {
     Ok(json!({ "packets": packets, "seconds": seconds, "outcome": outcome }))
 }
 
-/// Packet lengths from 64 to 1,500 bytes by a linear congruential generator.
+/// 64 to 1,500 bytes, from a linear congruential generator.
 struct Lengths(u64);
 
 impl Lengths {
@@ -128,7 +128,7 @@ struct Ends {
     receiver: Receiver<Scheduler, u64>,
     now: Instant,
     given: u64,
-    /// Bytes left in the current run of packets on one channel.
+    /// Bytes left in the current run on one channel.
     run_bytes: u64,
 }
 
@@ -148,7 +148,7 @@ impl Ends {
         }
     }
 
-    /// Returns the number of packets delivered in order.
+    /// Number of packets delivered in order.
     fn run(&mut self, packets: usize, lengths: &mut Lengths) -> u64 {
         let mut batch = Batch::default();
         for number in 0..packets as u64 {
@@ -167,7 +167,7 @@ impl Ends {
         self.given
     }
 
-    /// Waits until a channel may send and returns the bytes of its next run.
+    /// Waits until a channel may send.
     fn next_run(&mut self, batch: &mut Batch) -> u64 {
         loop {
             if let Some(run) = self.sender.poll_transmit(self.now) {
@@ -232,7 +232,6 @@ impl Ends {
         }
     }
 
-    /// Exchanges the pending messages of both ends.
     fn talk(&mut self) {
         while let Some((channel, message)) = self.sender.poll_message(self.now) {
             self.receiver.handle_message(self.now, channel, message).expect("it is well formed");
