@@ -8,43 +8,36 @@
 //!                │← interval →│ x    x   x
 //! ```
 //!
-//! Source: RFC 8289, section 5, which names the fields. As in Linux (RFC 8290, section 5.2.6), a
-//! mark replaces a drop: the packet is forwarded with it.
-//!
-//! Invariant: nothing is marked or dropped before the sojourn was above the target for an interval.
+//! Source: RFC 8289, section 5, with its names. A mark replaces a drop (RFC 8290, section 5.2.6).
 
 use core::time::Duration;
 
 /// Parameters of CoDel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CoDelPlan {
-    /// Acceptable sojourn of a standing queue; default 5 ms (RFC 8290, section 5.2.2).
+    /// Acceptable sojourn of a standing queue.
     pub target_ns: u64,
-    /// Time that the sojourn must be above the target before the first drop, about a round trip of
-    /// the senders; default 100 ms (RFC 8290, section 5.2.1).
+    /// Time above the target before the first drop, about a round trip.
     pub interval_ns: u64,
-    /// Longest packet: a queue of no more bytes is not a standing queue.
+    /// Longest packet; no more bytes are no standing queue.
     pub longest_bytes: u32,
 }
 
 impl CoDelPlan {
-    /// The target of RFC 8290, section 5.2.2.
+    /// Target of RFC 8290, section 5.2.2.
     pub const TARGET_NS: u64 = 5_000_000;
-    /// The interval of RFC 8290, section 5.2.1.
+    /// Interval of RFC 8290, section 5.2.1.
     pub const INTERVAL_NS: u64 = 100_000_000;
 
-    /// Returns the target for a queue before a pipe with this round-trip time without queueing: at
-    /// least that time. For a pipe of several paths that preserves order, it is the round trip of
-    /// the longest. A window cut to a fraction b leaves no idle time if (1 - b) / b round trips
-    /// were queued: .43 of one for CUBIC's .7, a whole one for Reno's half.
+    /// Target for a queue before a pipe with this unloaded round trip, that of the longest path: at
+    /// least the round trip. A window cut to a fraction b leaves no idle time if (1 - b) / b round
+    /// trips were queued: .43 of one for CUBIC, one for Reno.
     pub fn target_before(round_trip: Duration) -> u64 {
         u64::try_from(round_trip.as_nanos()).unwrap_or(u64::MAX).max(Self::TARGET_NS)
     }
 
-    /// Returns the interval for such a queue, at least that of RFC 8290. A sender reacts to a drop
-    /// after a round trip, and the queue shows it only after the packets queued before the reaction
-    /// have left, another target later. A drop before that may count as a second congestion event
-    /// and halve the window twice.
+    /// Interval for this queue: two targets. The queue shows the reaction to a drop only after a
+    /// round trip and another target. An earlier drop may halve the window twice.
     pub fn interval_before(round_trip: Duration) -> u64 {
         let target_ns = Self::target_before(round_trip);
         target_ns.saturating_mul(2).max(Self::INTERVAL_NS)
@@ -57,11 +50,9 @@ impl Default for CoDelPlan {
     }
 }
 
-/// Packet at the head of a queue, with the state that CoDel needs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Popped<T> {
     pub(crate) packet: T,
-    /// Time that the packet spent in the queue.
     pub(crate) sojourn_ns: u64,
     /// Bytes left in the queue.
     pub(crate) left_bytes: u64,
@@ -77,8 +68,7 @@ pub(crate) struct Judged<T> {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct CoDel {
     dropping: bool,
-    /// Time when the sojourn will have been above the target for an interval; `None` if it is
-    /// below.
+    /// End of the interval above the target; `None` below the target.
     first_above_time: Option<u64>,
     drop_next: u64,
     count: u64,
@@ -89,8 +79,7 @@ impl CoDel {
     pub(crate) const NEW: Self =
         Self { dropping: false, first_above_time: None, drop_next: 0, count: 0, lastcount: 0 };
 
-    /// Returns the next packet to forward, taking packets from `pop` in queue order. Packets
-    /// dropped before it are passed to `dropped`.
+    /// Next packet to forward; `pop` takes packets in queue order.
     pub(crate) fn dequeue<T>(
         &mut self,
         now: u64,
@@ -132,7 +121,7 @@ impl CoDel {
         next.map(|popped| Judged { popped, marked: false })
     }
 
-    /// `dodequeue`: whether the sojourn has been above the target for an interval.
+    /// `dodequeue` of the RFC.
     fn ok_to_drop<T>(&mut self, now: u64, plan: &CoDelPlan, popped: Option<&Popped<T>>) -> bool {
         let stands = popped.is_some_and(|popped| {
             popped.sojourn_ns >= plan.target_ns && popped.left_bytes > u64::from(plan.longest_bytes)
@@ -144,8 +133,7 @@ impl CoDel {
         now >= *self.first_above_time.get_or_insert(now.saturating_add(plan.interval_ns))
     }
 
-    /// Enters the dropping state. If it was left only recently, starts with the drop rate that
-    /// controlled the queue then.
+    /// If the state was left only recently, resumes the drop rate of that time.
     fn begin_dropping(&mut self, now: u64, plan: &CoDelPlan) {
         let delta = self.count - self.lastcount;
         let is_recent = now.saturating_sub(self.drop_next) < plan.interval_ns.saturating_mul(16);
@@ -156,8 +144,7 @@ impl CoDel {
     }
 }
 
-/// Returns the time of the next drop: an interval divided by the square root of the count later, in
-/// whole ns.
+/// The next drop is an interval / √count later, in whole ns.
 fn control_law(from_ns: u64, interval_ns: u64, count: u64) -> u64 {
     let square = u128::from(interval_ns) * u128::from(interval_ns);
     let span = (square / u128::from(count)).isqrt();

@@ -8,12 +8,12 @@
 //! Source: RFC 6040, sections 4.1 (figure 3) and 4.2 (figure 4); code points of RFC 3168, section
 //! 5.
 //!
-//! Invariant: a packet marked inside or on the path never leaves the tunnel unmarked.
+//! Invariant: a mark inside or on the path is never lost.
 
-/// The ECN field of an IP header.
+/// ECN field of an IP header.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Ecn {
-    /// The transport does not support ECN.
+    /// No ECN support.
     #[default]
     NotEct = 0b00,
     /// ECT(1).
@@ -25,7 +25,7 @@ pub enum Ecn {
 }
 
 impl Ecn {
-    /// Returns the ECN field of a traffic class or TOS byte, its last two bits.
+    /// Field in the last two bits of a traffic class or TOS byte.
     pub const fn of_traffic_class(byte: u8) -> Self {
         match byte & 0b11 {
             0b00 => Self::NotEct,
@@ -35,28 +35,28 @@ impl Ecn {
         }
     }
 
-    /// Returns the byte with its ECN field replaced.
+    /// Byte with this field.
     pub const fn in_traffic_class(self, byte: u8) -> u8 {
         byte & !0b11 | self as u8
     }
 
-    /// Whether a packet can be marked instead of dropped.
+    /// Whether marks replace drops.
     pub const fn is_capable(self) -> bool {
         !matches!(self, Self::NotEct)
     }
 }
 
-/// How a tunnel sets outer headers (RFC 6040, section 4.1).
+/// Setting of outer headers (RFC 6040, section 4.1).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum TunnelMode {
-    /// The far end is known to copy marks to the inner header.
+    /// The far end copies marks to the inner header.
     #[default]
     Normal,
-    /// The far end may ignore marks, so routers must drop instead.
+    /// The far end may ignore marks; routers must drop.
     Compatibility,
 }
 
-/// Returns the outer field for an inner one.
+/// Outer field.
 pub const fn encapsulate(inner: Ecn, mode: TunnelMode) -> Ecn {
     match mode {
         TunnelMode::Normal => inner,
@@ -64,18 +64,16 @@ pub const fn encapsulate(inner: Ecn, mode: TunnelMode) -> Ecn {
     }
 }
 
-/// Severity of an unexpected combination (the signs of figure 4).
+/// Unexpected combination (signs of figure 4).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Unexpected {
-    /// `(!)`: currently unused.
+    /// `(!)`: unused.
     Unused,
-    /// `(!!!)`: currently unused and potentially dangerous; should be logged.
+    /// `(!!!)`: unused and potentially dangerous.
     Dangerous,
 }
 
-/// Returns the ECN field on leaving the tunnel, and whether the combination is unexpected. The
-/// field is `None` if the packet must be dropped: it was marked on the path, but its transport does
-/// not support ECN.
+/// ECN field on leaving the tunnel; `None` drops a packet that was marked without support for ECN.
 pub const fn decapsulate(inner: Ecn, outer: Ecn) -> (Option<Ecn>, Option<Unexpected>) {
     use Ecn::{Ce, Ect0, Ect1, NotEct};
     match (inner, outer) {
@@ -101,7 +99,7 @@ mod tests {
         FIELDS.iter().find(|(name, _)| *name == text).expect("a code point").1
     }
 
-    /// RFC 6040, figure 4, row by row of the inner field; columns are the outer field.
+    /// Rows are the inner field, columns the outer one.
     #[test]
     fn decapsulation_matches_rfc_6040_figure_4() {
         let figure_4 = "
@@ -126,7 +124,6 @@ mod tests {
         assert_eq!(cells, 16);
     }
 
-    /// RFC 6040, figure 3.
     #[test]
     fn encapsulation_matches_rfc_6040_figure_3() {
         for (_, inner) in FIELDS {
@@ -135,8 +132,7 @@ mod tests {
         }
     }
 
-    /// RFC 3168, figure 1: 00, 01, 10 and 11 are Not-ECT, ECT(1), ECT(0) and CE; the other six bits
-    /// do not change.
+    /// RFC 3168, figure 1.
     #[test]
     fn ecn_field_is_the_last_two_bits() {
         let points = [Ecn::NotEct, Ecn::Ect1, Ecn::Ect0, Ecn::Ce];

@@ -1,10 +1,9 @@
 //! Flow queues and their round-robin order.
 //!
-//! Source: RFC 8290, sections 4.1 and 4.2: deficit round robin (Shreedhar and Varghese 1995) with a
-//! list of new flows that precedes the list of old ones.
+//! Source: RFC 8290, sections 4.1 and 4.2: deficit round robin (Shreedhar and Varghese 1995) with
+//! new flows before old ones.
 //!
-//! Invariant: a flow is on one of the two lists exactly if a packet was enqueued since it was last
-//! found empty.
+//! Invariant: a flow is on a list exactly if a packet was enqueued since it was last found empty.
 
 use crate::codel::CoDel;
 use crate::slab::{List, NONE};
@@ -22,11 +21,10 @@ pub(crate) struct Flow {
     pub(crate) queue: List,
     pub(crate) bytes: u64,
     pub(crate) packets: u32,
-    /// Bytes that the flow may still send in its turn.
+    /// Bytes left in its turn.
     credits: i64,
     pub(crate) codel: CoDel,
     listed: Listed,
-    /// Next flow on its list.
     next: u32,
 }
 
@@ -67,7 +65,6 @@ impl Flows {
         &mut self.all[flow as usize]
     }
 
-    /// Puts a flow that was on neither list on the list of new flows, after it received a packet.
     pub(crate) fn activate(&mut self, flow: u32) {
         if self.flow(flow).listed == Listed::Nowhere {
             self.flow(flow).credits = self.quantum_bytes;
@@ -75,8 +72,8 @@ impl Flows {
         }
     }
 
-    /// Returns the first flow with credits, first of the new flows, then of the old ones. A flow
-    /// without credits gets a quantum and moves to the end of the old ones.
+    /// First flow with credits, new flows before old ones. A flow without credits gets a quantum
+    /// and moves to the end of the old ones.
     pub(crate) fn current(&mut self) -> Option<u32> {
         loop {
             let flow = if self.new.first == NONE { self.old.first } else { self.new.first };
@@ -92,13 +89,12 @@ impl Flows {
         }
     }
 
-    /// Charges the current flow for bytes sent.
     pub(crate) fn charge(&mut self, flow: u32, bytes: u32) {
         self.flow(flow).credits -= i64::from(bytes);
     }
 
-    /// Handles an empty current flow. A new flow moves to the end of the old ones, so that flows
-    /// that come and go do not starve them; an old flow leaves its list.
+    /// A new flow becomes the last old one, or recurring flows would starve the old ones; an old
+    /// flow leaves its list.
     pub(crate) fn retire(&mut self, flow: u32) {
         let was_new = self.flow(flow).listed == Listed::New;
         self.remove_first(flow);
@@ -107,7 +103,6 @@ impl Flows {
         }
     }
 
-    /// Returns the flow with the most bytes.
     pub(crate) fn fattest(&self) -> Option<u32> {
         let most = (0..).zip(&self.all).max_by_key(|(_, flow)| (flow.bytes, flow.packets))?;
         (most.1.packets > 0).then_some(most.0)

@@ -1,4 +1,4 @@
-//! FQ-CoDel: a queue for each flow, served round robin and controlled separately.
+//! FQ-CoDel: a separately controlled queue for each flow, served round robin.
 //!
 //! ```text
 //!   enqueue ──► full? ──► drop half of the longest queue, at most 64 packets, from its head
@@ -6,8 +6,8 @@
 //!                                                               it is dequeued
 //! ```
 //!
-//! `dequeue` returns the packet of the last `peek`, regardless of calls in between, because a
-//! scheduler decides by the length it has seen.
+//! `dequeue` returns the packet of the last `peek`, because a scheduler decides by the length it
+//! has seen.
 //!
 //! Source: RFC 8290, section 4, and section 5.2 for the defaults.
 
@@ -16,35 +16,35 @@ use crate::ecn::Ecn;
 use crate::flows::Flows;
 use crate::slab::{Slab, Waiting};
 
-/// Maximum packets dropped at once on overflow (RFC 8290, section 4.1).
+/// RFC 8290, section 4.1.
 const BATCH_PACKETS_MAX: u32 = 64;
 
 /// Parameters of the queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FqCodelPlan {
-    /// Parameters for marking and dropping.
+    /// CoDel.
     pub codel: CoDelPlan,
-    /// Number of queues that flows are hashed into.
+    /// Number of hashed queues.
     pub flows: u32,
-    /// Bytes that a flow sends per turn; normally the longest packet (RFC 8290, section 5.2.4).
+    /// Bytes per turn; normally the longest packet (RFC 8290, section 5.2.4).
     pub quantum_bytes: u32,
-    /// Maximum backlog in bytes.
+    /// Maximum backlog.
     pub limit_bytes: u64,
-    /// Maximum backlog in packets; allocated at the start.
+    /// Maximum backlog, allocated at the start.
     pub limit_packets: u32,
-    /// Whether packets that support ECN are marked instead of dropped.
+    /// Whether packets that support ECN are marked.
     pub ecn: bool,
-    /// Perturbation of flow hashes, so that no sender can choose flows that collide.
+    /// Perturbation of flow hashes against chosen collisions.
     pub seed: u64,
 }
 
 impl FqCodelPlan {
-    /// Default of [`Self::flows`] (RFC 8290, section 5.2.5).
+    /// RFC 8290, section 5.2.5.
     pub const FLOWS: u32 = 1_024;
-    /// Default of [`Self::limit_packets`] (RFC 8290, section 5.2.3).
+    /// RFC 8290, section 5.2.3.
     pub const LIMIT_PACKETS: u32 = 10_240;
 
-    /// Returns the default parameters for packets of at most `longest_bytes` bytes.
+    /// Defaults for packets of at most `longest_bytes`.
     pub fn of_packets(longest_bytes: u32) -> Self {
         Self {
             codel: CoDelPlan { longest_bytes, ..CoDelPlan::default() },
@@ -64,71 +64,71 @@ impl Default for FqCodelPlan {
     }
 }
 
-/// Packet to be enqueued.
+/// Packet to enqueue.
 #[derive(Clone, Copy, Debug)]
 pub struct Offered<P> {
-    /// Hash of the fields that identify its flow.
+    /// Hash of its flow.
     pub flow_hash: u64,
     /// Length in bytes.
     pub bytes: u32,
     /// ECN field.
     pub ecn: Ecn,
-    /// The packet.
+    /// Packet.
     pub packet: P,
 }
 
-/// Packet that leaves the queue.
+/// Packet leaving the queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Dequeued<P> {
-    /// The packet.
+    /// Packet.
     pub packet: P,
     /// Length in bytes.
     pub bytes: u32,
-    /// Whether its ECN field must be set to CE.
+    /// Whether ECN must be set to CE.
     pub marked: bool,
-    /// Time from arrival until it was chosen.
+    /// Arrival until choice.
     pub sojourn_ns: u64,
 }
 
-/// Packet that was dropped.
+/// Dropped packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Dropped<P> {
-    /// The packet.
+    /// Packet.
     pub packet: P,
-    /// Reason of the drop.
+    /// Reason.
     pub reason: DropReason,
 }
 
 /// Reason of a drop.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum DropReason {
-    /// The sojourn in its flow's queue was above the target for too long.
+    /// Sojourn above the target for too long.
     Target,
-    /// The queue was full, and its flow's queue was the longest.
+    /// Longest flow of a full queue.
     Limit,
 }
 
-/// Counters of a queue.
+/// Counters.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Counters {
-    /// Packets that arrived.
+    /// Arrivals.
     pub enqueued_packets: u64,
-    /// Packets that left.
+    /// Departures.
     pub dequeued_packets: u64,
-    /// Packets among these that were marked.
+    /// Marked departures.
     pub marked_packets: u64,
     /// Packets dropped for [`DropReason::Target`].
     pub dropped_target_packets: u64,
     /// Packets dropped for [`DropReason::Limit`].
     pub dropped_limit_packets: u64,
-    /// Sum of the sojourns of packets that left.
+    /// Sum of sojourns.
     pub sojourn_sum_ns: u128,
-    /// Longest of these sojourns.
+    /// Longest sojourn.
     pub sojourn_max_ns: u64,
 }
 
 impl Counters {
-    /// Combines the counters of two queues, one used after the other.
+    /// Sums over two successive queues.
     #[must_use]
     pub fn with(&self, others: &Self) -> Self {
         Self {
@@ -143,13 +143,12 @@ impl Counters {
     }
 }
 
-/// FQ-CoDel queue of packets of type `P`.
+/// FQ-CoDel queue.
 #[derive(Debug)]
 pub struct FqCodel<P> {
     plan: FqCodelPlan,
     slab: Slab<P>,
     flows: Flows,
-    /// Next packet, if it has been peeked.
     chosen: Option<Dequeued<P>>,
     backlog_bytes: u64,
     backlog_packets: u32,
@@ -157,10 +156,10 @@ pub struct FqCodel<P> {
 }
 
 impl<P> FqCodel<P> {
-    /// Creates an empty queue and allocates all its memory.
+    /// Queue with all its memory.
     ///
     /// # Panics
-    /// If the plan has no flows, no quantum, or no space for a packet.
+    /// The plan has no flows, no quantum, or no space.
     pub fn new(plan: FqCodelPlan) -> Self {
         assert!(plan.flows > 0 && plan.quantum_bytes > 0, "flows take turns");
         assert!(plan.limit_packets > 0, "there is room for a packet");
@@ -176,17 +175,17 @@ impl<P> FqCodel<P> {
         }
     }
 
-    /// Sets the target of CoDel.
+    /// Sets CoDel's target.
     pub const fn set_target(&mut self, target_ns: u64) {
         self.plan.codel.target_ns = target_ns;
     }
 
-    /// Sets the interval of CoDel.
+    /// Sets CoDel's interval.
     pub const fn set_interval(&mut self, interval_ns: u64) {
         self.plan.codel.interval_ns = interval_ns;
     }
 
-    /// Target of CoDel.
+    /// CoDel's target.
     pub const fn target_ns(&self) -> u64 {
         self.plan.codel.target_ns
     }
@@ -206,13 +205,12 @@ impl<P> FqCodel<P> {
         self.backlog_packets == 0
     }
 
-    /// Counters since creation.
+    /// Counters.
     pub const fn counters(&self) -> &Counters {
         &self.counters
     }
 
-    /// Enqueues a packet. Packets dropped to make room, which may include this one, are passed to
-    /// `dropped`.
+    /// Enqueues a packet; the drops may include it.
     pub fn enqueue(
         &mut self,
         now_ns: u64,
@@ -233,7 +231,7 @@ impl<P> FqCodel<P> {
         while self.is_over_limit() && self.drop_batch(&mut dropped) {}
     }
 
-    /// Returns the packet that the next `dequeue` will return.
+    /// Next packet.
     pub fn peek(&mut self, now_ns: u64, dropped: impl FnMut(Dropped<P>)) -> Option<&Dequeued<P>> {
         if self.chosen.is_none() {
             self.chosen = self.choose(now_ns, dropped);
@@ -241,7 +239,7 @@ impl<P> FqCodel<P> {
         self.chosen.as_ref()
     }
 
-    /// Returns the next packet. Packets dropped before it are passed to `dropped`.
+    /// Removes the next packet.
     pub fn dequeue(&mut self, now_ns: u64, dropped: impl FnMut(Dropped<P>)) -> Option<Dequeued<P>> {
         self.peek(now_ns, dropped)?;
         let next = self.chosen.take()?;
@@ -264,7 +262,7 @@ impl<P> FqCodel<P> {
         self.backlog_bytes > self.plan.limit_bytes || self.backlog_packets > self.plan.limit_packets
     }
 
-    /// Drops half of the packets of the flow with the most bytes. Returns false if there are none.
+    /// Drops half of the flow with the most bytes.
     fn drop_batch(&mut self, dropped: &mut impl FnMut(Dropped<P>)) -> bool {
         let Some(index) = self.flows.fattest() else { return false };
         let flow = self.flows.flow(index);
@@ -280,7 +278,6 @@ impl<P> FqCodel<P> {
         true
     }
 
-    /// Returns the next packet by deficit round robin and CoDel.
     fn choose(&mut self, now_ns: u64, mut dropped: impl FnMut(Dropped<P>)) -> Option<Dequeued<P>> {
         loop {
             let index = self.flows.current()?;
@@ -293,7 +290,6 @@ impl<P> FqCodel<P> {
         }
     }
 
-    /// Returns the next packet of a flow that CoDel forwards.
     fn choose_of(
         &mut self,
         index: u32,
@@ -326,8 +322,7 @@ impl<P> FqCodel<P> {
     }
 }
 
-/// Mixes 64 bits by a permutation in which each output bit depends on all input bits (Steele, Lea
-/// and Flood 2014, "SplitMix": `mix64`, variant 13 of Stafford).
+/// `mix64`, variant 13 of Stafford (Steele, Lea and Flood 2014, "SplitMix").
 const fn mix(word: u64) -> u64 {
     let word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

@@ -1,4 +1,4 @@
-//! Entry queue of a tunnel: holds packets before a scheduler that is slower than their arrival.
+//! Entry queue of a tunnel, before a slower scheduler.
 //!
 //! ```text
 //!   enqueue ──► flow by its hash        new, old: deficit round robin       dequeue
@@ -7,15 +7,13 @@
 //!               └─ ▒▒▒▒ ─────┘                                           └──────────►
 //! ```
 //!
-//! A tail-drop queue keeps a TCP flow waiting for its whole length or, if it is short, at a
-//! fraction of the rate. This queue absorbs bursts, marks or drops packets of flows with a standing
-//! queue, and serves flows that send little first.
+//! A tail-drop queue delays a TCP flow by its whole length or, if short, costs rate. This queue
+//! absorbs bursts, signals standing queues, and serves sparse flows first.
 //!
-//! Source: RFC 8290 (FQ-CoDel), RFC 8289 (CoDel), RFC 6040 (ECN in tunnels), with their names.
+//! Source: RFC 8290 (FQ-CoDel), RFC 8289 (CoDel), RFC 6040 (ECN in tunnels).
 //!
-//! Invariants: no clock, no I/O, no randomness except a seed; no allocation after set-up; backlog
-//! in bytes and packets never exceeds the limits; each packet leaves exactly once, forwarded or
-//! dropped; the packets of a flow leave in order.
+//! Invariants: no clock, no I/O, no randomness except a seed; no allocation after set-up; each
+//! packet leaves exactly once, forwarded or dropped; the packets of a flow leave in order.
 
 mod codel;
 mod ecn;

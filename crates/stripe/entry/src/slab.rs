@@ -1,6 +1,5 @@
 //! Slab of packets, with linked lists through it.
 
-/// End of a list.
 pub(crate) const NONE: u32 = u32::MAX;
 
 #[derive(Debug)]
@@ -11,14 +10,13 @@ pub(crate) struct Waiting<P> {
     pub(crate) came_ns: u64,
 }
 
-/// Slot: free, or with a packet. Each refers to the next of its list.
 #[derive(Debug)]
 struct Place<P> {
     waiting: Option<Waiting<P>>,
     next: u32,
 }
 
-/// Slots, all allocated at the start.
+/// All slots are allocated at the start.
 #[derive(Debug)]
 pub(crate) struct Slab<P> {
     places: Vec<Place<P>>,

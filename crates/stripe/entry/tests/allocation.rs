@@ -7,8 +7,7 @@ use std::alloc::System;
 #[global_allocator]
 static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
-/// Three packets arrive and one leaves each millisecond, with marks and batches of drops. Other
-/// threads of this process allocate now and then, so the smallest count of ten stretches is used.
+/// Other threads allocate now and then: the smallest count of ten stretches is used.
 #[test]
 fn packets_cause_no_allocation() {
     let mut queue = FqCodel::new(FqCodelPlan { limit_packets: 100, ..FqCodelPlan::default() });

@@ -9,7 +9,6 @@ const MS: u64 = 1_000_000;
 const PLAN: CoDelPlan =
     CoDelPlan { target_ns: 5 * MS, interval_ns: 100 * MS, longest_bytes: 1_500 };
 
-/// A standing queue: each packet has this sojourn, and many bytes remain behind it.
 fn standing(sojourn_ns: u64, markable: bool) -> impl FnMut() -> Option<Popped<u32>> {
     move || Some(Popped { packet: 0, sojourn_ns, left_bytes: 100_000, markable })
 }
@@ -27,8 +26,8 @@ fn signals(codel: &mut CoDel, from_ms: u64, to_ms: u64, markable: bool) -> (Vec<
     (drops, marks)
 }
 
-/// Above the target from 0 on: a drop at 100 ms, then at intervals divided by √1, √2, √3 ...: 200,
-/// 270.7, 328.4, 378.4, 423.2, 464.0, 501.8 ms, each at the next whole millisecond.
+/// A drop at 100 ms, then at intervals divided by √1, √2, √3 ...: 200, 270.7, 328.4, 378.4, 423.2,
+/// 464.0, 501.8 ms, each at the next whole millisecond.
 #[test]
 fn drop_intervals_shrink_with_the_square_root_of_their_count() {
     let mut codel = CoDel::NEW;
@@ -37,7 +36,6 @@ fn drop_intervals_shrink_with_the_square_root_of_their_count() {
     assert!(marks.is_empty());
 }
 
-/// Packets that support ECN are marked at the same instants, and none is lost.
 #[test]
 fn marks_replace_drops_for_ecn_capable_packets() {
     let mut codel = CoDel::NEW;
@@ -46,7 +44,7 @@ fn marks_replace_drops_for_ecn_capable_packets() {
     assert!(drops.is_empty());
 }
 
-/// 100 ms / √n in whole ns, more exactly than with a double.
+/// 100 ms / √n in whole ns.
 #[test]
 fn control_law_is_exact() {
     let spans: Vec<_> = [1, 2, 3, 4, 5, 10, 100].map(|n| control_law(0, 100 * MS, n)).to_vec();
@@ -55,7 +53,6 @@ fn control_law_is_exact() {
     assert_eq!(spans, expected);
 }
 
-/// A sojourn below the target within the interval restarts the interval.
 #[test]
 fn occasionally_empty_queue_has_no_drops() {
     let mut codel = CoDel::NEW;
@@ -66,7 +63,6 @@ fn occasionally_empty_queue_has_no_drops() {
     }
 }
 
-/// A packet that waits alone, however long, is not a standing queue.
 #[test]
 fn single_waiting_packet_is_not_dropped() {
     let mut codel = CoDel::NEW;
@@ -77,10 +73,9 @@ fn single_waiting_packet_is_not_dropped() {
     }
 }
 
-/// Seven drops until 502 ms; below the target at 502; above again from 503 on, so that dropping
-/// begins at 603, within 16 intervals. The last dropping state began with a count of 1, so this one
-/// begins with 7 - 1 = 6: the next drop comes 100 / √6 = 40.8 ms later, at 644, then 100 / √7 =
-/// 37.8 at 682.
+/// Seven drops until 502 ms; above the target again from 503 on, hence dropping from 603, within 16
+/// intervals. The count resumes at 7 - 1 = 6: the next drop comes 100 / √6 = 40.8 ms later, at 644,
+/// then 100 / √7 = 37.8 at 682.
 #[test]
 fn soon_recurring_queue_resumes_the_earlier_drop_rate() {
     let mut codel = CoDel::NEW;
@@ -96,8 +91,7 @@ fn soon_recurring_queue_resumes_the_earlier_drop_rate() {
     assert_eq!(drops, [2_400, 2_500]);
 }
 
-/// Pseudocode of RFC 8289, section 5, written independently: 0 stands for no time, and packets come
-/// from a list of sojourns. It uses a floating-point square root, which gives the same whole ns.
+/// Pseudocode of RFC 8289, section 5, written independently: 0 stands for no time.
 #[derive(Default)]
 struct Pseudocode {
     first_above_time: u64,
@@ -129,7 +123,6 @@ impl Pseudocode {
         t + (1e8 / f64::from(count).sqrt()) as u64
     }
 
-    /// Returns the number of packets dropped.
     fn dequeue(&mut self, now: u64, mut pop: impl FnMut() -> Option<(u64, u64)>) -> u32 {
         let mut drops = 0;
         let mut ok_to_drop = self.dodequeue(now, pop());

@@ -5,7 +5,6 @@ use gingham_entry::{CoDelPlan, Ecn, FqCodel, FqCodelPlan};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
-/// Operation on a queue.
 #[derive(Clone, Debug)]
 enum Step {
     Enqueue { flow: u64, bytes: u32, ecn: Ecn },
@@ -32,9 +31,8 @@ struct Watched {
     queue: FqCodel<Packet>,
     plan: FqCodelPlan,
     now_ns: u64,
-    /// Queued packets by flow and number, with their length.
+    /// Length by flow and number.
     waiting: BTreeMap<Packet, u32>,
-    /// Next number of each flow.
     numbers: BTreeMap<u64, u64>,
     dropped: u64,
 }

@@ -4,8 +4,8 @@ use crate::support::{MS, fill, go, offer, plan};
 use gingham_entry::{CoDelPlan, DropReason, Dropped, Ecn, FqCodel, FqCodelPlan};
 use std::time::Duration;
 
-/// Space for 10 packets. Flow 1 has 8 of 1,000 bytes, flow 2 has 2 of 100, and another of flow 2
-/// overflows the queue: half of flow 1's are dropped from its head.
+/// Flow 1 has 8 of 10 packets and the most bytes: a packet of flow 2 drops half of them from the
+/// head.
 #[test]
 fn overflow_drops_half_of_the_longest_queue() {
     let mut queue = FqCodel::new(FqCodelPlan { limit_packets: 10, ..plan() });
@@ -17,11 +17,9 @@ fn overflow_drops_half_of_the_longest_queue() {
     assert_eq!(dropped, [0, 1, 2, 3].map(by_limit));
     assert_eq!((queue.backlog_bytes(), queue.backlog_packets()), (4_300, 7));
     assert_eq!(queue.counters().dropped_limit_packets, 4);
-    // Flow 1, with 1,000 credits, sends its fifth; then flow 2 all three.
     assert_eq!(go(&mut queue, 0, 4), [(1, 4), (2, 0), (2, 1), (2, 2)]);
 }
 
-/// Of 200 packets of one flow, 64 are dropped at once and not 100.
 #[test]
 fn overflow_drops_at_most_64_packets() {
     let mut queue = FqCodel::new(FqCodelPlan { limit_bytes: 200_000, ..plan() });
@@ -31,7 +29,7 @@ fn overflow_drops_at_most_64_packets() {
     assert_eq!((dropped, queue.backlog_packets()), (64, 137));
 }
 
-/// A packet longer than the byte limit displaces all others and is finally dropped itself.
+/// The packet displaces all others and is finally dropped itself.
 #[test]
 fn packet_longer_than_the_limit_is_dropped() {
     let mut queue = FqCodel::new(FqCodelPlan { limit_bytes: 900, ..plan() });
@@ -40,8 +38,7 @@ fn packet_longer_than_the_limit_is_dropped() {
     assert_eq!((dropped, queue.is_empty()), (vec![(1, 0)], true));
 }
 
-/// Times, in milliseconds, of drops and marks in a queue where two packets arrive and one leaves
-/// each millisecond.
+/// Milliseconds of drops and marks, for two arrivals and one departure per millisecond.
 fn stand(ecn: Ecn, target_ns: u64) -> (Vec<u64>, Vec<u64>) {
     let mut queue = FqCodel::new(plan());
     queue.set_target(target_ns);
@@ -64,8 +61,8 @@ fn stand(ecn: Ecn, target_ns: u64) -> (Vec<u64>, Vec<u64>) {
     (drops, marks)
 }
 
-/// The packet that leaves at n ms arrived at n / 2, rounded down, so the sojourn reaches 5 ms at 9
-/// ms. The first signal comes an interval later, and another after that.
+/// The packet that leaves at n ms arrived at n / 2, rounded down: the sojourn reaches 5 ms at 9 ms.
+/// The first signal comes an interval later, and another after that.
 #[test]
 fn standing_queue_is_marked_or_dropped_by_ecn_capability() {
     assert_eq!(stand(Ecn::NotEct, 5 * MS), (vec![109, 209], vec![]));
@@ -88,7 +85,6 @@ fn target_is_the_rtt_or_at_least_5_ms() {
     assert_eq!([0, 20, 80].map(interval), [100 * MS, 100 * MS, 160 * MS]);
 }
 
-/// Without ECN every packet is dropped, whatever its field.
 #[test]
 fn disabled_ecn_marks_nothing() {
     let mut queue = FqCodel::new(FqCodelPlan { ecn: false, ..plan() });

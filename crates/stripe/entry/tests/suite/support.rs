@@ -4,10 +4,10 @@ use gingham_entry::{CoDelPlan, Dropped, Ecn, FqCodel, FqCodelPlan, Offered};
 
 pub(crate) const MS: u64 = 1_000_000;
 
-/// Flow of a packet, and its number there.
+/// Flow, and number in the flow.
 pub(crate) type Packet = (u64, u64);
 
-/// Default parameters with packets of at most 1,000 bytes.
+/// Packets of at most 1,000 bytes.
 pub(crate) fn plan() -> FqCodelPlan {
     let codel = CoDelPlan { longest_bytes: 1_000, ..CoDelPlan::default() };
     FqCodelPlan { codel, quantum_bytes: 1_000, ..FqCodelPlan::default() }
@@ -17,7 +17,6 @@ pub(crate) fn offer(flow: u64, number: u64, bytes: u32, ecn: Ecn) -> Offered<Pac
     Offered { flow_hash: flow, bytes, ecn, packet: (flow, number) }
 }
 
-/// Enqueues packets of a flow; panics if one is dropped.
 pub(crate) fn fill(queue: &mut FqCodel<Packet>, now_ns: u64, flow: u64, lengths: &[u32]) {
     for (number, bytes) in (0..).zip(lengths) {
         queue.enqueue(now_ns, offer(flow, number, *bytes, Ecn::NotEct), refuse_drops);
@@ -28,7 +27,6 @@ pub(crate) fn refuse_drops(dropped: Dropped<Packet>) {
     panic!("{dropped:?}");
 }
 
-/// Dequeues packets at one instant.
 pub(crate) fn go(queue: &mut FqCodel<Packet>, now_ns: u64, packets: usize) -> Vec<Packet> {
     let next = || queue.dequeue(now_ns, refuse_drops).map(|next| next.packet);
     std::iter::from_fn(next).take(packets).collect()
