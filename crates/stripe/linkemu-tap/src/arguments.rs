@@ -102,7 +102,7 @@ pub(crate) struct Arguments {
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct DirectionPlan {
     pub(crate) parameters: Parameters,
-    /// Changes of the rate, in the order of time.
+    /// In the order of time.
     pub(crate) steps: Vec<Step>,
 }
 
@@ -113,7 +113,6 @@ pub(crate) struct Step {
 }
 
 impl Arguments {
-    /// Returns the plan from left to right.
     pub(crate) fn forth(&self) -> Result<DirectionPlan, Problem> {
         let none = Reordering { probability: Probability::NEVER, span: Span::ZERO };
         let parameters = Parameters {
@@ -129,8 +128,7 @@ impl Arguments {
         self.checked(DirectionPlan { parameters, steps: self.rate_at.clone() }, "--")
     }
 
-    /// Returns the plan from right to left: that of the other direction, except for the options
-    /// given.
+    /// Plan of the other direction, except for the options given.
     pub(crate) fn back(&self) -> Result<DirectionPlan, Problem> {
         let forth = self.forth()?;
         let parameters = Parameters {
@@ -170,10 +168,9 @@ impl Arguments {
     }
 }
 
-/// Ethernet header with a VLAN tag, in bytes.
+/// Header with a VLAN tag.
 const ETHERNET_BYTES: u64 = 18;
 
-/// Returns the option that an invalid parameter came from.
 const fn option_of(error: &ParameterError) -> &'static str {
     match error {
         ParameterError::NoQueue | ParameterError::NoWait | ParameterError::EndlessQueue { .. } => {
@@ -195,7 +192,6 @@ fn probability(text: &str) -> Result<Probability, String> {
     Probability::new(value).map_err(|error| error.to_string())
 }
 
-/// Splits a text at `separator`; an error shows the expected form.
 fn pair<'a>(text: &'a str, separator: &str, example: &str) -> Result<(&'a str, &'a str), String> {
     text.split_once(separator).ok_or_else(|| format!("expected something like '{example}'"))
 }

@@ -2,8 +2,8 @@
 //!
 //! Time is an argument; only the pump reads the clock.
 //!
-//! Invariants: frames leave in the order of the arrival times that the model computed for them; a
-//! change of the rate takes effect at its time, however late it is processed.
+//! Invariants: frames leave in the order of the model's arrival times; a change of the rate takes
+//! effect at its time, however late it is processed.
 
 use crate::arguments::{DirectionPlan, Step};
 use gingham_kernel::{EventQueue, Span, Time};
@@ -11,17 +11,15 @@ use gingham_linkemu::{Channel, Counters, ParameterError};
 
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 struct Frame {
-    /// Sequence number of the offers, with duplicates after their frame.
+    /// Number of the offer; duplicates follow their frame.
     number: u64,
     bytes: Vec<u8>,
 }
 
-/// Counters of delivered frames.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Delivered {
     pub(crate) frames: u64,
     pub(crate) bytes: u64,
-    /// Delivered frames that were late.
     pub(crate) late: u64,
     pub(crate) latest: Span,
     /// Frames that the kernel did not accept.
@@ -31,19 +29,17 @@ pub(crate) struct Delivered {
 #[derive(Debug)]
 pub(crate) struct Direction {
     channel: Channel,
-    /// Future changes of the rate, the next one last.
+    /// Future changes, the next one last.
     steps: Vec<Step>,
     frames: EventQueue<Frame>,
     number: u64,
-    /// Buffers of delivered frames, for reuse.
     spare: Vec<Vec<u8>>,
     late_after: Span,
     pub(crate) delivered: Delivered,
 }
 
 impl Direction {
-    /// Creates a direction; frames delivered later than `late_after` beyond their time count as
-    /// late.
+    /// Frames later than `late_after` beyond their time count as late.
     pub(crate) fn new(
         plan: DirectionPlan,
         seed: u64,
@@ -131,7 +127,7 @@ mod tests {
     use gingham_linkemu::{Outage, Parameters, Probability};
     use std::convert::Infallible;
 
-    /// One byte per us, a queue of 200 bytes, 50 us of delay.
+    /// One byte per us.
     fn clean() -> Parameters {
         let rate = Rate::from_bytes_per_second(1_000_000);
         Parameters::clean(rate, 200, Span::from_ns(50_000))
@@ -147,7 +143,6 @@ mod tests {
         Time::from_ps(microseconds * 1_000_000)
     }
 
-    /// Frames that have arrived by `now`.
     fn arrived(direction: &mut Direction, now: Time) -> Vec<Vec<u8>> {
         let mut found = Vec::new();
         while let Some(taken) = direction.deliver(now, |bytes| {

@@ -1,8 +1,7 @@
 //! End of the link: a TAP interface in a network namespace.
 //!
-//! A TAP interface belongs to the namespace that opens `/dev/net/tun`, so the process enters that
-//! namespace and returns. An open TAP keeps its namespace alive: that a user has deleted the
-//! namespace only shows at its name or path.
+//! A TAP interface belongs to the namespace that opens `/dev/net/tun`: the process enters it and
+//! returns. An open TAP keeps its namespace alive; its deletion only shows at its name or path.
 
 use crate::problem::Problem;
 use gingham_input::nearest;
@@ -14,9 +13,9 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use tun_rs::{DeviceBuilder, Layer, SyncDevice};
 
-/// Directory where `ip netns` keeps named namespaces.
+/// Named namespaces of `ip netns`.
 const NAMED: &str = "/run/netns";
-/// Size of an interface name with its terminating zero (`IFNAMSIZ`).
+/// `IFNAMSIZ`, with the terminating zero.
 const NAME_BYTES: usize = 16;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -64,7 +63,6 @@ impl Namespace {
         Ok(Self { path, file, identity })
     }
 
-    /// Whether the path still refers to the namespace.
     fn is_there(&self) -> bool {
         fs::metadata(&self.path).is_ok_and(|metadata| identity(&metadata) == self.identity)
     }
@@ -74,7 +72,6 @@ fn identity(metadata: &fs::Metadata) -> (u64, u64) {
     (metadata.dev(), metadata.ino())
 }
 
-/// Returns the error message for a missing namespace.
 fn unknown(name: &str) -> String {
     if name.contains('/') {
         return format!("{name}: no such network namespace");
@@ -117,7 +114,6 @@ impl Tap {
         Ok(Self { end: end.clone(), device, namespace })
     }
 
-    /// Whether the namespace still exists under its path.
     pub(crate) fn is_there(&self) -> bool {
         self.namespace.is_there()
     }

@@ -1,4 +1,4 @@
-//! `gingham-linkemu`: an emulated link between two network namespaces of this machine.
+//! `gingham-linkemu`: an emulated link between two network namespaces.
 //!
 //! ```text
 //!   namespace "left"                     this process                        namespace "right"
@@ -8,14 +8,12 @@
 //!   └──────────────┘        └─────────────────────────────────────┘        └───────────────┘
 //! ```
 //!
-//! One process holds a TAP descriptor in each namespace and passes every frame read at one end
-//! through the model of `gingham_linkemu`. Arriving frames are written at the other end when their
-//! time has come. The length of a frame is that of the TAP device: from the Ethernet header on,
-//! without preamble and check sequence.
+//! One process holds a TAP descriptor in each namespace; frames pass through `gingham_linkemu`. The
+//! length of a frame is that of the TAP device: from the Ethernet header on, without preamble and
+//! check sequence.
 //!
-//! Invariants: no frame is delivered before its time, and the greatest lateness is reported;
-//! everything that the process creates ends with it, and it ends on a signal or when an end is
-//! gone.
+//! Invariants: no frame is delivered before its time; the greatest lateness is reported; everything
+//! created ends with the process.
 
 #[cfg(target_os = "linux")]
 mod arguments;

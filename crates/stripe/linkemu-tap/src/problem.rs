@@ -1,18 +1,15 @@
-//! Errors that end the program, and their exit codes, which are those of `gingham`.
+//! Errors that end the program, with the exit codes of `gingham`.
 
 use std::process::ExitCode;
 
-/// Error message with a suggested remedy.
+/// Message with a remedy.
 #[derive(Debug)]
 pub(crate) enum Problem {
-    /// Invalid command line.
     Input(String),
-    /// Failure of the operating system, such as a missing permission.
     Environment(String),
 }
 
 impl Problem {
-    /// Prints the message to standard error, and returns the exit code.
     #[expect(clippy::print_stderr, reason = "a program says why it ends")]
     pub(crate) fn report(&self) -> ExitCode {
         let (message, code) = match self {

@@ -1,4 +1,4 @@
-//! Event loop: carries frames from each TAP to the other, each at its time.
+//! Event loop: carries frames between the TAPs, each at its time.
 //!
 //! ```text
 //!            ┌──── until the next arrival, a frame, a signal ────┐
@@ -6,8 +6,8 @@
 //!   deliver arrived frames ──► read frames from both ends ──► wait (ppoll)
 //! ```
 //!
-//! A thread per direction would gain nothing: most of the time is spent in the kernel's TAP
-//! devices, not in this loop. The timer slack is set to 1 ns, from the kernel's default of 50 us.
+//! A thread per direction would gain nothing: the kernel's TAP devices take most of the time. The
+//! timer slack is 1 ns instead of the default of 50 us.
 
 use crate::arguments::Arguments;
 use crate::direction::Direction;
@@ -24,16 +24,13 @@ use nix::sys::time::TimeSpec;
 use std::io;
 use std::os::fd::AsFd;
 
-/// Interval of checks that the namespaces still exist.
 const CHECK_INTERVAL: Span = Span::from_ns(200_000_000);
-/// Maximum frames read from one end before the other is served.
+/// Frames read from one end before the other is served.
 const FRAMES_A_TURN: usize = 64;
-/// Read buffer in bytes, longer than any frame: an MTU of 65,535 and the Ethernet header.
+/// Longer than an MTU of 65,535 and the Ethernet header.
 const FRAME_BYTES_MAX: usize = 66_000;
-/// Reason why the loop ends.
 type Reason = String;
 
-/// Runs the link until a signal ends it or an end is gone.
 pub(crate) fn run(arguments: &Arguments) -> Result<(), Problem> {
     let direction = |plan, name: &str| {
         Direction::new(plan, arguments.seed, name, arguments.late)
@@ -54,7 +51,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Problem> {
     Ok(())
 }
 
-/// Blocks the signals, which are read from a descriptor from here on.
+/// Blocks the signals, which are then read from a descriptor.
 fn signals() -> nix::Result<SignalFd> {
     let mut mask = SigSet::empty();
     for signal in [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP, Signal::SIGUSR1] {
@@ -88,7 +85,7 @@ impl Clock {
 
 struct Pump {
     taps: [Tap; 2],
-    /// Direction from the first TAP to the second, and back.
+    /// From the first TAP to the second, and back.
     directions: [Direction; 2],
     signals: SignalFd,
     clock: Clock,
@@ -121,7 +118,6 @@ impl Pump {
         }
     }
 
-    /// Writes arrived frames to the kernel.
     fn deliver(&mut self, index: usize) -> Option<Reason> {
         let (direction, tap) = (&mut self.directions[index], &self.taps[1 - index]);
         let write = |frame: &[u8]| match tap.device.send(frame) {
@@ -138,7 +134,6 @@ impl Pump {
         None
     }
 
-    /// Reads frames from the kernel.
     fn take(&mut self, index: usize) -> io::Result<Option<Reason>> {
         let tap = &self.taps[index];
         for _ in 0..FRAMES_A_TURN {
@@ -156,7 +151,6 @@ impl Pump {
         Ok(None)
     }
 
-    /// Reads signals: SIGUSR1 prints the counters, the others end the loop.
     fn signalled(&self) -> io::Result<Option<Reason>> {
         while let Some(signal) = self.signals.read_signal()? {
             let number = i32::try_from(signal.ssi_signo).expect("signals have small numbers");
@@ -184,7 +178,6 @@ impl Pump {
     }
 }
 
-/// Whether the interface was deleted.
 fn is_gone(error: &io::Error) -> bool {
     matches!(error.raw_os_error().map(Errno::from_raw), Some(Errno::EBADFD | Errno::ENODEV))
 }

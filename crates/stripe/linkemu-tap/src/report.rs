@@ -5,7 +5,6 @@ use crate::end::Tap;
 use serde_json::{Value, json};
 use std::io::{self, Write};
 
-/// Returns the event for both ends being up.
 pub(crate) fn ready(taps: &[Tap; 2]) -> Value {
     let [left, right] = taps.each_ref().map(|tap| tap.end.to_string());
     json!({ "event": "ready", "left": left, "right": right })
@@ -36,7 +35,7 @@ fn direction(direction: &Direction) -> Value {
     })
 }
 
-/// Prints an event; ignores write errors, as the reader may have closed the pipe.
+/// Ignores write errors, as the reader may have closed the pipe.
 pub(crate) fn print(event: &Value) {
     let mut out = io::stdout().lock();
     let _ = writeln!(out, "{event}").and_then(|()| out.flush());
