@@ -1,4 +1,4 @@
-//! One direction of an emulated link: decides the fate of each packet offered to it.
+//! One direction of an emulated link.
 
 use crate::competing::Competitor;
 use crate::corruption::Corruption;
@@ -33,18 +33,18 @@ pub struct Channel {
     duplicates: Draws,
     jitters: Draws,
     holds: Draws,
-    /// Arrival time, in order, of the last packet offered, including packets that are lost.
+    /// In-order arrival time of the last packet offered, even if lost.
     in_order: Time,
     now: Time,
     counters: Counters,
 }
 
 impl Channel {
-    /// Creates an idle channel at time zero. `direction` is a stable name: the random numbers
-    /// depend on it and on the seed, but not on other channels.
+    /// Idle channel at time zero. Random numbers depend on the seed and the stable name
+    /// `direction`.
     ///
     /// # Errors
-    /// Invalid parameters: see [`Parameters::check`].
+    /// Invalid parameters ([`Parameters::check`]).
     pub fn new(parameters: Parameters, seed: u64, direction: &str) -> Result<Self, ParameterError> {
         parameters.check()?;
         let draws = |purpose| Draws::new(seed, direction, purpose);
@@ -69,9 +69,8 @@ impl Channel {
     /// Offers the next packet, of at least one byte. Panics if `now` is earlier than the last
     /// offer.
     ///
-    /// A duplicated packet enters the queue twice, one copy behind the other, like a link-layer
-    /// retransmission after a lost acknowledgement. Each copy is queued, lost, damaged and held
-    /// back independently.
+    /// Both copies of a duplicated packet enter the queue, like a link-layer retransmission after a
+    /// lost acknowledgement, with independent fates.
     pub fn offer(&mut self, now: Time, length_bytes: u32) -> Fate {
         assert!(now >= self.now, "packets are offered in the order of time");
         assert!(length_bytes > 0, "a packet has a byte");
@@ -88,14 +87,13 @@ impl Channel {
         Fate::of_copies(first, second)
     }
 
-    /// Time of the next competing packet at the queue.
+    /// Time of the next competing packet.
     pub fn next_competing(&self) -> Option<Time> {
         self.competitors.iter().filter_map(Competitor::next).min()
     }
 
-    /// Enqueues all competing packets due by `now`. A caller that inspects the queue between offers
-    /// calls this at [`Self::next_competing`]; an offer does so itself, before its own packet.
-    /// Panics if `now` is earlier than the last offer.
+    /// Enqueues all competing packets due by `now`, for callers that inspect the queue between
+    /// offers. Panics if `now` is earlier than the last offer.
     pub fn compete(&mut self, now: Time) {
         assert!(now >= self.now, "traffic competes in the order of time");
         while let Some(at) = self.next_competing().filter(|at| *at <= now) {
@@ -108,24 +106,23 @@ impl Channel {
         self.now = now;
     }
 
-    /// Time from `now` until the first byte of a packet accepted now is sent, after everything in
-    /// the queue. Panics if `now` is earlier than the last offer.
+    /// Wait of a packet accepted now until its first byte is sent. Panics if `now` is earlier than
+    /// the last offer.
     pub fn wait(&self, now: Time) -> Span {
         assert!(now >= self.now, "the past lengths of the queue are not kept");
         self.queue.wait(now)
     }
 
-    /// Bytes in the queue at `now`, including the rest of the packet in service. Panics if `now` is
-    /// earlier than the last offer.
+    /// Bytes in the queue, including the rest of the packet in service. Panics if `now` is earlier
+    /// than the last offer.
     pub fn backlog_bytes(&self, now: Time) -> u64 {
         assert!(now >= self.now, "the past lengths of the queue are not kept");
         self.queue.backlog_bytes(now)
     }
 
-    /// Changes the rate of the queue from `now` on, including the packets that wait in it. Packets
-    /// offered earlier keep the arrival times already reported, and nothing overtakes them. A queue
-    /// bounded by time must be emptied within a day at the new rate. Panics if `now` is earlier
-    /// than the last offer.
+    /// Changes the rate from `now` on, also for waiting packets. Arrival times already reported
+    /// remain, and nothing overtakes them. A queue bounded by time must be emptied within a day at
+    /// the new rate. Panics if `now` is earlier than the last offer.
     pub fn set_rate(&mut self, now: Time, rate: Rate) {
         assert!(now >= self.now, "a rate changes in the order of time");
         self.compete(now);
@@ -133,24 +130,23 @@ impl Channel {
         self.queue.set_rate(now, rate);
     }
 
-    /// Changes the loss from the next packet on. Packets keep their random draws, and bursts begin
-    /// in the good state.
+    /// Changes the loss from the next packet on. Random draws stay; bursts begin in the good state.
     pub fn set_loss(&mut self, loss: Loss) {
         self.parameters.loss = loss;
         self.losses.set_loss(loss);
     }
 
-    /// Changes the MTU from the next packet on; `None` removes it. Packets keep their random draws.
+    /// Changes the MTU from the next packet on; `None` removes it.
     pub const fn set_mtu(&mut self, mtu_bytes: Option<u32>) {
         self.parameters.mtu_bytes = mtu_bytes;
     }
 
-    /// Counters of all packets offered.
+    /// Counters.
     pub const fn counters(&self) -> Counters {
         self.counters
     }
 
-    /// Parameters of the channel.
+    /// Parameters.
     pub const fn parameters(&self) -> &Parameters {
         &self.parameters
     }
@@ -169,8 +165,7 @@ impl Channel {
         outcome
     }
 
-    /// Carries a packet from the queue to the far end. Lost packets also keep their place in the
-    /// order.
+    /// Lost packets also keep their place in the order.
     fn cross(
         &mut self,
         sending: Sending,
@@ -196,7 +191,7 @@ impl Channel {
         Ok(Arrival { at, flipped_bit, held_back })
     }
 
-    /// Whether an outage overlaps the time from the start of the first byte to the arrival.
+    /// Whether an outage overlaps the time from the first byte to the arrival.
     fn is_cut(&self, start: Time, arrival: Time) -> bool {
         let outages = &self.parameters.outages;
         let next = outages.partition_point(|outage| outage.until <= start);

@@ -6,40 +6,37 @@
 //!   theirs ──────────────► └───────┘
 //! ```
 //!
-//! A competing packet takes space in the queue and time on the wire, or is dropped by a full queue;
-//! its destination is not modelled. Competing traffic does not react to loss. It bypasses the
-//! policer, which sits between us and our provider.
+//! A competing packet takes space in the queue and time on the wire, or is dropped by a full queue.
+//! The traffic does not react to loss. It bypasses the policer, which sits before our provider.
 //!
-//! Invariants: competing packets use no packet numbers of ours, so they do not change our random
-//! draws; packet `n` of even traffic arrives at `from + n x packet / rate`, rounded up once; of
-//! simultaneous packets, those of competing traffic come first, in the order of the list, and ours
-//! last.
+//! Invariants: our random draws do not change; packet `n` of even traffic arrives at `from + n x
+//! packet / rate`, rounded up once; of simultaneous packets, ours come last.
 
 use crate::error::ParameterError;
 use crate::parameters::sending_ps;
 use gingham_kernel::{Purpose, Rate, Stream, Time};
 
-/// Competing traffic during an interval.
+/// Competing traffic.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Competing {
-    /// Rate; with random spacing, its mean.
+    /// Mean rate.
     pub rate: Rate,
-    /// Length of each packet, in bytes.
+    /// Packet length in bytes.
     pub packet_bytes: u32,
-    /// Spacing of the packets.
+    /// Spacing.
     pub spacing: Spacing,
-    /// Start of the interval.
+    /// Start.
     pub from: Time,
-    /// End of the interval, exclusive.
+    /// End, exclusive.
     pub until: Time,
 }
 
-/// Spacing of packets.
+/// Packet spacing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Spacing {
-    /// Even, with the first packet at the start of the interval.
+    /// Even, from the start of the interval on.
     Even,
-    /// Exponential, with the first packet after one such space.
+    /// Exponential; the first packet comes after one space.
     Poisson,
 }
 
@@ -65,7 +62,7 @@ pub(crate) struct Competitor {
 }
 
 impl Competitor {
-    /// Creates the state. `name` is stable: the random numbers depend on it and on the seed.
+    /// Random numbers depend on the seed and the stable `name`.
     pub(crate) fn new(competing: Competing, seed: u64, name: &str) -> Self {
         let words = Stream::new(seed, name, Purpose::Arrival);
         let mut competitor = Self { competing, words, given: 0, next: None };
@@ -81,7 +78,6 @@ impl Competitor {
         self.next
     }
 
-    /// Advances to the next packet. Returns the length of this one.
     pub(crate) fn give(&mut self) -> u32 {
         let now = self.next.expect("there is a next packet");
         self.given += 1;

@@ -1,9 +1,8 @@
-//! Bit errors: damaged packets, and the position of the damage.
+//! Bit errors: the position of the first damaged bit.
 //!
-//! The number of intact bits before the first damaged one is geometric. It is drawn once per
-//! packet. If it falls within the packet, that bit is flipped, which happens with probability 1 -
-//! (1 - e)^bits for a bit error rate `e`. Only the first damaged bit is reported: even the weakest
-//! checksum must detect a single flipped bit.
+//! The number of intact bits before it is geometric, drawn once per packet. A bit of the packet is
+//! flipped with probability 1 - (1 - e)^bits for a bit error rate `e`. Even the weakest checksum
+//! must detect a single flipped bit.
 
 use crate::Probability;
 use crate::draws::{Draw, Draws};
@@ -23,7 +22,6 @@ impl Corruption {
         Self { bit_errors, log_intact: libm::log1p(-bit_errors.value()), draws }
     }
 
-    /// Returns the first damaged bit of a packet, if any.
     pub(crate) fn first_flipped_bit(&self, draw: Draw, length_bytes: u32) -> Option<u64> {
         if !self.bit_errors.is_possible() {
             return None;

@@ -2,34 +2,34 @@
 
 use crate::{Arrival, DropReason};
 
-/// Packets by fate, counted when they were offered.
+/// Packets by fate.
 ///
 /// Invariant: `offered + duplicated = arrived + policed + queue_full + outage + lost + too_long`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Counters {
-    /// Packets offered; also the number of the next packet.
+    /// Packets offered.
     pub offered: u64,
-    /// Duplicates made of these, whatever their fate.
+    /// Duplicates.
     pub duplicated: u64,
-    /// Packets that arrive, including duplicates.
+    /// Arrivals, including duplicates.
     pub arrived: u64,
-    /// Arriving packets that are damaged.
+    /// Damaged arrivals.
     pub corrupted: u64,
-    /// Arriving packets that were held back.
+    /// Arrivals held back.
     pub held_back: u64,
-    /// Dropped by the policer.
+    /// Drops by the policer.
     pub policed: u64,
-    /// Dropped by the full queue.
+    /// Drops by the full queue.
     pub queue_full: u64,
-    /// Dropped because of an outage.
+    /// Drops by outages.
     pub outage: u64,
-    /// Lost.
+    /// Losses.
     pub lost: u64,
-    /// Dropped because they exceed the MTU.
+    /// Packets above the MTU.
     pub too_long: u64,
-    /// Competing packets at the queue, which are not included above.
+    /// Competing packets.
     pub competing: u64,
-    /// Competing packets dropped by the full queue.
+    /// Drops of competing packets.
     pub competing_dropped: u64,
 }
 

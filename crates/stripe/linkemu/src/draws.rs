@@ -5,27 +5,24 @@
 //!   key + (2 packet + copy + 1) x golden gamma ── mix ──► 64 random bits
 //! ```
 //!
-//! With a sequential generator, one more packet or one more draw for a packet would change the
-//! numbers of all later packets. Here the numbers of the third packet do not depend on earlier
-//! draws.
+//! One more packet or draw changes no later numbers.
 //!
 //! Source: SplitMix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number generators", OOPSLA
-//! 2014). Its `n`th output is a function of the initial state and `n`, which allows random access.
+//! 2014).
 
 use crate::Probability;
 use gingham_kernel::{Purpose, Stream};
 
-/// 2^64 divided by the golden ratio, made odd: the increment of SplitMix64.
+/// 2^64 over the golden ratio, made odd.
 const GOLDEN_GAMMA: u64 = 0x9E37_79B9_7F4A_7C15;
 
-/// Packet number, and copy: 0 for the packet, 1 for its duplicate.
+/// Copy 0 is the packet, 1 its duplicate.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Draw {
     pub(crate) packet: u64,
     pub(crate) copy: u64,
 }
 
-/// Random numbers of one purpose in one direction.
 #[derive(Clone, Debug)]
 pub(crate) struct Draws {
     key: u64,
@@ -41,20 +38,19 @@ impl Draws {
         mix(self.key.wrapping_add(number.wrapping_mul(GOLDEN_GAMMA)))
     }
 
-    /// Returns a uniform number on [0, 1), with 53 random bits.
+    /// Uniform number on [0, 1) of 53 bits.
     pub(crate) fn unit(&self, draw: Draw) -> f64 {
         #[expect(clippy::cast_precision_loss, reason = "53 bits are exact in a double")]
         let numerator = (self.bits(draw) >> 11) as f64;
         numerator * (1.0 / 9_007_199_254_740_992.0)
     }
 
-    /// Whether an event with this probability occurs.
     pub(crate) fn happens(&self, probability: Probability, draw: Draw) -> bool {
         probability.is_possible() && self.unit(draw) < probability.value()
     }
 
-    /// Returns a uniform number on 0..=`most`, up to an error of `most` parts in 2^64. An exact
-    /// method would reject some draws and repeat them, which a hash does not allow.
+    /// Uniform number on 0..=`most`, up to an error of `most` parts in 2^64. Exact methods reject
+    /// draws, which a hash does not allow.
     pub(crate) fn up_to(&self, most: u64, draw: Draw) -> u64 {
         let product = u128::from(self.bits(draw)) * (u128::from(most) + 1);
         u64::try_from(product >> 64).expect("the high word fits 64 bits")
@@ -79,9 +75,8 @@ mod tests {
     #[test]
     fn drawn_bits_are_pinned() {
         let draws = Draws::new(1, "pin", Purpose::Loss);
-        // Computed independently in Python: SHA-256 of hashlib, the published xoshiro256++ step,
-        // and sequential SplitMix64 (which from the state 1234567 gives the published
-        // 6457827717110365317).
+        // Computed in Python: SHA-256 of hashlib, the published xoshiro256++ step, and sequential
+        // SplitMix64 (6457827717110365317 from the state 1234567, as published).
         let expected = [
             (draw(0, 0), 6_739_414_236_293_021_073),
             (draw(0, 1), 9_132_928_395_535_911_971),
@@ -120,7 +115,7 @@ mod tests {
             let number = draws.up_to(3, draw(packet, 0));
             counts[usize::try_from(number).expect("at most 3")] += 1;
         }
-        // 10,000 each, within five standard deviations: sqrt(40,000 x 1/4 x 3/4) = 86.6.
+        // Five standard deviations: sqrt(40,000 x 1/4 x 3/4) = 86.6.
         assert!(counts.iter().all(|count| count.abs_diff(10_000) < 433), "{counts:?}");
         assert_eq!(draws.up_to(0, draw(0, 0)), 0);
     }

@@ -1,15 +1,15 @@
-//! Fate of a packet: it arrives, possibly twice, or is dropped for a reason.
+//! Fate of a packet.
 
 use gingham_kernel::Time;
 
-/// Arrival of one copy of a packet at the far end.
+/// Arrival of one copy.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Arrival {
-    /// Arrival time of the last byte.
+    /// Arrival of the last byte.
     pub at: Time,
-    /// First damaged bit, counted from 0, the highest bit of the first byte; `None` if intact.
+    /// First damaged bit, counted from the highest bit of the first byte.
     pub flipped_bit: Option<u64>,
-    /// Whether it was held back, so that later packets may have overtaken it.
+    /// Whether later packets may have overtaken it.
     pub held_back: bool,
 }
 
@@ -20,35 +20,35 @@ impl Arrival {
     }
 }
 
-/// Reason why a packet does not arrive.
+/// Reason of a drop.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum DropReason {
-    /// The packet exceeded the policer's rate and burst.
+    /// Above the policer's rate and burst.
     Policed,
-    /// The queue was full.
+    /// Full queue.
     QueueFull,
-    /// The packet was in transit during an outage.
+    /// Outage during transit.
     Outage,
-    /// The packet was lost.
+    /// Loss.
     Lost,
-    /// The packet exceeded the MTU.
+    /// Above the MTU.
     TooLong,
 }
 
-/// Fate of an offered packet.
+/// Fate of a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[must_use = "a packet arrives only if its fate is handled"]
 pub enum Fate {
     /// One copy arrives.
     Arrives(Arrival),
-    /// The packet and its duplicate arrive, the duplicate later unless the first was held back.
+    /// Both copies arrive.
     ArrivesTwice(Arrival, Arrival),
-    /// No copy arrives. For a duplicated packet the reason is that of the first copy.
+    /// No copy arrives; the reason is that of the first.
     Dropped(DropReason),
 }
 
 impl Fate {
-    /// Returns the arrivals in the order of the copies.
+    /// Arrivals in the order of the copies.
     pub fn arrivals(self) -> impl Iterator<Item = Arrival> {
         let arrivals = match self {
             Self::Arrives(arrival) => [Some(arrival), None],

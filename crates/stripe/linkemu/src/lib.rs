@@ -1,4 +1,4 @@
-//! An emulated link: computes the fate of each packet offered to one direction of it.
+//! An emulated link: computes whether and when offered packets arrive.
 //!
 //! ```text
 //!        duplicate?                                                held back?
@@ -8,25 +8,22 @@
 //!                            competing traffic
 //! ```
 //!
-//! The crate moves no data. It computes whether and when a packet of a given length arrives, and
-//! the caller waits, in virtual or real time.
+//! The crate moves no data; the caller waits, in virtual or real time.
 //!
-//! Source: the model is ours; the bursts of loss are those of Gilbert (1960) and Elliott (1963).
-//! Its rules:
+//! Source: the model is ours, except the bursts of loss of Gilbert (1960) and Elliott (1963). Its
+//! rules:
 //!
 //! - **Draws by number.** Each random number is a hash of seed, direction, purpose and packet
 //!   number.
 //! - **Impairments are independent.** A packet that is lost, damaged, held back or cut off still
-//!   takes its time on the wire and its place in the order, so that enabling loss does not change
-//!   the arrival of other packets. Two runs that differ in one of these impairments differ in
-//!   nothing else. A duplicate, however, is one more packet, which takes time on the wire.
-//! - **Jitter is added after the rate limit.** A packet that waits for the one before it may arrive
-//!   directly after it: packets that arrive within a span `t` have at most `rate x (t + jitter)`
-//!   bytes, plus one packet.
+//!   takes its time on the wire and its place in the order: the arrival of other packets does not
+//!   change. A duplicate takes time on the wire.
+//! - **Jitter is added after the rate limit.** Packets that arrive within a span `t` have at most
+//!   `rate x (t + jitter)` bytes, plus one packet.
 //!
-//! Invariants: without reordering, packets arrive in the order of the offers; no arriving packet
-//! was in transit during an outage; the queue never exceeds its bound, except a bound in time after
-//! the rate falls; no I/O, no clock, no allocation after construction.
+//! Invariants: without reordering, packets arrive in order; no arriving packet was in transit
+//! during an outage; the queue never exceeds its bound, except a bound in time after the rate
+//! falls; no I/O, no clock, no allocation after construction.
 
 mod channel;
 mod competing;

@@ -1,7 +1,7 @@
-//! Packet loss: independent, or in bursts during the bad state of a channel.
+//! Packet loss, independent or in bursts.
 //!
-//! Invariant: the state at a packet depends only on its number, so that a queue drop or a duplicate
-//! does not change the loss of other packets.
+//! Invariant: the state depends only on the packet number; queue drops and duplicates do not change
+//! the loss of other packets.
 
 use crate::draws::{Draw, Draws};
 use crate::{Loss, Probability};
@@ -21,13 +21,12 @@ impl Losses {
         Self { loss, bad: false, changes: draws(Purpose::LossBurst), draws: draws(Purpose::Loss) }
     }
 
-    /// Changes the loss from the next packet on.
     pub(crate) const fn set_loss(&mut self, loss: Loss) {
         self.loss = loss;
         self.bad = false;
     }
 
-    /// Advances the state to the next packet. Called once per packet, in the order of numbers.
+    /// Called once per packet, in the order of numbers.
     pub(crate) fn next_packet(&mut self, packet: u64) {
         if let Loss::Bursts(bursts) = self.loss {
             let change = if self.bad { bursts.to_good } else { bursts.to_bad };
@@ -35,7 +34,6 @@ impl Losses {
         }
     }
 
-    /// Whether this copy of the packet is lost.
     pub(crate) fn loses(&self, draw: Draw) -> bool {
         self.draws.happens(self.probability(), draw)
     }

@@ -1,6 +1,6 @@
-//! Parameters of a channel, and their validation.
+//! Parameters of a channel.
 //!
-//! A clean channel has a rate, a queue and a delay; impairments are added to it:
+//! Impairments are added to a clean channel:
 //!
 //! ```
 //! use gingham_kernel::{Rate, Span};
@@ -16,7 +16,7 @@
 //!
 //! Source of the bursts: Gilbert, "Capacity of a burst-noise channel", BSTJ 39, 1960, and Elliott,
 //! "Estimates of error rates for codes on burst-noise channels", BSTJ 42, 1963; counted in packets,
-//! as in network emulators, not in bits.
+//! not in bits.
 
 use crate::competing::Competing;
 use crate::error::ParameterError;
@@ -25,48 +25,48 @@ use crate::probability::Probability;
 use crate::queue::QueueBound;
 use gingham_kernel::{Rate, Span, Time};
 
-/// Parameters of one direction of an emulated link.
+/// Parameters of one direction.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Parameters {
     /// Rate of the queue.
     pub rate: Rate,
-    /// Policer before the queue, if any.
+    /// Policer before the queue.
     pub policer: Option<Policer>,
     /// Bound of the queue.
     pub queue: QueueBound,
-    /// Traffic of other senders through the queue.
+    /// Traffic of other senders.
     pub competing: Vec<Competing>,
-    /// Time from the last byte leaving the queue to the arrival.
+    /// Delay after the queue.
     pub delay: Span,
-    /// Maximum of a uniform addition to the delay, which does not change the order.
+    /// Maximum of a uniform addition to the delay that keeps the order.
     pub jitter: Span,
-    /// Packet loss after the queue.
+    /// Loss after the queue.
     pub loss: Loss,
-    /// MTU in bytes. Longer packets are lost silently after the queue, as on a path without ICMP
-    /// errors. `None` means no limit.
+    /// MTU in bytes; longer packets are lost silently after the queue, as on a path without ICMP
+    /// errors.
     pub mtu_bytes: Option<u32>,
-    /// Probability that a bit is damaged, independently of others.
+    /// Probability that a bit is damaged.
     pub bit_errors: Probability,
     /// Probability that a packet enters the queue twice.
     pub duplication: Probability,
-    /// Packets that are held back, so that later ones overtake them.
+    /// Reordering.
     pub reordering: Reordering,
-    /// Outages, in the order of time.
+    /// Outages in the order of time.
     pub outages: Vec<Outage>,
 }
 
-/// Model of packet loss.
+/// Packet loss.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Loss {
     /// No loss.
     None,
-    /// Independent loss with this probability.
+    /// Independent loss.
     Independent(Probability),
     /// Loss in bursts.
     Bursts(GilbertElliott),
 }
 
-/// Two-state channel. The state may change before each packet, and is initially good.
+/// Two-state channel, initially good; the state may change before each packet.
 ///
 /// ```text
 ///                to_bad
@@ -77,40 +77,39 @@ pub enum Loss {
 /// ```
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct GilbertElliott {
-    /// Probability of a change to bad, per packet.
+    /// Change to bad, per packet.
     pub to_bad: Probability,
-    /// Probability of a change to good, per packet.
+    /// Change to good, per packet.
     pub to_good: Probability,
-    /// Probability of loss in the good state.
+    /// Loss in the good state.
     pub loss_good: Probability,
-    /// Probability of loss in the bad state.
+    /// Loss in the bad state.
     pub loss_bad: Probability,
 }
 
-/// Reordering: packets that are held back at the far end.
+/// Packets held back at the far end.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Reordering {
-    /// Probability that a packet is held back.
+    /// Probability.
     pub probability: Probability,
-    /// Delay of its arrival beyond that in order.
+    /// Delay beyond the arrival in order.
     pub span: Span,
 }
 
-/// Interval during which the channel is cut.
+/// Interval of a cut channel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Outage {
-    /// Start of the interval.
+    /// Start.
     pub from: Time,
-    /// End of the interval, exclusive.
+    /// End, exclusive.
     pub until: Time,
 }
 
 impl Parameters {
-    /// Longest transit time of a packet, in ps: a day, so that times stay in the range of [`Time`].
+    /// Longest transit time in ps, a day.
     pub const WAY_PS_MAX: u64 = 24 * 60 * 60 * PS_PER_SECOND;
 
-    /// Returns the parameters of a channel without impairments and competing traffic, with a queue
-    /// of `queue_bytes`.
+    /// Channel without impairments and competing traffic.
     pub const fn clean(rate: Rate, queue_bytes: u64, delay: Span) -> Self {
         Self {
             rate,
@@ -128,7 +127,7 @@ impl Parameters {
         }
     }
 
-    /// Checks that the parameters are valid.
+    /// Checks the parameters.
     pub fn check(&self) -> Result<(), ParameterError> {
         self.queue.check(self.rate)?;
         if self.policer.is_some_and(|policer| policer.burst_bytes == 0) {
@@ -145,8 +144,8 @@ impl Parameters {
         self.check_way()
     }
 
-    /// Checks a change to another rate, if no earlier one exceeded `fastest`: the backlog at that
-    /// time, with a packet of `longest_bytes` just accepted, must be sent within a day.
+    /// Checks a change of rate after rates up to `fastest`: the backlog, with a packet of
+    /// `longest_bytes` just accepted, must be sent within a day.
     pub fn check_change(
         &self,
         to: Rate,
@@ -191,7 +190,7 @@ impl Parameters {
 
 pub(crate) const PS_PER_SECOND: u64 = 1_000_000_000_000;
 
-/// Returns the time, rounded up to a ps, to send `bytes` at this rate.
+/// Rounded up to a ps.
 pub(crate) fn sending_ps(rate: Rate, bytes: u128) -> u128 {
     (bytes * u128::from(PS_PER_SECOND)).div_ceil(u128::from(rate.bytes_per_second()))
 }

@@ -1,4 +1,4 @@
-//! Policer: drops packets above a rate and burst, without queueing.
+//! Policer: drops packets above a rate and burst.
 //!
 //! ```text
 //!            rate ──► ┌────────┐
@@ -8,28 +8,27 @@
 //!                                └── no: dropped, and the tokens remain
 //! ```
 //!
-//! Source: the token bucket of RFC 2697, section 3, with one bucket: packets it marks red are
-//! dropped.
+//! Source: the token bucket of RFC 2697, section 3, with one bucket and red packets dropped.
 //!
 //! Invariant: packets that pass within any span `t` have at most `burst_bytes + rate x t` bytes.
-//! Tokens are counted exactly, in bytes times ps per second.
+//! Counting is exact, in bytes times ps per second.
 
 use crate::parameters::PS_PER_SECOND;
 use gingham_kernel::{Rate, Time};
 
-/// Parameters of a policer.
+/// Policer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Policer {
-    /// Long-term rate.
+    /// Rate.
     pub rate: Rate,
-    /// Burst after an idle period, in bytes; a longer packet never passes.
+    /// Burst in bytes; a longer packet never passes.
     pub burst_bytes: u64,
 }
 
 #[derive(Clone, Debug)]
 pub(crate) struct Bucket {
     policer: Policer,
-    /// Tokens in bytes times [`PS_PER_SECOND`], as of `at`.
+    /// In bytes times [`PS_PER_SECOND`], as of `at`.
     filled: u128,
     at: Time,
 }
@@ -39,7 +38,7 @@ impl Bucket {
         Self { policer, filled: scaled(policer.burst_bytes), at: Time::ZERO }
     }
 
-    /// Whether a packet passes; if so, takes its tokens.
+    /// Takes the tokens of a packet that passes.
     pub(crate) fn admits(&mut self, now: Time, length_bytes: u32) -> bool {
         let since_ps = u128::from(now.since(self.at).as_ps());
         let more = since_ps * u128::from(self.policer.rate.bytes_per_second());

@@ -12,7 +12,7 @@ impl Probability {
     /// Certain event.
     pub const ALWAYS: Self = Self(1.0);
 
-    /// Returns the probability `value`, which must be from 0 to 1, inclusive.
+    /// Checks that `value` is from 0 to 1.
     pub fn new(value: f64) -> Result<Self, ParameterError> {
         if (0.0..=1.0).contains(&value) {
             Ok(Self(value))
@@ -21,7 +21,7 @@ impl Probability {
         }
     }
 
-    /// The number.
+    /// Number.
     pub const fn value(self) -> f64 {
         self.0
     }

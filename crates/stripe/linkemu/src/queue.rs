@@ -1,4 +1,4 @@
-//! Queue of a channel, emptied at its rate, one packet after the other.
+//! Queue of a channel, emptied at its rate.
 //!
 //! ```text
 //!   offered ──► ▒▒▒▒▒▒▒▒▒▒▒▒▒░░░ ──► on the wire, `rate` bytes a second
@@ -6,19 +6,15 @@
 //!              └── backlog ──┘  within the bound, or the offered packet is dropped (tail drop)
 //! ```
 //!
-//! A bound in bytes limits the backlog including the offered packet. A bound in time limits that
-//! packet's wait until its first byte is sent, at the current rate. If the rate falls, queued
-//! packets may wait longer, and new ones are dropped until the wait is within the bound again:
-//! packets are only dropped at the tail.
+//! A bound in bytes limits the backlog including the offered packet; one in time limits its wait
+//! until its first byte is sent, at the current rate. If the rate falls, queued packets may wait
+//! longer, and new ones are dropped until the wait is within the bound again.
 //!
-//! The backlog counts unsent bytes, so a full queue empties at the rate regardless of packet
-//! lengths. No packets are stored: the queue keeps the end of its last idle period and the bytes
-//! accepted since. From these, the end of a packet is exact, and rounded up to a ps once, so that
-//! errors do not accumulate over a long backlog.
+//! The backlog counts unsent bytes. The queue keeps the end of its last idle period and the bytes
+//! accepted since; the end of a packet is rounded up to a ps once, without accumulated errors.
 //!
-//! Invariants: the backlog never exceeds a bound in bytes; an accepted packet begins to be sent
-//! within a bound in time, unless the rate falls later; the packets whose last byte leaves within
-//! any span `t` have at most `rate x t` bytes, plus one packet.
+//! Invariant: the packets whose last byte leaves within any span `t` have at most `rate x t` bytes,
+//! plus one packet.
 
 use crate::Parameters;
 use crate::error::ParameterError;
@@ -30,14 +26,14 @@ use std::str::FromStr;
 /// Bound of a queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum QueueBound {
-    /// Maximum backlog in bytes, including the unsent rest of the packet in service.
+    /// Maximum backlog, including the unsent rest of the packet in service.
     Bytes(u64),
-    /// Maximum time from the acceptance of a packet to its first byte on the wire.
+    /// Maximum wait of an accepted packet's first byte.
     Time(Span),
 }
 
 impl QueueBound {
-    /// Maximum bytes ahead of a packet at this rate.
+    /// Maximum bytes ahead of a packet.
     pub fn bytes_at(self, rate: Rate) -> u64 {
         match self {
             Self::Bytes(bytes) => bytes,
@@ -47,7 +43,7 @@ impl QueueBound {
         }
     }
 
-    /// Whether a packet of this length is never accepted.
+    /// Whether a packet of this length never fits.
     pub fn is_too_short_for(self, length_bytes: u64) -> bool {
         matches!(self, Self::Bytes(bytes) if bytes < length_bytes)
     }
@@ -90,7 +86,7 @@ impl FromStr for QueueBound {
     }
 }
 
-/// Bytes sent within a span, rounded down.
+/// Rounded down.
 fn waiting_bytes(rate: Rate, span_ps: u64) -> u128 {
     u128::from(span_ps) * u128::from(rate.bytes_per_second()) / u128::from(PS_PER_SECOND)
 }
@@ -102,11 +98,11 @@ pub(crate) struct Queue {
     /// End of the last idle period, and bytes accepted since.
     busy_from: Time,
     busy_bytes: u128,
-    /// Time when all accepted packets will have been sent.
+    /// End of all accepted packets.
     idle_at: Time,
 }
 
-/// Time of a packet on the wire, from the start of its first byte to the end of its last.
+/// From the start of the first byte to the end of the last.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Sending {
     pub(crate) start: Time,
@@ -118,7 +114,6 @@ impl Queue {
         Self { rate, bound, busy_from: Time::ZERO, busy_bytes: 0, idle_at: Time::ZERO }
     }
 
-    /// Changes the rate for the remaining backlog from `now` on.
     pub(crate) fn set_rate(&mut self, now: Time, rate: Rate) {
         self.busy_bytes = u128::from(self.backlog_bytes(now));
         self.busy_from = now;
@@ -126,7 +121,7 @@ impl Queue {
         self.idle_at = now + Span::from_ps(self.busy_ps());
     }
 
-    /// Time to send the bytes accepted since the last idle period, in ps.
+    /// Time of the bytes accepted since the last idle period, in ps.
     fn busy_ps(&self) -> u64 {
         let busy_ps = u64::try_from(sending_ps(self.rate, self.busy_bytes));
         busy_ps.expect("simulated time fits 64 bits")
@@ -141,12 +136,11 @@ impl Queue {
         u64::try_from(self.busy_bytes - sent_bytes).expect("a backlog is about the bound at most")
     }
 
-    /// Time from `now` until the first byte of a packet accepted now is sent.
     pub(crate) fn wait(&self, now: Time) -> Span {
         if now < self.idle_at { self.idle_at.since(now) } else { Span::ZERO }
     }
 
-    /// Whether a packet is accepted. One that takes more than a day on the wire never is.
+    /// A packet that takes more than a day on the wire is never accepted.
     fn has_room(&self, now: Time, length_bytes: u32) -> bool {
         match self.bound {
             QueueBound::Bytes(bytes) => u64::from(length_bytes) <= bytes - self.backlog_bytes(now),
@@ -157,7 +151,6 @@ impl Queue {
         }
     }
 
-    /// Accepts a packet, if there is space for it.
     pub(crate) fn take(&mut self, now: Time, length_bytes: u32) -> Option<Sending> {
         if !self.has_room(now, length_bytes) {
             return None;

@@ -10,7 +10,7 @@ use proptest::prelude::*;
 
 const PS_PER_SECOND: u128 = 1_000_000_000_000;
 
-/// Reference queue, the obvious implementation: exact fractions of time, in ps times the rate.
+/// The obvious implementation: exact fractions of time, in ps times the rate.
 struct Obvious {
     rate: u128,
     room: u128,
@@ -42,7 +42,6 @@ fn loads() -> impl Strategy<Value = (u64, u64, Vec<(u64, u32)>)> {
     })
 }
 
-/// No jitter, or some.
 fn jitters() -> impl Strategy<Value = u64> {
     prop_oneof![Just(0), 0..100_000_000_000_u64]
 }
@@ -57,7 +56,6 @@ fn chances() -> impl Strategy<Value = Loss> {
     prop_oneof![Just(Loss::None), chance().prop_map(Loss::Independent), bursts]
 }
 
-/// Outages within 100,000,000 ps, in order.
 fn outages() -> impl Strategy<Value = Vec<Outage>> {
     prop::collection::btree_set(0..100_000_000_u64, 0..8).prop_map(|instants| {
         let instants: Vec<_> = instants.into_iter().map(Time::from_ps).collect();
@@ -70,7 +68,6 @@ fn bounds() -> impl Strategy<Value = QueueBound> {
     prop_oneof![Just(QueueBound::Bytes(5_000)), Just(QueueBound::Time(Span::from_ns(5_000)))]
 }
 
-/// No policer, or one with a rate below one byte per ns.
 fn policers() -> impl Strategy<Value = Option<Policer>> {
     let some = (1..1_000_000_000_u64, 1_u64..5_000).prop_map(|(rate, burst_bytes)| Policer {
         rate: Rate::from_bytes_per_second(rate),
@@ -79,7 +76,6 @@ fn policers() -> impl Strategy<Value = Option<Policer>> {
     prop::option::of(some)
 }
 
-/// Competing traffic in the first 100,000,000 ps.
 fn competitors() -> impl Strategy<Value = Vec<Competing>> {
     let one = (1_000_000..1_000_000_000_u64, 1_u32..2_000, any::<bool>(), 0..100_000_000_u64);
     let one = one.prop_map(|(rate, packet_bytes, even, from_ps)| Competing {
@@ -92,7 +88,7 @@ fn competitors() -> impl Strategy<Value = Vec<Competing>> {
     prop::collection::vec(one, 0..3)
 }
 
-/// Channels with all impairments, at one byte per ns, and packets for some 100,000,000 ps.
+/// Channels with all impairments, at one byte per ns.
 fn everything() -> impl Strategy<Value = (Parameters, Vec<(u64, u32)>)> {
     let chance = || 0.0..=0.5_f64;
     let spans = (0..10_000_000_u64, 0..10_000_000_u64, 1..20_000_000_u64);
@@ -126,7 +122,6 @@ fn build(parameters: Parameters) -> Channel {
     Channel::new(parameters, 1, "east").expect("parameters that make sense")
 }
 
-/// Fate of each packet with the time of its offer; checks the queue after each.
 fn fates(channel: &mut Channel, packets: &[(u64, u32)]) -> Vec<(Time, Fate)> {
     let bound = channel.parameters().queue;
     // A packet whose wait is within the bound is accepted whatever its length.

@@ -1,4 +1,4 @@
-//! Competing traffic: hand-traced, counted, and without effect on the random draws of our packets.
+//! Competing traffic, hand-traced and counted.
 
 use crate::common::{APART_PS, channel, clean, offer, probability, sparse};
 use gingham_kernel::{Rate, Time};
@@ -21,10 +21,9 @@ fn half(spacing: Spacing) -> Competing {
 fn competing_traffic_takes_queue_space_and_transmission_time() {
     let mut channel = channel(Parameters { competing: vec![half(Spacing::Even)], ..clean(150) });
     assert_eq!(channel.next_competing(), Some(Time::from_ps(50_000)));
-    // Ours is sent from 0 to 100 ns. Theirs arrives at 50, when 50 bytes are left, and is sent by
-    // 200 ns.
+    // Theirs arrives at 50 ns, when 50 bytes are left, and is sent by 200 ns.
     assert_eq!(offer(&mut channel, 0, 100), Ok(vec![105_000]));
-    // At 60 ns 140 bytes are queued: there is space for ten more, but not for eleven.
+    // At 60 ns 140 bytes are queued.
     assert_eq!(offer(&mut channel, 60_000, 10), Ok(vec![215_000]));
     assert_eq!(offer(&mut channel, 60_000, 1), QUEUE_FULL);
     // At 250 ns theirs arrives before ours, at an idle queue: 50 bytes of ours are sent by 400 ns.
@@ -32,7 +31,6 @@ fn competing_traffic_takes_queue_space_and_transmission_time() {
     assert_eq!(offer(&mut channel, 250_000, 50), Ok(vec![405_000]));
     // Ours is sent from 440 to 540 ns; at 450 ns 90 bytes are left, and theirs is dropped.
     assert_eq!(offer(&mut channel, 440_000, 100), Ok(vec![545_000]));
-    // At 650 ns competing traffic has ended.
     assert_eq!(offer(&mut channel, 700_000, 1), Ok(vec![706_000]));
     assert_eq!(channel.next_competing(), None);
     let ours = Counters { offered: 7, arrived: 5, queue_full: 2, ..Counters::default() };
@@ -65,7 +63,7 @@ fn competing_traffic_bypasses_the_policer() {
     assert_eq!((channel.counters().policed, channel.counters().competing_dropped), (0, 0));
 }
 
-/// Exponential spaces: the count in a second is Poisson, with its variance equal to its mean.
+/// The count in a second is Poisson: its variance equals its mean.
 #[test]
 fn poisson_spacing_has_its_rate_and_variance() {
     let second = Time::from_ps(1_000_000_000_000);
@@ -84,11 +82,10 @@ fn poisson_spacing_has_its_rate_and_variance() {
             channel.counters().competing
         })
         .collect();
-    // 200 seconds of 10,000 packets: five standard errors are 5 x sqrt(10,000 / 200) = 35 packets.
+    // Five standard errors of 200 seconds are 5 x sqrt(10,000 / 200) = 35 packets.
     let sum: u64 = counts.iter().sum();
     assert!((sum / 200).abs_diff(10_000) < 35, "{sum}");
-    // Even traffic has a variance of 0; that of a Poisson count is 10,000, within five standard
-    // errors of 10,000 x sqrt(2 / 200) = 1,000.
+    // Variance 10,000, within five standard errors of 10,000 x sqrt(2 / 200) = 1,000.
     let squares: u64 = counts.iter().map(|count| count.abs_diff(10_000).pow(2)).sum();
     assert!((squares / 200).abs_diff(10_000) < 5_000, "{squares}");
 }

@@ -1,5 +1,4 @@
-//! Dependencies: the draws of a packet depend only on its number, and each impairment only on
-//! itself.
+//! The draws of a packet depend only on its number, and each impairment only on itself.
 
 use crate::common::{APART_PS, channel, clean, probability, sparse};
 use gingham_kernel::{Span, Time};
@@ -7,7 +6,7 @@ use gingham_linkemu::{
     Arrival, Channel, DropReason, Fate, GilbertElliott, Loss, Outage, Parameters, Reordering,
 };
 
-/// All impairments together, rarely enough that each also occurs alone.
+/// All impairments, rare enough that each also occurs alone.
 fn everything() -> Parameters {
     let bursts = GilbertElliott {
         to_bad: probability(0.05),
@@ -25,7 +24,7 @@ fn everything() -> Parameters {
     }
 }
 
-/// Fate of the first copy of the packet offered at `now_ps`, with its transit time.
+/// Transit time and damage of the first copy.
 fn first_copy(channel: &mut Channel, now_ps: u64) -> Result<(u64, Option<u64>), DropReason> {
     match channel.offer(Time::from_ps(now_ps), 100) {
         Fate::Dropped(reason) => Err(reason),
@@ -58,7 +57,6 @@ fn extra_packet_shifts_no_later_draw() {
     let other = sequence(Some(1_000));
     let _without_a_counterpart = usual.remove(1_000);
     assert_eq!(usual, other);
-    // The comparison needs fates of many kinds.
     let lost = usual.iter().filter(|(_, fate)| fate.is_err()).count();
     let damaged = usual.iter().filter(|(_, fate)| matches!(fate, Ok((_, Some(_))))).count();
     assert!(lost > 100 && damaged > 500, "{lost} {damaged}");
@@ -71,7 +69,7 @@ fn duplication_does_not_affect_packets_that_do_not_queue() {
     let pairs = sparse(&mut twice, 2_000, 100).into_iter().zip(sparse(&mut once, 2_000, 100));
     for (twice, once) in pairs {
         match (twice, once) {
-            // One copy arrives: the packet, or its duplicate if the packet is lost.
+            // The packet, or its duplicate if the packet is lost.
             (Fate::Arrives(arrival), Fate::Arrives(alone)) => assert_eq!(arrival, alone),
             (Fate::ArrivesTwice(first, _), Fate::Arrives(alone)) => assert_eq!(first, alone),
             (Fate::Arrives(_) | Fate::Dropped(_), Fate::Dropped(_)) => {}
@@ -92,7 +90,7 @@ fn fates_depend_on_seed_and_direction_alone() {
     assert_ne!(fates(1, "east"), fates(1, "west"));
 }
 
-/// First arrival of each of 2,000 packets offered at twice the channel's rate.
+/// First arrivals of 2,000 packets offered at twice the rate.
 fn crowded(parameters: Parameters) -> Vec<Option<Arrival>> {
     let mut channel = channel(parameters);
     (0..2_000_u64)

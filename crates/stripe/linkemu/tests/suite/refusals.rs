@@ -36,8 +36,8 @@ fn queue_time_must_be_positive_and_countable() {
     assert!(waits(day_ps - 5_000).check().is_ok());
 }
 
-/// A second at 1 GB/s and a packet of 1,000 bytes, sent at 20 kB/s, take 50,000 s; at 10 kB/s, more
-/// than a day.
+/// A second at 1 GB/s and a packet of 1,000 bytes take 50,000 s at 20 kB/s, and 100,000 s at 10
+/// kB/s.
 #[test]
 fn rate_change_that_delays_packets_over_a_day_is_rejected() {
     let second = QueueBound::Time(Span::from_ps(1_000_000_000_000));
@@ -109,7 +109,7 @@ fn outages_need_positive_length_and_order() {
 
 #[test]
 fn delay_of_a_packet_is_at_most_a_day() {
-    // 86,400 bytes at one byte per second take a day; a ps of delay is too much.
+    // 86,400 bytes at one byte per second take a day.
     let day = Parameters::clean(Rate::from_bytes_per_second(1), 86_400, Span::ZERO);
     assert!(day.check().is_ok());
     let longer = Parameters { delay: Span::from_ps(1), ..day.clone() };

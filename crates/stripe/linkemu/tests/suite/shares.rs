@@ -1,4 +1,4 @@
-//! Closed forms: frequencies and durations of impairments, within five standard errors.
+//! Closed forms of impairments, within five standard errors.
 
 use crate::common::{APART_PS, channel, clean, offer, probability, sparse};
 use gingham_kernel::Span;
@@ -7,7 +7,6 @@ use gingham_linkemu::{Arrival, Fate, GilbertElliott, Loss, Parameters, Probabili
 const COUNT: u64 = 200_000;
 const COUNT_REAL: f64 = 200_000.0;
 
-/// Asserts that a count is within five standard deviations of its mean.
 #[track_caller]
 fn assert_count(found: u64, mean: f64, variance: f64) {
     #[expect(clippy::cast_precision_loss, reason = "a small count")]
@@ -24,7 +23,6 @@ fn arrivals(fates: &[Fate]) -> Vec<Arrival> {
     fates.iter().flat_map(|fate| fate.arrivals()).collect()
 }
 
-/// Mean of numbers.
 fn mean(numbers: &[u64]) -> f64 {
     #[expect(clippy::cast_precision_loss, reason = "small numbers")]
     let (sum, count) = (numbers.iter().sum::<u64>() as f64, numbers.len() as f64);
@@ -58,8 +56,8 @@ fn bursts(to_bad: f64, to_good: f64, loss_good: f64, loss_bad: f64) -> Parameter
 fn mean_loss_burst_length_is_the_inverse_of_to_good() {
     let mut bursty = channel(bursts(0.02, 0.25, 0.0, 1.0));
     let fates = sparse(&mut bursty, COUNT, 100);
-    // Bad for 2/27 of all packets. The states' correlation falls by 1 - .02 - .25 = .73 per packet,
-    // which multiplies the variance of their sum by (1 + .73) / (1 - .73).
+    // The states' correlation falls by 1 - .02 - .25 = .73 per packet, which multiplies the
+    // variance of their sum by (1 + .73) / (1 - .73).
     let bad = 2.0 / 27.0;
     assert_count(
         bursty.counters().lost,
@@ -76,8 +74,8 @@ fn mean_loss_burst_length_is_the_inverse_of_to_good() {
         }
     }
     lengths.pop();
-    // Some 3,700 bursts with a mean of 4: a geometric length, with standard deviation sqrt(.75) /
-    // .25 = 3.46.
+    // Some 3,700 bursts of geometric length, with mean 4 and standard deviation sqrt(.75) / .25 =
+    // 3.46.
     let error = 3.46 / 3_700.0_f64.sqrt();
     assert!((mean(&lengths) - 4.0).abs() < 5.0 * error, "{} of {}", mean(&lengths), lengths.len());
 }
@@ -100,9 +98,9 @@ fn packet_corruption_follows_the_bit_error_rate() {
         .iter()
         .filter_map(|arrival| arrival.flipped_bit)
         .collect();
-    // 1 - (1 - 1e-5)^8000 = .076884. The first damaged bit of those, a truncated geometric number,
-    // has the mean (1 - e) / e - n (1 - e)^n / (1 - (1 - e)^n) = 3946, and a standard deviation
-    // below that of a uniform one, 8000 / sqrt(12).
+    // 1 - (1 - 1e-5)^8000 = .076884. The first damaged bit, a truncated geometric number, has the
+    // mean (1 - e) / e - n (1 - e)^n / (1 - (1 - e)^n) = 3946, and a standard deviation below 8000
+    // / sqrt(12), that of a uniform one.
     assert_share(noisy.counters().corrupted, COUNT_REAL, 0.076_884);
     assert!(bits.iter().all(|bit| *bit < 8_000));
     let error = 8_000.0 / (12.0 * COUNT_REAL * 0.076_884).sqrt();
@@ -132,14 +130,14 @@ fn duplication_and_reordering_are_independent() {
     let held = |arrival: &Arrival| arrival.held_back;
     let firsts: Vec<_> = fates.iter().filter_map(|fate| fate.arrivals().next()).collect();
     assert_share(firsts.iter().filter(|first| held(first)).count() as u64, COUNT_REAL, 0.2);
-    // The copies are independent: of duplicated packets, 4 % have both copies held back.
+    // Of duplicated packets, 4 % have both copies held back.
     let both = fates.iter().filter(|fate| fate.arrivals().filter(held).count() == 2).count();
     assert_share(both as u64, COUNT_REAL, 0.3 * 0.04);
 }
 
 #[test]
 fn backlog_is_sent_at_the_rate() {
-    // 1000 packets of 1500 bytes at one byte per ns: the last ends at 1.5 ms.
+    // The last of 1000 x 1500 bytes ends at 1.5 ms.
     let mut busy = channel(Parameters { duplication: Probability::NEVER, ..clean(1_500_000) });
     let last = (0..1_000).map(|_| offer(&mut busy, 0, 1_500)).last().expect("a thousand");
     assert_eq!(last, Ok(vec![1_500_005_000]));

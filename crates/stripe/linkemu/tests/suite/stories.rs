@@ -1,4 +1,4 @@
-//! Hand-traced scenarios, exact to the ps: queue, rate, delay, order, duplicates, outages.
+//! Hand-traced scenarios, exact to the ps.
 
 use crate::common::{channel, clean, offer, offer_all, probability};
 use gingham_kernel::{Rate, Span, Time};
@@ -13,11 +13,10 @@ const LOST: Result<Vec<u64>, DropReason> = Err(DropReason::Lost);
 #[test]
 fn packets_are_serialised_at_the_rate_and_overflow_is_dropped() {
     let mut channel = channel(clean(300));
-    // Sent from 0 to 100 and from 100 to 250 ns. 60 bytes more would be 310; 50 are exactly 300,
-    // sent by 300 ns.
+    // Sent from 0 to 100 and from 100 to 250 ns. 60 bytes more would be 310; 50 are exactly 300.
     let found = offer_all(&mut channel, &[(0, 100), (0, 150), (0, 60), (0, 50)]);
     assert_eq!(found, [Ok(vec![105_000]), Ok(vec![255_000]), QUEUE_FULL, Ok(vec![305_000])]);
-    // The tenth byte has left at 10 ns and not a ps earlier: only then is there space for ten.
+    // The tenth byte has left at 10 ns.
     assert_eq!(channel.backlog_bytes(Time::from_ps(9_999)), 291);
     assert_eq!(offer(&mut channel, 9_999, 10), QUEUE_FULL);
     assert_eq!(offer(&mut channel, 10_000, 10), Ok(vec![315_000]));
@@ -25,14 +24,12 @@ fn packets_are_serialised_at_the_rate_and_overflow_is_dropped() {
     assert_eq!(channel.backlog_bytes(Time::from_ps(309_999)), 1);
     assert_eq!(channel.backlog_bytes(Time::from_ps(310_000)), 0);
     assert_eq!(offer(&mut channel, 400_000, 1), Ok(vec![406_000]));
-    // A packet longer than the queue never passes.
     assert_eq!(offer(&mut channel, 500_000, 301), QUEUE_FULL);
     let counted = Counters { offered: 8, arrived: 5, queue_full: 3, ..Counters::default() };
     assert_eq!(channel.counters(), counted);
 }
 
-/// A packet above the MTU still takes its time in the queue; a new MTU applies from the next packet
-/// on.
+/// A packet above the MTU still takes its time in the queue.
 #[test]
 fn packets_above_the_mtu_are_dropped() {
     let mut channel = channel(Parameters { mtu_bytes: Some(100), ..clean(1_000) });
@@ -48,7 +45,7 @@ fn packets_above_the_mtu_are_dropped() {
 
 #[test]
 fn fractional_time_is_rounded_up_without_accumulating() {
-    // 3 GB/s: 333 1/3 ps per byte, 1000 ps for three.
+    // 3 GB/s: 333 1/3 ps per byte.
     let mut thirds =
         channel(Parameters { rate: Rate::from_bytes_per_second(3_000_000_000), ..clean(10) });
     let found = offer_all(&mut thirds, &[(0, 1), (0, 1), (0, 1), (0, 1)]);
@@ -63,9 +60,9 @@ fn fractional_time_is_rounded_up_without_accumulating() {
 #[test]
 fn jitter_delays_and_keeps_the_order() {
     let mut channel = channel(Parameters { jitter: Span::from_ps(20_000), ..clean(1_000) });
-    // The draws were computed independently in Python: 5397, 15186, 925, 16134, 11587 and 17123 ps.
-    // The packets end at 4000, 8000, ... 24000 and would arrive at 14397, 28186, 17925, 37134,
-    // 36587 and 46123: the third and the fifth wait for the one before.
+    // Draws computed in Python: 5397, 15186, 925, 16134, 11587 and 17123 ps. The packets end at
+    // 4000, 8000, ... 24000 and would arrive at 14397, 28186, 17925, 37134, 36587 and 46123: the
+    // third and the fifth wait for the one before.
     let found = offer_all(&mut channel, &[(0, 4); 6]);
     let arrivals: Vec<_> = found.into_iter().map(|fate| fate.expect("it arrives")[0]).collect();
     assert_eq!(arrivals, [14_397, 28_186, 28_186, 37_134, 37_134, 46_123]);
@@ -74,8 +71,8 @@ fn jitter_delays_and_keeps_the_order() {
 #[test]
 fn duplicate_is_queued_behind_its_packet_if_there_is_room() {
     let mut channel = channel(Parameters { duplication: Probability::ALWAYS, ..clean(300) });
-    // 100 bytes twice and 40 bytes twice are 280. The first copy of 15 bytes makes 295, and there
-    // is no space for its duplicate.
+    // 100 bytes twice and 40 bytes twice are 280. The first copy of 15 bytes makes 295, which
+    // leaves no space for its duplicate.
     let found = offer_all(&mut channel, &[(0, 100), (0, 40), (0, 15), (0, 6)]);
     let twice = |first, second| Ok(vec![first, second]);
     assert_eq!(found[..2], [twice(105_000, 205_000), twice(245_000, 285_000)]);
@@ -96,7 +93,7 @@ fn drop_reason_of_two_lost_copies_is_that_of_the_first() {
 
 #[test]
 fn loss_state_changes_before_a_packet_and_lost_ones_take_time() {
-    // Bad, good, bad, good: the state is initially good and changes each time.
+    // The state is initially good and changes each time: bad, good, bad, good.
     let bursts = GilbertElliott {
         to_bad: Probability::ALWAYS,
         to_good: Probability::ALWAYS,
@@ -114,7 +111,7 @@ fn loss_state_changes_before_a_packet_and_lost_ones_take_time() {
 
 #[test]
 fn independent_loss_follows_its_draws() {
-    // Computed independently in Python: .920, .911, .375, .049, .091, .285, .776 and .196.
+    // Computed in Python: .920, .911, .375, .049, .091, .285, .776 and .196.
     let mut lossy =
         channel(Parameters { loss: Loss::Independent(probability(0.25)), ..clean(1_000) });
     let found = offer_all(&mut lossy, &[(0, 1); 8]);
@@ -144,8 +141,7 @@ fn outage_drops_arrivals_while_the_queue_continues() {
     let outage = |from, until| Outage { from: Time::from_ps(from), until: Time::from_ps(until) };
     let outages = vec![outage(100_000, 200_000), outage(298_000, 298_001)];
     let mut channel = channel(Parameters { outages, ..clean(1_000) });
-    // The first arrives at 95 ns, before the outage; the next, sent from 90 to 95 ns, at 100 ns,
-    // its first instant.
+    // The first arrives at 95 ns, before the outage; the next at 100 ns, its first instant.
     assert_eq!(offer_all(&mut channel, &[(0, 90), (90_000, 5)]), [Ok(vec![95_000]), CUT]);
     // Sent from 150 to 160, arrives at 165; starts at 160, arrives at 210; starts at 205, arrives
     // at 220.
@@ -191,8 +187,8 @@ fn rate_change_applies_to_the_backlog_and_keeps_the_order() {
     assert_eq!(channel.backlog_bytes(Time::from_ps(150_000)), 50);
     assert_eq!(offer(&mut channel, 150_000, 50), Ok(vec![355_000]));
     // At 300 ns 25 bytes are left. At 2 GB/s they and 65 more are sent by 345 ns, and would arrive
-    // at 350 ns, before the packet already scheduled for 355 ns. Ten bytes more end at 350 ns, and
-    // ten at 355 ns.
+    // at 350 ns, before the packet scheduled for 355 ns. Ten bytes more end at 350 ns, and ten at
+    // 355 ns.
     channel.set_rate(Time::from_ps(300_000), Rate::from_bytes_per_second(2_000_000_000));
     let found = offer_all(&mut channel, &[(300_000, 65), (300_000, 10), (300_000, 10)]);
     assert_eq!(found, [Ok(vec![355_000]), Ok(vec![355_000]), Ok(vec![360_000])]);

@@ -6,7 +6,7 @@ use gingham_linkemu::{Channel, DropReason, Parameters, QueueBound};
 
 const QUEUE_FULL: Result<Vec<u64>, DropReason> = Err(DropReason::QueueFull);
 
-/// One byte per ns; a packet waits for at most 200 ns.
+/// A packet waits for at most 200 ns at one byte per ns.
 fn waiting() -> Channel {
     channel(Parameters { queue: QueueBound::Time(Span::from_ps(200_000)), ..clean(1) })
 }
@@ -14,11 +14,11 @@ fn waiting() -> Channel {
 #[test]
 fn packet_is_accepted_by_its_wait_and_not_its_length() {
     let mut channel = waiting();
-    // Sent from 0 to 100 and from 100 to 250 ns; the third would wait 250 ns.
+    // The third would wait 250 ns.
     let found = offer_all(&mut channel, &[(0, 100), (0, 150), (0, 1)]);
     assert_eq!(found, [Ok(vec![105_000]), Ok(vec![255_000]), QUEUE_FULL]);
-    // A ps before 50 ns the wait is a ps too long. At 50 ns it is 200 ns, and a packet of 1,000
-    // bytes is accepted, sent from 250 to 1,250 ns.
+    // A ps before 50 ns the wait is a ps too long. At 50 ns it is 200 ns: 1,000 bytes are sent from
+    // 250 to 1,250 ns.
     assert_eq!(channel.wait(Time::from_ps(49_999)), Span::from_ps(200_001));
     assert_eq!(offer(&mut channel, 49_999, 1), QUEUE_FULL);
     assert_eq!(offer(&mut channel, 50_000, 1_000), Ok(vec![1_255_000]));
@@ -30,8 +30,8 @@ fn packet_is_accepted_by_its_wait_and_not_its_length() {
 fn lower_rate_admits_less_but_keeps_the_backlog() {
     let mut channel = waiting();
     assert_eq!(offer(&mut channel, 0, 300), Ok(vec![305_000]));
-    // At 150 ns 150 bytes are left. At half the rate they are a wait of 300 ns, too much until 250
-    // ns; then ten bytes are sent from 450 to 470 ns.
+    // At half the rate, the 150 bytes left at 150 ns are a wait of 300 ns, too much until 250 ns;
+    // then ten bytes are sent from 450 to 470 ns.
     channel.set_rate(Time::from_ps(150_000), Rate::from_bytes_per_second(500_000_000));
     assert_eq!(channel.wait(Time::from_ps(150_000)), Span::from_ps(300_000));
     assert_eq!(offer(&mut channel, 249_999, 1), QUEUE_FULL);
@@ -45,8 +45,7 @@ fn lower_rate_admits_less_but_keeps_the_backlog() {
 
 #[test]
 fn queue_of_one_second_holds_one_second_of_packets() {
-    // At 1 MB/s and a bound of a second, 1,000 packets of 1,000 bytes wait at once, and one behind
-    // them.
+    // At 1 MB/s, 1,000 packets of 1,000 bytes wait at once, and one behind them.
     let queue = QueueBound::Time(Span::from_ps(1_000_000_000_000));
     let rate = Rate::from_bytes_per_second(1_000_000);
     assert_eq!(queue.bytes_at(rate), 1_000_000);
@@ -54,7 +53,6 @@ fn queue_of_one_second_holds_one_second_of_packets() {
     let found = offer_all(&mut bloated, &[(0, 1_000); 1_003]);
     assert!(found[..1_001].iter().all(Result::is_ok));
     assert_eq!(found[1_001..], [QUEUE_FULL, QUEUE_FULL]);
-    // The last accepted packet is sent at 1.001 s.
     assert_eq!(found[1_000], Ok(vec![1_001_000_005_000]));
     assert_eq!(bloated.backlog_bytes(Time::ZERO), 1_001_000);
 }

@@ -5,13 +5,12 @@
 use gingham_kernel::{Rate, Span, Time};
 use gingham_linkemu::{Channel, DropReason, Fate, Parameters, Probability};
 
-/// One byte per ns, a queue of `queue_bytes`, 5 ns of delay.
+/// One byte per ns, 5 ns of delay.
 pub(crate) fn clean(queue_bytes: u64) -> Parameters {
     let rate = Rate::from_bytes_per_second(1_000_000_000);
     Parameters::clean(rate, queue_bytes, Span::from_ps(5_000))
 }
 
-/// Creates the channel "east" with seed 1.
 pub(crate) fn channel(parameters: Parameters) -> Channel {
     Channel::new(parameters, 1, "east").expect("parameters that make sense")
 }
@@ -20,7 +19,7 @@ pub(crate) fn probability(value: f64) -> Probability {
     Probability::new(value).expect("a probability")
 }
 
-/// Offers a packet. Returns its arrival times, or the reason of the drop.
+/// Arrival times, or the reason of the drop.
 pub(crate) fn offer(
     channel: &mut Channel,
     now_ps: u64,
@@ -32,7 +31,6 @@ pub(crate) fn offer(
     }
 }
 
-/// Offers several packets, given as (time, length).
 pub(crate) fn offer_all(
     channel: &mut Channel,
     packets: &[(u64, u32)],
@@ -40,10 +38,9 @@ pub(crate) fn offer_all(
     packets.iter().map(|(now_ps, bytes)| offer(channel, *now_ps, *bytes)).collect()
 }
 
-/// Offers `count` packets of `length_bytes`, a millisecond apart, so that none waits for another.
+/// Offers packets a millisecond apart; none waits for another.
 pub(crate) fn sparse(channel: &mut Channel, count: u64, length_bytes: u32) -> Vec<Fate> {
     (0..count).map(|number| channel.offer(Time::from_ps(number * APART_PS), length_bytes)).collect()
 }
 
-/// One millisecond.
 pub(crate) const APART_PS: u64 = 1_000_000_000;
