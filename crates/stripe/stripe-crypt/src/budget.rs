@@ -5,34 +5,31 @@
 //!                                  known and unknown senders have separate buckets
 //! ```
 //!
-//! A host can use any number of ports and, with IPv6, of addresses, so buckets count networks. A
-//! flood from many networks can fill all buckets of unknown senders. It keeps out other unknown
-//! senders, but no peer at its known address.
+//! Buckets count networks, because a host can use any number of ports and, with IPv6, of addresses.
+//! A flood from many networks keeps out unknown senders, but no peer at its known address.
 
 use std::net::{IpAddr, SocketAddr};
 
 use gingham_stripe::Instant;
 
-/// Number of buckets that networks are hashed into.
 const BUCKETS: usize = 256;
-/// Limit of one network: fifty peers behind one address can begin per second.
+/// Fifty peers behind one address can begin per second.
 const OF_A_NETWORK: Rate = Rate { per_second: 50, at_once: 16 };
-/// Limit of all networks together. Reading an initiation takes 0.2 ms, so this is a tenth of a
-/// core.
+/// All networks together; at 0.2 ms per initiation, a tenth of a core.
 const OF_ALL: Rate = Rate { per_second: 500, at_once: 128 };
 const SECOND_NS: u64 = 1_000_000_000;
 
-/// Origin of a handshake datagram.
+/// Origin of a datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sender {
-    /// Source address, which may be forged.
+    /// Source, possibly forged.
     pub address: SocketAddr,
-    /// Whether a peer was last seen at this address, or is configured there.
+    /// Whether a peer was last seen, or is configured, at this address.
     pub is_known: bool,
 }
 
 impl Sender {
-    /// Returns address and port as input for a cookie.
+    /// Input for a cookie.
     pub(crate) fn bytes(self) -> [u8; 18] {
         let mut bytes = [0; 18];
         match self.address.ip().to_canonical() {
@@ -43,8 +40,7 @@ impl Sender {
         bytes
     }
 
-    /// Returns the IPv4 address, or the half of an IPv6 address that a site is assigned (RFC 4291,
-    /// section 2.5.4).
+    /// IPv4 address, or the half of an IPv6 address assigned to a site (RFC 4291, section 2.5.4).
     pub(crate) fn network(self) -> [u8; 8] {
         *self.bytes().first_chunk().expect("an address is longer")
     }
@@ -57,7 +53,7 @@ struct Rate {
 }
 
 impl Rate {
-    /// Takes a token if there is one. Returns the time, in ns, when the bucket will be full again.
+    /// Time in ns of the full bucket after taking a token; `None` without a token.
     fn with_one(self, full_at: u64, now: u64) -> Option<u64> {
         let one = SECOND_NS / self.per_second;
         let full_at = full_at.max(now) + one;
@@ -65,15 +61,14 @@ impl Rate {
     }
 }
 
-/// Buckets of known or of unknown senders.
 #[derive(Debug)]
 struct Buckets {
-    /// Time when each bucket is full again, in ns.
+    /// Time of each full bucket, in ns.
     networks: [u64; BUCKETS],
     all: u64,
 }
 
-/// Token buckets of unknown and known senders.
+/// Buckets of unknown and of known senders.
 #[derive(Debug)]
 pub(crate) struct Budget([Buckets; 2]);
 
@@ -82,7 +77,7 @@ impl Budget {
         Self([0; 2].map(|_| Buckets { networks: [0; BUCKETS], all: 0 }))
     }
 
-    /// Takes a token for one initiation. Returns false if there is none.
+    /// Takes a token for one initiation, if there is one.
     pub(crate) fn admits(&mut self, now: Instant, is_known: bool, bucket: usize) -> bool {
         let Buckets { networks, all } = &mut self.0[usize::from(is_known)];
         let (now, network) = (now.nanoseconds(), &mut networks[bucket]);

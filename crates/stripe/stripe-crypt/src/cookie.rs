@@ -1,5 +1,5 @@
-//! Cookies: proofs required before an end spends a Diffie-Hellman or a key on an initiation. The
-//! sender must show that it receives at its address, and that it is not replaying a recording.
+//! Cookies: proofs of address and presence before an end spends a Diffie-Hellman or a key on an
+//! initiation.
 //!
 //! ```text
 //!   mac1   = MAC(H("mac1", public key of the receiver), message)    sender knows the receiver's key
@@ -9,11 +9,11 @@
 //! ```
 //!
 //! A cookie suffices to compute mac2 for any recorded message, but mac3 requires a private key. A
-//! peer that has accepted an initiation rejects cookies issued before. Both times come from the
-//! issuer's clock, so the clocks of the two ends are never compared.
+//! peer that has accepted an initiation rejects cookies issued before; only the issuer's clock is
+//! used.
 //!
 //! Source: Donenfeld, WireGuard (2017), section 5.3. There, a cookie is required only under load,
-//! and a time stamp of the initiator distinguishes new initiations from old ones.
+//! and freshness comes from a time stamp of the initiator.
 
 use std::time::Duration;
 
@@ -31,8 +31,8 @@ use crate::wire::{
     Mac, STAMP_AT, STAMP_BYTES,
 };
 
-/// Lifetime of a cookie. An initiator abandons its handshake 6.7 s after its last attempt at the
-/// latest, so later cookies are useless.
+/// Later cookies are useless: an initiator abandons its handshake 6.7 s after its last attempt at
+/// the latest.
 const COOKIE_AGE_MAX: Duration = Duration::from_secs(10);
 
 /// Time of issue, relative to a random origin of the issuer.
@@ -44,7 +44,6 @@ pub(crate) struct Cookie {
     pub(crate) key: Mac,
 }
 
-/// MAC keys derived from a public key.
 #[derive(Debug)]
 pub(crate) struct PublicMacs {
     mac1: hmac::Key,
@@ -62,12 +61,12 @@ impl PublicMacs {
         Self { mac1: key(b"gingham mac1"), cookie: key(b"gingham cookie") }
     }
 
-    /// Returns the MAC that shows that the sender knows this public key, and the data `also`.
+    /// Shows that the sender knows this public key, and the data `also`.
     pub(crate) fn mac1(&self, message: &[u8], also: &[u8]) -> Mac {
         mac(&self.mac1, &[message, also])
     }
 
-    /// Encrypts a cookie into a message for the sender of `mac1`.
+    /// Encrypts a cookie for the sender of `mac1`.
     pub(crate) fn wrap(
         &self,
         cookie: &Cookie,
@@ -85,7 +84,7 @@ impl PublicMacs {
         Ok(())
     }
 
-    /// Decrypts the cookie in a message that replies to `mac1`.
+    /// Decrypts a cookie in reply to `mac1`.
     pub(crate) fn unwrap(&self, mac1: &Mac, message: &[u8; COOKIE_BYTES]) -> Option<Cookie> {
         let (nonce, sealed) = message[COOKIE_AT..].split_at(COOKIE_NONCE_BYTES);
         let mut sealed: [u8; STAMP_BYTES + MAC_BYTES + CHECK_BYTES] = sealed.try_into().ok()?;
@@ -95,8 +94,8 @@ impl PublicMacs {
         Some(Cookie { stamp: *stamp, key: (*key).try_into().ok()? })
     }
 
-    /// Derives a key for one message. Random nonces of 24 bytes do not collide, whereas the
-    /// cipher's 12 bytes might.
+    /// Key for one message: random nonces of 24 bytes do not collide, whereas the cipher's 12 bytes
+    /// might.
     fn one_time(&self, nonce: &[u8]) -> Zeroizing<[u8; KEY_BYTES]> {
         let tag = hmac::sign(&self.cookie, nonce);
         Zeroizing::new(tag.as_ref().try_into().expect("SHA-256 gives 32 bytes"))
@@ -119,7 +118,7 @@ pub(crate) fn mac2(cookie: &Mac, message: &[u8]) -> Mac {
     mac(&hmac::Key::new(hmac::HMAC_SHA256, cookie), &[message])
 }
 
-/// MAC key that only the two ends can derive, each with its private key.
+/// Key that only the two ends can derive.
 #[derive(Debug)]
 pub(crate) struct SharedMac(hmac::Key);
 
@@ -141,8 +140,7 @@ impl SharedMac {
     }
 }
 
-/// Adds the proof to an initiation: that its sender has received the cookie and holds the private
-/// key.
+/// Adds the proof of receiving the cookie and holding the private key.
 pub(crate) fn prove(cookie: &Cookie, shared: &SharedMac, message: &mut [u8; INITIATION_BYTES]) {
     message[STAMP_AT..MAC2_AT].copy_from_slice(&cookie.stamp);
     let mac = mac2(&cookie.key, &message[..MAC2_AT]);
@@ -159,7 +157,7 @@ pub(crate) fn is_same(one: &Mac, other: &Mac) -> bool {
 #[derive(Debug)]
 pub(crate) struct Cookies {
     secret: hmac::Key,
-    /// Random origin of time stamps, which hides the age of the process.
+    /// Random origin of stamps, which hides the age of the process.
     origin: u64,
 }
 
@@ -172,12 +170,11 @@ impl Cookies {
         Ok(Self { secret, origin: u64::from_be_bytes(origin) })
     }
 
-    /// Issues a cookie for an address, given as any bytes.
     pub(crate) fn give(&self, now: Instant, address: &[u8]) -> Cookie {
         self.of(now.nanoseconds().wrapping_add(self.origin).to_be_bytes(), address)
     }
 
-    /// Returns the cookie with this stamp and its time of issue, unless it has expired.
+    /// Cookie with this stamp and its time of issue, unless expired.
     pub(crate) fn given(
         &self,
         now: Instant,
@@ -194,7 +191,7 @@ impl Cookies {
         Cookie { stamp, key: mac(&self.secret, &[&stamp, address]) }
     }
 
-    /// Returns one of 256 buckets for a network. The mapping is secret.
+    /// Secret mapping of networks to 256 buckets.
     pub(crate) fn bucket(&self, network: &[u8]) -> usize {
         mac(&self.secret, &[b"bucket", network])[0].into()
     }

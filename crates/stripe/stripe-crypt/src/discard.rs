@@ -1,32 +1,32 @@
-//! Reasons for rejecting a datagram.
+//! Reasons of rejection.
 
-/// Reason for rejecting a datagram.
+/// Reason of rejection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Discard {
-    /// The datagram does not belong to the protocol, or its length is wrong.
+    /// Foreign datagram, or wrong length.
     Malformed,
-    /// Another version of the protocol.
+    /// Other version of the protocol.
     OtherVersion,
-    /// The peer sends unencrypted datagrams.
+    /// Unencrypted datagram.
     InClear,
-    /// The key does not exist, or not any more.
+    /// Unknown or expired key.
     NoKey,
-    /// The authentication tag is wrong: the datagram was modified, or sealed with another key.
+    /// Wrong authentication tag.
     NotAuthentic,
-    /// A duplicate, or too old to exclude one.
+    /// Duplicate, or too old to exclude one.
     Replayed,
-    /// The initiator does not know our public key.
+    /// Initiator without our public key.
     BadMac,
-    /// The initiator is not the configured peer.
+    /// Initiator other than the peer.
     OtherPeer,
-    /// The peer has another public key for us, or another preshared key.
+    /// Other public key for us, or other preshared key.
     OtherSecret,
-    /// The rate limit of handshakes is exceeded, or no random bytes are available.
+    /// Handshakes above the rate limit, or no random bytes.
     Busy,
 }
 
 impl Discard {
-    /// All reasons, in the order of their indices.
+    /// All reasons, by index.
     pub const ALL: [Self; 10] = [
         Self::Malformed,
         Self::OtherVersion,
@@ -57,7 +57,7 @@ impl Discard {
     }
 }
 
-/// Number of rejected datagrams by reason.
+/// Rejections by reason.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Discards([u64; Discard::ALL.len()]);
 
@@ -67,23 +67,23 @@ impl Discards {
         self.0[discard as usize] += 1;
     }
 
-    /// Returns the number of datagrams with this reason.
+    /// Count of a reason.
     pub const fn of(&self, discard: Discard) -> u64 {
         self.0[discard as usize]
     }
 
-    /// Returns the sums of two counts.
+    /// Sum of two counts.
     #[must_use]
     pub fn with(&self, others: &Self) -> Self {
         Self(std::array::from_fn(|place| self.0[place] + others.0[place]))
     }
 
-    /// Returns the number of all datagrams.
+    /// Total.
     pub fn total(&self) -> u64 {
         self.0.iter().sum()
     }
 
-    /// Returns the most frequent reason, if any.
+    /// Most frequent reason.
     pub fn most(&self) -> Option<Discard> {
         Discard::ALL.into_iter().max_by_key(|one| self.of(*one)).filter(|one| self.of(*one) > 0)
     }

@@ -1,4 +1,4 @@
-//! Key types: 32 bytes each, written as 64 hexadecimal digits.
+//! Key types of 32 bytes.
 //!
 //! Invariant: secret keys are never printed, and are zeroed when dropped.
 
@@ -10,61 +10,61 @@ use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
 use crate::primitives::fill;
 
-/// Length of every key.
+/// Length of a key.
 pub const KEY_BYTES: usize = 32;
 
-/// Error of parsing a key.
+/// Invalid key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BadKey {
-    /// The text does not have the form of a key.
+    /// Invalid text.
     #[error("a key has 64 hexadecimal digits")]
     Digits,
-    /// A point of small order: its shared secrets are known to everyone (RFC 7748, section 6.1).
+    /// Point of small order, with public shared secrets (RFC 7748, section 6.1).
     #[error("this public key has small order, so its shared secrets are public")]
     Nobodys,
-    /// A non-canonical encoding: two spellings of one key would count as two peers.
+    /// Non-canonical encoding: two spellings of one key would count as two peers.
     #[error("this public key is not canonical; expected {0}")]
     Written(PublicKey),
 }
 
-/// The operating system provided no random bytes.
+/// No random bytes from the operating system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the operating system provides no random bytes")]
 pub struct NoRandomness;
 
-/// Private key of an end (X25519, RFC 7748).
+/// Private key (X25519, RFC 7748).
 #[derive(Clone, PartialEq, Eq, Zeroize, ZeroizeOnDrop)]
 pub struct PrivateKey(pub(crate) [u8; KEY_BYTES]);
 
-/// Public key of an end.
+/// Public key.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PublicKey(pub(crate) [u8; KEY_BYTES]);
 
-/// Secret shared by the two ends in addition to their key pairs.
+/// Additional secret of the two ends.
 #[derive(Clone, PartialEq, Eq, Zeroize, ZeroizeOnDrop)]
 pub struct PresharedKey(pub(crate) [u8; KEY_BYTES]);
 
 impl PrivateKey {
-    /// Generates a new key.
+    /// Random key.
     pub fn random() -> Result<Self, NoRandomness> {
         let mut key = Self([0; KEY_BYTES]);
         fill(&mut key.0)?;
         Ok(key)
     }
 
-    /// Returns the public key.
+    /// Public key.
     pub fn public(&self) -> PublicKey {
         PublicKey(MontgomeryPoint::mul_base_clamped(self.0).to_bytes())
     }
 
-    /// Returns the hexadecimal form used in files.
+    /// Hexadecimal form.
     pub fn to_hex(&self) -> Zeroizing<String> {
         to_hex(&self.0)
     }
 }
 
 impl PresharedKey {
-    /// Returns the hexadecimal form used in files.
+    /// Hexadecimal form.
     pub fn to_hex(&self) -> Zeroizing<String> {
         to_hex(&self.0)
     }
@@ -96,7 +96,7 @@ impl FromStr for PresharedKey {
 }
 
 impl PublicKey {
-    /// Bytes of the key.
+    /// Bytes.
     pub const fn as_bytes(&self) -> &[u8; KEY_BYTES] {
         &self.0
     }
@@ -104,8 +104,7 @@ impl PublicKey {
 
 impl FromStr for PublicKey {
     type Err = BadKey;
-    /// Rejects points of small order, such as zero. Of all encodings of a key, accepts only the one
-    /// that is computed from a private key: the number below the modulus.
+    /// Rejects points of small order, and encodings above the modulus.
     fn from_str(text: &str) -> Result<Self, BadKey> {
         let bytes = parse(text)?;
         let shared = MontgomeryPoint(*bytes).mul_clamped([0; KEY_BYTES]).to_bytes();
@@ -117,7 +116,7 @@ impl FromStr for PublicKey {
     }
 }
 
-/// Reduces a number of 255 bits modulo 2^255 - 19, ignoring the top bit (RFC 7748, section 5).
+/// Reduces modulo 2^255 - 19, ignoring the top bit (RFC 7748, section 5).
 fn reduced(mut bytes: [u8; KEY_BYTES]) -> [u8; KEY_BYTES] {
     let [first, middle @ .., last] = &mut bytes;
     *last &= 0x7f;
@@ -172,7 +171,7 @@ impl fmt::Debug for PresharedKey {
 mod tests {
     use super::*;
 
-    /// Compared with the output of `openssl pkey -pubout`.
+    /// Output of `openssl pkey -pubout`.
     #[test]
     fn public_key_matches_openssl() {
         let private = PrivateKey(std::array::from_fn(|place| u8::try_from(place).expect("32")));
@@ -195,7 +194,7 @@ mod tests {
         assert!(format!("09{}", "00".repeat(31)).parse::<PublicKey>().is_ok());
     }
 
-    /// Nine is the base point. Adding the modulus, or setting the top bit, encodes it again.
+    /// Nine, the base point, is encoded again by adding the modulus or setting the top bit.
     #[test]
     fn noncanonical_public_keys_are_rejected() {
         let nine = format!("09{}", "00".repeat(31));

@@ -1,4 +1,4 @@
-//! Handshake between the two ends of a stripe, and encryption of datagrams with the resulting keys.
+//! Handshake between the two ends of a stripe, and encryption of datagrams.
 //!
 //! ```text
 //!   [`Peer`]  initiation ──►            ◄── cookie       sender receives at its address
@@ -7,9 +7,8 @@
 //!             data, messages ◄──► each sealed with ChaCha20-Poly1305, each accepted once
 //! ```
 //!
-//! The crate has no sockets and no clock: `handle` takes input, `poll_*` returns output, and `now`
-//! is an argument. Only randomness comes from the operating system, because keys must not be
-//! reproducible.
+//! The crate has no sockets and no clock; only randomness comes from the operating system, because
+//! keys must not be reproducible.
 //!
 //! | topic | modules | source |
 //! |---|---|---|
@@ -18,12 +17,10 @@
 //! | both sides of a handshake, key pairs | `peer` | the same, sections 5.4 and 6 |
 //! | nonces and replay windows | `pair`, `numbers`, `replay` | RFC 9001, section 5.3; RFC 6479 |
 //!
-//! A **session** connects two processes, each with a random name. A handshake that names other
-//! processes begins a new session; one between the same processes renews the keys. Clocks are not
-//! compared to detect a recorded handshake. Instead, a new handshake replies to a cookie of this
-//! process with a MAC that requires a private key, and a cookie expires when a later handshake has
-//! been accepted. A replayed handshake also yields no keys to the attacker, and without them
-//! nothing changes.
+//! A **session** connects two processes, each with a random name. A handshake of other processes
+//! begins a new session; one of the same processes renews the keys. Against recorded handshakes, a
+//! new handshake replies to a cookie of this process with a MAC that requires a private key. A
+//! cookie expires when a later handshake has been accepted.
 //!
 //! Invariants: every input ends as state, as a reply or as a counted [`Discard`]; unauthenticated
 //! input changes nothing; no state grows with the number of source addresses.

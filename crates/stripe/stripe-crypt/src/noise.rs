@@ -1,4 +1,4 @@
-//! Noise handshake: pattern IK, with a preshared key mixed into the second message.
+//! Noise handshake IK, with a preshared key mixed into the second message.
 //!
 //! ```text
 //!   initiator                                        responder
@@ -38,8 +38,7 @@ pub(crate) struct Keys {
     pub(crate) opening: LessSafeKey,
 }
 
-/// Returns the prologue, which separates this protocol and version from others that use the same
-/// keys.
+/// Separates this protocol and version from others that use equal keys.
 fn prologue() -> String {
     format!("gingham striping {}, handshake {VERSION}", version())
 }
@@ -52,7 +51,7 @@ fn builder<'a>(private: &'a PrivateKey, prologue: &'a str) -> Builder<'a> {
     set.expect("each is set once")
 }
 
-/// Writes the first message. Returns `None` if random bytes are unavailable.
+/// Returns `None` if random bytes are unavailable.
 pub(crate) fn initiate(
     identity: &Identity,
     payload: Payload,
@@ -67,8 +66,7 @@ pub(crate) fn initiate(
     Some(state)
 }
 
-/// Reads the first message. Returns its sender and payload. The message does not involve the
-/// preshared key, which depends on the sender.
+/// Returns sender and payload. The preshared key, which depends on the sender, is not involved.
 pub(crate) fn read_initiation(
     private: &PrivateKey,
     message: &[u8; INITIATION_BYTES],
@@ -84,7 +82,7 @@ pub(crate) fn read_initiation(
     Some((state, from, payload))
 }
 
-/// Writes the second message. Returns `None` if random bytes are unavailable.
+/// Returns `None` if random bytes are unavailable.
 pub(crate) fn respond(
     mut state: HandshakeState,
     preshared: &PresharedKey,
@@ -96,7 +94,7 @@ pub(crate) fn respond(
     Some(keys(state))
 }
 
-/// Reads the second message. If it is not authentic, the state does not change.
+/// Leaves the state unchanged if the message is not authentic.
 pub(crate) fn read_response(
     state: &mut HandshakeState,
     message: &[u8; RESPONSE_BYTES],

@@ -1,13 +1,12 @@
-//! Datagram numbers used with a key: no nonce is used twice for sending, or accepted twice on
-//! receipt.
+//! Datagram numbers: no nonce is used twice, or accepted twice.
 //!
 //! ```text
 //!   messages:  number             32 bits, wraps around; read as the value nearest to the highest
 //!   packets:   session, number    a later session starts again
 //! ```
 //!
-//! Each channel has its own numbers, and packets and messages are numbered separately. A replay
-//! window therefore only has to cover reordering within a channel, not the skew between channels.
+//! Each channel has its own numbers; a replay window only has to cover reordering within a channel,
+//! not the skew between channels.
 
 use gingham_stripe::{Content, Header};
 
@@ -15,13 +14,12 @@ use crate::replay::ReplayWindow;
 
 pub(crate) const CHANNELS: usize = gingham_fairq::CHANNELS_MAX;
 const KINDS: usize = 2;
-/// Half of the session numbers: a session is later if it is ahead by less than this (RFC 1982).
+/// A session is later if it is ahead by less than this (RFC 1982).
 const SESSION_HALF: u16 = 1 << 15;
-/// Numbers used before a new key is requested. The other half bridges the time until the key is
+/// Numbers used before a new key is requested; the other half bridges the time until it is
 /// available.
 const WORN: u32 = 1 << 31;
 
-/// Returns the kind of a datagram's number, and its session.
 const fn place(header: Header) -> (usize, u16) {
     match header.content {
         Content::Data | Content::Copy => (0, header.session),
@@ -34,17 +32,14 @@ const fn is_later(one: u16, than: u16) -> bool {
     ahead != 0 && ahead < SESSION_HALF
 }
 
-/// Suitability of a number for a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Use {
     Fresh,
-    /// A new key should be made.
     Worn,
     /// The nonce may have been used.
     Used,
 }
 
-/// Numbers of the datagrams sealed with a key.
 #[derive(Debug)]
 pub(crate) struct SealedNumbers(Box<[[Option<Sealed>; KINDS]]>);
 
@@ -78,8 +73,7 @@ impl SealedNumbers {
             known.last = number;
             return if used < WORN { Use::Fresh } else { Use::Worn };
         }
-        // The session must also be later than the first one, so that sessions do not wrap around
-        // either.
+        // The session must also be later than the first one: sessions do not wrap around either.
         if !is_later(session, known.session) || !is_later(session, known.first_session) {
             return Use::Used;
         }
@@ -88,7 +82,6 @@ impl SealedNumbers {
     }
 }
 
-/// Numbers of the datagrams received under a key.
 #[derive(Debug)]
 pub(crate) struct OpenedNumbers(Box<[[Opened; KINDS]]>);
 
@@ -104,7 +97,6 @@ impl OpenedNumbers {
         Self((0..CHANNELS).map(|_| Default::default()).collect())
     }
 
-    /// Whether a datagram is certain to be new.
     pub(crate) fn is_fresh(&self, header: Header) -> bool {
         let (kind, session) = place(header);
         let opened = &self.0[usize::from(header.channel) % CHANNELS][kind];
@@ -159,7 +151,6 @@ mod tests {
             [Use::Fresh, Use::Worn, Use::Worn]
         });
         assert_eq!([take(9, 5), take(9, 6)], [Use::Used, Use::Used]);
-        // A later session starts again; an earlier one, or one that has wrapped around, does not.
         assert_eq!([take(10, 5), take(9, 7), take(9 + (1 << 15), 0)], {
             [Use::Fresh, Use::Used, Use::Used]
         });

@@ -7,8 +7,7 @@
 //!
 //! Source: RFC 8439 (ChaCha20-Poly1305), RFC 9001, section 5.3 (header as associated data).
 //!
-//! Invariants: a datagram that is not authentic changes nothing; no nonce is used twice; no
-//! allocation per datagram.
+//! Invariants: a datagram that is not authentic changes nothing; no allocation per datagram.
 
 use gingham_stripe::{HEADER_BYTES, Header, Instant};
 use ring::aead::{Aad, NONCE_LEN, Nonce};
@@ -19,28 +18,26 @@ use crate::numbers::{OpenedNumbers, SealedNumbers, Use};
 use crate::primitives::CHECK_BYTES;
 use crate::wire::{CONFIRM_BYTES, CONFIRM_CLEAR_BYTES, Type, set_index};
 
-/// Names of the processes at both ends.
 pub(crate) type Processes = (u64, u64);
 
 #[derive(Debug)]
 pub(crate) struct Pair {
     keys: Keys,
-    /// Index that names the pair in datagrams to us; `other_index` in those to the peer.
+    /// Names the pair in datagrams to us; `other_index` in those to the peer.
     pub(crate) index: u8,
     other_index: u8,
     pub(crate) made_at: Instant,
     pub(crate) is_initiator: bool,
-    /// Our process, and the peer's.
+    /// Ours, then the peer's.
     pub(crate) processes: Processes,
     sealed: SealedNumbers,
     opened: OpenedNumbers,
-    /// Set when a new pair should be made.
+    /// A new pair should be made.
     pub(crate) is_worn: bool,
-    /// Set when the pair cannot seal any more.
+    /// The pair cannot seal any more.
     pub(crate) is_used_up: bool,
 }
 
-/// Parameters of the handshake that made a pair.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Made {
     pub(crate) index: u8,
@@ -90,13 +87,12 @@ impl Pair {
         buffer.extend_from_slice(check.as_ref());
     }
 
-    /// Whether a datagram with this header is certain to be new.
     pub(crate) fn is_fresh(&self, header: Header) -> bool {
         self.opened.is_fresh(header)
     }
 
-    /// Opens a datagram in place if it is authentic and new. Returns the bytes after the header,
-    /// and whether it is newer than all before of its kind on its channel.
+    /// Opens an authentic, new datagram in place. Returns the bytes after the header, and whether
+    /// it is newer than all before of its kind on its channel.
     pub(crate) fn open<'a>(
         &mut self,
         header: Header,
@@ -114,7 +110,7 @@ impl Pair {
         Ok((opened, self.opened.mark(header)))
     }
 
-    /// Returns the message that proves to the peer that we have the keys; always identical.
+    /// Proof to the peer that we have the keys; always identical.
     pub(crate) fn confirm(&self) -> [u8; CONFIRM_BYTES] {
         let mut datagram = [0; CONFIRM_BYTES];
         let (clear, check) = datagram.split_at_mut(CONFIRM_CLEAR_BYTES);
@@ -126,7 +122,6 @@ impl Pair {
         datagram
     }
 
-    /// Whether a message proves that the peer has the keys.
     pub(crate) fn is_confirm(&self, datagram: &[u8; CONFIRM_BYTES]) -> bool {
         let mut datagram = *datagram;
         let (clear, check) = datagram.split_at_mut(CONFIRM_CLEAR_BYTES);
@@ -134,7 +129,6 @@ impl Pair {
     }
 }
 
-/// Returns the nonce from the eight bytes at the start of every datagram.
 fn nonce(clear: &[u8]) -> Nonce {
     let mut bytes = [0; NONCE_LEN];
     bytes[NONCE_LEN - HEADER_BYTES..].copy_from_slice(&clear[..HEADER_BYTES]);

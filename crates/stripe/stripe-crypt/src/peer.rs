@@ -1,4 +1,4 @@
-//! Cryptographic state of a peer: handshakes, sealing and opening.
+//! Cryptographic state of a peer.
 
 mod answers;
 #[cfg(test)]
@@ -28,48 +28,44 @@ pub struct PeerPlan {
     pub private: PrivateKey,
     /// Public key of the peer.
     pub peer: PublicKey,
-    /// Preshared key, if there is one.
+    /// Preshared key.
     pub preshared: Option<PresharedKey>,
-    /// Time limits of keys and handshakes.
+    /// Time limits.
     pub times: Times,
 }
 
 /// Cryptographic state of a peer.
 ///
-/// The caller calls [`Self::poll_transmit`] at the latest at [`Self::poll_timeout`], and sends the
-/// result on every channel. It passes datagrams for which [`crate::is_handshake`] is true to
-/// [`Self::handle`], sending the reply to their source, and all others to [`Self::open`]. When
-/// [`Self::sessions`] has increased, a new session has begun: the striping protocol starts
-/// synchronised in its first epoch, before it gets the opened datagram.
+/// The result of [`Self::poll_transmit`], due at [`Self::poll_timeout`], is sent on every channel.
+/// Datagrams with [`crate::is_handshake`] go to [`Self::handle`], with the reply to their source,
+/// and all others to [`Self::open`]. When [`Self::sessions`] has increased, the striping protocol
+/// starts synchronised in its first epoch, before it gets the opened datagram.
 #[derive(Debug)]
 pub struct Peer {
     identity: Identity,
     times: Times,
-    /// MAC keys for messages to the peer.
+    /// For messages to the peer.
     their_macs: PublicMacs,
     shared: SharedMac,
     responder: Responder,
     process: u64,
     now: Instant,
-    /// Pair that seals and opens.
+    /// Seals and opens.
     current: Option<Pair>,
-    /// Pair that opens datagrams sent before the current one was made.
+    /// Opens datagrams sent before the current pair was made.
     previous: Option<Pair>,
-    /// Pair that opens; it becomes the current one when the peer has proved that it has the keys.
+    /// Opens; becomes the current pair when the peer has proved that it has the keys.
     next: Option<Pair>,
     attempt: Option<Attempt>,
-    /// Last initiation accepted, by its mac1, and the response to it.
+    /// Last initiation accepted, by its mac1, and the response.
     answered: Option<(Mac, [u8; RESPONSE_BYTES])>,
-    /// Time of that acceptance; cookies issued before it are rejected.
+    /// Cookies issued before are rejected.
     answered_at: Option<Instant>,
     tries: u32,
-    /// Earliest time of the next handshake.
     again_at: Instant,
-    /// Time since which something that expects a reply was sent and nothing was received.
+    /// Start of the wait for a reply.
     silent_since: Option<Instant>,
-    /// Message to be sent on every channel.
     outgoing: Outgoing,
-    /// Message last sent on every channel.
     sent: Outgoing,
     processes: Option<Processes>,
     counts: Counts,
@@ -98,23 +94,23 @@ enum Outgoing {
 /// Counters of handshakes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Handshakes that we began, including retries.
+    /// Handshakes begun, including retries.
     pub begun: u64,
-    /// Key pairs that this end has sealed with.
+    /// Key pairs used for sealing.
     pub keys: u64,
-    /// Sessions: pairs of processes that had not met before.
+    /// Sessions: new pairs of processes.
     pub sessions: u64,
-    /// Cookies that we issued.
+    /// Cookies issued.
     pub cookies: u64,
-    /// Datagrams that were rejected.
+    /// Rejected datagrams.
     pub discards: Discards,
 }
 
 impl Peer {
-    /// Bytes that sealing adds to a datagram.
+    /// Bytes added by sealing.
     pub const CHECK_BYTES: usize = CHECK_BYTES;
 
-    /// Creates the state of a peer without any session.
+    /// State without a session.
     pub fn new(plan: &PeerPlan, now: Instant) -> Result<Self, NoRandomness> {
         let public = plan.private.public();
         let preshared = plan.preshared.clone().unwrap_or(PresharedKey([0; KEY_BYTES]));
@@ -145,7 +141,7 @@ impl Peer {
         })
     }
 
-    /// Sets the current time, and drops keys that are too old.
+    /// Sets the time, and drops old keys.
     pub fn advance(&mut self, now: Instant) {
         self.now = self.now.max(now);
         let (now, age_max) = (self.now, self.times.open());
@@ -161,8 +157,7 @@ impl Peer {
         })
     }
 
-    /// Seals the datagram that starts with a [`Header`] at `from`; it grows by
-    /// [`Self::CHECK_BYTES`]. Without a key the datagram is zeroed.
+    /// Seals the datagram that starts with a [`Header`] at `from`; without a key it is zeroed.
     pub fn seal(&mut self, from: usize, buffer: &mut Vec<u8>) {
         self.silent_since.get_or_insert(self.now);
         self.seal_answer(from, buffer);
@@ -179,8 +174,8 @@ impl Peer {
     }
 
     /// Opens a datagram in place. Returns its header, the bytes after it, and whether it is newer
-    /// than all before of its kind on its channel. If it is, its source is the current address of
-    /// the channel.
+    /// than all before of its kind on its channel; the source of the newest is the channel's
+    /// address.
     pub fn open<'a>(
         &mut self,
         datagram: &'a mut [u8],
@@ -192,7 +187,7 @@ impl Peer {
         opened
     }
 
-    /// As [`Self::open`], for a datagram that may belong to another peer: a failure is not counted.
+    /// As [`Self::open`], without counting a failure.
     pub fn try_open<'a>(
         &mut self,
         datagram: &'a mut [u8],
@@ -205,8 +200,7 @@ impl Peer {
         Ok((header, behind, is_newest))
     }
 
-    /// Whether, judging by the header, a datagram may be from this peer: the key exists and the
-    /// number is new.
+    /// Whether the header may be from this peer: known key, new number.
     pub fn may_open(&self, datagram: &[u8]) -> bool {
         let Ok((header, index)) = sealed(datagram) else { return false };
         let pairs = [&self.current, &self.next, &self.previous].into_iter().flatten();
@@ -218,7 +212,6 @@ impl Peer {
         &self.identity.peer
     }
 
-    /// Handles the arrival of an authentic datagram under the key with this index.
     fn note_authentic(&mut self, index: u8) {
         self.silent_since = None;
         if let Some(pair) = self.next.take_if(|pair| pair.index == index) {
@@ -226,7 +219,7 @@ impl Peer {
         }
     }
 
-    /// Makes a pair current, once the peer has proved that it has the keys.
+    /// Called once the peer has proved that it has the keys.
     fn adopt(&mut self, pair: Pair) {
         self.counts.keys += 1;
         self.attempt = None;
@@ -236,12 +229,11 @@ impl Peer {
             self.processes = Some(pair.processes);
             self.counts.sessions += 1;
         }
-        // Datagrams sealed with the previous keys are useful only within one session.
+        // The previous keys are useful only within one session.
         self.previous = self.current.replace(pair).filter(|_| is_same);
     }
 
-    /// Returns a message to be sent on every channel with a known remote address. `can_begin` is
-    /// set if there is such a channel.
+    /// Message for every channel with a known remote address; `can_begin` is set if there is one.
     pub fn poll_transmit(&mut self, now: Instant, can_begin: bool) -> Option<&[u8]> {
         self.advance(now);
         if matches!(self.outgoing, Outgoing::Nothing)
@@ -259,7 +251,7 @@ impl Peer {
         }
     }
 
-    /// Returns the time of the next call of [`Self::poll_transmit`], if no datagram arrives before.
+    /// Time of the next [`Self::poll_transmit`].
     pub fn poll_timeout(&self, can_begin: bool) -> Instant {
         match self.outgoing {
             Outgoing::Nothing if can_begin => self.begin_at(),
@@ -280,7 +272,7 @@ impl Peer {
         due_at.max(self.again_at)
     }
 
-    /// Begins a handshake. Returns `None` if random bytes are unavailable.
+    /// Returns `None` if random bytes are unavailable.
     fn begin(&mut self) -> Option<()> {
         self.attempt = None;
         self.wait();
@@ -297,7 +289,6 @@ impl Peer {
         Some(())
     }
 
-    /// Delays the next handshake.
     fn wait(&mut self) {
         let mut chance = [0; 4];
         // Without randomness the handshake fails anyway.
@@ -306,7 +297,6 @@ impl Peer {
         self.again_at = self.now.after(wait);
     }
 
-    /// Returns an index that none of our keys uses.
     fn free_index(&self) -> u8 {
         let pairs = [&self.current, &self.previous, &self.next].into_iter().flatten();
         let attempt = self.attempt.iter().map(|attempt| attempt.index);
@@ -315,22 +305,22 @@ impl Peer {
         free.next().expect("three at most are in use where one is asked for")
     }
 
-    /// Returns the number of sessions so far.
+    /// Number of sessions.
     pub const fn sessions(&self) -> u64 {
         self.counts.sessions
     }
 
-    /// Returns the counters.
+    /// Counters.
     pub const fn counts(&self) -> &Counts {
         &self.counts
     }
 
-    /// Counts a datagram that was opened but whose contents were rejected.
+    /// Counts an opened datagram with rejected contents.
     pub const fn discard(&mut self, discard: Discard) {
         self.counts.discards.count(discard);
     }
 
-    /// Handles a handshake datagram. The bytes written to `reply` are to be sent to its source.
+    /// Handles a handshake datagram; `reply` goes to its source.
     pub fn handle(
         &mut self,
         now: Instant,

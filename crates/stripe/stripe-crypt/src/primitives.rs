@@ -1,8 +1,8 @@
-//! Cryptographic primitives for `snow`: X25519 of `curve25519-dalek`; ChaCha20-Poly1305, SHA-256
-//! and random bytes of `ring`.
+//! Primitives for `snow`: X25519 of `curve25519-dalek`; ChaCha20-Poly1305, SHA-256 and random bytes
+//! of `ring`.
 //!
-//! `ring` has no static private keys, so the curve is from another crate. The resolvers of `snow`
-//! do not zero private keys; this one does.
+//! `ring` has no static private keys. The resolvers of `snow` do not zero private keys; this one
+//! does.
 //!
 //! Source: Noise, revision 34, sections 4 and 12.
 
@@ -18,10 +18,8 @@ use zeroize::Zeroizing;
 
 use crate::keys::{KEY_BYTES, NoRandomness};
 
-/// Length of an authentication tag.
 pub(crate) const CHECK_BYTES: usize = 16;
 
-/// Fills a buffer with random bytes of the operating system.
 pub(crate) fn fill(bytes: &mut [u8]) -> Result<(), NoRandomness> {
     #[cfg(feature = "told-randomness")]
     if crate::seeded::fill(bytes) {
@@ -153,7 +151,7 @@ impl ChaChaPoly {
         self.0.as_ref().expect("a key is set before it is used")
     }
 
-    /// Nonce encoding of Noise, section 12.3.
+    /// Noise, section 12.3.
     fn nonce(number: u64) -> Nonce {
         let mut bytes = [0; NONCE_LEN];
         bytes[4..].copy_from_slice(&number.to_le_bytes());

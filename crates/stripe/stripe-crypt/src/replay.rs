@@ -7,17 +7,14 @@
 //! ```
 //!
 //! Source: RFC 6479 (words are cleared as the window advances, nothing is shifted).
-//!
-//! Invariant: a number that was marked is never fresh again.
 
-/// Words of 64 numbers: 8,192 numbers, as in WireGuard's Linux driver. Each channel has its own
-/// window, which covers reordering on one network of 90 ms at 1 Gbit/s and 1,400 bytes.
+/// 8,192 numbers, as in WireGuard's Linux driver, cover reordering on one network of 90 ms at 1
+/// Gbit/s and 1,400 bytes.
 const WORDS: usize = 128;
 const WORD_BITS: u64 = u64::BITS as u64;
 /// Modulus of the numbers on the wire.
 const ROUND: u64 = 1 << 32;
 
-/// Numbers of one kind on one channel.
 #[derive(Clone, Debug)]
 pub(crate) struct ReplayWindow {
     /// Highest number marked, plus one.
@@ -26,7 +23,7 @@ pub(crate) struct ReplayWindow {
 }
 
 impl From<u32> for ReplayWindow {
-    /// Creates a window with its first number, and room below it for late ones.
+    /// Leaves room below the first number for late ones.
     fn from(number: u32) -> Self {
         let number = u64::from(number) + ROUND;
         let mut window = Self { top: number, words: [0; WORDS] };
@@ -36,7 +33,7 @@ impl From<u32> for ReplayWindow {
 }
 
 impl ReplayWindow {
-    /// Returns the number with these lower 32 bits that is nearest to the highest.
+    /// Number with these lower 32 bits nearest to the highest.
     pub(crate) fn nearest(&self, low: u32) -> Option<u64> {
         let highest = self.top - 1;
         let lowest = (highest + ROUND / 2).checked_sub(ROUND)? + 1;
@@ -44,7 +41,6 @@ impl ReplayWindow {
         Some(lowest + u64::from(low.wrapping_sub(lowest_low)))
     }
 
-    /// Whether a number is certain not to have been marked.
     pub(crate) fn is_fresh(&self, number: u64) -> bool {
         number >= self.top || {
             let words_behind = self.top / WORD_BITS - number / WORD_BITS;
@@ -52,7 +48,7 @@ impl ReplayWindow {
         }
     }
 
-    /// Marks a number. Returns whether it is higher than all before.
+    /// Returns whether the number is higher than all before.
     pub(crate) fn mark(&mut self, number: u64) -> bool {
         let is_highest = number >= self.top;
         if is_highest {
@@ -103,7 +99,7 @@ mod tests {
         }
     }
 
-    /// Compared with a set, in an order that jumps back and forth.
+    /// Compared with a set.
     #[test]
     fn reordered_numbers_are_accepted_at_most_once() {
         let mut window = ReplayWindow { top: 0, words: [0; WORDS] };

@@ -23,14 +23,14 @@ use crate::wire::{COOKIE_BYTES, INITIATION_BYTES, MAC1_AT, MAC2_AT, Mac, Payload
 #[derive(Debug)]
 pub struct Responder {
     private: PrivateKey,
-    /// MAC keys for messages to us.
+    /// For messages to us.
     macs: PublicMacs,
     cookies: Cookies,
     budget: Budget,
 }
 
-/// Initiation made, at some time, with the private key of its sender, and received from an address
-/// that replied to a cookie. The [`Peer`](crate::Peer) checks that both are the same end.
+/// Initiation made with a private key and received from an address that replied to a cookie; the
+/// [`Peer`](crate::Peer) checks that both are one end.
 #[derive(Debug)]
 pub struct Initiation {
     pub(crate) state: HandshakeState,
@@ -47,7 +47,7 @@ impl Initiation {
         &self.from
     }
 
-    /// First MAC, which identifies the initiation.
+    /// First MAC, which identifies it.
     pub fn mac1(&self) -> Mac {
         part(&self.message, MAC1_AT)
     }
@@ -57,28 +57,27 @@ fn part<const N: usize>(message: &[u8; INITIATION_BYTES], at: usize) -> [u8; N] 
     *message[at..].first_chunk().expect("it has that length")
 }
 
-/// Result of reading an initiation.
+/// Result of reading.
 #[derive(Debug)]
 pub enum Read {
-    /// Accepted before; the response was repeated.
+    /// Response repeated.
     Answered,
-    /// Not proved yet; a cookie was issued.
+    /// Cookie issued.
     Cookie,
-    /// Valid, to be passed to its peer.
+    /// Valid, for its peer.
     Begun(Box<Initiation>),
 }
 
 impl Responder {
-    /// Creates the responder for a private key.
+    /// Responder for a private key.
     pub fn new(private: &PrivateKey) -> Result<Self, NoRandomness> {
         let macs = PublicMacs::new(&private.public());
         let (private, budget) = (private.clone(), Budget::new());
         Ok(Self { private, macs, cookies: Cookies::new()?, budget })
     }
 
-    /// Reads an initiation. The bytes appended to `reply` are to be sent to its source. `answered`
-    /// appends the earlier response to an initiation with this `mac1`, if the peer recognises the
-    /// datagram.
+    /// Reads an initiation; `reply` goes to its source. `answered` appends the earlier response to
+    /// an initiation with this `mac1`.
     pub fn read(
         &mut self,
         now: Instant,
@@ -126,13 +125,12 @@ impl Responder {
         let cookie = self.cookies.give(now, &from.bytes());
         let mut message = [0; COOKIE_BYTES];
         message[..4].copy_from_slice(&Type::Cookie.header());
-        // Without randomness for the nonce, no cookie is sent.
         self.macs.wrap(&cookie, mac1, &mut message).map_err(|_| Discard::Busy)?;
         reply.extend_from_slice(&message);
         Ok(())
     }
 
-    /// Returns the MAC that shows that the sender knows our public key, and the data `also`.
+    /// Shows that the sender knows our public key, and the data `also`.
     pub(crate) fn mac1(&self, message: &[u8], also: &[u8]) -> Mac {
         self.macs.mac1(message, also)
     }

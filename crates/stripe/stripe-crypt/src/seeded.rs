@@ -1,5 +1,4 @@
-//! Deterministic randomness for reproducible tests: the seed determines all keys. Excluded from
-//! builds without debug assertions.
+//! Deterministic randomness for reproducible tests, excluded from builds without debug assertions.
 
 use std::cell::Cell;
 
@@ -10,13 +9,11 @@ std::thread_local! {
     static STATE: Cell<Option<u64>> = const { Cell::new(None) };
 }
 
-/// Replaces the random bytes of this thread by a generator (SplitMix64) with this seed, or restores
-/// the operating system's.
+/// Seeds the random bytes of this thread (SplitMix64), or restores the operating system's.
 pub fn seed_randomness(seed: Option<u64>) {
     STATE.set(seed);
 }
 
-/// Fills a buffer if a seed is set. Returns whether it did.
 pub(crate) fn fill(bytes: &mut [u8]) -> bool {
     let Some(mut state) = STATE.get() else { return false };
     for chunk in bytes.chunks_mut(8) {

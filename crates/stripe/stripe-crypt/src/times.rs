@@ -11,26 +11,24 @@ use std::time::Duration;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Times {
-    /// Age at which the end that began the last handshake begins another. The other end does so
-    /// midway between this and `reject`.
+    /// Age at which the initiator begins again; the other end does midway between this and
+    /// `reject`.
     pub rekey: Duration,
-    /// Age at expiry: older keys seal nothing.
+    /// Age at which sealing ends.
     pub reject: Duration,
-    /// Delay before the first retry of a handshake. It doubles with each retry, and up to a third
-    /// is added at random.
+    /// Delay before the first retry; it doubles with each, and up to a third is added at random.
     pub retry: Duration,
-    /// Maximum of that delay, before the random part.
+    /// Maximum delay, before the random part.
     pub retry_max: Duration,
-    /// Time without any datagram received, although one that expects a reply was sent, after which
-    /// a handshake begins.
+    /// Time without a reply after which a handshake begins.
     pub silence: Duration,
 }
 
 impl Default for Times {
     /// 120, 180 and 5 s are WireGuard's values (section 6.1: `REKEY_AFTER_TIME`,
-    /// `REJECT_AFTER_TIME`, `REKEY_TIMEOUT`). The first retry follows after 1 s, the initial
-    /// timeout of RFC 6298, section 2.1. The silence is as long: a handshake costs less than the
-    /// second that a restarted process would wait.
+    /// `REJECT_AFTER_TIME`, `REKEY_TIMEOUT`), 1 s is the initial timeout of RFC 6298, section 2.1.
+    /// The silence is as long: a handshake costs less than the second that a restarted process
+    /// would wait.
     fn default() -> Self {
         Self {
             rekey: Duration::from_secs(120),
@@ -43,7 +41,6 @@ impl Default for Times {
 }
 
 impl Times {
-    /// Age of a pair when this end begins a handshake.
     pub(crate) fn rekey_of(&self, is_initiator: bool) -> Duration {
         if is_initiator { self.rekey } else { (self.rekey + self.reject) / 2 }
     }
@@ -54,7 +51,7 @@ impl Times {
         self.reject + self.retry_max
     }
 
-    /// Returns the delay after an attempt; `chance` is any random number.
+    /// Delay after an attempt; `chance` is random.
     pub(crate) fn wait(&self, tries: u32, chance: u32) -> Duration {
         let wait = self.retry.saturating_mul(1_u32.checked_shl(tries).unwrap_or(u32::MAX));
         let wait = wait.min(self.retry_max);

@@ -1,4 +1,4 @@
-//! Handshake datagrams, and how they differ from all others.
+//! Handshake datagrams.
 //!
 //! ```text
 //!                    0       1       2       3
@@ -11,11 +11,11 @@
 //!   all else        |v|i|k| |  as the striping protocol has it: k is 0, 1 or 2, i the index
 //! ```
 //!
-//! `v` is the version of the striping protocol, four bits. The next two bits are the type of a
-//! handshake datagram or, in other datagrams, the index of the receiver's key. The last two bits
-//! distinguish the two. The second byte is the version of the handshake. A payload consists of the
-//! name of the process (8 bytes), the index that its sender assigns to the key, and a zero. A proof
-//! replies to a cookie: its stamp 8, mac2 16, mac3 16; zeros before a cookie is known.
+//! `v` is the version of the striping protocol. The next two bits are the type of a handshake
+//! datagram or the index of the receiver's key, told apart by the last two bits. The second byte is
+//! the version of the handshake. A payload is the name of the process (8 bytes), the index of the
+//! sender's key, and a zero. A proof replies to a cookie: stamp 8, mac2 16, mac3 16; zeros before a
+//! cookie is known.
 
 use gingham_stripe::Header;
 
@@ -24,10 +24,8 @@ use crate::primitives::CHECK_BYTES;
 
 pub(crate) const VERSION: u8 = 2;
 pub(crate) const MAC_BYTES: usize = 16;
-/// Length of a cookie's time of issue.
 pub(crate) const STAMP_BYTES: usize = 8;
 pub(crate) const COOKIE_NONCE_BYTES: usize = 24;
-/// Length of a [`Payload`].
 pub(crate) const PAYLOAD_BYTES: usize = 10;
 pub(crate) const INITIATION_BYTES: usize = MAC3_AT + MAC_BYTES;
 pub(crate) const RESPONSE_BYTES: usize = RESPONSE_MAC_AT + MAC_BYTES;
@@ -36,18 +34,18 @@ pub(crate) const COOKIE_BYTES: usize =
 pub(crate) const CONFIRM_BYTES: usize = CONFIRM_CLEAR_BYTES + CHECK_BYTES;
 pub(crate) const NOISE_AT: usize = 4;
 pub(crate) const COOKIE_AT: usize = 4;
-/// End of Noise's first message, `e, es, s, ss`: a key, a sealed key, a sealed payload.
+/// Noise's first message, `e, es, s, ss`: a key, a sealed key, a sealed payload.
 pub(crate) const MAC1_AT: usize = NOISE_AT + 32 + 32 + CHECK_BYTES + PAYLOAD_BYTES + CHECK_BYTES;
 pub(crate) const STAMP_AT: usize = MAC1_AT + MAC_BYTES;
 pub(crate) const MAC2_AT: usize = STAMP_AT + STAMP_BYTES;
 pub(crate) const MAC3_AT: usize = MAC2_AT + MAC_BYTES;
-/// End of Noise's second message, `e, ee, se, psk`.
+/// Noise's second message, `e, ee, se, psk`.
 pub(crate) const RESPONSE_MAC_AT: usize = NOISE_AT + 32 + PAYLOAD_BYTES + CHECK_BYTES;
 pub(crate) const CONFIRM_CLEAR_BYTES: usize = 8;
-/// Number of key indices, which have two bits.
+/// Two bits.
 pub(crate) const INDICES: u8 = 4;
 
-/// Message authentication code, truncated to 16 bytes.
+/// Truncated to 16 bytes.
 pub(crate) type Mac = [u8; MAC_BYTES];
 
 const KIND: u8 = 0b11;
@@ -63,12 +61,10 @@ pub(crate) enum Type {
 }
 
 impl Type {
-    /// Returns the first bytes of a datagram of this type.
     pub(crate) fn header(self) -> [u8; 4] {
         [first(self as u8, KIND), VERSION, 0, 0]
     }
 
-    /// Returns the type of a handshake datagram, or the reason to reject it.
     pub(crate) fn of(datagram: &[u8]) -> Result<Self, Discard> {
         let [first, version, ..] = datagram else { return Err(Discard::Malformed) };
         check_version(*first)?;
@@ -84,12 +80,12 @@ impl Type {
     }
 }
 
-/// Whether a datagram belongs to the handshake.
+/// Whether a datagram is of the handshake.
 pub fn is_handshake(datagram: &[u8]) -> bool {
     datagram.first().is_some_and(|first| first & KIND == KIND)
 }
 
-/// Whether a datagram is an initiation, whose source address does not identify the sender.
+/// Whether a datagram is an initiation, whose source does not identify the sender.
 pub fn is_initiation(datagram: &[u8]) -> bool {
     is_handshake(datagram) && Type::of(datagram) == Ok(Type::Initiation)
 }
@@ -106,12 +102,11 @@ fn first(index: u8, kind: u8) -> u8 {
     version() << 4 | index << INDEX_SHIFT | kind
 }
 
-/// Sets the index of the receiver's key in a header of the striping protocol.
 pub(crate) const fn set_index(first: &mut u8, index: u8) {
     *first = *first & !INDEX | index << INDEX_SHIFT;
 }
 
-/// Returns the header of a sealed datagram, and the index of its key.
+/// Header of a sealed datagram, and the index of its key.
 pub(crate) fn sealed(datagram: &[u8]) -> Result<(Header, u8), Discard> {
     let head: &[u8; 8] = datagram.first_chunk().ok_or(Discard::Malformed)?;
     check_version(head[0])?;
@@ -121,17 +116,16 @@ pub(crate) fn sealed(datagram: &[u8]) -> Result<(Header, u8), Discard> {
     Ok((header, (head[0] & INDEX) >> INDEX_SHIFT))
 }
 
-/// Returns the reason to reject a datagram regardless of its sender, if any.
+/// Reason to reject a datagram regardless of its sender.
 pub fn discard_of(datagram: &[u8]) -> Option<Discard> {
     if is_handshake(datagram) { Type::of(datagram).err() } else { sealed(datagram).err() }
 }
 
-/// Payload of the first two messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Payload {
     /// Random name of the sending process.
     pub(crate) process: u64,
-    /// Index that the sender assigns to its key.
+    /// Index of the sender's key.
     pub(crate) index: u8,
 }
 
@@ -143,7 +137,7 @@ impl Payload {
         bytes
     }
 
-    /// Parses an authentic payload: an invalid one must be of another version.
+    /// An invalid authentic payload must be of another version.
     pub(crate) fn parse(bytes: &[u8; PAYLOAD_BYTES]) -> Result<Self, Discard> {
         let (process, rest) = bytes.split_first_chunk().ok_or(Discard::Malformed)?;
         let [index @ 0..INDICES, 0] = *rest else { return Err(Discard::OtherVersion) };

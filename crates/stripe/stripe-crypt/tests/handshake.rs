@@ -1,4 +1,4 @@
-//! Handshakes in virtual time, with datagrams lost, duplicated, recorded, reordered or truncated.
+//! Handshakes in virtual time.
 
 mod network;
 
@@ -8,7 +8,7 @@ use gingham_stripe_crypt::{Discard, PresharedKey, Times};
 use network::{Fate, Network, is_initiation, plans};
 use proptest::prelude::*;
 
-/// Converts to a duration; a round trip is 20 ms.
+/// A round trip is 20 ms.
 fn milliseconds(count: u64) -> Duration {
     Duration::from_millis(count)
 }
@@ -22,7 +22,6 @@ fn handshake_completes_in_two_round_trips() {
     assert!(network.ends.iter().all(|end| end.counts().discards.total() == 0));
 }
 
-/// Only one end begins, as if the other knew no address.
 #[test]
 fn responder_without_address_learns_it() {
     let mut network = Network::new(plans());
@@ -41,11 +40,9 @@ fn lost_handshake_is_retried() {
     assert!(network.ends[0].counts().begun > 1);
 }
 
-/// The first attempt of both is lost: two initiations each. The second leaves after 30 to 40 ms, so
-/// that both have begun before the other's arrives 10 ms later. Each gets a cookie after 20 ms and
-/// a response after 40, before its third attempt after 60. If the end that keeps its attempt began
-/// last, the other's response arrives first, and the keys that both are left with are in use at 90
-/// ms.
+/// Each end loses its first attempt. The second leaves after 30 to 40 ms, before the other's
+/// arrives 10 ms later; the response comes 40 ms after it, before a third attempt after 60. If the
+/// end that keeps its attempt began last, the final keys are in use at 90 ms.
 #[test]
 fn simultaneous_second_attempts_agree_on_one_session() {
     for _ in 0..20 {
@@ -61,9 +58,8 @@ fn simultaneous_second_attempts_agree_on_one_session() {
     }
 }
 
-/// The initiations of the end that keeps its attempt are late: they arrive at 60 ms, and the
-/// other's get a response at 30, so that both have keys at 50. The cookie that returns at 70 ms is
-/// unused.
+/// The initiations of the end that keeps its attempt arrive at 60 ms; the other's get a response at
+/// 30, and both have keys at 50.
 #[test]
 fn late_initiation_after_key_agreement_makes_no_new_keys() {
     let mut plans = plans();
@@ -94,14 +90,12 @@ fn restarted_end_starts_a_new_session_and_peer_follows() {
             assert!(network.both_carry(), "{again} {can_begin:?}");
             assert_eq!(network.ends[1 - again].sessions(), 2);
             assert_eq!(network.ends[again].sessions(), 1);
-            // Datagrams sealed by the previous process are rejected.
             assert!(network.open(1 - again, old).is_err());
         }
     }
 }
 
-/// With a continuous stream in both directions and a delay of 10 ms, the session continues and
-/// nothing is lost.
+/// A continuous stream in both directions and a delay of 10 ms.
 #[test]
 fn rekeying_loses_nothing() {
     let mut network = Network::new(plans());
@@ -143,7 +137,7 @@ fn restarted_end_with_reset_clock_is_accepted() {
     assert!(network.both_carry());
 }
 
-/// Resending everything ever sent, from its own address or another, changes nothing.
+/// Resends everything ever sent, from its own address or another.
 #[test]
 fn replayed_datagrams_have_no_effect() {
     let mut network = Network::new(plans());
@@ -170,7 +164,7 @@ fn unauthenticated_peer_is_counted_and_gets_no_keys() {
     let [left, mut right] = plans();
     let [stranger, _] = plans();
     right.peer = stranger.private.public();
-    // An unknown end uses our public key with another private key than that of our peer.
+    // An unknown end uses our public key with another private key than our peer's.
     let mut network = Network::new([left, right]);
     network.run(milliseconds(3_000));
     assert!(network.ends.iter().all(|end| !end.can_seal() && end.sessions() == 0));
@@ -211,8 +205,7 @@ fn other_version_is_counted() {
     assert_eq!(network.ends[1].counts().discards.of(Discard::OtherVersion), 2);
 }
 
-/// From a thousand forged addresses: each gets a cookie, and no Diffie-Hellman is
-/// spent; the peer is served meanwhile.
+/// A thousand forged addresses get cookies, and no Diffie-Hellman is spent.
 #[test]
 fn flood_gets_cookies_while_peer_completes_handshake() {
     let mut network = Network::new(plans());

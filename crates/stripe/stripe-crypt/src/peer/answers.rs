@@ -49,8 +49,7 @@ impl Peer {
         }
     }
 
-    /// Handles an initiation that was read by the common responder of all peers. The bytes written
-    /// to `reply`, if any, are to be sent to its source.
+    /// Handles an initiation of the common responder; `reply` goes to its source.
     pub fn accept(
         &mut self,
         now: Instant,
@@ -65,14 +64,13 @@ impl Peer {
         taken
     }
 
-    /// Repeats the response if this is the initiation accepted last, and authentic. Returns whether
-    /// it was.
+    /// Repeats the response to the initiation accepted last, if authentic.
     pub fn answer_again(&self, datagram: &[u8], reply: &mut Vec<u8>) -> bool {
         let (answered, shared) = (self.answered.as_ref(), &self.shared);
         whole(datagram).is_ok_and(|message| repeat(answered, shared, message, reply))
     }
 
-    /// Whether this peer expects a handshake datagram other than an initiation.
+    /// Whether this peer expects a datagram other than an initiation.
     pub fn expects(&self, datagram: &[u8]) -> bool {
         match (Type::of(datagram), &self.attempt) {
             (Ok(Type::Response), Some(attempt)) => {
@@ -138,7 +136,7 @@ impl Peer {
         Ok(())
     }
 
-    /// Handles a cookie. Without a pending attempt it is a late copy from a slower channel.
+    /// Without a pending attempt, a cookie is a late copy from a slower channel.
     fn take_cookie(
         &mut self,
         message: &[u8; COOKIE_BYTES],
@@ -197,14 +195,13 @@ fn whole<const N: usize>(datagram: &[u8]) -> Result<&[u8; N], Discard> {
     datagram.try_into().map_err(|_| Discard::Malformed)
 }
 
-/// Whether a response belongs to our attempt.
 fn is_answer(responder: &Responder, attempt: &Attempt, message: &[u8; RESPONSE_BYTES]) -> bool {
     let mac = responder.mac1(&message[..RESPONSE_MAC_AT], &attempt.mac1());
     let received = message[RESPONSE_MAC_AT..].first_chunk().expect("it has that length");
     is_same(&mac, received)
 }
 
-/// Repeats the last response if the message is the initiation it belongs to, made by the peer.
+/// Repeats the last response to an authentic copy of its initiation.
 fn repeat(
     answered: Option<&(Mac, [u8; RESPONSE_BYTES])>,
     shared: &SharedMac,

@@ -12,14 +12,14 @@ const RIGHT: usize = 1;
 const HOME: Sender = of(1, 1, false);
 const ELSEWHERE: Sender = of(2, 1, false);
 
-/// Sender at a port of a host; each host has its own network.
+/// Each host has its own network.
 const fn of(host: u16, port: u16, is_known: bool) -> Sender {
     let [a, b] = host.to_be_bytes();
     let address = SocketAddr::new(IpAddr::V4(Ipv4Addr::new(198, 18, a, b)), port);
     Sender { address, is_known }
 }
 
-/// Two peers, of which the first has the higher public key, and a clock.
+/// The first peer has the higher public key.
 struct Both {
     peers: [Peer; 2],
     now: Instant,
@@ -56,7 +56,6 @@ impl Both {
         Ok(reply)
     }
 
-    /// Exchanges a cookie for an initiation, and returns the initiation with its proof.
     fn proven(&mut self, from: usize, initiation: &[u8]) -> Vec<u8> {
         let cookie = self.give(1 - from, HOME, initiation).expect("a cookie");
         assert_eq!(cookie.len(), COOKIE_BYTES);
@@ -116,8 +115,7 @@ fn replayed_initiation_with_reflected_cookies_is_rejected() {
 }
 
 impl Both {
-    /// Sends an initiation with valid mac1 and mac2 but without a valid sender, and returns the
-    /// error.
+    /// Sends an initiation with valid mac1 and mac2 but without a valid sender.
     fn garbage(&mut self, to: usize, from: Sender) -> Discard {
         let mut garbage = [0; INITIATION_BYTES];
         garbage[..4].copy_from_slice(&Type::Initiation.header());
@@ -131,7 +129,7 @@ impl Both {
         self.give(to, from, &garbage).expect_err("it is nobody's")
     }
 
-    /// Returns the number of initiations from these senders that cost a Diffie-Hellman operation.
+    /// Number of initiations that cost a Diffie-Hellman operation.
     fn flood(&mut self, to: usize, from: impl Iterator<Item = Sender>) -> usize {
         from.map(|from| self.garbage(to, from)).filter(|one| *one == Discard::NotAuthentic).count()
     }
@@ -163,9 +161,8 @@ fn known_peer_gets_keys_during_flood_from_many_networks() {
     both.give(LEFT, HOME, &response).expect("it waits for it");
 }
 
-/// Attempts of the left end. The first is delayed on the path until the second was accepted: the
-/// second's keys await confirmation, which arrives. A third attempt replaces them, as in WireGuard,
-/// because its sender has given up the previous one.
+/// The first attempt of the left end is delayed until the second was accepted, whose keys await
+/// confirmation. A third attempt replaces them, because its sender has given up the second.
 #[test]
 fn pending_keys_are_replaced_only_by_later_initiations() {
     let mut both = Both::new();

@@ -9,13 +9,12 @@ use gingham_stripe_crypt::{Discard, Peer, PeerPlan, PrivateKey, Sender, Times, i
 const ONE_WAY_NS: u64 = 10_000_000;
 const STEP_NS: u64 = 1_000_000;
 
-/// Fate of a datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
     Comes,
     Lost,
     Twice,
-    /// Delayed by a further five one-way delays.
+    /// By a further five one-way delays.
     Late,
     Cut,
 }
@@ -27,21 +26,20 @@ pub(crate) struct Network {
     pub(crate) ends: [Peer; 2],
     plans: [PeerPlan; 2],
     pub(crate) can_begin: [bool; 2],
-    /// Time that each end believes it to be.
+    /// Time of each end's clock.
     pub(crate) clocks: [u64; 2],
     now: u64,
     on_the_way: BTreeMap<(u64, u64), Datagram>,
     count: u64,
     pub(crate) record: Vec<Datagram>,
     pub(crate) fate: fn(u64, &[u8]) -> Fate,
-    /// Fates applied in rotation, if there are any.
+    /// Applied in rotation, if there are any.
     pub(crate) fates: Vec<u8>,
     number: u32,
     pub(crate) said: [u64; 2],
     pub(crate) opened: [u64; 2],
 }
 
-/// Plans of two ends that know each other.
 pub(crate) fn plans() -> [PeerPlan; 2] {
     let keys = [0; 2].map(|_| PrivateKey::random().expect("randomness"));
     [0, 1].map(|end| PeerPlan {
@@ -81,13 +79,11 @@ impl Network {
         }
     }
 
-    /// Restarts both ends with changed plans.
     pub(crate) fn change_plans(&mut self, change: impl Fn(&mut PeerPlan)) {
         self.plans.iter_mut().for_each(change);
         (0..2).for_each(|end| self.restart(end));
     }
 
-    /// Replaces the process at an end.
     pub(crate) fn restart(&mut self, end: usize) {
         self.ends[end] = Peer::new(&self.plans[end], at(self.clocks[end])).expect("randomness");
     }
@@ -132,7 +128,6 @@ impl Network {
         }
     }
 
-    /// Index of the next datagram's fate.
     fn place(&self) -> usize {
         let count = self.fates.len().max(1) as u64;
         usize::try_from(self.count % count).expect("there are few")
@@ -197,7 +192,6 @@ impl Network {
         Ok(())
     }
 
-    /// Lets an end send something, if it can.
     pub(crate) fn say(&mut self, end: usize) {
         self.ends[end].advance(at(self.clocks[end]));
         if self.ends[end].can_seal() {
@@ -208,7 +202,6 @@ impl Network {
         }
     }
 
-    /// Whether each end can open what the other seals.
     pub(crate) fn both_carry(&mut self) -> bool {
         self.number += 1;
         let number = self.number + 1_000_000;
@@ -220,7 +213,6 @@ impl Network {
         })
     }
 
-    /// Whether no new session begins while both continue.
     pub(crate) fn are_in_one_session(&mut self) -> bool {
         let before = self.sessions();
         self.chatter(Duration::from_secs(3));
