@@ -1,4 +1,4 @@
-//! Chunk header: sequence number (free order only) and length.
+//! Chunk header.
 //!
 //! ```text
 //!   free      number (u64) | length (u32)
@@ -13,7 +13,7 @@ pub(crate) const HEADER_BYTES_MAX: usize = NUMBER_BYTES + LENGTH_BYTES;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ChunkHeader {
-    /// Sequence number; `None` in strict order.
+    /// `None` in strict order.
     pub(crate) number: Option<u64>,
     pub(crate) length_bytes: u32,
 }
@@ -28,7 +28,6 @@ impl ChunkHeader {
         buffer.extend(self.length_bytes.to_be_bytes());
     }
 
-    /// Parses a header of [`Self::bytes`] bytes.
     pub(crate) fn parse(bytes: &[u8]) -> Self {
         let (number, length) = bytes.split_at(bytes.len() - LENGTH_BYTES);
         let number = number.first_chunk().map(|number| u64::from_be_bytes(*number));

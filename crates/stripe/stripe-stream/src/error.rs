@@ -5,35 +5,35 @@ use std::io;
 use gingham_fairq::SchedulerError;
 use thiserror::Error;
 
-/// Error of a plan.
+/// Invalid plan.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum PlanError {
-    /// No connections, or more than a scheduler serves.
+    /// Number of connections out of range.
     #[error("a stream goes over 1 to {most} connections, not {connections}")]
     Connections {
-        /// Number of connections given.
+        /// Number.
         connections: usize,
         /// Maximum.
         most: usize,
     },
-    /// Chunk length of zero, or longer than readers accept.
+    /// Chunk length out of range.
     #[error("a chunk has 1 to {most} bytes, not {chunk_bytes}")]
     Chunk {
-        /// Length given, in bytes.
+        /// Bytes.
         chunk_bytes: u32,
-        /// Maximum, in bytes.
+        /// Maximum bytes.
         most: u32,
     },
-    /// The number of quanta differs from that of connections.
+    /// Not one quantum per connection.
     #[error("{quanta} quanta for {connections} connections: one each")]
     Quanta {
-        /// Number of quanta given.
+        /// Quanta.
         quanta: usize,
-        /// Number of connections.
+        /// Connections.
         connections: usize,
     },
-    /// Quanta that the scheduler rejects.
+    /// Invalid quanta.
     #[error("no quanta: {0}")]
     Scheduler(SchedulerError),
 }
@@ -44,52 +44,52 @@ impl From<SchedulerError> for PlanError {
     }
 }
 
-/// Error of combining connections into a stream.
+/// Error of combining connections.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum GreetingError {
-    /// The connection failed or ended before its greeting.
+    /// Failure before the greeting.
     #[error("a connection ended before its greeting: {0}")]
     Connection(#[from] io::Error),
-    /// The first bytes are not a greeting.
+    /// No greeting.
     #[error("a connection did not begin with the greeting of a striped stream")]
     NotGreeting,
-    /// The other end uses another version of the greeting.
+    /// Other version of the greeting.
     #[error("the other end uses version {0} of the greeting, this one version {ours}", ours = crate::greeting::VERSION)]
     Version(u8),
-    /// The plan in the greeting is invalid.
+    /// Invalid plan.
     #[error("the plan in the greeting is invalid: {0}")]
     Plan(#[from] PlanError),
-    /// The connections belong to different streams.
+    /// Different streams.
     #[error("connections of different streams: {0:016x} and {1:016x}")]
     Streams(u64, u64),
-    /// Some connections of the stream are missing, or there are too many.
+    /// Wrong number of connections.
     #[error("the stream goes over {expected} connections, and {given} were given")]
     Count {
-        /// Number of connections of the stream.
+        /// Connections of the stream.
         expected: usize,
-        /// Number of connections given.
+        /// Connections given.
         given: usize,
     },
-    /// Two connections have the same index.
+    /// Repeated index.
     #[error("two connections are number {0}")]
     Twice(usize),
 }
 
-/// Error that ends a stream prematurely.
+/// Error that ends a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum StreamError {
-    /// The connection ended before the stream.
+    /// Early end of a connection.
     #[error("connection {0} ended before the stream")]
     Ended(usize),
-    /// The length exceeds the longest chunk.
+    /// Chunk beyond the longest.
     #[error("connection {0}: a chunk longer than the greeting allows")]
     Long(usize),
-    /// The sequence number is a duplicate, or the end marker is wrong.
+    /// Repeated sequence number, or wrong end marker.
     #[error("connection {0}: a chunk out of turn")]
     OutOfTurn(usize),
-    /// All connections have later chunks.
+    /// Missing chunk.
     #[error("no connection has chunk {0}")]
     Missing(u64),
 }

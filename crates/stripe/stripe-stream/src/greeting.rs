@@ -1,4 +1,4 @@
-//! Greeting at the start of each connection, which lets the reader combine them.
+//! Greeting at the start of each connection.
 //!
 //! ```text
 //!   byte 0              8         9       10      11       12            16             24
@@ -17,17 +17,17 @@ use crate::readiness::read_all;
 
 const MAGIC: [u8; 8] = *b"gstripe\0";
 pub(crate) const VERSION: u8 = 1;
-/// Length without quanta.
+/// Without quanta.
 const GREETING_BYTES: usize = 24;
 
-/// Stream that a connection belongs to, and its place there.
+/// Stream of a connection, and its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Greeting {
-    /// Random identifier of the stream.
+    /// Random identifier.
     pub stream: u64,
-    /// Index of the connection, from 0.
+    /// Index from 0.
     pub place: usize,
-    /// Number of connections of the stream.
+    /// Number of connections.
     pub connections: usize,
     /// Plan of the writer.
     pub plan: StreamPlan,
@@ -55,9 +55,8 @@ impl Greeting {
         bytes
     }
 
-    /// Reads the greeting of a connection, blocking for as long as that takes. A server that
-    /// accepts unauthenticated connections should use a thread for each, and shut down those that
-    /// send nothing.
+    /// Reads a greeting, blocking. A server of unauthenticated connections should use a thread for
+    /// each, and shut down those that send nothing.
     pub fn read_from<S: Read + AsFd>(connection: &mut S) -> Result<Self, GreetingError> {
         let mut bytes = [0; GREETING_BYTES];
         read_all(connection, &mut bytes)?;

@@ -6,19 +6,17 @@
 //!                      └─ connection 2 ─┘
 //! ```
 //!
-//! Connections that are lossless and in order (TCP, Unix sockets) need neither markers nor resets
-//! nor a reorder buffer. Each chunk is read from the head of its connection; chunks that are ahead
-//! of their turn wait in the kernel, whose flow control slows down the writer.
+//! Lossless connections in order (TCP, Unix sockets) need neither markers nor resets nor a reorder
+//! buffer. Chunks ahead of their turn wait in the kernel, whose flow control slows down the writer.
 //!
 //! | [`Order`] | connection of a chunk | header |
 //! |---|---|---|
 //! | free | one with free buffer space, so that each carries what it can | number, length: 12 bytes |
 //! | strict | chosen by surplus round robin; the reader runs the same scheduler (Adiseshu et al. 1996, section 3) | length: 4 bytes |
 //!
-//! A connection that stalls blocks the stream. One that fails ends it with an error, because the
-//! data in flight on it is lost. If a writer is dropped before [`StripedWriter::finish`], the
-//! stream also ends with an error, so that no reader mistakes a part for the whole. Nothing is
-//! encrypted.
+//! A stalled connection blocks the stream; a failed one ends it with an error, because its data in
+//! flight is lost. Dropping a writer before [`StripedWriter::finish`] is also an error, which marks
+//! the incomplete stream. Nothing is encrypted.
 //!
 //! ```
 //! use std::io::{Read, Write};

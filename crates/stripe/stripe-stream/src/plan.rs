@@ -1,4 +1,4 @@
-//! Parameters of a stream. The greeting conveys them to the reader.
+//! Parameters of a stream.
 
 use gingham_fairq::{CHANNELS_MAX, SurplusRoundRobin};
 
@@ -6,33 +6,32 @@ use crate::error::PlanError;
 
 pub(crate) type Scheduler = SurplusRoundRobin<CHANNELS_MAX>;
 
-/// Distribution of chunks over connections.
+/// Distribution of chunks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Order {
-    /// Each chunk is sent on a connection with free buffer space.
+    /// Any connection with free buffer space.
     #[default]
     Free,
     /// Surplus round robin.
     Strict {
-        /// Quantum of each connection, in bytes per round.
+        /// Bytes per round, by connection.
         quanta_bytes: Vec<u32>,
     },
 }
 
-/// Parameters of a stream.
+/// Parameters, which the greeting conveys to the reader.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StreamPlan {
-    /// Distribution of chunks over connections.
+    /// Distribution of chunks.
     pub order: Order,
     /// Longest chunk, in bytes.
     pub chunk_bytes: u32,
 }
 
 impl StreamPlan {
-    /// Default chunk length: 64 KiB, the most that segmentation offload accepts at once. Headers
-    /// are .02 % of that.
+    /// Default, the most that segmentation offload accepts at once; headers are .02 % of it.
     pub const CHUNK_BYTES: u32 = 1 << 16;
-    /// Longest chunk that readers accept, in bytes.
+    /// Longest chunk that readers accept.
     pub const CHUNK_BYTES_MAX: u32 = 1 << 24;
 
     pub(crate) fn check(&self, connections: usize) -> Result<(), PlanError> {
@@ -51,7 +50,6 @@ impl StreamPlan {
         }
     }
 
-    /// Returns the scheduler of strict order.
     pub(crate) fn scheduler(&self) -> Result<Option<Scheduler>, PlanError> {
         match &self.order {
             Order::Free => Ok(None),
@@ -63,7 +61,6 @@ impl StreamPlan {
 }
 
 impl Default for StreamPlan {
-    /// Returns free order with chunks of [`Self::CHUNK_BYTES`].
     fn default() -> Self {
         Self { order: Order::default(), chunk_bytes: Self::CHUNK_BYTES }
     }

@@ -15,25 +15,22 @@ use crate::readiness::{For, ready};
 
 /// Reads one stream from several connections.
 ///
-/// A read returns the available bytes of the next chunk, and blocks if there are none. If a
-/// connection ends before the stream, the bytes that the others have in order are returned first.
-/// After a [`StreamError`], every read returns that error again.
+/// A read returns the available bytes of the next chunk, or blocks. If a connection ends early, the
+/// bytes in order of the others are returned first. A [`StreamError`] is permanent.
 #[derive(Debug)]
 pub struct StripedReader<S> {
-    /// Connections by index.
+    /// By index.
     inlets: Vec<Inlet<S>>,
     scheduler: Option<Scheduler>,
     chunk_bytes: u32,
-    /// Sequence number of the next chunk.
     number: u64,
     state: State,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// The next chunk has not been found yet.
     Between,
-    /// `left_bytes` of a chunk have not been read yet.
+    /// Within a chunk, with the bytes left to read.
     Within {
         place: usize,
         left_bytes: usize,
@@ -42,7 +39,7 @@ enum State {
     Failed(StreamError),
 }
 
-/// Connection, with the part of the header at its head that has been read.
+/// Connection, and the read part of the header at its head.
 #[derive(Debug)]
 struct Inlet<S> {
     connection: S,
@@ -52,15 +49,14 @@ struct Inlet<S> {
 }
 
 impl<S: Read + AsFd> StripedReader<S> {
-    /// Creates a reader of connections in any order; blocks until their greetings have arrived, and
-    /// then makes them non-blocking.
+    /// Takes connections in any order; blocks until their greetings have arrived, and then makes
+    /// them non-blocking.
     pub fn new(connections: Vec<S>) -> Result<Self, GreetingError> {
         let greet = |mut connection: S| Ok((Greeting::read_from(&mut connection)?, connection));
         Self::greeted(connections.into_iter().map(greet).collect::<Result<_, GreetingError>>()?)
     }
 
-    /// Creates a reader of connections whose greetings have been read. [`Greeting::stream`]
-    /// identifies those that belong together.
+    /// Takes connections with greetings already read, all of one [`Greeting::stream`].
     pub fn greeted(mut connections: Vec<(Greeting, S)>) -> Result<Self, GreetingError> {
         connections.sort_by_key(|(greeting, _)| greeting.place);
         let Some((first, _)) = connections.first() else {
@@ -93,7 +89,6 @@ impl<S: Read + AsFd> StripedReader<S> {
         ChunkHeader::bytes(self.scheduler.is_some())
     }
 
-    /// Finds the next chunk, or the end.
     fn find(&mut self) -> io::Result<()> {
         loop {
             if let Some((place, header)) = self.head()? {
@@ -129,7 +124,7 @@ impl<S: Read + AsFd> StripedReader<S> {
         }
     }
 
-    /// Returns the connection with the next chunk at its head, if its header is complete.
+    /// Connection with the next chunk, if its header is complete.
     fn head(&self) -> Result<Option<(usize, ChunkHeader)>, StreamError> {
         let bytes = self.header_bytes();
         let header = |place: usize| {
@@ -168,7 +163,6 @@ impl<S: Read + AsFd> StripedReader<S> {
         Ok((place, header))
     }
 
-    /// Waits for more header bytes of the selected connections.
     fn read_headers(&mut self, is_asked: impl Fn(usize) -> bool) -> io::Result<()> {
         let bytes = self.header_bytes();
         let mut has_come = false;
@@ -188,7 +182,6 @@ impl<S: Read + AsFd> StripedReader<S> {
         Ok(())
     }
 
-    /// Reads the available bytes of a chunk.
     fn read_within(&mut self, place: usize, buffer: &mut [u8]) -> io::Result<usize> {
         let connection = &mut self.inlets[place].connection;
         loop {
@@ -239,7 +232,7 @@ impl<S: Read + AsFd> Read for StripedReader<S> {
 }
 
 impl<S: Read> Inlet<S> {
-    /// Reads the available bytes of a header. Returns whether there were any.
+    /// Returns whether bytes were available.
     fn fill(&mut self, bytes: usize) -> io::Result<bool> {
         let before = self.filled;
         while self.filled < bytes && !self.has_ended {

@@ -12,10 +12,8 @@ pub(crate) enum For {
     Writing,
 }
 
-/// Waits until one of the connections is ready or the timeout expires. Returns the ready ones as a
-/// bit mask by index.
-///
-/// A failed connection counts as ready: the next call on it returns the error.
+/// Waits for a ready connection or the timeout. Returns a bit mask by index; a failed connection
+/// counts as ready, and its next call returns the error.
 pub(crate) fn ready<'a>(
     connections: impl Iterator<Item = (usize, BorrowedFd<'a>)>,
     for_what: For,
@@ -39,7 +37,6 @@ pub(crate) fn ready<'a>(
     Ok(ready.fold(0, |set, (place, _)| set | 1 << place))
 }
 
-/// Fills a buffer, from a blocking or non-blocking connection.
 pub(crate) fn read_all<S: Read + AsFd>(
     connection: &mut S,
     mut buffer: &mut [u8],

@@ -13,37 +13,33 @@ use crate::greeting::Greeting;
 use crate::plan::{Scheduler, StreamPlan};
 use crate::readiness::{For, ready};
 
-/// Limit of unsent data on a TCP connection, in chunks: one in transmission and one to follow it. A
-/// longer queue would be distributed before the speed of the connection is known.
+/// Unsent chunks on a TCP connection, one in transmission and one to follow it. A longer queue
+/// would be distributed before the speed of the connection is known.
 const UNSENT_CHUNKS: u32 = 2;
 
 /// Writes one stream over several connections.
 ///
-/// A chunk holds the bytes of one call of `write`, at most [`StreamPlan::chunk_bytes`]; small
-/// writes should go through a [`std::io::BufWriter`]. A call returns after handing the chunk to a
-/// connection, possibly before the kernel has accepted all of it.
+/// A call of `write` makes one chunk of at most [`StreamPlan::chunk_bytes`]; small writes should go
+/// through a [`std::io::BufWriter`]. It may return before the kernel has accepted all of it.
 #[derive(Debug)]
 pub struct StripedWriter<S> {
     outlets: Vec<Outlet<S>>,
     scheduler: Option<Scheduler>,
     chunk_bytes: usize,
-    /// Sequence number of the next chunk.
     number: u64,
-    /// Connection of the last chunk.
     last: usize,
 }
 
-/// Connection, with the part of its chunk that the kernel has not accepted.
+/// Connection, and the part of its chunk that the kernel has not accepted.
 #[derive(Debug)]
 struct Outlet<S> {
     connection: S,
     chunk: Vec<u8>,
-    /// Bytes of the chunk that the kernel has accepted.
     gone: usize,
 }
 
 impl<S: Write + AsFd> StripedWriter<S> {
-    /// Creates a stream over these connections, makes them non-blocking, and sends their greetings.
+    /// Sends the greetings and makes the connections non-blocking.
     pub fn new(connections: Vec<S>, plan: &StreamPlan) -> io::Result<Self> {
         let invalid = |error: PlanError| io::Error::new(io::ErrorKind::InvalidInput, error);
         plan.check(connections.len()).map_err(invalid)?;
@@ -58,8 +54,7 @@ impl<S: Write + AsFd> StripedWriter<S> {
         Ok(Self { outlets, scheduler, chunk_bytes, number: 0, last: 0 })
     }
 
-    /// Marks the end of the stream, waits until the kernel has accepted all data, and returns the
-    /// connections.
+    /// Marks the end, waits for the kernel, and returns the connections.
     pub fn finish(mut self) -> io::Result<Vec<S>> {
         self.flush()?;
         let header = self.header(0);
@@ -75,7 +70,6 @@ impl<S: Write + AsFd> StripedWriter<S> {
         ChunkHeader { number, length_bytes }
     }
 
-    /// Waits for space, and returns the connection of the next chunk.
     fn choose(&mut self) -> io::Result<usize> {
         if let Some(place) = self.scheduler.as_ref().map(Causal::current) {
             while !self.outlets[place].is_empty() {
@@ -91,8 +85,7 @@ impl<S: Write + AsFd> StripedWriter<S> {
         }
     }
 
-    /// Returns the next connection after the last, in round-robin order, that accepts a chunk at
-    /// once.
+    /// Next in round-robin order that accepts a chunk at once.
     fn with_room(&self) -> io::Result<Option<usize>> {
         let empty = self.outlets.iter().enumerate().filter(|(_, outlet)| outlet.is_empty());
         let fds = empty.map(|(place, outlet)| (place, outlet.connection.as_fd()));
@@ -144,7 +137,7 @@ impl<S: Write + AsFd> Outlet<S> {
     fn open(connection: S, greeting: &Greeting, chunk_bytes: u32) -> io::Result<Self> {
         let socket = SockRef::from(&connection);
         socket.set_nonblocking(true)?;
-        // Supported only by TCP. Unix sockets are limited by their buffer.
+        // Supported only by TCP; Unix sockets are limited by their buffer.
         #[cfg(any(target_os = "linux", target_os = "android"))]
         let _ = socket.set_tcp_notsent_lowat(UNSENT_CHUNKS.saturating_mul(chunk_bytes));
         let mut chunk = Vec::with_capacity(HEADER_BYTES_MAX + chunk_bytes as usize);
@@ -158,7 +151,7 @@ impl<S: Write + AsFd> Outlet<S> {
         self.gone == self.chunk.len()
     }
 
-    /// Starts the next chunk; the previous one must have been sent.
+    /// The previous chunk must have been sent.
     fn begin(&mut self, header: ChunkHeader, bytes: &[u8]) {
         debug_assert!(self.is_empty(), "a chunk begins where the last has gone");
         (self.gone, self.chunk) = (0, std::mem::take(&mut self.chunk));
@@ -167,7 +160,6 @@ impl<S: Write + AsFd> Outlet<S> {
         self.chunk.extend_from_slice(bytes);
     }
 
-    /// Sends as much as the kernel accepts.
     fn push(&mut self) -> io::Result<()> {
         while !self.is_empty() {
             match self.connection.write(&self.chunk[self.gone..]) {

@@ -1,4 +1,4 @@
-//! Bytes are read as they were written, however the kernel splits them.
+//! Bytes are read as written, however the kernel splits them.
 
 #![cfg(unix)]
 #![expect(
@@ -21,7 +21,6 @@ fn pairs(count: usize) -> (Vec<UnixStream>, Vec<UnixStream>) {
     (0..count).map(|_| UnixStream::pair().expect("a pair of sockets")).unzip()
 }
 
-/// Bytes that depend on their position.
 fn numbered(length: usize) -> Vec<u8> {
     (0..length).map(|place| u8::try_from(place * 31 % 251).expect("below 251")).collect()
 }
@@ -30,14 +29,13 @@ fn plan(order: Order, chunk_bytes: u32) -> StreamPlan {
     StreamPlan { order, chunk_bytes }
 }
 
-/// Writes a stream completely.
 fn write(connections: Vec<UnixStream>, plan: &StreamPlan, parts: &[&[u8]]) -> io::Result<()> {
     let mut writer = StripedWriter::new(connections, plan)?;
     parts.iter().try_for_each(|bytes| writer.write_all(bytes))?;
     writer.finish().map(drop)
 }
 
-/// Bytes sent over each connection after its greeting, if all is written before it is read.
+/// Bytes on each connection after its greeting, if all is written before it is read.
 fn on_the_wire(order: &Order, parts: &[&[u8]]) -> Vec<Vec<u8>> {
     let greeting_bytes = 24 + if *order == Order::Free { 0 } else { 8 };
     let (near, far) = pairs(2);
@@ -68,7 +66,7 @@ fn free_order_chunks_are_numbered() {
 
 #[test]
 fn strict_order_follows_the_scheduler() {
-    // Surplus round robin, quanta of 100 and 200: a deficit is subtracted from the next turn.
+    // A deficit is subtracted from the next turn.
     let chunks: Vec<Vec<u8>> = (0..9).map(|chunk| vec![chunk; 80]).collect();
     let parts: Vec<&[u8]> = chunks.iter().map(Vec::as_slice).collect();
     let wire = on_the_wire(&Order::Strict { quanta_bytes: vec![100, 200] }, &parts);
@@ -151,7 +149,7 @@ fn order(is_strict: bool, connections: usize) -> Order {
     if is_strict { Order::Strict { quanta_bytes: vec![100; connections] } } else { Order::Free }
 }
 
-/// Reads a stream of these bytes after the greetings. Returns the data and the final error.
+/// Data and final error of a stream with these bytes after the greetings.
 fn read_of(order: &Order, wire: &[Vec<u8>]) -> (Vec<u8>, Option<StreamError>) {
     let (near, far) = pairs(wire.len());
     let clones: Vec<_> = near.iter().map(|one| one.try_clone().expect("a clone")).collect();
@@ -267,7 +265,6 @@ fn mismatched_connections_are_rejected() {
     assert_eq!((read.place, read.connections, read.plan.chunk_bytes), (1, 2, 1 << 16));
 }
 
-/// Returns a connection that delivers these bytes and ends.
 fn connection_of(bytes: &[u8]) -> UnixStream {
     let (mut near, far) = UnixStream::pair().expect("a pair of sockets");
     near.write_all(bytes).expect("there is room");
