@@ -1,11 +1,11 @@
-//! Many idle peers of one server, whose cost is measured at the server.
+//! Many idle peers of one server, whose cost is measured there.
 //!
 //! ```sh
 //! cargo run --example idle_peers -- --peers 256 --keys                  # their public keys, a line each
 //! cargo run --example idle_peers -- --peers 256 --server KEY --address 127.0.0.1:7000 --time 60
 //! ```
 //!
-//! Their private keys are consecutive numbers, suitable only for measurements.
+//! Private keys are consecutive numbers, suitable only for measurements.
 
 #[cfg(target_os = "linux")]
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -89,7 +89,6 @@ mod linux {
                 end.wait(Some(until), &[]).expect("it waits");
             }
         };
-        // Each peer responds independently, as if on its own machine.
         #[expect(clippy::disallowed_methods, reason = "a program that stands for many")]
         let peers: Vec<_> = keys
             .into_iter()

@@ -1,5 +1,4 @@
-//! Acceptance of connections at a listening socket, limited so that a flood leaves time for other
-//! work.
+//! Acceptance of connections at a listening socket.
 //!
 //! ```text
 //!   readable ──► a turn: limited number ──► next turn
@@ -12,9 +11,6 @@
 //! that polls it never sleeps.
 //!
 //! Source: accept(2).
-//!
-//! Invariants: a turn accepts a bounded number; a socket that can accept nothing causes no
-//! wake-ups.
 
 use std::io;
 use std::time::Duration;
@@ -22,13 +18,12 @@ use std::time::Duration;
 use gingham_stripe::Instant;
 use nix::errno::Errno;
 
-/// Maximum connections accepted in a turn, so that a flood leaves time for other work: 64,000 a
-/// second if turns are as short as those of a pipe.
+/// Maximum per turn, which leaves time for other work: 64,000 a second for turns of a pipe.
 pub const ACCEPTED_A_TURN: usize = 16;
-/// Pause of a socket when no descriptor is free; a connecting client retries for longer.
+/// Pause without a free descriptor; a client retries for longer.
 const REST: Duration = Duration::from_secs(1);
 
-/// State of a listening socket between turns.
+/// State of a listening socket.
 #[derive(Debug, Default)]
 pub struct Acceptor {
     left: usize,
@@ -42,8 +37,8 @@ impl Acceptor {
         self.left = if self.rests() { 0 } else { ACCEPTED_A_TURN };
     }
 
-    /// Returns the next connection of this turn from `accept`, which must not block. If no
-    /// descriptor is free, `give_up` may release one and returns whether it did.
+    /// Next connection of this turn from the non-blocking `accept`; `give_up` may release a
+    /// descriptor and returns whether it did.
     pub fn next<T>(
         &mut self,
         now: Instant,
@@ -67,18 +62,18 @@ impl Acceptor {
         None
     }
 
-    /// Whether the socket pauses and must not be polled.
+    /// Whether the socket must not be polled.
     pub const fn rests(&self) -> bool {
         self.rests_until.is_some()
     }
 
-    /// Returns the end of the pause.
+    /// End of the pause.
     pub const fn next_at(&self) -> Option<Instant> {
         self.rests_until
     }
 }
 
-/// Closes the oldest of the waiting connections; returns whether there was one.
+/// Closes the oldest, if any.
 pub fn close_oldest<T>(waiting: &mut Vec<T>) -> bool {
     (!waiting.is_empty()).then(|| waiting.remove(0)).is_some()
 }
@@ -90,7 +85,6 @@ mod tests {
     use super::*;
     use crate::clock::now;
 
-    /// Returns the number of connections accepted in a turn while `waiting` of them are pending.
     fn turn(acceptor: &mut Acceptor, now: Instant, waiting: &Cell<usize>) -> usize {
         acceptor.begin(now);
         let accept = || {
@@ -130,7 +124,6 @@ mod tests {
         }
     }
 
-    /// A connection closed before it was accepted is skipped.
     #[test]
     fn released_descriptor_is_used_for_accept() {
         for errno in [Errno::EMFILE, Errno::ENFILE] {

@@ -1,17 +1,16 @@
-//! Unmodified packets, and messages beside them: the payload of Ethernet frames.
+//! Unmodified packets and messages as payload of Ethernet frames.
 //!
 //! ```text
 //!   EtherType of packets    | IP packet, unmodified     | Ethernet padding |
 //!   EtherType of messages   | message | message         | Ethernet padding |
 //! ```
 //!
-//! No byte is added to a packet. Its length comes from its own IP header, so that padding to the
-//! Ethernet minimum of 60 bytes is removed before a scheduler charges the packet.
+//! A packet's length comes from its IP header: padding to 60 bytes is not charged.
 //!
-//! With offload, the kernel's segmentation metadata precedes a packet in memory, never on the wire.
+//! With offload, segmentation metadata of the kernel precedes a packet in memory.
 //!
-//! Source: Adiseshu, Parulkar and Varghese 1996, section 6.1 (a codepoint of the data link layer for
-//! packets) and section 5 (markers); RFC 791, section 3.1, and RFC 8200, section 3 (lengths).
+//! Source: Adiseshu, Parulkar and Varghese 1996, sections 5 and 6.1; RFC 791, section 3.1, and RFC
+//! 8200, section 3 (lengths).
 //!
 //! Invariant: any bytes yield a frame or nothing.
 
@@ -21,7 +20,6 @@ use crate::link::Payload;
 
 const V6_HEADER_BYTES: usize = 40;
 
-/// Encapsulation without any header.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bare {
     prefix_bytes: usize,
@@ -29,13 +27,10 @@ pub(crate) struct Bare {
 }
 
 impl Bare {
-    /// Creates an encapsulation for packets of at most `longest_bytes`, with kernel metadata before
-    /// each one if offloaded.
     pub(crate) const fn new(longest_bytes: usize, is_offloaded: bool) -> Self {
         Self { prefix_bytes: if is_offloaded { VIRTIO_BYTES } else { 0 }, longest_bytes }
     }
 
-    /// Returns the length of the metadata before a packet in memory.
     pub(crate) const fn prefix_bytes(&self) -> usize {
         self.prefix_bytes
     }
@@ -63,7 +58,7 @@ impl Bare {
     }
 }
 
-/// Returns the length of an IP packet according to its header.
+/// Length according to the IP header.
 pub fn ip_bytes(packet: &[u8]) -> Option<usize> {
     let word = |at: usize| {
         let bytes = packet.get(at..)?.first_chunk()?;
@@ -99,7 +94,6 @@ mod tests {
         }
     }
 
-    /// A packet of 28 bytes arrives padded to 46.
     #[test]
     fn ethernet_padding_is_removed() {
         let mut frame = v4(28);
@@ -110,7 +104,6 @@ mod tests {
         assert_eq!(packet(Bare::new(1_500, false), &v6), Some((44, &v6[..44])));
     }
 
-    /// Segmentation metadata is kept with the packet but not charged.
     #[test]
     fn segmentation_header_is_kept_but_not_charged() {
         let mut frame = vec![7; VIRTIO_BYTES];

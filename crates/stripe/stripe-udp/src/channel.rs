@@ -1,4 +1,4 @@
-//! A channel: its link while it has one, its send and receive buffers, and its counters.
+//! A channel: its link, buffers, and counters.
 //!
 //! ```text
 //!            the interface, its address or its route is gone
@@ -27,18 +27,17 @@ use crate::run::Run;
 use crate::socket::{BufferPlan, Opener, SOON};
 use crate::tcp::Connection;
 
-/// Minimum time between attempts to reopen a link: short beside the maximum probe interval of a
-/// second.
+/// Time between attempts to reopen, short beside the maximum probe interval of a second.
 const AGAIN: Duration = Duration::from_millis(100);
 
-/// ECN field "congestion experienced" (RFC 3168, section 5).
+/// Congestion experienced (RFC 3168, section 5).
 pub(crate) const CE: u8 = 0b11;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sent {
     /// Sent, queued, or lost locally as it might be in the network.
     Went,
-    /// Datagrams of this length exceed the limit of the interface; more may be pending.
+    /// Longer than the interface takes; more may be pending.
     TooLong { datagram_bytes: usize },
     /// The channel has just lost its link.
     Gone,
@@ -47,14 +46,14 @@ pub(crate) enum Sent {
 #[derive(Debug)]
 pub(crate) struct Channel {
     pub(crate) link: Link,
-    /// Announced address of the other end, regardless of where it was received from since.
+    /// Announced address of the other end, regardless of its later sources.
     announced: Option<SocketAddr>,
     again_at: Instant,
-    /// Last kernel error on losing or reopening the link.
+    /// Last error on losing or reopening the link.
     pub(crate) gone_by: Option<i32>,
     outbox: Outbox,
     inbox: Inbox,
-    /// Whether the last wait found nothing to read, and no read was attempted since.
+    /// The last wait found nothing to read, and no read was attempted since.
     pub(crate) is_quiet: bool,
     pub(crate) counts: ChannelCounts,
     pub(crate) metering: Metering,
@@ -81,8 +80,8 @@ impl Channel {
         })
     }
 
-    /// Moves to other addresses and drops datagrams queued for the old link. If the new link cannot
-    /// be opened, the old one stays and is reopened.
+    /// Moves to other addresses and drops datagrams queued for the old link, which stays if the new
+    /// one cannot be opened.
     pub(crate) fn relocate(
         &mut self,
         plan: LinkPlan,
@@ -90,7 +89,7 @@ impl Channel {
         opener: Option<Opener>,
         now: Instant,
     ) -> io::Result<()> {
-        // The old link holds what both places have in common, such as the port.
+        // The old link holds shared resources, such as the port.
         self.link.release();
         self.drop_waiting();
         self.again_at = now;
@@ -118,7 +117,6 @@ impl Channel {
         if cut > 0 && sent == Sent::Went { Sent::Gone } else { sent }
     }
 
-    /// Sends queued datagrams.
     pub(crate) fn drain(&mut self, now: Instant) -> Sent {
         // If the link is full, the next send finds out.
         if let Err(error) = self.link.flush()
@@ -154,42 +152,38 @@ impl Channel {
         Sent::Went
     }
 
-    /// Releases memory before a long idle period.
     pub(crate) fn rest(&mut self) {
         self.outbox.rest();
     }
 
-    /// Whether datagrams wait because the link is full.
+    /// Datagrams wait because the link is full.
     pub(crate) fn is_full(&self) -> bool {
         self.outbox.first().is_some() || self.link.holds_rest()
     }
 
-    /// Whether the link would take nothing now: it is full, or its connection is not established.
+    /// The link is full, or its connection is not established.
     pub(crate) fn is_blocked(&self) -> bool {
         self.is_full() || (self.link.waits() && !self.link.is_open())
     }
 
-    /// Returns the descriptor that is awaited to become writable, if any.
     pub(crate) fn awaited_fd(&self) -> Option<BorrowedFd<'_>> {
         let is_awaited = self.is_full() || self.link.is_connecting();
         is_awaited.then(|| self.link.full_fd()).flatten()
     }
 
-    /// Advances a link that opens by itself; returns whether it has just opened.
+    /// Returns whether the link has just opened by itself.
     pub(crate) fn advance(&mut self, now: Instant) -> bool {
         let is_new = self.link.advance(now);
         self.counts.reopened += u64::from(is_new && self.counts.gone > 0);
         is_new
     }
 
-    /// Adopts an accepted connection as the link.
     pub(crate) fn adopt(&mut self, connection: Connection) {
         self.counts.gone += u64::from(self.link.adopt(connection));
         self.is_quiet = false;
         self.counts.reopened += u64::from(self.counts.gone > 0);
     }
 
-    /// Reopens a closed link, if it is due.
     fn reopen(&mut self, now: Instant) {
         if !self.link.is_open() && self.again_at <= now {
             self.again_at = now.after(AGAIN);
@@ -203,7 +197,7 @@ impl Channel {
         }
     }
 
-    /// Notes that a shared socket is gone; the caller informs the protocol.
+    /// A shared socket is gone; the caller informs the protocol.
     pub(crate) fn note_gone(&mut self, now: Instant) {
         if self.again_at <= now {
             self.again_at = now.after(AGAIN);
@@ -211,7 +205,7 @@ impl Channel {
         }
     }
 
-    /// Retries a lost link at once after a network change.
+    /// Retries a lost link at once.
     pub(crate) fn on_network_change(&mut self, now: Instant) {
         self.again_at = now;
         self.link.on_network_change(now);
@@ -238,8 +232,8 @@ impl Channel {
         }
     }
 
-    /// Reads from the kernel after all earlier batches were processed; returns whether the channel
-    /// has just lost its link.
+    /// Called after all earlier batches were processed. Returns whether the channel has just lost
+    /// its link.
     pub(crate) fn receive(&mut self, moment: &Moment) -> bool {
         let is_own = self.link.shared().is_none();
         if std::mem::take(&mut self.is_quiet) || !self.link.is_open() || !is_own {
@@ -262,13 +256,13 @@ impl Channel {
         self.inbox.next_at()
     }
 
-    /// Whether all batches were processed and the kernel may have more.
+    /// All batches were processed and the kernel may have more.
     pub(crate) fn may_have_more(&self) -> bool {
         self.inbox.was_full() && self.inbox.next_at().is_none()
     }
 
-    /// Sends a handshake datagram to this address, or to the other end's if it is known; returns
-    /// whether the channel has just lost its link.
+    /// Sends a handshake datagram to this or the known address. Returns whether the channel has
+    /// just lost its link.
     pub(crate) fn send_one(
         &mut self,
         now: Instant,
@@ -299,9 +293,9 @@ impl Channel {
         false
     }
 
-    /// Sends a datagram to the announced address of the other end, if the channel has since
-    /// followed it elsewhere. An attacker who replays packets lost on the way diverts a channel to
-    /// himself until something newer arrives. Returns whether the channel has just lost its link.
+    /// Sends to the announced address if the channel has followed the other end elsewhere: an
+    /// attacker who replays packets lost on the way diverts a channel until something newer
+    /// arrives. Returns whether the channel has just lost its link.
     pub(crate) fn remind(&mut self, now: Instant, datagram: (&[u8], u8)) -> bool {
         let (announced, current) = (self.announced, self.link.remote());
         let elsewhere = announced
@@ -309,20 +303,18 @@ impl Channel {
         elsewhere.is_some_and(|announced| self.send_one(now, Some(announced), datagram))
     }
 
-    /// Sets the announced address of the other end.
     pub(crate) fn lead(&mut self, remote: SocketAddr) {
         self.announced = Some(remote);
         self.link.set_remote(remote);
     }
 
-    /// Follows the other end to the address it was received from.
     pub(crate) fn follow(&mut self, remote: SocketAddr) {
         self.link.set_remote(remote);
         self.counts.moved += 1;
     }
 
-    /// Returns the number of datagrams in the next batch, an empty one counted as one, and the
-    /// batch itself if it came from the other end, or `from_anywhere` allows any sender.
+    /// Number of datagrams in the next batch, at least one, and the batch if it came from the other
+    /// end or `from_anywhere` is set.
     pub(crate) fn take(&mut self, from_anywhere: bool) -> Option<(usize, Option<Batch<'_>>)> {
         let batch = self.inbox.take()?;
         let frames = batch.len();
@@ -360,8 +352,7 @@ mod tests {
         assert_eq!((channel.link.is_open(), channel.counts.reopened), (true, 1));
     }
 
-    /// TCP to a peer that does not read: datagrams queued behind a full connection are dropped, and
-    /// the error of the old link does not carry over to the new one.
+    /// TCP to a peer that does not read: datagrams queued behind a full connection are dropped.
     #[test]
     fn moved_channel_drops_queued_datagrams() {
         let any = SocketAddr::from(([127, 0, 0, 1], 0));

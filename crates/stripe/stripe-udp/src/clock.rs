@@ -1,12 +1,12 @@
-//! The monotonic clock, and the conversion of the kernel's receive timestamps to it.
+//! The monotonic clock, and kernel timestamps converted to it.
 //!
 //! ```text
 //!   realtime    ------|stamp--------|now       the kernel stamps by the adjustable clock
 //!   monotonic   ------|now - age----|now       age = now - stamp, both realtime
 //! ```
 //!
-//! Invariant: no arrival time is later than now, or earlier than when the socket was last found
-//! empty, however the realtime clock is adjusted.
+//! Invariant: no arrival is later than now, or earlier than the socket was last empty, however the
+//! realtime clock is adjusted.
 
 use std::time::Duration;
 
@@ -15,15 +15,14 @@ use nix::time::{ClockId, clock_gettime};
 
 /// Readings of two clocks within this span count as simultaneous: a hundred times what they take.
 const TOGETHER: Duration = Duration::from_micros(10);
-/// Maximum retries of a pair of readings; more interruptions in a row are not worth retrying.
+/// Maximum retries of a pair of readings.
 const TRIES_MAX: u32 = 4;
 
-/// Returns the time of the monotonic clock, whose origin all processes of a machine share.
+/// Monotonic time, with one origin for all processes of a machine.
 pub fn now() -> Instant {
     Instant::from_nanoseconds(nanoseconds(read(ClockId::CLOCK_MONOTONIC)))
 }
 
-/// Simultaneous readings of both clocks.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Moment {
     pub(crate) now: Instant,
@@ -31,12 +30,12 @@ pub(crate) struct Moment {
 }
 
 impl Moment {
-    /// Creates a moment from a given time, which also stamps datagrams.
+    /// A given time also stamps datagrams.
     pub(crate) const fn at(now: Instant) -> Self {
         Self { now, realtime: Duration::from_nanos(now.nanoseconds()) }
     }
 
-    /// Reads both clocks, and again if interrupted in between.
+    /// Reads both clocks, again if interrupted in between.
     pub(crate) fn read() -> Self {
         let mut tries = 1..=TRIES_MAX;
         loop {
@@ -48,8 +47,7 @@ impl Moment {
         }
     }
 
-    /// Returns the arrival time of a datagram from its kernel timestamp, if any, and the time at
-    /// which the socket was last empty.
+    /// Arrival time from the kernel timestamp, no earlier than the socket was last empty.
     pub(crate) fn of_stamp(&self, stamp: Option<Duration>, empty_at: Instant) -> Instant {
         let age = stamp.map_or(Duration::ZERO, |stamp| self.realtime.saturating_sub(stamp));
         let at = self.now.nanoseconds().saturating_sub(nanoseconds(age));
@@ -65,7 +63,7 @@ fn nanoseconds(span: Duration) -> u64 {
     u64::try_from(span.as_nanos()).expect("no machine runs for centuries")
 }
 
-/// Returns the time from `earlier` to `later`, or zero.
+/// Time from `earlier` to `later`, or zero.
 pub(crate) fn since(later: Instant, earlier: Instant) -> Duration {
     Duration::from_nanos(later.nanoseconds().saturating_sub(earlier.nanoseconds()))
 }
@@ -74,8 +72,8 @@ pub(crate) fn since(later: Instant, earlier: Instant) -> Duration {
 mod tests {
     use super::*;
 
-    /// Read 3 ms after arrival, on a socket that was empty 5 ms ago. Setting the realtime clock
-    /// forward or back moves the result only within these bounds.
+    /// Read 3 ms after arrival, on a socket that was empty 5 ms ago. Clock steps move the result
+    /// only within these bounds.
     #[test]
     fn datagram_age_is_bounded_despite_clock_steps() {
         let at = |milliseconds: u64| Instant::from_nanoseconds(milliseconds * 1_000_000);

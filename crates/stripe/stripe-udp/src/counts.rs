@@ -1,36 +1,36 @@
-//! Counters of an end.
+//! Counters of a channel.
 
-/// Socket counters of a channel.
+/// Counters of a channel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ChannelCounts {
     /// Datagrams sent.
     pub sent: u64,
-    /// Bytes of datagrams sent.
+    /// Bytes sent.
     pub sent_bytes: u64,
     /// Send calls.
     pub sends: u64,
-    /// Datagrams dropped because a local queue was full.
+    /// Drops at a full local queue.
     pub full: u64,
     /// Datagrams longer than the interface takes.
     pub too_long: u64,
-    /// Datagrams refused on the way, according to an ICMP message or a filter.
+    /// Refused by ICMP message or filter.
     pub refused: u64,
-    /// Datagrams dropped because there was no socket.
+    /// Drops without a socket.
     pub unsent: u64,
     /// Datagrams received.
     pub came: u64,
-    /// Bytes of datagrams received.
+    /// Bytes received.
     pub came_bytes: u64,
-    /// Datagrams received with a congestion mark (RFC 3168).
+    /// Congestion marks received (RFC 3168).
     pub marked: u64,
     /// Batches received.
     pub batches: u64,
-    /// Datagrams received from another source, or that were not frames.
+    /// From another source, or no frame.
     pub strange: u64,
-    /// Changes of the other end's address.
+    /// Address changes of the other end.
     pub moved: u64,
-    /// Losses of the link: interface, address or route gone, or connection closed.
+    /// Losses of the link.
     pub gone: u64,
-    /// Sockets reopened and connections reestablished.
+    /// Reopened links.
     pub reopened: u64,
 }

@@ -1,4 +1,4 @@
-//! The boundary between the protocol and the encapsulation of its packets.
+//! Encapsulation of the protocol's packets.
 //!
 //! | | packet | messages |
 //! |---|---|---|
@@ -19,7 +19,7 @@ pub(crate) enum Encapsulation {
 }
 
 impl Encapsulation {
-    /// Returns the length of the metadata that a source puts before a packet; it is not charged.
+    /// Metadata before a packet; not charged.
     pub(crate) const fn prefix_bytes(&self) -> usize {
         match self {
             Self::Datagrams(_) => 0,
@@ -40,7 +40,7 @@ impl Encapsulation {
         }
     }
 
-    /// Completes the datagram of a packet, which begins at `from`.
+    /// Completes the datagram that begins at `from`.
     pub(crate) fn seal(&mut self, from: usize, buffer: &mut Vec<u8>) {
         if let Self::Datagrams(framing) = self {
             framing.seal(from, buffer);
@@ -69,8 +69,7 @@ impl Encapsulation {
         }
     }
 
-    /// Decodes a datagram; also returns whether it proves that its channel's other end is at its
-    /// source.
+    /// Also returns whether the datagram proves that its channel's other end is at its source.
     pub(crate) fn open<'a>(
         &mut self,
         payload: Payload,
@@ -82,7 +81,6 @@ impl Encapsulation {
         }
     }
 
-    /// Returns the recipient of sealed datagrams, if any.
     pub(crate) fn peer(&self) -> Option<&Peer> {
         match self {
             Self::Datagrams(framing) => framing.peer.as_deref(),

@@ -1,4 +1,4 @@
-//! One end of the pipe: its channels, the sender and receiver of the protocol, and the clock.
+//! One end of the pipe.
 
 mod handshakes;
 mod sending;
@@ -33,38 +33,35 @@ use std::net::{IpAddr, SocketAddr};
 use std::os::fd::BorrowedFd;
 use std::time::Duration;
 
-/// Maximum datagrams received before transmitting: 4 ms at 10 Gbit/s.
+/// Datagrams received before transmitting: 4 ms at 10 Gbit/s.
 pub(crate) const DATAGRAMS_A_TURN: usize = 4_096;
 
 /// Configuration of an [`End`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EndPlan {
-    /// Protocol parameters of the sender and the receiver.
+    /// Sender and receiver.
     pub striping: StripingPlan,
-    /// Scheduler of the sender and the receiver.
+    /// Scheduler.
     pub scheduler: SchedulerPlan,
-    /// Socket buffer sizes.
+    /// Socket buffers.
     pub buffers: BufferPlan,
     /// Minimum time between two wake-ups.
     pub granule: Duration,
-    /// Recipient of sealed datagrams over UDP; `None` sends them unencrypted.
+    /// Peer over UDP; `None` sends in clear.
     pub peer: Option<PeerPlan>,
-    /// Maximum number of channels at a time, equal at both ends; by default, the number at the
-    /// start.
+    /// Maximum number of channels, equal at both ends; by default, that at the start.
     pub channels_max: Option<usize>,
-    /// DSCP of the protocol's own messages over UDP, and of packets whose source sets no traffic
-    /// class: six bits (RFC 2474). The default of 0 is best effort.
+    /// DSCP over UDP of messages, and of packets without a traffic class: six bits (RFC 2474).
     pub dscp: u8,
 }
 
 impl EndPlan {
-    /// Returns a plan for free order and packets of at most `longest_bytes`, with a wake-up granule
-    /// of half a millisecond: half of `ControlPlan::burst`. Compared with a quarter of a
-    /// millisecond (two or three alternating runs) it took 13.6 CPU seconds per gigabyte instead of
-    /// 18.1 at 100 + 300 Mbit/s, 17.3 instead of 22.9 at the same rates with a delay of 10 ms and
-    /// queues of 64 kB, and 90 instead of 126 at 10 + 20 Mbit/s; TCP throughput was equal or higher
-    /// (`benches/striping_daemon.py`). With a whole millisecond, any further delay exceeds what the
-    /// burst can make up for.
+    /// Free order and packets of at most `longest_bytes`, with a wake-up granule of half a
+    /// millisecond: half of `ControlPlan::burst`. A quarter of a millisecond took 18.1 CPU seconds
+    /// per gigabyte instead of 13.6 at 100 + 300 Mbit/s, 22.9 instead of 17.3 with a delay of 10 ms
+    /// and queues of 64 kB, and 126 instead of 90 at 10 + 20 Mbit/s, with at most equal TCP
+    /// throughput (two or three alternating runs of `benches/striping_daemon.py`). With a whole
+    /// millisecond, any further delay exceeds what the burst can make up for.
     pub fn free(longest_bytes: u32) -> Self {
         Self {
             striping: StripingPlan::free(longest_bytes),
@@ -79,31 +76,29 @@ impl EndPlan {
 }
 
 impl EndPlan {
-    /// Returns the maximum number of channels, given their number at the start.
     fn cap(&self, channels: usize) -> Result<usize, OpenError> {
         let cap = self.channels_max.unwrap_or(channels);
         if cap < channels { Err(OpenError::AboveCap { channels, cap }) } else { Ok(cap) }
     }
 }
 
-/// Supplier of the packets to send.
+/// Supplier of packets.
 pub trait Source {
-    /// Returns the length of the next packet in bytes, at least 1, or `None` if there is none.
+    /// Length of the next packet in bytes, at least 1.
     fn next_bytes(&mut self) -> Option<usize>;
 
-    /// Returns the traffic class of the next packet's datagram over UDP: DSCP and ECN as laid out
-    /// in an IP header (RFC 2474, RFC 3168). `None` selects the class of messages, which is not
-    /// ECN-capable. A run of datagrams sent in one call ends where the class changes.
+    /// Traffic class of the next packet over UDP: DSCP and ECN (RFC 2474, RFC 3168). `None` is that
+    /// of messages, which is not ECN-capable. A run ends with a change of class.
     fn next_traffic_class(&mut self) -> Option<u8> {
         None
     }
 
-    /// Returns the class of the next packet, which determines its permitted channels.
+    /// Class of the next packet, for its permitted channels.
     fn next_class(&self) -> Class {
         Class::Spread
     }
 
-    /// Appends the next packet to the buffer.
+    /// Appends the next packet.
     fn take(&mut self, buffer: &mut Vec<u8>);
 }
 
@@ -128,10 +123,9 @@ pub trait Source {
 /// ```
 #[derive(Debug)]
 pub struct End {
-    /// Channels by id; `None` marks a free slot.
+    /// By id; `None` marks a free slot.
     channels: Vec<Option<Channel>>,
     kind: LinkKind,
-    /// Listening sockets of channels that accept TCP connections.
     listeners: Vec<Listener>,
     striping: Striping,
     encapsulation: Encapsulation,
@@ -140,21 +134,19 @@ pub struct End {
     messages: Messages,
     waiting: Waiting,
     buffers: BufferPlan,
-    /// Ports shared with other ends, if any.
     ports: Ports,
-    /// Bytes of a datagram beyond those that the protocol counts.
+    /// Bytes of a datagram beyond those counted by the protocol.
     check_bytes: usize,
-    /// Traffic class of messages.
+    /// Of messages.
     class: u8,
-    /// Packets dropped because no channel takes their length.
+    /// Packets that fit no channel.
     too_long: u64,
 }
 
 impl End {
-    /// Opens the links of channels numbered from 0, all over UDP and TCP or all over Ethernet, and
-    /// resets to `epoch`, which must be later than any that the other end remembers. With a peer,
-    /// the handshake determines the session and its epochs instead. Sets the timer slack of the
-    /// calling thread to a nanosecond.
+    /// Opens channels from 0, all over UDP and TCP or all over Ethernet, and resets to `epoch`,
+    /// later than any known to the other end. With a peer, the handshake determines the epochs.
+    /// Sets the thread's timer slack to a nanosecond.
     pub fn open(
         plan: &EndPlan,
         channels: Vec<impl Into<LinkPlan>>,
@@ -163,7 +155,7 @@ impl End {
         Self::open_at(now(), plan, channels, epoch)
     }
 
-    /// Like [`Self::open`], with the current time as an argument.
+    /// As [`Self::open`], at a given time.
     pub fn open_at(
         now: Instant,
         plan: &EndPlan,
@@ -175,8 +167,8 @@ impl End {
         Self::open_on(now, plan, channels, epoch, (Ports::default(), waiting))
     }
 
-    /// Like [`Self::open_at`], on ports that may be shared with other ends, and with the waiting
-    /// state of the thread. Needs no privileges where openers supply the sockets.
+    /// On ports that may be shared, with the thread's waiting state. Needs no privileges if openers
+    /// supply the sockets.
     pub(crate) fn open_on(
         now: Instant,
         plan: &EndPlan,
@@ -231,12 +223,12 @@ impl End {
         })
     }
 
-    /// Receives from all channels, in order of arrival time.
+    /// Receives in order of arrival time.
     pub fn receive(&mut self) {
         self.receive_by(Moment::read);
     }
 
-    /// Like [`Self::receive`], with the current time as an argument; links in memory use its clock.
+    /// As [`Self::receive`], at a given time.
     pub fn receive_at(&mut self, now: Instant) {
         self.receive_by(|| Moment::at(now));
     }
@@ -259,7 +251,7 @@ impl End {
         self.striping.settle(moment.now);
     }
 
-    /// Processes the next batch of a channel and returns the number of its datagrams.
+    /// Returns the number of datagrams in the next batch.
     fn take_batch(&mut self, channel: usize, now: Instant) -> Option<usize> {
         let Self { encapsulation, striping, sessions, class, .. } = self;
         let one = self.channels[channel].as_mut()?;
@@ -280,7 +272,7 @@ impl End {
         Some(datagrams)
     }
 
-    /// Returns the channel with the earliest unprocessed batch.
+    /// Channel with the earliest unprocessed batch.
     fn first_come(&self) -> Option<usize> {
         let come = |(number, channel): (usize, &Option<Channel>)| {
             Some((channel.as_ref()?.next_at()?, number))
@@ -295,13 +287,13 @@ impl End {
         }
     }
 
-    /// Returns the next packet in sending order.
+    /// Next packet in sending order.
     pub fn next_packet(&mut self) -> Option<Packet> {
         self.striping.next_packet()
     }
 
-    /// Waits until work is due, one of `also` is readable, or `until` is reached. Returns which of
-    /// `also` may be readable.
+    /// Waits for work, for one of `also`, or until `until`. Returns the possibly readable ones of
+    /// `also`.
     pub fn wait(&mut self, until: Option<Instant>, also: &[BorrowedFd<'_>]) -> io::Result<Ready> {
         // A copy: its counters change while the sockets are borrowed.
         let mut waiting = self.waiting;
@@ -316,79 +308,76 @@ impl End {
         Ok(ready.from(ours))
     }
 
-    /// Returns the maximum number of channels at a time; ids are below it.
+    /// Maximum number of channels.
     pub fn channels(&self) -> usize {
         self.channels.len()
     }
 
-    /// Returns the local address of a channel's socket, if it is open; for a channel that accepts
-    /// connections, its listening address.
+    /// Local or listening address of a channel.
     pub fn local(&self, channel: usize) -> Option<SocketAddr> {
         let listener = self.listeners.iter().find(|listener| listener.serves(channel));
         let link = || self.channels[channel].as_ref()?.link.local();
         listener.map_or_else(link, Listener::local)
     }
 
-    /// Whether packets are accepted for sending: the other end has responded.
+    /// Whether the other end has responded.
     pub fn is_open(&self) -> bool {
         self.encapsulation.peer().is_none_or(Peer::can_seal) && self.striping.sender().is_open()
     }
 
-    /// Whether a channel is active: packets are sent on it.
+    /// Whether packets are sent on a channel.
     pub fn is_in(&self, channel: usize) -> bool {
         self.striping.is_in(channel)
     }
 
-    /// Returns the longest packet in bytes that this end takes now: a suitable MTU for the
-    /// interface that feeds the pipe. It is the limit of the smallest active channel whose limit is
-    /// known, and changes with the channels. In free order, a longer packet is sent on a channel
-    /// that it fits, or dropped if it fits none.
+    /// Longest packet in bytes, a suitable MTU: the limit of the smallest active channel with a
+    /// known one. It changes with the channels. In free order, a longer packet goes on a channel
+    /// that it fits, or is dropped.
     pub fn longest_bytes(&self) -> u32 {
         self.striping.bundle_bytes()
     }
 
-    /// Returns the maximum frame and packet sizes of a channel, and the state of their discovery.
+    /// Sizes of a channel, and their discovery.
     pub fn size(&self, channel: usize) -> Size {
         self.striping.sender().size(channel)
     }
 
-    /// Returns how long a missing packet of a channel is waited for, after reordering was seen
-    /// there; zero if none was.
+    /// Wait for a missing packet; zero without reordering.
     pub fn reordering_window(&self, channel: usize) -> Duration {
         self.striping.window(channel)
     }
 
-    /// Returns the flight window and path estimates of a channel.
+    /// Window and path estimates.
     pub fn flight(&self, channel: usize) -> Option<Flight> {
         self.striping.sender().flight(channel)
     }
 
-    /// Returns the round-trip time of the pipe without queueing delay, if known.
+    /// Round trip without queueing.
     pub fn round_trip_least(&self) -> Option<Duration> {
         self.striping.sender().round_trip_least()
     }
 
-    /// Returns the counters of a channel's sockets since it was added.
+    /// Counters of a channel.
     pub fn counts(&self, channel: usize) -> ChannelCounts {
         self.channels[channel].as_ref().map_or_else(ChannelCounts::default, |one| one.counts)
     }
 
-    /// Returns the sender's counters.
+    /// Counters of the sender.
     pub fn sending(&self) -> &Sending {
         self.striping.sender().sending()
     }
 
-    /// Returns the receiver's counters.
+    /// Counters of the receiver.
     pub fn reception(&self) -> &Reception {
         self.striping.reception()
     }
 
-    /// Returns the wake-up counters.
+    /// Wake-up counters.
     pub const fn wakeups(&self) -> &Wakeups {
         &self.waiting.wakeups
     }
 
-    /// Returns the number of packets dropped because no channel takes their length.
+    /// Packets that fit no channel.
     pub const fn too_long(&self) -> u64 {
         self.too_long
     }
@@ -420,7 +409,7 @@ fn encapsulation(
     Ok((kind, Encapsulation::Bare(Bare::new(longest_bytes as usize, is_offloaded))))
 }
 
-/// Checks that the longest packet, or a copy of it, fits a datagram.
+/// The longest packet, or a copy of it, must fit a datagram.
 fn check_longest(longest_bytes: u32) -> Result<(), OpenError> {
     let bytes_max = RUN_BYTES_MAX - OVERHEAD_BYTES_MAX;
     if longest_bytes as usize > bytes_max {
@@ -429,17 +418,14 @@ fn check_longest(longest_bytes: u32) -> Result<(), OpenError> {
     Ok(())
 }
 
-// Preferences among channels, and metering.
-
 impl End {
-    /// Sets how a channel is to be used, in this session and later ones.
+    /// Sets the use of a channel in all sessions.
     pub fn prefer(&mut self, id: usize, preference: Preference) {
         self.sessions.prefer(id, preference);
         self.striping.prefer(id, preference);
     }
 
-    /// Meters the traffic of a channel from now on. When the meter grants no more, the channel is
-    /// taken out; it becomes active again when the meter grants a probe and the probe is
+    /// Meters a channel. When the meter grants no more, the channel is out until a granted probe is
     /// acknowledged.
     pub fn set_meter(&mut self, id: usize, plan: &LinkPlan, meter: Box<dyn Meter>) {
         if let Some(one) = &mut self.channels[id] {
@@ -447,33 +433,29 @@ impl End {
         }
     }
 
-    /// Returns the bytes counted by a channel's meter, if it has one, with the headers of IP and
-    /// UDP or TCP.
+    /// Metered bytes, with the headers of IP and UDP or TCP.
     pub fn metered_bytes(&self, id: usize) -> Option<u64> {
         self.channels[id].as_ref()?.metering.used()
     }
 }
 
-// Status of channels, and notifications of network changes.
-
-/// Reason for sending no packets on a channel.
+/// Reason for sending no packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChannelWait {
-    /// The interface, address or route of the channel is gone, or its connection closed; opening is
-    /// retried.
+    /// No interface, address, route or connection; opening is retried.
     NoLink,
-    /// The connection of the channel is being established.
+    /// Connection in progress.
     Connecting,
-    /// The address of the other end is unknown; it is learned from received datagrams.
+    /// Unknown other address, learned from received datagrams.
     NoRemote,
-    /// The handshake with the other end is not complete.
+    /// Incomplete handshake.
     NoHandshake,
-    /// The protocol does not use the channel.
+    /// Reason of the protocol.
     Protocol(Wait),
 }
 
 impl End {
-    /// Returns why no packets are sent on a channel, or `None` if they are.
+    /// Reason for sending no packets.
     pub fn wait_of(&self, channel: usize) -> Option<ChannelWait> {
         let absent = ChannelWait::Protocol(Wait::Absent);
         let Some(one) = self.channels.get(channel).and_then(Option::as_ref) else {
@@ -493,26 +475,25 @@ impl End {
         }
     }
 
-    /// Whether packets are sent on a channel: it is active, its link is open, and this end is open.
+    /// Whether packets are sent on an open channel.
     pub fn is_carrying(&self, channel: usize) -> bool {
         let one = self.channels.get(channel).and_then(Option::as_ref);
         one.is_some_and(|one| one.link.is_open()) && self.is_open() && self.is_in(channel)
     }
 
-    /// Returns the last kernel error of a link that is not open.
+    /// Last error of a link that is not open.
     pub fn link_error(&self, channel: usize) -> Option<io::Error> {
         let one = self.channels.get(channel)?.as_ref()?;
         let gone_by = one.gone_by.filter(|_| !one.link.is_open());
         gone_by.map(io::Error::from_raw_os_error)
     }
 
-    /// Returns the address of a channel's other end, if known.
+    /// Address of the other end.
     pub fn remote(&self, channel: usize) -> Option<SocketAddr> {
         self.channels.get(channel)?.as_ref()?.link.remote()
     }
 
-    /// Reacts to a network change: retries lost links at once, and probes channels that are out
-    /// without waiting for the next scheduled probe.
+    /// Retries lost links and probes at once.
     pub fn on_network_change(&mut self) {
         let now = self.striping.advance(now());
         for id in 0..self.channels.len() {
@@ -524,8 +505,7 @@ impl End {
         }
     }
 
-    /// Discards what was learned of a channel's path, after it was rerouted over the same socket,
-    /// and sends on it at once.
+    /// Forgets a rerouted path, and sends on it at once.
     pub fn forget_path(&mut self, id: usize) -> Result<(), ChannelError> {
         self.striping.advance(now());
         self.striping.move_channel(id)?;
@@ -533,7 +513,7 @@ impl End {
         Ok(())
     }
 
-    /// Closes the links from an address that this machine no longer has.
+    /// Closes the links from a lost address.
     pub fn lose_address(&mut self, address: IpAddr) {
         let now = self.striping.advance(now());
         for id in 0..self.channels.len() {
@@ -546,7 +526,7 @@ impl End {
     }
 }
 
-// Channels that are added, removed and moved while the pipe runs.
+// Channels that are added, removed and moved.
 //
 // ```text
 //   id 0   socket, protocol channel 0      ids are slots of the protocol, equal at both ends
@@ -554,19 +534,18 @@ impl End {
 //   id 2   socket, protocol channel 2
 // ```
 //
-// Each end adds and removes its channels independently, in any order. A channel that the other end
-// lacks is silent, and therefore out. Packets in flight on a removed channel are retransmitted over
-// the others, if lost packets are.
+// Each end does this independently, in any order. A channel that the other end lacks is silent, and
+// therefore out. Packets in flight on a removed channel are retransmitted, if lost packets are.
 //
 // Invariant: a socket exists, or is being reopened, exactly for the channels of the protocol.
 
 impl End {
-    /// Adds a channel: opens its socket, and sends packets on it once the other end has responded.
+    /// Opens a channel, used once the other end has responded.
     pub fn add_channel(&mut self, id: usize, plan: impl Into<LinkPlan>) -> Result<(), SlotError> {
         self.add_channel_by(id, plan, None)
     }
 
-    /// Like [`Self::add_channel`]; `opener`, if given, supplies the sockets, also for reopening.
+    /// As [`Self::add_channel`], with an `opener` of sockets.
     pub fn add_channel_by(
         &mut self,
         id: usize,
@@ -580,7 +559,7 @@ impl End {
         Ok(self.striping.add_channel(id)?)
     }
 
-    /// Removes a channel and closes its socket.
+    /// Removes a channel.
     pub fn remove_channel(&mut self, id: usize) -> Result<(), ChannelError> {
         self.striping.advance(now());
         self.striping.remove_channel(id)?;
@@ -590,13 +569,12 @@ impl End {
         Ok(())
     }
 
-    /// Moves a channel to other addresses: opens another socket and discards what was learned of
-    /// the path.
+    /// Moves a channel to another socket and forgets its path.
     pub fn move_channel(&mut self, id: usize, plan: impl Into<LinkPlan>) -> Result<(), SlotError> {
         self.move_channel_by(id, plan, None)
     }
 
-    /// Like [`Self::move_channel`]; `opener`, if given, supplies the sockets, also for reopening.
+    /// As [`Self::move_channel`], with an `opener` of sockets.
     pub fn move_channel_by(
         &mut self,
         id: usize,
@@ -610,7 +588,7 @@ impl End {
         Ok(self.striping.move_channel(id)?)
     }
 
-    /// Opens a channel according to its plan, or relocates it if it exists.
+    /// Opens a channel, or relocates it if it exists.
     fn place(
         &mut self,
         id: usize,
@@ -635,8 +613,7 @@ impl End {
         Ok(())
     }
 
-    /// Sets the so far unknown remote address of a channel over UDP, and keeps what was learned of
-    /// the channel.
+    /// Sets the unknown other address of a channel, and keeps its path.
     pub fn set_remote(&mut self, id: usize, remote: SocketAddr) {
         if let Some(one) = &mut self.channels[id] {
             one.lead(remote);
@@ -648,7 +625,7 @@ impl End {
         self.channels.get(id).is_some_and(Option::is_some)
     }
 
-    /// Records the state of a slot for the current session and later ones.
+    /// For the current session and later ones.
     fn set_slot(&mut self, id: usize, is_there: bool, passes_all: bool) {
         self.sessions.set_slot(id, is_there, passes_all);
         self.striping.set_passes_all(id, passes_all);
@@ -660,10 +637,7 @@ impl End {
     }
 }
 
-// Incoming connections, each assigned to its channel by the first authentic datagram.
-
-/// Registers a channel at its listening socket, if its plan has one. Channels that listen at the
-/// same address share a socket.
+/// Channels that listen at one address share a socket.
 fn listen_on(
     listeners: &mut Vec<Listener>,
     channel: usize,
@@ -685,9 +659,8 @@ fn forget_listener(listeners: &mut Vec<Listener>, channel: usize) {
 }
 
 impl End {
-    /// Processes datagrams on connections that belong to no channel yet. Handshakes are answered on
-    /// the connection itself. A connection becomes a channel's, and replaces its previous one, when
-    /// it delivers an authentic datagram newer than all before it on that channel.
+    /// Processes connections without a channel. Handshakes are answered on the connection itself;
+    /// it becomes a channel's with an authentic datagram newer than all before it on that channel.
     fn admit(&mut self, now: Instant) {
         let Self { listeners, encapsulation, striping, sessions, channels, .. } = self;
         for listener in listeners {
@@ -732,7 +705,7 @@ impl End {
     }
 }
 
-/// Reopens a listening socket whose interface is gone, using the plan of its first channel.
+/// Reopens a listening socket whose interface is gone.
 fn restore(listener: &mut Listener, channels: &[Option<Channel>], now: Instant) {
     if listener.is_lost(now)
         && let Some(one) = &channels[listener.channels().trailing_zeros() as usize]
@@ -746,7 +719,7 @@ fn is_of(channels: u64, channel: usize) -> bool {
     channel < u64::BITS as usize && channels & 1 << channel != 0
 }
 
-/// Counts a datagram of no channel at the first of these channels.
+/// Counts a datagram of no channel at the first of these.
 fn count_strange(channels: &mut [Option<Channel>], served: u64, is_strange: bool) {
     let first = channels.get_mut(served.trailing_zeros() as usize);
     if let Some(one) = first.and_then(Option::as_mut) {

@@ -1,4 +1,4 @@
-//! Many pipes in one process, each with its own peer, on shared ports, as in a server.
+//! Many pipes in one process, on shared ports, as in a server.
 //!
 //! ```text
 //!   port 0 ══► batches, in the    ┌─ initiation: Noise identifies the sender
@@ -8,11 +8,10 @@
 //!   turn: receive ──► active ends ──► transmit, a quantum each, in rotation ──► wait
 //! ```
 //!
-//! A turn visits only ends that received something, have work due, or were modified. The next due
-//! time is found by a scan over one number per end.
+//! A turn visits only ends that received something, have work due, or were modified.
 //!
-//! Invariants: no end sends more than a quantum before all others with pending packets have sent
-//! theirs; unauthenticated input changes nothing but counters.
+//! Invariants: no end sends more than a quantum before the others; unauthenticated input changes
+//! only counters.
 
 mod places;
 mod unauthenticated;
@@ -39,39 +38,36 @@ use crate::wait::{Ready, Waiting, Wakeups};
 use unauthenticated::Unauthenticated;
 pub use unauthenticated::UnauthenticatedCounts;
 
-/// Bytes that an end sends per round: half a millisecond at 1 Gbit/s, and the size of one call.
+/// Per round: half a millisecond at 1 Gbit/s, and the size of one call.
 const QUANTUM_BYTES: u64 = 1 << 16;
-/// Rounds of transmission before receiving again: 64 quanta, 30 ms at 1 Gbit/s.
+/// Rounds before receiving again: 64 quanta, 30 ms at 1 Gbit/s.
 const ROUNDS: usize = 64;
 
-/// Packet sources of all ends.
+/// Sources of all ends.
 pub trait Sources {
-    /// Packet source of one end.
+    /// Source of one end.
     type One: Source;
 
-    /// Returns the packet source of this end.
+    /// Source of an end.
     fn of(&mut self, end: usize) -> &mut Self::One;
 }
 
-/// Due time of an end with nothing to do.
 const NEVER: Instant = Instant::from_nanoseconds(u64::MAX);
 
-/// Many ends, by number.
+/// Many ends.
 #[derive(Debug)]
 pub struct Ends {
     /// Boxed, because a growing vector would leave copies of their keys behind.
     all: Vec<Option<Box<End>>>,
-    /// Time of the next timeout of each end.
+    /// Next timeout of each end.
     due_at: Vec<Instant>,
     is_active: Vec<bool>,
-    /// Ends with work in this turn.
     active: Vec<usize>,
     given: usize,
-    /// Rotation offset of the end that sends first in the next turn; grows by one per turn.
+    /// Rotation offset of the first sender; grows by one per turn.
     first: usize,
-    /// Ends whose channels may have changed.
     changed: Vec<usize>,
-    /// Ends with links or listeners that are not shared.
+    /// With links or listeners of their own.
     owning: Vec<usize>,
     known: Ports,
     ports: Vec<Common>,
@@ -79,24 +75,22 @@ pub struct Ends {
     waiting: Waiting,
 }
 
-/// A port shared by several ends, and its receive buffer.
 #[derive(Debug)]
 struct Common {
     port: SharedPort,
     inbox: Inbox,
-    /// Whether the last wait found nothing to read.
+    /// The last wait found nothing to read.
     is_quiet: bool,
     was_open: bool,
 }
 
-/// Returns the end with this number, if it exists.
 fn named(ends: &mut [Option<Box<End>>], number: usize) -> Option<(usize, &mut End)> {
     Some((number, ends.get_mut(number)?.as_mut()?))
 }
 
 impl Ends {
-    /// Creates an empty set of ends for packets to this key, with a minimum time between wake-ups.
-    /// Sets the timer slack of the calling thread to a nanosecond.
+    /// Ends for packets to this key, with a minimum time between wake-ups. Sets the thread's timer
+    /// slack to a nanosecond.
     pub fn new(private: Option<&PrivateKey>, granule: Duration) -> Result<Self, OpenError> {
         Ok(Self {
             all: Vec::new(),
@@ -114,8 +108,7 @@ impl Ends {
         })
     }
 
-    /// Opens an end and returns its number, the lowest that is free. With a peer it uses the shared
-    /// ports.
+    /// Opens an end at the lowest free number, on shared ports if it has a peer.
     pub fn add(
         &mut self,
         plan: &EndPlan,
@@ -129,8 +122,7 @@ impl Ends {
         Ok(number)
     }
 
-    /// Like [`Self::add`], at a given free number, with sockets from the openers where given.
-    /// Memory grows with the highest number.
+    /// As [`Self::add`], at a free number. Memory grows with the highest number.
     pub fn add_by(
         &mut self,
         number: usize,
@@ -141,7 +133,7 @@ impl Ends {
         self.add_at(now(), number, plan, channels, epoch)
     }
 
-    /// Like [`Self::add_by`], with the current time as an argument.
+    /// As [`Self::add_by`], at a given time.
     pub fn add_at(
         &mut self,
         now: Instant,
@@ -166,7 +158,7 @@ impl Ends {
         Ok(())
     }
 
-    /// Removes an end, and any port that only it used.
+    /// Removes an end, and its unshared ports.
     pub fn remove(&mut self, number: usize) -> Option<Box<End>> {
         let end = self.all.get_mut(number)?.take()?;
         self.due_at[number] = NEVER;
@@ -179,12 +171,12 @@ impl Ends {
         Some(end)
     }
 
-    /// Returns an end.
+    /// End.
     pub fn end(&self, number: usize) -> Option<&End> {
         self.all.get(number)?.as_deref()
     }
 
-    /// Returns an end for modification, and gives it a turn.
+    /// End for modification; it gets a turn.
     pub fn end_mut(&mut self, number: usize) -> Option<&mut End> {
         self.change(number);
         self.all.get_mut(number)?.as_deref_mut()
@@ -195,7 +187,7 @@ impl Ends {
         self.changed.push(number);
     }
 
-    /// Gives an end a turn: it may have packets to send.
+    /// Gives an end a turn.
     pub fn touch(&mut self, number: usize) {
         let is_there = self.all.get(number).is_some_and(Option::is_some);
         if is_there && !std::mem::replace(&mut self.is_active[number], true) {
@@ -203,7 +195,7 @@ impl Ends {
         }
     }
 
-    /// Returns the ends that have a turn.
+    /// Ends with a turn.
     pub fn active(&self) -> &[usize] {
         &self.active
     }
@@ -213,7 +205,7 @@ impl Ends {
         self.receive_by(Moment::read);
     }
 
-    /// Like [`Self::receive`], with the current time as an argument; ports in memory use its clock.
+    /// As [`Self::receive`], at a given time.
     pub fn receive_at(&mut self, now: Instant) {
         self.receive_by(|| Moment::at(now));
     }
@@ -264,14 +256,14 @@ impl Ends {
         }
     }
 
-    /// Returns the port with the earliest unprocessed batch.
+    /// Port with the earliest unprocessed batch.
     fn first_come(&self) -> Option<usize> {
         let ports = self.ports.iter().enumerate();
         let come = ports.filter_map(|(place, one)| Some((one.inbox.next_at()?, place)));
         come.min().map(|(_, place)| place)
     }
 
-    /// Processes the next batch of a port and returns the number of its datagrams.
+    /// Returns the number of datagrams in the next batch.
     fn take_batch(&mut self, place: usize) -> usize {
         // Moved out, because processing the batch borrows all of `self`.
         let mut inbox = take(&mut self.ports[place].inbox);
@@ -293,7 +285,7 @@ impl Ends {
         datagrams
     }
 
-    /// Processes a datagram and returns the end that it belongs to, if any.
+    /// Returns the end of a datagram.
     fn take_datagram(&mut self, origin: Origin<'_>, datagram: &mut [u8]) -> Option<usize> {
         let Self { unauthenticated, all, .. } = self;
         let whose = if is_initiation(datagram) {
@@ -307,7 +299,7 @@ impl Ends {
         whose
     }
 
-    /// Returns the next packet and its end; packets of each end are in order.
+    /// Next packet and its end; packets of each end are in order.
     pub fn next_packet(&mut self) -> Option<(usize, Packet)> {
         while let Some(number) = self.active.get(self.given).copied() {
             let end = self.all[number].as_mut();
@@ -319,13 +311,12 @@ impl Ends {
         None
     }
 
-    /// Sends messages and, as far as windows and pacing allow, copies and packets, for all ends
-    /// that have a turn.
+    /// Sends for all ends with a turn.
     pub fn transmit(&mut self, sources: &mut impl Sources) {
         self.transmit_by(now, sources);
     }
 
-    /// Like [`Self::transmit`], with the current time as an argument.
+    /// As [`Self::transmit`], at a given time.
     pub fn transmit_at(&mut self, now: Instant, sources: &mut impl Sources) {
         self.transmit_by(|| now, sources);
     }
@@ -357,13 +348,13 @@ impl Ends {
         self.active = active;
     }
 
-    /// Returns the time of the next timeout.
+    /// Next timeout.
     pub fn timeout(&self) -> Instant {
         self.due_at.iter().copied().fold(NEVER, Instant::min)
     }
 
-    /// Waits until work is due, one of `also` is readable, or `until` is reached. Returns which of
-    /// `also` may be readable.
+    /// Waits for work, for one of `also`, or until `until`. Returns the possibly readable ones of
+    /// `also`.
     pub fn wait(&mut self, until: Option<Instant>, also: &[BorrowedFd<'_>]) -> io::Result<Ready> {
         self.follow(now());
         let mut waiting = self.waiting;
@@ -401,7 +392,6 @@ impl Ends {
         Ok(ready)
     }
 
-    /// Updates ports and known addresses after ends or their channels have changed.
     fn follow(&mut self, now: Instant) {
         if !self.changed.is_empty() {
             for number in take(&mut self.changed) {
@@ -429,12 +419,12 @@ impl Ends {
         }
     }
 
-    /// Returns the counters of unauthenticated sources.
+    /// Counters of unauthenticated sources.
     pub const fn unauthenticated(&self) -> &UnauthenticatedCounts {
         &self.unauthenticated.counts
     }
 
-    /// Returns the wake-up counters.
+    /// Wake-up counters.
     pub const fn wakeups(&self) -> &Wakeups {
         &self.waiting.wakeups
     }

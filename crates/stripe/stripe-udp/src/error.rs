@@ -1,4 +1,4 @@
-//! Errors, and how they are handled.
+//! Errors, and their handling.
 //!
 //! | kernel error | meaning | handling |
 //! |---|---|---|
@@ -15,41 +15,41 @@ use gingham_stripe::{ChannelError, OptionsError};
 use gingham_stripe_crypt::PublicKey;
 use nix::errno::Errno;
 
-/// Reason why an end cannot be opened.
+/// Reason of a failure to open an end.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
-    /// No channels, or too many.
+    /// Number of channels.
     #[error("channels: {0}")]
     Channels(#[from] SchedulerError),
-    /// More channels at the start than the maximum.
+    /// Too many channels at the start.
     #[error("channels: {channels} at the start, where at most {cap} can be; raise channels_max")]
     AboveCap {
-        /// Channels at the start.
+        /// Channels.
         channels: usize,
-        /// Maximum number of channels.
+        /// Maximum.
         cap: usize,
     },
-    /// Inconsistent protocol options.
+    /// Inconsistent options.
     #[error(transparent)]
     Options(#[from] OptionsError),
-    /// Packets longer than a datagram can hold with its headers.
+    /// Packets longer than a datagram.
     #[error("longest packet: {longest_bytes} bytes, of at most {bytes_max} that fit a datagram")]
     LongestPacket {
-        /// Longest packet requested, in bytes.
+        /// Requested bytes.
         longest_bytes: u32,
-        /// Longest packet possible, in bytes.
+        /// Possible bytes.
         bytes_max: usize,
     },
-    /// Channels over datagrams and over Ethernet in one pipe, or options that do not suit the kind.
+    /// Mixed kinds of channels, or unsuitable options.
     #[error("channels: {0}")]
     Kinds(&'static str),
-    /// No random bytes for keys.
+    /// No random bytes.
     #[error(transparent)]
     Randomness(#[from] gingham_stripe_crypt::NoRandomness),
-    /// A socket cannot be opened.
+    /// No socket.
     #[error("channel {channel}: {error}")]
     Socket {
-        /// Id of the channel.
+        /// Id.
         channel: usize,
         /// Kernel error.
         error: io::Error,
@@ -57,37 +57,36 @@ pub enum OpenError {
     /// Two ends with one peer.
     #[error("peer {0}: there is an end for it already")]
     SamePeer(PublicKey),
-    /// Number of an existing end.
+    /// Existing number.
     #[error("there is an end {0} already")]
     Taken(usize),
-    /// The timer slack of the thread cannot be set.
+    /// Timer slack.
     #[error("timer slack: {0}")]
     Timer(#[source] io::Error),
 }
 
-/// Reason why a channel cannot be added or moved.
+/// Reason of a failure to add or move a channel.
 #[derive(Debug, thiserror::Error)]
 pub enum SlotError {
-    /// The slot does not exist, is taken, or is free.
+    /// Absent, taken or free slot.
     #[error(transparent)]
     Channel(#[from] ChannelError),
-    /// The channel is not of the pipe's kind.
+    /// Other kind of channel.
     #[error("channel {id}: all are over UDP, or all over Ethernet, with offload or without")]
     Kind {
-        /// Id of the channel.
+        /// Id.
         id: usize,
     },
-    /// The socket cannot be opened.
+    /// No socket.
     #[error("channel {id}: {error}")]
     Socket {
-        /// Id of the channel.
+        /// Id.
         id: usize,
         /// Kernel error.
         error: io::Error,
     },
 }
 
-/// Meaning of a socket error for its channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Meaning {
     Full,
@@ -116,12 +115,10 @@ impl Meaning {
     }
 }
 
-/// Returns the error of a connection that is over.
 pub(crate) fn gone() -> io::Error {
     Errno::ENOTCONN.into()
 }
 
-/// Returns the error of a full local queue.
 pub(crate) fn full() -> io::Error {
     Errno::EAGAIN.into()
 }

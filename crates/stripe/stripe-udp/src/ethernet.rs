@@ -1,14 +1,13 @@
-//! A channel over Ethernet frames, whose payload is the unmodified packet.
+//! A channel over Ethernet frames with unmodified packets.
 //!
 //! ```text
 //!   | to 6 | from 6 | EtherType of packets 2  | IP packet            |
 //!   | to 6 | from 6 | EtherType of messages 2 | protocol message     |
 //! ```
 //!
-//! On an interface with offload, such as one of a veth pair, packets are as long as the kernel
-//! assembles them, with its segmentation metadata beside them (`PACKET_VNET_HDR`). Such a frame is
-//! passed to the kernel with the EtherType of IP, the only one for which it can segment; on the
-//! wire it has the EtherType of packets.
+//! With offload (veth), packets are as long as the kernel assembles them, with segmentation
+//! metadata beside them (`PACKET_VNET_HDR`). The kernel can only segment a frame with the EtherType
+//! of IP; on the wire it has that of packets.
 //!
 //! Source: Adiseshu, Parulkar and Varghese 1996, section 6.1; packet(7); RFC 9542, section 2.1
 //! (EtherTypes for local experiments); virtio 1.3, section 5.1.6 (the header of segments).
@@ -39,30 +38,29 @@ use receiving::Receiver;
 use sending::Sender;
 
 const HEADER_BYTES: usize = 14;
-/// Minimum buffer for a message, if packets are short.
+/// Minimum buffer for a message.
 const MESSAGE_ROOM_BYTES: usize = 256;
 /// Longest IP packet, jumbograms excepted.
 const WHOLE_BYTES: usize = 65_535;
-/// Maximum frames per receive or send call: 1 Gbit/s brings as many in three quarters of a
-/// millisecond.
+/// Frames per call: 1 Gbit/s brings as many in three quarters of a millisecond.
 const FRAMES: usize = 64;
-/// Maximum frames per call with offload, each of some forty segments.
+/// Frames per call with offload, each of some forty segments.
 const WHOLE_FRAMES: usize = 16;
 
-/// Configuration of a channel over Ethernet.
+/// Channel over Ethernet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EthernetPlan {
-    /// Name of the local interface.
+    /// Local interface.
     pub interface: String,
-    /// Address of the interface at the other end.
+    /// Address of the other end.
     pub peer: MacAddress,
-    /// EtherTypes of packets and messages, equal at both ends.
+    /// EtherTypes, equal at both ends.
     pub ether_types: EtherTypes,
-    /// Longest packet that the interface takes in one frame, in bytes.
+    /// Longest packet in a frame, in bytes.
     pub longest_bytes: u32,
-    /// Whether the interface passes unsegmented frames of any length.
+    /// Whether the interface passes unsegmented frames.
     pub is_offloaded: bool,
-    /// Send buffer in the kernel, in bytes; beyond it the pipe waits.
+    /// Send buffer in bytes; beyond it the pipe waits.
     pub waiting_bytes: usize,
 }
 
@@ -76,7 +74,6 @@ impl EthernetPlan {
     }
 }
 
-/// A channel over Ethernet: its sockets, while it has any.
 #[derive(Debug)]
 pub(crate) struct EthernetLink {
     plan: EthernetPlan,
@@ -88,7 +85,7 @@ pub(crate) struct EthernetLink {
 struct Open {
     sender: Sender,
     receiver: Receiver,
-    /// Sockets that announce the EtherTypes as used; they receive nothing.
+    /// Announce the EtherTypes as used; receive nothing.
     _claims: [Socket; 2],
 }
 
@@ -119,7 +116,7 @@ impl EthernetLink {
         self.plan.batches()
     }
 
-    /// Sends the frames of a run from index `from`; returns how many were sent.
+    /// Frames from index `from`; returns their number.
     pub(crate) fn send(&mut self, run: &Run, from: usize) -> io::Result<usize> {
         let open = self.open.as_mut().ok_or(io::ErrorKind::NotConnected)?;
         match open.sender.send(run, from)? {
@@ -150,7 +147,7 @@ impl Open {
     }
 }
 
-/// Opens a socket on an interface for this EtherType that receives nothing.
+/// Receives nothing.
 fn muted(interface: &Interface, ether_type: u16) -> io::Result<Socket> {
     // The kernel expects network byte order (packet(7)).
     let protocol = Protocol::from(i32::from(ether_type.to_be()));

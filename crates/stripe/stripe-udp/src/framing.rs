@@ -1,4 +1,4 @@
-//! The format of a datagram: a header in clear, and a body, sealed if there is a key.
+//! Datagrams: a header in clear, and a body, sealed if there is a key.
 //!
 //! ```text
 //!   | header, 8 bytes: data     | sequence 4       | packet  | check 16 |
@@ -17,16 +17,16 @@ use gingham_stripe::{
 };
 use gingham_stripe_crypt::{Discard, Peer};
 
-/// Maximum overhead of a packet's datagram in bytes: that of a copy, with a key.
+/// Maximum overhead in bytes: that of a copy, with a key.
 pub const OVERHEAD_BYTES_MAX: usize = TAG_BYTES_MAX + Peer::CHECK_BYTES;
 
 #[derive(Clone, Debug)]
 pub(crate) enum Frame<'a> {
     /// A packet, or a copy according to its tag.
     Data(Tag, &'a [u8]),
-    /// A packet without a tag, and the length that is charged for it.
+    /// A packet without a tag, and the length charged for it.
     Packet { length_bytes: usize, packet: &'a [u8] },
-    /// Messages of either end, at least one; and the channel of the datagram, if it names one.
+    /// Messages of either end, at least one, and the channel of the datagram, if named.
     Messages(Option<usize>, Messages<'a>),
 }
 
@@ -39,7 +39,6 @@ impl<'a> Frame<'a> {
         }
     }
 
-    /// Decodes the deciphered bytes after this header.
     fn parse(header: Header, behind: &'a [u8]) -> Option<Self> {
         if header.content != Content::Message {
             let (tag, packet) = Tag::parse_behind(header, behind).ok()?;
@@ -54,16 +53,13 @@ impl<'a> Frame<'a> {
     }
 }
 
-/// Encoder and decoder of datagrams.
 #[derive(Debug, Default)]
 pub(crate) struct Framing {
     numbers: MessageNumbers,
-    /// Recipient of sealed datagrams, if any.
     pub(crate) peer: Option<Box<Peer>>,
 }
 
 impl Framing {
-    /// Creates a framing, with keys if there is a peer.
     pub(crate) fn new(peer: Option<Peer>) -> Self {
         Self { numbers: MessageNumbers::default(), peer: peer.map(Box::new) }
     }
@@ -72,18 +68,16 @@ impl Framing {
         if self.peer.is_some() { Peer::CHECK_BYTES } else { 0 }
     }
 
-    /// Returns the length of the datagram of a packet with this tag.
     pub(crate) fn data_bytes(&self, tag: &Tag, packet_bytes: usize) -> usize {
         tag.length() + packet_bytes + self.check_bytes()
     }
 
-    /// Returns the length of a datagram of messages that is at least as long as that of a tagged
-    /// packet of `bytes_min` bytes, and so passes only where that does.
+    /// At least as long as a tagged packet of `bytes_min` bytes, and passes only where that does.
     pub(crate) fn messages_bytes(&self, messages_bytes: usize, bytes_min: usize) -> usize {
         (HEADER_BYTES + messages_bytes).max(bytes_min) + self.check_bytes()
     }
 
-    /// Appends messages for a channel, the first of this epoch, as a datagram of this length.
+    /// The first message is of this epoch.
     pub(crate) fn write_messages(
         &mut self,
         (channel, epoch): (usize, Epoch),
@@ -105,15 +99,15 @@ impl Framing {
         }
     }
 
-    /// Seals the datagram that begins at `from`: a tagged packet, or messages.
+    /// The datagram begins at `from`.
     pub(crate) fn seal(&mut self, from: usize, buffer: &mut Vec<u8>) {
         if let Some(peer) = &mut self.peer {
             peer.seal(from, buffer);
         }
     }
 
-    /// Decodes a datagram, deciphering it in place; also returns whether it proves that its
-    /// channel's other end is at its source: it is authentic, and newer than all before.
+    /// Deciphers in place. Also returns whether the datagram is authentic and newer than all
+    /// before: its channel's other end is then at its source.
     pub(crate) fn open<'a>(&mut self, datagram: &'a mut [u8]) -> Option<(Frame<'a>, bool)> {
         let Some(peer) = &mut self.peer else {
             let (header, behind) = Header::parse(datagram).ok()?;
@@ -131,15 +125,14 @@ impl Framing {
         Some((frame?, is_newest))
     }
 
-    /// Like [`Self::open`], for a datagram that may belong to another peer: failures are not
-    /// counted.
+    /// As [`Self::open`], without counting failures: the datagram may be of another peer.
     pub(crate) fn try_open<'a>(&mut self, datagram: &'a mut [u8]) -> Option<(Frame<'a>, bool)> {
         let (header, behind, is_newest) = self.peer.as_mut()?.try_open(datagram).ok()?;
         Some((Frame::parse(header, behind)?, is_newest))
     }
 }
 
-/// Whether a datagram consists of unsealed messages. Unsealed packets cannot be recognised.
+/// Unsealed messages; unsealed packets cannot be recognised.
 pub(crate) fn is_in_clear(datagram: &[u8]) -> bool {
     Header::parse(datagram).is_ok_and(|(header, behind)| {
         let first = Messages::new(behind).next();
@@ -157,7 +150,6 @@ mod tests {
     const MESSAGE: Message =
         Message { epoch: Epoch::new(9), channel: 1, channels: 2, kind: Kind::Acknowledged };
 
-    /// Returns two framings after a handshake.
     fn sealed() -> [Framing; 2] {
         let keys = [0; 2].map(|_| PrivateKey::random().expect("randomness"));
         let mut peers = [0, 1].map(|end| {
@@ -204,8 +196,7 @@ mod tests {
         framing.open(datagram).map(|(frame, _)| frame)
     }
 
-    /// With and without a key, the header is unchanged except for the name of the key, and the
-    /// contents are read as written.
+    /// Except for the name of the key, the header is unchanged.
     #[test]
     fn frames_round_trip() {
         let of = RepairOf { next_sequence: 8, ..RepairOf::default() };

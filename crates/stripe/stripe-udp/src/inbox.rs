@@ -1,4 +1,4 @@
-//! Received batches of a channel that are not processed yet, with the kernel's timestamps.
+//! Received batches with the kernel's timestamps.
 //!
 //! ```text
 //!   batch 0  | datagram | datagram | dat. |   at 17.2 ms     datagrams coalesced by the kernel
@@ -13,15 +13,13 @@ use gingham_stripe::Instant;
 use crate::clock::Moment;
 use crate::link::{Arrival, Batches, Payload};
 
-/// Datagrams that were received together.
 #[derive(Debug)]
 pub(crate) struct Batch<'a> {
     pub(crate) at: Instant,
     pub(crate) payload: Payload,
-    /// Whether the source is the other end of the channel.
+    /// The source is the other end of the channel.
     pub(crate) is_ours: bool,
     pub(crate) from: Option<SocketAddr>,
-    /// ECN field of the IP headers.
     pub(crate) ecn: u8,
     bytes: &'a mut [u8],
     stride: usize,
@@ -36,13 +34,12 @@ impl<'a> Batch<'a> {
         self.bytes.len()
     }
 
-    /// Returns the datagrams in order.
     pub(crate) fn datagrams(self) -> impl Iterator<Item = &'a mut [u8]> {
         self.bytes.chunks_mut(self.stride)
     }
 }
 
-/// Receive buffer of a channel, or of a shared port.
+/// Of a channel, or of a shared port.
 #[derive(Default)]
 pub(crate) struct Inbox {
     batch_bytes: usize,
@@ -55,7 +52,7 @@ pub(crate) struct Inbox {
 }
 
 impl std::fmt::Debug for Inbox {
-    /// Formats without the megabyte of buffers.
+    /// Omits the megabyte of buffers.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { next, filled, empty_at, .. } = self;
         f.debug_struct("Inbox")
@@ -79,7 +76,7 @@ impl Inbox {
         }
     }
 
-    /// Fills the buffer by `receive`, discarding its previous contents.
+    /// Discards the previous contents.
     pub(crate) fn fill(
         &mut self,
         receive: impl FnOnce(&mut [u8], &mut [Arrival]) -> io::Result<usize>,
@@ -100,7 +97,7 @@ impl Inbox {
         Ok(())
     }
 
-    /// Whether all buffers were filled, so that the kernel may have more.
+    /// All buffers were filled: the kernel may have more.
     pub(crate) fn was_full(&self) -> bool {
         self.filled == self.arrivals.len()
     }

@@ -1,5 +1,5 @@
-//! The striping protocol over sockets: UDP, TCP or Ethernet frames, one link per channel, sent and
-//! received in batches and timed by the kernel's receive timestamps.
+//! The striping protocol over sockets: UDP, TCP or Ethernet frames, one link per channel, in
+//! batches with the kernel's timestamps.
 //!
 //! ```text
 //!               striping (sender and receiver of the protocol)
@@ -8,17 +8,15 @@
 //!   packets ◄── in order ◄─ inbox ◄── links, in order of the kernel's timestamps
 //! ```
 //!
-//! An [`End`] receives, releases packets in order, transmits and waits; it belongs to one thread. A
-//! `link` carries a channel and `encapsulation` wraps its packets: over UDP `framing` defines the
-//! datagram, which `gingham_stripe_crypt` seals; over Ethernet a packet is `bare`. `messages`
-//! bundles protocol messages. The protocol itself is `gingham_stripe`.
+//! An [`End`] belongs to one thread. A `link` carries a channel; over UDP `framing` defines the
+//! datagram, sealed by `gingham_stripe_crypt`, and over Ethernet a packet is `bare`. The protocol
+//! is `gingham_stripe`.
 //!
-//! A datagram read late does not count as late: the kernel timestamps its arrival, and the protocol
-//! uses that time. The pacer's burst compensates for late transmissions.
+//! A datagram read late does not count as late, because the kernel timestamps arrivals. The pacer's
+//! burst compensates for late transmissions.
 //!
-//! Invariants: time as seen by the protocol never decreases; a channel whose socket is gone goes
-//! out and the pipe continues; no allocation per packet once buffers exist, and buffers are
-//! bounded.
+//! Invariants: time as seen by the protocol never decreases; no allocation per packet once buffers
+//! exist, and buffers are bounded.
 
 #![cfg(target_os = "linux")]
 

@@ -1,4 +1,4 @@
-//! The link of a channel: the boundary between the protocol and sockets.
+//! Link of a channel: the boundary between the protocol and sockets.
 //!
 //! ```text
 //!   channel ── send a run ──► link ── UDP, a port per channel
@@ -6,8 +6,8 @@
 //!              with its stamp     └── Ethernet, frames of two EtherTypes
 //! ```
 //!
-//! Invariants: a batch from a link came from the other end of its channel, or is marked as foreign;
-//! a link takes runs whole and in order, or returns how much of one it took.
+//! Invariants: a batch came from the other end of its channel, or is marked as foreign; a link
+//! takes runs whole and in order, or returns how much of one it took.
 
 use std::io;
 use std::net::SocketAddr;
@@ -25,16 +25,16 @@ use crate::run::Run;
 use crate::socket::{BufferPlan, ChannelPlan, Opener};
 use crate::tcp::{Connection, TcpLink, TcpPlan};
 
-/// Configuration of a channel's link.
+/// Link of a channel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LinkPlan {
-    /// Over UDP.
+    /// UDP.
     Udp(ChannelPlan),
-    /// Over TCP.
+    /// TCP.
     Tcp(TcpPlan),
-    /// In Ethernet frames.
+    /// Ethernet frames.
     Ethernet(EthernetPlan),
-    /// In memory, where a test driver replaces the network.
+    /// Memory, for test drivers.
     Memory(MemoryPlan),
 }
 
@@ -63,7 +63,7 @@ impl From<MemoryPlan> for LinkPlan {
 }
 
 impl LinkPlan {
-    /// Returns the length of the link's headers before a datagram, in bytes.
+    /// Headers before a datagram, in bytes.
     pub(crate) const fn header_bytes(&self) -> u32 {
         match self {
             Self::Udp(plan) => plan.header_bytes(),
@@ -72,19 +72,17 @@ impl LinkPlan {
         }
     }
 
-    /// Returns the length of the headers of a datagram on the wire, in bytes; over TCP as if each
-    /// had a segment of its own. Only the kernel knows the real segments, retransmissions and
-    /// acknowledgements.
+    /// Headers on the wire, in bytes; over TCP as if each datagram had a segment of its own, since
+    /// only the kernel knows the real segments.
     pub(crate) fn wire_bytes(&self) -> u32 {
         if let Self::Tcp(plan) = self { plan.wire_bytes() } else { self.header_bytes() }
     }
 
-    /// Whether packets of any length pass.
     pub(crate) const fn passes_all(&self) -> bool {
         matches!(self, Self::Tcp(_))
     }
 
-    /// Returns the kind; links of one kind can be mixed in a pipe.
+    /// Links of one kind can be mixed in a pipe.
     pub(crate) const fn kind(&self) -> LinkKind {
         match self {
             Self::Udp(_) | Self::Tcp(_) | Self::Memory(_) => LinkKind::Datagrams,
@@ -99,34 +97,32 @@ pub(crate) enum LinkKind {
     Ethernet { is_offloaded: bool },
 }
 
-/// Contents of a run or batch, if the link distinguishes them.
+/// Contents, if the link distinguishes them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Payload {
     /// Packets, or datagrams that identify their own contents.
     #[default]
     Packets,
-    /// Messages of the protocol.
     Messages,
 }
 
-/// A received batch: datagrams of one length, except a shorter last one.
+/// Datagrams of one length, except a shorter last one.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Arrival {
-    /// Receive timestamp of the kernel on the realtime clock.
+    /// Timestamp of the kernel on the realtime clock.
     pub(crate) stamp: Option<Duration>,
     pub(crate) bytes: usize,
-    /// Length of a datagram in bytes.
+    /// Bytes per datagram.
     pub(crate) stride: usize,
     pub(crate) payload: Payload,
-    /// Whether the source is the other end of the channel.
+    /// The source is the other end of the channel.
     pub(crate) is_ours: bool,
-    /// Source address, over UDP or TCP.
+    /// Over UDP or TCP.
     pub(crate) from: Option<SocketAddr>,
-    /// ECN field of the IP headers; only over UDP.
+    /// Only over UDP.
     pub(crate) ecn: u8,
 }
 
-/// Receive buffers: number and length of batches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Batches {
     pub(crate) count: usize,
@@ -140,7 +136,6 @@ pub(crate) enum Link {
     Ethernet(Box<EthernetLink>),
 }
 
-/// Makes the same call on any variant.
 macro_rules! either {
     ($self:ident, $link:ident => $call:expr) => {
         match $self {
@@ -152,8 +147,7 @@ macro_rules! either {
 }
 
 impl Link {
-    /// Opens a link, possibly on a port shared with others; over UDP or TCP the socket comes from
-    /// `opener`, if given.
+    /// On a port that may be shared; over UDP or TCP the socket comes from `opener`, if given.
     pub(crate) fn open(
         plan: LinkPlan,
         (buffers, ports): (BufferPlan, &Ports),
@@ -176,7 +170,6 @@ impl Link {
         })
     }
 
-    /// Reopens the link, unless it opens by itself.
     pub(crate) fn reopen(&mut self, now: Instant) -> io::Result<()> {
         match self {
             Self::Udp(link) => link.reopen(now),
@@ -185,32 +178,29 @@ impl Link {
         }
     }
 
-    /// Advances a link that opens by itself; returns whether it has just opened.
+    /// Returns whether the link has just opened by itself.
     pub(crate) fn advance(&mut self, now: Instant) -> bool {
         if let Self::Tcp(link) = self { link.advance(now) } else { false }
     }
 
-    /// Returns the time of the next timeout.
     pub(crate) fn next_at(&self) -> Option<Instant> {
         if let Self::Tcp(link) = self { link.next_at() } else { None }
     }
 
-    /// Adopts a connection; returns whether it replaced another.
+    /// Returns whether it replaced another connection.
     pub(crate) fn adopt(&mut self, connection: Connection) -> bool {
         if let Self::Tcp(link) = self { link.adopt(connection) } else { false }
     }
 
-    /// Opens a listening socket for the link, if it is over TCP.
     pub(crate) fn listening(&self) -> Option<io::Result<Socket>> {
         if let Self::Tcp(link) = self { Some(link.socket()) } else { None }
     }
 
-    /// Whether the link is connecting; it becomes writable when open.
+    /// Becomes writable when open.
     pub(crate) fn is_connecting(&self) -> bool {
         matches!(self, Self::Tcp(link) if link.is_connecting())
     }
 
-    /// Retries at once after a network change.
     pub(crate) fn on_network_change(&mut self, now: Instant) {
         match self {
             Self::Udp(link) => link.on_network_change(),
@@ -219,17 +209,16 @@ impl Link {
         }
     }
 
-    /// Whether received bytes wait in the link's own buffer instead of the kernel's.
+    /// Received bytes wait in the link's own buffer.
     pub(crate) fn holds_more(&self) -> bool {
         matches!(self, Self::Tcp(link) if link.holds_more())
     }
 
-    /// Whether a datagram was sent in part.
+    /// A datagram was sent in part.
     pub(crate) fn holds_rest(&self) -> bool {
         matches!(self, Self::Tcp(link) if link.holds_rest())
     }
 
-    /// Sends the rest of a datagram sent in part.
     pub(crate) fn flush(&mut self) -> io::Result<()> {
         if let Self::Tcp(link) = self { link.flush() } else { Ok(()) }
     }
@@ -238,7 +227,7 @@ impl Link {
         either!(self, link => link.close());
     }
 
-    /// Releases the link; a shared port stays open.
+    /// A shared port stays open.
     pub(crate) fn release(&mut self) {
         match self {
             Self::Udp(link) => link.release(),
@@ -253,12 +242,12 @@ impl Link {
         }
     }
 
-    /// Returns the port shared with others, which receives for all of them.
+    /// Receives for all its channels.
     pub(crate) const fn shared(&self) -> Option<&SharedPort> {
         if let Self::Udp(link) = self { link.shared() } else { None }
     }
 
-    /// Returns the descriptor to await for reading, if the link is open and not shared.
+    /// For reading, unless shared.
     pub(crate) fn fd(&self) -> Option<BorrowedFd<'_>> {
         match self {
             Self::Udp(link) => link.fd(),
@@ -267,7 +256,7 @@ impl Link {
         }
     }
 
-    /// Returns the descriptor that becomes writable when a full link has room again.
+    /// Becomes writable when a full link has room again.
     pub(crate) fn full_fd(&self) -> Option<BorrowedFd<'_>> {
         match self {
             Self::Udp(_) => None,
@@ -276,7 +265,7 @@ impl Link {
         }
     }
 
-    /// Returns the maximum datagrams per send call.
+    /// Per call.
     pub(crate) fn segments_max(&self) -> usize {
         match self {
             Self::Udp(link) => link.segments_max(),
@@ -293,18 +282,17 @@ impl Link {
         }
     }
 
-    /// Sends the datagrams of a run from index `from`; returns how many the link took, at least
-    /// one.
+    /// From index `from`; returns how many the link took, at least one.
     pub(crate) fn send(&mut self, run: &Run, from: usize) -> io::Result<usize> {
         either!(self, link => link.send(run, from))
     }
 
-    /// Whether datagrams that a full link did not take wait instead of being lost.
+    /// Datagrams that a full link did not take wait instead of being lost.
     pub(crate) const fn waits(&self) -> bool {
         matches!(self, Self::Tcp(_) | Self::Ethernet(_))
     }
 
-    /// Receives batches, one per buffer; returns their number.
+    /// One batch per buffer; returns their number.
     pub(crate) fn receive(
         &mut self,
         bytes: &mut [u8],
@@ -313,7 +301,6 @@ impl Link {
         either!(self, link => link.receive(bytes, arrivals))
     }
 
-    /// Returns the local UDP or TCP address, if any.
     pub(crate) fn local(&self) -> Option<SocketAddr> {
         match self {
             Self::Udp(link) => link.local(),
@@ -322,7 +309,7 @@ impl Link {
         }
     }
 
-    /// Returns the address of the other end, if known; over TCP, while connected.
+    /// Over TCP, while connected.
     pub(crate) fn remote(&self) -> Option<SocketAddr> {
         match self {
             Self::Udp(link) => link.remote(),
@@ -331,8 +318,7 @@ impl Link {
         }
     }
 
-    /// Sends a handshake datagram to this address. Over TCP, address and traffic class are those of
-    /// the connection.
+    /// A handshake datagram; over TCP, address and class are those of the connection.
     pub(crate) fn send_one(&mut self, to: SocketAddr, message: &[u8], class: u8) -> io::Result<()> {
         match self {
             Self::Udp(link) => link.send_one(to, message, class),
@@ -341,7 +327,6 @@ impl Link {
         }
     }
 
-    /// Sets the UDP or TCP address of the other end.
     pub(crate) fn set_remote(&mut self, remote: SocketAddr) {
         match self {
             Self::Udp(link) => link.set_remote(remote),

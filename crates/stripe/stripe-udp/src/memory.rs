@@ -1,5 +1,4 @@
-//! Ports in memory, for a driver that runs ends in virtual time and replaces the network; an end
-//! uses one as it uses a UDP socket.
+//! Ports in memory that replace UDP sockets, for drivers of ends in virtual time.
 //!
 //! ```text
 //!   end ── send ──► sent ──► [`MemoryPort`], the driver
@@ -20,26 +19,26 @@ use nix::errno::Errno;
 
 use crate::link::{Arrival, Payload};
 
-/// Configuration of a link in memory.
+/// Link in memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MemoryPlan {
-    /// Port that replaces the socket.
+    /// Port.
     pub port: MemoryPort,
-    /// Address of the other end; unspecified if it is to be learned.
+    /// Address of the other end, or unspecified.
     pub remote: SocketAddr,
 }
 
 impl MemoryPlan {
-    /// Length of the IPv4 and UDP headers, which are counted though absent.
+    /// IPv4 and UDP, counted though absent.
     pub(crate) const HEADER_BYTES: u32 = 20 + 8;
 }
 
-/// A datagram and its remote address.
+/// Datagram.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Datagram {
-    /// Destination of a sent datagram, or source of a received one.
+    /// Destination if sent, source if received.
     pub address: SocketAddr,
-    /// Payload of the datagram.
+    /// Payload.
     pub bytes: Vec<u8>,
 }
 
@@ -64,34 +63,32 @@ impl PartialEq for MemoryPort {
 impl Eq for MemoryPort {}
 
 impl MemoryPort {
-    /// Creates a port whose interface takes datagrams of at most `datagram_bytes_max` bytes.
+    /// Port for datagrams of at most `datagram_bytes_max` bytes.
     pub fn new(datagram_bytes_max: usize) -> Self {
         let (sent, came) = (Vec::new(), VecDeque::new());
         Self(Rc::new(RefCell::new(Queues { is_there: true, datagram_bytes_max, sent, came })))
     }
 
-    /// Adds or removes the port's interface.
+    /// Adds or removes the interface.
     pub fn set_there(&self, is_there: bool) {
         self.0.borrow_mut().is_there = is_there;
     }
 
-    /// Delivers a datagram from `datagram.address` at a time no earlier than that of the previous
-    /// one.
+    /// Delivers a datagram no earlier than the previous one.
     pub fn put(&self, at: Instant, datagram: Datagram) {
         self.0.borrow_mut().came.push_back((at, datagram));
     }
 
-    /// Discards received datagrams, as when a process with a socket ends.
+    /// Discards received datagrams, as at the end of a process.
     pub fn forget(&self) {
         self.0.borrow_mut().came.clear();
     }
 
-    /// Returns the datagrams sent since the last call, in order.
+    /// Datagrams sent since the last call.
     pub fn take(&self) -> Vec<Datagram> {
         std::mem::take(&mut self.0.borrow_mut().sent)
     }
 
-    /// Succeeds while the interface exists.
     pub(crate) fn open(&self) -> io::Result<()> {
         if self.0.borrow().is_there { Ok(()) } else { Err(Errno::ENODEV.into()) }
     }
@@ -115,7 +112,7 @@ impl MemoryPort {
         Ok(())
     }
 
-    /// Receives datagrams, one per buffer; returns their number.
+    /// One datagram per buffer; returns their number.
     pub(crate) fn receive(
         &self,
         bytes: &mut [u8],

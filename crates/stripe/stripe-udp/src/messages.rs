@@ -1,5 +1,4 @@
-//! Bundling of outgoing messages: those of one channel, and reports for channels with similar
-//! delay.
+//! Bundles of outgoing messages: those of one channel, and reports of channels with similar delay.
 //!
 //! ```text
 //!   report of channel 0 ─┐
@@ -7,17 +6,14 @@
 //!   marker of channel 1 ──► | marker 1 |              alone
 //! ```
 //!
-//! A report names its channel, so that it may go back on another; a marker has its place among the
-//! packets of its own. Channels with similar delay carry reports in rotation, so that a dead one
-//! cannot withhold the reports of any channel for long.
+//! A report names its channel and may go on another; a marker has its place among the packets of
+//! its own. Reports rotate among similar channels: a dead one cannot withhold them for long.
 //!
-//! Invariant: messages for a channel are sent in the order in which they were added, except
-//! reports.
+//! Invariant: messages for a channel are sent in order, except reports.
 
 use gingham_stripe::{Epoch, Message};
 
-/// Maximum length of a bundle with its header: the shortest datagram that every path passes (RFC
-/// 9000, section 14), if the channel passes that.
+/// With header: the shortest datagram that every path passes (RFC 9000, section 14).
 pub(crate) const BUNDLE_BYTES_MAX: usize = 1_200;
 
 #[derive(Clone, Debug, Default)]
@@ -29,12 +25,12 @@ struct Bundle {
 #[derive(Debug)]
 pub(crate) struct Messages {
     bundles: Vec<Bundle>,
-    /// Reports not yet assigned to a channel, each with its own channel.
+    /// Not yet assigned; each with its own channel.
     reports: Vec<(usize, Message)>,
-    /// Channels whose reports share one bundle, one bit each, and the channel that carries it.
+    /// Channels whose reports share one bundle, one bit each, and its carrier.
     together: (u64, usize),
     turn: usize,
-    /// Whether the rotation advances when no report is left.
+    /// The rotation advances when no report is left.
     is_used: bool,
 }
 
@@ -44,7 +40,7 @@ impl Messages {
         Self { bundles, reports: Vec::new(), together: (0, 0), turn: 0, is_used: false }
     }
 
-    /// Returns the messages for a channel, and the epoch of the first.
+    /// With the epoch of the first message.
     pub(crate) fn on(&self, channel: usize) -> (&[u8], Epoch) {
         let Bundle { bytes, epoch } = &self.bundles[channel];
         (bytes, *epoch)
@@ -58,12 +54,12 @@ impl Messages {
         bundle.bytes.extend_from_slice(&message.to_bytes());
     }
 
-    /// Adds a report to be sent on its own channel or one with similar delay.
+    /// For its own channel or one with similar delay.
     pub(crate) fn leave_open(&mut self, channel: usize, report: Message) {
         self.reports.push((channel, report));
     }
 
-    /// Returns the next report and the channel that carries it.
+    /// Next report and its carrier.
     pub(crate) fn next_report(
         &mut self,
         are_alike: impl Fn(usize, usize) -> bool,
@@ -86,7 +82,6 @@ impl Messages {
         Some((self.together.1, report))
     }
 
-    /// Empties the bundle of a channel after sending.
     pub(crate) fn clear(&mut self, channel: usize) {
         self.bundles[channel].bytes.clear();
     }
@@ -96,7 +91,7 @@ const fn bit(channel: usize) -> u64 {
     1 << channel
 }
 
-/// Returns one channel of a non-empty set, the next one each turn.
+/// The next one each turn.
 fn nth(mut set: u64, turn: usize) -> usize {
     for _ in 0..turn % set.count_ones() as usize {
         set &= set - 1;
@@ -115,8 +110,8 @@ mod tests {
         Message { epoch, channel, channels: 4, kind }
     }
 
-    /// Channels 0, 1 and 3 have similar delays: their reports are sent on channel 0, then 1, then
-    /// 3, then 0 again, and those of channel 2 on channel 2.
+    /// Reports of channels 0, 1 and 3 are sent on channel 0, then 1, then 3, then 0 again, and
+    /// those of channel 2 on channel 2.
     #[test]
     fn reports_of_similar_channels_are_sent_on_one_in_turn() {
         let mut messages = Messages::new(4);

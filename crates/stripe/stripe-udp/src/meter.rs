@@ -1,28 +1,24 @@
-//! Meters that count the traffic of a channel, and limit it.
+//! Meters of a channel's traffic.
 //!
-//! A meter counts billable traffic: datagrams with their IP and UDP headers, in both
-//! directions. Datagrams are submitted to the meter before they are sent; any that it does not
-//! grant are dropped, whatever they contain, and the channel goes out. Received datagrams are only
-//! counted.
+//! Datagrams count with their IP and UDP headers, in both directions. Any that the meter does not
+//! grant are dropped before sending, and the channel goes out. Received ones are only counted.
 
 use std::fmt::Debug;
 
 use crate::run::Run;
 
-/// Counter and limiter of a channel's traffic.
+/// Counter and limiter.
 pub trait Meter: Debug + Send {
-    /// Requests permission to send datagrams of `bytes_each` bytes, headers included. Returns how
-    /// many may be sent, and counts these as sent.
+    /// Grants a number of `datagrams` with headers, and counts them as sent.
     fn grant(&mut self, datagrams: u64, bytes_each: u64) -> u64;
 
-    /// Counts received bytes, headers included.
+    /// Counts received bytes, with headers.
     fn came(&mut self, bytes: u64);
 
-    /// Returns the number of bytes counted.
+    /// Bytes counted.
     fn used(&self) -> u64;
 }
 
-/// Meter of a channel, if it has one, and the length of the headers of its datagrams.
 #[derive(Debug, Default)]
 pub(crate) struct Metering {
     meter: Option<Box<dyn Meter>>,
@@ -34,7 +30,7 @@ impl Metering {
         *self = Self { meter: Some(meter), header_bytes: header_bytes.into() };
     }
 
-    /// Shortens a run to the datagrams that are granted; returns how many are dropped.
+    /// Returns how many datagrams are dropped.
     pub(crate) fn cut(&mut self, run: &mut Run) -> u64 {
         let Some(meter) = &mut self.meter else { return 0 };
         let (datagrams, each) = (run.datagrams as u64, run.segment_bytes);
@@ -53,13 +49,11 @@ impl Metering {
         datagrams - kept as u64
     }
 
-    /// Whether a datagram of this length may be sent.
     pub(crate) fn grants(&mut self, bytes: usize) -> bool {
         let bytes_each = bytes as u64 + self.header_bytes;
         self.meter.as_mut().is_none_or(|meter| meter.grant(1, bytes_each) == 1)
     }
 
-    /// Returns the number of bytes counted, if there is a meter.
     pub(crate) fn used(&self) -> Option<u64> {
         self.meter.as_ref().map(|meter| meter.used())
     }
@@ -94,8 +88,7 @@ mod tests {
         }
     }
 
-    /// Four datagrams of 1,000 bytes and one of 100, each with 28 bytes of headers; 10 empty ones
-    /// received.
+    /// With 28 bytes of headers each; 10 empty datagrams received.
     #[test]
     fn only_granted_bytes_are_sent() {
         for (left, datagrams, bytes) in

@@ -1,10 +1,10 @@
-//! Reorder buffers of channels, because UDP does not preserve order.
+//! Reorder buffers of channels over UDP.
 //!
 //! ```text
 //!   socket ──► frames ──► reorder buffer of the channel ──► receiver
 //! ```
 //!
-//! On a channel that preserves order, each frame passes without delay. See [`ChannelOrder`].
+//! Frames of a channel in order pass without delay ([`ChannelOrder`]).
 
 use std::time::Duration;
 
@@ -12,7 +12,6 @@ use gingham_stripe::{ChannelOrder, Discard, Epoch, Instant, Message, OrderOption
 
 use crate::striping::Packet;
 
-/// Reorder buffers of all channels, if enabled.
 #[derive(Debug)]
 pub(crate) struct Ordering {
     options: Option<OrderOptions>,
@@ -20,7 +19,7 @@ pub(crate) struct Ordering {
     channels: Vec<Option<Box<Line>>>,
 }
 
-/// Reorder buffer of a channel, and the socket on which its messages arrive.
+/// `port` is the socket of the channel's messages.
 #[derive(Debug)]
 struct Line {
     order: ChannelOrder<Packet>,
@@ -32,8 +31,7 @@ impl Ordering {
         Self { options, channels: (0..channels).map(|_| None).collect() }
     }
 
-    /// Returns the reorder buffer of a channel, if enabled, creating it in the receiver's epoch, if
-    /// any.
+    /// Created in the receiver's epoch, if any.
     fn line(&mut self, channel: usize, epoch: Option<Epoch>) -> Option<&mut Line> {
         let (options, line) = (self.options?, self.channels.get_mut(channel)?);
         if line.is_none() {
@@ -46,7 +44,7 @@ impl Ordering {
         line.as_deref_mut()
     }
 
-    /// Enqueues a received packet; returns it if its channel is not reordered.
+    /// Returns the packet if its channel is not reordered.
     pub(crate) fn take_packet(
         &mut self,
         now: Instant,
@@ -59,7 +57,7 @@ impl Ordering {
         None
     }
 
-    /// Enqueues a message received on a socket; returns false if its channel is not reordered.
+    /// Returns false if the channel is not reordered.
     pub(crate) fn take_message(
         &mut self,
         now: Instant,
@@ -73,7 +71,7 @@ impl Ordering {
         true
     }
 
-    /// Returns the next frame of a channel, and the socket on which its messages arrive.
+    /// With the socket of the channel's messages.
     pub(crate) fn next(
         &mut self,
         now: Instant,
@@ -92,12 +90,10 @@ impl Ordering {
         self.channels.len()
     }
 
-    /// Returns the time of the next release of a frame by timeout.
     pub(crate) fn poll_timeout(&self) -> Option<Instant> {
         self.channels.iter().flatten().filter_map(|line| line.order.poll_timeout()).min()
     }
 
-    /// Returns how long a missing frame of a channel is waited for.
     pub(crate) fn window(&self, channel: usize) -> Duration {
         let line = self.channels.get(channel).and_then(Option::as_ref);
         line.map_or(Duration::ZERO, |line| line.order.window())

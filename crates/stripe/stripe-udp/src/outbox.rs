@@ -1,14 +1,14 @@
-//! Send queue of a channel whose link is full: runs in order, until the link takes them.
+//! Send queue of a channel with a full link.
 //!
 //! ```text
 //!   | data, 3 of 7 sent | marker | report |     new messages are appended
 //! ```
 //!
-//! In strict order the pipe waits with the queue, so that a full link gets no more packets; a
-//! marker is queued, because it must follow the packets that it describes.
+//! In strict order the pipe waits, and a marker is queued, because it must follow the packets that
+//! it describes.
 //!
-//! Invariants: runs are sent in the order of arrival; none waits longer than [`WAIT`]; no
-//! allocation once buffers exist.
+//! Invariants: runs are sent in order; none waits longer than [`WAIT`]; no allocation once buffers
+//! exist.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -17,11 +17,10 @@ use gingham_stripe::Instant;
 
 use crate::run::Run;
 
-/// Maximum runs in the queue: messages of more than a second if none is sent.
+/// Messages of more than a second if none is sent.
 const RUNS_MAX: usize = 256;
 
-/// Time without progress after which a run is dropped: the sender has repeated its contents by
-/// then.
+/// Time without progress before a run is dropped: the sender has repeated its contents by then.
 const WAIT: Duration = Duration::from_secs(1);
 
 #[derive(Debug, Default)]
@@ -29,14 +28,13 @@ pub(crate) struct Outbox {
     runs: VecDeque<Run>,
     /// Datagrams of the first run already sent.
     taken: usize,
-    /// Time since which the link has taken nothing.
+    /// Start of the time without progress.
     since: Option<Instant>,
     spare: Vec<Run>,
 }
 
 impl Outbox {
-    /// Moves a run to the end of the queue, leaving an empty one; returns the number of datagrams
-    /// dropped because the queue is full.
+    /// Leaves an empty run; returns the number of datagrams dropped for lack of space.
     pub(crate) fn push(&mut self, run: &mut Run) -> u64 {
         if self.runs.len() == RUNS_MAX {
             let lost = run.datagrams as u64;
@@ -48,17 +46,15 @@ impl Outbox {
         0
     }
 
-    /// Releases empty buffers.
     pub(crate) fn rest(&mut self) {
         self.spare = Vec::new();
     }
 
-    /// Returns the first run, and the index of its first unsent datagram.
+    /// With the index of its first unsent datagram.
     pub(crate) fn first(&self) -> Option<(&Run, usize)> {
         self.runs.front().map(|run| (run, self.taken))
     }
 
-    /// Removes datagrams from the front that the link has taken.
     pub(crate) fn took(&mut self, datagrams: usize) {
         self.since = None;
         self.taken += datagrams;
@@ -67,7 +63,7 @@ impl Outbox {
         }
     }
 
-    /// Drops the rest of the first run; returns the number of its datagrams.
+    /// Returns the number of datagrams dropped.
     pub(crate) fn drop_first(&mut self) -> u64 {
         let Some(mut run) = self.runs.pop_front() else { return 0 };
         let left = run.datagrams.saturating_sub(self.taken) as u64;
@@ -77,7 +73,6 @@ impl Outbox {
         left
     }
 
-    /// Whether the first run may wait longer on a full link.
     pub(crate) fn may_wait(&mut self, now: Instant) -> bool {
         let since = *self.since.get_or_insert(now);
         now < since.after(WAIT)

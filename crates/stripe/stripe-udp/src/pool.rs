@@ -1,4 +1,4 @@
-//! Recycled packet buffers: each returns to the pool when dropped, by whichever owner.
+//! Recycled packet buffers, which return to the pool when dropped.
 //!
 //! ```text
 //!   free, 24 bytes   | | | |     limited in total           packets received, kept for
@@ -11,32 +11,30 @@
 //! memory, and is charged little (`gingham_stripe::Charge`). Most discarded packets are dropped
 //! within the protocol, which does not know about the pool.
 //!
-//! Invariants: free buffers have a maximum total size; none is allocated while one of its length is
-//! free.
+//! Invariant: none is allocated while one of its length is free.
 
 use std::cell::RefCell;
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 use std::rc::Rc;
 
-/// Maximum total of free buffers: what 1 Gbit/s brings in 130 ms, longer than a lost packet is
-/// waited for on most paths. Buffers beyond it return to the system.
+/// Received at 1 Gbit/s in 130 ms, longer than a lost packet is waited for on most paths; more
+/// return to the system.
 const FREE_BYTES_MAX: usize = 16 << 20;
 
-/// Difference between buffer lengths: the rounding of allocators on 64-bit machines.
+/// Rounding of allocators on 64-bit machines.
 const STEP_BYTES: usize = 16;
 
-/// Length of the shortest buffer: with the allocator's header of 8 bytes, two steps.
+/// Two steps, with the allocator's header of 8 bytes.
 const SHORTEST_BYTES: usize = 2 * STEP_BYTES - 8;
 
-/// Pool of packet buffers; clones share it.
+/// Clones share the pool.
 #[derive(Clone)]
 pub(crate) struct Pool(Rc<RefCell<Free>>);
 
 struct Free {
-    /// Free buffers by length class.
+    /// By length class.
     buffers: Vec<Vec<Vec<u8>>>,
-    /// Total length of the free buffers.
     bytes: usize,
     /// Length class last evicted from.
     oldest: usize,
@@ -44,15 +42,15 @@ struct Free {
 }
 
 impl Free {
-    /// Returns the shortest length class that holds `bytes` bytes.
+    /// Shortest length class of `bytes` bytes.
     const fn place(bytes: usize) -> usize {
         bytes.saturating_sub(SHORTEST_BYTES).div_ceil(STEP_BYTES)
     }
 
-    /// Makes room for a buffer of this class and length; returns whether there is room.
+    /// Returns whether there is room.
     fn make_room(&mut self, place: usize, bytes: usize) -> bool {
         while self.bytes + bytes > FREE_BYTES_MAX {
-            // Evicting a buffer of the same length would gain nothing.
+            // Evicting a buffer of this length would gain nothing.
             if self.buffers[place].len() * bytes >= self.bytes {
                 return false;
             }
@@ -68,13 +66,12 @@ impl Free {
 }
 
 impl Pool {
-    /// Creates a pool for packets of at most `longest_bytes` bytes.
     pub(crate) fn new(longest_bytes: usize) -> Self {
         let buffers = vec![Vec::new(); Free::place(longest_bytes) + 1];
         Self(Rc::new(RefCell::new(Free { buffers, bytes: 0, oldest: 0, longest_bytes })))
     }
 
-    /// Copies a packet into a buffer, truncated to the maximum length.
+    /// Truncates to the maximum length.
     pub(crate) fn copy(&self, packet: &[u8]) -> Buffer {
         let mut free = self.0.borrow_mut();
         let packet = &packet[..packet.len().min(free.longest_bytes)];
@@ -89,7 +86,6 @@ impl Pool {
         Buffer { bytes, pool: self.clone() }
     }
 
-    /// Returns free buffers to the system.
     pub(crate) fn shrink(&self) {
         let mut free = self.0.borrow_mut();
         free.buffers.iter_mut().for_each(|buffers| *buffers = Vec::new());
@@ -114,7 +110,7 @@ impl fmt::Debug for Pool {
     }
 }
 
-/// Bytes of a packet. Dropping it recycles the buffer.
+/// Bytes of a packet, recycled when dropped.
 pub struct Buffer {
     bytes: Vec<u8>,
     pool: Pool,
@@ -179,8 +175,7 @@ mod tests {
         }
     }
 
-    /// Free buffers are kept as long as they fit; then room is made only by evicting buffers of
-    /// other lengths.
+    /// Room is made only by evicting buffers of other lengths.
     #[test]
     fn free_buffers_are_bounded() {
         let third = FREE_BYTES_MAX / 3 - STEP_BYTES;

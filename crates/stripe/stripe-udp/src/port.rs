@@ -1,4 +1,4 @@
-//! A UDP port: a socket of one channel or of many.
+//! A UDP port, of one channel or many.
 //!
 //! ```text
 //!   one pipe        channel 0 ── port        channel 1 ── port
@@ -26,7 +26,7 @@ use crate::memory::MemoryPort;
 use crate::run::Run;
 use crate::socket::{BATCHES, BufferPlan, ChannelPlan, ChannelSocket, Opener, Opening, SOON};
 
-/// Minimum time between attempts to reopen a socket.
+/// Time between attempts to reopen.
 const AGAIN: Duration = Duration::from_millis(100);
 
 #[derive(Clone, Debug)]
@@ -36,7 +36,6 @@ pub(crate) enum PortPlan {
 }
 
 impl PortPlan {
-    /// Opens the port, through the opener if there is one.
     fn open(
         &self,
         buffers: &BufferPlan,
@@ -57,8 +56,7 @@ impl PortPlan {
         })
     }
 
-    /// Returns the sizes of receive batches. In memory each datagram has its own buffer, of at
-    /// least the length of an Ethernet frame.
+    /// In memory each datagram has its own buffer, of at least an Ethernet frame.
     const fn batches(&self) -> Batches {
         match self {
             Self::Socket(_) => BATCHES,
@@ -66,7 +64,6 @@ impl PortPlan {
         }
     }
 
-    /// Whether two configurations can share a port.
     fn is_one(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Socket(one), Self::Socket(other)) => {
@@ -79,7 +76,6 @@ impl PortPlan {
     }
 }
 
-/// Open socket, or its replacement in memory.
 #[derive(Debug)]
 enum Open {
     Socket(ChannelSocket),
@@ -92,16 +88,15 @@ impl Open {
     }
 }
 
-/// A port, whose socket may be closed.
 #[derive(Debug)]
 pub(crate) struct Port {
-    /// Configuration by the channel that opened the port first.
+    /// Of the channel that opened the port first.
     plan: PortPlan,
     buffers: BufferPlan,
     opener: Option<Opener>,
     open: Option<Open>,
     again_at: Instant,
-    /// Number that distinguishes this port from others.
+    /// Distinguishes this port from others.
     pub(crate) id: u64,
 }
 
@@ -115,8 +110,8 @@ impl Port {
         id: u64,
     ) -> io::Result<Self> {
         let open = plan.open(&buffers, (opener.as_ref(), Opening::Waits))?;
-        // Fixes a port number chosen by the kernel: a reopened socket must keep it, because the
-        // other end accepts nothing from elsewhere.
+        // A reopened socket must keep the port number chosen by the kernel, because the other end
+        // accepts nothing from elsewhere.
         if let (PortPlan::Socket(plan), Open::Socket(socket)) = (&mut plan, &open) {
             plan.local.set_port(socket.local()?.port());
         }
@@ -139,7 +134,6 @@ impl Port {
         Ok(())
     }
 
-    /// Permits an immediate attempt to reopen after a network change.
     fn on_network_change(&mut self) {
         self.again_at = Instant::ORIGIN;
     }
@@ -172,8 +166,7 @@ impl Port {
         }
     }
 
-    /// Sends datagrams of one length (the last may be shorter) to an address in a traffic
-    /// class.
+    /// Datagrams of one length, except a shorter last one.
     fn send(&mut self, to: (SocketAddr, u8), bytes: &[u8], segment_bytes: usize) -> io::Result<()> {
         match self.open.as_mut().ok_or(io::ErrorKind::NotConnected)? {
             Open::Socket(socket) => socket.send(to, bytes, segment_bytes),
@@ -181,13 +174,11 @@ impl Port {
         }
     }
 
-    /// Sends one datagram to an address in a traffic class.
     pub(crate) fn send_one(&mut self, to: (SocketAddr, u8), message: &[u8]) -> io::Result<()> {
         self.send(to, message, message.len())
     }
 
-    /// Receives batches, one per buffer; returns their number. Their channels are not determined
-    /// here.
+    /// One batch per buffer, not yet assigned to channels; returns their number.
     pub(crate) fn receive(&self, bytes: &mut [u8], arrivals: &mut [Arrival]) -> io::Result<usize> {
         let open = match self.open.as_ref().ok_or(io::ErrorKind::NotConnected)? {
             Open::Socket(socket) => socket,
@@ -213,7 +204,7 @@ impl Port {
     }
 }
 
-/// Registry of shared ports, if ports are shared.
+/// Shared ports, if ports are shared.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Ports(Option<Rc<RefCell<Known>>>);
 
@@ -224,12 +215,11 @@ struct Known {
 }
 
 impl Ports {
-    /// Creates an empty registry.
     pub(crate) fn in_common() -> Self {
         Self(Some(Rc::default()))
     }
 
-    /// Returns all ports, after removing those that no channel uses.
+    /// Removes ports that no channel uses.
     pub(crate) fn list(&self) -> Vec<SharedPort> {
         let Some(known) = &self.0 else { return Vec::new() };
         let mut known = known.borrow_mut();
@@ -258,18 +248,16 @@ impl Ports {
     }
 }
 
-/// A port, shared or not.
 #[derive(Debug)]
 enum Held {
     Own(Box<Port>),
     Shared(SharedPort),
 }
 
-/// A channel over UDP: its port and remote address.
 #[derive(Debug)]
 pub(crate) struct UdpLink {
     held: Held,
-    /// Address of the other end; unspecified if unknown.
+    /// Unspecified if unknown.
     remote: SocketAddr,
 }
 
@@ -307,12 +295,12 @@ impl UdpLink {
         self.with_mut(|port| port.reopen(now))
     }
 
-    /// Closes the socket for all channels that use it.
+    /// For all channels that use the socket.
     pub(crate) fn close(&mut self) {
         self.with_mut(Port::close);
     }
 
-    /// Closes the port, unless it is shared.
+    /// Unless the port is shared.
     pub(crate) fn release(&mut self) {
         if let Held::Own(port) = &mut self.held {
             port.close();
@@ -323,7 +311,7 @@ impl UdpLink {
         self.with(Port::is_open)
     }
 
-    /// Returns the descriptor of a socket that is not shared.
+    /// Unless the port is shared.
     pub(crate) fn fd(&self) -> Option<BorrowedFd<'_>> {
         match &self.held {
             Held::Own(port) => port.fd(),
@@ -331,7 +319,7 @@ impl UdpLink {
         }
     }
 
-    /// Returns the sizes of receive batches; none on a shared port, whose owner receives.
+    /// None on a shared port, whose owner receives.
     pub(crate) fn batches(&self) -> Batches {
         match &self.held {
             Held::Own(port) => port.batches(),
@@ -358,7 +346,7 @@ impl UdpLink {
         self.with(Port::segments_max)
     }
 
-    /// Sends the rest of a run in one call.
+    /// In one call.
     pub(crate) fn send(&mut self, run: &Run, from: usize) -> io::Result<usize> {
         let remote = self.remote().ok_or(io::ErrorKind::NotConnected)?;
         let rest = &run.bytes[from * run.segment_bytes..];
@@ -383,12 +371,12 @@ impl UdpLink {
     }
 }
 
-/// Whether two addresses are equal, apart from flow labels, scopes and IPv4 mapping.
+/// Ignores flow labels, scopes and IPv4 mapping.
 pub(crate) fn is_same(one: SocketAddr, other: SocketAddr) -> bool {
     plain(one) == plain(other)
 }
 
-/// Returns an address without flow label and scope, and with IPv4-mapped IPv6 as IPv4.
+/// Without flow label and scope, and with IPv4-mapped IPv6 as IPv4.
 pub(crate) fn plain(address: SocketAddr) -> SocketAddr {
     SocketAddr::new(address.ip().to_canonical(), address.port())
 }
@@ -424,7 +412,7 @@ mod tests {
         let number = first.local().expect("an address").port();
         let second = open(number);
         assert_eq!((ports.list().len(), second.local()), (1, first.local()));
-        // Closed and reopened for both; attempts to reopen are rate limited.
+        // Attempts to reopen are rate limited.
         first.close();
         assert!(!second.is_open());
         first.reopen(Instant::ORIGIN).expect("a socket");

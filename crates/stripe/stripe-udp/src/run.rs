@@ -1,31 +1,29 @@
-//! Datagrams sent on one channel in one call: all of one length, except the last, which may be
-//! shorter.
+//! Datagrams of one length, except a shorter last one, sent in one call on a channel.
 
 use crate::link::Payload;
 
-/// Maximum bytes of a run: the largest UDP payload over IPv4.
+/// Largest UDP payload over IPv4.
 pub(crate) const RUN_BYTES_MAX: usize = 65_535 - 20 - 8;
 
 #[derive(Debug, Default)]
 pub(crate) struct Run {
     pub(crate) channel: usize,
     pub(crate) bytes: Vec<u8>,
-    /// Length of a datagram in bytes.
+    /// Bytes per datagram.
     pub(crate) segment_bytes: usize,
     pub(crate) datagrams: usize,
     pub(crate) payload: Payload,
-    /// Traffic class of the datagrams: DSCP and ECN (RFC 2474, RFC 3168).
+    /// DSCP and ECN (RFC 2474, RFC 3168).
     pub(crate) class: u8,
 }
 
 impl Run {
-    /// Returns the total length of `count` datagrams from index `from`.
+    /// Length of `count` datagrams from index `from`.
     pub(crate) fn bytes_of(&self, from: usize, count: usize) -> usize {
         let end = |datagram: usize| self.bytes.len().min(datagram * self.segment_bytes);
         end(from + count) - end(from)
     }
 
-    /// Whether a datagram of this channel, class and length can be appended.
     pub(crate) fn takes(
         &self,
         (channel, class): (usize, u8),
@@ -40,7 +38,7 @@ impl Run {
         self.datagrams == 0 || (is_like && has_room)
     }
 
-    /// Begins a datagram of this length, whose bytes are appended next.
+    /// The bytes are appended next.
     pub(crate) fn begin(&mut self, channel: usize, length: usize) {
         if self.datagrams == 0 {
             (self.channel, self.segment_bytes) = (channel, length);

@@ -5,25 +5,23 @@ use std::num::NonZeroU8;
 use gingham_fairq::{CHANNELS_MAX, GeneralisedRoundRobin, SchedulerError, SurplusRoundRobin};
 use gingham_stripe::{PacketRounds, Rounds};
 
-/// Scheduler of a pipe. In free order it only determines which channels are active.
+/// In free order it only determines which channels are active.
 pub(crate) type Scheduler = Rounds<CHANNELS_MAX>;
 
-/// Scheduler configuration of both ends. That of the sender prevails, because markers carry it.
+/// Scheduler of both ends; that of the sender prevails, because markers carry it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum SchedulerPlan {
-    /// Surplus round robin with the longest packet as every channel's initial quantum; quanta then
-    /// follow the measured rates.
+    /// Surplus round robin; quanta follow the measured rates.
     #[default]
     Even,
-    /// Surplus round robin with these quanta in bytes, each at least the longest packet.
+    /// Surplus round robin with these bytes per round, each at least the longest packet.
     Surplus(Vec<u32>),
-    /// Round robin with these numbers of packets per round.
+    /// Packets per round.
     Packets(Vec<u32>),
 }
 
 impl SchedulerPlan {
-    /// Returns generalised round robin: packets per round in the closest ratio of integers up to 16
-    /// to that of these shares.
+    /// Packets per round in the closest ratio of integers up to 16 to these shares.
     pub fn closest(shares: &[u32]) -> Result<Self, SchedulerError> {
         let rates: Vec<u64> = shares.iter().copied().map(u64::from).collect();
         let ratio = GeneralisedRoundRobin::<CHANNELS_MAX>::by_rates(&rates, SLOWEST_PACKETS_MAX)?;
@@ -46,7 +44,7 @@ impl SchedulerPlan {
     }
 }
 
-/// Maximum packets per round of the slowest channel, to keep rounds short.
+/// Keeps rounds short.
 const SLOWEST_PACKETS_MAX: NonZeroU8 = NonZeroU8::new(16).expect("it is not 0");
 
 #[cfg(test)]

@@ -1,15 +1,13 @@
-//! A UDP socket bound to an address or interface, with batches in both directions.
+//! A UDP socket with batches in both directions.
 //!
-//! Runs of datagrams of one length and traffic class are sent as one (`UDP_SEGMENT`), and datagrams
-//! coalesced by the kernel are received as one (`UDP_GRO`), several of those per call (`recvmmsg`).
+//! Runs are sent as one (`UDP_SEGMENT`), and datagrams coalesced by the kernel are received as one
+//! (`UDP_GRO`), several of those per call (`recvmmsg`).
 //!
-//! Datagrams are never fragmented, locally or on the way (`IP_PMTUDISC_PROBE`, which `quinn-udp`
-//! sets for both families). The kernel refuses a datagram too long for the interface, and the
-//! network loses one too long for the path. ICMP messages, which anyone can forge, have no
-//! influence: only the protocol determines what a channel passes.
+//! Datagrams are never fragmented (`IP_PMTUDISC_PROBE`, set by `quinn-udp`). The kernel refuses a
+//! datagram too long for the interface; the network loses one too long for the path. ICMP messages,
+//! which anyone can forge, have no influence.
 //!
-//! Sockets are not connected, because peers may move; without keys, datagrams from elsewhere are
-//! rejected.
+//! Sockets are not connected, because peers may move.
 
 mod sending;
 
@@ -27,22 +25,21 @@ use socket2::{Domain, Protocol, Socket, Type};
 use crate::link::Batches;
 use sending::Sending;
 
-/// Configuration of a channel over UDP.
+/// Channel over UDP.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChannelPlan {
-    /// Local address; unspecified if the interface or route determines it.
+    /// Local address, or unspecified.
     pub local: SocketAddr,
-    /// Interface for all traffic, if restricted to one.
+    /// Interface for all traffic.
     pub interface: Option<String>,
     /// Mark for routing and filter rules (`SO_MARK`); requires `CAP_NET_ADMIN`.
     pub mark: Option<u32>,
-    /// Address of the other end; unspecified if it is learned from authentic datagrams.
+    /// Address of the other end, or unspecified to learn it.
     pub remote: SocketAddr,
 }
 
 impl ChannelPlan {
-    /// Returns the longest IP packet for the route to the other end, as far as the kernel knows,
-    /// without sending anything. Only for IPv4.
+    /// Longest IP packet of the route, if known to the kernel. Only for IPv4.
     pub fn path_mtu(&self) -> io::Result<Option<usize>> {
         if self.remote.ip().is_unspecified() {
             return Ok(None);
@@ -53,7 +50,7 @@ impl ChannelPlan {
         Ok(mtu.and_then(|mtu| usize::try_from(mtu).ok()))
     }
 
-    /// Returns the source address of datagrams to the other end, without sending anything.
+    /// Source address of datagrams to the other end.
     pub fn source(&self) -> io::Result<IpAddr> {
         if self.remote.ip().is_unspecified() {
             return Err(io::ErrorKind::NotConnected.into());
@@ -64,7 +61,7 @@ impl ChannelPlan {
             .ok_or_else(|| io::ErrorKind::Unsupported.into())
     }
 
-    /// Returns a connected socket, whose route the kernel has looked up.
+    /// The kernel has looked up its route.
     fn connected(&self) -> io::Result<Socket> {
         let mut local = self.local;
         local.set_port(0);
@@ -75,12 +72,11 @@ impl ChannelPlan {
         Ok(socket)
     }
 
-    /// Returns the length of the IP and UDP headers, in bytes.
+    /// IP and UDP headers, in bytes.
     pub(crate) const fn header_bytes(&self) -> u32 {
         if self.remote.ip().to_canonical().is_ipv4() { 20 + 8 } else { 40 + 8 }
     }
 
-    /// Checks that a socket of the local family can send to the other end.
     pub(crate) fn check(&self) -> io::Result<()> {
         if self.local.is_ipv4() && self.remote.is_ipv6() {
             let message = format!("no IPv4 socket sends to {}", self.remote);
@@ -104,7 +100,6 @@ impl ChannelPlan {
     }
 }
 
-/// Binds a socket to an interface, and sets its mark.
 pub(crate) fn place(socket: &Socket, interface: Option<&str>, mark: Option<u32>) -> io::Result<()> {
     if let Some(interface) = interface {
         socket.bind_device(Some(interface.as_bytes()))?;
@@ -115,18 +110,17 @@ pub(crate) fn place(socket: &Socket, interface: Option<&str>, mark: Option<u32>)
 /// Sizes of socket buffers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BufferPlan {
-    /// Maximum rate of a channel in bytes per second.
+    /// Maximum rate in bytes per second.
     pub bytes_per_second: u64,
-    /// Maximum delay of the process in reading, or of the interface in sending.
+    /// Maximum delay of reading or sending.
     pub delay: Duration,
-    /// Maximum buffer size in bytes.
+    /// Maximum bytes.
     pub bytes_max: usize,
 }
 
 impl Default for BufferPlan {
-    /// Returns 1 Gbit/s for 20 ms, the longest wake-up delay observed at normal priority beside
-    /// busy processes, and at most 4 MiB, which a privileged process may set without the
-    /// administrator.
+    /// 1 Gbit/s for 20 ms, the longest wake-up delay observed beside busy processes, and at most 4
+    /// MiB, which a privileged process may set without the administrator.
     fn default() -> Self {
         Self { bytes_per_second: 125_000_000, delay: Duration::from_millis(20), bytes_max: 4 << 20 }
     }
@@ -139,23 +133,22 @@ impl BufferPlan {
     }
 }
 
-/// Minimum buffer size: one run.
+/// One run.
 const BUFFER_BYTES_MIN: usize = 1 << 16;
 
-/// Receive batches per call. At 1 Gbit/s an uncoalesced batch arrives every 12 us, so that 16 of
-/// them take less than a wake-up costs. A coalesced batch is at most an IP packet.
+/// At 1 Gbit/s an uncoalesced batch arrives every 12 us: 16 take less than a wake-up costs. A
+/// coalesced batch is at most an IP packet.
 pub(crate) const BATCHES: Batches = Batches { count: 16, bytes: 1 << 16 };
 
-/// Time before the next attempt to get a socket that was requested without waiting.
+/// Time between requests for a socket without waiting.
 pub(crate) const SOON: Duration = Duration::from_millis(10);
 
 /// Whether to wait for a socket.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Opening {
-    /// Wait, for a channel that is added or moved.
+    /// Wait, for a channel added or moved.
     Waits,
-    /// Do not wait: if no socket is available at once, the error is `WouldBlock`, and another
-    /// attempt follows soon. Packets use other channels meanwhile.
+    /// Return `WouldBlock` without a socket; another attempt follows soon.
     Asks,
 }
 
@@ -163,8 +156,8 @@ pub enum Opening {
 pub struct Opener(Box<dyn Fn(Opening) -> io::Result<OwnedFd> + Send>);
 
 impl Opener {
-    /// Creates an opener from a function that returns a socket like that of [`ChannelPlan::open`]
-    /// or [`crate::TcpPlan::open`].
+    /// Takes a function that returns sockets like [`ChannelPlan::open`] or
+    /// [`crate::TcpPlan::open`].
     pub fn new(open: impl Fn(Opening) -> io::Result<OwnedFd> + Send + 'static) -> Self {
         Self(Box::new(open))
     }
@@ -191,8 +184,8 @@ impl ChannelSocket {
     pub(crate) fn new(socket: UdpSocket) -> io::Result<Self> {
         let socket = Socket::from(socket);
         let state = UdpSocketState::new(UdpSockRef::from(&socket))?;
-        // The local address of a datagram is not needed, and `quinn-udp` lacks the control buffer
-        // space for both it and the ECN field of a coalesced batch.
+        // `quinn-udp` lacks the control buffer space for both this and the ECN field of a coalesced
+        // batch.
         setsockopt(&socket, Ipv4PacketInfo, &false)?;
         if socket.local_addr()?.is_ipv6() {
             setsockopt(&socket, Ipv6RecvPacketInfo, &false)?;
@@ -209,8 +202,7 @@ impl ChannelSocket {
         self.sending.segments_max()
     }
 
-    /// Sends datagrams of one length (the last may be shorter) to an address in a traffic
-    /// class.
+    /// Datagrams of one length, except a shorter last one.
     pub(crate) fn send(
         &mut self,
         to: (SocketAddr, u8),
@@ -220,7 +212,7 @@ impl ChannelSocket {
         self.sending.send(&self.socket, to, run, segment_bytes)
     }
 
-    /// Receives batches, at most one per buffer.
+    /// At most one batch per buffer.
     pub(crate) fn receive(
         &self,
         buffers: &mut [IoSliceMut<'_>],

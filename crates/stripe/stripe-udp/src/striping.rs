@@ -1,4 +1,4 @@
-//! Sender and receiver of the protocol at this end: all use of the core.
+//! Sender and receiver of the protocol at this end.
 //!
 //! ```text
 //!              packets ──► Sender ──► data, markers ──►            Receiver of the other end
@@ -28,79 +28,75 @@ use crate::pool::{Buffer, Pool};
 use crate::scheduler::Scheduler;
 pub use plan::StripingPlan;
 
-/// Maximum bytes kept for retransmission: half a second at 1 Gbit/s, longer than any round trip
-/// after which a copy is still of use.
+/// Half a second at 1 Gbit/s, longer than any round trip after which a copy is still of use.
 const KEPT_BYTES_MAX: usize = 64 << 20;
 
-/// Time without traffic after which memory is released: longer than any round trip.
+/// Time without traffic before memory is released: longer than any round trip.
 const REST: Duration = Duration::from_secs(1);
 
-/// Maximum difference in delay of similar channels: the minimum interval of a channel's reports.
+/// Difference in delay of similar channels: the minimum interval of reports.
 const ALIKE: Duration = Duration::from_millis(1);
 
-/// A received packet.
+/// Received packet.
 #[derive(Debug)]
 pub struct Packet {
-    /// Contents of the packet.
+    /// Contents.
     pub bytes: Buffer,
-    /// Receive timestamp of the kernel.
+    /// Kernel timestamp.
     pub received_at: Instant,
-    /// ECN field of the outer IP header, two bits (RFC 3168); 0 if not received over UDP.
-    /// Decapsulation combines it with that of the inner header (RFC 6040).
+    /// Outer ECN field (RFC 3168), 0 without UDP; decapsulation combines it with the inner one (RFC
+    /// 6040).
     pub ecn: u8,
 }
 
-/// Lengths before a packet that are not part of it.
+/// Lengths before a packet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Before {
-    /// Bytes on the wire outside the protocol.
+    /// On the wire, outside the protocol.
     pub(crate) header_bytes: u32,
-    /// Bytes in memory that are not charged.
+    /// In memory, not charged.
     pub(crate) prefix_bytes: usize,
 }
 
-/// Usage preference of a channel.
+/// Use of a channel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Preference {
-    /// Priority; lower values come first:
-    /// [`Sender::set_priority`](gingham_stripe::Sender::set_priority).
+    /// Priority, lowest first ([`Sender::set_priority`](gingham_stripe::Sender::set_priority)).
     pub priority: u8,
-    /// Maximum rate in bytes per second, with IP and UDP headers; messages do not count.
+    /// Maximum bytes per second, with IP and UDP headers but without messages.
     pub bytes_per_second_max: Option<u64>,
 }
 
-/// An outgoing message.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Said {
     pub(crate) channel: usize,
     pub(crate) message: Message,
-    /// Padded length in bytes, or 0.
+    /// Padded length, or 0.
     pub(crate) bytes_min: usize,
 }
 
 const FIRST: Epoch = Epoch::new(1);
 
-/// Sender and receiver of the protocol.
 #[derive(Debug)]
 pub(crate) struct Striping {
     sender: Sender<Scheduler>,
     receiver: Receiver<Scheduler, Packet>,
     ordering: Ordering,
-    /// Packets kept for retransmission, if lost packets are repaired, and their traffic classes.
+    /// Packets kept for retransmission, with their classes.
     kept: Option<RetransmissionBuffer<(u8, Buffer)>>,
     pool: Pool,
-    /// Time of the last use of a packet buffer, unless memory was released since.
+    /// Last use of a packet buffer, unless memory was released since.
     used_at: Option<Instant>,
     longest_bytes: u32,
     has_tags: bool,
-    /// Length of the headers around a packet on the wire.
+    /// Headers around a packet on the wire.
     overhead_bytes: u32,
     now: Instant,
 }
 
 impl Striping {
-    /// Creates sender and receiver with this scheduler and these channels: with a reset to an
-    /// epoch, or synchronised in the first epoch of a session that a handshake has begun.
+    /// With a reset to an epoch, or synchronised in the first epoch of a session begun by a
+    /// handshake.
     pub(crate) fn new(
         plan: &StripingPlan,
         (scheduler, present): (Scheduler, u64),
@@ -141,18 +137,16 @@ impl Striping {
         })
     }
 
-    /// Returns the latest time passed in.
     pub(crate) const fn now(&self) -> Instant {
         self.now
     }
 
-    /// Advances the time, never backwards, and returns it.
+    /// Never backwards.
     pub(crate) fn advance(&mut self, now: Instant) -> Instant {
         self.now = self.now.max(now);
         self.now
     }
 
-    /// Processes a frame received on a socket, with its ECN field.
     pub(crate) fn take(&mut self, at: Instant, channel: usize, (frame, ecn): (Frame<'_>, u8)) {
         let (now, epoch) = (self.advance(at), self.receiver.epoch());
         if let Frame::Data(..) | Frame::Packet { .. } = frame {
@@ -182,7 +176,7 @@ impl Striping {
         };
     }
 
-    /// Processes a message received on a socket, or bytes that are not a valid message.
+    /// `message` may be invalid bytes.
     fn process_message(&mut self, now: Instant, port: usize, message: Result<Message, WireError>) {
         let _: Result<(), Discard> = match message {
             // A report names its channel, whichever one carries it.
@@ -204,7 +198,6 @@ impl Striping {
         };
     }
 
-    /// Passes a channel's ordered frames to the receiver.
     fn pass_on(&mut self, channel: usize) {
         while let Some((port, next)) = self.ordering.next(self.now, channel) {
             let _: Result<(), Discard> = match next {
@@ -216,7 +209,7 @@ impl Striping {
         }
     }
 
-    /// Ends a batch of arrivals: frames whose wait for missing ones has expired are passed on.
+    /// Ends a batch of arrivals: expired waits for missing frames end.
     pub(crate) fn settle(&mut self, now: Instant) {
         let now = self.advance(now);
         if self.ordering.poll_timeout().is_some_and(|at| at <= now) {
@@ -224,12 +217,10 @@ impl Striping {
         }
     }
 
-    /// Returns the next packet in sending order.
     pub(crate) fn next_packet(&mut self) -> Option<Packet> {
         self.receiver.poll_packet(self.now)
     }
 
-    /// Returns the next message of the receiver or the sender.
     pub(crate) fn next_message(&mut self) -> Option<Said> {
         if let Some((channel, message)) = self.receiver.poll_message(self.now) {
             return Some(Said { channel, message, bytes_min: 0 });
@@ -239,17 +230,15 @@ impl Striping {
         Some(Said { channel, message, bytes_min })
     }
 
-    /// Whether a datagram sent now on one channel would arrive at nearly the same time on the
-    /// other: within an eighth, the weight of a new sample in a smoothed round-trip time (RFC 6298,
-    /// section 2).
+    /// Datagrams sent now would arrive within an eighth, the weight of a new sample in a smoothed
+    /// round-trip time (RFC 6298, section 2).
     pub(crate) fn are_alike(&self, one: usize, other: usize) -> bool {
         let arrivals = [one, other].map(|channel| self.sender.arrives_after(channel));
         let [Some(one), Some(other)] = arrivals else { return false };
         one.abs_diff(other) <= (one.min(other) / 8).max(ALIKE)
     }
 
-    /// Brings forward the reports of channels with similar delay, to be sent together with a report
-    /// of this channel.
+    /// Brings forward reports of similar channels, to be sent together.
     pub(crate) fn report_along(&mut self, channel: usize) {
         for other in 0..self.ordering.channels() {
             if other != channel && self.are_alike(channel, other) {
@@ -258,13 +247,13 @@ impl Striping {
         }
     }
 
-    /// Returns the maximum length of a bundle on a channel, with its header.
+    /// With its header.
     pub(crate) fn bundle_bytes_max(&self, channel: usize) -> usize {
         let bytes_max = self.sender.size(channel).frame_bytes.min(self.longest_bytes);
         usize::try_from(bytes_max).unwrap_or(usize::MAX).min(BUNDLE_BYTES_MAX)
     }
 
-    /// Returns the next copy of a lost packet, its traffic class, and its bytes.
+    /// With its class and bytes.
     pub(crate) fn next_copy(&mut self) -> Option<(Repair, u8, &[u8])> {
         let kept = self.kept.as_ref()?;
         loop {
@@ -275,28 +264,26 @@ impl Striping {
         }
     }
 
-    /// Returns the channel for the next packets, the first of which has this length, and how much
-    /// may be sent there. If there is none, a message may have to be sent first.
+    /// Channel for the next packets, the first of this length. If there is none, a message may have
+    /// to be sent first.
     pub(crate) fn next_run(&mut self, length: usize, class: Class) -> Option<Transmit> {
         self.sender.poll_transmit_of(self.now, bytes(length), class)
     }
 
-    /// Whether a packet of this length fits no channel, and cannot fit any once more is known of
-    /// the channels.
+    /// No channel fits, and none can once more is known.
     pub(crate) fn is_too_long(&self, length: usize) -> bool {
         let length = bytes(length);
         let sender = &self.sender;
         sender.is_open() && !sender.fits_somewhere(length) && !sender.may_fit(length)
     }
 
-    /// Notes that the interface of a channel refuses frames of this length.
+    /// The interface refuses frames of this length.
     pub(crate) fn refuse(&mut self, channel: usize, frame_bytes: usize) {
         // With fixed sizes this counts as a loss in the network.
         let _ = self.sender.handle_refused(self.now, channel, bytes(frame_bytes));
     }
 
-    /// Assigns a packet to a channel; returns the channel and the packet's tag, if packets have
-    /// tags.
+    /// Channel of a packet, and its tag, if packets have tags.
     pub(crate) fn send(&mut self, length: usize, class: Class) -> Result<(usize, Tag), SendError> {
         let length_bytes = bytes(length);
         if self.has_tags {
@@ -318,7 +305,6 @@ impl Striping {
         true
     }
 
-    /// Keeps a packet in case it is lost.
     pub(crate) fn keep(&mut self, tag: Tag, class: u8, bytes: &[u8]) {
         self.used_at = Some(self.now);
         if let Some(kept) = &mut self.kept {
@@ -326,13 +312,11 @@ impl Striping {
         }
     }
 
-    /// Returns the time of the next timeout.
     pub(crate) fn poll_timeout(&self) -> Instant {
         let others = [self.receiver.poll_timeout(), self.ordering.poll_timeout()];
         others.into_iter().flatten().fold(self.sender.poll_timeout(), Instant::min)
     }
 
-    /// Sets how a channel is to be used from now on.
     pub(crate) fn prefer(&mut self, channel: usize, preference: Preference) {
         let overhead_bytes = u64::from(self.overhead_bytes);
         let cap = |bytes_per_second| RateCap { bytes_per_second, overhead_bytes };
@@ -356,7 +340,7 @@ impl Striping {
         self.sender.set_passes_all(channel, passes_all);
     }
 
-    /// Sets the channels whose links accept no data at present, one bit each.
+    /// Channels whose links accept no data, one bit each.
     pub(crate) fn set_blocked(&mut self, channels: u64) {
         self.sender.set_blocked(channels);
     }
@@ -366,12 +350,11 @@ impl Striping {
         self.sender.ask_channel(channel);
     }
 
-    /// Takes out a channel whose link is gone; returns whether it is out.
+    /// Takes out a channel; returns whether it is out.
     pub(crate) fn lose(&mut self, channel: usize) -> bool {
         self.sender.lose_channel(self.now, channel)
     }
 
-    /// Returns why no packets are sent on a channel, or `None` if they are.
     pub(crate) fn wait_of(&self, channel: usize) -> Option<Wait> {
         self.sender.wait_of(self.now, channel)
     }
@@ -384,12 +367,11 @@ impl Striping {
         self.receiver.reception()
     }
 
-    /// Whether a channel is active for packets of this end.
     pub(crate) fn is_in(&self, channel: usize) -> bool {
         self.sender.scheduler().standing(channel).is_in()
     }
 
-    /// Returns the longest packet that the bundle takes: [`Sender::bundle_bytes`].
+    /// [`Sender::bundle_bytes`].
     pub(crate) fn bundle_bytes(&self) -> u32 {
         self.sender.bundle_bytes().min(self.longest_bytes)
     }
@@ -399,14 +381,12 @@ impl Striping {
     }
 }
 
-/// Returns how many of `packets` repairable packets are kept: a power of two, as the ring buffer
-/// needs, unless all fit.
+/// A power of two, as the ring buffer needs, unless all fit.
 fn kept_packets(packets: usize, longest_bytes: usize) -> usize {
     let fit = (KEPT_BYTES_MAX / longest_bytes.max(1)).max(1);
     packets.min(1 << fit.ilog2())
 }
 
-/// Converts a length to the protocol's type.
 fn bytes(length: usize) -> u32 {
     u32::try_from(length).unwrap_or(u32::MAX)
 }
@@ -420,7 +400,6 @@ mod tests {
         Instant::from_nanoseconds(milliseconds * 1_000_000)
     }
 
-    /// Delivers all messages of one end to the other without delay.
     fn talk(now: Instant, one: &mut Striping, other: &mut Striping) {
         one.advance(now);
         while let Some(next) = one.next_message() {
@@ -430,8 +409,7 @@ mod tests {
         }
     }
 
-    /// Returns the packets delivered when the second of each pair arrives a millisecond before the
-    /// first.
+    /// The second packet of each pair arrives a millisecond before the first.
     fn swapped(plan: &StripingPlan) -> Vec<u8> {
         let before = Before { header_bytes: 28, prefix_bytes: 0 };
         let end = || {
@@ -460,8 +438,8 @@ mod tests {
         came
     }
 
-    /// The first packet of the first pair is late, and lost without retransmission. After that the
-    /// reordering delay is known, and none is lost.
+    /// The first packet of the first pair is lost without retransmission; then the reordering delay
+    /// is known.
     #[test]
     fn reordering_delay_is_learnt_from_the_first_late_datagram() {
         let plan = StripingPlan::free(1_000);
@@ -472,7 +450,7 @@ mod tests {
         assert!(swapped(&plan.repaired()).into_iter().eq(0..40));
     }
 
-    /// Of eight channels, 4,096 packets each of 1,500 bytes are 49 MB; of 64 channels, 393 MB.
+    /// 4,096 packets of 1,500 bytes of 8 channels are 49 MB; of 64 channels, 393 MB.
     #[test]
     fn retransmission_buffer_is_bounded() {
         assert_eq!(kept_packets(4_096 * 8, 1_500), 4_096 * 8);

@@ -1,4 +1,4 @@
-//! A channel over a TCP connection: the datagrams of UDP, each preceded by its length.
+//! A channel over TCP: the datagrams of UDP, each preceded by its length.
 //!
 //! ```text
 //!   | length 2 | datagram | length 2 | datagram | ...      length: big-endian, 1 to the longest
@@ -9,12 +9,11 @@
 //!      +---------------------- listening end: a connection was admitted ------------+
 //! ```
 //!
-//! The protocol is unchanged. Datagrams in flight on a connection that ends are lost, as on any
-//! channel that ends; within a connection none is lost or reordered.
+//! Datagrams in flight on a connection that ends are lost; within a connection none is lost or
+//! reordered.
 //!
-//! TCP has two queues that the protocol would see as delay. The queue of unsent bytes is kept short
-//! by an option, so that the link is full when UDP would lose; the protocol's window limits the
-//! bytes in flight.
+//! TCP's queues would look like delay. That of unsent bytes is kept short by an option, and the
+//! protocol's window limits the bytes in flight.
 //!
 //! Source: RFC 4571 (datagrams behind lengths of two bytes); RFC 5482 (user timeout); tcp(7).
 //!
@@ -49,52 +48,51 @@ use frames::{FRAMES, LENGTH_BYTES};
 pub(crate) use connection::Connection;
 pub(crate) use listener::Listener;
 
-/// Maximum time to connect: three attempts, at 0, 1 and 3 s (RFC 6298, section 2).
+/// Three attempts to connect, at 0, 1 and 3 s (RFC 6298, section 2).
 const CONNECT_WAIT: Duration = Duration::from_secs(4);
-/// Congestion control. It must back off when the queue of the path is full, and must not keep
-/// probing while this end is limited by the protocol's own window. Linux BBR version 1 stays in
-/// startup in that case: it sent a fourth of all bytes twice, and 100 + 300 Mbit/s behind queues of
-/// 64 kB carried .22 to .24 of their sum instead of .97 to .98 (`docs/concepts/striping-tcp.md`).
+/// Must back off when the queue of the path is full, and stop probing when limited by the
+/// protocol's own window. Linux BBR version 1 stays in startup then: it sent a fourth of all bytes
+/// twice, and 100 + 300 Mbit/s behind queues of 64 kB carried .22 to .24 of their sum instead of
+/// .97 to .98 (`docs/concepts/striping-tcp.md`).
 const CONGESTION: &[u8] = b"cubic";
-/// Maximum connections queued for acceptance between turns; beyond that, the kernel answers
-/// half-open ones with cookies (`tcp_syncookies`, RFC 4987).
+/// Connections queued between turns; the kernel answers further half-open ones with cookies
+/// (`tcp_syncookies`, RFC 4987).
 const BACKLOG: i32 = 64;
-/// Minimum buffer for a message, if packets are short.
+/// Minimum buffer for a message.
 const MESSAGE_ROOM_BYTES: usize = 512;
 
-/// Configuration of a channel over TCP.
+/// Channel over TCP.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TcpPlan {
-    /// Role of this end of the connection.
+    /// Role.
     pub end: TcpEnd,
-    /// Interface for all traffic, if restricted to one.
+    /// Interface for all traffic.
     pub interface: Option<String>,
     /// Mark for routing and filter rules (`SO_MARK`); requires `CAP_NET_ADMIN`.
     pub mark: Option<u32>,
-    /// DSCP of all traffic on the connection (RFC 2474).
+    /// DSCP (RFC 2474).
     pub dscp: u8,
-    /// Longest packet in bytes. A datagram longer than that plus overhead is invalid.
+    /// Longest packet in bytes; datagrams longer than that plus overhead are invalid.
     pub longest_bytes: u32,
 }
 
-/// Role in establishing the connection.
+/// Role in connecting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TcpEnd {
-    /// Listens at this address. Channels with equal address, interface and mark share a socket, and
-    /// the header of a datagram names its channel.
+    /// Listening address. Channels with equal address, interface and mark share a socket.
     Listens(SocketAddr),
-    /// Connects to the other end.
+    /// Connecting end.
     Connects {
-        /// Local address; preferably with port 0, because a recently used port may be unavailable.
+        /// Local address, preferably with port 0, because a recent port may be unavailable.
         local: SocketAddr,
-        /// Address of the other end.
+        /// Other address.
         remote: SocketAddr,
     },
 }
 
 impl TcpPlan {
-    /// Opens and binds a non-blocking socket, and listens if configured so. Setting CUBIC requires
-    /// `CAP_NET_ADMIN` if it is not generally permitted; accepted connections inherit it.
+    /// Opens and binds a non-blocking socket, and listens if configured. Setting CUBIC may require
+    /// `CAP_NET_ADMIN`; accepted connections inherit it.
     pub fn open(&self) -> io::Result<OwnedFd> {
         let (TcpEnd::Listens(local) | TcpEnd::Connects { local, .. }) = self.end;
         let socket = Socket::new(Domain::for_address(local), Type::STREAM, Some(Protocol::TCP))?;
@@ -116,21 +114,19 @@ impl TcpPlan {
         Ok(socket.into())
     }
 
-    /// Returns the length of headers before a datagram in a segment of its own: IP (RFC 791, RFC
-    /// 8200), TCP (RFC 9293) with timestamps (RFC 7323), and the length field.
+    /// Headers of a datagram in a segment of its own: IP (RFC 791, RFC 8200), TCP (RFC 9293) with
+    /// timestamps (RFC 7323), and the length field.
     pub(crate) fn wire_bytes(&self) -> u32 {
         let (TcpEnd::Listens(local) | TcpEnd::Connects { local, .. }) = self.end;
         let ip_bytes = if local.is_ipv6() { 40 } else { 20 };
         ip_bytes + 20 + 12 + u32::try_from(LENGTH_BYTES).expect("a length is short")
     }
 
-    /// Returns the maximum length of a datagram.
     fn datagram_bytes_max(&self) -> usize {
         (self.longest_bytes as usize + OVERHEAD_BYTES_MAX).max(MESSAGE_ROOM_BYTES)
     }
 }
 
-/// A channel over TCP: its connection, while there is one.
 #[derive(Debug)]
 pub(crate) struct TcpLink {
     plan: TcpPlan,
@@ -141,7 +137,7 @@ pub(crate) struct TcpLink {
 
 #[derive(Debug)]
 enum State {
-    /// Time of the next attempt if this end connects; `None` until the current time is known.
+    /// Next attempt to connect; `None` until the current time is known.
     Closed {
         again_at: Option<Instant>,
     },
@@ -153,8 +149,7 @@ enum State {
 }
 
 impl TcpLink {
-    /// Creates a closed link, which connects when first advanced; checks that a socket can be
-    /// opened.
+    /// Checks that a socket can be opened; connects when first advanced.
     pub(crate) fn open(plan: TcpPlan, opener: Option<Opener>) -> io::Result<Self> {
         if let TcpEnd::Connects { .. } = plan.end {
             opener.as_ref().map_or_else(|| plan.open(), |one| one.open(Opening::Waits))?;
@@ -163,7 +158,7 @@ impl TcpLink {
         Ok(Self { plan, state, backoff: Backoff::default(), opener })
     }
 
-    /// Performs due work; returns whether a connection has just opened.
+    /// Returns whether a connection has just opened.
     pub(crate) fn advance(&mut self, now: Instant) -> bool {
         match &mut self.state {
             State::Open(_) => return false,
@@ -183,7 +178,7 @@ impl TcpLink {
         false
     }
 
-    /// Returns a bound socket, listening if this end does; `WouldBlock` if it is not available yet.
+    /// Bound, and listening if this end does; `WouldBlock` if not available yet.
     pub(crate) fn socket(&self) -> io::Result<Socket> {
         let by = self.opener.as_ref();
         let socket = by.map_or_else(|| self.plan.open(), |one| one.open(Opening::Asks));
@@ -205,7 +200,6 @@ impl TcpLink {
         };
     }
 
-    /// Uses a connected socket as the link; returns whether that succeeded.
     fn use_connection(&mut self, now: Instant) -> bool {
         let again_at = Some(now.after(self.backoff.next(now)));
         let before = std::mem::replace(&mut self.state, State::Closed { again_at });
@@ -217,7 +211,7 @@ impl TcpLink {
         true
     }
 
-    /// Adopts a connection with the data received on it; returns whether it replaced another.
+    /// Keeps the data received; returns whether it replaced another connection.
     pub(crate) fn adopt(&mut self, mut connection: Connection) -> bool {
         connection.expect_more();
         let before = std::mem::replace(&mut self.state, State::Open(Box::new(connection)));
@@ -238,7 +232,7 @@ impl TcpLink {
         self.state = State::Closed { again_at: None };
     }
 
-    /// Retries at once, unless open: an attempt from before a network change is abandoned.
+    /// Unless open: an attempt from before a network change is abandoned.
     pub(crate) fn on_network_change(&mut self, now: Instant) {
         if !matches!(self.state, State::Open(_)) {
             self.backoff = Backoff::default();
@@ -265,8 +259,7 @@ impl TcpLink {
         }
     }
 
-    /// Returns the descriptor that becomes writable when a full connection has room or a new one
-    /// opens.
+    /// Becomes writable when a full connection has room or a new one opens.
     pub(crate) fn full_fd(&self) -> Option<BorrowedFd<'_>> {
         match &self.state {
             State::Closed { .. } => None,
@@ -279,8 +272,7 @@ impl TcpLink {
         Batches { count: FRAMES, bytes: self.plan.datagram_bytes_max() }
     }
 
-    /// Completes a datagram sent in part, then sends those of a run from index `from`; returns how
-    /// many the connection has taken.
+    /// From index `from`; returns how many the connection has taken.
     pub(crate) fn send(&mut self, run: &Run, from: usize) -> io::Result<usize> {
         let State::Open(connection) = &mut self.state else { return Err(gone()) };
         connection.send(run, from).map_err(translated)
@@ -296,8 +288,7 @@ impl TcpLink {
         connection.flush().map_err(translated)
     }
 
-    /// Receives datagrams, one per buffer. They have no kernel timestamp, so the time of reading
-    /// counts.
+    /// Without a kernel timestamp, the time of reading counts.
     pub(crate) fn receive(
         &mut self,
         bytes: &mut [u8],
@@ -340,7 +331,6 @@ impl TcpLink {
         }
     }
 
-    /// Changes the address to connect to.
     pub(crate) fn set_remote(&mut self, to: SocketAddr) {
         if let TcpEnd::Connects { remote, .. } = &mut self.plan.end {
             *remote = to;
@@ -360,7 +350,7 @@ fn is_connected(socket: &Socket) -> io::Result<bool> {
     }
 }
 
-/// Converts a connection error to that of a full queue, an invalid stream, or a closed connection.
+/// Full queue, invalid stream, or closed connection.
 fn translated(error: io::Error) -> io::Error {
     match error.kind() {
         io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted => full(),

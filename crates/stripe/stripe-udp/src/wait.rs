@@ -1,14 +1,13 @@
-//! Waiting for work, with a timer resolution of a nanosecond where the kernel supports it.
+//! Waiting for work, with a timer resolution of a nanosecond.
 //!
 //! ```text
 //!   work ─► pause, regardless of input ─► until input or deadline ─► work
 //!           |<------ a granule ------>|
 //! ```
 //!
-//! Without the pause every datagram would cost a wake-up, and every paced packet a call. The kernel
-//! timestamps arrivals, so that the pause does not count as delay. If nothing arrived during the
-//! previous pause, input is awaited first, and the pause follows only if some arrives before its
-//! end: this saves a sleep for each datagram of a slow channel.
+//! The pause saves a wake-up per datagram, and a call per paced packet. It does not count as delay,
+//! because the kernel timestamps arrivals. If nothing arrived during the previous pause, input is
+//! awaited first: this saves a sleep for each datagram of a slow channel.
 
 use std::io;
 use std::os::fd::BorrowedFd;
@@ -22,45 +21,43 @@ use nix::sys::time::TimeSpec;
 
 use crate::clock::{now, since};
 
-/// Delay after which a timed wake-up counts as late: what the pacer's burst of a millisecond just
-/// makes up for.
+/// Delay of a late wake-up: what the pacer's burst of a millisecond just makes up for.
 pub const LATE: Duration = Duration::from_millis(1);
 
-/// Maximum time of a poll that found input at once: ten times what it takes.
+/// Time of a poll that found input at once: ten times what it takes.
 const AT_ONCE: Duration = Duration::from_micros(20);
 
-/// Wait state of a thread, and its wake-up counters.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Waiting {
     granule: Duration,
-    /// Whether input arrived during the previous pause.
+    /// Input arrived during the previous pause.
     is_busy: bool,
     worked_at: Instant,
     pub(crate) wakeups: Wakeups,
 }
 
-/// Wake-up counters.
+/// Wake-ups.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Wakeups {
     /// Total.
     pub all: u64,
-    /// Wake-ups by timeout.
+    /// By timeout.
     pub timed: u64,
-    /// Wake-ups by timeout later than [`LATE`].
+    /// By timeout later than [`LATE`].
     pub late: u64,
-    /// Maximum delay of a wake-up by timeout.
+    /// Maximum delay by timeout.
     pub latest: Duration,
 }
 
 impl Waiting {
-    /// Sets the timer slack of the calling thread to a nanosecond, instead of the usual 50 us.
+    /// Sets the thread's timer slack to a nanosecond, instead of the usual 50 us.
     pub(crate) fn new(granule: Duration) -> io::Result<Self> {
         set_timerslack(1)?;
         Ok(Self { granule, is_busy: false, worked_at: now(), wakeups: Wakeups::default() })
     }
 
-    /// Waits until a descriptor is readable or writable, or `until` is reached. The result may
-    /// report more descriptors than are ready, if they were not polled.
+    /// Waits for a descriptor, or until `until`. The result may contain unready ones that were not
+    /// polled.
     pub(crate) fn wait(
         &mut self,
         until: Instant,
@@ -107,7 +104,7 @@ impl Waiting {
 pub struct Ready(u64);
 
 impl Ready {
-    /// All descriptors.
+    /// All.
     pub const ANY: Self = Self(u64::MAX);
 
     fn of(fds: &[PollFd<'_>]) -> Self {
@@ -116,12 +113,12 @@ impl Ready {
         Self(ready.fold(0, |all, (number, _)| all | bit(number)))
     }
 
-    /// Whether a descriptor may be ready; always true from index 64 on.
+    /// Whether a descriptor may be ready; true from index 64 on.
     pub const fn has(self, number: usize) -> bool {
         number >= u64::BITS as usize || self.0 & bit(number) != 0
     }
 
-    /// Returns the set of descriptors from this index on, renumbered.
+    /// From this index on, renumbered.
     pub(crate) const fn from(self, number: usize) -> Self {
         let not_ready = !self.0;
         Self(if number < u64::BITS as usize { !(not_ready >> number) } else { u64::MAX })
@@ -132,7 +129,7 @@ const fn bit(number: usize) -> u64 {
     if number < u64::BITS as usize { 1 << number } else { 0 }
 }
 
-/// Sleeps until a time or until a descriptor is ready; returns how many are.
+/// Returns how many descriptors are ready.
 fn sleep(until: Instant, fds: &mut [PollFd<'_>]) -> io::Result<i32> {
     let left = TimeSpec::from_duration(since(until, now()));
     match ppoll(fds, Some(left), None) {

@@ -1,5 +1,4 @@
-//! Once buffers exist, packets over sockets cause no allocation, whether they are received, kept
-//! for retransmission, or discarded.
+//! Packets over sockets cause no allocation once buffers exist.
 #![cfg(target_os = "linux")]
 
 use std::alloc::System;
@@ -18,7 +17,6 @@ const ROUNDS: usize = 20;
 const PACKETS: usize = 10_000;
 const TIMEOUT: Duration = Duration::from_secs(100);
 
-/// Source of a number of empty packets.
 struct Nothing(usize);
 
 impl Source for Nothing {
@@ -40,7 +38,6 @@ fn end() -> End {
     End::open(&plan, vec![channel.clone(), channel], Epoch::new(1)).expect("sockets")
 }
 
-/// Sends packets, and reads them at the other end.
 fn run(left: &mut End, right: &mut End, packets: usize) {
     let (ends_at, mut source, mut came) = (now().after(TIMEOUT), Nothing(packets), 0);
     while came < packets {
@@ -62,9 +59,9 @@ fn packets_cause_no_allocation() {
         left.set_remote(channel, right.local(channel).expect("a socket"));
         right.set_remote(channel, left.local(channel).expect("a socket"));
     }
-    // The retransmission buffers are full after the first round: 4,096 packets of each channel. If
-    // more packets are in flight than ever before, which depends on the machine, buffers are added,
-    // up to a bound.
+    // Retransmission buffers are full after the first round: 4,096 packets per channel. If more
+    // packets are in flight than ever before, which depends on the machine, buffers are added, up
+    // to a bound.
     let allocations = (0..ROUNDS).map(|_| {
         let region = Region::new(GLOBAL);
         run(&mut left, &mut right, PACKETS);

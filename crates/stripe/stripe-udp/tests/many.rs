@@ -1,4 +1,4 @@
-//! Many peers of one server over loopback, on shared ports, identified by their keys.
+//! Many peers of one server over loopback, on shared ports.
 #![cfg(target_os = "linux")]
 
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
@@ -15,7 +15,6 @@ const TIMEOUT: Duration = Duration::from_secs(100);
 const NOWHERE: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::UNSPECIFIED), 0);
 const PACKET_BYTES: usize = 1_000;
 
-/// Source of numbered packets.
 #[derive(Default)]
 struct Numbers {
     next: u64,
@@ -68,7 +67,7 @@ struct World {
     keys: Vec<PrivateKey>,
     server_key: PrivateKey,
     port: SocketAddr,
-    /// Numbers received at the server from each client, and at each client.
+    /// At the server from each client, and at each client.
     came: [Vec<Vec<u64>>; 2],
 }
 
@@ -110,7 +109,7 @@ impl World {
         self.step_of(&(0..self.clients.len()).collect::<Vec<_>>());
     }
 
-    /// Runs one step; `ends` maps clients to ends of the server.
+    /// `ends` maps clients to ends of the server.
     fn step_of(&mut self, ends: &[usize]) {
         let Self { server, sources, clients, came: [at_server, at_clients], .. } = self;
         let number = |bytes: &[u8]| u64::from_be_bytes(*bytes.first_chunk().expect("a number"));
@@ -139,7 +138,7 @@ impl World {
         }
     }
 
-    /// Exchanges packets in both directions between the server and these clients.
+    /// In both directions.
     fn exchange(&mut self, clients: &[usize], packets: u64) {
         let before = self.came.clone();
         for client in clients {
@@ -180,7 +179,7 @@ fn peers_have_separate_pipes_over_one_port() {
     assert_eq!(world.server.unauthenticated().discards.total(), 0);
 }
 
-/// Its source port changes between two datagrams, as behind a NAT that lost its state.
+/// The source port changes between two datagrams, as behind a NAT that lost its state.
 #[test]
 fn moved_client_is_found_by_its_keys() {
     let mut world = World::new(3);
@@ -197,14 +196,14 @@ fn moved_client_is_found_by_its_keys() {
     assert_eq!([0, 2].map(|end| world.moved(end)), [2, 2]);
 }
 
-/// As if a NAT reassigns the address of one client to another: after a datagram that is not the
-/// first client's, others' keys are tried as well.
+/// A NAT reassigns an address: after a datagram that is not the first client's, others' keys are
+/// tried as well.
 #[test]
 fn reassigned_address_passes_to_its_new_client() {
     let mut world = World::new(3);
     world.exchange(&[0, 1, 2], 100);
     let sources = [0, 1].map(|channel| world.clients[0].0.local(channel).expect("a socket"));
-    // The first client is gone, and the second has taken over the address of one of its channels.
+    // The second client has taken over the address of one of the first's channels.
     let (gone, _) = world.clients.remove(0);
     drop(gone);
     world.came[0].remove(0);
@@ -221,7 +220,6 @@ fn reassigned_address_passes_to_its_new_client() {
     assert_eq!(world.server.end(1).and_then(End::handshakes).expect("keys").sessions, 1);
 }
 
-/// One client restarts; the others are not affected.
 #[test]
 fn restarted_client_does_not_disturb_others() {
     let mut world = World::new(3);
@@ -241,7 +239,6 @@ fn restarted_client_does_not_disturb_others() {
     }
 }
 
-/// Garbage changes nothing, and causes a bounded number of trials.
 #[test]
 fn garbage_is_counted_and_causes_bounded_trials() {
     let mut world = World::new(2);

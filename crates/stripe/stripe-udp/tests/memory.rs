@@ -50,14 +50,14 @@ fn end() -> End {
     End::open(&plan, vec![channel.clone(), channel], Epoch::new(1)).expect("sockets")
 }
 
-/// Returns the bytes currently allocated, with the overhead of the allocator.
+/// With the overhead of the allocator.
 fn live_bytes(stats: &Stats) -> usize {
     let allocations = stats.allocations - stats.deallocations;
     stats.bytes_allocated - stats.bytes_deallocated + allocations * (KEPT_BYTES + STEP_BYTES - 1)
 }
 
-/// No packet is read while the sender continues without credit until the buffer is full: only
-/// buffered packets are allocated.
+/// The sender continues without credit until the buffer is full: only buffered packets are
+/// allocated.
 #[test]
 fn buffer_of_tiny_packets_stays_within_its_cap() {
     let (mut left, mut right) = (end(), end());

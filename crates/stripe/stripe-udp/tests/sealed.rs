@@ -13,7 +13,7 @@ use gingham_stripe_udp::{ChannelPlan, End, EndPlan, Source, now};
 const TIMEOUT: Duration = Duration::from_secs(100);
 const NOWHERE: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::UNSPECIFIED), 0);
 
-/// Source of numbered packets of a thousand bytes.
+/// Numbered packets of a thousand bytes.
 struct Numbers(Range<u64>);
 
 impl Source for Numbers {
@@ -28,7 +28,6 @@ impl Source for Numbers {
     }
 }
 
-/// Returns two peers that know each other's keys.
 fn peers(times: Times) -> [PeerPlan; 2] {
     let keys = [0; 2].map(|_| PrivateKey::random().expect("randomness"));
     [0, 1].map(|end| PeerPlan {
@@ -60,7 +59,7 @@ fn lead(from: &mut End, to: [SocketAddr; 2]) {
     }
 }
 
-/// Runs both ends while `goes_on` holds; returns the numbers received at the second.
+/// Runs while `goes_on` holds; returns the numbers received at the second end.
 fn pumped(
     one: &mut End,
     other: &mut End,
@@ -96,7 +95,7 @@ fn discarded(end: &End, discard: Discard) -> u64 {
     end.handshakes().expect("it has keys").discards.of(discard)
 }
 
-/// The second end knows no address, and learns that of the first end on each channel.
+/// The second end learns the address of the first on each channel.
 #[test]
 fn packets_arrive_in_order_and_peer_address_is_learnt() {
     let [left, right] = peers(Times::default()).map(|peer| end(Some(peer), any()));
@@ -114,7 +113,7 @@ fn packets_arrive_in_order_and_peer_address_is_learnt() {
     }
 }
 
-/// Rekeying every 50 ms loses no packets in flight, and does not affect striping.
+/// Every 50 ms.
 #[test]
 fn rekeying_loses_nothing() {
     let times = Times { rekey: Duration::from_millis(50), ..Times::default() };
@@ -132,7 +131,7 @@ fn rekeying_loses_nothing() {
     assert_eq!((left.sending().resets, right.reception().given_up), (0, 0));
 }
 
-/// Either end is dropped and reopened on its ports, like a process that is killed and restarted.
+/// Either end is dropped and reopened on its ports, like a restarted process.
 #[test]
 fn restarted_peer_is_accepted() {
     for again in [0, 1] {
@@ -158,8 +157,8 @@ fn restarted_peer_is_accepted() {
     }
 }
 
-/// The first end's address changes suddenly, as behind a NAT that lost its state: its next datagram
-/// is authentic and newer than all before.
+/// The first end's address changes, as behind a NAT that lost its state: its next datagram is
+/// authentic and newer than all before.
 #[test]
 fn channel_follows_a_moved_peer() {
     let [mut left, mut right] = peers(Times::default()).map(|peer| end(Some(peer), any()));
@@ -173,7 +172,6 @@ fn channel_follows_a_moved_peer() {
     assert!(came.is_sorted_by(|one, next| one + 1 == *next));
 }
 
-/// A datagram held back and sent later from elsewhere does not move the channel.
 #[test]
 fn channel_does_not_follow_a_delayed_datagram() {
     let [mut left, mut right] = peers(Times::default()).map(|peer| end(Some(peer), any()));
@@ -194,7 +192,7 @@ fn channel_does_not_follow_a_delayed_datagram() {
     lead(&mut left, locals(&right));
     pumped(&mut left, &mut right, numbers, is_short_of(2_000));
     let (to, moved) = (locals(&right)[0], right.counts(0).moved);
-    // It never arrived before, so it is authentic and not a replay, but it is not the newest.
+    // It never arrived before and is authentic, but it is not the newest.
     tap.send_to(&bytes[..length], to).expect("it is sent");
     pumped(&mut left, &mut right, numbers, is_short_of(2_000));
     assert_eq!(right.counts(0).moved, moved);

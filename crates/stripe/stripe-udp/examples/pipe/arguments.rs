@@ -44,7 +44,6 @@ pub(crate) struct Arguments {
     seed: u64,
 }
 
-/// Traffic to send.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Offer {
     All,
@@ -75,8 +74,7 @@ impl Arguments {
     }
 }
 
-/// Returns the machine's uptime in milliseconds: later than at any earlier start, if both ends run
-/// on one machine.
+/// Uptime in milliseconds: later than at any earlier start on one machine.
 pub(crate) fn epoch() -> Epoch {
     let milliseconds = gingham_stripe_udp::now().nanoseconds() / 1_000_000;
     Epoch::new(u32::try_from(milliseconds % (1 << 32)).expect("below 2^32"))

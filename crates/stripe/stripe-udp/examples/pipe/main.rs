@@ -1,12 +1,12 @@
-//! One end of a pipe over UDP: sends synthetic packets, or receives them and prints statistics.
+//! One end of a pipe over UDP: sends or receives synthetic packets, and prints statistics.
 //!
 //! ```text
 //!   ip netns exec left  pipe --channel 10.0.0.1:7000,10.0.0.2:7000 --channel ... --offer all --time 10s
 //!   ip netns exec right pipe --channel 10.0.0.2:7000,10.0.0.1:7000 --channel ... --time 11s
 //! ```
 //!
-//! Without encryption or TUN. Packets carry a number and their sending time, by the clock that all
-//! processes of a machine share.
+//! Nothing is encrypted. Packets carry a number and their sending time, by the clock of the
+//! machine.
 
 #[cfg(target_os = "linux")]
 mod arguments;

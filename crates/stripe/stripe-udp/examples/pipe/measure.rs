@@ -11,16 +11,15 @@ use serde_json::{Value, json};
 
 const SECOND_NS: u64 = 1_000_000_000;
 
-/// Statistics of received packets.
 #[derive(Debug)]
 pub(crate) struct Measured {
     from_ns: u64,
     packet_bytes: u32,
     first_at_ns: Option<u64>,
     last_at_ns: u64,
-    /// Bytes in each second since the first packet; `counted_bytes` has those from `from_ns` on.
+    /// By second since the first packet; `counted_bytes` has those from `from_ns` on.
     seconds: Vec<u64>,
-    /// Numbers skipped in each of those seconds.
+    /// Numbers skipped, by second.
     seconds_lost: Vec<u64>,
     counted_bytes: u64,
     packets: u64,
@@ -71,7 +70,6 @@ impl Measured {
         }
     }
 
-    /// Returns all statistics, and the counters of the end.
     pub(crate) fn summary(&self, end: &End, offered: u64) -> Value {
         let counted_ns =
             self.first_at_ns.map_or(0, |at| self.last_at_ns.saturating_sub(at + self.from_ns));
@@ -121,7 +119,7 @@ fn of_channel(end: &End, channel: usize) -> Value {
     })
 }
 
-/// Returns the CPU time of the program, and of the kernel on its behalf.
+/// CPU time of the program, and of the kernel on its behalf.
 #[expect(clippy::cast_precision_loss, reason = "numbers of a report")]
 fn cpu_seconds() -> f64 {
     let usage = getrusage(UsageWho::RUSAGE_SELF).expect("the kernel counts");

@@ -8,15 +8,12 @@ use crate::arguments::{Arguments, Offer};
 /// Maximum backlog of a paced source, as time at its rate.
 const BACKLOG_NS: u64 = 20_000_000;
 
-/// Source of synthetic packets.
 #[derive(Debug)]
 pub(crate) struct Packets {
     offer: Option<Offer>,
     length: usize,
     length_max: usize,
-    /// Time of the next packet.
     next_at_ns: u64,
-    /// Time after which no packets are sent.
     ends_at_ns: u64,
     now_ns: u64,
     pub(crate) taken: u64,
@@ -36,14 +33,13 @@ impl Packets {
         }
     }
 
-    /// Sets the current time, and the maximum length that the pipe takes.
     pub(crate) fn refill(&mut self, now: Instant, longest_bytes: u32) {
         self.length = self.length_max.min(longest_bytes as usize);
         self.now_ns = now.nanoseconds();
         self.next_at_ns = self.next_at_ns.max(self.now_ns.saturating_sub(BACKLOG_NS));
     }
 
-    /// Returns the time of the next packet, if the source waits for it.
+    /// Time of the next packet, if the source waits for it.
     pub(crate) fn next_at(&self) -> Option<Instant> {
         let is_paced = matches!(self.offer, Some(Offer::BytesPerSecond(_)));
         let next_at = || Instant::from_nanoseconds(self.next_at_ns);

@@ -1,5 +1,4 @@
-//! Handshakes of an end, the sessions that they begin, and channels that follow the other end's
-//! address.
+//! Handshakes and sessions of an end, and channels that follow the other end's address.
 
 use std::net::SocketAddr;
 
@@ -15,24 +14,21 @@ use crate::inbox::Batch;
 use crate::scheduler::Scheduler;
 use crate::striping::{Before, Preference, Striping, StripingPlan};
 
-/// Maximum replies to a batch, all of whose datagrams have one source address; more indicates a
-/// flood.
+/// Maximum replies to a batch, which has one source; more indicates a flood.
 pub(crate) const REPLIES_A_BATCH: usize = 8;
 
-/// Initial parameters of a session, and the number of sessions so far.
 #[derive(Debug)]
 pub(super) struct Sessions {
     plan: StripingPlan,
     scheduler: Scheduler,
     /// Existing channels, one bit each.
     present: u64,
-    /// Channels that pass packets of any length, one bit each.
+    /// Channels that pass any length, one bit each.
     passing_all: u64,
     before: Before,
-    /// Usage preferences by channel.
     preferences: Vec<Preference>,
     count: u64,
-    /// Whether a session has begun and the protocol does not know yet which channels lack a link.
+    /// The protocol of a new session does not know yet which channels lack a link.
     pub(super) is_new: bool,
 }
 
@@ -51,20 +47,17 @@ impl Sessions {
         }
     }
 
-    /// Sets how a channel is to be used from the next session on.
     pub(super) fn prefer(&mut self, channel: usize, preference: Preference) {
         self.preferences[channel] = preference;
     }
 
-    /// Records whether a channel exists, and whether it passes packets of any length.
     pub(super) const fn set_slot(&mut self, channel: usize, is_there: bool, passes_all: bool) {
         let others = !(1 << channel);
         self.present = self.present & others | (is_there as u64) << channel;
         self.passing_all = self.passing_all & others | (passes_all as u64) << channel;
     }
 
-    /// Creates the sender and receiver of a session, beginning with a reset to an epoch, or
-    /// synchronised.
+    /// Begins with a reset to an epoch, or synchronised.
     pub(super) fn striping(
         &self,
         reset_to: Option<Epoch>,
@@ -83,7 +76,6 @@ impl Sessions {
         Ok(striping)
     }
 
-    /// Begins a new session if the other end has begun one.
     pub(super) fn follow(&mut self, count: u64, striping: &mut Striping) {
         if self.count != count {
             (self.count, self.is_new) = (count, true);
@@ -92,17 +84,16 @@ impl Sessions {
     }
 }
 
-/// Outcome of a batch, beyond the frames passed to the protocol.
 #[derive(Debug, Default)]
 pub(super) struct Taken {
     pub(super) strange: u64,
-    /// New address of the channel's other end, if it has moved.
+    /// New address of the other end.
     pub(super) moved_to: Option<SocketAddr>,
-    /// Handshake messages to send back to the source of the batch.
+    /// For the source of the batch.
     pub(super) replies: Vec<Vec<u8>>,
 }
 
-/// Processes a batch received on a channel whose other end had the address `remote`.
+/// Processes a batch of a channel with the other end at `remote`.
 pub(super) fn take(
     batch: Batch<'_>,
     (channel, remote): (usize, Option<SocketAddr>),
@@ -119,8 +110,8 @@ pub(super) fn take(
             let keys = peer.counts().keys;
             let sender = Sender { address: from, is_known: remote == Some(from) };
             let reply = answer(peer, at, sender, datagram, (striping, sessions));
-            // A message that creates keys responds to our latest one, so its sender is the
-            // recipient of that.
+            // A message that creates keys responds to our latest one; its sender is the recipient
+            // of that.
             if encapsulation.peer().is_some_and(|peer| peer.counts().keys != keys) && !is_ours {
                 taken.moved_to = Some(from);
             }
@@ -157,14 +148,14 @@ pub(super) fn follow_remote(
         return;
     }
     one.follow(remote);
-    // Another port is a new mapping on the same path (RFC 9000, section 9.4).
+    // Another port is a new mapping on an unchanged path (RFC 9000, section 9.4).
     if before.is_some_and(|before| before.ip().to_canonical() != remote.ip().to_canonical()) {
-        // Fails only if there is no such channel, and so nothing to forget.
+        // Fails only if there is no such channel, and nothing to forget.
         let _: Result<(), ChannelError> = striping.move_channel(channel);
     }
 }
 
-/// Processes a handshake datagram and returns the reply, which may be empty.
+/// Returns the reply, which may be empty.
 pub(super) fn answer(
     peer: &mut Peer,
     at: Instant,
@@ -179,8 +170,7 @@ pub(super) fn answer(
 }
 
 impl End {
-    /// Sends pending handshake messages on every channel; returns whether other datagrams may be
-    /// sent.
+    /// Sends pending handshakes on every channel. Returns whether other datagrams may be sent.
     pub(super) fn shake_hands(&mut self) -> bool {
         let (now, can_begin, class) = (self.striping.now(), self.can_begin(), self.class);
         let Some(peer) = self.encapsulation.peer_mut() else { return true };
@@ -197,12 +187,11 @@ impl End {
         peer.can_seal()
     }
 
-    /// Whether the address of the other end is known on any channel.
     fn can_begin(&self) -> bool {
         self.channels.iter().flatten().any(|channel| channel.link.remote().is_some())
     }
 
-    /// Returns the time of the next timeout of the protocol or of a handshake.
+    /// Time of the next timeout.
     pub fn timeout(&self) -> Instant {
         let timeout = self.striping.poll_timeout();
         let Some(peer) = self.encapsulation.peer() else { return timeout };
@@ -210,7 +199,7 @@ impl End {
         if peer.can_seal() { handshake.min(timeout) } else { handshake }
     }
 
-    /// Returns the handshake counters, if datagrams are sealed.
+    /// Handshake counters.
     pub fn handshakes(&self) -> Option<&Counts> {
         self.encapsulation.peer().map(Peer::counts)
     }
@@ -224,7 +213,6 @@ mod tests {
     use super::*;
     use crate::{EndPlan, MemoryPlan, MemoryPort};
 
-    /// Returns the BBR seed of an end with these keys.
     fn seed(ours: &PrivateKey, theirs: &PrivateKey) -> u64 {
         let (private, peer) = (ours.clone(), theirs.public());
         let peer = PeerPlan { private, peer, preshared: None, times: Times::default() };
@@ -239,8 +227,7 @@ mod tests {
         seed
     }
 
-    /// The two ends of a server and those of its two clients: every end has its own seed, and the
-    /// same one when reopened.
+    /// Both ends of a server with two clients.
     #[test]
     fn each_end_has_a_distinct_stable_seed() {
         let [server, one, other] = [(); 3].map(|()| PrivateKey::random().expect("randomness"));

@@ -1,4 +1,4 @@
-//! Transmission: messages, copies, and packets in runs.
+//! Transmission.
 
 use std::mem::take;
 
@@ -10,27 +10,25 @@ use crate::clock::now;
 use crate::link::Payload;
 use crate::striping::Said;
 
-/// Maximum packets dropped for their length before the source is informed: as many as a link of 1
-/// Gbit/s takes in 10 ms.
+/// Packets dropped for their length at once: as many as a link of 1 Gbit/s takes in 10 ms.
 const TOO_LONG_A_TURN: usize = 1_000;
 
 /// ECN field of a traffic class.
 const ECN: u8 = 0b11;
 
 impl End {
-    /// Sends messages and, as far as windows and pacing allow, copies and packets.
+    /// Sends messages, copies and packets.
     pub fn transmit(&mut self, source: &mut impl Source) {
         self.transmit_at(now(), source);
     }
 
-    /// Like [`Self::transmit`], with the current time as an argument.
+    /// As [`Self::transmit`], at a given time.
     pub fn transmit_at(&mut self, now: Instant, source: &mut impl Source) {
         self.transmit_some(now, source, u64::MAX);
         self.rest();
     }
 
-    /// Transmits until at least `bytes_max` bytes of packets were sent; returns whether that limit
-    /// ended it.
+    /// Returns whether the limit of `bytes_max` bytes of packets ended it.
     pub(crate) fn transmit_some(
         &mut self,
         now: Instant,
@@ -57,7 +55,7 @@ impl End {
         }
     }
 
-    /// Sends pending messages, bundled where possible; returns whether there were any.
+    /// Returns whether there were messages.
     fn send_messages(&mut self) -> bool {
         let mut spoke = false;
         while let Some(Said { channel, message, bytes_min }) = self.striping.next_message() {
@@ -85,7 +83,6 @@ impl End {
         spoke
     }
 
-    /// Returns the next report and the channel for it.
     fn next_report(&mut self) -> Option<(usize, Message)> {
         let Self { messages, striping, .. } = self;
         messages.next_report(|one, other| striping.are_alike(one, other))
@@ -100,7 +97,7 @@ impl End {
         self.messages.push(channel, message);
     }
 
-    /// Sends the bundle of a channel as a datagram of at least `bytes_min` bytes.
+    /// In a datagram of at least `bytes_min` bytes.
     fn send_bundle(&mut self, channel: usize, bytes_min: usize) {
         let (messages, epoch) = self.messages.on(channel);
         if messages.is_empty() {
@@ -132,9 +129,9 @@ impl End {
         }
     }
 
-    /// Sends packets while they fit on one channel; returns whether any were sent.
+    /// Sends packets while they fit on one channel. Returns whether any were sent.
     fn send_run(&mut self, source: &mut impl Source) -> bool {
-        // Polling for a place to send ends an idle period, so there must be a packet first.
+        // Polling for a place to send ends an idle period: there must be a packet first.
         let Some(length) = source.next_bytes() else { return false };
         let prefix_bytes = self.encapsulation.prefix_bytes();
         let charged_bytes = length.saturating_sub(prefix_bytes);
@@ -162,7 +159,7 @@ impl End {
         went
     }
 
-    /// Drops packets that fit no channel; returns whether other packets follow them.
+    /// Returns whether other packets follow those dropped.
     fn drop_too_long(&mut self, source: &mut impl Source) -> bool {
         let prefix_bytes = self.encapsulation.prefix_bytes();
         for dropped in 0..TOO_LONG_A_TURN {
@@ -175,7 +172,6 @@ impl End {
         false
     }
 
-    /// Drops the next packet, which is longer than any channel takes.
     fn drop_next(&mut self, source: &mut impl Source) {
         self.too_long += 1;
         let bytes = &mut self.run.bytes;
@@ -222,14 +218,12 @@ impl End {
                     let sent = channel.send(now, &mut self.run);
                     self.handle_sent(id, sent);
                 }
-                // The channel was removed in the meantime.
                 None => self.run.clear(),
             }
         }
     }
 
-    /// Reports the outcome of a send to the protocol, and sends other pending datagrams of the
-    /// channel.
+    /// Informs the protocol, and sends other pending datagrams of the channel.
     fn handle_sent(&mut self, id: usize, mut sent: Sent) {
         let now = self.striping.now();
         while let (Sent::TooLong { datagram_bytes }, Some(channel)) = (sent, &mut self.channels[id])
@@ -242,8 +236,8 @@ impl End {
         }
     }
 
-    /// Advances links that open by themselves, and sends a message at once on those just opened. A
-    /// session begins with all channels in; those without a link are taken out here.
+    /// Sends at once on links just opened. A session begins with all channels in; those without a
+    /// link are taken out here.
     fn advance_links(&mut self) {
         let (now, is_new) = (self.striping.now(), take(&mut self.sessions.is_new));
         for (id, channel) in self.channels.iter_mut().enumerate() {
@@ -256,14 +250,12 @@ impl End {
         }
     }
 
-    /// Informs the protocol of the links that accept no data at present.
     fn report_blocked(&mut self) {
         let is_blocked = |one: &Option<Channel>| one.as_ref().is_some_and(Channel::is_blocked);
         let blocked = self.channels.iter().enumerate().filter(|(_, one)| is_blocked(one));
         self.striping.set_blocked(blocked.fold(0, |set, (id, _)| set | 1 << id));
     }
 
-    /// Retries datagrams queued behind full links.
     fn drain(&mut self) {
         let now = self.striping.now();
         for id in 0..self.channels.len() {

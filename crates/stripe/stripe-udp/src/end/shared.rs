@@ -1,5 +1,4 @@
-//! An end among others: it is given datagrams received on shared ports one by one, and reports the
-//! descriptors and times of its own.
+//! An end on shared ports: it is given their datagrams one by one.
 
 use std::net::SocketAddr;
 use std::os::fd::BorrowedFd;
@@ -19,30 +18,26 @@ use crate::run::Run;
 use crate::tcp::Listener;
 use crate::wait::Ready;
 
-/// Origin of a datagram: time, port and sender.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Origin<'a> {
     pub(crate) at: Instant,
     pub(crate) port: &'a SharedPort,
     pub(crate) from: SocketAddr,
-    /// ECN field of the IP header.
     pub(crate) ecn: u8,
 }
 
-/// Outcome of offering a datagram to an end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Took {
-    /// The datagram does not belong to this end.
+    /// The datagram is of another end.
     Nothing,
-    /// The datagram belongs to this end.
+    /// The datagram is of this end.
     Its,
-    /// The datagram belongs to this end, and proves that the other end is at its source address.
+    /// It also proves that the other end is at its source.
     Place,
 }
 
 impl End {
-    /// Processes a datagram from a known address of this end's peer; appends a handshake reply to
-    /// `replies`.
+    /// From a known address of the peer; a handshake reply is appended to `replies`.
     pub(crate) fn take_datagram(
         &mut self,
         origin: Origin<'_>,
@@ -68,9 +63,8 @@ impl End {
         }
     }
 
-    /// Follows the other end to the source of a message that created keys: the message responds to
-    /// our latest one, so its sender has received that. Applies only if a single channel uses the
-    /// port.
+    /// Follows the source of a message that created keys: it has received our latest one. Applies
+    /// only if a single channel uses the port.
     fn take_keys(&mut self, origin: Origin<'_>) -> Took {
         let Self { striping, channels, .. } = self;
         let on_port = |one: &&mut Channel| is_on(one, origin.port);
@@ -85,8 +79,7 @@ impl End {
         Took::Place
     }
 
-    /// Processes a datagram from an unknown address if it belongs to this end, and counts nothing
-    /// if not.
+    /// From an unknown address; nothing is counted for a datagram of another end.
     pub(crate) fn take_stray(
         &mut self,
         origin: Origin<'_>,
@@ -106,14 +99,13 @@ impl End {
         }
     }
 
-    /// Whether a datagram may belong to this end, by checks cheaper than opening it.
+    /// Checks cheaper than opening.
     pub(crate) fn may_take(&self, datagram: &[u8]) -> bool {
         self.encapsulation.peer().is_some_and(|peer| {
             if is_handshake(datagram) { peer.expects(datagram) } else { peer.may_open(datagram) }
         })
     }
 
-    /// Responds to an initiation of the other end.
     pub(crate) fn accept(
         &mut self,
         now: Instant,
@@ -127,7 +119,6 @@ impl End {
         taken
     }
 
-    /// Returns the traffic class of this end's messages.
     pub(crate) const fn class(&self) -> u8 {
         self.class
     }
@@ -136,7 +127,7 @@ impl End {
         self.encapsulation.peer()
     }
 
-    /// Processes the frame of a datagram of `bytes` bytes.
+    /// `bytes` is the length of the datagram.
     fn take_frame(
         &mut self,
         origin: Origin<'_>,
@@ -165,7 +156,7 @@ impl End {
         if is_newest { Took::Place } else { Took::Its }
     }
 
-    /// Counts a datagram of no channel at the first channel of the port.
+    /// Counted at the first channel of the port.
     fn count_strange(&mut self, origin: Origin<'_>) -> Took {
         let mut channels = self.channels.iter_mut().flatten();
         if let Some(one) = channels.find(|one| is_on(one, origin.port)) {
@@ -174,7 +165,7 @@ impl End {
         Took::Nothing
     }
 
-    /// Returns the remote addresses of the channels on shared ports, with the ids of the ports.
+    /// With the ids of their shared ports.
     pub(crate) fn remotes(&self) -> impl Iterator<Item = (u64, SocketAddr)> {
         self.channels.iter().flatten().filter_map(|one| {
             let id = one.link.shared()?.borrow().id;
@@ -186,7 +177,7 @@ impl End {
         self.remotes().any(|(_, one)| one == remote)
     }
 
-    /// Takes out the channels of a shared port whose socket is gone.
+    /// Takes out the channels of a port without a socket.
     pub(crate) fn lose_port(&mut self, port: &SharedPort, now: Instant) {
         for (number, one) in self.channels.iter_mut().enumerate() {
             if let Some(one) = one.as_mut().filter(|one| is_on(one, port)) {
@@ -196,7 +187,6 @@ impl End {
         }
     }
 
-    /// Marks all arrivals up to `now` as processed.
     pub(crate) fn settle(&mut self, now: Instant) {
         self.striping.settle(now);
     }
@@ -215,18 +205,17 @@ impl End {
         !self.listeners.is_empty() || self.channels.iter().flatten().any(is_own)
     }
 
-    /// Returns the descriptors to await for reading, those of shared ports excluded.
+    /// For reading, without shared ports.
     pub(crate) fn fds(&self) -> Vec<BorrowedFd<'_>> {
         let links = self.channels.iter().flatten().map(|channel| &channel.link);
         links.filter_map(Link::fd).chain(self.listeners.iter().flat_map(Listener::fds)).collect()
     }
 
-    /// Returns the descriptors to await for writing.
+    /// For writing.
     pub(crate) fn writable_fds(&self) -> Vec<BorrowedFd<'_>> {
         self.channels.iter().flatten().filter_map(Channel::awaited_fd).collect()
     }
 
-    /// Records which links may have something to read.
     pub(crate) fn set_ready(&mut self, ready: Ready) {
         let links = self.channels.iter_mut().flatten();
         let with_fd = links.filter(|channel| channel.link.fd().is_some());
@@ -236,7 +225,7 @@ impl End {
         }
     }
 
-    /// Returns the time of the next work, timeouts of links and listeners included.
+    /// Includes timeouts of links and listeners.
     pub(crate) fn due_at(&self) -> Instant {
         let links = self.channels.iter().flatten().map(|channel| &channel.link);
         let of = |link: &Link| {

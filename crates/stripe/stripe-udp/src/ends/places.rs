@@ -1,6 +1,6 @@
-//! Known source addresses of each end's peer; a datagram from one is offered to that end first.
+//! Known source addresses of each peer, whose end is offered their datagrams first.
 //!
-//! Invariant: an end has at most one known address per channel and port, and a few more.
+//! Invariant: an end has at most one per channel and port, and a few more.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::net::SocketAddr;
@@ -8,25 +8,24 @@ use std::net::SocketAddr;
 use crate::end::Origin;
 use crate::port::plain;
 
-/// Maximum known addresses of an end beyond those of its channels: sources of handshakes, and
-/// former addresses. A datagram from a forgotten address is identified by keys.
+/// Addresses beyond those of an end's channels: sources of handshakes, and former ones. Keys
+/// identify datagrams from forgotten ones.
 const SPARE_MAX: usize = 8;
 
-/// One of our ports, by id, and an address that sends to it.
+/// Id of our port, and an address that sends to it.
 type Place = (u64, SocketAddr);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Owner {
     pub(super) end: usize,
-    /// Whether the last datagram from there was not the owner's: address translation may have
-    /// reassigned the address.
+    /// The last datagram was not the owner's: address translation may have reassigned the address.
     pub(super) is_doubtful: bool,
 }
 
 #[derive(Debug, Default)]
 pub(super) struct Places {
     owners: BTreeMap<Place, Owner>,
-    /// Places of each end, oldest first.
+    /// Oldest first, by end.
     places: Vec<VecDeque<Place>>,
 }
 
@@ -39,15 +38,13 @@ impl Places {
         self.owners.get(&place).copied()
     }
 
-    /// Records whether the last datagram from a place was not its owner's.
     pub(super) fn set_doubtful(&mut self, place: Place, is_doubtful: bool) {
         if let Some(owner) = self.owners.get_mut(&place) {
             owner.is_doubtful = is_doubtful;
         }
     }
 
-    /// Assigns a place to an end, and to no other. `is_used` returns whether a channel of the end
-    /// has the address.
+    /// Assigns a place to an end alone. `is_used` tells whether a channel has the address.
     pub(super) fn learn(&mut self, place: Place, end: usize, is_used: impl Fn(SocketAddr) -> bool) {
         match self.owners.insert(place, Owner { end, is_doubtful: false }) {
             Some(before) if before.end == end => return,

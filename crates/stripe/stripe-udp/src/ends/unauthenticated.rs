@@ -1,4 +1,4 @@
-//! Datagrams from unknown addresses, which are identified by their keys.
+//! Datagrams from unknown addresses, identified by their keys.
 //!
 //! | datagram | identified by | maximum cost |
 //! |---|---|---|
@@ -6,11 +6,11 @@
 //! | handshake response | MAC, tried by each end that awaits one | a MAC per end |
 //! | sealed datagram | key, by trial | a trial per end with such a key |
 //!
-//! Trials are limited to [`TRIALS_PER_SECOND`]. A peer that is not found because others use up the
-//! budget stays silent for a second, and is then identified by an initiation.
+//! Trials are limited to [`TRIALS_PER_SECOND`]. A peer missed for lack of budget stays silent for a
+//! second, and is then identified by an initiation.
 //!
-//! Invariants: no state grows with the number of source addresses; the work that their datagrams
-//! cause per unit of time is bounded.
+//! Invariants: no state grows with the number of source addresses; their work per unit of time is
+//! bounded.
 
 use std::collections::BTreeMap;
 
@@ -25,47 +25,45 @@ use crate::end::{End, Origin, REPLIES_A_BATCH, Took};
 use crate::error::OpenError;
 use crate::framing::is_in_clear;
 
-/// Trial decryptions per second. Each takes a microsecond or two for 1,400 bytes, so that all take
-/// at most two percent of a core.
+/// Each takes a microsecond or two for 1,400 bytes: two percent of a core.
 const TRIALS_PER_SECOND: u64 = 10_000;
-/// Maximum burst of trials: all of a thousand ends, to find one that has moved.
+/// Maximum burst: all of a thousand ends, to find one that has moved.
 const TRIALS_AT_ONCE: u64 = 1_024;
-/// Ends that can be scanned in the time of a trial.
+/// Scanned in the time of a trial.
 const ENDS_A_TRIAL: u64 = 32;
-/// Handshake MACs that can be computed in the time of a trial.
+/// Computed in the time of a trial.
 const MACS_A_TRIAL: u64 = 4;
 const SECOND_NS: u64 = 1_000_000_000;
 
-/// Counters of datagrams from unknown addresses.
+/// Datagrams from unknown addresses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct UnauthenticatedCounts {
-    /// Datagrams identified by keys: their ends have moved.
+    /// Identified by keys: moved.
     pub found: u64,
-    /// Datagrams not examined because the budget was used up.
+    /// Not examined for lack of budget.
     pub untried: u64,
     /// Cookies issued.
     pub cookies: u64,
-    /// Datagrams of no end, by reason.
+    /// Datagrams of no end.
     pub discards: Discards,
 }
 
-/// Identification of senders by address and by keys.
 #[derive(Debug, Default)]
 pub(super) struct Unauthenticated {
     responder: Option<Responder>,
     by_key: BTreeMap<PublicKey, usize>,
-    /// Ends by the MAC of the initiation they last responded to, one each.
+    /// By the MAC of the initiation last responded to.
     by_answered: BTreeMap<[u8; 16], usize>,
     places: Places,
     trials: Trials,
     pub(super) counts: UnauthenticatedCounts,
-    /// Owner of the batch being processed, if known.
+    /// Owner of the current batch.
     owner: Option<Owner>,
-    /// Whether a trial decryption of a datagram of the batch has failed.
+    /// A trial of a datagram of the batch has failed.
     is_tried: bool,
-    /// Replies to the source of the batch.
+    /// For the source of the batch.
     pub(super) replies: Vec<Vec<u8>>,
-    /// Buffer for trials, because decryption destroys its input.
+    /// For trials, because decryption destroys its input.
     scratch: Vec<u8>,
 }
 
@@ -74,7 +72,7 @@ impl Unauthenticated {
         Ok(Self { responder: private.map(Responder::new).transpose()?, ..Self::default() })
     }
 
-    /// Registers an end; fails if there is one for its peer.
+    /// Fails if an end has this peer.
     pub(super) fn add(&mut self, number: usize, end: &End) -> Result<(), OpenError> {
         let Some(peer) = end.peer() else { return Ok(()) };
         if self.by_key.contains_key(peer.their_key()) {
@@ -92,7 +90,6 @@ impl Unauthenticated {
         self.places.forget(number);
     }
 
-    /// Assigns the remote addresses of an end's channels to it.
     pub(super) fn learn_remotes(&mut self, number: usize, end: &End) {
         for (port, remote) in end.remotes() {
             self.places.learn((port, remote), number, |one| end.has_remote(one));
@@ -104,8 +101,7 @@ impl Unauthenticated {
         self.is_tried = false;
     }
 
-    /// Processes a datagram other than an initiation, and returns the end that it belongs to, if
-    /// any.
+    /// Returns the end of a datagram other than an initiation.
     pub(super) fn take(
         &mut self,
         origin: Origin<'_>,
@@ -137,7 +133,7 @@ impl Unauthenticated {
         }
     }
 
-    /// Sends the replies to a batch. `whose` is the end that some of it belonged to.
+    /// `whose` is an end with a part of the batch.
     pub(super) fn reply(
         &mut self,
         origin: Origin<'_>,
@@ -152,15 +148,14 @@ impl Unauthenticated {
         }
     }
 
-    /// Returns the traffic class of replies: that of the end which the batch does or may belong to,
-    /// or that of the first end if the sender is unknown.
+    /// Class of the end which the batch does or may belong to, or that of the first end.
     fn class(&self, whose: Option<usize>, ends: &[Option<Box<End>>]) -> u8 {
         let number = whose.or(self.owner.map(|owner| owner.end));
         let known = number.and_then(|number| ends.get(number)?.as_ref());
         known.or_else(|| ends.iter().flatten().next()).map_or(0, |end| end.class())
     }
 
-    /// Processes an initiation, and returns the end that it belongs to, if any.
+    /// Returns the end of an initiation.
     pub(super) fn take_initiation(
         &mut self,
         origin: Origin<'_>,
@@ -211,8 +206,7 @@ impl Unauthenticated {
         Some(number)
     }
 
-    /// Processes a datagram from an unknown address, and returns the end that it belongs to, if
-    /// any. After a failed trial, the rest of the batch is not tried.
+    /// After a failed trial, the rest of the batch is not tried.
     fn take_stray(
         &mut self,
         origin: Origin<'_>,
@@ -266,14 +260,14 @@ impl Unauthenticated {
     }
 }
 
-/// Returns why a datagram is invalid for every end, if it is.
+/// Reason for every end to discard it.
 fn wrong(datagram: &[u8]) -> Option<Discard> {
     if is_in_clear(datagram) { Some(Discard::InClear) } else { discard_of(datagram) }
 }
 
 #[derive(Debug, Default)]
 struct Trials {
-    /// Time when the bucket is full again, in nanoseconds.
+    /// Time of the full bucket, in ns.
     full_at: u64,
 }
 
@@ -297,7 +291,6 @@ mod tests {
     use super::*;
     use crate::{EndPlan, MemoryPlan, MemoryPort};
 
-    /// An end whose messages have this DSCP.
     fn end(dscp: u8) -> Box<End> {
         let [private, peer] = [(); 2].map(|()| PrivateKey::random().expect("randomness"));
         let (peer, times) = (peer.public(), Times::default());
@@ -309,7 +302,7 @@ mod tests {
         Box::new(end.expect("an end"))
     }
 
-    /// Ends with DSCP 10 and 20; then the first is removed, then both.
+    /// The first is removed, then both.
     #[test]
     fn reply_has_dscp_of_its_end_or_of_the_first() {
         let mut unauthenticated = Unauthenticated::new(None).expect("no key");

@@ -1,14 +1,14 @@
-//! Ethernet addresses, and the two EtherTypes of a pipe.
+//! Ethernet addresses and EtherTypes.
 
 use std::fmt::{self, Display};
 use std::str::FromStr;
 
-/// A MAC address (IEEE 802, section 8).
+/// MAC address (IEEE 802, section 8).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct MacAddress(pub [u8; 6]);
 
 impl MacAddress {
-    /// Whether this is a group address.
+    /// Group address.
     pub const fn is_group(&self) -> bool {
         self.0[0] & 1 == 1
     }
@@ -39,22 +39,22 @@ impl Display for MacAddress {
     }
 }
 
-/// EtherTypes that identify a pipe's packets and messages.
+/// EtherTypes of a pipe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EtherTypes {
-    /// EtherType of packets.
+    /// Packets.
     pub packets: u16,
-    /// EtherType of messages: markers, resets, reports.
+    /// Messages: markers, resets, reports.
     pub messages: u16,
 }
 
 impl EtherTypes {
-    /// Smallest EtherType; lower values are lengths (IEEE 802.3, section 3.2.6).
+    /// Lower values are lengths (IEEE 802.3, section 3.2.6).
     pub const MIN: u16 = 0x600;
 }
 
 impl Default for EtherTypes {
-    /// Returns the EtherTypes that IEEE 802 reserves for local experiments (RFC 9542, section 2.1).
+    /// Reserved by IEEE 802 for local experiments (RFC 9542, section 2.1).
     fn default() -> Self {
         Self { packets: 0x88b5, messages: 0x88b6 }
     }

@@ -1,7 +1,7 @@
-//! The socket filter that selects a channel's frames on an interface.
+//! Socket filter for a channel's frames.
 //!
 //! Source: McCanne and Jacobson, "The BSD Packet Filter", USENIX 1993; the kernel's
-//! Documentation/networking/filter.rst for its extensions.
+//! Documentation/networking/filter.rst.
 
 use nix::libc::{
     BPF_ABS, BPF_B, BPF_H, BPF_JEQ, BPF_JMP, BPF_K, BPF_LD, BPF_RET, BPF_W, SKF_AD_OFF,
@@ -11,14 +11,13 @@ use socket2::SockFilter;
 
 use super::{EtherTypes, MacAddress};
 
-/// Return value that accepts the whole frame.
 const WHOLE: u32 = u32::MAX;
 
 pub(super) fn nothing() -> [SockFilter; 1] {
     [take(0)]
 }
 
-/// Returns a filter that accepts untagged frames of these types from one address to the other.
+/// Untagged frames of these types from one address to the other.
 pub(super) fn of(to: MacAddress, from: MacAddress, types: EtherTypes) -> [SockFilter; 15] {
     let ([to_first, to_last], [from_first, from_last]) = (halves(to), halves(from));
     let vlan = SKF_AD_OFF.wrapping_add(SKF_AD_VLAN_TAG_PRESENT).cast_unsigned();
@@ -42,7 +41,7 @@ pub(super) fn of(to: MacAddress, from: MacAddress, types: EtherTypes) -> [SockFi
     ]
 }
 
-/// Splits an address into its first four bytes and last two.
+/// First four bytes and last two.
 fn halves(address: MacAddress) -> [u32; 2] {
     let bytes = |range: std::ops::Range<usize>| {
         address.0[range].iter().fold(0, |word, byte| word << 8 | u32::from(*byte))
@@ -54,12 +53,10 @@ fn load(width: u32, at: u32) -> SockFilter {
     SockFilter::new(code(BPF_LD | width | BPF_ABS), 0, 0, at)
 }
 
-/// Jumps if the loaded value equals `value`.
 fn when(value: u32, over: u8) -> SockFilter {
     SockFilter::new(code(BPF_JMP | BPF_JEQ | BPF_K), over, 0, value)
 }
 
-/// Jumps unless the loaded value equals `value`.
 fn unless(value: u32, over: u8) -> SockFilter {
     SockFilter::new(code(BPF_JMP | BPF_JEQ | BPF_K), 0, over, value)
 }

@@ -13,25 +13,25 @@ use super::MacAddress;
 const PROTOCOLS: &str = "/proc/net/ptype";
 const SOCKETS: &str = "/proc/net/packet";
 
-/// An Ethernet interface.
+/// Ethernet interface.
 #[derive(Clone, Copy, Debug)]
 pub struct Interface {
     address: LinkAddr,
-    /// MAC address of the interface.
+    /// MAC address.
     pub mac: MacAddress,
 }
 
 /// User of an EtherType.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EtherTypeUse {
-    /// A protocol of the kernel.
+    /// Kernel protocol.
     Kernel,
-    /// A packet socket.
+    /// Packet socket.
     Socket,
 }
 
 impl Interface {
-    /// Looks up an interface by name; fails if there is none or it has no Ethernet address.
+    /// Finds an Ethernet interface.
     pub fn named(name: &str) -> io::Result<Self> {
         let mut links = getifaddrs()?.filter(|one| one.interface_name == name);
         let address = links
@@ -42,18 +42,18 @@ impl Interface {
         Ok(Self { address, mac })
     }
 
-    /// Checks that this process may send frames on the interface.
+    /// Checks the permission to send frames.
     pub fn open(&self) -> io::Result<()> {
         // Without a protocol the socket receives nothing.
         self.bind(&Socket::new(Domain::PACKET, Type::RAW, None)?)
     }
 
-    /// Returns the MTU in bytes, if the kernel knows it.
+    /// MTU in bytes.
     pub fn mtu(&self, name: &str) -> Option<u32> {
         std::fs::read_to_string(format!("/sys/class/net/{name}/mtu")).ok()?.trim().parse().ok()
     }
 
-    /// Returns the current user of frames of this type on the interface, if any.
+    /// User of frames of this type.
     pub fn used(&self, ether_type: u16) -> io::Result<Option<EtherTypeUse>> {
         let protocols = std::fs::read_to_string(PROTOCOLS)?;
         if of_kernel(&protocols, ether_type) {
@@ -64,20 +64,19 @@ impl Interface {
         Ok(is_of_one.then_some(EtherTypeUse::Socket))
     }
 
-    /// Binds a socket to the interface in both directions.
     pub(super) fn bind(&self, socket: &Socket) -> io::Result<()> {
-        // The address names no protocol, so that of the socket stays.
+        // The address names no protocol: that of the socket stays.
         Ok(bind(socket.as_raw_fd(), &self.address)?)
     }
 }
 
-/// Whether a kernel protocol uses the type; lines have type, device and function.
+/// Lines have type, device and function.
 fn of_kernel(protocols: &str, ether_type: u16) -> bool {
     let mut types = protocols.lines().filter_map(|line| line.split_whitespace().next());
     types.any(|one| u16::from_str_radix(one, 16) == Ok(ether_type))
 }
 
-/// Whether a socket of this interface, or of all, uses the type: fourth and fifth column.
+/// Fourth and fifth column; interface 0 is all.
 fn of_sockets(sockets: &str, ether_type: u16, interface: usize) -> bool {
     sockets.lines().any(|line| {
         let mut columns = line.split_whitespace().skip(3);

@@ -1,6 +1,6 @@
-//! Reception of frames, many per call, each with the kernel's timestamp.
+//! Reception of frames, with kernel timestamps.
 //!
-//! One socket receives both packets and messages, to preserve their order.
+//! One socket receives packets and messages, to preserve their order.
 
 use std::io::{self, IoSliceMut};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
@@ -27,7 +27,7 @@ pub(super) struct Receiver {
     messages: MultiHeaders<()>,
     ether_types: EtherTypes,
     batch_bytes: usize,
-    /// Length of the segmentation metadata before a frame.
+    /// Segmentation metadata before a frame.
     prefix_bytes: usize,
 }
 
@@ -61,7 +61,7 @@ impl Receiver {
         self.socket.as_fd()
     }
 
-    /// Receives frames, one per buffer; returns their number.
+    /// One frame per buffer; returns their number.
     pub(super) fn receive(
         &mut self,
         bytes: &mut [u8],
@@ -107,7 +107,6 @@ impl Receiver {
         Ok(count)
     }
 
-    /// Sets the payload kind of a frame, and puts its segmentation metadata before the packet.
     fn describe(&self, arrival: &mut Arrival, head: &[u8; HEAD_BYTES], buffer: &mut [u8]) {
         let (metadata, header) = head.split_at(self.prefix_bytes);
         if let Some(metadata) = metadata.first_chunk() {

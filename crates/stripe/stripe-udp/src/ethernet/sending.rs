@@ -1,4 +1,4 @@
-//! Transmission of frames, many per call.
+//! Transmission of frames.
 
 use std::io::{self, IoSlice};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
@@ -13,18 +13,17 @@ use super::{EthernetPlan, FRAMES, HEADER_BYTES, Interface, muted};
 use crate::link::Payload;
 use crate::run::Run;
 
-/// Length of the segmentation metadata and the Ethernet header before a packet.
+/// Segmentation metadata and Ethernet header.
 const HEAD_BYTES: usize = VIRTIO_BYTES + HEADER_BYTES;
 
 #[derive(Debug)]
 pub(super) struct Sender {
     /// One socket; with offload one for IPv4 and anything but IP, and one for IPv6.
     sockets: Vec<Socket>,
-    /// Ethernet headers of packets and of messages.
+    /// Of packets and of messages.
     headers: [[u8; HEADER_BYTES]; 2],
     messages: MultiHeaders<()>,
     is_offloaded: bool,
-    /// Index of the socket used last.
     last: usize,
 }
 
@@ -58,12 +57,11 @@ impl Sender {
         })
     }
 
-    /// Returns the descriptor that becomes writable when the full socket has room again.
     pub(super) fn full_fd(&self) -> BorrowedFd<'_> {
         self.sockets[self.last].as_fd()
     }
 
-    /// Sends the frames of a run from index `from`; returns how many were sent.
+    /// Frames from index `from`; returns their number.
     pub(super) fn send(&mut self, run: &Run, from: usize) -> io::Result<usize> {
         let header = self.headers[usize::from(run.payload == Payload::Messages)];
         let skipped = if self.is_offloaded { 0 } else { VIRTIO_BYTES };
@@ -95,7 +93,7 @@ impl Sender {
         Ok(sent.count())
     }
 
-    /// Splits a frame into its segmentation metadata and its packet or message.
+    /// Segmentation metadata, and packet or message.
     fn parted<'a>(&self, frame: &'a [u8], payload: Payload) -> ([u8; VIRTIO_BYTES], &'a [u8]) {
         let nothing = ([0; VIRTIO_BYTES], frame);
         if !self.is_offloaded || payload == Payload::Messages {

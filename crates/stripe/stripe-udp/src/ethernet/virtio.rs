@@ -1,29 +1,29 @@
-//! Segmentation metadata of the kernel, relative to a packet and relative to a frame.
+//! Segmentation metadata of the kernel, relative to a packet or a frame.
 //!
 //! ```text
 //!   | flags 1 | kind 1 | header length 2 | segment 2 | checksum from 2 | checksum at 2 |
 //! ```
 //!
-//! Header length and checksum start count from the beginning of the bytes: the packet on a TUN
-//! interface, the Ethernet header on a packet socket. Fields that are not valid stay unchanged.
+//! Header length and checksum count from the packet on a TUN interface, from the Ethernet header on
+//! a packet socket. Invalid fields stay unchanged.
 //!
 //! Source: virtio 1.3, section 5.1.6; words are in the order of the machine (`TUNSETVNETLE` unset).
 
 pub(crate) const VIRTIO_BYTES: usize = 10;
 
-/// Flag: a checksum is to be computed.
+/// A checksum is to be computed.
 const NEEDS_CHECKSUM: u8 = 1;
-/// Offsets of the fields that count from the beginning.
+/// Fields that count from the beginning.
 const HEADER_LENGTH: usize = 2;
 const CHECKSUM_FROM: usize = 6;
 
-/// Converts the metadata of a packet to that of a frame with `before` bytes in front of it.
+/// A frame has `before` bytes in front of the packet.
 pub(super) fn of_frame(mut metadata: [u8; VIRTIO_BYTES], before: u16) -> [u8; VIRTIO_BYTES] {
     shift(&mut metadata, |word| word.wrapping_add(before));
     metadata
 }
 
-/// Converts the metadata of a frame to that of the packet after `before` bytes.
+/// The packet follows after `before` bytes.
 pub(super) fn of_packet(mut metadata: [u8; VIRTIO_BYTES], before: u16) -> [u8; VIRTIO_BYTES] {
     shift(&mut metadata, |word| word.saturating_sub(before));
     metadata

@@ -1,10 +1,8 @@
-//! Transmission of datagrams: destination, traffic class, and segmentation.
+//! Transmission of datagrams.
 //!
-//! Each call passes traffic class and segment length in control messages, so that no socket option
-//! depends on the run.
+//! Class and segment length are in control messages: no socket option depends on the run.
 //!
-//! Source: ip(7), ipv6(7) and udp(7) (`IP_TOS`, `IPV6_TCLASS`, `UDP_SEGMENT`); RFC 2474 (DSCP), RFC
-//! 3168 (ECN).
+//! Source: ip(7), ipv6(7) and udp(7); RFC 2474 (DSCP), RFC 3168 (ECN).
 
 use std::io::{self, IoSlice};
 use std::net::SocketAddr;
@@ -18,18 +16,16 @@ use socket2::Socket;
 
 use crate::error::Meaning;
 
-/// Sender of datagrams. Its kernel structures are allocated once.
+/// Kernel structures are allocated once.
 #[derive(Debug)]
 pub(super) struct Sending {
-    /// Control buffers for the traffic class alone, and with the segment length; the kernel accepts
-    /// no unused space.
+    /// For the class alone, and with the segment length; the kernel accepts no unused space.
     headers: [MultiHeaders<SockaddrStorage>; 2],
     segments_max: usize,
 }
 
 impl Sending {
-    /// Creates a sender that segments at most `segments_max` datagrams per call, as far as is
-    /// known.
+    /// Segments at most `segments_max` datagrams per call.
     pub(super) fn new(segments_max: usize) -> Self {
         let headers = [cmsg_space!(c_int), cmsg_space!(c_int, u16)];
         let headers = headers.map(|room| MultiHeaders::preallocate(1, Some(room)));
@@ -48,7 +44,7 @@ impl Sending {
         segment_bytes: usize,
     ) -> io::Result<()> {
         let sent = self.send_as_one(socket, to, run, segment_bytes);
-        // This error is the only sign that an interface does not support segmentation.
+        // The only sign that an interface does not support segmentation.
         let may_be_cut =
             run.len() > segment_bytes && matches!(sent, Err(Errno::EIO | Errno::EINVAL));
         if !may_be_cut {
@@ -60,8 +56,7 @@ impl Sending {
         if !sent.as_ref().is_err_and(|error| Meaning::of(error) == Meaning::TooLong) {
             self.segments_max = 1;
         }
-        // Otherwise the datagrams themselves are too long, which some kernels report by the same
-        // error.
+        // Otherwise the datagrams themselves are too long, which some kernels report by this error.
         sent
     }
 
@@ -107,7 +102,7 @@ mod tests {
     use super::*;
     use crate::socket::ChannelSocket;
 
-    /// Single and segmented, for both families, and for IPv4 from an IPv6 socket.
+    /// For both families, and for IPv4 from an IPv6 socket.
     #[test]
     fn datagrams_have_the_requested_class() {
         let ends =

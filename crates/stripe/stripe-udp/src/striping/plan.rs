@@ -1,4 +1,4 @@
-//! Protocol parameters of both ends, with presets for each order.
+//! Protocol parameters, with presets for each order.
 
 use std::time::Duration;
 
@@ -12,28 +12,26 @@ use gingham_stripe_crypt::PublicKey;
 
 use super::{Packet, bytes};
 
-/// Reordering: only on channels that reorder, a missing packet is waited for, at most 20 ms; as
-/// many packets may wait behind it as 1 Gbit/s brings in that time, at 1,400 bytes each.
+/// Only channels that reorder wait, at most 20 ms, behind as many packets as 1 Gbit/s brings in
+/// that time, at 1,400 bytes each.
 const RESTORE: OrderOptions =
     OrderOptions { wait: Duration::from_millis(20), packets_max: 2_048, adapts: true };
 
-/// Protocol parameters of both ends.
+/// Protocol parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StripingPlan {
-    /// Longest packet in bytes; longer ones are refused.
+    /// Longest packet in bytes.
     pub longest_bytes: u32,
-    /// Options of this end's sender.
+    /// Sender.
     pub sender: SenderOptions,
-    /// Options of this end's receiver.
+    /// Receiver.
     pub receiver: ReceiverOptions,
-    /// Options of the reorder buffers before the receiver, if packets have tags. Without them, an
-    /// overtaken datagram is lost.
+    /// Reorder buffers for tagged packets; without them, an overtaken datagram is lost.
     pub restore: Option<OrderOptions>,
 }
 
 impl StripingPlan {
-    /// Returns free order under BBR, for packets of at most `longest_bytes`; probes discover the
-    /// maximum size of each channel.
+    /// Free order under BBR; probes discover the size of each channel.
     pub fn free(longest_bytes: u32) -> Self {
         let sender = SenderOptions {
             order: Order::Free,
@@ -51,7 +49,7 @@ impl StripingPlan {
         Self { longest_bytes, sender, receiver, restore: Some(RESTORE) }
     }
 
-    /// Returns strict order, with quanta that follow the rates measured by BBR.
+    /// Strict order, with quanta that follow the rates measured by BBR.
     pub fn strict(longest_bytes: u32) -> Self {
         let mut plan = Self::free(longest_bytes);
         (plan.sender.order, plan.receiver.order) = (Order::Strict, Order::Strict);
@@ -59,9 +57,8 @@ impl StripingPlan {
         plan
     }
 
-    /// Returns the order of the paper, by markers alone: packets are unmodified, quanta are fixed,
-    /// and markers carry credits (Adiseshu et al. 1996, sections 5 and 6.3). Markers are sent at
-    /// the beginning of every sixteenth round.
+    /// Order of the paper: unmodified packets, fixed quanta, and markers with credits every
+    /// sixteenth round (Adiseshu et al. 1996, sections 5 and 6.3).
     pub fn quasi_fifo(longest_bytes: u32) -> Self {
         let credits = Some(Charge::BYTES);
         let mut sender = SenderOptions { credits, ..SenderOptions::default() };
@@ -77,7 +74,7 @@ impl StripingPlan {
         self.receiver.guaranteed.is_some()
     }
 
-    /// Enables the retransmission of lost packets.
+    /// Retransmits lost packets.
     #[must_use]
     pub fn repaired(mut self) -> Self {
         self.sender.repair = Some(RepairPlan::default());
@@ -87,8 +84,7 @@ impl StripingPlan {
         self
     }
 
-    /// Derives BBR's random seed from both keys, in this direction, and the configured seed, so
-    /// that ends which share a bottleneck do not probe it after equal waits.
+    /// Mixes both keys into BBR's seed: ends at one bottleneck do not probe it after equal waits.
     #[must_use]
     pub(crate) fn between(mut self, ours: &PublicKey, theirs: &PublicKey) -> Self {
         let word = |key: &PublicKey| {
@@ -100,8 +96,7 @@ impl StripingPlan {
         self
     }
 
-    /// Returns the options of path MTU discovery with this length of headers: up to the needs of
-    /// the longest packet, or of its copy.
+    /// Up to the needs of the longest packet, or of its copy.
     pub(super) fn sizes(&self, header_bytes: u32) -> Option<SizePlan> {
         let sizes = self.sender.sizes?;
         let tag_bytes = if self.sender.repair.is_some() { TAG_BYTES_MAX } else { TAG_BYTES };
@@ -110,7 +105,6 @@ impl StripingPlan {
         Some(SizePlan { base: sizes.base.min(max), max, headers: header_bytes, ..sizes })
     }
 
-    /// Returns the options of the reorder buffers, if packets have tags.
     pub(super) fn order(&self) -> Result<Option<OrderOptions>, OptionsError> {
         let restore = self.restore.filter(|_| self.has_tags());
         // Options are equal for all channels, so one check suffices.

@@ -6,12 +6,12 @@ use std::time::Duration;
 
 use gingham_stripe::Instant;
 
-/// First pause: as long as between attempts to reopen a UDP socket.
+/// As between attempts to reopen a UDP socket.
 const FIRST: Duration = Duration::from_millis(100);
-/// Longest pause: short enough that an operator does not take the channel for abandoned.
+/// An operator does not take the channel for abandoned.
 const LONGEST: Duration = Duration::from_secs(5);
 
-/// Exponential backoff; holds the next pause.
+/// Holds the next pause.
 #[derive(Debug)]
 pub(super) struct Backoff(Duration);
 
@@ -22,8 +22,8 @@ impl Default for Backoff {
 }
 
 impl Backoff {
-    /// Returns the next pause, shortened at random by up to half, so that ends which lost one
-    /// router do not reconnect simultaneously. The low digits of the time are random enough.
+    /// Shortened by up to half: ends that lost one router do not reconnect simultaneously. The low
+    /// digits of the time are random enough.
     pub(super) fn next(&mut self, now: Instant) -> Duration {
         let pause = self.0;
         self.0 = (pause * 2).min(LONGEST);

@@ -12,14 +12,13 @@ use socket2::Socket;
 use super::frames::{Reading, Writing};
 use crate::run::Run;
 
-/// Maximum unsent bytes in TCP's queue: a millisecond at 130 Mbit/s, thirteen at 10. The kernel
-/// accepts more when half are sent.
+/// Unsent bytes in TCP's queue: a millisecond at 130 Mbit/s, thirteen at 10. The kernel accepts
+/// more when half are sent.
 const UNSENT_BYTES: u32 = 16_384;
-/// Time without acknowledgement of sent data after which a connection is closed: longer than any
-/// round trip with queueing, shorter than TCP's retransmission interval after an outage of some
-/// seconds.
+/// Time without acknowledgement before closing: longer than any round trip with queueing, shorter
+/// than TCP's retransmission interval after an outage of some seconds.
 const STILL: Duration = Duration::from_secs(3);
-/// Bytes per read call: half a millisecond at 1 Gbit/s.
+/// Half a millisecond at 1 Gbit/s.
 const READ_BYTES: usize = 1 << 16;
 
 pub(crate) struct Connection {
@@ -30,14 +29,14 @@ pub(crate) struct Connection {
 }
 
 impl fmt::Debug for Connection {
-    /// Formats without the buffers.
+    /// Omits the buffers.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Connection").field("socket", &self.stream.0).finish_non_exhaustive()
     }
 }
 
 impl Connection {
-    /// Creates a connection with a buffer for one datagram of at most `longest_bytes` bytes.
+    /// With a buffer for one datagram.
     pub(super) fn new(socket: Socket, longest_bytes: usize) -> io::Result<Self> {
         socket.set_nonblocking(true)?;
         socket.set_tcp_nodelay(true)?;
@@ -81,12 +80,12 @@ impl Connection {
         self.writing.send(&mut &self.stream, run, from)
     }
 
-    /// Sends one datagram; any unsent rest precedes all later data.
+    /// Any unsent rest precedes all later data.
     pub(super) fn send_one(&mut self, datagram: &[u8]) -> io::Result<()> {
         self.writing.send_one(&mut &self.stream, datagram)
     }
 
-    /// Whether a whole datagram is buffered; reads while more may be available.
+    /// Reads while more may be available.
     pub(super) fn has_next(&mut self, may_read: &mut bool) -> io::Result<bool> {
         while !self.reading.has_next()? {
             if !*may_read {
@@ -102,13 +101,12 @@ impl Connection {
         Ok(true)
     }
 
-    /// Returns the next whole datagram, if any.
     pub(super) fn take(&mut self) -> Option<&mut [u8]> {
         self.reading.take()
     }
 }
 
-/// Socket as a stream that raises no signals.
+/// Raises no signals.
 struct Stream(Socket);
 
 impl Read for &Stream {

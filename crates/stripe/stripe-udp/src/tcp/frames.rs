@@ -1,7 +1,7 @@
 //! Datagrams in a byte stream, each preceded by its length.
 //!
-//! Invariants: decoding yields the encoded datagrams, however reads and writes are split; an
-//! invalid length ends the stream; the buffer holds less than a datagram plus one read.
+//! Invariants: reads and writes may be split anywhere; an invalid length ends the stream; the
+//! buffer holds less than a datagram plus one read.
 
 use std::io::{self, IoSlice, Read, Write};
 use std::ops::Range;
@@ -9,12 +9,11 @@ use std::ops::Range;
 use crate::run::Run;
 
 pub(super) const LENGTH_BYTES: usize = 2;
-/// Maximum datagrams per send call, as for Ethernet frames.
+/// Per call, as for Ethernet frames.
 pub(super) const FRAMES: usize = 64;
-/// Maximum queued bytes of priority datagrams: a handshake and its retries, 166 bytes each.
+/// Queued priority datagrams: a handshake and its retries, 166 bytes each.
 const PRIORITY_BYTES_MAX: usize = 1_024;
 
-/// Receive buffer of a connection.
 pub(super) struct Reading {
     bytes: Vec<u8>,
     held: Range<usize>,
@@ -22,18 +21,17 @@ pub(super) struct Reading {
 }
 
 impl Reading {
-    /// Creates a buffer for one datagram of at most `longest_bytes` bytes.
+    /// For one datagram.
     pub(super) fn new(longest_bytes: usize) -> Self {
         Self { bytes: vec![0; LENGTH_BYTES + longest_bytes], held: 0..0, longest_bytes }
     }
 
-    /// Expands the buffer to at least `bytes` bytes.
     pub(super) fn expand(&mut self, bytes: usize) {
         self.bytes.resize(self.bytes.len().max(bytes), 0);
     }
 
-    /// Reads once, if no whole datagram is buffered; returns the number of bytes, 0 at the end of
-    /// the stream, and whether more may be available.
+    /// Reads once; returns the number of bytes, 0 at the end of the stream, and whether more may be
+    /// available.
     pub(super) fn fill(&mut self, source: &mut impl Read) -> io::Result<(usize, bool)> {
         self.bytes.copy_within(self.held.clone(), 0);
         self.held = 0..self.held.len();
@@ -44,19 +42,18 @@ impl Reading {
         Ok((read, was_full))
     }
 
-    /// Returns the next datagram, if it is complete.
     pub(super) fn take(&mut self) -> Option<&mut [u8]> {
         let datagram = self.next().ok()??;
         self.held.start = datagram.end;
         Some(&mut self.bytes[datagram])
     }
 
-    /// Whether the next datagram is complete; fails if its length is invalid.
+    /// Fails on an invalid length.
     pub(super) fn has_next(&self) -> io::Result<bool> {
         Ok(self.next()?.is_some())
     }
 
-    /// Whether a datagram or an invalid length is buffered.
+    /// A datagram or an invalid length is buffered.
     pub(super) fn holds_more(&self) -> bool {
         !matches!(self.next(), Ok(None))
     }
@@ -73,12 +70,12 @@ impl Reading {
     }
 }
 
-/// Unsent rest of a datagram sent in part, and priority datagrams.
+/// Rest of a datagram sent in part, and priority datagrams.
 #[derive(Debug, Default)]
 pub(super) struct Writing {
     rest: Vec<u8>,
     gone: usize,
-    /// Bytes of the rest that are priority datagrams.
+    /// Priority datagrams in the rest.
     priority_bytes: usize,
 }
 
@@ -87,7 +84,6 @@ impl Writing {
         !self.rest.is_empty()
     }
 
-    /// Writes the rest of a datagram sent in part.
     pub(super) fn flush(&mut self, sink: &mut impl Write) -> io::Result<()> {
         while self.gone < self.rest.len() {
             match sink.write(&self.rest[self.gone..])? {
@@ -100,8 +96,7 @@ impl Writing {
         Ok(())
     }
 
-    /// Writes one datagram. An unsent rest is queued ahead of all later data, unless too much is
-    /// queued already.
+    /// An unsent rest is queued ahead of all later data, unless too much is queued already.
     pub(super) fn send_one(&mut self, sink: &mut impl Write, datagram: &[u8]) -> io::Result<()> {
         let bytes = LENGTH_BYTES + datagram.len();
         if self.priority_bytes + bytes > PRIORITY_BYTES_MAX {
@@ -116,8 +111,7 @@ impl Writing {
         }
     }
 
-    /// Writes the datagrams of a run from index `from` in one call; returns how many were begun, at
-    /// least one. The last of them may be incomplete.
+    /// From index `from`; returns how many were begun, at least one. The last may be incomplete.
     pub(super) fn send(
         &mut self,
         sink: &mut impl Write,
@@ -171,8 +165,7 @@ mod tests {
 
     const LONGEST_BYTES: usize = 40;
 
-    /// Connection that transfers the given numbers of bytes per call, 0 meaning that it would
-    /// block.
+    /// Transfers the given numbers of bytes per call; 0 would block.
     #[derive(Default)]
     struct Wire {
         bytes: VecDeque<u8>,
@@ -216,7 +209,6 @@ mod tests {
         }
     }
 
-    /// A run of datagrams of one length, except the last.
     fn run(number: u8, segment_bytes: usize, datagrams: usize, last_bytes: usize) -> Run {
         let mut run = Run::default();
         for place in 0..datagrams {
@@ -230,7 +222,7 @@ mod tests {
         run
     }
 
-    /// Reads all datagrams until the source would block or fails.
+    /// Until the source would block or fails.
     fn taken(reading: &mut Reading, wire: &mut Wire) -> io::Result<Vec<Vec<u8>>> {
         let mut datagrams = Vec::new();
         loop {
@@ -297,7 +289,6 @@ mod tests {
         }
     }
 
-    /// Priority datagrams follow the rest of a datagram sent in part, and precede all others.
     #[test]
     fn priority_datagrams_go_first_on_a_full_connection() {
         let mut wire = Wire { steps: [5, 0, 0].into(), ..Wire::default() };

@@ -1,4 +1,4 @@
-//! Listening sockets, and accepted connections that are not authenticated yet.
+//! Listening sockets, and unauthenticated connections.
 //!
 //! ```text
 //!   listener ──► candidate ── authentic datagram ──► its channel, replacing any connection
@@ -7,7 +7,7 @@
 //! ```
 //!
 //! Invariants: an unauthenticated connection never ends that of a channel; candidates are bounded
-//! in number, time and bytes; no host can crowd out candidates from another network.
+//! in number, time and bytes; no host can crowd out those of another network.
 
 use std::cmp::Reverse;
 use std::io;
@@ -23,16 +23,15 @@ use super::{TcpEnd, TcpPlan};
 use crate::acceptor::Acceptor;
 use crate::socket::{Opener, Opening};
 
-/// Maximum candidates. Beyond it, the oldest of the network with the most candidates is closed. A
-/// genuine peer authenticates with its first bytes, so that crowding it out takes as many
-/// connections from as many networks within its round trip, with real addresses since TCP shakes
-/// hands.
+/// Beyond it, the oldest of the network with the most candidates is closed. A genuine peer
+/// authenticates with its first bytes: crowding it out takes as many connections from as many
+/// networks, with real addresses, within its round trip.
 const CANDIDATES_MAX: usize = 64;
-/// Maximum time for a candidate to authenticate: several times the second within which the other
-/// end sends something, and a handshake.
+/// Time to authenticate: several times the second within which the other end sends something, and a
+/// handshake.
 const WAIT: Duration = Duration::from_secs(10);
-/// Maximum datagrams on a candidate: the three of a handshake and those of earlier attempts, or
-/// others that cannot be authenticated, such as under a key that one end has forgotten.
+/// Per candidate: the three of a handshake and of earlier attempts, or others that cannot be
+/// authenticated, such as under a forgotten key.
 const DATAGRAMS_MAX: usize = 64;
 /// Interval of checks that the interface exists: a connecting end retries after five seconds at
 /// most.
@@ -45,7 +44,7 @@ pub(crate) struct Listener {
     socket: Option<Socket>,
     acceptor: Acceptor,
     check_at: Instant,
-    /// Channels served, one bit each.
+    /// One bit each.
     channels: u64,
     /// Oldest first.
     candidates: Vec<Candidate>,
@@ -60,7 +59,6 @@ struct Candidate {
 }
 
 impl Listener {
-    /// Opens a listener for the channels of this plan, if it listens.
     pub(crate) fn open(plan: &TcpPlan, opener: Option<&Opener>) -> io::Result<Option<Self>> {
         let TcpEnd::Listens(_) = plan.end else { return Ok(None) };
         let socket = opener.map_or_else(|| plan.open(), |one| one.open(Opening::Waits))?;
@@ -70,7 +68,7 @@ impl Listener {
         Ok(Some(Self { plan, socket, acceptor, check_at, channels: 0, candidates }))
     }
 
-    /// Whether a new socket is needed: the interface is gone, and another of that name may exist.
+    /// The interface is gone, and another of that name may exist.
     pub(crate) fn is_lost(&mut self, now: Instant) -> bool {
         if self.check_at().is_none_or(|check_at| now < check_at) {
             return false;
@@ -85,17 +83,14 @@ impl Listener {
         self.socket = Some(socket);
     }
 
-    /// Returns the time of the next timeout.
     pub(crate) fn next_at(&self) -> Option<Instant> {
         self.check_at().into_iter().chain(self.acceptor.next_at()).min()
     }
 
-    /// Returns the time of the next check of the interface.
     fn check_at(&self) -> Option<Instant> {
         self.plan.interface.as_ref().map(|_| self.check_at)
     }
 
-    /// Whether a channel with this plan is served here.
     pub(crate) fn is_for(&self, plan: &TcpPlan) -> bool {
         *plan == self.plan
     }
@@ -104,7 +99,7 @@ impl Listener {
         self.channels |= 1 << channel;
     }
 
-    /// Removes a channel; returns whether others remain.
+    /// Returns whether others remain.
     pub(crate) fn remove(&mut self, channel: usize) -> bool {
         self.channels &= !(1 << channel);
         self.channels != 0
@@ -122,14 +117,14 @@ impl Listener {
         self.socket.as_ref()?.local_addr().ok()?.as_socket()
     }
 
-    /// Returns the descriptors that become readable on a new connection or data on a candidate.
+    /// New connections, and data on candidates.
     pub(crate) fn fds(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
         let candidates = self.candidates.iter().map(|one| one.connection.as_fd());
         let socket = self.socket.iter().filter(|_| !self.acceptor.rests());
         socket.map(Socket::as_fd).chain(candidates)
     }
 
-    /// Accepts pending connections. If no descriptor is free, a candidate is closed.
+    /// If no descriptor is free, a candidate is closed.
     pub(crate) fn accept(&mut self, now: Instant) {
         let Self { socket, acceptor, candidates, .. } = self;
         candidates.retain(|one| now < one.until);
@@ -147,8 +142,8 @@ impl Listener {
         }
     }
 
-    /// Returns the next datagram of candidates from `place` on, and its source; advances `place`
-    /// past candidates without one, and closes those that have ended.
+    /// Next datagram of candidates from `place` on, and its source; advances `place` past
+    /// candidates without one, and closes those that have ended.
     pub(crate) fn next_datagram(&mut self, place: &mut usize) -> Option<(SocketAddr, &mut [u8])> {
         while let Some(candidate) = self.candidates.get_mut(*place) {
             match candidate.connection.has_next(&mut true) {
@@ -162,8 +157,7 @@ impl Listener {
         Some((from, connection.take()?))
     }
 
-    /// Keeps a candidate whose latest datagram did not authenticate it, and sends the reply, if
-    /// any. Closes it at its datagram limit, or if it does not take the reply at once.
+    /// Keeps an unauthenticated candidate, up to its datagram limit, if it takes the reply at once.
     pub(crate) fn keep(&mut self, place: usize, reply: &[u8]) {
         let Some(candidate) = self.candidates.get_mut(place) else { return };
         candidate.datagrams += 1;
@@ -173,13 +167,12 @@ impl Listener {
         }
     }
 
-    /// Removes a candidate that was authenticated, and returns its connection.
     pub(crate) fn admit(&mut self, place: usize) -> Connection {
         self.candidates.remove(place).connection
     }
 }
 
-/// Closes the oldest candidate of the network with the most; returns whether there was one.
+/// Of the network with the most candidates.
 fn close_one(candidates: &mut Vec<Candidate>) -> bool {
     let of = |network| candidates.iter().filter(|one| one.network == network).count();
     let crowd = |place: &usize| (of(candidates[*place].network), Reverse(*place));
@@ -187,8 +180,7 @@ fn close_one(candidates: &mut Vec<Candidate>) -> bool {
     most.map(|place| candidates.remove(place)).is_some()
 }
 
-/// Returns the network that one host controls: an IPv4 address, or 64 bits of an IPv6 one (RFC
-/// 7934).
+/// Controlled by one host: an IPv4 address, or 64 bits of an IPv6 one (RFC 7934).
 fn network_of(address: IpAddr) -> u64 {
     match address.to_canonical() {
         IpAddr::V4(address) => address.to_bits().into(),
@@ -210,7 +202,6 @@ mod tests {
         Listener::open(&plan, None).expect("a socket").expect("it listens")
     }
 
-    /// Opens a connection from 127.0.0.`last`.
     fn connect_from(listener: &Listener, last: u8) -> TcpStream {
         let socket = Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None);
         let socket = socket.expect("a socket");
@@ -221,7 +212,7 @@ mod tests {
         socket.into()
     }
 
-    /// Processes pending data; returns the number of datagrams.
+    /// Returns the number of datagrams.
     fn turn(listener: &mut Listener, now: Instant) -> usize {
         listener.accept(now);
         let (mut place, mut count) = (0, 0);
@@ -237,7 +228,6 @@ mod tests {
         !matches!(stream.read(&mut [0]), Err(error) if error.kind() == io::ErrorKind::WouldBlock)
     }
 
-    /// One host crowds out only itself.
     #[test]
     fn one_host_cannot_crowd_out_others() {
         let (mut listener, now) = (listener(), now());
@@ -257,7 +247,6 @@ mod tests {
         assert_eq!(turn(&mut listener, now), 1);
     }
 
-    /// A connection that cannot be accepted causes no wake-ups.
     #[test]
     fn socket_is_not_polled_while_descriptors_are_exhausted() {
         let (mut listener, began) = (listener(), now());
@@ -274,7 +263,6 @@ mod tests {
         assert_eq!(listener.fds().count(), 2);
     }
 
-    /// Occasional bytes do not extend the limit.
     #[test]
     fn incomplete_datagram_does_not_extend_the_time_limit() {
         let (mut listener, began) = (listener(), now());
@@ -288,7 +276,6 @@ mod tests {
         assert!(streams.iter_mut().all(is_closed));
     }
 
-    /// Too many datagrams, and an invalid length.
     #[test]
     fn excess_or_invalid_datagrams_close_the_connection() {
         let (mut listener, now) = (listener(), now());

@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use gingham_stripe_crypt::Times;
 
-/// SplitMix64.
 #[derive(Clone, Debug)]
 pub(crate) struct Chance(u64);
 
@@ -21,7 +20,7 @@ impl Chance {
         word ^ (word >> 31)
     }
 
-    /// Returns a number in `first..last`.
+    /// In `first..last`.
     pub(crate) const fn within(&mut self, first: u64, last: u64) -> u64 {
         first + self.next() % (last - first)
     }
@@ -30,7 +29,7 @@ impl Chance {
         usize::try_from(self.next() % length as u64).expect("below a length")
     }
 
-    /// Returns true with a probability of `permille` in a thousand.
+    /// With a probability of `permille` in a thousand.
     pub(crate) const fn is(&mut self, permille: u64) -> bool {
         self.next() % 1_000 < permille
     }
@@ -43,7 +42,7 @@ impl Chance {
 pub(crate) const MS: u64 = 1_000_000;
 pub(crate) const SECOND: u64 = 1_000 * MS;
 
-/// Parameters of a channel, equal in both directions.
+/// Channel, equal in both directions.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Way {
     pub(crate) bytes_per_second: u64,
@@ -69,51 +68,47 @@ pub(crate) struct Stranger {
     pub(crate) initiations: u64,
 }
 
-/// A scheduled event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Event {
-    /// The process of an end crashes.
+    /// Crash of the process of an end.
     Crash { end: usize },
-    /// A new process starts.
+    /// Start of a new process.
     Start { end: usize },
     /// A channel carries nothing in one direction.
     Dark { end: usize, channel: usize, is_dark: bool },
-    /// The interface of a channel appears or disappears.
+    /// Appearance or removal of an interface.
     Plug { end: usize, channel: usize, is_there: bool },
-    /// The address of a client on a channel changes: its own, or that of a NAT.
+    /// Address change of a client on a channel, or of its NAT.
     Move { client: usize, channel: usize, is_port_alone: bool },
 }
 
-/// Parameters of a run.
 #[derive(Clone, Debug)]
 pub(crate) struct Case {
     pub(crate) seed: u64,
-    /// Clients of one server; hosts are numbered with the server last.
+    /// Of one server, the last host.
     pub(crate) clients: usize,
-    /// Channels of each host.
+    /// Of each host.
     pub(crate) ways: Vec<Way>,
     pub(crate) is_strict: bool,
     pub(crate) shares: Shares,
     pub(crate) stranger: Stranger,
     pub(crate) events: Vec<(u64, Event)>,
-    /// Whether the server knows the clients' addresses.
+    /// The server knows the clients' addresses.
     pub(crate) right_knows: bool,
     /// Excess speed of the clocks of clients and server, in millionths.
     pub(crate) fast_ppm: [u64; 2],
     pub(crate) times: Times,
-    /// Packets per second from each client, and to each.
+    /// From each client, and to each.
     pub(crate) packets_per_second: [u64; 2],
     /// Time of the last fault.
     pub(crate) heal_ns: u64,
 }
 
 impl Case {
-    /// Draws a run of two ends.
     pub(crate) fn draw(seed: u64) -> Self {
         Self::draw_of(Chance::new(seed ^ 0x6a09_e667_f3bc_c908), seed, 1)
     }
 
-    /// Draws a run of a server with several clients.
     pub(crate) fn draw_many(seed: u64) -> Self {
         let mut chance = Chance::new(seed ^ 0x3c6e_f372_fe94_f82b);
         let clients = 2 + chance.index(3);
@@ -171,7 +166,6 @@ impl Case {
     }
 }
 
-/// Returns a fault and its end.
 fn befall(
     chance: &mut Chance,
     at: u64,
@@ -193,7 +187,7 @@ fn befall(
     }
 }
 
-/// Returns the daemon's timeouts, or ones so short that rekeying is frequent.
+/// Defaults of the daemon, or short ones with frequent rekeying.
 fn times(chance: &mut Chance) -> Times {
     if chance.is(500) {
         return Times::default();

@@ -1,5 +1,5 @@
-//! A machine with its clock and its process, if one runs. A client's process has one end, the
-//! server's has one for each client, on shared ports if there are several.
+//! A machine with its clock and its process, if one runs. The server has an end for each client, on
+//! shared ports if there are several.
 
 use std::net::{Ipv4Addr, SocketAddr};
 
@@ -18,10 +18,10 @@ const DATAGRAM_BYTES_MAX: usize = 1_472;
 /// Pause of the daemon between two wake-ups.
 const GRANULE_NS: u64 = MS / 4;
 const NOWHERE: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::UNSPECIFIED), 0);
-/// Maximum consecutive requests of a process for an immediate call.
+/// Consecutive requests for an immediate call.
 const CALLS_MAX: u32 = 1_000;
 
-/// Ledgers from and to each client.
+/// From and to each client.
 pub(crate) type Ledgers = Vec<[Ledger; 2]>;
 
 enum Process {
@@ -35,18 +35,17 @@ pub(crate) struct Host {
     /// Plan of each end, and the host of its peer.
     plans: Vec<(EndPlan, usize)>,
     ports: Vec<MemoryPort>,
-    /// Whether the other ends' addresses are known.
+    /// Addresses of the other ends.
     knows: bool,
-    /// Offset of the clock, and its excess speed in millionths.
+    /// Offset, and excess speed in millionths.
     clock: (u64, u64),
     pub(crate) process: u16,
-    /// Time of its next turn.
+    /// Next turn.
     pub(crate) wakes_at: u64,
     turned_at: u64,
     calls: u32,
 }
 
-/// Sources of the server's packets.
 struct ToClients<'a>(&'a mut Ledgers);
 
 impl Sources for ToClients<'_> {
@@ -57,7 +56,7 @@ impl Sources for ToClients<'_> {
 }
 
 impl Host {
-    /// Creates all clients, followed by the server.
+    /// Clients, then the server.
     pub(crate) fn all(case: &Case) -> Vec<Self> {
         let server = case.clients;
         let keys: Vec<_> =
@@ -99,7 +98,6 @@ impl Host {
         self.holds.is_some()
     }
 
-    /// Returns the ends of the running process.
     pub(crate) fn ends(&self) -> Vec<&End> {
         match &self.holds {
             None => Vec::new(),
@@ -110,7 +108,6 @@ impl Host {
         }
     }
 
-    /// Returns the datagrams discarded as belonging to no end.
     pub(crate) fn of_unauthenticated(&self) -> u64 {
         if let Some(Process::Many(ends)) = &self.holds {
             ends.unauthenticated().discards.total()
@@ -119,19 +116,18 @@ impl Host {
         }
     }
 
-    /// Returns the reading of the host's clock.
     fn at(&self, now: u64) -> Instant {
         Instant::from_nanoseconds(self.clock.0 + now + now / 1_000_000 * self.clock.1)
     }
 
-    /// Returns the time at or shortly after this clock reading.
+    /// At or shortly after this clock reading.
     fn when(&self, at: Instant) -> u64 {
         let since = u128::from(at.nanoseconds().saturating_sub(self.clock.0));
         let when = since * 1_000_000 / (1_000_000 + u128::from(self.clock.1));
         u64::try_from(when).unwrap_or(u64::MAX).saturating_add(1_000)
     }
 
-    /// Starts a process, if all interfaces exist.
+    /// If all interfaces exist.
     pub(crate) fn start(&mut self, now: u64, ledgers: &mut Ledgers) {
         let Ok(process) = self.opened(self.at(now)) else { return };
         self.holds = Some(process);
@@ -181,7 +177,6 @@ impl Host {
         self.ports[channel].set_there(is_there);
     }
 
-    /// Delivers a datagram.
     pub(crate) fn put(&mut self, now: u64, channel: usize, datagram: Datagram) {
         if self.is_up() {
             self.ports[channel].put(self.at(now), datagram);
@@ -189,12 +184,12 @@ impl Host {
         }
     }
 
-    /// Schedules a turn, no earlier than the end of the pause.
+    /// No earlier than the end of the pause.
     pub(crate) fn wake(&mut self, now: u64) {
         self.wakes_at = self.wakes_at.min(now.max(self.turned_at + GRANULE_NS));
     }
 
-    /// Runs a turn: receives, transmits, and returns the sent datagrams by channel.
+    /// Returns the sent datagrams by channel.
     pub(crate) fn turn(
         &mut self,
         now: u64,

@@ -1,28 +1,25 @@
-//! Ledger of sent packets, which checks that each is received once, unchanged and in order.
+//! Checks that each packet sent is received once, unchanged and in order.
 
 use gingham_stripe_udp::Source;
 
-/// Length of a packet's head: end, process and number.
+/// End, process and number.
 const HEAD_BYTES: usize = 7;
-/// Maximum packet length, which any channel passes: path MTU discovery starts at 1,200 with
-/// headers.
+/// Passed by any channel: path MTU discovery starts at 1,200 with headers.
 const LONGEST_BYTES: usize = 1_100;
-/// Maximum packets waiting to be sent; beyond it none are offered.
+/// Packets waiting to be sent.
 const WAITING_MAX: u64 = 40;
 
-/// Packets sent by a process, and those received at the other end.
+/// Of one process.
 #[derive(Debug, Default)]
 struct Sent {
     taken: u32,
     came: Vec<bool>,
 }
 
-/// Packets from one end to the other.
 #[derive(Debug)]
 pub(crate) struct Ledger {
     end: u8,
     processes: Vec<Sent>,
-    /// Packets waiting to be sent.
     waiting: u64,
     /// Process of the receiver, and its last packet: process of the sender and number.
     last: Option<(u16, (u16, u32))>,
@@ -35,13 +32,11 @@ impl Ledger {
         Self { end, processes: Vec::new(), waiting: 0, last: None, delivered: 0 }
     }
 
-    /// Begins another sending process.
     pub(crate) fn begin(&mut self) {
         self.processes.push(Sent::default());
         self.waiting = 0;
     }
 
-    /// Offers one more packet.
     pub(crate) fn offer(&mut self) {
         self.waiting = (self.waiting + 1).min(WAITING_MAX);
     }
@@ -50,7 +45,7 @@ impl Ledger {
         self.waiting > 0
     }
 
-    /// Returns the number of packets sent by the present process.
+    /// By the present process.
     pub(crate) fn taken(&self) -> u32 {
         self.processes.last().map_or(0, |sent| sent.taken)
     }
@@ -59,7 +54,6 @@ impl Ledger {
         u16::try_from(self.processes.len()).expect("few processes") - 1
     }
 
-    /// Checks a packet received by a process of the other end.
     pub(crate) fn take(&mut self, receiver: u16, packet: &[u8]) -> Result<(), String> {
         let place = packet.get(..HEAD_BYTES).ok_or("a packet without a head")?;
         let process = u16::from_be_bytes([place[1], place[2]]);
@@ -85,7 +79,7 @@ impl Ledger {
         Ok(())
     }
 
-    /// Returns the packets of the present process in `from..to` that were not received.
+    /// Of the present process in `from..to`.
     pub(crate) fn missing(&self, from: u32, to: u32) -> Vec<u32> {
         let Some(sent) = self.processes.last() else { return Vec::new() };
         let has_come = |number: u32| sent.came.get(number as usize).copied().unwrap_or(false);
@@ -117,7 +111,6 @@ fn made(end: u8, process: u16, number: u32) -> Vec<u8> {
     packet
 }
 
-/// Returns the length of a packet by its number.
 fn length(number: u32) -> usize {
     HEAD_BYTES + (number.wrapping_mul(0x85eb_ca6b) >> 8) as usize % (LONGEST_BYTES - HEAD_BYTES + 1)
 }

@@ -1,17 +1,15 @@
-//! Complete ends in virtual time, on sockets in memory, under random faults: a pair of ends, or a
-//! server on shared ports with one end per client.
+//! Complete ends in virtual time, on sockets in memory, under random faults.
 //!
 //! Datagrams are lost, duplicated, delayed, corrupted and truncated; channels go dark or are
-//! unplugged; addresses change; processes crash and restart; an attacker replays any earlier
-//! datagram, of this session or another, forges, and begins handshakes; keys are renewed
-//! frequently; a clock is too fast.
+//! unplugged; addresses change; processes restart; an attacker replays any earlier datagram,
+//! forges, and begins handshakes; keys are renewed; a clock is too fast.
 //!
-//! Each run must satisfy: only packets that were sent are delivered, none twice, none out of order;
-//! memory is bounded; no end requests immediate calls without limit; 10 s after the last fault, all
-//! packets sent are delivered.
+//! In each run only packets that were sent are delivered, none twice, none out of order; memory is
+//! bounded; no end requests immediate calls without limit; 10 s after the last fault, all packets
+//! sent are delivered.
 //!
-//! Environment: `GINGHAM_FAULTS_RUNS` (200), `GINGHAM_FAULTS_FIRST` (the first seed, 0),
-//! `GINGHAM_FAULTS_SEED` (only that run, with output). A failure prints its seed.
+//! Environment: `GINGHAM_FAULTS_RUNS` (200), `GINGHAM_FAULTS_FIRST` (0), `GINGHAM_FAULTS_SEED`
+//! (only that run, with output).
 #![cfg(target_os = "linux")]
 
 mod case;
@@ -32,15 +30,13 @@ use world::{Totals, World};
 #[global_allocator]
 static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
-/// Maximum memory of concurrent runs: for each of four ends of two runs, the retransmission buffers
-/// of four channels, 16,384 packets of 1,200 bytes, and as much again for everything else.
+/// Four ends of two runs, each with the retransmission buffers of four channels, 16,384 packets of
+/// 1,200 bytes; half of this bound is for everything else.
 const BYTES_MAX: usize = 2 * 4 * 16_384 * 1_200;
-/// Concurrent runs.
 const THREADS: usize = 2;
-/// Failures reported before stopping.
+/// Failures before stopping.
 const FAILURES_MAX: usize = 20;
 
-/// Returns the bytes allocated by all runs.
 fn held_bytes() -> usize {
     let stats = ALLOCATOR.stats();
     stats.bytes_allocated.saturating_sub(stats.bytes_deallocated)
@@ -52,7 +48,6 @@ fn environment(name: &str) -> Option<u64> {
     Some(value.parse().unwrap_or_else(|_| panic!("{name} is {value:?}; it must be a whole number")))
 }
 
-/// Draws a run from its seed.
 type Draw = fn(u64) -> Case;
 
 fn run(draw: Draw, seed: u64, is_aloud: bool) -> Result<Totals, String> {
@@ -89,7 +84,7 @@ fn runs(draw: Draw, first: u64, count: u64) -> (Totals, Vec<String>) {
     results.into_inner().expect("no thread panics")
 }
 
-/// Runs `count` seeds, or those selected by the environment.
+/// `count` seeds, or those of the environment.
 #[expect(clippy::print_stdout, reason = "the figures are what it is run for")]
 fn all_hold(draw: Draw, count: u64) {
     if let Some(seed) = environment("GINGHAM_FAULTS_SEED") {
@@ -116,8 +111,8 @@ fn many_ends_on_shared_ports_recover() {
     all_hold(Case::draw_many, 60);
 }
 
-/// Replaying lost datagrams diverts an end to the attacker; if the other end restarts at that time,
-/// and knows no address, only the announced address helps.
+/// Replaying lost datagrams diverts an end to the attacker; if the other end then restarts without
+/// a known address, only the announced address helps.
 #[test]
 fn diverted_end_returns_after_peer_restart() {
     for seed in 0..20 {
@@ -141,10 +136,9 @@ fn diverted_end_returns_after_peer_restart() {
     }
 }
 
-/// Four clients of a server whose channel carries 50 kB/s, without faults. A marker has 68 bytes
-/// and a report 76, in datagrams of 134 and 142 with all headers. One of each every 20 ms is 13.8
-/// kB/s per end, 55.2 for all four: more than the channel carries. At four per round trip they
-/// leave room for the packets, 20 of 600 bytes a second.
+/// A marker has 68 bytes and a report 76, in datagrams of 134 and 142 with all headers. One of each
+/// every 20 ms is 13.8 kB/s per end, 55.2 for four clients: more than the channel of 50 kB/s
+/// carries. At four per round trip they leave room for 20 packets of 600 bytes a second.
 #[test]
 fn control_messages_leave_room_on_a_shared_channel() {
     seed_randomness(Some(0));
@@ -168,7 +162,6 @@ fn control_messages_leave_room_on_a_shared_channel() {
     }
 }
 
-/// All apparent randomness comes from the seed.
 #[test]
 fn run_is_determined_by_its_seed() {
     let totals = [0; 2].map(|_| {

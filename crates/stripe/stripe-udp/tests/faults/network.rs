@@ -1,5 +1,4 @@
-//! The network between all ends: channels with rate and queue, addresses, and an attacker who
-//! receives every datagram.
+//! The network between all ends, and an attacker who receives every datagram.
 
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -8,12 +7,11 @@ use gingham_stripe_udp::Datagram;
 
 use crate::case::{Case, Chance, MS, SECOND, Shares, Way};
 
-/// Maximum datagrams recorded by the attacker.
+/// Recorded by the attacker.
 const RECORDED: usize = 400;
-/// Headers of Ethernet, IP and UDP.
+/// Ethernet, IP and UDP.
 const HEADER_BYTES: u64 = 42;
 
-/// An arriving datagram: its host, channel and sender.
 #[derive(Clone, Debug)]
 pub(crate) struct Coming {
     pub(crate) end: usize,
@@ -21,12 +19,10 @@ pub(crate) struct Coming {
     pub(crate) datagram: Datagram,
 }
 
-/// The network between all ends.
 #[derive(Debug)]
 pub(crate) struct Network {
     ways: Vec<Way>,
-    /// By sending host and channel: time at which the queue is empty, and whether the channel is
-    /// dark.
+    /// By sending host and channel: end of the queue, and darkness.
     free_at: Vec<Vec<u64>>,
     pub(crate) is_dark: Vec<Vec<bool>>,
     /// By host and channel: address visible to others.
@@ -34,15 +30,14 @@ pub(crate) struct Network {
     moves: u16,
     on_the_way: BTreeMap<(u64, u64), (SocketAddr, Datagram)>,
     count: u64,
-    /// Recorded datagrams: destination, source and bytes.
+    /// Destination, source and bytes.
     recorded: Vec<(SocketAddr, SocketAddr, Vec<u8>)>,
     seen: u64,
-    /// Datagrams dropped because a queue was full or the destination had no process.
+    /// Full queue, or no process at the destination.
     pub(crate) dropped: u64,
     pub(crate) chance: Chance,
 }
 
-/// Returns the initial address of a host on a channel.
 pub(crate) fn place(end: usize, channel: usize) -> SocketAddr {
     let byte = |number: usize| u8::try_from(number).expect("few");
     (Ipv4Addr::new(10, 0, byte(channel), byte(end) + 1), 7_000).into()
@@ -68,7 +63,7 @@ impl Network {
         }
     }
 
-    /// Changes a client's address on a channel; its old one becomes unused.
+    /// The old address becomes unused.
     pub(crate) fn relocate(&mut self, client: usize, channel: usize, is_port_alone: bool) {
         self.moves += 1;
         let place = &mut self.places[client][channel];
@@ -81,7 +76,6 @@ impl Network {
         }
     }
 
-    /// Sends a datagram from a host on a channel.
     pub(crate) fn send(
         &mut self,
         now: u64,
@@ -125,7 +119,7 @@ impl Network {
         self.on_the_way.insert((at, self.count), (to, Datagram { address, bytes }));
     }
 
-    /// Records a sample of all datagrams so far, with equal probability (reservoir sampling).
+    /// Uniform sample of all datagrams so far (reservoir sampling).
     fn record(&mut self, to: SocketAddr, from: SocketAddr, bytes: &[u8]) {
         self.seen += 1;
         if self.recorded.len() < RECORDED {
@@ -136,12 +130,11 @@ impl Network {
         }
     }
 
-    /// Returns the time of the next arrival.
     pub(crate) fn next_at(&self) -> Option<u64> {
         self.on_the_way.first_key_value().map(|((at, _), _)| *at)
     }
 
-    /// Returns the next arrival by now; datagrams to unused addresses are dropped.
+    /// Datagrams to unused addresses are dropped.
     pub(crate) fn next(&mut self, now: u64) -> Option<Coming> {
         while self.next_at().is_some_and(|at| at <= now) {
             let (_, (to, datagram)) = self.on_the_way.pop_first()?;
@@ -156,7 +149,7 @@ impl Network {
         None
     }
 
-    /// Replays a recorded datagram, unchanged or not, from its source or from elsewhere.
+    /// Unchanged or not, from its source or from elsewhere.
     pub(crate) fn replay(&mut self, now: u64, is_changed: bool) {
         if self.recorded.is_empty() {
             return;
@@ -193,7 +186,7 @@ impl Network {
         }
     }
 
-    /// Begins a handshake by replaying an initiation, from an address of the attacker.
+    /// Replays an initiation from an address of the attacker.
     pub(crate) fn begin_handshake(&mut self, now: u64) {
         let is_initiation =
             |(_, _, bytes): &&(_, _, Vec<u8>)| bytes.len() == 166 && bytes[0] == 0x43;

@@ -13,22 +13,20 @@ use crate::ledger::Ledger;
 use crate::network::Network;
 use crate::{BYTES_MAX, held_bytes};
 
-/// Times after the last fault at which recovery is checked; it must succeed by the last: a
-/// handshake is retried after at most 6.7 s (`Times::default`: 5 s and a third), and a channel that
-/// was out is probed every second.
+/// Checks of recovery, the last mandatory: a handshake is retried after at most 6.7 s
+/// (`Times::default`: 5 s and a third), and a channel that was out is probed every second.
 const HEALS_S: [u64; 5] = [1, 2, 4, 7, 10];
 /// Time span whose packets must all arrive, and the time within which they must.
 const COUNTED_NS: u64 = SECOND;
 const COMES_NS: u64 = SECOND;
-/// Minimum percentage of offered packets accepted in that span.
+/// Accepted part of the packets offered in that span.
 const TAKEN_PERCENT: u64 = 50;
 /// Average packet with all headers.
 const PACKET_BYTES: u64 = 554 + 28 + 42;
-/// After the last fault, at most this fraction of the channels' capacity is offered: packets lost
-/// in a full queue are given up if a copy would be too late, as documented.
+/// Part of the capacity offered after the last fault: packets lost in a full queue are given up if
+/// a copy would be too late, as documented.
 const PART_OFFERED: u64 = 4;
 
-/// Statistics of a run.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Totals {
     pub(crate) datagrams: u64,
@@ -59,8 +57,7 @@ pub(crate) struct World<'a> {
     network: Network,
     now: u64,
     events: usize,
-    /// Times of the next packet from each client and to it, and of the attacker's next action of
-    /// each kind.
+    /// Next packets from each client and to it, and next actions of the attacker by kind.
     offers_at: Vec<[u64; 2]>,
     stranger_at: [u64; 3],
     turns: u64,
@@ -107,12 +104,12 @@ impl<'a> World<'a> {
         Err(why)
     }
 
-    /// Returns the numbers of packets sent, from each client and to it.
+    /// From each client and to it.
     fn taken(&self) -> Vec<u32> {
         self.ledgers.iter().flatten().map(Ledger::taken).collect()
     }
 
-    /// Returns what is wrong with the packets sent in one direction in the span, if anything.
+    /// Failure of one direction in the span.
     fn lacks(&self, one: usize, first: u32, last: u32) -> Option<String> {
         let (client, way) = (one / 2, one % 2);
         let offered = self.packets_per_second(way) * COUNTED_NS / SECOND;
@@ -124,7 +121,7 @@ impl<'a> World<'a> {
         (!missing.is_empty()).then(|| format!("of end {one}, {missing:?} of {first}.. are missing"))
     }
 
-    /// Returns the packets per second from a client, and to it; clients share the channels.
+    /// From a client, and to it; clients share the channels.
     fn packets_per_second(&self, way: usize) -> u64 {
         let bytes: u64 = self.case.ways.iter().map(|way| way.bytes_per_second).sum();
         let bytes = bytes / self.case.clients as u64;
@@ -148,7 +145,7 @@ impl<'a> World<'a> {
         totals
     }
 
-    /// Prints the state of all ends, each second.
+    /// Each second.
     #[expect(clippy::print_stdout, reason = "a run alone is told")]
     fn print_state(&self) {
         let ends = self.hosts.iter().flat_map(Host::ends);
@@ -171,7 +168,6 @@ impl<'a> World<'a> {
         }
     }
 
-    /// Ends all faults.
     fn heal(&mut self) {
         for (host, is_dark) in self.hosts.iter_mut().zip(&mut self.network.is_dark) {
             is_dark.fill(false);
@@ -208,7 +204,7 @@ impl<'a> World<'a> {
         }
     }
 
-    /// Offers due packets at hosts with a process.
+    /// At hosts with a process.
     fn offer(&mut self) {
         for one in 0..2 * self.case.clients {
             let (client, way) = (one / 2, one % 2);
@@ -246,7 +242,6 @@ impl<'a> World<'a> {
         Ok(())
     }
 
-    /// Executes faults that are due.
     fn happen(&mut self) {
         if self.now >= self.case.heal_ns {
             return;

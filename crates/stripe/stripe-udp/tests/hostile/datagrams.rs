@@ -1,4 +1,4 @@
-//! Arbitrary datagrams to an end: of unauthenticated sources, and of a malicious peer with keys.
+//! Arbitrary datagrams to an end, from anyone or from a malicious peer with keys.
 //!
 //! ```text
 //!   bytes, nearly valid bytes                 ──►
@@ -6,8 +6,8 @@
 //!   time                                      ──►
 //! ```
 //!
-//! Invariants: no panic; delivered packets come from the peer with the keys; an end does not
-//! request immediate calls without limit; it responds to a datagram with only a few.
+//! Invariants: no panic; delivered packets come from the peer with the keys; few replies, and no
+//! unlimited requests for immediate calls.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
@@ -24,7 +24,7 @@ use crate::wire::sealed;
 const CHANNELS: usize = 3;
 const LONGEST_BYTES: u32 = 1_200;
 
-/// Source of a number of packets of a hundred zeros.
+/// Packets of a hundred zeros.
 struct Zeros(u32);
 
 impl Source for Zeros {
@@ -38,7 +38,6 @@ impl Source for Zeros {
     }
 }
 
-/// An end under test, and its peer.
 pub(crate) struct Target {
     end: End,
     ports: Vec<MemoryPort>,
@@ -51,7 +50,7 @@ pub(crate) struct Target {
     pub(crate) datagrams: u64,
 }
 
-/// Executes the operations encoded in the data.
+/// Operations are encoded in the data.
 pub(crate) fn run(data: &[u8]) {
     let mut script = Script(data);
     let mut target = Target::new(script.byte());
@@ -66,8 +65,7 @@ fn from(number: u8) -> SocketAddr {
 }
 
 impl Target {
-    /// Creates a target, sealed or in clear, in free or strict order, with retransmission or
-    /// without.
+    /// Options: sealed or in clear, free or strict order, with retransmission or without.
     pub(crate) fn new(options: u8) -> Self {
         seed_randomness(Some(options.into()));
         let keys = [0; 2].map(|_| PrivateKey::random().expect("randomness"));
@@ -96,7 +94,6 @@ impl Target {
         target
     }
 
-    /// Lets the peer respond to the end's handshakes.
     fn shake_hands(&mut self) {
         for _ in 0..4 {
             self.turn();
@@ -131,7 +128,7 @@ impl Target {
         self.ports[channel].put(self.now, Datagram { address: from(address), bytes });
     }
 
-    /// Sends unsealed bytes of the correct version.
+    /// Unsealed bytes of the correct version.
     fn nearly(&mut self, script: &mut Script<'_>, channel: usize) {
         let (mut bytes, address) = (script.bytes(), script.byte());
         if let [first, named, ..] = &mut bytes[..] {
@@ -142,7 +139,7 @@ impl Target {
         self.put(channel, address, bytes);
     }
 
-    /// Sends a message of any kind, with a correct checksum.
+    /// Any kind, with a correct checksum.
     fn message(&mut self, script: &mut Script<'_>, channel: usize) {
         let mut bytes = script.bytes();
         if let Some(named) = bytes.get_mut(4) {
@@ -161,7 +158,7 @@ impl Target {
         self.seal(Content::Message, channel, 1, 0, &[&[to], &message[..]].concat());
     }
 
-    /// Sends arbitrary bytes after a valid header.
+    /// Arbitrary bytes after a valid header.
     fn behind(&mut self, script: &mut Script<'_>, channel: usize) {
         let content = [Content::Data, Content::Data, Content::Copy, Content::Message];
         let content = content[script.below(4)];

@@ -1,5 +1,4 @@
-//! Handshakes of two peers under any sequence of operations: datagrams arrive, or are changed,
-//! truncated, repeated or forged; time passes; a process restarts.
+//! Handshakes of two peers under any sequence of operations.
 //!
 //! Invariants: no panic; a response is no longer than its request, except an initiation with its
 //! cookie; a session begins only with a process start; once interference ends, both ends can send.
@@ -13,17 +12,17 @@ use gingham_stripe_crypt::{
 
 use crate::script::Script;
 
-/// Maximum datagrams in flight; more are lost.
+/// Further datagrams in flight are lost.
 const WAITING_MAX: usize = 64;
 const INITIATION_BYTES: usize = 166;
-/// Steps of a tenth of a second: an unanswered handshake is retried after at most 6.7 s, and once
-/// more if both ends had just begun.
+/// Of a tenth of a second: an unanswered handshake is retried after at most 6.7 s, and once more if
+/// both ends had just begun.
 const RECOVERY_STEPS: u32 = 200;
 
 struct World {
     plans: [PeerPlan; 2],
     peers: [Peer; 2],
-    /// Datagrams in flight to each end, and all datagrams so far.
+    /// In flight to each end; below, all datagrams so far.
     waiting: [Vec<Vec<u8>>; 2],
     recorded: Vec<(usize, Vec<u8>)>,
     processes: u64,
@@ -31,7 +30,7 @@ struct World {
     number: u32,
 }
 
-/// Executes the operations encoded in the data.
+/// Operations are encoded in the data.
 pub(crate) fn run(data: &[u8]) {
     seed_randomness(Some(0));
     let mut script = Script(data);
@@ -141,7 +140,7 @@ impl World {
         }
     }
 
-    /// Sends arbitrary bytes with the beginning and length of a handshake datagram.
+    /// Arbitrary bytes with the beginning and length of a handshake datagram.
     fn make_up(&mut self, script: &mut Script<'_>, to: usize) {
         let kind = script.below(4);
         let mut datagram = script.bytes();
@@ -173,7 +172,7 @@ impl World {
         self.now = self.now.after(span);
     }
 
-    /// Without interference both ends send regularly, and soon both can seal.
+    /// Without interference, both ends send regularly.
     fn recovers(&mut self) {
         self.waiting.iter_mut().for_each(Vec::clear);
         for _ in 0..RECOVERY_STEPS {

@@ -1,7 +1,7 @@
-//! Hostile input to an end: the inputs of the fuzzer's corpora, and random ones.
+//! Hostile input to an end: the fuzzer's corpora, and random input.
 //!
-//! `fuzz/README.md` describes how to search for more; findings are added as files of the corpus.
-//! `GINGHAM_FUZZ_DATAGRAMS` sets the number of random datagrams for an end (100,000).
+//! `fuzz/README.md` describes how to search for more. `GINGHAM_FUZZ_DATAGRAMS` sets the number of
+//! random datagrams (100,000).
 #![cfg(target_os = "linux")]
 
 mod datagrams;
@@ -17,7 +17,7 @@ use std::path::Path;
 use datagrams::Target;
 use script::Script;
 
-/// Runs every input of a corpus, which must have at least `least`.
+/// The corpus must have at least `least` inputs.
 #[expect(clippy::print_stdout, reason = "the harness shows it if the input fails")]
 fn replay(target: &str, least: usize, run: impl Fn(&[u8])) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../fuzz/corpus").join(target);
@@ -88,6 +88,5 @@ fn arbitrary_datagrams_are_handled() {
         seed += 1;
     }
     println!("{given} datagrams, of which {came} came out");
-    // Not all datagrams were rejected immediately.
     assert!(came > given / 100, "{came} of {given}");
 }

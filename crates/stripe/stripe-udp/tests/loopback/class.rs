@@ -1,4 +1,4 @@
-//! Traffic classes: set by the source, and observed at the other end.
+//! Traffic classes of packets and messages.
 
 use std::collections::VecDeque;
 use std::io::IoSliceMut;
@@ -12,7 +12,7 @@ use nix::sys::socket::{ControlMessageOwned, MsgFlags, recvmsg, setsockopt, socko
 
 use crate::pair::{Numbers, TIMEOUT, any, channel, end, find_sizes, join, plan, pumped};
 
-/// Source of packets of two bytes: a number, and the ECN field of the outer header.
+/// Packets of a number and the outer ECN field.
 #[derive(Default)]
 struct Marked(VecDeque<[u8; 2]>);
 
@@ -30,7 +30,7 @@ impl Source for Marked {
     }
 }
 
-/// Over both address families, in runs of any length; packets without a class are not marked.
+/// Over both address families, in runs of any length.
 #[test]
 fn ecn_field_is_delivered_with_each_packet() {
     for local in any() {
@@ -62,8 +62,7 @@ fn ecn_field_is_delivered_with_each_packet() {
     }
 }
 
-/// Fifteen packets are misdirected and observed in their class; their copies must not be
-/// ECN-capable.
+/// Fifteen packets are misdirected.
 #[test]
 fn retransmissions_are_not_ecn_capable() {
     let local = any()[0];
@@ -97,7 +96,6 @@ fn retransmissions_are_not_ecn_capable() {
     assert!(came.into_iter().eq((0..15).map(|one| [one, 0])));
 }
 
-/// Returns the traffic class of each received datagram.
 fn classes(socket: &UdpSocket) -> Vec<u8> {
     let (mut classes, mut bytes) = (Vec::new(), [0; 2_048]);
     let mut room = nix::cmsg_space!(u8);
@@ -114,7 +112,7 @@ fn classes(socket: &UdpSocket) -> Vec<u8> {
     }
 }
 
-/// Messages, here resets of the protocol, have the DSCP and no ECN.
+/// Messages are resets of the protocol here.
 #[test]
 fn messages_have_the_dscp_and_no_ecn() {
     let listener = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).expect("a socket");

@@ -31,8 +31,7 @@ fn packets_of_all_lengths_arrive_in_order_over_ipv4_and_ipv6() {
     assert_eq!((left.too_long(), right.counts(0).strange), (0, 0));
 }
 
-/// Datagrams of an unauthenticated source, some with the first byte of a message, some empty: they
-/// are only counted.
+/// Some have the first byte of a message, some are empty.
 #[test]
 fn datagrams_of_unknown_sources_are_counted_and_ignored() {
     let (mut left, mut right) = (end(&any()), end(&any()));
@@ -47,8 +46,8 @@ fn datagrams_of_unknown_sources_are_counted_and_ignored() {
     assert_eq!(right.counts(0).strange, 10);
 }
 
-/// An end closes and another begins on the same ports in a later epoch, like a restarted process.
-/// The kernel may report the closed ports in between.
+/// A later end takes over the ports, like a restarted process. The kernel may report the closed
+/// ports in between.
 #[test]
 fn restarted_peer_is_accepted() {
     let (mut left, mut right) = (end(&any()), end(&any()));
@@ -65,7 +64,7 @@ fn restarted_peer_is_accepted() {
     assert!(came.is_sorted_by(|one, next| one < next), "{came:?}");
 }
 
-/// Both channels are misdirected for fifteen packets, which are then requested again.
+/// Both channels are misdirected for fifteen packets.
 #[test]
 fn lost_packets_are_retransmitted_unchanged() {
     let (mut left, mut right) = (end(&any()), end(&any()));
@@ -88,8 +87,8 @@ fn lost_packets_are_retransmitted_unchanged() {
     assert_eq!((reception.repaired, reception.given_up), (15, 0));
 }
 
-/// Markers are sent every 20 ms for sixteen times, then after 40 ms, 80 ms and so on: 21 per
-/// channel in two seconds, instead of a hundred if every call counted as traffic.
+/// After 20 ms for sixteen times, then 40 ms, 80 ms and so on: 21 markers per channel in two
+/// seconds, instead of a hundred if every call counted as traffic.
 #[test]
 fn idle_ends_send_markers_ever_more_rarely() {
     let (mut left, mut right) = (end(&any()), end(&any()));
@@ -109,7 +108,7 @@ fn idle_ends_send_markers_ever_more_rarely() {
 }
 
 /// The kernel received the packet before the sleep. It begins to timestamp some time after the
-/// request, later on a busy machine, and until then reports the time of reading.
+/// request, and until then reports the time of reading.
 #[test]
 fn packet_time_is_kernel_arrival_and_not_time_of_read() {
     let (mut left, mut right) = (end(&any()), end(&any()));
@@ -134,8 +133,7 @@ fn packet_time_is_kernel_arrival_and_not_time_of_read() {
     }
 }
 
-/// At first the limits of the channels are unknown: packets longer than the base size wait for
-/// them.
+/// Packets longer than the base size wait for the limits of the channels.
 #[test]
 fn channel_sizes_are_found_before_long_packets_are_refused() {
     let (mut left, mut right) = (end(&any()), end(&any()));

@@ -6,7 +6,7 @@ use gingham_stripe_udp::now;
 
 use crate::pair::{LONGEST_BYTES, Numbers, TIMEOUT, any, end};
 
-/// A relay between two ends that swaps each pair of packets from the left.
+/// Relay that swaps each pair of packets from the left.
 struct Swap {
     socket: UdpSocket,
     left: SocketAddr,
@@ -35,7 +35,6 @@ impl Swap {
     }
 }
 
-/// No packet is lost, and the end learns to wait for missing ones.
 #[test]
 fn overtaken_packets_are_not_lost() {
     let [local, _] = any();

@@ -11,7 +11,7 @@ pub(crate) const LONGEST_BYTES: usize = 1_400;
 /// Far longer than needed, even on a busy machine.
 pub(crate) const TIMEOUT: Duration = Duration::from_secs(100);
 
-/// Source of numbered packets of all lengths.
+/// Numbered packets of all lengths.
 #[derive(Default)]
 pub(crate) struct Numbers(pub(crate) VecDeque<usize>);
 
@@ -34,7 +34,7 @@ impl Source for Numbers {
     }
 }
 
-/// Opens an end on these addresses, with retransmission of packets lost in full loopback buffers.
+/// Packets lost in full loopback buffers are retransmitted.
 pub(crate) fn end(locals: &[SocketAddr]) -> End {
     let channels = locals.iter().map(|local| channel(*local)).collect();
     End::open(&plan(), channels, Epoch::new(1)).expect("sockets")
@@ -47,7 +47,7 @@ pub(crate) fn plan() -> EndPlan {
     plan
 }
 
-/// Returns a channel whose other end is not known yet.
+/// The other end is not known yet.
 pub(crate) fn channel(local: SocketAddr) -> ChannelPlan {
     ChannelPlan { local, interface: None, mark: None, remote: local }
 }
@@ -60,12 +60,12 @@ pub(crate) fn join(one: &mut End, other: &mut End) {
     }
 }
 
-/// Returns the loopback address of each family, with any port.
+/// Of each family, with any port.
 pub(crate) fn any() -> [SocketAddr; 2] {
     [(Ipv4Addr::LOCALHOST, 0).into(), (Ipv6Addr::LOCALHOST, 0).into()]
 }
 
-/// Runs both ends until `count` packets were received at the second; returns their numbers.
+/// Until `count` packets were received at the second end; returns their numbers.
 pub(crate) fn pumped(
     one: &mut End,
     other: &mut End,
@@ -89,7 +89,6 @@ pub(crate) fn pumped(
     came
 }
 
-/// Runs until the limits of all channels are known.
 pub(crate) fn find_sizes(one: &mut End, other: &mut End) {
     let ends_at = now().after(TIMEOUT);
     let is_known = |end: &End, channel| {

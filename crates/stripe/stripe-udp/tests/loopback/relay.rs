@@ -6,19 +6,18 @@ use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
 
 use socket2::SockRef;
 
-/// Relays connections to an address, in both directions.
 pub(crate) struct Relay {
     listener: TcpListener,
     to: SocketAddr,
     lines: Vec<Line>,
-    /// Connections that stay open but carry nothing.
+    /// Open connections that carry nothing.
     left: Vec<Line>,
     record: Option<Vec<u8>>,
     is_held: bool,
     is_swallowing: bool,
 }
 
-/// An incoming connection and an outgoing one, with the bytes not yet passed on from each.
+/// Incoming and outgoing, with the bytes not yet passed on from each.
 struct Line {
     ends: [TcpStream; 2],
     waiting: [Vec<u8>; 2],
@@ -45,7 +44,7 @@ impl Relay {
         self.listener.local_addr().expect("an address")
     }
 
-    /// Records the forward direction from now on.
+    /// Forward direction only.
     pub(crate) fn record(&mut self) {
         self.record = Some(Vec::new());
     }
@@ -54,12 +53,12 @@ impl Relay {
         self.record.clone().expect("it was asked for")
     }
 
-    /// Closes all connections at both ends; bytes in flight are lost.
+    /// At both ends; bytes in flight are lost.
     pub(crate) fn cut(&mut self) {
         self.lines.clear();
     }
 
-    /// Closes all connections at this end without notice to the other.
+    /// At this end only.
     pub(crate) fn leave(&mut self) {
         for line in take(&mut self.lines) {
             line.ends[0].shutdown(Shutdown::Both).expect("it is open");
@@ -67,12 +66,11 @@ impl Relay {
         }
     }
 
-    /// Inserts bytes in the forward direction.
+    /// In the forward direction.
     pub(crate) fn insert(&mut self, bytes: &[u8]) {
         self.lines.iter_mut().for_each(|line| line.waiting[0].extend(bytes));
     }
 
-    /// Stops or resumes both directions.
     pub(crate) fn hold(&mut self, is_held: bool) {
         self.is_held = is_held;
     }
@@ -82,7 +80,6 @@ impl Relay {
         self.is_swallowing = is_swallowing;
     }
 
-    /// Passes on received bytes.
     pub(crate) fn pass(&mut self) {
         if self.is_held {
             return;
@@ -103,7 +100,7 @@ impl Relay {
 }
 
 impl Line {
-    /// Passes on bytes in one direction; returns whether the connection is still open.
+    /// Returns whether the connection is still open.
     fn pass(&mut self, way: usize, record: &mut Option<Vec<u8>>, is_swallowed: bool) -> bool {
         let Self { ends, waiting } = self;
         let (waiting, mut room) = (&mut waiting[way], [0; 1 << 13]);

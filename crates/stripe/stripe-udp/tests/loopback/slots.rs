@@ -1,4 +1,4 @@
-//! Channels added, removed and moved under traffic.
+//! Channels that change under traffic.
 
 use gingham_stripe::{ChannelError, Epoch, RepairPlan, RepairRequests, SizeState};
 use gingham_stripe_udp::{End, EndPlan, EtherTypes, EthernetPlan, OpenError, SlotError};
@@ -6,13 +6,13 @@ use gingham_stripe_udp::{End, EndPlan, EtherTypes, EthernetPlan, OpenError, Slot
 use crate::pair::{Numbers, TIMEOUT, any, channel, join, plan, pumped};
 
 const CAP: usize = 8;
-/// Maximum packets offered ahead of those received. The sender remembers the last 4,096 packets and
-/// copies of each channel, at loopback speed those of a few milliseconds: without this limit, a
-/// packet can be forgotten before its lost copy is requested again.
+/// Packets offered ahead of those received. The sender remembers 4,096 packets of each channel,
+/// some milliseconds at loopback speed: otherwise a packet can be forgotten before its lost copy is
+/// requested again.
 const AHEAD: usize = 1_000;
 
-/// Opens an end with two of eight possible channels. Copies are retried and awaited without limit,
-/// however busy the machine is.
+/// Two of eight possible channels. Copies are retried and awaited without limit, however busy the
+/// machine is.
 fn end() -> End {
     let mut plan = EndPlan { channels_max: Some(CAP), ..plan() };
     plan.striping.sender.repair = Some(RepairPlan { tries_max: u8::MAX, ..RepairPlan::default() });
@@ -23,7 +23,7 @@ fn end() -> End {
     End::open(&plan, any().map(channel).to_vec(), Epoch::new(1)).expect("sockets")
 }
 
-/// Adds a channel at both ends.
+/// At both ends.
 fn add(left: &mut End, right: &mut End, id: usize) {
     left.add_channel(id, channel(any()[id % 2])).expect("a socket");
     let mut plan = channel(any()[id % 2]);
@@ -32,8 +32,7 @@ fn add(left: &mut End, right: &mut End, id: usize) {
     left.set_remote(id, right.local(id).expect("a socket"));
 }
 
-/// Each channel is removed with all packets in flight in both directions, since sockets close at
-/// once.
+/// Each removed channel has all packets in flight in both directions, since sockets close at once.
 #[test]
 fn hundred_channels_change_under_load_without_loss() {
     let (mut left, mut right) = (end(), end());
@@ -45,7 +44,6 @@ fn hundred_channels_change_under_load_without_loss() {
         numbers.0.extend(offered..came.len() + AHEAD);
         offered = came.len() + AHEAD;
         came.extend(pumped(&mut left, &mut right, &mut numbers, 200));
-        // Sent, but not read by the other end.
         left.receive();
         left.transmit(&mut numbers);
         word = word.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
@@ -68,7 +66,6 @@ fn hundred_channels_change_under_load_without_loss() {
     }
 }
 
-/// Its limits are discovered again, and it carries packets.
 #[test]
 fn moved_channel_has_a_new_socket_and_carries_packets() {
     let (mut left, mut right) = (end(), end());

@@ -31,7 +31,6 @@ fn udp() -> LinkPlan {
     ChannelPlan { local: ANY, interface: None, mark: None, remote: ANY }.into()
 }
 
-/// Opens the first or the second of two ends that know each other's keys.
 fn end(number: usize, channels: Vec<LinkPlan>, times: Times) -> End {
     let key = |digit: &str| digit.repeat(64).parse::<PrivateKey>().expect("a key");
     let mut keys = [key("1"), key("2")];
@@ -50,13 +49,13 @@ fn right(channels: Vec<LinkPlan>) -> End {
     end(1, channels, Times::default())
 }
 
-/// Returns the number of sessions, and of pairs of keys.
+/// Sessions, and pairs of keys.
 fn shaken(end: &End) -> (u64, u64) {
     let counts = end.handshakes().expect("it has keys");
     (counts.sessions, counts.keys)
 }
 
-/// Splits a stream into datagrams with their lengths.
+/// With their lengths.
 fn frames(mut stream: &[u8]) -> Vec<&[u8]> {
     let mut frames = Vec::new();
     while let Some((length, behind)) = stream.split_first_chunk() {
@@ -68,7 +67,6 @@ fn frames(mut stream: &[u8]) -> Vec<&[u8]> {
     frames
 }
 
-/// Both ends and the relays between them.
 struct Pair {
     left: End,
     right: End,
@@ -76,7 +74,7 @@ struct Pair {
 }
 
 impl Pair {
-    /// Creates two channels over connections to one address, each through a relay.
+    /// Over connections to one address, each through a relay.
     fn relayed() -> Self {
         let right = right(vec![listens(ANY), listens(ANY)]);
         let at = right.local(0).expect("a socket");
@@ -101,7 +99,7 @@ impl Pair {
         self.left.wait(Some(now().after(Duration::from_millis(1))), &[]).expect("it waits");
     }
 
-    /// Runs until `holds` is true; returns the numbers received.
+    /// Returns the numbers received.
     fn until(
         &mut self,
         numbers: &mut Numbers,
@@ -115,7 +113,6 @@ impl Pair {
         came
     }
 
-    /// Runs until both channels are in at both ends.
     fn open(mut self) -> Self {
         let is_in = |pair: &Self, _: &[usize]| {
             (0..2).all(|one| pair.left.is_in(one) && pair.right.is_in(one))
@@ -126,7 +123,6 @@ impl Pair {
         self
     }
 
-    /// Sends these packets, which must arrive in order.
     fn carry(&mut self, packets: std::ops::Range<usize>) {
         let count = packets.len();
         let came =
@@ -150,8 +146,7 @@ fn packets_arrive_in_order_over_two_connections_to_one_address() {
     assert_eq!(pair.right.reception().repaired, 0);
 }
 
-/// Only connections can carry a handshake, at either end: a new session begins, in which channels
-/// over TCP pass packets of any length from the start.
+/// Channels over TCP pass packets of any length from the start of a session.
 #[test]
 fn restarted_end_completes_handshake_over_tcp_alone() {
     let mut pair = Pair::relayed().open();
@@ -181,7 +176,7 @@ fn restarted_end_completes_handshake_over_tcp_alone() {
     }
 }
 
-/// Rekeying every 50 ms at full load loses nothing, handshakes included.
+/// Every 50 ms at full load.
 #[test]
 fn rekeying_on_full_connections_loses_nothing() {
     let times = Times { rekey: Duration::from_millis(50), ..Times::default() };
@@ -200,7 +195,7 @@ fn rekeying_on_full_connections_loses_nothing() {
 }
 
 /// Datagrams held back are authentic and never arrived before, but are not the newest of their
-/// channel: a connection that delivers them later replaces none.
+/// channel.
 #[test]
 fn connection_with_delayed_datagrams_replaces_no_other() {
     let mut pair = Pair::relayed().open();
@@ -226,7 +221,7 @@ fn connection_with_delayed_datagrams_replaces_no_other() {
     assert_eq!(discards.of(Discard::NotAuthentic), 0);
 }
 
-/// A replayed initiation gets responses, but only a limited number.
+/// A replayed initiation gets a limited number of responses.
 #[test]
 fn replies_to_a_candidate_are_bounded() {
     let mut pair = Pair::relayed();
@@ -296,7 +291,7 @@ fn broken_connection_is_reopened_without_loss() {
     assert!(pair.right.counts(0).gone >= 2 && pair.left.counts(1).gone >= 2);
 }
 
-/// The listening end does not notice that the connection is closed; the next one replaces it.
+/// The listening end does not notice that the connection is closed.
 #[test]
 fn half_open_connection_is_replaced() {
     let mut pair = Pair::relayed().open();
@@ -358,8 +353,8 @@ fn unauthenticated_connections_are_closed_and_replace_no_other() {
     pair.carry(PACKETS..PACKETS + 100);
 }
 
-/// One connection is full because it is not read: the other continues, and carries copies of the
-/// waiting packets. After three seconds without acknowledgement the connection is replaced.
+/// One connection is full because it is not read: the other carries copies of the waiting packets.
+/// After three seconds without acknowledgement it is replaced.
 #[test]
 fn stalled_connection_does_not_block_others() {
     let mut pair = Pair::relayed().open();
@@ -382,7 +377,7 @@ fn stalled_connection_does_not_block_others() {
     assert!(pair.left.counts(0).reopened > 0);
 }
 
-/// An end retries until the other one listens, and meanwhile uses its other channel.
+/// Meanwhile the end uses its other channel.
 #[test]
 fn unconnected_end_retries() {
     let place = TcpListener::bind(ANY).expect("a socket");
