@@ -19,7 +19,6 @@ use crate::{Arbiter, Ready, SchedulerError};
 pub struct DeficitRoundRobin<const CAPACITY: usize> {
     count: usize,
     current: usize,
-    /// Whether the current queue has received its quantum in this turn.
     begun: bool,
     queues: [Queue; CAPACITY],
 }

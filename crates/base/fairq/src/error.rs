@@ -186,7 +186,6 @@ pub(crate) const fn check_count<const CAPACITY: usize>(count: usize) -> Result<(
     }
 }
 
-/// Requires one quantum per channel, each at least the longest packet.
 pub(crate) fn check_quanta<const CAPACITY: usize>(
     longest_bytes: u32,
     quanta_bytes: &[u32],

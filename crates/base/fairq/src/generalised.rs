@@ -4,8 +4,8 @@
 //!   packets 2, 1      channels in order 0 0 1 0 0 1 ...
 //! ```
 //!
-//! Source: Adiseshu, Parulkar and Varghese 1996, section 6.2. It is unfair in bytes if lengths
-//! differ between channels.
+//! Source: Adiseshu, Parulkar and Varghese 1996, section 6.2. Unfair in bytes if lengths differ
+//! between channels.
 //!
 //! Changes take effect after the turn of the last channel, whether channels sent or were passed
 //! over.
@@ -20,7 +20,6 @@ use crate::{Causal, Rounds, SchedulerError, ratio};
 pub struct GeneralisedRoundRobin<const CAPACITY: usize> {
     count: usize,
     current: usize,
-    /// Packets left in the current turn.
     left: u32,
     packets: [u32; CAPACITY],
     /// Packets per turn from the next round on.

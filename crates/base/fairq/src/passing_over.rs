@@ -1,4 +1,4 @@
-//! Adapter from a round-based scheduler to an arbiter: queues with nothing to send are passed over.
+//! Adapter from a round-based scheduler to an arbiter.
 //!
 //! ```text
 //!   current 1, not eligible -> pass      current 2, eligible -> charge its head, serve 2

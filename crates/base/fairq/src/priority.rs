@@ -8,15 +8,14 @@
 //! ```
 //!
 //! If levels yield, each may be served `n` times while a lower level is eligible; then the lower
-//! levels are served once, chosen by the same rule. A service of a lower level resets the counts
-//! above it. The count does not increase while no lower level is eligible.
+//! levels are served once, by this rule. A service of a lower level resets the counts above it.
 //!
 //! Sources: strict priority, Kwan et al. 1996, section 3.3; levels with weights, InfiniBand's
 //! "two-level scheme" as described by Yum et al. 2002, section 3.3; yielding of more than two
 //! levels is ours.
 //!
-//! Without yielding, lower levels may starve. If levels yield after `n`, the level of an eligible
-//! queue with `k` levels above it is served at least once in `2 (n + 1)^k` services.
+//! If levels yield after `n`, the level of an eligible queue with `k` levels above it is served at
+//! least once in `2 (n + 1)^k` services.
 
 use core::num::NonZeroU32;
 
@@ -41,7 +40,6 @@ pub type PriorityWeightedRoundRobin<const CAPACITY: usize> =
 
 #[derive(Clone, Debug)]
 struct Level<A> {
-    /// Bits of queues.
     queues: u64,
     turn: A,
     /// Services since the last of a lower level, counted while a lower level was eligible.
@@ -101,7 +99,6 @@ impl<A: Clone, const CAPACITY: usize> Priority<A, CAPACITY> {
 }
 
 impl<A, const CAPACITY: usize> Priority<A, CAPACITY> {
-    /// Level to be served, its eligible queues, and those below it.
     fn choose(&self, eligible: u64) -> Option<(usize, u64, u64)> {
         let (mut chosen, mut left) = (None, eligible);
         for (index, level) in self.levels.iter().enumerate().rev() {
@@ -184,7 +181,6 @@ mod tests {
         let mut arbiter = weighted([1, 1, 0], [2, 1, 5], 0);
         let expected = [0, 0, 1, 0, 0, 1, 0].map(Some);
         assert_eq!(order(&mut arbiter, [0b111; 7]), expected);
-        // The rest of queue 0's turn is lost when it is passed over.
         assert_eq!(order(&mut arbiter, [0b110, 0b111, 0b100, 0b111]), [1, 0, 2, 0].map(Some));
     }
 
@@ -207,7 +203,6 @@ mod tests {
     #[test]
     fn services_without_lower_demand_do_not_count() {
         let mut arbiter = weighted([1, 0], [1; 2], 2);
-        // The three do not count.
         assert_eq!(order(&mut arbiter, [0b01; 3]), [Some(0); 3]);
         assert_eq!(order(&mut arbiter, [0b11; 3]), [0, 0, 1].map(Some));
         // One counts; the service of the lower level while the higher one is empty resets the

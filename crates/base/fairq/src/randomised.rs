@@ -1,4 +1,4 @@
-//! Randomised fair queueing: each packet on a channel drawn at random.
+//! Randomised fair queueing.
 //!
 //! Source: Adiseshu, Parulkar and Varghese 1996, section 3.4. Both ends of a stripe draw equal
 //! words, from a shared seed.

@@ -11,7 +11,6 @@
 
 use core::num::NonZeroU8;
 
-/// Resolution of relative errors.
 const PARTS: u128 = 1_000_000_000;
 
 /// Returns a whole number for each rate above 0, at most `lowest_max` for the lowest.

@@ -14,7 +14,6 @@ use crate::{Arbiter, CHANNELS_MAX, Causal, Ready, Rounds, SchedulerError};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RoundRobin {
     count: usize,
-    /// Start of the next search.
     next: usize,
 }
 
@@ -70,7 +69,6 @@ impl Arbiter for RoundRobin {
     }
 }
 
-/// First member of the set from `start` on, wrapping around.
 fn first_from(start: usize, words: &[u64]) -> Option<usize> {
     let word = start / 64;
     first_in(word, words[word] & onward(start)).or_else(|| {

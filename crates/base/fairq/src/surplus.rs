@@ -16,7 +16,6 @@
 //! them. A channel behind the round is served until it has caught up; the round never goes back.
 //!
 //! Quanta change channel by channel, each at its own round; a channel with a quantum of 0 is out.
-//! The last channel cannot go out.
 //!
 //! Invariants: after `k` rounds a channel has sent at least `k` quanta and less than a longest
 //! packet more (theorem 3.2 allows a longest packet and two quanta either way). `current` is never
@@ -39,7 +38,6 @@ pub struct SurplusRoundRobin<const CAPACITY: usize> {
     count: usize,
     current: usize,
     round: Round,
-    /// Whether the current channel has been charged in this turn.
     begun: bool,
     longest_bytes: u32,
     channels: [Standing; CAPACITY],

@@ -18,7 +18,6 @@
 //! - The turn also ends when its queue cannot send; the rest of the weight is lost.
 //! - The limit also counts while low priority has nothing to send; a packet of low priority
 //!   restores it completely.
-//! - Queue 15 changes no state.
 //!
 //! Invariants: low priority waits for the limit and less than a longest packet more; a queue
 //! without a weight in either table is never served.
@@ -26,7 +25,7 @@
 use crate::error::check_count;
 use crate::{Arbiter, Ready, SchedulerError, Table};
 
-/// Queue above all tables.
+/// Queue above both tables.
 const FIRST_QUEUE: usize = 15;
 
 const QUEUES_MAX: usize = FIRST_QUEUE + 1;
@@ -123,7 +122,6 @@ impl Arbiter for TwoLevelTables {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Turns {
-    /// Bits of queues with a weight.
     served: u64,
     count: usize,
     current: usize,
@@ -201,7 +199,6 @@ mod tests {
         let mut arbiter = TwoLevelTables::new(3, &high, &[], 255).unwrap();
         let expected = [0, 0, 1, 0, 0, 0, 1, 0].map(Some);
         assert_eq!(order(&mut arbiter, 64, [0b111; 8]), expected);
-        // Queue 2 has a weight of 0.
         assert_eq!(order(&mut arbiter, 64, [0b100, 0b110, 0]), [None, Some(1), None]);
         assert_eq!(arbiter.served(), 1 << 15 | 0b011);
     }
@@ -265,7 +262,6 @@ mod tests {
     fn queue_in_both_tables_has_turns_in_each() {
         let mut arbiter =
             TwoLevelTables::new(2, &[slot(0, 1)], &[slot(0, 1), slot(1, 1)], 0).unwrap();
-        // High 0, low 0, high 0, low 1.
         assert_eq!(order(&mut arbiter, 64, [0b11; 4]), [0, 0, 0, 1].map(Some));
     }
 }

@@ -6,8 +6,8 @@
 //! ```
 //!
 //! Source: Zhang, "VirtualClock: a new traffic control algorithm for packet switching networks",
-//! 1990, as used by the routers of Yum et al. 2002, section 3. Queues are FIFO: a stamp can be
-//! computed at the head. It depends on arrivals and cannot stripe.
+//! 1990, as used by the routers of Yum et al. 2002, section 3. It depends on arrivals and cannot
+//! stripe.
 //!
 //! Invariants: stamps in a queue increase; under backlog, between two packets of a queue with time
 //! `t` per packet, one with `t'` sends at most `ceil(t / t')` + 1. Queues without a rate come last,
@@ -32,7 +32,7 @@ pub struct VirtualClock<const CAPACITY: usize> {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Queue {
-    /// In 2^-32 ps; `None` for best effort.
+    /// Time per byte in 2^-32 ps; `None` for best effort.
     byte_parts: Option<u128>,
     stamp_ps: u64,
 }
@@ -101,7 +101,6 @@ mod tests {
         // Queue 0 was idle until 10 us: its clock restarts there, without credit for the idle time.
         let later = [head(10_000_000), head(0), head(0)];
         let order: [_; 4] = core::array::from_fn(|_| arbiter.serve(&Ready::new(&[3], &later)));
-        // Queue 1 at 6, 8, 10; queue 0 at 11.
         assert_eq!(order, [1, 1, 1, 0].map(Some));
     }
 

@@ -12,7 +12,6 @@ use proptest::prelude::*;
 const LONGEST_BYTES: u32 = 1_500;
 const QUEUES: usize = 5;
 
-/// Eligible queues as bits, and the length of each head.
 type Decision = (u64, [u32; QUEUES]);
 
 fn decisions() -> impl Strategy<Value = Vec<Decision>> {

@@ -130,7 +130,6 @@ fn round_jumps_to_the_nearest_if_all_channels_are_ahead() {
     assert_eq!((receiver.round(), receiver.current()), (Round::new(1_000_000_001), 0));
 }
 
-/// Loss alone cannot cause a late number.
 #[test]
 fn channel_behind_the_round_catches_up() {
     let mut receiver = Scheduler::starting_at(Round::new(10), 100, &[100; 2]).unwrap();
@@ -275,7 +274,7 @@ fn change_all(scheduler: &mut Scheduler, from: Round, quanta: &[u32]) {
     }
 }
 
-/// Some are shortly before the wrap.
+/// Some rounds are shortly before the wrap.
 fn first_round() -> impl Strategy<Value = Round> {
     prop_oneof![Just(Round::FIRST), (0_u32..40).prop_map(|rounds| Round::new(u32::MAX - rounds))]
 }
