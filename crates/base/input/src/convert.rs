@@ -10,7 +10,6 @@ use toml::de::{DeTable, DeValue};
 
 pub(crate) struct Places<'a> {
     pub(crate) whole: Origin,
-    /// `None` if every origin is the source as a whole.
     pub(crate) positions: Option<Positions<'a>>,
 }
 

@@ -49,7 +49,6 @@ struct Report {
     key: Option<String>,
     message: String,
     excerpt: Option<String>,
-    /// One description, or several names.
     expected: Vec<String>,
     /// Kind of the names in `expected`, such as "known keys".
     heading: Option<&'static str>,
@@ -174,7 +173,6 @@ impl InputError {
         self.meaning(Some(other.ours))
     }
 
-    /// Sets the key, empty for the root.
     pub(crate) fn keyed(mut self, key: String, in_message: bool) -> Self {
         if !key.is_empty() {
             if in_message {

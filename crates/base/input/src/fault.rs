@@ -38,7 +38,6 @@ impl Fault {
         Kind::Wrong { found, expected: expected.into_iter().collect() }.into()
     }
 
-    /// Sets the origin unless it is already set.
     pub(crate) fn located(mut self, origin: &Origin) -> Self {
         self.origin.get_or_insert_with(|| origin.clone());
         self

@@ -31,7 +31,6 @@ impl From<&str> for Step {
     }
 }
 
-/// Parses a path; the root has no steps.
 pub(crate) fn parse(path: &str) -> Result<Vec<Step>, String> {
     let mut rest = path.trim();
     let mut steps = Vec::new();

@@ -93,7 +93,6 @@ impl SweepFile {
 }
 
 impl SweepAxis {
-    /// Returns the key below the axis and a sentence for a contradiction.
     fn check(&self) -> Result<(), (&'static str, String)> {
         let ways = [
             ("key", self.key.is_some()),

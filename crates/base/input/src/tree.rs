@@ -21,7 +21,7 @@ use std::fmt;
 pub struct Tree {
     pub(crate) root: Value,
     pub(crate) round: u32,
-    /// Default names of unnamed list entries, by the key of the list.
+    /// By the key of the list.
     pub(crate) unnamed: &'static [(&'static str, &'static str)],
 }
 
@@ -61,7 +61,6 @@ impl Tree {
         self.nearest_origin(&path::parse(path).unwrap_or_default()).line
     }
 
-    /// Origin of the deepest value along `steps`.
     pub(crate) fn nearest_origin(&self, steps: &[Step]) -> Origin {
         let mut value = &self.root;
         for step in steps {

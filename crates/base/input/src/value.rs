@@ -67,7 +67,7 @@ pub struct Table {
     pub(crate) overridden: Overridden,
 }
 
-/// Entries of one round of overrides, by their index in the table.
+/// Indices of the entries of one round of overrides.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub(crate) struct Overridden {
     round: u32,

@@ -2,7 +2,7 @@
 
 use serde::de::Unexpected;
 
-/// Cuts the text to `characters_max` characters and makes control characters visible.
+/// Makes control characters visible.
 pub(crate) fn clip(text: &str, characters_max: usize) -> String {
     let mut characters = text.chars();
     let mut clipped: String = characters.by_ref().take(characters_max).map(visible).collect();
@@ -39,7 +39,7 @@ pub(crate) fn found(unexpected: Unexpected<'_>) -> String {
     }
 }
 
-/// Expected value in plain words for the descriptions of serde's own types.
+/// Plain words for the descriptions of serde's own types.
 pub(crate) fn expected(words: &str) -> String {
     let count =
         words.strip_prefix("a tuple of size ").or(words.strip_prefix("an array of length "));

@@ -135,7 +135,6 @@ impl gingham_input::Scenario for Classes {
     fn fill_in(&mut self) {}
 }
 
-/// Length after simultaneous values of a program, call by call.
 fn length_after(calls: &[&[(&str, serde_json::Value)]]) -> Result<Length, String> {
     let (text, none) = ("class.length = { exponential = 1 }", Overrides::default());
     let mut source =
