@@ -108,7 +108,6 @@ const BYTES: Kind = Kind {
 };
 
 impl Kind {
-    /// Lists the possible meanings of `text` in the correct case, or all units.
     fn error(&self, text: &str) -> QuantityError {
         QuantityError { expected: self.meant(text).unwrap_or_else(|| self.expected()) }
     }
@@ -177,7 +176,6 @@ fn split(text: &str) -> Option<(&str, &str)> {
     Some((&text[..end], text[end..].trim_start()))
 }
 
-/// Value `digits / scale`.
 struct Decimal {
     digits: u128,
     scale: u128,

@@ -26,7 +26,7 @@ const REVIEW_EVENTS: u32 = 8 * REVIEW_SLOTS;
 pub struct Wheel<E> {
     /// log2 of the slot width in picoseconds.
     shift: u32,
-    /// Time >> shift.
+    /// Time of the current slot >> shift.
     slot: u64,
     /// Events of the current slot and earlier ones, earliest last.
     current: Vec<(u64, E)>,
@@ -38,7 +38,7 @@ pub struct Wheel<E> {
     len: usize,
     turned_slots: u32,
     turned_events: u32,
-    /// Turned events from the heap.
+    /// Events taken from the heap since the last review.
     turned_far: u32,
 }
 
