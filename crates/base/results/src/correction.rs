@@ -86,7 +86,6 @@ mod tests {
     use super::*;
     use crate::{Estimate, Ratio, student_t};
 
-    /// Uniform numbers in (0, 1] (`SplitMix64`).
     struct Uniform(u64);
 
     impl Uniform {
@@ -135,7 +134,6 @@ mod tests {
 
     #[test]
     fn skewed_interval_bounds_solve_the_cubic() {
-        // Nineteen residuals of -1 and one of 19: a skewness of 18 / sqrt(19).
         let mut residuals = vec![-1.0; 19];
         residuals.push(19.0);
         let b = 18.0 / 19.0_f64.sqrt() / (6.0 * 20.0_f64.sqrt());

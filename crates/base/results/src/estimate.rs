@@ -173,7 +173,6 @@ fn half_width(sections: &[Ratio], mean: f64) -> Option<f64> {
     Some(edges.min(skewed_point(point, &holding) * error))
 }
 
-/// Degrees of freedom and standard error, from batches; `None` with too few.
 fn standard_error(sections: &[Ratio], mean: f64) -> Option<(u32, f64)> {
     let batches = filled(sections);
     let degrees = degrees(batches.len())?;
@@ -300,7 +299,6 @@ mod tests {
         assert_eq!(Estimate::of_sections(&each([0.0; 30], 0.0)), None);
         let few = Estimate::of_sections(&each([7.0; 19], 1.0)).unwrap();
         assert_eq!(few, Estimate { mean: 7.0, half_width: None });
-        // One of twenty is empty: nineteen batches.
         let mut gap = each([7.0; 20], 1.0);
         gap[3] = Ratio::default();
         assert_eq!(Estimate::of_sections(&gap).unwrap().half_width, None);

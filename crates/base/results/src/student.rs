@@ -14,7 +14,7 @@ use std::f64::consts::FRAC_2_PI;
 
 /// The 97.5 % point of the normal distribution.
 const NORMAL: f64 = 1.959_963_984_540_054;
-/// Above the point of one degree of freedom.
+/// Bound above the point of one degree of freedom, the highest.
 const HIGHEST: f64 = 13.0;
 const SERIES_DEGREES_MAX: u32 = 1_000;
 
@@ -50,7 +50,6 @@ fn halved(is_below: impl Fn(f64) -> bool) -> f64 {
     halved_between((NORMAL, HIGHEST), is_below)
 }
 
-/// Bisects to the last bit.
 fn halved_between((mut low, mut high): (f64, f64), is_below: impl Fn(f64) -> bool) -> f64 {
     loop {
         let middle = f64::midpoint(low, high);
@@ -61,7 +60,6 @@ fn halved_between((mut low, mut high): (f64, f64), is_below: impl Fn(f64) -> boo
     }
 }
 
-/// Chance of a t between `-t` and `t`.
 fn within(t: f64, degrees: u32) -> f64 {
     let n = f64::from(degrees);
     let (sine, cosine) = (t / (n + t * t).sqrt(), (n / (n + t * t)).sqrt());

@@ -48,7 +48,6 @@ fn slopes(values: &[f64]) -> Vec<f64> {
     slopes
 }
 
-/// Excess of rising over falling pairs in standard deviations.
 fn z(values: &[f64], slopes: &[f64]) -> f64 {
     let sign = |slope: &f64| f64::from(i8::from(*slope > 0.0) - i8::from(*slope < 0.0));
     let excess: f64 = slopes.iter().map(sign).sum();
