@@ -59,7 +59,6 @@ impl Steps {
     }
 }
 
-/// Peak memory in MiB.
 fn peak_mib() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;

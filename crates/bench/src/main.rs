@@ -92,7 +92,7 @@ fn step_to(milestone: Milestone, topology: &Topology) -> &'static str {
     }
 }
 
-/// Flits sent by switches; those sent by hosts do not count.
+/// Hosts' flits do not count.
 fn flit_hops(run: &Run) -> u64 {
     let plan = &run.compiled().plan;
     let counts = run.channel_counts();
@@ -101,7 +101,6 @@ fn flit_hops(run: &Run) -> u64 {
     channels.map(|channel| counts[channel.index()].data_flits).sum()
 }
 
-/// Channels passed by the delivered packets of a class.
 #[expect(clippy::cast_precision_loss, reason = "a share needs few digits")]
 fn worm_hops(class: &ClassSummary) -> f64 {
     class.messages_followed as f64 * (class.hops_mean.unwrap_or(0.0) + 1.0)

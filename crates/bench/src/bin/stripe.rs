@@ -128,7 +128,6 @@ struct Ends {
     receiver: Receiver<Scheduler, u64>,
     now: Instant,
     given: u64,
-    /// Bytes left in the current run on one channel.
     run_bytes: u64,
 }
 
@@ -148,7 +147,6 @@ impl Ends {
         }
     }
 
-    /// Number of packets delivered in order.
     fn run(&mut self, packets: usize, lengths: &mut Lengths) -> u64 {
         let mut batch = Batch::default();
         for number in 0..packets as u64 {
@@ -167,7 +165,6 @@ impl Ends {
         self.given
     }
 
-    /// Waits until a channel may send.
     fn next_run(&mut self, batch: &mut Batch) -> u64 {
         loop {
             if let Some(run) = self.sender.poll_transmit(self.now) {
