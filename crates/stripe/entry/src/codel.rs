@@ -54,7 +54,6 @@ impl Default for CoDelPlan {
 pub(crate) struct Popped<T> {
     pub(crate) packet: T,
     pub(crate) sojourn_ns: u64,
-    /// Bytes left in the queue.
     pub(crate) left_bytes: u64,
     pub(crate) markable: bool,
 }
@@ -121,7 +120,7 @@ impl CoDel {
         next.map(|popped| Judged { popped, marked: false })
     }
 
-    /// `dodequeue` of the RFC.
+    /// `dodequeue` of RFC 8289, section 5.
     fn ok_to_drop<T>(&mut self, now: u64, plan: &CoDelPlan, popped: Option<&Popped<T>>) -> bool {
         let stands = popped.is_some_and(|popped| {
             popped.sojourn_ns >= plan.target_ns && popped.left_bytes > u64::from(plan.longest_bytes)

@@ -21,7 +21,6 @@ pub(crate) struct Flow {
     pub(crate) queue: List,
     pub(crate) bytes: u64,
     pub(crate) packets: u32,
-    /// Bytes left in its turn.
     credits: i64,
     pub(crate) codel: CoDel,
     listed: Listed,

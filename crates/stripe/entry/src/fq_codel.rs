@@ -262,7 +262,6 @@ impl<P> FqCodel<P> {
         self.backlog_bytes > self.plan.limit_bytes || self.backlog_packets > self.plan.limit_packets
     }
 
-    /// Drops half of the flow with the most bytes.
     fn drop_batch(&mut self, dropped: &mut impl FnMut(Dropped<P>)) -> bool {
         let Some(index) = self.flows.fattest() else { return false };
         let flow = self.flows.flow(index);

@@ -23,7 +23,6 @@ pub(crate) struct Slab<P> {
     free: u32,
 }
 
-/// List of packets in order of arrival.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct List {
     first: u32,

@@ -26,12 +26,10 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// Queue with a model of its contents.
 struct Watched {
     queue: FqCodel<Packet>,
     plan: FqCodelPlan,
     now_ns: u64,
-    /// Length by flow and number.
     waiting: BTreeMap<Packet, u32>,
     numbers: BTreeMap<u64, u64>,
     dropped: u64,
