@@ -128,7 +128,6 @@ impl Arguments {
         self.checked(DirectionPlan { parameters, steps: self.rate_at.clone() }, "--")
     }
 
-    /// Plan of the other direction, except for the options given.
     pub(crate) fn back(&self) -> Result<DirectionPlan, Problem> {
         let forth = self.forth()?;
         let parameters = Parameters {
@@ -168,7 +167,7 @@ impl Arguments {
     }
 }
 
-/// Header with a VLAN tag.
+/// Ethernet header with a VLAN tag.
 const ETHERNET_BYTES: u64 = 18;
 
 const fn option_of(error: &ParameterError) -> &'static str {

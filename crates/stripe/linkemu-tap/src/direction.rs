@@ -22,7 +22,6 @@ pub(crate) struct Delivered {
     pub(crate) bytes: u64,
     pub(crate) late: u64,
     pub(crate) latest: Span,
-    /// Frames that the kernel did not accept.
     pub(crate) refused: u64,
 }
 
@@ -82,7 +81,7 @@ impl Direction {
         self.frames.next_time()
     }
 
-    /// Passes the next arrived frame to `take`, which returns whether it was accepted.
+    /// `take` returns whether it accepted the frame.
     pub(crate) fn deliver<E>(
         &mut self,
         now: Time,

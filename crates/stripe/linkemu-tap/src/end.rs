@@ -13,9 +13,8 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use tun_rs::{DeviceBuilder, Layer, SyncDevice};
 
-/// Named namespaces of `ip netns`.
 const NAMED: &str = "/run/netns";
-/// `IFNAMSIZ`, with the terminating zero.
+/// `IFNAMSIZ`.
 const NAME_BYTES: usize = 16;
 
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -2,7 +2,6 @@
 
 use std::process::ExitCode;
 
-/// Message with a remedy.
 #[derive(Debug)]
 pub(crate) enum Problem {
     Input(String),

@@ -25,7 +25,6 @@ use std::io;
 use std::os::fd::AsFd;
 
 const CHECK_INTERVAL: Span = Span::from_ns(200_000_000);
-/// Frames read from one end before the other is served.
 const FRAMES_A_TURN: usize = 64;
 /// Longer than an MTU of 65,535 and the Ethernet header.
 const FRAME_BYTES_MAX: usize = 66_000;
