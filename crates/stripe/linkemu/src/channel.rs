@@ -191,7 +191,6 @@ impl Channel {
         Ok(Arrival { at, flipped_bit, held_back })
     }
 
-    /// Whether an outage overlaps the time from the first byte to the arrival.
     fn is_cut(&self, start: Time, arrival: Time) -> bool {
         let outages = &self.parameters.outages;
         let next = outages.partition_point(|outage| outage.until <= start);

@@ -38,7 +38,6 @@ impl Bucket {
         Self { policer, filled: scaled(policer.burst_bytes), at: Time::ZERO }
     }
 
-    /// Takes the tokens of a packet that passes.
     pub(crate) fn admits(&mut self, now: Time, length_bytes: u32) -> bool {
         let since_ps = u128::from(now.since(self.at).as_ps());
         let more = since_ps * u128::from(self.policer.rate.bytes_per_second());

@@ -59,7 +59,6 @@ impl QueueBound {
         }
     }
 
-    /// Time to empty a full queue, in ps.
     pub(crate) fn longest_ps(self, rate: Rate) -> u128 {
         match self {
             Self::Bytes(bytes) => sending_ps(rate, u128::from(bytes)),
@@ -86,7 +85,7 @@ impl FromStr for QueueBound {
     }
 }
 
-/// Rounded down.
+/// Bytes within a span, rounded down.
 fn waiting_bytes(rate: Rate, span_ps: u64) -> u128 {
     u128::from(span_ps) * u128::from(rate.bytes_per_second()) / u128::from(PS_PER_SECOND)
 }
@@ -98,7 +97,7 @@ pub(crate) struct Queue {
     /// End of the last idle period, and bytes accepted since.
     busy_from: Time,
     busy_bytes: u128,
-    /// End of all accepted packets.
+    /// Time when all accepted packets are sent.
     idle_at: Time,
 }
 
@@ -121,13 +120,11 @@ impl Queue {
         self.idle_at = now + Span::from_ps(self.busy_ps());
     }
 
-    /// Time of the bytes accepted since the last idle period, in ps.
     fn busy_ps(&self) -> u64 {
         let busy_ps = u64::try_from(sending_ps(self.rate, self.busy_bytes));
         busy_ps.expect("simulated time fits 64 bits")
     }
 
-    /// Bytes accepted and not sent by `now`.
     pub(crate) fn backlog_bytes(&self, now: Time) -> u64 {
         if now >= self.idle_at {
             return 0;

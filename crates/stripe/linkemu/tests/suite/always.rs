@@ -63,7 +63,6 @@ fn outages() -> impl Strategy<Value = Vec<Outage>> {
     })
 }
 
-/// 5,000 bytes, or the time to send them.
 fn bounds() -> impl Strategy<Value = QueueBound> {
     prop_oneof![Just(QueueBound::Bytes(5_000)), Just(QueueBound::Time(Span::from_ns(5_000)))]
 }
@@ -88,7 +87,7 @@ fn competitors() -> impl Strategy<Value = Vec<Competing>> {
     prop::collection::vec(one, 0..3)
 }
 
-/// Channels with all impairments, at one byte per ns.
+/// At one byte per ns.
 fn everything() -> impl Strategy<Value = (Parameters, Vec<(u64, u32)>)> {
     let chance = || 0.0..=0.5_f64;
     let spans = (0..10_000_000_u64, 0..10_000_000_u64, 1..20_000_000_u64);

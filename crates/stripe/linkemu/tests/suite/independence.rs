@@ -24,7 +24,6 @@ fn everything() -> Parameters {
     }
 }
 
-/// Transit time and damage of the first copy.
 fn first_copy(channel: &mut Channel, now_ps: u64) -> Result<(u64, Option<u64>), DropReason> {
     match channel.offer(Time::from_ps(now_ps), 100) {
         Fate::Dropped(reason) => Err(reason),
@@ -90,7 +89,6 @@ fn fates_depend_on_seed_and_direction_alone() {
     assert_ne!(fates(1, "east"), fates(1, "west"));
 }
 
-/// First arrivals of 2,000 packets offered at twice the rate.
 fn crowded(parameters: Parameters) -> Vec<Option<Arrival>> {
     let mut channel = channel(parameters);
     (0..2_000_u64)

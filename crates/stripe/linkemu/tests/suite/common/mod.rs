@@ -19,7 +19,6 @@ pub(crate) fn probability(value: f64) -> Probability {
     Probability::new(value).expect("a probability")
 }
 
-/// Arrival times, or the reason of the drop.
 pub(crate) fn offer(
     channel: &mut Channel,
     now_ps: u64,
