@@ -29,7 +29,6 @@ pub struct Sender {
 }
 
 impl Sender {
-    /// Input for a cookie.
     pub(crate) fn bytes(self) -> [u8; 18] {
         let mut bytes = [0; 18];
         match self.address.ip().to_canonical() {
@@ -53,7 +52,7 @@ struct Rate {
 }
 
 impl Rate {
-    /// Time in ns of the full bucket after taking a token; `None` without a token.
+    /// Time of the full bucket after taking a token, in ns.
     fn with_one(self, full_at: u64, now: u64) -> Option<u64> {
         let one = SECOND_NS / self.per_second;
         let full_at = full_at.max(now) + one;
@@ -63,12 +62,11 @@ impl Rate {
 
 #[derive(Debug)]
 struct Buckets {
-    /// Time of each full bucket, in ns.
     networks: [u64; BUCKETS],
     all: u64,
 }
 
-/// Buckets of unknown and of known senders.
+/// Unknown senders, then known ones.
 #[derive(Debug)]
 pub(crate) struct Budget([Buckets; 2]);
 
@@ -77,7 +75,6 @@ impl Budget {
         Self([0; 2].map(|_| Buckets { networks: [0; BUCKETS], all: 0 }))
     }
 
-    /// Takes a token for one initiation, if there is one.
     pub(crate) fn admits(&mut self, now: Instant, is_known: bool, bucket: usize) -> bool {
         let Buckets { networks, all } = &mut self.0[usize::from(is_known)];
         let (now, network) = (now.nanoseconds(), &mut networks[bucket]);

@@ -61,12 +61,11 @@ impl PublicMacs {
         Self { mac1: key(b"gingham mac1"), cookie: key(b"gingham cookie") }
     }
 
-    /// Shows that the sender knows this public key, and the data `also`.
+    /// Proof of knowing this public key, and the data `also`.
     pub(crate) fn mac1(&self, message: &[u8], also: &[u8]) -> Mac {
         mac(&self.mac1, &[message, also])
     }
 
-    /// Encrypts a cookie for the sender of `mac1`.
     pub(crate) fn wrap(
         &self,
         cookie: &Cookie,
@@ -84,7 +83,6 @@ impl PublicMacs {
         Ok(())
     }
 
-    /// Decrypts a cookie in reply to `mac1`.
     pub(crate) fn unwrap(&self, mac1: &Mac, message: &[u8; COOKIE_BYTES]) -> Option<Cookie> {
         let (nonce, sealed) = message[COOKIE_AT..].split_at(COOKIE_NONCE_BYTES);
         let mut sealed: [u8; STAMP_BYTES + MAC_BYTES + CHECK_BYTES] = sealed.try_into().ok()?;
@@ -133,14 +131,12 @@ impl SharedMac {
         mac(&self.0, &[message])
     }
 
-    /// Whether one of the two ends made exactly this message.
     pub(crate) fn has_proof(&self, message: &[u8; INITIATION_BYTES]) -> bool {
         let (before, proof) = message.split_at(MAC3_AT);
         self.mac3(before).ct_eq(proof).into()
     }
 }
 
-/// Adds the proof of receiving the cookie and holding the private key.
 pub(crate) fn prove(cookie: &Cookie, shared: &SharedMac, message: &mut [u8; INITIATION_BYTES]) {
     message[STAMP_AT..MAC2_AT].copy_from_slice(&cookie.stamp);
     let mac = mac2(&cookie.key, &message[..MAC2_AT]);
@@ -174,7 +170,6 @@ impl Cookies {
         self.of(now.nanoseconds().wrapping_add(self.origin).to_be_bytes(), address)
     }
 
-    /// Cookie with this stamp and its time of issue, unless expired.
     pub(crate) fn given(
         &self,
         now: Instant,

@@ -51,7 +51,6 @@ fn builder<'a>(private: &'a PrivateKey, prologue: &'a str) -> Builder<'a> {
     set.expect("each is set once")
 }
 
-/// Returns `None` if random bytes are unavailable.
 pub(crate) fn initiate(
     identity: &Identity,
     payload: Payload,
@@ -82,7 +81,6 @@ pub(crate) fn read_initiation(
     Some((state, from, payload))
 }
 
-/// Returns `None` if random bytes are unavailable.
 pub(crate) fn respond(
     mut state: HandshakeState,
     preshared: &PresharedKey,

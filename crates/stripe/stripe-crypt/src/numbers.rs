@@ -36,7 +36,6 @@ const fn is_later(one: u16, than: u16) -> bool {
 pub(crate) enum Use {
     Fresh,
     Worn,
-    /// The nonce may have been used.
     Used,
 }
 
@@ -109,7 +108,7 @@ impl OpenedNumbers {
         }
     }
 
-    /// Records an authentic, new datagram. Returns whether it is newer than all before.
+    /// Returns whether the datagram is newer than all before.
     pub(crate) fn mark(&mut self, header: Header) -> bool {
         let (kind, session) = place(header);
         let opened = &mut self.0[usize::from(header.channel) % CHANNELS][kind];

@@ -28,13 +28,10 @@ pub(crate) struct Pair {
     other_index: u8,
     pub(crate) made_at: Instant,
     pub(crate) is_initiator: bool,
-    /// Ours, then the peer's.
     pub(crate) processes: Processes,
     sealed: SealedNumbers,
     opened: OpenedNumbers,
-    /// A new pair should be made.
     pub(crate) is_worn: bool,
-    /// The pair cannot seal any more.
     pub(crate) is_used_up: bool,
 }
 
@@ -110,7 +107,7 @@ impl Pair {
         Ok((opened, self.opened.mark(header)))
     }
 
-    /// Proof to the peer that we have the keys; always identical.
+    /// Always identical.
     pub(crate) fn confirm(&self) -> [u8; CONFIRM_BYTES] {
         let mut datagram = [0; CONFIRM_BYTES];
         let (clear, check) = datagram.split_at_mut(CONFIRM_CLEAR_BYTES);

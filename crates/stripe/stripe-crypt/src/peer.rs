@@ -44,13 +44,11 @@ pub struct PeerPlan {
 pub struct Peer {
     identity: Identity,
     times: Times,
-    /// For messages to the peer.
     their_macs: PublicMacs,
     shared: SharedMac,
     responder: Responder,
     process: u64,
     now: Instant,
-    /// Seals and opens.
     current: Option<Pair>,
     /// Opens datagrams sent before the current pair was made.
     previous: Option<Pair>,
@@ -63,7 +61,7 @@ pub struct Peer {
     answered_at: Option<Instant>,
     tries: u32,
     again_at: Instant,
-    /// Start of the wait for a reply.
+    /// Time of the first datagram without a reply.
     silent_since: Option<Instant>,
     outgoing: Outgoing,
     sent: Outgoing,
@@ -272,7 +270,6 @@ impl Peer {
         due_at.max(self.again_at)
     }
 
-    /// Returns `None` if random bytes are unavailable.
     fn begin(&mut self) -> Option<()> {
         self.attempt = None;
         self.wait();

@@ -12,7 +12,6 @@
 /// Gbit/s and 1,400 bytes.
 const WORDS: usize = 128;
 const WORD_BITS: u64 = u64::BITS as u64;
-/// Modulus of the numbers on the wire.
 const ROUND: u64 = 1 << 32;
 
 #[derive(Clone, Debug)]
@@ -48,7 +47,7 @@ impl ReplayWindow {
         }
     }
 
-    /// Returns whether the number is higher than all before.
+    /// Returns whether the number is the highest.
     pub(crate) fn mark(&mut self, number: u64) -> bool {
         let is_highest = number >= self.top;
         if is_highest {
@@ -99,7 +98,6 @@ mod tests {
         }
     }
 
-    /// Compared with a set.
     #[test]
     fn reordered_numbers_are_accepted_at_most_once() {
         let mut window = ReplayWindow { top: 0, words: [0; WORDS] };

@@ -23,7 +23,6 @@ use crate::wire::{COOKIE_BYTES, INITIATION_BYTES, MAC1_AT, MAC2_AT, Mac, Payload
 #[derive(Debug)]
 pub struct Responder {
     private: PrivateKey,
-    /// For messages to us.
     macs: PublicMacs,
     cookies: Cookies,
     budget: Budget,
@@ -36,7 +35,6 @@ pub struct Initiation {
     pub(crate) state: HandshakeState,
     pub(crate) from: PublicKey,
     pub(crate) message: [u8; INITIATION_BYTES],
-    /// Time of issue of its cookie.
     pub(crate) given_at: Instant,
     pub(crate) payload: Payload,
 }
@@ -130,7 +128,6 @@ impl Responder {
         Ok(())
     }
 
-    /// Shows that the sender knows our public key, and the data `also`.
     pub(crate) fn mac1(&self, message: &[u8], also: &[u8]) -> Mac {
         self.macs.mac1(message, also)
     }

@@ -51,7 +51,6 @@ impl Times {
         self.reject + self.retry_max
     }
 
-    /// Delay after an attempt; `chance` is random.
     pub(crate) fn wait(&self, tries: u32, chance: u32) -> Duration {
         let wait = self.retry.saturating_mul(1_u32.checked_shl(tries).unwrap_or(u32::MAX));
         let wait = wait.min(self.retry_max);

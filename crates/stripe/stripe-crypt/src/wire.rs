@@ -42,7 +42,7 @@ pub(crate) const MAC3_AT: usize = MAC2_AT + MAC_BYTES;
 /// Noise's second message, `e, ee, se, psk`.
 pub(crate) const RESPONSE_MAC_AT: usize = NOISE_AT + 32 + PAYLOAD_BYTES + CHECK_BYTES;
 pub(crate) const CONFIRM_CLEAR_BYTES: usize = 8;
-/// Two bits.
+/// Key indices have two bits.
 pub(crate) const INDICES: u8 = 4;
 
 /// Truncated to 16 bytes.
@@ -106,7 +106,6 @@ pub(crate) const fn set_index(first: &mut u8, index: u8) {
     *first = *first & !INDEX | index << INDEX_SHIFT;
 }
 
-/// Header of a sealed datagram, and the index of its key.
 pub(crate) fn sealed(datagram: &[u8]) -> Result<(Header, u8), Discard> {
     let head: &[u8; 8] = datagram.first_chunk().ok_or(Discard::Malformed)?;
     check_version(head[0])?;
@@ -123,9 +122,7 @@ pub fn discard_of(datagram: &[u8]) -> Option<Discard> {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Payload {
-    /// Random name of the sending process.
     pub(crate) process: u64,
-    /// Index of the sender's key.
     pub(crate) index: u8,
 }
 

@@ -115,7 +115,7 @@ fn replayed_initiation_with_reflected_cookies_is_rejected() {
 }
 
 impl Both {
-    /// Sends an initiation with valid mac1 and mac2 but without a valid sender.
+    /// Valid mac1 and mac2, but no valid sender.
     fn garbage(&mut self, to: usize, from: Sender) -> Discard {
         let mut garbage = [0; INITIATION_BYTES];
         garbage[..4].copy_from_slice(&Type::Initiation.header());

@@ -14,7 +14,7 @@ pub(crate) enum Fate {
     Comes,
     Lost,
     Twice,
-    /// By a further five one-way delays.
+    /// Delayed by a further five one-way delays.
     Late,
     Cut,
 }
@@ -26,7 +26,6 @@ pub(crate) struct Network {
     pub(crate) ends: [Peer; 2],
     plans: [PeerPlan; 2],
     pub(crate) can_begin: [bool; 2],
-    /// Time of each end's clock.
     pub(crate) clocks: [u64; 2],
     now: u64,
     on_the_way: BTreeMap<(u64, u64), Datagram>,
