@@ -17,7 +17,7 @@ use crate::readiness::read_all;
 
 const MAGIC: [u8; 8] = *b"gstripe\0";
 pub(crate) const VERSION: u8 = 1;
-/// Without quanta.
+/// Length without quanta.
 const GREETING_BYTES: usize = 24;
 
 /// Stream of a connection, and its place.

@@ -19,7 +19,6 @@ use crate::readiness::{For, ready};
 /// bytes in order of the others are returned first. A [`StreamError`] is permanent.
 #[derive(Debug)]
 pub struct StripedReader<S> {
-    /// By index.
     inlets: Vec<Inlet<S>>,
     scheduler: Option<Scheduler>,
     chunk_bytes: u32,
@@ -124,7 +123,6 @@ impl<S: Read + AsFd> StripedReader<S> {
         }
     }
 
-    /// Connection with the next chunk, if its header is complete.
     fn head(&self) -> Result<Option<(usize, ChunkHeader)>, StreamError> {
         let bytes = self.header_bytes();
         let header = |place: usize| {
@@ -170,7 +168,6 @@ impl<S: Read + AsFd> StripedReader<S> {
             has_come |= inlet.fill(bytes)?;
         }
         if !has_come {
-            // Everything that had arrived has been read.
             if let Some(place) = self.inlets.iter().position(|inlet| inlet.has_ended) {
                 return Err(StreamError::Ended(place).into());
             }

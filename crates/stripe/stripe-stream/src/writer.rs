@@ -85,7 +85,6 @@ impl<S: Write + AsFd> StripedWriter<S> {
         }
     }
 
-    /// Next in round-robin order that accepts a chunk at once.
     fn with_room(&self) -> io::Result<Option<usize>> {
         let empty = self.outlets.iter().enumerate().filter(|(_, outlet)| outlet.is_empty());
         let fds = empty.map(|(place, outlet)| (place, outlet.connection.as_fd()));
@@ -124,7 +123,6 @@ impl<S: Write + AsFd> Write for StripedWriter<S> {
         Ok(bytes.len())
     }
 
-    /// Waits until the kernel has accepted all data.
     fn flush(&mut self) -> io::Result<()> {
         while self.outlets.iter().any(|outlet| !outlet.is_empty()) {
             self.push(|outlet| !outlet.is_empty())?;

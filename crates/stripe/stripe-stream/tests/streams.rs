@@ -149,7 +149,6 @@ fn order(is_strict: bool, connections: usize) -> Order {
     if is_strict { Order::Strict { quanta_bytes: vec![100; connections] } } else { Order::Free }
 }
 
-/// Data and final error of a stream with these bytes after the greetings.
 fn read_of(order: &Order, wire: &[Vec<u8>]) -> (Vec<u8>, Option<StreamError>) {
     let (near, far) = pairs(wire.len());
     let clones: Vec<_> = near.iter().map(|one| one.try_clone().expect("a clone")).collect();
