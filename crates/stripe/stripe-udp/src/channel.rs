@@ -49,11 +49,9 @@ pub(crate) struct Channel {
     /// Announced address of the other end, regardless of its later sources.
     announced: Option<SocketAddr>,
     again_at: Instant,
-    /// Last error on losing or reopening the link.
     pub(crate) gone_by: Option<i32>,
     outbox: Outbox,
     inbox: Inbox,
-    /// The last wait found nothing to read, and no read was attempted since.
     pub(crate) is_quiet: bool,
     pub(crate) counts: ChannelCounts,
     pub(crate) metering: Metering,
@@ -102,7 +100,6 @@ impl Channel {
         Ok(())
     }
 
-    /// Sends a run, and leaves it empty.
     pub(crate) fn send(&mut self, now: Instant, run: &mut Run) -> Sent {
         self.reopen(now);
         if !self.link.is_open() {
@@ -156,12 +153,10 @@ impl Channel {
         self.outbox.rest();
     }
 
-    /// Datagrams wait because the link is full.
     pub(crate) fn is_full(&self) -> bool {
         self.outbox.first().is_some() || self.link.holds_rest()
     }
 
-    /// The link is full, or its connection is not established.
     pub(crate) fn is_blocked(&self) -> bool {
         self.is_full() || (self.link.waits() && !self.link.is_open())
     }
@@ -171,7 +166,6 @@ impl Channel {
         is_awaited.then(|| self.link.full_fd()).flatten()
     }
 
-    /// Returns whether the link has just opened by itself.
     pub(crate) fn advance(&mut self, now: Instant) -> bool {
         let is_new = self.link.advance(now);
         self.counts.reopened += u64::from(is_new && self.counts.gone > 0);
@@ -205,7 +199,6 @@ impl Channel {
         }
     }
 
-    /// Retries a lost link at once.
     pub(crate) fn on_network_change(&mut self, now: Instant) {
         self.again_at = now;
         self.link.on_network_change(now);
@@ -256,7 +249,6 @@ impl Channel {
         self.inbox.next_at()
     }
 
-    /// All batches were processed and the kernel may have more.
     pub(crate) fn may_have_more(&self) -> bool {
         self.inbox.was_full() && self.inbox.next_at().is_none()
     }

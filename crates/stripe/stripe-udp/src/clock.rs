@@ -15,7 +15,6 @@ use nix::time::{ClockId, clock_gettime};
 
 /// Readings of two clocks within this span count as simultaneous: a hundred times what they take.
 const TOGETHER: Duration = Duration::from_micros(10);
-/// Maximum retries of a pair of readings.
 const TRIES_MAX: u32 = 4;
 
 /// Monotonic time, with one origin for all processes of a machine.
@@ -30,7 +29,6 @@ pub(crate) struct Moment {
 }
 
 impl Moment {
-    /// A given time also stamps datagrams.
     pub(crate) const fn at(now: Instant) -> Self {
         Self { now, realtime: Duration::from_nanos(now.nanoseconds()) }
     }
@@ -63,7 +61,6 @@ fn nanoseconds(span: Duration) -> u64 {
     u64::try_from(span.as_nanos()).expect("no machine runs for centuries")
 }
 
-/// Time from `earlier` to `later`, or zero.
 pub(crate) fn since(later: Instant, earlier: Instant) -> Duration {
     Duration::from_nanos(later.nanoseconds().saturating_sub(earlier.nanoseconds()))
 }

@@ -19,7 +19,7 @@ pub(crate) enum Encapsulation {
 }
 
 impl Encapsulation {
-    /// Metadata before a packet; not charged.
+    /// Length of metadata before a packet, which is not charged.
     pub(crate) const fn prefix_bytes(&self) -> usize {
         match self {
             Self::Datagrams(_) => 0,
@@ -40,7 +40,6 @@ impl Encapsulation {
         }
     }
 
-    /// Completes the datagram that begins at `from`.
     pub(crate) fn seal(&mut self, from: usize, buffer: &mut Vec<u8>) {
         if let Self::Datagrams(framing) = self {
             framing.seal(from, buffer);

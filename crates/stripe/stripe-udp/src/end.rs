@@ -123,7 +123,7 @@ pub trait Source {
 /// ```
 #[derive(Debug)]
 pub struct End {
-    /// By id; `None` marks a free slot.
+    /// `None` marks a free slot.
     channels: Vec<Option<Channel>>,
     kind: LinkKind,
     listeners: Vec<Listener>,
@@ -137,9 +137,8 @@ pub struct End {
     ports: Ports,
     /// Bytes of a datagram beyond those counted by the protocol.
     check_bytes: usize,
-    /// Of messages.
+    /// Traffic class of messages.
     class: u8,
-    /// Packets that fit no channel.
     too_long: u64,
 }
 
@@ -251,7 +250,6 @@ impl End {
         self.striping.settle(moment.now);
     }
 
-    /// Returns the number of datagrams in the next batch.
     fn take_batch(&mut self, channel: usize, now: Instant) -> Option<usize> {
         let Self { encapsulation, striping, sessions, class, .. } = self;
         let one = self.channels[channel].as_mut()?;
@@ -272,7 +270,6 @@ impl End {
         Some(datagrams)
     }
 
-    /// Channel with the earliest unprocessed batch.
     fn first_come(&self) -> Option<usize> {
         let come = |(number, channel): (usize, &Option<Channel>)| {
             Some((channel.as_ref()?.next_at()?, number))
@@ -588,7 +585,6 @@ impl End {
         Ok(self.striping.move_channel(id)?)
     }
 
-    /// Opens a channel, or relocates it if it exists.
     fn place(
         &mut self,
         id: usize,
@@ -625,7 +621,6 @@ impl End {
         self.channels.get(id).is_some_and(Option::is_some)
     }
 
-    /// For the current session and later ones.
     fn set_slot(&mut self, id: usize, is_there: bool, passes_all: bool) {
         self.sessions.set_slot(id, is_there, passes_all);
         self.striping.set_passes_all(id, passes_all);
@@ -637,7 +632,7 @@ impl End {
     }
 }
 
-/// Channels that listen at one address share a socket.
+/// Channels share the socket of a listening address.
 fn listen_on(
     listeners: &mut Vec<Listener>,
     channel: usize,
@@ -705,7 +700,6 @@ impl End {
     }
 }
 
-/// Reopens a listening socket whose interface is gone.
 fn restore(listener: &mut Listener, channels: &[Option<Channel>], now: Instant) {
     if listener.is_lost(now)
         && let Some(one) = &channels[listener.channels().trailing_zeros() as usize]
@@ -719,7 +713,6 @@ fn is_of(channels: u64, channel: usize) -> bool {
     channel < u64::BITS as usize && channels & 1 << channel != 0
 }
 
-/// Counts a datagram of no channel at the first of these.
 fn count_strange(channels: &mut [Option<Channel>], served: u64, is_strange: bool) {
     let first = channels.get_mut(served.trailing_zeros() as usize);
     if let Some(one) = first.and_then(Option::as_mut) {

@@ -59,15 +59,12 @@ const NEVER: Instant = Instant::from_nanoseconds(u64::MAX);
 pub struct Ends {
     /// Boxed, because a growing vector would leave copies of their keys behind.
     all: Vec<Option<Box<End>>>,
-    /// Next timeout of each end.
     due_at: Vec<Instant>,
     is_active: Vec<bool>,
     active: Vec<usize>,
     given: usize,
-    /// Rotation offset of the first sender; grows by one per turn.
     first: usize,
     changed: Vec<usize>,
-    /// With links or listeners of their own.
     owning: Vec<usize>,
     known: Ports,
     ports: Vec<Common>,
@@ -79,7 +76,6 @@ pub struct Ends {
 struct Common {
     port: SharedPort,
     inbox: Inbox,
-    /// The last wait found nothing to read.
     is_quiet: bool,
     was_open: bool,
 }
@@ -256,14 +252,12 @@ impl Ends {
         }
     }
 
-    /// Port with the earliest unprocessed batch.
     fn first_come(&self) -> Option<usize> {
         let ports = self.ports.iter().enumerate();
         let come = ports.filter_map(|(place, one)| Some((one.inbox.next_at()?, place)));
         come.min().map(|(_, place)| place)
     }
 
-    /// Returns the number of datagrams in the next batch.
     fn take_batch(&mut self, place: usize) -> usize {
         // Moved out, because processing the batch borrows all of `self`.
         let mut inbox = take(&mut self.ports[place].inbox);
@@ -285,7 +279,6 @@ impl Ends {
         datagrams
     }
 
-    /// Returns the end of a datagram.
     fn take_datagram(&mut self, origin: Origin<'_>, datagram: &mut [u8]) -> Option<usize> {
         let Self { unauthenticated, all, .. } = self;
         let whose = if is_initiation(datagram) {

@@ -38,7 +38,6 @@ use receiving::Receiver;
 use sending::Sender;
 
 const HEADER_BYTES: usize = 14;
-/// Minimum buffer for a message.
 const MESSAGE_ROOM_BYTES: usize = 256;
 /// Longest IP packet, jumbograms excepted.
 const WHOLE_BYTES: usize = 65_535;
@@ -116,7 +115,6 @@ impl EthernetLink {
         self.plan.batches()
     }
 
-    /// Frames from index `from`; returns their number.
     pub(crate) fn send(&mut self, run: &Run, from: usize) -> io::Result<usize> {
         let open = self.open.as_mut().ok_or(io::ErrorKind::NotConnected)?;
         match open.sender.send(run, from)? {
@@ -147,7 +145,7 @@ impl Open {
     }
 }
 
-/// Receives nothing.
+/// The socket receives nothing.
 fn muted(interface: &Interface, ether_type: u16) -> io::Result<Socket> {
     // The kernel expects network byte order (packet(7)).
     let protocol = Protocol::from(i32::from(ether_type.to_be()));

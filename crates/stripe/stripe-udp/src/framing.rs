@@ -77,7 +77,6 @@ impl Framing {
         (HEADER_BYTES + messages_bytes).max(bytes_min) + self.check_bytes()
     }
 
-    /// The first message is of this epoch.
     pub(crate) fn write_messages(
         &mut self,
         (channel, epoch): (usize, Epoch),
@@ -99,7 +98,6 @@ impl Framing {
         }
     }
 
-    /// The datagram begins at `from`.
     pub(crate) fn seal(&mut self, from: usize, buffer: &mut Vec<u8>) {
         if let Some(peer) = &mut self.peer {
             peer.seal(from, buffer);
@@ -196,7 +194,6 @@ mod tests {
         framing.open(datagram).map(|(frame, _)| frame)
     }
 
-    /// Except for the name of the key, the header is unchanged.
     #[test]
     fn frames_round_trip() {
         let of = RepairOf { next_sequence: 8, ..RepairOf::default() };

@@ -17,7 +17,6 @@ use crate::link::{Arrival, Batches, Payload};
 pub(crate) struct Batch<'a> {
     pub(crate) at: Instant,
     pub(crate) payload: Payload,
-    /// The source is the other end of the channel.
     pub(crate) is_ours: bool,
     pub(crate) from: Option<SocketAddr>,
     pub(crate) ecn: u8,
@@ -39,7 +38,6 @@ impl<'a> Batch<'a> {
     }
 }
 
-/// Of a channel, or of a shared port.
 #[derive(Default)]
 pub(crate) struct Inbox {
     batch_bytes: usize,
@@ -76,7 +74,6 @@ impl Inbox {
         }
     }
 
-    /// Discards the previous contents.
     pub(crate) fn fill(
         &mut self,
         receive: impl FnOnce(&mut [u8], &mut [Arrival]) -> io::Result<usize>,
@@ -97,7 +94,6 @@ impl Inbox {
         Ok(())
     }
 
-    /// All buffers were filled: the kernel may have more.
     pub(crate) fn was_full(&self) -> bool {
         self.filled == self.arrivals.len()
     }

@@ -63,7 +63,6 @@ impl From<MemoryPlan> for LinkPlan {
 }
 
 impl LinkPlan {
-    /// Headers before a datagram, in bytes.
     pub(crate) const fn header_bytes(&self) -> u32 {
         match self {
             Self::Udp(plan) => plan.header_bytes(),
@@ -97,7 +96,6 @@ pub(crate) enum LinkKind {
     Ethernet { is_offloaded: bool },
 }
 
-/// Contents, if the link distinguishes them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Payload {
     /// Packets, or datagrams that identify their own contents.
@@ -112,14 +110,11 @@ pub(crate) struct Arrival {
     /// Timestamp of the kernel on the realtime clock.
     pub(crate) stamp: Option<Duration>,
     pub(crate) bytes: usize,
-    /// Bytes per datagram.
     pub(crate) stride: usize,
     pub(crate) payload: Payload,
-    /// The source is the other end of the channel.
     pub(crate) is_ours: bool,
-    /// Over UDP or TCP.
     pub(crate) from: Option<SocketAddr>,
-    /// Only over UDP.
+    /// ECN field, known only over UDP.
     pub(crate) ecn: u8,
 }
 
@@ -178,7 +173,6 @@ impl Link {
         }
     }
 
-    /// Returns whether the link has just opened by itself.
     pub(crate) fn advance(&mut self, now: Instant) -> bool {
         if let Self::Tcp(link) = self { link.advance(now) } else { false }
     }
@@ -187,7 +181,6 @@ impl Link {
         if let Self::Tcp(link) = self { link.next_at() } else { None }
     }
 
-    /// Returns whether it replaced another connection.
     pub(crate) fn adopt(&mut self, connection: Connection) -> bool {
         if let Self::Tcp(link) = self { link.adopt(connection) } else { false }
     }
@@ -196,7 +189,6 @@ impl Link {
         if let Self::Tcp(link) = self { Some(link.socket()) } else { None }
     }
 
-    /// Becomes writable when open.
     pub(crate) fn is_connecting(&self) -> bool {
         matches!(self, Self::Tcp(link) if link.is_connecting())
     }
@@ -209,12 +201,10 @@ impl Link {
         }
     }
 
-    /// Received bytes wait in the link's own buffer.
     pub(crate) fn holds_more(&self) -> bool {
         matches!(self, Self::Tcp(link) if link.holds_more())
     }
 
-    /// A datagram was sent in part.
     pub(crate) fn holds_rest(&self) -> bool {
         matches!(self, Self::Tcp(link) if link.holds_rest())
     }
@@ -242,12 +232,10 @@ impl Link {
         }
     }
 
-    /// Receives for all its channels.
     pub(crate) const fn shared(&self) -> Option<&SharedPort> {
         if let Self::Udp(link) = self { link.shared() } else { None }
     }
 
-    /// For reading, unless shared.
     pub(crate) fn fd(&self) -> Option<BorrowedFd<'_>> {
         match self {
             Self::Udp(link) => link.fd(),
@@ -265,7 +253,6 @@ impl Link {
         }
     }
 
-    /// Per call.
     pub(crate) fn segments_max(&self) -> usize {
         match self {
             Self::Udp(link) => link.segments_max(),
@@ -282,7 +269,6 @@ impl Link {
         }
     }
 
-    /// From index `from`; returns how many the link took, at least one.
     pub(crate) fn send(&mut self, run: &Run, from: usize) -> io::Result<usize> {
         either!(self, link => link.send(run, from))
     }
@@ -292,7 +278,6 @@ impl Link {
         matches!(self, Self::Tcp(_) | Self::Ethernet(_))
     }
 
-    /// One batch per buffer; returns their number.
     pub(crate) fn receive(
         &mut self,
         bytes: &mut [u8],
@@ -309,7 +294,6 @@ impl Link {
         }
     }
 
-    /// Over TCP, while connected.
     pub(crate) fn remote(&self) -> Option<SocketAddr> {
         match self {
             Self::Udp(link) => link.remote(),
@@ -318,7 +302,7 @@ impl Link {
         }
     }
 
-    /// A handshake datagram; over TCP, address and class are those of the connection.
+    /// Over TCP, address and class are those of the connection.
     pub(crate) fn send_one(&mut self, to: SocketAddr, message: &[u8], class: u8) -> io::Result<()> {
         match self {
             Self::Udp(link) => link.send_one(to, message, class),

@@ -29,7 +29,7 @@ pub struct MemoryPlan {
 }
 
 impl MemoryPlan {
-    /// IPv4 and UDP, counted though absent.
+    /// IPv4 and UDP headers, counted though absent.
     pub(crate) const HEADER_BYTES: u32 = 20 + 8;
 }
 
@@ -112,7 +112,6 @@ impl MemoryPort {
         Ok(())
     }
 
-    /// One datagram per buffer; returns their number.
     pub(crate) fn receive(
         &self,
         bytes: &mut [u8],

@@ -13,7 +13,7 @@
 
 use gingham_stripe::{Epoch, Message};
 
-/// With header: the shortest datagram that every path passes (RFC 9000, section 14).
+/// Shortest datagram that every path passes (RFC 9000, section 14).
 pub(crate) const BUNDLE_BYTES_MAX: usize = 1_200;
 
 #[derive(Clone, Debug, Default)]
@@ -25,9 +25,8 @@ struct Bundle {
 #[derive(Debug)]
 pub(crate) struct Messages {
     bundles: Vec<Bundle>,
-    /// Not yet assigned; each with its own channel.
     reports: Vec<(usize, Message)>,
-    /// Channels whose reports share one bundle, one bit each, and its carrier.
+    /// Channels of one bundle of reports, one bit each, and its carrier.
     together: (u64, usize),
     turn: usize,
     /// The rotation advances when no report is left.
@@ -40,7 +39,6 @@ impl Messages {
         Self { bundles, reports: Vec::new(), together: (0, 0), turn: 0, is_used: false }
     }
 
-    /// With the epoch of the first message.
     pub(crate) fn on(&self, channel: usize) -> (&[u8], Epoch) {
         let Bundle { bytes, epoch } = &self.bundles[channel];
         (bytes, *epoch)
@@ -54,12 +52,10 @@ impl Messages {
         bundle.bytes.extend_from_slice(&message.to_bytes());
     }
 
-    /// For its own channel or one with similar delay.
     pub(crate) fn leave_open(&mut self, channel: usize, report: Message) {
         self.reports.push((channel, report));
     }
 
-    /// Next report and its carrier.
     pub(crate) fn next_report(
         &mut self,
         are_alike: impl Fn(usize, usize) -> bool,
@@ -91,7 +87,6 @@ const fn bit(channel: usize) -> u64 {
     1 << channel
 }
 
-/// The next one each turn.
 fn nth(mut set: u64, turn: usize) -> usize {
     for _ in 0..turn % set.count_ones() as usize {
         set &= set - 1;

@@ -30,7 +30,6 @@ impl Metering {
         *self = Self { meter: Some(meter), header_bytes: header_bytes.into() };
     }
 
-    /// Returns how many datagrams are dropped.
     pub(crate) fn cut(&mut self, run: &mut Run) -> u64 {
         let Some(meter) = &mut self.meter else { return 0 };
         let (datagrams, each) = (run.datagrams as u64, run.segment_bytes);

@@ -19,7 +19,6 @@ pub(crate) struct Ordering {
     channels: Vec<Option<Box<Line>>>,
 }
 
-/// `port` is the socket of the channel's messages.
 #[derive(Debug)]
 struct Line {
     order: ChannelOrder<Packet>,
@@ -31,7 +30,6 @@ impl Ordering {
         Self { options, channels: (0..channels).map(|_| None).collect() }
     }
 
-    /// Created in the receiver's epoch, if any.
     fn line(&mut self, channel: usize, epoch: Option<Epoch>) -> Option<&mut Line> {
         let (options, line) = (self.options?, self.channels.get_mut(channel)?);
         if line.is_none() {
@@ -44,7 +42,6 @@ impl Ordering {
         line.as_deref_mut()
     }
 
-    /// Returns the packet if its channel is not reordered.
     pub(crate) fn take_packet(
         &mut self,
         now: Instant,
@@ -57,7 +54,6 @@ impl Ordering {
         None
     }
 
-    /// Returns false if the channel is not reordered.
     pub(crate) fn take_message(
         &mut self,
         now: Instant,
@@ -71,7 +67,6 @@ impl Ordering {
         true
     }
 
-    /// With the socket of the channel's messages.
     pub(crate) fn next(
         &mut self,
         now: Instant,
@@ -81,7 +76,6 @@ impl Ordering {
         Some((line.port, line.order.poll(now)?))
     }
 
-    /// Releases memory after a long time without traffic.
     pub(crate) fn rest(&mut self) {
         self.channels.iter_mut().flatten().for_each(|line| line.order.rest());
     }

@@ -26,9 +26,7 @@ const WAIT: Duration = Duration::from_secs(1);
 #[derive(Debug, Default)]
 pub(crate) struct Outbox {
     runs: VecDeque<Run>,
-    /// Datagrams of the first run already sent.
     taken: usize,
-    /// Start of the time without progress.
     since: Option<Instant>,
     spare: Vec<Run>,
 }
@@ -50,7 +48,6 @@ impl Outbox {
         self.spare = Vec::new();
     }
 
-    /// With the index of its first unsent datagram.
     pub(crate) fn first(&self) -> Option<(&Run, usize)> {
         self.runs.front().map(|run| (run, self.taken))
     }
@@ -63,7 +60,6 @@ impl Outbox {
         }
     }
 
-    /// Returns the number of datagrams dropped.
     pub(crate) fn drop_first(&mut self) -> u64 {
         let Some(mut run) = self.runs.pop_front() else { return 0 };
         let left = run.datagrams.saturating_sub(self.taken) as u64;

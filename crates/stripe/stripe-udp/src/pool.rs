@@ -33,21 +33,19 @@ const SHORTEST_BYTES: usize = 2 * STEP_BYTES - 8;
 pub(crate) struct Pool(Rc<RefCell<Free>>);
 
 struct Free {
-    /// By length class.
+    /// Free buffers by length class.
     buffers: Vec<Vec<Vec<u8>>>,
     bytes: usize,
-    /// Length class last evicted from.
     oldest: usize,
     longest_bytes: usize,
 }
 
 impl Free {
-    /// Shortest length class of `bytes` bytes.
+    /// Shortest length class that holds `bytes` bytes.
     const fn place(bytes: usize) -> usize {
         bytes.saturating_sub(SHORTEST_BYTES).div_ceil(STEP_BYTES)
     }
 
-    /// Returns whether there is room.
     fn make_room(&mut self, place: usize, bytes: usize) -> bool {
         while self.bytes + bytes > FREE_BYTES_MAX {
             // Evicting a buffer of this length would gain nothing.

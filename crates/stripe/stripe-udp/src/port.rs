@@ -26,7 +26,6 @@ use crate::memory::MemoryPort;
 use crate::run::Run;
 use crate::socket::{BATCHES, BufferPlan, ChannelPlan, ChannelSocket, Opener, Opening, SOON};
 
-/// Time between attempts to reopen.
 const AGAIN: Duration = Duration::from_millis(100);
 
 #[derive(Clone, Debug)]
@@ -90,13 +89,11 @@ impl Open {
 
 #[derive(Debug)]
 pub(crate) struct Port {
-    /// Of the channel that opened the port first.
     plan: PortPlan,
     buffers: BufferPlan,
     opener: Option<Opener>,
     open: Option<Open>,
     again_at: Instant,
-    /// Distinguishes this port from others.
     pub(crate) id: u64,
 }
 
@@ -178,7 +175,6 @@ impl Port {
         self.send(to, message, message.len())
     }
 
-    /// One batch per buffer, not yet assigned to channels; returns their number.
     pub(crate) fn receive(&self, bytes: &mut [u8], arrivals: &mut [Arrival]) -> io::Result<usize> {
         let open = match self.open.as_ref().ok_or(io::ErrorKind::NotConnected)? {
             Open::Socket(socket) => socket,
@@ -204,7 +200,6 @@ impl Port {
     }
 }
 
-/// Shared ports, if ports are shared.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Ports(Option<Rc<RefCell<Known>>>);
 
@@ -219,7 +214,6 @@ impl Ports {
         Self(Some(Rc::default()))
     }
 
-    /// Removes ports that no channel uses.
     pub(crate) fn list(&self) -> Vec<SharedPort> {
         let Some(known) = &self.0 else { return Vec::new() };
         let mut known = known.borrow_mut();
@@ -295,7 +289,6 @@ impl UdpLink {
         self.with_mut(|port| port.reopen(now))
     }
 
-    /// For all channels that use the socket.
     pub(crate) fn close(&mut self) {
         self.with_mut(Port::close);
     }
@@ -346,7 +339,6 @@ impl UdpLink {
         self.with(Port::segments_max)
     }
 
-    /// In one call.
     pub(crate) fn send(&mut self, run: &Run, from: usize) -> io::Result<usize> {
         let remote = self.remote().ok_or(io::ErrorKind::NotConnected)?;
         let rest = &run.bytes[from * run.segment_bytes..];

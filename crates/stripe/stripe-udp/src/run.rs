@@ -9,7 +9,6 @@ pub(crate) const RUN_BYTES_MAX: usize = 65_535 - 20 - 8;
 pub(crate) struct Run {
     pub(crate) channel: usize,
     pub(crate) bytes: Vec<u8>,
-    /// Bytes per datagram.
     pub(crate) segment_bytes: usize,
     pub(crate) datagrams: usize,
     pub(crate) payload: Payload,
@@ -18,7 +17,6 @@ pub(crate) struct Run {
 }
 
 impl Run {
-    /// Length of `count` datagrams from index `from`.
     pub(crate) fn bytes_of(&self, from: usize, count: usize) -> usize {
         let end = |datagram: usize| self.bytes.len().min(datagram * self.segment_bytes);
         end(from + count) - end(from)
@@ -38,7 +36,6 @@ impl Run {
         self.datagrams == 0 || (is_like && has_room)
     }
 
-    /// The bytes are appended next.
     pub(crate) fn begin(&mut self, channel: usize, length: usize) {
         if self.datagrams == 0 {
             (self.channel, self.segment_bytes) = (channel, length);

@@ -72,7 +72,6 @@ impl ChannelPlan {
         Ok(socket)
     }
 
-    /// IP and UDP headers, in bytes.
     pub(crate) const fn header_bytes(&self) -> u32 {
         if self.remote.ip().to_canonical().is_ipv4() { 20 + 8 } else { 40 + 8 }
     }
@@ -133,7 +132,7 @@ impl BufferPlan {
     }
 }
 
-/// One run.
+/// Length of one run.
 const BUFFER_BYTES_MIN: usize = 1 << 16;
 
 /// At 1 Gbit/s an uncoalesced batch arrives every 12 us: 16 take less than a wake-up costs. A
@@ -202,7 +201,6 @@ impl ChannelSocket {
         self.sending.segments_max()
     }
 
-    /// Datagrams of one length, except a shorter last one.
     pub(crate) fn send(
         &mut self,
         to: (SocketAddr, u8),
@@ -212,7 +210,6 @@ impl ChannelSocket {
         self.sending.send(&self.socket, to, run, segment_bytes)
     }
 
-    /// At most one batch per buffer.
     pub(crate) fn receive(
         &self,
         buffers: &mut [IoSliceMut<'_>],

@@ -49,12 +49,11 @@ pub struct Packet {
     pub ecn: u8,
 }
 
-/// Lengths before a packet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Before {
-    /// On the wire, outside the protocol.
+    /// Bytes on the wire outside the protocol.
     pub(crate) header_bytes: u32,
-    /// In memory, not charged.
+    /// Bytes in memory that are not charged.
     pub(crate) prefix_bytes: usize,
 }
 
@@ -71,7 +70,7 @@ pub struct Preference {
 pub(crate) struct Said {
     pub(crate) channel: usize,
     pub(crate) message: Message,
-    /// Padded length, or 0.
+    /// Padded length in bytes, or 0.
     pub(crate) bytes_min: usize,
 }
 
@@ -82,14 +81,12 @@ pub(crate) struct Striping {
     sender: Sender<Scheduler>,
     receiver: Receiver<Scheduler, Packet>,
     ordering: Ordering,
-    /// Packets kept for retransmission, with their classes.
     kept: Option<RetransmissionBuffer<(u8, Buffer)>>,
     pool: Pool,
     /// Last use of a packet buffer, unless memory was released since.
     used_at: Option<Instant>,
     longest_bytes: u32,
     has_tags: bool,
-    /// Headers around a packet on the wire.
     overhead_bytes: u32,
     now: Instant,
 }
@@ -141,7 +138,7 @@ impl Striping {
         self.now
     }
 
-    /// Never backwards.
+    /// Time never moves backwards.
     pub(crate) fn advance(&mut self, now: Instant) -> Instant {
         self.now = self.now.max(now);
         self.now
@@ -176,7 +173,6 @@ impl Striping {
         };
     }
 
-    /// `message` may be invalid bytes.
     fn process_message(&mut self, now: Instant, port: usize, message: Result<Message, WireError>) {
         let _: Result<(), Discard> = match message {
             // A report names its channel, whichever one carries it.
@@ -247,13 +243,11 @@ impl Striping {
         }
     }
 
-    /// With its header.
     pub(crate) fn bundle_bytes_max(&self, channel: usize) -> usize {
         let bytes_max = self.sender.size(channel).frame_bytes.min(self.longest_bytes);
         usize::try_from(bytes_max).unwrap_or(usize::MAX).min(BUNDLE_BYTES_MAX)
     }
 
-    /// With its class and bytes.
     pub(crate) fn next_copy(&mut self) -> Option<(Repair, u8, &[u8])> {
         let kept = self.kept.as_ref()?;
         loop {
@@ -270,20 +264,17 @@ impl Striping {
         self.sender.poll_transmit_of(self.now, bytes(length), class)
     }
 
-    /// No channel fits, and none can once more is known.
     pub(crate) fn is_too_long(&self, length: usize) -> bool {
         let length = bytes(length);
         let sender = &self.sender;
         sender.is_open() && !sender.fits_somewhere(length) && !sender.may_fit(length)
     }
 
-    /// The interface refuses frames of this length.
     pub(crate) fn refuse(&mut self, channel: usize, frame_bytes: usize) {
         // With fixed sizes this counts as a loss in the network.
         let _ = self.sender.handle_refused(self.now, channel, bytes(frame_bytes));
     }
 
-    /// Channel of a packet, and its tag, if packets have tags.
     pub(crate) fn send(&mut self, length: usize, class: Class) -> Result<(usize, Tag), SendError> {
         let length_bytes = bytes(length);
         if self.has_tags {
@@ -340,17 +331,14 @@ impl Striping {
         self.sender.set_passes_all(channel, passes_all);
     }
 
-    /// Channels whose links accept no data, one bit each.
     pub(crate) fn set_blocked(&mut self, channels: u64) {
         self.sender.set_blocked(channels);
     }
 
-    /// Requests a message on a channel whose link has opened.
     pub(crate) fn ask(&mut self, channel: usize) {
         self.sender.ask_channel(channel);
     }
 
-    /// Takes out a channel; returns whether it is out.
     pub(crate) fn lose(&mut self, channel: usize) -> bool {
         self.sender.lose_channel(self.now, channel)
     }
@@ -371,7 +359,6 @@ impl Striping {
         self.sender.scheduler().standing(channel).is_in()
     }
 
-    /// [`Sender::bundle_bytes`].
     pub(crate) fn bundle_bytes(&self) -> u32 {
         self.sender.bundle_bytes().min(self.longest_bytes)
     }

@@ -58,7 +58,6 @@ const CONGESTION: &[u8] = b"cubic";
 /// Connections queued between turns; the kernel answers further half-open ones with cookies
 /// (`tcp_syncookies`, RFC 4987).
 const BACKLOG: i32 = 64;
-/// Minimum buffer for a message.
 const MESSAGE_ROOM_BYTES: usize = 512;
 
 /// Channel over TCP.
@@ -149,7 +148,6 @@ enum State {
 }
 
 impl TcpLink {
-    /// Checks that a socket can be opened; connects when first advanced.
     pub(crate) fn open(plan: TcpPlan, opener: Option<Opener>) -> io::Result<Self> {
         if let TcpEnd::Connects { .. } = plan.end {
             opener.as_ref().map_or_else(|| plan.open(), |one| one.open(Opening::Waits))?;
@@ -158,7 +156,6 @@ impl TcpLink {
         Ok(Self { plan, state, backoff: Backoff::default(), opener })
     }
 
-    /// Returns whether a connection has just opened.
     pub(crate) fn advance(&mut self, now: Instant) -> bool {
         match &mut self.state {
             State::Open(_) => return false,
@@ -211,7 +208,6 @@ impl TcpLink {
         true
     }
 
-    /// Keeps the data received; returns whether it replaced another connection.
     pub(crate) fn adopt(&mut self, mut connection: Connection) -> bool {
         connection.expect_more();
         let before = std::mem::replace(&mut self.state, State::Open(Box::new(connection)));
@@ -259,7 +255,6 @@ impl TcpLink {
         }
     }
 
-    /// Becomes writable when a full connection has room or a new one opens.
     pub(crate) fn full_fd(&self) -> Option<BorrowedFd<'_>> {
         match &self.state {
             State::Closed { .. } => None,
@@ -272,7 +267,6 @@ impl TcpLink {
         Batches { count: FRAMES, bytes: self.plan.datagram_bytes_max() }
     }
 
-    /// From index `from`; returns how many the connection has taken.
     pub(crate) fn send(&mut self, run: &Run, from: usize) -> io::Result<usize> {
         let State::Open(connection) = &mut self.state else { return Err(gone()) };
         connection.send(run, from).map_err(translated)
@@ -350,7 +344,6 @@ fn is_connected(socket: &Socket) -> io::Result<bool> {
     }
 }
 
-/// Full queue, invalid stream, or closed connection.
 fn translated(error: io::Error) -> io::Error {
     match error.kind() {
         io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted => full(),

@@ -30,7 +30,6 @@ const AT_ONCE: Duration = Duration::from_micros(20);
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Waiting {
     granule: Duration,
-    /// Input arrived during the previous pause.
     is_busy: bool,
     worked_at: Instant,
     pub(crate) wakeups: Wakeups,
@@ -118,7 +117,6 @@ impl Ready {
         number >= u64::BITS as usize || self.0 & bit(number) != 0
     }
 
-    /// From this index on, renumbered.
     pub(crate) const fn from(self, number: usize) -> Self {
         let not_ready = !self.0;
         Self(if number < u64::BITS as usize { !(not_ready >> number) } else { u64::MAX })
@@ -129,7 +127,6 @@ const fn bit(number: usize) -> u64 {
     if number < u64::BITS as usize { 1 << number } else { 0 }
 }
 
-/// Returns how many descriptors are ready.
 fn sleep(until: Instant, fds: &mut [PollFd<'_>]) -> io::Result<i32> {
     let left = TimeSpec::from_duration(since(until, now()));
     match ppoll(fds, Some(left), None) {

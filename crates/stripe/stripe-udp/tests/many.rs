@@ -59,7 +59,6 @@ fn any() -> SocketAddr {
     (Ipv4Addr::LOCALHOST, 0).into()
 }
 
-/// A server with one port, and clients with two channels each.
 struct World {
     server: Ends,
     sources: Each,
@@ -67,7 +66,6 @@ struct World {
     keys: Vec<PrivateKey>,
     server_key: PrivateKey,
     port: SocketAddr,
-    /// At the server from each client, and at each client.
     came: [Vec<Vec<u64>>; 2],
 }
 
@@ -138,7 +136,6 @@ impl World {
         }
     }
 
-    /// In both directions.
     fn exchange(&mut self, clients: &[usize], packets: u64) {
         let before = self.came.clone();
         for client in clients {

@@ -50,7 +50,7 @@ fn end() -> End {
     End::open(&plan, vec![channel.clone(), channel], Epoch::new(1)).expect("sockets")
 }
 
-/// With the overhead of the allocator.
+/// Includes the overhead of the allocator.
 fn live_bytes(stats: &Stats) -> usize {
     let allocations = stats.allocations - stats.deallocations;
     stats.bytes_allocated - stats.bytes_deallocated + allocations * (KEPT_BYTES + STEP_BYTES - 1)

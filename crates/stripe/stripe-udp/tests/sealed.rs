@@ -13,7 +13,6 @@ use gingham_stripe_udp::{ChannelPlan, End, EndPlan, Source, now};
 const TIMEOUT: Duration = Duration::from_secs(100);
 const NOWHERE: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::UNSPECIFIED), 0);
 
-/// Numbered packets of a thousand bytes.
 struct Numbers(Range<u64>);
 
 impl Source for Numbers {
@@ -59,7 +58,6 @@ fn lead(from: &mut End, to: [SocketAddr; 2]) {
     }
 }
 
-/// Runs while `goes_on` holds; returns the numbers received at the second end.
 fn pumped(
     one: &mut End,
     other: &mut End,
@@ -113,7 +111,7 @@ fn packets_arrive_in_order_and_peer_address_is_learnt() {
     }
 }
 
-/// Every 50 ms.
+/// Keys are renewed every 50 ms.
 #[test]
 fn rekeying_loses_nothing() {
     let times = Times { rekey: Duration::from_millis(50), ..Times::default() };

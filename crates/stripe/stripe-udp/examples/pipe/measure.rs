@@ -19,7 +19,6 @@ pub(crate) struct Measured {
     last_at_ns: u64,
     /// By second since the first packet; `counted_bytes` has those from `from_ns` on.
     seconds: Vec<u64>,
-    /// Numbers skipped, by second.
     seconds_lost: Vec<u64>,
     counted_bytes: u64,
     packets: u64,
@@ -119,7 +118,6 @@ fn of_channel(end: &End, channel: usize) -> Value {
     })
 }
 
-/// CPU time of the program, and of the kernel on its behalf.
 #[expect(clippy::cast_precision_loss, reason = "numbers of a report")]
 fn cpu_seconds() -> f64 {
     let usage = getrusage(UsageWho::RUSAGE_SELF).expect("the kernel counts");

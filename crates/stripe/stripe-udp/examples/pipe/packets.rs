@@ -39,7 +39,6 @@ impl Packets {
         self.next_at_ns = self.next_at_ns.max(self.now_ns.saturating_sub(BACKLOG_NS));
     }
 
-    /// Time of the next packet, if the source waits for it.
     pub(crate) fn next_at(&self) -> Option<Instant> {
         let is_paced = matches!(self.offer, Some(Offer::BytesPerSecond(_)));
         let next_at = || Instant::from_nanoseconds(self.next_at_ns);

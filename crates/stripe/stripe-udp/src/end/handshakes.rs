@@ -21,9 +21,7 @@ pub(crate) const REPLIES_A_BATCH: usize = 8;
 pub(super) struct Sessions {
     plan: StripingPlan,
     scheduler: Scheduler,
-    /// Existing channels, one bit each.
     present: u64,
-    /// Channels that pass any length, one bit each.
     passing_all: u64,
     before: Before,
     preferences: Vec<Preference>,
@@ -57,7 +55,6 @@ impl Sessions {
         self.passing_all = self.passing_all & others | (passes_all as u64) << channel;
     }
 
-    /// Begins with a reset to an epoch, or synchronised.
     pub(super) fn striping(
         &self,
         reset_to: Option<Epoch>,
@@ -87,13 +84,11 @@ impl Sessions {
 #[derive(Debug, Default)]
 pub(super) struct Taken {
     pub(super) strange: u64,
-    /// New address of the other end.
     pub(super) moved_to: Option<SocketAddr>,
-    /// For the source of the batch.
     pub(super) replies: Vec<Vec<u8>>,
 }
 
-/// Processes a batch of a channel with the other end at `remote`.
+/// `remote` is the address of the other end.
 pub(super) fn take(
     batch: Batch<'_>,
     (channel, remote): (usize, Option<SocketAddr>),
@@ -155,7 +150,6 @@ pub(super) fn follow_remote(
     }
 }
 
-/// Returns the reply, which may be empty.
 pub(super) fn answer(
     peer: &mut Peer,
     at: Instant,
@@ -170,7 +164,7 @@ pub(super) fn answer(
 }
 
 impl End {
-    /// Sends pending handshakes on every channel. Returns whether other datagrams may be sent.
+    /// Returns whether other datagrams may be sent.
     pub(super) fn shake_hands(&mut self) -> bool {
         let (now, can_begin, class) = (self.striping.now(), self.can_begin(), self.class);
         let Some(peer) = self.encapsulation.peer_mut() else { return true };
@@ -227,7 +221,6 @@ mod tests {
         seed
     }
 
-    /// Both ends of a server with two clients.
     #[test]
     fn each_end_has_a_distinct_stable_seed() {
         let [server, one, other] = [(); 3].map(|()| PrivateKey::random().expect("randomness"));

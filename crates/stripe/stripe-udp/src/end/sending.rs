@@ -13,7 +13,6 @@ use crate::striping::Said;
 /// Packets dropped for their length at once: as many as a link of 1 Gbit/s takes in 10 ms.
 const TOO_LONG_A_TURN: usize = 1_000;
 
-/// ECN field of a traffic class.
 const ECN: u8 = 0b11;
 
 impl End {
@@ -55,7 +54,6 @@ impl End {
         }
     }
 
-    /// Returns whether there were messages.
     fn send_messages(&mut self) -> bool {
         let mut spoke = false;
         while let Some(Said { channel, message, bytes_min }) = self.striping.next_message() {
@@ -97,7 +95,6 @@ impl End {
         self.messages.push(channel, message);
     }
 
-    /// In a datagram of at least `bytes_min` bytes.
     fn send_bundle(&mut self, channel: usize, bytes_min: usize) {
         let (messages, epoch) = self.messages.on(channel);
         if messages.is_empty() {
@@ -129,7 +126,6 @@ impl End {
         }
     }
 
-    /// Sends packets while they fit on one channel. Returns whether any were sent.
     fn send_run(&mut self, source: &mut impl Source) -> bool {
         // Polling for a place to send ends an idle period: there must be a packet first.
         let Some(length) = source.next_bytes() else { return false };
@@ -159,7 +155,6 @@ impl End {
         went
     }
 
-    /// Returns whether other packets follow those dropped.
     fn drop_too_long(&mut self, source: &mut impl Source) -> bool {
         let prefix_bytes = self.encapsulation.prefix_bytes();
         for dropped in 0..TOO_LONG_A_TURN {
@@ -223,7 +218,6 @@ impl End {
         }
     }
 
-    /// Informs the protocol, and sends other pending datagrams of the channel.
     fn handle_sent(&mut self, id: usize, mut sent: Sent) {
         let now = self.striping.now();
         while let (Sent::TooLong { datagram_bytes }, Some(channel)) = (sent, &mut self.channels[id])

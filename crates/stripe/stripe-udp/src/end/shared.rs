@@ -28,9 +28,7 @@ pub(crate) struct Origin<'a> {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Took {
-    /// The datagram is of another end.
     Nothing,
-    /// The datagram is of this end.
     Its,
     /// It also proves that the other end is at its source.
     Place,
@@ -79,7 +77,7 @@ impl End {
         Took::Place
     }
 
-    /// From an unknown address; nothing is counted for a datagram of another end.
+    /// A datagram of another end is not counted.
     pub(crate) fn take_stray(
         &mut self,
         origin: Origin<'_>,
@@ -99,7 +97,7 @@ impl End {
         }
     }
 
-    /// Checks cheaper than opening.
+    /// Cheaper than opening the datagram.
     pub(crate) fn may_take(&self, datagram: &[u8]) -> bool {
         self.encapsulation.peer().is_some_and(|peer| {
             if is_handshake(datagram) { peer.expects(datagram) } else { peer.may_open(datagram) }
@@ -127,7 +125,6 @@ impl End {
         self.encapsulation.peer()
     }
 
-    /// `bytes` is the length of the datagram.
     fn take_frame(
         &mut self,
         origin: Origin<'_>,
@@ -156,7 +153,6 @@ impl End {
         if is_newest { Took::Place } else { Took::Its }
     }
 
-    /// Counted at the first channel of the port.
     fn count_strange(&mut self, origin: Origin<'_>) -> Took {
         let mut channels = self.channels.iter_mut().flatten();
         if let Some(one) = channels.find(|one| is_on(one, origin.port)) {
@@ -165,7 +161,6 @@ impl End {
         Took::Nothing
     }
 
-    /// With the ids of their shared ports.
     pub(crate) fn remotes(&self) -> impl Iterator<Item = (u64, SocketAddr)> {
         self.channels.iter().flatten().filter_map(|one| {
             let id = one.link.shared()?.borrow().id;
@@ -177,7 +172,6 @@ impl End {
         self.remotes().any(|(_, one)| one == remote)
     }
 
-    /// Takes out the channels of a port without a socket.
     pub(crate) fn lose_port(&mut self, port: &SharedPort, now: Instant) {
         for (number, one) in self.channels.iter_mut().enumerate() {
             if let Some(one) = one.as_mut().filter(|one| is_on(one, port)) {
@@ -191,7 +185,6 @@ impl End {
         self.striping.settle(now);
     }
 
-    /// Releases memory after a long time without traffic.
     pub(crate) fn rest(&mut self) {
         if self.striping.rest() {
             self.run = Run::default();
@@ -199,19 +192,16 @@ impl End {
         }
     }
 
-    /// Whether this end has links or listeners of its own.
     pub(crate) fn has_own(&self) -> bool {
         let is_own = |one: &Channel| one.link.shared().is_none();
         !self.listeners.is_empty() || self.channels.iter().flatten().any(is_own)
     }
 
-    /// For reading, without shared ports.
     pub(crate) fn fds(&self) -> Vec<BorrowedFd<'_>> {
         let links = self.channels.iter().flatten().map(|channel| &channel.link);
         links.filter_map(Link::fd).chain(self.listeners.iter().flat_map(Listener::fds)).collect()
     }
 
-    /// For writing.
     pub(crate) fn writable_fds(&self) -> Vec<BorrowedFd<'_>> {
         self.channels.iter().flatten().filter_map(Channel::awaited_fd).collect()
     }
@@ -225,7 +215,6 @@ impl End {
         }
     }
 
-    /// Includes timeouts of links and listeners.
     pub(crate) fn due_at(&self) -> Instant {
         let links = self.channels.iter().flatten().map(|channel| &channel.link);
         let of = |link: &Link| {

@@ -12,7 +12,6 @@ use crate::port::plain;
 /// identify datagrams from forgotten ones.
 const SPARE_MAX: usize = 8;
 
-/// Id of our port, and an address that sends to it.
 type Place = (u64, SocketAddr);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,7 +24,7 @@ pub(super) struct Owner {
 #[derive(Debug, Default)]
 pub(super) struct Places {
     owners: BTreeMap<Place, Owner>,
-    /// Oldest first, by end.
+    /// Oldest first, for each end.
     places: Vec<VecDeque<Place>>,
 }
 

@@ -29,9 +29,9 @@ use crate::framing::is_in_clear;
 const TRIALS_PER_SECOND: u64 = 10_000;
 /// Maximum burst: all of a thousand ends, to find one that has moved.
 const TRIALS_AT_ONCE: u64 = 1_024;
-/// Scanned in the time of a trial.
+/// Ends scanned in the time of a trial.
 const ENDS_A_TRIAL: u64 = 32;
-/// Computed in the time of a trial.
+/// MACs computed in the time of a trial.
 const MACS_A_TRIAL: u64 = 4;
 const SECOND_NS: u64 = 1_000_000_000;
 
@@ -52,16 +52,13 @@ pub struct UnauthenticatedCounts {
 pub(super) struct Unauthenticated {
     responder: Option<Responder>,
     by_key: BTreeMap<PublicKey, usize>,
-    /// By the MAC of the initiation last responded to.
+    /// Ends by the MAC of the initiation they last responded to.
     by_answered: BTreeMap<[u8; 16], usize>,
     places: Places,
     trials: Trials,
     pub(super) counts: UnauthenticatedCounts,
-    /// Owner of the current batch.
     owner: Option<Owner>,
-    /// A trial of a datagram of the batch has failed.
     is_tried: bool,
-    /// For the source of the batch.
     pub(super) replies: Vec<Vec<u8>>,
     /// For trials, because decryption destroys its input.
     scratch: Vec<u8>,
@@ -101,7 +98,6 @@ impl Unauthenticated {
         self.is_tried = false;
     }
 
-    /// Returns the end of a datagram other than an initiation.
     pub(super) fn take(
         &mut self,
         origin: Origin<'_>,
@@ -133,7 +129,6 @@ impl Unauthenticated {
         }
     }
 
-    /// `whose` is an end with a part of the batch.
     pub(super) fn reply(
         &mut self,
         origin: Origin<'_>,
@@ -155,7 +150,6 @@ impl Unauthenticated {
         known.or_else(|| ends.iter().flatten().next()).map_or(0, |end| end.class())
     }
 
-    /// Returns the end of an initiation.
     pub(super) fn take_initiation(
         &mut self,
         origin: Origin<'_>,
@@ -260,14 +254,12 @@ impl Unauthenticated {
     }
 }
 
-/// Reason for every end to discard it.
 fn wrong(datagram: &[u8]) -> Option<Discard> {
     if is_in_clear(datagram) { Some(Discard::InClear) } else { discard_of(datagram) }
 }
 
 #[derive(Debug, Default)]
 struct Trials {
-    /// Time of the full bucket, in ns.
     full_at: u64,
 }
 
@@ -302,7 +294,6 @@ mod tests {
         Box::new(end.expect("an end"))
     }
 
-    /// The first is removed, then both.
     #[test]
     fn reply_has_dscp_of_its_end_or_of_the_first() {
         let mut unauthenticated = Unauthenticated::new(None).expect("no key");

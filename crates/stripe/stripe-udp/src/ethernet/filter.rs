@@ -41,7 +41,6 @@ pub(super) fn of(to: MacAddress, from: MacAddress, types: EtherTypes) -> [SockFi
     ]
 }
 
-/// First four bytes and last two.
 fn halves(address: MacAddress) -> [u32; 2] {
     let bytes = |range: std::ops::Range<usize>| {
         address.0[range].iter().fold(0, |word, byte| word << 8 | u32::from(*byte))

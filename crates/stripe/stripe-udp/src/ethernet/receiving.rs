@@ -27,7 +27,6 @@ pub(super) struct Receiver {
     messages: MultiHeaders<()>,
     ether_types: EtherTypes,
     batch_bytes: usize,
-    /// Segmentation metadata before a frame.
     prefix_bytes: usize,
 }
 
@@ -61,7 +60,6 @@ impl Receiver {
         self.socket.as_fd()
     }
 
-    /// One frame per buffer; returns their number.
     pub(super) fn receive(
         &mut self,
         bytes: &mut [u8],

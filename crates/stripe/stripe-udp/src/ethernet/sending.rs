@@ -13,14 +13,12 @@ use super::{EthernetPlan, FRAMES, HEADER_BYTES, Interface, muted};
 use crate::link::Payload;
 use crate::run::Run;
 
-/// Segmentation metadata and Ethernet header.
 const HEAD_BYTES: usize = VIRTIO_BYTES + HEADER_BYTES;
 
 #[derive(Debug)]
 pub(super) struct Sender {
     /// One socket; with offload one for IPv4 and anything but IP, and one for IPv6.
     sockets: Vec<Socket>,
-    /// Of packets and of messages.
     headers: [[u8; HEADER_BYTES]; 2],
     messages: MultiHeaders<()>,
     is_offloaded: bool,
@@ -61,7 +59,6 @@ impl Sender {
         self.sockets[self.last].as_fd()
     }
 
-    /// Frames from index `from`; returns their number.
     pub(super) fn send(&mut self, run: &Run, from: usize) -> io::Result<usize> {
         let header = self.headers[usize::from(run.payload == Payload::Messages)];
         let skipped = if self.is_offloaded { 0 } else { VIRTIO_BYTES };
@@ -93,7 +90,6 @@ impl Sender {
         Ok(sent.count())
     }
 
-    /// Segmentation metadata, and packet or message.
     fn parted<'a>(&self, frame: &'a [u8], payload: Payload) -> ([u8; VIRTIO_BYTES], &'a [u8]) {
         let nothing = ([0; VIRTIO_BYTES], frame);
         if !self.is_offloaded || payload == Payload::Messages {

@@ -13,17 +13,15 @@ pub(crate) const VIRTIO_BYTES: usize = 10;
 
 /// A checksum is to be computed.
 const NEEDS_CHECKSUM: u8 = 1;
-/// Fields that count from the beginning.
 const HEADER_LENGTH: usize = 2;
 const CHECKSUM_FROM: usize = 6;
 
-/// A frame has `before` bytes in front of the packet.
+/// `before` is the length in front of the packet.
 pub(super) fn of_frame(mut metadata: [u8; VIRTIO_BYTES], before: u16) -> [u8; VIRTIO_BYTES] {
     shift(&mut metadata, |word| word.wrapping_add(before));
     metadata
 }
 
-/// The packet follows after `before` bytes.
 pub(super) fn of_packet(mut metadata: [u8; VIRTIO_BYTES], before: u16) -> [u8; VIRTIO_BYTES] {
     shift(&mut metadata, |word| word.saturating_sub(before));
     metadata

@@ -25,7 +25,6 @@ pub(super) struct Sending {
 }
 
 impl Sending {
-    /// Segments at most `segments_max` datagrams per call.
     pub(super) fn new(segments_max: usize) -> Self {
         let headers = [cmsg_space!(c_int), cmsg_space!(c_int, u16)];
         let headers = headers.map(|room| MultiHeaders::preallocate(1, Some(room)));

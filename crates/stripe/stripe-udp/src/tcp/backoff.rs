@@ -11,7 +11,7 @@ const FIRST: Duration = Duration::from_millis(100);
 /// An operator does not take the channel for abandoned.
 const LONGEST: Duration = Duration::from_secs(5);
 
-/// Holds the next pause.
+/// Next pause.
 #[derive(Debug)]
 pub(super) struct Backoff(Duration);
 

@@ -29,14 +29,12 @@ pub(crate) struct Connection {
 }
 
 impl fmt::Debug for Connection {
-    /// Omits the buffers.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Connection").field("socket", &self.stream.0).finish_non_exhaustive()
     }
 }
 
 impl Connection {
-    /// With a buffer for one datagram.
     pub(super) fn new(socket: Socket, longest_bytes: usize) -> io::Result<Self> {
         socket.set_nonblocking(true)?;
         socket.set_tcp_nodelay(true)?;
@@ -47,7 +45,6 @@ impl Connection {
         Ok(Self { stream: Stream(socket), remote, reading, writing: Writing::default() })
     }
 
-    /// Expands the receive buffer to full size.
     pub(super) fn expect_more(&mut self) {
         self.reading.expand(READ_BYTES);
     }
@@ -85,7 +82,6 @@ impl Connection {
         self.writing.send_one(&mut &self.stream, datagram)
     }
 
-    /// Reads while more may be available.
     pub(super) fn has_next(&mut self, may_read: &mut bool) -> io::Result<bool> {
         while !self.reading.has_next()? {
             if !*may_read {

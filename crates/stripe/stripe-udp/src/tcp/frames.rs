@@ -9,7 +9,7 @@ use std::ops::Range;
 use crate::run::Run;
 
 pub(super) const LENGTH_BYTES: usize = 2;
-/// Per call, as for Ethernet frames.
+/// Maximum frames per call, as for Ethernet.
 pub(super) const FRAMES: usize = 64;
 /// Queued priority datagrams: a handshake and its retries, 166 bytes each.
 const PRIORITY_BYTES_MAX: usize = 1_024;
@@ -21,7 +21,6 @@ pub(super) struct Reading {
 }
 
 impl Reading {
-    /// For one datagram.
     pub(super) fn new(longest_bytes: usize) -> Self {
         Self { bytes: vec![0; LENGTH_BYTES + longest_bytes], held: 0..0, longest_bytes }
     }
@@ -48,12 +47,10 @@ impl Reading {
         Some(&mut self.bytes[datagram])
     }
 
-    /// Fails on an invalid length.
     pub(super) fn has_next(&self) -> io::Result<bool> {
         Ok(self.next()?.is_some())
     }
 
-    /// A datagram or an invalid length is buffered.
     pub(super) fn holds_more(&self) -> bool {
         !matches!(self.next(), Ok(None))
     }
@@ -75,7 +72,6 @@ impl Reading {
 pub(super) struct Writing {
     rest: Vec<u8>,
     gone: usize,
-    /// Priority datagrams in the rest.
     priority_bytes: usize,
 }
 
@@ -222,7 +218,6 @@ mod tests {
         run
     }
 
-    /// Until the source would block or fails.
     fn taken(reading: &mut Reading, wire: &mut Wire) -> io::Result<Vec<Vec<u8>>> {
         let mut datagrams = Vec::new();
         loop {

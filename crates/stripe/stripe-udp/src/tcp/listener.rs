@@ -44,7 +44,7 @@ pub(crate) struct Listener {
     socket: Option<Socket>,
     acceptor: Acceptor,
     check_at: Instant,
-    /// One bit each.
+    /// Served channels, one bit each.
     channels: u64,
     /// Oldest first.
     candidates: Vec<Candidate>,
@@ -99,7 +99,6 @@ impl Listener {
         self.channels |= 1 << channel;
     }
 
-    /// Returns whether others remain.
     pub(crate) fn remove(&mut self, channel: usize) -> bool {
         self.channels &= !(1 << channel);
         self.channels != 0
@@ -117,7 +116,6 @@ impl Listener {
         self.socket.as_ref()?.local_addr().ok()?.as_socket()
     }
 
-    /// New connections, and data on candidates.
     pub(crate) fn fds(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
         let candidates = self.candidates.iter().map(|one| one.connection.as_fd());
         let socket = self.socket.iter().filter(|_| !self.acceptor.rests());
@@ -172,7 +170,6 @@ impl Listener {
     }
 }
 
-/// Of the network with the most candidates.
 fn close_one(candidates: &mut Vec<Candidate>) -> bool {
     let of = |network| candidates.iter().filter(|one| one.network == network).count();
     let crowd = |place: &usize| (of(candidates[*place].network), Reverse(*place));
@@ -212,7 +209,6 @@ mod tests {
         socket.into()
     }
 
-    /// Returns the number of datagrams.
     fn turn(listener: &mut Listener, now: Instant) -> usize {
         listener.accept(now);
         let (mut place, mut count) = (0, 0);
@@ -240,7 +236,6 @@ mod tests {
         assert_eq!(listener.candidates.len(), CANDIDATES_MAX);
         let open = others.iter_mut().map(|one| !is_closed(one));
         let open: Vec<_> = open.collect();
-        // The latest of its connections stay as well.
         assert!(open.iter().rev().take(CANDIDATES_MAX - 1).all(|is_open| *is_open));
         assert_eq!(open.iter().filter(|is_open| **is_open).count(), CANDIDATES_MAX - 1);
         ours.write_all(&[0, 1, 7]).expect("it is open");

@@ -20,7 +20,6 @@ impl Chance {
         word ^ (word >> 31)
     }
 
-    /// In `first..last`.
     pub(crate) const fn within(&mut self, first: u64, last: u64) -> u64 {
         first + self.next() % (last - first)
     }
@@ -42,7 +41,7 @@ impl Chance {
 pub(crate) const MS: u64 = 1_000_000;
 pub(crate) const SECOND: u64 = 1_000 * MS;
 
-/// Channel, equal in both directions.
+/// Channel with equal parameters in both directions.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Way {
     pub(crate) bytes_per_second: u64,
@@ -85,20 +84,18 @@ pub(crate) enum Event {
 #[derive(Clone, Debug)]
 pub(crate) struct Case {
     pub(crate) seed: u64,
-    /// Of one server, the last host.
+    /// Clients of one server, which is the last host.
     pub(crate) clients: usize,
-    /// Of each host.
     pub(crate) ways: Vec<Way>,
     pub(crate) is_strict: bool,
     pub(crate) shares: Shares,
     pub(crate) stranger: Stranger,
     pub(crate) events: Vec<(u64, Event)>,
-    /// The server knows the clients' addresses.
     pub(crate) right_knows: bool,
     /// Excess speed of the clocks of clients and server, in millionths.
     pub(crate) fast_ppm: [u64; 2],
     pub(crate) times: Times,
-    /// From each client, and to each.
+    /// Packets from each client, and to each.
     pub(crate) packets_per_second: [u64; 2],
     /// Time of the last fault.
     pub(crate) heal_ns: u64,

@@ -18,10 +18,9 @@ const DATAGRAM_BYTES_MAX: usize = 1_472;
 /// Pause of the daemon between two wake-ups.
 const GRANULE_NS: u64 = MS / 4;
 const NOWHERE: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::UNSPECIFIED), 0);
-/// Consecutive requests for an immediate call.
+/// Maximum consecutive requests for an immediate call.
 const CALLS_MAX: u32 = 1_000;
 
-/// From and to each client.
 pub(crate) type Ledgers = Vec<[Ledger; 2]>;
 
 enum Process {
@@ -35,12 +34,11 @@ pub(crate) struct Host {
     /// Plan of each end, and the host of its peer.
     plans: Vec<(EndPlan, usize)>,
     ports: Vec<MemoryPort>,
-    /// Addresses of the other ends.
+    /// Whether the other ends' addresses are known.
     knows: bool,
-    /// Offset, and excess speed in millionths.
+    /// Offset of the clock, and its excess speed in millionths.
     clock: (u64, u64),
     pub(crate) process: u16,
-    /// Next turn.
     pub(crate) wakes_at: u64,
     turned_at: u64,
     calls: u32,
@@ -56,7 +54,6 @@ impl Sources for ToClients<'_> {
 }
 
 impl Host {
-    /// Clients, then the server.
     pub(crate) fn all(case: &Case) -> Vec<Self> {
         let server = case.clients;
         let keys: Vec<_> =
@@ -120,14 +117,12 @@ impl Host {
         Instant::from_nanoseconds(self.clock.0 + now + now / 1_000_000 * self.clock.1)
     }
 
-    /// At or shortly after this clock reading.
     fn when(&self, at: Instant) -> u64 {
         let since = u128::from(at.nanoseconds().saturating_sub(self.clock.0));
         let when = since * 1_000_000 / (1_000_000 + u128::from(self.clock.1));
         u64::try_from(when).unwrap_or(u64::MAX).saturating_add(1_000)
     }
 
-    /// If all interfaces exist.
     pub(crate) fn start(&mut self, now: u64, ledgers: &mut Ledgers) {
         let Ok(process) = self.opened(self.at(now)) else { return };
         self.holds = Some(process);
@@ -184,12 +179,10 @@ impl Host {
         }
     }
 
-    /// No earlier than the end of the pause.
     pub(crate) fn wake(&mut self, now: u64) {
         self.wakes_at = self.wakes_at.min(now.max(self.turned_at + GRANULE_NS));
     }
 
-    /// Returns the sent datagrams by channel.
     pub(crate) fn turn(
         &mut self,
         now: u64,

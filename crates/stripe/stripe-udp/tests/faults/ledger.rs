@@ -2,14 +2,13 @@
 
 use gingham_stripe_udp::Source;
 
-/// End, process and number.
+/// Head of a packet: end, process and number.
 const HEAD_BYTES: usize = 7;
 /// Passed by any channel: path MTU discovery starts at 1,200 with headers.
 const LONGEST_BYTES: usize = 1_100;
 /// Packets waiting to be sent.
 const WAITING_MAX: u64 = 40;
 
-/// Of one process.
 #[derive(Debug, Default)]
 struct Sent {
     taken: u32,
@@ -45,7 +44,6 @@ impl Ledger {
         self.waiting > 0
     }
 
-    /// By the present process.
     pub(crate) fn taken(&self) -> u32 {
         self.processes.last().map_or(0, |sent| sent.taken)
     }
@@ -79,7 +77,6 @@ impl Ledger {
         Ok(())
     }
 
-    /// Of the present process in `from..to`.
     pub(crate) fn missing(&self, from: u32, to: u32) -> Vec<u32> {
         let Some(sent) = self.processes.last() else { return Vec::new() };
         let has_come = |number: u32| sent.came.get(number as usize).copied().unwrap_or(false);

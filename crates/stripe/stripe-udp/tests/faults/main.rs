@@ -34,7 +34,6 @@ static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 /// 1,200 bytes; half of this bound is for everything else.
 const BYTES_MAX: usize = 2 * 4 * 16_384 * 1_200;
 const THREADS: usize = 2;
-/// Failures before stopping.
 const FAILURES_MAX: usize = 20;
 
 fn held_bytes() -> usize {
@@ -84,7 +83,6 @@ fn runs(draw: Draw, first: u64, count: u64) -> (Totals, Vec<String>) {
     results.into_inner().expect("no thread panics")
 }
 
-/// `count` seeds, or those of the environment.
 #[expect(clippy::print_stdout, reason = "the figures are what it is run for")]
 fn all_hold(draw: Draw, count: u64) {
     if let Some(seed) = environment("GINGHAM_FAULTS_SEED") {

@@ -7,9 +7,8 @@ use gingham_stripe_udp::Datagram;
 
 use crate::case::{Case, Chance, MS, SECOND, Shares, Way};
 
-/// Recorded by the attacker.
 const RECORDED: usize = 400;
-/// Ethernet, IP and UDP.
+/// Headers of Ethernet, IP and UDP.
 const HEADER_BYTES: u64 = 42;
 
 #[derive(Clone, Debug)]
@@ -30,10 +29,9 @@ pub(crate) struct Network {
     moves: u16,
     on_the_way: BTreeMap<(u64, u64), (SocketAddr, Datagram)>,
     count: u64,
-    /// Destination, source and bytes.
+    /// Destination, source and bytes of datagrams.
     recorded: Vec<(SocketAddr, SocketAddr, Vec<u8>)>,
     seen: u64,
-    /// Full queue, or no process at the destination.
     pub(crate) dropped: u64,
     pub(crate) chance: Chance,
 }
@@ -63,7 +61,6 @@ impl Network {
         }
     }
 
-    /// The old address becomes unused.
     pub(crate) fn relocate(&mut self, client: usize, channel: usize, is_port_alone: bool) {
         self.moves += 1;
         let place = &mut self.places[client][channel];
@@ -134,7 +131,6 @@ impl Network {
         self.on_the_way.first_key_value().map(|((at, _), _)| *at)
     }
 
-    /// Datagrams to unused addresses are dropped.
     pub(crate) fn next(&mut self, now: u64) -> Option<Coming> {
         while self.next_at().is_some_and(|at| at <= now) {
             let (_, (to, datagram)) = self.on_the_way.pop_first()?;
@@ -149,7 +145,6 @@ impl Network {
         None
     }
 
-    /// Unchanged or not, from its source or from elsewhere.
     pub(crate) fn replay(&mut self, now: u64, is_changed: bool) {
         if self.recorded.is_empty() {
             return;
@@ -178,7 +173,6 @@ impl Network {
             2 => bytes.extend(self.chance.bytes(16)),
             _ if bytes.is_empty() => {}
             _ => {
-                // Bytes in clear, or any.
                 let limit = if self.chance.is(500) { bytes.len().min(12) } else { bytes.len() };
                 let at = self.chance.index(limit);
                 bytes[at] ^= 1 << self.chance.index(8);

@@ -104,12 +104,10 @@ impl<'a> World<'a> {
         Err(why)
     }
 
-    /// From each client and to it.
     fn taken(&self) -> Vec<u32> {
         self.ledgers.iter().flatten().map(Ledger::taken).collect()
     }
 
-    /// Failure of one direction in the span.
     fn lacks(&self, one: usize, first: u32, last: u32) -> Option<String> {
         let (client, way) = (one / 2, one % 2);
         let offered = self.packets_per_second(way) * COUNTED_NS / SECOND;
@@ -121,7 +119,7 @@ impl<'a> World<'a> {
         (!missing.is_empty()).then(|| format!("of end {one}, {missing:?} of {first}.. are missing"))
     }
 
-    /// From a client, and to it; clients share the channels.
+    /// Clients share the channels.
     fn packets_per_second(&self, way: usize) -> u64 {
         let bytes: u64 = self.case.ways.iter().map(|way| way.bytes_per_second).sum();
         let bytes = bytes / self.case.clients as u64;
@@ -145,7 +143,6 @@ impl<'a> World<'a> {
         totals
     }
 
-    /// Each second.
     #[expect(clippy::print_stdout, reason = "a run alone is told")]
     fn print_state(&self) {
         let ends = self.hosts.iter().flat_map(Host::ends);
@@ -204,7 +201,6 @@ impl<'a> World<'a> {
         }
     }
 
-    /// At hosts with a process.
     fn offer(&mut self) {
         for one in 0..2 * self.case.clients {
             let (client, way) = (one / 2, one % 2);

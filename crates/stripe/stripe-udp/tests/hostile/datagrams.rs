@@ -24,7 +24,6 @@ use crate::wire::sealed;
 const CHANNELS: usize = 3;
 const LONGEST_BYTES: u32 = 1_200;
 
-/// Packets of a hundred zeros.
 struct Zeros(u32);
 
 impl Source for Zeros {
@@ -44,13 +43,11 @@ pub(crate) struct Target {
     peer: Option<Peer>,
     now: Instant,
     numbers: [u32; 2],
-    /// Packets sent by the peer with the keys.
     sealed: u64,
     pub(crate) came: u64,
     pub(crate) datagrams: u64,
 }
 
-/// Operations are encoded in the data.
 pub(crate) fn run(data: &[u8]) {
     let mut script = Script(data);
     let mut target = Target::new(script.byte());
@@ -128,7 +125,6 @@ impl Target {
         self.ports[channel].put(self.now, Datagram { address: from(address), bytes });
     }
 
-    /// Unsealed bytes of the correct version.
     fn nearly(&mut self, script: &mut Script<'_>, channel: usize) {
         let (mut bytes, address) = (script.bytes(), script.byte());
         if let [first, named, ..] = &mut bytes[..] {
@@ -139,7 +135,6 @@ impl Target {
         self.put(channel, address, bytes);
     }
 
-    /// Any kind, with a correct checksum.
     fn message(&mut self, script: &mut Script<'_>, channel: usize) {
         let mut bytes = script.bytes();
         if let Some(named) = bytes.get_mut(4) {
@@ -158,7 +153,6 @@ impl Target {
         self.seal(Content::Message, channel, 1, 0, &[&[to], &message[..]].concat());
     }
 
-    /// Arbitrary bytes after a valid header.
     fn behind(&mut self, script: &mut Script<'_>, channel: usize) {
         let content = [Content::Data, Content::Data, Content::Copy, Content::Message];
         let content = content[script.below(4)];
@@ -166,7 +160,6 @@ impl Target {
         let (session, ahead) = (if session < 250 { 1 } else { session.into() }, ahead / 250);
         let mut bytes = script.bytes();
         if script.byte() < 200 && content == Content::Data && bytes.len() >= 4 {
-            // The next packet, or one soon after it.
             let sequence = self.numbers[0] + u32::from(bytes[3] / 200);
             bytes[..4].copy_from_slice(&sequence.to_be_bytes());
         }

@@ -12,7 +12,6 @@ use gingham_stripe_crypt::{
 
 use crate::script::Script;
 
-/// Further datagrams in flight are lost.
 const WAITING_MAX: usize = 64;
 const INITIATION_BYTES: usize = 166;
 /// Of a tenth of a second: an unanswered handshake is retried after at most 6.7 s, and once more if
@@ -30,7 +29,6 @@ struct World {
     number: u32,
 }
 
-/// Operations are encoded in the data.
 pub(crate) fn run(data: &[u8]) {
     seed_randomness(Some(0));
     let mut script = Script(data);
@@ -172,7 +170,6 @@ impl World {
         self.now = self.now.after(span);
     }
 
-    /// Without interference, both ends send regularly.
     fn recovers(&mut self) {
         self.waiting.iter_mut().for_each(Vec::clear);
         for _ in 0..RECOVERY_STEPS {

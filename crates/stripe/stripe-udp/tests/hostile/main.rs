@@ -17,7 +17,6 @@ use std::path::Path;
 use datagrams::Target;
 use script::Script;
 
-/// The corpus must have at least `least` inputs.
 #[expect(clippy::print_stdout, reason = "the harness shows it if the input fails")]
 fn replay(target: &str, least: usize, run: impl Fn(&[u8])) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../fuzz/corpus").join(target);

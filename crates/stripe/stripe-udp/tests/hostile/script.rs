@@ -17,7 +17,6 @@ impl Script<'_> {
         u32::from_be_bytes([0; 4].map(|_: u8| self.byte()))
     }
 
-    /// A length, then that many bytes.
     pub(crate) fn bytes(&mut self) -> Vec<u8> {
         let count = self.byte();
         let (taken, rest) = self.0.split_at(usize::from(count).min(self.0.len()));

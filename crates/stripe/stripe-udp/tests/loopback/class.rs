@@ -62,7 +62,7 @@ fn ecn_field_is_delivered_with_each_packet() {
     }
 }
 
-/// Fifteen packets are misdirected.
+/// Fifteen packets are misdirected and then sent again.
 #[test]
 fn retransmissions_are_not_ecn_capable() {
     let local = any()[0];

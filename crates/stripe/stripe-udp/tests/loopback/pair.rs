@@ -11,7 +11,6 @@ pub(crate) const LONGEST_BYTES: usize = 1_400;
 /// Far longer than needed, even on a busy machine.
 pub(crate) const TIMEOUT: Duration = Duration::from_secs(100);
 
-/// Numbered packets of all lengths.
 #[derive(Default)]
 pub(crate) struct Numbers(pub(crate) VecDeque<usize>);
 
@@ -60,7 +59,6 @@ pub(crate) fn join(one: &mut End, other: &mut End) {
     }
 }
 
-/// Of each family, with any port.
 pub(crate) fn any() -> [SocketAddr; 2] {
     [(Ipv4Addr::LOCALHOST, 0).into(), (Ipv6Addr::LOCALHOST, 0).into()]
 }

@@ -10,7 +10,6 @@ pub(crate) struct Relay {
     listener: TcpListener,
     to: SocketAddr,
     lines: Vec<Line>,
-    /// Open connections that carry nothing.
     left: Vec<Line>,
     record: Option<Vec<u8>>,
     is_held: bool,
@@ -44,7 +43,7 @@ impl Relay {
         self.listener.local_addr().expect("an address")
     }
 
-    /// Forward direction only.
+    /// Records the forward direction only.
     pub(crate) fn record(&mut self) {
         self.record = Some(Vec::new());
     }
@@ -58,7 +57,7 @@ impl Relay {
         self.lines.clear();
     }
 
-    /// At this end only.
+    /// Closes this end only.
     pub(crate) fn leave(&mut self) {
         for line in take(&mut self.lines) {
             line.ends[0].shutdown(Shutdown::Both).expect("it is open");
@@ -66,7 +65,6 @@ impl Relay {
         }
     }
 
-    /// In the forward direction.
     pub(crate) fn insert(&mut self, bytes: &[u8]) {
         self.lines.iter_mut().for_each(|line| line.waiting[0].extend(bytes));
     }
@@ -100,7 +98,6 @@ impl Relay {
 }
 
 impl Line {
-    /// Returns whether the connection is still open.
     fn pass(&mut self, way: usize, record: &mut Option<Vec<u8>>, is_swallowed: bool) -> bool {
         let Self { ends, waiting } = self;
         let (waiting, mut room) = (&mut waiting[way], [0; 1 << 13]);

@@ -23,7 +23,6 @@ fn end() -> End {
     End::open(&plan, any().map(channel).to_vec(), Epoch::new(1)).expect("sockets")
 }
 
-/// At both ends.
 fn add(left: &mut End, right: &mut End, id: usize) {
     left.add_channel(id, channel(any()[id % 2])).expect("a socket");
     let mut plan = channel(any()[id % 2]);

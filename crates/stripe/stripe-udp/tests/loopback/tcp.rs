@@ -49,13 +49,12 @@ fn right(channels: Vec<LinkPlan>) -> End {
     end(1, channels, Times::default())
 }
 
-/// Sessions, and pairs of keys.
+/// Numbers of sessions and of pairs of keys.
 fn shaken(end: &End) -> (u64, u64) {
     let counts = end.handshakes().expect("it has keys");
     (counts.sessions, counts.keys)
 }
 
-/// With their lengths.
 fn frames(mut stream: &[u8]) -> Vec<&[u8]> {
     let mut frames = Vec::new();
     while let Some((length, behind)) = stream.split_first_chunk() {
@@ -99,7 +98,6 @@ impl Pair {
         self.left.wait(Some(now().after(Duration::from_millis(1))), &[]).expect("it waits");
     }
 
-    /// Returns the numbers received.
     fn until(
         &mut self,
         numbers: &mut Numbers,
@@ -176,7 +174,7 @@ fn restarted_end_completes_handshake_over_tcp_alone() {
     }
 }
 
-/// Every 50 ms at full load.
+/// Keys are renewed every 50 ms at full load.
 #[test]
 fn rekeying_on_full_connections_loses_nothing() {
     let times = Times { rekey: Duration::from_millis(50), ..Times::default() };
@@ -263,7 +261,7 @@ fn udp_and_tcp_channels_share_a_pipe() {
     }
 }
 
-/// One after the other during a transfer, and then both at once.
+/// Connections break one after the other, and then both at once.
 #[test]
 fn broken_connection_is_reopened_without_loss() {
     let mut pair = Pair::relayed().open();
