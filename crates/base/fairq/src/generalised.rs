@@ -7,8 +7,7 @@
 //! Source: Adiseshu, Parulkar and Varghese 1996, section 6.2. Unfair in bytes if lengths differ
 //! between channels.
 //!
-//! Changes take effect after the turn of the last channel, whether channels sent or were passed
-//! over.
+//! Changes take effect after the turn of the last channel.
 
 use core::num::NonZeroU8;
 
