@@ -4,8 +4,7 @@
 //! format = 1
 //! ```
 //!
-//! A file without the key has the present format. The number is checked first, because a later
-//! format may have unknown keys.
+//! The number is checked first, because a later format may have unknown keys.
 
 use crate::value::Data;
 use crate::{InputError, Tree};

@@ -1,4 +1,4 @@
-//! Values from a program instead of text, passed as JSON by the Python side.
+//! Values passed as JSON by the Python side.
 
 use crate::fault::Fault;
 use crate::path::Step;

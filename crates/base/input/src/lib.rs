@@ -12,8 +12,6 @@
 //! a bare name, or a table with the variant name as its only key. A bare name selects a variant
 //! with all parameters at their defaults.
 //!
-//! A [`SweepFile`] varies a scenario without containing one.
-//!
 //! Sources: TOML v1.1 (toml.io) without dates; the serde data model (serde.rs).
 //!
 //! Invariants: no text causes a panic; a failed override leaves the tree unchanged; a message has
