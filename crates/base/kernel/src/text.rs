@@ -1,8 +1,8 @@
 //! Quantities in text form: a number, a space, a unit.
 //!
 //! A bare number or a unit of another kind is refused. Each type is printed in the largest unit
-//! with a whole number, and the printed text reads back to the same value. Case is significant: `b`
-//! is a bit and `B` a byte. The space is optional.
+//! with a whole number, and the printed text reads back to the same value. Case is significant (`b`
+//! is a bit, `B` a byte), the space optional.
 
 use crate::{Length, Rate, Span};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
