@@ -24,8 +24,8 @@
 //!   Half the length of Willink's interval replaces `t` ([`skewed_point`]), with the skewness of
 //!   the residuals of all sections, up to three times as many as batches.
 //! - **Edges.** Constant arrivals and fixed destinations, for example, leave only the messages cut
-//!   off by section edges as variation. A gain of one section is a loss of its neighbour; the sum
-//!   of all residuals has the variance of two edges ([`edges_half_width`]).
+//!   off by section edges as variation. The sum of all residuals has the variance of two edges
+//!   ([`edges_half_width`]).
 //!
 //! Other functions of many sums use the jackknife interval. With `F` over all batches, `F_i` over
 //! all but batch `i` and `F.` their mean, each batch deviates by `d_i = (k - 1) (F. - F_i)`, and
@@ -106,7 +106,7 @@ impl Estimate {
         Self { mean: self.mean * factor, half_width }
     }
 
-    /// Half-width over mean.
+    /// Half-width over the mean; `None` for a mean of zero.
     pub fn relative_width(&self) -> Option<f64> {
         (self.mean != 0.0).then_some(self.half_width? / self.mean.abs())
     }
