@@ -2,9 +2,8 @@
 //! the caches and memory of others.
 //!
 //! `gingham-bench SCENARIO.toml (fast|ports|columns|oracle|none) [KEY=VALUE ...]` simulates and
-//! prints one line of JSON. The engine `none` only sets up. Each step of a compilation is reported
-//! with its duration and the peak memory. With `--bare` no results are computed after the run,
-//! which leaves the counted instructions to the run.
+//! prints one line of JSON. The engine `none` only sets up. With `--bare` no results are computed
+//! after the run, which leaves the counted instructions to the run.
 
 use gingham_bench::{Steps, timed};
 use gingham_lab::scenario::{Overrides, ScenarioSource, Topology};
