@@ -29,15 +29,16 @@ impl CoDelPlan {
     /// Interval of RFC 8290, section 5.2.1.
     pub const INTERVAL_NS: u64 = 100_000_000;
 
-    /// Target for a queue before a pipe with this unloaded round trip, that of the longest path: at
-    /// least the round trip. A window cut to a fraction b leaves no idle time if (1 - b) / b round
-    /// trips were queued: .43 of one for CUBIC, one for Reno.
+    /// Target for a queue before a pipe with this unloaded round trip, that of the longest path:
+    /// the round trip, and at least 5 ms. A window cut to a fraction b leaves no idle time if (1 -
+    /// b) / b round trips were queued: .43 of one for CUBIC, one for Reno.
     pub fn target_before(round_trip: Duration) -> u64 {
         u64::try_from(round_trip.as_nanos()).unwrap_or(u64::MAX).max(Self::TARGET_NS)
     }
 
-    /// Interval for this queue: two targets. The queue shows the reaction to a drop only after a
-    /// round trip and another target. An earlier drop may halve the window twice.
+    /// Interval for this queue: two targets, and at least that of RFC 8290. The queue shows the
+    /// reaction to a drop only after a round trip and another target. An earlier drop may halve the
+    /// window twice.
     pub fn interval_before(round_trip: Duration) -> u64 {
         let target_ns = Self::target_before(round_trip);
         target_ns.saturating_mul(2).max(Self::INTERVAL_NS)

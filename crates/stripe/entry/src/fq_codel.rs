@@ -86,7 +86,7 @@ pub struct Dequeued<P> {
     pub bytes: u32,
     /// Whether ECN must be set to CE.
     pub marked: bool,
-    /// Arrival until choice.
+    /// Time from arrival until choice.
     pub sojourn_ns: u64,
 }
 

@@ -7,8 +7,8 @@
 //!               └─ ▒▒▒▒ ─────┘                                           └──────────►
 //! ```
 //!
-//! A tail-drop queue delays a TCP flow by its whole length or, if short, costs rate. This queue
-//! absorbs bursts, signals standing queues, and serves sparse flows first.
+//! A tail-drop queue delays TCP flows by its whole length or, if short, costs rate; this one
+//! signals standing queues and serves sparse flows first.
 //!
 //! Source: RFC 8290 (FQ-CoDel), RFC 8289 (CoDel), RFC 6040 (ECN in tunnels).
 //!
