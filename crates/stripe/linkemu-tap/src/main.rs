@@ -8,9 +8,8 @@
 //!   └──────────────┘        └─────────────────────────────────────┘        └───────────────┘
 //! ```
 //!
-//! One process holds a TAP descriptor in each namespace; frames pass through `gingham_linkemu`. The
-//! length of a frame is that of the TAP device: from the Ethernet header on, without preamble and
-//! check sequence.
+//! The length of a frame is that of the TAP device: from the Ethernet header on, without preamble
+//! and check sequence.
 //!
 //! Invariants: no frame is delivered before its time; the greatest lateness is reported; everything
 //! created ends with the process.
