@@ -6,7 +6,6 @@
 //!   theirs ──────────────► └───────┘
 //! ```
 //!
-//! A competing packet takes space in the queue and time on the wire, or is dropped by a full queue.
 //! The traffic does not react to loss. It bypasses the policer, which sits before our provider.
 //!
 //! Invariants: our random draws do not change; packet `n` of even traffic arrives at `from + n x

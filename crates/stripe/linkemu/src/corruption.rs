@@ -1,8 +1,8 @@
 //! Bit errors: the position of the first damaged bit.
 //!
-//! The number of intact bits before it is geometric, drawn once per packet. A bit of the packet is
-//! flipped with probability 1 - (1 - e)^bits for a bit error rate `e`. Even the weakest checksum
-//! must detect a single flipped bit.
+//! The number of intact bits before it is geometric, drawn once per packet. The first damaged bit
+//! falls within a packet with probability 1 - (1 - e)^bits for a bit error rate `e`. Even the
+//! weakest checksum must detect a single flipped bit.
 
 use crate::Probability;
 use crate::draws::{Draw, Draws};

@@ -17,7 +17,7 @@
 //!   number.
 //! - **Impairments are independent.** A packet that is lost, damaged, held back or cut off still
 //!   takes its time on the wire and its place in the order: the arrival of other packets does not
-//!   change. A duplicate takes time on the wire.
+//!   change.
 //! - **Jitter is added after the rate limit.** Packets that arrive within a span `t` have at most
 //!   `rate x (t + jitter)` bytes, plus one packet.
 //!

@@ -10,8 +10,8 @@
 //! until its first byte is sent, at the current rate. If the rate falls, queued packets may wait
 //! longer, and new ones are dropped until the wait is within the bound again.
 //!
-//! The backlog counts unsent bytes. The queue keeps the end of its last idle period and the bytes
-//! accepted since; the end of a packet is rounded up to a ps once, without accumulated errors.
+//! The end of a packet, computed from all bytes since the last idle period, is rounded up to a ps
+//! once: errors do not accumulate.
 //!
 //! Invariant: the packets whose last byte leaves within any span `t` have at most `rate x t` bytes,
 //! plus one packet.
