@@ -12,8 +12,7 @@
 //! peer that has accepted an initiation rejects cookies issued before; only the issuer's clock is
 //! used.
 //!
-//! Source: Donenfeld, WireGuard (2017), section 5.3. There, a cookie is required only under load,
-//! and freshness comes from a time stamp of the initiator.
+//! Source: Donenfeld, WireGuard (2017), section 5.3.
 
 use std::time::Duration;
 
