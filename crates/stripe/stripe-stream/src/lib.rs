@@ -6,8 +6,8 @@
 //!                      └─ connection 2 ─┘
 //! ```
 //!
-//! Lossless connections in order (TCP, Unix sockets) need neither markers nor resets nor a reorder
-//! buffer. Chunks ahead of their turn wait in the kernel, whose flow control slows down the writer.
+//! Lossless connections in order (TCP, Unix sockets) need no markers, resets or reorder buffer.
+//! Chunks ahead of their turn wait in the kernel, whose flow control slows down the writer.
 //!
 //! | [`Order`] | connection of a chunk | header |
 //! |---|---|---|
