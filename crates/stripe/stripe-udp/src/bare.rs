@@ -11,8 +11,6 @@
 //!
 //! Source: Adiseshu, Parulkar and Varghese 1996, sections 5 and 6.1; RFC 791, section 3.1, and RFC
 //! 8200, section 3 (lengths).
-//!
-//! Invariant: any bytes yield a frame or nothing.
 
 use crate::ethernet::VIRTIO_BYTES;
 use crate::framing::Frame;

@@ -225,8 +225,7 @@ impl Channel {
         }
     }
 
-    /// Called after all earlier batches were processed. Returns whether the channel has just lost
-    /// its link.
+    /// Returns whether the channel has just lost its link.
     pub(crate) fn receive(&mut self, moment: &Moment) -> bool {
         let is_own = self.link.shared().is_none();
         if std::mem::take(&mut self.is_quiet) || !self.link.is_open() || !is_own {
@@ -253,8 +252,7 @@ impl Channel {
         self.inbox.was_full() && self.inbox.next_at().is_none()
     }
 
-    /// Sends a handshake datagram to this or the known address. Returns whether the channel has
-    /// just lost its link.
+    /// Returns whether the channel has just lost its link.
     pub(crate) fn send_one(
         &mut self,
         now: Instant,
@@ -305,8 +303,7 @@ impl Channel {
         self.counts.moved += 1;
     }
 
-    /// Number of datagrams in the next batch, at least one, and the batch if it came from the other
-    /// end or `from_anywhere` is set.
+    /// At least one datagram; the batch only from the other end, unless `from_anywhere` is set.
     pub(crate) fn take(&mut self, from_anywhere: bool) -> Option<(usize, Option<Batch<'_>>)> {
         let batch = self.inbox.take()?;
         let frames = batch.len();

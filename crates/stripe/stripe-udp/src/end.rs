@@ -60,8 +60,8 @@ impl EndPlan {
     /// millisecond: half of `ControlPlan::burst`. A quarter of a millisecond took 18.1 CPU seconds
     /// per gigabyte instead of 13.6 at 100 + 300 Mbit/s, 22.9 instead of 17.3 with a delay of 10 ms
     /// and queues of 64 kB, and 126 instead of 90 at 10 + 20 Mbit/s, with at most equal TCP
-    /// throughput (two or three alternating runs of `benches/striping_daemon.py`). With a whole
-    /// millisecond, any further delay exceeds what the burst can make up for.
+    /// throughput (two or three alternating runs of `benches/striping_daemon.py`). A whole
+    /// millisecond would leave no reserve in the burst.
     pub fn free(longest_bytes: u32) -> Self {
         Self {
             striping: StripingPlan::free(longest_bytes),
@@ -531,8 +531,8 @@ impl End {
 //   id 2   socket, protocol channel 2
 // ```
 //
-// Each end does this independently, in any order. A channel that the other end lacks is silent, and
-// therefore out. Packets in flight on a removed channel are retransmitted, if lost packets are.
+// A channel that the other end lacks is silent, and therefore out. Packets in flight on a removed
+// channel are retransmitted, if lost packets are.
 //
 // Invariant: a socket exists, or is being reopened, exactly for the channels of the protocol.
 

@@ -7,8 +7,8 @@
 //!   |<------- in clear -------->|<------------- sealed ------------->|
 //! ```
 //!
-//! `check` exists only with a key (`gingham_stripe_crypt`). Operation without a key is for isolated
-//! networks and tests.
+//! `check` exists only with a key (`gingham_stripe_crypt`). Without a key: isolated networks and
+//! tests.
 //!
 //! Invariant: any bytes yield a frame or nothing.
 

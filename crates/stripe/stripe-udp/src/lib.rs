@@ -9,11 +9,9 @@
 //! ```
 //!
 //! An [`End`] belongs to one thread. A `link` carries a channel; over UDP `framing` defines the
-//! datagram, sealed by `gingham_stripe_crypt`, and over Ethernet a packet is `bare`. The protocol
-//! is `gingham_stripe`.
+//! datagram, sealed by `gingham_stripe_crypt`, and over Ethernet a packet is `bare`.
 //!
-//! A datagram read late does not count as late, because the kernel timestamps arrivals. The pacer's
-//! burst compensates for late transmissions.
+//! A datagram read late does not count as late, because the kernel timestamps arrivals.
 //!
 //! Invariants: time as seen by the protocol never decreases; no allocation per packet once buffers
 //! exist, and buffers are bounded.

@@ -7,8 +7,7 @@
 //! In strict order the pipe waits, and a marker is queued, because it must follow the packets that
 //! it describes.
 //!
-//! Invariants: runs are sent in order; none waits longer than [`WAIT`]; no allocation once buffers
-//! exist.
+//! Invariants: none waits longer than [`WAIT`]; no allocation once buffers exist.
 
 use std::collections::VecDeque;
 use std::time::Duration;

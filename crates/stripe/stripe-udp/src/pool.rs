@@ -8,8 +8,7 @@
 //! ```
 //!
 //! A buffer is as long as its packet, rounded up to [`STEP_BYTES`]: a short packet takes little
-//! memory, and is charged little (`gingham_stripe::Charge`). Most discarded packets are dropped
-//! within the protocol, which does not know about the pool.
+//! memory, and is charged little (`gingham_stripe::Charge`).
 //!
 //! Invariant: none is allocated while one of its length is free.
 

@@ -5,9 +5,9 @@
 //!           |<------ a granule ------>|
 //! ```
 //!
-//! The pause saves a wake-up per datagram, and a call per paced packet. It does not count as delay,
-//! because the kernel timestamps arrivals. If nothing arrived during the previous pause, input is
-//! awaited first: this saves a sleep for each datagram of a slow channel.
+//! The pause saves wake-ups and calls, and adds no delay to the kernel's timestamps. If nothing
+//! arrived during the previous pause, input is awaited first: this saves a sleep for each datagram
+//! of a slow channel.
 
 use std::io;
 use std::os::fd::BorrowedFd;
@@ -21,7 +21,7 @@ use nix::sys::time::TimeSpec;
 
 use crate::clock::{now, since};
 
-/// Delay of a late wake-up: what the pacer's burst of a millisecond just makes up for.
+/// Delay of a late wake-up, just made up for by the pacer's burst of a millisecond.
 pub const LATE: Duration = Duration::from_millis(1);
 
 /// Time of a poll that found input at once: ten times what it takes.

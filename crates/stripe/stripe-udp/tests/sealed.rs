@@ -1,4 +1,4 @@
-//! Two ends in one process with keys and handshakes, over loopback.
+//! Two ends with keys and handshakes, over loopback.
 #![cfg(target_os = "linux")]
 
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};

@@ -1,7 +1,7 @@
 //! Datagrams in a byte stream, each preceded by its length.
 //!
-//! Invariants: reads and writes may be split anywhere; an invalid length ends the stream; the
-//! buffer holds less than a datagram plus one read.
+//! Invariants: an invalid length ends the stream; the buffer holds less than a datagram plus one
+//! read.
 
 use std::io::{self, IoSlice, Read, Write};
 use std::ops::Range;
@@ -29,8 +29,7 @@ impl Reading {
         self.bytes.resize(self.bytes.len().max(bytes), 0);
     }
 
-    /// Reads once; returns the number of bytes, 0 at the end of the stream, and whether more may be
-    /// available.
+    /// Bytes read in one call, 0 at the end of the stream, and whether more may be available.
     pub(super) fn fill(&mut self, source: &mut impl Read) -> io::Result<(usize, bool)> {
         self.bytes.copy_within(self.held.clone(), 0);
         self.held = 0..self.held.len();

@@ -23,9 +23,8 @@ use super::{TcpEnd, TcpPlan};
 use crate::acceptor::Acceptor;
 use crate::socket::{Opener, Opening};
 
-/// Beyond it, the oldest of the network with the most candidates is closed. A genuine peer
-/// authenticates with its first bytes: crowding it out takes as many connections from as many
-/// networks, with real addresses, within its round trip.
+/// Beyond it, the oldest of the network with the most candidates is closed: crowding out a genuine
+/// peer takes as many connections from as many networks within its round trip.
 const CANDIDATES_MAX: usize = 64;
 /// Time to authenticate: several times the second within which the other end sends something, and a
 /// handshake.
@@ -140,8 +139,7 @@ impl Listener {
         }
     }
 
-    /// Next datagram of candidates from `place` on, and its source; advances `place` past
-    /// candidates without one, and closes those that have ended.
+    /// Next datagram and its source, from `place` on; `place` advances past candidates without one.
     pub(crate) fn next_datagram(&mut self, place: &mut usize) -> Option<(SocketAddr, &mut [u8])> {
         while let Some(candidate) = self.candidates.get_mut(*place) {
             match candidate.connection.has_next(&mut true) {

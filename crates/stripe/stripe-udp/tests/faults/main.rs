@@ -1,12 +1,11 @@
 //! Complete ends in virtual time, on sockets in memory, under random faults.
 //!
-//! Datagrams are lost, duplicated, delayed, corrupted and truncated; channels go dark or are
-//! unplugged; addresses change; processes restart; an attacker replays any earlier datagram,
-//! forges, and begins handshakes; keys are renewed; a clock is too fast.
+//! Datagrams are damaged in all ways, channels and processes fail, addresses change, keys are
+//! renewed, a clock is too fast, and an attacker replays any earlier datagram, forges, and begins
+//! handshakes.
 //!
-//! In each run only packets that were sent are delivered, none twice, none out of order; memory is
-//! bounded; no end requests immediate calls without limit; 10 s after the last fault, all packets
-//! sent are delivered.
+//! Only packets sent are delivered, none twice or out of order; memory is bounded; 10 s after the
+//! last fault, all are delivered.
 //!
 //! Environment: `GINGHAM_FAULTS_RUNS` (200), `GINGHAM_FAULTS_FIRST` (0), `GINGHAM_FAULTS_SEED`
 //! (only that run, with output).

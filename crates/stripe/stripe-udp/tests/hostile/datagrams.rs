@@ -6,8 +6,8 @@
 //!   time                                      ──►
 //! ```
 //!
-//! Invariants: no panic; delivered packets come from the peer with the keys; few replies, and no
-//! unlimited requests for immediate calls.
+//! Invariants: delivered packets come from the peer with the keys; few replies, and no unlimited
+//! requests for immediate calls.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;

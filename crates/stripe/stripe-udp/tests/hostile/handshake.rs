@@ -1,7 +1,7 @@
 //! Handshakes of two peers under any sequence of operations.
 //!
-//! Invariants: no panic; a response is no longer than its request, except an initiation with its
-//! cookie; a session begins only with a process start; once interference ends, both ends can send.
+//! Invariants: a response is no longer than its request, except an initiation with its cookie; a
+//! session begins only with a process start; once interference ends, both ends can send.
 
 use std::time::Duration;
 

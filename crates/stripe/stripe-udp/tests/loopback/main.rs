@@ -1,4 +1,4 @@
-//! Two ends in one process, over sockets of both address families.
+//! Two ends over sockets of both address families.
 #![cfg(target_os = "linux")]
 
 mod class;

@@ -1,4 +1,4 @@
-//! Two ends in one process, and packets between them.
+//! Two ends, and packets between them.
 
 use std::collections::VecDeque;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};

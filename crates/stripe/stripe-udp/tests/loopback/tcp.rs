@@ -1,4 +1,4 @@
-//! Two ends in one process, over TCP connections that break, stall, or come from elsewhere.
+//! Two ends over TCP connections that break, stall, or come from elsewhere.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream};
