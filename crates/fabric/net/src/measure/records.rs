@@ -21,7 +21,9 @@ use std::collections::BinaryHeap;
 #[derive(Clone, Debug)]
 pub(super) struct Records {
     messages: KeptMessages,
+    /// All deliveries so far, up to the size of the sample if it is one.
     all: Vec<Delivery>,
+    /// The sample, in place of `all`, once there are more deliveries than it holds.
     sample: BinaryHeap<Sampled>,
     sample_size: usize,
     hashes: Counted,
@@ -53,23 +55,32 @@ impl Records {
 
     #[inline]
     fn sample(&mut self, delivery: &Delivery) {
-        let Message { source, number, .. } = delivery.message;
-        let hash = self.hashes.of(source.index() as u64).bits(number.index() as u64);
-        let is_full = self.sample.len() == self.sample_size;
-        // A hash equal to the largest one kept goes on, since the identity decides.
-        if is_full && self.sample.peek().is_none_or(|last| hash > last.hash) {
+        if self.sample.is_empty() {
+            self.all.push(*delivery);
+            if self.all.len() > self.sample_size {
+                self.begin_sample();
+            }
             return;
         }
-        self.keep(Sampled { hash, delivery: *delivery });
+        let sampled = Sampled::new(self.hashes, delivery);
+        // A hash equal to the largest one kept goes on, since the identity decides.
+        if self.sample.peek().is_some_and(|last| sampled.hash <= last.hash) {
+            self.keep(sampled);
+        }
     }
 
-    /// Adds a delivery to the sample, and removes the last one from a sample that is too large.
+    /// Replaces all deliveries so far, one too many for the sample, by the sample of them.
+    #[inline(never)]
+    fn begin_sample(&mut self) {
+        let all = std::mem::take(&mut self.all);
+        self.sample = all.iter().map(|delivery| Sampled::new(self.hashes, delivery)).collect();
+        self.sample.pop();
+    }
+
     #[inline(never)]
     fn keep(&mut self, sampled: Sampled) {
         self.sample.push(sampled);
-        if self.sample.len() > self.sample_size {
-            self.sample.pop();
-        }
+        self.sample.pop();
     }
 
     /// Returns the recorded deliveries in arbitrary order.
@@ -79,11 +90,21 @@ impl Records {
 
     /// Returns and removes all records if the run keeps all messages; otherwise returns nothing.
     pub(super) fn take(&mut self) -> Vec<Delivery> {
-        std::mem::take(&mut self.all)
+        match self.messages {
+            KeptMessages::All => std::mem::take(&mut self.all),
+            KeptMessages::None | KeptMessages::Sample => Vec::new(),
+        }
     }
 }
 
 impl Sampled {
+    #[inline]
+    fn new(hashes: Counted, delivery: &Delivery) -> Self {
+        let Message { source, number, .. } = delivery.message;
+        let hash = hashes.of(source.index() as u64).bits(number.index() as u64);
+        Self { hash, delivery: *delivery }
+    }
+
     fn key(&self) -> impl Ord + use<> {
         (self.hash, self.delivery.message.id())
     }
