@@ -5,19 +5,12 @@
 //!                             (Routes)  (RouteSet)  └► metrics
 //! ```
 //!
-//! An algorithm computes [`Routes`] (`algorithms`): whole paths kept at the source
-//! ([`SourceRoutes`]), or one output port per switch and destination ([`TableRoutes`]). All later
-//! stages read them by one walk over all source switches and destinations, whatever their form and
-//! origin (`paths`).
+//! An algorithm computes [`Routes`]: whole paths kept at the source, or one output port per switch
+//! and destination. A [`RouteSet`] has several paths a pair, with the lanes of packets at each hop
+//! ([`Lanes`]); the proof covers all of them together, buffer by buffer. Tables of a running fabric
+//! (`subnet`) may have loops and black holes, found by [`Routes::trace`].
 //!
-//! Several paths a pair, and lanes, are a [`RouteSet`]: several [`Routes`], and [`Lanes`], which
-//! give the lanes that a packet may use at each hop: by its class, by datelines, or by tables
-//! (`lanes`). The proof covers all of them together, buffer by buffer (`proof`); routes alone are
-//! the case of one path a pair and one lane. Tables of a running fabric come from `subnet`:
-//! [`Routes::trace`] finds their loops and black holes, and the proof includes packets that do not
-//! arrive. `metrics` computes counts and statistics.
-//!
-//! Invariant: routes depend on the fabric, the algorithm and the form, and on nothing else.
+//! Invariant: routes depend on the fabric, the algorithm and the form alone.
 
 mod algorithms;
 mod lanes;

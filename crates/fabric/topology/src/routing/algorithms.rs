@@ -7,20 +7,9 @@
 //!                                       one hop nearer)
 //! ```
 //!
-//! `shortest_path` counts channels, or adds the lengths of their cables (`cable_cost`).
-//!
-//! An algorithm is a file with its parameters and its rule, and a line of `algorithms!` below. It
-//! gives, for one destination switch, the legal next channels at each switch (`choices`). One place
-//! selects among them by load: `assignment` for source routes, `tables` for tables, with a `queue`
-//! of choices at each switch.
-//!
-//! Three algorithms compute whole paths, and therefore have source form only: `in_transit` has
-//! choices (`balance` finds the best paths among them and reroutes them in passes), `simple_routes`
-//! searches for the cheapest, and `smart` breaks cycles. The first two move over switch and phase
-//! as up*/down* does (`phases`). A total order of the switches determines the channels that go up
-//! (`orientation`): by the ranks of a tree (`depth_first`) from the roots given by the user
-//! (`root`) or found at the top of a fat tree (`tops`), with one peak in each connected part
-//! (`peaks`). `levels` describes the levels of a tree.
+//! An algorithm gives, for one destination switch, the legal next channels at each switch
+//! (`choices`); `assignment` (source routes) or `tables` selects among them by load. `in_transit`,
+//! `simple_routes` and `smart` compute whole paths, and therefore have source form only.
 
 mod algorithm;
 mod assignment;
@@ -70,8 +59,7 @@ use rule::{AlgorithmParameters, RouteTask, Rule};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, de};
 
-/// Defines each algorithm in one place: its help, which is shown to users, its source and example,
-/// its name, its file and the type of its parameters.
+/// Defines each algorithm in one place; its doc comment is the help for users.
 macro_rules! algorithms {
     ($($(#[$about:meta])+ $name:literal => $module:ident::$parameters:ident,)+) => {
         $(pub use $module::$parameters;)+
@@ -160,18 +148,16 @@ routing.algorithm = "dimension-order""#))]
     "smart" => smart::Smart,
 }
 
-/// Routes every pair of endpoints of `fabric`. Pairs in different connected parts have no route,
-/// which is not an error.
+/// Routes every pair of endpoints; pairs in different connected parts have no route.
 ///
 /// # Errors
-/// Fails if the algorithm cannot route the fabric or its parameters are invalid, or if the routes
-/// would need more than [`ROUTE_BYTES_MAX`] bytes.
+/// Fails if algorithm or parameters do not fit the fabric, or if the routes would need more than
+/// [`ROUTE_BYTES_MAX`] bytes.
 pub fn route(fabric: &Fabric, algorithm: &Algorithm, form: Form) -> Result<Routes, RouteError> {
     route_within(fabric, algorithm, form, ROUTE_BYTES_MAX)
 }
 
-/// Routes like [`route`] if the routes need at most `bytes_max` bytes of memory, which is computed
-/// or estimated before it is allocated.
+/// Routes like [`route`] within `bytes_max` bytes, estimated before allocation.
 ///
 /// # Errors
 /// As [`route`].
@@ -204,13 +190,12 @@ pub fn route_within(
     }
 }
 
-/// Returns the roots of an algorithm, the lowest first; empty for algorithms without roots.
+/// Roots of an algorithm, the lowest first; empty for algorithms without roots.
 pub fn roots_taken(fabric: &Fabric, algorithm: &Algorithm) -> Result<Vec<NodeId>, RouteError> {
     algorithm.parameters().roots_taken(fabric, &SwitchGraph::new(fabric))
 }
 
-/// Computes tables from every switch to every other, for management packets; they follow the rule
-/// of the routes between endpoints.
+/// Tables from every switch to every other, for management packets.
 pub fn route_to_switches(
     fabric: &Fabric,
     algorithm: &Algorithm,

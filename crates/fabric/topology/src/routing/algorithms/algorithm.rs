@@ -1,5 +1,4 @@
-//! Names of the routing algorithms, as given with their parameters in scenario files and on command
-//! lines.
+//! Names of the routing algorithms with their parameters.
 //!
 //! ```toml
 //! algorithm = "up-down"                                  # all parameters at their defaults
@@ -18,14 +17,12 @@ use serde::{Deserialize, Deserializer, de};
 use std::fmt;
 
 impl Algorithm {
-    /// Returns whether the algorithm relies on datelines to break cycles of dependencies round a
-    /// torus.
+    /// Whether the algorithm needs datelines against dependency cycles round a torus.
     pub fn needs_datelines(&self) -> bool {
         self.parameters().needs_datelines()
     }
 
-    /// Fails if this algorithm excludes adaptive routing on every fabric, because it does not count
-    /// channels.
+    /// Fails if this algorithm excludes adaptive routing because it does not count channels.
     pub fn check_choosing(&self) -> Result<(), RouteError> {
         match self {
             Self::ShortestPath(ShortestPath { weight: PathWeight::Latency, .. }) => {
@@ -35,8 +32,8 @@ impl Algorithm {
         }
     }
 
-    /// Returns a note, with its code first, if the algorithm counts channels although cables
-    /// between switches differ in length.
+    /// Note, with its code first, if the algorithm counts channels although cables differ in
+    /// length.
     pub fn note_of_lengths(&self, fabric: &Fabric) -> Option<String> {
         let Self::ShortestPath(ShortestPath { weight: PathWeight::Hops, .. }) = self else {
             return None;
@@ -55,7 +52,6 @@ impl<'de> Deserialize<'de> for Algorithm {
     }
 }
 
-/// Accepts a bare name, or a table with the name as its only key.
 struct AlgorithmVisitor;
 
 impl<'de> de::Visitor<'de> for AlgorithmVisitor {

@@ -1,21 +1,11 @@
 //! Assignment of routes: of equally long paths, the one over the least loaded channel.
 //!
-//! The load of a channel is the number of host-to-host paths assigned to it so far. It is counted
-//! per source switch, weighted by the hosts there, because all hosts of a switch share their path
-//! to a destination. Aggregation nodes and routers are routed but have no weight. Parallel cables
-//! are balanced like any other channels.
+//! The load of a channel is the number of host-to-host paths assigned to it so far. With several
+//! roots the choice on the ascent also determines the descent: both criteria of [`Outlook`] are
+//! then tried, and the routes whose busiest channel carries less are kept.
 //!
-//! With several roots the choice on the ascent also determines the channels of the descent. Both
-//! criteria are then tried, the load of the next channel alone and that of the busiest channel on
-//! the whole path ([`Outlook`]), and the routes whose busiest channel carries less are kept.
-//!
-//! Destinations are processed switch by switch and, on a switch, in canonical order, so the routes
-//! depend on the fabric alone. On a full fat tree this gives the well-known spread "destination
-//! modulo number of spines".
-//!
-//! This file assigns source routes, `tables` assigns tables. Cost of the former: one call of the
-//! algorithm per destination switch, then for every destination endpoint one visit of the channels
-//! along one path per source switch.
+//! Destinations are processed in canonical order: the routes depend on the fabric alone. On a full
+//! fat tree this gives the spread "destination modulo number of spines".
 
 use super::balance;
 use super::choices::{Choice, Choices, State};
@@ -37,26 +27,24 @@ pub enum PathSpread {
     Switches,
 }
 
-/// Load that decides among equally long paths. Neither is always better: `NextChannel` spreads a
-/// complete tree perfectly, `WholePath` a tree with missing or parallel cables.
+/// Load that decides among equally long paths: of the next channel, or of the busiest on the path.
+/// `NextChannel` spreads a complete tree perfectly, `WholePath` a tree with missing or parallel
+/// cables.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Outlook {
-    /// Load of the next channel.
     NextChannel,
-    /// Load of the busiest channel on the whole path.
     WholePath,
 }
 
-/// Routes, with the number of paths over the busiest channel between switches.
+/// Routes, with the paths over the busiest channel between switches.
 pub(super) struct Assigned<R> {
     pub(super) routes: R,
     pub(super) busiest: u64,
 }
 
 impl<R> Assigned<R> {
-    /// Returns the routes of the outlook with the least loaded busiest channel; of equals, of the
-    /// first. Stops at an outlook whose busiest channel carries no more than `least`, the lower
-    /// bound of all routes.
+    /// Routes with the least loaded busiest channel, of equals the first; stops at `least`, a lower
+    /// bound.
     pub(super) fn best(outlooks: &[Outlook], least: u64, assign: impl Fn(Outlook) -> Self) -> R {
         let mut best: Option<Self> = None;
         for outlook in outlooks {
@@ -73,9 +61,8 @@ impl<R> Assigned<R> {
     }
 }
 
-/// Returns a lower bound on the paths over the busiest channel between switches, for any routes:
-/// the paths from the hosts of a switch to all others of its connected part share the channels that
-/// leave it.
+/// Lower bound on the paths over the busiest channel: those from the hosts of a switch to its
+/// connected part share the channels that leave it.
 pub(super) fn least_busiest(graph: &SwitchGraph) -> u64 {
     let islands = graph.islands();
     let mut hosts = vec![0; graph.switch_count()];
@@ -90,7 +77,6 @@ pub(super) fn least_busiest(graph: &SwitchGraph) -> u64 {
     graph.switches().map(least).max().unwrap_or(0)
 }
 
-/// Number of host-to-host paths by channel.
 #[derive(Debug)]
 pub(super) struct Load {
     paths: Vec<u64>,
@@ -101,17 +87,15 @@ impl Load {
         Self { paths: vec![0; fabric.channel_count()] }
     }
 
-    /// Returns the choice whose channel carries least; of equals, the lowest channel.
     fn lightest(&self, choices: &[Choice]) -> Choice {
         first_by(choices, |choice| self.on(choice.channel))
     }
 
-    /// Returns the number of paths over the busiest channel.
     pub(super) fn busiest(&self) -> u64 {
         self.paths.iter().copied().max().unwrap_or(0)
     }
 
-    /// Returns by state the least possible load of the busiest channel on the rest of the path.
+    /// By state, the least possible load of the busiest channel on the rest of the path.
     pub(super) fn least_worst(&self, choices: &Choices, farthest_first: &[State]) -> Vec<u64> {
         let mut worst = vec![0; choices.state_count()];
         for &state in farthest_first.iter().rev() {
@@ -122,7 +106,6 @@ impl Load {
         worst
     }
 
-    /// Returns the number of paths over a channel.
     pub(crate) fn on(&self, channel: ChannelId) -> u64 {
         self.paths[channel.index()]
     }
@@ -131,14 +114,12 @@ impl Load {
         self.paths[channel.index()] += paths;
     }
 
-    /// Adds `paths` paths to all channels of a path.
     pub(crate) fn lay(&mut self, path: &[ChannelId], paths: u64) {
         for channel in path {
             self.add(*channel, paths);
         }
     }
 
-    /// Removes `paths` paths from all channels of a path.
     pub(super) fn take_up(&mut self, path: &[ChannelId], paths: u64) {
         for channel in path {
             self.paths[channel.index()] -= paths;
@@ -146,24 +127,23 @@ impl Load {
     }
 }
 
-/// Returns the choice with the least `key`; of equals, the lowest channel.
+/// Choice with the least `key`; of equals, the lowest channel.
 pub(super) fn first_by<K: Ord>(choices: &[Choice], key: impl Fn(&Choice) -> K) -> Choice {
     let first = choices.iter().min_by_key(|choice| (key(choice), choice.channel));
     *first.expect("a state with hops left has a way on")
 }
 
-/// Returns the number of host-to-host paths from `switch` to `to`.
 fn weight(graph: &SwitchGraph, switch: NodeId, to: EndpointId) -> u64 {
     row_weight(graph, switch, &[to])
 }
 
-/// Returns the number of host-to-host paths from `switch` to endpoints that share their paths.
+/// Host-to-host paths from `switch` to a row; aggregation nodes and routers have no weight.
 pub(super) fn row_weight(graph: &SwitchGraph, switch: NodeId, row: &[EndpointId]) -> u64 {
     let hosts = row.iter().filter(|to| graph.is_host(**to)).count() as u64;
     hosts * u64::from(graph.host_count(switch))
 }
 
-/// Returns the endpoints of a switch in rows that share their paths.
+/// Endpoints of a switch in rows that share their paths.
 pub(crate) fn rows(
     graph: &SwitchGraph,
     switch: NodeId,
@@ -177,7 +157,6 @@ pub(crate) fn rows(
     residents.chunks(size)
 }
 
-/// Assigns one path from every switch with endpoints to every endpoint.
 pub(crate) fn source_routes(
     fabric: &Fabric,
     graph: &SwitchGraph,
@@ -208,8 +187,7 @@ pub(crate) fn source_routes(
     Assigned { routes: routes.finish(), busiest: load.busiest() }
 }
 
-/// Assigns source routes by the load of whole paths: each is the least loaded of all that its pair
-/// may take (`balance`).
+/// By the load of whole paths (`balance`).
 fn best_source_routes(
     fabric: &Fabric,
     graph: &SwitchGraph,
@@ -231,7 +209,7 @@ fn best_source_routes(
     Assigned { routes: routes.finish(), busiest: laid.busiest }
 }
 
-/// Assigns all paths to the endpoints of a switch if none of them has a choice.
+/// All paths to the endpoints of a switch, if none has a choice.
 fn lay_column(
     fabric: &Fabric,
     graph: &SwitchGraph,

@@ -1,28 +1,23 @@
 //! Balanced paths: for each pair exactly the least loaded of all that the choices allow.
 //!
 //! ```text
-//!        ┌─ 3 ─► a ─ 5 ─┐       loads of the channels from s to t: at most 5 over a, at most 4 over b,
-//!   s ───┤              ├─► t   so over b. Of paths with equally loaded busiest channels, the one
-//!        └─ 4 ─► b ─ 4 ─┘       with the smallest sum of loads, then the one with fewest turns.
+//!        ┌─ 3 ─► a ─ 5 ─┐       loads from s to t: at most 5 over a, at most 4 over b, so over b.
+//!   s ───┤              ├─► t   Of equals, the path with the smallest sum of loads, then with the
+//!        └─ 4 ─► b ─ 4 ─┘       fewest turns.
 //! ```
 //!
-//! The choices toward a switch form a graph without cycles, in which every move is one hop. Two
-//! sweeps over the part that a source can reach, from the destination back, find the best path
-//! without enumerating paths: the first computes the least load M of the busiest channel, the
+//! Two sweeps from the destination back, over the choices that a source can reach, find the best
+//! path without enumerating paths: the first computes the least load M of the busiest channel, the
 //! second the least (sum of loads, turns) over channels that carry no more than M. Of equal moves
 //! the lowest channel is taken.
 //!
-//! All paths are first assigned one after the other, by the switch of the destination, the
-//! destination and the source, so the first ones see little load. Then passes visit all of them in
-//! this order: a path is removed and reassigned at its current best. A pass never raises the load
-//! of the busiest channel; after a pass without changes, further ones would change nothing.
+//! All paths are assigned by destination switch, destination and source; then passes remove each
+//! path and reassign it at its current best. A pass never raises the load of the busiest channel,
+//! and one without changes is the last.
 //!
 //! Source: Flich, Malumbres, Lopez and Duato, "Removing the Latency Overhead of the ITB Mechanism
 //! in COWs with Source Routing", 2001, section II, asks for balance among all minimal paths without
 //! a procedure; order, measure and passes are ours.
-//!
-//! Cost: a pass takes time proportional to the choices that all pairs can reach, which are few
-//! because they lead one hop nearer; memory, one channel per hop of every path.
 
 use super::assignment::{Load, PathSpread, row_weight, rows};
 use super::choices::{Choice, Choices, State};
@@ -30,25 +25,22 @@ use super::phases::is_turn;
 use crate::routing::paths::graph::{SwitchGraph, UNREACHED};
 use crate::{ChannelId, EndpointId, Fabric, NodeId};
 
-/// Channels between switches of every path, by row and then by source switch.
+/// Channels of every path, by row and then by source switch.
 #[derive(Debug)]
 pub(super) struct Laid {
-    /// Index of the first channel of each path in `channels`, followed by their total.
+    /// First channel of each path in `channels`, followed by their total.
     first: Vec<usize>,
     channels: Vec<ChannelId>,
-    /// Number of paths over the busiest channel.
     pub(super) busiest: u64,
 }
 
 impl Laid {
-    /// Returns the path with this number: `row * switches + source`.
+    /// Path by its number, `row * switches + source`.
     pub(crate) fn path(&self, number: usize) -> &[ChannelId] {
         &self.channels[self.first[number]..self.first[number + 1]]
     }
 }
 
-/// Assigns a path from every switch with endpoints to every row, and reassigns all of them in at
-/// most `passes` passes.
 pub(crate) fn lay(
     fabric: &Fabric,
     graph: &SwitchGraph,
@@ -89,7 +81,6 @@ pub(crate) fn lay(
     laid
 }
 
-/// Visits all rows and sources in the order of routes.
 fn each_path(
     graph: &SwitchGraph,
     spread: PathSpread,
@@ -106,28 +97,25 @@ fn each_path(
     }
 }
 
-/// Cost of a path from a state on: sum of loads, and number of turns.
+/// Sum of loads, and number of turns.
 type Cost = (u64, u32);
 
-/// Result of the sweeps for a state.
 #[derive(Clone, Copy, Debug)]
 struct Swept {
-    /// Number of the last search that reached the state.
+    /// Last search that reached the state.
     search: u64,
     /// Least load of the busiest channel from here on.
     worst: u64,
-    /// Least cost from here on.
     cost: Cost,
     onward: Option<Choice>,
 }
 
-/// Sweeps, with memory reused between searches.
 #[derive(Debug)]
 struct BestPaths<'a> {
     graph: &'a SwitchGraph,
     known: Vec<Swept>,
     count: u64,
-    /// States that the source can reach, in descending order of remaining hops.
+    /// In descending order of remaining hops.
     reached: Vec<State>,
 }
 
@@ -136,8 +124,7 @@ impl<'a> BestPaths<'a> {
         Self { graph, known: Vec::new(), count: 0, reached: Vec::new() }
     }
 
-    /// Appends the channels of the best path from `source`; none without a path, or without
-    /// endpoints at `source`.
+    /// Appends nothing without a path, or without endpoints at `source`.
     fn best(
         &mut self,
         choices: &Choices,

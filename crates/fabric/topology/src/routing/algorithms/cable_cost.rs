@@ -7,11 +7,8 @@
 //!         1         1
 //! ```
 //!
-//! Dijkstra's search from each destination minimises (cost, channels) in this order. The remaining
-//! paths are equal in both, so every channel on one of them leads exactly one hop nearer: the
-//! invariant of [`Choices`] holds as for hops, and cables of length 0 form no loop.
-//!
-//! Cost: O((switches + cables) log switches) for each destination switch.
+//! Dijkstra's search from each destination minimises (cost, channels) in this order: every channel
+//! on a remaining path leads exactly one hop nearer, even if cables have length 0 ([`Choices`]).
 //!
 //! Sources: Dijkstra, "A note on two problems in connexion with graphs", 1959; BookSim 2,
 //! `src/networks/anynet.cpp`, whose `min` adds the latencies of channels. A latency of L cycles is
@@ -31,10 +28,9 @@ const HOP_LENGTH: Length = Length::from_mm(1_000);
 
 type PathCost = (u128, u32);
 
-/// Cost of a path that does not exist.
 const NO_PATH: PathCost = (u128::MAX, UNREACHED);
 
-/// Cost of every channel between switches, in millimetres of cable.
+/// Costs in millimetres of cable.
 #[derive(Debug)]
 pub(super) struct CableCosts {
     /// By channel; 0 for channels to endpoints, which all paths to them share.
@@ -42,7 +38,7 @@ pub(super) struct CableCosts {
 }
 
 impl CableCosts {
-    /// Computes the costs in a fabric; fails if the length of a cable between switches is unknown.
+    /// Fails if the length of a cable between switches is unknown.
     pub(super) fn new(
         fabric: &Fabric,
         graph: &SwitchGraph,
@@ -58,7 +54,6 @@ impl CableCosts {
         Ok(Self { costs })
     }
 
-    /// Returns the channels that lead one hop nearer to `destination` on a cheapest path.
     pub(super) fn toward(&self, graph: &SwitchGraph, destination: NodeId) -> Choices {
         let paths = self.cheapest(graph, destination);
         let hops = paths.iter().map(|(_, hops)| *hops).collect();
@@ -70,8 +65,6 @@ impl CableCosts {
         })
     }
 
-    /// Returns by switch the cost of the cheapest path to `destination`, with the fewest channels
-    /// of equally cheap ones.
     fn cheapest(&self, graph: &SwitchGraph, destination: NodeId) -> Vec<PathCost> {
         let mut paths = vec![NO_PATH; graph.switch_count()];
         paths[destination.index()] = (0, 0);
@@ -97,7 +90,7 @@ impl CableCosts {
     }
 }
 
-/// Returns the least and the greatest known length of cables between switches, if they differ.
+/// Least and greatest known length of cables between switches, if they differ.
 pub(super) fn differing_lengths(fabric: &Fabric) -> Option<[Length; 2]> {
     let lengths = || trunks(fabric).filter_map(|cable| cable.length);
     let (least, most) = (lengths().min()?, lengths().max()?);
@@ -108,7 +101,6 @@ fn hops(graph: &SwitchGraph) -> impl Iterator<Item = Hop> + '_ {
     graph.switches().flat_map(|switch| graph.hops_from(switch)).copied()
 }
 
-/// Returns the cables between two switches.
 fn trunks(fabric: &Fabric) -> impl Iterator<Item = &Cable> {
     let is_trunk = |cable: &&Cable| {
         let [from, to] = cable.ends.map(|end| end.node);

@@ -1,15 +1,14 @@
 //! Choices of an algorithm: toward one destination switch, the legal next channels of each state.
 //!
-//! A state is a switch and a phase. Most rules have one phase; up*/down* in source routes has two,
-//! because a packet that has gone down may not go up again.
+//! Most rules have one phase; up*/down* in source routes has two, because a packet that has gone
+//! down may not go up again.
 //!
 //! ```text
 //!   hops:  s0 2 ──► s1 1 ──► t 0      choices of s0: s1 or s2, either is one hop nearer
 //!            └────► s2 1 ────┘        choices of s1 and s2: t
 //! ```
 //!
-//! Invariant: every choice leads to a state with exactly one hop less, so a packet that follows
-//! choices arrives, and never visits a state twice.
+//! Invariant: every choice leads to a state with exactly one hop less, hence packets arrive.
 
 use crate::routing::paths::graph::{UNREACHED, largest_first};
 use crate::{ChannelId, NodeId};
@@ -20,27 +19,23 @@ id_type!(
     State
 );
 
-/// A legal next channel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Choice {
     pub(crate) channel: ChannelId,
-    /// State at its end.
     pub(crate) to: State,
 }
 
-/// Choices from every state toward one destination switch.
 #[derive(Debug)]
 pub(super) struct Choices {
     phases: usize,
     hops: Vec<u32>,
-    /// Index of the first choice of each state in `onward`, followed by their total.
+    /// First choice of each state in `onward`, followed by their total.
     first: Vec<usize>,
     onward: Vec<Choice>,
 }
 
 impl Choices {
-    /// Keeps those moves that lead one hop nearer; `hops` are the remaining hops of each state and
-    /// `moves` all legal moves from a state.
+    /// `hops` are the remaining hops by state, `moves` all legal moves.
     pub(super) fn one_hop_nearer<M: Iterator<Item = Choice>>(
         phases: usize,
         hops: Vec<u32>,
@@ -58,28 +53,26 @@ impl Choices {
         Self { phases, hops, first, onward }
     }
 
-    /// Returns the initial state of packets from `switch`.
     pub(crate) fn start(&self, switch: NodeId) -> State {
         State::new(switch.index() * self.phases)
     }
 
-    /// Returns the number of states: switches times phases.
     pub(super) fn state_count(&self) -> usize {
         self.hops.len()
     }
 
-    /// Returns the remaining hops between switches, or [`UNREACHED`].
+    /// Remaining hops between switches, or [`UNREACHED`].
     pub(crate) fn hops(&self, state: State) -> u32 {
         self.hops[state.index()]
     }
 
-    /// Returns the choices of a state; none at the destination and if it cannot be reached.
+    /// Empty at the destination and without a path to it.
     pub(crate) fn from(&self, state: State) -> &[Choice] {
         &self.onward[self.first[state.index()]..self.first[state.index() + 1]]
     }
 
-    /// Returns whether each switch has at most one choice, and it is the same channel for packets
-    /// that start there and for packets that pass through.
+    /// Whether each switch has at most one choice, equal for packets that start there or pass
+    /// through.
     pub(super) fn are_none(&self) -> bool {
         let starts = (0..self.hops.len()).step_by(self.phases).map(State::new);
         let mut is_seen = vec![false; self.hops.len()];
@@ -98,7 +91,6 @@ impl Choices {
         true
     }
 
-    /// Keeps the choices that satisfy `keeps`.
     pub(crate) fn retain(&mut self, keeps: impl Fn(State, Choice) -> bool) {
         let mut kept = Vec::new();
         let mut first = vec![0];
@@ -109,7 +101,6 @@ impl Choices {
         (self.first, self.onward) = (first, kept);
     }
 
-    /// Returns the states with a path to the destination, farthest first.
     pub(super) fn farthest_first(&self) -> Vec<State> {
         largest_first(&self.hops, UNREACHED).into_iter().map(State::new).collect()
     }

@@ -6,21 +6,20 @@
 //!   s2 ── s3        ranks  s0 0, s1 1, s3 2, s2 3
 //! ```
 //!
-//! The search continues from a switch to the unvisited neighbour with most cables to visited
-//! switches; of equals to the one with the largest sum of hops to all others, then to the lowest.
-//! Every switch but the root has a neighbour with a lower rank, its parent in the tree, so every
-//! two switches of a connected part are joined by a legal path.
+//! The search continues to the unvisited neighbour with most cables to visited switches; of equals
+//! to the one with the largest sum of hops to all others, then to the lowest. Every switch but the
+//! root has a neighbour with a lower rank, hence a legal path joins every two switches of a
+//! connected part.
 //!
 //! Source: Sancho, Robles and Duato, "A new methodology to compute deadlock-free routing tables for
-//! irregular networks", CANPC 2000; the rules for the root and the next switch are theirs as far as
-//! we know them; that up leads to the earlier switch is our reading.
+//! irregular networks", CANPC 2000, as far as we know its rules; that up leads to the earlier
+//! switch is our reading.
 
 use super::root::total_distance;
 use crate::NodeId;
 use crate::routing::paths::graph::{SwitchGraph, UNREACHED};
 use std::cmp::Reverse;
 
-/// Returns the order in which searches from the roots visit the switches of their connected parts.
 pub(crate) fn ranks(graph: &SwitchGraph, roots: &[NodeId]) -> Vec<u32> {
     let mut search = DepthFirst {
         graph,
@@ -40,9 +39,8 @@ struct DepthFirst<'a> {
     /// By switch: sum of hops to all others.
     totals: Vec<u64>,
     ranks: Vec<u32>,
-    /// Number of visited switches.
     met: u32,
-    /// By switch: number of cables to visited switches.
+    /// By switch: cables to visited switches.
     cables_to_met: Vec<u32>,
 }
 
@@ -103,8 +101,8 @@ mod tests {
 
     #[test]
     fn depth_first_search_goes_round_a_ring() {
-        // Both neighbours of s0 are equal, so s1; then s3, its only unvisited neighbour. From s3:
-        // s1, s0, s2.
+        // Both neighbours of s0 are equal: s1, then its only unvisited neighbour. From s3: s1, s0,
+        // s2.
         let ring = graph(4, &[(0, 1), (1, 3), (3, 2), (2, 0)]);
         assert_eq!(ranks_from(0, &ring), [0, 1, 3, 2]);
         assert_eq!(ranks_from(3, &ring), [2, 1, 3, 0]);
@@ -112,16 +110,15 @@ mod tests {
 
     #[test]
     fn neighbour_with_most_cables_to_visited_comes_first() {
-        // s0 to s1 (two cables) and to s2 (one): s1. From s1 to s3 and s4; s4 has a second cable,
-        // to s0, so s4 comes before s3. From s4 only s2 is left.
+        // From s0 two cables lead to s1, one to s2. From s1, s4 with a second cable, to s0, comes
+        // before s3. From s4 only s2 is left.
         let graph = graph(5, &[(0, 1), (0, 1), (0, 2), (1, 3), (1, 4), (4, 0), (4, 2)]);
         assert_eq!(ranks_from(0, &graph), [0, 1, 3, 4, 2]);
     }
 
     #[test]
     fn equal_neighbours_are_ordered_by_largest_distance_sum() {
-        // Sums of hops: s1 and s3 1 + 2 + 2 + 3 = 8, s2 1 + 1 + 2 + 2 = 6, each with one cable to
-        // s0.
+        // Sums of hops: s1 and s3 1 + 2 + 2 + 3 = 8, s2 1 + 1 + 2 + 2 = 6.
         let graph = graph(5, &[(0, 2), (0, 1), (0, 3), (2, 4)]);
         assert_eq!(ranks_from(0, &graph), [0, 1, 3, 2, 4]);
     }

@@ -1,29 +1,24 @@
 //! Dimension order: all hops in the first dimension, then in the second, and so on.
 //!
 //! ```text
-//!   s0-0     s0-1     s0-2       from s0-0 to s2-2: first the first coordinate, down the column,
-//!    ▼                           then the second, along the row
+//!   s0-0     s0-1     s0-2       from s0-0 to s2-2: first the first coordinate,
+//!    ▼                           then the second
 //!   s1-0     s1-1     s1-2
 //!    ▼
 //!   s2-0 ──► s2-1 ──► s2-2
 //! ```
 //!
-//! A dimension that closes to rings is crossed in the shorter direction. In rings of an even number
-//! of switches both directions may be equally long, and [`Ties`] decides: all upwards, or upwards
-//! from even coordinates and downwards from odd ones. If all switches of a ring of `k` send to each
-//! other, each channel upwards is on `k (k + 2) / 8` paths and each downwards on `k (k - 2) / 8` in
-//! the first case; in the second all are on `k k / 8`, if `k` is a multiple of 4 (else on one path
-//! in two more or less than that). The rule depends only on the current switch and the destination,
-//! so both forms of routes are equal but for parallel cables, which share the load.
+//! A dimension that closes to rings is crossed in the shorter direction; [`Ties`] decides between
+//! equal ones. If all switches of a ring of even `k` send to each other, [`Ties::Up`] puts
+//! `k (k + 2) / 8` paths on each channel upwards and `k (k - 2) / 8` on each downwards;
+//! [`Ties::Alternate`] puts `k k / 8` on all, if `k` is a multiple of 4 (else half a path more or
+//! less). Both forms of routes are equal but for parallel cables, which share the load.
 //!
-//! On a mesh the routes are deadlock-free: channels can be numbered by dimension, and within a
-//! dimension by their distance along the direction of travel. On a torus a ring of four or more
-//! switches forms a cycle, because some paths use two channels of it in a row; at three switches
-//! none does. A ring of four with alternating ties forms no cycle either: each direction has two
-//! paths of two channels without a common channel. Datelines (`lanes/datelines.rs`) break all of
-//! these cycles.
-//!
-//! Cost: O(switches x dimensions) per destination switch.
+//! On a mesh the routes are deadlock-free: channels can be numbered by dimension, then by distance
+//! along the direction of travel. On a torus a ring of four or more switches forms a cycle, because
+//! some paths use two channels of it in a row, except a ring of four with alternating ties, whose
+//! two-channel paths of a direction have no common channel. Datelines (`lanes/datelines.rs`) break
+//! all cycles.
 //!
 //! Reference: Dally and Seitz, "Deadlock-free message routing in multiprocessor interconnection
 //! networks", IEEE Transactions on Computers C-36(5), 1987, section IV (e-cube routing).
@@ -69,7 +64,6 @@ impl AlgorithmParameters for DimensionOrder {
     }
 }
 
-/// Returns the channels to the next switch on the path to `destination`.
 pub(super) fn toward(graph: &SwitchGraph, grid: &Grid, ties: Ties, destination: NodeId) -> Choices {
     let hops = graph.switches().map(|switch| hops(grid, ties, switch, destination)).collect();
     Choices::one_hop_nearer(1, hops, |state| {
@@ -84,7 +78,6 @@ pub(super) fn toward(graph: &SwitchGraph, grid: &Grid, ties: Ties, destination: 
     })
 }
 
-/// Direction and number of hops in one dimension.
 struct DimensionHops {
     up: bool,
     hops: u32,

@@ -7,21 +7,21 @@ use crate::GridError;
 /// Reason why a fabric cannot be routed as requested.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RouteError {
-    /// The fabric has no node with the name of the root.
+    /// Root that is not in the fabric.
     #[error("the root \"{name}\" is not a node of this fabric{}", suggestion(nearest.as_deref()))]
     UnknownRoot {
         /// Requested name.
         name: String,
-        /// Nearest name of a switch, if it is similar.
+        /// Nearest name of a switch, if similar.
         nearest: Option<String>,
     },
-    /// The node with the name of the root is not a switch.
+    /// Root that is not a switch.
     #[error("the root \"{name}\" is not a switch")]
     RootIsNoSwitch {
         /// Requested name.
         name: String,
     },
-    /// A depth-first search would have to begin at two switches of a connected part.
+    /// Two roots for a depth-first search.
     #[error(
         "a depth-first tree has one root, and cables join \"{first}\" and \"{second}\": name one of them, \
          or take the tree \"breadth-first\""
@@ -29,10 +29,10 @@ pub enum RouteError {
     TwoRootsDepthFirst {
         /// One of the roots.
         first: String,
-        /// Another root of that part.
+        /// Another one.
         second: String,
     },
-    /// Dimension order on a fabric that is neither mesh nor torus.
+    /// Dimension order without a mesh or torus.
     #[error("dimension order needs a mesh or torus: {0}")]
     NotAGrid(#[from] GridError),
     /// Tables of an algorithm whose paths depend on their source.
@@ -41,16 +41,16 @@ pub enum RouteError {
          take the form \"source\""
     )]
     SourceFormOnly {
-        /// The name of the algorithm.
+        /// Its name.
         algorithm: &'static str,
     },
-    /// Adaptive routing, which needs tables, with an algorithm without them.
+    /// Adaptive routing with an algorithm without tables.
     #[error(
         "packets that choose at every switch follow tables, and {algorithm} gives source routes only: choose \
          \"shortest-path\" or, on a mesh or torus, \"dimension-order\""
     )]
     NoTablesToChoose {
-        /// The name of the algorithm.
+        /// Its name.
         algorithm: &'static str,
     },
     /// A weight out of range.
@@ -59,7 +59,7 @@ pub enum RouteError {
         /// Weight as given.
         given: String,
     },
-    /// The weight `latency` requires a length of every cable between switches.
+    /// Weight `latency` without the length of every cable between switches.
     #[error(
         "the weight \"latency\" needs the length of every cable between switches, and {unknown} of {cables} have none \
          (the first joins {} and {}): add them, such as length = \"5 m\" of a [[cable]] in a TOML file, or take the \
@@ -67,54 +67,54 @@ pub enum RouteError {
         first[0], first[1]
     )]
     UnknownLengths {
-        /// Number of cables between switches without a length.
+        /// Cables between switches without a length.
         unknown: usize,
-        /// Number of all cables between switches.
+        /// All cables between switches.
         cables: usize,
-        /// Ports of the first such cable.
+        /// Ports of the first one.
         first: [String; 2],
     },
-    /// `hop_length` requires the weight `latency`.
+    /// `hop_length` without the weight `latency`.
     #[error(
         "hop_length has no effect on the weight \"hops\": leave it out, or take the weight \"latency\""
     )]
     HopLengthOfHops,
-    /// The weight `latency` is incompatible with adaptive routing.
+    /// Weight `latency` with adaptive routing.
     #[error(
         "packets that choose at every switch take the fewest channels: leave the weight \"latency\" out, or let packets \
          follow one path"
     )]
     LatencyToChoose,
-    /// More switches than the search of smart routing supports.
+    /// Too many switches for smart routing.
     #[error(
         "smart takes at most {switches_max} switches, this fabric has {switches}; in-transit and simple-routes \
          take more"
     )]
     TooManySwitches {
-        /// Number of switches.
+        /// Their number.
         switches: usize,
-        /// Largest number of switches.
+        /// Largest number.
         switches_max: usize,
     },
-    /// More turns between cables than the search of smart routing supports.
+    /// Too many turns between cables for smart routing.
     #[error(
         "smart takes fabrics of at most {turns_max} turns at switches, from cable to cable, this one has {turns}; \
          in-transit and simple-routes take more"
     )]
     TooManyTurns {
-        /// Number of turns between channels that join switches.
+        /// Turns between channels that join switches.
         turns: usize,
-        /// Largest number of turns.
+        /// Largest number.
         turns_max: usize,
     },
-    /// Routes that would need more memory than allowed.
+    /// Routes that need more memory than allowed.
     #[error(
         "these routes would take {needed}, and may take {}: allow more (memory_max){}",
         Rounded(*bytes_max),
         match form { Form::Source => ", or take the form \"table\"", Form::Table => "" }
     )]
     TooLarge {
-        /// Memory that they would need.
+        /// Needed memory.
         needed: RouteMemory,
         /// Allowed memory in bytes.
         bytes_max: u64,
@@ -124,8 +124,7 @@ pub enum RouteError {
 }
 
 impl RouteError {
-    /// Returns the parameter at fault, prefixed by the algorithm's name; `None` if the fault is
-    /// with the algorithm or the fabric.
+    /// Parameter at fault, with its algorithm's name; `None` if algorithm or fabric is at fault.
     pub const fn parameter(&self) -> Option<&'static str> {
         match self {
             Self::UnknownLengths { .. } | Self::LatencyToChoose => Some("shortest-path.weight"),
@@ -135,7 +134,7 @@ impl RouteError {
         }
     }
 
-    /// Converts the error for adaptive routing, because another form is not a remedy then.
+    /// Error for adaptive routing: another form is no remedy then.
     #[must_use]
     pub fn of_choosing(self) -> Self {
         match self {

@@ -1,9 +1,9 @@
 //! Fall-backs: pairs whose shortest paths all turn from down to up at switches without hosts.
 //!
 //! ```text
-//!         s0 root           The shortest path from s2 to s4 is over s3 and turns there from down to
-//!       ↗    ↖              up. s3 has no host, so the path is over s0: a fall-back, and s3 is the
-//!     s1      s5            switch that would need a host.
+//!         s0 root           The shortest path from s2 to s4 would turn up at s3, without a host:
+//!       ↗    ↖              a fall-back over s0. s3 is the switch that would need a host.
+//!     s1      s5
 //!      ↑      ↑
 //!     s2      s4
 //!       ↖    ↗
@@ -18,7 +18,6 @@ use crate::routing::paths::graph::SwitchGraph;
 use crate::routing::paths::source_routes::FallBacks;
 use std::collections::BTreeSet;
 
-/// Compares the legal distances of all pairs with the shortest ones.
 pub(super) fn fall_backs(graph: &SwitchGraph, orientation: &Orientation) -> FallBacks {
     let has_hosts = |switch: NodeId| graph.host_count(switch) > 0;
     if graph.switches().all(has_hosts) {
@@ -41,7 +40,6 @@ pub(super) fn fall_backs(graph: &SwitchGraph, orientation: &Orientation) -> Fall
     FallBacks { pairs, switches: switches.into_iter().collect() }
 }
 
-/// Returns the switches without hosts where shortest paths from `sources` would turn.
 fn hostless_turns(
     graph: &SwitchGraph,
     orientation: &Orientation,

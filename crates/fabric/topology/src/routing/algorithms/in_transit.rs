@@ -1,8 +1,8 @@
 //! In-transit hosts: shortest paths on any fabric, deadlock-free.
 //!
 //! ```text
-//!         s0 root         From s2 to s4, up*/down* allows only the path over the root.
-//!       ↗    ↖            Two hops are enough: down to s3 and up to s4, with a host of s3 between:
+//!         s0 root         From s2 to s4, up*/down* allows only the path over the root. Two hops
+//!       ↗    ↖            are enough over a host of s3:
 //!     s1      s5
 //!      ↑      ↑             h2  s2  s3 │ h3 │ s3  s4  h4      two legs, each up and then down
 //!     s2      s4
@@ -10,21 +10,18 @@
 //!         s3 ── h3
 //! ```
 //!
-//! Where a path turns from down to up, a host of the switch ejects the packet and re-injects it.
-//! The dependencies end there, and only those of the legs remain, which are legal paths of
-//! up*/down* (`routing/proof` checks it nevertheless). A turn needs a host on its switch;
-//! aggregation nodes and routers cannot re-inject. If every shortest path would turn at a switch
-//! without hosts, the path is the shortest that does not, which exists because that of up*/down* is
-//! one: a fall-back, longer than the shortest path (`fall_backs.rs`).
+//! Dependencies end at the host that ejects and re-injects a packet; only those of the legs remain.
+//! Aggregation nodes and routers cannot re-inject. If every shortest path would turn at a switch
+//! without hosts, the path is the shortest that does not, a fall-back (`fall_backs.rs`); it exists
+//! because that of up*/down* is one.
 //!
-//! `balance.rs` chooses among shortest paths by load; with [`TransitHosts::Fewest`] only among
-//! those with the fewest turns. Of the hosts at a turn, the one with the fewest passing paths so
-//! far takes the packet, of equals the lowest. A host with several cables is several endpoints: a
-//! packet leaves by the cable it entered by.
+//! `balance.rs` chooses among shortest paths by load. Of the hosts at a turn, the one with the
+//! fewest passing paths takes the packet, of equals the lowest. Each cable of a host is an
+//! endpoint: a packet leaves by the cable it entered by.
 //!
 //! Sources: Flich, Malumbres, Lopez and Duato, "Removing the Latency Overhead of the ITB Mechanism
 //! in COWs with Source Routing", 2001, sections I and II: `any` is its UD_ITB and `fewest` its
-//! UD_MITB. The choice among the hosts of a switch is not specified there; the rule is ours.
+//! UD_MITB. The choice among the hosts of a switch is ours.
 
 use super::assignment::{PathSpread, row_weight, rows};
 use super::balance::lay;
@@ -100,7 +97,6 @@ impl AlgorithmParameters for InTransit {
     }
 }
 
-/// Computes one path from every switch with endpoints to every endpoint, with its in-transit hosts.
 pub(crate) fn routes(
     fabric: &Fabric,
     graph: &SwitchGraph,
@@ -133,7 +129,6 @@ pub(crate) fn routes(
     Ok(routes.finish())
 }
 
-/// Of choices that lead one hop nearer, keeps those on paths with the fewest turns.
 fn keep_fewest_turns(choices: &mut Choices) {
     let mut fewest = vec![UNREACHED; choices.state_count()];
     let after = |fewest: &[u32], from: State, to: State| {
@@ -146,12 +141,11 @@ fn keep_fewest_turns(choices: &mut Choices) {
     choices.retain(|from, choice| after(&fewest, from, choice.to) == fewest[from.index()]);
 }
 
-/// Assigns hosts to the turns of paths, and counts the paths through each.
 struct Passing<'a> {
     fabric: &'a Fabric,
     graph: &'a SwitchGraph,
     orientation: &'a Orientation,
-    /// Number of paths by endpoint.
+    /// By endpoint.
     paths: Vec<u64>,
 }
 
@@ -160,7 +154,6 @@ impl<'a> Passing<'a> {
         Self { fabric, graph, orientation, paths: vec![0; graph.endpoint_count()] }
     }
 
-    /// Appends a path with weight `paths`, with the hosts that it needs.
     fn push(&mut self, path: &[ChannelId], paths: u64, routes: &mut SourceRoutesBuilder<'_>) {
         let mut has_gone_down = false;
         for &channel in path {
@@ -174,7 +167,6 @@ impl<'a> Passing<'a> {
         }
     }
 
-    /// Assigns `paths` more paths to the host of a switch with the fewest, and returns it.
     fn take(&mut self, switch: NodeId, paths: u64) -> EndpointId {
         let hosts = self.graph.residents(switch).iter().filter(|host| self.graph.is_host(**host));
         let least = hosts.min_by_key(|host| (self.paths[host.index()], **host));

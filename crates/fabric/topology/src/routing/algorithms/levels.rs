@@ -1,4 +1,4 @@
-//! The shape of a tree: its levels, and the oversubscription of their switches.
+//! Levels of a tree, and the oversubscription of their switches.
 //!
 //! ```text
 //!   level 0    s0    s1     tops
@@ -6,41 +6,41 @@
 //!   level 1    s2     s3    3 hosts each: oversubscribed 3 / 2
 //! ```
 //!
-//! `tops` recognises trees and their leaves; a single switch counts as a tree of one level.
+//! `tops` recognises trees; a single switch counts as a tree of one level.
 
 use super::tops;
 use crate::routing::paths::graph::SwitchGraph;
 use crate::{ChannelId, Fabric, NodeId, NodeKind};
 
-/// A connected part of the switches that is a tree.
+/// Connected part of the switches that is a tree.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TreeShape {
-    /// Switches by their hops to the nearest top, the tops first.
+    /// Switches by rank, the highest first.
     pub levels: Vec<TreeLevel>,
 }
 
-/// Switches at equal distance from the tops.
+/// Switches of equal rank.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TreeLevel {
-    /// Ids in ascending order.
+    /// In ascending order.
     pub switches: Vec<NodeId>,
-    /// Capacity of hosts and cables down, divided by that of the cables up; `None` at the tops. By
-    /// rate if the speed of every cable is known, else by number of cables.
+    /// Capacity of hosts and cables down, divided by that of cables up; `None` at the tops. By rate
+    /// if the speed of every cable is known, else by number of cables.
     pub oversubscription: Option<Oversubscription>,
 }
 
 /// Range of the ratio among the switches of a level.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Oversubscription {
-    /// Least ratio of any switch.
+    /// Least ratio.
     pub min: f64,
-    /// Greatest ratio of any switch.
+    /// Greatest ratio.
     pub max: f64,
     /// First switch with the greatest ratio.
     pub narrowest: NodeId,
 }
 
-/// Returns the connected parts of `fabric` that are trees, by their lowest switch.
+/// Connected parts that are trees, by lowest switch.
 pub fn trees(fabric: &Fabric) -> Vec<TreeShape> {
     let graph = SwitchGraph::new(fabric);
     let (ranks, islands) = tops::ranked(fabric, &graph);
@@ -80,8 +80,7 @@ fn most_and_least(ratios: impl Iterator<Item = (NodeId, f64)>) -> Option<Oversub
     })
 }
 
-/// Returns the capacity of a switch's channels from below divided by that of its cables up; `None`
-/// if it has nothing below or above.
+/// Capacity from below divided by that up; `None` with nothing below or above.
 fn ratio(fabric: &Fabric, ranks: &[u32], switch: NodeId, are_speeds_known: bool) -> Option<f64> {
     let (mut below, mut up) = (0, 0);
     for channel in fabric.channels_from(switch) {
@@ -101,7 +100,7 @@ fn ratio(fabric: &Fabric, ranks: &[u32], switch: NodeId, are_speeds_known: bool)
     (below > 0 && up > 0).then_some(ratio)
 }
 
-/// Returns the rate of a channel, or 1 if some rates are unknown.
+/// Rate of a channel in bytes per second, or 1 if some rates are unknown.
 fn width(fabric: &Fabric, channel: ChannelId, are_speeds_known: bool) -> u64 {
     let speed = fabric.cable_of(channel).speed.filter(|_| are_speeds_known);
     speed.map_or(1, |speed| speed.rate().bytes_per_second())

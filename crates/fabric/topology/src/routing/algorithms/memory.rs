@@ -6,8 +6,8 @@
 //!                    or two bytes a switch and destination switch, if there is no choice
 //! ```
 //!
-//! The size of tables is exact. The size of paths depends on their length, which is estimated from
-//! a few sources, as is whether there is any choice.
+//! The size of tables is exact. The lengths of paths, and whether there is any choice, are
+//! estimated from a few destination switches.
 
 use super::assignment::Outlook;
 use super::rule::{Form, Rule};
@@ -15,16 +15,16 @@ use crate::routing::paths::graph::{SwitchGraph, UNREACHED};
 use crate::{Fabric, NodeId};
 use std::fmt;
 
-/// Default limit on the memory of routes, in bytes: the memory of a small machine.
+/// Default limit, in bytes: the memory of a small machine.
 pub const ROUTE_BYTES_MAX: u64 = 4 << 30;
 
-/// Pairs of switch and endpoint below which no estimate is made.
+/// Pairs of switch and endpoint that need no estimate.
 const PAIRS_SMALL: u64 = 1_000_000;
 
-/// Number of switches sampled for lengths and choices.
+/// Most destination switches sampled for lengths and choices.
 const SAMPLES: usize = 16;
 
-/// A part of the memory, with its size.
+/// Part of the memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MemoryPart {
     /// Description, for people.
@@ -33,7 +33,7 @@ pub struct MemoryPart {
     pub bytes: u64,
 }
 
-/// Parts of the memory needed by routes, the largest first.
+/// Memory needed by routes.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct RouteMemory {
     parts: Vec<MemoryPart>,
@@ -63,12 +63,12 @@ impl RouteMemory {
         Self { parts }
     }
 
-    /// Returns the sum of all parts.
+    /// Sum of all parts.
     pub fn bytes(&self) -> u64 {
         self.parts.iter().fold(0, |sum, part| sum.saturating_add(part.bytes))
     }
 
-    /// Returns the parts, the largest first; none for small fabrics.
+    /// Parts, the largest first; none for small fabrics.
     pub fn parts(&self) -> &[MemoryPart] {
         &self.parts
     }
@@ -83,7 +83,7 @@ impl fmt::Display for RouteMemory {
     }
 }
 
-/// Number of bytes, formatted with up to three digits.
+/// Bytes with up to three digits.
 pub(super) struct Rounded(pub(super) u64);
 
 impl fmt::Display for Rounded {
@@ -100,13 +100,11 @@ impl fmt::Display for Rounded {
     }
 }
 
-/// Numbers that determine the size of routes.
 struct Size {
     switches: u64,
     /// Switches with endpoints.
     sources: u64,
     endpoints: u64,
-    /// Rows of source routes.
     rows: u64,
     /// Bytes per port.
     port: u64,
@@ -167,7 +165,7 @@ fn paths(graph: &SwitchGraph, size: &Size, outlooks: &[Outlook]) -> Vec<MemoryPa
     parts
 }
 
-/// Returns a few switches with endpoints, evenly spread.
+/// A few switches with endpoints, evenly spread.
 fn samples(graph: &SwitchGraph) -> impl Iterator<Item = NodeId> {
     let has_endpoints = |switch: &NodeId| !graph.residents(*switch).is_empty();
     let all: Vec<NodeId> = graph.switches().filter(has_endpoints).collect();
@@ -175,7 +173,6 @@ fn samples(graph: &SwitchGraph) -> impl Iterator<Item = NodeId> {
     all.into_iter().step_by(step)
 }
 
-/// Returns the mean number of channels between switches on a shortest path, rounded up.
 fn mean_hops(graph: &SwitchGraph) -> u64 {
     let (mut sum, mut count) = (0, 0);
     for destination in samples(graph) {

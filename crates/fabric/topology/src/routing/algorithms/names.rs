@@ -6,12 +6,12 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::borrow::Cow;
 use std::fmt;
 
-/// Names of switches, at least one: `"spine1"`, or `["spine1", "spine2"]`.
+/// Names of switches, at least one.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Names(Vec<String>);
 
 impl Names {
-    /// Returns every name, in the order given.
+    /// Names in the order given.
     pub fn iter(&self) -> impl Iterator<Item = &str> {
         self.0.iter().map(String::as_str)
     }

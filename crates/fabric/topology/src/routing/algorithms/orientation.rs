@@ -7,12 +7,8 @@
 //!             ... s3 ...
 //! ```
 //!
-//! With several roots in a connected part the order is changed until one switch is the highest
-//! (`peaks`).
-//!
-//! Invariant: a total order of the switches orients every cable, so neither the up channels nor the
-//! down channels form a cycle; and every connected part has one switch with nothing above it, so
-//! every two are joined by a legal path.
+//! Invariant: a total order orients every cable; with several roots in a connected part, `peaks`
+//! changes it until one switch is the highest.
 
 use super::depth_first;
 use super::error::RouteError;
@@ -38,7 +34,6 @@ pub enum SpanningTree {
     DepthFirst,
 }
 
-/// Direction, up or down, of each channel between switches.
 #[derive(Debug)]
 pub(super) struct Orientation {
     up: Vec<bool>,
@@ -47,7 +42,6 @@ pub(super) struct Orientation {
 }
 
 impl Orientation {
-    /// Computes the directions for the root and the tree given by the user.
     pub(crate) fn new(
         fabric: &Fabric,
         graph: &SwitchGraph,
@@ -57,8 +51,8 @@ impl Orientation {
         Ok(Self::by_rank(fabric, graph, &ranks(fabric, graph, root, tree)?))
     }
 
-    /// Computes the directions by rank: up is towards the lower rank, and between equal ranks
-    /// towards the lower id, except for changes that leave one peak in each connected part.
+    /// Up is towards the lower rank, of equals the lower id, except for changes that leave one peak
+    /// in each connected part.
     pub(super) fn by_rank(fabric: &Fabric, graph: &SwitchGraph, ranks: &[u32]) -> Self {
         let mut order = Order::by_rank(graph, ranks);
         let has_several_roots = order.join_peaks(graph);
@@ -76,7 +70,7 @@ impl Orientation {
     }
 }
 
-/// Returns the roots of up*/down*: the switches with nothing above them.
+/// Switches with nothing above them by rank.
 pub(super) fn roots_taken(
     fabric: &Fabric,
     graph: &SwitchGraph,
@@ -101,7 +95,6 @@ fn ranks(
     })
 }
 
-/// Returns the hops to the nearest root.
 pub(super) fn breadth_first_ranks(graph: &SwitchGraph, roots: &[NodeId]) -> Vec<u32> {
     let mut ranks = vec![UNREACHED; graph.switch_count()];
     for root in roots {

@@ -1,46 +1,44 @@
-//! One peak for each connected part, so that up*/down* joins every two of its switches.
+//! One peak for each connected part, for up*/down* to join every two of its switches.
 //!
 //! ```text
 //!   two roots                       one peak
 //!
-//!   s0    s1                          s3             s3, which is below both, and the switches
-//!   │ ╲  ╱ │                         ╱  ╲            above it change order: s3 is now the highest
+//!   s0    s1                          s3             s3, below both, and the switches above it
+//!   │ ╲  ╱ │                         ╱  ╲            change order: s3 is now the highest
 //!   s2    s3     s0 -> s3 -> s1    s0    s1          s0 -> s3 -> s1    up, down
 //!                down, up            ╲  ╱            s2 -> s0 -> s3    up, up, as before
 //!                                     s2
 //! ```
 //!
-//! A switch with nothing above it is a peak. A legal path joins two switches exactly if some switch
-//! can be reached from both by going up. Two peaks have no such switch, nor have leaves that lost
-//! all their common tops with missing cables. Therefore, while a connected part has several peaks,
-//! the switch below most of them is lifted: it and all switches that can be reached from it going
-//! up come before all others, in reversed order, itself first.
+//! A switch with nothing above it is a peak. A legal path joins two switches exactly if both reach
+//! a common switch by going up. Two peaks have none, nor have leaves that lost all their common
+//! tops with missing cables. Therefore, while a connected part has several peaks, the switch below
+//! most of them is lifted: it and all switches above it come before all others, in reversed order,
+//! itself first.
 //!
-//! **It ends with one peak.** All lifted switches except the first now have the lifted switch above
-//! them, by the steps taken in reverse; all other switches keep those above them. The peaks above
-//! the lifted switch are thus replaced by itself. While there are two peaks, some switch is below
-//! two: otherwise neighbours would be below one common peak, and so would the whole connected part.
+//! **It ends with one peak.** The lifted switch replaces the peaks above it: all other lifted
+//! switches now have it above them, and the rest keep those above them. While there are two peaks,
+//! some switch is below two: otherwise neighbours, and therefore the whole connected part, would be
+//! below one.
 //!
 //! **It loses no pair.** A legal path becomes illegal only if it went up and then down among lifted
 //! switches; then both ends of that part have a path up to the lifted switch, and one of the two is
 //! taken down. In a tree no shortest path between leaves does that: if two switches below a top are
 //! both above the lifted leaf, a path that comes up by one goes down by the same.
 //!
-//! The order is total throughout, so the routes remain deadlock-free. The construction is ours;
-//! OpenSM's "updn" leaves such pairs without a route, or routes them against the rule.
+//! The construction is ours; OpenSM's "updn" leaves these pairs without a route, or routes them
+//! against the rule.
 
 use crate::NodeId;
 use crate::routing::paths::graph::SwitchGraph;
 
-/// Total order of the switches.
 #[derive(Debug)]
 pub(super) struct Order {
-    /// By switch: its place, 0 being the highest.
+    /// Place by switch, 0 being the highest.
     places: Vec<usize>,
 }
 
 impl Order {
-    /// Orders switches by rank, of equals the lower id first.
     pub(super) fn by_rank(graph: &SwitchGraph, ranks: &[u32]) -> Self {
         let mut switches: Vec<_> = graph.switches().collect();
         switches.sort_by_key(|switch| (ranks[switch.index()], *switch));
@@ -59,7 +57,6 @@ impl Order {
         self.places[switch.index()] < self.places[than.index()]
     }
 
-    /// Returns the switches with nothing above them, the lowest id first.
     pub(super) fn peaks(&self, graph: &SwitchGraph) -> Vec<NodeId> {
         let tops_out = |switch: &NodeId| {
             let mut steps = graph.hops_from(*switch).iter();
@@ -68,7 +65,7 @@ impl Order {
         graph.switches().filter(tops_out).collect()
     }
 
-    /// Reduces each connected part to one peak, and returns whether any had several.
+    /// Returns whether any connected part had several peaks.
     pub(super) fn join_peaks(&mut self, graph: &SwitchGraph) -> bool {
         let islands = graph.islands();
         let mut had_several = false;
@@ -79,7 +76,7 @@ impl Order {
         had_several
     }
 
-    /// Returns the switch below most peaks of a connected part with several, of equals the last.
+    /// Switch below most peaks; of equals, the last.
     fn below_most_peaks(&self, graph: &SwitchGraph, islands: &[NodeId]) -> Option<NodeId> {
         let peaks = self.peaks(graph);
         let island = |switch: NodeId| islands[switch.index()];
@@ -112,7 +109,6 @@ impl Order {
     }
 }
 
-/// Returns a switch and all switches reachable by steps that satisfy `leads_on`.
 fn reached(
     graph: &SwitchGraph,
     from: NodeId,

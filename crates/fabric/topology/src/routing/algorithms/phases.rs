@@ -1,17 +1,16 @@
-//! Legal moves and distances of up*/down*, shared by its source routes, simple routes and routes
-//! with in-transit hosts.
+//! Legal moves and distances of up*/down*.
 //!
 //! ```text
 //!            up                        a packet begins in "may go up"; once it has gone down it
-//!   may go up ──► may go up            is in "down only". The turn back is legal only at switches
-//!       │                              at which a host ejects and re-injects the packet: there it
-//!  down │  ▲ up, if it may turn        begins anew
+//!   may go up ──► may go up            is in "down only", and may turn only where a host ejects
+//!       │                              and re-injects it
+//!  down │  ▲ up, if it may turn
 //!       ▼  │
 //!   down only ──► down only
 //!             down
 //! ```
 //!
-//! A state is a switch and a phase; the phase after a move is that of the channel taken.
+//! A state is a switch and a phase, that of the last channel taken.
 
 use super::choices::{Choice, Choices, State};
 use super::orientation::Orientation;
@@ -20,9 +19,8 @@ use crate::routing::paths::graph::{SwitchGraph, UNREACHED};
 use std::collections::VecDeque;
 
 pub(super) const PHASES: usize = 2;
-/// Phase of a packet that may still go up; the initial phase.
+/// Initial phase.
 const MAY_GO_UP: usize = 0;
-/// Phase of a packet that has gone down.
 const DOWN_ONLY: usize = 1;
 
 pub(crate) fn switch_of(state: State) -> NodeId {
@@ -33,7 +31,6 @@ pub(crate) fn start(switch: NodeId) -> State {
     State::new(switch.index() * PHASES + MAY_GO_UP)
 }
 
-/// Returns whether a move goes up after the packet has gone down.
 pub(super) fn is_turn(from: State, to: State) -> bool {
     from.index() % PHASES == DOWN_ONLY && to.index() % PHASES == MAY_GO_UP
 }
@@ -51,7 +48,6 @@ pub(crate) fn moves<'a>(
     })
 }
 
-/// Returns the channels that lead one hop nearer to `destination`.
 pub(super) fn toward(
     graph: &SwitchGraph,
     orientation: &Orientation,
@@ -64,7 +60,7 @@ pub(super) fn toward(
     })
 }
 
-/// Returns the hops of the shortest legal path from each state, by backward search.
+/// Hops of the shortest legal path from each state.
 pub(crate) fn hops(
     graph: &SwitchGraph,
     orientation: &Orientation,

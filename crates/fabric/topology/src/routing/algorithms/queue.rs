@@ -1,13 +1,12 @@
-//! Queue of the choices of a switch, ordered by load, for repeated selection of the least loaded.
+//! Queue of the choices of a switch, ordered by load.
 //!
 //! ```text
 //!   choices of s0, the lightest first           c7 40   c9 40   c3 41   c5 41
 //!   one more path on c7, back into its place    c9 40   c3 41   c5 41   c7 41
 //! ```
 //!
-//! With balanced paths all loads are nearly equal, so a channel that has been selected returns near
-//! the end: its place is searched from there, in few steps. If successive destination switches give
-//! a switch equal choices, its queue is reused.
+//! Loads are nearly equal: a selected channel returns near the end, and its place is searched from
+//! there. Successive destination switches with equal choices reuse the queue.
 //!
 //! Invariant: every change to the load of a queued channel goes through the queue, or empties it.
 
@@ -16,17 +15,16 @@ use super::choices::Choice;
 use crate::ChannelId;
 use std::collections::VecDeque;
 
-/// Choices of one switch by load, then by channel.
 #[derive(Debug, Default)]
 pub(super) struct Queue {
-    /// Queued choices, in the caller's order.
+    /// In the caller's order.
     choices: Vec<Choice>,
     waiting: VecDeque<(u64, Choice)>,
 }
 
 impl Queue {
-    /// Assigns each element of `paths`, a number of paths, to the choice with the least load, of
-    /// equals to the lowest channel. Reports the index of each element with its choice.
+    /// Assigns each of `paths`, numbers of paths, to the least loaded choice, of equals to the
+    /// lowest channel.
     pub(super) fn lay(
         &mut self,
         choices: &[Choice],
@@ -51,7 +49,6 @@ impl Queue {
         }
     }
 
-    /// Moves the first choice to the place of its new load.
     fn reload_first(&mut self, load: u64) {
         let Some((_, choice)) = self.waiting.pop_front() else { return };
         let comes_after =
@@ -60,7 +57,6 @@ impl Queue {
         self.waiting.insert(self.waiting.len() - after, (load, choice));
     }
 
-    /// Queues these choices, unless the queue already has them.
     fn hold(&mut self, choices: &[Choice], load: &Load) {
         if self.choices == choices {
             return;
@@ -73,7 +69,6 @@ impl Queue {
         queue.sort_unstable_by_key(|(load, choice)| (*load, choice.channel));
     }
 
-    /// Empties the queue if it contains this channel.
     fn leave_out(&mut self, channel: ChannelId) {
         if self.choices.iter().any(|choice| choice.channel == channel) {
             self.choices.clear();

@@ -30,8 +30,7 @@ pub enum Root {
     Named(Names),
 }
 
-/// Returns the roots, at least one for each connected part. The top switches of trees are found by
-/// `tops` instead.
+/// At least one for each connected part; `tops` finds the top switches of trees instead.
 pub(super) fn roots(
     fabric: &Fabric,
     graph: &SwitchGraph,
@@ -63,7 +62,6 @@ pub(super) fn roots(
     })
 }
 
-/// Returns the roots, exactly one for each connected part.
 pub(super) fn one_root_an_island(
     fabric: &Fabric,
     graph: &SwitchGraph,
@@ -81,7 +79,7 @@ pub(super) fn one_root_an_island(
     Ok(roots)
 }
 
-/// Returns the switch of a connected part with the least `key`; of equals, the lowest.
+/// Of equal keys, the lowest member.
 fn first_member<K: Ord>(
     graph: &SwitchGraph,
     islands: &[NodeId],
@@ -92,7 +90,7 @@ fn first_member<K: Ord>(
     members.min_by_key(|switch| key(*switch)).expect("an island has a switch")
 }
 
-/// Returns the sum of the hops from a switch to all others of its connected part.
+/// Sum of hops to all others of the connected part.
 pub(super) fn total_distance(graph: &SwitchGraph, switch: NodeId) -> u64 {
     graph.distances(switch).into_iter().filter(|hops| *hops != UNREACHED).map(u64::from).sum()
 }

@@ -1,4 +1,4 @@
-//! The interface of a routing algorithm: parameters that give the rule for finding paths.
+//! Interface of a routing algorithm: parameters that give the rule for finding paths.
 
 use super::Algorithm;
 use super::assignment::Outlook;
@@ -21,8 +21,8 @@ pub enum Form {
 }
 
 impl Form {
-    /// Returns the default form: source routes if the algorithm has no tables, or with at most
-    /// [`SOURCE_PAIRS_MAX`] pairs of a switch with endpoints and an endpoint; else tables.
+    /// Default form: source routes if the algorithm has no tables, or with at most
+    /// [`SOURCE_PAIRS_MAX`] pairs; else tables.
     pub fn by_default(fabric: &Fabric, algorithm: &Algorithm) -> Self {
         let graph = SwitchGraph::new(fabric);
         let sources = graph.switches().filter(|switch| !graph.residents(*switch).is_empty());
@@ -35,11 +35,10 @@ impl Form {
     }
 }
 
-/// Largest number of pairs (a switch with endpoints, and an endpoint) with source routes by
-/// default: with a dozen bytes a path some 200 MB.
+/// Most pairs (a switch with endpoints, and an endpoint) with source routes by default: at a dozen
+/// bytes a path some 200 MB.
 pub const SOURCE_PAIRS_MAX: usize = 1 << 24;
 
-/// Input of an algorithm.
 #[derive(Clone, Copy)]
 pub(super) struct RouteTask<'a> {
     pub(super) fabric: &'a Fabric,
@@ -47,12 +46,11 @@ pub(super) struct RouteTask<'a> {
     pub(super) form: Form,
 }
 
-/// Parameters of an algorithm. Their doc comments are the help shown to users.
+/// Parameters of an algorithm; their doc comments are the help for users.
 pub(super) trait AlgorithmParameters {
-    /// Returns the rule for finding paths.
     fn rule<'a>(&'a self, task: RouteTask<'a>) -> Result<Rule<'a>, RouteError>;
 
-    /// Returns the roots of the algorithm; empty for algorithms without roots.
+    /// Empty for algorithms without roots.
     fn roots_taken(
         &self,
         _fabric: &Fabric,
@@ -61,35 +59,30 @@ pub(super) trait AlgorithmParameters {
         Ok(Vec::new())
     }
 
-    /// Returns whether paths depend on their source, so that tables cannot represent them.
+    /// Whether paths depend on their source; tables cannot represent them.
     fn gives_source_routes_only(&self) -> bool {
         false
     }
 
-    /// Returns whether all endpoints of a switch are reached by the same paths.
+    /// Whether each source reaches all endpoints of a switch by one path.
     fn shares_paths(&self) -> bool {
         false
     }
 
-    /// Returns whether the algorithm relies on datelines to break cycles of dependencies round a
-    /// torus.
     fn needs_datelines(&self) -> bool {
         false
     }
 }
 
-/// Rule for finding paths.
 pub(super) enum Rule<'a> {
-    /// Legal next channels toward a destination switch, for source routes and tables alike. Load
-    /// decides among them; the result of the best outlook is kept.
+    /// Legal next channels toward a destination switch; the result of the best outlook is kept.
     Choices(Toward<'a>, &'static [Outlook]),
-    /// Whole paths, which depend on their source: source routes only.
+    /// Source routes only.
     WholePaths(LayPaths<'a>),
 }
 
-/// Function that returns the choices toward a destination switch.
 type Toward<'a> = Box<dyn Fn(NodeId) -> Choices + Sync + 'a>;
-/// Function that returns one path from every switch with endpoints to every endpoint.
+/// One path from every switch with endpoints to every endpoint.
 type LayPaths<'a> = Box<dyn FnOnce() -> Result<SourceRoutes, RouteError> + 'a>;
 
 impl<'a> Rule<'a> {
@@ -97,7 +90,6 @@ impl<'a> Rule<'a> {
         Self::Choices(Box::new(toward), &[Outlook::NextChannel])
     }
 
-    /// Returns the rule of the choices toward each destination switch, under both outlooks.
     pub(super) fn by_choices_either_way(toward: impl Fn(NodeId) -> Choices + Sync + 'a) -> Self {
         Self::Choices(Box::new(toward), &[Outlook::NextChannel, Outlook::WholePath])
     }

@@ -1,18 +1,15 @@
 //! Shortest path: any path with the fewest switches, or with the least latency of cables.
 //!
-//! Hops to each destination switch are found by breadth-first search from it, in O(switches +
-//! cables); a packet may continue on every channel that leads one hop nearer. On a tree, a star or
-//! a folded Clos network the result is deadlock-free, because shortest paths there go up and then
-//! down; on a ring of four or more switches, or a torus, it is not.
+//! On trees and folded Clos networks the result is deadlock-free, because shortest paths there go
+//! up and then down; on a ring of four or more switches, or a torus, it is not.
 //!
 //! ```text
-//!   s0 ── s1      s0 to s2: over s1 or s3, whichever channel carries less so far
+//!   s0 ── s1      s0 to s2: over s1 or s3, whichever channel carries less
 //!   │      │
 //!   s3 ── s2
 //! ```
 //!
-//! With the weight `latency` (`cable_cost.rs`) the sum over a path's cables decides, and of equal
-//! sums the fewest channels. The remaining choices are balanced in the same way.
+//! `cable_cost.rs` has the weight `latency`.
 //!
 //! References: Moore, "The shortest path through a maze", 1959; Dijkstra, "A note on two problems
 //! in connexion with graphs", 1959. OpenSM calls the table form by hops "min hop".
@@ -73,7 +70,7 @@ pub(super) fn toward(graph: &SwitchGraph, destination: NodeId) -> Choices {
     })
 }
 
-/// Converts a hop to a choice of a rule with one phase.
+/// Choice of a rule with one phase.
 pub(crate) fn onward(step: Hop) -> Choice {
     Choice { channel: step.channel, to: State::new(step.to.index()) }
 }

@@ -3,27 +3,22 @@
 //! ```text
 //!   cost of a channel:  1 + weight x (paths on it) / (mean number of paths on a channel)
 //!
-//!   s1 ── s0 ── s2      with weight 0.5 the path over s0 costs 2 without load and 3 if both its
-//!     └─ s3 ─ s4 ┘      channels carry the mean; the path over s3 and s4, if idle, then costs the same
+//!   s1 ── s0 ── s2      with weight 0.5 the path over s0 costs 2 without load and 3 if both
+//!     └─ s3 ─ s4 ┘      channels carry the mean, like the idle path over s3 and s4
 //! ```
 //!
-//! Myrinet's own software spread its one path a pair over weighted links, and could choose a longer
-//! path although a shorter legal one existed. Flich et al. compare with it as their UD. Its
-//! computation of weights is not known to us: a cost that rises with the load in relation to the
-//! mean, and the default weight, are ours. The mean is that of all channels between switches at the
-//! moment, and a pair counts once for each pair of hosts that share its path. Weight 0 gives
-//! shortest legal paths, the first that the search finds.
+//! Myrinet's own software spread one path a pair over weighted links, and could take a longer path
+//! although a shorter legal one existed. Its weights are not known to us: a cost that rises with
+//! the load relative to the current mean of all channels between switches, and the default weight,
+//! are ours. A pair counts once for each pair of hosts that share its path.
 //!
-//! Pairs are processed by the switch of the destination, the destination and the source; then, in
-//! passes over all in this order, each path is removed and searched for again, because the first
-//! ones were assigned without any load. The search runs forwards over (switch, phase) with the hops
-//! of the shortest legal path as lower bound of the remaining cost (A*: Hart, Nilsson and Raphael
-//! 1968), so it explores little beside nearly shortest paths. Costs are integers, in units of
+//! Pairs are processed by destination switch, destination and source, and again in passes, because
+//! the first ones saw no load. The search over (switch, phase) is A* (Hart, Nilsson and Raphael
+//! 1968), with the hops of the shortest legal path as lower bound. Costs are integers, in units of
 //! 2^-20.
 //!
 //! Source: Flich, Malumbres, Lopez and Duato, "Removing the Latency Overhead of the ITB Mechanism
-//! in COWs with Source Routing", 2001, section IV-A, names "simple_routes"; we know of no
-//! description of Myricom's program.
+//! in COWs with Source Routing", 2001, section IV-A, names "simple_routes", its UD.
 
 use super::assignment::{Load, PathSpread, row_weight, rows};
 use super::choices::State;
@@ -90,11 +85,10 @@ impl AlgorithmParameters for SimpleRoutes {
     }
 }
 
-/// Cost of a channel without load.
+/// Cost of a channel without load; costs are in units of 2^-20.
 const UNIT: u64 = 1 << 20;
 const WEIGHT_MAX: f64 = 100.0;
 
-/// Computes one path from every switch with endpoints to every endpoint.
 pub(crate) fn routes(
     fabric: &Fabric,
     graph: &SwitchGraph,
@@ -120,7 +114,7 @@ pub(crate) fn routes(
     Ok(routes.finish())
 }
 
-/// Returns the channels between switches of every path, by row and then by source switch.
+/// Channels of every path, by row and then by source switch.
 fn lay(
     fabric: &Fabric,
     graph: &SwitchGraph,
@@ -195,18 +189,16 @@ fn real(count: u64) -> f64 {
     count as f64
 }
 
-/// Search result of a state.
 #[derive(Clone, Copy, Default)]
 struct Cheapest {
-    /// Number of the last search that reached the state.
+    /// Last search that reached the state.
     search: u64,
-    /// Least cost of a path to the state so far.
+    /// Least cost so far.
     paid: u64,
-    /// Previous state on that path, and the channel from there.
+    /// Previous state, and the channel from there.
     by: Option<(State, ChannelId)>,
 }
 
-/// The search, with memory reused between searches.
 struct CheapestPaths<'a> {
     graph: &'a SwitchGraph,
     orientation: &'a Orientation,
@@ -222,8 +214,7 @@ impl<'a> CheapestPaths<'a> {
         Self { graph, orientation, known, count: 0, open: BinaryHeap::new() }
     }
 
-    /// Appends the channels of the cheapest legal path; `hops` is the number of remaining hops from
-    /// each state.
+    /// `hops` are the remaining hops by state.
     fn cheapest(
         &mut self,
         source: NodeId,

@@ -7,21 +7,15 @@
 //!   up*/down* ─────────────────────────────────────────────────────┘
 //! ```
 //!
-//! After L. Cherkasova, V. Kotov and T. Rokicki, Hewlett-Packard Laboratories, HPL-95-69, 1995. **A
-//! reconstruction**: we know the idea (begin with shortest paths, break the cycles of their
-//! dependency graph with the least effect on traffic, balance the paths over the remaining turns)
-//! and not the program. Ours are: the price of a turn and the handling of cycles all of whose turns
-//! are needed (`cycles.rs`, `order.rs`), the numbering used for balancing and the detours that
-//! relieve the busiest channel (`balance.rs`), and the choice among three starts. The last start is
-//! the paths of [`super::UpDown`], which balancing never makes worse: with equal links the bound on
-//! all-to-all traffic is never lower than theirs.
+//! A **reconstruction** after L. Cherkasova, V. Kotov and T. Rokicki, Hewlett-Packard Laboratories,
+//! HPL-95-69, 1995, of which we know the idea (break cycles with the least effect on traffic,
+//! balance the paths over the remaining turns), not the program. Ours are the price of a turn, the
+//! handling of cycles whose turns are all needed (`cycles.rs`, `order.rs`), numbering and detours
+//! (`balance.rs`), and the choice among three starts. With equal links the bound on all-to-all
+//! traffic is never lower than that of [`super::UpDown`].
 //!
-//! The algorithm is deterministic: demands are processed in canonical order, and of equals the
-//! first wins.
-//!
-//! Cost: a search over the channels for every demand and round, and some for every forbidden turn,
-//! whose number grows with the square of a switch's cables. Hence the limits of [`SWITCHES_MAX`]
-//! switches and [`TURNS_MAX`] turns.
+//! The number of forbidden turns, each with searches, grows with the square of a switch's cables:
+//! hence the limits [`SWITCHES_MAX`] and [`TURNS_MAX`].
 //!
 //! Invariant: the dependencies of the result have no cycle.
 
@@ -64,12 +58,11 @@ impl AlgorithmParameters for Smart {
     }
 }
 
-/// Largest number of switches with an acceptable search time.
+/// Limit for an acceptable search time.
 const SWITCHES_MAX: usize = 64;
 /// Largest number of turns, from a channel into a switch to one that leaves it for another.
 const TURNS_MAX: usize = 50_000;
 
-/// Computes one path from every switch with endpoints to every endpoint.
 pub(crate) fn routes(fabric: &Fabric, graph: &SwitchGraph) -> Result<SourceRoutes, RouteError> {
     let switches = graph.switch_count();
     if switches > SWITCHES_MAX {
@@ -94,7 +87,7 @@ fn turn_count(graph: &SwitchGraph) -> usize {
     graph.switches().map(|switch| graph.hops_from(switch).len().pow(2)).sum()
 }
 
-/// Returns the routes of up*/down*, which balancing must match or improve.
+/// Routes that balancing must match or improve.
 fn of_up_down(fabric: &Fabric, graph: &SwitchGraph) -> SourceRoutes {
     let UpDown { root, tree } = UpDown::default();
     let orientation = Orientation::new(fabric, graph, &root, tree).expect("there is a lowest id");

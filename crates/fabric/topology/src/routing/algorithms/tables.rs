@@ -1,21 +1,18 @@
 //! Assignment of tables: the entries of all switches toward one destination switch.
 //!
 //! ```text
-//!   toward the hosts of t, farthest switch first:   s0 ─► a, b      paths through a: those of the
-//!                                                   s1 ─► a, b      switches s0 and s1 that chose it,
-//!                                                   a, b ─► t       host by host
+//!   toward the hosts of t, farthest switch first:   s0 ─► a, b      paths through a: those of s0
+//!                                                   s1 ─► a, b      and s1 that chose it, host by
+//!                                                   a, b ─► t       host
 //! ```
 //!
-//! The next channel of a switch depends on the loads of the channels that leave it and on the
-//! number of paths that pass through, but not otherwise on the choices of other switches. Therefore
-//! a switch chooses for all hosts of a destination switch at once, in their order, after all
-//! switches farther away. The result equals that of host by host, with the loads of one switch in
-//! memory ([`Queue`]). With whole paths as criterion the choices of other switches matter, and
-//! entries are assigned host by host.
+//! The next channel depends on other switches only by the number of passing paths. Therefore a
+//! switch chooses for all hosts of a destination switch at once, after all switches farther away,
+//! with the result of host by host ([`Queue`]). With whole paths as criterion entries are assigned
+//! host by host, because the choices of other switches matter.
 //!
-//! Cost: one call of the algorithm per destination switch, on other cores ahead of time if the
-//! fabric is large; then a few steps for every switch and endpoint, and a visit of all choices per
-//! destination switch. With whole paths as criterion, a visit of all choices per endpoint.
+//! Cost: a visit of all choices per destination switch, or per endpoint with whole paths as
+//! criterion.
 
 use super::assignment::{Assigned, Load, Outlook, first_by};
 use super::choices::{Choice, Choices, State};
@@ -26,8 +23,8 @@ use crate::routing::paths::switch_tables::SwitchTables;
 use crate::routing::paths::table_routes::TableRoutes;
 use crate::{ChannelId, EndpointId, Fabric, NodeId};
 
-/// Assigns one entry at every switch for every endpoint that it reaches. The choices must have one
-/// phase, because a table entry does not depend on the source of a packet.
+/// Requires choices with one phase, because a table entry does not depend on the source of a
+/// packet.
 pub(super) fn table_routes(
     fabric: &Fabric,
     graph: &SwitchGraph,
@@ -70,23 +67,19 @@ pub(super) fn table_routes(
     Assigned { routes, busiest: load.busiest() }
 }
 
-/// Returns the number of steps needed to compute the choices toward all destination switches.
 pub(super) fn steps(fabric: &Fabric, graph: &SwitchGraph) -> u64 {
     let destinations = graph.switches().filter(|switch| !graph.residents(*switch).is_empty());
     (destinations.count() * (graph.switch_count() + fabric.channel_count())) as u64
 }
 
-/// Assigns the entries of all switches for all endpoints of one switch after the other, by the load
-/// of the next channel; memory is reused.
+/// Assignment by the load of the next channel.
 struct Columns<'a> {
     graph: &'a SwitchGraph,
-    /// Number of hosts by switch.
     hosts: Vec<u64>,
-    /// Queue of choices by switch.
     queues: Vec<Queue>,
-    /// By switch and endpoint: paths that pass through, as far as known.
+    /// By switch and endpoint: passing paths known so far.
     paths: Vec<u64>,
-    /// By endpoint: paths that pass through the current switch.
+    /// By endpoint: paths through the current switch.
     own: Vec<u64>,
 }
 
@@ -102,8 +95,6 @@ impl<'a> Columns<'a> {
         }
     }
 
-    /// Reports the next channel of each switch, except that of the endpoints, to each endpoint,
-    /// from the farthest switch inwards.
     fn fill(
         &mut self,
         choices: &Choices,
@@ -130,15 +121,14 @@ impl<'a> Columns<'a> {
     }
 }
 
-/// Assigns the entries of all switches for one endpoint after the other, by the load of whole
-/// paths.
+/// Assignment by the load of whole paths.
 struct Column<'a> {
     choices: &'a Choices,
-    /// States with a path to the endpoints, farthest first.
+    /// Farthest first.
     order: &'a [State],
-    /// By state: number of hosts at its switch.
+    /// By state: hosts at its switch.
     hosts: &'a [u64],
-    /// By state: paths that pass through, as far as known.
+    /// By state: passing paths known so far.
     paths: Vec<u64>,
 }
 
@@ -147,11 +137,9 @@ impl<'a> Column<'a> {
         Self { choices, order, hosts, paths: vec![0; hosts.len()] }
     }
 
-    /// Reports the next channel of each switch except that of the endpoint. Processes the farthest
-    /// switch first, so the paths that pass through a switch are known when its entry is chosen.
-    ///
-    /// The paths that chose a switch so far are added to the least load from there on, because they
-    /// will all take one channel.
+    /// The farthest switch comes first: the paths through a switch are known when its entry is
+    /// chosen. They are added to the least load from there on, because they will all take one
+    /// channel.
     fn fill(
         &mut self,
         leads_to_host: bool,
@@ -175,8 +163,7 @@ impl<'a> Column<'a> {
         }
     }
 
-    /// Returns the choice with the least loaded path; `onward` is the least possible load of the
-    /// busiest channel by state.
+    /// `onward` is the least possible load of the busiest channel by state.
     fn lightest_on_the_way(&self, state: State, load: &Load, onward: &[u64]) -> Choice {
         let onto = |choice: &Choice| load.on(choice.channel);
         let on_the_way = |choice: &Choice| match self.choices.hops(choice.to) {
@@ -187,8 +174,7 @@ impl<'a> Column<'a> {
     }
 }
 
-/// Assigns one output port per switch and destination switch; equally long paths are used in round
-/// robin by destination.
+/// Destinations use equally long paths in round robin.
 pub(super) fn switch_tables(
     fabric: &Fabric,
     graph: &SwitchGraph,
@@ -217,7 +203,7 @@ mod tests {
     use crate::routing::paths::graph::UNREACHED;
     use crate::{FabricBuilder, Grid, Guid, NodeKind};
 
-    /// Assigns entries host by host and switch by switch: always the least loaded of all channels.
+    /// Assigns host by host and switch by switch.
     fn one_by_one(
         fabric: &Fabric,
         graph: &SwitchGraph,

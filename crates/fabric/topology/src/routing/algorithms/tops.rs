@@ -1,4 +1,4 @@
-//! The top switches of a tree, found from its hosts.
+//! Top switches of a tree, found from its hosts.
 //!
 //! ```text
 //!   rank 0    s0    s1     tops: nearest to all leaves together
@@ -11,21 +11,19 @@
 //!
 //! A connected part is a tree if up*/down* from its tops preserves nearly all its shortest paths:
 //!
-//! 1. **Leaves** are the switches with hosts, except those with at most a third of the mean number
-//!    of hosts per switch with hosts: a server at a spine does not make it a leaf.
-//! 2. **Tops** are, of all switches that are not leaves, those nearer to all leaves together than
-//!    each of their neighbours: by the sum of squared hops, because with two pods the mean distance
-//!    of a switch in the middle of one pod equals that of a top. Ranks are hops to the nearest top.
-//! 3. **Inverted switches are corrected.** A switch without hosts and with nothing below it that is
-//!    nevertheless on shortest paths between leaves is a top that lost cables: it gets the rank
-//!    above that of its neighbours.
+//! 1. **Leaves** have more than a third of the mean number of hosts per switch with hosts: a server
+//!    at a spine does not make it a leaf.
+//! 2. **Tops** are other switches with a smaller sum of squared hops to all leaves than each
+//!    neighbour. Squared, because with two pods the mean distance of a switch in the middle of one
+//!    pod equals that of a top. Ranks are hops to the nearest top.
+//! 3. **Inverted switches are corrected.** A switch without hosts or lower neighbours that is on
+//!    shortest paths between leaves is a top that lost cables: it gets the rank above that of its
+//!    neighbours.
 //! 4. **The check.** No cable joins equal ranks; switches below a leaf have no other path up; and
-//!    at most one pair of hosts in twenty loses all its shortest paths, which happens if cables are
-//!    missing.
-//! 5. **Tops at several heights** fail the check, such as a switch that joins the leaves of one pod
-//!    beside a core that joins all pods. Ranks are then counted from the leaves up, by hops to the
-//!    nearest leaf, and must pass the checks of cables and of shortest paths. Otherwise the connected
-//!    part is not a tree.
+//!    at most one pair of hosts in twenty loses all its shortest paths, as with missing cables.
+//! 5. **Tops at several heights** fail the check: for example a switch that joins the leaves of one
+//!    pod beside a core that joins all pods. Ranks are then counted from the leaves up, with the
+//!    checks of cables and of shortest paths. Otherwise the connected part is not a tree.
 //!
 //! ```text
 //!   rank 0         c           tops: c, and p at another height
@@ -37,10 +35,10 @@
 //!
 //! If every switch has hosts, as in tori, meshes and irregular networks, none is a top.
 //!
-//! References: ranks are those of OpenSM's "updn" engine (`osm_ucast_updn.c`). Its roots
-//! (`osm_updn_find_root_nodes_by_min_hop`) are the switches with more than 90 % of the hosts at one
-//! distance and no other distance has more than 5 %; a tree with leaves at several depths has no
-//! such root, and a leaf without hosts is one. The rule here is ours.
+//! Reference: ranks are those of OpenSM's "updn" engine (`osm_ucast_updn.c`). The rule for tops is
+//! ours: OpenSM's (`osm_updn_find_root_nodes_by_min_hop`), more than 90 % of the hosts at one
+//! distance and at most 5 % at each other, finds none if leaves are at several depths, and takes a
+//! leaf without hosts for one.
 
 use super::orientation::{Orientation, breadth_first_ranks};
 use super::phases;
@@ -48,18 +46,17 @@ use crate::parallel::Threads;
 use crate::routing::paths::graph::SwitchGraph;
 use crate::{Fabric, NodeId};
 
-/// Divisor: a leaf has more than the mean number of hosts divided by this.
+/// A leaf has more than the mean number of hosts divided by this.
 const MEAN_PER_LEAF: u64 = 3;
-/// One pair of hosts in this many may lose its shortest paths.
+/// One pair in this many may lose its shortest paths.
 const PAIRS_PER_DETOUR: u64 = 20;
 
-/// Returns the hops to the nearest top in connected parts that are trees, to the lowest switch in
-/// all others.
+/// Ranks in trees; elsewhere hops to the lowest switch of the connected part.
 pub(super) fn ranks(fabric: &Fabric, graph: &SwitchGraph) -> Vec<u32> {
     ranked(fabric, graph).0
 }
 
-/// Returns the ranks, and each connected part that is a tree, by its lowest switch.
+/// Ranks, and the trees by lowest switch.
 pub(super) fn ranked<'a>(fabric: &Fabric, graph: &'a SwitchGraph) -> (Vec<u32>, Vec<Island<'a>>) {
     let islands = graph.islands();
     let lowest: Vec<_> =
@@ -86,7 +83,6 @@ pub(super) fn ranked<'a>(fabric: &Fabric, graph: &'a SwitchGraph) -> (Vec<u32>, 
     (ranks, trees)
 }
 
-/// A connected part of the switches.
 pub(super) struct Island<'a> {
     graph: &'a SwitchGraph,
     pub(super) members: Vec<NodeId>,
@@ -103,7 +99,7 @@ impl<'a> Island<'a> {
         Self { graph, members, leaves }
     }
 
-    /// Returns the hops to the nearest top, unless these ranks show that the island is not a tree.
+    /// Hops to the nearest top; `None` if the island is not a tree.
     fn ranks_below_tops(&self) -> Option<Vec<u32>> {
         let tops = self.tops();
         if tops.is_empty() || self.leaves.len() < 2 {
@@ -118,8 +114,7 @@ impl<'a> Island<'a> {
         self.leaves.iter().all(ends_there).then_some(ranks)
     }
 
-    /// Returns ranks that decrease with the hops to the nearest leaf, unless they show that the
-    /// island is not a tree.
+    /// Decreasing with the hops to the nearest leaf; `None` if the island is not a tree.
     fn ranks_above_leaves(&self) -> Option<Vec<u32>> {
         if self.leaves.len() == self.members.len() || self.leaves.len() < 2 {
             return None;
@@ -132,8 +127,6 @@ impl<'a> Island<'a> {
         self.is_layered(&ranks).then_some(ranks)
     }
 
-    /// Returns the switches that are not leaves and nearer to all leaves together than their
-    /// neighbours are.
     fn tops(&self) -> Vec<NodeId> {
         let mut is_leaf = vec![false; self.graph.switch_count()];
         for leaf in &self.leaves {
@@ -151,7 +144,6 @@ impl<'a> Island<'a> {
         self.members.iter().copied().filter(is_top).collect()
     }
 
-    /// Returns by switch the sum of its squared hops to all leaves.
     fn sums_of_squares(&self, threads: Threads) -> Vec<u64> {
         let parts = threads.share(|part| {
             let mut sums = vec![0; self.graph.switch_count()];
@@ -170,12 +162,11 @@ impl<'a> Island<'a> {
         parts.into_iter().reduce(added).expect("there is a part")
     }
 
-    /// Returns the threads to use for a number of searches through the connected part.
     fn threads(&self, searches: usize) -> Threads {
         Threads::for_steps((searches * self.graph.hop_count()) as u64)
     }
 
-    /// Returns whether every cable joins different ranks.
+    /// Whether every cable joins different ranks.
     fn is_layered(&self, ranks: &[u32]) -> bool {
         let differs = |switch: NodeId| {
             let rank = ranks[switch.index()];
@@ -184,7 +175,7 @@ impl<'a> Island<'a> {
         self.members.iter().all(|switch| differs(*switch))
     }
 
-    /// Corrects inverted switches. Each time ranks fall, so this ends.
+    /// Corrects inverted switches; ends because ranks fall each time.
     fn turn_over(&self, ranks: &mut [u32]) {
         loop {
             let stands = |switch: &NodeId| self.is_upside_down(*switch, ranks);
@@ -193,15 +184,14 @@ impl<'a> Island<'a> {
             if turned.is_empty() {
                 return;
             }
-            // Each of these switches is below all its neighbours, so no two are neighbours.
+            // Each of these switches is below all its neighbours: no two are neighbours.
             for switch in turned {
                 ranks[switch.index()] -= 2;
             }
         }
     }
 
-    /// Returns whether a switch without hosts has all its neighbours above it, and these are not
-    /// tops.
+    /// Whether a switch without hosts has all neighbours above it, none of them a top.
     fn is_upside_down(&self, switch: NodeId, ranks: &[u32]) -> bool {
         let rank = ranks[switch.index()];
         let mut neighbours = self.graph.hops_from(switch).iter();
@@ -210,7 +200,6 @@ impl<'a> Island<'a> {
             && neighbours.all(|step| ranks[step.to.index()] < rank)
     }
 
-    /// Returns the candidates on shortest paths between two leaves.
     fn passed(&self, candidates: &[NodeId]) -> Vec<NodeId> {
         let mut open: Vec<_> =
             candidates.iter().map(|switch| (*switch, self.graph.distances(*switch))).collect();
@@ -232,7 +221,7 @@ impl<'a> Island<'a> {
         passed
     }
 
-    /// Returns whether the switches below a leaf can be reached only through it.
+    /// Whether the switches below a leaf are reached only through it.
     fn nothing_passes_through(&self, leaf: NodeId, ranks: &[u32]) -> bool {
         let below = |switch: NodeId, of: NodeId| ranks[switch.index()] > ranks[of.index()];
         let steps = self.graph.hops_from(leaf);
@@ -242,16 +231,13 @@ impl<'a> Island<'a> {
         })
     }
 
-    /// Returns whether at most one pair of hosts in [`PAIRS_PER_DETOUR`] loses all its shortest
-    /// paths.
     fn keeps_shortest_paths(&self, fabric: &Fabric, ranks: &[u32]) -> bool {
         let orientation = Orientation::by_rank(fabric, self.graph, ranks);
         let (pairs, detours) = self.detours(&orientation, self.threads(self.members.len()));
         detours * PAIRS_PER_DETOUR <= pairs
     }
 
-    /// Returns the number of pairs of hosts on different switches, and of those that lose all their
-    /// shortest paths.
+    /// Pairs of hosts on different switches, and those that lose all shortest paths.
     fn detours(&self, orientation: &Orientation, threads: Threads) -> (u64, u64) {
         let hosts = |switch: NodeId| u64::from(self.graph.host_count(switch));
         let with_hosts: Vec<_> =

@@ -8,29 +8,23 @@
 //!          s3
 //! ```
 //!
-//! A switch's rank is its hops from the nearest root, and a channel goes up if it leads to a lower
-//! rank, or to a lower id at equal ranks; if several switches of a connected part then have nothing
-//! above them, `peaks` joins them. No cycle consists of up channels alone, nor of down channels
-//! alone, and none can mix them without the forbidden turn from down to up: the routes are
-//! deadlock-free on any fabric. Every two switches of a connected part are joined by a legal path,
-//! up to its peak and down again.
+//! A channel goes up if it leads to a lower rank, or to a lower id at equal ranks; `peaks` leaves
+//! one switch of a connected part with nothing above it. Neither up nor down channels alone form a
+//! cycle, and a mixed one needs the forbidden turn: the routes are deadlock-free on any fabric. A
+//! legal path over the peak joins every two switches of a connected part.
 //!
-//! **Source form.** The shortest legal path, found by breadth-first search backwards from the
-//! destination over (switch, still allowed to go up or not): O(switches + cables) per destination
-//! switch.
+//! **Source form.** The shortest legal path: O(switches + cables) per destination switch.
 //!
-//! **Table form.** A table entry depends only on switch and destination, so each switch must settle
-//! for one state. The search runs backwards from the destination and settles each switch as soon as
-//! a legal move joins it to a settled one, as one that goes *down only* if that is possible at this
-//! distance, else as one that goes *up first*. A switch that goes down only continues to other such
-//! switches; a switch that goes up first may continue to any. Every path is therefore legal,
-//! whatever its source.
+//! **Table form.** A table entry does not depend on the source, hence each switch must settle for
+//! one state. The backward search settles a switch as soon as a legal move joins it to a settled
+//! one: as *down only* if that is possible at this distance, else as *up first*. A down-only switch
+//! continues to others of this kind, an up-first switch to any. Every path is therefore legal, but
+//! may be longer than the shortest legal one.
 //!
-//! Every switch of the connected part is settled. Take the highest switch that goes down only. If
-//! it were not the peak, a neighbour above it would reach it downwards and thus be settled: going
-//! down only, although it is higher; or going up first, until it comes to a switch that goes down
-//! only and is higher still. Either contradicts the choice, so the peak is settled, and going up it
-//! is reached from all switches. Table paths may be longer than the shortest legal ones.
+//! Every switch is settled. Take the highest down-only switch. If it were not the peak, a neighbour
+//! above it would reach it downwards and thus be settled: down only, although it is higher; or up
+//! first, which leads to a down-only switch that is higher still. Either contradicts the choice;
+//! the peak is settled, and all switches reach it going up.
 //!
 //! References: Schroeder et al., "Autonet: a high-speed, self-configuring local area network using
 //! point-to-point links", IEEE JSAC 9(8), 1991; OpenSM's "updn" routing engine for the table form
@@ -80,7 +74,6 @@ impl AlgorithmParameters for UpDown {
     }
 }
 
-/// Returns the channels that lead one hop nearer to `destination` on a shortest legal path.
 pub(super) fn toward_by_source(
     graph: &SwitchGraph,
     orientation: &Orientation,
@@ -89,8 +82,7 @@ pub(super) fn toward_by_source(
     phases::toward(graph, orientation, destination, |_| false)
 }
 
-/// Returns the channels that lead one hop nearer to `destination` in tables whose every path is
-/// legal.
+/// Choices of tables with only legal paths.
 pub(super) fn toward_by_table(
     graph: &SwitchGraph,
     orientation: &Orientation,
@@ -108,7 +100,7 @@ pub(super) fn toward_by_table(
     })
 }
 
-/// The single state of each switch in the table form.
+/// State of each switch in the table form.
 struct Settled {
     hops: Vec<u32>,
     down_only: Vec<bool>,
@@ -131,7 +123,7 @@ fn settle(graph: &SwitchGraph, orientation: &Orientation, destination: NodeId) -
                 hops[far] = hops[near.index()] + 1;
                 queue.push_back(step.to);
             }
-            // A switch collects all states of this distance before its own neighbours are visited,
+            // All states of this distance are collected before the switch's neighbours are visited,
             // because the queue holds nearer switches first.
             down_only[far] |= downwards && hops[far] == hops[near.index()] + 1;
         }

@@ -1,10 +1,9 @@
 //! Balances the load of cycle-free paths, and keeps them cycle-free.
 //!
-//! Channels are numbered so that every path uses increasing numbers. Any other path with increasing
-//! numbers may then replace one without forming a cycle. Rounds reassign every demand to the least
-//! loaded of the shortest increasing paths. Then the busiest channel is relieved: as long as
-//! possible, a demand on it is moved to a detour whose channels all stay less busy than that
-//! channel was.
+//! Channels are numbered to increase along every path; another path with increasing numbers then
+//! forms no cycle. Rounds reassign every demand to the least loaded of the shortest increasing
+//! paths. At last demands on the busiest channel are moved to detours whose channels all stay less
+//! busy than it was.
 
 use super::paths::Paths;
 use super::search::LightestPaths;
@@ -12,10 +11,10 @@ use crate::ChannelId;
 use crate::routing::proof::components::Components;
 use std::cmp::Reverse;
 
-/// Largest number of rounds, even if the last one was an improvement.
+/// Limit even if the last round improved.
 const ROUNDS_MAX: usize = 8;
 
-/// Improves the paths until no change is an improvement. They never get worse.
+/// Never makes the paths worse.
 pub(super) fn balance(mut paths: Paths<'_>) -> Paths<'_> {
     for _ in 0..ROUNDS_MAX {
         let next = laid_anew(paths.clone());
@@ -28,7 +27,6 @@ pub(super) fn balance(mut paths: Paths<'_>) -> Paths<'_> {
     paths
 }
 
-/// Returns a number for each channel, such that numbers increase along every path.
 fn numbers(paths: &Paths<'_>) -> Vec<Reverse<u32>> {
     // Components are numbered before those that lead to them.
     Components::new(&paths.dependencies()).of.into_iter().map(Reverse).collect()
@@ -49,15 +47,14 @@ fn laid_anew(mut paths: Paths<'_>) -> Paths<'_> {
     paths
 }
 
-/// Relieves the busiest channels. Each step leaves fewer paths on one of them and makes no other
-/// channel as busy.
+/// Each step leaves fewer paths on a busiest channel and makes no other channel as busy.
 fn relieve(paths: &mut Paths<'_>) {
     let numbers = numbers(paths);
     let mut search = LightestPaths::new(paths.index.channel_count());
     while relieve_busiest(paths, &numbers, &mut search) {}
 }
 
-/// Moves one demand off the busiest channel; returns `false` if none can be moved.
+/// Returns `false` if no demand on the busiest channel can be moved.
 fn relieve_busiest(
     paths: &mut Paths<'_>,
     numbers: &[Reverse<u32>],

@@ -5,10 +5,9 @@
 //!       └ forbidden    the cheapest is forbidden, and its paths are rerouted
 //! ```
 //!
-//! The price of a turn is the total growth, in channels, of the host-to-host paths that use it; of
-//! equals, the turn used by fewer paths. A turn that some pair cannot do without is kept. By this
-//! rule alone a cycle may arise whose turns must all be kept; preserving an order of the switches
-//! (`order.rs`) prevents this.
+//! The price of a turn is the total growth, in channels, of its host-to-host paths; of equals, the
+//! turn with fewer paths is forbidden. A turn that some pair needs is kept; without an order of the
+//! switches (`order.rs`) a cycle may arise whose turns must all be kept.
 
 use super::order::Order;
 use super::paths::Paths;
@@ -19,17 +18,15 @@ use crate::routing::proof::cycle::shortest_cycle;
 use crate::{ChannelId, Fabric, NodeId};
 use std::collections::BTreeMap;
 
-/// Paths over allowed turns, during the breaking of cycles.
 pub(super) struct Breaking<'a> {
     paths: Paths<'a>,
     search: LightestPaths,
     is_allowed: Vec<bool>,
-    /// If given, turns are forbidden only as long as this order remains possible.
+    /// Order that must remain possible without the forbidden turns.
     order: Option<Order>,
 }
 
 impl<'a> Breaking<'a> {
-    /// Assigns the least loaded shortest path to every demand, one after the other.
     pub(super) fn new(paths: Paths<'a>, order: Option<Order>) -> Self {
         let turns = paths.index.all(paths.graph);
         // A turn back into the same cable is of no use.
@@ -41,8 +38,7 @@ impl<'a> Breaking<'a> {
         breaking
     }
 
-    /// Returns the paths without any cycle; `None` if a cycle has no turn that may be forbidden,
-    /// which an order prevents.
+    /// `None` if a cycle has no turn that may be forbidden, which an order prevents.
     pub(super) fn run(mut self) -> Option<Paths<'a>> {
         loop {
             let graph = self.paths.dependencies();
@@ -78,8 +74,8 @@ impl<'a> Breaking<'a> {
         order.is_none_or(|order| order.stands_without(self.paths.graph, self.corner(turn)))
     }
 
-    /// Returns the number of additional channels that the host-to-host paths on a turn would need
-    /// without it, and the number of these paths; `None` if one of them could not do without.
+    /// Channels that the host-to-host paths on a turn would need in addition, and the number of
+    /// these paths; `None` if one of them needs the turn.
     fn price(&mut self, without: Turn) -> Option<(u64, u64)> {
         let mut paths = 0;
         let mut by_ends: BTreeMap<(NodeId, NodeId), (u64, u64)> = BTreeMap::new();
@@ -121,7 +117,7 @@ impl<'a> Breaking<'a> {
         }
     }
 
-    /// Returns the switches before, at and after a turn.
+    /// Switches before, at and after a turn.
     fn corner(&self, turn: Turn) -> [NodeId; 3] {
         let target = |channel| self.paths.index.target(channel);
         [target(Fabric::reverse(turn.held)), target(turn.held), target(turn.wanted)]

@@ -1,36 +1,32 @@
-//! An order of the switches that forbidden turns must leave possible.
+//! Order of the switches that forbidden turns must leave possible.
 //!
 //! ```text
 //!   forbidden:  u ─► v ─► w        so v must come after u and after w
 //! ```
 //!
-//! Take any order of the switches of a connected part that gives each but the first an earlier
-//! neighbour, and call "up" each channel to an earlier switch. Up*/down* by this order joins all of
-//! them, and the turns that it does not use lead down into a switch and up again: from an earlier
-//! switch to an earlier one. While there is an order with the switch of every forbidden turn after
-//! both others, all pairs therefore have a path without forbidden turns; and on any cycle of
-//! dependencies some turn leads down and up in that order, so it may be forbidden without changing
-//! the order. Cycles can be broken until none is left.
+//! Take any order of a connected part that gives each switch but the first an earlier neighbour,
+//! and call "up" each channel to an earlier switch. Up*/down* by this order joins all switches,
+//! without turns from an earlier switch to an earlier one. While an order has the switch of every
+//! forbidden turn after both others, all pairs therefore have a path; and on any cycle of
+//! dependencies some turn leads down and up, and may be forbidden without changing the order.
 //!
-//! The order is not fixed beforehand, but results from the turns that are forbidden.
+//! The order is not fixed beforehand, but results from the forbidden turns.
 
 use crate::NodeId;
 use crate::routing::paths::graph::SwitchGraph;
 use std::collections::BTreeSet;
 
-/// Constraints on the order, and an order that meets them.
 #[derive(Clone, Debug)]
 pub(super) struct Order {
-    /// First switch of each switch's connected part.
+    /// By switch: first switch of its connected part.
     islands: Vec<NodeId>,
     /// By switch: switches that must come earlier.
     earlier: Vec<BTreeSet<NodeId>>,
-    /// By switch: its place in a valid order of its connected part.
+    /// By switch: place in a valid order of its connected part.
     place: Vec<usize>,
 }
 
 impl Order {
-    /// Creates an order without constraints.
     pub(super) fn new(graph: &SwitchGraph) -> Self {
         let islands = graph.islands();
         let earlier = vec![BTreeSet::new(); graph.switch_count()];
@@ -44,7 +40,6 @@ impl Order {
         order
     }
 
-    /// Forbids the turn from the first switch over the second to the third.
     pub(super) fn forbid(&mut self, graph: &SwitchGraph, turn: [NodeId; 3]) {
         let places = self.places_without(graph, turn).expect("an order remains");
         let [from, at, to] = turn;
@@ -52,13 +47,11 @@ impl Order {
         self.keep(&places);
     }
 
-    /// Returns whether an order remains if this turn is forbidden as well.
     pub(super) fn stands_without(&self, graph: &SwitchGraph, turn: [NodeId; 3]) -> bool {
         self.places_without(graph, turn).is_some()
     }
 
-    /// Returns the places in an order of the turn's connected part without this turn; empty if the
-    /// current order remains valid.
+    /// Empty if the current order remains valid.
     fn places_without(
         &self,
         graph: &SwitchGraph,
@@ -80,8 +73,6 @@ impl Order {
         }
     }
 
-    /// Returns the places in an order of a connected part that meets all constraints, if there is
-    /// one.
     fn places(&self, graph: &SwitchGraph, island: NodeId) -> Option<Vec<(NodeId, usize)>> {
         let members: Vec<_> =
             graph.switches().filter(|switch| self.islands[switch.index()] == island).collect();
@@ -92,8 +83,7 @@ impl Order {
         Some(whole.into_iter().enumerate().map(|(place, switch)| (switch, place)).collect())
     }
 
-    /// Returns the longest valid order that begins with `root`. Adding a switch never excludes
-    /// another, so the sequence of additions does not matter.
+    /// Longest valid order from `root`; adding a switch never excludes another.
     fn taken_in(&self, graph: &SwitchGraph, members: &[NodeId], root: NodeId) -> Vec<NodeId> {
         let mut is_in = vec![false; graph.switch_count()];
         is_in[root.index()] = true;

@@ -1,4 +1,4 @@
-//! The paths assigned so far, and their load on channels and turns.
+//! Paths assigned so far, and their load on channels and turns.
 
 use super::search::{Ground, LightestPaths};
 use super::turns::{Turn, TurnIndex, turns_of};
@@ -19,7 +19,7 @@ struct Demand {
     source: NodeId,
     switch: NodeId,
     to: EndpointId,
-    /// Number of host-to-host paths that it represents.
+    /// Host-to-host paths that it represents.
     weight: u64,
 }
 
@@ -33,14 +33,13 @@ pub(super) struct Paths<'a> {
     by_demand: Vec<Option<Vec<ChannelId>>>,
     /// Host-to-host paths by channel.
     load: Vec<u64>,
-    /// By turn: number of demands whose path uses it, whatever their weight.
+    /// By turn: demands on it, whatever their weight.
     uses: Vec<u32>,
-    /// By channel: the demands whose path uses it.
+    /// By channel: demands on it.
     takers: Vec<BTreeSet<DemandId>>,
 }
 
 impl<'a> Paths<'a> {
-    /// Creates demands without paths.
     pub(super) fn new(graph: &'a SwitchGraph, index: &'a TurnIndex) -> Self {
         let mut demands = Vec::new();
         for switch in graph.switches() {
@@ -65,7 +64,6 @@ impl<'a> Paths<'a> {
         DemandId::first(self.demands.len())
     }
 
-    /// Returns the switches of source and destination.
     pub(super) fn ends(&self, demand: DemandId) -> (NodeId, NodeId) {
         let demand = self.demands[demand.index()];
         (demand.source, demand.switch)
@@ -87,7 +85,7 @@ impl<'a> Paths<'a> {
         &self.takers[channel.index()]
     }
 
-    /// Returns the demands whose path uses a turn.
+    /// Demands on a turn.
     pub(super) fn makers(&self, turn: Turn) -> Vec<DemandId> {
         let makes = |demand: &&DemandId| {
             self.path(**demand).is_some_and(|path| turns_of(path).any(|made| made == turn))
@@ -118,7 +116,6 @@ impl<'a> Paths<'a> {
         Some(path)
     }
 
-    /// Returns the least loaded of the shortest legal paths for a demand; `None` without any.
     pub(super) fn lightest(
         &self,
         search: &mut LightestPaths,
@@ -129,7 +126,7 @@ impl<'a> Paths<'a> {
         search.lightest(&ground, self.ends(demand), &self.load)
     }
 
-    /// Returns the dependencies caused by the paths: the turns in use.
+    /// Turns in use.
     pub(super) fn dependencies(&self) -> DependencyGraph {
         let made = |turn: &Turn| self.uses[self.index.of(*turn)] > 0;
         let turns = self.index.all(self.graph).filter(made);
@@ -137,13 +134,12 @@ impl<'a> Paths<'a> {
         DependencyGraph::from_edges(self.index.channel_count(), &edges)
     }
 
-    /// Returns the cost of the paths, less being better: load of the busiest channel, then the sum
-    /// over all channels.
+    /// Cost, less being better: load of the busiest channel, then the sum over all channels.
     pub(super) fn burden(&self) -> (u64, u64) {
         (self.load.iter().copied().max().unwrap_or(0), self.load.iter().sum())
     }
 
-    /// Assigns the paths of routes without in-transit hosts.
+    /// Requires routes without in-transit hosts.
     pub(super) fn adopt(&mut self, fabric: &Fabric, routes: &SourceRoutes) {
         for id in self.demands() {
             let Demand { source, to, .. } = self.demands[id.index()];

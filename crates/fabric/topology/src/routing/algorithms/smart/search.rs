@@ -1,32 +1,27 @@
 //! Search for the least loaded of the shortest legal paths.
 //!
 //! Breadth-first search over channels, because legality depends on the channel that a packet holds.
-//! Among the shortest paths two sweeps along the search find the one whose most loaded channel is
-//! least loaded and, of those, one with the least total load; of equals, the one found first. A
-//! path may visit a switch twice if the turn that would avoid it is forbidden.
+//! Two sweeps find, among the shortest paths, those with the least loaded busiest channel and, of
+//! those, one with the least total load. A path may visit a switch twice if the turn that would
+//! avoid it is forbidden.
 
 use super::turns::TurnIndex;
 use crate::routing::paths::graph::{SwitchGraph, UNREACHED};
 use crate::{ChannelId, NodeId};
 
-/// Weight of a channel without a path.
 const UNWEIGHED: u64 = u64::MAX;
 
-/// Memory reused between searches.
 #[derive(Debug)]
 pub(super) struct LightestPaths {
-    /// By channel: number of channels on a shortest path up to it, itself included, or
-    /// [`UNREACHED`].
+    /// By channel: channels on a shortest path up to it, itself included, or [`UNREACHED`].
     hops: Vec<u32>,
-    /// Channels found, nearest first.
+    /// Nearest first.
     order: Vec<ChannelId>,
-    /// By channel: weight of the best path up to it.
     weight: Vec<u64>,
-    /// By channel: previous channel on that path.
+    /// By channel: previous one on that path.
     before: Vec<Option<ChannelId>>,
 }
 
-/// Network of a search, and the rule for its paths.
 pub(super) struct Ground<'a, L> {
     pub(super) graph: &'a SwitchGraph,
     pub(super) index: &'a TurnIndex,
@@ -44,7 +39,6 @@ impl LightestPaths {
         }
     }
 
-    /// Returns the number of channels on a shortest path between two switches; `None` without one.
     pub(super) fn hops<L: Fn(Option<ChannelId>, ChannelId) -> bool>(
         &mut self,
         ground: &Ground<'_, L>,
@@ -85,7 +79,6 @@ impl LightestPaths {
         }
     }
 
-    /// Returns the least loaded of the shortest paths; `None` without any.
     pub(super) fn lightest<L: Fn(Option<ChannelId>, ChannelId) -> bool>(
         &mut self,
         ground: &Ground<'_, L>,
@@ -106,7 +99,7 @@ impl LightestPaths {
         Some(self.way_to(last))
     }
 
-    /// Weighs the shortest paths channel by channel; returns the last channel of the lightest.
+    /// Weighs the shortest paths, and returns the last channel of the lightest.
     fn sweep<L: Fn(Option<ChannelId>, ChannelId) -> bool>(
         &mut self,
         ground: &Ground<'_, L>,

@@ -7,22 +7,19 @@
 use crate::routing::paths::graph::SwitchGraph;
 use crate::{ChannelId, Fabric, NodeId};
 
-/// A channel into a switch, and one that leaves it for another switch.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct Turn {
     pub(super) held: ChannelId,
-    /// Channel that the packet waits for.
     pub(super) wanted: ChannelId,
 }
 
-/// Index of the values of turns.
 #[derive(Debug)]
 pub(super) struct TurnIndex {
-    /// By channel: index of its first turn, followed by the total.
+    /// By channel: its first turn, followed by the total.
     first: Vec<usize>,
-    /// By channel: its position among the hops of the switch that it leaves.
+    /// By channel: position among the hops of the switch that it leaves.
     place: Vec<usize>,
-    /// By channel: the switch at its end, for channels between switches.
+    /// By channel between switches: the switch at its end.
     target: Vec<Option<NodeId>>,
 }
 
@@ -44,7 +41,7 @@ impl TurnIndex {
         Self { first, place, target }
     }
 
-    /// Returns the number of channels, including those of endpoints.
+    /// Includes channels of endpoints.
     pub(super) fn channel_count(&self) -> usize {
         self.place.len()
     }
@@ -57,12 +54,10 @@ impl TurnIndex {
         self.first[turn.held.index()] + self.place[turn.wanted.index()]
     }
 
-    /// Returns the switch at the end of a channel between switches.
     pub(super) fn target(&self, channel: ChannelId) -> NodeId {
         self.target[channel.index()].expect("a channel between switches")
     }
 
-    /// Returns all turns, in the order of their indices.
     pub(super) fn all<'a>(&'a self, graph: &'a SwitchGraph) -> impl Iterator<Item = Turn> + 'a {
         ChannelId::first(self.channel_count()).flat_map(move |held| {
             let steps = self.target[held.index()].map_or(&[][..], |to| graph.hops_from(to));
