@@ -1,8 +1,5 @@
-//! Lanes used by packets: sets of lanes, and the rule that selects a set at each hop.
-//!
-//! [`Lanes`] is the rule: free (any lane of a VC class), by dateline classes ([`Datelines`]), with
-//! escape lanes ([`EscapeLanes`]), or by tables ([`LaneMap`], [`ServiceLevels`]). A [`RouteSet`]
-//! combines it with routes, and walks them on all lanes that packets may use.
+//! Sets of lanes, and the rule ([`Lanes`]) that selects one at each hop of a packet: any lane of a
+//! VC class, by dateline classes, with escape lanes, or by tables.
 
 mod choosing;
 mod datelines;

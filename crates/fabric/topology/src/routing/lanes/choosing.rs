@@ -1,4 +1,4 @@
-//! Lanes of packets that choose their channel at every switch: the number of escape lanes.
+//! Number of escape lanes with adaptive routing.
 //!
 //! ```text
 //!   given, or required by the algorithm ──► the lowest lanes of every class ──► escape | adaptive
@@ -16,15 +16,15 @@ use std::fmt;
 /// Reason why lanes cannot be reserved for escape.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum EscapeError {
-    /// This number of escape lanes is negative, or more than a class can have.
+    /// Negative number of escape lanes, or more than a class can have.
     OutOfRange(i64),
-    /// One escape lane, but rings require one for each dateline class.
+    /// One escape lane on rings, which require one for each dateline class.
     OneOnRings,
-    /// No adaptive lane is left.
+    /// No adaptive lane left.
     NoneLeft {
         /// Lanes of the first VC class with too few.
         lanes: usize,
-        /// Number of escape lanes.
+        /// Escape lanes.
         escape: usize,
     },
 }
@@ -53,13 +53,12 @@ impl fmt::Display for EscapeError {
 impl std::error::Error for EscapeError {}
 
 impl Lanes {
-    /// Returns the lanes of packets that choose their channel at every switch: of each set in
-    /// `vc_classes` the lowest `asked` are escape lanes. `None` means as many as the routing
-    /// algorithm requires: for one that needs datelines (dimension-order) 1, or 2 if rings of four
-    /// or more close; else none.
+    /// Lanes for adaptive routing: of each set in `vc_classes` the lowest `asked` are escape lanes;
+    /// `None` means as many as the routing algorithm needs: with datelines (dimension-order) 1, or
+    /// 2 if rings of four or more close; else none.
     ///
     /// # Errors
-    /// Fails if the number of escape lanes is out of range, or leaves no adaptive lane.
+    /// Fails if `asked` is out of range, or leaves no adaptive lane.
     pub fn of_choosing(
         fabric: &Fabric,
         needs_datelines: bool,

@@ -1,4 +1,4 @@
-//! Datelines: channels where packets change lanes, so that the rings of a torus form no cycle.
+//! Datelines: channels at which packets change lanes against cycles in the rings of a torus.
 //!
 //! ```text
 //!   a ring of five, upwards            lanes of a VC class     0 1 | 2 3
@@ -7,27 +7,21 @@
 //!   from s3 to s1:    dateline class 0 ║ dateline class 1 ─► dateline class 1
 //! ```
 //!
-//! In each dimension that closes to rings, the channels between the last switch and the first are
-//! its dateline, in both directions. There are two rules for the class of a packet.
+//! In each dimension that closes to rings of four or more, the channels between the last switch and
+//! the first are its dateline, in both directions. On other channels a packet may use all its
+//! lanes.
 //!
-//! By hop: a packet is on dateline class 0 when it enters a dimension, on dateline class 1 from the
-//! channel that crosses the dateline of that dimension, and on dateline class 0 again in the next
-//! dimension. No packet continues past the dateline on class 0, and on class 1 a shortest path ends
-//! before it reaches the dateline again, so neither class forms a cycle.
+//! By hop: a packet is on dateline class 0 when it enters a dimension, and on class 1 from the
+//! channel that crosses its dateline. No packet continues past the dateline on class 0, and on
+//! class 1 a shortest path ends before it reaches the dateline again: neither class forms a cycle.
 //!
-//! By wrap: a packet that will cross the dateline of a dimension is on dateline class 1 in all of
-//! that dimension, and every other packet on dateline class 0. No packet crosses the dateline on
-//! class 0. On class 1 all paths contain the dateline: with paths of at most `l` channels in a ring
-//! of `k` there are `2 l - 2` turns in a row, and a cycle needs `k`. A shortest path has `2 l <=
-//! k`, so neither class forms a cycle, and the classes are more evenly used than by hop. The
-//! coordinates of the destination determine the class as the packet enters the dimension:
-//! travelling up, it will cross if the destination's coordinate is less than that of its position.
+//! By wrap: a packet that will cross the dateline of a dimension is on class 1 in all of that
+//! dimension, every other packet on class 0. No packet crosses the dateline on class 0. On class 1
+//! all paths contain it: with paths of at most `l` channels in a ring of `k` there are `2 l - 2`
+//! turns in a row, and a cycle needs `k`; a shortest path has `2 l <= k`. The classes are more
+//! evenly used than by hop.
 //!
-//! Cycles across dimensions are excluded by the order of dimension-order routing. Other routes may
-//! turn differently, and only the proof decides whether they are deadlock-free.
-//!
-//! Rings of three switches need no dateline: no shortest path uses two of their channels in a row.
-//! In dimensions without a dateline, and on cables of hosts, a packet may use all its lanes.
+//! Dimension-order routing excludes cycles across dimensions; other routes need the proof.
 //!
 //! Source: Dally and Seitz, "Deadlock-free message routing in multiprocessor interconnection
 //! networks", IEEE Transactions on Computers C-36(5), 1987, section IV (virtual channels of the
@@ -43,7 +37,7 @@ use serde::{Deserialize, Serialize};
 /// Largest ring whose shortest paths never use two channels in a row.
 const FREE_CIRCLE_MAX: u32 = 3;
 
-/// Place of a channel that is on no ring with a dateline.
+/// Place of a channel on no ring with a dateline.
 const OUTSIDE: u8 = u8::MAX;
 
 /// Rule for the dateline class of packets in a dimension with a dateline.
@@ -60,42 +54,39 @@ pub enum DatelineRule {
     ByWrap,
 }
 
-/// Datelines of a fabric whose switches form a grid.
+/// Datelines of a mesh or torus.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Datelines {
-    /// By channel: twice the index of its dimension among those with datelines, plus one if the
-    /// channel crosses the dateline; or [`OUTSIDE`].
+    /// By channel: twice the index of its dimension among those with datelines, plus one if it
+    /// crosses the dateline; or [`OUTSIDE`].
     places: Vec<u8>,
-    /// Data to predict crossings; `None` for classes by hop.
+    /// `None` for classes by hop.
     wraps: Option<Wraps>,
 }
 
-/// Prediction, as a packet enters a dimension, of whether it will cross the dateline.
+/// Prediction of crossings as a packet enters a dimension.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Wraps {
-    /// Number of dimensions with datelines.
     rings: usize,
-    /// By switch, then by dimension with a dateline.
+    /// By switch, then by dimension.
     coordinates: Vec<u32>,
-    /// By channel of a dimension with a dateline: the coordinate of its source, and whether it
-    /// leads upwards.
+    /// By channel: coordinate of its source, and whether it leads upwards.
     beginnings: Vec<(u32, bool)>,
 }
 
-/// Lanes of a VC class, divided among the dateline classes.
+/// Lanes of a VC class.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Shares {
-    /// Lanes on channels without a dateline.
+    /// On channels without a dateline.
     pub(crate) all: LaneSet,
     dateline_classes: [LaneSet; Datelines::CLASSES],
 }
 
 impl Datelines {
-    /// Number of dateline classes of a fabric with datelines.
+    /// Dateline classes of a fabric with datelines.
     pub const CLASSES: usize = 2;
 
-    /// Returns the datelines of a mesh or torus; none if no dimension closes to rings of four or
-    /// more.
+    /// Datelines of a mesh or torus; none if no dimension closes to rings of four or more.
     ///
     /// # Errors
     /// Reports the first switch or cable that does not fit into a grid.
@@ -119,29 +110,27 @@ impl Datelines {
         Self { places, wraps }
     }
 
-    /// Returns the rule for the dateline class of packets.
+    /// Rule for the dateline class of packets.
     pub fn rule(&self) -> DatelineRule {
         if self.wraps.is_some() { DatelineRule::ByWrap } else { DatelineRule::ByHop }
     }
 
-    /// Marks channels that were added later, up to `channel_count`, as outside of the dimensions.
     pub(super) fn add_outside(&mut self, channel_count: usize) {
         self.places.resize(channel_count, OUTSIDE);
     }
 
-    /// Returns the number of dateline classes: one if no dimension has a dateline.
+    /// Number of dateline classes: one without datelines.
     pub fn dateline_classes(&self) -> usize {
         if self.places.iter().any(|place| *place != OUTSIDE) { Self::CLASSES } else { 1 }
     }
 
-    /// Returns whether a channel crosses the dateline of its dimension.
+    /// Whether a channel crosses the dateline of its dimension.
     pub fn is_crossed_by(&self, channel: ChannelId) -> bool {
         let place = self.places[channel.index()];
         place != OUTSIDE && place & 1 == 1
     }
 
-    /// Returns the lanes and the dateline class on `outgoing` of a packet that arrived on
-    /// `incoming` in `dateline_class`; its destination is attached to the switch `to`.
+    /// `to` is the switch of the destination.
     #[inline(never)] // Keeps callers small when there are no datelines.
     pub(super) fn onward(
         &self,
@@ -155,8 +144,6 @@ impl Datelines {
         (self.on(shares, dateline_class, outgoing), dateline_class)
     }
 
-    /// Returns the dateline class on `outgoing` of a packet that arrived on `incoming` in
-    /// `dateline_class`; its destination is attached to the switch `to`.
     #[inline]
     pub(super) fn class_after(
         &self,
@@ -177,8 +164,8 @@ impl Datelines {
         DatelineClass(class | after & 1)
     }
 
-    /// Returns the lanes on a channel for packets to endpoints of the switch `to`: those of class 1
-    /// if the packets have yet to cross the dateline of its dimension. Requires classes by wrap.
+    /// Lanes of class 1 if packets to the switch `to` have yet to cross the dateline of the
+    /// channel's dimension. Requires classes by wrap.
     pub(super) fn on_if_yet_to_cross(
         &self,
         shares: Shares,
@@ -191,7 +178,6 @@ impl Datelines {
         class.map_or(shares.all, |class| shares.dateline_classes[usize::from(class)])
     }
 
-    /// Returns the lanes of packets of a dateline class on a channel.
     #[inline]
     pub(super) fn on(
         &self,
@@ -227,8 +213,7 @@ impl Wraps {
         }
     }
 
-    /// Returns whether a packet that enters a dimension by a channel, on a shortest path to the
-    /// switch `to`, will cross the dateline.
+    /// Prediction for a packet that enters a dimension on a shortest path to the switch `to`.
     fn will_cross(&self, ring: usize, channel: ChannelId, to: NodeId) -> bool {
         let end = self.coordinates[to.index() * self.rings + ring];
         let (begins, leads_up) = self.beginnings[channel.index()];
@@ -236,8 +221,7 @@ impl Wraps {
     }
 }
 
-/// Returns the place of the channel from one switch to another; `None` outside of the dimensions
-/// with datelines.
+/// `None` outside dimensions with datelines.
 fn place(grid: &Grid, rings: &[usize], from: NodeId, to: NodeId) -> Option<u8> {
     let coordinates = |dimension: &usize| [from, to].map(|end| grid.coordinate(end, *dimension));
     let number = rings.iter().position(|dimension| {
@@ -245,20 +229,18 @@ fn place(grid: &Grid, rings: &[usize], from: NodeId, to: NodeId) -> Option<u8> {
         a != b
     })?;
     let [a, b] = coordinates(&rings[number]);
-    // Rings have at least four switches, so neighbours that differ by more than one are first and
-    // last.
+    // Rings have at least four switches: only the first and the last differ by more than one.
     let crosses = u8::from(a.abs_diff(b) > 1);
     Some(2 * u8::try_from(number).expect("fewer rings than bits of a switch's number") + crosses)
 }
 
 impl Shares {
-    /// Returns every set of lanes that packets may use on some channel.
     pub(super) fn sets(self) -> impl Iterator<Item = LaneSet> {
         [self.all].into_iter().chain(self.dateline_classes)
     }
 
-    /// Divides lanes into equal contiguous parts, the lower one the larger; with fewer lanes than
-    /// dateline classes, each class gets all lanes.
+    /// Divides lanes into contiguous parts, the lower one the larger; each class gets all if they
+    /// are too few.
     pub(crate) fn new(all: LaneSet) -> Self {
         let count = all.lanes().count();
         if count < Datelines::CLASSES {

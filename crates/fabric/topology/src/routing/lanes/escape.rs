@@ -1,21 +1,19 @@
-//! Escape lanes: packets that otherwise choose their channel at every switch follow the tables on
-//! these lanes.
+//! Escape lanes: adaptively routed packets follow the tables on these lanes.
 //!
 //! ```text
 //!   lanes of a VC class    0 | 1 2 3
 //!                     escape | adaptive
-//!   at a switch:  lanes 1, 2, 3 of every channel on a shortest path, or lane 0 of the table's channel
+//!   at a switch:  lanes 1, 2, 3 of all shortest paths, or lane 0 of the table's channel
 //! ```
 //!
-//! A packet that finds no adaptive lane takes an escape lane; from there it may continue on either
-//! kind. The escape lanes alone are a network without cycles, so no packet waits for ever
-//! (`proof/adaptive.rs`).
+//! A packet that finds no adaptive lane takes an escape lane, and may continue from there on either
+//! kind. The escape lanes alone form no cycle: no packet waits for ever (`proof/adaptive.rs`).
 //!
-//! In fabrics whose dimensions close to rings of four or more, the escape lanes are divided among
-//! two classes: the upper for packets that have yet to cross the dateline of their next dimension,
-//! the lower for all others. Unlike the rules of `datelines.rs` this depends only on the packet's
-//! position and destination, since between two escape lanes it may have taken any path. No packet
-//! continues past a dateline on the upper class, and none crosses it on the lower.
+//! With rings of four or more, packets that have yet to cross the dateline of their next dimension
+//! use an upper class of escape lanes, all others a lower. Unlike the rules of `datelines.rs` this
+//! depends only on position and destination, because a packet may have taken any path between two
+//! escape lanes. No packet continues past a dateline on the upper class, and none crosses it on the
+//! lower.
 //!
 //! Source: Duato, "A new theory of deadlock-free adaptive routing in wormhole networks", IEEE
 //! Transactions on Parallel and Distributed Systems 4(12), 1993; the classes: Dally and Seitz 1987,
@@ -25,10 +23,10 @@ use super::datelines::{Datelines, Shares};
 use super::set::LaneSet;
 use crate::{ChannelId, NodeId};
 
-/// Division of the lanes of each VC class into escape and adaptive lanes.
+/// Escape and adaptive lanes of each VC class.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct EscapeLanes {
-    /// Datelines by wrap, if rings close; that rule predicts crossings.
+    /// By wrap, which predicts crossings; only with rings.
     datelines: Option<Datelines>,
     classes: Vec<ClassLanes>,
 }
@@ -40,7 +38,6 @@ struct ClassLanes {
 }
 
 impl EscapeLanes {
-    /// Reserves the lowest `count` lanes of every VC class for escape.
     pub(super) fn new(datelines: Option<Datelines>, vc_classes: &[LaneSet], count: usize) -> Self {
         let of = |all: &LaneSet| {
             let escape: LaneSet = all.lanes().take(count).collect();
@@ -49,8 +46,7 @@ impl EscapeLanes {
         Self { datelines, classes: vc_classes.iter().map(of).collect() }
     }
 
-    /// Returns the escape lanes of a VC class on the table's channel, for packets to endpoints of
-    /// the switch `to`.
+    /// `to` is the switch of the destinations.
     pub(super) fn escape(&self, vc_class: usize, channel: ChannelId, to: NodeId) -> LaneSet {
         let of = self.classes[vc_class].escape;
         match &self.datelines {
@@ -59,17 +55,17 @@ impl EscapeLanes {
         }
     }
 
-    /// Returns the lanes of a VC class that packets may use on any channel of a shortest path.
+    /// Adaptive lanes of a VC class.
     pub fn adaptive(&self, vc_class: usize) -> LaneSet {
         self.classes[vc_class].adaptive
     }
 
-    /// Returns the adaptive lanes of all VC classes.
+    /// Adaptive lanes of all VC classes.
     pub fn all_adaptive(&self) -> LaneSet {
         self.classes.iter().fold(LaneSet::EMPTY, |all, of| all | of.adaptive)
     }
 
-    /// Returns the escape lanes of all VC classes.
+    /// Escape lanes of all VC classes.
     pub fn all_escape(&self) -> LaneSet {
         self.classes.iter().fold(LaneSet::EMPTY, |all, of| all | of.escape.all)
     }

@@ -1,17 +1,16 @@
 //! Mapping of service levels to lanes, hop by hop.
 //!
 //! ```text
-//!   packet with SL 3 comes in by port 1 of s0 and leaves by port 4:
-//!   row of (input 1, output 4):   SL   0  1  2  3 ...      lane 2 on the channel of port 4
+//!   from port 1 of s0 to port 4 with SL 3:        lane 2 on the channel of port 4
+//!   row of (input 1, output 4):   SL   0  1  2  3 ...
 //!                                 VL   0  0  1  2 ...
 //! ```
 //!
-//! The lane on a channel is chosen by the switch that sends into it (by an adapter for its own
-//! channel), from the packet's SL, its input port and its output port; the previous lane does not
-//! matter. A packet whose SL maps to lane 15, the management lane, is dropped.
+//! The switch that sends into a channel (an adapter for its own) chooses the lane from SL, input
+//! port and output port, whatever the previous lane. A packet whose SL maps to lane 15, the
+//! management lane, is dropped.
 //!
-//! A lane here is a virtual lane (VL) of InfiniBand. A simulated network may give each VL several
-//! lanes ([`Lanes::with_lanes_per_vl`](super::Lanes::with_lanes_per_vl)).
+//! A lane here is a virtual lane (VL) of InfiniBand; a simulated network may give each VL several.
 //!
 //! Source: InfiniBand Architecture Specification, Volume 1, section 7.6.6.
 //!
@@ -21,7 +20,7 @@ use super::set::LaneSet;
 use crate::routing::paths::graph::ports_in_use;
 use crate::{ChannelId, EndpointId, Fabric, NodeId};
 
-/// Number of service levels, a field of four bits.
+/// Service levels, a field of four bits.
 pub const LEVELS: usize = 16;
 
 /// Lane of management packets; data packets mapped to it are dropped.
@@ -34,9 +33,9 @@ pub type LaneRow = [u8; LEVELS];
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LaneMap {
     rows: Vec<LaneRow>,
-    /// By switch: index into `rows` by input port and output port, both up to the highest in use.
+    /// By switch: index into `rows` by input and output port, up to the highest in use.
     switches: Vec<Vec<u32>>,
-    /// By switch: number of ports up to the highest in use, including port 0.
+    /// By switch: ports up to the highest in use, including port 0.
     widths: Vec<usize>,
     /// By endpoint: index into `rows`.
     endpoints: Vec<u32>,
@@ -46,7 +45,7 @@ impl LaneMap {
     /// OpenSM's default row: SL n on lane n, 15 on 7.
     pub const DEFAULT: LaneRow = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 7];
 
-    /// Returns a map with one row everywhere.
+    /// Map with one row everywhere.
     pub fn uniform(fabric: &Fabric, row: LaneRow) -> Self {
         let widths: Vec<_> = fabric.switches().map(|switch| ports_in_use(fabric, switch)).collect();
         Self {
@@ -57,8 +56,8 @@ impl LaneMap {
         }
     }
 
-    /// Sets the row of packets that enter `switch` by port `input` and leave it by `output`. Ports
-    /// beyond the highest with a cable are ignored.
+    /// Sets the row of packets from port `input` to port `output`; ignores ports above the highest
+    /// cabled.
     pub fn set_switch(&mut self, switch: NodeId, input: u16, output: u16, row: LaneRow) {
         let (input, output) = (usize::from(input), usize::from(output));
         let width = self.widths[switch.index()];
@@ -68,14 +67,13 @@ impl LaneMap {
         }
     }
 
-    /// Sets the row of packets sent by an adapter.
+    /// Sets the row of an adapter's packets.
     pub fn set_endpoint(&mut self, endpoint: EndpointId, row: LaneRow) {
         self.endpoints[endpoint.index()] = self.intern(row);
     }
 
-    /// Adds rows for ports 0 of switches. A packet from one uses the row of an endpoint on that
-    /// switch, or of any other port; a packet to one takes a lane that it might take to some other
-    /// port.
+    /// A packet from a port 0 uses the row of an endpoint on that switch, or of any other port; a
+    /// packet to one takes a lane of some other port.
     pub(super) fn add_ports_0(&mut self, fabric: &Fabric) {
         for end in fabric.endpoint_ids().filter(|end| fabric.is_port_0(*end)) {
             let switch = fabric.target(fabric.endpoint_channel(end)).node;
@@ -106,7 +104,7 @@ impl LaneMap {
     }
 
     fn intern(&mut self, row: LaneRow) -> u32 {
-        // Searches backwards, since tables tend to repeat the previous row.
+        // Tables tend to repeat the previous row.
         let place = self.rows.iter().rposition(|known| *known == row).unwrap_or_else(|| {
             self.rows.push(row);
             self.rows.len() - 1
@@ -114,8 +112,7 @@ impl LaneMap {
         u32::try_from(place).expect("fewer rows than pairs of ports")
     }
 
-    /// Returns the lane of a packet that arrives at a switch on `incoming` and leaves it on
-    /// `outgoing`; `None` if it is dropped.
+    /// Lane of a packet from `incoming` to `outgoing`; `None` if it is dropped.
     #[inline(never)] // Keeps callers small when there are no tables.
     pub fn lane(
         &self,
@@ -135,8 +132,7 @@ impl LaneMap {
         self.switches[switch][place] as usize
     }
 
-    /// Returns whether packets of two endpoints on one switch take equal lanes into its other
-    /// channels.
+    /// Whether packets take equal lanes into the other channels of the switch.
     pub(super) fn treats_alike(&self, fabric: &Fabric, one: EndpointId, other: EndpointId) -> bool {
         let rows = |endpoint: EndpointId| {
             let end = fabric.target(fabric.endpoint_channel(endpoint));
@@ -148,12 +144,12 @@ impl LaneMap {
         rows(one) == rows(other)
     }
 
-    /// Returns the lane of an adapter's packets on its own channel; `None` if they are dropped.
+    /// Lane on an adapter's own channel; `None` if packets are dropped.
     pub fn first_lane(&self, endpoint: EndpointId, level: u8) -> Option<u8> {
         lane(&self.rows[self.endpoints[endpoint.index()] as usize], level)
     }
 
-    /// Returns the lanes that packets of these levels (a bit each) may take as they leave a switch.
+    /// `levels` has a bit for each level.
     pub(super) fn lanes_at_switches(&self, fabric: &Fabric, levels: u16) -> LaneSet {
         let mut used = vec![false; self.rows.len()];
         for switch in fabric.switches() {
@@ -167,8 +163,6 @@ impl LaneMap {
         lanes_in(rows, levels)
     }
 
-    /// Returns the lanes that packets of these levels (a bit each) may take as they leave an
-    /// endpoint.
     pub(super) fn first_lanes(&self, levels: u16) -> LaneSet {
         lanes_in(self.endpoints.iter().map(|row| &self.rows[*row as usize]), levels)
     }
@@ -179,8 +173,7 @@ fn lanes_in<'a>(rows: impl Iterator<Item = &'a LaneRow>, levels: u16) -> LaneSet
     rows.flat_map(|row| sent.lanes().filter_map(|level| lane(row, level))).collect()
 }
 
-/// Returns for each level the first lane in some rows that does not drop it, or
-/// [`MANAGEMENT_LANE`].
+/// By level, the first lane that does not drop it, or [`MANAGEMENT_LANE`].
 fn first_kept(rows: &[LaneRow]) -> LaneRow {
     std::array::from_fn(|level| {
         let mut lanes = rows.iter().map(|row| row[level]);

@@ -6,10 +6,9 @@
 //!     h2 sends on SL 3:          lane 0      lane 1      lane 1        another
 //! ```
 //!
-//! The endpoints of a switch share their paths, but not necessarily their service level (their VC
-//! class), nor, if the map depends on the input port, their first lane. The rest of the walk
-//! depends on these two alone, so each pair of them is visited once a walk. A packet with a choice
-//! among several lanes may hold any of them, and wait for each of the next.
+//! The endpoints of a switch share their paths, but not necessarily their service level (VC class)
+//! or first lane; each pair of these is visited once a walk. A packet may hold any of several
+//! lanes, and wait for each of the next.
 
 use super::rule::{LaneRule, Lanes};
 use super::set::{DatelineClass, LaneSet, VcClass};
@@ -23,23 +22,23 @@ id_type!(
     BufferId
 );
 
-/// A lane of a channel: one packet holds it while waiting for another.
+/// Lane of a channel; a packet holds it while it waits for another.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Buffer {
-    /// Channel that contains the lane.
+    /// Its channel.
     pub channel: ChannelId,
     /// Lane, 0 if the channel has only one.
     pub lane: u8,
 }
 
 impl From<ChannelId> for Buffer {
-    /// Returns the single buffer of a channel without lanes.
+    /// Single buffer of a channel without lanes.
     fn from(channel: ChannelId) -> Self {
         Self { channel, lane: 0 }
     }
 }
 
-/// Lanes of a channel; a packet holds or waits for any one of them.
+/// A packet holds or waits for any one of them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Buffers {
     pub(crate) channel: ChannelId,
@@ -48,7 +47,6 @@ pub(crate) struct Buffers {
 }
 
 impl Buffers {
-    /// Returns each buffer.
     pub(crate) fn each(self) -> impl Iterator<Item = Buffer> {
         self.lanes.lanes().map(move |lane| Buffer { channel: self.channel, lane })
     }
@@ -61,24 +59,23 @@ impl Buffers {
 /// Ejection rule of in-transit hosts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Ejection {
-    /// A host ejects every packet, whatever it already stores.
+    /// Every packet, whatever the host already stores.
     #[default]
     Always,
-    /// A host ejects packets while its pool has free space; further packets wait in the network.
+    /// Packets while the host's pool has free space; others wait in the network.
     UntilFull,
 }
 
-/// Routes of a fabric: several paths for each pair, any of which a packet may take, and their
-/// lanes.
+/// Routes of a fabric, with lanes; a packet may take any of several paths.
 #[derive(Clone, Copy, Debug)]
 pub struct RouteSet<'a> {
-    /// At least one set of paths; several with an LMC above 0.
+    /// Sets of paths; several with an LMC above 0.
     pub routes: &'a [Routes],
     /// Lane rule; `None` for one lane everywhere.
     pub lanes: Option<&'a Lanes>,
-    /// Ejection rule of in-transit hosts.
+    /// Rule of in-transit hosts.
     pub ejection: Ejection,
-    /// Whether a packet may take two routes one after the other, over a switch with endpoints.
+    /// Whether a packet may take two routes in a row, over a switch with endpoints.
     pub over_switches: bool,
 }
 
@@ -89,43 +86,36 @@ impl<'a> From<&'a Routes> for RouteSet<'a> {
 }
 
 impl<'a> RouteSet<'a> {
-    /// Returns direct routes on lanes, with in-transit hosts that always eject packets.
+    /// Direct routes on lanes, with in-transit hosts that always eject packets.
     pub const fn new(routes: &'a [Routes], lanes: Option<&'a Lanes>) -> Self {
         Self { routes, lanes, ejection: Ejection::Always, over_switches: false }
     }
 }
 
-/// A walk with its lanes, for the senders that share both.
+/// Walk with its lanes, for the senders that share both.
 #[derive(Debug)]
 pub(crate) struct LanedWalk<'a> {
-    /// Channels from the source switch on.
+    /// From the source switch on.
     pub(crate) walk: &'a Walk<'a>,
-    /// Lanes of each channel; fewer entries than channels if the packet is dropped on its path.
+    /// Fewer than channels if the packet is dropped on its path.
     pub(crate) lanes: &'a [LaneSet],
-    /// VC class of the packets.
     pub(crate) vc_class: VcClass,
-    /// Whether the senders' own adapters drop their packets.
     pub(crate) is_dropped_by_adapter: bool,
-    /// The first endpoint that sends along this walk on these lanes.
     pub(crate) sender: EndpointId,
-    /// First host among the senders, if the walk leads to a host.
+    /// If the walk leads to a host.
     pub(crate) host_sender: Option<EndpointId>,
-    /// Number of endpoints that send along this walk on these lanes.
     pub(crate) sender_count: u64,
 }
 
-/// Entry of a packet into the fabric.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Entrance {
-    /// Its adapter drops the packet.
     DroppedByAdapter,
-    /// Its first switch drops the packet.
     DroppedBySwitch,
-    /// The packet leaves its first switch on any of these lanes, in this dateline class.
+    /// As the packet leaves its first switch.
     Lanes(LaneSet, DatelineClass),
 }
 
-/// Senders of a walk that share their VC class and first lanes.
+/// Senders that share VC class and first lanes.
 #[derive(Debug)]
 struct Group {
     vc_class: VcClass,
@@ -136,13 +126,12 @@ struct Group {
 }
 
 impl RouteSet<'_> {
-    /// Returns the number of lanes, up to the highest that may be in use.
+    /// Number of lanes, up to the highest that may be in use.
     pub fn lane_count(&self) -> usize {
         self.lanes.map_or(1, Lanes::count)
     }
 
-    /// Follows every walk of all routes on all lanes that packets use, in canonical order: by LID
-    /// offset, then as [`Routes::walk_all`], then by sender.
+    /// In the order of LID offsets, then of [`Routes::walk_all`], then of senders.
     pub(crate) fn walk_all(
         &self,
         fabric: &Fabric,
@@ -179,20 +168,17 @@ impl RouteSet<'_> {
 }
 
 impl LanedWalk<'_> {
-    /// Returns the buffers that a packet holds one after the other, one of each set, until it
-    /// arrives or is dropped.
+    /// Buffers held one after the other, until the packet arrives or is dropped.
     pub(crate) fn buffers(&self) -> impl Iterator<Item = Buffers> {
         let channels = self.walk.channels.iter().zip(self.lanes);
         channels.map(|(channel, lanes)| Buffers { channel: *channel, lanes: *lanes })
     }
 
-    /// Returns consecutive pairs of buffer sets.
     pub(crate) fn turns(&self) -> impl Iterator<Item = (Buffers, Buffers)> {
         self.buffers().zip(self.buffers().skip(1))
     }
 }
 
-/// Returns all senders of a walk as one group, if there is only one lane.
 fn whole_group(walk: &Walk<'_>, graph: &SwitchGraph) -> Option<Group> {
     Some(Group {
         vc_class: VcClass(0),
@@ -203,8 +189,6 @@ fn whole_group(walk: &Walk<'_>, graph: &SwitchGraph) -> Option<Group> {
     })
 }
 
-/// Groups the senders of a walk by VC class and first lanes, in the order of the first sender of
-/// each group.
 fn group(
     fabric: &Fabric,
     graph: &SwitchGraph,
@@ -263,7 +247,6 @@ fn entrance(
     }
 }
 
-/// Computes the lanes of each channel, until the packet is dropped.
 fn take_lanes(
     fabric: &Fabric,
     walk: &Walk<'_>,

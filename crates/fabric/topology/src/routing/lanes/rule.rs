@@ -8,18 +8,15 @@
 //!   two lanes a VL   {6,7}      {0,1}      {2,3}      {2,3}
 //! ```
 //!
-//! Every packet has a constant [`VcClass`], and a [`DatelineClass`] that may change at a hop. Both
-//! together with the input channel, the output channel and the destination give a set of lanes; the
-//! packet may take any of them. The proof walks all routes with this rule, and simulations apply it
-//! at every hop, so the proof holds for them.
+//! Every packet has a constant [`VcClass`], and a [`DatelineClass`] that may change at a hop. A
+//! packet may take any lane of the resulting set. Proof and simulations apply this rule alike.
 //!
-//! Tables map a service level to a virtual lane (VL) of InfiniBand. A VL owns `lanes_per_vl`
-//! consecutive lanes: VL `v` those from `v * lanes_per_vl` on. The buffer of a VL stores many
-//! packets, whereas a lane is granted to one packet at a time, so a VL of several lanes is the
-//! closer model of hardware.
+//! Tables map a service level to a virtual lane (VL) of InfiniBand. VL `v` owns `lanes_per_vl`
+//! lanes from `v * lanes_per_vl` on. A VL stores many packets, whereas a lane is granted to one
+//! packet at a time: a VL of several lanes is the closer model of hardware.
 //!
 //! Invariant: the lanes of a hop depend only on VC class, dateline class, the two channels and the
-//! switch of the destination, and are computed with a few memory accesses.
+//! switch of the destination.
 
 use super::datelines::{DatelineRule, Datelines, Shares};
 use super::escape::EscapeLanes;
@@ -28,24 +25,22 @@ use super::service_levels::ServiceLevels;
 use super::set::{DatelineClass, LANES_MAX, LaneSet, VcClass};
 use crate::{ChannelId, EndpointId, Fabric, GridError, NodeId};
 
-/// Rule that gives the lanes which a packet may take.
+/// Rule for the lanes of a packet.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum LaneRule {
     /// Any lane of the VC class at every hop.
     Free,
-    /// The lanes of a VC class are divided among dateline classes; a packet uses one class in each
-    /// dimension.
+    /// Lanes of a VC class divided among dateline classes.
     Datelines(Datelines),
-    /// A packet chooses its channel at every switch; some lanes are reserved for the table's
-    /// channel.
+    /// Adaptive routing, with some lanes reserved for the table's channel.
     Escape(EscapeLanes),
-    /// Tables from service level to VL, and the service level of each pair, which is the VC class.
+    /// Tables from service level, which is the VC class, to VL.
     Tables {
         /// VL of each service level, hop by hop.
         map: LaneMap,
         /// Service level of each pair.
         levels: ServiceLevels,
-        /// Number of lanes that each VL owns, at least 1. A packet takes any lane of its VL.
+        /// Lanes of each VL, at least 1.
         lanes_per_vl: u8,
     },
 }
@@ -56,23 +51,23 @@ pub struct Lanes {
     rule: LaneRule,
     /// By VC class; empty with tables.
     shares: Vec<Shares>,
-    /// Whether some packets get their VC class from tables, by their pair.
+    /// Whether some packets get their VC class by pair.
     has_class_by_pair: bool,
-    /// VC classes that packets may have independently of their pair.
+    /// VC classes independent of the pair.
     everywhere: Vec<VcClass>,
-    /// Number of legs among which the lanes of a VC class are divided; 1 if every leg uses all.
+    /// Legs among which the lanes of a VC class are divided; 1 if every leg uses all.
     legs: u8,
     count: usize,
 }
 
 impl Lanes {
-    /// Returns the rule of a map from service levels to lanes, with the level of each pair.
+    /// Lanes by tables, with the service level of each pair.
     pub fn new(fabric: &Fabric, map: LaneMap, levels: ServiceLevels) -> Self {
         Self::by_tables(fabric, map, levels, true, &[])
     }
 
-    /// Returns the rule of a map from service levels to lanes. Packets use the level of their pair
-    /// (`has_class_by_pair`), or one of the levels in `everywhere`, independently of their pair.
+    /// Lanes by tables. Packets use the level of their pair (`has_class_by_pair`), or one of
+    /// `everywhere`.
     pub fn by_tables(
         fabric: &Fabric,
         map: LaneMap,
@@ -95,8 +90,7 @@ impl Lanes {
     }
 
     /// Divides the lanes of every VC class among the first `legs` legs of a path, in ascending
-    /// order and as evenly as possible. A VC class with fewer lanes than legs is not divided: each
-    /// leg uses all of its lanes.
+    /// order and as evenly as possible; with fewer lanes than legs, each leg uses all of them.
     ///
     /// Panics with escape lanes and with tables, which do not distinguish legs.
     #[must_use]
@@ -115,8 +109,7 @@ impl Lanes {
         Self { legs, ..Self::by_sets(self.rule, &divided) }
     }
 
-    /// Returns the VC class that gives the lanes of a packet on a leg, from 0. Further legs use the
-    /// lanes of the last one that has its own.
+    /// VC class with the lanes of a leg, from 0; further legs use the last one's.
     #[inline]
     pub const fn on_leg(&self, vc_class: VcClass, leg: u8) -> VcClass {
         if self.legs == 1 {
@@ -132,8 +125,7 @@ impl Lanes {
         VcClass(vc_class.0 + own * (self.shares.len() / self.legs as usize) as u8)
     }
 
-    /// Returns the VC class that gives the lanes of a packet on its next leg, where `vc_class` gives
-    /// those on its current leg; `None` on the last leg.
+    /// `None` on the last leg.
     pub(crate) fn on_next_leg(&self, vc_class: VcClass) -> Option<VcClass> {
         if self.legs == 1 {
             return Some(vc_class);
@@ -143,10 +135,8 @@ impl Lanes {
         (next < self.shares.len()).then(|| VcClass(u8::try_from(next).expect("few VC classes")))
     }
 
-    /// Gives every VL `lanes_per_vl` consecutive lanes, from 1 to [`LANES_MAX`].
-    ///
-    /// The lanes of the highest VL in use must be below [`LANES_MAX`]. Panics unless the rule is
-    /// tables.
+    /// Gives every VL `lanes_per_vl` consecutive lanes, from 1 to [`LANES_MAX`]; those of the
+    /// highest VL in use must be below [`LANES_MAX`]. Panics unless the rule is tables.
     #[must_use]
     pub fn with_lanes_per_vl(mut self, lanes_per_vl: u8) -> Self {
         assert!((1..=LANES_MAX).contains(&lanes_per_vl), "a VL has from 1 to {LANES_MAX} lanes");
@@ -159,28 +149,25 @@ impl Lanes {
         self
     }
 
-    /// Returns the rule that allows any lane of the VC class at every hop; `vc_classes` are the
-    /// sets of lanes, by VC class.
+    /// Any lane of the VC class at every hop; `vc_classes` are sets of lanes.
     pub fn free(vc_classes: &[LaneSet]) -> Self {
         Self::by_sets(LaneRule::Free, vc_classes)
     }
 
-    /// Returns the rule that divides the lanes of a VC class among the dateline classes of
-    /// `datelines`; `vc_classes` are the sets of lanes, by VC class.
+    /// Lanes of each VC class divided among the dateline classes.
     pub fn by_datelines(datelines: Datelines, vc_classes: &[LaneSet]) -> Self {
         Self::by_sets(LaneRule::Datelines(datelines), vc_classes)
     }
 
-    /// Returns the rule with the lowest `count` lanes of a VC class as escape lanes, divided into
-    /// classes by `datelines` (by wrap), if given; `vc_classes` are the sets of lanes, by VC class.
+    /// The lowest `count` lanes of each VC class for escape, divided into classes by `datelines`
+    /// (by wrap).
     pub fn with_escape(datelines: Option<Datelines>, vc_classes: &[LaneSet], count: usize) -> Self {
         let escape = EscapeLanes::new(datelines, vc_classes, count);
         Self::by_sets(LaneRule::Escape(escape), vc_classes)
     }
 
-    /// Returns the rule of a network with `count` lanes, all open to every packet. `datelines`
-    /// gives the dateline rule, `Some(None)` means no datelines, and `None` means by hop if the
-    /// routing algorithm needs datelines and there is a lane for each dateline class.
+    /// Rule of `count` lanes, open to every packet. For `datelines`, `Some(None)` means none, and
+    /// `None` by hop if the routing algorithm needs datelines and there are lanes for them.
     ///
     /// # Errors
     /// Fails for datelines on a fabric that is neither mesh nor torus.
@@ -198,9 +185,8 @@ impl Lanes {
         }
     }
 
-    /// Extends the rule to ports 0 of switches ([`Fabric::with_ports_0`]): packets from these take
-    /// the lanes of an endpoint on that switch, and packets to them stay on lanes that they may use
-    /// anyway.
+    /// Extends the rule to ports 0 of switches ([`Fabric::with_ports_0`]): packets from these use
+    /// the lanes of an endpoint on that switch, packets to them lanes that they may use anyway.
     #[must_use]
     pub fn with_ports_0(mut self, fabric: &Fabric) -> Self {
         match &mut self.rule {
@@ -227,13 +213,12 @@ impl Lanes {
         }
     }
 
-    /// Returns the rule.
+    /// The rule.
     pub fn rule(&self) -> &LaneRule {
         &self.rule
     }
 
-    /// Returns the number of dateline classes that a packet can use: more than one only with
-    /// datelines.
+    /// Dateline classes of a packet: more than one only with datelines.
     pub fn dateline_classes(&self) -> usize {
         match &self.rule {
             LaneRule::Datelines(datelines) => datelines.dateline_classes(),
@@ -241,7 +226,7 @@ impl Lanes {
         }
     }
 
-    /// Returns the number of lanes that each VL owns: 1 unless the rule is tables.
+    /// Lanes of each VL: 1 unless the rule is tables.
     pub const fn lanes_per_vl(&self) -> u8 {
         match &self.rule {
             LaneRule::Tables { lanes_per_vl, .. } => *lanes_per_vl,
@@ -249,12 +234,12 @@ impl Lanes {
         }
     }
 
-    /// Returns one more than the highest lane that a packet may take between switches.
+    /// One more than the highest lane between switches.
     pub fn count(&self) -> usize {
         self.count
     }
 
-    /// Returns every VC class, from 0 on: all service levels with tables.
+    /// Every VC class: all service levels with tables.
     pub fn vc_classes(&self) -> impl ExactSizeIterator<Item = VcClass> {
         let count = match &self.rule {
             LaneRule::Tables { .. } => LEVELS,
@@ -263,8 +248,7 @@ impl Lanes {
         (0..u8::try_from(count).expect("few VC classes")).map(VcClass)
     }
 
-    /// Returns the default VC class of packets of a pair: the service level of the pair with
-    /// tables, else the first VC class.
+    /// Default VC class of a pair: its service level with tables, else the first.
     pub fn vc_class_of_pair(&self, from: EndpointId, to: EndpointId) -> VcClass {
         match &self.rule {
             LaneRule::Tables { levels, .. } => VcClass(levels.level(from, to, 0)),
@@ -272,8 +256,8 @@ impl Lanes {
         }
     }
 
-    /// Returns the lanes that packets of a VC class may use on some channel, including cables of
-    /// hosts; without a class, with tables those of any pair, else those of the first VC class.
+    /// Lanes of a VC class on any channel; `None` means any pair with tables, else the first VC
+    /// class.
     pub fn anywhere(&self, fabric: &Fabric, vc_class: Option<VcClass>) -> LaneSet {
         match &self.rule {
             LaneRule::Tables { map, levels, lanes_per_vl } => {
@@ -289,7 +273,7 @@ impl Lanes {
         }
     }
 
-    /// Returns every VC class that packets of a pair may have, on a LID of its destination.
+    /// VC classes of a pair, on a LID of its destination.
     pub(crate) fn vc_classes_on(
         &self,
         from: EndpointId,
@@ -306,8 +290,7 @@ impl Lanes {
         by_pair.into_iter().chain(others)
     }
 
-    /// Returns the first lanes of a packet from its host, or from an in-transit host; empty if it
-    /// is dropped.
+    /// First lanes of a packet from a host, sender or in transit; empty if it is dropped.
     pub fn first(&self, host: EndpointId, vc_class: VcClass) -> LaneSet {
         match &self.rule {
             LaneRule::Tables { map, lanes_per_vl, .. } => {
@@ -319,9 +302,8 @@ impl Lanes {
         }
     }
 
-    /// Returns the lanes that a packet to `to` may take on `outgoing`, and its dateline class
-    /// there, if it arrived on `incoming` in `dateline_class`; no lanes if it is dropped. On the
-    /// cable of its host, or of an in-transit host, its dateline class is 0.
+    /// Lanes and dateline class on `outgoing` of a packet to `to` that arrived on `incoming` in
+    /// `dateline_class`; no lanes if it is dropped. On cables of hosts the dateline class is 0.
     #[inline]
     pub fn onward(
         &self,
@@ -351,8 +333,8 @@ impl Lanes {
         }
     }
 
-    /// Returns the lanes of a packet that chooses its channel at every switch, on a channel of a
-    /// shortest path to `to`; `is_by_table` marks the table's channel.
+    /// Lanes with adaptive routing on a channel of a shortest path; `is_by_table` marks the table's
+    /// channel.
     pub fn chosen(
         &self,
         fabric: &Fabric,
@@ -367,16 +349,15 @@ impl Lanes {
         }
     }
 
-    /// Returns those of the lanes that a packet may take on a channel whose credits indicate the
-    /// load of the channel: the adaptive lanes, or all of them if none is adaptive.
+    /// Those of `lanes` whose credits indicate the load of a channel: the adaptive ones, or else
+    /// all.
     pub fn judged(&self, vc_class: VcClass, lanes: LaneSet) -> LaneSet {
         let LaneRule::Escape(escape) = &self.rule else { return lanes };
         let adaptive = lanes & escape.adaptive(vc_class.0.into());
         if adaptive.is_empty() { lanes } else { adaptive }
     }
 
-    /// Returns the lanes on the table's channel under a rule with escape lanes: all of the VC class
-    /// on cables of hosts.
+    /// Cables of hosts allow all lanes of the VC class.
     fn by_table(
         &self,
         fabric: &Fabric,
@@ -395,10 +376,8 @@ impl Lanes {
     }
 }
 
-/// Entry of packets into the fabric.
 impl Lanes {
-    /// Returns the lanes of packets from one endpoint to another on `first`, the channel that
-    /// leaves the first switch; none if they are dropped, by their adapter or by the switch.
+    /// Lanes on `first`, the channel out of the first switch; none if packets are dropped.
     pub(crate) fn entered(
         &self,
         fabric: &Fabric,
@@ -413,7 +392,6 @@ impl Lanes {
         self.onward(fabric, vc_class, DatelineClass(0), own, first, to).0
     }
 
-    /// Returns whether tables give pairs of endpoints different VC classes.
     pub(crate) fn differ_by_pair(&self) -> bool {
         match &self.rule {
             LaneRule::Tables { levels, .. } => self.has_class_by_pair && !levels.are_zero(),
@@ -421,8 +399,7 @@ impl Lanes {
         }
     }
 
-    /// Returns whether packets of two endpoints on one switch, of one VC class, may take equal
-    /// lanes into its other channels.
+    /// Whether packets of two endpoints on one switch may take equal lanes into its other channels.
     pub(crate) fn treat_alike(&self, fabric: &Fabric, one: EndpointId, other: EndpointId) -> bool {
         match &self.rule {
             LaneRule::Tables { map, .. } => map.treats_alike(fabric, one, other),
@@ -432,8 +409,8 @@ impl Lanes {
 }
 
 impl Lanes {
-    /// Returns every set of lanes offered to some packet at a hop. With tables these are the VLs: a
-    /// packet may take all lanes of a VL or none.
+    /// Sets offered at a hop; with tables the VLs, because a packet may take all lanes of a VL or
+    /// none.
     pub(crate) fn sets(&self) -> Vec<LaneSet> {
         match &self.rule {
             LaneRule::Free => self.shares.iter().map(|shares| shares.all).collect(),
@@ -448,10 +425,9 @@ impl Lanes {
     }
 }
 
-/// Queries that do not depend on the source of a packet: for all rules but tables.
+/// For all rules but tables: independent of the source of a packet.
 impl Lanes {
-    /// Returns the dateline class on `outgoing` of a packet that arrived on `incoming` in
-    /// `dateline_class`; its destination is attached to the switch `to`.
+    /// `to` is the switch of the destination.
     pub(crate) fn class_after(
         &self,
         dateline_class: DatelineClass,
@@ -467,10 +443,7 @@ impl Lanes {
         }
     }
 
-    /// Returns the lanes of packets of a VC class and a dateline class on a channel between
-    /// switches.
-    ///
-    /// Panics with tables, whose lanes also depend on the previous channel.
+    /// Panics with tables, which also depend on the previous channel.
     pub(crate) fn on(
         &self,
         vc_class: VcClass,
@@ -486,12 +459,10 @@ impl Lanes {
     }
 }
 
-/// Returns one more than the highest lane.
 fn count(lanes: LaneSet) -> usize {
     1 + usize::from(lanes.highest().unwrap_or(0))
 }
 
-/// Returns the lanes of a VL; none if packets are dropped.
 fn lanes_of(vl: Option<u8>, lanes_per_vl: u8) -> LaneSet {
     vl.map_or(LaneSet::EMPTY, |vl| LaneSet::of_vl(vl, lanes_per_vl))
 }

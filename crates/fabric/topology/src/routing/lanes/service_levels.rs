@@ -1,7 +1,7 @@
-//! The service level of each pair of endpoints.
+//! Service level of each pair of endpoints.
 //!
-//! A subnet manager assigns it by pair: routing engines that need several lanes give pairs levels
-//! whose lanes form no cycle, and adapters obtain the level from a path record.
+//! Routing engines give pairs levels whose lanes form no cycle; adapters obtain the level from a
+//! path record.
 
 use super::map::LEVELS;
 use crate::{EndpointId, Fabric};
@@ -15,12 +15,12 @@ pub struct ServiceLevels {
 }
 
 impl ServiceLevels {
-    /// Returns level 0 for every pair.
+    /// Level 0 for every pair.
     pub fn zero(fabric: &Fabric) -> Self {
         Self { endpoint_count: fabric.endpoints().len(), levels: Vec::new() }
     }
 
-    /// Builds the levels from `level(from, to, lid_offset)`, which must be below 16.
+    /// Levels of `level(from, to, lid_offset)`, below 16.
     pub fn by_pair(
         fabric: &Fabric,
         lid_offsets: u8,
@@ -40,8 +40,7 @@ impl ServiceLevels {
         Self { endpoint_count, levels }
     }
 
-    /// Adds levels for ports 0 of switches: from each, those of an endpoint on that switch, or
-    /// level 0 without one. No packets are sent to them.
+    /// From a port 0, the levels of an endpoint on that switch, or 0. No packets are sent to one.
     pub(super) fn add_ports_0(&mut self, fabric: &Fabric) {
         let known = std::mem::replace(self, Self::zero(fabric));
         if known.are_zero() {
@@ -62,7 +61,7 @@ impl ServiceLevels {
         self.levels.is_empty()
     }
 
-    /// Returns the levels in use, a bit each.
+    /// A bit for each level.
     pub(crate) fn in_use(&self) -> u16 {
         if self.levels.is_empty() {
             return 1;
@@ -70,15 +69,14 @@ impl ServiceLevels {
         self.levels.iter().fold(0, |levels, level| levels | 1 << level)
     }
 
-    /// Returns the levels of base LIDs for all LIDs.
+    /// Levels of base LIDs for all LIDs.
     #[must_use]
     pub fn of_base_lids(mut self) -> Self {
         self.levels.truncate(self.endpoint_count.pow(2));
         self
     }
 
-    /// Returns the level of packets from one endpoint to a LID of another; offsets beyond the last
-    /// with levels use those of the last.
+    /// Level of packets to a LID of an endpoint; offsets beyond the last use its levels.
     pub fn level(&self, from: EndpointId, to: EndpointId, lid_offset: u8) -> u8 {
         if self.levels.is_empty() {
             return 0;

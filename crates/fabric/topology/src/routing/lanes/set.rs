@@ -6,19 +6,18 @@
 
 use std::ops::{BitAnd, BitOr};
 
-/// Largest number of lanes of a channel.
+/// Most lanes of a channel.
 pub const LANES_MAX: u8 = 16;
 
-/// A set of lanes of a channel, as bits: lane 0 is the lowest.
+/// Lanes of a channel, as bits: lane 0 is the lowest.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct LaneSet(u16);
 
-/// VC class of a packet: its service level with tables, else the index of one of the sets of lanes
-/// used by traffic classes.
+/// VC class: service level with tables, else index of a traffic class's lanes.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct VcClass(pub u8);
 
-/// Dateline class of a packet in the current dimension; 0 at its host.
+/// Dateline class in the current dimension; 0 at the host.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct DatelineClass(pub u8);
 
@@ -26,28 +25,27 @@ impl LaneSet {
     /// No lane.
     pub const EMPTY: Self = Self(0);
 
-    /// Returns the lanes whose bits are set.
+    /// Lanes whose bits are set.
     pub const fn from_bits(bits: u16) -> Self {
         Self(bits)
     }
 
-    /// Returns the lanes as bits.
+    /// Lanes as bits.
     pub const fn bits(self) -> u16 {
         self.0
     }
 
-    /// Returns the set of one lane, below [`LANES_MAX`].
+    /// Set of one lane, below [`LANES_MAX`].
     pub const fn one(lane: u8) -> Self {
         Self(1 << lane)
     }
 
-    /// Returns the lowest `count` lanes, at most [`LANES_MAX`].
+    /// Lowest `count` lanes, at most [`LANES_MAX`].
     pub const fn first_n(count: u8) -> Self {
         Self(if count == 0 { 0 } else { u16::MAX >> (LANES_MAX - count) })
     }
 
-    /// Returns the lanes of a VL if each VL owns `lanes_per_vl` consecutive lanes; without those
-    /// beyond [`LANES_MAX`].
+    /// Lanes of a VL with `lanes_per_vl` lanes; without those beyond [`LANES_MAX`].
     pub const fn of_vl(vl: u8, lanes_per_vl: u8) -> Self {
         let first = vl as u32 * lanes_per_vl as u32;
         if first >= LANES_MAX as u32 {
@@ -56,29 +54,29 @@ impl LaneSet {
         Self(Self::first_n(lanes_per_vl).0 << first)
     }
 
-    /// Returns the lanes of all VLs of a set, with `lanes_per_vl` consecutive lanes for each VL.
+    /// Lanes of all VLs of a set.
     pub fn of_vls(vls: Self, lanes_per_vl: u8) -> Self {
         vls.lanes().fold(Self::EMPTY, |all, vl| all | Self::of_vl(vl, lanes_per_vl))
     }
 
-    /// Returns whether the set contains a lane.
+    /// Whether the set contains a lane.
     pub const fn contains(self, lane: u8) -> bool {
         self.0 >> lane & 1 == 1
     }
 
-    /// Returns whether the set is empty.
+    /// Whether the set is empty.
     pub const fn is_empty(self) -> bool {
         self.0 == 0
     }
 
-    /// Returns the lanes that are not in `others`.
+    /// Lanes that are not in `others`.
     #[must_use]
     pub const fn without(self, others: Self) -> Self {
         Self(self.0 & !others.0)
     }
 
-    /// Returns the part with this index if the lanes are divided into `parts` contiguous parts, as
-    /// evenly as possible; all lanes if there are fewer than parts.
+    /// Part of the lanes, divided into `parts` contiguous parts as evenly as possible; all lanes if
+    /// there are too few.
     #[must_use]
     pub fn part(self, index: usize, parts: usize) -> Self {
         let count = self.len() as usize;
@@ -89,22 +87,22 @@ impl LaneSet {
         self.lanes().skip(start).take(end - start).collect()
     }
 
-    /// Returns the number of lanes.
+    /// Number of lanes.
     pub const fn len(self) -> u32 {
         self.0.count_ones()
     }
 
-    /// Returns the highest lane.
+    /// Highest lane.
     pub fn highest(self) -> Option<u8> {
         self.lanes().last()
     }
 
-    /// Returns the lowest lane.
+    /// Lowest lane.
     pub fn lowest(self) -> Option<u8> {
         self.lanes().next()
     }
 
-    /// Returns the lanes in order.
+    /// Lanes in order.
     #[inline]
     pub fn lanes(self) -> impl Iterator<Item = u8> {
         let mut left = self.0;
@@ -172,7 +170,6 @@ mod tests {
         assert_eq!(LaneSet::of_vl(1, 5), set(&[5, 6, 7, 8, 9]));
         assert_eq!(LaneSet::of_vl(0, 16), LaneSet::first_n(16));
         assert_eq!(LaneSet::of_vls(set(&[0, 2]), 3), set(&[0, 1, 2, 6, 7, 8]));
-        // Lanes beyond the maximum are left out.
         assert_eq!(LaneSet::of_vl(3, 5), set(&[15]));
         assert_eq!(LaneSet::of_vl(14, 16), LaneSet::EMPTY);
     }
