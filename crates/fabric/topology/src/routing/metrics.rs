@@ -1,9 +1,4 @@
 //! Metrics of routes: lengths, balance, bounds, use of lanes.
-//!
-//! [`Statistics`] is the summary, with the fluid bound on all-to-all traffic ([`AllToAll`]);
-//! [`Bisection`] samples random halves of the hosts; [`Sharing`] lists the pairs that share a
-//! channel; [`LaneUse`] counts pairs by lane, and [`Choice`] the outputs available to adaptive
-//! routing.
 
 mod all_to_all;
 mod bisection;

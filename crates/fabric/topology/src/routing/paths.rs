@@ -1,10 +1,8 @@
 //! Routes of either form, and the walk over all of them.
 //!
-//! `graph` is the view of a fabric for routing. [`Routes`] are [`SourceRoutes`], computed or given
-//! as paths (`given_paths`), or [`TableRoutes`], beside which packets may choose their channel at
-//! every switch (`shortest_hops`); all other code reads them by one walk over source switches and
-//! destinations (`routes`). [`Trace`] follows every route to its end. [`SwitchTables`] route
-//! management packets to the switches themselves.
+//! [`Routes`] are [`SourceRoutes`], computed or given as paths, or [`TableRoutes`], beside which
+//! packets may choose their channel at every switch. [`SwitchTables`] route management packets to
+//! switches.
 
 pub(super) mod destination_paths;
 mod given_paths;
@@ -28,12 +26,12 @@ pub use trace::{RouteFault, Stray, Trace};
 
 use crate::{EndpointId, Fabric, NodeId};
 
-/// Returns for every switch the lowest switch of its connected part.
+/// Lowest switch of the connected part, by switch.
 pub(crate) fn islands(fabric: &Fabric) -> Vec<NodeId> {
     SwitchGraph::new(fabric).islands()
 }
 
-/// Returns the switch of an endpoint; `None` if its cable leads to another endpoint.
+/// `None` if the endpoint's cable leads to another endpoint.
 pub(crate) fn switch_of(fabric: &Fabric, endpoint: EndpointId) -> Option<NodeId> {
     match graph::attachment(fabric, endpoint) {
         graph::Attachment::Switch(switch) => Some(switch),

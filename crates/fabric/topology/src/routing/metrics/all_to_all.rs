@@ -1,23 +1,20 @@
-//! The fluid bound on all-to-all traffic that the loads of channels imply.
+//! Fluid bound on all-to-all traffic.
 //!
-//! Hosts send at equal rates, each an equal share to every host of its connected part. In a
-//! connected part of H hosts that send the fraction x of the reference rate, a pair gets
-//! x / (H - 1), and a channel with L paths and r times the reference rate carries x L / (H - 1),
-//! which must not exceed r:
+//! Hosts send at equal rates, an equal share to every other host of the connected part. If H hosts
+//! send the fraction x of the reference rate, a pair gets x / (H - 1), and a channel with L paths
+//! and r times the reference rate carries x L / (H - 1), at most r:
 //!
 //! ```text
-//!   x <= (H - 1) r / L     for every channel; with equal links x <= (H - 1) / max L
+//!   x <= (H - 1) r / L     with equal links x <= (H - 1) / max L
 //! ```
 //!
-//! The bound of the fabric is that of its tightest connected part. A host's own channel has
-//! L = H - 1 and allows x = r; that of an in-transit host also carries the paths in transit, both
-//! into it and out of it. The reference is the rate of the slowest host link, so x never exceeds 1. A cable
-//! of unknown speed counts as one of the most common known speed, of equally common ones as the
-//! slowest; [`AllToAll::assumed`] reports it. If no speed is known at all, all links count as
-//! equal. The bound ignores the switching kind; a simulation measures its effect.
+//! The tightest connected part bounds the fabric. A host's own channel has L = H - 1 and allows x =
+//! r; that of an in-transit host also carries the paths in transit. The reference is the rate of
+//! the slowest host link: x never exceeds 1. A cable of unknown speed counts as one of the most
+//! common known speed, of equally common ones the slowest; without any, all links count as equal.
 //!
-//! If routes omit pairs of a connected part, H - 1 is the largest number of hosts that any host of
-//! it reaches; a host's own channel counts the hosts that the host itself reaches.
+//! If routes omit pairs, H - 1 is the largest number of hosts that any host of the connected part
+//! reaches; for a host's own channel, the number that it reaches.
 
 use super::distribution::real;
 use crate::routing::paths::graph::{Attachment, SwitchGraph};
@@ -29,26 +26,26 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Fluid bound on uniform all-to-all traffic.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct AllToAll {
-    /// Largest sending rate of each host, as a fraction of the reference rate.
+    /// Largest sending rate of a host, relative to the reference rate.
     pub fraction: f64,
-    /// Channel that sets the bound; of equals, the lowest.
+    /// Bottleneck channel; of equals, the lowest.
     pub bottleneck: ChannelId,
-    /// Rate of the slowest host link; `None` if no speed is known and all links count as equal.
+    /// Rate of the slowest host link; `None` if no speed is known.
     pub reference: Option<Rate>,
-    /// Speed assumed for cables of unknown speed; `None` if all speeds are known, or none.
+    /// Speed assumed for cables of unknown speed, if any.
     pub assumed: Option<AssumedSpeed>,
 }
 
-/// Speed assumed for cables of unknown speed.
+/// Stand-in for unknown cable speeds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct AssumedSpeed {
     /// Most common known speed.
     pub speed: LinkSpeed,
-    /// Number of cables of unknown speed that carry paths.
+    /// Cables of unknown speed that carry paths.
     pub cables: usize,
 }
 
-/// Computes the bound; `None` if no channel carries any path.
+/// `None` if no channel carries any path.
 pub(super) fn all_to_all(
     fabric: &Fabric,
     graph: &SwitchGraph,
@@ -82,8 +79,7 @@ pub(super) fn all_to_all(
 }
 
 impl AssumedSpeed {
-    /// Returns the speed for the unknown cables among those of `used` channels; `None` if there are
-    /// none, or no speed is known.
+    /// `None` without used cables of unknown speed, or without any known speed.
     fn of(fabric: &Fabric, used: &[ChannelId]) -> Option<Self> {
         let cables: BTreeSet<ChannelId> =
             used.iter().map(|channel| (*channel).min(Fabric::reverse(*channel))).collect();
@@ -99,13 +95,12 @@ impl AssumedSpeed {
     }
 }
 
-/// Number of destinations by host and by connected part.
 struct Destinations {
-    /// By endpoint: number of hosts it sends to.
+    /// By endpoint: hosts it sends to.
     of_host: Vec<u64>,
-    /// By connected part: the largest of these numbers.
+    /// By connected part: the largest number.
     of_island: BTreeMap<NodeId, u64>,
-    /// By switch: its connected part.
+    /// Connected part by switch.
     islands: Vec<NodeId>,
 }
 
@@ -135,8 +130,7 @@ impl Destinations {
         Self { of_host, of_island, islands }
     }
 
-    /// Returns the number of destinations of a host whose paths a channel carries; the largest, if
-    /// they differ.
+    /// Destinations of the hosts with paths on a channel; the largest number, if they differ.
     fn of(&self, fabric: &Fabric, graph: &SwitchGraph, channel: ChannelId) -> u64 {
         let source = fabric.source(channel);
         let sender = fabric.endpoint_at(source).filter(|end| graph.is_host(*end));

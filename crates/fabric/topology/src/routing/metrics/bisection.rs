@@ -1,23 +1,20 @@
 //! Sharing of channels while half of the hosts send to the other half.
 //!
 //! ```text
-//!   a random half A        the other half B       each host of A sends to its partner in B;
-//!   h0 ──────────────────► h3                     a flow gets 1 / n of its link, n being the
-//!   h4 ──────────────────► h1                     most flows that share a channel of its path
+//!   a random half A        the other half B       a flow gets 1 / n of its link, n being the
+//!   h0 ──────────────────► h3                     most flows that share a channel of its path
+//!   h4 ──────────────────► h1
 //! ```
 //!
 //! The mean of these shares over flows and random matchings is the *effective bisection bandwidth*:
-//! 1 if no two flows ever share a channel. It predicts the bandwidth of collectives such as an
-//! all-to-all in steps. The number of flows on the busiest channel of a matching is reported beside
-//! it. All links count as equal, and a pair uses the first of its paths.
+//! 1 if no two flows ever share a channel. It predicts the bandwidth of collectives. All links
+//! count as equal, and a pair uses the first of its paths.
 //!
-//! With n samples the half width of the 95 % interval is `1.96 s / sqrt(n)`, s being the deviation
-//! of the samples: the mean of independent matchings is taken as normally distributed.
+//! The half width of the 95 % interval over n samples of deviation s is `1.96 s / sqrt(n)`: the
+//! mean of independent matchings is taken as normally distributed.
 //!
 //! Reference: Hoefler, Schneider, Lumsdaine, "Multistage switches are not crossbars: effects of
 //! static routing in high-performance networks", IEEE Cluster 2008.
-//!
-//! Cost: O(samples x hosts x length of a path).
 
 use crate::routing::lanes::route_set::RouteSet;
 use crate::routing::paths::graph::{Attachment, SwitchGraph};
@@ -26,10 +23,9 @@ use crate::routing::paths::table_routes::{WalkEnd, Walker};
 use crate::{ChannelId, EndpointId, Fabric};
 use gingham_kernel::{Purpose, Stream};
 
-/// Name of the random stream.
 const STREAM: &str = "bisection";
 
-/// Half width of the 95 % interval of a normal distribution, in standard deviations.
+/// Half width of the 95 % interval, in standard deviations.
 const NORMAL_95: f64 = 1.96;
 
 /// Mean over samples.
@@ -41,21 +37,21 @@ pub struct SampleMean {
     pub half_width: f64,
 }
 
-/// Bandwidth and load of random matchings of one half of the hosts with the other.
+/// Bandwidth and load of random matchings.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Bisection {
-    /// Number of matchings.
+    /// Matchings.
     pub samples: u32,
     /// Flows of each matching: half of the hosts, rounded down.
     pub flows: usize,
     /// Flows on the busiest channel.
     pub busiest: SampleMean,
-    /// Mean fraction of its link that a flow gets; a flow without a route gets 0.
+    /// Mean fraction of its link that a flow gets; 0 without a route.
     pub bandwidth: SampleMean,
 }
 
 impl Bisection {
-    /// Draws matchings from `seed`. `None` without two hosts, or with fewer than two samples.
+    /// Matchings drawn from `seed`; `None` without two hosts, or with fewer than two samples.
     pub fn new<'a>(
         fabric: &Fabric,
         routes: impl Into<RouteSet<'a>>,
@@ -88,14 +84,12 @@ impl Bisection {
     }
 }
 
-/// Flows of one matching, and their channels.
 struct Matching<'a> {
     fabric: &'a Fabric,
     graph: SwitchGraph,
     routes: &'a Routes,
     walker: Walker,
     flows: Vec<u32>,
-    /// The channels of all flows, flow by flow.
     channels: Vec<ChannelId>,
     /// End of each flow in `channels`.
     ends: Vec<usize>,
@@ -114,7 +108,7 @@ impl<'a> Matching<'a> {
         }
     }
 
-    /// Returns the number of flows on the busiest channel, and the mean share.
+    /// Flows on the busiest channel, and mean share.
     fn measure(&mut self, pairs: impl Iterator<Item = (EndpointId, EndpointId)>) -> (f64, f64) {
         for channel in &self.channels {
             self.flows[channel.index()] = 0;
@@ -134,7 +128,6 @@ impl<'a> Matching<'a> {
         (f64::from(most.unwrap_or(0)), shares / real(self.ends.len()))
     }
 
-    /// Adds the flow of one pair; one without a route uses no channel.
     fn lay(&mut self, from: EndpointId, to: EndpointId) {
         let begin = self.channels.len();
         let own = self.fabric.endpoint_channel(from);

@@ -1,21 +1,21 @@
-//! Number of outputs among which packets choose, with adaptive routing.
+//! Outputs among which packets choose, with adaptive routing.
 
 use crate::routing::paths::TableRoutes;
 use crate::{EndpointId, Fabric};
 use std::collections::BTreeMap;
 
-/// Outputs among which packets for hosts of other switches may choose.
+/// Outputs for packets to hosts of other switches.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Choice {
-    /// Mean over all switches and the hosts of all others; `None` if no packet continues to another
+    /// Mean over all switches and the hosts of all others; `None` if no packet continues to a
     /// switch.
     pub mean_outputs: Option<f64>,
-    /// Largest number at any switch.
+    /// Most at any switch.
     pub max_outputs: usize,
 }
 
 impl Choice {
-    /// Counts the outputs of tables; more than one if the tables are adaptive.
+    /// Outputs of tables; several if they are adaptive.
     pub fn new(fabric: &Fabric, tables: &TableRoutes) -> Self {
         // Paths to the hosts of a switch differ only in their last channel.
         let mut hosts: BTreeMap<_, (EndpointId, usize)> = BTreeMap::new();

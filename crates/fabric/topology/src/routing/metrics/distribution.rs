@@ -1,4 +1,4 @@
-//! Number of pairs by a small number, such as the length of their path.
+//! Pairs by a small number: for example the length of their path.
 
 /// Number of pairs by value.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -14,33 +14,32 @@ impl Distribution {
         self.pairs[number] += pairs;
     }
 
-    /// Returns the number of pairs by value, from 0 to the largest value of any pair.
+    /// Pairs by value, from 0 to the largest.
     pub fn pairs(&self) -> &[u64] {
         &self.pairs
     }
 
-    /// Returns the number of pairs with a value.
+    /// Pairs with a value.
     pub fn of(&self, number: usize) -> u64 {
         self.pairs.get(number).copied().unwrap_or(0)
     }
 
-    /// Returns the number of all pairs.
+    /// All pairs.
     pub fn total(&self) -> u64 {
         self.pairs.iter().sum()
     }
 
-    /// Returns the mean over all pairs; `None` without pairs.
+    /// Mean over all pairs; `None` without pairs.
     pub fn mean(&self) -> Option<f64> {
         ratio((0..).zip(&self.pairs).map(|(number, pairs)| number * pairs).sum(), self.total())
     }
 
-    /// Returns the largest value of any pair; `None` without pairs.
+    /// Largest value of any pair; `None` without pairs.
     pub fn max(&self) -> Option<usize> {
         self.pairs.len().checked_sub(1)
     }
 }
 
-/// Returns a quotient; `None` if the denominator is 0.
 pub(super) fn ratio(numerator: u64, denominator: u64) -> Option<f64> {
     (denominator > 0).then(|| real(numerator) / real(denominator))
 }

@@ -1,4 +1,4 @@
-//! Lanes used by packets, and packets dropped by the map of lanes.
+//! Lanes used by packets, and drops by the map of lanes.
 
 use crate::routing::lanes::map::MANAGEMENT_LANE;
 use crate::routing::lanes::route_set::{LanedWalk, RouteSet};
@@ -8,33 +8,32 @@ use crate::routing::paths::routes::joins_switches;
 use crate::{ChannelId, EndpointId, Fabric};
 use std::collections::BTreeMap;
 
-/// Lanes used by all pairs, and pairs whose packets are dropped.
+/// Lanes used by all pairs, and dropped packets.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LaneUse {
-    /// Lanes of channels between switches that packets use, ascending; at most lane 0 without a
-    /// lane rule.
+    /// Lanes between switches that packets use, ascending; at most lane 0 without a lane rule.
     pub lanes: Vec<u8>,
-    /// Dropped packets, by place and service level.
+    /// Drops by place and service level.
     pub drops: Vec<LaneDrop>,
 }
 
-/// Packets that are dropped at one place because their service level has no lane there.
+/// Packets dropped at one place because their service level has no lane there.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LaneDrop {
-    /// Their input channel at the switch; `None` if the adapter itself drops them.
+    /// Input channel at the switch; `None` if the adapter drops them.
     pub incoming: Option<ChannelId>,
-    /// Channel that they would have entered.
+    /// Next channel.
     pub outgoing: ChannelId,
-    /// Service level of the packets.
+    /// Their service level.
     pub level: u8,
-    /// A pair of source and destination.
+    /// Source and destination of some packets.
     pub example: (EndpointId, EndpointId),
-    /// Number of affected ordered pairs, each counted for every path.
+    /// Affected ordered pairs, each counted for every path.
     pub pairs: u64,
 }
 
 impl LaneDrop {
-    /// Describes the drop in one sentence.
+    /// Description in one sentence.
     pub fn describe(&self, fabric: &Fabric) -> String {
         let (from, to) = self.example;
         let place = match self.incoming {
@@ -57,7 +56,7 @@ impl LaneDrop {
 }
 
 impl RouteSet<'_> {
-    /// Follows all pairs on their lanes.
+    /// Lanes of all pairs.
     pub fn lane_use(&self, fabric: &Fabric) -> LaneUse {
         let graph = SwitchGraph::new(fabric);
         if self.lanes.is_none() {
@@ -83,7 +82,6 @@ impl RouteSet<'_> {
     }
 }
 
-/// Returns the drop of a laned walk's packets, if they are dropped.
 fn dropped(fabric: &Fabric, laned: &LanedWalk<'_>) -> Option<LaneDrop> {
     let (channels, sender) = (laned.walk.channels, laned.sender);
     let outgoing = *channels.get(laned.lanes.len())?;

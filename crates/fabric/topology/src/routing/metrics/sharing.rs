@@ -9,17 +9,16 @@ use crate::{ChannelId, EndpointId, Fabric};
 /// Pairs whose path uses a channel.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Sharing {
-    /// Channel used by all pairs.
+    /// Their channel.
     pub channel: ChannelId,
-    /// Number of ordered pairs of hosts.
+    /// Ordered pairs of hosts.
     pub pairs: u64,
-    /// Some of the pairs: the first by destination and source.
+    /// First pairs by destination and source.
     pub examples: Vec<(EndpointId, EndpointId)>,
 }
 
 impl Sharing {
-    /// Collects the pairs on `channel`, at most `examples_max` of them as examples. A pair uses the
-    /// first of its paths.
+    /// Pairs on `channel`, at most `examples_max` as examples; a pair uses the first of its paths.
     pub fn new<'a>(
         fabric: &Fabric,
         routes: impl Into<RouteSet<'a>>,

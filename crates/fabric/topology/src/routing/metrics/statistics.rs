@@ -1,13 +1,9 @@
 //! Statistics of routes, computed without simulation.
 //!
-//! All numbers count ordered pairs of host endpoints; aggregation nodes and routers neither send
-//! nor receive here. The length of a path is its number of switch visits; a switch that it leaves
-//! for an in-transit host and re-enters counts twice.
-//!
-//! Channels of in-transit hosts carry paths in transit as well as the host's own. The *distance* of
-//! a path is its number of channels between switches; a path with the least distance that the
-//! cables allow is minimal, whatever hosts it visits. `all_to_all.rs` derives the bound on
-//! all-to-all traffic from the loads.
+//! All numbers count ordered pairs of host endpoints. The length of a path is its number of switch
+//! visits; a switch that it leaves for an in-transit host and re-enters counts twice. Its
+//! *distance* is its number of channels between switches; a path with the least distance that the
+//! cables allow is minimal, whatever hosts it visits.
 
 use super::all_to_all::{AllToAll, all_to_all};
 use super::distribution::{Distribution, ratio};
@@ -27,48 +23,47 @@ pub struct Statistics {
     pub host_pairs: u64,
     /// Pairs without a route.
     pub unreachable_pairs: u64,
-    /// Routed pairs by the number of switches on their path.
+    /// Routed pairs by switches on their path.
     pub switches: Distribution,
-    /// Routed pairs by the distance of their path: its channels between switches.
+    /// Routed pairs by distance.
     pub distance: Distribution,
-    /// Routed pairs by the in-transit hosts on their path.
+    /// Routed pairs by in-transit hosts on their path.
     pub in_transit_hosts: Distribution,
-    /// Routed pairs by the least distance that the cables allow.
+    /// Routed pairs by least distance.
     pub least_distance: Distribution,
-    /// Routed pairs with a minimal path, by its distance.
+    /// Routed pairs with a minimal path, by distance.
     pub minimal: Distribution,
-    /// Pair whose path exceeds the least distance by most; of equals, the first.
+    /// Path that exceeds the least distance by most; of equals, the first.
     pub detour: Option<Detour>,
-    /// Number of host-to-host paths by channel.
+    /// Host-to-host paths by channel.
     pub channel_paths: Vec<u64>,
-    /// Number of channels between switches.
+    /// Channels between switches.
     pub switch_channels: u64,
-    /// Host-to-host paths over channels between switches, each counted on every such channel.
+    /// Their host-to-host paths, each counted on every channel.
     pub switch_channel_paths: u64,
-    /// By endpoint: host-to-host paths that use it as in-transit host.
+    /// Host-to-host paths in transit, by endpoint.
     pub in_transit_paths: Vec<u64>,
-    /// Busiest channels between switches, at most ten, busiest first; of equals, the lowest first.
-    /// Idle channels are left out.
+    /// At most ten channels between switches, the busiest first, without idle ones.
     pub busiest: Vec<ChannelId>,
     /// Bound on all-to-all traffic; `None` if no route joins two hosts.
     pub all_to_all: Option<AllToAll>,
 }
 
-/// A path that is longer than the shortest.
+/// Path longer than the shortest.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Detour {
-    /// Source of the path.
+    /// Its source.
     pub from: EndpointId,
-    /// Destination of the path.
+    /// Its destination.
     pub to: EndpointId,
-    /// Number of its channels between switches.
+    /// Its channels between switches.
     pub distance: usize,
-    /// Number of channels between switches on a shortest path.
+    /// Those of a shortest path.
     pub least: usize,
 }
 
 impl Statistics {
-    /// Follows the routes of all pairs of hosts.
+    /// Statistics over all pairs of hosts.
     pub fn new(fabric: &Fabric, routes: &Routes) -> Self {
         let graph = SwitchGraph::new(fabric);
         let hosts = fabric.endpoint_ids().filter(|endpoint| graph.is_host(*endpoint));
@@ -111,23 +106,22 @@ impl Statistics {
         }
     }
 
-    /// Returns the number of ordered pairs of hosts with a route.
+    /// Ordered pairs of hosts with a route.
     pub fn joined_pairs(&self) -> u64 {
         self.host_pairs - self.unreachable_pairs
     }
 
-    /// Returns the fraction of routed pairs with a minimal path; `None` without routes.
+    /// Fraction of routed pairs with a minimal path; `None` without routes.
     pub fn minimal_share(&self) -> Option<f64> {
         ratio(self.minimal.total(), self.joined_pairs())
     }
 
-    /// Returns the number of routed pairs whose path is longer than the shortest.
+    /// Routed pairs with a longer path than the shortest.
     pub fn detour_pairs(&self) -> u64 {
         self.joined_pairs() - self.minimal.total()
     }
 
-    /// Returns the hosts in transit on most paths, at most ten, busiest first; of equals, the
-    /// lowest first.
+    /// At most ten hosts in transit on most paths, the busiest first.
     pub fn busiest_in_transit_hosts(&self) -> Vec<EndpointId> {
         let paths = |host: &EndpointId| self.in_transit_paths[host.index()];
         let mut hosts: Vec<_> =
@@ -137,19 +131,17 @@ impl Statistics {
         hosts
     }
 
-    /// Returns the number of host-to-host paths over the busiest channel between switches.
+    /// Host-to-host paths over the busiest channel between switches.
     pub fn max_channel_paths(&self) -> u64 {
         self.busiest.first().map_or(0, |channel| self.channel_paths[channel.index()])
     }
 
-    /// Returns the mean number of host-to-host paths over the channels between switches; `None`
-    /// without such channels.
+    /// Mean host-to-host paths over channels between switches; `None` without any.
     pub fn mean_channel_paths(&self) -> Option<f64> {
         ratio(self.switch_channel_paths, self.switch_channels)
     }
 }
 
-/// Counters filled along the walks.
 struct Tally<'a> {
     fabric: &'a Fabric,
     graph: &'a SwitchGraph,
@@ -161,11 +153,11 @@ struct Tally<'a> {
     detour: Option<Detour>,
     channel_paths: Vec<u64>,
     in_transit_paths: Vec<u64>,
-    /// By switch: number of walks along which its hosts send.
+    /// By switch: number of walks of its hosts.
     walks_from: Vec<u64>,
-    /// By endpoint: whether one of those walks leads to the endpoint, which does not use it.
+    /// By endpoint: whether a walk from its switch leads to it.
     is_left_out: Vec<bool>,
-    /// Switch of the last walk's destination, and the hops to it from every switch.
+    /// By switch: hops to that of the last destination.
     distances: Option<(NodeId, Vec<u32>)>,
 }
 
@@ -188,7 +180,7 @@ impl<'a> Tally<'a> {
         }
     }
 
-    /// Counts pairs of directly cabled hosts: no switch, and no shorter path.
+    /// Directly cabled hosts have no switch between them, and no shorter path.
     fn add_peers(&mut self) {
         for from in self.fabric.endpoint_ids().filter(|from| self.graph.is_host(*from)) {
             if let Attachment::Peer(to) = self.graph.attachment(from)
@@ -221,7 +213,7 @@ impl<'a> Tally<'a> {
         self.add_pairs(walk.source, walk.to, lengths, pairs);
     }
 
-    /// Counts all walks to the destinations of a row whose paths form a tree, like [`Self::add`].
+    /// Adds the walks of a row whose paths form a tree, like [`Self::add`].
     fn add_destination_paths(&mut self, row: &RouteRow<'_>, destination_paths: &DestinationPaths) {
         let hosts = || row.destinations.iter().copied().filter(|to| self.graph.is_host(*to));
         let (destinations, Some(to)) = (hosts().count() as u64, hosts().next()) else { return };
@@ -263,7 +255,6 @@ impl<'a> Tally<'a> {
         }
     }
 
-    /// Counts pairs of hosts whose path from a switch to a destination has these lengths.
     fn add_pairs(&mut self, source: NodeId, to: EndpointId, lengths: Lengths, pairs: u64) {
         let Lengths { switches, in_transit_hosts } = lengths;
         let distance = switches - 1 - in_transit_hosts;
@@ -279,7 +270,7 @@ impl<'a> Tally<'a> {
         }
     }
 
-    /// Returns switches and in-transit hosts of a walk, and counts its paths at these hosts.
+    /// Also counts the paths at in-transit hosts.
     fn lengths(&mut self, walk: &Walk<'_>, pairs: u64) -> Lengths {
         let mut lengths = Lengths { switches: 1, in_transit_hosts: 0 };
         let (_, before) = walk.channels.split_last().expect("a walk that arrived has channels");
@@ -306,8 +297,7 @@ impl<'a> Tally<'a> {
         }
     }
 
-    /// Counts the paths on channels from hosts: every host of a switch sends along the walks from
-    /// there, except to itself.
+    /// Every host sends along the walks from its switch, except to itself.
     fn add_injections(&mut self) {
         for from in self.fabric.endpoint_ids().filter(|from| self.graph.is_host(*from)) {
             if let Attachment::Switch(switch) = self.graph.attachment(from) {

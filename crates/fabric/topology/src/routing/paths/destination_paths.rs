@@ -11,20 +11,20 @@ use super::graph::{SwitchGraph, largest_first};
 use super::routes::{RouteRow, RowPaths};
 use crate::{ChannelId, Fabric, NodeId};
 
-/// Not visited yet; in the result: packets do not arrive.
+/// Not visited yet; in the result, packets do not arrive.
 const UNKNOWN: u32 = 0;
-/// Mark of a switch on the path that is being followed.
+/// Switch on the path that is being followed.
 const OPEN: u32 = u32::MAX - 1;
-/// Mark of a switch whose packets do not arrive.
+/// Switch without arriving packets.
 const LOST: u32 = u32::MAX;
 
-/// Paths to a destination by switch; the memory is reused for every destination.
+/// Paths by switch, in reused memory.
 #[derive(Debug)]
 pub(crate) struct DestinationPaths {
     next: Vec<Option<ChannelId>>,
-    /// Number of switches on the path, including both ends; or one of the marks above.
+    /// Switches on the path, including both ends; or a mark.
     switches: Vec<u32>,
-    /// Switches whose packets arrive, farthest first.
+    /// Switches with arriving packets, farthest first.
     order: Vec<NodeId>,
 }
 
@@ -34,7 +34,7 @@ impl DestinationPaths {
         Self { next: vec![None; count], switches: vec![UNKNOWN; count], order: Vec::new() }
     }
 
-    /// Computes the paths of a row; returns `false` if they are not stored by switch.
+    /// Returns `false` if paths are not stored by switch.
     pub(crate) fn fill(
         &mut self,
         fabric: &Fabric,
@@ -61,8 +61,7 @@ impl DestinationPaths {
         true
     }
 
-    /// Follows a path to a switch with a known result, and returns the number of switches left
-    /// there.
+    /// Switches left at the first switch with a known result.
     fn follow(
         &mut self,
         fabric: &Fabric,
@@ -93,20 +92,17 @@ impl DestinationPaths {
         }
     }
 
-    /// Returns the number of switches on the path from a switch, including itself; `None` if
-    /// packets from there do not arrive.
+    /// Switches on the path from a switch, including itself; `None` if packets do not arrive.
     pub(crate) fn switches(&self, from: NodeId) -> Option<usize> {
         let switches = self.switches[from.index()];
         (switches != UNKNOWN).then_some(switches as usize)
     }
 
-    /// Returns the next channel of packets at a switch; `None` at the switch of destinations that
-    /// share their paths.
+    /// `None` at the switch of destinations that share their paths.
     pub(crate) fn next(&self, switch: NodeId) -> Option<ChannelId> {
         self.next[switch.index()]
     }
 
-    /// Returns the switches whose packets arrive, farthest first.
     pub(crate) fn farthest_first(&self) -> &[NodeId] {
         &self.order
     }

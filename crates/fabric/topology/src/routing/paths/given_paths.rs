@@ -1,15 +1,15 @@
 //! Source routes made of given paths, channel by channel.
 //!
-//! Invariant, required of the caller: a given path is connected, leads into its destination, and
-//! leaves an in-transit host by the cable it entered by.
+//! Invariant, required of the caller: a path is connected, leads into its destination, and leaves
+//! an in-transit host by the cable it entered by.
 
 use super::graph::{Attachment, SwitchGraph};
 use super::source_routes::{SourceRoutes, SourceRoutesBuilder};
 use crate::{ChannelId, EndpointId, Fabric, NodeId};
 
 impl SourceRoutes {
-    /// Builds routes along given paths: `path` returns all channels from a switch to an endpoint on
-    /// a switch, including the channel into it, or `None`. Panics if they are not connected.
+    /// Routes along `path(switch, endpoint)`: all channels to an endpoint on a switch, including
+    /// the one into it. Panics if they are not connected.
     pub fn of_paths(
         fabric: &Fabric,
         mut path: impl FnMut(NodeId, EndpointId) -> Option<Vec<ChannelId>>,

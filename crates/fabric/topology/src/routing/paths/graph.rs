@@ -1,4 +1,4 @@
-//! The view of a fabric for routing: switches, the channels between them, and their endpoints.
+//! View of a fabric for routing: switches, the channels between them, and their endpoints.
 //!
 //! ```text
 //!   h0 ─┐                ┌─ h2      switches    s0, s1
@@ -6,56 +6,51 @@
 //!   h1 ─┘    cables      └─ h3      residents   s0: h0, h1   s1: h2, h3
 //! ```
 //!
-//! Packets are forwarded by switches only, so only the switch of an endpoint matters. A cable from
-//! a switch to itself is of no use and left out.
+//! A cable from a switch to itself is left out.
 //!
-//! Invariant: `steps` of a switch are in the order of its ports; a step's channel runs from that
-//! switch to `Hop::to`, and its reverse channel is a hop from `Hop::to`.
+//! Invariant: `steps` of a switch are in the order of its ports; the reverse of a step's channel is
+//! a hop from `Hop::to`.
 
 use crate::{ChannelId, EndpointId, Fabric, NodeId};
 use std::collections::VecDeque;
 
-/// Distance of a switch that cannot be reached.
+/// Distance without a path.
 pub(crate) const UNREACHED: u32 = u32::MAX;
 
-/// A channel from a switch to another switch.
+/// Channel between switches.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Hop {
     pub(crate) channel: ChannelId,
-    /// Switch at the end of the channel.
     pub(crate) to: NodeId,
 }
 
-/// Far end of an endpoint's cable.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Attachment {
     Switch(NodeId),
-    /// Another endpoint, directly cabled.
+    /// Directly cabled endpoint.
     Peer(EndpointId),
 }
 
-/// Switches, their hops and their endpoints.
 #[derive(Debug)]
 pub(crate) struct SwitchGraph {
-    /// Index of the first hop of each switch in `steps`, followed by their total.
+    /// First hop of each switch in `steps`, followed by their total.
     first: Vec<usize>,
     steps: Vec<Hop>,
     attachments: Vec<Attachment>,
-    /// Channel that leads to each endpoint.
     ejections: Vec<ChannelId>,
     is_host: Vec<bool>,
     residents: Vec<Vec<EndpointId>>,
-    /// By switch: its port 0, a source of packets but never a destination of routes.
+    /// Port 0 by switch: a source of packets, never a destination of routes.
     ports_0: Vec<Option<EndpointId>>,
     host_counts: Vec<u32>,
 }
 
-/// Returns the indices of small numbers, the largest number first and of equals the lowest index,
-/// without those that are `none`. Sorts by counting, because hop counts are small.
+/// Indices, the largest number first, of equals the lowest index, without numbers equal to `none`.
+/// Sorts by counting, because hop counts are small.
 pub(crate) fn largest_first(numbers: &[u32], none: u32) -> Vec<usize> {
     let counted = || numbers.iter().enumerate().filter(|(_, number)| **number != none);
     let Some(largest) = counted().map(|(_, number)| *number).max() else { return Vec::new() };
-    // By number, counted from the largest down: position of its next index in the result.
+    // Position of the next index by number, counted from the largest down.
     let mut places = vec![0; largest as usize + 2];
     for (_, number) in counted() {
         places[(largest - number) as usize + 1] += 1;
@@ -72,7 +67,6 @@ pub(crate) fn largest_first(numbers: &[u32], none: u32) -> Vec<usize> {
     order
 }
 
-/// Returns the far end of an endpoint's cable.
 pub(crate) fn attachment(fabric: &Fabric, endpoint: EndpointId) -> Attachment {
     let peer_end = fabric.target(fabric.endpoint_channel(endpoint));
     match fabric.endpoint_at(peer_end) {
@@ -115,7 +109,7 @@ impl SwitchGraph {
         self.residents.len()
     }
 
-    /// Returns all switches in canonical order.
+    /// In canonical order.
     pub(crate) fn switches(
         &self,
     ) -> impl DoubleEndedIterator<Item = NodeId> + ExactSizeIterator + use<> {
@@ -138,7 +132,6 @@ impl SwitchGraph {
         self.ejections[endpoint.index()]
     }
 
-    /// Returns whether ordinary traffic begins and ends at an endpoint.
     pub(crate) fn is_host(&self, endpoint: EndpointId) -> bool {
         self.is_host[endpoint.index()]
     }
@@ -147,28 +140,25 @@ impl SwitchGraph {
         self.attachments.len()
     }
 
-    /// Returns the endpoints of a switch in canonical order, without its port 0, because no route
-    /// leads there.
+    /// In canonical order, without port 0, because no route leads there.
     pub(crate) fn residents(&self, switch: NodeId) -> &[EndpointId] {
         &self.residents[switch.index()]
     }
 
-    /// Returns the endpoints whose packets begin at a switch: its residents, and its port 0.
+    /// Residents and port 0.
     pub(crate) fn senders(&self, switch: NodeId) -> impl Iterator<Item = EndpointId> + Clone + '_ {
         self.residents(switch).iter().copied().chain(self.ports_0[switch.index()])
     }
 
-    /// Returns whether packets of any endpoint begin at a switch.
     pub(crate) fn has_senders(&self, switch: NodeId) -> bool {
         self.senders(switch).next().is_some()
     }
 
-    /// Returns the number of hosts among the endpoints of a switch.
     pub(crate) fn host_count(&self, switch: NodeId) -> u32 {
         self.host_counts[switch.index()]
     }
 
-    /// Returns the number of hops from every switch to `target`, or [`UNREACHED`].
+    /// Hops from every switch to `target`, or [`UNREACHED`].
     pub(crate) fn distances(&self, target: NodeId) -> Vec<u32> {
         let mut hops = vec![UNREACHED; self.switch_count()];
         hops[target.index()] = 0;
@@ -184,8 +174,7 @@ impl SwitchGraph {
         hops
     }
 
-    /// Returns for every switch the lowest switch of its connected part: equal for two switches
-    /// exactly if one reaches the other.
+    /// Lowest switch of the connected part, by switch.
     pub(crate) fn islands(&self) -> Vec<NodeId> {
         let mut island = vec![None; self.switch_count()];
         for lowest in self.switches() {
@@ -202,7 +191,7 @@ impl SwitchGraph {
     }
 }
 
-/// Returns one more than the highest port of a node that has a cable.
+/// One more than the highest cabled port.
 pub(crate) fn ports_in_use(fabric: &Fabric, node: NodeId) -> usize {
     let port = |channel| usize::from(fabric.source(channel).port);
     1 + fabric.channels_from(node).map(port).max().unwrap_or(0)

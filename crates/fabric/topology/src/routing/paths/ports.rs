@@ -1,23 +1,18 @@
 //! Arrays of output ports, in a byte each if all of them fit.
 //!
-//! Routes of a large fabric contain hundreds of millions of ports, and today's switches have at
-//! most 255; if one has more, all ports take two bytes.
+//! Routes of a large fabric contain hundreds of millions of ports, and most switches have at most
+//! 255.
 
-/// Array of port numbers.
 #[derive(Clone, Debug)]
 pub(crate) enum Ports {
-    /// Ports up to 255.
+    /// Each up to 255.
     Bytes(Vec<u8>),
-    /// Any ports.
     Words(Vec<u16>),
 }
 
-/// Part of [`Ports`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum PortSlice<'a> {
-    /// Ports up to 255.
     Bytes(&'a [u8]),
-    /// Any ports.
     Words(&'a [u16]),
 }
 
@@ -28,7 +23,7 @@ impl Default for Ports {
 }
 
 impl PartialEq for Ports {
-    /// Compares the ports, whatever their width in memory.
+    /// Widths in memory do not matter.
     fn eq(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Bytes(one), Self::Bytes(other)) => one == other,
@@ -63,7 +58,6 @@ impl Ports {
         }
     }
 
-    /// Returns the ports in a range of indices.
     pub(crate) fn slice(&self, places: std::ops::Range<usize>) -> PortSlice<'_> {
         match self {
             Self::Bytes(ports) => PortSlice::Bytes(&ports[places]),
@@ -71,7 +65,6 @@ impl Ports {
         }
     }
 
-    /// Sets a port, and widens the array if necessary.
     pub(crate) fn set(&mut self, place: usize, port: u16) {
         self.make_room_for(port);
         match self {
@@ -80,7 +73,6 @@ impl Ports {
         }
     }
 
-    /// Appends a port, and widens the array if necessary.
     pub(crate) fn push(&mut self, port: u16) {
         self.make_room_for(port);
         match self {
@@ -89,7 +81,6 @@ impl Ports {
         }
     }
 
-    /// Shortens the array to `count` ports.
     pub(crate) fn truncate(&mut self, count: usize) {
         match self {
             Self::Bytes(ports) => ports.truncate(count),
@@ -122,13 +113,11 @@ impl<'a> PortSlice<'a> {
         }
     }
 
-    /// Returns the ports in order.
     pub(crate) fn iter(self) -> impl Iterator<Item = u16> + 'a {
         (0..self.len()).map(move |place| self.at(place))
     }
 }
 
-/// Converts a port that is known to fit.
 fn byte(port: u16) -> u8 {
     u8::try_from(port).expect("there is room for the port")
 }

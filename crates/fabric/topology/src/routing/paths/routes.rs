@@ -1,5 +1,4 @@
-//! Routes of either form behind one interface, and the walk over all of them, shared by the proof,
-//! the trace and the statistics.
+//! Routes of either form behind one interface.
 //!
 //! ```text
 //!   h0 ──► s0 ──► s1 ──► h2      path(h0, h2): three channels, two switches
@@ -21,30 +20,29 @@ pub enum Routes {
     Table(TableRoutes),
 }
 
-/// All channels from one endpoint to another, including those of both endpoints.
+/// All channels from one endpoint to another.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Path {
     channels: Vec<ChannelId>,
 }
 
 impl Path {
-    /// Returns the channels in order; at least one.
+    /// Channels in order; at least one.
     pub fn channels(&self) -> &[ChannelId] {
         &self.channels
     }
 
-    /// Returns the number of switches on the path; zero between two directly cabled endpoints.
+    /// Switches on the path; zero between two directly cabled endpoints.
     pub fn switches(&self, fabric: &Fabric) -> usize {
         self.channels.iter().filter(|channel| ends_at_switch(fabric, **channel)).count()
     }
 
-    /// Returns the parts of the path between endpoints: one, unless it visits in-transit hosts.
+    /// Parts between endpoints: one, unless the path visits in-transit hosts.
     pub fn legs<'a>(&'a self, fabric: &'a Fabric) -> impl Iterator<Item = &'a [ChannelId]> {
         self.channels.split_inclusive(|channel| !ends_at_switch(fabric, *channel))
     }
 }
 
-/// Returns whether a channel ends at a switch, rather than at an endpoint.
 pub(super) fn ends_at_switch(fabric: &Fabric, channel: ChannelId) -> bool {
     fabric.node(fabric.target(channel).node).is_switch()
 }
@@ -53,13 +51,11 @@ pub(crate) fn joins_switches(fabric: &Fabric, channel: ChannelId) -> bool {
     ends_at_switch(fabric, channel) && fabric.node(fabric.source(channel).node).is_switch()
 }
 
-/// Channels of a packet from a source switch to a destination.
 #[derive(Debug)]
 pub(crate) struct Walk<'a> {
     pub(crate) source: NodeId,
     pub(crate) to: EndpointId,
-    /// Channels from the source switch on; if they end in a loop, the channel that closes it is
-    /// listed twice.
+    /// From the source switch on; the channel that closes a loop is listed twice.
     pub(crate) channels: &'a [ChannelId],
     pub(crate) end: WalkEnd,
 }
@@ -68,25 +64,22 @@ pub(crate) struct Walk<'a> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RouteRow<'a> {
     pub(crate) switch: NodeId,
-    /// At least one endpoint.
+    /// At least one.
     pub(crate) destinations: &'a [EndpointId],
     pub(crate) paths: RowPaths<'a>,
 }
 
-/// Representation of the paths of a row.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum RowPaths<'a> {
-    /// By switch: output port of all packets, 0 for none.
+    /// By switch: output port, 0 for none.
     Table(PortSlice<'a>),
-    /// By switch, up to the switch of the destinations: output port of all packets. The last
-    /// channel differs by destination.
+    /// By switch: output port, except for the last channel, which differs by destination.
     Column(PortSlice<'a>),
-    /// Separate path of each switch.
     Single(&'a SourceRoutes),
 }
 
 impl RouteRow<'_> {
-    /// Returns by switch the output channel of all packets; `None` if paths are stored separately.
+    /// Output channels by switch; `None` if paths are stored separately.
     pub(crate) fn column(
         &self,
         fabric: &Fabric,
@@ -99,7 +92,6 @@ impl RouteRow<'_> {
 }
 
 impl Routes {
-    /// Returns the paths to all endpoints on switches, by switch.
     pub(crate) fn rows<'a>(&'a self, graph: &'a SwitchGraph) -> impl Iterator<Item = RouteRow<'a>> {
         let share = |a: &EndpointId, b: &EndpointId| match self {
             Self::Source(routes) => routes.row(*a) == routes.row(*b),
@@ -121,7 +113,7 @@ impl Routes {
         })
     }
 
-    /// Returns whether any path leads through an in-transit host.
+    /// Whether any path has an in-transit host.
     pub fn has_in_transit_hosts(&self) -> bool {
         match self {
             Self::Source(routes) => routes.has_in_transit_hosts(),
@@ -129,8 +121,7 @@ impl Routes {
         }
     }
 
-    /// Returns all channels from `from` to `to`. `None` without a route, and from an endpoint to
-    /// itself.
+    /// All channels; `None` without a route, and from an endpoint to itself.
     pub fn path(&self, fabric: &Fabric, from: EndpointId, to: EndpointId) -> Option<Path> {
         if from == to {
             return None;
@@ -151,8 +142,7 @@ impl Routes {
         Some(Path { channels })
     }
 
-    /// Returns the channel that a packet from `from` to `to` takes after `channel`. `None` at the
-    /// destination, and if the route does not continue.
+    /// Channel after `channel`; `None` at the destination, and if the route ends.
     pub fn next(
         &self,
         fabric: &Fabric,
@@ -174,7 +164,6 @@ impl Routes {
         }
     }
 
-    /// Returns the channels from the switch `source` on, and the outcome of following them.
     pub(crate) fn onward<'a>(
         &'a self,
         fabric: &Fabric,
@@ -188,8 +177,7 @@ impl Routes {
         }
     }
 
-    /// Returns for each endpoint as source the number of switches on the path to each other; `None`
-    /// without a route, and to itself.
+    /// Switches on the path by source, then by destination; `None` without a route.
     pub fn lengths(&self, fabric: &Fabric) -> Vec<Vec<Option<usize>>> {
         let graph = SwitchGraph::new(fabric);
         let count = graph.endpoint_count();
@@ -211,7 +199,7 @@ impl Routes {
         lengths
     }
 
-    /// Returns whether packets of any endpoint leave its switch for another.
+    /// Whether packets of any endpoint leave its switch for another.
     pub(crate) fn lead_between_switches(&self, fabric: &Fabric, graph: &SwitchGraph) -> bool {
         let mut rows = self.rows(graph);
         rows.any(|row| {
@@ -230,9 +218,8 @@ impl Routes {
         })
     }
 
-    /// Follows the routes from every switch with endpoints to every endpoint on a switch, in
-    /// canonical order: by the switch of the destination, the destination, the source. Skips a
-    /// source switch whose only endpoint is the destination.
+    /// In canonical order of destination switch, destination and source. Skips a source switch
+    /// whose only endpoint is the destination.
     pub(crate) fn walk_all(
         &self,
         fabric: &Fabric,
@@ -273,18 +260,17 @@ impl Walk<'_> {
         graph.senders(self.source).filter(|sender| *sender != self.to)
     }
 
-    /// Returns the first host that sends along this walk, if it leads to a host.
+    /// First host among the senders, if the walk leads to a host.
     pub(crate) fn host_sender(&self, graph: &SwitchGraph) -> Option<EndpointId> {
         let is_host = |endpoint: &EndpointId| graph.is_host(*endpoint);
         is_host(&self.to).then(|| self.senders(graph).find(is_host))?
     }
 
-    /// Returns the number of endpoints that send along this walk.
     pub(crate) fn sender_count(&self, graph: &SwitchGraph) -> u64 {
         graph.senders(self.source).count() as u64 - u64::from(self.stays(graph))
     }
 
-    /// Returns the number of ordered pairs of hosts whose path is this walk.
+    /// Ordered pairs of hosts.
     pub(crate) fn host_pairs(&self, graph: &SwitchGraph) -> u64 {
         if graph.is_host(self.to) {
             u64::from(graph.host_count(self.source)) - u64::from(self.stays(graph))
@@ -293,7 +279,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Returns whether the destination is attached to the source switch.
+    /// Whether the destination is on the source switch.
     pub(crate) fn stays(&self, graph: &SwitchGraph) -> bool {
         graph.attachment(self.to) == Attachment::Switch(self.source)
     }

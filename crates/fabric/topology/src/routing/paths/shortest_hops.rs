@@ -1,23 +1,17 @@
-//! Remaining hops, for packets that choose at every switch among all shortest paths.
+//! Remaining hops, for adaptive routing over all shortest paths.
 //!
 //! ```text
-//!   hops to t:   s0 2 ── s1 1 ── t      at s0 a packet to t may go to s1 or to s2, at s1 to t alone
+//!   hops to t:   s0 2 ── s1 1 ── t      at s0 a packet to t may go to s1 or to s2
 //!                 └───── s2 1 ───┘
 //! ```
 //!
-//! In a tree a shortest path ascends to a nearest common ancestor of both ends, over any of the
-//! cables upwards, and descends by the only path.
-//!
-//! Cost: 2 bytes a pair of switches; one visit of every cable of a switch to find the channels that
-//! lead nearer.
+//! Cost: 2 bytes a pair of switches.
 
 use super::graph::SwitchGraph;
 use crate::{ChannelId, Fabric, NodeId};
 
-/// Hop count of a switch that cannot be reached.
 const UNREACHED: u16 = u16::MAX;
 
-/// Fewest channels between any two switches.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct ShortestHops {
     switch_count: usize,
@@ -33,14 +27,13 @@ impl ShortestHops {
         Self { switch_count: graph.switch_count(), hops }
     }
 
-    /// Returns the number of hops from one switch to another; `None` without a path.
+    /// `None` without a path.
     pub(crate) fn between(&self, from: NodeId, to: NodeId) -> Option<u16> {
         let hops = self.hops[to.index() * self.switch_count + from.index()];
         (hops != UNREACHED).then_some(hops)
     }
 
-    /// Returns the channels from one switch that lead one hop nearer to another, in the order of
-    /// ports.
+    /// In the order of ports.
     pub(crate) fn onward<'a>(
         &'a self,
         fabric: &'a Fabric,

@@ -1,22 +1,18 @@
 //! Source routes: the whole path, chosen at the source.
 //!
 //! ```text
-//!   a path    (s0, h3)  ──►  ports 2, 5                s0[2] -> s2, s2[5] -> s1, and the channel s1 -> h3
+//!   a path    (s0, h3)  ──►  ports 2, 5                s0[2] -> s2, s2[5] -> s1, then s1 -> h3
 //!             with a host h7 of s2 in transit          s0[2] -> s2, s2[7] -> h7, h7[1] -> s2, s2[5] -> s1
 //!   a column  h3: s0 ──► 2, s1 ──► -, s2 ──► 5         the paths of all switches at once
 //! ```
 //!
-//! All hosts of a switch share their path to a destination, so a path is stored per source switch
-//! and row. A row is a destination endpoint, or all endpoints of a switch if they share their
-//! paths. A path is stored as its output port at each node, without the channel from the host into
-//! the fabric and the channel into the destination, which differ by endpoint. A path that visits an
-//! in-transit host is several legs in one list: a channel that ends at a host ends a leg, and that
-//! host's own channel begins the next.
+//! A path is stored per source switch and row (a destination endpoint, or all endpoints of a switch
+//! that share their paths) as output port at each node, without the first and the last channel,
+//! which differ by endpoint.
 //!
 //! If every path of a row continues from each switch as the path of that switch does, the row is a
-//! *column*: one port per switch represents all paths. This is true of every algorithm without a
-//! choice; the routes of a mesh then take a byte a pair rather than a byte for each hop of every
-//! pair.
+//! *column* with one port per switch, as for every algorithm without a choice: the routes of a mesh
+//! take a byte a pair rather than a byte for each hop of every pair.
 //!
 //! Invariant: each channel begins at the end of the previous one; a stored path is empty only at
 //! the switch of the destination, and without a path.
@@ -25,36 +21,34 @@ use super::graph::{Attachment, SwitchGraph};
 use super::ports::{PortSlice, Ports};
 use crate::{ChannelId, EndpointId, Fabric, NodeId};
 
-/// Source number of a switch without endpoints.
 const NO_SOURCE: u32 = u32::MAX;
 
 /// One path per source switch and destination endpoint.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SourceRoutes {
-    /// By switch: its number among those with senders, or [`NO_SOURCE`].
+    /// By switch: number among those with senders, or [`NO_SOURCE`].
     sources: Vec<u32>,
-    /// By endpoint; `None` for one that is not attached to a switch.
+    /// By endpoint; `None` if it is not on a switch.
     destinations: Vec<Option<Destination>>,
     rows: Vec<Row>,
     columns: Columns,
-    /// End of each path in `ports`, relative to the first port of its row: by row, then by source.
+    /// End of each path in `ports`, relative to its row: by row, then by source.
     ends: Vec<u32>,
     ports: Ports,
-    /// Number of in-transit hosts on each path, indexed like `ends`; empty if no path visits one.
+    /// Indexed like `ends`; empty if no path visits any.
     in_transit_hosts: Vec<u16>,
     fall_backs: FallBacks,
 }
 
-/// Pairs whose routes with in-transit hosts are longer than the shortest paths.
+/// Pairs with longer routes than the shortest paths, for lack of an in-transit host.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct FallBacks {
-    /// Number of ordered pairs of hosts.
+    /// Ordered pairs of hosts.
     pub pairs: u64,
-    /// Switches without hosts where their shortest paths would turn from down to up.
+    /// Switches at which their shortest paths would turn from down to up.
     pub switches: Vec<NodeId>,
 }
 
-/// Route data of a destination.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Destination {
     row: u32,
@@ -64,68 +58,66 @@ struct Destination {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Row {
-    /// Index of the first entry in the columns, which are by switch.
+    /// First entry in the columns.
     Column(usize),
-    /// Separate paths.
     Paths {
-        /// Index of the first port.
+        /// First port.
         port: usize,
-        /// Index of the end of the first path.
+        /// End of the first path.
         end: usize,
     },
 }
 
-/// By row and switch: output port of every packet, and remaining channels between switches; both 0
-/// at the switch of the destination and if it cannot be reached.
+/// By row and switch: output port, and remaining channels between switches; both 0 at the switch of
+/// the destination and without a path.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 struct Columns {
     ports: Ports,
     channels: Ports,
 }
 
-/// The part of a path from a source switch to a destination.
+/// Part of a path from a source switch to a destination.
 #[derive(Clone, Copy, Debug)]
 pub struct Onward<'a> {
     fabric: &'a Fabric,
     source: NodeId,
     steps: Steps<'a>,
-    /// Number of channels before the one into the destination.
+    /// Channels before the one into the destination.
     channels: u32,
     ejection: ChannelId,
-    /// Number of in-transit hosts, which eject and re-inject the packet.
+    /// In-transit hosts.
     pub in_transit_hosts: u16,
 }
 
-/// Output port of a path at each node.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Steps<'a> {
-    /// Indexed by switch.
+    /// By switch.
     Column(PortSlice<'a>),
-    /// Indexed by position on the path.
+    /// By position on the path.
     Path(PortSlice<'a>),
 }
 
 impl PartialEq for Onward<'_> {
-    /// Compares the channels, whatever their representation.
+    /// Representations do not matter.
     fn eq(&self, other: &Self) -> bool {
         self.in_transit_hosts == other.in_transit_hosts && self.iter().eq(other.iter())
     }
 }
 
 impl<'a> Onward<'a> {
-    /// Returns the number of channels, including that into the destination: never zero.
+    /// Number of channels: at least the one into the destination.
     #[expect(clippy::len_without_is_empty, reason = "at least the last channel is there")]
     #[inline]
     pub fn len(self) -> usize {
         self.channels as usize + 1
     }
 
-    /// Returns all channels in order, from the source switch on.
+    /// Channels from the source switch on.
     pub fn iter(self) -> impl Iterator<Item = ChannelId> + 'a {
         self.before_the_last().chain([self.ejection])
     }
 
-    /// Returns the channels in order, without the one into the destination.
+    /// Channels without the one into the destination.
     pub(crate) fn before_the_last(self) -> impl Iterator<Item = ChannelId> + 'a {
         let mut node = self.source;
         (0..self.channels as usize).map(move |position| {
@@ -135,8 +127,7 @@ impl<'a> Onward<'a> {
         })
     }
 
-    /// Returns the number of switch visits; a switch that the packet leaves for an in-transit host
-    /// and re-enters counts twice.
+    /// Switch visits; a switch re-entered from an in-transit host counts twice.
     #[inline]
     pub fn switches(self) -> usize {
         self.len() - usize::from(self.in_transit_hosts)
@@ -144,7 +135,6 @@ impl<'a> Onward<'a> {
 }
 
 impl Steps<'_> {
-    /// Returns the next channel of a path at `node`, which is at this position.
     #[inline]
     fn channel(self, fabric: &Fabric, position: usize, node: NodeId) -> ChannelId {
         let port = match self {
@@ -155,46 +145,43 @@ impl Steps<'_> {
     }
 }
 
-/// Location of a stored path, for reading single channels of it.
+/// Location of a stored path.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct KeptPath {
-    /// Index of the first port of the path, or of its column.
+    /// First port of the path, or of its column.
     first: usize,
-    /// Number of channels before the one into the destination.
+    /// Channels before the one into the destination.
     channels: u32,
-    /// Channel into the destination.
     ejection: ChannelId,
     in_transit_hosts: u16,
-    /// Whether the path is read from a column.
     is_in_column: bool,
 }
 
 impl KeptPath {
-    /// Creates a path of a packet at its end: it ends with `ejection` after `channels` other
-    /// channels, which cannot be read.
+    /// Path with `ejection` after `channels` other channels, which cannot be read.
     pub fn ending_with(ejection: ChannelId, channels: u32, in_transit_hosts: u16) -> Self {
         Self { first: usize::MAX, channels, ejection, in_transit_hosts, is_in_column: false }
     }
 
-    /// Returns whether only the last channel of the path is known ([`Self::ending_with`]).
+    /// Whether only the last channel is known.
     #[inline]
     pub fn is_ending(self) -> bool {
         self.first == usize::MAX
     }
 
-    /// Returns the channel into the destination.
+    /// Channel into the destination.
     #[inline]
     pub fn ejection(self) -> ChannelId {
         self.ejection
     }
 
-    /// Returns the number of in-transit hosts, which eject and re-inject the packet.
+    /// In-transit hosts on the path.
     #[inline]
     pub fn in_transit_hosts(self) -> usize {
         self.in_transit_hosts.into()
     }
 
-    /// Returns the number of switch visits, like [`Onward::switches`].
+    /// Switch visits.
     #[inline]
     pub fn switches(self) -> usize {
         self.channels as usize + 1 - self.in_transit_hosts()
@@ -202,8 +189,7 @@ impl KeptPath {
 }
 
 impl SourceRoutes {
-    /// Returns the location of the path from the switch `source` to `to`. `None` without a path,
-    /// and at a switch without endpoints.
+    /// Location of the path; `None` without one, and at a switch without endpoints.
     #[inline]
     pub fn kept(&self, source: NodeId, to: EndpointId) -> Option<KeptPath> {
         let Destination { row, switch, ejection } = self.destinations[to.index()]?;
@@ -228,8 +214,7 @@ impl SourceRoutes {
         exists.then_some(KeptPath { first, channels, ejection, in_transit_hosts, is_in_column })
     }
 
-    /// Returns the channel at a position, from 0, of a stored path; `node` gives the node at that
-    /// position.
+    /// Channel at a position, from 0, of a stored path; `node` is the node there.
     #[inline]
     pub fn channel(
         &self,
@@ -251,8 +236,7 @@ impl SourceRoutes {
         fabric.outgoing(node, port).expect("a path leads along cables")
     }
 
-    /// Returns the number of in-transit hosts that a packet has left after `channels` channels of a
-    /// path that begins at `first`.
+    /// In-transit hosts left after `channels` channels of a path from `first`.
     pub fn in_transit_hosts_before(
         &self,
         fabric: &Fabric,
@@ -268,8 +252,7 @@ impl SourceRoutes {
         hosts
     }
 
-    /// Returns the channels from the switch `source` to `to`. `None` without a path, and at a
-    /// switch without endpoints.
+    /// Channels of the path; `None` without one, and at a switch without endpoints.
     #[inline]
     pub fn path<'a>(
         &'a self,
@@ -287,7 +270,7 @@ impl SourceRoutes {
         Some(Onward { fabric, source, steps, channels, ejection, in_transit_hosts })
     }
 
-    /// Returns the ports by switch towards `to`, if they represent all of its paths.
+    /// If they represent all paths to `to`.
     pub(crate) fn column_of(&self, to: EndpointId) -> Option<PortSlice<'_>> {
         match self.rows[self.row(to)?] {
             Row::Column(first) => Some(self.column(first)),
@@ -299,8 +282,7 @@ impl SourceRoutes {
         self.destinations[to.index()].map(|destination| destination.row as usize)
     }
 
-    /// Returns whether the paths to two endpoints differ in their last channel only, from every
-    /// switch.
+    /// Whether paths to two endpoints differ in their last channel only.
     pub fn share_paths(&self, one: EndpointId, other: EndpointId) -> bool {
         self.row(one).is_some() && self.row(one) == self.row(other)
     }
@@ -309,44 +291,42 @@ impl SourceRoutes {
         self.columns.ports.slice(first..first + self.sources.len())
     }
 
-    /// Returns the pairs that take a longer path than the shortest, because a shortest one would
-    /// turn from down to up at a switch without hosts. Empty without in-transit hosts.
+    /// Pairs with longer routes for lack of an in-transit host.
     pub fn fall_backs(&self) -> &FallBacks {
         &self.fall_backs
     }
 
-    /// Returns whether any path leads through an in-transit host.
+    /// Whether any path has an in-transit host.
     #[inline]
     pub fn has_in_transit_hosts(&self) -> bool {
         !self.in_transit_hosts.is_empty()
     }
 }
 
-/// Builds routes row by row: whole columns, or path by path, switch by switch.
+/// Row by row: whole columns, or one path after the other.
 #[derive(Debug)]
 pub(crate) struct SourceRoutesBuilder<'a> {
     fabric: &'a Fabric,
     graph: &'a SwitchGraph,
     routes: SourceRoutes,
-    /// Row whose paths are being added one by one.
+    /// Row of separate paths.
     row: Option<OpenRow>,
-    /// Number of in-transit hosts of the path that is being built.
+    /// In-transit hosts of the path that is being built.
     in_transit_hosts: u16,
 }
 
-/// A row with paths still to come.
+/// Row with paths still to come.
 #[derive(Clone, Copy, Debug)]
 struct OpenRow {
-    /// Index of the first port of the row.
+    /// First port of the row.
     first: usize,
-    /// Index of the end of the last stored path.
+    /// End of the last stored path.
     end: usize,
-    /// Switch whose path is being built.
+    /// Switch of the path that is being built.
     switch: usize,
 }
 
 impl<'a> SourceRoutesBuilder<'a> {
-    /// Creates a builder without routes.
     pub(crate) fn new(fabric: &'a Fabric, graph: &'a SwitchGraph) -> Self {
         let mut numbers = 0..NO_SOURCE;
         let sources = graph
@@ -372,16 +352,15 @@ impl<'a> SourceRoutesBuilder<'a> {
         Self { fabric, graph, routes, row: None, in_transit_hosts: 0 }
     }
 
-    /// Begins a row of separate paths to these endpoints of one switch: one of every switch, each
-    /// ended by [`Self::end_path`].
+    /// One path of every switch follows, each ended by [`Self::end_path`].
     pub(crate) fn begin_row(&mut self, destinations: &[EndpointId]) {
         let first = self.routes.ports.len();
         self.add_row(destinations, Row::Paths { port: first, end: self.routes.ends.len() });
         self.row = Some(OpenRow { first, end: first, switch: 0 });
     }
 
-    /// Adds all paths to these endpoints of one switch: by switch, the output port of each of them
-    /// and the number of remaining channels between switches.
+    /// All paths to endpoints of a switch: by switch, output port and remaining channels between
+    /// switches.
     pub(crate) fn column(
         &mut self,
         destinations: &[EndpointId],
@@ -428,15 +407,13 @@ impl<'a> SourceRoutesBuilder<'a> {
         }
     }
 
-    /// Extends the path into a host by `ejection`, and out of it by the opposite direction of the
-    /// same cable.
+    /// Into a host by `ejection`, and out of it by the reverse channel.
     pub(crate) fn push_in_transit(&mut self, ejection: ChannelId) {
         self.extend(&[ejection, Fabric::reverse(ejection)]);
         self.in_transit_hosts += 1;
     }
 
-    /// Ends the path of the current switch, which may be empty. The path of a switch without
-    /// endpoints is never used, and not stored.
+    /// The path of a switch without endpoints is not stored.
     pub(crate) fn end_path(&mut self) {
         let row = self.row.as_mut().expect("a path belongs to a row");
         let in_transit_hosts = std::mem::take(&mut self.in_transit_hosts);
@@ -451,7 +428,6 @@ impl<'a> SourceRoutesBuilder<'a> {
         row.switch += 1;
     }
 
-    /// Sets the pairs that take a longer path for lack of an in-transit host.
     pub(crate) fn set_fall_backs(&mut self, fall_backs: FallBacks) {
         self.routes.fall_backs = fall_backs;
     }

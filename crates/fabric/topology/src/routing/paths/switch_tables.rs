@@ -1,11 +1,11 @@
 //! Entries for the LIDs of switches themselves, used by management packets.
 //!
-//! They are separate from the entries for endpoints: no host's packet uses them, management has its
-//! own lane (VL 15 or the lane of a management class), and they are not part of the proof.
+//! They are not part of the proof: management has its own lane (VL 15 or that of a management
+//! class).
 
 use crate::{Fabric, Finding, FindingKind, NodeId};
 
-/// Value for no entry; a switch reaches itself without one.
+/// No entry; a switch reaches itself without one.
 const NO_PORT: u16 = 0;
 
 /// One output port per switch and destination switch.
@@ -17,24 +17,24 @@ pub struct SwitchTables {
 }
 
 impl SwitchTables {
-    /// Creates tables without entries.
+    /// Tables without entries.
     pub fn new(fabric: &Fabric) -> Self {
         let switch_count = fabric.switches().len();
         Self { switch_count, ports: vec![NO_PORT; switch_count * switch_count] }
     }
 
-    /// Returns the output port of `switch` for packets to the switch `to`, if it has an entry.
+    /// Output port for packets to the switch `to`.
     pub fn port(&self, switch: NodeId, to: NodeId) -> Option<u16> {
         let port = self.ports[to.index() * self.switch_count + switch.index()];
         (port != NO_PORT).then_some(port)
     }
 
-    /// Sets or removes an entry. Port 0 is the switch itself and counts as no entry.
+    /// Sets or removes an entry; port 0, the switch itself, counts as none.
     pub fn set_port(&mut self, switch: NodeId, to: NodeId, port: Option<u16>) {
         self.ports[to.index() * self.switch_count + switch.index()] = port.unwrap_or(NO_PORT);
     }
 
-    /// Returns one finding for each destination switch that some connected switches do not reach.
+    /// One finding for each destination switch that some connected switches do not reach.
     pub(crate) fn check(&self, fabric: &Fabric, islands: &[NodeId]) -> Vec<Finding> {
         let mut findings = Vec::new();
         for to in fabric.switches() {

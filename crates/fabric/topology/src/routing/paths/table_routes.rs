@@ -5,9 +5,7 @@
 //!   s0: h0 -> port 1, h1 -> port 2, h2 -> port 7, ...
 //! ```
 //!
-//! A table selects by destination, not by source. It need not be correct: a table read from a
-//! running fabric may lead in a loop or nowhere, so following it has several outcomes
-//! ([`WalkEnd`]).
+//! A table read from a running fabric may lead in a loop or nowhere ([`WalkEnd`]).
 
 use super::ports::{PortSlice, Ports};
 use super::shortest_hops::ShortestHops;
@@ -16,7 +14,7 @@ use super::switch_of;
 use crate::{ChannelId, EndpointId, Fabric, NodeId, PortRef};
 use std::sync::Arc;
 
-/// Value for no entry: port 0 is the switch itself and leads to no endpoint.
+/// No entry: port 0 is the switch itself and leads to no endpoint.
 const NO_PORT: u16 = 0;
 
 /// One output port per switch and destination endpoint.
@@ -25,21 +23,21 @@ pub struct TableRoutes {
     switch_count: usize,
     /// By destination, then by switch.
     ports: Ports,
-    /// Remaining hops, if packets choose their channel at every switch.
+    /// For adaptive routing.
     hops: Option<Arc<ShortestHops>>,
 }
 
-/// A switch and a destination whose table path is not a shortest one.
+/// Switch and destination whose table path is not a shortest one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LongerPath {
-    /// First switch of the path.
+    /// First switch.
     pub switch: NodeId,
-    /// Destination of the path.
+    /// Destination.
     pub to: EndpointId,
 }
 
 impl LongerPath {
-    /// Explains why packets cannot choose beside these tables, with a remedy.
+    /// Reason against adaptive routing, with a remedy.
     pub fn describe(&self, fabric: &Fabric) -> String {
         format!(
             "packets that choose at every switch take shortest ways, and this algorithm leads from {} to {} by none of them: choose \
@@ -51,18 +49,17 @@ impl LongerPath {
 }
 
 impl TableRoutes {
-    /// Creates tables without entries.
+    /// Tables without entries.
     pub fn new(fabric: &Fabric) -> Self {
         let switch_count = fabric.switches().len();
         let ports = Ports::zeros(switch_count * fabric.endpoints().len());
         Self { switch_count, ports, hops: None }
     }
 
-    /// Returns the tables with adaptive routing: a packet may take any channel on a shortest path.
+    /// Tables with adaptive routing: a packet may take any channel on a shortest path.
     ///
     /// # Errors
-    /// Reports a switch and a destination that is reachable, but not by a shortest path of the
-    /// tables.
+    /// Reports a reachable destination off every shortest path of the tables.
     pub fn made_adaptive(mut self, fabric: &Fabric) -> Result<Self, LongerPath> {
         let hops = ShortestHops::new(fabric);
         for to in fabric.endpoint_ids() {
@@ -83,13 +80,13 @@ impl TableRoutes {
         self.hops.as_deref()
     }
 
-    /// Returns whether packets choose their channel at every switch.
+    /// Whether routing is adaptive.
     pub fn are_adaptive(&self) -> bool {
         self.hops.is_some()
     }
 
-    /// Returns every next channel of a packet for `to` at a switch, in the order of ports, each
-    /// with whether it is the table's; without adaptive routing only the table's.
+    /// Next channels in the order of ports, each with whether it is the table's; without adaptive
+    /// routing only that one.
     pub fn onward<'a>(
         &'a self,
         fabric: &'a Fabric,
@@ -104,17 +101,17 @@ impl TableRoutes {
         alone.into_iter().chain(others).map(move |channel| (channel, Some(channel) == by_table))
     }
 
-    /// Returns the output port of `switch` for packets to `to`, if it has an entry.
+    /// Output port for packets to `to`.
     pub fn port(&self, switch: NodeId, to: EndpointId) -> Option<u16> {
         let port = self.ports.at(self.key(switch, to));
         (port != NO_PORT).then_some(port)
     }
 
-    /// Returns the number of switches that a packet for `to` visits from `switch` on, including
-    /// that one; `None` if it does not arrive. Needs no memory, and time in proportion to the path.
+    /// Switches visited from `switch` on, including it; `None` if the packet does not arrive. Time
+    /// in proportion to the path.
     pub fn switches_to(&self, fabric: &Fabric, switch: NodeId, to: EndpointId) -> Option<usize> {
         let mut node = switch;
-        // A path with more hops than there are switches is a loop.
+        // More hops than switches are a loop.
         for switches in 1..=self.switch_count {
             let target = fabric.target(fabric.outgoing(node, self.port(node, to)?)?);
             if !fabric.node(target.node).is_switch() {
@@ -125,12 +122,12 @@ impl TableRoutes {
         None
     }
 
-    /// Sets or removes an entry. Port 0 leads to no endpoint and counts as no entry.
+    /// Sets or removes an entry; port 0 counts as none.
     pub fn set_port(&mut self, switch: NodeId, to: EndpointId, port: Option<u16>) {
         self.ports.set(self.key(switch, to), port.unwrap_or(NO_PORT));
     }
 
-    /// Returns the ports by switch towards `to`, 0 for no entry.
+    /// By switch, 0 for no entry.
     pub(crate) fn column(&self, to: EndpointId) -> PortSlice<'_> {
         let first = to.index() * self.switch_count;
         self.ports.slice(first..first + self.switch_count)
@@ -142,26 +139,20 @@ impl TableRoutes {
     }
 }
 
-/// Outcome of following a route.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum WalkEnd {
-    /// The packet reached the destination.
     Arrived,
-    /// The switch has no entry.
     NoEntry(NodeId),
-    /// The entry names a port without a cable.
     Uncabled(PortRef),
-    /// The entry leads into another endpoint.
     WrongEndpoint(EndpointId),
-    /// The path returned to a switch; its last channel occurred before.
+    /// The last channel occurred before.
     Loop,
 }
 
-/// Follows routes, and marks the switches of the current walk.
 #[derive(Debug)]
 pub(crate) struct Walker {
     channels: Vec<ChannelId>,
-    /// By switch: number of the last walk that visited it.
+    /// By switch: last walk that visited it.
     seen: Vec<u64>,
     walk: u64,
 }
@@ -171,7 +162,6 @@ impl Walker {
         Self { channels: Vec::new(), seen: vec![0; fabric.switches().len()], walk: 0 }
     }
 
-    /// Returns the channels of a source route, and whether there is one.
     pub(crate) fn follow(
         &mut self,
         fabric: &Fabric,
@@ -185,8 +175,7 @@ impl Walker {
         (&self.channels, onward.map_or(WalkEnd::NoEntry(source), |_| WalkEnd::Arrived))
     }
 
-    /// Returns the channels from `source` on, and the outcome. If they end in a loop, the channel
-    /// that closes it is listed twice.
+    /// Channels from `source` on; the one that closes a loop is listed twice.
     pub(crate) fn walk(
         &mut self,
         fabric: &Fabric,

@@ -1,14 +1,13 @@
-//! Following every route to its end, to find routes that do not arrive.
+//! Routes that do not arrive.
 //!
 //! ```text
-//!   s0 ──► s1 ──► s2        h5's entries at s0, s1, s2 lead back to s0: a loop
+//!   s0 ──► s1 ──► s2        entries for h5 lead back to s0: a loop
 //!    ▲────────────┘
 //!   s3 ──► s4 ──?           s4 has no entry for h5: a black hole
 //! ```
 //!
-//! Routes computed by this crate have no faults; tables read from a running fabric may. A pair in
-//! different connected parts is unreachable, which is a property of the fabric and not a fault of
-//! its routes.
+//! Only tables read from a running fabric may have faults. A pair in different connected parts is
+//! no fault.
 
 use super::graph::{Attachment, SwitchGraph};
 use super::routes::{Routes, Walk};
@@ -23,7 +22,7 @@ pub struct Trace {
     pub arrived_pairs: u64,
     /// Pairs without a path of cables.
     pub unreachable_pairs: u64,
-    /// Faults of the other pairs, by destination and then by place.
+    /// Faults by destination and then by place.
     pub faults: Vec<RouteFault>,
 }
 
@@ -32,34 +31,34 @@ pub struct Trace {
 pub struct RouteFault {
     /// Kind and place of the failure.
     pub stray: Stray,
-    /// Destination that they do not reach.
+    /// Destination.
     pub to: EndpointId,
-    /// A source of these packets.
+    /// One of the sources.
     pub from: EndpointId,
-    /// Number of sources of these packets.
+    /// Number of sources.
     pub sources: u64,
 }
 
 /// Kind of failure to arrive.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Stray {
-    /// They circulate on these channels for ever, listed from the lowest one on.
+    /// Channels of a loop, from the lowest on.
     Loop(Vec<ChannelId>),
-    /// The switch has no entry for the destination.
+    /// Switch without an entry for the destination.
     NoEntry(NodeId),
-    /// The entry names a port that has no cable.
+    /// Entry with a port that has no cable.
     Uncabled {
         /// Switch of the entry.
         switch: NodeId,
-        /// Port named by the entry.
+        /// Its port.
         port: u16,
     },
-    /// The entry leads into another endpoint.
+    /// Entry that leads into another endpoint.
     WrongEndpoint(EndpointId),
 }
 
 impl RouteFault {
-    /// Describes the fault in one sentence.
+    /// Description in one sentence.
     pub fn describe(&self, fabric: &Fabric) -> String {
         let to = fabric.endpoint_name(self.to);
         let place = match &self.stray {
@@ -86,7 +85,7 @@ impl RouteFault {
 }
 
 impl Routes {
-    /// Follows the route of every ordered pair of endpoints.
+    /// Fate of the packets of every ordered pair of endpoints.
     pub fn trace(&self, fabric: &Fabric) -> Trace {
         let graph = SwitchGraph::new(fabric);
         let islands = graph.islands();
@@ -117,8 +116,7 @@ impl Routes {
     }
 }
 
-/// Returns whether a packet that does not arrive is a fault of the routes: a loop always; otherwise
-/// only if source and destination are connected.
+/// A loop always, other failures only if source and destination are connected.
 fn is_fault(graph: &SwitchGraph, islands: &[NodeId], walk: &Walk<'_>, stray: &Stray) -> bool {
     let Attachment::Switch(last) = graph.attachment(walk.to) else {
         unreachable!("walks lead to endpoints on switches");
@@ -136,7 +134,7 @@ fn stray(walk: &Walk<'_>) -> Option<Stray> {
     })
 }
 
-/// Returns the channels between the two occurrences of the last one, from the lowest on.
+/// From the lowest on.
 fn closed_part(channels: &[ChannelId]) -> Vec<ChannelId> {
     let (last, before) = channels.split_last().expect("a loop has channels");
     let first = before.iter().position(|channel| channel == last);
