@@ -5,24 +5,20 @@
 //!                                                └─ one with a cycle: a shortest one
 //! ```
 //!
-//! Routes cannot deadlock if their channel dependency graph is acyclic, that is, if the buffers
-//! (channels, if there is one lane) can be numbered so that every route uses increasing numbers.
-//! The packet in the highest occupied buffer can then always move, so none waits for ever (Dally
-//! and Seitz, 1987, theorem 1). At an in-transit host that always ejects packets, the numbers of a
-//! path begin anew. The numbering can be checked independently of the algorithm that found it.
+//! Routes cannot deadlock if the buffers (with one lane: the channels) can be numbered to increase
+//! along every route: the packet in the highest occupied buffer can then always move (Dally and
+//! Seitz, 1987, theorem 1). The numbers of a path begin anew at an in-transit host that always
+//! ejects packets.
 //!
-//! Without such a numbering there is a cycle, and packets that hold all of its buffers at once wait
-//! for each other for ever. For tables such packets always exist; for source routes they nearly
-//! always do (Schwiebert, "Deadlock-free oblivious wormhole routing with cyclic dependencies", IEEE
-//! Transactions on Computers 50(9), 2001, constructs exceptions), and the proof assumes that they
-//! do.
+//! Otherwise there is a cycle, and packets that hold all of its buffers at once wait for each other
+//! for ever. For tables these packets always exist; for source routes nearly always (Schwiebert,
+//! "Deadlock-free oblivious wormhole routing with cyclic dependencies", IEEE Transactions on
+//! Computers 50(9), 2001, constructs exceptions), and the proof assumes that they do.
 //!
-//! With adaptive routing, the graph contains all possible choices of packets (`adaptive`); with
-//! escape lanes only these are numbered, and only these guarantee progress.
+//! With escape lanes only these are numbered, and guarantee progress (`adaptive`).
 //!
-//! Cost: O(switches) per destination for tables (and a step for each pair, if tables assign service
-//! levels by pair), else one walk along all routes; then O(vertices + dependencies), with
-//! equivalent lanes as one vertex. The first part, which dominates, runs on all cores.
+//! Cost: O(switches) per destination for tables, else one walk along all routes; then O(vertices +
+//! dependencies).
 
 mod adaptive;
 mod by_destination;
@@ -49,23 +45,22 @@ use cycle::shortest_cycle;
 /// Result of the proof.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Proof {
-    /// The channel dependency graph is acyclic.
+    /// Acyclic dependency graph.
     Free {
-        /// Number of each buffer, by `channel * lanes + lane`: every route uses increasing numbers.
-        /// Channels from endpoints have the lowest number, channels into endpoints the highest,
-        /// except those of hosts that may be full.
+        /// Numbers by `channel * lanes + lane`, increasing along every route: from endpoints the
+        /// lowest, into endpoints the highest, except at hosts that may be full.
         order: Vec<u32>,
     },
-    /// Packets that hold these buffers all at once would deadlock.
+    /// Packets that hold all of these buffers would deadlock.
     Cycle {
-        /// A shortest cycle of buffers, each waiting for the next and the last for the first. Of
-        /// all shortest ones it is the lexicographically least, written from its lowest buffer.
+        /// Shortest cycle, each buffer waiting for the next; the lexicographically least, from its
+        /// lowest buffer.
         buffers: Vec<Buffer>,
     },
 }
 
 impl Proof {
-    /// Proves or refutes deadlock freedom from the dependency graph of the fabric's routes.
+    /// Proof or counterexample from a dependency graph.
     pub fn new(fabric: &Fabric, graph: &DependencyGraph) -> Self {
         let components = Components::new(graph);
         if let Some(cycle) = shortest_cycle(graph, &components) {
@@ -77,7 +72,7 @@ impl Proof {
             let (vertex, channel) = (graph.vertex(buffer), graph.buffer(buffer).channel);
             let component = components.of[vertex.index()];
             if !graph.after(vertex).is_empty() {
-                // Includes channels of hosts that may be full.
+                // Also channels of hosts that may be full.
                 components.count - component
             } else if !is_switch(fabric.source(channel).node) {
                 0
@@ -90,29 +85,26 @@ impl Proof {
         Self::Free { order: BufferId::first(graph.buffer_count()).map(number).collect() }
     }
 
-    /// Returns whether the routes are deadlock-free.
+    /// Whether the routes are deadlock-free.
     pub fn is_free(&self) -> bool {
         matches!(self, Self::Free { .. })
     }
 }
 
-/// Proves or refutes that packets between any endpoints cannot deadlock on these routes.
+/// Proof for packets between any endpoints.
 ///
-/// Aggregation nodes on the spines of a fat tree send to each other down to a leaf and up again.
-/// Shortest paths then are not deadlock-free, although they are between hosts: see
-/// [`prove_between_hosts`].
+/// Aggregation nodes on the spines of a fat tree send to each other down to a leaf and up again;
+/// without them ([`prove_between_hosts`]) shortest paths there are deadlock-free.
 pub fn prove<'a>(fabric: &Fabric, routes: impl Into<RouteSet<'a>>) -> Proof {
     Proof::new(fabric, &DependencyGraph::new(fabric, routes))
 }
 
-/// Proves or refutes that packets from hosts to hosts cannot deadlock on these routes, without any
-/// other traffic.
+/// Proof for packets from hosts to hosts only.
 pub fn prove_between_hosts<'a>(fabric: &Fabric, routes: impl Into<RouteSet<'a>>) -> Proof {
     Proof::new(fabric, &DependencyGraph::between_hosts(fabric, routes))
 }
 
-/// Proves or refutes that packets on routes without loops cannot deadlock: whether there is a
-/// danger beside the loops found by [`crate::Routes::trace`].
+/// Proof for routes without loops.
 pub fn prove_without_loops<'a>(fabric: &Fabric, routes: impl Into<RouteSet<'a>>) -> Proof {
     Proof::new(fabric, &DependencyGraph::without_loops(fabric, routes))
 }

@@ -1,29 +1,26 @@
-//! Dependencies of packets that choose their channel at every switch.
+//! Dependencies with adaptive routing.
 //!
 //! ```text
-//!   escape  (s0 ► s1, lane 0)  ──► (s1 ► t, lane 0)        next on the path of the tables
-//!                              └─► (s2 ► t, lane 0)        from s2, reached on an adaptive lane
+//!   escape  (s0 ► s1, lane 0)  ──► (s1 ► t, lane 0)        on the path of the tables
+//!                              └─► (s2 ► t, lane 0)        after an adaptive lane to s2
 //! ```
 //!
-//! With escape lanes, only escape lanes are vertices with dependencies. A packet that holds one may
-//! have used any adaptive lanes before it waits for another, so a dependency leads from it to the
-//! escape lanes of every switch on shortest paths from there: direct and indirect dependencies of
-//! Duato's extended graph. A lane that is an escape lane of one VC class and adaptive for another
-//! counts wherever either may hold it: Duato's cross dependencies. If this graph is acyclic, every
-//! waiting packet can eventually move, provided that no packet on an adaptive lane is queued behind
-//! another while it still holds escape lanes. Lanes with virtual cut-through store whole packets;
-//! others must be empty before they accept the next one.
+//! With escape lanes, only these have dependencies. A packet that holds one may use any adaptive
+//! lanes before it waits for another: a dependency leads to the escape lanes of every switch on
+//! shortest paths from there (direct and indirect dependencies of Duato's extended graph). A lane
+//! that is an escape lane of one VC class and adaptive for another counts wherever either may hold
+//! it (cross dependencies). If this graph is acyclic, every waiting packet can eventually move,
+//! provided that no packet on an adaptive lane is queued behind another while it still holds escape
+//! lanes: lanes store whole packets (virtual cut-through), or must be empty before they accept the
+//! next one.
 //!
-//! Without escape lanes all lanes are vertices, and a dependency leads from every channel that a
-//! packet may take to every one that it may take next.
+//! Without escape lanes, a dependency leads from every channel that a packet may take to every next
+//! one.
 //!
 //! Source: Duato, "A necessary and sufficient condition for deadlock-free adaptive routing in
 //! wormhole networks", IEEE Transactions on Parallel and Distributed Systems 6(10), 1995,
 //! definitions 6 to 10; the condition of whole packets: Ma, Enright Jerger and Wang, "Whole packet
 //! forwarding", HPCA 2012; one message per queue: Duato 1993, among the assumptions of section II.
-//!
-//! Cost: a row of bits per vertex; for each destination switch one row per switch and an OR of rows
-//! per channel.
 
 use super::by_destination::Counted;
 use super::lane_groups::LaneGroups;
@@ -32,7 +29,7 @@ use crate::routing::paths::graph::SwitchGraph;
 use crate::routing::paths::{ShortestHops, TableRoutes};
 use crate::{ChannelId, EndpointId, Fabric, NodeId};
 
-/// A row with a bit for each vertex.
+/// A bit for each vertex.
 type Row = Vec<u64>;
 
 pub(super) struct AdaptiveCollector<'a> {
@@ -43,14 +40,14 @@ pub(super) struct AdaptiveCollector<'a> {
     lanes: Option<&'a Lanes>,
     groups: &'a LaneGroups,
     counted: Counted,
-    /// Lanes that have dependencies.
+    /// Lanes with dependencies.
     vertices: LaneSet,
-    /// By vertex, `channel * groups + group`: vertices a packet that holds it may wait for.
+    /// By vertex, `channel * groups + group`: vertices that its holder may wait for.
     rows: Vec<Row>,
 }
 
 impl<'a> AdaptiveCollector<'a> {
-    /// Creates a collector; `tables` must be adaptive.
+    /// `tables` must be adaptive.
     pub(super) fn new(
         fabric: &'a Fabric,
         graph: &'a SwitchGraph,
@@ -68,14 +65,14 @@ impl<'a> AdaptiveCollector<'a> {
         Self { fabric, graph, tables, hops, lanes, groups, counted, vertices, rows }
     }
 
-    /// Returns by vertex the vertices a packet that holds it may wait for, in ascending order.
+    /// By vertex, in ascending order.
     pub(super) fn collect(mut self) -> Vec<Vec<usize>> {
         for end in self.graph.switches() {
             let counts = |to: &&EndpointId| {
                 self.counted != Counted::BetweenHosts || self.graph.is_host(**to)
             };
-            // Without escape lanes the choices of packets do not depend on the tables, so endpoints
-            // of a switch differ only in the last channel.
+            // Without escape lanes choices do not depend on the tables: endpoints of a switch
+            // differ only in the last channel.
             let differing = if self.skips() { usize::MAX } else { 1 };
             let residents: Vec<EndpointId> =
                 self.graph.residents(end).iter().filter(counts).take(differing).copied().collect();
@@ -99,7 +96,6 @@ impl<'a> AdaptiveCollector<'a> {
         self.lanes.map_or_else(|| vec![VcClass(0)], |lanes| lanes.vc_classes().collect())
     }
 
-    /// Adds the dependencies of packets of a VC class to one endpoint of the switch `end`.
     fn add(&mut self, end: NodeId, to: EndpointId, vc_class: VcClass) {
         let reached = self.reached(end, to);
         let width = self.rows.len().div_ceil(64);
@@ -118,8 +114,7 @@ impl<'a> AdaptiveCollector<'a> {
         }
     }
 
-    /// Returns by switch the vertices that packets of a VC class to one endpoint may wait for,
-    /// there or later.
+    /// By switch, vertices that packets may wait for there or later.
     fn ahead(
         &self,
         nearest_first: &[NodeId],
@@ -141,13 +136,11 @@ impl<'a> AdaptiveCollector<'a> {
         ahead
     }
 
-    /// Returns whether packets also use lanes without depending on them: adaptive lanes beside
-    /// escape lanes.
+    /// Adaptive lanes beside escape lanes.
     fn skips(&self) -> bool {
         matches!(self.lanes.map(Lanes::rule), Some(LaneRule::Escape(_)))
     }
 
-    /// Returns the switches with a path to `end`, the nearest first.
     fn nearest_first(&self, end: NodeId) -> Vec<NodeId> {
         let hops = |switch: &NodeId| self.hops.between(*switch, end);
         let mut switches: Vec<_> =
@@ -156,7 +149,7 @@ impl<'a> AdaptiveCollector<'a> {
         switches
     }
 
-    /// Returns by switch whether packets for `to` pass through it.
+    /// By switch, whether packets pass through it.
     fn reached(&self, end: NodeId, to: EndpointId) -> Vec<bool> {
         let mut reached = vec![false; self.graph.switch_count()];
         let counts = |from: &EndpointId| {
@@ -173,14 +166,12 @@ impl<'a> AdaptiveCollector<'a> {
         reached
     }
 
-    /// Returns the lanes that a packet may take on a channel.
     fn taken(&self, vc_class: VcClass, channel: (ChannelId, bool), to: EndpointId) -> LaneSet {
         let chosen = |lanes: &Lanes| lanes.chosen(self.fabric, vc_class, channel, to);
         self.lanes.map_or(LaneSet::one(0), chosen)
     }
 
-    /// Returns the lanes that guarantee progress if any of them is free: the escape lanes, if there
-    /// are any, else all.
+    /// Lanes of which any free one guarantees progress.
     fn wanted(&self, vc_class: VcClass, channel: (ChannelId, bool), to: EndpointId) -> LaneSet {
         let taken = self.taken(vc_class, channel, to);
         match self.lanes.map(Lanes::rule) {
@@ -189,7 +180,6 @@ impl<'a> AdaptiveCollector<'a> {
         }
     }
 
-    /// Adds the vertices of some lanes of a channel to a row.
     fn mark(&self, row: &mut Row, channel: ChannelId, lanes: LaneSet) {
         for group in self.groups.within(lanes) {
             let vertex = channel.index() * self.groups.count() + group;
@@ -198,10 +188,8 @@ impl<'a> AdaptiveCollector<'a> {
     }
 }
 
-/// Examples of packets that form a cycle.
 impl AdaptiveCollector<'_> {
-    /// Returns for each buffer of a cycle two endpoints whose packets may hold it and then wait for
-    /// the next one, there or later; two hosts, if there are any.
+    /// For each buffer, two endpoints, if possible hosts, whose packets may wait for the next one.
     pub(super) fn witnesses(&self, cycle: &[Buffer]) -> Vec<Option<(EndpointId, EndpointId)>> {
         let mut found = vec![None; cycle.len()];
         let are_hosts = |(from, to)| self.graph.is_host(from) && self.graph.is_host(to);
@@ -230,8 +218,7 @@ impl AdaptiveCollector<'_> {
         found
     }
 
-    /// Returns whether packets of a VC class to an endpoint may hold one buffer and then wait for
-    /// another.
+    /// Whether packets may hold one buffer and then wait for another.
     fn leads(
         &self,
         ahead: &[Row],
@@ -252,8 +239,7 @@ impl AdaptiveCollector<'_> {
         waits && self.tables.onward(self.fabric, from, to).any(holds)
     }
 
-    /// Returns an endpoint whose packets to endpoints of the switch `end` may use a channel: a
-    /// host, if there is one.
+    /// Sender, if possible a host.
     fn sender(&self, channel: ChannelId, end: NodeId) -> Option<EndpointId> {
         let by = self.fabric.source(channel).node;
         let left = self.hops.between(by, end)?;
@@ -267,7 +253,6 @@ impl AdaptiveCollector<'_> {
     }
 }
 
-/// Merges a row into another.
 fn join(all: &mut Row, more: &Row) {
     for (all, more) in all.iter_mut().zip(more) {
         *all |= more;

@@ -1,18 +1,13 @@
 //! Turns of all packets, one destination at a time.
 //!
 //! ```text
-//!   toward h5:   s0 ──► s2 ──► s5 ──► h5      each switch has one output channel, so paths that meet
-//!                s1 ──► s2                     stay together: s2 to s5 is visited once
+//!   toward h5:   s0 ──► s2 ──► s5 ──► h5      paths that meet stay together: s2 to s5 is visited
+//!                s1 ──► s2                     once
 //! ```
 //!
-//! If a destination has one port per switch (a column), every switch is visited once per
-//! destination and dateline class, not once per pair: O(switches) per destination. Paths that are
-//! stored separately are followed separately.
-//!
-//! The lanes of a packet depend here only on its VC class, its dateline class and the channel, and
-//! the dateline class also on the destination, but not on the sender; turns are therefore collected
-//! between dateline classes of channels, and converted to lanes at the end. If tables assign lanes,
-//! `by_level` is used instead.
+//! With one port per switch (a column), every switch is visited once per destination and dateline
+//! class, not once per pair. Lanes here do not depend on the sender (unlike `by_level`); turns
+//! between dateline classes of channels are converted to lanes at the end.
 
 use super::column::Column;
 use super::turns::Turns;
@@ -22,25 +17,22 @@ use crate::routing::paths::graph::SwitchGraph;
 use crate::routing::paths::routes::{RouteRow, Routes, RowPaths};
 use crate::{ChannelId, EndpointId, Fabric, NodeId};
 
-/// Packets that are counted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Counted {
-    /// Packets of all endpoints.
     All,
-    /// Packets from hosts to hosts.
     BetweenHosts,
-    /// Packets on routes without loops, even if they end at the wrong endpoint.
+    /// Even if they end at the wrong endpoint.
     WithoutLoops,
 }
 
-/// Collects turns; memory is reused for every destination.
+/// Collector of turns with reused memory.
 pub(super) struct Collector<'a> {
     fabric: &'a Fabric,
     graph: &'a SwitchGraph,
     lanes: Option<&'a Lanes>,
     counted: Counted,
     column: Column<'a>,
-    /// By switch and dateline class: number of the last row whose packets arrived there.
+    /// By switch and dateline class: last row whose packets arrived there.
     seen: Vec<u64>,
     row: u64,
 }
@@ -64,7 +56,6 @@ impl<'a> Collector<'a> {
         }
     }
 
-    /// Adds the turns of a part of the rows of routes.
     pub(super) fn add(&mut self, routes: &'a Routes, part: Part, turns: &mut Turns) {
         for row in part.of(routes.rows(self.graph)) {
             if let RowPaths::Single(routes) = row.paths {
@@ -80,14 +71,14 @@ impl<'a> Collector<'a> {
         }
     }
 
-    /// Returns the switches that send counted packets to other switches.
+    /// Switches with counted packets to other switches.
     fn entries(&self, row: &RouteRow<'a>) -> impl Iterator<Item = NodeId> + use<'a> {
         let (graph, between_hosts) = (self.graph, self.counted == Counted::BetweenHosts);
         let (switch, destinations) = (row.switch, row.destinations);
         let leads_to_host = destinations.iter().any(|to| graph.is_host(*to));
         let sends = move |source: &NodeId| {
             let counts = |from: EndpointId| !between_hosts || graph.is_host(from);
-            // On the switch of a single destination there must be another endpoint as sender.
+            // A single destination on its own switch needs another endpoint as sender.
             let another = |from: &EndpointId| *source != switch || destinations != [*from];
             graph.senders(*source).filter(another).any(counts)
         };
@@ -106,8 +97,7 @@ impl<'a> Collector<'a> {
         }
     }
 
-    /// Follows the column to endpoints of the switch `to` from another switch, up to a switch
-    /// visited by packets for this destination before.
+    /// Stops at a switch visited for this destination before.
     fn follow(&mut self, source: NodeId, to: NodeId, turns: &mut Turns) {
         let Some(mut held) = self.column.next(source) else { return };
         let mut class = self.first_class(source, held, to);
@@ -141,8 +131,6 @@ impl<'a> Collector<'a> {
         }
     }
 
-    /// Returns the dateline class of a packet from one switch to another on its first channel
-    /// between switches.
     fn first_class(&self, source: NodeId, first: ChannelId, to: NodeId) -> DatelineClass {
         let sender = || self.graph.senders(source).next().expect("a packet has a sender");
         let own = || Fabric::reverse(self.graph.ejection(sender()));
@@ -160,7 +148,6 @@ impl<'a> Collector<'a> {
         self.lanes.map_or(DatelineClass(0), |lanes| lanes.class_after(class, held, wanted, to))
     }
 
-    /// Returns whether packets of this row reach a switch in a dateline class for the first time.
     fn is_new(&mut self, switch: NodeId, class: DatelineClass) -> bool {
         let classes = self.seen.len() / self.graph.switch_count();
         let seen = &mut self.seen[switch.index() * classes + usize::from(class.0)];

@@ -1,18 +1,14 @@
-//! Turns of all packets, one destination at a time, if tables assign lanes.
+//! Turns of all packets, one destination at a time, with lanes by tables.
 //!
 //! ```text
-//!   toward h5, SL 3:   h0 on lane 0 ─► s0 ──► s2 ──► s5      the lane after s2 depends on the SL and the
-//!                      h1 on lane 1 ─► s0                     previous channel: equal for both
+//!   toward h5, SL 3:   h0 on lane 0 ─► s0 ──► s2 ──► s5      the lane after s2 is equal for both
+//!                      h1 on lane 1 ─► s0
 //! ```
 //!
-//! The first lane of a packet depends on its sender: on the service level of the pair, and on its
-//! input port at the first switch. Every other lane depends only on its level and the previous
-//! channel. Therefore only level and lane of packets that leave a switch toward a destination
-//! matter, and each combination is followed once. A packet in a loop is followed until it returns
-//! to a lane it used before.
-//!
-//! Senders of a switch that tables treat alike are queried once, unless each pair has its own
-//! level.
+//! The first lane of a packet depends on the service level of the pair and its input port at the
+//! first switch; every other lane only on level and previous channel. Each combination of level and
+//! lane that leaves a switch toward a destination is therefore followed once, in a loop until a
+//! lane is used again.
 
 use super::by_destination::Counted;
 use super::column::Column;
@@ -25,10 +21,10 @@ use crate::routing::paths::graph::SwitchGraph;
 use crate::routing::paths::routes::{RouteRow, Routes, RowPaths};
 use crate::{ChannelId, EndpointId, Fabric, NodeId};
 
-/// By service level: lanes of packets that leave a switch.
+/// By service level.
 type LanesByLevel = [LaneSet; LEVELS];
 
-/// Collects turns; memory is reused for every destination.
+/// Collector of turns with reused memory.
 pub(super) struct LevelCollector<'a> {
     fabric: &'a Fabric,
     graph: &'a SwitchGraph,
@@ -36,10 +32,9 @@ pub(super) struct LevelCollector<'a> {
     groups: &'a LaneGroups,
     counted: Counted,
     column: Column<'a>,
-    /// By switch: endpoints whose packets represent all.
+    /// By switch: representatives of all endpoints.
     senders: Vec<Vec<EndpointId>>,
-    /// By switch and service level: number of the last row whose packets left there, and their
-    /// lanes.
+    /// By switch and service level: last row whose packets left there, and their lanes.
     left: Vec<(u64, LaneSet)>,
     row: u64,
 }
@@ -66,7 +61,7 @@ impl<'a> LevelCollector<'a> {
         }
     }
 
-    /// Adds the turns of a part of the rows of routes, which lead to LIDs of this offset.
+    /// Rows lead to LIDs of this offset.
     pub(super) fn add(
         &mut self,
         routes: &'a Routes,
@@ -96,8 +91,7 @@ impl<'a> LevelCollector<'a> {
         }
     }
 
-    /// Follows the column from a switch to one that packets of equal levels have left on equal
-    /// lanes before.
+    /// Stops at a switch that packets of equal level have left on equal lanes.
     fn follow(&mut self, source: NodeId, row: &RouteRow<'_>, lid_offset: u8, turns: &mut Turns) {
         let Some(first) = self.column.next(source) else { return };
         if self.column.end(first).is_none() {
@@ -143,7 +137,7 @@ impl<'a> LevelCollector<'a> {
         }
     }
 
-    /// Returns the first lanes of counted packets that enter at a switch.
+    /// First lanes of counted packets.
     fn entered(
         &self,
         source: NodeId,
@@ -167,19 +161,18 @@ impl<'a> LevelCollector<'a> {
         entered
     }
 
-    /// Returns the lanes on `wanted` of packets that arrive on `held`; none if they are dropped.
+    /// None if packets are dropped.
     fn after(&self, level: u8, held: ChannelId, wanted: ChannelId, row: &RouteRow<'_>) -> LaneSet {
         if let Some(host) = self.fabric.endpoint_at(self.fabric.target(held)) {
             // An in-transit host ejects the packet and re-injects it on its own first lane.
             return self.lanes.first(host, VcClass(level));
         }
-        // With tables, all destinations of a row are equivalent.
+        // Tables treat all destinations of a row alike.
         let to = row.destinations[0];
         self.lanes.onward(self.fabric, VcClass(level), DatelineClass(0), held, wanted, to).0
     }
 
-    /// Returns those lanes that no packet of this row has used to leave a switch before; `None`
-    /// without any.
+    /// Lanes on which no packet of this row has left the switch before.
     fn new_among(&mut self, switch: NodeId, level: u8, lanes: LaneSet) -> Option<LaneSet> {
         let (row, known) = &mut self.left[switch.index() * LEVELS + usize::from(level)];
         if *row != self.row {
@@ -191,9 +184,7 @@ impl<'a> LevelCollector<'a> {
     }
 }
 
-/// Returns endpoints of a switch whose packets represent those of all.
-///
-/// Of those that are treated alike there are two, because one of them may be the destination.
+/// Two of those that are treated alike, because one of them may be the destination.
 fn senders(
     fabric: &Fabric,
     graph: &SwitchGraph,

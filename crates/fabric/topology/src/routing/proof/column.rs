@@ -2,23 +2,22 @@
 //!
 //! ```text
 //!   toward h5:   s0 ──► s2 ──► s5 ──► h5      next    s0: to s2, s1: to s2, s2: to s5, s5: none
-//!                s1 ──► s2                     end of the channel from s2: s5
+//!                s1 ──► s2
 //! ```
 
 use crate::routing::paths::graph::SwitchGraph;
 use crate::routing::paths::routes::RouteRow;
 use crate::{ChannelId, Fabric, NodeId};
 
-/// Value for no channel.
 const NO_CHANNEL: u32 = u32::MAX;
 
-/// A column of a table; memory is reused for every row.
+/// Column of a table, in reused memory.
 pub(super) struct Column<'a> {
     fabric: &'a Fabric,
     graph: &'a SwitchGraph,
-    /// By switch: output channel of packets, or [`NO_CHANNEL`].
+    /// By switch: output channel, or [`NO_CHANNEL`].
     next: Vec<u32>,
-    /// By channel: the switch at its end, if there is one.
+    /// By channel: switch at its end.
     ends: Vec<Option<NodeId>>,
 }
 
@@ -35,7 +34,7 @@ impl<'a> Column<'a> {
         }
     }
 
-    /// Reads the ports of a row with one per switch; empty for a row with separate paths.
+    /// Empty for a row with separate paths.
     pub(super) fn fill(&mut self, row: &RouteRow<'_>) {
         self.next.clear();
         let channels = row.column(self.fabric, self.graph).into_iter().flatten();
@@ -53,7 +52,7 @@ impl<'a> Column<'a> {
         self.ends[channel.index()]
     }
 
-    /// Removes the entries of all switches that send packets into a loop.
+    /// Removes all entries that lead into a loop.
     pub(super) fn cut_loops(&mut self) {
         const UNKNOWN: usize = usize::MAX;
         let mut walks = vec![UNKNOWN; self.next.len()];
@@ -66,8 +65,7 @@ impl<'a> Column<'a> {
                 path.push(switch);
                 at = self.next(switch).and_then(|channel| self.end(channel));
             }
-            // A switch of the current walk closes a loop; the result of one visited earlier is
-            // known.
+            // A switch of the current walk closes a loop; earlier ones have a result.
             let is_lost = at.is_some_and(|switch| {
                 loops[switch.index()] || walks[switch.index()] == start.index()
             });

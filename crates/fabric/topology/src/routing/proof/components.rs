@@ -1,18 +1,15 @@
 //! Strongly connected components, which show whether dependencies form a cycle.
 //!
 //! Tarjan's algorithm ("Depth-first search and linear graph algorithms", SIAM Journal on Computing
-//! 1(2), 1972) in O(vertices + dependencies), with an explicit stack in place of recursion, because
-//! a path of dependencies may be as long as there are vertices.
+//! 1(2), 1972), with an explicit stack, because a path may be as long as there are vertices.
 
 use super::dependency::{DependencyGraph, VertexId};
 
-/// Value of a vertex that has not been visited.
 const UNSEEN: u32 = u32::MAX;
 
-/// Strongly connected components of a graph.
 #[derive(Debug)]
 pub(crate) struct Components {
-    /// Component by vertex. A component is numbered before every component that leads to it.
+    /// By vertex. A component is numbered before every component that leads to it.
     pub(crate) of: Vec<u32>,
     pub(crate) count: u32,
 }
@@ -21,12 +18,12 @@ struct ComponentSearch<'a> {
     graph: &'a DependencyGraph,
     /// By vertex: time of its visit.
     found: Vec<u32>,
-    /// By vertex: time of the earliest vertex on the stack known to be reachable from it.
+    /// By vertex: earliest time on the stack known to be reachable.
     low: Vec<u32>,
     clock: u32,
-    /// Visited vertices whose component is not complete.
+    /// Visited vertices of incomplete components.
     open: Vec<VertexId>,
-    /// Path of the search: a vertex, and the index of its next successor.
+    /// Vertices, each with the index of its next successor.
     path: Vec<(VertexId, usize)>,
     components: Components,
 }
@@ -97,7 +94,7 @@ impl ComponentSearch<'_> {
         }
     }
 
-    /// Completes the component of `head`: all vertices visited since and still open.
+    /// All vertices visited since `head` and still open.
     fn close(&mut self, head: VertexId) {
         loop {
             let member = self.open.pop().expect("the head of a component is open");

@@ -7,11 +7,10 @@
 //!   s0[2] -> s1[1]   closes the cycle
 //! ```
 //!
-//! From each buffer on a cycle, in ascending order, breadth-first search finds the shortest path
-//! back that uses no lower buffer, and stops when it would become as long as the shortest known
-//! cycle. Successors are visited in ascending order, so the result is the shortest cycle that,
-//! written from its lowest buffer, is lexicographically least. Worst case O(buffers x dependencies)
-//! within the components that have cycles; cycles of a few buffers are found much sooner.
+//! From each buffer, in ascending order, breadth-first search finds the shortest path back over no
+//! lower buffer, with successors in ascending order: the result, from its lowest buffer, is
+//! lexicographically least. Worst case O(buffers x dependencies); cycles of a few buffers are found
+//! much sooner.
 
 use super::adaptive::AdaptiveCollector;
 use super::by_destination::Counted;
@@ -25,7 +24,6 @@ use crate::{EndpointId, Fabric};
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt::Write as _;
 
-/// Returns the lexicographically least of the shortest cycles, from its lowest vertex on.
 pub(crate) fn shortest_cycle(
     graph: &DependencyGraph,
     components: &Components,
@@ -41,11 +39,10 @@ pub(crate) fn shortest_cycle(
     best
 }
 
-/// Breadth-first searches from one vertex after the other.
 struct CycleSearch<'a> {
     graph: &'a DependencyGraph,
     components: &'a Components,
-    /// By vertex: start of the last search that reached it, and its predecessor there.
+    /// By vertex: start of the last search that reached it, and its predecessor.
     found: Vec<Option<(VertexId, VertexId)>>,
     queue: VecDeque<(VertexId, usize)>,
 }
@@ -56,7 +53,7 @@ impl<'a> CycleSearch<'a> {
         Self { graph, components, found, queue: VecDeque::new() }
     }
 
-    /// Returns the shortest cycle through `start` and higher vertices, of at most `length_max`.
+    /// Shortest cycle over `start` and higher vertices.
     fn back_to(&mut self, start: VertexId, length_max: usize) -> Option<Vec<VertexId>> {
         self.queue.clear();
         self.queue.push_back((start, 1));
@@ -94,9 +91,8 @@ impl<'a> CycleSearch<'a> {
     }
 }
 
-/// Returns for each buffer of a cycle one pair of endpoints whose route takes the next buffer right
-/// after it, if there is one; a pair of hosts, if possible. With adaptive routing, a pair of
-/// endpoints whose packets may wait for the next buffer while they hold this one.
+/// For each buffer, a pair of endpoints, if possible hosts, whose route takes the next buffer right
+/// after it; with adaptive routing, whose packets may wait for it.
 pub fn cycle_witnesses<'a>(
     fabric: &Fabric,
     routes: impl Into<RouteSet<'a>>,
@@ -134,15 +130,14 @@ pub fn cycle_witnesses<'a>(
     by_hosts.into_iter().zip(witnesses).map(|(hosts, any)| hosts.or(any)).collect()
 }
 
-/// Formats a buffer for people: its channel, and the lane if there are several.
+/// Channel of a buffer, with the lane if there are several.
 pub fn buffer_name(fabric: &Fabric, buffer: Buffer, lane_count: usize) -> String {
     let channel = fabric.channel_name(buffer.channel);
     if lane_count > 1 { format!("{channel} lane {}", buffer.lane) } else { channel }
 }
 
-/// Formats a buffer of a cycle for messages. If a VL owns several lanes, the buffer represents all
-/// of them, and the name contains the VL and its lanes: packets that hold any of them wait for any
-/// lane of the next VL.
+/// Name of a buffer of a cycle. If a VL owns several lanes, it stands for all of them: packets that
+/// hold any wait for any lane of the next VL.
 pub fn vertex_name<'a>(fabric: &Fabric, routes: impl Into<RouteSet<'a>>, buffer: Buffer) -> String {
     let routes = routes.into();
     let lanes_per_vl = routes.lanes.map_or(1, Lanes::lanes_per_vl);
@@ -155,8 +150,7 @@ pub fn vertex_name<'a>(fabric: &Fabric, routes: impl Into<RouteSet<'a>>, buffer:
     format!("{} VL {vl} (lanes {first} to {last})", fabric.channel_name(buffer.channel))
 }
 
-/// Describes a cycle: a line for each buffer, with a pair of endpoints whose route continues to the
-/// next, and the first buffer again at the end.
+/// Cycle with a line and a witness for each buffer.
 pub fn describe_cycle<'a>(
     fabric: &Fabric,
     routes: impl Into<RouteSet<'a>>,

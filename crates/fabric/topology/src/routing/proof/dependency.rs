@@ -1,34 +1,25 @@
-//! The channel dependency graph: which buffers a packet may wait for while it holds another.
+//! Channel dependency graph: buffers that a packet may wait for while it holds another.
 //!
 //! ```text
 //!   route h0 ► s0 ► s1 ► s2 ► h2     (s0 ► s1) depends on (s1 ► s2)
 //!   with lanes:  lane 0, lane 1      (s0 ► s1, lane 0) depends on (s1 ► s2, lane 1)
 //! ```
 //!
-//! Its vertices are the buffers, one per channel and lane (with one lane: the channels); an edge
-//! leads from a buffer between switches to another if some route takes the second right after the
-//! first. Channels from and to endpoints have no edges here: no packet waits for the first kind and
-//! none waits in the second, so neither is on a cycle, and a switch with many endpoints would have
-//! an edge for every pair. If a packet that holds a channel waits only for the next one, routes can
-//! deadlock only if this graph has a cycle (Dally and Seitz, "Deadlock-free message routing in
-//! multiprocessor interconnection networks", IEEE Transactions on Computers C-36(5), 1987).
+//! An edge leads from a buffer between switches to another if some route takes the second right
+//! after the first. Channels from and to endpoints have no edges: no packet waits for the first
+//! kind and none waits in the second. If a packet that holds a channel waits only for the next one,
+//! routes can deadlock only if this graph has a cycle (Dally and Seitz, "Deadlock-free message
+//! routing in multiprocessor interconnection networks", IEEE Transactions on Computers C-36(5),
+//! 1987).
 //!
-//! An endpoint takes a packet in completely, so dependencies end there: also in the middle of a
-//! path that visits an in-transit host, unless that host may be full (`ejection.rs`). Then the
-//! channels into it and out of it are vertices like those between switches. Table entries count
-//! only if a packet of some endpoint uses them. Packets that do not arrive hold channels too, so
-//! their paths count up to their end; a loop is a cycle. If a pair has several paths, the graph
-//! contains the dependencies of all of them.
+//! An endpoint takes a packet in completely: dependencies end there, and at an in-transit host,
+//! unless it may be full (`ejection.rs`). Table entries count only if some packet uses them.
+//! Packets that do not arrive hold channels too: their paths count, and a loop is a cycle.
 //!
 //! A packet that may take any of several lanes holds one of them and waits for all of the next at
-//! once, and moves when it gets one. There is an edge for each pair of a held and a wanted lane:
-//! without a cycle deadlock is impossible, and if sets of lanes are equal or disjoint a cycle on
-//! one lane of each is a cycle on all, so no packet in it has another way out.
-//!
-//! Equivalent lanes share a vertex (`lane_groups.rs`). Edges are collected in rows of bits
-//! (`turns.rs`): destination by destination (`by_destination.rs`, and `by_level.rs` if tables
-//! assign lanes by pair), for large fabrics on all cores, each with separate rows that are merged
-//! at the end; walk by walk only if hosts may be full.
+//! once, with an edge for each pair. Without a cycle deadlock is impossible; if sets of lanes are
+//! equal or disjoint, a cycle on one lane of each is a cycle on all, and no packet in it has
+//! another way out.
 
 use super::adaptive::AdaptiveCollector;
 use super::by_destination::{Collector, Counted};
@@ -53,30 +44,27 @@ id_type!(
     VertexId
 );
 
-/// Channel dependency graph: for each buffer between switches (and of hosts that may be full), the
-/// buffers that some route takes right after it.
+/// Channel dependency graph of the buffers between switches, and of hosts that may be full.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct DependencyGraph {
     groups: LaneGroups,
-    /// Index of the first successor of each vertex, followed by their total.
+    /// First successor of each vertex, followed by their total.
     first: Vec<usize>,
     successors: Vec<VertexId>,
 }
 
 impl DependencyGraph {
-    /// Computes the dependencies of all routes between all endpoints.
+    /// Dependencies of all routes between all endpoints.
     pub fn new<'a>(fabric: &Fabric, routes: impl Into<RouteSet<'a>>) -> Self {
         Self::of(fabric, routes.into(), Counted::All)
     }
 
-    /// Computes the dependencies of the routes from hosts to hosts only, for fabrics whose
-    /// aggregation nodes and routers neither send nor receive packets.
+    /// Dependencies of routes from hosts to hosts only.
     pub fn between_hosts<'a>(fabric: &Fabric, routes: impl Into<RouteSet<'a>>) -> Self {
         Self::of(fabric, routes.into(), Counted::BetweenHosts)
     }
 
-    /// Computes the dependencies of the routes that end, possibly at the wrong endpoint, and leaves
-    /// out those with loops.
+    /// Dependencies of the routes without loops.
     pub fn without_loops<'a>(fabric: &Fabric, routes: impl Into<RouteSet<'a>>) -> Self {
         Self::of(fabric, routes.into(), Counted::WithoutLoops)
     }
@@ -87,7 +75,7 @@ impl DependencyGraph {
         Self::collect(fabric, routes, counted, Threads::for_steps(steps))
     }
 
-    /// Collects the dependencies on `threads` threads; the result does not depend on their number.
+    /// Independent of the number of threads.
     pub(super) fn collect(
         fabric: &Fabric,
         routes: RouteSet<'_>,
@@ -142,7 +130,6 @@ impl DependencyGraph {
         Self { groups, first, successors }
     }
 
-    /// Builds the graph from the successors of each vertex.
     fn of_rows(groups: LaneGroups, rows: &[Vec<usize>]) -> Self {
         let (mut first, mut successors) = (vec![0], Vec::new());
         for row in rows {
@@ -152,7 +139,7 @@ impl DependencyGraph {
         Self { groups, first, successors }
     }
 
-    /// Builds a graph over channels of one lane from its edges.
+    /// Graph over channels of one lane.
     pub(crate) fn from_edges(channel_count: usize, edges: &[(usize, usize)]) -> Self {
         let mut edges = edges.to_vec();
         edges.sort_unstable();
@@ -163,12 +150,12 @@ impl DependencyGraph {
         Self { groups: LaneGroups::new(1, &[]), first, successors }
     }
 
-    /// Returns the number of buffers: channels times lanes.
+    /// Number of buffers: channels times lanes.
     pub fn buffer_count(&self) -> usize {
         self.vertex_count() / self.groups.count() * self.groups.lane_count()
     }
 
-    /// Returns the number of dependencies.
+    /// Number of dependencies.
     pub fn dependency_count(&self) -> usize {
         let size = |vertex: VertexId| self.members(vertex).len() as usize;
         let of = |vertex| {
@@ -178,8 +165,7 @@ impl DependencyGraph {
         VertexId::first(self.vertex_count()).map(of).sum()
     }
 
-    /// Returns the buffers between switches that a packet in `buffer` may wait for, in ascending
-    /// order.
+    /// Buffers that a packet in `buffer` may wait for, in ascending order.
     pub fn successors(&self, buffer: BufferId) -> Vec<BufferId> {
         let lanes = self.groups.lane_count();
         let each = |vertex: &VertexId| {
@@ -193,9 +179,8 @@ impl DependencyGraph {
         buffers
     }
 
-    /// Returns the number of groups of channels that wait for one another in cycles, if the
-    /// channels in `gone` carry nothing. Packets routed through one of them still count on the rest
-    /// of their path, so the number is an upper bound.
+    /// Groups of channels that wait for one another in cycles, if those in `gone` carry nothing: an
+    /// upper bound, because packets routed through these still count on the rest of their path.
     pub fn cyclic_groups(&self, gone: &BTreeSet<ChannelId>) -> usize {
         let left = self.without(gone);
         let components = Components::new(&left);
@@ -209,7 +194,6 @@ impl DependencyGraph {
         sizes.iter().zip(waits_for_itself).filter(|(size, itself)| **size > 1 || *itself).count()
     }
 
-    /// Returns a graph of the same vertices without the dependencies of the channels in `gone`.
     fn without(&self, gone: &BTreeSet<ChannelId>) -> Self {
         let is_left = |vertex: &VertexId| !gone.contains(&self.channel(*vertex));
         let (mut first, mut successors) = (vec![0], Vec::new());
@@ -222,19 +206,18 @@ impl DependencyGraph {
         Self { groups: self.groups.clone(), first, successors }
     }
 
-    /// Returns channel and lane of a buffer.
+    /// Channel and lane of a buffer.
     pub fn buffer(&self, id: BufferId) -> Buffer {
         let lanes = self.groups.lane_count();
         let lane = u8::try_from(id.index() % lanes).expect("a lane is a small number");
         Buffer { channel: ChannelId::new(id.index() / lanes), lane }
     }
 
-    /// Returns the number of vertices: channels times groups of lanes.
     pub(super) fn vertex_count(&self) -> usize {
         self.first.len() - 1
     }
 
-    /// Returns the vertices that a packet holding `vertex` may wait for, in ascending order.
+    /// In ascending order.
     pub(super) fn after(&self, vertex: VertexId) -> &[VertexId] {
         &self.successors[self.first[vertex.index()]..self.first[vertex.index() + 1]]
     }
@@ -248,7 +231,6 @@ impl DependencyGraph {
         VertexId::new(buffer.index() / lanes * groups + self.groups.of(buffer.index() % lanes))
     }
 
-    /// Returns the lowest lane of a vertex.
     pub(super) fn lowest(&self, vertex: VertexId) -> Buffer {
         let lane = self.members(vertex).lowest().expect("a group has a lane");
         Buffer { channel: self.channel(vertex), lane }
@@ -259,7 +241,6 @@ impl DependencyGraph {
     }
 }
 
-/// Returns the tables of adaptive routes; `None` for other routes.
 pub(super) fn adaptive_tables(routes: RouteSet<'_>) -> Option<&TableRoutes> {
     match routes.routes {
         [Routes::Table(tables)] if tables.are_adaptive() => Some(tables),
@@ -267,7 +248,7 @@ pub(super) fn adaptive_tables(routes: RouteSet<'_>) -> Option<&TableRoutes> {
     }
 }
 
-/// Returns by node the channels that leave it, in ascending order.
+/// By node, in ascending order.
 fn outgoing(fabric: &Fabric) -> Vec<Vec<ChannelId>> {
     let sorted = |node| {
         let mut channels: Vec<_> = fabric.channels_from(node).collect();
@@ -282,7 +263,6 @@ pub(super) fn lane_groups(routes: RouteSet<'_>) -> LaneGroups {
     LaneGroups::new(routes.lane_count(), &sets)
 }
 
-/// Parameters of a collection of turns.
 struct Task<'a> {
     fabric: &'a Fabric,
     graph: &'a SwitchGraph,
@@ -294,7 +274,6 @@ struct Task<'a> {
 }
 
 impl Task<'_> {
-    /// Collects the turns between dateline classes, destination by destination.
     fn by_destinations(&self, classes: usize) -> Turns {
         let Self { fabric, graph, routes, counted, .. } = *self;
         self.shared(classes, |part, turns| {
@@ -305,8 +284,7 @@ impl Task<'_> {
         })
     }
 
-    /// Collects the turns between groups of lanes if tables assign them, destination by
-    /// destination.
+    /// Turns between groups of lanes assigned by tables.
     fn by_levels(&self, lanes: &Lanes) -> Turns {
         let Self { fabric, graph, routes, counted, groups, .. } = *self;
         self.shared(groups.count(), |part, turns| {
@@ -317,7 +295,6 @@ impl Task<'_> {
         })
     }
 
-    /// Collects the turns of all parts of the routes on several threads, and merges them.
     fn shared(&self, states: usize, add: impl Fn(Part, &mut Turns) + Sync) -> Turns {
         let none = Turns::new(self.fabric, states, self.stopping);
         let parts = self.threads.share(|part| {
@@ -332,8 +309,7 @@ impl Task<'_> {
         joined.expect("there is a part")
     }
 
-    /// Converts turns between dateline classes to turns between groups of lanes; `outgoing` are the
-    /// channels that leave each node.
+    /// Converts turns between dateline classes.
     fn between_groups(&self, lanes: &Lanes, turns: &Turns, outgoing: &[Vec<ChannelId>]) -> Turns {
         let mut between_groups = Turns::new(self.fabric, self.groups.count(), self.stopping);
         for channel in ChannelId::first(self.fabric.channel_count()) {
@@ -351,7 +327,6 @@ impl Task<'_> {
         between_groups
     }
 
-    /// Returns whether a walk is among those whose dependencies are collected.
     fn counts(&self, laned: &LanedWalk<'_>) -> bool {
         match self.counted {
             Counted::All => true,
@@ -360,7 +335,6 @@ impl Task<'_> {
         }
     }
 
-    /// Collects the turns between groups of lanes, walk by walk.
     fn by_walks(&self) -> Turns {
         let Self { fabric, graph, routes, .. } = *self;
         let mut turns = Turns::new(fabric, self.groups.count(), self.stopping);

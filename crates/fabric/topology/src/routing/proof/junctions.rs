@@ -5,9 +5,8 @@
 //!   leg 1                 v ──► s4 ──► s5
 //! ```
 //!
-//! The proof assumes that any switch may be intermediate for any pair, if routes end there.
-//! Every channel by which a route ends at the switch is therefore followed by every channel by which
-//! a route begins there. The lanes on each are those of its leg.
+//! Any switch at which routes end may be intermediate for any pair: every channel by which a route
+//! ends is followed by every channel by which one begins, on the lanes of its leg.
 
 use super::lane_groups::LaneGroups;
 use super::turns::Turns;
@@ -17,17 +16,15 @@ use crate::routing::paths::graph::SwitchGraph;
 use crate::{ChannelId, EndpointId, Fabric};
 use std::collections::BTreeSet;
 
-/// Routes that end and begin at a switch.
 #[derive(Clone, Debug, Default)]
 struct Junction {
-    /// Last channels between switches, with the lanes of packets of a VC class.
+    /// Last channels between switches.
     incoming: BTreeSet<(ChannelId, LaneSet, VcClass)>,
-    /// First channels between switches, with the destination.
+    /// First channels between switches.
     outgoing: BTreeSet<(ChannelId, EndpointId)>,
 }
 
-/// Adds the dependencies of packets that end a leg at a switch and begin another. `counts` selects
-/// the walks that packets take.
+/// `counts` selects the walks that packets take.
 pub(super) fn add(
     fabric: &Fabric,
     graph: &SwitchGraph,

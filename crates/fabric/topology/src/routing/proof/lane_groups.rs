@@ -1,4 +1,4 @@
-//! Groups of equivalent lanes: every packet that may take one of them may take all of them.
+//! Groups of equivalent lanes: packets may take all lanes of a group or none.
 //!
 //! ```text
 //!   VC class 0: lanes 0 1 2 3     groups   {0 1}  {2}  {3}
@@ -6,15 +6,13 @@
 //!   a dateline class: lanes 0 1 2
 //! ```
 //!
-//! A packet that waits for one lane of a group waits for all of them, and a packet that holds one
-//! could hold any. The lanes of a group therefore have equal dependencies, and the proof needs one
-//! vertex for all of them: dependencies grow with the square of the groups, not of the lanes. A
-//! shortest cycle never needs two lanes of a group on one channel, and the lexicographically least
-//! one uses the lowest of each.
+//! The lanes of a group have equal dependencies and need one vertex: dependencies grow with the
+//! square of the groups, not of the lanes. A shortest cycle never needs two lanes of a group on one
+//! channel, and the lexicographically least one uses the lowest of each.
 
 use crate::routing::lanes::set::LaneSet;
 
-/// Partition of lanes, in the order of the lowest lane of each group.
+/// In the order of the lowest lane of each group.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct LaneGroups {
     members: Vec<LaneSet>,
@@ -23,8 +21,7 @@ pub(super) struct LaneGroups {
 }
 
 impl LaneGroups {
-    /// Divides the lanes below `lane_count` into groups that each of the sets contains completely
-    /// or not at all.
+    /// Each of `sets` contains a group completely or not at all.
     pub(super) fn new(lane_count: usize, sets: &[LaneSet]) -> Self {
         let lanes = || (0..=u8::MAX).take(lane_count);
         let is_alike = |a: u8, b: u8| sets.iter().all(|set| set.contains(a) == set.contains(b));
@@ -63,7 +60,7 @@ impl LaneGroups {
         self.members[group]
     }
 
-    /// Returns the groups within a set, which must contain each completely or not at all.
+    /// `lanes` must contain each group completely or not at all.
     pub(super) fn within(&self, lanes: LaneSet) -> impl Iterator<Item = usize> {
         let is_within = move |group: &usize| !(self.members[*group] & lanes).is_empty();
         (0..self.members.len()).filter(is_within)

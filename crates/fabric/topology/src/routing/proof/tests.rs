@@ -12,7 +12,6 @@ use crate::{ChannelId, Fabric};
 
 const COUNTED: [Counted; 3] = [Counted::All, Counted::BetweenHosts, Counted::WithoutLoops];
 
-/// Proves on 1, 2, 3 and 100 threads, and returns whether the routes are deadlock-free.
 fn proved(fabric: &Fabric, routes: &Routes, lanes: Option<&Lanes>) -> bool {
     let routes = std::slice::from_ref(routes);
     let set = RouteSet::new(routes, lanes);
@@ -67,8 +66,7 @@ fn proof_is_independent_of_thread_count() {
 fn proof_on_lanes_is_independent_of_thread_count() {
     for (fabric, algorithm, is_free) in fabrics() {
         let routes = route(&fabric, &algorithm, Form::Table).expect("the algorithm applies");
-        // Each pair on one of three lanes on its whole path: if it is free on one lane, it is free
-        // here.
+        // Each pair on one of three lanes: if it is free on one lane, it is free here.
         let map = LaneMap::uniform(&fabric, LaneMap::DEFAULT);
         let level = |from: usize, to: usize| u8::try_from((from + 2 * to) % 3).expect("small");
         let by_pair =

@@ -1,38 +1,34 @@
 //! Pairs of consecutive states, as rows of bits.
 //!
 //! ```text
-//!   channel into a switch ──►  row    0 1 1 0 ...   a bit for each channel that leaves the switch, and its state
+//!   channel into a switch ──►  row    0 1 1 0 ...   a bit for each state of each channel out of it
 //! ```
 //!
-//! A packet in a channel is in one of a few states: on a group of lanes, or in a dateline class.
-//! Both channels of a turn meet in one node, so a row for each state of an incoming channel with a
-//! bit for each state of each outgoing one represents all turns: O(1) per turn, however many routes
-//! share it.
+//! A state is a group of lanes, or a dateline class. Both channels of a turn meet in one node: a
+//! row for each state of an incoming channel represents all turns, however many routes share them.
 
 use super::ejection::BackpressuredHosts;
 use super::lane_groups::LaneGroups;
 use crate::routing::lanes::route_set::Buffers;
 use crate::{ChannelId, Fabric};
 
-/// Column of a channel that takes no part in waiting.
+/// Column of a channel without dependencies.
 const NO_COLUMN: u32 = u32::MAX;
 
-/// Pairs of consecutive states.
 #[derive(Clone, Debug)]
 pub(super) struct Turns {
     states: usize,
-    /// By channel: its column among the channels that leave the same node, or [`NO_COLUMN`].
+    /// By channel: position among those that leave its source, or [`NO_COLUMN`].
     columns: Vec<u32>,
-    /// By channel: number of words of a row.
+    /// By channel: words of a row.
     widths: Vec<u32>,
-    /// By channel: index of its first row in `bits`.
+    /// By channel: first row in `bits`.
     first: Vec<u32>,
     bits: Vec<u64>,
 }
 
 impl Turns {
-    /// Creates an empty set of turns of packets in one of `states` states, between channels that
-    /// join switches and hosts that may stop.
+    /// Between channels that join switches and hosts that may stop.
     pub(super) fn new(fabric: &Fabric, states: usize, stopping: &BackpressuredHosts) -> Self {
         let channels = || ChannelId::first(fabric.channel_count());
         let passes_on = |end| match fabric.endpoint_at(end) {
@@ -61,7 +57,6 @@ impl Turns {
         Self { states, columns, widths, first, bits: vec![0; size] }
     }
 
-    /// Records that a route takes `wanted` in a state right after `held` in a state.
     #[inline]
     pub(super) fn add(&mut self, held: (ChannelId, usize), wanted: (ChannelId, usize)) {
         let column = self.columns[wanted.0.index()];
@@ -73,8 +68,7 @@ impl Turns {
         self.bits[row + bit / 64] |= 1 << (bit % 64);
     }
 
-    /// Records that a route takes one of the buffers `wanted` right after one of `held`; states are
-    /// groups of lanes.
+    /// States are groups of lanes.
     pub(super) fn add_between(&mut self, groups: &LaneGroups, held: Buffers, wanted: Buffers) {
         for group in groups.within(held.lanes) {
             for after in groups.within(wanted.lanes) {
@@ -83,7 +77,6 @@ impl Turns {
         }
     }
 
-    /// Adds all turns of another part of the routes.
     pub(super) fn join(&mut self, part: &Self) {
         assert_eq!(self.first, part.first, "parts of the same routes have the same rows");
         for (all, more) in self.bits.iter_mut().zip(&part.bits) {
@@ -91,13 +84,12 @@ impl Turns {
         }
     }
 
-    /// Returns whether no packet ever waits in a channel.
+    /// Whether no packet ever waits in a channel.
     pub(super) fn is_outside(&self, channel: ChannelId) -> bool {
         self.columns[channel.index()] == NO_COLUMN
     }
 
-    /// Visits the successors of a channel in a state, each as channel and state. `outgoing` has the
-    /// channels that leave the node at its end, in the order of the visits.
+    /// Visits successors in the order of `outgoing`, the channels of the node at the end.
     pub(super) fn each_after(
         &self,
         held: (ChannelId, usize),
