@@ -1,17 +1,9 @@
 //! Checks of a fabric for probable faults, and a summary of it in numbers.
 //!
-//! ```text
-//!   check(&Fabric)   -> findings: islands, hosts without a cable, loop cables, GUIDs and LIDs
-//!                       shared by two devices, invalid LIDs, descriptions shared by several
-//!                       systems, swapped rails, missing adapters and uplinks, slow cables,
-//!                       and notes on unevenness
-//!   summary(&Fabric) -> counts, speeds, ports, distances
-//! ```
+//! Further findings, such as a cable that one end does not list, come from the readers of `format`,
+//! since only the text of a dump shows them.
 //!
-//! The readers of `format` add findings that only the text of a dump can show, such as a cable that
-//! one end does not list; `check` reports both lists to a user.
-//!
-//! Invariant: findings come in one order, whatever the order of the source.
+//! Invariant: the order of findings does not depend on the order of the source.
 
 mod addresses;
 mod distance;
@@ -30,7 +22,7 @@ pub use summary::{PortUse, Summary, summary};
 
 use crate::{Fabric, Finding, FindingKind, NodeKind};
 
-/// Returns all findings about `fabric`, grouped by check.
+/// All findings about `fabric`, grouped by check.
 pub fn check(fabric: &Fabric) -> Vec<Finding> {
     let mut findings = islands::check(fabric);
     findings.extend(uncabled_hosts(fabric));
@@ -47,10 +39,8 @@ pub fn check(fabric: &Fabric) -> Vec<Finding> {
     findings
 }
 
-/// Maximum number of names listed in a finding.
 const LISTED_MAX: usize = 4;
 
-/// Joins the first names of a list, followed by the number of the others.
 fn listed(names: impl Iterator<Item = String>) -> String {
     let names: Vec<String> = names.collect();
     let first = names[..names.len().min(LISTED_MAX)].join(", ");
@@ -60,7 +50,7 @@ fn listed(names: impl Iterator<Item = String>) -> String {
     }
 }
 
-/// Cables whose ends are two ports of one node; no route uses them.
+/// No route uses these cables.
 fn loops(fabric: &Fabric) -> impl Iterator<Item = Finding> {
     let loops = fabric.cables().iter().filter(|cable| cable.ends[0].node == cable.ends[1].node);
     loops.map(|cable| {

@@ -9,23 +9,19 @@
 //!   unit 0       unit 1    unit: leaves that share their nodes
 //! ```
 //!
-//! A dump lists adapters; a scheduler, an MPI library and an operator count in nodes. This module
-//! recognises them:
+//! A dump lists adapters; schedulers and MPI libraries count nodes. More than half of the nodes
+//! decide each question, so missing cables, dead leaves or swapped adapters do not change the
+//! result.
 //!
-//! - **Node**: the adapters of one system. Devices with one system image GUID form one node; nodes
-//!   whose adapters are described as "node12 mlx5_4" are merged by the host name; a rule of the user
-//!   replaces the description (`naming`). Each adapter keeps the [`Basis`] of its membership.
-//! - **Role**: compute, storage, management or gateway, by words in the host name (`role`).
-//! - **Unit** (scalable unit, pod): a set of leaf switches that have most of their nodes in common
-//!   (`units`). A rail-optimised unit has a leaf per rail; in other fabrics each leaf is a unit.
-//! - **Rail**: the leaves of all adapters with one number, across all units (`rails`).
-//! - **Plane**: switches without a cable to any other plane, although nodes have
-//!   adapters in both.
+//! - **Node**: the adapters of one system, by system image GUID, host name in the description
+//!   ("node12 mlx5_4"), or a rule of the user. [`Basis`] is the evidence.
+//! - **Role**: purpose, by words in the host name.
+//! - **Unit** (scalable unit, pod): leaf switches with most of their nodes in common; in a fabric
+//!   that is not rail-optimised, a single leaf.
+//! - **Rail**: the leaves of all adapters with one number, across all units.
+//! - **Plane**: switches without a cable to any other plane, although nodes have adapters in both.
 //!
-//! More than half of the nodes decide in each case, and missing cables, dead leaves or swapped
-//! adapters therefore do not change the result.
-//!
-//! Source of the terms: NVIDIA DGX `SuperPOD` reference architecture (scalable unit, rail-optimised).
+//! Source of the terms: NVIDIA DGX `SuperPOD` reference architecture.
 
 mod adapter_number;
 mod naming;
@@ -43,27 +39,26 @@ use crate::{EndpointId, Fabric, NodeId};
 /// The nodes of a fabric, with their rails, units and planes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cluster {
-    /// Nodes by name, numbers in names compared as numbers.
+    /// Nodes by name, numbers in names compared by value.
     pub nodes: Vec<ClusterNode>,
-    /// Units by their first leaf; empty without leaves.
+    /// Units by first leaf.
     pub units: Vec<Unit>,
-    /// Rails by adapter number; a single one in fabrics whose nodes have one adapter.
+    /// Rails by adapter number; a single one if nodes have one adapter.
     pub rails: Vec<Rail>,
-    /// Switches of each plane, planes by their first switch; planes without adapters are left out.
+    /// Switches by plane, planes by first switch, without planes that have no adapters.
     pub planes: Vec<Vec<NodeId>>,
 }
 
-/// A system with one or more adapters: a server, a storage target, a gateway.
+/// A system with one or more adapters: server, storage target, gateway.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClusterNode {
-    /// Unique name: the host name, else the name of the adapter.
+    /// Unique name: the host name, else that of the adapter.
     pub name: String,
-    /// Purpose of the node.
+    /// Purpose.
     pub role: Role,
-    /// Adapter ports by adapter number, then by device and port; at least one.
+    /// Adapter ports by adapter number, device and port; at least one.
     pub adapters: Vec<Adapter>,
-    /// Unit that holds most of its cables, as index into [`Cluster::units`]; `None` without a cable
-    /// to a leaf.
+    /// Unit of most of its cables, as index into [`Cluster::units`]; `None` without a leaf.
     pub unit: Option<usize>,
 }
 
@@ -72,9 +67,9 @@ pub struct ClusterNode {
 pub struct Adapter {
     /// Device of the fabric.
     pub device: NodeId,
-    /// Endpoint of its routes; `None` without a cable.
+    /// Its endpoint; `None` without a cable.
     pub endpoint: Option<EndpointId>,
-    /// Switch at the other end of its cable; `None` without a cable to a switch.
+    /// Switch at the far end; `None` without one.
     pub leaf: Option<NodeId>,
     /// Name within the node, such as `mlx5_4`.
     pub name: Option<String>,
@@ -84,16 +79,16 @@ pub struct Adapter {
     pub rail: Option<usize>,
     /// Rail of its leaf; differs from `rail` if cables are swapped.
     pub leaf_rail: Option<usize>,
-    /// Reason for its membership of the node.
+    /// Evidence for its node.
     pub basis: Basis,
 }
 
-/// A set of leaf switches with most of their nodes in common: a scalable unit, or a single leaf.
+/// Leaf switches with most of their nodes in common, or a single leaf.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unit {
-    /// Its leaf switches in canonical order.
+    /// Leaf switches in canonical order.
     pub leaves: Vec<NodeId>,
-    /// Its nodes, as indices into [`Cluster::nodes`].
+    /// Indices into [`Cluster::nodes`].
     pub nodes: Vec<usize>,
 }
 
@@ -102,12 +97,12 @@ pub struct Unit {
 pub struct Rail {
     /// Adapter number, if adapter names contain one.
     pub number: Option<u32>,
-    /// Its leaf switches in canonical order.
+    /// Leaf switches in canonical order.
     pub leaves: Vec<NodeId>,
 }
 
 impl Cluster {
-    /// Recognises the nodes of a fabric, their rails, units and planes.
+    /// Nodes, rails, units and planes of a fabric.
     pub fn of(fabric: &Fabric, naming: &Naming) -> Self {
         let mut nodes = naming::nodes(fabric, naming);
         let mut units = units::units(fabric, &nodes);
@@ -117,12 +112,12 @@ impl Cluster {
         Self { nodes, units, rails, planes }
     }
 
-    /// Returns the index of the node with a name.
+    /// Index of the node with a name.
     pub fn find(&self, name: &str) -> Option<usize> {
         self.nodes.iter().position(|node| node.name == name)
     }
 
-    /// Nodes of role [`Role::Compute`], as indices.
+    /// Indices of the nodes of role [`Role::Compute`].
     pub fn compute(&self) -> impl Iterator<Item = usize> {
         let is_compute = |node: &usize| self.nodes[*node].role == Role::Compute;
         (0..self.nodes.len()).filter(is_compute)
@@ -130,7 +125,7 @@ impl Cluster {
 }
 
 impl ClusterNode {
-    /// The adapter port on a rail: of several, the first with a cable.
+    /// Adapter port on a rail: of several, the first with a cable.
     pub fn on_rail(&self, rail: usize) -> Option<&Adapter> {
         let mut on_rail = self.adapters.iter().filter(|adapter| adapter.rail == Some(rail));
         on_rail.clone().find(|adapter| adapter.endpoint.is_some()).or_else(|| on_rail.next())

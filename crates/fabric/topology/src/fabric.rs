@@ -7,14 +7,13 @@
 //!            channel 1: s0 -> h0         channel 3: s1 -> s0
 //! ```
 //!
-//! A [`Fabric`] is built once by [`FabricBuilder`] and never changes. Building puts it into one
-//! canonical order, so a fabric read from two formats gets equal ids: nodes by kind (switches,
-//! hosts, aggregation nodes, routers), then by GUID, then by name with numbers compared as numbers;
-//! cables by their lower end.
+//! A [`Fabric`] never changes. [`FabricBuilder`] puts it into one canonical order, so two formats
+//! of one fabric give equal ids: nodes by kind (switches, hosts, aggregation nodes, routers), then
+//! GUID, then name with numbers compared by value; cables by their lower end.
 //!
-//! Invariants: names are unique; a port holds at most one cable; the two channels of cable `c` are
-//! `2c` (from its lower end) and `2c + 1`; ports 0 of switches ([`port0`]) come after all other
-//! nodes, cables and endpoints.
+//! Invariants: names are unique; a port has at most one cable; the channels of cable `c` are `2c`
+//! (from its lower end) and `2c + 1`; ports 0 of switches ([`port0`]) come after all other nodes,
+//! cables and endpoints.
 
 mod builder;
 mod names;
@@ -48,7 +47,7 @@ id_type!(
 pub struct Guid(pub u64);
 
 impl Guid {
-    /// Parses 1 to 16 hexadecimal digits, with or without a leading `0x`.
+    /// Parses 1 to 16 hexadecimal digits, optionally after `0x`.
     pub fn from_hexadecimal(text: &str) -> Option<Self> {
         let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")).unwrap_or(text);
         let is_guid = digits.len() <= 16 && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
@@ -59,15 +58,15 @@ impl Guid {
 /// Kind of a node.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum NodeKind {
-    /// Forwards packets between its ports.
+    /// Forwards packets.
     Switch,
-    /// Sends and receives: an InfiniBand channel adapter or a Myrinet interface.
+    /// InfiniBand channel adapter or Myrinet interface.
     Host,
-    /// An in-network reduction unit inside a switch chassis: addressable, but no host.
+    /// In-network reduction unit inside a switch chassis: addressable, but no host.
     Aggregation,
-    /// Connects to another subnet; an end of routes in this one.
+    /// Connection to another subnet; an end of routes in this one.
     Router,
-    /// Port 0 of a switch as an endpoint ([`Fabric::with_ports_0`]); not a separate device.
+    /// Port 0 of a switch as an endpoint ([`Fabric::with_ports_0`]), not a device.
     Port0,
 }
 
@@ -84,23 +83,23 @@ impl NodeKind {
     }
 }
 
-/// Identity fields that a device reports, as far as a dump contains them.
+/// Identity fields of a device, as far as a dump contains them.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Identity {
     /// Vendor id.
     pub vendor: Option<u32>,
     /// Device id.
     pub device: Option<u32>,
-    /// GUID shared by the devices of one chassis or card.
+    /// GUID common to the devices of a chassis or card.
     pub system_guid: Option<Guid>,
-    /// Whether port 0 of a switch is an enhanced one; only on switches.
+    /// Whether a switch's port 0 is an enhanced one.
     pub enhanced_port0: Option<bool>,
 }
 
-/// Addresses assigned to a port (port 0 of a switch) by the subnet manager.
+/// Addresses that the subnet manager assigned to a port (port 0 of a switch).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Address {
-    /// GUID of the port, if it has its own.
+    /// GUID of the port, if it has one.
     pub guid: Option<Guid>,
     /// Local identifier.
     pub lid: Option<u16>,
@@ -113,38 +112,38 @@ pub struct Address {
 pub struct Node {
     /// Kind of device.
     pub kind: NodeKind,
-    /// Unique name: the description if that is unique, else the id of the dump.
+    /// Unique name: the description if unique, else the id of the dump.
     pub name: String,
-    /// GUID, if the source has one.
+    /// GUID, if known.
     pub guid: Option<Guid>,
-    /// Description as in the source; need not be unique and may contain any character.
+    /// Description in the source: any characters, not always unique.
     pub description: String,
     /// Number of the highest port; ports count from 1.
     pub ports: u16,
     /// Identity fields of a dump.
     pub identity: Identity,
-    /// Addresses by port; port 0 is a switch's own.
+    /// Addresses by port; port 0 of a switch.
     pub addresses: BTreeMap<u16, Address>,
 }
 
 impl Node {
-    /// Returns the key of the node's random streams: its GUID, else its name.
+    /// Key of the node's random streams: GUID, else name.
     pub fn stable_name(&self) -> String {
         self.guid.map_or_else(|| self.name.clone(), |guid| guid.to_string())
     }
 
-    /// Returns the id used by an ibnetdiscover dump, such as `S-0002c90200417670`.
+    /// Id in an ibnetdiscover dump, such as `S-0002c90200417670`.
     pub fn dump_id(&self) -> Option<String> {
         self.guid.map(|guid| dump_id(self.kind, guid))
     }
 
-    /// Returns whether the node forwards packets.
+    /// Whether the kind is [`NodeKind::Switch`].
     pub fn is_switch(&self) -> bool {
         self.kind == NodeKind::Switch
     }
 }
 
-/// Returns the id that an ibnetdiscover dump gives to a node of this kind and GUID.
+/// Id of a node in an ibnetdiscover dump.
 pub fn dump_id(kind: NodeKind, guid: Guid) -> String {
     let letter = match kind {
         NodeKind::Switch => 'S',
@@ -155,7 +154,7 @@ pub fn dump_id(kind: NodeKind, guid: Guid) -> String {
     format!("{letter}-{guid}")
 }
 
-/// A port of a node: one end of a cable.
+/// A port of a node.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct PortRef {
     /// Node.
@@ -169,16 +168,16 @@ pub struct PortRef {
 pub struct Cable {
     /// Both ends, the lower one first.
     pub ends: [PortRef; 2],
-    /// Speed, if the source gives it.
+    /// Speed, if known.
     pub speed: Option<LinkSpeed>,
-    /// The known half of a speed, its width or its generation; `None` for a whole speed.
+    /// Known half of a speed, width or generation; `None` for a whole speed.
     pub partial_speed: Option<PartialSpeed>,
-    /// Length, if the source gives it.
+    /// Length, if known.
     pub length: Option<Length>,
 }
 
 impl Cable {
-    /// Returns the speed in the notation of dumps if at least one half is known: `4xNDR`, `2x???`.
+    /// Speed in the notation of dumps if at least one half is known: `4xNDR`, `2x???`.
     pub fn reported_speed(&self) -> Option<String> {
         let reported = self.reported();
         (reported != ReportedSpeed::default()).then(|| reported.to_string())
@@ -198,37 +197,37 @@ pub struct Fabric {
     outgoing: Vec<Vec<Option<ChannelId>>>,
     endpoints: Vec<PortRef>,
     endpoint_of: BTreeMap<PortRef, EndpointId>,
-    /// By endpoint: the channel from it into the fabric.
+    /// By endpoint: the channel into the fabric.
     endpoint_channels: Vec<ChannelId>,
 }
 
 impl Fabric {
-    /// Returns all nodes in canonical order.
+    /// Nodes in canonical order.
     pub fn nodes(&self) -> &[Node] {
         &self.nodes
     }
 
-    /// Returns one node.
+    /// One node.
     pub fn node(&self, id: NodeId) -> &Node {
         &self.nodes[id.index()]
     }
 
-    /// Returns all node ids.
+    /// All node ids.
     pub fn node_ids(&self) -> impl DoubleEndedIterator<Item = NodeId> + ExactSizeIterator {
         NodeId::first(self.nodes.len())
     }
 
-    /// Returns the switches, which come first in canonical order.
+    /// Switches; they come first in canonical order.
     pub fn switches(&self) -> impl DoubleEndedIterator<Item = NodeId> + ExactSizeIterator + use<> {
         NodeId::first(self.nodes.partition_point(Node::is_switch))
     }
 
-    /// Returns all cables in canonical order.
+    /// Cables in canonical order.
     pub fn cables(&self) -> &[Cable] {
         &self.cables
     }
 
-    /// Returns the fabric with the speed of every cable set to `speed`.
+    /// The fabric with all cables at `speed`.
     #[must_use]
     pub fn at_speed(mut self, speed: LinkSpeed) -> Self {
         for cable in &mut self.cables {
@@ -237,74 +236,72 @@ impl Fabric {
         self
     }
 
-    /// Returns the number of directed channels: two a cable.
+    /// Number of directed channels: two a cable.
     pub fn channel_count(&self) -> usize {
         2 * self.cables.len()
     }
 
-    /// Returns the source port of a channel.
+    /// Source port of a channel.
     pub fn source(&self, channel: ChannelId) -> PortRef {
         self.cables[channel.index() / 2].ends[channel.index() % 2]
     }
 
-    /// Returns the target port of a channel.
+    /// Target port of a channel.
     pub fn target(&self, channel: ChannelId) -> PortRef {
         self.cables[channel.index() / 2].ends[1 - channel.index() % 2]
     }
 
-    /// Returns the cable of a channel.
+    /// Cable of a channel.
     pub fn cable_of(&self, channel: ChannelId) -> &Cable {
         &self.cables[channel.index() / 2]
     }
 
-    /// Returns the channel of the opposite direction of the same cable.
+    /// Opposite channel of the same cable.
     pub fn reverse(channel: ChannelId) -> ChannelId {
         ChannelId::new(channel.index() ^ 1)
     }
 
-    /// Returns the channel that leaves `node` by `port`, if a cable is attached.
+    /// Channel out of `node` by `port`, if cabled.
     pub fn outgoing(&self, node: NodeId, port: u16) -> Option<ChannelId> {
         *self.outgoing[node.index()].get(usize::from(port))?
     }
 
-    /// Returns all channels that leave `node`, by port.
+    /// Channels out of `node`, by port.
     pub fn channels_from(&self, node: NodeId) -> impl Iterator<Item = ChannelId> {
         self.outgoing[node.index()].iter().copied().flatten()
     }
 
-    /// Returns the ports of all endpoints, in the order of nodes and ports.
+    /// Ports of all endpoints, by node and port.
     pub fn endpoints(&self) -> &[PortRef] {
         &self.endpoints
     }
 
-    /// Returns all endpoint ids.
+    /// All endpoint ids.
     pub fn endpoint_ids(&self) -> impl DoubleEndedIterator<Item = EndpointId> + ExactSizeIterator {
         EndpointId::first(self.endpoints.len())
     }
 
-    /// Returns the port of an endpoint.
+    /// Port of an endpoint.
     pub fn endpoint(&self, id: EndpointId) -> PortRef {
         self.endpoints[id.index()]
     }
 
-    /// Returns the channel from an endpoint into the fabric.
+    /// Channel from an endpoint into the fabric.
     pub fn endpoint_channel(&self, id: EndpointId) -> ChannelId {
         self.endpoint_channels[id.index()]
     }
 
-    /// Returns the endpoint at a port; `None` for ports of switches and ports without a cable.
+    /// Endpoint at a port; `None` for switches and ports without a cable.
     pub fn endpoint_at(&self, port: PortRef) -> Option<EndpointId> {
         self.endpoint_of.get(&port).copied()
     }
 
-    /// Returns whether ordinary traffic begins and ends here: not at aggregation nodes, routers and
-    /// ports 0.
+    /// Whether ordinary traffic ends here: not at aggregation nodes, routers and ports 0.
     pub fn is_host_endpoint(&self, id: EndpointId) -> bool {
         self.node(self.endpoint(id).node).kind == NodeKind::Host
     }
 
-    /// Returns a unique, readable name of an endpoint: the node's, with the port if the node has
-    /// several endpoints.
+    /// Unique name of an endpoint: the node's, with the port if the node has several endpoints.
     pub fn endpoint_name(&self, id: EndpointId) -> String {
         let PortRef { node, port } = self.endpoint(id);
         let alone = self.channels_from(node).nth(1).is_none();
@@ -312,18 +309,18 @@ impl Fabric {
         if alone { name.clone() } else { format!("{name}[{port}]") }
     }
 
-    /// Formats a port for people: `s3[7]`.
+    /// Text such as `s3[7]`.
     pub fn port_name(&self, port: PortRef) -> String {
         format!("{}[{}]", self.node(port.node).name, port.port)
     }
 
-    /// Formats a channel for people: `s3[7] -> s4[1]`.
+    /// Text such as `s3[7] -> s4[1]`.
     pub fn channel_name(&self, channel: ChannelId) -> String {
         let (from, to) = (self.source(channel), self.target(channel));
         format!("{} -> {}", self.port_name(from), self.port_name(to))
     }
 
-    /// Finds a node by its name, dump id, or GUID of at least eight hexadecimal digits.
+    /// Node by its name, dump id, or GUID of at least eight hexadecimal digits.
     pub fn find_node(&self, text: &str) -> Option<NodeId> {
         let guid = Guid::from_hexadecimal(text);
         let named = |node: &Node| {

@@ -1,77 +1,75 @@
-//! Findings: content that parses but cannot be right, such as a cable that only one of its ends
-//! lists. Unreadable syntax is an error instead (`format::FormatError`).
+//! Findings: content that parses but cannot be right. Unreadable syntax is a `format::FormatError`.
 
 use std::fmt;
 
 /// Severity of a finding.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Severity {
-    /// Worth knowing; `check` does not fail because of it.
+    /// No fault; `check` does not fail.
     Note,
-    /// A fault of the fabric or its dump.
+    /// Fault of the fabric or its dump.
     Warning,
 }
 
-/// Kind of a finding; its text gives the particulars.
+/// Kind of a finding.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum FindingKind {
     /// A cable that only one end lists.
     OneSidedCable,
-    /// The two ends of a cable disagree on their ports, speed or names.
+    /// Ends of a cable that disagree on ports, speed or names.
     Disagreement,
-    /// A node that is named by links but not defined by a record.
+    /// A node named by links, but without a record.
     UndefinedNode,
     /// Two nodes with one GUID.
     DuplicateGuid,
     /// Two ports with one LID.
     DuplicateLid,
-    /// A value in the place of a LID that is no port's LID: 0, 65535 or nothing.
+    /// A LID outside the unicast range: 0, 65535 or none.
     NoLid,
-    /// A cable whose ends are two ports of one node.
+    /// A cable between two ports of one node.
     LoopCable,
-    /// A part of the fabric that is not connected to the largest part.
+    /// A part not connected to the largest part.
     Island,
     /// A host without any cable.
     UncabledHost,
-    /// A host name in the descriptions of adapters of several systems.
+    /// A host name in descriptions at several systems.
     SharedName,
-    /// A description without a host name, such as the vendor's default, at adapters of several
-    /// systems.
+    /// A description without a host name, such as the vendor's default, at several systems.
     DefaultName,
-    /// Adapters of a host, each on the leaf of another.
+    /// Adapters of a host, each on another's rail.
     SwappedRails,
-    /// A compute node without an adapter on a rail that most nodes of its unit have.
+    /// A compute node without an adapter on a rail that most of its unit have.
     MissingAdapter,
-    /// A compute node with cables to the leaves of several units.
+    /// A compute node with cables to leaves of several units.
     DividedNode,
-    /// A system GUID of adapters whose descriptions name several hosts.
+    /// A system GUID of several hosts.
     SharedSystem,
     /// A switch of a tree with fewer uplinks than its siblings.
     MissingUplink,
     /// A cable slower than most of its neighbours.
     SlowCable,
-    /// Parallel or uneven uplinks and the like: permitted, but worth knowing.
+    /// Parallel or uneven uplinks and the like.
     Unevenness,
-    /// A cable of unknown speed beside others of known speed, or a cable of half-known speed.
+    /// A cable of unknown speed beside known ones, or of half-known speed.
     UnknownSpeed,
-    /// A LID with entries in tables that no port of the fabric has.
+    /// A LID in tables that no port has.
     UnknownLid,
-    /// A switch whose tables misdirect management packets for another switch.
+    /// A switch that tables misdirect management packets for.
     UnreachedSwitch,
-    /// A gap in the tables that select lanes, filled by a default.
+    /// A gap in the tables of lanes, filled by a default.
     MissingLane,
-    /// A part of the source that this format's reader passes over.
+    /// Content of the source that its reader skips.
     Ignored,
-    /// A choice that the format leaves to its reader, such as the length of a cycle's cable.
+    /// A choice that the format leaves to its reader, such as the cable length of a cycle.
     Assumption,
     /// Lines outside the format, such as the prompt of a shell.
     Noise,
-    /// Names in another character set than UTF-8.
+    /// Names that are not UTF-8.
     Encoding,
 }
 
 impl FindingKind {
-    /// Severity of findings of this kind.
+    /// Severity of this kind.
     pub const fn severity(self) -> Severity {
         match self {
             Self::DefaultName
@@ -122,16 +120,15 @@ impl FindingKind {
 /// A finding and its position.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Finding {
-    /// Line of the source, from 1, if one line can be named.
+    /// Line of the source, from 1, if known.
     pub line: Option<u32>,
-    /// Kind of finding.
+    /// Kind.
     pub kind: FindingKind,
     /// Particulars, in one sentence.
     pub text: String,
 }
 
 impl Finding {
-    /// Creates a finding about the fabric as a whole, rather than a line of its source.
     pub(crate) fn of_fabric(kind: FindingKind, text: String) -> Self {
         Self { line: None, kind, text }
     }
@@ -146,7 +143,6 @@ impl fmt::Display for Finding {
     }
 }
 
-/// Formats a count with its noun: `1 switch`, `2 switches`, `5 hosts`.
 pub(crate) fn plural(count: usize, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
 }

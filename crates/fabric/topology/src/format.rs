@@ -20,14 +20,12 @@
 //! | slurm-yaml (`topology.yaml`) | no | yes | both, as a tree and as blocks |
 //!
 //! A text that violates its format gives a [`FormatError`] with line, column and remedy for each of
-//! its first faults; lines that certainly belong to no dump are skipped with a note. A well-formed
-//! text that contradicts itself is read as far as it makes sense, and each contradiction is a
-//! [`Finding`](crate::Finding). The notes of [`Written`] list content of a fabric that the format
+//! its first faults; lines that belong to no dump are skipped with a note. A contradiction in a
+//! well-formed text is a [`Finding`](crate::Finding). [`Written`] notes content that the format
 //! cannot represent.
 //!
-//! Invariants: no reader panics, whatever the text; equal fabrics give equal texts; for
-//! [`Format::Toml`], and for the dump formats if `notes` is empty, reading a written text gives an
-//! equal fabric.
+//! Invariants: no reader panics; equal fabrics give equal texts; for [`Format::Toml`], and for
+//! dumps if `notes` is empty, reading a written text gives an equal fabric.
 
 mod anynet;
 mod csv;
@@ -57,19 +55,19 @@ use std::str::FromStr;
 /// A file format of fabrics.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Format {
-    /// Output of `ibnetdiscover`; also the network files of `ibsim`.
+    /// Output of `ibnetdiscover`, and network files of `ibsim`.
     Ibnetdiscover,
-    /// Dump restricted to the syntax and values that `ibsim` can load.
+    /// Dump restricted to syntax and values that `ibsim` loads.
     IbnetdiscoverForIbsim,
-    /// Network file of BookSim's `anynet` topology.
+    /// BookSim's `anynet` network file.
     Anynet,
-    /// Format of this project: complete, and short to write by hand.
+    /// This project's complete format.
     Toml,
-    /// List of links written by OpenSM and ibdiagnet; read only.
+    /// Link list of OpenSM and ibdiagnet; read only.
     Lst,
     /// Table of edges; read only.
     Csv,
-    /// GraphML, as written by graph programs; read only.
+    /// GraphML; read only.
     GraphMl,
     /// Drawing for Graphviz; write only.
     Dot,
@@ -81,7 +79,7 @@ pub enum Format {
     SlurmYaml,
 }
 
-/// Reads a fabric from `text`.
+/// Reads a fabric.
 pub fn read(text: &str, format: Format) -> Result<Parsed, Faults> {
     let unmarked = text.strip_prefix('\u{feff}').unwrap_or(text);
     refuse_junk(unmarked, format)?;
@@ -107,7 +105,7 @@ pub fn read(text: &str, format: Format) -> Result<Parsed, Faults> {
     Ok(reading)
 }
 
-/// Writes `fabric` as a text of this format.
+/// Writes a fabric.
 pub fn write(fabric: &Fabric, format: Format) -> Result<Written, WriteError> {
     match format {
         Format::Ibnetdiscover => Ok(ibnetdiscover::write(fabric, ibnetdiscover::Dialect::Plain)),
@@ -127,8 +125,8 @@ pub fn write(fabric: &Fabric, format: Format) -> Result<Written, WriteError> {
     }
 }
 
-/// Returns the faults of a text, or an error that names the kind of the file if it belongs to
-/// another program. The readers of dumps and link lists contain this check.
+/// Replaces the faults by the kind of a file of another program. Readers of dumps and link lists
+/// check this themselves.
 fn named_instead(text: &str, format: Format, faults: Faults) -> Faults {
     let is_dump = matches!(format, Format::Ibnetdiscover | Format::IbnetdiscoverForIbsim);
     if is_dump || format == Format::Lst {
@@ -164,7 +162,7 @@ impl Format {
         Self::SlurmYaml,
     ];
 
-    /// Name of the format in commands.
+    /// Name in commands.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Ibnetdiscover => "ibnetdiscover",
@@ -181,8 +179,8 @@ impl Format {
         }
     }
 
-    /// File name extensions of this format, without the dot; the writer uses the first. Empty if
-    /// the format can only be selected by name.
+    /// File name extensions, without the dot; the first is the writer's. Empty if selected only by
+    /// name.
     pub const fn extensions(self) -> &'static [&'static str] {
         match self {
             Self::Ibnetdiscover => &["ibnetdiscover", "ibnet", "topo", "topofile"],
@@ -199,18 +197,17 @@ impl Format {
         }
     }
 
-    /// Returns whether the format can be read.
+    /// Whether it can be read.
     pub const fn is_readable(self) -> bool {
         !matches!(self, Self::Dot | Self::Slurm | Self::SlurmBlock | Self::SlurmYaml)
     }
 
-    /// Returns whether the format can be written.
+    /// Whether it can be written.
     pub const fn is_writable(self) -> bool {
         !matches!(self, Self::Lst | Self::Csv | Self::GraphMl)
     }
 
-    /// Returns the format of a text, from its first characteristic line, or else from the extension
-    /// of its file.
+    /// Format by the first characteristic line, else by the file's extension.
     pub fn of_file(extension: Option<&str>, text: &str) -> Option<Self> {
         let named = extension.and_then(Self::from_extension);
         match (Self::detect(text), named) {
@@ -219,18 +216,18 @@ impl Format {
         }
     }
 
-    /// Returns the format of a file name extension, in upper or lower case.
+    /// Format of an extension, in upper or lower case.
     pub fn from_extension(extension: &str) -> Option<Self> {
         let lower = extension.trim_start_matches('.').to_ascii_lowercase();
         Self::ALL.into_iter().find(|format| format.extensions().contains(&lower.as_str()))
     }
 
-    /// Returns the format that a text seems to have, by its first characteristic line.
+    /// Format by the first characteristic line.
     pub fn detect(text: &str) -> Option<Self> {
         text.trim_start_matches('\u{feff}').lines().find_map(detect_line)
     }
 
-    /// Description of the expected content, for messages.
+    /// Expected content, for messages.
     const fn cure(self) -> &'static str {
         match self {
             Self::Ibnetdiscover | Self::IbnetdiscoverForIbsim => {
@@ -275,7 +272,6 @@ fn detect_line(line: &str) -> Option<Format> {
     }
 }
 
-/// Formats a count of lines: `1 line`, `2 lines`.
 fn lines(count: usize) -> String {
     crate::finding::plural(count, "line", "lines")
 }
@@ -286,7 +282,7 @@ impl fmt::Display for Format {
     }
 }
 
-/// Error for a name that is not a format.
+/// Error for an unknown name of a format.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("\"{name}\" is not a format; did you mean \"{nearest}\"? Formats are {all}")]
 pub struct UnknownFormat {

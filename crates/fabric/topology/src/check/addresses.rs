@@ -4,7 +4,6 @@ use crate::subnet::LID_MAX;
 use crate::{Fabric, Finding, FindingKind, Guid, NodeId, PortRef};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Returns findings on GUIDs, then on invalid LIDs, then on duplicate LIDs.
 pub(super) fn check(fabric: &Fabric) -> Vec<Finding> {
     let mut findings = guids(fabric);
     findings.extend(no_lids(fabric));
@@ -12,7 +11,7 @@ pub(super) fn check(fabric: &Fabric) -> Vec<Finding> {
     findings
 }
 
-/// Finds GUIDs that several devices have; a device and its ports may share one.
+/// A device and its ports may share one GUID.
 fn guids(fabric: &Fabric) -> Vec<Finding> {
     let mut owners: BTreeMap<Guid, BTreeSet<NodeId>> = BTreeMap::new();
     for id in fabric.node_ids() {
@@ -32,8 +31,7 @@ fn guids(fabric: &Fabric) -> Vec<Finding> {
         .collect()
 }
 
-/// Finds LIDs outside the unicast range. If all LIDs are 0, no subnet manager has run, and there is
-/// one finding.
+/// LIDs outside the unicast range; a single finding if all are 0, as before any subnet manager.
 fn no_lids(fabric: &Fabric) -> Vec<Finding> {
     let reported: Vec<(u16, PortRef)> = addresses(fabric).collect();
     let wrong = || reported.iter().filter(|(lid, _)| !(1..=LID_MAX).contains(lid));
@@ -50,7 +48,6 @@ fn no_lids(fabric: &Fabric) -> Vec<Finding> {
     wrong().map(stated).collect()
 }
 
-/// Returns the LIDs in the fabric's source, with their ports.
 fn addresses(fabric: &Fabric) -> impl Iterator<Item = (u16, PortRef)> {
     fabric.node_ids().flat_map(|id| {
         let addresses = fabric.node(id).addresses.iter();
@@ -60,8 +57,7 @@ fn addresses(fabric: &Fabric) -> impl Iterator<Item = (u16, PortRef)> {
     })
 }
 
-/// Finds overlapping LID ranges. With LMC `m`, a port has 2^m LIDs from its base LID on; LID 0
-/// means none.
+/// Overlapping LID ranges: with LMC `m`, a port has 2^m LIDs from its base LID on.
 fn lids(fabric: &Fabric) -> Vec<Finding> {
     let mut ranges: Vec<(u32, u32, PortRef)> = Vec::new();
     for id in fabric.node_ids() {
@@ -89,5 +85,5 @@ fn lids(fabric: &Fabric) -> Vec<Finding> {
     findings
 }
 
-/// Largest LMC: the field has three bits.
+/// The LMC field has three bits.
 const LMC_MAX: u32 = 7;

@@ -1,32 +1,28 @@
-//! Distances between switches, from all switches at once in batches.
+//! Distances between switches.
 //!
 //! ```text
 //!   bit i of reached[v]: source i of this batch has reached switch v
 //!   one step: next[v] = OR of frontier[neighbours of v], without what reached[v] has
 //! ```
 //!
-//! A breadth-first search from 64 sources shares one sweep over the cables (Then et al., "The
-//! More the Merrier: Efficient Multi-Source Graph Traversal", PVLDB 8(4), 2014).
-//! O(switches / 64 x diameter x cables) steps.
+//! Breadth-first search from 64 sources in one sweep over the cables: Then et al., "The More the
+//! Merrier: Efficient Multi-Source Graph Traversal", PVLDB 8(4), 2014. O(switches / 64 x diameter x
+//! cables) steps.
 
 use crate::{Fabric, NodeId};
 
-/// Sources of one batch: bits of a word.
 const BATCH: usize = 64;
 
-/// Sums over the distances between switches.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Distances {
-    /// Greatest distance between two switches of one connected part, in cables.
+    /// Maximum over the connected parts, in cables.
     pub(super) diameter: u32,
     /// Ordered pairs of different host ports that are connected.
     pub(super) pairs: u128,
-    /// Number of switches on shortest paths, summed over these pairs.
+    /// Number of switches on shortest paths, summed over `pairs`.
     pub(super) hops: u128,
 }
 
-/// Computes distances over the graph of switches; `host_ports` is the number of host ports by
-/// switch.
 pub(super) fn distances(fabric: &Fabric, host_ports: &[usize]) -> Distances {
     let neighbours = neighbours(fabric);
     let mut sum = Distances::default();
@@ -36,7 +32,6 @@ pub(super) fn distances(fabric: &Fabric, host_ports: &[usize]) -> Distances {
     sum
 }
 
-/// Returns the different neighbouring switches of each switch.
 fn neighbours(fabric: &Fabric) -> Vec<Vec<usize>> {
     let of = |id: NodeId| {
         let targets = fabric.channels_from(id).map(|channel| fabric.target(channel).node);
@@ -73,7 +68,6 @@ fn add_batch(sum: &mut Distances, neighbours: &[Vec<usize>], host_ports: &[usize
     }
 }
 
-/// Adds the pairs of host ports between `switch` and each source whose search has just reached it.
 fn add_pairs(
     sum: &mut Distances,
     host_ports: &[usize],

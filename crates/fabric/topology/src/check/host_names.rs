@@ -1,13 +1,12 @@
-//! Adapter descriptions that several systems share.
+//! Adapter descriptions that several systems share, usually the vendor's default.
 //!
-//! A dump identifies a host by the descriptions of its adapters alone. A shared description makes
-//! several hosts look like one; the vendor's default is the usual case.
+//! A dump identifies hosts only by these descriptions; shared ones make several hosts look like
+//! one.
 
 use super::listed;
 use crate::hostname::{host_name, shared_descriptions};
 use crate::{Fabric, Finding, FindingKind, NodeId};
 
-/// One finding for each description that adapters of several systems share.
 pub(super) fn check(fabric: &Fabric) -> Vec<Finding> {
     let shared = shared_descriptions(fabric);
     shared

@@ -4,8 +4,8 @@ use crate::cluster::{Cluster, Naming};
 use crate::finding::plural;
 use crate::{Fabric, Finding, FindingKind, NodeId, NodeKind};
 
-/// Returns one finding for each part but the largest. Planes do not count as islands, since most
-/// nodes have adapters in each. A single host without a cable has a finding of its own kind.
+/// One finding for each part but the largest. Planes are not islands: most nodes have adapters in
+/// each.
 pub(super) fn check(fabric: &Fabric) -> Vec<Finding> {
     let mut parts = parts(fabric);
     parts.retain(|part| !is_lone_host(fabric, part));
@@ -20,7 +20,7 @@ pub(super) fn check(fabric: &Fabric) -> Vec<Finding> {
             !is_further
         });
     }
-    // Of equally large parts, the first counts as the main one; `max_by_key` would take the last.
+    // Of equally large parts, the first is the main one; `max_by_key` takes the last.
     let mainland = (0..parts.len()).rev().max_by_key(|index| parts[*index].len());
     let islands = parts.iter().enumerate().filter(|(index, _)| Some(*index) != mainland);
     islands
@@ -28,7 +28,7 @@ pub(super) fn check(fabric: &Fabric) -> Vec<Finding> {
         .collect()
 }
 
-/// Returns the connected parts, each in canonical order, in the order of their first nodes.
+/// Connected parts, in canonical order.
 pub(super) fn parts(fabric: &Fabric) -> Vec<Vec<NodeId>> {
     let mut is_seen = vec![false; fabric.nodes().len()];
     let mut parts = Vec::new();

@@ -3,9 +3,8 @@
 use crate::routing::trees;
 use crate::{Fabric, NodeId};
 
-/// The level of each switch of a tree.
 pub(super) struct Levels {
-    /// By switch: its level from the top, numbered continuously over all trees; 0 outside of trees.
+    /// By switch: level from the top, numbered continuously over all trees; 0 outside of trees.
     levels: Vec<usize>,
 }
 
@@ -24,14 +23,14 @@ impl Levels {
         Self { levels }
     }
 
-    /// The levels of two switches, the higher first.
+    /// The higher level first.
     pub(super) fn between(&self, a: NodeId, b: NodeId) -> [usize; 2] {
         let mut levels = [a, b].map(|switch| self.levels[switch.index()]);
         levels.sort_unstable();
         levels
     }
 
-    /// The level of a switch; `None` outside of trees.
+    /// `None` outside of trees.
     pub(super) fn of_switch(&self, switch: NodeId) -> Option<usize> {
         Some(self.levels[switch.index()]).filter(|level| *level > 0)
     }

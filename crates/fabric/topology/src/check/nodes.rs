@@ -1,7 +1,7 @@
 //! Nodes whose adapters do not match those of their unit, and system GUIDs of several hosts.
 //!
-//! A compute node lacks an adapter if more than half of the other nodes of its unit, and at least
-//! two, have one on that rail. A node is divided if its adapters are attached to several units with
+//! A compute node lacks an adapter if more than half of its unit's other nodes, and at least two,
+//! have one on that rail. A node is divided if its adapters are attached to several units that have
 //! several leaves each.
 
 use super::listed;
@@ -10,10 +10,8 @@ use crate::hostname::host_name;
 use crate::{Fabric, Finding, FindingKind, NodeId, NodeKind};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Minimum number of other nodes for a comparison.
 const OTHERS_MIN: usize = 2;
 
-/// Findings on nodes, by node; then those on system GUIDs.
 pub(super) fn check(fabric: &Fabric) -> Vec<Finding> {
     let cluster = Cluster::of(fabric, &Naming::default());
     let mut findings = missing_adapters(&cluster);
@@ -79,7 +77,6 @@ fn divided_nodes(fabric: &Fabric, cluster: &Cluster) -> Vec<Finding> {
     findings
 }
 
-/// System GUIDs of adapters whose descriptions name several hosts.
 fn shared_systems(fabric: &Fabric) -> Vec<Finding> {
     let mut hosts: BTreeMap<u64, BTreeSet<&str>> = BTreeMap::new();
     for device in fabric.nodes().iter().filter(|node| node.kind == NodeKind::Host) {

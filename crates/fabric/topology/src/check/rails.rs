@@ -5,18 +5,15 @@
 //!   leaf1 ── n1 mlx5_1, n2 mlx5_1, n5 mlx5_0      the rail of mlx5_1: two cables of n5 are swapped
 //! ```
 //!
-//! A leaf is the rail of an adapter name if more than half of the other hosts' adapters at the
-//! leaf, and at least two, have that name. Adapters of one host are swapped if each is attached to
-//! the rail of another one.
+//! A leaf is the rail of an adapter name if more than half of the other hosts' adapters there, and
+//! at least two, have that name. Adapters of a host are swapped if each is on another's rail.
 
 use crate::hostname::{adapter_name, host_name};
 use crate::{Fabric, Finding, FindingKind, NodeId, NodeKind};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Minimum number of other adapters that make a leaf a rail.
 const OTHERS_MIN: usize = 2;
 
-/// One finding for each host with swapped cables.
 pub(super) fn check(fabric: &Fabric) -> Vec<Finding> {
     let plugs = plugs(fabric);
     let mut at_leaf: BTreeMap<NodeId, BTreeMap<&str, usize>> = BTreeMap::new();
@@ -29,7 +26,6 @@ pub(super) fn check(fabric: &Fabric) -> Vec<Finding> {
     found.collect()
 }
 
-/// A cable between an adapter and a leaf.
 struct Plug<'a> {
     host: &'a str,
     adapter: &'a str,
@@ -47,7 +43,6 @@ fn plugs(fabric: &Fabric) -> Vec<Plug<'_>> {
     fabric.cables().iter().filter_map(|cable| plug(cable.ends.map(|end| end.node))).collect()
 }
 
-/// The finding about a host whose adapters are each on the rail of another.
 fn swapped(
     fabric: &Fabric,
     of_host: &[&Plug<'_>],
@@ -77,7 +72,6 @@ fn swapped(
     Some(Finding::of_fabric(FindingKind::SwappedRails, text))
 }
 
-/// The adapter name that more than half of some adapters have.
 fn rail<'a>(adapters: &BTreeMap<&'a str, usize>) -> Option<&'a str> {
     let all: usize = adapters.values().sum();
     let most = adapters.iter().find(|(_, count)| 2 * **count > all)?;

@@ -9,13 +9,13 @@
 //! ```
 //!
 //! - **Between switches** a cable is slow if each of its switches has a faster one to a switch (to
-//!   any node, if it has no other switch), and more than half of the cables between the same levels
-//!   are faster. Outside of trees, all cables between switches count as one level.
-//! - **At a host** a cable is slow if more than half of the other adapters at its switch (at least
-//!   two) are faster, and more than half of the other cables of its host. It is also slow if it has
-//!   one lane and more than half of all host cables have more.
+//!   any node, if it has no other switch), and over half of the cables between these levels are
+//!   faster. Outside of trees, all cables between switches are one level.
+//! - **At a host** a cable is slow if over half of the other adapters at its switch (at least two)
+//!   and over half of its host's other cables are faster; or if it has one lane and over half of
+//!   all host cables have more.
 //!
-//! If all cables of a switch are slower, the switch is older; a mixed fabric is only a note.
+//! If all cables of a switch are slower, the switch is older: a mixed fabric is only a note.
 
 use super::levels::Levels;
 use crate::hostname::host_name;
@@ -23,7 +23,6 @@ use crate::{Cable, Fabric, Finding, FindingKind, LinkSpeed, NodeId, NodeKind};
 use gingham_kernel::Rate;
 use std::collections::BTreeMap;
 
-/// One finding for each slow cable.
 pub(super) fn check(fabric: &Fabric, levels: &Levels) -> Vec<Finding> {
     let speeds = Speeds::of(fabric, levels);
     let is_slow = |cable: &&Cable| {
@@ -44,16 +43,14 @@ fn finding(fabric: &Fabric, cable: &Cable) -> Finding {
     Finding::of_fabric(FindingKind::SlowCable, text)
 }
 
-/// Minimum number of other adapters at a switch for a comparison.
 const OTHERS_MIN: usize = 2;
 
 type Rates = BTreeMap<Rate, usize>;
 
-/// The cables that a cable is compared with.
 enum Peers<'a> {
-    /// Cables between switches of the same two levels.
+    /// Cables between the same two levels.
     Switches(&'a Rates),
-    /// The fastest cable of each other adapter at the switch, and all cables of the host.
+    /// Fastest cable of each other adapter at the switch, and all cables of the host.
     Hosts {
         at_switch: Rates,
         of_host: Option<&'a Rates>,
@@ -61,14 +58,12 @@ enum Peers<'a> {
     None,
 }
 
-/// Rates of all cables, grouped for comparison.
 struct Speeds<'a> {
     between_levels: BTreeMap<[usize; 2], Rates>,
     to_switches: BTreeMap<NodeId, Rates>,
     /// By switch: the fastest cable of each adapter.
     to_hosts: BTreeMap<NodeId, BTreeMap<NodeId, Rate>>,
     of_hosts: BTreeMap<&'a str, Rates>,
-    /// Host cables by the number of lanes.
     widths: BTreeMap<u8, usize>,
 }
 
@@ -147,7 +142,6 @@ impl<'a> Speeds<'a> {
         by_rate || self.is_narrow(speed)
     }
 
-    /// Whether a host cable has one lane while most other host cables have more.
     fn is_narrow(&self, speed: LinkSpeed) -> bool {
         let wider: usize =
             self.widths.iter().filter(|(width, _)| **width > 1).map(|(_, n)| n).sum();
@@ -156,7 +150,7 @@ impl<'a> Speeds<'a> {
     }
 }
 
-/// Whether more than half of the other cables are faster; `own` entries are the cable itself.
+/// Counts more than half of the other cables; `rates` includes `own` entries of the cable itself.
 fn are_mostly_faster(rates: &Rates, rate: Rate, own: usize) -> bool {
     2 * faster(rates, rate) > rates.values().sum::<usize>() - own
 }
@@ -170,7 +164,7 @@ fn joins_switches(fabric: &Fabric, cable: &Cable) -> bool {
     a != b && fabric.node(a).is_switch() && fabric.node(b).is_switch()
 }
 
-/// Whether a cable joins a switch, its lower end, and a host.
+/// The switch is the lower end: switches come first in canonical order.
 fn is_host_cable(fabric: &Fabric, cable: &Cable) -> bool {
     let [a, b] = cable.ends.map(|end| fabric.node(end.node));
     a.is_switch() && b.kind == NodeKind::Host

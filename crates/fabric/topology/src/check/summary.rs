@@ -6,50 +6,48 @@ use super::unevenness::{bundle_sizes, host_cables};
 use crate::{Fabric, LinkSpeed, NodeKind, PartialSpeed};
 use std::collections::BTreeMap;
 
-/// Counts and distances of a fabric.
+/// Counts and distances.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Summary {
-    /// Nodes by kind; every kind is listed.
+    /// Nodes by kind, zeros included.
     pub nodes: BTreeMap<NodeKind, usize>,
-    /// All cables.
+    /// Number of cables.
     pub cables: usize,
     /// Cables between two different switches.
     pub trunk_cables: usize,
-    /// Cables by speed; `None` is an unknown speed.
+    /// Cables by speed; `None`: unknown.
     pub cables_by_speed: BTreeMap<Option<LinkSpeed>, usize>,
-    /// Cables of unknown speed by the half of it that is known.
+    /// Cables with a half-known speed.
     pub cables_by_partial_speed: BTreeMap<PartialSpeed, usize>,
-    /// Ports by kind of node; every kind is listed.
+    /// Ports by kind of node, zeros included.
     pub ports: BTreeMap<NodeKind, PortUse>,
     /// Connected parts, uncabled nodes included.
     pub parts: usize,
     /// Switches by their number of ports.
     pub switches_by_radix: BTreeMap<u16, usize>,
-    /// Pairs of switches joined by more than one cable.
+    /// Pairs of switches with several cables.
     pub parallel_pairs: usize,
     /// Cables between these pairs.
     pub parallel_cables: usize,
-    /// Fewest and most host cables at a switch that has any; `None` without any.
+    /// Fewest and most host cables of switches with hosts.
     pub hosts_per_leaf: Option<(usize, usize)>,
-    /// Greatest distance between two switches of one connected part, in cables; `None` without
-    /// switches.
+    /// Greatest distance between connected switches, in cables; `None` without switches.
     pub switch_diameter: Option<u32>,
-    /// Mean number of switches on a shortest path, over all ordered pairs of different host cables
-    /// that are connected over switches: 1 if both are at one switch, else one more than the
-    /// distance of their switches in cables. `None` without such a pair.
+    /// Mean number of switches on a shortest path, over all ordered pairs of different connected
+    /// host cables; 1 if both are at one switch. `None` without such a pair.
     pub mean_switches_passed: Option<f64>,
 }
 
-/// Number of ports with and without cables.
+/// Ports with and without cables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PortUse {
-    /// Ports with a cable.
+    /// With a cable.
     pub used: usize,
-    /// Ports without one.
+    /// Without.
     pub free: usize,
 }
 
-/// Counts and measures `fabric`.
+/// Counts and distances of `fabric`.
 pub fn summary(fabric: &Fabric) -> Summary {
     let bundles = bundle_sizes(fabric);
     let parallel = || bundles.values().filter(|size| **size > 1);

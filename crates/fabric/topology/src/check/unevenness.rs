@@ -1,18 +1,14 @@
-//! Uneven numbers of cables and speeds: permitted, but often the reason why a part of the fabric is
-//! slower.
+//! Uneven numbers of cables and speeds: permitted, but often the reason for a slower part.
 //!
-//! Each note gives one example of the commonest value, and names up to eight switches or pairs with
-//! each other value.
+//! Each note has one example of the commonest value and up to eight of each other value.
 
 use crate::finding::plural;
 use crate::{Cable, Fabric, Finding, FindingKind, NodeId, NodeKind};
 use std::collections::BTreeMap;
 use std::fmt::Display;
 
-/// Maximum number of examples of a rare value in a note.
 const NAMED_MAX: usize = 8;
 
-/// Returns at most one note for each kind of unevenness.
 pub(super) fn check(fabric: &Fabric) -> Vec<Finding> {
     let notes = [bundles(fabric), uplinks(fabric), speeds(fabric)];
     notes
@@ -22,7 +18,7 @@ pub(super) fn check(fabric: &Fabric) -> Vec<Finding> {
         .collect()
 }
 
-/// Returns the number of cables between each pair of joined switches, the lower switch first.
+/// By pair of joined switches, the lower first.
 pub(super) fn bundle_sizes(fabric: &Fabric) -> BTreeMap<(NodeId, NodeId), usize> {
     let mut sizes = BTreeMap::new();
     for [a, b] in fabric.cables().iter().map(|cable| cable.ends.map(|end| end.node)) {
@@ -52,8 +48,7 @@ fn bundles(fabric: &Fabric) -> Option<String> {
     })
 }
 
-/// Describes uneven numbers of uplinks. A leaf is a switch with hosts; its uplinks are its cables
-/// to other switches.
+/// A leaf is a switch with hosts; uplinks are its cables to other switches.
 fn uplinks(fabric: &Fabric) -> Option<String> {
     let is_switch = |channel| fabric.node(fabric.target(channel).node).is_switch();
     let leaves = fabric.switches().zip(host_cables(fabric)).filter(|(_, hosts)| *hosts > 0);
@@ -70,7 +65,7 @@ fn uplinks(fabric: &Fabric) -> Option<String> {
     })
 }
 
-/// Describes mixed speeds, separately for cables between switches and for other cables.
+/// Cables between switches are separate from other cables.
 fn speeds(fabric: &Fabric) -> Option<String> {
     let is_trunk = |cable: &&Cable| cable.ends.iter().all(|end| fabric.node(end.node).is_switch());
     let describe = |what: &str, wanted: bool| {
@@ -96,11 +91,10 @@ fn join(parts: impl Iterator<Item = impl Display>) -> String {
     parts.map(|part| part.to_string()).collect::<Vec<_>>().join(", ")
 }
 
-/// Number of occurrences of a value, with examples.
 struct Count<T> {
     value: T,
     times: usize,
-    /// First names with this value; only one for the commonest value.
+    /// Only one for the commonest value.
     names: Vec<String>,
 }
 
@@ -112,7 +106,7 @@ impl<T> Count<T> {
     }
 }
 
-/// Counts how often each value occurs; `None` if all are equal.
+/// `None` if all values are equal.
 fn uneven<T: Ord + Copy>(values: impl Iterator<Item = (T, String)>) -> Option<Vec<Count<T>>> {
     let mut by_value: BTreeMap<T, Vec<String>> = BTreeMap::new();
     for (value, name) in values {

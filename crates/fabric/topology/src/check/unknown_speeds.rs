@@ -6,11 +6,8 @@ use crate::finding::plural;
 use crate::{Cable, Fabric, Finding, FindingKind};
 use std::collections::BTreeMap;
 
-/// Maximum number of cables in the finding.
 const NAMED_MAX: usize = 8;
 
-/// Returns at most one finding, with the number of cables of unknown speed and the known halves of
-/// their speeds.
 pub(super) fn check(fabric: &Fabric) -> Option<Finding> {
     let cables = fabric.listed_cables();
     let unknown: Vec<&Cable> = cables.iter().filter(|cable| cable.speed.is_none()).collect();
@@ -28,7 +25,7 @@ pub(super) fn check(fabric: &Fabric) -> Option<Finding> {
     Some(Finding::of_fabric(FindingKind::UnknownSpeed, text))
 }
 
-/// The known halves of speeds, with their number of cables: `, 3 of them 2x???`.
+/// Text such as `, 3 of them 2x???`.
 fn halves(unknown: &[&Cable]) -> String {
     let mut counts = BTreeMap::new();
     for partial in unknown.iter().filter_map(|cable| cable.partial_speed) {

@@ -5,25 +5,23 @@
 //!     │ ╲ ╲    │ ╲    │           leaf3                  two, none to spine2
 //! ```
 //!
-//! **Siblings** are switches of one level of a tree that share more than half of the switches above
-//! either. A switch has too few uplinks if more than half of its siblings (at least two) agree on a
-//! number of uplinks, and the switch has fewer.
+//! **Siblings** are switches of one level that share more than half of the switches above either. A
+//! switch has too few uplinks if more than half of its siblings (at least two) agree on a larger
+//! number.
 //!
-//! A switch with equal bundles to all switches above its siblings, and at most half of their cables, is
-//! thinner by design, and remains a note. A switch with nothing below is not compared.
+//! Equal bundles to all switches above the siblings, with at most half of the siblings' cables, are
+//! a thin design: only a note. A switch with nothing below is not compared.
 
 use super::levels::Levels;
 use super::listed;
 use crate::{Fabric, Finding, FindingKind, NodeId, NodeKind};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Minimum number of siblings for a comparison.
 const SIBLINGS_MIN: usize = 2;
 
-/// Maximum number of siblings compared to find the far ends of missing cables.
+/// Maximum number of siblings examined for the far ends of missing cables.
 const ASKED_MAX: usize = 64;
 
-/// One finding for each switch with fewer uplinks than its siblings.
 pub(super) fn check(fabric: &Fabric, levels: &Levels) -> Vec<Finding> {
     let mut by_level: BTreeMap<usize, BTreeMap<Vec<NodeId>, Class>> = BTreeMap::new();
     for switch in fabric.switches() {
@@ -47,11 +45,11 @@ pub(super) fn check(fabric: &Fabric, levels: &Levels) -> Vec<Finding> {
     findings.into_iter().map(|(_, finding)| finding).collect()
 }
 
-/// Switches that share one set of upper switches.
+/// Switches under one set of upper switches.
 #[derive(Default)]
 struct Class {
     members: Vec<Uplinks>,
-    /// Number of members by their number of uplinks.
+    /// Members by number of uplinks.
     counts: BTreeMap<usize, usize>,
 }
 
@@ -62,10 +60,9 @@ impl Class {
     }
 }
 
-/// The members of one class, and their siblings.
 struct Siblings<'a> {
     classes: Vec<&'a Class>,
-    /// Number of switches by their number of uplinks.
+    /// Switches by number of uplinks.
     counts: BTreeMap<usize, usize>,
 }
 
@@ -84,7 +81,6 @@ impl<'a> Siblings<'a> {
         siblings
     }
 
-    /// The finding about a switch, if most of its siblings have more uplinks.
     fn missing(&self, fabric: &Fabric, uplinks: &Uplinks) -> Option<Finding> {
         let own = uplinks.count();
         // The counts include the switch itself.
@@ -111,12 +107,11 @@ impl<'a> Siblings<'a> {
     }
 }
 
-/// The cables of a switch to the switches above it.
 struct Uplinks {
     switch: NodeId,
-    /// By switch above: the number of cables.
+    /// Cables by switch above.
     bundles: BTreeMap<NodeId, usize>,
-    /// Whether hosts or switches are attached below.
+    /// Whether hosts or switches are below.
     is_used: bool,
 }
 
@@ -141,8 +136,7 @@ impl Uplinks {
         self.bundles.values().sum()
     }
 
-    /// Whether the bundles are equal, reach all switches above the siblings, and have at most half of
-    /// the siblings' cables.
+    /// Criterion of the module page.
     fn is_thin_by_design(&self, usual: usize, above: &BTreeSet<NodeId>) -> bool {
         let sizes: BTreeSet<usize> = self.bundles.values().copied().collect();
         let reaches_all = above.iter().all(|above| self.bundles.contains_key(above));

@@ -7,9 +7,9 @@
 //!   system GUID 0x..c0   "MT4129 ..."   a node of its own: no host name
 //! ```
 //!
-//! A system GUID joins devices unless their descriptions name different hosts, as with
-//! adapters that several hosts of one chassis share. A description that adapters of several systems
-//! carry ([`shared_descriptions`]) names no host.
+//! A system GUID joins devices unless their descriptions name different hosts, as in a chassis with
+//! adapters of several hosts. A description at several systems ([`shared_descriptions`]) names no
+//! host.
 
 use super::adapter_number::adapter_number;
 use super::role::Role;
@@ -20,24 +20,23 @@ use crate::routing::switch_of;
 use crate::{Fabric, NodeId, NodeKind, PortRef};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Names given by a rule of the user: for each device that it matches, the name of its node and of
-/// the adapter in it.
+/// Names by a rule of the user.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Naming {
-    /// Names by device; other devices are named by their descriptions.
+    /// Names of node and adapter by device; other devices are named by their descriptions.
     pub by_rule: BTreeMap<NodeId, (String, Option<String>)>,
 }
 
-/// Evidence for an adapter's membership of its node.
+/// Evidence for an adapter's node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Basis {
-    /// A rule of the user names the node.
+    /// Rule of the user.
     Rule,
-    /// The host name in the adapter's description.
+    /// Host name in the description.
     Description,
-    /// A system image GUID shared with another device of the node.
+    /// System image GUID shared with another device.
     SystemGuid,
-    /// None: the adapter forms a node of its own.
+    /// None: a node of its own.
     Alone,
 }
 
@@ -53,7 +52,6 @@ impl Basis {
     }
 }
 
-/// Nodes of a fabric by name, without units and rails.
 pub(super) fn nodes(fabric: &Fabric, naming: &Naming) -> Vec<ClusterNode> {
     let labels = labels(fabric, naming);
     let mut used: BTreeSet<String> = BTreeSet::new();
@@ -88,7 +86,6 @@ pub(super) fn nodes(fabric: &Fabric, naming: &Naming) -> Vec<ClusterNode> {
     nodes
 }
 
-/// The names that a rule or a description gives to a device.
 struct Label {
     host: String,
     adapter: Option<String>,
@@ -112,7 +109,6 @@ fn labels(fabric: &Fabric, naming: &Naming) -> BTreeMap<NodeId, Label> {
     labels
 }
 
-/// Devices of each node, with the host name if there is one.
 fn groups(fabric: &Fabric, labels: &BTreeMap<NodeId, Label>) -> Vec<(Option<String>, Vec<NodeId>)> {
     let mut by_host: BTreeMap<&str, Vec<NodeId>> = BTreeMap::new();
     for (id, label) in labels {
@@ -143,7 +139,6 @@ fn groups(fabric: &Fabric, labels: &BTreeMap<NodeId, Label>) -> Vec<(Option<Stri
     named.chain(of_systems).chain(alone.into_iter().map(|id| (None, vec![id]))).collect()
 }
 
-/// Host names in the descriptions of each system's devices.
 fn hosts_of_systems<'a>(
     fabric: &Fabric,
     labels: &'a BTreeMap<NodeId, Label>,
@@ -158,12 +153,12 @@ fn hosts_of_systems<'a>(
     hosts
 }
 
-/// Returns the system image GUID of a device; `None` if the source has none.
+/// `None` if the source has none.
 fn system(fabric: &Fabric, id: NodeId) -> Option<u64> {
     fabric.node(id).identity.system_guid.map(|guid| guid.0).filter(|guid| *guid != 0)
 }
 
-/// Ports of a device with a cable; a device without a cable has one entry.
+/// A device without a cable has one entry.
 fn ports(fabric: &Fabric, device: NodeId, labels: &BTreeMap<NodeId, Label>) -> Vec<Adapter> {
     let label = labels.get(&device);
     let described = || adapter_name(fabric.node(device)).map(str::to_owned);

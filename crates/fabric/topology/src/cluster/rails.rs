@@ -1,24 +1,23 @@
 //! Rails: adapters of one number across all units.
 //!
-//! The adapter numbers of a fabric's rails are those that at least half of the compute nodes with
-//! several adapters have, in ascending order. A unit with nodes of another kind, whose
-//! adapters have other numbers, contributes its own numbers in ascending order:
+//! The rails' adapter numbers are those of at least half of the compute nodes with several
+//! adapters. A unit with as many but other numbers contributes its own, in ascending order:
 //!
 //! ```text
 //!   units 0 to 7   mlx5_0 mlx5_1 mlx5_2 mlx5_3     rails 0 to 3
 //!   unit 8         mlx5_0 mlx5_3 mlx5_4 mlx5_5     rails 0 to 3, by position
 //! ```
 //!
-//! An adapter is on the rail of its number. A leaf belongs to the rail of most of its adapters.
+//! A leaf belongs to the rail of most of its adapters.
 
 use super::{ClusterNode, Rail, Role, Unit};
 use crate::{Fabric, NodeId};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Number of an adapter within its node, and position of the port among the cabled ports of its device.
+/// Number of an adapter within its node, and position among the cabled ports of its device.
 type Key = (u32, usize);
 
-/// Rails in ascending order of their numbers; sets the rails of all adapters.
+/// Also sets the rails of all adapters.
 pub(super) fn rails(fabric: &Fabric, nodes: &mut [ClusterNode], units: &[Unit]) -> Vec<Rail> {
     let usual = usual_adapters(nodes);
     if usual == 0 {
@@ -66,8 +65,7 @@ pub(super) fn rails(fabric: &Fabric, nodes: &mut [ClusterNode], units: &[Unit]) 
         .collect()
 }
 
-/// The most frequent number of cabled adapter ports of compute nodes, each node counted once a port;
-/// 0 without such nodes.
+/// Most frequent number of cabled adapter ports of compute nodes, weighted by ports; 0 without any.
 fn usual_adapters(nodes: &[ClusterNode]) -> usize {
     let mut ports: BTreeMap<usize, usize> = BTreeMap::new();
     for node in nodes.iter().filter(|node| node.role == Role::Compute) {
@@ -81,7 +79,6 @@ fn usual_adapters(nodes: &[ClusterNode]) -> usize {
         .map_or(0, |(cabled, _)| cabled)
 }
 
-/// The one rail of a fabric whose nodes have one adapter.
 fn single_rail(nodes: &mut [ClusterNode]) -> Rail {
     let mut leaves = BTreeSet::new();
     for node in nodes {
@@ -94,7 +91,7 @@ fn single_rail(nodes: &mut [ClusterNode]) -> Rail {
     Rail { number: None, leaves: leaves.into_iter().collect() }
 }
 
-/// Keys of at least half of some nodes with several adapters, in ascending order.
+/// Keys of at least half of the members with several adapters.
 fn common_keys(nodes: &[ClusterNode], members: &[usize]) -> Vec<Key> {
     let mut counts: BTreeMap<Key, usize> = BTreeMap::new();
     let several = members.iter().filter(|node| nodes[**node].adapters.len() > 1);
@@ -108,7 +105,7 @@ fn common_keys(nodes: &[ClusterNode], members: &[usize]) -> Vec<Key> {
     counts.into_iter().filter(|(_, count)| 2 * count >= of).map(|(key, _)| key).collect()
 }
 
-/// The key of each adapter port of a node; `None` for adapters without a number.
+/// `None` for adapters without a number.
 fn keys(node: &ClusterNode) -> Vec<Option<Key>> {
     let mut ports: BTreeMap<NodeId, usize> = BTreeMap::new();
     let mut key = |adapter: &super::Adapter| {
@@ -119,7 +116,7 @@ fn keys(node: &ClusterNode) -> Vec<Option<Key>> {
     node.adapters.iter().map(&mut key).collect()
 }
 
-/// The rail of most adapters of each leaf; of equals, the lowest.
+/// Of equals, the lowest.
 fn leaf_rails(nodes: &[ClusterNode]) -> BTreeMap<NodeId, usize> {
     let mut counts: BTreeMap<NodeId, BTreeMap<usize, usize>> = BTreeMap::new();
     for node in nodes.iter().filter(|node| node.role == Role::Compute) {

@@ -1,7 +1,7 @@
 //! Purpose of a node, by words in its host name.
 //!
-//! Dumps do not record the purpose of a host, but sites encode it in the name: `selene-login-02`,
-//! `ai400x-001` (a storage appliance), `oss12`, `ib-gw1`. A name without such a word is a compute node.
+//! Dumps do not record it, but sites encode it: `selene-login-02`, `ai400x-001` (a storage
+//! appliance), `oss12`, `ib-gw1`. A name without such a word is a compute node.
 
 /// Purpose of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -10,11 +10,11 @@ pub enum Role {
     Compute,
     /// Serves files.
     Storage,
-    /// Login, scheduler, fabric manager and the like.
+    /// Login, scheduler, fabric manager.
     Management,
     /// Connects to another network.
     Gateway,
-    /// Unknown: the adapter's description names no host, although those of other adapters do.
+    /// Unknown: the description names no host, although others in the fabric do.
     Unnamed,
 }
 
@@ -23,7 +23,7 @@ const STORAGE: [&str; 25] = [
     "mgs", "nas", "nfs", "nsd", "nvmf", "oss", "ost", "pfs", "scratch", "stor", "storage", "swift",
     "vast", "weka",
 ];
-/// Beginnings of storage product names (DDN).
+/// DDN.
 const STORAGE_PRODUCTS: [&str; 4] = ["ai200", "ai400", "ai7990", "es400"];
 const MANAGEMENT: [&str; 22] = [
     "adm",
@@ -63,8 +63,7 @@ impl Role {
         }
     }
 
-    /// Returns the role of a node with this name, or `Unnamed` unless a description or rule gave
-    /// the name.
+    /// `is_named`: the name comes from a description or rule.
     pub(super) fn of(name: &str, is_named: bool) -> Self {
         if !is_named {
             return Self::Unnamed;

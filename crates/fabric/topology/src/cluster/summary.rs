@@ -1,4 +1,4 @@
-//! Counts of nodes, rails, units and planes.
+//! Counts of a cluster.
 
 use super::{Cluster, Role};
 use std::collections::BTreeMap;
@@ -6,26 +6,26 @@ use std::collections::BTreeMap;
 /// Counts of nodes, rails, units and planes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClusterSummary {
-    /// Nodes by role; roles without nodes are left out.
+    /// Nodes by role, without zeros.
     pub nodes: BTreeMap<Role, usize>,
-    /// Adapter ports by role of their node; roles without nodes are left out.
+    /// Adapter ports by role of their node, without zeros.
     pub adapters: BTreeMap<Role, usize>,
-    /// Compute nodes by their number of adapter ports with a cable.
+    /// Compute nodes by number of cabled adapter ports.
     pub compute_by_adapters: BTreeMap<usize, usize>,
     /// Number of rails.
     pub rails: usize,
     /// Units with compute nodes.
     pub units: usize,
-    /// Fewest and most compute nodes of such a unit; `None` without one.
+    /// Fewest and most compute nodes of these units.
     pub nodes_per_unit: Option<(usize, usize)>,
-    /// Fewest and most leaves of such a unit; `None` without one.
+    /// Fewest and most leaves of these units.
     pub leaves_per_unit: Option<(usize, usize)>,
     /// Number of planes.
     pub planes: usize,
 }
 
 impl ClusterSummary {
-    /// Counts a cluster.
+    /// Counts of `cluster`.
     pub fn of(cluster: &Cluster) -> Self {
         let mut nodes: BTreeMap<Role, usize> = BTreeMap::new();
         let mut adapters: BTreeMap<Role, usize> = BTreeMap::new();

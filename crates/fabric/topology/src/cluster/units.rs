@@ -1,16 +1,15 @@
 //! Units: leaf switches with most of their nodes in common; and planes.
 //!
 //! Two leaves belong to one unit if more than half of the nodes of each also have an adapter on the
-//! other. Missing cables and dead leaves do not split a unit; a node cabled to two units by mistake
-//! does not merge them. Nodes without a host name do not count, because each may be an adapter of
-//! another node.
+//! other. Missing cables and dead leaves do not split units; one miscabled node does not merge
+//! them. Nodes without a host name do not count, since each may be an adapter of another node.
 
 use super::{ClusterNode, Role, Unit};
 use crate::routing::islands;
 use crate::{Fabric, NodeId};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Units by their first leaf, without nodes.
+/// Units by their first leaf; their nodes remain empty.
 pub(super) fn units(fabric: &Fabric, nodes: &[ClusterNode]) -> Vec<Unit> {
     let mut nodes_of: BTreeMap<NodeId, usize> = BTreeMap::new();
     let mut common: BTreeMap<(NodeId, NodeId), usize> = BTreeMap::new();
@@ -37,7 +36,7 @@ pub(super) fn units(fabric: &Fabric, nodes: &[ClusterNode]) -> Vec<Unit> {
     by_first.into_values().map(|leaves| Unit { leaves, nodes: Vec::new() }).collect()
 }
 
-/// Places each node in the unit of most of its cables; of equal units, in that with most nodes.
+/// The unit of most of a node's cables; of equal units, that with most nodes.
 pub(super) fn place(nodes: &mut [ClusterNode], units: &mut [Unit]) {
     let leaves_of_units = units.iter().enumerate();
     let unit_of: BTreeMap<NodeId, usize> = leaves_of_units
@@ -66,7 +65,6 @@ pub(super) fn place(nodes: &mut [ClusterNode], units: &mut [Unit]) {
     }
 }
 
-/// Number of a node's cables by leaf.
 pub(super) fn leaves(node: &ClusterNode) -> BTreeMap<NodeId, usize> {
     let mut leaves = BTreeMap::new();
     for leaf in node.adapters.iter().filter_map(|adapter| adapter.leaf) {
@@ -75,9 +73,8 @@ pub(super) fn leaves(node: &ClusterNode) -> BTreeMap<NodeId, usize> {
     leaves
 }
 
-/// Returns the switches of each plane. A plane is a part of the switch graph that is not cabled to
-/// the rest, and with adapters of more than half of the nodes. Half of a divided fabric is not a
-/// plane, nor is a leaf without uplinks.
+/// Parts of the switch graph without a cable to the rest, with adapters of more than half of the
+/// nodes. Half of a divided fabric is therefore not a plane, nor is a leaf without uplinks.
 pub(super) fn planes(fabric: &Fabric, nodes: &[ClusterNode]) -> Vec<Vec<NodeId>> {
     let islands = islands(fabric);
     let mut nodes_on: BTreeMap<NodeId, usize> = BTreeMap::new();
@@ -100,7 +97,7 @@ pub(super) fn planes(fabric: &Fabric, nodes: &[ClusterNode]) -> Vec<Vec<NodeId>>
     planes.into_values().collect()
 }
 
-/// Disjoint sets of switches, each represented by its lowest member.
+/// Disjoint sets, each represented by its lowest member.
 struct Sets {
     parent: Vec<usize>,
 }

@@ -1,4 +1,4 @@
-//! Builds a fabric from nodes and cables in any order.
+//! Construction of a fabric from nodes and cables in any order.
 
 use super::names::{canonical_key, make_names_unique};
 use super::{
@@ -18,15 +18,15 @@ pub enum CableError {
     /// The port already has a cable.
     #[error("port {port} of {node} holds a cable already")]
     PortTaken {
-        /// Name of the node.
+        /// Node.
         node: String,
-        /// Port number.
+        /// Port.
         port: u16,
     },
     /// The node has no such port.
     #[error("{node} has ports 1 to {ports}, not {port}")]
     NoSuchPort {
-        /// Name of the node.
+        /// Node.
         node: String,
         /// Requested port.
         port: u16,
@@ -36,14 +36,14 @@ pub enum CableError {
     /// Both ends are the same port.
     #[error("port {port} of {node} cannot be cabled to itself")]
     SamePort {
-        /// Name of the node.
+        /// Node.
         node: String,
-        /// Port number.
+        /// Port.
         port: u16,
     },
 }
 
-/// Collects nodes and cables in any order and puts them into canonical order.
+/// A fabric under construction.
 #[derive(Debug, Default)]
 pub struct FabricBuilder {
     nodes: Vec<Node>,
@@ -52,18 +52,18 @@ pub struct FabricBuilder {
 }
 
 impl FabricBuilder {
-    /// Creates an empty draft.
+    /// An empty draft.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Adds a node; its `name` may still clash and is made unique by [`Self::build`].
+    /// Adds a node; [`Self::build`] makes its `name` unique.
     pub fn add_node(&mut self, node: Node) -> DraftNode {
         self.nodes.push(node);
         DraftNode(self.nodes.len() - 1)
     }
 
-    /// Adds a node with only a name, a GUID and ports, as generators do.
+    /// Adds a node with only name, GUID and ports.
     pub fn add_plain(&mut self, kind: NodeKind, name: &str, guid: Guid, ports: u16) -> DraftNode {
         self.add_node(Node {
             kind,
@@ -76,22 +76,22 @@ impl FabricBuilder {
         })
     }
 
-    /// Returns a draft node.
+    /// A draft node.
     pub fn node(&self, node: DraftNode) -> &Node {
         &self.nodes[node.0]
     }
 
-    /// Returns a draft node for changes.
+    /// A draft node, to change it.
     pub fn node_mut(&mut self, node: DraftNode) -> &mut Node {
         &mut self.nodes[node.0]
     }
 
-    /// Returns whether a port has a cable.
+    /// Whether a port has a cable.
     pub fn is_taken(&self, node: DraftNode, port: u16) -> bool {
         self.taken.contains_key(&(node.0, port))
     }
 
-    /// Returns the lowest port of `node` without a cable.
+    /// Lowest port without a cable.
     pub fn free_port(&self, node: DraftNode) -> Option<u16> {
         (1..=self.nodes[node.0].ports).find(|port| !self.is_taken(node, *port))
     }
@@ -125,7 +125,7 @@ impl FabricBuilder {
         Ok(())
     }
 
-    /// Sets the known half of the speed of the cable at a port, unless the whole speed is known.
+    /// Sets the known half of a cable's speed, unless the whole speed is known.
     pub fn set_partial_speed(
         &mut self,
         (node, port): (DraftNode, u16),
@@ -137,7 +137,7 @@ impl FabricBuilder {
         }
     }
 
-    /// Connects the lowest free ports of two nodes.
+    /// Connects the lowest free ports.
     pub fn join(&mut self, a: DraftNode, b: DraftNode) -> Result<(), CableError> {
         let port = |builder: &Self, node: DraftNode| {
             builder.free_port(node).ok_or_else(|| CableError::NoSuchPort {
@@ -150,7 +150,7 @@ impl FabricBuilder {
         self.add_cable(ends, None, None)
     }
 
-    /// Returns the fabric in canonical order, with unique names.
+    /// The fabric in canonical order, with unique names.
     pub fn build(mut self) -> Fabric {
         make_names_unique(&mut self.nodes);
         let mut order: Vec<usize> = (0..self.nodes.len()).collect();
@@ -173,10 +173,9 @@ impl FabricBuilder {
     }
 }
 
-/// Returns the fabric of nodes and cables that are already in canonical order.
+/// `nodes` and `cables` must be in canonical order.
 pub(super) fn finish(nodes: Vec<Node>, cables: Vec<Cable>) -> Fabric {
-    // Sized by the highest port in use, so a dump cannot make us allocate memory by claiming many
-    // ports.
+    // Sized by the highest port in use, so a false number of ports in a dump allocates no memory.
     let mut outgoing: Vec<Vec<Option<ChannelId>>> = vec![Vec::new(); nodes.len()];
     for (index, cable) in cables.iter().enumerate() {
         for (side, end) in cable.ends.iter().enumerate() {

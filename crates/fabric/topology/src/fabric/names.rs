@@ -3,8 +3,8 @@
 use super::{Guid, Node, NodeKind};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Replaces an empty or shared name by the id of the dump, and adds a number to names that still
-/// clash. Numbers are assigned in canonical order, so the order of insertion does not matter.
+/// Replaces empty or shared names by the id of the dump, and numbers those that still clash, in
+/// canonical order: the order of insertion does not matter.
 pub(super) fn make_names_unique(nodes: &mut [Node]) {
     let mut count: BTreeMap<String, usize> = BTreeMap::new();
     for node in nodes.iter() {
@@ -35,19 +35,19 @@ pub(super) fn make_names_unique(nodes: &mut [Node]) {
     }
 }
 
-/// Returns the sort key: kind, GUID (none last), then the name split into text and numbers.
+/// Kind, GUID (none last), then name.
 pub(super) fn canonical_key(node: &Node) -> (NodeKind, bool, Option<Guid>, Vec<NamePart>) {
     (node.kind, node.guid.is_none(), node.guid, natural_key(&node.name))
 }
 
-/// A piece of a name; numbers sort by value and before text.
+/// Numbers sort by value and before text.
 #[derive(PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum NamePart {
     Number(u64),
     Text(String),
 }
 
-/// Sort key that compares numbers in names by value: `h9` before `h10`.
+/// Numbers compare by value: `h9` before `h10`.
 pub(crate) fn natural_key(name: &str) -> Vec<NamePart> {
     let mut parts = Vec::new();
     let mut rest = name;

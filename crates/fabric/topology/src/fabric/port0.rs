@@ -7,25 +7,23 @@
 //!             └── s0[0]
 //! ```
 //!
-//! A fabric has them only on request: their nodes, cables and endpoints then come after all others,
-//! despite the canonical order, so no other id changes. Routes lead from them as from a host of
-//! that switch, but none leads to them: a packet that ends at a port 0 was diverted at that switch.
+//! A fabric has them only on request. They come after all other nodes, cables and endpoints, so no
+//! other id changes. Routes lead from them as from a host of that switch, but none leads to them: a
+//! packet that ends there was diverted at that switch.
 //!
 //! Source: InfiniBand Architecture Specification, Volume 1, section 18.2.4.1, on port 0.
 //!
-//! Invariant: if one switch has a port 0, every switch with a cable has one, and nothing comes
-//! after them.
+//! Invariant: if one switch has a port 0, every switch with a cable has one.
 
 use super::{Cable, ChannelId, EndpointId, Fabric, Identity, Node, NodeId, NodeKind, PortRef};
 use crate::speed::LinkSpeed;
 use gingham_kernel::Length;
 use std::collections::BTreeMap;
 
-/// Port of a switch that leads to its own endpoint.
 const PORT_0: u16 = 0;
 
 impl Fabric {
-    /// Returns the fabric with a port 0 at every switch that has a cable.
+    /// The fabric with a port 0 at every cabled switch.
     #[must_use]
     pub fn with_ports_0(mut self) -> Self {
         if !self.has_ports_0() {
@@ -63,28 +61,27 @@ impl Fabric {
         self.endpoint_channels.push(Self::reverse(into));
     }
 
-    /// Returns whether switches have a port 0.
+    /// Whether switches have a port 0.
     pub fn has_ports_0(&self) -> bool {
         self.nodes.last().is_some_and(|node| node.kind == NodeKind::Port0)
     }
 
-    /// Returns the endpoint at port 0 of a switch, if it has one.
+    /// Endpoint at port 0 of a switch.
     pub fn port_0(&self, switch: NodeId) -> Option<EndpointId> {
         self.endpoint_at(self.target(self.into_port_0(switch)?))
     }
 
-    /// Returns the channel from a switch to its port 0, if it has one.
+    /// Channel from a switch to its port 0.
     pub fn into_port_0(&self, switch: NodeId) -> Option<ChannelId> {
         self.outgoing(switch, PORT_0)
     }
 
-    /// Returns whether an endpoint is a port 0.
+    /// Whether an endpoint is a port 0.
     pub fn is_port_0(&self, endpoint: EndpointId) -> bool {
         self.node(self.endpoint(endpoint).node).kind == NodeKind::Port0
     }
 
-    /// Returns the lowest endpoint on the same switch as a port 0, if there is any; packets from
-    /// port 0 follow the rules of packets from that endpoint.
+    /// Lowest endpoint on the switch of a port 0; its packets' rules apply to packets from port 0.
     pub(crate) fn beside_port_0(&self, end: EndpointId) -> Option<EndpointId> {
         let switch = self.target(self.endpoint_channel(end)).node;
         let endpoints =
@@ -92,17 +89,17 @@ impl Fabric {
         endpoints.filter(|endpoint| !self.is_port_0(*endpoint)).min()
     }
 
-    /// Returns the nodes without ports 0, for lists of the fabric.
+    /// Nodes without ports 0, for lists.
     pub fn listed_nodes(&self) -> &[Node] {
         &self.nodes[..self.nodes.partition_point(|node| node.kind != NodeKind::Port0)]
     }
 
-    /// Returns the number of endpoints without ports 0.
+    /// Number of endpoints without ports 0.
     pub fn listed_endpoint_count(&self) -> usize {
         self.endpoints.len() - self.ports_0()
     }
 
-    /// Returns the cables without those to ports 0.
+    /// Cables without those to ports 0.
     pub fn listed_cables(&self) -> &[Cable] {
         &self.cables[..self.cables.len() - self.ports_0()]
     }

@@ -5,10 +5,9 @@ use super::{Cable, Fabric, NodeId, PortRef};
 use std::collections::BTreeSet;
 
 impl Fabric {
-    /// Returns the fabric without some nodes and their cables, and without some cables, given by
-    /// their positions in [`Self::cables`]. The rest keeps its names and order.
-    ///
-    /// Hosts of a removed switch remain, without a cable. Ports 0 are removed.
+    /// The fabric without some nodes with their cables, and without cables at some positions in
+    /// [`Self::cables`]. Names and order remain; so do hosts of a removed switch. Ports 0 are
+    /// removed.
     #[must_use]
     pub fn without(&self, nodes: &BTreeSet<NodeId>, cables: &BTreeSet<usize>) -> Self {
         let kept: Vec<NodeId> = (0..self.listed_nodes().len())
@@ -33,7 +32,6 @@ mod tests {
     use super::super::{FabricBuilder, Guid, NodeKind};
     use super::*;
 
-    /// Two switches with two cables between them, and a host at each.
     fn two_switches() -> Fabric {
         let mut builder = FabricBuilder::new();
         let s0 = builder.add_plain(NodeKind::Switch, "s0", Guid(0x10), 3);

@@ -6,20 +6,19 @@
 //!   node 4 router 2                        node 4 has a cable to router 2
 //! ```
 //!
-//! Source: BookSim 2, `src/networks/anynet.cpp`. A pair of routers listed by either of them is
-//! joined by one channel in each direction, however often it is listed; a node belongs to one
-//! router; nodes are not joined to nodes.
+//! Source: BookSim 2, `src/networks/anynet.cpp`. Routers listed as neighbours by either, however
+//! often, are joined by one channel in each direction; a node belongs to one router; nodes are not
+//! joined to nodes.
 //!
-//! A number after a neighbour is the latency of the channel in cycles of BookSim's clock. A fabric
-//! has cable lengths but no clock, so a cycle is one metre ([`MM_PER_CYCLE`]); a cycle then lasts
-//! as long as a signal takes for a metre (`network.delay_per_metre` of a scenario). The first cycle
-//! is the flit's own transmission, which needs no cable. A latency of `L` is therefore a cable of
-//! `L - 1` metres. BookSim gives one cycle to a channel without a number; the reader does too if
-//! any channel has a number. If none has, the lengths are unknown, as in other formats.
+//! A number after a neighbour is the latency of the channel in BookSim's cycles. A fabric has no
+//! clock, so a cycle is one metre ([`MM_PER_CYCLE`]) and lasts as long as a signal takes for it
+//! (`network.delay_per_metre` of a scenario). The first cycle is the flit's own transmission: a
+//! latency of `L` is a cable of `L - 1` metres. A channel without a number has one cycle, as in
+//! BookSim; if none has a number, lengths are unknown.
 //!
 //! Router `n` becomes switch `s{n}` and node `n` host `h{n}`, with the GUIDs of
-//! [`crate::numbering`]; ports are numbered by order of appearance. BookSim uses the numbers as
-//! indices, so written numbers begin at 0 and have no gap.
+//! [`crate::numbering`]; ports follow the order of appearance. BookSim uses numbers as indices:
+//! written ones begin at 0 without a gap.
 
 mod read;
 mod write;
@@ -27,10 +26,10 @@ mod write;
 pub(super) use read::read;
 pub(super) use write::write;
 
-/// Cable length that represents each cycle of latency after the first.
+/// Cable length of each cycle after the first.
 const MM_PER_CYCLE: u64 = 1_000;
 
-/// Largest latency: a thousand kilometres of cable.
+/// A thousand kilometres of cable.
 const CYCLES_MAX: u64 = 1_000_000;
 
 #[cfg(test)]

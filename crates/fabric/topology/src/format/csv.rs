@@ -6,9 +6,7 @@
 //!   leaf0,h0,2,1,
 //! ```
 //!
-//! The columns are found by name, in any order and in any case; `from` and `to`, `src` and `dst`,
-//! `node1` and `node2` are synonyms of `source` and `target`. A comma, a semicolon or a tab
-//! separates columns. [`super::graph`] makes a fabric of the edges.
+//! Columns are found by name, in any order and case; [`super::graph`] makes a fabric of the edges.
 
 use super::error::FormatError;
 use super::faults::{Collected, Faults};
@@ -20,17 +18,14 @@ use csv::{ReaderBuilder, StringRecord};
 
 const SEPARATORS: [char; 3] = [',', ';', '\t'];
 
-/// Accepted column names of each end.
 const ENDS: [[&str; 6]; 2] = [
     ["source", "from", "src", "node1", "node_a", "switch_a"],
     ["target", "to", "dst", "node2", "node_b", "switch_b"],
 ];
 
-/// The expected heading, for messages.
 const EXPECTED: &str = "expected a heading with the columns `source` and `target`, such as \
      `source,target,source_port,target_port,speed`";
 
-/// Positions of the columns.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Columns {
     ends: [usize; 2],
@@ -126,7 +121,6 @@ fn misread(error: &csv::Error) -> FormatError {
     FormatError::at(line.max(1), None, error.to_string(), "expected a row of the table")
 }
 
-/// Adds the edge of one row.
 fn add(graph: &mut Graph, columns: &Columns, record: &StringRecord) -> Result<(), FormatError> {
     let line = record.position().map_or(1, |place| line_number(place.line())).max(1);
     let field = |column: usize| record.get(column).unwrap_or("");

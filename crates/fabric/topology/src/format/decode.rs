@@ -1,20 +1,19 @@
 //! Decoding of a file's bytes.
 //!
-//! Dumps are UTF-8, except for node names set in another character set of a terminal. A line that
-//! is not valid UTF-8 is read as Latin-1 (ISO 8859-1), in which every byte is a character; all
-//! other lines are read as UTF-8.
+//! Dumps are UTF-8, except for node names set in a terminal's character set. A line that is not
+//! valid UTF-8 is read as Latin-1 (ISO 8859-1), in which every byte is a character.
 
 use super::error::{FaultCode, FormatError, count};
 use super::foreign;
 use crate::{Finding, FindingKind};
 use std::borrow::Cow;
 
-/// Text of a file, with a note on its encoding.
+/// Text of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Decoded<'a> {
     /// Decoded text.
     pub text: Cow<'a, str>,
-    /// Note on lines that are not valid UTF-8; `None` without any.
+    /// Note on lines that are not UTF-8.
     pub finding: Option<Finding>,
 }
 
@@ -38,7 +37,6 @@ pub fn decode(bytes: &[u8]) -> Result<Decoded<'_>, FormatError> {
     })
 }
 
-/// Decodes each line as UTF-8, or else as Latin-1.
 fn by_line(bytes: &[u8]) -> Decoded<'static> {
     let (mut text, mut first, mut lines) = (String::with_capacity(bytes.len()), None, 0);
     for (index, line) in bytes.split_inclusive(|byte| *byte == b'\n').enumerate() {

@@ -7,16 +7,15 @@
 //!     · · ·       · · ·       hosts, small
 //! ```
 //!
-//! Switches are boxes, in ranks by their distance from the nearest host; hosts are small ellipses
-//! below their switch. Parallel cables between two nodes are one line, whose thickness is their
-//! number, with the number beside it. The drawing cannot be read back.
+//! The thickness of a line, and a number beside it, is the number of parallel cables. The drawing
+//! cannot be read back.
 
 use super::text::Written;
 use crate::{Fabric, Node, NodeId, NodeKind};
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt::Write as _;
 
-/// Appends to a string, which cannot fail.
+/// A string takes any text.
 macro_rules! add {
     ($text:expr, $($argument:tt)*) => {
         write!($text, $($argument)*).expect("a string takes any text")
@@ -57,7 +56,7 @@ fn ellipse_of(node: &Node) -> String {
     format!("{} [shape={shape}, {size}]", quoted(&node.name))
 }
 
-/// Draws one line for all cables between two nodes, upwards from the node of lower rank.
+/// Upwards from the node of lower rank.
 fn lines(fabric: &Fabric, text: &mut String) {
     let mut counts: BTreeMap<(NodeId, NodeId), usize> = BTreeMap::new();
     for cable in fabric.cables() {
@@ -85,8 +84,8 @@ fn ranks(fabric: &Fabric) -> BTreeMap<usize, Vec<NodeId>> {
     switches
 }
 
-/// Returns the number of cables from each switch to the nearest switch with a host; `None` for
-/// other nodes, and for switches from which no host can be reached.
+/// Number of cables to the nearest switch with a host; `None` for other nodes, and without any host
+/// in reach.
 fn rank_of(fabric: &Fabric) -> Vec<Option<usize>> {
     let mut rank = vec![None; fabric.nodes().len()];
     let mut queue = VecDeque::new();
@@ -110,9 +109,8 @@ fn rank_of(fabric: &Fabric) -> Vec<Option<usize>> {
     rank
 }
 
-/// Quotes a name: Graphviz requires escaped quotation marks and backslashes, and reads `\n` as a
-/// line break of the label. Other control characters would make Graphviz's SVG invalid, so their
-/// pictures (U+2400 to U+241F) replace them.
+/// Graphviz requires escaped quotation marks and backslashes, and reads `\n` as a line break. Other
+/// control characters would invalidate its SVG; their pictures (U+2400 to U+241F) replace them.
 fn quoted(name: &str) -> String {
     let mut quoted = String::from("\"");
     for c in name.chars() {

@@ -2,31 +2,31 @@
 
 use std::fmt;
 
-/// Kind of an error in a file, with a stable name for programs.
+/// Kind of an error, with a stable name for programs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FaultCode {
-    /// The file is empty.
+    /// Empty file.
     Empty,
-    /// The file lacks the expected content.
+    /// File without the expected content.
     Nothing,
-    /// The file is not text.
+    /// No text.
     Binary,
-    /// The text encoding is not supported.
+    /// Unsupported text encoding.
     Encoding,
-    /// The end of the file is missing.
+    /// Missing end of the file.
     Truncated,
-    /// A line, value or element violates the format.
+    /// Violation of the format.
     Syntax,
-    /// The file contradicts itself or its fabric.
+    /// Contradiction in the file or to its fabric.
     Contradiction,
-    /// The format is supported for output only.
+    /// Format for output only.
     WrittenOnly,
-    /// The file belongs to another program; the code names it.
+    /// File of another program, named by the code.
     Foreign(&'static str),
 }
 
 impl FaultCode {
-    /// Name of the code, such as `file-syntax` or `foreign-iblinkinfo`.
+    /// Name such as `file-syntax` or `foreign-iblinkinfo`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Empty => "file-empty",
@@ -42,16 +42,16 @@ impl FaultCode {
     }
 }
 
-/// Reason why a text is not a fabric: position, fault and remedy.
+/// Reason why a text is not a fabric.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FormatError {
     /// Kind of error.
     pub code: FaultCode,
-    /// Line, from 1; 0 if the error is about the whole file.
+    /// Line, from 1; 0 for the whole file.
     pub line: u32,
     /// Column in characters, from 1, if known.
     pub column: Option<u32>,
-    /// Description of the fault.
+    /// Fault.
     pub message: String,
     /// Expected content, or a remedy.
     pub expected: String,
@@ -74,12 +74,11 @@ impl FormatError {
         Self { code: FaultCode::Syntax, line, column, message, expected }
     }
 
-    /// Replaces the code, which is [`FaultCode::Syntax`] by default.
+    /// Replaces the default code, [`FaultCode::Syntax`].
     pub(crate) fn coded(self, code: FaultCode) -> Self {
         Self { code, ..self }
     }
 
-    /// Creates an error at a byte offset of `text`.
     pub(super) fn at_offset(
         text: &str,
         offset: usize,
@@ -106,18 +105,17 @@ impl fmt::Display for FormatError {
     }
 }
 
-/// Reason why a fabric cannot be written in a format at all. Content that a format leaves out is a
-/// note of `Written` instead.
+/// Reason why a format cannot represent a fabric at all; omitted content is a note of `Written`.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}; {expected}")]
 pub struct WriteError {
-    /// Description of the obstacle.
+    /// Obstacle.
     pub message: String,
     /// Remedy.
     pub expected: String,
 }
 
-/// Returns line and column, both from 1, of a byte offset. Offsets beyond the end count as the end.
+/// Both from 1; an offset beyond the end counts as the end.
 fn position(text: &str, offset: usize) -> (u32, u32) {
     let mut offset = offset.min(text.len());
     while !text.is_char_boundary(offset) {
@@ -128,7 +126,7 @@ fn position(text: &str, offset: usize) -> (u32, u32) {
     (count(before.matches('\n').count() + 1), count(before[start..].chars().count() + 1))
 }
 
-/// Converts a number of lines or columns, saturating at the largest 32-bit number.
+/// Saturates.
 pub(crate) fn count(number: usize) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
 }

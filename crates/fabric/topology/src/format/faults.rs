@@ -2,29 +2,29 @@
 
 use super::error::FormatError;
 
-/// Maximum number of faults of one text reported in full.
+/// Of one text.
 const NAMED_MAX: usize = 20;
 
-/// Reasons why a text is not a fabric: at least one fault, in the order of the text.
+/// Faults of a text, at least one, in the order of the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Faults {
-    /// First twenty faults.
+    /// At most [`NAMED_MAX`].
     named: Vec<FormatError>,
     total: usize,
 }
 
 impl Faults {
-    /// Returns the first faults, at least one and at most twenty.
+    /// First faults, 1 to 20.
     pub fn named(&self) -> &[FormatError] {
         &self.named
     }
 
-    /// Returns the first fault.
+    /// First fault.
     pub fn first(&self) -> &FormatError {
         &self.named[0]
     }
 
-    /// Returns the number of all faults.
+    /// Number of all faults.
     pub const fn total(&self) -> usize {
         self.total
     }
@@ -49,7 +49,6 @@ impl std::fmt::Display for Faults {
     }
 }
 
-/// Collects faults while the reader continues after the first one.
 #[derive(Debug, Default)]
 pub(super) struct Collected {
     named: Vec<FormatError>,
@@ -66,7 +65,6 @@ impl Collected {
         }
     }
 
-    /// Returns all faults as an error; succeeds if there are none.
     pub(super) fn finish(self) -> Result<(), Faults> {
         let Self { named, total } = self;
         if named.is_empty() { Ok(()) } else { Err(Faults { named, total }) }

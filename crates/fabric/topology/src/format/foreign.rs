@@ -1,14 +1,15 @@
 //! Recognition of files from other programs that resemble dumps.
 //!
 //! Sources: `ibdm-topo-file(1)` of ibutils; infiniband-diags, `ibnetdiscover.c` and `iblinkinfo.c`;
-//! headings of ibdiagnet 2 as its readers know them; UFM, its NDT plugin; Slurm, `topology.conf(5)`,
-//! `topology.yaml(5)`;
-//! OpenSM, `opensm(8)`, `doc/partition-config.txt`, `osm_qos_parser_y.y`, `osm_torus.c`; csg-htsim, `sim/datacenter/topologies`, `connection_matrices`; HPCC's ns-3, `simulation/mix`.
+//! headings of ibdiagnet 2 as its readers know them; UFM, its NDT plugin; Slurm,
+//! `topology.conf(5)`, `topology.yaml(5)`; OpenSM, `opensm(8)`, `doc/partition-config.txt`,
+//! `osm_qos_parser_y.y`, `osm_torus.c`; csg-htsim, `sim/datacenter/topologies`,
+//! `connection_matrices`; HPCC's ns-3, `simulation/mix`.
 
 use super::Format;
 use super::error::{FaultCode, FormatError, count};
 
-/// Foreign file format: error code, test for a characteristic line, description, and remedy.
+/// Error code, test for a characteristic line, description, and remedy.
 type Kind = (&'static str, fn(&str) -> bool, &'static str, &'static str);
 
 const DUMP: &str = "give the output of `ibnetdiscover`, taken on the cluster";
@@ -18,7 +19,6 @@ const OF_OPENSM: &str = "give the output of `ibnetdiscover` here; `gingham opens
 const OF_A_SIMULATOR: &str = "write its cables as CSV with the columns `source` and `target`, or \
                               make the same shape with `gingham fabric make`";
 
-/// Files of clusters.
 const OF_CLUSTERS: [Kind; 9] = [
     (
         "foreign-ibdm",
@@ -83,7 +83,6 @@ const OF_CLUSTERS: [Kind; 9] = [
     ),
 ];
 
-/// Configuration files of programs, mostly `.conf`.
 const SETTINGS: [Kind; 8] = [
     (
         "foreign-slurm",
@@ -139,7 +138,6 @@ const SETTINGS: [Kind; 8] = [
     ),
 ];
 
-/// Files of simulators and graph programs.
 const OF_OTHER_PROGRAMS: [Kind; 9] = [
     (
         "foreign-htsim",
@@ -192,7 +190,7 @@ const OF_OTHER_PROGRAMS: [Kind; 9] = [
     ("foreign-json", is_json, "this is JSON", GRAPH),
 ];
 
-/// Keys of `opensm.conf`, one a line.
+/// Of `opensm.conf`.
 const OPENSM_KEYS: [&str; 12] = [
     "routing_engine",
     "subnet_prefix",
@@ -208,11 +206,11 @@ const OPENSM_KEYS: [&str; 12] = [
     "qos_vlarb_low",
 ];
 
-/// Sections of OpenSM's policy file for quality of service.
+/// Of OpenSM's policy for quality of service.
 const QOS_SECTIONS: [&str; 5] =
     ["qos-ulps", "port-groups", "qos-setup", "qos-levels", "qos-match-rules"];
 
-/// Keywords of `torus-2QoS.conf` beside `torus` and `mesh`.
+/// Of `torus-2QoS.conf`, beside `torus` and `mesh`.
 const TORUS_KEYS: [&str; 13] = [
     "xp_link",
     "xm_link",
@@ -229,7 +227,6 @@ const TORUS_KEYS: [&str; 13] = [
     "max_changes",
 ];
 
-/// Pictures, documents and archives, by their first bytes.
 const BINARY: [(&[u8], &str, &str, &str); 9] = [
     (b"\x89PNG", "foreign-png", "this is a picture (PNG)", DRAWN),
     (b"\xff\xd8\xff", "foreign-jpeg", "this is a picture (JPEG)", DRAWN),
@@ -260,13 +257,11 @@ const BINARY: [(&[u8], &str, &str, &str); 9] = [
 const DRAWN: &str = "give the file that it was drawn from";
 const UNPACK: &str = "unpack it, or save the table as CSV";
 
-/// Returns the error for a binary file, recognised by its first bytes.
 pub(super) fn binary(bytes: &[u8]) -> Option<FormatError> {
     let (_, code, what, cure) = BINARY.iter().find(|(magic, ..)| bytes.starts_with(magic))?;
     Some(FormatError::whole(*what, *cure).coded(FaultCode::Foreign(code)))
 }
 
-/// Returns the error for a text that belongs to another program, if a line identifies it.
 pub(super) fn named(text: &str) -> Option<FormatError> {
     let mut lines = text.lines().enumerate();
     lines.find_map(|(index, line)| {
@@ -278,7 +273,7 @@ pub(super) fn named(text: &str) -> Option<FormatError> {
     })
 }
 
-/// Returns whether a line begins with one of these prefixes, in upper or lower case.
+/// Ignores case.
 fn has_prefix(line: &str, prefixes: &[&str]) -> bool {
     let is_one = |prefix: &&str| {
         line.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix))
@@ -295,7 +290,7 @@ fn is_first_word(line: &str, words: &[&str]) -> bool {
     line.split([' ', '\t']).next().is_some_and(|first| words.contains(&first))
 }
 
-/// Recognises `SW    12  3 0x0002c902004173f8 4x QDR - CA ...`: kind, LID, port and GUID.
+/// Line such as `SW    12  3 0x0002c902004173f8 4x QDR - CA ...`: kind, LID, port and GUID.
 fn is_port_report(line: &str) -> bool {
     let words: Vec<&str> = line.split_ascii_whitespace().take(4).collect();
     let is_guid = |word: &str| {
@@ -308,7 +303,7 @@ fn is_port_report(line: &str) -> bool {
     }
 }
 
-/// Recognises `Default=0x7fff, ipoib : ALL=full;` or `Storage = 0x8002 : 0x2c903, 0x2c904=full;`.
+/// Line such as `Default=0x7fff, ipoib : ALL=full;` or `Storage = 0x8002 : 0x2c903, 0x2c904=full;`.
 fn is_partition(line: &str) -> bool {
     let line: String = line.chars().filter(|c| !c.is_whitespace()).collect();
     let Some((name, members)) = line.split_once(':') else { return false };
@@ -318,7 +313,7 @@ fn is_partition(line: &str) -> bool {
     has_key && members.trim_end_matches([';', ',']).split(',').all(is_member)
 }
 
-/// Recognises `torus 3 3 5`, `mesh 4 4t 8`, or one of the other keywords.
+/// Line such as `torus 3 3 5` or `mesh 4 4t 8`, or another keyword.
 fn is_torus_2qos(line: &str) -> bool {
     let is_radix = |word: &&str| is_number(word.trim_end_matches(['m', 'M', 't', 'T']));
     let mut words = line.split_ascii_whitespace();
@@ -331,7 +326,7 @@ fn is_torus_2qos(line: &str) -> bool {
     }
 }
 
-/// Recognises `0 256 100Gbps 1000ns 0`: two nodes, a rate, a delay and an error rate.
+/// Line such as `0 256 100Gbps 1000ns 0`: two nodes, a rate, a delay and an error rate.
 fn is_link_of_ns3(line: &str) -> bool {
     let words: Vec<&str> = line.split_ascii_whitespace().collect();
     match &*words {
@@ -342,7 +337,7 @@ fn is_link_of_ns3(line: &str) -> bool {
     }
 }
 
-/// Recognises the heading of a table of cables or ports with GUIDs of two ends.
+/// Heading of a table of cables or ports with GUIDs of two ends.
 fn is_table_of_ufm(line: &str) -> bool {
     let line = line.to_ascii_lowercase();
     let has = |word: &str| line.contains(word);
@@ -352,13 +347,12 @@ fn is_table_of_ufm(line: &str) -> bool {
         && !line.contains("0x")
 }
 
-/// Recognises the beginning of an object or of a list of objects.
 fn is_json(line: &str) -> bool {
     let inside = line.strip_prefix(['{', '[']).map(str::trim_start);
     inside.is_some_and(|inside| inside.starts_with(['"', '{', '}', ']']) || inside.is_empty())
 }
 
-/// Recognises `P1 -> MT23108 H-1 P1`, `L1/P3 -4x-10G-> MTS2400 S-1 P2` and `P1 -> H-1/P1`.
+/// Line such as `P1 -> MT23108 H-1 P1`, `L1/P3 -4x-10G-> MTS2400 S-1 P2` or `P1 -> H-1/P1`.
 fn is_ibdm_cable(line: &str) -> bool {
     let words: Vec<&str> = line.split_ascii_whitespace().collect();
     let is_arrow = |word: &str| word.starts_with('-') && word.ends_with("->") || word == "->";
@@ -369,7 +363,6 @@ fn is_ibdm_cable(line: &str) -> bool {
     }
 }
 
-/// Returns the error for reading a format that can only be written.
 pub(super) fn written_only(format: Format) -> FormatError {
     if format == Format::Dot {
         let cure = "give the file that it was drawn from";

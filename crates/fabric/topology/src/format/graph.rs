@@ -5,11 +5,11 @@
 //!   leaf0 ── h0          with one edge is a host, and a node with more edges is a switch
 //! ```
 //!
-//! An edge is a cable. A repeated edge is a parallel cable. An edge with exchanged ends is the
-//! other direction of an earlier cable, until both directions have equal numbers of edges. Ports
-//! are those that an edge names, or else the lowest free ones.
+//! A repeated edge is a parallel cable. An edge with exchanged ends is the other direction of an
+//! earlier cable, until both directions have equal numbers of edges. Edges without ports get the
+//! lowest free ones.
 //!
-//! Invariant: nodes get no GUID, so the canonical order is that of kinds and names.
+//! Invariant: nodes get no GUID: the canonical order is that of kinds and names.
 
 use super::error::{FormatError, count};
 use super::text::Parsed;
@@ -22,7 +22,7 @@ use crate::{
 use gingham_kernel::Length;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Words for kinds of nodes, in addition to those of [`NodeKind::name`].
+/// Words in addition to [`NodeKind::name`].
 const KINDS: [(&str, NodeKind); 21] = [
     ("switch", NodeKind::Switch),
     ("leaf", NodeKind::Switch),
@@ -52,7 +52,7 @@ pub(super) fn kind(word: &str) -> Option<NodeKind> {
     KINDS.iter().find(|(name, _)| *name == word).map(|(_, kind)| *kind)
 }
 
-/// Parses a speed, a half of one, a generation or a width, from one or two columns.
+/// A speed or a half of one, from one of two columns.
 pub(super) fn speed(text: &str) -> Option<ReportedSpeed> {
     let text = text.trim();
     let lanes = || text.strip_suffix(['x', 'X'])?.parse().ok();
@@ -71,7 +71,7 @@ pub(super) fn speed(text: &str) -> Option<ReportedSpeed> {
     }
 }
 
-/// One end of an edge: index of the node, and the port if the edge names one.
+/// Index of the node, and port if given.
 pub(super) type End = (usize, Option<u16>);
 
 pub(super) struct Edge {
@@ -81,20 +81,19 @@ pub(super) struct Edge {
     pub(super) length: Option<Length>,
 }
 
-/// A graph that is being read.
 #[derive(Default)]
 pub(super) struct Graph {
     index: BTreeMap<String, usize>,
-    /// Name, and kind if the file gives it.
+    /// Name, and kind if given.
     nodes: Vec<(String, Option<NodeKind>)>,
     edges: Vec<Edge>,
     pub(super) findings: Vec<Finding>,
-    /// Unknown kinds: the first line, and the number of nodes.
+    /// Unknown kinds: first line, and number of nodes.
     strange: BTreeMap<String, (u32, usize)>,
 }
 
 impl Graph {
-    /// Returns the index of the node with this key, which is also its name unless one is set.
+    /// The key is the name unless another is set.
     pub(super) fn node(&mut self, key: &str) -> usize {
         let next = self.nodes.len();
         let index = *self.index.entry(key.to_owned()).or_insert(next);
@@ -108,7 +107,7 @@ impl Graph {
         name.clone_into(&mut self.nodes[node].0);
     }
 
-    /// Sets the kind named by a word, unless the node already has one.
+    /// Keeps an earlier kind.
     pub(super) fn set_kind(&mut self, line: u32, node: usize, word: &str) {
         match kind(word) {
             Some(kind) => _ = self.nodes[node].1.get_or_insert(kind),
@@ -125,7 +124,7 @@ impl Graph {
         self.findings.push(Finding { line: Some(line), kind, text });
     }
 
-    /// Returns the fabric of the graph; fails if a port is used twice.
+    /// Fails if a port is used twice.
     pub(super) fn finish(mut self) -> Result<Parsed, FormatError> {
         for (word, (line, times)) in std::mem::take(&mut self.strange) {
             let nodes = plural(times, "node", "nodes");
@@ -160,7 +159,7 @@ impl Graph {
         Ok(Parsed { fabric: builder.build(), findings: self.findings })
     }
 
-    /// Returns the edges without loops, and without the second directions of cables.
+    /// Without loops and second directions of cables.
     fn cables(&mut self) -> Vec<Edge> {
         let mut open: BTreeMap<[End; 2], usize> = BTreeMap::new();
         let mut kept = Vec::new();
@@ -205,7 +204,7 @@ impl Graph {
     }
 }
 
-/// Returns the ports of all edges: first those that edges name, then the lowest free ones.
+/// Named ports first, then the lowest free ones.
 fn places(
     edges: &[Edge],
     nodes: &[(String, Option<NodeKind>)],
@@ -238,14 +237,14 @@ fn places(
     Ok(places)
 }
 
-/// Returns the lowest free port of a node from `lowest` on, and sets `lowest` to it.
+/// From `lowest` on, which is set to it.
 fn free_port(taken: &BTreeSet<(usize, u16)>, node: usize, lowest: &mut u16) -> Option<u16> {
     let free = (*lowest..=u16::MAX).find(|port| !taken.contains(&(node, *port)))?;
     *lowest = free;
     Some(free)
 }
 
-/// Parses a port in digits; `None` for an empty text.
+/// `None` for an empty text.
 pub(super) fn port(text: &str) -> Result<Option<u16>, String> {
     let text = text.trim();
     if text.is_empty() {

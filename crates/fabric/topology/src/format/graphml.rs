@@ -7,9 +7,8 @@
 //!     <edge source="n0" target="n1" sourceport="1"><data key="d1">4xNDR</data></edge>
 //! ```
 //!
-//! Nodes have the attributes `name` or `label`, and `kind` or `type`. Edges have ports and the
-//! attributes `speed`, `width`, `length`, `source_port` and `target_port`. Nested graphs are read
-//! as one. [`super::graph`] makes a fabric of the edges.
+//! Nodes have `name` or `label`, and `kind` or `type`; edges have ports, `speed`, `width` and
+//! `length`. Nested graphs are read as one. [`super::graph`] makes a fabric of the edges.
 //!
 //! Source: The GraphML File Format, <http://graphml.graphdrawing.org>.
 
@@ -35,7 +34,7 @@ pub(super) fn read(text: &str) -> Result<Parsed, FormatError> {
     reader.graph()?.finish()
 }
 
-/// Comparison of element names without their namespace, which some programs omit.
+/// Element names without their namespace, which some programs omit.
 trait TagName {
     fn has_tag_name_of(&self, name: &str) -> bool;
 }
@@ -46,7 +45,7 @@ impl TagName for Element<'_, '_> {
     }
 }
 
-/// Returns the lower-case names of attributes by the key of their data.
+/// Lower-case names of attributes by the key of their data.
 fn keys(document: &Document<'_>) -> BTreeMap<String, String> {
     let keys = document.descendants().filter(|element| element.has_tag_name_of("key"));
     keys.filter_map(|key| {
@@ -76,8 +75,7 @@ impl Reader<'_, '_> {
         FormatError::at(self.line(element), None, message, expected)
     }
 
-    /// Returns the value of an element under the first of these names, from an attribute or from
-    /// data.
+    /// Value under the first of these names, from an attribute or from data.
     fn stated<'b>(&self, element: Element<'b, '_>, names: &[&str]) -> Option<&'b str> {
         let data = |name: &str| {
             let is_it = |data: &Element<'_, '_>| {
@@ -137,7 +135,7 @@ impl Reader<'_, '_> {
                 let message = format!("no node has the id {id:?}");
                 return Err(self.error(element, message, "expected the `id` of a node"));
             }
-            // Port names in GraphML may be words; only numbers are ports.
+            // Ports in GraphML may be words; only numbers count.
             let port = self.stated(element, &names).and_then(|text| port(text).ok().flatten());
             *end = (graph.node(id), port);
         }

@@ -19,16 +19,14 @@
 //! Sources: rdma-core, `infiniband-diags/ibnetdiscover.c` (output, with the options for full
 //! information and for grouping by chassis); ibsim, `ibsim/sim_net.c` (input of the simulator).
 //!
-//! Descriptions may contain any character but the end of the line. Nothing after a description
-//! contains a quotation mark, so a description extends from the first mark of a comment to the last
-//! one of the line.
+//! Descriptions contain any character but the end of the line. Nothing after a description contains
+//! a quotation mark: it extends to the last one of the line.
 //!
-//! A line that certainly belongs to no dump ([`noise`]) is skipped; one that may be a damaged line
-//! is a fault. Reading continues after a fault, to report further ones.
+//! A line that certainly belongs to no dump ([`noise`]) is skipped; one that may be damaged is a
+//! fault. Reading continues after a fault, to report further ones.
 //!
-//! The writer gives a node without a GUID one from 0x0200_0000_0000_0000 upwards, in canonical
-//! order. That range has the bit of locally administered EUI-64 identifiers set, so it contains no
-//! manufacturer's GUID.
+//! The writer gives nodes without a GUID one from 0x0200_0000_0000_0000 upwards, in canonical
+//! order: locally administered EUI-64 identifiers, which no manufacturer uses.
 
 mod comment;
 mod cursor;
@@ -73,7 +71,6 @@ pub(super) fn read(text: &str) -> Result<Parsed, Faults> {
     Ok(join::join(records))
 }
 
-/// Rejects a text without any line of a dump.
 fn refuse_noise(records: &Records<'_>) -> Result<(), FormatError> {
     let Some(noise) = records.noise.as_ref().filter(|_| records.nodes.is_empty()) else {
         return Ok(());

@@ -22,37 +22,33 @@ pub(in crate::format) fn read(text: &str) -> Result<Parsed, Faults> {
     Ok(net.finish())
 }
 
-/// A router or node, by kind and number.
 type NetName = (NodeKind, u64);
 
 #[derive(Default)]
 struct Net {
     builder: FabricBuilder,
     nodes: BTreeMap<NetName, DraftNode>,
-    /// Router of each node.
     router_of: BTreeMap<u64, u64>,
     links: Vec<Link>,
-    /// Index of the link between two neighbours, the lower neighbour first.
+    /// The lower neighbour first.
     index: BTreeMap<[NetName; 2], usize>,
     findings: Vec<Finding>,
-    /// Line of the first latency, and the number of latencies.
+    /// Line of the first, and their number.
     latencies: Option<(u32, usize)>,
 }
 
-/// A future cable.
 struct Link {
     ends: [(DraftNode, u16); 2],
-    /// Latency in cycles, if the file gives one.
+    /// Cycles, if given.
     latency: Option<u64>,
 }
 
-/// A word and its byte offset in the line.
+/// Offset in bytes in the line.
 struct Word<'a> {
     offset: usize,
     text: &'a str,
 }
 
-/// A line with the current position of the reader.
 struct NetLine<'a> {
     number: u32,
     text: &'a str,
@@ -75,7 +71,6 @@ impl<'a> NetLine<'a> {
         FormatError::at(self.number, Some(column), message, expected)
     }
 
-    /// Parses `router 3` or `node 3`, given its first word.
     fn name(&mut self, kind: &Word<'_>) -> Result<NetName, FormatError> {
         const EXPECTED: &str = "expected the number of a router or node, below 2^44";
         let kind = match kind.text {
@@ -179,7 +174,6 @@ impl Net {
         self.findings.push(Finding { line: Some(line.number), kind, text });
     }
 
-    /// Joins the next ports of both ends.
     fn link(
         &mut self,
         line: &NetLine<'_>,
@@ -200,7 +194,6 @@ impl Net {
         Ok(())
     }
 
-    /// Applies a latency that follows a neighbour.
     fn latency(
         &mut self,
         line: &NetLine<'_>,
@@ -214,7 +207,7 @@ impl Net {
             return Err(line.error(word.offset, message, &expected));
         };
         self.latencies.get_or_insert((line.number, 0)).1 += 1;
-        // No link exists if a router was joined to itself, or a node to a second router.
+        // A router joined to itself and a node's second router have no link.
         let Some(index) = self.index.get(&sorted(ends)) else { return Ok(()) };
         let known = *self.links[*index].latency.get_or_insert(cycles);
         if known != cycles {
@@ -244,8 +237,8 @@ impl Net {
 }
 
 impl Net {
-    /// Notes different latencies between routers. BookSim's `min` minimises cycles in this
-    /// topology, so its paths may differ from those with the fewest channels.
+    /// BookSim's `min` minimises cycles here, so its paths may differ from those with the fewest
+    /// channels.
     fn note_differing(&mut self, line: u32) {
         let is_between_routers = |link: &&Link| {
             let kinds = link.ends.map(|(node, _)| self.builder.node(node).kind);
@@ -265,7 +258,6 @@ impl Net {
     }
 }
 
-/// Sorts two ends, the lower first.
 fn sorted([one, other]: [NetName; 2]) -> [NetName; 2] {
     [one.min(other), one.max(other)]
 }

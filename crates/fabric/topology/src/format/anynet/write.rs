@@ -7,10 +7,9 @@ use crate::numbering::{host_number, switch_number};
 use crate::{Cable, ChannelId, Fabric, Guid, NodeId, NodeKind};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Writes `fabric` as an anynet file: one line a router, each link in the line of its first router.
-///
-/// BookSim uses the numbers of routers, and those of nodes, as indices: they begin at 0 and have no
-/// gap. It does not know routers without a link (`anynet.cpp`, `readFile`).
+/// One line a router, each link in the line of its first router. BookSim uses the numbers of
+/// routers, and those of nodes, as indices: they begin at 0 without a gap. It does not know routers
+/// without a link (`anynet.cpp`, `readFile`).
 pub(in crate::format) fn write(fabric: &Fabric) -> Result<Written, WriteError> {
     refuse(fabric)?;
     let links = links(fabric);
@@ -54,7 +53,7 @@ pub(in crate::format) fn write(fabric: &Fabric) -> Result<Written, WriteError> {
     Ok(Written { text, notes })
 }
 
-/// Returns the links of the file, each with the channel that leaves the switch on whose line it is.
+/// Links with the channel that leaves the switch on whose line they stand.
 fn links(fabric: &Fabric) -> BTreeMap<[NodeId; 2], ChannelId> {
     let mut links = BTreeMap::new();
     for switch in fabric.switches() {
@@ -91,20 +90,19 @@ fn parts(links: &BTreeMap<[NodeId; 2], ChannelId>) -> usize {
     parts
 }
 
-/// Converts a length to a latency; `None` unless it is a whole number of metres in range.
+/// `None` unless the length is a whole number of metres in range.
 fn cycles(cable: &Cable) -> Option<u64> {
     let mm = cable.length?.as_mm();
     let cycles = mm / MM_PER_CYCLE + 1;
     (mm % MM_PER_CYCLE == 0 && (1..=CYCLES_MAX).contains(&cycles)).then_some(cycles)
 }
 
-/// Returns whether the lengths of all cables can be written: a cable without one would get a
-/// default.
+/// A cable without a latency would get BookSim's default, hence all or none.
 fn latencies_hold(fabric: &Fabric) -> bool {
     fabric.cables().iter().all(|cable| cycles(cable).is_some())
 }
 
-/// Rejects fabrics with a host that is not cabled to exactly one switch, at most.
+/// Every host may have one cable at most, to a switch.
 fn refuse(fabric: &Fabric) -> Result<(), WriteError> {
     let refusal = |id: NodeId, what: &str| {
         Err(WriteError {
@@ -135,7 +133,7 @@ fn hosts(fabric: &Fabric) -> impl Iterator<Item = NodeId> {
     fabric.node_ids().filter(|id| fabric.node(*id).kind == NodeKind::Host)
 }
 
-/// Node numbers: those encoded in GUIDs if they have no gap, otherwise the canonical order.
+/// Numbers in GUIDs if without gap, else the canonical order.
 fn numbers(fabric: &Fabric, linked: &BTreeSet<NodeId>) -> (BTreeMap<NodeId, u64>, Option<String>) {
     let of = |is_switch| {
         linked.iter().copied().filter(move |id| fabric.node(*id).is_switch() == is_switch)
@@ -159,7 +157,6 @@ fn are_without_gap(numbers: &[(NodeId, u64)]) -> bool {
     seen.len() == numbers.len() && seen.into_iter().eq(0..numbers.len() as u64)
 }
 
-/// Notes the content that the text omits, by counting and by reading it back.
 fn losses(fabric: &Fabric, links: usize, text: &str, with_latencies: bool) -> Vec<String> {
     let kind = |kinds: &[NodeKind]| {
         fabric.nodes().iter().filter(|node| kinds.contains(&node.kind)).count()

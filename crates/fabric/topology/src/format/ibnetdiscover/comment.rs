@@ -5,30 +5,26 @@
 //!     └── head ──┘  └description─┘  └─────── tail ──────────┘
 //! ```
 //!
-//! Words that no version of the tools prints do not make a comment unreadable; the first one is
-//! kept for a finding.
+//! Words that no version of the tools prints are permitted; the first is kept for a finding.
 
 use super::cursor::{Cursor, LineError};
 use crate::speed::ReportedSpeed;
 use crate::{Generation, LinkSpeed, PartialSpeed};
 
-/// Words on one side of a description.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Words<'a> {
     pub(super) lid: Option<u16>,
-    /// Kind of value in the place of a LID, if it is not a LID.
+    /// Kind of text in the place of a LID.
     pub(super) no_lid: Option<NoLid>,
     pub(super) lmc: Option<u8>,
     pub(super) enhanced_port0: Option<bool>,
-    /// Whether the words include a speed, known or not.
+    /// Includes `???`.
     pub(super) has_speed: bool,
     pub(super) speed: ReportedSpeed,
     pub(super) options: Options,
-    /// First unknown word.
     pub(super) unknown: Option<&'a str>,
 }
 
-/// Output of tools in the place of an unknown LID.
 #[derive(Debug, PartialEq, Eq, Clone, Copy)]
 pub(super) enum NoLid {
     Empty,
@@ -36,7 +32,7 @@ pub(super) enum NoLid {
     Negative,
 }
 
-/// Widths and speeds as bit masks: `w=2 s=4`.
+/// Bit masks: `w=2 s=4`.
 #[derive(Debug, Default, PartialEq, Eq, Clone, Copy)]
 pub(super) struct Options {
     width_mask: Option<u8>,
@@ -45,9 +41,8 @@ pub(super) struct Options {
 
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Comment<'a> {
-    /// Free text without quotation marks.
+    /// Without quotation marks.
     Free(&'a str),
-    /// Comment with a description.
     Described { head: Words<'a>, description: &'a str, tail: Words<'a> },
 }
 
@@ -69,7 +64,6 @@ pub(super) fn comment(cursor: Cursor<'_>) -> Result<Comment<'_>, LineError> {
     Ok(Comment::Described { head: words(head)?, description, tail: words(tail)? })
 }
 
-/// Parses words to the end of `cursor`.
 pub(super) fn words(mut cursor: Cursor<'_>) -> Result<Words<'_>, LineError> {
     let mut found = Words::default();
     cursor.skip_blanks();
@@ -105,7 +99,7 @@ fn number<T: std::str::FromStr>(cursor: &mut Cursor<'_>, what: &str) -> Result<T
     cursor.number(what)
 }
 
-/// Skips the value in the place of a LID if it is not one.
+/// Skips the text in the place of a LID.
 fn no_lid(cursor: &mut Cursor<'_>) -> Option<NoLid> {
     let mut after = *cursor;
     let word = after.word();
@@ -125,13 +119,13 @@ fn port0(cursor: &mut Cursor<'_>, enhanced: bool) -> Result<bool, LineError> {
     if cursor.take("port 0") { Ok(enhanced) } else { Err(cursor.error("\"port 0\"")) }
 }
 
-/// Returns whether a word has the form of a speed: `4x...`, `??...`.
+/// Form `4x...` or `??...`.
 fn is_speed(word: &str) -> bool {
     let after_digits = word.trim_start_matches(|c: char| c.is_ascii_digit());
     word.starts_with("??") || (after_digits.len() < word.len() && after_digits.starts_with('x'))
 }
 
-/// Returns the speed that a word names, whole or in part; `None` if the word is not a speed.
+/// Whole or half; `None` if not a speed.
 fn speed(word: &str) -> Option<ReportedSpeed> {
     if matches!(word, "???" | "?????") {
         return Some(ReportedSpeed::default());
@@ -145,7 +139,7 @@ fn speed(word: &str) -> Option<ReportedSpeed> {
     }
 }
 
-/// Parses one option of full information or of ibsim: `w=`, `s=` or `v=`.
+/// Option of full information or of ibsim: `w=`, `s=` or `v=`.
 fn option(options: &mut Options, start: Cursor<'_>, word: &str) -> Result<(), LineError> {
     let (key, value) = word.split_once('=').expect("the word holds one");
     let value =
@@ -158,16 +152,16 @@ fn option(options: &mut Options, start: Cursor<'_>, word: &str) -> Result<(), Li
     Ok(())
 }
 
-/// Bits of a width mask, widest first.
+/// Widest first.
 pub(super) const WIDTH_BITS: [(u8, u8); 5] = [(8, 12), (4, 8), (2, 4), (16, 2), (1, 1)];
 
-/// Bits of a speed mask, fastest first; later generations have masks of their own.
+/// Fastest first; later generations have other masks.
 pub(super) const SPEED_BITS: [(u8, Generation); 3] =
     [(4, Generation::Qdr), (2, Generation::Ddr), (1, Generation::Sdr)];
 
 impl Options {
-    /// Returns the speed set by the options; if only one of `w=` and `s=` is given, the other has
-    /// ibsim's default, 4x or SDR. If a mask allows several, both ends negotiate the highest.
+    /// Without `w=` or `s=`, ibsim's default applies: 4x or SDR. Of several in a mask, both ends
+    /// negotiate the highest.
     pub(super) fn speed(self) -> Option<LinkSpeed> {
         if self == Self::default() {
             return None;

@@ -1,9 +1,8 @@
-//! A position in one line, and the parsing steps from there.
+//! Parsing steps from a position in a line.
 
 use crate::Guid;
 use std::str::FromStr;
 
-/// The unread part of a line.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cursor<'a> {
     line: &'a str,
@@ -11,7 +10,7 @@ pub(super) struct Cursor<'a> {
     end: usize,
 }
 
-/// A syntax error in a line, with its column in characters, from 1.
+/// Column in characters, from 1.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct LineError {
     pub(super) column: u32,
@@ -20,7 +19,7 @@ pub(super) struct LineError {
 }
 
 impl<'a> Cursor<'a> {
-    /// Returns the whole line without the blanks around it.
+    /// Without the blanks around the line.
     pub(super) fn new(line: &'a str) -> Self {
         let end = line.trim_end_matches([' ', '\t', '\r']).len();
         let mut cursor = Self { line, at: 0, end };
@@ -40,7 +39,7 @@ impl<'a> Cursor<'a> {
         self.take_while(|c| c == ' ' || c == '\t');
     }
 
-    /// Skips `prefix` if the rest begins with it, and returns whether it did.
+    /// Skips `prefix` if the rest begins with it.
     pub(super) fn take(&mut self, prefix: &str) -> bool {
         let found = self.rest().starts_with(prefix);
         if found {
@@ -49,7 +48,6 @@ impl<'a> Cursor<'a> {
         found
     }
 
-    /// Skips the longest run of characters that `wanted` accepts, and returns it.
     pub(super) fn take_while(&mut self, wanted: impl Fn(char) -> bool) -> &'a str {
         let rest = self.rest();
         let length = rest.find(|c| !wanted(c)).unwrap_or(rest.len());
@@ -57,14 +55,12 @@ impl<'a> Cursor<'a> {
         &rest[..length]
     }
 
-    /// Skips blanks and returns the next word.
     pub(super) fn word(&mut self) -> &'a str {
         self.skip_blanks();
         self.take_while(|c| c != ' ' && c != '\t')
     }
 
-    /// Splits the rest at a byte offset: the part before it, and the part that begins `skip` bytes
-    /// later.
+    /// Parts before a byte offset, and from `skip` bytes after it.
     pub(super) fn split(&self, offset: usize, skip: usize) -> (Self, Self) {
         let middle = self.at + offset;
         (Self { end: middle, ..*self }, Self { at: middle + skip, ..*self })
@@ -76,7 +72,7 @@ impl<'a> Cursor<'a> {
         digits.parse().map_err(|_| start.error(what))
     }
 
-    /// Parses a number in brackets, such as a port, after the opening bracket.
+    /// A number in brackets, after the opening one.
     pub(super) fn number_then<T: FromStr>(
         &mut self,
         what: &str,
@@ -86,7 +82,7 @@ impl<'a> Cursor<'a> {
         if self.take(closing) { Ok(number) } else { Err(self.error(&format!("\"{closing}\""))) }
     }
 
-    /// Parses a GUID in hexadecimal digits, with or without `0x`, and its closing parenthesis.
+    /// Hexadecimal digits, with or without `0x`, and the closing parenthesis.
     pub(super) fn guid_then_parenthesis(&mut self) -> Result<Guid, LineError> {
         const WHAT: &str = "a GUID in hexadecimal and \")\"";
         let start = *self;
@@ -95,8 +91,7 @@ impl<'a> Cursor<'a> {
         if self.take(")") { Ok(guid) } else { Err(start.error(WHAT)) }
     }
 
-    /// Parses a GUID after `=`: hexadecimal with 0x, with a letter, or with all 16 digits; else
-    /// decimal, as in ibsim.
+    /// GUID after `=`: hexadecimal with 0x, a letter, or all 16 digits; else decimal, as in ibsim.
     pub(super) fn guid(&mut self, what: &str) -> Result<Guid, LineError> {
         let mut after = *self;
         let digits = after.take_while(|c| c.is_ascii_hexdigit());
@@ -108,7 +103,7 @@ impl<'a> Cursor<'a> {
         self.hexadecimal(what).map(Guid)
     }
 
-    /// Parses a number after `=`: hexadecimal with 0x, else decimal.
+    /// After `=`: hexadecimal with 0x, else decimal.
     pub(super) fn hexadecimal(&mut self, what: &str) -> Result<u64, LineError> {
         let start = *self;
         let radix = if self.take("0x") || self.take("0X") { 16 } else { 10 };
@@ -116,7 +111,6 @@ impl<'a> Cursor<'a> {
         u64::from_str_radix(digits, radix).map_err(|_| start.error(what))
     }
 
-    /// Parses an id between quotation marks, which cannot contain one.
     pub(super) fn quoted_id(&mut self) -> Result<&'a str, LineError> {
         let start = *self;
         let error = || start.error("the id of a node between quotation marks");
@@ -127,7 +121,6 @@ impl<'a> Cursor<'a> {
         if id.is_empty() || !self.take("\"") { Err(error()) } else { Ok(id) }
     }
 
-    /// Returns an error at this position, which shows the text here and the expected text.
     pub(super) fn error(&self, expected: &str) -> LineError {
         let message = match self.rest() {
             "" => "the line ends here".to_owned(),
@@ -146,7 +139,6 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// Quotes the beginning of a text, with control characters escaped.
 pub(super) fn shown(text: &str) -> String {
     const SHOWN_MAX: usize = 40;
     let shown: String = text.chars().take(SHOWN_MAX).collect();

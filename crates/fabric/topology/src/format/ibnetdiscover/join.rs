@@ -18,16 +18,16 @@ use crate::{Address, DraftNode, FabricBuilder, FindingKind, Identity, Node, Node
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;
 
-/// A port of a record: index of the record, and port.
+/// Index of a record, and port.
 type RecordPort = (usize, u16);
 
-/// Maximum number of nodes without a record reported one by one.
+/// Maximum number of nodes without a record in findings of their own.
 const MISSING_NAMED_MAX: usize = 3;
 
-/// A cable, as listed so far.
+/// A cable of one or two lines.
 #[derive(Debug)]
 struct HalfCable {
-    /// The first end is the one whose line named the cable first.
+    /// First the end of the earlier line.
     ends: [RecordPort; 2],
     speed: ReportedSpeed,
     line: u32,
@@ -48,7 +48,7 @@ pub(super) fn join(mut records: Records<'_>) -> Parsed {
     build(records, &cables)
 }
 
-/// Creates a record for every node that is named by links only.
+/// Records for nodes named by links only.
 fn define_missing<'a>(records: &mut Records<'a>, mentions: &[Mention<'a>]) {
     let mut missing: BTreeMap<NodeKey<'_>, (BTreeSet<u16>, &str)> = BTreeMap::new();
     for Mention { remote, .. } in mentions {
@@ -75,8 +75,7 @@ fn define_missing<'a>(records: &mut Records<'a>, mentions: &[Mention<'a>]) {
     report_missing(records, &labels, ends, last.unwrap_or(0));
 }
 
-/// Reports nodes without a record at the links that name them; a larger number in one finding at
-/// the `last` link, as for a truncated dump.
+/// A large number is one finding at the `last` link, as for a truncated dump.
 fn report_missing(records: &mut Records<'_>, labels: &[(u32, String)], ends: usize, last: u32) {
     if labels.len() <= MISSING_NAMED_MAX {
         for (line, label) in labels {
@@ -97,8 +96,7 @@ fn report_missing(records: &mut Records<'_>, labels: &[(u32, String)], ends: usi
     records.find(last, FindingKind::UndefinedNode, text);
 }
 
-/// Creates a node from links. An id of ibsim does not contain the kind; a node with several ports
-/// in use is then taken for a switch.
+/// Ids of ibsim contain no kind; a node with several ports in use is then taken for a switch.
 fn undefined<'a>(id: &'a str, description: String, ports: &BTreeSet<u16>) -> Record<'a> {
     let guid = guid_of_id(id);
     let kind = match id.as_bytes() {
@@ -164,8 +162,7 @@ fn report_conflict(records: &mut Records<'_>, held: &HalfCable, ends: [RecordPor
     records.find(line, FindingKind::Disagreement, text);
 }
 
-/// Compares the speeds listed by both ends, which should agree. A half-known speed is completed by
-/// the other end, or contradicts it.
+/// A half-known speed is completed by the other end, or contradicts it.
 fn compare_speed(records: &mut Records<'_>, cable: &mut HalfCable, mention: &Mention<'_>) {
     let (first, here) = (cable.speed, mention.speed);
     cable.speed = first.or(here);
@@ -192,7 +189,7 @@ fn report_one_sided(records: &mut Records<'_>, cables: &[HalfCable]) {
     }
 }
 
-/// Fills gaps in the record of the far end with its address from a link, and reports differences.
+/// Completes the far end's record by its address in a link.
 fn compare_address(records: &mut Records<'_>, mention: &Mention<'_>) {
     let (far, port) = ends(records, mention)[1];
     let is_switch = records.nodes[far].kind == NodeKind::Switch;
@@ -239,7 +236,7 @@ fn difference<T: Display + PartialEq>(
     (known != stated).then(|| format!("{what} {known} elsewhere, and {stated} here"))
 }
 
-/// Extends nodes to the highest port used by a cable.
+/// Extends nodes to the highest cabled port.
 fn widen(records: &mut Records<'_>, cables: &[HalfCable]) {
     for cable in cables {
         for (index, port) in cable.ends {
@@ -268,7 +265,7 @@ fn build(records: Records<'_>, cables: &[HalfCable]) -> Parsed {
     Parsed { fabric: builder.build(), findings: records.findings }
 }
 
-/// Converts a record to a node, named by its id if that is not a GUID, else by its description.
+/// The name is the id if that is not a GUID, else the description.
 fn node(record: Record<'_>) -> Node {
     let is_named = guid_of_id(record.id).is_none();
     Node {
@@ -282,7 +279,7 @@ fn node(record: Record<'_>) -> Node {
     }
 }
 
-/// Formats a port for a message: `S-0008f10500200b50[4] ("spine 1")`.
+/// Text such as `S-0008f10500200b50[4] ("spine 1")`.
 fn name(records: &Records<'_>, (index, port): RecordPort) -> String {
     let Record { id, description, .. } = &records.nodes[index];
     if description.is_empty() || description == id {

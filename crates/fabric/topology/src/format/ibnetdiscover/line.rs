@@ -1,4 +1,4 @@
-//! Parsing of a single line of a dump: its kind and fields.
+//! Parsing of a single line of a dump.
 
 use super::comment::{Comment, NoLid, Words, comment, words};
 use super::cursor::{Cursor, LineError};
@@ -8,36 +8,36 @@ use crate::{Guid, NodeKind};
 
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Statement<'a> {
-    /// A blank line or a comment.
+    /// Blank line or comment.
     Nothing,
-    /// Heading of a chassis; from here on records may be repeated.
+    /// Heading of a chassis; records may be repeated after it.
     Grouping,
-    /// Field of the identity of the next node.
+    /// Of the next node.
     Identity(IdentityField),
-    /// First line of a node's record.
+    /// First line of a record.
     Node(NodeLine<'a>),
-    /// Port of the preceding node.
+    /// Of the preceding node.
     Port(PortLine<'a>),
-    /// A line that this reader skips, with a description.
+    /// Skipped line, with a description.
     Ignored(&'static str),
-    /// A line that belongs to no dump.
+    /// Line of no dump.
     Noise,
 }
 
-/// A line `key=value`.
+/// Line `key=value`.
 #[derive(Debug, PartialEq, Eq, Clone, Copy)]
 pub(super) enum IdentityField {
     Vendor(u32),
     Device(u32),
     System(Guid),
-    /// GUID of a node of this kind and, in parentheses, of its port 0.
+    /// Kind, GUID and, in parentheses, that of port 0.
     Node(NodeKind, Guid, Option<Guid>),
 }
 
-/// A line `Switch 36 "S-..." # "description" enhanced port 0 lid 9 lmc 0`.
+/// Line `Switch 36 "S-..." # "description" enhanced port 0 lid 9 lmc 0`.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct NodeLine<'a> {
-    /// Switch, host or router; the description of an aggregation node identifies it later.
+    /// An aggregation node is a host here.
     pub(super) kind: NodeKind,
     pub(super) ports: u16,
     pub(super) id: &'a str,
@@ -45,7 +45,7 @@ pub(super) struct NodeLine<'a> {
     pub(super) words: Words<'a>,
 }
 
-/// A line `[1](guid) "S-..."[15] # lid 52 lmc 0 "description" lid 9 4xQDR`.
+/// Line `[1](guid) "S-..."[15] # lid 52 lmc 0 "description" lid 9 4xQDR`.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct PortLine<'a> {
     pub(super) port: u16,
@@ -53,14 +53,14 @@ pub(super) struct PortLine<'a> {
     pub(super) lid: Option<u16>,
     pub(super) no_lid: Option<NoLid>,
     pub(super) lmc: Option<u8>,
-    /// Far end; `None` for a blank port, which has no cable.
+    /// `None` for a port without a cable.
     pub(super) remote: Option<Remote<'a>>,
     pub(super) speed: ReportedSpeed,
     pub(super) unknown: Option<&'a str>,
     pub(super) ending: Ending,
 }
 
-/// Content after the far end of a port; `ibnetdiscover` always prints a speed.
+/// Content after the far end; `ibnetdiscover` always prints a speed.
 #[derive(Debug, PartialEq, Eq, Clone, Copy)]
 pub(super) enum Ending {
     Nothing,
@@ -68,7 +68,6 @@ pub(super) enum Ending {
     Speed,
 }
 
-/// The far end of a cable.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Remote<'a> {
     pub(super) id: &'a str,
@@ -79,7 +78,7 @@ pub(super) struct Remote<'a> {
     pub(super) description: &'a str,
 }
 
-/// First words of lines that do not describe the fabric, and a description of each.
+/// First words of skipped lines, with descriptions.
 const PASSED_OVER: [(&str, &str); 12] = [
     ("@", "an alias of a port (ibsim)"),
     ("module", "a name prefix (ibsim)"),
@@ -95,7 +94,7 @@ const PASSED_OVER: [(&str, &str); 12] = [
     ("src/", "a message of the tool that wrote the dump"),
 ];
 
-/// Headings printed by the option that groups nodes by chassis.
+/// Headings of the option that groups nodes by chassis.
 const GROUPING: [&str; 3] = ["Chassis ", "Hostname: ", "Non-Chassis Nodes"];
 
 const LINE: &str = "a node (`Switch`, `Ca` or `Rt`), a port (`[1]`), an identity (`vendid=`), \
@@ -163,14 +162,13 @@ fn identity(key: &str, mut cursor: Cursor<'_>) -> Result<Option<IdentityField>, 
 
 const NUMBER: &str = "a number such as 0x2c9";
 
-/// Parses the number of a vendor or a device.
 fn number_of_32_bits(cursor: &mut Cursor<'_>) -> Result<u32, LineError> {
     let start = *cursor;
     let number = cursor.hexadecimal(NUMBER)?;
     u32::try_from(number).map_err(|_| start.error("a number of at most 32 bits"))
 }
 
-/// Skips blanks and `#`, and returns whether a comment follows.
+/// Whether a comment follows.
 fn end_or_comment(cursor: &mut Cursor<'_>) -> Result<bool, LineError> {
     cursor.skip_blanks();
     let has_comment = cursor.take("#");
@@ -214,7 +212,7 @@ fn node_line(kind: NodeKind, mut cursor: Cursor<'_>) -> Result<NodeLine<'_>, Lin
     Ok(line)
 }
 
-/// Splits a description without quotation marks from the words that follow it.
+/// Description without quotation marks, and the words after it.
 fn free_description(mut cursor: Cursor<'_>) -> (&str, Cursor<'_>) {
     const MARKS: [&str; 4] = [" enhanced port 0", " base port 0", " lid ", " lmc "];
     cursor.skip_blanks();
@@ -252,7 +250,7 @@ fn port_line(mut cursor: Cursor<'_>) -> Result<PortLine<'_>, LineError> {
     finish_port_line(line, cursor)
 }
 
-/// Parses the options and the comment of a port.
+/// Options and comment of a port.
 fn finish_port_line<'a>(
     mut line: PortLine<'a>,
     cursor: Cursor<'a>,
@@ -273,7 +271,7 @@ fn finish_port_line<'a>(
             line.ending = Ending::Speed;
         }
         line.unknown = head.unknown.or(tail.unknown);
-        // Masks cover only the first generations, so beside a printed speed they are ignored.
+        // Masks cover only the first generations: beside a printed speed they are ignored.
         let of_masks = tail.options.speed().filter(|_| !tail.has_speed);
         line.speed = tail.speed.or(line.speed).or(of_masks.into());
         (line.lid, line.no_lid, line.lmc) = (head.lid, head.no_lid, head.lmc);
@@ -285,7 +283,7 @@ fn finish_port_line<'a>(
     Ok(line)
 }
 
-/// Skips `[ext 13]`, the port's number on the outside of a chassis.
+/// Text `[ext 13]`: the number on the outside of a chassis.
 fn external_port(cursor: &mut Cursor<'_>) -> Result<(), LineError> {
     cursor.skip_blanks();
     if cursor.take("[ext ") {

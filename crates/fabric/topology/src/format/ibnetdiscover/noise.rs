@@ -1,7 +1,7 @@
-//! Recognition of lines that belong to no dump: a prompt, `Script started`, warnings of ssh, `-W-`.
+//! Lines that belong to no dump: a prompt, `Script started`, warnings of ssh, `-W-`.
 //!
-//! A line may only be skipped if it cannot be a damaged line of a dump. The tests therefore look
-//! for any feature of a record, at least one of which survives damage to a few characters:
+//! A skipped line must not be a damaged line of a dump. The tests look for any feature of a record;
+//! damage to a few characters leaves at least one:
 //!
 //! ```text
 //!   [1](3048c749cd0001)  "S-0008f10500200b50"[4]  # lid 72 lmc 0 "spine" lid 9 4xDDR
@@ -12,7 +12,7 @@
 use super::comment::{Words, words};
 use super::cursor::Cursor;
 
-/// First words of lines of a dump.
+/// First words in a dump.
 const BEGINNINGS: [&str; 16] = [
     "vendid",
     "devid",
@@ -32,7 +32,7 @@ const BEGINNINGS: [&str; 16] = [
     "[",
 ];
 
-/// Returns whether a line could be a damaged line of a dump.
+/// Whether this may be a damaged line of a dump.
 pub(super) fn could_be_a_record(line: &str) -> bool {
     has_id(line)
         || has_port_beside(line)
@@ -42,12 +42,12 @@ pub(super) fn could_be_a_record(line: &str) -> bool {
         || has_tail(line)
 }
 
-/// Returns whether a line could be the beginning of a line of a dump.
+/// Whether this may be the beginning of a line of a dump.
 pub(super) fn could_be_a_beginning(line: &str) -> bool {
     BEGINNINGS.iter().any(|beginning| beginning.starts_with(line))
 }
 
-/// Finds an id with a GUID, with or without its quotation marks.
+/// An id with a GUID, with or without quotation marks.
 fn has_id(line: &str) -> bool {
     const DIGITS_MIN: usize = 8;
     let digits = |after: &str| {
@@ -59,7 +59,7 @@ fn has_id(line: &str) -> bool {
         .any(|kind| line.match_indices(kind).any(|(at, _)| digits(&line[at + 2..]) >= DIGITS_MIN))
 }
 
-/// Finds a port beside an id or a GUID: `"[1]`, `[1] "`, `](`.
+/// A port beside an id or a GUID: `"[1]`, `[1] "`, `](`.
 fn has_port_beside(line: &str) -> bool {
     let is_digit = |c: char| c.is_ascii_digit();
     line.match_indices("\"[").any(|(at, _)| line[at + 2..].starts_with(is_digit))
@@ -69,7 +69,7 @@ fn has_port_beside(line: &str) -> bool {
         })
 }
 
-/// Finds `[1` or `[x]` at the beginning, but not a prompt such as `[root@node1 ~]#`.
+/// Begins with `[1` or `[x]`, unlike a prompt such as `[root@node1 ~]#`.
 fn is_port(line: &str) -> bool {
     const LENGTH_MAX: usize = 3;
     line.strip_prefix('[').is_some_and(|after| {
@@ -78,7 +78,7 @@ fn is_port(line: &str) -> bool {
     })
 }
 
-/// Finds `key=0x2c9`, or a first word that contains one of the keys.
+/// Form `key=0x2c9`, or a first word that contains a key.
 fn is_identity(line: &str) -> bool {
     const KEY_MAX: usize = 12;
     let code =
@@ -96,13 +96,12 @@ fn is_identity(line: &str) -> bool {
             .is_some_and(|(key, value)| is_key(key.trim_end()) && is_number(value.trim_start()))
 }
 
-/// Recognises `-E-`, `-W-` or `-I-`, the prefixes of messages of the tools.
+/// Prefix of the tools' messages: `-E-`, `-W-` or `-I-`.
 fn is_message(line: &str) -> bool {
     matches!(line.as_bytes(), [b'-', b'E' | b'W' | b'I', b'-', ..])
 }
 
-/// Finds a number followed by a quotation mark; if the number is only the end of a word, in lines
-/// of at most three words.
+/// A number before a quotation mark; only in short lines if it is the end of a word.
 fn is_node(line: &str) -> bool {
     const WORDS_MAX: usize = 3;
     let is_digit = |c: char| c.is_ascii_digit();
@@ -114,7 +113,7 @@ fn is_node(line: &str) -> bool {
     })
 }
 
-/// Finds the end of a port line, alone or after a description.
+/// The end of a port line, alone or after a description.
 fn has_tail(line: &str) -> bool {
     let is_whole = |found: Words<'_>| found.unknown.is_none() && found != Words::default();
     line.contains("\" lid ")

@@ -1,5 +1,5 @@
-//! The part of a fabric that a dump can represent: the fabric that a reader of the dump will get,
-//! and one note for each kind of loss.
+//! Reduction of a fabric to the content that a dump can represent, with a note for each kind of
+//! loss.
 //!
 //! Invariant: writing a projected fabric and reading the text gives an equal fabric.
 
@@ -10,22 +10,22 @@ use crate::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Reader that the text is for.
+/// Intended reader.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::format) enum Dialect {
-    /// Any reader of the output of `ibnetdiscover`.
+    /// Readers of the output of `ibnetdiscover`.
     Plain,
-    /// The simulator `ibsim`, which has additional limits.
+    /// The simulator `ibsim` and its further limits.
     Ibsim,
 }
 
-/// First GUID for nodes without one: the range of locally administered identifiers.
+/// Locally administered identifiers.
 const LOCAL_GUID_FIRST: u64 = 0x0200_0000_0000_0000;
 
-/// Bytes of a description that `ibsim` keeps.
+/// Length that `ibsim` keeps.
 const IBSIM_DESCRIPTION_BYTES_MAX: usize = 63;
 
-/// Numbers of losses, by the sentence of the note.
+/// Counts by the sentence of the note.
 #[derive(Debug, Default)]
 pub(super) struct Losses(BTreeMap<&'static str, usize>);
 
@@ -40,19 +40,17 @@ impl Losses {
         }
     }
 
-    /// Returns the value if it can be represented, and counts a loss otherwise.
+    /// Counts a loss unless the value can be represented.
     fn keep<T>(&mut self, value: Option<T>, holds: bool, what: &'static str) -> Option<T> {
         self.add_if(value.is_some() && !holds, what);
         value.filter(|_| holds)
     }
 
-    /// Returns one sentence for each kind of loss, with its count.
     pub(super) fn notes(self) -> Vec<String> {
         self.0.into_iter().map(|(what, count)| format!("{what}: {count}")).collect()
     }
 }
 
-/// Returns the fabric that a dump represents, and the losses.
 pub(super) fn project(fabric: &Fabric, dialect: Dialect) -> (Fabric, Losses) {
     let mut losses = Losses::default();
     let mut builder = FabricBuilder::new();
@@ -110,9 +108,8 @@ fn project_node(node: &Node, dialect: Dialect, losses: &mut Losses) -> Node {
     node
 }
 
-/// Keeps the addresses of switches and of ports with cables, since a dump has no others. For ibsim,
-/// each of them gets a LID, because it reads the speed of a cable at both ends from the text after
-/// the LID.
+/// A dump has addresses only of switches and cabled ports. For ibsim, each of them gets a LID,
+/// because it reads the speed of a cable at both ends from the text after the LID.
 fn project_addresses(
     fabric: &Fabric,
     id: NodeId,
@@ -179,7 +176,7 @@ fn project_speed(
     losses.keep(speed, holds, "speeds of cables that are not InfiniBand speeds left out")
 }
 
-/// Counts lost names: a reader uses descriptions as names, or ids if descriptions clash.
+/// Readers use descriptions as names, or ids if descriptions clash.
 fn count_names(fabric: &Fabric, projected: &Fabric, losses: &mut Losses) {
     let kept: BTreeSet<&str> = projected.nodes().iter().map(|node| node.name.as_str()).collect();
     for node in fabric.nodes() {
@@ -188,14 +185,14 @@ fn count_names(fabric: &Fabric, projected: &Fabric, losses: &mut Losses) {
     }
 }
 
-/// Assignment of GUIDs to nodes that have none, or one that is already taken.
+/// GUIDs for nodes that have none, or one already taken.
 ///
 /// ```text
 ///   switch g         ports g
 ///   host g, 2 ports  ports g+1, g+2      ibsim ignores the GUIDs of ports in a file
 /// ```
 ///
-/// OpenSM ends with an error if two ports have one GUID, so a new GUID leaves room for the ports.
+/// OpenSM fails if two ports have one GUID, hence a new GUID leaves room for the ports.
 struct Guids {
     dialect: Dialect,
     ids: BTreeSet<String>,
@@ -210,7 +207,6 @@ impl Guids {
         Self { dialect, ids, nodes, ports, next: LOCAL_GUID_FIRST }
     }
 
-    /// Keeps the GUIDs that the reader accepts, and gives every other node a new one.
     fn give(mut self, nodes: &mut [Node], losses: &mut Losses) {
         let mut without: Vec<&mut Node> = Vec::new();
         for node in nodes {
@@ -236,8 +232,7 @@ impl Guids {
         }
     }
 
-    /// Returns whether the reader accepts this GUID: a dump requires unique ids, ibsim unique GUIDs
-    /// of nodes and of ports.
+    /// A dump requires unique ids, ibsim unique GUIDs of nodes and of ports.
     fn is_free(&self, node: &Node, guid: Guid) -> bool {
         match self.dialect {
             Dialect::Plain => !self.ids.contains(&dump_id(node.kind, guid)),
@@ -257,7 +252,7 @@ impl Guids {
     }
 }
 
-/// Returns the GUIDs that ibsim assigns to the ports of a node.
+/// Assignment by ibsim.
 fn port_guids(node: &Node, guid: Guid) -> impl Iterator<Item = Guid> {
     let ports = if node.is_switch() { 0..=0 } else { 1..=node.ports };
     ports.map(move |port| Guid(guid.0.wrapping_add(port.into())))

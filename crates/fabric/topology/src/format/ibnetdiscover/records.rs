@@ -1,5 +1,4 @@
-//! The records of a dump: nodes and their port lines, before the two ends of each cable are
-//! matched.
+//! Nodes and port lines of a dump, before the ends of cables are matched.
 
 use super::comment::NoLid;
 use super::cursor::{LineError, shown};
@@ -11,11 +10,10 @@ use crate::speed::ReportedSpeed;
 use crate::{Address, Finding, FindingKind, Guid, Identity, NodeKind};
 use std::collections::BTreeMap;
 
-/// A node as listed in its record.
 #[derive(Debug, Clone)]
 pub(super) struct Record<'a> {
     pub(super) id: &'a str,
-    /// Line of the record; `None` for a node that is named by links only.
+    /// `None` for a node that only links name.
     pub(super) line: Option<u32>,
     pub(super) kind: NodeKind,
     pub(super) guid: Option<Guid>,
@@ -25,44 +23,41 @@ pub(super) struct Record<'a> {
     pub(super) addresses: BTreeMap<u16, Address>,
 }
 
-/// A port line that names a far end.
+/// A port line with a far end.
 #[derive(Debug)]
 pub(super) struct Mention<'a> {
     pub(super) line: u32,
-    /// Index of the record that contains the line.
+    /// Record that contains the line.
     pub(super) record: usize,
     pub(super) port: u16,
     pub(super) remote: Remote<'a>,
     pub(super) speed: ReportedSpeed,
 }
 
-/// Contents of the dump read so far.
 #[derive(Debug, Default)]
 pub(super) struct Records<'a> {
     pub(super) nodes: Vec<Record<'a>>,
     pub(super) index: BTreeMap<NodeKey<'a>, usize>,
     pub(super) mentions: Vec<Mention<'a>>,
     pub(super) findings: Vec<Finding>,
-    /// Lines that belong to no dump.
     pub(super) noise: Option<Noise<'a>>,
-    /// Ports, by record, with an invalid LID, and the first line that shows it.
+    /// First line with an invalid LID, by record and port.
     pub(super) no_lids: BTreeMap<(usize, u16), (u32, NoLid)>,
     pending: Pending,
     current: Current,
     is_grouped: bool,
-    /// Whether `ibnetdiscover` printed the text, judged by vendors or speeds, which hand-made files
-    /// lack.
+    /// By `ibnetdiscover`: vendors or speeds, which hand-made files lack.
     is_printed: bool,
-    /// Descriptions of skipped content, with the first line and the number of occurrences.
+    /// First line and number of occurrences, by description.
     ignored: BTreeMap<String, (u32, u32)>,
 }
 
-/// Device that an id names; two spellings of one GUID are one device.
+/// Device of an id; two spellings of one GUID are one device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum NodeKey<'a> {
-    /// Letter of the kind, and GUID.
+    /// Kind's letter and GUID.
     Guid(u8, Guid),
-    /// Id of ibsim, which is a name.
+    /// Name in ibsim.
     Name(&'a str),
 }
 
@@ -77,11 +72,11 @@ enum Current {
     #[default]
     Nobody,
     Record(usize),
-    /// A node whose record could not be read; the fault is already reported.
+    /// A node whose fault is already reported.
     Unreadable,
 }
 
-/// Lines that belong to no dump: the first, and their number.
+/// First line and number of lines that belong to no dump.
 #[derive(Debug)]
 pub(super) struct Noise<'a> {
     pub(super) line: u32,
@@ -90,7 +85,6 @@ pub(super) struct Noise<'a> {
 }
 
 impl Noise<'_> {
-    /// Describes the number of lines and the first of them.
     pub(super) fn stated(&self) -> String {
         let (be, first) = match self.lines {
             1 => ("is", String::new()),
@@ -101,7 +95,7 @@ impl Noise<'_> {
     }
 }
 
-/// Identity lines whose node has not appeared yet.
+/// Identity lines before their node.
 #[derive(Debug, Default)]
 struct Pending {
     line: Option<u32>,
@@ -110,7 +104,7 @@ struct Pending {
 }
 
 impl<'a> Records<'a> {
-    /// Returns the line without a carriage return or byte order mark, and notes them.
+    /// Without carriage return and byte order mark, which are noted.
     pub(super) fn bare(&mut self, number: u32, line: &'a str) -> &'a str {
         let line = line.strip_suffix('\r').map_or(line, |line| {
             self.ignore(number, "the end of a line as Windows has it");
@@ -122,7 +116,7 @@ impl<'a> Records<'a> {
         })
     }
 
-    /// Adds a line that ends with a line break.
+    /// A line with its line break.
     pub(super) fn add_line(&mut self, number: u32, line: &'a str) -> Result<(), FormatError> {
         match statement(line) {
             Ok(statement) => self.add(number, line, statement),
@@ -133,7 +127,7 @@ impl<'a> Records<'a> {
         }
     }
 
-    /// Discards the current node, since ports after an unreadable line may belong to another node.
+    /// Ports after an unreadable line may belong to another node.
     fn give_up(&mut self, line: &str) {
         if !line.starts_with('[') {
             self.current = Current::Unreadable;
@@ -141,8 +135,7 @@ impl<'a> Records<'a> {
         }
     }
 
-    /// Adds the last line of a text that does not end with a line break: unless it is complete, the
-    /// text was truncated.
+    /// A last line without a line break: unless it is complete, the text was truncated.
     pub(super) fn add_last_line(&mut self, number: u32, line: &'a str) -> Result<(), FormatError> {
         let statement = statement(line).map_err(|error| cut(number, &error.message))?;
         if matches!(statement, Statement::Noise) && could_be_a_beginning(line) {
@@ -152,8 +145,8 @@ impl<'a> Records<'a> {
         self.add(number, line, statement)
     }
 
-    /// Returns the content that `ibnetdiscover` prints but a last line without line break lacks.
-    /// Files made by hand have no comments, and are not incomplete without them.
+    /// Content that `ibnetdiscover` prints but a truncated line lacks. Hand-made files have no
+    /// comments, and are complete without them.
     fn missing(&self, statement: &Statement<'_>) -> Option<&'static str> {
         match statement {
             Statement::Identity(_) => Some("the node of this identity does not follow"),
@@ -221,7 +214,7 @@ impl<'a> Records<'a> {
         }
     }
 
-    /// Discards identity lines, and reports them if they name a node that never appeared.
+    /// Reports identity lines whose node never appeared.
     fn drop_pending(&mut self) {
         let pending = std::mem::take(&mut self.pending);
         if let (Some(line), Some((_, guid, _))) = (pending.line, pending.node) {
@@ -286,8 +279,8 @@ impl<'a> Records<'a> {
         }
     }
 
-    /// Reports a repeated record. A chassis may list its switches twice without a finding;
-    /// elsewhere an equal record gives a note, and a different one means a second device.
+    /// A chassis may list its switches twice; elsewhere an equal record gives a note, and a
+    /// different one means a second device.
     fn compare_duplicate(&mut self, line: u32, first: usize, record: &Record<'_>) {
         let before = &self.nodes[first];
         let port0 = |record: &Record<'_>| record.addresses.get(&0).copied();
@@ -347,7 +340,7 @@ impl<'a> Records<'a> {
         Ok(())
     }
 
-    /// Reports everything that is still open at the end of the text, and all skipped content.
+    /// Reports open identity lines and skipped content.
     pub(super) fn finish(&mut self) {
         self.drop_pending();
         for (what, (line, times)) in std::mem::take(&mut self.ignored) {
@@ -374,23 +367,22 @@ fn cut(line: u32, message: &str) -> FormatError {
     .coded(FaultCode::Truncated)
 }
 
-/// Returns the kind of a node; a host whose description identifies an aggregation node is one.
+/// A host whose description marks an aggregation node is one.
 pub(in crate::format) fn refine(kind: NodeKind, description: &str) -> NodeKind {
     let is_aggregation = kind == NodeKind::Host && description.contains(AGGREGATION);
     if is_aggregation { NodeKind::Aggregation } else { kind }
 }
 
-/// Text in the descriptions of in-network reduction units.
+/// Text in descriptions of in-network reduction units.
 const AGGREGATION: &str = "Aggregation Node";
 
-/// Returns the GUID in an id such as `S-0008f10500200b50` or `S-0x8f10500200b50`.
+/// Id such as `S-0008f10500200b50` or `S-0x8f10500200b50`.
 pub(super) fn guid_of_id(id: &str) -> Option<Guid> {
     let (_, digits) = id.split_once('-').filter(|(kind, _)| matches!(*kind, "S" | "H" | "R"))?;
     Guid::from_hexadecimal(digits)
 }
 
-/// Returns the description of a node. As in ibsim, a node that has no description and a name as id
-/// is described by its id.
+/// As in ibsim, an id that is a name replaces an empty description.
 pub(super) fn description(id: &str, text: &str) -> String {
     let text = if text.is_empty() && guid_of_id(id).is_none() { id } else { text };
     text.to_owned()
