@@ -1,27 +1,21 @@
 //! Generators of fabrics: the shapes of the textbooks, from a few numbers.
 //!
 //! ```text
-//!   torus = { dimensions = [8, 8] }  ──►  Generator::Torus  ──generate(seed)──►  Fabric
-//!                                         (checked numbers)
+//!  torus = { dimensions = [8, 8] }  ──►  Generator::Torus  ──generate(seed)──►  Fabric
+//!                                        (checked numbers)
 //! ```
 //!
-//! One file holds one shape: its definition with a drawing and a source, its parameters, its closed
-//! forms, and the function that generates it.
+//! GUIDs ([`crate::numbering`]) number switches and hosts in the order of construction, which is
+//! therefore the canonical order. Switches are `s0`, `s1`, ... and hosts `h0`, `h1`, ...;
+//! coordinates of a switch are part of its name, and its hosts' names extend them: `h0-3-1` is
+//! attached to `s0-3`. Ports `1` to `hosts_per_switch` of a switch lead to its hosts, in order.
 //!
-//! Names and GUIDs follow one scheme ([`crate::numbering`]): GUIDs number switches and hosts in the
-//! order of construction, which is therefore the canonical order. Switches are `s0`, `s1`, ... and
-//! hosts `h0`, `h1`, ...; if a switch has coordinates, its name contains them, and the names of its
-//! hosts extend them: hosts `h0-3-0` and `h0-3-1` are attached to switch `s0-3`. Ports `1` to
-//! `hosts_per_switch` of a switch lead to its hosts, in order; the others follow.
+//! A node with several adapters is one host per adapter, named after the node, a space and
+//! `mlx5_0`, `mlx5_1` and so on. [`RailOptimised`] and [`MultiPlane`] have such nodes; `rails`
+//! makes disjoint copies of any other shape (`rails.rs`).
 //!
-//! A node with several adapters is represented by one host per adapter, named after the node, a
-//! space and `mlx5_0`, `mlx5_1` and so on. [`RailOptimised`] and [`MultiPlane`] are fabrics of
-//! multi-adapter nodes; the parameter `rails` gives any other shape several adapters per node, by
-//! disjoint copies (`rails.rs`).
-//!
-//! Invariants: every copy of a shape is connected, and only copies and planes are not joined; equal
-//! parameters and seeds give equal fabrics, and only [`Irregular`] uses the seed; nothing is
-//! allocated before its size is checked.
+//! Invariants: every copy or plane is connected; equal parameters and seeds give equal fabrics, and
+//! only [`Irregular`] uses the seed; sizes are checked before allocation.
 
 mod draft;
 mod dragonfly;
@@ -49,9 +43,8 @@ use crate::Fabric;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Defines each shape in one place: its help, source and example, its name, its file and the type
-/// of its parameters. `{ rails }` follows if the parameter `rails` makes copies of it, and `seed`
-/// if it is random.
+/// Declares each shape: help, source, example, name, file and type. `{ rails }` permits copies;
+/// `seed` marks a random shape.
 macro_rules! generators {
     ($(
         $(#[$about:meta])+
@@ -148,7 +141,7 @@ generators! {
 }
 
 impl Generator {
-    /// Returns the fabric of these parameters. Only [`Irregular`] depends on `seed`.
+    /// The fabric of these parameters. Only [`Irregular`] depends on `seed`.
     ///
     /// # Errors
     /// Fails on a parameter outside its range, on more than 1,000,000 nodes, 65,535 ports on a
@@ -169,7 +162,7 @@ const fn is_one(value: &u32) -> bool {
     *value == 1
 }
 
-/// Default of parameters that count at least one.
+/// Default of counts.
 const fn one() -> u32 {
     1
 }

@@ -1,4 +1,4 @@
-//! Grids: coordinates of switches, for dimension-order routing on any fabric.
+//! Coordinates of switches, for dimension-order routing on any fabric.
 //!
 //! ```text
 //!   names                    coordinates            cables
@@ -8,96 +8,95 @@
 //! ```
 //!
 //! The numbers in a switch's description (or in its name, if it has no description) are its
-//! coordinates, counted from the smallest number at that position. The cables are then checked
-//! against them: every cable between switches joins neighbours in exactly one dimension, all
-//! neighbours are joined, and of the cables that close a dimension to rings there are all or none.
-//! Parallel cables between neighbours are permitted. Generated grids and grids read from files pass
-//! the same test.
+//! coordinates, counted from the smallest at that position. Every cable between switches must join
+//! neighbours in exactly one dimension, all neighbours must be joined, and of the cables that close
+//! a dimension to rings all or none may exist. Parallel cables between neighbours are permitted.
+//! Generated grids and those of files pass one test.
 //!
 //! Invariants: coordinates are distinct and fill the box; `step` leads along a cable.
 
 use crate::{Cable, Fabric, NodeId};
 
-/// Coordinates of every switch of a fabric, checked against its cables.
+/// Coordinates of every switch, checked against the cables.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Grid {
     dimensions: Vec<u32>,
     wraps: Vec<bool>,
-    /// Difference of the cell index between neighbours in each dimension; the last dimension has 1.
+    /// Difference of the cell index between neighbours, by dimension; 1 for the last.
     strides: Vec<usize>,
-    /// Switch of each cell.
+    /// By cell.
     switches: Vec<NodeId>,
-    /// Cell of each switch.
+    /// By switch.
     cells: Vec<usize>,
-    /// By switch, then by dimension.
+    /// By switch, then dimension.
     coordinates: Vec<u32>,
 }
 
 /// Reason why a fabric is not a grid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum GridError {
-    /// The fabric has no switches.
+    /// No switches.
     #[error("a grid needs switches, and the fabric has none")]
     NoSwitches,
     /// A description without numbers.
     #[error("{switch:?} holds no number; a switch of a grid has its coordinates in its name")]
     NoNumbers {
-        /// Description of the switch.
+        /// Description.
         switch: String,
     },
-    /// A number beyond 32 bits.
+    /// A number of more than 32 bits.
     #[error("{switch:?} holds a number too large for a coordinate")]
     NumberTooLarge {
-        /// Description of the switch.
+        /// Description.
         switch: String,
     },
-    /// Two descriptions contain different counts of numbers.
+    /// Descriptions with different counts of numbers.
     #[error("{switch:?} holds {count} numbers, but {other:?} holds {other_count}")]
     CountDiffers {
         /// Description of the first switch.
         switch: String,
-        /// Count of numbers in it.
+        /// Its count.
         count: usize,
-        /// Description of the first switch that differs.
+        /// First description that differs.
         other: String,
-        /// Count of numbers in it.
+        /// Its count.
         other_count: usize,
     },
-    /// Two switches have equal coordinates.
+    /// Equal coordinates of two switches.
     #[error("{first} and {second} have the same coordinates")]
     SamePlace {
-        /// Name of the first switch.
+        /// First switch.
         first: String,
-        /// Name of the second switch.
+        /// Second switch.
         second: String,
     },
-    /// A cell of the box has no switch.
+    /// A cell without a switch.
     #[error("no switch stands at {coordinates:?} of the box {dimensions:?}")]
     EmptyPlace {
         /// Coordinates of the cell, from 0.
         coordinates: Vec<u32>,
-        /// Size of each dimension.
+        /// Sizes.
         dimensions: Vec<u32>,
     },
-    /// A cable joins switches that are not neighbours.
+    /// A cable between switches that are not neighbours.
     #[error("the cable {cable} joins no neighbours of a grid {dimensions:?}")]
     StrayCable {
-        /// Ports at the ends of the cable.
+        /// Its ends.
         cable: String,
-        /// Size of each dimension.
+        /// Sizes.
         dimensions: Vec<u32>,
     },
-    /// Two neighbours have no cable.
+    /// Two neighbours without a cable.
     #[error("{first} and {second} are neighbours in dimension {dimension} without a cable")]
     MissingCable {
-        /// Name of the lower switch.
+        /// Lower switch.
         first: String,
-        /// Name of the upper switch.
+        /// Upper switch.
         second: String,
         /// Dimension, from 0.
         dimension: usize,
     },
-    /// Some lines of a dimension are closed to rings and some are not.
+    /// Lines of a dimension, of which only some are rings.
     #[error(
         "dimension {dimension} closes to a ring from {closed} and does not from {open}; \
          all of its lines must be alike"
@@ -105,9 +104,9 @@ pub enum GridError {
     HalfClosed {
         /// Dimension, from 0.
         dimension: usize,
-        /// Name of the last switch of a closed line.
+        /// Last switch of a closed line.
         closed: String,
-        /// Name of the last switch of an open line.
+        /// Last switch of an open line.
         open: String,
     },
 }
@@ -126,18 +125,18 @@ impl Grid {
         Ok(grid)
     }
 
-    /// Returns the sizes of the dimensions.
+    /// Size of each dimension.
     pub fn dimensions(&self) -> &[u32] {
         &self.dimensions
     }
 
-    /// Returns whether each dimension closes to rings. A dimension of size 2 or less never does:
-    /// its ends are neighbours already.
+    /// Whether each dimension closes to rings; always false up to size 2, as its ends are
+    /// neighbours.
     pub fn wraps(&self) -> &[bool] {
         &self.wraps
     }
 
-    /// Returns the switch at these coordinates; `None` outside the box.
+    /// Switch at these coordinates; `None` outside the box.
     pub fn switch_at(&self, coordinates: &[u32]) -> Option<NodeId> {
         let inside = coordinates.len() == self.dimensions.len()
             && coordinates.iter().zip(&self.dimensions).all(|(at, size)| at < size);
@@ -145,14 +144,14 @@ impl Grid {
         inside.then_some(()).map(cell).map(|cell: usize| self.switches[cell])
     }
 
-    /// Returns one coordinate of a switch. Panics for any other node and beyond the dimensions.
+    /// One coordinate of a switch. Panics for other nodes and dimensions.
     pub fn coordinate(&self, switch: NodeId, dimension: usize) -> u32 {
         let count = self.dimensions.len();
         self.coordinates[switch.index() * count..][..count][dimension]
     }
 
-    /// Returns the neighbour of a switch in one dimension, `up` towards larger coordinates; across
-    /// the edge only if the dimension wraps. Panics like [`Self::coordinate`].
+    /// Neighbour in one dimension, `up` towards larger coordinates; across the edge only if the
+    /// dimension wraps. Panics like [`Self::coordinate`].
     pub fn step(&self, switch: NodeId, dimension: usize, up: bool) -> Option<NodeId> {
         let (at, last) = (self.coordinate(switch, dimension), self.dimensions[dimension] - 1);
         let cell = self.cells[switch.index()];
@@ -168,7 +167,7 @@ impl Grid {
         Some(self.switches[next])
     }
 
-    /// Places the switches in their cells, given that the box is full.
+    /// Requires a full box.
     fn place(dimensions: Vec<u32>, coordinates: &[Vec<u32>]) -> Self {
         let strides = strides(&dimensions);
         let cell = |at: &Vec<u32>| at.iter().zip(&strides).map(|(at, s)| *at as usize * s).sum();
@@ -182,9 +181,9 @@ impl Grid {
         Self { dimensions, wraps, strides, switches, cells, coordinates }
     }
 
-    /// Checks the cables against the coordinates, and determines which dimensions wrap.
+    /// Also determines the dimensions that wrap.
     fn check_cables(&mut self, fabric: &Fabric) -> Result<(), GridError> {
-        // Whether a cable leads upwards from each cell, by dimension.
+        // By dimension and cell: a cable leads upwards.
         let mut cabled = vec![vec![false; self.cells.len()]; self.dimensions.len()];
         let is_switch = |node: NodeId| fabric.node(node).is_switch();
         for cable in fabric.cables().iter().filter(|c| c.ends.iter().all(|e| is_switch(e.node))) {
@@ -201,8 +200,8 @@ impl Grid {
         Ok(())
     }
 
-    /// Returns the dimension in which a cable joins neighbours, and its end with the smaller
-    /// coordinate; across the edge, the end with the largest.
+    /// Dimension in which a cable joins neighbours, and its lower end; across the edge, the end
+    /// with the largest coordinate.
     fn span(&self, cable: &Cable) -> Option<(usize, NodeId)> {
         let [a, b] = cable.ends.map(|end| end.node);
         let differs =
@@ -234,7 +233,7 @@ impl Grid {
         Ok(())
     }
 
-    /// Returns whether all lines of a dimension are closed to rings; fails if only some are.
+    /// Fails if only some lines are rings.
     fn check_circles(
         &self,
         fabric: &Fabric,
@@ -258,8 +257,7 @@ impl Grid {
     }
 }
 
-/// Returns the difference of the cell index between neighbours in each dimension; the last
-/// dimension has 1.
+/// Difference of the cell index between neighbours, by dimension.
 pub(crate) fn strides(dimensions: &[u32]) -> Vec<usize> {
     let mut strides = vec![1; dimensions.len()];
     for dimension in (1..dimensions.len()).rev() {
@@ -268,7 +266,7 @@ pub(crate) fn strides(dimensions: &[u32]) -> Vec<usize> {
     strides
 }
 
-/// Returns the numbers in each switch's description: equally many, and at least one.
+/// From descriptions: equally many numbers, at least one.
 fn read_coordinates(fabric: &Fabric) -> Result<Vec<Vec<u32>>, GridError> {
     let texts: Vec<&str> = fabric.switches().map(|switch| place_text(fabric, switch)).collect();
     let numbers = |text: &&str| {
@@ -290,13 +288,13 @@ fn read_coordinates(fabric: &Fabric) -> Result<Vec<Vec<u32>>, GridError> {
     }
 }
 
-/// Returns the description if there is one, since a name that was made unique may be a GUID.
+/// A name that was made unique may be a GUID, hence a description takes precedence.
 fn place_text(fabric: &Fabric, switch: NodeId) -> &str {
     let node = fabric.node(switch);
     if node.description.is_empty() { &node.name } else { &node.description }
 }
 
-/// Returns all numbers in a text; `None` if one exceeds 32 bits.
+/// `None` if one exceeds 32 bits.
 fn numbers_in(text: &str) -> Option<Vec<u32>> {
     let digits = text.split(|c: char| !c.is_ascii_digit()).filter(|digits| !digits.is_empty());
     digits.map(|digits| digits.parse().ok()).collect()
@@ -311,7 +309,7 @@ fn count_from_smallest(coordinates: &mut [Vec<u32>]) {
     }
 }
 
-/// Returns the sizes of the box, after checking that each cell holds one switch.
+/// Fails unless each cell has one switch.
 fn check_box(fabric: &Fabric, coordinates: &[Vec<u32>]) -> Result<Vec<u32>, GridError> {
     let mut order: Vec<usize> = (0..coordinates.len()).collect();
     order.sort_by_key(|index| &coordinates[*index]);
@@ -337,7 +335,7 @@ fn check_box(fabric: &Fabric, coordinates: &[Vec<u32>]) -> Result<Vec<u32>, Grid
     Ok(dimensions)
 }
 
-/// Advances to the next cell of a box, the last dimension first; after the last cell to the first.
+/// The last dimension first; from the last cell to the first.
 fn advance(place: &mut [u32], dimensions: &[u32]) {
     for (at, size) in place.iter_mut().zip(dimensions).rev() {
         *at += 1;

@@ -7,18 +7,17 @@
 //!   "localhost HCA-1"                            no host name: the host has none yet
 //! ```
 //!
-//! Adapters keep the vendor's default description until the host sets one, usually its name and
-//! that of the device (`rdma-ndd`, `%h %d`).
+//! Adapters keep the default until the host sets its name and that of the device (`rdma-ndd`, `%h
+//! %d`).
 
 use crate::{Fabric, Guid, Node, NodeId, NodeKind};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// First words of descriptions set by hosts without a name.
+/// First words set by hosts without a name.
 const PLACEHOLDERS: [&str; 4] = ["localhost", "localhost.localdomain", "ubuntu", "(none)"];
-/// End of the default descriptions of Mellanox and NVIDIA adapters.
+/// End of Mellanox and NVIDIA defaults.
 const VENDOR: &str = "Mellanox Technologies";
 
-/// Returns the host name in an adapter's description, if there is one.
 pub(crate) fn host_name(node: &Node) -> Option<&str> {
     let description = described(node)?;
     let name = description.split_whitespace().next()?;
@@ -26,22 +25,20 @@ pub(crate) fn host_name(node: &Node) -> Option<&str> {
     (!is_default).then_some(name)
 }
 
-/// Returns the name of an adapter within its host, such as `mlx5_0`.
+/// Name within the host, such as `mlx5_0`.
 pub(crate) fn adapter_name(node: &Node) -> Option<&str> {
     let (_, adapter) = described(node)?.trim().split_once(char::is_whitespace)?;
     Some(adapter.trim_start())
 }
 
-/// Returns the description, or the name if a source has only names; `None` for a bare GUID.
+/// The name, if a source has only names; `None` for a bare GUID.
 fn described(node: &Node) -> Option<&str> {
     let is_empty = node.description.trim().is_empty();
     let text = if is_empty { &node.name } else { &node.description };
     (node.dump_id().as_ref() != Some(text)).then_some(text)
 }
 
-/// Returns descriptions shared by adapters of several systems, with these adapters.
-///
-/// The system GUID identifies a system; an adapter without one counts as a separate system.
+/// Descriptions of adapters with several system GUIDs; one without a GUID is a separate system.
 pub(crate) fn shared_descriptions(fabric: &Fabric) -> BTreeMap<&str, Vec<NodeId>> {
     let mut adapters: BTreeMap<&str, Vec<NodeId>> = BTreeMap::new();
     for id in fabric.node_ids().filter(|id| fabric.node(*id).kind == NodeKind::Host) {
@@ -55,7 +52,6 @@ pub(crate) fn shared_descriptions(fabric: &Fabric) -> BTreeMap<&str, Vec<NodeId>
     adapters
 }
 
-/// Returns the identifier of an adapter's system.
 fn system(fabric: &Fabric, id: NodeId) -> Result<Guid, NodeId> {
     let node = fabric.node(id);
     node.identity.system_guid.or(node.guid).ok_or(id)

@@ -1,20 +1,15 @@
-//! Jobs placed on a cluster: the flows of their collectives, the cables shared by these flows, and
-//! orders of the nodes that share fewer cables.
+//! Jobs placed on a cluster: flows of their collectives, cables shared by these flows, and orders
+//! of the nodes that share fewer cables.
 //!
 //! ```text
-//!   node order  n1 n2 n3 n4 ──► pattern: pairs of positions, by phase ──► flows, one a rail
-//!                                                                            │ routes
-//!   bound: max-min fair rates, bus bandwidth   ◄── loads of channels ◄──── channels
-//!   search: another order with lower loads     ◄──┘
+//!  node order  n1 n2 n3 n4 ──► pattern: pairs of positions, by phase ──► flows, one a rail
+//!                                                                           │ routes
+//!  bound: max-min fair rates, bus bandwidth   ◄── loads of channels ◄──── channels
+//!  search: another order with lower loads     ◄──┘
 //! ```
 //!
-//! A collective among nodes consists of point-to-point flows between positions in the node order
-//! ([`Pattern`]). On each rail the adapters of that rail exchange the flows of the pattern. The fullest
-//! channel and the rates of max-min fair sharing follow from the routes, without a
+//! The fullest channel and the rates of max-min fair sharing follow from the routes, without a
 //! simulation; `docs/concepts/jobs.md` describes the effects of credits, arbiters and delays.
-//!
-//! The order of the nodes decides which pairs of nodes exchange flows, and thereby which flows meet on a
-//! cable. [`improve`] searches for a faster order.
 
 mod bound;
 mod exact;

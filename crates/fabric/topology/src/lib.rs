@@ -1,9 +1,8 @@
 //! The fabric graph, its generators and file formats, routing algorithms and the proof that routes
 //! cannot deadlock.
 //!
-//! Invariants: nothing here opens a path, reads a clock or uses global random numbers; readers take
-//! `&str` and report positions; every result is in one canonical order, whatever the number of
-//! threads.
+//! Invariants: nothing here opens a path, reads a clock or uses global random numbers; every result
+//! is in one canonical order, whatever the number of threads.
 
 pub mod check;
 pub mod cluster;

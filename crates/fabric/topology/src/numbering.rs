@@ -5,12 +5,9 @@
 //!   host n     0x0000_4000_0000_0000 + n   named h{n}
 //! ```
 //!
-//! Generators and the anynet format number switches and hosts from 0. Both use this scheme, so a
-//! fabric that was generated, written as anynet and read again keeps its canonical order, random
-//! streams and names. No company id (EUI-64: the upper 24 bits) of an adapter on sale lies in these
-//! ranges.
-//!
-//! Invariant: the number is recovered from each GUID of the scheme.
+//! Generators and the anynet format share this scheme: a generated fabric, written as anynet and
+//! read again, keeps its canonical order, random streams and names. No company id (EUI-64: the
+//! upper 24 bits) of an adapter on sale lies in these ranges.
 
 use crate::Guid;
 
@@ -20,40 +17,40 @@ pub const SWITCH_GUID_FIRST: Guid = Guid(0x0000_5000_0000_0000);
 /// GUID of host 0.
 pub const HOST_GUID_FIRST: Guid = Guid(0x0000_4000_0000_0000);
 
-/// Largest number of switches, and of hosts: the distance between the two ranges.
+/// Distance between the ranges.
 const COUNT: u64 = SWITCH_GUID_FIRST.0 - HOST_GUID_FIRST.0;
 
 /// Highest number of a switch or host.
 pub const NUMBER_MAX: u64 = COUNT - 1;
 
-/// Returns the GUID of switch `n`. Panics from 2^44 on.
+/// GUID of switch `n`. Panics from 2^44 on.
 pub fn switch_guid(n: u64) -> Guid {
     assert!(n < COUNT, "a switch number fits its range");
     Guid(SWITCH_GUID_FIRST.0 + n)
 }
 
-/// Returns the GUID of host `n`. Panics from 2^44 on.
+/// GUID of host `n`. Panics from 2^44 on.
 pub fn host_guid(n: u64) -> Guid {
     assert!(n < COUNT, "a host number fits its range");
     Guid(HOST_GUID_FIRST.0 + n)
 }
 
-/// Returns the number of a switch whose GUID follows the scheme.
+/// Number in a switch's GUID of the scheme.
 pub fn switch_number(guid: Guid) -> Option<u64> {
     guid.0.checked_sub(SWITCH_GUID_FIRST.0).filter(|n| *n < COUNT)
 }
 
-/// Returns the number of a host whose GUID follows the scheme.
+/// Number in a host's GUID of the scheme.
 pub fn host_number(guid: Guid) -> Option<u64> {
     guid.0.checked_sub(HOST_GUID_FIRST.0).filter(|n| *n < COUNT)
 }
 
-/// Returns the name of switch `n`.
+/// Name of switch `n`.
 pub fn switch_name(n: u64) -> String {
     format!("s{n}")
 }
 
-/// Returns the name of host `n`.
+/// Name of host `n`.
 pub fn host_name(n: u64) -> String {
     format!("h{n}")
 }

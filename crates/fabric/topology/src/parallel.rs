@@ -1,34 +1,27 @@
-//! Distribution of large work over threads, with results that do not depend on the number of
-//! threads.
+//! Distribution of large work over threads, with results independent of their number.
 //!
 //! ```text
-//!   share        part 0 ──► ┐                    ahead    make 0, 2, 4 ──► ┐
-//!                part 1 ──► ┼─► results by part           make 1, 3, 5 ──► ┴─► take 0, 1, 2, 3 ...
-//!                part 2 ──► ┘
+//!  share        part 0 ──► ┐                    ahead    make 0, 2, 4 ──► ┐
+//!               part 1 ──► ┼─► results by part           make 1, 3, 5 ──► ┴─► take 0, 1, 2, 3 ...
+//!               part 2 ──► ┘
 //! ```
 //!
-//! There are two forms: independent parts ([`Threads::share`]), and producer threads whose results
-//! the calling thread consumes in order ([`Threads::ahead`]).
-//!
-//! Invariant: a thread ends before the call that started it returns; results are in the order of
-//! parts or items, not in the order of completion.
+//! Invariant: a thread ends before the call that started it returns.
 
 use std::num::NonZero;
 use std::sync::mpsc::sync_channel;
 use std::thread;
 
-/// Steps that justify one more thread: some milliseconds, against which the start of a thread takes
-/// about one percent.
+/// Some milliseconds, against which the start of a thread takes about one percent.
 const STEPS_PER_THREAD: u64 = 1 << 20;
 
-/// Results that a producer thread may compute ahead of the consumer.
+/// Results ahead of the consumer, by producer.
 const MADE_AHEAD_MAX: usize = 2;
 
-/// Number of threads that share a piece of work, including the caller's.
+/// The caller's thread included.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Threads(NonZero<usize>);
 
-/// One part of a piece of work.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Part {
     number: usize,
@@ -36,20 +29,20 @@ pub(crate) struct Part {
 }
 
 impl Threads {
-    /// Returns at most one thread per core, and one per `STEPS_PER_THREAD` steps.
+    /// At most one a core, and one per `STEPS_PER_THREAD` steps.
     pub(crate) fn for_steps(steps: u64) -> Self {
         let worth = usize::try_from(steps / STEPS_PER_THREAD).unwrap_or(usize::MAX);
-        // Queries the number of cores only if the work is large enough.
+        // The number of cores is only queried for large work.
         let count = if worth < 2 { 1 } else { worth.min(cores()) };
         Self::exactly(count)
     }
 
-    /// Returns `count` threads, at least one.
+    /// At least one.
     pub(crate) fn exactly(count: usize) -> Self {
         Self(NonZero::new(count).unwrap_or(NonZero::<usize>::MIN))
     }
 
-    /// Runs `work` for every part and returns the results in order of parts.
+    /// Results are in order of parts.
     #[expect(clippy::disallowed_methods, reason = "this is where threads are started")]
     pub(crate) fn share<T: Send>(self, work: impl Fn(Part) -> T + Sync) -> Vec<T> {
         let count = self.0.get();
@@ -64,8 +57,7 @@ impl Threads {
         })
     }
 
-    /// Computes `make` of each item on other threads, and passes the results to `take` in the order
-    /// of the items, on the caller's thread.
+    /// Runs `make` on other threads, and `take` in the order of items on the caller's.
     #[expect(clippy::disallowed_methods, reason = "this is where threads are started")]
     pub(crate) fn ahead<I: Copy + Sync, T: Send>(
         self,
@@ -94,7 +86,7 @@ impl Threads {
                 })
                 .collect();
             for (item, queue) in items.iter().zip(queues.iter().cycle()) {
-                // The producer panicked; the scope propagates the panic at its end.
+                // The producer panicked; the scope propagates it.
                 let Ok(ready) = queue.recv() else { break };
                 take(*item, ready);
             }
@@ -103,7 +95,7 @@ impl Threads {
 }
 
 impl Part {
-    /// Returns the items of this part: every `count`-th, from `number` on.
+    /// Every `count`-th item, from `number` on.
     pub(crate) fn of<I: Iterator>(self, items: I) -> impl Iterator<Item = I::Item> {
         items.skip(self.number).step_by(self.count)
     }
@@ -113,7 +105,7 @@ fn cores() -> usize {
     thread::available_parallelism().map_or(1, NonZero::get)
 }
 
-/// Returns the result of a thread, or resumes its panic.
+/// Resumes the panic of a thread.
 fn joined<T>(result: thread::Result<T>) -> T {
     result.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }

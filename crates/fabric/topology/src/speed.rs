@@ -1,8 +1,8 @@
 //! Link speeds: InfiniBand's width and generation, or a plain rate.
 //!
-//! Rates are data rates after the line code (InfiniBand Architecture Specification,
-//! Volume 1 Release 1.7, and the IBTA roadmap): 8b/10b for SDR, DDR and QDR, 64b/66b
-//! from FDR10 to EDR; HDR and later are quoted as data rates.
+//! Data rates after the line code (InfiniBand Architecture Specification, Volume 1 Release 1.7, and
+//! the IBTA roadmap): 8b/10b for SDR, DDR and QDR, 64b/66b from FDR10 to EDR; HDR and later are
+//! quoted as data rates.
 
 use gingham_kernel::Rate;
 use std::fmt;
@@ -24,7 +24,7 @@ pub enum Generation {
 }
 
 impl Generation {
-    /// All generations, slowest first.
+    /// Slowest first.
     pub const ALL: [Self; 9] = [
         Self::Sdr,
         Self::Ddr,
@@ -52,7 +52,7 @@ impl Generation {
         }
     }
 
-    /// Data rate of one lane of the cable, in bytes per second.
+    /// Data rate of one lane.
     const fn lane_bytes_per_second(self) -> u64 {
         match self {
             Self::Sdr => 250_000_000,
@@ -74,12 +74,12 @@ impl Generation {
 pub enum LinkSpeed {
     /// InfiniBand: `4xNDR` is four lanes of NDR.
     InfiniBand {
-        /// Lanes of the cable: 1, 2, 4, 8 or 12.
+        /// Lanes: 1, 2, 4, 8 or 12.
         width: u8,
         /// Generation.
         generation: Generation,
     },
-    /// Any other link, by its rate.
+    /// Any other link.
     Rate(Rate),
 }
 
@@ -87,7 +87,7 @@ impl LinkSpeed {
     /// Widths that InfiniBand defines.
     pub const WIDTHS: [u8; 5] = [1, 2, 4, 8, 12];
 
-    /// Returns the data rate.
+    /// Data rate.
     pub fn rate(self) -> Rate {
         match self {
             Self::InfiniBand { width, generation } => {
@@ -98,19 +98,18 @@ impl LinkSpeed {
     }
 }
 
-/// Known half of a link's InfiniBand speed: its width or its generation.
-///
-/// Tools older than a link print `2x???`; tools that cannot read the width print `??HDR`.
+/// Known half of an InfiniBand speed. Tools older than a link print `2x???`; tools that cannot read
+/// the width print `??HDR`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum PartialSpeed {
-    /// Lanes of the cable.
+    /// Lanes.
     Width(u8),
     /// Generation.
     Generation(Generation),
 }
 
 impl PartialSpeed {
-    /// Returns whether this is a half of `speed`.
+    /// Whether this is a half of `speed`.
     pub fn fits(self, speed: LinkSpeed) -> bool {
         match (self, speed) {
             (Self::Width(part), LinkSpeed::InfiniBand { width, .. }) => part == width,
@@ -121,7 +120,7 @@ impl PartialSpeed {
         }
     }
 
-    /// Combines two different halves into a whole speed; `None` for two widths or two generations.
+    /// Whole of two different halves; `None` for two widths or two generations.
     pub fn joined(self, other: Self) -> Option<LinkSpeed> {
         match (self, other) {
             (Self::Width(width), Self::Generation(generation))
@@ -158,16 +157,16 @@ impl FromStr for PartialSpeed {
     }
 }
 
-/// The speed of a link in one source: whole, one half, or unknown.
+/// Whole, half or unknown.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct ReportedSpeed {
     pub(crate) known: Option<LinkSpeed>,
-    /// The known half; `None` if the whole speed is known.
+    /// `None` if the whole is known.
     pub(crate) partial: Option<PartialSpeed>,
 }
 
 impl ReportedSpeed {
-    /// Returns this speed, completed by another source for the same link.
+    /// Completed by another source for the link.
     pub(crate) fn or(self, other: Self) -> Self {
         if let Some(known) = self.known.or(other.known) {
             return known.into();
@@ -181,7 +180,7 @@ impl ReportedSpeed {
         }
     }
 
-    /// Returns whether two sources cannot describe the same link.
+    /// Two sources cannot describe one link.
     pub(crate) fn contradicts(self, other: Self) -> bool {
         match (self.known, other.known) {
             (Some(one), Some(two)) => one != two,
@@ -233,7 +232,7 @@ impl fmt::Display for LinkSpeed {
     }
 }
 
-/// Error for a text that is not a link speed.
+/// Error for an unknown link speed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("expected a link speed such as \"4xNDR\" or \"80 MB/s\"")]
 pub struct SpeedError;

@@ -8,17 +8,16 @@
 //!   CSV, saquery ──► ServiceLevels ──────────────────────────┘
 //! ```
 //!
-//! Reading has two steps: parsing the text, line by line, and joining it with the fabric, which
-//! assigns LIDs to ports. A text that violates its format, or belongs to another fabric, is a
+//! A text that violates its format, or belongs to another fabric, is a
 //! [`FormatError`](crate::format::FormatError) with the line. Content that can be joined but cannot
-//! be right is a [`Finding`](crate::Finding); loops and black holes are found by following the
-//! routes ([`Routes::trace`](crate::Routes::trace)).
+//! be right is a [`Finding`](crate::Finding); [`Routes::trace`](crate::Routes::trace) finds loops
+//! and black holes.
 //!
 //! Sources: rdma-core, `infiniband-diags` (`dump_fts`, `smpquery`, `saquery`); OpenSM
 //! (`osm_dump.c`, `osm_ucast_file.c`, `opensm.conf`); InfiniBand Architecture Specification, Volume
 //! 1, sections 7.6 (lanes and service levels), 14.2.5 (their tables).
 //!
-//! Invariants: no reader panics, whatever the text; findings come in one order.
+//! Invariants: no reader panics; findings come in one order.
 
 pub mod arbitration;
 pub mod conf;

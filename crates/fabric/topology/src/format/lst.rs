@@ -8,8 +8,8 @@
 //!
 //! All numbers are hexadecimal. Older releases of ibdiagnet omit the description. The subnet
 //! manager's node is `SW-SM` or `CA-SM`. The line that begins with a node defines its fields; other
-//! lines only fill gaps, because some releases print fields of the near end at the far one. A
-//! release prints `SPD=??` for speeds newer than itself.
+//! lines only fill gaps, because some releases print fields of the near end at the far one. Speeds
+//! newer than the release are `SPD=??`.
 //!
 //! Sources: OpenSM, `osm_dump.c`, `dump_topology_node`; ibutils, `ibdm/Fabric.cpp`, `parseCables`.
 
@@ -28,7 +28,7 @@ const EXPECTED: &str = "expected a link such as `{ SW Ports:24 SystemGUID:.. Nod
                         PortGUID:.. VenID:.. DevID:.. Rev:.. {name} LID:0009 PN:0E } { CA .. } \
                         PHY=4x LOG=ACT SPD=10`";
 
-/// Speeds in the notation of the list: signalling rate of a lane in Gbit/s.
+/// Signalling rate of a lane in Gbit/s.
 const SPEEDS: [(&str, Generation); 10] = [
     ("2.5", Generation::Sdr),
     ("5", Generation::Ddr),
@@ -42,7 +42,6 @@ const SPEEDS: [(&str, Generation); 10] = [
     ("200", Generation::Xdr),
 ];
 
-/// Returns whether a line has the form of a link in an `.lst` file.
 pub(super) fn is_link(line: &str) -> bool {
     let kind = line.strip_prefix("{ ").and_then(|rest| rest.split(' ').next());
     kind.is_some_and(|kind| node_kind(kind).is_some() || kind == "**") && line.contains("NodeGUID:")
@@ -59,7 +58,7 @@ struct End<'a> {
     port: u16,
 }
 
-/// A port of a node: GUID and number.
+/// GUID and number.
 type Port = (Guid, u16);
 
 #[derive(Default)]
@@ -89,14 +88,14 @@ pub(super) fn read(text: &str) -> Result<Parsed, Faults> {
     Ok(links.finish())
 }
 
-/// Parses `{ .. } { .. } PHY=4x LOG=ACT SPD=10`.
+/// Form `{ .. } { .. } PHY=4x LOG=ACT SPD=10`.
 fn link(line: &str) -> Option<([End<'_>; 2], ReportedSpeed)> {
     let (near, rest) = end(line)?;
     let (far, rest) = end(rest.trim_start())?;
     Some(([near, far], speed(rest)?))
 }
 
-/// Parses one end, and returns the rest of the line.
+/// An end, and the rest of the line.
 fn end(text: &str) -> Option<(End<'_>, &str)> {
     let text = text.strip_prefix("{ ")?;
     let (kind, mut rest) = text.split_once(' ')?;
@@ -149,7 +148,6 @@ fn node_kind(word: &str) -> Option<NodeKind> {
     }
 }
 
-/// Parses width and generation, if the line has them.
 fn speed(words: &str) -> Option<ReportedSpeed> {
     let value = |key: &str| words.split_ascii_whitespace().find_map(|word| word.strip_prefix(key));
     let width = value("PHY=")?.strip_suffix('x').and_then(|width| width.parse().ok());
@@ -207,7 +205,7 @@ impl Links {
         self.findings.push(Finding { line: Some(line), kind: FindingKind::Disagreement, text });
     }
 
-    /// Adds the fields of a node from a line; `is_near` if the line begins with this node.
+    /// `is_near`: the line begins with this node.
     fn node(&mut self, end: &End<'_>, is_near: bool) {
         let port = if end.kind == NodeKind::Switch { 0 } else { end.port };
         let address = Address { guid: end.port_guid, lid: end.lid, lmc: None };

@@ -8,22 +8,19 @@
 //!                                                                      switches: ..
 //! ```
 //!
-//! A unit of the [`Cluster`] is one leaf switch of Slurm, or one block. A unit is a set of leaves with
-//! most of their nodes in common, and Slurm uses the file to find nodes that are near one another.
+//! A unit of the [`Cluster`] is one leaf switch of Slurm, or one block: Slurm needs the sets of
+//! nodes that are near one another.
 //!
-//! - **Tree** (`tree`): units and other switches form a tree if their cables do. Otherwise the units
-//!   stand below one top that represents all switches without nodes. A switch of a tree with both nodes
-//!   and switches is written as two; a switch with nothing below is left out. The tree has all nodes
-//!   with a host name.
+//! - **Tree** (`tree`): units and other switches form a tree if their cables do; otherwise one top
+//!   above the units represents all switches without nodes. A switch with both nodes and switches
+//!   below is written as two, one with nothing below is left out.
 //! - **Block** (`block`): a block per unit with compute nodes. The base block size is the number of
-//!   nodes of the smallest block, because Slurm stops at a block with fewer nodes than that.
+//!   nodes of the smallest, because Slurm stops at a smaller block.
 //! - **YAML**: several topologies in one file (Slurm 25.05), also of several fabrics.
 //!
-//! Adapters without a host name, or with a description of several systems, are omitted (`members`).
-//!
 //! Invariants: a switch is written before it is named below another; a topology has each node once;
-//! names have at most 64 characters of `[A-Za-z0-9_.-]`; a topology without nodes is refused, because
-//! Slurm does not start with one.
+//! names have at most 64 characters of `[A-Za-z0-9_.-]`; a topology without nodes is refused,
+//! because Slurm does not start with one.
 //!
 //! Sources: Slurm, `topology.conf(5)`, `topology.yaml(5)` of 25.05.
 
@@ -42,12 +39,12 @@ use crate::Fabric;
 use crate::cluster::{Cluster, Naming};
 use std::collections::BTreeSet;
 
-/// A topology plug-in of Slurm.
+/// Topology plug-in of Slurm.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Form {
-    /// `topology/tree`: switches with nodes, or with switches below them.
+    /// `topology/tree`.
     Tree,
-    /// `topology/block`: blocks of nodes.
+    /// `topology/block`.
     Block,
 }
 
@@ -63,24 +60,24 @@ impl Form {
         }
     }
 
-    /// Returns the form with a name.
+    /// Form of a name.
     pub fn of_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|form| form.name() == name)
     }
 }
 
-/// One topology of Slurm: switches of a tree, or blocks.
+/// One topology of Slurm.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Topology {
-    /// Plug-in that reads it.
+    /// Plug-in.
     pub form: Form,
     /// Switches or blocks in the order of the file; at least one has nodes.
     pub entries: Vec<Entry>,
     /// Nodes of a base block; `None` in a tree.
     pub block_size: Option<usize>,
-    /// Comments of the file, without `#`.
+    /// Without `#`.
     comments: Vec<String>,
-    /// One sentence for each decision, and for each thing left out.
+    /// One sentence for each decision and each omission.
     pub notes: Vec<String>,
 }
 
@@ -89,11 +86,11 @@ pub struct Topology {
 pub struct Entry {
     /// Unique name.
     pub name: String,
-    /// Nodes or switches directly below.
+    /// Content.
     pub below: Below,
 }
 
-/// The names directly below a switch or in a block; at least one.
+/// Names directly below a switch or in a block; at least one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Below {
     /// Names of nodes.
@@ -103,7 +100,7 @@ pub enum Below {
 }
 
 impl Topology {
-    /// Returns the topology of a fabric; fails if no adapter names its host.
+    /// Topology of a fabric; fails if no adapter names its host.
     pub fn of(fabric: &Fabric, form: Form) -> Result<Self, WriteError> {
         let cluster = Cluster::of(fabric, &Naming::default());
         let members = Members::of(fabric, &cluster, form);
@@ -125,7 +122,6 @@ impl Topology {
     }
 }
 
-/// Returns the error for a fabric without named nodes.
 fn without_nodes(form: Form, notes: &[String]) -> WriteError {
     let kind = match form {
         Form::Tree => "no adapter names its host",
@@ -141,13 +137,12 @@ fn without_nodes(form: Form, notes: &[String]) -> WriteError {
     }
 }
 
-/// Writes a `topology.conf` for the plug-in of a form.
 pub(super) fn write_conf(fabric: &Fabric, form: Form) -> Result<Written, WriteError> {
     let topology = Topology::of(fabric, form)?;
     Ok(Written { text: text::conf(&topology), notes: topology.notes })
 }
 
-/// Writes a `topology.yaml` with the fabric as a tree, and as blocks if it has compute nodes.
+/// As a tree, and as blocks if there are compute nodes.
 pub(super) fn write_yaml(fabric: &Fabric) -> Result<Written, WriteError> {
     let tree = Topology::of(fabric, Form::Tree)?;
     let named = |topology: Topology| (topology.form.name().to_owned(), topology);
@@ -161,9 +156,8 @@ pub(super) fn write_yaml(fabric: &Fabric) -> Result<Written, WriteError> {
     Ok(written)
 }
 
-/// Writes a `topology.yaml` of named topologies, possibly of several fabrics; the first is the
-/// default of the cluster. Fails if two have one name, if Slurm cannot parse a name, or without
-/// topologies.
+/// A `topology.yaml` of named topologies, possibly of several fabrics; the first is the cluster's
+/// default. Fails without topologies, if two have one name, or if Slurm cannot parse a name.
 pub fn yaml(topologies: &[(String, Topology)]) -> Result<Written, WriteError> {
     let mut used = BTreeSet::new();
     for (name, _) in topologies {

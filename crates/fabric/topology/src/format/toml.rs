@@ -21,11 +21,9 @@
 //! length = "25 m"
 //! ```
 //!
-//! Lowest free ports are assigned after all ports named by cables, so `"s0"` in one cable never
-//! takes the port of `"s0[1]"` in a later one.
-//!
-//! This format is written by hand, so contradictions are errors here and not findings: a name used
-//! twice, a port used twice, a node that does not exist.
+//! Ports named by any cable are not free: `"s0"` never takes the port of a later `"s0[1]"`. As the
+//! format is written by hand, contradictions are errors and not findings: a name or a port used
+//! twice, an unknown node.
 
 mod ends;
 mod read;

@@ -1,28 +1,21 @@
-//! Code shared by all generators: the size check, and a draft that numbers its nodes.
+//! Size check and numbered draft, common to all generators.
 //!
-//! ```text
-//!   Size { switches, hosts, ports } ──check──►  Draft ──switch, host, cable──►  Fabric
-//! ```
-//!
-//! Invariants: a GUID contains the node's index in the order of construction, which is therefore
-//! the canonical order (switches before hosts); a generator gives each port at most one cable, and
-//! a violation is a bug of ours.
+//! Invariants: a GUID contains the node's index in the order of construction, hence canonical
+//! order; a port gets at most one cable, else the generator has a bug.
 
 use super::GenerateError;
 use crate::numbering::{host_guid, switch_guid};
 use crate::{DraftNode, Fabric, FabricBuilder, NodeKind};
 
-/// Nodes of the largest fabric that can be generated.
 const NODES_MAX: u128 = 1_000_000;
 
-/// Limit on the ports of all switches together, which bounds cables and tables.
+/// Bounds cables and tables.
 const SWITCH_PORTS_MAX: u128 = 10_000_000;
 
-/// Ports of the largest switch: a port number has 16 bits.
+/// A port number has 16 bits.
 const PORTS_PER_SWITCH_MAX: u128 = 65_535;
 
-/// Size of a fabric before it is built. Each field is a product of at most four 32-bit numbers, or
-/// computed with saturation, so 128 bits are enough.
+/// Fields are products of at most four 32-bit numbers, or saturated: 128 bits are enough.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Size {
     pub(super) switches: u128,
@@ -31,7 +24,7 @@ pub(super) struct Size {
 }
 
 impl Size {
-    /// Rejects a size above a limit; the error names `parameter` and its value.
+    /// The error names `parameter` and its value.
     pub(super) fn check(
         self,
         parameter: &'static str,
@@ -57,7 +50,7 @@ impl Size {
     }
 }
 
-/// A fabric under construction, of checked size.
+/// Of checked size.
 #[derive(Debug, Default)]
 pub(super) struct Draft {
     builder: FabricBuilder,
@@ -66,27 +59,26 @@ pub(super) struct Draft {
 }
 
 impl Draft {
-    /// Adds the next switch, with ports `1` to `ports`.
+    /// Ports are `1` to `ports`.
     pub(super) fn switch(&mut self, name: &str, ports: u32) -> DraftNode {
         let guid = switch_guid(self.switch_count);
         self.switch_count += 1;
         self.builder.add_plain(NodeKind::Switch, name, guid, port_number(ports))
     }
 
-    /// Adds the next host, which has one port.
+    /// One port.
     pub(super) fn host(&mut self, name: &str) -> DraftNode {
         let guid = host_guid(self.host_count);
         self.host_count += 1;
         self.builder.add_plain(NodeKind::Host, name, guid, 1)
     }
 
-    /// Adds the next host as the adapter of a node on one of its rails, from 0.
+    /// `rail` counts from 0.
     pub(super) fn adapter(&mut self, node: &str, rail: u32) -> DraftNode {
         self.host(&format!("{node} mlx5_{rail}"))
     }
 
-    /// Adds `count` hosts on ports `1` to `count` of `switch`. Host names consist of `coordinates`,
-    /// those in the switch's name, and the index on the switch.
+    /// Hosts on ports `1` to `count`, named by `coordinates` of the switch and their index there.
     pub(super) fn hosts_at(&mut self, switch: DraftNode, coordinates: &str, count: u32) {
         for place in 0..count {
             let host = self.host(&format!("h{coordinates}-{place}"));
@@ -94,7 +86,7 @@ impl Draft {
         }
     }
 
-    /// Adds `count` hosts on ports `1` to `count` of `switch`, named by their running number.
+    /// Hosts on ports `1` to `count`, named by running number.
     pub(super) fn numbered_hosts(&mut self, switch: DraftNode, count: u32) {
         for place in 0..count {
             let host = self.host(&format!("h{}", self.host_count));
@@ -102,7 +94,6 @@ impl Draft {
         }
     }
 
-    /// Connects two ports.
     pub(super) fn cable(&mut self, a: (DraftNode, u32), b: (DraftNode, u32)) {
         let ends = [a, b].map(|(node, port)| (node, port_number(port)));
         self.builder

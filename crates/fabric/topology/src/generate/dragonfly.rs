@@ -1,5 +1,4 @@
-//! A dragonfly: groups of switches, each group fully joined inside, the groups joined by long
-//! ("global") cables so that few hops lead anywhere.
+//! A dragonfly: fully joined groups of switches, joined by long ("global") cables.
 //!
 //! ```text
 //!   switches_per_group = 2, global_cables_per_switch = 1: 3 groups
@@ -13,15 +12,14 @@
 //!                 slot 0   slot 1
 //! ```
 //!
-//! In the letters of the source: a switches a group, p hosts and h global cables a switch, g
-//! groups, at most a h + 1. The global ports of a group are its slots 0 to a h - 1, slot q at
-//! switch floor(q / h). **Arrangement** (not fixed by the source): slot q of group i leads to slot
-//! g - 2 - q of group i + q + 1 (mod g). This is the circulant arrangement known as palmtree
-//! (Camarero, Vallejo and Beivide, "Topological Characterization of Hamming and Dragonfly Networks
-//! and Its Implications on Routing", ACM TACO 11(4), 2014), counted upwards. With fewer groups than
-//! a h + 1 the next g - 1 slots repeat the pattern, for r = floor(a h / (g - 1)) whole rounds, so
-//! each two groups have r cables between them. The u = r (g - 1) slots in use are spread evenly,
-//! slot q at switch floor(q a / u); the remaining global ports have no cable.
+//! With a switches a group, p hosts and h global cables a switch, and g groups, at most a h + 1:
+//! the global ports of a group are slots 0 to a h - 1, slot q at switch floor(q / h).
+//! **Arrangement** (not fixed by the source): slot q of group i leads to slot g - 2 - q of group
+//! i + q + 1 (mod g). This is the palmtree arrangement (Camarero, Vallejo and Beivide, "Topological
+//! Characterization of Hamming and Dragonfly Networks and Its Implications on Routing", ACM TACO
+//! 11(4), 2014), counted upwards. With fewer groups the next g - 1 slots repeat the pattern, for
+//! r = floor(a h / (g - 1)) whole rounds: r cables between each two groups. The u = r (g - 1) slots
+//! in use are spread evenly, slot q at switch floor(q a / u); the other global ports have no cable.
 //!
 //! Ports of a switch: hosts, then the other switches of its group in order, then global.
 //!
@@ -32,11 +30,9 @@
 //! r g (g - 1) / 2 between them; the diameter is at most 4 switches. The source calls
 //! a = 2p = 2h balanced.
 //!
-//! **Minimal routing** takes a local, a global and a local channel: to the switch of the source
-//! group with a cable to the destination group, over that cable, and to the destination switch. It
-//! takes one global channel, while a shortest path may take two. Assume N = a p g hosts, all-to-all
-//! traffic spread evenly over the r cables between two groups, and n global cables in use at a
-//! switch:
+//! **Minimal routing** takes a local, a global and a local channel; a shortest path may take two
+//! global ones. With N = a p g hosts, all-to-all traffic spread evenly over the r cables, and n
+//! global cables in use at a switch:
 //!
 //! ```text
 //!   channel               pairs of hosts on it                    from
@@ -78,23 +74,21 @@ pub struct Dragonfly {
     pub rails: u32,
 }
 
-/// Checked parameters.
 #[derive(Debug, Clone, Copy)]
 struct Shape {
-    /// Switches per group (a).
+    /// Symbol a.
     switches_per_group: u32,
-    /// Hosts per switch (p).
+    /// Symbol p.
     hosts_per_switch: u32,
-    /// Global cables per switch (h).
+    /// Symbol h.
     global_per_switch: u32,
-    /// Number of groups (g).
+    /// Symbol g.
     groups: u32,
 }
 
 impl Dragonfly {
-    /// Returns the bound on all-to-all load of minimal (local-global-local) routing, as a fraction
-    /// of a host's link, assuming that all links are equally fast. `None` if the parameters are
-    /// invalid or give fewer than two hosts.
+    /// Bound on the all-to-all load of minimal (local-global-local) routing, as a fraction of a
+    /// host's link, with equally fast links. `None` for invalid parameters or fewer than two hosts.
     pub fn minimal_routing_bound(&self) -> Option<f64> {
         let shape = self.check().ok()?;
         let [a, p, g] = [shape.switches_per_group, shape.hosts_per_switch, shape.groups];
@@ -157,18 +151,17 @@ fn real(number: u64) -> f64 {
 }
 
 impl Shape {
-    /// Returns the first port of a switch that leads to another group.
     const fn global_port_first(self) -> u32 {
         self.hosts_per_switch + self.switches_per_group
     }
 
-    /// Returns the number of cables between each two groups. Panics for a single group.
+    /// Cables between each two groups. Panics for a single group.
     const fn rounds(self) -> u32 {
         self.switches_per_group * self.global_per_switch / (self.groups - 1)
     }
 
-    /// Returns the number of cables between any two groups, and the sum of the global cables in use
-    /// at the two switches of a group that have most of them. `None` for a single group.
+    /// Cables between two groups, and the sum of global cables in use at the two fullest switches
+    /// of a group. `None` for a single group.
     fn most_global_cables(self) -> Option<(u32, u32)> {
         let peers = self.groups.checked_sub(1).filter(|peers| *peers > 0)?;
         let used = self.rounds() * peers;
@@ -177,7 +170,6 @@ impl Shape {
         Some((self.rounds(), 2 * fewest + with_one_more.min(2)))
     }
 
-    /// Adds the switches of a group with their hosts, and connects the switches.
     fn add_group(self, draft: &mut Draft, group: u32) -> Vec<DraftNode> {
         let ports = self.global_port_first() - 1 + self.global_per_switch;
         let mut switches = Vec::new();
@@ -189,7 +181,7 @@ impl Shape {
         }
         for (lower, low) in (0..).zip(&switches) {
             for (higher, high) in (0..).zip(&switches).skip(lower as usize + 1) {
-                // A switch has no port to itself, so the ports to higher switches are one lower.
+                // A switch has no port to itself: ports to higher switches are one lower.
                 let to_higher = self.hosts_per_switch + higher;
                 let to_lower = self.hosts_per_switch + 1 + lower;
                 draft.cable((*low, to_higher), (*high, to_lower));
@@ -198,15 +190,13 @@ impl Shape {
         switches
     }
 
-    /// Connects the groups, round by round.
     fn join_groups(self, draft: &mut Draft, switches: &[Vec<DraftNode>]) {
         let peers = self.groups - 1;
         if peers == 0 {
             return;
         }
         for group in 0..self.groups {
-            // The first groups - 1 - group slots lead to higher groups; the others are the far ends
-            // of cables from lower groups.
+            // Slots from groups - 1 - group on are far ends of cables from lower groups.
             for slot in 0..peers - group {
                 let far_group = group + slot + 1;
                 for round in 0..self.rounds() {
@@ -219,7 +209,6 @@ impl Shape {
         }
     }
 
-    /// Returns the switch and port of a slot of a group.
     fn slot_end(self, group: &[DraftNode], slot: u32) -> (DraftNode, u32) {
         let slots_used = u64::from(self.rounds() * (self.groups - 1));
         let switches = u64::from(self.switches_per_group);

@@ -1,27 +1,24 @@
 //! Errors of the generators.
 //!
-//! Every error names the parameter as the user wrote it, its value and the expected values, so that
-//! an editor of the scenario can point at the line.
-//!
 //! ```text
-//!   hosts = 0: expected at least 1
-//!   dimensions = [2000, 2000]: makes 8,000,000 nodes, expected at most 1,000,000
+//!  hosts = 0: expected at least 1
+//!  dimensions = [2000, 2000]: makes 8,000,000 nodes, expected at most 1,000,000
 //! ```
 
-/// Reason why a generator builds nothing.
+/// Reason why a generator fails.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum GenerateError {
-    /// A parameter lies outside its range.
+    /// A parameter outside its range.
     #[error("{parameter} = {value}: expected {expected}")]
     OutOfRange {
-        /// Key of the parameter.
+        /// Key.
         parameter: &'static str,
-        /// Its value, in the notation of scenarios.
+        /// Value in the notation of scenarios.
         value: String,
-        /// Description of the allowed values.
+        /// Allowed values.
         expected: String,
     },
-    /// The fabric would exceed a size limit.
+    /// A fabric above a size limit.
     #[error(
         "{parameter} = {value}: makes {} {what}, expected at most {}",
         in_words(*count),
@@ -30,16 +27,16 @@ pub enum GenerateError {
     TooLarge {
         /// Key of the parameter that contributes most.
         parameter: &'static str,
-        /// Its value, in the notation of scenarios.
+        /// Value in the notation of scenarios.
         value: String,
-        /// Number there would be, saturated at the largest 128-bit number.
+        /// Resulting number, saturated.
         count: u128,
-        /// Unit of the counts, such as "nodes".
+        /// Unit, such as "nodes".
         what: &'static str,
-        /// Largest number allowed.
+        /// Limit.
         count_max: u128,
     },
-    /// No random draw gave a fabric that keeps the rules.
+    /// No acceptable random draw.
     #[error(
         "{parameter} = {value}: {attempts} attempts gave no connected fabric that uses its \
          ports; expected another value, or another seed"
@@ -47,15 +44,15 @@ pub enum GenerateError {
     NoneFound {
         /// Key of the parameter that makes success unlikely.
         parameter: &'static str,
-        /// Its value, in the notation of scenarios.
+        /// Value in the notation of scenarios.
         value: String,
-        /// Number of fabrics drawn.
+        /// Fabrics drawn.
         attempts: usize,
     },
 }
 
 impl GenerateError {
-    /// Returns the key of the parameter at fault.
+    /// Key of the parameter at fault.
     pub const fn parameter(&self) -> &'static str {
         match self {
             Self::OutOfRange { parameter, .. }
@@ -65,7 +62,7 @@ impl GenerateError {
     }
 }
 
-/// Formats a count with a comma after each three digits; above 10^12 as "over 1,000,000,000,000".
+/// Comma after each three digits; above 10^12 "over 1,000,000,000,000".
 fn in_words(count: u128) -> String {
     const READABLE_MAX: u128 = 1_000_000_000_000;
     if count > READABLE_MAX {
@@ -82,7 +79,6 @@ fn in_words(count: u128) -> String {
     words
 }
 
-/// Rejects a value below `minimum`.
 pub(super) fn at_least(
     parameter: &'static str,
     value: u32,
@@ -95,7 +91,7 @@ pub(super) fn at_least(
     Err(GenerateError::OutOfRange { parameter, value: value.to_string(), expected })
 }
 
-/// Rejects a value above `maximum`; `because` explains the bound.
+/// `because` explains the bound.
 pub(super) fn at_most(
     parameter: &'static str,
     value: u32,

@@ -1,5 +1,5 @@
-//! A fat tree of switches with equally many ports, as in most clusters: every switch below the top
-//! has half of its ports down and half up; a leaf may have fewer up than down.
+//! A fat tree of switches with equally many ports, half of them down and half up below the top; a
+//! leaf may have fewer up than down.
 //!
 //! ```text
 //!   ports = 4, levels = 2               s0-0         s0-1            level 0: the top
@@ -11,14 +11,13 @@
 //! ```
 //!
 //! With P ports, n levels and a tapering of t, a leaf has u = P / (t + 1) ports up, rounded down,
-//! and t u hosts; t = 1 is a tree of full bisection. Switches of levels between have P / 2 ports
-//! down and P / 2 up, those at the top P down. Two switches of adjacent levels have at most one
-//! cable. Ports down come first.
+//! and t u hosts; t = 1 is full bisection. Top switches have P ports down. Two switches of adjacent
+//! levels have at most one cable. Ports down come first.
 //!
-//! The top switches of a subtree of l levels (l = 1 is a leaf) are its planes. The switch of plane b
-//! has one port up to plane (b', b) of the next larger subtree, for each b' below the number of its
-//! ports up; the switch there has a port down to each of the smaller subtrees. Switches are numbered
-//! by subtree first, then by plane, the highest level's b' first.
+//! The top switches of a subtree of l levels (l = 1 is a leaf) are its planes. The switch of plane
+//! b has a port up to plane (b', b) of the next larger subtree, for each b' below its ports up; the
+//! switch there has a port down to each smaller subtree. Switches are numbered by subtree, then
+//! plane, the highest level's b' first.
 //!
 //! Source: Lin, Chung and Huang, "A multiple LID routing scheme for fat-tree-based InfiniBand
 //! networks", IPDPS 2004 (the m-port n-tree, which is t = 1); Ohring, Ibel, Das and Kumar, "On
@@ -56,7 +55,6 @@ pub struct FatTree {
     pub rails: u32,
 }
 
-/// Cables of each switch of a level.
 #[derive(Debug, Clone, Copy)]
 struct Level {
     down: u32,
@@ -67,7 +65,7 @@ impl FatTree {
     pub(super) fn generate(&self) -> Result<Fabric, GenerateError> {
         self.check()?;
         let mut draft = Draft::default();
-        // From the top down, so the first switch is a root.
+        // From the top down: the first switch is a root.
         let counts = self.counts();
         let names = (0..self.levels).zip(counts.iter().rev());
         let mut levels: Vec<Vec<DraftNode>> = names
@@ -86,8 +84,8 @@ impl FatTree {
         Ok(draft.build())
     }
 
-    /// Connects the switches of a level to those of the next. `planes` is the number of switches of
-    /// each subtree on the lower level; returns the number on the upper level.
+    /// `planes` is the number of switches of each subtree on the lower level; returns that on the
+    /// upper level.
     fn join_levels(
         &self,
         draft: &mut Draft,
@@ -110,7 +108,7 @@ impl FatTree {
         planes * up
     }
 
-    /// Returns the cables of each switch of a level; level 0 is the leaves.
+    /// Level 0 is the leaves.
     fn level(&self, level: usize) -> Level {
         let (ports, levels) = (self.ports, self.levels as usize);
         let uplinks = ports / (self.tapering + 1);
@@ -121,8 +119,7 @@ impl FatTree {
         }
     }
 
-    /// Returns the number of switches by level, leaves first: the subtrees that end at the level,
-    /// times the planes of each.
+    /// By level, leaves first: the subtrees that end there, times the planes of each.
     fn counts(&self) -> Vec<u128> {
         let levels = self.levels as usize;
         let mut counts = vec![1_u128; levels];
@@ -154,7 +151,7 @@ impl FatTree {
         }
         let ports_per_switch = ports;
         Size { switches: 1, hosts: ports, ports_per_switch }.check("ports", &self.ports)?;
-        // Bounds the number of levels before `counts` allocates one element for each.
+        // Before `counts` allocates an element a level.
         let levels = u128::from(self.levels);
         Size { switches: levels, hosts: 0, ports_per_switch }.check("levels", &self.levels)?;
         let counts = self.counts();

@@ -1,5 +1,4 @@
-//! An irregular fabric: equal switches joined at random, like clusters of workstations that grew
-//! over time.
+//! An irregular fabric: equal switches joined at random.
 //!
 //! ```text
 //!        h0..h3        h4..h7
@@ -10,23 +9,21 @@
 //! ```
 //!
 //! Host h(i p + k) is attached to port k + 1 of switch i, with p hosts a switch. Then pairs of free
-//! ports on different switches, drawn at random among those that may still be joined, get a cable
-//! until none are left. The draw is uniform over the pairs of ports that may be joined. The cable
-//! uses the next free port of each switch, since its ports are alike.
+//! ports, drawn uniformly among those that may be joined, get a cable until none are left. The
+//! cable uses the next free port of each switch, since its ports are alike.
 //!
-//! A draw is rejected, and repeated from the same stream up to 1,000 times, if it is not connected
-//! or leaves more than two usable ports unused. **Usable ports**: with n switches of f ports beside
-//! their hosts' and at most m cables a pair, a switch can use no more than d = min(f, m (n - 1))
-//! ports, and the fabric no more than floor(n d / 2) cables; a draw with at most one cable less is
-//! kept. (Four switches with 4 free ports each and one cable a pair can only be the complete graph:
-//! d = 3, and no port counts as unused.)
+//! A draw is repeated from its stream, up to 1,000 times, if it is not connected or leaves more
+//! than two usable ports unused. **Usable ports**: with n switches of f ports beside their hosts'
+//! and at most m cables a pair, a switch uses at most d = min(f, m (n - 1)) ports, and the fabric
+//! floor(n d / 2) cables; a draw may have one less. (Four switches with 4 free ports and one cable
+//! a pair can only be the complete graph: d = 3.)
 //!
 //! Source: Flich, Malumbres, Lopez and Duato, "Removing the Latency Overhead of the ITB Mechanism
-//! in COWs with Source Routing", 2001, section IV-A, gives the rules (4 hosts a switch, 8 ports,
-//! one cable a pair). The procedure of the draw is our reconstruction.
+//! in COWs with Source Routing", 2001, section IV-A (4 hosts a switch, 8 ports, one cable a pair).
+//! The procedure of the draw is our reconstruction.
 //!
-//! Expected, with the defaults: about 2n cables between switches; a shortest path between different
-//! switches takes 1.45, 1.97, 2.55 and 3.16 cables on average for 8, 16, 32 and 64 switches.
+//! Expected, with the defaults: about 2n cables between switches; 1.45, 1.97, 2.55 and 3.16 cables
+//! on an average shortest path between switches for 8, 16, 32 and 64 of them.
 
 use super::draft::{Draft, Size};
 use super::error::{at_least, at_most};
@@ -70,16 +67,16 @@ const fn hosts_per_switch_default() -> u32 {
     4
 }
 
-/// Largest number of draws, for small fabrics.
+/// For small fabrics.
 const ATTEMPTS_MAX: usize = 1_000;
 
-/// Smallest number of draws before giving up, for any fabric.
+/// For any fabric.
 const ATTEMPTS_MIN: usize = 10;
 
-/// Total number of cables to draw before giving up, between these two limits.
+/// Bounds the draws between these limits.
 const CABLES_DRAWN_MAX: usize = 50_000_000;
 
-/// Random trials of two ports before the remaining pairs are listed instead.
+/// Trials before the remaining pairs are listed.
 const REJECTIONS_MAX: u32 = 64;
 
 impl Irregular {
@@ -115,7 +112,7 @@ impl Irregular {
         self.check_connectable()
     }
 
-    /// Rejects parameters that allow fewer cables than a spanning tree needs.
+    /// A spanning tree needs one cable fewer than switches.
     fn check_connectable(&self) -> Result<(), GenerateError> {
         if self.cables_max() + 1 >= self.switches as usize {
             return Ok(());
@@ -133,24 +130,21 @@ impl Irregular {
         })
     }
 
-    /// Returns the number of ports that a switch can use for other switches.
+    /// Ports of a switch for other switches.
     fn usable_ports(&self) -> u32 {
         let others = self.cables_per_pair_max.saturating_mul(self.switches - 1);
         (self.ports - self.hosts_per_switch).min(others)
     }
 
-    /// Returns the largest possible number of cables between switches.
     fn cables_max(&self) -> usize {
         self.switches as usize * self.usable_ports() as usize / 2
     }
 
-    /// Returns the number of draws before giving up: fewer for large fabrics, whose draws take
-    /// longer.
+    /// Fewer draws of large fabrics, as these take longer.
     fn attempts(&self) -> usize {
         (CABLES_DRAWN_MAX / self.cables_max().max(1)).clamp(ATTEMPTS_MIN, ATTEMPTS_MAX)
     }
 
-    /// Joins free ports at random until no two are left that may be joined.
     fn draw(&self, stream: &mut Stream) -> Vec<Pair> {
         let mut free = FreePorts::new(self);
         let mut pairs = Vec::with_capacity(self.cables_max());
@@ -180,15 +174,14 @@ impl Irregular {
     }
 }
 
-/// Indices of two switches, the lower one first.
+/// The lower one first.
 type Pair = [usize; 2];
 
-/// Ports that have no cable yet.
 #[derive(Debug)]
 struct FreePorts {
-    /// Switch of each free port; the order does not matter.
+    /// Switch of each free port, in any order.
     switches: Vec<usize>,
-    /// Number of cables between each pair of switches that has any.
+    /// Cables by joined pair.
     cables: BTreeMap<Pair, u32>,
     cables_per_pair_max: u32,
 }
@@ -204,11 +197,8 @@ impl FreePorts {
         }
     }
 
-    /// Returns the positions of two free ports that may be joined; each such pair is equally
-    /// likely.
-    ///
-    /// Random trials are fast while many pairs may be joined; after too many failures the pairs are
-    /// listed. Both methods draw from one distribution.
+    /// Positions of two free ports that may be joined, all equally likely. Trials are fast while
+    /// many pairs may be joined; after too many failures the pairs are listed.
     fn draw(&self, stream: &mut Stream) -> Option<[usize; 2]> {
         let port_count = self.switches.len() as u64;
         if port_count == 0 {
@@ -250,11 +240,10 @@ impl FreePorts {
         pair[0] != pair[1] && cables < self.cables_per_pair_max
     }
 
-    /// Removes two free ports and returns the pair of switches that they join.
     fn take(&mut self, positions: [usize; 2]) -> Pair {
         let pair = self.pair(positions);
         *self.cables.entry(pair).or_default() += 1;
-        // The later port is removed first, so the earlier one keeps its position.
+        // Later port first: the earlier one keeps its position.
         self.switches.swap_remove(positions[0].max(positions[1]));
         self.switches.swap_remove(positions[0].min(positions[1]));
         pair
@@ -265,7 +254,6 @@ fn draw_index(stream: &mut Stream, count: u64) -> usize {
     usize::try_from(stream.below(count)).expect("below a length")
 }
 
-/// Returns whether the pairs connect all switches.
 fn joins(switch_count: usize, pairs: &[Pair]) -> bool {
     let mut neighbours = vec![Vec::new(); switch_count];
     for [a, b] in pairs {
@@ -290,8 +278,8 @@ fn joins(switch_count: usize, pairs: &[Pair]) -> bool {
 mod tests {
     use super::*;
 
-    /// Checks that `draw` picks each pair of switches in proportion to its pairs of free ports:
-    /// switch 0 has two free ports, the others one each, and switches 1 and 3 are already joined.
+    /// Expects shares in proportion to pairs of free ports: switch 0 has two, the others one each,
+    /// and switches 1 and 3 are already joined.
     fn assert_uniform(draw: impl Fn(&FreePorts, &mut Stream) -> Option<[usize; 2]>) {
         const DRAWS: u32 = 20_000;
         let free = FreePorts {

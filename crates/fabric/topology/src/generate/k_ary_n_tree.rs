@@ -1,4 +1,4 @@
-//! A k-ary n-tree: a fat tree of equal switches, with as many cables up as down at every level.
+//! A k-ary n-tree: a fat tree of equal switches, with as many cables up as down.
 //!
 //! ```text
 //!   arity = 2, levels = 2       s0-0    s0-1        level 0: the roots
@@ -10,20 +10,16 @@
 //!                              h0  h1  h2  h3
 //! ```
 //!
-//! Switch `s{l}-{w}` is on level l; w written to base k has the n - 1 digits w_0 ... w_(n-2), w_0
-//! first. The switch is joined to those switches of level l + 1 whose digits agree with its own in
-//! all places except possibly digit l. Host p is attached to the leaf whose digits are p's without
-//! the last.
-//!
-//! Ports `1` to `k` of a switch lead down, port d + 1 to the neighbour with digit d; ports
-//! `k + 1` to `2k` lead up in the same way. Roots have ports `1` to `k` only.
+//! Switch `s{l}-{w}` is on level l; w to base k has the digits w_0 ... w_(n-2), w_0 first. It is
+//! joined to the switches of level l + 1 whose digits agree except possibly digit l. Host p is on
+//! the leaf with p's digits without the last. Ports `1` to `k` lead down, port d + 1 to the
+//! neighbour with digit d; ports `k + 1` to `2k` lead up in this order, except at roots.
 //!
 //! Source: Petrini and Vanneschi, "k-ary n-trees: High Performance Networks for Massively
 //! Parallel Architectures", IPPS 1997, definition 2.
 //!
-//! Closed forms: k^n hosts, n k^(n-1) switches, n k^n cables, of which k^n to hosts; hosts whose
-//! first differing digit is digit d are 2 (n - d) - 1 switches apart, so that the diameter is
-//! 2n - 1 switches.
+//! Closed forms: k^n hosts, n k^(n-1) switches, n k^n cables, of which k^n to hosts; hosts that
+//! first differ in digit d are 2 (n - d) - 1 switches apart; diameter 2n - 1 switches.
 
 use super::draft::{Draft, Size};
 use super::error::at_least;
@@ -82,8 +78,7 @@ impl KAryNTree {
         (0..width).map(|index| draft.switch(&format!("s{level}-{index}"), ports)).collect()
     }
 
-    /// Joins each switch of `level` to the switches of the next that differ at most in digit
-    /// `level`.
+    /// Digits differ at most in digit `level`.
     fn join_levels(&self, draft: &mut Draft, level: u32, upper: &[DraftNode], lower: &[DraftNode]) {
         let arity = self.arity as usize;
         let place = arity.pow(self.levels - 2 - level);

@@ -1,4 +1,4 @@
-//! Common base of mesh, torus, ring and hypercube: a box of switches, cabled to their neighbours.
+//! Base of mesh, torus, ring and hypercube: a box of switches, cabled to their neighbours.
 //!
 //! ```text
 //!   dimensions = [2, 3]        s0-0 ── s0-1 ── s0-2       the last coordinate runs fastest:
@@ -6,10 +6,9 @@
 //!                              s1-0 ── s1-1 ── s1-2       cells 3, 4, 5
 //! ```
 //!
-//! Ports of a switch: its hosts first, then the dimensions in order. A dimension of size 1 has no
-//! ports, one of size 2 has a single port (both neighbours would be one switch), a larger one has
-//! two: first down (towards smaller coordinates), then up. All switches have equal ports; those at
-//! the open edge of a mesh leave some without a cable.
+//! Ports of a switch: its hosts, then the dimensions in order. A dimension of size 1 has no ports,
+//! one of size 2 a single port (both neighbours would be one switch), a larger one two: down
+//! (towards smaller coordinates), then up. Some are free at the open edge of a mesh.
 
 use super::GenerateError;
 use super::draft::{Draft, Size};
@@ -17,16 +16,15 @@ use super::error::at_least;
 use crate::grid::strides;
 use crate::{DraftNode, Fabric};
 
-/// Maximum number of dimensions; a fabric of a million nodes has at most 19 of size 2.
+/// A fabric of a million nodes has at most 19 dimensions of size 2.
 const DIMENSIONS_MAX: usize = 32;
 
-/// A box of switches.
 #[derive(Debug)]
 pub(super) struct Lattice<'a> {
-    /// Key and value of the parameter that gave the sizes, for errors.
+    /// Parameter of the sizes, for errors.
     pub(super) parameter: (&'static str, &'a dyn std::fmt::Debug),
     pub(super) dimensions: &'a [u32],
-    /// Whether opposite edges are joined.
+    /// Opposite edges are joined.
     pub(super) wraps: bool,
     pub(super) hosts_per_switch: u32,
 }
@@ -100,7 +98,7 @@ impl Lattice<'_> {
         switches
     }
 
-    /// Connects each switch to the next higher one in a dimension.
+    /// To the next higher one in a dimension.
     fn add_cables(
         &self,
         draft: &mut Draft,

@@ -8,13 +8,12 @@
 //!                              s2-0 ── s2-1 ── s2-2
 //! ```
 //!
-//! Source: Dally and Towles, "Principles and Practices of Interconnection Networks", 2004,
-//! chapter 5.
+//! Source: Dally and Towles, "Principles and Practices of Interconnection Networks", 2004, chapter
+//! 5.
 //!
 //! Closed forms, with sizes k_1, ..., k_n and N their product: N switches, the sum over i of
-//! N (k_i - 1) / k_i cables between switches; the diameter is 1 + the sum of (k_i - 1) switches.
-//! Ports: see `lattice`; with size 3 or more in each of n dimensions, a switch has 2n ports
-//! beside its hosts'.
+//! N (k_i - 1) / k_i cables between switches; diameter 1 + the sum of (k_i - 1) switches. Ports:
+//! see `lattice`.
 
 use super::lattice::Lattice;
 use super::{GenerateError, is_one, one};

@@ -1,4 +1,4 @@
-//! A multi-plane fabric: disjoint folded Clos networks, with one adapter of each node in every network.
+//! A multi-plane fabric: disjoint folded Clos networks, with one adapter of each node in each.
 //!
 //! ```text
 //!   planes = 2, leaves = 2, spines = 1, hosts_per_leaf = 1
@@ -10,12 +10,12 @@
 //!     h0-0 mlx5_0   h1-0 mlx5_0           h0-0 mlx5_1   h1-0 mlx5_1
 //! ```
 //!
-//! A plane is the folded Clos network of equal parameters ([`FoldedClos`]), with its own names and
-//! ports. No cable joins two planes: traffic changes planes only inside a node.
+//! A plane is a [`FoldedClos`] with its own names and ports; traffic changes planes only inside a
+//! node.
 //!
-//! Source: Zhao et al., "Insights into DeepSeek-V3: Scaling Challenges and Reflections on Hardware for
-//! AI Architectures", ISCA 2025, section 5.1 (multi-plane fat tree: eight planes of two levels, one for
-//! each pair of GPU and adapter, up to 16,384 GPUs with 64-port switches).
+//! Source: Zhao et al., "Insights into DeepSeek-V3: Scaling Challenges and Reflections on Hardware
+//! for AI Architectures", ISCA 2025, section 5.1 (eight planes of two levels, one for each pair of
+//! GPU and adapter, up to 16,384 GPUs with 64-port switches).
 //!
 //! Closed forms, with n planes of l leaves, s spines, p hosts a leaf and c cables a pair: n (l + s)
 //! switches, n l p adapters, n l s c cables between switches, n connected parts.

@@ -12,12 +12,11 @@
 //!         su0-n0      su0-n1    su1-n0     su1-n1
 //! ```
 //!
-//! A **scalable unit** is `nodes_per_unit` nodes and `rails` leaf switches. The adapters with one
-//! number, on the leaves with that number, are a **rail**: they reach each other over fewer
-//! switches than adapters of different rails. With three levels the units are grouped into
-//! **blocks** of `units_per_block`, and each block has a group of `spines` spines for each rail (or
-//! `spine_groups` of them for all of its rails). With k core groups, spine j of every group is
-//! cabled to the cores of core group floor(j k / `spines`).
+//! A **scalable unit** is `nodes_per_unit` nodes and `rails` leaf switches. Adapters and leaves
+//! with one number are a **rail**. With three levels the units form **blocks** of
+//! `units_per_block`; a block has a group of `spines` spines for each rail (or `spine_groups` for
+//! all of its rails). With k core groups, spine j of every group is cabled to the cores of core
+//! group floor(j k / `spines`).
 //!
 //! ```text
 //!   levels = 3            core0 core1              core2 core3         core groups
@@ -27,23 +26,22 @@
 //!                       su0-leaf0  su1-leaf0     su0-leaf1  su1-leaf1
 //! ```
 //!
-//! Ports of a leaf: its nodes, then its cables to spine 0, then to spine 1, and so on. Ports of a spine:
-//! its leaves by unit, then cores. Ports of a core: spines by group. All switches have `radix` ports, and
-//! some may be left free. Cores come first in canonical order, then spines, then leaves.
+//! Ports of a leaf: its nodes, then its cables to spine 0, to spine 1, and so on; of a spine: its
+//! leaves by unit, then cores; of a core: spines by group. All switches have `radix` ports. Cores
+//! come first in canonical order, then spines, then leaves.
 //!
 //! Sources: NVIDIA, "DGX SuperPOD: Next Generation Scalable Infrastructure for AI Leadership,
 //! Reference Architecture, Featuring NVIDIA DGX H100 Systems", RA-11333-001, 2023 (units of 32
-//! nodes, eight leaves each, in a rail-optimised full fat tree), and the corresponding document for
-//! DGX B200, table of larger component counts (docs.nvidia.com/dgx-superpod). Our defaults give
-//! that table: 4 units 32 leaves and 16 spines, 8 units 64 and 32; in three levels 16 units 128
-//! leaves, 128 spines and 64 cores, 64 units 512, 512 and 256. Blocks and core groups are those of
-//! NVIDIA's Selene (DGX A100, 40-port switches, units of 20 nodes): seven units a block, ten spines
-//! a group, 140 cores in ten core groups.
+//! nodes and eight leaves), and the document for DGX B200, table of larger component counts
+//! (docs.nvidia.com/dgx-superpod). Our defaults give that table: 4 units 32 leaves and 16 spines, 8
+//! units 64 and 32; in three levels 16 units 128 leaves, 128 spines and 64 cores, 64 units 512, 512
+//! and 256. Blocks and core groups are those of NVIDIA's Selene (DGX A100, 40-port switches, units
+//! of 20 nodes): seven units a block, ten spines a group, 140 cores in ten core groups.
 //!
-//! Closed forms, with U units of n nodes and R rails, G spine groups of s spines, u cables from a leaf to
-//! a spine, C cores in k core groups and c cables from a core to a spine: U n R adapters, as many cables
-//! to leaves, U R leaves, G s spines, U R s u cables from leaves to spines, G s c C / k from spines to
-//! cores. In two levels G = 1, and the diameter is 3 switches; in three it is 3 in a spine group and 5
+//! Closed forms, with U units of n nodes and R rails, G spine groups of s spines, u cables from a
+//! leaf to a spine, C cores in k core groups and c cables from a core to a spine: U n R adapters, U
+//! R leaves, G s spines, U R s u cables from leaves to spines, G s c C / k from spines to cores. In
+//! two levels G = 1, and the diameter is 3 switches; in three it is 3 in a spine group and 5
 //! beyond.
 
 mod design;
@@ -159,7 +157,6 @@ impl RailOptimised {
     }
 }
 
-/// A rail-optimised fabric under construction.
 #[derive(Debug)]
 struct Build<'a> {
     shape: &'a RailOptimised,
@@ -190,7 +187,6 @@ impl Build<'_> {
         (0..units).map(|unit| (0..rails).map(|rail| leaf(unit, rail)).collect()).collect()
     }
 
-    /// Adds the adapters of each node, each on the leaf of its rail.
     fn add_nodes(&mut self, leaves: &[Vec<DraftNode>]) {
         let digits = (self.shape.nodes_per_unit - 1).to_string().len();
         for (unit, leaves) in leaves.iter().enumerate() {
@@ -204,7 +200,6 @@ impl Build<'_> {
         }
     }
 
-    /// Connects each leaf to all spines of its group.
     fn join_leaves(&mut self, leaves: &[Vec<DraftNode>], spines: &[Vec<DraftNode>]) {
         let uplinks = self.design.uplinks;
         let mut spine_port = vec![1; spines.len()];
@@ -223,7 +218,6 @@ impl Build<'_> {
         }
     }
 
-    /// Connects each spine to all cores of its core group.
     fn join_cores(&mut self, to: Cores, spines: &[Vec<DraftNode>], cores: &[DraftNode]) {
         let spines_per_core_group = self.design.spines / to.groups;
         let first_up = self.design.spine_ports_down() + 1;

@@ -1,4 +1,4 @@
-//! Disjoint copies of a shape that share its hosts: fabrics of nodes with several adapters.
+//! Disjoint copies of a shape: fabrics of nodes with several adapters.
 //!
 //! ```text
 //!   star = { hosts = 2, rails = 2 }
@@ -10,10 +10,10 @@
 //!                   └───────────────────────┘
 //! ```
 //!
-//! Adapter r of host k has the place of host k in copy r, and its description is the name of the
-//! host, a space and `mlx5_r`, as in dumps of real clusters ([`crate::hostname`]). The adapters of
-//! a host are adjacent in canonical order; switches are in the order of the copies. All copies of a
-//! random shape come from one draw.
+//! Adapter r of host k has the place of host k in copy r, and its description is the host's name, a
+//! space and `mlx5_r`, as in dumps of real clusters ([`crate::hostname`]). A host's adapters are
+//! adjacent in canonical order; switches are in the order of copies. All copies of a random shape
+//! come from one draw.
 //!
 //! Closed forms, with n copies: n times the switches, adapters and cables; n connected parts.
 
@@ -21,19 +21,18 @@ use super::GenerateError;
 use super::draft::{Draft, Size};
 use crate::{DraftNode, Fabric, Node, NodeId};
 
-/// How to copy a shape.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Copies {
-    /// Key of the scenario that gives the number of copies, for errors.
+    /// Scenario key of the number, for errors.
     pub(super) parameter: &'static str,
-    /// Number of copies, from 1.
+    /// From 1.
     pub(super) count: u32,
-    /// Letter before the number of the copy in names of switches.
+    /// Prefix of the copy's number in names of switches.
     pub(super) letter: char,
 }
 
 impl Copies {
-    /// Returns the copies of `shape` as one fabric. Fails if they would be too large together.
+    /// Fails if the copies would be too large together.
     pub(super) fn of(self, shape: &Fabric) -> Result<Fabric, GenerateError> {
         self.check(shape)?;
         let mut draft = Draft::default();
@@ -71,7 +70,7 @@ impl Copies {
     }
 }
 
-/// Returns the hosts of a generated shape; they follow its switches in canonical order.
+/// They follow the switches in canonical order.
 fn hosts(shape: &Fabric) -> impl Iterator<Item = &Node> {
     let ids = shape.node_ids().skip(shape.switches().len());
     ids.map(|id: NodeId| shape.node(id))

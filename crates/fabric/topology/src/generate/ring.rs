@@ -5,8 +5,8 @@
 //!   └────────────────────────┘
 //! ```
 //!
-//! It is the torus of one dimension, with equal names and ports: hosts `h2-0`, `h2-1`, ... are
-//! attached to switch `s2`. A ring of two switches is one cable, a ring of one is a star.
+//! It is the torus of one dimension, with its names and ports. A ring of two switches is one cable,
+//! a ring of one is a star.
 //!
 //! Closed forms, with n > 2 switches: n cables between switches; the diameter is
 //! floor(n / 2) + 1 switches.

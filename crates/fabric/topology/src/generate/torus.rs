@@ -1,4 +1,4 @@
-//! A torus: a mesh whose opposite edges are joined, so the network looks alike from every switch.
+//! A torus: a mesh whose opposite edges are joined.
 //!
 //! ```text
 //!   dimensions = [2, 3]      ┌────────────────────────┐
@@ -8,8 +8,7 @@
 //!                            └────────────────────────┘
 //! ```
 //!
-//! In a dimension of size 2 the neighbours up and down are the same switch; they are joined by
-//! **one** cable, not by two.
+//! In a dimension of size 2 both neighbours are one switch, joined by **one** cable.
 //!
 //! Source: Dally and Towles, "Principles and Practices of Interconnection Networks", 2004,
 //! chapter 5 (k-ary n-cubes).

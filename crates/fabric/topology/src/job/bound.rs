@@ -1,13 +1,13 @@
 //! The bandwidth bound of a collective: max-min fair sharing of the channels used by its flows.
 //!
-//! All flows of a phase have equal bytes, and a phase ends with its slowest flow. That flow is on
-//! the channel with the least capacity per flow, and its max-min fair rate is that capacity:
+//! All flows of a phase have equal bytes, and a phase ends with its slowest flow, whose max-min
+//! fair rate is the least capacity per flow of any channel:
 //!
 //! ```text
-//!   seconds of a phase = share of the buffer / min over channels (capacity / flows)
+//!  seconds of a phase = share of the buffer / min over channels (capacity / flows)
 //! ```
 //!
-//! Startup times, protocol overhead, transfers inside of nodes and reduction are left out; measured
+//! Startup times, protocol overhead, transfers inside of nodes and reduction are left out: measured
 //! bandwidth is lower.
 
 use super::load::flows;
@@ -23,41 +23,40 @@ use std::collections::BTreeMap;
 pub struct Bound {
     /// Bound of each phase.
     pub phases: Vec<PhaseBound>,
-    /// Flows on the fullest channel between switches.
+    /// On the fullest channel between switches.
     pub flows_max: f64,
-    /// Bus bandwidth as `nccl-tests` reports it, in bytes per second, or in links if no speed is known.
+    /// Bus bandwidth as in `nccl-tests`, in bytes per second; in links if no speed is known.
     pub bus_bandwidth: f64,
-    /// Bus bandwidth if all nodes were at one switch.
+    /// Bus bandwidth with all nodes at one switch.
     pub at_one_switch: f64,
 }
 
 /// Bandwidth bound of one phase.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PhaseBound {
-    /// Flows on the fullest channel between switches.
+    /// On the fullest channel between switches.
     pub flows_max: f64,
     /// Rate of the slowest flow, in the unit of [`Bound::bus_bandwidth`].
     pub slowest: f64,
-    /// Channel that limits this flow; of equals, the lowest.
+    /// Its limiting channel; of equals, the lowest.
     pub bottleneck: ChannelId,
-    /// Flows on that channel, including those of other jobs.
+    /// Flows on that channel, with those of other jobs.
     pub bottleneck_flows: f64,
-    /// Whether that channel is slower than the most common speed of the fabric.
+    /// Whether that channel is slower than the fabric's most common speed.
     pub is_bottleneck_slow: bool,
     /// Seconds of the phase for a buffer of one byte.
     pub seconds: f64,
 }
 
-/// Returns the capacities of channels in bytes per second. A cable of unknown speed counts as the
-/// most common known one, of equally common ones as the slowest; without any known speed each
-/// channel has capacity 1.
+/// Capacities of channels in bytes per second. Unknown speeds count as the most common known one,
+/// of equals the slowest; without any, capacities are 1.
 pub fn capacities(fabric: &Fabric) -> Vec<f64> {
     let usual = usual_speed(fabric);
     let of_cable = |cable: &Cable| cable.speed.or(usual).map_or(1.0, rate);
     fabric.cables().iter().flat_map(|cable| [of_cable(cable); 2]).collect()
 }
 
-/// Returns the most common known speed, of equally common ones the slowest.
+/// Of equals, the slowest.
 fn usual_speed(fabric: &Fabric) -> Option<LinkSpeed> {
     let mut counts: BTreeMap<LinkSpeed, usize> = BTreeMap::new();
     for speed in fabric.cables().iter().filter_map(|cable| cable.speed) {
@@ -72,8 +71,8 @@ fn rate(speed: LinkSpeed) -> f64 {
     speed.rate().bytes_per_second() as f64
 }
 
-/// Computes the bound of a pattern among the nodes of a placement in this order. `standing` is the
-/// load of other jobs by channel ([`standing`]), or empty.
+/// Bound of a pattern among the nodes of a placement in this order. `standing` is other jobs' load
+/// by channel ([`standing`]), or empty.
 pub fn bound(
     paths: &mut Paths<'_>,
     pattern: &Pattern,
@@ -102,8 +101,7 @@ pub fn bound(
     })
 }
 
-/// Returns the load of the flows of a phase on all channels, including those of adapters, in units
-/// of 1/[`WHOLE`].
+/// On all channels, with those of adapters, in units of 1/[`WHOLE`].
 fn phase_loads(
     paths: &mut Paths<'_>,
     phase: &Phase,
@@ -124,7 +122,7 @@ fn phase_loads(
     Ok(loads)
 }
 
-/// Returns the bound of a phase, and its seconds with all nodes at one switch.
+/// Also returns the seconds with all nodes at one switch.
 fn phase_bound(
     fabric: &Fabric,
     share: f64,
@@ -158,8 +156,7 @@ fn phase_bound(
     (bound, share / at_one_switch)
 }
 
-/// Returns the load of another job on each channel, the largest of any phase, for the `standing` of
-/// [`bound`].
+/// Load of another job on each channel, the largest of any phase, for [`bound`].
 pub fn standing(
     paths: &mut Paths<'_>,
     pattern: &Pattern,
@@ -175,8 +172,8 @@ pub fn standing(
     Ok(most)
 }
 
-/// Returns the channels between switches that a job in its given order uses, with the flows of the
-/// fullest phase.
+/// Channels between switches that a job in its given order uses, with the flows of the fullest
+/// phase.
 pub fn used_channels(
     paths: &mut Paths<'_>,
     pattern: &Pattern,

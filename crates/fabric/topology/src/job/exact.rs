@@ -1,29 +1,27 @@
 //! Branch and bound over all node orders of a small job.
 //!
-//! Positions are filled from the first. Time and loads never decrease as flows are added, so a
-//! partial order whose score does not improve on that of the best complete order is abandoned. For
-//! a ring, orders that differ by a rotation are examined once.
+//! Time and loads never decrease as flows are added: a partial order whose score is not below the
+//! best is abandoned. For a ring, only one of its rotations is examined.
 
 use super::load::{Loads, Scale};
 use super::paths::{PathError, Paths};
 use super::pattern::{Edge, Phase};
 use super::search::Found;
 
-/// Best order so far, and the partial order under examination.
 struct Search<'p, 'a> {
     paths: &'p mut Paths<'a>,
     loads: Loads<'p>,
-    /// By position: phase and edge of the flows whose later end is at this position.
+    /// By position: phase and edge of the flows whose later end is there.
     completed: Vec<Vec<(usize, Edge)>>,
     order: Vec<usize>,
     is_used: Vec<bool>,
     best: Found,
-    /// Lower bounds on the time and on the largest load of every order.
+    /// Lower bounds on time and largest load of every order.
     least: (f64, u64),
 }
 
-/// Returns the order with the least score, or the given one if it is as good. `first_is_fixed` is
-/// set for patterns that are invariant under rotation.
+/// The given order, if none is better. `first_is_fixed` is for patterns that are invariant under
+/// rotation.
 pub(super) fn best_order(
     paths: &mut Paths<'_>,
     scale: &Scale,
@@ -86,14 +84,12 @@ impl Search<'_, '_> {
         Ok(())
     }
 
-    /// Returns whether no order can be better than the best one.
     fn is_settled(&self) -> bool {
         let best = self.best.score;
         best.time <= self.least.0 && best.highest <= self.least.1
     }
 
-    /// Returns whether the partial order takes less time than the best order, or equal time with
-    /// fewer flows on its fullest channel.
+    /// Less time than the best order, or equal time with fewer flows on the fullest channel.
     fn is_promising(&self) -> bool {
         let (score, best) = (self.loads.score(), self.best.score);
         (score.time, score.highest) < (best.time, best.highest)

@@ -6,25 +6,23 @@ use super::pattern::Phase;
 use crate::{ChannelId, Fabric};
 use std::collections::BTreeSet;
 
-/// A channel between switches with more than one flow in a phase, at least one of them of this job.
+/// A channel between switches with several flows in a phase, at least one of them of this job.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SharedLink {
-    /// The channel.
+    /// Channel.
     pub channel: ChannelId,
-    /// Number of the phase.
+    /// Phase.
     pub phase: usize,
-    /// Number of flows, including those of other jobs; a fraction with adaptive routing.
+    /// Flows, with those of other jobs; a fraction with adaptive routing.
     pub flows: f64,
-    /// Number of flows of other jobs.
+    /// Flows of other jobs.
     pub of_others: f64,
-    /// Sender, receiver (nodes of the placement) and rail of this job's flows on it, the largest
-    /// parts first.
+    /// Sender, receiver (nodes of the placement) and rail of this job's flows, largest parts first.
     pub pairs: Vec<(usize, usize, usize)>,
 }
 
-/// Returns the channels with more than one flow, each in its fullest phase, the fullest first; of
-/// equals, the lowest phase and channel first. Returns at most `limit` of them, and the number of
-/// all cables with such a channel.
+/// At most `limit` channels with more than one flow, each in its fullest phase, the fullest first
+/// (of equals, the lowest phase and channel), and the number of cables with any.
 pub fn shared_links(
     paths: &mut Paths<'_>,
     phases: &[Phase],

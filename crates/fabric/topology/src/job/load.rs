@@ -1,7 +1,7 @@
 //! Loads of channels by phase, and the score of a node order.
 //!
 //! The time of a phase is its share of the buffer times the largest ratio of load to capacity,
-//! among the channels used by flows of the job. Flows of other jobs count on these channels only.
+//! among channels with flows of the job; only there do flows of other jobs count.
 
 use super::bound::capacities;
 use super::paths::{PathError, Paths, WHOLE};
@@ -10,28 +10,28 @@ use crate::ChannelId;
 use crate::routing::joins_switches;
 use std::collections::BTreeSet;
 
-/// Slowness of a channel that has the reference capacity.
+/// At the reference capacity.
 const SLOWNESS_ONE: u64 = 64;
 
-/// Score of a node order; lower is better.
+/// Lower is better.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
 pub(super) struct Score {
-    /// Time of all phases; [`Scale::seconds`] converts it.
+    /// Of all phases; [`Scale::seconds`] converts it.
     pub(super) time: f64,
-    /// Largest load of a channel between switches, in units of 1/[`WHOLE`].
+    /// Of channels between switches, in units of 1/[`WHOLE`].
     pub(super) highest: u64,
-    /// Sum of squares of the loads of channels beyond one flow.
+    /// Sum of squares of loads beyond one flow.
     pub(super) cost: u128,
 }
 
-/// Constants of a search: speeds of channels, shares of phases, flows of other jobs.
+/// Constants of a search.
 #[derive(Debug, Clone)]
 pub(super) struct Scale {
     /// Bytes per second of a channel with slowness [`SLOWNESS_ONE`].
     reference: f64,
     /// By channel: reference over capacity, in units of 1/[`SLOWNESS_ONE`].
     slowness: Vec<u64>,
-    /// By channel: whether it joins two switches.
+    /// By channel: joins two switches.
     is_trunk: Vec<bool>,
     /// By channel: load of other jobs, in units of 1/[`WHOLE`].
     standing: Vec<u64>,
@@ -39,14 +39,13 @@ pub(super) struct Scale {
     shares: Vec<f64>,
     /// By phase: weight in the cost.
     weights: Vec<u64>,
-    /// Whether all adapters have equal capacities and equal loads of other jobs.
+    /// Equal capacities, and equal loads of other jobs.
     pub(super) has_equal_adapters: bool,
 }
 
 impl Scale {
-    /// Computes the constants of a job. `standing` is the load of other jobs by channel, or empty.
-    /// The reference is the capacity of the slowest adapter, or of the fastest cable between
-    /// switches if that is slower.
+    /// `standing` is other jobs' load by channel, or empty. The reference is the capacity of the
+    /// slowest adapter, or of the fastest cable between switches if that is slower.
     pub(super) fn new(paths: &Paths<'_>, phases: &[Phase], standing: &[u64]) -> Self {
         let (fabric, capacities) = (paths.fabric(), capacities(paths.fabric()));
         let is_trunk: Vec<bool> =
@@ -71,13 +70,12 @@ impl Scale {
         }
     }
 
-    /// Converts a [`Score::time`] to seconds for a buffer of one byte.
+    /// For a buffer of one byte.
     pub(super) fn seconds(&self, time: f64) -> f64 {
         time / self.reference
     }
 
-    /// Returns the time that the fastest channel between switches needs for a load, if there is one
-    /// phase; 0 otherwise.
+    /// On the fastest channel between switches, if there is one phase; 0 otherwise.
     pub(super) fn time_of(&self, load: u64) -> f64 {
         let trunks = self.slowness.iter().zip(&self.is_trunk).filter(|(_, is_trunk)| **is_trunk);
         let least = trunks.map(|(slowness, _)| *slowness).min().unwrap_or(SLOWNESS_ONE);
@@ -87,14 +85,12 @@ impl Scale {
         }
     }
 
-    /// Returns the load of a channel, given that of the job's flows; zero if the job does not use
-    /// it.
+    /// Zero if the job does not use the channel.
     fn load(&self, own: u64, channel: usize) -> u64 {
         if own == 0 { 0 } else { own + self.standing[channel] }
     }
 
-    /// Returns the penalty of a channel: zero up to one flow at the reference capacity, then
-    /// growing with the square.
+    /// Penalty: zero up to one flow at the reference capacity, then growing with the square.
     fn excess(&self, own: u64, phase: usize, channel: usize) -> u128 {
         if !self.is_trunk[channel] {
             return 0;
@@ -105,7 +101,7 @@ impl Scale {
     }
 }
 
-/// Converts a ratio to units of 1/[`SLOWNESS_ONE`], rounded up, at least one unit.
+/// Units of 1/[`SLOWNESS_ONE`], rounded up, at least one.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -115,7 +111,7 @@ fn part(ratio: f64) -> u64 {
     ((ratio * 64.0).ceil() as u64).max(1)
 }
 
-/// Converts a load times slowness to a number of flows at the reference capacity.
+/// Flows at the reference capacity, from load times slowness.
 fn time(weighted: u64) -> f64 {
     flows(weighted) / 64.0
 }
@@ -125,7 +121,6 @@ pub(super) fn flows(load: u64) -> f64 {
     load as f64 / WHOLE as f64
 }
 
-/// Flows of a job on all channels, by phase.
 #[derive(Debug, Clone)]
 pub(super) struct Loads<'s> {
     scale: &'s Scale,
@@ -134,14 +129,13 @@ pub(super) struct Loads<'s> {
     own: Vec<u64>,
     /// By phase: channels that have had a load at any time.
     touched: Vec<Vec<usize>>,
-    /// By phase and channel: whether the channel is in `touched`.
+    /// By phase and channel.
     is_touched: Vec<bool>,
     /// Sum of [`Scale::excess`].
     cost: u128,
 }
 
 impl<'s> Loads<'s> {
-    /// Creates loads without flows.
     pub(super) fn new(scale: &'s Scale) -> Self {
         let (channels, phases) = (scale.slowness.len(), scale.shares.len());
         Self {
@@ -154,7 +148,7 @@ impl<'s> Loads<'s> {
         }
     }
 
-    /// Computes the loads of a node order: `order[position]` is a node of the placement of `paths`.
+    /// `order[position]` is a node of the placement of `paths`.
     pub(super) fn of(
         paths: &mut Paths<'_>,
         scale: &'s Scale,
@@ -170,7 +164,7 @@ impl<'s> Loads<'s> {
         Ok(loads)
     }
 
-    /// Adds or removes the flows between two nodes on all rails.
+    /// On all rails.
     pub(super) fn change(
         &mut self,
         paths: &mut Paths<'_>,
@@ -201,12 +195,11 @@ impl<'s> Loads<'s> {
         }
     }
 
-    /// Returns the penalty for channels with more than one flow; zero if none is shared.
+    /// Zero if no channel is shared.
     pub(super) fn cost(&self) -> u128 {
         self.cost
     }
 
-    /// Computes the score of the order.
     pub(super) fn score(&self) -> Score {
         let (mut total, mut highest) = (0.0, 0);
         for (phase, share) in self.scale.shares.iter().enumerate() {
@@ -223,7 +216,7 @@ impl<'s> Loads<'s> {
         Score { time: total, highest, cost: self.cost }
     }
 
-    /// Returns the time of the order if its flows shared no channel between switches.
+    /// Time if no channel between switches were shared.
     pub(super) fn time_at_one_switch(&self) -> f64 {
         let mut total = 0.0;
         for (phase, share) in self.scale.shares.iter().enumerate() {
@@ -234,13 +227,12 @@ impl<'s> Loads<'s> {
         total
     }
 
-    /// Returns the load of a channel in a phase, in units of 1/[`WHOLE`]; zero if the job does not
-    /// use it.
+    /// In units of 1/[`WHOLE`]; zero if the job does not use the channel.
     pub(super) fn load(&self, phase: usize, channel: usize) -> u64 {
         self.scale.load(self.own[phase * self.channels + channel], channel)
     }
 
-    /// Returns whether a channel carries more than one flow at the reference capacity.
+    /// More than one flow at the reference capacity.
     pub(super) fn is_crowded(&self, phase: usize, channel: usize) -> bool {
         let weighted = self.load(phase, channel) * self.scale.slowness[channel];
         weighted > WHOLE * SLOWNESS_ONE

@@ -1,14 +1,12 @@
 //! Max-min fair rates by progressive filling.
 //!
-//! All rates grow together until a channel is full; the flows on it keep their rates, and the
-//! others continue to grow. Source: Bertsekas and Gallager, "Data Networks", 2nd edition, section
-//! 6.5.2.
+//! All rates grow together until a channel is full; its flows keep their rates, and the others grow
+//! on. Source: Bertsekas and Gallager, "Data Networks", 2nd edition, section 6.5.2.
 
-/// A channel used by a flow, and the fraction of the flow on it.
+/// Channel, and fraction of the flow on it.
 type Share = (usize, f64);
 
-/// Computes max-min fair rates of flows, each given by the channels that it uses; `capacities` by
-/// channel. Flows without channels get an infinite rate.
+/// Max-min fair rates of flows, each given by its channels; infinite for flows without channels.
 pub fn max_min_rates(capacities: &[f64], flows: &[Vec<Share>]) -> Vec<f64> {
     let mut rates = vec![f64::INFINITY; flows.len()];
     let mut on_channel: Vec<Vec<usize>> = vec![Vec::new(); capacities.len()];
@@ -23,8 +21,7 @@ pub fn max_min_rates(capacities: &[f64], flows: &[Vec<Share>]) -> Vec<f64> {
     let mut growing: Vec<usize> = on_channel.iter().map(Vec::len).collect();
     let mut used: Vec<usize> = (0..capacities.len()).filter(|one| growing[*one] > 0).collect();
     while !used.is_empty() {
-        // `left` is the capacity not used by flows with a final rate; all others have a common
-        // rate.
+        // `left` is the capacity beside flows with a final rate; all others have a common rate.
         let level = |channel: usize| left[channel] / weights[channel];
         let fullest = used.iter().copied().min_by(|a, b| level(*a).total_cmp(&level(*b)));
         let fullest = fullest.expect("it is not empty");

@@ -1,20 +1,18 @@
-//! Channels used by the flow between two nodes of a job, computed once for each pair.
+//! Channels of the flow between two nodes of a job, computed once a pair.
 //!
-//! With tables or source routes a flow has one path. With adaptive routing each switch spreads a
-//! flow evenly over all channels on shortest paths to the destination's leaf, which is the best
-//! that a switch without knowledge of other switches can do; a channel then carries a fraction of
-//! the flow. Fractions are whole multiples of 1/[`WHOLE`], so loads add up and cancel exactly.
+//! With tables or source routes a flow has one path. With adaptive routing each switch spreads it
+//! evenly over all channels on shortest paths to the destination's leaf, the best without knowledge
+//! of other switches. Fractions are multiples of 1/[`WHOLE`]: loads add up and cancel exactly.
 
 use super::Placement;
 use crate::routing::{Hop, Routes, SwitchGraph, UNREACHED, joins_switches, switch_of};
 use crate::{ChannelId, EndpointId, Fabric, NodeId};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Load of one whole flow: divisible by all numbers up to 16, so an equal split over up to 16 ports
-/// is exact.
+/// Load of one whole flow: divisible by all numbers up to 16, for exact equal splits.
 pub(super) const WHOLE: u64 = WHOLE_PART as u64;
 
-/// [`WHOLE`] in the type of [`Step::part`].
+/// Type of [`Step::part`].
 const WHOLE_PART: u32 = 720_720;
 
 /// Forwarding rule of the switches.
@@ -26,47 +24,46 @@ pub enum Forwarding<'a> {
     Adaptive,
 }
 
-/// A channel of a path.
+/// Channel of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Step {
-    /// The channel.
+    /// Channel.
     pub channel: ChannelId,
-    /// Part of the flow that it carries, in units of 1/720,720.
+    /// Part of the flow, in units of 1/720,720.
     pub part: u32,
 }
 
-/// Reason why a path is not known.
+/// Reason for an unknown path.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PathError {
-    /// No route leads from one endpoint to another.
+    /// No route between two endpoints.
     #[error("no route leads from {from} to {to}")]
     Unreached {
-        /// Name of the sender.
+        /// Sender.
         from: String,
-        /// Name of the receiver.
+        /// Receiver.
         to: String,
     },
 }
 
-/// Paths between the nodes of one placement.
+/// Paths between the nodes of a placement.
 #[derive(Debug)]
 pub struct Paths<'a> {
     fabric: &'a Fabric,
     placement: &'a Placement,
     forwarding: Forwarding<'a>,
     graph: SwitchGraph,
-    /// By rail and sender, then by receiver: range in `steps`.
+    /// By rail and sender, then receiver: range in `steps`.
     ranges: Vec<BTreeMap<u32, (u32, u32)>>,
-    /// Channels between switches.
+    /// Between switches.
     steps: Vec<Step>,
-    /// Fractions between leaves with adaptive routing.
+    /// With adaptive routing.
     between_leaves: BTreeMap<(NodeId, NodeId), Vec<Step>>,
-    /// Distances to a leaf.
     distances: BTreeMap<NodeId, Vec<u32>>,
 }
 
 impl<'a> Paths<'a> {
-    /// Creates a store without paths; each path is computed on first use.
+    /// A store that computes each path on first use.
     pub fn new(fabric: &'a Fabric, placement: &'a Placement, forwarding: Forwarding<'a>) -> Self {
         let senders = placement.len() * placement.rails.len();
         Self {
@@ -81,23 +78,23 @@ impl<'a> Paths<'a> {
         }
     }
 
-    /// Returns the number of rails.
+    /// Number of rails.
     pub fn rails(&self) -> usize {
         self.placement.rails.len()
     }
 
-    /// Returns the fabric.
+    /// Fabric.
     pub fn fabric(&self) -> &'a Fabric {
         self.fabric
     }
 
-    /// Returns the placement, whose positions are the arguments of `between`.
+    /// Placement, whose positions are the arguments of `between`.
     pub fn placement(&self) -> &'a Placement {
         self.placement
     }
 
-    /// Returns the channels between switches that a flow uses from the node at one position of the
-    /// placement to that at another, on a rail.
+    /// Channels between switches of a flow from one position of the placement to another, on a
+    /// rail.
     pub fn between(&mut self, from: usize, to: usize, rail: usize) -> Result<&[Step], PathError> {
         let fits = "paths of a job fit 32 bits";
         let receiver = u32::try_from(to).expect(fits);
@@ -117,13 +114,13 @@ impl<'a> Paths<'a> {
         Ok(&self.steps[begin as usize..][..count as usize])
     }
 
-    /// Returns the channels of the sender's and the receiver's adapter.
+    /// Of the sender's and the receiver's adapter.
     pub(super) fn ends(&self, from: usize, to: usize, rail: usize) -> [ChannelId; 2] {
         let [from, to] = [from, to].map(|node| self.placement.endpoint(node, rail));
         [self.fabric.endpoint_channel(from), self.graph.ejection(to)]
     }
 
-    /// Returns the channels of all adapters of the placement, in both directions.
+    /// In both directions.
     pub(super) fn adapter_channels(&self) -> impl Iterator<Item = ChannelId> {
         let nodes = 0..self.placement.len();
         nodes.flat_map(move |node| {
@@ -131,9 +128,9 @@ impl<'a> Paths<'a> {
         })
     }
 
-    /// Returns a lower bound on the load of the fullest uplink of a leaf, caused by one flow that
-    /// leaves it: a whole flow with routes, an equal part on each uplink with adaptive routing; 0
-    /// if the nodes share their leaf on each rail.
+    /// Lower bound on the load of a leaf's fullest uplink by one flow that leaves it: whole with
+    /// routes, equal parts on all uplinks with adaptive routing; 0 if nodes share their leaf on
+    /// each rail.
     pub(super) fn least_share_of_a_leaf(&self) -> u64 {
         let mut least = 0;
         for rail in 0..self.rails() {
@@ -180,7 +177,7 @@ impl<'a> Paths<'a> {
         Ok(())
     }
 
-    /// Spreads a flow from one leaf to another evenly at each switch; `None` if there is no path.
+    /// Evenly at each switch; `None` without a path.
     fn spread(&mut self, from: NodeId, to: NodeId) -> Option<Vec<Step>> {
         let distances = self.distances.entry(to).or_insert_with(|| self.graph.distances(to));
         if distances[from.index()] == UNREACHED {

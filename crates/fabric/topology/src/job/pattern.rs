@@ -13,14 +13,14 @@
 //! Parallel Computing 35 (2009); halving and doubling: Thakur, Rabenseifner, Gropp, "Optimization of
 //! collective communication operations in MPICH", IJHPCA 19 (2005), section 4.5.
 
-/// The exchange pattern of a collective among the nodes of a job.
+/// Exchange pattern of a collective.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Pattern {
-    /// A ring on each rail: all-reduce, all-gather and reduce-scatter for large messages.
+    /// Ring on each rail: all-reduce, all-gather and reduce-scatter of large messages.
     Ring,
-    /// Two complementary binary trees on each rail: all-reduce.
+    /// Two complementary trees on each rail: all-reduce.
     DoubleBinaryTree,
-    /// Each node to each other node on each rail.
+    /// Each node to each other on each rail.
     AllToAll,
     /// Recursive vector halving and distance doubling, then the reverse: all-reduce.
     HalvingDoubling,
@@ -28,33 +28,32 @@ pub enum Pattern {
     Pairs(Vec<Edge>),
 }
 
-/// A flow from one position of the node order to another.
+/// A flow between positions of the node order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Edge {
-    /// Position of the sender.
+    /// Sender.
     pub from: u32,
-    /// Position of the receiver.
+    /// Receiver.
     pub to: u32,
 }
 
 impl Edge {
-    /// Returns sender and receiver in an order of nodes.
     pub(super) fn nodes(self, order: &[usize]) -> (usize, usize) {
         (order[self.from as usize], order[self.to as usize])
     }
 }
 
-/// Concurrent flows, each with an equal number of bytes.
+/// Concurrent flows of equal bytes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Phase {
     /// Flows of one rail.
     pub edges: Vec<Edge>,
-    /// Bytes of a flow, as a share of the collective's buffer.
+    /// Bytes of a flow, as a share of the buffer.
     pub share: f64,
 }
 
 impl Pattern {
-    /// Name of the pattern in results and options.
+    /// Name in results and options.
     pub const fn name(&self) -> &'static str {
         match self {
             Self::Ring => "ring",
@@ -65,21 +64,19 @@ impl Pattern {
         }
     }
 
-    /// Returns the pattern with a name; `None` for pairs, which have no name, and for unknown
-    /// names.
+    /// Pattern of a name; `None` for pairs and unknown names.
     pub fn named(name: &str) -> Option<Self> {
         [Self::Ring, Self::DoubleBinaryTree, Self::AllToAll, Self::HalvingDoubling]
             .into_iter()
             .find(|pattern| pattern.name() == name)
     }
 
-    /// Returns whether the loads are equal for every order of the nodes.
+    /// Whether every order of nodes has equal loads.
     pub const fn is_order_free(&self) -> bool {
         matches!(self, Self::AllToAll)
     }
 
-    /// Returns the phases among `nodes` nodes with `ranks` ranks in total, on each of `rails`
-    /// rails.
+    /// Phases among `nodes` nodes with `ranks` ranks in total, on each of `rails` rails.
     pub fn phases(&self, nodes: usize, rails: usize, ranks: usize) -> Vec<Phase> {
         let count = u32::try_from(nodes).expect("positions are 32 bits");
         if count < 2 || rails == 0 {
@@ -103,9 +100,8 @@ impl Pattern {
         }
     }
 
-    /// Computes the bus bandwidth as `nccl-tests` reports it, for a buffer of one byte moved in
-    /// `seconds`: the algorithm bandwidth times 2(n-1)/n for all-reduce, (n-1)/n for all-to-all, 1
-    /// for pairs.
+    /// Bus bandwidth of `nccl-tests` for a buffer of one byte moved in `seconds`: algorithm
+    /// bandwidth times 2(n-1)/n for all-reduce, (n-1)/n for all-to-all, 1 for pairs.
     pub fn bus_bandwidth(&self, ranks: usize, seconds: f64) -> f64 {
         let others = (real(ranks) - 1.0) / real(ranks);
         let factor = match self {
@@ -131,9 +127,8 @@ fn all_to_all(count: u32) -> Vec<Edge> {
     (0..count).flat_map(from).collect()
 }
 
-/// Returns both directions of each edge of two trees. A parent of the first tree is a leaf of the
-/// second: with an even number of nodes the second is the mirror image, else it is shifted by one
-/// position.
+/// Both directions. A parent of the first tree is a leaf of the second, which is the mirror image
+/// for an even number of nodes, else shifted by one.
 fn double_binary_tree(count: u32) -> Vec<Edge> {
     let first = (0..count).filter_map(|child| Some((child, parent(child, count)?)));
     let second = |position: u32| {
@@ -148,8 +143,7 @@ fn double_binary_tree(count: u32) -> Vec<Edge> {
     .collect()
 }
 
-/// Returns the parent of a position in the in-order binary tree; odd positions are leaves and 0 is
-/// the root.
+/// In the in-order binary tree odd positions are leaves and 0 is the root.
 fn parent(child: u32, count: u32) -> Option<u32> {
     if child == 0 {
         return None;
@@ -159,13 +153,11 @@ fn parent(child: u32, count: u32) -> Option<u32> {
     Some(if up >= count { child ^ bit } else { up })
 }
 
-/// Returns exchanges at distances 1, 2, 4, ... with halved shares, and the reverse. If the count is
-/// not a power of two, the first positions merge in pairs before the exchange and separate after
-/// it.
+/// Distances 1, 2, 4, ... with halved shares, and the reverse. Without a power of two, the first
+/// positions merge in pairs before and separate afterwards.
 fn halving_doubling(count: u32, whole: f64) -> Vec<Phase> {
     let power = 1 << count.ilog2();
     let surplus = count - power;
-    // Position of each member of the exchange.
     let member = |number: u32| if number < surplus { 2 * number + 1 } else { number + surplus };
     let mut halving = Vec::new();
     let (mut distance, mut share) = (1, whole / 2.0);
@@ -199,8 +191,8 @@ mod tests {
                 assert_ne!(edge.from, edge.to);
                 *sent.entry(edge.from).or_default() += 1;
             }
-            // A position has up to three neighbours in one tree and one in the other; an end of a
-            // shifted tree may have one more.
+            // Up to three neighbours in one tree and one in the other; an end of a shifted tree may
+            // have one more.
             let most = sent.values().max().copied().unwrap_or(0);
             assert!(most <= 5, "{count}: {most}");
         }

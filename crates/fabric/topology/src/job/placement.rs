@@ -3,35 +3,35 @@
 use crate::EndpointId;
 use crate::cluster::Cluster;
 
-/// Nodes of a job in rank order, with their endpoint on each rail in use.
+/// Nodes of a job in rank order, with an endpoint on each rail in use.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Placement {
-    /// Nodes as indices into [`Cluster::nodes`], by position.
+    /// Indices into [`Cluster::nodes`], by position.
     pub nodes: Vec<usize>,
-    /// Rails in use, as indices into [`Cluster::rails`].
+    /// Indices into [`Cluster::rails`].
     pub rails: Vec<usize>,
-    /// Endpoint by node and rail: `endpoints[position * rails + rail position]`.
+    /// Index: position * rails + rail position.
     endpoints: Vec<EndpointId>,
 }
 
 /// Reason why a job cannot be placed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PlacementError {
-    /// A node is listed more than once.
+    /// A node listed twice.
     #[error("node {node} is listed twice")]
     Repeated {
-        /// Name of the node.
+        /// Node.
         node: String,
     },
-    /// A node has no cabled adapter on a rail.
+    /// A node without a cabled adapter on a rail.
     #[error("node {node} has no cabled adapter on rail {rail}")]
     NoAdapter {
-        /// Name of the node.
+        /// Node.
         node: String,
         /// Rail, from 0.
         rail: usize,
     },
-    /// The fabric has no such rail.
+    /// An unknown rail.
     #[error("rail {rail} does not exist: the fabric has {count}")]
     NoRail {
         /// Rail, from 0.
@@ -42,7 +42,7 @@ pub enum PlacementError {
 }
 
 impl Placement {
-    /// Places a job on these nodes and rails of a cluster.
+    /// Places a job on nodes and rails of a cluster.
     pub fn new(
         cluster: &Cluster,
         nodes: Vec<usize>,
@@ -74,12 +74,12 @@ impl Placement {
         self.nodes.len()
     }
 
-    /// Returns whether the job has no node.
+    /// Whether there is no node.
     pub fn is_empty(&self) -> bool {
         self.nodes.is_empty()
     }
 
-    /// Returns the endpoint of a position on a rail, both from 0.
+    /// Endpoint of a position on a rail, both from 0.
     pub fn endpoint(&self, position: usize, rail: usize) -> EndpointId {
         self.endpoints[position * self.rails.len() + rail]
     }

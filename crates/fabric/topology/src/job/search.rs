@@ -1,18 +1,13 @@
-//! Search for a node order with a higher bandwidth bound: local search, and branch and bound for
-//! small jobs.
+//! Search for a node order with a higher bandwidth bound.
 //!
-//! 1. The candidates of the caller are compared: the given order, the sorted one, and one with the
-//!    nodes of each unit together. The best is the start, so the result is never worse than any of
-//!    them. The faster of two orders is better; of equally fast ones, the one with fewer flows on
-//!    its fullest cable.
-//! 2. Random moves are kept unless they raise the cost: the sum of squares of the load of channels
-//!    beyond one flow, weighted by their slowness and by the share of the phase. A move swaps two
-//!    nodes; in a ring it may also displace a node or a block of nodes. Most moves start at nodes
-//!    whose flows share a channel. The work is limited to the flows of [`PAIRS_MAX`] pairs of
-//!    adapters.
-//! 3. With at most [`EXACT_NODES_MAX`] nodes, branch and bound then finds the best of all orders.
-//!
-//! The random moves end early at an order with no shared channel.
+//! 1. The best of the caller's candidates is the start: the result is never worse. The faster of
+//! two orders is better; of equally fast ones, the one with fewer flows on its fullest cable. 2.
+//! Random moves are kept unless they raise the cost: the sum of squares of the load of channels
+//! beyond one flow, weighted by slowness and by the share of the phase. A move swaps two nodes; in
+//! a ring it may also displace a node or a block. Most moves start at nodes whose flows share a
+//! channel. Moves end at an order without a shared channel, or after changing the flows of
+//! [`PAIRS_MAX`] pairs of adapters. 3. With at most [`EXACT_NODES_MAX`] nodes, branch and bound
+//! then finds the best of all orders.
 
 use super::exact::best_order;
 use super::load::{Loads, Scale, Score, flows};
@@ -23,20 +18,18 @@ use gingham_kernel::{Purpose, Stream};
 /// Largest number of nodes for a search of all orders.
 pub const EXACT_NODES_MAX: usize = 10;
 
-/// Largest number of pairs of adapters whose flows the random moves of a search change, which takes
-/// some seconds.
+/// Pairs of adapters whose flows random moves may change: some seconds.
 const PAIRS_MAX: u64 = 6_000_000;
 
-/// Number of moves between comparisons with the best order and updates of the list of positions
-/// with shared channels.
+/// Moves between comparisons with the best order and updates of the crowded positions.
 const MOVES_PER_LIST: u32 = 256;
 
 /// Limits of a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Effort {
-    /// Number of random moves.
+    /// Random moves.
     pub moves: u32,
-    /// Seed of the moves.
+    /// Seed.
     pub seed: u64,
 }
 
@@ -46,28 +39,28 @@ impl Default for Effort {
     }
 }
 
-/// An order found by a search.
+/// Result of a search.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Improved {
     /// Nodes of the placement by position.
     pub order: Vec<usize>,
-    /// Flows on the fullest channel between switches, for each candidate in the order given.
+    /// Flows on the fullest channel between switches, by candidate.
     pub candidates: Vec<f64>,
-    /// Bus bandwidth of each candidate, in the unit of [`Bound`](super::Bound).
+    /// Bus bandwidth by candidate, in the unit of [`Bound`](super::Bound).
     pub candidate_bandwidths: Vec<f64>,
-    /// Flows on the fullest channel of the order found.
+    /// Flows on the fullest channel of `order`.
     pub flows_max: f64,
-    /// Bus bandwidth of the order found.
+    /// Bus bandwidth of `order`.
     pub bus_bandwidth: f64,
-    /// Lower bound on the flows on the fullest channel, valid for every order.
+    /// Lower bound on the flows on the fullest channel of any order.
     pub lower_bound: f64,
-    /// Whether no order is known to have a higher bus bandwidth, by proof.
+    /// Whether the bus bandwidth is proved to be the highest.
     pub is_best: bool,
 }
 
-/// Searches for an order of the nodes of a placement with a high bus bandwidth and few flows on the
-/// fullest channel. `candidates` are orders to start from, at least one; `standing` is the load of
-/// another job by channel, or empty.
+/// Searches for an order of a placement's nodes with a high bus bandwidth and few flows on the
+/// fullest channel. `candidates` are starts, at least one; `standing` is another job's load by
+/// channel, or empty.
 pub fn improve(
     paths: &mut Paths<'_>,
     pattern: &Pattern,
@@ -119,7 +112,6 @@ pub fn improve(
     })
 }
 
-/// An order with its score.
 #[derive(Debug, Clone)]
 pub(super) struct Found {
     pub(super) score: Score,
@@ -127,7 +119,6 @@ pub(super) struct Found {
     pub(super) order: Vec<usize>,
 }
 
-/// Performs the local search from a start.
 fn climb(
     paths: &mut Paths<'_>,
     scale: &Scale,
@@ -170,7 +161,7 @@ fn below(stream: &mut Stream, count: usize) -> usize {
     usize::try_from(stream.below(count as u64)).expect("it is below a usize")
 }
 
-/// Proposes a swap with another position; in a ring possibly a move of one node or of a block.
+/// A swap; in a ring possibly a move of one node or of a block.
 fn propose(stream: &mut Stream, order: &[usize], position: usize, is_ring: bool) -> Vec<usize> {
     let nodes = order.len();
     let other = below(stream, nodes);
@@ -191,16 +182,15 @@ fn propose(stream: &mut Stream, order: &[usize], position: usize, is_ring: bool)
     proposal
 }
 
-/// Current order of the local search, with its loads.
 struct State<'p, 'a> {
     paths: &'p mut Paths<'a>,
     loads: Loads<'p>,
     order: Vec<usize>,
-    /// Phase and edge of each flow; two flows may be equal.
+    /// Two flows may be equal.
     flows: Vec<(usize, Edge)>,
-    /// By position: its flows.
+    /// Flows by position.
     incident: Vec<Vec<usize>>,
-    /// Number of pairs of adapters whose flows were added or removed.
+    /// Pairs of adapters whose flows were added or removed.
     changed_pairs: u64,
 }
 
@@ -224,7 +214,7 @@ impl<'p, 'a> State<'p, 'a> {
         Ok(Self { paths, loads, order, flows, incident, changed_pairs: 0 })
     }
 
-    /// Changes the order, and the loads of the affected pairs.
+    /// Updates the loads of affected pairs only.
     fn become_order(&mut self, order: &[usize]) -> Result<(), PathError> {
         let changed = (0..order.len()).filter(|at| self.order[*at] != order[*at]);
         let mut flows: Vec<usize> =
@@ -253,8 +243,7 @@ impl<'p, 'a> State<'p, 'a> {
         Ok(())
     }
 
-    /// Keeps the order as the best one if its score is lower. Computing a score visits all
-    /// channels, so this is called rarely.
+    /// Called rarely, since a score visits all channels.
     fn keep_if_better(&self, best: &mut Found) {
         let score = self.loads.score();
         if score < best.score {
@@ -262,7 +251,7 @@ impl<'p, 'a> State<'p, 'a> {
         }
     }
 
-    /// Returns the positions with a flow on an overloaded channel.
+    /// Positions with a flow on an overloaded channel.
     fn crowded(&mut self, phases: &[Phase]) -> Result<Vec<usize>, PathError> {
         let mut is_crowded = vec![false; self.order.len()];
         for (number, phase) in phases.iter().enumerate() {
@@ -283,7 +272,7 @@ impl<'p, 'a> State<'p, 'a> {
     }
 }
 
-/// Returns the difference of two sorted lists as multisets.
+/// Multiset difference of sorted lists.
 fn without<T: Ord + Copy>(one: &[T], other: &[T]) -> Vec<T> {
     let mut rest = other.iter().peekable();
     let mut left = Vec::new();

@@ -19,20 +19,20 @@ use crate::routing::MANAGEMENT_LANE;
 
 const EXPECTED: &str = "expected the output of `smpquery vlarb LID PORT`";
 
-/// Slot of an arbitration table: a lane, and its quantum.
+/// Slot of an arbitration table.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ArbitrationSlot {
     /// Lane, from 0 to 14.
     pub lane: u8,
-    /// Bytes that the lane may send in its turn, in units of 64; 0 skips the slot.
+    /// Bytes in a turn, in units of 64; 0 skips the slot.
     pub weight: u8,
 }
 
-/// Both tables of a port, with the limit of the high-priority table.
+/// Both tables of a port, and the limit of high priority.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ArbitrationTables {
-    /// Bytes of high priority before low priority gets a turn, in units of 4096; 0 for one packet,
-    /// 255 for no limit.
+    /// Bytes of high priority before low priority gets a turn, in units of 4096; 0: one packet,
+    /// 255: no limit.
     pub high_limit: u8,
     /// Slots of high priority.
     pub high: Vec<ArbitrationSlot>,
@@ -41,8 +41,7 @@ pub struct ArbitrationTables {
 }
 
 impl Default for ArbitrationTables {
-    /// Returns OpenSM's default: lane 0 has weight 4 at high priority, each other lane at low
-    /// priority.
+    /// OpenSM's default: lane 0 has weight 4 at high priority, each other lane at low.
     fn default() -> Self {
         let slots = |weight: fn(u8) -> u8| {
             (0..MANAGEMENT_LANE)
@@ -62,11 +61,11 @@ impl Default for ArbitrationTables {
 pub struct PortArbitration {
     /// Line of the heading.
     pub line: u32,
-    /// LID of the port, or of the switch that it belongs to.
+    /// LID of the port, or of its switch.
     pub lid: u16,
-    /// Port of a switch; 0 for an adapter's own.
+    /// Port of a switch; 0 for an adapter.
     pub port: u8,
-    /// Slots of high priority. Their limit is not part of this text.
+    /// Slots of high priority; this text lacks their limit.
     pub high: Vec<ArbitrationSlot>,
     /// Slots of low priority.
     pub low: Vec<ArbitrationSlot>,
@@ -93,7 +92,7 @@ pub fn read(text: &str) -> Result<Vec<PortArbitration>, FormatError> {
 struct PortReader<'a> {
     ports: Vec<PortArbitration>,
     is_high: bool,
-    /// A line of lanes whose weights are on the next line.
+    /// Lanes whose weights are on the next line.
     lanes: Option<(Line<'a>, Vec<u8>)>,
 }
 
@@ -131,7 +130,7 @@ impl<'a> PortReader<'a> {
     }
 }
 
-/// Parses ` Lid 2 port 1 LowCap 8 HighCap 8`.
+/// Form ` Lid 2 port 1 LowCap 8 HighCap 8`.
 fn heading(line: Line<'_>, rest: &str) -> Result<PortArbitration, FormatError> {
     let words: Vec<&str> = rest.split_ascii_whitespace().collect();
     let value = |name: &str| {
@@ -148,7 +147,7 @@ fn heading(line: Line<'_>, rest: &str) -> Result<PortArbitration, FormatError> {
     }
 }
 
-/// Parses `|0x0 |0x1 |`, with a colon before it in lines of lanes.
+/// Form `|0x0 |0x1 |`, after a colon in lines of lanes.
 fn bytes(line: Line<'_>, rest: &str) -> Result<Vec<u8>, FormatError> {
     let cells = rest.trim_start_matches([' ', ':']).split('|').map(str::trim);
     let cells = cells.filter(|cell| !cell.is_empty());

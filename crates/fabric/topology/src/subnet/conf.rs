@@ -10,8 +10,8 @@
 //!   qos_swe_sl2vl ...                 for the outer ports of switches alone; also ca, rtr, sw0
 //! ```
 //!
-//! A line for one kind of port takes precedence over the common one, and that over the default.
-//! Lanes beyond those in use wrap around, except 15. All other lines of the file are ignored.
+//! A line for one kind of port precedes the common one, and that the default. Lanes beyond those in
+//! use wrap around, except 15. Other lines of the file are ignored.
 //!
 //! Source: OpenSM, `osm_subnet.c` (the file), `osm_qos.c` (its meaning).
 
@@ -22,25 +22,25 @@ use crate::routing::{LEVELS, LaneMap, LaneRow, MANAGEMENT_LANE};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-/// Remedy for a file without any relevant line.
+/// For a file without relevant lines.
 const EXPECTED: &str = "expected lines of opensm.conf such as `qos TRUE` and `qos_sl2vl 0,1,...`";
 
-/// Numbers of lanes that InfiniBand ports can be configured to use.
+/// Permitted numbers of lanes.
 const LANE_COUNTS: [u8; 5] = [1, 2, 4, 8, 15];
 
-/// Largest number of slots of an arbitration table [IBA 14.2.5.9].
+/// Of an arbitration table [IBA 14.2.5.9].
 const SLOTS_MAX: usize = 64;
 
-/// A kind of port with separate lines.
+/// Kind of port with lines of its own.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum PortKind {
-    /// Port of a channel adapter.
+    /// Channel adapter.
     Adapter,
     /// Port 0 of a switch.
     SwitchItself,
     /// Cabled port of a switch.
     SwitchOuter,
-    /// Port of a router.
+    /// Router.
     Router,
 }
 
@@ -59,12 +59,12 @@ impl PortKind {
     }
 }
 
-/// Lines of a configuration file that concern lanes.
+/// Lines on lanes.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct QosConf {
     /// Whether OpenSM writes the tables into the ports.
     pub is_enabled: bool,
-    /// Line and value by key; keys with the default value are absent.
+    /// Line and value by key, without default values.
     values: BTreeMap<String, (u32, Value)>,
 }
 
@@ -76,7 +76,7 @@ enum Value {
 }
 
 impl QosConf {
-    /// Reads the lines of a whole file or a part of one.
+    /// Reads a file or a part of one.
     pub fn read(text: &str) -> Result<Self, FormatError> {
         refuse_cut(text, EXPECTED)?;
         let mut conf = Self::default();
@@ -99,7 +99,7 @@ impl QosConf {
         }
     }
 
-    /// Adds a line, and returns whether it concerns lanes.
+    /// Whether the line concerns lanes.
     fn add(&mut self, line: Line<'_>, key: &str, text: &str) -> Result<bool, FormatError> {
         let value = if key.ends_with("sl2vl") {
             (text != "(null)").then(|| lane_row(line, text).map(Value::Row)).transpose()?
@@ -126,7 +126,7 @@ impl QosConf {
         own.or_else(|| self.values.get(&format!("qos_{name}"))).map(|(_, value)| value)
     }
 
-    /// Returns the lane of each service level at ports of a kind.
+    /// Lane of each service level.
     pub fn lane_row(&self, kind: PortKind) -> LaneRow {
         let row = match self.value(kind, "sl2vl") {
             Some(Value::Row(row)) => *row,
@@ -136,8 +136,7 @@ impl QosConf {
         row.map(|lane| if lane == MANAGEMENT_LANE { lane } else { lane & mask })
     }
 
-    /// Returns the arbitration among lanes at ports of a kind; tables without a line are OpenSM's
-    /// defaults.
+    /// Arbitration among lanes; OpenSM's defaults without a line.
     pub fn arbitration(&self, kind: PortKind) -> ArbitrationTables {
         let slots = |name| match self.value(kind, name) {
             Some(Value::Slots(slots)) => Some(slots.clone()),
@@ -159,7 +158,7 @@ impl QosConf {
     }
 }
 
-/// Returns OpenSM's mask for lanes: with 2^k lanes in use it keeps the lowest k bits.
+/// OpenSM's mask: with 2^k lanes in use it keeps the lowest k bits.
 fn lane_mask(lanes: u8) -> u8 {
     let in_use = LANE_COUNTS.into_iter().rfind(|count| *count <= lanes).unwrap_or(1);
     if in_use == 15 { 15 } else { in_use - 1 }
@@ -178,12 +177,12 @@ fn small(line: Line<'_>, text: &str, expected: &str) -> Result<u8, FormatError> 
     value.ok_or_else(|| line.error(expected))
 }
 
-/// Parses `0,1,2,...`: sixteen lanes.
+/// Form `0,1,2,...`.
 fn lane_row(line: Line<'_>, text: &str) -> Result<LaneRow, FormatError> {
     lane_row_of(line, text.split(',').map(str::trim))
 }
 
-/// Parses sixteen words, each a lane from 0 to 15.
+/// Sixteen lanes from 0 to 15.
 pub(super) fn lane_row_of<'a>(
     line: Line<'_>,
     words: impl Iterator<Item = &'a str>,
@@ -195,7 +194,7 @@ pub(super) fn lane_row_of<'a>(
     row.ok_or_else(|| line.error(&format!("{LEVELS} lanes from 0 to 15, one for each SL")))
 }
 
-/// Parses `0:4,1:0`: lanes and weights.
+/// Form `0:4,1:0`: lanes and weights.
 fn slots(line: Line<'_>, text: &str) -> Result<Vec<ArbitrationSlot>, FormatError> {
     let slot = |word: &str| {
         let (first, second) = word.trim().split_once(':')?;
@@ -209,7 +208,7 @@ fn slots(line: Line<'_>, text: &str) -> Result<Vec<ArbitrationSlot>, FormatError
         .ok_or_else(|| line.error("at most 64 pairs such as 0:4, of lane (0 to 14) and weight"))
 }
 
-/// Writes the lines that make OpenSM give every port this arbitration and this map.
+/// Lines that make OpenSM give every port this arbitration and this map.
 pub fn write(row: &LaneRow, arbitration: &ArbitrationTables) -> Result<String, WriteError> {
     refuse_slots(&arbitration.high)?;
     refuse_slots(&arbitration.low)?;

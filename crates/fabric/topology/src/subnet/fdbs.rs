@@ -1,7 +1,7 @@
 //! Tables in OpenSM's `opensm.fdbs`; `table_dump.rs` shows the text.
 //!
-//! A table has no closing line. OpenSM writes a line for every LID from 1 to the highest into each
-//! table, so a shorter table was truncated.
+//! OpenSM writes a line for every LID from 1 to the highest into each table, without a closing
+//! line: a shorter table was truncated.
 //!
 //! Sources: OpenSM, `osm_dump.c`, `dump_ucast_routes`, and before release 3.2 `osm_ucast_mgr.c`;
 //! ibutils, `ibdm/Fabric.cpp`, `parseFdbFile`.
@@ -10,15 +10,14 @@ use super::line::{Line, truncated};
 use super::tables::{ForwardingEntry, TableDump, lid, port};
 use crate::format::FormatError;
 
-/// Returns whether a line is the heading of a table: the name of the function that prints it, and
-/// the switch. `ibdiagnet` writes the function name of older releases of OpenSM,
-/// `osm_ucast_mgr_dump_ucast_routes:`.
+/// Name of the printing function, and the switch. `ibdiagnet` writes that of older releases of
+/// OpenSM, `osm_ucast_mgr_dump_ucast_routes:`.
 pub(super) fn is_heading(text: &str) -> bool {
     let is_name = |name: &str| name.bytes().all(|byte| byte == b'_' || byte.is_ascii_lowercase());
     text.split_once("dump_ucast_routes:").is_some_and(|(prefix, _)| is_name(prefix))
 }
 
-/// Parses `0x0002 : 001  : 01   : yes`, or `0x0009 : UNREACHABLE`.
+/// Form `0x0002 : 001  : 01   : yes`, or `0x0009 : UNREACHABLE`.
 pub(super) fn entry(line: Line<'_>) -> Result<ForwardingEntry<'_>, FormatError> {
     let mut fields = line.text.split(':').map(str::trim);
     let lid = lid(line, fields.next())?;
@@ -29,7 +28,7 @@ pub(super) fn entry(line: Line<'_>) -> Result<ForwardingEntry<'_>, FormatError> 
     Ok(ForwardingEntry { line: line.number, lid, port, port_guid: None, name: None })
 }
 
-/// Rejects a text whose last table is shorter than the longest other one.
+/// Compares the last table with the longest other one.
 pub(super) fn refuse_short(dump: &TableDump<'_>) -> Result<(), FormatError> {
     let Some((last, before)) = dump.tables.split_last() else { return Ok(()) };
     let usual = before.iter().map(|table| table.entries.len()).max();

@@ -1,4 +1,4 @@
-//! Joining forwarding tables with a fabric, which gives routes.
+//! Routes of forwarding tables joined with their fabric.
 //!
 //! ```text
 //!   table of s0:  LID 4 -> port 7     Lids: LID 4 is h3's path 0     routes[0]: s0, h3 -> 7
@@ -6,9 +6,9 @@
 //!                 LID 8 -> port 9           LID 8 is switch s1       to_switches:     s0, s1 -> 9
 //! ```
 //!
-//! Evidence that tables and fabric do not belong together is an error: a switch or port that the
-//! fabric does not have, a switch without a table, a LID that belongs to another port. Entries for
-//! LIDs without an owner are findings, because they remain after the removal of a host.
+//! Contradictions of tables and fabric are errors: an unknown switch or port, a switch without a
+//! table, another owner of a LID. Entries for LIDs without an owner are findings, because they
+//! remain after the removal of a host.
 
 use super::lids::{LidOwner, Lids, name, port_guid};
 use super::line::on_one_line;
@@ -18,21 +18,19 @@ use crate::routing::{Routes, SwitchTables, TableRoutes, islands};
 use crate::{Fabric, Finding, FindingKind, Guid, NodeId};
 use std::collections::BTreeMap;
 
-/// Maximum number of names listed in a message.
 const NAMES_MAX: usize = 3;
 
-/// Remedy if tables and fabric contradict each other.
 const SAME_TIME: &str = "take the tables and the ibnetdiscover dump of one subnet together";
 
 /// Routes of joined tables.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ForwardingTables {
-    /// Routes between endpoints, one for each LID offset (LMC above 0); at least one. Endpoints
-    /// with fewer LIDs than others repeat theirs.
+    /// Routes between endpoints, at least one, by LID offset (LMC above 0). Endpoints with fewer
+    /// LIDs repeat theirs.
     pub routes: Vec<Routes>,
-    /// Routes to the switches themselves.
+    /// Routes to switches.
     pub to_switches: SwitchTables,
-    /// Content that parses but cannot be right.
+    /// Findings.
     pub findings: Vec<Finding>,
 }
 
@@ -54,11 +52,11 @@ struct TableJoiner<'a> {
     fabric: &'a Fabric,
     lids: &'a Lids,
     switches: BTreeMap<Guid, NodeId>,
-    /// By switch: line of its table.
+    /// Line of the table, by switch.
     lines: Vec<Option<u32>>,
     tables: Vec<TableRoutes>,
     to_switches: SwitchTables,
-    /// LIDs without an owner: the first line, and the number of entries.
+    /// LIDs without an owner: first line, and number of entries.
     unknown: BTreeMap<u16, (u32, u32)>,
     findings: Vec<Finding>,
 }
@@ -105,7 +103,6 @@ impl<'a> TableJoiner<'a> {
         Ok(())
     }
 
-    /// Rejects entries that can only belong to another fabric.
     fn check(&self, switch: NodeId, entry: &ForwardingEntry<'_>) -> Result<(), FormatError> {
         let node = self.fabric.node(switch);
         if let Some(port) = entry.port.filter(|port| u16::from(*port) > node.ports) {
@@ -129,8 +126,7 @@ impl<'a> TableJoiner<'a> {
         self.check_made_up(entry, owner)
     }
 
-    /// Checks entries if the LIDs are of our own numbering: these are the LIDs of the tables only
-    /// if the names agree.
+    /// LIDs of our own numbering are those of the tables only if names agree.
     fn check_made_up(
         &self,
         entry: &ForwardingEntry<'_>,
@@ -243,7 +239,7 @@ impl<'a> TableJoiner<'a> {
     }
 }
 
-/// Formats a list such as `a, b, c and 7 more`.
+/// Text such as `a, b, c and 7 more`.
 pub(super) fn listed(names: &[&str]) -> String {
     let shown = names[..names.len().min(NAMES_MAX)].join(", ");
     match names.len().saturating_sub(NAMES_MAX) {

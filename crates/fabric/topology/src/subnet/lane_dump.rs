@@ -23,54 +23,53 @@ use crate::Guid;
 use crate::format::{FaultCode, FormatError};
 use crate::routing::LaneRow;
 
-/// Remedy that lists the supported texts.
 const EXPECTED: &str = "expected OpenSM's opensm-sl2vl.dump, outputs of `smpquery sl2vl`, or \
                         opensm.conf";
 
 /// Tables of a text.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum LaneDump {
-    /// Tables of named switches and adapters, in the order of the text.
+    /// Tables of switches and adapters, in the order of the text.
     Tables(Vec<LaneTable>),
     /// Rules by kind of port.
     Conf(QosConf),
 }
 
-/// Rows of one switch or adapter.
+/// Rows of a switch or adapter.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LaneTable {
-    /// Line of its heading.
+    /// Line of the heading.
     pub line: u32,
-    /// Owner of the rows.
+    /// Owner.
     pub of: TableOwner,
     /// A row for each pair of ports.
     pub rows: Vec<LaneEntry>,
 }
 
-/// Identifier of a switch or adapter in a text.
+/// Switch or adapter in a text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TableOwner {
-    /// GUID.
+    /// By GUID.
     Guid(Guid),
-    /// LID.
+    /// By LID.
     Lid(u16),
 }
 
-/// Row for one pair of ports.
+/// Row of a pair of ports.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LaneEntry {
-    /// Line of the text.
+    /// Line.
     pub line: u32,
-    /// Input port of the packets.
+    /// Input port.
     pub input: u8,
-    /// Output port of the packets.
+    /// Output port.
     pub output: u8,
     /// Lane of each service level.
     pub row: LaneRow,
 }
 
 impl LaneDump {
-    /// Reads tables from any of the three texts.
+    /// Reads any of the three texts.
     pub fn read(text: &str) -> Result<Self, FormatError> {
         refuse_cut(text, EXPECTED)?;
         let is_conf = |line: Line<'_>| line.text.starts_with("qos");
@@ -97,7 +96,7 @@ impl LaneDump {
     }
 }
 
-/// Parses `Switch 0x..., base LID ...` or `# SL2VL table: Lid 2`.
+/// Form `Switch 0x..., base LID ...` or `# SL2VL table: Lid 2`.
 fn heading(line: Line<'_>) -> Result<Option<TableOwner>, FormatError> {
     const KINDS: [&str; 3] = ["Switch", "Channel Adapter", "Router"];
     let text = line.text.trim_start();
@@ -115,7 +114,7 @@ fn heading(line: Line<'_>) -> Result<Option<TableOwner>, FormatError> {
     Ok(Some(TableOwner::Guid(guid)))
 }
 
-/// Parses `1   2   : 0  1  2 ...` or `ports: in  1, out  2: | 0| 1| ...`; `None` for a comment.
+/// Form `1   2   : 0  1  2 ...` or `ports: in  1, out  2: | 0| 1| ...`; `None` for a comment.
 fn entry(line: Line<'_>) -> Result<Option<LaneEntry>, FormatError> {
     let text = line.text.trim();
     if text.is_empty() || text.starts_with('#') || text.starts_with("ibwarn:") {

@@ -1,4 +1,4 @@
-//! Joining tables from service level to lane with their fabric.
+//! Joining lane tables with their fabric.
 
 use super::conf::{PortKind, QosConf};
 use super::forwarding::listed;
@@ -9,11 +9,9 @@ use crate::routing::LaneMap;
 use crate::{EndpointId, Fabric, Finding, FindingKind, Guid, NodeId, NodeKind, PortRef};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Remedy if tables and fabric contradict each other.
 const SAME_TIME: &str = "take the tables and the ibnetdiscover dump of one subnet together";
 
-/// Returns the map of all hops, and findings on missing tables. OpenSM's default replaces a missing
-/// table.
+/// The map of all hops, and findings on missing tables, which OpenSM's default replaces.
 pub fn join_lanes(
     fabric: &Fabric,
     lids: &Lids,
@@ -48,7 +46,7 @@ struct LaneJoiner<'a> {
     lids: &'a Lids,
     by_guid: BTreeMap<Guid, LidOwner>,
     map: LaneMap,
-    /// Pairs of ports of switches that have a row.
+    /// Pairs of switch ports with a row.
     listed: BTreeSet<(NodeId, u16, u16)>,
     listed_endpoints: BTreeSet<EndpointId>,
 }
@@ -145,8 +143,8 @@ fn missing(kind: &str, names: &[&str]) -> Finding {
     Finding::of_fabric(FindingKind::MissingLane, text)
 }
 
-/// Maps GUIDs to owners: switches by their own GUID and that of port 0; endpoints by that of their
-/// port, and the first endpoint of a node also by the node's GUID.
+/// Switches by their own GUID and that of port 0; endpoints by that of their port, and the first of
+/// a node also by the node's.
 fn owners_by_guid(fabric: &Fabric) -> BTreeMap<Guid, LidOwner> {
     let mut owners = BTreeMap::new();
     for endpoint in fabric.endpoint_ids() {

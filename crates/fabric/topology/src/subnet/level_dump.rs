@@ -11,10 +11,10 @@
 //!       sl......................0x1
 //! ```
 //!
-//! A routing engine selects levels by pair of switches or by switch and destination; a row with a
-//! switch's LID expresses that in one line. A row with endpoints takes precedence over one with
-//! switches; the source decides before the destination. Adapters obtain levels from path records,
-//! so the output of `saquery` is authoritative for its pair.
+//! A routing engine selects levels by pair of switches or by switch and destination, hence rows
+//! with a switch's LID. Rows with endpoints precede those with switches; the source decides before
+//! the destination. Adapters obtain levels from path records: the output of `saquery` is
+//! authoritative.
 //!
 //! Source: infiniband-diags, `saquery.c`.
 
@@ -24,14 +24,12 @@ use crate::format::{FaultCode, FormatError};
 use crate::routing::{LEVELS, ServiceLevels, switch_of};
 use crate::{EndpointId, Fabric, Finding, FindingKind, NodeId};
 
-/// Remedy that lists the supported texts.
 const EXPECTED: &str = "expected a table that begins with `source_lid,destination_lid,sl`, or the \
                         output of `saquery -p`";
 
-/// Remedy for a LID without an owner.
 const SAME_TIME: &str = "take the levels and the ibnetdiscover dump of one subnet together";
 
-/// First line of our own table.
+/// First line of our table.
 pub const HEADING: &str = "source_lid,destination_lid,sl";
 
 /// Levels in a text.
@@ -41,16 +39,16 @@ pub struct LevelDump {
     pub rows: Vec<LevelRow>,
 }
 
-/// Level of one pair of LIDs.
+/// Level of a pair of LIDs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LevelRow {
-    /// Line of the text.
+    /// Line.
     pub line: u32,
-    /// LID of the sender.
+    /// Sender.
     pub source: u16,
-    /// LID of the receiver.
+    /// Receiver.
     pub destination: u16,
-    /// Level of packets between them, below 16.
+    /// Level, below 16.
     pub level: u8,
 }
 
@@ -106,7 +104,7 @@ fn level_row(
     })
 }
 
-/// A partially read record of `saquery`: its first line, `slid`, `dlid`, `sl`.
+/// A partial record of `saquery`: first line, `slid`, `dlid`, `sl`.
 type LevelRecord<'a> = (Line<'a>, [Option<u64>; 3]);
 
 fn path_records(text: &str) -> Result<LevelDump, FormatError> {
@@ -140,8 +138,7 @@ fn close((line, values): LevelRecord<'_>) -> Result<LevelRow, FormatError> {
     }
 }
 
-/// Returns the levels of all pairs, and findings on missing or contradictory rows. Pairs without a
-/// row use level 0.
+/// Levels of all pairs, and findings on missing or contradictory rows. The default is level 0.
 pub fn join_levels(
     fabric: &Fabric,
     lids: &Lids,
@@ -174,23 +171,22 @@ pub fn join_levels(
     Ok((levels, findings))
 }
 
-/// Returns whether the level of a pair affects any channel between switches.
+/// Only levels of hosts on different switches affect a channel between switches.
 fn matters(fabric: &Fabric, tables: &Tables, from: EndpointId, to: EndpointId) -> bool {
     let [here, there] = [from, to].map(|endpoint| tables.switch_of[endpoint.index()]);
     let are_hosts = [from, to].iter().all(|endpoint| fabric.is_host_endpoint(*endpoint));
     are_hosts && here.is_some() && there.is_some() && here != there
 }
 
-/// Value of a pair without a row.
+/// A pair without a row.
 const NONE: u8 = u8::MAX;
 
-/// Levels by source and destination.
 struct Tables {
     endpoints: usize,
     switches: usize,
     lid_offsets: usize,
     switch_of: Vec<Option<NodeId>>,
-    /// By source (endpoints, then switches), then by destination (each LID of an endpoint, then
+    /// By source (endpoints, then switches) and destination (each LID of an endpoint, then
     /// switches).
     levels: Vec<u8>,
 }
@@ -231,7 +227,7 @@ impl Tables {
         if kept != NONE {
             return Ok((kept != row.level).then(|| said_twice(row, kept)));
         }
-        // An endpoint with fewer LIDs than others repeats its own.
+        // An endpoint with fewer LIDs repeats its own.
         let last = self.last_column(destination);
         while column <= last {
             let place = self.place(source, column);

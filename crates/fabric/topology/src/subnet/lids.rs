@@ -7,28 +7,28 @@
 //!
 //! A port with LMC `m` has `2^m` LIDs from its base LID on, with separate routes: its *LID
 //! offsets*. A fabric without any LID, such as a generated one, gets LIDs from 1 in canonical
-//! order, switches first, so that its routes can be written as tables.
+//! order, switches first, for tables of its routes.
 
 use crate::format::{FaultCode, FormatError};
 use crate::{EndpointId, Fabric, Guid, NodeId, PortRef};
 
-/// Highest unicast LID; those above are for multicast [IBA 4.1.3].
+/// Highest unicast LID [IBA 4.1.3].
 pub const LID_MAX: u16 = 0xbfff;
 
-/// Largest LMC: the field has three bits.
+/// The field has three bits.
 const LMC_MAX: u8 = 7;
 
 /// Owner of a LID.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LidOwner {
-    /// An endpoint, with one of its LIDs.
+    /// An endpoint.
     Endpoint {
-        /// Endpoint that has the LID.
+        /// Endpoint.
         endpoint: EndpointId,
-        /// Difference from the base LID of the endpoint.
+        /// Difference from its base LID.
         lid_offset: u8,
     },
-    /// A switch, by the LID of its port 0.
+    /// A switch, by its port 0.
     Switch(NodeId),
 }
 
@@ -36,14 +36,14 @@ pub enum LidOwner {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Lids {
     owners: Vec<Option<LidOwner>>,
-    /// By endpoint: base LID and LMC.
+    /// Base LID and LMC.
     of_endpoints: Vec<Option<(u16, u8)>>,
     of_switches: Vec<Option<u16>>,
     is_made_up: bool,
 }
 
 impl Lids {
-    /// Returns the LIDs in the source of the fabric, or assigned ones if it has none at all.
+    /// LIDs in the source of the fabric, or assigned ones without any.
     pub fn of(fabric: &Fabric) -> Result<Self, FormatError> {
         let mut lids = Self::none(fabric);
         for switch in fabric.switches() {
@@ -116,39 +116,38 @@ impl Lids {
         Ok(())
     }
 
-    /// Returns the owner of `lid`.
+    /// Owner of `lid`.
     pub fn owner(&self, lid: u16) -> Option<LidOwner> {
         *self.owners.get(usize::from(lid))?
     }
 
-    /// Returns the LID of an endpoint at an offset from its base LID. Offsets beyond the endpoint's
-    /// LIDs wrap around.
+    /// LID of an endpoint at an offset from its base LID; offsets beyond its LIDs wrap around.
     pub fn of_endpoint(&self, endpoint: EndpointId, lid_offset: u8) -> Option<u16> {
         let (first, lmc) = self.of_endpoints[endpoint.index()]?;
         Some(first + u16::from(lid_offset % (1 << lmc)))
     }
 
-    /// Returns the number of LIDs of an endpoint; 0 if it has none.
+    /// Number of LIDs of an endpoint.
     pub fn count_of(&self, endpoint: EndpointId) -> u8 {
         self.of_endpoints[endpoint.index()].map_or(0, |(_, lmc)| 1 << lmc)
     }
 
-    /// Returns the LID of a switch.
+    /// LID of a switch.
     pub fn of_switch(&self, switch: NodeId) -> Option<u16> {
         self.of_switches[switch.index()]
     }
 
-    /// Returns the largest number of LIDs of any endpoint; at least 1.
+    /// Largest number of LIDs of any endpoint; at least 1.
     pub fn lid_offsets(&self) -> u8 {
         self.of_endpoints.iter().flatten().map(|(_, lmc)| 1 << lmc).max().unwrap_or(1)
     }
 
-    /// Returns all LIDs in use, ascending, with their owners.
+    /// LIDs in use, ascending, with their owners.
     pub fn all(&self) -> impl Iterator<Item = (u16, LidOwner)> {
         (0..=LID_MAX).zip(&self.owners).filter_map(|(lid, owner)| Some((lid, (*owner)?)))
     }
 
-    /// Returns whether the source of the fabric had no LIDs, so that these were assigned here.
+    /// Whether these LIDs were assigned here.
     pub fn is_made_up(&self) -> bool {
         self.is_made_up
     }
@@ -159,7 +158,6 @@ fn address(fabric: &Fabric, port: PortRef) -> (Option<u16>, u8) {
     (address.lid.filter(|lid| (1..=LID_MAX).contains(lid)), address.lmc.unwrap_or(0).min(LMC_MAX))
 }
 
-/// Returns the GUID of the owner's port, if the source of the fabric has it.
 pub(super) fn port_guid(fabric: &Fabric, owner: LidOwner) -> Option<Guid> {
     let port = match owner {
         LidOwner::Endpoint { endpoint, .. } => fabric.endpoint(endpoint),

@@ -1,16 +1,15 @@
 //! Parsing steps shared by the readers of this folder.
 //!
-//! Unlike the fabric formats, these texts are columns of numbers, so messages quote the line and
-//! need no column.
+//! These texts are columns of numbers: messages quote the line, without a column.
 
 use crate::Guid;
 use crate::format::{FaultCode, FormatError, count};
 
-/// A line with its number, from 1.
+/// Numbers are from 1.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Line<'a> {
     pub(super) number: u32,
-    /// Text of the line without the blanks at its end.
+    /// Without blanks at the end.
     pub(super) text: &'a str,
 }
 
@@ -21,7 +20,7 @@ pub(super) fn lines(text: &str) -> impl Iterator<Item = Line<'_>> {
 }
 
 impl<'a> Line<'a> {
-    /// Returns an error at this line, which quotes it and gives the expected text.
+    /// Quotes the line.
     pub(super) fn error(&self, expected: &str) -> FormatError {
         let shown = shown(self.text.trim_start());
         self.says(format!("cannot read {shown:?}"), format!("expected {expected}"))
@@ -35,12 +34,11 @@ impl<'a> Line<'a> {
         FormatError::at(self.number, None, message, expected)
     }
 
-    /// Returns the text after `word` in the line.
     pub(super) fn after(&self, word: &str) -> Option<&'a str> {
         self.text.find(word).map(|at| &self.text[at + word.len()..])
     }
 
-    /// Returns the GUID after `word`, if there is one, with or without `0x`.
+    /// With or without `0x`.
     pub(super) fn guid_after(&self, word: &str) -> Option<Guid> {
         let after = self.after(word)?.trim_start();
         let end = after.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(after.len());
@@ -48,14 +46,14 @@ impl<'a> Line<'a> {
     }
 }
 
-/// Parses a number that is decimal, or hexadecimal after `0x`.
+/// Decimal, or hexadecimal after `0x`.
 pub(super) fn number(word: &str) -> Option<u64> {
     let (digits, radix) = word.strip_prefix("0x").map_or((word, 10), |digits| (digits, 16));
     let is_number = !digits.is_empty() && digits.chars().all(|c| c.is_digit(radix));
     is_number.then(|| u64::from_str_radix(digits, radix).ok()).flatten()
 }
 
-/// Returns the beginning of a text, for messages.
+/// Beginning of a text, for messages.
 pub(super) fn shown(text: &str) -> String {
     const SHOWN_MAX: usize = 60;
     let mut shown: String = text.chars().take(SHOWN_MAX).collect();
@@ -65,13 +63,11 @@ pub(super) fn shown(text: &str) -> String {
     shown
 }
 
-/// Replaces control characters, including line breaks, by blanks, as texts with one entry a line
-/// need it.
+/// Control characters become blanks, for texts with one entry a line.
 pub(super) fn on_one_line(description: &str) -> String {
     description.replace(char::is_control, " ")
 }
 
-/// Returns the error for a text whose end is missing.
 pub(super) fn truncated(line: u32, what: &str) -> FormatError {
     FormatError::at(
         line,
@@ -82,7 +78,7 @@ pub(super) fn truncated(line: u32, what: &str) -> FormatError {
     .coded(FaultCode::Truncated)
 }
 
-/// Rejects a text without content, and one whose last line is incomplete.
+/// Refuses an empty text, and an incomplete last line.
 pub(super) fn refuse_cut(text: &str, expected: &str) -> Result<(), FormatError> {
     if text.trim().is_empty() {
         return Err(FormatError::whole("the file is empty", expected).coded(FaultCode::Empty));

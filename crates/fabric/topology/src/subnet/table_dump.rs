@@ -1,7 +1,5 @@
 //! Linear forwarding tables as text: the output port of a switch by LID.
 //!
-//! Three texts have this content:
-//!
 //! ```text
 //!   Unicast lids [0x0-0x1b] of switch Lid 9 guid 0x0000500000000004 (s1-1):      dump_lfts,
 //!     Lid  Out   Destination                                                     dump_fts,
@@ -20,8 +18,7 @@
 //!   0x0009 : UNREACHABLE
 //! ```
 //!
-//! Port 0 is the switch itself; 255 and "UNREACHABLE" mean no entry. Multicast tables in the text
-//! are skipped.
+//! Port 0 is the switch itself; 255 and "UNREACHABLE" mean no entry. Multicast tables are skipped.
 //!
 //! Sources: infiniband-diags, `dump_fts.c`; OpenSM, `osm_dump.c`.
 
@@ -30,13 +27,12 @@ use super::line::{Line, lines, number, refuse_cut, shown, truncated};
 use super::tables::{ForwardingEntry, SwitchTable, TableDump, lid, port};
 use crate::format::{FaultCode, FormatError};
 
-/// Remedy that lists the supported texts.
 pub(super) const EXPECTED: &str = "expected the output of `dump_lfts` or `dump_fts`, or OpenSM's \
                                    opensm-lfts.dump or opensm.fdbs, or ibdiagnet's \
                                    ibdiagnet2.fdbs";
 
 impl<'a> TableDump<'a> {
-    /// Reads tables from any of the three texts.
+    /// Reads any of the three texts.
     pub fn read(text: &'a str) -> Result<Self, FormatError> {
         refuse_cut(text, EXPECTED)?;
         let mut reader = TableReader::default();
@@ -47,15 +43,14 @@ impl<'a> TableDump<'a> {
     }
 }
 
-/// Part of the text that a line belongs to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 enum Part {
-    /// Before the first table, or after a table's closing line.
+    /// Before a table, or after its closing line.
     #[default]
     Between,
-    /// A table with a closing line.
+    /// With a closing line.
     Closed,
-    /// A table of `opensm.fdbs`, which extends to the next heading.
+    /// In `opensm.fdbs`: up to the next heading.
     Open,
     Multicast,
 }
@@ -113,7 +108,7 @@ impl<'a> TableReader<'a> {
         Ok(())
     }
 
-    /// Ends a table, and checks its number of entries against the closing line.
+    /// Checks the number of entries against the closing line.
     fn close(&mut self, line: Line<'a>, given: u64, is_exact: bool) -> Result<(), FormatError> {
         if self.part == Part::Closed {
             let table = self.dump.tables.last().expect("a part of a table has a table");
@@ -150,22 +145,21 @@ impl<'a> TableReader<'a> {
     }
 }
 
-/// Parses `27 valid lids dumped` or `27 lids dumped`: the number, and whether it is the number of
-/// entries.
+/// Form `27 valid lids dumped` or `27 lids dumped`: the number, and whether it counts entries.
 fn closing(text: &str) -> Option<(u64, bool)> {
     let (count, rest) = text.split_once(' ')?;
     let is_closing = rest.ends_with("lids dumped");
     is_closing.then(|| Some((number(count)?, rest.starts_with("valid")))).flatten()
 }
 
-/// Whether a line is a heading of columns, a comment, or a message of the tools.
+/// Heading of columns, comment, or message of the tools.
 fn is_passed_over(text: &str) -> bool {
     const BEGINNINGS: [&str; 6] =
         ["#", "Lid  Out", "Port     Info", "LID    : Port", "***", "ibwarn:"];
     text.is_empty() || BEGINNINGS.iter().any(|beginning| text.starts_with(beginning))
 }
 
-/// Parses `0x0001 003 : (Switch portguid 0x0000500000000000: 's0-0')`.
+/// Form `0x0001 003 : (Switch portguid 0x0000500000000000: 's0-0')`.
 fn entry(line: Line<'_>) -> Result<ForwardingEntry<'_>, FormatError> {
     let mut words = line.text.split_ascii_whitespace();
     let lid = lid(line, words.next())?;
@@ -178,7 +172,7 @@ fn entry(line: Line<'_>) -> Result<ForwardingEntry<'_>, FormatError> {
     })
 }
 
-/// Returns the text after `: '` up to the last quotation mark; names may contain any character.
+/// After `: '`, up to the last quotation mark: names contain any character.
 fn quoted(text: &str) -> Option<&str> {
     let start = text.find(": '")? + 3;
     let end = text.rfind('\'').filter(|end| *end >= start)?;

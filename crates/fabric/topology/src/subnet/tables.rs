@@ -1,43 +1,43 @@
-//! Forwarding tables as parsed from texts: by switch, and by LID.
+//! Forwarding tables as parsed from texts.
 
 use super::LID_MAX;
 use super::line::{Line, number};
 use crate::Guid;
 use crate::format::FormatError;
 
-/// Port that means no entry.
+/// No entry.
 const NO_PORT: u64 = 255;
 
-/// All tables of a text, in its order.
+/// Tables in the order of the text.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct TableDump<'a> {
-    /// One table per switch.
+    /// One table a switch.
     pub tables: Vec<SwitchTable<'a>>,
 }
 
-/// Forwarding table of one switch.
+/// Forwarding table of a switch.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SwitchTable<'a> {
-    /// Line of its heading.
+    /// Line of the heading.
     pub line: u32,
-    /// GUID of the switch.
+    /// Switch.
     pub guid: Guid,
-    /// Its entries, in the order of the text.
+    /// Entries in the order of the text.
     pub entries: Vec<ForwardingEntry<'a>>,
 }
 
 /// Line of a table.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ForwardingEntry<'a> {
-    /// Line of the text.
+    /// Line.
     pub line: u32,
     /// Destination, from 0 to [`LID_MAX`].
     pub lid: u16,
-    /// Output port; 0 for the switch itself, `None` for no entry.
+    /// Output port; 0: the switch itself, `None`: no entry.
     pub port: Option<u8>,
-    /// GUID of the destination's port, if the text gives it.
+    /// GUID of the destination's port, if given.
     pub port_guid: Option<Guid>,
-    /// Description of the destination, if the text gives it.
+    /// Description of the destination, if given.
     pub name: Option<&'a str>,
 }
 
@@ -47,7 +47,7 @@ pub(super) fn lid(line: Line<'_>, word: Option<&str>) -> Result<u16, FormatError
         .ok_or_else(|| line.error("a LID from 0x0 to 0xbfff and a port"))
 }
 
-/// Parses a port in decimal digits.
+/// In decimal digits.
 pub(super) fn port(line: Line<'_>, word: Option<&str>) -> Result<Option<u8>, FormatError> {
     let is_decimal = |word: &&str| !word.starts_with("0x");
     let port = word.filter(is_decimal).and_then(number).and_then(|port| u8::try_from(port).ok());

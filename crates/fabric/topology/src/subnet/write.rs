@@ -1,9 +1,8 @@
 //! Writing routes as the table file that OpenSM loads with `-R file -U FILE` and dumps as
-//! `opensm-lfts.dump`; `table_dump.rs` shows the text.
+//! `opensm-lfts.dump` (text in `table_dump.rs`).
 //!
-//! Switches are in order of GUIDs and LIDs in ascending order, as in OpenSM's dumps, so a loaded
-//! file can be compared byte by byte with a dump. OpenSM identifies a destination by the GUID of
-//! its port, in case LIDs have changed; if that GUID is unknown, by its LID.
+//! GUIDs and LIDs ascend as in OpenSM's dumps: a loaded file equals a dump byte by byte. OpenSM
+//! identifies a destination by the GUID of its port, if unknown by its LID.
 //!
 //! Source: OpenSM, `osm_dump.c`, `osm_ucast_file.c`.
 
@@ -14,8 +13,8 @@ use crate::routing::{Routes, SwitchTables, TableRoutes};
 use crate::{Fabric, Guid, NodeId, NodeKind};
 use std::fmt::Write as _;
 
-/// Writes the tables of all switches, for all LIDs. `routes` must be tables, one for each LID
-/// offset, as in [`crate::subnet::ForwardingTables`].
+/// Tables of all switches, for all LIDs. `routes` must be tables, one for each LID offset, as in
+/// [`crate::subnet::ForwardingTables`].
 pub fn write(
     fabric: &Fabric,
     lids: &Lids,
@@ -82,7 +81,7 @@ fn port(
     }
 }
 
-/// Formats `Channel Adapter portguid 0x0000400000000001: 'h0'`.
+/// Text such as `Channel Adapter portguid 0x0000400000000001: 'h0'`.
 fn remark(fabric: &Fabric, owner: LidOwner) -> String {
     let node = match owner {
         LidOwner::Endpoint { endpoint, .. } => fabric.endpoint(endpoint).node,

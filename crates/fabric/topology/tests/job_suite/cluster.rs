@@ -15,7 +15,7 @@ fn rail_optimised_cluster_has_its_nodes_rails_and_units() {
     assert_eq!((summary.rails, summary.units), (2, 3));
     assert_eq!(summary.nodes_per_unit, Some((4, 4)));
     assert_eq!(summary.leaves_per_unit, Some((2, 2)));
-    // No cable joins the spines of the two rails.
+    // No cable joins the spines of different rails.
     assert_eq!(summary.planes, 2);
     let node = &cluster.nodes[cluster.find("n05").expect("it is there")];
     assert_eq!(node.adapters[1].number, Some(1));
@@ -87,7 +87,7 @@ proptest! {
         seed in 0..1000_usize,
     ) {
         let shape = Shape { units, nodes, rails, spines: 1 };
-        // About one cable in twenty, and never more than one of a node.
+        // About one cable in twenty, at most one of a node.
         let is_lost = |node: usize, rail: usize| {
             (node * 31 + seed) % 20 < rails && (node * 31 + seed) % 20 == rail
                 && (node + seed).is_multiple_of(4)
@@ -120,7 +120,7 @@ fn planes_are_no_islands_and_disjoint_halves_no_planes() {
     let planes = Shape { units: 2, nodes: 3, rails: 2, spines: 1 }.build();
     assert_eq!(Cluster::of(&planes, &Naming::default()).planes.len(), 2);
     assert_eq!(islands(&planes), 0);
-    // Leaves of one rail without spines: each node is on one of them.
+    // Leaves of one rail without spines.
     let halves = Shape { units: 2, nodes: 3, rails: 1, spines: 0 }.build();
     assert_eq!(Cluster::of(&halves, &Naming::default()).planes.len(), 0);
     assert_eq!(islands(&halves), 1);

@@ -9,8 +9,8 @@ use gingham_topology::job::{
 use gingham_topology::routing::{Algorithm, Form, UpDown, route};
 use gingham_topology::{ChannelId, DraftNode, Fabric, FabricBuilder, Guid, LinkSpeed, NodeKind};
 
-/// Returns the slowdown from one switch and the flows on the fullest channel of the best of all
-/// orders, without pruning. Of orders with equal slowdowns the one with fewer flows is better.
+/// Slowdown from one switch and flows on the fullest channel of the best of all orders; of equal
+/// slowdowns, the one with fewer flows.
 fn least_of_all(
     paths: &mut Paths<'_>,
     pattern: &Pattern,
@@ -65,7 +65,6 @@ fn rank_order_is_optimal_for_few_nodes() {
     }
 }
 
-/// Checks that an order found is as good as the best of all.
 fn assert_best(paths: &mut Paths<'_>, pattern: &Pattern, found: &Improved, least: (f64, f64)) {
     let of = bound(paths, pattern, found.order.len(), &found.order, &[]).expect("it is routed");
     let slowdown = of.at_one_switch / of.bus_bandwidth;
@@ -76,14 +75,13 @@ fn assert_best(paths: &mut Paths<'_>, pattern: &Pattern, found: &Improved, least
     assert!(found.is_best);
 }
 
-/// Joins two nodes by a cable of this speed.
 fn join(builder: &mut FabricBuilder, one: DraftNode, other: DraftNode, speed: LinkSpeed) {
     let ends = [one, other].map(|node| (node, builder.free_port(node).expect("a free port")));
     builder.add_cable(ends, Some(speed), None).expect("both ports are free");
 }
 
-/// Two units of three nodes, two spines; the cable from the first leaf to the first spine has a quarter of
-/// the speed of all others.
+/// Two units of three nodes, two spines; the first leaf's cable to the first spine has a quarter of
+/// the speed.
 fn with_a_slow_cable() -> Fabric {
     let mut builder = FabricBuilder::new();
     let fast: LinkSpeed = "4xNDR".parse().expect("a speed");
@@ -110,8 +108,7 @@ fn with_a_slow_cable() -> Fabric {
     builder.build()
 }
 
-/// Fewer flows on the fullest cable gain nothing if one of them takes a slow cable. A search by flows
-/// alone chose such orders.
+/// A search by flows alone chose orders with fewer flows but one on the slow cable.
 #[test]
 fn slow_cable_is_weighted_by_its_speed() {
     let fabric = with_a_slow_cable();
@@ -138,7 +135,6 @@ fn slow_cable_is_weighted_by_its_speed() {
     assert!(differ > 0, "the order matters");
 }
 
-/// Flows of another job count only on channels that the job uses.
 #[test]
 fn background_flows_count_only_on_used_channels() {
     let fabric = Shape { units: 2, nodes: 4, rails: 1, spines: 2 }.build();
@@ -171,7 +167,7 @@ fn pairs_can_avoid_all_trunks() {
     let given: Vec<usize> = (0..4).collect();
     let found = improve(&mut paths, &pattern, 4, &[given], &[], Effort { moves: 0, seed: 1 });
     let found = found.expect("it is routed");
-    // The given order sends both over the spine; two orders of each pair send none.
+    // The given order has two flows over the spine; with pairs on leaves there is none.
     assert!((found.candidates[0] - 2.0).abs() < 1e-9);
     assert!(found.flows_max < 1e-9 && found.lower_bound < 1e-9);
 }

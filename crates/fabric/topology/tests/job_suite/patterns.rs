@@ -35,8 +35,8 @@ fn bound_at_one_switch_matches_the_closed_form() {
     let placement = Placement::new(&cluster, (0..8).collect(), vec![0]).expect("it is placed");
     let routes = up_down(&fabric);
     let order: Vec<usize> = (0..8).collect();
-    // One rank a node, n = 8. A ring keeps each link full; a double tree has four flows at most on one
-    // (three of its own tree, one of the other); all-to-all has seven.
+    // n = 8. A ring keeps each link full; a double tree has four flows at most on one (three of its
+    // own tree, one of the other); all-to-all has seven.
     let expected = [LINK, LINK / 2.0 * (2.0 * 7.0 / 8.0), LINK, LINK];
     for (pattern, expected) in ALL.into_iter().zip(expected) {
         let mut paths = Paths::new(&fabric, &placement, Forwarding::Routes(&routes));
@@ -49,7 +49,7 @@ fn bound_at_one_switch_matches_the_closed_form() {
 
 #[test]
 fn two_leaves_share_their_trunks() {
-    // Four nodes on each of two leaves, and one spine: a trunk each way.
+    // One spine: a trunk each way.
     let fabric = Shape { units: 2, nodes: 4, rails: 1, spines: 1 }.build().at_speed(speed());
     let cluster = Cluster::of(&fabric, &Naming::default());
     let placement = Placement::new(&cluster, (0..8).collect(), vec![0]).expect("it is placed");
@@ -68,7 +68,7 @@ fn two_leaves_share_their_trunks() {
     let (most, bandwidth) = flows(&Pattern::Ring, &alternating);
     close(most, 4.0);
     close(bandwidth, LINK / 4.0);
-    // All-to-all: 16 pairs cross each way, in every order; n/(n-1) of seven flows a link.
+    // All-to-all: 16 pairs cross each way; n/(n-1) of seven flows a link.
     let (most, bandwidth) = flows(&Pattern::AllToAll, &alternating);
     close(most, 16.0);
     close(bandwidth, LINK / 16.0 * 7.0);

@@ -1,4 +1,4 @@
-//! Dumps of real clusters, if available. Other tests cover the same code.
+//! Dumps of real clusters, if available.
 
 #![expect(clippy::print_stderr, reason = "a skipped test says so")]
 
@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
-/// Returns the fabric of an uncompressed dump; `None` with a message if the dump is missing.
+/// `None` if the dump is missing.
 fn load(name: &str) -> Option<Fabric> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../../shared/data/fabrics");
     let Ok(text) = fs::read_to_string(folder.join(name)) else {
@@ -28,7 +28,7 @@ fn dgx_ndr_dump_has_units_of_four_leaves() {
     assert_eq!(summary.nodes[&Role::Management], 1);
     assert_eq!((summary.rails, summary.units, summary.planes), (4, 8, 1));
     assert_eq!(summary.leaves_per_unit, Some((3, 4)));
-    // Of each pair of leaves with more than half of their nodes in common, both are in one unit.
+    // Leaves with more than half of their nodes in common are in one unit.
     let nodes_of = nodes_of_leaves(&cluster);
     for (one, nodes) in &nodes_of {
         for (other, others) in &nodes_of {

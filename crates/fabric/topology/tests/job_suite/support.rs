@@ -1,4 +1,4 @@
-//! A small rail-optimised cluster: a leaf for each rail of a unit, each joined to all spines of its rail.
+//! A small rail-optimised cluster.
 
 use gingham_topology::{DraftNode, Fabric, FabricBuilder, Guid, NodeKind};
 
@@ -6,7 +6,7 @@ pub(crate) struct Shape {
     pub(crate) units: usize,
     pub(crate) nodes: usize,
     pub(crate) rails: usize,
-    /// Spines of each rail.
+    /// Of each rail.
     pub(crate) spines: usize,
 }
 
@@ -15,8 +15,7 @@ impl Shape {
         self.without(|_, _| false)
     }
 
-    /// Returns the cluster without the cables of the adapters (node from 0, rail) selected by
-    /// `is_lost`.
+    /// `is_lost` selects adapters by node from 0 and rail.
     pub(crate) fn without(&self, is_lost: impl Fn(usize, usize) -> bool) -> Fabric {
         let mut builder = FabricBuilder::new();
         let mut guid = 0;

@@ -1,4 +1,4 @@
-//! Packets that choose at every switch: their permitted channels, and the proof over all of them.
+//! Adaptive packets: their permitted channels, and the proof over all of them.
 
 use crate::support::{FORMS, dimension_order, generated, mesh, routed, shortest_path, torus};
 use gingham_topology::generate::{Generator, KAryNTree};
@@ -14,7 +14,6 @@ fn adaptive(fabric: &Fabric, algorithm: &Algorithm) -> TableRoutes {
     tables.made_adaptive(fabric).expect("ways are shortest")
 }
 
-/// Returns the dependencies, and whether they are free of cycles.
 fn verdict(fabric: &Fabric, tables: &TableRoutes, lanes: &Lanes) -> (DependencyGraph, bool) {
     let routes = [Routes::Table(tables.clone())];
     let set = RouteSet::new(&routes, Some(lanes));
@@ -43,14 +42,14 @@ fn buffers(graph: &DependencyGraph) -> Vec<(Buffer, Vec<Buffer>)> {
 
 #[test]
 fn adaptive_2x2_mesh_matches_hand_computed_dependencies() {
-    // s0-0, s0-1, s1-0, s1-1. Only the four diagonal pairs take two channels, each by either way
-    // round: all eight turns, four of them clockwise.
+    // Only the four diagonal pairs take two channels, by either way round: all eight turns, four of
+    // them clockwise.
     let fabric = mesh(&[2, 2]);
     let tables = adaptive(&fabric, &dimension_order());
     let (graph, is_free) = verdict(&fabric, &tables, &Lanes::free(&first_n(1)));
     assert_eq!((graph.dependency_count(), is_free), (8, false));
-    // On lane 0 a packet goes from the first dimension to the second alone: four turns. Lane 1 has
-    // none, since packets on it may leave it by lane 0.
+    // On lane 0 packets turn from the first dimension to the second alone: four turns. Packets on
+    // lane 1 may leave it by lane 0.
     let (graph, is_free) = verdict(&fabric, &tables, &Lanes::with_escape(None, &first_n(2), 1));
     assert_eq!((graph.dependency_count(), is_free), (4, true));
     for (held, after) in buffers(&graph) {
@@ -61,8 +60,7 @@ fn adaptive_2x2_mesh_matches_hand_computed_dependencies() {
 
 #[test]
 fn adaptive_hops_create_indirect_escape_dependencies() {
-    // From s0-0 to s2-1: on the escape lane to s1-0, then adaptively to s1-1, from where the tables
-    // lead to s2-1.
+    // From s0-0 to s2-1: on the escape lane to s1-0, adaptively to s1-1, and by the tables to s2-1.
     let fabric = mesh(&[3, 2]);
     let tables = adaptive(&fabric, &dimension_order());
     let (graph, is_free) = verdict(&fabric, &tables, &Lanes::with_escape(None, &first_n(2), 1));
@@ -103,8 +101,8 @@ fn lanes_shared_as_escape_and_adaptive_count_for_both() {
         |sets: [LaneSet; 2]| verdict(&fabric, &tables, &Lanes::with_escape(None, &sets, 1)).1;
     assert!(free(sets([&[0, 1], &[0, 2]])));
     assert!(free(sets([&[0, 1], &[2, 3]])));
-    // Lane 1 is the first class's to choose and the way out of the second, which waits there for
-    // packets of the first, and these get out by lane 0.
+    // Lane 1 is adaptive in class 0 and the escape of class 1, whose packets wait there for packets
+    // of class 0; these escape by lane 0.
     let shared = Lanes::with_escape(None, &sets([&[0, 1], &[1, 2]]), 1);
     let (graph, is_free) = verdict(&fabric, &tables, &shared);
     assert!(is_free);
@@ -126,7 +124,7 @@ fn adaptive_trees_are_deadlock_free_with_all_up_paths() {
     for count in [1, 4] {
         assert!(verdict(&fabric, &tables, &Lanes::free(&first_n(count))).1);
     }
-    // A packet that has to climb l levels has k ways at each of them, and one way down.
+    // A packet that climbs l levels has k ways at each, and one way down.
     let switch_of = |host: EndpointId| fabric.target(fabric.endpoint_channel(host)).node;
     let ways = |from: NodeId, to: EndpointId| {
         let mut ways = vec![from];
@@ -148,7 +146,7 @@ fn adaptive_trees_are_deadlock_free_with_all_up_paths() {
         assert_eq!(choices, expected);
         seen[climbed] += 1;
     }
-    // Two hosts beside it, six in its subtree, eighteen elsewhere.
+    // On the leaf, in the subtree, elsewhere.
     assert_eq!(seen, [2, 6, 18]);
 }
 
@@ -174,17 +172,17 @@ fn non_shortest_routes_are_refused_as_adaptive() {
     assert!(!tables.are_adaptive() && tables.made_adaptive(&fabric).unwrap().are_adaptive());
 }
 
-/// On a grid one output in each remaining dimension; in a tree any upwards and one downwards.
+/// One output in each remaining dimension of a grid; in a tree any upwards, one downwards.
 #[test]
 fn adaptive_output_choices_are_counted() {
     let of = |fabric: &Fabric, algorithm: &Algorithm| {
         let choice = Choice::new(fabric, &adaptive(fabric, algorithm));
         (choice.mean_outputs, choice.max_outputs)
     };
-    // To each of 16 hosts from 6 switches in one line with it and 9 others.
+    // To each of 16 hosts from 6 switches in line with it and 9 others.
     assert_eq!(of(&mesh(&[4, 4]), &dimension_order()), (Some((6.0 + 2.0 * 9.0) / 15.0), 2));
     let tree = generated(&Generator::KAryNTree(KAryNTree { arity: 4, levels: 2, rails: 1 }), 1);
-    // From 3 leaves over any of 4 roots, and from each of these.
+    // From 3 leaves over any of 4 roots, and from each root.
     assert_eq!(of(&tree, &shortest_path()), (Some((3.0 * 4.0 + 4.0) / 7.0), 4));
     let Routes::Table(tables) = routed(&tree, &shortest_path(), FORMS[1]) else { panic!("tables") };
     assert_eq!(Choice::new(&tree, &tables).max_outputs, 1, "on tables nobody chooses");
@@ -202,7 +200,7 @@ fn escape_lane_count_matches_dimension_order() {
     assert_eq!(lanes(&grid, true, 4, None), Ok(Lanes::with_escape(None, &sets, 1)));
     let datelines = Datelines::new(&wrapped, DatelineRule::ByWrap).ok();
     assert_eq!(lanes(&wrapped, true, 4, None), Ok(Lanes::with_escape(datelines, &sets, 2)));
-    // Rings of three are cliques: no packet goes on past a dateline.
+    // Rings of three are cliques: no packet continues past a dateline.
     assert_eq!(lanes(&torus(&[3, 3]), true, 4, None), Ok(Lanes::with_escape(None, &sets, 1)));
     for without in [lanes(&grid, false, 4, None), lanes(&wrapped, true, 4, Some(0))] {
         assert_eq!(without, Ok(Lanes::free(&sets)));
@@ -218,7 +216,7 @@ fn escape_lane_count_matches_dimension_order() {
     }
 }
 
-/// Returns all paths that packets to `to` may still take from a switch on.
+/// Possible paths from a switch to `to`.
 fn ways_on(
     fabric: &Fabric,
     tables: &TableRoutes,

@@ -1,5 +1,5 @@
 //! Lanes of classes, with and without datelines: the proof on rings and tori, and its agreement
-//! with the sets given by `onward` hop by hop.
+//! with `onward` hop by hop.
 
 use crate::support::{FORMS, any_plan, mesh, pairs, ring, routed, shortest_path, torus};
 use gingham_topology::routing::{
@@ -30,7 +30,6 @@ fn on_lanes<'a>(routes: &'a [Routes], lanes: &'a Lanes) -> RouteSet<'a> {
     RouteSet::new(routes, Some(lanes))
 }
 
-/// Returns the number of dependencies, and the cycle if there is one.
 fn verdict(fabric: &Fabric, lanes: &Lanes) -> (usize, Vec<Buffer>) {
     let routes = dimension_order(fabric);
     let set = on_lanes(&routes, lanes);
@@ -43,21 +42,21 @@ fn verdict(fabric: &Fabric, lanes: &Lanes) -> (usize, Vec<Buffer>) {
 
 #[test]
 fn ring_of_four_matches_hand_computed_dependencies() {
-    // Upwards each of the four channels is followed by the next on a way of two, downwards a way
-    // has one.
+    // Upwards each of the four channels precedes the next on a path of two; downwards a path has
+    // one.
     let fabric = ring(4, 1);
     let cases: [(Lanes, usize, usize); 7] = [
         (Lanes::free(&[set(&[0])]), 4, 4),
-        // Each lane of a channel and each of the next: 2 times 2 for every turn.
+        // Each lane of a channel with each of the next: 2 times 2 a turn.
         (Lanes::free(&[set(&[0, 1])]), 16, 4),
-        // Lane 0: s0-s1-s2-s3. Onto lane 1 from s3 to s0, and on it to s1.
+        // Lane 0: s0-s1-s2-s3. Lane 1 from s3 to s0, and on to s1.
         (with_datelines(&fabric, &[set(&[0, 1])]), 4, 0),
         (with_datelines(&fabric, &[set(&[0, 1, 2, 3])]), 16, 0),
         // The lower dateline class has two lanes: 4 and 4, from it to the upper 2, and within that
         // 1.
         (with_datelines(&fabric, &[set(&[0, 1, 2])]), 4 + 4 + 2 + 1, 0),
         (with_datelines(&fabric, &[set(&[0, 1]), set(&[2, 3])]), 8, 0),
-        // One lane cannot be shared out.
+        // One lane cannot be divided.
         (with_datelines(&fabric, &[set(&[0, 1]), set(&[2])]), 8, 4),
     ];
     for (lanes, dependencies, cycle) in cases {
@@ -68,14 +67,11 @@ fn ring_of_four_matches_hand_computed_dependencies() {
     assert!(cycle.iter().all(|buffer| buffer.lane == 2), "{cycle:?}");
 }
 
-/// A ring of five or six by hand, upwards, on lanes 0 and 1 by wrap.
-///
-/// Paths have two channels, or up to three in the ring of six. With a channel named by the switch
-/// at its start, the ring of five has these turns: on lane 0 those of 0-1-2, 1-2-3 and 2-3-4; on
-/// lane 1 those of 3-4-0 and 4-0-1. By hop the first two are the same, and 3-4-0 goes up from lane
-/// 0 to lane 1. Downwards is its mirror image. The ring of six has on lane 0 all turns up to 3-4-5,
-/// and on lane 1 those of 3-4-5-0, 4-5-0-1 and 5-0-1-2; downwards, with paths of two, 5-4-3 to
-/// 2-1-0 and 1-0-5, 0-5-4.
+/// Paths by wrap have two channels, or up to three in the ring of six. With channels named by the
+/// switch at their start, the ring of five has on lane 0 the turns of 0-1-2, 1-2-3 and 2-3-4, on
+/// lane 1 those of 3-4-0 and 4-0-1. (By hop 3-4-0 changes from lane 0 to 1.) Downwards is the
+/// mirror image. The ring of six has on lane 0 all turns up to 3-4-5, on lane 1 those of 3-4-5-0,
+/// 4-5-0-1 and 5-0-1-2; downwards, with paths of two, 5-4-3 to 2-1-0 and 1-0-5, 0-5-4.
 #[test]
 fn by_wrap_rings_match_hand_computed_dependencies() {
     let two = [set(&[0, 1])];
@@ -93,7 +89,7 @@ fn by_wrap_rings_match_hand_computed_dependencies() {
             lanes_by_channel(&fabric, &routes, &lanes, (hosts[from], hosts[to]), VcClass(0));
         lanes_by_channel.iter().map(|(_, lanes)| lanes.bits()).collect::<Vec<_>>()
     };
-    // Lanes 0 and 1 on the cables of hosts.
+    // Both lanes on the cables of hosts.
     assert_eq!(taken(0, 3), [3, 1, 1, 1, 3]);
     assert_eq!(taken(4, 1), [3, 2, 2, 2, 3]);
     assert_eq!(taken(5, 0), [3, 2, 3]);
@@ -101,7 +97,7 @@ fn by_wrap_rings_match_hand_computed_dependencies() {
     assert_eq!(taken(5, 3), [3, 1, 1, 3]);
 }
 
-/// Returns routes round a ring, upwards over up to `longest` channels, and the rest downwards.
+/// Upwards over up to `longest` channels, else downwards.
 fn upwards(fabric: &Fabric, size: usize, longest: usize) -> [Routes; 1] {
     let channel = |from: usize, to: usize| {
         let [from, to] = [from, to].map(|switch| switch % size);
@@ -127,8 +123,8 @@ fn upwards(fabric: &Fabric, size: usize, longest: usize) -> [Routes; 1] {
 
 #[test]
 fn by_wrap_is_deadlock_free_for_paths_up_to_half_the_ring() {
-    // A way of l that wraps begins l - 1 channels before the dateline at most, so that there are
-    // 2 l - 2 turns in a row, and k close the ring.
+    // A path of l that wraps begins at most l - 1 channels before the dateline: 2 l - 2 turns in a
+    // row, and k close the ring.
     for size in 4..10 {
         let fabric = ring(size, 1);
         for longest in 1..size {
@@ -136,7 +132,7 @@ fn by_wrap_is_deadlock_free_for_paths_up_to_half_the_ring() {
             for rule in [DatelineRule::ByHop, DatelineRule::ByWrap] {
                 let lanes = by_rule(&fabric, rule, &[set(&[0, 1])]);
                 let is_free = prove(&fabric, on_lanes(&routes, &lanes)).is_free();
-                // Downwards no way is longer than size - longest - 1.
+                // Downwards no path is longer than size - longest - 1.
                 let most = longest.max(size - longest - 1);
                 let expected = rule == DatelineRule::ByHop || 2 * most - 2 < size;
                 assert_eq!(is_free, expected, "{rule:?}: {longest} of {size}");
@@ -145,7 +141,7 @@ fn by_wrap_is_deadlock_free_for_paths_up_to_half_the_ring() {
     }
 }
 
-/// Returns the upward and the downward paths of all pairs over channels of a ring, by lane.
+/// Upward and downward paths on channels of a ring, by lane.
 fn paths_by_lane(size: usize, rule: DatelineRule) -> [[usize; 2]; 2] {
     let fabric = ring(size, 1);
     let lanes = by_rule(&fabric, rule, &[set(&[0, 1])]);
@@ -166,8 +162,8 @@ fn paths_by_lane(size: usize, rule: DatelineRule) -> [[usize; 2]; 2] {
 
 #[test]
 fn upper_class_load_is_higher_by_wrap_than_by_hop() {
-    // Of the k ways of l channels in one direction l wrap. By wrap all their channels are on lane 1:
-    // l l. By hop those from the dateline on: 1 + ... + l.
+    // Of the k paths of l channels in one direction l wrap. By wrap all their channels are on lane
+    // 1: l l. By hop those from the dateline on: 1 + ... + l.
     for size in [4, 5, 8, 9] {
         let sum = |longest: usize, of: fn(usize) -> usize| (1..=longest).map(of).sum::<usize>();
         let expected = |longest: usize, upper: usize| [size * sum(longest, |l| l) - upper, upper];
@@ -195,15 +191,15 @@ fn cycle_description_names_lanes() {
     assert!(text.ends_with("closes the cycle\n"), "{text}");
 }
 
-/// Returns the dependencies on two lanes with datelines in a torus of two dimensions of `k`.
+/// On two lanes with datelines, in a torus of two dimensions of `k`.
 fn torus_dependencies(k: usize) -> usize {
-    // Ways are shortest, and go up where both are equally long.
+    // Of equal lengths, paths go up.
     let [up, down] = [k / 2, (k - 1) / 2];
-    // In one ring and direction k - 2 turns on dateline class 0, one up to dateline class 1, and on
-    // that all turns of the longest way that begins with the channel that crosses.
+    // In one ring and direction: k - 2 turns on dateline class 0, one up to class 1, and there all
+    // turns of the longest path that begins with the crossing channel.
     let within = (k - 1 + up - 1) + (k - 1 + down - 1);
-    // A way ends in any channel of a ring: k - 1 on dateline class 0, and all channels of that
-    // longest way on dateline class 1. From there it enters the next dimension in either direction.
+    // A path ends in any of k - 1 channels on class 0 or those of that longest path on class 1, and
+    // then enters the next dimension in either direction.
     let ends = (k - 1 + up) + (k - 1 + down);
     2 * k * within + k * ends * 2
 }
@@ -240,13 +236,12 @@ fn meshes_and_small_rings_have_one_dateline_class() {
         let datelines = by_hop(fabric);
         ChannelId::first(fabric.channel_count()).filter(|c| datelines.is_crossed_by(*c)).count()
     };
-    // Both directions of each ring of four; those of three have none.
+    // Both directions of each ring of four; rings of three have none.
     assert_eq!(crossing(&torus(&[4, 3])), 2 * 3);
     assert_eq!(crossing(&torus(&[4, 5])), 2 * (4 + 5));
 }
 
-/// Returns the lanes of each channel of a pair's path, including the cables of the hosts, according
-/// to `onward`.
+/// Lanes on a pair's path, with the cables of the hosts, according to `onward`.
 fn lanes_by_channel(
     fabric: &Fabric,
     routes: &Routes,
@@ -265,7 +260,6 @@ fn lanes_by_channel(
     lanes_by_channel
 }
 
-/// Compares the dependency graph and the proof with the results of `onward`.
 fn assert_told(fabric: &Fabric, routes: &Routes, lanes: &Lanes, vc_classes: u8) {
     let all = [routes.clone()];
     let set = on_lanes(&all, lanes);
@@ -304,7 +298,6 @@ fn any_vc_classes() -> impl Strategy<Value = Vec<LaneSet>> {
     proptest::collection::vec((1..0x8000_u16).prop_map(LaneSet::from_bits), 1..4)
 }
 
-/// Returns the lower or the upper part of a set.
 fn part(set: LaneSet, upper: bool) -> Vec<u8> {
     let lanes: Vec<u8> = set.lanes().collect();
     let (low, high) = lanes.split_at(lanes.len().div_ceil(2));

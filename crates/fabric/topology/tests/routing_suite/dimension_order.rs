@@ -54,7 +54,7 @@ fn alternating_ties_go_up_from_even_and_down_from_odd() {
     }
 }
 
-/// Returns the numbers of paths on the channels of a torus between switches, each number once.
+/// Distinct numbers of paths on channels between switches.
 fn loads(fabric: &Fabric, algorithm: &Algorithm) -> Vec<usize> {
     let routes = routed(fabric, algorithm, Form::Table);
     let mut loads = vec![0; fabric.channel_count()];
@@ -79,8 +79,8 @@ fn alternating_ties_share_the_load_evenly() {
         assert_eq!(loads(&fabric, &dimension_order()), expected);
         assert_eq!(loads(&fabric, &alternating()), [k * k * k / 8]);
     }
-    // In a ring of 6 ways of 1 and 2 load each channel with 3, and of the ties that go up from 0, 2
-    // and 4 for three channels each, some channels have 1 and the others 2.
+    // In a ring of 6, paths of 1 and 2 load each channel with 3, and of the ties that go up from 0,
+    // 2 and 4 for three channels each, some channels have 1 and the others 2.
     assert_eq!(loads(&torus(&[6, 6]), &alternating()), [6 * (3 + 1), 6 * (3 + 2)]);
 }
 
@@ -98,7 +98,7 @@ fn alternating_ties_make_rings_of_four_deadlock_free() {
     }
 }
 
-/// Returns the length of the proof's cycle; 0 if there is none.
+/// 0 without a cycle.
 fn cycle_length(fabric: &Fabric, form: Form) -> usize {
     match prove(fabric, &routed(fabric, &dimension_order(), form)) {
         Proof::Free { .. } => 0,

@@ -1,10 +1,9 @@
-//! The proof for in-transit hosts that always eject packets, and for those that do so until they
-//! are full.
+//! The proof for in-transit hosts that always eject packets, or only until they are full.
 //!
 //! ```text
 //!          s0            A ring of five with a host on each switch. Up is towards s0, and from
-//!        /    \          s3 to s2, so that paths turn up again at s3 alone: from s2 to s4 and
-//!      s1      s4        back, by h3.
+//!        /    \          s3 to s2: paths turn up again only at s3, from s2 to s4 and back, by h3.
+//!      s1      s4
 //!       |      |
 //!      s2 ──── s3
 //! ```
@@ -35,7 +34,7 @@ fn full_in_transit_host_closes_the_cycle_it_broke() {
     let Proof::Cycle { buffers } = prove(&fabric, until_full(&routes)) else {
         panic!("round the ring, and through h3");
     };
-    // Packets for h3 wait behind one in transit; packets of h3 go on as those in transit do.
+    // Packets for h3 wait behind one in transit; packets of h3 continue as those in transit do.
     insta::assert_snapshot!(describe_cycle(&fabric, until_full(&routes), &buffers), @"
     s0[2] -> s1[2]   then the next, from h0 to h2
     s1[3] -> s2[2]   then the next, from h1 to h3
@@ -57,8 +56,8 @@ fn full_hosts_are_harmless_without_in_transit_traffic() {
 
 #[test]
 fn buffer_order_rises_through_a_host_that_can_be_full() {
-    // A ring of four: only s1 to s3 and back may turn, at s2, where h2 is. They need not, but
-    // with two hosts on each switch half of them do, in one direction or both.
+    // In a ring of four only paths between s1 and s3 may turn, at s2. With two hosts a switch half
+    // of them do.
     let fabric = ring(4, 2);
     let routes = routed(&fabric, &in_transit(), Form::Source);
     assert_proved_until_full(&fabric, &routes);
@@ -67,8 +66,7 @@ fn buffer_order_rises_through_a_host_that_can_be_full() {
     assert!(pairs(&fabric).any(transit));
 }
 
-/// Asserts that the proof matches the successive channels on paths, without the dependencies that
-/// end at endpoints without packets in transit.
+/// Compares the proof with successive channels on paths.
 fn assert_proved_until_full(fabric: &Fabric, routes: &Routes) {
     let turns: BTreeSet<(ChannelId, ChannelId)> = turns(fabric, routes, |_| true);
     match prove(fabric, until_full(routes)) {
@@ -113,7 +111,6 @@ fn host_channel_witnesses_are_its_own_or_in_transit_packets() {
     assert_eq!(witnesses[place.expect("h3 sends on")], Some((h3, endpoint(&fabric, "h0"))));
 }
 
-/// Returns the channel between two nodes given by name.
 fn channel(fabric: &Fabric, from: &str, to: &str) -> ChannelId {
     let leads = |channel: &ChannelId| {
         let ends = [fabric.source(*channel).node, fabric.target(*channel).node];
@@ -124,8 +121,8 @@ fn channel(fabric: &Fabric, from: &str, to: &str) -> ChannelId {
 
 #[test]
 fn packets_on_all_lanes_share_the_pool_of_a_host() {
-    // A line: h0 sends to h3 by h1 and then h2 on lane 1, and h3 to h0 by h2 and then h1 on lane 2.
-    // All others go straight, on lane 0. On no lane by itself there is a cycle.
+    // A line: h0 sends to h3 by h1 and then h2 on lane 1, h3 to h0 by h2 and then h1 on lane 2, all
+    // others straight on lane 0. No lane by itself has a cycle.
     let fabric = fabric(4, &[0, 1, 2, 3], &[(0, 1), (1, 2), (2, 3)]);
     let by_hosts = [
         ["s0", "s1", "h1", "s1", "s2", "h2", "s2", "s3", "h3"],
@@ -162,8 +159,7 @@ fn packets_on_all_lanes_share_the_pool_of_a_host() {
         prove(&fabric, RouteSet { ejection, ..RouteSet::new(&routes, Some(&lanes)) })
     };
     assert!(proved(true, Ejection::Always).is_free());
-    // With the pool of h1 full of packets on lane 1 for h2, and that of h2 full of such on lane 2
-    // for h1.
+    // The pool of h1 full of packets on lane 1 for h2, that of h2 of packets on lane 2 for h1.
     let expected = [
         ("h1", "s1", 1),
         ("s1", "s2", 1),

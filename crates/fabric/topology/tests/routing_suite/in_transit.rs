@@ -1,4 +1,4 @@
-//! In-transit hosts: hand-drawn paths, and properties on any fabric.
+//! In-transit hosts: hand-drawn paths, and properties of any fabric.
 
 use crate::support::{
     any_plan, endpoint, fabric, generated, hops, pairs, ring, routed, switch_of, way,
@@ -15,7 +15,6 @@ fn in_transit(hosts: TransitHosts) -> Algorithm {
     Algorithm::InTransit(InTransit { hosts, ..InTransit::default() })
 }
 
-/// Returns the in-transit hosts of a path.
 fn in_transit_hosts(fabric: &Fabric, path: &Path) -> Vec<EndpointId> {
     let ends = path.channels().iter().map(|channel| fabric.target(*channel));
     let mut hosts: Vec<_> = ends.filter_map(|end| fabric.endpoint_at(end)).collect();
@@ -25,9 +24,9 @@ fn in_transit_hosts(fabric: &Fabric, path: &Path) -> Vec<EndpointId> {
 
 #[test]
 fn in_transit_host_is_at_the_down_to_up_turn() {
-    // Ranks on a ring of six from s0: 0 1 2 3 2 1. From s2 to s4 the short way is down to s3 and
-    // up again, so a host of s3 takes the packet in. The other twenty-eight pairs have legal
-    // shortest paths; of the three hops from s0 to s3 and from s1 to s4 there are two of each.
+    // Ranks on a ring of six from s0: 0 1 2 3 2 1. From s2 to s4 the short path is down to s3 and
+    // up: a host of s3 takes the packet in. The other 28 pairs have legal shortest paths; of the
+    // three hops from s0 to s3 and from s1 to s4 there are two of each.
     let fabric = ring(6, 1);
     for hosts in [TransitHosts::Any, TransitHosts::Fewest] {
         let routes = routed(&fabric, &in_transit(hosts), Form::Source);
@@ -43,9 +42,9 @@ fn in_transit_host_is_at_the_down_to_up_turn() {
 
 #[test]
 fn hosts_of_a_switch_alternate_as_in_transit_hosts() {
-    // On the ring of six with two hosts a switch, paths turn at s3 alone (and only there with the
-    // fewest turns): h2 and h8 to h4 and to h10, h4 and h10 to h2 and to h8. Destinations are
-    // taken as h2, h8, h4, h10, each with two sources: h3, h9, h3, h9.
+    // With two hosts a switch, paths turn at s3 alone (with the fewest turns only there): h2 and h8
+    // to h4 and to h10, and back. Destinations come as h2, h8, h4, h10, each with two sources: h3,
+    // h9, h3, h9.
     let fabric = ring(6, 2);
     let routes = routed(&fabric, &in_transit(TransitHosts::Fewest), Form::Source);
     for (to, from, host) in
@@ -84,7 +83,7 @@ fn loaded_channel_diverts_a_path_through_a_host() {
 
 #[test]
 fn two_port_host_reinjects_on_the_arrival_port() {
-    // The ring of six; the only host near s3 hangs on s3 by its second port and on s0 by its first.
+    // The only host near s3 is on s3 by its second port and on s0 by its first.
     let mut builder = FabricBuilder::new();
     let switches: Vec<_> = (0..6_u64)
         .map(|n| builder.add_plain(NodeKind::Switch, &format!("s{n}"), Guid(n + 1), 8))
@@ -110,7 +109,7 @@ fn two_port_host_reinjects_on_the_arrival_port() {
 
 #[test]
 fn switch_without_hosts_is_bypassed() {
-    // Nothing at s3 could take the packet in, so the way from s2 to s4 is that of up*/down*.
+    // No host at s3: the path from s2 to s4 is that of up*/down*.
     let fabric = fabric(6, &[0, 1, 2, 4, 5], &[(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 0)]);
     let routes = routed(&fabric, &in_transit(TransitHosts::Any), Form::Source);
     assert_eq!(way(&fabric, &routes, "h2", "h3"), "h2 s2 s1 s0 s5 s4 h3");
@@ -137,8 +136,8 @@ fn fall_backs_name_only_switches_lacking_a_host() {
 
 #[test]
 fn shared_path_loads_its_host_once_per_source() {
-    // Paths of the ring of six turn at s3 between s2, with one host, and s4, with three. That to h2
-    // is taken by three hosts and goes by h3; then h4 takes those to h5, h6 and h7, one host each.
+    // Paths turn at s3 between s2, with one host, and s4, with three. That to h2 is taken by three
+    // hosts and goes by h3; then h4 takes those to h5, h6 and h7, one each.
     let cables = [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 0)];
     let fabric = fabric(6, &[0, 1, 2, 3, 3, 4, 4, 4, 5], &cables);
     let routes = routed(&fabric, &in_transit(TransitHosts::Fewest), Form::Source);
@@ -152,8 +151,8 @@ fn shared_path_loads_its_host_once_per_source() {
 
 #[test]
 fn path_may_revisit_a_switch_to_reach_a_host() {
-    // s2 has no host. From s1 down to s2 and up to s0 would turn there; the packet goes on down to
-    // s3, into its host, and comes back up through s2.
+    // The path from s1 to s0 would turn at s2, which has no host; the packet continues down to s3,
+    // into its host, and back up through s2.
     //
     //   s4 root ─ s5 ─ s6 ─ s7 ─ s8 ─ s0     s0 is far from the root by itself, and above s2
     //      └──── s9 ─ s10 ─ s11 ─ s12 ─ s1   as s1 is; s2 hangs under both, s3 under s2
@@ -233,7 +232,6 @@ fn passes_never_increase_the_busiest_channel_load() {
     }
 }
 
-/// Checks the properties of routes with in-transit hosts.
 fn assert_sound(fabric: &Fabric, routes: &Routes) {
     let hops = hops(fabric);
     let has_host = |switch: usize| {

@@ -1,8 +1,8 @@
 //! Random irregular fabrics, compared with bands from an independent model.
 //!
 //! Means over ten fabrics of a size, between different switches: hops of the shortest legal path,
-//! and the share of pairs with a legal path as short as any; in-transit hosts per path; and the
-//! bound on uniform traffic set by the busiest channel between switches.
+//! share of pairs with a legal path as short as any, in-transit hosts per path, and the busiest
+//! channel's bound on uniform traffic.
 
 use crate::support::{generated, hops, pairs, routed, switch_of, up_down};
 use gingham_topology::Fabric;
@@ -17,7 +17,7 @@ fn irregular(switches: u32, seed: u64) -> Fabric {
     generated(&Generator::Irregular(shape), seed)
 }
 
-/// Returns the mean hops, and the share of minimal paths.
+/// Mean hops, and share of minimal paths.
 fn measure(fabric: &Fabric) -> (f64, f64) {
     let routes = routed(fabric, &up_down(Root::LowestId), Form::Source);
     let shortest = hops(fabric);
@@ -46,11 +46,11 @@ fn legal_path_length_and_minimal_share_are_in_bands() {
     }
 }
 
-/// Results of routes on a fabric with four hosts per switch.
+/// With four hosts per switch.
 struct Measured {
-    /// Hops between different switches.
+    /// Between different switches.
     hops: f64,
-    /// In-transit hosts between different switches.
+    /// Per path between different switches.
     in_transit_hosts: f64,
     /// Largest rate of a switch in flits/ns, at 0.16 flits/ns per link.
     bound: f64,
@@ -70,8 +70,8 @@ fn measure_laid(fabric: &Fabric, algorithm: &Algorithm) -> Measured {
             count += 1;
         }
     }
-    // A host sends T / 4 to each of H - 1 others alike, so a channel with L paths carries
-    // L x T / 4 / (H - 1), which is at most 0.16.
+    // A host sends T / 4 to H - 1 others evenly: a channel with L paths has L x T / 4 / (H - 1), at
+    // most 0.16.
     let hosts = u32::try_from(fabric.endpoints().len()).expect("a small number");
     let busiest = Statistics::new(fabric, &routes).max_channel_paths();
     let busiest = f64::from(u32::try_from(busiest).expect("a small number"));
@@ -86,7 +86,7 @@ fn with_hosts(switches: u32) -> Vec<Fabric> {
     (0..10).map(|seed| generated(&Generator::Irregular(shape.clone()), seed)).collect()
 }
 
-/// Asserts that the mean over fabrics is within `tolerance` of `expected`.
+/// Mean over fabrics.
 fn assert_near(runs: &[Measured], value: fn(&Measured) -> f64, expected: f64, tolerance: f64) {
     let mean = runs.iter().map(value).sum::<f64>() / 10.0;
     assert!((mean - expected).abs() <= tolerance, "{mean}, expected {expected} +- {tolerance}");
@@ -96,7 +96,7 @@ fn assert_near(runs: &[Measured], value: fn(&Measured) -> f64, expected: f64, to
 fn in_transit_hosts_per_path_and_bounds_are_in_bands() {
     // Switches; mean distance; for all shortest paths and for those with the fewest in-transit
     // hosts: these a path, and the bound in flits/ns and switch. The model behind the bounds
-    // balances less thoroughly: with 64 switches ours may be up to a quarter higher, not lower.
+    // balances less thoroughly: with 64 switches ours may be up to a quarter higher.
     for (switches, distance, any, fewest) in [
         (8, 1.44, (0.11, 0.382), (0.01, 0.304)),
         (16, 1.96, (0.25, 0.259), (0.14, 0.208)),

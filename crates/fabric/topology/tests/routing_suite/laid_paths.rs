@@ -1,9 +1,9 @@
-//! Every single path of routes assigned by load, compared with all alternatives.
+//! Paths assigned by load, compared with all alternatives.
 //!
-//! The assignment is repeated here from its documentation: paths are taken in the order of the
-//! destination's switch, the destination and the source; each is the best for the current loads,
-//! and a pass removes each path before it is assigned again. The candidates are enumerated one by
-//! one, from the definition of up*/down* with the lowest switch as its root.
+//! Repeats the documented assignment: paths are taken in the order of the destination's switch, the
+//! destination and the source; each is the best for the current loads, and a pass removes each path
+//! before it is assigned again. Candidates are enumerated from the definition of up*/down* with the
+//! lowest switch as root.
 
 use crate::support::{any_plan, assert_leads, hops, routed, switch_of, up_channels};
 use gingham_topology::routing::{
@@ -13,7 +13,6 @@ use gingham_topology::{ChannelId, EndpointId, Fabric, NodeId};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Fabric, with values used repeatedly.
 struct World {
     fabric: Fabric,
     up: BTreeSet<ChannelId>,
@@ -38,8 +37,7 @@ impl World {
         Self { fabric, up, hops, hosts, residents }
     }
 
-    /// Returns the rows of endpoints that share their paths, and sources, in the order of
-    /// assignment.
+    /// Endpoints that share their paths, and sources, in the order of assignment.
     fn order(&self, spread: PathSpread) -> Vec<(Vec<EndpointId>, NodeId)> {
         let rows = self.residents.iter().flat_map(|residents| match spread {
             PathSpread::Hosts => residents.iter().map(|to| vec![*to]).collect(),
@@ -50,13 +48,13 @@ impl World {
         rows.flat_map(|row| sources().map(move |source| (row.clone(), source))).collect()
     }
 
-    /// Returns the number of pairs of hosts that share the path.
+    /// Pairs of hosts that share the path.
     fn weight(&self, row: &[EndpointId], source: NodeId) -> u64 {
         let hosts = row.iter().filter(|to| self.fabric.is_host_endpoint(**to)).count() as u64;
         hosts * self.hosts[source.index()]
     }
 
-    /// Returns all paths of `length` channels that go up after down only at permitted places.
+    /// Paths of `length` channels with turns from down to up only at permitted switches.
     fn paths(
         &self,
         from: NodeId,
@@ -105,7 +103,7 @@ impl World {
         path.windows(2).filter(|pair| self.turns(pair[0], pair[1])).count()
     }
 
-    /// Returns the channels between switches on the path kept by routes.
+    /// Only channels between switches.
     fn kept(&self, routes: &SourceRoutes, source: NodeId, to: EndpointId) -> Vec<ChannelId> {
         let onward = routes.path(&self.fabric, source, to).expect("cables join them");
         let is_switch = |end: NodeId| self.fabric.node(end).is_switch();
@@ -117,7 +115,6 @@ impl World {
     }
 }
 
-/// Loads by channel.
 #[derive(Default)]
 struct Loads(BTreeMap<ChannelId, u64>);
 
@@ -150,7 +147,7 @@ fn source_routes(fabric: &Fabric, algorithm: &Algorithm) -> SourceRoutes {
     }
 }
 
-/// Repeats the assignment of all paths: first without loads, then for each after its removal.
+/// First without loads, then for each path after its removal.
 fn replay(
     world: &World,
     spread: PathSpread,
@@ -253,7 +250,7 @@ fn check_simple_routes(world: &World, weight: f64, spread: PathSpread) {
         let price =
             |channel: &ChannelId| 1.0 + weight * real(loads.on(*channel)) / total * channels;
         let cost = |path: &Vec<ChannelId>| path.iter().map(price).sum::<f64>();
-        // A legal path comes through a switch once.
+        // A legal path visits a switch once.
         let candidates =
             (0..count).flat_map(|length| world.paths(source, last, length, &|_| false));
         let best = candidates.map(|path| cost(&path)).fold(f64::INFINITY, f64::min);

@@ -43,6 +43,7 @@ pub(super) struct Options {
 pub(super) enum Comment<'a> {
     /// Without quotation marks.
     Free(&'a str),
+    /// With a description between quotation marks.
     Described { head: Words<'a>, description: &'a str, tail: Words<'a> },
 }
 

@@ -13,26 +13,22 @@ use crate::finding::plural;
 use crate::{Fabric, NodeId};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// One switch of Slurm's file.
 #[derive(Debug)]
 pub(super) struct Group {
-    /// Switches of the fabric that it represents, in canonical order.
+    /// In canonical order.
     switches: Vec<NodeId>,
-    /// Name of the group's first switch.
+    /// That of the first switch.
     pub(super) name: String,
-    /// Names of the nodes placed here.
     pub(super) nodes: Vec<String>,
-    /// Indices of groups that are cabled to this one.
     pub(super) neighbours: BTreeSet<usize>,
 }
 
-/// All groups, in the order of their first switches.
+/// By first switch.
 #[derive(Debug)]
 pub(super) struct Groups {
     pub(super) all: Vec<Group>,
-    /// Names of switches in use.
     pub(super) names: Names,
-    /// Number of nodes with cables to several groups.
+    /// Nodes with cables to several groups.
     divided: usize,
 }
 
@@ -68,7 +64,7 @@ impl Groups {
         Self { all: groups, names, divided }
     }
 
-    /// Notes on merged leaves and on nodes with cables to several switches.
+    /// On merged leaves and nodes at several switches.
     pub(super) fn notes(&self, fabric: &Fabric) -> Vec<String> {
         let mut notes = Vec::new();
         let merged: Vec<&Group> = self.merged().collect();
@@ -90,7 +86,6 @@ impl Groups {
         notes
     }
 
-    /// Returns a comment for each switch of the file that represents several.
     pub(super) fn comments(&self, fabric: &Fabric) -> Vec<String> {
         let comment = |group: &Group| {
             let names = switch_names(fabric, group).replace(|c| !is_printable(c), "_");
@@ -99,12 +94,12 @@ impl Groups {
         self.merged().map(comment).collect()
     }
 
-    /// Returns the groups with nodes that represent several leaves.
+    /// Groups with nodes and several leaves.
     fn merged(&self) -> impl Iterator<Item = &Group> {
         self.all.iter().filter(|group| group.switches.len() > 1 && !group.nodes.is_empty())
     }
 
-    /// Returns the sets of connected groups, in the order of their first groups.
+    /// Connected groups, by first group.
     pub(super) fn islands(&self) -> Vec<Vec<usize>> {
         let mut is_seen = vec![false; self.all.len()];
         let mut islands = Vec::new();
@@ -125,7 +120,7 @@ impl Groups {
     }
 }
 
-/// Returns the first leaf of the unit of each leaf.
+/// Of the unit, by leaf.
 fn first_leaves(cluster: &Cluster) -> BTreeMap<NodeId, NodeId> {
     let units = cluster.units.iter();
     units.flat_map(|unit| unit.leaves.iter().map(|leaf| (*leaf, unit.leaves[0]))).collect()
@@ -144,7 +139,7 @@ fn join(fabric: &Fabric, group_of: &[usize], groups: &mut [Group]) {
     }
 }
 
-/// Returns whether a comment in any of the files can contain a character.
+/// Whether comments in all of the files permit the character.
 fn is_printable(c: char) -> bool {
     c.is_alphanumeric() || c.is_ascii_graphic() || c == ' '
 }

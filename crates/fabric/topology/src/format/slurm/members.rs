@@ -8,15 +8,13 @@ use crate::hostname::{host_name, shared_descriptions};
 use crate::{Fabric, NodeId};
 use std::collections::BTreeSet;
 
-/// Maximum number of names in a note.
 const NAMED_MAX: usize = 4;
 
-/// The nodes of a topology.
 #[derive(Debug)]
 pub(super) struct Members {
-    /// By node of the cluster: the name in Slurm's file; `None` if the node is left out.
+    /// By node of the cluster; `None` if omitted.
     pub(super) names: Vec<Option<String>>,
-    /// Notes on adapters and hosts that are left out or renamed.
+    /// On omitted or renamed adapters and hosts.
     pub(super) notes: Vec<String>,
 }
 
@@ -59,7 +57,6 @@ impl Members {
         }
     }
 
-    /// Notes on adapters of nodes without a host name.
     fn note_adapters(&mut self, fabric: &Fabric, nameless: &BTreeSet<NodeId>) {
         let mut shared = shared_descriptions(fabric);
         shared.retain(|_, adapters| {
@@ -86,7 +83,6 @@ fn has_host_name(node: &ClusterNode) -> bool {
     node.adapters.iter().any(|adapter| names(adapter.basis))
 }
 
-/// The first names of a list, and the number of others.
 pub(super) fn first_of(names: &[&str]) -> String {
     let first = names[..names.len().min(NAMED_MAX)].join(", ");
     match names.len().saturating_sub(NAMED_MAX) {

@@ -1,24 +1,23 @@
 //! Names that Slurm's topology files accept.
 //!
-//! A list of names in Slurm (`hostlist_create(3)`) ends a name at a comma and reads brackets as
-//! ranges. `NodeName=DEFAULT` sets defaults, and `ALL` means all nodes. Names of switches are
-//! limited to 64 characters, like host names in Linux.
+//! Lists of names (`hostlist_create(3)`) end a name at a comma and read brackets as ranges.
+//! `DEFAULT` sets defaults, and `ALL` means all nodes. Switch names have at most 64 characters,
+//! like host names in Linux.
 
 use std::collections::BTreeSet;
 
-/// Maximum number of characters of a name (`HOST_NAME_MAX`).
+/// `HOST_NAME_MAX`.
 const LENGTH_MAX: usize = 64;
-/// Words with a special meaning, in any case.
+/// In any case.
 const RESERVED: [&str; 2] = ["all", "default"];
 
-/// Names in use, to keep new names unique.
 #[derive(Debug, Default)]
 pub(super) struct Names {
     used: BTreeSet<String>,
 }
 
 impl Names {
-    /// Returns the wanted name as a valid word, with a number appended if the name is in use.
+    /// A number is appended if the name is in use.
     pub(super) fn unique(&mut self, wanted: &str) -> String {
         let wanted = word(wanted);
         let numbered = (2..).map(|number| {
@@ -33,8 +32,7 @@ impl Names {
     }
 }
 
-/// Replaces every character that a list of names cannot contain by an underscore, and cuts the text
-/// to 64 characters. Reserved words get an underscore at the end.
+/// Underscores replace unlawful characters and mark reserved words; the length is limited.
 pub(super) fn word(text: &str) -> String {
     let lawful = text.chars().map(|c| if is_lawful(c) { c } else { '_' });
     let mut word: String = lawful.take(LENGTH_MAX).collect();

@@ -1,12 +1,11 @@
 //! Topologies as lines of `topology.conf` and of `topology.yaml`.
 //!
-//! Lists of names are written without ranges: name, comma, name. In YAML every name is in quotation
-//! marks, because a bare `1e3`, `no` or `0x10` is a number or a truth value.
+//! Lists have no ranges. YAML names are in quotation marks, because a bare `1e3`, `no` or `0x10` is
+//! a number or a truth value.
 
 use super::{Below, Entry, Form, Topology};
 use std::fmt::Write as _;
 
-/// Formats a `topology.conf`.
 pub(super) fn conf(topology: &Topology) -> String {
     let form = topology.form.name();
     let mut text = format!("# Written by gingham; for TopologyPlugin=topology/{form}.\n");
@@ -28,7 +27,7 @@ pub(super) fn conf(topology: &Topology) -> String {
     text
 }
 
-/// Formats a `topology.yaml`; the first topology is the default.
+/// The first topology is the default.
 pub(super) fn yaml(topologies: &[(String, Topology)]) -> String {
     let mut text = "# Written by gingham; topology.yaml of Slurm 25.05.\n---\n".to_owned();
     for (number, (name, topology)) in topologies.iter().enumerate() {

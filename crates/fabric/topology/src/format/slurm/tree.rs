@@ -6,10 +6,10 @@ use super::{Below, Entry, Form, Topology};
 use crate::finding::plural;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// Comment for files with one switch in place of all switches above the leaves.
+/// One switch replaces all above the leaves.
 const ONE_TOP: &str = "These switches are not a tree; one top replaces all that have no nodes.";
 
-/// Returns the switches of all islands, without notes and comments on merged leaves.
+/// Without notes and comments on merged leaves.
 pub(super) fn topology(groups: Groups) -> Topology {
     let islands = groups.islands();
     let mut tree = Tree { groups, entries: Vec::new(), empty: Vec::new(), made_tops: false };
@@ -36,9 +36,9 @@ pub(super) fn topology(groups: Groups) -> Topology {
 struct Tree {
     groups: Groups,
     entries: Vec<Entry>,
-    /// Names of switches with nothing below.
+    /// Nothing is below them.
     empty: Vec<String>,
-    /// Whether an island has cycles.
+    /// An island has cycles.
     made_tops: bool,
 }
 
@@ -70,7 +70,7 @@ impl Tree {
         }
     }
 
-    /// Returns whether connected groups form a tree: one joint fewer than groups.
+    /// Connected groups are a tree if they have one joint fewer than groups.
     fn is_tree(&self, island: &[usize]) -> bool {
         let ends: usize = island.iter().map(|group| self.neighbours(*group).len()).sum();
         ends == 2 * (island.len() - 1)
@@ -79,8 +79,7 @@ impl Tree {
     fn tree(&mut self, island: &[usize]) {
         let root = self.centre(island);
         let mut below: BTreeMap<usize, Vec<String>> = BTreeMap::new();
-        // From the leaves to the root: each child is written, or known to be empty, before its
-        // parent.
+        // Leaves first: each child is written, or known to be empty, before its parent.
         for (group, above) in self.downwards(root).into_iter().rev() {
             let switches = below.remove(&group).unwrap_or_default();
             let name = self.name(group);
@@ -95,7 +94,7 @@ impl Tree {
         }
     }
 
-    /// Returns the groups of a tree with the parent of each, the root first.
+    /// Groups with their parents, root first.
     fn downwards(&self, root: usize) -> Vec<(usize, Option<usize>)> {
         let mut queue = VecDeque::from([(root, None)]);
         let mut order = Vec::new();
@@ -123,8 +122,7 @@ impl Tree {
         self.entry(name, Below::Switches(switches));
     }
 
-    /// Returns the group with the least distance to its farthest group; of equals, groups without
-    /// nodes come first.
+    /// Least distance to the farthest group; of equals, groups without nodes first.
     fn centre(&self, island: &[usize]) -> usize {
         let farthest = |group: &usize| {
             let mut seen = BTreeSet::from([*group]);

@@ -5,15 +5,14 @@ use crate::format::error::FormatError;
 use std::collections::{BTreeMap, BTreeSet};
 use toml::Spanned;
 
-/// Index of a node in the file, and one of its ports.
+/// Index of a node in the file, and a port.
 pub(super) type NodePort = (usize, u16);
 
-/// Indices of nodes by name.
 #[derive(Debug, Default)]
 pub(super) struct Names(BTreeMap<String, usize>);
 
 impl Names {
-    /// Adds the next node, and returns whether its name was free.
+    /// Whether the name was free.
     pub(super) fn add(&mut self, name: &str) -> bool {
         let next = self.0.len();
         self.0.insert(name.to_owned(), next).is_none()
@@ -25,15 +24,14 @@ impl Names {
     }
 }
 
-/// Assignment of ports.
 #[derive(Debug)]
 pub(super) struct Ends<'a> {
     text: &'a str,
     names: &'a Names,
-    /// Number of ports that each node declares.
+    /// Declared ports by node.
     claims: &'a [Option<u16>],
     taken: BTreeSet<NodePort>,
-    /// By node: no port below this one is free.
+    /// No port below this one is free.
     lowest: Vec<u16>,
 }
 
@@ -42,7 +40,7 @@ impl<'a> Ends<'a> {
         Self { text, names, claims, taken: BTreeSet::new(), lowest: vec![1; claims.len()] }
     }
 
-    /// Returns the ports of all cables: first those that the file names, then free ones.
+    /// Ports that the file names first, then free ones.
     pub(super) fn resolve(
         &mut self,
         cables: &[CableTable],
@@ -59,14 +57,13 @@ impl<'a> Ends<'a> {
         Ok(places)
     }
 
-    /// Returns the number of ports of a node: the declared one, else the highest port used by a
-    /// cable.
+    /// Declared ports, else the highest cabled one.
     pub(super) fn ports(&self, node: usize) -> u16 {
         let used = || self.taken.range((node, 0)..=(node, u16::MAX)).next_back();
         self.claims[node].unwrap_or_else(|| used().map_or(0, |(_, port)| *port))
     }
 
-    /// Returns the node of an end, and its port if the end names one, which is then taken.
+    /// Takes the port, if the end names one.
     fn named(&mut self, end: &Spanned<String>) -> Result<(usize, Option<u16>), FormatError> {
         if let Some((name, port)) = split(end.get_ref())
             && let Some(node) = self.names.0.get(name).copied()
@@ -127,7 +124,7 @@ impl<'a> Ends<'a> {
     }
 }
 
-/// Splits `name[port]`; the name may contain brackets itself.
+/// Form `name[port]`; the name may contain brackets.
 fn split(end: &str) -> Option<(&str, u16)> {
     let (name, port) = end.strip_suffix(']')?.rsplit_once('[')?;
     Some((name, port.parse().ok()?))

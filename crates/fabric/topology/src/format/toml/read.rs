@@ -46,7 +46,7 @@ pub(in crate::format) fn read(text: &str) -> Result<Parsed, FormatError> {
     Ok(Parsed { fabric: builder.build(), findings: Vec::new() })
 }
 
-/// Returns a node and its declared number of ports.
+/// Also returns the declared number of ports.
 fn node(text: &str, kind: NodeKind, table: NodeTable) -> Result<(Node, Option<u16>), FormatError> {
     let mut addresses = BTreeMap::new();
     for entry in &table.addresses {
@@ -75,7 +75,6 @@ fn node(text: &str, kind: NodeKind, table: NodeTable) -> Result<(Node, Option<u1
     Ok((node, table.ports))
 }
 
-/// Converts an error of the TOML reader, with clearer words if needed.
 fn place(text: &str, error: &::toml::de::Error) -> FormatError {
     let (message, expected) = explain(error.message());
     match error.span() {

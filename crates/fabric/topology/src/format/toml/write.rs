@@ -22,7 +22,7 @@ pub(in crate::format) fn write(fabric: &Fabric) -> Written {
     Written { text, notes }
 }
 
-/// Appends to a string, which cannot fail.
+/// A string takes any text.
 macro_rules! add {
     ($text:expr, $($argument:tt)*) => {
         write!($text, $($argument)*).expect("a string takes any text")
@@ -84,12 +84,12 @@ fn write_cable(text: &mut String, fabric: &Fabric, cable: &Cable) {
     }
 }
 
-/// Returns the speed of a cable, if the reader would accept its text.
+/// Only if the reader would accept its text.
 fn speed(cable: &Cable) -> Option<LinkSpeed> {
     cable.speed.filter(|speed| speed.to_string().parse() == Ok(*speed))
 }
 
-/// Formats a basic string, escaping all characters that TOML forbids in one.
+/// Escapes all characters that TOML forbids in a basic string.
 fn quoted(text: &str) -> String {
     let mut quoted = String::from("\"");
     for c in text.chars() {

@@ -1,4 +1,4 @@
-//! Dimensions of a rail-optimised fabric: numbers of cables and switches from the user's parameters.
+//! Numbers of cables and switches of a rail-optimised fabric, from the user's parameters.
 //!
 //! ```text
 //!   leaf    nodes_per_unit + spines x uplinks             <= radix
@@ -6,39 +6,33 @@
 //!   core    spines of its core group x cables             <= radix
 //! ```
 //!
-//! Parameters left out are chosen in this order: units in a block (as many as a spine has ports down),
-//! cables from a leaf to a spine (as many as fit, which makes for few spines), spines, cores.
-//!
-//! Invariant: no switch of a design needs more than `radix` ports.
+//! Omitted parameters are chosen in this order: units in a block (as many as a spine has ports
+//! down), cables from a leaf to a spine (as many as fit, for few spines), spines, cores.
 
 use super::RailOptimised;
 use crate::generate::GenerateError;
 use crate::generate::draft::Size;
 use crate::generate::error::{at_least, at_most};
 
-/// Dimensions of a fabric with valid parameters.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Design {
-    /// Rails of each spine group.
     rails_per_group: u32,
-    /// Spine groups of each block.
     groups_per_block: u32,
     units_per_block: u32,
     blocks: u32,
     pub(super) spines: u32,
-    /// Cables from each leaf to each spine of its group.
+    /// From each leaf to each spine of its group.
     pub(super) uplinks: u32,
-    /// The cores of three levels.
+    /// Only with three levels.
     pub(super) cores: Option<Cores>,
 }
 
-/// The core switches.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Cores {
     pub(super) groups: u32,
     /// Cores of each core group.
     pub(super) per_group: u32,
-    /// Cables from each core to each spine of its core group.
+    /// From each core to each spine of its core group.
     pub(super) cables: u32,
 }
 
@@ -49,7 +43,7 @@ impl Cores {
 }
 
 impl Design {
-    /// Computes a design; fails if the parameters require a switch with too many ports.
+    /// Fails if a switch would need too many ports.
     pub(super) fn new(of: &RailOptimised) -> Result<Self, GenerateError> {
         check_ranges(of)?;
         let (groups_per_block, rails_per_group) = spine_groups(of)?;
@@ -73,7 +67,6 @@ impl Design {
         Ok(design)
     }
 
-    /// Number of spine groups.
     pub(super) const fn groups(self) -> u32 {
         self.blocks * self.groups_per_block
     }
@@ -82,12 +75,11 @@ impl Design {
         unit / self.units_per_block * self.groups_per_block + rail / self.rails_per_group
     }
 
-    /// Ports of a spine to leaves, in a block with all of its units.
+    /// Ports to leaves, in a block with all of its units.
     pub(super) const fn spine_ports_down(self) -> u32 {
         self.units_per_block * self.rails_per_group * self.uplinks
     }
 
-    /// Computes the cores above the spines.
     fn cores(&self, of: &RailOptimised) -> Result<Cores, GenerateError> {
         let groups = self.groups();
         self.check_groups(of)?;
@@ -118,7 +110,7 @@ impl Design {
         Ok(Cores { groups: core_groups, per_group, cables })
     }
 
-    /// Rejects more spine groups than a core has ports.
+    /// A core has a cable to every spine group.
     fn check_groups(&self, of: &RailOptimised) -> Result<(), GenerateError> {
         let because = "radix: a core has a cable to every spine group";
         let key = if of.spine_groups.is_some() { "spine_groups" } else { "rails" };
@@ -145,7 +137,6 @@ impl Design {
     }
 }
 
-/// Rejects single parameters out of range, and units that need too many ports.
 fn check_ranges(of: &RailOptimised) -> Result<(), GenerateError> {
     at_least("units", of.units, 1)?;
     at_least("nodes_per_unit", of.nodes_per_unit, 1)?;
@@ -175,7 +166,7 @@ fn check_ranges(of: &RailOptimised) -> Result<(), GenerateError> {
     Size { switches, hosts, ports_per_switch }.check("units", &of.units)
 }
 
-/// Parameters that may be left out; those from the third are of three levels only.
+/// From the third on, for three levels only.
 fn optional(of: &RailOptimised) -> [(&'static str, Option<u32>); 5] {
     [
         ("spines", of.spines),
@@ -186,7 +177,7 @@ fn optional(of: &RailOptimised) -> [(&'static str, Option<u32>); 5] {
     ]
 }
 
-/// Spine groups of a block, and rails of a group.
+/// Groups of a block, and rails of a group.
 fn spine_groups(of: &RailOptimised) -> Result<(u32, u32), GenerateError> {
     let groups = if of.levels == 2 { 1 } else { of.spine_groups.unwrap_or(of.rails) };
     if !of.rails.is_multiple_of(groups) {
@@ -196,7 +187,7 @@ fn spine_groups(of: &RailOptimised) -> Result<(u32, u32), GenerateError> {
     Ok((groups, of.rails / groups))
 }
 
-/// Largest number of ports of a spine to leaves. Cores that were not given are non-blocking.
+/// Cores are non-blocking unless given.
 const fn ports_down_max(of: &RailOptimised) -> u32 {
     match (of.levels, of.cores) {
         (2, _) => of.radix,
@@ -205,7 +196,7 @@ const fn ports_down_max(of: &RailOptimised) -> u32 {
     }
 }
 
-/// Units of a block. Refuses those with more leaves than a spine has ports.
+/// Refuses units with more leaves than a spine has ports.
 fn units_per_block(of: &RailOptimised, rails_per_group: u32) -> Result<u32, GenerateError> {
     let leaves_max = ports_down_max(of);
     let units_max = leaves_max / rails_per_group;
@@ -240,7 +231,7 @@ fn units_per_block(of: &RailOptimised, rails_per_group: u32) -> Result<u32, Gene
     Ok(of.units.div_ceil(blocks))
 }
 
-/// Spines of a group, and cables from each of its leaves to each of them.
+/// Spines of a group, and cables from a leaf to each.
 fn spines_and_uplinks(of: &RailOptimised, leaves: u32) -> Result<(u32, u32), GenerateError> {
     let up_max = of.radix - of.nodes_per_unit;
     let up = of.nodes_per_unit.div_ceil(of.tapering);
@@ -289,9 +280,8 @@ fn spines_and_uplinks(of: &RailOptimised, leaves: u32) -> Result<(u32, u32), Gen
     Ok((spines, uplinks))
 }
 
-/// Returns the smallest number of upper switches for `cables` cables, and the cables to each, at
-/// most `part_max`. All switches get equally many, so the total is rounded up. `None` if it would
-/// exceed `cables_max`.
+/// Smallest number of upper switches for `cables` cables, and the cables to each, at most
+/// `part_max`. Equal shares round the total up; `None` if it exceeds `cables_max`.
 fn spread(cables: u32, part_max: u32, cables_max: u32) -> Option<(u32, u32)> {
     let parts = (1..=part_max.min(cables)).rev();
     let filled = parts.map(|part| (cables.div_ceil(part), part));
