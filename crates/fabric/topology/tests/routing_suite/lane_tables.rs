@@ -1,5 +1,5 @@
-//! Dependencies of tables that select lanes, compared with every packet of every pair followed by
-//! itself, on routes that may be wrong.
+//! Dependencies of tables that select lanes, compared with every packet of every pair, on routes
+//! that may be wrong.
 
 use crate::lanes::any_lane_map;
 use crate::support::{
@@ -15,20 +15,20 @@ use std::collections::BTreeSet;
 
 type Turns = BTreeSet<(Buffer, Buffer)>;
 
-/// Routes and lanes of packets, examined for every pair.
+/// Examined for every pair.
 struct Subject<'a> {
     fabric: &'a Fabric,
     routes: &'a [Routes],
     map: &'a LaneMap,
     levels: &'a ServiceLevels,
-    /// Whether packets use the level of their pair.
+    /// Packets use the level of their pair.
     by_pair: bool,
-    /// Levels used by packets of any pair.
+    /// Levels of packets of any pair.
     everywhere: &'a [u8],
 }
 
 impl Subject<'_> {
-    /// Returns the turns of all packets of the pairs selected by `counts`.
+    /// Of the pairs selected by `counts`.
     fn turns(&self, counts: impl Fn(&Routes, EndpointId, EndpointId) -> bool) -> Turns {
         let mut turns = Turns::new();
         for (lid_offset, routes) in (0..).zip(self.routes) {
@@ -44,7 +44,7 @@ impl Subject<'_> {
         turns
     }
 
-    /// Follows one packet until it stops, or returns to a lane already visited.
+    /// Until the packet stops or repeats a buffer.
     fn follow(
         &self,
         routes: &Routes,
@@ -82,7 +82,7 @@ fn next(
     routes.next(fabric, from, to, held)
 }
 
-/// Returns whether packets of a pair circulate forever.
+/// Packets of a pair circulate forever.
 fn loops(fabric: &Fabric, routes: &Routes, from: EndpointId, to: EndpointId) -> bool {
     let Routes::Table(_) = routes else { return false };
     let (mut held, mut seen) = (fabric.endpoint_channel(from), BTreeSet::new());
@@ -121,7 +121,7 @@ fn assert_turns_of_pairs(subject: &Subject<'_>) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// Returns tables of a running fabric: mostly right, with a few wrong entries.
+/// Mostly right, with a few wrong entries.
 fn damaged(fabric: &Fabric, ports: &[u16]) -> Routes {
     let Routes::Table(mut tables) = routed(fabric, &shortest_path(), Form::Table) else {
         unreachable!("tables were asked for")
@@ -172,8 +172,8 @@ proptest! {
 
 #[test]
 fn looping_packet_follows_its_lane_changes() {
-    // A ring of three that sends packets for h3 round; h3 is on s3, which is joined to s0. Only s0
-    // has a sender. It begins on lane 0, and packets that come round continue on lane 1.
+    // A ring of three that sends packets for h3 round; h3 is on s3, joined to s0. The only sender,
+    // on s0, begins on lane 0; packets that come round continue on lane 1.
     let fabric = crate::support::fabric(4, &[0, 3], &[(0, 1), (1, 2), (2, 0), (0, 3)]);
     let leads = |from: usize, to: usize| {
         let ids = ChannelId::first(fabric.channel_count());

@@ -1,5 +1,5 @@
-//! The proof with lanes on any fabric: with one lane it equals the proof without lanes, and both
-//! verdicts agree with the packets of each pair, hop by hop.
+//! The proof with lanes on any fabric: one lane equals none, and verdicts agree with the packets of
+//! each pair, hop by hop.
 
 use crate::support::{FORMS, any_plan, pairs, routed, shortest_path, up_down};
 use gingham_topology::routing::{
@@ -10,13 +10,12 @@ use gingham_topology::{EndpointId, Fabric};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
-/// Returns levels and rows from a list of numbers.
 fn any_lanes(fabric: &Fabric, numbers: &[u8], lane_count: u8) -> Lanes {
     let (map, mut next) = any_lane_map(fabric, numbers, lane_count);
     Lanes::new(fabric, map, ServiceLevels::by_pair(fabric, 1, |_, _, _| next() % 16))
 }
 
-/// Returns rows from a list of numbers, and the remaining numbers.
+/// Also returns the remaining numbers.
 pub(crate) fn any_lane_map(
     fabric: &Fabric,
     numbers: &[u8],
@@ -45,12 +44,12 @@ pub(crate) fn any_lane_map(
     (map, next)
 }
 
-/// Returns a lane, in some cases the lane that drops.
+/// Includes lane 15, which drops.
 fn lane(number: u8, lane_count: u8) -> u8 {
     if number > 250 { 15 } else { number % lane_count }
 }
 
-/// Returns the buffers between and beside switches used by the packets of a pair, up to their end.
+/// Buffers of a pair's packets up to their end, with those beside switches.
 fn buffers(
     fabric: &Fabric,
     routes: &Routes,
@@ -85,7 +84,7 @@ proptest! {
                 prop_assert_eq!(prove(&fabric, set), prove(&fabric, &routes[0]));
                 prop_assert_eq!(prove_between_hosts(&fabric, set), prove_between_hosts(&fabric, &routes[0]));
                 prop_assert_eq!(DependencyGraph::new(&fabric, set), DependencyGraph::new(&fabric, &routes[0]));
-                // A second path that is the first again adds nothing.
+                // A repeated path adds nothing.
                 let twice = [routes[0].clone(), routes[0].clone()];
                 let set = RouteSet::new(&twice, None);
                 prop_assert_eq!(prove(&fabric, set), prove(&fabric, &routes[0]));

@@ -6,7 +6,7 @@ use gingham_topology::routing::{
     prove_between_hosts, route,
 };
 
-/// Returns whether routes over any switch, in both legs by dimension order, are deadlock-free.
+/// In both legs by dimension order.
 fn is_free(generator: &Generator, lanes: impl Fn(&gingham_topology::Fabric) -> Lanes) -> bool {
     let fabric = generator.generate(1).expect("lawful parameters");
     let algorithm = Algorithm::DimensionOrder(DimensionOrder::default());
@@ -28,7 +28,7 @@ fn torus() -> Generator {
     Generator::Torus(Torus { dimensions: vec![5], hosts_per_switch: 1, rails: 1 })
 }
 
-/// Two legs in dimension order may turn from Y to X at the intermediate switch: all turns of a mesh.
+/// Dimension order may turn from Y to X at the intermediate switch: all turns of a mesh.
 #[test]
 fn each_leg_over_a_mesh_needs_lanes_of_its_own() {
     let free = |count| Lanes::free(&[LaneSet::first_n(count)]);
@@ -39,7 +39,7 @@ fn each_leg_over_a_mesh_needs_lanes_of_its_own() {
     assert!(!is_free(&mesh(), |_| free(1).with_legs(2)));
 }
 
-/// A leg around a ring needs two dateline classes, and two legs need two of each.
+/// Each of two legs needs two dateline classes.
 #[test]
 fn datelines_begin_anew_with_each_leg() {
     let with = |count| {

@@ -1,4 +1,4 @@
-//! Recognition of trees, their levels, and the oversubscription of their switches.
+//! Trees, their levels, and the oversubscription of their switches.
 
 use crate::support::{fabric, generated, ring, routed, up_down};
 use gingham_topology::format::{self, Format};
@@ -44,7 +44,7 @@ fn three_hosts_on_two_uplinks_are_oversubscribed_1_5_to_1() {
 
 #[test]
 fn leaf_with_a_lost_cable_is_the_narrowest() {
-    // Spines s0 and s1 over leaves s2 to s5 of three hosts each; s3 has lost its cable to s1.
+    // Spines s0 and s1 over leaves s2 to s5; s3 has lost its cable to s1.
     let cables = [(0, 2), (0, 3), (0, 4), (0, 5), (1, 2), (1, 4), (1, 5)];
     let lost = fabric(6, &[2, 2, 2, 3, 3, 3, 4, 4, 4, 5, 5, 5], &cables);
     assert_eq!(shapes(&lost), [vec![(2, None), level(4, 1.5, 3.0, "s3")]]);
@@ -60,7 +60,7 @@ fn switch_with_nothing_below_has_no_ratio() {
 #[test]
 fn single_switch_has_one_level_and_islands_are_separate() {
     assert_eq!(shapes(&fabric(1, &[0, 0, 0], &[])), [vec![(1, None)]]);
-    // An unused switch does not form a tree.
+    // An unused switch is no tree.
     assert_eq!(shapes(&fabric(2, &[0, 0], &[])), [vec![(1, None)]]);
     let two = fabric(4, &[0, 2, 2, 3], &[(1, 2), (1, 3)]);
     let of_tree = vec![(1, None), level(2, 1.0, 2.0, "s2")];
@@ -94,8 +94,8 @@ fn tops_at_two_heights_form_three_levels() {
     assert!(busiest(Root::LowestId).0 > named.0);
 }
 
-/// Returns a spine and two leaves; one leaf has two hosts at 2 GB/s, the other three. Cables up
-/// have 4 GB/s.
+/// A spine and two leaves, one with two hosts at 2 GB/s, the other with three. Cables up have 4
+/// GB/s.
 fn mixed(is_last_known: bool) -> Fabric {
     let mut builder = FabricBuilder::new();
     let add = |builder: &mut FabricBuilder, kind, name: &str, guid| {
@@ -121,7 +121,7 @@ fn mixed(is_last_known: bool) -> Fabric {
 
 #[test]
 fn rates_count_if_every_cable_speed_is_known() {
-    // 2 and 3 hosts of 2 GB/s over 4 GB/s, and as many cables over one.
+    // 2 and 3 hosts of 2 GB/s over 4 GB/s, or cables over one.
     assert_eq!(shapes(&mixed(true)), [vec![(1, None), level(2, 1.0, 1.5, "leaf3")]]);
     assert_eq!(shapes(&mixed(false)), [vec![(1, None), level(2, 2.0, 3.0, "leaf3")]]);
 }

@@ -1,5 +1,3 @@
-//! Effects of ports 0 on a fabric, its routes and their proof.
-
 use crate::support::{FORMS, any_plan, endpoint, fabric, generated, pairs, ring, routed, up_down};
 use crate::support::{shortest_path, wild_tables};
 use gingham_topology::generate::{Generator, KAryNTree};
@@ -10,7 +8,7 @@ use gingham_topology::routing::{
 use gingham_topology::{ChannelId, Fabric};
 use proptest::prelude::*;
 
-/// Returns the channels after each channel of a fabric by its routes, from any endpoint.
+/// Channels after each channel, from any endpoint.
 fn dependencies(fabric: &Fabric, routes: &Routes) -> Vec<(Buffer, Vec<ChannelId>)> {
     let graph = DependencyGraph::new(fabric, routes);
     let ids = gingham_topology::routing::BufferId::first(graph.buffer_count());
@@ -85,7 +83,6 @@ proptest! {
     }
 }
 
-/// If every switch has a host, ends add no dependency.
 #[test]
 fn proof_is_unchanged_by_ports_0_if_all_switches_have_hosts() {
     for plain in [ring(5, 1), ring(6, 2), fabric(3, &[0, 1, 2], &[(0, 1), (1, 2)])] {
@@ -103,7 +100,7 @@ fn proof_is_unchanged_by_ports_0_if_all_switches_have_hosts() {
 
 #[test]
 fn switches_without_hosts_send_from_port_0() {
-    // The middle one of three has no host.
+    // The middle switch has no host.
     let chain = fabric(3, &[0, 2], &[(0, 1), (1, 2)]);
     let with = chain.clone().with_ports_0();
     let to = endpoint(&with, "h1");
@@ -114,7 +111,7 @@ fn switches_without_hosts_send_from_port_0() {
         assert_eq!(routes.path(&with, end, to).unwrap().channels().len(), 3);
         assert_eq!(dependencies(&chain, &before), dependencies(&with, &routes));
     }
-    // In a tree spines go down, and switches between go up and down.
+    // In a tree, spines send down, switches between levels up and down.
     let tree = KAryNTree { arity: 2, levels: 3, rails: 1 };
     let tree = generated(&Generator::KAryNTree(tree), 0).with_ports_0();
     for algorithm in [up_down(Root::default()), shortest_path()] {
@@ -129,7 +126,7 @@ fn switches_without_hosts_send_from_port_0() {
     }
 }
 
-/// Packets of a switch without hosts may close a ring that its hosts do not; the proof detects it.
+/// A ring that its hosts do not close.
 #[test]
 fn port_0_traffic_alone_may_close_a_cycle() {
     let sparse = fabric(4, &[0], &[(0, 1), (1, 2), (2, 3), (3, 0)]);
@@ -138,7 +135,7 @@ fn port_0_traffic_alone_may_close_a_cycle() {
     let mut tables = gingham_topology::routing::TableRoutes::new(&with);
     let switches: Vec<_> = with.switches().collect();
     for (place, switch) in switches.iter().enumerate() {
-        // All the way round, and round again past the host.
+        // Round, and again past the host.
         let next = switches[(place + 1) % 4];
         let out = with.channels_from(*switch).find(|of| with.target(*of).node == next).unwrap();
         tables.set_port(*switch, to, Some(with.source(out).port));
@@ -148,7 +145,6 @@ fn port_0_traffic_alone_may_close_a_cycle() {
     assert!(!prove(&with, &routes).is_free());
 }
 
-/// Under tables of lanes an end is treated as an endpoint beside it.
 #[test]
 fn port_0_lanes_match_those_of_a_local_endpoint() {
     let plain = ring(4, 2);
@@ -193,7 +189,7 @@ fn port_0_lanes_match_those_of_a_local_endpoint() {
         }
     }
     assert_eq!(lanes.vc_classes().len(), LEVELS);
-    // The proof is the same: packets of an end hold and await what those of the host do.
+    // Packets of port 0 hold and await the buffers of the host's packets.
     let routes = routed(&with, &shortest_path(), FORMS[1]);
     let all = |fabric: &Fabric| {
         let routes = RouteSet::new(std::slice::from_ref(&routes), Some(&lanes));

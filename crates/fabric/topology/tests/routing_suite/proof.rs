@@ -1,4 +1,4 @@
-//! The deadlock proof on well-known fabrics, and both verdicts checked from the paths alone.
+//! The deadlock proof on well-known fabrics, and verdicts checked from the paths alone.
 
 use crate::support::{
     FORMS, Plan, any_plan, channels_of, endpoint, fabric, generated, joins_switches, pairs, ring,
@@ -13,7 +13,7 @@ use gingham_topology::{ChannelId, EndpointId, Fabric, NodeKind};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Returns all pairs of successive channels on the paths between certain endpoints.
+/// Successive channels on the paths between certain endpoints.
 pub(crate) fn turns(
     fabric: &Fabric,
     routes: &Routes,
@@ -27,7 +27,7 @@ pub(crate) fn turns(
     paths.flat_map(turns).collect()
 }
 
-/// Returns the length of a shortest cycle and the least cycle of that length, by trying all walks.
+/// The least of the shortest cycles, by trying all walks.
 pub(crate) fn least_cycle(turns: &BTreeSet<(ChannelId, ChannelId)>) -> Option<Vec<ChannelId>> {
     let mut after: BTreeMap<ChannelId, Vec<ChannelId>> = BTreeMap::new();
     for (from, to) in turns {
@@ -35,7 +35,7 @@ pub(crate) fn least_cycle(turns: &BTreeSet<(ChannelId, ChannelId)>) -> Option<Ve
     }
     let mut walks: Vec<Vec<ChannelId>> = after.keys().map(|start| vec![*start]).collect();
     while !walks.is_empty() {
-        // Walks stand in lexicographic order, and grow in it.
+        // Walks stay in lexicographic order.
         let next = |walk: &Vec<ChannelId>| after.get(walk.last().expect("a walk begins")).cloned();
         if let Some(cycle) =
             walks.iter().find(|walk| next(walk).is_some_and(|n| n.contains(&walk[0])))
@@ -54,7 +54,6 @@ pub(crate) fn least_cycle(turns: &BTreeSet<(ChannelId, ChannelId)>) -> Option<Ve
     None
 }
 
-/// Checks a proof against the paths alone.
 fn assert_proved(fabric: &Fabric, routes: &Routes) {
     let turns = turns(fabric, routes, |_| true);
     match prove(fabric, routes) {
@@ -132,8 +131,8 @@ proptest! {
     }
 }
 
-/// Returns the channels between switches taken by packets of a pair until they stop or close a
-/// loop, and whether they do; none for a host without a switch.
+/// Channels between switches until packets stop or close a loop, and whether they loop; none for a
+/// host without a switch.
 fn stray_way(
     fabric: &Fabric,
     tables: &TableRoutes,
@@ -142,7 +141,7 @@ fn stray_way(
 ) -> (Vec<ChannelId>, bool) {
     let mut way = Vec::new();
     let mut node = fabric.target(fabric.endpoint_channel(from)).node;
-    // Destinations that hang on no switch are in no table's walk.
+    // Tables have no entries for destinations without a switch.
     let last = fabric.target(fabric.endpoint_channel(to)).node;
     if !fabric.node(last).is_switch() {
         return (way, false);
@@ -171,7 +170,7 @@ fn dependencies(graph: &DependencyGraph) -> Vec<(ChannelId, ChannelId)> {
     all
 }
 
-/// Returns the turns between channels of switches, in order, of the pairs of certain endpoints.
+/// Turns between channels of switches, in order.
 fn switch_turns(
     fabric: &Fabric,
     routes: &Routes,
@@ -185,8 +184,8 @@ fn switch_turns(
 
 #[test]
 fn ring_has_a_cycle_of_its_own_length() {
-    // On a ring of four, opposite switches have two shortest ways; with two hosts on each
-    // switch, both are used.
+    // On a ring of four, opposite switches have two shortest paths; with two hosts a switch, both
+    // are used.
     for (switches, hosts) in [(4, 2), (5, 1), (6, 1), (7, 2), (8, 1)] {
         let fabric = ring(switches, hosts);
         for form in FORMS {
@@ -219,8 +218,8 @@ fn shortest_paths_in_trees_are_deadlock_free() {
 
 #[test]
 fn only_aggregation_nodes_on_spines_close_a_cycle() {
-    // A ring of three leaves with a host each and three spines with an aggregation node each,
-    // in turn. Hosts send up and down; aggregation nodes send down and up.
+    // A ring, in turn, of three leaves with a host and three spines with an aggregation node. Hosts
+    // send up and down; aggregation nodes down and up.
     for first_leaf in [0, 1] {
         let is_leaf = |n: usize| n % 2 == first_leaf;
         let kind = |n| if is_leaf(n) { NodeKind::Host } else { NodeKind::Aggregation };
@@ -248,7 +247,7 @@ fn only_aggregation_nodes_on_spines_close_a_cycle() {
 
 #[test]
 fn cycle_witnesses_are_hosts_if_possible() {
-    // A ring of s1 to s5; beyond s5 stands s0, whose aggregation node is the first destination.
+    // A ring of s1 to s5; beyond s5 is s0, whose aggregation node is the first destination.
     let hosts = (1..6).map(|n| (NodeKind::Host, n));
     let residents = hosts.chain([(NodeKind::Aggregation, 0)]).collect();
     let cables = vec![(1, 2), (2, 3), (3, 4), (4, 5), (5, 1), (5, 0)];
@@ -268,7 +267,7 @@ fn cycle_witnesses_are_hosts_if_possible() {
 
 #[test]
 fn cycle_is_described_channel_by_channel() {
-    // Every host sends to the one two switches on by the switch between.
+    // Every host sends two switches on.
     let fabric = fabric(5, &[0, 1, 2, 3, 4], &[(0, 1), (1, 2), (2, 3), (3, 4), (4, 0)]);
     let routes = routed(&fabric, &shortest_path(), FORMS[1]);
     let Proof::Cycle { buffers } = prove(&fabric, &routes) else {

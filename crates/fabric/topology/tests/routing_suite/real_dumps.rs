@@ -1,4 +1,4 @@
-//! Routes of real clusters, if their dumps are available. Other tests cover the same code.
+//! Routes of real clusters, if their dumps are available.
 
 #![expect(clippy::print_stderr, reason = "a skipped test says so")]
 
@@ -8,7 +8,7 @@ use gingham_topology::format::{self, Format};
 use gingham_topology::routing::{Proof, Root, Statistics, prove, prove_between_hosts};
 use std::path::Path;
 
-/// Returns the fabric of a dump, or `None` with a message if the folder of real inputs is missing.
+/// `None` if real inputs are missing.
 fn dump(name: &str) -> Option<Fabric> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..");
     let path = root.join("../shared/data/fabrics").join(name);
@@ -20,8 +20,8 @@ fn dump(name: &str) -> Option<Fabric> {
     Some(format::read(&text, Format::Ibnetdiscover).expect("a dump reads").fabric)
 }
 
-/// Asserts that every pair has a path in both forms, up*/down* is deadlock-free, and the proof's
-/// numbers rise along every path.
+/// Every pair has a path in both forms, up*/down* is deadlock-free, and the proof's numbers rise
+/// along every path.
 fn assert_routable(fabric: &Fabric) {
     for form in FORMS {
         let routes = routed(fabric, &up_down(Root::SmallestTotalDistance), form);

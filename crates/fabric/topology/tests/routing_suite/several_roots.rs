@@ -1,4 +1,4 @@
-//! Several roots: the tops of trees, damaged and intact, and roots given by the user.
+//! Several roots: tops of damaged and intact trees, and roots of the user.
 
 use crate::support::{
     FORMS, any_plan, fabric, generated, pairs, ring, routed, switch_of, up_down, way,
@@ -19,7 +19,7 @@ fn named<const N: usize>(names: [&str; N]) -> Root {
     Root::Named(names.map(str::to_owned).into_iter().collect())
 }
 
-/// Returns the names of the roots that up*/down* selects by default.
+/// Default roots of up*/down*.
 fn tops(fabric: &Fabric) -> Vec<String> {
     taken(fabric, &up_down(Root::TopSwitches))
 }
@@ -33,8 +33,7 @@ fn busiest(fabric: &Fabric, root: Root, form: Form) -> u64 {
     Statistics::new(fabric, &routed(fabric, &up_down(root), form)).max_channel_paths()
 }
 
-/// Asserts that every connected pair of endpoints has a path in both forms, and that no cycle of
-/// waits is possible.
+/// Every connected pair has a path in both forms, and waits have no cycle.
 fn assert_whole(fabric: &Fabric, root: &Root) {
     for form in FORMS {
         let routes = routed(fabric, &up_down(root.clone()), form);
@@ -50,7 +49,7 @@ fn assert_whole(fabric: &Fabric, root: &Root) {
     }
 }
 
-/// Returns the pairs of hosts with a path longer than the shortest one over cables.
+/// Excess of switches on the paths of all pairs over shortest paths.
 fn detours(fabric: &Fabric, form: Form) -> u64 {
     let routes = routed(fabric, &up_down(Root::TopSwitches), form);
     let statistics = Statistics::new(fabric, &routes);
@@ -73,8 +72,8 @@ fn tops_of_a_tree_are_its_roots() {
 #[test]
 fn several_roots_share_the_load_of_one_root() {
     // Four leaves of two hosts and two spines: eight hosts send seven messages each, one of them on
-    // the leaf. Of the 2 x 6 pairs that leave a leaf each of its two cables carries half; by one
-    // root a cable carries all of them.
+    // the leaf. Each of a leaf's two cables carries half of its 2 x 6 pairs; with one root a cable
+    // carries all.
     let shape =
         FoldedClos { leaves: 4, spines: 2, hosts_per_leaf: 2, cables_per_pair: 1, rails: 1 };
     let fabric = generated(&Generator::FoldedClos(shape), 0);
@@ -90,7 +89,7 @@ fn non_tree_fabrics_have_the_lowest_switch_as_root() {
     let mesh = Mesh { dimensions: vec![3, 3], hosts_per_switch: 1, rails: 1 };
     let irregular =
         Irregular { switches: 16, ports: 8, hosts_per_switch: 4, cables_per_pair_max: 1, rails: 1 };
-    // A ring with no hosts at the switch s0, and a square with a diagonal from there.
+    // Rings and squares with no host at s0.
     let with_gap = [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 0)];
     let square = [(0, 1), (1, 2), (2, 3), (3, 0), (0, 2)];
     let fabrics = [
@@ -109,9 +108,8 @@ fn non_tree_fabrics_have_the_lowest_switch_as_root() {
     }
 }
 
-/// A k-ary 3-tree that can be damaged before it is built: k k tops, k pods of k switches in the
-/// middle and k leaves, and k hosts per leaf. The i-th middle switch of each pod is joined to the
-/// tops i k to i k + k - 1.
+/// A k-ary 3-tree to be damaged: k k tops, k pods of k middle switches and k leaves, and k hosts
+/// per leaf. The i-th middle switch of each pod is joined to the tops i k to i k + k - 1.
 struct Tree {
     arity: usize,
     host_on: Vec<usize>,
@@ -146,7 +144,6 @@ impl Tree {
         self.arity * (2 * self.arity + pod) + n
     }
 
-    /// Removes a cable.
     fn cut(mut self, a: usize, b: usize) -> Self {
         let before = self.cables.len();
         self.cables.retain(|cable| *cable != (a, b) && *cable != (b, a));
@@ -165,8 +162,8 @@ impl Tree {
 
 #[test]
 fn busiest_cable_of_a_k_ary_3_tree_has_minimal_load() {
-    // k hosts on a leaf send to all of N = k^3 but themselves by k cables, and so on upwards: no
-    // cable of a leaf can carry less than N - k, none of a top less than N - k^2.
+    // k hosts on a leaf send to N - k of N = k^3 by k cables, and likewise upwards: no cable of a
+    // leaf can carry less than N - k, none of a top less than N - k^2.
     for arity in [2, 3, 4] {
         let fabric = tree(arity, 3);
         for form in FORMS {
@@ -178,8 +175,8 @@ fn busiest_cable_of_a_k_ary_3_tree_has_minimal_load() {
 
 #[test]
 fn top_with_a_lost_cable_remains_a_top() {
-    // Of its three pods s0 has two: it is as near to all leaves together as the middle, and shortest
-    // paths between those two lead through it all the same.
+    // Of three pods s0 has two: it is as near to all leaves together as the middle, but shortest
+    // paths between those two lead through it.
     let whole = Tree::new(3);
     let (top, middle) = (whole.top(0, 0), whole.middle(0, 0));
     let damaged = whole.cut(middle, top);
@@ -204,8 +201,8 @@ fn middle_switch_without_tops_still_joins_its_leaves() {
 
 #[test]
 fn tree_with_many_lost_cables_remains_a_tree() {
-    // Twelve of 128 cables are gone; a single top is nearest to all leaves, and the last leaf of
-    // the second pod hangs by two cables, from middle switches that other tops serve.
+    // Twelve of 128 cables are lost; a single top is nearest to all leaves, and the last leaf of
+    // the second pod has two cables, from middle switches under other tops.
     let mut damaged = Tree::new(4);
     for (pod, middle, top) in [(2, 0, 0), (3, 0, 3), (1, 3, 1), (2, 3, 1), (2, 0, 2)] {
         let ends = (damaged.middle(pod, middle), damaged.top(middle, top));
@@ -224,8 +221,8 @@ fn tree_with_many_lost_cables_remains_a_tree() {
 
 #[test]
 fn leaves_without_a_common_top_are_connected() {
-    // Of two tops s0 and s1, the first leaf s2 has s1 alone and the second s3 has s0 alone: from
-    // one to the other it goes down to a leaf that has both, and up again.
+    // The first leaf s2 has only the top s1, the second s3 only s0: paths between them go down to a
+    // leaf that has both, and up again.
     let leaves = 2..12;
     let cables: Vec<_> = leaves.clone().flat_map(|leaf| [(leaf, 0), (leaf, 1)]).collect();
     let cables: Vec<_> =
@@ -240,7 +237,7 @@ fn leaves_without_a_common_top_are_connected() {
 
 #[test]
 fn top_with_hosts_is_not_a_leaf() {
-    // Five leaves of four hosts, and a server at the first of two spines.
+    // Five leaves of four hosts, and a server at the first spine.
     let host_on: Vec<_> = (0..20).map(|host| 2 + host % 5).chain([0]).collect();
     let cables: Vec<_> = (2..7).flat_map(|leaf| [(leaf, 0), (leaf, 1)]).collect();
     let fabric = fabric(7, &host_on, &cables);
@@ -251,9 +248,8 @@ fn top_with_hosts_is_not_a_leaf() {
 
 #[test]
 fn leaves_may_differ_in_depth_and_be_empty() {
-    // Tops s0 and s1; leaves s2 and s3 below them, and two pods: s4 and s5 with leaves s6 and s7,
-    // s10 and s11 with leaves s12 and s13. s8 is a leaf without hosts, s9 one that hangs below the
-    // leaf s7.
+    // Leaves s2 and s3 below the tops s0 and s1, and two pods: s4 and s5 with leaves s6 and s7, s10
+    // and s11 with s12 and s13. s8 is a leaf without hosts, s9 one below the leaf s7.
     let cables = [2, 3, 4, 5, 8, 10, 11].iter().flat_map(|lower| [(*lower, 0), (*lower, 1)]);
     let pods = [(6, 4), (6, 5), (7, 4), (7, 5), (12, 10), (12, 11), (13, 10), (13, 11), (9, 7)];
     let host_on = [2, 2, 3, 3, 6, 6, 7, 7, 9, 9, 12, 12, 13, 13];
@@ -265,7 +261,7 @@ fn leaves_may_differ_in_depth_and_be_empty() {
 
 #[test]
 fn each_island_has_its_own_tops() {
-    // A tree of spines s0 and s1; one of s4 to s6; a ring of s9 to s12 with hosts everywhere.
+    // Spines s0 and s1; spines s4 to s6; a ring of s9 to s12.
     let cables = [(2, 0), (2, 1), (3, 0), (3, 1)];
     let other = [(7, 4), (7, 5), (7, 6), (8, 4), (8, 5), (8, 6)];
     let ring = [(9, 10), (10, 11), (11, 12), (12, 9)];

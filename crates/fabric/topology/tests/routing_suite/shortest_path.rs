@@ -40,7 +40,8 @@ fn anynet(text: &str) -> Fabric {
 
 #[test]
 fn least_latency_path_avoids_a_long_cable() {
-    // BookSim's `min` of the same file goes from router 0 to router 1 over router 2: 1 + 1 cycles, not 9.
+    // BookSim's `min` of this file goes from router 0 to router 1 over router 2: 1 + 1 cycles, not
+    // 9.
     let fabric = anynet(include_str!("../fixtures/weighted.anynet"));
     for form in FORMS {
         let by_hops = routed(&fabric, &shortest_path(), form);
@@ -50,7 +51,7 @@ fn least_latency_path_avoids_a_long_cable() {
         assert_eq!(way(&fabric, &by_latency, "h1", "h0"), "h1 s1 s2 s0 h0");
         assert!(prove(&fabric, &by_latency).is_free());
     }
-    // A channel of 8 m against two of 0 m: both cost the same at 8 m per hop, and fewer channels win.
+    // A channel of 8 m against two of 0 m: equal costs at 8 m per hop, and fewer channels win.
     for (hop_mm, expected) in
         [(7_999, "h0 s0 s2 s1 h1"), (8_000, "h0 s0 s1 h1"), (9_000, "h0 s0 s1 h1")]
     {
@@ -61,7 +62,7 @@ fn least_latency_path_avoids_a_long_cable() {
 
 #[test]
 fn paths_of_equal_latency_are_balanced() {
-    // Four hosts at each end; over s2 or over s3 2 + 2 cycles, over s4 more.
+    // Over s2 or s3 2 + 2 cycles, over s4 more.
     let text = "router 0 node 0 node 1 node 2 node 3 router 2 2 router 3 3 router 4 5\n\
                 router 1 node 4 node 5 node 6 node 7 router 2 2 router 3 1 router 4 5\n";
     let fabric = anynet(text);
@@ -79,7 +80,7 @@ fn paths_of_equal_latency_are_balanced() {
 
 #[test]
 fn cycle_of_latency_routes_is_found() {
-    // A ring of five, whose shortest ways wait for each other.
+    // A ring of five, whose shortest paths wait for each other.
     let line =
         |switch: usize| format!("router {switch} node {switch} router {} 3", (switch + 1) % 5);
     let text = (0..5).map(line).collect::<Vec<_>>().join("\n");
@@ -91,7 +92,7 @@ fn cycle_of_latency_routes_is_found() {
 
 #[test]
 fn unknown_latencies_are_refused_with_the_parameter() {
-    // One of two cables between switches has a length; those of hosts do not matter.
+    // One of two cables between switches has a length.
     let text = "[[switch]]\nname = \"a\"\nports = 4\n[[switch]]\nname = \"b\"\nports = 4\n\
                 [[host]]\nname = \"h\"\n\
                 [[cable]]\nends = [\"a[1]\", \"b[1]\"]\nlength = \"5 m\"\n\
@@ -135,8 +136,8 @@ fn direct_pairs_have_paths_and_islands_none() {
 fn routes_beyond_the_memory_limit_are_refused() {
     let hosts: Vec<_> = (0..14_200).collect();
     let fabric = fabric(14_200, &hosts, &[]);
-    // Nothing joins the switches, so that there is nothing to choose: in source form a port and a
-    // length for each switch and destination switch, in table form a port.
+    // Without cables between switches: in source form a port and a length for each switch and
+    // destination switch, in table form a port.
     let cases = [
         (
             Form::Source,
@@ -156,14 +157,14 @@ fn routes_beyond_the_memory_limit_are_refused() {
 
 #[test]
 fn parallel_cables_share_the_load() {
-    // Three cables; each of the three hosts of s1 is reached by one of its own.
+    // Each of the three hosts of s1 is reached by one cable.
     let fabric = fabric(2, &[0, 0, 1, 1, 1], &[(0, 1), (0, 1), (0, 1)]);
     for form in FORMS {
         let statistics = Statistics::new(&fabric, &routed(&fabric, &shortest_path(), form));
         let mut loads: Vec<_> =
             statistics.busiest.iter().map(|c| statistics.channel_paths[c.index()]).collect();
         loads.sort_unstable();
-        // Towards s1 two hosts send on each; back, h0 and h1 take one cable each of the three.
+        // Towards s1 two hosts send on each; back, h0 and h1 take one cable for each of the three.
         assert_eq!(loads, [2, 2, 2, 3, 3]);
     }
 }
@@ -189,7 +190,7 @@ fn folded_clos_is_loaded_evenly() {
     let fabric = generated(&Generator::FoldedClos(clos), 0);
     for form in FORMS {
         let statistics = Statistics::new(&fabric, &routed(&fabric, &shortest_path(), form));
-        // 4 hosts send to 12 others over 4 cables; the same number comes back.
+        // 4 hosts send to 12 others over 4 cables.
         assert_eq!(statistics.max_channel_paths(), 12, "{form:?}");
         assert_eq!(statistics.mean_channel_paths(), Some(12.0));
         assert_eq!(statistics.all_to_all.map(|bound| bound.fraction), Some(1.0), "full bisection");

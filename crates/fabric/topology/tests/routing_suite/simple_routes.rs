@@ -1,4 +1,4 @@
-//! Simple routes: hand-traced detours, and wrong requests by a user.
+//! Simple routes: hand-traced detours, and invalid requests.
 
 use crate::support::{fabric, generated, pairs, ring, routed, way};
 use gingham_topology::generate::{Generator, Irregular};
@@ -26,8 +26,8 @@ fn loaded_channel_diverts_the_next_path() {
     assert_eq!(way(&fabric, &routes, "h1", "h2"), "h1 s1 s2 h2");
     assert_eq!(way(&fabric, &routes, "h0", "h3"), "h0 s1 s0 s2 h3");
     assert_eq!(Statistics::new(&fabric, &routes).minimal.total(), 4 + 4, "and those of one switch");
-    // With 0.3 it is 1 + 0.3 x 6 = 2.8 for the second, still more than 2, and
-    // 1 + 0.3 x 2 / (8 / 6) = 1.45 for the fourth.
+    // With 0.3: 1 + 0.3 x 6 = 2.8 for the second, still more than 2, and 1 + 0.3 x 2 / (8 / 6) =
+    // 1.45 for the fourth.
     let routes = routed(&fabric, &simple(0.3, 0), Form::Source);
     assert_eq!(way(&fabric, &routes, "h3", "h1"), "h3 s2 s0 s1 h1");
     assert_eq!(way(&fabric, &routes, "h0", "h3"), "h0 s1 s2 h3");

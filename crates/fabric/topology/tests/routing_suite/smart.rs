@@ -12,7 +12,7 @@ fn smart() -> Algorithm {
     Algorithm::Smart(Smart {})
 }
 
-/// Returns the number of paths over the busiest channel between switches.
+/// On the busiest channel between switches.
 fn busiest(fabric: &Fabric, algorithm: &Algorithm) -> u64 {
     let routes = routed(fabric, algorithm, Form::Source);
     assert!(prove(fabric, &routes).is_free());
@@ -21,19 +21,18 @@ fn busiest(fabric: &Fabric, algorithm: &Algorithm) -> u64 {
 
 #[test]
 fn smart_forbids_one_turn_per_direction_on_a_ring() {
-    // n switches, a host each, n odd: shortest paths close a cycle each way round. A turn between
-    // channels x and y carries the paths that come over both; of distance d there are d - 1 that
-    // turn at a given switch, each way. In a ring of five only those of distance 2 turn, one at
-    // each switch. Without its turn a path goes round: three channels in place of two. So 18 of 20
-    // are minimal, and the distances add up to 10 x 1 + 8 x 2 + 2 x 3.
+    // n switches with a host each, n odd: shortest paths close a cycle each way. At a switch d - 1
+    // paths of distance d turn, each way: in a ring of five one path of distance 2. Without its
+    // turn it goes round, by three channels: 18 of 20 are minimal, and the distances add up to 10 x
+    // 1 + 8 x 2 + 2 x 3.
     let fabric = ring(5, 1);
     let routes = routed(&fabric, &smart(), Form::Source);
     let statistics = Statistics::new(&fabric, &routes);
     assert!(prove(&fabric, &routes).is_free());
     assert_eq!(statistics.minimal.total(), 18);
     assert_eq!(statistics.distance.pairs(), [0, 10, 8, 2]);
-    // By up*/down* with root s0 the paths between s2 and s4 go round over s1 and s0, both ways: 4
-    // paths over the busiest. Smart routing need not give up both turns at one switch.
+    // By up*/down* with root s0 the paths between s2 and s4 go round over s1 and s0: 4 paths over
+    // the busiest. Smart routing need not forbid both turns at one switch.
     assert_eq!(busiest(&fabric, &up_down(Root::LowestId)), 4);
     assert_eq!(statistics.max_channel_paths(), 4);
 }

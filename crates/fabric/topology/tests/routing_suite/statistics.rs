@@ -14,8 +14,8 @@ use proptest::prelude::*;
 
 #[test]
 fn odd_ring_statistics_match_the_closed_form() {
-    // n switches, one host each: distances 1 to (n - 1)/2 twice from everywhere, so paths have
-    // 1 + (n + 1)/4 switches in the mean, and every channel carries (n^2 - 1)/8 of them.
+    // n switches, one host each: distances 1 to (n - 1)/2 twice from everywhere, hence 1 + (n +
+    // 1)/4 switches in the mean, and (n^2 - 1)/8 paths on every channel.
     for (n, mean_switches, paths) in [(3, 2.0, 1), (5, 2.5, 3), (7, 3.0, 6), (9, 3.5, 10_u32)] {
         let fabric = ring(n, 1);
         for form in FORMS {
@@ -34,7 +34,7 @@ fn odd_ring_statistics_match_the_closed_form() {
 
 #[test]
 fn all_to_all_bound_of_a_ring_matches_the_closed_form() {
-    // Two hosts on each of five switches: 4 x 3 = 12 paths a channel, 9 destinations.
+    // 4 x 3 = 12 paths a channel, 9 destinations.
     let fabric = ring(5, 2);
     let statistics = Statistics::new(&fabric, &routed(&fabric, &shortest_path(), Form::Source));
     let bound = statistics.all_to_all.unwrap();
@@ -72,7 +72,7 @@ fn detours_lower_the_share_of_minimal_paths() {
 
 #[test]
 fn link_speeds_scale_the_bound() {
-    // Two switches, two hosts each, one trunk: 4 paths each way over it, 3 destinations.
+    // 4 paths each way over the trunk, 3 destinations.
     let residents = [0, 0, 1, 1].map(|switch| (NodeKind::Host, switch)).to_vec();
     let plan = Plan { switches: 2, residents, cables: vec![(0, 1)], peers: 0 };
     let bound = |speeds: [&str; 5]| {
@@ -88,7 +88,7 @@ fn link_speeds_scale_the_bound() {
     let slow_trunk = bound(["4xEDR", "4xEDR", "4xEDR", "4xEDR", "1xEDR"]);
     assert_close(slow_trunk, 0.75 / 4.0);
     assert_eq!(slow_trunk.reference, "4xEDR".parse::<LinkSpeed>().ok().map(LinkSpeed::rate));
-    // One slow host is the measure for all, and then the trunk is wide enough.
+    // One slow host is the measure for all, for which the trunk is wide enough.
     let slow_host = bound(["1xEDR", "4xEDR", "4xEDR", "4xEDR", "4xEDR"]);
     assert_close(slow_host, 1.0);
     assert_eq!(slow_host.reference, "1xEDR".parse::<LinkSpeed>().ok().map(LinkSpeed::rate));
@@ -96,7 +96,7 @@ fn link_speeds_scale_the_bound() {
 
 #[test]
 fn unknown_speeds_default_to_the_most_common_known_one() {
-    // Two switches, two hosts each, one trunk: 4 paths each way over it, 3 destinations.
+    // 4 paths each way over the trunk, 3 destinations.
     let residents = [0, 0, 1, 1].map(|switch| (NodeKind::Host, switch)).to_vec();
     let plan = Plan { switches: 2, residents, cables: vec![(0, 1)], peers: 0 };
     let bound = |speeds: [&str; 5]| {
@@ -106,12 +106,12 @@ fn unknown_speeds_default_to_the_most_common_known_one() {
     };
     let speed = |text: &str| text.parse::<LinkSpeed>().unwrap();
     let assumed = |text: &str, cables| Some(AssumedSpeed { speed: speed(text), cables });
-    // A host as the other three; the slow trunk counts as it is.
+    // A host as the other three, beside a slow trunk.
     let of_host = bound(["4xEDR", "?", "4xEDR", "4xEDR", "1xEDR"]);
     assert!((of_host.fraction - 0.75 / 4.0).abs() < 1e-12, "{of_host:?}");
     assert_eq!(of_host.reference, Some(speed("4xEDR").rate()));
     assert_eq!(of_host.assumed, assumed("4xEDR", 1));
-    // Trunk and a host unknown; of equally many the slowest.
+    // Trunk and two hosts; of equally many the slowest.
     let tie = bound(["4xEDR", "1xEDR", "?", "?", "?"]);
     assert_eq!((tie.fraction, tie.assumed), (0.75, assumed("1xEDR", 3)));
     let none = bound(["?"; 5]);
@@ -121,7 +121,7 @@ fn unknown_speeds_default_to_the_most_common_known_one() {
 
 #[test]
 fn islands_do_not_limit_each_other() {
-    // Two unconnected switches of two hosts each: every host can send at full rate.
+    // Every host can send at full rate.
     let fabric = fabric(2, &[0, 0, 1, 1], &[]);
     for form in FORMS {
         let statistics = Statistics::new(&fabric, &routed(&fabric, &shortest_path(), form));
@@ -216,7 +216,7 @@ proptest! {
     }
 }
 
-/// Compares statistics with all paths between hosts, one by one.
+/// Compares statistics with all paths between hosts.
 fn assert_counted(fabric: &Fabric, routes: &Routes) {
     let statistics = Statistics::new(fabric, routes);
     let mut channel_paths = vec![0; fabric.channel_count()];
@@ -264,8 +264,8 @@ fn in_transit() -> Algorithm {
 
 #[test]
 fn in_transit_traffic_counts_on_host_channels() {
-    // A ring of five, up towards s0: 10 pairs at distance 1, 10 at distance 2; those of s2 - s4 and
-    // back go over h3. h3's channels carry its own four paths and these two, each way.
+    // A ring of five, up towards s0: 10 pairs at distance 1, 10 at distance 2; s2 - s4 and back go
+    // over h3, whose channels carry its own four paths and these two, each way.
     let fabric = ring(5, 1);
     let statistics = Statistics::new(&fabric, &routed(&fabric, &in_transit(), Form::Source));
     assert_eq!(statistics.distance.pairs(), [0, 10, 10]);
@@ -298,7 +298,7 @@ fn shared_in_transit_path_counts_once_per_host_pair() {
 
 #[test]
 fn detours_are_counted_by_distance_and_named() {
-    // The ring above without a host on s3: s2 - s4 goes round by s1 and s0.
+    // No host on s3: s2 - s4 goes round by s1 and s0.
     let fabric = fabric(5, &[0, 1, 2, 4], &[(0, 1), (1, 2), (2, 3), (3, 4), (4, 0)]);
     let statistics = Statistics::new(&fabric, &routed(&fabric, &in_transit(), Form::Source));
     assert_eq!(statistics.least_distance.pairs(), [0, 6, 6]);
