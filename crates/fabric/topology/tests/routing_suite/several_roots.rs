@@ -49,7 +49,7 @@ fn assert_whole(fabric: &Fabric, root: &Root) {
     }
 }
 
-/// Excess of switches on the paths of all pairs over shortest paths.
+/// Pairs of hosts with a path longer than the shortest.
 fn detours(fabric: &Fabric, form: Form) -> u64 {
     let routes = routed(fabric, &up_down(Root::TopSwitches), form);
     let statistics = Statistics::new(fabric, &routes);

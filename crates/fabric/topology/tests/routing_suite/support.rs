@@ -1,4 +1,4 @@
-//! Small fabrics, and slower independent computations for comparison.
+//! Small fabrics, and slower independent computations.
 
 use gingham_kernel::Length;
 use gingham_topology::generate::{Generator, Mesh, Torus};
@@ -26,12 +26,12 @@ pub(crate) fn up_down(root: Root) -> Algorithm {
     Algorithm::UpDown(UpDown { root, ..UpDown::default() })
 }
 
-/// Returns switches `s0`, `s1`, ... with hosts `h0`, `h1`, ... on the given switches, and cables.
+/// Switches `s0`, `s1`, ..., hosts `h0`, `h1`, ... on the given switches, and cables.
 pub(crate) fn fabric(switches: usize, host_on: &[usize], cables: &[(usize, usize)]) -> Fabric {
     Plan { switches, residents: hosts(host_on), cables: cables.to_vec(), peers: 0 }.build()
 }
 
-/// Returns a ring of switches with hosts on each; host `h(k n + i)` on switch i.
+/// Host `h(k n + i)` is on switch i.
 pub(crate) fn ring(switches: usize, hosts_per_switch: usize) -> Fabric {
     let host_on: Vec<_> = (0..switches * hosts_per_switch).map(|host| host % switches).collect();
     let cables: Vec<_> = (0..switches).map(|from| (from, (from + 1) % switches)).collect();
@@ -42,30 +42,28 @@ fn hosts(host_on: &[usize]) -> Vec<(NodeKind, usize)> {
     host_on.iter().map(|switch| (NodeKind::Host, *switch)).collect()
 }
 
-/// Returns a generated fabric.
 pub(crate) fn generated(generator: &Generator, seed: u64) -> Fabric {
     generator.generate(seed).expect("lawful parameters")
 }
 
-/// Returns a grid of switches with one host each.
+/// One host a switch.
 pub(crate) fn mesh(dimensions: &[u32]) -> Fabric {
     let mesh = Mesh { dimensions: dimensions.to_vec(), hosts_per_switch: 1, rails: 1 };
     generated(&Generator::Mesh(mesh), 0)
 }
 
-/// Returns a grid closed in each dimension.
+/// Closed in each dimension.
 pub(crate) fn torus(dimensions: &[u32]) -> Fabric {
     let torus = Torus { dimensions: dimensions.to_vec(), hosts_per_switch: 1, rails: 1 };
     generated(&Generator::Torus(torus), 0)
 }
 
-/// Plan of a fabric.
 #[derive(Debug, Clone)]
 pub(crate) struct Plan {
     pub(crate) switches: usize,
-    /// Nodes other than switches, with the switch of each.
+    /// Nodes other than switches, with their switches.
     pub(crate) residents: Vec<(NodeKind, usize)>,
-    /// Cables between switches; parallel cables, and cables from a switch to itself, are valid.
+    /// Between switches, also parallel or from a switch to itself.
     pub(crate) cables: Vec<(usize, usize)>,
     /// Pairs of hosts with a cable between them.
     pub(crate) peers: usize,
@@ -76,8 +74,7 @@ impl Plan {
         self.build_with(|_| None)
     }
 
-    /// Builds the fabric with the speed of each cable, by its number: residents, then cables, then
-    /// peers.
+    /// Numbers of cables: residents, then cables, then peers.
     pub(crate) fn build_with(&self, speed: impl Fn(usize) -> Option<LinkSpeed>) -> Fabric {
         let mut builder = FabricBuilder::new();
         let mut ends = Vec::new();
@@ -112,8 +109,8 @@ fn guid(number: usize) -> Guid {
     Guid(number as u64 + 1)
 }
 
-/// Generates fabrics of up to nine switches with every valid feature: islands, parallel cables,
-/// cables from a switch to itself, aggregation nodes, routers, pairs of hosts.
+/// Up to nine switches with every valid feature: islands, parallel cables, cables from a switch to
+/// itself, aggregation nodes, routers, pairs of hosts.
 pub(crate) fn any_plan() -> impl Strategy<Value = Plan> {
     let kind = prop_oneof![
         5 => Just(NodeKind::Host),
@@ -132,7 +129,7 @@ pub(crate) fn any_plan() -> impl Strategy<Value = Plan> {
     })
 }
 
-/// Returns tables with entries that need not lead anywhere, from a list of ports; 0 means no entry.
+/// Entries need not lead anywhere; 0 means no entry.
 pub(crate) fn wild_tables(fabric: &Fabric, ports: &[u16]) -> TableRoutes {
     let mut tables = TableRoutes::new(fabric);
     let mut ports = ports.iter().copied().cycle();
@@ -144,7 +141,6 @@ pub(crate) fn wild_tables(fabric: &Fabric, ports: &[u16]) -> TableRoutes {
     tables
 }
 
-/// Returns all ordered pairs of distinct endpoints.
 pub(crate) fn pairs(fabric: &Fabric) -> impl Iterator<Item = (EndpointId, EndpointId)> {
     fabric.endpoint_ids().flat_map(|from| {
         fabric.endpoint_ids().filter(move |to| from != *to).map(move |to| (from, to))
@@ -156,7 +152,7 @@ pub(crate) fn endpoint(fabric: &Fabric, name: &str) -> EndpointId {
     fabric.endpoint_ids().find(named).unwrap_or_else(|| panic!("no endpoint {name}"))
 }
 
-/// Returns the names of the nodes on the path, or "none".
+/// Names of the nodes on the path, or "none".
 pub(crate) fn way(fabric: &Fabric, routes: &Routes, from: &str, to: &str) -> String {
     let path = routes.path(fabric, endpoint(fabric, from), endpoint(fabric, to));
     let Some(path) = path else { return "none".to_owned() };
@@ -166,23 +162,21 @@ pub(crate) fn way(fabric: &Fabric, routes: &Routes, from: &str, to: &str) -> Str
     names.join(" ")
 }
 
-/// Returns routes in a form; they must exist.
 pub(crate) fn routed(fabric: &Fabric, algorithm: &Algorithm, form: Form) -> Routes {
     route(fabric, algorithm, form).expect("the algorithm applies")
 }
 
-/// Returns the channels of a cycle.
 pub(crate) fn channels_of(cycle: &[Buffer]) -> Vec<ChannelId> {
     cycle.iter().map(|buffer| buffer.channel).collect()
 }
 
-/// Returns the refutation by a cycle of these channels, on one lane.
+/// On one lane.
 pub(crate) fn cycle_of(channels: &[ChannelId]) -> Proof {
     let buffers = channels.iter().map(|channel| Buffer { channel: *channel, lane: 0 }).collect();
     Proof::Cycle { buffers }
 }
 
-/// Returns the switch of an endpoint; `None` if its cable leads to another endpoint.
+/// `None` if the cable leads to another endpoint.
 pub(crate) fn switch_of(fabric: &Fabric, endpoint: EndpointId) -> Option<NodeId> {
     let node = fabric.target(fabric.endpoint_channel(endpoint)).node;
     fabric.node(node).is_switch().then_some(node)
@@ -194,7 +188,7 @@ pub(crate) fn joins_switches(fabric: &Fabric, channel: ChannelId) -> bool {
         .all(|end| fabric.node(end.node).is_switch())
 }
 
-/// Returns the hops between all pairs of switches (Floyd and Warshall).
+/// By Floyd and Warshall.
 pub(crate) fn hops(fabric: &Fabric) -> Vec<Vec<Option<usize>>> {
     let count = fabric.switches().len();
     let mut hops = vec![vec![None; count]; count];
@@ -221,8 +215,7 @@ pub(crate) fn hops(fabric: &Fabric) -> Vec<Vec<Option<usize>>> {
     hops
 }
 
-/// Checks that a path leads from one endpoint to the other along cables, without repeating a
-/// switch.
+/// Along cables, without repeating a switch.
 pub(crate) fn assert_leads(
     fabric: &Fabric,
     channels: &[ChannelId],
@@ -241,7 +234,7 @@ pub(crate) fn assert_leads(
     }
 }
 
-/// Returns the channels that go up, from the definition: towards the lowest switch of the island.
+/// From the definition: towards the lowest switch of the island.
 pub(crate) fn up_channels(fabric: &Fabric) -> BTreeSet<ChannelId> {
     let hops = hops(fabric);
     let height = |switch: NodeId| {

@@ -7,8 +7,8 @@ use gingham_topology::routing::{Routes, Stray, TableRoutes, Trace, prove};
 use gingham_topology::{ChannelId, Fabric, NodeId, NodeKind};
 use proptest::prelude::*;
 
-/// A line s0 - s1 - s2, a host on each; h2 also on s2, a spare cable between s0 and s1.
-/// Ports of s0: 1 h0, 2 and 3 s1. Of s1: 1 h1, 2 and 3 s0, 4 s2. Of s2: 1 h2, 2 h3, 3 s1.
+/// A line s0 - s1 - s2 with hosts; two hosts on s2, two cables between s0 and s1. Ports of s0: 1
+/// h0, 2 and 3 s1. Of s1: 1 h1, 2 and 3 s0, 4 s2. Of s2: 1 h2, 2 h3, 3 s1.
 fn line() -> (Fabric, TableRoutes) {
     let fabric = fabric(3, &[0, 1, 2, 2], &[(0, 1), (0, 1), (1, 2)]);
     match routed(&fabric, &shortest_path(), FORMS[1]) {
@@ -17,7 +17,7 @@ fn line() -> (Fabric, TableRoutes) {
     }
 }
 
-/// Returns the trace after one entry of the line's tables has been changed.
+/// After a change of one entry of the line's tables.
 fn trace_with(switch: &str, to: &str, port: Option<u16>) -> (Fabric, Routes, Trace) {
     let (fabric, mut tables) = line();
     let switch = fabric.find_node(switch).expect("a switch of the line");
@@ -27,7 +27,7 @@ fn trace_with(switch: &str, to: &str, port: Option<u16>) -> (Fabric, Routes, Tra
     (fabric, routes, trace)
 }
 
-/// Returns the switches on the path from each switch of the line to a host.
+/// From each switch of the line.
 fn switches_to(fabric: &Fabric, routes: &Routes, to: &str) -> [Option<usize>; 3] {
     let Routes::Table(tables) = routes else { panic!("these are tables") };
     let to = endpoint(fabric, to);
@@ -47,7 +47,7 @@ fn computed_tables_have_no_faults() {
 
 #[test]
 fn mutually_pointing_entries_are_a_loop() {
-    // Of the two cables from s0 the first is taken by paths to h1, the second by those to h2.
+    // Of the two cables from s0 paths to h1 take the first, those to h2 the second.
     let (fabric, routes, trace) = trace_with("s1", "h2", Some(3));
     assert_eq!(trace.arrived_pairs, 10, "only h3 still reaches h2");
     let [fault] = &trace.faults[..] else { panic!("one fault: {trace:?}") };
@@ -61,7 +61,7 @@ fn mutually_pointing_entries_are_a_loop() {
         "packets for h2 go round for ever: s0[3] -> s1[3], s1[3] -> s0[3] \
          (2 sources, one of them h0)"
     );
-    // Packets that go round hold channels while they wait for each other.
+    // Circulating packets hold channels while they wait for each other.
     let expected = cycle_of(&[away, back]);
     assert_eq!(prove(&fabric, &routes), expected);
     let [from, to] = ["h0", "h2"].map(|name| endpoint(&fabric, name));
@@ -91,7 +91,7 @@ fn each_kind_of_black_hole_is_described() {
 
 #[test]
 fn unused_looping_entries_are_no_fault() {
-    // No endpoint hangs on s2 and s3, and their entries for h0 point at each other.
+    // No endpoint is on s2 and s3; their entries for h0 point at each other.
     let fabric = fabric(4, &[0, 1], &[(0, 1), (1, 2), (2, 3)]);
     let Routes::Table(mut tables) = routed(&fabric, &shortest_path(), FORMS[1]) else {
         panic!("asked for tables");

@@ -12,8 +12,8 @@ use std::collections::{BTreeSet, VecDeque};
 
 #[test]
 fn no_path_turns_from_down_to_up() {
-    // Ranks on a ring of six from s0: 0 1 2 3 2 1. From s2 to s4 the short way is down to s3
-    // and up again; the legal one goes round by s0. All other pairs keep their distance.
+    // Ranks on a ring of six from s0: 0 1 2 3 2 1. From s2 to s4 the short path is down to s3 and
+    // up again; the legal one goes by s0. Other pairs keep their distance.
     let fabric = ring(6, 1);
     for form in FORMS {
         let routes = routed(&fabric, &up_down(Root::LowestId), form);
@@ -37,7 +37,7 @@ fn up_direction_of_equal_ranks_is_the_lower_id() {
         let two_hops = way(&fabric, &routes, "h2", "h3");
         assert!(["h2 s2 s0 s3 h3", "h2 s2 s1 s3 h3"].contains(&two_hops.as_str()), "{two_hops}");
     }
-    // With the middle switch numbered highest it lies below both, and s0 is the only way.
+    // With the highest number the middle switch is below both, and s0 is the only way.
     let fabric = self::fabric(4, &[0, 1, 2, 3], &[(0, 1), (0, 2), (0, 3), (1, 3), (2, 3)]);
     for form in FORMS {
         let routes = routed(&fabric, &up_down(Root::LowestId), form);
@@ -88,7 +88,7 @@ fn unknown_root_is_an_error_with_a_suggestion() {
 
 #[test]
 fn each_island_has_a_root() {
-    // Two rings of four, on s0 to s3 and s4 to s7; the named root stands in the second.
+    // Two rings of four; the named root is in the second.
     let cables = [(0, 1), (1, 2), (2, 3), (3, 0), (4, 5), (5, 6), (6, 7), (7, 4)];
     let fabric = fabric(8, &[0, 1, 2, 3, 4, 5, 6, 7], &cables);
     for form in FORMS {
@@ -100,7 +100,7 @@ fn each_island_has_a_root() {
     }
 }
 
-/// Returns the hops of the shortest legal path from a switch to every other, searched forwards.
+/// Hops of the shortest legal path to every other switch, searched forwards.
 fn legal_hops(fabric: &Fabric, up: &BTreeSet<ChannelId>, from: NodeId) -> Vec<Option<usize>> {
     let mut best = vec![None; fabric.switches().len()];
     let mut seen = BTreeSet::new();
@@ -121,7 +121,6 @@ fn legal_hops(fabric: &Fabric, up: &BTreeSet<ChannelId>, from: NodeId) -> Vec<Op
     best
 }
 
-/// Checks the routes of both forms from lowest ids against the definition.
 fn assert_legal(fabric: &Fabric) {
     let up = up_channels(fabric);
     let legal: Vec<_> = fabric.switches().map(|from| legal_hops(fabric, &up, from)).collect();
@@ -179,7 +178,7 @@ proptest! {
 #[test]
 fn longest_up_down_routes_of_small_tori_match_the_paper() {
     // Kwan et al. 1996, section 3.2: at most 3 switches on the 3x3 torus, equal to its diameter,
-    // and 6 or 7 on the 5x5, "due to the up/down routing", with a diameter of 5.
+    // and 6 or 7 on the 5x5 "due to the up/down routing", with a diameter of 5.
     for (side, longest) in [(3, 3), (5, 7)] {
         let torus = Torus { dimensions: vec![side, side], hosts_per_switch: 4, rails: 1 };
         let fabric = generated(&Generator::Torus(torus), 0);

@@ -1,4 +1,4 @@
-//! Bisection measures against closed forms, and against all matchings of small fabrics.
+//! Bisection against closed forms, and all matchings of small fabrics.
 
 use gingham_topology::generate::{FoldedClos, Generator, Star};
 use gingham_topology::routing::{
@@ -12,7 +12,7 @@ fn routed(fabric: &Fabric, form: Form) -> Routes {
     route(fabric, &Algorithm::ShortestPath(ShortestPath::default()), form).expect("shortest paths")
 }
 
-/// Returns two switches with `hosts` hosts each, one cable between them.
+/// Two switches with `hosts` hosts each, one cable between them.
 fn dumbbell(hosts: u64) -> Fabric {
     let mut builder = FabricBuilder::new();
     let sides = [1, 2].map(|n| builder.add_plain(NodeKind::Switch, &format!("s{n}"), Guid(n), 40));
@@ -47,7 +47,7 @@ fn one_host_per_leaf_has_full_bisection_in_a_folded_clos() {
     assert_eq!((measured.bandwidth.mean, measured.busiest.mean), (1.0, 1.0));
 }
 
-/// Returns the mean share and mean load of the busiest channel over all matchings, by trying each.
+/// Mean share and mean load of the busiest channel.
 fn over_all_matchings(fabric: &Fabric, routes: &Routes) -> (f64, f64) {
     let mut hosts: Vec<EndpointId> = fabric.endpoint_ids().collect();
     let (mut shares, mut busiest, mut count) = (0.0, 0.0, 0.0);
@@ -80,7 +80,7 @@ fn permute(items: &mut [EndpointId], from: usize, visit: &mut impl FnMut(&[Endpo
     }
 }
 
-/// Asserts that the measured mean is within three half-widths (six deviations) of the true one.
+/// Within three half-widths (six deviations).
 fn assert_near(measured: gingham_topology::routing::SampleMean, expected: f64) {
     let off = (measured.mean - expected).abs();
     assert!(off <= 3.0 * measured.half_width, "{measured:?}, expected {expected}");
@@ -89,7 +89,7 @@ fn assert_near(measured: gingham_topology::routing::SampleMean, expected: f64) {
 #[test]
 fn dumbbell_bisection_matches_the_closed_form() {
     // Of four hosts a, b | c, d the pairing a-b, c-d (1/3) shares nothing. Otherwise both flows
-    // cross: the same way (1/2) they share the cable, else not. 1/3 + 2/3 (1/2 + 1/2 1/2) = 5/6.
+    // cross: in one direction (1/2) they share the cable. 1/3 + 2/3 (1/2 + 1/2 1/2) = 5/6.
     let fabric = dumbbell(2);
     let routes = routed(&fabric, Form::Table);
     let measured = Bisection::new(&fabric, &routes, 20_000, 7).unwrap();

@@ -8,10 +8,9 @@ use gingham_topology::subnet::{LaneDump, LevelDump, Lids, join_lanes, join_level
 use gingham_topology::{Fabric, FindingKind, NodeId};
 use std::fmt::Write as _;
 
-/// SL n on lane n.
 const IDENTITY: LaneRow = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
 
-/// Returns level 1 for the pairs with a path over the channel from s3 to s0.
+/// Level 1 for pairs with a path from s3 to s0.
 fn dateline(from: usize, to: usize) -> u8 {
     u8::from([(2, 0), (3, 0), (3, 1)].contains(&(from, to)))
 }
@@ -55,7 +54,7 @@ fn vls_of_several_lanes_have_the_verdict_of_single_lanes() {
     let two = lanes(&fabric, IDENTITY, dateline).with_lanes_per_vl(2);
     assert_eq!((two.count(), two.lanes_per_vl()), (4, 2));
     let Proof::Free { order } = prove(&fabric, on_lanes(&routes, &two)) else { panic!("free") };
-    // Whichever lane of its VL a packet holds, every lane that it may wait for has a higher number.
+    // Every lane that a packet may wait for has a higher number than any lane of its VL.
     let number = |from, lane| order[clockwise(&fabric, from).index() * 4 + lane];
     for (held, wanted) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
         assert!(number(0, held) < number(1, wanted) && number(1, held) < number(2, wanted));
@@ -76,8 +75,7 @@ fn vls_of_several_lanes_have_the_verdict_of_single_lanes() {
     ");
 }
 
-/// Returns lanes with all packets on SL 0; s0 moves them to lane 1 towards s1 if `from_input`
-/// returns true for their input port.
+/// All packets on SL 0; s0 moves those of selected input ports to lane 1 towards s1.
 fn changing_at_s0(fabric: &Fabric, from_input: impl Fn(u16) -> bool) -> Lanes {
     let mut map = LaneMap::uniform(fabric, [0; 16]);
     for input in (1..=3).filter(|input| from_input(*input)) {
@@ -90,7 +88,7 @@ fn changing_at_s0(fabric: &Fabric, from_input: impl Fn(u16) -> bool) -> Lanes {
 fn lane_change_by_input_port_breaks_the_cycle() {
     let fabric = ring(0);
     let routes = joined(&fabric, &ring_tables(0)).routes;
-    // Port 3 of s0 is where packets come round the ring: those of h0 itself stay on lane 0.
+    // At port 3 of s0 packets come round the ring: those of h0 stay on lane 0.
     let by_input = changing_at_s0(&fabric, |input| input == 3);
     let Proof::Free { order } = prove(&fabric, on_lanes(&routes, &by_input)) else {
         panic!("free")
@@ -98,7 +96,7 @@ fn lane_change_by_input_port_breaks_the_cycle() {
     let number = |from, lane| order[clockwise(&fabric, from).index() * 2 + lane];
     let way = [number(0, 0), number(1, 0), number(2, 0), number(3, 0), number(0, 1)];
     assert!(way.is_sorted_by(|a, b| a < b), "once round, and on lane 1 at last: {way:?}");
-    // Without regard to the input port lane 1 only takes the place of lane 0.
+    // Without regard to the input port lane 1 only replaces lane 0.
     let by_output = changing_at_s0(&fabric, |_| true);
     let Proof::Cycle { buffers } = prove(&fabric, on_lanes(&routes, &by_output)) else {
         panic!("a cycle")
@@ -123,14 +121,14 @@ fn level_mapped_to_lane_15_is_dropped() {
     packets of SL 1 are dropped at h3[1], which maps it to lane 15 (2 pairs, one of them h3 to h0)
     packets of SL 1 are dropped at s3 on the way from port 3 to port 2, which maps it to lane 15 (1 pair, one of them h2 to h0)
     ");
-    // Dropped packets wait for nothing: none turns from s3 to s0 to s1 any more.
+    // Dropped packets wait for nothing.
     assert!(prove(&fabric, set).is_free());
 }
 
 #[test]
 fn all_paths_of_a_pair_are_proved_jointly() {
-    // Each path for itself goes one way round and closes that way's cycle; on a lane for
-    // each, with datelines for both, they are free.
+    // Each path goes one way round and closes that cycle; with a lane each and datelines for both
+    // they are free.
     let fabric = ring(1);
     let routes = joined(&fabric, &ring_tables(1)).routes;
     let both = gingham_topology::routing::RouteSet::new(&routes, None);
@@ -144,7 +142,7 @@ fn all_paths_of_a_pair_are_proved_jointly() {
     let set = on_lanes(&routes, &lanes);
     assert!(prove(&fabric, set).is_free());
     assert_eq!(set.lane_use(&fabric).lanes, [0, 1, 2, 3]);
-    // The second path on the lanes of the first: one of them closes a cycle.
+    // The second path on the lanes of the first closes a cycle.
     let levels = ServiceLevels::by_pair(&fabric, 2, |f, t, a| {
         u8::from(a == 0) * dateline(f.index(), t.index())
     });
@@ -227,7 +225,7 @@ fn missing_lane_map_rows_are_findings_and_use_defaults() {
 fn endpoint_levels_take_precedence_over_switch_levels() {
     let fabric = ring(0);
     let lids = Lids::of(&fabric).unwrap();
-    // LIDs 1 to 4 are the switches, 16, 20, 24, 28 their hosts.
+    // LIDs 1 to 4 are switches, 16, 20, 24, 28 their hosts.
     let text =
         "source_lid,destination_lid,sl\n# by switches\n1,3,4\n1,24,5\n16,3,6\n16,0x18,7\n2, 3, 8\n";
     let levels = |text: &str| join_levels(&fabric, &lids, &LevelDump::read(text).unwrap()).unwrap();
@@ -259,7 +257,7 @@ fn path_records_are_read_as_levels() {
     let rows = LevelDump::read(&text).unwrap().rows;
     let rows: Vec<_> = rows.iter().map(|r| (r.line, r.source, r.destination, r.level)).collect();
     assert_eq!(rows, [(1, 16, 24, 10), (8, 20, 28, 3)]);
-    // A cut answer ends with a record of zeroes.
+    // A truncated answer ends with a record of zeroes.
     let cut = LevelDump::read(&[text, record(0, 0, "0x0")].concat()).unwrap_err();
     assert_eq!(
         (cut.line, cut.message.as_str()),

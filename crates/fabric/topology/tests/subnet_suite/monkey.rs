@@ -1,5 +1,5 @@
-//! Valid texts after damage: no reader and no join panics, an error has a line of the text, and
-//! joined tables can be followed and proved.
+//! Damaged texts: no reader and no join panics, an error has a line of the text, and joined tables
+//! can be followed and proved.
 
 use crate::support::{ring, ring_tables};
 use gingham_topology::Fabric;
@@ -10,7 +10,7 @@ use gingham_topology::subnet::{
 };
 use proptest::prelude::*;
 
-/// One kind of damage, at a place given as a fraction of the text.
+/// Places are fractions of the text.
 #[derive(Debug, Clone)]
 enum Damage {
     Cut(f64),
@@ -136,7 +136,7 @@ proptest! {
     #[test]
     fn damaged_lanes(damages in proptest::collection::vec(damage(), 1..8)) {
         let (fabric, lids) = with_lids(0);
-        // The ring of the fixture has GUIDs of its own; these are the ones of the ring here.
+        // GUIDs of the fixture's ring become those of this one.
         let text = SL2VL.replace("0x000050000000000", "0x1").replace("0x000040000000000", "0x20");
         let text = damaged(&text, &damages);
         let joined = LaneDump::read(&text).and_then(|dump| join_lanes(&fabric, &lids, &dump));

@@ -7,7 +7,7 @@ use gingham_topology::{Fabric, FabricBuilder, Guid, NodeKind};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A `topology.conf` as read by slurmctld.
+/// As read by slurmctld.
 #[derive(Debug, Default)]
 struct Conf {
     nodes: BTreeMap<String, BTreeSet<String>>,
@@ -15,7 +15,7 @@ struct Conf {
 }
 
 impl Conf {
-    /// Reads the file; panics if slurmctld would stop.
+    /// Panics if slurmctld would stop.
     fn read(text: &str) -> Self {
         let mut conf = Self::default();
         for line in text.lines().filter(|line| !line.starts_with('#')) {
@@ -37,8 +37,7 @@ impl Conf {
         conf
     }
 
-    /// Checks that each child is a switch of the file and has one parent, and each node is at one
-    /// switch.
+    /// Each child is a switch of the file and has one parent, and each node is at one switch.
     fn validate(&self) {
         let switches: BTreeSet<_> = self.nodes.keys().chain(self.children.keys()).collect();
         assert_eq!(switches.len(), self.nodes.len() + self.children.len());
@@ -57,7 +56,7 @@ impl Conf {
         self.nodes.values().flatten().cloned().collect()
     }
 
-    /// Returns the switch of each node.
+    /// By node.
     fn switch_of(&self) -> BTreeMap<&str, &str> {
         let pairs = self.nodes.iter();
         pairs.flat_map(|(switch, nodes)| nodes.iter().map(|node| (&**node, &**switch))).collect()
@@ -76,7 +75,7 @@ fn set(names: &[&str]) -> BTreeSet<String> {
     names.iter().map(|name| (*name).to_owned()).collect()
 }
 
-/// Returns whether some note counts this many objects.
+/// Some note counts this many objects.
 fn is_noted(written: &Written, count: &str) -> bool {
     written.notes.iter().any(|note| note.starts_with(count))
 }
@@ -108,7 +107,7 @@ fn switches_without_nodes_are_omitted() {
     assert!(is_noted(&written, "1 switch with no node below"), "{:?}", written.notes);
 }
 
-/// Returns two leaves below a spine, with these adapters at the first and at the second.
+/// Two leaves below a spine, with these adapters.
 fn two_leaves(first: &[&str], second: &[&str]) -> Fabric {
     let mut builder = FabricBuilder::new();
     let mut add = |kind, name: &str, guid| builder.add_plain(kind, name, Guid(guid), 40);
@@ -225,8 +224,8 @@ fn sanitised_node_names_stay_distinct() {
     assert_eq!(conf.hosts().len(), 3);
 }
 
-/// Units of nodes with an adapter on each of the unit's leaves, below common spines; some nodes
-/// lack one cable.
+/// Units of nodes with an adapter on each leaf of the unit, below common spines; some nodes lack
+/// one cable.
 #[derive(Debug, Clone)]
 struct MultiRail {
     units: usize,
@@ -234,7 +233,7 @@ struct MultiRail {
     rails: usize,
     spines: usize,
     spare_leaves: usize,
-    /// Whether planes of the rails are joined.
+    /// Planes of the rails are joined.
     is_joined: bool,
 }
 
@@ -318,7 +317,7 @@ fn generated() -> impl Strategy<Value = Generator> {
     ]
 }
 
-/// Returns the hosts by name, with their switches.
+/// Leaves of each host, by name.
 fn leaves_of(fabric: &Fabric) -> BTreeMap<String, BTreeSet<usize>> {
     let mut leaves: BTreeMap<String, BTreeSet<usize>> = BTreeMap::new();
     for cable in fabric.cables() {

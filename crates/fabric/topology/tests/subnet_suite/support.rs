@@ -1,4 +1,4 @@
-//! A ring of four with its tables, as a text that can be followed by hand.
+//! A ring of four with its tables, to be followed by hand.
 
 use gingham_topology::routing::{
     LaneMap, LaneRow, Lanes, RouteSet, Routes, ServiceLevels, TableRoutes,
@@ -9,14 +9,13 @@ use gingham_topology::{
 };
 use std::fmt::Write as _;
 
-/// Returns switches s0 to s3 in a ring with hosts h0 to h3. Port 1 of each switch leads to its
-/// host, port 2 clockwise to the next switch, port 3 back. Switch n has LID 1 + n, host n LID
-/// 16 + 4 n and 2^lmc - 1 more.
+/// Switches s0 to s3 in a ring with hosts h0 to h3. Port 1 of a switch leads to its host, port 2
+/// clockwise, port 3 back. Switch n has LID 1 + n, host n LID 16 + 4 n and 2^lmc - 1 more.
 pub(crate) fn ring(lmc: u8) -> Fabric {
     ring_with(|_| lmc)
 }
 
-/// Returns the ring with an LMC for each host.
+/// `lmc` is by host.
 pub(crate) fn ring_with(lmc: impl Fn(u16) -> u8) -> Fabric {
     let mut builder = FabricBuilder::new();
     let address =
@@ -45,8 +44,7 @@ pub(crate) fn ring_with(lmc: impl Fn(u16) -> u8) -> Fabric {
     builder.build()
 }
 
-/// Returns the port towards switch `to` at switch `from`, on a shortest path; opposite switches are
-/// reached clockwise or the other way round.
+/// On a shortest path from switch `from` to `to`; `clockwise` decides for opposite switches.
 pub(crate) fn port(from: usize, to: usize, clockwise: bool) -> u8 {
     match (4 + to - from) % 4 {
         0 => 1,
@@ -56,7 +54,7 @@ pub(crate) fn port(from: usize, to: usize, clockwise: bool) -> u8 {
     }
 }
 
-/// Returns the tables of the ring as printed by `dump_lfts`.
+/// As printed by `dump_lfts`.
 pub(crate) fn ring_tables(lmc: u8) -> String {
     let mut text = String::new();
     for s in 0..4 {
@@ -82,7 +80,7 @@ pub(crate) fn ring_tables(lmc: u8) -> String {
         }
         for to in 0..4 {
             for path in 0..1 << lmc {
-                // The paths to a host go clockwise and back in turn.
+                // Paths to a host go clockwise and back in turn.
                 let port = port(s, to, path % 2 == 0);
                 writeln!(text, "0x{:04x} {port:03} ", 16 + 4 * to + path)
                     .expect("the case is sound");
@@ -94,14 +92,12 @@ pub(crate) fn ring_tables(lmc: u8) -> String {
     text
 }
 
-/// Reads and joins tables.
 pub(crate) fn joined(fabric: &Fabric, text: &str) -> ForwardingTables {
     let lids = Lids::of(fabric).expect("a sound fabric");
     join(fabric, &lids, &TableDump::read(text).expect("sound tables"))
         .expect("tables of the fabric")
 }
 
-/// Returns the tables of a set of routes.
 pub(crate) fn tables(routes: &Routes) -> &TableRoutes {
     match routes {
         Routes::Table(tables) => tables,
@@ -115,17 +111,16 @@ pub(crate) fn host(fabric: &Fabric, number: usize) -> EndpointId {
     fabric.endpoint_ids().find(named).expect("a host of the ring")
 }
 
-/// Returns the channel from switch `from` clockwise.
 pub(crate) fn clockwise(fabric: &Fabric, from: usize) -> ChannelId {
     fabric.outgoing(NodeId::new(from), 2).expect("the ring is closed")
 }
 
-/// Returns levels by the numbers of source and destination host.
+/// By numbers of source and destination host.
 pub(crate) fn levels(fabric: &Fabric, level: impl Fn(usize, usize) -> u8) -> ServiceLevels {
     ServiceLevels::by_pair(fabric, 1, |from, to, _| level(from.index(), to.index()))
 }
 
-/// Returns one row for all switches, with these levels.
+/// One row for all switches.
 pub(crate) fn lanes(fabric: &Fabric, row: LaneRow, level: impl Fn(usize, usize) -> u8) -> Lanes {
     Lanes::new(fabric, LaneMap::uniform(fabric, row), levels(fabric, level))
 }

@@ -54,7 +54,7 @@ fn endpoint_with_fewer_lids_reuses_its_own() {
         tables(&forwarding.routes[lid_offset]).port(NodeId::new(3), host(&fabric, to))
     };
     assert_eq!(forwarding.routes.len(), 2);
-    // From s3 to h1, which is opposite, path 0 goes clockwise; h1 has no path 1 any more.
+    // From s3 to h1, its opposite, path 0 goes clockwise; h1 has no path 1.
     assert_eq!([port(0, 1), port(1, 1)], [Some(2), Some(2)]);
     assert_eq!([port(0, 2), port(1, 2)], [Some(3), Some(3)]);
     let [finding] = &forwarding.findings[..] else { panic!("one LID of nobody") };
@@ -83,8 +83,8 @@ fn clockwise_ring_tables_close_a_cycle() {
 
 #[test]
 fn loop_is_a_fault_but_no_deadlock_by_itself() {
-    // Opposite pairs with s0 or s1 at the start are sent clockwise and the others back, which
-    // leaves no cycle. Then s0 and s1 send packets for h2 to each other.
+    // Opposite pairs from s0 or s1 go clockwise and the others back, without a cycle. Then s0 and
+    // s1 send packets for h2 to each other.
     let fabric = ring(0);
     let mut text = ring_tables(0);
     for (switch, lid) in [(2, 16), (3, 20)] {
@@ -105,7 +105,7 @@ fn loop_is_a_fault_but_no_deadlock_by_itself() {
     assert!(prove_without_loops(&fabric, routes).is_free());
 }
 
-/// Returns the text with another port for a LID in the table of a switch.
+/// Replaces the port of a LID in a switch's table.
 fn with_entry(text: &str, switch: usize, lid: u16, port: &str) -> String {
     let start = text.find(&format!("(s{switch}):")).expect("the case is sound");
     let entry = format!("0x{lid:04x} ");
@@ -125,7 +125,7 @@ fn missing_or_uncabled_entries_are_black_holes() {
     for (port, stray) in cases {
         let forwarding = joined(&fabric, &with_entry(&ring_tables(0), 3, 16, port));
         let trace = forwarding.routes[0].trace(&fabric);
-        // Of h2 and h3, which come through s3.
+        // Packets of h2 and h3 come through s3.
         assert_eq!(trace.arrived_pairs, 12 - 2, "{port}");
         let [fault] = &trace.faults[..] else { panic!("one fault: {trace:?}") };
         assert_eq!((&fault.stray, fault.sources), (&stray, 2), "{port}");

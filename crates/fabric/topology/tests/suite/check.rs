@@ -1,4 +1,4 @@
-//! Findings of `check` in small fabrics, and counts of `summary`.
+//! Findings of `check` and counts of `summary` in small fabrics.
 
 use gingham_topology::check::{PortUse, check, summary};
 use gingham_topology::format::{self, Format};
@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 const SWITCH: NodeKind = NodeKind::Switch;
 const HOST: NodeKind = NodeKind::Host;
 
-/// Returns a fabric of named nodes with 8 ports each, joined by name.
+/// Named nodes with 8 ports each, joined by name.
 fn fabric(nodes: &[(&str, NodeKind)], joins: &[(&str, &str)]) -> Fabric {
     draft(nodes, joins).0.build()
 }
@@ -173,7 +173,6 @@ fn outliers_are_listed_and_the_majority_by_one_example() {
     assert_eq!(found, [text(FindingKind::Unevenness, expected)]);
 }
 
-/// Returns the number of findings of this kind in a fabric.
 fn count(fabric: &Fabric, kind: FindingKind) -> usize {
     check(fabric).iter().filter(|finding| finding.kind == kind).count()
 }
@@ -196,8 +195,7 @@ fn narrow_trunk_is_a_warning() {
     }
 }
 
-/// Returns four spines above eight leaves of four hosts, with the speed of each cable set by its
-/// ends.
+/// Four spines above eight leaves of four hosts, with speeds by the ends of cables.
 fn clos(speed: impl Fn(&str, &str) -> &'static str) -> Fabric {
     let mut builder = FabricBuilder::new();
     let add = |builder: &mut FabricBuilder, kind, name: &str, guid| {
@@ -244,7 +242,7 @@ fn host_at_width_1_is_a_warning_but_older_generation_is_not() {
     assert_eq!(warnings(&clos(host("4xEDR"))), []);
 }
 
-/// Returns the position of the cable with an end of this name.
+/// Position of the cable with this end.
 fn cable(fabric: &Fabric, end: &str) -> usize {
     let has_end = |cable: &gingham_topology::Cable| {
         cable.ends.iter().any(|port| fabric.port_name(*port) == end)
@@ -267,7 +265,7 @@ fn leaf_with_fewer_uplinks_than_siblings_is_a_warning() {
     assert!(found[0].1.starts_with("leaf5 has 3 uplinks"), "{found:?}");
     assert!(found[0].1.contains("spine1"), "{found:?}");
     assert_eq!(count(&lose(&whole, &["leaf5[1]", "leaf6[2]"]), FindingKind::MissingUplink), 2);
-    // A removed spine lowers the number of uplinks of every leaf.
+    // A removed spine lowers the uplinks of every leaf.
     let spine = whole.find_node("spine0").unwrap();
     assert_eq!(warnings(&whole.without(&[spine].into(), &BTreeSet::new())), []);
 }
@@ -283,7 +281,7 @@ fn generated_trees_have_no_warnings() {
     assert_eq!(findings(&Generator::KAryNTree(tree).generate(1).unwrap()), []);
 }
 
-/// Returns nodes n0 to n5 with an adapter on each of the leaves, in the order of the list for n5.
+/// Nodes n0 to n5 with an adapter on each leaf, for n5 in the order of `last`.
 fn rails(last: &[usize]) -> Fabric {
     let mut builder = FabricBuilder::new();
     let leaves: Vec<_> = (0..last.len() as u64)
@@ -325,7 +323,7 @@ fn description_shared_by_several_systems_is_a_finding() {
     for name in ["a", "b", "c"] {
         builder.node_mut(drafts[name]).description = "twin HCA-1".to_owned();
     }
-    // Two adapters of one system may have one description.
+    // Two adapters of one system may share a description.
     builder.node_mut(drafts["a"]).identity.system_guid = Some(Guid(0x77));
     builder.node_mut(drafts["b"]).identity.system_guid = Some(Guid(0x77));
     assert_eq!(warnings(&builder.build()).len(), 1, "c is another system");
@@ -371,8 +369,7 @@ fn fabric_without_switches_has_no_diameter() {
     assert_eq!(summary.parts, 1);
 }
 
-/// Returns distances by a search from every host cable: the greatest between switches, and the mean
-/// number of switches passed.
+/// By a search from every host cable: diameter of the switches, and mean number of switches passed.
 fn by_force(fabric: &Fabric) -> (u32, Option<f64>) {
     let search = |start: usize| -> BTreeMap<usize, u32> {
         let mut distance = BTreeMap::from([(start, 0)]);
@@ -411,7 +408,7 @@ fn by_force(fabric: &Fabric) -> (u32, Option<f64>) {
     (diameter, (pairs > 0.0).then_some(hops / pairs))
 }
 
-/// Generates fabrics of up to 150 switches, for several batches of 64, in up to a few parts.
+/// Up to 150 switches, for several batches of 64, in a few parts.
 fn random_fabric() -> impl Strategy<Value = Fabric> {
     let joins = proptest::collection::vec((any::<usize>(), any::<usize>()), 0..250);
     let hosts = proptest::collection::vec(any::<usize>(), 0..20);

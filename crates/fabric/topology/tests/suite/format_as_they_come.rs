@@ -1,5 +1,5 @@
-//! Dumps as they occur in practice: with terminal output around them, invalid LIDs, names in
-//! another character set, and several faults.
+//! Dumps as they occur in practice: with terminal output, invalid LIDs, names in another character
+//! set, and several faults.
 
 use gingham_topology::check::check;
 use gingham_topology::format::{self, Faults, Format, Parsed};
@@ -19,7 +19,6 @@ fn said(findings: &[Finding]) -> Vec<(Option<u32>, FindingKind, &str)> {
     findings.iter().map(|found| (found.line, found.kind, found.text.as_str())).collect()
 }
 
-/// Terminal output around a dump, and inside it.
 const NOISE: [&str; 7] = [
     "Script started on 2026-03-01 10:00:00+01:00 [TERM=\"xterm\" COLUMNS=\"80\"]",
     "\u{1b}]0;root@node1\u{7}[root@node1 ~]# ibnetdiscover",

@@ -45,8 +45,8 @@ fn anynet_links_may_be_listed_from_either_side() {
     ");
 }
 
-/// Returns two switches with GUIDs of a maker, two cables between them, a host, and properties that
-/// anynet cannot express.
+/// Two switches with GUIDs of a maker, two cables between them, a host, and properties that anynet
+/// cannot express.
 fn made() -> Fabric {
     let mut builder = FabricBuilder::new();
     let a = builder.add_plain(NodeKind::Switch, "a", Guid(0x2c9_0020_0417_6700), 4);
@@ -90,7 +90,7 @@ fn anynet_notes_omitted_port_numbers() {
     assert_eq!(written.notes, ["numbers of ports left out"]);
 }
 
-/// BookSim reads numbers as indices, and a router without neighbours as none.
+/// BookSim reads numbers as indices, and ignores a router without neighbours.
 #[test]
 fn anynet_numbers_cabled_nodes_contiguously() {
     let mut builder = FabricBuilder::new();

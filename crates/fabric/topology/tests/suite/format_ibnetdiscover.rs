@@ -19,7 +19,7 @@ fn node<'a>(fabric: &'a Fabric, name: &str) -> &'a Node {
     fabric.node(fabric.find_node(name).unwrap_or_else(|| panic!("no node {name}")))
 }
 
-/// Returns the cables as `a[1] b[2] speed`.
+/// Form `a[1] b[2] speed`.
 fn cables(fabric: &Fabric) -> Vec<String> {
     let show = |cable: &gingham_topology::Cable| {
         let [a, b] = cable.ends.map(|end| fabric.port_name(end));
@@ -215,8 +215,8 @@ fn node_list_is_not_mistaken_for_a_dump() {
     assert!(error.expected.contains("without -l"), "{error}");
 }
 
-/// Returns a switch of eight ports with a host on each of the first `hosts`, with records of the
-/// first `listed` hosts.
+/// A switch of eight ports with a host on each of the first `hosts`; only `listed` hosts have
+/// records.
 fn star(hosts: usize, listed: usize) -> String {
     let port = |n: usize| format!("[{n}]\t\"H-{n:016x}\"[1]\t\t# \"h{n}\" lid {n} 4xQDR\n");
     let host = |n: usize| {
@@ -238,7 +238,7 @@ fn many_missing_cable_ends_are_one_finding() {
     let Parsed { fabric, findings } = read(&star(8, 2));
     assert_eq!((fabric.cables().len(), fabric.nodes().len()), (8, 9));
     let [finding] = &*findings else { panic!("one message: {findings:?}") };
-    // Two lines of the switch, eight ports, and two records of four lines with an empty one before.
+    // Two lines of the switch, eight ports, and two records of four lines after an empty one.
     assert_eq!((finding.line, finding.kind), (Some(10 + 2 * 4), FindingKind::UndefinedNode));
     for part in [
         "6 ends of cables are missing: 6 nodes have no record",

@@ -58,7 +58,7 @@ fn speed(generation: Generation) -> LinkSpeed {
     LinkSpeed::InfiniBand { width: 4, generation }
 }
 
-/// Returns a switch and a host, with everything that the simulator cannot read.
+/// A switch and a host with everything that the simulator cannot read.
 fn unruly() -> gingham_topology::Fabric {
     let mut builder = FabricBuilder::new();
     let switch = builder.add_node(Node {
@@ -79,7 +79,7 @@ fn unruly() -> gingham_topology::Fabric {
     builder.build()
 }
 
-/// OpenSM ends with an error if two ports have one GUID.
+/// OpenSM fails if two ports have one GUID.
 #[test]
 fn host_ports_have_distinct_guids() {
     let mut builder = FabricBuilder::new();

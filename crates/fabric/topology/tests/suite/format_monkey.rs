@@ -5,16 +5,14 @@ use gingham_topology::format::{self, Format};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-/// One kind of damage, at a place given as a fraction of the text.
+/// Places are fractions of the text.
 #[derive(Debug, Clone)]
 enum Damage {
     /// The text ends here.
     Cut(f64),
-    /// Characters are removed.
     Remove(f64, usize),
-    /// Text is inserted.
     Insert(f64, String),
-    /// Lines are repeated.
+    /// Repeats lines.
     Repeat(f64, usize),
 }
 
@@ -50,7 +48,6 @@ fn damage() -> impl Strategy<Value = Damage> {
     ]
 }
 
-/// Returns the character boundary at a fraction of a text.
 #[expect(
     clippy::cast_precision_loss,
     clippy::cast_possible_truncation,
@@ -83,8 +80,7 @@ fn apply(mut text: String, damage: &Damage) -> String {
     text
 }
 
-/// Asserts that reading ends with a fabric, or with an error that has a line within the text; only
-/// errors about the whole text have none.
+/// A fabric, or an error with a line of the text; only errors about the whole text have none.
 fn assert_reads(text: &str, format: Format) -> Result<(), TestCaseError> {
     let lines = u32::try_from(text.split('\n').count()).expect("a short text");
     match format::read(text, format).map_err(|faults| faults.first().clone()) {

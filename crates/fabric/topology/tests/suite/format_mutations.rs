@@ -1,6 +1,6 @@
-//! Dumps with bytes changed, lines dropped, doubled, swapped, joined and cut, and noise between
-//! them: each ends with typed faults or with a fabric; a fabric is written and read back unchanged;
-//! and if one mutation changes the cables, a fault or finding reports it.
+//! Dumps with bytes changed, lines dropped, doubled, swapped, joined and cut, and noise: each ends
+//! with typed faults or with a fabric that is written and read back unchanged; if one mutation
+//! changes the cables, a fault or finding reports it.
 //!
 //! `GINGHAM_DUMP_MUTATIONS` sets the number of damaged dumps, `GINGHAM_DUMP_SEED` the seed.
 
@@ -19,7 +19,6 @@ const DUMPS: [&str; 5] = [
     SHIPPED,
 ];
 
-/// Index of the hand-made dump.
 const BY_HAND: usize = 3;
 
 const NOISE: [&str; 5] = [
@@ -30,7 +29,7 @@ const NOISE: [&str; 5] = [
     "\u{1b}[01;32mroot@node1\u{1b}[00m:~# exit",
 ];
 
-/// Number of mutations by outcome.
+/// Mutations by outcome.
 #[derive(Debug, Default)]
 struct Ends {
     refused: u32,
@@ -38,12 +37,11 @@ struct Ends {
     with_other_cables: u32,
 }
 
-/// Draws a place among `count`.
 fn place(stream: &mut Stream, count: usize) -> usize {
     usize::try_from(stream.below(count as u64)).expect("it is below a length")
 }
 
-/// Damages the text once; returns whether the damage was noise.
+/// Whether the damage was noise.
 fn damage(bytes: &mut Vec<u8>, stream: &mut Stream) -> bool {
     let mut lines: Vec<Vec<u8>> = bytes.split(|b| *b == b'\n').map(<[u8]>::to_vec).collect();
     let at = place(stream, lines.len());
@@ -51,7 +49,7 @@ fn damage(bytes: &mut Vec<u8>, stream: &mut Stream) -> bool {
     match kind {
         0 | 1 => {
             let noise = NOISE[place(stream, NOISE.len())].as_bytes().to_vec();
-            // The text after the last line break is not a line yet.
+            // Text after the last line break is not a line.
             lines.insert(at.min(lines.len() - 1), noise);
         }
         2 => drop(lines.remove(at)),
@@ -79,7 +77,7 @@ fn damage(bytes: &mut Vec<u8>, stream: &mut Stream) -> bool {
     kind < 2
 }
 
-/// Returns the pairs of cabled ports, by GUID or name.
+/// Cabled ports, by GUID or name.
 fn cables(fabric: &Fabric) -> BTreeSet<[(String, u16); 2]> {
     let end = |end: PortRef| {
         let node = fabric.node(end.node);
@@ -88,7 +86,6 @@ fn cables(fabric: &Fabric) -> BTreeSet<[(String, u16); 2]> {
     fabric.cables().iter().map(|cable| cable.ends.map(end)).collect()
 }
 
-/// Asserts that a fabric is unchanged after it was written and read back.
 fn assert_written_back(fabric: &Fabric) {
     for format in [Format::Toml, Format::Ibnetdiscover] {
         let written = format::write(fabric, format).expect("both formats take any fabric");
@@ -123,7 +120,7 @@ fn assert_read(
             assert!((1..=20).contains(&faults.named().len()), "{faults}");
             assert!(u32::try_from(faults.total()).is_ok_and(|total| total <= lines), "{faults}");
             let is_placed = |line| (1..=lines).contains(&line);
-            // A text that was cut before its first node has no line to blame.
+            // A text cut before its first node has no line.
             let is_whole = faults.total() == 1 && faults.first().line == 0;
             let all_placed = || faults.named().iter().all(|fault| is_placed(fault.line));
             assert!(is_whole || all_placed(), "{faults}");
@@ -157,7 +154,7 @@ fn damaged_dumps_give_faults_or_fabrics_that_round_trip() {
         let mut bytes = DUMPS[at].as_bytes().to_vec();
         let acts = 1 + stream.below(4);
         let is_noise = (0..acts).fold(true, |all, _| damage(&mut bytes, &mut stream) && all);
-        // A printed dump has two lines for each cable: a single mutation leaves one of them.
+        // A printed dump has two lines a cable: a single mutation leaves one.
         let is_single_act = acts == 1 && at != BY_HAND;
         let read = std::panic::AssertUnwindSafe(|| {
             let mut ends = Ends::default();

@@ -89,8 +89,8 @@ proptest! {
     }
 }
 
-/// Generates switches and hosts with the GUIDs of the numbering, from 0 without a gap, each host at
-/// one switch, in a random order of insertion.
+/// GUIDs of the numbering from 0 without a gap, each host at one switch, in a random order of
+/// insertion.
 fn numbered_fabric() -> impl Strategy<Value = Fabric> {
     let switches = (1..6_u64).prop_map(|count| 0..count);
     let hosts = proptest::collection::vec(any::<usize>(), 0..8);
@@ -119,7 +119,7 @@ fn numbered_fabric() -> impl Strategy<Value = Fabric> {
     })
 }
 
-/// Returns the names of joined nodes.
+/// Names of joined nodes.
 fn pairs(fabric: &Fabric) -> BTreeSet<[String; 2]> {
     let name = |end: gingham_topology::PortRef| fabric.node(end.node).name.clone();
     fabric.cables().iter().map(|cable| cable.ends.map(name)).collect()

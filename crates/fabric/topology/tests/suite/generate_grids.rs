@@ -1,17 +1,16 @@
-//! Grids recognised from names and cables, independent of the origin of the fabric, and refused
-//! ones.
+//! Grids recognised from names and cables, and refused ones.
 
 use crate::generate_measure::{fabric, node};
 use gingham_topology::{DraftNode, Fabric, FabricBuilder, Grid, GridError, Guid, NodeId, NodeKind};
 
-/// Returns switches with these names, and cables between pairs of them.
+/// Switches with these names, and cables between pairs of them.
 fn switches(names: &[&str], pairs: &[(usize, usize)]) -> Fabric {
     let mut builder = FabricBuilder::new();
     let add = |(guid, name): (u64, &&str)| builder.add_plain(NodeKind::Switch, name, Guid(guid), 8);
     let nodes: Vec<DraftNode> = (1..).zip(names).map(add).collect();
     for (a, b) in pairs {
         let near = (nodes[*a], builder.free_port(nodes[*a]).expect("few cables"));
-        // The other end takes its highest free port, so that a switch can be joined to itself.
+        // The highest free port permits a cable from a switch to itself.
         let far_port = (1..=8).rfind(|port| !builder.is_taken(nodes[*b], *port));
         let far = (nodes[*b], far_port.expect("few cables"));
         builder.add_cable([near, far], None, None).expect("the ports are free");

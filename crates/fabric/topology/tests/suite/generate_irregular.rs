@@ -11,9 +11,9 @@ fn with_defaults(switches: u32, seed: u64) -> Fabric {
     generator(&parameters).generate(seed).expect("there are enough ports")
 }
 
-/// The expected means come from a separate program (in Python, listing the permitted pairs at every
-/// step) over 300, 200, 100 and 30 fabrics. The mean of one fabric deviates by less than 0.05 from
-/// them (one sigma), and 0.06 is nearly four sigma of the mean of ten.
+/// Means of a separate program (in Python, listing the permitted pairs at every step) over 300,
+/// 200, 100 and 30 fabrics. The mean of one fabric deviates by less than 0.05 (one sigma); 0.06 is
+/// nearly four sigma of the mean of ten.
 #[test]
 #[expect(clippy::cast_precision_loss, reason = "small numbers")]
 fn mean_shortest_paths_are_in_the_expected_bands() {
@@ -66,7 +66,7 @@ fn few_switches_form_the_complete_graph() {
 fn parallel_cables_do_not_exceed_the_maximum() {
     let text = "irregular = { switches = 3, ports = 16, cables_per_pair_max = 3 }";
     let by_pair = cables_by_pair(&fabric(text));
-    // 12 free ports could carry more, but three cables on each of three pairs are all.
+    // 12 free ports could carry more than three cables on each of three pairs.
     assert_eq!(by_pair.values().copied().collect::<Vec<_>>(), [3, 3, 3]);
 }
 
@@ -92,8 +92,8 @@ fn impossible_parameters_are_refused_with_a_message() {
 
 #[test]
 fn exhausted_attempts_are_an_error() {
-    // All but one of the 79 others are neighbours of each switch: a random order of joining
-    // hardly ever ends with so little left over.
+    // Each switch has all but one of the 79 others as neighbours: a random order hardly ever leaves
+    // so little.
     let dense = Irregular {
         switches: 80,
         ports: 79,

@@ -1,4 +1,4 @@
-//! Fabrics of nodes with several adapters: rail-optimised, multi-plane, and copies of other shapes.
+//! Fabrics of nodes with several adapters.
 
 use crate::generate_measure::{
     assert_sound_parts, cables_by_pair, fabric, generator, node, reached, switch_cables,
@@ -10,7 +10,6 @@ use gingham_topology::{Fabric, NodeId, NodeKind, Severity};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Switches and cables of a rail-optimised fabric, by level.
 #[derive(Debug, PartialEq, Eq)]
 struct Levels {
     adapters: usize,
@@ -21,7 +20,7 @@ struct Levels {
     spine_core: usize,
 }
 
-/// Returns the level of a switch, by its name.
+/// By name.
 fn level(fabric: &Fabric, id: NodeId) -> &'static str {
     let name = &fabric.node(id).name;
     let levels = ["leaf", "spine", "core"];
@@ -53,7 +52,7 @@ fn levels(fabric: &Fabric) -> Levels {
     }
 }
 
-/// Returns the adapters of each node: number of the adapter and its switch.
+/// Number and switch of each adapter, by node.
 fn nodes(fabric: &Fabric) -> BTreeMap<String, Vec<(u32, NodeId)>> {
     let mut nodes: BTreeMap<String, Vec<(u32, NodeId)>> = BTreeMap::new();
     for node in fabric.node_ids().filter(|id| fabric.node(*id).kind == NodeKind::Host) {
@@ -65,7 +64,7 @@ fn nodes(fabric: &Fabric) -> BTreeMap<String, Vec<(u32, NodeId)>> {
     nodes
 }
 
-/// Returns the number of parts not joined by cables.
+/// Parts not joined by cables.
 fn parts(fabric: &Fabric) -> usize {
     let mut seen = vec![false; fabric.nodes().len()];
     let mut parts = 0;
@@ -81,8 +80,9 @@ fn parts(fabric: &Fabric) -> usize {
 
 #[test]
 fn rail_optimised_counts_match_the_nvidia_reference() {
-    // DGX B200 reference architecture, table of larger component counts: units; leaves, spines, cores;
-    // cables from node to leaf, leaf to spine, spine to core. (Those of 64 units are 512, 512, 256.)
+    // DGX B200 reference architecture, table of larger component counts: units; leaves, spines,
+    // cores; cables from node to leaf, leaf to spine, spine to core. (Those of 64 units are 512,
+    // 512, 256.)
     for (units, levels_of, leaves, spines, cores) in [
         (2, 2, 16, 8, 0),
         (4, 2, 32, 16, 0),
@@ -108,7 +108,7 @@ fn rail_optimised_counts_match_the_nvidia_reference() {
 
 #[test]
 fn selene_and_one_of_its_blocks_have_the_real_counts() {
-    // A block of Selene by itself: 1,120 cables up from 80 spines fill 28 cores of 40 ports.
+    // A block of Selene: 1,120 cables up from 80 spines fill 28 cores of 40 ports.
     let a100 =
         fabric("rail-optimised = { units = 7, nodes_per_unit = 20, radix = 40, levels = 3 }");
     let expected = Levels {
@@ -133,7 +133,7 @@ fn selene_and_one_of_its_blocks_have_the_real_counts() {
         spine_core: 4_480,
     };
     assert_eq!(levels(&selene), expected);
-    // As in the dump, a core has one cable to the spine of its own place in each of 32 groups.
+    // As in the dump, a core has one cable to a spine in each of 32 groups.
     let core = node(&selene, "core139");
     let far: BTreeSet<String> = selene
         .channels_from(core)
@@ -171,7 +171,8 @@ fn omitted_rail_parameters_are_derived_from_given_ones() {
         (format!("{unit}, radix = 16, uplinks = 1"), 8, 64),
         (format!("{unit}, radix = 16, spines = 8"), 8, 64),
         (format!("{unit}, radix = 16, spines = 3, uplinks = 1"), 3, 24),
-        // 3 cables from each of 8 leaves fill a spine of 24 ports: 3 spines, 9 uplinks on each leaf.
+        // 3 cables from each of 8 leaves fill a spine of 24 ports: 3 spines, 9 uplinks on each
+        // leaf.
         (format!("{unit}, radix = 24"), 3, 72),
     ] {
         let measured = levels(&fabric(&format!("rail-optimised = {{ {text} }}")));
@@ -179,7 +180,8 @@ fn omitted_rail_parameters_are_derived_from_given_ones() {
     }
     let three = format!("{unit}, radix = 16, levels = 3");
     for (text, spines, cores, spine_core) in [
-        // A group has 4 leaves: 2 cables to each of 4 spines, 8 up to 4 cores; 8 spines in 2 groups.
+        // A group has 4 leaves: 2 cables to each of 4 spines, 8 up to 4 cores; 8 spines in 2
+        // groups.
         (three.clone(), 8, 4, 64),
         (format!("{three}, cores = 2"), 8, 2, 32),
         (format!("{three}, cores = 8"), 8, 8, 64),
@@ -208,12 +210,13 @@ fn multi_plane_fabric_is_one_folded_clos_per_adapter() {
             assert_eq!(planes.node(switch).name, format!("p{plane}-{leaf}"), "{name}");
         }
     }
-    // Zhao et al. 2025, section 5.1: eight planes of 64-port switches in two levels have 16,384 GPUs.
+    // Zhao et al. 2025, section 5.1: eight planes of 64-port switches in two levels have 16,384
+    // GPUs.
     let deepseek = "planes = 8, leaves = 64, spines = 32, hosts_per_leaf = 32";
     assert_eq!(fabric(&format!("multi-plane = {{ {deepseek} }}")).endpoints().len(), 16_384);
 }
 
-/// A small fabric of each shape that takes `rails`.
+/// Shapes that take `rails`.
 const SHAPES: [&str; 11] = [
     "two-hosts = { switches = 2 }",
     "star = { hosts = 5 }",
@@ -353,7 +356,7 @@ proptest! {
         if let Some(cores) = shape.cores {
             prop_assert_eq!(counts.cores, cores as usize);
         }
-        // As many cables up from each leaf as tapering asks for, unless their number is given.
+        // As many cables up from each leaf as tapering requires, unless given.
         let up = counts.leaf_spine / counts.leaves;
         if shape.spines.is_none() || shape.uplinks.is_none() {
             prop_assert!(up >= shape.nodes_per_unit.div_ceil(shape.tapering) as usize);

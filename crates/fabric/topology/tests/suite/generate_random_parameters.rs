@@ -1,5 +1,4 @@
-//! Random parameters: a generated fabric is connected, valid and in order, and its text form reads
-//! back.
+//! Random parameters: generated fabrics are sound, and their text forms read back.
 
 use crate::generate_measure::assert_sound;
 use gingham_topology::generate::{
@@ -90,7 +89,7 @@ fn generators() -> impl Strategy<Value = Generator> {
     ]
 }
 
-/// Generates shapes of nodes with several adapters.
+/// Shapes of nodes with several adapters.
 fn of_adapters() -> impl Strategy<Value = Generator> {
     let planes = (1..=4_u32, 1..=4_u32, 1..=3_u32, 1..=3_u32, 1..=2_u32).prop_map(
         |(planes, leaves, spines, hosts_per_leaf, cables_per_pair)| {
@@ -116,8 +115,7 @@ proptest! {
         let fabric = generator.generate(seed).unwrap();
         assert_sound(&fabric);
         prop_assert_eq!(&fabric, &generator.generate(seed).unwrap());
-        // Hosts hang off the first ports of their switch, in their own order. (A direct cable
-        // joins two hosts and no switch.)
+        // Hosts are on the first ports of their switch, in order.
         for switch in fabric.switches() {
             let far = |channel| fabric.target(channel).node;
             let ends: Vec<_> = fabric.channels_from(switch).map(far).collect();

@@ -1,4 +1,4 @@
-//! Generated fabrics are unchanged after saving and loading, and grids are still grids.
+//! Generated fabrics are unchanged after saving and loading.
 
 use crate::generate_measure::fabric;
 use gingham_topology::format::{Format, read, write};
@@ -25,7 +25,7 @@ fn grids_are_recognised_from_a_file() {
             assert_eq!(grid, Grid::recognise(&fabric).unwrap(), "{shape}");
         }
     }
-    // Anynet keeps numbers only: enough for the one coordinate of a ring.
+    // Anynet keeps numbers only: enough for a ring's coordinate.
     let ring = saved_and_loaded(&fabric("ring = { switches = 12 }"), Format::Anynet);
     assert_eq!(Grid::recognise(&ring).unwrap().wraps(), [true]);
 }

@@ -1,4 +1,4 @@
-//! Regular shapes compared with closed forms of the textbooks, and a few cables by hand.
+//! Regular shapes compared with closed forms of the textbooks, and some cables by hand.
 
 use crate::generate_measure::{
     Counts, cables_by_pair, counts, degrees, fabric, node, steps, switch_steps,
@@ -7,7 +7,7 @@ use gingham_topology::generate::{Dragonfly, Generator};
 use gingham_topology::{Fabric, NodeId};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Returns the far end of the cable at a port, as `name[port]`.
+/// Far end as `name[port]`.
 fn peer_end(fabric: &Fabric, name: &str, port: u16) -> Option<String> {
     let channel = fabric.outgoing(node(fabric, name), port)?;
     Some(fabric.port_name(fabric.target(channel)))
@@ -34,7 +34,7 @@ fn star_has_its_hosts_on_one_switch_in_order() {
     assert_eq!(peer_end(&fabric, "s0", 12).as_deref(), Some("h11[1]"));
 }
 
-/// Boxes with their number of switches, written out to avoid a product in the tests.
+/// Boxes with their number of switches.
 const BOXES: [(&[u32], u32); 8] = [
     (&[1], 1),
     (&[5], 5),
@@ -46,8 +46,7 @@ const BOXES: [(&[u32], u32); 8] = [
     (&[2, 2, 2, 3], 24),
 ];
 
-/// Returns the counts of a box with these numbers of cables and longest shortest paths by
-/// dimension.
+/// `parts`: cables and longest shortest path by dimension.
 fn box_counts(switches: u32, hosts_per_switch: u32, parts: &[(u32, u32)]) -> Counts {
     let hosts = (switches * hosts_per_switch) as usize;
     let switch_cables = parts.iter().map(|(cables, _)| *cables as usize).sum();
@@ -74,8 +73,8 @@ fn mesh_counts_match_the_formula() {
 #[test]
 fn torus_counts_match_the_formula() {
     for (dimensions, switches) in BOXES {
-        // A dimension of size k: N cables, except none for size 1 and N / 2 for size 2;
-        // at most floor(k / 2) steps.
+        // A dimension of size k: N cables, except none for size 1 and N / 2 for size 2; at most
+        // floor(k / 2) steps.
         let cables = |k| [0, 0, switches / 2].get(k as usize).copied().unwrap_or(switches);
         let parts: Vec<_> = dimensions.iter().map(|k| (cables(*k), k / 2)).collect();
         let text = format!("torus = {{ dimensions = {dimensions:?}, hosts_per_switch = 2 }}");
@@ -181,7 +180,7 @@ fn tree_hosts_meet_at_their_first_differing_digit() {
 
 #[test]
 fn fat_tree_counts_match_the_paper() {
-    // Ports, levels, tapering; hosts, switches by level from the leaves, cables up from each level.
+    // Ports, levels, tapering; hosts, switches by level from the leaves, cables up by level.
     type Case<'a> = ([u32; 3], usize, &'a [usize], &'a [usize]);
     let cases: [Case<'_>; 8] = [
         ([5, 1, 1], 5, &[1], &[]),
@@ -237,7 +236,7 @@ fn fat_tree_hosts_meet_in_their_smallest_common_subtree() {
 #[test]
 fn fat_tree_of_two_ports_has_the_requested_depth() {
     let fabric = fabric("fat-tree = { ports = 2, levels = 20_000 }");
-    // Two switches a level but the top, which has one.
+    // Two switches a level but the top.
     assert_eq!((fabric.switches().len(), fabric.endpoints().len()), (39_999, 2));
 }
 
@@ -282,7 +281,7 @@ fn folded_clos_cables_every_leaf_to_every_spine() {
     assert_eq!(peer_end(&fabric, "leaf0", 7).as_deref(), Some("spine1[1]"));
 }
 
-/// Returns the number of cables between groups, by pair of groups.
+/// By pair of groups.
 fn cables_by_groups(fabric: &Fabric) -> BTreeMap<[String; 2], usize> {
     let group = |id: NodeId| {
         let name = &fabric.node(id).name;
@@ -300,7 +299,7 @@ fn cables_by_groups(fabric: &Fabric) -> BTreeMap<[String; 2], usize> {
 
 #[test]
 fn dragonfly_connects_all_group_pairs_equally() {
-    // (a, p, h, g) with the rounds floor(a h / (g - 1)) and a bound on the diameter.
+    // (a, p, h, g), rounds floor(a h / (g - 1)), and a bound on the diameter.
     for (a, p, h, g, rounds, diameter_max) in [
         (4, 2, 2, 9, 1, 4),
         (2, 1, 1, 3, 1, 4),
@@ -341,15 +340,15 @@ fn dragonfly_of_the_paper_has_72_hosts_in_9_groups() {
     assert_eq!((measured.hosts, measured.switches, measured.diameter), (72, 36, 4));
     let ports: BTreeSet<u16> = fabric.switches().map(|id| fabric.node(id).ports).collect();
     assert_eq!(ports, BTreeSet::from([7]));
-    // Ports of s3-2: h3-2-0, h3-2-1, s3-0, s3-1, s3-3, then slots 4 and 5, which lead to groups
-    // 3 + 4 + 1 = 8 (slot 9 - 2 - 4 = 3, at switch 1) and 3 + 5 + 1 = 0 mod 9 (slot 2, switch 1).
+    // Ports of s3-2: h3-2-0, h3-2-1, s3-0, s3-1, s3-3, then slots 4 and 5, to groups 3 + 4 + 1 = 8
+    // (slot 9 - 2 - 4 = 3, at switch 1) and 3 + 5 + 1 = 0 mod 9 (slot 2, switch 1).
     let ends: Vec<_> = (1..=7).map(|port| peer_end(&fabric, "s3-2", port).unwrap()).collect();
     let expected =
         ["h3-2-0[1]", "h3-2-1[1]", "s3-0[4]", "s3-1[4]", "s3-3[5]", "s8-1[7]", "s0-1[6]"];
     assert_eq!(ends, expected);
 }
 
-/// Returns the group of a switch `s{group}-{place}` and its place in the group.
+/// From the name `s{group}-{place}`.
 fn group_and_place(fabric: &Fabric, id: NodeId) -> (u32, u32) {
     let name = &fabric.node(id).name;
     let (group, place) = name.trim_start_matches('s').split_once('-').expect("s{group}-{place}");
@@ -361,11 +360,11 @@ fn real(number: usize) -> f64 {
     f64::from(u32::try_from(number).expect("a small fabric"))
 }
 
-/// Returns the bound on all-to-all load of local-global-local paths, counted path by path over the
-/// generated cables. The traffic between two groups is spread evenly over the cables between them.
+/// Bound on all-to-all load of local-global-local paths, counted path by path; traffic between two
+/// groups is spread evenly over their cables.
 fn counted_minimal_bound(fabric: &Fabric, hosts_per_switch: u32) -> f64 {
     let switches: Vec<_> = fabric.switches().map(|id| group_and_place(fabric, id)).collect();
-    // Ends of the cables from one group to another, at the near and at the far switch.
+    // Near and far switches of the cables from one group to another.
     let mut global: BTreeMap<(u32, u32), Vec<[u32; 2]>> = BTreeMap::new();
     for (pair, cables) in cables_by_pair(fabric) {
         let [(near, s), (far, t)] = pair.map(|id| group_and_place(fabric, id));
@@ -406,11 +405,11 @@ fn counted_minimal_bound(fabric: &Fabric, hosts_per_switch: u32) -> f64 {
 
 #[test]
 fn dragonfly_minimal_bound_is_that_of_its_busiest_channel() {
-    // By hand, for the dragonfly of the paper (a = 4, p = h = 2, g = 9, N = 72): a global channel has
-    // 8 x 8 = 64 pairs; a local one 4 inside the group, 2 x 8 x 2 = 32 outwards and as many inwards,
-    // 68 in all. Each of them allows over 71 / 71, so that the hosts' links are the limit.
-    // With p = 4 and h = 1 (g = 5, N = 80) a global channel has 16 x 16 = 256 pairs: 79 / 256.
-    // One group of 4 switches with 2 hosts: local channels have 4 pairs, host links 7: 1.
+    // The dragonfly of the paper (a = 4, p = h = 2, g = 9, N = 72): a global channel has 8 x 8 = 64
+    // pairs; a local one 4 inside the group, 2 x 8 x 2 = 32 outwards and as many inwards, 68 in
+    // all. Both are below 71: host links are the limit. With p = 4 and h = 1 (g = 5, N = 80) a
+    // global channel has 16 x 16 = 256 pairs: 79 / 256. One group of 4 switches with 2 hosts: local
+    // channels have 4 pairs, host links 7: 1.
     for (a, p, h, g, by_hand) in [
         (4, 2, 2, 9, Some(1.0)),
         (4, 4, 1, 5, Some(79.0 / 256.0)),

@@ -1,6 +1,5 @@
-//! The simulator of subnet management loads the files written for it, and discovery inside it finds
-//! the same fabric. Skipped without an installed `ibsim`, unless `GINGHAM_REQUIRE_SYSTEM_TESTS=1`
-//! is set; the text itself is tested in `format_ibsim.rs`.
+//! The simulator loads the files written for it, and discovery inside it finds their fabric.
+//! Skipped without an installed `ibsim`, unless `GINGHAM_REQUIRE_SYSTEM_TESTS=1` is set.
 
 use gingham_topology::format::{self, Format};
 use gingham_topology::{
@@ -10,7 +9,7 @@ use std::io::{BufRead, BufReader, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-/// Simulator with a loaded file; it ends when dropped.
+/// Ends when dropped.
 struct Simulator {
     child: Child,
     file: PathBuf,
@@ -24,13 +23,13 @@ impl Drop for Simulator {
     }
 }
 
-/// Returns the name of the simulator's socket, different for each run of the tests.
+/// Different for each run.
 fn socket() -> String {
     format!("gingham-{}", std::process::id())
 }
 
-/// Reports a skipped test past the harness, which shows no output of tests that pass; fails if
-/// programs of the system are required.
+/// Writes past the harness, which shows no output of tests that pass; fails if system programs are
+/// required.
 fn skip(why: &str) {
     #[expect(clippy::disallowed_methods, reason = "the environment says what a machine must have")]
     let required = std::env::var("GINGHAM_REQUIRE_SYSTEM_TESTS").is_ok_and(|value| value == "1");
@@ -38,7 +37,7 @@ fn skip(why: &str) {
     writeln!(std::io::stderr(), "ibsim: skipped: {why}").expect("standard error is open");
 }
 
-/// Starts the simulator and waits until it reports that it is ready.
+/// Waits until the simulator is ready.
 fn start(text: &str) -> Option<Simulator> {
     let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{}.net", socket()));
     std::fs::write(&file, text).expect("the folder for tests can be written");
@@ -58,7 +57,7 @@ fn start(text: &str) -> Option<Simulator> {
     Some(simulator)
 }
 
-/// Returns the output of `ibnetdiscover` started at the node with this id.
+/// Output of `ibnetdiscover` at the node with this id.
 fn discover(start: &str) -> Option<String> {
     let mut command = Command::new("ibsim-run");
     command.arg("ibnetdiscover").env("IBSIM_SOCKNAME", socket()).env("SIM_HOST", start);
@@ -70,12 +69,12 @@ fn discover(start: &str) -> Option<String> {
     Some(format::decode(&output.stdout).expect("the output is text").text.into_owned())
 }
 
-/// Returns two switches with parallel cables, and two adapters, one of them with two ports.
+/// Two switches with parallel cables, and two adapters, one of them with two ports.
 fn fabric() -> Fabric {
     let mut builder = FabricBuilder::new();
     let mut add = |kind, guid: u64, description: &str, ports: u16, lid: u16| {
         let (first, count) = if kind == NodeKind::Switch { (0, 1) } else { (1, ports) };
-        // The simulator numbers the GUIDs of ports itself, from the node's.
+        // The simulator numbers the GUIDs of ports from the node's.
         let address = |port: u16| Address {
             guid: Some(Guid(guid + u64::from(port))),
             lid: Some(lid + port),

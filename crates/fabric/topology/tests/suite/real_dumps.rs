@@ -1,4 +1,4 @@
-//! Dumps of real clusters, if available. Other tests cover the same code.
+//! Dumps of real clusters, if available.
 
 #![expect(clippy::print_stderr, reason = "a skipped test says so")]
 
@@ -7,7 +7,7 @@ use gingham_topology::format::{self, Format, Parsed};
 use gingham_topology::{Fabric, FindingKind, NodeKind, Severity};
 use std::path::Path;
 
-/// Returns the dump `name`, or `None` with a message if the folder of real inputs is missing.
+/// `None` if real inputs are missing.
 fn dump(name: &str) -> Option<String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..");
     let path = root.join("../shared/data/fabrics").join(name);
@@ -22,8 +22,8 @@ fn count(fabric: &Fabric, kind: NodeKind) -> usize {
     fabric.nodes().iter().filter(|node| node.kind == kind).count()
 }
 
-/// Asserts the distances found by an independent program in the same file: the greatest between
-/// switches, then switches passed and pairs of host ports, summed; and hosts per leaf.
+/// Distances by an independent program: diameter of the switches, then switches passed and pairs of
+/// host ports, summed; and hosts per leaf.
 fn assert_distances(fabric: &Fabric, diameter: u32, sums: (u32, u32), leaf: (usize, usize)) {
     let summary = summary(fabric);
     assert_eq!((summary.switch_diameter, summary.parts), (Some(diameter), 1));
@@ -32,13 +32,11 @@ fn assert_distances(fabric: &Fabric, diameter: u32, sums: (u32, u32), leaf: (usi
     assert_eq!(summary.hosts_per_leaf, Some(leaf));
 }
 
-/// Returns the kinds of all warnings.
 fn warnings(fabric: &Fabric) -> Vec<FindingKind> {
     let kinds = check(fabric).into_iter().map(|finding| finding.kind);
     kinds.filter(|kind| kind.severity() == Severity::Warning).collect()
 }
 
-/// Asserts that `reading`, written and parsed, gives the same fabric.
 fn assert_reads_back(reading: &Parsed, format: Format) {
     let written = format::write(&reading.fabric, format).expect("a dump can be written");
     assert_eq!(written.notes, Vec::<String>::new(), "{format}");

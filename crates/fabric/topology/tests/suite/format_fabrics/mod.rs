@@ -1,5 +1,4 @@
-//! Random fabrics for the tests of file formats: any that can be built, and those that a dump can
-//! represent completely.
+//! Random fabrics for the tests of file formats.
 
 use gingham_kernel::{Length, Rate};
 use gingham_topology::{
@@ -9,7 +8,7 @@ use proptest::collection::{btree_map, btree_set, vec};
 use proptest::option;
 use proptest::prelude::*;
 
-/// Pieces with a meaning in one of the formats.
+/// Pieces with a meaning in a format.
 const PIECES: [&str; 20] = [
     "\"",
     "\\",
@@ -33,7 +32,7 @@ const PIECES: [&str; 20] = [
     "  ",
 ];
 
-/// Generates text that is hard to represent; with line breaks and NULs if `wild`.
+/// Hard to represent; with line breaks and NULs if `wild`.
 fn text(wild: bool) -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         4 => proptest::sample::select(PIECES.to_vec()).prop_map(str::to_owned),
@@ -64,7 +63,7 @@ fn identity() -> impl Strategy<Value = Identity> {
     })
 }
 
-/// Generates few values, to provoke clashes, and arbitrary ones.
+/// Few values, to provoke clashes, and arbitrary ones.
 fn guid() -> impl Strategy<Value = Option<Guid>> {
     option::of(prop_oneof![0..4_u64, Just(0x0200_0000_0000_0000), any::<u64>()])
         .prop_map(|guid| guid.map(Guid))
@@ -90,14 +89,14 @@ fn length() -> impl Strategy<Value = Option<Length>> {
     any::<Option<u64>>().prop_map(|length| length.map(Length::from_mm))
 }
 
-/// Ends of a cable to try: a node and a port each, taken modulo the available number.
+/// Nodes and ports are taken modulo the available number.
 type Attempt = ([(usize, u16); 2], Option<LinkSpeed>, Option<Length>);
 
 fn end() -> impl Strategy<Value = (usize, u16)> {
     (any::<usize>(), any::<u16>())
 }
 
-/// Generates any fabric that can be built.
+/// Any fabric that can be built.
 pub(crate) fn any_fabric() -> impl Strategy<Value = Fabric> {
     let node = (kind(), text(true), text(true), guid(), 0..5_u16, identity());
     let node = (node, btree_map(0..6_u16, address(), 0..3)).prop_map(
@@ -115,8 +114,8 @@ pub(crate) fn any_fabric() -> impl Strategy<Value = Fabric> {
     (vec(node, 1..8), vec(attempt, 0..12)).prop_map(|(nodes, cables)| build(nodes, &cables))
 }
 
-/// Generates fabrics that a dump can represent completely: different GUIDs, names equal to
-/// descriptions, and addresses at the places that a dump has.
+/// Fabrics that a dump can represent completely: different GUIDs, names equal to descriptions, and
+/// only addresses that a dump has.
 #[allow(dead_code, reason = "not every test that shares this module writes dumps")]
 pub(crate) fn dumpable_fabric() -> impl Strategy<Value = Fabric> {
     let node = (kind(), text(false), 0..5_u16, identity(), address(), address());
@@ -157,7 +156,7 @@ fn dumpable_node(
     Node { kind, name, guid: Some(Guid(guid)), description, ports, identity, addresses }
 }
 
-/// Drops the addresses of ports without cables, which a dump does not contain.
+/// A dump has no addresses of ports without cables.
 fn without_idle_addresses(fabric: &Fabric) -> Fabric {
     let mut builder = FabricBuilder::new();
     let mut drafts = Vec::new();
@@ -184,7 +183,7 @@ fn build(nodes: Vec<Node>, cables: &[Attempt]) -> Fabric {
             let draft = drafts[node % drafts.len()];
             (draft, 1 + port % builder.node(draft).ports.max(1))
         });
-        // A port that is taken or missing is passed over.
+        // A taken or missing port is skipped.
         let _ = builder.add_cable(ends, *speed, *length);
     }
     builder.build()

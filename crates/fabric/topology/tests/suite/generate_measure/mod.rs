@@ -6,24 +6,22 @@ use gingham_topology::generate::Generator;
 use gingham_topology::{Fabric, NodeId, NodeKind, PortRef};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// Returns the fabric of parameters in the notation of a scenario.
+/// Parameters in the notation of a scenario.
 pub(crate) fn fabric(parameters: &str) -> Fabric {
     generator(parameters).generate(0).unwrap_or_else(|error| panic!("{parameters}: {error}"))
 }
 
-/// Returns a generator from `name = { key = value, ... }`.
+/// Form `name = { key = value, ... }`.
 pub(crate) fn generator(parameters: &str) -> Generator {
     toml::from_str(parameters).unwrap_or_else(|error| panic!("{parameters}: {error}"))
 }
 
-/// Counts of a fabric.
 #[derive(PartialEq, Eq, Debug)]
 pub(crate) struct Counts {
     pub(crate) switches: usize,
     pub(crate) hosts: usize,
-    /// Cables between switches.
     pub(crate) switch_cables: usize,
-    /// Cables in all.
+    /// With those of hosts.
     pub(crate) cables: usize,
     /// Switches on the longest shortest path between hosts.
     pub(crate) diameter: u32,
@@ -39,7 +37,6 @@ pub(crate) fn counts(fabric: &Fabric) -> Counts {
     }
 }
 
-/// Returns the switches on the longest shortest path between connected hosts.
 fn diameter(fabric: &Fabric) -> u32 {
     let host = |switch: &NodeId| {
         let far = |channel| fabric.target(channel).node;
@@ -53,13 +50,12 @@ fn diameter(fabric: &Fabric) -> u32 {
     1 + switches.iter().filter_map(farthest).max().expect("there are hosts")
 }
 
-/// Returns the switches at the ends of each cable between switches.
+/// Ends of cables between switches.
 pub(crate) fn switch_cables(fabric: &Fabric) -> Vec<[NodeId; 2]> {
     let ends = fabric.cables().iter().map(|cable| cable.ends.map(|end| end.node));
     ends.filter(|ends| ends.iter().all(|node| fabric.node(*node).is_switch())).collect()
 }
 
-/// Returns the number of cables between each pair of switches.
 pub(crate) fn cables_by_pair(fabric: &Fabric) -> BTreeMap<[NodeId; 2], usize> {
     let mut by_pair = BTreeMap::new();
     for pair in switch_cables(fabric) {
@@ -68,7 +64,7 @@ pub(crate) fn cables_by_pair(fabric: &Fabric) -> BTreeMap<[NodeId; 2], usize> {
     by_pair
 }
 
-/// Returns the number of cables from each switch to other switches.
+/// Cables to other switches, by switch.
 pub(crate) fn degrees(fabric: &Fabric) -> Vec<usize> {
     let mut degrees = vec![0; fabric.switches().len()];
     for node in switch_cables(fabric).into_iter().flatten() {
@@ -77,14 +73,13 @@ pub(crate) fn degrees(fabric: &Fabric) -> Vec<usize> {
     degrees
 }
 
-/// Returns the cables on a shortest path from one node to each other; panics if one cannot be
-/// reached.
+/// Cables on shortest paths; panics if a node is unreachable.
 pub(crate) fn steps(fabric: &Fabric, from: NodeId) -> Vec<u32> {
     let steps = reached(fabric, from).into_iter();
     steps.map(|reached| reached.expect("the fabric is connected")).collect()
 }
 
-/// Returns the cables on a shortest path from one node to each reachable one.
+/// Cables on shortest paths, by node.
 pub(crate) fn reached(fabric: &Fabric, from: NodeId) -> Vec<Option<u32>> {
     let mut steps = vec![None; fabric.nodes().len()];
     steps[from.index()] = Some(0);
@@ -102,24 +97,23 @@ pub(crate) fn reached(fabric: &Fabric, from: NodeId) -> Vec<Option<u32>> {
     steps
 }
 
-/// Returns the cables on a shortest path between every two switches.
+/// Cables on shortest paths between switches.
 pub(crate) fn switch_steps(fabric: &Fabric) -> Vec<Vec<u32>> {
     let count = fabric.switches().len();
     fabric.switches().map(|switch| steps(fabric, switch)[..count].to_vec()).collect()
 }
 
-/// Returns the node of this name.
 pub(crate) fn node(fabric: &Fabric, name: &str) -> NodeId {
     fabric.find_node(name).unwrap_or_else(|| panic!("no node is called {name}"))
 }
 
-/// Asserts the invariants of every generated fabric.
+/// Invariants of connected fabrics.
 pub(crate) fn assert_sound(fabric: &Fabric) {
     assert_sound_parts(fabric, 1);
     steps(fabric, NodeId::new(0));
 }
 
-/// Asserts the invariants of generated fabrics with `parts` equal parts.
+/// Invariants of fabrics with `parts` equal parts.
 pub(crate) fn assert_sound_parts(fabric: &Fabric, parts: usize) {
     let in_part = reached(fabric, NodeId::new(0)).into_iter().flatten().count();
     assert_eq!(in_part * parts, fabric.nodes().len(), "nodes in the part of the first");
@@ -137,8 +131,7 @@ pub(crate) fn assert_sound_parts(fabric: &Fabric, parts: usize) {
     }
 }
 
-/// Asserts that GUIDs count up in canonical order, switches first, each kind from its own first
-/// GUID.
+/// GUIDs count up in canonical order, each kind from its first GUID.
 fn assert_order(fabric: &Fabric) {
     let switch_count = fabric.switches().len();
     for (index, node) in fabric.nodes().iter().enumerate() {
