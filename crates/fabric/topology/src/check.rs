@@ -1,9 +1,8 @@
 //! Checks of a fabric for probable faults, and a summary of it in numbers.
 //!
-//! Further findings, such as a cable that one end does not list, come from the readers of `format`,
-//! since only the text of a dump shows them.
+//! Readers of `format` add findings that only the text of a dump shows.
 //!
-//! Invariant: the order of findings does not depend on the order of the source.
+//! Invariant: the order of findings does not depend on the source.
 
 mod addresses;
 mod distance;

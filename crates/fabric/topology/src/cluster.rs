@@ -9,16 +9,15 @@
 //!   unit 0       unit 1    unit: leaves that share their nodes
 //! ```
 //!
-//! A dump lists adapters; schedulers and MPI libraries count nodes. More than half of the nodes
-//! decide each question, so missing cables, dead leaves or swapped adapters do not change the
-//! result.
+//! More than half of the nodes decide each question: missing cables, dead leaves or swapped
+//! adapters do not change the result.
 //!
-//! - **Node**: the adapters of one system, by system image GUID, host name in the description
-//!   ("node12 mlx5_4"), or a rule of the user. [`Basis`] is the evidence.
+//! - **Node**: adapters of one system, by system image GUID, host name in the description ("node12
+//!   mlx5_4"), or a rule of the user; [`Basis`] is the evidence.
 //! - **Role**: purpose, by words in the host name.
-//! - **Unit** (scalable unit, pod): leaf switches with most of their nodes in common; in a fabric
-//!   that is not rail-optimised, a single leaf.
-//! - **Rail**: the leaves of all adapters with one number, across all units.
+//! - **Unit** (scalable unit, pod): leaf switches with most of their nodes in common, or a single
+//!   leaf.
+//! - **Rail**: leaves of all adapters with one number.
 //! - **Plane**: switches without a cable to any other plane, although nodes have adapters in both.
 //!
 //! Source of the terms: NVIDIA DGX `SuperPOD` reference architecture.
@@ -36,20 +35,20 @@ pub use summary::ClusterSummary;
 
 use crate::{EndpointId, Fabric, NodeId};
 
-/// The nodes of a fabric, with their rails, units and planes.
+/// Nodes, rails, units and planes of a fabric.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cluster {
     /// Nodes by name, numbers in names compared by value.
     pub nodes: Vec<ClusterNode>,
     /// Units by first leaf.
     pub units: Vec<Unit>,
-    /// Rails by adapter number; a single one if nodes have one adapter.
+    /// Rails by adapter number; one if nodes have one adapter.
     pub rails: Vec<Rail>,
-    /// Switches by plane, planes by first switch, without planes that have no adapters.
+    /// Switches by plane, planes by first switch.
     pub planes: Vec<Vec<NodeId>>,
 }
 
-/// A system with one or more adapters: server, storage target, gateway.
+/// A server, storage target, gateway or the like.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClusterNode {
     /// Unique name: the host name, else that of the adapter.
@@ -58,22 +57,22 @@ pub struct ClusterNode {
     pub role: Role,
     /// Adapter ports by adapter number, device and port; at least one.
     pub adapters: Vec<Adapter>,
-    /// Unit of most of its cables, as index into [`Cluster::units`]; `None` without a leaf.
+    /// Unit of most of its cables, as index into [`Cluster::units`].
     pub unit: Option<usize>,
 }
 
 /// A port of an adapter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Adapter {
-    /// Device of the fabric.
+    /// Device.
     pub device: NodeId,
-    /// Its endpoint; `None` without a cable.
+    /// Endpoint, if cabled.
     pub endpoint: Option<EndpointId>,
-    /// Switch at the far end; `None` without one.
+    /// Switch at the far end.
     pub leaf: Option<NodeId>,
     /// Name within the node, such as `mlx5_4`.
     pub name: Option<String>,
-    /// Number within the node, from 0: 4 of `mlx5_4`, and of `HCA-5`.
+    /// Number from 0: 4 of `mlx5_4` and of `HCA-5`.
     pub number: Option<u32>,
     /// Rail of its number, else of its leaf, as index into [`Cluster::rails`].
     pub rail: Option<usize>,
@@ -117,7 +116,7 @@ impl Cluster {
         self.nodes.iter().position(|node| node.name == name)
     }
 
-    /// Indices of the nodes of role [`Role::Compute`].
+    /// Indices of compute nodes.
     pub fn compute(&self) -> impl Iterator<Item = usize> {
         let is_compute = |node: &usize| self.nodes[*node].role == Role::Compute;
         (0..self.nodes.len()).filter(is_compute)

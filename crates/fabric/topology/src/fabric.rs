@@ -7,9 +7,9 @@
 //!            channel 1: s0 -> h0         channel 3: s1 -> s0
 //! ```
 //!
-//! A [`Fabric`] never changes. [`FabricBuilder`] puts it into one canonical order, so two formats
-//! of one fabric give equal ids: nodes by kind (switches, hosts, aggregation nodes, routers), then
-//! GUID, then name with numbers compared by value; cables by their lower end.
+//! A [`Fabric`] never changes. Its canonical order gives equal ids to two formats of one fabric:
+//! nodes by kind (switches, hosts, aggregation nodes, routers), GUID and name with numbers compared
+//! by value; cables by their lower end.
 //!
 //! Invariants: names are unique; a port has at most one cable; the channels of cable `c` are `2c`
 //! (from its lower end) and `2c + 1`; ports 0 of switches ([`port0`]) come after all other nodes,
@@ -71,7 +71,7 @@ pub enum NodeKind {
 }
 
 impl NodeKind {
-    /// Name of the kind in results and messages.
+    /// Name in results and messages.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Switch => "switch",
@@ -83,7 +83,7 @@ impl NodeKind {
     }
 }
 
-/// Identity fields of a device, as far as a dump contains them.
+/// Identity fields of a device.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Identity {
     /// Vendor id.
@@ -92,35 +92,35 @@ pub struct Identity {
     pub device: Option<u32>,
     /// GUID common to the devices of a chassis or card.
     pub system_guid: Option<Guid>,
-    /// Whether a switch's port 0 is an enhanced one.
+    /// Whether port 0 is an enhanced one.
     pub enhanced_port0: Option<bool>,
 }
 
-/// Addresses that the subnet manager assigned to a port (port 0 of a switch).
+/// Addresses assigned by the subnet manager.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Address {
     /// GUID of the port, if it has one.
     pub guid: Option<Guid>,
     /// Local identifier.
     pub lid: Option<u16>,
-    /// LID mask control: the port has 2^lmc consecutive LIDs.
+    /// LID mask control: the port has 2^lmc LIDs.
     pub lmc: Option<u8>,
 }
 
 /// A device with ports.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Node {
-    /// Kind of device.
+    /// Kind.
     pub kind: NodeKind,
     /// Unique name: the description if unique, else the id of the dump.
     pub name: String,
     /// GUID, if known.
     pub guid: Option<Guid>,
-    /// Description in the source: any characters, not always unique.
+    /// Description in the source: any characters, not unique.
     pub description: String,
-    /// Number of the highest port; ports count from 1.
+    /// Number of the highest port, from 1.
     pub ports: u16,
-    /// Identity fields of a dump.
+    /// Identity fields.
     pub identity: Identity,
     /// Addresses by port; port 0 of a switch.
     pub addresses: BTreeMap<u16, Address>,
@@ -132,7 +132,7 @@ impl Node {
         self.guid.map_or_else(|| self.name.clone(), |guid| guid.to_string())
     }
 
-    /// Id in an ibnetdiscover dump, such as `S-0002c90200417670`.
+    /// Id in a dump, such as `S-0002c90200417670`.
     pub fn dump_id(&self) -> Option<String> {
         self.guid.map(|guid| dump_id(self.kind, guid))
     }
@@ -143,7 +143,7 @@ impl Node {
     }
 }
 
-/// Id of a node in an ibnetdiscover dump.
+/// Id in an ibnetdiscover dump.
 pub fn dump_id(kind: NodeKind, guid: Guid) -> String {
     let letter = match kind {
         NodeKind::Switch => 'S',
@@ -170,14 +170,14 @@ pub struct Cable {
     pub ends: [PortRef; 2],
     /// Speed, if known.
     pub speed: Option<LinkSpeed>,
-    /// Known half of a speed, width or generation; `None` for a whole speed.
+    /// Known half of a speed, unless the whole is known.
     pub partial_speed: Option<PartialSpeed>,
     /// Length, if known.
     pub length: Option<Length>,
 }
 
 impl Cable {
-    /// Speed in the notation of dumps if at least one half is known: `4xNDR`, `2x???`.
+    /// Speed in the notation of dumps: `4xNDR`, `2x???`.
     pub fn reported_speed(&self) -> Option<String> {
         let reported = self.reported();
         (reported != ReportedSpeed::default()).then(|| reported.to_string())
@@ -193,11 +193,11 @@ impl Cable {
 pub struct Fabric {
     nodes: Vec<Node>,
     cables: Vec<Cable>,
-    /// Outgoing channel by node and port, up to the highest port in use.
+    /// By node and port, up to the highest port in use.
     outgoing: Vec<Vec<Option<ChannelId>>>,
     endpoints: Vec<PortRef>,
     endpoint_of: BTreeMap<PortRef, EndpointId>,
-    /// By endpoint: the channel into the fabric.
+    /// Into the fabric, by endpoint.
     endpoint_channels: Vec<ChannelId>,
 }
 
@@ -217,7 +217,7 @@ impl Fabric {
         NodeId::first(self.nodes.len())
     }
 
-    /// Switches; they come first in canonical order.
+    /// Switches, first in canonical order.
     pub fn switches(&self) -> impl DoubleEndedIterator<Item = NodeId> + ExactSizeIterator + use<> {
         NodeId::first(self.nodes.partition_point(Node::is_switch))
     }
@@ -236,7 +236,7 @@ impl Fabric {
         self
     }
 
-    /// Number of directed channels: two a cable.
+    /// Number of channels: two a cable.
     pub fn channel_count(&self) -> usize {
         2 * self.cables.len()
     }
@@ -256,7 +256,7 @@ impl Fabric {
         &self.cables[channel.index() / 2]
     }
 
-    /// Opposite channel of the same cable.
+    /// Opposite direction of a channel.
     pub fn reverse(channel: ChannelId) -> ChannelId {
         ChannelId::new(channel.index() ^ 1)
     }
@@ -291,7 +291,7 @@ impl Fabric {
         self.endpoint_channels[id.index()]
     }
 
-    /// Endpoint at a port; `None` for switches and ports without a cable.
+    /// Endpoint at a port.
     pub fn endpoint_at(&self, port: PortRef) -> Option<EndpointId> {
         self.endpoint_of.get(&port).copied()
     }

@@ -1,4 +1,4 @@
-//! Findings: content that parses but cannot be right. Unreadable syntax is a `format::FormatError`.
+//! Findings: content that parses but cannot be right.
 
 use std::fmt;
 
@@ -28,17 +28,17 @@ pub enum FindingKind {
     NoLid,
     /// A cable between two ports of one node.
     LoopCable,
-    /// A part not connected to the largest part.
+    /// A part without a path to the largest part.
     Island,
     /// A host without any cable.
     UncabledHost,
     /// A host name in descriptions at several systems.
     SharedName,
-    /// A description without a host name, such as the vendor's default, at several systems.
+    /// A description without a host name at several systems.
     DefaultName,
     /// Adapters of a host, each on another's rail.
     SwappedRails,
-    /// A compute node without an adapter on a rail that most of its unit have.
+    /// A compute node without an adapter on a rail of its unit.
     MissingAdapter,
     /// A compute node with cables to leaves of several units.
     DividedNode,
@@ -54,15 +54,15 @@ pub enum FindingKind {
     UnknownSpeed,
     /// A LID in tables that no port has.
     UnknownLid,
-    /// A switch that tables misdirect management packets for.
+    /// A switch that management packets do not reach.
     UnreachedSwitch,
     /// A gap in the tables of lanes, filled by a default.
     MissingLane,
     /// Content of the source that its reader skips.
     Ignored,
-    /// A choice that the format leaves to its reader, such as the cable length of a cycle.
+    /// A choice that the format leaves to its reader.
     Assumption,
-    /// Lines outside the format, such as the prompt of a shell.
+    /// Lines outside the format, such as a prompt.
     Noise,
     /// Names that are not UTF-8.
     Encoding,

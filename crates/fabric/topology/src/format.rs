@@ -19,10 +19,9 @@
 //! | slurm-block (`topology.conf`, block) | no | yes | nodes by leaf switch |
 //! | slurm-yaml (`topology.yaml`) | no | yes | both, as a tree and as blocks |
 //!
-//! A text that violates its format gives a [`FormatError`] with line, column and remedy for each of
-//! its first faults; lines that belong to no dump are skipped with a note. A contradiction in a
-//! well-formed text is a [`Finding`](crate::Finding). [`Written`] notes content that the format
-//! cannot represent.
+//! A violation of the format is a [`FormatError`] with line, column and remedy; lines that belong
+//! to no dump are skipped with a note. A contradiction in a well-formed text is a
+//! [`Finding`](crate::Finding). [`Written`] notes content that the format cannot represent.
 //!
 //! Invariants: no reader panics; equal fabrics give equal texts; for [`Format::Toml`], and for
 //! dumps if `notes` is empty, reading a written text gives an equal fabric.
@@ -125,8 +124,7 @@ pub fn write(fabric: &Fabric, format: Format) -> Result<Written, WriteError> {
     }
 }
 
-/// Replaces the faults by the kind of a file of another program. Readers of dumps and link lists
-/// check this themselves.
+/// Readers of dumps and link lists check this themselves.
 fn named_instead(text: &str, format: Format, faults: Faults) -> Faults {
     let is_dump = matches!(format, Format::Ibnetdiscover | Format::IbnetdiscoverForIbsim);
     if is_dump || format == Format::Lst {
@@ -179,8 +177,7 @@ impl Format {
         }
     }
 
-    /// File name extensions, without the dot; the first is the writer's. Empty if selected only by
-    /// name.
+    /// File name extensions, without the dot, the writer's first.
     pub const fn extensions(self) -> &'static [&'static str] {
         match self {
             Self::Ibnetdiscover => &["ibnetdiscover", "ibnet", "topo", "topofile"],

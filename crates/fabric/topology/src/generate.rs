@@ -5,17 +5,17 @@
 //!                                        (checked numbers)
 //! ```
 //!
-//! GUIDs ([`crate::numbering`]) number switches and hosts in the order of construction, which is
-//! therefore the canonical order. Switches are `s0`, `s1`, ... and hosts `h0`, `h1`, ...;
-//! coordinates of a switch are part of its name, and its hosts' names extend them: `h0-3-1` is
-//! attached to `s0-3`. Ports `1` to `hosts_per_switch` of a switch lead to its hosts, in order.
+//! GUIDs ([`crate::numbering`]) number switches and hosts in the order of construction, therefore
+//! the canonical order. Switches are `s0`, `s1`, ... and hosts `h0`, `h1`, ...; coordinates extend
+//! the names: `h0-3-1` is attached to `s0-3`. Ports `1` to `hosts_per_switch` of a switch lead to
+//! its hosts, in order.
 //!
 //! A node with several adapters is one host per adapter, named after the node, a space and
 //! `mlx5_0`, `mlx5_1` and so on. [`RailOptimised`] and [`MultiPlane`] have such nodes; `rails`
-//! makes disjoint copies of any other shape (`rails.rs`).
+//! makes disjoint copies of any other shape.
 //!
-//! Invariants: every copy or plane is connected; equal parameters and seeds give equal fabrics, and
-//! only [`Irregular`] uses the seed; sizes are checked before allocation.
+//! Invariants: every copy or plane is connected; equal parameters and seeds give equal fabrics;
+//! sizes are checked before allocation.
 
 mod draft;
 mod dragonfly;
@@ -162,7 +162,6 @@ const fn is_one(value: &u32) -> bool {
     *value == 1
 }
 
-/// Default of counts.
 const fn one() -> u32 {
     1
 }

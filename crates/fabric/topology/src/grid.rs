@@ -10,8 +10,7 @@
 //! The numbers in a switch's description (or in its name, if it has no description) are its
 //! coordinates, counted from the smallest at that position. Every cable between switches must join
 //! neighbours in exactly one dimension, all neighbours must be joined, and of the cables that close
-//! a dimension to rings all or none may exist. Parallel cables between neighbours are permitted.
-//! Generated grids and those of files pass one test.
+//! a dimension to rings all or none may exist. Parallel cables are permitted.
 //!
 //! Invariants: coordinates are distinct and fill the box; `step` leads along a cable.
 
@@ -22,7 +21,7 @@ use crate::{Cable, Fabric, NodeId};
 pub struct Grid {
     dimensions: Vec<u32>,
     wraps: Vec<bool>,
-    /// Difference of the cell index between neighbours, by dimension; 1 for the last.
+    /// Difference of the cell index between neighbours.
     strides: Vec<usize>,
     /// By cell.
     switches: Vec<NodeId>,
@@ -130,8 +129,7 @@ impl Grid {
         &self.dimensions
     }
 
-    /// Whether each dimension closes to rings; always false up to size 2, as its ends are
-    /// neighbours.
+    /// Whether each dimension closes to rings; false up to size 2.
     pub fn wraps(&self) -> &[bool] {
         &self.wraps
     }
@@ -150,8 +148,8 @@ impl Grid {
         self.coordinates[switch.index() * count..][..count][dimension]
     }
 
-    /// Neighbour in one dimension, `up` towards larger coordinates; across the edge only if the
-    /// dimension wraps. Panics like [`Self::coordinate`].
+    /// Neighbour in one dimension, `up` towards larger coordinates; across the edge only in rings.
+    /// Panics like [`Self::coordinate`].
     pub fn step(&self, switch: NodeId, dimension: usize, up: bool) -> Option<NodeId> {
         let (at, last) = (self.coordinate(switch, dimension), self.dimensions[dimension] - 1);
         let cell = self.cells[switch.index()];
@@ -183,7 +181,7 @@ impl Grid {
 
     /// Also determines the dimensions that wrap.
     fn check_cables(&mut self, fabric: &Fabric) -> Result<(), GridError> {
-        // By dimension and cell: a cable leads upwards.
+        // By dimension and cell: cabled upwards.
         let mut cabled = vec![vec![false; self.cells.len()]; self.dimensions.len()];
         let is_switch = |node: NodeId| fabric.node(node).is_switch();
         for cable in fabric.cables().iter().filter(|c| c.ends.iter().all(|e| is_switch(e.node))) {
@@ -200,8 +198,8 @@ impl Grid {
         Ok(())
     }
 
-    /// Dimension in which a cable joins neighbours, and its lower end; across the edge, the end
-    /// with the largest coordinate.
+    /// Dimension of a cable, and its lower end; across the edge, the end with the largest
+    /// coordinate.
     fn span(&self, cable: &Cable) -> Option<(usize, NodeId)> {
         let [a, b] = cable.ends.map(|end| end.node);
         let differs =
@@ -257,7 +255,7 @@ impl Grid {
     }
 }
 
-/// Difference of the cell index between neighbours, by dimension.
+/// Difference of the cell index between neighbours.
 pub(crate) fn strides(dimensions: &[u32]) -> Vec<usize> {
     let mut strides = vec![1; dimensions.len()];
     for dimension in (1..dimensions.len()).rev() {
@@ -266,7 +264,7 @@ pub(crate) fn strides(dimensions: &[u32]) -> Vec<usize> {
     strides
 }
 
-/// From descriptions: equally many numbers, at least one.
+/// Equally many numbers, at least one.
 fn read_coordinates(fabric: &Fabric) -> Result<Vec<Vec<u32>>, GridError> {
     let texts: Vec<&str> = fabric.switches().map(|switch| place_text(fabric, switch)).collect();
     let numbers = |text: &&str| {
@@ -288,7 +286,7 @@ fn read_coordinates(fabric: &Fabric) -> Result<Vec<Vec<u32>>, GridError> {
     }
 }
 
-/// A name that was made unique may be a GUID, hence a description takes precedence.
+/// A unique name may be a GUID: descriptions take precedence.
 fn place_text(fabric: &Fabric, switch: NodeId) -> &str {
     let node = fabric.node(switch);
     if node.description.is_empty() { &node.name } else { &node.description }
@@ -321,7 +319,7 @@ fn check_box(fabric: &Fabric, coordinates: &[Vec<u32>]) -> Result<Vec<u32>, Grid
     let dimensions: Vec<u32> = (0..coordinates[0].len())
         .map(|dimension| largest(dimension).unwrap_or(0).saturating_add(1))
         .collect();
-    // Sorted coordinates equal the cells in order up to the first gap.
+    // Sorted coordinates equal the cells up to the first gap.
     let mut place = vec![0; dimensions.len()];
     for index in order {
         if coordinates[index] != place {
@@ -335,7 +333,7 @@ fn check_box(fabric: &Fabric, coordinates: &[Vec<u32>]) -> Result<Vec<u32>, Grid
     Ok(dimensions)
 }
 
-/// The last dimension first; from the last cell to the first.
+/// The last dimension first, cyclic.
 fn advance(place: &mut [u32], dimensions: &[u32]) {
     for (at, size) in place.iter_mut().zip(dimensions).rev() {
         *at += 1;

@@ -7,8 +7,7 @@
 //!   "localhost HCA-1"                            no host name: the host has none yet
 //! ```
 //!
-//! Adapters keep the default until the host sets its name and that of the device (`rdma-ndd`, `%h
-//! %d`).
+//! The default remains until the host sets its name and that of the device (`rdma-ndd`, `%h %d`).
 
 use crate::{Fabric, Guid, Node, NodeId, NodeKind};
 use std::collections::{BTreeMap, BTreeSet};
@@ -38,7 +37,7 @@ fn described(node: &Node) -> Option<&str> {
     (node.dump_id().as_ref() != Some(text)).then_some(text)
 }
 
-/// Descriptions of adapters with several system GUIDs; one without a GUID is a separate system.
+/// Descriptions of adapters with several system GUIDs.
 pub(crate) fn shared_descriptions(fabric: &Fabric) -> BTreeMap<&str, Vec<NodeId>> {
     let mut adapters: BTreeMap<&str, Vec<NodeId>> = BTreeMap::new();
     for id in fabric.node_ids().filter(|id| fabric.node(*id).kind == NodeKind::Host) {

@@ -1,5 +1,5 @@
-//! Jobs placed on a cluster: flows of their collectives, cables shared by these flows, and orders
-//! of the nodes that share fewer cables.
+//! Jobs placed on a cluster: flows of collectives, cables that they share, and node orders that
+//! share fewer.
 //!
 //! ```text
 //!  node order  n1 n2 n3 n4 ──► pattern: pairs of positions, by phase ──► flows, one a rail
@@ -8,8 +8,8 @@
 //!  search: another order with lower loads     ◄──┘
 //! ```
 //!
-//! The fullest channel and the rates of max-min fair sharing follow from the routes, without a
-//! simulation; `docs/concepts/jobs.md` describes the effects of credits, arbiters and delays.
+//! The fullest channel and max-min fair rates follow from the routes, without a simulation;
+//! `docs/concepts/jobs.md` describes the effects of credits, arbiters and delays.
 
 mod bound;
 mod exact;

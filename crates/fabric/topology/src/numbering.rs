@@ -5,9 +5,8 @@
 //!   host n     0x0000_4000_0000_0000 + n   named h{n}
 //! ```
 //!
-//! Generators and the anynet format share this scheme: a generated fabric, written as anynet and
-//! read again, keeps its canonical order, random streams and names. No company id (EUI-64: the
-//! upper 24 bits) of an adapter on sale lies in these ranges.
+//! A generated fabric, written as anynet and read again, keeps its canonical order, random streams
+//! and names. No company id (EUI-64: the upper 24 bits) of an adapter on sale lies in these ranges.
 
 use crate::Guid;
 

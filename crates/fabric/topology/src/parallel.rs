@@ -12,7 +12,7 @@ use std::num::NonZero;
 use std::sync::mpsc::sync_channel;
 use std::thread;
 
-/// Some milliseconds, against which the start of a thread takes about one percent.
+/// Some milliseconds; the start of a thread takes about one percent.
 const STEPS_PER_THREAD: u64 = 1 << 20;
 
 /// Results ahead of the consumer, by producer.
@@ -29,15 +29,14 @@ pub(crate) struct Part {
 }
 
 impl Threads {
-    /// At most one a core, and one per `STEPS_PER_THREAD` steps.
+    /// At most one a core.
     pub(crate) fn for_steps(steps: u64) -> Self {
         let worth = usize::try_from(steps / STEPS_PER_THREAD).unwrap_or(usize::MAX);
-        // The number of cores is only queried for large work.
+        // Queries cores only for large work.
         let count = if worth < 2 { 1 } else { worth.min(cores()) };
         Self::exactly(count)
     }
 
-    /// At least one.
     pub(crate) fn exactly(count: usize) -> Self {
         Self(NonZero::new(count).unwrap_or(NonZero::<usize>::MIN))
     }
@@ -105,7 +104,6 @@ fn cores() -> usize {
     thread::available_parallelism().map_or(1, NonZero::get)
 }
 
-/// Resumes the panic of a thread.
 fn joined<T>(result: thread::Result<T>) -> T {
     result.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }

@@ -1,8 +1,7 @@
 //! Link speeds: InfiniBand's width and generation, or a plain rate.
 //!
 //! Data rates after the line code (InfiniBand Architecture Specification, Volume 1 Release 1.7, and
-//! the IBTA roadmap): 8b/10b for SDR, DDR and QDR, 64b/66b from FDR10 to EDR; HDR and later are
-//! quoted as data rates.
+//! the IBTA roadmap): 8b/10b for SDR, DDR and QDR, 64b/66b from FDR10 to EDR; quoted from HDR on.
 
 use gingham_kernel::Rate;
 use std::fmt;
@@ -52,7 +51,6 @@ impl Generation {
         }
     }
 
-    /// Data rate of one lane.
     const fn lane_bytes_per_second(self) -> u64 {
         match self {
             Self::Sdr => 250_000_000,
@@ -98,8 +96,8 @@ impl LinkSpeed {
     }
 }
 
-/// Known half of an InfiniBand speed. Tools older than a link print `2x???`; tools that cannot read
-/// the width print `??HDR`.
+/// Known half of an InfiniBand speed. Tools older than a link print `2x???`; tools without its
+/// width `??HDR`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum PartialSpeed {
     /// Lanes.
@@ -120,7 +118,7 @@ impl PartialSpeed {
         }
     }
 
-    /// Whole of two different halves; `None` for two widths or two generations.
+    /// Whole of two different halves.
     pub fn joined(self, other: Self) -> Option<LinkSpeed> {
         match (self, other) {
             (Self::Width(width), Self::Generation(generation))

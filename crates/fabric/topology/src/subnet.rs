@@ -8,10 +8,10 @@
 //!   CSV, saquery ──► ServiceLevels ──────────────────────────┘
 //! ```
 //!
-//! A text that violates its format, or belongs to another fabric, is a
-//! [`FormatError`](crate::format::FormatError) with the line. Content that can be joined but cannot
-//! be right is a [`Finding`](crate::Finding); [`Routes::trace`](crate::Routes::trace) finds loops
-//! and black holes.
+//! A violation of the format, or a text of another fabric, is a
+//! [`FormatError`](crate::format::FormatError) with the line. Content that cannot be right is a
+//! [`Finding`](crate::Finding); [`Routes::trace`](crate::Routes::trace) finds loops and black
+//! holes.
 //!
 //! Sources: rdma-core, `infiniband-diags` (`dump_fts`, `smpquery`, `saquery`); OpenSM
 //! (`osm_dump.c`, `osm_ucast_file.c`, `opensm.conf`); InfiniBand Architecture Specification, Volume

@@ -1,7 +1,4 @@
-//! Adapter descriptions that several systems share, usually the vendor's default.
-//!
-//! A dump identifies hosts only by these descriptions; shared ones make several hosts look like
-//! one.
+//! Adapter descriptions that several systems share: several hosts look like one.
 
 use super::listed;
 use crate::hostname::{host_name, shared_descriptions};

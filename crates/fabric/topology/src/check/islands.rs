@@ -1,11 +1,10 @@
-//! Islands: parts of a fabric that no path joins to the largest part.
+//! Islands: parts without a path to the largest part.
 
 use crate::cluster::{Cluster, Naming};
 use crate::finding::plural;
 use crate::{Fabric, Finding, FindingKind, NodeId, NodeKind};
 
-/// One finding for each part but the largest. Planes are not islands: most nodes have adapters in
-/// each.
+/// Planes are not islands: most nodes have adapters in each.
 pub(super) fn check(fabric: &Fabric) -> Vec<Finding> {
     let mut parts = parts(fabric);
     parts.retain(|part| !is_lone_host(fabric, part));
@@ -28,7 +27,7 @@ pub(super) fn check(fabric: &Fabric) -> Vec<Finding> {
         .collect()
 }
 
-/// Connected parts, in canonical order.
+/// In canonical order.
 pub(super) fn parts(fabric: &Fabric) -> Vec<Vec<NodeId>> {
     let mut is_seen = vec![false; fabric.nodes().len()];
     let mut parts = Vec::new();

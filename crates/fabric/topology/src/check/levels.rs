@@ -1,10 +1,10 @@
-//! Levels of the switches of all trees of a fabric, for comparisons within a level.
+//! Levels of the switches of all trees.
 
 use crate::routing::trees;
 use crate::{Fabric, NodeId};
 
 pub(super) struct Levels {
-    /// By switch: level from the top, numbered continuously over all trees; 0 outside of trees.
+    /// By switch: level from the top, continuous over all trees; 0 outside of trees.
     levels: Vec<usize>,
 }
 

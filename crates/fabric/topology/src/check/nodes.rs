@@ -1,8 +1,7 @@
 //! Nodes whose adapters do not match those of their unit, and system GUIDs of several hosts.
 //!
 //! A compute node lacks an adapter if more than half of its unit's other nodes, and at least two,
-//! have one on that rail. A node is divided if its adapters are attached to several units that have
-//! several leaves each.
+//! have one on that rail. A node is divided if it is attached to several units with several leaves.
 
 use super::listed;
 use crate::cluster::{Cluster, ClusterNode, Naming, Role};

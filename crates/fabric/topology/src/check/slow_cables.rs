@@ -1,4 +1,4 @@
-//! Cables slower than their neighbours, for example damaged or badly seated ones.
+//! Cables slower than their neighbours: damaged or badly seated.
 //!
 //! ```text
 //!   spine0 ──1x── leaf0      slow: spine0 and leaf0 both have a faster cable to a switch,
@@ -48,7 +48,6 @@ const OTHERS_MIN: usize = 2;
 type Rates = BTreeMap<Rate, usize>;
 
 enum Peers<'a> {
-    /// Cables between the same two levels.
     Switches(&'a Rates),
     /// Fastest cable of each other adapter at the switch, and all cables of the host.
     Hosts {
@@ -61,7 +60,7 @@ enum Peers<'a> {
 struct Speeds<'a> {
     between_levels: BTreeMap<[usize; 2], Rates>,
     to_switches: BTreeMap<NodeId, Rates>,
-    /// By switch: the fastest cable of each adapter.
+    /// Fastest cable, by switch and adapter.
     to_hosts: BTreeMap<NodeId, BTreeMap<NodeId, Rate>>,
     of_hosts: BTreeMap<&'a str, Rates>,
     widths: BTreeMap<u8, usize>,
@@ -150,7 +149,7 @@ impl<'a> Speeds<'a> {
     }
 }
 
-/// Counts more than half of the other cables; `rates` includes `own` entries of the cable itself.
+/// `own` entries of `rates` are the cable itself.
 fn are_mostly_faster(rates: &Rates, rate: Rate, own: usize) -> bool {
     2 * faster(rates, rate) > rates.values().sum::<usize>() - own
 }
@@ -164,7 +163,7 @@ fn joins_switches(fabric: &Fabric, cable: &Cable) -> bool {
     a != b && fabric.node(a).is_switch() && fabric.node(b).is_switch()
 }
 
-/// The switch is the lower end: switches come first in canonical order.
+/// The switch is the lower end in canonical order.
 fn is_host_cable(fabric: &Fabric, cable: &Cable) -> bool {
     let [a, b] = cable.ends.map(|end| fabric.node(end.node));
     a.is_switch() && b.kind == NodeKind::Host

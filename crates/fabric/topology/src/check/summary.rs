@@ -15,15 +15,15 @@ pub struct Summary {
     pub cables: usize,
     /// Cables between two different switches.
     pub trunk_cables: usize,
-    /// Cables by speed; `None`: unknown.
+    /// Cables by speed, if known.
     pub cables_by_speed: BTreeMap<Option<LinkSpeed>, usize>,
     /// Cables with a half-known speed.
     pub cables_by_partial_speed: BTreeMap<PartialSpeed, usize>,
     /// Ports by kind of node, zeros included.
     pub ports: BTreeMap<NodeKind, PortUse>,
-    /// Connected parts, uncabled nodes included.
+    /// Connected parts.
     pub parts: usize,
-    /// Switches by their number of ports.
+    /// Switches by number of ports.
     pub switches_by_radix: BTreeMap<u16, usize>,
     /// Pairs of switches with several cables.
     pub parallel_pairs: usize,
@@ -31,19 +31,18 @@ pub struct Summary {
     pub parallel_cables: usize,
     /// Fewest and most host cables of switches with hosts.
     pub hosts_per_leaf: Option<(usize, usize)>,
-    /// Greatest distance between connected switches, in cables; `None` without switches.
+    /// Greatest distance between connected switches, in cables.
     pub switch_diameter: Option<u32>,
-    /// Mean number of switches on a shortest path, over all ordered pairs of different connected
-    /// host cables; 1 if both are at one switch. `None` without such a pair.
+    /// Mean number of switches on a shortest path between connected host cables.
     pub mean_switches_passed: Option<f64>,
 }
 
 /// Ports with and without cables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PortUse {
-    /// With a cable.
+    /// Cabled ports.
     pub used: usize,
-    /// Without.
+    /// Free ports.
     pub free: usize,
 }
 

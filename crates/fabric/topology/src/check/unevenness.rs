@@ -1,6 +1,6 @@
-//! Uneven numbers of cables and speeds: permitted, but often the reason for a slower part.
+//! Uneven numbers of cables and speeds, often the reason for a slower part.
 //!
-//! Each note has one example of the commonest value and up to eight of each other value.
+//! A note has one example of the commonest value and up to eight of others.
 
 use crate::finding::plural;
 use crate::{Cable, Fabric, Finding, FindingKind, NodeId, NodeKind};
@@ -18,7 +18,7 @@ pub(super) fn check(fabric: &Fabric) -> Vec<Finding> {
         .collect()
 }
 
-/// By pair of joined switches, the lower first.
+/// The lower switch first.
 pub(super) fn bundle_sizes(fabric: &Fabric) -> BTreeMap<(NodeId, NodeId), usize> {
     let mut sizes = BTreeMap::new();
     for [a, b] in fabric.cables().iter().map(|cable| cable.ends.map(|end| end.node)) {
@@ -65,7 +65,7 @@ fn uplinks(fabric: &Fabric) -> Option<String> {
     })
 }
 
-/// Cables between switches are separate from other cables.
+/// Separate for cables between switches.
 fn speeds(fabric: &Fabric) -> Option<String> {
     let is_trunk = |cable: &&Cable| cable.ends.iter().all(|end| fabric.node(end.node).is_switch());
     let describe = |what: &str, wanted: bool| {

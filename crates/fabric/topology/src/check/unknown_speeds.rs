@@ -1,6 +1,6 @@
-//! Cables of unknown speed beside others of known speed, and cables of half-known speed.
+//! Cables of unknown or half-known speed beside others.
 //!
-//! A fabric without any known speed gets no finding: its author leaves the speeds to the scenario.
+//! Without any known speed there is no finding: the scenario sets speeds.
 
 use crate::finding::plural;
 use crate::{Cable, Fabric, Finding, FindingKind};

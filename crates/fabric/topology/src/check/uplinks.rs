@@ -1,4 +1,4 @@
-//! Switches with fewer uplinks than their siblings, probably because a cable is missing.
+//! Switches with fewer uplinks than their siblings.
 //!
 //! ```text
 //!   spine0  spine1  spine2       leaf0, leaf1, leaf2    three uplinks each
@@ -19,7 +19,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 const SIBLINGS_MIN: usize = 2;
 
-/// Maximum number of siblings examined for the far ends of missing cables.
+/// Siblings examined for the far ends of missing cables.
 const ASKED_MAX: usize = 64;
 
 pub(super) fn check(fabric: &Fabric, levels: &Levels) -> Vec<Finding> {
@@ -136,7 +136,6 @@ impl Uplinks {
         self.bundles.values().sum()
     }
 
-    /// Criterion of the module page.
     fn is_thin_by_design(&self, usual: usize, above: &BTreeSet<NodeId>) -> bool {
         let sizes: BTreeSet<usize> = self.bundles.values().copied().collect();
         let reaches_all = above.iter().all(|above| self.bundles.contains_key(above));

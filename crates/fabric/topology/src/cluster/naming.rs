@@ -7,9 +7,8 @@
 //!   system GUID 0x..c0   "MT4129 ..."   a node of its own: no host name
 //! ```
 //!
-//! A system GUID joins devices unless their descriptions name different hosts, as in a chassis with
-//! adapters of several hosts. A description at several systems ([`shared_descriptions`]) names no
-//! host.
+//! A system GUID joins devices unless their descriptions name different hosts, as in a chassis of
+//! several hosts. A description at several systems ([`shared_descriptions`]) names no host.
 
 use super::adapter_number::adapter_number;
 use super::role::Role;
@@ -23,7 +22,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Names by a rule of the user.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Naming {
-    /// Names of node and adapter by device; other devices are named by their descriptions.
+    /// Names of node and adapter by device.
     pub by_rule: BTreeMap<NodeId, (String, Option<String>)>,
 }
 
@@ -41,7 +40,7 @@ pub enum Basis {
 }
 
 impl Basis {
-    /// Name of the basis in results.
+    /// Name in results.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Rule => "rule",
@@ -153,12 +152,11 @@ fn hosts_of_systems<'a>(
     hosts
 }
 
-/// `None` if the source has none.
 fn system(fabric: &Fabric, id: NodeId) -> Option<u64> {
     fabric.node(id).identity.system_guid.map(|guid| guid.0).filter(|guid| *guid != 0)
 }
 
-/// A device without a cable has one entry.
+/// One entry without a cable.
 fn ports(fabric: &Fabric, device: NodeId, labels: &BTreeMap<NodeId, Label>) -> Vec<Adapter> {
     let label = labels.get(&device);
     let described = || adapter_name(fabric.node(device)).map(str::to_owned);

@@ -1,7 +1,7 @@
 //! Rails: adapters of one number across all units.
 //!
-//! The rails' adapter numbers are those of at least half of the compute nodes with several
-//! adapters. A unit with as many but other numbers contributes its own, in ascending order:
+//! Their adapter numbers are those of at least half of the compute nodes with several adapters. A
+//! unit with as many but other numbers contributes its own, in ascending order:
 //!
 //! ```text
 //!   units 0 to 7   mlx5_0 mlx5_1 mlx5_2 mlx5_3     rails 0 to 3
@@ -65,7 +65,7 @@ pub(super) fn rails(fabric: &Fabric, nodes: &mut [ClusterNode], units: &[Unit]) 
         .collect()
 }
 
-/// Most frequent number of cabled adapter ports of compute nodes, weighted by ports; 0 without any.
+/// Most frequent number of cabled adapter ports of compute nodes, weighted by ports.
 fn usual_adapters(nodes: &[ClusterNode]) -> usize {
     let mut ports: BTreeMap<usize, usize> = BTreeMap::new();
     for node in nodes.iter().filter(|node| node.role == Role::Compute) {
@@ -91,7 +91,7 @@ fn single_rail(nodes: &mut [ClusterNode]) -> Rail {
     Rail { number: None, leaves: leaves.into_iter().collect() }
 }
 
-/// Keys of at least half of the members with several adapters.
+/// Of at least half of the members with several adapters.
 fn common_keys(nodes: &[ClusterNode], members: &[usize]) -> Vec<Key> {
     let mut counts: BTreeMap<Key, usize> = BTreeMap::new();
     let several = members.iter().filter(|node| nodes[**node].adapters.len() > 1);

@@ -1,7 +1,7 @@
 //! Purpose of a node, by words in its host name.
 //!
 //! Dumps do not record it, but sites encode it: `selene-login-02`, `ai400x-001` (a storage
-//! appliance), `oss12`, `ib-gw1`. A name without such a word is a compute node.
+//! appliance), `oss12`, `ib-gw1`. Other names are compute nodes.
 
 /// Purpose of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -14,7 +14,7 @@ pub enum Role {
     Management,
     /// Connects to another network.
     Gateway,
-    /// Unknown: the description names no host, although others in the fabric do.
+    /// Unknown: the description names no host, but others do.
     Unnamed,
 }
 
@@ -52,7 +52,7 @@ const MANAGEMENT: [&str; 22] = [
 const GATEWAY: [&str; 7] = ["bridge", "gateway", "gw", "lnet", "router", "rtr", "skyway"];
 
 impl Role {
-    /// Name of the role in results.
+    /// Name in results.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Compute => "compute",

@@ -1,15 +1,15 @@
 //! Units: leaf switches with most of their nodes in common; and planes.
 //!
-//! Two leaves belong to one unit if more than half of the nodes of each also have an adapter on the
+//! Two leaves are of one unit if more than half of the nodes of each also have an adapter on the
 //! other. Missing cables and dead leaves do not split units; one miscabled node does not merge
-//! them. Nodes without a host name do not count, since each may be an adapter of another node.
+//! them. Nodes without a host name do not count: each may be an adapter of another.
 
 use super::{ClusterNode, Role, Unit};
 use crate::routing::islands;
 use crate::{Fabric, NodeId};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Units by their first leaf; their nodes remain empty.
+/// Their nodes remain empty.
 pub(super) fn units(fabric: &Fabric, nodes: &[ClusterNode]) -> Vec<Unit> {
     let mut nodes_of: BTreeMap<NodeId, usize> = BTreeMap::new();
     let mut common: BTreeMap<(NodeId, NodeId), usize> = BTreeMap::new();
@@ -73,8 +73,8 @@ pub(super) fn leaves(node: &ClusterNode) -> BTreeMap<NodeId, usize> {
     leaves
 }
 
-/// Parts of the switch graph without a cable to the rest, with adapters of more than half of the
-/// nodes. Half of a divided fabric is therefore not a plane, nor is a leaf without uplinks.
+/// Disjoint parts of the switch graph with adapters of more than half of the nodes: not half of a
+/// divided fabric, nor a leaf without uplinks.
 pub(super) fn planes(fabric: &Fabric, nodes: &[ClusterNode]) -> Vec<Vec<NodeId>> {
     let islands = islands(fabric);
     let mut nodes_on: BTreeMap<NodeId, usize> = BTreeMap::new();

@@ -8,7 +8,7 @@ use crate::speed::{LinkSpeed, PartialSpeed};
 use gingham_kernel::Length;
 use std::collections::BTreeMap;
 
-/// Index of a node in a [`FabricBuilder`], before the canonical order is known.
+/// Index of a node in a [`FabricBuilder`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct DraftNode(usize);
 
@@ -63,7 +63,7 @@ impl FabricBuilder {
         DraftNode(self.nodes.len() - 1)
     }
 
-    /// Adds a node with only name, GUID and ports.
+    /// Adds a node with name, GUID and ports.
     pub fn add_plain(&mut self, kind: NodeKind, name: &str, guid: Guid, ports: u16) -> DraftNode {
         self.add_node(Node {
             kind,
@@ -175,7 +175,7 @@ impl FabricBuilder {
 
 /// `nodes` and `cables` must be in canonical order.
 pub(super) fn finish(nodes: Vec<Node>, cables: Vec<Cable>) -> Fabric {
-    // Sized by the highest port in use, so a false number of ports in a dump allocates no memory.
+    // Sized by the highest port in use: a false number of ports in a dump allocates no memory.
     let mut outgoing: Vec<Vec<Option<ChannelId>>> = vec![Vec::new(); nodes.len()];
     for (index, cable) in cables.iter().enumerate() {
         for (side, end) in cable.ends.iter().enumerate() {

@@ -4,7 +4,7 @@ use super::{Guid, Node, NodeKind};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Replaces empty or shared names by the id of the dump, and numbers those that still clash, in
-/// canonical order: the order of insertion does not matter.
+/// canonical order.
 pub(super) fn make_names_unique(nodes: &mut [Node]) {
     let mut count: BTreeMap<String, usize> = BTreeMap::new();
     for node in nodes.iter() {

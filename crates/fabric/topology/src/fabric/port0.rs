@@ -7,9 +7,9 @@
 //!             └── s0[0]
 //! ```
 //!
-//! A fabric has them only on request. They come after all other nodes, cables and endpoints, so no
-//! other id changes. Routes lead from them as from a host of that switch, but none leads to them: a
-//! packet that ends there was diverted at that switch.
+//! A fabric has them only on request, after all other nodes, cables and endpoints: no other id
+//! changes. Routes lead from them as from a host of that switch, but none leads to them: a packet
+//! that ends there was diverted at that switch.
 //!
 //! Source: InfiniBand Architecture Specification, Volume 1, section 18.2.4.1, on port 0.
 //!
@@ -81,7 +81,7 @@ impl Fabric {
         self.node(self.endpoint(endpoint).node).kind == NodeKind::Port0
     }
 
-    /// Lowest endpoint on the switch of a port 0; its packets' rules apply to packets from port 0.
+    /// Lowest endpoint on the switch: its rules apply to packets from port 0.
     pub(crate) fn beside_port_0(&self, end: EndpointId) -> Option<EndpointId> {
         let switch = self.target(self.endpoint_channel(end)).node;
         let endpoints =

@@ -5,9 +5,9 @@ use super::{Cable, Fabric, NodeId, PortRef};
 use std::collections::BTreeSet;
 
 impl Fabric {
-    /// The fabric without some nodes with their cables, and without cables at some positions in
-    /// [`Self::cables`]. Names and order remain; so do hosts of a removed switch. Ports 0 are
-    /// removed.
+    /// The fabric without some nodes with their cables, without cables at some positions in
+    /// [`Self::cables`], and without ports 0. Names and order remain; so do hosts of a removed
+    /// switch.
     #[must_use]
     pub fn without(&self, nodes: &BTreeSet<NodeId>, cables: &BTreeSet<usize>) -> Self {
         let kept: Vec<NodeId> = (0..self.listed_nodes().len())

@@ -11,14 +11,13 @@
 //! joined to nodes.
 //!
 //! A number after a neighbour is the latency of the channel in BookSim's cycles. A fabric has no
-//! clock, so a cycle is one metre ([`MM_PER_CYCLE`]) and lasts as long as a signal takes for it
+//! clock: a cycle is one metre ([`MM_PER_CYCLE`]) and lasts as long as a signal takes for it
 //! (`network.delay_per_metre` of a scenario). The first cycle is the flit's own transmission: a
-//! latency of `L` is a cable of `L - 1` metres. A channel without a number has one cycle, as in
+//! latency of `L` is a cable of `L - 1` metres. Channels without a number have one cycle, as in
 //! BookSim; if none has a number, lengths are unknown.
 //!
 //! Router `n` becomes switch `s{n}` and node `n` host `h{n}`, with the GUIDs of
-//! [`crate::numbering`]; ports follow the order of appearance. BookSim uses numbers as indices:
-//! written ones begin at 0 without a gap.
+//! [`crate::numbering`]; ports follow the order of appearance.
 
 mod read;
 mod write;

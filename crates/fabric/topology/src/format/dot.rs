@@ -7,8 +7,7 @@
 //!     · · ·       · · ·       hosts, small
 //! ```
 //!
-//! The thickness of a line, and a number beside it, is the number of parallel cables. The drawing
-//! cannot be read back.
+//! The thickness of a line is the number of parallel cables.
 
 use super::text::Written;
 use crate::{Fabric, Node, NodeId, NodeKind};
@@ -84,8 +83,7 @@ fn ranks(fabric: &Fabric) -> BTreeMap<usize, Vec<NodeId>> {
     switches
 }
 
-/// Number of cables to the nearest switch with a host; `None` for other nodes, and without any host
-/// in reach.
+/// Number of cables to the nearest switch with a host, if in reach.
 fn rank_of(fabric: &Fabric) -> Vec<Option<usize>> {
     let mut rank = vec![None; fabric.nodes().len()];
     let mut queue = VecDeque::new();

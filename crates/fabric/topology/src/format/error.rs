@@ -9,7 +9,7 @@ pub enum FaultCode {
     Empty,
     /// File without the expected content.
     Nothing,
-    /// No text.
+    /// File that is not text.
     Binary,
     /// Unsupported text encoding.
     Encoding,
@@ -105,7 +105,7 @@ impl fmt::Display for FormatError {
     }
 }
 
-/// Reason why a format cannot represent a fabric at all; omitted content is a note of `Written`.
+/// Reason why a format cannot represent a fabric at all.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}; {expected}")]
 pub struct WriteError {

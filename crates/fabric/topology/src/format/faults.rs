@@ -2,7 +2,6 @@
 
 use super::error::FormatError;
 
-/// Of one text.
 const NAMED_MAX: usize = 20;
 
 /// Faults of a text, at least one, in the order of the text.

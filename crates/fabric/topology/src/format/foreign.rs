@@ -190,7 +190,7 @@ const OF_OTHER_PROGRAMS: [Kind; 9] = [
     ("foreign-json", is_json, "this is JSON", GRAPH),
 ];
 
-/// Of `opensm.conf`.
+/// Of `opensm.conf`, one a line.
 const OPENSM_KEYS: [&str; 12] = [
     "routing_engine",
     "subnet_prefix",
@@ -290,7 +290,7 @@ fn is_first_word(line: &str, words: &[&str]) -> bool {
     line.split([' ', '\t']).next().is_some_and(|first| words.contains(&first))
 }
 
-/// Line such as `SW    12  3 0x0002c902004173f8 4x QDR - CA ...`: kind, LID, port and GUID.
+/// Such as `SW    12  3 0x0002c902004173f8 4x QDR - CA ...`: kind, LID, port and GUID.
 fn is_port_report(line: &str) -> bool {
     let words: Vec<&str> = line.split_ascii_whitespace().take(4).collect();
     let is_guid = |word: &str| {
@@ -303,7 +303,7 @@ fn is_port_report(line: &str) -> bool {
     }
 }
 
-/// Line such as `Default=0x7fff, ipoib : ALL=full;` or `Storage = 0x8002 : 0x2c903, 0x2c904=full;`.
+/// Such as `Default=0x7fff, ipoib : ALL=full;` or `Storage = 0x8002 : 0x2c903, 0x2c904=full;`.
 fn is_partition(line: &str) -> bool {
     let line: String = line.chars().filter(|c| !c.is_whitespace()).collect();
     let Some((name, members)) = line.split_once(':') else { return false };
@@ -313,7 +313,7 @@ fn is_partition(line: &str) -> bool {
     has_key && members.trim_end_matches([';', ',']).split(',').all(is_member)
 }
 
-/// Line such as `torus 3 3 5` or `mesh 4 4t 8`, or another keyword.
+/// Such as `torus 3 3 5` or `mesh 4 4t 8`.
 fn is_torus_2qos(line: &str) -> bool {
     let is_radix = |word: &&str| is_number(word.trim_end_matches(['m', 'M', 't', 'T']));
     let mut words = line.split_ascii_whitespace();
@@ -326,7 +326,7 @@ fn is_torus_2qos(line: &str) -> bool {
     }
 }
 
-/// Line such as `0 256 100Gbps 1000ns 0`: two nodes, a rate, a delay and an error rate.
+/// Such as `0 256 100Gbps 1000ns 0`: two nodes, a rate, a delay and an error rate.
 fn is_link_of_ns3(line: &str) -> bool {
     let words: Vec<&str> = line.split_ascii_whitespace().collect();
     match &*words {
@@ -337,7 +337,7 @@ fn is_link_of_ns3(line: &str) -> bool {
     }
 }
 
-/// Heading of a table of cables or ports with GUIDs of two ends.
+/// Heading with GUIDs of two ends.
 fn is_table_of_ufm(line: &str) -> bool {
     let line = line.to_ascii_lowercase();
     let has = |word: &str| line.contains(word);
@@ -352,7 +352,7 @@ fn is_json(line: &str) -> bool {
     inside.is_some_and(|inside| inside.starts_with(['"', '{', '}', ']']) || inside.is_empty())
 }
 
-/// Line such as `P1 -> MT23108 H-1 P1`, `L1/P3 -4x-10G-> MTS2400 S-1 P2` or `P1 -> H-1/P1`.
+/// Such as `P1 -> MT23108 H-1 P1`, `L1/P3 -4x-10G-> MTS2400 S-1 P2` or `P1 -> H-1/P1`.
 fn is_ibdm_cable(line: &str) -> bool {
     let words: Vec<&str> = line.split_ascii_whitespace().collect();
     let is_arrow = |word: &str| word.starts_with('-') && word.ends_with("->") || word == "->";

@@ -7,9 +7,7 @@
 //!
 //! A repeated edge is a parallel cable. An edge with exchanged ends is the other direction of an
 //! earlier cable, until both directions have equal numbers of edges. Edges without ports get the
-//! lowest free ones.
-//!
-//! Invariant: nodes get no GUID: the canonical order is that of kinds and names.
+//! lowest free ones. Nodes get no GUID.
 
 use super::error::{FormatError, count};
 use super::text::Parsed;
@@ -88,7 +86,7 @@ pub(super) struct Graph {
     nodes: Vec<(String, Option<NodeKind>)>,
     edges: Vec<Edge>,
     pub(super) findings: Vec<Finding>,
-    /// Unknown kinds: first line, and number of nodes.
+    /// First line and number of nodes, by unknown kind.
     strange: BTreeMap<String, (u32, usize)>,
 }
 

@@ -8,7 +8,7 @@
 //! ```
 //!
 //! Nodes have `name` or `label`, and `kind` or `type`; edges have ports, `speed`, `width` and
-//! `length`. Nested graphs are read as one. [`super::graph`] makes a fabric of the edges.
+//! `length`. Nested graphs are read as one.
 //!
 //! Source: The GraphML File Format, <http://graphml.graphdrawing.org>.
 
@@ -45,7 +45,7 @@ impl TagName for Element<'_, '_> {
     }
 }
 
-/// Lower-case names of attributes by the key of their data.
+/// By the key of their data, in lower case.
 fn keys(document: &Document<'_>) -> BTreeMap<String, String> {
     let keys = document.descendants().filter(|element| element.has_tag_name_of("key"));
     keys.filter_map(|key| {
@@ -75,7 +75,7 @@ impl Reader<'_, '_> {
         FormatError::at(self.line(element), None, message, expected)
     }
 
-    /// Value under the first of these names, from an attribute or from data.
+    /// From an attribute or from data.
     fn stated<'b>(&self, element: Element<'b, '_>, names: &[&str]) -> Option<&'b str> {
         let data = |name: &str| {
             let is_it = |data: &Element<'_, '_>| {

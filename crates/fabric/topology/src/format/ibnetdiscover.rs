@@ -14,19 +14,19 @@
 //!   [1](3048c749cd0001)  "S-0008f10500200b50"[4]  # lid 72 lmc 0 "description" lid 9 4xDDR
 //! ```
 //!
-//! The text lists every cable twice, once at each end; [`join`] merges the two entries.
+//! [`join`] merges the two lines of a cable.
 //!
 //! Sources: rdma-core, `infiniband-diags/ibnetdiscover.c` (output, with the options for full
 //! information and for grouping by chassis); ibsim, `ibsim/sim_net.c` (input of the simulator).
 //!
 //! Descriptions contain any character but the end of the line. Nothing after a description contains
-//! a quotation mark: it extends to the last one of the line.
+//! a quotation mark: it extends to the last one.
 //!
 //! A line that certainly belongs to no dump ([`noise`]) is skipped; one that may be damaged is a
-//! fault. Reading continues after a fault, to report further ones.
+//! fault, after which reading continues.
 //!
-//! The writer gives nodes without a GUID one from 0x0200_0000_0000_0000 upwards, in canonical
-//! order: locally administered EUI-64 identifiers, which no manufacturer uses.
+//! Nodes without a GUID are written with one from 0x0200_0000_0000_0000 upwards, in canonical
+//! order: locally administered EUI-64 identifiers.
 
 mod comment;
 mod cursor;

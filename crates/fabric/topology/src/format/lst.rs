@@ -8,8 +8,7 @@
 //!
 //! All numbers are hexadecimal. Older releases of ibdiagnet omit the description. The subnet
 //! manager's node is `SW-SM` or `CA-SM`. The line that begins with a node defines its fields; other
-//! lines only fill gaps, because some releases print fields of the near end at the far one. Speeds
-//! newer than the release are `SPD=??`.
+//! lines only fill gaps, because some releases print fields of the near end at the far one.
 //!
 //! Sources: OpenSM, `osm_dump.c`, `dump_topology_node`; ibutils, `ibdm/Fabric.cpp`, `parseCables`.
 
@@ -95,7 +94,6 @@ fn link(line: &str) -> Option<([End<'_>; 2], ReportedSpeed)> {
     Some(([near, far], speed(rest)?))
 }
 
-/// An end, and the rest of the line.
 fn end(text: &str) -> Option<(End<'_>, &str)> {
     let text = text.strip_prefix("{ ")?;
     let (kind, mut rest) = text.split_once(' ')?;

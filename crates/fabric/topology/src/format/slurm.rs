@@ -8,15 +8,14 @@
 //!                                                                      switches: ..
 //! ```
 //!
-//! A unit of the [`Cluster`] is one leaf switch of Slurm, or one block: Slurm needs the sets of
-//! nodes that are near one another.
+//! A unit of the [`Cluster`] is one leaf switch of Slurm, or one block.
 //!
 //! - **Tree** (`tree`): units and other switches form a tree if their cables do; otherwise one top
 //!   above the units represents all switches without nodes. A switch with both nodes and switches
-//!   below is written as two, one with nothing below is left out.
-//! - **Block** (`block`): a block per unit with compute nodes. The base block size is the number of
-//!   nodes of the smallest, because Slurm stops at a smaller block.
-//! - **YAML**: several topologies in one file (Slurm 25.05), also of several fabrics.
+//!   below is written as two.
+//! - **Block** (`block`): a block per unit with compute nodes. The base block size is that of the
+//!   smallest, because Slurm stops at a smaller block.
+//! - **YAML**: several topologies in one file (Slurm 25.05).
 //!
 //! Invariants: a switch is written before it is named below another; a topology has each node once;
 //! names have at most 64 characters of `[A-Za-z0-9_.-]`; a topology without nodes is refused,
@@ -71,13 +70,13 @@ impl Form {
 pub struct Topology {
     /// Plug-in.
     pub form: Form,
-    /// Switches or blocks in the order of the file; at least one has nodes.
+    /// Switches or blocks in the order of the file.
     pub entries: Vec<Entry>,
     /// Nodes of a base block; `None` in a tree.
     pub block_size: Option<usize>,
     /// Without `#`.
     comments: Vec<String>,
-    /// One sentence for each decision and each omission.
+    /// One sentence for each decision or omission.
     pub notes: Vec<String>,
 }
 
@@ -90,7 +89,7 @@ pub struct Entry {
     pub below: Below,
 }
 
-/// Names directly below a switch or in a block; at least one.
+/// Names below a switch or in a block.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Below {
     /// Names of nodes.
@@ -100,7 +99,7 @@ pub enum Below {
 }
 
 impl Topology {
-    /// Topology of a fabric; fails if no adapter names its host.
+    /// Topology of a fabric; fails without host names.
     pub fn of(fabric: &Fabric, form: Form) -> Result<Self, WriteError> {
         let cluster = Cluster::of(fabric, &Naming::default());
         let members = Members::of(fabric, &cluster, form);
@@ -142,7 +141,7 @@ pub(super) fn write_conf(fabric: &Fabric, form: Form) -> Result<Written, WriteEr
     Ok(Written { text: text::conf(&topology), notes: topology.notes })
 }
 
-/// As a tree, and as blocks if there are compute nodes.
+/// Blocks require compute nodes.
 pub(super) fn write_yaml(fabric: &Fabric) -> Result<Written, WriteError> {
     let tree = Topology::of(fabric, Form::Tree)?;
     let named = |topology: Topology| (topology.form.name().to_owned(), topology);
@@ -156,8 +155,8 @@ pub(super) fn write_yaml(fabric: &Fabric) -> Result<Written, WriteError> {
     Ok(written)
 }
 
-/// A `topology.yaml` of named topologies, possibly of several fabrics; the first is the cluster's
-/// default. Fails without topologies, if two have one name, or if Slurm cannot parse a name.
+/// A `topology.yaml` of named topologies, the first the cluster's default. Fails without
+/// topologies, if two have one name, or if Slurm cannot parse a name.
 pub fn yaml(topologies: &[(String, Topology)]) -> Result<Written, WriteError> {
     let mut used = BTreeSet::new();
     for (name, _) in topologies {

@@ -16,6 +16,6 @@ pub struct Parsed {
 pub struct Written {
     /// Content of the file.
     pub text: String,
-    /// One sentence for each kind of omitted content.
+    /// One sentence for each kind of omission.
     pub notes: Vec<String>,
 }

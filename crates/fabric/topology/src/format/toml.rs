@@ -21,9 +21,8 @@
 //! length = "25 m"
 //! ```
 //!
-//! Ports named by any cable are not free: `"s0"` never takes the port of a later `"s0[1]"`. As the
-//! format is written by hand, contradictions are errors and not findings: a name or a port used
-//! twice, an unknown node.
+//! Ports named by any cable are not free: `"s0"` never takes the port of a later `"s0[1]"`.
+//! Contradictions are errors and not findings, as the format is written by hand.
 
 mod ends;
 mod read;

@@ -1,7 +1,7 @@
 //! Size check and numbered draft, common to all generators.
 //!
-//! Invariants: a GUID contains the node's index in the order of construction, hence canonical
-//! order; a port gets at most one cable, else the generator has a bug.
+//! Invariants: GUIDs number nodes in the order of construction, hence canonical order; a port gets
+//! at most one cable.
 
 use super::GenerateError;
 use crate::numbering::{host_guid, switch_guid};
@@ -24,7 +24,6 @@ pub(super) struct Size {
 }
 
 impl Size {
-    /// The error names `parameter` and its value.
     pub(super) fn check(
         self,
         parameter: &'static str,
@@ -50,7 +49,6 @@ impl Size {
     }
 }
 
-/// Of checked size.
 #[derive(Debug, Default)]
 pub(super) struct Draft {
     builder: FabricBuilder,
@@ -59,26 +57,23 @@ pub(super) struct Draft {
 }
 
 impl Draft {
-    /// Ports are `1` to `ports`.
     pub(super) fn switch(&mut self, name: &str, ports: u32) -> DraftNode {
         let guid = switch_guid(self.switch_count);
         self.switch_count += 1;
         self.builder.add_plain(NodeKind::Switch, name, guid, port_number(ports))
     }
 
-    /// One port.
     pub(super) fn host(&mut self, name: &str) -> DraftNode {
         let guid = host_guid(self.host_count);
         self.host_count += 1;
         self.builder.add_plain(NodeKind::Host, name, guid, 1)
     }
 
-    /// `rail` counts from 0.
     pub(super) fn adapter(&mut self, node: &str, rail: u32) -> DraftNode {
         self.host(&format!("{node} mlx5_{rail}"))
     }
 
-    /// Hosts on ports `1` to `count`, named by `coordinates` of the switch and their index there.
+    /// On ports `1` to `count`, named by `coordinates` of the switch and their index there.
     pub(super) fn hosts_at(&mut self, switch: DraftNode, coordinates: &str, count: u32) {
         for place in 0..count {
             let host = self.host(&format!("h{coordinates}-{place}"));
@@ -86,7 +81,7 @@ impl Draft {
         }
     }
 
-    /// Hosts on ports `1` to `count`, named by running number.
+    /// On ports `1` to `count`, named by running number.
     pub(super) fn numbered_hosts(&mut self, switch: DraftNode, count: u32) {
         for place in 0..count {
             let host = self.host(&format!("h{}", self.host_count));

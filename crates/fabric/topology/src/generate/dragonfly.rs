@@ -15,11 +15,11 @@
 //! With a switches a group, p hosts and h global cables a switch, and g groups, at most a h + 1:
 //! the global ports of a group are slots 0 to a h - 1, slot q at switch floor(q / h).
 //! **Arrangement** (not fixed by the source): slot q of group i leads to slot g - 2 - q of group
-//! i + q + 1 (mod g). This is the palmtree arrangement (Camarero, Vallejo and Beivide, "Topological
+//! i + q + 1 (mod g), the palmtree arrangement (Camarero, Vallejo and Beivide, "Topological
 //! Characterization of Hamming and Dragonfly Networks and Its Implications on Routing", ACM TACO
 //! 11(4), 2014), counted upwards. With fewer groups the next g - 1 slots repeat the pattern, for
-//! r = floor(a h / (g - 1)) whole rounds: r cables between each two groups. The u = r (g - 1) slots
-//! in use are spread evenly, slot q at switch floor(q a / u); the other global ports have no cable.
+//! r = floor(a h / (g - 1)) rounds: r cables between each two groups. The u = r (g - 1) slots in
+//! use are spread evenly, slot q at switch floor(q a / u).
 //!
 //! Ports of a switch: hosts, then the other switches of its group in order, then global.
 //!
@@ -160,8 +160,8 @@ impl Shape {
         self.switches_per_group * self.global_per_switch / (self.groups - 1)
     }
 
-    /// Cables between two groups, and the sum of global cables in use at the two fullest switches
-    /// of a group. `None` for a single group.
+    /// Cables between two groups, and global cables in use at the two fullest switches of a group.
+    /// `None` for a single group.
     fn most_global_cables(self) -> Option<(u32, u32)> {
         let peers = self.groups.checked_sub(1).filter(|peers| *peers > 0)?;
         let used = self.rounds() * peers;

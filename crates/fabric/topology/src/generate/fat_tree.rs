@@ -11,8 +11,7 @@
 //! ```
 //!
 //! With P ports, n levels and a tapering of t, a leaf has u = P / (t + 1) ports up, rounded down,
-//! and t u hosts; t = 1 is full bisection. Top switches have P ports down. Two switches of adjacent
-//! levels have at most one cable. Ports down come first.
+//! and t u hosts; t = 1 is full bisection. Top switches have P ports down. Ports down come first.
 //!
 //! The top switches of a subtree of l levels (l = 1 is a leaf) are its planes. The switch of plane
 //! b has a port up to plane (b', b) of the next larger subtree, for each b' below its ports up; the
@@ -65,7 +64,7 @@ impl FatTree {
     pub(super) fn generate(&self) -> Result<Fabric, GenerateError> {
         self.check()?;
         let mut draft = Draft::default();
-        // From the top down: the first switch is a root.
+        // Top first: the first switch is a root.
         let counts = self.counts();
         let names = (0..self.levels).zip(counts.iter().rev());
         let mut levels: Vec<Vec<DraftNode>> = names
@@ -84,8 +83,7 @@ impl FatTree {
         Ok(draft.build())
     }
 
-    /// `planes` is the number of switches of each subtree on the lower level; returns that on the
-    /// upper level.
+    /// `planes`: switches of a subtree on the lower level; returns that on the upper.
     fn join_levels(
         &self,
         draft: &mut Draft,
@@ -119,7 +117,7 @@ impl FatTree {
         }
     }
 
-    /// By level, leaves first: the subtrees that end there, times the planes of each.
+    /// Leaves first: the subtrees that end at a level, times the planes of each.
     fn counts(&self) -> Vec<u128> {
         let levels = self.levels as usize;
         let mut counts = vec![1_u128; levels];

@@ -10,17 +10,16 @@
 //!                             h0-0 h0-1 h1-0 h1-1 h2-0 h2-1
 //! ```
 //!
-//! Ports of a leaf: its hosts, then its cables to `spine0`, `spine1` and so on; of a spine: its
-//! cables to `leaf0`, `leaf1` and so on. Spines come first in canonical order: the first switch is
-//! a root.
+//! Ports of a leaf: hosts, then cables to `spine0`, `spine1` and so on; of a spine: cables to
+//! `leaf0`, `leaf1` and so on. Spines come first in canonical order: the first switch is a root.
 //!
 //! Source: Clos, "A Study of Non-Blocking Switching Networks", Bell System Technical Journal
 //! 32(2), 1953; folded: Dally and Towles, "Principles and Practices of Interconnection Networks",
 //! 2004, chapter 6.
 //!
 //! Closed forms, with l leaves, s spines, p hosts a leaf and c cables a pair: l + s switches, l p
-//! hosts, l p + l s c cables; diameter 3 switches (1 with a single leaf); oversubscription p / (s
-//! c), rearrangeably non-blocking if p <= s c.
+//! hosts, l p + l s c cables; diameter 3 switches (1 with a single leaf); oversubscription
+//! p / (s c), rearrangeably non-blocking if p <= s c.
 
 use super::draft::{Draft, Size};
 use super::error::at_least;

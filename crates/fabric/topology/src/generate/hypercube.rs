@@ -39,7 +39,7 @@ pub struct Hypercube {
     pub rails: u32,
 }
 
-/// With one host a switch, 19 dimensions have 2^20 nodes, more than the limit of 1,000,000.
+/// With one host a switch, 19 dimensions have 2^20 nodes, above the limit of 1,000,000.
 const DIMENSIONS_MAX: u128 = 18;
 
 impl Hypercube {

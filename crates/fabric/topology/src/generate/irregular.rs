@@ -9,21 +9,20 @@
 //! ```
 //!
 //! Host h(i p + k) is attached to port k + 1 of switch i, with p hosts a switch. Then pairs of free
-//! ports, drawn uniformly among those that may be joined, get a cable until none are left. The
-//! cable uses the next free port of each switch, since its ports are alike.
+//! ports, drawn uniformly among those that may be joined, get a cable until none are left.
 //!
-//! A draw is repeated from its stream, up to 1,000 times, if it is not connected or leaves more
-//! than two usable ports unused. **Usable ports**: with n switches of f ports beside their hosts'
-//! and at most m cables a pair, a switch uses at most d = min(f, m (n - 1)) ports, and the fabric
-//! floor(n d / 2) cables; a draw may have one less. (Four switches with 4 free ports and one cable
-//! a pair can only be the complete graph: d = 3.)
+//! A draw is repeated, up to 1,000 times, if it is not connected or leaves more than two usable
+//! ports unused. **Usable ports**: with n switches of f ports beside their hosts' and at most m
+//! cables a pair, a switch uses at most d = min(f, m (n - 1)) ports, and the fabric floor(n d / 2)
+//! cables; a draw may have one less. (Four switches with 4 free ports and one cable a pair can only
+//! be the complete graph: d = 3.)
 //!
 //! Source: Flich, Malumbres, Lopez and Duato, "Removing the Latency Overhead of the ITB Mechanism
 //! in COWs with Source Routing", 2001, section IV-A (4 hosts a switch, 8 ports, one cable a pair).
 //! The procedure of the draw is our reconstruction.
 //!
-//! Expected, with the defaults: about 2n cables between switches; 1.45, 1.97, 2.55 and 3.16 cables
-//! on an average shortest path between switches for 8, 16, 32 and 64 of them.
+//! Expected with the defaults: about 2n cables between switches; shortest paths of 1.45, 1.97, 2.55
+//! and 3.16 cables on average between 8, 16, 32 and 64 switches.
 
 use super::draft::{Draft, Size};
 use super::error::{at_least, at_most};
@@ -130,7 +129,6 @@ impl Irregular {
         })
     }
 
-    /// Ports of a switch for other switches.
     fn usable_ports(&self) -> u32 {
         let others = self.cables_per_pair_max.saturating_mul(self.switches - 1);
         (self.ports - self.hosts_per_switch).min(others)
@@ -140,7 +138,7 @@ impl Irregular {
         self.switches as usize * self.usable_ports() as usize / 2
     }
 
-    /// Fewer draws of large fabrics, as these take longer.
+    /// Draws of large fabrics take longer.
     fn attempts(&self) -> usize {
         (CABLES_DRAWN_MAX / self.cables_max().max(1)).clamp(ATTEMPTS_MIN, ATTEMPTS_MAX)
     }
@@ -197,8 +195,8 @@ impl FreePorts {
         }
     }
 
-    /// Positions of two free ports that may be joined, all equally likely. Trials are fast while
-    /// many pairs may be joined; after too many failures the pairs are listed.
+    /// Positions of free ports that may be joined, all pairs equally likely. Trials are fast while
+    /// many pairs may be joined.
     fn draw(&self, stream: &mut Stream) -> Option<[usize; 2]> {
         let port_count = self.switches.len() as u64;
         if port_count == 0 {

@@ -6,9 +6,9 @@
 //!                              s1-0 ── s1-1 ── s1-2       cells 3, 4, 5
 //! ```
 //!
-//! Ports of a switch: its hosts, then the dimensions in order. A dimension of size 1 has no ports,
-//! one of size 2 a single port (both neighbours would be one switch), a larger one two: down
-//! (towards smaller coordinates), then up. Some are free at the open edge of a mesh.
+//! Ports of a switch: hosts, then the dimensions in order. A dimension of size 1 has no ports, one
+//! of size 2 a single port (both neighbours are one switch), a larger one two: down (towards
+//! smaller coordinates), then up.
 
 use super::GenerateError;
 use super::draft::{Draft, Size};
@@ -98,7 +98,7 @@ impl Lattice<'_> {
         switches
     }
 
-    /// To the next higher one in a dimension.
+    /// To the next higher one.
     fn add_cables(
         &self,
         draft: &mut Draft,

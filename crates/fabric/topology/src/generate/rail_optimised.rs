@@ -13,10 +13,9 @@
 //! ```
 //!
 //! A **scalable unit** is `nodes_per_unit` nodes and `rails` leaf switches. Adapters and leaves
-//! with one number are a **rail**. With three levels the units form **blocks** of
-//! `units_per_block`; a block has a group of `spines` spines for each rail (or `spine_groups` for
-//! all of its rails). With k core groups, spine j of every group is cabled to the cores of core
-//! group floor(j k / `spines`).
+//! with one number are a **rail**. With three levels, `units_per_block` units are a **block**, with
+//! `spines` spines for each rail (or `spine_groups` groups for all rails). With k core groups,
+//! spine j of every group is cabled to core group floor(j k / `spines`).
 //!
 //! ```text
 //!   levels = 3            core0 core1              core2 core3         core groups
@@ -26,17 +25,17 @@
 //!                       su0-leaf0  su1-leaf0     su0-leaf1  su1-leaf1
 //! ```
 //!
-//! Ports of a leaf: its nodes, then its cables to spine 0, to spine 1, and so on; of a spine: its
-//! leaves by unit, then cores; of a core: spines by group. All switches have `radix` ports. Cores
-//! come first in canonical order, then spines, then leaves.
+//! Ports of a leaf: nodes, then cables to spine 0, to spine 1, and so on; of a spine: leaves by
+//! unit, then cores; of a core: spines by group. Cores come first in canonical order, then spines,
+//! then leaves.
 //!
 //! Sources: NVIDIA, "DGX SuperPOD: Next Generation Scalable Infrastructure for AI Leadership,
-//! Reference Architecture, Featuring NVIDIA DGX H100 Systems", RA-11333-001, 2023 (units of 32
-//! nodes and eight leaves), and the document for DGX B200, table of larger component counts
-//! (docs.nvidia.com/dgx-superpod). Our defaults give that table: 4 units 32 leaves and 16 spines, 8
-//! units 64 and 32; in three levels 16 units 128 leaves, 128 spines and 64 cores, 64 units 512, 512
-//! and 256. Blocks and core groups are those of NVIDIA's Selene (DGX A100, 40-port switches, units
-//! of 20 nodes): seven units a block, ten spines a group, 140 cores in ten core groups.
+//! Reference Architecture, Featuring NVIDIA DGX H100 Systems", RA-11333-001, 2023, and the document
+//! for DGX B200, table of larger component counts (docs.nvidia.com/dgx-superpod). Our defaults give
+//! that table: 4 units 32 leaves and 16 spines, 8 units 64 and 32; in three levels 16 units 128
+//! leaves, 128 spines and 64 cores, 64 units 512, 512 and 256. Blocks and core groups are those of
+//! NVIDIA's Selene (DGX A100, 40-port switches, units of 20 nodes): seven units a block, ten spines
+//! a group, 140 cores in ten core groups.
 //!
 //! Closed forms, with U units of n nodes and R rails, G spine groups of s spines, u cables from a
 //! leaf to a spine, C cores in k core groups and c cables from a core to a spine: U n R adapters, U

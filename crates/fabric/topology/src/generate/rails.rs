@@ -11,9 +11,8 @@
 //! ```
 //!
 //! Adapter r of host k has the place of host k in copy r, and its description is the host's name, a
-//! space and `mlx5_r`, as in dumps of real clusters ([`crate::hostname`]). A host's adapters are
-//! adjacent in canonical order; switches are in the order of copies. All copies of a random shape
-//! come from one draw.
+//! space and `mlx5_r`, as in dumps ([`crate::hostname`]). A host's adapters are adjacent in
+//! canonical order. All copies of a random shape come from one draw.
 //!
 //! Closed forms, with n copies: n times the switches, adapters and cables; n connected parts.
 
@@ -23,7 +22,7 @@ use crate::{DraftNode, Fabric, Node, NodeId};
 
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Copies {
-    /// Scenario key of the number, for errors.
+    /// Scenario key, for errors.
     pub(super) parameter: &'static str,
     /// From 1.
     pub(super) count: u32,

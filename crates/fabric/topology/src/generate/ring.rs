@@ -5,8 +5,7 @@
 //!   └────────────────────────┘
 //! ```
 //!
-//! It is the torus of one dimension, with its names and ports. A ring of two switches is one cable,
-//! a ring of one is a star.
+//! The torus of one dimension. A ring of two switches is one cable, a ring of one is a star.
 //!
 //! Closed forms, with n > 2 switches: n cables between switches; the diameter is
 //! floor(n / 2) + 1 switches.

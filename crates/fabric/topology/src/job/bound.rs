@@ -7,7 +7,7 @@
 //!  seconds of a phase = share of the buffer / min over channels (capacity / flows)
 //! ```
 //!
-//! Startup times, protocol overhead, transfers inside of nodes and reduction are left out: measured
+//! Without startup times, protocol overhead, transfers inside of nodes and reduction: measured
 //! bandwidth is lower.
 
 use super::load::flows;
@@ -25,7 +25,7 @@ pub struct Bound {
     pub phases: Vec<PhaseBound>,
     /// On the fullest channel between switches.
     pub flows_max: f64,
-    /// Bus bandwidth as in `nccl-tests`, in bytes per second; in links if no speed is known.
+    /// Bus bandwidth of `nccl-tests` in bytes per second; in links without known speeds.
     pub bus_bandwidth: f64,
     /// Bus bandwidth with all nodes at one switch.
     pub at_one_switch: f64,
@@ -38,18 +38,18 @@ pub struct PhaseBound {
     pub flows_max: f64,
     /// Rate of the slowest flow, in the unit of [`Bound::bus_bandwidth`].
     pub slowest: f64,
-    /// Its limiting channel; of equals, the lowest.
+    /// Limiting channel of that flow.
     pub bottleneck: ChannelId,
     /// Flows on that channel, with those of other jobs.
     pub bottleneck_flows: f64,
-    /// Whether that channel is slower than the fabric's most common speed.
+    /// Whether it is slower than the most common speed.
     pub is_bottleneck_slow: bool,
     /// Seconds of the phase for a buffer of one byte.
     pub seconds: f64,
 }
 
-/// Capacities of channels in bytes per second. Unknown speeds count as the most common known one,
-/// of equals the slowest; without any, capacities are 1.
+/// Capacities of channels in bytes per second. Unknown speeds count as the most common known one;
+/// without any, capacities are 1.
 pub fn capacities(fabric: &Fabric) -> Vec<f64> {
     let usual = usual_speed(fabric);
     let of_cable = |cable: &Cable| cable.speed.or(usual).map_or(1.0, rate);
@@ -71,8 +71,8 @@ fn rate(speed: LinkSpeed) -> f64 {
     speed.rate().bytes_per_second() as f64
 }
 
-/// Bound of a pattern among the nodes of a placement in this order. `standing` is other jobs' load
-/// by channel ([`standing`]), or empty.
+/// Bound of a pattern in a node order. `standing` is other jobs' load by channel ([`standing`]), or
+/// empty.
 pub fn bound(
     paths: &mut Paths<'_>,
     pattern: &Pattern,
@@ -101,7 +101,7 @@ pub fn bound(
     })
 }
 
-/// On all channels, with those of adapters, in units of 1/[`WHOLE`].
+/// With those of adapters, in units of 1/[`WHOLE`].
 fn phase_loads(
     paths: &mut Paths<'_>,
     phase: &Phase,
@@ -156,7 +156,7 @@ fn phase_bound(
     (bound, share / at_one_switch)
 }
 
-/// Load of another job on each channel, the largest of any phase, for [`bound`].
+/// Largest load of another job on each channel in any phase.
 pub fn standing(
     paths: &mut Paths<'_>,
     pattern: &Pattern,
@@ -172,8 +172,7 @@ pub fn standing(
     Ok(most)
 }
 
-/// Channels between switches that a job in its given order uses, with the flows of the fullest
-/// phase.
+/// Channels between switches of a job, with the flows of the fullest phase.
 pub fn used_channels(
     paths: &mut Paths<'_>,
     pattern: &Pattern,

@@ -1,7 +1,7 @@
 //! Branch and bound over all node orders of a small job.
 //!
 //! Time and loads never decrease as flows are added: a partial order whose score is not below the
-//! best is abandoned. For a ring, only one of its rotations is examined.
+//! best is abandoned. Of a ring one rotation is examined.
 
 use super::load::{Loads, Scale};
 use super::paths::{PathError, Paths};
@@ -20,8 +20,7 @@ struct Search<'p, 'a> {
     least: (f64, u64),
 }
 
-/// The given order, if none is better. `first_is_fixed` is for patterns that are invariant under
-/// rotation.
+/// The given order, if none is better. `first_is_fixed`: rotations are equivalent.
 pub(super) fn best_order(
     paths: &mut Paths<'_>,
     scale: &Scale,

@@ -6,7 +6,7 @@ use super::pattern::Phase;
 use crate::{ChannelId, Fabric};
 use std::collections::BTreeSet;
 
-/// A channel between switches with several flows in a phase, at least one of them of this job.
+/// A channel between switches with several flows in a phase, one at least of this job.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SharedLink {
     /// Channel.
@@ -17,12 +17,12 @@ pub struct SharedLink {
     pub flows: f64,
     /// Flows of other jobs.
     pub of_others: f64,
-    /// Sender, receiver (nodes of the placement) and rail of this job's flows, largest parts first.
+    /// Sender, receiver (nodes of the placement) and rail of this job's flows.
     pub pairs: Vec<(usize, usize, usize)>,
 }
 
-/// At most `limit` channels with more than one flow, each in its fullest phase, the fullest first
-/// (of equals, the lowest phase and channel), and the number of cables with any.
+/// At most `limit` channels with more than one flow, each in its fullest phase, the fullest first,
+/// and the number of cables with any.
 pub fn shared_links(
     paths: &mut Paths<'_>,
     phases: &[Phase],

@@ -1,7 +1,7 @@
 //! Loads of channels by phase, and the score of a node order.
 //!
-//! The time of a phase is its share of the buffer times the largest ratio of load to capacity,
-//! among channels with flows of the job; only there do flows of other jobs count.
+//! The time of a phase is its share of the buffer times the largest ratio of load to capacity, on
+//! channels with flows of the job.
 
 use super::bound::capacities;
 use super::paths::{PathError, Paths, WHOLE};
@@ -24,7 +24,6 @@ pub(super) struct Score {
     pub(super) cost: u128,
 }
 
-/// Constants of a search.
 #[derive(Debug, Clone)]
 pub(super) struct Scale {
     /// Bytes per second of a channel with slowness [`SLOWNESS_ONE`].
@@ -129,7 +128,6 @@ pub(super) struct Loads<'s> {
     own: Vec<u64>,
     /// By phase: channels that have had a load at any time.
     touched: Vec<Vec<usize>>,
-    /// By phase and channel.
     is_touched: Vec<bool>,
     /// Sum of [`Scale::excess`].
     cost: u128,
@@ -164,7 +162,6 @@ impl<'s> Loads<'s> {
         Ok(loads)
     }
 
-    /// On all rails.
     pub(super) fn change(
         &mut self,
         paths: &mut Paths<'_>,

@@ -21,7 +21,7 @@ pub fn max_min_rates(capacities: &[f64], flows: &[Vec<Share>]) -> Vec<f64> {
     let mut growing: Vec<usize> = on_channel.iter().map(Vec::len).collect();
     let mut used: Vec<usize> = (0..capacities.len()).filter(|one| growing[*one] > 0).collect();
     while !used.is_empty() {
-        // `left` is the capacity beside flows with a final rate; all others have a common rate.
+        // `left` excludes flows with a final rate; all others have a common rate.
         let level = |channel: usize| left[channel] / weights[channel];
         let fullest = used.iter().copied().min_by(|a, b| level(*a).total_cmp(&level(*b)));
         let fullest = fullest.expect("it is not empty");

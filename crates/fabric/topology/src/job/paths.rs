@@ -1,8 +1,8 @@
 //! Channels of the flow between two nodes of a job, computed once a pair.
 //!
 //! With tables or source routes a flow has one path. With adaptive routing each switch spreads it
-//! evenly over all channels on shortest paths to the destination's leaf, the best without knowledge
-//! of other switches. Fractions are multiples of 1/[`WHOLE`]: loads add up and cancel exactly.
+//! evenly over all channels on shortest paths to the destination's leaf. Fractions are multiples of
+//! 1/[`WHOLE`]: loads add up and cancel exactly.
 
 use super::Placement;
 use crate::routing::{Hop, Routes, SwitchGraph, UNREACHED, joins_switches, switch_of};
@@ -57,13 +57,12 @@ pub struct Paths<'a> {
     ranges: Vec<BTreeMap<u32, (u32, u32)>>,
     /// Between switches.
     steps: Vec<Step>,
-    /// With adaptive routing.
     between_leaves: BTreeMap<(NodeId, NodeId), Vec<Step>>,
     distances: BTreeMap<NodeId, Vec<u32>>,
 }
 
 impl<'a> Paths<'a> {
-    /// A store that computes each path on first use.
+    /// A store that computes paths on first use.
     pub fn new(fabric: &'a Fabric, placement: &'a Placement, forwarding: Forwarding<'a>) -> Self {
         let senders = placement.len() * placement.rails.len();
         Self {
@@ -88,13 +87,12 @@ impl<'a> Paths<'a> {
         self.fabric
     }
 
-    /// Placement, whose positions are the arguments of `between`.
+    /// Placement.
     pub fn placement(&self) -> &'a Placement {
         self.placement
     }
 
-    /// Channels between switches of a flow from one position of the placement to another, on a
-    /// rail.
+    /// Channels between switches from one position to another on a rail.
     pub fn between(&mut self, from: usize, to: usize, rail: usize) -> Result<&[Step], PathError> {
         let fits = "paths of a job fit 32 bits";
         let receiver = u32::try_from(to).expect(fits);
@@ -129,8 +127,7 @@ impl<'a> Paths<'a> {
     }
 
     /// Lower bound on the load of a leaf's fullest uplink by one flow that leaves it: whole with
-    /// routes, equal parts on all uplinks with adaptive routing; 0 if nodes share their leaf on
-    /// each rail.
+    /// routes, equal parts with adaptive routing; 0 if nodes share their leaf on each rail.
     pub(super) fn least_share_of_a_leaf(&self) -> u64 {
         let mut least = 0;
         for rail in 0..self.rails() {

@@ -76,7 +76,7 @@ impl Pattern {
         matches!(self, Self::AllToAll)
     }
 
-    /// Phases among `nodes` nodes with `ranks` ranks in total, on each of `rails` rails.
+    /// Phases among `nodes` nodes with `ranks` ranks in total.
     pub fn phases(&self, nodes: usize, rails: usize, ranks: usize) -> Vec<Phase> {
         let count = u32::try_from(nodes).expect("positions are 32 bits");
         if count < 2 || rails == 0 {
@@ -100,8 +100,8 @@ impl Pattern {
         }
     }
 
-    /// Bus bandwidth of `nccl-tests` for a buffer of one byte moved in `seconds`: algorithm
-    /// bandwidth times 2(n-1)/n for all-reduce, (n-1)/n for all-to-all, 1 for pairs.
+    /// Bus bandwidth of `nccl-tests` for a buffer of one byte: algorithm bandwidth times 2(n-1)/n
+    /// for all-reduce, (n-1)/n for all-to-all, 1 for pairs.
     pub fn bus_bandwidth(&self, ranks: usize, seconds: f64) -> f64 {
         let others = (real(ranks) - 1.0) / real(ranks);
         let factor = match self {

@@ -1,9 +1,9 @@
-//! The endpoints of a job: a node order and, by node and rail, an endpoint.
+//! The endpoints of a job.
 
 use crate::EndpointId;
 use crate::cluster::Cluster;
 
-/// Nodes of a job in rank order, with an endpoint on each rail in use.
+/// Nodes of a job in rank order, with their endpoints.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Placement {
     /// Indices into [`Cluster::nodes`], by position.

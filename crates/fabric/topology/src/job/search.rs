@@ -1,13 +1,12 @@
 //! Search for a node order with a higher bandwidth bound.
 //!
-//! 1. The best of the caller's candidates is the start: the result is never worse. The faster of
-//! two orders is better; of equally fast ones, the one with fewer flows on its fullest cable. 2.
-//! Random moves are kept unless they raise the cost: the sum of squares of the load of channels
-//! beyond one flow, weighted by slowness and by the share of the phase. A move swaps two nodes; in
-//! a ring it may also displace a node or a block. Most moves start at nodes whose flows share a
-//! channel. Moves end at an order without a shared channel, or after changing the flows of
-//! [`PAIRS_MAX`] pairs of adapters. 3. With at most [`EXACT_NODES_MAX`] nodes, branch and bound
-//! then finds the best of all orders.
+//! 1. The best of the caller's candidates is the start: the result is never worse. Of equally fast
+//!    orders, the one with fewer flows on its fullest cable is better.
+//! 2. Random moves are kept unless they raise the cost: the sum of squares of the load of channels
+//!    beyond one flow, weighted by slowness and by the share of the phase. A move swaps two nodes;
+//!    in a ring it may also displace a node or a block. Most moves start at nodes whose flows share a
+//!    channel. Moves end without a shared channel, or after [`PAIRS_MAX`].
+//! 3. With at most [`EXACT_NODES_MAX`] nodes, branch and bound then finds the best order.
 
 use super::exact::best_order;
 use super::load::{Loads, Scale, Score, flows};
@@ -18,10 +17,10 @@ use gingham_kernel::{Purpose, Stream};
 /// Largest number of nodes for a search of all orders.
 pub const EXACT_NODES_MAX: usize = 10;
 
-/// Pairs of adapters whose flows random moves may change: some seconds.
+/// Pairs of adapters whose flows moves may change: some seconds.
 const PAIRS_MAX: u64 = 6_000_000;
 
-/// Moves between comparisons with the best order and updates of the crowded positions.
+/// Moves between comparisons with the best order.
 const MOVES_PER_LIST: u32 = 256;
 
 /// Limits of a search.
@@ -52,15 +51,14 @@ pub struct Improved {
     pub flows_max: f64,
     /// Bus bandwidth of `order`.
     pub bus_bandwidth: f64,
-    /// Lower bound on the flows on the fullest channel of any order.
+    /// Lower bound on the flows on the fullest channel.
     pub lower_bound: f64,
     /// Whether the bus bandwidth is proved to be the highest.
     pub is_best: bool,
 }
 
-/// Searches for an order of a placement's nodes with a high bus bandwidth and few flows on the
-/// fullest channel. `candidates` are starts, at least one; `standing` is another job's load by
-/// channel, or empty.
+/// Searches for an order with a high bus bandwidth and few flows on the fullest channel.
+/// `candidates` are starts, at least one; `standing` is another job's load by channel, or empty.
 pub fn improve(
     paths: &mut Paths<'_>,
     pattern: &Pattern,
@@ -115,7 +113,6 @@ pub fn improve(
 #[derive(Debug, Clone)]
 pub(super) struct Found {
     pub(super) score: Score,
-    /// Nodes of the placement by position.
     pub(super) order: Vec<usize>,
 }
 
@@ -214,7 +211,6 @@ impl<'p, 'a> State<'p, 'a> {
         Ok(Self { paths, loads, order, flows, incident, changed_pairs: 0 })
     }
 
-    /// Updates the loads of affected pairs only.
     fn become_order(&mut self, order: &[usize]) -> Result<(), PathError> {
         let changed = (0..order.len()).filter(|at| self.order[*at] != order[*at]);
         let mut flows: Vec<usize> =
@@ -251,7 +247,7 @@ impl<'p, 'a> State<'p, 'a> {
         }
     }
 
-    /// Positions with a flow on an overloaded channel.
+    /// With a flow on an overloaded channel.
     fn crowded(&mut self, phases: &[Phase]) -> Result<Vec<usize>, PathError> {
         let mut is_crowded = vec![false; self.order.len()];
         for (number, phase) in phases.iter().enumerate() {

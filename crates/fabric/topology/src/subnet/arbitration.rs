@@ -41,7 +41,7 @@ pub struct ArbitrationTables {
 }
 
 impl Default for ArbitrationTables {
-    /// OpenSM's default: lane 0 has weight 4 at high priority, each other lane at low.
+    /// OpenSM's: lane 0 has weight 4 at high priority, each other lane at low.
     fn default() -> Self {
         let slots = |weight: fn(u8) -> u8| {
             (0..MANAGEMENT_LANE)
@@ -65,7 +65,7 @@ pub struct PortArbitration {
     pub lid: u16,
     /// Port of a switch; 0 for an adapter.
     pub port: u8,
-    /// Slots of high priority; this text lacks their limit.
+    /// Slots of high priority.
     pub high: Vec<ArbitrationSlot>,
     /// Slots of low priority.
     pub low: Vec<ArbitrationSlot>,

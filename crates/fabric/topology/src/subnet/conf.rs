@@ -11,7 +11,7 @@
 //! ```
 //!
 //! A line for one kind of port precedes the common one, and that the default. Lanes beyond those in
-//! use wrap around, except 15. Other lines of the file are ignored.
+//! use wrap around, except 15.
 //!
 //! Source: OpenSM, `osm_subnet.c` (the file), `osm_qos.c` (its meaning).
 
@@ -22,7 +22,6 @@ use crate::routing::{LEVELS, LaneMap, LaneRow, MANAGEMENT_LANE};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-/// For a file without relevant lines.
 const EXPECTED: &str = "expected lines of opensm.conf such as `qos TRUE` and `qos_sl2vl 0,1,...`";
 
 /// Permitted numbers of lanes.
@@ -99,7 +98,6 @@ impl QosConf {
         }
     }
 
-    /// Whether the line concerns lanes.
     fn add(&mut self, line: Line<'_>, key: &str, text: &str) -> Result<bool, FormatError> {
         let value = if key.ends_with("sl2vl") {
             (text != "(null)").then(|| lane_row(line, text).map(Value::Row)).transpose()?
@@ -158,7 +156,7 @@ impl QosConf {
     }
 }
 
-/// OpenSM's mask: with 2^k lanes in use it keeps the lowest k bits.
+/// OpenSM's: with 2^k lanes in use the lowest k bits.
 fn lane_mask(lanes: u8) -> u8 {
     let in_use = LANE_COUNTS.into_iter().rfind(|count| *count <= lanes).unwrap_or(1);
     if in_use == 15 { 15 } else { in_use - 1 }

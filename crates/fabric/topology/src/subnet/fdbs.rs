@@ -1,7 +1,7 @@
 //! Tables in OpenSM's `opensm.fdbs`; `table_dump.rs` shows the text.
 //!
-//! OpenSM writes a line for every LID from 1 to the highest into each table, without a closing
-//! line: a shorter table was truncated.
+//! OpenSM writes a line for every LID from 1 to the highest into each table: a shorter table was
+//! truncated.
 //!
 //! Sources: OpenSM, `osm_dump.c`, `dump_ucast_routes`, and before release 3.2 `osm_ucast_mgr.c`;
 //! ibutils, `ibdm/Fabric.cpp`, `parseFdbFile`.
@@ -10,8 +10,8 @@ use super::line::{Line, truncated};
 use super::tables::{ForwardingEntry, TableDump, lid, port};
 use crate::format::FormatError;
 
-/// Name of the printing function, and the switch. `ibdiagnet` writes that of older releases of
-/// OpenSM, `osm_ucast_mgr_dump_ucast_routes:`.
+/// `ibdiagnet` writes the function name of older releases of OpenSM,
+/// `osm_ucast_mgr_dump_ucast_routes:`.
 pub(super) fn is_heading(text: &str) -> bool {
     let is_name = |name: &str| name.bytes().all(|byte| byte == b'_' || byte.is_ascii_lowercase());
     text.split_once("dump_ucast_routes:").is_some_and(|(prefix, _)| is_name(prefix))

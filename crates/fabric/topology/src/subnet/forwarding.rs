@@ -6,9 +6,8 @@
 //!                 LID 8 -> port 9           LID 8 is switch s1       to_switches:     s0, s1 -> 9
 //! ```
 //!
-//! Contradictions of tables and fabric are errors: an unknown switch or port, a switch without a
-//! table, another owner of a LID. Entries for LIDs without an owner are findings, because they
-//! remain after the removal of a host.
+//! Contradictions of tables and fabric are errors. Entries for LIDs without an owner are findings,
+//! because they remain after the removal of a host.
 
 use super::lids::{LidOwner, Lids, name, port_guid};
 use super::line::on_one_line;
@@ -25,8 +24,7 @@ const SAME_TIME: &str = "take the tables and the ibnetdiscover dump of one subne
 /// Routes of joined tables.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ForwardingTables {
-    /// Routes between endpoints, at least one, by LID offset (LMC above 0). Endpoints with fewer
-    /// LIDs repeat theirs.
+    /// Routes between endpoints by LID offset. Endpoints with fewer LIDs repeat theirs.
     pub routes: Vec<Routes>,
     /// Routes to switches.
     pub to_switches: SwitchTables,

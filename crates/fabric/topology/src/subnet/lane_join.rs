@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 const SAME_TIME: &str = "take the tables and the ibnetdiscover dump of one subnet together";
 
-/// The map of all hops, and findings on missing tables, which OpenSM's default replaces.
+/// Lanes of all hops, and findings on missing tables, which OpenSM's default replaces.
 pub fn join_lanes(
     fabric: &Fabric,
     lids: &Lids,
@@ -143,8 +143,7 @@ fn missing(kind: &str, names: &[&str]) -> Finding {
     Finding::of_fabric(FindingKind::MissingLane, text)
 }
 
-/// Switches by their own GUID and that of port 0; endpoints by that of their port, and the first of
-/// a node also by the node's.
+/// The first endpoint of a node also has the node's GUID.
 fn owners_by_guid(fabric: &Fabric) -> BTreeMap<Guid, LidOwner> {
     let mut owners = BTreeMap::new();
     for endpoint in fabric.endpoint_ids() {

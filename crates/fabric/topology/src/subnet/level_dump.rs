@@ -11,10 +11,9 @@
 //!       sl......................0x1
 //! ```
 //!
-//! A routing engine selects levels by pair of switches or by switch and destination, hence rows
-//! with a switch's LID. Rows with endpoints precede those with switches; the source decides before
-//! the destination. Adapters obtain levels from path records: the output of `saquery` is
-//! authoritative.
+//! Routing engines select levels by pair of switches or by switch and destination, hence rows with
+//! a switch's LID. Rows with endpoints precede those with switches; the source decides before the
+//! destination.
 //!
 //! Source: infiniband-diags, `saquery.c`.
 
@@ -138,7 +137,7 @@ fn close((line, values): LevelRecord<'_>) -> Result<LevelRow, FormatError> {
     }
 }
 
-/// Levels of all pairs, and findings on missing or contradictory rows. The default is level 0.
+/// Levels of all pairs, 0 by default, and findings on missing or contradictory rows.
 pub fn join_levels(
     fabric: &Fabric,
     lids: &Lids,
@@ -171,7 +170,7 @@ pub fn join_levels(
     Ok((levels, findings))
 }
 
-/// Only levels of hosts on different switches affect a channel between switches.
+/// Only hosts on different switches use channels between switches.
 fn matters(fabric: &Fabric, tables: &Tables, from: EndpointId, to: EndpointId) -> bool {
     let [here, there] = [from, to].map(|endpoint| tables.switch_of[endpoint.index()]);
     let are_hosts = [from, to].iter().all(|endpoint| fabric.is_host_endpoint(*endpoint));

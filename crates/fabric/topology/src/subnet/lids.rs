@@ -6,8 +6,7 @@
 //! ```
 //!
 //! A port with LMC `m` has `2^m` LIDs from its base LID on, with separate routes: its *LID
-//! offsets*. A fabric without any LID, such as a generated one, gets LIDs from 1 in canonical
-//! order, switches first, for tables of its routes.
+//! offsets*. A fabric without any LID gets LIDs from 1 in canonical order, switches first.
 
 use crate::format::{FaultCode, FormatError};
 use crate::{EndpointId, Fabric, Guid, NodeId, PortRef};
@@ -121,7 +120,7 @@ impl Lids {
         *self.owners.get(usize::from(lid))?
     }
 
-    /// LID of an endpoint at an offset from its base LID; offsets beyond its LIDs wrap around.
+    /// LID of an endpoint at an offset, modulo its number of LIDs.
     pub fn of_endpoint(&self, endpoint: EndpointId, lid_offset: u8) -> Option<u16> {
         let (first, lmc) = self.of_endpoints[endpoint.index()]?;
         Some(first + u16::from(lid_offset % (1 << lmc)))

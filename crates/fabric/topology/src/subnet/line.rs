@@ -53,7 +53,6 @@ pub(super) fn number(word: &str) -> Option<u64> {
     is_number.then(|| u64::from_str_radix(digits, radix).ok()).flatten()
 }
 
-/// Beginning of a text, for messages.
 pub(super) fn shown(text: &str) -> String {
     const SHOWN_MAX: usize = 60;
     let mut shown: String = text.chars().take(SHOWN_MAX).collect();

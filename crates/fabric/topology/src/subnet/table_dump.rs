@@ -45,7 +45,7 @@ impl<'a> TableDump<'a> {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 enum Part {
-    /// Before a table, or after its closing line.
+    /// Outside of tables.
     #[default]
     Between,
     /// With a closing line.
@@ -108,7 +108,6 @@ impl<'a> TableReader<'a> {
         Ok(())
     }
 
-    /// Checks the number of entries against the closing line.
     fn close(&mut self, line: Line<'a>, given: u64, is_exact: bool) -> Result<(), FormatError> {
         if self.part == Part::Closed {
             let table = self.dump.tables.last().expect("a part of a table has a table");
@@ -145,14 +144,14 @@ impl<'a> TableReader<'a> {
     }
 }
 
-/// Form `27 valid lids dumped` or `27 lids dumped`: the number, and whether it counts entries.
+/// `27 valid lids dumped` counts entries, `27 lids dumped` does not.
 fn closing(text: &str) -> Option<(u64, bool)> {
     let (count, rest) = text.split_once(' ')?;
     let is_closing = rest.ends_with("lids dumped");
     is_closing.then(|| Some((number(count)?, rest.starts_with("valid")))).flatten()
 }
 
-/// Heading of columns, comment, or message of the tools.
+/// Headings of columns, comments, messages of the tools.
 fn is_passed_over(text: &str) -> bool {
     const BEGINNINGS: [&str; 6] =
         ["#", "Lid  Out", "Port     Info", "LID    : Port", "***", "ibwarn:"];

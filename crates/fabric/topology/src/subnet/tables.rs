@@ -20,7 +20,7 @@ pub struct TableDump<'a> {
 pub struct SwitchTable<'a> {
     /// Line of the heading.
     pub line: u32,
-    /// Switch.
+    /// GUID of the switch.
     pub guid: Guid,
     /// Entries in the order of the text.
     pub entries: Vec<ForwardingEntry<'a>>,

@@ -1,8 +1,8 @@
 //! Writing routes as the table file that OpenSM loads with `-R file -U FILE` and dumps as
-//! `opensm-lfts.dump` (text in `table_dump.rs`).
+//! `opensm-lfts.dump`.
 //!
-//! GUIDs and LIDs ascend as in OpenSM's dumps: a loaded file equals a dump byte by byte. OpenSM
-//! identifies a destination by the GUID of its port, if unknown by its LID.
+//! GUIDs and LIDs ascend as in OpenSM's dumps: a loaded file can be compared byte by byte with a
+//! dump. OpenSM identifies a destination by the GUID of its port, if unknown by its LID.
 //!
 //! Source: OpenSM, `osm_dump.c`, `osm_ucast_file.c`.
 
@@ -13,8 +13,7 @@ use crate::routing::{Routes, SwitchTables, TableRoutes};
 use crate::{Fabric, Guid, NodeId, NodeKind};
 use std::fmt::Write as _;
 
-/// Tables of all switches, for all LIDs. `routes` must be tables, one for each LID offset, as in
-/// [`crate::subnet::ForwardingTables`].
+/// Tables of all switches, for all LIDs. `routes` must be tables, one for each LID offset.
 pub fn write(
     fabric: &Fabric,
     lids: &Lids,

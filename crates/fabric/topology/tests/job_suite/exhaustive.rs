@@ -9,8 +9,7 @@ use gingham_topology::job::{
 use gingham_topology::routing::{Algorithm, Form, UpDown, route};
 use gingham_topology::{ChannelId, DraftNode, Fabric, FabricBuilder, Guid, LinkSpeed, NodeKind};
 
-/// Slowdown from one switch and flows on the fullest channel of the best of all orders; of equal
-/// slowdowns, the one with fewer flows.
+/// Slowdown from one switch, then flows on the fullest channel, of the best of all orders.
 fn least_of_all(
     paths: &mut Paths<'_>,
     pattern: &Pattern,
@@ -51,7 +50,6 @@ fn rank_order_is_optimal_for_few_nodes() {
             let given: Vec<usize> = (0..6).collect();
             let least = least_of_all(&mut paths, &pattern, &mut given.clone(), 0);
             let starts = [given.clone()];
-            // Branch and bound alone, and after random moves.
             for moves in [0, 500] {
                 let effort = Effort { moves, seed: 1 };
                 let found = improve(&mut paths, &pattern, 6, &starts, &[], effort);

@@ -35,7 +35,7 @@ fn bound_at_one_switch_matches_the_closed_form() {
     let placement = Placement::new(&cluster, (0..8).collect(), vec![0]).expect("it is placed");
     let routes = up_down(&fabric);
     let order: Vec<usize> = (0..8).collect();
-    // n = 8. A ring keeps each link full; a double tree has four flows at most on one (three of its
+    // n = 8. A ring keeps each link full; a double tree has at most four flows on one (three of its
     // own tree, one of the other); all-to-all has seven.
     let expected = [LINK, LINK / 2.0 * (2.0 * 7.0 / 8.0), LINK, LINK];
     for (pattern, expected) in ALL.into_iter().zip(expected) {

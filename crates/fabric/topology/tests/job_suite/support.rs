@@ -15,7 +15,6 @@ impl Shape {
         self.without(|_, _| false)
     }
 
-    /// `is_lost` selects adapters by node from 0 and rail.
     pub(crate) fn without(&self, is_lost: impl Fn(usize, usize) -> bool) -> Fabric {
         let mut builder = FabricBuilder::new();
         let mut guid = 0;

@@ -1,5 +1,4 @@
-//! Lanes of classes, with and without datelines: the proof on rings and tori, and its agreement
-//! with `onward` hop by hop.
+//! Lanes of classes, with and without datelines: the proof, and its agreement with `onward`.
 
 use crate::support::{FORMS, any_plan, mesh, pairs, ring, routed, shortest_path, torus};
 use gingham_topology::routing::{
@@ -52,8 +51,7 @@ fn ring_of_four_matches_hand_computed_dependencies() {
         // Lane 0: s0-s1-s2-s3. Lane 1 from s3 to s0, and on to s1.
         (with_datelines(&fabric, &[set(&[0, 1])]), 4, 0),
         (with_datelines(&fabric, &[set(&[0, 1, 2, 3])]), 16, 0),
-        // The lower dateline class has two lanes: 4 and 4, from it to the upper 2, and within that
-        // 1.
+        // The lower dateline class has two lanes: 4 and 4, to the upper 2, within that 1.
         (with_datelines(&fabric, &[set(&[0, 1, 2])]), 4 + 4 + 2 + 1, 0),
         (with_datelines(&fabric, &[set(&[0, 1]), set(&[2, 3])]), 8, 0),
         // One lane cannot be divided.
@@ -141,7 +139,7 @@ fn by_wrap_is_deadlock_free_for_paths_up_to_half_the_ring() {
     }
 }
 
-/// Upward and downward paths on channels of a ring, by lane.
+/// By direction and lane.
 fn paths_by_lane(size: usize, rule: DatelineRule) -> [[usize; 2]; 2] {
     let fabric = ring(size, 1);
     let lanes = by_rule(&fabric, rule, &[set(&[0, 1])]);
@@ -198,7 +196,7 @@ fn torus_dependencies(k: usize) -> usize {
     // In one ring and direction: k - 2 turns on dateline class 0, one up to class 1, and there all
     // turns of the longest path that begins with the crossing channel.
     let within = (k - 1 + up - 1) + (k - 1 + down - 1);
-    // A path ends in any of k - 1 channels on class 0 or those of that longest path on class 1, and
+    // A path ends in any of k - 1 channels on class 0 or those of that longest path on class 1,
     // then enters the next dimension in either direction.
     let ends = (k - 1 + up) + (k - 1 + down);
     2 * k * within + k * ends * 2
@@ -241,7 +239,7 @@ fn meshes_and_small_rings_have_one_dateline_class() {
     assert_eq!(crossing(&torus(&[4, 5])), 2 * (4 + 5));
 }
 
-/// Lanes on a pair's path, with the cables of the hosts, according to `onward`.
+/// With the cables of the hosts.
 fn lanes_by_channel(
     fabric: &Fabric,
     routes: &Routes,

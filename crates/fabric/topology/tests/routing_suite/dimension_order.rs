@@ -79,8 +79,8 @@ fn alternating_ties_share_the_load_evenly() {
         assert_eq!(loads(&fabric, &dimension_order()), expected);
         assert_eq!(loads(&fabric, &alternating()), [k * k * k / 8]);
     }
-    // In a ring of 6, paths of 1 and 2 load each channel with 3, and of the ties that go up from 0,
-    // 2 and 4 for three channels each, some channels have 1 and the others 2.
+    // In a ring of 6, paths of 1 and 2 load each channel with 3; of the ties that go up from 0, 2
+    // and 4 for three channels each, some channels have 1 and the others 2.
     assert_eq!(loads(&torus(&[6, 6]), &alternating()), [6 * (3 + 1), 6 * (3 + 2)]);
 }
 

@@ -66,7 +66,6 @@ fn buffer_order_rises_through_a_host_that_can_be_full() {
     assert!(pairs(&fabric).any(transit));
 }
 
-/// Compares the proof with successive channels on paths.
 fn assert_proved_until_full(fabric: &Fabric, routes: &Routes) {
     let turns: BTreeSet<(ChannelId, ChannelId)> = turns(fabric, routes, |_| true);
     match prove(fabric, until_full(routes)) {

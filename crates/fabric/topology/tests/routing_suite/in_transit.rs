@@ -42,9 +42,8 @@ fn in_transit_host_is_at_the_down_to_up_turn() {
 
 #[test]
 fn hosts_of_a_switch_alternate_as_in_transit_hosts() {
-    // With two hosts a switch, paths turn at s3 alone (with the fewest turns only there): h2 and h8
-    // to h4 and to h10, and back. Destinations come as h2, h8, h4, h10, each with two sources: h3,
-    // h9, h3, h9.
+    // With two hosts a switch, paths turn at s3 alone: h2 and h8 to h4 and to h10, and back.
+    // Destinations come as h2, h8, h4, h10, each with two sources: h3, h9, h3, h9.
     let fabric = ring(6, 2);
     let routes = routed(&fabric, &in_transit(TransitHosts::Fewest), Form::Source);
     for (to, from, host) in

@@ -17,7 +17,6 @@ fn irregular(switches: u32, seed: u64) -> Fabric {
     generated(&Generator::Irregular(shape), seed)
 }
 
-/// Mean hops, and share of minimal paths.
 fn measure(fabric: &Fabric) -> (f64, f64) {
     let routes = routed(fabric, &up_down(Root::LowestId), Form::Source);
     let shortest = hops(fabric);
@@ -46,7 +45,6 @@ fn legal_path_length_and_minimal_share_are_in_bands() {
     }
 }
 
-/// With four hosts per switch.
 struct Measured {
     /// Between different switches.
     hops: f64,
@@ -86,7 +84,6 @@ fn with_hosts(switches: u32) -> Vec<Fabric> {
     (0..10).map(|seed| generated(&Generator::Irregular(shape.clone()), seed)).collect()
 }
 
-/// Mean over fabrics.
 fn assert_near(runs: &[Measured], value: fn(&Measured) -> f64, expected: f64, tolerance: f64) {
     let mean = runs.iter().map(value).sum::<f64>() / 10.0;
     assert!((mean - expected).abs() <= tolerance, "{mean}, expected {expected} +- {tolerance}");

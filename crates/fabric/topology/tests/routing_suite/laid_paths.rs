@@ -2,8 +2,8 @@
 //!
 //! Repeats the documented assignment: paths are taken in the order of the destination's switch, the
 //! destination and the source; each is the best for the current loads, and a pass removes each path
-//! before it is assigned again. Candidates are enumerated from the definition of up*/down* with the
-//! lowest switch as root.
+//! before it is assigned again. Candidates follow the definition of up*/down* with the lowest
+//! switch as root.
 
 use crate::support::{any_plan, assert_leads, hops, routed, switch_of, up_channels};
 use gingham_topology::routing::{

@@ -1,5 +1,4 @@
-//! Dependencies of tables that select lanes, compared with every packet of every pair, on routes
-//! that may be wrong.
+//! Dependencies of tables that select lanes, compared with every packet of every pair.
 
 use crate::lanes::any_lane_map;
 use crate::support::{
@@ -15,7 +14,6 @@ use std::collections::BTreeSet;
 
 type Turns = BTreeSet<(Buffer, Buffer)>;
 
-/// Examined for every pair.
 struct Subject<'a> {
     fabric: &'a Fabric,
     routes: &'a [Routes],
@@ -82,7 +80,6 @@ fn next(
     routes.next(fabric, from, to, held)
 }
 
-/// Packets of a pair circulate forever.
 fn loops(fabric: &Fabric, routes: &Routes, from: EndpointId, to: EndpointId) -> bool {
     let Routes::Table(_) = routes else { return false };
     let (mut held, mut seen) = (fabric.endpoint_channel(from), BTreeSet::new());
@@ -99,7 +96,6 @@ fn dependencies(graph: &DependencyGraph) -> Turns {
     pairs.map(|(held, wanted)| (graph.buffer(held), graph.buffer(wanted))).collect()
 }
 
-/// Compares all three kinds of dependencies with the pairs.
 fn assert_turns_of_pairs(subject: &Subject<'_>) -> Result<(), TestCaseError> {
     let Subject { fabric, routes, map, levels, by_pair, everywhere } = *subject;
     let everywhere: Vec<VcClass> = everywhere.iter().copied().map(VcClass).collect();

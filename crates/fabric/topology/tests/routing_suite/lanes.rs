@@ -1,5 +1,4 @@
-//! The proof with lanes on any fabric: one lane equals none, and verdicts agree with the packets of
-//! each pair, hop by hop.
+//! The proof with lanes on any fabric: one lane equals none, and verdicts agree with the packets.
 
 use crate::support::{FORMS, any_plan, pairs, routed, shortest_path, up_down};
 use gingham_topology::routing::{
@@ -49,7 +48,7 @@ fn lane(number: u8, lane_count: u8) -> u8 {
     if number > 250 { 15 } else { number % lane_count }
 }
 
-/// Buffers of a pair's packets up to their end, with those beside switches.
+/// With those beside switches.
 fn buffers(
     fabric: &Fabric,
     routes: &Routes,

@@ -6,7 +6,6 @@ use gingham_topology::routing::{
     prove_between_hosts, route,
 };
 
-/// In both legs by dimension order.
 fn is_free(generator: &Generator, lanes: impl Fn(&gingham_topology::Fabric) -> Lanes) -> bool {
     let fabric = generator.generate(1).expect("lawful parameters");
     let algorithm = Algorithm::DimensionOrder(DimensionOrder::default());

@@ -94,8 +94,7 @@ fn tops_at_two_heights_form_three_levels() {
     assert!(busiest(Root::LowestId).0 > named.0);
 }
 
-/// A spine and two leaves, one with two hosts at 2 GB/s, the other with three. Cables up have 4
-/// GB/s.
+/// One leaf has two hosts at 2 GB/s, the other three. Cables up have 4 GB/s.
 fn mixed(is_last_known: bool) -> Fabric {
     let mut builder = FabricBuilder::new();
     let add = |builder: &mut FabricBuilder, kind, name: &str, guid| {

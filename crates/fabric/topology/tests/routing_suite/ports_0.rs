@@ -8,7 +8,7 @@ use gingham_topology::routing::{
 use gingham_topology::{ChannelId, Fabric};
 use proptest::prelude::*;
 
-/// Channels after each channel, from any endpoint.
+/// From any endpoint.
 fn dependencies(fabric: &Fabric, routes: &Routes) -> Vec<(Buffer, Vec<ChannelId>)> {
     let graph = DependencyGraph::new(fabric, routes);
     let ids = gingham_topology::routing::BufferId::first(graph.buffer_count());

@@ -27,7 +27,7 @@ pub(crate) fn turns(
     paths.flat_map(turns).collect()
 }
 
-/// The least of the shortest cycles, by trying all walks.
+/// By trying all walks.
 pub(crate) fn least_cycle(turns: &BTreeSet<(ChannelId, ChannelId)>) -> Option<Vec<ChannelId>> {
     let mut after: BTreeMap<ChannelId, Vec<ChannelId>> = BTreeMap::new();
     for (from, to) in turns {
@@ -131,8 +131,7 @@ proptest! {
     }
 }
 
-/// Channels between switches until packets stop or close a loop, and whether they loop; none for a
-/// host without a switch.
+/// Channels until packets stop or close a loop, and whether they loop.
 fn stray_way(
     fabric: &Fabric,
     tables: &TableRoutes,
@@ -170,7 +169,6 @@ fn dependencies(graph: &DependencyGraph) -> Vec<(ChannelId, ChannelId)> {
     all
 }
 
-/// Turns between channels of switches, in order.
 fn switch_turns(
     fabric: &Fabric,
     routes: &Routes,

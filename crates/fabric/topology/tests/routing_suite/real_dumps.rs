@@ -20,8 +20,7 @@ fn dump(name: &str) -> Option<Fabric> {
     Some(format::read(&text, Format::Ibnetdiscover).expect("a dump reads").fabric)
 }
 
-/// Every pair has a path in both forms, up*/down* is deadlock-free, and the proof's numbers rise
-/// along every path.
+/// Numbers of the proof rise along every path.
 fn assert_routable(fabric: &Fabric) {
     for form in FORMS {
         let routes = routed(fabric, &up_down(Root::SmallestTotalDistance), form);

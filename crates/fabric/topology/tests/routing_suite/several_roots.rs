@@ -33,7 +33,7 @@ fn busiest(fabric: &Fabric, root: Root, form: Form) -> u64 {
     Statistics::new(fabric, &routed(fabric, &up_down(root), form)).max_channel_paths()
 }
 
-/// Every connected pair has a path in both forms, and waits have no cycle.
+/// Every connected pair has a path, and waits have no cycle.
 fn assert_whole(fabric: &Fabric, root: &Root) {
     for form in FORMS {
         let routes = routed(fabric, &up_down(root.clone()), form);
@@ -71,9 +71,8 @@ fn tops_of_a_tree_are_its_roots() {
 
 #[test]
 fn several_roots_share_the_load_of_one_root() {
-    // Four leaves of two hosts and two spines: eight hosts send seven messages each, one of them on
-    // the leaf. Each of a leaf's two cables carries half of its 2 x 6 pairs; with one root a cable
-    // carries all.
+    // Eight hosts send seven messages each, one of them on the leaf. Each of a leaf's two cables
+    // carries half of its 2 x 6 pairs; with one root a cable carries all.
     let shape =
         FoldedClos { leaves: 4, spines: 2, hosts_per_leaf: 2, cables_per_pair: 1, rails: 1 };
     let fabric = generated(&Generator::FoldedClos(shape), 0);

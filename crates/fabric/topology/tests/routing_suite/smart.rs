@@ -23,8 +23,8 @@ fn busiest(fabric: &Fabric, algorithm: &Algorithm) -> u64 {
 fn smart_forbids_one_turn_per_direction_on_a_ring() {
     // n switches with a host each, n odd: shortest paths close a cycle each way. At a switch d - 1
     // paths of distance d turn, each way: in a ring of five one path of distance 2. Without its
-    // turn it goes round, by three channels: 18 of 20 are minimal, and the distances add up to 10 x
-    // 1 + 8 x 2 + 2 x 3.
+    // turn it goes round, by three channels: 18 of 20 are minimal, and the distances add up to
+    // 10 x 1 + 8 x 2 + 2 x 3.
     let fabric = ring(5, 1);
     let routes = routed(&fabric, &smart(), Form::Source);
     let statistics = Statistics::new(&fabric, &routes);

@@ -14,8 +14,8 @@ use proptest::prelude::*;
 
 #[test]
 fn odd_ring_statistics_match_the_closed_form() {
-    // n switches, one host each: distances 1 to (n - 1)/2 twice from everywhere, hence 1 + (n +
-    // 1)/4 switches in the mean, and (n^2 - 1)/8 paths on every channel.
+    // n switches, one host each: distances 1 to (n - 1)/2 twice from everywhere, hence
+    // 1 + (n + 1)/4 switches in the mean, and (n^2 - 1)/8 paths on every channel.
     for (n, mean_switches, paths) in [(3, 2.0, 1), (5, 2.5, 3), (7, 3.0, 6), (9, 3.5, 10_u32)] {
         let fabric = ring(n, 1);
         for form in FORMS {
@@ -96,7 +96,6 @@ fn link_speeds_scale_the_bound() {
 
 #[test]
 fn unknown_speeds_default_to_the_most_common_known_one() {
-    // 4 paths each way over the trunk, 3 destinations.
     let residents = [0, 0, 1, 1].map(|switch| (NodeKind::Host, switch)).to_vec();
     let plan = Plan { switches: 2, residents, cables: vec![(0, 1)], peers: 0 };
     let bound = |speeds: [&str; 5]| {

@@ -109,8 +109,8 @@ fn guid(number: usize) -> Guid {
     Guid(number as u64 + 1)
 }
 
-/// Up to nine switches with every valid feature: islands, parallel cables, cables from a switch to
-/// itself, aggregation nodes, routers, pairs of hosts.
+/// Every valid feature: islands, parallel cables, cables from a switch to itself, aggregation
+/// nodes, routers, pairs of hosts.
 pub(crate) fn any_plan() -> impl Strategy<Value = Plan> {
     let kind = prop_oneof![
         5 => Just(NodeKind::Host),
@@ -170,7 +170,6 @@ pub(crate) fn channels_of(cycle: &[Buffer]) -> Vec<ChannelId> {
     cycle.iter().map(|buffer| buffer.channel).collect()
 }
 
-/// On one lane.
 pub(crate) fn cycle_of(channels: &[ChannelId]) -> Proof {
     let buffers = channels.iter().map(|channel| Buffer { channel: *channel, lane: 0 }).collect();
     Proof::Cycle { buffers }

@@ -17,7 +17,6 @@ fn line() -> (Fabric, TableRoutes) {
     }
 }
 
-/// After a change of one entry of the line's tables.
 fn trace_with(switch: &str, to: &str, port: Option<u16>) -> (Fabric, Routes, Trace) {
     let (fabric, mut tables) = line();
     let switch = fabric.find_node(switch).expect("a switch of the line");
@@ -27,7 +26,6 @@ fn trace_with(switch: &str, to: &str, port: Option<u16>) -> (Fabric, Routes, Tra
     (fabric, routes, trace)
 }
 
-/// From each switch of the line.
 fn switches_to(fabric: &Fabric, routes: &Routes, to: &str) -> [Option<usize>; 3] {
     let Routes::Table(tables) = routes else { panic!("these are tables") };
     let to = endpoint(fabric, to);

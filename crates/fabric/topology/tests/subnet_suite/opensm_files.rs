@@ -1,6 +1,5 @@
 //! Output of OpenSM (3.3.23) and the real tools for a generated ring of five, simulated by ibsim
-//! and routed by the engine `dfsssp` with QoS on. According to its log it needs two lanes, and
-//! balances pairs over all eight.
+//! and routed by the engine `dfsssp` with QoS on: two lanes are needed, pairs balanced over eight.
 
 use gingham_topology::Fabric;
 use gingham_topology::format::{self, Format};

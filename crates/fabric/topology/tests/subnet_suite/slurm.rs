@@ -75,7 +75,6 @@ fn set(names: &[&str]) -> BTreeSet<String> {
     names.iter().map(|name| (*name).to_owned()).collect()
 }
 
-/// Some note counts this many objects.
 fn is_noted(written: &Written, count: &str) -> bool {
     written.notes.iter().any(|note| note.starts_with(count))
 }
@@ -107,7 +106,7 @@ fn switches_without_nodes_are_omitted() {
     assert!(is_noted(&written, "1 switch with no node below"), "{:?}", written.notes);
 }
 
-/// Two leaves below a spine, with these adapters.
+/// Below a spine, with these adapters.
 fn two_leaves(first: &[&str], second: &[&str]) -> Fabric {
     let mut builder = FabricBuilder::new();
     let mut add = |kind, name: &str, guid| builder.add_plain(kind, name, Guid(guid), 40);
@@ -224,8 +223,7 @@ fn sanitised_node_names_stay_distinct() {
     assert_eq!(conf.hosts().len(), 3);
 }
 
-/// Units of nodes with an adapter on each leaf of the unit, below common spines; some nodes lack
-/// one cable.
+/// Units of nodes with an adapter on each leaf, below common spines; some nodes lack one cable.
 #[derive(Debug, Clone)]
 struct MultiRail {
     units: usize,

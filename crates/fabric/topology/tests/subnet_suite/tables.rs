@@ -59,7 +59,7 @@ fn endpoint_with_fewer_lids_reuses_its_own() {
     assert_eq!([port(0, 2), port(1, 2)], [Some(3), Some(3)]);
     let [finding] = &forwarding.findings[..] else { panic!("one LID of nobody") };
     assert_eq!((finding.line, finding.kind), (Some(11), FindingKind::UnknownLid));
-    // So do its service levels.
+    // Likewise its service levels.
     let text = "source_lid,destination_lid,sl\n28,20,3\n28,24,1\n28,25,2\n";
     let lids = Lids::of(&fabric).unwrap();
     let (levels, _) = join_levels(&fabric, &lids, &LevelDump::read(text).unwrap()).unwrap();
@@ -105,7 +105,6 @@ fn loop_is_a_fault_but_no_deadlock_by_itself() {
     assert!(prove_without_loops(&fabric, routes).is_free());
 }
 
-/// Replaces the port of a LID in a switch's table.
 fn with_entry(text: &str, switch: usize, lid: u16, port: &str) -> String {
     let start = text.find(&format!("(s{switch}):")).expect("the case is sound");
     let entry = format!("0x{lid:04x} ");

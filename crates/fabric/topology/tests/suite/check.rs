@@ -242,7 +242,6 @@ fn host_at_width_1_is_a_warning_but_older_generation_is_not() {
     assert_eq!(warnings(&clos(host("4xEDR"))), []);
 }
 
-/// Position of the cable with this end.
 fn cable(fabric: &Fabric, end: &str) -> usize {
     let has_end = |cable: &gingham_topology::Cable| {
         cable.ends.iter().any(|port| fabric.port_name(*port) == end)
@@ -369,7 +368,7 @@ fn fabric_without_switches_has_no_diameter() {
     assert_eq!(summary.parts, 1);
 }
 
-/// By a search from every host cable: diameter of the switches, and mean number of switches passed.
+/// By a search from every host cable.
 fn by_force(fabric: &Fabric) -> (u32, Option<f64>) {
     let search = |start: usize| -> BTreeMap<usize, u32> {
         let mut distance = BTreeMap::from([(start, 0)]);

@@ -1,5 +1,4 @@
-//! Dumps as they occur in practice: with terminal output, invalid LIDs, names in another character
-//! set, and several faults.
+//! Dumps as they occur in practice, with terminal output, invalid LIDs, and several faults.
 
 use gingham_topology::check::check;
 use gingham_topology::format::{self, Faults, Format, Parsed};

@@ -80,7 +80,7 @@ fn apply(mut text: String, damage: &Damage) -> String {
     text
 }
 
-/// A fabric, or an error with a line of the text; only errors about the whole text have none.
+/// Only errors about the whole text have no line.
 fn assert_reads(text: &str, format: Format) -> Result<(), TestCaseError> {
     let lines = u32::try_from(text.split('\n').count()).expect("a short text");
     match format::read(text, format).map_err(|faults| faults.first().clone()) {

@@ -1,6 +1,5 @@
-//! Dumps with bytes changed, lines dropped, doubled, swapped, joined and cut, and noise: each ends
-//! with typed faults or with a fabric that is written and read back unchanged; if one mutation
-//! changes the cables, a fault or finding reports it.
+//! Damaged dumps: each ends with typed faults or with a fabric that is written and read back
+//! unchanged; if one mutation changes the cables, a fault or finding reports it.
 //!
 //! `GINGHAM_DUMP_MUTATIONS` sets the number of damaged dumps, `GINGHAM_DUMP_SEED` the seed.
 
@@ -29,7 +28,6 @@ const NOISE: [&str; 5] = [
     "\u{1b}[01;32mroot@node1\u{1b}[00m:~# exit",
 ];
 
-/// Mutations by outcome.
 #[derive(Debug, Default)]
 struct Ends {
     refused: u32,

@@ -89,8 +89,7 @@ proptest! {
     }
 }
 
-/// GUIDs of the numbering from 0 without a gap, each host at one switch, in a random order of
-/// insertion.
+/// GUIDs of the numbering, each host at one switch, in a random order of insertion.
 fn numbered_fabric() -> impl Strategy<Value = Fabric> {
     let switches = (1..6_u64).prop_map(|count| 0..count);
     let hosts = proptest::collection::vec(any::<usize>(), 0..8);

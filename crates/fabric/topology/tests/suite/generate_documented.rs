@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 
 const PAGE: &str = include_str!("../../../../../docs/concepts/topologies.md");
 
-/// Example and numbers of each row.
 fn rows() -> Vec<(&'static str, Vec<usize>)> {
     let cells = |line: &'static str| -> Vec<&'static str> {
         line.trim_matches('|').split(" | ").map(str::trim).collect()

@@ -3,7 +3,6 @@
 use crate::generate_measure::{fabric, node};
 use gingham_topology::{DraftNode, Fabric, FabricBuilder, Grid, GridError, Guid, NodeId, NodeKind};
 
-/// Switches with these names, and cables between pairs of them.
 fn switches(names: &[&str], pairs: &[(usize, usize)]) -> Fabric {
     let mut builder = FabricBuilder::new();
     let add = |(guid, name): (u64, &&str)| builder.add_plain(NodeKind::Switch, name, Guid(guid), 8);

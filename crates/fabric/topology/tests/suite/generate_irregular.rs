@@ -92,8 +92,8 @@ fn impossible_parameters_are_refused_with_a_message() {
 
 #[test]
 fn exhausted_attempts_are_an_error() {
-    // Each switch has all but one of the 79 others as neighbours: a random order hardly ever leaves
-    // so little.
+    // Each switch needs all but one of the 79 others as neighbours: a random order hardly ever
+    // leaves so little.
     let dense = Irregular {
         switches: 80,
         ports: 79,

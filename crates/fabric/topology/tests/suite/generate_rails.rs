@@ -52,7 +52,7 @@ fn levels(fabric: &Fabric) -> Levels {
     }
 }
 
-/// Number and switch of each adapter, by node.
+/// Number and switch, by node.
 fn nodes(fabric: &Fabric) -> BTreeMap<String, Vec<(u32, NodeId)>> {
     let mut nodes: BTreeMap<String, Vec<(u32, NodeId)>> = BTreeMap::new();
     for node in fabric.node_ids().filter(|id| fabric.node(*id).kind == NodeKind::Host) {
@@ -64,7 +64,6 @@ fn nodes(fabric: &Fabric) -> BTreeMap<String, Vec<(u32, NodeId)>> {
     nodes
 }
 
-/// Parts not joined by cables.
 fn parts(fabric: &Fabric) -> usize {
     let mut seen = vec![false; fabric.nodes().len()];
     let mut parts = 0;

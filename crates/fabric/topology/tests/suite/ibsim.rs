@@ -28,8 +28,7 @@ fn socket() -> String {
     format!("gingham-{}", std::process::id())
 }
 
-/// Writes past the harness, which shows no output of tests that pass; fails if system programs are
-/// required.
+/// Writes past the harness, which shows no output of tests that pass.
 fn skip(why: &str) {
     #[expect(clippy::disallowed_methods, reason = "the environment says what a machine must have")]
     let required = std::env::var("GINGHAM_REQUIRE_SYSTEM_TESTS").is_ok_and(|value| value == "1");
@@ -37,7 +36,6 @@ fn skip(why: &str) {
     writeln!(std::io::stderr(), "ibsim: skipped: {why}").expect("standard error is open");
 }
 
-/// Waits until the simulator is ready.
 fn start(text: &str) -> Option<Simulator> {
     let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{}.net", socket()));
     std::fs::write(&file, text).expect("the folder for tests can be written");
@@ -57,7 +55,7 @@ fn start(text: &str) -> Option<Simulator> {
     Some(simulator)
 }
 
-/// Output of `ibnetdiscover` at the node with this id.
+/// Starts at the node with this id.
 fn discover(start: &str) -> Option<String> {
     let mut command = Command::new("ibsim-run");
     command.arg("ibnetdiscover").env("IBSIM_SOCKNAME", socket()).env("SIM_HOST", start);

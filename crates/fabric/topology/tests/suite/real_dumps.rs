@@ -22,8 +22,8 @@ fn count(fabric: &Fabric, kind: NodeKind) -> usize {
     fabric.nodes().iter().filter(|node| node.kind == kind).count()
 }
 
-/// Distances by an independent program: diameter of the switches, then switches passed and pairs of
-/// host ports, summed; and hosts per leaf.
+/// By an independent program: diameter of the switches, then switches passed and pairs of host
+/// ports, summed; and hosts per leaf.
 fn assert_distances(fabric: &Fabric, diameter: u32, sums: (u32, u32), leaf: (usize, usize)) {
     let summary = summary(fabric);
     assert_eq!((summary.switch_diameter, summary.parts), (Some(diameter), 1));

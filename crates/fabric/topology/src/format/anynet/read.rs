@@ -237,8 +237,7 @@ impl Net {
 }
 
 impl Net {
-    /// BookSim's `min` minimises cycles here, so its paths may differ from those with the fewest
-    /// channels.
+    /// BookSim's `min` minimises cycles: its paths may differ from those with the fewest channels.
     fn note_differing(&mut self, line: u32) {
         let is_between_routers = |link: &&Link| {
             let kinds = link.ends.map(|(node, _)| self.builder.node(node).kind);

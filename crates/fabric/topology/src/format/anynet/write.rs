@@ -7,9 +7,9 @@ use crate::numbering::{host_number, switch_number};
 use crate::{Cable, ChannelId, Fabric, Guid, NodeId, NodeKind};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// One line a router, each link in the line of its first router. BookSim uses the numbers of
-/// routers, and those of nodes, as indices: they begin at 0 without a gap. It does not know routers
-/// without a link (`anynet.cpp`, `readFile`).
+/// One line a router, each link in the line of its first router. BookSim uses numbers as indices:
+/// they begin at 0 without a gap. It does not know routers without a link (`anynet.cpp`,
+/// `readFile`).
 pub(in crate::format) fn write(fabric: &Fabric) -> Result<Written, WriteError> {
     refuse(fabric)?;
     let links = links(fabric);
@@ -53,7 +53,7 @@ pub(in crate::format) fn write(fabric: &Fabric) -> Result<Written, WriteError> {
     Ok(Written { text, notes })
 }
 
-/// Links with the channel that leaves the switch on whose line they stand.
+/// The channel leaves the switch on whose line the link stands.
 fn links(fabric: &Fabric) -> BTreeMap<[NodeId; 2], ChannelId> {
     let mut links = BTreeMap::new();
     for switch in fabric.switches() {

@@ -5,7 +5,7 @@
 //!     └── head ──┘  └description─┘  └─────── tail ──────────┘
 //! ```
 //!
-//! Words that no version of the tools prints are permitted; the first is kept for a finding.
+//! Words that no version of the tools prints are permitted, with a finding.
 
 use super::cursor::{Cursor, LineError};
 use crate::speed::ReportedSpeed;
@@ -100,7 +100,6 @@ fn number<T: std::str::FromStr>(cursor: &mut Cursor<'_>, what: &str) -> Result<T
     cursor.number(what)
 }
 
-/// Skips the text in the place of a LID.
 fn no_lid(cursor: &mut Cursor<'_>) -> Option<NoLid> {
     let mut after = *cursor;
     let word = after.word();
@@ -140,7 +139,7 @@ fn speed(word: &str) -> Option<ReportedSpeed> {
     }
 }
 
-/// Option of full information or of ibsim: `w=`, `s=` or `v=`.
+/// One of `w=`, `s=` or `v=`.
 fn option(options: &mut Options, start: Cursor<'_>, word: &str) -> Result<(), LineError> {
     let (key, value) = word.split_once('=').expect("the word holds one");
     let value =
@@ -161,8 +160,7 @@ pub(super) const SPEED_BITS: [(u8, Generation); 3] =
     [(4, Generation::Qdr), (2, Generation::Ddr), (1, Generation::Sdr)];
 
 impl Options {
-    /// Without `w=` or `s=`, ibsim's default applies: 4x or SDR. Of several in a mask, both ends
-    /// negotiate the highest.
+    /// ibsim's defaults are 4x and SDR. Of several in a mask, both ends negotiate the highest.
     pub(super) fn speed(self) -> Option<LinkSpeed> {
         if self == Self::default() {
             return None;

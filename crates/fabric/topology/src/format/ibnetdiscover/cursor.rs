@@ -19,7 +19,6 @@ pub(super) struct LineError {
 }
 
 impl<'a> Cursor<'a> {
-    /// Without the blanks around the line.
     pub(super) fn new(line: &'a str) -> Self {
         let end = line.trim_end_matches([' ', '\t', '\r']).len();
         let mut cursor = Self { line, at: 0, end };
@@ -39,7 +38,6 @@ impl<'a> Cursor<'a> {
         self.take_while(|c| c == ' ' || c == '\t');
     }
 
-    /// Skips `prefix` if the rest begins with it.
     pub(super) fn take(&mut self, prefix: &str) -> bool {
         let found = self.rest().starts_with(prefix);
         if found {
@@ -60,7 +58,7 @@ impl<'a> Cursor<'a> {
         self.take_while(|c| c != ' ' && c != '\t')
     }
 
-    /// Parts before a byte offset, and from `skip` bytes after it.
+    /// Before a byte offset, and from `skip` bytes after it.
     pub(super) fn split(&self, offset: usize, skip: usize) -> (Self, Self) {
         let middle = self.at + offset;
         (Self { end: middle, ..*self }, Self { at: middle + skip, ..*self })
@@ -72,7 +70,7 @@ impl<'a> Cursor<'a> {
         digits.parse().map_err(|_| start.error(what))
     }
 
-    /// A number in brackets, after the opening one.
+    /// In brackets, after the opening one.
     pub(super) fn number_then<T: FromStr>(
         &mut self,
         what: &str,
@@ -91,7 +89,7 @@ impl<'a> Cursor<'a> {
         if self.take(")") { Ok(guid) } else { Err(start.error(WHAT)) }
     }
 
-    /// GUID after `=`: hexadecimal with 0x, a letter, or all 16 digits; else decimal, as in ibsim.
+    /// Hexadecimal with 0x, a letter, or all 16 digits; else decimal, as in ibsim.
     pub(super) fn guid(&mut self, what: &str) -> Result<Guid, LineError> {
         let mut after = *self;
         let digits = after.take_while(|c| c.is_ascii_hexdigit());
@@ -103,7 +101,7 @@ impl<'a> Cursor<'a> {
         self.hexadecimal(what).map(Guid)
     }
 
-    /// After `=`: hexadecimal with 0x, else decimal.
+    /// Hexadecimal with 0x, else decimal.
     pub(super) fn hexadecimal(&mut self, what: &str) -> Result<u64, LineError> {
         let start = *self;
         let radix = if self.take("0x") || self.take("0X") { 16 } else { 10 };

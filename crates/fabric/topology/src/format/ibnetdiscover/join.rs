@@ -7,8 +7,8 @@
 //!   S-a: [3] "H-d"[1]  ── the port is in use: the first line is kept, a disagreement
 //! ```
 //!
-//! Names are not compared: with a map of node names, `ibnetdiscover` prints the mapped name at the
-//! far end and the device's own in its record.
+//! With a map of node names, `ibnetdiscover` prints the mapped name at the far end but the device's
+//! own in its record: names are not compared.
 
 use super::comment::NoLid;
 use super::records::{Mention, NodeKey, Record, Records, description, guid_of_id, refine};
@@ -21,13 +21,12 @@ use std::fmt::Display;
 /// Index of a record, and port.
 type RecordPort = (usize, u16);
 
-/// Maximum number of nodes without a record in findings of their own.
+/// Nodes without a record in findings of their own.
 const MISSING_NAMED_MAX: usize = 3;
 
-/// A cable of one or two lines.
 #[derive(Debug)]
 struct HalfCable {
-    /// First the end of the earlier line.
+    /// The end of the earlier line first.
     ends: [RecordPort; 2],
     speed: ReportedSpeed,
     line: u32,
@@ -48,7 +47,7 @@ pub(super) fn join(mut records: Records<'_>) -> Parsed {
     build(records, &cables)
 }
 
-/// Records for nodes named by links only.
+/// For nodes named by links only.
 fn define_missing<'a>(records: &mut Records<'a>, mentions: &[Mention<'a>]) {
     let mut missing: BTreeMap<NodeKey<'_>, (BTreeSet<u16>, &str)> = BTreeMap::new();
     for Mention { remote, .. } in mentions {
@@ -96,7 +95,7 @@ fn report_missing(records: &mut Records<'_>, labels: &[(u32, String)], ends: usi
     records.find(last, FindingKind::UndefinedNode, text);
 }
 
-/// Ids of ibsim contain no kind; a node with several ports in use is then taken for a switch.
+/// Ids of ibsim contain no kind: a node with several ports in use counts as a switch.
 fn undefined<'a>(id: &'a str, description: String, ports: &BTreeSet<u16>) -> Record<'a> {
     let guid = guid_of_id(id);
     let kind = match id.as_bytes() {
@@ -162,7 +161,7 @@ fn report_conflict(records: &mut Records<'_>, held: &HalfCable, ends: [RecordPor
     records.find(line, FindingKind::Disagreement, text);
 }
 
-/// A half-known speed is completed by the other end, or contradicts it.
+/// A half-known speed is completed, or contradicts.
 fn compare_speed(records: &mut Records<'_>, cable: &mut HalfCable, mention: &Mention<'_>) {
     let (first, here) = (cable.speed, mention.speed);
     cable.speed = first.or(here);
@@ -236,7 +235,6 @@ fn difference<T: Display + PartialEq>(
     (known != stated).then(|| format!("{what} {known} elsewhere, and {stated} here"))
 }
 
-/// Extends nodes to the highest cabled port.
 fn widen(records: &mut Records<'_>, cables: &[HalfCable]) {
     for cable in cables {
         for (index, port) in cable.ends {
@@ -265,7 +263,7 @@ fn build(records: Records<'_>, cables: &[HalfCable]) -> Parsed {
     Parsed { fabric: builder.build(), findings: records.findings }
 }
 
-/// The name is the id if that is not a GUID, else the description.
+/// Named by the id if that is not a GUID, else by the description.
 fn node(record: Record<'_>) -> Node {
     let is_named = guid_of_id(record.id).is_none();
     Node {

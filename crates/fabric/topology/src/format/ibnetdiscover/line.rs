@@ -8,7 +8,6 @@ use crate::{Guid, NodeKind};
 
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Statement<'a> {
-    /// Blank line or comment.
     Nothing,
     /// Heading of a chassis; records may be repeated after it.
     Grouping,
@@ -20,7 +19,7 @@ pub(super) enum Statement<'a> {
     Port(PortLine<'a>),
     /// Skipped line, with a description.
     Ignored(&'static str),
-    /// Line of no dump.
+    /// Line that belongs to no dump.
     Noise,
 }
 
@@ -168,7 +167,6 @@ fn number_of_32_bits(cursor: &mut Cursor<'_>) -> Result<u32, LineError> {
     u32::try_from(number).map_err(|_| start.error("a number of at most 32 bits"))
 }
 
-/// Whether a comment follows.
 fn end_or_comment(cursor: &mut Cursor<'_>) -> Result<bool, LineError> {
     cursor.skip_blanks();
     let has_comment = cursor.take("#");
@@ -250,7 +248,6 @@ fn port_line(mut cursor: Cursor<'_>) -> Result<PortLine<'_>, LineError> {
     finish_port_line(line, cursor)
 }
 
-/// Options and comment of a port.
 fn finish_port_line<'a>(
     mut line: PortLine<'a>,
     cursor: Cursor<'a>,

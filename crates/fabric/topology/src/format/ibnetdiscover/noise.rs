@@ -1,7 +1,7 @@
 //! Lines that belong to no dump: a prompt, `Script started`, warnings of ssh, `-W-`.
 //!
-//! A skipped line must not be a damaged line of a dump. The tests look for any feature of a record;
-//! damage to a few characters leaves at least one:
+//! A damaged line of a dump must not be skipped. The tests look for any feature of a record; damage
+//! to a few characters leaves at least one:
 //!
 //! ```text
 //!   [1](3048c749cd0001)  "S-0008f10500200b50"[4]  # lid 72 lmc 0 "spine" lid 9 4xDDR
@@ -12,7 +12,6 @@
 use super::comment::{Words, words};
 use super::cursor::Cursor;
 
-/// First words in a dump.
 const BEGINNINGS: [&str; 16] = [
     "vendid",
     "devid",
@@ -32,7 +31,6 @@ const BEGINNINGS: [&str; 16] = [
     "[",
 ];
 
-/// Whether this may be a damaged line of a dump.
 pub(super) fn could_be_a_record(line: &str) -> bool {
     has_id(line)
         || has_port_beside(line)
@@ -42,7 +40,6 @@ pub(super) fn could_be_a_record(line: &str) -> bool {
         || has_tail(line)
 }
 
-/// Whether this may be the beginning of a line of a dump.
 pub(super) fn could_be_a_beginning(line: &str) -> bool {
     BEGINNINGS.iter().any(|beginning| beginning.starts_with(line))
 }

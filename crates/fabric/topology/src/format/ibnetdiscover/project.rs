@@ -1,5 +1,4 @@
-//! Reduction of a fabric to the content that a dump can represent, with a note for each kind of
-//! loss.
+//! Reduction of a fabric to the content that a dump can represent.
 //!
 //! Invariant: writing a projected fabric and reading the text gives an equal fabric.
 
@@ -40,7 +39,6 @@ impl Losses {
         }
     }
 
-    /// Counts a loss unless the value can be represented.
     fn keep<T>(&mut self, value: Option<T>, holds: bool, what: &'static str) -> Option<T> {
         self.add_if(value.is_some() && !holds, what);
         value.filter(|_| holds)
@@ -108,8 +106,8 @@ fn project_node(node: &Node, dialect: Dialect, losses: &mut Losses) -> Node {
     node
 }
 
-/// A dump has addresses only of switches and cabled ports. For ibsim, each of them gets a LID,
-/// because it reads the speed of a cable at both ends from the text after the LID.
+/// A dump has addresses only of switches and cabled ports. For ibsim each gets a LID, because it
+/// reads the speed of a cable at both ends from the text after the LID.
 fn project_addresses(
     fabric: &Fabric,
     id: NodeId,
@@ -176,7 +174,7 @@ fn project_speed(
     losses.keep(speed, holds, "speeds of cables that are not InfiniBand speeds left out")
 }
 
-/// Readers use descriptions as names, or ids if descriptions clash.
+/// Readers use descriptions as names, or ids if those clash.
 fn count_names(fabric: &Fabric, projected: &Fabric, losses: &mut Losses) {
     let kept: BTreeSet<&str> = projected.nodes().iter().map(|node| node.name.as_str()).collect();
     for node in fabric.nodes() {
@@ -185,14 +183,14 @@ fn count_names(fabric: &Fabric, projected: &Fabric, losses: &mut Losses) {
     }
 }
 
-/// GUIDs for nodes that have none, or one already taken.
+/// For nodes that have none, or one already taken.
 ///
 /// ```text
 ///   switch g         ports g
 ///   host g, 2 ports  ports g+1, g+2      ibsim ignores the GUIDs of ports in a file
 /// ```
 ///
-/// OpenSM fails if two ports have one GUID, hence a new GUID leaves room for the ports.
+/// OpenSM fails if two ports have one GUID: a new GUID leaves room for the ports.
 struct Guids {
     dialect: Dialect,
     ids: BTreeSet<String>,

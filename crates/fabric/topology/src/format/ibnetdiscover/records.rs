@@ -1,4 +1,4 @@
-//! Nodes and port lines of a dump, before the ends of cables are matched.
+//! Nodes and port lines of a dump, before ends are matched.
 
 use super::comment::NoLid;
 use super::cursor::{LineError, shown};
@@ -23,11 +23,9 @@ pub(super) struct Record<'a> {
     pub(super) addresses: BTreeMap<u16, Address>,
 }
 
-/// A port line with a far end.
 #[derive(Debug)]
 pub(super) struct Mention<'a> {
     pub(super) line: u32,
-    /// Record that contains the line.
     pub(super) record: usize,
     pub(super) port: u16,
     pub(super) remote: Remote<'a>,
@@ -48,7 +46,7 @@ pub(super) struct Records<'a> {
     is_grouped: bool,
     /// By `ibnetdiscover`: vendors or speeds, which hand-made files lack.
     is_printed: bool,
-    /// First line and number of occurrences, by description.
+    /// First line and number, by description.
     ignored: BTreeMap<String, (u32, u32)>,
 }
 
@@ -116,7 +114,6 @@ impl<'a> Records<'a> {
         })
     }
 
-    /// A line with its line break.
     pub(super) fn add_line(&mut self, number: u32, line: &'a str) -> Result<(), FormatError> {
         match statement(line) {
             Ok(statement) => self.add(number, line, statement),
@@ -135,7 +132,7 @@ impl<'a> Records<'a> {
         }
     }
 
-    /// A last line without a line break: unless it is complete, the text was truncated.
+    /// Without a line break, the text was truncated unless the line is complete.
     pub(super) fn add_last_line(&mut self, number: u32, line: &'a str) -> Result<(), FormatError> {
         let statement = statement(line).map_err(|error| cut(number, &error.message))?;
         if matches!(statement, Statement::Noise) && could_be_a_beginning(line) {
@@ -146,7 +143,7 @@ impl<'a> Records<'a> {
     }
 
     /// Content that `ibnetdiscover` prints but a truncated line lacks. Hand-made files have no
-    /// comments, and are complete without them.
+    /// comments.
     fn missing(&self, statement: &Statement<'_>) -> Option<&'static str> {
         match statement {
             Statement::Identity(_) => Some("the node of this identity does not follow"),
@@ -214,7 +211,6 @@ impl<'a> Records<'a> {
         }
     }
 
-    /// Reports identity lines whose node never appeared.
     fn drop_pending(&mut self) {
         let pending = std::mem::take(&mut self.pending);
         if let (Some(line), Some((_, guid, _))) = (pending.line, pending.node) {
@@ -279,8 +275,7 @@ impl<'a> Records<'a> {
         }
     }
 
-    /// A chassis may list its switches twice; elsewhere an equal record gives a note, and a
-    /// different one means a second device.
+    /// A chassis may list its switches twice; elsewhere a different record means a second device.
     fn compare_duplicate(&mut self, line: u32, first: usize, record: &Record<'_>) {
         let before = &self.nodes[first];
         let port0 = |record: &Record<'_>| record.addresses.get(&0).copied();
@@ -340,7 +335,6 @@ impl<'a> Records<'a> {
         Ok(())
     }
 
-    /// Reports open identity lines and skipped content.
     pub(super) fn finish(&mut self) {
         self.drop_pending();
         for (what, (line, times)) in std::mem::take(&mut self.ignored) {
@@ -367,7 +361,6 @@ fn cut(line: u32, message: &str) -> FormatError {
     .coded(FaultCode::Truncated)
 }
 
-/// A host whose description marks an aggregation node is one.
 pub(in crate::format) fn refine(kind: NodeKind, description: &str) -> NodeKind {
     let is_aggregation = kind == NodeKind::Host && description.contains(AGGREGATION);
     if is_aggregation { NodeKind::Aggregation } else { kind }
@@ -382,7 +375,7 @@ pub(super) fn guid_of_id(id: &str) -> Option<Guid> {
     Guid::from_hexadecimal(digits)
 }
 
-/// As in ibsim, an id that is a name replaces an empty description.
+/// As in ibsim, a name as id replaces an empty description.
 pub(super) fn description(id: &str, text: &str) -> String {
     let text = if text.is_empty() && guid_of_id(id).is_none() { id } else { text };
     text.to_owned()

@@ -2,9 +2,9 @@
 //!
 //! For `ibsim` the description of a port line is empty, because any `=` there counts as an option.
 //! The options `s=` and `w=` precede the comment: releases before 0.10 read speeds only from them
-//! and search for the LID after the last; 0.10 reads the speed from the comment, except for
-//! routers, and rejects cables whose ends have no width in common (`ibsim/sim_net.c`, `parse_port`
-//! and `get_active_linkwidth`).
+//! and search for the LID after the last; 0.10 reads the comment, except for routers, and rejects
+//! cables whose ends have no width in common (`ibsim/sim_net.c`, `parse_port` and
+//! `get_active_linkwidth`).
 
 use super::comment::{SPEED_BITS, WIDTH_BITS};
 use super::project::{Dialect, project};
@@ -13,7 +13,7 @@ use crate::speed::ReportedSpeed;
 use crate::{Address, Fabric, LinkSpeed, Node, NodeId, NodeKind, PortRef};
 use std::fmt::Write as _;
 
-/// Without a date: equal fabrics give equal texts.
+/// Has no date: equal fabrics give equal texts.
 pub(in crate::format) fn write(fabric: &Fabric, dialect: Dialect) -> Written {
     let (fabric, losses) = project(fabric, dialect);
     let writer = RecordWriter { fabric: &fabric, dialect };
@@ -118,7 +118,6 @@ fn lid_and_lmc(text: &mut String, address: Address) {
     address.lmc.inspect(|lmc| add!(text, " lmc {lmc}"));
 }
 
-/// As masks of ibsim, if there are any.
 fn options(text: &mut String, speed: Option<LinkSpeed>) {
     let Some(LinkSpeed::InfiniBand { width, generation }) = speed else { return };
     let speed_bit = SPEED_BITS.iter().find(|(_, known)| *known == generation);

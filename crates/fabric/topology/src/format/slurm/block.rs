@@ -1,13 +1,12 @@
 //! Groups as the blocks of `topology/block`.
 //!
-//! Slurm combines adjacent blocks to the sizes after the base size. With two levels of switches
-//! adjacent units are not nearer than others, hence the list has the base size only.
+//! Slurm combines adjacent blocks to the sizes after the base size. With two levels adjacent units
+//! are not nearer than others: the base size is the only one.
 
 use super::groups::Groups;
 use super::members::first_of;
 use super::{Below, Entry, Form, Topology};
 
-/// Without notes and comments on merged leaves.
 pub(super) fn topology(groups: Groups) -> Topology {
     let mut entries = Vec::new();
     let mut sizes = Vec::new();

@@ -64,7 +64,6 @@ impl Groups {
         Self { all: groups, names, divided }
     }
 
-    /// On merged leaves and nodes at several switches.
     pub(super) fn notes(&self, fabric: &Fabric) -> Vec<String> {
         let mut notes = Vec::new();
         let merged: Vec<&Group> = self.merged().collect();
@@ -94,7 +93,7 @@ impl Groups {
         self.merged().map(comment).collect()
     }
 
-    /// Groups with nodes and several leaves.
+    /// With nodes and several leaves.
     fn merged(&self) -> impl Iterator<Item = &Group> {
         self.all.iter().filter(|group| group.switches.len() > 1 && !group.nodes.is_empty())
     }
@@ -139,7 +138,7 @@ fn join(fabric: &Fabric, group_of: &[usize], groups: &mut [Group]) {
     }
 }
 
-/// Whether comments in all of the files permit the character.
+/// Comments of all files permit the character.
 fn is_printable(c: char) -> bool {
     c.is_alphanumeric() || c.is_ascii_graphic() || c == ' '
 }

@@ -14,7 +14,6 @@ const NAMED_MAX: usize = 4;
 pub(super) struct Members {
     /// By node of the cluster; `None` if omitted.
     pub(super) names: Vec<Option<String>>,
-    /// On omitted or renamed adapters and hosts.
     pub(super) notes: Vec<String>,
 }
 

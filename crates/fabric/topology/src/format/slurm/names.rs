@@ -1,8 +1,7 @@
 //! Names that Slurm's topology files accept.
 //!
 //! Lists of names (`hostlist_create(3)`) end a name at a comma and read brackets as ranges.
-//! `DEFAULT` sets defaults, and `ALL` means all nodes. Switch names have at most 64 characters,
-//! like host names in Linux.
+//! `DEFAULT` sets defaults, `ALL` means all nodes.
 
 use std::collections::BTreeSet;
 
@@ -17,7 +16,7 @@ pub(super) struct Names {
 }
 
 impl Names {
-    /// A number is appended if the name is in use.
+    /// Appends a number if the name is in use.
     pub(super) fn unique(&mut self, wanted: &str) -> String {
         let wanted = word(wanted);
         let numbered = (2..).map(|number| {
@@ -32,7 +31,7 @@ impl Names {
     }
 }
 
-/// Underscores replace unlawful characters and mark reserved words; the length is limited.
+/// Underscores replace unlawful characters and mark reserved words.
 pub(super) fn word(text: &str) -> String {
     let lawful = text.chars().map(|c| if is_lawful(c) { c } else { '_' });
     let mut word: String = lawful.take(LENGTH_MAX).collect();

@@ -1,7 +1,7 @@
 //! Topologies as lines of `topology.conf` and of `topology.yaml`.
 //!
-//! Lists have no ranges. YAML names are in quotation marks, because a bare `1e3`, `no` or `0x10` is
-//! a number or a truth value.
+//! YAML names are in quotation marks, because a bare `1e3`, `no` or `0x10` is a number or a truth
+//! value.
 
 use super::{Below, Entry, Form, Topology};
 use std::fmt::Write as _;
@@ -27,7 +27,6 @@ pub(super) fn conf(topology: &Topology) -> String {
     text
 }
 
-/// The first topology is the default.
 pub(super) fn yaml(topologies: &[(String, Topology)]) -> String {
     let mut text = "# Written by gingham; topology.yaml of Slurm 25.05.\n---\n".to_owned();
     for (number, (name, topology)) in topologies.iter().enumerate() {

@@ -6,10 +6,8 @@ use super::{Below, Entry, Form, Topology};
 use crate::finding::plural;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// One switch replaces all above the leaves.
 const ONE_TOP: &str = "These switches are not a tree; one top replaces all that have no nodes.";
 
-/// Without notes and comments on merged leaves.
 pub(super) fn topology(groups: Groups) -> Topology {
     let islands = groups.islands();
     let mut tree = Tree { groups, entries: Vec::new(), empty: Vec::new(), made_tops: false };
@@ -70,7 +68,7 @@ impl Tree {
         }
     }
 
-    /// Connected groups are a tree if they have one joint fewer than groups.
+    /// A tree has one joint fewer than groups.
     fn is_tree(&self, island: &[usize]) -> bool {
         let ends: usize = island.iter().map(|group| self.neighbours(*group).len()).sum();
         ends == 2 * (island.len() - 1)
@@ -94,7 +92,7 @@ impl Tree {
         }
     }
 
-    /// Groups with their parents, root first.
+    /// With their parents, root first.
     fn downwards(&self, root: usize) -> Vec<(usize, Option<usize>)> {
         let mut queue = VecDeque::from([(root, None)]);
         let mut order = Vec::new();

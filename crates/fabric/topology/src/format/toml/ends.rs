@@ -5,14 +5,13 @@ use crate::format::error::FormatError;
 use std::collections::{BTreeMap, BTreeSet};
 use toml::Spanned;
 
-/// Index of a node in the file, and a port.
+/// Index of a node in the file, and port.
 pub(super) type NodePort = (usize, u16);
 
 #[derive(Debug, Default)]
 pub(super) struct Names(BTreeMap<String, usize>);
 
 impl Names {
-    /// Whether the name was free.
     pub(super) fn add(&mut self, name: &str) -> bool {
         let next = self.0.len();
         self.0.insert(name.to_owned(), next).is_none()
@@ -63,7 +62,6 @@ impl<'a> Ends<'a> {
         self.claims[node].unwrap_or_else(|| used().map_or(0, |(_, port)| *port))
     }
 
-    /// Takes the port, if the end names one.
     fn named(&mut self, end: &Spanned<String>) -> Result<(usize, Option<u16>), FormatError> {
         if let Some((name, port)) = split(end.get_ref())
             && let Some(node) = self.names.0.get(name).copied()

@@ -89,7 +89,6 @@ fn speed(cable: &Cable) -> Option<LinkSpeed> {
     cable.speed.filter(|speed| speed.to_string().parse() == Ok(*speed))
 }
 
-/// Escapes all characters that TOML forbids in a basic string.
 fn quoted(text: &str) -> String {
     let mut quoted = String::from("\"");
     for c in text.chars() {

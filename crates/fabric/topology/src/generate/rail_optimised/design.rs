@@ -7,7 +7,7 @@
 //! ```
 //!
 //! Omitted parameters are chosen in this order: units in a block (as many as a spine has ports
-//! down), cables from a leaf to a spine (as many as fit, for few spines), spines, cores.
+//! down), cables from a leaf to a spine (as many as fit), spines, cores.
 
 use super::RailOptimised;
 use crate::generate::GenerateError;
@@ -30,7 +30,6 @@ pub(super) struct Design {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Cores {
     pub(super) groups: u32,
-    /// Cores of each core group.
     pub(super) per_group: u32,
     /// From each core to each spine of its core group.
     pub(super) cables: u32,
@@ -231,7 +230,6 @@ fn units_per_block(of: &RailOptimised, rails_per_group: u32) -> Result<u32, Gene
     Ok(of.units.div_ceil(blocks))
 }
 
-/// Spines of a group, and cables from a leaf to each.
 fn spines_and_uplinks(of: &RailOptimised, leaves: u32) -> Result<(u32, u32), GenerateError> {
     let up_max = of.radix - of.nodes_per_unit;
     let up = of.nodes_per_unit.div_ceil(of.tapering);
@@ -281,7 +279,7 @@ fn spines_and_uplinks(of: &RailOptimised, leaves: u32) -> Result<(u32, u32), Gen
 }
 
 /// Smallest number of upper switches for `cables` cables, and the cables to each, at most
-/// `part_max`. Equal shares round the total up; `None` if it exceeds `cables_max`.
+/// `part_max`. Equal shares round up; `None` above `cables_max`.
 fn spread(cables: u32, part_max: u32, cables_max: u32) -> Option<(u32, u32)> {
     let parts = (1..=part_max.min(cables)).rev();
     let filled = parts.map(|part| (cables.div_ceil(part), part));

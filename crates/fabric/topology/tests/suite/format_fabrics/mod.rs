@@ -114,8 +114,7 @@ pub(crate) fn any_fabric() -> impl Strategy<Value = Fabric> {
     (vec(node, 1..8), vec(attempt, 0..12)).prop_map(|(nodes, cables)| build(nodes, &cables))
 }
 
-/// Fabrics that a dump can represent completely: different GUIDs, names equal to descriptions, and
-/// only addresses that a dump has.
+/// Different GUIDs, names equal to descriptions, and only addresses that a dump has.
 #[allow(dead_code, reason = "not every test that shares this module writes dumps")]
 pub(crate) fn dumpable_fabric() -> impl Strategy<Value = Fabric> {
     let node = (kind(), text(false), 0..5_u16, identity(), address(), address());

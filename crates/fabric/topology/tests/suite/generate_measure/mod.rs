@@ -113,7 +113,7 @@ pub(crate) fn assert_sound(fabric: &Fabric) {
     steps(fabric, NodeId::new(0));
 }
 
-/// Invariants of fabrics with `parts` equal parts.
+/// `parts` counts equal parts.
 pub(crate) fn assert_sound_parts(fabric: &Fabric, parts: usize) {
     let in_part = reached(fabric, NodeId::new(0)).into_iter().flatten().count();
     assert_eq!(in_part * parts, fabric.nodes().len(), "nodes in the part of the first");
