@@ -23,7 +23,7 @@ const STORAGE: [&str; 25] = [
     "mgs", "nas", "nfs", "nsd", "nvmf", "oss", "ost", "pfs", "scratch", "stor", "storage", "swift",
     "vast", "weka",
 ];
-/// DDN.
+/// Products of DDN.
 const STORAGE_PRODUCTS: [&str; 4] = ["ai200", "ai400", "ai7990", "es400"];
 const MANAGEMENT: [&str; 22] = [
     "adm",

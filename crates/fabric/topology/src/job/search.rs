@@ -4,8 +4,8 @@
 //!    orders, the one with fewer flows on its fullest cable is better.
 //! 2. Random moves are kept unless they raise the cost: the sum of squares of the load of channels
 //!    beyond one flow, weighted by slowness and by the share of the phase. A move swaps two nodes;
-//!    in a ring it may also displace a node or a block. Most moves start at nodes whose flows share a
-//!    channel. Moves end without a shared channel, or after [`PAIRS_MAX`].
+//!    in a ring it may also displace a node or a block. Most moves start at nodes whose flows share
+//!    a channel. Moves end without a shared channel, or after [`PAIRS_MAX`].
 //! 3. With at most [`EXACT_NODES_MAX`] nodes, branch and bound then finds the best order.
 
 use super::exact::best_order;

@@ -5,7 +5,7 @@ use super::line::{Line, number};
 use crate::Guid;
 use crate::format::FormatError;
 
-/// No entry.
+/// Means no entry.
 const NO_PORT: u64 = 255;
 
 /// Tables in the order of the text.

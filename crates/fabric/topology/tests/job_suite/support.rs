@@ -6,7 +6,7 @@ pub(crate) struct Shape {
     pub(crate) units: usize,
     pub(crate) nodes: usize,
     pub(crate) rails: usize,
-    /// Of each rail.
+    /// Spines a rail.
     pub(crate) spines: usize,
 }
 

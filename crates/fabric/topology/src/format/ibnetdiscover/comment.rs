@@ -18,7 +18,7 @@ pub(super) struct Words<'a> {
     pub(super) no_lid: Option<NoLid>,
     pub(super) lmc: Option<u8>,
     pub(super) enhanced_port0: Option<bool>,
-    /// Includes `???`.
+    /// True for `???` too.
     pub(super) has_speed: bool,
     pub(super) speed: ReportedSpeed,
     pub(super) options: Options,

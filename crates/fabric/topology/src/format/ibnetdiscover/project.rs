@@ -9,7 +9,7 @@ use crate::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Intended reader.
+/// Intended reader of a dump.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::format) enum Dialect {
     /// Readers of the output of `ibnetdiscover`.
@@ -250,7 +250,7 @@ impl Guids {
     }
 }
 
-/// Assignment by ibsim.
+/// GUIDs as assigned by ibsim.
 fn port_guids(node: &Node, guid: Guid) -> impl Iterator<Item = Guid> {
     let ports = if node.is_switch() { 0..=0 } else { 1..=node.ports };
     ports.map(move |port| Guid(guid.0.wrapping_add(port.into())))

@@ -34,9 +34,9 @@ pub(super) fn topology(groups: Groups) -> Topology {
 struct Tree {
     groups: Groups,
     entries: Vec<Entry>,
-    /// Nothing is below them.
+    /// Switches with nothing below.
     empty: Vec<String>,
-    /// An island has cycles.
+    /// Set if an island has cycles.
     made_tops: bool,
 }
 
