@@ -224,7 +224,6 @@ impl Format {
         text.trim_start_matches('\u{feff}').lines().find_map(detect_line)
     }
 
-    /// Expected content, for messages.
     const fn cure(self) -> &'static str {
         match self {
             Self::Ibnetdiscover | Self::IbnetdiscoverForIbsim => {

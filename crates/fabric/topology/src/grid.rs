@@ -23,9 +23,7 @@ pub struct Grid {
     wraps: Vec<bool>,
     /// Difference of the cell index between neighbours.
     strides: Vec<usize>,
-    /// By cell.
     switches: Vec<NodeId>,
-    /// By switch.
     cells: Vec<usize>,
     /// By switch, then dimension.
     coordinates: Vec<u32>,
@@ -165,7 +163,6 @@ impl Grid {
         Some(self.switches[next])
     }
 
-    /// Requires a full box.
     fn place(dimensions: Vec<u32>, coordinates: &[Vec<u32>]) -> Self {
         let strides = strides(&dimensions);
         let cell = |at: &Vec<u32>| at.iter().zip(&strides).map(|(at, s)| *at as usize * s).sum();
@@ -292,7 +289,6 @@ fn place_text(fabric: &Fabric, switch: NodeId) -> &str {
     if node.description.is_empty() { &node.name } else { &node.description }
 }
 
-/// `None` if one exceeds 32 bits.
 fn numbers_in(text: &str) -> Option<Vec<u32>> {
     let digits = text.split(|c: char| !c.is_ascii_digit()).filter(|digits| !digits.is_empty());
     digits.map(|digits| digits.parse().ok()).collect()

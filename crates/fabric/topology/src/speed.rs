@@ -178,7 +178,6 @@ impl ReportedSpeed {
         }
     }
 
-    /// Two sources cannot describe one link.
     pub(crate) fn contradicts(self, other: Self) -> bool {
         match (self.known, other.known) {
             (Some(one), Some(two)) => one != two,

@@ -8,10 +8,8 @@
 //!   CSV, saquery ──► ServiceLevels ──────────────────────────┘
 //! ```
 //!
-//! A violation of the format, or a text of another fabric, is a
-//! [`FormatError`](crate::format::FormatError) with the line. Content that cannot be right is a
-//! [`Finding`](crate::Finding); [`Routes::trace`](crate::Routes::trace) finds loops and black
-//! holes.
+//! Errors and findings are those of [`format`](mod@crate::format); a text of another fabric is an
+//! error. [`Routes::trace`](crate::Routes::trace) finds loops and black holes.
 //!
 //! Sources: rdma-core, `infiniband-diags` (`dump_fts`, `smpquery`, `saquery`); OpenSM
 //! (`osm_dump.c`, `osm_ucast_file.c`, `opensm.conf`); InfiniBand Architecture Specification, Volume

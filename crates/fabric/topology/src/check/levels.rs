@@ -30,7 +30,6 @@ impl Levels {
         levels
     }
 
-    /// `None` outside of trees.
     pub(super) fn of_switch(&self, switch: NodeId) -> Option<usize> {
         Some(self.levels[switch.index()]).filter(|level| *level > 0)
     }

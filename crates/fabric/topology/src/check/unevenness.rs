@@ -106,7 +106,6 @@ impl<T> Count<T> {
     }
 }
 
-/// `None` if all values are equal.
 fn uneven<T: Ord + Copy>(values: impl Iterator<Item = (T, String)>) -> Option<Vec<Count<T>>> {
     let mut by_value: BTreeMap<T, Vec<String>> = BTreeMap::new();
     for (value, name) in values {

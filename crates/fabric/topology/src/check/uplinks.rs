@@ -49,7 +49,6 @@ pub(super) fn check(fabric: &Fabric, levels: &Levels) -> Vec<Finding> {
 #[derive(Default)]
 struct Class {
     members: Vec<Uplinks>,
-    /// Members by number of uplinks.
     counts: BTreeMap<usize, usize>,
 }
 
@@ -109,9 +108,7 @@ impl<'a> Siblings<'a> {
 
 struct Uplinks {
     switch: NodeId,
-    /// Cables by switch above.
     bundles: BTreeMap<NodeId, usize>,
-    /// Whether hosts or switches are below.
     is_used: bool,
 }
 

@@ -105,7 +105,6 @@ fn common_keys(nodes: &[ClusterNode], members: &[usize]) -> Vec<Key> {
     counts.into_iter().filter(|(_, count)| 2 * count >= of).map(|(key, _)| key).collect()
 }
 
-/// `None` for adapters without a number.
 fn keys(node: &ClusterNode) -> Vec<Option<Key>> {
     let mut ports: BTreeMap<NodeId, usize> = BTreeMap::new();
     let mut key = |adapter: &super::Adapter| {

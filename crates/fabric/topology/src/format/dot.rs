@@ -14,7 +14,6 @@ use crate::{Fabric, Node, NodeId, NodeKind};
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt::Write as _;
 
-/// A string takes any text.
 macro_rules! add {
     ($text:expr, $($argument:tt)*) => {
         write!($text, $($argument)*).expect("a string takes any text")

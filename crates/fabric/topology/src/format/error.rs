@@ -126,7 +126,6 @@ fn position(text: &str, offset: usize) -> (u32, u32) {
     (count(before.matches('\n').count() + 1), count(before[start..].chars().count() + 1))
 }
 
-/// Saturates.
 pub(crate) fn count(number: usize) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
 }

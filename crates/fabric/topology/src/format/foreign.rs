@@ -273,7 +273,6 @@ pub(super) fn named(text: &str) -> Option<FormatError> {
     })
 }
 
-/// Ignores case.
 fn has_prefix(line: &str, prefixes: &[&str]) -> bool {
     let is_one = |prefix: &&str| {
         line.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix))

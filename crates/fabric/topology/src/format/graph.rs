@@ -105,7 +105,6 @@ impl Graph {
         name.clone_into(&mut self.nodes[node].0);
     }
 
-    /// Keeps an earlier kind.
     pub(super) fn set_kind(&mut self, line: u32, node: usize, word: &str) {
         match kind(word) {
             Some(kind) => _ = self.nodes[node].1.get_or_insert(kind),
@@ -122,7 +121,6 @@ impl Graph {
         self.findings.push(Finding { line: Some(line), kind, text });
     }
 
-    /// Fails if a port is used twice.
     pub(super) fn finish(mut self) -> Result<Parsed, FormatError> {
         for (word, (line, times)) in std::mem::take(&mut self.strange) {
             let nodes = plural(times, "node", "nodes");
@@ -242,7 +240,6 @@ fn free_port(taken: &BTreeSet<(usize, u16)>, node: usize, lowest: &mut u16) -> O
     Some(free)
 }
 
-/// `None` for an empty text.
 pub(super) fn port(text: &str) -> Result<Option<u16>, String> {
     let text = text.trim();
     if text.is_empty() {

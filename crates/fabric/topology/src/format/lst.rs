@@ -57,7 +57,6 @@ struct End<'a> {
     port: u16,
 }
 
-/// GUID and number.
 type Port = (Guid, u16);
 
 #[derive(Default)]

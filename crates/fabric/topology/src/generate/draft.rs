@@ -1,7 +1,6 @@
 //! Size check and numbered draft, common to all generators.
 //!
-//! Invariants: GUIDs number nodes in the order of construction, hence canonical order; a port gets
-//! at most one cable.
+//! Invariant: a port gets at most one cable.
 
 use super::GenerateError;
 use crate::numbering::{host_guid, switch_guid};

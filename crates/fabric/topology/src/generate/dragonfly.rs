@@ -35,14 +35,15 @@
 //! global cables in use at a switch:
 //!
 //! ```text
-//!   channel               pairs of hosts on it                    from
-//!   global                (a p)^2 / r                             group to group
-//!   local, s to t         p^2                                     hosts of s to hosts of t
-//!                         + a p^2 n(t) / r                        hosts of s to the groups behind t
-//!                         + a p^2 n(s) / r                        the groups behind s to hosts of t
+//!   channel               pairs of hosts on it                from
+//!   global                (a p)^2 / r                         group to group
+//!   local, s to t         p^2                                 hosts of s to hosts of t
+//!                         + a p^2 n(t) / r                    hosts of s to the groups behind t
+//!                         + a p^2 n(s) / r                    the groups behind s to hosts of t
 //! ```
 //!
-//! A host sends at most (N - 1) / (pairs on the fullest channel) of its link, and at most all of it.
+//! A host sends at most (N - 1) / (pairs on the fullest channel) of its link, and at most all of
+//! it.
 
 use super::draft::{Draft, Size};
 use super::error::{at_least, at_most};

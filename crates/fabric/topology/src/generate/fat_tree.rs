@@ -20,12 +20,12 @@
 //!
 //! Source: Lin, Chung and Huang, "A multiple LID routing scheme for fat-tree-based InfiniBand
 //! networks", IPDPS 2004 (the m-port n-tree, which is t = 1); Ohring, Ibel, Das and Kumar, "On
-//! generalized fat trees", IPPS 1995 (of which this is XGFT(n; t u, P/2, ..., P/2, P; 1, u, P/2, ...,
-//! P/2)).
+//! generalized fat trees", IPPS 1995 (of which this is XGFT(n; t u, P/2, ..., P/2, P; 1, u, P/2,
+//! ..., P/2)).
 //!
-//! Closed forms: with n from 2, t u P (P/2)^(n-2) hosts, P (P/2)^(n-2) leaves, u P (P/2)^(n-3) switches
-//! on each level between, u (P/2)^(n-2) at the top; the diameter is 2n - 1 switches. With one level,
-//! one switch with P hosts.
+//! Closed forms: with n from 2, t u P (P/2)^(n-2) hosts, P (P/2)^(n-2) leaves, u P (P/2)^(n-3)
+//! switches on each level between, u (P/2)^(n-2) at the top; the diameter is 2n - 1 switches. With
+//! one level, one switch with P hosts.
 
 use super::draft::{Draft, Size};
 use super::error::{at_least, at_most};

@@ -66,10 +66,8 @@ const fn hosts_per_switch_default() -> u32 {
     4
 }
 
-/// For small fabrics.
 const ATTEMPTS_MAX: usize = 1_000;
 
-/// For any fabric.
 const ATTEMPTS_MIN: usize = 10;
 
 /// Bounds the draws between these limits.

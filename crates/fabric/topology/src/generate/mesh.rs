@@ -11,9 +11,8 @@
 //! Source: Dally and Towles, "Principles and Practices of Interconnection Networks", 2004, chapter
 //! 5.
 //!
-//! Closed forms, with sizes k_1, ..., k_n and N their product: N switches, the sum over i of
-//! N (k_i - 1) / k_i cables between switches; diameter 1 + the sum of (k_i - 1) switches. Ports:
-//! see `lattice`.
+//! Closed forms, with sizes k_1, ..., k_n and N their product: N switches; between them the sum
+//! of N (k_i - 1) / k_i cables; diameter 1 + the sum of (k_i - 1) switches.
 
 use super::lattice::Lattice;
 use super::{GenerateError, is_one, one};

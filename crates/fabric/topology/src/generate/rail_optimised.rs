@@ -1,4 +1,4 @@
-//! A rail-optimised fabric: nodes with several adapters; equal-numbered adapters share a leaf switch.
+//! A rail-optimised fabric: nodes with several adapters; equal-numbered adapters share a leaf.
 //!
 //! ```text
 //!   units = 2, nodes_per_unit = 2, rails = 2, levels = 2
@@ -31,11 +31,10 @@
 //!
 //! Sources: NVIDIA, "DGX SuperPOD: Next Generation Scalable Infrastructure for AI Leadership,
 //! Reference Architecture, Featuring NVIDIA DGX H100 Systems", RA-11333-001, 2023, and the document
-//! for DGX B200, table of larger component counts (docs.nvidia.com/dgx-superpod). Our defaults give
-//! that table: 4 units 32 leaves and 16 spines, 8 units 64 and 32; in three levels 16 units 128
-//! leaves, 128 spines and 64 cores, 64 units 512, 512 and 256. Blocks and core groups are those of
-//! NVIDIA's Selene (DGX A100, 40-port switches, units of 20 nodes): seven units a block, ten spines
-//! a group, 140 cores in ten core groups.
+//! for DGX B200, table of larger component counts (docs.nvidia.com/dgx-superpod). The defaults give
+//! its numbers of switches. Blocks and core groups are those of NVIDIA's Selene (DGX A100, 40-port
+//! switches, units of 20 nodes): seven units a block, ten spines a group, 140 cores in ten core
+//! groups.
 //!
 //! Closed forms, with U units of n nodes and R rails, G spine groups of s spines, u cables from a
 //! leaf to a spine, C cores in k core groups and c cables from a core to a spine: U n R adapters, U

@@ -10,8 +10,7 @@
 //!                   └───────────────────────┘
 //! ```
 //!
-//! Adapter r of host k has the place of host k in copy r, and its description is the host's name, a
-//! space and `mlx5_r`, as in dumps ([`crate::hostname`]). A host's adapters are adjacent in
+//! Adapter r of host k has the place of host k in copy r. A host's adapters are adjacent in
 //! canonical order. All copies of a random shape come from one draw.
 //!
 //! Closed forms, with n copies: n times the switches, adapters and cables; n connected parts.
@@ -24,7 +23,6 @@ use crate::{DraftNode, Fabric, Node, NodeId};
 pub(super) struct Copies {
     /// Scenario key, for errors.
     pub(super) parameter: &'static str,
-    /// From 1.
     pub(super) count: u32,
     /// Prefix of the copy's number in names of switches.
     pub(super) letter: char,

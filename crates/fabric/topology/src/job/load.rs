@@ -13,7 +13,6 @@ use std::collections::BTreeSet;
 /// At the reference capacity.
 const SLOWNESS_ONE: u64 = 64;
 
-/// Lower is better.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
 pub(super) struct Score {
     /// Of all phases; [`Scale::seconds`] converts it.
@@ -69,7 +68,6 @@ impl Scale {
         }
     }
 
-    /// For a buffer of one byte.
     pub(super) fn seconds(&self, time: f64) -> f64 {
         time / self.reference
     }
@@ -129,7 +127,6 @@ pub(super) struct Loads<'s> {
     /// By phase: channels that have had a load at any time.
     touched: Vec<Vec<usize>>,
     is_touched: Vec<bool>,
-    /// Sum of [`Scale::excess`].
     cost: u128,
 }
 
@@ -192,7 +189,6 @@ impl<'s> Loads<'s> {
         }
     }
 
-    /// Zero if no channel is shared.
     pub(super) fn cost(&self) -> u128 {
         self.cost
     }

@@ -3,7 +3,6 @@
 //! All rates grow together until a channel is full; its flows keep their rates, and the others grow
 //! on. Source: Bertsekas and Gallager, "Data Networks", 2nd edition, section 6.5.2.
 
-/// Channel, and fraction of the flow on it.
 type Share = (usize, f64);
 
 /// Max-min fair rates of flows, each given by its channels; infinite for flows without channels.

@@ -118,7 +118,6 @@ impl<'a> Paths<'a> {
         [self.fabric.endpoint_channel(from), self.graph.ejection(to)]
     }
 
-    /// In both directions.
     pub(super) fn adapter_channels(&self) -> impl Iterator<Item = ChannelId> {
         let nodes = 0..self.placement.len();
         nodes.flat_map(move |node| {

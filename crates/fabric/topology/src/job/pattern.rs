@@ -1,17 +1,11 @@
 //! Patterns of collectives: the positions of the node order that exchange flows, by phase.
 //!
-//! | pattern | flows between nodes | phases |
-//! |---|---|---|
-//! | ring | each position to the next | 1 |
-//! | double binary tree | child to parent and back, in two trees | 1 |
-//! | all-to-all | each position to each other | 1 |
-//! | halving and doubling | exchange with the position at distance 1, 2, 4, ... | one a distance |
-//! | pairs | as given | 1 |
+//! Every pattern is one phase of flows, except halving and doubling: one phase a distance.
 //!
-//! Sources: ring and tree as in NCCL (`src/graph/rings.cc`, `src/graph/trees.cc`); double binary trees:
-//! Sanders, Speck, Träff, "Two-tree algorithms for full bandwidth broadcast, reduction and scan",
-//! Parallel Computing 35 (2009); halving and doubling: Thakur, Rabenseifner, Gropp, "Optimization of
-//! collective communication operations in MPICH", IJHPCA 19 (2005), section 4.5.
+//! Sources: ring and tree as in NCCL (`src/graph/rings.cc`, `src/graph/trees.cc`); double binary
+//! trees: Sanders, Speck, Träff, "Two-tree algorithms for full bandwidth broadcast, reduction and
+//! scan", Parallel Computing 35 (2009); halving and doubling: Thakur, Rabenseifner, Gropp,
+//! "Optimization of collective communication operations in MPICH", IJHPCA 19 (2005), section 4.5.
 
 /// Exchange pattern of a collective.
 #[derive(Debug, Clone, PartialEq, Eq)]

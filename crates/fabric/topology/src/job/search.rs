@@ -185,7 +185,6 @@ struct State<'p, 'a> {
     order: Vec<usize>,
     /// Two flows may be equal.
     flows: Vec<(usize, Edge)>,
-    /// Flows by position.
     incident: Vec<Vec<usize>>,
     /// Pairs of adapters whose flows were added or removed.
     changed_pairs: u64,

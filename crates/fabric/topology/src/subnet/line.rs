@@ -20,7 +20,6 @@ pub(super) fn lines(text: &str) -> impl Iterator<Item = Line<'_>> {
 }
 
 impl<'a> Line<'a> {
-    /// Quotes the line.
     pub(super) fn error(&self, expected: &str) -> FormatError {
         let shown = shown(self.text.trim_start());
         self.says(format!("cannot read {shown:?}"), format!("expected {expected}"))
@@ -38,7 +37,6 @@ impl<'a> Line<'a> {
         self.text.find(word).map(|at| &self.text[at + word.len()..])
     }
 
-    /// With or without `0x`.
     pub(super) fn guid_after(&self, word: &str) -> Option<Guid> {
         let after = self.after(word)?.trim_start();
         let end = after.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(after.len());

@@ -6,7 +6,6 @@ pub(crate) struct Shape {
     pub(crate) units: usize,
     pub(crate) nodes: usize,
     pub(crate) rails: usize,
-    /// Spines a rail.
     pub(crate) spines: usize,
 }
 

@@ -216,7 +216,6 @@ fn escape_lane_count_matches_dimension_order() {
     }
 }
 
-/// Possible paths from a switch to `to`.
 fn ways_on(
     fabric: &Fabric,
     tables: &TableRoutes,

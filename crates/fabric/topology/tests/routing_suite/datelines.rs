@@ -139,7 +139,6 @@ fn by_wrap_is_deadlock_free_for_paths_up_to_half_the_ring() {
     }
 }
 
-/// By direction and lane.
 fn paths_by_lane(size: usize, rule: DatelineRule) -> [[usize; 2]; 2] {
     let fabric = ring(size, 1);
     let lanes = by_rule(&fabric, rule, &[set(&[0, 1])]);

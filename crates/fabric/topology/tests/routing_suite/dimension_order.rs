@@ -98,7 +98,6 @@ fn alternating_ties_make_rings_of_four_deadlock_free() {
     }
 }
 
-/// 0 without a cycle.
 fn cycle_length(fabric: &Fabric, form: Form) -> usize {
     match prove(fabric, &routed(fabric, &dimension_order(), form)) {
         Proof::Free { .. } => 0,

@@ -17,7 +17,6 @@ struct World {
     fabric: Fabric,
     up: BTreeSet<ChannelId>,
     hops: Vec<Vec<Option<usize>>>,
-    /// By switch.
     hosts: Vec<u64>,
     residents: Vec<Vec<EndpointId>>,
 }

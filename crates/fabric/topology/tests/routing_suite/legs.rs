@@ -38,7 +38,6 @@ fn each_leg_over_a_mesh_needs_lanes_of_its_own() {
     assert!(!is_free(&mesh(), |_| free(1).with_legs(2)));
 }
 
-/// Each of two legs needs two dateline classes.
 #[test]
 fn datelines_begin_anew_with_each_leg() {
     let with = |count| {

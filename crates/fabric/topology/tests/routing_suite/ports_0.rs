@@ -19,7 +19,6 @@ fn dependencies(fabric: &Fabric, routes: &Routes) -> Vec<(Buffer, Vec<ChannelId>
 }
 
 proptest! {
-    /// All ids keep their meaning, and ends come last.
     #[test]
     fn ids_are_unchanged_by_ports_0(plan in any_plan()) {
         let (plain, with) = (plan.build(), plan.build().with_ports_0());
@@ -69,7 +68,6 @@ proptest! {
         }
     }
 
-    /// Also on tables that lead nowhere.
     #[test]
     fn port_0_follows_tables_like_a_local_endpoint(plan in any_plan(), ports in prop::collection::vec(0..9_u16, 1..40)) {
         let (plain, with) = (plan.build(), plan.build().with_ports_0());

@@ -27,7 +27,6 @@ pub(crate) fn turns(
     paths.flat_map(turns).collect()
 }
 
-/// By trying all walks.
 pub(crate) fn least_cycle(turns: &BTreeSet<(ChannelId, ChannelId)>) -> Option<Vec<ChannelId>> {
     let mut after: BTreeMap<ChannelId, Vec<ChannelId>> = BTreeMap::new();
     for (from, to) in turns {

@@ -20,7 +20,6 @@ fn dump(name: &str) -> Option<Fabric> {
     Some(format::read(&text, Format::Ibnetdiscover).expect("a dump reads").fabric)
 }
 
-/// Numbers of the proof rise along every path.
 fn assert_routable(fabric: &Fabric) {
     for form in FORMS {
         let routes = routed(fabric, &up_down(Root::SmallestTotalDistance), form);

@@ -19,7 +19,6 @@ fn named<const N: usize>(names: [&str; N]) -> Root {
     Root::Named(names.map(str::to_owned).into_iter().collect())
 }
 
-/// Default roots of up*/down*.
 fn tops(fabric: &Fabric) -> Vec<String> {
     taken(fabric, &up_down(Root::TopSwitches))
 }

@@ -215,7 +215,6 @@ proptest! {
     }
 }
 
-/// Compares statistics with all paths between hosts.
 fn assert_counted(fabric: &Fabric, routes: &Routes) {
     let statistics = Statistics::new(fabric, routes);
     let mut channel_paths = vec![0; fabric.channel_count()];

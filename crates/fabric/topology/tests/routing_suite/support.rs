@@ -46,7 +46,6 @@ pub(crate) fn generated(generator: &Generator, seed: u64) -> Fabric {
     generator.generate(seed).expect("lawful parameters")
 }
 
-/// One host a switch.
 pub(crate) fn mesh(dimensions: &[u32]) -> Fabric {
     let mesh = Mesh { dimensions: dimensions.to_vec(), hosts_per_switch: 1, rails: 1 };
     generated(&Generator::Mesh(mesh), 0)
@@ -65,7 +64,6 @@ pub(crate) struct Plan {
     pub(crate) residents: Vec<(NodeKind, usize)>,
     /// Between switches, also parallel or from a switch to itself.
     pub(crate) cables: Vec<(usize, usize)>,
-    /// Pairs of hosts with a cable between them.
     pub(crate) peers: usize,
 }
 

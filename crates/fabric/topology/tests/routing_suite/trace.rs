@@ -133,7 +133,6 @@ fn islands_are_counted_but_are_no_fault() {
 }
 
 proptest! {
-    /// Tables of random entries: every pair arrives, is unreachable or strays.
     #[test]
     fn any_table_can_be_traced(
         plan in any_plan(),

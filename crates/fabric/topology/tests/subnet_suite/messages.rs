@@ -20,7 +20,6 @@ fn of_levels(fabric: &Fabric, text: &str) -> Result<(), FormatError> {
     join_levels(fabric, &Lids::of(fabric)?, &LevelDump::read(text)?).map(|_| ())
 }
 
-/// Returns one line per case.
 fn shown(cases: &[(&str, Result<(), FormatError>)]) -> String {
     cases.iter().fold(String::new(), |mut text, (case, result)| {
         let error = result.as_ref().expect_err(case);

@@ -7,7 +7,6 @@ use gingham_topology::{Fabric, FabricBuilder, Guid, NodeKind};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// As read by slurmctld.
 #[derive(Debug, Default)]
 struct Conf {
     nodes: BTreeMap<String, BTreeSet<String>>,
@@ -56,7 +55,6 @@ impl Conf {
         self.nodes.values().flatten().cloned().collect()
     }
 
-    /// By node.
     fn switch_of(&self) -> BTreeMap<&str, &str> {
         let pairs = self.nodes.iter();
         pairs.flat_map(|(switch, nodes)| nodes.iter().map(|node| (&**node, &**switch))).collect()
@@ -231,7 +229,6 @@ struct MultiRail {
     rails: usize,
     spines: usize,
     spare_leaves: usize,
-    /// Planes of the rails are joined.
     is_joined: bool,
 }
 
@@ -315,7 +312,6 @@ fn generated() -> impl Strategy<Value = Generator> {
     ]
 }
 
-/// Leaves of each host, by name.
 fn leaves_of(fabric: &Fabric) -> BTreeMap<String, BTreeSet<usize>> {
     let mut leaves: BTreeMap<String, BTreeSet<usize>> = BTreeMap::new();
     for cable in fabric.cables() {

@@ -35,7 +35,6 @@ fn tables_are_written_in_the_opensm_dump_format() {
     assert_eq!(joined(&fabric, &text), forwarding);
 }
 
-/// Returns a fabric of each kind with a suitable algorithm.
 fn cases() -> Vec<(Fabric, Algorithm)> {
     let up_down =
         || Algorithm::UpDown(UpDown { root: Root::SmallestTotalDistance, ..UpDown::default() });

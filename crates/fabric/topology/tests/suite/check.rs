@@ -13,7 +13,6 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 const SWITCH: NodeKind = NodeKind::Switch;
 const HOST: NodeKind = NodeKind::Host;
 
-/// Named nodes with 8 ports each, joined by name.
 fn fabric(nodes: &[(&str, NodeKind)], joins: &[(&str, &str)]) -> Fabric {
     draft(nodes, joins).0.build()
 }
@@ -368,7 +367,6 @@ fn fabric_without_switches_has_no_diameter() {
     assert_eq!(summary.parts, 1);
 }
 
-/// By a search from every host cable.
 fn by_force(fabric: &Fabric) -> (u32, Option<f64>) {
     let search = |start: usize| -> BTreeMap<usize, u32> {
         let mut distance = BTreeMap::from([(start, 0)]);

@@ -8,11 +8,9 @@ use proptest::prelude::*;
 /// Places are fractions of the text.
 #[derive(Debug, Clone)]
 enum Damage {
-    /// The text ends here.
     Cut(f64),
     Remove(f64, usize),
     Insert(f64, String),
-    /// Repeats lines.
     Repeat(f64, usize),
 }
 

@@ -118,7 +118,6 @@ fn numbered_fabric() -> impl Strategy<Value = Fabric> {
     })
 }
 
-/// Names of joined nodes.
 fn pairs(fabric: &Fabric) -> BTreeSet<[String; 2]> {
     let name = |end: gingham_topology::PortRef| fabric.node(end.node).name.clone();
     fabric.cables().iter().map(|cable| cable.ends.map(name)).collect()

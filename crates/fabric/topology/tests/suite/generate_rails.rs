@@ -20,7 +20,6 @@ struct Levels {
     spine_core: usize,
 }
 
-/// By name.
 fn level(fabric: &Fabric, id: NodeId) -> &'static str {
     let name = &fabric.node(id).name;
     let levels = ["leaf", "spine", "core"];

@@ -89,7 +89,6 @@ fn generators() -> impl Strategy<Value = Generator> {
     ]
 }
 
-/// Shapes of nodes with several adapters.
 fn of_adapters() -> impl Strategy<Value = Generator> {
     let planes = (1..=4_u32, 1..=4_u32, 1..=3_u32, 1..=3_u32, 1..=2_u32).prop_map(
         |(planes, leaves, spines, hosts_per_leaf, cables_per_pair)| {

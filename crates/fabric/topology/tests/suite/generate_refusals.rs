@@ -7,7 +7,6 @@ fn refusal(parameters: &str) -> GenerateError {
     generator(parameters).generate(0).expect_err(parameters)
 }
 
-/// Parameters with one wrong value each.
 const WRONG: [&str; 72] = [
     "two-hosts = { switches = 1000000 }",
     "star = { hosts = 0 }",

@@ -281,7 +281,6 @@ fn folded_clos_cables_every_leaf_to_every_spine() {
     assert_eq!(peer_end(&fabric, "leaf0", 7).as_deref(), Some("spine1[1]"));
 }
 
-/// By pair of groups.
 fn cables_by_groups(fabric: &Fabric) -> BTreeMap<[String; 2], usize> {
     let group = |id: NodeId| {
         let name = &fabric.node(id).name;

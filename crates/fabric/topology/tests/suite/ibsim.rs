@@ -9,7 +9,6 @@ use std::io::{BufRead, BufReader, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-/// Ends when dropped.
 struct Simulator {
     child: Child,
     file: PathBuf,
@@ -23,7 +22,6 @@ impl Drop for Simulator {
     }
 }
 
-/// Different for each run.
 fn socket() -> String {
     format!("gingham-{}", std::process::id())
 }

@@ -39,7 +39,6 @@ struct Net {
 
 struct Link {
     ends: [(DraftNode, u16); 2],
-    /// Cycles, if given.
     latency: Option<u64>,
 }
 

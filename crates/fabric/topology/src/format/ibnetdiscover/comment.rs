@@ -28,7 +28,6 @@ pub(super) struct Words<'a> {
 #[derive(Debug, PartialEq, Eq, Clone, Copy)]
 pub(super) enum NoLid {
     Empty,
-    /// `-1`, or another negative number.
     Negative,
 }
 

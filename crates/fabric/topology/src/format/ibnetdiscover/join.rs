@@ -18,7 +18,6 @@ use crate::{Address, DraftNode, FabricBuilder, FindingKind, Identity, Node, Node
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;
 
-/// Index of a record, and port.
 type RecordPort = (usize, u16);
 
 /// Nodes without a record in findings of their own.

@@ -17,7 +17,6 @@ pub(super) enum Statement<'a> {
     Node(NodeLine<'a>),
     /// Of the preceding node.
     Port(PortLine<'a>),
-    /// Skipped line, with a description.
     Ignored(&'static str),
     /// Line that belongs to no dump.
     Noise,

@@ -12,7 +12,6 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Intended reader of a dump.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::format) enum Dialect {
-    /// Readers of the output of `ibnetdiscover`.
     Plain,
     /// The simulator `ibsim` and its further limits.
     Ibsim,

@@ -30,7 +30,6 @@ struct RecordWriter<'a> {
     dialect: Dialect,
 }
 
-/// A string takes any text.
 macro_rules! add {
     ($text:expr, $($argument:tt)*) => {
         write!($text, $($argument)*).expect("a string takes any text")

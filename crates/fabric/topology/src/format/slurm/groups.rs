@@ -28,7 +28,6 @@ pub(super) struct Group {
 pub(super) struct Groups {
     pub(super) all: Vec<Group>,
     pub(super) names: Names,
-    /// Nodes with cables to several groups.
     divided: usize,
 }
 

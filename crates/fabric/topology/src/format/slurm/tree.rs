@@ -34,7 +34,6 @@ pub(super) fn topology(groups: Groups) -> Topology {
 struct Tree {
     groups: Groups,
     entries: Vec<Entry>,
-    /// Switches with nothing below.
     empty: Vec<String>,
     /// Set if an island has cycles.
     made_tops: bool,

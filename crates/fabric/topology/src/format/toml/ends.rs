@@ -5,7 +5,6 @@ use crate::format::error::FormatError;
 use std::collections::{BTreeMap, BTreeSet};
 use toml::Spanned;
 
-/// Index of a node in the file, and port.
 pub(super) type NodePort = (usize, u16);
 
 #[derive(Debug, Default)]
@@ -27,7 +26,6 @@ impl Names {
 pub(super) struct Ends<'a> {
     text: &'a str,
     names: &'a Names,
-    /// Declared ports by node.
     claims: &'a [Option<u16>],
     taken: BTreeSet<NodePort>,
     /// No port below this one is free.

@@ -22,7 +22,6 @@ pub(in crate::format) fn write(fabric: &Fabric) -> Written {
     Written { text, notes }
 }
 
-/// A string takes any text.
 macro_rules! add {
     ($text:expr, $($argument:tt)*) => {
         write!($text, $($argument)*).expect("a string takes any text")

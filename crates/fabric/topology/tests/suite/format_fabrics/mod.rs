@@ -96,7 +96,6 @@ fn end() -> impl Strategy<Value = (usize, u16)> {
     (any::<usize>(), any::<u16>())
 }
 
-/// Any fabric that can be built.
 pub(crate) fn any_fabric() -> impl Strategy<Value = Fabric> {
     let node = (kind(), text(true), text(true), guid(), 0..5_u16, identity());
     let node = (node, btree_map(0..6_u16, address(), 0..3)).prop_map(

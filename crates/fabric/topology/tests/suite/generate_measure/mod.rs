@@ -21,7 +21,6 @@ pub(crate) struct Counts {
     pub(crate) switches: usize,
     pub(crate) hosts: usize,
     pub(crate) switch_cables: usize,
-    /// With those of hosts.
     pub(crate) cables: usize,
     /// Switches on the longest shortest path between hosts.
     pub(crate) diameter: u32,
@@ -64,7 +63,6 @@ pub(crate) fn cables_by_pair(fabric: &Fabric) -> BTreeMap<[NodeId; 2], usize> {
     by_pair
 }
 
-/// Cables to other switches, by switch.
 pub(crate) fn degrees(fabric: &Fabric) -> Vec<usize> {
     let mut degrees = vec![0; fabric.switches().len()];
     for node in switch_cables(fabric).into_iter().flatten() {
@@ -79,7 +77,6 @@ pub(crate) fn steps(fabric: &Fabric, from: NodeId) -> Vec<u32> {
     steps.map(|reached| reached.expect("the fabric is connected")).collect()
 }
 
-/// Cables on shortest paths, by node.
 pub(crate) fn reached(fabric: &Fabric, from: NodeId) -> Vec<Option<u32>> {
     let mut steps = vec![None; fabric.nodes().len()];
     steps[from.index()] = Some(0);
@@ -107,7 +104,6 @@ pub(crate) fn node(fabric: &Fabric, name: &str) -> NodeId {
     fabric.find_node(name).unwrap_or_else(|| panic!("no node is called {name}"))
 }
 
-/// Invariants of connected fabrics.
 pub(crate) fn assert_sound(fabric: &Fabric) {
     assert_sound_parts(fabric, 1);
     steps(fabric, NodeId::new(0));
