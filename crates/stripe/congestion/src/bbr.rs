@@ -12,19 +12,18 @@
 //!   bw_shortterm, inflight_shortterm   bounds from losses between probes, until the next probe
 //! ```
 //!
-//! Source: draft-ietf-ccwg-bbr, the working group's copy of 2026 after -06. Names are the draft's.
-//! Its `RS`, `C` and `BBR` are here [`Seen::rate`], [`Seen`] and [`Bbr`].
+//! Source: draft-ietf-ccwg-bbr, the working group's copy of 2026 after -06. Names are the draft's,
+//! in Rust's spelling. Its `RS`, `C` and `BBR` are here [`Seen::rate`], [`Seen`] and [`Bbr`].
 //!
 //! Differences from the draft, with reasons:
 //!
 //! - Losses are reported as bytes, not by packet. The record of the last packet accounted for
-//!   stands for the lost packet (`P` of `HandleLostPacket`): a path delivers in order, so lost
-//!   packets were sent just before it. If several losses are reported together, it stands for all
-//!   of them.
+//!   stands for the lost packets (`P` of `HandleLostPacket`): a path delivers in order, so they
+//!   were sent just before it.
 //! - `StartupFullLossCnt` counts acknowledgements that report losses, as in Linux; ranges are not
 //!   known.
-//! - A loss cannot prove spurious, and nothing is retransmitted on a path. Nothing is undone,
-//!   therefore, and loss recovery lasts from a loss until a round trip without one.
+//! - A loss cannot prove spurious, so nothing is undone; loss recovery lasts from a loss until a
+//!   round trip without one.
 //! - No retransmission timer: the caller probes a silent path and accounts for its losses.
 //! - No ECN.
 //! - The minimum RTT is as recent as the last sample with less than a packet queued ahead of it. If
@@ -32,11 +31,11 @@
 //! - Paths that depend on each other may change state together (`clock`).
 //! - A path that had heavy loss at any rate, and then none, is started again (`healing`).
 //! - A path that was lost and has returned is probed at once if Startup found less than it carried.
-//! - The RTT for the window is that of the acknowledgement less the delay at the other end; the
-//!   allowance for delayed acknowledgements is in `offload_budget`.
+//! - The RTT for the window excludes the delay at the other end; the allowance for delayed
+//!   acknowledgements is in `offload_budget`.
 //!
-//! Invariants: the window is never below `MinPipeCwnd`; bytes, times and rates are integers, so
-//! that equal acknowledgements and seeds give equal results on any machine.
+//! Invariants: the window is never below `MinPipeCwnd`; all quantities are integers, so that equal
+//! acknowledgements and seeds give equal results on any machine.
 
 mod clock;
 mod max_filter;
@@ -57,7 +56,6 @@ use probe_bw::Cycle;
 use probe_rtt::ProbeRtt;
 use random::Random;
 
-/// Larger than any quantity.
 const INFINITY: u64 = u64::MAX;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,7 +77,7 @@ impl State {
         )
     }
 
-    /// Whether the state sends faster than the known capacity of the path (`IsProbingBW`).
+    /// Whether the state sends above the known capacity of the path (`IsProbingBW`).
     const fn is_probing_bw(self) -> bool {
         matches!(self, Self::Startup | Self::ProbeBwRefill | Self::ProbeBwUp)
     }
@@ -92,12 +90,11 @@ struct Seen {
     delivered_bytes: u64,
     newly_acked_bytes: u64,
     inflight_bytes: u64,
-    /// Maximum in flight since the previous acknowledgement.
     prior_inflight_bytes: u64,
     round_trip_ns: Option<u64>,
     smoothed_round_trip_ns: u64,
     rate: Option<RateSample>,
-    /// `RS.delivery_rate`; 0 without a sample.
+    /// 0 without a sample.
     delivery_rate: u64,
 }
 
@@ -110,11 +107,10 @@ impl Seen {
 /// Round trips, counted by packets.
 #[derive(Clone, Copy, Debug, Default)]
 struct Round {
-    /// Delivered bytes that begin the next round (`next_round_delivered`).
+    /// Delivered bytes that begin the next round.
     next_delivered: u64,
-    /// Number of rounds so far (`round_count`).
     count: u64,
-    /// `round_start`: whether the last acknowledgement began a round.
+    /// Whether the last acknowledgement began a round.
     is_start: bool,
 }
 
@@ -128,9 +124,9 @@ pub struct Bbr {
     seen: Seen,
     round: Round,
     full_pipe: FullPipe,
-    /// Maximum delivery rate of this ProbeBW cycle and the previous one.
+    /// Delivery rates of this ProbeBW cycle and the previous one.
     max_bw_filter: MaxFilter,
-    /// `BBR.bw`: the maximum delivery rate, bounded by losses.
+    /// Maximum delivery rate, bounded by losses.
     bw: u64,
     cycle: Cycle,
     bounds: Bounds,
@@ -138,9 +134,8 @@ pub struct Bbr {
     aggregation: Aggregation,
     window: Window,
     healing: Healing,
-    /// Next step, if it is to be taken together with other paths.
     announced_step: Option<Step>,
-    /// Bandwidth before the path was lost, in bytes per second, until the first probe afterwards.
+    /// Bytes per second before the path was lost, until the first probe afterwards.
     carried_before: u64,
 }
 
@@ -170,14 +165,13 @@ impl Bbr {
         }
     }
 
-    /// Notes that the path was lost, and its bandwidth before. It starts as an unknown path; but if
-    /// Startup ends well below that bandwidth, for example because of losses, the first probe is
-    /// immediate.
+    /// Notes that the path was lost, and its bandwidth before. If Startup ends well below that
+    /// bandwidth, the first probe is immediate.
     pub const fn expect(&mut self, bytes_per_second: u64) {
         self.carried_before = bytes_per_second;
     }
 
-    /// Updates model and state (`UpdateModelAndState`), in the draft's order.
+    /// The order is the draft's.
     fn update_model_and_state(&mut self, lost_bytes: u64) {
         self.update_latest_delivery_signals();
         self.update_congestion_signals();
@@ -193,14 +187,12 @@ impl Bbr {
         self.bound_bw_for_model();
     }
 
-    /// Updates pacing rate, send quantum and window (`UpdateControlParameters`).
     fn update_control_parameters(&mut self) {
         self.set_pacing_rate();
         self.set_send_quantum();
         self.set_cwnd();
     }
 
-    /// Begins a round if a packet sent after the current one began has arrived (`UpdateRound`).
     fn update_round(&mut self) {
         self.round.is_start = self
             .seen
@@ -217,8 +209,7 @@ impl Bbr {
         self.round.next_delivered = self.seen.delivered_bytes;
     }
 
-    /// Updates the maximum bandwidth (`UpdateMaxBw`): app-limited samples count only if they are
-    /// higher.
+    /// App-limited samples count only if they are higher.
     fn update_max_bw(&mut self) {
         self.update_round();
         let rate = self.seen.delivery_rate;
@@ -227,7 +218,6 @@ impl Bbr {
         }
     }
 
-    /// Limits the bandwidth estimate by losses (`BoundBWForModel`).
     fn bound_bw_for_model(&mut self) {
         self.bw = self.max_bw_filter.get().min(self.bounds.bw_shortterm);
     }
@@ -286,9 +276,7 @@ impl Controller for Bbr {
 }
 
 // Bounds from losses: bytes in flight in the long term, and rate and bytes in flight until the next
-// probe.
-//
-// Source: draft-ietf-ccwg-bbr, section "Updating the Model Upon Packet Loss".
+// probe (draft, section "Updating the Model Upon Packet Loss").
 
 #[derive(Clone, Copy, Debug)]
 struct Bounds {
@@ -300,11 +288,10 @@ struct Bounds {
     loss_round_delivered: u64,
     loss_round_start: bool,
     is_loss_in_round: bool,
-    /// Whether losses are recent, so that the window before them is kept.
     in_loss_recovery: bool,
     /// Acknowledgements that report losses in this round of Startup.
     loss_events: u32,
-    /// Lost bytes not evaluated yet, for lack of a rate sample since they were reported.
+    /// Lost bytes not evaluated yet, for lack of a rate sample.
     unjudged_bytes: u64,
 }
 
@@ -327,8 +314,7 @@ impl Default for Bounds {
 }
 
 impl Bbr {
-    /// Handles losses (`HandleLostPacket`), with the last packet accounted for in place of the lost
-    /// one.
+    /// The last packet accounted for stands for the lost one (`HandleLostPacket`).
     fn handle_lost(&mut self, lost_bytes: u64) {
         if lost_bytes > 0 {
             self.note_loss();
@@ -343,7 +329,6 @@ impl Bbr {
         }
     }
 
-    /// Notes a loss, and saves the window at the first one in a round (`NoteLoss`).
     fn note_loss(&mut self) {
         if !self.bounds.is_loss_in_round {
             self.bounds.loss_round_delivered = self.seen.delivered_bytes;
@@ -353,9 +338,8 @@ impl Bbr {
         self.bounds.loss_events = self.bounds.loss_events.saturating_add(1);
     }
 
-    /// Whether losses of a round trip exceed both the threshold and one packet
-    /// (`IsInflightTooHigh`); with fewer than fifty packets in flight, one packet already exceeds
-    /// the draft's threshold.
+    /// Whether losses of a round trip exceed both the threshold and one packet: with fewer than
+    /// fifty packets in flight, one packet already exceeds the draft's threshold.
     fn is_inflight_too_high(&self) -> bool {
         self.loses_more_than(self.parameters.loss_threshold)
     }
@@ -372,7 +356,7 @@ impl Bbr {
         self.parameters.short_term_threshold.is_none_or(|threshold| self.loses_more_than(threshold))
     }
 
-    /// Returns the bytes in flight when losses crossed the threshold (`InflightAtLoss`).
+    /// Returns the bytes in flight when losses crossed the threshold.
     fn inflight_at_loss(&self, rate: &RateSample) -> u64 {
         let threshold = self.parameters.loss_threshold;
         let inflight_prev = rate.tx_in_flight_bytes.saturating_sub(self.longest_bytes);
@@ -382,7 +366,6 @@ impl Bbr {
         inflight_prev.saturating_add(u64::try_from(lost_prefix).unwrap_or(u64::MAX))
     }
 
-    /// Sets the long-term bound after excessive loss, which ends a probe (`HandleInflightTooHigh`).
     fn handle_inflight_too_high(&mut self, inflight_at_loss: u64) {
         self.cycle.previous.too_high = true;
         self.cycle.is_bw_probe_sample = false;
@@ -395,8 +378,6 @@ impl Bbr {
         }
     }
 
-    /// Updates the maxima of delivery rate and delivered bytes in a loss round
-    /// (`UpdateLatestDeliverySignals`).
     fn update_latest_delivery_signals(&mut self) {
         self.bounds.loss_round_start = false;
         let Some(rate) = self.seen.rate else { return };
@@ -408,8 +389,6 @@ impl Bbr {
         }
     }
 
-    /// Restarts the maxima of delivery rate and delivered bytes when a loss round begins
-    /// (`AdvanceLatestDeliverySignals`).
     fn advance_latest_delivery_signals(&mut self) {
         if let Some(rate) = self.seen.rate.filter(|_| self.bounds.loss_round_start) {
             self.bounds.bw_latest = self.seen.delivery_rate;
@@ -417,13 +396,11 @@ impl Bbr {
         }
     }
 
-    /// Forgets the losses and deliveries of the current round (`ResetCongestionSignals`).
     const fn reset_congestion_signals(&mut self) {
         self.bounds.is_loss_in_round = false;
         (self.bounds.bw_latest, self.bounds.inflight_latest) = (0, 0);
     }
 
-    /// Applies losses once per round trip (`UpdateCongestionSignals`).
     fn update_congestion_signals(&mut self) {
         self.update_max_bw();
         if !self.bounds.loss_round_start {
@@ -438,8 +415,7 @@ impl Bbr {
         self.bounds.is_loss_in_round = false;
     }
 
-    /// Lowers the short-term bounds after losses (`AdaptLowerBoundsFromCongestion`,
-    /// `InitLowerBounds`, `LossLowerBounds`).
+    /// `AdaptLowerBoundsFromCongestion`, `InitLowerBounds` and `LossLowerBounds` of the draft.
     fn adapt_lower_bounds_from_congestion(&mut self) {
         if self.state.is_probing_bw() {
             return;
@@ -457,21 +433,18 @@ impl Bbr {
         bounds.inflight_shortterm = bounds.inflight_latest.max(beta.of(bounds.inflight_shortterm));
     }
 
-    /// Removes the short-term bounds (`ResetShortTermModel`).
     const fn reset_short_term_model(&mut self) {
         (self.bounds.bw_shortterm, self.bounds.inflight_shortterm) = (INFINITY, INFINITY);
     }
 }
 
-// Control parameters from the model: pacing rate, send quantum and window.
-//
-// Source: draft-ietf-ccwg-bbr, sections "Updating Control Parameters" and "BBR.extra_acked".
+// Control parameters from the model (draft, sections "Updating Control Parameters" and
+// "BBR.extra_acked").
 
 const ONE: Thousandths = Thousandths(1_000);
 /// Assumed RTT for pacing the initial window, before a measurement.
 const NOMINAL_ROUND_TRIP_NS: u64 = 1_000_000;
 
-/// Pacing rate and window.
 #[derive(Clone, Copy, Debug)]
 struct Window {
     cwnd: u64,
@@ -502,25 +475,21 @@ impl Window {
 struct Aggregation {
     interval_start_ns: u64,
     delivered_bytes: u64,
-    /// `extra_acked`, over the length of the filter.
     filter: MaxFilter,
     slot_started_round: u64,
 }
 
 impl Aggregation {
-    /// Restarts the interval after an idle period, which implies nothing.
     const fn restart(&mut self, now_ns: u64) {
         self.interval_start_ns = now_ns;
     }
 }
 
 impl Bbr {
-    /// Returns the minimum window in bytes (`MinPipeCwnd`).
     const fn min_pipe_cwnd(&self) -> u64 {
         self.parameters.min_pipe_cwnd_packets.saturating_mul(self.longest_bytes)
     }
 
-    /// Measures ACK aggregation (`UpdateACKAggregation`).
     fn update_ack_aggregation(&mut self) {
         let (now_ns, round_count) = (self.seen.now_ns, self.round.count);
         let filter_rounds = if self.full_pipe.full_bw_reached {
@@ -545,7 +514,6 @@ impl Bbr {
         aggregation.filter.take(extra);
     }
 
-    /// Sets the first pacing rate from the first RTT (`InitPacingRate`).
     fn init_pacing_rate(&mut self) {
         let span_ns = match self.seen.smoothed_round_trip_ns {
             0 => NOMINAL_ROUND_TRIP_NS,
@@ -573,7 +541,7 @@ impl Bbr {
         }
     }
 
-    /// Sets the pacing rate (`SetPacingRateWithGain`): until the pipe is full, it only grows.
+    /// Until the pipe is full, the pacing rate only grows.
     fn set_pacing_rate_with_gain(&mut self, gain: Thousandths) {
         let pacing_rate = self.parameters.pacing_margin.rest().of(gain.of(self.bw)).max(1);
         if self.full_pipe.full_bw_reached || pacing_rate > self.window.pacing_rate {
@@ -581,12 +549,10 @@ impl Bbr {
         }
     }
 
-    /// Sets the pacing rate with the gain of the state (`SetPacingRate`).
     fn set_pacing_rate(&mut self) {
         self.set_pacing_rate_with_gain(self.pacing_gain());
     }
 
-    /// Sets the bytes sent at once (`SetSendQuantum`).
     fn set_send_quantum(&mut self) {
         self.window.send_quantum =
             carried(self.window.pacing_rate, self.parameters.send_quantum_ns)
@@ -594,8 +560,8 @@ impl Bbr {
                 .max(self.longest_bytes.saturating_mul(2));
     }
 
-    /// Returns the allowance for the send quantum and for delayed acknowledgements
-    /// (`UpdateOffloadBudget`, as for QUIC).
+    /// Allowance for the send quantum and for delayed acknowledgements (`UpdateOffloadBudget`, as
+    /// for QUIC).
     fn offload_budget(&self) -> u64 {
         let kept = self
             .parameters
@@ -605,7 +571,6 @@ impl Bbr {
         self.window.send_quantum.saturating_add(kept)
     }
 
-    /// Returns a multiple of the BDP at a given bandwidth (`BDPMultiple`).
     fn bdp_multiple(&self, bw: u64, gain: Thousandths) -> u64 {
         match self.probe_rtt.min_rtt_ns {
             None => self.window.initial_cwnd,
@@ -613,7 +578,7 @@ impl Bbr {
         }
     }
 
-    /// Raises a window to what offload and delayed acknowledgements need (`QuantizationBudget`).
+    /// Raises a window to the amount required by offload and delayed acknowledgements.
     fn quantization_budget(&self, inflight_cap: u64) -> u64 {
         let cap = inflight_cap.max(self.offload_budget()).max(self.min_pipe_cwnd());
         if self.state == State::ProbeBwUp {
@@ -623,24 +588,19 @@ impl Bbr {
         }
     }
 
-    /// Returns the window for a given bandwidth at a gain of one (`Inflight`).
     fn inflight(&self, bw: u64) -> u64 {
         self.quantization_budget(self.bdp_multiple(bw, ONE))
     }
 
-    /// Returns the BDP, limited by the window (`TargetInflight`).
     fn target_inflight(&self) -> u64 {
         self.bdp_multiple(self.bw, ONE).min(self.window.cwnd)
     }
 
-    /// Returns the maximum window of the model (`UpdateMaxInflight`).
     fn max_inflight(&self) -> u64 {
         let cap = self.bdp_multiple(self.bw, self.cwnd_gain());
         self.quantization_budget(cap.saturating_add(self.aggregation.filter.get()))
     }
 
-    /// Grows the window by the bytes acknowledged, up to the limits of model and losses
-    /// (`SetCwnd`).
     fn set_cwnd(&mut self) {
         let max_inflight = self.max_inflight();
         let grown = self.window.cwnd.saturating_add(self.seen.newly_acked_bytes);
@@ -658,7 +618,6 @@ impl Bbr {
         self.bound_cwnd_for_model();
     }
 
-    /// Limits the window by the bounds from losses (`BoundCwndForModel`).
     fn bound_cwnd_for_model(&mut self) {
         let cap = match self.state {
             State::ProbeBwDown | State::ProbeBwRefill | State::ProbeBwUp => {
@@ -671,7 +630,6 @@ impl Bbr {
         self.window.cwnd = self.window.cwnd.min(cap);
     }
 
-    /// Saves the window before loss recovery or ProbeRTT (`SaveCwnd`).
     fn save_cwnd(&mut self) {
         if !self.bounds.in_loss_recovery && self.state != State::ProbeRtt {
             self.window.prior_cwnd = self.window.cwnd;
@@ -680,12 +638,10 @@ impl Bbr {
         }
     }
 
-    /// Restores the saved window (`RestoreCwnd`).
     fn restore_cwnd(&mut self) {
         self.window.cwnd = self.window.cwnd.max(self.window.prior_cwnd);
     }
 
-    /// Notes whether the packet being sent leaves no room for another.
     fn note_whether_cwnd_limits(&mut self, sent: &Sent) {
         let in_flight = sent.in_flight_bytes.saturating_add(sent.bytes);
         if in_flight.saturating_add(self.longest_bytes) > self.window.cwnd {
@@ -700,36 +656,30 @@ impl Bbr {
     }
 }
 
-// Startup and Drain: the rate doubles each round trip until the pipe is full, then the queue
-// drains.
-//
-// Source: draft-ietf-ccwg-bbr, sections "Startup" and "Drain".
+// Startup and Drain (draft, sections of these names).
 
 /// Rounds without growth by a quarter after which the pipe is full.
 const FULL_BW_ROUNDS: u32 = 3;
 /// Rounds after which Drain ends, regardless of bytes in flight.
 const DRAIN_ROUNDS_MAX: u64 = 3;
 
-/// Estimator of whether the pipe is full.
 #[derive(Clone, Copy, Debug, Default)]
 struct FullPipe {
     full_bw: u64,
     full_bw_count: u32,
-    /// Whether the pipe is full according to measurements since the last reset.
+    /// Whether the pipe is full by measurements since the last reset.
     full_bw_now: bool,
     full_bw_reached: bool,
     drain_start_round: u64,
 }
 
 impl FullPipe {
-    /// Restarts the estimator with a new baseline (`ResetFullBW`).
     const fn reset(&mut self, full_bw: u64) {
         (self.full_bw, self.full_bw_count, self.full_bw_now) = (full_bw, 0, false);
     }
 }
 
 impl Bbr {
-    /// Checks for three rounds with growth below a quarter (`CheckFullBWReached`).
     fn check_full_bw_reached(&mut self) {
         // Rounds of all paths decide whether a common probe is over (`pass_round`).
         let is_told = self.parameters.shares_clock && self.state == State::ProbeBwUp;
@@ -738,7 +688,6 @@ impl Bbr {
         }
     }
 
-    /// Processes the delivery rate of a completed round.
     fn see_full_bw(&mut self, rate: u64) {
         if self.full_pipe.full_bw_now {
             return;
@@ -752,13 +701,11 @@ impl Bbr {
         self.full_pipe.full_bw_reached |= self.full_pipe.full_bw_now;
     }
 
-    /// Enters Startup (`EnterStartup`).
     const fn enter_startup(&mut self) {
         self.announced_step = None;
         self.state = State::Startup;
     }
 
-    /// Ends Startup if the pipe is full (`CheckStartupDone`).
     fn check_startup_done(&mut self) {
         self.check_startup_high_loss();
         if self.state == State::Startup && self.full_pipe.full_bw_reached {
@@ -766,8 +713,6 @@ impl Bbr {
         }
     }
 
-    /// Ends Startup after a round trip with excessive losses that were reported often enough
-    /// (`CheckStartupHighLoss`).
     fn check_startup_high_loss(&mut self) {
         if self.full_pipe.full_bw_reached || !self.bounds.loss_round_start {
             return;
@@ -781,13 +726,11 @@ impl Bbr {
         }
     }
 
-    /// Enters Drain (`EnterDrain`).
     const fn enter_drain(&mut self) {
         self.state = State::Drain;
         self.full_pipe.drain_start_round = self.round.count;
     }
 
-    /// Ends Drain if the queue is empty, or draining takes too long (`CheckDrainDone`).
     fn check_drain_done(&mut self) {
         if self.state == State::Drain
             && (self.seen.inflight_bytes <= self.inflight(self.bw)
@@ -806,26 +749,24 @@ impl Bbr {
 // ```
 //
 // Losses at a rate that the path was found to carry are not caused by the sender, but reduce the
-// model's bounds to their minimum. Probes then raise them only a little in each cycle of seconds,
-// so that a recovered path stays nearly unused for a minute or longer. It is therefore started
-// again, as TCP does after an idle period (RFC 5681, section 4.1).
+// model's bounds to their minimum. Probes then raise them only a little per cycle, so that a
+// recovered path stays nearly unused for a minute or longer. It is therefore started again, as TCP
+// does after an idle period (RFC 5681, section 4.1).
 //
-// A round with lighter loss ends a series of heavy ones. Each of many flows in one full queue has a
-// few packets in flight, and occasionally loses a quarter of them. That is congestion, and a flow
-// that started again would increase it.
+// A round with lighter loss ends a series of heavy ones: each of many flows in one full queue has a
+// few packets in flight, and occasionally loses a quarter of them. A flow that started again would
+// increase that congestion.
 //
-// Source: ours. The draft has no such state.
+// Source: ours.
 //
 // Invariant: losses of probes alone never lead here.
 
 /// Loss is heavy if more than one byte in this number is lost.
 const HEAVY_SHARE: u64 = 4;
-/// Consecutive rounds of heavy loss after which the model no longer describes the path without it.
+/// Consecutive rounds of heavy loss that invalidate the model.
 const HEAVY_ROUNDS: u32 = 4;
-/// Rounds without any loss after which the path counts as recovered.
 const CLEAN_ROUNDS: u32 = 3;
 
-/// Recent losses.
 #[derive(Clone, Copy, Debug, Default)]
 struct Healing {
     came_bytes: u64,
@@ -835,7 +776,6 @@ struct Healing {
 }
 
 impl Bbr {
-    /// Counts an acknowledgement, and evaluates the counts at the end of a round.
     fn check_healed(&mut self, lost_bytes: u64) {
         let is_probing = self.state.is_probing_bw();
         let healing = &mut self.healing;
@@ -850,7 +790,6 @@ impl Bbr {
             healing.clean_rounds = 0;
             healing.heavy_rounds = healing.heavy_rounds.saturating_add(u32::from(!is_probing));
         } else {
-            // A shorter series does not count.
             if healing.heavy_rounds < HEAVY_ROUNDS {
                 healing.heavy_rounds = 0;
             }
@@ -894,7 +833,6 @@ mod healing_tests {
     };
     const CLEAN: Step = Step { lost: 0, came: 3_000, bytes_per_second: 150_000, ..HEAVY };
 
-    /// Runs rounds with heavy or light loss, then `clean` rounds without any.
     fn after(lossy: &[Step], clean: u32) -> Trace {
         let mut trace = Trace::cruising();
         for step in lossy {
@@ -904,8 +842,6 @@ mod healing_tests {
         trace
     }
 
-    /// Four rounds of heavy loss and three without loss restart the controller without bounds.
-    /// Three of heavy loss are too few, and so are two without loss.
     #[test]
     fn path_restarts_after_heavy_loss_and_three_clean_rounds() {
         for (heavy, clean, is_anew) in [(4, 3, true), (3, 3, false), (4, 2, false)] {
@@ -918,8 +854,7 @@ mod healing_tests {
         }
     }
 
-    /// A loss of one sixth is not heavy: heavy rounds before it do not count with those after it.
-    /// After a series of four, it changes nothing.
+    /// A loss of one sixth is not heavy. After a series of four, it changes nothing.
     #[test]
     fn light_loss_round_ends_a_series_of_heavy_ones() {
         let light = Step { lost: 500, came: 2_500, bytes_per_second: 125_000, ..HEAVY };

@@ -13,18 +13,17 @@ pub struct Sent {
     pub in_flight_bytes: u64,
     /// Total bytes delivered on the path (`C.delivered`).
     pub delivered_bytes: u64,
-    /// Whether the path was idle: nothing was in flight, and only the source limited sending.
+    /// Whether nothing was in flight, and only the source limited sending.
     pub was_idle: bool,
 }
 
-/// Delivery rate sample of the last packet accounted for (draft-ietf-ccwg-bbr, delivery rate
-/// samples).
+/// Delivery rate sample of the last packet accounted for (draft-ietf-ccwg-bbr).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RateSample {
     /// Bytes delivered while the packet was in flight (`RS.delivered`).
     pub delivered_bytes: u64,
-    /// Time for these bytes: the longer of their sending and arrival times, the latter on the
-    /// receiver's clock (`RS.interval`).
+    /// The longer of the sending and arrival times of these bytes, the latter on the receiver's
+    /// clock (`RS.interval`).
     pub interval_ns: u64,
     /// Bytes delivered before the packet was sent (`RS.prior_delivered`).
     pub prior_delivered_bytes: u64,
@@ -32,8 +31,8 @@ pub struct RateSample {
     pub tx_in_flight_bytes: u64,
     /// Bytes lost while the packet was in flight (`RS.lost`).
     pub lost_bytes: u64,
-    /// Whether the source had nothing to send for part of the time, so that the path may carry more
-    /// (`RS.is_app_limited`).
+    /// Whether the source had nothing to send for part of the time, so that the path may carry
+    /// more.
     pub is_app_limited: bool,
 }
 
@@ -69,11 +68,9 @@ pub struct Acknowledged {
     pub rate: Option<RateSample>,
 }
 
-/// Congestion controller: limits the bytes in flight on a path and the rate of sending.
-///
-/// Methods may be called at any time, with event times that never decrease.
+/// Congestion controller of a path; event times never decrease.
 pub trait Controller {
-    /// Notes that a packet is sent. Window and pacing rate may change only if the path was idle.
+    /// Notes a sent packet; window and pacing rate may change only if the path was idle.
     fn sent(&mut self, sent: &Sent);
 
     /// Notes that packets were received or lost.
@@ -85,15 +82,15 @@ pub trait Controller {
     /// Returns the pacing rate, or `None` if only the window limits sending.
     fn pace_bytes_per_second(&self) -> Option<u64>;
 
-    /// Returns the estimated bandwidth of the path, if known.
+    /// Returns the estimated bandwidth, if known.
     fn bytes_per_second(&self) -> Option<u64>;
 
-    /// Whether the controller is still searching for the bandwidth of the path.
+    /// Whether the controller still searches for the bandwidth.
     fn is_starting(&self) -> bool {
         false
     }
 
-    /// Returns the time of the next timeout in nanoseconds, if any.
+    /// Returns the time of the next timeout, if any.
     fn poll_timeout(&self) -> Option<u64> {
         None
     }
@@ -109,14 +106,14 @@ pub trait Controller {
 pub enum Control {
     /// Fixed rate.
     FixedRate(FixedRate),
-    /// Model of the path. Boxed because it is large; there is one per path.
+    /// BBR; boxed because it is large.
     Bbr(Box<Bbr>),
-    /// Window reduced by losses.
+    /// CUBIC.
     Cubic(Box<Cubic>),
 }
 
 impl Control {
-    /// Creates BBR with these parameters, for packets of at most `longest_bytes` bytes.
+    /// Creates BBR for packets of at most `longest_bytes` bytes.
     pub fn bbr(parameters: BbrParameters, longest_bytes: u64) -> Self {
         Self::Bbr(Box::new(Bbr::new(parameters, longest_bytes)))
     }
@@ -127,7 +124,7 @@ impl Control {
     }
 }
 
-/// Dispatches to the controller without a table of functions, because some calls are per packet.
+/// Dispatches without a table of functions, because some calls are per packet.
 macro_rules! each {
     ($control:expr, $one:ident => $what:expr) => {
         match $control {

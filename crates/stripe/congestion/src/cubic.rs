@@ -22,9 +22,9 @@ use crate::controller::{Acknowledged, Controller, Sent};
 use crate::hystart::Hystart;
 use crate::units::{percent_of, rate};
 
-/// Share of the window left by a reduction (`beta_cubic`), in hundredths.
+/// `beta_cubic`.
 const BETA_PERCENT: u64 = 70;
-/// Share of `W_max` left by fast convergence: (1 + beta) / 2.
+/// (1 + beta) / 2.
 const FAST_CONVERGENCE_PERCENT: u64 = 85;
 /// `alpha_cubic` = 3 (1 - beta) / (1 + beta) = 9 / 17.
 const ALPHA: (u64, u64) = (9, 17);
@@ -32,17 +32,16 @@ const INITIAL_PACKETS: u64 = 10;
 const PACKETS_MIN: u64 = 2;
 /// Assumed RTT for pacing the initial window, before a measurement.
 const NOMINAL_ROUND_TRIP_NS: u64 = 1_000_000;
-/// Maximum time since a loss, beyond which it is clamped.
+/// Longer times since a loss are clamped.
 const EPOCH_US_MAX: u64 = 10_000_000_000;
 const WINDOW_BYTES_MAX: u64 = 1 << 40;
 /// Round trips covered by the filter of delivery rates, in two slots.
 const RATE_ROUNDS: u64 = 10;
 
-/// Start and parameters of the growth since the last loss.
 #[derive(Clone, Copy, Debug)]
 struct Epoch {
     start_ns: u64,
-    /// Time for the window to return to `w_max` (`K`), in microseconds.
+    /// Time for the window to return to `w_max` (`K`).
     k_us: u64,
     w_max: u64,
     w_est: u64,
@@ -61,19 +60,16 @@ pub struct Cubic {
     epoch: Option<Epoch>,
     hystart: Hystart,
     smoothed_round_trip_ns: u64,
-    /// Delivered bytes at the last reduction: losses of packets sent at a lower count belong to
-    /// that reduction.
+    /// Losses of packets sent at a lower count of delivered bytes belong to the last reduction.
     recovery_until_delivered: Option<u64>,
     /// Delivered bytes until which the window counts as the limit of sending.
     limited_until_delivered: Option<u64>,
     limited_ns: u64,
-    /// Count of delivered bytes; acknowledging a packet sent at or after it ends the round.
     next_round_delivered: u64,
     round_count: u64,
     rates: MaxFilter,
 }
 
-/// Returns the cube root, rounded down.
 fn cube_root(of: u128) -> u128 {
     let (mut low, mut high) = (0_u128, 1 << 42);
     while high - low > 1 {
@@ -84,7 +80,6 @@ fn cube_root(of: u128) -> u128 {
 }
 
 impl Epoch {
-    /// Creates an epoch that begins with this window, computing `K` and `W_max`.
     fn new(start_ns: u64, cwnd: u64, w_max: u64, longest_bytes: u64) -> Self {
         let w_max = w_max.max(cwnd);
         // Bytes over C, which is .4 packets per cubic second, in cubic microseconds.
@@ -93,7 +88,6 @@ impl Epoch {
         Self { start_ns, k_us, w_max, w_est: cwnd, rests: (0, 0) }
     }
 
-    /// Returns `W_cubic` at a time.
     fn w_cubic(&self, at_ns: u64, longest_bytes: u64) -> u64 {
         let t_us = (at_ns.saturating_sub(self.start_ns) / 1_000).min(EPOCH_US_MAX);
         let distance = u128::from(t_us.abs_diff(self.k_us));
@@ -141,7 +135,6 @@ impl Cubic {
         self.cwnd < self.ssthresh
     }
 
-    /// Ends a round trip if this acknowledges a packet sent after its beginning.
     fn count_rounds(&mut self, acknowledged: &Acknowledged) {
         let Some(sample) = acknowledged.rate else { return };
         if sample.prior_delivered_bytes >= self.next_round_delivered {
@@ -188,8 +181,7 @@ impl Cubic {
         let w_max = self.w_max;
         let epoch =
             self.epoch.get_or_insert_with(|| Epoch::new(now_ns, cwnd, w_max, longest_bytes));
-        // Section 4.3: Reno growth, at Reno's full rate once the window is back to its size before
-        // the loss.
+        // Section 4.3: Reno growth, at full rate once the window has its size before the loss.
         let alpha = if epoch.w_est >= self.cwnd_prior { (1, 1) } else { ALPHA };
         let came = u128::from(acked_bytes) * u128::from(longest_bytes) * u128::from(alpha.0);
         let reno = share(came, u128::from(cwnd) * u128::from(alpha.1), &mut epoch.rests.1);
@@ -207,11 +199,10 @@ impl Cubic {
         self.cwnd = cwnd.saturating_add(growth).min(WINDOW_BYTES_MAX);
     }
 
-    /// Whether the window limited sending within the last round trip. If not, it does not grow, and
-    /// the time of the epoch stops.
+    /// Whether the window limited sending within the last round trip; if not, the epoch's time
+    /// stops.
     fn is_limited(&mut self, acknowledged: &Acknowledged) -> bool {
-        // In slow start pacing may leave half of the window unused (RFC 9438 leaves this open;
-        // Linux does likewise).
+        // In slow start pacing may leave half of the window unused (not in RFC 9438; as in Linux).
         let is_half_used = acknowledged.prior_in_flight_bytes.saturating_mul(2) > self.cwnd;
         let is_limited =
             self.limited_until_delivered.is_some_and(|until| acknowledged.delivered_bytes <= until)
@@ -322,16 +313,13 @@ mod tests {
         }
     }
 
-    /// Returns a controller with a window of 100 packets in congestion avoidance.
     fn avoiding() -> Cubic {
         let mut cubic = Cubic::new(PACKET);
         (cubic.cwnd, cubic.ssthresh) = (100 * PACKET, 100 * PACKET);
         cubic
     }
 
-    /// Losses of one round trip reduce the window once, to .7; those of the next reduce it again,
-    /// to .7 of that. Because the second starts below the first's window, fast convergence applies:
-    /// W_max = .85 * 70.
+    /// Fast convergence applies to the second reduction: W_max = .85 * 70.
     #[test]
     fn losses_of_one_rtt_cause_one_reduction() {
         let mut cubic = avoiding();
@@ -343,8 +331,8 @@ mod tests {
         assert_eq!((cubic.cwnd, cubic.w_max), (49 * PACKET, 59_500));
     }
 
-    /// With a short RTT, 70 acknowledged packets grow the window by 9/17 of a packet, like Reno
-    /// with .7. The cubic function has hardly begun after 5 ms.
+    /// Per RTT the window grows by 9/17 of a packet, like Reno with .7; the cubic function has
+    /// hardly begun after 5 ms.
     #[test]
     fn window_grows_like_reno_in_the_reno_friendly_region() {
         let mut cubic = avoiding();
@@ -362,13 +350,10 @@ mod tests {
                 delivered - 70_000,
             ));
         }
-        // A remainder of one division is for another window than the next.
         assert!((78_999..=79_000).contains(&cubic.cwnd), "{}", cubic.cwnd);
     }
 
-    /// An unfilled window does not grow, and the time does not count: three seconds of light
-    /// traffic after the start of an epoch leave the window unchanged, and then it grows from
-    /// there. With the time running, W(3.1) would be 99.4 packets.
+    /// With the time running, W(3.1) would be 99.4 packets.
     #[test]
     fn unused_window_does_not_grow() {
         let mut cubic = avoiding();

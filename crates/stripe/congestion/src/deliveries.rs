@@ -6,14 +6,14 @@
 //! ```
 //!
 //! A rate sample is the number of bytes delivered between the sending of a packet and its
-//! acknowledgement, over the longer of their sending and arrival times. Arrivals are timed by the
-//! receiver's clock, which delays of reports on the return path do not affect.
+//! acknowledgement, over the longer of their sending and arrival times. The receiver's clock times
+//! arrivals, so that delays of reports on the return path have no effect.
 //!
-//! If more packets are in flight than there are records, every second record is dropped, and from
-//! then on only every second packet gets one, and so on.
+//! If more packets are in flight than there are records, every second record is dropped, and only
+//! every second packet gets one from then on, and so on.
 //!
-//! Source: draft-ietf-ccwg-bbr, delivery rate samples (before: draft-cheng-iccrg-delivery-rate-
-//! estimation).
+//! Source: draft-ietf-ccwg-bbr, delivery rate samples (before:
+//! draft-cheng-iccrg-delivery-rate-estimation).
 //!
 //! Invariants: records are in packet order, and bounded in number.
 
@@ -24,24 +24,20 @@ use crate::controller::RateSample;
 /// Record of a sent packet (`P.*` of the draft).
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Record {
-    /// Number of the packet on the path.
     number: u64,
     pub(crate) sent_at_ns: u64,
-    /// Sending time of the latest packet delivered by then (`P.first_send_time`).
+    /// Sending time of the latest packet delivered by then.
     first_sent_at_ns: u64,
-    /// Time of the acknowledgement of that packet (`P.delivered_time`).
+    /// Acknowledgement time of that packet.
     delivered_at_ns: u64,
     /// Arrival time of that packet by the receiver's clock, if any arrived since the path was idle.
     received_at_ns: Option<u64>,
-    /// Bytes delivered by then (`P.delivered`).
     delivered_bytes: u64,
-    /// Bytes lost by then (`P.lost`).
     lost_bytes: u64,
-    /// Bytes in flight, this packet included (`P.tx_in_flight`).
+    /// This packet included (`P.tx_in_flight`).
     in_flight_bytes: u64,
-    /// Bytes sent, this packet included.
+    /// This packet included.
     pub(crate) sent_bytes: u64,
-    /// Whether the source had less to send than the path would have taken (`P.is_app_limited`).
     is_app_limited: bool,
 }
 
@@ -49,7 +45,6 @@ pub(crate) struct Record {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Deliveries {
     records: VecDeque<Record>,
-    /// Maximum number of records.
     room: usize,
     /// Distance between packets with a record, a power of two.
     spacing: u64,
@@ -68,7 +63,6 @@ impl Deliveries {
         Self { room, spacing: 1, ..Self::default() }
     }
 
-    /// Releases memory before a long idle period, if nothing is in flight.
     pub(crate) fn rest(&mut self) {
         if self.records.is_empty() {
             self.records = VecDeque::new();
@@ -80,14 +74,13 @@ impl Deliveries {
         self.restart_at(0);
     }
 
-    /// Restarts with this packet number; packets in flight lose their records.
     pub(crate) fn restart_at(&mut self, number: u64) {
         self.records.clear();
         (self.next_number, self.spacing) = (number, 1);
         (self.received_at_ns, self.app_limited_until_bytes) = (None, 0);
     }
 
-    /// Records a sent packet, given the bytes sent and in flight with it.
+    /// Both counts include the packet.
     pub(crate) fn sent(
         &mut self,
         now_ns: u64,
@@ -122,12 +115,10 @@ impl Deliveries {
         });
     }
 
-    /// Notes that the source has nothing to send while `in_flight_bytes` are in flight.
     pub(crate) fn limit_by_source(&mut self, in_flight_bytes: u64) {
         self.app_limited_until_bytes = (self.delivered_bytes + in_flight_bytes).max(1);
     }
 
-    /// Whether sending is currently app-limited.
     pub(crate) const fn is_limited_by_source(&self) -> bool {
         self.app_limited_until_bytes > 0
     }
@@ -145,8 +136,7 @@ impl Deliveries {
         last
     }
 
-    /// Counts bytes newly delivered and lost, up to the packet of `record`; `received_at_ns` is the
-    /// last arrival by the receiver's clock.
+    /// `received_at_ns` is the last arrival by the receiver's clock.
     pub(crate) fn acknowledged(
         &mut self,
         (now_ns, received_at_ns): (u64, u64),
@@ -185,7 +175,6 @@ impl Deliveries {
     }
 }
 
-/// Whether a packet of this number has a record.
 const fn is_spaced(number: u64, spacing: u64) -> bool {
     number & (spacing - 1) == 0
 }
@@ -196,9 +185,8 @@ mod tests {
 
     const MILLISECOND: u64 = 1_000_000;
 
-    /// A packet of 1,000 bytes each millisecond, received after 10 ms and acknowledged after 20,
-    /// with the receiver's clock 5 ms ahead: the first sample spans the round trip, later ones are
-    /// 1 MB/s.
+    /// A packet per millisecond, received after 10 ms and acknowledged after 20, with the
+    /// receiver's clock 5 ms ahead: the first sample spans the round trip, later ones are 1 MB/s.
     #[test]
     fn sample_spans_deliveries_during_a_packets_flight() {
         let mut deliveries = Deliveries::new(64);
@@ -217,7 +205,6 @@ mod tests {
         }
     }
 
-    /// Eight records for 32 packets: every fourth packet has one.
     #[test]
     fn excess_packets_thin_out_the_records() {
         let mut deliveries = Deliveries::new(8);
@@ -228,8 +215,6 @@ mod tests {
         assert_eq!((record.number, record.sent_at_ns), (12, 12));
     }
 
-    /// Packets sent after the source ran dry yield app-limited samples until all of them have
-    /// arrived.
     #[test]
     fn app_limited_samples_are_marked() {
         let mut deliveries = Deliveries::new(8);

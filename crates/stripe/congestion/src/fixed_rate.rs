@@ -1,7 +1,7 @@
 //! Fixed-rate controller, for a path of known bandwidth.
 //!
-//! Packets are sent at that rate, with at most 1.5 round trips' worth and ten packets in flight, so
-//! that a slower path does not queue without bound.
+//! At most 1.5 round trips' worth and ten packets are in flight, so that a slower path does not
+//! queue without bound.
 
 use crate::controller::{Acknowledged, Controller, Sent};
 use crate::units::carried;
@@ -28,7 +28,7 @@ impl Controller for FixedRate {
         self.least_round_trip_ns = acknowledged.least_round_trip_ns;
     }
 
-    /// Returns one second's worth of the rate before an RTT is known.
+    /// One second's worth before an RTT is known.
     fn window_bytes(&self) -> u64 {
         let span_ns = match self.least_round_trip_ns {
             0 => 1_000_000_000,
@@ -51,8 +51,7 @@ impl Controller for FixedRate {
 mod tests {
     use super::*;
 
-    /// For 1 MB/s and 20 ms: 30 ms of the rate and ten packets; before an RTT is known, a second of
-    /// it.
+    /// 30 ms of 1 MB/s and ten packets; before an RTT is known, a second of it.
     #[test]
     fn fixed_rate_window_is_one_and_a_half_rtts_and_ten_packets() {
         let mut controller = FixedRate::new(1_000_000, 1_500);
@@ -71,7 +70,6 @@ mod tests {
         );
     }
 
-    /// The largest numbers do not overflow.
     #[test]
     fn extremes_are_bounded() {
         let mut controller = FixedRate::new(u64::MAX, 65_535);

@@ -9,29 +9,24 @@
 //! Source: RFC 9406, section 4, and its names. Packets are paced, so that `L` is infinite, as
 //! section 4.3 permits.
 
-/// Minimum and maximum RTT increase that ends slow start (`MIN_RTT_THRESH`, `MAX_RTT_THRESH`).
+/// `MIN_RTT_THRESH` and `MAX_RTT_THRESH`.
 const RTT_THRESH_NS: (u64, u64) = (4_000_000, 16_000_000);
-/// Divisor of the RTT for the increase between these limits (`MIN_RTT_DIVISOR`).
 const MIN_RTT_DIVISOR: u64 = 8;
-/// RTT samples needed in a round (`N_RTT_SAMPLE`).
 const N_RTT_SAMPLE: u32 = 8;
-/// Divisor of the growth in conservative slow start (`CSS_GROWTH_DIVISOR`).
 const CSS_GROWTH_DIVISOR: u64 = 4;
-/// Rounds of conservative slow start (`CSS_ROUNDS`).
 const CSS_ROUNDS: u32 = 5;
 const INFINITY: u64 = u64::MAX;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
     SlowStart,
-    /// Conservative slow start, with `cssBaselineMinRtt` and the rounds in it.
+    /// With `cssBaselineMinRtt`.
     Conservative {
         baseline_min_rtt_ns: u64,
         rounds: u32,
     },
 }
 
-/// Detector of the end of slow start.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Hystart {
     phase: Phase,
@@ -52,8 +47,7 @@ impl Default for Hystart {
 }
 
 impl Hystart {
-    /// Processes an RTT sample; `RttThresh` is an eighth of the previous round's minimum, 4 to 16
-    /// ms.
+    /// `RttThresh` is an eighth of the previous round's minimum, 4 to 16 ms.
     pub(crate) fn timed(&mut self, round_trip_ns: u64) {
         self.current_round_min_rtt_ns = self.current_round_min_rtt_ns.min(round_trip_ns);
         self.rtt_sample_count = self.rtt_sample_count.saturating_add(1);
@@ -87,7 +81,6 @@ impl Hystart {
         false
     }
 
-    /// Returns the window growth for newly acknowledged bytes.
     pub(crate) const fn growth(&self, acked_bytes: u64) -> u64 {
         match self.phase {
             Phase::SlowStart => acked_bytes,
@@ -102,16 +95,15 @@ mod tests {
 
     const MILLISECOND: u64 = 1_000_000;
 
-    /// Runs a round of equal samples; returns whether slow start was over before it.
+    /// Returns whether slow start was over before the round.
     fn round(hystart: &mut Hystart, milliseconds: u64, samples: u32) -> bool {
         let is_over = hystart.start_round();
         (0..samples).for_each(|_| hystart.timed(milliseconds * MILLISECOND));
         is_over
     }
 
-    /// An eighth of 40 ms is 5, of 44 ms 5.5. Rounds of 40, 44 and 49 ms are normal; one of 56,
-    /// above 49 + 6.125, begins conservative slow start: a quarter of the growth, for five rounds
-    /// in all.
+    /// An eighth of 40 ms is 5, of 44 ms 5.5: 44 and 49 ms are normal; 56, above 49 + 6.125, begins
+    /// conservative slow start.
     #[test]
     fn five_conservative_rounds_end_slow_start() {
         let mut hystart = Hystart::default();
@@ -124,7 +116,6 @@ mod tests {
         assert_eq!(over, [false, false, false, false, true]);
     }
 
-    /// A burst has passed: growth is fast again.
     #[test]
     fn shorter_rtt_ends_conservative_slow_start() {
         let mut hystart = Hystart::default();
@@ -135,7 +126,7 @@ mod tests {
         assert_eq!(hystart.growth(4_000), 4_000);
     }
 
-    /// Limits of the threshold: 4 ms for 8, 16 ms for 400; seven samples are too few.
+    /// 4 ms for 8, 16 ms for 400; seven samples are too few.
     #[test]
     fn rtt_threshold_is_4_to_16_ms() {
         for (before, after, samples, is_cautious) in [

@@ -10,10 +10,9 @@
 
 use crate::units::{carried, time_ns};
 
-/// Pacer: schedules the next packet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pacer {
-    /// Maximum idle time that may be made up for, in nanoseconds.
+    /// Maximum idle time that may be made up for.
     burst_ns: u64,
     next_ns: u64,
 }
@@ -27,7 +26,7 @@ impl Pacer {
         self.burst_ns = burst_ns;
     }
 
-    /// Notes a sent packet, paced at a rate; `None` is unlimited.
+    /// `None` is unlimited.
     pub(crate) fn sent(&mut self, now_ns: u64, bytes: u64, bytes_per_second: Option<u64>) {
         let spent_ns = bytes_per_second.map_or(0, |pace| time_ns(bytes, pace));
         let from_ns = self.next_ns.max(now_ns.saturating_sub(self.burst_ns));
@@ -38,14 +37,13 @@ impl Pacer {
         self.burst_ns
     }
 
-    /// Returns the bytes after which sending must pause now.
+    /// Returns the bytes after which sending must pause.
     pub(crate) fn ready_bytes(&self, now_ns: u64, bytes_per_second: Option<u64>) -> u64 {
         let Some(pace) = bytes_per_second else { return u64::MAX };
         let from_ns = self.next_ns.max(now_ns.saturating_sub(self.burst_ns));
         carried(pace, now_ns.saturating_sub(from_ns))
     }
 
-    /// Whether sending was possible for longer than a burst takes.
     pub(crate) const fn is_idle(&self, now_ns: u64) -> bool {
         self.next_ns.saturating_add(self.burst_ns) < now_ns
     }
@@ -61,7 +59,7 @@ impl Pacer {
 mod tests {
     use super::*;
 
-    /// A kilobyte at 1 MB/s takes a millisecond. Missed time is made up for, up to the burst.
+    /// A kilobyte at 1 MB/s takes a millisecond.
     #[test]
     fn packets_are_paced_and_missed_time_is_made_up_within_burst() {
         let mut pacer = Pacer::new(1_500_000);
@@ -75,7 +73,6 @@ mod tests {
         assert_eq!(send(30_000_000), 29_500_000);
     }
 
-    /// After the burst grows to 3 ms, 3 ms are made up for.
     #[test]
     fn enlarged_burst_is_made_up_for() {
         let mut pacer = Pacer::new(1_000_000);

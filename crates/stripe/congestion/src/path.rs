@@ -7,8 +7,8 @@
 //! ```
 //!
 //! Invariants: the count of packets accounted for never decreases, and never exceeds those sent; an
-//! acknowledgement that violates this is rejected. A path is always fast enough to discover a
-//! higher rate: two packets are sent per round trip, or per second.
+//! acknowledgement that violates this is rejected. A path can always discover a higher rate: two
+//! packets are sent per round trip, or per second.
 
 #[cfg(test)]
 mod tests;
@@ -32,7 +32,7 @@ pub struct PathPlan {
     pub longest_bytes: u64,
     /// Burst: time at the pacing rate whose packets are sent at once.
     pub burst: Duration,
-    /// Maximum packet records; with more packets in flight, only some have one.
+    /// Maximum number of packet records; with more packets in flight, only some have one.
     pub records: usize,
     /// Maximum window, regardless of the controller.
     pub window_bytes_max: u64,
@@ -43,9 +43,8 @@ pub struct PathPlan {
 }
 
 impl PathPlan {
-    /// Returns a plan for packets of at most `longest_bytes` bytes: a burst of 1 ms, like the
-    /// segmentation of a network card; 1,024 records; a window of at most 1 GiB; a minimum RTT
-    /// valid for 10 s, as in BBR; and each packet acknowledged separately.
+    /// Returns a plan with defaults: a burst of 1 ms, like the segmentation of a network card, and
+    /// a minimum RTT valid for 10 s, as in BBR.
     pub const fn new(longest_bytes: u64) -> Self {
         Self {
             longest_bytes,
@@ -58,10 +57,10 @@ impl PathPlan {
     }
 }
 
-/// Maximum rate of a path, regardless of its controller.
+/// Maximum rate of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RateCap {
-    /// Maximum rate in bytes per second, including overhead.
+    /// Bytes per second, including overhead.
     pub bytes_per_second: u64,
     /// Overhead of each packet on the wire.
     pub overhead_bytes: u64,
@@ -94,14 +93,12 @@ pub struct Path {
     sent_packets: u64,
     sent_bytes: u64,
     counted: Acknowledgement,
-    /// Latest window and pacing rate of the controller, within the bounds of the path.
+    /// Latest values of the controller, within the bounds of the path.
     window_bytes: u64,
     pace_bytes_per_second: Option<u64>,
-    /// Time of the last acknowledgement that found the window full: it limited sending until then.
+    /// Time of the last acknowledgement that found the window full.
     room_since_ns: u64,
-    /// Time since which packets have used all available room.
     busy_since_ns: u64,
-    /// Time of the last acknowledgement, and time between it and the one before.
     acknowledged_at_ns: u64,
     acknowledged_after_ns: u64,
 }
@@ -155,13 +152,12 @@ impl Path {
         }
     }
 
-    /// Whether the window is small for a while to measure the minimum RTT.
+    /// Whether the window is small to measure the minimum RTT.
     pub fn is_probing_round_trip(&self, now_ns: u64) -> bool {
         matches!(&self.control, Control::Bbr(bbr) if bbr.is_probing_rtt(now_ns))
     }
 
-    /// Notes whether another path is probing its RTT: this one then postpones its own probe for a
-    /// while.
+    /// Notes whether another path is probing its RTT, which postpones this path's probe.
     pub fn see_others_probe(&mut self, others_probe: bool) {
         if let Some(bbr) = self.bbr_mut() {
             bbr.see_others_probe_rtt(others_probe);
@@ -209,7 +205,6 @@ impl Path {
         self.pace_bytes_per_second
     }
 
-    /// Updates window and pacing rate from the controller.
     fn ask_control(&mut self) {
         let window_bytes = self.control.window_bytes().min(self.plan.window_bytes_max);
         self.window_bytes = window_bytes.max(self.plan.longest_bytes);
@@ -227,8 +222,8 @@ impl Path {
         };
     }
 
-    /// Returns the length that the pacer counts for a packet under a cap: with overhead, scaled by
-    /// the ratio of pacing rate and cap.
+    /// Returns the length counted by the pacer under a cap: with overhead, scaled by the ratio of
+    /// pacing rate and cap.
     #[cold]
     fn capped_bytes(&self, bytes: u64, cap: RateCap) -> u64 {
         let Some(pace) = self.pace_bytes_per_second else { return bytes };
@@ -242,22 +237,22 @@ impl Path {
     }
 
     /// Returns how long after an acknowledgement further packets may be assumed to arrive
-    /// unreported: as long as the interval before it, at most a quarter of the minimum RTT and the
-    /// planned delay.
+    /// unreported: the interval before it, at most a quarter of the minimum RTT and the planned
+    /// delay.
     fn kept_ns_max(&self) -> u64 {
         let kept_ns = u64::try_from(self.plan.kept.as_nanos()).unwrap_or(u64::MAX);
         self.acknowledged_after_ns.min(self.round_trip.least_ns() / 4).min(kept_ns)
     }
 
-    /// Returns the bytes in flight less those that have probably arrived since the last
-    /// acknowledgement: the window is meant for packets acknowledged one by one.
+    /// Excludes bytes that have probably arrived since the last acknowledgement: the window is
+    /// meant for packets acknowledged one by one.
     fn likely_in_flight_bytes(&self, now_ns: u64) -> u64 {
         let kept_ns = now_ns.saturating_sub(self.acknowledged_at_ns).min(self.kept_ns_max());
         let kept_bytes = self.bytes_per_second().map_or(0, |rate| carried(rate, kept_ns));
         self.in_flight_bytes().saturating_sub(kept_bytes)
     }
 
-    /// Returns when the window admits a packet of maximum length without a further
+    /// Returns the time when the window admits a packet of maximum length without a further
     /// acknowledgement.
     fn room_from_ns(&self) -> Option<u64> {
         let missing_bytes =
@@ -269,8 +264,7 @@ impl Path {
         (wait_ns <= self.kept_ns_max()).then(|| self.acknowledged_at_ns.saturating_add(wait_ns))
     }
 
-    /// Whether the window admits a packet of maximum length, in most cases without the allowance
-    /// for unreported arrivals.
+    /// Whether the window admits a packet of maximum length.
     #[inline]
     pub fn has_room(&self, now_ns: u64) -> bool {
         self.in_flight_bytes() + self.plan.longest_bytes <= self.window_bytes()
@@ -283,16 +277,15 @@ impl Path {
         Some(self.room_from_ns()?.max(self.pacer.next_ns()))
     }
 
-    /// Sets the burst in bytes, or to the planned one if that is larger.
+    /// Sets the burst in bytes, at least the planned one.
     pub fn set_burst(&mut self, bytes: u64) {
         let least_ns = u64::try_from(self.plan.burst.as_nanos()).unwrap_or(u64::MAX);
         let turn_ns = self.pace_bytes_per_second().map_or(0, |pace| time_ns(bytes, pace));
         self.pacer.set_burst(turn_ns.max(least_ns));
     }
 
-    /// Whether the smoothed RTT exceeds the minimum because of a queue: bytes are in flight, and
-    /// the excess is more than two bursts and more than four times the variation (RFC 6298 has the
-    /// factor of four).
+    /// Whether the smoothed RTT exceeds the minimum because of a queue: by more than two bursts and
+    /// four times the variation (the factor of RFC 6298), with bytes in flight.
     pub fn is_queued(&self) -> bool {
         let trip = &self.round_trip;
         let queued_ns = trip.smoothed_ns().saturating_sub(trip.least_ns());
@@ -300,13 +293,12 @@ impl Path {
             && queued_ns > (4 * trip.variation_ns()).max(2 * self.pacer.burst_ns())
     }
 
-    /// Returns when the pacer will have been idle for longer than a burst.
+    /// Returns the time when the pacer will have been idle for longer than a burst.
     pub const fn idle_from_ns(&self) -> u64 {
         self.pacer.next_ns().saturating_add(self.pacer.burst_ns())
     }
 
-    /// Returns the bytes after which sending must pause: the room in the window and the remaining
-    /// burst. The packet that reaches them is the last.
+    /// Returns the bytes after which sending must pause; the packet that reaches them is the last.
     pub fn ready_bytes(&self, now_ns: u64) -> u64 {
         if !self.admits(now_ns) {
             return 0;
@@ -339,7 +331,7 @@ impl Path {
         self.pacer.sent(now_ns, paced_bytes, self.pace_bytes_per_second);
     }
 
-    /// Takes an RTT sample that was not measured on a packet.
+    /// Takes an RTT sample not measured on a packet.
     pub fn timed(&mut self, now_ns: u64, round_trip_ns: u64) {
         self.round_trip.take(now_ns, round_trip_ns);
         self.ask_control();
@@ -394,8 +386,8 @@ impl Path {
         true
     }
 
-    /// Returns the newly received bytes as far as the other end's count is possible; otherwise all
-    /// newly accounted ones. Packets counted as lost that arrive later are offset by the next ones.
+    /// Returns the newly received bytes if the other end's count is possible; otherwise all newly
+    /// accounted ones. Packets counted as lost that arrive later are offset by the next ones.
     fn newly_came(&mut self, before: &Acknowledgement, newly_bytes: u64) -> u64 {
         let came = self.counted.received_bytes.checked_sub(before.received_bytes);
         came.filter(|came| *came <= newly_bytes).unwrap_or(newly_bytes)
@@ -420,7 +412,7 @@ impl Path {
     }
 
     /// Notes an app-limited path: a packet could have been sent for longer than a burst, and none
-    /// was, for lack of packets or because of other paths. Time with a full window does not count.
+    /// was. Time with a full window does not count.
     pub fn see_idleness(&mut self, now_ns: u64) {
         if self.is_idle(now_ns) {
             self.deliveries.limit_by_source(self.in_flight_bytes());
@@ -439,8 +431,7 @@ impl Path {
         }
     }
 
-    /// Returns the time since which packets have used all available room, according to
-    /// [`Self::see_work`].
+    /// Returns the time since which packets have used all available room.
     pub const fn busy_since_ns(&self) -> u64 {
         self.busy_since_ns
     }
@@ -460,7 +451,7 @@ impl Path {
         }
     }
 
-    /// Returns the time of the controller's next timeout.
+    /// Returns the time of the next timeout.
     pub fn poll_timeout(&self) -> Option<u64> {
         self.control.poll_timeout()
     }

@@ -6,23 +6,22 @@
 //!   receiver        arrives ... held ... acknowledged          sample = now - sent - held
 //! ```
 //!
-//! The recent minimum is taken as the RTT of the path without queueing (BBR: Cardwell et al., ACM
-//! Queue 14(5), 2016). The excess is queueing or jitter. A queue sustained by a flight window keeps
-//! its length, jitter does not: the mean difference between consecutive samples (as in RFC 3550,
-//! section 6.4.1) distinguishes them.
+//! The recent minimum is taken as the RTT without queueing (BBR: Cardwell et al., ACM Queue 14(5),
+//! 2016); the excess is queueing or jitter. A queue sustained by a flight window keeps its length,
+//! jitter does not: the mean difference between consecutive samples (as in RFC 3550, section 6.4.1)
+//! distinguishes them.
 //!
 //! Invariant: the minimum is at most the last sample, and no older than its validity span.
 
 use crate::units::smooth;
 
-/// Maximum RTT sample: a day.
+/// A day.
 const SAMPLE_NS_MAX: u64 = 24 * 60 * 60 * 1_000_000_000;
 
 /// RTT statistics.
 #[expect(clippy::struct_field_names, reason = "a number's name ends in its unit")]
 #[derive(Clone, Copy, Debug)]
 pub struct RoundTrip {
-    /// Validity period of a minimum.
     span_ns: u64,
     /// Minimum of the current half span, and of the previous one.
     least_ns: [u64; 2],
@@ -89,7 +88,7 @@ mod tests {
         trip
     }
 
-    /// Samples of 80 and 160: a smoothed RTT of 90, and a sixteenth of the difference of 80.
+    /// A sixteenth of the difference of 80.
     #[test]
     fn rtt_samples_and_their_variation_are_smoothed() {
         let trip = after(&[(0, 80), (10, 160)]);
@@ -97,15 +96,14 @@ mod tests {
         assert_eq!(after(&[]).least_ns(), 0);
     }
 
-    /// A standing queue makes no difference between samples.
     #[test]
     fn standing_queue_causes_no_variation() {
         let samples: Vec<(u64, u64)> = (0..200).map(|now| (now, 500)).collect();
         assert_eq!(after(&samples).variation_ns(), 0);
     }
 
-    /// The minimum of 50 is valid for its half span and until the next is over: halves begin at 0,
-    /// 500 and 1,000.
+    /// The minimum of 50 is valid until the next half span is over: halves begin at 0, 500 and
+    /// 1,000.
     #[test]
     fn minimum_rtt_expires() {
         let mut trip = after(&[(0, 50), (400, 70), (500, 80), (999, 90)]);

@@ -1,7 +1,7 @@
 //! Integer arithmetic on bytes, spans and rates.
 
-/// Returns `value * factor / divisor`, saturating. Products of realistic quantities nearly always
-/// fit a word, whose division takes a tenth of the time of a double word's.
+/// Saturates. Realistic products nearly always fit a word, whose division takes a tenth of the time
+/// of a double word's.
 pub(crate) fn scaled(value: u64, factor: u64, divisor: u64) -> u64 {
     if let Some(product) = value.checked_mul(factor) {
         return product / divisor;
@@ -52,7 +52,6 @@ mod tests {
         assert_eq!((percent_of(200, 125), percent_of(u64::MAX, 200)), (250, u64::MAX));
     }
 
-    /// Products below and above the limit of a word.
     #[test]
     fn quotients_are_exact_beyond_64_bit_products() {
         let most = u64::MAX / 1_000_000_000;

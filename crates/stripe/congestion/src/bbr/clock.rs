@@ -1,5 +1,4 @@
-//! Common clock of interdependent paths: probes coincide, so that their cost is paid once and not
-//! by each path in succession.
+//! Common clock of interdependent paths: probes coincide, so that their cost is paid once.
 //!
 //! ```text
 //!   separate         \__/------------   together   \__/------------
@@ -11,14 +10,13 @@
 //! A path announces its next step and waits. The first to refill the pipe, or to probe the minimum
 //! RTT, takes all along; a bandwidth probe begins when all pipes are refilled, and ends when all
 //! have reached their limit or one has excessive loss. Delivery rates during a probe are evaluated
-//! once per round of all paths, in which the scheduler may give a path a larger share.
+//! once per round of all paths, because the scheduler may give a path a larger share within it.
 //!
 //! Source: ours; the steps are the draft's.
 
 use super::{Bbr, State};
 use crate::{Acknowledged, Path};
 
-/// Transition that paths take together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Step {
     Refill,
@@ -38,7 +36,6 @@ impl Bbr {
             && acknowledged.round_trip_ns.is_some_and(|trip_ns| trip_ns >= queued_ns)
     }
 
-    /// Takes a step now, or announces it if paths share a clock.
     pub(super) fn step(&mut self, step: Step) {
         if self.parameters.shares_clock {
             self.announced_step = Some(step);
@@ -47,13 +44,11 @@ impl Bbr {
         }
     }
 
-    /// Withdraws the announced end of a bandwidth probe.
     pub(super) fn go_on(&mut self) {
         self.announced_step = None;
     }
 
-    /// Ends a round of all paths: a probing path whose rate does not grow is full, whatever held it
-    /// back.
+    /// Ends a round of all paths: a probing path whose rate does not grow is full.
     pub(crate) fn pass_round(&mut self) {
         if self.state == State::ProbeBwUp {
             self.see_full_bw(self.max_bw_filter.get());
@@ -77,7 +72,6 @@ impl Bbr {
         }
     }
 
-    /// Whether a step is valid in the current state.
     const fn leads_on(&self, step: Step) -> bool {
         match step {
             Step::Refill => matches!(self.state, State::ProbeBwDown | State::ProbeBwCruise),
@@ -89,8 +83,8 @@ impl Bbr {
     }
 }
 
-/// After an event on path `path_index`, one of several with a common clock, takes the step that is due on
-/// all of them. Paths that are out are not waited for.
+/// Takes the step that is due on all paths of a common clock after an event on path `path_index`.
+/// Paths that are out are not waited for.
 pub fn keep_time(
     now_ns: u64,
     path_index: usize,
@@ -112,7 +106,6 @@ pub fn keep_time(
             }
             step
         }
-        // The path had excessive loss.
         None if state == State::ProbeBwDown => Step::Down,
         None => return,
     };
@@ -131,7 +124,6 @@ mod tests {
 
     const LONGEST_BYTES: u64 = 1_000;
 
-    /// Creates paths in these states, with these announced steps.
     fn paths(states: &[(State, Option<Step>)]) -> Vec<Path> {
         let parameters = BbrParameters { shares_clock: true, ..BbrParameters::default() };
         let path = |&(state, announced_step): &(State, Option<Step>)| {
@@ -148,7 +140,6 @@ mod tests {
         paths.iter_mut().map(|path| path.bbr_mut().expect("BBR").state).collect()
     }
 
-    /// Returns the states of the paths after an event on the first.
     fn after<const N: usize>(before: [(State, Option<Step>); N]) -> Vec<State> {
         let mut paths = paths(&before);
         keep_time(7, 0, &mut paths, |_| true);
@@ -208,7 +199,6 @@ mod tests {
         );
     }
 
-    /// Three rounds of all paths without growth, app-limited or not.
     #[test]
     fn path_without_growth_for_three_rounds_is_full() {
         let mut paths = paths(&[(State::ProbeBwUp, None)]);

@@ -5,10 +5,9 @@
 //!                        advance ^
 //! ```
 //!
-//! For `max_bw` a slot is a ProbeBW cycle, as in the draft (tracking time for the max filter). For
-//! `extra_acked` it is half of the filter's length, so that between half and all of it is covered.
+//! For `max_bw` a slot is a ProbeBW cycle, as in the draft. For `extra_acked` it is half of the
+//! filter's length.
 
-/// Maximum of the current slot and the previous one.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct MaxFilter {
     before: u64,
@@ -24,7 +23,7 @@ impl MaxFilter {
         self.before.max(self.current)
     }
 
-    /// Ends the current slot. An empty slot continues, so that the maximum is not lost.
+    /// An empty slot continues, so that the maximum is not lost.
     pub(crate) fn advance(&mut self) {
         if self.current > 0 {
             (self.before, self.current) = (self.current, 0);

@@ -7,12 +7,10 @@ use crate::units::scaled;
 pub struct Thousandths(pub u64);
 
 impl Thousandths {
-    /// Returns this share of a quantity.
     pub(crate) fn of(self, whole: u64) -> u64 {
         scaled(whole, self.0, 1_000)
     }
 
-    /// Returns the difference from one.
     pub(crate) const fn rest(self) -> Self {
         Self(1_000_u64.saturating_sub(self.0))
     }
@@ -21,15 +19,13 @@ impl Thousandths {
 const MILLISECOND_NS: u64 = 1_000_000;
 const SECOND_NS: u64 = 1_000 * MILLISECOND_NS;
 
-/// Parameters of BBR. Names and default values are the draft's (draft-ietf-ccwg-bbr, constant
-/// parameters).
+/// Parameters of BBR, with the draft's names and default values (draft-ietf-ccwg-bbr).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BbrParameters {
     /// Maximum loss rate over a round trip (`LossThresh`).
     pub loss_threshold: Thousandths,
-    /// Maximum loss share of a round trip that does not lower the short-term bounds between probes.
-    /// The draft has none: any loss lowers them, and random losses accumulate from one probe to the
-    /// next.
+    /// Maximum loss share of a round trip that does not lower the short-term bounds. In the draft
+    /// any loss lowers them, and random losses accumulate from one probe to the next.
     pub short_term_threshold: Option<Thousandths>,
     /// Minimum share kept after a loss (`Beta`).
     pub beta: Thousandths,
@@ -41,8 +37,7 @@ pub struct BbrParameters {
     pub startup_pacing_gain: Thousandths,
     /// Pacing gain of Drain (`DrainPacingGain`).
     pub drain_pacing_gain: Thousandths,
-    /// Window gain of most states (`DefaultCwndGain`), equal to `StartupCwndGain` of older
-    /// versions.
+    /// Window gain of most states (`DefaultCwndGain`).
     pub default_cwnd_gain: Thousandths,
     /// Pacing gain of ProbeBW_UP.
     pub probe_up_pacing_gain: Thousandths,
@@ -56,7 +51,7 @@ pub struct BbrParameters {
     pub pacing_margin: Thousandths,
     /// Loss reports in a round that end Startup (`StartupFullLossCnt`).
     pub startup_full_loss_count: u32,
-    /// Validity period of the minimum RTT (`MinRTTFilterLen`), and interval of its probes
+    /// Validity of the minimum RTT (`MinRTTFilterLen`), and interval of its probes
     /// (`ProbeRTTInterval`).
     pub min_rtt_filter_ns: u64,
     /// Duration of ProbeRTT with a small window (`ProbeRTTDuration`).

@@ -1,5 +1,4 @@
-//! ProbeBW: cycles through a lower rate, the estimated rate, a refill of the pipe, and a higher
-//! rate.
+//! ProbeBW: cycles through a lower rate, the estimated rate, a refill, and a higher rate.
 //!
 //! ```text
 //!   rate    .9          1           1        1.25
@@ -9,7 +8,7 @@
 //! ```
 //!
 //! The probe after one with excessive loss is precautionary: it ends as soon as the excessive
-//! amount is in flight, and only if that succeeds, the next probe continues beyond.
+//! amount is in flight, and only if that succeeds does the next probe continue beyond.
 //!
 //! Source: draft-ietf-ccwg-bbr, section "ProbeBW".
 
@@ -19,7 +18,6 @@ use super::{Bbr, INFINITY, State};
 /// Rounds after which the growth of the long-term bound stops doubling.
 const BW_PROBE_UP_ROUNDS_MAX: u32 = 30;
 
-/// Phase of the packets being acknowledged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum AckPhase {
     #[default]
@@ -30,29 +28,24 @@ pub(super) enum AckPhase {
     ProbeStopping,
 }
 
-/// Result of the last probe.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Probed {
     pub(super) too_high: bool,
     precautionary: bool,
 }
 
-/// Position in the ProbeBW cycle.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Cycle {
     pub(super) ack_phase: AckPhase,
-    /// Result of the last probe (`prev_probe_too_high`, `prev_probe_precautionary`).
     pub(super) previous: Probed,
-    /// Whether packets sent while probing are being acknowledged (`is_bw_probe_sample`).
+    /// Whether packets sent while probing are being acknowledged.
     pub(super) is_bw_probe_sample: bool,
     pub(super) rounds_since_probe_up: u64,
-    /// Start of the cycle (`cycle_stamp`).
     stamp_ns: u64,
     pub(super) bw_probe_wait_ns: u64,
     bw_probe_up_rounds: u32,
     bw_probe_up_acked: u64,
     probe_up_acked_per_inc: u64,
-    /// Completed cycles (`cycle_count`).
     pub(super) count: u64,
 }
 
@@ -64,7 +57,6 @@ impl Cycle {
 }
 
 impl Bbr {
-    /// Enters DOWN, and picks the wait until the next probe (`StartProbeBW_DOWN`).
     pub(super) fn start_probe_bw_down(&mut self) {
         self.announced_step = None;
         self.reset_congestion_signals();
@@ -76,12 +68,10 @@ impl Bbr {
         self.state = State::ProbeBwDown;
     }
 
-    /// Enters CRUISE (`StartProbeBW_CRUISE`).
     pub(super) const fn start_probe_bw_cruise(&mut self) {
         self.state = State::ProbeBwCruise;
     }
 
-    /// Enters REFILL, and drops the short-term bounds (`StartProbeBW_REFILL`).
     pub(super) fn start_probe_bw_refill(&mut self) {
         self.reset_short_term_model();
         (self.cycle.bw_probe_up_rounds, self.cycle.bw_probe_up_acked) = (0, 0);
@@ -91,11 +81,9 @@ impl Bbr {
         self.state = State::ProbeBwRefill;
     }
 
-    /// Enters UP (`StartProbeBW_UP`).
     pub(super) fn start_probe_bw_up(&mut self) {
         self.cycle.ack_phase = AckPhase::ProbeStarting;
         self.start_round();
-        // Rounds of all paths use the maximum rate.
         let shares_clock = self.parameters.shares_clock;
         let rate = if shares_clock { self.max_bw_filter.get() } else { self.seen.delivery_rate };
         self.full_pipe.reset(rate);
@@ -103,7 +91,6 @@ impl Bbr {
         self.raise_inflight_longterm_slope();
     }
 
-    /// Takes the transition of the cycle that is due, if any (`UpdateProbeBWCyclePhase`).
     pub(super) fn update_probe_bw_cycle_phase(&mut self) {
         if !self.full_pipe.full_bw_reached || self.adapt_long_term_model() {
             return;
@@ -129,8 +116,8 @@ impl Bbr {
         }
     }
 
-    /// Draws the wait until the next probe (`PickProbeWait`). Ours: a path that has returned and
-    /// carries less than nine tenths of its earlier bandwidth is probed at once.
+    /// Ours: a path that has returned with less than nine tenths of its earlier bandwidth is probed
+    /// at once.
     pub(super) fn pick_probe_wait(&mut self) {
         let before = u128::from(core::mem::take(&mut self.carried_before));
         if u128::from(self.max_bw_filter.get()) * 10 < before * 9 {
@@ -142,7 +129,7 @@ impl Bbr {
         self.cycle.bw_probe_wait_ns = self.parameters.bw_probe_wait_ns.saturating_add(spread_ns);
     }
 
-    /// Whether the wait is over, or Reno would have had time for a probe (`IsTimeToProbeBW`).
+    /// Whether the wait is over, or Reno would have had time for a probe.
     fn is_time_to_probe_bw(&self) -> bool {
         let waited_ns = self.seen.now_ns.saturating_sub(self.cycle.stamp_ns);
         let reno_rounds = self.target_inflight() / self.longest_bytes;
@@ -151,13 +138,11 @@ impl Bbr {
                 >= reno_rounds.min(self.parameters.bw_probe_rounds_max)
     }
 
-    /// Whether the queue is empty, so that DOWN ends (`IsTimeToCruise`).
     fn is_time_to_cruise(&self) -> bool {
         self.seen.inflight_bytes <= self.inflight_with_headroom()
             && self.seen.inflight_bytes <= self.inflight(self.max_bw_filter.get())
     }
 
-    /// Whether UP has reached the limit of the path (`IsTimeToGoDown`).
     fn is_time_to_go_down(&mut self) -> bool {
         let longterm = self.bounds.inflight_longterm;
         if self.cycle.previous.too_high && self.seen.prior_inflight_bytes >= longterm {
@@ -171,7 +156,7 @@ impl Bbr {
         self.full_pipe.full_bw_now
     }
 
-    /// Returns the long-term bound less the part left to others (`InflightWithHeadroom`).
+    /// Returns the long-term bound less the part left to others.
     pub(super) fn inflight_with_headroom(&self) -> u64 {
         let longterm = self.bounds.inflight_longterm;
         if longterm == INFINITY {
@@ -181,7 +166,7 @@ impl Bbr {
         longterm.saturating_sub(headroom).max(self.min_pipe_cwnd())
     }
 
-    /// Doubles the growth of the long-term bound each round trip (`RaiseInflightLongtermSlope`).
+    /// Doubles the growth of the long-term bound each round trip.
     fn raise_inflight_longterm_slope(&mut self) {
         let growth_this_round = 1_u64 << self.cycle.bw_probe_up_rounds;
         self.cycle.bw_probe_up_rounds =
@@ -190,7 +175,6 @@ impl Bbr {
             (self.window.cwnd / growth_this_round).max(self.longest_bytes);
     }
 
-    /// Raises the long-term bound if it limits sending (`ProbeInflightLongtermUpward`).
     fn probe_inflight_longterm_upward(&mut self) {
         if !self.is_cwnd_limited() || self.window.cwnd < self.bounds.inflight_longterm {
             return;
@@ -206,8 +190,7 @@ impl Bbr {
         }
     }
 
-    /// Adapts the long-term bound to the results of probes (`AdaptLongTermModel`); returns whether
-    /// the state changed.
+    /// Returns whether the state changed.
     fn adapt_long_term_model(&mut self) -> bool {
         if self.cycle.ack_phase == AckPhase::ProbeStarting && self.round.is_start {
             self.cycle.ack_phase = AckPhase::ProbeFeedback;
@@ -234,7 +217,6 @@ impl Bbr {
         false
     }
 
-    /// Ends a slot of the bandwidth filter (`AdvanceMaxBwFilter`).
     fn advance_max_bw_filter(&mut self) {
         self.cycle.count += 1;
         self.max_bw_filter.advance();

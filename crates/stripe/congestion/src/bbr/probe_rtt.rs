@@ -1,12 +1,11 @@
 //! ProbeRTT: half of the BDP in flight for 200 ms, to measure the minimum RTT; and the restart from
 //! idle.
 //!
-//! If the queue empties by itself between bandwidth probes, the minimum RTT shows without ProbeRTT.
-//! A sample that exceeds the minimum by less than the time of a packet had no whole packet queued
-//! ahead of it, and renews the minimum like an equal sample.
+//! Differences from the draft: a sample that exceeds the minimum by less than the time of a packet
+//! had no whole packet queued ahead of it, and renews the minimum, so that ProbeRTT is unnecessary
+//! if the queue empties by itself; paths that share packets probe one after another.
 //!
-//! Source: draft-ietf-ccwg-bbr, sections "ProbeRTT" and "Restarting From Idle". Ours: samples
-//! within a packet of the minimum renew it, and paths that share packets probe one after another.
+//! Source: draft-ietf-ccwg-bbr, sections "ProbeRTT" and "Restarting From Idle".
 
 use super::clock::Step;
 use super::probe_bw::AckPhase;
@@ -16,20 +15,18 @@ use crate::units::carried;
 /// Time without acknowledgements after which a path may be dead: the minimum timeout of RFC 6298.
 const HEARD_NS: u64 = 1_000_000_000;
 
-/// Minimum RTT, and the state of its probe.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct ProbeRtt {
-    /// Minimum over the length of the filter; `None` before the first sample (`Infinity`).
+    /// `None` before the first sample (`Infinity`).
     pub(super) min_rtt_ns: Option<u64>,
     min_rtt_stamp_ns: u64,
     min_rtt_expired: bool,
     done_stamp_ns: Option<u64>,
     round_done: bool,
-    /// Maximum in flight during the probe, fixed at its start (`probe_rtt_cwnd`).
+    /// Maximum in flight during the probe, fixed at its start.
     pub(super) cwnd: u64,
     idle_restart: bool,
-    /// Validity of the minimum in filter lengths: two while another path for the same
-    /// packets is in `ProbeRTT`.
+    /// Validity of the minimum in filter lengths: two while another path is in ProbeRTT.
     spans: u64,
     /// Range of delivered bytes with intentionally low samples.
     limited: Option<(u64, u64)>,
@@ -40,27 +37,24 @@ impl ProbeRtt {
         Self { cwnd: initial_bytes, spans: 1, ..Self::default() }
     }
 
-    /// Whether packets sent at this count of delivered bytes were intentionally limited.
     pub(super) fn limited(&self, prior_delivered_bytes: u64) -> bool {
         self.limited.is_some_and(|(from, to)| (from..=to).contains(&prior_delivered_bytes))
     }
 }
 
 impl Bbr {
-    /// Notes whether another path is in ProbeRTT. If so, this one postpones its probe until its
-    /// minimum is two filter lengths old: two probes at once would cost twice as much.
+    /// Postpones the probe until the minimum is two filter lengths old if another path is in
+    /// ProbeRTT: two probes at once would cost twice as much.
     pub(crate) const fn see_others_probe_rtt(&mut self, others_probe: bool) {
         self.probe_rtt.spans = if others_probe { 2 } else { 1 };
     }
 
-    /// Whether the path is in ProbeRTT; not without acknowledgements for so long that it may be
-    /// dead.
+    /// Whether the path is in ProbeRTT and not possibly dead.
     pub(crate) fn is_probing_rtt(&self, now_ns: u64) -> bool {
         let heard_by_ns = self.seen.now_ns.saturating_add(HEARD_NS);
         self.state == State::ProbeRtt && now_ns <= heard_by_ns
     }
 
-    /// Updates the minimum RTT and its expiry (`UpdateMinRTT`).
     pub(super) fn update_min_rtt(&mut self) {
         let now_ns = self.seen.now_ns;
         let age_ns = now_ns.saturating_sub(self.probe_rtt.min_rtt_stamp_ns);
@@ -88,13 +82,11 @@ impl Bbr {
         carried(self.max_bw_filter.get(), queued_ns) < self.longest_bytes
     }
 
-    /// Fixes the window of the probe (`SaveProbeRTTCwnd`).
     fn save_probe_rtt_cwnd(&mut self) {
         let half = self.bdp_multiple(self.bw, self.parameters.probe_rtt_cwnd_gain);
         self.probe_rtt.cwnd = half.max(self.min_pipe_cwnd());
     }
 
-    /// Enters or continues ProbeRTT if it is due (`CheckProbeRTT`).
     pub(super) fn check_probe_rtt(&mut self) {
         if self.state != State::ProbeRtt
             && self.probe_rtt.min_rtt_expired
@@ -110,7 +102,7 @@ impl Bbr {
         }
     }
 
-    /// Entry of `CheckProbeRTT`. A path that follows others has not saved its probe window yet.
+    /// A path that follows others has not saved its probe window yet.
     pub(super) fn enter_probe_rtt(&mut self) {
         self.save_cwnd();
         if !self.probe_rtt.min_rtt_expired {
@@ -123,7 +115,6 @@ impl Bbr {
         self.start_round();
     }
 
-    /// Waits until the window is drained, then times the probe (`HandleProbeRTT`).
     fn handle_probe_rtt(&mut self) {
         let until = self.seen.delivered_bytes.saturating_add(self.seen.inflight_bytes);
         if let Some((_, to)) = &mut self.probe_rtt.limited {
@@ -144,14 +135,12 @@ impl Bbr {
         }
     }
 
-    /// Leaves ProbeRTT once its time is over (`CheckProbeRTTDone`).
     fn check_probe_rtt_done(&mut self) {
         if self.probe_rtt.done_stamp_ns.is_some_and(|done_ns| self.seen.now_ns > done_ns) {
             self.step(Step::ExitProbeRtt);
         }
     }
 
-    /// Restores the window and leaves ProbeRTT (`ExitProbeRTT`).
     pub(super) fn exit_probe_rtt(&mut self) {
         self.probe_rtt.min_rtt_stamp_ns = self.seen.now_ns;
         self.restore_cwnd();
@@ -164,7 +153,6 @@ impl Bbr {
         }
     }
 
-    /// Restarts at the estimated rate after an idle period (`HandleRestartFromIdle`).
     pub(super) fn handle_restart_from_idle(&mut self, now_ns: u64) {
         self.probe_rtt.idle_restart = true;
         self.aggregation.restart(now_ns);

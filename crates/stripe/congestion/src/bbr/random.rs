@@ -1,7 +1,6 @@
 //! Random waits: SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number
 //! generators", OOPSLA 2014, figure 14).
 
-/// Seeded stream of random numbers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Random(pub(crate) u64);
 
@@ -27,7 +26,7 @@ impl Random {
 mod tests {
     use super::*;
 
-    /// The first numbers of seed 1234567 as published with the algorithm's reference code.
+    /// The first numbers of seed 1234567, published with the algorithm's reference code.
     #[test]
     fn random_stream_matches_published_values() {
         let mut random = Random(1_234_567);

@@ -1,5 +1,4 @@
-//! Hand-traced scenarios: the draft's example test cases (appendix "BBR Example Test Cases"), and
-//! others worked out on paper.
+//! Hand-traced scenarios: the draft's (appendix "BBR Example Test Cases") and ours.
 //!
 //! The RTT is 20 ms, and a packet has 1,000 bytes; a round is one acknowledgement of packets sent
 //! after the previous round.
@@ -20,7 +19,6 @@ const FULL: Step = Step {
     is_app_limited: false,
 };
 
-/// A controller with its event history.
 pub(super) struct Trace {
     pub(super) bbr: Bbr,
     now_ns: u64,
@@ -28,7 +26,6 @@ pub(super) struct Trace {
     queued_ns: u64,
 }
 
-/// Round: bytes delivered, delivery rate, bytes lost of those in flight, and bytes in flight.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Step {
     pub(super) came: u64,
@@ -45,7 +42,6 @@ impl Trace {
         Self { bbr, now_ns: MILLISECOND, delivered: 0, queued_ns: 0 }
     }
 
-    /// Acknowledges packets sent at this count of delivered bytes.
     fn acknowledge(&mut self, prior_delivered_bytes: u64, step: Step) {
         self.delivered += step.came;
         self.bbr.acknowledged(&Acknowledged {
@@ -69,13 +65,11 @@ impl Trace {
         });
     }
 
-    /// Runs a round trip.
     pub(super) fn round(&mut self, step: Step) {
         self.now_ns += ROUND_TRIP;
         self.acknowledge(self.delivered, step);
     }
 
-    /// Runs rounds at a rate with one BDP in flight.
     fn rounds(&mut self, count: u32, bytes_per_second: u64) {
         let came = bytes_per_second / 50;
         let full =
@@ -83,8 +77,7 @@ impl Trace {
         (0..count).for_each(|_| self.round(full));
     }
 
-    /// Returns a controller in ProbeBW_CRUISE at 5 MB/s, with a BDP of 100 packets; Drain and DOWN
-    /// have no queue to wait for.
+    /// Returns a controller in ProbeBW_CRUISE at 5 MB/s, with a BDP of 100 packets.
     pub(super) fn cruising() -> Self {
         let mut trace = Self::new();
         trace.rounds(4, 5_000_000);
@@ -92,7 +85,6 @@ impl Trace {
         trace
     }
 
-    /// Runs rounds until a state begins or ends, fewer than a thousand.
     fn rounds_while(&mut self, step: Step, goes_on: impl Fn(State) -> bool) {
         let rounds = (0..1_000).take_while(|_| {
             let goes_on = goes_on(self.bbr.state);
@@ -104,7 +96,6 @@ impl Trace {
         assert!(rounds.count() < 1_000, "{:?}", self.bbr.state);
     }
 
-    /// Returns a controller that has just entered ProbeBW_UP.
     fn probing() -> Self {
         let mut trace = Self::cruising();
         trace.rounds_while(FULL, |state| state != State::ProbeBwUp);
@@ -126,7 +117,6 @@ fn initial_pace_is_initial_window_per_millisecond() {
     );
 }
 
-/// Startup continues while each round gains a quarter; three rounds with less end it.
 #[test]
 fn startup_ends_after_three_rounds_without_25_percent_growth() {
     let mut trace = Trace::new();
@@ -143,7 +133,6 @@ fn startup_ends_after_three_rounds_without_25_percent_growth() {
     assert_eq!(pace, Some(6_249_950 / 2 * 99 / 100));
 }
 
-/// An app-limited source never ends Startup by its rate.
 #[test]
 fn app_limited_rounds_do_not_end_startup() {
     let mut trace = Trace::new();
@@ -154,8 +143,7 @@ fn app_limited_rounds_do_not_end_startup() {
     assert_eq!(trace.bbr.state, State::Startup);
 }
 
-/// Six acknowledgements of a round report losses of together more than .02 of the bytes in flight:
-/// this ends Startup at the end of the round, app-limited or not. Five do not.
+/// The losses are more than .02 of the bytes in flight.
 #[test]
 fn losses_in_six_acks_of_a_round_end_startup() {
     for (reports, expected) in [(5, State::Startup), (6, State::Drain)] {
@@ -182,7 +170,6 @@ fn losses_in_six_acks_of_a_round_end_startup() {
     }
 }
 
-/// Drain ends when at most a BDP is in flight, or after three rounds regardless.
 #[test]
 fn drain_ends_with_the_queue_or_after_three_rounds() {
     let queued =
@@ -206,7 +193,7 @@ fn drain_ends_with_the_queue_or_after_three_rounds() {
 }
 
 /// With a BDP of 100 packets: a probe every 63 rounds, counted from 0 or 1, because 1.26 s are less
-/// than two. With a larger BDP the clock comes first: 2 to 3 s.
+/// than two. With a larger BDP the clock comes first.
 #[test]
 fn probes_are_63_rounds_apart_or_2_to_3_seconds() {
     let mut trace = Trace::cruising();
@@ -223,8 +210,7 @@ fn probes_are_63_rounds_apart_or_2_to_3_seconds() {
     }
 }
 
-/// REFILL takes a round, UP sends 1.25 times as fast until three rounds gain less than a quarter,
-/// and DOWN .9 times until the queue is empty.
+/// UP sends 1.25 times as fast until three rounds gain less than a quarter, DOWN .9 times.
 #[test]
 fn lossless_probe_ends_at_the_plateau() {
     let mut trace = Trace::probing();
@@ -246,8 +232,7 @@ fn lossless_probe_ends_at_the_plateau() {
 }
 
 /// Three lost packets of 125 in flight cross .02: the bound is the amount in flight before the last
-/// of them, plus the rest of the budget, as the two before it are below .02 of 124. CRUISE keeps .85
-/// of it.
+/// of them, plus the rest of the budget. CRUISE keeps .85 of it.
 #[test]
 fn excessive_loss_in_a_probe_sets_the_long_term_bound() {
     let mut trace = Trace::probing();
@@ -271,8 +256,7 @@ fn excessive_loss_in_a_probe_sets_the_long_term_bound() {
     assert!(trace.bbr.window_bytes() <= 124_489 - 18_673);
 }
 
-/// The next probe ends when that amount is in flight, and if it has no loss, another follows at
-/// once.
+/// If the next probe reaches the bound without loss, another follows at once.
 #[test]
 fn probe_after_a_loss_stops_at_the_long_term_bound() {
     let mut trace = Trace::probing();
@@ -300,8 +284,7 @@ fn probe_after_a_loss_stops_at_the_long_term_bound() {
     assert_eq!(trace.bbr.state, State::ProbeBwRefill);
 }
 
-/// Losses in CRUISE: the short-term rate is that of the last round, at least .7 of its old value;
-/// likewise the window. The next probe resets both.
+/// The short-term rate is that of the last round, at least .7 of its old value.
 #[test]
 fn losses_between_probes_set_the_short_term_bounds() {
     let mut trace = Trace::cruising();
@@ -313,8 +296,8 @@ fn losses_between_probes_set_the_short_term_bounds() {
         in_flight: 100_000,
         ..Step::default()
     };
-    // A loss round begins with the first reported loss. The first one includes the old rate, and
-    // with one acknowledgement per round trip, every other round trip begins one.
+    // The first loss round includes the old rate, and with one acknowledgement per round trip,
+    // every other round trip begins one.
     (0..4).for_each(|_| trace.round(lossy));
     assert_eq!(trace.bbr.bounds.bw_shortterm, 4_000_000);
     assert_eq!(trace.bbr.bytes_per_second(), Some(4_000_000));
@@ -325,8 +308,7 @@ fn losses_between_probes_set_the_short_term_bounds() {
     assert_eq!(trace.bbr.bytes_per_second(), Some(5_000_000));
 }
 
-/// A packet takes 0.2 ms. If less than that is queued at times, the minimum RTT is known without a
-/// probe.
+/// A packet takes 0.2 ms.
 #[test]
 fn rtt_is_not_probed_while_the_minimum_is_observed() {
     let mut trace = Trace::cruising();
@@ -337,8 +319,8 @@ fn rtt_is_not_probed_while_the_minimum_is_observed() {
     }
 }
 
-/// A packet is always queued. The probe begins 10 s after the last minimum RTT, at 81 ms: half of
-/// the BDP, until 200 ms after that is reached; then the former window returns.
+/// The probe begins 10 s after the last minimum RTT, at 81 ms, and ends 200 ms after half of the
+/// BDP is reached.
 #[test]
 fn rtt_is_probed_after_ten_seconds_of_standing_queue() {
     let mut trace = Trace::cruising();
@@ -357,8 +339,7 @@ fn rtt_is_probed_after_ten_seconds_of_standing_queue() {
     assert_eq!(trace.bbr.bytes_per_second(), Some(5_000_000), "low on purpose, so no sample");
 }
 
-/// After an idle period the path sends at the estimated rate, and a minimum RTT that expired
-/// meanwhile does not cause a probe.
+/// A minimum RTT that expired during the idle period causes no probe.
 #[test]
 fn idle_path_resumes_at_its_rate_without_a_probe() {
     let mut trace = Trace::probing();
@@ -375,8 +356,6 @@ fn idle_path_resumes_at_its_rate_without_a_probe() {
     assert_ne!(trace.bbr.state, State::ProbeRtt);
 }
 
-/// App-limited samples count only if they are higher, and end no cycle, so that the maximum is
-/// kept.
 #[test]
 fn app_limited_samples_lower_no_estimate_and_end_no_cycle() {
     let little = Step {
@@ -403,8 +382,8 @@ fn app_limited_samples_lower_no_estimate_and_end_no_cycle() {
     assert_eq!(trace.bbr.bytes_per_second(), Some(6_000_000));
 }
 
-/// If the long-term bound limits sending, a probe raises it by 1, 2, 4 packets per round trip: by
-/// one for each 118,000 bytes acknowledged, then for each 59,000, then for each 29,750.
+/// 1, 2, 4 packets per round trip: one for each 118,000 bytes acknowledged, then for each 59,000,
+/// then for each 29,750.
 #[test]
 fn probe_raises_the_long_term_bound_exponentially() {
     let mut trace = Trace::cruising();
@@ -420,7 +399,6 @@ fn probe_raises_the_long_term_bound_exponentially() {
     assert_eq!(bounds, [119_000, 121_000, 125_000]);
 }
 
-/// Regardless of losses, four packets may be in flight.
 #[test]
 fn four_packets_may_always_be_in_flight() {
     let mut trace = Trace::cruising();

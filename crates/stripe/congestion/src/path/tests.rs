@@ -11,7 +11,7 @@ fn assert_fresh(path: &mut Path) {
 }
 
 /// At 1 MB/s and an RTT of 20 ms, with nothing to send during 100 of each 400 ms, BBR passes
-/// through its states; the path's cached values always equal the controller's.
+/// through its states.
 #[test]
 fn cached_window_and_pace_equal_those_of_the_controller() {
     let control = Control::bbr(BbrParameters::default(), 1_000);
@@ -54,9 +54,8 @@ fn minimum_pace_follows_the_rtt() {
     assert_eq!(path.pace_bytes_per_second(), Some(88_888));
 }
 
-/// A fixed rate of 1 MB/s, an RTT of 20 ms, and a window of 30 ms and ten packets: 40 packets.
-/// Acknowledgements are 4 ms apart; with 40 packets in flight there is room for one more in the
-/// millisecond of assumed arrivals, and for no other until the next acknowledgement.
+/// A window of 30 ms at 1 MB/s and ten packets: 40 packets. With 40 in flight there is room for one
+/// more in the millisecond of assumed arrivals, and for no other until the next acknowledgement.
 #[test]
 fn in_flight_shrinks_by_assumed_arrivals_between_acks() {
     let plan = PathPlan { kept: Duration::from_millis(1), ..PathPlan::new(1_000) };
@@ -77,8 +76,8 @@ fn in_flight_shrinks_by_assumed_arrivals_between_acks() {
     assert_eq!((path.next_ns(), path.admits(200 * MILLISECOND)), (None, false));
 }
 
-/// A cap of 1 MB/s below a controller ten times as fast; packets of 900 bytes with 100 of overhead:
-/// one per millisecond, after the burst of a millisecond. Without the cap the former rate returns.
+/// A cap of 1 MB/s below a controller ten times as fast; 900 bytes with 100 of overhead: one packet
+/// per millisecond, after the burst of a millisecond.
 #[test]
 fn rate_cap_includes_packet_overhead() {
     let mut path =
@@ -117,8 +116,6 @@ fn cap_above_the_pace_changes_nothing() {
     assert_eq!(path.pace_bytes_per_second(), Some(5_000));
 }
 
-/// A packet per millisecond at twice that rate, then four: the path is busy from the first of
-/// these.
 #[test]
 fn path_is_busy_since_it_was_last_idle() {
     let mut path =

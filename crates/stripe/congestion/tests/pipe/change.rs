@@ -19,7 +19,7 @@ fn story(queue_contents: u64, control: Control) -> Sim {
     sim
 }
 
-/// Returns the maximum in flight between two times, as a multiple of the BDP at half the rate.
+/// As a multiple of the BDP at half the rate.
 fn most_in_flight(sim: &Sim, from_ns: u64, to_ns: u64) -> f64 {
     let most = sim.flows[0].between(from_ns, to_ns).map(|bucket| bucket.in_flight_max).max();
     2.0 * as_f64(most.expect("there are buckets")) / as_f64(sim.pipe.content_bytes())
@@ -27,8 +27,7 @@ fn most_in_flight(sim: &Sim, from_ns: u64, to_ns: u64) -> f64 {
 
 /// In flight are at most two estimated BDPs, 2.25 while probing, and delayed acknowledgements. The
 /// estimate is that of two cycles, at most 8 s; until these are over after a fall of the rate, that
-/// is four (4.5) times the actual BDP, if queues are deep enough. Null: CUBIC, which fills pipe and
-/// queue: 9 times.
+/// is four (4.5) times the actual BDP. Null: CUBIC, which fills pipe and queue: 9 times.
 #[test]
 fn in_flight_follows_the_rate_within_two_cycles() {
     for queue_contents in [1, 4] {
@@ -42,7 +41,7 @@ fn in_flight_follows_the_rate_within_two_cycles() {
     assert!(cubic > 6.0, "{cubic}");
 }
 
-/// A doubled rate is found by the next probe: within 3 s and the round trips that it takes.
+/// Probes are at most 3 s apart.
 #[test]
 fn doubled_rate_is_found_by_the_next_probe() {
     for queue_contents in [1, 4] {

@@ -1,12 +1,11 @@
 //! Sixteen flows through one queue that is never empty: with 128 kB at 40 Mbit/s, each has eight
-//! packets queued, and hardly any propagation delay.
+//! packets queued.
 
 use crate::sim::{Bucket, MILLISECOND, Pipe, SECOND, Sim, as_f64};
 use crate::{bbr_with_headroom, share};
 
 const FLOWS: usize = 16;
 
-/// Runs a minute of flows that begin within a second.
 fn crowd(seed: u64) -> Sim {
     let mut pipe = Pipe::new(40, 0, 128_000);
     pipe.delay_ns = MILLISECOND / 10;
@@ -25,10 +24,10 @@ fn jain(shares: &[f64]) -> f64 {
     sum * sum / (as_f64(shares.len() as u64) * shares.iter().map(|one| one * one).sum::<f64>())
 }
 
-/// Losses in such a queue do not make a path count as recovered. In sixteen spans the index is .979
-/// to .995, with a deviation of .005, and .092 to .096 of the bytes sent are lost. Null: a
-/// controller that counts rounds of heavy loss which are not consecutive restarts again and again,
-/// with an index of .91 to .97, and .21 lost.
+/// Losses in a full queue do not make a path count as recovered. In sixteen spans the index is .979
+/// to .995, and .092 to .096 of the bytes sent are lost. Null: a controller that counts heavy
+/// rounds which are not consecutive restarts again and again, with an index of .91 to .97, and .21
+/// lost.
 #[test]
 fn sixteen_bbr_flows_share_without_restarts() {
     for seed in 1..=4 {

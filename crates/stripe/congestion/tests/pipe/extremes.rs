@@ -5,7 +5,6 @@ use gingham_congestion::{
     RateSample, Sent,
 };
 
-/// Seeded generator of extreme and intermediate numbers.
 struct Numbers(u64);
 
 impl Numbers {
@@ -92,7 +91,6 @@ fn arbitrary_input_leaves_a_positive_window_and_pace() {
     }
 }
 
-/// A path without delay: an RTT of zero.
 #[test]
 fn zero_rtt_does_not_divide_by_zero() {
     for mut control in controls(1_250, 1) {
@@ -114,7 +112,6 @@ fn zero_rtt_does_not_divide_by_zero() {
     }
 }
 
-/// Arbitrary acknowledgements: impossible ones are rejected, and others do no harm.
 #[test]
 fn arbitrary_acks_are_counted_or_rejected() {
     let mut numbers = Numbers(9);
@@ -151,7 +148,6 @@ fn arbitrary_acks_are_counted_or_rejected() {
     }
 }
 
-/// Each count by itself: more than was sent, or less than before.
 #[test]
 fn impossible_counts_are_rejected() {
     let mut path = Path::new(PathPlan::new(1_000), Control::cubic(1_000));
@@ -167,8 +163,7 @@ fn impossible_counts_are_rejected() {
     assert!(path.acknowledged(9, &acknowledgement(4, 4_000, 3_000)));
 }
 
-/// An impossible count of received bytes, from a damaged end: everything accounted for is taken as
-/// received, and its next count is relative to this one.
+/// With an impossible count of received bytes, everything accounted for is taken as received.
 #[test]
 fn impossible_received_count_becomes_the_new_base() {
     let mut path = Path::new(PathPlan::new(1_000), Control::cubic(1_000));

@@ -12,12 +12,10 @@ fn lossy(megabits: u64, delay_ms: u64, seed: u64) -> Pipe {
     pipe
 }
 
-/// Between probes, each round trip with a loss reduces BBR's rate to that of the last delivery:
-/// (1 - loss) of it, and the pacing rate is a hundredth below that. The draft states this (design
-/// considerations for choosing constant parameters: after N rounds, (1 - loss)^N). After 62 rounds,
-/// at the next probe, .99^62 = .54 is left, with a mean of .74. The highest sample of a round is
-/// above its mean, so that it is more. Null: a `Beta` of one, which reduces nothing between probes
-/// and keeps .9; and CUBIC, below.
+/// Between probes, each round trip with a loss reduces BBR's rate to (1 - loss) of it (draft,
+/// design considerations for choosing constant parameters: after N rounds, (1 - loss)^N). After 62
+/// rounds, at the next probe, .99^62 = .54 is left, with a mean of .74; the highest sample of a
+/// round is above its mean. Null: a `Beta` of one, which keeps .9; and CUBIC, below.
 #[test]
 fn bbr_throughput_under_loss_matches_the_draft() {
     for (megabits, delay_ms) in [(100, 10), (100, 25)] {
@@ -34,10 +32,9 @@ fn bbr_throughput_under_loss_matches_the_draft() {
     }
 }
 
-/// At a loss of one percent CUBIC is in its Reno-friendly region (RFC 9438, section 5.1: the window
-/// of AIMD(9/17, .7) is that of Reno, 1.22 / sqrt(p) = 12.2 packets per RTT), within a third:
-/// delayed acknowledgements extend round trips. Null: a full pipe is 21 times as much at 50 ms and
-/// 100 Mbit/s.
+/// At a loss of one percent CUBIC is in its Reno-friendly region (RFC 9438, section 5.1: 1.22 /
+/// sqrt(p) = 12.2 packets per RTT), within a third: delayed acknowledgements extend round trips.
+/// Null: a full pipe is 21 times as much at 50 ms and 100 Mbit/s.
 #[test]
 fn cubic_throughput_under_loss_matches_its_response_function() {
     for (megabits, delay_ms) in [(20, 10), (100, 25)] {

@@ -13,12 +13,10 @@ mod together;
 use gingham_congestion::{BbrParameters, Control, Thousandths};
 use sim::{PACKET, Pipe, Sim, as_f64};
 
-/// BBR with the draft's parameters.
 fn bbr(seed: u64) -> Control {
     Control::bbr(BbrParameters { seed, ..BbrParameters::default() }, PACKET)
 }
 
-/// BBR with a different headroom.
 fn bbr_with_headroom(seed: u64, thousandths: u64) -> Control {
     let headroom = Thousandths(thousandths);
     Control::bbr(BbrParameters { seed, headroom, ..BbrParameters::default() }, PACKET)
@@ -28,14 +26,12 @@ fn cubic() -> Control {
     Control::cubic(PACKET)
 }
 
-/// Runs a single flow until `until_ns`.
 fn alone(pipe: Pipe, control: Control, until_ns: u64) -> Sim {
     let mut sim = Sim::new(pipe).with(control, 0);
     sim.run(until_ns);
     sim
 }
 
-/// Returns a flow's share of the pipe's rate between two times.
 fn share(sim: &Sim, flow: usize, from_ns: u64, to_ns: u64) -> f64 {
     sim.flows[flow].goodput(from_ns, to_ns) / as_f64(sim.pipe.bits_per_second)
 }

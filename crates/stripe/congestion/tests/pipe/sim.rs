@@ -17,7 +17,6 @@ use gingham_congestion::{Acknowledgement, Control, Path, PathPlan};
 
 pub(crate) const MILLISECOND: u64 = 1_000_000;
 pub(crate) const SECOND: u64 = 1_000 * MILLISECOND;
-/// Length of every packet in bytes.
 pub(crate) const PACKET: u64 = 1_250;
 const ACKNOWLEDGED_PACKETS: u64 = 4;
 const ACKNOWLEDGED_NS: u64 = 5 * MILLISECOND;
@@ -26,14 +25,13 @@ const BUCKET_NS: u64 = 100 * MILLISECOND;
 #[derive(Clone, Debug)]
 pub(crate) struct Pipe {
     pub(crate) bits_per_second: u64,
-    /// One-way delay, equal in both directions.
+    /// One-way, equal in both directions.
     pub(crate) delay_ns: u64,
     pub(crate) queue_bytes: u64,
-    /// Random packet losses per million.
     pub(crate) lost_millionths: u64,
     /// Maximum extra delay of a packet, without reordering.
     pub(crate) jitter_ns: u64,
-    /// Interval of loss reports; `None` reports losses at once.
+    /// `None` reports losses at once.
     pub(crate) report_interval_ns: Option<u64>,
     /// Interval at which senders check for permission to send; 0 for at once.
     pub(crate) wake_ns: u64,
@@ -56,13 +54,12 @@ impl Pipe {
         }
     }
 
-    /// Returns the BDP of the pipe in bytes.
+    /// The BDP.
     pub(crate) fn content_bytes(&self) -> u64 {
         carried(self.bits_per_second, 2 * self.delay_ns)
     }
 }
 
-/// Converts a count to floating point; none here exceeds 2^52.
 #[expect(clippy::cast_precision_loss, reason = "counts of a test are small")]
 pub(crate) fn as_f64(count: u64) -> f64 {
     count as f64
@@ -73,7 +70,6 @@ fn carried(bits_per_second: u64, span_ns: u64) -> u64 {
         .expect("it fits")
 }
 
-/// Counts of one time slot.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Bucket {
     pub(crate) came_bytes: u64,
@@ -82,17 +78,14 @@ pub(crate) struct Bucket {
     pub(crate) estimate: u64,
 }
 
-/// A sender, its receiver, and the packets between them.
 pub(crate) struct Flow {
     pub(crate) path: Path,
     starts_ns: u64,
-    /// Rate of the source, if limited.
     source_bits_per_second: Option<u64>,
     source_sent_bytes: u64,
     sent: u64,
-    /// Packets in flight: arrival time and number.
+    /// Arrival times and numbers of packets in flight.
     forth: VecDeque<(u64, u64)>,
-    /// Acknowledgements in flight, with their arrival times.
     back: VecDeque<(u64, Acknowledgement)>,
     received_packets: u64,
     expected: u64,
@@ -114,13 +107,11 @@ impl Flow {
         &mut self.buckets[index]
     }
 
-    /// Returns the bits per second received between two times.
     pub(crate) fn goodput(&self, from_ns: u64, to_ns: u64) -> f64 {
         let came = self.sum(from_ns, to_ns, |bucket| bucket.came_bytes);
         as_f64(came) * 8e9 / as_f64(to_ns - from_ns)
     }
 
-    /// Sums a count over the buckets between two times.
     pub(crate) fn sum(&self, from_ns: u64, to_ns: u64, of: impl Fn(&Bucket) -> u64) -> u64 {
         self.between(from_ns, to_ns).map(of).sum()
     }
@@ -131,7 +122,6 @@ impl Flow {
     }
 }
 
-/// Next event of a flow.
 #[derive(Clone, Copy)]
 enum Event {
     Send,
@@ -149,7 +139,6 @@ pub(crate) struct Sim {
     served_ns: u64,
     last_arrival_ns: u64,
     random: u64,
-    /// Queueing delays of packets, in microseconds.
     pub(crate) waits_us: Vec<u32>,
 }
 
@@ -194,14 +183,12 @@ impl Sim {
         self
     }
 
-    /// Limits the rate of a flow's source.
     pub(crate) fn limit(&mut self, flow: usize, megabits: Option<u64>) {
         let flow = &mut self.flows[flow];
         flow.source_bits_per_second = megabits.map(|megabits| megabits * 1_000_000);
         (flow.starts_ns, flow.source_sent_bytes) = (self.now_ns.max(flow.starts_ns), 0);
     }
 
-    /// Changes the rate of the pipe.
     pub(crate) fn set_rate(&mut self, megabits: u64) {
         self.serve();
         self.pipe.bits_per_second = megabits * 1_000_000;
@@ -214,7 +201,6 @@ impl Sim {
         self.random >> 11
     }
 
-    /// Updates the queue to the current time.
     fn serve(&mut self) {
         let span_ns = self.now_ns - self.served_ns;
         let served = carried(self.pipe.bits_per_second, span_ns);
@@ -266,7 +252,6 @@ impl Sim {
         best
     }
 
-    /// Returns when a flow sends next if nothing else happens.
     fn sends_at(&self, flow: &Flow) -> Option<u64> {
         let mut at_ns = flow.path.next_ns()?.max(self.now_ns).max(flow.starts_ns);
         if let Some(rate) = flow.source_bits_per_second {
@@ -361,7 +346,7 @@ impl Sim {
         flow.bucket(now_ns).estimate = estimate;
     }
 
-    /// Probes after a second without acknowledgements: the receiver accounts for all packets.
+    /// After a second without acknowledgements, the receiver accounts for all packets.
     fn probe(&mut self, index: usize) {
         let (now_ns, flow) = (self.now_ns, &mut self.flows[index]);
         flow.expected = flow.sent;
@@ -370,7 +355,6 @@ impl Sim {
         self.acknowledge(index);
     }
 
-    /// Returns the median queueing delay in nanoseconds, from index `from`.
     pub(crate) fn wait_median_ns(&self, from: usize) -> u64 {
         let mut waits = self.waits_us[from..].to_vec();
         let middle = waits.len() / 2;
@@ -378,7 +362,7 @@ impl Sim {
     }
 }
 
-/// Returns the time that a rate takes for a number of bytes, practically infinite for a rate of 0.
+/// Practically infinite for a rate of 0.
 fn time_ns(bytes: u64, bits_per_second: u64) -> u64 {
     let bit_ns = u128::from(bytes) * 8_000_000_000;
     let span_ns = bit_ns.checked_div(u128::from(bits_per_second));

@@ -5,7 +5,6 @@ use gingham_congestion::Control;
 use crate::sim::{PACKET, Pipe, SECOND, Sim};
 use crate::{alone, bbr, cubic};
 
-/// Runs at 100 Mbit/s for 5 s, at 10 Mbit/s for 30 s, without traffic for 12 s, then at full rate.
 fn story(control: Control) -> Sim {
     let mut sim = alone(Pipe::new(100, 25, 625_000), control, 5 * SECOND);
     sim.limit(0, Some(10));
@@ -17,7 +16,7 @@ fn story(control: Control) -> Sim {
     sim
 }
 
-/// App-limited samples do not lower the estimate. Null: counting them gives 10 Mbit/s.
+/// Null: counting app-limited samples gives 10 Mbit/s.
 #[test]
 fn app_limited_source_lowers_no_estimate() {
     for control in [bbr(1), cubic()] {
@@ -29,8 +28,7 @@ fn app_limited_source_lowers_no_estimate() {
     }
 }
 
-/// Afterwards BBR sends at the old rate from the first round trip on, although the minimum RTT is
-/// older than ten seconds by then. Null: a ProbeRTT carries half in this time.
+/// The minimum RTT is older than ten seconds by then. Null: a ProbeRTT carries half in this time.
 #[test]
 fn bbr_resumes_at_full_rate_after_app_limited_period() {
     let sim = story(bbr(1));
@@ -38,9 +36,8 @@ fn bbr_resumes_at_full_rate_after_app_limited_period() {
     assert!(carried >= 90e6, "{carried}");
 }
 
-/// An unused CUBIC window does not grow: at the end of the limited time 10 Mbit/s are in flight,
-/// and afterwards no more than the earlier window. Null: a window that grows by the cubic function
-/// for thirty seconds gains .4 * 30^3 = 10,800 packets.
+/// Null: a window that grows by the cubic function for thirty seconds gains .4 * 30^3 = 10,800
+/// packets.
 #[test]
 fn cubic_does_not_grow_an_unused_window() {
     let mut sim = alone(Pipe::new(100, 25, 625_000), cubic(), 5 * SECOND);

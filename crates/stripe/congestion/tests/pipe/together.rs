@@ -5,8 +5,7 @@ use gingham_congestion::Control;
 use crate::sim::{Pipe, SECOND, Sim};
 use crate::{bbr, cubic, share};
 
-/// Runs two flows over a pipe of this rate in Mbit/s and one-way delay in ms, with a queue of
-/// `contents` BDPs.
+/// Rate in Mbit/s and one-way delay in ms, with a queue of `contents` BDPs.
 fn together((megabits, delay_ms): (u64, u64), contents: u64, controls: [Control; 2]) -> Sim {
     let mut pipe = Pipe::new(megabits, delay_ms, 0);
     pipe.queue_bytes = contents * pipe.content_bytes();
@@ -24,9 +23,8 @@ fn shares(sim: &Sim, after: u64) -> (f64, f64) {
     (both[0] / (both[0] + both[1]), both[0] + both[1])
 }
 
-/// Within 2 to 1 over 30 s from the fifteenth second on. The second flow reaches its share slowly:
-/// it gains some with each probe. Null: the first flow keeps its share of the first five seconds,
-/// .8.
+/// The second flow gains some with each probe, and is measured from the fifteenth second on. Null:
+/// the first flow keeps its share of the first five seconds, .8.
 #[test]
 fn two_bbr_flows_share_fairly() {
     for (place, contents) in [((20, 10), 1), ((20, 25), 4), ((50, 25), 1), ((100, 25), 1)] {
@@ -39,7 +37,7 @@ fn two_bbr_flows_share_fairly() {
     }
 }
 
-/// Within 2 to 1 over 30 s. Null: the first flow keeps everything.
+/// Null: the first flow keeps everything.
 #[test]
 fn two_cubic_flows_share_fairly() {
     for (place, contents) in [((20, 10), 1), ((20, 25), 4), ((50, 25), 1), ((100, 25), 1)] {
@@ -49,12 +47,11 @@ fn two_cubic_flows_share_fairly() {
     }
 }
 
-/// BBR beside CUBIC. If the BDP is at most 63 packets, BBR probes no more often than Reno would
-/// grow, and they share (draft, "Bandwidth Probing and Coexistence with Reno/CUBIC"); likewise with
-/// a deep queue. In between, a probe every 2 to 3 s overflows the queue before CUBIC has grown
-/// back, which gives BBR most of the pipe, and more with a larger BDP. Zeynali et al., "Promises
-/// and Potential of BBRv3" (PAM 2024), measured the same on Linux: no equitable share with CUBIC in
-/// a wide range of conditions. Null: everything for one of them.
+/// If the BDP is at most 63 packets, or the queue is deep, BBR and CUBIC share (draft, "Bandwidth
+/// Probing and Coexistence with Reno/CUBIC"). In between, a probe every 2 to 3 s overflows the
+/// queue before CUBIC has grown back, which gives BBR most of the pipe. Zeynali et al., "Promises
+/// and Potential of BBRv3" (PAM 2024), measured no equitable share with CUBIC in a wide range of
+/// conditions on Linux. Null: everything for one of them.
 #[test]
 fn bbr_and_cubic_share_within_bounds() {
     for (place, contents, least, most) in [
