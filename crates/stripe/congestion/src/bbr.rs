@@ -22,14 +22,14 @@
 //!   were sent just before it.
 //! - `StartupFullLossCnt` counts acknowledgements that report losses, as in Linux; ranges are not
 //!   known.
-//! - A loss cannot prove spurious, so nothing is undone; loss recovery lasts from a loss until a
+//! - Nothing is undone, because no loss proves spurious; loss recovery lasts from a loss until a
 //!   round trip without one.
 //! - No retransmission timer: the caller probes a silent path and accounts for its losses.
 //! - No ECN.
 //! - The minimum RTT is as recent as the last sample with less than a packet queued ahead of it. If
 //!   such samples occur between bandwidth probes, ProbeRTT is unnecessary (`probe_rtt`).
 //! - Paths that depend on each other may change state together (`clock`).
-//! - A path that had heavy loss at any rate, and then none, is started again (`healing`).
+//! - A path that had heavy loss at any rate, and then none, is started again (`Healing`).
 //! - A path that was lost and has returned is probed at once if Startup found less than it carried.
 //! - The RTT for the window excludes the delay at the other end; the allowance for delayed
 //!   acknowledgements is in `offload_budget`.

@@ -5,14 +5,13 @@
 //!   charge of a channel  = packet * packets + byte * bytes, modulo 2^32, as credits compare it
 //! ```
 //!
-//! Both ends charge alike. Counted in bytes, a packet is also charged for its slot in the buffer,
-//! so that short packets do not use more memory than their charge. Counted in packets, credits are
-//! those of cell networks.
+//! Counted in bytes, a packet is also charged for its slot in the buffer, so that short packets do
+//! not use more memory than their charge. Counted in packets, credits are those of cell networks.
 //!
-//! Source: FCVC of Kung and Chapman (ICNP 1993) counts cells, all of one length, as do Adiseshu,
-//! Parulkar and Varghese 1996, section 6.3; counting bytes is ours.
+//! Source: FCVC of Kung and Chapman (ICNP 1993) and Adiseshu, Parulkar and Varghese 1996, section
+//! 6.3, count cells, all of one length; counting bytes is ours.
 
-/// Length assumed for a long packet if the scheduler has no limit: that of Ethernet.
+/// Assumed if the scheduler has no limit: the longest of Ethernet.
 pub(crate) const USUAL_BYTES: u32 = 1_500;
 
 /// Memory charge of a packet.
@@ -29,10 +28,9 @@ impl Default for Charge {
 }
 
 impl Charge {
-    /// The length of a packet plus 112 bytes. A slot among the copies of lost packets takes 64
-    /// bytes on a 64-bit machine if a packet is a vector with an owner and a time (48 in a buffer).
-    /// Slots grow by a quarter, which makes it 80. An allocator adds at most 31: 8 bytes, rounded
-    /// up to 16, and at least 32.
+    /// Length plus 112 bytes. A slot among the copies of lost packets takes 64 bytes on a 64-bit
+    /// machine if a packet is a vector with an owner and a time (48 in a buffer). Slots grow by a
+    /// quarter: 80. An allocator adds at most 31: 8 bytes, rounded up to 16, and at least 32.
     pub const BYTES: Self = Self { packet: 112, byte: 1 };
 
     /// One per packet, of any length.
@@ -44,20 +42,19 @@ impl Charge {
         self.packet.saturating_add(self.byte * length_bytes)
     }
 
-    /// Returns the charge of packets with a total of `bytes`, modulo 2^32.
+    /// Modulo 2^32.
     pub(crate) fn of_all(self, packets: u32, bytes: u64) -> u32 {
         let bytes = u32::try_from(bytes & u64::from(u32::MAX)).expect("half a word");
         self.packet.wrapping_mul(packets).wrapping_add(self.byte.wrapping_mul(bytes))
     }
 
-    /// Returns the charge without wrapping, for counts that are small; saturates if they are wrong.
+    /// Without wrapping, for small counts; saturates if they are wrong.
     pub(crate) const fn of_both(self, packets: u64, bytes: u64) -> u64 {
         let packets = packets.saturating_mul(self.packet as u64);
         packets.saturating_add(bytes.saturating_mul(self.byte as u64))
     }
 
-    /// Returns the credit before the first report: ten packets of 1,460 bytes, the initial window
-    /// of RFC 6928.
+    /// Credit before the first report: ten packets of 1,460 bytes, the initial window of RFC 6928.
     pub(crate) const fn first(self) -> u32 {
         10 * self.of(1_460)
     }

@@ -1,5 +1,4 @@
-//! Self-stabilisation: after an overwrite of any state at either end, order becomes exact again
-//! within a bound.
+//! Self-stabilisation: after an overwrite of any state, order becomes exact again within a bound.
 //!
 //! The bound, from the specification of the protocol: twice the sum of the wait, the permitted late
 //! markers, the wait for a reset, two round trips, and the longest pause between accepted reset
@@ -27,14 +26,11 @@ use pair::{LONGEST_BYTES, Pair, Scheduler, Words, milliseconds};
 
 const DELAY_MS_MAX: u32 = 50;
 
-/// State that a test can overwrite.
 pub(crate) trait Corrupt {
-    /// Overwrites the state with random words.
     fn corrupt(&mut self, words: &mut dyn FnMut() -> u64);
 }
 
-/// Implements [`Corrupt`] for a struct. The listed fields are overwritten; an `Option` after the
-/// semicolon stays `None` if it is.
+/// Overwrites the listed fields of a struct; an `Option` after the semicolon stays `None` if it is.
 macro_rules! corrupt {
     ($type:ident $(<$parameter:ident>)?: $($field:tt),+ $(; $($optional:ident),+)?) => {
         impl $(<$parameter>)? crate::corruption::Corrupt for $type $(<$parameter>)? {
@@ -51,7 +47,7 @@ macro_rules! corrupt {
 }
 pub(crate) use corrupt;
 
-/// Implements [`Corrupt`] for a type with a value for each word.
+/// For types with a value for each word.
 macro_rules! of_a_word {
     ($($type:ty = $of:expr,)+) => {
         $(impl Corrupt for $type {
@@ -111,7 +107,6 @@ impl<T: Corrupt> Corrupt for Vec<T> {
     }
 }
 
-/// Replaces a queue by one of up to four random entries.
 impl<T: Corrupt + Default> Corrupt for VecDeque<T> {
     fn corrupt(&mut self, words: &mut dyn FnMut() -> u64) {
         self.clear();
@@ -122,7 +117,6 @@ impl<T: Corrupt + Default> Corrupt for VecDeque<T> {
     }
 }
 
-/// Replaces the value by a random one, or one time in four by `None`.
 impl<T: Corrupt + Default> Corrupt for Option<T> {
     fn corrupt(&mut self, words: &mut dyn FnMut() -> u64) {
         let mut value = T::default();
@@ -146,8 +140,7 @@ impl<A: Corrupt, B: Corrupt, C: Corrupt> Corrupt for (A, B, C) {
     }
 }
 
-/// Overwrites about half of the parts. When all are overwritten, one that is detected and ends in a
-/// reset hides the others.
+/// About half: when all are overwritten, one that is detected and ends in a reset hides the others.
 pub(crate) fn corrupt_some(parts: &mut [&mut dyn Corrupt], words: &mut dyn FnMut() -> u64) {
     for part in parts {
         if is_hit(words) {
@@ -156,12 +149,11 @@ pub(crate) fn corrupt_some(parts: &mut [&mut dyn Corrupt], words: &mut dyn FnMut
     }
 }
 
-/// Decides by a word whether a part is overwritten.
 pub(crate) fn is_hit(words: &mut dyn FnMut() -> u64) -> bool {
     words().is_multiple_of(2)
 }
 
-/// Returns words of all sizes: arbitrary ones, and ones that may be valid.
+/// Arbitrary words, and ones that may be valid.
 fn random_word(words: &mut Words) -> u64 {
     match words.below(4) {
         0 => words.next(),

@@ -1,4 +1,4 @@
-//! Reasons for not using a received packet or message, with a count for each.
+//! Reasons for not using a received packet or message, with counts.
 
 use thiserror::Error;
 
@@ -25,16 +25,16 @@ pub enum Discard {
     /// A message of a past epoch.
     #[error("the epoch is over")]
     StaleEpoch,
-    /// A reset to the present epoch, after that had begun on the channel.
+    /// A reset to the present epoch after it had begun on the channel.
     #[error("the epoch of the reset has begun already")]
     RepeatedReset,
-    /// A channel that has not named the present epoch yet.
+    /// A channel that has not named the present epoch.
     #[error("the channel has not named the present epoch yet")]
     Unsynchronised,
     /// A packet without bytes, or longer than the longest.
     #[error("no packet has that length")]
     BadLength,
-    /// No room in the buffer of the channel.
+    /// No room in the buffer.
     #[error("the buffer of the channel is full")]
     BufferFull,
     /// A marker with an impossible deficit.
@@ -43,11 +43,10 @@ pub enum Discard {
     /// A marker too far from the present round.
     #[error("the marker is too far from the round")]
     FarMarker,
-    /// A packet that was waiting when a new epoch began.
+    /// A packet that waited when a new epoch began.
     #[error("a new epoch began")]
     Reset,
-    /// A packet on a channel that is out (in guaranteed order only without room), or a marker
-    /// from before it left.
+    /// A packet on a channel that is out, or a marker from before it left.
     #[error("the channel is out")]
     ChannelOut,
     /// A NACK to an end that does not retransmit.
@@ -59,7 +58,7 @@ pub enum Discard {
     /// A packet with a tag in quasi-FIFO order, or without one in guaranteed order.
     #[error("only one of the ends guarantees order")]
     OtherMode,
-    /// A packet received before, itself or as a copy.
+    /// A packet received before.
     #[error("the packet has come before")]
     Repeated,
     /// A packet whose turn is over.
@@ -71,7 +70,7 @@ pub enum Discard {
     /// A reset request right after a reset.
     #[error("a reset was begun a moment ago")]
     TooSoon,
-    /// A report of more than was sent, or of less than was reported before.
+    /// A report of more than was sent, or less than reported before.
     #[error("it counts more than was sent, or less than was counted before")]
     BadCounts,
 }
@@ -113,12 +112,12 @@ impl Discard {
 pub struct Discards([u64; Discard::COUNT]);
 
 impl Discards {
-    /// Returns the discards for a reason; malformed messages are counted together.
+    /// Returns the discards for a reason; malformed messages count together.
     pub const fn of(&self, reason: Discard) -> u64 {
         self.0[reason.index()]
     }
 
-    /// Returns the number of all discards.
+    /// Returns the total.
     pub fn total(&self) -> u64 {
         self.0.iter().sum()
     }
@@ -127,7 +126,6 @@ impl Discards {
         self.0[reason.index()] += count;
     }
 
-    /// Counts a refusal, and returns the result.
     pub(crate) fn count<T>(&mut self, result: Result<T, Discard>) -> Result<T, Discard> {
         match result {
             Ok(taken) => Ok(taken),
@@ -135,7 +133,7 @@ impl Discards {
         }
     }
 
-    /// Refusals are rare: keeps them out of the fast path.
+    /// Rare: kept out of the fast path.
     #[cold]
     #[inline(never)]
     fn refuse(&mut self, reason: Discard) -> Discard {

@@ -1,26 +1,26 @@
-//! Errors of the ends: requests that they refuse.
+//! Errors of the ends.
 
 use thiserror::Error;
 
 /// Reason for refusing a packet to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum SendError {
-    /// A reset is under way: nothing is sent before it is acknowledged.
+    /// A reset is under way.
     #[error("a reset is in progress; retry once it is acknowledged")]
     Resetting,
     /// The receiver may have no room for the packet.
     #[error("channel {channel}: no credit; retry after the next report")]
     NoCredit {
-        /// Channel whose turn it is.
+        /// Its number.
         channel: usize,
     },
-    /// The congestion window of the channel is full.
+    /// The congestion window is full.
     #[error("channel {channel}: window full; retry after the next report")]
     FlightFull {
-        /// Channel whose turn it is.
+        /// Its number.
         channel: usize,
     },
-    /// The packet is empty, or longer than the longest.
+    /// The packet is empty or too long.
     #[error("packet of {length_bytes} bytes; expected 1 to {longest_bytes}")]
     BadLength {
         /// Length of the packet.
@@ -45,7 +45,7 @@ pub enum SizeError {
     /// Sizes are configured, not probed.
     #[error("sizes are configured; set the option sizes to have them probed")]
     Configured,
-    /// The size is not below the one known to pass, or probed.
+    /// The size is not below the one that passes or is probed.
     #[error("it is not below the size of the channel, {frame_bytes} bytes")]
     NotBelow {
         /// Longest frame that passes.
@@ -85,7 +85,7 @@ pub enum QuantaError {
 /// Reason for refusing to add, remove or move a channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum ChannelError {
-    /// The id is not below the largest number of channels.
+    /// The id is too large.
     #[error("channel {id}, where at most {cap} are numbered from 0")]
     AboveCap {
         /// The id.
@@ -113,7 +113,6 @@ pub enum ChannelError {
     },
 }
 
-/// Checks an option that allocates packets.
 pub(crate) const fn check_packets(
     option: &'static str,
     packets: usize,
@@ -128,24 +127,24 @@ pub(crate) const fn check_packets(
 /// Reason for refusing options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum OptionsError {
-    /// Quanta cannot follow rates in bytes if they count packets.
+    /// Quanta of packets cannot follow rates in bytes.
     #[error("quanta that count packets follow no rates: take a scheduler whose quanta are bytes")]
     QuantaOfPackets,
-    /// Reports hold the sender back, but a channel without reports is never taken out.
+    /// A channel without reports would hold the sender up forever.
     #[error(
         "{option} waits for reports of every channel, and without silence a channel that sends none \
         holds the others up for ever: give silence a time, or do without {option}"
     )]
     EndlessSilence {
-        /// Option that makes the sender wait for reports.
+        /// Option that waits for reports.
         option: &'static str,
     },
-    /// Free order, or quanta that follow rates, without congestion control.
+    /// Free order or shares without congestion control.
     #[error(
         "shares and a free order go by the rates that control finds: give control where they are given"
     )]
     NoControl,
-    /// Free order without tags, whose numbers restore the order.
+    /// Free order without tags.
     #[error("where order is free the numbers of tags give it: give guaranteed where order is free")]
     NoTags,
     /// The largest window is below the longest packet.
@@ -154,10 +153,10 @@ pub enum OptionsError {
         could go; it must be at least that"
     )]
     SmallWindow {
-        /// Longest packet, in bytes.
+        /// In bytes.
         longest_bytes: u32,
     },
-    /// Memory below a longest packet per channel, or beyond the range of serial numbers.
+    /// Memory below a longest packet per channel, or beyond serial numbers.
     #[error(
         "buffer_bytes_max is {bytes}; it must be at least {least}, a longest packet for each \
         channel and for copies, and at most {most}"
@@ -188,7 +187,7 @@ pub enum OptionsError {
         /// The maximum.
         max: u32,
     },
-    /// A channel number out of range: that of the markers' turn, or one present at the start.
+    /// A channel number out of range.
     #[error("there is no channel {channel}: {count} are numbered from 0")]
     NoSuchChannel {
         /// Channel, from 0.
@@ -196,13 +195,13 @@ pub enum OptionsError {
         /// Number of channels.
         count: usize,
     },
-    /// A time or a count is zero.
+    /// A zero time or count.
     #[error("{option} is zero; it must be more")]
     Zero {
         /// The option.
         option: &'static str,
     },
-    /// More packets than [`PACKETS_MAX`](crate::PACKETS_MAX).
+    /// More than [`PACKETS_MAX`](crate::PACKETS_MAX).
     #[error("{option} is {packets}; it must be at most {}", crate::PACKETS_MAX)]
     TooManyPackets {
         /// The option.
@@ -210,7 +209,7 @@ pub enum OptionsError {
         /// Requested packets.
         packets: usize,
     },
-    /// Rounds beyond the range of serial-number comparison.
+    /// Rounds beyond the range of serial numbers.
     #[error("far_rounds_max is {rounds}; it must be at most {rounds_max}")]
     FarRounds {
         /// Requested rounds.

@@ -7,14 +7,12 @@
 //!   +-------+-------+-------+-------+-------+-------+-------+-------+
 //! ```
 //!
-//! The header can be sent in clear and authenticated as associated data. It can serve as a nonce,
-//! since no two datagrams of an end in a session share it: packets and copies share the numbers of
-//! their channel, messages have their own, and the kind distinguishes them. A session is an epoch:
-//! a reset begins the next, and numbers start anew. A new key is needed before numbers wrap at
-//! 2^32.
+//! Sent in clear and authenticated as associated data, the header can serve as a nonce, since no
+//! two datagrams of an end in a session share it: packets and copies share the numbers of their
+//! channel, messages have their own, and the kind distinguishes them. A session is an epoch; its
+//! reset restarts the numbers. A new key is needed before numbers wrap at 2^32.
 //!
-//! Source: ours; RFC 9001, sections 5.3 and 5.4, uses the header and number of a packet in this
-//! way.
+//! Source: ours, as RFC 9001, sections 5.3 and 5.4.
 //!
 //! Invariant: parsing and writing again yields the same bytes.
 
@@ -24,7 +22,7 @@ use crate::message::small;
 use crate::wire::VERSION;
 use crate::{Epoch, WireError};
 
-/// The length of the header.
+/// Length of the header.
 pub const HEADER_BYTES: usize = 8;
 
 /// Contents behind a header.
@@ -44,12 +42,12 @@ pub enum Content {
 pub struct Header {
     /// Contents behind the header.
     pub content: Content,
-    /// Channel that the message is sent on, or in whose reverse direction it is sent.
+    /// Channel of the message, or of its reverse direction.
     pub channel: u8,
-    /// Low half of the epoch, which names the session.
+    /// Low half of the epoch.
     pub session: u16,
-    /// Number among the packets and copies of an end on the channel, or among its message datagrams
-    /// there, modulo 2^32.
+    /// Number among the packets and copies, or the message datagrams, of an end on the channel,
+    /// modulo 2^32.
     pub number: u32,
 }
 
@@ -60,7 +58,7 @@ impl Header {
         [VERSION << 4 | self.content as u8, self.channel, s0, s1, n0, n1, n2, n3]
     }
 
-    /// Parses the header at the beginning of `bytes`; returns it and the bytes behind.
+    /// Parses a header; returns the bytes behind it as well.
     pub fn parse(bytes: &[u8]) -> Result<(Self, &[u8]), WireError> {
         let truncated = WireError::Truncated { length: bytes.len() };
         let (header, behind) = bytes.split_first_chunk::<HEADER_BYTES>().ok_or(truncated)?;
@@ -84,7 +82,7 @@ impl Header {
     }
 }
 
-/// Numbers of the message datagrams that an end sends. They continue across epochs.
+/// Numbers of the message datagrams of an end; they continue across epochs.
 ///
 /// ```
 /// use gingham_stripe::{Content, Epoch, Header, MessageNumbers};
@@ -105,8 +103,8 @@ impl Default for MessageNumbers {
 }
 
 impl MessageNumbers {
-    /// Returns the header of a message datagram on a channel, where `epoch` is that of its first
-    /// message, and advances the number of the channel.
+    /// Returns the header of a message datagram in the epoch of its first message, and advances the
+    /// number.
     pub fn header(&mut self, channel: u8, epoch: Epoch) -> Header {
         let session = epoch.low();
         let next = &mut self.0[usize::from(channel) % CHANNELS_MAX];

@@ -23,16 +23,14 @@
 //! | any | any | no delay beyond the waits; both ends start anew if one requests it, restarts, or detects that the other is out of step |
 //!
 //! Each row is a test in `tests/guarantees`. In guaranteed order, a receiver that restarts accepts
-//! no epoch under way, because some of its packets may have been delivered before. This holds while
-//! the skew is below the wait. A sender that restarts begins a later epoch, for instance one from a
-//! clock. Quasi-FIFO adds no byte to a data packet, guaranteed order the twelve of a [`Tag`].
-//! Channels distinguish packets from [`Message`]s by other means, such as an Ethernet type or a
-//! port, or by a [`Header`] before both.
+//! no epoch under way, because some of its packets may have been delivered before. A sender that
+//! restarts begins a later epoch, for instance one from a clock. Quasi-FIFO adds no byte to a data
+//! packet, guaranteed order the twelve of a [`Tag`]. Channels distinguish packets from [`Message`]s
+//! by other means, for example an Ethernet type, a port, or a [`Header`].
 //!
-//! Time is nanoseconds from any origin of the caller ([`Instant`]); nothing here reads a clock,
-//! sends or receives. `handle_*` methods take input, `poll_*` methods return output, and `now` is
-//! an argument that never decreases. After each `handle_*`, and at `poll_timeout`, poll until there
-//! is nothing.
+//! Times ([`Instant`]) have any origin of the caller. `handle_*` methods take input, `poll_*`
+//! methods return output, and `now` never decreases. After each `handle_*`, and at `poll_timeout`,
+//! poll until there is nothing.
 //!
 //! Invariants: no I/O, no clock, no randomness; no allocation after set-up; any input ends as
 //! state, as a typed error or as a counted [`Discard`], never as a panic.
@@ -75,24 +73,21 @@ pub use tag::{RepairOf, TAG_BYTES, TAG_BYTES_MAX, Tag, TagBytes};
 pub use time::Instant;
 pub use wire::{MESSAGE_BYTES_MAX, MessageBytes, Messages, WireError};
 
-/// Largest number of packets in any option that allocates them, a million; per channel if the
-/// option is.
+/// Largest number of packets in any option that allocates them; per channel if the option is.
 pub const PACKETS_MAX: usize = 1 << 20;
 
-/// Set of channels, a bit each.
+/// A bit per channel.
 type ChannelSet = u64;
 
-/// Returns the set of the first `count` channels.
 fn first_channels(count: usize) -> ChannelSet {
     if count == gingham_fairq::CHANNELS_MAX { ChannelSet::MAX } else { (1 << count) - 1 }
 }
 
-/// Returns the channels below `count` that satisfy a predicate.
 fn channels_where(count: usize, holds: impl Fn(usize) -> bool) -> ChannelSet {
     (0..count).filter(|channel| holds(*channel)).fold(0, |set, channel| set | 1 << channel)
 }
 
-/// Returns the channels of a set, in ascending order.
+/// In ascending order.
 fn channels_of(mut set: ChannelSet) -> impl Iterator<Item = usize> {
     core::iter::from_fn(move || take_lowest(&mut set))
 }

@@ -7,11 +7,11 @@
 //!     Left    another channel is out            LeftAcknowledged
 //! ```
 //!
-//! A marker describes its channel completely, so the next one corrects any earlier error.
+//! A marker describes its channel completely; the next one corrects any earlier error.
 //!
-//! Source: Adiseshu, Parulkar and Varghese 1996, section 5. The paper resets after a crash and
-//! leaves the method open. Epochs are ours: packets and messages of an earlier epoch are discarded.
-//! Ours as well are the fields of a marker other than the number, and reports.
+//! Source: Adiseshu, Parulkar and Varghese 1996, section 5, which leaves the method of resets open.
+//! Ours: epochs (packets and messages of an earlier one are discarded), the fields of a marker
+//! other than the number, and reports.
 
 use gingham_fairq::{Round, Standing};
 
@@ -50,13 +50,12 @@ impl Epoch {
     }
 }
 
-/// A message from one end to the other, about a channel.
+/// Message about a channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Message {
-    /// Epoch of the message; in a request, the last epoch known to the requesting end.
+    /// Epoch; in a request, the last one known to the requesting end.
     pub epoch: Epoch,
-    /// Channel that the message is sent on, or in whose reverse direction it is sent, from 0, by
-    /// the sender's numbering.
+    /// Channel of the message, or of its reverse direction, from 0, by the sender's numbering.
     pub channel: u8,
     /// Number of channels of the sender.
     pub channels: u8,
@@ -65,13 +64,10 @@ pub struct Message {
 }
 
 impl Message {
-    /// Creates a message; an end has at most 64 channels.
     pub(crate) fn about(channel: usize, channels: usize, epoch: Epoch, kind: Kind) -> Self {
         Self { epoch, channel: small(channel), channels: small(channels), kind }
     }
 
-    /// Checks that the other end has the same number of channels, and that the message names the
-    /// channel of its arrival.
     pub(crate) fn check(&self, channel: usize, channels: usize) -> Result<(), Discard> {
         if channel >= channels {
             Err(Discard::NoSuchChannel)
@@ -85,7 +81,6 @@ impl Message {
     }
 }
 
-/// Converts a channel number, or the number of channels, to its width in messages.
 pub(crate) fn small(channels: usize) -> u8 {
     u8::try_from(channels).expect("at most 64 channels")
 }
@@ -95,7 +90,7 @@ pub(crate) fn small(channels: usize) -> u8 {
 pub enum Kind {
     /// Complete state of the channel.
     Marker(Marker),
-    /// Beginning of an epoch: earlier packets on the channel belong to an earlier epoch.
+    /// Beginning of an epoch.
     Reset {
         /// Quantum of the channel; 0 if it is out.
         quantum: u32,
@@ -110,19 +105,18 @@ pub enum Kind {
     LeftAcknowledged(Departure),
     /// Packets received on the channel, and credit for more.
     Report(Report),
-    /// Packets that the receiver knows to be lost: a negative acknowledgement.
+    /// Negative acknowledgement of lost packets.
     Nack(Nack),
 }
 
 impl Kind {
-    /// Whether only a sender sends this kind. Such a message is for the receiver of the other end,
-    /// any other for its sender.
+    /// Whether only a sender sends this kind.
     pub const fn is_from_sender(&self) -> bool {
         matches!(self, Self::Marker(_) | Self::Reset { .. } | Self::Left(_))
     }
 }
 
-/// State of a channel as the sender reports it; it fully describes what follows on the channel.
+/// Complete state of a channel as reported by the sender.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Marker {
     /// Number of the next packet, quantum, and pending change.
@@ -131,18 +125,15 @@ pub struct Marker {
     pub sent_packets: u32,
     /// Bytes of these packets.
     pub sent_bytes: u64,
-    /// Pipe sequence number of the next packet on any channel: packets sent in this epoch, modulo
-    /// 2^32.
+    /// Pipe sequence number of the next packet on any channel, modulo 2^32, from 0 in each epoch.
     pub next_sequence: u32,
-    /// Time of departure, by the sender's clock.
+    /// Sending time by the sender's clock.
     pub sent_at: Instant,
-    /// Round-trip time of the channel as last measured by the sender, in nanoseconds; 0 if unknown,
-    /// 2^32 - 1 if longer.
+    /// Measured round-trip time of the channel; 0 if unknown, 2^32 - 1 if longer.
     pub round_trip_ns: u32,
-    /// Silence of the channel after which the sender takes it out, in nanoseconds; 0 for never,
-    /// 2^32 - 1 if longer.
+    /// Silence of the channel after which the sender takes it out; 0 for never, 2^32 - 1 if longer.
     pub out_after_ns: u32,
-    /// The bit of the last report: identifies the limit that the sender uses.
+    /// Bit of the last report, which identifies the limit in use.
     pub lowered: bool,
 }
 
@@ -151,16 +142,15 @@ pub struct Marker {
 pub struct Departure {
     /// Channel that is out.
     pub channel: u8,
-    /// First round without packets; a return is after this round.
+    /// First round without packets; a return is after it.
     pub since: Round,
     /// Packets of data sent on it in this epoch, modulo 2^32.
     pub sent_packets: u32,
-    /// Pipe sequence number of the next packet at the departure of the channel.
+    /// Pipe sequence number of the next packet at the departure.
     pub next_sequence: u32,
 }
 
-/// A negative acknowledgement: packets of a channel that the receiver knows to be lost. The message
-/// may arrive in the reverse direction of another channel.
+/// Negative acknowledgement, in the reverse direction of any channel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Nack {
     /// Channel of the lost packets.
@@ -169,12 +159,11 @@ pub struct Nack {
     pub first: u32,
     /// Number of consecutive packets, at least one.
     pub count: u16,
-    /// Remaining wait for their copies, in nanoseconds; 2^32 - 1 if longer, or as long as copies
-    /// arrive.
+    /// Remaining wait for copies; 2^32 - 1 if longer, or as long as copies arrive.
     pub left_ns: u32,
 }
 
-/// State of a channel as the receiver reports it. Counts are of this epoch and only grow.
+/// State of a channel as reported by the receiver; counts are of this epoch and only grow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Report {
     /// Cumulative charge that the channel may reach, modulo 2^32: charge no longer in flight, plus
@@ -183,8 +172,8 @@ pub struct Report {
     /// Bit that flips whenever the limit falls; markers echo it, which confirms that nothing above
     /// the limit is to come.
     pub lowered: bool,
-    /// Packets no longer in flight, received or lost, modulo 2^32: the sender's count in the last
-    /// marker, plus arrivals since.
+    /// Packets received or lost, modulo 2^32: the sender's count in the last marker, plus arrivals
+    /// since.
     pub accounted_packets: u32,
     /// Bytes of these packets.
     pub accounted_bytes: u64,
@@ -192,19 +181,17 @@ pub struct Report {
     pub received_packets: u32,
     /// Bytes of these packets.
     pub received_bytes: u64,
-    /// Arrival of the last packet on the channel, by the receiver's clock.
+    /// Arrival of the last packet, by the receiver's clock.
     pub received_at: Instant,
     /// Round of the change announced by the last marker.
     pub coming_from: Option<Round>,
     /// `sent_at` of the last marker.
     pub echo: Instant,
-    /// Nanoseconds since the arrival of that marker, or 2^32 - 1 if longer.
+    /// Time since the arrival of that marker, or 2^32 - 1 if longer.
     pub held_ns: u32,
-    /// Nanoseconds since the arrival of the last accounted packet; 2^32 - 1 if longer, or if it was
-    /// lost.
+    /// Time since the arrival of the last accounted packet; 2^32 - 1 if longer, or if it was lost.
     pub received_ago_ns: u32,
-    /// Longest packet of data received recently, in bytes: since the last report, and in at least
-    /// the last 20 ms.
+    /// Longest packet of data received since the last report, and in at least the last 20 ms.
     pub longest_bytes: u32,
 }
 

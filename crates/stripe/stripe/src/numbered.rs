@@ -1,13 +1,13 @@
-//! Schedulers for striping with recovery: causal ones whose state is a number for each channel.
+//! Schedulers for striping with recovery: causal ones whose state is a number for each channel,
+//! which a marker carries.
 //!
-//! Source: Adiseshu, Parulkar and Varghese 1996, section 5. A marker carries the number of the next
-//! packet of a channel; the randomised scheduler has none, so it gets no marker.
+//! Source: Adiseshu, Parulkar and Varghese 1996, section 5.
 
 use gingham_fairq::{Causal, Change, Round, SchedulerError, Standing, SurplusRoundRobin};
 
-/// A causal scheduler that works in rounds and whose state markers can restore.
+/// Causal scheduler with rounds and a state that markers can restore.
 ///
-/// A scheduler that is not causal, or has no numbers, does not compile:
+/// Another scheduler does not compile:
 ///
 /// ```compile_fail,E0277
 /// use gingham_fairq::{Randomised, VirtualClock};
@@ -21,18 +21,18 @@ pub trait Numbered: Causal + Clone {
     /// Returns the complete state of a channel, as a marker carries it.
     fn standing(&self, channel: usize) -> Standing;
 
-    /// Sets the complete state of a channel. The turn moves on if the channel is out or ahead of
-    /// the round. The last active channel cannot be excluded.
+    /// Sets the complete state of a channel, except that the last active channel stays. The turn
+    /// moves on if the channel is out or ahead of the round.
     fn set_standing(&mut self, channel: usize, standing: Standing) -> Result<(), SchedulerError>;
 
-    /// Changes the quantum of a channel from a round that it has not reached yet.
+    /// Changes the quantum of a channel from a future round on.
     fn change(&mut self, channel: usize, change: Change) -> Result<(), SchedulerError>;
 
     /// Skips the turns of a channel before a round.
     fn skip_to(&mut self, channel: usize, round: Round) -> Result<(), SchedulerError>;
 
-    /// Whether a scheduler can reach this state with all channels that are in within `rounds_max`
-    /// rounds of one another.
+    /// Whether a scheduler can reach this state with all active channels within `rounds_max`
+    /// rounds.
     fn is_sound(&self, rounds_max: u32) -> bool;
 
     /// Returns the smallest quantum of a channel that is in.
@@ -76,14 +76,12 @@ impl<const CAPACITY: usize> Numbered for SurplusRoundRobin<CAPACITY> {
     }
 }
 
-/// Generalised round robin with numbers: surplus round robin in which every packet weighs 1.
-///
-/// With one packet a turn on every channel it is plain round robin.
+/// Generalised round robin with numbers: every packet weighs 1.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PacketRounds<const CAPACITY: usize>(SurplusRoundRobin<CAPACITY>);
 
 impl<const CAPACITY: usize> PacketRounds<CAPACITY> {
-    /// Creates a scheduler with these numbers of packets per turn.
+    /// Creates a scheduler with these packets per turn.
     pub fn new(packets: &[u32]) -> Result<Self, SchedulerError> {
         SurplusRoundRobin::new(1, packets).map(Self)
     }

@@ -6,23 +6,22 @@
 //!   held       20  21  22, the marker behind 21                   19 is awaited, at most the wait
 //! ```
 //!
-//! It precedes a receiver of guaranteed order, one for each channel that may reorder or duplicate:
-//! its output is in order, with gaps, as on a channel that loses. Packets are ordered by their
-//! channel sequence numbers, markers by the number of packets sent before them. Other messages pass
-//! at once.
+//! Its output, for a receiver of guaranteed order, is in order, with gaps, as on a channel that
+//! loses. Packets are ordered by their channel sequence numbers, markers by the packets sent before
+//! them. Other messages pass at once.
 //!
-//! A reset to a past or to the present epoch may be late or a duplicate, or the sender has
-//! restarted without its state. It is released, and believed, only after a quarter of a second
-//! without anything of the present epoch.
+//! A reset to a past or the present epoch may be late or a duplicate, or the sender has restarted
+//! without its state. It is released only after a quarter of a second without anything of the
+//! present epoch.
 //!
 //! The wait is fixed, or measured ([`OrderOptions::adapts`]). A measured wait is zero on a channel
-//! that keeps order; a packet that is late all the same is released late.
+//! that keeps order.
 //!
-//! Source: RFC 1990, section 4.1, gives up a fragment once later ones have arrived on every link.
-//! On a channel that reorders, a later packet proves nothing, and only time does.
+//! Source: RFC 1990, section 4.1, gives up a fragment once later ones have arrived on every link;
+//! on a channel that reorders, only time proves a loss.
 //!
 //! Invariants: released numbers rise within an epoch, except those of late packets; nothing is held
-//! longer than the wait, nor more than the options allow; no allocation after set-up.
+//! longer than the wait; no allocation after set-up.
 
 mod window;
 
@@ -37,23 +36,21 @@ use window::Window;
 /// Late markers in a row after which the number of the next packet is not trusted.
 const LATE_IN_A_ROW_MAX: u32 = 4;
 
-/// Time without anything of the present epoch after which the sender has forgotten it: longer than
-/// the marker interval.
+/// Time after which the sender has forgotten the present epoch: longer than the marker interval.
 const ODD_WAIT: Duration = Duration::from_millis(250);
 
-/// Capacity for held markers.
 const MARKERS_MAX: usize = 8;
 
 /// Limits of the reorder buffer of a channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OrderOptions {
-    /// Longest wait of a packet for those before it; longer than the channel delays a packet.
+    /// Longest wait of a packet for those before it; more than the channel delays a packet.
     pub wait: Duration,
     /// Largest span of packet numbers held back.
     pub packets_max: usize,
     /// Whether the wait follows the measured lateness: none until a packet was late, then one and a
-    /// quarter times its lateness, at most `wait`. Later packets are released late, for a receiver
-    /// with retransmission, which takes them instead of copies.
+    /// quarter times its lateness. Later packets are released late, for a receiver with
+    /// retransmission.
     pub adapts: bool,
 }
 
@@ -100,26 +97,22 @@ struct Held<P> {
 pub struct ChannelOrder<P> {
     options: OrderOptions,
     epoch: Option<Epoch>,
-    /// Number of the next packet.
     next: u32,
-    /// Held packets, at their number modulo the length; empty until a packet arrives.
+    /// At their number modulo the length; empty until a packet arrives.
     ring: Vec<Option<Held<P>>>,
     held: usize,
-    /// Arrival of the oldest held item, if nothing was released since this was determined.
+    /// Arrival of the oldest held item, if nothing was released since.
     oldest: Option<Instant>,
     /// Packet too far ahead for the ring; numbers are given up to make room for it.
     far: Option<Held<P>>,
-    /// Markers held until all packets sent before them are released or given up, in the order of
-    /// their packet counts.
+    /// Held until all packets sent before them are released or given up, in this order.
     markers: VecDeque<(Marker, Message, Instant)>,
     /// Packet count and sending time of the last released marker.
     marked: Option<(u32, Instant)>,
-    /// Late markers in a row, with nothing in time between them.
+    /// With nothing in time between them.
     late_in_a_row: u32,
     window: Window,
-    /// Packet to be released late.
     late: Option<Held<P>>,
-    /// Message to be released at once.
     urgent: Option<Message>,
     /// Message that a sender without state may have sent, and its arrival.
     odd: Option<(Message, Instant)>,
@@ -127,7 +120,7 @@ pub struct ChannelOrder<P> {
 }
 
 impl<P> ChannelOrder<P> {
-    /// Creates a reorder buffer without an epoch: it waits for a reset or a marker.
+    /// Creates a reorder buffer that waits for a reset or a marker.
     pub fn new(options: OrderOptions) -> Result<Self, OptionsError> {
         check_packets("packets_max", options.packets_max)?;
         Ok(Self {
@@ -149,7 +142,7 @@ impl<P> ChannelOrder<P> {
         })
     }
 
-    /// Creates a reorder buffer that accepts packets of `epoch` at once.
+    /// Creates a reorder buffer that accepts packets of `epoch`.
     pub fn synchronised(options: OrderOptions, epoch: Epoch) -> Result<Self, OptionsError> {
         Ok(Self { epoch: Some(epoch), ..Self::new(options)? })
     }
@@ -177,7 +170,7 @@ impl<P> ChannelOrder<P> {
         self.window.span()
     }
 
-    /// Handles a packet or copy. Poll until there is nothing before the next call.
+    /// Handles a packet or copy; poll until there is nothing before the next call.
     pub fn handle_packet(
         &mut self,
         now: Instant,
@@ -189,7 +182,7 @@ impl<P> ChannelOrder<P> {
         self.discards.count(taken)
     }
 
-    /// Handles a message. Poll until there is nothing before the next call.
+    /// Handles a message; poll until there is nothing before the next call.
     pub fn handle_message(&mut self, now: Instant, message: Message) -> Result<(), Discard> {
         let taken = self.take_message(now, message);
         self.discards.count(taken)
@@ -221,8 +214,6 @@ impl<P> ChannelOrder<P> {
         [held, odd].into_iter().flatten().min()
     }
 
-    /// Releases a message of another epoch, which begins that epoch, after a pause that is long
-    /// enough.
     fn believe_odd(&mut self, now: Instant) -> Option<Message> {
         let (message, _) = self.odd.take_if(|(_, since)| since.after(ODD_WAIT) <= now)?;
         self.start(message.epoch);
@@ -266,7 +257,6 @@ impl<P> ChannelOrder<P> {
         }
     }
 
-    /// Handles a packet whose number was passed `passed` numbers ago.
     fn take_late(&mut self, passed: u32, held: Held<P>) -> Result<(), Discard> {
         let (number, wait) = (held.tag.channel_sequence, self.options.wait);
         if self.window.see_late(held.at, number, passed, wait) {
@@ -326,7 +316,6 @@ impl<P> ChannelOrder<P> {
             if self.late_in_a_row < LATE_IN_A_ROW_MAX {
                 return Err(if is_late { Discard::TooLate } else { Discard::Repeated });
             }
-            // Either the number here or the time of the last marker is wrong.
             self.start(message.epoch);
             self.next = marker.sent_packets;
         }
@@ -348,7 +337,6 @@ impl<P> ChannelOrder<P> {
         Ok(())
     }
 
-    /// Returns a marker all of whose packets were released or given up.
     fn next_marker(&mut self) -> Option<Message> {
         let (marker, ..) = self.markers.front()?;
         if ahead(marker.sent_packets, self.next) > 0 {
@@ -371,7 +359,6 @@ impl<P> ChannelOrder<P> {
         Some(held)
     }
 
-    /// Moves the packet that was too far ahead into the ring, once there is room.
     fn place_far(&mut self) {
         let length = self.ring.len();
         // The number of the far packet is never given up, hence never behind.
@@ -401,12 +388,10 @@ impl<P> ChannelOrder<P> {
         Some(())
     }
 
-    /// Notes the arrival of an item that is held.
     fn hold(&mut self, now: Instant) {
         self.oldest = self.found_oldest().or(Some(now));
     }
 
-    /// Returns the arrival of the oldest held item.
     fn found_oldest(&self) -> Option<Instant> {
         if self.oldest.is_some() {
             return self.oldest;

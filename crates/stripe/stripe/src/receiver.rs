@@ -1,7 +1,7 @@
 //! The receiving end: logical reception, markers, waiting, epochs.
 //!
-//! The scheduler determines the channel of the next packet. If that channel's buffer is empty, the
-//! receiver waits, while other buffers fill, until there is evidence that waiting is pointless:
+//! If the buffer of the next packet's channel is empty, the receiver waits until there is evidence
+//! that waiting is pointless:
 //!
 //! ```text
 //!   a packet on the channel        it is the next
@@ -10,17 +10,17 @@
 //!   first for longer than the wait
 //! ```
 //!
-//! A marker is read when it reaches the head of its buffer. Loss alone cannot cause a marker for a
-//! turn that is over. Such a marker is applied, the channel is served until it has caught up, and
-//! the round never goes back; after several in a row on a channel the receiver requests a reset. A
-//! marker too far from the round is ignored and triggers a reset request at once.
+//! A marker is read at the head of its buffer. One for a turn that is over, which loss alone cannot
+//! cause, is applied: the channel is served until it has caught up, and the round never goes back.
+//! After several in a row on a channel, or one marker too far from the round, the receiver requests
+//! a reset.
 //!
 //! Source: Adiseshu, Parulkar and Varghese 1996, sections 4 and 5. The bounded wait, the handling
-//! of late and far markers, and epochs are ours: the paper waits forever and leaves resets open.
+//! of late and far markers, and epochs are ours.
 //!
-//! Invariants: packets of a channel are delivered in the order of arrival, each once; the buffered
-//! data stay within their cap; a packet is first in its buffer for at most the wait, unless other
-//! channels overtake it, which they do for at most `far_rounds_max` rounds.
+//! Invariants: packets of a channel are delivered in the order of arrival, each once; a packet is
+//! first in its buffer for at most the wait, unless other channels overtake it, for at most
+//! `far_rounds_max` rounds.
 
 mod buffer;
 mod confirmed;
@@ -56,7 +56,7 @@ pub use reports::ReportPlan;
 use reports::Reports;
 use std::collections::VecDeque;
 
-/// The receiving end, generic over the packet type.
+/// Receiving end, generic over the packet type.
 ///
 /// ```
 /// use gingham_fairq::SurplusRoundRobin;
@@ -82,7 +82,6 @@ pub struct Receiver<S, P> {
     buffers: Vec<Buffer<P>>,
     /// Packets that were buffered when an epoch ended.
     flushed: VecDeque<P>,
-    /// Memory accounting for the buffered packets.
     pool: Pool,
     /// Channels that are passed over without waiting.
     silent: ChannelSet,
@@ -91,13 +90,13 @@ pub struct Receiver<S, P> {
     epochs: Epochs,
     presence: Presence,
     reports: Reports,
-    /// State of the sequence numbers, in guaranteed order.
+    /// In guaranteed order.
     confirmed: Option<Confirmed<P>>,
     reception: Reception,
 }
 
 impl<S: Numbered, P> Receiver<S, P> {
-    /// Creates a receiver without an epoch: it accepts no packet before a reset.
+    /// Creates a receiver that accepts no packet before a reset.
     pub fn new(scheduler: S, options: ReceiverOptions) -> Result<Self, OptionsError> {
         let channels = scheduler.channels();
         options.check(channels, scheduler.longest_bytes())?;
@@ -123,8 +122,7 @@ impl<S: Numbered, P> Receiver<S, P> {
         })
     }
 
-    /// Creates a receiver that accepts packets at once, from a sender known to have started in
-    /// `epoch`.
+    /// Creates a receiver for a sender known to have started in `epoch`.
     pub fn synchronised(
         scheduler: S,
         options: ReceiverOptions,
@@ -137,7 +135,7 @@ impl<S: Numbered, P> Receiver<S, P> {
         Ok(receiver)
     }
 
-    /// Returns the present epoch, if there has been a reset.
+    /// Returns the present epoch, if any.
     pub const fn epoch(&self) -> Option<Epoch> {
         self.epochs.current()
     }
@@ -157,7 +155,7 @@ impl<S: Numbered, P> Receiver<S, P> {
         &self.reception
     }
 
-    /// Handles a packet received on a channel.
+    /// Handles a packet.
     pub fn handle_packet(
         &mut self,
         now: Instant,
@@ -176,7 +174,7 @@ impl<S: Numbered, P> Receiver<S, P> {
         Ok(())
     }
 
-    /// Handles a message from the sender, received on a channel.
+    /// Handles a message from the sender.
     pub fn handle_message(
         &mut self,
         now: Instant,
@@ -208,7 +206,7 @@ impl<S: Numbered, P> Receiver<S, P> {
         }
     }
 
-    /// Counts bytes that failed to parse as a message.
+    /// Counts bytes that are not a message.
     pub fn handle_malformed(&mut self, error: WireError) -> Result<(), Discard> {
         self.reception.discards.count(Err(Discard::Malformed(error)))
     }
@@ -251,21 +249,18 @@ impl<S: Numbered, P> Receiver<S, P> {
             Some(_) => self.confirmed_timeout(),
             None => self.wait_is_over_at(),
         };
-        // Without an epoch no report is sent.
         let report = self.epochs.current().and_then(|_| self.reports.poll_timeout());
         order.into_iter().chain(report).min()
     }
 
-    /// Makes the report of a channel due if half of its conditions are met, because it can share a
-    /// datagram with another channel's report.
+    /// Makes the report of a channel due early, at half of its conditions, to share a datagram.
     pub fn hasten_report(&mut self, now: Instant, port: usize) {
         if let Ok(channel) = self.numbering.channel_of(port) {
             self.reports.hasten(now, channel);
         }
     }
 
-    /// Returns the next message to the sender, and the channel in whose reverse direction it is
-    /// sent.
+    /// Returns the next message to the sender, and the channel of its reverse direction.
     pub fn poll_message(&mut self, now: Instant) -> Option<(usize, Message)> {
         let next = self.epochs.poll().or_else(|| self.poll_left()).or_else(|| self.poll_nack(now));
         let (channel, epoch, kind) = next.or_else(|| self.poll_report(now))?;
@@ -287,7 +282,6 @@ impl<S: Numbered, P> Receiver<S, P> {
         Some((channel, epoch, Kind::Report(self.reports.report(channel, limit, now))))
     }
 
-    /// Returns the channel of a port, or the reason for refusing a packet on it.
     fn refuse_packet(&self, port: usize, length_bytes: u32) -> Result<usize, Discard> {
         let channel = self.numbering.channel_of(port)?;
         if self.confirmed.is_some() {
@@ -370,7 +364,6 @@ impl<S: Numbered, P> Receiver<S, P> {
         self.restart();
     }
 
-    /// Restores the state at the beginning of an epoch.
     fn restart(&mut self) {
         self.scheduler = self.initial.clone();
         self.presence.restart();
@@ -384,7 +377,7 @@ impl<S: Numbered, P> Receiver<S, P> {
     }
 }
 
-// Reading markers, when they reach the head of a buffer.
+// Reading markers at the head of a buffer.
 //
 // ```text
 //   marker                                   belief until the next one
@@ -394,14 +387,12 @@ impl<S: Numbered, P> Receiver<S, P> {
 //   out                                      out
 // ```
 //
-// A channel is thus never believed to be further than it is. An increase has been acknowledged
-// before it takes effect; a missed decrease costs a wait at most, and a postponed change nothing.
+// A channel is never believed to be further than it is: an increase has been acknowledged before it
+// takes effect, a missed decrease costs a wait at most, and a postponed change nothing.
 //
-// Source: Adiseshu, Parulkar and Varghese 1996, section 5; the handling of changes and of late and
-// far markers is ours.
+// Source: Adiseshu, Parulkar and Varghese 1996, section 5; changes, late and far markers are ours.
 
 impl<S: Numbered, P> Receiver<S, P> {
-    /// Applies a marker that has reached the head of a buffer.
     fn read_marker(&mut self, channel: usize, reported: Standing) {
         let standing = self.believed(channel, reported);
         let ahead = standing.next.round.ahead_of(self.scheduler.round());
@@ -427,7 +418,6 @@ impl<S: Numbered, P> Receiver<S, P> {
         }
     }
 
-    /// Returns the believed standing of a channel after a marker with standing `reported`.
     fn believed(&self, channel: usize, reported: Standing) -> Standing {
         let reported_now = Standing { coming: None, ..reported };
         match reported.coming {
@@ -456,8 +446,7 @@ impl<S: Numbered, P> Receiver<S, P> {
     }
 }
 
-/// Whether the first of two numbers of a channel precedes the second. If the quantum has changed,
-/// deficits of one round are not comparable.
+/// If the quantum has changed, deficits of one round are not comparable.
 fn is_before(first: &Standing, second: &Standing) -> bool {
     let (Number { round, deficit_bytes }, next) = (first.next, second.next);
     let same_turn = round == next.round && first.quantum_bytes == second.quantum_bytes;
@@ -471,16 +460,13 @@ fn is_before(first: &Standing, second: &Standing) -> bool {
 //   channel 1   |  _ 6 8 |  4 is missing: passed over  of the new epoch
 // ```
 //
-// Source: ours; Adiseshu, Parulkar and Varghese 1996, section 5, leave the packets buffered at a
-// reset open.
+// Source: ours (open in Adiseshu, Parulkar and Varghese 1996, section 5).
 //
 // Invariant: the buffers are empty afterwards.
 
 impl<S: Numbered, P> Receiver<S, P> {
-    /// Ends the epoch: moves the buffered packets to `flushed`, ahead of later arrivals, in the
-    /// order of the scheduler or of sequence numbers. Discards them instead if the epoch had not
-    /// begun on every channel, as happens when a restarted receiver gets packets that were in
-    /// flight to its predecessor.
+    /// Discards the buffered packets if the epoch had not begun on every channel, as happens when a
+    /// restarted receiver gets packets that were in flight to its predecessor.
     fn flush(&mut self, now: Instant) {
         self.silent = ChannelSet::MAX;
         let longest_bytes = self.scheduler.longest_bytes();
@@ -515,15 +501,12 @@ impl<S: Numbered, P> Receiver<S, P> {
     }
 }
 
-// Waiting for evidence, up to the bound of the wait.
-//
-// Source: the paper waits forever (Adiseshu, Parulkar and Varghese 1996, section 5); the bound is
-// ours.
+// Waiting for evidence, up to a bound, which is ours: the paper waits forever (section 5).
 
 impl<S: Numbered, P> Receiver<S, P> {
     /// Passes over an empty buffer if a packet elsewhere has waited too long. The channel is
-    /// assumed to have lost only its packets before the next round with a waiting packet. If that
-    /// is true, its believed position stays at or below the actual one, as under loss alone.
+    /// assumed to have lost only its packets before the next round with a waiting packet; its
+    /// believed position then stays at or below the actual one.
     fn pass_over(&mut self, channel: usize, now: Instant) -> Option<()> {
         if self.take_in(now) {
             return Some(());
@@ -543,8 +526,8 @@ impl<S: Numbered, P> Receiver<S, P> {
         Some(())
     }
 
-    /// Takes in a channel that is believed to be out, if a packet on it has waited too long for a
-    /// marker: from the next round on, with the smallest quantum, until a marker corrects it.
+    /// A channel that is believed to be out is in from the next round on, with the smallest
+    /// quantum, if a packet on it has waited too long for a marker.
     fn take_in(&mut self, now: Instant) -> bool {
         let waited = |channel: &usize| {
             let since = self.buffers[*channel].waiting_since();
@@ -557,13 +540,12 @@ impl<S: Numbered, P> Receiver<S, P> {
         self.scheduler.set_standing(channel, standing).is_ok()
     }
 
-    /// Returns the end of the wait of the longest-waiting packet.
     fn wait_is_over_at(&self) -> Option<Instant> {
         let since = self.buffers.iter().filter_map(Buffer::waiting_since).min()?;
         Some(since.after(self.options.wait))
     }
 
-    /// Returns the number of rounds, at least 1, until that of the nearest buffered packet.
+    /// At least 1.
     fn nearest_rounds(&self) -> Option<u32> {
         let round = self.scheduler.round();
         let waits = |(channel, buffer): &(usize, &Buffer<P>)| {
@@ -578,22 +560,19 @@ impl<S: Numbered, P> Receiver<S, P> {
 
 // Self-audits: a corrupt state, one that no sequence of events leads to, is abandoned.
 //
-// After any overwrite of the state, a marker on each channel corrects numbers, quanta and counts.
-// The remaining faults are found by these audits, as late markers, or by the sender as an unknown
-// epoch; all end in a reset. The protocol specification bounds the time that this takes.
+// After any overwrite, markers correct numbers, quanta and counts; the other faults are found by
+// these audits, as late markers, or by the sender as an unknown epoch, and end in a reset.
 //
-// Source: Varghese, "Self-stabilization by local checking and global reset", 1994; Adiseshu,
-// Parulkar and Varghese 1996, section 5, name snapshots and resets. Options and program are assumed
-// intact.
+// Source: Varghese, "Self-stabilization by local checking and global reset", 1994. Options and
+// program are assumed intact.
 //
 // Invariant: a state that passes can result from messages.
 
-/// Number of audits per wait.
+/// Per wait.
 const AUDITS: u32 = 16;
 
 impl<S: Numbered, P> Receiver<S, P> {
-    /// Audits the state that does not depend on the sender, `AUDITS` times in a wait, on a message
-    /// at `port`.
+    /// Covers the state that does not depend on the sender.
     fn audit(&mut self, now: Instant, port: usize) {
         if self.audit_at > now && self.audit_at <= now.after(self.options.wait) {
             return;
@@ -613,7 +592,6 @@ impl<S: Numbered, P> Receiver<S, P> {
         self.repair_pool();
     }
 
-    /// Abandons a corrupt state and requests a new epoch.
     fn start_over(&mut self, port: usize) {
         self.reception.corrupt += 1;
         self.numbering = Numbering::new(self.buffers.len());
@@ -625,7 +603,6 @@ impl<S: Numbered, P> Receiver<S, P> {
 
 #[cfg(test)]
 impl<const CAPACITY: usize, P> Receiver<gingham_fairq::SurplusRoundRobin<CAPACITY>, P> {
-    /// Overwrites every word of the state except packets and their tags.
     pub(crate) fn corrupt(&mut self, words: &mut dyn FnMut() -> u64) {
         if is_hit(words) {
             self.scheduler.corrupt(words);

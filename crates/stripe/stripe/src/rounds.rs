@@ -1,5 +1,4 @@
-//! The schedulers that both ends can run, as one type, for programs that select the scheduler at
-//! run time.
+//! Schedulers that both ends can run, as one type, for a choice at run time.
 //!
 //! Source: Adiseshu, Parulkar and Varghese 1996, section 6.2, which compares them.
 
@@ -7,16 +6,15 @@ use gingham_fairq::{Causal, Change, Round, SchedulerError, Standing, SurplusRoun
 
 use crate::{Numbered, PacketRounds};
 
-/// A scheduler whose quanta are bytes or packets.
+/// Scheduler with quanta of bytes or packets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Rounds<const CAPACITY: usize> {
-    /// Surplus round robin: a quantum of bytes each turn.
+    /// Surplus round robin.
     Bytes(SurplusRoundRobin<CAPACITY>),
-    /// Generalised round robin: a quantum of packets each turn.
+    /// Generalised round robin.
     Packets(PacketRounds<CAPACITY>),
 }
 
-/// Calls the scheduler of either variant.
 macro_rules! either {
     ($self:ident, $scheduler:ident => $call:expr) => {
         match $self {
@@ -78,8 +76,8 @@ impl<const CAPACITY: usize> Numbered for Rounds<CAPACITY> {
 mod tests {
     use super::*;
 
-    /// Alternating lengths of 1,000 and 200 bytes on two equal channels: by bytes, both get equal
-    /// shares of bytes; by packets, one gets all the long packets (section 6.2).
+    /// By bytes, both channels get equal shares of bytes; by packets, one gets all the long packets
+    /// (section 6.2).
     #[test]
     fn byte_and_packet_rounds_differ_for_alternating_lengths() {
         let bytes = Rounds::<2>::Bytes(SurplusRoundRobin::new(1_000, &[1_000; 2]).unwrap());

@@ -14,31 +14,27 @@
 //! | `quarantine` | channels that carry copies instead of packets |
 //! | `repairs` | packets that can be sent again |
 //!
-//! The sender passes each event to the parts that it concerns, and the effects of one part to the
-//! others.
+//! The sender passes the effects of one part to the others.
 //!
-//! Markers go on all channels when the turn of `before_channel` begins, every few rounds starting
-//! from the first, and whenever `interval` has passed without one, so that a receiver that waits
-//! for lost packets learns of the loss when no packet follows. The paper (section 6.3) finds the
-//! beginning and the end of a round best. If packets have tags, at most four of those by time go in
-//! a round trip, because no window limits them.
+//! Markers go on all channels when the turn of `before_channel` begins, every few rounds, and
+//! whenever `interval` has passed without one: a receiver learns of a loss even if no packet
+//! follows. The paper (section 6.3) finds the beginning and the end of a round best. If packets
+//! have tags, at most four of those by time go in a round trip, because no window limits them.
 //!
-//! The scheduler has as many slots as there can be channels; the id of a channel is the number of
-//! its slot. A channel that is removed is lost: Left announces it on all others, and its packets in
-//! flight are retransmitted over them. A channel that is added is treated as one that returns,
-//! without measurements. Its numbers continue those of the former channel of the slot, so that late
-//! packets of that one are detected, and no number is used twice in an epoch. If a removed channel
-//! is the last one in, while others are still to come in, it stays in the scheduler without packets
-//! until one of them is in.
+//! The id of a channel is its slot in the scheduler. A removed channel is lost: Left announces it
+//! on all others, and its packets in flight are retransmitted. An added channel is treated as one
+//! that returns, without measurements. Its numbers continue those of the former channel of the
+//! slot, so that late packets of that one are detected. If a removed channel is the last one in,
+//! while others are still to come in, it stays in the scheduler without packets until then.
 //!
 //! Source: Adiseshu, Parulkar and Varghese 1996, sections 3.3 (load sharing), 5 and 6.3 (markers).
 //! Audits: Varghese, "Self-stabilization by local checking and global reset", 1994. A channel that
 //! moves begins anew, as in RFC 9000, section 9.4.
 //!
-//! Invariants: a marker carries the number of the next packet of its channel at the moment of
-//! emission; no packet is accepted before a reset is acknowledged; some channel is present and some
-//! is in; nothing is emitted for an absent channel; a channel that comes back does so after the
-//! round named by Left; an audit changes no sound state.
+//! Invariants: a marker carries the number of the next packet of its channel at its emission; no
+//! packet is accepted before a reset is acknowledged; some channel is present and some is in;
+//! nothing is emitted for an absent channel; a channel comes back after the round named by Left; an
+//! audit changes no sound state.
 
 mod class;
 mod control;
@@ -86,7 +82,7 @@ use sizes::Sizes;
 pub use sizes::{Size, SizePlan, SizeState};
 pub use wait::Wait;
 
-/// The sending end.
+/// Sending end.
 ///
 /// ```
 /// use gingham_fairq::SurplusRoundRobin;
@@ -103,14 +99,13 @@ pub use wait::Wait;
 #[derive(Clone, Debug)]
 pub struct Sender<S> {
     options: SenderOptions,
-    /// Time of the last call of `poll_message`.
     now: Instant,
     resets: Resets,
     schedule: Schedule<S>,
     presence: Presence,
     markers: Markers,
     sizes: Sizes,
-    /// Windows and pacing rates, if flight is controlled; they choose the channel in free order.
+    /// With controlled flight; they choose the channel in free order.
     paths: Option<Paths>,
     quarantine: Quarantine,
     repairs: Option<Repairs>,
@@ -122,21 +117,19 @@ pub struct Sender<S> {
     sending: Sending,
 }
 
-/// Packets that may be sent on a channel in a row, as a network card takes them in one call.
+/// Packets that may be sent on a channel in a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Transmit {
     /// The channel of the next packets.
     pub channel: usize,
-    /// Bytes after which the channel is chosen again, at least one. The packet that reaches them is
-    /// the last.
+    /// Bytes after which the channel is chosen again; the packet that reaches them is the last.
     pub bytes: u64,
-    /// Longest packet covered; longer ones may be sent on another channel.
+    /// Longest packet covered; longer ones may need another channel.
     pub longest_bytes: u32,
 }
 
 impl<S: Numbered> Sender<S> {
-    /// Creates a sender that begins with a reset to `epoch`, later than any epoch that it
-    /// remembers.
+    /// Creates a sender that begins with a reset to `epoch`, later than any known one.
     pub fn new(
         scheduler: S,
         options: SenderOptions,
@@ -148,8 +141,7 @@ impl<S: Numbered> Sender<S> {
         Ok(sender)
     }
 
-    /// Creates a sender that sends at once, to a receiver known to have started in the same epoch,
-    /// for instance the epoch in a session's handshake.
+    /// Creates a sender for a receiver known to have started in this epoch.
     pub fn synchronised(
         scheduler: S,
         options: SenderOptions,
@@ -178,12 +170,10 @@ impl<S: Numbered> Sender<S> {
         Ok(sender)
     }
 
-    /// Whether packets may be sent on a channel: it is present and active.
     fn carries(&self, channel: usize) -> bool {
         self.schedule.carries(&self.presence, channel)
     }
 
-    /// Returns the channels that packets may use.
     fn carrying(&self) -> ChannelSet {
         channels_where(self.schedule.channels(), |channel| self.carries(channel))
     }
@@ -192,9 +182,6 @@ impl<S: Numbered> Sender<S> {
         self.blocked & 1 << channel != 0
     }
 
-    // Choice of the channel.
-
-    /// Chooses the channel of the next packet, if one may be sent.
     fn next_channel(&self, now: Instant, length_bytes: u32, class: Class) -> Option<usize> {
         if !self.is_open() {
             return None;
@@ -210,9 +197,7 @@ impl<S: Numbered> Sender<S> {
         (takes && !is_full).then_some(channel)
     }
 
-    /// Whether a channel accepts a packet of `length_bytes`: it is active, its link is not blocked,
-    /// it has credit, and quarantine does not exclude it. A length of 0 requires credit for the
-    /// longest packet.
+    /// A length of 0 requires credit for the longest packet.
     fn takes(&self, channel: usize, length_bytes: u32) -> bool {
         self.carries(channel)
             && !self.is_blocked(channel)
@@ -233,7 +218,6 @@ impl<S: Numbered> Sender<S> {
         channels_of(equals).any(|other| !self.quarantine.has(other) && fits(other))
     }
 
-    /// Returns the reason for refusing a packet.
     #[cold]
     fn held_back(&mut self, length_bytes: u32, class: Class) -> SendError {
         self.wait_with(length_bytes, class);
@@ -251,15 +235,12 @@ impl<S: Numbered> Sender<S> {
         }
     }
 
-    /// Records a packet that is refused.
     const fn wait_with(&mut self, length_bytes: u32, class: Class) {
         self.sizes.wait_with(length_bytes);
         self.waiting = class;
     }
 
-    // Packets.
-
-    /// Sends a packet on the channel returned, after the messages emitted before.
+    /// Sends a packet on the channel returned, after earlier messages.
     pub fn handle_packet(&mut self, now: Instant, length_bytes: u32) -> Result<usize, SendError> {
         self.send(now, length_bytes, Class::Spread)
     }
@@ -324,7 +305,6 @@ impl<S: Numbered> Sender<S> {
         Ok(channel)
     }
 
-    /// Returns the schedule, and the circumstances that its changes depend on.
     const fn schedule_at(&mut self, now: Instant) -> (&mut Schedule<S>, Circumstances<'_>) {
         let at = Circumstances {
             now,
@@ -336,7 +316,6 @@ impl<S: Numbered> Sender<S> {
         (&mut self.schedule, at)
     }
 
-    /// Notifies the windows, in strict order, of the channel whose turn it is.
     fn see_turn(&mut self, now: Instant) {
         if self.options.order == Order::Strict
             && let Some(paths) = &mut self.paths
@@ -345,19 +324,16 @@ impl<S: Numbered> Sender<S> {
         }
     }
 
-    /// Returns the next packets: at most the rest of the channel's turn, the room in its window,
-    /// and a millisecond at its pacing rate. `handle_packet` or `handle_tagged` then returns that
-    /// channel for each of them. Returns nothing while none may be sent: during a reset, or while
-    /// the channel whose turn it is has no credit or a full window. Call again after the next
-    /// message of the receiver, and after `poll_message`, which takes dead channels out. Call it
-    /// only with a packet to send: after a rest nothing is sent until the markers that the call
-    /// requests are polled. The next packet is at most [`Sender::longest_bytes`] long.
+    /// Returns the next packets: at most the rest of the turn, the room in the window, and a
+    /// millisecond at the pacing rate. `handle_packet` or `handle_tagged` then returns that channel
+    /// for each of them. Returns nothing while none may be sent. Call again after the next message
+    /// of the receiver, and after `poll_message`. Call it only with a packet to send: after a rest
+    /// nothing is sent until the requested markers are polled.
     pub fn poll_transmit(&mut self, now: Instant) -> Option<Transmit> {
         self.poll_transmit_of(now, 0, Class::Spread)
     }
 
-    /// Like `poll_transmit`, for a next packet of this length and class. A longer packet is sent on
-    /// a channel that it fits; later packets of another class may be sent on other channels.
+    /// Like `poll_transmit`, for a next packet of this length and class.
     pub fn poll_transmit_of(
         &mut self,
         now: Instant,
@@ -381,8 +357,6 @@ impl<S: Numbered> Sender<S> {
         Some(Transmit { channel, bytes: turn_bytes.min(ready_bytes), longest_bytes })
     }
 
-    // Messages.
-
     /// Returns the next message, and the channel to send it on, before any later packet.
     pub fn poll_message(&mut self, now: Instant) -> Option<(usize, Message)> {
         self.now = now;
@@ -403,7 +377,7 @@ impl<S: Numbered> Sender<S> {
         }
     }
 
-    /// Returns the next probe: a marker of its own.
+    /// A probe is a marker of its own.
     fn poll_probe(&mut self, now: Instant) -> Option<(usize, Kind)> {
         let (channel, bytes) = self.sizes.take_due()?;
         let marker = Marker { sent_at: Sizes::probe_at(now), ..self.marker(channel, now) };
@@ -412,7 +386,6 @@ impl<S: Numbered> Sender<S> {
         Some((channel, Kind::Marker(marker)))
     }
 
-    /// Returns the marker of a channel at present.
     fn marker(&mut self, channel: usize, now: Instant) -> Marker {
         self.presence.mark(channel, now);
         self.sizes.mark(now, channel, self.presence.is(channel, Life::Dead));
@@ -445,8 +418,6 @@ impl<S: Numbered> Sender<S> {
         self.paced_until().into_iter().chain(self.sizes.next_at()).fold(at, Instant::min)
     }
 
-    /// Returns the end of a delay by the pacing rate alone, or the time of the next timeout of a
-    /// controller.
     fn paced_until(&self) -> Option<Instant> {
         let paths = self.paths.as_ref()?;
         let paced = match self.options.order {
@@ -460,7 +431,7 @@ impl<S: Numbered> Sender<S> {
         paced.into_iter().chain(paths.poll_timeout()).min()
     }
 
-    /// Handles a message of the receiver, received on the reverse path of a channel.
+    /// Handles a message received on the reverse path of a channel.
     pub fn handle_message(
         &mut self,
         now: Instant,
@@ -538,8 +509,7 @@ impl<S: Numbered> Sender<S> {
         if can_be { Ok(()) } else { Err(Discard::BadCounts) }
     }
 
-    /// Handles a report in the windows, and shares that follow the rates; returns whether it is
-    /// possible.
+    /// Returns whether the report is possible.
     fn follow_rates(&mut self, now: Instant, channel: usize, report: &Report) -> bool {
         if report.echo < self.presence.since(channel) {
             return true;
@@ -556,7 +526,6 @@ impl<S: Numbered> Sender<S> {
         can_be
     }
 
-    /// Handles a report in quarantine.
     fn weigh_losses(&mut self, now: Instant, channel: usize, report: &Report) {
         if !self.has_quarantine() || report.echo < self.presence.since(channel) {
             return;
@@ -569,14 +538,11 @@ impl<S: Numbered> Sender<S> {
         }
     }
 
-    /// Whether quarantine is enabled: copies need free order and repair.
+    /// Copies need free order and repair.
     fn has_quarantine(&self) -> bool {
         self.options.order == Order::Free && self.repairs.is_some()
     }
 
-    // Time.
-
-    /// Handles everything that is due by time.
     fn advance(&mut self, now: Instant) {
         if let Some(paths) = &mut self.paths {
             paths.handle_timeouts(now);
@@ -605,7 +571,7 @@ impl<S: Numbered> Sender<S> {
         }
     }
 
-    /// Checks every channel, once in a marker interval.
+    /// Once per marker interval.
     fn look(&mut self, now: Instant) {
         self.presence.begin_check(now, self.check_pause());
         self.check(now);
@@ -635,8 +601,7 @@ impl<S: Numbered> Sender<S> {
         self.announce_targets();
     }
 
-    /// Returns the time to the next check of the channels: during a rest, until unanswered markers
-    /// are answered.
+    /// During a rest, the next check waits until unanswered markers are answered.
     fn check_pause(&self) -> Duration {
         let pause = self.markers.pause();
         if !self.markers.are_due() && !self.presence.is_asking() {
@@ -656,7 +621,7 @@ impl<S: Numbered> Sender<S> {
         }
     }
 
-    /// Ends a rest before a packet; returns whether there was one, so that markers go first.
+    /// Returns whether a rest ended: markers then go first.
     #[inline]
     fn wake(&mut self, now: Instant) -> bool {
         let rests = self.is_open() && self.markers.are_slow();
@@ -674,7 +639,6 @@ impl<S: Numbered> Sender<S> {
         self.presence.check_by(now.after(self.markers.pause()));
     }
 
-    /// Returns the channels that get markers: those that are in or are to come in.
     fn marked(&self) -> ChannelSet {
         self.carrying() | self.schedule.pending()
     }
@@ -685,7 +649,7 @@ impl<S: Numbered> Sender<S> {
         }
     }
 
-    /// Emits the markers that are due by time, on the channels whose last marker is not too recent.
+    /// Excludes channels whose last marker is too recent.
     fn mark_by_time(&mut self, now: Instant) {
         let (gone, is_settled) = (self.sending.gone(), self.has_settled());
         let marked = self.marked();
@@ -705,8 +669,8 @@ impl<S: Numbered> Sender<S> {
         self.presence.check_by(now.after(self.check_pause()));
     }
 
-    /// Whether everything sent on active channels is accounted for, none waits for credit, and
-    /// nothing remains to be agreed upon.
+    /// Whether everything sent is accounted for, none waits for credit, and nothing remains to be
+    /// agreed upon.
     fn has_settled(&self) -> bool {
         let is_accounted_for = |channel: usize| {
             let reported = self.counts.reported(channel);
@@ -720,8 +684,7 @@ impl<S: Numbered> Sender<S> {
             && (0..self.schedule.channels()).all(is_accounted_for)
     }
 
-    /// Audits the state, and repairs or resets what no sequence of events leads to. Counts need no
-    /// audit, because the receiver adopts those of the markers.
+    /// Counts need no audit, because the receiver adopts those of the markers.
     fn check(&mut self, now: Instant) {
         let (channels, markers) = (self.schedule.channels(), &self.options.markers);
         let all = first_channels(channels);
@@ -741,10 +704,7 @@ impl<S: Numbered> Sender<S> {
         }
     }
 
-    // Channels.
-
-    /// Adds a channel. It becomes active, with its target quantum, once the receiver has
-    /// acknowledged this.
+    /// Adds a channel, active once the receiver has acknowledged it.
     pub fn add_channel(&mut self, now: Instant, id: usize) -> Result<(), ChannelError> {
         self.presence.check_id(id, false)?;
         self.begin(now, id, Life::Alive);
@@ -770,7 +730,7 @@ impl<S: Numbered> Sender<S> {
         Ok(())
     }
 
-    /// Handles a new address of a channel at either end: its measurements are forgotten.
+    /// Handles a new address of a channel: its measurements are forgotten.
     pub fn move_channel(&mut self, now: Instant, id: usize) -> Result<(), ChannelError> {
         self.presence.check_id(id, true)?;
         let life = if self.is_dead(id) { Life::Dead } else { Life::Alive };
@@ -782,7 +742,6 @@ impl<S: Numbered> Sender<S> {
         Ok(())
     }
 
-    /// Begins a channel on another link.
     fn begin(&mut self, now: Instant, id: usize, life: Life) {
         self.presence.begin(id, now, life);
         self.sizes.begin(id);
@@ -792,15 +751,13 @@ impl<S: Numbered> Sender<S> {
         }
     }
 
-    /// Takes a channel out that is known to be lost, for instance with its interface, without
-    /// waiting for silence, unless it is the last. It becomes active again when a probe on it is
-    /// answered. Returns whether it is out.
+    /// Takes out a channel known to be lost, for instance with its interface, unless it is the
+    /// last. An answered probe brings it back. Returns whether it is out.
     pub fn lose_channel(&mut self, now: Instant, channel: usize) -> bool {
         let is_there = self.is_open() && self.is_there(channel);
         is_there && (self.is_dead(channel) || self.lose(channel, now))
     }
 
-    /// Takes a channel out, unless it is the last; a present one is dead.
     fn lose(&mut self, channel: usize, now: Instant) -> bool {
         let Some(since) = self.schedule.take_out(channel) else { return false };
         self.sizes.leave(channel);
@@ -828,7 +785,6 @@ impl<S: Numbered> Sender<S> {
         }
     }
 
-    /// Handles the return of a channel that was dead.
     fn revived(&mut self, now: Instant, channel: usize) {
         self.sizes.revive(now, channel);
         if let Some(paths) = &mut self.paths {
@@ -837,9 +793,8 @@ impl<S: Numbered> Sender<S> {
         self.announce_targets();
     }
 
-    /// Sets the target quanta. They are applied one by one, once the receiver has acknowledged
-    /// each. A channel with a quantum of 0 is taken out, unless it would be the last; one that is
-    /// out becomes active.
+    /// Sets the target quanta, each applied once the receiver has acknowledged it. A channel with a
+    /// quantum of 0 is taken out, unless it would be the last.
     pub fn change_quanta(&mut self, quanta: &[u32]) -> Result<(), QuantaError> {
         self.schedule.set_targets(quanta, self.presence.present())?;
         self.announce_targets();
@@ -853,51 +808,44 @@ impl<S: Numbered> Sender<S> {
         }
     }
 
-    /// Sets the channels, one bit each from the lowest, whose links accept no packet at present.
-    /// Packets and copies go on other channels, or wait if the channel cannot be chosen; messages
-    /// are emitted as before. A wrong hint causes delay and nothing else.
+    /// Sets the channels, a bit each, whose links accept no packet at present. Messages are emitted
+    /// as before; a wrong hint only causes delay.
     pub const fn set_blocked(&mut self, channels: u64) {
         self.blocked = channels;
     }
 
-    /// Requests a marker, or during a reset a reset, on a channel that has a link again or another
-    /// one; its next probe, or the end of a rest, may be seconds ahead.
+    /// Requests a marker on a channel with a new link, or a reset during one; its next probe may be
+    /// seconds ahead.
     pub fn ask_channel(&mut self, channel: usize) {
         if self.is_there(channel) {
             self.markers.ask(1 << channel);
         }
     }
 
-    // Windows.
-
-    /// Sets the known rate of a channel, and paces the channel at it.
+    /// Sets the known rate of a channel, which paces it.
     pub fn set_rate(&mut self, channel: usize, bytes_per_second: u64) {
         if let Some(paths) = &mut self.paths {
             paths.set_rate(channel, bytes_per_second);
         }
     }
 
-    /// Limits the rate of packets on a channel, in bytes per second on the wire, or removes the
-    /// limit. Messages are exempt.
+    /// Limits the rate of packets on a channel, on the wire; messages are exempt.
     pub fn cap_rate(&mut self, channel: usize, cap: Option<RateCap>) {
         if let Some(paths) = &mut self.paths {
             paths.set_cap(channel, cap);
         }
     }
 
-    /// Sets the priority of a channel in free order, 0 before 1. Packets use a channel while those
-    /// of earlier priorities have no room, and have had none for so long that a standing queue
-    /// would form. Messages are sent on all channels.
+    /// Sets the priority of a channel in free order, 0 before 1. Packets use a channel once those
+    /// of earlier priorities have had no room for so long that a standing queue would form.
     pub fn set_priority(&mut self, channel: usize, priority: u8) {
         if let Some(paths) = &mut self.paths {
             paths.set_priority(channel, priority);
         }
     }
 
-    // Sizes.
-
-    /// Takes a channel out that has lost all long packets for some time, until it passes them. The
-    /// last one stays in and is probed from the base.
+    /// A channel that has lost all long packets for some time is out until it passes them. The last
+    /// one stays in and is probed from the base.
     fn lose_long(&mut self, channel: usize, now: Instant) {
         let lost_bytes = self.sizes.lost_bytes(channel);
         if self.lose(channel, now) {
@@ -907,7 +855,6 @@ impl<S: Numbered> Sender<S> {
         }
     }
 
-    /// Checks the size search of every active channel.
     fn check_sizes(&mut self, now: Instant) {
         if !self.sizes.begin_check(now) {
             return;
@@ -940,8 +887,7 @@ impl<S: Numbered> Sender<S> {
     }
 
     /// Handles the refusal of a frame by the socket of a channel (`EMSGSIZE`): it exceeds the size
-    /// of the interface, without doubt. The search continues below it, from the base if such frames
-    /// have passed.
+    /// of the interface. The search continues below it.
     pub fn handle_refused(
         &mut self,
         now: Instant,
@@ -955,7 +901,7 @@ impl<S: Numbered> Sender<S> {
         Ok(())
     }
 
-    /// Takes a channel out in strict order that passes less than before, unless it is the last.
+    /// In strict order, a channel that passes less than before is out, unless it is the last.
     fn shrink_out(&mut self, now: Instant, channel: usize) -> bool {
         let is_out = self.options.order == Order::Strict && self.lose(channel, now);
         if is_out {
@@ -968,8 +914,6 @@ impl<S: Numbered> Sender<S> {
     pub fn set_passes_all(&mut self, channel: usize, passes_all: bool) {
         self.sizes.set_passes_all(channel, passes_all);
     }
-
-    // Epochs.
 
     /// Begins a new epoch at both ends.
     pub fn reset(&mut self, now: Instant) {
@@ -994,7 +938,7 @@ impl<S: Numbered> Sender<S> {
         self.advance(now);
     }
 
-    /// Opens the epoch on the channels that have acknowledged it; the others are dead or absent.
+    /// Channels that have not acknowledged the epoch are dead or absent.
     fn open(&mut self, now: Instant) {
         let silent = match self.resets.open() {
             Some(acknowledged) => first_channels(self.schedule.channels()) & !acknowledged,
@@ -1007,14 +951,12 @@ impl<S: Numbered> Sender<S> {
         self.look(now);
         self.markers.restart(self.schedule.round(), now);
         self.mark_by_round(now);
-        // Targets that were set during the reset.
         self.announce_targets();
     }
 }
 
 #[cfg(test)]
 impl<const CAPACITY: usize> Sender<gingham_fairq::SurplusRoundRobin<CAPACITY>> {
-    /// Overwrites every word of the state except packets and their numbers.
     pub(crate) fn corrupt(&mut self, words: &mut dyn FnMut() -> u64) {
         use crate::corruption::{Corrupt, corrupt_some};
         let parts: &mut [&mut dyn Corrupt] =

@@ -5,12 +5,10 @@
 //!   window     0   0             3.75 ms                                   from now on
 //! ```
 //!
-//! On a channel that keeps order, no packet is late and the wait is zero: a gap is a loss, reported
-//! at once. After reordering, a gap is awaited for one and a quarter times the lateness of the
-//! packet, until sixteen gaps in a row were losses.
+//! While nothing is late, a gap is a loss, reported at once. After reordering, a gap is awaited for
+//! one and a quarter times the lateness of the packet, until sixteen gaps in a row were losses.
 //!
-//! Source: the reordering window of RACK (RFC 8985, section 6.2, steps 4 and 5): zero before the
-//! first reordering, then larger, and zero again after sixteen recoveries without. RACK grows it by
+//! Source: the reordering window of RACK (RFC 8985, section 6.2, steps 4 and 5). RACK grows it by
 //! quarters of the minimum round trip, because a sender has no better measure; here the lateness
 //! itself is known.
 
@@ -19,16 +17,14 @@ use core::time::Duration;
 use super::OrderOptions;
 use crate::Instant;
 
-/// Losses in a row after which a channel counts as keeping order (RFC 8985, section 6.2, step 4).
+/// RFC 8985, section 6.2, step 4.
 const LOSSES_MAX: u32 = 16;
 
-/// Wait for missing packets.
 #[derive(Clone, Debug)]
 pub(super) struct Window {
     span: Duration,
     /// Unfilled gaps since the last filled one.
     losses: u32,
-    /// Whether the wait follows the measured lateness.
     adapts: bool,
     /// Times when the last numbers given up were overtaken, at their number modulo the length;
     /// empty unless `adapts` is set and packets arrive.
@@ -41,7 +37,7 @@ impl Window {
         Self { span, losses: 0, adapts: options.adapts, overtaken: Vec::new() }
     }
 
-    /// Sets how many numbers are remembered, a power of two or none, and forgets all.
+    /// A power of two or none.
     pub(super) fn set_length(&mut self, length: usize) {
         self.overtaken = if self.adapts { vec![None; length] } else { Vec::new() };
     }
@@ -50,7 +46,6 @@ impl Window {
         self.span
     }
 
-    /// Clears the history of the number of a packet that is released in order, or without history.
     #[inline]
     pub(super) fn pass(&mut self, number: u32) {
         if let Some(overtaken) = self.place(number) {
@@ -58,7 +53,6 @@ impl Window {
         }
     }
 
-    /// Records that `count` numbers from `from` on are given up, overtaken at `overtaken_at`.
     pub(super) fn give_up(&mut self, from: u32, count: u32, overtaken_at: Instant) {
         let latest = u32::try_from(self.overtaken.len()).unwrap_or(u32::MAX).min(count);
         for number in (count - latest)..count {
@@ -74,13 +68,11 @@ impl Window {
         }
     }
 
-    /// Records that a gap was filled before it was given up.
     pub(super) const fn fill(&mut self) {
         self.losses = 0;
     }
 
-    /// Records a packet whose number was passed `passed` numbers ago; returns whether it may be
-    /// new.
+    /// Returns whether a packet passed `passed` numbers ago may be new.
     pub(super) fn see_late(
         &mut self,
         now: Instant,
@@ -98,7 +90,6 @@ impl Window {
         true
     }
 
-    /// Forgets the old numbers in a new epoch on the channel.
     pub(super) fn restart(&mut self) {
         self.overtaken.fill(None);
     }

@@ -1,9 +1,8 @@
-//! The buffer of a channel: received packets that have not been read yet, in order.
+//! The buffer of a channel: received packets, in order.
 //!
-//! Invariants: the byte count is that of the packets; two markers are never adjacent, since the
-//! later replaces the earlier, and none is at the head, so there are at most two items per packet.
-//! Memory is allocated on first use and grows on demand: most buffers never need it, and idle pipes
-//! cost nothing.
+//! Invariants: two markers are never adjacent, since the later replaces the earlier, and none is at
+//! the head: at most two items per packet. Memory is allocated on first use and grows on demand:
+//! idle pipes cost nothing.
 
 use std::collections::VecDeque;
 
@@ -21,8 +20,8 @@ enum Item<P> {
 /// Capacity kept by an empty buffer: more than the packets that wait at 1 Gbit/s in 30 ms.
 const PLACES_KEPT: usize = 4_096;
 
-/// Makes room for one more item. Capacity grows by a quarter, or by 64 items if that is more, so
-/// that the memory used exceeds the charge only slightly (see [`Charge::BYTES`]).
+/// Capacity grows by a quarter, or by 64 items if that is more, so that the memory used exceeds the
+/// charge only slightly (see [`Charge::BYTES`]).
 #[inline]
 pub(super) fn make_place<T>(places: &mut VecDeque<T>) {
     if places.len() == places.capacity() {
@@ -30,14 +29,12 @@ pub(super) fn make_place<T>(places: &mut VecDeque<T>) {
     }
 }
 
-/// Rare, hence not inlined.
 #[cold]
 #[inline(never)]
 fn grow<T>(places: &mut VecDeque<T>) {
     places.reserve_exact((places.len() / 4).max(64));
 }
 
-/// Rare, hence not inlined.
 #[cold]
 #[inline(never)]
 fn shrink<T>(places: &mut VecDeque<T>) {
@@ -48,9 +45,7 @@ fn shrink<T>(places: &mut VecDeque<T>) {
 pub(super) struct Buffer<P> {
     items: VecDeque<Item<P>>,
     packets: usize,
-    /// Total length of the packets.
     bytes: u64,
-    /// Time since which the first packet has been first.
     first_since: Instant,
 }
 
@@ -63,12 +58,10 @@ impl<P> Buffer<P> {
         self.packets
     }
 
-    /// Returns the memory charge of the buffered packets.
     pub(super) const fn held(&self, charge: Charge) -> u64 {
         charge.of_both(self.packets as u64, self.bytes)
     }
 
-    /// Returns the pipe sequence number of the first packet, if packets are numbered.
     pub(super) fn head(&self) -> Option<u32> {
         match self.items.front() {
             Some(Item::Packet { sequence, .. }) => Some(*sequence),
@@ -76,7 +69,7 @@ impl<P> Buffer<P> {
         }
     }
 
-    /// Whether the buffer has a packet with this number: its numbers rise.
+    /// The numbers of a buffer rise.
     pub(super) fn has(&self, sequence: u32) -> bool {
         // Two markers are never adjacent.
         let number = |place: usize| match self.items.get(place) {
@@ -95,7 +88,6 @@ impl<P> Buffer<P> {
         false
     }
 
-    /// Returns the time since which the first packet waits for its turn, if there is one.
     pub(super) fn waiting_since(&self) -> Option<Instant> {
         (self.packets > 0).then_some(self.first_since)
     }
@@ -121,7 +113,7 @@ impl<P> Buffer<P> {
         self.items.push_back(Item::Packet { length_bytes, sequence, packet });
     }
 
-    /// Appends a marker behind the last packet, which must exist.
+    /// The last packet must exist.
     pub(super) fn push_marker(&mut self, standing: Standing) {
         debug_assert!(self.packets > 0, "a marker at the head is read, not kept");
         if let Some(Item::Marker(last)) = self.items.back_mut() {
@@ -132,7 +124,7 @@ impl<P> Buffer<P> {
         }
     }
 
-    /// Removes the first packet; returns its length, and the marker that reaches the head.
+    /// Returns the marker that reaches the head as well.
     #[inline]
     pub(super) fn pop(&mut self, now: Instant) -> Option<(u32, P, Option<Standing>)> {
         let Some(Item::Packet { length_bytes, packet, .. }) = self.items.pop_front() else {
@@ -159,9 +151,8 @@ impl<P> Buffer<P> {
         Some((length_bytes, packet, marker))
     }
 
-    /// Recounts packets and bytes if the counts are impossible. Markers are never adjacent, so a
-    /// wrong count that passes here is detected when fewer packets are left. A packet is at most
-    /// `longest_bytes` long.
+    /// Markers are never adjacent: a wrong count that passes here is detected when fewer packets
+    /// are left.
     pub(super) fn repair_state(&mut self, now: Instant, longest_bytes: u32) {
         // A wrong count lets a marker reach the head, which would hide the packets behind it.
         if matches!(self.items.front(), Some(Item::Marker(_))) {
@@ -202,7 +193,6 @@ crate::corruption::corrupt!(Buffer<P>: packets, first_since, bytes);
 mod tests {
     use super::*;
 
-    /// A packet count that is one too high lets a marker reach the head, in front of a packet.
     #[test]
     fn marker_at_the_head_after_a_wrong_count_is_removed() {
         let mut buffer = Buffer::new();

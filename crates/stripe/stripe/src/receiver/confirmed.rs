@@ -6,16 +6,16 @@
 //!                channel 2  |           marker: next is 12   7 is lost, 8 is the next
 //! ```
 //!
-//! A channel delivers in order, so a packet's number, or the next number of the pipe in a marker,
-//! shows that nothing lower will come on it. A packet is lost only when every channel has gone past
-//! its number. A packet is therefore never delivered before an earlier one that is still to come,
-//! nor twice. While nothing is lost, the scheduler's guess is right and no search is needed.
+//! A packet's number, or the next number of the pipe in a marker, shows that nothing lower will
+//! come on its channel, which delivers in order. A packet is lost only when every channel has gone
+//! past its number; none is therefore delivered before an earlier one that is still to come, nor
+//! twice.
 //!
-//! With repair requests, a packet is known to be lost as soon as its channel shows a later channel
-//! sequence number. The order then waits for the copy for a limited time, and continues without it.
+//! With repair requests, a later channel sequence number already proves the loss. The order then
+//! waits for the copy for a limited time.
 //!
-//! Source: Adiseshu, Parulkar and Varghese 1996, section 4: the sequence number confirms the
-//! simulation. The proof of loss and the repair are ours.
+//! Source: Adiseshu, Parulkar and Varghese 1996, section 4; the proof of loss and the repair are
+//! ours.
 //!
 //! Invariants: delivered numbers rise within an epoch; a search happens only after a wrong guess; a
 //! packet waits for evidence at most the wait, and for copies at most theirs.
@@ -34,7 +34,7 @@ use super::copies::Copy;
 use super::evidence::{Blocked, Confirmed, Seen};
 
 impl<S: Numbered, P> Receiver<S, P> {
-    /// Handles a packet received with a tag, which names its channel.
+    /// Handles a packet with a tag, which names its channel.
     pub fn handle_tagged(
         &mut self,
         now: Instant,
@@ -97,7 +97,6 @@ impl<S: Numbered, P> Receiver<S, P> {
         taken
     }
 
-    /// Returns the packet with the next number, from any channel.
     pub(super) fn poll_confirmed(&mut self, now: Instant) -> Option<P> {
         if !self.confirmed.as_ref()?.has_begun {
             self.begin_giving_out(now)?;
@@ -128,8 +127,8 @@ impl<S: Numbered, P> Receiver<S, P> {
         }
     }
 
-    /// Begins delivery in an epoch once every awaited channel has begun: a former receiver may have
-    /// delivered packets of the others. A silent channel is awaited as for any evidence.
+    /// Delivery begins once every awaited channel has begun: a former receiver may have delivered
+    /// packets of the others.
     #[cold]
     fn begin_giving_out(&mut self, now: Instant) -> Option<()> {
         let channels = self.epochs.not_begun(self.awaited());
@@ -141,14 +140,13 @@ impl<S: Numbered, P> Receiver<S, P> {
         Some(())
     }
 
-    /// Marks channels as silent: they are not awaited any more.
     fn be_silent(&mut self, channels: ChannelSet) {
         self.silent |= channels;
         self.reception.silences += u64::from(channels.count_ones());
     }
 
-    /// Notes a message other than a reset on a channel, sent behind `sent_packets` packets there.
-    /// If the beginning was not seen, a former receiver may have delivered these packets.
+    /// A message other than a reset arrives behind `sent_packets` packets. If the beginning was not
+    /// seen, a former receiver may have delivered these.
     pub(super) fn see_begun(&mut self, channel: usize, sent_packets: u32) -> Result<(), Discard> {
         if self.confirmed.is_none() || self.epochs.has_begun(channel) {
             return Ok(());
@@ -172,8 +170,7 @@ impl<S: Numbered, P> Receiver<S, P> {
         Discard::Unsynchronised
     }
 
-    /// Returns the channel whose first packet has this number, and discards earlier packets. Called
-    /// once a run of packets, hence not inlined.
+    /// Discards earlier packets. Called once per run of packets, hence not inlined.
     #[inline(never)]
     fn holder(&mut self, now: Instant, next: u32) -> Option<usize> {
         for channel in 0..self.buffers.len() {
@@ -191,8 +188,8 @@ impl<S: Numbered, P> Receiver<S, P> {
         None
     }
 
-    /// Removes the first packet of a channel. Charges the scheduler if its guess was right;
-    /// otherwise the next marker on the channel that it expects corrects it.
+    /// Charges the scheduler if its guess was right; otherwise the next marker on the expected
+    /// channel corrects it.
     #[expect(
         clippy::inline_always,
         reason = "a call would cost half as much again, for every packet"
@@ -211,7 +208,6 @@ impl<S: Numbered, P> Receiver<S, P> {
         packet
     }
 
-    /// Skips to the first number that waits; returns whether there is one.
     pub(super) fn skip_missing(&mut self) -> bool {
         let Some(confirmed) = &mut self.confirmed else { return false };
         let copies = confirmed.repair.as_ref().and_then(|repair| repair.copies.first());
@@ -234,7 +230,6 @@ impl<S: Numbered, P> Receiver<S, P> {
         Some(copy.packet)
     }
 
-    /// Advances the next number if the present one is lost, or was awaited for too long.
     fn go_on(&mut self, now: Instant) -> Option<()> {
         let awaited = self.awaited();
         let confirmed = self.confirmed.as_mut()?;
@@ -257,7 +252,6 @@ impl<S: Numbered, P> Receiver<S, P> {
         }
     }
 
-    /// Returns the active channels that are not silent, on which packets may still arrive.
     fn awaited(&self) -> ChannelSet {
         self.in_channels() & !self.silent
     }
@@ -266,9 +260,8 @@ impl<S: Numbered, P> Receiver<S, P> {
         channels_where(self.buffers.len(), |channel| self.scheduler.standing(channel).is_in())
     }
 
-    /// Returns the end of the wait for these channels, counted from the longest-waiting packet. The
-    /// wait is long enough for the sender to detect a dead channel and retransmit, as long as there
-    /// is room for packets that arrive meanwhile.
+    /// The wait starts with the longest-waiting packet. It is long enough for the sender to detect
+    /// a dead channel and retransmit, as long as there is room meanwhile.
     fn evidence_until(&self, channels: ChannelSet) -> Option<Instant> {
         let confirmed = self.confirmed.as_ref()?;
         let copies = confirmed.repair.as_ref().and_then(|repair| repair.copies.waiting_since());
@@ -278,10 +271,8 @@ impl<S: Numbered, P> Receiver<S, P> {
         Some(since.after(self.options.wait.max(left_within)))
     }
 
-    /// Returns the time of the next action in guaranteed order if nothing arrives before.
     pub(super) fn confirmed_timeout(&self) -> Option<Instant> {
         let confirmed = self.confirmed.as_ref()?;
-        // Without an epoch no repair is requested.
         let repair = confirmed.repair.as_ref().filter(|_| self.epochs.current().is_some());
         let ask = repair.and_then(|repair| repair.gaps.timeout());
         let awaited = self.awaited();
@@ -295,10 +286,9 @@ impl<S: Numbered, P> Receiver<S, P> {
         [ask, wait].into_iter().flatten().min()
     }
 
-    /// Handles a marker on its arrival, ahead of buffered packets. A slow channel's marker may name
-    /// numbers that are past, since other channels have brought later ones. If the markers of all
-    /// channels do, by more than all buffers hold, or after a wait without a delivery, the
-    /// receiver's state is wrong.
+    /// Handles a marker ahead of buffered packets. A slow channel's marker may name past numbers.
+    /// If the markers of all channels do, by more than all buffers hold, or after a wait without a
+    /// delivery, the receiver's state is wrong.
     pub(super) fn show_marker(&mut self, now: Instant, channel: usize, marker: &Marker) {
         let in_channels = self.in_channels();
         let packets_max = self.pool.packets_max();
@@ -318,22 +308,20 @@ impl<S: Numbered, P> Receiver<S, P> {
         }
     }
 
-    /// Begins the epoch on a channel.
     pub(super) fn begin(&mut self, channel: usize) {
         if let Some(confirmed) = &mut self.confirmed {
             confirmed.begin(channel);
         }
     }
 
-    /// Returns the channels whose reverse direction is believed to work.
     fn carries_back(&self) -> ChannelSet {
         let is_in = |channel| !self.presence.is_out(channel);
         channels_where(self.buffers.len(), is_in) & !self.silent
     }
 
-    /// Returns the next repair request and the channel in whose reverse direction it goes. In free
-    /// order the first request goes on the fastest channel, since all later packets wait for the
-    /// missing one. A repeated request, and any in strict order, goes on the channel of the loss.
+    /// In free order the first request goes on the fastest channel, since all later packets wait
+    /// for the missing one. A repeated request, and any in strict order, goes on the channel of the
+    /// loss.
     pub(super) fn poll_nack(&mut self, now: Instant) -> Option<(usize, Epoch, Kind)> {
         let epoch = self.epochs.current()?;
         let confirmed = self.confirmed.as_mut()?;
@@ -355,7 +343,7 @@ impl<S: Numbered, P> Receiver<S, P> {
         }
     }
 
-    /// Returns the number of copies that wait for their turn.
+    /// Returns the number of waiting copies.
     pub fn copies(&self) -> usize {
         self.confirmed.as_ref().map_or(0, Confirmed::copies)
     }

@@ -1,7 +1,6 @@
-//! Retransmitted copies of lost packets, which wait for their turn beside the channel buffers.
+//! Retransmitted copies, which wait for their turn beside the channel buffers.
 //!
-//! Invariants: `held` is the sum of the charges; copies are ordered by their pipe sequence numbers,
-//! each number once.
+//! Invariants: `held` is the sum of the charges; pipe sequence numbers rise.
 
 use std::collections::VecDeque;
 
@@ -23,7 +22,6 @@ pub(super) struct Copy<P> {
 pub(super) struct Copies<P> {
     waiting: VecDeque<Copy<P>>,
     charge: Charge,
-    /// Sum of their charges.
     held: u32,
 }
 
@@ -44,7 +42,6 @@ impl<P> Copies<P> {
         self.waiting.get(self.place(sequence)).is_some_and(|copy| copy.sequence == sequence)
     }
 
-    /// Drops the last copy if its number is above `sequence`; returns whether it was dropped.
     pub(super) fn drop_after(&mut self, sequence: u32) -> bool {
         let is_after = self.waiting.back().is_some_and(|last| ahead(last.sequence, sequence) > 0);
         let last = if is_after { self.waiting.pop_back() } else { None };
@@ -57,7 +54,6 @@ impl<P> Copies<P> {
         self.held = if self.waiting.is_empty() { 0 } else { self.held.saturating_sub(charge) };
     }
 
-    /// Stores a copy whose turn is still to come.
     pub(super) fn push(&mut self, copy: Copy<P>) -> Result<(), Discard> {
         if self.has(copy.sequence) {
             return Err(Discard::Repeated);
@@ -68,7 +64,7 @@ impl<P> Copies<P> {
         Ok(())
     }
 
-    /// Removes the copy with this number, and any earlier ones.
+    /// Removes any earlier copies as well.
     pub(super) fn take(&mut self, sequence: u32) -> Option<Copy<P>> {
         while let Some(copy) = self.waiting.front() {
             let ahead = ahead(copy.sequence, sequence);
@@ -88,7 +84,6 @@ impl<P> Copies<P> {
         self.waiting.front().map(|copy| copy.sequence)
     }
 
-    /// Returns the arrival time of the first copy.
     pub(super) fn waiting_since(&self) -> Option<Instant> {
         self.waiting.front().map(|copy| copy.at)
     }
@@ -97,7 +92,6 @@ impl<P> Copies<P> {
         self.waiting.len()
     }
 
-    /// Repairs arrival times in the future, and the sum of the charges.
     pub(super) fn repair_state(&mut self, now: Instant) {
         self.held = 0;
         for copy in &mut self.waiting {
@@ -114,7 +108,7 @@ impl<P> Copies<P> {
 
 #[cfg(test)]
 impl<P> crate::corruption::Corrupt for Copies<P> {
-    /// Overwrites the times and the sum; packets and their tags stay as received.
+    /// Packets and their tags stay as received.
     fn corrupt(&mut self, words: &mut dyn FnMut() -> u64) {
         self.held.corrupt(words);
         self.waiting.iter_mut().for_each(|copy| copy.at.corrupt(words));
@@ -143,7 +137,6 @@ mod tests {
         assert!(copies.drop_after(1) && !copies.drop_after(1));
         assert_eq!((copies.held(), copies.len()), (3, 3));
         assert_eq!((copies.first(), copies.take(u32::MAX - 1).is_none()), (Some(u32::MAX), true));
-        // The turn of u32::MAX is past once 0 is taken.
         assert_eq!(copies.take(0).map(|copy| copy.packet), Some(0));
         assert_eq!((copies.first(), copies.len(), copies.held()), (Some(1), 1, 1));
     }

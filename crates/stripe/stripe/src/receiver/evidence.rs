@@ -1,5 +1,4 @@
-//! Evidence of loss: the sequence numbers that channels have shown, the packets that these prove
-//! lost, and the state of their repair.
+//! Evidence of loss: the sequence numbers that channels have shown, and the state of repair.
 //!
 //! A channel delivers in order: after a number it brings nothing lower.
 //!
@@ -19,32 +18,28 @@ use super::replaced::Replaced;
 /// Guaranteed order, and its repair.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Guarantee {
-    /// Requests for lost packets, if repair is wanted.
+    /// Requests for lost packets, if any.
     pub repair: Option<RepairRequests>,
 }
 
-/// Sequence numbers shown by a channel.
 #[derive(Clone, Copy, Debug, Default)]
 struct Shown {
-    /// Channel sequence number of the channel's next packet.
     next_on_channel: u32,
     /// Lower bound of the pipe sequence numbers still to come on it.
     below: u32,
-    /// Round-trip time of the channel in its last marker, in nanoseconds.
+    /// From its last marker.
     round_trip_ns: u32,
-    /// Silence after which the sender takes the channel out, from its last marker, in nanoseconds.
+    /// From its last marker: silence after which the sender takes the channel out.
     out_after_ns: u32,
-    /// Whether something arrived on it since the epoch began, so that a missing packet is lost.
-    /// Before that, a former receiver may have received it.
+    /// Whether something arrived on it since the epoch began; before that, a former receiver may
+    /// have received a missing packet.
     begun: bool,
 }
 
-/// State of guaranteed order.
 #[derive(Clone, Debug)]
 pub(super) struct Confirmed<P> {
     /// Pipe sequence number of the next packet.
     pub(super) next: u32,
-    /// Time since which `next` has its value.
     pub(super) next_since: Instant,
     /// Channel of the last packet; in free order the next one is probably there, too.
     pub(super) given_from: usize,
@@ -52,11 +47,10 @@ pub(super) struct Confirmed<P> {
     pub(super) repair: Option<Repair<P>>,
     /// Whether every awaited channel has begun, or was silent for the wait.
     pub(super) has_begun: bool,
-    /// Markers in a row whose numbers are long past, and the channels that brought them.
+    /// Channels and number of markers in a row whose numbers are long past.
     pub(super) astray: (ChannelSet, u32),
 }
 
-/// Repair requests and their results.
 #[derive(Clone, Debug)]
 pub(super) struct Repair<P> {
     pub(super) gaps: Gaps,
@@ -65,7 +59,6 @@ pub(super) struct Repair<P> {
     pub(super) replaced: Replaced,
 }
 
-/// Classification of a packet by its channel sequence number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Seen {
     /// Newest on its channel.
@@ -76,15 +69,14 @@ pub(super) enum Seen {
     Repeated,
 }
 
-/// Reason why the next packet is not delivered.
 pub(super) enum Blocked {
     /// No candidate has arrived.
     Idle,
     /// Channels that may still bring it.
     Unproven(ChannelSet),
-    /// Lost; a copy may arrive until this time.
+    /// A copy may arrive until this time.
     Repair(Instant),
-    /// Lost; the next packet has this number.
+    /// Number of the next packet.
     Lost(u32),
 }
 
@@ -117,7 +109,6 @@ impl<P> Confirmed<P> {
         }
     }
 
-    /// Repairs times: no arrival is in the future, and no wait is longer than its limit.
     pub(super) fn repair_state(&mut self, now: Instant) {
         self.next_since = self.next_since.min(now);
         if let Some(repair) = &mut self.repair {
@@ -126,7 +117,6 @@ impl<P> Confirmed<P> {
         }
     }
 
-    /// Returns the number of copies that wait for their turn.
     pub(super) fn copies(&self) -> usize {
         self.repair.as_ref().map_or(0, |repair| repair.copies.len())
     }
@@ -140,8 +130,8 @@ impl<P> Confirmed<P> {
         (self.next, self.next_since) = (next, now);
     }
 
-    /// Records that the next packet of a channel has number `on_channel`, and that no packet below
-    /// `below` in the pipe is still to come there.
+    /// The next packet of a channel has number `on_channel`, and no packet below `below` in the
+    /// pipe is still to come there.
     pub(super) fn show(&mut self, now: Instant, channel: usize, on_channel: u32, below: u32) {
         let shown = &mut self.shown[channel];
         let lost = ahead(on_channel, shown.next_on_channel);
@@ -159,7 +149,7 @@ impl<P> Confirmed<P> {
         }
     }
 
-    /// Returns the channel in a set with the shortest round-trip time; `own` if it ties.
+    /// Prefers `own` if it ties.
     pub(super) fn nearest(&self, channels: ChannelSet, own: usize) -> Option<usize> {
         let of = |channel: &usize| channels & (1 << channel) != 0;
         // A channel without a measurement (0) sorts last.
@@ -168,7 +158,7 @@ impl<P> Confirmed<P> {
         those.min_by_key(|channel| (span_ns(*channel), *channel != own))
     }
 
-    /// Counts the packets in flight on a channel that has left as lost.
+    /// Packets in flight on a channel that has left count as lost.
     pub(super) fn see_left(&mut self, now: Instant, channel: usize, departure: &Departure) {
         if self.repair.is_some() {
             self.show(now, channel, departure.sent_packets, departure.next_sequence);
@@ -179,9 +169,9 @@ impl<P> Confirmed<P> {
         }
     }
 
-    /// Returns the time that the sender needs to announce the departure of all of these channels:
-    /// until it detects the silence, plus the longest round-trip time of a channel. Zero if
-    /// unknown, or if lost packets are not retransmitted.
+    /// Returns the time to announce the departure of all of these channels: until the sender
+    /// detects the silence, plus the longest round-trip time. Zero if unknown, or without
+    /// retransmission.
     pub(super) fn left_within(&self, channels: ChannelSet) -> Duration {
         let is_of = |(channel, _): &(usize, &Shown)| channels & (1 << channel) != 0;
         let silent = self.shown.iter().enumerate().filter(is_of);
@@ -193,12 +183,10 @@ impl<P> Confirmed<P> {
         Duration::from_nanos(u64::from(found_ns) + u64::from(way_ns))
     }
 
-    /// Begins the epoch on a channel, before its first packet.
     pub(super) fn begin(&mut self, channel: usize) {
         self.shown[channel] = Shown { begun: true, ..Shown::default() };
     }
 
-    /// Records the tag of a packet or copy, and classifies it.
     pub(super) fn see_packet(&mut self, now: Instant, channel: usize, tag: Tag) -> Seen {
         let Tag { sequence, channel_sequence, repair_of, .. } = tag;
         let is_over = ahead(channel_sequence, self.shown[channel].next_on_channel) < 0;
@@ -225,13 +213,12 @@ impl<P> Confirmed<P> {
         Seen::Next
     }
 
-    /// Records the arrival of a missing packet; returns whether it was missing.
     fn fill(&mut self, channel: u8, channel_sequence: u32) -> bool {
         let gaps = self.repair.as_mut().map(|repair| &mut repair.gaps);
         gaps.is_some_and(|gaps| gaps.fill(channel, channel_sequence))
     }
 
-    /// Records a copy: its packet is not missing any more, nor will it be if it is still in flight.
+    /// The packet of a copy is not missing any more, nor will it be if it is still in flight.
     fn see_copy(&mut self, now: Instant, of: RepairOf) {
         let RepairOf { channel, channel_sequence, .. } = of;
         let shown = self.shown.get(usize::from(channel));
@@ -243,7 +230,7 @@ impl<P> Confirmed<P> {
         }
     }
 
-    /// Records a marker; returns by how many pipe sequence numbers `next` is ahead of it.
+    /// Returns by how many pipe sequence numbers `next` is ahead.
     pub(super) fn see_marker(&mut self, now: Instant, channel: usize, marker: &Marker) -> u32 {
         let shown = &mut self.shown[channel];
         (shown.round_trip_ns, shown.out_after_ns) = (marker.round_trip_ns, marker.out_after_ns);
@@ -251,7 +238,6 @@ impl<P> Confirmed<P> {
         u32::try_from(ahead(self.next, marker.next_sequence)).unwrap_or(0)
     }
 
-    /// Returns the reason why the next number, which was searched for, is not delivered.
     pub(super) fn blocked(&self, buffers: &[Buffer<P>], awaited: ChannelSet) -> Blocked {
         let repair = self.repair.as_ref();
         let heads = buffers.iter().filter_map(Buffer::head);

@@ -1,45 +1,39 @@
-//! Gaps: packets that a channel proved lost, and the requests for their retransmission.
+//! Gaps: packets proved lost by a channel, and the requests for their retransmission.
 //!
 //! ```text
 //!   channel sequence numbers   ... 16  17  18  21 ...    19 and 20 are lost
 //!   pipe sequence numbers      ... 40  43  44  52 ...    they are two of 45 to 51
 //! ```
 //!
-//! A gap is requested at once, and again until the wait for its copies ends. The sender knows which
-//! two of 45 to 51 are missing. The receiver only has to keep 45 to 51 from being given up while
-//! they may come.
+//! The sender knows the missing two of 45 to 51; the receiver only has to keep these numbers from
+//! being given up while they may come.
 //!
-//! The packets in flight on channels that left may exceed what the others carry in a wait. They are
-//! awaited as long as copies of them arrive, since every copy reduces their number.
+//! The packets in flight on channels that left may exceed the capacity of the others in a wait.
+//! They are awaited as long as copies of them arrive.
 //!
-//! Invariants: at most [`GAPS_MAX`] gaps of up to 64 consecutive numbers, including packets that
-//! have arrived; a gap without room is not requested; only a departure or a missing packet prolongs
-//! a wait.
+//! Invariants: at most [`GAPS_MAX`] gaps of up to 64 consecutive numbers; a gap without room is not
+//! requested; only a departure or a missing packet prolongs a wait.
 
 use core::time::Duration;
 
 use crate::tag::ahead;
 use crate::{Instant, Nack};
 
-/// Upper limit of the number of gaps.
 const GAPS_MAX: usize = 256;
 
-/// Largest number of packets in a gap.
 const GAP_PACKETS: u32 = u64::BITS;
 
-/// Distance of losses merged into one gap, as a fraction of the time before a repeated request: one
-/// quarter.
+/// Distance of losses merged into one gap: a quarter of the time before a repeated request.
 const CLOSE_SHARE: u32 = 4;
 
-/// Upper limit of a wait derived from the round trip, unless the configured minimum is longer.
+/// Unless the configured minimum is longer.
 const WAIT_MAX: Duration = Duration::from_secs(1);
 
 /// Timing of requests for missing packets.
 ///
-/// Both times are minimums. A request and its copy take a round trip, so the wait is at least two
-/// and a half round trips of the slowest channel, which a copy may take, up to a second. A request
-/// is repeated after at least one and a quarter round trips of the channel itself, up to half a
-/// second. Round trips are those in the sender's markers.
+/// The wait is at least two and a half round trips of the slowest channel, which a copy may take,
+/// up to a second. A request is repeated after at least one and a quarter round trips of the
+/// channel itself, up to half a second. Round trips are those in the sender's markers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RepairRequests {
     /// Shortest wait for a packet after its loss is proven.
@@ -49,7 +43,7 @@ pub struct RepairRequests {
 }
 
 impl Default for RepairRequests {
-    /// A wait of 200 ms, and repetition after 50 ms.
+    /// 200 ms and 50 ms.
     fn default() -> Self {
         let (wait, again) = (Duration::from_millis(200), Duration::from_millis(50));
         Self { wait, again }
@@ -80,7 +74,6 @@ struct Gap {
 }
 
 impl Gap {
-    /// Whether a packet of a channel is missing in this gap.
     fn misses(&self, channel: u8, channel_sequence: u32) -> bool {
         let bit = channel_sequence.wrapping_sub(self.first);
         self.channel == channel && bit < GAP_PACKETS && self.missing & (1 << bit) != 0
@@ -95,7 +88,7 @@ pub(super) struct Lost {
     pub(super) count: u32,
     pub(super) from: u32,
     pub(super) before: u32,
-    /// Round-trip time of the channel, or 0 if unknown.
+    /// 0 if unknown.
     pub(super) round_trip_ns: u32,
     /// Round-trip time of the slowest channel, which may carry the copy.
     pub(super) longest_ns: u32,
@@ -140,7 +133,7 @@ impl Gaps {
     }
 
     /// Adds losses to the newest gap of their channel if they follow it closely, as when a queue
-    /// overflows. Returns whether they were added.
+    /// overflows; returns whether it did.
     fn extend(&mut self, now: Instant, lost: &Lost, wait: Duration) -> bool {
         let newest = self.gaps.iter_mut().rev().find(|gap| gap.channel == lost.channel);
         let Some(gap) = newest.filter(|gap| !gap.left) else { return false };
@@ -158,18 +151,16 @@ impl Gaps {
         true
     }
 
-    /// Returns the wait for a lost packet, given the longest round trip.
     fn wait(&self, longest_ns: u32) -> Duration {
         self.requests.wait.max(quarters(longest_ns, 10).min(WAIT_MAX))
     }
 
-    /// Returns the time before a repeated request on a channel with this round trip.
     fn again(&self, round_trip_ns: u32) -> Duration {
         self.requests.again.max(quarters(round_trip_ns, 5).min(WAIT_MAX / 2))
     }
 
-    /// Records a departure: the missing packets of the channel come over others, the slowest of
-    /// which has this round trip, and may exceed what those carry in a wait.
+    /// The missing packets of the channel come over others, the slowest of which has this round
+    /// trip.
     pub(super) fn see_left(&mut self, now: Instant, channel: u8, round_trip_ns: u32) {
         let wait = self.wait(round_trip_ns);
         for gap in self.gaps.iter_mut().filter(|gap| gap.channel == channel) {
@@ -179,9 +170,9 @@ impl Gaps {
         }
     }
 
-    /// Records a copy; returns whether its packet was missing. If that was in flight on a channel
-    /// that left, the wait for all packets of such channels starts anew, because the sender is
-    /// still retransmitting them. Other copies prolong nothing.
+    /// Returns whether the packet was missing. If it was in flight on a channel that left, the wait
+    /// for all packets of these channels starts anew, because the sender is still retransmitting
+    /// them.
     pub(super) fn see_copy(&mut self, now: Instant, channel: u8, channel_sequence: u32) -> bool {
         let is_left = |gap: &Gap| gap.left && gap.misses(channel, channel_sequence);
         if self.gaps.iter().any(is_left) {
@@ -192,7 +183,7 @@ impl Gaps {
         self.fill(channel, channel_sequence)
     }
 
-    /// Removes a packet, received late or as a copy, from the gaps; returns whether it was missing.
+    /// Returns whether the packet was missing.
     pub(super) fn fill(&mut self, channel: u8, channel_sequence: u32) -> bool {
         let mut was_missing = false;
         for gap in self.gaps.iter_mut().filter(|gap| gap.misses(channel, channel_sequence)) {
@@ -205,25 +196,22 @@ impl Gaps {
         was_missing
     }
 
-    /// Returns the end of the wait for a packet with this pipe sequence number.
     pub(super) fn wait_until(&self, sequence: u32) -> Option<Instant> {
         let may_be = |gap: &&Gap| ahead(sequence, gap.from) >= 0 && ahead(gap.before, sequence) > 0;
         self.gaps.iter().filter(may_be).map(|gap| gap.until).max()
     }
 
-    /// Returns the start of the first gap after this pipe sequence number.
     pub(super) fn first_after(&self, sequence: u32) -> Option<u32> {
         let behind =
             self.gaps.iter().map(|gap| ahead(gap.from, sequence)).filter(|ahead| *ahead > 0);
         behind.min().map(|ahead| sequence.wrapping_add(ahead.unsigned_abs()))
     }
 
-    /// Forgets gaps whose wait or turn is over.
     pub(super) fn expire(&mut self, now: Instant, next: u32) {
         self.gaps.retain(|gap| gap.until > now && ahead(gap.before, next) > 0);
     }
 
-    /// Returns the next packets to request, and whether they were requested before.
+    /// Returns whether the packets were requested before as well.
     pub(super) fn poll(&mut self, now: Instant) -> Option<(Nack, bool)> {
         for gap in self.gaps.iter_mut().filter(|gap| gap.ask_at <= now) {
             let left = gap.missing.checked_shr(gap.asked).unwrap_or(0);
@@ -250,12 +238,10 @@ impl Gaps {
         None
     }
 
-    /// Returns the time of the next action if nothing arrives before.
     pub(super) fn timeout(&self) -> Option<Instant> {
         self.gaps.iter().map(|gap| gap.ask_at.min(gap.until)).min()
     }
 
-    /// Repairs times: no wait and no repetition is later than its limit.
     pub(super) fn repair_state(&mut self, now: Instant) {
         let (wait, again) = (self.wait(u32::MAX), self.again(u32::MAX));
         for gap in &mut self.gaps {
@@ -271,7 +257,6 @@ impl Gaps {
     }
 }
 
-/// Returns `count` quarters of a round trip.
 fn quarters(round_trip_ns: u32, count: u64) -> Duration {
     Duration::from_nanos(u64::from(round_trip_ns) * count / 4)
 }
@@ -309,15 +294,14 @@ mod tests {
         Instant::from_nanoseconds(milliseconds * 1_000_000)
     }
 
-    /// Returns the gap drawn above, on channel 3: 19 and 20 of the channel, two of 45 to 51 of the
-    /// pipe.
+    /// The gap drawn above, on channel 3.
     fn drawn() -> Gaps {
         let mut gaps = Gaps::new(RepairRequests::default());
         gaps.note(at(0), Lost { first: 19, count: 2, from: 45, before: 52, ..LOST });
         gaps
     }
 
-    /// Returns the next request: channel, first number and count.
+    /// Channel, first number and count.
     fn polled(gaps: &mut Gaps, now: Instant) -> Option<(u8, u32, u16)> {
         gaps.poll(now).map(|(Nack { channel, first, count, .. }, _)| (channel, first, count))
     }
@@ -337,8 +321,7 @@ mod tests {
         assert!(gaps.gaps.is_empty() && gaps.timeout().is_none());
     }
 
-    /// A gap at 0 ms, and another one 10 ms later: both are first requests. The request 50 ms later
-    /// is a repetition.
+    /// Two gaps, 10 ms apart; the request at 60 ms is a repetition.
     #[test]
     fn repeated_request_is_flagged() {
         let mut gaps = drawn();
@@ -350,7 +333,7 @@ mod tests {
     }
 
     /// A round trip of 270 ms, and 300 ms on the slowest: a wait of 750 ms, and repetition after
-    /// 337.5 ms. With 4.3 s, the wait is a second. A request carries the rest of the wait.
+    /// 337.5 ms. A request carries the rest of the wait.
     #[test]
     fn waits_follow_the_rtt() {
         let mut gaps = Gaps::new(RepairRequests::default());
@@ -383,8 +366,7 @@ mod tests {
         assert!(passed.gaps.is_empty() && gaps.gaps.is_empty());
     }
 
-    /// 130 packets across the wrap are gaps of 64, 64 and 2; the remaining runs are requested
-    /// separately.
+    /// 130 packets across the wrap are gaps of 64, 64 and 2.
     #[test]
     fn long_gaps_are_split_and_holes_requested_separately() {
         let mut gaps = Gaps::new(RepairRequests::default());
@@ -398,8 +380,7 @@ mod tests {
         assert_eq!(asked, expected);
     }
 
-    /// Every second packet is lost, 2 ms apart: one gap of non-adjacent packets. Each is requested
-    /// once at once, and all again 50 ms after the last. A packet lost 13 ms later, more than a
+    /// One gap of non-adjacent packets, lost 2 ms apart. A packet lost 13 ms later, more than a
     /// quarter of 50 ms, starts a new gap.
     #[test]
     fn close_losses_form_one_gap() {

@@ -6,9 +6,8 @@
 //! ```
 //!
 //! Every message names the channel that the sender put it on. Nothing received on a channel is kept
-//! until the channel has named the present epoch, so that its number can still change. A later
-//! message that names another channel shows that the map is wrong: both channels are unknown again
-//! until they name themselves.
+//! until the channel has named the present epoch: until then its number can still change. If a
+//! later message names another channel, both channels are unknown again until they name themselves.
 //!
 //! Source: ours; in Adiseshu, Parulkar and Varghese 1996 both ends number their channels alike.
 //!
@@ -20,10 +19,8 @@ use super::epochs::{Age, Epochs};
 use crate::message::small;
 use crate::{Discard, Message};
 
-/// Channels of the ingress ports, and ports of the channels.
 #[derive(Clone, Debug)]
 pub(super) struct Numbering {
-    /// Number of channels, and of ports.
     count: usize,
     channels: [u8; CHANNELS_MAX],
     ports: [u8; CHANNELS_MAX],
@@ -45,7 +42,6 @@ impl Numbering {
         if port < self.count { port } else { channel }
     }
 
-    /// Exchanges the channel of a port with that of another port, so that the port has `channel`.
     fn exchange(&mut self, port: usize, channel: usize) {
         let (other_port, other_channel) = (self.ports[channel], self.channels[port]);
         (self.channels[port], self.channels[usize::from(other_port)]) =
@@ -53,7 +49,6 @@ impl Numbering {
         (self.ports[channel], self.ports[usize::from(other_channel)]) = (small(port), other_port);
     }
 
-    /// Whether each map is the inverse of the other.
     pub(super) fn is_sound(&self) -> bool {
         let is_inverse = |port| {
             let channel = self.channel_of(port);
@@ -62,8 +57,7 @@ impl Numbering {
         (0..self.count).all(is_inverse)
     }
 
-    /// Adopts the channel that a message names as that of its port. Returns the channel of the
-    /// message, or none if the maps are unsound.
+    /// Returns the channel of the message, or none if the maps are unsound.
     pub(super) fn adopt(
         &mut self,
         port: usize,

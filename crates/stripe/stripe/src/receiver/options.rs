@@ -11,44 +11,40 @@ use crate::{Charge, Discards, OptionsError, Order};
 /// Options of the receiving end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReceiverOptions {
-    /// Cap of the memory for undelivered packets, of all channels together, as charged (see
-    /// `charge`). At least the charge of a longest packet for each channel, and of one more if
-    /// copies of lost packets are requested; at most 2^30, 1 GiB if charged in bytes.
+    /// Cap of the memory for undelivered packets, as charged. At least the charge of a longest
+    /// packet for each channel, and of one more for requested copies; at most 2^30, 1 GiB if
+    /// charged in bytes.
     pub buffer_bytes_max: u64,
-    /// Memory charge of a packet; a sender that applies credits must use the same.
+    /// Memory charge of a packet, equal to that of a sender with credits.
     pub charge: Charge,
-    /// Longest time that a packet waits for the channels before it; it exceeds their skew and the
-    /// sender's marker interval.
+    /// Longest wait of a packet for the channels before it; more than their skew and the marker
+    /// interval.
     pub wait: Duration,
     /// Late markers in a row on one channel that trigger a reset request.
     pub late_in_a_row_max: u32,
-    /// Largest distance of a marker from the round; one further off is ignored and triggers a reset
-    /// request.
+    /// Largest distance of a marker from the round; one further off triggers a reset request.
     pub far_rounds_max: u32,
-    /// Reports between markers, needed for credits and windows of the sender; `None` for reports
-    /// after markers only.
+    /// Reports between markers, for credits and windows of the sender.
     pub reports: Option<ReportPlan>,
     /// The sender's rule for choosing channels; free order requires guaranteed order.
     pub order: Order,
-    /// Order by sequence numbers, if the sender tags its packets.
+    /// Order by sequence numbers, if packets have tags.
     pub guaranteed: Option<Guarantee>,
 }
 
 impl ReceiverOptions {
-    /// Upper limit of `far_rounds_max`: half of the range of serial-number comparison.
+    /// Half of the range of serial numbers.
     pub const FAR_ROUNDS_LIMIT: u32 = 1 << 30;
 
-    /// Upper limit of `buffer_bytes_max`: half of the range of serial-number comparison.
+    /// Half of the range of serial numbers.
     pub const BUFFER_BYTES_LIMIT: u64 = 1 << 30;
 
-    /// Returns the number of users of the memory: the channels, and retransmitted copies if there
-    /// are any.
+    /// Channels, and retransmitted copies if there are any.
     pub(super) fn users(&self, channels: usize) -> u64 {
         let repairs = self.guaranteed.is_some_and(|guarantee| guarantee.repair.is_some());
         channels as u64 + u64::from(repairs)
     }
 
-    /// Checks the options for a number of channels and a longest packet.
     pub(super) fn check(&self, channels: usize, longest_bytes: u32) -> Result<(), OptionsError> {
         let possible = self.buffer_bytes(channels, longest_bytes);
         let bytes = self.buffer_bytes_max;
@@ -59,14 +55,13 @@ impl ReceiverOptions {
         self.check_rest()
     }
 
-    /// Returns the valid range of [`Self::buffer_bytes_max`] for a number of channels and a longest
-    /// packet, which is `u32::MAX` if unknown.
+    /// Returns the valid range of [`Self::buffer_bytes_max`]; a longest packet of `u32::MAX` is
+    /// unknown.
     pub fn buffer_bytes(&self, channels: usize, longest_bytes: u32) -> RangeInclusive<u64> {
         let least = self.users(channels) * u64::from(self.longest(longest_bytes));
         least..=Self::BUFFER_BYTES_LIMIT
     }
 
-    /// Returns the charge of a longest packet.
     pub(super) const fn longest(&self, longest_bytes: u32) -> u32 {
         match longest_bytes {
             u32::MAX => self.charge.of(USUAL_BYTES),
@@ -97,9 +92,8 @@ impl ReceiverOptions {
 }
 
 impl Default for ReceiverOptions {
-    /// 64 MiB: 1 Gbit/s for half a second, a round trip of 300 ms plus the default wait (allocated
-    /// only as packets arrive). A wait of 200 ms; resets after 8 late markers, or one more than
-    /// 1,000,000 rounds off; no reports between markers.
+    /// 64 MiB, 1 Gbit/s for half a second: a round trip of 300 ms plus the default wait. A wait of
+    /// 200 ms; resets after 8 late markers, or one more than 1,000,000 rounds off.
     fn default() -> Self {
         Self {
             buffer_bytes_max: 64 << 20,
@@ -121,11 +115,11 @@ pub struct Reception {
     pub packets: u64,
     /// Markers read.
     pub markers: u64,
-    /// Markers ahead of the expected position: each proves a loss.
+    /// Markers ahead of the expected position; each proves a loss.
     pub ahead: u64,
     /// Markers for a turn that is over, which loss alone cannot cause.
     pub late: u64,
-    /// Turns passed over because their channel was silent for too long.
+    /// Turns passed over because their channel was silent.
     pub passed: u64,
     /// Times that a channel was found silent for too long.
     pub silences: u64,
@@ -135,12 +129,12 @@ pub struct Reception {
     pub repaired: u64,
     /// Sequence numbers skipped in guaranteed order: packets lost for good.
     pub given_up: u64,
-    /// Audits that found the state corrupt: one that no sequence of events leads to.
+    /// Audits that found a corrupt state.
     pub corrupt: u64,
     /// Resets requested.
     pub requests: u64,
     /// Epochs entered, the first included.
     pub epochs: u64,
-    /// Packets and messages that were not used.
+    /// Unused packets and messages.
     pub discards: Discards,
 }

@@ -8,25 +8,23 @@
 //! ```
 //!
 //! A user is a channel, or the set of retransmitted copies. Half of the cap is divided among the
-//! users as exclusive reserves; the other half is shared on demand. A channel is granted twice its
+//! users as exclusive reserves; the rest is shared on demand. A channel is granted twice its
 //! measured need: the charge delivered from it in the time that a report takes to bring packets,
-//! plus the charge that waited in it for other channels. A grant therefore grows as a TCP window
-//! does, twofold per round trip, and falls with the rates.
+//! plus the charge that waited in it for other channels. A grant can double per round trip, and
+//! falls with the rates.
 //!
-//! Packets within a grant always have room. Packets beyond it, from a sender that ignores credits,
-//! use unpromised memory and are discarded if there is none.
+//! Packets beyond a grant, from a sender that ignores credits, use unpromised memory or are
+//! discarded.
 //!
 //! A lowered limit frees its memory once the sender applies it: reports carry a bit that flips with
-//! each reduction, and markers echo it. A limit therefore falls at most once in a round trip, and
-//! neither a lost report nor a wrong count has lasting effect.
+//! each reduction, and markers echo it. A limit therefore falls at most once in a round trip.
 //!
-//! Left frees the memory of a channel at once, since a dead channel brings nothing more. Packets
-//! still in flight there when it leaves have no credit any more: Left counts them as lost, and they
-//! are accepted while unpromised memory is free.
+//! Left frees the memory of a channel at once; packets still in flight there count as lost, and are
+//! accepted while unpromised memory is free.
 //!
-//! Source: reserves and a shared remainder: dynamic sharing of FCVC (Kung and Chapman, ICNP 1993;
-//! Kung, Blackwell and Chapman, SIGCOMM 1994). Twice the data read in a round trip: dynamic
-//! right-sizing (Fisk and Feng, LANL 2001), as in Linux.
+//! Sources: dynamic sharing of FCVC (Kung and Chapman, ICNP 1993; Kung, Blackwell and Chapman,
+//! SIGCOMM 1994); dynamic right-sizing (Fisk and Feng, LANL 2001): twice the data read in a round
+//! trip, as in Linux.
 //!
 //! Invariants: the charge held is at most the cap, whatever arrives; a user finds its reserve free;
 //! the grant of a channel that has not left has room, unless the cap is below the charge of the
@@ -37,14 +35,13 @@ use super::copies::Copy;
 use super::{Receiver, ReceiverOptions};
 use crate::{Charge, Discard, Instant, Numbered};
 
-/// Smallest reduction of a limit, as a fraction of the channel's wanted memory: one quarter. Ours;
-/// it keeps the limit from following every packet.
+/// Smallest reduction of a limit: a quarter of the wanted memory, so that the limit does not follow
+/// every packet (ours).
 const FALL_SHARE: u64 = 4;
 
-/// Memory granted to a channel.
 #[derive(Clone, Copy, Debug)]
 struct Grant {
-    /// Limit in the last report, as a cumulative charge, modulo 2^32.
+    /// Cumulative charge in the last report, modulo 2^32.
     limit: u32,
     /// Highest limit that the sender may still be using.
     highest: u32,
@@ -55,10 +52,9 @@ struct Grant {
     need: Need,
 }
 
-/// Measured need of a channel, in charged bytes.
+/// In charged bytes.
 #[derive(Clone, Copy, Debug, Default)]
 struct Need {
-    /// Start of the present measurement span.
     since: Instant,
     /// Charge delivered up to `since`, modulo 2^32.
     given: u32,
@@ -69,8 +65,7 @@ struct Need {
 }
 
 impl Need {
-    /// Updates the need with the charge delivered and waiting; returns the larger of this span and
-    /// the last.
+    /// Returns the larger of this span and the last.
     #[inline]
     fn see(&mut self, now: Instant, span_ns: u64, given: u32, waiting: u64) -> u64 {
         self.waited = self.waited.max(waiting);
@@ -91,12 +86,12 @@ impl Grant {
         Self { limit: first, highest: first, lowered: false, echoed: false, need }
     }
 
-    /// Returns the charge that may still arrive within the grant.
+    /// Charge that may still arrive within the grant.
     fn promised(&self, accounted: u32) -> u32 {
         u32::try_from(self.highest.wrapping_sub(accounted).cast_signed()).unwrap_or(0)
     }
 
-    /// Sets the limit, unless it would fall by at most `fall_min` or an earlier reduction is not
+    /// No change if the limit would fall by at most `fall_min` or an earlier reduction is not
     /// echoed yet.
     fn set(&mut self, limit: u32, fall_min: u64) {
         let rise = limit.wrapping_sub(self.limit).cast_signed();
@@ -113,7 +108,6 @@ impl Grant {
     }
 }
 
-/// The memory pool and its users.
 #[derive(Clone, Debug)]
 pub(super) struct Pool {
     charge: Charge,
@@ -121,12 +115,11 @@ pub(super) struct Pool {
     packets_max: u64,
     /// Exclusive share of each user.
     reserve: u64,
-    /// Charge of the longest packet, and whether its length is known.
     longest: u32,
     knows_longest: bool,
     /// A channel with fewer packets is within its reserve, whatever their length.
     places: usize,
-    /// Charge of the packets that waited at the end of an epoch and are not all delivered yet.
+    /// Charge of packets of a past epoch that are not delivered yet.
     flushed: u64,
     /// Packets delivered when a packet last found no room.
     full_after: Option<u64>,
@@ -164,7 +157,7 @@ impl Pool {
         self.charge
     }
 
-    /// Returns a bound on the packets that can be buffered.
+    /// Bound on the packets that can be buffered.
     pub(super) const fn packets_max(&self) -> u64 {
         self.packets_max
     }
@@ -188,7 +181,6 @@ impl Pool {
         self.places = if are_sure { usize::try_from(places).unwrap_or(usize::MAX) } else { 0 };
     }
 
-    /// Records which limit the sender uses, as echoed by a marker.
     pub(super) fn see_marker(&mut self, channel: usize, lowered: bool) {
         let grant = &mut self.grants[channel];
         grant.echoed = lowered;
@@ -197,7 +189,6 @@ impl Pool {
         }
     }
 
-    /// Withdraws the grant of a channel that has left.
     pub(super) fn see_left(&mut self, channel: usize, accounted: u32) {
         let grant = &mut self.grants[channel];
         (grant.limit, grant.highest) = (accounted, accounted);
@@ -209,7 +200,7 @@ impl Pool {
 }
 
 impl<S: Numbered, P> Receiver<S, P> {
-    /// Returns the charge of all held packets, never above `buffer_bytes_max`.
+    /// Returns the charge of all held packets, at most `buffer_bytes_max`.
     pub fn held_bytes(&self) -> u64 {
         let buffered = self.buffers.iter().map(|buffer| buffer.held(self.pool.charge));
         buffered.fold(self.pool.flushed + self.held_copies(), u64::saturating_add)
@@ -235,14 +226,11 @@ impl<S: Numbered, P> Receiver<S, P> {
         held <= self.pool.reserve && self.pool.flushed == 0
     }
 
-    /// Returns the charge held by a channel with one more packet of `charge`.
     fn held_with(&self, channel: usize, charge: u32) -> u64 {
         self.buffers[channel].held(self.pool.charge).saturating_add(charge.into())
     }
 
-    /// Whether a packet of `length_bytes` has room in the buffer of its channel: within the
-    /// reserve, by the grant, or in unpromised memory. `newly` is the part of its charge that is
-    /// not accounted for yet.
+    /// `newly` is the part of the packet's charge that is not accounted for yet.
     #[cold]
     pub(super) fn finds_room(&self, channel: usize, length_bytes: u32, newly: u32) -> bool {
         let held = self.held_with(channel, self.pool.charge.of(length_bytes));
@@ -255,8 +243,7 @@ impl<S: Numbered, P> Receiver<S, P> {
         self.is_below_cap(channel, held, !is_granted)
     }
 
-    /// Returns the reason for discarding a numbered packet without room. On a channel that has
-    /// left, this gives no evidence about the memory of other channels.
+    /// A channel that has left gives no evidence about the memory of other channels.
     #[cold]
     pub(super) fn refuse_for_room(&mut self, channel: usize) -> Discard {
         if self.presence.is_out(channel) {
@@ -266,14 +253,11 @@ impl<S: Numbered, P> Receiver<S, P> {
         Discard::BufferFull
     }
 
-    /// Whether everything fits the cap if one user holds `held`, with or without the promises to
-    /// others.
     fn is_below_cap(&self, user: usize, held: u64, with_promises: bool) -> bool {
         let others = self.taken_but(user, with_promises);
         others.saturating_add(held.max(self.pool.reserve)) <= self.pool.max
     }
 
-    /// Returns the charge of all users but one.
     fn taken_but(&self, user: usize, with_promises: bool) -> u64 {
         let mut taken = self.pool.flushed;
         for (channel, (buffer, grant)) in self.buffers.iter().zip(&self.pool.grants).enumerate() {
@@ -292,7 +276,7 @@ impl<S: Numbered, P> Receiver<S, P> {
         taken
     }
 
-    /// Stores a copy until its turn; copies with later numbers are dropped to make room.
+    /// Drops copies with later numbers to make room.
     pub(super) fn take_copy(&mut self, copy: Copy<P>) -> Result<(), Discard> {
         // A packet sent on two channels may arrive on both before its turn.
         if self.buffers.get(usize::from(copy.channel)).is_some_and(|one| one.has(copy.sequence)) {
@@ -315,7 +299,6 @@ impl<S: Numbered, P> Receiver<S, P> {
         }
     }
 
-    /// Returns the limit and its bit for the next report of a channel.
     pub(super) fn limit(&mut self, now: Instant, channel: usize) -> (u32, bool) {
         let (charge, reserve) = (self.pool.charge, self.pool.reserve);
         let held = self.buffers[channel].held(charge);
@@ -338,7 +321,7 @@ impl<S: Numbered, P> Receiver<S, P> {
         (grant.limit, grant.lowered)
     }
 
-    /// Repairs the pool: no promise exceeds the cap, and a flushed charge needs flushed packets.
+    /// No promise exceeds the cap, and a flushed charge needs flushed packets.
     pub(super) fn repair_pool(&mut self) {
         let flushed = if self.flushed.is_empty() { 0 } else { self.pool.flushed };
         self.pool.see_flush(flushed.min(self.pool.max));
@@ -367,8 +350,8 @@ mod tests {
         Instant::from_nanoseconds(milliseconds * 1_000_000)
     }
 
-    /// A rise takes effect at once. A fall needs a quarter of the need, and the next fall a marker
-    /// that echoes the last one; until then the memory stays promised.
+    /// A fall needs a quarter of the need, and the next fall a marker that echoes the last one;
+    /// until then the memory stays promised.
     #[test]
     fn limit_falls_once_until_a_marker_echoes_it() {
         let mut grant = Grant::new(Charge::PACKETS);

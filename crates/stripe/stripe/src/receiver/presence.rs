@@ -1,4 +1,4 @@
-//! Which channels are in, according to the messages and packets received.
+//! Which channels are in, at arrival.
 //!
 //! ```text
 //!          a marker: out, or Left on another channel
@@ -10,11 +10,11 @@
 //!          a marker of a later round: in, or to come in
 //! ```
 //!
-//! This is the state at arrival. Buffered packets are still read in order: a departure is put
-//! behind them like a marker, and the channel is awaited until its buffer is empty.
+//! A departure is put behind the buffered packets like a marker, and the channel is awaited until
+//! its buffer is empty.
 //!
-//! Source: ours. That a sender may treat a channel as one that loses all its packets follows from
-//! theorem 5.1 of Adiseshu, Parulkar and Varghese 1996.
+//! Source: ours; a sender may treat a channel as one that loses all its packets by theorem 5.1 of
+//! Adiseshu, Parulkar and Varghese 1996.
 //!
 //! Invariants: a marker sent before a channel left does not bring it back; a repeated Left does not
 //! undo a later marker.
@@ -24,13 +24,12 @@ use gingham_fairq::{Round, Standing};
 use super::Receiver;
 use crate::{ChannelSet, Departure, Discard, Instant, Kind, Numbered, first_channels, take_lowest};
 
-/// Channels that are out, and departures to acknowledge.
 #[derive(Clone, Debug)]
 pub(super) struct Presence {
     out: ChannelSet,
     /// For each channel that is out, a round of its absence.
     since: Vec<Round>,
-    /// First round of a channel's presence, by the newest marker received, read or not.
+    /// First round of a channel's presence, by the newest marker received.
     in_from: Vec<Round>,
     /// Time since which a channel has received only markers older than its departure.
     stale_since: Vec<Option<Instant>>,
@@ -61,8 +60,8 @@ impl Presence {
         self.since[channel] = since;
     }
 
-    /// Records a marker on its arrival. Fails if it is older than the channel's departure, with the
-    /// time of the first older marker in a row.
+    /// A marker older than the channel's departure is an error, with the time of the first in a
+    /// row.
     pub(super) fn see_marker(
         &mut self,
         now: Instant,
@@ -88,15 +87,13 @@ impl Presence {
         Ok(())
     }
 
-    /// Returns the next departure to acknowledge, and the channel in whose reverse direction that
-    /// goes.
+    /// Returns the channel in whose reverse direction the acknowledgement goes.
     pub(super) fn next_acknowledged(&mut self) -> Option<(usize, Kind)> {
         self.acknowledge &= first_channels(self.since.len());
         let channel = take_lowest(&mut self.acknowledge)?;
         Some((channel, Kind::LeftAcknowledged(self.departures[channel])))
     }
 
-    /// Begins an epoch with all channels in.
     pub(super) fn restart(&mut self) {
         (self.out, self.acknowledge) = (0, 0);
         self.in_from.fill(Round::FIRST);
@@ -105,7 +102,7 @@ impl Presence {
 }
 
 impl<S: Numbered, P> Receiver<S, P> {
-    /// Handles the announcement, received on channel `on`, that another one has left.
+    /// The announcement arrives on channel `on`.
     pub(super) fn take_left(
         &mut self,
         now: Instant,
@@ -136,7 +133,6 @@ impl<S: Numbered, P> Receiver<S, P> {
         Ok(())
     }
 
-    /// Applies the quantum in the first reset of an epoch on a channel.
     pub(super) fn take_quantum(&mut self, channel: usize, quantum: u32) {
         if !self.presence.is_out(channel) {
             let round = self.scheduler.standing(channel).next.round;
@@ -147,9 +143,8 @@ impl<S: Numbered, P> Receiver<S, P> {
         }
     }
 
-    /// Handles the presence shown by a marker. Messages in flight at the departure have arrived
-    /// after a wait; an older marker after that means that the ends disagree, and a reset is
-    /// requested.
+    /// Messages in flight at the departure have arrived after a wait; an older marker after that
+    /// means that the ends disagree, and a reset is requested.
     pub(super) fn see_presence(
         &mut self,
         now: Instant,
@@ -165,7 +160,6 @@ impl<S: Numbered, P> Receiver<S, P> {
         })
     }
 
-    /// Puts a marker behind the buffered packets of a channel, or applies it if there are none.
     pub(super) fn put_marker(&mut self, channel: usize, reported: Standing) {
         if self.buffers[channel].packets() == 0 {
             self.read_marker(channel, reported);

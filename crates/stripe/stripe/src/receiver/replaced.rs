@@ -1,11 +1,8 @@
-//! Packets whose copies arrived before them: if they are then found lost, no request is needed.
-//!
-//! A packet sent on two channels at once has a channel sequence number on each. The copy names the
-//! packet; if that is then found lost, nothing is missing.
+//! Packets sent on two channels whose copies arrived first: if they are then found lost, no request
+//! is needed.
 //!
 //! Invariants: at most [`REPLACED_MAX`] entries per channel, in the order of their numbers, each
-//! used once when its channel has gone past it. A forgotten entry causes a needless retransmission,
-//! never a missing packet.
+//! used once. A forgotten entry causes a needless retransmission, never a missing packet.
 
 use std::collections::VecDeque;
 
@@ -13,11 +10,11 @@ use super::buffer::make_place;
 use super::gaps::Gaps;
 use crate::tag::ahead;
 
-/// Entries kept per channel: the packets of 1,400 bytes that 100 Mbit/s bring in a tenth of a
-/// second, the largest difference of round trips between channels.
+/// Per channel: the packets of 1,400 bytes that 100 Mbit/s bring in a tenth of a second, the
+/// largest difference of round trips between channels.
 const REPLACED_MAX: usize = 1_024;
 
-/// Channel sequence numbers, per channel, of the last packets whose copies arrived first.
+/// Channel sequence numbers, per channel.
 #[derive(Clone, Debug)]
 pub(super) struct Replaced(Vec<VecDeque<u32>>);
 
@@ -38,8 +35,8 @@ impl Replaced {
         numbers.insert(place, channel_sequence);
     }
 
-    /// Removes from the gaps those packets, from `first` up to `next` on a channel, all found lost,
-    /// whose copies have arrived. Drops earlier entries.
+    /// Packets from `first` up to `next` on a channel are lost; removes those with copies from the
+    /// gaps.
     pub(super) fn fill(&mut self, (channel, first): (u8, u32), next: u32, gaps: &mut Gaps) {
         let numbers = &mut self.0[usize::from(channel)];
         let over = numbers.partition_point(|number| ahead(*number, next) < 0);
@@ -61,8 +58,7 @@ mod tests {
 
     const NOW: Instant = Instant::ORIGIN;
 
-    /// Returns the requests for packets of channel 1 if its packets 7 to 9 are lost and its next is
-    /// 10.
+    /// Requests if packets 7 to 9 of channel 1 are lost.
     fn asked(replaced: &mut Replaced) -> Vec<(u32, u16)> {
         let mut gaps = Gaps::new(RepairRequests::default());
         let (round_trip_ns, longest_ns) = (0, 0);
@@ -76,8 +72,7 @@ mod tests {
         nacks.map(|(Nack { first, count, .. }, _)| (first, count)).collect()
     }
 
-    /// Copies of 12, 8 and 5 arrived, in this order. 5 itself arrived, 8 is not missing, 12 is
-    /// still to come.
+    /// 5 itself arrived, 8 is not missing, 12 is still to come.
     #[test]
     fn passed_numbers_are_forgotten_and_replaced_ones_not_missing() {
         let mut replaced = Replaced::new(2);
@@ -88,7 +83,6 @@ mod tests {
         assert_eq!(replaced.0, [vec![], vec![12]]);
     }
 
-    /// Copies of channel 0 never evict one of channel 1; the last 1,024 of a channel are kept.
     #[test]
     fn each_channel_has_its_own_room() {
         let mut replaced = Replaced::new(2);

@@ -6,17 +6,15 @@
 //!   limit                 |<-------------------------------------------------------->| + credit
 //! ```
 //!
-//! A channel delivers in order, so the packets that its last marker counts are received or lost,
-//! and in flight no longer. Counts that start from there leak neither credit nor bytes in flight
-//! upon losses (FCVC of Kung and Chapman, with the marker as the credit check).
+//! A channel delivers in order: the packets counted by its last marker are in flight no longer.
+//! Counts from there leak neither credit nor bytes in flight upon losses (FCVC of Kung and Chapman,
+//! with the marker as the credit check).
 //!
-//! A report is due after each marker. With a [`ReportPlan`] it is also due between markers: after
-//! several packets or a loss, and an interval after the first unreported change, whether a packet
-//! arrived or one left the buffer and freed memory. A pause after each report bounds the load on
-//! the reverse path, however fast packets arrive.
+//! A report is due after each marker; with a [`ReportPlan`] also after several packets or a loss,
+//! and an interval after the first unreported arrival or freed memory. A pause after each report
+//! bounds the load on the reverse path.
 //!
-//! Invariants: at most one report is due per channel; counts follow from the last marker and the
-//! arrivals since, so earlier errors do not persist; a report is repeated only after a change.
+//! Invariants: at most one report is due per channel; a report is repeated only after a change.
 
 use core::time::Duration;
 
@@ -50,52 +48,45 @@ impl ReportPlan {
     }
 }
 
-/// Packets that make a report due. TCP acknowledges every two segments in half the length of a
+/// Packets that make a report due; TCP acknowledges every two segments in half the length of a
 /// report (RFC 9293, section 3.8.6.3).
 const PACKETS: u32 = 4;
 
-/// Shortest time between two reports: a millisecond, the burst that a sender releases at once. At
-/// this pause, reports of 76 bytes cost .6 Mbit/s. A quarter of a round trip, which QUIC permits
+/// Shortest time between two reports: the burst that a sender releases at once. At this pause,
+/// reports of 76 bytes cost .6 Mbit/s. A quarter of a round trip, which QUIC permits
 /// (draft-ietf-quic-ack-frequency, section 6), would report a queue of 2 ms too late: 100 and 300
 /// Mbit/s with such queues fell from .95 to .85 of their sum.
 pub(crate) const REPORT_PAUSE: Duration = Duration::from_millis(1);
 
-/// Shortest span covered by the longest packet in a report, so that its value survives the loss of
-/// a report.
+/// Shortest span covered by the longest packet in a report: its value survives the loss of a
+/// report.
 const LONGEST_OF: Duration = Duration::from_millis(20);
 
-/// Arrivals on a channel in this epoch.
 #[derive(Clone, Copy, Debug, Default)]
 struct Arrivals {
     /// The next report, except for the limit and the time since the marker.
     report: Report,
-    /// Arrival of the last marker; nothing is reported before the first.
+    /// Nothing is reported before the first marker.
     marker_at: Option<Instant>,
-    /// Round-trip time in the last marker.
+    /// From the last marker.
     round_trip_ns: u32,
-    /// Packets received since the last report.
     unreported_packets: u32,
-    /// Time of the last report.
     reported_at: Instant,
-    /// Time of the next report between markers.
     report_at: Option<Instant>,
-    /// Whether the last accounted packet was lost: then the last arrival does not measure its
-    /// delay.
+    /// The last arrival does not measure the delay of a lost packet.
     is_last_lost: bool,
-    /// Longest packet received since `longest_since`, and in the span before; a report that goes
-    /// out long enough after `longest_since` begins a new span.
+    /// Longest packet since `longest_since`, and in the span before; a report long enough after
+    /// `longest_since` begins a new span.
     longest_bytes: [u32; 2],
     longest_since: Instant,
 }
 
-/// Arrivals on every channel, and the reports that are due.
 #[derive(Clone, Debug)]
 pub(super) struct Reports {
     channels: Vec<Arrivals>,
     plan: Option<ReportPlan>,
     interval_ns: u64,
     due: ChannelSet,
-    /// Earliest report that a timer makes due.
     earliest: Option<Instant>,
 }
 
@@ -107,14 +98,13 @@ impl Reports {
         Self { channels, plan, interval_ns, due: 0, earliest: None }
     }
 
-    /// Counts an unnumbered packet.
     pub(super) fn count(&mut self, now: Instant, channel: usize, length_bytes: u32) {
         let packets = self.channels[channel].report.accounted_packets.wrapping_add(1);
         self.count_numbered(now, channel, length_bytes, packets);
     }
 
-    /// Counts a numbered packet, which shows that `packets` were sent up to it: missing ones are
-    /// lost. A packet that was taken for lost before is already accounted for.
+    /// `packets` were sent up to the packet: missing ones are lost. A packet that was taken for
+    /// lost before is already accounted for.
     #[inline]
     pub(super) fn count_numbered(
         &mut self,
@@ -142,7 +132,7 @@ impl Reports {
         }
     }
 
-    /// Records the length of a packet that passed the channel, even if it is then discarded.
+    /// Records the length of a packet even if it is then discarded.
     pub(super) fn pass(&mut self, channel: usize, length_bytes: u32) {
         let [longest_bytes, _] = &mut self.channels[channel].longest_bytes;
         *longest_bytes = (*longest_bytes).max(length_bytes);
@@ -154,7 +144,7 @@ impl Reports {
         }
     }
 
-    /// Schedules a report within a time, or at the end of the pause after the last report.
+    /// Within a time, or at the end of the pause after the last report.
     fn report_by(&mut self, now: Instant, channel: usize, within: Duration) {
         let arrivals = &mut self.channels[channel];
         if self.plan.is_none() || arrivals.marker_at.is_none() {
@@ -175,7 +165,6 @@ impl Reports {
         }
     }
 
-    /// Returns the charge of the accounted packets of a channel.
     pub(super) fn accounted(&self, channel: usize, charge: Charge) -> u32 {
         let report = &self.channels[channel].report;
         charge.of_all(report.accounted_packets, report.accounted_bytes)
@@ -191,13 +180,11 @@ impl Reports {
         (accounted, received, self.interval_ns.saturating_add((*round_trip_ns).into()))
     }
 
-    /// Returns the time of the next report if nothing arrives before.
     pub(super) fn poll_timeout(&self) -> Option<Instant> {
         self.earliest
     }
 
-    /// Repairs times: nothing was received in the future, and no report is due later than after the
-    /// interval.
+    /// Nothing was received in the future, and no report is due later than after the interval.
     pub(super) fn repair_state(&mut self, now: Instant) {
         let latest =
             now.after(self.plan.map_or(REPORT_PAUSE, |plan| plan.interval.max(REPORT_PAUSE)));
@@ -210,7 +197,7 @@ impl Reports {
         self.check_times(now);
     }
 
-    /// Records a marker on its arrival, ahead of buffered packets.
+    /// Records a marker ahead of buffered packets.
     pub(super) fn see_marker(&mut self, channel: usize, now: Instant, marker: &Marker) {
         let arrivals = &mut self.channels[channel];
         arrivals.is_last_lost |= arrivals.report.accounted_packets != marker.sent_packets;
@@ -223,7 +210,6 @@ impl Reports {
         self.due |= 1 << channel;
     }
 
-    /// Returns the next channel with a due report.
     pub(super) fn next_due(&mut self, now: Instant) -> Option<usize> {
         if self.earliest.is_some_and(|earliest| earliest <= now) {
             self.check_times(now);
@@ -237,7 +223,6 @@ impl Reports {
         Some(channel)
     }
 
-    /// Updates the channels that are due by time, and the time of the next.
     fn check_times(&mut self, now: Instant) {
         self.earliest = None;
         for (channel, arrivals) in self.channels.iter().enumerate() {
@@ -281,7 +266,7 @@ impl Reports {
     }
 }
 
-/// Returns the nanoseconds since `then`, saturating at the largest value of a report.
+/// Saturates at the largest value of a report.
 fn since(then: Option<Instant>, now: Instant) -> u32 {
     let Some(then) = then else { return u32::MAX };
     u32::try_from(now.nanoseconds().saturating_sub(then.nanoseconds())).unwrap_or(u32::MAX)
@@ -298,8 +283,7 @@ crate::corruption::corrupt!(
 mod tests {
     use super::*;
 
-    /// Two packets have arrived on each of two channels, and a report of one is due. The other's
-    /// goes along, and the next one not before half a millisecond and two more packets.
+    /// The next report is not due before half a millisecond and two more packets.
     #[test]
     fn report_joins_a_due_one_at_half_of_its_threshold() {
         let at = |us: u64| Instant::from_nanoseconds(us * 1_000);
@@ -316,8 +300,7 @@ mod tests {
         assert_eq!([hastened(1_600, 1), hastened(1_700, 1)], [None, Some(1)]);
     }
 
-    /// Packets 0 and 2 of a channel arrive, then 1. After the second arrival three packets are
-    /// accounted for; the third changes only the received counts.
+    /// Packets 0 and 2 of a channel arrive, then 1, which changes only the received counts.
     #[test]
     fn late_packet_counted_as_lost_is_accounted_for_once() {
         let mut reports = Reports::new(1, None);
