@@ -9,18 +9,16 @@
 //!   +-------+-------+-------+-------+-------+-------+-------+
 //! ```
 //!
-//! The sequence number gives the position of the packet in the pipe; the number on the channel
-//! reveals earlier losses there. A copy of a lost packet is a packet of the channel that it goes
-//! on, with a channel sequence number there. Its pipe sequence number is that of the lost packet,
-//! and it names that packet's channel (c) and channel sequence number. Like a marker, it also
-//! carries the pipe sequence number of the next packet at its departure, to prove earlier losses on
-//! its own channel. The value is the distance from its own number, at most 2^26 - 1, since no
-//! receiver holds more packets.
+//! The number on the channel reveals earlier losses there. A copy of a lost packet is a packet of
+//! the channel that it goes on, with the pipe sequence number of the lost packet, and names that
+//! packet's channel (c) and channel sequence number. Like a marker, it carries the pipe sequence
+//! number of the next packet at its departure, to prove earlier losses on its own channel: as the
+//! distance from its own number, at most 2^26 - 1, since no receiver holds more packets.
 //!
-//! Source: Adiseshu, Parulkar and Varghese 1996, section 4, describe the guaranteed variant with a
-//! sequence number. The channel sequence number reverses the rule of RFC 1990: there the last
-//! numbers of all links together prove a loss, here each channel proves its own at once. A
-//! retransmission as a packet with its own number is from QUIC (RFC 9002, section 3).
+//! Source: Adiseshu, Parulkar and Varghese 1996, section 4 (guaranteed variant). The channel
+//! sequence number reverses the rule of RFC 1990: there the last numbers of all links together
+//! prove a loss, here each channel proves its own at once. A retransmission with its own number is
+//! from QUIC (RFC 9002, section 3).
 //!
 //! Invariant: parsing and writing again yields the same bytes.
 
@@ -30,13 +28,13 @@ use gingham_fairq::CHANNELS_MAX;
 
 use crate::{Content, Epoch, HEADER_BYTES, Header, PACKETS_MAX, WireError};
 
-/// Length of the tag of a packet sent for the first time.
+/// Length of the tag of a first transmission.
 pub const TAG_BYTES: usize = HEADER_BYTES + 4;
 
-/// Length of the longest tag, that of a copy.
+/// Length of the tag of a copy.
 pub const TAG_BYTES_MAX: usize = TAG_BYTES + 8;
 
-/// Width of the field for the distance from a copy to the next packet of the pipe.
+/// Distance from a copy to the next packet of the pipe.
 const AHEAD_BITS: u32 = 26;
 const AHEAD_MAX: u32 = (1 << AHEAD_BITS) - 1;
 
@@ -47,14 +45,13 @@ const _: () = assert!(CHANNELS_MAX == 1 << (u32::BITS - AHEAD_BITS));
 /// Tag before a packet in guaranteed order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Tag {
-    /// Sequence number in the pipe: number of different packets sent before it in its epoch, modulo
-    /// 2^32.
+    /// Sequence number in the pipe: packets before it in its epoch, modulo 2^32.
     pub sequence: u32,
-    /// Channel that the packet is sent on.
+    /// Channel of the transmission.
     pub channel: u8,
-    /// Channel sequence number: packets and copies sent before it on its channel, modulo 2^32.
+    /// Channel sequence number: packets and copies before it on its channel, modulo 2^32.
     pub channel_sequence: u32,
-    /// Low half of the epoch, which names the session.
+    /// Low half of the epoch.
     pub session: u16,
     /// For a copy, the lost packet.
     pub repair_of: Option<RepairOf>,
@@ -67,8 +64,8 @@ pub struct RepairOf {
     pub channel: u8,
     /// Channel sequence number there.
     pub channel_sequence: u32,
-    /// Pipe sequence number of the next packet on any channel at the departure of the copy; on the
-    /// wire at most 2^26 - 1 ahead of the copy's number.
+    /// Pipe sequence number of the next packet at the departure of the copy; on the wire at most
+    /// 2^26 - 1 ahead of the copy's number.
     pub next_sequence: u32,
 }
 
@@ -93,7 +90,7 @@ impl Tag {
         if self.repair_of.is_some() { TAG_BYTES_MAX } else { TAG_BYTES }
     }
 
-    /// Returns the header, the first bytes of the tag, which can be sent unencrypted.
+    /// Returns the header, which can be sent unencrypted.
     pub fn header(&self) -> Header {
         let content = if self.repair_of.is_some() { Content::Copy } else { Content::Data };
         let Self { channel, session, channel_sequence: number, .. } = *self;
@@ -113,7 +110,7 @@ impl Tag {
         TagBytes { bytes, length: self.length() }
     }
 
-    /// Parses the tag at the beginning of `bytes`; returns it and the bytes behind.
+    /// Parses a tag; returns the bytes behind it as well.
     pub fn parse(bytes: &[u8]) -> Result<(Self, &[u8]), WireError> {
         let (header, behind) = Header::parse(bytes)?;
         Self::parse_behind(header, behind).map_err(|error| match error {
@@ -122,7 +119,7 @@ impl Tag {
         })
     }
 
-    /// Parses the rest of a tag behind its header, perhaps after decryption.
+    /// Parses the rest of a tag, for example after decryption.
     pub fn parse_behind(header: Header, behind: &[u8]) -> Result<(Self, &[u8]), WireError> {
         let truncated = WireError::Truncated { length: behind.len() };
         let Header { content, channel, session, number: channel_sequence } = header;
@@ -148,14 +145,13 @@ impl Tag {
 }
 
 impl Epoch {
-    /// Returns the half that headers carry.
     #[expect(clippy::cast_possible_truncation, reason = "the low half is what is wanted")]
     pub(crate) const fn low(self) -> u16 {
         self.get() as u16
     }
 }
 
-/// Returns the distance of a sequence number ahead of another, negative if behind (RFC 1982).
+/// Negative if behind (RFC 1982).
 pub(crate) const fn ahead(sequence: u32, of: u32) -> i32 {
     sequence.wrapping_sub(of).cast_signed()
 }
@@ -188,7 +184,6 @@ mod tests {
         assert_eq!(Tag::parse(&frame), Ok((copy, &b"data"[..])));
     }
 
-    /// A distance too large for the field is written as the largest.
     #[test]
     fn next_sequence_distance_of_a_copy_is_clamped() {
         for (next_sequence, read) in

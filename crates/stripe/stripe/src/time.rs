@@ -1,7 +1,4 @@
-//! Instants: whole nanoseconds from an origin that the caller chooses.
-//!
-//! Both the virtual time of the laboratory and a daemon's clock fit. 2^64 nanoseconds are 584
-//! years.
+//! Instants: nanoseconds from an origin of the caller; 2^64 are 584 years.
 
 use core::time::Duration;
 

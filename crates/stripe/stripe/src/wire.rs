@@ -19,9 +19,9 @@
 //! | 8 | Nack | first 4, count 2, channel 1, zero 1, left 4 |
 //!
 //! The lowest flag marks the fields called coming as present; absent ones are zero. The next flag,
-//! of markers and reports, identifies the present limit. Links have checksums of their own; this
-//! one keeps undetected errors out of the scheduler's state. Bytes behind the message are further
-//! messages, or padding (an Ethernet frame has at least 46): see [`Messages`].
+//! of markers and reports, identifies the present limit. The checksum keeps errors undetected by
+//! links out of the scheduler's state. Bytes behind the message are further messages, or padding:
+//! see [`Messages`].
 //!
 //! Invariants: parsing and writing again yields the same bytes; any bytes parse to a message or a
 //! [`WireError`].
@@ -77,12 +77,11 @@ impl Message {
         MessageBytes { bytes, length: checked + CHECKSUM_BYTES }
     }
 
-    /// Parses the message at the beginning of `bytes`.
+    /// Parses a message.
     pub fn parse(bytes: &[u8]) -> Result<Self, WireError> {
         Self::split_first(bytes).map(|(message, _)| message)
     }
 
-    /// Parses the first message; returns it and the bytes behind.
     fn split_first(bytes: &[u8]) -> Result<(Self, &[u8]), WireError> {
         let truncated = WireError::Truncated { length: bytes.len() };
         let header = bytes.first_chunk::<HEADER_BYTES>().ok_or(truncated)?;
@@ -110,7 +109,7 @@ impl Message {
 mod tests {
     use super::*;
 
-    /// The check value of CRC-32C (RFC 3720, appendix B.4, and common catalogues).
+    /// RFC 3720, appendix B.4, and common catalogues.
     #[test]
     fn checksum_matches_the_crc32c_check_value() {
         assert_eq!(crc32c(b"123456789"), 0xe306_9283);

@@ -17,35 +17,35 @@ pub enum Order {
     Free,
 }
 
-/// Adjustable parameters of BBR, version 3; the others are those of its draft.
+/// Adjustable parameters of BBR, version 3.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BbrPlan {
-    /// Loss rate in a round trip above which it counts as congestion (`LossThresh`).
+    /// Loss rate of a round trip that counts as congestion (`LossThresh`).
     pub loss_threshold: Thousandths,
-    /// Fraction of the window left to other flows between two probes (`Headroom`).
+    /// Fraction of the window left to others between two probes (`Headroom`).
     pub headroom: Thousandths,
     /// Seed of random waits; each channel derives its own.
     pub seed: u64,
 }
 
 impl Default for BbrPlan {
-    /// The draft's loss threshold of 2 %, and a headroom of a tenth. The draft's .15 is a large
-    /// part of a short queue: on queues of a thirteenth to a half of the bandwidth-delay product it
-    /// carries .906 to .940, a tenth .946 to .976 (page on rates of striped channels).
+    /// A headroom of a tenth: the draft's .15 is a large part of a short queue. On queues of a
+    /// thirteenth to a half of the bandwidth-delay product it carries .906 to .940, a tenth .946 to
+    /// .976 (page on rates of striped channels).
     fn default() -> Self {
         let BbrParameters { loss_threshold, seed, .. } = BbrParameters::default();
         Self { loss_threshold, headroom: Thousandths(100), seed }
     }
 }
 
-/// Controller of the data in flight and of the pacing rate.
+/// Controller of window and pacing rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Controlled {
     /// BBR, version 3 (draft-ietf-ccwg-bbr).
     Bbr(BbrPlan),
     /// CUBIC (RFC 9438) with HyStart++ (RFC 9406).
     Cubic,
-    /// Fixed rate in bytes per second for every channel, except those set by
+    /// Fixed rate in bytes per second, except on channels set by
     /// [`Sender::set_rate`](crate::Sender::set_rate).
     FixedRate(u64),
 }
@@ -71,13 +71,13 @@ pub struct Flight {
     pub window_bytes: u64,
     /// Bytes in flight.
     pub in_flight_bytes: u64,
-    /// Bytes sent since the path began; `lost_bytes` of these were found lost.
+    /// Bytes sent since the path began.
     pub sent_bytes: u64,
-    /// See `sent_bytes`.
+    /// Bytes found lost of these.
     pub lost_bytes: u64,
     /// Pacing rate, if there is one.
     pub pace_bytes_per_second: Option<u64>,
-    /// Whether the data in flight are reduced for a while, to measure the minimum round-trip time.
+    /// Whether the window is reduced to measure the minimum round-trip time.
     pub is_probing_round_trip: bool,
 }
 
@@ -103,16 +103,15 @@ impl Flight {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SharePlan {
     /// Duration of a round: the burst of a channel. The longest packet on the slowest channel may
-    /// make it longer.
+    /// extend it.
     pub round: Duration,
     /// Upper limit of a quantum.
     pub quantum_bytes_max: u32,
 }
 
 impl Default for SharePlan {
-    /// A millisecond, the burst of a channel without shares: comparable to the burst of a network
-    /// card with segmentation offload, and too short to matter as delay. A mebibyte, about 700
-    /// packets of 1,500 bytes.
+    /// A millisecond, comparable to the burst of a network card with segmentation offload, and too
+    /// short to matter as delay; a mebibyte, about 700 packets of 1,500 bytes.
     fn default() -> Self {
         Self { round: Duration::from_millis(1), quantum_bytes_max: 1 << 20 }
     }
@@ -135,15 +134,14 @@ impl SharePlan {
 pub struct ControlPlan {
     /// Controller.
     pub by: Controlled,
-    /// Upper limit of the data in flight on a channel, in bytes; the controller's window alone if
-    /// `None`.
+    /// Upper limit of the data in flight on a channel.
     pub window_bytes_max: Option<u64>,
     /// Burst on a channel, as time at its pacing rate.
     pub burst: Duration,
 }
 
 impl Default for ControlPlan {
-    /// A burst of a millisecond, comparable to that of a network card with segmentation offload.
+    /// A burst of a millisecond, as of a network card with segmentation offload.
     fn default() -> Self {
         Self { by: Controlled::default(), window_bytes_max: None, burst: Duration::from_millis(1) }
     }

@@ -1,9 +1,8 @@
-//! Choice of the copies to be sent and of their channels.
+//! Choice of copies and of their channels: the earliest expected delivery.
 //!
-//! Three kinds of copies compete for room, in this order: retransmissions of lost packets
-//! (`repairs`), duplicates of packets of class [`Class::Redundant`](super::Class::Redundant), and
-//! measurements of channels in quarantine (`quarantine`). A copy goes on the channel with the
-//! earliest expected delivery.
+//! Copies compete for room in this order: retransmissions of lost packets (`repairs`), duplicates
+//! of packets of class [`Class::Redundant`](super::Class::Redundant), and measurements of channels
+//! in quarantine (`quarantine`).
 //!
 //! Source: ours.
 
@@ -16,10 +15,8 @@ use crate::tag::ahead;
 use crate::{Discard, Instant, Nack, Numbered, RepairOf, Tag};
 
 impl<S: Numbered> Sender<S> {
-    /// Returns the next copy: a retransmission, a duplicate on a second channel, or a measurement
-    /// of a channel in quarantine. The caller sends it on its channel before any later packet. If
-    /// the caller no longer has the packet it may skip the copy, which then counts as lost on the
-    /// channel.
+    /// Returns the next copy, to be sent on its channel before any later packet. A copy that is not
+    /// sent counts as lost on the channel.
     pub fn poll_repair(&mut self, now: Instant) -> Option<Repair> {
         self.poll_lost(now)
             .or_else(|| self.poll_redundant(now))
@@ -43,7 +40,6 @@ impl<S: Numbered> Sender<S> {
         self.send_copy(now, fastest, asked?)
     }
 
-    /// Returns the next copy of a packet that is sent on two channels.
     fn poll_redundant(&mut self, now: Instant) -> Option<Repair> {
         while let Some((place, length_bytes)) = self.repairs.as_mut()?.next_redundant() {
             let useful = length_bytes.filter(|bytes| self.is_of_use(place, *bytes));
@@ -70,7 +66,6 @@ impl<S: Numbered> Sender<S> {
             && self.sizes.fits_some(others, length_bytes)
     }
 
-    /// Chooses a channel in quarantine for a copy of the packet sent at `place`.
     #[inline(never)]
     pub(super) fn choose_copied(&mut self, now: Instant, place: Place) {
         let unblocked = self.carrying() & !self.blocked;
@@ -79,8 +74,6 @@ impl<S: Numbered> Sender<S> {
         }
     }
 
-    /// Returns the pending copy that measures a channel in quarantine, if the window, the pacing
-    /// rate and the link of the channel admit it.
     fn poll_measuring(&mut self, now: Instant) -> Option<Repair> {
         let (channel, place) = self.quarantine.take_copy()?;
         let copied = self.repairs.as_mut()?.packet_at(place)?;
@@ -98,7 +91,7 @@ impl<S: Numbered> Sender<S> {
         repair
     }
 
-    /// Sends a copy of a packet on a channel, which counts as an attempt.
+    /// Counts as an attempt.
     fn send_copy(&mut self, now: Instant, channel: usize, place: Place) -> Option<Repair> {
         let on = (small(channel), self.counts.sent(channel).packets);
         let copied = self.repairs.as_mut()?.copied(place, on)?;
@@ -128,9 +121,8 @@ impl<S: Numbered> Sender<S> {
         Some(Repair { channel, tag, length_bytes })
     }
 
-    /// Handles a request of the receiver, received on the reverse path of a channel. A copy is in
-    /// flight as long as no report accounts for it and its channel is in; if silence has no
-    /// consequence, none is assumed to be.
+    /// A copy is in flight as long as no report accounts for it and its channel is in; if silence
+    /// has no consequence, none is assumed to be.
     pub(super) fn retransmit(
         &mut self,
         now: Instant,
@@ -148,8 +140,7 @@ impl<S: Numbered> Sender<S> {
         repairs.handle_nack(now, nack, waited_ns, is_in_flight)
     }
 
-    /// Returns the channel with room and the earliest expected delivery of a copy, of the first
-    /// priority with room: one that is sound and not avoided, if there is any.
+    /// Prefers channels of the first priority that are sound and not avoided.
     fn fastest(&self, now: Instant, avoided: Option<usize>, length_bytes: u32) -> Option<usize> {
         let repairs = self.repairs.as_ref()?;
         let is_in =
@@ -174,7 +165,6 @@ impl<S: Numbered> Sender<S> {
         (0..self.schedule.channels()).filter(has_room).min_by_key(cost)
     }
 
-    /// Returns the expected delivery time of a packet sent now on a channel, as far as known.
     pub(super) fn there_after(&self, channel: usize) -> Duration {
         match &self.paths {
             Some(paths) => Duration::from_nanos(paths.arrives_after_ns(channel)),

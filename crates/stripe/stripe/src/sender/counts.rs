@@ -1,6 +1,6 @@
 //! Packets sent in this epoch, the last reports about them, and credits.
 //!
-//! Markers carry the counts, and reports are compared with them.
+//! Markers carry the counts.
 //!
 //! Credits ensure that the receiver has room for every packet sent:
 //!
@@ -9,28 +9,26 @@
 //!                                            |<--- credit --->|
 //! ```
 //!
-//! The limit is a count since the beginning of the epoch, not an increment: a lost or repeated
-//! report does no harm, and the next one corrects everything. A limit may be lower than the last
-//! one if the receiver needs room for others; markers acknowledge the limit in use. Markers need no
-//! credit. Each causes a report, so that credit returned by a lost report is not lost. A channel
-//! without credit gets markers as often as while packets are sent.
+//! The limit is a count since the beginning of the epoch: a lost or repeated report does no harm.
+//! It may fall if the receiver needs room for others; markers acknowledge the limit in use. Markers
+//! need no credit, and cause reports: credit returned by a lost report is not lost.
 //!
 //! Source: FCVC of Kung and Chapman (ICNP 1993), which Adiseshu, Parulkar and Varghese 1996,
 //! section 6.3, combine with markers; bytes, and limits that fall, are ours.
 //!
 //! Invariants: once a report has arrived, packets in flight and packets waiting at the receiver
-//! together fit the room of the channel. Copies of lost packets, which need no credit, and packets
-//! in flight on a channel that leaves are excepted.
+//! together fit the room of the channel, except copies of lost packets, which need no credit, and
+//! packets in flight on a channel that leaves.
 
 use crate::charge::USUAL_BYTES;
 use crate::{Charge, Instant, Report};
 
-/// Packets sent on a channel in this epoch.
+/// Counts of a channel in this epoch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sent {
     /// Packets, modulo 2^32.
     pub packets: u32,
-    /// Their bytes.
+    /// Bytes.
     pub bytes: u64,
 }
 
@@ -45,9 +43,8 @@ pub struct Reported {
 }
 
 impl Reported {
-    /// Returns the expected delivery time of a packet on the channel: the round trip of the report,
-    /// or the time since then if that is longer, multiplied by the attempts needed until one is not
-    /// lost.
+    /// Expected delivery time: the round trip of the report, or the time since then if that is
+    /// longer, multiplied by the attempts needed until one is not lost.
     pub(super) fn cost_ns(&self, now: Instant) -> u128 {
         let (at, report) = (self.at.nanoseconds(), &self.report);
         let round_trip =
@@ -61,9 +58,9 @@ impl Reported {
 
 #[derive(Clone, Debug)]
 pub(super) struct Counts {
-    /// Charge of packets, if they need credit.
+    /// None if packets need no credit.
     charge: Option<Charge>,
-    /// Length of a packet of unknown length: the longest one.
+    /// Assumed for a packet of unknown length.
     longest_bytes: u32,
     sent: Vec<Sent>,
     reported: Vec<Option<Reported>>,
@@ -89,7 +86,6 @@ impl Counts {
         self.next_sequence
     }
 
-    /// Returns the packets of a channel that the last report accounts for.
     pub(super) fn accounted_packets(&self, channel: usize) -> u32 {
         self.reported(channel).map_or(0, |reported| reported.report.accounted_packets)
     }
@@ -103,7 +99,7 @@ impl Counts {
         self.next_sequence = self.next_sequence.wrapping_add(1);
     }
 
-    /// Counts a copy: a packet of its channel, but not of the pipe.
+    /// A copy is a packet of its channel, but not of the pipe.
     pub(super) fn add_copy(&mut self, channel: usize, length_bytes: u32) {
         let sent = &mut self.sent[channel];
         sent.packets = sent.packets.wrapping_add(1);
@@ -116,7 +112,7 @@ impl Counts {
         self.next_sequence = 0;
     }
 
-    /// Whether a channel has credit for a packet of `length_bytes`; 0 means the longest packet.
+    /// A length of 0 means the longest packet.
     pub(super) fn has_credit(&self, channel: usize, length_bytes: u32) -> bool {
         self.charge.is_none_or(|charge| self.is_credit_left(charge, channel, length_bytes))
     }
@@ -130,7 +126,6 @@ impl Counts {
     }
 }
 
-/// Whether a channel has credit for a packet charged with `packet`.
 fn has_credit(charge: Charge, packet: u32, sent: Sent, report: Option<&Report>) -> bool {
     let limit = report.map_or(charge.first(), |report| report.limit_bytes);
     let sent = charge.of_all(sent.packets, sent.bytes);

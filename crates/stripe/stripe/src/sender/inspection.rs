@@ -1,6 +1,4 @@
-//! Inspection of a sender: its state, and that of its channels, for callers and users.
-//!
-//! Invariant: nothing here changes the sender.
+//! Inspection of a sender and its channels.
 
 use core::time::Duration;
 
@@ -19,12 +17,12 @@ impl<S: Numbered> Sender<S> {
         self.resets.epoch()
     }
 
-    /// Returns the rule that chooses the channel of a packet.
+    /// Returns the rule that chooses channels.
     pub const fn order(&self) -> Order {
         self.options.order
     }
 
-    /// Returns the scheduler, for inspection; it takes no part in a free choice.
+    /// Returns the scheduler, which takes no part in a free choice.
     pub const fn scheduler(&self) -> &S {
         self.schedule.scheduler()
     }
@@ -44,7 +42,7 @@ impl<S: Numbered> Sender<S> {
         &self.sending
     }
 
-    /// Returns the target quantum of a channel: its present one, unless a change is pending.
+    /// Returns the target quantum of a channel.
     pub fn target_quantum(&self, channel: usize) -> u32 {
         self.schedule.target(channel)
     }
@@ -54,23 +52,22 @@ impl<S: Numbered> Sender<S> {
         self.presence.is_present(id)
     }
 
-    /// Whether a channel is out because the other end does not answer on it.
+    /// Whether a channel is out because it is not answered on.
     pub fn is_dead(&self, channel: usize) -> bool {
         self.presence.is(channel, Life::Dead)
     }
 
-    /// Whether a channel is in quarantine: it carries copies instead of packets.
+    /// Whether a channel carries copies instead of packets.
     pub fn is_in_quarantine(&self, channel: usize) -> bool {
         self.quarantine.has(channel)
     }
 
-    /// Whether nothing has been sent for so long that everything is accounted for: nothing sent
-    /// until then is requested again.
+    /// Whether nothing has been sent for so long that nothing will be requested again.
     pub fn is_at_rest(&self) -> bool {
         self.markers.is_at_rest(self.sending.gone())
     }
 
-    /// Returns the reason why a channel carries no packet at present, if it carries none.
+    /// Returns the reason why a channel carries no packet, if any.
     pub fn wait_of(&self, now: Instant, channel: usize) -> Option<Wait> {
         if !self.is_there(channel) {
             Some(Wait::Absent)
@@ -101,13 +98,13 @@ impl<S: Numbered> Sender<S> {
         }
     }
 
-    /// Measurements of a channel, if its flight is controlled.
+    /// Returns measurements of a channel under control.
     pub fn flight(&self, channel: usize) -> Option<Flight> {
         self.paths.as_ref().map(|paths| Flight::of(paths.on(channel), self.now))
     }
 
-    /// Returns the round trip of the pipe without queues, if known: that of the slowest active
-    /// channel, because order is kept.
+    /// Returns the round trip of the pipe without queues: that of the slowest active channel,
+    /// because order is kept.
     pub fn round_trip_least(&self) -> Option<Duration> {
         let is_left_out =
             |channel: usize| self.quarantine.has(channel) && self.is_left_out(channel, 0);
@@ -120,22 +117,20 @@ impl<S: Numbered> Sender<S> {
         self.paths.as_ref().map_or(0, |paths| paths.priority(channel))
     }
 
-    /// Returns the longest packet, in bytes, that fits every active channel: the size of the
-    /// bundle. It changes as sizes are found and as channels become active or leave. In free order
-    /// longer packets are sent on the channels that they fit.
+    /// Returns the longest packet that fits every active channel. In free order longer packets use
+    /// the channels that they fit.
     pub fn longest_bytes(&self) -> u32 {
         self.sizes.longest_on(self.carrying(), self.scheduler().longest_bytes())
     }
 
-    /// Returns the longest packet, in bytes, that fits every active channel of known size: the size
-    /// for traffic into the pipe, such as the MTU of an interface. The scheduler's longest packet
-    /// if no size is known. An unknown channel does not count, because the size would fall to its
+    /// Returns the longest packet that fits every active channel of known size, for example as the
+    /// MTU of an interface. An unknown channel does not count, because the size would fall to its
     /// base and rise again.
     pub fn bundle_bytes(&self) -> u32 {
         self.sizes.longest_known(self.carrying(), self.scheduler().longest_bytes())
     }
 
-    /// Returns the longest frames and packets of a channel.
+    /// Returns the longest frame and packet of a channel.
     pub fn size(&self, channel: usize) -> Size {
         self.sizes.size(channel, self.scheduler().longest_bytes())
     }
@@ -148,19 +143,17 @@ impl<S: Numbered> Sender<S> {
         }
     }
 
-    /// Whether a packet may turn out to fit an active channel of unknown size. Such a packet can
-    /// wait, even if it fits none at present.
+    /// Whether a packet may turn out to fit an active channel of unknown size.
     pub fn may_fit(&self, length_bytes: u32) -> bool {
         self.sizes.may_fit(self.carrying(), length_bytes)
     }
 
-    /// Returns the length in bytes of the last message for a channel, padded with zeros. It is 0
-    /// except for probes, which have the length of the frames that they stand for.
+    /// Returns the length of the last message after padding with zeros; 0 except for probes.
     pub fn padded_bytes(&self, channel: usize) -> usize {
         self.sizes.padded_bytes(channel)
     }
 
-    /// Returns the expected delivery time of a packet sent now on an active channel, if known.
+    /// Returns the expected delivery time on an active channel, if known.
     pub fn arrives_after(&self, channel: usize) -> Option<Duration> {
         let is_known = self.carries(channel) && self.presence.round_trip_ns(channel) > 0;
         is_known.then(|| self.there_after(channel))

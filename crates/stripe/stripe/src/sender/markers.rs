@@ -6,14 +6,12 @@
 //!               16 in a row with all accounted for: interval doubled each time  on every channel
 //! ```
 //!
-//! While everything sent is accounted for and no change is under way, a marker carries no new
-//! information. Sixteen in a row on every channel are twice as many as a receiver needs by default
-//! to request a reset. The next packet after such a rest follows a marker on every channel, so that
-//! a channel that died meanwhile is detected as early as any: silence and two round trips later. An
-//! unanswered marker ends a rest, too.
+//! At rest, a marker carries no new information. Sixteen in a row are twice as many as a receiver
+//! needs by default to request a reset. The next packet follows a marker on every channel: a
+//! channel that died meanwhile is detected as early as any. An unanswered marker ends a rest, too.
 //!
-//! Source: Adiseshu, Parulkar and Varghese 1996, sections 5 and 6.3, for markers by round. The rest
-//! is ours; the doubling is that of a keep-alive with back-off.
+//! Source: Adiseshu, Parulkar and Varghese 1996, sections 5 and 6.3, for markers by round; the rest
+//! is ours, with the doubling of a keep-alive.
 
 use super::options::MarkerPlan;
 use super::schedule::ROUNDS_MAX;
@@ -22,16 +20,14 @@ use crate::{ChannelSet, Instant, first_channels, take_lowest};
 use core::time::Duration;
 use gingham_fairq::Round;
 
-/// Number of uninformative markers in a row after which the interval grows.
+/// Uninformative markers in a row after which the interval grows.
 const QUIET_MIN: u8 = 16;
 
-/// Interval of the markers sent by time.
 #[derive(Clone, Copy, Debug)]
 struct Idle {
     pause: Duration,
-    /// Number of uninformative markers in a row on every channel.
+    /// Uninformative markers in a row on every channel.
     quiet: u8,
-    /// Time of the last count.
     counted_at: Instant,
     /// Packets and copies sent before the last of them.
     packets: u64,
@@ -43,13 +39,11 @@ impl Idle {
     }
 }
 
-/// Markers that are due, and the times and rounds of later ones.
 #[derive(Clone, Debug)]
 pub(super) struct Markers {
     plan: MarkerPlan,
-    /// Channels with a due marker, or during a reset a due reset.
+    /// During a reset, channels with a due reset.
     due: ChannelSet,
-    /// Round of the next markers.
     round: Round,
     /// Latest time of the next markers.
     marker_at: Instant,
@@ -61,23 +55,20 @@ impl Markers {
         Self { plan, due: 0, round, marker_at: now, idle: Idle::new(&plan, now) }
     }
 
-    /// Begins an epoch whose next markers are those of `round`; markers that are due stay due.
+    /// Markers that are due stay due.
     pub(super) fn restart(&mut self, round: Round, now: Instant) {
         *self = Self { due: self.due, ..Self::new(self.plan, round, now) };
         self.marker_at = now.after(self.pause());
     }
 
-    /// Makes a marker due on each channel of a set.
     pub(super) const fn ask(&mut self, channels: ChannelSet) {
         self.due |= channels;
     }
 
-    /// Cancels the marker of a channel.
     pub(super) const fn withdraw(&mut self, channel: usize) {
         self.due &= !(1 << channel);
     }
 
-    /// Makes markers due on these channels and on no others.
     pub(super) const fn ask_only(&mut self, channels: ChannelSet) {
         self.due = channels;
     }
@@ -86,7 +77,6 @@ impl Markers {
         self.due != 0
     }
 
-    /// Takes the lowest of `count` channels with a due marker.
     pub(super) fn take_due(&mut self, count: usize) -> Option<usize> {
         self.due &= first_channels(count);
         take_lowest(&mut self.due)
@@ -96,7 +86,7 @@ impl Markers {
         self.marker_at
     }
 
-    /// Returns the time to the next markers, and to the next check of the channels.
+    /// Also the time to the next check of the channels.
     pub(super) fn pause(&self) -> Duration {
         self.idle.pause.max(self.plan.interval)
     }
@@ -106,15 +96,13 @@ impl Markers {
         self.idle.pause > self.plan.interval
     }
 
-    /// Whether nothing has been sent since the interval grew; `gone` counts the packets and copies
-    /// sent.
+    /// `gone` counts the packets and copies sent.
     pub(super) fn is_at_rest(&self, gone: u64) -> bool {
         self.are_slow() && gone == self.idle.packets
     }
 
-    /// Counts the markers by time that are due now, after `gone` packets and copies. Returns
-    /// whether the interval grew. `is_settled` means that no agreement is pending; `was_marked`
-    /// returns whether a marker was sent on every channel since a time.
+    /// Returns whether the interval grew. `is_settled` means that no agreement is pending;
+    /// `was_marked` returns whether a marker was sent on every channel since a time.
     pub(super) fn count_quiet(
         &mut self,
         now: Instant,
@@ -135,13 +123,12 @@ impl Markers {
         false
     }
 
-    /// Ends a rest: markers are sent as often as while packets are sent.
     pub(super) const fn end_rest(&mut self, now: Instant) {
         self.idle = Idle::new(&self.plan, now);
     }
 
-    /// Whether markers are due because their round has reached their channel, or passed it if that
-    /// channel is out. If so, schedules the next round.
+    /// Whether the round of the markers has reached their channel, or passed it if that channel is
+    /// out.
     pub(super) fn take_round(&mut self, round: Round, current: usize) -> bool {
         let ahead = round.ahead_of(self.round);
         let is_due = ahead > 0 || (ahead == 0 && current >= self.plan.before_channel);
@@ -151,14 +138,11 @@ impl Markers {
         is_due
     }
 
-    /// Makes markers due on these channels, and schedules the next by time.
     pub(super) fn mark(&mut self, now: Instant, channels: ChannelSet) {
         self.due |= channels;
         self.marker_at = now.after(self.pause());
     }
 
-    /// Restores the invariants: known channels, times within the longest interval, and a round near
-    /// the present one.
     pub(super) fn repair_state(&mut self, now: Instant, count: usize, round: Round) {
         self.due &= first_channels(count);
         self.idle.counted_at = self.idle.counted_at.min(now);
@@ -172,7 +156,6 @@ impl Markers {
 }
 
 impl MarkerPlan {
-    /// Returns the longest interval between two markers of an active channel.
     pub(super) fn pause_max(&self) -> Duration {
         self.interval.max(self.idle_interval_max)
     }

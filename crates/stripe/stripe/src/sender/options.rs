@@ -15,13 +15,12 @@ use crate::{ChannelSet, Charge, Discards, Numbered, OptionsError, first_channels
 pub struct MarkerPlan {
     /// Rounds between markers.
     pub every_rounds: u32,
-    /// Channel, counted from 0, before whose turn markers are sent.
+    /// Channel before whose turn markers are sent.
     pub before_channel: usize,
     /// Longest time between markers while any packet is not accounted for. With tags, a channel
-    /// gets at most four per round trip, if that is less often, but at least one within
-    /// [`SenderOptions::silence`].
+    /// gets at most four per round trip, but at least one within [`SenderOptions::silence`].
     pub interval: Duration,
-    /// Longest time between markers at rest: the interval grows up to this.
+    /// Longest time between markers at rest.
     pub idle_interval_max: Duration,
 }
 
@@ -30,39 +29,35 @@ pub struct MarkerPlan {
 pub struct SenderOptions {
     /// Schedule of markers.
     pub markers: MarkerPlan,
-    /// Time between repetitions of an unacknowledged reset.
+    /// Time between repetitions of a reset.
     pub reset_interval: Duration,
-    /// Time that a reset waits for the other channels once one has acknowledged it.
+    /// Wait of a reset for the other channels after the first acknowledgement.
     pub reset_wait: Duration,
-    /// Time without reports, beyond two round trips, after which the sender takes a channel out
-    /// although it gets markers. `None` keeps silent channels in, and forbids credits and windows.
+    /// Time without reports, beyond two round trips, after which a channel is taken out. `None`
+    /// forbids credits and windows.
     pub silence: Option<Duration>,
     /// Longest interval between probes of a channel that is out.
     pub probe_interval_max: Duration,
-    /// Credit-based flow control: no packet is sent without room at the receiver, as granted by its
-    /// reports, which should also come between markers. The value is the charge of a packet, and
-    /// must equal the receiver's.
+    /// Charge of a packet, as at the receiver, for credit-based flow control.
     pub credits: Option<Charge>,
-    /// Rule that chooses the channel of a packet.
+    /// Rule that chooses channels.
     pub order: Order,
-    /// Control of the data in flight and of the pacing rate of each channel; unlimited if `None`.
-    /// Free order requires it.
+    /// Control of window and pacing rate; required by free order.
     pub control: Option<ControlPlan>,
-    /// Adaptation of the quanta to the measured rates, in strict order; constant quanta if `None`.
+    /// Adaptation of the quanta to the measured rates, in strict order.
     pub shares: Option<SharePlan>,
-    /// Packets that are retransmitted at the receiver's request, if any.
+    /// Retransmission at the receiver's request.
     pub repair: Option<RepairPlan>,
-    /// Search for the longest frame of each channel; if `None`, sizes are configured: every channel
-    /// takes the scheduler's longest packet.
+    /// Search for the longest frame of each channel; if `None`, every channel takes the scheduler's
+    /// longest packet.
     pub sizes: Option<SizePlan>,
-    /// Channels present at the start, a bit each from the lowest; all if `None`.
+    /// Channels present at the start, a bit each; all if `None`.
     pub present: Option<u64>,
 }
 
 impl Default for SenderOptions {
-    /// Markers in each fourth round and every 20 ms, every ten seconds at rest: with reports some 4
-    /// MB a day per channel, both directions together. Resets every 100 ms, for at most 500 ms. No
-    /// credits, no congestion control, constant quanta.
+    /// Markers at rest every ten seconds: with reports some 4 MB a day per channel, both directions
+    /// together.
     fn default() -> Self {
         let interval = Duration::from_millis(20);
         Self {
@@ -130,7 +125,6 @@ impl SenderOptions {
         self.present.unwrap_or(first_channels(channels))
     }
 
-    /// Returns the option that makes the sender wait for reports, if any.
     const fn held_back_by(&self) -> Option<&'static str> {
         match self {
             Self { credits: Some(_), .. } => Some("credits"),
@@ -139,7 +133,6 @@ impl SenderOptions {
         }
     }
 
-    /// Returns the channels as paths, if their data in flight are controlled.
     pub(super) fn paths(&self, scheduler: &impl Numbered) -> Result<Option<Paths>, OptionsError> {
         let Some(plan) = &self.control else { return Ok(None) };
         let longest_bytes = match scheduler.longest_bytes() {
@@ -161,35 +154,33 @@ pub struct Sending {
     pub bytes: u64,
     /// Markers sent.
     pub markers: u64,
-    /// Copies of lost packets sent.
+    /// Copies of lost packets.
     pub repairs: u64,
-    /// Copies sent of redundant packets, or to measure a channel in quarantine.
+    /// Copies of redundant packets, or for measurements in quarantine.
     pub redundant: u64,
-    /// Redundant copies not sent, because the packet was accounted for before another channel had
-    /// room.
+    /// Redundant copies not sent, because the packet was accounted for first.
     pub redundant_late: u64,
-    /// Copies of lost packets not sent, because they would have arrived too late.
+    /// Copies not sent, because they would arrive too late.
     pub repairs_too_late: u64,
     /// Copies not sent, because they fit no channel any more.
     pub repairs_too_long: u64,
-    /// Audits that found the state corrupt: one that no sequence of events leads to.
+    /// Audits that found a corrupt state.
     pub corrupt: u64,
     /// Resets begun, the first included.
     pub resets: u64,
-    /// Changes of quanta, including channels that became active or left.
+    /// Changes of quanta, including presence.
     pub changes: u64,
-    /// Channels declared dead, at the opening of an epoch or later.
+    /// Channels declared dead.
     pub deaths: u64,
-    /// Times that a channel entered quarantine.
+    /// Entries into quarantine.
     pub quarantines: u64,
-    /// Changes postponed, because they were not acknowledged in time.
+    /// Changes postponed for lack of an acknowledgement.
     pub postponed: u64,
-    /// Messages that were not used.
+    /// Unused messages.
     pub discards: Discards,
 }
 
 impl Sending {
-    /// Returns the number of packets and copies sent.
     pub(super) const fn gone(&self) -> u64 {
         self.packets + self.repairs + self.redundant
     }

@@ -6,13 +6,12 @@
 //!                               rate
 //! ```
 //!
-//! A packet goes, among the channels with room, to the one with the earliest expected delivery. The
-//! data in flight precede it; if they are below the bandwidth-delay product, the minimum round-trip
-//! time alone counts. Further packets then stay on that channel for a quantum or a millisecond, so
-//! that a network card gets them in one batch.
+//! A packet goes to the channel with room and the earliest expected delivery. If the data in flight
+//! are below the bandwidth-delay product, the minimum round-trip time alone counts. Further packets
+//! stay on that channel for a quantum or a millisecond: one batch for a network card.
 //!
-//! Source: ours; the rule is the earliest delivery path first of Chebrolu and Rao (IEEE Trans.
-//! Mobile Computing 5(4), 2006).
+//! Source: the earliest delivery path first of Chebrolu and Rao (IEEE Trans. Mobile Computing 5(4),
+//! 2006).
 //!
 //! Invariant: order does not depend on this.
 
@@ -29,15 +28,14 @@ use gingham_congestion::{
     Acknowledgement, Control, Controller, FixedRate, Path, PathPlan, RateCap, keep_time,
 };
 
-/// Upper limit of the bytes in a run on one channel.
+/// Per run on one channel.
 const RUN_BYTES_MAX: u64 = 64_000;
-/// Upper limit of the duration of a run.
 const RUN_NS_MAX: u64 = 1_000_000;
 
-/// Upper limit of a round of all channels: a minute.
+/// A minute.
 const ROUND_NS_MAX: u64 = 60_000_000_000;
 
-/// A run of packets on one channel, sent without another choice.
+/// Packets on one channel without another choice.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(test, derive(Default))]
 struct Run {
@@ -46,7 +44,6 @@ struct Run {
     until_ns: u64,
 }
 
-/// Channel that the sender waits for, and the start of the wait.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(test, derive(Default))]
 struct Waiting {
@@ -54,7 +51,6 @@ struct Waiting {
     since_ns: u64,
 }
 
-/// The channels as paths.
 #[derive(Clone, Debug)]
 pub(super) struct Paths {
     plan: ControlPlan,
@@ -62,12 +58,11 @@ pub(super) struct Paths {
     channels: Vec<Path>,
     longest_bytes: u64,
     run: Option<Run>,
-    /// Priority of each channel, 0 before 1, and whether they differ.
+    /// 0 before 1.
     priorities: Vec<u8>,
     has_levels: bool,
-    /// Configured rate limit of each channel.
     caps: Vec<Option<RateCap>>,
-    /// In strict order, the channel that the sender waits for, and the adaptation of quanta.
+    /// In strict order.
     waiting: Option<Waiting>,
     shares: Option<Shares>,
     /// End of the present round of all channels, if quanta are constant.
@@ -106,8 +101,8 @@ impl Paths {
         self.channels.iter_mut().for_each(Path::rest);
     }
 
-    /// Handles the return of a dead channel: its measurements are forgotten, except a configured
-    /// rate, and the former rate, which is probed.
+    /// The measurements of a dead channel are forgotten, except a configured rate, and the former
+    /// rate, which is probed.
     pub(super) fn revive(&mut self, channel: usize) {
         let path = &mut self.channels[channel];
         if !matches!(path.control(), Control::FixedRate(_)) {
@@ -119,7 +114,7 @@ impl Paths {
         }
     }
 
-    /// Begins a channel on another link: its measurements and packets in flight are forgotten.
+    /// Measurements and packets in flight of the former link are forgotten.
     pub(super) fn begin(&mut self, channel: usize) {
         let (packets, bytes) = self.channels[channel].sent_counts();
         let mut path = new_path(&self.plan, self.longest_bytes, self.order, channel);
@@ -138,15 +133,14 @@ impl Paths {
         self.priorities[channel]
     }
 
-    /// Returns the channels of a set with the priority of `channel`, without that one.
+    /// Excludes `channel`.
     pub(super) fn equals(&self, channel: usize, among: ChannelSet) -> ChannelSet {
         let is_equal =
             |other| other != channel && self.priorities[other] == self.priorities[channel];
         among & channels_where(self.priorities.len(), is_equal)
     }
 
-    /// Returns the longest of the least round trips of some channels, if one is known: that of the
-    /// bundle without queues, because order is kept.
+    /// The slowest channel determines the round trip of the bundle, because order is kept.
     pub(super) fn round_trip_least(&self, channels: ChannelSet) -> Option<Duration> {
         let trips = channels_of(channels).map(|channel| self.on(channel).round_trip().least_ns());
         trips.max().filter(|longest_ns| *longest_ns > 0).map(Duration::from_nanos)
@@ -166,7 +160,6 @@ impl Paths {
         &self.channels[channel]
     }
 
-    /// Whether window and pacing rate of a channel admit a packet.
     pub(super) fn admits(&self, channel: usize, now: Instant) -> bool {
         self.channels[channel].admits(now.nanoseconds())
     }
@@ -177,18 +170,15 @@ impl Paths {
         self.run.filter(goes_on).filter(|run| run.channel < self.channels.len())
     }
 
-    /// Returns the bytes that may follow one another on a channel.
     pub(super) fn ready_bytes(&self, channel: usize, now: Instant) -> u64 {
         self.channels[channel].ready_bytes(now.nanoseconds())
     }
 
-    /// Returns the bytes left in the run on a channel, or in a new one.
     pub(super) fn run_bytes(&self, channel: usize, now: Instant) -> u64 {
         let run = self.run_at(now.nanoseconds()).filter(|run| run.channel == channel);
         run.map_or(RUN_BYTES_MAX, |run| run.left_bytes).saturating_sub(self.longest_bytes) + 1
     }
 
-    /// Returns the expected delivery time of a packet sent now.
     pub(super) fn arrives_after_ns(&self, channel: usize) -> u64 {
         let path = &self.channels[channel];
         let least_ns = path.round_trip().least_ns();
@@ -217,12 +207,12 @@ impl Paths {
         self.channels[channel].sent(now_ns, bytes);
     }
 
-    /// Records a copy sent on a channel, which begins no run.
+    /// A copy begins no run.
     pub(super) fn sent_copy(&mut self, channel: usize, now: Instant, length_bytes: u32) {
         self.channels[channel].sent(now.nanoseconds(), u64::from(length_bytes));
     }
 
-    /// Handles a report of a channel whose quanta the schedule has; returns whether it is possible.
+    /// Returns whether the report is possible.
     pub(super) fn handle_report(
         &mut self,
         now: Instant,
@@ -268,8 +258,7 @@ impl Paths {
         can_be
     }
 
-    /// In free order, lets one channel at a time probe its least round trip; the others carry its
-    /// load.
+    /// In free order, one channel at a time probes its least round trip; the others carry its load.
     fn take_turns(&mut self, now_ns: u64, channel: usize) {
         if self.order == Order::Free {
             let mut others =
@@ -279,8 +268,8 @@ impl Paths {
         }
     }
 
-    /// Handles a report in strict order: channels depend on one another there. The packets of a
-    /// turn form a burst, so that the other channels lose no time.
+    /// In strict order, channels depend on one another: the packets of a turn form a burst, so that
+    /// the other channels lose no time.
     fn keep_time(&mut self, now: Instant, channel: usize, quantum: impl Fn(usize) -> u32) {
         let bytes = u64::from(quantum(channel)) + self.longest_bytes;
         self.channels[channel].set_burst(bytes);
@@ -294,8 +283,8 @@ impl Paths {
         keep_time(now_ns, channel, &mut self.channels, |one| quantum(one) > 0);
     }
 
-    /// Records the channel whose turn it is in strict order. If the sender waited for it, the
-    /// channels that could have sent meanwhile carry more than their share.
+    /// If the sender waited for the channel, those that could have sent meanwhile carry more than
+    /// their share.
     pub(super) fn see_turn(&mut self, now: Instant, channel: usize) {
         let now_ns = now.nanoseconds();
         let waits = !self.channels[channel].admits(now_ns);
@@ -324,14 +313,13 @@ impl Paths {
         }
     }
 
-    /// Restarts the measurement of shares while quanta change.
     pub(super) fn see_changes(&mut self, now: Instant) {
         if let Some(shares) = &mut self.shares {
             shares.restart_measurement(now.nanoseconds(), |channel| found(&self.channels[channel]));
         }
     }
 
-    /// Returns new target quanta, if there are any; present quanta are 0 for channels that are out.
+    /// Present quanta are 0 for channels that are out.
     pub(super) fn plan(
         &mut self,
         now: Instant,
@@ -345,7 +333,6 @@ impl Paths {
         shares.plan(now.nanoseconds(), |channel| found(&channels[channel]))
     }
 
-    /// Returns the time of the next timeout of a controller.
     pub(super) fn poll_timeout(&self) -> Option<Instant> {
         self.channels.iter().filter_map(Path::poll_timeout).min().map(Instant::from_nanoseconds)
     }
@@ -359,7 +346,6 @@ impl Paths {
         }
     }
 
-    /// Corrects the counts of a channel by those of the sender.
     pub(super) fn repair_state(&mut self, channel: usize, sent: Sent) {
         let path = &mut self.channels[channel];
         let (packets, bytes) = path.sent_counts();
@@ -376,7 +362,6 @@ impl Paths {
     }
 }
 
-/// Returns a path without measurements.
 fn new_path(plan: &ControlPlan, longest_bytes: u64, order: Order, channel: usize) -> Path {
     let path_plan = PathPlan {
         window_bytes_max: plan.window_bytes_max.unwrap_or(u64::MAX),
@@ -415,7 +400,7 @@ mod tests {
         Instant::from_nanoseconds(ms * MILLISECOND)
     }
 
-    /// Returns paths with a rate of a megabyte per second each, and these round trips.
+    /// A megabyte per second each.
     pub(super) fn paths(round_trips_ms: &[u64]) -> Paths {
         let by = Controlled::FixedRate(1_000_000);
         let plan = ControlPlan { by, ..ControlPlan::default() };
@@ -426,7 +411,6 @@ mod tests {
         paths
     }
 
-    /// A report that accounts for more than was sent changes nothing.
     #[test]
     fn impossible_report_is_rejected() {
         let mut paths = paths(&[10]);

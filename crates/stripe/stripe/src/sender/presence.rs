@@ -1,4 +1,4 @@
-//! Liveness of the channels: a silent one goes out at once, one that answers again comes in.
+//! Liveness of the channels: a silent one goes out, one that answers again comes in.
 //!
 //! ```text
 //!            nothing received for silence and two round trips,
@@ -10,19 +10,16 @@
 //!        its target is announced: it comes in (see `schedule`)
 //! ```
 //!
-//! Taking a channel out has the effect of losing everything that it would have sent, so that the
-//! ends need not agree, and numbers keep the order. Left announces it ahead of any later packet, so
-//! that the receiver stops waiting one delay later. The last channel stays in.
+//! Taking a channel out has the effect of losing everything that it would have sent: the ends need
+//! not agree. Left announces it ahead of any later packet, and the receiver stops waiting one delay
+//! later. The last channel stays in.
 //!
-//! While the sender is not called, arrivals wait unread: a pause of the caller does not count as
-//! silence of the channels.
+//! A pause of the caller, while arrivals wait unread, does not count as silence.
 //!
 //! Probes are markers, padded if the channel is out for its size (see `sizes`). A channel that is
-//! out by plan is probed too, so that its last report is repeated.
+//! out by plan is probed too; an absent channel is dead and not probed.
 //!
-//! An absent channel is dead and not probed.
-//!
-//! Source: ours. Adiseshu, Parulkar and Varghese 1996 reset with fewer channels.
+//! Source: ours; Adiseshu, Parulkar and Varghese 1996 reset with fewer channels.
 
 use super::sizes::Sizes;
 use super::{Reported, SenderOptions};
@@ -34,28 +31,26 @@ use crate::{
 };
 use core::time::Duration;
 
-/// Two round trips of a channel without a measurement: the first timeout of RFC 6298, section 2.
+/// Two round trips of a channel without a measurement (RFC 6298, section 2).
 const FIRST_ROUND_TRIP: Duration = Duration::from_secs(1);
 
-/// Upper bound on round trips.
 const ROUND_TRIP_MAX: Duration = Duration::from_secs(60);
 
-/// Fraction of the silence by which a check may be late: an eighth. A longer delay does not count
-/// as silence.
+/// A check may be late by an eighth of the silence; a longer delay does not count as silence.
 const LATE_SHARE: u32 = 8;
 
 /// Bound on the markers sent by time, or their reports, in flight on a channel, since no window
-/// limits them. It equals the least number of packets in flight under BBR.
+/// limits them: the least number of packets in flight under BBR.
 const IN_FLIGHT: u32 = 4;
 
-/// Liveness state of a channel. An alive channel is active unless its target quantum is 0.
+/// An alive channel is active unless its target quantum is 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Life {
     #[default]
     Alive,
     /// Silent: it is probed.
     Dead,
-    /// Not present: nothing is sent on it.
+    /// Nothing is sent on it.
     Absent,
 }
 
@@ -64,16 +59,15 @@ struct Watch {
     life: Life,
     /// Time of the first marker since the last answer, moved on by pauses of the caller.
     unanswered_since: Option<Instant>,
-    /// Time of the last marker.
     marked_at: Option<Instant>,
     round_trip: Option<Duration>,
-    /// Time of the channel's addition or move. Answers to older markers are ignored.
+    /// Answers to older markers are ignored: the channel was added or moved.
     since: Instant,
     died_at: Instant,
-    /// Time of the next probe of a channel that is out, and the interval to the one after.
+    /// Next probe of a channel that is out, and the interval to the one after.
     probe_at: Instant,
     pause: Duration,
-    /// Departure that has not been acknowledged, and the channels with a due Left.
+    /// Unacknowledged departure, and the channels with a due Left.
     left: Option<Departure>,
     announce_on: ChannelSet,
 }
@@ -86,7 +80,6 @@ pub(super) struct Presence {
     /// Channels whose departure is due on some other channel.
     announcing: ChannelSet,
     watches: Vec<Watch>,
-    /// Time of the next check of the channels.
     check_at: Instant,
 }
 
@@ -115,7 +108,6 @@ impl Presence {
         channels_where(self.watches.len(), |channel| self.is(channel, life))
     }
 
-    /// Returns the channels that are not absent.
     pub(super) fn present(&self) -> ChannelSet {
         channels_where(self.watches.len(), |channel| self.is_present(channel))
     }
@@ -124,7 +116,6 @@ impl Presence {
         id < self.watches.len() && !self.is(id, Life::Absent)
     }
 
-    /// Checks that a channel of this id is present, or with `present` false that it is absent.
     pub(super) fn check_id(&self, id: usize, present: bool) -> Result<(), ChannelError> {
         match (self.is_present(id), present) {
             _ if id >= self.watches.len() => {
@@ -140,7 +131,7 @@ impl Presence {
         self.watches[channel].since
     }
 
-    /// Returns the round trip of a channel as markers carry it; 0 if unknown.
+    /// 0 if unknown.
     pub(super) fn round_trip_ns(&self, channel: usize) -> u32 {
         nanoseconds(self.watches[channel].round_trip.unwrap_or_default())
     }
@@ -157,27 +148,22 @@ impl Presence {
         self.check_at
     }
 
-    /// Moves the next check forward to `at`, if it is later.
     pub(super) fn check_by(&mut self, at: Instant) {
         self.check_at = self.check_at.min(at);
     }
 
-    /// Whether a departure has not been acknowledged.
     pub(super) fn is_announcing(&self) -> bool {
         self.watches.iter().any(|watch| watch.left.is_some())
     }
 
-    /// Whether the departure of a channel has not been acknowledged.
     pub(super) fn has_left(&self, channel: usize) -> bool {
         self.watches[channel].left.is_some()
     }
 
-    /// Whether a marker of some channel is unanswered.
     pub(super) fn is_asking(&self) -> bool {
         self.watches.iter().any(|watch| watch.unanswered_since.is_some())
     }
 
-    /// Returns the longest time that an answer takes on any channel.
     pub(super) fn longest_answer(&self) -> Duration {
         let channels = 0..self.watches.len();
         channels.map(|channel| self.answer_takes(channel)).max().unwrap_or_default()
@@ -189,13 +175,11 @@ impl Presence {
         watch.unanswered_since.get_or_insert(now);
     }
 
-    /// Starts probing a channel that is out, an interval from now.
     pub(super) fn probe(&mut self, channel: usize, now: Instant) {
         let watch = &mut self.watches[channel];
         (watch.probe_at, watch.pause) = (now.after(self.interval), self.interval);
     }
 
-    /// Whether a probe is due on a channel that is out; if so, schedules the next one.
     pub(super) fn take_probe(&mut self, channel: usize, now: Instant) -> bool {
         let watch = &mut self.watches[channel];
         let is_due = watch.probe_at <= now;
@@ -206,7 +190,6 @@ impl Presence {
         is_due
     }
 
-    /// Begins an epoch with all present channels.
     pub(super) fn restart(&mut self, now: Instant) {
         (self.announcing, self.check_at) = (0, now);
         for watch in &mut self.watches {
@@ -215,7 +198,7 @@ impl Presence {
         }
     }
 
-    /// Begins a channel on another link: its measurements are forgotten.
+    /// The measurements of another link are forgotten.
     pub(super) fn begin(&mut self, channel: usize, now: Instant, life: Life) {
         let watch = &mut self.watches[channel];
         (watch.life, watch.since) = (life, now);
@@ -226,8 +209,7 @@ impl Presence {
         self.watches[channel].life = Life::Absent;
     }
 
-    /// Begins a check of the channels; the next is due after `pause`. The delay of a late check
-    /// does not count as silence.
+    /// The delay of a late check does not count as silence.
     pub(super) fn begin_check(&mut self, now: Instant, pause: Duration) {
         let late_max = self.interval.max(self.silence.unwrap_or_default() / LATE_SHARE);
         let in_time = self.check_at.after(late_max).nanoseconds();
@@ -238,7 +220,6 @@ impl Presence {
         self.check_at = now.after(pause);
     }
 
-    /// Restores the invariants: known channels, no time after `now`, bounded intervals.
     pub(super) fn repair_state(&mut self, now: Instant, pause_max: Duration) {
         let (all, pause_max) =
             (first_channels(self.watches.len()), self.probe_interval_max.max(pause_max));
@@ -254,7 +235,7 @@ impl Presence {
         }
     }
 
-    /// Takes the next departure to announce, and the channel of the announcement.
+    /// Returns the channel of the announcement as well.
     pub(super) fn next_announced(&mut self) -> Option<(usize, Departure)> {
         let all = first_channels(self.watches.len());
         self.announcing &= all;
@@ -268,8 +249,7 @@ impl Presence {
         Some((on?, Departure { channel: small(channel), ..watch.left? }))
     }
 
-    /// Handles a report received on a channel; returns whether the channel, dead until now, is
-    /// alive.
+    /// Returns whether the channel, dead until now, is alive.
     pub(super) fn handle_report(&mut self, channel: usize, reported: &Reported) -> bool {
         let (watch, report) = (&mut self.watches[channel], &reported.report);
         if report.echo < watch.since {
@@ -282,7 +262,7 @@ impl Presence {
         report.echo > watch.died_at && self.revive(channel)
     }
 
-    /// Makes a dead channel alive; returns whether it was dead.
+    /// Returns whether the channel was dead.
     pub(super) fn revive(&mut self, channel: usize) -> bool {
         let watch = &mut self.watches[channel];
         let was_dead = watch.life == Life::Dead;
@@ -292,8 +272,7 @@ impl Presence {
         was_dead
     }
 
-    /// Records a departure, to be announced on `others`; returns whether the channel died, rather
-    /// than being absent.
+    /// Returns whether the channel died, rather than being absent.
     pub(super) fn leave(&mut self, now: Instant, departure: Departure, others: ChannelSet) -> bool {
         let channel = usize::from(departure.channel);
         let watch = &mut self.watches[channel];
@@ -307,13 +286,11 @@ impl Presence {
         died
     }
 
-    /// Announces the departure of a channel on all of `carrying` but itself.
     pub(super) fn announce_departure(&mut self, channel: usize, carrying: ChannelSet) {
         self.watches[channel].announce_on = carrying & !(1 << channel);
         self.announcing |= 1 << channel;
     }
 
-    /// Handles the acknowledgement of a departure.
     pub(super) fn acknowledge_left(&mut self, departure: Departure) -> Result<(), Discard> {
         let watch = self.watches.get_mut(usize::from(departure.channel));
         let watch = watch.ok_or(Discard::NoSuchChannel)?;
@@ -325,19 +302,16 @@ impl Presence {
         Ok(())
     }
 
-    /// Returns the latest time of the answer to a marker sent at `asked_at`, unless the marker or
-    /// its answer is lost.
     pub(super) fn answer_by(&self, channel: usize, asked_at: Instant) -> Instant {
         asked_at.after(self.answer_takes(channel))
     }
 
-    /// Returns the longest time that an answer takes on a channel: two round trips.
+    /// Two round trips.
     pub(super) fn answer_takes(&self, channel: usize) -> Duration {
         let round_trip = self.watches[channel].round_trip;
         round_trip.map_or(FIRST_ROUND_TRIP, |span| span.saturating_mul(2))
     }
 
-    /// Returns the wait for the answer to a size probe.
     pub(super) fn probe_takes(&self, channel: usize) -> Duration {
         self.answer_takes(channel).saturating_add(self.interval)
     }
@@ -347,7 +321,6 @@ impl Presence {
         since.is_some_and(|since| self.answer_by(channel, since) <= now)
     }
 
-    /// Whether a channel has been silent for long enough to go out.
     pub(super) fn is_silent(&self, channel: usize, now: Instant) -> bool {
         let since = self.watches[channel].unanswered_since;
         let (Some(silence), Some(since)) = (self.silence, since) else { return false };
@@ -367,9 +340,9 @@ impl Presence {
         answer.saturating_add(silence) <= span && now <= until.after(known_in)
     }
 
-    /// Returns the longest time from the silence of a channel to its departure: a marker goes
-    /// unanswered within an interval, and the silence is detected within another one and the
-    /// permitted delay of a check. 0 if silence has no consequence.
+    /// Longest time from the silence of a channel to its departure: a marker goes unanswered within
+    /// an interval, and the silence is detected within another one and the permitted delay of a
+    /// check. 0 if silence has no consequence.
     pub(super) fn out_after(&self, channel: usize, sizes: &Sizes) -> Duration {
         let silence = self.silence.map(|silence| {
             let late = self.interval.max(silence / LATE_SHARE);
@@ -379,23 +352,21 @@ impl Presence {
         silence.unwrap_or_default()
     }
 
-    /// Returns the least time between two markers sent by time on a channel, if it exceeds the
-    /// interval; otherwise 0. At least one marker goes within the silence after which a channel is
-    /// out. Without tags markers are not limited, because order is exact one marker after the last
-    /// loss.
+    /// Least time between two markers sent by time on a channel, if it exceeds the interval;
+    /// otherwise 0. At least one goes within the silence after which a channel is out. Without tags
+    /// there is no limit, because order is exact one marker after the last loss.
     pub(super) fn marker_gap(&self, channel: usize, sizes: &Sizes) -> Duration {
         let silence = self.silence.filter(|_| sizes.has_tags()).unwrap_or_default();
         let gap = (self.round_trip(channel).unwrap_or_default() / IN_FLIGHT).min(silence);
         if gap > self.interval { gap } else { Duration::ZERO }
     }
 
-    /// Returns the longest time between two markers on a channel while packets are sent.
     fn marked_within(&self, channel: usize, sizes: &Sizes) -> Duration {
         self.interval + self.marker_gap(channel, sizes)
     }
 }
 
-/// Nanoseconds of a span as markers carry them, saturating.
+/// Saturates.
 pub(super) fn nanoseconds(span: Duration) -> u32 {
     u32::try_from(span.as_nanos()).unwrap_or(u32::MAX)
 }

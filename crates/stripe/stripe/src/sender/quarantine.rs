@@ -10,32 +10,30 @@
 //!              or a rate of at least 1/4 of that sum
 //! ```
 //!
-//! The pipe delivers in order, so each lost packet blocks all later ones until its retransmission
-//! arrives: at least a round trip. BBR nearly closes a lossy channel but still sends two packets
-//! per round trip on it, and every loss among them stalls the pipe. Example: three lines of 30, 30
-//! and 10 Mbit/s, with half of the packets lost on the third. One CUBIC flow reached .86 of its
-//! rate over the first two lines alone, and the receiver waited for the third line 74 % of the
-//! time, for 1.4 % of the packets.
+//! The pipe delivers in order: each lost packet blocks all later ones until its retransmission
+//! arrives, at least a round trip later. BBR nearly closes a lossy channel but still sends two
+//! packets per round trip on it. Example: three lines of 30, 30 and 10 Mbit/s, with half of the
+//! packets lost on the third. One CUBIC flow reached .86 of its rate over the first two lines
+//! alone, and the receiver waited for the third line 74 % of the time, for 1.4 % of the packets.
 //!
 //! A lost copy stalls nothing, because its packet travels on another channel. Copies therefore
-//! probe the channel, within its window and pacing rate, and its controller detects the end of the
-//! losses.
+//! probe the channel, within its window and pacing rate.
 //!
 //! The thresholds:
 //!
-//! - Loss of 1/3 for four round trips: [`gingham_congestion::Bbr`] also treats losses as heavy after
-//!   four. In the example, a third line with 10 % loss adds 2 % of goodput, and one with 15 % adds
-//!   nothing. With 20 % it costs a CUBIC flow 2 %, but adds 6 % to bulk traffic beside a line of
-//!   20 Mbit/s.
+//! - Loss of 1/3 for four round trips: [`gingham_congestion::Bbr`] also treats losses as heavy
+//!   after four. In the example, a third line with 10 % loss adds 2 % of goodput, and one with 15 %
+//!   adds nothing. With 20 % it costs a CUBIC flow 2 %, but adds 6 % to bulk traffic beside a line
+//!   of 20 Mbit/s.
 //! - Averaging window of 64 packets: with a loss of 1/5, the threshold of 1/3 is 3.8 standard
 //!   deviations away.
 //! - Exit at 1/16: at 1/10, a line with 15 % loss entered and left repeatedly, which cost 1 %.
-//! - Rate of 1/8: the largest cost of quarantine for traffic that tolerates delay. At 1/32, a line of
-//!   10 Mbit/s with half of its packets lost entered and left repeatedly beside a line of 20 Mbit/s
-//!   and 10 ms: two packets per round trip of 20 ms are 1/20.
+//! - Rate of 1/8: the largest cost of quarantine for traffic that tolerates delay. At 1/32, a line
+//!   of 10 Mbit/s with half of its packets lost entered and left repeatedly beside a line of 20
+//!   Mbit/s and 10 ms: two packets per round trip of 20 ms are 1/20.
 //!
-//! Only channels of one priority are compared, so traffic never moves to a more expensive channel.
-//! A channel carries copies only of packets on channels of its own or a later priority.
+//! Only channels of one priority are compared: traffic never moves to a more expensive channel. A
+//! channel carries copies only of packets on channels of its own or a later priority.
 //!
 //! Source: ours.
 //!
@@ -49,42 +47,36 @@ use super::repairs::Place;
 use crate::tag::ahead;
 use crate::{ChannelSet, Instant, Report, channels_of};
 
-/// Fixed-point unit of loss shares: all packets lost.
+/// All packets lost, in fixed point.
 const ALL: i64 = 1 << 16;
-/// Loss share above which loss is heavy.
 const HEAVY: i64 = ALL / 3;
-/// Loss share below which quarantine ends.
 const LIGHT: i64 = ALL / 16;
-/// Time constant of the exponential average of the loss share, in packets.
+/// Time constant of the exponential average of the loss share.
 const PACKETS: i64 = 64;
-/// Consecutive arrivals that end heavy loss. At a loss of 1/3 their probability is 1 in 400,000.
+/// Consecutive arrivals that end heavy loss; at a loss of 1/3 their probability is 1 in 400,000.
 const CLEAN_PACKETS: u32 = 32;
-/// Duration of heavy loss before quarantine, in round trips.
+/// Duration of heavy loss before quarantine.
 const ROUND_TRIPS: u32 = 4;
-/// Divisor of the entry threshold: a channel enters quarantine if its rate is below 1/8 of the sum
-/// of the other channels' rates, and leaves at twice that rate.
+/// A channel enters quarantine if its rate is below 1/8 of the sum of the other channels' rates,
+/// and leaves at twice that rate.
 const SMALL_SHARE: u64 = 8;
-/// Upper bound on packets accounted for in one report; larger counts are ignored.
+/// Larger counts in one report are ignored.
 const ACCOUNTED_MAX: i32 = 1 << 20;
-/// Round-trip time assumed for a channel without a measurement.
+/// Assumed for a channel without a measurement.
 const ROUND_TRIP_MAX: Duration = Duration::from_secs(60);
 
-/// Loss statistics of a channel.
 #[derive(Clone, Copy, Debug, Default)]
 struct Losses {
-    /// Packets accounted for in the last report; `received` counts those that arrived.
     accounted: u32,
     received: u32,
-    /// Average loss share, in units of 1 / [`ALL`].
+    /// In units of 1 / [`ALL`].
     share: i64,
     /// Packets received since the last loss.
     clean: u32,
-    /// Start of the present heavy loss.
     heavy_since: Option<Instant>,
 }
 
 impl Losses {
-    /// Updates the average with the counts of a report.
     fn take(&mut self, accounted: u32, received: u32) {
         let count = ahead(accounted, self.accounted);
         let came = received.wrapping_sub(self.received);
@@ -98,7 +90,7 @@ impl Losses {
         self.clean = if lost == 0 { self.clean.saturating_add(count.unsigned_abs()) } else { 0 };
     }
 
-    /// Updates the start of heavy loss, and returns whether loss has been heavy for `span`.
+    /// Returns whether loss has been heavy for `span`.
     fn are_heavy_for(&mut self, now: Instant, span: Duration) -> bool {
         if self.share <= HEAVY || self.clean >= CLEAN_PACKETS {
             self.heavy_since = None;
@@ -107,13 +99,11 @@ impl Losses {
         self.heavy_since.get_or_insert(now).after(span) <= now
     }
 
-    /// Whether loss is light enough to end quarantine.
     const fn are_over(&self) -> bool {
         self.share < LIGHT || self.clean >= CLEAN_PACKETS
     }
 }
 
-/// Loss statistics of all channels, and the set of channels in quarantine.
 #[derive(Clone, Debug)]
 pub(super) struct Quarantine {
     channels: Vec<Losses>,
@@ -131,14 +121,12 @@ impl Quarantine {
         self.inside & 1 << channel != 0
     }
 
-    /// Discards the loss statistics of a channel and releases it from quarantine.
     pub(super) fn forget(&mut self, channel: usize) {
         let Losses { accounted, received, .. } = self.channels[channel];
         self.channels[channel] = Losses { accounted, received, ..Losses::default() };
         self.inside &= !(1 << channel);
     }
 
-    /// Resets the counts for a new epoch.
     pub(super) fn restart(&mut self) {
         self.copy = None;
         for losses in &mut self.channels {
@@ -146,7 +134,6 @@ impl Quarantine {
         }
     }
 
-    /// Restores the invariants: known channels, shares in range, no time after `now`.
     pub(super) fn repair_state(&mut self, now: Instant, all: ChannelSet) {
         self.inside &= all;
         for losses in &mut self.channels {
@@ -155,9 +142,8 @@ impl Quarantine {
         }
     }
 
-    /// Updates the loss statistics of a channel from a report. The channel may leave quarantine;
-    /// returns whether it may enter it. `round_trip` is that of the channel; packets go on
-    /// `carrying`.
+    /// Returns whether the channel enters quarantine. `round_trip` is that of the channel; packets
+    /// go on `carrying`.
     pub(super) fn handle_report(
         &mut self,
         now: Instant,
@@ -192,8 +178,7 @@ impl Quarantine {
         self.inside == 0
     }
 
-    /// Schedules a copy of the packet sent at `place` on a channel in quarantine, if one of
-    /// `unblocked` admits it.
+    /// The channel of the copy is one of `unblocked` that admits it.
     pub(super) fn choose_copied(
         &mut self,
         now: Instant,
@@ -210,13 +195,12 @@ impl Quarantine {
         self.copy = channel.map(|channel| (channel, place));
     }
 
-    /// Takes the pending copy and its channel, if that is still in quarantine.
     pub(super) fn take_copy(&mut self) -> Option<(usize, Place)> {
         self.copy.take().filter(|(channel, _)| self.has(*channel))
     }
 }
 
-/// Whether the rate of a channel is below 1 / `part` of the summed rates of `others`.
+/// Below 1 / `part` of the summed rates.
 fn carries_less_than(paths: &Paths, channel: usize, others: ChannelSet, part: u64) -> bool {
     let rate = |channel: usize| paths.on(channel).bytes_per_second();
     let others: u64 = channels_of(others).filter_map(rate).fold(0, u64::saturating_add);
@@ -243,8 +227,8 @@ mod tests {
         Instant::from_nanoseconds(milliseconds * 1_000_000)
     }
 
-    /// Returns the number of reports until loss has been heavy for 40 ms. Each report covers four
-    /// packets and 10 ms; `arrive` gives the packets received per report, cyclically.
+    /// Number of reports, of four packets and 10 ms each, until loss has been heavy for 40 ms;
+    /// `arrive` gives the packets received per report, cyclically.
     fn reports_until_heavy(arrive: &[u32]) -> Option<u32> {
         let mut losses = Losses::default();
         let mut received = 0;
@@ -255,8 +239,7 @@ mod tests {
         })
     }
 
-    /// With 3/4 lost, 1 - (15/16)^n exceeds 4/9 at the tenth report; four more reports follow. A
-    /// loss of 1/8 is not heavy.
+    /// With 3/4 lost, 1 - (15/16)^n exceeds 4/9 at the tenth report; four more reports follow.
     #[test]
     fn loss_of_three_quarters_is_heavy_and_of_an_eighth_is_not() {
         assert_eq!(reports_until_heavy(&[1]), Some(14));
@@ -276,8 +259,7 @@ mod tests {
         assert!(losses.are_over());
     }
 
-    /// Counters that wrap, and invalid counts: more received than accounted for, and fewer
-    /// accounted for than before.
+    /// Counters that wrap; more received than accounted for; fewer accounted for than before.
     #[test]
     fn impossible_counts_do_not_change_the_loss_share() {
         let mut losses = Losses { accounted: u32::MAX, received: u32::MAX, ..Losses::default() };

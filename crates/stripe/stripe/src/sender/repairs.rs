@@ -7,26 +7,24 @@
 //!                                              queue --> poll_repair: a copy over the fastest channel
 //! ```
 //!
-//! No payload is kept here: the caller keeps packets by their number in the pipe
+//! The caller keeps the payload by its number in the pipe
 //! ([`RetransmissionBuffer`](super::RetransmissionBuffer)).
 //!
-//! A copy is a packet of the channel that it goes on: it takes a number there, counts against
-//! window and pacing rate, and is accounted for and detected as lost like any other. A request for
-//! a lost copy by its own number requests the packet. The scheduler is not charged for copies.
-//! Copies need no credit: they use no memory in the buffer of a channel, and may be needed to free
-//! some.
+//! A copy is a packet of its channel: it takes a number there, counts against window and pacing
+//! rate, and is detected as lost like any other. A request for a lost copy by its own number
+//! requests the packet. The scheduler is not charged for copies, and they need no credit: they use
+//! no memory in the buffer of a channel, and may be needed to free some.
 //!
-//! Window and pacing rate keep copies from filling a channel. Without them, each channel carries at
-//! most as many copies as packets and markers, and at most [`COPIES_AT_ONCE`] in a row. A copy
-//! without room on any channel waits, and one that would arrive after the receiver's wait is not
-//! sent.
+//! Without window and pacing rate, each channel carries at most as many copies as packets and
+//! markers, and at most [`COPIES_AT_ONCE`] in a row. A copy that would arrive after the receiver's
+//! wait is not sent.
 //!
 //! Packets in flight on a channel that died are sent again on others, as in multipath TCP (RFC
-//! 8684, section 3.3.6). Left gives the receiver the number of packets sent. The receiver requests
-//! the missing packets and waits as long as copies of them arrive.
+//! 8684, section 3.3.6): Left gives the receiver the number of packets sent, and it requests the
+//! missing ones.
 //!
 //! An attempt is a copy that its channel lost, or may have lost. A copy in flight on a channel that
-//! left does not count, because channels that come and go would use up all attempts of a packet.
+//! left does not count, because channels that come and go would use up all attempts.
 //!
 //! Packets of class [`Class::Redundant`] are copied without being lost:
 //!
@@ -35,14 +33,13 @@
 //!                        \-> copy of (0, 7) --> any channel but 0, as a copy of a lost packet
 //! ```
 //!
-//! The receiver delivers the first of the two and discards the other. A copy waits for room on
-//! another channel, behind those of lost packets, until a report accounts for its packet. Then the
-//! packet has arrived or is requested.
+//! The receiver delivers the first of the two. A copy waits for room on another channel until a
+//! report accounts for its packet: it has then arrived or is requested.
 //!
 //! Source: ours; the paper leaves repair to the layers above.
 //!
-//! Invariants: bounded memory, allocated as needed; no packet is sent again more than `tries_max`
-//! times, except for copies on channels that left.
+//! Invariants: bounded memory; no packet is sent again more than `tries_max` times, except for
+//! copies on channels that left.
 
 mod history;
 
@@ -54,20 +51,20 @@ use core::time::Duration;
 use history::SentHistory;
 use std::collections::VecDeque;
 
-/// Bound on the copies on a channel without a packet or marker between them.
+/// On a channel without a packet or marker between them.
 const COPIES_AT_ONCE: u32 = 4;
 
 /// Limits of retransmission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RepairPlan {
-    /// Number of recent packets of each channel that can be requested.
+    /// Recent packets of each channel that can be requested.
     pub packets: usize,
-    /// Number of attempts for each packet.
+    /// Attempts for each packet.
     pub tries_max: u8,
 }
 
 impl Default for RepairPlan {
-    /// The last 4,096 packets of each channel, three attempts each.
+    /// 4,096 packets of each channel, three attempts each.
     fn default() -> Self {
         Self { packets: 4_096, tries_max: 3 }
     }
@@ -78,21 +75,18 @@ impl Default for RepairPlan {
 pub struct Repair {
     /// Channel of the copy.
     pub channel: usize,
-    /// Tag before the packet.
+    /// Its tag.
     pub tag: Tag,
     /// Length without the tag.
     pub length_bytes: u32,
 }
 
-/// Role of a transmission: first transmission, copy or measurement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Role {
-    /// First transmission of a packet.
     #[default]
     Packet,
-    /// Retransmission.
     Copy,
-    /// Copy that measures its channel and does not count as a retransmission.
+    /// Measures its channel and does not count as a retransmission.
     Measurement,
 }
 
@@ -100,13 +94,12 @@ enum Role {
 struct Sent {
     sequence: u32,
     length_bytes: u32,
-    /// Number of copies sent.
     tries: u8,
     queued: bool,
     /// Whether the receiver has requested it by its own number.
     is_missed: bool,
     role: Role,
-    /// For a copy, the place of the lost packet; for a packet, the place of its last copy.
+    /// For a copy, the place of the lost packet; for a packet, that of its last copy.
     other: Place,
 }
 
@@ -119,14 +112,12 @@ impl Sent {
 /// Channel, and number of a packet there.
 pub(super) type Place = (u8, u32);
 
-/// Packets to be sent again, and the packets sent on each channel.
 #[derive(Clone, Debug)]
 pub(super) struct Repairs {
     plan: RepairPlan,
     channels: Vec<SentHistory>,
     /// Requested packets, and the end of the receiver's wait for each.
     queue: VecDeque<(Place, Instant)>,
-    /// Packets to be sent on a second channel.
     redundant: VecDeque<Place>,
     /// Number of copies that may be sent on each channel.
     room: Vec<u32>,
@@ -159,9 +150,8 @@ impl Repairs {
         );
     }
 
-    /// Queues copies of missing packets of a channel, awaited until `until`. A packet whose last
-    /// copy is in flight is not copied again: the channel of that copy will show whether it is
-    /// lost.
+    /// Packets are awaited until `until`. If the last copy of one is in flight, the channel of that
+    /// copy will show whether it is lost.
     fn ask(
         &mut self,
         until: Instant,
@@ -195,21 +185,18 @@ impl Repairs {
         }
     }
 
-    /// Returns the channel that the next copy avoids, because the last copy of its packet was lost
-    /// there.
+    /// The last copy of the packet was lost on the avoided channel.
     pub(super) fn avoided(&mut self) -> Option<usize> {
         let &(place, _) = self.queue.front()?;
         let sent = self.at(place).filter(|sent| sent.other != Place::default())?;
         Some(sent.other.0.into())
     }
 
-    /// Returns the length of the next copy, if it is remembered.
     fn next_bytes(&mut self) -> Option<u32> {
         let &(place, _) = self.queue.front()?;
         self.at(place).map(|sent| sent.length_bytes)
     }
 
-    /// Whether no copy is queued.
     pub(super) fn is_idle(&self) -> bool {
         self.queue.is_empty()
     }
@@ -222,7 +209,7 @@ impl Repairs {
         }
     }
 
-    /// Sorts the queue by pipe sequence number.
+    /// By pipe sequence number.
     fn sort(&mut self) {
         let Self { queue, channels, .. } = self;
         let first = queue.front().copied();
@@ -234,18 +221,16 @@ impl Repairs {
         queue.make_contiguous().sort_unstable_by_key(key);
     }
 
-    /// Returns the packet sent on a channel under a number, if it is remembered.
     fn at(&mut self, (channel, channel_sequence): (u8, u32)) -> Option<&mut Sent> {
         self.channels.get_mut(usize::from(channel))?.at(channel_sequence)
     }
 
-    /// Makes room for a copy on a channel, beside a packet or a marker.
     pub(super) fn make_room(&mut self, channel: usize) {
         self.room[channel] = self.room[channel].saturating_add(1).min(COPIES_AT_ONCE);
     }
 
-    /// Takes the next packet to be sent again that is awaited until `there_at`, and counts those
-    /// before it that are not.
+    /// Returns the next packet awaited until `there_at`, and the number of those before it that are
+    /// not.
     pub(super) fn next(&mut self, there_at: Instant) -> (Option<Place>, u64) {
         let mut late = 0;
         while let Some((place, until)) = self.queue.pop_front() {
@@ -269,14 +254,13 @@ impl Repairs {
         self.channels.iter_mut().for_each(SentHistory::clear);
     }
 
-    /// Counts an attempt for a packet, sent as `on`; returns its number in the pipe and its length.
+    /// Counts an attempt; returns the number in the pipe and the length.
     pub(super) fn copied(&mut self, place: Place, on: Place) -> Option<(u32, u32)> {
         let sent = self.at(place)?;
         (sent.tries, sent.other) = (sent.tries.saturating_add(1), on);
         Some((sent.sequence, sent.length_bytes))
     }
 
-    /// Begins an epoch: packets sent before are not requested any more.
     pub(super) fn restart(&mut self) {
         self.queue.clear();
         self.redundant.clear();
@@ -286,7 +270,6 @@ impl Repairs {
         }
     }
 
-    /// Records a packet sent on a channel at `place`, and the copy that its class asks for.
     pub(super) fn handle_packet(
         &mut self,
         channel: usize,
@@ -301,7 +284,6 @@ impl Repairs {
         }
     }
 
-    /// Records a copy of the packet sent at `place`.
     pub(super) fn handle_copy(
         &mut self,
         on: Place,
@@ -313,13 +295,11 @@ impl Repairs {
         self.sent((channel, on.1), (sequence, length_bytes), Some(place));
     }
 
-    /// Returns the number in the pipe and length of the packet sent at `place`, if it is
-    /// remembered.
+    /// Returns the number in the pipe and the length.
     pub(super) fn packet_at(&mut self, place: Place) -> Option<(u32, u32)> {
         self.at(place).map(|sent| (sent.sequence, sent.length_bytes))
     }
 
-    /// Marks a copy as a measurement.
     pub(super) fn set_measurement(&mut self, copy: Place) {
         if let Some(copy) = self.at(copy) {
             copy.role = Role::Measurement;
@@ -331,7 +311,7 @@ impl Repairs {
         self.room[channel] > 0
     }
 
-    /// Handles a request that took `waited_ns` to arrive.
+    /// The request took `waited_ns` to arrive.
     pub(super) fn handle_nack(
         &mut self,
         now: Instant,
@@ -354,8 +334,7 @@ impl Repairs {
         Ok(())
     }
 
-    /// Returns the length of the next copy. Discards copies that do not fit, and adds their number
-    /// to `too_long`.
+    /// Adds the number of copies that do not fit to `too_long`.
     pub(super) fn next_fitting(
         &mut self,
         fits: impl Fn(u32) -> bool,
@@ -372,8 +351,7 @@ impl Repairs {
         None
     }
 
-    /// Handles the departure of a channel: copies on it that no report accounts for were no
-    /// attempts.
+    /// Copies on a channel that has left, without a report about them, were no attempts.
     pub(super) fn leave(&mut self, channel: usize, accounted_packets: u32) {
         for number in self.channels[channel].numbers() {
             if ahead(number, accounted_packets) < 0 {
@@ -387,14 +365,12 @@ impl Repairs {
         }
     }
 
-    /// Returns the next packet to be sent on a second channel, and its length if it is remembered.
     pub(super) fn next_redundant(&mut self) -> Option<(Place, Option<u32>)> {
         let place = *self.redundant.front()?;
         let sent = self.at(place).filter(|sent| !sent.is_copy() && sent.tries == 0);
         Some((place, sent.map(|sent| sent.length_bytes)))
     }
 
-    /// Removes the next packet to be sent on a second channel.
     pub(super) fn pop_redundant(&mut self) {
         self.redundant.pop_front();
     }
@@ -415,10 +391,8 @@ mod tests {
     const NOW: Instant = Instant::ORIGIN;
     pub(super) const LATER: Instant = Instant::from_nanoseconds(1_000_000_000);
 
-    /// Channel and number of a copy.
     pub(super) const OTHER: Place = (1, 99);
 
-    /// Reports that no copy is in flight.
     pub(super) fn lost(_: Place) -> bool {
         false
     }
@@ -427,8 +401,7 @@ mod tests {
         Repairs::new(RepairPlan { packets, tries_max }, 2)
     }
 
-    /// Takes the next copy, sent as `on`; returns its packet's channel, number there, and number in
-    /// the pipe.
+    /// Returns the packet's channel, number there, and number in the pipe.
     pub(super) fn next(repairs: &mut Repairs, on: Place) -> Option<(u8, u32, u32)> {
         let place = repairs.next(NOW).0?;
         let (sequence, length_bytes) = repairs.copied(place, on).expect("it is remembered");
@@ -470,8 +443,7 @@ mod tests {
         assert_eq!(next(&mut repairs, OTHER), None);
     }
 
-    /// Four slots: packet 4 takes that of packet 0, also across the wrap of the channel sequence
-    /// numbers.
+    /// Four slots: packet 4 takes that of packet 0.
     #[test]
     fn evicted_packet_is_not_retransmitted() {
         for first in [0, u32::MAX - 1] {
@@ -495,7 +467,7 @@ mod tests {
         }
     }
 
-    /// The packet was lost on channel 0, its copy on channel 1: the next copy avoids channel 1.
+    /// The packet was lost on channel 0, its copy on channel 1.
     #[test]
     fn retransmission_avoids_the_channel_of_the_last_loss() {
         let mut repairs = repairs(4, 3);
@@ -511,8 +483,6 @@ mod tests {
         assert_eq!(next(&mut repairs, OTHER), Some((0, 0, 0)));
     }
 
-    /// A packet awaited until 100 ms is sent if it arrives by then, but at 101 ms only for a
-    /// request that waits longer.
     #[test]
     fn retransmission_past_its_deadline_is_not_sent() {
         let mut repairs = repairs(4, 1);
@@ -529,8 +499,8 @@ mod tests {
 mod departed_tests {
     use super::tests::{LATER, OTHER, lost, next, repairs};
 
-    /// Two copies were in flight on channel 1 when it left, and a third is not known to have
-    /// arrived on channel 0: that is the only attempt. A copy that was accounted for always counts.
+    /// Two copies were in flight on channel 1 when it left; a third, perhaps lost on channel 0, is
+    /// the only attempt. A copy that was accounted for always counts.
     #[test]
     fn copy_on_a_departed_channel_is_not_an_attempt() {
         let mut repairs = repairs(4, 1);

@@ -17,7 +17,7 @@ use super::SenderOptions;
 use crate::time::not_after;
 use crate::{ChannelSet, Discard, Epoch, Instant};
 
-/// Upper bound on the time between accepted requests, in intervals of resets.
+/// Bound on the time between accepted requests, in intervals of resets.
 const PAUSES_MAX: u32 = 16;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,29 +32,25 @@ enum State {
     },
 }
 
-/// Action that is due during a reset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Due {
-    /// The epoch opens: the wait for further channels is over.
+    /// The wait for further channels is over.
     Open,
-    /// Resets are to be sent again, except on these channels, which have acknowledged.
+    /// Channels that have acknowledged, and get no further reset.
     Resets(ChannelSet),
 }
 
-/// The epoch, and whether it is open.
 #[derive(Clone, Debug)]
 pub(super) struct Resets {
     interval: Duration,
     wait: Duration,
     epoch: Epoch,
     state: State,
-    /// Time of the last accepted request for a reset, and the time after it during which others are
-    /// refused.
+    /// Time of the last accepted request, and the time after it during which others are refused.
     heeded: Option<(Instant, Duration)>,
 }
 
 impl Resets {
-    /// Creates the state of an open epoch.
     pub(super) const fn new(options: &SenderOptions, epoch: Epoch) -> Self {
         let (interval, wait) = (options.reset_interval, options.reset_wait);
         Self { interval, wait, epoch, state: State::Open, heeded: None }
@@ -68,28 +64,28 @@ impl Resets {
         self.epoch
     }
 
-    /// Begins a reset to an epoch; it opens once `awaited` have acknowledged.
+    /// The epoch opens once `awaited` have acknowledged.
     pub(super) fn start(&mut self, epoch: Epoch, now: Instant, awaited: ChannelSet) {
         self.epoch = epoch;
         let (again_at, open_at) = (now, now.after(self.wait));
         self.state = State::Resetting { acknowledged: 0, awaited, again_at, open_at };
     }
 
-    /// Opens the epoch; during a reset, returns the channels that have acknowledged.
+    /// During a reset, returns the channels that have acknowledged.
     pub(super) const fn open(&mut self) -> Option<ChannelSet> {
         let State::Resetting { acknowledged, .. } = self.state else { return None };
         self.state = State::Open;
         Some(acknowledged)
     }
 
-    /// Handles the acknowledgement of the epoch on a channel; returns whether it can open.
+    /// Returns whether the epoch can open.
     pub(super) const fn acknowledge(&mut self, channel: usize) -> bool {
         let State::Resetting { acknowledged, awaited, .. } = &mut self.state else { return false };
         *acknowledged |= 1 << channel;
         *awaited & !*acknowledged == 0
     }
 
-    /// Stops awaiting an absent channel; returns whether the epoch can open.
+    /// Returns whether the epoch can open.
     pub(super) const fn await_no_more(&mut self, channel: usize) -> bool {
         let State::Resetting { acknowledged, awaited, .. } = &mut self.state else { return false };
         *awaited &= !(1 << channel);
@@ -97,9 +93,9 @@ impl Resets {
         *acknowledged != 0 && *awaited & !*acknowledged == 0
     }
 
-    /// Handles a request of the receiver, which knows a later epoch or is out of step; returns the
-    /// epoch to reset to. Epochs more than 2^31 apart can each be later than the next in a cycle,
-    /// which delayed requests keep going. An accepted request is therefore followed by a pause,
+    /// Returns the epoch to reset to at the request of a receiver, which knows a later epoch or is
+    /// out of step. Epochs more than 2^31 apart can each be later than the next in a cycle, which
+    /// delayed requests keep going: after an accepted request, others are refused for a pause,
     /// which grows as requests continue.
     pub(super) fn heed_request(&mut self, epoch: Epoch, now: Instant) -> Result<Epoch, Discard> {
         if self.epoch.is_after(epoch) {
@@ -119,7 +115,6 @@ impl Resets {
         Ok(if self.epoch == epoch { epoch.next() } else { epoch.next().next() })
     }
 
-    /// Audits the times, and returns the action that is due during a reset.
     pub(super) fn poll(&mut self, now: Instant) -> Option<Due> {
         self.repair_state(now);
         match &mut self.state {
@@ -136,7 +131,6 @@ impl Resets {
         }
     }
 
-    /// Returns the time of the next action, during a reset.
     pub(super) fn poll_timeout(&self) -> Option<Instant> {
         match self.state {
             State::Open => None,
@@ -145,7 +139,6 @@ impl Resets {
         }
     }
 
-    /// Moves times that are too far ahead to now.
     fn repair_state(&mut self, now: Instant) {
         if let State::Resetting { again_at, open_at, .. } = &mut self.state {
             not_after(again_at, now, self.interval);

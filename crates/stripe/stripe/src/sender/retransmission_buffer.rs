@@ -4,7 +4,7 @@ use gingham_fairq::CHANNELS_MAX;
 
 use crate::PACKETS_MAX;
 
-/// The last packets sent, by their pipe sequence number: the source of a caller's copies.
+/// The last packets sent, by their pipe sequence number.
 ///
 /// ```
 /// use gingham_stripe::RetransmissionBuffer;
@@ -17,17 +17,17 @@ use crate::PACKETS_MAX;
 /// ```
 #[derive(Clone, Debug)]
 pub struct RetransmissionBuffer<P> {
-    /// Slots; their number is a power of two, and grows with use.
+    /// The number of slots is a power of two, and grows with use.
     ring: Vec<Option<(u32, P)>>,
     most: usize,
 }
 
-/// Initial length: the packets in flight on a slow channel, as in `repairs::history`.
+/// As in `repairs::history`.
 const FIRST: usize = 64;
 
 impl<P> RetransmissionBuffer<P> {
-    /// Creates a buffer for `packets`, at least one, rounded up to a power of two; at most the
-    /// packets that can be requested on 64 channels.
+    /// Creates a buffer for at least `packets`, a power of two; at most the packets that can be
+    /// requested on 64 channels.
     pub fn new(packets: usize) -> Self {
         let most = packets.min(PACKETS_MAX * CHANNELS_MAX).next_power_of_two();
         Self { ring: empty(most.min(FIRST)), most }
@@ -49,7 +49,6 @@ impl<P> RetransmissionBuffer<P> {
         old.map(|(_, packet)| packet)
     }
 
-    /// Whether another packet occupies the slot of this one.
     fn is_taken(&self, sequence: u32) -> bool {
         self.ring[self.place(sequence)].as_ref().is_some_and(|(number, _)| *number != sequence)
     }

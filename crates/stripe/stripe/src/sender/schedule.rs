@@ -1,4 +1,4 @@
-//! The schedule: the scheduler, the quanta that channels are to have, and the changes under way.
+//! The schedule: the scheduler, the target quanta, and the changes under way.
 //!
 //! ```text
 //!                 target                   reported as seen, from not reached
@@ -8,16 +8,15 @@
 //!        +--------------------------- from reached: the change holds -----------+
 //! ```
 //!
-//! Each channel changes independently, in a round of its own. Markers announce the change as part
-//! of the channel's standing. A marker goes when a change begins or is postponed, ahead of the
-//! first packet concerned. Without loss the order is therefore exact even if the acknowledgement is
-//! lost. Under loss the acknowledgement keeps the receiver from overestimating a channel: a quantum
-//! grows, or a channel comes in, only after the receiver knows. A quantum of 0 means that the
-//! channel is out.
+//! Each channel changes independently, in a round of its own, announced by markers as part of the
+//! channel's standing. A marker goes ahead of the first packet concerned: without loss the order is
+//! exact even if the acknowledgement is lost. Under loss the acknowledgement keeps the receiver
+//! from overestimating a channel: a quantum grows, or a channel comes in, only after the receiver
+//! knows. A quantum of 0 means that the channel is out.
 //!
-//! In free order rounds do not advance and only distinguish changes: a change takes effect as soon
-//! as it is acknowledged. In strict order the return of a channel is announced ahead by the number
-//! of rounds that recently passed within the time of an answer.
+//! In free order rounds do not advance and only distinguish changes, which take effect once
+//! acknowledged. In strict order the return of a channel is announced ahead by the rounds that
+//! recently passed within the time of an answer.
 //!
 //! Source: ours; Adiseshu, Parulkar and Varghese 1996 keep quanta constant.
 //!
@@ -36,43 +35,39 @@ use crate::{
     ChannelSet, Instant, Numbered, QuantaError, channels_of, channels_where, first_channels,
 };
 
-/// Bounds on the number of rounds from the announcement of a change to its effect.
+/// Rounds from the announcement of a change to its effect.
 const AHEAD_ROUNDS_MIN: u32 = 4;
 const AHEAD_ROUNDS_MAX: u32 = 1 << 14;
 
-/// Bound on the rounds between active channels in a sound scheduler; changes are announced less far
-/// ahead.
+/// Rounds between active channels in a sound scheduler; changes are announced less far ahead.
 pub(super) const ROUNDS_MAX: u32 = 1 << 20;
 
 #[derive(Clone, Copy, Debug)]
 struct Announced {
     change: Change,
-    /// Round of the announcement.
     at: Round,
     /// Time of the first marker that carried it.
     first_sent_at: Option<Instant>,
 }
 
 impl Announced {
-    /// Returns the state without an announcement, in an epoch that begins in `round`.
     const fn nothing(round: Round) -> Self {
         let change = Change { from: round, quantum_bytes: 0 };
         Self { change, at: round, first_sent_at: None }
     }
 }
 
-/// Rate of rounds.
 #[derive(Clone, Copy, Debug, Default)]
 struct Passing {
     at: Instant,
     round: Round,
-    /// Length of the last interval, and the number of rounds that passed in it.
+    /// Length of the last interval, and the rounds that passed in it.
     span_ns: u64,
     rounds: u32,
 }
 
 impl Passing {
-    /// Records the present round, once per interval.
+    /// Once per interval.
     fn look(&mut self, now: Instant, round: Round) {
         let span_ns = now.nanoseconds().saturating_sub(self.at.nanoseconds());
         if span_ns > 0 {
@@ -81,9 +76,8 @@ impl Passing {
         }
     }
 
-    /// Returns the rounds from an announcement to its change if its answer takes `answer`: one and
-    /// a half times the rounds that pass meanwhile, at the rate of the last interval and the
-    /// present one.
+    /// One and a half times the rounds that pass within `answer`, at the rate of the last interval
+    /// and the present one.
     fn in_time(self, now: Instant, round: Round, answer: Duration) -> u32 {
         let since_ns = now.nanoseconds().saturating_sub(self.at.nanoseconds());
         let since = u32::try_from(round.ahead_of(self.round)).unwrap_or(0);
@@ -95,28 +89,25 @@ impl Passing {
     }
 }
 
-/// Circumstances that changes depend on, and the parts that they affect.
 #[derive(Debug)]
 pub(super) struct Circumstances<'a> {
     pub(super) now: Instant,
-    /// Time of the last call of `poll_message`.
     pub(super) polled_at: Instant,
     pub(super) presence: &'a mut Presence,
     pub(super) markers: &'a mut Markers,
     pub(super) sending: &'a mut Sending,
 }
 
-/// The scheduler with the targets of its quanta.
 #[derive(Clone, Debug)]
 pub(super) struct Schedule<S> {
-    /// State at the start of an epoch, with the configured quanta.
+    /// With the configured quanta.
     initial: S,
     scheduler: S,
     order: Order,
-    /// Target quantum of each channel; 0 for a channel that is to be out.
+    /// 0 for a channel that is to be out.
     targets: Vec<u32>,
     announced: Vec<Announced>,
-    /// Channels with an announced change that has not been acknowledged.
+    /// Channels with an unacknowledged change.
     pending: ChannelSet,
     /// Channels with an acknowledged change that does not hold yet.
     agreed: ChannelSet,
@@ -166,12 +157,10 @@ impl<S: Numbered> Schedule<S> {
         self.scheduler.standing(channel).is_in()
     }
 
-    /// Whether packets may be sent on a channel: it is present and active.
     pub(super) fn carries(&self, presence: &Presence, channel: usize) -> bool {
         self.is_in(channel) && !presence.is(channel, Life::Absent)
     }
 
-    /// Charges a packet to the channel whose turn it is.
     pub(super) fn charge(&mut self, length_bytes: u32) {
         self.scheduler.charge(length_bytes);
     }
@@ -197,9 +186,8 @@ impl<S: Numbered> Schedule<S> {
         self.agreed &= !(1 << channel);
     }
 
-    /// Begins an epoch: every channel starts in the first round with its target quantum. Markers of
-    /// the epoch before are ignored, so earlier announcements need not be distinguished from later
-    /// ones.
+    /// Markers of the epoch before are ignored: earlier announcements need not be distinguished
+    /// from later ones.
     pub(super) fn restart(&mut self, present: ChannelSet) {
         self.check_targets(present);
         self.scheduler = self.initial.clone();
@@ -234,8 +222,7 @@ impl<S: Numbered> Schedule<S> {
         Ok(())
     }
 
-    /// Sets the targets that shares of the channels' rates suggest; returns whether there are new
-    /// ones. A channel that is out keeps its target.
+    /// Returns whether there are new targets; a channel that is out keeps its own.
     pub(super) fn follow_shares(&mut self, now: Instant, paths: &mut Paths) -> bool {
         if self.is_changing() {
             paths.see_changes(now);
@@ -251,7 +238,7 @@ impl<S: Numbered> Schedule<S> {
         true
     }
 
-    /// Whether the targets are possible; otherwise the configured quanta replace them.
+    /// The configured quanta replace impossible targets.
     fn check_targets(&mut self, present: ChannelSet) -> bool {
         let quantum_min = self.scheduler.quantum_min();
         let can_be = |quantum: &u32| *quantum == 0 || *quantum >= quantum_min;
@@ -264,8 +251,7 @@ impl<S: Numbered> Schedule<S> {
         sound
     }
 
-    /// Audits the state: restores impossible targets, withdraws announcements for distant rounds,
-    /// and returns whether targets and scheduler were sound.
+    /// Returns whether targets and scheduler were sound.
     pub(super) fn check(&mut self, present: ChannelSet) -> bool {
         let has_targets = self.check_targets(present);
         let (all, round) = (first_channels(self.targets.len()), self.round());
@@ -280,7 +266,6 @@ impl<S: Numbered> Schedule<S> {
         has_targets && self.scheduler.is_sound(ROUNDS_MAX)
     }
 
-    /// Returns the standing that a marker of a channel carries, with the announced change.
     pub(super) fn marker_standing(&mut self, now: Instant, channel: usize) -> Standing {
         let mut standing = self.standing(channel);
         if !standing.is_in() {
@@ -294,8 +279,7 @@ impl<S: Numbered> Schedule<S> {
         standing
     }
 
-    /// Announces targets without a pending change: first of channels that stay or become active,
-    /// then of those that leave.
+    /// Channels that stay or become active go first, then those that leave.
     pub(super) fn announce_targets(&mut self, at: &mut Circumstances<'_>) {
         for goes in [false, true] {
             for channel in 0..self.targets.len() {
@@ -320,14 +304,13 @@ impl<S: Numbered> Schedule<S> {
         }
     }
 
-    /// Withdraws the announcement of a channel, and makes a marker due that reports it.
     fn withdraw(&mut self, channel: usize, at: &mut Circumstances<'_>) {
         self.give_up(channel);
         at.markers.ask(1 << channel);
     }
 
-    /// Returns the rounds from an announcement to its change: for a channel that is out, whose load
-    /// others carry until then, at most the rounds that pass within the time of an answer.
+    /// For a channel that is out, whose load others carry until then, at most the rounds that pass
+    /// within the time of an answer.
     fn ahead_rounds(&self, channel: usize, at: &Circumstances<'_>) -> u32 {
         if self.is_in(channel) {
             return self.ahead_rounds;
@@ -336,7 +319,7 @@ impl<S: Numbered> Schedule<S> {
         self.ahead_rounds.min(self.passing.in_time(at.polled_at, self.round(), answer))
     }
 
-    /// Announces a change of a channel, unless it would take out the last active channel.
+    /// The last active channel is not taken out.
     fn announce(&mut self, channel: usize, quantum_bytes: u32, at: &mut Circumstances<'_>) {
         if quantum_bytes == 0 && !self.others_stay(channel, at.presence) {
             if self.is_pending(channel) {
@@ -356,20 +339,18 @@ impl<S: Numbered> Schedule<S> {
         at.markers.ask(1 << channel);
     }
 
-    /// Measures the rate of rounds.
     pub(super) fn check_rounds(&mut self, now: Instant) {
         self.passing.look(now, self.scheduler.round());
     }
 
-    /// Returns the round that a channel has reached: that of its next packet, or the present one if
-    /// it is out.
+    /// The round of its next packet, or the present one if the channel is out.
     fn reached(&self, channel: usize) -> Round {
         let standing = self.standing(channel);
         if standing.is_in() { standing.next.round } else { self.round() }
     }
 
-    /// Announces a change for a later round if its round has been reached: by as many rounds ahead
-    /// as before if the answer was lost, by more if the time was too short for it.
+    /// A change whose round has been reached is announced again: by as many rounds ahead as before
+    /// if the answer was lost, by more if the time was too short for it.
     fn put_off(&mut self, channel: usize, at: &mut Circumstances<'_>) {
         let Announced { change, at: announced_at, first_sent_at } = self.announced[channel];
         if change.from.is_after(self.reached(channel)) {
@@ -385,7 +366,6 @@ impl<S: Numbered> Schedule<S> {
         self.announce(channel, change.quantum_bytes, at);
     }
 
-    /// Whether another channel is active and is to stay active.
     fn others_stay(&self, channel: usize, presence: &Presence) -> bool {
         let stays = |other: usize| {
             let is_changing = (self.pending | self.agreed) & 1 << other != 0;
@@ -395,7 +375,7 @@ impl<S: Numbered> Schedule<S> {
         (0..self.channels()).any(stays)
     }
 
-    /// Handles the round of a change that the receiver reports as seen on a channel.
+    /// `seen` is the round of the change that the receiver has seen.
     pub(super) fn agree(
         &mut self,
         channel: usize,
@@ -436,7 +416,7 @@ impl<S: Numbered> Schedule<S> {
         }
     }
 
-    /// Completes or postpones changes after a packet was charged to a channel.
+    /// Called after a packet was charged to the channel.
     pub(super) fn follow_changes(&mut self, channel: usize, at: &mut Circumstances<'_>) {
         let holds = self.standing(channel).coming.is_none();
         if self.agreed & 1 << channel != 0 && holds {
@@ -451,8 +431,7 @@ impl<S: Numbered> Schedule<S> {
         }
     }
 
-    /// Takes a channel out, unless it is the last. Returns the first round without it; later
-    /// announcements are for later rounds.
+    /// Returns the first round without the channel; later announcements are for later rounds.
     pub(super) fn take_out(&mut self, channel: usize) -> Option<Round> {
         let round = self.round();
         let next = later(round.next(), self.reached(channel));
@@ -465,7 +444,6 @@ impl<S: Numbered> Schedule<S> {
     }
 }
 
-/// Whether some present channel has a quantum other than 0.
 fn some_are_in(quanta: &[u32], present: ChannelSet) -> bool {
     channels_where(quanta.len(), |channel| quanta[channel] != 0) & present != 0
 }

@@ -8,19 +8,16 @@
 //!                      ^ rate of the pipe, which waits for channel 0
 //! ```
 //!
-//! Packets cannot bypass a channel, so the channel with the largest share for its rate limits the
-//! pipe. If a channel has a queue, the rate of its arrivals is its capacity. If it has none and
-//! waits for others, it may be able to carry more, provided that it gets at least its known rate.
-//! It is then given its controller's pacing rate: a quarter more while that probes for bandwidth,
-//! which controllers in strict order do together, and up to twice as much during startup.
+//! Packets cannot bypass a channel: the one with the largest share for its rate limits the pipe. If
+//! a channel has a queue, the rate of its arrivals is its capacity. If it waits for others with at
+//! least its known rate, it may be able to carry more. It then gets its controller's pacing rate: a
+//! quarter more while that probes for bandwidth, and up to twice as much during startup.
 //!
-//! If no channel holds the pipe up, the source sends less than the channels carry: nothing is
-//! measured or tried. While the pipe waits for a window that is still growing, no conclusion is
-//! drawn.
+//! If no channel holds the pipe up, the source sends less than the channels carry, and nothing is
+//! tried. While the pipe waits for a window that is still growing, no conclusion is drawn.
 //!
-//! Source: Adiseshu, Parulkar and Varghese 1996, section 3.5, set quanta in the ratio of the rates,
-//! which they assume known; following the rates is ours. The gains are those of BBR's probing and
-//! startup.
+//! Source: Adiseshu, Parulkar and Varghese 1996, section 3.5, set quanta in the ratio of known
+//! rates; following them is ours, with the gains of BBR.
 //!
 //! Invariants: a quantum is at least the longest packet and at most the plan's bound; relative to
 //! the share that grows most, no share falls below a quarter at once; shares that would change by
@@ -31,28 +28,27 @@ use gingham_congestion::units::{carried, percent_of, rate};
 use super::control::SharePlan;
 use super::units::{is_over, nanoseconds};
 
-/// Largest target during startup, in per cent of the known rate: the window is twice the known
-/// capacity.
+/// Of the known rate during startup: the window is twice the known capacity.
 const START_PERCENT: u64 = 200;
-/// Limit below which a rate falls short of another, in per cent; between the pacing rate of a
-/// cruise, 99 %, and that of a probe held back by other channels, 81 %.
+/// Limit below which a rate falls short of another; between the pacing rate of a cruise, 99 %, and
+/// that of a probe held back by other channels, 81 %.
 const NEARLY_PERCENT: u64 = 90;
-/// Growth since the last plan above which a rate counts as growing, in per cent.
+/// Growth since the last plan that counts as growing.
 const GROWN_PERCENT: u64 = 125;
-/// Smallest waiting time that counts as a pipe held up, as a fraction of the span: a quarter.
+/// A pipe is held up if it waits for a quarter of the span.
 const WAITED_SHARE: u64 = 4;
-/// Largest reduction of a share at once, relative to the channel that gains most: by a factor of 4.
+/// Largest reduction of a share at once, relative to the channel that gains most.
 const LOSS_MAX: u64 = 4;
-/// Bound on a round trip plus two samples.
+/// A round trip plus two samples.
 const WAIT_NS_MAX: u64 = 60_000_000_000;
-/// Smallest change of a share that is applied, as a fraction: 1/128.
+/// Smallest change of a share that is applied: 1/128.
 const DIFFERENCE_SHARE: u64 = 128;
 
 /// Bounds of a sound measurement: a wait of two years, and a count of 2^32.
 const NS_MAX: u64 = 1 << 56;
 const COUNT_MAX: u64 = 1 << 32;
 
-/// Measurements of a channel since the last plan.
+/// Since the last plan.
 #[derive(Clone, Copy, Debug, Default)]
 struct Seen {
     reports: u64,
@@ -62,8 +58,7 @@ struct Seen {
     idle_ns: u64,
     /// Time when everything sent before the last plan has arrived.
     settled_at_ns: u64,
-    /// First and last report since the last plan, each with its arrival time in ns and the bytes
-    /// received.
+    /// First and last report: arrival time in ns and bytes received.
     came: Option<((u64, u64), (u64, u64))>,
 }
 
@@ -74,11 +69,10 @@ impl Seen {
     }
 }
 
-/// State of a channel for the planning of shares.
 #[derive(Clone, Debug)]
 struct Shared {
     quantum_bytes: u64,
-    /// Rate at the last plan, in bytes per second.
+    /// At the last plan, in bytes per second.
     rate: u64,
     seen: Seen,
 }
@@ -88,7 +82,6 @@ impl Shared {
         Self { quantum_bytes: 0, rate: 0, seen: Seen::default() }
     }
 
-    /// Records a report of the bytes received so far.
     fn see(&mut self, now_ns: u64, received_bytes: u64) {
         if now_ns >= self.seen.settled_at_ns {
             let last = (now_ns, received_bytes);
@@ -101,15 +94,13 @@ impl Shared {
         self.quantum_bytes > 0
     }
 
-    /// Returns the rate of arrivals, if it was measured for long enough.
     fn came(&self) -> Option<u64> {
         let ((from_ns, from), (to_ns, to)) = self.seen.came?;
         let span_ns = to_ns.checked_sub(from_ns).filter(|span_ns| *span_ns >= SAMPLE_NS)?;
         Some(rate(to.checked_sub(from)?, span_ns))
     }
 
-    /// Returns the target rate in bytes per second, given that the pipe was held up for all of
-    /// `span_ns`.
+    /// In bytes per second; the pipe was held up for all of `span_ns`.
     fn target(&self, found: Found, span_ns: u64) -> u64 {
         let known = found.bytes_per_second.unwrap_or(0);
         let short = self.came().filter(|came| *came < percent_of(known, NEARLY_PERCENT));
@@ -122,25 +113,23 @@ impl Shared {
         }
     }
 
-    /// Whether the channel is in startup and has grown since the last plan.
     fn is_growing(&self, found: Found) -> bool {
         let rate = found.bytes_per_second.unwrap_or(0);
         self.is_in() && found.is_starting && rate >= percent_of(self.rate, GROWN_PERCENT)
     }
 
-    /// Whether the channel waited for others during more than a tenth of the span.
+    /// For more than a tenth of the span.
     const fn has_waited(&self, span_ns: u64) -> bool {
         self.seen.idle_ns.saturating_mul(100) > span_ns.saturating_mul(100 - NEARLY_PERCENT)
     }
 }
 
-/// Measurements of a channel by its controller.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Found {
     pub(super) bytes_per_second: Option<u64>,
     pub(super) pace_bytes_per_second: u64,
     pub(super) is_starting: bool,
-    /// Whether packets stand in its queue, so that it runs at its capacity.
+    /// Whether it runs at its capacity.
     pub(super) is_queued: bool,
     pub(super) round_trip_ns: u64,
 }
@@ -149,7 +138,6 @@ pub(super) struct Found {
 /// coalescing.
 const SAMPLE_NS: u64 = 20_000_000;
 
-/// Planner of the shares.
 #[derive(Clone, Debug)]
 pub(super) struct Shares {
     plan: SharePlan,
@@ -176,7 +164,6 @@ impl Shares {
         }
     }
 
-    /// Records a report of the bytes received so far on a channel.
     pub(super) fn see(&mut self, channel: usize, now_ns: u64, received_bytes: u64) {
         self.channels[channel].see(now_ns, received_bytes);
     }
@@ -187,21 +174,20 @@ impl Shares {
         }
     }
 
-    /// Adds time that a channel could have sent while the pipe waited for another.
+    /// Time that a channel could have sent while the pipe waited for another.
     pub(super) fn add_idle_time(&mut self, channel: usize, span_ns: u64) {
         let seen = &mut self.channels[channel].seen;
         seen.idle_ns = seen.idle_ns.saturating_add(span_ns);
     }
 
-    /// Sets the present quanta; that of a channel that is out is 0.
+    /// That of a channel that is out is 0.
     pub(super) fn set_present(&mut self, quanta: impl Iterator<Item = u32>) {
         for (one, quantum) in self.channels.iter_mut().zip(quanta) {
             one.quantum_bytes = quantum.into();
         }
     }
 
-    /// Starts a measurement of the present quanta: it lasts until all earlier packets have arrived
-    /// and two samples are taken.
+    /// Lasts until all earlier packets have arrived and two samples are taken.
     pub(super) fn restart_measurement(&mut self, now_ns: u64, found: impl Fn(usize) -> Found) {
         let round_trips = self.channels.iter().enumerate().filter(|(_, one)| one.is_in());
         let round_trips = round_trips.map(|(channel, _)| found(channel).round_trip_ns);
@@ -213,7 +199,6 @@ impl Shares {
         }
     }
 
-    /// Drops impossible counts.
     pub(super) fn repair_state(&mut self) {
         for channel in &mut self.channels {
             if !channel.seen.is_sound() {
@@ -226,7 +211,6 @@ impl Shares {
         is_over(now_ns, self.until_ns, WAIT_NS_MAX)
     }
 
-    /// Returns new quanta, if the measurement requires any.
     pub(super) fn plan(
         &mut self,
         now_ns: u64,
@@ -266,10 +250,10 @@ impl Shares {
     }
 
     /// Bounds the loss of a share to an amount that a few plans can restore: a round lasts as long
-    /// as the channel with the largest share for its rate needs, and a plan holds for rounds.
+    /// as the channel with the largest share for its rate needs.
     fn bound_targets(&mut self) {
         let channels = &self.channels;
-        // In hundredths per byte of quantum, so that the comparison is per byte of quantum.
+        // In hundredths per byte of quantum.
         let worth = |(target, one): (&u64, &Shared)| {
             target.saturating_mul(100).checked_div(one.quantum_bytes).unwrap_or(0)
         };
@@ -279,8 +263,7 @@ impl Shares {
         }
     }
 
-    /// Sets each quantum to the bytes that its channel carries in a round, which is long enough for
-    /// the longest packet on the slowest channel.
+    /// A round is long enough for the longest packet on the slowest channel.
     fn set_quanta(&mut self) {
         let slowest = self.targets.iter().copied().filter(|target| *target > 0).min().unwrap_or(1);
         let longest_ns = u64::from(self.longest_bytes).saturating_mul(1_000_000_000) / slowest;
@@ -292,7 +275,6 @@ impl Shares {
         }
     }
 
-    /// Whether a share would change noticeably.
     fn differs(&self) -> bool {
         let new_total: u64 = self.quanta.iter().map(|quantum| u64::from(*quantum)).sum();
         let old_total: u64 = self.channels.iter().map(|one| one.quantum_bytes).sum();
@@ -328,8 +310,8 @@ mod tests {
         }
     }
 
-    /// Returns the shares of channels with these quanta, each with one report; the pipe has waited
-    /// for each for `waits_ms` of 100 ms, during which the others were idle.
+    /// One report each; the pipe has waited for each channel for `waits_ms` of 100 ms, during which
+    /// the others were idle.
     fn shares(quanta: &[u32], waits_ms: &[u64]) -> Shares {
         let mut shares = Shares::new(SharePlan::default(), 1_000, quanta.len());
         let sum_ns = waits_ms.iter().sum::<u64>() * MILLISECOND;
@@ -343,7 +325,7 @@ mod tests {
         shares
     }
 
-    /// Returns the arrival of `bytes` in 50 ms.
+    /// In 50 ms.
     const fn came(bytes: u64) -> ((u64, u64), (u64, u64)) {
         ((0, 0), (50 * MILLISECOND, bytes))
     }
@@ -353,7 +335,7 @@ mod tests {
         quanta.map(|quanta| quanta.to_vec())
     }
 
-    /// 1.5 and 3 MB/s in a round of a millisecond. The pipe is not held up, so nothing is tried.
+    /// 1.5 and 3 MB/s in a round of a millisecond. The pipe is not held up.
     #[test]
     fn quanta_match_channel_rates_in_a_round() {
         let mut shares = shares(&[1_000, 1_000], &[0, 0]);
@@ -361,15 +343,14 @@ mod tests {
         assert_eq!(plan(&mut shares, &[found(1_500_000), faster]), Some(vec![1_500, 3_000]));
     }
 
-    /// At 0.1 MB/s a packet of 1,000 bytes takes 10 ms, so a round lasts that long.
+    /// At 0.1 MB/s a packet of 1,000 bytes takes 10 ms.
     #[test]
     fn slowest_channel_sends_one_packet_per_round() {
         let mut shares = shares(&[1_000, 1_000], &[0, 0]);
         assert_eq!(plan(&mut shares, &[found(100_000), found(300_000)]), Some(vec![1_000, 3_000]));
     }
 
-    /// The pipe waits for the first channel; the second is probing, and could have sent a quarter
-    /// more.
+    /// The second channel is probing, and could have sent a quarter more.
     #[test]
     fn waiting_channel_gets_the_share_of_its_controller() {
         let probing = Found { pace_bytes_per_second: 1_250_000, ..found(1_000_000) };
@@ -423,15 +404,14 @@ mod tests {
         assert_eq!(slower(false), Some(vec![1_500, 3_000]));
     }
 
-    /// From 100 to 1 at once would be a hundredth; the bound is a quarter, relative to the largest
-    /// gain.
+    /// From 100 to 1 at once would be a hundredth.
     #[test]
     fn share_falls_by_a_factor_of_four_at_most() {
         let mut shares = shares(&[1_000, 1_000], &[0, 0]);
         assert_eq!(plan(&mut shares, &[found(1_000_000), found(10_000)]), Some(vec![4_000, 1_000]));
     }
 
-    /// Quanta that differ by 1/150 stay, by 1/50 they change; a channel that is out stays out.
+    /// Quanta that differ by 1/150 stay, by 1/50 they change.
     #[test]
     fn small_differences_do_not_change_quanta() {
         let same = [found(1_500_000), found(1_500_000), found(1)];

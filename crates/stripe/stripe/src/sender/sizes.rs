@@ -9,17 +9,15 @@
 //!                                 +--------- back after death
 //! ```
 //!
-//! A probe is a marker padded with zeros; the report that echoes it acknowledges it. The loss of a
-//! probe does not indicate congestion. Three lost probes of one size are evidence that the size
-//! does not pass. A probe counts as lost only once a later marker is answered, since silence gives
-//! no information about sizes.
+//! A probe is a marker padded with zeros; the report that echoes it acknowledges it. Its loss does
+//! not indicate congestion, and counts only once a later marker is answered.
 //!
-//! A packet goes on a channel that it fits. The size of the bundle is therefore the smallest of the
-//! active channels, and longer packets use the channels that pass them. In strict order the channel
-//! cannot be chosen: one that passes less than before is out until it passes that again.
+//! The size of the bundle is the smallest of the active channels; longer packets use the channels
+//! that pass them. In strict order a channel that passes less than before is out until it passes
+//! that again.
 //!
-//! Configured sizes are not probed, unless long packets vanish on a channel: it is then out until
-//! it passes one of that length.
+//! Configured sizes are not probed, unless long packets vanish: the channel is then out until it
+//! passes one of that length.
 //!
 //! Two other sources report sizes:
 //!
@@ -28,8 +26,8 @@
 //! | the network (ICMP) | longer frames do not pass | no, since anybody can send it | the size is probed |
 //! | our socket (`EMSGSIZE`) | this frame is too long | yes | the probe is lost, without three attempts |
 //!
-//! Below some channels frames are split and reassembled, as by TCP. They pass frames of any length,
-//! and nothing is probed on them.
+//! Channels that split and reassemble frames, as TCP does, pass frames of any length, and are not
+//! probed.
 //!
 //! Source: RFC 8899 (datagram packetisation layer path MTU discovery), sections 4.3 (black holes),
 //! 4.6 (packet too big messages) and 5 (states and timers).
@@ -51,10 +49,9 @@ use evidence::Evidence;
 pub use plan::{Size, SizePlan, SizeState};
 use search::Search;
 
-/// Result of the check of a channel.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Look {
-    /// A marker is due: its answer shows whether the probe alone is lost.
+    /// The answer to a marker shows whether the probe alone is lost.
     pub(super) asks: bool,
     /// The base does not pass: the channel is to go out.
     pub(super) fails: bool,
@@ -62,7 +59,7 @@ pub(super) struct Look {
 
 #[derive(Clone, Debug)]
 pub(super) struct Sizes {
-    /// Plan of the search; none if sizes are configured.
+    /// None if sizes are configured.
     plan: Option<SizePlan>,
     order: Order,
     channels: Vec<Search>,
@@ -70,9 +67,8 @@ pub(super) struct Sizes {
     whole: ChannelSet,
     /// Length of the tag before a packet.
     header_bytes: u32,
-    /// Channels with a due probe.
     due: ChannelSet,
-    /// Time of the next check of the channels; none if sizes are configured.
+    /// None if sizes are configured.
     next_at: Option<Instant>,
     /// Channel of the last message, and its length after padding.
     padded: Option<(usize, u32)>,
@@ -125,7 +121,6 @@ impl Sizes {
         }
     }
 
-    /// Adds room for tags before packets.
     pub(super) fn set_tagged(&mut self) {
         self.header_bytes = self.header_bytes.max(u32::try_from(TAG_BYTES).expect("twelve"));
     }
@@ -143,12 +138,10 @@ impl Sizes {
         self.channels[channel].frame_bytes.saturating_sub(self.header_bytes)
     }
 
-    /// Records the length of a packet that was refused.
     pub(super) const fn wait_with(&mut self, length_bytes: u32) {
         self.waiting_bytes = length_bytes;
     }
 
-    /// Whether the packet that was refused last fits a channel.
     pub(super) fn fits_waiting(&self, channel: usize) -> bool {
         self.fits(channel, self.waiting_bytes)
     }
@@ -158,8 +151,7 @@ impl Sizes {
         self.channels[channel].evidence.sent(now, length_bytes);
     }
 
-    /// Records a marker sent on a channel, and pads it if the channel is out because of its frame
-    /// size.
+    /// A marker on a channel that is out because of its frame size is padded.
     pub(super) fn mark(&mut self, now: Instant, channel: usize, is_out: bool) {
         let one = &mut self.channels[channel];
         one.evidence.mark(now);
@@ -184,31 +176,29 @@ impl Sizes {
         self.next_at = Some(now);
     }
 
-    /// Returns the time during which a channel has lost all packets longer than those received, and
-    /// the end of that time.
+    /// Time during which a channel has lost all packets longer than those received, and its end.
     pub(super) fn losing_for(&self, channel: usize) -> Option<(Duration, Instant)> {
         self.channels[channel].evidence.losing_for()
     }
 
-    /// Whether long packets were lost lately, so that copies should avoid the channel.
+    /// Copies should avoid a channel that lately lost long packets.
     pub(super) fn doubts(&self, channel: usize) -> bool {
         self.channels[channel].evidence.lost > 0
     }
 
-    /// Takes a channel out until a frame of `frame_bytes` passes.
+    /// A frame of `frame_bytes` brings it back.
     pub(super) fn lose(&mut self, channel: usize, frame_bytes: u32) {
         let one = &mut self.channels[channel];
         (one.state, one.probe_bytes) = (SizeState::Error, frame_bytes);
     }
 
-    /// Stops probing a channel that is out.
     pub(super) fn leave(&mut self, channel: usize) {
         self.channels[channel].forget();
         self.due &= !(1 << channel);
     }
 
-    /// Handles the return of a channel. One that was out because of its frame size has passed a
-    /// probe; any other begins a new search.
+    /// A channel that was out because of its frame size has passed a probe; any other begins a new
+    /// search.
     pub(super) fn revive(&mut self, now: Instant, channel: usize) {
         let initial = self.initial_on(channel);
         let one = &mut self.channels[channel];
@@ -219,14 +209,12 @@ impl Sizes {
         self.next_at = self.plan.map(|_| now);
     }
 
-    /// Begins a new search on a channel that was added or moved.
     pub(super) fn begin(&mut self, channel: usize) {
         self.leave(channel);
         self.channels[channel] = self.initial_on(channel);
         self.next_at = self.plan.map(|_| Instant::ORIGIN);
     }
 
-    /// Takes the channel and the length of the next probe.
     pub(super) fn take_due(&mut self) -> Option<(usize, u32)> {
         self.due &= first_channels(self.channels.len());
         while let Some(channel) = take_lowest(&mut self.due) {
@@ -246,12 +234,10 @@ impl Sizes {
         self.next_at
     }
 
-    /// Removes the padding of the last message.
     pub(super) const fn pad_nothing(&mut self) {
         self.padded = None;
     }
 
-    /// Restores the invariants: possible sizes, and bounded times.
     pub(super) fn repair_state(&mut self, now: Instant, longest_bytes: u32, span_max: Duration) {
         self.due &= first_channels(self.channels.len());
         let frame_max = longest_bytes.saturating_add(self.header_bytes);
@@ -280,7 +266,6 @@ impl Sizes {
         }
     }
 
-    /// Begins an epoch with all channels.
     pub(super) fn restart(&mut self) {
         for channel in 0..self.channels.len() {
             let initial = self.initial_on(channel);
@@ -298,25 +283,22 @@ impl Sizes {
         self.plan.is_some() && self.order == Order::Free
     }
 
-    /// Returns the longest packet, at most `most_bytes`, that fits all of some channels.
+    /// At most `most_bytes`.
     pub(super) fn longest_on(&self, channels: ChannelSet, most_bytes: u32) -> u32 {
         channels_of(channels).map(|channel| self.longest_bytes(channel)).fold(most_bytes, u32::min)
     }
 
-    /// Returns the longest packet, at most `most_bytes`, that fits those of some channels with a
-    /// known size.
+    /// At most `most_bytes`; channels of unknown size do not count.
     pub(super) fn longest_known(&self, channels: ChannelSet, most_bytes: u32) -> u32 {
         let is_known = |channel: &usize| !self.channels[*channel].is_unknown;
         let known = channels_of(channels).filter(is_known);
         known.map(|channel| self.longest_bytes(channel)).fold(most_bytes, u32::min)
     }
 
-    /// Whether a packet fits one of some channels.
     pub(super) fn fits_some(&self, channels: ChannelSet, length_bytes: u32) -> bool {
         channels_of(channels).any(|channel| self.fits(channel, length_bytes))
     }
 
-    /// Whether a packet may turn out to fit one of some channels with an unknown size.
     pub(super) fn may_fit(&self, channels: ChannelSet, length_bytes: u32) -> bool {
         let frame_bytes = length_bytes.saturating_add(self.header_bytes);
         channels_of(channels).any(|channel| {
@@ -325,7 +307,7 @@ impl Sizes {
         })
     }
 
-    /// Returns the longest frame and packet of a channel; no packet is longer than `most_bytes`.
+    /// No packet is longer than `most_bytes`.
     pub(super) fn size(&self, channel: usize, most_bytes: u32) -> Size {
         let Search { state, frame_bytes, .. } = self.channels[channel];
         let longest_bytes = self.longest_bytes(channel).min(most_bytes);
@@ -338,18 +320,17 @@ impl Sizes {
         self.channels[channel].state == SizeState::Error
     }
 
-    /// Returns the padded length of the last message, if it goes on this channel; otherwise 0.
+    /// 0 if the last message goes on another channel.
     pub(super) fn padded_bytes(&self, channel: usize) -> usize {
         let padded = self.padded.filter(|(on, _)| *on == channel);
         padded.map_or(0, |(_, bytes)| bytes as usize)
     }
 
-    /// Returns the longest frame lost in the black hole of a channel.
+    /// Longest frame lost in a black hole.
     pub(super) fn lost_bytes(&self, channel: usize) -> u32 {
         self.channels[channel].evidence.longest_bytes.saturating_add(self.header_bytes)
     }
 
-    /// Returns the longest frame sent on a channel.
     pub(super) fn frame_bytes(&self, channel: usize) -> u32 {
         self.channels[channel].frame_bytes
     }
@@ -362,15 +343,14 @@ impl Sizes {
         }
     }
 
-    /// Begins a check of all channels; returns false if sizes are configured.
+    /// Returns false if sizes are configured.
     pub(super) fn begin_check(&mut self, now: Instant) -> bool {
         self.next_at = self.plan.map(|plan| now.after(plan.raise));
         self.plan.is_some()
     }
 
-    /// Checks a channel: makes a probe due, or finds that the base does not pass. `probe_takes` is
-    /// the wait for an answer (`PROBE_TIMER`, RFC 8899, section 5.1.1), or none if the channel is
-    /// out.
+    /// `probe_takes` is the wait for an answer (`PROBE_TIMER`, RFC 8899, section 5.1.1), or none if
+    /// the channel is out.
     pub(super) fn check_channel(
         &mut self,
         now: Instant,
@@ -396,13 +376,12 @@ impl Sizes {
         Look { asks, fails }
     }
 
-    /// Returns the time stamp of a probe sent at `now`: it differs from that of a marker, which
-    /// distinguishes their answers.
+    /// Differs from the time stamp of a marker, which distinguishes their answers.
     pub(super) fn probe_at(now: Instant) -> Instant {
         now.after(Duration::from_nanos(1))
     }
 
-    /// Records a probe sent on a channel, whose answer is awaited until `until`.
+    /// The answer is awaited until `until`.
     pub(super) fn probe(&mut self, now: Instant, channel: usize, bytes: u32, until: Instant) {
         let one = &mut self.channels[channel];
         (one.sent_at, one.until, one.is_passed) = (Some(Self::probe_at(now)), until, false);
@@ -410,9 +389,8 @@ impl Sizes {
         self.next_at = self.next_at.map(|at| at.min(until));
     }
 
-    /// Handles a report of the network that longer frames than `frame_bytes` do not pass. It is
-    /// used only if it is below the size of the channel or of the probe, and is then probed (RFC
-    /// 8899, section 4.6). Returns whether the size of the channel is in doubt.
+    /// A report is used only if it is below the size of the channel or of the probe, and is then
+    /// probed (RFC 8899, section 4.6). Returns whether the size of the channel is in doubt.
     pub(super) fn handle_too_big(
         &mut self,
         now: Instant,
@@ -443,8 +421,8 @@ impl Sizes {
         self.channels[channel].confirm(frame_bytes.max(base_bytes), too_long_bytes);
     }
 
-    /// Handles the refusal of a frame by a socket. Returns whether a channel that cannot shrink
-    /// goes out, because frames of that length passed before.
+    /// Returns whether a channel that cannot shrink goes out, because frames of that length passed
+    /// before.
     pub(super) fn handle_refused(
         &mut self,
         now: Instant,
@@ -458,14 +436,12 @@ impl Sizes {
         Ok(frame_bytes <= one.frame_bytes && frame_bytes > plan.base)
     }
 
-    /// Continues the search of a channel below a refused size, from the base if such frames have
-    /// passed.
+    /// Continues below the refused size, from the base if such frames have passed.
     pub(super) fn refuse(&mut self, now: Instant, channel: usize, frame_bytes: u32) {
         let plan = self.plan.as_ref().expect("only probed sizes are refused");
         self.channels[channel].refuse(now, frame_bytes, plan);
     }
 
-    /// Marks a channel as passing frames of any length, or not.
     pub(super) fn set_passes_all(&mut self, channel: usize, passes_all: bool) {
         let bit = 1 << channel;
         let before = self.whole;

@@ -8,20 +8,17 @@ type Ends = Sender<SurplusRoundRobin<2>>;
 
 const NOW: Instant = Instant::from_nanoseconds(50_000_000);
 
-/// Returns a sender with two quanta, each at least the longest packet.
 fn sender_of(longest_bytes: u32, quanta: [u32; 2], options: &SenderOptions, now: Instant) -> Ends {
     let scheduler = SurplusRoundRobin::new(longest_bytes, &quanta).expect("quanta");
     Sender::synchronised(scheduler, *options, Epoch::new(1), now).expect("options")
 }
 
-/// Returns a sender with two equal quanta and congestion control.
 fn sender(order: Order) -> Ends {
     let control = Some(ControlPlan::default());
     let options = SenderOptions { order, control, ..SenderOptions::default() };
     sender_of(1_000, [1_000; 2], &options, NOW)
 }
 
-/// Returns a sender in free order that probes sizes up to `max`.
 fn probing(longest_bytes: u32, max: u32, now: Instant) -> Ends {
     let options = SenderOptions {
         order: Order::Free,
@@ -32,7 +29,6 @@ fn probing(longest_bytes: u32, max: u32, now: Instant) -> Ends {
     sender_of(longest_bytes, [longest_bytes; 2], &options, now)
 }
 
-/// Revives a dead channel.
 fn revive(sender: &mut Ends, channel: usize) {
     assert!(sender.presence.revive(channel));
     sender.revived(NOW, channel);
@@ -111,7 +107,6 @@ fn wait_reason_distinguishes_plan_announcement_and_turn() {
     assert_eq!([0, 1].map(|one| strict.wait_of(NOW, one)), [None, Some(Wait::Turn)]);
 }
 
-/// Turns of 3,000 and 2,000 bytes; a packet shortens the rest of a turn.
 #[test]
 fn strict_order_run_is_the_rest_of_a_turn() {
     let (mut sender, now) = (sender_of(1_000, [3_000, 2_000], &SenderOptions::default(), NOW), NOW);
@@ -123,7 +118,7 @@ fn strict_order_run_is_the_rest_of_a_turn() {
     assert_eq!(sender.poll_transmit(now), run(1, 2_000));
 }
 
-/// At a fixed rate of 4 MB/s, a millisecond is 4,000 bytes, after which one more packet is sent.
+/// At 4 MB/s, a millisecond is 4,000 bytes, after which one more packet is sent.
 #[test]
 fn free_order_run_is_one_millisecond_at_the_pace() {
     let control = ControlPlan { by: Controlled::FixedRate(4_000_000), ..ControlPlan::default() };
@@ -155,8 +150,8 @@ fn reset_is_sent_on_a_channel_corrupted_to_dead() {
     assert_eq!(sender.poll_message(again), None);
 }
 
-/// Sends through an interface that accepts frames of `takes` bytes, and answers each message a
-/// millisecond later; returns the lengths of the probes of the first channel.
+/// The interface accepts frames of `takes` bytes, and messages are answered a millisecond later;
+/// returns the lengths of the probes of the first channel.
 fn run(sender: &mut Ends, from_ms: u64, takes: u32) -> Vec<u32> {
     let mut probes = Vec::new();
     for milliseconds in from_ms..from_ms + 40 {
@@ -182,8 +177,6 @@ fn run(sender: &mut Ends, from_ms: u64, takes: u32) -> Vec<u32> {
     probes
 }
 
-/// A frame that the socket refuses is too long at once, without three lost probes, even if such
-/// frames passed before.
 #[test]
 fn frame_refused_by_the_socket_is_too_long_without_probes() {
     let mut sender = probing(1_500, 1_512, Instant::ORIGIN);
@@ -198,7 +191,7 @@ fn frame_refused_by_the_socket_is_too_long_without_probes() {
     assert_eq!(sender.size(0).frame_bytes, 1_280);
 }
 
-/// A refused base is not retried before its time: a refusal takes no time.
+/// A refusal takes no time.
 #[test]
 fn refused_base_size_deactivates_the_channel() {
     let mut sender = probing(1_500, 1_512, Instant::ORIGIN);
@@ -229,7 +222,7 @@ fn channel_passing_all_sizes_is_neither_probed_nor_limited() {
     assert_eq!(sender.size(1).state, SizeState::Base);
 }
 
-/// While nothing is known, any packet of the scheduler may fit; refused sizes do not.
+/// While nothing is known, any packet of the scheduler may fit.
 #[test]
 fn channel_limits_the_bundle_once_its_size_is_known() {
     let (mut sender, now) = (probing(1_500, 1_512, Instant::ORIGIN), Instant::ORIGIN);

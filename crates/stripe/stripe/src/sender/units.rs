@@ -2,13 +2,12 @@
 
 use core::time::Duration;
 
-/// Returns a span in nanoseconds, saturating.
+/// Saturates.
 pub(super) fn nanoseconds(span: Duration) -> u64 {
     u64::try_from(span.as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// Whether a wait that never exceeds `most_ns` is over. A longer one was corrupted, and counts as
-/// over, so that nothing waits forever.
+/// A wait longer than `most_ns` was corrupted, and counts as over, so that nothing waits forever.
 pub(super) const fn is_over(now_ns: u64, until_ns: u64, most_ns: u64) -> bool {
     now_ns >= until_ns || until_ns - now_ns > most_ns
 }

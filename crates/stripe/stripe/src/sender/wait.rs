@@ -1,4 +1,4 @@
-//! Reasons why a channel carries no packet at present, as shown to users.
+//! Reasons why a channel carries no packet at present.
 
 /// Reason why a channel carries no packet at present.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -7,19 +7,19 @@ pub enum Wait {
     Absent,
     /// The other end has not acknowledged the epoch.
     Resetting,
-    /// The channel is out: the other end does not answer on it, and it is probed.
+    /// The other end does not answer on the channel.
     Silent,
-    /// The channel is out: frames of the required length do not pass.
+    /// Frames of the required length do not pass.
     Size,
     /// The channel is out by plan.
     Planned,
-    /// The channel is to become active, and the other end has not acknowledged that.
+    /// The other end has not acknowledged the channel.
     Announced,
     /// The link accepts no packet at present.
     Link,
-    /// The other end has no room for more packets of the channel.
+    /// The other end has no room.
     Credit,
-    /// The channel is in quarantine: it loses much and carries little.
+    /// The channel is in quarantine.
     Losses,
     /// The waiting packet is longer than the channel passes.
     Length,

@@ -1,6 +1,4 @@
-//! Bodies of messages: a sequence of fields for each kind.
-//!
-//! Source: the table of the module above.
+//! Bodies of messages: the fields of the table in `wire`.
 //!
 //! Invariant: writing and parsing traverse the same fields in the same order.
 
@@ -11,13 +9,12 @@ use crate::{Departure, Instant, Kind, Marker, Nack, Report};
 
 pub(super) const BODY_BYTES_MAX: usize = 60;
 
-/// Flag: the fields called coming are present.
+/// The fields called coming are present.
 const COMING: u16 = 1;
 
-/// Flag: number of reductions of the limit, modulo 2.
+/// Number of reductions of the limit, modulo 2.
 const LOWERED: u16 = 2;
 
-/// Returns the length of the body of a kind.
 pub(super) const fn length(code: u8) -> Result<usize, WireError> {
     match code {
         1 => Ok(52),
@@ -30,7 +27,7 @@ pub(super) const fn length(code: u8) -> Result<usize, WireError> {
     }
 }
 
-/// Writes a body; returns the code of its kind, its flags and its length.
+/// Returns the code of the kind, the flags and the length.
 pub(super) fn write(kind: &Kind, to: &mut [u8]) -> (u8, u16, usize) {
     let mut fields = Writer { to, at: 0 };
     let (code, flags) = match *kind {
@@ -49,7 +46,7 @@ pub(super) fn write(kind: &Kind, to: &mut [u8]) -> (u8, u16, usize) {
     (code, flags, fields.at)
 }
 
-/// Parses the body of a kind, of the right length.
+/// The body has the right length.
 pub(super) fn parse(code: u8, flags: u16, channels: u8, from: &[u8]) -> Result<Kind, WireError> {
     if flags & !(COMING | LOWERED) != 0 || (flags != 0 && !matches!(code, 1 | 7)) {
         return Err(WireError::NotZero);
@@ -223,7 +220,7 @@ fn flags(is_coming: bool, lowered: bool) -> u16 {
     (u16::from(is_coming) * COMING) | (u16::from(lowered) * LOWERED)
 }
 
-/// Returns a field if its flag is set; otherwise it must be zero.
+/// A field without its flag must be zero.
 fn if_there<T: Default + PartialEq>(flags: u16, field: T) -> Result<Option<T>, WireError> {
     if flags & COMING != 0 {
         Ok(Some(field))

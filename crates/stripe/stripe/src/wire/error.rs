@@ -1,4 +1,4 @@
-//! Reasons for not accepting bytes as a message: a closed list.
+//! Reasons for not accepting bytes as a message.
 
 use thiserror::Error;
 
@@ -9,25 +9,25 @@ pub(crate) const VERSION: u8 = 4;
 /// Reason for not accepting bytes as a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum WireError {
-    /// Fewer bytes than the message has.
+    /// Too few bytes.
     #[error("truncated to {length} bytes")]
     Truncated {
-        /// Number of bytes.
+        /// Their number.
         length: usize,
     },
-    /// The first two bytes are not those of a message.
+    /// Other first two bytes.
     #[error("the first two bytes are not those of a message")]
     BadMagic,
-    /// Unknown version of the protocol.
+    /// Unknown version.
     #[error("version {version} is unknown; expected {VERSION}")]
     BadVersion {
         /// The version.
         version: u8,
     },
-    /// The checksum does not match.
+    /// Wrong checksum.
     #[error("the checksum does not match")]
     BadChecksum,
-    /// Unknown kind of message.
+    /// Unknown kind.
     #[error("kind {kind} is unknown")]
     BadKind {
         /// The kind.
@@ -52,7 +52,7 @@ pub enum WireError {
     /// A NACK for zero packets.
     #[error("a NACK names no packets")]
     EmptyNack,
-    /// A field that must be zero is not.
+    /// A field is not zero as required.
     #[error("a field that must be zero is not")]
     NotZero,
 }

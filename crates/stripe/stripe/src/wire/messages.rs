@@ -4,8 +4,6 @@
 //!   | message | message | ... | zeros: padding |
 //! ```
 //!
-//! The kind of a message determines its length.
-//!
 //! Invariant: any bytes yield messages, then at most one [`WireError`].
 
 use super::WireError;
@@ -27,7 +25,7 @@ pub struct Messages<'a> {
 }
 
 impl<'a> Messages<'a> {
-    /// Creates an iterator over the messages at the beginning of `bytes`.
+    /// Creates an iterator over a datagram.
     pub const fn new(bytes: &'a [u8]) -> Self {
         Self { left: bytes }
     }

@@ -7,16 +7,13 @@
 //! ```
 //!
 //! The rank of a channel is its priority, or its minimum round-trip time for packets of class
-//! `Fastest`. A packet goes on a channel of the first rank in which a channel has room or is
-//! **waited for**; within the rank, on the channel with the earliest expected delivery. By
-//! priority, a busy channel without room is waited for only as long as a queue on it is not a
-//! standing one (see `patience_ns`). Expensive channels therefore carry the excess of the cheap
-//! ones, but no single burst. The fastest channel is waited for if its pacing rate admits a packet
-//! within that time. If its window is full, it is waited for until that time after its last report.
+//! `Fastest`. A packet goes to the first rank with room or a channel that is **waited for**; within
+//! the rank, to the earliest expected delivery. A busy channel is waited for only as long as its
+//! queue is not a standing one (see `patience_ns`): expensive channels carry the excess of the
+//! cheap ones, but no single burst. The fastest channel is waited for if its pacing rate admits a
+//! packet within that time; if its window is full, until that time after its last report.
 //!
 //! With equal priorities, and no packet of class `Fastest`, no channel is waited for.
-//!
-//! Source: ours; the earliest delivery path first as in `paths`.
 
 use gingham_congestion::Path;
 
@@ -24,21 +21,19 @@ use super::{Paths, Run};
 use crate::Instant;
 use crate::sender::class::Class;
 
-/// CoDel's target and interval (RFC 8289, sections 4.3 and 4.4): a queue that exists for less than
-/// the target is not a standing one, one that exists for longer than the interval is, at any round
-/// trip.
+/// CoDel's target and interval (RFC 8289, sections 4.3 and 4.4): a younger queue is not a standing
+/// one, an older one is, at any round trip.
 const STANDING_NS_MIN: u64 = 5_000_000;
 const STANDING_NS_MAX: u64 = 100_000_000;
 
-/// Returns the age below which a queue is not a standing one: a round trip, long enough for
-/// feedback to its sender and for its initial burst to drain.
+/// A round trip: long enough for feedback to the sender of a queue and for its initial burst to
+/// drain.
 fn patience_ns(path: &Path) -> u64 {
     path.round_trip().least_ns().clamp(STANDING_NS_MIN, STANDING_NS_MAX)
 }
 
 impl Paths {
-    /// Returns the channel for a packet of this class among those that accept packets, if one may
-    /// be sent now: that of the present run, if there is one.
+    /// The channel of the present run, if possible.
     #[inline]
     pub(in crate::sender) fn choose(
         &self,
@@ -80,7 +75,7 @@ impl Paths {
         self.has_levels || class == Class::Fastest
     }
 
-    /// Returns the rank of a channel; the lowest is first. An unknown round trip ranks last.
+    /// The lowest is first; an unknown round trip ranks last.
     fn rank(&self, class: Class, channel: usize) -> u64 {
         match class {
             Class::Fastest => match self.channels[channel].round_trip().least_ns() {
@@ -91,7 +86,6 @@ impl Paths {
         }
     }
 
-    /// Returns the first rank that has a channel with room, or one to wait for.
     fn first_rank(&self, now_ns: u64, class: Class, takes: &impl Fn(usize) -> bool) -> Option<u64> {
         let counts = |channel: &usize| {
             let has_room = self.channels[*channel].admits(now_ns);
@@ -100,7 +94,6 @@ impl Paths {
         (0..self.channels.len()).filter(counts).map(|channel| self.rank(class, channel)).min()
     }
 
-    /// Returns the end of the wait for a channel without room.
     fn awaited_until_ns(&self, now_ns: u64, class: Class, channel: usize) -> u64 {
         let path = &self.channels[channel];
         let since_ns = match (class, path.next_ns()) {
@@ -114,8 +107,6 @@ impl Paths {
         since_ns.saturating_add(patience_ns(path))
     }
 
-    /// Returns the time when windows and pacing rates admit a packet of this class, if none may be
-    /// sent now.
     pub(in crate::sender) fn next_at(
         &self,
         now: Instant,
@@ -148,8 +139,7 @@ mod tests {
     use super::*;
     use Class::{Fastest, Redundant, Spread};
 
-    /// One-way delays of 5 and 20 ms. With ten packets in flight the first channel delivers in 10
-    /// ms, with thirty in 25; then the second is earlier.
+    /// One-way delays of 5 and 20 ms. With thirty packets in flight the first delivers in 25 ms.
     #[test]
     fn packet_takes_the_channel_of_earliest_arrival() {
         let mut paths = paths(&[10, 40]);
@@ -160,7 +150,7 @@ mod tests {
         assert_eq!(paths.choose(at(1_000), Spread, |_| true), Some(1));
     }
 
-    /// The packets of a millisecond form a burst; the next waits for the pacing rate.
+    /// The packets of a millisecond form a burst.
     #[test]
     fn pace_determines_the_next_send_time() {
         let mut paths = paths(&[10]);
@@ -173,7 +163,6 @@ mod tests {
         assert_eq!(paths.next_at(at(50), Spread, |_| true), Some(at(51)));
     }
 
-    /// Packets of a run stay on a channel, even if another would now be as good.
     #[test]
     fn packets_of_a_run_stay_on_one_channel() {
         let mut paths = paths(&[10, 10]);
@@ -191,9 +180,7 @@ mod tests {
         );
     }
 
-    /// A cheap and an expensive channel. A burst of 100 ms waits for the cheap one for its round
-    /// trip of 20 ms, although the expensive one has room; then both carry it. Once the cheap one
-    /// has been idle, it is waited for again.
+    /// A burst of 100 ms waits for the cheap channel for its round trip of 20 ms.
     #[test]
     fn expensive_channel_is_used_after_one_rtt_of_backlog() {
         let mut paths = paths(&[20, 20]);
@@ -217,8 +204,7 @@ mod tests {
         assert_eq!(paths.choose(at(100), Spread, |channel| channel == 1), Some(1), "it is out");
     }
 
-    /// Packets for the fastest channel wait while pacing delays them. If its window is full, they
-    /// wait for 10 ms from its last report, and then go on the next channel.
+    /// If the window of the fastest channel is full, packets wait for 10 ms from its last report.
     #[test]
     fn fastest_channel_is_waited_for_while_it_reports() {
         let mut paths = paths(&[40, 10, 20]);

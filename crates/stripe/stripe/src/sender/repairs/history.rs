@@ -1,33 +1,31 @@
-//! Packets sent on a channel that can still be requested. Memory grows with use.
+//! Packets sent on a channel that can still be requested.
 //!
 //! Invariants: the length of the ring is a power of two, so that numbers keep their slots across
-//! the wrap; it never exceeds the configured maximum.
+//! the wrap.
 
 use super::Sent;
 use crate::tag::ahead;
 
-/// Initial length: the packets in flight on a slow channel. 64 packets of 1,400 bytes are 9 ms of
-/// 80 Mbit/s.
+/// The packets in flight on a slow channel: 64 packets of 1,400 bytes are 9 ms of 80 Mbit/s.
 const FIRST: usize = 64;
 
-/// The last packets of a channel, the newest at `next - 1`.
+/// The newest packet is at `next - 1`.
 #[derive(Clone, Debug)]
 pub(super) struct SentHistory {
     pub(super) ring: Vec<Sent>,
     pub(super) next: u32,
-    /// Number of packets kept, at most the length of the ring.
     pub(super) count: usize,
     most: usize,
 }
 
 impl SentHistory {
-    /// Creates a history of at most `packets`, rounded up to a power of two.
+    /// Rounded up to a power of two.
     pub(super) fn new(packets: usize) -> Self {
         let most = packets.next_power_of_two();
         Self { ring: vec![Sent::default(); most.min(FIRST)], next: 0, count: 0, most }
     }
 
-    /// Returns the numbers that can be requested, newest first.
+    /// Newest first.
     pub(super) fn numbers(&self) -> impl Iterator<Item = u32> + use<> {
         let (next, kept) = (self.next, count(self.count.min(self.ring.len())));
         (1..=kept).map(move |age| next.wrapping_sub(age))
@@ -43,7 +41,6 @@ impl SentHistory {
         (1..=self.count).contains(&age).then(|| &mut self.ring[place])
     }
 
-    /// Records a packet sent with this number.
     pub(super) fn push(&mut self, channel_sequence: u32, sent: Sent) {
         if self.count >= self.ring.len() && self.ring.len() < self.most {
             self.grow();
@@ -54,7 +51,6 @@ impl SentHistory {
         self.count = self.count.saturating_add(1).min(self.ring.len());
     }
 
-    /// Doubles the ring, and moves each packet to its slot there.
     #[cold]
     #[inline(never)]
     fn grow(&mut self) {

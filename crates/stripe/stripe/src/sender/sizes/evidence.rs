@@ -1,5 +1,4 @@
-//! Evidence of a black hole: a channel that passes markers and loses longer packets, such as a path
-//! whose longest frame is shorter than the packets.
+//! Evidence of a black hole: a channel that passes markers and loses longer packets.
 //!
 //! ```text
 //!   sent       190  1500  190  1500   marker   190  1500 ...    1500: longer than any received
@@ -7,21 +6,18 @@
 //!              report: the longest was 190
 //! ```
 //!
-//! A report carries the length of the longest packet received recently. Longer packets are counted
-//! from the first on. Once a report answers a marker sent behind them, they are known to be lost.
-//! The arrival of a longer packet restarts the count. A channel with random loss is therefore
-//! suspected only if it loses sixteen in a row.
+//! Packets longer than the longest received recently, known from reports, are counted. Once a
+//! report answers a marker behind them, they are known to be lost. The arrival of a longer packet
+//! restarts the count: a channel with random loss is suspected only if it loses sixteen in a row.
 //!
-//! Source: RFC 8899, section 4.3: a black hole detected by losses known to the layer itself.
-//!
-//! Invariant: order does not depend on this.
+//! Source: RFC 8899, section 4.3.
 
 use core::time::Duration;
 
 use crate::{Instant, Report};
 
-/// Consecutive losses, without the arrival of a packet as long, that are evidence of a black hole:
-/// with a loss rate of two thirds they happen by chance one time in 700.
+/// Consecutive losses that are evidence of a black hole: with a loss rate of two thirds they happen
+/// by chance one time in 700.
 pub(super) const LOST_MIN: u32 = 16;
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -35,7 +31,7 @@ pub(super) struct Evidence {
     pub(super) last_at: Instant,
     /// Marker behind longer packets: its time, their number, and the time of the last of them.
     pub(super) marked: Option<(Instant, u32, Instant)>,
-    /// Number of longer packets known to be lost, and the time of the last of them.
+    /// Longer packets known to be lost, and the time of the last.
     pub(super) lost: u32,
     pub(super) lost_until: Option<Instant>,
 }
@@ -67,15 +63,12 @@ impl Evidence {
         }
     }
 
-    /// Returns the time during which the channel is known to have lost all packets longer than
-    /// those received, and its end.
     pub(super) fn losing_for(&self) -> Option<(Duration, Instant)> {
         let (since, until) = (self.since?, self.lost_until.filter(|_| self.lost >= LOST_MIN)?);
         let span_ns = until.nanoseconds().saturating_sub(since.nanoseconds());
         Some((Duration::from_nanos(span_ns), until))
     }
 
-    /// Repairs impossible times.
     pub(super) fn repair_state(&mut self, now: Instant, span_max: Duration) {
         self.since = self.since.map(|at| at.min(now));
         self.lost_until = self.lost_until.map(|at| at.min(now));
@@ -101,8 +94,7 @@ mod tests {
         Report { echo: at(echo_ms), longest_bytes, ..Report::default() }
     }
 
-    /// Sends packets of 190 and 1,500 bytes alternately, one each millisecond, and a marker each 10
-    /// ms.
+    /// 190 and 1,500 bytes alternately, one each millisecond, and a marker each 10 ms.
     fn in_turn(evidence: &mut Evidence, from_ms: u64, until_ms: u64) {
         for now in from_ms..until_ms {
             evidence.sent(at(now), if now % 2 == 1 { 190 } else { 1_500 });
@@ -113,9 +105,8 @@ mod tests {
     }
 
     /// Only packets of 190 bytes arrive. The report of 12 ms restarts the count, with packets of
-    /// 1,500 as lost: at 12, 14 and so on. The marker of 19 ms has 4 of them before it, which the
-    /// answer to a later marker proves lost; that of 49 ms, the first after that answer, has 19, up
-    /// to 48 ms.
+    /// 1,500 as lost: at 12, 14 and so on. The marker of 19 ms has 4 of them before it; that of 49
+    /// ms, the first after the answer, has 19, up to 48 ms.
     #[test]
     fn lost_long_packets_are_counted() {
         let mut evidence = Evidence::default();
@@ -133,7 +124,6 @@ mod tests {
             (evidence.lost, evidence.losing_for()),
             (19, Some((Duration::from_millis(36), at(48))))
         );
-        // An arrival after all ends it.
         evidence.record_report(&report(59, 1_500));
         assert_eq!(evidence.losing_for(), None);
     }

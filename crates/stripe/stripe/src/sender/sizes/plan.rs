@@ -1,4 +1,4 @@
-//! Plan of a size search, its result, and the choice of the next size to probe.
+//! Plan of a size search, its result, and the choice of the next size.
 
 use core::time::Duration;
 
@@ -7,12 +7,11 @@ use crate::{MESSAGE_BYTES_MAX, OptionsError};
 /// Interval below which the search ends: the lengths of links are multiples of four.
 const STEP_BYTES: u32 = 4;
 
-/// Common frame sizes, probed before others: Ethernet; behind PPPoE (RFC 2516); WireGuard (1,500
-/// less 80); a common setting of tunnels; the minimum of IPv6 (RFC 8200, section 5).
+/// Ethernet; behind PPPoE (RFC 2516); WireGuard (1,500 less 80); a common setting of tunnels; the
+/// minimum of IPv6 (RFC 8200, section 5).
 const COMMON_BYTES: [u32; 5] = [1_500, 1_492, 1_420, 1_400, 1_280];
 
-/// Search for the longest frame of each channel: packetisation layer path MTU discovery for
-/// datagrams (RFC 8899). A frame is a packet with its tag, or a message.
+/// Search for the longest frame of each channel: a packet with its tag, or a message (RFC 8899).
 ///
 /// ```
 /// use gingham_fairq::SurplusRoundRobin;
@@ -33,27 +32,26 @@ const COMMON_BYTES: [u32; 5] = [1_500, 1_492, 1_420, 1_400, 1_280];
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SizePlan {
-    /// `BASE_PLPMTU`, in bytes: size that every channel is expected to pass, and that of the
-    /// shortest probe. A channel that does not pass it is out.
+    /// `BASE_PLPMTU`, in bytes: size that every channel is expected to pass.
     pub base: u32,
-    /// `MAX_PLPMTU`, in bytes: longest frame probed, the largest that the interfaces permit.
+    /// `MAX_PLPMTU`, in bytes: longest frame probed.
     pub max: u32,
-    /// Bytes that a channel puts before a frame, for probing common link sizes: 28 for UDP over
-    /// IPv4, 48 over IPv6, 0 for bare frames.
+    /// Bytes that a channel puts before a frame: 28 for UDP over IPv4, 48 over IPv6, 0 for bare
+    /// frames.
     pub headers: u32,
     /// `PMTU_RAISE_TIMER`: time from the end of a search to the next.
     pub raise: Duration,
 }
 
 impl Default for SizePlan {
-    /// 1,200 bytes and 600 s, the defaults of RFC 8899, section 5.1; 1,500 bytes at most.
+    /// Defaults of RFC 8899, section 5.1; 1,500 bytes at most.
     fn default() -> Self {
         Self { base: 1_200, max: 1_500, headers: 0, raise: Duration::from_secs(600) }
     }
 }
 
 impl SizePlan {
-    /// Checks that the base fits a message and a packet of a byte, and is at most the maximum.
+    /// The base fits a message and a packet of a byte.
     pub(in crate::sender) fn check(&self) -> Result<(), OptionsError> {
         if self.raise.is_zero() {
             Err(OptionsError::Zero { option: "sizes.raise" })
@@ -64,13 +62,13 @@ impl SizePlan {
         }
     }
 
-    /// Returns a size that counts as too long before anything is known.
+    /// Counts as too long before anything is known.
     pub(super) const fn beyond(&self) -> u32 {
         self.max.saturating_add(1)
     }
 
-    /// Returns the next size to probe, between one that passes and one that may not: the largest,
-    /// then common ones, then the middle.
+    /// Returns the largest size, then common ones, then the middle between one that passes and one
+    /// that may not.
     pub(super) fn next_probe(&self, passes: u32, too_long: u32) -> Option<u32> {
         if too_long > self.max {
             return (passes < self.max).then_some(self.max);
@@ -89,10 +87,9 @@ pub enum SizeState {
     Base,
     /// Larger sizes are probed.
     Searching,
-    /// The size is the largest that passes, or is configured.
+    /// The size is the largest that passes, or configured.
     SearchComplete,
-    /// The base does not pass, or in strict order the former size: the channel is out, unless it is
-    /// the last.
+    /// The base does not pass, or in strict order the former size.
     Error,
 }
 
@@ -101,7 +98,7 @@ pub enum SizeState {
 pub struct Size {
     /// State of the search.
     pub state: SizeState,
-    /// Longest frame, in bytes, including a packet's tag: the PLPMTU.
+    /// Longest frame in bytes, tag included: the PLPMTU.
     pub frame_bytes: u32,
     /// Longest packet, in bytes.
     pub longest_bytes: u32,
@@ -111,7 +108,7 @@ pub struct Size {
 mod tests {
     use super::*;
 
-    /// Returns the sizes probed on a path that passes frames of `path` bytes, and the size found.
+    /// Returns the sizes probed on a path that passes `path` bytes, and the size found.
     fn probes(plan: &SizePlan, path: u32) -> (Vec<u32>, u32) {
         let (mut passes, mut too_long, mut probes) = (plan.base, plan.beyond(), Vec::new());
         while let Some(bytes) = plan.next_probe(passes, too_long) {
@@ -121,7 +118,6 @@ mod tests {
         (probes, passes)
     }
 
-    /// The largest size is probed first, so the search ends for any maximum.
     #[test]
     fn size_search_ends_for_any_maximum() {
         let plan = SizePlan { max: u32::MAX, ..SizePlan::default() };

@@ -1,12 +1,10 @@
-//! The size search of one channel.
-//!
-//! Source: RFC 8899, section 5.
+//! The size search of one channel (RFC 8899, section 5).
 
 use super::evidence::{Evidence, LOST_MIN};
 use super::plan::{SizePlan, SizeState};
 use crate::Instant;
 
-/// `MAX_PROBES` (RFC 8899, section 5.1.2): lost probes after which a size counts as too long.
+/// `MAX_PROBES` (RFC 8899, section 5.1.2).
 const PROBES_MAX: u8 = 3;
 
 #[derive(Clone, Copy, Debug)]
@@ -25,15 +23,13 @@ pub(super) struct Search {
     pub(super) is_passed: bool,
     /// Lost probes of this size.
     pub(super) lost: u8,
-    /// Time of the next search, once one is complete.
     pub(super) raise_at: Instant,
-    /// Whether the channel is too new for more than its base to be known.
+    /// Whether only the base of the channel is known.
     pub(super) is_unknown: bool,
     pub(super) evidence: Evidence,
 }
 
 impl Search {
-    /// Forgets the probe under way and known losses.
     pub(super) fn forget(&mut self) {
         (self.sent_at, self.is_passed, self.lost) = (None, false, 0);
         self.evidence = Evidence::default();
@@ -47,7 +43,6 @@ impl Search {
         self.too_long_bytes = too_long_bytes;
     }
 
-    /// Continues the search from the size that passes.
     pub(super) fn go_on(&mut self, now: Instant, plan: &SizePlan) {
         if self.too_long_bytes <= self.frame_bytes {
             self.too_long_bytes = plan.beyond();
@@ -61,7 +56,7 @@ impl Search {
         }
     }
 
-    /// Records that a frame of this length is certain not to pass.
+    /// A frame of this length is certain not to pass.
     pub(super) fn refuse(&mut self, now: Instant, frame_bytes: u32, plan: &SizePlan) {
         self.is_unknown = false;
         if frame_bytes > self.frame_bytes {
@@ -93,7 +88,7 @@ impl Search {
         }
     }
 
-    /// Records that a size does not pass: three probes were lost, or one in a black hole.
+    /// Three probes were lost, or one in a black hole.
     pub(super) fn fail(&mut self, now: Instant, plan: &SizePlan) {
         self.is_unknown = false;
         let is_of_present = self.probe_bytes <= self.frame_bytes;
@@ -116,20 +111,18 @@ impl Search {
         }
     }
 
-    /// Whether enough consecutive packets, longer than those received, are lost to rule out chance,
-    /// together with the probe of the present size sent a round trip after the first of them.
+    /// Whether enough consecutive packets are lost to rule out chance, together with the probe of
+    /// the present size sent a round trip after the first of them.
     pub(super) fn is_in_black_hole(&self) -> bool {
         let is_confirmed = matches!(self.state, SizeState::Searching | SizeState::SearchComplete);
         is_confirmed && self.probe_bytes == self.frame_bytes && self.evidence.lost >= LOST_MIN
     }
 
-    /// Whether the present size is to be probed, because packets of its length are lost.
     pub(super) fn is_in_doubt(&self) -> bool {
         let has_passed = matches!(self.state, SizeState::Searching | SizeState::SearchComplete);
         has_passed && self.evidence.lost > 0 && self.probe_bytes != self.frame_bytes
     }
 
-    /// Advances the time of an active channel's search.
     pub(super) fn advance(&mut self, now: Instant, plan: &SizePlan) {
         if self.is_in_doubt() {
             (self.sent_at, self.lost, self.probe_bytes) = (None, 0, self.frame_bytes);
@@ -147,7 +140,6 @@ impl Search {
         }
     }
 
-    /// Returns the time of the next check, if no probe is due before.
     pub(super) fn next_at(&self) -> Option<Instant> {
         match self.sent_at {
             Some(_) => Some(self.until),
