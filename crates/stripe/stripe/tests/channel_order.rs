@@ -1,5 +1,4 @@
-//! The reorder buffer of a channel: hand-traced scenarios, and emulated channels that reorder,
-//! duplicate and lose.
+//! The reorder buffer of a channel: hand-traced scenarios, and emulated channels.
 
 use gingham_kernel::{Rate, Span, Time};
 use gingham_linkemu::{Channel, Loss, Parameters, Probability, Reordering};
@@ -16,7 +15,6 @@ fn at(milliseconds: u64) -> Instant {
     Instant::from_nanoseconds(milliseconds * 1_000_000)
 }
 
-/// Returns a reorder buffer with a wait of 20 ms and a limit on the held numbers.
 fn order(packets_max: usize) -> ChannelOrder<u32> {
     let options = OrderOptions { packets_max, ..OrderOptions::default() };
     ChannelOrder::synchronised(options, EPOCH).expect("what a test may do")
@@ -36,7 +34,6 @@ fn marker(sent_packets: u32, sent_at_ms: u64) -> Message {
     message(EPOCH, Kind::Marker(marker))
 }
 
-/// Returns the released items: numbers of packets, or messages.
 fn drain(order: &mut ChannelOrder<u32>, at_ms: u64) -> Vec<Result<u32, Message>> {
     let given = std::iter::from_fn(|| order.poll(at(at_ms)));
     let outcome = |ordered| match ordered {
@@ -46,19 +43,17 @@ fn drain(order: &mut ChannelOrder<u32>, at_ms: u64) -> Vec<Result<u32, Message>>
     given.map(outcome).collect()
 }
 
-/// Returns a reorder buffer that waits only after late packets, for 20 ms at most.
+/// Waits only after late packets, for 20 ms at most.
 fn adaptive() -> ChannelOrder<u32> {
     let options = OrderOptions { adapts: true, ..OrderOptions::default() };
     ChannelOrder::synchronised(options, EPOCH).expect("what a test may do")
 }
 
-/// Handles a packet; returns the packets released.
 fn come(order: &mut ChannelOrder<u32>, at_ms: u64, number: u32) -> Vec<u32> {
     assert_eq!(packet(order, at_ms, number), Ok(()), "{number}");
     drain(order, at_ms).into_iter().map(|given| given.expect("a packet")).collect()
 }
 
-/// A channel that keeps order causes no wait, whatever it loses.
 #[test]
 fn ordered_channel_causes_no_wait() {
     let mut order = adaptive();
@@ -71,8 +66,7 @@ fn ordered_channel_causes_no_wait() {
     assert_eq!(order.window(), Duration::ZERO);
 }
 
-/// 2 arrives late, 4 ms after 3. From then on gaps are awaited for 5 ms, until sixteen of them were
-/// losses. Duplicates do not count as late.
+/// 2 arrives 4 ms after 3: gaps are awaited for 5 ms, until sixteen of them were losses.
 #[test]
 fn reordering_channel_is_waited_for_by_its_observed_lateness() {
     let mut order = adaptive();
@@ -98,8 +92,7 @@ fn reordering_channel_is_waited_for_by_its_observed_lateness() {
     assert_eq!(order.window(), Duration::ZERO);
 }
 
-/// The drawing of the module page, from number 0 on: 2 is late, 1 is repeated, and the marker
-/// counts 5 packets.
+/// The drawing of the module page, from number 0 on.
 #[test]
 fn packets_and_markers_are_released_in_send_order() {
     let mut order = order(256);
@@ -118,7 +111,7 @@ fn packets_and_markers_are_released_in_send_order() {
     assert_eq!(order.handle_message(at(20), marker(4, 0)), Err(Discard::TooLate));
 }
 
-/// 0 and 3 are lost: packets behind 0 are released at 20 ms, those behind 3 at 25 ms.
+/// 0 and 3 are lost.
 #[test]
 fn wait_for_a_gap_is_bounded() {
     let mut order = order(256);
@@ -134,8 +127,7 @@ fn wait_for_a_gap_is_bounded() {
     });
 }
 
-/// Room for four numbers: 6 makes room by giving up 0 and 2, and the packets behind these are
-/// released.
+/// Room for four numbers: 6 makes room by giving up 0 and 2.
 #[test]
 fn number_too_far_ahead_makes_room() {
     let mut order = order(4);
@@ -168,8 +160,7 @@ fn reset_begins_an_epoch_and_old_ones_are_rejected() {
     assert_eq!((packet(&mut order, 4, 0), drain(&mut order, 4)), (Ok(()), vec![Ok(0)]));
 }
 
-/// A late reset is forgotten when anything of the present epoch arrives; a sender without its state
-/// sends nothing else.
+/// A sender without its state sends nothing else.
 #[test]
 fn late_reset_is_released_if_nothing_else_arrives() {
     let mut order = order(256);
@@ -242,8 +233,7 @@ fn percent(percent: u32) -> Probability {
 }
 
 proptest! {
-    /// Packets delayed by less than the wait are released in order, and none twice; without loss
-    /// all are released.
+    /// Packets are delayed by less than the wait.
     #[test]
     fn reordering_and_duplication_become_loss_at_most(
         seed: u64, held_back in 0_u32..=30, duplicated in 0_u32..=30, lost in 0_u32..=50,

@@ -65,7 +65,7 @@ fn every_kind() -> [Kind; 8] {
     ]
 }
 
-/// Computes CRC-32C bit by bit from the highest, unlike the tested function.
+/// CRC-32C bit by bit from the highest, unlike the tested function.
 fn checksum(bytes: &[u8]) -> u32 {
     let mut rest = u32::MAX;
     for byte in bytes {
@@ -83,7 +83,7 @@ fn fit_checksum(bytes: &mut [u8]) {
     bytes[checked..].copy_from_slice(&sum.to_be_bytes());
 }
 
-/// Parses a message with some bytes changed and a matching checksum.
+/// With a matching checksum.
 fn parse_changed(message: Message, change: impl FnOnce(&mut [u8])) -> Result<Message, WireError> {
     let mut bytes = message.to_bytes().to_vec();
     change(&mut bytes);
@@ -133,8 +133,8 @@ fn every_kind_has_its_layout() {
     assert_layout(nack, 8, 0, b"\x01\x02\x03\x04\x05\x06\x03\0\x11\x12\x13\x14");
 }
 
-/// Overhead of a packet or message: plain, with an AEAD tag of 16 bytes (RFC 5116), and with the
-/// headers of UDP (8) and IP (20 and 40).
+/// Plain, with an AEAD tag of 16 bytes (RFC 5116), and with the headers of UDP (8) and IP (20 and
+/// 40).
 #[test]
 fn per_packet_overhead_matches_the_documentation() {
     let costs = |plain| [plain, plain + 16, plain + 16 + 8 + 20, plain + 16 + 8 + 40];
@@ -146,8 +146,7 @@ fn per_packet_overhead_matches_the_documentation() {
     assert_eq!(costs(before.len()), [8, 24, 52, 72]);
 }
 
-/// A packet, a copy and a message of one number on a channel: their first eight bytes, which form a
-/// nonce, differ.
+/// The first eight bytes form a nonce.
 #[test]
 fn first_eight_bytes_of_datagrams_are_unique() {
     let mut numbers = MessageNumbers::default();
@@ -181,7 +180,7 @@ fn padding_is_ignored() {
     }
 }
 
-/// All kinds of messages in a row; nothing is read behind a corrupt one.
+/// Nothing is read behind a corrupt message.
 #[test]
 fn concatenated_messages_are_parsed() {
     let all: Vec<_> = every_kind().into_iter().map(|kind| Ok(message(kind))).collect();
@@ -268,7 +267,6 @@ fn changes_of_one_or_two_bits_are_detected() {
 }
 
 proptest! {
-    /// Arbitrary bytes: a message that is written again unchanged, or an error.
     #[test]
     fn parsed_messages_are_written_back_unchanged(
         mut bytes in prop::collection::vec(any::<u8>(), 0..80),

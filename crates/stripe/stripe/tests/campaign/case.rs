@@ -20,7 +20,6 @@ const CHANNELS_MAX: u64 = 16;
 const MILLISECOND_NS: u64 = 1_000_000;
 const SECOND_NS: u64 = 1_000 * MILLISECOND_NS;
 
-/// Parameters of a run.
 #[derive(Clone, Debug)]
 pub(crate) struct Case {
     pub(crate) seed: u64,
@@ -30,12 +29,12 @@ pub(crate) struct Case {
     pub(crate) sender: SenderOptions,
     pub(crate) receiver: ReceiverOptions,
     pub(crate) policies: Policies,
-    /// Reorder buffers of the channels, if these reorder.
+    /// Reorder buffers, if channels reorder.
     pub(crate) order: Option<OrderOptions>,
     pub(crate) lengths: Lengths,
     /// Mean time between packets; doubled once errors have stopped.
     pub(crate) gap_ns: u64,
-    /// Events at the ends, in the order of time.
+    /// In the order of time.
     pub(crate) story: Vec<(u64, Happening)>,
     /// Time from which channels are clean.
     pub(crate) heal_ns: u64,
@@ -47,21 +46,18 @@ pub(crate) struct Case {
     pub(crate) end_ns: u64,
     /// Whether wait and buffers suffice for the clean channels.
     pub(crate) ample: bool,
-    /// Time after the healing within which all offered packets must be accepted again, if that is
-    /// required. Packets are offered at least until then.
+    /// Time after the healing within which all offered packets must be accepted again; packets are
+    /// offered at least until then.
     pub(crate) uptake_ns: Option<u64>,
-    /// Longest time in flight.
     pub(crate) way_ns: u64,
 }
 
-/// A channel, in both directions.
 #[derive(Clone, Debug)]
 pub(crate) struct LineCase {
     pub(crate) there: Parameters,
     pub(crate) back: Parameters,
 }
 
-/// Lengths of packets.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Lengths {
     Uniform,
@@ -80,7 +76,6 @@ impl Lengths {
     }
 }
 
-/// Successive random draws of a case.
 pub(crate) struct Draw(Stream);
 
 impl Draw {
@@ -208,8 +203,7 @@ impl fmt::Display for Case {
 }
 
 impl LineCase {
-    /// Makes the channel duplicate, and reorder as well, by less than the wait of the reorder
-    /// buffer.
+    /// Also reorders, by less than the wait of the reorder buffer.
     fn disorder(&mut self, draw: &mut Draw, order: Option<OrderOptions>) {
         for line in [&mut self.there, &mut self.back] {
             if draw.one_in(2) {
@@ -224,13 +218,13 @@ impl LineCase {
         }
     }
 
-    /// Returns the longest round trip of a packet and its answer, without queues.
+    /// Without queues.
     pub(crate) fn round_trip_ns(&self) -> u64 {
         let way = |line: &Parameters| (line.delay + line.jitter).as_ps().div_ceil(1_000);
         way(&self.there) + way(&self.back)
     }
 
-    /// Returns the longest delay of a packet in either direction, behind a full queue.
+    /// Behind a full queue.
     fn way_ns(&self) -> u64 {
         let way = |line: &Parameters| {
             let queue_ns =
@@ -253,8 +247,8 @@ fn lengths(draw: &mut Draw) -> Lengths {
     }
 }
 
-/// Returns channels that share `bytes_per_second` by their quanta, with some spare capacity;
-/// occasionally, before errors stop, one is up to 30 % too slow for its share.
+/// Channels share `bytes_per_second` by their quanta, with some spare capacity; occasionally one is
+/// up to 30 % too slow.
 fn lines(draw: &mut Draw, quanta: &[u32], bytes_per_second: u64, heal_ns: u64) -> Vec<LineCase> {
     let sum: u64 = quanta.iter().map(|quantum| u64::from(*quantum)).sum();
     let skew_ms = if draw.one_in(3) { 150 } else { 20 };
@@ -277,7 +271,7 @@ fn lines(draw: &mut Draw, quanta: &[u32], bytes_per_second: u64, heal_ns: u64) -
     quanta.iter().map(line).collect()
 }
 
-/// Adds some of these errors: loss up to 80 %, bursts, jitter, bit errors and outages.
+/// Loss up to 80 %, bursts, jitter, bit errors and outages.
 fn spoil(draw: &mut Draw, clean: Parameters, heal_ns: u64) -> Parameters {
     let mut line = clean;
     line.loss = match draw.between(0, 3) {
@@ -319,17 +313,15 @@ fn sender_options(draw: &mut Draw, quanta: &[u32]) -> SenderOptions {
     SenderOptions { markers, reset_interval, reset_wait, ..SenderOptions::default() }
 }
 
-/// Returns the largest load of a channel in bytes per second, once errors have stopped: its share
-/// by quanta, which may have grown by a quarter, or the whole load in free order or if quanta
-/// follow rates.
+/// Largest load of a channel in bytes per second, once errors have stopped: its share by quanta,
+/// which may have grown by a quarter, or the whole load in free order or if quanta follow rates.
 fn needed(load: u64, sender: &SenderOptions, quanta: &[u32], channel: usize) -> u64 {
     let sum: u64 = quanta.iter().map(|quantum| u64::from(*quantum)).sum();
     let is_proportional = sender.order == Order::Strict && sender.shares.is_none();
     if is_proportional { load * u64::from(quanta[channel]) * 5 / 4 / sum } else { load }
 }
 
-/// Draws a wait, and the number of packets per channel that fit the memory: enough for the skew, or
-/// both too small.
+/// Wait and packets per channel: enough for the skew, or both too small.
 fn receiver_options(
     draw: &mut Draw,
     ample: bool,
@@ -352,8 +344,7 @@ fn receiver_options(
     (receiver, packets)
 }
 
-/// Sets the memory to the charge of `packets`, counted in bytes or, in one of four cases, in
-/// packets.
+/// In one of four cases, packets are charged rather than bytes.
 fn charge(seed: u64, sender: &mut SenderOptions, receiver: &mut ReceiverOptions, packets: u64) {
     let is_counted = Draw::of(seed, "charge").one_in(4);
     receiver.charge = if is_counted { Charge::PACKETS } else { Charge::BYTES };
@@ -361,25 +352,24 @@ fn charge(seed: u64, sender: &mut SenderOptions, receiver: &mut ReceiverOptions,
     sender.credits = sender.credits.map(|_| receiver.charge);
 }
 
-/// Returns the time for request, reset and acknowledgement, each repeated after a loss, for several
-/// attempts while the ends are out of step.
+/// Request, reset and acknowledgement, each repeated after a loss, for several attempts.
 fn settling_ns(sender: &SenderOptions, wait_ns: u64, way_ns: u64) -> u64 {
     4 * (wait_ns + 2 * way_ns + nanoseconds(sender.reset_interval))
 }
 
-/// Draws options of a reorder buffer: up to 20 ms, with enough packets or a single one.
+/// With enough packets or a single one.
 fn order_options(draw: &mut Draw) -> OrderOptions {
     let packets_max = if draw.one_in(10) { 1 } else { 256 };
     let wait = Duration::from_millis(draw.between(1, 20));
     OrderOptions { wait, packets_max, adapts: false }
 }
 
-/// Draws whether a reorder buffer adapts, which requires repair: late packets replace copies.
+/// Adapting requires repair: late packets replace copies.
 fn adapting(seed: u64, order: OrderOptions, is_repaired: bool) -> OrderOptions {
     OrderOptions { adapts: is_repaired && Draw::of(seed, "adapts").one_in(2), ..order }
 }
 
-/// Draws credits, and congestion control, which free order requires.
+/// Free order requires control.
 fn control(draw: &mut Draw, lines: &[LineCase], sender: &mut SenderOptions, free: bool) {
     sender.credits = draw.one_in(2).then(Charge::default);
     if free || draw.one_in(2) {
@@ -393,7 +383,7 @@ fn control(draw: &mut Draw, lines: &[LineCase], sender: &mut SenderOptions, free
     }
 }
 
-/// Draws BBR, CUBIC, or a fixed rate: the mean rate of the channels.
+/// A fixed rate is the mean of the channels.
 fn controlled(draw: &mut Draw, lines: &[LineCase]) -> Controlled {
     match draw.between(0, 3) {
         0 => Controlled::Cubic,
@@ -410,13 +400,12 @@ fn report_plan(draw: &mut Draw) -> ReportPlan {
     ReportPlan { interval }
 }
 
-/// Draws the number of packets kept and of attempts, sufficient or not.
+/// Sufficient or not.
 fn repair_plan(draw: &mut Draw) -> RepairPlan {
     let tries_max = u8::try_from(draw.between(1, 5)).expect("small");
     RepairPlan { packets: usize::try_from(draw.between(1, 4_096)).expect("small"), tries_max }
 }
 
-/// Draws the timing of repair requests, from the delay of the channels.
 fn repair_requests(draw: &mut Draw, way_ns: u64) -> RepairRequests {
     RepairRequests {
         wait: Duration::from_nanos(draw.between(0, 4 * way_ns)),

@@ -2,7 +2,6 @@
 
 use super::line::Packet;
 
-/// Sent packets by number, from 0, and their fate.
 #[derive(Debug, Default)]
 pub(crate) struct Ledger {
     sent: Vec<Sent>,
@@ -10,11 +9,10 @@ pub(crate) struct Ledger {
     highest: usize,
     pub(crate) delivered: u64,
     pub(crate) overtaken: u64,
-    /// Time of departure of the last packet that was overtaken.
+    /// Departure of the last packet that was overtaken.
     overtaken_sent_ns: u64,
 }
 
-/// Packets offered once errors have stopped, and the time when the sender accepts them again.
 #[derive(Debug, Default)]
 pub(crate) struct Uptake {
     offered: u32,
@@ -46,7 +44,6 @@ struct Sent {
 }
 
 impl Ledger {
-    /// Returns the next packet to send.
     pub(crate) fn next(&self, length_bytes: u32) -> Packet {
         Packet { number: u32::try_from(self.sent.len()).expect("a short run"), length_bytes }
     }
@@ -79,24 +76,21 @@ impl Ledger {
         Ok(())
     }
 
-    /// Restarts the check of order: the receiver has lost its state, and later deliveries are in
-    /// order among themselves.
+    /// A receiver without state: later deliveries are in order among themselves.
     pub(crate) fn forget_order(&mut self) {
         self.highest = 0;
     }
 
-    /// Returns the departure of the last packet that was lost or delivered out of order.
+    /// Departure of the last packet that was lost or out of order.
     pub(crate) fn last_wrong_ns(&self) -> u64 {
         let lost = self.sent.iter().rev().find(|sent| !sent.delivered);
         lost.map_or(0, |sent| sent.at_ns).max(self.overtaken_sent_ns)
     }
 
-    /// Returns the number of packets sent from a time on.
     pub(crate) fn sent_since(&self, at_ns: u64) -> usize {
         self.sent.iter().rev().take_while(|sent| sent.at_ns >= at_ns).count()
     }
 
-    /// Returns the last lost packet, for messages.
     pub(crate) fn last_lost(&self) -> Option<usize> {
         self.sent.iter().rposition(|sent| !sent.delivered)
     }

@@ -1,11 +1,9 @@
-//! One direction of a channel: frames arrive later, damaged, or not at all; after its healing they
-//! all arrive intact.
+//! One direction of a channel: frames arrive later, damaged, or not at all until its healing.
 
 use gingham_kernel::{Span, Time};
 use gingham_linkemu::{Arrival, Channel, Counters, DropReason, Fate, Parameters};
 use gingham_stripe::Tag;
 
-/// A frame on a channel.
 #[derive(Clone, Debug)]
 pub(crate) enum Frame {
     Packet(Packet),
@@ -13,20 +11,18 @@ pub(crate) enum Frame {
     Message(Vec<u8>),
 }
 
-/// A packet, with the data that identify it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Packet {
     pub(crate) number: u32,
     pub(crate) length_bytes: u32,
 }
 
-/// One direction of a channel.
 #[derive(Debug)]
 pub(crate) struct Line {
     spoilt: Channel,
     healed: Channel,
     heal_at: Time,
-    /// Latest arrival so far: frames after the healing do not overtake earlier ones.
+    /// Frames after the healing do not overtake earlier ones.
     last_at: Time,
     /// Time when a frame last found the queue full, after the healing.
     pub(crate) last_full_ns: u64,
@@ -54,7 +50,7 @@ impl Line {
         }
     }
 
-    /// Puts a frame on the channel; returns each arrival with its time.
+    /// Returns each arrival with its time.
     pub(crate) fn offer(&mut self, now_ns: u64, frame: &Frame) -> Vec<(u64, Frame)> {
         let length_bytes = match frame {
             Frame::Packet(packet) => packet.length_bytes,
@@ -87,8 +83,8 @@ fn time(ns: u64) -> Time {
     Time::ZERO + Span::from_ns(ns)
 }
 
-/// Applies a bit error: in a packet the link detects it; in a message the message's own checksum
-/// has to.
+/// The link detects a bit error in a packet; the message's own checksum has to detect one in a
+/// message.
 fn damage(frame: &Frame, flipped_bit: Option<u64>) -> Option<Frame> {
     let Some(bit) = flipped_bit else { return Some(frame.clone()) };
     let Frame::Message(bytes) = frame else { return None };

@@ -1,5 +1,5 @@
-//! The campaign: seeded random runs of both ends over emulated channels with many kinds of errors
-//! for a while, and none afterwards.
+//! The campaign: seeded random runs of both ends over emulated channels, with many kinds of errors
+//! for a while.
 //!
 //! ```text
 //!   |<-- loss, bursts, damage, outages, crashes, lost markers -->|<-- clean ----------------------------->|
@@ -7,15 +7,15 @@
 //!                                                                 order exact and complete from here on
 //! ```
 //!
-//! Invariants of every run: no packet is delivered twice, or without having been sent; no buffer
-//! exceeds its bound; no end repeatedly requests to be called at once; nothing is left waiting at
-//! the end. Once errors have stopped and the recovery is over (theorem 5.1), all packets sent
-//! arrive, in order. Under BBR or a fixed rate, the sender accepts nine tenths of the offered
-//! packets again within 5 s, or within the round trips that BBR needs. A full queue counts as an
-//! error if rates are measured, or if packets go on two channels at once.
+//! Invariants: no packet is delivered twice, or without having been sent; no buffer exceeds its
+//! bound; no end repeatedly requests to be called at once; nothing waits at the end. After the
+//! recovery (theorem 5.1), all packets sent arrive, in order. Under BBR or a fixed rate, the sender
+//! accepts nine tenths of the offered packets again within 5 s, or within the round trips that BBR
+//! needs. A full queue counts as an error if rates are measured, or if packets go on two channels
+//! at once.
 //!
 //! Environment: `GINGHAM_CAMPAIGN_RUNS` (a thousand), `GINGHAM_CAMPAIGN_FIRST` (the first seed, 0),
-//! `GINGHAM_CAMPAIGN_SEED` (only that run, in detail). A failure prints its seed.
+//! `GINGHAM_CAMPAIGN_SEED` (only that run, in detail).
 
 mod case;
 mod ledger;
@@ -32,21 +32,19 @@ use case::Case;
 use totals::Totals;
 use world::World;
 
-/// Regression cases, seeds that failed once. A retransmission outside of the window displaced a new
-/// packet. A partly measured round trip closed a window for good. The return of a channel was
-/// announced three seconds ahead, as long as an answer had taken in faster rounds, and the other
-/// channels were too slow without it. A receiver without state took a late reset for the beginning,
-/// and delivered a copy of an earlier packet; in three, a slow channel brought that reset before
-/// any marker. In five, packets in flight on a channel that left counted as discarded for lack of
-/// room despite credits. Errors of the checks: in three, packets sent on two channels at once
-/// filled queues of lines dimensioned for single packets; in one, rates took twenty round trips of
-/// 300 ms to recover.
+/// Regression cases. A retransmission outside of the window displaced a new packet; a partly
+/// measured round trip closed a window for good; the return of a channel was announced three
+/// seconds ahead, as long as an answer had taken in faster rounds; a receiver without state took a
+/// late reset for the beginning, and delivered a copy of an earlier packet (in three, a slow
+/// channel brought that reset before any marker); in five, packets in flight on a channel that left
+/// counted as discarded for lack of room despite credits. Errors of the checks: in three, packets
+/// sent on two channels at once filled queues of lines dimensioned for single packets; in one,
+/// rates took twenty round trips of 300 ms to recover.
 const KEPT: [u64; 16] = [
     3_012_698, 3_030_391, 92_003_009, 8_309, 93_009_213, 93_010_159, 93_068_999, 93_088_388,
     93_089_406, 93_040_069, 93_058_060, 93_069_914, 93_007_266, 93_029_504, 93_056_620, 93_094_390,
 ];
 
-/// Failures after which the campaign stops.
 const FAILURES_MAX: usize = 20;
 
 #[expect(clippy::disallowed_methods, reason = "a test run by hand takes its size from outside")]

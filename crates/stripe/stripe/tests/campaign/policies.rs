@@ -1,19 +1,18 @@
-//! Priorities and packet classes of a run, drawn from a separate stream, so that the other draws of
-//! a seed keep their values.
+//! Priorities and packet classes of a run, from a separate stream: the other draws of a seed keep
+//! their values.
 
 use gingham_stripe::{Class, Order, Sender};
 
 use super::case::{Case, Draw};
 use super::world::Scheduler;
 
-/// Priorities of channels, and frequencies of packet classes.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Policies {
-    /// Priority of each channel; empty if they are equal.
+    /// Empty if they are equal.
     pub(crate) priorities: Vec<u8>,
-    /// One of this many packets goes on two channels; 0 for none.
+    /// 0 for none.
     redundant_one_in: u64,
-    /// One of this many packets goes on the fastest channel; 0 for none.
+    /// 0 for none.
     fastest_one_in: u64,
 }
 
@@ -32,7 +31,6 @@ impl Policies {
         }
     }
 
-    /// Whether any packets go on two channels at once.
     pub(crate) const fn copies(&self) -> bool {
         self.redundant_one_in > 0
     }
@@ -42,7 +40,6 @@ impl Policies {
         !self.priorities.is_empty() || self.fastest_one_in > 0
     }
 
-    /// Draws the class of a packet.
     pub(crate) fn class(&self, draw: &mut Draw) -> Class {
         let mut is_one = |one_in: u64| one_in > 0 && draw.one_in(one_in);
         match (is_one(self.redundant_one_in), is_one(self.fastest_one_in)) {
@@ -54,7 +51,6 @@ impl Policies {
 }
 
 impl Case {
-    /// Configures the channels of a sender that has just started.
     pub(crate) fn configure(&self, mut sender: Sender<Scheduler>) -> Sender<Scheduler> {
         for (channel, priority) in self.policies.priorities.iter().enumerate() {
             sender.set_priority(channel, *priority);

@@ -1,28 +1,26 @@
-//! Events at the ends: crashes while errors last, and commands at any time.
+//! Crashes while errors last, and commands at any time.
 
 use super::case::{Draw, LONGEST_BYTES};
 
-/// An event at an end.
 #[derive(Clone, Debug)]
 pub(crate) enum Happening {
-    /// The sender restarts `epochs_off` epochs from its last one.
+    /// In an epoch `epochs_off` from its last one.
     SenderCrashes { epochs_off: u32 },
-    /// The receiver restarts without state.
+    /// Without state.
     ReceiverCrashes,
-    /// A reset of both ends is requested at the sender.
+    /// At the sender.
     Reset,
-    /// The sender gets new quanta, 0 for channels that are to go out.
+    /// 0 for channels that are to go out.
     Quanta(Vec<u32>),
-    /// A channel is added if absent, and removed if present.
+    /// Added if absent, removed if present.
     Toggles(usize),
-    /// A channel gets another address.
+    /// Another address.
     Moves(usize),
-    /// All channels are added again.
+    /// Absent channels are added.
     AllThere,
 }
 
-/// Draws up to three events before the healing, and changes of quanta by up to a quarter
-/// afterwards, in the order of time.
+/// Up to three events before the healing, and changes of quanta by up to a quarter afterwards.
 pub(crate) fn draw(
     draw: &mut Draw,
     seed: u64,
@@ -49,8 +47,7 @@ pub(crate) fn draw(
     story
 }
 
-/// Draws, in one of three runs, up to twenty channels that are added, removed or moved before the
-/// healing; then all are present. The stream is separate, so that other draws keep their values.
+/// In one of three runs, up to twenty events before the healing; then all channels are present.
 fn channels(seed: u64, count: usize, heal_ns: u64) -> Vec<(u64, Happening)> {
     let mut draw = Draw::of(seed, "channels");
     if !draw.one_in(3) {
@@ -80,7 +77,7 @@ fn happening(draw: &mut Draw) -> Happening {
     }
 }
 
-/// Draws quanta up to a half larger or smaller, some of them 0, at least one not.
+/// Up to a half larger or smaller, some of them 0, at least one not.
 fn any_quanta(draw: &mut Draw, quanta: &[u32]) -> Vec<u32> {
     let stays = usize::try_from(draw.between(0, quanta.len() as u64 - 1)).expect("small");
     let other = |(channel, quantum): (usize, &u32)| {

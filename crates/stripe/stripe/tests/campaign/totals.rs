@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-/// Sums and maxima over runs.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Totals {
     pub(crate) runs: u64,
@@ -15,21 +14,18 @@ pub(crate) struct Totals {
     pub(crate) resets: u64,
     pub(crate) silences: u64,
     pub(crate) deaths: u64,
-    /// Copies sent.
     pub(crate) copies: u64,
     /// Copies of packets sent on two channels.
     pub(crate) redundant: u64,
     pub(crate) repaired: u64,
     pub(crate) crashes: u64,
-    /// Changes of quanta.
     pub(crate) changes: u64,
     /// Channels added, removed or moved.
     pub(crate) channels: u64,
     /// Longest time from the healing to the departure of the last packet that went wrong: in runs
     /// without a crash, a reset, or a channel passed over or taken out, and in all runs.
     pub(crate) recovery_ns_max: [u64; 2],
-    /// Longest time from the healing until offered packets were accepted again, if that is
-    /// required.
+    /// Longest time from the healing until offered packets were accepted again.
     pub(crate) uptake_ns_max: u64,
 }
 

@@ -17,10 +17,9 @@ use super::totals::Totals;
 
 pub(crate) type Scheduler = SurplusRoundRobin<16>;
 
-/// Bound on the time steps of a run: some hundred times the longest seen.
+/// Some hundred times the longest seen.
 const STEPS_MAX: u64 = 2_000_000;
 
-/// A frame in flight.
 #[derive(Debug)]
 struct Flight {
     channel: usize,
@@ -28,11 +27,9 @@ struct Flight {
     frame: Frame,
 }
 
-/// A run in progress.
 pub(crate) struct World<'a> {
     case: &'a Case,
     draw: Draw,
-    /// Stream of the packet classes.
     classes: Draw,
     now_ns: u64,
     scheduler: Scheduler,
@@ -40,12 +37,10 @@ pub(crate) struct World<'a> {
     receiver: Receiver<Scheduler, Packet>,
     there: Vec<Line>,
     back: Vec<Line>,
-    /// Reorder buffers of channels that reorder.
     orders: Vec<ChannelOrder<Packet>>,
-    /// Frames in flight by arrival time, then by departure.
+    /// By arrival time, then by departure.
     flights: BTreeMap<(u64, u64), Flight>,
     flown: u64,
-    /// Index of the next event of the story.
     happened: usize,
     kept: RetransmissionBuffer<Packet>,
     next_packet_ns: u64,
@@ -99,7 +94,6 @@ impl<'a> World<'a> {
         }
     }
 
-    /// Enables printing of changes at either end.
     pub(crate) fn aloud(mut self) -> Self {
         self.printed = Some(String::new());
         self
@@ -127,7 +121,7 @@ impl<'a> World<'a> {
         Instant::from_nanoseconds(self.now_ns)
     }
 
-    /// Returns the time of the next event: after now, whatever timeout the ends report.
+    /// After now, whatever timeout the ends report.
     fn next_ns(&self) -> u64 {
         let story = self.case.story.get(self.happened).map(|(at_ns, _)| *at_ns);
         let source = (self.next_packet_ns < self.case.silent_ns).then_some(self.next_packet_ns);
@@ -159,7 +153,7 @@ impl<'a> World<'a> {
         Ok(())
     }
 
-    /// Passes a frame to its end, which counts refusals.
+    /// The end counts refusals.
     fn take_frame(&mut self, channel: usize, forth: bool, frame: Frame) {
         let now = self.now();
         let _ = match frame {
@@ -174,7 +168,6 @@ impl<'a> World<'a> {
         };
     }
 
-    /// Passes a frame to the reorder buffer of its channel.
     fn put_in_order(&mut self, channel: usize, frame: Frame) {
         let (now, order) = (self.now(), &mut self.orders[channel]);
         let _ = match frame {
@@ -229,8 +222,6 @@ impl<'a> World<'a> {
         Ok(())
     }
 
-    /// Offers a packet to the sender; returns its channel, and its tag if there is one, if it is
-    /// accepted.
     fn take(&mut self, length_bytes: u32) -> Option<(usize, Option<Tag>)> {
         let now = self.now();
         if self.case.receiver.guaranteed.is_none() {
@@ -255,7 +246,7 @@ impl<'a> World<'a> {
         }
     }
 
-    /// Polls both ends until they have no more output, which must happen.
+    /// Both ends must run out of output.
     fn settle(&mut self) -> Result<(), String> {
         self.poll_sender()?;
         (0..self.orders.len()).for_each(|channel| self.take_ordered(channel));
@@ -383,13 +374,12 @@ impl<'a> World<'a> {
         Ok(self.totals)
     }
 
-    /// Checks theorem 5.1, with the allowance of the case for crashes and silences.
+    /// Theorem 5.1, with the allowance of the case for crashes and silences.
     fn judge_order(&mut self) -> Result<(), String> {
         let wrong_ns = self.ledger.last_wrong_ns();
         // A sender that measures rates may fill a queue, which counts as the last error. Lines are
-        // dimensioned for their shares of the packets, without copies. If packets go on two
-        // channels, as many copies as packets may go on each, and only a window would limit them to
-        // the rate of the line.
+        // dimensioned for their shares of the packets, without copies: as many as packets may go on
+        // each.
         let may_fill = self.case.sender.control.is_some() || self.case.policies.copies();
         let last_full_ns = self.there.iter().map(|line| line.last_full_ns).max().unwrap_or(0);
         let error_ns = if may_fill { last_full_ns } else { 0 };

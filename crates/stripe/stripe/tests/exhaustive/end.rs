@@ -1,7 +1,7 @@
-//! An end of the pipe, shared by all states that contain it, and a cache of its steps.
+//! An end of the pipe, and a cache of its steps.
 //!
-//! A step of an end depends only on its state, the time and its input. The whole has many more
-//! states than an end, so the steps of ends are cached.
+//! A step of an end depends only on its state, the time and its input, and the whole has many more
+//! states than an end.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -10,13 +10,12 @@ use std::rc::Rc;
 
 use crate::fingerprint;
 
-/// Capacity of the cache, which is cleared when full.
+/// The cache is cleared when full.
 const STEPS_MAX: usize = 30_000;
 
-/// Next state of an end, its fingerprint, and the output of the step.
+/// Next state, its fingerprint, and the output of the step.
 type Step<T, O> = (Rc<T>, u128, Rc<O>);
 
-/// Cache of the steps of an end.
 #[derive(Debug)]
 pub(crate) struct Memory<T, O>(RefCell<BTreeMap<u128, Step<T, O>>>);
 
@@ -26,7 +25,6 @@ impl<T, O> Default for Memory<T, O> {
     }
 }
 
-/// An end of the pipe.
 #[derive(Clone, Debug)]
 pub(crate) struct End<T> {
     pub(crate) state: Rc<T>,
@@ -42,7 +40,7 @@ impl<T: Clone + Debug> End<T> {
         *self.print.get_or_insert_with(|| fingerprint::of(&self.state))
     }
 
-    /// Performs a step, which depends on the end and on `input`, a fingerprint.
+    /// `input` is a fingerprint.
     pub(crate) fn step<O>(
         &mut self,
         memory: &Memory<T, O>,
@@ -67,7 +65,6 @@ impl<T: Clone + Debug> End<T> {
         outcome
     }
 
-    /// Performs a step without the cache.
     pub(crate) fn act<O>(&mut self, act: impl FnOnce(&mut T) -> O) -> Rc<O> {
         self.print = None;
         Rc::new(act(Rc::make_mut(&mut self.state)))

@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use crate::world::INTERVAL;
 
-/// Duration of a pause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Span {
     /// Until markers are due again.
@@ -25,10 +24,9 @@ impl Span {
     }
 }
 
-/// An event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Event {
-    /// Sends the next packet; in free order, on this channel.
+    /// In free order, on this channel.
     Send(Option<usize>),
     Arrive(usize),
     Return(usize),
@@ -37,18 +35,17 @@ pub(crate) enum Event {
     /// A frame arrives, followed at once by a duplicate.
     Repeat(usize),
     RepeatReturn(usize),
-    /// The sender restarts in a later epoch, as from a clock.
+    /// In a later epoch, as from a clock.
     RestartSender,
-    /// The sender restarts in its first epoch.
+    /// In its first epoch.
     ForgetSender,
     RestartReceiver,
-    /// A channel loses everything, in both directions, until it is dead.
+    /// Loses everything, in both directions, until the channel is dead.
     Outage(usize),
     Pass(Span),
 }
 
 impl Event {
-    /// Returns its name, without the channel.
     pub(crate) const fn kind(self) -> &'static str {
         match self {
             Self::Send(_) => "Send",
@@ -68,12 +65,12 @@ impl Event {
         }
     }
 
-    /// Whether it is fault-free.
+    /// Whether the event is fault-free.
     pub(crate) const fn is_kind(self) -> bool {
         matches!(self, Self::Send(_) | Self::Arrive(_) | Self::Return(_))
     }
 
-    /// Whether it changes only the receiver and the frames in flight to it.
+    /// Whether the event changes only the receiver and the frames in flight to it.
     pub(crate) const fn is_of_receiver(self) -> bool {
         matches!(self, Self::Arrive(_) | Self::Lose(_) | Self::Repeat(_) | Self::RestartReceiver)
     }
@@ -93,7 +90,6 @@ pub(crate) struct Left {
 }
 
 impl Left {
-    /// Charges an event to the budget.
     pub(crate) const fn spend(&mut self, event: Event) {
         let left = self;
         let kind = match event {

@@ -1,26 +1,22 @@
-//! Fingerprints that distinguish states: 128 bits of their `Debug` output.
+//! Fingerprints of states: 128 bits of their `Debug` output.
 //!
-//! The ends implement neither `Hash` nor `Eq`, and deriving these for a test alone would affect
-//! some twenty types of three crates. `Debug` is derived on all of them, and covers every field,
-//! including new ones. The text is never stored: its parts are folded as they are written.
+//! Deriving `Hash` and `Eq` for a test alone would affect some twenty types of three crates;
+//! `Debug` is derived on all of them, and covers every field, including new ones. The text is
+//! folded as it is written.
 //!
-//! Fields without influence are left out: counters, constants, and time measurements. Neither the
-//! order depends on the latter, nor, at fixed rates, the choice of a channel. States that differ
-//! only in their history thus coincide.
-//!
-//! Invariant: equal text, except for these fields, yields an equal fingerprint.
+//! Fields without influence are left out: counters, constants, and time measurements. States that
+//! differ only in their history coincide.
 
 use std::fmt::{self, Debug, Write};
 use std::hash::{Hash, Hasher};
 
-/// Whether a field is left out.
 fn is_left_out(field: &str) -> bool {
     // Counters that are never read; grants, since memory is ample and credits are not used; initial
     // schedulers and options; channel numbers, which are constant when every message goes on its
     // own channel.
     let constant =
         matches!(field, "reception" | "sending" | "pool" | "initial" | "options" | "numbering");
-    // Times of markers and packets, and the round trips and rates derived from them.
+    // Times, and the round trips and rates derived from them.
     let measured = matches!(
         field,
         "marker_at"
@@ -37,7 +33,7 @@ fn is_left_out(field: &str) -> bool {
     constant || measured
 }
 
-/// Resolution of instants in nanoseconds: only the pauses that end waits are this long.
+/// Only the pauses that end waits are this long.
 pub(crate) const INSTANT_NS: u64 = 200_000_000;
 
 const SEED: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
@@ -68,7 +64,7 @@ impl Fold {
         }
     }
 
-    /// Continues within a field that is left out, up to the next field or the bracket around both.
+    /// Up to the next field or the bracket around both.
     fn skip(&mut self, text: &str, mut open: u32) {
         let mut ends = open == 0 && text == ", ";
         for byte in text.bytes() {
@@ -117,7 +113,6 @@ impl Hasher for Fold {
     }
 }
 
-/// Returns the fingerprint of a value's `Debug` output.
 pub(crate) fn of(value: &impl Debug) -> u128 {
     let mut fold = Fold::NEW;
     write!(fold, "{value:?}").expect("nothing refuses text");
@@ -125,7 +120,6 @@ pub(crate) fn of(value: &impl Debug) -> u128 {
     fold.state
 }
 
-/// Returns the fingerprint of a `Hash` value.
 pub(crate) fn hash(value: &impl Hash) -> u128 {
     let mut fold = Fold::NEW;
     value.hash(&mut fold);

@@ -1,13 +1,9 @@
 //! The search detects errors: pipes with one flaw each.
-//!
-//! This shows that the search is effective: a search that checks nothing would find none of the
-//! flaws.
 
 use crate::event::{Event, Left};
 use crate::rules::{Flaw, Mode, Rules};
 use crate::search::{Failure, search};
 
-/// One fault, and few other events.
 const SMALL: Left =
     Left { packets: 4, faults: 1, losses: 1, repeats: 1, restarts: 1, outages: 0, pauses: 0 };
 

@@ -1,5 +1,4 @@
-//! The delivered packets, and a check against the guarantees in the crate's table, given the faults
-//! of the channels so far.
+//! The delivered packets, checked against the crate's table, given the faults so far.
 //!
 //! ```text
 //!   faults so far                       quasi-FIFO                          sequence numbers
@@ -11,16 +10,14 @@
 //!   an end restarts                     as under loss                       rising, no duplicates
 //! ```
 //!
-//! Invariant: only the guarantees of the table are asserted, so a failure is an error of the
-//! protocol.
+//! Invariant: only the guarantees of the table are asserted.
 
-/// Number of packets that the ledger distinguishes; later ones belong to the fault-free phase.
+/// Later packets belong to the fault-free phase.
 const TOLD: u32 = u64::BITS;
 
-/// Set of all channels, a bit each.
+/// A bit each.
 const ALL: u8 = 0b11;
 
-/// Delivered packets and present guarantees.
 #[derive(Clone, Copy, Debug, Hash)]
 #[expect(clippy::struct_excessive_bools, reason = "each says what is promised no longer")]
 pub(crate) struct Ledger {
@@ -80,18 +77,16 @@ impl Ledger {
             && self.unsure <= other.unsure
     }
 
-    /// Records a possible loss.
     fn disturb(&mut self) {
         (self.undisturbed, self.marked, self.exact_from) = (false, 0, None);
     }
 
-    /// Records a frame lost in forward direction: a packet with this number, or a message.
+    /// In forward direction: a packet with this number, or a message.
     pub(crate) fn lose(&mut self, packet: Option<u32>) {
         self.disturb();
         self.lost |= packet.map_or(0, bit);
     }
 
-    /// Records a frame repeated by a channel.
     pub(crate) fn repeat(&mut self, packet: Option<u32>) {
         self.undisturbed = false;
         if let Some(number) = packet {
@@ -101,21 +96,19 @@ impl Ledger {
         }
     }
 
-    /// Records that frames were in flight for longer than the wait, that a channel was dead, or
-    /// that markers paused for longer than the wait.
+    /// Frames were in flight for longer than the wait, a channel was dead, or markers paused for
+    /// longer than the wait.
     pub(crate) fn skew(&mut self) {
         self.disturb();
         (self.complete, self.unsure) = (false, true);
     }
 
-    /// Records the restart of an end.
     pub(crate) fn restart(&mut self) {
         self.disturb();
         self.complete = false;
     }
 
-    /// Records a marker on a channel, sent after `sent` packets, in an epoch that both ends have
-    /// entered.
+    /// The marker was sent after `sent` packets, in an epoch that both ends have entered.
     pub(crate) fn mark(&mut self, channel: usize, sent: u32) {
         self.marked |= 1 << channel;
         if self.marked == ALL && self.exact_from.is_none() && !self.unsure {
@@ -123,7 +116,6 @@ impl Ledger {
         }
     }
 
-    /// Records and checks a delivered packet.
     pub(crate) fn give(&mut self, number: u32) -> Result<(), String> {
         let last = self.last.replace(number);
         if self.confirmed && last.is_some_and(|last| number <= last) {
@@ -155,7 +147,7 @@ impl Ledger {
         Ok(())
     }
 
-    /// Checks completeness while nothing is in flight, after `sent` packets.
+    /// Checks completeness while nothing is in flight.
     pub(crate) fn rest(&self, sent: u32) -> Result<(), String> {
         let missing = (bit(sent) - 1) & !self.given;
         if self.undisturbed && missing != 0 {
@@ -164,7 +156,7 @@ impl Ledger {
         Ok(())
     }
 
-    /// Checks, when all waits are over, that missing packets among the first `sent` were lost.
+    /// Checks that missing packets among the first `sent` were lost, when all waits are over.
     pub(crate) fn end(&self, sent: u32) -> Result<(), String> {
         let missing = (bit(sent) - 1) & !self.given & !self.lost;
         if self.complete && missing != 0 {
@@ -182,7 +174,7 @@ const fn bit(number: u32) -> u64 {
 mod tests {
     use super::*;
 
-    /// A loss relaxes the guarantees, a marker behind it restores some; deliveries must be equal.
+    /// A loss relaxes the guarantees, a marker behind it restores some.
     #[test]
     fn ledger_covers_ledgers_with_weaker_guarantees() {
         let whole = Ledger::new(false);

@@ -1,6 +1,4 @@
 //! The frames in flight on a channel, and the output of the ends.
-//!
-//! Invariant: a frame keeps its fingerprint.
 
 use std::cell::OnceCell;
 use std::collections::VecDeque;
@@ -11,10 +9,9 @@ use gingham_stripe::{Instant, Message, Receiver, Sender, Tag};
 use crate::fingerprint;
 use crate::world::Scheduler;
 
-/// Bound on the messages of an end at one instant.
+/// At one instant.
 const POLLS_MAX: usize = 100;
 
-/// A frame on a channel.
 #[derive(Debug)]
 pub(crate) enum Frame {
     Packet { number: u32, length_bytes: u32, tag: Option<Tag> },
@@ -30,7 +27,6 @@ impl Frame {
     }
 }
 
-/// A frame in flight, and its fingerprint once computed.
 #[derive(Debug)]
 pub(crate) struct Flying {
     pub(crate) frame: Frame,
@@ -43,24 +39,19 @@ impl Flying {
     }
 }
 
-/// One direction of a channel: first in, first out.
 pub(crate) type Line = VecDeque<Rc<Flying>>;
 
 pub(crate) fn flying(frame: Frame) -> Rc<Flying> {
     Rc::new(Flying { frame, print: OnceCell::new() })
 }
 
-/// Output of a step of the sender.
 #[derive(Debug)]
 pub(crate) struct Said {
-    /// Frames sent, each with its channel.
     pub(crate) frames: Vec<(usize, Rc<Flying>)>,
-    /// Packets sent before the epoch of the accepted packet's tag; `None` if no packet was
-    /// accepted.
+    /// Packets sent before the epoch of the accepted packet's tag; `None` if none was accepted.
     pub(crate) taken: Option<u32>,
 }
 
-/// Output of a step of the receiver.
 #[derive(Debug)]
 pub(crate) struct Given {
     pub(crate) packets: Vec<u32>,

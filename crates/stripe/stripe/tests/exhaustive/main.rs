@@ -8,14 +8,13 @@
 //!        without further faults: exact order again, nothing waits          (search)
 //! ```
 //!
-//! A channel is first in, first out; the two are independent, also for messages of the receiver.
-//! Discrete time limits the number of states: it advances by a marker interval, by a wait or by the
-//! wait of a reset, as often as the budget permits, and otherwise stands still.
+//! A channel is first in, first out; the two are independent. Discrete time limits the number of
+//! states: it advances by a marker interval, by a wait or by the wait of a reset, as often as the
+//! budget permits.
 //!
-//! A state is skipped if a searched state has equal ends and channels, at least its guarantees, and
-//! at least its budget (visited). Independent steps of the two ends are explored in one order if
-//! that is enough (search). Number of states by the bound of the search (two losses, a duplicate
-//! and a restart in total; CPU time of a test build on one core):
+//! A state is skipped if a searched state covers it (visited). Independent steps of the two ends
+//! are explored in one order if that is enough (search). Number of states by the bound of the
+//! search (CPU time of a test build on one core):
 //!
 //! | order | bound | states | time |
 //! |---|---|---|---|
@@ -30,8 +29,7 @@
 //!
 //! Environment, for a manual search: `GINGHAM_EXHAUSTIVE` (`quasi`, `guaranteed`, `repairing`,
 //! `redundant` or `free`), and the budget `PACKETS` (6), `DEPTH` (faults of all kinds, 4), `LOSSES`
-//! (2), `REPEATS` (1), `RESTARTS` (1), `OUTAGES` (0), `PAUSES` (0). A failure prints the events
-//! that led there.
+//! (2), `REPEATS` (1), `RESTARTS` (1), `OUTAGES` (0), `PAUSES` (0).
 
 mod end;
 mod event;
@@ -48,14 +46,12 @@ use event::Left;
 use rules::{Mode, Rules};
 use search::{Search, search};
 
-/// Two losses, a duplicate and a restart, all in one run.
 const FAULTS: Left =
     Left { packets: 6, faults: 4, losses: 2, repeats: 1, restarts: 1, outages: 0, pauses: 0 };
 
-/// One fault, which may be a dead channel.
+/// A fault may be a dead channel.
 const OUTAGES: Left = Left { faults: 1, outages: 1, ..FAULTS };
 
-/// One fault and one pause, in any order.
 const PAUSES: Left = Left { packets: 2, faults: 1, pauses: 1, ..FAULTS };
 
 #[expect(clippy::print_stdout, reason = "the figures are what a search is run for")]
@@ -66,8 +62,8 @@ fn run(mode: Mode, left: Left) -> Search {
     found
 }
 
-/// Checks that all of these kinds of events and outcomes occurred in some search, and that each
-/// search had at least its number of states.
+/// All kinds and outcomes occurred in some search, and each search had at least its number of
+/// states.
 fn covers(searches: &[(Search, usize)], kinds: &[&str], outcomes: &[&str]) {
     for (search, least) in searches {
         assert!(search.states() >= *least, "{} states", search.states());
@@ -139,7 +135,7 @@ fn guaranteed_order_with_repair() {
     covers(&searches, &KINDS[..9], &["repaired", "given up", "repeated"]);
 }
 
-/// Each packet goes on both channels, which doubles the frames in flight.
+/// Both channels carry each packet, which doubles the frames in flight.
 #[test]
 fn redundant_packets() {
     let searches = [
@@ -149,7 +145,7 @@ fn redundant_packets() {
     covers(&searches, &KINDS[..9], &["repaired", "repeated", "too late"]);
 }
 
-/// Each packet goes on either channel: many more orders, hence one fault fewer.
+/// Many more orders, hence one fault fewer.
 #[test]
 fn free_choice() {
     let searches = [

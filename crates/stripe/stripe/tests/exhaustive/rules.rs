@@ -1,4 +1,4 @@
-//! The searched pipe, and the flaw put into it to test the search.
+//! The searched pipe, and the flaw that tests the search.
 
 use std::time::Duration;
 
@@ -10,14 +10,13 @@ use gingham_stripe::{
 
 use crate::world::{CHANNELS, INTERVAL};
 
-/// Longest packet: with this length the channel is chosen anew after each packet in free order.
+/// With this length the channel is chosen anew after each packet in free order.
 pub(crate) const LONGEST_BYTES: u32 = 60_000;
-/// Quanta: packets of alternately 60 and 40 kB go on the channels 0, 1, 1, 0, 0, 1.
+/// Packets of alternately 60 and 40 kB go on the channels 0, 1, 1, 0, 0, 1.
 pub(crate) const QUANTA: [u32; CHANNELS] = [60_000, 90_000];
-/// Rate in bytes per second of the channel to be chosen: no packet waits for the one before it.
+/// Bytes per second of the channel to be chosen: no packet waits for the one before it.
 pub(crate) const RATE: u64 = 1_000_000_000_000;
 
-/// Order and repair of a pipe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
     Quasi,
@@ -29,23 +28,19 @@ pub(crate) enum Mode {
 }
 
 impl Mode {
-    /// Whether sequence numbers confirm the order.
     pub(crate) const fn is_confirmed(self) -> bool {
         !matches!(self, Self::Quasi)
     }
 
-    /// Whether lost packets are retransmitted.
     const fn is_repaired(self) -> bool {
         matches!(self, Self::Repairing | Self::Redundant)
     }
 
-    /// Returns the class of the packets.
     pub(crate) const fn class(self) -> Class {
         if matches!(self, Self::Redundant) { Class::Redundant } else { Class::Spread }
     }
 }
 
-/// A deliberate flaw.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Flaw {
     /// Packets delivered at one instant are swapped.
@@ -54,9 +49,7 @@ pub(crate) enum Flaw {
     Repeats,
     /// The receiver runs a scheduler with other quanta, and no marker corrects it.
     OtherQuanta,
-    /// Markers are not sent.
     NoMarkers,
-    /// Reset requests are ignored.
     NoRequests,
 }
 
@@ -103,7 +96,6 @@ impl Rules {
         }
     }
 
-    /// Returns the receiver's scheduler.
     pub(crate) fn theirs(self, ours: &SurplusRoundRobin<CHANNELS>) -> SurplusRoundRobin<CHANNELS> {
         if self.flaw == Some(Flaw::OtherQuanta) {
             let [first, second] = QUANTA;

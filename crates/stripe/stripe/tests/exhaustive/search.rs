@@ -1,5 +1,5 @@
 //! Depth-first search of every reachable state, once each: first without faults, then with one, and
-//! so on. The pipe recovers from each of them.
+//! so on.
 //!
 //! ```text
 //!   state -- Send, Arrive, Lose, ... --> states      known or covered: left alone
@@ -7,20 +7,16 @@
 //!     +-- at rest: no more faults, packets go, time passes --> in order, nothing waits
 //! ```
 //!
-//! While a frame is in flight, its arrival is one of the events, and costs no budget. Each state
-//! therefore leads to one at rest by fault-free events, through states that are searched as well,
-//! and it is enough to check recovery from there.
+//! While a frame is in flight, its arrival is one of the events, and costs no budget: each state
+//! leads to one at rest by fault-free events, and it is enough to check recovery from there.
 //!
 //! Partial-order reduction, by persistent sets (Godefroid, "Partial-Order Methods for the
 //! Verification of Concurrent Systems", LNCS 1032, 1996, section 4). While frames are in flight on
-//! both channels, no step of the sender changes the possible next steps of the receiver: it only
-//! adds frames behind. All steps of the receiver are therefore explored first, and those of the
-//! sender later. This reaches the same states at rest. The guarantees on the way are at least those
-//! of the other order, since a loss before a marker relaxes less than one after it. The reduction
-//! is invalid if time passes, which both ends observe, or if the sender has gone back to an earlier
+//! both channels, steps of the sender only add frames behind. All steps of the receiver are
+//! therefore explored first. This reaches the same states at rest, with at least the guarantees of
+//! the other order, since a loss before a marker relaxes less than one after it. The reduction is
+//! invalid if time passes, which both ends observe, or if the sender has gone back to an earlier
 //! epoch, in which its markers guarantee less after arrivals.
-//!
-//! Invariant: an error is reported with the events that led to it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -34,10 +30,9 @@ use crate::world::{CHANNELS, INTERVAL, World};
 
 /// Marker intervals within which the order becomes exact again.
 const RECOVERY_STEPS: u32 = 150;
-/// Consecutive intervals in order that count as recovery: more than a wait.
+/// Intervals, more than a wait.
 const STEPS_IN_ORDER: u32 = 12;
 
-/// An error found.
 #[derive(Debug)]
 pub(crate) struct Failure {
     pub(crate) what: String,
@@ -52,15 +47,14 @@ impl fmt::Display for Failure {
 
 type Walk = std::vec::IntoIter<Option<Event>>;
 
-/// State and results of a search.
 #[derive(Default)]
 pub(crate) struct Search {
     visited: Visited,
     trace: Vec<Event>,
-    /// Tree of all states in preorder: down by an event, or up.
+    /// In preorder: down by an event, or up.
     walk: Vec<Option<Event>>,
     pub(crate) events: u64,
-    /// Fingerprints of states at rest.
+    /// Fingerprints.
     at_rest: BTreeSet<u128>,
     pub(crate) depth_max: usize,
     pub(crate) recovery_max: u32,
@@ -84,7 +78,6 @@ impl fmt::Display for Search {
     }
 }
 
-/// Searches all states of a pipe.
 pub(crate) fn search(rules: Rules, left: Left) -> Result<Search, Failure> {
     search_from(&World::new(rules, left))
 }
@@ -100,7 +93,6 @@ impl Search {
         self.visited.states()
     }
 
-    /// Explores first without faults, then with one, and so on.
     fn run(&mut self, start: &World) -> Result<(), String> {
         self.explore(start)?;
         for unkind in 1..=start.left.faults + start.left.pauses {
@@ -110,7 +102,7 @@ impl Search {
         Ok(())
     }
 
-    /// Walks through the explored states, and adds one more fault or pause.
+    /// Adds one more fault or pause to the explored states.
     fn again(&mut self, world: &World, unkind: u8, walk: &mut Walk) -> Result<(), String> {
         if world.unkind + 1 == unkind {
             for event in world.events().into_iter().filter(|event| !event.is_kind()) {
@@ -125,7 +117,7 @@ impl Search {
         Ok(())
     }
 
-    /// Explores a state and its fault-free successors.
+    /// Explores the fault-free successors.
     fn explore(&mut self, world: &World) -> Result<(), String> {
         for event in world.events().into_iter().filter(|event| event.is_kind()) {
             self.follow(world, event)?;
@@ -155,7 +147,6 @@ impl Search {
         Ok(())
     }
 
-    /// Applies an event to a copy of a state.
     fn down(&mut self, world: &World, event: Event) -> Result<World, String> {
         self.trace.push(event);
         self.walk.push(Some(event));
@@ -170,8 +161,7 @@ impl Search {
         self.walk.push(None);
     }
 
-    /// Checks recovery without further faults: after a while each packet arrives at once and in
-    /// order, and nothing waits.
+    /// After a while each packet arrives at once and in order, and nothing waits.
     fn recover(&mut self, world: &World) -> Result<(), String> {
         let (mut world, sent) = (world.clone().forgetful(), world.sent);
         let mut in_order = 0;
@@ -200,7 +190,6 @@ impl Search {
         Err(format!("no order after {RECOVERY_STEPS} intervals: {:?} given", world.given))
     }
 
-    /// Records the outcomes visible at the ends.
     fn note(&mut self, world: &World) {
         let (reception, sending) = (world.receiver.state.reception(), world.sender.state.sending());
         let discarded = |reason| reception.discards.of(reason) > 0;
@@ -237,7 +226,6 @@ mod tests {
     use super::*;
     use crate::rules::Mode;
 
-    /// The reduction misses no state at rest.
     #[test]
     fn reduced_search_reaches_the_same_states_at_rest() {
         let left = Left {

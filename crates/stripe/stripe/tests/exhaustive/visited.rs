@@ -7,16 +7,13 @@
 //!     equal or fewer guarantees      |  no new errors
 //! ```
 //!
-//! Most states that a fault does not change are therefore searched once, without it.
-//!
-//! Invariant: an entered state is explored, or the search ends with a failure.
+//! Most states that a fault does not change are searched once, without it.
 
 use std::collections::BTreeMap;
 
 use crate::event::Left;
 use crate::ledger::Ledger;
 
-/// Coverage of a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Known {
     Nothing,
@@ -26,7 +23,7 @@ pub(crate) enum Known {
     Explored,
 }
 
-/// States by the fingerprint of ends and channels, numbered within equal fingerprints.
+/// By the fingerprint of ends and channels, numbered within equal fingerprints.
 #[derive(Debug, Default)]
 pub(crate) struct Visited(BTreeMap<(u128, u32), (Left, Ledger)>);
 
@@ -35,7 +32,6 @@ impl Visited {
         self.0.len()
     }
 
-    /// Enters a state, unless it is covered.
     pub(crate) fn enter(&mut self, print: u128, left: Left, ledger: Ledger) -> Known {
         let (mut known, mut number) = (Known::Nothing, 0);
         for (_, (other, promised)) in self.0.range((print, 0)..=(print, u32::MAX)) {

@@ -6,8 +6,6 @@
 //! ```
 //!
 //! After each event the end concerned is polled until it has no more output.
-//!
-//! Invariant: each fault is a separate event, limited by the budget.
 
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -25,21 +23,18 @@ use crate::rules::{Flaw, LONGEST_BYTES, Mode, QUANTA, RATE, Rules};
 
 pub(crate) const CHANNELS: usize = 2;
 
-/// Time between two markers.
 pub(crate) const INTERVAL: Duration = Duration::from_millis(20);
-/// Intervals of an outage: longer than silence and two round trips.
+/// Longer than silence and two round trips.
 const OUTAGE_INTERVALS: usize = 80;
 
 pub(crate) type Scheduler = SurplusRoundRobin<CHANNELS>;
 
-/// Caches of the steps of both ends.
 #[derive(Debug, Default)]
 struct Memories {
     sender: Memory<Sender<Scheduler>, Said>,
     receiver: Memory<Receiver<Scheduler, u32>, Given>,
 }
 
-/// A state of the search.
 #[derive(Clone)]
 pub(crate) struct World {
     rules: Rules,
@@ -53,11 +48,11 @@ pub(crate) struct World {
     pub(crate) left: Left,
     pub(crate) ledger: Ledger,
     pub(crate) sent: u32,
-    /// Packets sent before the present epoch, in which sequence numbers start anew.
+    /// Sequence numbers start anew in the present epoch.
     before: u32,
-    /// Packets delivered in the last event.
+    /// In the last event.
     pub(crate) given: Vec<u32>,
-    /// Number of faults and pauses so far.
+    /// Faults and pauses so far.
     pub(crate) unkind: u8,
     /// Whether the partial-order reduction is disabled.
     is_full: bool,
@@ -93,17 +88,16 @@ impl World {
         world
     }
 
-    /// Returns this state without caches.
+    /// Without caches.
     pub(crate) fn forgetful(self) -> Self {
         Self { memories: None, ..self }
     }
 
-    /// Returns this state without partial-order reduction.
+    /// Without partial-order reduction.
     pub(crate) fn in_full(self) -> Self {
         Self { is_full: true, ..self }
     }
 
-    /// Returns the fingerprint of this state.
     pub(crate) fn print(&mut self) -> u128 {
         let ends = (self.sender.print(), self.receiver.print());
         let lines = [&self.there, &self.back].map(|lines| {
@@ -114,13 +108,12 @@ impl World {
         fingerprint::hash(&(ends, lines, self.sent, self.before, now_ns))
     }
 
-    /// Whether nothing is in flight.
     pub(crate) fn is_at_rest(&self) -> bool {
         self.there.iter().all(VecDeque::is_empty) && self.back.iter().all(VecDeque::is_empty)
     }
 
-    /// Returns the possible events, fault-free ones first. If frames wait on both channels, those
-    /// of the receiver precede those of the sender: see `search`.
+    /// Fault-free events come first. If frames wait on both channels, those of the receiver precede
+    /// those of the sender: see `search`.
     pub(crate) fn events(&self) -> Vec<Event> {
         let mut events = self.all_events();
         let Left { faults, outages, pauses, .. } = self.left;
@@ -170,7 +163,6 @@ impl World {
         events
     }
 
-    /// Applies an event; returns the error found.
     pub(crate) fn apply(&mut self, event: Event) -> Result<(), String> {
         self.given.clear();
         self.left.spend(event);
@@ -210,8 +202,7 @@ impl World {
         if self.is_at_rest() { self.ledger.rest(self.sent) } else { Ok(()) }
     }
 
-    /// Sends the next packet, if the sender accepts it. In free order, `on` is made the channel of
-    /// the earliest delivery.
+    /// In free order, `on` is made the channel of the earliest delivery.
     pub(crate) fn send(&mut self, on: Option<usize>) {
         let (now, number, confirmed) = (self.now, self.sent, self.rules.mode.is_confirmed());
         let length_bytes = if number.is_multiple_of(2) { 60_000 } else { 40_000 };
@@ -238,7 +229,7 @@ impl World {
         self.step_sender(|| fingerprint::hash(&"poll"), |_| None);
     }
 
-    /// Performs a step of the sender, in which it may accept a packet, and polls it.
+    /// The sender may accept a packet in a step, and is then polled.
     fn step_sender(
         &mut self,
         input: impl FnOnce() -> u128,
@@ -303,7 +294,6 @@ impl World {
         )
     }
 
-    /// Performs a step of the receiver, and polls it.
     fn step_receiver(
         &mut self,
         input: impl FnOnce() -> u128,
@@ -398,7 +388,6 @@ impl World {
         self.back[channel].clear();
     }
 
-    /// Delivers the first frame in flight.
     fn settle_one(&mut self) -> Result<(), String> {
         if let Some(channel) = (0..CHANNELS).find(|channel| !self.there[*channel].is_empty()) {
             self.arrive(channel)?;
@@ -409,7 +398,6 @@ impl World {
         Ok(())
     }
 
-    /// Delivers all frames in flight.
     pub(crate) fn settle(&mut self) -> Result<(), String> {
         while !self.is_at_rest() {
             self.settle_one()?;
@@ -417,22 +405,20 @@ impl World {
         Ok(())
     }
 
-    /// Advances time, then polls both ends.
     pub(crate) fn pass(&mut self, span: Duration) -> Result<(), String> {
         self.now = self.now.after(span);
         self.poll_sender();
         self.step_receiver(|| fingerprint::hash(&"poll"), |_| ())
     }
 
-    /// Whether a wait of the receiver would end in a pause after a timeout of the sender that is
-    /// skipped: its markers would be further apart than the wait, contrary to the options.
+    /// A wait of the receiver would end in the pause after a skipped timeout of the sender: markers
+    /// would be further apart than the wait, contrary to the options.
     fn outwaits_sender(&self, span: Span) -> bool {
         let ends_at =
             self.receiver.state.poll_timeout().filter(|at| *at <= self.now.after(span.duration()));
         ends_at.is_some_and(|at| self.sender.state.poll_timeout() < at)
     }
 
-    /// Returns the number of packets that wait in the receiver.
     pub(crate) fn waiting(&self) -> usize {
         let buffered = (0..CHANNELS).map(|channel| self.receiver.state.buffered_packets(channel));
         buffered.sum::<usize>() + self.receiver.state.copies()

@@ -1,5 +1,4 @@
-//! The table of guarantees on the crate's page, one test per row: two or three emulated channels of
-//! one kind, a thousand packets.
+//! The table of guarantees on the crate's page, one test per row.
 
 mod pipe;
 
@@ -19,7 +18,7 @@ fn percent(percent: u32) -> Probability {
     Probability::new(f64::from(percent) / 100.0).expect("at most a hundred")
 }
 
-/// Returns channels of 5 and 40 ms, with 10 ms of jitter in order, and this loss in per cent.
+/// Delays of 5 and 40 ms, with 10 ms of jitter in order.
 fn losing(lost_percent: u32) -> Vec<Parameters> {
     let line = |delay_ms| Parameters {
         loss: Loss::Independent(percent(lost_percent)),
@@ -29,7 +28,7 @@ fn losing(lost_percent: u32) -> Vec<Parameters> {
     vec![line(5), line(40)]
 }
 
-/// Returns such channels that also duplicate a tenth of the frames, and delay a tenth by 5 ms.
+/// Also duplicates a tenth of the frames, and delays a tenth by 5 ms.
 fn disorderly(lost_percent: u32) -> Vec<Parameters> {
     let disorder = |line| Parameters {
         duplication: percent(10),
@@ -97,8 +96,7 @@ fn guaranteed_order_holds_under_loss_and_duplication() {
     assert!(missing > 300 && pipe.receiver.reception().discards.of(Discard::Repeated) > 0);
 }
 
-/// With a loss of 20 %, also of copies, nearly all packets arrive: after three attempts .2^4 = .16
-/// % are missing.
+/// With a loss of 20 %, also of copies, .2^4 = .16 % are missing after three attempts.
 #[test]
 fn repair_recovers_lost_packets_in_order() {
     let (sender, receiver) = repairing();
@@ -125,7 +123,6 @@ fn resequenced_channel_has_the_guarantees_of_a_lossy_one() {
     }
 }
 
-/// Packets are not distinguished: they are delivered twice and in any order, but all that arrived.
 #[test]
 fn quasi_fifo_with_reordering_and_duplication_only_progresses() {
     let pipe = run(&disorderly(0), SenderOptions::default(), ReceiverOptions::default());
@@ -136,7 +133,7 @@ fn quasi_fifo_with_reordering_and_duplication_only_progresses() {
     assert_eq!(pipe.waiting(), 0);
 }
 
-/// Memory for 40 packets; the fast channel alone is further ahead of the slow one than that.
+/// Memory for 38 packets; the fast channel alone is further ahead of the slow one than that.
 #[test]
 fn credits_prevent_buffer_overflow() {
     for credits in [false, true] {
@@ -154,8 +151,7 @@ fn credits_prevent_buffer_overflow() {
     }
 }
 
-/// One of three channels is dead and the sender does not detect it: packets wait in the buffers for
-/// at most 200 ms, with repair for 200 ms more.
+/// The sender does not detect that one of three channels is dead.
 #[test]
 fn packet_delay_is_bounded_by_the_waits() {
     let (sender, repairing) = repairing();

@@ -16,7 +16,7 @@ const PACE: Duration = Duration::from_millis(1);
 
 type Scheduler = SurplusRoundRobin<4>;
 
-/// A packet: its number, and its arrival in nanoseconds.
+/// Its number, and its arrival in nanoseconds.
 type Packet = (u32, u64);
 
 #[derive(Clone, Debug)]
@@ -33,7 +33,7 @@ pub(crate) fn span(duration: Duration) -> Span {
     Span::from_ns(u64::try_from(duration.as_nanos()).expect("short"))
 }
 
-/// Returns a channel of 10 MB/s with this delay.
+/// 10 MB/s.
 pub(crate) fn clean(delay_ms: u64) -> Parameters {
     let rate = Rate::from_bytes_per_second(10_000_000);
     Parameters::clean(rate, 1_000_000, span(milliseconds(delay_ms)))
@@ -57,7 +57,7 @@ pub(crate) struct Pipe {
     flights: BTreeMap<(u64, u64), (usize, bool, Frame)>,
     flown: u64,
     pub(crate) delivered: Vec<u32>,
-    /// Longest time that a packet waited in the receiver.
+    /// In the receiver.
     pub(crate) waited_max: Duration,
 }
 
@@ -94,28 +94,24 @@ impl Pipe {
         }
     }
 
-    /// Adds a reorder buffer to each channel.
     pub(crate) fn in_order(mut self, options: OrderOptions) -> Self {
         let order = || ChannelOrder::synchronised(options, Epoch::new(1)).expect("options");
         self.orders = self.lines.iter().map(|_| order()).collect();
         self
     }
 
-    /// Stops all losses.
     pub(crate) fn heal(&mut self) {
         let healed =
             |line: &Parameters| Parameters { loss: gingham_linkemu::Loss::None, ..line.clone() };
         self.there = self.lines.iter().map(|line| channel(&healed(line), "healed")).collect();
     }
 
-    /// Returns the number of packets that wait in the receiver.
     pub(crate) fn waiting(&self) -> usize {
         let buffered = (0..self.lines.len()).map(|channel| self.receiver.buffered_packets(channel));
         buffered.sum::<usize>() + self.receiver.copies()
     }
 
-    /// Sends packets, each as soon as the sender accepts it, and at least a millisecond after the
-    /// one before.
+    /// At least a millisecond apart.
     pub(crate) fn send(&mut self, packets: u32) {
         let last = self.sent + packets;
         while self.sent < last {
@@ -132,7 +128,7 @@ impl Pipe {
         }
     }
 
-    /// Runs until nothing is in flight and no wait is left.
+    /// Until nothing is in flight and no wait is left.
     pub(crate) fn drain(&mut self) {
         self.run_for(Duration::from_secs(2));
     }

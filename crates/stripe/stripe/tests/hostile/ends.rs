@@ -6,10 +6,9 @@
 //!   bytes, and channels that are added, removed and moved
 //! ```
 //!
-//! Invariants asserted: nothing panics; polling ends, and nothing due is due again at once; memory
-//! stays within its cap; as long as channels only lose, no packet is delivered twice, and in
-//! guaranteed order numbers rise. After any sequence: once channels have been fault-free for a
-//! while, all packets sent arrive, in order.
+//! Invariants asserted: nothing panics; polling ends; memory stays within its cap; as long as
+//! channels only lose, no packet is delivered twice, and in guaranteed order numbers rise. Once
+//! channels have been fault-free for a while, all packets sent arrive, in order.
 
 use crate::wire::sealed;
 use gingham_fairq::SurplusRoundRobin;
@@ -24,9 +23,9 @@ const LONGEST_BYTES: u32 = 1_500;
 const CHANNELS_MAX: usize = 5;
 /// 16 of the longest packets for each channel and for copies.
 const BUFFER_BYTES: u64 = 16 * 1_612 * (CHANNELS_MAX as u64 + 1);
-/// Capacity of a channel, in frames; further frames are lost.
+/// Further frames are lost.
 const FRAMES_MAX: usize = 64;
-/// Bound on the messages polled at one instant.
+/// At one instant.
 const POLLS_MAX: usize = 10_000;
 
 /// Time step without faults, the steps of the recovery, and those of the check.
@@ -36,14 +35,13 @@ const KIND_STEPS: u32 = 30;
 
 type Scheduler = SurplusRoundRobin<CHANNELS_MAX>;
 
-/// A frame on a channel.
 #[derive(Clone, Debug)]
 enum Frame {
     Packet { number: u32, length_bytes: u32, tag: Option<Tag> },
     Message(Vec<u8>),
 }
 
-/// Bytes that determine the operations; zeros follow.
+/// Zeros follow.
 struct Script<'a>(&'a [u8]);
 
 impl Script<'_> {
@@ -78,14 +76,13 @@ struct World {
     back: Vec<VecDeque<Vec<u8>>>,
     now: Instant,
     sent: u32,
-    /// Packets sent before the present epoch, in which sequence numbers start anew.
+    /// Sequence numbers start anew in the present epoch.
     before: u32,
     /// Whether channels have only lost frames, and neither end has restarted.
     honest: bool,
     given: Vec<u32>,
 }
 
-/// Performs the operations encoded in the bytes.
 pub(crate) fn run(data: &[u8]) {
     let mut script = Script(data);
     let mut world = World::new(&mut script);
@@ -98,7 +95,7 @@ pub(crate) fn run(data: &[u8]) {
     world.recovers();
 }
 
-/// Returns a congestion controller; a fixed rate is at least a megabyte per second.
+/// A fixed rate is at least a megabyte per second.
 fn controlled(drawn: u8) -> Controlled {
     match drawn % 4 {
         0 | 1 => Controlled::default(),
@@ -228,7 +225,7 @@ impl World {
         self.poll_all();
     }
 
-    /// Polls both ends until they have no more output; then nothing is due.
+    /// Afterwards nothing is due.
     fn poll_all(&mut self) {
         let mut polls = 0;
         let mut count = || {
@@ -282,8 +279,7 @@ impl World {
         let _ = self.sender.change_quanta(&quanta);
     }
 
-    /// Adds, removes or moves a channel, which may be out of range; impossible operations are
-    /// refused.
+    /// Impossible operations are refused.
     fn change_slots(&mut self, script: &mut Script<'_>, channel: usize) {
         let id = if script.byte() == 0xff { self.there.len() + channel } else { channel };
         let is_there = self.sender.is_there(id);
@@ -297,7 +293,6 @@ impl World {
         assert!(some_is_there, "the last was removed");
     }
 
-    /// Restarts one of the ends, as after a crash.
     fn start_anew(&mut self, script: &mut Script<'_>) {
         self.honest = false;
         let checked = "options that were taken before";
@@ -311,7 +306,7 @@ impl World {
         }
     }
 
-    /// Passes a forged message to either end, half of the time with a valid checksum.
+    /// Half of the time with a valid checksum.
     fn message_from_nowhere(&mut self, script: &mut Script<'_>, channel: usize) {
         self.honest = false;
         let how = script.byte();
@@ -377,8 +372,7 @@ impl World {
         }
     }
 
-    /// Checks recovery without further faults: after a while order is exact, and no packet is
-    /// missing.
+    /// After a while order is exact, and no packet is missing.
     fn recovers(&mut self) {
         self.there.iter_mut().for_each(VecDeque::clear);
         self.back.iter_mut().for_each(VecDeque::clear);

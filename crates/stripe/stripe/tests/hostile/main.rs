@@ -1,7 +1,6 @@
 //! Hostile input: the fuzzer's corpora, and pseudo-random inputs.
 //!
-//! `fuzz/README.md` describes how to search for more; inputs found are added to the corpus as
-//! files.
+//! `fuzz/README.md` describes the search for more; inputs found are added to the corpus.
 
 mod ends;
 mod wire;
@@ -9,7 +8,6 @@ mod wire;
 use std::fs;
 use std::path::Path;
 
-/// Runs every input of a corpus, which has at least `least`.
 #[expect(clippy::print_stdout, reason = "the harness shows it if the input fails")]
 fn replay(target: &str, least: usize, run: impl Fn(&[u8])) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../fuzz/corpus").join(target);
@@ -25,7 +23,7 @@ fn replay(target: &str, least: usize, run: impl Fn(&[u8])) {
     }
 }
 
-/// Runs pseudo-random inputs (SplitMix64) of up to `bytes_max` bytes, identical in every run.
+/// SplitMix64, identical in every run.
 #[expect(clippy::print_stdout, reason = "the harness shows it if the input fails")]
 fn by_chance(inputs: u64, bytes_max: usize, run: impl Fn(&[u8])) {
     for seed in 0..inputs {

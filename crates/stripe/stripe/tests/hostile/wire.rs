@@ -1,12 +1,12 @@
-//! Any bytes parse to a message or an error, and to a tag or an error; parsing and writing again
-//! yields the same bytes.
+//! Any bytes parse to a message or a tag, or an error; parsing and writing again yields the same
+//! bytes.
 
 use gingham_stripe::{HEADER_BYTES, MESSAGE_BYTES_MAX, Message, Messages, Tag};
 
-/// Offset of the body of a message, by the table of `gingham_stripe::wire`.
+/// By the table of `gingham_stripe::wire`.
 const BODY_AT: usize = 12;
 
-/// Parses these bytes as a message, also with a valid checksum, which random bytes do not have.
+/// Also with a valid checksum, which random bytes do not have.
 pub(crate) fn message(data: &[u8]) {
     try_message(data);
     for body_bytes in [0, 4, 12, 16, 52, 60] {
@@ -25,8 +25,7 @@ fn try_message(data: &[u8]) {
     }
 }
 
-/// Parses these bytes as consecutive messages; also with each chunk made a valid message of the
-/// kind in its byte, if possible.
+/// Also with each chunk made a valid message of the kind in its byte, if possible.
 pub(crate) fn messages(data: &[u8]) {
     try_messages(data);
     let mut bytes = Vec::new();
@@ -38,7 +37,6 @@ pub(crate) fn messages(data: &[u8]) {
     try_messages(&bytes);
 }
 
-/// Checks that messages are written as they were read, and that the rest is an error or padding.
 fn try_messages(data: &[u8]) {
     let (mut left, mut is_over) = (data, false);
     for message in Messages::new(data) {
@@ -58,8 +56,7 @@ fn try_messages(data: &[u8]) {
     assert!(is_over || left.first().is_none_or(|first| *first == 0), "padding");
 }
 
-/// Returns the header and `body_bytes` of body as a message with a valid magic number, version and
-/// checksum.
+/// With a valid magic number, version and checksum.
 pub(crate) fn sealed(data: &[u8], body_bytes: usize) -> Option<Vec<u8>> {
     let mut bytes = data.get(..BODY_AT + body_bytes)?.to_vec();
     bytes[..3].copy_from_slice(b"GS\x04");
@@ -68,7 +65,7 @@ pub(crate) fn sealed(data: &[u8], body_bytes: usize) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// Parses these bytes as a tag and its payload, also with the present version.
+/// Also with the present version.
 pub(crate) fn tag(data: &[u8]) {
     try_tag(data);
     if let [first, rest @ ..] = data {

@@ -1,5 +1,4 @@
-//! Changes of quanta, and planned departures and returns of channels: hand-traced scenarios, and
-//! order under random changes.
+//! Changes of quanta, and planned departures and returns of channels.
 
 use std::time::Duration;
 
@@ -17,7 +16,7 @@ fn pair(quanta: &[u32]) -> Pair {
     Pair::new(&scheduler, &vec![milliseconds(10); quanta.len()], ReceiverOptions::default())
 }
 
-/// Sends packets of 100 bytes, a millisecond apart; returns their channels.
+/// Packets of 100 bytes, a millisecond apart.
 fn send(pair: &mut Pair, packets: u32) -> Vec<usize> {
     let send = |_| {
         let channel = pair.next_channel().expect("open");
@@ -45,7 +44,7 @@ fn larger_quantum_applies_in_its_round_once_acknowledged() {
     assert_eq!((pair.receiver.reception().late, pair.receiver.reception().passed), (0, 0));
 }
 
-/// No acknowledgement arrives before round 5: the change is postponed by 8 rounds, and once more.
+/// No acknowledgement arrives before round 5.
 #[test]
 fn unacknowledged_change_is_postponed() {
     let mut pair = pair(&[100, 100]);
@@ -62,8 +61,7 @@ fn unacknowledged_change_is_postponed() {
     assert_eq!(pair.receiver.reception().passed, 0);
 }
 
-/// A quantum grows in round 52 or later. A reset starts again in round 1, and a later announcement
-/// is for round 5.
+/// A quantum grows in round 52 or later; after the reset an announcement is for round 5.
 #[test]
 fn reset_clears_announced_rounds() {
     let mut pair = pair(&[100, 100]);
@@ -123,7 +121,6 @@ fn invalid_quanta_are_rejected() {
     assert_eq!(pair.sender.target_quantum(1), 100);
 }
 
-/// A reset starts with the target quanta, including channels that are out.
 #[test]
 fn reset_carries_the_target_quanta() {
     let mut pair = pair(&[100, 100, 100]);
@@ -142,7 +139,7 @@ fn reset_carries_the_target_quanta() {
     assert_eq!(pair.receiver.scheduler(), pair.sender.scheduler());
 }
 
-/// Draws new target quanta for a step of the scenario, or none; some channels are to be out.
+/// Some channels are to be out.
 fn wish(words: &mut Words, channels: usize) -> Option<Vec<u32>> {
     let quantum = |words: &mut Words| match words.below(4) {
         0 => 0,
@@ -151,8 +148,8 @@ fn wish(words: &mut Words, channels: usize) -> Option<Vec<u32>> {
     (words.below(20) == 0).then(|| (0..channels).map(|_| quantum(words)).collect())
 }
 
-/// Rounds stand still in free order: a departure takes effect on its acknowledgement, at 70 ms if
-/// it is requested at 50 ms with a delay of 10 ms, and so does a return.
+/// Rounds stand still in free order: a departure requested at 50 ms takes effect on its
+/// acknowledgement, at 70 ms with a delay of 10 ms.
 #[test]
 fn free_order_changes_apply_once_acknowledged() {
     let scheduler = Scheduler::new(100, &[100; 3]).expect("quanta of a test");
@@ -188,8 +185,7 @@ pub(crate) fn wish_and_send(pair: &mut Pair, words: &mut Words, channels: usize,
 }
 
 proptest! {
-    /// Without loss in the forward direction order is exact under any skew and any changes, even if
-    /// all reports are lost.
+    /// Any skew, even if all reports are lost.
     #[test]
     fn without_loss_order_is_exact_through_all_changes(
         first in first_round(), quanta in quanta(), seed: u64, back_loss_percent in 0_u32..=100,
@@ -211,7 +207,7 @@ proptest! {
     }
 
     /// Theorem 5.1 with changes: once losses have stopped, order is exact and complete after a
-    /// marker on every channel, and stays so while changes continue. No marker is ever late.
+    /// marker on every channel. No marker is ever late.
     #[test]
     fn markers_restore_order_through_all_changes(
         first in first_round(), quanta in quanta(), seed: u64, loss_percent in 0_u32..=80,
@@ -239,8 +235,7 @@ proptest! {
     }
 }
 
-/// Channel 2 is dead, and is to be the only one left: of the others one leaves, and no change is
-/// announced for the other.
+/// Channel 2 is dead, and is to be the only one left: of the others one leaves.
 #[test]
 fn leave_is_announced_only_while_another_channel_stays() {
     let mut pair = pair(&[100; 3]);

@@ -1,4 +1,4 @@
-//! Credits: no packet is sent without room at the receiver; and the memory that credits grant.
+//! Credits: no packet is sent without room at the receiver.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use super::pair::{LONGEST_BYTES, Pair, Scheduler, at, milliseconds};
 
 const LENGTH_BYTES: u32 = 1_000;
 
-/// Returns ends with this charge, and memory for `packets` of 1,000 bytes.
+/// Memory for `packets` of 1,000 bytes.
 fn pair_over(delays: &[Duration], credits: bool, charge: Charge, packets: u32) -> Pair {
     let quanta: Vec<u32> = (1..).map(|turn| LONGEST_BYTES * turn).take(delays.len()).collect();
     let scheduler = Scheduler::new(LONGEST_BYTES, &quanta).expect("options of a test");
@@ -27,7 +27,7 @@ fn pair(credits: bool, charge: Charge, packets: u32) -> Pair {
     pair_over(&[milliseconds(1), milliseconds(30)], credits, charge, packets)
 }
 
-/// Sends a packet every 100 microseconds.
+/// A packet every 100 microseconds.
 fn send(pair: &mut Pair, packets: u32) {
     for _ in 0..packets {
         pair.send(LENGTH_BYTES);
@@ -39,7 +39,6 @@ fn full(pair: &Pair) -> u64 {
     pair.receiver.reception().discards.of(Discard::BufferFull)
 }
 
-/// One channel without a report: ten packets go, and the eleventh waits.
 #[test]
 fn ten_packets_have_credit_before_the_first_report() {
     for charge in [Charge::BYTES, Charge::PACKETS] {
@@ -55,7 +54,6 @@ fn ten_packets_have_credit_before_the_first_report() {
 }
 
 /// Packets on the fast channel wait 29 ms for the slow one, at least 97 packets with room for 80.
-/// Without credits some are discarded; with credits they are not sent.
 #[test]
 fn credits_prevent_buffer_overflow() {
     for charge in [Charge::BYTES, Charge::PACKETS] {
@@ -70,8 +68,7 @@ fn credits_prevent_buffer_overflow() {
     }
 }
 
-/// All reports are lost for a while, which uses up the credit; when reports arrive again the pipe
-/// continues: no credit has leaked.
+/// All reports are lost for a while, which uses up the credit.
 #[test]
 fn lost_reports_and_packets_leak_no_credit() {
     for charge in [Charge::BYTES, Charge::PACKETS] {
@@ -91,8 +88,8 @@ fn lost_reports_and_packets_leak_no_credit() {
     }
 }
 
-/// The reader pauses for two seconds: the sender stops, and no packet is lost. Afterwards the pipe
-/// continues within a marker interval and a round trip, although half of all reports are lost.
+/// After a pause of two seconds, the pipe continues within a marker interval and a round trip,
+/// although half of all reports are lost.
 #[test]
 fn slow_reader_stops_the_sender_without_loss() {
     for charge in [Charge::BYTES, Charge::PACKETS] {
@@ -115,8 +112,7 @@ fn slow_reader_stops_the_sender_without_loss() {
     }
 }
 
-/// Credit is used up, and the sender waits for messages. The reports with new credit are lost;
-/// others follow a marker interval later.
+/// The reports with new credit are lost; others follow a marker interval later.
 #[test]
 fn markers_continue_while_the_sender_waits_for_credit() {
     let mut pair = pair(true, Charge::BYTES, 80);
@@ -131,8 +127,7 @@ fn markers_continue_while_the_sender_waits_for_credit() {
     assert!(pair.next_channel().is_some(), "there is credit, and it is known");
 }
 
-/// Channel 0 ignores credits, and its packets wait for the other channels: these find their
-/// reserves, a sixth of the memory each, and get through.
+/// Channel 0 ignores credits; the others find their reserves, a sixth of the memory each.
 #[test]
 fn channel_ignoring_credits_leaves_the_reserve_of_others() {
     let mut pair = pair_over(&[milliseconds(1); 3], false, Charge::BYTES, 120);
@@ -149,7 +144,7 @@ fn channel_ignoring_credits_leaves_the_reserve_of_others() {
     assert_eq!(receiver.held_bytes(), 120 * 1_112);
 }
 
-/// One of three channels dies while it has credit: the others continue at once.
+/// One of three channels dies while it has credit.
 #[test]
 fn dead_channel_returns_its_memory() {
     let mut pair = pair_over(&[milliseconds(5); 3], true, Charge::BYTES, 240);
@@ -161,8 +156,8 @@ fn dead_channel_returns_its_memory() {
     assert_eq!((pair.sent - before, full(&pair)), (5_000, 0));
 }
 
-/// Room for one longest packet per channel: the pipe makes progress, and loses no packet for lack
-/// of room after the first report.
+/// Room for one longest packet per channel: no packet is lost for lack of room after the first
+/// report.
 #[test]
 fn minimum_memory_makes_progress() {
     for channels in [1, 2, CHANNELS_MAX] {
@@ -181,8 +176,7 @@ fn minimum_memory_makes_progress() {
     }
 }
 
-/// Four channels with a round trip of 20 ms, at 2.5 packets a millisecond each: credits do not
-/// limit the rate.
+/// Four channels with a round trip of 20 ms, at 2.5 packets a millisecond each.
 #[test]
 fn grants_grow_with_the_bandwidth_delay_product() {
     let mut pair = pair_over(&[milliseconds(10); 4], true, Charge::BYTES, 600);
@@ -193,8 +187,7 @@ fn grants_grow_with_the_bandwidth_delay_product() {
     assert_eq!(full(&pair), 0);
 }
 
-/// A receiver of three channels with room for 60 packets, and reserves of 10. Its packets have
-/// tags.
+/// Three channels with room for 60 packets, and reserves of 10; packets have tags.
 struct Tagged(Receiver<Scheduler, u32>);
 
 impl Tagged {
@@ -210,7 +203,7 @@ impl Tagged {
         Self(Receiver::synchronised(scheduler, options, Epoch::new(1)).expect("options of a test"))
     }
 
-    /// Handles packet `sequence` of the pipe, packet `channel_sequence` of its channel.
+    /// Packet `sequence` of the pipe, packet `channel_sequence` of its channel.
     fn packet(&mut self, channel: u8, sequence: u32, channel_sequence: u32) -> Result<(), Discard> {
         let tag = Tag { sequence, channel, channel_sequence, session: 1, repair_of: None };
         self.0.handle_tagged(at(0), tag, LENGTH_BYTES, sequence)
@@ -221,8 +214,7 @@ impl Tagged {
         self.0.handle_message(at(0), channel.into(), message).expect("what a test may do");
     }
 
-    /// Delivers a marker behind `sent_packets` packets of its channel; returns the limit in the
-    /// report.
+    /// Returns the limit in the report to a marker behind `sent_packets` packets.
     fn mark(&mut self, channel: u8, sent_packets: u32, next_sequence: u32) -> Option<u32> {
         let standing = self.0.scheduler().standing(channel.into());
         let sent_bytes = u64::from(sent_packets * LENGTH_BYTES);
@@ -237,10 +229,9 @@ impl Tagged {
 }
 
 /// Packet 0 of the pipe is slow on channel 2, and ten packets on each of channels 0 and 1 wait for
-/// it. Both channels have credit for ten more. Those of channel 1 arrive; channel 0 leaves with its
-/// ten in flight, 31 to 40. Packet 31 finds room. Then channel 1 is granted all the memory that
-/// Left freed: the other nine are discarded as packets of a channel that is out, and all packets of
-/// channel 1 within its grant find room.
+/// it. Both have credit for ten more: those of channel 1 arrive; channel 0 leaves with its ten in
+/// flight, 31 to 40. Packet 31 finds room; then channel 1 is granted all the memory that Left
+/// freed.
 #[test]
 fn in_flight_packets_of_a_departed_channel_have_no_credit() {
     let mut end = Tagged::new();

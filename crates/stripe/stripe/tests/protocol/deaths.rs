@@ -13,15 +13,15 @@ use super::changes::wish_and_send;
 use super::order::{delays, quanta, sender_options};
 use super::pair::{LONGEST_BYTES, Pair, Scheduler, Words, at, milliseconds};
 
-/// Returns channels of 10 ms, with markers every 20 ms and every fourth round, and a wait of an
-/// hour, so that no channel is passed over.
+/// Channels of 10 ms, with markers every 20 ms and every fourth round, and a wait of an hour, so
+/// that no channel is passed over.
 fn pair(channels: usize) -> Pair {
     let scheduler = Scheduler::new(100, &vec![100; channels]).expect("options of a test");
     let options = ReceiverOptions { wait: milliseconds(3_600_000), ..ReceiverOptions::default() };
     Pair::new(&scheduler, &vec![milliseconds(10); channels], options)
 }
 
-/// Sends a packet of 100 bytes each millisecond until a time.
+/// A packet of 100 bytes each millisecond.
 fn send_until(pair: &mut Pair, end: u64) {
     while pair.now < at(end) {
         pair.send(100);
@@ -29,9 +29,9 @@ fn send_until(pair: &mut Pair, end: u64) {
     }
 }
 
-/// Channel 1 dies at 100 ms. Markers go every 12 ms: at 96 ms, and at 108 ms the first lost one.
-/// Reports in flight arrive until 110 ms; the marker of 120 ms is unanswered. The silence is 200 ms
-/// and two round trips of 20 ms, checked every 20 ms: at 360 ms.
+/// Channel 1 dies at 100 ms. Markers go every 12 ms; the first lost one at 108 ms. Reports in
+/// flight arrive until 110 ms; the marker of 120 ms is unanswered. The silence is 200 ms and two
+/// round trips of 20 ms, checked every 20 ms: at 360 ms.
 #[test]
 fn silent_channel_is_deactivated_at_both_ends() {
     let mut pair = pair(3);
@@ -53,9 +53,8 @@ fn silent_channel_is_deactivated_at_both_ends() {
     assert_eq!((reception.departures, reception.passed, sending.deaths), (1, 0, 1));
 }
 
-/// Channel 1 is reported as lost at 100 ms: from then on it carries nothing, the receiver knows a
-/// delay later, and the last channel stays in. It answers from 300 ms on, and is probed at 180, 260
-/// and 420 ms.
+/// Channel 1 is reported as lost at 100 ms; the last channel stays in. It answers from 300 ms on,
+/// and is probed at 180, 260 and 420 ms.
 #[test]
 fn channel_reported_lost_is_deactivated_immediately() {
     let mut pair = pair(2);
@@ -74,7 +73,7 @@ fn channel_reported_lost_is_deactivated_immediately() {
 }
 
 /// Channel 1 dies at 100 ms and is detected at 360 ms: the 90 packets sent there since 90 ms are
-/// retransmitted on the others without a request. Nothing is lost.
+/// retransmitted on the others without a request.
 #[test]
 fn in_flight_packets_of_a_dead_channel_are_retransmitted() {
     let scheduler = Scheduler::new(100, &[100; 3]).expect("options of a test");
@@ -97,10 +96,9 @@ fn in_flight_packets_of_a_dead_channel_are_retransmitted() {
     assert_eq!(pair.receiver.reception().given_up, 0);
 }
 
-/// Seed 92003009 of a campaign: a return was announced 750 rounds ahead, the rounds that an answer
-/// had taken when rounds were fast; now a round takes a millisecond. The channel returns at 800 ms
-/// and is probed at 840 ms; the answer arrives at 860 ms. Sixty rounds pass in one and a half times
-/// the longest answer, 40 ms.
+/// Seed 92003009 of a campaign: a return was announced 750 rounds ahead, as many as had passed in
+/// an answer when rounds were fast; now a round takes a millisecond. The channel is probed at 840
+/// ms, and answers at 860 ms. Sixty rounds pass in one and a half times the longest answer, 40 ms.
 #[test]
 fn channel_returns_soon_after_fast_rounds() {
     let mut pair = pair(2);
@@ -119,7 +117,7 @@ fn channel_returns_soon_after_fast_rounds() {
     assert_eq!(pair.sender.scheduler().standing(1).quantum_bytes, 200);
 }
 
-/// It returns at 500 ms: probes go at 380, 420, 500 and 660 ms.
+/// Probes go at 380, 420, 500 and 660 ms.
 #[test]
 fn responding_channel_is_reactivated() {
     let mut pair = pair(2);
@@ -155,7 +153,6 @@ fn last_channel_stays_active() {
     assert!((0..3).all(is_in));
 }
 
-/// With an endless silence, missing reports never make a channel dead.
 #[test]
 fn endless_silence_never_deactivates_a_channel() {
     let scheduler = Scheduler::new(100, &[100; 2]).unwrap();
@@ -194,10 +191,9 @@ fn stale_departures_are_ignored() {
 }
 
 proptest! {
-    /// Outages, losses and changed targets, with a receiver that would wait for an hour: it is
-    /// never left waiting. After the last error, order is exact and complete as soon as no channel
-    /// can be declared dead any more: after a marker interval and a round trip. Every channel with
-    /// a target comes in again.
+    /// Outages, losses and changed targets, with a receiver that would wait for an hour. After the
+    /// last error, order is exact and complete as soon as no channel can be declared dead any more:
+    /// after a marker interval and a round trip.
     #[test]
     fn dead_channel_never_blocks_the_receiver_forever(
         quanta in quanta(), seed: u64, loss_percent in 0_u32..=80, every_rounds in 1_u32..20,
@@ -221,8 +217,8 @@ proptest! {
         }
         (pair.loss_percent, pair.dead) = (0, 0);
         pair.sender.change_quanta(&quanta).unwrap();
-        // A marker goes on every channel that is in, and its report returns. Earlier losses of data
-        // are known by the next marker, which is checked once more in an interval.
+        // A marker goes on every channel that is in, and its report returns. Earlier losses are
+        // known by the next marker, which is checked once more in an interval.
         pair.run_for(milliseconds(3 * 20 + 2 * 150));
         let last_before = pair.sent;
         // A probe each second, 300 ms to the answer, and as much until the channel is in.
@@ -245,8 +241,8 @@ fn message(channel: u8, kind: Kind) -> Message {
     Message { epoch: Epoch::new(1), channel, channels: 2, kind }
 }
 
-/// Channel 0 announces that channel 1 is out from round 5 on: a marker of round 3 was in flight,
-/// one of round 6 belongs to its return.
+/// Channel 1 is out from round 5 on: a marker of round 3 was in flight, one of round 6 belongs to
+/// its return.
 #[test]
 fn marker_from_before_a_departure_does_not_undo_it() {
     let scheduler = Scheduler::new(LONGEST_BYTES, &[LONGEST_BYTES; 2]).expect("options of a test");
@@ -262,8 +258,7 @@ fn marker_from_before_a_departure_does_not_undo_it() {
     }
 }
 
-/// Channel 1 is silent for two seconds. A report about packets from before its death does not
-/// revive it.
+/// A report about packets from before the death of channel 1 does not revive it.
 #[test]
 fn only_a_probe_response_revives_a_dead_channel() {
     let scheduler = Scheduler::new(LONGEST_BYTES, &[LONGEST_BYTES; 2]).expect("options of a test");
@@ -282,8 +277,8 @@ fn only_a_probe_response_revives_a_dead_channel() {
     assert!(!sender.is_dead(1));
 }
 
-/// Two channels answered at once, then the sender is not called for five seconds; the answer to the
-/// last marker of channel 1 is lost. The next one is answered 40 ms after the pause.
+/// The sender is not called for five seconds; the answer to the last marker of channel 1 is lost,
+/// and the next is answered 40 ms after the pause.
 #[test]
 fn caller_pause_is_not_channel_silence() {
     let scheduler = Scheduler::new(LONGEST_BYTES, &[LONGEST_BYTES; 2]).expect("options of a test");
@@ -311,8 +306,8 @@ fn caller_pause_is_not_channel_silence() {
 }
 
 /// Checks are due every 20 ms and happen every 300 ms: 45 ms of that count as silence, 20 to the
-/// time of the check and 25, an eighth of 200 ms, after it. No report has ever arrived, so the
-/// silence is 1,200 ms: it ends at the 27th check.
+/// time of the check and 25, an eighth of 200 ms, after it. Without any report the silence is 1,200
+/// ms: it ends at the 27th check.
 #[test]
 fn dead_channel_is_detected_by_a_consistently_late_caller() {
     let scheduler = Scheduler::new(LONGEST_BYTES, &[LONGEST_BYTES; 2]).expect("options of a test");
@@ -325,8 +320,8 @@ fn dead_channel_is_detected_by_a_consistently_late_caller() {
     assert_eq!(found.next(), Some(27));
 }
 
-/// A packet waits on channel 1 when it leaves in round 5. The announcement of its return in round 9
-/// is queued behind that packet, and then the departure of round 5 arrives once more.
+/// Channel 1 leaves in round 5. Its return in round 9 is queued behind a packet, and then the
+/// departure arrives once more.
 #[test]
 fn repeated_departure_does_not_undo_a_return() {
     let scheduler = Scheduler::new(LONGEST_BYTES, &[LONGEST_BYTES; 2]).expect("options of a test");

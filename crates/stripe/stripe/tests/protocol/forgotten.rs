@@ -1,6 +1,6 @@
-//! A receiver that restarted during an epoch, and the evidence of it; traced by hand.
+//! A receiver that restarted during an epoch, and the evidence of it.
 //!
-//! A slow channel still brings a reset of that epoch, before anything else comes.
+//! A slow channel brings a reset of that epoch before anything else.
 
 use gingham_fairq::{Round, Standing};
 use gingham_stripe::{
@@ -12,12 +12,11 @@ use super::pair::{Scheduler, at, milliseconds};
 
 type End = Receiver<Scheduler, u32>;
 
-/// An arrival, and its result.
 type Comes = fn(&mut End) -> Result<(), Discard>;
 
 const EPOCH: u16 = 7;
 
-/// Returns a receiver without state: three channels, packets of 100 bytes, a wait of 50 ms.
+/// Without state: packets of 100 bytes, a wait of 50 ms.
 fn restarted() -> End {
     let scheduler = Scheduler::new(100, &[100; 3]).expect("what a test may do");
     let guaranteed = Some(Guarantee { repair: Some(RepairRequests::default()) });
@@ -40,19 +39,16 @@ fn reset(receiver: &mut End, now: Instant, epoch: u16, channel: u8) -> Result<()
     said(receiver, now, (epoch, channel), Kind::Reset { quantum: 100 })
 }
 
-/// Returns a marker with `sent_packets` packets before it.
 fn marker(sent_packets: u32) -> Kind {
     let standing = Standing::beginning(Round::FIRST, 100);
     Kind::Marker(Marker { standing, sent_packets, ..Marker::default() })
 }
 
-/// Returns the departure of channel 0 after `sent_packets` packets.
 fn left(sent_packets: u32) -> Kind {
     let since = Round::new(2);
     Kind::Left(Departure { channel: 0, since, sent_packets, next_sequence: sent_packets })
 }
 
-/// Handles packet `sequence` of the pipe, with its channel and number there.
 fn packet(
     receiver: &mut End,
     now: Instant,
@@ -63,7 +59,7 @@ fn packet(
     receiver.handle_tagged(now, tag, 100, sequence)
 }
 
-/// Handles a copy of packet 0 of channel 0, as the first packet of channel 2.
+/// Copy of packet 0 of channel 0, as the first packet of channel 2.
 fn copy(receiver: &mut End, now: Instant) -> Result<(), Discard> {
     let repair_of = Some(RepairOf { channel: 0, channel_sequence: 0, next_sequence: 1 });
     let tag = Tag { sequence: 0, channel: 2, channel_sequence: 0, session: EPOCH, repair_of };
@@ -74,7 +70,6 @@ fn drain(receiver: &mut End, now: Instant) -> Vec<u32> {
     std::iter::from_fn(|| receiver.poll_packet(now)).collect()
 }
 
-/// Returns the epochs after which a reset is requested.
 fn asked(receiver: &mut End, now: Instant) -> Vec<Epoch> {
     let said = std::iter::from_fn(|| receiver.poll_message(now));
     said.filter(|(_, message)| message.kind == Kind::ResetRequested)
@@ -82,7 +77,7 @@ fn asked(receiver: &mut End, now: Instant) -> Vec<Epoch> {
         .collect()
 }
 
-/// Returns a restarted receiver that has received a reset on channel 2 alone.
+/// After a reset on channel 2 alone.
 fn after_a_late_reset() -> End {
     let mut receiver = restarted();
     assert_eq!(reset(&mut receiver, at(0), EPOCH, 2), Ok(()));
@@ -91,8 +86,7 @@ fn after_a_late_reset() -> End {
 }
 
 /// The former receiver delivered packet 0, from channel 0. Its copy on channel 2 waits, and an
-/// arrival on channel 0 reveals the former receiver: nothing is delivered, and only a later epoch
-/// is accepted.
+/// arrival on channel 0 reveals the former receiver.
 #[test]
 fn late_reset_does_not_redeliver_copies() {
     let came: [Comes; 4] = [
@@ -119,8 +113,7 @@ fn late_reset_does_not_redeliver_copies() {
     }
 }
 
-/// Packet 0 on channel 2 waits until both other channels have begun: by a reset, by a marker before
-/// any packet, or by a departure before any. A silent channel is awaited for the wait.
+/// Packet 0 on channel 2 waits until both other channels have begun.
 #[test]
 fn delivery_starts_once_every_channel_has_begun() {
     let begun: [Comes; 3] = [

@@ -1,4 +1,4 @@
-//! Guaranteed order: proofs of loss, repair requests, and late packets; hand-traced.
+//! Guaranteed order: proofs of loss, repair requests, and late packets.
 
 use gingham_fairq::Number;
 use gingham_stripe::{
@@ -11,14 +11,12 @@ use super::pair::{Scheduler, at, milliseconds};
 
 type End = Receiver<Scheduler, u32>;
 
-/// Returns a scheduler of three channels for packets of 100 bytes, a packet a turn: 0 on channel 0,
-/// 1 on 1, 2 on 2, 3 on 0 ...
+/// Packets of 100 bytes, one a turn: 0 on channel 0, 1 on 1, 2 on 2, 3 on 0 ...
 fn scheduler() -> Scheduler {
     Scheduler::new(100, &[100; 3]).expect("what a test may do")
 }
 
-/// Returns a receiver that waits 50 ms for evidence; with repair, 30 ms for copies, requested every
-/// 10 ms.
+/// Waits 50 ms for evidence; with repair, 30 ms for copies, requested every 10 ms.
 fn receiver(repairs: bool) -> End {
     ordered(ReceiverOptions::default().order, repairs)
 }
@@ -36,13 +34,12 @@ fn tag(sequence: u32) -> Tag {
     Tag { sequence, channel, channel_sequence: sequence / 3, session: 1, repair_of: None }
 }
 
-/// Handles a packet on its channel.
 fn packet(receiver: &mut End, now: Instant, sequence: u32) -> Result<(), Discard> {
     receiver.handle_tagged(now, tag(sequence), 100, sequence)
 }
 
-/// Handles a copy on channel 2, with its number there and the number of the next packet of the pipe
-/// at its departure.
+/// On channel 2, with its number there and the number of the next packet of the pipe at its
+/// departure.
 fn copy(
     receiver: &mut End,
     now: Instant,
@@ -69,7 +66,7 @@ fn packets(receiver: &mut End, now: Instant, sequences: &[u32]) {
     }
 }
 
-/// Returns a marker of a channel, sent when `next_sequence` was next.
+/// Sent when `next_sequence` was next.
 fn marker(channel: u8, next_sequence: u32) -> Message {
     let mut sender = scheduler();
     (0..next_sequence).for_each(|_| gingham_fairq::Causal::charge(&mut sender, 100));
@@ -83,7 +80,7 @@ fn drain(receiver: &mut End, now: Instant) -> Vec<u32> {
     std::iter::from_fn(|| receiver.poll_packet(now)).collect()
 }
 
-/// Returns the repair requests: channel, first number and count.
+/// Channel, first number and count.
 fn asked(receiver: &mut End, now: Instant) -> Vec<(usize, u32, u16)> {
     let said = std::iter::from_fn(|| receiver.poll_message(now));
     let missing = said.filter_map(|(channel, message)| match message.kind {
@@ -93,13 +90,13 @@ fn asked(receiver: &mut End, now: Instant) -> Vec<(usize, u32, u16)> {
     missing.collect()
 }
 
-/// Returns a request for packets of channel 0 with a long wait.
+/// Channel 0, with a long wait.
 fn missing(first: u32, count: u16) -> Kind {
     Kind::Nack(Nack { channel: 0, first, count, left_ns: u32::MAX })
 }
 
-/// Packet 3 is lost on channel 0. Packet 6 on channel 0 is no proof, since 3 might be on another
-/// channel; 4 and 5 on theirs complete the proof.
+/// Packet 6 on channel 0 does not prove that 3 is lost, since 3 might be on another channel; 4 and
+/// 5 on theirs complete the proof.
 #[test]
 fn packet_is_lost_only_once_every_channel_has_passed_it() {
     let mut receiver = receiver(false);
@@ -128,13 +125,13 @@ fn markers_prove_losses_at_the_end_of_traffic() {
     packets(&mut receiver, at(2), &[7, 6]);
     assert_eq!(drain(&mut receiver, at(2)), [6, 7]);
     assert_eq!((receiver.reception().given_up, receiver.reception().late), (3, 0));
-    // The markers have corrected the scheduler: its guess is right again.
+    // The markers have corrected the scheduler.
     let next = Number { round: gingham_fairq::Round::new(3), deficit_bytes: 100 };
     assert_eq!(receiver.scheduler().standing(2).next, next);
 }
 
-/// A packet with a wrong number, 8, is delivered at 60 ms for lack of others. Later markers have 3
-/// as the next number: within the wait they may be slow, but eight in a row after it are not.
+/// A packet with a wrong number, 8, is delivered at 60 ms for lack of others. Markers with 3 as the
+/// next number may be slow within the wait, but eight in a row after it are not.
 #[test]
 fn packet_number_unknown_to_markers_is_detected_at_rest() {
     let mut receiver = receiver(false);
@@ -153,8 +150,7 @@ fn packet_number_unknown_to_markers_is_detected_at_rest() {
     assert_eq!((requests(&mut receiver, 90), requests(&mut receiver, 110)), (0, 1));
 }
 
-/// Channel 0 is silent: 4 and 5 wait for 50 ms, then it is not awaited any more, and its packets
-/// are too late.
+/// Channel 0 is silent: 4 and 5 wait for 50 ms.
 #[test]
 fn silent_channel_delays_packets_by_the_wait_and_order_holds() {
     let mut receiver = receiver(false);
@@ -174,8 +170,7 @@ fn silent_channel_delays_packets_by_the_wait_and_order_holds() {
     assert_eq!(receiver.reception().given_up, 2);
 }
 
-/// Packet 3, the second of channel 0, is requested as soon as the third arrives there, and again
-/// after 10 ms; its copy is delivered in its place.
+/// Packet 3 is the second of channel 0.
 #[test]
 fn lost_packet_is_requested_and_replaced_by_its_copy() {
     let mut receiver = receiver(true);
@@ -198,9 +193,8 @@ fn lost_packet_is_requested_and_replaced_by_its_copy() {
     assert_eq!(gingham_fairq::Causal::current(receiver.scheduler()), 1);
 }
 
-/// A copy of 3 arrives on channel 2 as its fourth: the third, a packet or a copy, is lost. It is
-/// requested on channel 2, as one of 6 to 8. Reports count the copy as received, and the losses
-/// that it proves as accounted for.
+/// A copy of 3 arrives on channel 2 as its fourth: the third is lost, one of 6 to 8. Reports count
+/// the copy as received, and the losses that it proves as accounted for.
 #[test]
 fn copy_proves_losses_on_its_own_channel() {
     let mut receiver = receiver(true);
@@ -209,8 +203,7 @@ fn copy_proves_losses_on_its_own_channel() {
     assert_eq!(copy(&mut receiver, at(1), 3, (3, 9)), Ok(()));
     assert_eq!(drain(&mut receiver, at(1)), [0, 1, 2, 3, 4, 5, 6]);
     assert_eq!(asked(&mut receiver, at(1)), [(2, 2, 1)]);
-    // 7 arrives; 8 was the third of channel 2, and waits for its copy, which arrives there as the
-    // fifth.
+    // 8 was the third of channel 2, and waits for its copy, which arrives there as the fifth.
     packets(&mut receiver, at(2), &[7, 9]);
     assert_eq!(drain(&mut receiver, at(2)), [7]);
     receiver.handle_message(at(2), 2, copied_marker(4, 10)).unwrap();
@@ -224,7 +217,7 @@ fn copy_proves_losses_on_its_own_channel() {
     assert_eq!(asked(&mut receiver, at(100)), []);
 }
 
-/// Returns a marker of channel 2 after `sent_packets`, some of them copies.
+/// Channel 2, some of the packets copies.
 fn copied_marker(sent_packets: u32, next_sequence: u32) -> Message {
     let Message { kind: Kind::Marker(plain), epoch, .. } = marker(2, next_sequence) else {
         unreachable!("a marker");
@@ -233,7 +226,6 @@ fn copied_marker(sent_packets: u32, next_sequence: u32) -> Message {
     Message { epoch, channel: 2, channels: 3, kind }
 }
 
-/// Returns the next report on channel 2.
 fn reported(receiver: &mut End, now: Instant) -> Report {
     let mut said = std::iter::from_fn(|| receiver.poll_message(now));
     let report = said.find_map(|(channel, message)| match message.kind {
@@ -243,9 +235,8 @@ fn reported(receiver: &mut End, now: Instant) -> Report {
     report.expect("a marker brings one")
 }
 
-/// The round trips in markers are 120 ms on channel 0, which loses 3, and 20 ms on channel 1. In
-/// free order 3 is requested on channel 1 first, and on channel 0 itself after one and a quarter
-/// times 120 ms; in strict order on channel 0 at once.
+/// The round trips in markers are 120 ms on channel 0, which loses 3, and 20 ms on channel 1; a
+/// request is repeated after one and a quarter times 120 ms.
 #[test]
 fn free_order_requests_use_the_fastest_reverse_channel() {
     for (order, way) in [(Order::Free, 1), (Order::Strict, 0)] {
@@ -264,7 +255,7 @@ fn free_order_requests_use_the_fastest_reverse_channel() {
     }
 }
 
-/// No copy arrives: packets wait for it for 30 ms from the proof on, and not a second time.
+/// Packets wait for a copy for 30 ms from the proof on, and not a second time.
 #[test]
 fn wait_for_a_copy_is_bounded() {
     let mut receiver = receiver(true);
@@ -280,8 +271,7 @@ fn wait_for_a_copy_is_bounded() {
     assert_eq!(receiver.poll_timeout(), None);
 }
 
-/// Returns a receiver after the departure of channel 0, which sent packets 3 and 6 of 9; both are
-/// lost, and all others have arrived.
+/// Channel 0 has left; its packets 3 and 6, of 9, are lost.
 fn after_channel_0_left() -> End {
     let mut receiver = receiver(true);
     packets(&mut receiver, at(0), &[0, 1, 2]);
@@ -293,9 +283,7 @@ fn after_channel_0_left() -> End {
     receiver
 }
 
-/// Channel 0 has left after packets 3 and 6, of 9. They are lost, and requested in the reverse
-/// direction of another channel. A copy of 3 arrives at the last moment, which restarts the wait
-/// for 6; that then arrives itself.
+/// A copy of 3 at the last moment restarts the wait for 6, which then arrives itself.
 #[test]
 fn in_flight_packets_of_a_departed_channel_are_waited_for() {
     let mut receiver = after_channel_0_left();
@@ -313,8 +301,8 @@ fn in_flight_packets_of_a_departed_channel_are_waited_for() {
     );
 }
 
-/// Channel 0 has left after packets 3 and 6, which the sender no longer keeps. Copies of packets 10
-/// and 13, sent on channels 1 and 2 at once, do not prolong their wait: it ends 30 ms after Left.
+/// Copies of packets 10 and 13, sent on channels 1 and 2 at once, do not prolong the wait for 3 and
+/// 6: it ends 30 ms after Left.
 #[test]
 fn other_copies_do_not_prolong_the_wait_for_a_departed_channel() {
     let mut receiver = after_channel_0_left();
@@ -341,8 +329,8 @@ fn tags_of_another_epoch_or_mode_are_counted() {
     assert_eq!(guaranteed.reception().discards.total() + quasi.reception().discards.total(), 6);
 }
 
-/// Copies use the channel of the earliest delivery, losses included: channel 0 has a round trip of
-/// 60 ms, channel 1 one of 20 ms and a loss of three quarters, channel 2 one of 40 ms.
+/// Channel 0 has a round trip of 60 ms, channel 1 one of 20 ms and a loss of three quarters,
+/// channel 2 one of 40 ms.
 #[test]
 fn copies_use_the_fastest_channel() {
     let options = SenderOptions { repair: Some(RepairPlan::default()), ..SenderOptions::default() };
@@ -371,8 +359,7 @@ fn copies_use_the_fastest_channel() {
     assert_eq!(sender.sending().repairs, 1);
 }
 
-/// A request for a lost copy by its number is a request for the packet, which is retransmitted on
-/// another channel, up to the number of attempts; the sender counts each copy.
+/// The sender counts each copy, up to the number of attempts.
 #[test]
 fn request_for_a_lost_copy_retransmits_the_packet() {
     let repair = Some(RepairPlan { tries_max: 2, ..RepairPlan::default() });
@@ -396,8 +383,7 @@ fn request_for_a_lost_copy_retransmits_the_packet() {
     assert_eq!(sender.handle_tagged(at(40), 100), Ok((0, Tag { channel_sequence: 3, ..tag(6) })));
 }
 
-/// Four copies at once on each channel, fastest first; a packet or a marker on a channel permits
-/// one more.
+/// Four copies at once on each channel; a packet or a marker permits one more.
 #[test]
 fn copies_on_a_channel_are_rate_limited() {
     let options = SenderOptions { repair: Some(RepairPlan::default()), ..SenderOptions::default() };

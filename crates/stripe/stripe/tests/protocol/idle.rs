@@ -1,4 +1,4 @@
-//! At rest the ends send almost nothing, and a failure is detected soon after traffic resumes.
+//! At rest the ends send almost nothing, and a failure is detected soon after.
 
 use std::time::Duration;
 
@@ -12,11 +12,11 @@ fn pair() -> Pair {
     Pair::new(&scheduler, &delays, ReceiverOptions::default())
 }
 
-/// Overhead of a datagram: IP, UDP, a header of 8 bytes and an AEAD.
+/// IP, UDP, a header of 8 bytes and an AEAD.
 const FRAMING_BYTES: u64 = 28 + 8 + 16;
 
-/// A marker has 68 bytes and a report 76. Both ends send, so a day of a channel has the markers and
-/// reports of two senders: at most 5 MB with overhead.
+/// A marker has 68 bytes and a report 76. Both ends send: a day of a channel has the markers and
+/// reports of two senders.
 #[test]
 fn idle_day_uses_five_megabytes_per_channel() {
     let mut pair = pair();
@@ -31,7 +31,6 @@ fn idle_day_uses_five_megabytes_per_channel() {
     assert_eq!(pair.sender.sending().deaths, 0);
 }
 
-/// After a rest no packet goes before the markers that are then due on every channel.
 #[test]
 fn markers_on_every_channel_precede_the_first_packet_after_rest() {
     let mut pair = pair();
@@ -47,8 +46,8 @@ fn markers_on_every_channel_precede_the_first_packet_after_rest() {
     assert!(pair.sender.poll_timeout() > pair.now);
 }
 
-/// Channel 1 dies during a rest. Its markers are answered after 40 ms; it is out after 200 ms and
-/// two round trips, at the latest at the next check, 20 ms later.
+/// Markers are answered after 40 ms; the channel is out after 200 ms and two round trips, at the
+/// latest at the next check, 20 ms later.
 #[test]
 fn channel_death_during_rest_is_detected_after_the_next_packet() {
     let mut pair = pair();
@@ -68,8 +67,7 @@ fn channel_death_during_rest_is_detected_after_the_next_packet() {
     assert!(pair.sender.is_dead(1));
 }
 
-/// A tenth of the markers and a tenth of the answers are lost, for an hour: no channel is declared
-/// dead.
+/// A tenth of the markers and a tenth of the answers are lost.
 #[test]
 fn markers_lost_during_rest_are_not_silence() {
     let mut pair = pair();

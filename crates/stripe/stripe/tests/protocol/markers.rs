@@ -6,7 +6,7 @@ use gingham_stripe::{
 
 use crate::pair::{LONGEST_BYTES, Pair, Scheduler, at, milliseconds};
 
-/// Returns channels with these delays, in free order, at a fixed rate.
+/// Free order, at a fixed rate.
 fn pair(delays_ms: &[u64]) -> Pair {
     let quanta = vec![LONGEST_BYTES; delays_ms.len()];
     let scheduler = Scheduler::new(LONGEST_BYTES, &quanta).expect("quanta");
@@ -23,7 +23,7 @@ fn pair(delays_ms: &[u64]) -> Pair {
     Pair::with(&scheduler, &delays, sender, receiver)
 }
 
-/// Returns the number of markers sent at 0, 20, 40 ms and so on, each behind a packet.
+/// Markers sent at 0, 20, 40 ms and so on, each behind a packet.
 fn markers(pair: &mut Pair, looks: u64) -> Vec<u64> {
     let look = |look| {
         let before = pair.sender.sending().markers;
@@ -35,8 +35,8 @@ fn markers(pair: &mut Pair, looks: u64) -> Vec<u64> {
 }
 
 /// Delays of 10 and 100 ms. Markers go every 20 ms on both channels until the first answer of the
-/// slow one, at 200 ms. A quarter of its round trip is 50 ms: from then on it gets one at every
-/// third check, at 260, 320 and 380 ms. A quarter of the other's is 5 ms.
+/// slow one, at 200 ms. A quarter of its round trip is 50 ms: it then gets one at every third
+/// check, at 260, 320 and 380 ms.
 #[test]
 fn four_markers_are_in_flight_on_a_slow_channel() {
     let mut pair = pair(&[10, 100]);
@@ -45,7 +45,7 @@ fn four_markers_are_in_flight_on_a_slow_channel() {
     assert_eq!(markers(&mut pair, 20), [&first[..], &then].concat());
 }
 
-/// Without tags order is exact a marker after the last loss (theorem 5.1): they go every 20 ms.
+/// Without tags order is exact a marker after the last loss (theorem 5.1).
 #[test]
 fn quasi_fifo_markers_have_a_fixed_interval() {
     let scheduler = Scheduler::new(LONGEST_BYTES, &[LONGEST_BYTES]).expect("a quantum");
@@ -53,8 +53,7 @@ fn quasi_fifo_markers_have_a_fixed_interval() {
     assert_eq!(markers(&mut pair, 20), [1; 20]);
 }
 
-/// A channel with a round trip of 10 s gets a marker within the silence of 200 ms, which is ten
-/// checks.
+/// A silence of 200 ms is ten checks.
 #[test]
 fn marker_interval_is_at_most_the_silence_at_any_rtt() {
     let mut pair = pair(&[5_000]);
@@ -74,7 +73,7 @@ fn marker_interval_is_at_most_the_silence_at_any_rtt() {
 }
 
 /// The only packet is accounted for at 200 ms. Markers go at 260 ms and every 60 ms after: sixteen
-/// until 1,160 ms carry no news, and from the next check on they go less often.
+/// until 1,160 ms carry no news.
 #[test]
 fn sixteen_markers_precede_rest_on_a_slow_channel() {
     let mut pair = pair(&[100]);
@@ -87,9 +86,8 @@ fn sixteen_markers_precede_rest_on_a_slow_channel() {
     assert_eq!((pair.sender.sending().markers - before, pair.now), (16, at(1_180)));
 }
 
-/// The marker carries the latest time for taking out a silent channel: the silence of 200 ms and
-/// two round trips of 200 ms; 20 + 50 ms until a marker goes, 25 ms for a late check, and 20 ms to
-/// the next.
+/// The silence of 200 ms and two round trips of 200 ms; 20 + 50 ms until a marker goes, 25 ms for a
+/// late check, and 20 ms to the next.
 #[test]
 fn marker_carries_the_latest_deactivation_time() {
     let mut pair = pair(&[100]);

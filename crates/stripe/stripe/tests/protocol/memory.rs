@@ -13,7 +13,7 @@ use proptest::prelude::*;
 
 use super::pair::{LONGEST_BYTES, Words};
 
-/// A packet that is included in a sum of charges while it exists.
+/// Included in a sum of charges while it exists.
 struct Packet {
     charge: u64,
     alive: Rc<Cell<u64>>,
@@ -35,7 +35,7 @@ impl Drop for Packet {
 
 type End = Receiver<SurplusRoundRobin<64>, Packet>;
 
-/// Draws a small number, to cover all of them, or any number.
+/// A small number, to cover all of them, or any number.
 fn number(words: &mut Words) -> u32 {
     if words.below(8) == 0 { words.below(u32::MAX) } else { words.below(40) }
 }
@@ -67,7 +67,6 @@ fn message(words: &mut Words, channel: usize, channels: usize, epoch: u32) -> Me
     Message { epoch, channel: small(channel), channels: small(channels), kind }
 }
 
-/// Handles an arrival on a channel, or a new epoch on all of them.
 fn come(
     end: &mut End,
     words: &mut Words,
@@ -112,8 +111,8 @@ fn come(
 }
 
 proptest! {
-    /// Random packets, copies and messages, to a receiver that reads occasionally, from a sender
-    /// that ignores credits: the held charge is that of the existing packets, and below the cap.
+    /// The receiver reads occasionally, and the sender ignores credits: the held charge is that of
+    /// the existing packets.
     #[test]
     fn held_memory_stays_within_its_cap(
         seed: u64, channels in 1_usize..=64, more in 0_u64..20_000, tagged: bool, repairs: bool,

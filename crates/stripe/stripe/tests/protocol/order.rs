@@ -26,8 +26,8 @@ fn figures_8_to_13_deliver_as_the_paper_says() {
     }
     pair.run_for(Duration::ZERO);
     assert_eq!(pair.delivered, [1, 2, 3, 4, 5, 6, 9, 8, 11, 10, 12, 13, 14]);
-    // Two markers a channel; that of channel 0 before round 7 proves the loss. The receiver has
-    // read them all: after packet 14 both ends are at round 8.
+    // Two markers a channel; that of channel 0 before round 7 proves the loss. After packet 14 both
+    // ends are at round 8.
     let reception = pair.receiver.reception();
     assert_eq!((reception.markers, reception.ahead, reception.passed), (4, 1, 0));
     assert_eq!((pair.sender.scheduler(), pair.receiver.scheduler().round()), {
@@ -35,7 +35,7 @@ fn figures_8_to_13_deliver_as_the_paper_says() {
     });
 }
 
-/// One channel is 50 ms behind the other; no packet is lost or out of order.
+/// One channel is 50 ms behind the other.
 #[test]
 fn packets_of_a_faster_channel_wait_in_its_buffer() {
     let scheduler = Scheduler::new(100, &[100, 100]).unwrap();
@@ -52,13 +52,12 @@ pub(crate) fn quanta() -> impl Strategy<Value = Vec<u32>> {
     prop::collection::vec(LONGEST_BYTES..=4 * LONGEST_BYTES, 2..=16)
 }
 
-/// Draws a first round, often shortly before the wrap.
+/// Often shortly before the wrap.
 pub(crate) fn first_round() -> impl Strategy<Value = Round> {
     prop_oneof![Just(Round::FIRST), (0_u32..40).prop_map(|rounds| Round::new(u32::MAX - rounds))]
 }
 
-/// Returns markers of any frequency and position, at least once in an interval; no channel is taken
-/// out.
+/// Markers of any frequency and position; no channel is taken out.
 pub(crate) fn sender_options(every_rounds: u32, position: usize, channels: usize) -> SenderOptions {
     let before_channel = position % channels;
     let markers = MarkerPlan {
@@ -70,13 +69,13 @@ pub(crate) fn sender_options(every_rounds: u32, position: usize, channels: usize
     SenderOptions { markers, silence: None, ..SenderOptions::default() }
 }
 
-/// Draws delays of up to 150 ms, below the wait of 200 ms even with a marker interval of 20 ms.
+/// Up to 150 ms, below the wait of 200 ms even with a marker interval of 20 ms.
 pub(crate) fn delays(words: &mut Words, channels: usize) -> Vec<Duration> {
     (0..channels).map(|_| milliseconds(u64::from(words.below(150)))).collect()
 }
 
 proptest! {
-    /// Theorem 4.1: without loss, order is exact under any skew below the wait.
+    /// Under any skew below the wait.
     #[test]
     fn theorem_4_1_without_loss_order_is_exact(
         first in first_round(), quanta in quanta(), seed: u64,
@@ -99,8 +98,8 @@ proptest! {
         prop_assert_eq!(pair.sender.scheduler(), pair.receiver.scheduler());
     }
 
-    /// Theorem 5.1: once losses (also of markers) have stopped, order is exact and complete after a
-    /// marker on every channel; no packet is duplicated, no marker late, no channel passed over.
+    /// Once losses (also of markers) have stopped, order is exact and complete after a marker on
+    /// every channel.
     #[test]
     fn theorem_5_1_markers_restore_order(
         first in first_round(), quanta in quanta(), seed: u64, loss_percent in 0_u32..=80,
@@ -110,7 +109,7 @@ proptest! {
         let scheduler = Scheduler::starting_at(first, LONGEST_BYTES, &quanta).unwrap();
         let delays = delays(&mut words, quanta.len());
         let options = sender_options(every_rounds, position, quanta.len());
-        // Markers are lost too: the wait is longer than any sequence of lost ones.
+        // The wait is longer than any sequence of lost markers.
         let receiver = ReceiverOptions { wait: milliseconds(3_600_000), ..ReceiverOptions::default() };
         let mut pair = Pair::with(&scheduler, &delays, options, receiver).seeded(seed);
         pair.loss_percent = loss_percent;

@@ -13,14 +13,13 @@ pub(crate) type Scheduler = SurplusRoundRobin<CHANNELS_MAX>;
 
 pub(crate) const LONGEST_BYTES: u32 = 1_500;
 
-/// A frame on a channel.
 #[derive(Clone, Debug)]
 enum Frame {
     Packet { number: u32, length_bytes: u32, tag: Option<Tag> },
     Message(Vec<u8>),
 }
 
-/// One direction of a channel: its frames, with their arrival times.
+/// Frames with their arrival times.
 #[derive(Clone, Debug, Default)]
 struct Link {
     delay: Duration,
@@ -28,7 +27,7 @@ struct Link {
 }
 
 impl Link {
-    /// Sends a frame, which arrives after the delay, and after those ahead of it.
+    /// A frame arrives after the delay, and after those ahead of it.
     fn push(&mut self, now: Instant, frame: Frame) {
         let last = self.frames.back().map_or(Instant::ORIGIN, |(at, _)| *at);
         self.frames.push_back((now.after(self.delay).max(last), frame));
@@ -40,7 +39,7 @@ impl Link {
     }
 }
 
-/// Pseudo-random words, identical everywhere (SplitMix64).
+/// SplitMix64, identical everywhere.
 #[derive(Clone, Debug)]
 pub(crate) struct Words(pub(crate) u64);
 
@@ -61,7 +60,7 @@ impl Words {
     }
 }
 
-/// Both ends and the channels between them. Packets are numbered from 1.
+/// Packets are numbered from 1.
 #[derive(Debug)]
 pub(crate) struct Pair {
     pub(crate) now: Instant,
@@ -72,15 +71,14 @@ pub(crate) struct Pair {
     /// Port of each channel at the receiver.
     pub(crate) wires: Vec<usize>,
     words: Words,
-    /// In guaranteed order, the packets kept for retransmission.
+    /// In guaranteed order.
     kept: Option<RetransmissionBuffer<u32>>,
-    /// Loss of frames in per cent, including messages.
+    /// Including messages.
     pub(crate) loss_percent: u32,
-    /// Additional loss in the reverse direction, in per cent.
+    /// In addition.
     pub(crate) back_loss_percent: u32,
     /// Channels that lose everything, in both directions.
     pub(crate) dead: u64,
-    /// Whether the receiver is read.
     pub(crate) reads: bool,
     pub(crate) sent: u32,
     pub(crate) delivered: Vec<u32>,
@@ -96,7 +94,7 @@ pub(crate) fn at(milliseconds: u64) -> Instant {
 }
 
 impl Pair {
-    /// Creates ends that start in epoch 1 without a reset, over channels with these delays.
+    /// Both ends start in epoch 1 without a reset.
     pub(crate) fn new(
         scheduler: &Scheduler,
         delays: &[Duration],
@@ -144,12 +142,11 @@ impl Pair {
         self.words.below(100) < self.loss_percent || self.dead & (1 << channel) != 0
     }
 
-    /// Returns the channel of the next packet, if one may be sent.
     pub(crate) fn next_channel(&mut self) -> Option<usize> {
         self.sender.poll_transmit(self.now).map(|run| run.channel)
     }
 
-    /// Sends a packet, which is lost with the configured probability.
+    /// Lost with the configured probability.
     pub(crate) fn send(&mut self, length_bytes: u32) {
         let channel = self.next_channel();
         let lost = channel.is_some_and(|channel| self.is_lost(channel));
@@ -172,8 +169,6 @@ impl Pair {
         self.poll_sender();
     }
 
-    /// Offers a packet to the sender; returns its channel, and its tag in guaranteed order, if it
-    /// is accepted.
     fn take(&mut self, length_bytes: u32) -> Option<(usize, Option<Tag>)> {
         if self.kept.is_some() {
             let (channel, tag) = self.sender.handle_tagged(self.now, length_bytes).ok()?;
@@ -182,7 +177,6 @@ impl Pair {
         Some((self.sender.handle_packet(self.now, length_bytes).ok()?, None))
     }
 
-    /// Sends the copies that the receiver requested.
     fn repair(&mut self) {
         while let Some(repair) = self.sender.poll_repair(self.now) {
             let kept = self.kept.as_ref().and_then(|kept| kept.get(repair.tag.sequence));
@@ -194,13 +188,13 @@ impl Pair {
         }
     }
 
-    /// Loses all frames in flight on a channel, in both directions.
+    /// Loses all frames in flight, in both directions.
     pub(crate) fn cut(&mut self, channel: usize) {
         self.there[channel].frames.clear();
         self.back[channel].frames.clear();
     }
 
-    /// Puts a message on a channel, as if from the sender.
+    /// As if from the sender.
     pub(crate) fn inject(&mut self, channel: usize, message: Message) {
         self.there[channel].push(self.now, Frame::Message(message.to_bytes().to_vec()));
     }
@@ -215,7 +209,6 @@ impl Pair {
         self.repair();
     }
 
-    /// Runs until a time.
     pub(crate) fn run_to(&mut self, end: Instant) {
         let mut steps_at_once = 0;
         loop {
@@ -288,12 +281,11 @@ impl Pair {
         self.held_max = self.held_max.max(self.receiver.held_bytes());
     }
 
-    /// Returns the delivered packets above a number, in the order of delivery.
+    /// In the order of delivery.
     pub(crate) fn delivered_after(&self, number: u32) -> Vec<u32> {
         self.delivered.iter().copied().filter(|packet| *packet > number).collect()
     }
 
-    /// Whether no packet was delivered twice.
     pub(crate) fn is_without_repetition(&self) -> bool {
         let mut seen = vec![false; self.sent as usize + 1];
         self.delivered.iter().all(|packet| !std::mem::replace(&mut seen[*packet as usize], true))

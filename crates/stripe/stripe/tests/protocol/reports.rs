@@ -44,7 +44,7 @@ fn marker_carries_the_state_of_its_channel() {
     assert_eq!(marker(), None);
 }
 
-/// The marker counts 7 packets, but only 2 arrived: 5 are lost, and in flight no longer.
+/// The marker counts 7 packets, but only 2 arrived: 5 are lost.
 #[test]
 fn report_counts_from_the_last_marker() {
     let options = ReceiverOptions {
@@ -89,7 +89,7 @@ fn report_counts_from_the_last_marker() {
     assert_eq!(receiver.poll_message(at(7)), None);
 }
 
-/// Delays of 10 and 20 ms, markers at the start: the second report arrives after 40 ms.
+/// Delays of 10 and 20 ms, markers at the start.
 #[test]
 fn sender_keeps_the_last_report_of_each_channel() {
     let delays = [milliseconds(10), milliseconds(20)];
@@ -106,8 +106,8 @@ fn sender_keeps_the_last_report_of_each_channel() {
     assert_eq!(pair.sender.sent(0).bytes, 100);
 }
 
-/// Returns the times and counts of the reports on channel 1, in microseconds after a marker, for
-/// packets at this interval, some of them lost.
+/// Times, in microseconds after a marker, and counts of the reports on channel 1, for packets at
+/// this interval.
 fn reported(apart_us: u64, packets: u32, lost: &[u32]) -> Vec<(u64, u32)> {
     let reports = Some(ReportPlan { interval: milliseconds(5) });
     let guaranteed = Some(Guarantee::default());
@@ -141,8 +141,8 @@ fn reported(apart_us: u64, packets: u32, lost: &[u32]) -> Vec<(u64, u32)> {
     reported
 }
 
-/// After the marker, reports follow each fourth packet, or 5 ms after the first unreported one;
-/// never within a millisecond of the last; and none without a change.
+/// Each fourth packet, or 5 ms after the first unreported one; never within a millisecond of the
+/// last.
 #[test]
 fn reports_between_markers_follow_packet_count_and_time() {
     assert_eq!(reported(100, 30, &[]), [(0, 0), (1_000, 10), (2_000, 20), (3_000, 30)]);
@@ -150,8 +150,7 @@ fn reports_between_markers_follow_packet_count_and_time() {
     assert_eq!(reported(2_000, 6, &[]), [(0, 0), (7_000, 3), (13_000, 6)]);
 }
 
-/// An arrival that proves the loss of packet 1 is reported at once, or a millisecond after the last
-/// report.
+/// The arrival proves the loss of packet 1.
 #[test]
 fn losses_are_reported_immediately() {
     assert_eq!(reported(2_000, 3, &[1]), [(0, 0), (6_000, 3)]);

@@ -14,7 +14,7 @@ fn scheduler(channels: usize) -> Scheduler {
     Scheduler::new(LONGEST_BYTES, &vec![LONGEST_BYTES; channels]).expect("options of a test")
 }
 
-/// Returns channels of 10, 20, ... ms.
+/// Channels of 10, 20, ... ms.
 fn pair(channels: usize) -> Pair {
     let delays: Vec<_> = (1..=channels as u64).map(|channel| milliseconds(10 * channel)).collect();
     Pair::new(&scheduler(channels), &delays, ReceiverOptions::default())
@@ -31,7 +31,6 @@ fn restart_receiver(pair: &mut Pair, channels: usize) {
         Receiver::new(scheduler(channels), ReceiverOptions::default()).expect("options of a test");
 }
 
-/// Sends packets, and checks that all arrive in order once the ends agree.
 fn assert_in_order_from_here(pair: &mut Pair) {
     let last = pair.sent;
     (0..50).for_each(|_| pair.send(1_000));
@@ -54,7 +53,7 @@ fn first_contact_is_a_reset_acknowledged_before_data() {
     assert_eq!(pair.receiver.reception().discards.total(), 0);
 }
 
-/// Packets 1 and 2 are delivered; 3 is lost, so 4 waits until the reset, which delivers it.
+/// Packet 3 is lost, and 4 waits until the reset.
 #[test]
 fn packets_of_the_old_epoch_are_delivered_at_a_reset() {
     let mut pair = pair(2);
@@ -73,7 +72,7 @@ fn packets_of_the_old_epoch_are_delivered_at_a_reset() {
     assert_in_order_from_here(&mut pair);
 }
 
-/// Three channels; all packets on the first are lost: 1, 4 and 7.
+/// All packets on the first of three channels are lost: 1, 4 and 7.
 #[test]
 fn packets_waiting_at_a_reset_are_delivered_in_order() {
     let markers = MarkerPlan { interval: milliseconds(1_000), ..SenderOptions::default().markers };
@@ -88,7 +87,7 @@ fn packets_waiting_at_a_reset_are_delivered_in_order() {
     assert_eq!(pair.delivered, [2, 3, 5, 6, 8, 9]);
 }
 
-/// The receiver's ports are permuted: channels 0 1 2 3 of the sender arrive at ports 2 0 3 1.
+/// Channels 0 1 2 3 of the sender arrive at ports 2 0 3 1.
 #[test]
 fn receiver_adopts_the_channel_numbers_of_the_sender() {
     let mut pair = pair(4);
@@ -106,8 +105,8 @@ fn receiver_adopts_the_channel_numbers_of_the_sender() {
     assert!(pair.receiver.reception().discards.of(Discard::OtherChannel) > 0);
 }
 
-/// Cables are exchanged while the sender is down, and it begins in a past epoch: the receiver
-/// requests a later one, on the port that it takes for the other channel.
+/// Cables are exchanged while the sender is down, and it begins in a past epoch: the request goes
+/// on the port that the receiver takes for the other channel.
 #[test]
 fn reset_is_requested_despite_exchanged_channels() {
     let mut pair = pair(2);
@@ -134,7 +133,6 @@ fn single_wrong_message_does_not_end_the_pipe() {
     }
 }
 
-/// Requests are accepted at intervals, however long these are.
 #[test]
 fn reset_interval_may_be_endless() {
     let options = SenderOptions { reset_interval: Duration::MAX, ..SenderOptions::default() };
@@ -145,7 +143,7 @@ fn reset_interval_may_be_endless() {
     assert_eq!(sender.handle_message(at(1), 0, request(2)), Err(Discard::TooSoon));
 }
 
-/// Two ports claim channel 0: one at a time is accepted, and neither for long.
+/// Two ports claim channel 0.
 #[test]
 fn ports_claiming_the_same_channel_are_counted() {
     let mut receiver: Receiver<_, ()> =
@@ -160,8 +158,6 @@ fn ports_claiming_the_same_channel_are_counted() {
     assert_eq!(receiver.handle_message(at(0), 1, nowhere), Err(Discard::NoSuchChannel));
 }
 
-/// The receiver loses its state: the next marker makes it request a reset, and the sender starts
-/// anew.
 #[test]
 fn restarted_receiver_requests_a_reset() {
     let mut pair = pair(3);
@@ -173,7 +169,7 @@ fn restarted_receiver_requests_a_reset() {
     assert_in_order_from_here(&mut pair);
 }
 
-/// The sender loses its state too, and starts in the present epoch or in an earlier one.
+/// The sender starts in the present epoch or in an earlier one.
 #[test]
 fn restarted_sender_learns_the_current_epoch() {
     for forgotten in [1, 0, u32::MAX - 5] {
@@ -191,7 +187,7 @@ fn restarted_sender_learns_the_current_epoch() {
 }
 
 /// Two starts in epoch 1: acknowledgements of the first open the second, while a request caused by
-/// the first moves the receiver on to epoch 2. Later messages of epoch 1 are not leftovers.
+/// the first moves the receiver on to epoch 2.
 #[test]
 fn marker_of_a_superseded_epoch_causes_a_reset_request() {
     let message = |epoch, kind| Message { epoch: Epoch::new(epoch), channel: 0, channels: 2, kind };
@@ -213,7 +209,7 @@ fn marker_of_a_superseded_epoch_causes_a_reset_request() {
     assert_eq!(receiver.poll_message(at(0)), None);
 }
 
-/// Channel 1 is dead: the reset waits 500 ms for it and continues without it.
+/// The reset waits 500 ms for channel 1.
 #[test]
 fn dead_channel_does_not_block_a_reset_forever() {
     let mut pair = pair(2);
@@ -228,7 +224,7 @@ fn dead_channel_does_not_block_a_reset_forever() {
     (1..=6).for_each(|_| pair.send(1_500));
     pair.run_for(milliseconds(10));
     assert_eq!(pair.delivered, [1, 2, 3, 4, 5, 6]);
-    // Once the channel is alive, probes replace the reset: they go at 520, 560, 640 and 800 ms.
+    // Probes replace the reset: they go at 520, 560, 640 and 800 ms.
     pair.run_to(at(700));
     pair.dead = 0;
     pair.run_to(at(839));
@@ -257,7 +253,7 @@ fn messages_of_other_epochs_and_ends_change_nothing() {
     assert_eq!(to_receiver(1, Kind::Acknowledged), Err(Discard::OtherEnd));
 }
 
-/// Once on each channel that has not acknowledged, every 100 ms.
+/// Every 100 ms.
 #[test]
 fn unacknowledged_reset_is_repeated() {
     let options = SenderOptions::default();
@@ -344,8 +340,7 @@ fn invalid_options_are_rejected() {
 }
 
 proptest! {
-    /// Either end crashes at any time, with losses also of messages; no packet is duplicated, and
-    /// once losses stop both ends agree and order is exact.
+    /// Losses also of messages.
     #[test]
     fn crashes_of_either_end_are_recovered_from(
         seed: u64, loss_percent in 0_u32..=80, channels in 2_usize..=16,
@@ -374,7 +369,6 @@ proptest! {
     }
 }
 
-/// Quanta changed while the sender waits for acknowledgements are announced once it is open.
 #[test]
 fn quanta_changed_during_a_reset_are_announced_after_it() {
     let mut pair = pair(2);

@@ -1,4 +1,4 @@
-//! Sizes of channels, hand-traced: reports of frames that are too big, and refused packets.
+//! Sizes of channels: reports of frames that are too big, and refused packets.
 
 use gingham_fairq::SurplusRoundRobin;
 use gingham_stripe::{
@@ -19,7 +19,7 @@ fn sender(order: Order) -> Sender<Scheduler> {
     Sender::synchronised(scheduler, options, Epoch::new(1), Instant::ORIGIN).expect("options")
 }
 
-/// Returns the messages sent: channel, padded length, and marker.
+/// Channel, padded length, and marker.
 fn messages(sender: &mut Sender<Scheduler>, now: Instant) -> Vec<(usize, usize, Marker)> {
     let mut messages = Vec::new();
     while let Some((channel, message)) = sender.poll_message(now) {
@@ -52,7 +52,7 @@ fn answer(
     }
 }
 
-/// Answers all messages at once, each millisecond of a span.
+/// All messages at once, each millisecond of a span.
 fn run(sender: &mut Sender<Scheduler>, span_ms: core::ops::Range<u64>, paths: [usize; 2]) {
     for now in span_ms.map(at) {
         let sent = messages(sender, now);
@@ -64,8 +64,7 @@ fn sizes(sender: &Sender<Scheduler>) -> [(SizeState, u32); 2] {
     [0, 1].map(|channel| (sender.size(channel).state, sender.size(channel).frame_bytes))
 }
 
-/// A packet in free order has a tag of 12 bytes. 1,500 is probed separately on both channels: one
-/// passes it.
+/// A tag has 12 bytes; one of the channels passes 1,500.
 #[test]
 fn packet_uses_a_channel_it_fits_or_is_rejected() {
     let mut sender = sender(Order::Free);
@@ -89,8 +88,7 @@ fn packet_uses_a_channel_it_fits_or_is_rejected() {
     assert_eq!(sender.handle_packet(at(3_000), 1_501), Err(too_long));
 }
 
-/// A report that a passing size is too big is rejected; one below it is applied, probed, and undone
-/// by the next search.
+/// A report below the size is applied, probed, and undone by the next search.
 #[test]
 fn too_big_report_applies_only_below_the_current_size() {
     let mut sender = sender(Order::Free);
@@ -109,7 +107,6 @@ fn too_big_report_applies_only_below_the_current_size() {
     assert_eq!(sender.longest_bytes(), 1_288);
 }
 
-/// A socket refuses the probe of 1,512 bytes and reports 1,452: that is probed next.
 #[test]
 fn too_big_report_for_a_probe_sets_the_next_probe() {
     let mut sender = sender(Order::Free);
@@ -123,8 +120,7 @@ fn too_big_report_for_a_probe_sets_the_next_probe() {
     assert_eq!(sizes(&sender), [(SizeState::SearchComplete, 1_452); 2]);
 }
 
-/// In strict order a channel that passes less than before goes out, and is probed with the former
-/// size.
+/// It is probed with the former size.
 #[test]
 fn strict_order_channel_with_reduced_size_is_deactivated() {
     let mut sender = sender(Order::Strict);
@@ -143,8 +139,7 @@ fn strict_order_channel_with_reduced_size_is_deactivated() {
     assert!(!sender.is_dead(1));
 }
 
-/// Sizes above the base are never answered, nor is the base on the second channel: it is out, the
-/// first stays.
+/// The base fails on the first channel only while the other is in.
 #[test]
 fn failing_base_size_is_an_error() {
     let mut sender = sender(Order::Free);

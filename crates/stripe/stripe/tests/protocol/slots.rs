@@ -11,7 +11,7 @@ use super::pair::{Pair, Scheduler, Words, at, milliseconds};
 
 const CAP: usize = 8;
 
-/// Returns eight slots, some of them present, with repair; delays of 5, 7, 9 ms and so on.
+/// Eight slots, some of them present; delays of 5, 7, 9 ms and so on.
 fn pair(order: Order, present: u64) -> Pair {
     let scheduler = Scheduler::new(1_500, &[1_500; CAP]).expect("options of a test");
     let delays: Vec<Duration> = (0..CAP as u64).map(|slot| milliseconds(5 + 2 * slot)).collect();
@@ -32,7 +32,7 @@ fn pair(order: Order, present: u64) -> Pair {
     Pair::with(&scheduler, &delays, sender, receiver)
 }
 
-/// Sends up to two packets each millisecond, as the sender accepts them.
+/// Up to two packets each millisecond.
 fn send_for(pair: &mut Pair, words: &mut Words, steps: u32) {
     for _ in 0..steps {
         (0..2).for_each(|_| pair.send_or_lose(words.length_bytes(), false));
@@ -48,8 +48,7 @@ fn assert_nothing_lost(pair: &mut Pair) {
     assert_eq!(pair.receiver.reception().given_up, 0);
 }
 
-/// A hundred random changes; a removed channel is cut at once, and loses everything in flight in
-/// both directions.
+/// A removed channel is cut at once, and loses everything in flight in both directions.
 #[test]
 fn hundred_channel_changes_lose_nothing() {
     for (order, seed) in
@@ -79,10 +78,8 @@ fn hundred_channel_changes_lose_nothing() {
     }
 }
 
-/// An uplink that appears and vanishes ten thousand times beside a slower one that stays, in one
-/// slot or in seven alternately: ids are slots, so none is used up. Each time it carries packets
-/// within five of the longest round trips. Packets and copies in flight are retransmitted over
-/// others as often as needed.
+/// An uplink that appears and vanishes beside a slower one that stays, in one slot or in seven
+/// alternately: ids are slots. Each time it carries packets within five of the longest round trips.
 #[test]
 fn ten_thousand_returns_of_a_channel_exhaust_no_id() {
     for (order, slots) in [(Order::Strict, 7), (Order::Free, 1), (Order::Free, 7)] {
@@ -145,8 +142,7 @@ fn start_without_channels_or_above_the_cap_is_rejected() {
     assert_eq!(start(0b1000_0000), Ok(()));
 }
 
-/// An absent channel carries nothing, and the receiver waits for none: packets sent at 0 ms over
-/// two channels, the slower of 7 ms, have arrived by then.
+/// Packets sent at 0 ms over two channels, the slower of 7 ms, have arrived by then.
 #[test]
 fn absent_channel_gets_no_packets_and_causes_no_wait() {
     for order in [Order::Strict, Order::Free] {
@@ -165,8 +161,8 @@ fn absent_channel_gets_no_packets_and_causes_no_wait() {
     }
 }
 
-/// Channel 0 is removed at the moment when channel 1 is added: it stays in the schedule without
-/// packets until channel 1 is in, a round trip of 14 ms later.
+/// Channel 0 stays in the schedule without packets until channel 1 is in, a round trip of 14 ms
+/// later.
 #[test]
 fn last_active_channel_leaves_once_another_is_active() {
     for order in [Order::Strict, Order::Free] {
@@ -184,7 +180,6 @@ fn last_active_channel_leaves_once_another_is_active() {
     }
 }
 
-/// Returns the round-trip time in the next marker on a channel.
 fn said_round_trip_ns(pair: &Pair, channel: usize) -> u32 {
     let (mut sender, soon) = (pair.sender.clone(), pair.now.after(milliseconds(20)));
     let said = std::iter::from_fn(|| sender.poll_message(soon));
@@ -195,8 +190,7 @@ fn said_round_trip_ns(pair: &Pair, channel: usize) -> u32 {
     markers.last().expect("a marker goes each 20 ms")
 }
 
-/// A channel that moves loses its measurements and its packets in flight; the other one keeps its
-/// measurements.
+/// The other channel keeps its measurements.
 #[test]
 fn moved_channel_starts_afresh_without_loss() {
     for order in [Order::Strict, Order::Free] {
@@ -222,8 +216,6 @@ fn moved_channel_starts_afresh_without_loss() {
     }
 }
 
-/// A reset goes on the present channels, and waits for no others; channels added or removed
-/// meanwhile are handled as usual.
 #[test]
 fn reset_covers_the_present_channels() {
     let (mut pair, mut words) = (pair(Order::Strict, 0b111), Words(7));

@@ -12,7 +12,7 @@ use super::pair::{LONGEST_BYTES, Pair, Scheduler, Words, at, milliseconds};
 
 type End = Receiver<Scheduler, u32>;
 
-/// Returns a receiver of three channels with quanta of one packet, 100 bytes here.
+/// Quanta of one packet, 100 bytes here.
 fn receiver(options: ReceiverOptions) -> End {
     let scheduler = Scheduler::new(100, &[100; 3]).expect("what a test may do");
     Receiver::synchronised(scheduler, options, Epoch::new(1)).expect("what a test may do")
@@ -37,13 +37,13 @@ fn packet(receiver: &mut End, now: Instant, channel: usize, number: u32) {
     receiver.handle_packet(now, channel, 100, number).expect("what a test may do");
 }
 
-/// Returns the next message other than a report.
+/// Other than a report.
 fn asked(receiver: &mut End) -> Option<(usize, Message)> {
     std::iter::from_fn(|| receiver.poll_message(at(0)))
         .find(|(_, message)| !matches!(message.kind, Kind::Report(_)))
 }
 
-/// Channel 0 is dead. Packets 2 and 3 of round 1 wait 50 ms, those of round 2 not at all.
+/// Channel 0 is dead: packets 2 and 3 of round 1 wait 50 ms, those of round 2 not at all.
 #[test]
 fn silent_channel_is_skipped_after_one_wait() {
     let mut receiver = receiver(options());
@@ -57,12 +57,11 @@ fn silent_channel_is_skipped_after_one_wait() {
     packet(&mut receiver, at(61), 2, 6);
     assert_eq!(drain(&mut receiver, at(61)), [5, 6]);
     assert_eq!((receiver.reception().silences, receiver.reception().passed), (1, 2));
-    // No packet waits, so the round does not advance over a channel that is merely idle.
+    // No packet waits: the round does not advance over a channel that is merely idle.
     assert_eq!((drain(&mut receiver, at(1_000)), receiver.poll_timeout()), (vec![], None));
     assert_eq!(receiver.scheduler().round(), Round::new(3));
 }
 
-/// A packet arrives on the dead channel: it is awaited again.
 #[test]
 fn responding_channel_is_waited_for_again() {
     let mut receiver = receiver(options());
@@ -77,8 +76,7 @@ fn responding_channel_is_waited_for_again() {
     assert_eq!(drain(&mut receiver, at(70)), [4, 5]);
 }
 
-/// Channel 0 has used 60 of its 100 bytes when it falls silent: in the next round it has all of
-/// them.
+/// Channel 0 has used 60 of its 100 bytes when it falls silent.
 #[test]
 fn skipped_channel_begins_its_next_turn() {
     let mut receiver = receiver(options());
@@ -100,7 +98,7 @@ fn marker_ahead_ends_the_wait_early() {
     assert_eq!((receiver.reception().ahead, receiver.reception().passed), (1, 0));
 }
 
-/// Channels 1 and 2 are at rounds 1,000 and 2,000, channel 0 is silent: one step, not a thousand.
+/// Channels 1 and 2 are at rounds 1,000 and 2,000, channel 0 is silent.
 #[test]
 fn silent_channel_is_skipped_to_the_round_of_the_next_packet() {
     let mut receiver = receiver(options());
@@ -109,7 +107,7 @@ fn silent_channel_is_skipped_to_the_round_of_the_next_packet() {
     packet(&mut receiver, at(0), 1, 7);
     packet(&mut receiver, at(0), 2, 8);
     // Channel 0 is passed over to 1,000, 1,001, 2,000 and 2,001; channel 1, silent behind its
-    // packet, to 2,000 and 2,001. Both packets have been first since 0 ms.
+    // packet, to 2,000 and 2,001.
     assert_eq!(drain(&mut receiver, at(49)), []);
     assert_eq!(drain(&mut receiver, at(50)), [7, 8]);
     assert_eq!(receiver.scheduler().round(), Round::new(2_001));
@@ -126,8 +124,7 @@ fn late_markers_are_accepted_and_several_cause_a_reset_request() {
     (1..=4).for_each(|number| packet(&mut receiver, at(0), 0, number));
     assert_eq!(drain(&mut receiver, at(0)), [1, 2, 3]);
     assert_eq!((receiver.reception().late, asked(&mut receiver)), (1, None));
-    // A late marker on another channel starts that channel's count; the second on channel 1 exceeds
-    // the limit.
+    // Each channel has its own count; the second on channel 1 exceeds the limit.
     receiver.handle_message(at(0), 1, marker(1, 9, 100)).unwrap();
     assert_eq!((receiver.reception().late, asked(&mut receiver)), (2, None));
     receiver.handle_message(at(0), 1, marker(1, 9, 50)).unwrap();
@@ -179,8 +176,8 @@ fn full_buffer_and_invalid_packets_are_rejected_and_counted() {
 }
 
 proptest! {
-    /// Losses, outages, skew below the wait: order is exact again within a second after the last
-    /// error, by markers or, if too much was passed over, by a reset.
+    /// Within a second after the last error, by markers or, if too much was passed over, by a
+    /// reset.
     #[test]
     fn order_is_restored_after_outages(
         seed: u64, loss_percent in 0_u32..=80, channels in 2_usize..=16, dead: u16,
@@ -207,8 +204,8 @@ proptest! {
         prop_assert!(pair.is_without_repetition());
     }
 
-    /// Losses, outages and skew beyond the wait, little memory: no packet is duplicated, memory
-    /// stays below its cap, and no packet stays for longer than a wait for each packet before it.
+    /// Skew beyond the wait, and little memory: no packet stays for longer than a wait for each
+    /// packet before it.
     #[test]
     fn waits_are_bounded(
         seed: u64, loss_percent in 0_u32..=80, channels in 2_usize..=16,
@@ -237,7 +234,7 @@ proptest! {
         prop_assert!(pair.is_without_repetition());
     }
 
-    /// For any messages, a receiver delivers each accepted packet once, and within its bounds.
+    /// A receiver delivers each accepted packet once.
     #[test]
     fn arbitrary_messages_cause_no_panic_or_stall(
         items in prop::collection::vec((0_usize..4, any::<u32>(), 0_u32..200, 0_u8..6), 0..200),

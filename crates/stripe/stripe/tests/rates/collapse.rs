@@ -1,14 +1,13 @@
 //! Queues shorter than a round trip: a sender that trusts its windows collapses.
 //!
 //! Baseline: strict order with windows and without pacing reaches .002 to .6 of the sum; the
-//! draft's headroom of .15 reaches .906 to .940. The sender's headroom is .10.
+//! draft's headroom of .15 reaches .906 to .940, and that of .10 is tested.
 
 use gingham_stripe::{TAG_BYTES, Thousandths};
 
 use super::world::{LONGEST_BYTES, Line, World, free_with};
 
-/// Returns the delivered rate from 3 s to 13 s, in thousandths of the rates of the lines, less
-/// losses and tags.
+/// From 3 s to 13 s, in thousandths of the rates of the lines, less losses and tags.
 fn share(lines: &[Line], loss_threshold: Option<Thousandths>, seed: u64) -> u64 {
     let options = free_with(|bbr| {
         bbr.seed = 100 * seed;
@@ -27,8 +26,7 @@ fn line(mbit: u64, delay_ms: u64, queue_bytes: u64) -> Line {
     Line { queue_bytes, ..Line::new(mbit, delay_ms) }
 }
 
-/// Checks the worst of several seeds of BBR's waits and of the losses, by default two. `SEEDS=10`
-/// gives the table of the page.
+/// Two seeds by default; `SEEDS=10` gives the table of the page.
 fn assert_carries(lines: &[Line], loss_threshold: Option<Thousandths>, least: u64) {
     let shares: Vec<u64> =
         (1..=super::seeds(2)).map(|seed| share(lines, loss_threshold, seed)).collect();

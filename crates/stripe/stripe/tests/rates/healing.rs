@@ -1,14 +1,14 @@
-//! Channels that were bad for a while and have recovered: the time until they are used again.
+//! The time until channels that were bad for a while are used again.
 //!
-//! Baseline: a controller that only probes slightly more each round trip. A channel that had lost
-//! two thirds of all packets for seconds remained nearly unused for up to 100 s.
+//! Baseline: with a controller that only probes slightly more each round trip, a channel that had
+//! lost two thirds of all packets for seconds remained nearly unused for up to 100 s.
 
 use super::world::{Line, World, free};
 
 const HEAL_MS: u64 = 6_000;
 const WINDOW_MS: u64 = 250;
 
-/// Returns the time from the healing until .9 of the sum is delivered in a quarter of a second.
+/// Time until .9 of the sum is delivered in a quarter of a second.
 fn healing_ms(seed: u64) -> u64 {
     let lines = [Line::new(10, 10), Line::new(20, 40)];
     let mut world = World::with(&lines, free(seed), seed);

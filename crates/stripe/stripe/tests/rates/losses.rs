@@ -4,10 +4,9 @@ use gingham_stripe::{Charge, Discard, ReceiverOptions, SenderOptions, Thousandth
 
 use super::world::{LONGEST_BYTES, Line, NOTHING, World, free, free_with, lasting, repairing};
 
-/// Start of the measurement of rates.
 const FROM_MS: u64 = 3_000;
 
-/// One seed by default; the worst of `SEEDS=20` reaches .955.
+/// The worst of `SEEDS=20` reaches .955.
 #[test]
 fn jitter_with_repaired_losses() {
     let jittery = |line| Line { jitter_ms: 10, loss_per_mille: 5, ..line };
@@ -22,8 +21,8 @@ fn jitter_with_repaired_losses() {
     assert!(shares.iter().all(|(share, _)| *share >= 900), "{shares:?} thousandths of the sum");
 }
 
-/// Two channels of 200 ms round trip with queues of a quarter of that; one loses a twentieth, and
-/// the loss threshold is a fifth. Two seeds by default; the worst of `SEEDS=10` reaches .968.
+/// Queues of a quarter of the round trip of 200 ms; the loss threshold is a fifth. The worst of
+/// `SEEDS=10` reaches .968.
 #[test]
 fn losses_below_the_threshold_at_a_long_rtt() {
     let line = Line { queue_bytes: 128_000, ..Line::new(20, 100) };
@@ -50,8 +49,8 @@ fn three_unequal_channels_with_alternating_packet_lengths() {
     assert!(reached >= 950 && world.out_of_order() == 0, "{reached} thousandths of the sum");
 }
 
-/// Credits, with the default memory or 4 MB. Of the latter, the reserve of a channel is 667 kB; the
-/// last channel carries 1 MB in a round trip of 160 ms and a report interval.
+/// Of 4 MB, the reserve of a channel is 667 kB; the last channel carries 1 MB in a round trip of
+/// 160 ms and a report interval.
 #[test]
 fn credits_do_not_limit_throughput() {
     let lines = [Line::new(5, 5), Line::new(20, 25), Line::new(50, 80)];
@@ -68,10 +67,8 @@ fn credits_do_not_limit_throughput() {
     }
 }
 
-/// Two of three channels fail for half a minute. A second later the third is fully used, and three
-/// seconds after the return all are. No packet is lost, although the receiver's wait is not
-/// configured and the third channel takes seconds to carry the packets that were in flight on the
-/// others.
+/// No packet is lost, although the receiver's wait is not configured and the third channel takes
+/// seconds to carry the packets that were in flight on the others.
 #[test]
 fn two_of_three_channels_fail_and_return() {
     let lines = [Line::new(5, 5), Line::new(20, 25), Line::new(50, 80)];
@@ -93,8 +90,7 @@ fn two_of_three_channels_fail_and_return() {
     }
 }
 
-/// A path that loses its longest frames from 4 s to 8 s, and passes markers and short packets. The
-/// other channel is fully used, and afterwards both.
+/// The path passes markers and short packets.
 #[test]
 fn channel_losing_long_packets_is_inactive_until_it_passes_them() {
     let lines = [Line::new(10, 10), Line::new(20, 25)];

@@ -1,5 +1,5 @@
-//! Congestion control in virtual time, over emulated channels of unknown rates: the delivered
-//! fraction of the sum of the rates, its order and its delay. Free order, unless stated otherwise.
+//! Congestion control in virtual time, over emulated channels of unknown rates. Free order, unless
+//! stated otherwise.
 
 mod collapse;
 mod healing;
@@ -15,20 +15,20 @@ use world::{LONGEST_BYTES, Line, Source, World, free_with, strict};
 
 const MBIT: u64 = 125_000;
 
-/// Returns the delivered fraction of the rates less losses, in thousandths.
+/// Delivered fraction of the rates less losses.
 fn per_mille(world: &World, lines: &[Line], from_ms: u64, until_ms: u64) -> u64 {
     let kept = |line: &Line| line.mbit * MBIT * u64::from(1_000 - line.loss_per_mille) / 1_000;
     let sum_bytes = lines.iter().map(kept).sum::<u64>() * (until_ms - from_ms) / 1_000;
     world.delivered_bytes(from_ms, until_ms) * 1_000 / sum_bytes
 }
 
-/// Returns the sender's estimate of a channel's rate, in per cent of the actual one.
+/// Of the sender's estimate of a channel's rate.
 fn estimate_percent(world: &World, channel: usize, mbit: u64) -> u64 {
     let flight = world.sender.flight(channel).expect("flight windows are on");
     flight.bytes_per_second.expect("there was a sample") * 100 / (mbit * MBIT)
 }
 
-/// Returns the number of seeds, from `SEEDS` or by default.
+/// From `SEEDS` or by default.
 #[expect(clippy::disallowed_methods, reason = "a test has no arguments of its own")]
 fn seeds(default: u64) -> u64 {
     std::env::var("SEEDS").map_or(default, |seeds| seeds.parse().expect("SEEDS is a number"))
@@ -71,9 +71,9 @@ fn reverse_channel_of_one_200th_of_the_rate_suffices() {
     }
 }
 
-/// The slow link alone takes 40 ms, plus 0.6 ms for a packet of 1,500 bytes at 20 Mbit/s. With a
-/// source of four fifths of the rates the delay is little more: a queue on the first link, as long
-/// as a packet there arrives before one on the second.
+/// The slow link alone takes 40 ms, plus 0.6 ms for a packet of 1,500 bytes at 20 Mbit/s. The
+/// source has four fifths of the rates, and a packet on the first link may queue as long as it
+/// arrives before one on the second.
 #[test]
 fn skew_costs_no_rate_or_order_and_little_delay() {
     let lines = [Line::new(20, 10), Line::new(20, 40)];
@@ -91,7 +91,6 @@ fn rate_ratio_of_twenty_is_found() {
     assert_reaches(&[Line::new(5, 10), Line::new(100, 10)], 970);
 }
 
-/// Rates from 5 to 100 Mbit/s, delays from 5 to 54 ms.
 #[test]
 fn rates_of_eight_unequal_channels_are_found() {
     let rates = [10, 20, 50, 5, 100, 30, 10, 7];
@@ -104,7 +103,7 @@ fn rates_of_eight_unequal_channels_are_found() {
 }
 
 /// Queues of 16 kB, which take 6 to 13 ms to drain: the standing queue of a usual window overflows
-/// them, and the sender learns their capacity.
+/// them.
 #[test]
 fn short_queues_are_learnt() {
     let lines = [10, 20].map(|mbit| Line { queue_bytes: 16_000, ..Line::new(mbit, 10) });
@@ -118,8 +117,7 @@ fn short_queues_are_learnt() {
     assert!(dropped * 50 < offered, "{dropped} of {offered} found no room");
 }
 
-/// The paper's adversary: alternately long and short packets, which round robin by packets would
-/// put on one channel each.
+/// The paper's adversary: round robin by packets would put the long ones on one channel.
 #[test]
 fn alternating_packet_lengths_do_not_reduce_throughput() {
     let lines = [Line::new(10, 10), Line::new(10, 10)];
@@ -130,7 +128,6 @@ fn alternating_packet_lengths_do_not_reduce_throughput() {
     assert!(reached >= 970 && world.out_of_order() == 0, "{reached} thousandths of the sum");
 }
 
-/// The rates of 10 and 20 Mbit/s are exchanged.
 #[test]
 fn changed_rates_are_followed() {
     let lines = [Line::new(10, 10), Line::new(20, 10)];
@@ -142,8 +139,7 @@ fn changed_rates_are_followed() {
     assert!(reached >= 970 && world.out_of_order() == 0, "{reached} thousandths of the sum");
 }
 
-/// A load of 5 of 30 Mbit/s for a while, or full load for 200 of each 500 ms: no channel is
-/// underestimated, and the next backlog is served at once.
+/// A load of 5 of 30 Mbit/s for a while, or full load for 200 of each 500 ms.
 #[test]
 fn app_limited_source_does_not_lower_estimates() {
     let lines = [Line::new(10, 10), Line::new(20, 10)];
@@ -161,8 +157,8 @@ fn app_limited_source_does_not_lower_estimates() {
     assert!(reached >= 970 && world.out_of_order() == 0, "{reached} thousandths of the sum");
 }
 
-/// Eight channels with jitter, so that none observes its minimum round trip by chance: each probes
-/// for it every ten to twenty seconds, and no two at once.
+/// With jitter, no channel observes its minimum round trip by chance: each probes for it every ten
+/// to twenty seconds.
 #[test]
 fn channels_probe_their_rtts_one_after_another() {
     let lines = [Line { jitter_ms: 50, ..Line::new(20, 20) }; 8];
@@ -182,8 +178,7 @@ fn channels_probe_their_rtts_one_after_another() {
     assert_eq!(probed, [true; 8]);
 }
 
-/// One channel loses a twentieth. The draft's threshold of 2 % treats that as congestion, one of 20
-/// % does not.
+/// One channel loses a twentieth; thresholds of 2 and 20 %.
 #[test]
 fn loss_below_the_threshold_is_not_taken_for_congestion() {
     let lines = [Line { loss_per_mille: 50, ..Line::new(10, 50) }, Line::new(20, 10)];
@@ -207,8 +202,7 @@ fn jitter_is_not_taken_for_a_queue() {
     assert!(reached >= 900, "{reached} thousandths of the sum");
 }
 
-/// A queue of 64 kB is 51 ms at 10 Mbit/s. Without congestion control the sender fills it until it
-/// overflows; BBR does so once, to learn its capacity.
+/// A queue of 64 kB is 51 ms at 10 Mbit/s. BBR overflows it once, to learn its capacity.
 #[test]
 fn congestion_control_keeps_queues_from_overflowing() {
     let lines = [10, 20].map(|mbit| Line { queue_bytes: 64_000, ..Line::new(mbit, 10) });

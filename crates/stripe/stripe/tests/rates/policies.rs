@@ -1,16 +1,14 @@
-//! User policies: a preferred cheap channel, rate limits, traffic that stays on the fastest
-//! channel, and traffic that goes on two.
+//! User policies: priorities, rate limits, and packet classes.
 
 use gingham_stripe::{Class, RateCap};
 
 use super::world::{Line, NOTHING, Source, World, lasting, repairing};
 use super::{MBIT, per_mille};
 
-/// Overhead of a packet here: its tag.
 const TAG_BYTES: u64 = 12;
 
-/// Returns the fraction of bytes sent on the second of two channels of 30 Mbit/s, the expensive
-/// one, from 2 s to 10 s, in thousandths.
+/// Thousandths of the bytes sent on the second of two channels of 30 Mbit/s, the expensive one,
+/// from 2 s to 10 s.
 fn dear_per_mille(world: &mut World, source: Source) -> u64 {
     world.sender.set_priority(1, 1);
     world.set_source(0, source);
@@ -37,7 +35,7 @@ fn expensive_channel_is_idle_while_the_cheap_one_suffices() {
     }
 }
 
-/// Of 50 Mbit/s the cheap channel carries 30, which leaves two fifths; a backlog fills both.
+/// Of 50 Mbit/s the cheap channel carries 30, which leaves two fifths.
 #[test]
 fn expensive_channel_carries_the_excess() {
     let lines = [Line::new(30, 10), Line::new(30, 10)];
@@ -52,7 +50,6 @@ fn expensive_channel_carries_the_excess() {
     assert!(reached >= 970 && world.out_of_order() == 0, "{reached} thousandths of the sum");
 }
 
-/// The cheap channel dies and returns: the expensive one carries everything meanwhile.
 #[test]
 fn expensive_channel_replaces_a_dead_one() {
     let lines = [Line::new(30, 10), Line::new(30, 10)];
@@ -70,8 +67,8 @@ fn expensive_channel_replaces_a_dead_one() {
     assert!(after <= 10, "{after} thousandths on the dear one once the other is back");
 }
 
-/// A queue of 256 kB is 100 ms at 20 Mbit/s. With a limit a tenth below the rate no queue forms,
-/// and the limit is reached: also with packets of 200 bytes, with a tag of 12 bytes in 212.
+/// A queue of 256 kB is 100 ms at 20 Mbit/s; with a limit a tenth below the rate none forms.
+/// Packets of 200 bytes have a tag of 12 bytes in 212.
 #[test]
 fn cap_below_the_rate_keeps_the_queue_empty() {
     let lengths: [fn(u64) -> u32; 2] = [|_| 1_500, |_| 200];
@@ -89,8 +86,8 @@ fn cap_below_the_rate_keeps_the_queue_empty() {
     }
 }
 
-/// Two channels of 20 Mbit/s, 10 and 40 ms, and 5 Mbit/s that are to stay on the fastest: the other
-/// carries no packet. When the fastest dies, the traffic moves there without loss.
+/// Two channels of 20 Mbit/s, 10 and 40 ms, and 5 Mbit/s. When the fastest dies, the traffic moves
+/// to the other.
 #[test]
 fn fastest_class_stays_on_the_fastest_channel() {
     let lines = [Line::new(20, 40), Line::new(20, 10)];
@@ -116,8 +113,7 @@ fn assert_all_came_once(world: &World) {
     assert!(numbers.len() as u64 == world.sender.sending().packets && numbers == all);
 }
 
-/// 4 Mbit/s go on both of two channels. One of them dies at 3 s: no packet is lost or duplicated,
-/// and none is later than the delay of the slower channel.
+/// None of the packets is later than the delay of the slower channel.
 #[test]
 fn channel_death_does_not_affect_redundant_traffic() {
     for dying in [0, 1] {
@@ -139,8 +135,8 @@ fn channel_death_does_not_affect_redundant_traffic() {
     }
 }
 
-/// Each of two channels loses a tenth at random. Of the packets sent on both a hundredth is lost
-/// and retransmitted, of the others a tenth.
+/// Each of two channels loses a tenth at random: of the packets sent on both a hundredth, of the
+/// others a tenth.
 #[test]
 fn redundant_traffic_is_rarely_retransmitted() {
     let repairs = |classes| {
@@ -157,8 +153,7 @@ fn redundant_traffic_is_rarely_retransmitted() {
     assert!(twice * 5 < once, "{twice} and {once} packets were sent again");
 }
 
-/// One of two channels that carry 24 of 40 Mbit/s dies. Every second packet is on both: only the
-/// others in flight there are retransmitted.
+/// One of two channels that carry 24 of 40 Mbit/s dies; every second packet is on both.
 #[test]
 fn packets_received_on_another_channel_are_not_requested() {
     let repairs = |classes| {

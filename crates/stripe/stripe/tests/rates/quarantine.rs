@@ -1,25 +1,21 @@
 //! Channels that lose at least a third of their packets, beside channels with little loss.
 //!
-//! Baseline: a pipe without quarantine. Each lost packet stalls it until the retransmission
-//! arrives.
+//! Baseline: without quarantine, each lost packet stalls the pipe until the retransmission arrives.
 
 use super::world::{Line, World, free, repairing};
 
-/// Half of all packets.
 const HALF: u32 = 500;
 
 fn losing(line: Line, loss_per_mille: u32) -> Line {
     Line { loss_per_mille, ..line }
 }
 
-/// Times that a channel entered quarantine.
 fn quarantines(world: &World) -> u64 {
     world.sender.sending().quarantines
 }
 
-/// Lines of 30 and 30 Mbit/s, and one of 10 Mbit/s with half of its packets lost. The 90th
-/// percentile of delay is at most 10 ms above that of the first two lines alone, and goodput at
-/// most 1 % below.
+/// The 90th percentile of delay is at most 10 ms above that of the first two lines alone, and
+/// goodput at most 1 % below.
 #[test]
 fn small_channel_losing_half_does_not_delay_others() {
     let clean = [Line::new(30, 15), Line::new(30, 20)];
@@ -37,7 +33,6 @@ fn small_channel_losing_half_does_not_delay_others() {
     assert!((1..=3).contains(&with.2) && without.2 == 0, "{with:?}, {without:?}");
 }
 
-/// A channel with a loss of 1/10 or 1/5 stays in use.
 #[test]
 fn channel_losing_a_fifth_is_used() {
     for (seed, lost) in (1..=super::seeds(2)).flat_map(|seed| [(seed, 100), (seed, 200)]) {
@@ -48,8 +43,7 @@ fn channel_losing_a_fifth_is_used() {
     }
 }
 
-/// A lossy channel stays in use if it is the only one, if both channels are lossy, if the other
-/// channel is far smaller, or if the other channel costs more.
+/// The channel is the only one, both are lossy, or the other is far smaller or costs more.
 #[test]
 fn lossy_channel_is_used_if_no_other_is_better() {
     let (small, large) = (Line::new(1, 10), losing(Line::new(100, 10), HALF));
@@ -68,7 +62,6 @@ fn lossy_channel_is_used_if_no_other_is_better() {
     assert_eq!(quarantines(&world), 0, "the other costs more");
 }
 
-/// If the only other channel dies, a channel in quarantine carries packets again.
 #[test]
 fn quarantined_channel_replaces_a_dead_one() {
     let lines = [Line::new(30, 10), losing(Line::new(10, 10), HALF)];
@@ -81,8 +74,7 @@ fn quarantined_channel_replaces_a_dead_one() {
     assert_eq!(world.out_of_order(), 0);
 }
 
-/// A channel loses half of its packets from 3 s to 6 s. Goodput returns to .9 of the sum within 3
-/// s.
+/// Half is lost from 3 s to 6 s; goodput returns to .9 of the sum within 3 s.
 #[test]
 fn channel_leaves_quarantine_once_copies_arrive() {
     let lines = [Line::new(30, 10), Line::new(10, 20)];
@@ -103,7 +95,6 @@ fn channel_leaves_quarantine_once_copies_arrive() {
     }
 }
 
-/// Quarantine depends on copies, so it is disabled without repair.
 #[test]
 fn no_channel_is_quarantined_without_repair() {
     let lines = [Line::new(30, 10), losing(Line::new(10, 10), HALF)];

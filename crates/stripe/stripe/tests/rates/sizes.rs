@@ -1,4 +1,4 @@
-//! Channels with different and changing frame sizes: the sizes found, and no loss of packets.
+//! Channels with different and changing frame sizes.
 
 use std::time::Duration;
 
@@ -9,7 +9,6 @@ use super::world::{LONGEST_BYTES, Line, NOTHING, World, lasting};
 /// A packet of 1,500 bytes and the longest tag, of 20.
 const FRAME_BYTES: u32 = LONGEST_BYTES + 20;
 
-/// Returns both ends over these channels, with size probes on each.
 fn world(lines: &[Line], raise: Duration, seed: u64) -> World {
     let (sender, receiver) = lasting(seed);
     let sizes = SizePlan { max: FRAME_BYTES, raise, ..SizePlan::default() };
@@ -21,7 +20,7 @@ fn seldom() -> Duration {
     SizePlan::default().raise
 }
 
-/// Checks that every accepted packet has arrived, in order.
+/// Every accepted packet has arrived, in order.
 fn assert_nothing_lost(world: &World) {
     assert_eq!((world.out_of_order(), world.receiver.reception().given_up), (0, 0));
 }
@@ -31,7 +30,7 @@ fn frame_bytes(world: &World, channel: usize) -> u32 {
 }
 
 /// From 4 s on no frame above 1,300 bytes passes the second channel, without any notification. The
-/// lost packets arrive over the first, and within a second the second carries what it passes.
+/// lost packets arrive over the first.
 #[test]
 fn channel_with_reduced_frame_size_adapts_without_loss() {
     let lines = [Line::new(10, 10), Line::new(20, 25)];
@@ -53,7 +52,7 @@ fn channel_with_reduced_frame_size_adapts_without_loss() {
     }
 }
 
-/// Packets of alternately 1,500 and 1,200 bytes: the long ones go on the channel that passes them.
+/// Packets of alternately 1,500 and 1,200 bytes.
 #[test]
 fn long_packets_use_channels_they_fit() {
     let lines = [Line::new(10, 10), Line::new(10, 25)];
@@ -68,8 +67,7 @@ fn long_packets_use_channels_they_fit() {
     assert_nothing_lost(&world);
 }
 
-/// A path limited to 1,400 bytes passes all lengths from 3 s on, which is found when the timer
-/// expires, 5 s later.
+/// The path passes all lengths from 3 s on; the timer expires 5 s later.
 #[test]
 fn increased_path_size_is_found_after_the_timer() {
     let lines = [Line::new(10, 10), Line::new(20, 25)];
@@ -105,8 +103,7 @@ fn random_losses_do_not_reduce_the_channel_size() {
     }
 }
 
-/// A path that passes less than the base, at the start or later, is out, with that reason. It
-/// returns when it passes the base, and longer frames are found again.
+/// Less than the base passes, at the start or later.
 #[test]
 fn path_below_the_smallest_probe_is_inactive() {
     let lines = [Line::new(10, 10), Line::new(20, 25)];

@@ -1,6 +1,5 @@
-//! Strict order over channels of unknown rates: quanta follow the measured rates, and the pipe
-//! waits for the channel that is slowest for its share. Packets have no overhead, so results are
-//! fractions of the sum of the rates.
+//! Strict order over channels of unknown rates: the pipe waits for the channel that is slowest for
+//! its share. Packets have no overhead: results are fractions of the sum of the rates.
 //!
 //! Baseline: a clock for each controller, and a quarter more for one channel after another every
 //! four seconds: .949, .939, .660, .905 and .963 in the first rows, and .954 for 5 and 100 Mbit/s.
@@ -9,8 +8,8 @@ use gingham_stripe::Controlled;
 
 use super::world::{Line, World, strict};
 
-/// Returns the delivered rate from `from_ms` to 13 s, in thousandths of the rates less losses; with
-/// `change` the rates are exchanged after 3 s.
+/// From `from_ms` to 13 s, in thousandths of the rates less losses; with `change` the rates are
+/// exchanged after 3 s.
 fn share(lines: &[Line], from_ms: u64, change: bool, seed: u64) -> u64 {
     let (mut sender, receiver) = strict();
     if let Some(Controlled::Bbr(bbr)) = sender.control.as_mut().map(|control| &mut control.by) {
@@ -25,7 +24,7 @@ fn share(lines: &[Line], from_ms: u64, change: bool, seed: u64) -> u64 {
     super::per_mille(&world, lines, from_ms, 13_000)
 }
 
-/// Checks the worst of several seeds of BBR's waits and of the losses, by default two (`SEEDS`).
+/// The worst of two seeds by default (`SEEDS`).
 fn assert_carries(lines: &[Line], from_ms: u64, least: u64) {
     assert_shares(lines, from_ms, false, least);
 }
@@ -60,7 +59,7 @@ fn rate_ratio_of_twenty() {
     assert_carries(&[Line::new(5, 10), Line::new(100, 10)], 3_000, 982);
 }
 
-/// Rates from 5 to 100 Mbit/s, delays from 5 to 54 ms: the last startup ends after 5 s to 6 s.
+/// Delays from 5 to 54 ms: the last startup ends after 5 s to 6 s.
 #[test]
 fn eight_unequal_channels() {
     let rates = [10, 20, 50, 5, 100, 30, 10, 7];
@@ -83,8 +82,8 @@ fn delays_from_5_to_80_ms() {
     assert_carries(&lines, 8_000, 975);
 }
 
-/// A second after a channel ran at a tenth of its rate for two seconds, its share is nearly
-/// restored, and another second later fully.
+/// After a tenth of its rate for two seconds, the share of a channel is nearly restored in a
+/// second, and fully in another.
 #[test]
 fn rate_drop_for_two_seconds() {
     let lines = [Line::new(10, 10), Line::new(20, 10)];

@@ -1,4 +1,4 @@
-//! Both ends over emulated channels in virtual time, and a source with a backlog or a limited load.
+//! Both ends over emulated channels in virtual time, and a source.
 
 use std::time::Duration;
 
@@ -15,7 +15,6 @@ type Scheduler = SurplusRoundRobin<16>;
 
 pub(crate) const LONGEST_BYTES: u32 = 1_500;
 
-/// Parameters of a channel, both directions.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Line {
     pub(crate) mbit: u64,
@@ -57,7 +56,6 @@ fn rate(mbit: u64) -> Rate {
     Rate::from_bytes_per_second(mbit * 125_000)
 }
 
-/// Load of the source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Source {
     Backlogged,
@@ -101,7 +99,7 @@ enum Event {
     },
 }
 
-/// Length above that of any frame.
+/// Above that of any frame.
 pub(crate) const NOTHING: usize = usize::MAX;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -111,7 +109,6 @@ pub(crate) struct Packet {
     sent_ns: u64,
 }
 
-/// A delivered packet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Delivery {
     pub(crate) at_ns: u64,
@@ -120,10 +117,9 @@ pub(crate) struct Delivery {
     pub(crate) delay_ns: u64,
 }
 
-/// Both ends, the channels between them, and the deliveries.
 pub(crate) struct World {
     now_ns: u64,
-    /// Pending events; those of one time occur in the order of scheduling.
+    /// Those of one time occur in the order of scheduling.
     events: EventQueue<(u64, Event)>,
     scheduled: u64,
     pub(crate) sender: Sender<Scheduler>,
@@ -133,12 +129,12 @@ pub(crate) struct World {
     back: Vec<Channel>,
     /// Length from which each channel loses all frames.
     blocked_from: Vec<usize>,
-    /// With repair, the packets kept for retransmission.
+    /// With repair.
     kept: Option<RetransmissionBuffer<Packet>>,
     source: Source,
     allowed_bytes: u64,
     lengths: fn(u64) -> u32,
-    /// Class of a packet, by its number.
+    /// By its number.
     pub(crate) classes: fn(u64) -> Class,
     /// Whether the source limits packets to the length that all channels pass.
     pub(crate) follows_size: bool,
@@ -146,7 +142,7 @@ pub(crate) struct World {
     pub(crate) deliveries: Vec<Delivery>,
 }
 
-/// Returns options for strict order, quanta that follow rates, and no overhead.
+/// Quanta follow rates, and packets have no overhead.
 pub(crate) fn strict() -> (SenderOptions, ReceiverOptions) {
     let sender = SenderOptions {
         credits: Some(Charge::default()),
@@ -159,12 +155,10 @@ pub(crate) fn strict() -> (SenderOptions, ReceiverOptions) {
     (sender, receiver)
 }
 
-/// Returns options for free order.
 pub(crate) fn free(seed: u64) -> (SenderOptions, ReceiverOptions) {
     free_with(|bbr| bbr.seed = 100 * seed)
 }
 
-/// Returns options for free order, under BBR with other parameters.
 pub(crate) fn free_with(change: impl FnOnce(&mut BbrPlan)) -> (SenderOptions, ReceiverOptions) {
     let mut control = ControlPlan::default();
     if let Controlled::Bbr(bbr) = &mut control.by {
@@ -181,7 +175,6 @@ pub(crate) fn free_with(change: impl FnOnce(&mut BbrPlan)) -> (SenderOptions, Re
     (sender, receiver)
 }
 
-/// Returns options for free order with retransmission.
 pub(crate) fn repairing(seed: u64) -> (SenderOptions, ReceiverOptions) {
     let (sender, receiver) = free(seed);
     let repair = Some(RepairRequests::default());
@@ -189,8 +182,8 @@ pub(crate) fn repairing(seed: u64) -> (SenderOptions, ReceiverOptions) {
     (sender, ReceiverOptions { guaranteed: Some(Guarantee { repair }), ..receiver })
 }
 
-/// Returns such options for channels that die with much data in flight: the waits cover the
-/// detection, and the retransmission over the slowest channel alone.
+/// For channels that die with much data in flight: the waits cover the detection, and the
+/// retransmission over the slowest channel alone.
 pub(crate) fn lasting(seed: u64) -> (SenderOptions, ReceiverOptions) {
     let (sender, receiver) = repairing(seed);
     let wait = Duration::from_millis(1_500);
@@ -258,12 +251,12 @@ impl World {
         self.schedule(at_ms * 1_000_000, Event::Rate { channel, mbit });
     }
 
-    /// Sets the loss of a channel in both directions, in thousandths.
+    /// In both directions.
     pub(crate) fn set_loss(&mut self, at_ms: u64, channel: usize, per_mille: u32) {
         self.schedule(at_ms * 1_000_000, Event::Loss { channel, per_mille });
     }
 
-    /// Makes a channel lose all frames of this length or longer.
+    /// Loses all frames of this length or longer.
     pub(crate) fn block(&mut self, at_ms: u64, channel: usize, from_bytes: usize) {
         let event = Event::Block { channel, from_bytes };
         if at_ms == 0 { self.handle(event) } else { self.schedule(at_ms * 1_000_000, event) }
@@ -335,7 +328,6 @@ impl World {
         }
     }
 
-    /// Performs all work that is due at both ends.
     fn pump(&mut self) {
         while let Some(packet) = self.receiver.poll_packet(self.now()) {
             self.deliveries.push(Delivery {
@@ -368,7 +360,7 @@ impl World {
         }
     }
 
-    /// Sends the next packet; returns whether it was sent.
+    /// Returns whether a packet was sent.
     fn send(&mut self) -> bool {
         let longest_bytes =
             if self.follows_size { self.sender.longest_bytes() } else { LONGEST_BYTES };
@@ -403,7 +395,6 @@ impl World {
         true
     }
 
-    /// Sends the copies that the receiver requested.
     fn send_copies(&mut self) {
         while let Some(repair) = self.sender.poll_repair(self.now()) {
             let kept = self.kept.as_ref().and_then(|kept| kept.get(repair.tag.sequence));
@@ -417,7 +408,7 @@ impl World {
         }
     }
 
-    /// Puts a frame on a channel; returns its arrival, if it arrives.
+    /// Returns the arrival of a frame, if it arrives.
     fn offer(&mut self, channel: usize, length: usize) -> Vec<u64> {
         let arrivals = offer(&mut self.there[channel], self.now_ns, length);
         if length >= self.blocked_from[channel] { Vec::new() } else { arrivals }
@@ -428,12 +419,10 @@ impl World {
         self.deliveries.iter().filter(move |delivery| span.contains(&delivery.at_ns))
     }
 
-    /// Returns the bytes delivered in a span.
     pub(crate) fn delivered_bytes(&self, from_ms: u64, until_ms: u64) -> u64 {
         self.between(from_ms, until_ms).map(|delivery| u64::from(delivery.length_bytes)).sum()
     }
 
-    /// Returns a percentile of the delay.
     pub(crate) fn delay_ns(&self, from_ms: u64, until_ms: u64, percent: usize) -> u64 {
         let mut delays: Vec<u64> =
             self.between(from_ms, until_ms).map(|delivery| delivery.delay_ns).collect();
@@ -441,7 +430,7 @@ impl World {
         delays[(delays.len() - 1) * percent / 100]
     }
 
-    /// Returns the number of packets delivered after one with a higher number.
+    /// Packets delivered after one with a higher number.
     pub(crate) fn out_of_order(&self) -> usize {
         let mut most = 0;
         self.deliveries

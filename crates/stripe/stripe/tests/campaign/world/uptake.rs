@@ -6,8 +6,8 @@ use super::World;
 use crate::case::{LONGEST_BYTES, LineCase, nanoseconds};
 use crate::policies::Policies;
 
-/// Least time allowed after the healing: the longest recovery of rates in the test of healing, with
-/// round trips of 80 ms.
+/// Least time allowed: the longest recovery of rates in the test of healing, with round trips of 80
+/// ms.
 const WITHIN_NS_MIN: u64 = 5_000_000_000;
 
 /// The longest wait of BBR for its next probe of the rate.
@@ -43,17 +43,16 @@ pub(crate) fn within_ns(
     if is_found { longest_ns.max(WITHIN_NS_MIN) } else { WITHIN_NS_MIN }
 }
 
-/// Whether recovery is required: a model of the path controls the packets in flight, and no packet
-/// waits despite room. CUBIC is exempt, because it adds one packet in a round trip after losses
-/// (RFC 9438, section 4.3).
+/// Recovery is required if a model of the path controls the packets in flight, and no packet waits
+/// despite room; CUBIC adds one packet in a round trip after losses (RFC 9438, section 4.3).
 pub(crate) fn is_promised(sender: &SenderOptions, policies: &Policies) -> bool {
     let by = sender.control.map(|control| control.by);
     matches!(by, Some(Controlled::Bbr(_) | Controlled::FixedRate(_))) && !policies.may_wait()
 }
 
 impl World<'_> {
-    /// Checks that credits lose no packet for lack of memory, and stop no sender. Packets in flight
-    /// on a channel that leaves lose their credit: they count as on a channel that is out.
+    /// Credits lose no packet for lack of memory, and stop no sender. Packets in flight on a
+    /// channel that leaves lose their credit.
     pub(super) fn judge_credits(&self) -> Result<(), String> {
         let full = self.receiver.reception().discards.of(Discard::BufferFull);
         // Half of each channel's room is for packets before the first report, ten of 1,460 bytes.
@@ -77,7 +76,6 @@ impl World<'_> {
         Ok(())
     }
 
-    /// Checks that packets were accepted again in time.
     pub(super) fn judge_uptake(&mut self) -> Result<(), String> {
         let Some(uptake_ns) = self.case.uptake_ns else { return Ok(()) };
         let until_ns = self.case.heal_ns + uptake_ns;
