@@ -17,25 +17,22 @@
 //!
 //! Differences from the draft, with reasons:
 //!
-//! - Losses are reported as bytes, not by packet. The record of the last packet accounted for
-//!   stands for the lost packets (`P` of `HandleLostPacket`): a path delivers in order, so they
-//!   were sent just before it.
-//! - `StartupFullLossCnt` counts acknowledgements that report losses, as in Linux; ranges are not
-//!   known.
+//! - Losses are reported as bytes, not by packet. The last packet accounted for stands for the lost
+//!   packets (`P` of `HandleLostPacket`), which were sent just before it on a path in order.
+//! - `StartupFullLossCnt` counts acknowledgements that report losses, as in Linux.
 //! - Nothing is undone, because no loss proves spurious; loss recovery lasts from a loss until a
 //!   round trip without one.
 //! - No retransmission timer: the caller probes a silent path and accounts for its losses.
 //! - No ECN.
-//! - The minimum RTT is as recent as the last sample with less than a packet queued ahead of it. If
-//!   such samples occur between bandwidth probes, ProbeRTT is unnecessary (`probe_rtt`).
+//! - The last sample with less than a packet queued ahead of it renews the minimum RTT, which may
+//!   make ProbeRTT unnecessary (`probe_rtt`).
 //! - Paths that depend on each other may change state together (`clock`).
 //! - A path that had heavy loss at any rate, and then none, is started again (`Healing`).
-//! - A path that was lost and has returned is probed at once if Startup found less than it carried.
-//! - The RTT for the window excludes the delay at the other end; the allowance for delayed
-//!   acknowledgements is in `offload_budget`.
+//! - A path that has returned is probed at once if Startup found less than it carried.
+//! - The RTT for the window excludes the delay at the other end (see `offload_budget`).
 //!
-//! Invariants: the window is never below `MinPipeCwnd`; all quantities are integers, so that equal
-//! acknowledgements and seeds give equal results on any machine.
+//! Invariants: the window is never below `MinPipeCwnd`; quantities are integers, for equal results
+//! on any machine.
 
 mod clock;
 mod max_filter;
@@ -77,7 +74,6 @@ impl State {
         )
     }
 
-    /// Whether the state sends above the known capacity of the path (`IsProbingBW`).
     const fn is_probing_bw(self) -> bool {
         matches!(self, Self::Startup | Self::ProbeBwRefill | Self::ProbeBwUp)
     }
@@ -135,7 +131,7 @@ pub struct Bbr {
     window: Window,
     healing: Healing,
     announced_step: Option<Step>,
-    /// Bytes per second before the path was lost, until the first probe afterwards.
+    /// Before the path was lost, until the first probe afterwards.
     carried_before: u64,
 }
 
@@ -314,7 +310,6 @@ impl Default for Bounds {
 }
 
 impl Bbr {
-    /// The last packet accounted for stands for the lost one (`HandleLostPacket`).
     fn handle_lost(&mut self, lost_bytes: u64) {
         if lost_bytes > 0 {
             self.note_loss();
@@ -351,12 +346,10 @@ impl Bbr {
         })
     }
 
-    /// Whether the losses of a round trip justify slowing down until the next probe.
     fn is_loss_congestion(&self) -> bool {
         self.parameters.short_term_threshold.is_none_or(|threshold| self.loses_more_than(threshold))
     }
 
-    /// Returns the bytes in flight when losses crossed the threshold.
     fn inflight_at_loss(&self, rate: &RateSample) -> u64 {
         let threshold = self.parameters.loss_threshold;
         let inflight_prev = rate.tx_in_flight_bytes.saturating_sub(self.longest_bytes);
@@ -438,11 +431,10 @@ impl Bbr {
     }
 }
 
-// Control parameters from the model (draft, sections "Updating Control Parameters" and
-// "BBR.extra_acked").
+// Control parameters (draft, sections "Updating Control Parameters" and "BBR.extra_acked").
 
 const ONE: Thousandths = Thousandths(1_000);
-/// Assumed RTT for pacing the initial window, before a measurement.
+/// Assumed RTT before a measurement.
 const NOMINAL_ROUND_TRIP_NS: u64 = 1_000_000;
 
 #[derive(Clone, Copy, Debug)]
@@ -578,7 +570,6 @@ impl Bbr {
         }
     }
 
-    /// Raises a window to the amount required by offload and delayed acknowledgements.
     fn quantization_budget(&self, inflight_cap: u64) -> u64 {
         let cap = inflight_cap.max(self.offload_budget()).max(self.min_pipe_cwnd());
         if self.state == State::ProbeBwUp {
@@ -658,9 +649,9 @@ impl Bbr {
 
 // Startup and Drain (draft, sections of these names).
 
-/// Rounds without growth by a quarter after which the pipe is full.
+/// Rounds without growth by a quarter in a full pipe.
 const FULL_BW_ROUNDS: u32 = 3;
-/// Rounds after which Drain ends, regardless of bytes in flight.
+/// Rounds of Drain, regardless of bytes in flight.
 const DRAIN_ROUNDS_MAX: u64 = 3;
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -748,10 +739,10 @@ impl Bbr {
 //   state     DOWN, CRUISE ...                                           --> Startup
 // ```
 //
-// Losses at a rate that the path was found to carry are not caused by the sender, but reduce the
-// model's bounds to their minimum. Probes then raise them only a little per cycle, so that a
-// recovered path stays nearly unused for a minute or longer. It is therefore started again, as TCP
-// does after an idle period (RFC 5681, section 4.1).
+// Losses at a rate that the path was found to carry reduce the model's bounds to their minimum,
+// although the sender does not cause them. Probes then raise them only a little per cycle, and a
+// recovered path stays nearly unused for a minute or longer. It is therefore started again, as in
+// TCP after an idle period (RFC 5681, section 4.1).
 //
 // A round with lighter loss ends a series of heavy ones: each of many flows in one full queue has a
 // few packets in flight, and occasionally loses a quarter of them. A flow that started again would
@@ -822,7 +813,7 @@ mod healing_tests {
     use super::tests::{Step, Trace};
     use super::{INFINITY, State};
 
-    /// Two thirds of 3,000 bytes lost in a round, at a rate that the path was found to carry.
+    /// Two thirds of 3,000 bytes lost in a round.
     const HEAVY: Step = Step {
         came: 1_000,
         bytes_per_second: 50_000,

@@ -20,24 +20,23 @@ pub struct Sent {
 /// Delivery rate sample of the last packet accounted for (draft-ietf-ccwg-bbr).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RateSample {
-    /// Bytes delivered while the packet was in flight (`RS.delivered`).
+    /// Bytes delivered meanwhile (`RS.delivered`).
     pub delivered_bytes: u64,
-    /// The longer of the sending and arrival times of these bytes, the latter on the receiver's
-    /// clock (`RS.interval`).
+    /// The longer of their sending and arrival times, the latter on the receiver's clock
+    /// (`RS.interval`).
     pub interval_ns: u64,
-    /// Bytes delivered before the packet was sent (`RS.prior_delivered`).
+    /// Bytes delivered by its departure (`RS.prior_delivered`).
     pub prior_delivered_bytes: u64,
-    /// Bytes in flight when the packet was sent, itself included (`RS.tx_in_flight`).
+    /// Bytes in flight at its departure, itself included (`RS.tx_in_flight`).
     pub tx_in_flight_bytes: u64,
-    /// Bytes lost while the packet was in flight (`RS.lost`).
+    /// Bytes lost meanwhile (`RS.lost`).
     pub lost_bytes: u64,
-    /// Whether the source had nothing to send for part of the time, so that the path may carry
-    /// more.
+    /// Whether the source had nothing to send for part of the time.
     pub is_app_limited: bool,
 }
 
 impl RateSample {
-    /// Returns the rate, or `None` if the interval is too short to measure.
+    /// Returns the rate; `None` if the interval is too short.
     pub fn bytes_per_second(&self) -> Option<u64> {
         (self.interval_ns > 0).then(|| crate::units::rate(self.delivered_bytes, self.interval_ns))
     }
@@ -70,7 +69,7 @@ pub struct Acknowledged {
 
 /// Congestion controller of a path; event times never decrease.
 pub trait Controller {
-    /// Notes a sent packet; window and pacing rate may change only if the path was idle.
+    /// Notes a sent packet; only one after idleness may change window and pacing rate.
     fn sent(&mut self, sent: &Sent);
 
     /// Notes that packets were received or lost.

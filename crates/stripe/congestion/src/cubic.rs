@@ -30,7 +30,7 @@ const FAST_CONVERGENCE_PERCENT: u64 = 85;
 const ALPHA: (u64, u64) = (9, 17);
 const INITIAL_PACKETS: u64 = 10;
 const PACKETS_MIN: u64 = 2;
-/// Assumed RTT for pacing the initial window, before a measurement.
+/// Assumed RTT before a measurement.
 const NOMINAL_ROUND_TRIP_NS: u64 = 1_000_000;
 /// Longer times since a loss are clamped.
 const EPOCH_US_MAX: u64 = 10_000_000_000;
@@ -60,9 +60,9 @@ pub struct Cubic {
     epoch: Option<Epoch>,
     hystart: Hystart,
     smoothed_round_trip_ns: u64,
-    /// Losses of packets sent at a lower count of delivered bytes belong to the last reduction.
+    /// Losses of packets sent at a lower count belong to the last reduction.
     recovery_until_delivered: Option<u64>,
-    /// Delivered bytes until which the window counts as the limit of sending.
+    /// Until this count the window is the limit of sending.
     limited_until_delivered: Option<u64>,
     limited_ns: u64,
     next_round_delivered: u64,

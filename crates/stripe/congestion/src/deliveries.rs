@@ -9,8 +9,8 @@
 //! acknowledgement, over the longer of their sending and arrival times. The receiver's clock times
 //! arrivals, so that delays of reports on the return path have no effect.
 //!
-//! If more packets are in flight than there are records, every second record is dropped, and only
-//! every second packet gets one from then on, and so on.
+//! If more packets are in flight than there are records, every second record is dropped, and every
+//! second packet gets one.
 //!
 //! Source: draft-ietf-ccwg-bbr, delivery rate samples (before:
 //! draft-cheng-iccrg-delivery-rate-estimation).
@@ -26,11 +26,11 @@ use crate::controller::RateSample;
 pub(crate) struct Record {
     number: u64,
     pub(crate) sent_at_ns: u64,
-    /// Sending time of the latest packet delivered by then.
+    /// Of the latest packet delivered by then.
     first_sent_at_ns: u64,
     /// Acknowledgement time of that packet.
     delivered_at_ns: u64,
-    /// Arrival time of that packet by the receiver's clock, if any arrived since the path was idle.
+    /// On the receiver's clock, if any arrived since the path was idle.
     received_at_ns: Option<u64>,
     delivered_bytes: u64,
     lost_bytes: u64,
@@ -54,7 +54,7 @@ pub(crate) struct Deliveries {
     delivered_at_ns: u64,
     received_at_ns: Option<u64>,
     first_sent_at_ns: u64,
-    /// Delivered bytes until which packets are app-limited (`C.app_limited`).
+    /// Until this count packets are app-limited (`C.app_limited`).
     app_limited_until_bytes: u64,
 }
 
@@ -123,7 +123,7 @@ impl Deliveries {
         self.app_limited_until_bytes > 0
     }
 
-    /// Accounts for all packets below number `packets`; returns the last of their records.
+    /// Returns the last record below number `packets`.
     pub(crate) fn take_record(&mut self, packets: u64) -> Option<Record> {
         let count = self.records.partition_point(|record| record.number < packets);
         let last = count.checked_sub(1).map(|last| self.records[last]);

@@ -1,4 +1,4 @@
-//! Fixed-rate controller, for a path of known bandwidth.
+//! Fixed-rate controller, for a known bandwidth.
 //!
 //! At most 1.5 round trips' worth and ten packets are in flight, so that a slower path does not
 //! queue without bound.

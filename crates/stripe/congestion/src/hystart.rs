@@ -69,7 +69,7 @@ impl Hystart {
         }
     }
 
-    /// Begins a round; returns whether slow start is over.
+    /// Returns whether slow start is over.
     pub(crate) const fn start_round(&mut self) -> bool {
         self.last_round_min_rtt_ns = self.current_round_min_rtt_ns;
         self.current_round_min_rtt_ns = INFINITY;

@@ -11,8 +11,8 @@
 //!   may a packet be sent now, and if not, when?
 //! ```
 //!
-//! The other end acknowledges the number of packets accounted for, received or lost, and the number
-//! of bytes received. A path delivers in order, so that two counts suffice.
+//! The other end acknowledges the packets accounted for, received or lost, and the bytes received.
+//! A path delivers in order, so that two counts suffice.
 //!
 //! Source: draft-ietf-ccwg-bbr (BBR and delivery rate samples), RFC 9438 (CUBIC), RFC 9406
 //! (`HyStart++`), RFC 6298 (round trips).

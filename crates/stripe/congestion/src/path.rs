@@ -6,9 +6,8 @@
 //!   in flight                         |<--------------------->|   at most the window
 //! ```
 //!
-//! Invariants: the count of packets accounted for never decreases, and never exceeds those sent; an
-//! acknowledgement that violates this is rejected. A path can always discover a higher rate: two
-//! packets are sent per round trip, or per second.
+//! Invariants: the count of packets accounted for never decreases, and never exceeds those sent. A
+//! path can always discover a higher rate: two packets are sent per round trip, or per second.
 
 #[cfg(test)]
 mod tests;
@@ -30,21 +29,21 @@ const SLOWEST_NS: u64 = 1_000_000_000;
 pub struct PathPlan {
     /// Longest packet.
     pub longest_bytes: u64,
-    /// Burst: time at the pacing rate whose packets are sent at once.
+    /// Time at the pacing rate whose packets are sent at once.
     pub burst: Duration,
-    /// Maximum number of packet records; with more packets in flight, only some have one.
+    /// Maximum number of packet records.
     pub records: usize,
     /// Maximum window, regardless of the controller.
     pub window_bytes_max: u64,
     /// Validity period of a minimum RTT.
     pub least_span: Duration,
-    /// Maximum delay of acknowledgements at the other end while packets arrive quickly.
+    /// Maximum delay of acknowledgements while packets arrive quickly.
     pub kept: Duration,
 }
 
 impl PathPlan {
-    /// Returns a plan with defaults: a burst of 1 ms, like the segmentation of a network card, and
-    /// a minimum RTT valid for 10 s, as in BBR.
+    /// Returns a plan with a burst of 1 ms, like the segmentation of a network card, and a minimum
+    /// RTT valid for 10 s, as in BBR.
     pub const fn new(longest_bytes: u64) -> Self {
         Self {
             longest_bytes,
@@ -77,7 +76,7 @@ pub struct Acknowledgement {
     pub received_bytes: u64,
     /// Arrival time of the last packet by the receiver's clock.
     pub received_at_ns: u64,
-    /// Delay of the acknowledgement at the other end; `None` if not reported.
+    /// Delay of the acknowledgement at the other end, if reported.
     pub held_ns: Option<u64>,
 }
 
@@ -93,7 +92,7 @@ pub struct Path {
     sent_packets: u64,
     sent_bytes: u64,
     counted: Acknowledgement,
-    /// Latest values of the controller, within the bounds of the path.
+    /// Within the bounds of the path.
     window_bytes: u64,
     pace_bytes_per_second: Option<u64>,
     /// Time of the last acknowledgement that found the window full.
@@ -222,8 +221,7 @@ impl Path {
         };
     }
 
-    /// Returns the length counted by the pacer under a cap: with overhead, scaled by the ratio of
-    /// pacing rate and cap.
+    /// With overhead, scaled by the ratio of pacing rate and cap.
     #[cold]
     fn capped_bytes(&self, bytes: u64, cap: RateCap) -> u64 {
         let Some(pace) = self.pace_bytes_per_second else { return bytes };
@@ -236,24 +234,22 @@ impl Path {
         self.deliveries.lost_bytes
     }
 
-    /// Returns how long after an acknowledgement further packets may be assumed to arrive
-    /// unreported: the interval before it, at most a quarter of the minimum RTT and the planned
-    /// delay.
+    /// Packets may be assumed to arrive unreported for as long as the interval before an
+    /// acknowledgement, at most a quarter of the minimum RTT and the planned delay.
     fn kept_ns_max(&self) -> u64 {
         let kept_ns = u64::try_from(self.plan.kept.as_nanos()).unwrap_or(u64::MAX);
         self.acknowledged_after_ns.min(self.round_trip.least_ns() / 4).min(kept_ns)
     }
 
-    /// Excludes bytes that have probably arrived since the last acknowledgement: the window is
-    /// meant for packets acknowledged one by one.
+    /// Excludes probable arrivals since the last acknowledgement: the window is meant for packets
+    /// acknowledged one by one.
     fn likely_in_flight_bytes(&self, now_ns: u64) -> u64 {
         let kept_ns = now_ns.saturating_sub(self.acknowledged_at_ns).min(self.kept_ns_max());
         let kept_bytes = self.bytes_per_second().map_or(0, |rate| carried(rate, kept_ns));
         self.in_flight_bytes().saturating_sub(kept_bytes)
     }
 
-    /// Returns the time when the window admits a packet of maximum length without a further
-    /// acknowledgement.
+    /// Without a further acknowledgement, for a packet of maximum length.
     fn room_from_ns(&self) -> Option<u64> {
         let missing_bytes =
             (self.in_flight_bytes() + self.plan.longest_bytes).saturating_sub(self.window_bytes());
@@ -271,8 +267,7 @@ impl Path {
             || self.room_from_ns().is_some_and(|from_ns| from_ns <= now_ns)
     }
 
-    /// Returns when window and pacer admit a packet without a further
-    /// acknowledgement.
+    /// Returns the time of the next packet without a further acknowledgement.
     pub fn next_ns(&self) -> Option<u64> {
         Some(self.room_from_ns()?.max(self.pacer.next_ns()))
     }
@@ -284,8 +279,8 @@ impl Path {
         self.pacer.set_burst(turn_ns.max(least_ns));
     }
 
-    /// Whether the smoothed RTT exceeds the minimum because of a queue: by more than two bursts and
-    /// four times the variation (the factor of RFC 6298), with bytes in flight.
+    /// Whether the smoothed RTT exceeds the minimum by more than two bursts and four times the
+    /// variation (the factor of RFC 6298), with bytes in flight.
     pub fn is_queued(&self) -> bool {
         let trip = &self.round_trip;
         let queued_ns = trip.smoothed_ns().saturating_sub(trip.least_ns());
@@ -293,7 +288,7 @@ impl Path {
             && queued_ns > (4 * trip.variation_ns()).max(2 * self.pacer.burst_ns())
     }
 
-    /// Returns the time when the pacer will have been idle for longer than a burst.
+    /// Returns the time from which the pacer counts as idle.
     pub const fn idle_from_ns(&self) -> u64 {
         self.pacer.next_ns().saturating_add(self.pacer.burst_ns())
     }
@@ -386,8 +381,8 @@ impl Path {
         true
     }
 
-    /// Returns the newly received bytes if the other end's count is possible; otherwise all newly
-    /// accounted ones. Packets counted as lost that arrive later are offset by the next ones.
+    /// All newly accounted bytes count as received if the other end's count is impossible. Packets
+    /// counted as lost that arrive later are offset by the next ones.
     fn newly_came(&mut self, before: &Acknowledgement, newly_bytes: u64) -> u64 {
         let came = self.counted.received_bytes.checked_sub(before.received_bytes);
         came.filter(|came| *came <= newly_bytes).unwrap_or(newly_bytes)
@@ -411,8 +406,8 @@ impl Path {
         self.deliveries.is_limited_by_source()
     }
 
-    /// Notes an app-limited path: a packet could have been sent for longer than a burst, and none
-    /// was. Time with a full window does not count.
+    /// Notes an app-limited path: none was sent for longer than a burst. Time with a full window
+    /// does not count.
     pub fn see_idleness(&mut self, now_ns: u64) {
         if self.is_idle(now_ns) {
             self.deliveries.limit_by_source(self.in_flight_bytes());
@@ -424,7 +419,7 @@ impl Path {
         has_had_room && self.pacer.is_idle(now_ns) && self.has_room(now_ns)
     }
 
-    /// Notes that a packet is about to be sent, which ends an idle period.
+    /// Notes that a packet is about to be sent.
     pub fn see_work(&mut self, now_ns: u64) {
         if self.is_idle(now_ns) {
             self.busy_since_ns = now_ns;
@@ -441,8 +436,7 @@ impl Path {
         self.acknowledged_at_ns
     }
 
-    /// Invalidates a sample shorter than the minimum RTT: its bytes arrived in a bunch, and give no
-    /// rate.
+    /// A sample shorter than the minimum RTT gives no rate: its bytes arrived in a bunch.
     fn believed(&self, sample: RateSample) -> RateSample {
         if sample.interval_ns < self.round_trip.least_ns() {
             RateSample { interval_ns: 0, ..sample }

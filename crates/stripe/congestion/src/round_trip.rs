@@ -7,15 +7,14 @@
 //! ```
 //!
 //! The recent minimum is taken as the RTT without queueing (BBR: Cardwell et al., ACM Queue 14(5),
-//! 2016); the excess is queueing or jitter. A queue sustained by a flight window keeps its length,
-//! jitter does not: the mean difference between consecutive samples (as in RFC 3550, section 6.4.1)
-//! distinguishes them.
+//! 2016); the excess is queueing or jitter. The mean difference between consecutive samples (as in
+//! RFC 3550, section 6.4.1) distinguishes them: a queue sustained by a window keeps its length.
 //!
 //! Invariant: the minimum is at most the last sample, and no older than its validity span.
 
 use crate::units::smooth;
 
-/// A day.
+/// Longest sample: a day.
 const SAMPLE_NS_MAX: u64 = 24 * 60 * 60 * 1_000_000_000;
 
 /// RTT statistics.

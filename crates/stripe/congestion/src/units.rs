@@ -1,7 +1,7 @@
 //! Integer arithmetic on bytes, spans and rates.
 
-/// Saturates. Realistic products nearly always fit a word, whose division takes a tenth of the time
-/// of a double word's.
+/// Saturates. Realistic products nearly always fit a word, whose division takes a tenth of the
+/// time.
 pub(crate) fn scaled(value: u64, factor: u64, divisor: u64) -> u64 {
     if let Some(product) = value.checked_mul(factor) {
         return product / divisor;
@@ -30,7 +30,7 @@ pub fn time_ns(bytes: u64, bytes_per_second: u64) -> u64 {
     scaled(bytes, 1_000_000_000, bytes_per_second.max(1))
 }
 
-/// Moves a mean by a share of the difference, rounded so that it always reaches a constant sample.
+/// Rounded up: a mean always reaches a constant sample.
 pub(crate) const fn smooth(mean: u64, sample: u64, share: u64) -> u64 {
     if sample >= mean {
         mean + (sample - mean).div_ceil(share)

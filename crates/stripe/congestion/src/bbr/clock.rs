@@ -1,4 +1,4 @@
-//! Common clock of interdependent paths: probes coincide, so that their cost is paid once.
+//! Common clock of interdependent paths: the cost of coinciding probes is paid once.
 //!
 //! ```text
 //!   separate         \__/------------   together   \__/------------
@@ -27,8 +27,8 @@ pub(super) enum Step {
 }
 
 impl Bbr {
-    /// Whether the last packet was queued at least as long as a round of probing causes: the sample
-    /// then shows the bandwidth of the path even if other paths hold it back.
+    /// A packet queued at least as long as a round of probing causes shows the bandwidth of its
+    /// path even if other paths hold it back.
     pub(super) fn is_behind_a_queue(&self, acknowledged: &Acknowledged) -> bool {
         let least_ns = self.probe_rtt.min_rtt_ns.unwrap_or(u64::MAX);
         let queued_ns = self.parameters.probe_up_pacing_gain.of(least_ns);
@@ -48,7 +48,6 @@ impl Bbr {
         self.announced_step = None;
     }
 
-    /// Ends a round of all paths: a probing path whose rate does not grow is full.
     pub(crate) fn pass_round(&mut self) {
         if self.state == State::ProbeBwUp {
             self.see_full_bw(self.max_bw_filter.get());

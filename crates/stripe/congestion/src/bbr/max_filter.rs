@@ -5,8 +5,8 @@
 //!                        advance ^
 //! ```
 //!
-//! For `max_bw` a slot is a ProbeBW cycle, as in the draft. For `extra_acked` it is half of the
-//! filter's length.
+//! A slot is a ProbeBW cycle for `max_bw`, as in the draft, and half of the filter's length for
+//! `extra_acked`.
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct MaxFilter {

@@ -1,4 +1,4 @@
-//! Parameters of BBR: those that the draft leaves open, and those that it specifies.
+//! Parameters of BBR.
 
 use crate::units::scaled;
 
@@ -19,19 +19,19 @@ impl Thousandths {
 const MILLISECOND_NS: u64 = 1_000_000;
 const SECOND_NS: u64 = 1_000 * MILLISECOND_NS;
 
-/// Parameters of BBR, with the draft's names and default values (draft-ietf-ccwg-bbr).
+/// Parameters of BBR, with the draft's names and defaults (draft-ietf-ccwg-bbr).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BbrParameters {
     /// Maximum loss rate over a round trip (`LossThresh`).
     pub loss_threshold: Thousandths,
-    /// Maximum loss share of a round trip that does not lower the short-term bounds. In the draft
-    /// any loss lowers them, and random losses accumulate from one probe to the next.
+    /// Maximum loss share of a round trip without effect on the short-term bounds. Without it,
+    /// random losses accumulate from one probe to the next.
     pub short_term_threshold: Option<Thousandths>,
     /// Minimum share kept after a loss (`Beta`).
     pub beta: Thousandths,
     /// Share of the long-term bound left to others between probes (`Headroom`). The bound covers
-    /// path and queue together: with a queue of a tenth of the BDP, the path carries .85 * 1.1 =
-    /// .935 with the draft's .15, and everything with .05.
+    /// path and queue: with a queue of a tenth of the BDP, the path carries .85 * 1.1 = .935 with
+    /// the draft's .15, and everything with .05.
     pub headroom: Thousandths,
     /// Pacing gain of Startup (`StartupPacingGain`).
     pub startup_pacing_gain: Thousandths,
@@ -64,9 +64,9 @@ pub struct BbrParameters {
     pub bw_probe_wait_spread_ns: u64,
     /// Maximum round trips between bandwidth probes (`T_reno_bound`).
     pub bw_probe_rounds_max: u64,
-    /// Initial window in packets of maximum length (`InitialCwnd`).
+    /// Initial window (`InitialCwnd`).
     pub initial_cwnd_packets: u64,
-    /// Minimum window in packets of maximum length (`MinPipeCwnd`).
+    /// Minimum window (`MinPipeCwnd`).
     pub min_pipe_cwnd_packets: u64,
     /// Maximum `send_quantum`, as time at the pacing rate.
     pub send_quantum_ns: u64,

@@ -15,7 +15,6 @@
 use super::clock::Step;
 use super::{Bbr, INFINITY, State};
 
-/// Rounds after which the growth of the long-term bound stops doubling.
 const BW_PROBE_UP_ROUNDS_MAX: u32 = 30;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -38,7 +37,6 @@ pub(super) struct Probed {
 pub(super) struct Cycle {
     pub(super) ack_phase: AckPhase,
     pub(super) previous: Probed,
-    /// Whether packets sent while probing are being acknowledged.
     pub(super) is_bw_probe_sample: bool,
     pub(super) rounds_since_probe_up: u64,
     stamp_ns: u64,
@@ -156,7 +154,6 @@ impl Bbr {
         self.full_pipe.full_bw_now
     }
 
-    /// Returns the long-term bound less the part left to others.
     pub(super) fn inflight_with_headroom(&self) -> u64 {
         let longterm = self.bounds.inflight_longterm;
         if longterm == INFINITY {
@@ -166,7 +163,6 @@ impl Bbr {
         longterm.saturating_sub(headroom).max(self.min_pipe_cwnd())
     }
 
-    /// Doubles the growth of the long-term bound each round trip.
     fn raise_inflight_longterm_slope(&mut self) {
         let growth_this_round = 1_u64 << self.cycle.bw_probe_up_rounds;
         self.cycle.bw_probe_up_rounds =

@@ -12,7 +12,7 @@ use super::probe_bw::AckPhase;
 use super::{Bbr, State};
 use crate::units::carried;
 
-/// Time without acknowledgements after which a path may be dead: the minimum timeout of RFC 6298.
+/// The path may be dead after this time without acknowledgements: the minimum timeout of RFC 6298.
 const HEARD_NS: u64 = 1_000_000_000;
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -23,7 +23,7 @@ pub(super) struct ProbeRtt {
     min_rtt_expired: bool,
     done_stamp_ns: Option<u64>,
     round_done: bool,
-    /// Maximum in flight during the probe, fixed at its start.
+    /// Fixed at the start of the probe.
     pub(super) cwnd: u64,
     idle_restart: bool,
     /// Validity of the minimum in filter lengths: two while another path is in ProbeRTT.
@@ -43,8 +43,8 @@ impl ProbeRtt {
 }
 
 impl Bbr {
-    /// Postpones the probe until the minimum is two filter lengths old if another path is in
-    /// ProbeRTT: two probes at once would cost twice as much.
+    /// Another path in ProbeRTT postpones the probe to an age of two filter lengths: two probes at
+    /// once would cost twice as much.
     pub(crate) const fn see_others_probe_rtt(&mut self, others_probe: bool) {
         self.probe_rtt.spans = if others_probe { 2 } else { 1 };
     }
@@ -76,7 +76,7 @@ impl Bbr {
         }
     }
 
-    /// Whether less than one packet of maximum length was queued ahead of a packet with this RTT.
+    /// Less than a packet of maximum length.
     fn is_without_queue(&self, round_trip_ns: u64) -> bool {
         let queued_ns = round_trip_ns - self.probe_rtt.min_rtt_ns.unwrap_or(0).min(round_trip_ns);
         carried(self.max_bw_filter.get(), queued_ns) < self.longest_bytes

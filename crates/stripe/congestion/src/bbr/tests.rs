@@ -9,7 +9,7 @@ const PACKET: u64 = 1_000;
 const MILLISECOND: u64 = 1_000_000;
 const ROUND_TRIP: u64 = 20 * MILLISECOND;
 
-/// A rate of 5 MB/s with one BDP in flight.
+/// 5 MB/s with one BDP in flight.
 const FULL: Step = Step {
     came: 100_000,
     bytes_per_second: 5_000_000,
@@ -77,7 +77,7 @@ impl Trace {
         (0..count).for_each(|_| self.round(full));
     }
 
-    /// Returns a controller in ProbeBW_CRUISE at 5 MB/s, with a BDP of 100 packets.
+    /// 5 MB/s, with a BDP of 100 packets.
     pub(super) fn cruising() -> Self {
         let mut trace = Self::new();
         trace.rounds(4, 5_000_000);
@@ -296,8 +296,7 @@ fn losses_between_probes_set_the_short_term_bounds() {
         in_flight: 100_000,
         ..Step::default()
     };
-    // The first loss round includes the old rate, and with one acknowledgement per round trip,
-    // every other round trip begins one.
+    // The first loss round includes the old rate; every other round trip begins one.
     (0..4).for_each(|_| trace.round(lossy));
     assert_eq!(trace.bbr.bounds.bw_shortterm, 4_000_000);
     assert_eq!(trace.bbr.bytes_per_second(), Some(4_000_000));
@@ -339,7 +338,6 @@ fn rtt_is_probed_after_ten_seconds_of_standing_queue() {
     assert_eq!(trace.bbr.bytes_per_second(), Some(5_000_000), "low on purpose, so no sample");
 }
 
-/// A minimum RTT that expired during the idle period causes no probe.
 #[test]
 fn idle_path_resumes_at_its_rate_without_a_probe() {
     let mut trace = Trace::probing();

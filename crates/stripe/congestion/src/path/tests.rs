@@ -10,8 +10,7 @@ fn assert_fresh(path: &mut Path) {
     assert_eq!(before, (path.window_bytes(), path.pace_bytes_per_second()));
 }
 
-/// At 1 MB/s and an RTT of 20 ms, with nothing to send during 100 of each 400 ms, BBR passes
-/// through its states.
+/// 1 MB/s, 20 ms, and nothing to send during 100 of each 400 ms.
 #[test]
 fn cached_window_and_pace_equal_those_of_the_controller() {
     let control = Control::bbr(BbrParameters::default(), 1_000);
@@ -76,8 +75,7 @@ fn in_flight_shrinks_by_assumed_arrivals_between_acks() {
     assert_eq!((path.next_ns(), path.admits(200 * MILLISECOND)), (None, false));
 }
 
-/// A cap of 1 MB/s below a controller ten times as fast; 900 bytes with 100 of overhead: one packet
-/// per millisecond, after the burst of a millisecond.
+/// 900 bytes with 100 of overhead: one packet per millisecond at 1 MB/s.
 #[test]
 fn rate_cap_includes_packet_overhead() {
     let mut path =
