@@ -1,12 +1,12 @@
-//! Memory charge of a packet at the receiver, and thus of the credit for it.
+//! Memory charge of a packet at the receiver, and of the credit for it.
 //!
 //! ```text
 //!   charge of a packet   = packet + byte * its length
 //!   charge of a channel  = packet * packets + byte * bytes, modulo 2^32, as credits compare it
 //! ```
 //!
-//! Counted in bytes, a packet is also charged for its slot in the buffer, so that short packets do
-//! not use more memory than their charge. Counted in packets, credits are those of cell networks.
+//! Counted in bytes, the charge includes the slot in the buffer: short packets use no more memory
+//! than their charge. Counted in packets, credits are those of cell networks.
 //!
 //! Source: FCVC of Kung and Chapman (ICNP 1993) and Adiseshu, Parulkar and Varghese 1996, section
 //! 6.3, count cells, all of one length; counting bytes is ours.
@@ -28,9 +28,9 @@ impl Default for Charge {
 }
 
 impl Charge {
-    /// Length plus 112 bytes. A slot among the copies of lost packets takes 64 bytes on a 64-bit
-    /// machine if a packet is a vector with an owner and a time (48 in a buffer). Slots grow by a
-    /// quarter: 80. An allocator adds at most 31: 8 bytes, rounded up to 16, and at least 32.
+    /// Length plus 112 bytes. A slot among the copies takes 64 bytes on a 64-bit machine if a
+    /// packet is a vector with an owner and a time (48 in a buffer). Slots grow by a quarter: 80.
+    /// An allocator adds at most 31: 8 bytes, rounded up to 16, and at least 32.
     pub const BYTES: Self = Self { packet: 112, byte: 1 };
 
     /// One per packet, of any length.

@@ -1,8 +1,7 @@
 //! Self-stabilisation: after an overwrite of any state, order becomes exact again within a bound.
 //!
-//! The bound, from the specification of the protocol: twice the sum of the wait, the permitted late
-//! markers, the wait for a reset, two round trips, and the longest pause between accepted reset
-//! requests.
+//! The bound, by the specification: twice the sum of the wait, the permitted late markers, the wait
+//! for a reset, two round trips, and the longest pause between accepted reset requests.
 
 #[path = "../tests/protocol/pair.rs"]
 #[allow(

@@ -1,4 +1,4 @@
-//! Reasons for not using a received packet or message, with counts.
+//! Reasons for discards, with counts.
 
 use thiserror::Error;
 
@@ -13,10 +13,10 @@ pub enum Discard {
     /// Unknown channel.
     #[error("there is no such channel")]
     NoSuchChannel,
-    /// A message that names another channel than the one it arrived on.
+    /// Arrival on another channel than the one named.
     #[error("the message names another channel")]
     OtherChannel,
-    /// A message from an end with another number of channels.
+    /// Another number of channels.
     #[error("the other end has another number of channels")]
     OtherCount,
     /// A message for the other end.
@@ -25,13 +25,13 @@ pub enum Discard {
     /// A message of a past epoch.
     #[error("the epoch is over")]
     StaleEpoch,
-    /// A reset to the present epoch after it had begun on the channel.
+    /// A reset to the present epoch after its beginning.
     #[error("the epoch of the reset has begun already")]
     RepeatedReset,
-    /// A channel that has not named the present epoch.
+    /// The channel has not named the present epoch.
     #[error("the channel has not named the present epoch yet")]
     Unsynchronised,
-    /// A packet without bytes, or longer than the longest.
+    /// An empty or too long packet.
     #[error("no packet has that length")]
     BadLength,
     /// No room in the buffer.
@@ -43,19 +43,19 @@ pub enum Discard {
     /// A marker too far from the present round.
     #[error("the marker is too far from the round")]
     FarMarker,
-    /// A packet that waited when a new epoch began.
+    /// A new epoch began.
     #[error("a new epoch began")]
     Reset,
-    /// A packet on a channel that is out, or a marker from before it left.
+    /// The channel is out, or a marker is from before it left.
     #[error("the channel is out")]
     ChannelOut,
-    /// A NACK to an end that does not retransmit.
+    /// A NACK without retransmission.
     #[error("nothing is sent again here")]
     NotRepairing,
     /// An answer without a pending request.
     #[error("it answers nothing that was asked")]
     NotAsked,
-    /// A packet with a tag in quasi-FIFO order, or without one in guaranteed order.
+    /// Only one end has guaranteed order.
     #[error("only one of the ends guarantees order")]
     OtherMode,
     /// A packet received before.
@@ -70,7 +70,7 @@ pub enum Discard {
     /// A reset request right after a reset.
     #[error("a reset was begun a moment ago")]
     TooSoon,
-    /// A report of more than was sent, or less than reported before.
+    /// Impossible counts in a report.
     #[error("it counts more than was sent, or less than was counted before")]
     BadCounts,
 }
@@ -112,7 +112,7 @@ impl Discard {
 pub struct Discards([u64; Discard::COUNT]);
 
 impl Discards {
-    /// Returns the discards for a reason; malformed messages count together.
+    /// Returns the discards for a reason.
     pub const fn of(&self, reason: Discard) -> u64 {
         self.0[reason.index()]
     }

@@ -8,16 +8,16 @@ pub enum SendError {
     /// A reset is under way.
     #[error("a reset is in progress; retry once it is acknowledged")]
     Resetting,
-    /// The receiver may have no room for the packet.
+    /// No known room at the receiver.
     #[error("channel {channel}: no credit; retry after the next report")]
     NoCredit {
-        /// Its number.
+        /// Channel whose turn it is.
         channel: usize,
     },
     /// The congestion window is full.
     #[error("channel {channel}: window full; retry after the next report")]
     FlightFull {
-        /// Its number.
+        /// Channel whose turn it is.
         channel: usize,
     },
     /// The packet is empty or too long.
@@ -28,7 +28,7 @@ pub enum SendError {
         /// Longest packet.
         longest_bytes: u32,
     },
-    /// The packet is longer than any usable channel passes.
+    /// The packet fits no usable channel.
     #[error("packet too long for every channel; all of them pass {longest_bytes} bytes")]
     TooLong {
         /// Longest packet that all channels pass.
@@ -45,7 +45,7 @@ pub enum SizeError {
     /// Sizes are configured, not probed.
     #[error("sizes are configured; set the option sizes to have them probed")]
     Configured,
-    /// The size is not below the one that passes or is probed.
+    /// The size is not below the present one.
     #[error("it is not below the size of the channel, {frame_bytes} bytes")]
     NotBelow {
         /// Longest frame that passes.
@@ -56,7 +56,7 @@ pub enum SizeError {
 /// Reason for refusing quanta.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum QuantaError {
-    /// The number of quanta is not the number of channels.
+    /// The number of quanta is wrong.
     #[error("{given} quanta for {count} channels; expected one for each")]
     Mismatch {
         /// Number of quanta.
@@ -127,10 +127,10 @@ pub(crate) const fn check_packets(
 /// Reason for refusing options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum OptionsError {
-    /// Quanta of packets cannot follow rates in bytes.
+    /// Quanta of packets with shares.
     #[error("quanta that count packets follow no rates: take a scheduler whose quanta are bytes")]
     QuantaOfPackets,
-    /// A channel without reports would hold the sender up forever.
+    /// Endless silence with an option that waits for reports.
     #[error(
         "{option} waits for reports of every channel, and without silence a channel that sends none \
         holds the others up for ever: give silence a time, or do without {option}"
@@ -156,7 +156,7 @@ pub enum OptionsError {
         /// In bytes.
         longest_bytes: u32,
     },
-    /// Memory below a longest packet per channel, or beyond serial numbers.
+    /// Memory out of range.
     #[error(
         "buffer_bytes_max is {bytes}; it must be at least {least}, a longest packet for each \
         channel and for copies, and at most {most}"
@@ -175,7 +175,7 @@ pub enum OptionsError {
     /// Markers every zero rounds.
     #[error("markers every 0 rounds; it must be at least every round")]
     NoRounds,
-    /// A base size below a message, or above the maximum.
+    /// Base size out of range.
     #[error(
         "sizes.base is {base}; it must be at least the {} bytes of a message, and at most \
         sizes.max, {max}",

@@ -7,10 +7,10 @@
 //!   +-------+-------+-------+-------+-------+-------+-------+-------+
 //! ```
 //!
-//! Sent in clear and authenticated as associated data, the header can serve as a nonce, since no
-//! two datagrams of an end in a session share it: packets and copies share the numbers of their
-//! channel, messages have their own, and the kind distinguishes them. A session is an epoch; its
-//! reset restarts the numbers. A new key is needed before numbers wrap at 2^32.
+//! Sent in clear as associated data, the header can serve as a nonce, since no two datagrams of an
+//! end in a session share it: packets and copies share the numbers of their channel, messages have
+//! their own. A session is an epoch; its reset restarts the numbers. A new key is needed before
+//! numbers wrap at 2^32.
 //!
 //! Source: ours, as RFC 9001, sections 5.3 and 5.4.
 //!
@@ -46,8 +46,7 @@ pub struct Header {
     pub channel: u8,
     /// Low half of the epoch.
     pub session: u16,
-    /// Number among the packets and copies, or the message datagrams, of an end on the channel,
-    /// modulo 2^32.
+    /// Number on the channel, of packets and copies or of message datagrams, modulo 2^32.
     pub number: u32,
 }
 
@@ -58,7 +57,7 @@ impl Header {
         [VERSION << 4 | self.content as u8, self.channel, s0, s1, n0, n1, n2, n3]
     }
 
-    /// Parses a header; returns the bytes behind it as well.
+    /// Parses a header; returns the rest as well.
     pub fn parse(bytes: &[u8]) -> Result<(Self, &[u8]), WireError> {
         let truncated = WireError::Truncated { length: bytes.len() };
         let (header, behind) = bytes.split_first_chunk::<HEADER_BYTES>().ok_or(truncated)?;
@@ -103,8 +102,7 @@ impl Default for MessageNumbers {
 }
 
 impl MessageNumbers {
-    /// Returns the header of a message datagram in the epoch of its first message, and advances the
-    /// number.
+    /// Returns the header of the next message datagram; `epoch` is that of its first message.
     pub fn header(&mut self, channel: u8, epoch: Epoch) -> Header {
         let session = epoch.low();
         let next = &mut self.0[usize::from(channel) % CHANNELS_MAX];

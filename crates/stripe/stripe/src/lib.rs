@@ -23,17 +23,17 @@
 //! | any | any | no delay beyond the waits; both ends start anew if one requests it, restarts, or detects that the other is out of step |
 //!
 //! Each row is a test in `tests/guarantees`. In guaranteed order, a receiver that restarts accepts
-//! no epoch under way, because some of its packets may have been delivered before. A sender that
-//! restarts begins a later epoch, for instance one from a clock. Quasi-FIFO adds no byte to a data
-//! packet, guaranteed order the twelve of a [`Tag`]. Channels distinguish packets from [`Message`]s
-//! by other means, for example an Ethernet type, a port, or a [`Header`].
+//! no epoch under way: some of its packets may have been delivered before. A sender that restarts
+//! begins a later epoch, for example from a clock. Quasi-FIFO adds no byte to a data packet,
+//! guaranteed order the twelve of a [`Tag`]. Channels distinguish packets from [`Message`]s, for
+//! example by an Ethernet type, a port, or a [`Header`].
 //!
 //! Times ([`Instant`]) have any origin of the caller. `handle_*` methods take input, `poll_*`
 //! methods return output, and `now` never decreases. After each `handle_*`, and at `poll_timeout`,
 //! poll until there is nothing.
 //!
 //! Invariants: no I/O, no clock, no randomness; no allocation after set-up; any input ends as
-//! state, as a typed error or as a counted [`Discard`], never as a panic.
+//! state, error or counted [`Discard`].
 
 #[cfg(test)]
 extern crate self as gingham_stripe;
@@ -87,7 +87,7 @@ fn channels_where(count: usize, holds: impl Fn(usize) -> bool) -> ChannelSet {
     (0..count).filter(|channel| holds(*channel)).fold(0, |set, channel| set | 1 << channel)
 }
 
-/// In ascending order.
+/// Channels of a set, in ascending order.
 fn channels_of(mut set: ChannelSet) -> impl Iterator<Item = usize> {
     core::iter::from_fn(move || take_lowest(&mut set))
 }

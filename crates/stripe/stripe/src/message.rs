@@ -7,11 +7,10 @@
 //!     Left    another channel is out            LeftAcknowledged
 //! ```
 //!
-//! A marker describes its channel completely; the next one corrects any earlier error.
+//! A marker describes its channel completely and corrects any earlier error.
 //!
 //! Source: Adiseshu, Parulkar and Varghese 1996, section 5, which leaves the method of resets open.
-//! Ours: epochs (packets and messages of an earlier one are discarded), the fields of a marker
-//! other than the number, and reports.
+//! Epochs, other fields of a marker than the number, and reports are ours.
 
 use gingham_fairq::{Round, Standing};
 
@@ -121,7 +120,7 @@ impl Kind {
 pub struct Marker {
     /// Number of the next packet, quantum, and pending change.
     pub standing: Standing,
-    /// Packets of data sent on the channel in this epoch, modulo 2^32.
+    /// Packets sent on the channel in this epoch, modulo 2^32.
     pub sent_packets: u32,
     /// Bytes of these packets.
     pub sent_bytes: u64,
@@ -131,7 +130,7 @@ pub struct Marker {
     pub sent_at: Instant,
     /// Measured round-trip time of the channel; 0 if unknown, 2^32 - 1 if longer.
     pub round_trip_ns: u32,
-    /// Silence of the channel after which the sender takes it out; 0 for never, 2^32 - 1 if longer.
+    /// Silence after which the sender takes the channel out; 0 for never, 2^32 - 1 if longer.
     pub out_after_ns: u32,
     /// Bit of the last report, which identifies the limit in use.
     pub lowered: bool,
@@ -144,7 +143,7 @@ pub struct Departure {
     pub channel: u8,
     /// First round without packets; a return is after it.
     pub since: Round,
-    /// Packets of data sent on it in this epoch, modulo 2^32.
+    /// Packets sent on it in this epoch, modulo 2^32.
     pub sent_packets: u32,
     /// Pipe sequence number of the next packet at the departure.
     pub next_sequence: u32,
@@ -163,17 +162,15 @@ pub struct Nack {
     pub left_ns: u32,
 }
 
-/// State of a channel as reported by the receiver; counts are of this epoch and only grow.
+/// State of a channel as reported by the receiver, with growing counts of this epoch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Report {
-    /// Cumulative charge that the channel may reach, modulo 2^32: charge no longer in flight, plus
-    /// memory reserved for more.
+    /// Cumulative charge that the channel may reach, modulo 2^32.
     pub limit_bytes: u32,
-    /// Bit that flips whenever the limit falls; markers echo it, which confirms that nothing above
+    /// Bit that flips whenever the limit falls; a marker that echoes it confirms that nothing above
     /// the limit is to come.
     pub lowered: bool,
-    /// Packets received or lost, modulo 2^32: the sender's count in the last marker, plus arrivals
-    /// since.
+    /// Packets received or lost, modulo 2^32.
     pub accounted_packets: u32,
     /// Bytes of these packets.
     pub accounted_bytes: u64,
@@ -191,7 +188,7 @@ pub struct Report {
     pub held_ns: u32,
     /// Time since the arrival of the last accounted packet; 2^32 - 1 if longer, or if it was lost.
     pub received_ago_ns: u32,
-    /// Longest packet of data received since the last report, and in at least the last 20 ms.
+    /// Longest packet received since the last report, and in at least the last 20 ms.
     pub longest_bytes: u32,
 }
 

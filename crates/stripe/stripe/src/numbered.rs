@@ -21,8 +21,8 @@ pub trait Numbered: Causal + Clone {
     /// Returns the complete state of a channel, as a marker carries it.
     fn standing(&self, channel: usize) -> Standing;
 
-    /// Sets the complete state of a channel, except that the last active channel stays. The turn
-    /// moves on if the channel is out or ahead of the round.
+    /// Sets the state of a channel, except that the last active channel stays. The turn moves on if
+    /// the channel is out or ahead of the round.
     fn set_standing(&mut self, channel: usize, standing: Standing) -> Result<(), SchedulerError>;
 
     /// Changes the quantum of a channel from a future round on.
@@ -31,8 +31,7 @@ pub trait Numbered: Causal + Clone {
     /// Skips the turns of a channel before a round.
     fn skip_to(&mut self, channel: usize, round: Round) -> Result<(), SchedulerError>;
 
-    /// Whether a scheduler can reach this state with all active channels within `rounds_max`
-    /// rounds.
+    /// Whether the state is reachable with active channels within `rounds_max` rounds.
     fn is_sound(&self, rounds_max: u32) -> bool;
 
     /// Returns the smallest quantum of a channel that is in.

@@ -6,19 +6,17 @@
 //!   held       20  21  22, the marker behind 21                   19 is awaited, at most the wait
 //! ```
 //!
-//! Its output, for a receiver of guaranteed order, is in order, with gaps, as on a channel that
-//! loses. Packets are ordered by their channel sequence numbers, markers by the packets sent before
-//! them. Other messages pass at once.
+//! Its output is that of a channel in order that loses. Packets are ordered by their channel
+//! sequence numbers, markers by the packets sent before them. Other messages pass at once.
 //!
 //! A reset to a past or the present epoch may be late or a duplicate, or the sender has restarted
-//! without its state. It is released only after a quarter of a second without anything of the
-//! present epoch.
+//! without its state: it is released after a quarter of a second without anything of the present
+//! epoch.
 //!
 //! The wait is fixed, or measured ([`OrderOptions::adapts`]). A measured wait is zero on a channel
 //! that keeps order.
 //!
-//! Source: RFC 1990, section 4.1, gives up a fragment once later ones have arrived on every link;
-//! on a channel that reorders, only time proves a loss.
+//! Source: RFC 1990, section 4.1, but only time proves a loss on a channel that reorders.
 //!
 //! Invariants: released numbers rise within an epoch, except those of late packets; nothing is held
 //! longer than the wait; no allocation after set-up.
@@ -48,9 +46,8 @@ pub struct OrderOptions {
     pub wait: Duration,
     /// Largest span of packet numbers held back.
     pub packets_max: usize,
-    /// Whether the wait follows the measured lateness: none until a packet was late, then one and a
-    /// quarter times its lateness. Later packets are released late, for a receiver with
-    /// retransmission.
+    /// Whether the wait follows the measured lateness: none, then one and a quarter times the
+    /// lateness of a packet. Later packets are released late, for a receiver with retransmission.
     pub adapts: bool,
 }
 
@@ -103,9 +100,9 @@ pub struct ChannelOrder<P> {
     held: usize,
     /// Arrival of the oldest held item, if nothing was released since.
     oldest: Option<Instant>,
-    /// Packet too far ahead for the ring; numbers are given up to make room for it.
+    /// Too far ahead for the ring; numbers are given up to make room for it.
     far: Option<Held<P>>,
-    /// Held until all packets sent before them are released or given up, in this order.
+    /// Held until all packets sent before them are released or given up.
     markers: VecDeque<(Marker, Message, Instant)>,
     /// Packet count and sending time of the last released marker.
     marked: Option<(u32, Instant)>,
@@ -370,8 +367,7 @@ impl<P> ChannelOrder<P> {
         }
     }
 
-    /// Gives up the numbers before the next held packet or marker, if the wait is over or room is
-    /// needed.
+    /// If the wait is over or room is needed.
     fn give_up(&mut self, now: Instant) -> Option<()> {
         self.oldest = self.found_oldest();
         let overtaken_at = self.oldest?;

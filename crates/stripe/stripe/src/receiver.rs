@@ -18,7 +18,7 @@
 //! Source: Adiseshu, Parulkar and Varghese 1996, sections 4 and 5. The bounded wait, the handling
 //! of late and far markers, and epochs are ours.
 //!
-//! Invariants: packets of a channel are delivered in the order of arrival, each once; a packet is
+//! Invariants: a channel's packets are delivered in the order of arrival, each once; a packet is
 //! first in its buffer for at most the wait, unless other channels overtake it, for at most
 //! `far_rounds_max` rounds.
 
@@ -90,7 +90,7 @@ pub struct Receiver<S, P> {
     epochs: Epochs,
     presence: Presence,
     reports: Reports,
-    /// In guaranteed order.
+    /// `None` in quasi-FIFO order.
     confirmed: Option<Confirmed<P>>,
     reception: Reception,
 }
@@ -253,7 +253,7 @@ impl<S: Numbered, P> Receiver<S, P> {
         order.into_iter().chain(report).min()
     }
 
-    /// Makes the report of a channel due early, at half of its conditions, to share a datagram.
+    /// Makes the report of a channel due early, to share a datagram.
     pub fn hasten_report(&mut self, now: Instant, port: usize) {
         if let Ok(channel) = self.numbering.channel_of(port) {
             self.reports.hasten(now, channel);
@@ -465,8 +465,8 @@ fn is_before(first: &Standing, second: &Standing) -> bool {
 // Invariant: the buffers are empty afterwards.
 
 impl<S: Numbered, P> Receiver<S, P> {
-    /// Discards the buffered packets if the epoch had not begun on every channel, as happens when a
-    /// restarted receiver gets packets that were in flight to its predecessor.
+    /// Discards the packets of an epoch that had not begun on every channel: they were in flight to
+    /// a predecessor of a restarted receiver.
     fn flush(&mut self, now: Instant) {
         self.silent = ChannelSet::MAX;
         let longest_bytes = self.scheduler.longest_bytes();
@@ -501,12 +501,11 @@ impl<S: Numbered, P> Receiver<S, P> {
     }
 }
 
-// Waiting for evidence, up to a bound, which is ours: the paper waits forever (section 5).
+// Waiting for evidence, with a bound of ours.
 
 impl<S: Numbered, P> Receiver<S, P> {
-    /// Passes over an empty buffer if a packet elsewhere has waited too long. The channel is
-    /// assumed to have lost only its packets before the next round with a waiting packet; its
-    /// believed position then stays at or below the actual one.
+    /// The channel is assumed to have lost only its packets before the next round with a waiting
+    /// packet; its believed position then stays at or below the actual one.
     fn pass_over(&mut self, channel: usize, now: Instant) -> Option<()> {
         if self.take_in(now) {
             return Some(());
@@ -526,8 +525,8 @@ impl<S: Numbered, P> Receiver<S, P> {
         Some(())
     }
 
-    /// A channel that is believed to be out is in from the next round on, with the smallest
-    /// quantum, if a packet on it has waited too long for a marker.
+    /// A packet on a channel believed to be out has waited too long for a marker: the channel is in
+    /// from the next round on, with the smallest quantum.
     fn take_in(&mut self, now: Instant) -> bool {
         let waited = |channel: &usize| {
             let since = self.buffers[*channel].waiting_since();
@@ -545,7 +544,7 @@ impl<S: Numbered, P> Receiver<S, P> {
         Some(since.after(self.options.wait))
     }
 
-    /// At least 1.
+    /// Rounds to the nearest buffered packet, at least 1.
     fn nearest_rounds(&self) -> Option<u32> {
         let round = self.scheduler.round();
         let waits = |(channel, buffer): &(usize, &Buffer<P>)| {
@@ -560,19 +559,16 @@ impl<S: Numbered, P> Receiver<S, P> {
 
 // Self-audits: a corrupt state, one that no sequence of events leads to, is abandoned.
 //
-// After any overwrite, markers correct numbers, quanta and counts; the other faults are found by
-// these audits, as late markers, or by the sender as an unknown epoch, and end in a reset.
+// Markers correct numbers, quanta and counts; the other faults are found by these audits, as late
+// markers, or by the sender as an unknown epoch, and end in a reset.
 //
 // Source: Varghese, "Self-stabilization by local checking and global reset", 1994. Options and
 // program are assumed intact.
-//
-// Invariant: a state that passes can result from messages.
 
-/// Per wait.
+/// Number of audits per wait.
 const AUDITS: u32 = 16;
 
 impl<S: Numbered, P> Receiver<S, P> {
-    /// Covers the state that does not depend on the sender.
     fn audit(&mut self, now: Instant, port: usize) {
         if self.audit_at > now && self.audit_at <= now.after(self.options.wait) {
             return;

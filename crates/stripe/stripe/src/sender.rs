@@ -14,18 +14,18 @@
 //! | `quarantine` | channels that carry copies instead of packets |
 //! | `repairs` | packets that can be sent again |
 //!
-//! The sender passes the effects of one part to the others.
-//!
 //! Markers go on all channels when the turn of `before_channel` begins, every few rounds, and
 //! whenever `interval` has passed without one: a receiver learns of a loss even if no packet
-//! follows. The paper (section 6.3) finds the beginning and the end of a round best. If packets
-//! have tags, at most four of those by time go in a round trip, because no window limits them.
+//! follows.
+//!
+//! The paper (section 6.3) finds the beginning and the end of a round best. If packets have tags,
+//! at most four of those by time go in a round trip, because no window limits them.
 //!
 //! The id of a channel is its slot in the scheduler. A removed channel is lost: Left announces it
 //! on all others, and its packets in flight are retransmitted. An added channel is treated as one
-//! that returns, without measurements. Its numbers continue those of the former channel of the
-//! slot, so that late packets of that one are detected. If a removed channel is the last one in,
-//! while others are still to come in, it stays in the scheduler without packets until then.
+//! that returns, without measurements. Its numbers continue those of the slot: late packets of a
+//! former channel are detected. A removed channel that is the last one in stays in the scheduler
+//! without packets until another comes in.
 //!
 //! Source: Adiseshu, Parulkar and Varghese 1996, sections 3.3 (load sharing), 5 and 6.3 (markers).
 //! Audits: Varghese, "Self-stabilization by local checking and global reset", 1994. A channel that
@@ -129,7 +129,7 @@ pub struct Transmit {
 }
 
 impl<S: Numbered> Sender<S> {
-    /// Creates a sender that begins with a reset to `epoch`, later than any known one.
+    /// Creates a sender that begins with a reset to `epoch`, a new one.
     pub fn new(
         scheduler: S,
         options: SenderOptions,
@@ -141,7 +141,7 @@ impl<S: Numbered> Sender<S> {
         Ok(sender)
     }
 
-    /// Creates a sender for a receiver known to have started in this epoch.
+    /// Creates a sender for a receiver known to have started in `epoch`.
     pub fn synchronised(
         scheduler: S,
         options: SenderOptions,
@@ -205,8 +205,8 @@ impl<S: Numbered> Sender<S> {
             && !(self.quarantine.has(channel) && self.is_left_out(channel, length_bytes))
     }
 
-    /// Whether a packet avoids a channel in quarantine, because it fits another channel of equal
-    /// priority, even if that one is full now.
+    /// A packet avoids a channel in quarantine if it fits another channel of equal priority, even
+    /// if that one is full.
     #[inline(never)]
     fn is_left_out(&self, channel: usize, length_bytes: u32) -> bool {
         let Some(paths) = &self.paths else { return false };
@@ -324,11 +324,11 @@ impl<S: Numbered> Sender<S> {
         }
     }
 
-    /// Returns the next packets: at most the rest of the turn, the room in the window, and a
-    /// millisecond at the pacing rate. `handle_packet` or `handle_tagged` then returns that channel
-    /// for each of them. Returns nothing while none may be sent. Call again after the next message
-    /// of the receiver, and after `poll_message`. Call it only with a packet to send: after a rest
-    /// nothing is sent until the requested markers are polled.
+    /// Returns the next packets, within turn, window, and a millisecond at the pacing rate.
+    /// `handle_packet` or `handle_tagged` then returns that channel for each of them. Returns
+    /// nothing while none may be sent. Call again after the next message of the receiver, and after
+    /// `poll_message`. Call it only with a packet to send: after a rest, requested markers go
+    /// first.
     pub fn poll_transmit(&mut self, now: Instant) -> Option<Transmit> {
         self.poll_transmit_of(now, 0, Class::Spread)
     }
@@ -571,7 +571,7 @@ impl<S: Numbered> Sender<S> {
         }
     }
 
-    /// Once per marker interval.
+    /// Called once per marker interval.
     fn look(&mut self, now: Instant) {
         self.presence.begin_check(now, self.check_pause());
         self.check(now);
@@ -601,7 +601,6 @@ impl<S: Numbered> Sender<S> {
         self.announce_targets();
     }
 
-    /// During a rest, the next check waits until unanswered markers are answered.
     fn check_pause(&self) -> Duration {
         let pause = self.markers.pause();
         if !self.markers.are_due() && !self.presence.is_asking() {
@@ -611,8 +610,7 @@ impl<S: Numbered> Sender<S> {
         pause.min(answered)
     }
 
-    /// Ends a rest if a marker is not answered in time; one lost marker does not make a channel
-    /// silent.
+    /// One lost marker does not make a channel silent.
     fn wake_if_unanswered(&mut self, now: Instant) {
         let is_overdue =
             |channel: usize| self.schedule.is_in(channel) && self.presence.is_overdue(channel, now);
@@ -669,8 +667,7 @@ impl<S: Numbered> Sender<S> {
         self.presence.check_by(now.after(self.check_pause()));
     }
 
-    /// Whether everything sent is accounted for, none waits for credit, and nothing remains to be
-    /// agreed upon.
+    /// Nothing is unaccounted for, waits for credit or remains to be agreed upon.
     fn has_settled(&self) -> bool {
         let is_accounted_for = |channel: usize| {
             let reported = self.counts.reported(channel);
@@ -814,8 +811,7 @@ impl<S: Numbered> Sender<S> {
         self.blocked = channels;
     }
 
-    /// Requests a marker on a channel with a new link, or a reset during one; its next probe may be
-    /// seconds ahead.
+    /// Requests a marker, or a reset during one, on a channel with a new link.
     pub fn ask_channel(&mut self, channel: usize) {
         if self.is_there(channel) {
             self.markers.ask(1 << channel);
@@ -837,15 +833,15 @@ impl<S: Numbered> Sender<S> {
     }
 
     /// Sets the priority of a channel in free order, 0 before 1. Packets use a channel once those
-    /// of earlier priorities have had no room for so long that a standing queue would form.
+    /// of earlier priorities have had no room for long.
     pub fn set_priority(&mut self, channel: usize, priority: u8) {
         if let Some(paths) = &mut self.paths {
             paths.set_priority(channel, priority);
         }
     }
 
-    /// A channel that has lost all long packets for some time is out until it passes them. The last
-    /// one stays in and is probed from the base.
+    /// A channel that loses all long packets is out until it passes them. The last one stays in and
+    /// is probed from the base.
     fn lose_long(&mut self, channel: usize, now: Instant) {
         let lost_bytes = self.sizes.lost_bytes(channel);
         if self.lose(channel, now) {
@@ -886,8 +882,8 @@ impl<S: Numbered> Sender<S> {
         Ok(())
     }
 
-    /// Handles the refusal of a frame by the socket of a channel (`EMSGSIZE`): it exceeds the size
-    /// of the interface. The search continues below it.
+    /// Handles the refusal of a frame by the socket of a channel (`EMSGSIZE`). The search continues
+    /// below it.
     pub fn handle_refused(
         &mut self,
         now: Instant,
@@ -901,7 +897,6 @@ impl<S: Numbered> Sender<S> {
         Ok(())
     }
 
-    /// In strict order, a channel that passes less than before is out, unless it is the last.
     fn shrink_out(&mut self, now: Instant, channel: usize) -> bool {
         let is_out = self.options.order == Order::Strict && self.lose(channel, now);
         if is_out {
@@ -910,7 +905,7 @@ impl<S: Numbered> Sender<S> {
         is_out
     }
 
-    /// Marks a channel as passing frames of any length, or as one whose size is searched.
+    /// Marks a channel as passing frames of any length, or not.
     pub fn set_passes_all(&mut self, channel: usize, passes_all: bool) {
         self.sizes.set_passes_all(channel, passes_all);
     }
@@ -938,7 +933,6 @@ impl<S: Numbered> Sender<S> {
         self.advance(now);
     }
 
-    /// Channels that have not acknowledged the epoch are dead or absent.
     fn open(&mut self, now: Instant) {
         let silent = match self.resets.open() {
             Some(acknowledged) => first_channels(self.schedule.channels()) & !acknowledged,

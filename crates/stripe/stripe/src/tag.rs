@@ -9,16 +9,15 @@
 //!   +-------+-------+-------+-------+-------+-------+-------+
 //! ```
 //!
-//! The number on the channel reveals earlier losses there. A copy of a lost packet is a packet of
-//! the channel that it goes on, with the pipe sequence number of the lost packet, and names that
-//! packet's channel (c) and channel sequence number. Like a marker, it carries the pipe sequence
-//! number of the next packet at its departure, to prove earlier losses on its own channel: as the
-//! distance from its own number, at most 2^26 - 1, since no receiver holds more packets.
+//! The number on the channel reveals earlier losses there. A copy is a packet of its channel with
+//! the pipe sequence number of the lost packet, and names that packet's channel (c) and channel
+//! sequence number. Like a marker, it carries the next pipe sequence number, to prove earlier
+//! losses on its own channel: as the distance from its own, at most 2^26 - 1, since no receiver
+//! holds more packets.
 //!
-//! Source: Adiseshu, Parulkar and Varghese 1996, section 4 (guaranteed variant). The channel
-//! sequence number reverses the rule of RFC 1990: there the last numbers of all links together
-//! prove a loss, here each channel proves its own at once. A retransmission with its own number is
-//! from QUIC (RFC 9002, section 3).
+//! Source: Adiseshu, Parulkar and Varghese 1996, section 4 (guaranteed variant). The rule of RFC
+//! 1990 is reversed: there the last numbers of all links together prove a loss, here each channel
+//! proves its own at once. A retransmission with its own number is from QUIC (RFC 9002, section 3).
 //!
 //! Invariant: parsing and writing again yields the same bytes.
 
@@ -64,8 +63,8 @@ pub struct RepairOf {
     pub channel: u8,
     /// Channel sequence number there.
     pub channel_sequence: u32,
-    /// Pipe sequence number of the next packet at the departure of the copy; on the wire at most
-    /// 2^26 - 1 ahead of the copy's number.
+    /// Next pipe sequence number at the departure; on the wire at most 2^26 - 1 ahead of the copy's
+    /// own.
     pub next_sequence: u32,
 }
 
@@ -110,7 +109,7 @@ impl Tag {
         TagBytes { bytes, length: self.length() }
     }
 
-    /// Parses a tag; returns the bytes behind it as well.
+    /// Parses a tag; returns the rest as well.
     pub fn parse(bytes: &[u8]) -> Result<(Self, &[u8]), WireError> {
         let (header, behind) = Header::parse(bytes)?;
         Self::parse_behind(header, behind).map_err(|error| match error {

@@ -9,8 +9,7 @@
 //! one and a quarter times the lateness of the packet, until sixteen gaps in a row were losses.
 //!
 //! Source: the reordering window of RACK (RFC 8985, section 6.2, steps 4 and 5). RACK grows it by
-//! quarters of the minimum round trip, because a sender has no better measure; here the lateness
-//! itself is known.
+//! quarters of the minimum round trip; here the lateness itself is known.
 
 use core::time::Duration;
 
@@ -27,7 +26,7 @@ pub(super) struct Window {
     losses: u32,
     adapts: bool,
     /// Times when the last numbers given up were overtaken, at their number modulo the length;
-    /// empty unless `adapts` is set and packets arrive.
+    /// empty unless `adapts` is set.
     overtaken: Vec<Option<Instant>>,
 }
 

@@ -1,8 +1,8 @@
 //! The buffer of a channel: received packets, in order.
 //!
-//! Invariants: two markers are never adjacent, since the later replaces the earlier, and none is at
-//! the head: at most two items per packet. Memory is allocated on first use and grows on demand:
-//! idle pipes cost nothing.
+//! Invariants: the later of two adjacent markers replaces the earlier, and none is at the head: at
+//! most two items per packet. Memory is allocated on first use and grows on demand: idle pipes cost
+//! nothing.
 
 use std::collections::VecDeque;
 
@@ -17,11 +17,11 @@ enum Item<P> {
     Marker(Standing),
 }
 
-/// Capacity kept by an empty buffer: more than the packets that wait at 1 Gbit/s in 30 ms.
+/// More than the packets that wait at 1 Gbit/s in 30 ms.
 const PLACES_KEPT: usize = 4_096;
 
-/// Capacity grows by a quarter, or by 64 items if that is more, so that the memory used exceeds the
-/// charge only slightly (see [`Charge::BYTES`]).
+/// Capacity grows by a quarter, or by 64 items: the memory used exceeds the charge only slightly
+/// (see [`Charge::BYTES`]).
 #[inline]
 pub(super) fn make_place<T>(places: &mut VecDeque<T>) {
     if places.len() == places.capacity() {
@@ -113,7 +113,7 @@ impl<P> Buffer<P> {
         self.items.push_back(Item::Packet { length_bytes, sequence, packet });
     }
 
-    /// The last packet must exist.
+    /// The buffer must hold a packet.
     pub(super) fn push_marker(&mut self, standing: Standing) {
         debug_assert!(self.packets > 0, "a marker at the head is read, not kept");
         if let Some(Item::Marker(last)) = self.items.back_mut() {
@@ -151,8 +151,7 @@ impl<P> Buffer<P> {
         Some((length_bytes, packet, marker))
     }
 
-    /// Markers are never adjacent: a wrong count that passes here is detected when fewer packets
-    /// are left.
+    /// A wrong count that passes here is detected when fewer packets are left.
     pub(super) fn repair_state(&mut self, now: Instant, longest_bytes: u32) {
         // A wrong count lets a marker reach the head, which would hide the packets behind it.
         if matches!(self.items.front(), Some(Item::Marker(_))) {

@@ -6,10 +6,9 @@
 //!                channel 2  |           marker: next is 12   7 is lost, 8 is the next
 //! ```
 //!
-//! A packet's number, or the next number of the pipe in a marker, shows that nothing lower will
-//! come on its channel, which delivers in order. A packet is lost only when every channel has gone
-//! past its number; none is therefore delivered before an earlier one that is still to come, nor
-//! twice.
+//! A number on a channel, of a packet or in a marker, shows that nothing lower will come on it. A
+//! packet is lost only when every channel has gone past its number; none is therefore delivered
+//! before an earlier one that is still to come, nor twice.
 //!
 //! With repair requests, a later channel sequence number already proves the loss. The order then
 //! waits for the copy for a limited time.
@@ -127,8 +126,7 @@ impl<S: Numbered, P> Receiver<S, P> {
         }
     }
 
-    /// Delivery begins once every awaited channel has begun: a former receiver may have delivered
-    /// packets of the others.
+    /// A former receiver may have delivered packets of channels that have not begun.
     #[cold]
     fn begin_giving_out(&mut self, now: Instant) -> Option<()> {
         let channels = self.epochs.not_begun(self.awaited());
@@ -261,7 +259,7 @@ impl<S: Numbered, P> Receiver<S, P> {
     }
 
     /// The wait starts with the longest-waiting packet. It is long enough for the sender to detect
-    /// a dead channel and retransmit, as long as there is room meanwhile.
+    /// a dead channel and retransmit.
     fn evidence_until(&self, channels: ChannelSet) -> Option<Instant> {
         let confirmed = self.confirmed.as_ref()?;
         let copies = confirmed.repair.as_ref().and_then(|repair| repair.copies.waiting_since());

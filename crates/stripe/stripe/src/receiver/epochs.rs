@@ -1,9 +1,8 @@
 //! Epochs at the receiving end, and the messages owed to the sender about them.
 //!
 //! A reset to the present or an earlier epoch, or a marker of an earlier one, after other data of
-//! the present epoch on its channel, is no repetition, because a channel delivers in order: the
-//! sender has restarted and lost its state. On a channel that has not named the present epoch, it
-//! may still be in flight from before.
+//! the present epoch on its channel: the sender has restarted and lost its state. On a channel that
+//! has not named the present epoch, it may still be in flight from before.
 //!
 //! A receiver without an epoch that gets a marker has lost the state of the epoch under way, or
 //! missed its beginning. Accepting a reset to that epoch would admit copies of packets already
@@ -11,8 +10,8 @@
 //!
 //! On a slow channel such a reset may arrive before any marker. In guaranteed order nothing is
 //! delivered before every awaited channel has begun: by a reset, or by a marker that counts no
-//! packet before it. A packet, a later marker or a departure without a reset before it shows that a
-//! former receiver got that reset: the epoch was under way, and is forgotten.
+//! packet before it. Anything later without a reset before it shows that a former receiver got that
+//! reset: the epoch was under way, and is forgotten.
 //!
 //! Invariant: at most one request per received message, so that two ends cannot amplify each
 //! other's traffic.
@@ -79,7 +78,6 @@ impl Epochs {
         *self = Self { current: Some(epoch), synchronised, begun, ..Self::default() };
     }
 
-    /// Records that nothing of the epoch arrived on a channel before.
     pub(super) const fn begin(&mut self, channel: usize) {
         self.begun |= 1 << channel;
     }
@@ -97,7 +95,7 @@ impl Epochs {
         *self = Self { forgotten: self.current, request, ..Self::default() };
     }
 
-    /// Other than a reset.
+    /// Records anything but a reset.
     pub(super) fn record_received(&mut self, channel: usize) {
         self.received |= 1 << channel;
     }
@@ -134,8 +132,8 @@ impl Epochs {
     }
 
     /// Returns whether the epoch is new. After the present epoch, only a sender that lost its state
-    /// names an earlier one. Before it, the message may have been in flight: the requested reset
-    /// applies only to a sender that has not reached the present epoch.
+    /// names an earlier one. Before it, the message may have been in flight: the request is only
+    /// for a sender that has not reached the present epoch.
     fn synchronise(&mut self, channel: usize, epoch: Epoch) -> Result<bool, Discard> {
         let age = self.age(epoch);
         if age == Age::Earlier {

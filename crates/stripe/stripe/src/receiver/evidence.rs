@@ -1,6 +1,6 @@
 //! Evidence of loss: the sequence numbers that channels have shown, and the state of repair.
 //!
-//! A channel delivers in order: after a number it brings nothing lower.
+//! A channel delivers in order: nothing lower comes after a number.
 //!
 //! Invariant: a number is lost only when every awaited channel has gone past it.
 
@@ -31,8 +31,7 @@ struct Shown {
     round_trip_ns: u32,
     /// From its last marker: silence after which the sender takes the channel out.
     out_after_ns: u32,
-    /// Whether something arrived on it since the epoch began; before that, a former receiver may
-    /// have received a missing packet.
+    /// Before anything arrived in the epoch, a former receiver may have received a missing packet.
     begun: bool,
 }
 
@@ -130,8 +129,7 @@ impl<P> Confirmed<P> {
         (self.next, self.next_since) = (next, now);
     }
 
-    /// The next packet of a channel has number `on_channel`, and no packet below `below` in the
-    /// pipe is still to come there.
+    /// `on_channel` is the next number on the channel, `below` a lower bound in the pipe.
     pub(super) fn show(&mut self, now: Instant, channel: usize, on_channel: u32, below: u32) {
         let shown = &mut self.shown[channel];
         let lost = ahead(on_channel, shown.next_on_channel);
@@ -169,9 +167,8 @@ impl<P> Confirmed<P> {
         }
     }
 
-    /// Returns the time to announce the departure of all of these channels: until the sender
-    /// detects the silence, plus the longest round-trip time. Zero if unknown, or without
-    /// retransmission.
+    /// Until the sender detects the silence, plus the longest round-trip time to announce the
+    /// departure of all of these channels. Zero if unknown, or without retransmission.
     pub(super) fn left_within(&self, channels: ChannelSet) -> Duration {
         let is_of = |(channel, _): &(usize, &Shown)| channels & (1 << channel) != 0;
         let silent = self.shown.iter().enumerate().filter(is_of);
@@ -218,7 +215,7 @@ impl<P> Confirmed<P> {
         gaps.is_some_and(|gaps| gaps.fill(channel, channel_sequence))
     }
 
-    /// The packet of a copy is not missing any more, nor will it be if it is still in flight.
+    /// The packet of a copy in flight will not be missing either.
     fn see_copy(&mut self, now: Instant, of: RepairOf) {
         let RepairOf { channel, channel_sequence, .. } = of;
         let shown = self.shown.get(usize::from(channel));

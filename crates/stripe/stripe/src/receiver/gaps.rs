@@ -6,10 +6,10 @@
 //! ```
 //!
 //! The sender knows the missing two of 45 to 51; the receiver only has to keep these numbers from
-//! being given up while they may come.
+//! being given up.
 //!
-//! The packets in flight on channels that left may exceed the capacity of the others in a wait.
-//! They are awaited as long as copies of them arrive.
+//! Packets in flight on channels that left may exceed the capacity of the others in a wait, and are
+//! awaited as long as copies of them arrive.
 //!
 //! Invariants: at most [`GAPS_MAX`] gaps of up to 64 consecutive numbers; a gap without room is not
 //! requested; only a departure or a missing packet prolongs a wait.
@@ -43,7 +43,7 @@ pub struct RepairRequests {
 }
 
 impl Default for RepairRequests {
-    /// 200 ms and 50 ms.
+    /// A wait of 200 ms, and repetition after 50 ms.
     fn default() -> Self {
         let (wait, again) = (Duration::from_millis(200), Duration::from_millis(50));
         Self { wait, again }
@@ -132,8 +132,8 @@ impl Gaps {
         }
     }
 
-    /// Adds losses to the newest gap of their channel if they follow it closely, as when a queue
-    /// overflows; returns whether it did.
+    /// Returns whether the losses follow the newest gap of their channel closely, as when a queue
+    /// overflows, and were added.
     fn extend(&mut self, now: Instant, lost: &Lost, wait: Duration) -> bool {
         let newest = self.gaps.iter_mut().rev().find(|gap| gap.channel == lost.channel);
         let Some(gap) = newest.filter(|gap| !gap.left) else { return false };
@@ -171,8 +171,7 @@ impl Gaps {
     }
 
     /// Returns whether the packet was missing. If it was in flight on a channel that left, the wait
-    /// for all packets of these channels starts anew, because the sender is still retransmitting
-    /// them.
+    /// for all these packets starts anew: the sender is still retransmitting.
     pub(super) fn see_copy(&mut self, now: Instant, channel: u8, channel_sequence: u32) -> bool {
         let is_left = |gap: &Gap| gap.left && gap.misses(channel, channel_sequence);
         if self.gaps.iter().any(is_left) {
@@ -301,7 +300,7 @@ mod tests {
         gaps
     }
 
-    /// Channel, first number and count.
+    /// Returns channel, first number and count.
     fn polled(gaps: &mut Gaps, now: Instant) -> Option<(u8, u32, u16)> {
         gaps.poll(now).map(|(Nack { channel, first, count, .. }, _)| (channel, first, count))
     }

@@ -11,22 +11,20 @@ use crate::{Charge, Discards, OptionsError, Order};
 /// Options of the receiving end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReceiverOptions {
-    /// Cap of the memory for undelivered packets, as charged. At least the charge of a longest
-    /// packet for each channel, and of one more for requested copies; at most 2^30, 1 GiB if
-    /// charged in bytes.
+    /// Cap of the memory for undelivered packets, as charged. At least a longest packet for each
+    /// channel, and one more for requested copies; at most 2^30.
     pub buffer_bytes_max: u64,
     /// Memory charge of a packet, equal to that of a sender with credits.
     pub charge: Charge,
-    /// Longest wait of a packet for the channels before it; more than their skew and the marker
-    /// interval.
+    /// Longest wait for other channels; more than their skew and the marker interval.
     pub wait: Duration,
-    /// Late markers in a row on one channel that trigger a reset request.
+    /// Late markers in a row that trigger a reset request.
     pub late_in_a_row_max: u32,
-    /// Largest distance of a marker from the round; one further off triggers a reset request.
+    /// Largest distance of a marker from the round without a reset request.
     pub far_rounds_max: u32,
     /// Reports between markers, for credits and windows of the sender.
     pub reports: Option<ReportPlan>,
-    /// The sender's rule for choosing channels; free order requires guaranteed order.
+    /// The sender's rule for choosing channels.
     pub order: Order,
     /// Order by sequence numbers, if packets have tags.
     pub guaranteed: Option<Guarantee>,
@@ -117,11 +115,11 @@ pub struct Reception {
     pub markers: u64,
     /// Markers ahead of the expected position; each proves a loss.
     pub ahead: u64,
-    /// Markers for a turn that is over, which loss alone cannot cause.
+    /// Markers for a past turn, which loss alone cannot cause.
     pub late: u64,
     /// Turns passed over because their channel was silent.
     pub passed: u64,
-    /// Times that a channel was found silent for too long.
+    /// Detections of silent channels.
     pub silences: u64,
     /// Departures of channels announced by the sender.
     pub departures: u64,

@@ -9,9 +9,8 @@
 //!
 //! A user is a channel, or the set of retransmitted copies. Half of the cap is divided among the
 //! users as exclusive reserves; the rest is shared on demand. A channel is granted twice its
-//! measured need: the charge delivered from it in the time that a report takes to bring packets,
-//! plus the charge that waited in it for other channels. A grant can double per round trip, and
-//! falls with the rates.
+//! measured need: the charge delivered from it while a report brings packets, plus the charge that
+//! waited in it for other channels. A grant can double per round trip, and falls with the rates.
 //!
 //! Packets beyond a grant, from a sender that ignores credits, use unpromised memory or are
 //! discarded.
@@ -26,17 +25,16 @@
 //! SIGCOMM 1994); dynamic right-sizing (Fisk and Feng, LANL 2001): twice the data read in a round
 //! trip, as in Linux.
 //!
-//! Invariants: the charge held is at most the cap, whatever arrives; a user finds its reserve free;
-//! the grant of a channel that has not left has room, unless the cap is below the charge of the
-//! packets sent before the first report.
+//! Invariants: the charge held is at most the cap; a user finds its reserve free; the grant of a
+//! channel that has not left has room, unless the cap is below the charge of the packets sent
+//! before the first report.
 
 use super::buffer::Buffer;
 use super::copies::Copy;
 use super::{Receiver, ReceiverOptions};
 use crate::{Charge, Discard, Instant, Numbered};
 
-/// Smallest reduction of a limit: a quarter of the wanted memory, so that the limit does not follow
-/// every packet (ours).
+/// A quarter of the wanted memory: the limit does not follow every packet (ours).
 const FALL_SHARE: u64 = 4;
 
 #[derive(Clone, Copy, Debug)]
@@ -117,14 +115,13 @@ pub(super) struct Pool {
     reserve: u64,
     longest: u32,
     knows_longest: bool,
-    /// A channel with fewer packets is within its reserve, whatever their length.
+    /// A channel with fewer packets is within its reserve.
     places: usize,
     /// Charge of packets of a past epoch that are not delivered yet.
     flushed: u64,
     /// Packets delivered when a packet last found no room.
     full_after: Option<u64>,
-    /// Packets delivered when nothing more could be: packets held since then wait for other
-    /// channels.
+    /// Packets held since this count of deliveries wait for other channels.
     read_after: u64,
     grants: Vec<Grant>,
 }
@@ -168,7 +165,6 @@ impl Pool {
         buffer.packets() < self.places
     }
 
-    /// Records that nothing more can be delivered after `packets` packets.
     pub(super) const fn see_read(&mut self, packets: u64) {
         self.read_after = packets;
     }
@@ -211,8 +207,7 @@ impl<S: Numbered, P> Receiver<S, P> {
         repair.map_or(0, |repair| repair.copies.held())
     }
 
-    /// Whether a channel found no room since the last delivery, or will find none for a packet of
-    /// the longest length.
+    /// Whether a channel lacks room for a packet of the longest length.
     pub(super) fn is_full(&self) -> bool {
         let holds_more = |channel: usize| {
             let held = self.held_with(channel, self.pool.longest);
@@ -230,7 +225,7 @@ impl<S: Numbered, P> Receiver<S, P> {
         self.buffers[channel].held(self.pool.charge).saturating_add(charge.into())
     }
 
-    /// `newly` is the part of the packet's charge that is not accounted for yet.
+    /// `newly` is the part of the charge that is not accounted for yet.
     #[cold]
     pub(super) fn finds_room(&self, channel: usize, length_bytes: u32, newly: u32) -> bool {
         let held = self.held_with(channel, self.pool.charge.of(length_bytes));
@@ -350,8 +345,7 @@ mod tests {
         Instant::from_nanoseconds(milliseconds * 1_000_000)
     }
 
-    /// A fall needs a quarter of the need, and the next fall a marker that echoes the last one;
-    /// until then the memory stays promised.
+    /// The next fall needs a marker that echoes the last one; until then the memory stays promised.
     #[test]
     fn limit_falls_once_until_a_marker_echoes_it() {
         let mut grant = Grant::new(Charge::PACKETS);

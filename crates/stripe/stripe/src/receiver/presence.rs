@@ -10,11 +10,10 @@
 //!          a marker of a later round: in, or to come in
 //! ```
 //!
-//! A departure is put behind the buffered packets like a marker, and the channel is awaited until
-//! its buffer is empty.
+//! A departure is put behind the buffered packets like a marker.
 //!
-//! Source: ours; a sender may treat a channel as one that loses all its packets by theorem 5.1 of
-//! Adiseshu, Parulkar and Varghese 1996.
+//! Source: ours, by theorem 5.1 of Adiseshu, Parulkar and Varghese 1996 (a channel that loses all
+//! its packets).
 //!
 //! Invariants: a marker sent before a channel left does not bring it back; a repeated Left does not
 //! undo a later marker.
@@ -31,7 +30,7 @@ pub(super) struct Presence {
     since: Vec<Round>,
     /// First round of a channel's presence, by the newest marker received.
     in_from: Vec<Round>,
-    /// Time since which a channel has received only markers older than its departure.
+    /// Since then only markers older than its departure were received.
     stale_since: Vec<Option<Instant>>,
     /// Channels in whose reverse direction an entry of `departures` is to be acknowledged.
     acknowledge: ChannelSet,
@@ -60,8 +59,7 @@ impl Presence {
         self.since[channel] = since;
     }
 
-    /// A marker older than the channel's departure is an error, with the time of the first in a
-    /// row.
+    /// The error is the time of the first marker in a row that is older than the departure.
     pub(super) fn see_marker(
         &mut self,
         now: Instant,
@@ -143,8 +141,8 @@ impl<S: Numbered, P> Receiver<S, P> {
         }
     }
 
-    /// Messages in flight at the departure have arrived after a wait; an older marker after that
-    /// means that the ends disagree, and a reset is requested.
+    /// An older marker a wait after the departure means that the ends disagree, and a reset is
+    /// requested.
     pub(super) fn see_presence(
         &mut self,
         now: Instant,

@@ -1,8 +1,8 @@
 //! Packets sent on two channels whose copies arrived first: if they are then found lost, no request
 //! is needed.
 //!
-//! Invariants: at most [`REPLACED_MAX`] entries per channel, in the order of their numbers, each
-//! used once. A forgotten entry causes a needless retransmission, never a missing packet.
+//! Invariants: at most [`REPLACED_MAX`] rising entries per channel, each used once. A forgotten
+//! entry causes a needless retransmission, never a missing packet.
 
 use std::collections::VecDeque;
 
@@ -14,7 +14,7 @@ use crate::tag::ahead;
 /// largest difference of round trips between channels.
 const REPLACED_MAX: usize = 1_024;
 
-/// Channel sequence numbers, per channel.
+/// Channel sequence numbers by channel.
 #[derive(Clone, Debug)]
 pub(super) struct Replaced(Vec<VecDeque<u32>>);
 
@@ -35,8 +35,7 @@ impl Replaced {
         numbers.insert(place, channel_sequence);
     }
 
-    /// Packets from `first` up to `next` on a channel are lost; removes those with copies from the
-    /// gaps.
+    /// Removes packets with copies, from `first` up to `next`, from the gaps.
     pub(super) fn fill(&mut self, (channel, first): (u8, u32), next: u32, gaps: &mut Gaps) {
         let numbers = &mut self.0[usize::from(channel)];
         let over = numbers.partition_point(|number| ahead(*number, next) < 0);

@@ -6,9 +6,9 @@
 //!   limit                 |<-------------------------------------------------------->| + credit
 //! ```
 //!
-//! A channel delivers in order: the packets counted by its last marker are in flight no longer.
-//! Counts from there leak neither credit nor bytes in flight upon losses (FCVC of Kung and Chapman,
-//! with the marker as the credit check).
+//! The packets counted by the last marker of a channel are in flight no longer: counts from there
+//! leak neither credit nor bytes in flight (FCVC of Kung and Chapman, with the marker as the credit
+//! check).
 //!
 //! A report is due after each marker; with a [`ReportPlan`] also after several packets or a loss,
 //! and an interval after the first unreported arrival or freed memory. A pause after each report
@@ -48,8 +48,7 @@ impl ReportPlan {
     }
 }
 
-/// Packets that make a report due; TCP acknowledges every two segments in half the length of a
-/// report (RFC 9293, section 3.8.6.3).
+/// TCP acknowledges every two segments in half the length of a report (RFC 9293, section 3.8.6.3).
 const PACKETS: u32 = 4;
 
 /// Shortest time between two reports: the burst that a sender releases at once. At this pause,
@@ -58,8 +57,7 @@ const PACKETS: u32 = 4;
 /// Mbit/s with such queues fell from .95 to .85 of their sum.
 pub(crate) const REPORT_PAUSE: Duration = Duration::from_millis(1);
 
-/// Shortest span covered by the longest packet in a report: its value survives the loss of a
-/// report.
+/// Survives the loss of a report.
 const LONGEST_OF: Duration = Duration::from_millis(20);
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -75,8 +73,7 @@ struct Arrivals {
     report_at: Option<Instant>,
     /// The last arrival does not measure the delay of a lost packet.
     is_last_lost: bool,
-    /// Longest packet since `longest_since`, and in the span before; a report long enough after
-    /// `longest_since` begins a new span.
+    /// Since `longest_since`, and in the span before.
     longest_bytes: [u32; 2],
     longest_since: Instant,
 }
@@ -170,8 +167,8 @@ impl Reports {
         charge.of_all(report.accounted_packets, report.accounted_bytes)
     }
 
-    /// Returns the charges of the accounted and of the received packets, and the time in
-    /// nanoseconds until freed memory is used: a report interval plus a round trip.
+    /// Charges of the accounted and of the received packets, and the time in nanoseconds until
+    /// freed memory is used: a report interval plus a round trip.
     #[inline]
     pub(super) fn counts(&self, channel: usize, charge: Charge) -> (u32, u32, u64) {
         let Arrivals { report, round_trip_ns, .. } = &self.channels[channel];
@@ -184,7 +181,6 @@ impl Reports {
         self.earliest
     }
 
-    /// Nothing was received in the future, and no report is due later than after the interval.
     pub(super) fn repair_state(&mut self, now: Instant) {
         let latest =
             now.after(self.plan.map_or(REPORT_PAUSE, |plan| plan.interval.max(REPORT_PAUSE)));

@@ -1,4 +1,4 @@
-//! Class of a packet: how its source wants it sent.
+//! Class of a packet.
 
 /// Treatment of a packet in free order.
 ///

@@ -1,4 +1,4 @@
-//! Control of the data in flight on channels, and the rule that chooses a channel.
+//! Congestion control, and the rule that chooses a channel.
 
 use core::time::Duration;
 
@@ -9,11 +9,10 @@ use crate::{Instant, OptionsError};
 /// Rule that chooses the channel of a packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Order {
-    /// In the order of a scheduler, which the receiver runs too. With or without tags.
+    /// In the order of a scheduler, with or without tags.
     #[default]
     Strict,
-    /// On the channel with room and the earliest expected delivery; the sequence numbers of tags
-    /// restore the order.
+    /// On the channel with room and the earliest expected delivery; tags restore the order.
     Free,
 }
 
@@ -110,8 +109,8 @@ pub struct SharePlan {
 }
 
 impl Default for SharePlan {
-    /// A millisecond, comparable to the burst of a network card with segmentation offload, and too
-    /// short to matter as delay; a mebibyte, about 700 packets of 1,500 bytes.
+    /// A millisecond, comparable to the burst of a network card with segmentation offload; a
+    /// mebibyte, about 700 packets.
     fn default() -> Self {
         Self { round: Duration::from_millis(1), quantum_bytes_max: 1 << 20 }
     }

@@ -1,8 +1,7 @@
 //! Choice of copies and of their channels: the earliest expected delivery.
 //!
-//! Copies compete for room in this order: retransmissions of lost packets (`repairs`), duplicates
-//! of packets of class [`Class::Redundant`](super::Class::Redundant), and measurements of channels
-//! in quarantine (`quarantine`).
+//! Copies compete for room in this order: retransmissions (`repairs`), duplicates of class
+//! [`Class::Redundant`](super::Class::Redundant), and measurements in quarantine (`quarantine`).
 //!
 //! Source: ours.
 
@@ -58,7 +57,6 @@ impl<S: Numbered> Sender<S> {
         None
     }
 
-    /// Whether no report accounts for a packet, and another channel accepts one of its length.
     fn is_of_use(&self, (channel, number): Place, length_bytes: u32) -> bool {
         let channel = usize::from(channel);
         let others = self.carrying() & !(1 << channel);

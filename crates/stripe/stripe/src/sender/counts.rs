@@ -1,4 +1,4 @@
-//! Packets sent in this epoch, the last reports about them, and credits.
+//! Packets sent, the last reports, and credits.
 //!
 //! Markers carry the counts.
 //!
@@ -16,9 +16,8 @@
 //! Source: FCVC of Kung and Chapman (ICNP 1993), which Adiseshu, Parulkar and Varghese 1996,
 //! section 6.3, combine with markers; bytes, and limits that fall, are ours.
 //!
-//! Invariants: once a report has arrived, packets in flight and packets waiting at the receiver
-//! together fit the room of the channel, except copies of lost packets, which need no credit, and
-//! packets in flight on a channel that leaves.
+//! Invariants: after a report, packets in flight and waiting at the receiver fit the room of the
+//! channel, except copies, which need no credit, and packets in flight on a channel that leaves.
 
 use crate::charge::USUAL_BYTES;
 use crate::{Charge, Instant, Report};
@@ -28,7 +27,7 @@ use crate::{Charge, Instant, Report};
 pub struct Sent {
     /// Packets, modulo 2^32.
     pub packets: u32,
-    /// Bytes.
+    /// Their bytes.
     pub bytes: u64,
 }
 
@@ -43,8 +42,8 @@ pub struct Reported {
 }
 
 impl Reported {
-    /// Expected delivery time: the round trip of the report, or the time since then if that is
-    /// longer, multiplied by the attempts needed until one is not lost.
+    /// Round trip of the report, or the time since then if that is longer, multiplied by the
+    /// expected attempts.
     pub(super) fn cost_ns(&self, now: Instant) -> u128 {
         let (at, report) = (self.at.nanoseconds(), &self.report);
         let round_trip =

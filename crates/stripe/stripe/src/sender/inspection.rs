@@ -27,12 +27,12 @@ impl<S: Numbered> Sender<S> {
         self.schedule.scheduler()
     }
 
-    /// Returns the packets and bytes sent on a channel in this epoch.
+    /// Returns the counts of a channel in this epoch.
     pub fn sent(&self, channel: usize) -> Sent {
         self.counts.sent(channel)
     }
 
-    /// Returns the last report about a channel in this epoch.
+    /// Returns the last report on a channel in this epoch.
     pub fn reported(&self, channel: usize) -> Option<Reported> {
         self.counts.reported(channel)
     }
@@ -52,7 +52,7 @@ impl<S: Numbered> Sender<S> {
         self.presence.is_present(id)
     }
 
-    /// Whether a channel is out because it is not answered on.
+    /// Whether a channel is out because of silence.
     pub fn is_dead(&self, channel: usize) -> bool {
         self.presence.is(channel, Life::Dead)
     }
@@ -62,7 +62,7 @@ impl<S: Numbered> Sender<S> {
         self.quarantine.has(channel)
     }
 
-    /// Whether nothing has been sent for so long that nothing will be requested again.
+    /// Whether nothing was sent for so long that nothing will be requested again.
     pub fn is_at_rest(&self) -> bool {
         self.markers.is_at_rest(self.sending.gone())
     }
@@ -103,8 +103,7 @@ impl<S: Numbered> Sender<S> {
         self.paths.as_ref().map(|paths| Flight::of(paths.on(channel), self.now))
     }
 
-    /// Returns the round trip of the pipe without queues: that of the slowest active channel,
-    /// because order is kept.
+    /// Returns the round trip of the slowest active channel without queues.
     pub fn round_trip_least(&self) -> Option<Duration> {
         let is_left_out =
             |channel: usize| self.quarantine.has(channel) && self.is_left_out(channel, 0);
@@ -123,9 +122,8 @@ impl<S: Numbered> Sender<S> {
         self.sizes.longest_on(self.carrying(), self.scheduler().longest_bytes())
     }
 
-    /// Returns the longest packet that fits every active channel of known size, for example as the
-    /// MTU of an interface. An unknown channel does not count, because the size would fall to its
-    /// base and rise again.
+    /// Returns the longest packet that fits every active channel of known size. An unknown channel
+    /// would lower the size to its base and raise it again.
     pub fn bundle_bytes(&self) -> u32 {
         self.sizes.longest_known(self.carrying(), self.scheduler().longest_bytes())
     }
@@ -135,7 +133,7 @@ impl<S: Numbered> Sender<S> {
         self.sizes.size(channel, self.scheduler().longest_bytes())
     }
 
-    /// Whether a packet fits an active channel, or in strict order the one whose turn it is.
+    /// Whether a packet fits an active channel, or in strict order the present one.
     pub fn fits_somewhere(&self, length_bytes: u32) -> bool {
         match self.options.order {
             Order::Free => self.sizes.fits_some(self.carrying(), length_bytes),
@@ -143,12 +141,12 @@ impl<S: Numbered> Sender<S> {
         }
     }
 
-    /// Whether a packet may turn out to fit an active channel of unknown size.
+    /// Whether a packet may fit an active channel of unknown size.
     pub fn may_fit(&self, length_bytes: u32) -> bool {
         self.sizes.may_fit(self.carrying(), length_bytes)
     }
 
-    /// Returns the length of the last message after padding with zeros; 0 except for probes.
+    /// Returns the padded length of the last message; 0 except for probes.
     pub fn padded_bytes(&self, channel: usize) -> usize {
         self.sizes.padded_bytes(channel)
     }

@@ -86,12 +86,11 @@ impl Markers {
         self.marker_at
     }
 
-    /// Also the time to the next check of the channels.
+    /// Time to the next markers, and to the next check of the channels.
     pub(super) fn pause(&self) -> Duration {
         self.idle.pause.max(self.plan.interval)
     }
 
-    /// Whether markers are sent less often than while packets are sent.
     pub(super) fn are_slow(&self) -> bool {
         self.idle.pause > self.plan.interval
     }
@@ -101,8 +100,8 @@ impl Markers {
         self.are_slow() && gone == self.idle.packets
     }
 
-    /// Returns whether the interval grew. `is_settled` means that no agreement is pending;
-    /// `was_marked` returns whether a marker was sent on every channel since a time.
+    /// Returns whether the interval grew. `is_settled`: no agreement is pending; `was_marked`: a
+    /// marker was sent on every channel since a time.
     pub(super) fn count_quiet(
         &mut self,
         now: Instant,

@@ -31,7 +31,7 @@ pub struct SenderOptions {
     pub markers: MarkerPlan,
     /// Time between repetitions of a reset.
     pub reset_interval: Duration,
-    /// Wait of a reset for the other channels after the first acknowledgement.
+    /// Wait for the other channels after the first acknowledgement.
     pub reset_wait: Duration,
     /// Time without reports, beyond two round trips, after which a channel is taken out. `None`
     /// forbids credits and windows.
@@ -48,8 +48,7 @@ pub struct SenderOptions {
     pub shares: Option<SharePlan>,
     /// Retransmission at the receiver's request.
     pub repair: Option<RepairPlan>,
-    /// Search for the longest frame of each channel; if `None`, every channel takes the scheduler's
-    /// longest packet.
+    /// Search for the longest frame of each channel; otherwise the scheduler's longest packet.
     pub sizes: Option<SizePlan>,
     /// Channels present at the start, a bit each; all if `None`.
     pub present: Option<u64>,
@@ -156,11 +155,11 @@ pub struct Sending {
     pub markers: u64,
     /// Copies of lost packets.
     pub repairs: u64,
-    /// Copies of redundant packets, or for measurements in quarantine.
+    /// Copies of redundant packets, or for measurements.
     pub redundant: u64,
-    /// Redundant copies not sent, because the packet was accounted for first.
+    /// Redundant copies not sent, because they were late.
     pub redundant_late: u64,
-    /// Copies not sent, because they would arrive too late.
+    /// Retransmissions not sent, because they were late.
     pub repairs_too_late: u64,
     /// Copies not sent, because they fit no channel any more.
     pub repairs_too_long: u64,

@@ -1,4 +1,4 @@
-//! Congestion window and pacing rate of each channel, and the choice of the channel in free order.
+//! Congestion window and pacing rate of each channel, and the choice in free order.
 //!
 //! ```text
 //!                         in flight + the packet
@@ -28,11 +28,11 @@ use gingham_congestion::{
     Acknowledgement, Control, Controller, FixedRate, Path, PathPlan, RateCap, keep_time,
 };
 
-/// Per run on one channel.
+/// Upper limit of a run on one channel.
 const RUN_BYTES_MAX: u64 = 64_000;
 const RUN_NS_MAX: u64 = 1_000_000;
 
-/// A minute.
+/// Longest round of all channels: a minute.
 const ROUND_NS_MAX: u64 = 60_000_000_000;
 
 /// Packets on one channel without another choice.
@@ -58,7 +58,7 @@ pub(super) struct Paths {
     channels: Vec<Path>,
     longest_bytes: u64,
     run: Option<Run>,
-    /// 0 before 1.
+    /// Packets use priority 0 before 1.
     priorities: Vec<u8>,
     has_levels: bool,
     caps: Vec<Option<RateCap>>,
@@ -101,8 +101,8 @@ impl Paths {
         self.channels.iter_mut().for_each(Path::rest);
     }
 
-    /// The measurements of a dead channel are forgotten, except a configured rate, and the former
-    /// rate, which is probed.
+    /// Forgets the measurements of a dead channel, except a configured rate and the former rate,
+    /// which is probed.
     pub(super) fn revive(&mut self, channel: usize) {
         let path = &mut self.channels[channel];
         if !matches!(path.control(), Control::FixedRate(_)) {
@@ -133,14 +133,13 @@ impl Paths {
         self.priorities[channel]
     }
 
-    /// Excludes `channel`.
+    /// Channels of equal priority, without `channel`.
     pub(super) fn equals(&self, channel: usize, among: ChannelSet) -> ChannelSet {
         let is_equal =
             |other| other != channel && self.priorities[other] == self.priorities[channel];
         among & channels_where(self.priorities.len(), is_equal)
     }
 
-    /// The slowest channel determines the round trip of the bundle, because order is kept.
     pub(super) fn round_trip_least(&self, channels: ChannelSet) -> Option<Duration> {
         let trips = channels_of(channels).map(|channel| self.on(channel).round_trip().least_ns());
         trips.max().filter(|longest_ns| *longest_ns > 0).map(Duration::from_nanos)
@@ -268,8 +267,7 @@ impl Paths {
         }
     }
 
-    /// In strict order, channels depend on one another: the packets of a turn form a burst, so that
-    /// the other channels lose no time.
+    /// In strict order, the packets of a turn form a burst: the other channels lose no time.
     fn keep_time(&mut self, now: Instant, channel: usize, quantum: impl Fn(usize) -> u32) {
         let bytes = u64::from(quantum(channel)) + self.longest_bytes;
         self.channels[channel].set_burst(bytes);
@@ -283,8 +281,7 @@ impl Paths {
         keep_time(now_ns, channel, &mut self.channels, |one| quantum(one) > 0);
     }
 
-    /// If the sender waited for the channel, those that could have sent meanwhile carry more than
-    /// their share.
+    /// Channels that could have sent during a wait for another carry more than their share.
     pub(super) fn see_turn(&mut self, now: Instant, channel: usize) {
         let now_ns = now.nanoseconds();
         let waits = !self.channels[channel].admits(now_ns);
@@ -400,7 +397,7 @@ mod tests {
         Instant::from_nanoseconds(ms * MILLISECOND)
     }
 
-    /// A megabyte per second each.
+    /// Paths of a megabyte per second each.
     pub(super) fn paths(round_trips_ms: &[u64]) -> Paths {
         let by = Controlled::FixedRate(1_000_000);
         let plan = ControlPlan { by, ..ControlPlan::default() };

@@ -10,9 +10,8 @@
 //!        its target is announced: it comes in (see `schedule`)
 //! ```
 //!
-//! Taking a channel out has the effect of losing everything that it would have sent: the ends need
-//! not agree. Left announces it ahead of any later packet, and the receiver stops waiting one delay
-//! later. The last channel stays in.
+//! A channel that is out has the effect of one that loses everything: the ends need not agree. Left
+//! announces it, and the receiver stops waiting one delay later. The last channel stays in.
 //!
 //! A pause of the caller, while arrivals wait unread, does not count as silence.
 //!
@@ -39,8 +38,8 @@ const ROUND_TRIP_MAX: Duration = Duration::from_secs(60);
 /// A check may be late by an eighth of the silence; a longer delay does not count as silence.
 const LATE_SHARE: u32 = 8;
 
-/// Bound on the markers sent by time, or their reports, in flight on a channel, since no window
-/// limits them: the least number of packets in flight under BBR.
+/// Markers sent by time, or their reports, in flight on a channel, since no window limits them: the
+/// least number of packets under BBR.
 const IN_FLIGHT: u32 = 4;
 
 /// An alive channel is active unless its target quantum is 0.
@@ -329,7 +328,7 @@ impl Presence {
 
     /// Whether a channel has long lost all data, or all long packets, though it answers. A loss is
     /// known a round trip after the next marker, and examined an interval later; older losses say
-    /// nothing about the present.
+    /// nothing.
     pub(super) fn is_losing(&self, channel: usize, now: Instant, sizes: &Sizes) -> bool {
         let lost = sizes.losing_for(channel);
         let (Some(silence), Some((span, until))) = (self.silence, lost) else { return false };
@@ -340,9 +339,8 @@ impl Presence {
         answer.saturating_add(silence) <= span && now <= until.after(known_in)
     }
 
-    /// Longest time from the silence of a channel to its departure: a marker goes unanswered within
-    /// an interval, and the silence is detected within another one and the permitted delay of a
-    /// check. 0 if silence has no consequence.
+    /// A marker goes unanswered within an interval, and the silence is detected within another one
+    /// and the permitted delay of a check. 0 if silence has no consequence.
     pub(super) fn out_after(&self, channel: usize, sizes: &Sizes) -> Duration {
         let silence = self.silence.map(|silence| {
             let late = self.interval.max(silence / LATE_SHARE);
@@ -352,9 +350,9 @@ impl Presence {
         silence.unwrap_or_default()
     }
 
-    /// Least time between two markers sent by time on a channel, if it exceeds the interval;
-    /// otherwise 0. At least one goes within the silence after which a channel is out. Without tags
-    /// there is no limit, because order is exact one marker after the last loss.
+    /// 0 unless the least time between two markers exceeds the interval. At least one goes within
+    /// the silence after which a channel is out. Without tags there is no limit, because order is
+    /// exact one marker after the last loss.
     pub(super) fn marker_gap(&self, channel: usize, sizes: &Sizes) -> Duration {
         let silence = self.silence.filter(|_| sizes.has_tags()).unwrap_or_default();
         let gap = (self.round_trip(channel).unwrap_or_default() / IN_FLIGHT).min(silence);

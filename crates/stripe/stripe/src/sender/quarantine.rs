@@ -21,19 +21,18 @@
 //!
 //! The thresholds:
 //!
-//! - Loss of 1/3 for four round trips: [`gingham_congestion::Bbr`] also treats losses as heavy
-//!   after four. In the example, a third line with 10 % loss adds 2 % of goodput, and one with 15 %
-//!   adds nothing. With 20 % it costs a CUBIC flow 2 %, but adds 6 % to bulk traffic beside a line
-//!   of 20 Mbit/s.
+//! - Loss of 1/3 for four round trips: in the example, a third line with 10 % loss adds 2 % of
+//!   goodput, and one with 15 % nothing. With 20 % it costs a CUBIC flow 2 %, but adds 6 % to bulk
+//!   traffic beside a line of 20 Mbit/s.
 //! - Averaging window of 64 packets: with a loss of 1/5, the threshold of 1/3 is 3.8 standard
 //!   deviations away.
 //! - Exit at 1/16: at 1/10, a line with 15 % loss entered and left repeatedly, which cost 1 %.
-//! - Rate of 1/8: the largest cost of quarantine for traffic that tolerates delay. At 1/32, a line
-//!   of 10 Mbit/s with half of its packets lost entered and left repeatedly beside a line of 20
-//!   Mbit/s and 10 ms: two packets per round trip of 20 ms are 1/20.
+//! - Rate of 1/8: the largest cost for traffic that tolerates delay. At 1/32, a line of 10 Mbit/s
+//!   with half of its packets lost entered and left repeatedly beside a line of 20 Mbit/s and 10
+//!   ms: two packets per round trip of 20 ms are 1/20.
 //!
 //! Only channels of one priority are compared: traffic never moves to a more expensive channel. A
-//! channel carries copies only of packets on channels of its own or a later priority.
+//! channel carries copies only of packets of its own or a later priority.
 //!
 //! Source: ours.
 //!
@@ -57,8 +56,7 @@ const PACKETS: i64 = 64;
 const CLEAN_PACKETS: u32 = 32;
 /// Duration of heavy loss before quarantine.
 const ROUND_TRIPS: u32 = 4;
-/// A channel enters quarantine if its rate is below 1/8 of the sum of the other channels' rates,
-/// and leaves at twice that rate.
+/// Entry below 1/8 of the sum of the other channels' rates, exit at twice that rate.
 const SMALL_SHARE: u64 = 8;
 /// Larger counts in one report are ignored.
 const ACCOUNTED_MAX: i32 = 1 << 20;
@@ -227,8 +225,8 @@ mod tests {
         Instant::from_nanoseconds(milliseconds * 1_000_000)
     }
 
-    /// Number of reports, of four packets and 10 ms each, until loss has been heavy for 40 ms;
-    /// `arrive` gives the packets received per report, cyclically.
+    /// Reports, of four packets and 10 ms each, until loss has been heavy for 40 ms; `arrive` gives
+    /// the packets received per report, cyclically.
     fn reports_until_heavy(arrive: &[u32]) -> Option<u32> {
         let mut losses = Losses::default();
         let mut received = 0;

@@ -11,17 +11,15 @@
 //! ([`RetransmissionBuffer`](super::RetransmissionBuffer)).
 //!
 //! A copy is a packet of its channel: it takes a number there, counts against window and pacing
-//! rate, and is detected as lost like any other. A request for a lost copy by its own number
-//! requests the packet. The scheduler is not charged for copies, and they need no credit: they use
-//! no memory in the buffer of a channel, and may be needed to free some.
+//! rate, and can be lost. A request for a lost copy by its own number requests the packet. The
+//! scheduler is not charged for copies, and they need no credit: they may be needed to free memory.
 //!
 //! Without window and pacing rate, each channel carries at most as many copies as packets and
 //! markers, and at most [`COPIES_AT_ONCE`] in a row. A copy that would arrive after the receiver's
 //! wait is not sent.
 //!
 //! Packets in flight on a channel that died are sent again on others, as in multipath TCP (RFC
-//! 8684, section 3.3.6): Left gives the receiver the number of packets sent, and it requests the
-//! missing ones.
+//! 8684, section 3.3.6): the receiver requests them after Left.
 //!
 //! An attempt is a copy that its channel lost, or may have lost. A copy in flight on a channel that
 //! left does not count, because channels that come and go would use up all attempts.
@@ -75,7 +73,7 @@ impl Default for RepairPlan {
 pub struct Repair {
     /// Channel of the copy.
     pub channel: usize,
-    /// Its tag.
+    /// Tag of the copy.
     pub tag: Tag,
     /// Length without the tag.
     pub length_bytes: u32,
@@ -209,7 +207,7 @@ impl Repairs {
         }
     }
 
-    /// By pipe sequence number.
+    /// Sorts the queue by pipe sequence number.
     fn sort(&mut self) {
         let Self { queue, channels, .. } = self;
         let first = queue.front().copied();
@@ -229,8 +227,7 @@ impl Repairs {
         self.room[channel] = self.room[channel].saturating_add(1).min(COPIES_AT_ONCE);
     }
 
-    /// Returns the next packet awaited until `there_at`, and the number of those before it that are
-    /// not.
+    /// Returns the next packet awaited until `there_at`, and the number of skipped ones.
     pub(super) fn next(&mut self, there_at: Instant) -> (Option<Place>, u64) {
         let mut late = 0;
         while let Some((place, until)) = self.queue.pop_front() {
@@ -351,7 +348,7 @@ impl Repairs {
         None
     }
 
-    /// Copies on a channel that has left, without a report about them, were no attempts.
+    /// Unreported copies on a channel that has left were no attempts.
     pub(super) fn leave(&mut self, channel: usize, accounted_packets: u32) {
         for number in self.channels[channel].numbers() {
             if ahead(number, accounted_packets) < 0 {
@@ -499,8 +496,8 @@ mod tests {
 mod departed_tests {
     use super::tests::{LATER, OTHER, lost, next, repairs};
 
-    /// Two copies were in flight on channel 1 when it left; a third, perhaps lost on channel 0, is
-    /// the only attempt. A copy that was accounted for always counts.
+    /// Copies in flight on channel 1 when it left are no attempts. A copy that was accounted for
+    /// always counts.
     #[test]
     fn copy_on_a_departed_channel_is_not_an_attempt() {
         let mut repairs = repairs(4, 1);

@@ -46,7 +46,7 @@ pub(super) struct Resets {
     wait: Duration,
     epoch: Epoch,
     state: State,
-    /// Time of the last accepted request, and the time after it during which others are refused.
+    /// Last accepted request, and the pause after it.
     heeded: Option<(Instant, Duration)>,
 }
 
@@ -93,10 +93,9 @@ impl Resets {
         *acknowledged != 0 && *awaited & !*acknowledged == 0
     }
 
-    /// Returns the epoch to reset to at the request of a receiver, which knows a later epoch or is
-    /// out of step. Epochs more than 2^31 apart can each be later than the next in a cycle, which
-    /// delayed requests keep going: after an accepted request, others are refused for a pause,
-    /// which grows as requests continue.
+    /// Returns the epoch to reset to at a request. Delayed requests for epochs more than 2^31 apart
+    /// can keep a cycle going: an accepted request is followed by a pause, which grows as requests
+    /// continue.
     pub(super) fn heed_request(&mut self, epoch: Epoch, now: Instant) -> Result<Epoch, Discard> {
         if self.epoch.is_after(epoch) {
             return Err(Discard::StaleEpoch);

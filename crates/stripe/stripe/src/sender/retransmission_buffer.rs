@@ -22,12 +22,11 @@ pub struct RetransmissionBuffer<P> {
     most: usize,
 }
 
-/// As in `repairs::history`.
+/// Initial length, as in `repairs::history`.
 const FIRST: usize = 64;
 
 impl<P> RetransmissionBuffer<P> {
-    /// Creates a buffer for at least `packets`, a power of two; at most the packets that can be
-    /// requested on 64 channels.
+    /// Creates a buffer for `packets`, rounded up to a power of two.
     pub fn new(packets: usize) -> Self {
         let most = packets.min(PACKETS_MAX * CHANNELS_MAX).next_power_of_two();
         Self { ring: empty(most.min(FIRST)), most }

@@ -8,11 +8,10 @@
 //!        +--------------------------- from reached: the change holds -----------+
 //! ```
 //!
-//! Each channel changes independently, in a round of its own, announced by markers as part of the
-//! channel's standing. A marker goes ahead of the first packet concerned: without loss the order is
-//! exact even if the acknowledgement is lost. Under loss the acknowledgement keeps the receiver
-//! from overestimating a channel: a quantum grows, or a channel comes in, only after the receiver
-//! knows. A quantum of 0 means that the channel is out.
+//! Each channel changes in a round of its own, announced by markers as part of its standing. A
+//! marker goes ahead of the first packet concerned: without loss the order is exact even if the
+//! acknowledgement is lost. Under loss the acknowledgement keeps the receiver from overestimating a
+//! channel. A quantum of 0 means that the channel is out.
 //!
 //! In free order rounds do not advance and only distinguish changes, which take effect once
 //! acknowledged. In strict order the return of a channel is announced ahead by the rounds that
@@ -67,7 +66,7 @@ struct Passing {
 }
 
 impl Passing {
-    /// Once per interval.
+    /// Called once per interval.
     fn look(&mut self, now: Instant, round: Round) {
         let span_ns = now.nanoseconds().saturating_sub(self.at.nanoseconds());
         if span_ns > 0 {
@@ -186,8 +185,7 @@ impl<S: Numbered> Schedule<S> {
         self.agreed &= !(1 << channel);
     }
 
-    /// Markers of the epoch before are ignored: earlier announcements need not be distinguished
-    /// from later ones.
+    /// Markers of the epoch before are ignored.
     pub(super) fn restart(&mut self, present: ChannelSet) {
         self.check_targets(present);
         self.scheduler = self.initial.clone();
@@ -309,8 +307,8 @@ impl<S: Numbered> Schedule<S> {
         at.markers.ask(1 << channel);
     }
 
-    /// For a channel that is out, whose load others carry until then, at most the rounds that pass
-    /// within the time of an answer.
+    /// Others carry the load of a channel that is out: at most the rounds that pass within the time
+    /// of an answer.
     fn ahead_rounds(&self, channel: usize, at: &Circumstances<'_>) -> u32 {
         if self.is_in(channel) {
             return self.ahead_rounds;
@@ -349,8 +347,8 @@ impl<S: Numbered> Schedule<S> {
         if standing.is_in() { standing.next.round } else { self.round() }
     }
 
-    /// A change whose round has been reached is announced again: by as many rounds ahead as before
-    /// if the answer was lost, by more if the time was too short for it.
+    /// A change whose round was reached is announced again, further ahead if the time was too short
+    /// for an answer that was not lost.
     fn put_off(&mut self, channel: usize, at: &mut Circumstances<'_>) {
         let Announced { change, at: announced_at, first_sent_at } = self.announced[channel];
         if change.from.is_after(self.reached(channel)) {

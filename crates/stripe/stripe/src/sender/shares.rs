@@ -20,8 +20,7 @@
 //! rates; following them is ours, with the gains of BBR.
 //!
 //! Invariants: a quantum is at least the longest packet and at most the plan's bound; relative to
-//! the share that grows most, no share falls below a quarter at once; shares that would change by
-//! less than 1/128 stay.
+//! the share that grows most, none falls below a quarter at once.
 
 use gingham_congestion::units::{carried, percent_of, rate};
 
@@ -30,8 +29,8 @@ use super::units::{is_over, nanoseconds};
 
 /// Of the known rate during startup: the window is twice the known capacity.
 const START_PERCENT: u64 = 200;
-/// Limit below which a rate falls short of another; between the pacing rate of a cruise, 99 %, and
-/// that of a probe held back by other channels, 81 %.
+/// Between the pacing rate of a cruise, 99 %, and that of a probe held back by other channels, 81
+/// %.
 const NEARLY_PERCENT: u64 = 90;
 /// Growth since the last plan that counts as growing.
 const GROWN_PERCENT: u64 = 125;
@@ -44,11 +43,11 @@ const WAIT_NS_MAX: u64 = 60_000_000_000;
 /// Smallest change of a share that is applied: 1/128.
 const DIFFERENCE_SHARE: u64 = 128;
 
-/// Bounds of a sound measurement: a wait of two years, and a count of 2^32.
+/// A wait of two years, and a count of 2^32.
 const NS_MAX: u64 = 1 << 56;
 const COUNT_MAX: u64 = 1 << 32;
 
-/// Since the last plan.
+/// Measurements since the last plan.
 #[derive(Clone, Copy, Debug, Default)]
 struct Seen {
     reports: u64,
@@ -56,14 +55,14 @@ struct Seen {
     waited_ns: u64,
     /// Time that it could have sent while the pipe waited for another.
     idle_ns: u64,
-    /// Time when everything sent before the last plan has arrived.
+    /// When everything sent before the last plan has arrived.
     settled_at_ns: u64,
     /// First and last report: arrival time in ns and bytes received.
     came: Option<((u64, u64), (u64, u64))>,
 }
 
 impl Seen {
-    /// Whether the counts can be increased, and summed over all channels, without overflow.
+    /// Counts can be increased, and summed over all channels, without overflow.
     const fn is_sound(&self) -> bool {
         self.reports < COUNT_MAX && self.waited_ns < NS_MAX && self.idle_ns < NS_MAX
     }
@@ -174,7 +173,6 @@ impl Shares {
         }
     }
 
-    /// Time that a channel could have sent while the pipe waited for another.
     pub(super) fn add_idle_time(&mut self, channel: usize, span_ns: u64) {
         let seen = &mut self.channels[channel].seen;
         seen.idle_ns = seen.idle_ns.saturating_add(span_ns);
@@ -249,8 +247,8 @@ impl Shares {
         self.differs().then_some(&mut self.quanta)
     }
 
-    /// Bounds the loss of a share to an amount that a few plans can restore: a round lasts as long
-    /// as the channel with the largest share for its rate needs.
+    /// A few plans can restore the share: a round lasts as long as the channel with the largest
+    /// share for its rate needs.
     fn bound_targets(&mut self) {
         let channels = &self.channels;
         // In hundredths per byte of quantum.
@@ -310,8 +308,7 @@ mod tests {
         }
     }
 
-    /// One report each; the pipe has waited for each channel for `waits_ms` of 100 ms, during which
-    /// the others were idle.
+    /// One report each; the pipe has waited for each channel for `waits_ms` of 100 ms.
     fn shares(quanta: &[u32], waits_ms: &[u64]) -> Shares {
         let mut shares = Shares::new(SharePlan::default(), 1_000, quanta.len());
         let sum_ns = waits_ms.iter().sum::<u64>() * MILLISECOND;
@@ -325,7 +322,7 @@ mod tests {
         shares
     }
 
-    /// In 50 ms.
+    /// Arrivals in 50 ms.
     const fn came(bytes: u64) -> ((u64, u64), (u64, u64)) {
         ((0, 0), (50 * MILLISECOND, bytes))
     }
@@ -361,8 +358,8 @@ mod tests {
         assert_eq!(plan(&mut other, &[found(1_000_000), starting]), Some(vec![1_000, 2_000]));
     }
 
-    /// A channel with a queue is at capacity; one that gets less than its known rate is given that;
-    /// if the pipe waits for both alternately, both are at capacity.
+    /// A channel with a queue is at capacity, as are two for which the pipe waits alternately; one
+    /// that gets less than its known rate is given that.
     #[test]
     fn share_above_the_known_rate_requires_a_cause() {
         let probing = Found { pace_bytes_per_second: 1_250_000, ..found(1_000_000) };

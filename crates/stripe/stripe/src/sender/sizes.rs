@@ -26,11 +26,10 @@
 //! | the network (ICMP) | longer frames do not pass | no, since anybody can send it | the size is probed |
 //! | our socket (`EMSGSIZE`) | this frame is too long | yes | the probe is lost, without three attempts |
 //!
-//! Channels that split and reassemble frames, as TCP does, pass frames of any length, and are not
-//! probed.
+//! Channels that split and reassemble frames, as TCP does, are not probed.
 //!
-//! Source: RFC 8899 (datagram packetisation layer path MTU discovery), sections 4.3 (black holes),
-//! 4.6 (packet too big messages) and 5 (states and timers).
+//! Source: RFC 8899, sections 4.3 (black holes), 4.6 (packet too big messages) and 5 (states and
+//! timers).
 //!
 //! Invariant: order does not depend on sizes.
 
@@ -72,7 +71,6 @@ pub(super) struct Sizes {
     next_at: Option<Instant>,
     /// Channel of the last message, and its length after padding.
     padded: Option<(usize, u32)>,
-    /// Length of the packet that was refused last.
     waiting_bytes: u32,
 }
 
@@ -151,7 +149,6 @@ impl Sizes {
         self.channels[channel].evidence.sent(now, length_bytes);
     }
 
-    /// A marker on a channel that is out because of its frame size is padded.
     pub(super) fn mark(&mut self, now: Instant, channel: usize, is_out: bool) {
         let one = &mut self.channels[channel];
         one.evidence.mark(now);
@@ -197,8 +194,7 @@ impl Sizes {
         self.due &= !(1 << channel);
     }
 
-    /// A channel that was out because of its frame size has passed a probe; any other begins a new
-    /// search.
+    /// A channel that was out for its size has passed a probe; any other begins a new search.
     pub(super) fn revive(&mut self, now: Instant, channel: usize) {
         let initial = self.initial_on(channel);
         let one = &mut self.channels[channel];
@@ -283,7 +279,7 @@ impl Sizes {
         self.plan.is_some() && self.order == Order::Free
     }
 
-    /// At most `most_bytes`.
+    /// Limited to `most_bytes`.
     pub(super) fn longest_on(&self, channels: ChannelSet, most_bytes: u32) -> u32 {
         channels_of(channels).map(|channel| self.longest_bytes(channel)).fold(most_bytes, u32::min)
     }
@@ -315,12 +311,10 @@ impl Sizes {
         Size { state, frame_bytes: frame_bytes.min(most_bytes), longest_bytes }
     }
 
-    /// Whether a channel is out until it passes a longer frame.
     pub(super) fn is_out(&self, channel: usize) -> bool {
         self.channels[channel].state == SizeState::Error
     }
 
-    /// 0 if the last message goes on another channel.
     pub(super) fn padded_bytes(&self, channel: usize) -> usize {
         let padded = self.padded.filter(|(on, _)| *on == channel);
         padded.map_or(0, |(_, bytes)| bytes as usize)
@@ -389,8 +383,8 @@ impl Sizes {
         self.next_at = self.next_at.map(|at| at.min(until));
     }
 
-    /// A report is used only if it is below the size of the channel or of the probe, and is then
-    /// probed (RFC 8899, section 4.6). Returns whether the size of the channel is in doubt.
+    /// The report is used only below the size of the channel or of the probe, and then probed (RFC
+    /// 8899, section 4.6). Returns whether the size is in doubt.
     pub(super) fn handle_too_big(
         &mut self,
         now: Instant,
@@ -414,7 +408,6 @@ impl Sizes {
         Ok(false)
     }
 
-    /// Probes the size that the network reports for a channel.
     pub(super) fn shrink(&mut self, channel: usize, frame_bytes: u32) {
         let base_bytes = self.plan.as_ref().expect("only probed sizes are in doubt").base;
         let too_long_bytes = frame_bytes.saturating_add(1);
@@ -436,7 +429,7 @@ impl Sizes {
         Ok(frame_bytes <= one.frame_bytes && frame_bytes > plan.base)
     }
 
-    /// Continues below the refused size, from the base if such frames have passed.
+    /// From the base if frames of that length have passed.
     pub(super) fn refuse(&mut self, now: Instant, channel: usize, frame_bytes: u32) {
         let plan = self.plan.as_ref().expect("only probed sizes are refused");
         self.channels[channel].refuse(now, frame_bytes, plan);

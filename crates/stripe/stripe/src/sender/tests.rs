@@ -150,8 +150,8 @@ fn reset_is_sent_on_a_channel_corrupted_to_dead() {
     assert_eq!(sender.poll_message(again), None);
 }
 
-/// The interface accepts frames of `takes` bytes, and messages are answered a millisecond later;
-/// returns the lengths of the probes of the first channel.
+/// The interface accepts frames of `takes` bytes; returns the lengths of the probes of the first
+/// channel.
 fn run(sender: &mut Ends, from_ms: u64, takes: u32) -> Vec<u32> {
     let mut probes = Vec::new();
     for milliseconds in from_ms..from_ms + 40 {

@@ -1,4 +1,4 @@
-//! Reasons why a channel carries no packet at present.
+//! Reasons for idle channels.
 
 /// Reason why a channel carries no packet at present.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,7 +19,7 @@ pub enum Wait {
     Link,
     /// The other end has no room.
     Credit,
-    /// The channel is in quarantine.
+    /// The channel is in quarantine for its losses.
     Losses,
     /// The waiting packet is longer than the channel passes.
     Length,

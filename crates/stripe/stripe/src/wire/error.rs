@@ -12,10 +12,10 @@ pub enum WireError {
     /// Too few bytes.
     #[error("truncated to {length} bytes")]
     Truncated {
-        /// Their number.
+        /// Number of bytes.
         length: usize,
     },
-    /// Other first two bytes.
+    /// Wrong first two bytes.
     #[error("the first two bytes are not those of a message")]
     BadMagic,
     /// Unknown version.

@@ -218,13 +218,13 @@ impl LineCase {
         }
     }
 
-    /// Without queues.
+    /// Round trip without queues.
     pub(crate) fn round_trip_ns(&self) -> u64 {
         let way = |line: &Parameters| (line.delay + line.jitter).as_ps().div_ceil(1_000);
         way(&self.there) + way(&self.back)
     }
 
-    /// Behind a full queue.
+    /// Longest delay behind a full queue.
     fn way_ns(&self) -> u64 {
         let way = |line: &Parameters| {
             let queue_ns =
@@ -400,7 +400,7 @@ fn report_plan(draw: &mut Draw) -> ReportPlan {
     ReportPlan { interval }
 }
 
-/// Sufficient or not.
+/// Packets kept and attempts, sufficient or not.
 fn repair_plan(draw: &mut Draw) -> RepairPlan {
     let tries_max = u8::try_from(draw.between(1, 5)).expect("small");
     RepairPlan { packets: usize::try_from(draw.between(1, 4_096)).expect("small"), tries_max }

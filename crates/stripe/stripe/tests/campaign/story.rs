@@ -8,7 +8,7 @@ pub(crate) enum Happening {
     SenderCrashes { epochs_off: u32 },
     /// Without state.
     ReceiverCrashes,
-    /// At the sender.
+    /// Requested at the sender.
     Reset,
     /// 0 for channels that are to go out.
     Quanta(Vec<u32>),

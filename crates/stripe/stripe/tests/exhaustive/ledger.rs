@@ -15,7 +15,7 @@
 /// Later packets belong to the fault-free phase.
 const TOLD: u32 = u64::BITS;
 
-/// A bit each.
+/// All channels, a bit each.
 const ALL: u8 = 0b11;
 
 #[derive(Clone, Copy, Debug, Hash)]

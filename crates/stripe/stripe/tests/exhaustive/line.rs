@@ -9,7 +9,7 @@ use gingham_stripe::{Instant, Message, Receiver, Sender, Tag};
 use crate::fingerprint;
 use crate::world::Scheduler;
 
-/// At one instant.
+/// Bound on the messages at one instant.
 const POLLS_MAX: usize = 100;
 
 #[derive(Debug)]

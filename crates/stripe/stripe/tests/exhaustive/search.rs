@@ -30,7 +30,7 @@ use crate::world::{CHANNELS, INTERVAL, World};
 
 /// Marker intervals within which the order becomes exact again.
 const RECOVERY_STEPS: u32 = 150;
-/// Intervals, more than a wait.
+/// Intervals in order that count as recovery: more than a wait.
 const STEPS_IN_ORDER: u32 = 12;
 
 #[derive(Debug)]
@@ -54,7 +54,7 @@ pub(crate) struct Search {
     /// In preorder: down by an event, or up.
     walk: Vec<Option<Event>>,
     pub(crate) events: u64,
-    /// Fingerprints.
+    /// Fingerprints of states at rest.
     at_rest: BTreeSet<u128>,
     pub(crate) depth_max: usize,
     pub(crate) recovery_max: u32,

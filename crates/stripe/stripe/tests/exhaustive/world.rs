@@ -50,7 +50,7 @@ pub(crate) struct World {
     pub(crate) sent: u32,
     /// Sequence numbers start anew in the present epoch.
     before: u32,
-    /// In the last event.
+    /// Deliveries in the last event.
     pub(crate) given: Vec<u32>,
     /// Faults and pauses so far.
     pub(crate) unkind: u8,

@@ -33,7 +33,7 @@ pub(crate) fn span(duration: Duration) -> Span {
     Span::from_ns(u64::try_from(duration.as_nanos()).expect("short"))
 }
 
-/// 10 MB/s.
+/// A channel of 10 MB/s.
 pub(crate) fn clean(delay_ms: u64) -> Parameters {
     let rate = Rate::from_bytes_per_second(10_000_000);
     Parameters::clean(rate, 1_000_000, span(milliseconds(delay_ms)))
@@ -57,7 +57,7 @@ pub(crate) struct Pipe {
     flights: BTreeMap<(u64, u64), (usize, bool, Frame)>,
     flown: u64,
     pub(crate) delivered: Vec<u32>,
-    /// In the receiver.
+    /// Longest wait in the receiver.
     pub(crate) waited_max: Duration,
 }
 

@@ -25,7 +25,7 @@ const CHANNELS_MAX: usize = 5;
 const BUFFER_BYTES: u64 = 16 * 1_612 * (CHANNELS_MAX as u64 + 1);
 /// Further frames are lost.
 const FRAMES_MAX: usize = 64;
-/// At one instant.
+/// Bound on the messages at one instant.
 const POLLS_MAX: usize = 10_000;
 
 /// Time step without faults, the steps of the recovery, and those of the check.
@@ -41,7 +41,7 @@ enum Frame {
     Message(Vec<u8>),
 }
 
-/// Zeros follow.
+/// Bytes that determine the operations; zeros follow.
 struct Script<'a>(&'a [u8]);
 
 impl Script<'_> {

@@ -71,11 +71,11 @@ pub(crate) struct Pair {
     /// Port of each channel at the receiver.
     pub(crate) wires: Vec<usize>,
     words: Words,
-    /// In guaranteed order.
+    /// Packets kept in guaranteed order.
     kept: Option<RetransmissionBuffer<u32>>,
-    /// Including messages.
+    /// Loss of packets and messages.
     pub(crate) loss_percent: u32,
-    /// In addition.
+    /// In addition to `loss_percent`.
     pub(crate) back_loss_percent: u32,
     /// Channels that lose everything, in both directions.
     pub(crate) dead: u64,

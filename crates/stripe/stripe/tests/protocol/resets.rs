@@ -253,7 +253,7 @@ fn messages_of_other_epochs_and_ends_change_nothing() {
     assert_eq!(to_receiver(1, Kind::Acknowledged), Err(Discard::OtherEnd));
 }
 
-/// Every 100 ms.
+/// Resets go every 100 ms.
 #[test]
 fn unacknowledged_reset_is_repeated() {
     let options = SenderOptions::default();
@@ -340,7 +340,7 @@ fn invalid_options_are_rejected() {
 }
 
 proptest! {
-    /// Losses also of messages.
+    /// Messages are lost as well.
     #[test]
     fn crashes_of_either_end_are_recovered_from(
         seed: u64, loss_percent in 0_u32..=80, channels in 2_usize..=16,

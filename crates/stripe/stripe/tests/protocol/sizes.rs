@@ -139,7 +139,7 @@ fn strict_order_channel_with_reduced_size_is_deactivated() {
     assert!(!sender.is_dead(1));
 }
 
-/// The base fails on the first channel only while the other is in.
+/// Not even the base passes: the first channel goes out, the last stays in.
 #[test]
 fn failing_base_size_is_an_error() {
     let mut sender = sender(Order::Free);

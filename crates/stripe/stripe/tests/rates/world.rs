@@ -99,7 +99,7 @@ enum Event {
     },
 }
 
-/// Above that of any frame.
+/// Length above that of any frame.
 pub(crate) const NOTHING: usize = usize::MAX;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -129,12 +129,12 @@ pub(crate) struct World {
     back: Vec<Channel>,
     /// Length from which each channel loses all frames.
     blocked_from: Vec<usize>,
-    /// With repair.
+    /// Packets kept for repair.
     kept: Option<RetransmissionBuffer<Packet>>,
     source: Source,
     allowed_bytes: u64,
     lengths: fn(u64) -> u32,
-    /// By its number.
+    /// Class of a packet by its number.
     pub(crate) classes: fn(u64) -> Class,
     /// Whether the source limits packets to the length that all channels pass.
     pub(crate) follows_size: bool,

@@ -21,13 +21,11 @@ use super::{Paths, Run};
 use crate::Instant;
 use crate::sender::class::Class;
 
-/// CoDel's target and interval (RFC 8289, sections 4.3 and 4.4): a younger queue is not a standing
-/// one, an older one is, at any round trip.
+/// CoDel's target and interval (RFC 8289, sections 4.3 and 4.4).
 const STANDING_NS_MIN: u64 = 5_000_000;
 const STANDING_NS_MAX: u64 = 100_000_000;
 
-/// A round trip: long enough for feedback to the sender of a queue and for its initial burst to
-/// drain.
+/// A round trip: feedback to a sender and its initial burst need that long.
 fn patience_ns(path: &Path) -> u64 {
     path.round_trip().least_ns().clamp(STANDING_NS_MIN, STANDING_NS_MAX)
 }

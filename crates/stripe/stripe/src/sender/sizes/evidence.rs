@@ -16,8 +16,7 @@ use core::time::Duration;
 
 use crate::{Instant, Report};
 
-/// Consecutive losses that are evidence of a black hole: with a loss rate of two thirds they happen
-/// by chance one time in 700.
+/// With a loss rate of two thirds they happen by chance one time in 700.
 pub(super) const LOST_MIN: u32 = 16;
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -29,7 +28,7 @@ pub(super) struct Evidence {
     pub(super) longest_bytes: u32,
     pub(super) since: Option<Instant>,
     pub(super) last_at: Instant,
-    /// Marker behind longer packets: its time, their number, and the time of the last of them.
+    /// Time, number of longer packets before it, and the time of the last of them.
     pub(super) marked: Option<(Instant, u32, Instant)>,
     /// Longer packets known to be lost, and the time of the last.
     pub(super) lost: u32,

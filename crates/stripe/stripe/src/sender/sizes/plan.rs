@@ -1,4 +1,4 @@
-//! Plan of a size search, its result, and the choice of the next size.
+//! Plan of a size search, and its result.
 
 use core::time::Duration;
 
@@ -32,7 +32,7 @@ const COMMON_BYTES: [u32; 5] = [1_500, 1_492, 1_420, 1_400, 1_280];
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SizePlan {
-    /// `BASE_PLPMTU`, in bytes: size that every channel is expected to pass.
+    /// `BASE_PLPMTU`, in bytes: passed by every channel.
     pub base: u32,
     /// `MAX_PLPMTU`, in bytes: longest frame probed.
     pub max: u32,
@@ -67,8 +67,7 @@ impl SizePlan {
         self.max.saturating_add(1)
     }
 
-    /// Returns the largest size, then common ones, then the middle between one that passes and one
-    /// that may not.
+    /// The largest size first, then common ones, then the middle.
     pub(super) fn next_probe(&self, passes: u32, too_long: u32) -> Option<u32> {
         if too_long > self.max {
             return (passes < self.max).then_some(self.max);

@@ -16,8 +16,8 @@ pub(super) struct Search {
     pub(super) too_long_bytes: u32,
     /// Size being probed; 0 for none.
     pub(super) probe_bytes: u32,
-    /// Probe under way: its time stamp, the end of the wait for its answer (`PROBE_TIMER`), and
-    /// whether a later marker has been answered.
+    /// Time stamp of the probe under way, the end of the wait (`PROBE_TIMER`), and whether a later
+    /// marker has been answered.
     pub(super) sent_at: Option<Instant>,
     pub(super) until: Instant,
     pub(super) is_passed: bool,
@@ -56,7 +56,6 @@ impl Search {
         }
     }
 
-    /// A frame of this length is certain not to pass.
     pub(super) fn refuse(&mut self, now: Instant, frame_bytes: u32, plan: &SizePlan) {
         self.is_unknown = false;
         if frame_bytes > self.frame_bytes {
@@ -111,8 +110,7 @@ impl Search {
         }
     }
 
-    /// Whether enough consecutive packets are lost to rule out chance, together with the probe of
-    /// the present size sent a round trip after the first of them.
+    /// Consecutive losses rule out chance, together with the probe of the present size.
     pub(super) fn is_in_black_hole(&self) -> bool {
         let is_confirmed = matches!(self.state, SizeState::Searching | SizeState::SearchComplete);
         is_confirmed && self.probe_bytes == self.frame_bytes && self.evidence.lost >= LOST_MIN
