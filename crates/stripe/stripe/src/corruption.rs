@@ -139,7 +139,8 @@ impl<A: Corrupt, B: Corrupt, C: Corrupt> Corrupt for (A, B, C) {
     }
 }
 
-/// About half: when all are overwritten, one that is detected and ends in a reset hides the others.
+/// Overwrites about half of the parts: when all are overwritten, one that is detected and ends in a
+/// reset hides the others.
 pub(crate) fn corrupt_some(parts: &mut [&mut dyn Corrupt], words: &mut dyn FnMut() -> u64) {
     for part in parts {
         if is_hit(words) {

@@ -9,8 +9,8 @@
 //!
 //! Sent in clear as associated data, the header can serve as a nonce, since no two datagrams of an
 //! end in a session share it: packets and copies share the numbers of their channel, messages have
-//! their own. A session is an epoch; its reset restarts the numbers. A new key is needed before
-//! numbers wrap at 2^32.
+//! their own, and the kind distinguishes them. A session is an epoch; its reset restarts the
+//! numbers. A new key is needed before numbers wrap at 2^32.
 //!
 //! Source: ours, as RFC 9001, sections 5.3 and 5.4.
 //!

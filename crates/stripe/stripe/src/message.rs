@@ -10,7 +10,7 @@
 //! A marker describes its channel completely and corrects any earlier error.
 //!
 //! Source: Adiseshu, Parulkar and Varghese 1996, section 5, which leaves the method of resets open.
-//! Epochs, other fields of a marker than the number, and reports are ours.
+//! Epochs, fields of a marker other than the number, and reports are ours.
 
 use gingham_fairq::{Round, Standing};
 

@@ -6,8 +6,8 @@
 //!   held       20  21  22, the marker behind 21                   19 is awaited, at most the wait
 //! ```
 //!
-//! Its output is that of a channel in order that loses. Packets are ordered by their channel
-//! sequence numbers, markers by the packets sent before them. Other messages pass at once.
+//! Its output is in order, with gaps, as on a channel that loses. Packets are ordered by their
+//! channel sequence numbers, markers by the packets sent before them. Other messages pass at once.
 //!
 //! A reset to a past or the present epoch may be late or a duplicate, or the sender has restarted
 //! without its state: it is released after a quarter of a second without anything of the present

@@ -12,8 +12,8 @@
 //!
 //! A marker is read at the head of its buffer. One for a turn that is over, which loss alone cannot
 //! cause, is applied: the channel is served until it has caught up, and the round never goes back.
-//! After several in a row on a channel, or one marker too far from the round, the receiver requests
-//! a reset.
+//! After several in a row on a channel, or one marker too far from the round, which is ignored, the
+//! receiver requests a reset.
 //!
 //! Source: Adiseshu, Parulkar and Varghese 1996, sections 4 and 5. The bounded wait, the handling
 //! of late and far markers, and epochs are ours.
@@ -501,7 +501,7 @@ impl<S: Numbered, P> Receiver<S, P> {
     }
 }
 
-// Waiting for evidence, with a bound of ours.
+// Waiting for evidence: the paper waits forever (section 5), the bound is ours.
 
 impl<S: Numbered, P> Receiver<S, P> {
     /// The channel is assumed to have lost only its packets before the next round with a waiting

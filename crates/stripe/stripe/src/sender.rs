@@ -129,7 +129,7 @@ pub struct Transmit {
 }
 
 impl<S: Numbered> Sender<S> {
-    /// Creates a sender that begins with a reset to `epoch`, a new one.
+    /// Creates a sender that begins with a reset to `epoch`, later than any that it remembers.
     pub fn new(
         scheduler: S,
         options: SenderOptions,
@@ -327,8 +327,8 @@ impl<S: Numbered> Sender<S> {
     /// Returns the next packets, within turn, window, and a millisecond at the pacing rate.
     /// `handle_packet` or `handle_tagged` then returns that channel for each of them. Returns
     /// nothing while none may be sent. Call again after the next message of the receiver, and after
-    /// `poll_message`. Call it only with a packet to send: after a rest, requested markers go
-    /// first.
+    /// `poll_message`, which takes dead channels out. Call it only with a packet to send: after a
+    /// rest, requested markers go first.
     pub fn poll_transmit(&mut self, now: Instant) -> Option<Transmit> {
         self.poll_transmit_of(now, 0, Class::Spread)
     }
@@ -805,8 +805,8 @@ impl<S: Numbered> Sender<S> {
         }
     }
 
-    /// Sets the channels, a bit each, whose links accept no packet at present. Messages are emitted
-    /// as before; a wrong hint only causes delay.
+    /// Sets the channels, a bit each from the lowest, whose links accept no packet at present.
+    /// Messages are emitted as before; a wrong hint only causes delay.
     pub const fn set_blocked(&mut self, channels: u64) {
         self.blocked = channels;
     }
@@ -883,7 +883,7 @@ impl<S: Numbered> Sender<S> {
     }
 
     /// Handles the refusal of a frame by the socket of a channel (`EMSGSIZE`). The search continues
-    /// below it.
+    /// below it, from the base if such frames have passed.
     pub fn handle_refused(
         &mut self,
         now: Instant,

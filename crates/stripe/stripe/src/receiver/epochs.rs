@@ -1,8 +1,8 @@
 //! Epochs at the receiving end, and the messages owed to the sender about them.
 //!
 //! A reset to the present or an earlier epoch, or a marker of an earlier one, after other data of
-//! the present epoch on its channel: the sender has restarted and lost its state. On a channel that
-//! has not named the present epoch, it may still be in flight from before.
+//! the present epoch on its channel shows that the sender has restarted and lost its state. On a
+//! channel that has not named the present epoch, either may still be in flight from before.
 //!
 //! A receiver without an epoch that gets a marker has lost the state of the epoch under way, or
 //! missed its beginning. Accepting a reset to that epoch would admit copies of packets already

@@ -5,9 +5,9 @@
 //!   channel     0    1    2   ==>    2    1    0     the ports of the two change places
 //! ```
 //!
-//! Every message names the channel that the sender put it on. The number of a channel can change
-//! until it has named the present epoch. If a later message names another channel, both channels
-//! are unknown again until they name themselves.
+//! Every message names the channel that the sender put it on. Nothing received on a channel is kept
+//! until the channel has named the present epoch; its number can change until then. If a later
+//! message names another channel, both channels are unknown again until they name themselves.
 //!
 //! Source: ours; in Adiseshu, Parulkar and Varghese 1996 both ends number their channels alike.
 //!

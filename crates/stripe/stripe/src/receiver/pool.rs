@@ -207,7 +207,8 @@ impl<S: Numbered, P> Receiver<S, P> {
         repair.map_or(0, |repair| repair.copies.held())
     }
 
-    /// Whether a channel lacks room for a packet of the longest length.
+    /// Whether a packet found no room since the last delivery, or one of the longest length would
+    /// find none.
     pub(super) fn is_full(&self) -> bool {
         let holds_more = |channel: usize| {
             let held = self.held_with(channel, self.pool.longest);

@@ -48,7 +48,8 @@ impl ReportPlan {
     }
 }
 
-/// TCP acknowledges every two segments in half the length of a report (RFC 9293, section 3.8.6.3).
+/// Packets that make a report due; TCP acknowledges every two segments in half the length of a
+/// report (RFC 9293, section 3.8.6.3).
 const PACKETS: u32 = 4;
 
 /// Shortest time between two reports: the burst that a sender releases at once. At this pause,
@@ -57,7 +58,7 @@ const PACKETS: u32 = 4;
 /// Mbit/s with such queues fell from .95 to .85 of their sum.
 pub(crate) const REPORT_PAUSE: Duration = Duration::from_millis(1);
 
-/// Survives the loss of a report.
+/// Span of the longest packet in a report: the value survives the loss of a report.
 const LONGEST_OF: Duration = Duration::from_millis(20);
 
 #[derive(Clone, Copy, Debug, Default)]

@@ -159,7 +159,7 @@ pub struct Sending {
     pub redundant: u64,
     /// Redundant copies not sent, because they were late.
     pub redundant_late: u64,
-    /// Retransmissions not sent, because they were late.
+    /// Retransmissions not sent, because they would be late.
     pub repairs_too_late: u64,
     /// Copies not sent, because they fit no channel any more.
     pub repairs_too_long: u64,
@@ -167,7 +167,7 @@ pub struct Sending {
     pub corrupt: u64,
     /// Resets begun, the first included.
     pub resets: u64,
-    /// Changes of quanta, including presence.
+    /// Changes of quanta, also to and from 0.
     pub changes: u64,
     /// Channels declared dead.
     pub deaths: u64,

@@ -339,8 +339,9 @@ impl Presence {
         answer.saturating_add(silence) <= span && now <= until.after(known_in)
     }
 
-    /// A marker goes unanswered within an interval, and the silence is detected within another one
-    /// and the permitted delay of a check. 0 if silence has no consequence.
+    /// Longest time from the silence of a channel to its departure: a marker goes unanswered within
+    /// an interval, and the silence is detected within another one and the permitted delay of a
+    /// check. 0 if silence has no consequence.
     pub(super) fn out_after(&self, channel: usize, sizes: &Sizes) -> Duration {
         let silence = self.silence.map(|silence| {
             let late = self.interval.max(silence / LATE_SHARE);
@@ -350,9 +351,9 @@ impl Presence {
         silence.unwrap_or_default()
     }
 
-    /// 0 unless the least time between two markers exceeds the interval. At least one goes within
-    /// the silence after which a channel is out. Without tags there is no limit, because order is
-    /// exact one marker after the last loss.
+    /// Least time between two markers sent by time, if it exceeds the interval; otherwise 0. At
+    /// least one goes within the silence after which a channel is out. Without tags there is no
+    /// limit, because order is exact one marker after the last loss.
     pub(super) fn marker_gap(&self, channel: usize, sizes: &Sizes) -> Duration {
         let silence = self.silence.filter(|_| sizes.has_tags()).unwrap_or_default();
         let gap = (self.round_trip(channel).unwrap_or_default() / IN_FLIGHT).min(silence);

@@ -49,7 +49,7 @@ use core::time::Duration;
 use history::SentHistory;
 use std::collections::VecDeque;
 
-/// On a channel without a packet or marker between them.
+/// Copies on a channel without a packet or marker between them.
 const COPIES_AT_ONCE: u32 = 4;
 
 /// Limits of retransmission.

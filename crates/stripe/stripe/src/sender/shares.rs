@@ -27,10 +27,10 @@ use gingham_congestion::units::{carried, percent_of, rate};
 use super::control::SharePlan;
 use super::units::{is_over, nanoseconds};
 
-/// Of the known rate during startup: the window is twice the known capacity.
+/// Largest target during startup, of the known rate: the window is twice the known capacity.
 const START_PERCENT: u64 = 200;
-/// Between the pacing rate of a cruise, 99 %, and that of a probe held back by other channels, 81
-/// %.
+/// Limit of a rate that falls short: between the pacing rate of a cruise, 99 %, and that of a probe
+/// held back by other channels, 81 %.
 const NEARLY_PERCENT: u64 = 90;
 /// Growth since the last plan that counts as growing.
 const GROWN_PERCENT: u64 = 125;
@@ -43,7 +43,7 @@ const WAIT_NS_MAX: u64 = 60_000_000_000;
 /// Smallest change of a share that is applied: 1/128.
 const DIFFERENCE_SHARE: u64 = 128;
 
-/// A wait of two years, and a count of 2^32.
+/// Bounds of a sound measurement: two years, and a count of 2^32.
 const NS_MAX: u64 = 1 << 56;
 const COUNT_MAX: u64 = 1 << 32;
 
@@ -62,7 +62,7 @@ struct Seen {
 }
 
 impl Seen {
-    /// Counts can be increased, and summed over all channels, without overflow.
+    /// Whether the counts can be increased, and summed over all channels, without overflow.
     const fn is_sound(&self) -> bool {
         self.reports < COUNT_MAX && self.waited_ns < NS_MAX && self.idle_ns < NS_MAX
     }
@@ -117,7 +117,7 @@ impl Shared {
         self.is_in() && found.is_starting && rate >= percent_of(self.rate, GROWN_PERCENT)
     }
 
-    /// For more than a tenth of the span.
+    /// Whether the channel waited for more than a tenth of the span.
     const fn has_waited(&self, span_ns: u64) -> bool {
         self.seen.idle_ns.saturating_mul(100) > span_ns.saturating_mul(100 - NEARLY_PERCENT)
     }
@@ -247,8 +247,8 @@ impl Shares {
         self.differs().then_some(&mut self.quanta)
     }
 
-    /// A few plans can restore the share: a round lasts as long as the channel with the largest
-    /// share for its rate needs.
+    /// A few plans must be able to restore a share: a round lasts as long as the channel with the
+    /// largest share for its rate needs.
     fn bound_targets(&mut self) {
         let channels = &self.channels;
         // In hundredths per byte of quantum.

@@ -16,7 +16,7 @@ use core::time::Duration;
 
 use crate::{Instant, Report};
 
-/// With a loss rate of two thirds they happen by chance one time in 700.
+/// Consecutive losses that are evidence: with a loss rate of two thirds, by chance one time in 700.
 pub(super) const LOST_MIN: u32 = 16;
 
 #[derive(Clone, Copy, Debug, Default)]

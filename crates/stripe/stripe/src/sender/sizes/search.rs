@@ -110,7 +110,8 @@ impl Search {
         }
     }
 
-    /// Consecutive losses rule out chance, together with the probe of the present size.
+    /// Whether consecutive losses rule out chance, together with the lost probe of the present
+    /// size.
     pub(super) fn is_in_black_hole(&self) -> bool {
         let is_confirmed = matches!(self.state, SizeState::Searching | SizeState::SearchComplete);
         is_confirmed && self.probe_bytes == self.frame_bytes && self.evidence.lost >= LOST_MIN
