@@ -8,7 +8,7 @@
 //!
 //! A packet goes to the channel with room and the earliest expected delivery. If the data in flight
 //! are below the bandwidth-delay product, the minimum round-trip time alone counts. Further packets
-//! stay on that channel for a quantum or a millisecond: one batch for a network card.
+//! stay on that channel for 64,000 bytes or a millisecond: one batch for a network card.
 //!
 //! Source: the earliest delivery path first of Chebrolu and Rao (IEEE Trans. Mobile Computing 5(4),
 //! 2006).
