@@ -1,7 +1,9 @@
 //! The expected traffic of a class: messages per picosecond between endpoints.
 
 use gingham_kernel::Time;
-use gingham_net::traffic::{DestinationPlan, DrawnPlan, MessagePlan, OtherHosts, SourcePlan};
+use gingham_net::traffic::{
+    DestinationPlan, DrawnPlan, MessagePlan, OtherHosts, Scheduled, SourcePlan,
+};
 use gingham_net::{ClassId, ClassPlan, Excess, Plan, REFILL_BYTES};
 use gingham_results::real;
 use gingham_topology::EndpointId;
@@ -26,7 +28,7 @@ pub(super) fn is_steady(plan: &Plan, id: ClassId) -> bool {
     let is_drawn = |source: &SourcePlan| match &source.messages {
         MessagePlan::Drawn(_) => !source.is_backlogged(),
         MessagePlan::Stream(stream) => stream.lifetime.is_none() && stream.crashes <= 0.0,
-        _ => false,
+        MessagePlan::Scheduled(_) | MessagePlan::Replies(_) => false,
     };
     let is_free = |id: ClassId| {
         let class = &plan.classes[id.index()];
@@ -41,21 +43,22 @@ pub(super) fn is_steady(plan: &Plan, id: ClassId) -> bool {
 /// Returns the lengths of a class's messages with their probabilities, over all its sources.
 pub(super) fn lengths_of(plan: &Plan, class: &ClassPlan) -> Vec<(u32, f64)> {
     let Some(source) = class.sources.first() else { return Vec::new() };
-    if let Some(lengths) = source.lengths() {
-        return super::wire::lengths(lengths);
+    match &source.messages {
+        MessagePlan::Drawn(drawn) => super::wire::lengths(&drawn.lengths),
+        MessagePlan::Replies(replies) => super::wire::lengths(&replies.lengths),
+        MessagePlan::Stream(_) => {
+            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a length")]
+            let mean = (source.payload_mean_bytes() as u32).max(1);
+            vec![(mean, 1.0)]
+        }
+        MessagePlan::Scheduled(_) => scheduled_lengths(plan, class),
     }
-    if source.stream().is_some() {
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a length")]
-        let mean = (source.payload_mean_bytes() as u32).max(1);
-        return vec![(mean, 1.0)];
-    }
-    scheduled_lengths(plan, class)
 }
 
 fn scheduled_lengths(plan: &Plan, class: &ClassPlan) -> Vec<(u32, f64)> {
     let mut counts: BTreeMap<u32, u64> = BTreeMap::new();
     for source in &class.sources {
-        for message in scheduled(plan, source) {
+        for message in scheduled(plan, source.schedule()) {
             *counts.entry(message.draft.payload_bytes).or_default() += 1;
         }
     }
@@ -64,11 +67,9 @@ fn scheduled_lengths(plan: &Plan, class: &ClassPlan) -> Vec<(u32, f64)> {
 }
 
 /// Returns the messages of a schedule that are created before the end of the run.
-fn scheduled<'a>(
-    plan: &'a Plan,
-    source: &'a SourcePlan,
-) -> impl Iterator<Item = &'a gingham_net::traffic::Scheduled> {
-    source.schedule().iter().filter(|message| message.created < plan.stop.time)
+fn scheduled<'a>(plan: &Plan, schedule: &'a [Scheduled]) -> impl Iterator<Item = &'a Scheduled> {
+    let end = plan.stop.time;
+    schedule.iter().filter(move |message| message.created < end)
 }
 
 /// Returns messages per picosecond of a source with drawn messages; a backlogged source counts with
@@ -110,14 +111,21 @@ impl<'a> Demand<'a> {
             return Some(demand);
         }
         for (index, source) in class.sources.iter().enumerate() {
-            if let Some(drawn) = source.random() {
-                let rate = drawn_rate(plan, class, index, drawn);
-                demand.add_drawn(source.endpoint, &drawn.destinations, rate);
-            } else if let Some(stream) = source.stream() {
-                let rate = stream.data.messages_per_ps();
-                demand.pairs.push((source.endpoint, stream.destination, rate));
-            } else {
-                demand.add_scheduled(plan, class, source);
+            match &source.messages {
+                MessagePlan::Drawn(drawn) => {
+                    let rate = drawn_rate(plan, class, index, drawn);
+                    demand.add_drawn(source.endpoint, &drawn.destinations, rate);
+                }
+                MessagePlan::Stream(stream) => {
+                    let rate = stream.data.messages_per_ps();
+                    demand.pairs.push((source.endpoint, stream.destination, rate));
+                }
+                MessagePlan::Scheduled(schedule) => {
+                    demand.add_scheduled(plan, class, source.endpoint, schedule);
+                }
+                MessagePlan::Replies(_) => {
+                    unreachable!("all sources of a class reply, or none does")
+                }
             }
             if demand.pairs.len() > pairs_max {
                 return None;
@@ -153,16 +161,21 @@ impl<'a> Demand<'a> {
     }
 
     /// Adds the messages of a schedule at their mean rate over the active time of the class.
-    fn add_scheduled(&mut self, plan: &Plan, class: &ClassPlan, source: &SourcePlan) {
+    fn add_scheduled(
+        &mut self,
+        plan: &Plan,
+        class: &ClassPlan,
+        source: EndpointId,
+        schedule: &[Scheduled],
+    ) {
         let end = class.active.end.min(plan.stop.time);
         let time_ps = real(end.as_ps().saturating_sub(class.active.start.as_ps()).max(1).into());
         let mut counts: BTreeMap<EndpointId, u64> = BTreeMap::new();
         let is_within = |created: Time| class.active.contains(&created);
-        for message in scheduled(plan, source).filter(|message| is_within(message.created)) {
+        for message in scheduled(plan, schedule).filter(|message| is_within(message.created)) {
             *counts.entry(message.draft.destination).or_default() += 1;
         }
-        let pair =
-            |(to, count): (EndpointId, u64)| (source.endpoint, to, real(count.into()) / time_ps);
+        let pair = |(to, count): (EndpointId, u64)| (source, to, real(count.into()) / time_ps);
         self.pairs.extend(counts.into_iter().map(pair));
     }
 

@@ -113,7 +113,7 @@ fn of_sources(class: &ClassPlan) -> impl Iterator<Item = (DrawKind, &'static str
         match &source.messages {
             MessagePlan::Drawn(drawn) => found.extend(of_arrivals(&drawn.arrivals, drawn.later)),
             MessagePlan::Stream(stream) => found.extend(of_stream(stream)),
-            _ => {}
+            MessagePlan::Scheduled(_) | MessagePlan::Replies(_) => {}
         }
         found.sort_unstable();
         found.dedup();

@@ -83,7 +83,8 @@ fn sends_to_itself(plan: &Plan, source: &SourcePlan) -> bool {
             let mut requests = plan.classes[replies.to.index()].sources.iter();
             requests.any(|of| of.endpoint == source.endpoint && sends_to_itself(plan, of))
         }
-        _ => false,
+        // Their destinations are listed.
+        MessagePlan::Scheduled(_) | MessagePlan::Stream(_) => false,
     }
 }
 
@@ -92,18 +93,19 @@ pub(crate) fn destinations<'a>(
     plan: &'a Plan,
     source: &'a SourcePlan,
 ) -> Box<dyn Iterator<Item = EndpointId> + 'a> {
-    if let Some(replies) = source.replies() {
-        let requests = plan.classes[replies.to.index()].sources.iter();
-        let may_ask = move |request: &&SourcePlan| {
-            request.endpoint != source.endpoint || sends_to_itself(plan, request)
-        };
-        return Box::new(requests.filter(may_ask).map(|request| request.endpoint));
-    }
-    if let Some(stream) = source.stream() {
-        return Box::new(std::iter::once(stream.destination));
-    }
-    let Some(drawn) = source.random() else {
-        return Box::new(source.schedule().iter().map(|message| message.draft.destination));
+    let drawn = match &source.messages {
+        MessagePlan::Replies(replies) => {
+            let requests = plan.classes[replies.to.index()].sources.iter();
+            let may_ask = move |request: &&SourcePlan| {
+                request.endpoint != source.endpoint || sends_to_itself(plan, request)
+            };
+            return Box::new(requests.filter(may_ask).map(|request| request.endpoint));
+        }
+        MessagePlan::Stream(stream) => return Box::new(std::iter::once(stream.destination)),
+        MessagePlan::Scheduled(schedule) => {
+            return Box::new(schedule.iter().map(|message| message.draft.destination));
+        }
+        MessagePlan::Drawn(drawn) => drawn,
     };
     match &drawn.destinations {
         DestinationPlan::Fixed(to) => Box::new(std::iter::once(*to)),

@@ -7,7 +7,7 @@ use super::network::Links;
 use crate::check::{Check, Sentence, refuse, when, within};
 use crate::scenario::{Measure, PERCENTILES_DEFAULT, ScenarioSource, Stop};
 use gingham_kernel::{Span, Time};
-use gingham_net::traffic::SourcePlan;
+use gingham_net::traffic::{MessagePlan, SourcePlan};
 use gingham_net::{ClassPlan, MeasurePlan, Plan, Quantity, StopPlan};
 use std::ops::{Bound, Range, RangeInclusive};
 
@@ -230,14 +230,18 @@ fn overlap_ps(active: &Range<Time>, window: &Range<Span>) -> u64 {
 /// number that its link carries.
 #[expect(clippy::cast_precision_loss, reason = "a bound with a margin")]
 fn messages_expected(source: &SourcePlan, byte_ps: f64, span_ps: u64) -> f64 {
-    if let Some(stream) = source.stream() {
-        return span_ps as f64 * stream.data.messages_per_ps();
+    let span_ps = span_ps as f64;
+    match &source.messages {
+        MessagePlan::Drawn(drawn) => {
+            let payload = drawn.lengths.mean_bytes();
+            let interval = drawn.arrivals.interval_mean_ps(payload, byte_ps);
+            span_ps / interval.unwrap_or(payload * byte_ps)
+        }
+        // Replies are at most as many as links carry.
+        MessagePlan::Replies(replies) => span_ps / (replies.lengths.mean_bytes() * byte_ps),
+        MessagePlan::Stream(stream) => span_ps * stream.data.messages_per_ps(),
+        MessagePlan::Scheduled(schedule) => schedule.len() as f64,
     }
-    let Some(lengths) = source.lengths() else { return source.schedule().len() as f64 };
-    let payload = lengths.mean_bytes();
-    let interval = source.random().and_then(|of| of.arrivals.interval_mean_ps(payload, byte_ps));
-    // Replies are at most as many as links carry.
-    span_ps as f64 / interval.unwrap_or(payload * byte_ps)
 }
 
 /// Returns the name in scenarios.

@@ -86,7 +86,7 @@ fn periods_of(source: &SourcePlan, byte_ps: f64) -> Option<Weighted<'_>> {
             DataPlan::OnOff(of) => Some((&of.periods, stream.data.bytes_per_ps())),
             DataPlan::Frames(_) => None,
         },
-        _ => None,
+        MessagePlan::Scheduled(_) | MessagePlan::Replies(_) => None,
     }
 }
 

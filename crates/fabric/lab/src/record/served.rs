@@ -202,11 +202,12 @@ fn least_flow(view: &RunView<'_>, id: ClassId, generated_load: f64) -> Least {
 
 /// Whether every sender has one flow.
 fn is_alone(class: &ClassPlan) -> bool {
-    use gingham_net::traffic::{DestinationPlan, SourcePlan};
+    use gingham_net::traffic::{DestinationPlan, MessagePlan, SourcePlan};
     let senders: BTreeSet<EndpointId> = class.senders().collect();
-    let is_fixed = |source: &SourcePlan| match source.random() {
-        Some(drawn) => matches!(drawn.destinations, DestinationPlan::Fixed(_)),
-        None => source.stream().is_some(),
+    let is_fixed = |source: &SourcePlan| match &source.messages {
+        MessagePlan::Drawn(drawn) => matches!(drawn.destinations, DestinationPlan::Fixed(_)),
+        MessagePlan::Stream(_) => true,
+        MessagePlan::Scheduled(_) | MessagePlan::Replies(_) => false,
     };
     senders.len() == class.sources.len() && class.sources.iter().all(is_fixed)
 }

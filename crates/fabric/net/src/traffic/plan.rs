@@ -34,7 +34,7 @@ impl SourcePlan {
         match &self.messages {
             MessagePlan::Drawn(drawn) => drawn.later.max(),
             MessagePlan::Stream(stream) => stream.later.max(),
-            _ => Span::ZERO,
+            MessagePlan::Scheduled(_) | MessagePlan::Replies(_) => Span::ZERO,
         }
     }
 
@@ -44,7 +44,7 @@ impl SourcePlan {
         match &self.messages {
             MessagePlan::Drawn(drawn) => drawn.arrivals.load(),
             MessagePlan::Stream(stream) => Some(stream.data.bytes_per_ps() * byte_ps),
-            _ => None,
+            MessagePlan::Scheduled(_) | MessagePlan::Replies(_) => None,
         }
     }
 
@@ -93,15 +93,6 @@ impl SourcePlan {
         }
     }
 
-    /// Returns the distribution of its lengths, if they are random and independent.
-    pub fn lengths(&self) -> Option<&LengthPlan> {
-        match &self.messages {
-            MessagePlan::Drawn(drawn) => Some(&drawn.lengths),
-            MessagePlan::Replies(replies) => Some(&replies.lengths),
-            _ => None,
-        }
-    }
-
     /// Returns the mean payload of its messages in bytes; 0 if it creates none.
     #[expect(clippy::cast_precision_loss, reason = "messages are far fewer than 2^52")]
     pub fn payload_mean_bytes(&self) -> f64 {
@@ -125,6 +116,9 @@ impl SourcePlan {
 }
 
 /// Origin of the messages of a source.
+///
+/// Bounds, checks and estimates of `lab` and `engine` match all variants without a wildcard: each
+/// new one has to state its lengths, destinations, rate and random draws.
 #[derive(Clone, PartialEq, Debug)]
 pub enum MessagePlan {
     /// Random draws.

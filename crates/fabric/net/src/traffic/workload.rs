@@ -22,7 +22,8 @@
 //! State belongs to the endpoint of the workload: a workload at a source and one at a destination
 //! share nothing.
 //!
-//! A new workload is a file here, a variant of [`AnyWorkload`] and one of [`MessagePlan`].
+//! A new workload is a file here, a variant of [`AnyWorkload`] and one of [`MessagePlan`]. The
+//! compiler then lists the bounds, checks and estimates that have to cover it.
 
 mod drawn;
 mod replies;

@@ -4,7 +4,7 @@
 //! all paths equal use. A class that sends as much as it can uses the full rate of its hosts; no
 //! host sends more than a flit per tick.
 
-use gingham_net::traffic::SourcePlan;
+use gingham_net::traffic::{MessagePlan, SourcePlan};
 use gingham_net::{ClassId, ClassPlan, PipelinePlan, Plan};
 
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
@@ -69,13 +69,17 @@ fn packets(class: &ClassPlan, payload_bytes: f64, passed: f64) -> f64 {
 fn messages(plan: &Plan, lanes: &PipelinePlan, source: &SourcePlan) -> f64 {
     let byte_ps = plan.byte_ps(plan.fabric.endpoint_channel(source.endpoint));
     let cycle_ps = lanes.cycle.as_ps() as f64;
-    let messages = source.schedule();
-    if let Some(last) = messages.last() {
-        let last = last.created.as_ps();
-        return messages.len() as f64 * (cycle_ps / last.max(1) as f64).min(1.0);
+    match &source.messages {
+        MessagePlan::Scheduled(schedule) => {
+            let last = schedule.last().map_or(0, |message| message.created.as_ps());
+            schedule.len() as f64 * (cycle_ps / last.max(1) as f64).min(1.0)
+        }
+        MessagePlan::Drawn(_) | MessagePlan::Stream(_) => {
+            let of_load = |load| load * cycle_ps / (byte_ps * payload_mean_bytes(source));
+            source.load(byte_ps).map_or(f64::INFINITY, of_load)
+        }
+        MessagePlan::Replies(_) => f64::INFINITY,
     }
-    let of_load = |load| load * cycle_ps / (byte_ps * payload_mean_bytes(source));
-    source.load(byte_ps).map_or(f64::INFINITY, of_load)
 }
 
 /// Messages per tick of each host of a replying class. Replies to replies are not counted.

@@ -151,12 +151,15 @@ fn receivers(fabric: &Fabric, class: &ClassPlan, compiled: &Compiled) -> Vec<boo
     let mut receives = vec![false; fabric.endpoints().len()];
     let mut mark = |host: EndpointId| receives[host.index()] = true;
     for source in &class.sources {
-        if let Some(replies) = source.replies() {
-            compiled[&replies.to].sources.iter().for_each(|source| mark(source.endpoint));
-        } else if let Some(stream) = source.stream() {
-            mark(stream.destination);
-        } else if let Some(drawn) = source.random() {
-            match &drawn.destinations {
+        match &source.messages {
+            MessagePlan::Replies(replies) => {
+                compiled[&replies.to].sources.iter().for_each(|source| mark(source.endpoint));
+            }
+            MessagePlan::Stream(stream) => mark(stream.destination),
+            MessagePlan::Scheduled(schedule) => {
+                schedule.iter().for_each(|message| mark(message.draft.destination));
+            }
+            MessagePlan::Drawn(drawn) => match &drawn.destinations {
                 DestinationPlan::Fixed(to) => mark(*to),
                 DestinationPlan::Weighted(weighted) => {
                     weighted.things().iter().copied().for_each(&mut mark);
@@ -164,9 +167,8 @@ fn receivers(fabric: &Fabric, class: &ClassPlan, compiled: &Compiled) -> Vec<boo
                 DestinationPlan::Uniform(others) | DestinationPlan::HotSpot { all: others, .. } => {
                     others.iter().for_each(&mut mark);
                 }
-            }
+            },
         }
-        source.schedule().iter().for_each(|message| mark(message.draft.destination));
     }
     receives
 }
