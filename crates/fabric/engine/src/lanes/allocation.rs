@@ -87,7 +87,6 @@ impl Network {
         let worm = worms.get_mut(self.buffers.worm(lane));
         let Worm { packet, route, .. } = worm;
         let outgoing = route.output(plan, packet, || plan.ends(incoming).target.node);
-        route.hops += 1;
         let lanes = route.enter(plan, packet, incoming, outgoing);
         let level = lane_plan.arbitration.level(packet.priority);
         Wanted { output: layout.port(outgoing), lanes: lanes.bits(), level }
@@ -424,7 +423,7 @@ impl Network {
     pub(crate) fn choose_outputs(&mut self, due: &[u32], context: &mut Context, tick: u64) {
         let Some(mut heads) = self.adaptive.take() else { return };
         for lane in due.iter().map(|lane| *lane as usize) {
-            context.worms.get_mut(self.buffers.worm(lane)).route.hops += 1;
+            context.worms.get_mut(self.buffers.worm(lane)).route.pass_adaptive_switch();
             heads.waiting.insert(lane);
         }
         for lane in heads.waiting.iter() {

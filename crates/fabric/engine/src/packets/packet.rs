@@ -73,7 +73,6 @@ impl Moving {
         let Self { packet, route, .. } = self;
         let output = route.output(plan, packet, || node);
         self.lanes = route.enter(plan, packet, channel, output);
-        route.hops += 1;
         (self.input, self.lane, self.output) = (channel, lane, output);
         self.place = Place::Coming;
     }

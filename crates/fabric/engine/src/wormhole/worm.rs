@@ -33,9 +33,7 @@ impl Worm {
     #[expect(clippy::inline_always, reason = "a call would cost as much again, at every hop")]
     #[inline(always)]
     pub(crate) fn route_at(&mut self, plan: &Plan, node: impl FnOnce() -> NodeId) -> ChannelId {
-        let output = self.route.output(plan, &self.packet, node);
-        self.route.hops += 1;
-        output
+        self.route.output(plan, &self.packet, node)
     }
 
     /// Flits at the source.

@@ -9,7 +9,8 @@ use gingham_topology::{ChannelId, NodeId};
 pub struct RouteState {
     /// Location of the source route, if it was looked up, or the end of a diverted packet's path.
     path: Option<KeptPath>,
-    /// Switches and in-transit hosts that have routed the head.
+    /// Switches and in-transit hosts that have routed the head. Set by others only when they know
+    /// the path in advance.
     pub hops: u16,
     /// Value of `hops` at the start of the current leg of a path over a switch.
     leg_began: u16,
@@ -34,8 +35,8 @@ impl RouteState {
         Self { path, ..Self::default() }
     }
 
-    /// Returns the outgoing channel of the packet at `node`, the switch or in-transit host that its
-    /// head has reached.
+    /// Returns the outgoing channel of the packet at `node`, the switch that its head has reached,
+    /// and counts the switch.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, at every hop")]
     #[inline(always)]
     pub fn output(
@@ -58,6 +59,7 @@ impl RouteState {
                 port.and_then(|port| plan.fabric.outgoing(node, port))
             }
         };
+        self.hops += 1;
         output.expect("destinations are drawn among those that a route reaches")
     }
 
@@ -84,7 +86,14 @@ impl RouteState {
                 self.path.map(|path| routes.channel(&plan.fabric, path, position, || node))
             }
         };
+        self.hops += 1;
         output.expect("intermediate switches are drawn among those that a route reaches")
+    }
+
+    /// Counts a switch at which the packet selects its output, in place of [`Self::output`].
+    #[inline]
+    pub fn pass_adaptive_switch(&mut self) {
+        self.hops += 1;
     }
 
     /// Returns the lanes of `outgoing` that the packet may take after `incoming`, and enters its
@@ -190,7 +199,6 @@ mod tests {
         while plan.is_switch(target(incoming)) {
             let outgoing = state.output(plan, packet, || target(incoming));
             lanes.push(state.enter(plan, packet, incoming, outgoing));
-            state.hops += 1;
             channels.push(outgoing);
             incoming = outgoing;
         }

@@ -123,7 +123,6 @@ impl Paths {
             let choice = self.number_of(Lanes { lanes, dateline_class: route.dateline_class });
             let hop = choice << OUTPUT_BITS | output;
             self.hops.push(u16::try_from(hop).expect("sets of lanes are few"));
-            route.hops += 1;
             incoming = outgoing;
         }
         first
