@@ -55,9 +55,9 @@ pub trait Network: Debug + Send + Sync {
     /// Ends the section at the endpoints, with the counts before any event of `end`.
     fn end_section(&mut self, end: Time);
 
-    /// Handles a network event before any other event of `at`. A network whose own state it changes
-    /// overrides this method.
-    fn apply(&mut self, _at: Time, event: NetworkEvent) {
+    /// Handles a network event before any other event of its instant. A network whose own state it
+    /// changes overrides this method.
+    fn apply(&mut self, event: NetworkEvent) {
         event.apply(self.endpoints_mut());
     }
 
@@ -112,9 +112,9 @@ impl<N: Network> Run<N> {
                 network.endpoints_mut().notify(at, Notice::Looked { waiters: &waiters });
             }
             Due::SectionEnd(end) => network.end_section(end),
-            Due::NetworkEvent(at) => {
+            Due::NetworkEvent => {
                 let event = network.endpoints_mut().take_network_event();
-                network.apply(at, event);
+                network.apply(event);
             }
             Due::DeadlockCheck(at) => {
                 let cycle = WaitCycle::find(&network.wait_for_graph(at));

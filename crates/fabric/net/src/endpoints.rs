@@ -64,7 +64,7 @@ pub enum Due {
     Look(Time),
     /// Network event, before any other event of this time and after everything above
     /// ([`Endpoints::take_network_event`]).
-    NetworkEvent(Time),
+    NetworkEvent,
     /// Deadlock check, after all events of this time ([`Endpoints::check_deadlock`]).
     DeadlockCheck(Time),
 }

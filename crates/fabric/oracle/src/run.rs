@@ -27,9 +27,9 @@ pub(crate) trait Network: Debug + Send + Sync {
         self.counts_until(end)
     }
 
-    /// Handles a network event before any other event of `at`. A network whose own state it changes
-    /// overrides this method.
-    fn apply(&mut self, _at: Time, event: NetworkEvent) {
+    /// Handles a network event before any other event of its instant. A network whose own state it
+    /// changes overrides this method.
+    fn apply(&mut self, event: NetworkEvent) {
         self.parts_mut().1.on_network_event(event);
     }
 
@@ -79,8 +79,8 @@ impl<N: Network> gingham_net::Network for EventByEvent<N> {
         Ok(())
     }
 
-    fn apply(&mut self, at: Time, event: NetworkEvent) {
-        self.0.apply(at, event);
+    fn apply(&mut self, event: NetworkEvent) {
+        self.0.apply(event);
     }
 
     fn finish(&mut self, at: Time) {

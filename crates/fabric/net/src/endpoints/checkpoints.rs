@@ -60,7 +60,7 @@ impl Checkpoints {
         } else if is_now(collector.section_end()) {
             Due::SectionEnd(self.next)
         } else {
-            Due::NetworkEvent(self.next)
+            Due::NetworkEvent
         }
     }
 

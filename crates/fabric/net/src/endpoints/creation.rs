@@ -79,8 +79,11 @@ impl Endpoints {
         self.reschedule(index, scheduled);
     }
 
-    /// Notifies the sources of a class at an endpoint of the start of one of its messages. The
-    /// network polls the endpoint again when the packet that starts has left.
+    /// Notifies the sources of a class at an endpoint of the start of one of its messages.
+    ///
+    /// Unlike [`Self::create_caused`], creates one message and no order to send: the network polls
+    /// the endpoint again when the packet that starts has left. A further message that the clock of
+    /// the source makes due now is created by an order of its own.
     fn on_started(&mut self, endpoint: EndpointId, class: ClassId, now: Time) {
         for place in 0..self.sources.agenda(endpoint).of_starts().len() {
             let index = self.sources.agenda(endpoint).of_starts()[place];
