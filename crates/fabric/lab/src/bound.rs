@@ -338,6 +338,7 @@ mod tests {
     use super::*;
     use crate::compile::compile;
     use crate::scenario::{Overrides, ScenarioSource};
+    use gingham_net::{Decision, RoutingScheme};
     use gingham_topology::routing::Statistics;
     use std::path::Path;
 
@@ -371,6 +372,27 @@ mod tests {
         let found = bound.load.unwrap();
         assert!((found / expected - 1.0).abs() < 1e-9, "{found}, not {expected}");
         assert_eq!(bound.fullest.unwrap().channel, all_to_all.bottleneck);
+    }
+
+    /// All packets from the 30 hosts of other switches enter the intermediate switch once.
+    #[test]
+    fn intermediate_switch_carries_the_traffic_of_all_other_hosts() {
+        let mut plan = Plan::clone(&plan(TORUS));
+        let via = plan.fabric.endpoint_ids().next().unwrap();
+        let routes = plan.routing.paths.remove(0);
+        let decision = Decision::AtRandom { alternative: 1.0 };
+        plan.routing = RoutingScheme::over_switches(routes, vec![via], decision);
+        let bound = TrafficBound::new(&plan);
+        let own = plan.fabric.endpoint_channel(via);
+        let switch = plan.fabric.target(own).node;
+        let is_into = |channel: &ChannelId| {
+            let [from, to] = [plan.fabric.source(*channel).node, plan.fabric.target(*channel).node];
+            to == switch && plan.is_switch(from)
+        };
+        let into = ChannelId::first(plan.channels.len()).filter(is_into);
+        let found: f64 = into.map(|channel| bound.offered_share(channel)).sum();
+        let expected = 30.0 * bound.offered_share(own);
+        assert!((found / expected - 1.0).abs() < 1e-9, "{found}, not {expected}");
     }
 
     #[test]

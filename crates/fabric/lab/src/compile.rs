@@ -37,7 +37,7 @@ use gathered::Gathered;
 use gingham_input::FileRead;
 use gingham_net::{FollowPlan, Plan};
 use gingham_topology::Finding;
-use gingham_topology::routing::{Proof, RouteSet};
+use gingham_topology::routing::Proof;
 use network::{Links, NetworkKind};
 use std::sync::Arc;
 
@@ -107,8 +107,7 @@ pub fn compile_observed(
     let lanes = lanes.with_legs(routing.legs_over_switches());
     let of_sending = admission::sending_lanes(&sending, &lanes);
     let in_force = kind.switching.has_lanes().then_some(&*of_sending);
-    let over_switches = !routing.vias.is_empty();
-    let routes = RouteSet { ejection, over_switches, ..RouteSet::new(&routing.paths, in_force) };
+    let routes = routing.route_set(in_force, ejection);
     let on_lanes = Subject::of_table(source, "routing", (&fabric, routes));
     check(&imported::of_lanes(), &on_lanes, gathered)?;
     reached(Milestone::Routes);

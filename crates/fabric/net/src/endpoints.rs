@@ -98,6 +98,7 @@ impl Endpoints {
     /// Creates the endpoints of a run at time zero. Their first orders are those of the first
     /// messages.
     pub fn new(plan: Arc<Plan>) -> Self {
+        plan.assert_routing();
         let sources = Sources::new(&plan);
         let throttle = Throttle::new(&plan);
         let collector = Collector::new(&plan);

@@ -53,9 +53,9 @@ impl Plan {
         ChannelPlan { delay: Span::ZERO, slack, ..*self.channel(fastest) }
     }
 
-    /// Returns whether paths of every set lead from one endpoint to another.
+    /// Returns whether every path from one endpoint to another exists.
     pub fn is_routed(&self, from: EndpointId, to: EndpointId) -> bool {
-        self.routing.path_ids().all(|set| self.path(set, from, to).is_some())
+        self.routing.path_ids().all(|path| self.path(path, from, to).is_some())
     }
 
     pub(crate) fn is_port_0(&self, node: NodeId) -> bool {

@@ -38,25 +38,81 @@ pub use switch_chooser::{HeadPlace, OutputChoice, Reselect, Select, SwitchChoose
 
 use crate::Packet;
 use gingham_topology::EndpointId;
-use gingham_topology::routing::Routes;
+use gingham_topology::routing::{Ejection, Lanes, RouteSet, Routes};
+use std::ops::RangeInclusive;
 
 /// Paths of a run, and the selection among them.
+///
+/// Paths and decision agree: tables are adaptive if and only if packets select outputs at switches,
+/// and there are alternative paths if and only if hosts select them. [`Self::new`] and the endpoints
+/// of every run check this.
 #[derive(Clone, PartialEq, Debug)]
 pub struct RoutingScheme {
     /// Routes of the direct paths by [`PathId`]: one path for each pair, or two; both are in source
     /// form if there are two.
     pub paths: Vec<Routes>,
     /// Endpoints at whose switches a packet may end its first leg and begin its second; empty if no
-    /// decision selects such a path.
+    /// decision selects such a path. They are the alternatives to the only direct path, and a packet
+    /// that takes one draws it with equal probability.
     pub vias: Vec<EndpointId>,
     /// Selection among the paths, or among the outputs at each switch.
     pub decision: Decision,
 }
 
 impl RoutingScheme {
+    /// Largest number of direct paths of a pair.
+    pub const PATHS_MAX: usize = 2;
+
+    /// Returns a scheme without paths over intermediate switches.
+    ///
+    /// # Panics
+    /// If paths and decision disagree.
+    pub fn new(paths: Vec<Routes>, decision: Decision) -> Self {
+        let scheme = Self { paths, vias: Vec::new(), decision };
+        scheme.assert_consistent();
+        scheme
+    }
+
     /// Returns the scheme with one path for each pair.
     pub fn by_pair(routes: Routes) -> Self {
-        Self { paths: vec![routes], vias: Vec::new(), decision: Decision::ByPair }
+        Self::new(vec![routes], Decision::ByPair)
+    }
+
+    /// Returns a scheme whose alternative paths lead over the switches of `vias`, in both legs by
+    /// `routes`.
+    ///
+    /// # Panics
+    /// If there are none or too many of them, if the routes are adaptive or lead through in-transit
+    /// hosts, or if hosts do not select paths.
+    pub fn over_switches(routes: Routes, vias: Vec<EndpointId>, decision: Decision) -> Self {
+        assert!(!vias.is_empty(), "there is an intermediate switch");
+        let scheme = Self { paths: vec![routes], vias, decision };
+        scheme.assert_consistent();
+        scheme
+    }
+
+    /// Panics unless paths, intermediate switches and decision agree.
+    pub(crate) fn assert_consistent(&self) {
+        let Self { paths, vias, decision } = self;
+        let is_adaptive =
+            |routes: &Routes| matches!(routes, Routes::Table(tables) if tables.are_adaptive());
+        let (count, via_count) = (paths.len(), vias.len());
+        assert!((1..=Self::PATHS_MAX).contains(&count), "{count} direct paths, not one or two");
+        assert!(via_count <= PathId::VIAS_MAX, "{via_count} intermediate switches are too many");
+        assert!(
+            paths.iter().any(is_adaptive) == self.is_adaptive(),
+            "tables are adaptive if and only if packets select outputs at switches"
+        );
+        assert!(
+            self.has_one_path() != decision.is_at_source(),
+            "there are alternative paths if and only if hosts select them"
+        );
+        let carries_route = |routes: &Routes| matches!(routes, Routes::Source(_));
+        assert!(count == 1 || paths.iter().all(carries_route), "two paths are of source form");
+        assert!(
+            vias.is_empty() || count == 1 && !self.has_in_transit_hosts(),
+            "paths over switches have no other alternative, and no in-transit hosts"
+        );
     }
 
     /// Returns the routes of a path.
@@ -65,9 +121,39 @@ impl RoutingScheme {
         &self.paths[path.index()]
     }
 
-    /// Iterates over the direct paths of a pair.
+    /// Iterates over the paths of a pair, the direct ones first.
     pub fn path_ids(&self) -> impl Iterator<Item = PathId> + use<> {
-        PathId::direct(self.paths.len())
+        PathId::direct(self.paths.len()).chain((0..self.vias.len()).map(PathId::over))
+    }
+
+    /// Returns whether all packets of a pair take one path, apart from adaptive routing.
+    pub fn has_one_path(&self) -> bool {
+        self.paths.len() == 1 && self.vias.is_empty()
+    }
+
+    /// Returns the routes with their lanes for the deadlock proof, which covers every path.
+    pub fn route_set<'a>(&'a self, lanes: Option<&'a Lanes>, ejection: Ejection) -> RouteSet<'a> {
+        let over_switches = !self.vias.is_empty();
+        RouteSet { ejection, over_switches, ..RouteSet::new(&self.paths, lanes) }
+    }
+
+    /// Returns the probability that a packet of a message with `message_bytes` of payload takes a
+    /// path; `None` if it depends on the state of the network.
+    pub fn probability(&self, path: PathId, message_bytes: u32) -> Option<f64> {
+        let alternative = self.decision.alternative(message_bytes)?;
+        Some(match path.via() {
+            None if path == PathId::PRIMARY => 1.0 - alternative,
+            None if self.vias.is_empty() => alternative,
+            Some(via) if via < self.vias.len() => alternative / count(self.vias.len()),
+            _ => 0.0,
+        })
+    }
+
+    /// Returns whether any packet of messages with a payload in this range may take a path.
+    pub fn may_take(&self, path: PathId, message_bytes: &RangeInclusive<u32>) -> bool {
+        // The probability is monotonic in the length.
+        let ends = [*message_bytes.start(), *message_bytes.end()];
+        ends.into_iter().any(|bytes| self.probability(path, bytes).is_none_or(|of| of > 0.0))
     }
 
     /// Returns whether any path leads through an in-transit host.
@@ -98,5 +184,85 @@ impl RoutingScheme {
     /// Returns whether packets select an output at every switch.
     pub const fn is_adaptive(&self) -> bool {
         matches!(self.decision, Decision::AtSwitches(_))
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "intermediate switches are few")]
+fn count(vias: usize) -> f64 {
+    vias as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gingham_topology::Fabric;
+    use gingham_topology::generate::{Generator, Mesh};
+    use gingham_topology::routing::{Algorithm, DimensionOrder, Form, route};
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    const AT_RANDOM: Decision = Decision::AtRandom { alternative: 0.25 };
+    const AT_SWITCHES: Decision =
+        Decision::AtSwitches(SwitchDecision { select: Select::First, reselect: Reselect::Never });
+
+    fn fabric() -> Fabric {
+        let mesh = Mesh { dimensions: vec![2, 2], hosts_per_switch: 1, rails: 1 };
+        Generator::Mesh(mesh).generate(1).unwrap()
+    }
+
+    fn routes(form: Form) -> Routes {
+        let algorithm = Algorithm::DimensionOrder(DimensionOrder::default());
+        route(&fabric(), &algorithm, form).unwrap()
+    }
+
+    fn adaptive() -> Routes {
+        let Routes::Table(tables) = routes(Form::Table) else { panic!("tables") };
+        Routes::Table(tables.made_adaptive(&fabric()).unwrap())
+    }
+
+    fn vias(count: usize) -> Vec<EndpointId> {
+        vec![EndpointId::new(0); count]
+    }
+
+    #[test]
+    fn paths_and_decision_must_agree() {
+        let [source, table] = [Form::Source, Form::Table].map(routes);
+        let cases = [
+            (vec![source.clone()], 0, Decision::ByPair, true),
+            (vec![table.clone()], 0, Decision::ByPair, true),
+            (vec![], 0, Decision::ByPair, false),
+            (vec![source.clone(); 2], 0, AT_RANDOM, true),
+            (vec![source.clone(); 2], 0, Decision::ByPair, false),
+            (vec![source.clone(); 3], 0, AT_RANDOM, false),
+            (vec![table.clone(); 2], 0, AT_RANDOM, false),
+            (vec![source.clone()], 0, AT_RANDOM, false),
+            (vec![adaptive()], 0, AT_SWITCHES, true),
+            (vec![adaptive()], 0, Decision::ByPair, false),
+            (vec![table.clone()], 0, AT_SWITCHES, false),
+            (vec![table.clone()], 1, AT_RANDOM, true),
+            (vec![source.clone()], PathId::VIAS_MAX, AT_RANDOM, true),
+            (vec![source.clone()], PathId::VIAS_MAX + 1, AT_RANDOM, false),
+            (vec![table], 1, Decision::ByPair, false),
+            (vec![source; 2], 1, AT_RANDOM, false),
+            (vec![adaptive()], 1, AT_RANDOM, false),
+            (vec![adaptive()], 1, AT_SWITCHES, false),
+        ];
+        for (number, (paths, count, decision, is_consistent)) in cases.into_iter().enumerate() {
+            let scheme = RoutingScheme { paths, vias: vias(count), decision };
+            let found = catch_unwind(AssertUnwindSafe(|| scheme.assert_consistent()));
+            assert_eq!(found.is_ok(), is_consistent, "case {number}");
+        }
+    }
+
+    #[test]
+    fn probabilities_of_all_paths_sum_to_one() {
+        let direct = RoutingScheme::new(vec![routes(Form::Source); 2], AT_RANDOM);
+        let over = RoutingScheme::over_switches(routes(Form::Table), vias(5), AT_RANDOM);
+        for (scheme, expected) in
+            [(direct, vec![0.75, 0.25]), (over, vec![0.75, 0.05, 0.05, 0.05, 0.05, 0.05])]
+        {
+            let found: Vec<f64> =
+                scheme.path_ids().map(|path| scheme.probability(path, 64).unwrap()).collect();
+            assert_eq!(found, expected);
+        }
     }
 }

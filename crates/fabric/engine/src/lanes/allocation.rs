@@ -375,7 +375,7 @@ fn ports_of(first: usize, ports: u64) -> impl Iterator<Item = usize> {
 
 #[derive(Clone, Debug)]
 pub(crate) struct AdaptiveHeads {
-    selector: SwitchChooser,
+    switch_chooser: SwitchChooser,
     waiting: Bits,
     /// By input lane.
     requested: Vec<Option<u32>>,
@@ -393,11 +393,11 @@ struct Open {
 
 impl AdaptiveHeads {
     pub(crate) fn new(plan: &Plan, lane_count: usize) -> Option<Box<Self>> {
-        let selector = SwitchChooser::new(plan)?;
+        let switch_chooser = SwitchChooser::new(plan)?;
         let waiting = Bits::new(lane_count);
         let requested = vec![None; lane_count];
         let chosen = vec![None; lane_count];
-        Some(Box::new(Self { selector, waiting, requested, chosen, open: Open::default() }))
+        Some(Box::new(Self { switch_chooser, waiting, requested, chosen, open: Open::default() }))
     }
 
     pub(crate) fn on_granted(&mut self, lane: usize) {
@@ -432,17 +432,18 @@ impl Network {
                 self.requests.withdraw(port as usize, lane - base);
             }
         }
-        let AdaptiveHeads { selector, waiting, requested, chosen, open } = &mut *heads;
-        if selector.is_for_good() {
+        let AdaptiveHeads { switch_chooser, waiting, requested, chosen, open } = &mut *heads;
+        if switch_chooser.is_for_good() {
             for lane in due.iter().map(|lane| *lane as usize) {
                 self.gather(open, lane, None, |_, _| true, context);
-                let place = selector.choose(Self::place_of(lane, context), tick, &open.credits);
+                let place =
+                    switch_chooser.choose(Self::place_of(lane, context), tick, &open.credits);
                 chosen[lane] = Some(context.layout.channel(open.ports[place].0));
             }
         }
         for lane in waiting.iter() {
             requested[lane] =
-                self.choose_output(lane, (selector, chosen[lane], open), context, tick);
+                self.choose_output(lane, (switch_chooser, chosen[lane], open), context, tick);
         }
         self.adaptive = Some(heads);
     }
@@ -476,7 +477,7 @@ impl Network {
     fn choose_output(
         &mut self,
         lane: usize,
-        (selector, chosen, open): (&SwitchChooser, Option<ChannelId>, &mut Open),
+        (switch_chooser, chosen, open): (&SwitchChooser, Option<ChannelId>, &mut Open),
         context: &Context,
         tick: u64,
     ) -> Option<u32> {
@@ -491,7 +492,7 @@ impl Network {
             let chosen = context.layout.port(chosen);
             open.ports.iter().position(|(port, _)| *port == chosen).unwrap_or(0)
         } else {
-            selector.choose(Self::place_of(lane, context), tick, &open.credits)
+            switch_chooser.choose(Self::place_of(lane, context), tick, &open.credits)
         };
         let (port, lanes) = open.ports[place];
         let packet = &context.worms.get(self.buffers.worm(lane)).packet;

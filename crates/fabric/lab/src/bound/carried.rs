@@ -22,8 +22,7 @@ pub(super) struct Carrier<'a> {
     hosts_only: bool,
     /// The channels of the last walk, from the first switch on.
     channels: Vec<ChannelId>,
-    /// The channels of the previous walk between the same endpoints, whose flows are counted
-    /// already.
+    /// The channels of previous walks between the same endpoints, whose flows are counted already.
     counted: Vec<ChannelId>,
 }
 
@@ -74,12 +73,11 @@ impl<'a> Carrier<'a> {
     pub(super) fn carry(&mut self, id: ClassId, demand: &Demand<'_>) -> Option<Vec<Carried>> {
         let class = &self.plan.classes[id.index()];
         let lengths = demand::lengths_of(self.plan, class);
-        let mut wires =
-            Wires::new(class, &self.plan.switching, &self.plan.routing.decision, lengths);
+        let mut wires = Wires::new(class, &self.plan.switching, &self.plan.routing, lengths);
         let groups = groups(&demand.uniform);
         let walks: usize =
             groups.iter().map(|group| group.among.len() * self.switches_of(group).len()).sum();
-        if walks > WALKS_MAX {
+        if walks.saturating_mul(self.plan.routing.vias.len().max(1)) > WALKS_MAX {
             return None;
         }
         let mut carried = vec![Carried::default(); self.plan.fabric.channel_count()];
@@ -98,9 +96,9 @@ impl<'a> Carrier<'a> {
 
     /// Whether a path between two endpoints takes a channel.
     pub(super) fn takes(&mut self, from: EndpointId, to: EndpointId, channel: ChannelId) -> bool {
-        self.plan.routing.path_ids().any(|set| {
+        self.plan.routing.path_ids().any(|path| {
             self.plan.fabric.endpoint_channel(from) == channel
-                || self.walk(set, from, to).is_some() && self.channels.contains(&channel)
+                || self.walk(path, from, to).is_some() && self.channels.contains(&channel)
         })
     }
 
@@ -114,9 +112,9 @@ impl<'a> Carrier<'a> {
         let sent = Sent { messages_per_ps: rate, flows: 1 };
         let mut flows_count = true;
         self.counted.clear();
-        for set in self.plan.routing.path_ids() {
-            let Some(length) = self.walk(set, from, to) else { continue };
-            let wire = wires.of(set, length.switches);
+        for path in self.plan.routing.path_ids() {
+            let Some(length) = self.walk(path, from, to) else { continue };
+            let wire = wires.of(path, length.switches);
             if wire.share > 0.0 {
                 carried[first].load += rate * wire.bytes_on(self.consumed, length);
                 carried[first].flows += u32::from(flows_count);
@@ -164,9 +162,9 @@ impl<'a> Carrier<'a> {
         if sum.messages_per_ps == 0.0 {
             return on_injection;
         }
-        for set in self.plan.routing.path_ids() {
-            let Some(length) = self.walk(set, senders[0].source, to[0]) else { continue };
-            let wire = wires.of(set, length.switches);
+        for path in self.plan.routing.path_ids() {
+            let Some(length) = self.walk(path, senders[0].source, to[0]) else { continue };
+            let wire = wires.of(path, length.switches);
             if wire.share > 0.0 {
                 on_injection += sum.messages_per_ps * wire.bytes_on(self.consumed, length);
                 self.add_walk(wire, length, sum, carried);
@@ -226,8 +224,8 @@ impl<'a> Carrier<'a> {
                 }
             }
         }
-        if plan.routing.paths.len() > 1 {
-            counted.clone_from(channels);
+        if !plan.routing.has_one_path() {
+            counted.extend_from_slice(channels);
         }
     }
 
@@ -246,18 +244,22 @@ impl<'a> Carrier<'a> {
 
     /// Follows the path between two endpoints from the first switch on. Stores its channels in
     /// `self.channels` and returns its length; `None` without a path.
-    fn walk(&mut self, set: PathId, from: EndpointId, to: EndpointId) -> Option<PathLength> {
+    fn walk(&mut self, path: PathId, from: EndpointId, to: EndpointId) -> Option<PathLength> {
         let fabric = &self.plan.fabric;
         self.channels.clear();
         let switch = fabric.target(fabric.endpoint_channel(from)).node;
         if !self.plan.is_switch(switch) {
             return Some(PathLength::default());
         }
-        if from == to {
+        if from == to && path.via().is_none() {
             self.channels.push(Fabric::reverse(fabric.endpoint_channel(from)));
             return Some(PathLength { switches: 1, in_transit_hosts: 0 });
         }
-        match self.plan.routing.routes(set) {
+        if path.via().is_some() {
+            self.channels.extend(self.plan.path(path, from, to)?.drain(1..));
+            return Some(self.plan.length_of(&self.channels));
+        }
+        match self.plan.routing.routes(path) {
             Routes::Source(routes) => {
                 let onward = routes.path(fabric, switch, to)?;
                 self.channels.extend(onward.iter());

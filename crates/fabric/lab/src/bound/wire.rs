@@ -8,7 +8,7 @@
 //! fewer of them the nearer it is to the destination: they are counted by packet and by hop.
 
 use gingham_net::traffic::LengthPlan;
-use gingham_net::{ClassPlan, Decision, PathId, PathLength, Switching};
+use gingham_net::{ClassPlan, PathId, PathLength, RoutingScheme, Switching};
 
 /// Limit on lengths that are summed one by one; above it, neighbouring lengths are grouped.
 const LENGTHS_MAX: u32 = 1 << 17;
@@ -18,7 +18,7 @@ const EXPONENTIAL_MEANS: f64 = 30.0;
 /// Mean channel usage of a message over all lengths, without route bytes and marks.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub(super) struct Wire {
-    /// Probability that a message takes this path set.
+    /// Probability that a message takes this path.
     pub(super) share: f64,
     /// Packets per message, times `share`.
     pub(super) packets: f64,
@@ -58,28 +58,31 @@ impl Consumed {
     }
 }
 
-/// Mean usage per message of a class, cached by path set and number of switches.
+/// Mean usage per message of a class, cached by path and number of switches.
 pub(super) struct Wires<'a> {
     class: &'a ClassPlan,
     switching: &'a Switching,
-    decision: &'a Decision,
+    routing: &'a RoutingScheme,
     lengths: Vec<(u32, f64)>,
-    known: [Vec<Option<Wire>>; 2],
+    /// By direct path; the last entry is that of every path over a switch, since all of them have
+    /// equal probabilities.
+    known: [Vec<Option<Wire>>; RoutingScheme::PATHS_MAX + 1],
 }
 
 impl<'a> Wires<'a> {
     pub(super) fn new(
         class: &'a ClassPlan,
         switching: &'a Switching,
-        decision: &'a Decision,
+        routing: &'a RoutingScheme,
         lengths: Vec<(u32, f64)>,
     ) -> Self {
-        Self { class, switching, decision, lengths, known: [Vec::new(), Vec::new()] }
+        Self { class, switching, routing, lengths, known: Default::default() }
     }
 
     /// Returns the mean usage of a message that crosses `switches` switches on a path.
     pub(super) fn of(&mut self, path: PathId, switches: usize) -> Wire {
-        let known = &mut self.known[path.index()];
+        let place = path.via().map_or(path.index(), |_| RoutingScheme::PATHS_MAX);
+        let known = &mut self.known[place];
         if known.len() <= switches {
             known.resize(switches + 1, None);
         }
@@ -95,7 +98,7 @@ impl<'a> Wires<'a> {
             sum.packets += probability * packets;
             sum.bytes += probability * bytes;
         }
-        self.known[path.index()][switches] = Some(sum);
+        self.known[place][switches] = Some(sum);
         sum
     }
 
@@ -103,7 +106,7 @@ impl<'a> Wires<'a> {
     /// far as is known before the run.
     fn probability_of(&self, path: PathId, length: u32) -> f64 {
         let by_default = f64::from(u8::from(path == PathId::PRIMARY));
-        self.decision.probability(path, length).unwrap_or(by_default)
+        self.routing.probability(path, length).unwrap_or(by_default)
     }
 
     /// Returns the number of packets of a message, and their total bytes on the wire.

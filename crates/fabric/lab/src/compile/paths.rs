@@ -75,14 +75,14 @@ pub(crate) fn paths(
         let reselect = written.adaptive.as_ref().map(AdaptiveRouting::reselect).unwrap_or_default();
         let decision = Decision::AtSwitches(SwitchDecision { select, reselect });
         let paths = vec![adaptive::routes(source, fabric, routes)?];
-        return Ok(RoutingScheme { paths, vias: Vec::new(), decision });
+        return Ok(RoutingScheme::new(paths, decision));
     }
     let Some((algorithm, decision)) = written.alternative.as_ref().and_then(chosen) else {
         return Ok(RoutingScheme::by_pair(routes));
     };
     let paths = vec![routes, route(algorithm, "routing.alternative.algorithm")?];
     check(&of_sets(), &Subject::of_table(source, "", (fabric, &paths[..])), gathered)?;
-    Ok(RoutingScheme { paths, vias: Vec::new(), decision })
+    Ok(RoutingScheme::new(paths, decision))
 }
 
 /// Returns the checks of a section on alternative paths.
@@ -307,9 +307,8 @@ fn used(plan: &Plan) -> Option<[bool; 2]> {
     let acks = plan.classes.iter().filter_map(|class| class.window.as_ref());
     let acks = acks.map(|window| window.ack.payload_bytes);
     let lengths = sources.map(SourcePlan::payload_bytes).chain(acks.map(|bytes| bytes..=bytes));
-    let decision = &plan.routing.decision;
     let paths = [PathId::PRIMARY, PathId::ALTERNATIVE];
-    let used = lengths.map(|payload| paths.map(|path| decision.may_take(path, &payload)));
+    let used = lengths.map(|payload| paths.map(|path| plan.routing.may_take(path, &payload)));
     used.reduce(|all, of| [all[0] || of[0], all[1] || of[1]])
 }
 
@@ -336,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn pair_connected_by_one_path_set_only_is_found() {
+    fn pair_connected_by_one_path_only_is_found() {
         let (fabric, joined) = routed(JOINED);
         assert_eq!(joined_by_one(&fabric, &joined, &joined), None);
         // The same nodes without the cable between the switches: only h0 and h1 are still

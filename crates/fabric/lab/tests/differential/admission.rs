@@ -22,7 +22,7 @@ use std::sync::Arc;
 pub(crate) fn with_admission(plan: &Plan, seed: u64) -> Option<Plan> {
     let mut draw = Stream::new(seed, "admission", Purpose::Shuffle);
     let mut plan = plan.clone();
-    if plan.routing.paths.len() > 1 {
+    if !plan.routing.has_one_path() {
         return None;
     }
     // In half of the plans some streams crash, and in some of these a host.
@@ -141,12 +141,12 @@ fn streams(draw: &mut Stream, plan: &Plan, crashes: f64) -> Vec<SourcePlan> {
 fn is_answered(plan: &Plan, channel: ChannelId, host: EndpointId) -> bool {
     let switch = plan.ends(channel).target.node;
     !plan.is_switch(switch)
-        || plan.routing.path_ids().all(|set| {
+        || plan.routing.path_ids().all(|path| {
             let hosts = plan.fabric.endpoint_ids().filter(|of| {
                 let cable = plan.fabric.endpoint_channel(*of);
                 plan.ends(cable).target.node == switch
             });
-            hosts.into_iter().any(|of| of == host || plan.path(set, of, host).is_some())
+            hosts.into_iter().any(|of| of == host || plan.path(path, of, host).is_some())
         })
 }
 

@@ -35,7 +35,7 @@ pub(crate) fn with_wild_paths(plan: &Plan, seed: u64) -> Plan {
 fn longest_worm_bytes(plan: &Plan) -> u64 {
     let Switching::Wormhole(wormhole) = plan.switching else { panic!("wormhole") };
     let paths =
-        plan.routing.path_ids().flat_map(|set| plan.routing.routes(set).lengths(&plan.fabric));
+        plan.routing.path_ids().flat_map(|path| plan.routing.routes(path).lengths(&plan.fabric));
     let switches = paths.flatten().flatten().max().unwrap_or(0);
     let length = PathLength { switches, in_transit_hosts: switches };
     let sources = plan.classes.iter().flat_map(|class| &class.sources);

@@ -65,13 +65,13 @@ fn choice(choose: &str) -> Decision {
 const CHOOSE: &str = "routing.alternative.choose";
 
 #[test]
-fn single_algorithm_gives_one_path_set() {
+fn single_algorithm_gives_one_path() {
     let plan = compiled(&[]).plan;
     assert_eq!((plan.routing.paths.len(), plan.routing.decision), (1, Decision::ByPair));
 }
 
 #[test]
-fn second_algorithm_adds_a_path_set() {
+fn second_algorithm_adds_an_alternative_path() {
     let plan = compiled(&[("routing.alternative", ALTERNATIVE)]).plan;
     assert_eq!(plan.routing.path_ids().collect::<Vec<_>>(), [PathId::PRIMARY, PathId::ALTERNATIVE]);
     assert_eq!(plan.routing.decision, Decision::AtRandom { alternative: 0.5 });
@@ -95,7 +95,7 @@ fn path_choices_are_read_with_and_without_defaults() {
 }
 
 #[test]
-fn invalid_alternative_path_set_is_refused() {
+fn invalid_alternative_path_is_refused() {
     let alone = error(&[("routing.alternative", "{ choose = \"at-random\" }")]);
     assert!(
         alone.contains("in `routing.alternative`: an alternative path set needs the `algorithm`"),
@@ -156,7 +156,7 @@ fn notes(settings: &[(&str, &str)]) -> Vec<String> {
 }
 
 #[test]
-fn unused_path_set_is_noted() {
+fn unused_path_is_noted() {
     let cases = [
         (
             "\"by-length\"",
@@ -191,7 +191,7 @@ fn unused_path_set_is_noted() {
 }
 
 #[test]
-fn deadlock_free_path_sets_may_deadlock_together() {
+fn deadlock_free_paths_may_deadlock_together() {
     // Up*/down* with the roots s0 and s2 of the ring: a path of each turns at one of them, at which
     // the other never turns.
     let root = |name| format!("{{ up-down = {{ root = {{ named = \"{name}\" }} }} }}");

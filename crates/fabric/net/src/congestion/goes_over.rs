@@ -40,12 +40,12 @@ impl<'a> PathCache<'a> {
 /// to it.
 fn path_of(
     plan: &Plan,
-    set: PathId,
+    path: PathId,
     source: EndpointId,
     destination: EndpointId,
 ) -> Vec<ChannelId> {
     if plan.fabric.is_port_0(destination) {
         return vec![Fabric::reverse(plan.fabric.endpoint_channel(destination))];
     }
-    plan.path(set, source, destination).unwrap_or_default()
+    plan.path(path, source, destination).unwrap_or_default()
 }

@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn initial_coefficient_selects_the_path_set() {
+    fn initial_coefficient_selects_the_path() {
         let begun = |start| Contention::new(&ContentionPlan { start, ..PAPER });
         // Above `above`, alternative paths; up to it, primary ones.
         assert_eq!(begun(1.5), Contention { coefficient: 1.5, path_id: PathId::PRIMARY });

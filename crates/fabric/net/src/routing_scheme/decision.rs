@@ -16,19 +16,21 @@
 //! Source of the decisions at the source: Flich, Malumbres, López and Duato 2001, section III: A
 //! (by length), B (at random; `percent` is its MAXLO) and C (by contention).
 //!
+//! The alternative is the second direct path, or one of several over intermediate switches
+//! ([`super::RoutingScheme::vias`]), of which each packet draws one with equal probability.
+//!
 //! Invariants: a decision at the source is made when the first flit of a packet leaves, from the
-//! state of its host alone; by length, all packets of a message take one path; both paths join the
-//! same pairs; each host draws from a random stream of its own, once per packet.
+//! state of its host alone; by length, all packets of a message take direct paths or all take
+//! alternatives; both paths join the same pairs; each host draws from random streams of its own.
 //!
 //! The types without `Plan` in their names are those of scenarios, except [`Decision`] and
 //! [`SwitchDecision`].
 
-use super::{ContentionPlan, PathId, Reselect, Select};
+use super::{ContentionPlan, Reselect, Select};
 use crate::bare_names::accept_bare_names;
 use gingham_kernel::Bytes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::ops::RangeInclusive;
 
 /// Choice between two paths, as a scenario names it.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -144,27 +146,17 @@ impl Decision {
         matches!(self, Self::ByContention(_) | Self::AtSwitches(_))
     }
 
-    /// Returns the probability that a packet of a message with `message_bytes` of payload takes a
-    /// path; `None` if it depends on the state of the network.
-    pub fn probability(&self, path: PathId, message_bytes: u32) -> Option<f64> {
-        let alternative = match self {
-            Self::ByPair | Self::AtSwitches(_) => 0.0,
-            Self::ByLength { below_bytes } => f64::from(u8::from(message_bytes >= *below_bytes)),
-            Self::AtRandom { alternative } => *alternative,
-            Self::ByContention(_) => return None,
-        };
-        Some(match path {
-            PathId::PRIMARY => 1.0 - alternative,
-            PathId::ALTERNATIVE => alternative,
-            _ => 0.0,
-        })
-    }
-
-    /// Returns whether any packet of messages with a payload in this range may take a path.
-    pub fn may_take(&self, path: PathId, message_bytes: &RangeInclusive<u32>) -> bool {
-        // The probability is monotonic in the length.
-        let ends = [*message_bytes.start(), *message_bytes.end()];
-        ends.into_iter().any(|bytes| self.probability(path, bytes).is_none_or(|of| of > 0.0))
+    /// Returns the probability that a packet of a message with `message_bytes` of payload takes an
+    /// alternative path; `None` if it depends on the state of the network.
+    pub(super) fn alternative(&self, message_bytes: u32) -> Option<f64> {
+        match self {
+            Self::ByPair | Self::AtSwitches(_) => Some(0.0),
+            Self::ByLength { below_bytes } => {
+                Some(f64::from(u8::from(message_bytes >= *below_bytes)))
+            }
+            Self::AtRandom { alternative } => Some(*alternative),
+            Self::ByContention(_) => None,
+        }
     }
 
     /// Returns the selection at switches, if there is one.

@@ -1,7 +1,7 @@
 //! Paths of a plan, and their lengths.
 
 use crate::Plan;
-use gingham_topology::routing::{KeptPath, Onward, Routes};
+use gingham_topology::routing::{DatelineClass, KeptPath, LaneSet, Onward, Routes, VcClass};
 use gingham_topology::{ChannelId, EndpointId, Fabric, NodeId};
 
 /// Number of a path among those of a pair of endpoints: 0 and 1 are direct, higher numbers lead over
@@ -20,7 +20,7 @@ impl PathId {
     /// Returns the path over the intermediate switch with this index in
     /// [`crate::RoutingScheme::vias`], which is below [`Self::VIAS_MAX`].
     pub fn over(via: usize) -> Self {
-        Self(u16::try_from(via + 2).expect("intermediate switches are few"))
+        Self(u16::try_from(via + 2).expect("a scheme has at most VIAS_MAX intermediate switches"))
     }
 
     /// Iterates over the first `count` direct paths.
@@ -68,14 +68,27 @@ impl From<KeptPath> for PathLength {
 }
 
 impl Plan {
-    /// Returns the channels of a path between two endpoints, leg by leg; `None` if there is none.
+    /// Panics unless the routing scheme is consistent and its intermediate switches are switches.
+    pub(crate) fn assert_routing(&self) {
+        self.routing.assert_consistent();
+        let is_at_switch = |end: &EndpointId| {
+            self.is_switch(self.fabric.target(self.fabric.endpoint_channel(*end)).node)
+        };
+        assert!(self.routing.vias.iter().all(is_at_switch), "a leg ends at a switch");
+    }
+
+    /// Returns the channels of a path between two endpoints, leg by leg; `None` if there is none. A
+    /// cable between two endpoints is their only path.
     pub fn legs(
         &self,
         path: PathId,
         source: EndpointId,
         destination: EndpointId,
     ) -> Option<Vec<Vec<ChannelId>>> {
-        let Some(via) = path.via().map(|via| self.routing.vias[via]) else {
+        let has_switch =
+            self.is_switch(self.ends(self.fabric.endpoint_channel(source)).target.node);
+        let via = path.via().filter(|_| has_switch).map(|via| self.routing.vias[via]);
+        let Some(via) = via else {
             let channels = self.direct_path(path, source, destination)?;
             let ends_at_host =
                 |channel: &ChannelId| !self.is_switch(self.fabric.target(*channel).node);
@@ -115,15 +128,46 @@ impl Plan {
         Some(path.channels().to_vec())
     }
 
-    /// Returns the maximum number of switches between two endpoints over all direct paths; 0 if one
-    /// cable joins them.
+    /// Returns the maximum number of switches between two endpoints over all paths; 0 if one cable
+    /// joins them.
     pub fn switches(&self, source: EndpointId, destination: EndpointId) -> usize {
         let first = self.fabric.target(self.fabric.endpoint_channel(source)).node;
         let switches = |path| self.length_from(path, first, destination).switches;
         self.routing.path_ids().map(switches).max().unwrap_or(0)
     }
 
-    /// Returns the length of a path, where `first` is the node at the end of the source's cable.
+    /// Returns the lanes of packets of a VC class on each channel of a path after the cable of the
+    /// source, up to the first in-transit host; `None` if there is no path.
+    pub fn lanes_along(
+        &self,
+        path: PathId,
+        (source, destination): (EndpointId, EndpointId),
+        vc_class: VcClass,
+    ) -> Option<Vec<(ChannelId, LaneSet)>> {
+        let legs = self.legs(path, source, destination)?;
+        let allowed = &self.lanes.allowed;
+        let (mut incoming, mut found) = (self.fabric.endpoint_channel(source), Vec::new());
+        for (leg, channels) in (0..=u8::MAX).zip(&legs) {
+            let mut dateline_class = DatelineClass::default();
+            let vc_class = allowed.on_leg(vc_class, leg);
+            let via = path.via().filter(|_| usize::from(leg) + 1 < legs.len());
+            let to = via.map_or(destination, |via| self.routing.vias[via]);
+            for outgoing in channels.iter().copied().skip(usize::from(leg == 0)) {
+                if !self.is_switch(self.fabric.source(outgoing).node) {
+                    return Some(found);
+                }
+                let lanes;
+                (lanes, dateline_class) =
+                    allowed.onward(&self.fabric, vc_class, dateline_class, incoming, outgoing, to);
+                found.push((outgoing, lanes));
+                incoming = outgoing;
+            }
+        }
+        Some(found)
+    }
+
+    /// Returns the length of a path, where `first` is the node at the end of the source's cable;
+    /// that of no switches if there is none.
     pub fn length_from(&self, path: PathId, first: NodeId, destination: EndpointId) -> PathLength {
         if !self.is_switch(first) {
             return PathLength::default();
@@ -132,6 +176,9 @@ impl Plan {
             let switch = self.fabric.target(self.fabric.endpoint_channel(via)).node;
             let before = self.length_from(PathId::PRIMARY, first, via);
             let after = self.length_from(PathId::PRIMARY, switch, destination);
+            if before.switches == 0 || after.switches == 0 {
+                return PathLength::default();
+            }
             // Both lengths contain the intermediate switch.
             return PathLength { switches: before.switches + after.switches - 1, ..before };
         }

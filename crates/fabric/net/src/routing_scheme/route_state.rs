@@ -165,7 +165,7 @@ fn first_node(plan: &Plan, packet: &Packet) -> NodeId {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{ClassId, Content, PathId, Priority, RoutingScheme};
+    use crate::{ClassId, Content, Decision, PathId, Priority, RoutingScheme};
     use gingham_topology::EndpointId;
     use gingham_topology::generate::{Generator, Mesh};
     use gingham_topology::routing::{Algorithm, DimensionOrder, Form, Lanes, VcClass, route};
@@ -179,7 +179,8 @@ mod tests {
         let routes = route(&fabric, &algorithm, form).unwrap();
         let vias = fabric.endpoint_ids().collect();
         let mut plan = crate::adapter::tests::plan_over(fabric, routes.clone());
-        plan.routing = RoutingScheme { vias, ..RoutingScheme::by_pair(routes) };
+        plan.routing =
+            RoutingScheme::over_switches(routes, vias, Decision::AtRandom { alternative: 1.0 });
         plan.lanes.allowed = Lanes::free(&[LaneSet::first_n(4)]).with_legs(2);
         plan
     }
@@ -218,6 +219,10 @@ mod tests {
                     let (channels, lanes) = followed(&plan, &packet((source, to), path_id));
                     let legs = plan.legs(path_id, source, to).unwrap();
                     assert_eq!(channels, legs.concat(), "{form:?}, over {via}");
+                    let along = plan.lanes_along(path_id, (source, to), VcClass(0)).unwrap();
+                    let followed: Vec<_> =
+                        channels.iter().copied().skip(1).zip(lanes.iter().copied()).collect();
+                    assert_eq!(along, followed, "{form:?}, over {via}");
                     let switches =
                         plan.length_from(path_id, plan.fabric.target(channels[0]).node, to);
                     assert_eq!(switches, plan.length_of(&channels[1..]));

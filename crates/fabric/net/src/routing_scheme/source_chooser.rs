@@ -9,6 +9,15 @@ use gingham_topology::EndpointId;
 #[derive(Clone, Debug, Default)]
 pub struct SourceChooser {
     state: State,
+    /// Draws of intermediate switches; `None` if the alternative is a direct path.
+    over_switches: Option<Box<OverSwitches>>,
+}
+
+/// Random draws among the paths over intermediate switches.
+#[derive(Clone, Debug)]
+struct OverSwitches {
+    vias: usize,
+    stream: Stream,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -43,7 +52,13 @@ impl SourceChooser {
                 State::ByContention { plan, now: Contention::new(&plan) }
             }
         };
-        Self { state }
+        let over_switches = (!plan.routing.vias.is_empty()).then(|| {
+            // Separate from the stream of a random choice between direct path and alternative.
+            let name = format!("{}, over switches", plan.fabric.endpoint_name(endpoint));
+            let stream = Stream::new(plan.seed, &name, Purpose::PathChoice);
+            Box::new(OverSwitches { vias: plan.routing.vias.len(), stream })
+        });
+        Self { state, over_switches }
     }
 
     /// Returns the path of a packet that starts now, of a message with `message_bytes` of payload.
@@ -52,9 +67,13 @@ impl SourceChooser {
             State::ByPair => return packet.path_id,
             State::ByLength { below_bytes } => message_bytes >= *below_bytes,
             State::AtRandom { alternative, stream } => stream.unit() < *alternative,
-            State::ByContention { now, .. } => return now.path_id,
+            State::ByContention { now, .. } => now.path_id == PathId::ALTERNATIVE,
         };
-        if takes_alternative { PathId::ALTERNATIVE } else { PathId::PRIMARY }
+        match &mut self.over_switches {
+            _ if !takes_alternative => PathId::PRIMARY,
+            None => PathId::ALTERNATIVE,
+            Some(over_switches) => over_switches.draw(),
+        }
     }
 
     /// Records that a local packet has left the host. Returns the new contention coefficient, if
@@ -72,6 +91,14 @@ impl SourceChooser {
     }
 }
 
+impl OverSwitches {
+    /// Draws a path, all with equal probability.
+    fn draw(&mut self) -> PathId {
+        let via = self.stream.below(self.vias as u64);
+        PathId::over(usize::try_from(via).expect("an index"))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -79,7 +106,7 @@ mod tests {
     use gingham_topology::routing::VcClass;
 
     fn chooser(state: State) -> SourceChooser {
-        SourceChooser { state }
+        SourceChooser { state, over_switches: None }
     }
 
     fn packet() -> Packet {
@@ -89,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn long_messages_use_the_alternative_set() {
+    fn long_messages_take_the_alternative_path() {
         let mut chooser = chooser(State::ByLength { below_bytes: 64 });
         let of = [1, 63, 64, 65].map(|bytes| chooser.choose(&packet(), bytes));
         assert_eq!(
@@ -99,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn single_path_set_leaves_no_choice() {
+    fn single_path_leaves_no_choice() {
         let mut only = SourceChooser::default();
         assert_eq!([1, 4_096].map(|bytes| only.choose(&packet(), bytes)), [PathId::PRIMARY; 2]);
         let left = only.on_left(Time::ZERO, Time::from_ps(100), 1, Span::from_ps(1));
@@ -115,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn alternative_set_is_drawn_with_its_probability() {
+    fn alternative_path_is_drawn_with_its_probability() {
         for (alternative, name) in [(0.5, "h0"), (0.5, "h1"), (0.1, "h0"), (0.99, "h7")] {
             let (packets, drawn) = (40_000, f64::from(alternatives(alternative, name, 40_000)));
             // Four standard deviations of the binomial distribution: one seed in 16,000 lies
@@ -134,6 +161,21 @@ mod tests {
             alternatives(0.5, "h1", 40_000),
             "coins of one host"
         );
+    }
+
+    #[test]
+    fn intermediate_switches_are_drawn_with_equal_probability() {
+        let stream = Stream::new(1, "h0", Purpose::PathChoice);
+        let over_switches = Some(Box::new(OverSwitches { vias: 4, stream }));
+        let state = State::ByLength { below_bytes: 64 };
+        let mut chooser = SourceChooser { state, over_switches };
+        assert_eq!(chooser.choose(&packet(), 63), PathId::PRIMARY);
+        let mut drawn = [0_u32; 4];
+        for _ in 0..40_000 {
+            drawn[chooser.choose(&packet(), 64).via().unwrap()] += 1;
+        }
+        // Four standard deviations: the square root of 40,000 x 1/4 x 3/4 is 86.6.
+        assert!(drawn.iter().all(|count| count.abs_diff(10_000) < 347), "{drawn:?}");
     }
 
     #[test]

@@ -8,7 +8,7 @@
 //!
 //! A message may begin if at least one of its lanes is free at every useful output, or all of its
 //! lanes at one of them. Useful outputs are those that the first switch may select: one for each
-//! path set, or all candidates of adaptive routing; with a single output the first condition
+//! path, or all candidates of adaptive routing; with a single output the first condition
 //! decides. The lanes are those that its VC class may use there; a message that is bound to a lane
 //! needs only that lane.
 //!
@@ -21,7 +21,7 @@
 
 use super::May;
 use crate::Plan;
-use gingham_topology::routing::{DatelineClass, LaneSet, VcClass};
+use gingham_topology::routing::{LaneSet, VcClass};
 use gingham_topology::{ChannelId, EndpointId};
 use smallvec::SmallVec;
 use std::collections::BTreeMap;
@@ -78,19 +78,12 @@ fn useful(
         found.extend(outputs.map(|choice| (choice.output, choice.lanes)));
         return found;
     }
-    for set in plan.routing.path_ids() {
-        let Some(path) = plan.path(set, source, destination) else { continue };
-        let [first, output, ..] = path[..] else { continue };
-        let (lanes, _) = plan.lanes.allowed.onward(
-            &plan.fabric,
-            vc_class,
-            DatelineClass(0),
-            first,
-            output,
-            destination,
-        );
-        if !found.contains(&(output, lanes)) {
-            found.push((output, lanes));
+    for path in plan.routing.path_ids() {
+        let lanes = plan.lanes_along(path, (source, destination), vc_class).unwrap_or_default();
+        if let Some(first) = lanes.first()
+            && !found.contains(first)
+        {
+            found.push(*first);
         }
     }
     found

@@ -19,7 +19,7 @@ use crate::lanes::worms::Worm;
 use gingham_net::Plan;
 use gingham_topology::routing::{DatelineClass, LaneSet};
 
-/// Most entries of `first`: pairs of hosts times VC classes and path sets.
+/// Most entries of `first`: pairs of hosts times VC classes and paths.
 const PAIRS_MAX: usize = 1 << 20;
 
 const OUTPUT_BITS: u32 = 4;
@@ -28,7 +28,7 @@ const OUTPUT_BITS: u32 = 4;
 pub(crate) struct Paths {
     hosts: usize,
     vc_classes: usize,
-    /// First hop by path set, VC class, source and destination; 0 if not yet computed.
+    /// First hop by path, VC class, source and destination; 0 if not yet computed.
     first: Vec<u32>,
     hops: Vec<u16>,
     /// Distinct choices, to which hops refer by index.

@@ -69,8 +69,8 @@ pub(crate) fn of_plan<'a>() -> [Check<&'a Plan>; 6] {
         }),
         refuse("network.admission", |it| {
             when!(
-                it.admission.is_some() && it.routing.paths.len() > 1,
-                "a probe reserves the one way of its stream, and here are two: leave out routing.alternative"
+                it.admission.is_some() && !it.routing.has_one_path(),
+                "a probe reserves the only path of its stream, and here are several: leave out routing.alternative"
             )
         }),
         refuse("traffic.*.policing.excess", |it| {

@@ -161,7 +161,7 @@ impl<'a> Unserved<'a> {
     fn between(&self, (from, to): Pair, vc_class: Option<VcClass>) -> Option<Found> {
         let by_pair = || self.plan.lanes.allowed.vc_class_of_pair(from, to);
         let vc_class = vc_class.unwrap_or_else(by_pair);
-        let paths = self.plan.routing.path_ids().filter_map(|set| self.plan.path(set, from, to));
+        let paths = self.plan.routing.path_ids().filter_map(|path| self.plan.path(path, from, to));
         let found = paths.into_iter().find_map(|path| self.along(&path, (from, to), vc_class));
         found.map(|(place, lane)| Found { place, lane, from, to })
     }

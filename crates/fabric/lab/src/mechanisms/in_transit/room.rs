@@ -23,14 +23,15 @@ pub(super) fn without_room(plan: &Plan, class: &ClassPlan) -> Option<Packet> {
         if has_room_anywhere(plan, sent.max().expect("its packets are sent as its own")) {
             return None;
         }
-        let may_take = |path: &PathId| plan.routing.decision.may_take(*path, &messages);
-        let sets = plan.routing.path_ids().filter(may_take);
-        sets.flat_map(|set| over_set(plan, class, source, set))
+        let may_take = |path: &PathId| plan.routing.may_take(*path, &messages);
+        let paths = plan.routing.path_ids().filter(may_take);
+        paths
+            .flat_map(|path| over_path(plan, class, source, path))
             .find(|packet| packet.bytes > plan.in_transit.pool_bytes)
     })
 }
 
-/// Finds an acknowledgement of the class that never fits into a pool, over all path sets.
+/// Finds an acknowledgement of the class that never fits into a pool, over all paths.
 pub(super) fn answer_without_room(plan: &Plan, class: &ClassPlan) -> Option<Packet> {
     let payload_bytes = acks(plan, class).map(|ack| ack.payload_bytes).max()?;
     if has_room_anywhere(plan, payload_bytes) {
@@ -43,7 +44,7 @@ pub(super) fn answer_without_room(plan: &Plan, class: &ClassPlan) -> Option<Pack
     let mut found = pairs.flat_map(|pair| {
         plan.routing
             .path_ids()
-            .filter_map(move |set| at_first_host(plan, set, pair, |_| payload_bytes))
+            .filter_map(move |path| at_first_host(plan, path, pair, |_| payload_bytes))
     });
     found.find(|packet| packet.bytes > plan.in_transit.pool_bytes)
 }
@@ -55,32 +56,32 @@ pub(super) fn has_room_anywhere(plan: &Plan, payload_bytes: u32) -> bool {
     u64::from(payload_bytes).saturating_add(header) <= plan.in_transit.pool_bytes
 }
 
-/// Returns the longest packet of a source to each of its destinations whose path in a set leads
-/// through an in-transit host.
-fn over_set<'a>(
+/// Returns the longest packet of a source to each of its destinations if this path leads through an
+/// in-transit host.
+fn over_path<'a>(
     plan: &'a Plan,
     class: &'a ClassPlan,
     source: &'a SourcePlan,
-    set: PathId,
+    path: PathId,
 ) -> impl Iterator<Item = Packet> + 'a {
     let (from, message) = (source.endpoint, *source.payload_bytes().end());
     destinations(plan, source).filter_map(move |to| {
-        at_first_host(plan, set, (from, to), |switches| {
+        at_first_host(plan, path, (from, to), |switches| {
             longest_packet(plan, class, message, switches)
         })
     })
 }
 
-/// Returns the packet of a pair at the first in-transit host of its path in a set, if there is one;
+/// Returns the packet of a pair at the first in-transit host of one of its paths, if there is one;
 /// `payload_bytes` gives the payload by the switches between the two.
 fn at_first_host(
     plan: &Plan,
-    set: PathId,
+    path: PathId,
     (from, to): (EndpointId, EndpointId),
     payload_bytes: impl FnOnce(&dyn Fn() -> usize) -> u32,
 ) -> Option<Packet> {
     let first = plan.fabric.target(plan.fabric.endpoint_channel(from)).node;
-    let Routes::Source(routes) = plan.routing.routes(set) else { return None };
+    let Routes::Source(routes) = plan.routing.routes(path) else { return None };
     let onward =
         routes.path(&plan.fabric, first, to).filter(|onward| onward.in_transit_hosts > 0)?;
     let payload_bytes = payload_bytes(&|| plan.switches(from, to));

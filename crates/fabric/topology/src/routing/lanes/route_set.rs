@@ -75,7 +75,8 @@ pub struct RouteSet<'a> {
     pub lanes: Option<&'a Lanes>,
     /// Rule of in-transit hosts.
     pub ejection: Ejection,
-    /// Whether a packet may take two routes in a row, over a switch with endpoints.
+    /// Whether a packet may take two routes one after the other, over a switch with endpoints. The
+    /// routes are then not adaptive.
     pub over_switches: bool,
 }
 

@@ -86,6 +86,7 @@ impl DependencyGraph {
         let stopping = BackpressuredHosts::new(fabric, &graph, routes);
         let groups = lane_groups(routes);
         if let Some(tables) = adaptive_tables(routes) {
+            assert!(!routes.over_switches, "adaptive routes have one leg");
             let collector =
                 AdaptiveCollector::new(fabric, &graph, (tables, routes), &groups, counted);
             let rows = collector.collect();
