@@ -24,19 +24,23 @@ mod lane_choice;
 mod marking;
 mod message;
 mod orders;
-mod path_choice;
 mod posting;
 mod probe;
 mod queue;
 mod receipts;
 mod replies;
 mod response;
-mod selection;
+mod source_chooser;
+mod switch_chooser;
+#[cfg(test)]
+mod tests;
 mod throttle;
 mod weights;
 
+pub use differ::Audited;
+pub(crate) use differ::Tally;
 pub(crate) use in_transit::InTransitHost;
-pub(crate) use selection::Selector;
+pub(crate) use switch_chooser::SwitchChooser;
 
 use audit::Audit;
 use gingham_kernel::Time;
@@ -56,13 +60,25 @@ pub(crate) struct Endpoints {
     /// `None` after the last checked event.
     audit: Option<Box<Audit>>,
     events_left: u32,
+    tally: Tally,
 }
 
 impl Endpoints {
     pub(crate) fn new(plan: Arc<Plan>) -> Self {
-        let audit = Some(Box::new(Audit::new(Arc::clone(&plan))));
+        let tally = Tally::default();
+        let audit = Some(Box::new(Audit::new(Arc::clone(&plan), tally.clone())));
         let machines = gingham_net::Endpoints::new(plan);
-        Self { machines, audit, events_left: AUDITED_EVENTS }
+        Self { machines, audit, events_left: AUDITED_EVENTS, tally }
+    }
+
+    /// Returns the tally that all parts of the network share.
+    pub(crate) fn tally(&self) -> &Tally {
+        &self.tally
+    }
+
+    /// Returns the number of decisions of a family that were compared.
+    pub(crate) fn audited(&self, family: Audited) -> u64 {
+        self.tally.of(family)
     }
 
     /// Returns the shared machines, for measurement and reports.
@@ -112,17 +128,17 @@ impl Endpoints {
             Notice::Read { input, lane, waiting_flits, packet } => {
                 let read = Notice::Read { input, lane, waiting_flits, packet: &mut *packet };
                 self.machines.notify(now, read);
-                differ::check_packet(now, "read", expected, packet);
+                self.tally.check_packet(Audited::Read, now, expected, packet);
             }
             Notice::Forwarded { stay, left, packet } => {
                 let forwarded = Notice::Forwarded { stay, left, packet: &mut *packet };
                 self.machines.notify(now, forwarded);
-                differ::check_packet(now, "forwarded", expected, packet);
+                self.tally.check_packet(Audited::Forwarded, now, expected, packet);
             }
             Notice::SentOn { endpoint, waited, packet } => {
                 let sent_on = Notice::SentOn { endpoint, waited, packet: &mut *packet };
                 self.machines.notify(now, sent_on);
-                differ::check_packet(now, "sent on", expected, packet);
+                self.tally.check_packet(Audited::SentOn, now, expected, packet);
             }
             notice => self.machines.notify(now, notice),
         }

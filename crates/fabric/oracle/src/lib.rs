@@ -14,6 +14,9 @@
 //! containers of events, packets and waits for credits (`run`, `timeline`, `in_flight`,
 //! `credit_wait`). The oracle never imports an engine, and no engine the oracle.
 
+#[cfg(test)]
+#[path = "../tests/common/mod.rs"]
+mod common;
 mod credit_wait;
 mod endpoints;
 mod in_flight;
@@ -25,6 +28,8 @@ mod timeline;
 mod watched;
 mod wormhole;
 
+pub use endpoints::Audited;
+
 use gingham_kernel::Time;
 use gingham_net::{Plan, Run, Switching};
 use run::{EventByEvent, Network};
@@ -34,6 +39,9 @@ use std::sync::Arc;
 pub trait Simulation: gingham_net::Simulation {
     /// Returns the time of the next event.
     fn next_time(&self) -> Option<Time>;
+
+    /// Returns the number of decisions of a family that the audit has compared.
+    fn audited(&self, family: Audited) -> u64;
 
     /// Schedules the events of each instant in a random order from now on, which must not change
     /// the results.

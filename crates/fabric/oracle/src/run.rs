@@ -1,6 +1,6 @@
 //! Interface between a network of the oracle and the driver of runs: one event at a time.
 
-use crate::endpoints::Endpoints;
+use crate::endpoints::{Audited, Endpoints};
 use crate::timeline::Timeline;
 use gingham_kernel::Time;
 use gingham_net::congestion::Waiter;
@@ -123,6 +123,10 @@ impl<N: Network> gingham_net::Network for EventByEvent<N> {
 impl<N: Network> crate::Simulation for Run<EventByEvent<N>> {
     fn next_time(&self) -> Option<Time> {
         self.network().0.parts().1.next_time()
+    }
+
+    fn audited(&self, family: Audited) -> u64 {
+        self.network().0.parts().2.audited(family)
     }
 
     fn shuffle_scheduling(&mut self, seed: u64) {

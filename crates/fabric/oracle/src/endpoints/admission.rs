@@ -3,7 +3,7 @@
 //! The list of reservations is the ledger: the reserved bandwidth of an end of a link is the sum of
 //! the rates in the list for that end.
 
-use super::differ::check;
+use super::differ::{Audited, Tally};
 use super::weights::Weights;
 use gingham_kernel::Time;
 use gingham_net::{AdmissionPlan, Plan, Signal, StreamId, StreamState, Weighing};
@@ -256,12 +256,13 @@ impl Admission {
     }
 
     /// Compares the requests and ledgers that the shared machine reports.
-    pub(super) fn check(&self, now: Time, machines: &gingham_net::Endpoints) {
+    pub(super) fn check(&self, now: Time, machines: &gingham_net::Endpoints, tally: &Tally) {
         for (stream, (request, found)) in self.requests.iter().zip(machines.requests()).enumerate()
         {
             let gingham_net::Request { rate, state, asked, responded, lapsed, .. } = *found;
             let found = Request { rate, state, asked, responded, lapsed };
-            check(now, format_args!("stream {stream}"), "request", request, &found);
+            let place = (now, format_args!("stream {stream}"));
+            tally.check(Audited::Admission, place, "request", request, &found);
         }
         let ledger = machines.ledger().expect("there is admission control");
         let mut reserved = vec![0; self.plan.limits.len()];
@@ -271,7 +272,7 @@ impl Admission {
         for (channel, expected) in ChannelId::first(reserved.len()).zip(&reserved) {
             let found = ledger.reserved(channel);
             let place = format_args!("channel {}", channel.index());
-            check(now, place, "reserved bandwidth", expected, &found);
+            tally.check(Audited::Admission, (now, place), "reserved bandwidth", expected, &found);
         }
     }
 }

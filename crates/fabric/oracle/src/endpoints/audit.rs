@@ -14,18 +14,18 @@ mod turns;
 
 use super::admission::Admission;
 use super::bucket::Bucket;
-use super::differ::check;
+use super::differ::{Audited, Tally};
 use super::host::{Host, Other};
 use super::lane_choice::LaneDraws;
 use super::marking::Marking;
 use super::message::{Message, MessageIndex};
 use super::orders::Orders;
-use super::path_choice::PathChooser;
 use super::posting::Posting;
 use super::probe::Probe;
 use super::queue::What;
 use super::receipts::Receipts;
 use super::replies::{Replies, Reply};
+use super::source_chooser::SourceChooser;
 use super::throttle::{AtLeastOne, SelfTuned, Throttle};
 use gingham_kernel::Time;
 use gingham_net::traffic::{Source, SourcePlan};
@@ -54,7 +54,7 @@ pub(super) struct Audit {
     /// Flows by number, in the order of their first messages.
     flows: Vec<FlowKey>,
     hosts: Vec<Host>,
-    paths: Vec<PathChooser>,
+    paths: Vec<SourceChooser>,
     /// Token buckets of policed classes.
     buckets: BTreeMap<(EndpointId, ClassId), Bucket>,
     lanes: LaneDraws,
@@ -71,10 +71,11 @@ pub(super) struct Audit {
     replies: Replies,
     receipts: Receipts,
     orders: Orders,
+    tally: Tally,
 }
 
 impl Audit {
-    pub(super) fn new(plan: Arc<Plan>) -> Self {
+    pub(super) fn new(plan: Arc<Plan>, tally: Tally) -> Self {
         let endpoints = || plan.fabric.endpoint_ids();
         let throttle = match plan.throttle() {
             None => Throttle::None,
@@ -91,7 +92,7 @@ impl Audit {
             slots: BTreeMap::new(),
             flows: Vec::new(),
             hosts: endpoints().map(|end| Host::new(plan.lanes.first_lanes(end))).collect(),
-            paths: endpoints().map(|end| PathChooser::new(&plan, end)).collect(),
+            paths: endpoints().map(|end| SourceChooser::new(&plan, end)).collect(),
             buckets: buckets(&plan),
             lanes: LaneDraws::default(),
             posting: postings(&plan),
@@ -104,6 +105,7 @@ impl Audit {
             replies: Replies::default(),
             receipts: Receipts::default(),
             orders: Orders::default(),
+            tally,
             plan,
         };
         for source in 0..audit.sources.len() {
@@ -143,6 +145,9 @@ impl Audit {
 
     pub(super) fn carry_out(&mut self, order: Option<Order>) {
         self.orders.carry_out(self.now, order);
+        if order.is_some() {
+            self.tally.count(Audited::Order);
+        }
     }
 
     /// Records a notice. Returns the expected packet, if the endpoints may change it.
@@ -206,9 +211,15 @@ impl Audit {
 
     /// Compares the values that the machines report.
     pub(super) fn check_reports(&self, now: Time, machines: &gingham_net::Endpoints) {
-        check(now, "hosts", "times that held ones were woken", &self.woken, &machines.throttled());
+        let found = machines.throttled();
+        if matches!(self.throttle, Throttle::None) {
+            assert_eq!(found, 0, "audit: nothing holds hosts");
+        } else {
+            let place = (now, "hosts");
+            self.tally.check(Audited::Woken, place, "times woken", &self.woken, &found);
+        }
         let Some(admission) = &self.admission else { return };
-        admission.check(now, machines);
+        admission.check(now, machines, &self.tally);
     }
 }
 
@@ -326,7 +337,8 @@ impl Audit {
             return;
         }
         let draft = self.draw(reply.source);
-        check(self.now, "reply", "destination", &reply.destination, &draft.destination);
+        let (expected, found) = (&reply.destination, &draft.destination);
+        self.tally.check(Audited::Reply, (self.now, "reply"), "destination", expected, found);
         self.create(reply.source, draft);
         self.orders.send(reply.endpoint);
     }

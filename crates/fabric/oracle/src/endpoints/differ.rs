@@ -1,30 +1,107 @@
-//! Comparison of a decision of the shared machines with the one expected by the audit.
+//! Comparison of the decisions of the shared machines with those expected by the audit, and their
+//! number.
 
 use gingham_kernel::Time;
 use gingham_net::Packet;
 use std::fmt::{Debug, Display};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Panics if a decision differs from the expected one.
-#[track_caller]
-pub(super) fn check<T: PartialEq + Debug>(
-    now: Time,
-    place: impl Display,
-    what: &str,
-    expected: &T,
-    found: &T,
-) {
-    assert!(
-        expected == found,
-        "audit: at {} ps, {place}, {what}:\nexpected {expected:?}\nfound    {found:?}",
-        now.as_ps()
-    );
+/// Family of decisions that the audit compares with its own.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Audited {
+    /// Packet that an endpoint starts, or the instant at which it may start one.
+    Turn,
+    /// Candidate of a group, before a lane is known.
+    Candidate,
+    /// Groups of VC classes, groups with waiting packets, and whether one has a packet ready.
+    Groups,
+    /// Packets that wait at an endpoint, for congestion trees.
+    Waiting,
+    /// Order of the endpoints to the network.
+    Order,
+    /// Mark, signal and destination of a packet that a switch has read.
+    Read,
+    /// Mark of a packet that a switch forwards.
+    Forwarded,
+    /// Signal of a packet that an in-transit host sends on.
+    SentOn,
+    /// Destination of a reply.
+    Reply,
+    /// Number of times that congestion control woke a host.
+    Woken,
+    /// Requests and reserved bandwidth of admission control.
+    Admission,
+    /// Output that a head selects under adaptive routing.
+    Output,
+    /// Ejection, order and space of packets in an in-transit host.
+    InTransitHost,
 }
 
-/// Panics if a packet differs from the expected one after a notice.
-#[track_caller]
-pub(super) fn check_packet(now: Time, what: &str, expected: Option<Packet>, found: &Packet) {
-    if let Some(expected) = expected {
-        let place = format_args!("endpoint {}", found.source.index());
-        check(now, place, &format!("packet {what}"), &expected, found);
+impl Audited {
+    /// All families.
+    pub const ALL: [Self; 13] = [
+        Self::Turn,
+        Self::Candidate,
+        Self::Groups,
+        Self::Waiting,
+        Self::Order,
+        Self::Read,
+        Self::Forwarded,
+        Self::SentOn,
+        Self::Reply,
+        Self::Woken,
+        Self::Admission,
+        Self::Output,
+        Self::InTransitHost,
+    ];
+}
+
+/// Numbers of decisions that were compared and found equal, by family. The parts of a network share
+/// one tally.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Tally(Arc<[AtomicU64; Audited::ALL.len()]>);
+
+impl Tally {
+    /// Counts a decision that was compared and is equal.
+    pub(super) fn count(&self, family: Audited) {
+        self.0[family as usize].fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(super) fn of(&self, family: Audited) -> u64 {
+        self.0[family as usize].load(Ordering::Relaxed)
+    }
+
+    /// Counts a decision; panics if it differs from the expected one.
+    #[track_caller]
+    pub(super) fn check<T: PartialEq + Debug>(
+        &self,
+        family: Audited,
+        (now, place): (Time, impl Display),
+        what: &str,
+        expected: &T,
+        found: &T,
+    ) {
+        assert!(
+            expected == found,
+            "audit: at {} ps, {place}, {what}:\nexpected {expected:?}\nfound    {found:?}",
+            now.as_ps()
+        );
+        self.count(family);
+    }
+
+    /// Counts a packet that a notice may have changed; panics if it differs from the expected one.
+    #[track_caller]
+    pub(super) fn check_packet(
+        &self,
+        family: Audited,
+        now: Time,
+        expected: Option<Packet>,
+        found: &Packet,
+    ) {
+        if let Some(expected) = expected {
+            let place = format_args!("endpoint {}", found.source.index());
+            self.check(family, (now, place), "packet", &expected, found);
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! In-transit host, with a second computation of its decisions from the list of its packets
 //! (timing.md, in-transit hosts).
 
+use super::differ::{Audited, Tally};
 use gingham_kernel::Time;
 use gingham_net::{EjectionHead, InTransitPlan, TakenIn, WhenFull};
 use std::fmt::Debug;
@@ -23,14 +24,15 @@ struct Held<P> {
 pub(crate) struct InTransitHost<P> {
     machine: gingham_net::InTransitHost<P>,
     plan: InTransitPlan,
+    tally: Tally,
     /// In the order of ejection.
     held: Vec<Held<P>>,
 }
 
 impl<P: Copy + PartialEq + Debug> InTransitHost<P> {
-    pub(crate) fn new(plan: InTransitPlan, groups: usize) -> Self {
+    pub(crate) fn new(plan: InTransitPlan, groups: usize, tally: Tally) -> Self {
         let machine = gingham_net::InTransitHost::new(plan, groups);
-        Self { machine, plan, held: Vec::new() }
+        Self { machine, plan, tally, held: Vec::new() }
     }
 
     #[track_caller]
@@ -40,6 +42,7 @@ impl<P: Copy + PartialEq + Debug> InTransitHost<P> {
             "audit: host in transit, {what}:\nexpected {expected:?}\nfound    {found:?}\nof {:?}",
             self.held
         );
+        self.tally.count(Audited::InTransitHost);
     }
 
     /// Returns the bytes in the pool: those of all packets that were not spilled.

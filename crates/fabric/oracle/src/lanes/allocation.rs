@@ -114,7 +114,8 @@ impl Simulation {
     /// Lets heads of a switch whose routing has ended choose one of all their outputs, if the
     /// choice is permanent.
     fn choose_for_good(&mut self, node: NodeId, tick: Tick) {
-        let Some(selector) = self.selector.as_ref().filter(|selector| selector.is_for_good())
+        let Some(switch_chooser) =
+            self.switch_chooser.as_ref().filter(|switch_chooser| switch_chooser.is_for_good())
         else {
             return;
         };
@@ -128,7 +129,11 @@ impl Simulation {
                 let credits: Vec<u64> = all.iter().map(|of| self.credits_of(of)).collect();
                 let place =
                     HeadPlace { switch: node, port: self.plan.ends(input).target.port, lane };
-                chosen.push((input, lane, all[selector.choose(place, tick, &credits)].output));
+                chosen.push((
+                    input,
+                    lane,
+                    all[switch_chooser.choose(place, tick, &credits)].output,
+                ));
             }
         }
         for (input, lane, output) in chosen {
@@ -139,7 +144,9 @@ impl Simulation {
     /// Returns the request of the first head in a lane buffer, from tick `h + 1 + R` on. If several
     /// outputs are possible, chooses one that could grant a lane.
     pub(crate) fn request(&self, input: ChannelId, lane: u8, tick: Tick) -> Option<Request> {
-        let Some(selector) = &self.selector else { return self.only_request(input, lane, tick) };
+        let Some(switch_chooser) = &self.switch_chooser else {
+            return self.only_request(input, lane, tick);
+        };
         let mut open = self.requests_of(input, lane, tick);
         open.retain(|request| !self.lanes_to_grant(request, tick).is_empty());
         if let Some(chosen) = self.input(input).lane(lane).chosen {
@@ -152,7 +159,7 @@ impl Simulation {
             return None;
         }
         let PortRef { node: switch, port } = self.plan.ends(input).target;
-        Some(open[selector.choose(HeadPlace { switch, port, lane }, tick, &credits)])
+        Some(open[switch_chooser.choose(HeadPlace { switch, port, lane }, tick, &credits)])
     }
 
     /// Returns the credits of an output that indicate its load to a head.
@@ -166,7 +173,7 @@ impl Simulation {
     /// may take.
     pub(crate) fn requests_of(&self, input: ChannelId, lane: u8, tick: Tick) -> Vec<Request> {
         let Some(only) = self.only_request(input, lane, tick) else { return Vec::new() };
-        if self.selector.is_none() {
+        if self.switch_chooser.is_none() {
             return vec![only];
         }
         let packet = &self.journeys.get(only.head.packet).packet;

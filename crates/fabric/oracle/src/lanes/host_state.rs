@@ -1,6 +1,6 @@
 //! State of a host: packets on the lanes of its adapter, and packets in transit.
 
-use crate::endpoints::InTransitHost;
+use crate::endpoints::{InTransitHost, Tally};
 use crate::lanes::event::Flit;
 use crate::lanes::journey::JourneyId;
 use gingham_kernel::Time;
@@ -41,9 +41,10 @@ pub(crate) struct InTransitPacket {
 
 impl InTransit {
     /// Creates the state of a host with numbers of groups of queues and of lanes.
-    pub(crate) fn new(plan: InTransitPlan, groups: usize, lanes: u8) -> Self {
+    pub(crate) fn new(plan: InTransitPlan, (groups, lanes): (usize, u8), tally: &Tally) -> Self {
         let heads = vec![EjectionHead::default(); lanes.into()];
-        Self { machine: InTransitHost::new(plan, groups), packets: Vec::new(), heads }
+        let machine = InTransitHost::new(plan, groups, tally.clone());
+        Self { machine, packets: Vec::new(), heads }
     }
 
     pub(crate) fn flits(&self) -> usize {

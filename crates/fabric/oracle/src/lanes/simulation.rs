@@ -1,6 +1,6 @@
 //! The simulation of a network of virtual lanes, event by event.
 
-use crate::endpoints::{Endpoints, Selector};
+use crate::endpoints::{Endpoints, SwitchChooser};
 use crate::lanes::allocation::Request;
 use crate::lanes::clock::{Clock, Tick};
 use crate::lanes::event::{Event, Flit};
@@ -29,7 +29,7 @@ pub(crate) struct Simulation {
     pub(crate) timeline: Timeline<Event>,
     pub(crate) endpoints: Endpoints,
     /// Output selection for packets that may take any of several outputs.
-    pub(crate) selector: Option<Selector>,
+    pub(crate) switch_chooser: Option<SwitchChooser>,
     /// Network state that hosts check before they begin a message.
     pub(crate) watched: Watched,
     /// By channel: the host that sends on it, if there is one.
@@ -156,14 +156,14 @@ impl Simulation {
             Output::new((lanes, lane_plan.output_speedup), levels, arbiters, depths)
         };
         let endpoints = Endpoints::new(Arc::clone(&plan));
-        let in_transit = endpoints
-            .adapters()
-            .iter()
-            .map(|adapter| InTransit::new(plan.in_transit, adapter.groups().len(), lanes.count));
+        let in_transit = endpoints.adapters().iter().map(|adapter| {
+            let counts = (adapter.groups().len(), lanes.count);
+            InTransit::new(plan.in_transit, counts, endpoints.tally())
+        });
         let mut simulation = Self {
             clock: Clock { cycle: lane_plan.cycle },
             timeline: Timeline::new(),
-            selector: Selector::new(&plan),
+            switch_chooser: SwitchChooser::new(&plan, endpoints.tally()),
             watched: Watched::new(&plan),
             hosts: channels().map(endpoint_of).collect(),
             senders: vec![vec![None; lanes.count.into()]; endpoints.adapters().len()],

@@ -1,6 +1,6 @@
 //! State of a host: the worm that it sends, and arriving worms.
 
-use crate::endpoints::InTransitHost;
+use crate::endpoints::{InTransitHost, Tally};
 use crate::wormhole::event::Flit;
 use crate::wormhole::worm::WormId;
 use gingham_kernel::Time;
@@ -53,12 +53,12 @@ pub(crate) struct InTransitPacket {
 }
 
 impl Host {
-    pub(crate) fn new(plan: InTransitPlan) -> Self {
+    pub(crate) fn new(plan: InTransitPlan, tally: &Tally) -> Self {
         Self {
             injection: None,
             head: EjectionHead::Unread,
             unread: VecDeque::new(),
-            in_transit: InTransitHost::new(plan, 1),
+            in_transit: InTransitHost::new(plan, 1, tally.clone()),
             packets: Vec::new(),
         }
     }

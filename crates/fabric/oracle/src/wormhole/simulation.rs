@@ -122,15 +122,17 @@ impl Simulation {
         let channels = || ChannelId::first(plan.channels.len());
         let ports = |channel| usize::from(plan.fabric.node(plan.ends(channel).source.node).ports);
         let levels = wormhole.arbitration.level(plan.highest_priority()) + 1;
+        let endpoints = Endpoints::new(Arc::clone(&plan));
+        let host = Host::new(plan.in_transit, endpoints.tally());
         let mut simulation = Self {
             wormhole,
             timeline: Timeline::new(),
-            endpoints: Endpoints::new(Arc::clone(&plan)),
+            endpoints,
             watched: Watched::new(&plan),
             endpoint_of: channels()
                 .map(|channel| plan.fabric.endpoint_at(plan.ends(channel).source))
                 .collect(),
-            hosts: vec![Host::new(plan.in_transit); plan.fabric.endpoints().len()],
+            hosts: vec![host; plan.fabric.endpoints().len()],
             worms: Worms::default(),
             inputs: plan.channels.iter().map(|channel| channel.slack.map(Input::new)).collect(),
             outputs: channels().map(|_| Output::new()).collect(),

@@ -1,5 +1,6 @@
 //! Wormhole switching, flit by flit.
 
+mod audit;
 #[path = "../common/mod.rs"]
 mod common;
 mod contention;

@@ -1,7 +1,7 @@
 //! Turns: the packet that an endpoint sends when its link is free (timing.md, flows).
 
 use super::Audit;
-use crate::endpoints::differ::check;
+use crate::endpoints::differ::Audited;
 use crate::endpoints::host::{Pick, levels};
 use crate::endpoints::message::{Message, MessageIndex};
 use crate::endpoints::queue::{Queue, What};
@@ -141,7 +141,7 @@ impl Audit {
                 Turn::Send(self.packet_of(message, path_id, &found))
             }
         };
-        check(begins, place, "turn", &expected, &found);
+        self.tally.check(Audited::Turn, (begins, place), "turn", &expected, &found);
         if let (Pick::Queue(_, message), Turn::Send(packet)) = (pick, found)
             && let Content::Data(slot) = packet.content
         {
@@ -217,7 +217,8 @@ impl Audit {
             }
         };
         let place = format!("endpoint {}, group {group}", endpoint.index());
-        check(begins, place, "next packet", &expected, &found);
+        let at = (begins, place);
+        self.tally.check(Audited::Candidate, at, "next packet", &expected, &found);
     }
 
     pub(in crate::endpoints) fn check_ready(
@@ -229,22 +230,23 @@ impl Audit {
     ) {
         let expected = self.hosts[endpoint.index()].has_ready(group, now);
         let place = format!("endpoint {}, group {group}", endpoint.index());
-        check(now, place, "packet ready", &expected, &found);
+        self.tally.check(Audited::Groups, (now, place), "packet ready", &expected, &found);
     }
 
     /// Compares groups of an adapter, and the groups with waiting packets.
     pub(in crate::endpoints) fn check_groups(&self, endpoint: EndpointId, adapter: &Adapter) {
         let host = &self.hosts[endpoint.index()];
-        let place = format!("endpoint {}", endpoint.index());
+        let place = || (self.now, format!("endpoint {}", endpoint.index()));
         let groups: Vec<_> = adapter.groups().collect();
-        check(self.now, &place, "groups", &host.groups, &groups);
+        self.tally.check(Audited::Groups, place(), "groups", &host.groups, &groups);
         for vc_class in host.vc_classes() {
             let (expected, found) = (host.group_of(vc_class), adapter.group_of(vc_class));
-            check(self.now, &place, "group of a VC class", &expected, &found);
+            self.tally.check(Audited::Groups, place(), "group of a VC class", &expected, &found);
         }
         let waiting = (0..groups.len()).filter(|group| host.is_waiting(*group));
         let expected = waiting.fold(0, |all, group| all | 1 << group);
-        check(self.now, &place, "groups that wait", &expected, &adapter.waiting_groups());
+        let found = adapter.waiting_groups();
+        self.tally.check(Audited::Groups, place(), "groups that wait", &expected, &found);
     }
 
     /// Compares the first packets of all queues, except those that window or pace hold back.
@@ -281,6 +283,6 @@ impl Audit {
         expected.sort_unstable();
         found.sort_unstable();
         let place = format!("endpoint {}", endpoint.index());
-        check(now, place, "waiting packets", &expected, &found);
+        self.tally.check(Audited::Waiting, (now, place), "waiting packets", &expected, &found);
     }
 }

@@ -1,7 +1,7 @@
 //! At least one lane free at each useful output, or all at one of them (Baydal, Lopez and Duato
 //! 2000).
 
-use gingham_net::Plan;
+use gingham_net::{PathId, Plan};
 use gingham_topology::routing::{DatelineClass, LaneSet, VcClass};
 use gingham_topology::{ChannelId, EndpointId, NodeId};
 
@@ -71,12 +71,18 @@ fn useful_outputs(
         let outputs = plan.outputs(switch, destination, vc_class, None);
         return outputs.map(|choice| (choice.output, choice.lanes)).collect();
     }
-    let second = |set| Some(plan.path(set, source, destination)?[1]);
+    let second = |path: PathId| {
+        let legs = plan.legs(path, source, destination)?;
+        // A leg that ends at the first switch has only the cable of the host.
+        let leg = u8::from(legs[0].len() == 1);
+        let via = path.via().filter(|_| leg == 0);
+        Some((legs.concat()[1], leg, via.map_or(destination, |via| plan.routing.vias[via])))
+    };
     let outputs = plan.routing.path_ids().filter_map(second);
-    let with_lanes = |output| {
+    let with_lanes = |(output, leg, end)| {
         let (allowed, class) = (&plan.lanes.allowed, DatelineClass(0));
-        let (lanes, _) =
-            allowed.onward(&plan.fabric, vc_class, class, channel, output, destination);
+        let vc_class = allowed.on_leg(vc_class, leg);
+        let (lanes, _) = allowed.onward(&plan.fabric, vc_class, class, channel, output, end);
         (output, lanes)
     };
     outputs.map(with_lanes).collect()

@@ -6,18 +6,21 @@ use gingham_topology::EndpointId;
 
 /// Path selection of one endpoint.
 #[derive(Clone, Debug)]
-pub(super) struct PathChooser {
+pub(super) struct SourceChooser {
     decision: Decision,
     draws: Stream,
+    /// Number of intermediate switches, and the draws among them.
+    vias: (usize, Stream),
     /// For each own packet that has left: the time that it took, and that of its flits.
     left: Vec<(Span, Span)>,
 }
 
-impl PathChooser {
+impl SourceChooser {
     pub(super) fn new(plan: &Plan, endpoint: EndpointId) -> Self {
         let name = plan.fabric.endpoint_name(endpoint);
-        let draws = Stream::new(plan.seed, &name, Purpose::PathChoice);
-        Self { decision: plan.routing.decision, draws, left: Vec::new() }
+        let stream = |name: &str| Stream::new(plan.seed, name, Purpose::PathChoice);
+        let vias = (plan.routing.vias.len(), stream(&format!("{name}, over switches")));
+        Self { decision: plan.routing.decision, draws: stream(&name), vias, left: Vec::new() }
     }
 
     pub(super) fn packet_left(&mut self, took: Span, flits: Span) {
@@ -32,7 +35,15 @@ impl PathChooser {
             Decision::AtRandom { alternative } => self.draws.unit() < *alternative,
             Decision::ByContention(plan) => uses_alternative(plan, &self.left),
         };
-        if is_alternative { PathId::ALTERNATIVE } else { PathId::PRIMARY }
+        let (vias, draws) = &mut self.vias;
+        match (is_alternative, *vias) {
+            (false, _) => PathId::PRIMARY,
+            (true, 0) => PathId::ALTERNATIVE,
+            (true, vias) => {
+                let via = draws.below(vias as u64);
+                PathId::over(usize::try_from(via).expect("intermediate switches are few"))
+            }
+        }
     }
 }
 

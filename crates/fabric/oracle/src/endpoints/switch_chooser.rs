@@ -1,22 +1,24 @@
 //! Output selection, with a second computation of the choice (timing.md, adaptive routing).
 
+use super::differ::{Audited, Tally};
 use gingham_kernel::{Counted, Purpose};
-use gingham_net::{Decision, HeadPlace, Plan, Reselect, Select, SwitchChooser};
+use gingham_net::{Decision, HeadPlace, Plan, Reselect, Select};
 use gingham_topology::NodeId;
 
-/// The shared selector, and the rule that it follows.
+/// The shared chooser, and the rule that it follows.
 #[derive(Clone, Debug)]
-pub(crate) struct Selector {
-    machine: SwitchChooser,
+pub(crate) struct SwitchChooser {
+    machine: gingham_net::SwitchChooser,
     select: Select,
     reselect: Reselect,
     /// Draws of each switch, by its stable name.
     draws: Vec<(NodeId, Counted)>,
+    tally: Tally,
 }
 
-impl Selector {
-    pub(crate) fn new(plan: &Plan) -> Option<Self> {
-        let machine = SwitchChooser::new(plan);
+impl SwitchChooser {
+    pub(crate) fn new(plan: &Plan, tally: &Tally) -> Option<Self> {
+        let machine = gingham_net::SwitchChooser::new(plan);
         let Decision::AtSwitches(decision) = plan.routing.decision else {
             assert!(machine.is_none(), "audit: selection by adaptive routing");
             return None;
@@ -30,6 +32,7 @@ impl Selector {
             select: decision.select,
             reselect: decision.reselect,
             draws: plan.fabric.switches().map(draws).collect(),
+            tally: tally.clone(),
         })
     }
 
@@ -43,6 +46,7 @@ impl Selector {
         let found = self.machine.choose(head, tick, credits);
         let expected = self.expected(head, tick, credits);
         assert_eq!(expected, found, "audit: output of {head:?} at tick {tick}, of {credits:?}");
+        self.tally.count(Audited::Output);
         found
     }
 
