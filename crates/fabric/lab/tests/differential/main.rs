@@ -4,11 +4,13 @@
 
 mod admission;
 mod agreement;
+mod audited;
 mod case;
 mod closed;
 mod ends;
 mod in_transit;
 mod lanes;
+mod over_switches;
 mod packets;
 mod posting;
 mod reached;
@@ -77,8 +79,10 @@ fn engine_and_oracle_agree_on_wild_paths() {
         let plan = compile(&Case::in_transit(seed).source(), true).unwrap().plan;
         let plan = wild::with_wild_paths(&plan, seed);
         assert_eq!(difference(&plan), None, "seed {seed}");
-        let paths =
-            plan.routing.path_ids().flat_map(|set| plan.routing.routes(set).lengths(&plan.fabric));
+        let paths = plan
+            .routing
+            .path_ids()
+            .flat_map(|path| plan.routing.routes(path).lengths(&plan.fabric));
         let switches = paths.flatten().flatten().max().unwrap_or(0);
         longest = switches.max(longest);
     }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 /// Adds adapters and congestion control to a plan: at least one in every second case. Leaves the
 /// plan unchanged if no adapters fit.
-fn with_throttle(plan: &Plan, seed: u64) -> Plan {
+pub(crate) fn with_throttle(plan: &Plan, seed: u64) -> Plan {
     let mut plan = posting::with_adapters(plan, seed);
     let mut draw = Stream::new(seed, "throttle", Purpose::Shuffle);
     let flit_ps = plan.channels[0].bytes.of(1).as_ps().max(1);

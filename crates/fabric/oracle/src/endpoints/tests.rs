@@ -7,11 +7,14 @@ use gingham_net::{Content, PacePlan, PathId, Priority, REFILL_BYTES, Segmentatio
 use gingham_topology::routing::VcClass;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-const H0: EndpointId = EndpointId::new(0);
 /// Rate limit of a flow, in ps per byte.
 const PACE: u64 = 100;
 /// Time from the first packet of a flow, of 32 bytes, to its second one.
 const SECOND: Time = Time::from_ps(32 * PACE);
+
+fn h0() -> EndpointId {
+    EndpointId::new(0)
+}
 
 /// Returns a plan in which h0 sends 64 bytes to h1 in two packets, and 20 bytes to h2.
 fn plan() -> Arc<Plan> {
@@ -46,11 +49,11 @@ fn is_detected(endpoints: &mut Endpoints, feed: impl FnOnce(&mut Audit)) -> bool
 /// Whether the audit rejects the first turn of h0, changed.
 fn is_first_turn_detected(change: impl FnOnce(Packet) -> Turn) -> bool {
     let mut endpoints = with_messages();
-    let Turn::Send(packet) = endpoints.machines.turn(H0, 0, Time::ZERO) else {
+    let Turn::Send(packet) = endpoints.machines.turn(h0(), 0, Time::ZERO) else {
         panic!("two messages wait")
     };
     let turn = change(packet);
-    let is_detected = is_detected(&mut endpoints, |audit| audit.turn(H0, 0, Time::ZERO, turn));
+    let is_detected = is_detected(&mut endpoints, |audit| audit.turn(h0(), 0, Time::ZERO, turn));
     assert_eq!(endpoints.audited(Audited::Turn), u64::from(!is_detected));
     is_detected
 }
@@ -78,12 +81,12 @@ fn wrong_packet_is_detected() {
 #[test]
 fn packet_of_another_flow_is_detected() {
     let mut endpoints = with_messages();
-    let [first, second] = [0; 2].map(|group| endpoints.machines.turn(H0, group, Time::ZERO));
+    let [first, second] = [0; 2].map(|group| endpoints.machines.turn(h0(), group, Time::ZERO));
     let (Turn::Send(of_first), Turn::Send(of_second)) = (first, second) else {
         panic!("both flows may send")
     };
     assert_ne!(of_first.flow, of_second.flow);
-    assert!(is_detected(&mut endpoints, |audit| audit.turn(H0, 0, Time::ZERO, second)));
+    assert!(is_detected(&mut endpoints, |audit| audit.turn(h0(), 0, Time::ZERO, second)));
 }
 
 /// The second packet of a flow is due by its rate limit; one picosecond earlier it is too early.
@@ -92,11 +95,11 @@ fn packet_at_the_wrong_time_is_detected() {
     for (begins, is_wrong) in [(SECOND, false), (Time::from_ps(SECOND.as_ps() - 1), true)] {
         let mut endpoints = with_messages();
         for _ in 0..2 {
-            assert!(matches!(endpoints.turn(H0, 0, Time::ZERO), Turn::Send(_)));
+            assert!(matches!(endpoints.turn(h0(), 0, Time::ZERO), Turn::Send(_)));
         }
-        let turn = endpoints.machines.turn(H0, 0, SECOND);
+        let turn = endpoints.machines.turn(h0(), 0, SECOND);
         assert!(matches!(turn, Turn::Send(_)));
-        let is_detected = is_detected(&mut endpoints, |audit| audit.turn(H0, 0, begins, turn));
+        let is_detected = is_detected(&mut endpoints, |audit| audit.turn(h0(), 0, begins, turn));
         assert_eq!(is_detected, is_wrong);
     }
 }
@@ -107,7 +110,7 @@ fn wrong_or_missing_order_is_detected() {
     let cases = [
         (Some(create(0)), false),
         (Some(create(1)), true),
-        (Some(Order::Send { endpoint: H0 }), true),
+        (Some(Order::Send { endpoint: h0() }), true),
         (None, true),
     ];
     for (order, is_wrong) in cases {
@@ -126,11 +129,11 @@ fn wrong_or_missing_order_is_detected() {
 fn wrong_mark_is_detected() {
     for mark in [false, true] {
         let mut endpoints = with_messages();
-        let Turn::Send(mut packet) = endpoints.turn(H0, 0, Time::ZERO) else {
+        let Turn::Send(mut packet) = endpoints.turn(h0(), 0, Time::ZERO) else {
             panic!("two messages wait")
         };
         let tally = endpoints.tally.clone();
-        let input = endpoints.machines.plan().fabric.endpoint_channel(H0);
+        let input = endpoints.machines.plan().fabric.endpoint_channel(h0());
         let is_detected = is_detected(&mut endpoints, |audit| {
             let read = Notice::Read { input, lane: 0, waiting_flits: 0, packet: &mut packet };
             let expected = audit.notice(Time::ZERO, &read);

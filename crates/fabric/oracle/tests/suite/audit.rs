@@ -15,7 +15,7 @@ fn every_turn_and_order_of_a_run_is_audited() {
     for family in [Audited::Turn, Audited::Order] {
         assert!(simulation.audited(family) >= 3, "{family:?}: {}", simulation.audited(family));
     }
-    for family in [Audited::Output, Audited::InTransitHost, Audited::Admission, Audited::Woken] {
+    for family in [Audited::Output, Audited::Admission, Audited::Woken] {
         assert_eq!(simulation.audited(family), 0, "{family:?}");
     }
 }
