@@ -1,7 +1,7 @@
 //! Progress of a packet on its route, for the engines.
 
 use crate::{Packet, PathLength, Plan};
-use gingham_topology::routing::{DatelineClass, KeptPath, LaneSet, Routes};
+use gingham_topology::routing::{DatelineClass, KeptPath, LaneSet, Routes, SourceRoutes};
 use gingham_topology::{ChannelId, NodeId};
 
 /// Position of a packet's head on its route.
@@ -45,30 +45,53 @@ impl RouteState {
         packet: &Packet,
         node: impl FnOnce() -> NodeId,
     ) -> ChannelId {
-        if packet.path_id.via().is_some() {
-            return self.output_over_switch(plan, packet, node());
-        }
-        let output = match (plan.routing.routes(packet.path_id), self.path) {
-            (Routes::Source(routes), path) => path
-                .or_else(|| routes.kept(first_node(plan, packet), packet.destination))
-                .map(|path| routes.channel(&plan.fabric, path, self.hops.into(), node)),
-            (Routes::Table(_), Some(path)) => Some(path.ejection()),
-            (Routes::Table(tables), None) => {
-                let node = node();
-                let port = tables.port(node, packet.destination);
-                port.and_then(|port| plan.fabric.outgoing(node, port))
-            }
+        let output = match self.path {
+            _ if packet.path_id.via().is_some() => self.output_over_switch(plan, packet, node()),
+            Some(path) if path.ends_after(self.hops.into()) => Some(path.ejection()),
+            path => match (plan.routing.routes(packet.path_id), path) {
+                (Routes::Source(routes), Some(path)) => {
+                    Some(routes.channel(&plan.fabric, path, self.hops.into(), node))
+                }
+                (Routes::Source(routes), None) => {
+                    self.output_by_look_up(routes, plan, packet, node())
+                }
+                (Routes::Table(_), Some(path)) => Some(path.ejection()),
+                (Routes::Table(tables), None) => {
+                    let node = node();
+                    let port = tables.port(node, packet.destination);
+                    port.and_then(|port| plan.fabric.outgoing(node, port))
+                }
+            },
         };
         self.hops += 1;
-        output.expect("destinations are drawn among those that a route reaches")
+        output.expect("packets take paths that exist")
+    }
+
+    /// Returns the outgoing channel on a source route that was not looked up when the packet
+    /// entered the network.
+    #[inline(never)]
+    fn output_by_look_up(
+        &self,
+        routes: &SourceRoutes,
+        plan: &Plan,
+        packet: &Packet,
+        node: NodeId,
+    ) -> Option<ChannelId> {
+        let path = routes.kept(first_node(plan, packet), packet.destination)?;
+        Some(routes.channel(&plan.fabric, path, self.hops.into(), || node))
     }
 
     /// Returns the outgoing channel on a path over an intermediate switch. At that switch, begins the
     /// second leg.
     #[inline(never)]
-    fn output_over_switch(&mut self, plan: &Plan, packet: &Packet, node: NodeId) -> ChannelId {
+    fn output_over_switch(
+        &mut self,
+        plan: &Plan,
+        packet: &Packet,
+        node: NodeId,
+    ) -> Option<ChannelId> {
         if let Some(path) = self.path.filter(|path| path.is_ending()) {
-            return path.ejection();
+            return Some(path.ejection());
         }
         let switch = |endpoint| plan.fabric.target(plan.fabric.endpoint_channel(endpoint)).node;
         if self.leg == 0 && switch(plan.routing.end_of_leg(packet, 0)) == node {
@@ -76,7 +99,7 @@ impl RouteState {
             *self = Self { leg: 1, leg_began: hops, hops, ..Self::default() };
         }
         let to = plan.routing.end_of_leg(packet, self.leg);
-        let output = match (plan.routing.routes(packet.path_id), self.path) {
+        match (plan.routing.routes(packet.path_id), self.path) {
             (Routes::Table(tables), _) => {
                 tables.port(node, to).and_then(|port| plan.fabric.outgoing(node, port))
             }
@@ -85,9 +108,7 @@ impl RouteState {
                 let position = u32::from(self.hops - self.leg_began);
                 self.path.map(|path| routes.channel(&plan.fabric, path, position, || node))
             }
-        };
-        self.hops += 1;
-        output.expect("intermediate switches are drawn among those that a route reaches")
+        }
     }
 
     /// Counts a switch at which the packet selects its output, in place of [`Self::output`].

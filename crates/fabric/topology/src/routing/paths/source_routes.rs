@@ -163,6 +163,12 @@ impl KeptPath {
         Self { first: usize::MAX, channels, ejection, in_transit_hosts, is_in_column: false }
     }
 
+    /// Whether the channel after `channels` others is the one into the destination.
+    #[inline]
+    pub fn ends_after(self, channels: u32) -> bool {
+        self.channels == channels
+    }
+
     /// Whether only the last channel is known.
     #[inline]
     pub fn is_ending(self) -> bool {
