@@ -262,6 +262,7 @@ impl Fabric {
     }
 
     /// Channel out of `node` by `port`, if cabled.
+    #[inline]
     pub fn outgoing(&self, node: NodeId, port: u16) -> Option<ChannelId> {
         *self.outgoing[node.index()].get(usize::from(port))?
     }

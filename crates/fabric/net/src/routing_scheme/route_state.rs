@@ -129,9 +129,13 @@ impl RouteState {
         outgoing: ChannelId,
     ) -> LaneSet {
         let allowed = &plan.lanes.allowed;
+        let vc_class = allowed.on_leg(packet.vc_class, self.leg);
+        if let Some(lanes) = allowed.everywhere(vc_class) {
+            return lanes;
+        }
         let (lanes, dateline_class) = allowed.onward(
             &plan.fabric,
-            allowed.on_leg(packet.vc_class, self.leg),
+            vc_class,
             self.dateline_class,
             incoming,
             outgoing,

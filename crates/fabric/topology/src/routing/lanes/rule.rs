@@ -302,6 +302,12 @@ impl Lanes {
         }
     }
 
+    /// Lanes of a VC class if they are equal on all channels.
+    #[inline]
+    pub fn everywhere(&self, vc_class: VcClass) -> Option<LaneSet> {
+        matches!(self.rule, LaneRule::Free).then(|| self.shares[usize::from(vc_class.0)].all)
+    }
+
     /// Lanes and dateline class on `outgoing` of a packet to `to` that arrived on `incoming` in
     /// `dateline_class`; no lanes if it is dropped. On cables of hosts the dateline class is 0.
     #[inline]

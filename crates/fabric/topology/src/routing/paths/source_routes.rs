@@ -221,7 +221,8 @@ impl SourceRoutes {
     }
 
     /// Channel at a position, from 0, of a stored path; `node` is the node there.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "a call would cost as much again, at every hop")]
+    #[inline(always)]
     pub fn channel(
         &self,
         fabric: &Fabric,
