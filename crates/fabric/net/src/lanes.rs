@@ -8,8 +8,7 @@
 //!          head: 2, 3  └─────┘
 //! ```
 //!
-//! Source: Yum, Kim, Das, Yousif and Duato 2002, section 3. `docs/concepts/timing.md` gives the
-//! times of all steps.
+//! Source: Yum et al. 2002, section 3. Times of all steps: `docs/concepts/timing.md`.
 
 mod allocator;
 mod arbiter;

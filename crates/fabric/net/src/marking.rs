@@ -5,9 +5,9 @@
 //!                                      its ACK carries the mark back, if its flow has a window
 //! ```
 //!
-//! A policy is a file with its parameters and its decision, and a line of `policies!` below. A mark
-//! is never removed. Policies that use output queues mark a packet when a switch starts it; they
-//! require whole-packet switching:
+//! A policy is a file with its parameters and decision, and a line of `policies!`. A mark is never
+//! removed. Policies that use output queues mark a packet when a switch starts it, and require
+//! whole-packet switching:
 //!
 //! ```text
 //!   queued ──► counts, by output and buffer ◄── settled: is the buffer full, do too many wait?
@@ -38,7 +38,6 @@ use gingham_topology::NodeId;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// State of a switch when it reads the head of a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Reading {
     pub(crate) switch: NodeId,
@@ -55,12 +54,9 @@ pub enum Trigger {
     Output,
 }
 
-/// A marking policy with its parameters.
 pub(crate) trait Policy {
-    /// State of the policy.
     type Memory: Mark;
 
-    /// Returns the triggers of a policy in the terms of Santos et al.
     fn triggers(&self) -> Option<Triggers> {
         None
     }
@@ -70,7 +66,7 @@ pub(crate) trait Policy {
         self.triggers().map_or(Ok(()), |triggers| triggers.check())
     }
 
-    /// Whether the policy needs the free space at the other end of outputs.
+    /// Whether it needs the free space at the other end of outputs.
     fn needs_space(&self) -> bool {
         self.triggers().is_some_and(|triggers| triggers.spare_blocked.is_some())
     }
@@ -78,20 +74,18 @@ pub(crate) trait Policy {
     fn start(&self, plan: &Plan) -> Self::Memory;
 }
 
-/// State of a marking policy, for all switches.
 pub(crate) trait Mark {
-    /// Returns whether to mark a packet whose head a switch has read.
+    /// Whether to mark a packet whose head a switch has read.
     fn marks(&mut self, _reading: Reading) -> bool {
         false
     }
 
-    /// Records that the head of a packet was read.
     fn queued(&mut self, _stay: &Stay, _now: Time) {}
 
-    /// Evaluates the triggers at the end of an instant, after the head of a packet was read.
+    /// Evaluates the triggers at the end of an instant with a head read.
     fn settled(&mut self, _stay: &Stay, _has_space: bool, _now: Time) {}
 
-    /// Returns whether to mark a packet that starts on its output, with the reason.
+    /// Trigger that marks a packet as it starts on its output.
     fn forwarded(&mut self, _stay: &Stay, _left: Time, _now: Time) -> Option<Trigger> {
         None
     }
@@ -100,8 +94,7 @@ pub(crate) trait Mark {
 /// Feature of switches that count the packets for each output.
 const OUTPUT_QUEUES: &str = "output-queues";
 
-/// Defines [`Marking`] and [`Marker`] from the types of the policies, with the feature of switches
-/// that a policy needs, if any.
+/// Defines [`Marking`] and [`Marker`]; `needs` names a feature of switches.
 macro_rules! policies {
     ($($(#[$about:meta])* $module:ident::$name:ident $(needs $feature:literal)?,)*) => {
         $(pub use $module::$name;)*
@@ -115,14 +108,13 @@ macro_rules! policies {
         }
 
         impl Marking {
-            /// Returns the state of the policy at time zero.
             pub(crate) fn start(&self, plan: &Plan) -> Marker {
                 match self {
                     $(Self::$name(of) => Marker::$name(of.start(plan)),)*
                 }
             }
 
-            /// Returns the triggers of a policy in the terms of Santos et al.
+            /// Triggers of a policy in the terms of Santos et al.
             pub fn triggers(&self) -> Option<Triggers> {
                 match self {
                     $(Self::$name(of) => of.triggers(),)*
@@ -136,15 +128,14 @@ macro_rules! policies {
                 }
             }
 
-            /// Whether it needs the free space at the other end of outputs.
             pub(crate) fn needs_space(&self) -> bool {
                 match self {
                     $(Self::$name(of) => of.needs_space(),)*
                 }
             }
 
-            /// Whether it uses output queues, which require whole-packet switching, and marks packets
-            /// when they start there.
+            /// Whether it marks packets when they start on output queues, which require
+            /// whole-packet switching.
             pub fn uses_outputs(&self) -> bool {
                 let needed: &[&str] = match self {
                     $(Self::$name(_) => &[$($feature)?],)*
@@ -153,36 +144,30 @@ macro_rules! policies {
             }
         }
 
-        /// State of any policy.
         #[derive(Clone, Debug)]
         pub(crate) enum Marker {
             $($name(<$name as Policy>::Memory),)*
         }
 
         impl Marker {
-            /// Returns whether to mark a packet whose head a switch has read.
             pub(crate) fn marks(&mut self, reading: Reading) -> bool {
                 match self {
                     $(Self::$name(of) => of.marks(reading),)*
                 }
             }
 
-            /// Records that the head of a packet was read.
             pub(crate) fn queued(&mut self, stay: &Stay, now: Time) {
                 match self {
                     $(Self::$name(of) => of.queued(stay, now),)*
                 }
             }
 
-            /// Evaluates the triggers at the end of an instant, after the head of a packet was
-            /// read.
             pub(crate) fn settled(&mut self, stay: &Stay, has_space: bool, now: Time) {
                 match self {
                     $(Self::$name(of) => of.settled(stay, has_space, now),)*
                 }
             }
 
-            /// Returns whether to mark a packet that starts on its output, with the reason.
             pub(crate) fn forwarded(
                 &mut self,
                 stay: &Stay,

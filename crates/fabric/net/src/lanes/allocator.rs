@@ -1,5 +1,5 @@
-//! Switch allocation (matching of inputs and outputs at a multiplexed crossbar in a cycle) and VC
-//! allocation (matching of heads and lanes of an output).
+//! Switch allocation (inputs and outputs of a multiplexed crossbar) and VC allocation (heads and
+//! lanes of an output).
 //!
 //! ```text
 //!   in common     one side proposes, then the other accepts; repeated for those not matched
@@ -9,7 +9,7 @@
 //! ```
 //!
 //! Sources: McKeown 1999, section III (iSLIP); Dally and Towles 2004, section 19.3 (separable
-//! allocators). `docs/concepts/routers.md` specifies all of them exactly, pointers included.
+//! allocators). Exact specification: `docs/concepts/routers.md`.
 
 use crate::bare_names::accept_bare_names;
 use schemars::JsonSchema;
@@ -71,7 +71,7 @@ pub enum VcAllocator {
 }
 
 impl Allocator {
-    /// Returns the maximum number of iterations per cycle.
+    /// Maximum number of iterations per cycle.
     pub const fn iterations(self) -> u32 {
         match self {
             Self::Maximal => u32::MAX,
@@ -80,18 +80,18 @@ impl Allocator {
         }
     }
 
-    /// Returns whether matches of an iteration, counted from 0, move pointers.
+    /// Whether matches of an iteration, counted from 0, move pointers.
     pub const fn moves_in(self, iteration: u32) -> bool {
         matches!(self, Self::Maximal) || iteration == 0
     }
 
-    /// Returns whether inputs propose and outputs accept, rather than the reverse.
+    /// Whether inputs propose and outputs accept.
     pub const fn is_input_first(self) -> bool {
         matches!(self, Self::SeparableInputFirst)
     }
 
-    /// Returns whether an input first chooses an output by round robin and then a lane there,
-    /// instead of choosing among all its granted lanes at once.
+    /// Whether an input chooses an output by round robin and then a lane there, not among all its
+    /// granted lanes at once.
     pub const fn takes_outputs_in_turn(self) -> bool {
         !matches!(self, Self::Maximal)
     }

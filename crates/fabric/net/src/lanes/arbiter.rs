@@ -5,23 +5,20 @@
 //!   first packets         length, arrival time ───────┴► LaneArbiter ─► lane
 //! ```
 //!
-//! The schedulers are those of `fairq` over up to 16 lanes. **Per flit**, an arbiter is used for
-//! every flit; **per packet**, only for heads, and its caller keeps the lane until the tail has
-//! gone.
+//! **Per flit**, an arbiter is used for every flit; **per packet**, only for heads, and its caller
+//! keeps the lane until the tail has gone.
 //!
-//! Source: Yum et al. 2002, section 3.1 (stages 4 and 5, weighted round robin); InfiniBand
-//! Architecture Specification, Volume 1, section 7.6.9, for its tables, per packet.
+//! Sources: Yum et al. 2002, section 3.1 (stages 4 and 5); InfiniBand Architecture Specification,
+//! Volume 1, section 7.6.9 (tables, per packet).
 //!
-//! The slots of InfiniBand's tables name VLs. If a VL owns several lanes, arbitration has two
-//! stages: the tables choose a VL, and round robin chooses one of its lanes, so that these share
-//! the weight of the VL. All other schedulers choose among lanes.
+//! InfiniBand's tables name VLs. If a VL owns several lanes, round robin chooses among these, and
+//! they share the weight of the VL. All other schedulers choose among lanes.
 //!
-//! A lane with weight or quantum 0 is never served, just as InfiniBand skips a slot of weight 0; a
-//! plan lets no class use it. Round robin over bits is implemented here and not in `fairq`, since
-//! every flit uses it twice per hop; a test compares the two.
+//! A lane with weight or quantum 0 is never served, as InfiniBand skips a slot of weight 0. Round
+//! robin over bits is implemented here and not in `fairq`, since every flit uses it twice per hop.
 //!
-//! Invariants: a lane is served whenever one of [`Scheduler::served`] is eligible, and otherwise
-//! nothing changes; no allocation after construction.
+//! Invariants: a lane is served whenever one of [`Scheduler::served`] is eligible; no allocation
+//! after construction.
 
 use super::scheduler::{Built, PLACES};
 use super::{LanePlan, Scheduler};
@@ -29,7 +26,7 @@ use gingham_fairq::{Head, Ready};
 use gingham_topology::routing::LaneSet;
 use std::num::NonZeroU16;
 
-/// The arbiter of one place of one port.
+/// Arbiter of one place of one port.
 ///
 /// ```
 /// use gingham_net::scheduler::{Granularity, WeightedRoundRobin};
@@ -59,24 +56,22 @@ struct Other {
     arbiter: Built,
 }
 
-/// Two stages: an arbiter of VLs, and round robin among the lanes of each.
 #[derive(Clone, Debug)]
 struct Vls {
     arbiter: Built,
     turns: VlTurns,
 }
 
-/// Round robin among the lanes of each VL.
 #[derive(Clone, Debug)]
 struct VlTurns {
     served: LaneSet,
     lanes_per_vl: u8,
-    /// By VL: its lane that was served last, numbered in the channel.
+    /// By VL: lane served last, numbered in the channel.
     last: [Option<u8>; PLACES],
 }
 
 impl LaneArbiter {
-    /// Creates an arbiter over lanes `0..lanes`. Panics if [`Scheduler::check`] fails.
+    /// Arbiter over lanes `0..lanes`. Panics if [`Scheduler::check`] fails.
     pub fn new(scheduler: &Scheduler, lanes: u8) -> Self {
         if matches!(scheduler, Scheduler::RoundRobin(_)) {
             return Self(State::RoundRobin { after: u32::MAX });
@@ -86,8 +81,8 @@ impl LaneArbiter {
         Self(State::Other(Box::new(Other { served, arbiter })))
     }
 
-    /// Creates an arbiter over the lanes of a plan, in two stages if the scheduler chooses among
-    /// VLs with several lanes each. Panics if [`Scheduler::check`] fails.
+    /// Arbiter over the lanes of a plan, in two stages if the scheduler chooses among VLs with
+    /// several lanes. Panics if [`Scheduler::check`] fails.
     pub fn over(scheduler: &Scheduler, plan: &LanePlan) -> Self {
         let lanes_per_vl = plan.allowed.lanes_per_vl();
         if lanes_per_vl == 1 || !scheduler.chooses_among_vls() {
@@ -99,11 +94,9 @@ impl LaneArbiter {
         Self(State::Vls(Box::new(Vls { arbiter, turns })))
     }
 
-    /// Chooses among the eligible lanes, given as bits, and counts the head of the chosen lane as
-    /// sent.
-    ///
-    /// `heads` is indexed by lane. It may be empty if
-    /// [`Facts::depends_on`](super::scheduler::Facts::depends_on) is `Lanes`.
+    /// Chooses among the eligible lanes, given as bits, and counts the chosen head as sent.
+    /// `heads`, by lane, may be empty if [`Facts::depends_on`](super::scheduler::Facts::depends_on)
+    /// is `Lanes`.
     // Called twice per flit and hop.
     #[inline]
     pub fn serve(&mut self, eligible: u16, heads: &[Head]) -> Option<u8> {
@@ -121,7 +114,7 @@ impl LaneArbiter {
         Some(lane as u8)
     }
 
-    /// Returns the lane that [`Self::serve`] would choose, without changing state.
+    /// Choice of [`Self::serve`], without changing state.
     pub fn peek(&self, eligible: u16, heads: &[Head]) -> Option<u8> {
         match &self.0 {
             State::RoundRobin { .. } => self.clone().serve(eligible, heads),
@@ -132,8 +125,8 @@ impl LaneArbiter {
         }
     }
 
-    /// Changes the weight of a lane from the end of the arbiter's round on, if the lane has a share
-    /// at all. Panics if [`Scheduler::can_change`] is false.
+    /// Changes the weight of a lane with a share, from the end of the arbiter's round on. Panics if
+    /// [`Scheduler::can_change`] is false.
     pub fn weigh(&mut self, lane: u8, weight: NonZeroU16) {
         let State::Other(other) = &mut self.0 else {
             unreachable!("lanes in turn and tables have no weights that change")
@@ -162,7 +155,6 @@ impl LaneArbiter {
 }
 
 impl VlTurns {
-    /// Returns the next lane of the VL that an arbiter chooses.
     fn ask(
         &self,
         eligible: u16,
@@ -185,7 +177,6 @@ impl VlTurns {
         ask(vls.bits(), heads, arbiter).map(|vl| next[usize::from(vl)])
     }
 
-    /// Returns the first of these lanes of a VL after the one served last.
     fn next_of(&self, vl: u8, lanes: LaneSet) -> Option<u8> {
         let last = self.last[usize::from(vl)];
         let behind = lanes.lanes().find(|lane| last.is_none_or(|last| *lane > last));
@@ -193,7 +184,6 @@ impl VlTurns {
     }
 }
 
-/// Calls an arbiter with a set of eligible lanes.
 fn ask(
     eligible: u16,
     heads: &[Head],
@@ -306,7 +296,7 @@ mod tests {
         }
     }
 
-    /// Packets of 64 B on VL 0, of weight 1, and on VL 1, of weight 3, of two lanes each.
+    /// Packets of 64 B; VLs of weights 1 and 3, with two lanes each.
     #[test]
     fn lanes_of_a_vl_alternate_within_its_weight() {
         let slot = |lane, weight| TableSlot { lane, weight };
@@ -323,7 +313,6 @@ mod tests {
         assert_eq!(LaneArbiter::over(&plan, &lanes).serve(0b1100, &heads), None);
     }
 
-    /// Weights of 1 and 2: `peek` returns the next lane twice, without changing state.
     #[test]
     fn peek_changes_no_arbiter_state() {
         let schedulers = [Scheduler::default(), weighted(vec![1, 2]), strict(vec![0, 0])];
@@ -385,8 +374,7 @@ mod tests {
         assert_eq!(first, [1, 0, 0].map(Some));
     }
 
-    /// Lane 0 has the higher level. Lanes 1 and 2 have weights 1 and 2 and are served once after
-    /// two services of lane 0.
+    /// Lanes 1 and 2, of weights 1 and 2, are served once after two services of lane 0.
     #[test]
     fn higher_level_yields_to_weighted_lower_lanes() {
         let mut arbiter = arbiter(&levels(vec![1, 0, 0], vec![1, 1, 2], 2), 3);

@@ -48,7 +48,7 @@ pub struct LanePlan {
 }
 
 impl LanePlan {
-    /// Returns a plan of `count` lanes for every packet, served round robin.
+    /// Plan of `count` lanes for every packet, served round robin.
     pub fn free(count: u8) -> Self {
         Self {
             allowed: Lanes::free(&[LaneSet::first_n(count)]),
@@ -58,7 +58,7 @@ impl LanePlan {
         }
     }
 
-    /// Returns the lanes that a scheduler ever serves.
+    /// Lanes that a scheduler ever serves.
     pub fn served(&self, scheduler: &Scheduler) -> LaneSet {
         let served = scheduler.served(self.count);
         if scheduler.chooses_among_vls() {
@@ -67,35 +67,33 @@ impl LanePlan {
         served
     }
 
-    /// Returns the possible first lanes of a packet from a host, by VC class.
+    /// Possible first lanes of a packet from a host, by VC class.
     pub fn first_lanes(&self, host: EndpointId) -> Vec<LaneSet> {
         self.allowed.vc_classes().map(|vc_class| self.allowed.first(host, vc_class)).collect()
     }
 }
 
-/// The five-stage switch and its adapters: flits of several lanes share links and crossbar, and
-/// lane buffers have credits.
+/// Five-stage switch and its adapters, with lane buffers and credits.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PipelinePlan {
     /// Bytes of a flit.
     pub flit_bytes: u32,
     /// Type and trailer bytes of a packet.
     pub overhead_bytes: u32,
-    /// Cycle of all switches and adapters: the shortest flit time of any channel.
+    /// Cycle of all switches and adapters: shortest flit time of any channel.
     pub cycle: Span,
     /// Capacity of a lane buffer, by lane.
     pub depths_flits: [u32; LANES_MAX as usize],
-    /// Capacity of an output lane, by lane; 0 for all lanes if a flit takes its credit as it
-    /// crosses the switch.
+    /// Capacity of an output lane, by lane; 0 for all if a flit takes its credit as it crosses the
+    /// switch.
     pub output_depths_flits: [u32; LANES_MAX as usize],
     /// Lanes with virtual cut-through; the others are wormhole.
     pub cut_through: LaneSet,
-    /// Cycles from the arrival of a flit at a switch to its lane buffer: a pipeline, which accepts
-    /// a flit per cycle.
+    /// Cycles from arrival at a switch to the lane buffer, pipelined at a flit per cycle.
     pub pipeline_cycles: u32,
     /// Cycles of routing, stage 2.
     pub routing_cycles: u32,
-    /// Cycles until a credit reaches its sender, if not the delay of the cable.
+    /// Cycles until a credit reaches its sender, if not the cable's delay.
     pub credit_delay_cycles: Option<u32>,
     /// Earliest reallocation of an output lane.
     pub reallocation: Reallocation,
@@ -105,38 +103,36 @@ pub struct PipelinePlan {
     pub crossbar: Crossbar,
     /// Matching of inputs and outputs of a multiplexed crossbar.
     pub allocator: Allocator,
-    /// Paths from an input port into a multiplexed crossbar, each one flit per cycle: lane `l` uses
+    /// Paths from an input port into a multiplexed crossbar, one flit per cycle each: lane `l` uses
     /// path `l mod input_speedup`.
     pub input_speedup: u8,
-    /// Paths from a multiplexed crossbar to an output port, assigned to output lanes in the same
-    /// way.
+    /// Paths from a multiplexed crossbar to an output port, assigned alike to output lanes.
     pub output_speedup: u8,
-    /// Priority among the heads that request an output, for the grant of lanes.
+    /// Priority among the heads that request an output.
     pub arbitration: Arbitration,
-    /// Scheduler of an input port's lanes at a multiplexed crossbar: stage 4.
+    /// Scheduler of an input port's lanes at a multiplexed crossbar (stage 4).
     pub crossbar_input: Scheduler,
-    /// Scheduler of an output port at a multiplexed crossbar among its output lanes with holders
-    /// that can send. `None` grants input ports by round robin.
+    /// Scheduler of an output port among its lanes with holders that can send; `None` grants input
+    /// ports by round robin.
     pub crossbar_output: Option<Scheduler>,
-    /// Number of packets that a host may be sending at the same time.
+    /// Number of packets that a host may send at once.
     pub injection: Injection,
 }
 
 impl PipelinePlan {
-    /// Returns the flits of a packet with `payload_bytes` of payload.
+    /// Flits of a packet with `payload_bytes` of payload.
     pub const fn packet_flits(&self, payload_bytes: u32) -> u64 {
         (payload_bytes as u64 + self.overhead_bytes as u64).div_ceil(self.flit_bytes as u64)
     }
 
-    /// Returns the cycles from a flit's departure from a lane buffer until its credit counts at the
-    /// start of the channel.
+    /// Cycles from a flit's departure from a lane buffer until its credit counts at the start of
+    /// the channel.
     pub fn credit_cycles(&self, channel: &ChannelPlan) -> u64 {
         let delay_cycles = channel.delay.div_ceil(self.cycle);
         1 + self.credit_delay_cycles.map_or(delay_cycles, u64::from)
     }
 
-    /// Returns the credits that a lane must have to be granted to a packet of `flits` flits, or 0
-    /// if it needs none.
+    /// Credits needed to grant a lane to a packet of `flits` flits; 0 if none.
     pub const fn credits_to_be_given(&self, lane: u8, flits: u64) -> u64 {
         match self.reallocation {
             Reallocation::TailCredit => self.depth_flits(lane),
@@ -145,8 +141,8 @@ impl PipelinePlan {
         }
     }
 
-    /// Returns the credits that a lane of an adapter must have for a packet to start, or 0 if one
-    /// credit for the first flit is enough.
+    /// Credits needed on a lane of an adapter for a packet to start; 0 if one, for its first flit,
+    /// is enough.
     pub const fn credits_to_begin(&self, lane: u8, flits: u64, is_by_packet: bool) -> u64 {
         if matches!(self.reallocation, Reallocation::TailCredit) {
             self.depth_flits(lane)
@@ -157,24 +153,24 @@ impl PipelinePlan {
         }
     }
 
-    /// Returns whether flits take their credits as they cross the switch and go on the link in the
-    /// next cycle.
+    /// Whether flits take their credits as they cross the switch, and go on the link in the next
+    /// cycle.
     pub const fn pays_at_crossing(&self) -> bool {
         self.output_depths_flits[0] == 0
     }
 
-    /// Returns whether paths through a multiplexed crossbar are chosen by round robin regardless of
-    /// its arbiters: with an allocator other than the maximal one, or with several paths per port.
+    /// Whether crossbar paths are chosen by round robin regardless of arbiters: with an allocator
+    /// other than the maximal one, or several paths per port.
     pub fn takes_turns(&self) -> bool {
         self.allocator != Allocator::Maximal || self.input_speedup > 1 || self.output_speedup > 1
     }
 
-    /// Returns whether any packet waits for more than one credit of a lane.
+    /// Whether any packet waits for more than one credit of a lane.
     pub fn counts_credits(&self) -> bool {
         !self.cut_through.is_empty() || self.reallocation == Reallocation::TailCredit
     }
 
-    /// Returns whether a free output lane can be granted to any head.
+    /// Whether a free output lane can be granted to any head.
     pub fn gives_at_once(&self) -> bool {
         self.cut_through.is_empty() && self.reallocation == Reallocation::Tail
     }
@@ -183,7 +179,7 @@ impl PipelinePlan {
         self.depths_flits[lane as usize] as u64
     }
 
-    /// Returns the bytes of `flits` flits on a cable.
+    /// Bytes of `flits` flits on a cable.
     pub const fn wire_bytes(&self, flits: u64) -> u64 {
         flits * self.flit_bytes as u64
     }

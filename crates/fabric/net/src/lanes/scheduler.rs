@@ -6,8 +6,8 @@
 //!   adapter_port = { infiniband = { high = [{ lane = 0, weight = 4 }], low = [{ lane = 1, weight = 1 }] } }
 //! ```
 //!
-//! Values by lane are lists with a value for each, lane 0 first. A scheduler is a file with its
-//! parameters, their checks and its arbiter of `fairq`, and a line of `schedulers!` below.
+//! Values by lane are lists, lane 0 first. A scheduler is a file with its parameters, checks and
+//! arbiter, and a line of `schedulers!`.
 
 mod deficit_round_robin;
 mod first_come_first_served;
@@ -30,15 +30,14 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroU16;
 
-/// Capacity of an arbiter: the maximum number of lanes of a channel.
 pub(super) const PLACES: usize = LANES_MAX as usize;
 
 const ALL_LANES: LaneSet = LaneSet::first_n(LANES_MAX);
 
 const LEVEL_MAX: u8 = 15;
 
-/// Bytes per unit of weight for turns in bytes: the unit of InfiniBand's tables (InfiniBand
-/// Architecture Specification, Volume 1, section 7.6.9).
+/// Bytes per unit of weight for turns in bytes, as in InfiniBand's tables (Architecture
+/// Specification, Volume 1, section 7.6.9).
 pub const WEIGHT_BYTES: u32 = 64;
 
 /// Unit of an arbiter's choice.
@@ -53,14 +52,14 @@ pub enum Granularity {
     Packet,
 }
 
-/// Input of an arbiter in addition to the eligible lanes; each variant includes those before it.
+/// Input of an arbiter besides the eligible lanes; each variant includes those before it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum DependsOn {
     /// Nothing.
     Lanes,
-    /// Length of the first packet or flit of each lane.
+    /// Length of each lane's first packet or flit.
     Lengths,
-    /// Arrival time of the first packet or flit of each lane.
+    /// Arrival time of each lane's first packet or flit.
     Arrivals,
 }
 
@@ -77,7 +76,7 @@ pub struct Facts {
     pub served: LaneSet,
 }
 
-/// An invalid parameter of a scheduler.
+/// Invalid parameter of a scheduler.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Fault {
     /// Dotted path of the parameter; empty for all parameters together.
@@ -92,24 +91,20 @@ impl From<SchedulerError> for Fault {
     }
 }
 
-/// A scheduler with its parameters.
 pub(super) trait LaneScheduler: Sized {
     type Arbiter;
 
     fn facts(&self) -> Facts;
 
-    /// Returns the scheduler with choice per packet.
     fn by_packet(self) -> Self;
 
-    /// Creates an arbiter over lanes `0..lanes`, with flits of `flit_bytes` bytes; fails if a
-    /// parameter is invalid.
+    /// Arbiter over lanes `0..lanes`, with flits of `flit_bytes` bytes.
     fn build(&self, lanes: u8, flit_bytes: u32) -> Result<Self::Arbiter, Fault>;
 
-    /// Whether its lanes have weights that can change during a run.
+    /// Whether weights can change during a run.
     const HAS_WEIGHTS: bool = false;
 
-    /// Changes the weight of a lane from the end of the arbiter's round on. Only with
-    /// `HAS_WEIGHTS`.
+    /// Takes effect at the end of the arbiter's round. Only with `HAS_WEIGHTS`.
     fn weigh(
         _arbiter: &mut Self::Arbiter,
         _lane: usize,
@@ -119,7 +114,6 @@ pub(super) trait LaneScheduler: Sized {
     }
 }
 
-/// Generates [`Scheduler`] and [`Built`] from the types of the schedulers.
 macro_rules! schedulers {
     ($($(#[$about:meta])* $module:ident::$name:ident,)*) => {
         $(pub use $module::$name;)*
@@ -133,14 +127,14 @@ macro_rules! schedulers {
         }
 
         impl Scheduler {
-            /// Returns its properties apart from its arbiter.
+            /// Properties apart from the arbiter.
             pub fn facts(&self) -> Facts {
                 match self {
                     $(Self::$name(of) => of.facts(),)*
                 }
             }
 
-            /// Returns the scheduler with choice per packet.
+            /// Scheduler with choice per packet.
             #[must_use]
             pub fn by_packet(self) -> Self {
                 match self {
@@ -148,14 +142,13 @@ macro_rules! schedulers {
                 }
             }
 
-            /// Returns whether the weights of its lanes can change during a run.
+            /// Whether the weights of lanes can change during a run.
             pub const fn can_change(&self) -> bool {
                 match self {
                     $(Self::$name(_) => <$name as LaneScheduler>::HAS_WEIGHTS,)*
                 }
             }
 
-            /// Creates an arbiter over lanes `0..lanes`.
             pub(super) fn build(&self, lanes: u8, flit_bytes: u32) -> Result<Built, Fault> {
                 match self {
                     $(Self::$name(of) => of.build(lanes, flit_bytes).map(Built::$name),)*
@@ -163,7 +156,7 @@ macro_rules! schedulers {
             }
         }
 
-        /// An arbiter. Large, and therefore boxed.
+        /// Large, and therefore boxed.
         #[derive(Clone, Debug)]
         pub(super) enum Built {
             $($name(<$name as LaneScheduler>::Arbiter),)*
@@ -255,8 +248,7 @@ impl Scheduler {
         matches!(self, Self::InfiniBand(_))
     }
 
-    /// Returns the lanes among the first `count` that are ever served, or VLs if the scheduler
-    /// chooses among VLs.
+    /// Lanes among the first `count` that are ever served, or VLs if it chooses among VLs.
     pub fn served(&self, count: u8) -> LaneSet {
         self.facts().served & LaneSet::first_n(count)
     }
@@ -277,8 +269,8 @@ fn one_a_lane<T>(key: &str, values: &[T], lanes: u8) -> Result<(), Fault> {
     Err(Fault { key: key.to_owned(), message })
 }
 
-/// Returns the shares, with 0 replaced by the smallest positive share, and that share. A lane
-/// without a share is never eligible, so the replacement has no effect.
+/// Shares, with 0 replaced by the smallest positive share, and that share. Lanes without a share
+/// are never eligible, so the replacement has no effect.
 fn shares_of(shares: &[u32]) -> Result<(Vec<u32>, u32), Fault> {
     let least = shares.iter().copied().filter(|share| *share > 0).min();
     let least = least.ok_or(SchedulerError::NoWeight)?;
@@ -294,7 +286,7 @@ fn levels_of(levels: &[u8], lanes: u8) -> Result<Vec<usize>, Fault> {
     Ok(levels.iter().map(|level| usize::from(*level)).collect())
 }
 
-/// Checks quanta in bytes, each 0 or at least a flit, and returns them as shares.
+/// Quanta in bytes as shares: each 0 or at least a flit.
 fn quanta_of(quanta: &[Bytes], lanes: u8, flit_bytes: u32) -> Result<(Vec<u32>, u32), Fault> {
     one_a_lane("quanta", quanta, lanes)?;
     let share = |(lane, quantum): (usize, &Bytes)| {

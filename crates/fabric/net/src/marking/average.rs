@@ -5,9 +5,8 @@
 //!   average    ▁▁▁▁▂▄▅▆▆▇▇▆▄▃▂▁        a := q + (a - q) exp(- stretch / time)
 //! ```
 //!
-//! Source: an exponentially weighted mean in continuous time, the counterpart of the mean per
-//! packet of Floyd and Jacobson 1993 (RED). Santos, Turner and Janakiraman 2002, footnote 5,
-//! mention that time-averaged occupancy or utilisation could trigger marks, and do not adopt it.
+//! Counterpart in continuous time of the mean per packet of Floyd and Jacobson 1993 (RED). Santos
+//! et al. 2002, footnote 5, mention time averages as triggers and do not adopt them.
 
 use gingham_kernel::{Span, Time};
 
@@ -25,8 +24,8 @@ impl Average {
         self.value
     }
 
-    /// Updates the average: the quantity had this value from the last update until `now`. A second
-    /// update of an instant has no effect.
+    /// The quantity had this value from the last update until `now`. A second update of an instant
+    /// has no effect.
     #[expect(clippy::cast_precision_loss, reason = "times of a run, as a ratio")]
     pub(super) fn observe(&mut self, quantity: f64, now: Time, over: Span) {
         if now <= self.until {
@@ -52,7 +51,7 @@ mod tests {
         let mut average = Average::ZERO;
         average.observe(4.0, Time::from_ps(693_147), over);
         assert!((average.value() - 2.0).abs() < 1e-5);
-        // Two steps give the result of one; a second update of an instant has no effect.
+        // Two steps give the result of one.
         average.observe(0.0, Time::from_ps(1_000_000), over);
         average.observe(9.0, Time::from_ps(1_000_000), over);
         average.observe(0.0, Time::from_ps(1_386_294), over);

@@ -10,10 +10,10 @@
 //! ```
 //!
 //! A full buffer concerns itself (naive), or every output that one of its packets waits for. A
-//! packet that is leaving fills its buffer until its tail has left, and cannot be marked any more.
+//! leaving packet fills its buffer until its tail has left, and can no longer be marked.
 //!
-//! Source: Santos, Turner and Janakiraman 2002, section IV; evaluating triggers after all starts of
-//! an instant with a head read is ours, as is the definition of full.
+//! Source: Santos, Turner and Janakiraman 2002, section IV. Ours: evaluation of triggers after all
+//! starts of an instant with a head read, and the definition of full.
 //!
 //! Invariant: a trigger marks `cnt1` packets, unless another trigger intervenes.
 
@@ -23,7 +23,6 @@ use crate::{PacketsPlan, Plan, Stay, Switching};
 use gingham_kernel::{Span, Time};
 use gingham_topology::{ChannelId, Fabric, NodeId};
 
-/// A packet in a buffer.
 #[derive(Clone, Copy, Debug)]
 struct Buffered {
     came: Time,
@@ -42,43 +41,39 @@ impl Buffered {
 
 #[derive(Clone, Copy, Debug)]
 struct Output {
-    /// Packets whose heads were read and that have not started.
+    /// Packets read and not started.
     waiting: u32,
     /// Departure time of the last packet's tail.
     busy_until: Time,
-    /// `cnt2`: number of packets still to be marked.
+    /// `cnt2`: packets still to be marked.
     to_mark: u32,
-    /// Last trigger that set `to_mark`.
     trigger: Trigger,
-    /// Packets that start before this instant are spared.
+    /// Packets that start earlier are spared.
     spared_until: Time,
 }
 
-/// State of all switches.
 #[derive(Clone, Debug)]
 pub(crate) struct Congestion {
     triggers: Triggers,
     lane_count: usize,
-    /// By channel and lane: packets that were read and have not left, as far as evaluated.
+    /// By channel and lane: packets read that have not left, as far as evaluated.
     buffers: Vec<Vec<Buffered>>,
     outputs: Vec<Output>,
-    /// Averages, if the policy uses any.
     averages: Option<Averages>,
     /// Buffer size by lane, in blocks.
     holds: Vec<u64>,
     /// By channel: the node at its end.
     targets: Vec<NodeId>,
-    /// By node: its incoming channels, for a direct scan.
+    /// By node: incoming channels, for a direct scan.
     inputs: Vec<Vec<ChannelId>>,
 }
 
-/// Averaged quantities.
 #[derive(Clone, Debug)]
 struct Averages {
     over: Span,
-    /// By channel and lane: filled blocks of a buffer.
+    /// By channel and lane: filled blocks.
     fills: Vec<Average>,
-    /// By channel: `cnt1`, and the busy share of the output.
+    /// By channel: `cnt1`, and busy share of the output.
     counts: Vec<Average>,
     shares: Vec<Average>,
 }
@@ -92,7 +87,7 @@ impl Output {
         spared_until: Time::ZERO,
     };
 
-    /// Returns `cnt1`: the packets that wait for the output.
+    /// `cnt1`: packets that wait for the output.
     fn count(&self, counts_leaving: bool, now: Time) -> u32 {
         self.waiting + u32::from(counts_leaving && self.busy_until > now)
     }
@@ -105,7 +100,6 @@ impl Averages {
         Self { over, fills, counts, shares }
     }
 
-    /// Updates the average fill of a buffer up to `now`.
     #[inline(never)]
     fn observe_buffer(&mut self, place: usize, buffered: &[Buffered], now: Time) {
         let average = &mut self.fills[place];
@@ -120,7 +114,6 @@ impl Averages {
         }
     }
 
-    /// Updates the averages of an output up to `now`.
     #[inline(never)]
     fn observe_output(&mut self, place: usize, output: &Output, counts_leaving: bool, now: Time) {
         // The tail of the last packet may have left in between.
@@ -134,7 +127,6 @@ impl Averages {
 }
 
 impl Congestion {
-    /// Returns the initial state for a policy with triggers.
     pub(super) fn of(policy: &impl Policy, plan: &Plan) -> Self {
         let triggers = policy.triggers().expect("a policy that counts says what triggers it");
         let Switching::Packets(packets) = &plan.switching else {
@@ -162,7 +154,7 @@ impl Congestion {
         stay.input.index() * self.lane_count + usize::from(stay.lane)
     }
 
-    /// Removes the packets that have left a buffer by `now`. Returns the blocks of the others.
+    /// Removes the packets that have left by `now`. Returns the blocks of the others.
     #[inline]
     fn go_to(&mut self, place: usize, now: Time) -> u64 {
         let buffered = &mut self.buffers[place];
@@ -178,8 +170,8 @@ impl Congestion {
         blocks
     }
 
-    /// Returns whether a buffer with `blocks` filled blocks is full: it has no space for another
-    /// packet like the last one, or has reached the configured fill.
+    /// Whether there is no space for another packet like the last one, or the configured fill is
+    /// reached.
     fn is_full(&self, place: usize, blocks: u64, stay: &Stay) -> bool {
         match (self.triggers.fill_blocks(), &self.averages) {
             (Some(fill), Some(averages)) => averages.fills[place].value() >= as_f64(fill),
@@ -205,7 +197,6 @@ impl Congestion {
         }
     }
 
-    /// Returns whether too many packets wait for an output, or it is too busy.
     fn is_concerned(&self, output: ChannelId, now: Time) -> bool {
         let Triggers { threshold, utilisation, counts_leaving, .. } = self.triggers;
         let place = output.index();
@@ -221,7 +212,6 @@ impl Congestion {
         }
     }
 
-    /// Updates the averages of an output up to `now`, if there are any.
     #[inline]
     fn observe_output(&mut self, output: ChannelId, now: Time) {
         if let Some(averages) = &mut self.averages {
@@ -230,7 +220,7 @@ impl Congestion {
         }
     }
 
-    /// Marks packets that wait for an output of the switch at the end of a channel.
+    /// Marks packets that wait for an output of the switch at the end of `input`.
     fn trigger(&mut self, input: ChannelId, output: ChannelId, trigger: Trigger, now: Time) {
         if self.triggers.scan == Scan::Counters {
             let of = &mut self.outputs[output.index()];

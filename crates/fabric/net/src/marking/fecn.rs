@@ -7,10 +7,10 @@
 //!   forwarded   of packets that start there and have at least `packet_size`: one marked, then `marking_rate` unmarked
 //! ```
 //!
-//! Source: InfiniBand Architecture Specification, Volume 1, annex A10; names and units of fields as
-//! in OpenSM. The annex leaves the meaning of a threshold in bytes to vendors. Ours: 16 minus the
-//! threshold, in sixteenths of the lane's input buffer; evaluation of an output when a head was
-//! read; and marking at regular intervals, not at random.
+//! Source: InfiniBand Architecture Specification, Volume 1, annex A10; names and units as in
+//! OpenSM. The annex leaves the meaning of a threshold to vendors. Ours: 16 minus the threshold, in
+//! sixteenths of the lane's input buffer; evaluation when a head was read; marking at regular
+//! intervals, not at random.
 //!
 //! Invariant: no packet is marked at an output without waiting packets.
 
@@ -43,7 +43,7 @@ pub struct Fecn {
     pub victim_mask: bool,
 }
 
-/// Strictest threshold; thresholds count sixteenths of a buffer.
+/// Strictest threshold; unit: sixteenths of a buffer.
 const THRESHOLD_MAX: u8 = 15;
 
 impl Default for Fecn {
@@ -94,7 +94,6 @@ impl Policy for Fecn {
     }
 }
 
-/// State of the lane of an output.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum State {
     Free,
@@ -111,7 +110,6 @@ struct Lane {
     to_pass: u16,
 }
 
-/// State of all outputs.
 #[derive(Clone, Debug)]
 pub(crate) struct Roots {
     policy: Fecn,

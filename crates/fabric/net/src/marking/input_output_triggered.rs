@@ -36,7 +36,7 @@ pub struct InputOutputTriggered {
 }
 
 impl InputOutputTriggered {
-    /// Returns the policy with only a threshold, as in the paper.
+    /// Policy with only a threshold, as in the paper.
     pub const fn new(threshold: u32) -> Self {
         Self {
             threshold,

@@ -32,7 +32,7 @@ pub struct OutputTriggered {
 }
 
 impl OutputTriggered {
-    /// Returns the policy with only a threshold, as in the paper.
+    /// Policy with only a threshold, as in the paper.
     pub const fn new(threshold: u32) -> Self {
         Self {
             threshold,

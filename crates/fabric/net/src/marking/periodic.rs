@@ -14,7 +14,7 @@ pub struct Periodic {
     pub every: NonZeroU64,
 }
 
-/// Number of packets read, by node.
+/// Packets read, by node.
 #[derive(Clone, Debug)]
 pub(crate) struct Counts {
     every: u64,

@@ -33,28 +33,28 @@ pub struct Red {
 }
 
 impl Default for Red {
-    /// Zhu et al. 2015, for 40 Gb/s, quoted from memory. Both thresholds scale with the rate of the
+    /// Zhu et al. 2015, for 40 Gb/s, quoted from memory. Thresholds scale with the rate of the
     /// port, as in the simulator of Li et al. 2019 (HPCC, `simulation/run.py`).
     fn default() -> Self {
         Self { k_min: None, k_max: None, p_max: 0.01 }
     }
 }
 
-/// Durations that define the default thresholds: the link sends 5 kB and 200 kB at 40 Gbit/s.
+/// A link sends 5 kB and 200 kB in these times at 40 Gbit/s.
 const K_MIN_TIME: Span = Span::from_ps(1_000_000);
 const K_MAX_TIME: Span = Span::from_ps(40_000_000);
 
 /// Marking thresholds of one output.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RedThresholds {
-    /// Largest queue length without marking.
+    /// Largest queue without marking.
     pub k_min: Bytes,
-    /// Smallest queue length with every packet marked.
+    /// Smallest queue with every packet marked.
     pub k_max: Bytes,
 }
 
 impl Red {
-    /// Returns the thresholds of an output with the given byte time of its link.
+    /// Thresholds of an output with the given byte time of its link.
     pub fn thresholds(&self, link: ByteTime) -> RedThresholds {
         let default = |time| bytes_in(link, time);
         let k_max =
@@ -63,7 +63,7 @@ impl Red {
         RedThresholds { k_min, k_max }
     }
 
-    /// Returns the marking probability of a packet that leaves a queue of `bytes` behind.
+    /// Marking probability of a packet that leaves a queue of `bytes` behind.
     #[expect(clippy::cast_precision_loss, reason = "bytes of a switch")]
     fn probability(&self, bytes: u64, thresholds: RedThresholds) -> f64 {
         let (p_max, RedThresholds { k_min, k_max }) = (self.p_max, thresholds);
@@ -77,7 +77,7 @@ impl Red {
     }
 }
 
-/// Returns the bytes that a link sends in `time`, to the nearest.
+/// Rounded to the nearest byte.
 fn bytes_in(link: ByteTime, time: Span) -> Bytes {
     const MANY_BYTES: u64 = 1 << 16;
     let many_ps = u128::from(link.of(MANY_BYTES).as_ps().max(1));
@@ -111,7 +111,6 @@ impl Policy for Red {
     }
 }
 
-/// State of all outputs.
 #[derive(Clone, Debug)]
 pub(crate) struct Queues {
     policy: Red,
@@ -169,7 +168,7 @@ mod tests {
         }
     }
 
-    /// 5 kB and 200 kB at 40 Gbit/s (Zhu et al. 2015), in proportion to the rate.
+    /// 5 kB and 200 kB at 40 Gbit/s (Zhu et al. 2015).
     #[test]
     fn red_thresholds_scale_with_the_link_rate() {
         let of = |gigabits: u64, red: Red| {
@@ -183,7 +182,7 @@ mod tests {
         assert_eq!(of(100, default), [12_500, 500_000]);
         assert_eq!(of(400, default), [50_000, 2_000_000]);
         assert_eq!(of(800, default), [100_000, 4_000_000]);
-        // A configured threshold holds at every rate; the default of the other is clamped to it.
+        // A configured threshold holds at every rate and clamps the other's default.
         let high = Red { k_min: Some(Bytes(300_000)), ..default };
         assert_eq!([of(40, high), of(400, high)], [[300_000, 300_000], [300_000, 2_000_000]]);
         let low = Red { k_max: Some(Bytes(4_000)), ..default };

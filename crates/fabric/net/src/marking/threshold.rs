@@ -16,7 +16,6 @@ pub struct Threshold {
     pub above: Bytes,
 }
 
-/// Limit in flits.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Above {
     flits: u64,

@@ -38,24 +38,23 @@ pub enum Concerns {
 pub struct Triggers {
     /// Scope of a full buffer, for policies that use inputs.
     pub full: Option<Concerns>,
-    /// Least fill of a full buffer; without it, a buffer without space for another packet is full.
+    /// Least fill of a full buffer; `None`: no space for another packet.
     pub fill: Option<Bytes>,
-    /// Triggers if more packets than this wait for an output.
+    /// Number of packets waiting for an output above which it triggers.
     pub threshold: Option<u32>,
-    /// Triggers if an output is busy for more than this share of the time.
+    /// Busy share of an output above which it triggers.
     pub utilisation: Option<f64>,
-    /// Averaging time of fills, packets and shares; not averaged if `None`.
+    /// Averaging time of fills, packets and shares; `None`: not averaged.
     pub average: Option<Span>,
     /// Packets that are marked.
     pub scan: Scan,
-    /// Whether a packet whose tail is leaving counts as waiting for its output.
+    /// Whether a packet whose tail is leaving counts as waiting.
     pub counts_leaving: bool,
-    /// Duration without marks on an output, after the arrival of a packet that it had no space for.
+    /// Duration without marks on an output after a packet that it had no space for.
     pub spare_blocked: Option<Span>,
 }
 
 impl Triggers {
-    /// No triggers, with the usual other parameters.
     pub(super) const NONE: Self = Self {
         full: None,
         fill: None,
@@ -67,7 +66,6 @@ impl Triggers {
         spare_blocked: None,
     };
 
-    /// Rejects invalid parameters: the key, and the reason.
     pub(super) fn check(&self) -> Result<(), (&'static str, String)> {
         let Some(average) = self.average else { return Ok(()) };
         if average == Span::ZERO {
@@ -88,7 +86,7 @@ impl Triggers {
         Ok(())
     }
 
-    /// Returns the least fill of a full buffer in blocks, if configured; rounded up.
+    /// Rounded up.
     pub(super) fn fill_blocks(&self) -> Option<u64> {
         self.fill.map(|fill| fill.0.div_ceil(BLOCK_BYTES.into()))
     }

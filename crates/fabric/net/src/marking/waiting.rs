@@ -1,11 +1,9 @@
-//! Bytes that wait at switches, by output and lane: packets whose heads were read and that have not
-//! started.
+//! Bytes of packets read and not started at switches, by output and lane.
 //!
 //! A packet that may take several lanes counts on each of them.
 
 use crate::{Plan, Stay};
 
-/// Waiting bytes by channel and lane.
 #[derive(Clone, Debug)]
 pub(super) struct Waiting {
     lane_count: usize,
@@ -18,7 +16,7 @@ impl Waiting {
         Self { lane_count, bytes: vec![0; plan.channels.len() * lane_count] }
     }
 
-    /// Returns the indices of the lanes that a packet waits for.
+    /// Indices of the lanes that a packet may take.
     pub(super) fn places(&self, stay: &Stay) -> impl Iterator<Item = usize> + use<> {
         let first = stay.output.index() * self.lane_count;
         stay.lanes.lanes().map(move |lane| first + usize::from(lane))

@@ -24,12 +24,12 @@ pub struct VirtualClock {
 pub enum LaneRate {
     /// Reserved rate.
     Reserved(Rate),
-    /// No rate: the lane is served only when no other can be.
+    /// Service only when no other lane can be served.
     BestEffort,
 }
 
 impl LaneRate {
-    /// Returns the rate in bytes per second, or `None` for a best-effort lane.
+    /// Bytes per second, or `None` for a best-effort lane.
     pub fn bytes_per_second(self) -> Option<NonZeroU64> {
         match self {
             Self::Reserved(rate) => NonZeroU64::new(rate.bytes_per_second()),
@@ -57,7 +57,6 @@ impl LaneScheduler for VirtualClock {
     }
 }
 
-/// Keyword for a lane without a rate.
 const BEST_EFFORT: &str = "best-effort";
 
 impl Serialize for LaneRate {
