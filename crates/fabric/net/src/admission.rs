@@ -10,12 +10,12 @@
 //!     │══ data ... last packet ═══════════════════►            releases at each node that it passes
 //! ```
 //!
-//! Every node keeps a [`Ledger`] of the reserved bandwidth of each link, at both ends of the link.
-//! A probe is an ordinary packet, on its own lanes. A node decides when it reads the probe. A
-//! signal that ends at a switch is redirected to port 0 of that switch, which responds.
+//! Every node keeps a [`Ledger`] of the reserved bandwidth of each link, at both ends. A probe is
+//! an ordinary packet on its own lanes, and a node decides when it reads it. A signal that ends at
+//! a switch is redirected to port 0 of that switch, which responds.
 //!
-//! An in-transit host has no port 0. It decides when it re-injects the probe: a refused probe
-//! continues as a NACK to the next switch, where it ends.
+//! An in-transit host has no port 0 and decides when it re-injects the probe: a refused probe
+//! continues as a NACK and ends at the next switch.
 //!
 //! ```text
 //!   source        s0         h0         s0              the path turns at s0, by way of its host
@@ -25,13 +25,12 @@
 //! ```
 //!
 //! Source: Yum et al. 2002, section 4.1. Ours: the limit on the share of a link that streams may
-//! reserve, the start of a stream when its ACK has arrived completely, however late, and the
-//! behaviour of in-transit hosts.
+//! reserve, the start of a stream after its ACK has arrived completely, and in-transit hosts.
 //!
 //! Invariants: the reserved bandwidth of a link is the sum of the rates of the streams that have
-//! reserved and not released it, and whose lease has not expired; it is 0 after all streams have
-//! ended, or were refused and have released. A stream whose host crashes does neither, and keeps
-//! its reservations until their leases expire, or forever without leases.
+//! reserved and not released it, with leases not expired; it is 0 after all streams have ended or
+//! released. A crashed stream keeps its reservations until their leases expire, or forever without
+//! leases.
 
 mod controller;
 mod leases;
@@ -52,17 +51,17 @@ use gingham_topology::routing::{LaneSet, VcClass};
 /// Admission control of a run.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct AdmissionPlan {
-    /// Whether streams request admission before they send, by class.
+    /// Whether streams request admission, by class.
     pub classes: Box<[bool]>,
-    /// Bandwidth that streams may reserve, by channel, in bytes of payload per second.
+    /// Reservable bandwidth by channel, in payload bytes per second.
     pub limits: Box<[u64]>,
-    /// Capacity by channel, in bytes of payload per second.
+    /// Capacity by channel, in payload bytes per second.
     pub rates: Box<[u64]>,
-    /// Lifetime of a reservation unless a packet of the stream renews it; unlimited if `None`.
+    /// Lifetime of a reservation unless a packet renews it; unlimited if `None`.
     pub lease: Option<Span>,
     /// Minimum weight of a lane not used by streams, in 64ths of a link.
     pub others_min: u16,
-    /// Payload of a probe and of its response, at least 1 B.
+    /// Payload of a probe and its response, at least 1 B.
     pub payload_bytes: u32,
     /// Priority of probes and responses.
     pub priority: Priority,
@@ -71,7 +70,7 @@ pub struct AdmissionPlan {
 }
 
 impl AdmissionPlan {
-    /// Returns the lanes of classes with admission control, and those used only by other classes.
+    /// Lanes of classes with admission control, and those used only by other classes.
     pub fn lanes(&self, plan: &Plan) -> [LaneSet; 2] {
         let of = |asks: bool| {
             let of = plan.classes.iter().zip(&self.classes).filter(|(_, asked)| **asked == asks);
@@ -82,22 +81,21 @@ impl AdmissionPlan {
     }
 }
 
-/// Content of the packets of admission control, about one stream.
+/// Content of a packet of admission control.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Signal {
     /// Request for admission.
     Probe(StreamId),
     /// Admission.
     Ack(StreamId),
-    /// Refusal: the node that sends on this channel had too little unreserved bandwidth on it.
+    /// Refusal, for lack of unreserved bandwidth at the sender on this channel.
     Nack(StreamId, ChannelId),
-    /// Release of the reservations of a refused stream, up to the node before the one that sends on
-    /// this channel.
+    /// Release after a refusal, up to the node before the sender on this channel.
     Release(StreamId, ChannelId),
 }
 
 impl Signal {
-    /// Returns the stream of the signal.
+    /// Stream of the signal.
     pub const fn stream(self) -> StreamId {
         match self {
             Self::Probe(stream)

@@ -7,16 +7,15 @@
 //!          A2 (leaf: nothing spreads further)
 //! ```
 //!
-//! A simulation reports at given instants which packets wait ([`Waiter`]). [`trees`] derives the
-//! trees, each with its root, branches and leaves, and with the flows that feed it and those that
-//! are its victims. If waits form a cycle, there is no root: that tree is a knot, which is a
-//! deadlock if it lasts ([`crate::WaitCycle`]).
+//! [`trees`] derives the trees of an instant from the packets that wait ([`Waiter`]), with the
+//! flows that feed each tree and its victims. If waits form a cycle, there is no root: that tree is
+//! a knot, a deadlock if it lasts ([`crate::WaitCycle`]).
 //!
-//! Source: the terms are those of Santos et al. 2002, section II, and of Pfister and Norton, "Hot
-//! Spot Contention and Combining in Multistage Interconnection Networks", IEEE Transactions on
-//! Computers 34(10), 1985; the definitions are ours, see `docs/concepts/congestion-trees.md`.
+//! Source: terms of Santos et al. 2002, section II, and of Pfister and Norton, "Hot Spot Contention
+//! and Combining in Multistage Interconnection Networks", IEEE Transactions on Computers 34(10),
+//! 1985; the definitions are ours (`docs/concepts/congestion-trees.md`).
 //!
-//! Invariants: the result does not depend on the order of waiters; every branch is in a tree.
+//! Invariants: the order of waiters has no effect; every branch is in a tree.
 
 mod goes_over;
 mod tree;
@@ -27,17 +26,16 @@ use crate::{FlowKey, Packet, PathId};
 use gingham_topology::ChannelId;
 use gingham_topology::routing::{Buffer, LaneSet};
 
-/// A packet that waits at an instant.
+/// Packet that waits at an instant.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Waiter {
-    /// Buffer that holds the packet; `None` for a packet at a host that has its turn on the host's
-    /// channel.
+    /// Buffer of the packet; `None` at a host, for a packet with its turn on the host's channel.
     pub at: Option<Buffer>,
     /// Class, source and destination.
     pub flow: FlowKey,
-    /// Path set of the packet; `None` if it is not decided.
+    /// Path set; `None` if undecided.
     pub path_id: Option<PathId>,
-    /// Next hop; `None` for a packet that waits behind another one.
+    /// Next hop; `None` behind another packet.
     pub onward: Option<Onward>,
 }
 
@@ -48,11 +46,11 @@ pub struct Onward {
     pub output: ChannelId,
     /// Lanes that the packet may take there, at least one.
     pub lanes: LaneSet,
-    /// Lanes of `lanes` without space for the packet.
+    /// Those without space for the packet.
     pub blocked: LaneSet,
 }
 
-/// The packet that an endpoint would send from one of its queues if its channel were free.
+/// Packet that an endpoint would send from a queue if its channel were free.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Queued {
     /// Index of the group of queues.
@@ -64,37 +62,35 @@ pub struct Queued {
 }
 
 impl Waiter {
-    /// Returns a packet in a buffer with its next hop, or behind another packet if `onward` is
-    /// `None`.
+    /// Packet in a buffer, behind another one if `onward` is `None`.
     pub fn in_buffer(at: Buffer, packet: &Packet, onward: Option<Onward>) -> Self {
         Self { at: Some(at), flow: packet.into(), path_id: Some(packet.path_id), onward }
     }
 
-    /// Returns a packet that has its turn on the channel of a host.
+    /// Packet with its turn on the channel of a host.
     pub fn sending(packet: &Packet, onward: Onward) -> Self {
         let onward = Some(onward);
         Self { at: None, flow: packet.into(), path_id: Some(packet.path_id), onward }
     }
 
-    /// Returns a packet that could start at a host.
+    /// Packet that could start at a host.
     pub fn queued(queued: &Queued, onward: Onward) -> Self {
         Self { at: None, flow: queued.flow, path_id: None, onward: Some(onward) }
     }
 }
 
 impl Onward {
-    /// Returns a next hop by any of `lanes`; `is_blocked` reports whether a lane has no space.
+    /// Next hop by any of `lanes`.
     pub fn by(output: ChannelId, lanes: LaneSet, is_blocked: impl Fn(u8) -> bool) -> Self {
         let blocked = lanes.lanes().filter(|lane| is_blocked(*lane)).collect();
         Self { output, lanes, blocked }
     }
 
-    /// Returns a next hop by a channel with a single lane.
+    /// Next hop by a channel with a single lane.
     pub fn by_channel(output: ChannelId, is_blocked: bool) -> Self {
         Self::by(output, LaneSet::one(0), |_| is_blocked)
     }
 
-    /// Returns whether no lane has space.
     fn is_blocked(self) -> bool {
         self.lanes == self.blocked
     }

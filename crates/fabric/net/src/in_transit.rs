@@ -6,13 +6,9 @@
 //!                   └ pool: space for all of it, until its tail has left │ no space: spill, or stop
 //! ```
 //!
-//! A path may visit hosts. Each ejects the packet and re-injects it, so that no resource that the
-//! packet holds before the host waits for one behind it (Flich et al. 2001, section III). Packets
-//! that cannot leave the host yet wait in a pool, the **in-transit buffer**. The rules of timing
-//! are in `docs/concepts/timing.md`.
-//!
-//! This module has the parameters of such hosts, in a scenario and in a plan; [`InTransitHost`] is
-//! the state machine that all simulations share.
+//! Each host on a path ejects the packet and re-injects it: no resource held before the host waits
+//! for one behind it (Flich et al. 2001, section III). Packets that cannot leave yet wait in a
+//! pool, the **in-transit buffer**. Rules of timing: `docs/concepts/timing.md`.
 
 mod host;
 
@@ -25,27 +21,27 @@ use serde::{Deserialize, Serialize};
 /// Parameters of all in-transit hosts of a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct InTransitPlan {
-    /// Time from the arrival of the first flit until the packet is recognized as in transit: `T_d`.
+    /// `T_d`: time from the arrival of the first flit until recognition as in transit.
     pub detection: Span,
-    /// Further time until the adapter is ready to re-inject it: `T_r`.
+    /// `T_r`: further time until re-injection can begin.
     pub programming: Span,
-    /// Capacity of the pool of an adapter, in bytes.
+    /// Capacity of an adapter's pool, in bytes.
     pub pool_bytes: u64,
-    /// Handling of a packet that does not fit into the pool.
+    /// Handling of a packet if the pool is full.
     pub when_full: WhenFull,
 }
 
 /// Handling of a packet that does not fit into the pool.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum WhenFull {
-    /// The packet is copied to host memory, and re-injected from there after all of it has arrived.
+    /// Copy to host memory, and re-injection after all of the packet has arrived.
     Spill {
-        /// Fixed delay, independent of the length.
+        /// Fixed delay.
         delay: Span,
         /// Time of a byte on the bus, which each byte crosses twice.
         byte: Span,
     },
-    /// The packet waits in the input of the adapter, which stops its sender.
+    /// The packet waits in the adapter's input, which stops its sender.
     Stop,
 }
 
@@ -79,8 +75,8 @@ pub struct InTransitParameters {
 }
 
 impl Default for InTransitParameters {
-    /// Returns the parameters of Flich et al. 2001, section IV-A: 275 ns, 200 ns, 512 KB. The cost
-    /// of spilling is ours: 5 us, and a bus of 132 MB/s (PCI, 32 bits at 33 MHz).
+    /// Flich et al. 2001, section IV-A: 275 ns, 200 ns, 512 KB. The cost of spilling is ours: 5 us,
+    /// and PCI at 132 MB/s (32 bits at 33 MHz).
     fn default() -> Self {
         Self {
             detection: Span::from_ns(275),
@@ -94,7 +90,7 @@ impl Default for InTransitParameters {
 }
 
 impl InTransitParameters {
-    /// Converts the parameters to integers.
+    /// Conversion to integers.
     pub fn plan(&self) -> InTransitPlan {
         InTransitPlan {
             detection: self.detection,

@@ -6,17 +6,15 @@
 //!                  lanes of outputs, full buffers ──────┘ a change wakes the held hosts
 //! ```
 //!
-//! There are two rules: [`at_least_one`] uses the lanes of the outputs that the first switch may
-//! select for the message, [`self_tuned`] the number of full buffers in the network. Both hold back
-//! only new messages: packets of messages in progress, acknowledgements, signals and control
-//! packets go on.
+//! [`at_least_one`] uses the lanes of the outputs that the first switch may select, [`self_tuned`]
+//! the number of full buffers in the network. Both hold back only new messages: packets of messages
+//! in progress, acknowledgements, signals and control packets go on.
 //!
-//! The simulation records and reports only the state that the rule needs: the free lanes of the
-//! outputs of switches with hosts ([`Notice::Lanes`](crate::Notice::Lanes)) for the first, the
-//! number of full buffers on request ([`Order::Gather`]) for the second.
+//! The simulation reports only the state that the rule needs: free lanes of outputs of switches
+//! with hosts ([`Notice::Lanes`](crate::Notice::Lanes)), or full buffers on request
+//! ([`Order::Gather`]).
 //!
-//! Invariant: whether a message may begin is a function of the reported state and the time; a query
-//! has no effect except that a held host is woken later.
+//! Invariant: whether a message may begin is a function of the reported state and the time.
 
 mod at_least_one;
 mod self_tuned;
@@ -38,20 +36,20 @@ use std::sync::Arc;
 /// Rule of injection throttling.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ThrottlePlan {
-    /// By the lanes of the outputs that the first switch may select (Baydal, Lopez and Duato 2000).
+    /// Lanes of the outputs that the first switch may select (Baydal, Lopez and Duato 2000).
     AtLeastOne,
-    /// By the number of full buffers in the network (Thottethodi, Lebeck and Mukherjee 2001).
+    /// Number of full buffers in the network (Thottethodi, Lebeck and Mukherjee 2001).
     SelfTuned(SelfTunedPlan),
 }
 
 impl Plan {
-    /// Returns the rule of injection throttling, if there is one.
+    /// Rule of injection throttling, if any.
     pub fn throttle(&self) -> Option<ThrottlePlan> {
         self.adapters.and_then(|adapters| adapters.throttle)
     }
 
-    /// Returns by channel whether its free lanes must be reported: true for outputs of switches
-    /// with hosts. Empty if no rule needs them.
+    /// By channel: whether its free lanes must be reported (outputs of switches with hosts). Empty
+    /// if no rule needs them.
     pub fn watched_outputs(&self) -> Vec<bool> {
         if self.throttle() != Some(ThrottlePlan::AtLeastOne) {
             return Vec::new();
@@ -69,8 +67,8 @@ impl Plan {
         ChannelId::first(self.channels.len()).map(is_watched).collect()
     }
 
-    /// Returns by lane, for whole-packet switching, the blocks that hold the longest packet of the
-    /// run, at most those of the buffer.
+    /// By lane, for whole-packet switching: blocks of the longest packet of the run, at most those
+    /// of the buffer.
     pub fn space_blocks(&self, packets: &PacketsPlan) -> LaneBlocks {
         let of_class = |class: &ClassPlan| {
             let messages = class.sources.iter().map(|source| *source.payload_bytes().end());
@@ -82,8 +80,7 @@ impl Plan {
         packets.buffer_blocks.map(|blocks| blocks.min(needed))
     }
 
-    /// Returns the channels between switches, whose buffers are counted; empty if no rule needs
-    /// them.
+    /// Channels between switches, with counted buffers; empty if no rule needs them.
     pub fn gathered_channels(&self) -> Vec<ChannelId> {
         if !matches!(self.throttle(), Some(ThrottlePlan::SelfTuned(_))) {
             return Vec::new();
@@ -96,14 +93,12 @@ impl Plan {
     }
 }
 
-/// Whether a message may begin.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum May {
-    /// It may begin now.
     Begin,
-    /// It may not begin before this instant; the query must then be repeated.
+    /// Not before this instant; the query must then be repeated.
     BeginAt(Time),
-    /// It may not begin before its host is woken.
+    /// Not before its host is woken.
     BeHeld,
 }
 
@@ -111,13 +106,13 @@ pub(crate) enum May {
 pub(crate) struct Throttle {
     plan: Arc<Plan>,
     rule: Rule,
-    /// By endpoint: whether it is held and must be woken.
+    /// By endpoint: whether it is held.
     held: Box<[bool]>,
-    /// All endpoints, in descending order of their channels: the last order is carried out first.
+    /// Endpoints in descending order of their channels: the last order is carried out first.
     in_order: Box<[EndpointId]>,
-    /// By node: the endpoints of a switch, in this order; empty if the rule does not use outputs.
+    /// By node: endpoints of a switch, in this order; empty if the rule does not use outputs.
     around: Box<[Vec<EndpointId>]>,
-    /// Number of times that a held host was woken.
+    /// Wake-ups of held hosts.
     woken: u64,
 }
 
@@ -128,7 +123,6 @@ enum Rule {
 }
 
 impl Throttle {
-    /// Returns the state for a plan, if it has a rule.
     pub(crate) fn new(plan: &Arc<Plan>) -> Option<Self> {
         let rule = match plan.throttle()? {
             ThrottlePlan::AtLeastOne => Rule::AtLeastOne(AtLeastOne::new(plan)),
@@ -153,7 +147,7 @@ impl Throttle {
         self.woken
     }
 
-    /// Returns whether the first message of a queue may go on; always, if it is in progress.
+    /// A message in progress may always go on.
     pub(crate) fn may(&mut self, messages: &Messages, slot: MessageSlot, now: Time) -> May {
         let message = messages.message(slot);
         let of_class = &self.plan.classes[message.class.index()];
@@ -174,7 +168,7 @@ impl Throttle {
 
     // The at-least-one rule.
 
-    /// Updates the free lanes of an output, and wakes the hosts that it may have held.
+    /// Wakes the hosts that the output may have held.
     pub(crate) fn on_lanes(&mut self, output: ChannelId, free: LaneSet, orders: &mut Vec<Order>) {
         let Rule::AtLeastOne(of) = &mut self.rule else { return };
         if !of.on_lanes(output, free) {
@@ -188,7 +182,6 @@ impl Throttle {
 
     // The self-tuned rule.
 
-    /// Returns the order for the first count of buffers.
     pub(crate) fn first_gather(&self) -> Option<Order> {
         match &self.rule {
             Rule::AtLeastOne(_) => None,
@@ -196,19 +189,16 @@ impl Throttle {
         }
     }
 
-    /// Whether received packets are counted.
     pub(crate) fn counts_received(&self) -> bool {
         matches!(self.rule, Rule::SelfTuned(_))
     }
 
-    /// Counts a received packet of `wire_bytes` bytes.
     pub(crate) fn on_received(&mut self, wire_bytes: u64) {
         if let Rule::SelfTuned(of) = &mut self.rule {
             of.on_received(wire_bytes);
         }
     }
 
-    /// Does the work of a woken endpoint.
     pub(crate) fn on_woken(&mut self, endpoint: EndpointId, now: Time, orders: &mut Vec<Order>) {
         let Rule::SelfTuned(of) = &mut self.rule else { return };
         if endpoint != self_tuned::gatherer() {
@@ -219,7 +209,7 @@ impl Throttle {
         }
     }
 
-    /// Receives the number of full buffers between switches.
+    /// `full` counts the full buffers between switches.
     pub(crate) fn on_gathered(
         &mut self,
         full: u64,
@@ -243,7 +233,6 @@ impl Throttle {
     }
 }
 
-/// Wakes an endpoint, if it is held.
 fn wake(held: &mut [bool], woken: &mut u64, endpoint: EndpointId, orders: &mut Vec<Order>) {
     if std::mem::take(&mut held[endpoint.index()]) {
         *woken += 1;

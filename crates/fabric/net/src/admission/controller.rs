@@ -1,8 +1,6 @@
-//! The admission controller: requests of streams, and the decisions of all nodes, each from its own
-//! ledger.
-//!
-//! The controller moves no packets. Its caller reports where a signal is read or received, and gets
-//! back whether the signal continues, ends, or needs a response.
+//! The admission controller: requests of streams, and decisions of all nodes, each from its own
+//! ledger. It moves no packets: its caller reports signals, and learns whether a signal continues,
+//! ends, or needs a response.
 
 use super::leases::{Leases, Over, Place};
 use super::ledger::{End, Ledger};
@@ -20,17 +18,17 @@ pub enum StreamState {
     /// Not requested yet.
     #[default]
     Silent,
-    /// The probe or its response is in flight.
+    /// Probe or response in flight.
     Asking,
-    /// The stream may send.
+    /// Permission to send.
     Admitted,
-    /// Refused, by the node that sends on this channel, which had too little unreserved bandwidth.
+    /// Refusal by the sender on this channel, for lack of unreserved bandwidth.
     Refused(ChannelId),
-    /// The stream has ended and released its reservation at its adapter.
+    /// End, with the reservation at the adapter released.
     Ended,
 }
 
-/// The request of a stream.
+/// Request of a stream.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Request {
     /// Class of the stream.
@@ -39,7 +37,7 @@ pub struct Request {
     pub source: EndpointId,
     /// Receiving host.
     pub destination: EndpointId,
-    /// Requested rate, in bytes of payload per second.
+    /// Requested rate, in payload bytes per second.
     pub rate: u64,
     /// State of the admission.
     pub state: StreamState,
@@ -47,51 +45,46 @@ pub struct Request {
     pub asked: Option<Time>,
     /// Arrival of the response at the host.
     pub responded: Option<Time>,
-    /// Expiry of the stream's first expired lease, if any.
+    /// Expiry of the first expired lease.
     pub lapsed: Option<Time>,
 }
 
 impl Request {
-    /// Returns the time from the request to the response.
+    /// Time from the request to the response.
     pub fn set_up(&self) -> Option<Span> {
         Some(self.responded?.since(self.asked?))
     }
 }
 
-/// Position of a signal on its path.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Hop {
     pub(crate) input: ChannelId,
     pub(crate) output: ChannelId,
-    /// Output channel at the next node, if there is one.
+    /// Output channel at the next node.
     pub(crate) after: Option<ChannelId>,
 }
 
-/// Handling of a signal that a switch has read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Onward {
-    /// The signal continues on its path.
     Goes,
-    /// The signal goes to port 0 of the switch, as this signal.
+    /// To port 0 of the switch, as this signal.
     Ends(Signal),
 }
 
-/// Admission controller of a run.
 #[derive(Clone, Debug)]
 pub(crate) struct AdmissionController {
     plan: Arc<AdmissionPlan>,
     requests: Vec<Request>,
     ledger: Ledger,
-    /// Leases of reservations; `None` if reservations do not expire.
+    /// `None` if reservations do not expire.
     leases: Option<Leases>,
-    /// Lane weights that follow the reserved bandwidth, if any do. The next field collects changes
-    /// not yet reported.
+    /// Lane weights that follow the reserved bandwidth, and changes not yet reported.
     weights: Option<Weights>,
     weighed: Vec<Weighing>,
 }
 
 impl AdmissionController {
-    /// Creates the controller without requests; `None` if the plan has no admission control.
+    /// `None` without admission control.
     pub(crate) fn new(plan: &Plan) -> Option<Self> {
         let admission = Arc::clone(plan.admission.as_ref()?);
         let request = |(class, source, stream): (ClassId, &SourcePlan, &StreamPlan)| Request {
@@ -109,7 +102,6 @@ impl AdmissionController {
         Some(Self { weights, ..Self::of(admission, requests, plan.channels.len()) })
     }
 
-    /// Creates the controller with given requests and a number of channels.
     pub(super) fn of(plan: Arc<AdmissionPlan>, requests: Vec<Request>, channels: usize) -> Self {
         let (ledger, weighed) = (Ledger::new(channels), Vec::new());
         let leases = plan.lease.map(|lease| Leases::new(lease, requests.len()));
@@ -138,8 +130,8 @@ impl AdmissionController {
         &self.requests[stream.index()]
     }
 
-    /// Requests admission of a stream at the adapter that sends on `channel`. Returns whether to
-    /// send a probe; otherwise the adapter has refused.
+    /// Requests admission at the adapter that sends on `channel`. Returns whether to send a probe;
+    /// otherwise the adapter has refused.
     pub(crate) fn ask(&mut self, stream: StreamId, channel: ChannelId, now: Time) -> bool {
         let request = &mut self.requests[stream.index()];
         (request.state, request.asked) = (StreamState::Asking, Some(now));
@@ -151,7 +143,7 @@ impl AdmissionController {
         false
     }
 
-    /// Handles a signal from the requesting host that a switch has read.
+    /// Handles a signal from the requesting host, read by a switch.
     pub(crate) fn read(&mut self, signal: Signal, hop: Hop, now: Time) -> Onward {
         match signal {
             Signal::Probe(stream) => match (self.probed(stream, hop, now), hop.after) {
@@ -172,7 +164,7 @@ impl AdmissionController {
         }
     }
 
-    /// Handles a signal from the requesting host that an in-transit host re-injects. Returns the
+    /// Handles a signal from the requesting host, re-injected by an in-transit host. Returns the
     /// signal to send on.
     pub(crate) fn sent_on(&mut self, signal: Signal, hop: Hop, now: Time) -> Signal {
         match signal {
@@ -185,7 +177,7 @@ impl AdmissionController {
         }
     }
 
-    /// Reserves the rate at a node after the first, or refuses the probe.
+    /// Reserves at a node after the first, or refuses.
     fn probed(
         &mut self,
         stream: StreamId,
@@ -200,8 +192,8 @@ impl AdmissionController {
         Ok(())
     }
 
-    /// Releases the reservation of a stream at a node that its last packet has passed, from
-    /// `input`, which is `None` at its adapter, to `output`.
+    /// Releases a stream's reservation at a node passed by its last packet; `input` is `None` at
+    /// the adapter.
     pub(crate) fn pass(&mut self, stream: StreamId, input: Option<ChannelId>, output: ChannelId) {
         self.release(stream, input, output);
         if input.is_none() {
@@ -209,8 +201,8 @@ impl AdmissionController {
         }
     }
 
-    /// Handles the response to a probe at the requesting host, whose streams take `channel` to a
-    /// switch and from there `first`. Returns the action of the host.
+    /// Handles the response at the requesting host; `channel` leads to a switch, and `first`
+    /// onward.
     pub(crate) fn handle_response(
         &mut self,
         signal: Signal,
@@ -235,8 +227,7 @@ impl AdmissionController {
         }
     }
 
-    /// Renews the leases of a stream at a node, after a packet other than its last has passed the
-    /// node.
+    /// Renews the leases of a stream at a node passed by a packet other than its last.
     pub(crate) fn renew(
         &mut self,
         stream: StreamId,
@@ -250,7 +241,7 @@ impl AdmissionController {
         }
     }
 
-    /// Records the response to a probe that has arrived at a crashed host, which takes no action.
+    /// Records a response at a crashed host, which takes no action.
     pub(crate) fn ignore_response(&mut self, signal: Signal, now: Time) {
         let request = &mut self.requests[signal.stream().index()];
         request.responded = Some(now);
@@ -260,7 +251,7 @@ impl AdmissionController {
         };
     }
 
-    /// Ends the leases that were not renewed by the end of the run.
+    /// Ends the leases not renewed by the end of the run.
     pub(crate) fn settle(&mut self, now: Time) {
         let places = self.leases.as_ref().map(Leases::places);
         for place in places.unwrap_or_default() {
@@ -268,7 +259,6 @@ impl AdmissionController {
         }
     }
 
-    /// Releases the reservations of a place whose leases have expired.
     fn end_leases(&mut self, place: Place, now: Time) {
         while let Some(Over { stream, place: (channel, end), at }) =
             self.leases.as_mut().and_then(|leases| leases.next_over(place, now))
@@ -280,7 +270,6 @@ impl AdmissionController {
         }
     }
 
-    /// Adds the rate of a stream to the ledger of a place.
     fn enter(&mut self, stream: StreamId, place: Place, now: Time) {
         let (channel, end) = place;
         self.ledger.reserve(channel, end, self.request(stream).rate);
@@ -290,7 +279,7 @@ impl AdmissionController {
         self.changed(channel, end);
     }
 
-    /// Subtracts the rate of a stream from the ledger of a place, unless its lease has expired.
+    /// Has no effect after the lease has expired.
     fn strike(&mut self, stream: StreamId, place: Place) {
         let is_held = self.leases.as_mut().is_none_or(|leases| leases.give_back(stream, place));
         if is_held {
@@ -300,7 +289,6 @@ impl AdmissionController {
         }
     }
 
-    /// Reserves the rate of a stream on a channel, if enough bandwidth is unreserved.
     fn reserve(&mut self, stream: StreamId, channel: ChannelId, now: Time) -> bool {
         self.end_leases((channel, End::Leaving), now);
         let rate = self.request(stream).rate;
@@ -325,19 +313,17 @@ impl AdmissionController {
         }
     }
 
-    /// Returns the weights that have changed since the last call.
+    /// Weights changed since the last call.
     pub(crate) fn take_weighed(&mut self) -> Vec<Weighing> {
         std::mem::take(&mut self.weighed)
     }
 }
 
-/// Action of a host on the response to its probe.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum HostAction {
-    /// Start sending.
     Send,
-    /// Release the reservations up to the node before the one that sends on this channel.
+    /// Up to the node before the sender on this channel.
     Release(ChannelId),
-    /// None: only the host itself had reserved bandwidth.
+    /// Only the host itself had reserved bandwidth.
     Nothing,
 }

@@ -1,4 +1,4 @@
-//! Leases: reservations that expire, so that a crashed host does not hold bandwidth forever.
+//! Leases: reservations expire, or a crashed host would hold bandwidth forever.
 //!
 //! ```text
 //!   probe read      data read    data read
@@ -7,11 +7,10 @@
 //!                                  ├──── lease ────┤ expired: free for the next probe
 //! ```
 //!
-//! A packet of the stream read at the exact end of a lease still renews it. Expired
-//! leases are found at the next request for the link, and at the end of a run, so that no timer
-//! keeps a run alive.
+//! A packet read at the exact end of a lease still renews it. Expired leases are found at the next
+//! request for the link and at the end of a run: no timer keeps a run alive.
 //!
-//! Source: ours; Yum et al. 2002 release by the last packet of a stream alone.
+//! Source: ours; Yum et al. 2002 release by the last packet alone.
 
 use super::ledger::End;
 use crate::StreamId;
@@ -21,7 +20,6 @@ use std::cmp::Reverse;
 use std::collections::binary_heap::PeekMut;
 use std::collections::{BTreeMap, BinaryHeap};
 
-/// One end of a channel with reservations.
 pub(super) type Place = (ChannelId, End);
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -34,9 +32,9 @@ pub(super) struct Over {
 #[derive(Clone, Debug)]
 pub(super) struct Leases {
     lease: Span,
-    /// Places that each stream has reserved, with the time of the last renewal.
+    /// By stream: reserved places, with the time of the last renewal.
     held: Vec<Vec<(Place, Time)>>,
-    /// Lower bounds on the expiry of leases, by place, with their streams.
+    /// By place: lower bounds on the expiry of leases, with their streams.
     due: BTreeMap<Place, BinaryHeap<Reverse<(Time, StreamId)>>>,
 }
 
@@ -50,7 +48,6 @@ impl Leases {
         self.due.entry(place).or_default().push(Reverse((now + self.lease, stream)));
     }
 
-    /// Renews a lease when a packet of the stream has been read, or has left its adapter.
     pub(super) fn renew(&mut self, stream: StreamId, place: Place, now: Time) {
         let held = self.held[stream.index()].iter_mut().find(|(at, _)| *at == place);
         if let Some((_, renewed)) = held {
@@ -58,12 +55,12 @@ impl Leases {
         }
     }
 
-    /// Removes a lease when a stream releases. Returns whether the lease still existed.
+    /// Returns whether the lease still existed.
     pub(super) fn give_back(&mut self, stream: StreamId, place: Place) -> bool {
         take_out(&mut self.held[stream.index()], place).is_some()
     }
 
-    /// Removes and returns the next lease of a place that has expired by now, if any.
+    /// Removes the next lease of a place that has expired by now.
     pub(super) fn next_over(&mut self, place: Place, now: Time) -> Option<Over> {
         let due = self.due.get_mut(&place)?;
         while let Some(mut first) = due.peek_mut() {
@@ -87,13 +84,13 @@ impl Leases {
         None
     }
 
-    /// Returns all places that were ever reserved.
+    /// All places ever reserved.
     pub(super) fn places(&self) -> Vec<Place> {
         self.due.keys().copied().collect()
     }
 }
 
-/// Removes a place from those that a stream holds; returns the time of its last renewal.
+/// Returns the time of the last renewal.
 fn take_out(held: &mut Vec<(Place, Time)>, place: Place) -> Option<Time> {
     let found = held.iter().position(|(at, _)| *at == place)?;
     Some(held.swap_remove(found).1)

@@ -5,18 +5,18 @@ use gingham_topology::ChannelId;
 /// End of a channel whose node keeps the ledger.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum End {
-    /// The node that sends on it.
+    /// Sending node.
     Leaving = 0,
-    /// The node that receives from it.
+    /// Receiving node.
     Entering = 1,
 }
 
-/// The ledgers of all nodes.
+/// Ledgers of all nodes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Ledger {
-    /// Reserved bandwidth by channel and end, in bytes of payload per second.
+    /// By channel and end, in payload bytes per second.
     reserved: Box<[[u64; 2]]>,
-    /// Highest reserved bandwidth by channel, at its sending node.
+    /// By channel: maximum at its sending node.
     most: Box<[u64]>,
 }
 
@@ -43,18 +43,17 @@ impl Ledger {
         self.reserved[channel.index()][end as usize]
     }
 
-    /// Returns the reserved bandwidth of a channel at its sending node, in bytes of payload per
-    /// second.
+    /// Reserved bandwidth at the sending node, in payload bytes per second.
     pub fn reserved(&self, channel: ChannelId) -> u64 {
         self.reserved[channel.index()][End::Leaving as usize]
     }
 
-    /// Returns the highest reserved bandwidth of a channel so far.
+    /// Highest reserved bandwidth so far.
     pub fn most(&self, channel: ChannelId) -> u64 {
         self.most[channel.index()]
     }
 
-    /// Whether nothing is reserved anywhere.
+    /// Whether nothing is reserved.
     pub fn is_empty(&self) -> bool {
         self.reserved.iter().flatten().all(|reserved| *reserved == 0)
     }

@@ -18,12 +18,11 @@ fn stream(number: usize) -> StreamId {
     StreamId::new(number)
 }
 
-/// Creates a controller for streams of these rates over channels of 100 B/s each.
+/// Streams of these rates over channels of 100 B/s each.
 fn controller(rates: &[u64], channels: usize) -> AdmissionController {
     leased_controller(rates, channels, None)
 }
 
-/// Like [`controller`], with leases of this length.
 fn leased_controller(rates: &[u64], channels: usize, lease: Option<Span>) -> AdmissionController {
     let plan = AdmissionPlan {
         classes: [true].into(),
@@ -48,32 +47,29 @@ fn leased_controller(rates: &[u64], channels: usize, lease: Option<Span>) -> Adm
     AdmissionController::of(Arc::new(plan), rates.iter().map(request).collect(), channels)
 }
 
-/// Channel that leaves an in-transit host, on paths with this channel in the middle.
+/// Channel that leaves an in-transit host, if in the middle of a path.
 const HOST: usize = 4;
 
-/// A path: the channels that a packet takes, from its host on, and the current time. Node `c + 10`
-/// sends on channel `c`; all nodes but the first are switches.
+/// Channels of a packet from its host on, and the current time.
 struct TimedPath<'a>(&'a [usize], Time);
 
-/// Returns a path at time zero.
 const fn over(channels: &[usize]) -> TimedPath<'_> {
     TimedPath(channels, Time::ZERO)
 }
 
 impl TimedPath<'_> {
-    /// Returns the path at another time.
     fn then(&self, ps: u64) -> Self {
         Self(self.0, Time::from_ps(ps))
     }
 
-    /// Returns the decision of the switch at the end of the `place`-th channel on a signal.
+    /// Decision of the switch at the end of the `place`-th channel.
     fn read(&self, controller: &mut AdmissionController, signal: Signal, place: usize) -> Onward {
         controller.read(signal, self.at(place), self.1)
     }
 
-    /// Handles a signal at the end of the `place`-th channel, at a switch or an in-transit host;
-    /// returns the signal and whether it ends there. An in-transit host is neither the first nor
-    /// the last node, and two of them are never adjacent.
+    /// Handles a signal at the end of the `place`-th channel. Returns the signal and whether it
+    /// ends there. An in-transit host is neither the first nor the last node, and two are never
+    /// adjacent.
     fn reach(
         &self,
         controller: &mut AdmissionController,
@@ -95,7 +91,6 @@ impl TimedPath<'_> {
         Place { input, output, after: self.0.get(place + 2).copied().map(channel) }
     }
 
-    /// Returns the action of the host on the response.
     fn respond(&self, controller: &mut AdmissionController, response: Signal) -> HostAction {
         let first = [self.0[0], self.0[1]].map(channel);
         controller.handle_response(response, first, self.1)
@@ -105,7 +100,7 @@ impl TimedPath<'_> {
         controller.ask(of, channel(self.0[0]), self.1)
     }
 
-    /// Requests admission for a stream and handles all that follows at once. Returns whether it may
+    /// Requests admission and handles all that follows at once. Returns whether the stream may
     /// send.
     fn ask(&self, controller: &mut AdmissionController, of: StreamId) -> bool {
         if !controller.ask(of, channel(self.0[0]), Time::ZERO) {
@@ -122,7 +117,6 @@ impl TimedPath<'_> {
         }
     }
 
-    /// Moves a signal until it ends. Returns the final signal.
     fn go(&self, controller: &mut AdmissionController, mut signal: Signal) -> Signal {
         for place in 0.. {
             let (now, ends) = self.reach(controller, signal, place);
@@ -142,8 +136,7 @@ impl TimedPath<'_> {
     }
 }
 
-/// Three switches: the second has too little bandwidth for another 60. Reservations before it are
-/// released, and those of other streams stay.
+/// Three switches: the second has too little bandwidth for another 60.
 #[test]
 fn refusal_midway_releases_earlier_reservations() {
     let mut controller = controller(&[60, 60, 40], 5);
@@ -165,7 +158,7 @@ fn refusal_midway_releases_earlier_reservations() {
     assert_eq!(long.read(&mut controller, release, 0), Onward::Ends(release), "s1 is next");
     assert_eq!(reserved(&controller), [0, 0, 60, 60]);
     assert_eq!(controller.requests()[1].state, StreamState::Refused(channel(2)));
-    // 40 more fit exactly; after both have ended nothing is reserved.
+    // 40 more fit exactly.
     assert!(long.ask(&mut controller, stream(2)));
     assert_eq!(reserved(&controller), [40, 40, 100, 100]);
     long.end(&mut controller, stream(2));
@@ -191,8 +184,8 @@ fn refusals_by_adapter_or_first_switch_need_no_release() {
 /// A path that turns at a switch through its host: h0, s1, h2, s1 again, s4.
 const OVER_A_HOST: TimedPath<'_> = over(&[0, 1, 2, 4, 5, 6]);
 
-/// The host has too little bandwidth on its own link. Its NACK continues to the switch, which ends
-/// it, and the release ends at that switch on its first visit.
+/// The host has too little bandwidth on its own link. Its NACK ends at the next switch, and the
+/// release at that switch on its first visit.
 #[test]
 fn in_transit_host_refuses_beyond_its_link_bandwidth() {
     let mut controller = controller(&[60, 60], 7);
@@ -216,8 +209,7 @@ fn in_transit_host_refuses_beyond_its_link_bandwidth() {
     assert!(controller.ledger().is_empty());
 }
 
-/// The switch refuses the probe that returns from the host. The release also passes the host, which
-/// ends no signal, and ends at the same place as the probe.
+/// The release also passes the host, which ends no signal, and ends at the place of the refusal.
 #[test]
 fn switch_refuses_a_probe_returning_from_an_in_transit_host() {
     let mut controller = controller(&[60, 60, 40], 7);
@@ -233,8 +225,8 @@ fn switch_refuses_a_probe_returning_from_an_in_transit_host() {
     assert!(controller.ledger().is_empty());
 }
 
-/// A stream of 60 crashes after its admission. Its adapter and its switch keep the reservation for
-/// a lease, counted from the last packet that each has seen; the next request finds it expired.
+/// A stream of 60 crashes after admission. Adapter and switch keep the reservation for a lease from
+/// the last packet that each has seen; the next request finds it expired.
 #[test]
 fn reservations_of_a_crashed_stream_expire_with_leases() {
     let at = Time::from_ps;
@@ -264,8 +256,7 @@ fn reservations_of_a_crashed_stream_expire_with_leases() {
     controller.settle(at(17));
     assert_eq!(reserved(&controller), [0, 60, 60]);
     assert_eq!(controller.requests()[0].lapsed, Some(at(15)), "that of its adapter was over first");
-    // In a variant without a crash the last packet arrives late, and releases no reservation of
-    // others.
+    // In a variant without a crash the late last packet releases no reservation of others.
     path.end(&mut controller, stream(0));
     assert_eq!(reserved(&controller), [0, 60, 60]);
     other.end(&mut controller, stream(2));
@@ -274,9 +265,8 @@ fn reservations_of_a_crashed_stream_expire_with_leases() {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(10_000))]
-    /// Requests, refusals, crashes and ends of streams on random paths, in random interleavings: no
-    /// link is over-reserved, and in the end nothing is reserved. Streams crash one by one
-    /// (applications) or all of a host at once (adapters): those that begin on one channel.
+    /// Requests, refusals, crashes and ends of streams on random paths, interleaved at random.
+    /// Streams crash one by one (applications) or all of a first channel at once (adapters).
     #[test]
     fn ledgers_are_empty_after_all_streams_end(
         paths in prop::collection::vec((prop::sample::subsequence((0..8_usize).collect::<Vec<_>>(), 2..6), 1_u64..90), 1..12),
@@ -316,18 +306,17 @@ proptest! {
     }
 }
 
-/// State of a stream in the property test, which advances one step at a time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Story {
     Begins,
-    /// A signal to be read by the `place`-th switch.
+    /// To be read by the `place`-th switch.
     Signal(Signal, usize),
     Response(Signal),
-    /// A packet, not the last, to pass the `place`-th node, the host first.
+    /// A packet, not the last, at the `place`-th node, the host first.
     Sends(usize),
-    /// The last packet, to pass the `place`-th node.
+    /// The last packet, at the `place`-th node.
     Ends(usize),
-    /// The stream has crashed: its probe continues, and the response is lost.
+    /// The probe continues, and the response is lost.
     Crashed(Signal, usize),
     Over,
 }
@@ -385,7 +374,6 @@ impl Story {
     }
 }
 
-/// Returns the input and output channel of a packet at the `place`-th node of its path.
 fn hop(path: &TimedPath<'_>, place: usize) -> (Option<ChannelId>, ChannelId) {
     (place.checked_sub(1).map(|before| channel(path.0[before])), channel(path.0[place]))
 }

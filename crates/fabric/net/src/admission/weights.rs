@@ -1,9 +1,9 @@
 //! Lane weights that follow the ledgers.
 //!
-//! The lanes of streams share the reserved bandwidth of the link evenly, in 64ths of the link. The
-//! lanes of other classes share the rest, each with at least a minimum, so that they make progress.
-//! Every lane has a weight of at least 1. Lanes of admission control itself keep their weight: a
-//! scheduler with levels serves them first.
+//! The lanes of streams share the reserved bandwidth of the link evenly, in 64ths; the lanes of
+//! other classes share the rest, each with a minimum for progress. Every lane has a weight of at
+//! least 1. Lanes of admission control keep their weight: a scheduler with levels serves them
+//! first.
 //!
 //! Source: Yum et al. 2002, sections 3.3 ("minimum forward progress bandwidth should be
 //! programmable") and 4.1 ("weight calculation for the WRR scheduling is also performed"); 64ths
@@ -16,10 +16,9 @@ use gingham_topology::ChannelId;
 use gingham_topology::routing::LaneSet;
 use std::num::NonZeroU16;
 
-/// Parts that the bandwidth of a link is divided into, for the computation of weights.
+/// Parts of a link's bandwidth.
 const PARTS: u64 = 64;
 
-/// Lane weights that follow the reserved bandwidth.
 #[derive(Clone, Debug)]
 pub(super) struct Weights {
     /// Arbiters with adjustable weights, by end of a channel.
@@ -27,14 +26,14 @@ pub(super) struct Weights {
     streams: LaneSet,
     others: LaneSet,
     others_min: u16,
-    /// By channel: whether its sending node and its receiving node are switches.
+    /// By channel: whether sender and receiver are switches.
     switches: Box<[[bool; 2]]>,
-    /// Current weights of a stream lane and of another lane, by channel and end.
+    /// By channel and end: current weights of a stream lane and of another lane.
     known: Vec<[(u16, u16); 2]>,
 }
 
 impl Weights {
-    /// Returns the arbiters that can follow; `None` if there are none.
+    /// `None` without adjustable arbiters.
     pub(super) fn new(plan: &Plan, admission: &AdmissionPlan) -> Option<Self> {
         let leaving =
             [ArbiterPlace::LinkOutput, ArbiterPlace::CrossbarOutput, ArbiterPlace::AdapterPort];
@@ -60,7 +59,7 @@ impl Weights {
         })
     }
 
-    /// Returns the weights that change with the reserved bandwidth at one end of a channel.
+    /// Weights that change with the reserved bandwidth at one end of a channel.
     pub(super) fn follow(
         &mut self,
         admission: &AdmissionPlan,

@@ -5,7 +5,6 @@ use crate::{FlowKey, PathId, Plan};
 use gingham_topology::{ChannelId, EndpointId, Fabric};
 use std::collections::BTreeMap;
 
-/// Paths of packets, each computed once.
 #[derive(Debug)]
 pub(super) struct PathCache<'a> {
     plan: &'a Plan,
@@ -17,8 +16,7 @@ impl<'a> PathCache<'a> {
         Self { plan, paths: BTreeMap::new() }
     }
 
-    /// Returns whether a channel is ahead of a packet on its path, or on any of its paths if it has
-    /// not chosen.
+    /// Whether a channel is ahead of a packet on its path, or on any path if it has not chosen.
     pub(super) fn goes_over(&mut self, waiter: &Waiter, channel: ChannelId) -> bool {
         let plan = self.plan;
         let undecided = plan.routing.path_ids().filter(|_| waiter.path_id.is_none());
@@ -36,8 +34,7 @@ impl<'a> PathCache<'a> {
     }
 }
 
-/// Returns the path of a packet. A packet diverted to the port 0 of a switch has only the channel
-/// to it.
+/// A packet diverted to port 0 of a switch has only the channel to it.
 fn path_of(
     plan: &Plan,
     path: PathId,

@@ -13,13 +13,12 @@ use gingham_topology::routing::Buffer;
 use gingham_topology::{ChannelId, EndpointId};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A congestion tree at an instant.
+/// Congestion tree at an instant.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Tree {
-    /// Root: all waits in the tree end at this channel. `None` for a knot of packets that wait for
-    /// one another.
+    /// Channel at which all waits end; `None` for a knot of packets that wait for one another.
     pub root: Option<ChannelId>,
-    /// Lanes without space, in ascending order.
+    /// Lanes without space, ascending.
     pub branches: Vec<Buffer>,
     /// Branches without another branch of the tree behind them.
     pub leaves: Vec<Buffer>,
@@ -27,22 +26,20 @@ pub struct Tree {
     pub depth: usize,
     /// Hosts whose own channel is a branch.
     pub hosts: BTreeSet<EndpointId>,
-    /// Flows with a packet in the tree that will pass the root, or with any packet in a knot.
+    /// Flows with a packet that will pass the root, or any packet in a knot.
     pub feeding: BTreeSet<FlowKey>,
-    /// Flows with packets in the tree but without any that will pass the root.
+    /// Flows with packets, but none that will pass the root.
     pub victims: BTreeSet<FlowKey>,
-    /// Number of packets in the tree.
+    /// Number of packets.
     pub packets: usize,
 }
 
-/// Target of a packet at the front of a buffer.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Target {
     Branch(Buffer),
     Root(ChannelId),
 }
 
-/// Index of waiting packets and branches.
 #[derive(Debug)]
 struct Stand<'a> {
     waiters: &'a [Waiter],
@@ -53,7 +50,7 @@ struct Stand<'a> {
     behind: BTreeMap<Target, BTreeSet<Buffer>>,
 }
 
-/// Returns the trees at an instant: by root in ascending order, followed by the knots.
+/// Trees at an instant, by ascending root, then knots.
 pub fn trees(plan: &Plan, waiters: &[Waiter]) -> Vec<Tree> {
     let strict = Stand::new(waiters, Rule::BranchesAreNoRoots);
     let mut path_cache = PathCache::new(plan);
@@ -78,18 +75,18 @@ pub fn trees(plan: &Plan, waiters: &[Waiter]) -> Vec<Tree> {
 /// Whether a channel can be a root if some packets pass it while longer packets are blocked.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Rule {
-    /// No: it is a branch for all packets.
+    /// It is a branch for all packets.
     BranchesAreNoRoots,
     AnyMayBeRoot,
 }
 
-/// Returns the lanes that a packet waits for, if it is blocked.
+/// Lanes that a blocked packet waits for.
 fn awaited(onward: Onward) -> impl Iterator<Item = Buffer> {
     let lanes = onward.lanes.lanes().take(if onward.is_blocked() { usize::MAX } else { 0 });
     lanes.map(move |lane| Buffer { channel: onward.output, lane })
 }
 
-/// Returns the lanes that a packet may use now.
+/// Lanes that a packet may use now.
 fn open(onward: Onward) -> impl Iterator<Item = Buffer> {
     let is_blocked = move |lane: &u8| onward.blocked.bits() >> lane & 1 == 1;
     let lanes = onward.lanes.lanes().filter(move |lane| !is_blocked(lane));
@@ -131,8 +128,7 @@ impl<'a> Stand<'a> {
         Self { waiters, branches, onward, behind }
     }
 
-    /// Adds the trees of all roots, restricted to the branches in `left`, and removes these from
-    /// `left`.
+    /// Adds the trees of all roots over branches in `left`, and removes these from `left`.
     fn add_rooted(
         &self,
         plan: &Plan,
@@ -156,7 +152,7 @@ impl<'a> Stand<'a> {
         self.behind.get(&target).into_iter().flatten().copied()
     }
 
-    /// Returns the branches behind a root, each with its distance from the root.
+    /// Branches behind a root, with their distances from it.
     fn levels_behind(&self, root: Target) -> BTreeMap<Buffer, usize> {
         let mut levels = BTreeMap::new();
         let (mut level, mut found): (_, BTreeSet<Buffer>) = (1, self.behind(root).collect());
@@ -169,7 +165,7 @@ impl<'a> Stand<'a> {
         levels
     }
 
-    /// Returns a branch with all branches of `among` that are connected to it in either direction.
+    /// Branches of `among` connected to `first` in either direction.
     fn joined_with(&self, first: Buffer, among: &BTreeSet<Buffer>) -> BTreeMap<Buffer, usize> {
         let mut joined = BTreeMap::from([(first, 0)]);
         let mut to_visit = vec![first];
@@ -215,8 +211,8 @@ impl<'a> Stand<'a> {
         }
     }
 
-    /// Returns the packets of a tree: at the end of a branch, waiting for a branch or behind a
-    /// packet that does, or waiting for the root.
+    /// Packets at the end of a branch, waiting for a branch or behind one that does, or waiting for
+    /// the root.
     fn waiters_of(
         &self,
         root: Option<ChannelId>,

@@ -6,50 +6,48 @@
 //!             └ none, stop: it waits in the input (EjectionHead) until a release makes room
 //! ```
 //!
-//! A simulation reports the arrival of a packet's head and tail, and the departure of its tail; the
-//! state machine computes when the packet may be sent. Packets to re-inject wait in groups, one for
-//! each group of queues of the adapter. They leave in the order in which they become ready; ties go
-//! in the order of ejection.
+//! Packets to re-inject wait in groups, one for each group of queues of the adapter. They leave in
+//! the order in which they become ready; ties go in the order of ejection.
 //!
 //! Source: Flich et al. 2001, section III.
 //!
 //! Invariants: the fill of the pool is the sum of the sizes of its packets and never exceeds its
-//! capacity; the size of a packet is known when its head has arrived.
+//! capacity; a packet's size is known when its head has arrived.
 
 use super::{InTransitPlan, WhenFull};
 use gingham_kernel::Time;
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
-/// Handling of the first packet in one of the host's input buffers.
+/// State of the first packet in an input buffer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum EjectionHead {
-    /// The head of the packet has not been read.
+    /// Head not read.
     #[default]
     Unread,
-    /// The packet is for this host.
+    /// For this host.
     Consumed,
-    /// The packet is in transit and was ejected.
+    /// In transit, and ejected.
     InTransit,
-    /// The packet is in transit and waits for space in the pool.
+    /// In transit, waiting for space in the pool.
     Waiting {
         /// Read time of the head.
         since: Time,
     },
 }
 
-/// A packet that a host has ejected in order to re-inject it.
+/// Packet ejected for re-injection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TakenIn {
-    /// Bytes that the packet occupies, in the pool or in host memory.
+    /// Bytes occupied in the pool or in host memory.
     pub bytes: u64,
-    /// Group of queues that contains the packet.
+    /// Group of queues.
     pub group: usize,
-    /// Arrival time of the packet's head.
+    /// Arrival time of the head.
     head: Time,
-    /// Number in the order of ejection.
+    /// Order of ejection.
     number: u64,
-    /// Whether the packet was spilled to host memory.
+    /// Whether it was spilled to host memory.
     pub is_spilled: bool,
     /// Earliest send time, once known.
     pub ready: Option<Time>,
@@ -60,20 +58,18 @@ pub struct TakenIn {
 pub struct InTransitHost<P> {
     plan: InTransitPlan,
     pool_bytes: u64,
-    /// Number of packets ejected so far.
+    /// Packets ejected so far.
     taken_in: u64,
-    /// Waiting packets by group.
     groups: Vec<Group<P>>,
 }
 
 #[derive(Clone, Debug)]
 struct Group<P> {
     waiting: u32,
-    /// Packets whose ready time is known, the earliest on top.
+    /// Earliest on top.
     ready: BinaryHeap<Reverse<Ready<P>>>,
 }
 
-/// A packet with its earliest send time.
 #[derive(Clone, Copy, Debug)]
 struct Ready<P> {
     at: Time,
@@ -82,14 +78,14 @@ struct Ready<P> {
 }
 
 impl<P: Copy> InTransitHost<P> {
-    /// Creates a host with an empty pool and an adapter with `groups` groups of queues.
+    /// Host with an empty pool and `groups` groups of queues.
     pub fn new(plan: InTransitPlan, groups: usize) -> Self {
         let group = || Group { waiting: 0, ready: BinaryHeap::new() };
         let groups = (0..groups).map(|_| group()).collect();
         Self { plan, pool_bytes: 0, taken_in: 0, groups }
     }
 
-    /// Returns the fill of the pool, in bytes.
+    /// Fill of the pool, in bytes.
     pub fn pool_bytes(&self) -> u64 {
         self.pool_bytes
     }
@@ -99,9 +95,8 @@ impl<P: Copy> InTransitHost<P> {
         self.pool_bytes + bytes <= self.plan.pool_bytes
     }
 
-    /// Ejects a packet of `bytes` `now`, whose head arrived at `head`: into the pool, or if it does
-    /// not fit, into host memory. Returns `None` if the host stops its sender instead: the packet
-    /// must wait in the input.
+    /// Ejects a packet with head arrival `head` into the pool or, if it does not fit, into host
+    /// memory. `None` if the host stops its sender instead: the packet must wait in the input.
     pub fn take_in(
         &mut self,
         packet: P,
@@ -126,8 +121,8 @@ impl<P: Copy> InTransitHost<P> {
         Some(taken)
     }
 
-    /// Handles the arrival of the tail of a packet: a spilled packet may be sent after it has
-    /// crossed the bus to memory and back. Returns that time for a spilled packet.
+    /// Handles the arrival of a tail. A spilled packet is ready at the returned time, after it has
+    /// crossed the bus to memory and back.
     pub fn tail_received(&mut self, packet: P, taken: &mut TakenIn, tail: Time) -> Option<Time> {
         let (true, WhenFull::Spill { delay, byte }) = (taken.is_spilled, self.plan.when_full)
         else {
@@ -145,15 +140,14 @@ impl<P: Copy> InTransitHost<P> {
         self.groups[taken.group].ready.push(Reverse(ready));
     }
 
-    /// Returns the next packet of a group to send at `now`, and since when it is ready.
+    /// Next packet of a group to send at `now`, and since when it is ready.
     #[inline]
     pub fn next_ready(&self, group: usize, now: Time) -> Option<(P, Time)> {
         let Reverse(first) = self.groups[group].ready.peek()?;
         (first.at <= now).then_some((first.packet, first.at))
     }
 
-    /// Begins to send the next packet of a group. Returns its record, for callers that did not keep
-    /// it.
+    /// Begins to send the next packet of a group. Returns its record.
     ///
     /// # Panics
     /// If none is ready.
@@ -164,15 +158,14 @@ impl<P: Copy> InTransitHost<P> {
         first.taken
     }
 
-    /// Returns a bit mask of the groups with packets that have not begun to leave.
+    /// Bit mask of groups with packets that have not begun to leave.
     #[inline]
     pub fn waiting_groups(&self) -> u32 {
         let waits = |(index, group): (usize, &Group<P>)| u32::from(group.waiting > 0) << index;
         self.groups.iter().enumerate().map(waits).fold(0, |all, bit| all | bit)
     }
 
-    /// Frees the pool space of a packet whose tail has left the host. Returns whether it occupied
-    /// any.
+    /// Frees the pool space of a packet after its tail has left. Returns whether it occupied any.
     pub fn release(&mut self, taken: &TakenIn) -> bool {
         if !taken.is_spilled {
             self.pool_bytes -= taken.bytes;
@@ -180,9 +173,8 @@ impl<P: Copy> InTransitHost<P> {
         !taken.is_spilled
     }
 
-    /// Returns the input buffer whose head is to be ejected next, and since when it waits: of the
-    /// waiting heads that fit into the pool, with sizes by `bytes`, the one that has waited
-    /// longest, and in a tie the lowest.
+    /// Input buffer to eject next, and since when it waits: of the waiting heads that fit into the
+    /// pool, with sizes by `bytes`, the one that has waited longest; the lowest in a tie.
     pub fn next_admitted(
         &self,
         heads: &[EjectionHead],
@@ -233,7 +225,6 @@ mod tests {
         Time::from_ps(ns * 1_000)
     }
 
-    /// 275 ns and 200 ns, a pool of 100 bytes, and a memory behind 5 us and a bus of 10 ns a byte.
     fn host(when_full: WhenFull) -> InTransitHost<char> {
         let plan = InTransitPlan {
             detection: Span::from_ns(275),

@@ -1,8 +1,8 @@
 //! DMA engine of an adapter: copies messages one at a time.
 //!
-//! Each copy is of a whole message and is never interrupted; the order is by priority of the class,
-//! then by acceptance. Source: Yum et al. 2002, section 3.2 ("which QP to service in FCFS order
-//! based on their priority"); copying whole messages, and the time when they may leave, are ours.
+//! A copy is never interrupted; the order is by priority of the class, then by acceptance. Source:
+//! Yum et al. 2002, section 3.2 ("which QP to service in FCFS order based on their priority");
+//! copying whole messages, and the time when they may leave, are ours.
 
 use super::DmaPlan;
 use crate::{MessageSlot, Priority};
@@ -18,7 +18,7 @@ pub(super) struct Dma {
 }
 
 impl Dma {
-    /// Queues a message for copying; `number` is its order of acceptance.
+    /// `number` is the order of acceptance.
     pub(super) fn put(
         &mut self,
         slot: MessageSlot,
@@ -29,8 +29,7 @@ impl Dma {
         self.waiting.insert((Reverse(priority), number), (slot, payload_bytes));
     }
 
-    /// Begins the next copy `now`, if the engine is idle and a message waits. Returns the end of
-    /// the copy.
+    /// Begins the next copy, if the engine is idle and a message waits. Returns its end.
     pub(super) fn begin(&mut self, plan: DmaPlan, now: Time) -> Option<Time> {
         if self.copying.is_some() {
             return None;
@@ -40,7 +39,6 @@ impl Dma {
         Some(now + plan.time_of(payload_bytes))
     }
 
-    /// Ends the present copy. Returns its message.
     pub(super) fn end(&mut self) -> MessageSlot {
         self.copying.take().expect("a copy was under way")
     }

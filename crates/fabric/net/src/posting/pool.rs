@@ -5,11 +5,9 @@
 //!   posted again     phases  1.2 us: m4   2.0 us: m9   each at its phase of the period, if a credit is free then
 //! ```
 //!
-//! A message that is posted again every `r` makes attempts at `t + r`, `t + 2 r`, ..., where `t` is
-//! its creation. Attempts that must fail are not simulated: while a credit is free, the next
-//! attempt of any message is computed from the phases and scheduled. Waiting messages take
-//! precedence over those posted again, because a credit never stays free while a message waits for
-//! it.
+//! A message created at `t` and posted again every `r` makes attempts at `t + r`, `t + 2 r`, ...
+//! Attempts that must fail are not simulated: while a credit is free, the next attempt of any
+//! message is computed from the phases. Waiting messages take precedence over those posted again.
 //!
 //! Invariant: no message waits while a credit is free.
 
@@ -22,13 +20,12 @@ use std::collections::BTreeMap;
 pub(super) struct Pool {
     free: u32,
     waiting: Queue,
-    /// Messages that are posted again, by period.
+    /// Messages posted again, by period.
     retries: Vec<Retries>,
-    /// Time of the scheduled attempt, if any.
+    /// Time of the scheduled attempt.
     attempt: Option<Time>,
 }
 
-/// Messages that are posted again with one period.
 #[derive(Clone, Debug)]
 struct Retries {
     period: Span,
@@ -45,20 +42,17 @@ impl Pool {
         self.free == 0
     }
 
-    /// Takes a credit, if one is free. Returns whether it did.
     pub(super) fn take(&mut self) -> bool {
         let is_free = self.free > 0;
         self.free -= u32::from(is_free);
         is_free
     }
 
-    /// Queues a message that found no credit.
     pub(super) fn wait(&mut self, messages: &mut Messages, slot: MessageSlot) {
         self.waiting.push_back(messages, slot);
     }
 
-    /// Registers a message that found no credit `now` and is posted again every `period`; `number`
-    /// is its order of arrival.
+    /// Registers a message that found no credit `now`; `number` is its order of arrival.
     pub(super) fn retry(&mut self, slot: MessageSlot, number: u64, period: Span, now: Time) {
         let known = self.retries.iter().position(|other| other.period == period);
         let place = known.unwrap_or_else(|| {
@@ -76,7 +70,7 @@ impl Pool {
         next
     }
 
-    /// Returns the time after `now` of the next attempt that may succeed, if it must be scheduled.
+    /// Time after `now` of the next attempt that may succeed, if it must be scheduled.
     pub(super) fn next_attempt(&mut self, now: Time) -> Option<Time> {
         if self.free == 0 {
             return None;
@@ -112,7 +106,6 @@ impl Pool {
 }
 
 impl Retries {
-    /// Returns the first attempt after `now`.
     fn next_after(&self, now: Time) -> Option<Time> {
         let (now, period) = (now.as_ps(), self.period.as_ps());
         let (begin, phase) = (now - now % period, now % period);
@@ -137,8 +130,8 @@ mod tests {
         Time::from_ps(time)
     }
 
-    /// One credit, taken by m0. m1 arrives at 3 and m2 at 5, both retry every 10. The credit
-    /// returns at 4: m2 makes its first attempt at 5, before m1 at 13.
+    /// m0 holds the only credit until 4. m1 arrives at 3 and retries every 10; m2 arrives at 5 and
+    /// takes the credit before m1 retries at 13.
     #[test]
     fn retries_keep_their_phase() {
         let mut pool = Pool::new(1);
@@ -161,7 +154,6 @@ mod tests {
         assert_eq!(pool.attempt(ps(43)), [slot(1)]);
     }
 
-    /// Serves simultaneous requests in FIFO order, whatever their periods.
     #[test]
     fn simultaneous_retries_are_served_in_fifo_order() {
         let mut pool = Pool::new(2);

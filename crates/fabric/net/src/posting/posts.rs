@@ -14,9 +14,8 @@ use std::collections::{BTreeMap, VecDeque};
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Outcome {
     Accepted(MessageSlot),
-    /// A message is in the send buffer and may leave.
+    /// In the send buffer, and may leave.
     Ready(MessageSlot),
-    /// The endpoint must be woken.
     WakeAt(EndpointId, Time),
 }
 
@@ -25,18 +24,16 @@ pub(crate) struct Posts {
     plan: AdapterPlan,
     classes: usize,
     pools: Vec<Pool>,
-    /// Number of pools that are whole send buffers; they come first.
+    /// Pools that are whole send buffers; they come first.
     buffers: usize,
-    /// Credits that messages need, by endpoint and class.
+    /// By endpoint and class.
     of_class: Box<[Need]>,
-    /// Pools of flows.
     of_flow: BTreeMap<FlowId, usize>,
     /// By endpoint; empty if messages enter the buffer at once.
     engines: Box<[Dma]>,
-    /// Scheduled work, by endpoint.
+    /// By endpoint.
     due: Box<[Postponed<Due>]>,
-    /// Number of messages that had to wait or were copied so far, which defines their order; by
-    /// endpoint.
+    /// By endpoint: messages that had to wait or were copied so far, which defines their order.
     numbers: Box<[u64]>,
     outcomes: VecDeque<Outcome>,
     /// Whether a caller is carrying out outcomes.
@@ -45,24 +42,21 @@ pub(crate) struct Posts {
 
 #[derive(Clone, Copy, Debug)]
 enum Due {
-    /// An attempt at this pool.
+    /// At this pool.
     Attempt(usize),
-    /// The end of a copy.
     Copied,
 }
 
-/// Credits that messages of a class need at an endpoint.
 #[derive(Clone, Copy, Debug)]
 enum Need {
     Nothing,
-    /// A credit of this pool.
     Pool(usize),
     /// Number of credits of each flow.
     OfFlow(u32),
 }
 
 impl Posts {
-    /// Returns the initial state; `None` without adapters.
+    /// `None` without adapters.
     pub(crate) fn new(plan: &Plan) -> Option<Self> {
         let adapters = plan.adapters?;
         let endpoints = plan.fabric.endpoints().len();
@@ -103,19 +97,18 @@ impl Posts {
         })
     }
 
-    /// Begins to carry out outcomes. Returns false if a caller does so already.
+    /// Returns false if a caller carries out outcomes already.
     pub(crate) fn begin_outcomes(&mut self) -> bool {
         !std::mem::replace(&mut self.is_carrying, true)
     }
 
-    /// Takes the next outcome to be carried out; ends carrying out if there is none.
+    /// Ends carrying out if there is none.
     pub(crate) fn next_outcome(&mut self) -> Option<Outcome> {
         let outcome = self.outcomes.pop_front();
         self.is_carrying = outcome.is_some();
         outcome
     }
 
-    /// Posts a message at its creation, `now`.
     pub(crate) fn post(
         &mut self,
         messages: &mut Messages,
@@ -153,7 +146,6 @@ impl Posts {
         of_buffers.iter().filter(|pool| pool.is_empty()).count() as u64
     }
 
-    /// Does the work of an endpoint that is due.
     pub(crate) fn woken(&mut self, messages: &mut Messages, endpoint: EndpointId, now: Time) {
         while let Some(what) = self.due[endpoint.index()].take(now) {
             match what {
@@ -172,7 +164,6 @@ impl Posts {
         }
     }
 
-    /// Accepts a message with a credit, and copies it into the buffer.
     fn accept(&mut self, messages: &mut Messages, slot: MessageSlot, now: Time) {
         messages.post(slot, now);
         self.outcomes.push_back(Outcome::Accepted(slot));
@@ -205,7 +196,7 @@ impl Posts {
         self.outcomes.push_back(Outcome::WakeAt(endpoint, at));
     }
 
-    /// Returns the pool of a message; `None` if it needs no credit.
+    /// `None` if it needs no credit.
     fn pool_of(&mut self, message: &Message) -> Option<usize> {
         match self.of_class[self.place(message.source, message.class)] {
             Need::Nothing => None,

@@ -8,16 +8,15 @@
 //!
 //! A message may begin if at least one of its lanes is free at every useful output, or all of its
 //! lanes at one of them. Useful outputs are those that the first switch may select: one for each
-//! path, or all candidates of adaptive routing; with a single output the first condition
-//! decides. The lanes are those that its VC class may use there; a message that is bound to a lane
-//! needs only that lane.
+//! path, or all candidates of adaptive routing. The lanes are those that its VC class may use
+//! there; a message bound to a lane needs only that lane.
 //!
 //! Source: Baydal, Lopez and Duato, "A Simple and Efficient Mechanism to Prevent Saturation in
-//! Wormhole Networks", IPDPS 2000; using the lanes of the message's class is ours. Yum et al. 2002
+//! Wormhole Networks", IPDPS 2000; the lanes of the message's class are ours. Yum et al. 2002
 //! (section 6.1) also require a free lane at the adapter's port, without which no packet begins
 //! here.
 //!
-//! Invariant: the free lanes of an output are those last reported, or all before the first report.
+//! Invariant: free lanes are those last reported, or all before the first report.
 
 use super::May;
 use crate::Plan;
@@ -26,10 +25,9 @@ use gingham_topology::{ChannelId, EndpointId};
 use smallvec::SmallVec;
 use std::collections::BTreeMap;
 
-/// Useful outputs of a message, with its lanes there.
+/// Useful outputs, with the message's lanes there.
 type Useful = SmallVec<[(ChannelId, LaneSet); 2]>;
 
-/// Free lanes of all outputs.
 #[derive(Clone, Debug)]
 pub(super) struct AtLeastOne {
     free: Box<[LaneSet]>,
@@ -42,13 +40,12 @@ impl AtLeastOne {
         Self { free: vec![all; plan.channels.len()].into(), useful: BTreeMap::new() }
     }
 
-    /// Updates the free lanes of an output. Returns whether a lane became free.
+    /// Returns whether a lane became free.
     pub(super) fn on_lanes(&mut self, output: ChannelId, free: LaneSet) -> bool {
         let before = std::mem::replace(&mut self.free[output.index()], free);
         free.bits() & !before.bits() != 0
     }
 
-    /// Returns whether a message between two endpoints may begin.
     pub(super) fn may(
         &mut self,
         plan: &Plan,
@@ -64,8 +61,7 @@ impl AtLeastOne {
     }
 }
 
-/// Returns the useful outputs of a message at its first switch, with its lanes there; empty if a
-/// cable joins the endpoints.
+/// At the first switch; empty if a cable joins the endpoints.
 fn useful(
     plan: &Plan,
     (source, destination): (EndpointId, EndpointId),

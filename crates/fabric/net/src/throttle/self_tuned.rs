@@ -6,15 +6,15 @@
 //!            ·             est(t) = N_j + (N_j - N_(j-1)) (t - t_j) / g
 //! ```
 //!
-//! A dedicated side band reports to every host how many buffers are full, and how much was
-//! delivered. Between two counts hosts extrapolate linearly.
+//! A dedicated side band reports to every host the full buffers and the delivered bytes. Between
+//! two counts hosts extrapolate linearly.
 //!
 //! Source: Thottethodi, Lebeck and Mukherjee, "Self-Tuned Congestion Control for Multiprocessor
-//! Networks", HPCA 2001. Yum et al. 2002 (section 6.1) include the status of adapters among the
-//! buffers. Of the first paper we read the abstract; its figures are recalled from the literature,
-//! and each is a parameter here ([`SelfTunedPlan`]).
+//! Networks", HPCA 2001. We read its abstract; figures are recalled from the literature, and each
+//! is a parameter ([`SelfTunedPlan`]). Yum et al. 2002 (section 6.1) include the status of adapters
+//! among the buffers.
 //!
-//! Invariant: the estimate is between zero and all buffers, and linear between two counts, so it
+//! Invariant: the estimate is between zero and all buffers, and linear between two counts: it
 //! crosses the threshold at most once.
 
 use super::May;
@@ -24,37 +24,35 @@ use gingham_kernel::{Span, Time};
 use gingham_topology::EndpointId;
 use std::collections::VecDeque;
 
-/// Returns the endpoint that is woken for counts; the choice is arbitrary.
+/// Endpoint that is woken for counts; the choice is arbitrary.
 pub(super) fn gatherer() -> EndpointId {
     EndpointId::new(0)
 }
 
-/// Units of a threshold per buffer: thresholds are in millionths of a buffer.
+/// Thresholds are in millionths of a buffer.
 const MILLIONTHS: i128 = 1_000_000;
 
 /// Parameters of self-tuned throttling.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SelfTunedPlan {
-    /// Interval between counts of buffers; not zero.
+    /// Interval between counts; not zero.
     pub gather: Span,
     /// Delay of a count to the hosts; at most a tuning period.
     pub side_band: Span,
     /// Counts per tuning period, at least 1.
     pub tuning_gathers: u32,
-    /// Initial threshold, in millionths of all buffers, as are the next two.
+    /// Initial threshold, in millionths of all buffers, as the next two.
     pub threshold_millionths: u32,
     /// Increment of the threshold.
     pub increase_millionths: u32,
     /// Decrement of the threshold.
     pub decrease_millionths: u32,
-    /// Least relative drop of the throughput that triggers a decrement, in millionths.
+    /// Least relative drop of throughput that triggers a decrement, in millionths.
     pub drop_millionths: u32,
-    /// Number of consecutive periods far below the best after which the best is forgotten, at least
-    /// 1.
+    /// Number of consecutive periods far below the best after which it is forgotten, at least 1.
     pub patience: u32,
 }
 
-/// Result of one count.
 #[derive(Clone, Copy, Debug)]
 struct Sample {
     full: u64,
@@ -63,18 +61,18 @@ struct Sample {
     due: Time,
 }
 
-/// Self-tuned throttling as known to the hosts: samples, estimate and tuning period.
+/// As known to the hosts.
 #[derive(Clone, Debug)]
 pub(super) struct SelfTuned {
     plan: SelfTunedPlan,
     buffers: u64,
     tuner: Tuner,
-    /// Bytes of packets received since the last count.
+    /// Since the last count.
     received_bytes: u64,
     next_gather: Time,
-    /// Samples in transit, in order.
+    /// In order of arrival.
     in_flight: VecDeque<Sample>,
-    /// Full buffers of the last sample received, and of the one before.
+    /// Of the last sample received, and of the one before.
     full: u64,
     full_before: u64,
     /// Arrival time of the last sample; `None` before the first.
@@ -111,7 +109,7 @@ impl SelfTuned {
         self.received_bytes += wire_bytes;
     }
 
-    /// Handles the wake-up of the endpoint that counts. Returns whether held hosts must be woken.
+    /// Returns whether held hosts must be woken.
     pub(super) fn on_woken(&mut self, now: Time, orders: &mut Vec<Order>) -> bool {
         let is_due = self.learn(now);
         if now == self.next_gather {
@@ -122,7 +120,7 @@ impl SelfTuned {
         is_due
     }
 
-    /// Receives the number of full buffers. Returns whether held hosts must be woken.
+    /// Returns whether held hosts must be woken.
     pub(super) fn on_gathered(&mut self, full: u64, now: Time, orders: &mut Vec<Order>) -> bool {
         let bytes = std::mem::take(&mut self.received_bytes);
         let due = now + self.plan.side_band;
@@ -134,8 +132,8 @@ impl SelfTuned {
         self.learn(now)
     }
 
-    /// Applies the samples that are due at the hosts. Returns whether held hosts may begin a
-    /// message before the next sample.
+    /// Applies the samples that are due. Returns whether held hosts may begin a message before the
+    /// next sample.
     fn learn(&mut self, now: Time) -> bool {
         let mut has_learned = false;
         while let Some(sample) = self.in_flight.front().copied().filter(|of| of.due <= now) {
@@ -158,8 +156,8 @@ impl SelfTuned {
 
     // Estimate of the number of full buffers.
 
-    /// Returns the clamped estimate, `after_ps` after the last sample was received, in millionths
-    /// of a buffer times the interval between counts in ps.
+    /// Clamped, `after_ps` after the last sample, in millionths of a buffer times the interval
+    /// between counts in ps.
     fn scaled_estimate(&self, after_ps: u64) -> i128 {
         let gather = i128::from(self.plan.gather.as_ps());
         let (full, before) = (i128::from(self.full), i128::from(self.full_before));
@@ -175,8 +173,8 @@ impl SelfTuned {
         self.scaled_estimate(after_ps) > self.scaled_threshold()
     }
 
-    /// Returns the time from the last sample, in ps, until the estimate is first not above the
-    /// threshold, up to the next count.
+    /// Time from the last sample, in ps, until the estimate is not above the threshold; `None` if
+    /// not by the next count.
     fn opens(&self) -> Option<u64> {
         let gather = self.plan.gather.as_ps();
         if !self.is_above(0) {
@@ -193,7 +191,6 @@ impl SelfTuned {
         Some(u64::try_from(after).expect("it opens before the next gather"))
     }
 
-    /// Returns whether a message may begin at `now`.
     pub(super) fn may(&self, now: Time) -> May {
         let Some(since) = self.since else { return May::Begin };
         if !self.is_above(now.since(since).as_ps()) {

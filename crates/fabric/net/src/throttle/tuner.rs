@@ -6,12 +6,12 @@
 //!     did not                      increase       unchanged
 //! ```
 //!
-//! To escape local maxima, the best period is stored with its threshold and its final number of
-//! full buffers. A period far below it sets the threshold to the lesser of the two; after
-//! `patience` consecutive such periods the traffic has changed, and the best is forgotten.
+//! To escape local maxima, the best period is stored. A period far below it sets the threshold to
+//! the lesser of the best's threshold and final number of full buffers; after `patience` such
+//! periods in a row the best is forgotten.
 //!
 //! Source: Thottethodi, Lebeck and Mukherjee 2001 (table 1 and the avoidance of local maxima, as
-//! recalled); defining "far below" by the threshold `drop` is ours.
+//! recalled); defining "far below" by `drop` is ours.
 //!
 //! Invariant: the threshold is between zero and all buffers.
 
@@ -20,24 +20,22 @@ use super::self_tuned::SelfTunedPlan;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Period {
     pub(super) gathers: u32,
-    /// Bytes received in the period.
     pub(super) bytes: u64,
-    /// Full buffers at the last count of the period.
+    /// At the last count of the period.
     pub(super) full: u64,
     /// Whether the estimate was above the threshold.
     pub(super) has_throttled: bool,
 }
 
-/// The best period so far.
 #[derive(Clone, Copy, Debug)]
 struct Best {
     bytes: u64,
-    /// Full buffers, in millionths of one.
+    /// In millionths of a buffer.
     full: u64,
     threshold: u64,
 }
 
-/// State of the tuner; the threshold is in millionths of a buffer.
+/// The threshold is in millionths of a buffer.
 #[derive(Clone, Debug)]
 pub(super) struct Tuner {
     buffers: u64,
@@ -45,7 +43,7 @@ pub(super) struct Tuner {
     /// Bytes of the last period.
     last: Option<u64>,
     best: Option<Best>,
-    /// Number of consecutive periods far below the best.
+    /// Consecutive periods far below the best.
     far_below: u32,
 }
 
@@ -59,7 +57,6 @@ impl Tuner {
         self.threshold
     }
 
-    /// Updates the threshold at the end of a period.
     pub(super) fn tune(&mut self, plan: &SelfTunedPlan, period: Period) {
         let held = self.threshold;
         let is_below = |other: u64| {
@@ -112,7 +109,7 @@ mod tests {
         Period { gathers: 3, bytes, full, has_throttled }
     }
 
-    /// With 1,000 buffers: initial threshold 100, increment 10, decrement 40.
+    /// With 1,000 buffers: threshold 100, increment 10, decrement 40.
     #[test]
     fn tuning_table_sets_the_threshold() {
         let mut tuner = Tuner::new(&PLAN, 1_000);
@@ -138,8 +135,7 @@ mod tests {
         assert_eq!(tuner.threshold(), 1_000_000_000);
     }
 
-    /// The best had 30 full buffers below a threshold of 100; it is forgotten after two periods far
-    /// below it.
+    /// The best period had 30 full buffers and a threshold of 100.
     #[test]
     fn throughput_far_below_best_restores_its_threshold() {
         let mut tuner = Tuner::new(&PLAN, 1_000);
