@@ -8,8 +8,8 @@
 //!   backlogged  |...|...|...|               the next when the last one's first flit starts
 //! ```
 //!
-//! The load of a source is the fraction of its link's time that the payload of its messages takes:
-//! `interval = mean payload x flit time / load`.
+//! Load of a source: fraction of its link's time that its payload takes; `interval = mean payload x
+//! flit time / load`.
 //!
 //! Invariants: times never decrease; none lies before the start of the class.
 
@@ -114,8 +114,7 @@ pub struct Reply {
     pub think: Span,
 }
 
-/// Arrival process of a source. A load is the fraction of the source's link that its payload would
-/// fill, in (0, 1].
+/// Arrival process of a source, with the load in (0, 1].
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum ArrivalPlan {
     /// Exponential intervals.
@@ -134,7 +133,7 @@ pub enum ArrivalPlan {
     Constant {
         /// Offered load.
         load: f64,
-        /// Time from the start to the first message; random within an interval if `None`.
+        /// Time to the first message; random within an interval if `None`.
         phase: Option<Span>,
     },
     /// Equal intervals within on periods.
@@ -149,7 +148,7 @@ pub enum ArrivalPlan {
 }
 
 impl ArrivalPlan {
-    /// Returns the offered load; `None` for a backlogged source.
+    /// Offered load; `None` for a backlogged source.
     pub fn load(&self) -> Option<f64> {
         match self {
             Self::Poisson { load }
@@ -160,7 +159,7 @@ impl ArrivalPlan {
         }
     }
 
-    /// Returns the load while it sends, which exceeds the mean load of a source with off periods.
+    /// Load while it sends, which exceeds the mean load of a source with off periods.
     pub fn peak_load(&self) -> Option<f64> {
         match self {
             Self::OnOff { load, periods } => Some(load / periods.share_on()),
@@ -168,7 +167,7 @@ impl ArrivalPlan {
         }
     }
 
-    /// Returns the process with its load multiplied by `factor`; a backlogged one is unchanged.
+    /// Process with its load multiplied by `factor`; a backlogged one is unchanged.
     #[must_use]
     pub fn scaled(self, factor: f64) -> Self {
         match self {
@@ -180,15 +179,13 @@ impl ArrivalPlan {
         }
     }
 
-    /// Returns the mean interval between messages of a source, in picoseconds: the time of the mean
-    /// payload on its link, at `byte_ps` per byte, divided by the load. `None` for a backlogged
-    /// source.
+    /// Mean interval between messages in picoseconds, at `byte_ps` per byte of the link. `None` for
+    /// a backlogged source.
     pub fn interval_mean_ps(&self, payload_mean_bytes: f64, byte_ps: f64) -> Option<f64> {
         self.load().map(|load| payload_mean_bytes * byte_ps / load)
     }
 }
 
-/// Generator of the arrival times of one source.
 #[derive(Clone, Debug)]
 pub(super) enum Clock {
     Poisson { now: Time, interval_mean_ps: f64, stream: Stream },
@@ -199,8 +196,7 @@ pub(super) enum Clock {
 }
 
 impl Clock {
-    /// Creates the clock of a source whose class starts at `start`; `stream` returns the source's
-    /// random stream for a purpose.
+    /// `stream` returns the source's random stream for a purpose.
     pub(super) fn new(
         plan: &ArrivalPlan,
         interval_mean_ps: f64,
@@ -233,8 +229,7 @@ impl Clock {
         }
     }
 
-    /// Returns the next arrival before `stop`, if there is one. A backlogged source has only a
-    /// first one.
+    /// Next arrival before `stop`. A backlogged source has only a first one.
     #[inline]
     pub(super) fn next(&mut self, stop: Time) -> Option<Time> {
         let next = match self {
@@ -243,7 +238,7 @@ impl Clock {
                 *now
             }
             Self::Bernoulli { next_cycle, cycle_ps, gap_mean, stream } => {
-                // Geometric gaps have the distribution of gaps between independent successes.
+                // Geometric gaps: those between independent successes.
                 let cycle = next_cycle.saturating_add(stream.geometric(*gap_mean) - 1);
                 *next_cycle = cycle.saturating_add(1);
                 Time::from_ps(cycle.saturating_mul(*cycle_ps).min(u64::MAX / 4))

@@ -4,7 +4,6 @@ use super::workload::application_crash;
 use crate::{NetworkEvent, Plan, StreamId};
 use gingham_kernel::Time;
 
-/// Draws the crashes of all applications that crash, by stream.
 pub(crate) fn application_crashes(plan: &Plan) -> impl Iterator<Item = (Time, NetworkEvent)> {
     plan.streams().enumerate().filter_map(|(number, (class, source, stream))| {
         let at = application_crash(plan, class, source.endpoint, stream)?;

@@ -1,7 +1,7 @@
 //! Destinations of messages.
 //!
-//! A pattern of a scenario becomes one of four plans for each source: uniform among others, fixed
-//! (for every permutation), hot spots, or weighted.
+//! A pattern becomes one of four plans for each source: uniform, fixed (for every permutation), hot
+//! spots, or weighted.
 //!
 //! Invariant: no source sends to its own host unless the scenario permits it.
 
@@ -179,36 +179,34 @@ pub struct GridPlaces {
     pub dimensions: Option<Vec<u32>>,
 }
 
-/// Endpoints in ascending order, without those of the source's own node if it sends nothing to
-/// itself.
+/// Endpoints, without those of the source's own node if it sends nothing to itself.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct OtherHosts {
-    /// Endpoints in ascending order.
+    /// Endpoints, ascending.
     pub among: Arc<[EndpointId]>,
-    /// Indices of the source's own host, which are left out; empty if it is not among them or not
-    /// left out.
+    /// Indices in `among` of the source's own host, if left out.
     pub own: Range<usize>,
 }
 
 impl OtherHosts {
-    /// Returns whether there is at least one.
+    /// Whether there is at least one.
     pub fn has_any(&self) -> bool {
         self.len() > 0
     }
 
-    /// Returns the number of endpoints.
+    /// Number of endpoints.
     #[expect(clippy::len_without_is_empty, reason = "`has_any` says it")]
     pub fn len(&self) -> usize {
         self.among.len() - self.own.len()
     }
 
-    /// Returns the endpoints in ascending order.
+    /// Endpoints, ascending.
     pub fn iter(&self) -> impl Iterator<Item = EndpointId> {
         let Self { among, own } = self;
         among[..own.start].iter().chain(&among[own.end..]).copied()
     }
 
-    /// Draws an endpoint with equal probability. Panics if there is none.
+    /// Panics if there is none.
     #[inline]
     fn draw(&self, stream: &mut Stream) -> EndpointId {
         let drawn = stream.below(self.len() as u64);
@@ -220,18 +218,18 @@ impl OtherHosts {
 /// Destinations of one source.
 #[derive(Clone, PartialEq, Debug)]
 pub enum DestinationPlan {
-    /// Every host with equal probability, usually without the source's own.
+    /// Hosts with equal probability, usually without the source's own.
     Uniform(OtherHosts),
-    /// Always this endpoint.
+    /// One endpoint.
     Fixed(EndpointId),
     /// Hot spots (Pfister and Norton, "Hot spot contention and combining in multistage
     /// interconnection networks", IEEE Transactions on Computers 34(10), 1985).
     HotSpot {
         /// Hot hosts, in equal parts.
         hot: OtherHosts,
-        /// Fraction of messages that go to them.
+        /// Fraction of messages to them.
         share: f64,
-        /// Hosts for the other messages, hot ones included.
+        /// Hosts of the other messages, hot ones included.
         all: OtherHosts,
     },
     /// In proportion to weights.
@@ -239,7 +237,7 @@ pub enum DestinationPlan {
 }
 
 impl DestinationPlan {
-    /// Returns whether there is any destination for messages from `source`.
+    /// Whether there is any destination for messages from `source`.
     pub fn has_any(&self, source: EndpointId) -> bool {
         match self {
             Self::Uniform(others) => others.has_any(),
@@ -249,7 +247,7 @@ impl DestinationPlan {
         }
     }
 
-    /// Draws a destination. Panics if there is none.
+    /// Panics if there is none.
     #[inline]
     pub(super) fn draw(&self, stream: &mut Stream) -> EndpointId {
         match self {

@@ -57,7 +57,7 @@ pub struct Bimodal {
     pub long_share: f64,
 }
 
-/// Length distribution of a source, in payload bytes, all at least 1.
+/// Length distribution, in payload bytes, all at least 1.
 #[derive(Clone, PartialEq, Debug)]
 pub enum LengthPlan {
     /// One length.
@@ -85,7 +85,7 @@ pub enum LengthPlan {
 }
 
 impl LengthPlan {
-    /// Returns the mean payload in bytes.
+    /// Mean payload in bytes.
     pub fn mean_bytes(&self) -> f64 {
         match self {
             Self::Fixed(bytes) => f64::from(*bytes),
@@ -100,7 +100,7 @@ impl LengthPlan {
         }
     }
 
-    /// Returns the shortest and the longest possible length.
+    /// Shortest and longest possible length.
     pub fn range_bytes(&self) -> RangeInclusive<u32> {
         match self {
             Self::Fixed(bytes) => *bytes..=*bytes,
@@ -147,8 +147,7 @@ mod tests {
         (0..DRAWS).map(|_| plan.draw(&mut stream)).collect()
     }
 
-    /// Checks that the mean of the plan is `mean`, and that of its draws within 5 standard errors
-    /// of it.
+    /// The draws must have this mean, within 5 standard errors.
     fn assert_moments(plan: &LengthPlan, mean: f64, variance: f64) {
         assert!((plan.mean_bytes() - mean).abs() < 1e-9 * mean, "{plan:?}");
         let sample: f64 = drawn(plan).into_iter().map(f64::from).sum::<f64>() / f64::from(DRAWS);

@@ -6,19 +6,19 @@
 //!   time      ├──on──────┤...off.....├──on─────┤...
 //! ```
 //!
-//! The lengths of periods are independent, exponential or Pareto with given means; Pareto periods
-//! with 1 < shape < 2 make the sum of many sources self-similar (Willinger, Taqqu, Sherman and
-//! Wilson, "Self-similarity through high-variability", IEEE/ACM ToN 5(1), 1997). Since the clock
-//! continues after an off period, no part of an interval is lost, and the mean load is exact even
-//! with short periods. A source starts in its stationary state: on with probability on / (on +
-//! off), with the remainder of a period in progress.
+//! The lengths of periods are independent, exponential or Pareto; Pareto periods with 1 < shape < 2
+//! make the sum of many sources self-similar (Willinger, Taqqu, Sherman and Wilson,
+//! "Self-similarity through high-variability", IEEE/ACM ToN 5(1), 1997). Since the clock continues
+//! after an off period, the mean load is exact even with short periods. A source starts in its
+//! stationary state: on with probability on / (on + off), with the remainder of a period in
+//! progress.
 //!
-//! Invariant: a message is created only within an on period, including its start.
+//! Invariant: messages are created only within on periods, including their starts.
 
 use super::ticks::{Ticks, later, whole_ps};
 use gingham_kernel::{Purpose, Span, Stream, Time};
 
-/// Distribution of the lengths of periods around their mean.
+/// Distribution of the lengths of periods.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum PeriodLaw {
     /// Exponential.
@@ -41,8 +41,7 @@ impl PeriodLaw {
         }
     }
 
-    /// Returns the variance of the length of a period with mean `mean_ps`. Pareto periods are cut
-    /// off at `span_ps`.
+    /// Variance of the length of a period; Pareto periods are cut off at `span_ps`.
     fn variance(self, mean_ps: f64, span_ps: f64) -> f64 {
         match self {
             Self::Exponential => mean_ps * mean_ps,
@@ -62,8 +61,8 @@ impl PeriodLaw {
         }
     }
 
-    /// Draws the remainder of a period in progress at a random instant: its density is the
-    /// probability that a whole period is longer, divided by the mean.
+    /// Remainder of a period in progress at a random instant: its density is the probability that a
+    /// whole period is longer, divided by the mean.
     fn draw_rest(self, mean_ps: f64, stream: &mut Stream) -> f64 {
         match self {
             Self::Exponential => stream.exponential(mean_ps),
@@ -94,20 +93,19 @@ pub struct PeriodPlan {
 }
 
 impl PeriodPlan {
-    /// Returns the mean length of an on period and the off period after it.
+    /// Mean length of an on and an off period.
     pub fn cycle(&self) -> Span {
         self.on_mean + self.off_mean
     }
 
-    /// Returns the relative standard error of the on-time of a source within `span`, and hence of
-    /// its offered load, from the variance of an alternating renewal process.
+    /// Relative standard error of the on-time of a source within `span`, and hence of its offered
+    /// load, from the variance of an alternating renewal process.
     ///
     /// For on periods of mean `a` and variance `v` and off periods of mean `b` and variance `w`,
     /// the on-time within `T` has the variance `T (b^2 v + a^2 w) / (a + b)^3` (Cox, "Renewal
-    /// Theory", 1962, section 7.4). Pareto periods enter with the second moment of the period cut
-    /// off at `T`, which is finite for every tail index. Below an index of 2 the variance then
-    /// grows as `T^(3 - shape)`, and the factor `1 / ((shape - 1) (3 - shape))` gives the constant
-    /// of Willinger et al. 1997, section 3.
+    /// Theory", 1962, section 7.4). Pareto periods are cut off at `T` for a finite second moment.
+    /// Below an index of 2 the variance then grows as `T^(3 - shape)`, and the factor
+    /// `1 / ((shape - 1) (3 - shape))` gives the constant of Willinger et al. 1997, section 3.
     #[expect(clippy::cast_precision_loss, reason = "an error needs few digits")]
     pub fn load_error(&self, span: Span) -> f64 {
         let span_ps = span.as_ps() as f64;
@@ -116,13 +114,12 @@ impl PeriodPlan {
         let cycle_ps = on_ps + off_ps;
         let rate =
             (off_ps * off_ps * of_on + on_ps * on_ps * of_off) / (cycle_ps * cycle_ps * cycle_ps);
-        // The variance cannot exceed that of a source that is on or off all the time: p (1 - p)
-        // T^2.
+        // At most the variance of a source that is on or off all the time: p (1 - p) T^2.
         let most = self.share_on() * (1.0 - self.share_on()) * span_ps * span_ps;
         (rate * span_ps).min(most).sqrt() / (self.share_on() * span_ps)
     }
 
-    /// Returns the fraction of time spent in on periods.
+    /// Fraction of time spent in on periods.
     pub fn share_on(&self) -> f64 {
         mean_ps(self.on_mean) / (mean_ps(self.on_mean) + mean_ps(self.off_mean))
     }
@@ -133,7 +130,6 @@ fn mean_ps(mean: Span) -> f64 {
     mean.as_ps() as f64
 }
 
-/// Generator of the arrival times of a source with on and off periods.
 #[derive(Clone, Debug)]
 pub(super) struct OnOffClock {
     plan: PeriodPlan,
@@ -166,7 +162,7 @@ impl OnOffClock {
         Self { plan, ticks, stream: periods, on_begins, on_ps: whole_ps(on_ps), elapsed_ps: 0 }
     }
 
-    /// Returns the next arrival, unless its on period starts at `stop` or later.
+    /// `None` if the on period of the next arrival starts at `stop` or later.
     pub(super) fn next(&mut self, stop: Time) -> Option<Time> {
         let due_ps = self.ticks.next();
         while due_ps - self.elapsed_ps >= self.on_ps {
@@ -202,7 +198,6 @@ mod tests {
         move |purpose| Stream::new(3, &name, purpose)
     }
 
-    /// Returns the arrivals of a source before `stop`.
     fn instants(mut clock: OnOffClock, stop: u64) -> Vec<u64> {
         let stop = Time::from_ps(stop);
         let next = || clock.next(stop).filter(|next| *next < stop).map(Time::as_ps);
@@ -224,17 +219,16 @@ mod tests {
             elapsed_ps: 0,
         };
         // On in [100, 125), [165, 190), [230, 255), [295, 320). On-time 5, 15 | 25, 35, 45 | 55, 65
-        // | 75, 85, 95: the one at 25 falls on the end of the first period, which belongs to the
-        // next.
+        // | 75, 85, 95: the one at 25, the end of the first period, belongs to the next.
         let expected = [105, 115, 165, 175, 185, 235, 245, 295, 305, 315];
         assert_eq!(instants(clock, 320), expected);
     }
 
     #[test]
     fn long_on_off_run_has_the_mean_load() {
-        // One message a microsecond of on-time, on for 20 of 100 us on average. Over 10 s the
-        // on-time is 2 s with a standard deviation of sqrt(2 (20 x 80)^2 / 100^3 us x 10 s) = 7.2
-        // ms, by renewal theory.
+        // A message per microsecond of on-time, on for 20 of 100 us. Over 10 s the on-time is 2 s
+        // with a standard deviation of sqrt(2 (20 x 80)^2 / 100^3 us x 10 s) = 7.2 ms, by renewal
+        // theory.
         let plan = plan(20_000, 80_000, PeriodLaw::Exponential);
         let clock = OnOffClock::new(plan, 1e6, Time::ZERO, stream("h0"));
         let count = instants(clock, 10_000_000_000_000).len();
@@ -243,13 +237,12 @@ mod tests {
 
     #[test]
     fn load_error_matches_alternating_renewal_theory() {
-        // On for 20 of 100 us on average, 10 s: sqrt(2 (20 x 80)^2 / 100^3 us x 10 s) = 7.155 ms of
-        // 2 s.
+        // On for 20 of 100 us, 10 s: sqrt(2 (20 x 80)^2 / 100^3 us x 10 s) = 7.155 ms of 2 s.
         let exponential = plan(20_000, 80_000, PeriodLaw::Exponential);
         let error = exponential.load_error(Span::from_ps(10_000_000_000_000));
         assert!((error - 0.003_577_7).abs() < 1e-6, "{error}");
-        // Index 3: the variance is 3/4 of the square of the mean for m = 2/3 of it (the mean of 3
-        // and variance of 3 below, scaled): 1/3. The part beyond 10 s is below 1e-5 of it.
+        // Index 3: the variance is 1/3 of the square of the mean (mean 3 and variance 3 below,
+        // scaled). The part beyond 10 s is below 1e-5 of it.
         let pareto = plan(20_000, 80_000, PeriodLaw::Pareto { shape: 3.0 });
         let light = pareto.load_error(Span::from_ps(10_000_000_000_000));
         assert!((light / error - (1.0_f64 / 3.0).sqrt()).abs() < 1e-3, "{light}");
@@ -257,8 +250,8 @@ mod tests {
 
     #[test]
     fn load_error_matches_the_spread_of_many_sources() {
-        // Spread of the on-time of 4,000 sources within 200 cycles. A standard deviation of 4,000
-        // samples is known to 1.1 %, and less exactly if tails are heavy.
+        // Spread over 4,000 sources within 200 cycles: known to 1.1 %, and less exactly with heavy
+        // tails.
         for (law, tolerance) in [
             (PeriodLaw::Exponential, 0.05),
             (PeriodLaw::Pareto { shape: 1.5 }, 0.25),
@@ -283,9 +276,8 @@ mod tests {
 
     #[test]
     fn on_off_source_starts_in_the_stationary_state() {
-        // In the stationary state 500 ns hold 500 / 100 x 1 / 4 = 1.25 messages on average. A host
-        // has 6 at most, so that the standard error of 20,000 hosts lies below 6 / 2 / sqrt(20,000)
-        // = 0.021.
+        // In the stationary state 500 ns hold 500 / 100 x 1 / 4 = 1.25 messages on average, at most
+        // 6: the standard error of 20,000 hosts is below 6 / 2 / sqrt(20,000) = 0.021.
         for law in [PeriodLaw::Exponential, PeriodLaw::Pareto { shape: 1.5 }] {
             let of_host = |host: u32| {
                 let stream = stream(&format!("h{host}"));
@@ -299,7 +291,7 @@ mod tests {
         }
     }
 
-    /// The share of 100,000 draws above `x` lies within 5 standard deviations of `expected`.
+    /// The share of 100,000 draws above `x` is within 5 standard deviations of `expected`.
     fn assert_tail(draw: impl Fn(&mut Stream) -> f64, x: f64, expected: f64) {
         let mut stream = stream("tail")(Purpose::Arrival);
         let above = (0..100_000).filter(|_| draw(&mut stream) > x).count();
@@ -315,9 +307,9 @@ mod tests {
             assert_tail(|stream| law.draw(1.0, stream), x, libm::exp(-x));
             assert_tail(|stream| law.draw_rest(1.0, stream), x, libm::exp(-x));
         }
-        // Mean 3, tail index 1.5: no period is below 1, and a fraction x^-1.5 exceeds x. Of the
-        // remainders, a fraction x / 3 is below x up to 1, and x^-0.5 / 1.5 exceeds x from there
-        // on.
+        // Mean 3, index 1.5: no period is below 1, and a fraction x^-1.5 exceeds x. Of the
+        // remainders, a fraction x / 3 is below x up to 1, and from there on x^-0.5 / 1.5 exceeds
+        // x.
         let law = PeriodLaw::Pareto { shape: 1.5 };
         let mut stream = stream("least")(Purpose::Arrival);
         assert!((0..100_000).all(|_| law.draw(3.0, &mut stream) >= 1.0));

@@ -13,30 +13,29 @@
 //! ```
 //!
 //! Source: Dally and Towles, "Principles and Practices of Interconnection Networks", 2004, section
-//! 3.2 and table 3.1. There, transpose rotates the address by half of its bits. On a square of m x
-//! m places with rows of m places, that exchanges row and column, which is possible for any square
-//! number.
+//! 3.2 and table 3.1. There, transpose rotates the address by half of its bits; on a square of m x
+//! m places, that exchanges row and column, which is possible for any square number.
 //!
 //! Invariant: each is a permutation for every number of places that is not rejected.
 
 use gingham_kernel::{Purpose, Stream};
 
-/// A permutation of places 0, 1, ..., N - 1 by their numbers.
+/// Permutation of places 0, 1, ..., N - 1.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Permutation {
-    /// Exchanges row and column of a square.
+    /// Exchange of row and column of a square.
     Transpose,
-    /// Inverts every bit.
+    /// Inversion of every bit.
     BitComplement,
-    /// Reverses the order of the bits.
+    /// Reversal of the order of bits.
     BitReversal,
-    /// Rotates the bits left by one: a perfect shuffle of cards.
+    /// Rotation of the bits left by one: a perfect shuffle of cards.
     Shuffle,
-    /// Rotates the bits right by one, the inverse of the shuffle.
+    /// Rotation of the bits right by one.
     BitRotation,
 }
 
-/// Error: a permutation does not exist for this number of places. Includes the nearest valid
+/// Error: the permutation does not exist for this number of places. Includes the nearest valid
 /// numbers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("needs {kind} hosts, such as {below} or {above}, not {places}")]
@@ -63,8 +62,8 @@ impl Permutation {
         if below == places { Ok(()) } else { Err(PlacesError { kind, below, above, places }) }
     }
 
-    /// Returns the destination of `place`. Panics if the permutation does not exist on `places`
-    /// places, or if the place lies beyond them.
+    /// Destination of `place`. Panics if the permutation does not exist on `places` places, or if
+    /// the place lies beyond them.
     pub fn apply(self, place: usize, places: usize) -> usize {
         assert!(place < places && self.check(places).is_ok(), "{self:?} on {places} places");
         let bits = places.ilog2();
@@ -82,11 +81,10 @@ impl Permutation {
     }
 }
 
-/// A permutation of the cells of a grid: a shift in every dimension, with wrap-around.
+/// Permutation of grid cells: a shift with wrap-around in every dimension.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum GridShift {
-    /// By ceil(k / 2) - 1 in a dimension of size k: nearly half way round, always in the same
-    /// direction.
+    /// By ceil(k / 2) - 1 in a dimension of size k: nearly half way round.
     Tornado,
     /// By one.
     Neighbour,
@@ -100,19 +98,19 @@ impl GridShift {
         }
     }
 
-    /// Returns the destination of the cell at these coordinates.
+    /// Destination of the cell at these coordinates.
     pub fn apply_to(self, coordinates: &[usize], dimensions: &[usize]) -> Vec<usize> {
         let along = coordinates.iter().zip(dimensions);
         along.map(|(at, size)| (at + self.step(*size)) % size).collect()
     }
 
-    /// Returns the destination of a cell by its number; the last dimension varies fastest.
+    /// Destination of a cell; the last dimension varies fastest.
     pub fn apply(self, cell: usize, dimensions: &[usize]) -> usize {
         cell_at(&self.apply_to(&coordinates_of(cell, dimensions), dimensions), dimensions)
     }
 }
 
-/// Returns the coordinates of a cell; the last dimension varies fastest.
+/// The last dimension varies fastest.
 fn coordinates_of(cell: usize, dimensions: &[usize]) -> Vec<usize> {
     let mut coordinates = vec![0; dimensions.len()];
     let mut rest = cell;
@@ -138,18 +136,17 @@ fn cell_at(coordinates: &[usize], dimensions: &[usize]) -> usize {
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Stencil {
-    /// Sizes of the grid; the last dimension varies fastest.
+    /// Sizes; the last dimension varies fastest.
     pub dimensions: Vec<usize>,
     /// Whether each dimension wraps around.
     pub wraps: Vec<bool>,
-    /// Whether diagonal steps count, in several dimensions at once.
+    /// Whether steps in several dimensions at once count.
     pub diagonals: bool,
 }
 
 impl Stencil {
-    /// Returns the neighbours of a cell in ascending order: each once, and never the cell itself,
-    /// even if a dimension of size 1 or 2 wraps around. Time and memory are proportional to their
-    /// number.
+    /// Neighbours of a cell in ascending order, each once and never the cell itself, even if a
+    /// dimension of size 1 or 2 wraps around. Time and memory are proportional to their number.
     pub fn neighbours(&self, cell: usize) -> Vec<usize> {
         let here = coordinates_of(cell, &self.dimensions);
         // Cells of the dimensions up to now, and whether a step was taken.
@@ -167,7 +164,7 @@ impl Stencil {
         reached.into_iter().map(|(other, _)| other).filter(|other| *other != cell).collect()
     }
 
-    /// Returns the number of neighbours of a cell, without listing them.
+    /// Number of neighbours of a cell, without listing them.
     pub fn neighbour_count(&self, cell: usize) -> usize {
         let here = coordinates_of(cell, &self.dimensions);
         let along = here.iter().enumerate();
@@ -179,8 +176,7 @@ impl Stencil {
         }
     }
 
-    /// Returns the coordinates within one step in a dimension, including its own: each once, in
-    /// ascending order.
+    /// Coordinates within one step, including its own: each once, ascending.
     fn within_a_step(&self, dimension: usize, at: usize) -> Vec<usize> {
         let steps = [-1, 0, 1].into_iter();
         let mut near: Vec<usize> =
@@ -190,7 +186,7 @@ impl Stencil {
         near
     }
 
-    /// Returns the coordinate one step away in a dimension; `None` beyond the edge.
+    /// `None` beyond the edge.
     fn step(&self, dimension: usize, at: usize, step: i8) -> Option<usize> {
         let (size, wraps) = (self.dimensions[dimension], self.wraps[dimension]);
         match step {
@@ -203,15 +199,15 @@ impl Stencil {
     }
 }
 
-/// Returns the group `by` groups after one of `groups`, modulo their number.
+/// Group `by` groups after one of `groups`, modulo their number.
 pub fn group_target(group: usize, by: i64, groups: usize) -> usize {
     let sum = i128::try_from(group).expect("groups are few") + i128::from(by);
     let modulus = i128::try_from(groups).expect("groups are few");
     usize::try_from(sum.rem_euclid(modulus)).expect("below the number of groups")
 }
 
-/// Draws a permutation of `places` places, from seed and class alone, that moves every place, each
-/// with equal probability. A single place stays.
+/// Random permutation that moves every place, each with equal probability, from seed and class
+/// alone. A single place stays.
 pub fn derangement(seed: u64, class: &str, places: usize) -> Vec<usize> {
     let mut stream = Stream::new(seed, class, Purpose::Permutation);
     let mut targets: Vec<usize> = (0..places).collect();
@@ -344,15 +340,14 @@ mod tests {
 
     #[test]
     fn stencil_neighbours_match_hand_computed_sets() {
-        // 3 x 4, cells 0 to 3 in the first row: cell 0 has 4 below it and 1 beside it, and with
-        // wrap-around also 8 and 3.
+        // 3 x 4, cells 0 to 3 in the first row: cell 0 has neighbours 4 and 1, and with wrap-around
+        // also 8 and 3.
         assert_eq!(stencil(&[3, 4], false, false).neighbours(0), [1, 4]);
         assert_eq!(stencil(&[3, 4], true, false).neighbours(0), [1, 3, 4, 8]);
         // With diagonals, 5 inside the grid; with wrap-around also 7, 9 and 11.
         assert_eq!(stencil(&[3, 4], false, true).neighbours(0), [1, 4, 5]);
         assert_eq!(stencil(&[3, 4], true, true).neighbours(0), [1, 3, 4, 5, 7, 8, 9, 11]);
-        // Both directions in a dimension of size 2 lead to one cell; a dimension of size 1 has no
-        // neighbours.
+        // Both directions in a dimension of size 2 lead to one cell.
         assert_eq!(stencil(&[2, 1], true, true).neighbours(1), [0]);
         assert!(stencil(&[1], true, false).neighbours(0).is_empty());
     }
@@ -370,7 +365,7 @@ mod tests {
 
     #[test]
     fn stencil_cost_is_bounded_by_the_neighbour_count() {
-        // Each of 40 dimensions of size 1 leads nowhere, and both ways round one of size 16 do.
+        // Dimensions of size 1 lead nowhere.
         let mut sizes = vec![1; 40];
         sizes.push(16);
         let thin = stencil(&sizes, true, true);

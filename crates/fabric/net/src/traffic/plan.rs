@@ -7,7 +7,7 @@ use gingham_topology::EndpointId;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-/// A sending endpoint of a class, with its traffic.
+/// Sending endpoint of a class, with its traffic.
 #[derive(Clone, PartialEq, Debug)]
 pub struct SourcePlan {
     /// Source endpoint of the messages.
@@ -17,7 +17,7 @@ pub struct SourcePlan {
 }
 
 impl SourcePlan {
-    /// Returns a source with random messages.
+    /// Source of random messages.
     pub fn drawn(
         endpoint: EndpointId,
         arrivals: ArrivalPlan,
@@ -29,7 +29,7 @@ impl SourcePlan {
         Self { endpoint, messages }
     }
 
-    /// Returns the maximum delay of the source's start after that of its class.
+    /// Maximum delay of the source's start after that of its class.
     pub fn later_max(&self) -> Span {
         match &self.messages {
             MessagePlan::Drawn(drawn) => drawn.later.max(),
@@ -38,8 +38,8 @@ impl SourcePlan {
         }
     }
 
-    /// Returns the load that it offers while its class sends, at `byte_ps` per byte on its link;
-    /// `None` if it is backlogged or scheduled, or replies.
+    /// Offered load while its class sends, at `byte_ps` per byte on its link; `None` if it is
+    /// backlogged or scheduled, or replies.
     pub fn load(&self, byte_ps: f64) -> Option<f64> {
         match &self.messages {
             MessagePlan::Drawn(drawn) => drawn.arrivals.load(),
@@ -48,7 +48,7 @@ impl SourcePlan {
         }
     }
 
-    /// Returns the smallest and the largest possible payload of the source's messages.
+    /// Smallest and largest possible payload of a message.
     pub fn payload_bytes(&self) -> RangeInclusive<u32> {
         match &self.messages {
             MessagePlan::Drawn(drawn) => drawn.lengths.range_bytes(),
@@ -61,7 +61,7 @@ impl SourcePlan {
         }
     }
 
-    /// Returns the distributions of random messages, if it has them.
+    /// Distributions of random messages, if any.
     pub fn random(&self) -> Option<&DrawnPlan> {
         match &self.messages {
             MessagePlan::Drawn(drawn) => Some(drawn),
@@ -69,7 +69,7 @@ impl SourcePlan {
         }
     }
 
-    /// Returns the schedule of its messages; empty if it has none.
+    /// Schedule of its messages; empty if it has none.
     pub fn schedule(&self) -> &[Scheduled] {
         match &self.messages {
             MessagePlan::Scheduled(messages) => messages,
@@ -77,7 +77,7 @@ impl SourcePlan {
         }
     }
 
-    /// Returns the parameters of replies, if it replies.
+    /// Parameters of replies, if any.
     pub fn replies(&self) -> Option<&ReplyPlan> {
         match &self.messages {
             MessagePlan::Replies(replies) => Some(replies),
@@ -85,7 +85,7 @@ impl SourcePlan {
         }
     }
 
-    /// Returns the stream, if the source is one.
+    /// Stream, if the source is one.
     pub fn stream(&self) -> Option<&StreamPlan> {
         match &self.messages {
             MessagePlan::Stream(stream) => Some(stream),
@@ -109,7 +109,7 @@ impl SourcePlan {
         }
     }
 
-    /// Returns whether it always has a message waiting.
+    /// Whether it always has a message waiting.
     pub fn is_backlogged(&self) -> bool {
         self.random().is_some_and(|drawn| matches!(drawn.arrivals, ArrivalPlan::Backlogged))
     }
@@ -123,18 +123,18 @@ impl SourcePlan {
 pub enum MessagePlan {
     /// Random draws.
     Drawn(DrawnPlan),
-    /// A list, in order of time.
+    /// List in order of time.
     Scheduled(Arc<[Scheduled]>),
-    /// One reply to the sender of each message of another class that is delivered here.
+    /// One reply to the sender of each delivered message of another class.
     Replies(ReplyPlan),
-    /// A stream; a host may have many of a class.
+    /// Stream; a host may have many of a class.
     Stream(StreamPlan),
 }
 
 /// Replies to messages of another class.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ReplyPlan {
-    /// Class whose messages are replied to.
+    /// Class of the messages replied to.
     pub to: ClassId,
     /// Time from the delivery of a message to the creation of its reply.
     pub think: Span,
@@ -165,7 +165,7 @@ pub struct LaterPlan {
 }
 
 impl LaterPlan {
-    /// Returns an upper bound, exact without a random part.
+    /// Upper bound, exact without a random part.
     pub fn max(self) -> Span {
         self.turn + self.jitter
     }
@@ -177,7 +177,7 @@ impl LaterPlan {
     }
 }
 
-/// A message of a schedule.
+/// Message of a schedule.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Scheduled {
     /// Time of creation.
@@ -186,7 +186,7 @@ pub struct Scheduled {
     pub draft: Draft,
 }
 
-/// A message about to be created.
+/// Message about to be created.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Draft {
     /// Destination endpoint.

@@ -6,16 +6,13 @@ use crate::{ClassId, Message, Plan, StreamId};
 use gingham_kernel::Time;
 use gingham_topology::EndpointId;
 
-/// Approximate memory of a stream: its plan, its source, its flow and its frames.
+/// Approximate memory of a stream: plan, source, flow and frames.
 pub const STREAM_BYTES: u64 =
     (size_of::<SourcePlan>() + size_of::<Source>() + size_of::<StreamSender>() + 800) as u64;
 
-/// State of a source: one class at one endpoint, with its workload.
-///
-/// A simulation calls [`Self::due`] at the instants of [`Self::next_at`], which it reads at the
-/// start and after each message created at such an instant, and at the instants that notifications
-/// return ([`Self::started`], [`Self::delivered`], [`Self::resume`]). Messages are created in no
-/// other way.
+/// Traffic of one class at one endpoint. Messages are created only by [`Self::due`], called at the
+/// instants of [`Self::next_at`] and at those that notifications return ([`Self::started`],
+/// [`Self::delivered`], [`Self::resume`]).
 #[derive(Clone, Debug)]
 pub struct Source {
     class: ClassId,
@@ -25,15 +22,14 @@ pub struct Source {
 }
 
 impl Source {
-    /// Creates the source `index` of a class. `streams_before` is the number of streams of earlier
-    /// sources.
+    /// Source `index` of a class; `streams_before` counts the streams of earlier sources.
     pub fn new(plan: &Plan, class: ClassId, index: usize, streams_before: usize) -> Self {
         let endpoint = plan.classes[class.index()].sources[index].endpoint;
         let workload = AnyWorkload::new(plan, class, index, streams_before);
         Self { class, endpoint, workload, has_crashed: false }
     }
 
-    /// Creates all sources of a plan, by class and then in the order of the class.
+    /// All sources of a plan, by class and then in the order of the class.
     pub fn all(plan: &Plan) -> Vec<Self> {
         let mut streams = 0;
         let mut sources = Vec::new();
@@ -46,92 +42,89 @@ impl Source {
         sources
     }
 
-    /// Returns the class.
+    /// Class of its messages.
     pub fn class(&self) -> ClassId {
         self.class
     }
 
-    /// Returns the source endpoint of its messages.
+    /// Source endpoint of its messages.
     pub fn endpoint(&self) -> EndpointId {
         self.endpoint
     }
 
     // Messages.
 
-    /// Returns the instant of the next message that is due by the source's own clock, never before
-    /// that of the last one; `None` after the last message, or if only notifications cause more.
+    /// Next instant of the source's own clock, never before the last one; `None` after the last
+    /// message, or if only notifications cause more.
     #[inline]
     pub fn next_at(&self) -> Option<Time> {
         self.workload.next_at()
     }
 
-    /// Creates the next message that is due `now`; `None` if none is due.
+    /// Creates the next message that is due `now`.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, for every message")]
     #[inline(always)]
     pub fn due(&mut self, now: Time) -> Option<Draft> {
         self.workload.due(now)
     }
 
-    /// Returns whether it creates no further message unless a message of an unfinished source
-    /// starts or arrives.
+    /// Whether it creates no further message unless one of an unfinished source starts or arrives.
     pub fn is_finished(&self) -> bool {
         self.workload.is_finished()
     }
 
     // Notifications.
 
-    /// Returns the notifications that it needs; constant over the run.
+    /// Notifications that it needs; constant over the run.
     pub fn awaited(&self) -> Awaited {
         self.workload.awaited()
     }
 
-    /// Handles the start of a message of its class at its endpoint: its first flit starts on the
-    /// cable, or the channel adapter accepts it if it needs a credit. Returns the instant of the
-    /// message that becomes due, `now` or later.
+    /// Handles the start of a message of its class at its endpoint, on the cable or by the
+    /// acceptance of the channel adapter. Returns the instant of the message that becomes due,
+    /// `now` or later.
     pub fn started(&mut self, now: Time) -> Option<Time> {
         self.workload.started(now)
     }
 
-    /// Handles the delivery of a message of the awaited class to its endpoint. Returns the instant
-    /// of the message that becomes due, `now` or later.
+    /// Handles the delivery of a message of the awaited class. Returns the instant of the message
+    /// that becomes due, `now` or later.
     pub fn delivered(&mut self, message: &Message, now: Time) -> Option<Time> {
         self.workload.delivered(message, now)
     }
 
     // Streams.
 
-    /// Returns the id of the stream, if the source is one.
+    /// Id of the stream, if it is one.
     pub fn stream(&self) -> Option<StreamId> {
         self.workload.stream()
     }
 
-    /// Returns the stream part of the last message created, if the source is a stream.
+    /// Stream part of the last message created, if it is a stream.
     pub fn part(&self) -> Option<StreamPart> {
         self.workload.part()
     }
 
-    /// Stops the clock of a stream until admission control admits it. Panics if the source is not a
-    /// stream.
+    /// Stops the clock of a stream until admission. Panics if the source is not a stream.
     pub fn suspend(&mut self) {
         self.workload.suspend();
     }
 
-    /// Starts the clock of a stream that was admitted: its next message is due `now`, and all later
-    /// ones are delayed equally. Panics if the source is not a stream.
+    /// Starts the clock of an admitted stream: its next message is due `now`, and all later ones
+    /// are delayed equally. Panics if the source is not a stream.
     pub fn resume(&mut self, now: Time) {
         self.workload.resume(now);
     }
 
     // Crashes.
 
-    /// Ends the workload because its host or application has crashed: no message is due from now
-    /// on.
+    /// Ends the workload after a crash of its host or application.
     pub fn crash(&mut self) {
         self.workload.end();
         self.has_crashed = true;
     }
 
-    /// Returns whether its host or application has crashed.
+    /// Whether its host or application has crashed.
     pub fn has_crashed(&self) -> bool {
         self.has_crashed
     }

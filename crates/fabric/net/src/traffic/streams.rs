@@ -7,18 +7,15 @@
 //!     │█  █  █  ▌      │█ █ █ █ █ █ ▌   │                       even: spread over the interval
 //! ```
 //!
-//! A class of streams has many sources per host, each a flow of its own ([`StreamId`]). The sizes
-//! of frames are those of a trace, which wraps around, or normally distributed. A frame is cut into
-//! messages of equal payload, except that the last carries the remainder. A stream of on and off
-//! periods has messages without frames.
+//! A class of streams has many sources per host, each a flow of its own ([`StreamId`]). A frame is
+//! cut into messages of equal payload, except that the last carries the remainder. A stream of on
+//! and off periods has messages without frames.
 //!
 //! Source: Yum et al. 2002, sections 5.2 and 6.2 (frames of 16,666 B on average, 30 a second, in
-//! messages of 640 B); frames spread over their interval, and the deviation: Yum, Kim and Das,
-//! "MediaWorm", HPCA 2000.
+//! messages of 640 B); spread frames and the deviation: Yum, Kim and Das, "MediaWorm", HPCA 2000.
 //!
-//! Invariants: a stream has only whole frames: a frame starts if its interval ends before or with
-//! the stream; a message knows its frame, and the last message of a stream that it is the last, if
-//! the end is known.
+//! Invariants: a frame starts only if its interval ends before or with the stream; the last message
+//! of a stream is marked, if the end is known.
 
 mod plan;
 
@@ -35,7 +32,7 @@ pub struct StreamPart {
     pub stream: StreamId,
     /// Frame, if the stream has frames.
     pub frame: Option<FramePart>,
-    /// Whether it is the last message of the stream; never in a stream without an end.
+    /// Whether it is the last message; never in a stream without an end.
     pub is_last: bool,
 }
 

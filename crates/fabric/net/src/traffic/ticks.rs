@@ -2,8 +2,7 @@
 
 use gingham_kernel::{Stream, Time};
 
-/// Equally spaced times: tick k is at phase + round(k x interval), so that rounding errors do not
-/// accumulate.
+/// Tick k is at phase + round(k x interval): rounding errors do not accumulate.
 #[derive(Clone, Debug)]
 pub(super) struct Ticks {
     phase_ps: u64,
@@ -16,7 +15,7 @@ impl Ticks {
         Self { phase_ps, interval_ps, count: 0 }
     }
 
-    /// Returns ticks whose phase is uniform within one interval.
+    /// Uniform within one interval.
     pub(super) fn with_random_phase(interval_ps: f64, stream: &mut Stream) -> Self {
         #[expect(
             clippy::cast_possible_truncation,
@@ -27,7 +26,7 @@ impl Ticks {
         Self::new(phase_ps, interval_ps)
     }
 
-    /// Returns the next tick in picoseconds from the start.
+    /// Next tick, in picoseconds from the start.
     pub(super) fn next(&mut self) -> u64 {
         #[expect(clippy::cast_precision_loss, reason = "2^53 messages are beyond any run")]
         let since = self.count as f64 * self.interval_ps;
@@ -36,16 +35,14 @@ impl Ticks {
     }
 }
 
-/// Returns the time `ps` later, saturating at the last possible time.
+/// Saturates at the last possible time.
 pub(super) fn later(time: Time, ps: u64) -> Time {
     Time::from_ps(time.as_ps().saturating_add(ps))
 }
 
-/// Rounds to the nearest whole number of picoseconds.
 #[inline]
 pub(super) fn whole_ps(ps: f64) -> u64 {
-    // Converts via a signed integer, which processors do in one instruction; both saturate beyond
-    // the bound.
+    // Processors convert signed integers in one instruction; both saturate beyond the bound.
     #[expect(
         clippy::cast_possible_truncation,
         reason = "non-negative; what is beyond 63 bits saturates past the end of any run"

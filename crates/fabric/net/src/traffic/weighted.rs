@@ -10,7 +10,7 @@
 
 use gingham_kernel::Stream;
 
-/// Items with their weights, drawn in proportion.
+/// Items drawn in proportion to their weights.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Weighted<T> {
     things: Vec<T>,
@@ -19,8 +19,8 @@ pub struct Weighted<T> {
 }
 
 impl<T: Copy> Weighted<T> {
-    /// Creates a choice of the items with a positive weight. `None` if there is none, or if a
-    /// weight or their sum is negative or not finite.
+    /// Choice of the items with a positive weight. `None` if there is none, or if a weight or the
+    /// sum is negative or not finite.
     pub fn new(weights: impl IntoIterator<Item = (T, f64)>) -> Option<Self> {
         let (mut things, mut cumulative, mut total) = (Vec::new(), Vec::new(), 0.0);
         for (thing, weight) in weights {
@@ -36,17 +36,17 @@ impl<T: Copy> Weighted<T> {
         (!things.is_empty() && total.is_finite()).then_some(Self { things, cumulative })
     }
 
-    /// Returns the items with a positive weight.
+    /// Items with a positive weight.
     pub fn things(&self) -> &[T] {
         &self.things
     }
 
-    /// Returns the sum of the weights.
+    /// Sum of the weights.
     pub fn total(&self) -> f64 {
         *self.cumulative.last().expect("there is at least one thing")
     }
 
-    /// Returns each item with its fraction of the total weight.
+    /// Items with their fractions of the total weight.
     pub fn shares(&self) -> impl Iterator<Item = (T, f64)> {
         let begins = std::iter::once(0.0).chain(self.cumulative.iter().copied());
         let parts = self.cumulative.iter().zip(begins).map(|(end, begin)| end - begin);

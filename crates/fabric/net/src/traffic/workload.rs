@@ -9,10 +9,13 @@
 //!                     └──────────────────────────────────┘
 //! ```
 //!
-//! A message becomes due in one of two ways:
+//! A message becomes due by the workload's own clock, at [`Workload::next_at`], or by a
+//! notification, which returns the instant. At each of these the endpoint calls [`Workload::due`]
+//! once; at one instant, messages due by clocks precede those due by earlier notifications. The
+//! endpoint delivers only the notifications of [`Awaited`]. There is none of lost messages: a
+//! transport learns of a loss by a time-out.
 //!
-//! - by the clock of the workload: at [`Workload::next_at`];
-//! - by a notification, which returns the instant.
+//! A workload at a source and one at a destination share no state.
 //!
 //! At each of these instants the endpoint calls [`Workload::due`] once. At one instant, messages due
 //! by clocks precede those that earlier notifications made due. The endpoint delivers only the
@@ -44,57 +47,53 @@ pub(super) use stream::{StreamSender, application_crash};
 /// Notifications that a workload needs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Awaited {
-    /// Whether it needs the starts of messages of its own class at its endpoint
-    /// ([`super::Source::started`]).
+    /// Whether it needs the starts of its own messages ([`super::Source::started`]).
     pub starts: bool,
-    /// Class whose deliveries to its endpoint it needs ([`super::Source::delivered`]).
+    /// Class with deliveries to its endpoint that it needs ([`super::Source::delivered`]).
     pub deliveries: Option<ClassId>,
 }
 
-/// Creator of the messages of one class at one endpoint.
 pub(super) trait Workload {
-    /// Returns the instant of the next message that is due by the workload's own clock, if there is
-    /// one.
+    /// Next instant of the workload's own clock.
     fn next_at(&self) -> Option<Time>;
 
-    /// Creates the next message that is due `now`, if there is one.
+    /// Creates a message that is due `now`.
     fn due(&mut self, now: Time) -> Option<Draft>;
 
-    /// Returns whether it creates no further message unless one of an unfinished workload arrives
-    /// or starts.
+    /// Whether it creates no further message unless one of an unfinished workload arrives or
+    /// starts.
     fn is_finished(&self) -> bool {
         self.next_at().is_none()
     }
 
-    /// Ends the workload, whose host or application has crashed: no message is due from now on.
+    /// Ends the workload after a crash of its host or application: no message is due from now on.
     fn end(&mut self);
 
-    /// Returns the notifications that it needs; constant over the run.
+    /// Constant over the run.
     fn awaited(&self) -> Awaited {
         Awaited::default()
     }
 
-    /// Handles the start of a message of its class at its endpoint: its first flit starts on the
-    /// cable, or the channel adapter accepts it if it needs a credit. Returns the instant of the
-    /// message that becomes due, `now` or later.
+    /// Handles the start of a message: its first flit starts on the cable, or the channel adapter
+    /// accepts it if it needs a credit. Returns the instant of the message that becomes due, `now`
+    /// or later.
     fn started(&mut self, _now: Time) -> Option<Time> {
         None
     }
 
-    /// Handles the delivery of a message of the awaited class to its endpoint. Returns the instant
-    /// of the message that becomes due, `now` or later.
+    /// Handles the delivery of a message of the awaited class. Returns the instant of the message
+    /// that becomes due, `now` or later.
     fn delivered(&mut self, _message: &Message, _now: Time) -> Option<Time> {
         None
     }
 
     // Streams.
 
-    /// Returns the id of the stream, if it is one.
     fn stream(&self) -> Option<StreamId> {
         None
     }
 
-    /// Returns the stream part of the last message created, if it is a stream.
+    /// Of the last message created.
     fn part(&self) -> Option<StreamPart> {
         None
     }
@@ -104,14 +103,12 @@ pub(super) trait Workload {
         unreachable!("only streams request admission");
     }
 
-    /// Starts its clock again: its next message is due `now`, and all later ones are delayed
-    /// equally.
+    /// The next message is due `now`, and all later ones are delayed equally.
     fn resume(&mut self, _now: Time) {
         unreachable!("only streams are admitted");
     }
 }
 
-/// A workload of any kind.
 #[derive(Clone, Debug)]
 #[expect(
     clippy::large_enum_variant,
@@ -125,8 +122,7 @@ pub(super) enum AnyWorkload {
 }
 
 impl AnyWorkload {
-    /// Creates the workload `index` of a class. `streams_before` is the number of streams of
-    /// earlier sources.
+    /// `streams_before` counts the streams of earlier sources.
     pub(super) fn new(plan: &Plan, class: ClassId, index: usize, streams_before: usize) -> Self {
         let start = Start { plan, class, index, streams_before };
         match &start.source().messages {
@@ -137,7 +133,7 @@ impl AnyWorkload {
         }
     }
 
-    /// Returns the next instant of its own clock, without a dynamic call for drawn messages.
+    /// Without a dynamic call for drawn messages.
     #[inline]
     pub(super) fn next_at(&self) -> Option<Time> {
         match self {
@@ -146,7 +142,7 @@ impl AnyWorkload {
         }
     }
 
-    /// Creates the next message due `now`, without a dynamic call for drawn messages.
+    /// Without a dynamic call for drawn messages.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, for every message")]
     #[inline(always)]
     pub(super) fn due(&mut self, now: Time) -> Option<Draft> {

@@ -9,33 +9,33 @@ use serde::{Deserialize, Serialize};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-/// One stream.
+/// Parameters of one stream.
 #[derive(Clone, PartialEq, Debug)]
 pub struct StreamPlan {
     /// Destination endpoint.
     pub destination: EndpointId,
     /// Number among those of its host in its class; part of the name of its random streams.
     pub number: u32,
-    /// Traffic of the stream, shared by all streams of a class.
+    /// Traffic, shared by all streams of a class.
     pub data: Arc<DataPlan>,
-    /// Delay of the stream's start after that of its class.
+    /// Delay of its start after that of its class.
     pub later: LaterPlan,
-    /// Lifetime; `None` lasts as long as its class sends.
+    /// Lifetime; if `None`, as long as its class sends.
     pub lifetime: Option<Span>,
-    /// Requested rate, as a multiple of the stream's mean rate.
+    /// Requested rate, as a multiple of its mean rate.
     pub solicits: f64,
-    /// Probability that its application crashes: from a random instant of its lifetime on it sends
-    /// nothing, without an indication of its last message.
+    /// Probability that its application crashes and sends nothing from a random instant of its
+    /// lifetime on, without an indication of its last message.
     pub crashes: f64,
 }
 
 impl StreamPlan {
-    /// Returns the requested rate, in bytes of payload per picosecond.
+    /// Requested rate, in payload bytes per picosecond.
     pub fn solicited_bytes_per_ps(&self) -> f64 {
         self.solicits * self.data.bytes_per_ps()
     }
 
-    /// Returns the requested rate in bytes per second, rounded up.
+    /// Requested rate in bytes per second, rounded up.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -65,7 +65,7 @@ pub struct FramePlan {
     pub interval: Span,
     /// Maximum payload of a message, not zero.
     pub message_bytes: u32,
-    /// Times of the messages of a frame.
+    /// Times of a frame's messages.
     pub spread: Spread,
     /// Measurement of deadlines.
     pub deadlines: DeadlinePlan,
@@ -74,14 +74,14 @@ pub struct FramePlan {
 /// Sizes of frames.
 #[derive(Clone, PartialEq, Debug)]
 pub enum FrameSizes {
-    /// The frames of a trace in order, from a first one on and with wrap-around.
+    /// Frames of a trace in order, with wrap-around.
     Trace {
         /// Sizes in bytes, at least 1 each; not empty.
         bytes: Arc<[u32]>,
-        /// First frame of a stream.
+        /// First frame.
         first: FirstFrame,
     },
-    /// Normally distributed and rounded, with a minimum of 1 B.
+    /// Normally distributed and rounded, at least 1 B.
     Normal {
         /// Mean in bytes.
         mean: f64,
@@ -93,7 +93,7 @@ pub enum FrameSizes {
 /// First frame of a stream in a trace.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FirstFrame {
-    /// A random frame for each stream.
+    /// Random frame for each stream.
     Drawn,
     /// This frame, from 0.
     At(usize),
@@ -126,14 +126,14 @@ pub struct OnOffStream {
 /// Measurement of frames' deadlines.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct DeadlinePlan {
-    /// Number of frames at the start of each stream that are not counted.
+    /// Frames at the start of each stream that are not counted.
     pub warm_up_frames: u32,
     /// Permitted lateness against a fixed clock.
     pub slack: Span,
 }
 
 impl DataPlan {
-    /// Returns the payload of its messages, except for the last one of a frame.
+    /// Payload of its messages, except for the last one of a frame.
     pub fn message_bytes(&self) -> u32 {
         match self {
             Self::Frames(frames) => frames.message_bytes,
@@ -141,8 +141,8 @@ impl DataPlan {
         }
     }
 
-    /// Returns the usual silence between messages: the interval of frames sent at once, the mean
-    /// interval between messages of spread frames, or the mean off period.
+    /// Usual silence between messages: interval of frames sent at once, mean interval between
+    /// messages of spread frames, or mean off period.
     pub fn silence(&self) -> Span {
         match self {
             Self::Frames(frames) if frames.spread == Spread::AtOnce => frames.interval,
@@ -151,7 +151,7 @@ impl DataPlan {
         }
     }
 
-    /// Returns the mean rate in bytes of payload per picosecond.
+    /// Mean rate in payload bytes per picosecond.
     pub fn bytes_per_ps(&self) -> f64 {
         match self {
             Self::Frames(frames) => frames.sizes.mean_bytes() / real_ps(frames.interval),
@@ -161,8 +161,8 @@ impl DataPlan {
         }
     }
 
-    /// Returns the mean number of messages per picosecond. For random sizes, the last message of a
-    /// frame counts as one of full length.
+    /// Mean number of messages per picosecond. For random sizes, the last message of a frame counts
+    /// as one of full length.
     pub fn messages_per_ps(&self) -> f64 {
         match self {
             Self::Frames(frames) => {
@@ -177,7 +177,7 @@ impl DataPlan {
         }
     }
 
-    /// Returns the smallest and the largest possible payload of a message.
+    /// Smallest and largest possible payload of a message.
     pub fn payload_bytes(&self) -> RangeInclusive<u32> {
         match self {
             Self::OnOff(of) => of.message_bytes..=of.message_bytes,
@@ -197,7 +197,7 @@ impl DataPlan {
         }
     }
 
-    /// Returns its frames, if it has any.
+    /// Frames, if any.
     pub fn frames(&self) -> Option<&FramePlan> {
         match self {
             Self::Frames(frames) => Some(frames),
@@ -207,7 +207,7 @@ impl DataPlan {
 }
 
 impl FrameSizes {
-    /// Returns the mean size in bytes.
+    /// Mean size in bytes.
     pub fn mean_bytes(&self) -> f64 {
         match self {
             Self::Trace { bytes, .. } => mean_of(bytes, f64::from),
@@ -216,7 +216,7 @@ impl FrameSizes {
     }
 }
 
-/// Returns the mean of a normal distribution with values below 1 replaced by 1.
+/// Mean of a normal distribution with values below 1 replaced by 1.
 fn at_least_one(mean: f64, deviation: f64) -> f64 {
     if deviation <= 0.0 {
         return mean.max(1.0);

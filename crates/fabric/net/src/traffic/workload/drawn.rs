@@ -6,10 +6,8 @@ use crate::traffic::{DestinationPlan, Draft, DrawnPlan, LengthPlan};
 use gingham_kernel::{Purpose, Stream, Time};
 use std::ops::Range;
 
-/// An arrival process, or a message that always waits.
 #[derive(Clone, Debug)]
 pub(in crate::traffic) struct Drawn {
-    /// Instant of the next message, if there is one.
     next: Option<Time>,
     clock: Clock,
     is_backlogged: bool,

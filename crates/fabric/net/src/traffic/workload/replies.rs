@@ -8,13 +8,13 @@ use gingham_topology::EndpointId;
 use std::collections::VecDeque;
 use std::ops::Range;
 
-/// A reply to each message of a class, a think time after its delivery.
+/// A think time after the delivery of each message.
 #[derive(Clone, Debug)]
 pub(in crate::traffic) struct Replies {
     plan: ReplyPlan,
     length: Stream,
     active: Range<Time>,
-    /// Instants and destinations of the replies that are not created yet, in order of time.
+    /// Instants and destinations of replies not created yet, in order of time.
     pending: VecDeque<(Time, EndpointId)>,
 }
 

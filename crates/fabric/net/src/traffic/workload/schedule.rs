@@ -6,12 +6,10 @@ use gingham_kernel::Time;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// A list of messages in order of time. It ends at the first one outside the period in which its
-/// class sends.
+/// Ends at the first message outside the period in which its class sends.
 #[derive(Clone, Debug)]
 pub(in crate::traffic) struct Schedule {
     messages: Arc<[Scheduled]>,
-    /// Index of the next message.
     next: usize,
     active: Range<Time>,
 }

@@ -1,4 +1,4 @@
-//! Context in which a workload starts.
+//! Context of a workload's start: one source of a class.
 
 use crate::traffic::SourcePlan;
 use crate::{ClassId, ClassPlan, Plan};
@@ -6,14 +6,13 @@ use gingham_kernel::{Purpose, Stream, Time};
 use gingham_topology::EndpointId;
 use std::ops::Range;
 
-/// The place of a workload in a plan: one source of a class.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Start<'a> {
     pub(super) plan: &'a Plan,
     pub(super) class: ClassId,
-    /// Index of the source in its class.
+    /// In its class.
     pub(super) index: usize,
-    /// Number of streams of earlier sources.
+    /// Streams of earlier sources.
     pub(super) streams_before: usize,
 }
 
@@ -26,19 +25,19 @@ impl<'a> Start<'a> {
         &self.class_plan().sources[self.index]
     }
 
-    /// Returns the period in which it creates messages.
+    /// Period in which it creates messages.
     pub(super) fn active(&self) -> Range<Time> {
         self.class_plan().active.clone()
     }
 
-    /// Returns its random streams by purpose.
+    /// By purpose.
     pub(super) fn random(&self) -> impl Fn(Purpose) -> Stream + use<> {
         let name = self.plan.name_of(self.source().endpoint, self.class);
         random(self.plan.seed, name)
     }
 }
 
-/// Returns the random streams by purpose of stream `number` of an endpoint in a class.
+/// By purpose, for stream `number` of an endpoint in a class.
 pub(super) fn random_of_stream(
     plan: &Plan,
     class: ClassId,

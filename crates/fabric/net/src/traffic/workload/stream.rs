@@ -1,7 +1,6 @@
-//! A stream at run time, with the next message computed in advance.
+//! A stream at run time.
 //!
-//! Since the next message is known when one is created, the last message of a stream is known to be
-//! the last.
+//! The next message is computed in advance, which reveals the last one.
 
 #[cfg(test)]
 mod tests;
@@ -23,15 +22,13 @@ use std::sync::Arc;
 pub(in crate::traffic) struct StreamSender {
     stream: StreamId,
     plan: StreamPlan,
-    /// Generator of the stream's messages.
     cursor: Cursor,
     /// Next message, without the delay of admission.
     ahead: Option<Ahead>,
     /// Delay of admission.
     held: Span,
-    /// Whether it waits for admission.
     is_suspended: bool,
-    /// Stream part of the last message drawn.
+    /// Part of the last message drawn.
     drawn: Option<StreamPart>,
 }
 
@@ -48,19 +45,18 @@ enum Cursor {
     OnOff { clock: Box<OnOffClock>, end: Time },
 }
 
-/// Position of a stream in its frames.
 #[derive(Clone, Debug)]
 struct Frames {
     data: Arc<DataPlan>,
     /// Start of the next frame, and end of the stream.
     next: Time,
     end: Time,
-    /// Number of frames that have started.
+    /// Frames that have started.
     begun: u32,
     /// Random stream of sizes, and next index in a trace.
     sizes: Stream,
     place: usize,
-    /// Current frame: start, bytes, messages, and number of messages sent.
+    /// Current frame: start, bytes, messages, and messages sent.
     began: Time,
     bytes: u32,
     messages: u32,
@@ -75,8 +71,7 @@ impl StreamSender {
         Self::in_period(stream, plan, &start.class_plan().active, random)
     }
 
-    /// Creates a stream of a class that is active during `active`; `stream_of` returns its random
-    /// streams.
+    /// For a class that sends during `active`; `stream_of` returns its random streams.
     fn in_period(
         stream: StreamId,
         plan: &StreamPlan,
@@ -109,7 +104,7 @@ impl StreamSender {
         sender
     }
 
-    /// Returns the instant of the next message unless it waits for admission.
+    /// Instant of the next message unless it waits for admission.
     fn ahead_at(&self) -> Option<Time> {
         self.ahead.map(|ahead| ahead.at + self.held)
     }
@@ -166,8 +161,7 @@ impl Workload for StreamSender {
     }
 }
 
-/// Draws the crash time of the application of a stream, uniformly within the lifetime of the stream;
-/// `None` if it does not crash.
+/// Uniform within the lifetime of the stream; `None` if the application does not crash.
 pub(in crate::traffic) fn application_crash(
     plan: &Plan,
     class: ClassId,
@@ -187,7 +181,7 @@ pub(in crate::traffic) fn application_crash(
     Some(start + Span::from_ps(draw.below(lasts.max(1))))
 }
 
-/// Returns the lifetime of a stream of a class that is active during `active`.
+/// Lifetime of a stream of a class that sends during `active`.
 fn period(
     plan: &StreamPlan,
     active: &Range<Time>,
@@ -198,7 +192,7 @@ fn period(
     start..plan.lifetime.and_then(last).unwrap_or(Time::MAX).min(active.end)
 }
 
-/// Returns the index of a stream's first frame in a trace.
+/// Index in a trace.
 fn first_frame(sizes: &FrameSizes, stream_of: impl Fn(Purpose) -> Stream) -> usize {
     match sizes {
         FrameSizes::Trace { bytes, first: FirstFrame::Drawn } => {
@@ -211,7 +205,6 @@ fn first_frame(sizes: &FrameSizes, stream_of: impl Fn(Purpose) -> Stream) -> usi
 }
 
 impl Frames {
-    /// Returns the next message: of the current frame, or the first of the next one.
     fn next(&mut self) -> Option<Ahead> {
         let data = Arc::clone(&self.data);
         let plan = data.frames().expect("it has frames");
@@ -232,7 +225,7 @@ impl Frames {
         Some(Ahead { at: self.began + later, payload_bytes, frame: Some(frame) })
     }
 
-    /// Starts the next frame, if the stream lasts long enough.
+    /// `None` if the stream ends before the frame.
     fn begin(&mut self, plan: &FramePlan) -> Option<()> {
         let ends = self.next.as_ps().checked_add(plan.interval.as_ps())?;
         if ends > self.end.as_ps() {
@@ -266,7 +259,7 @@ impl Frames {
     }
 }
 
-/// Returns `index / of` of a span, rounded down.
+/// `index / of` of a span, rounded down.
 fn part(span: Span, index: u32, of: u32) -> Span {
     let ps = u128::from(span.as_ps()) * u128::from(index) / u128::from(of);
     Span::from_ps(u64::try_from(ps).expect("a part of a span"))

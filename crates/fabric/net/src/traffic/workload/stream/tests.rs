@@ -4,7 +4,7 @@ use super::*;
 use crate::traffic::{DeadlinePlan, LaterPlan, OnOffStream, PeriodLaw, PeriodPlan};
 use gingham_topology::EndpointId;
 
-/// A message: time, length, frame number with number of messages, and whether it is the last.
+/// Time, length, frame number with number of messages, and whether it is the last.
 type Row = (u64, u32, Option<(u32, u32)>, bool);
 
 fn trace(bytes: &[u32], first: usize, spread: Spread) -> DataPlan {
@@ -29,7 +29,7 @@ fn plan(data: DataPlan, lifetime: Option<u64>) -> StreamPlan {
     }
 }
 
-/// Returns the first messages of a stream in a class that sends from 1,000 to `stop`.
+/// In a class that sends from 1,000 to `stop`.
 fn rows(plan: &StreamPlan, stop: Time, count: usize) -> Vec<Row> {
     let stream_of = |purpose| Stream::new(1, "h0[1]/video/0", purpose);
     let active = Time::from_ps(1_000)..stop;
