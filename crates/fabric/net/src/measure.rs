@@ -8,16 +8,13 @@
 //!                             │ delivered here: accepted load  │ in the window are delivered
 //! ```
 //!
-//! A simulation notifies a [`Collector`] of every message created and delivered, of the channel
-//! counts at every section end, of the periods in which tracked flows were held back, and of the
-//! counts of followed channels at every step. The collector decides at section ends when the window
-//! ends. [`RunReport`] holds the results of the window: means with 95 % intervals ([`Estimate`]),
-//! percentiles with theirs, series and samples. `docs/concepts/measurement.md` is the
-//! specification.
+//! A [`Collector`] receives messages created and delivered, channel counts at section ends, periods
+//! in which tracked flows were held back, and counts of followed channels at steps, and decides at
+//! section ends when the window ends. [`RunReport`] holds its results: means with 95 % intervals
+//! ([`Estimate`]), percentiles, series and samples. Specification: `docs/concepts/measurement.md`.
 //!
-//! Invariants: every section boundary is a slice boundary, and the window begins at one and ends at
-//! one (or at the run's time); sums survive the merging of slices; memory does not grow with the
-//! run.
+//! Invariants: section boundaries are slice boundaries, and the window begins and ends at one (or
+//! at the run's time); sums survive the merging of slices; memory does not grow with the run.
 
 mod channels;
 mod class;

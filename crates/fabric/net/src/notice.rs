@@ -12,10 +12,7 @@
 //!
 //! The network delivers each notice at its instant and carries out the resulting orders
 //! ([`Endpoints::next_order`](crate::Endpoints::next_order)) before any other event. Received, read
-//! and timed events have no other effect.
-//!
-//! The required notices are known at time zero ([`Wanted`]), so that a run without special
-//! mechanisms delivers only notices of created messages and of packets received or sent on.
+//! and timed events have no other effect. Required notices are known at time zero ([`Wanted`]).
 //!
 //! Invariant: notices of one instant are ordered by phase, component, port and lane, in every
 //! simulation of a plan (`docs/concepts/timing.md`).
@@ -27,103 +24,98 @@ use gingham_kernel::{Span, Time};
 use gingham_topology::routing::LaneSet;
 use gingham_topology::{ChannelId, EndpointId};
 
-/// An event reported to the endpoints.
+/// Event reported to the endpoints.
 #[derive(Debug)]
 pub enum Notice<'a> {
-    /// A source is due to create its next message.
+    /// Creation of a source's next message is due.
     Created {
         /// Index of the source.
         source: usize,
     },
-    /// The first flit of a packet of an endpoint's own starts on its link.
+    /// Start of an endpoint's own packet on its link.
     Began {
-        /// Endpoint that sends it.
+        /// Sender.
         endpoint: EndpointId,
-        /// Packet that starts.
+        /// Packet.
         packet: &'a Packet,
     },
-    /// The tail of a packet of an endpoint's own has left.
+    /// Departure of the tail of an endpoint's own packet.
     Left {
-        /// Endpoint that sent it.
+        /// Sender.
         endpoint: EndpointId,
         /// Start of its first flit.
         began: Time,
-        /// Number of its flits.
+        /// Number of flits.
         flits: u64,
         /// Time of a flit on this link.
         flit: Span,
-        /// Contents of the packet.
+        /// Contents.
         content: Content,
     },
-    /// The first flit of a packet in transit starts on the link of a host, whose endpoint may
-    /// modify the packet.
+    /// Start of a packet in transit on the link of a host, whose endpoint may modify the packet.
     SentOn {
-        /// Endpoint of the in-transit host.
+        /// In-transit host.
         endpoint: EndpointId,
         /// Waiting time since it was ready.
         waited: Span,
-        /// Packet in transit.
+        /// Packet.
         packet: &'a mut Packet,
     },
-    /// A packet has arrived whole at its destination. If it is bad, it is lost there, and its message
+    /// Complete arrival of a packet at its destination. A bad packet is lost there, and its message
     /// with it.
     Received {
-        /// Packet that arrived.
+        /// Packet.
         packet: &'a Packet,
-        /// Details of its arrival.
+        /// Details of the arrival.
         arrival: &'a Arrival,
     },
-    /// A switch has read the head of a packet: its routing is over, and from now on it requests an
-    /// output. The receiver of the notice may modify the packet; if it makes the switch's port 0
-    /// the destination, the packet goes there instead of onward
+    /// A switch has read a head: its routing is over, and it requests an output. The receiver may
+    /// modify the packet, or make port 0 of the switch its destination
     /// ([`Endpoints::read`](crate::Endpoints::read)).
     Read {
-        /// Input channel of the switch.
+        /// Input channel.
         input: ChannelId,
-        /// Lane of the input channel.
+        /// Input lane.
         lane: u8,
-        /// Flits in the buffer of that lane, including those of the packet.
+        /// Flits in the lane's buffer, including those of the packet.
         waiting_flits: u64,
-        /// Packet that was read.
+        /// Packet.
         packet: &'a mut Packet,
     },
-    /// The head of a packet was read at a switch of whole packets: from now on the packet counts as
-    /// waiting for its output. All heads read at an instant are reported before any packet is
-    /// forwarded.
+    /// A switch of whole packets has read a head: the packet counts as waiting for its output. All
+    /// heads read at an instant are reported before any packet is forwarded.
     Queued {
         /// Packet in the switch.
         stay: Stay,
     },
-    /// A packet at a switch of whole packets starts on its output. The receiver of the notice may
-    /// modify it.
+    /// A packet at a switch of whole packets starts on its output; the receiver may modify it.
     Forwarded {
         /// Packet in the switch, before it left.
         stay: Stay,
-        /// When its tail will have left.
+        /// Departure time of its tail.
         left: Time,
-        /// Packet that starts.
+        /// Packet.
         packet: &'a mut Packet,
     },
-    /// All events of an instant at a switch of whole packets have happened; the head of a packet
-    /// was read then.
+    /// End of an instant in which a switch of whole packets has read a head.
     Settled {
         /// Packet in the switch, or just forwarded.
         stay: Stay,
         /// Whether its output has space for another packet of its length, on a lane that it may
-        /// take; true if this information is not requested ([`Switched`]).
+        /// take; true if not requested ([`Switched`]).
         has_space: bool,
     },
-    /// The set of free lanes of a switch's output may have changed
+    /// Possible change of the free lanes of a switch's output
     /// ([`Plan::watched_outputs`](crate::Plan::watched_outputs)).
     Lanes {
         /// Output channel.
         output: ChannelId,
-        /// All free lanes.
+        /// Free lanes.
         free: LaneSet,
     },
-    /// Full buffers were counted on request.
+    /// Result of [`Order::Gather`].
     Gathered {
-        /// Number of full buffers at the ends of channels between switches
+        /// Full buffers at the ends of channels between switches
         /// ([`Plan::gathered_channels`](crate::Plan::gathered_channels)).
         full: u64,
     },
@@ -132,9 +124,9 @@ pub enum Notice<'a> {
         /// Endpoint to wake.
         endpoint: EndpointId,
     },
-    /// A step of followed channels is over; nothing of this instant has happened.
+    /// End of a step of followed channels; nothing of this instant has happened.
     Sampled {
-        /// Counts of every followed channel up to this instant.
+        /// Counts of followed channels up to this instant.
         counts: &'a [ChannelCount],
     },
     /// Congestion trees are due; nothing of this instant has happened.
@@ -144,13 +136,12 @@ pub enum Notice<'a> {
     },
 }
 
-/// A packet in the input buffer of a switch of whole packets, identified by input, lane and arrival
-/// time.
+/// Packet in the input buffer of a switch of whole packets, identified by input, lane and arrival.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Stay {
     /// Input channel.
     pub input: ChannelId,
-    /// Lane of the input channel.
+    /// Input lane.
     pub lane: u8,
     /// Arrival of its first byte.
     pub came: Time,
@@ -158,14 +149,14 @@ pub struct Stay {
     pub wire_bytes: u64,
     /// Output channel.
     pub output: ChannelId,
-    /// Lanes that the packet may take there.
+    /// Lanes that it may take there.
     pub lanes: LaneSet,
 }
 
-/// An action requested in response to a notice.
+/// Action requested in response to a notice.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Order {
-    /// An endpoint has something to send, or may send it now: poll it as soon as its link is free.
+    /// Poll an endpoint as soon as its link is free.
     Send {
         /// Endpoint to poll.
         endpoint: EndpointId,
@@ -184,26 +175,22 @@ pub enum Order {
         /// Time of the notice, later than now.
         at: Time,
     },
-    /// Change the weight of a lane at one place of one port. Not allowed if [`Plan::can_weigh`] is
-    /// false.
-    ///
-    /// [`Plan::can_weigh`]: crate::Plan::can_weigh
+    /// Change a lane's weight. Not allowed if [`Plan::can_weigh`](crate::Plan::can_weigh) is false.
     Weigh(Weighing),
     /// Deliver [`Notice::Gathered`], before any other event.
     Gather,
 }
 
-/// Actions after a source has created a message, before any other orders.
+/// Actions after the creation of a message, before any other orders.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Created {
-    /// Time of the source's next [`Order::CreateAt`], which comes first, if there is one.
+    /// Time of the source's next [`Order::CreateAt`], which comes first.
     pub next: Option<Time>,
     /// Endpoint for [`Order::Send`].
     pub endpoint: EndpointId,
 }
 
-/// Optional notices that a run requires, in addition to those of messages created, packets received
-/// or sent on, and endpoints woken.
+/// Optional notices that a run requires.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Wanted {
     /// Packets with a [`Notice::Began`].
@@ -212,7 +199,7 @@ pub struct Wanted {
     pub left: bool,
     /// Whether [`Notice::Read`] is required.
     pub read: bool,
-    /// Whether [`Notice::Queued`], [`Notice::Forwarded`] and [`Notice::Settled`] are required.
+    /// Requirement of [`Notice::Queued`], [`Notice::Forwarded`] and [`Notice::Settled`].
     pub switched: Switched,
 }
 
@@ -222,40 +209,40 @@ pub enum Switched {
     /// None.
     #[default]
     Nothing,
-    /// All of them.
+    /// All.
     Stays,
-    /// All of them, with the space at the output in [`Notice::Settled`].
+    /// All, with the space at the output in [`Notice::Settled`].
     StaysAndSpace,
 }
 
 impl Switched {
-    /// Returns whether notices of packets in switches are required.
+    /// Whether notices of packets in switches are required.
     #[inline]
     pub const fn are_stays(self) -> bool {
         !matches!(self, Self::Nothing)
     }
 
-    /// Returns whether the space at outputs is required.
+    /// Whether the space at outputs is required.
     #[inline]
     pub const fn is_space(self) -> bool {
         matches!(self, Self::StaysAndSpace)
     }
 }
 
-/// Extent of a notice: the packets that require it.
+/// Packets that require a notice.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Which {
     /// No packet.
     #[default]
     None,
-    /// The first packet of each message.
+    /// First packet of each message.
     First,
     /// All packets.
     All,
 }
 
 impl Which {
-    /// Returns whether a notice is required for this packet.
+    /// Whether this packet requires a notice.
     #[inline]
     pub const fn has(self, packet: &Packet) -> bool {
         match self {

@@ -1,5 +1,4 @@
-//! Policing: token buckets limit the traffic that a host may send in a class, so that one source
-//! cannot flood the shared network.
+//! Policing: token buckets limit the traffic of a host in a class.
 //!
 //! ```text
 //!                 tokens flow in at the rate, one for a byte of payload
@@ -10,109 +9,104 @@
 //!              conforming│ takes its tokens; excess takes none
 //! ```
 //!
-//! A bucket starts full. A message or packet with more bytes than there are tokens is **excess**:
-//! it waits for them, is dropped, or is sent as another class. The length of worms is bounded as
-//! well.
+//! A bucket starts full. A message or packet with more bytes than tokens is **excess**: it waits,
+//! is dropped, or is sent as another class. The length of worms is bounded as well.
 //!
-//! Source: Kwan et al. 1996, section 5: "a policing algorithm at each host that restricts the
+//! Source: Kwan et al. 1996, section 5 ("a policing algorithm at each host that restricts the
 //! amount of high priority data that can be transmitted over some period of time", and "a limit on
-//! the high priority worm length". The bucket has the form of the generic cell rate algorithm,
-//! virtual scheduling (ITU-T I.371, 1993, annex 1): instead of a growing level it stores the
-//! instant when the bucket is full again, so that nothing is rounded except the rate, once.
+//! the high priority worm length"), as generic cell rate algorithm, virtual scheduling (ITU-T
+//! I.371, 1993, annex 1): the instant when the bucket is full again is stored, and only the rate is
+//! rounded, once.
 //!
-//! Invariant: conforming traffic has at most `rate x t + burst` bytes in any interval of length
-//! `t`.
+//! Invariant: at most `rate x t + burst` conforming bytes in any interval of length `t`.
 
 use crate::ClassId;
 use gingham_kernel::{Span, Time};
 
-/// Number of bytes whose tokens flow in within [`PolicingPlan::refill`]: 64 KiB.
+/// Bytes with tokens that flow in within [`PolicingPlan::refill`]: 64 KiB.
 pub const REFILL_BYTES: u64 = 1 << REFILL_BITS;
 const REFILL_BITS: u32 = 16;
 
 /// Effect of policing on a message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Conformance {
-    /// No effect: it had its tokens, or its class is not policed.
+    /// No effect.
     #[default]
     Conforming,
-    /// A packet of the message waited for tokens.
+    /// Wait of a packet for tokens.
     Delayed,
-    /// The message is sent as another class.
+    /// Sent as another class.
     Demoted,
-    /// The message is not sent.
+    /// Not sent.
     Dropped,
 }
 
 /// Treatment of excess.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Excess {
-    /// Waits until the bucket has enough tokens.
+    /// Wait for tokens.
     Delay,
-    /// Is never sent.
+    /// Drop.
     Drop,
-    /// Is sent as this class.
+    /// Send as this class.
     Demote(ClassId),
 }
 
 /// Policing of a class.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PolicingPlan {
-    /// Refill time of [`REFILL_BYTES`] tokens, by source of the class.
+    /// Refill time of [`REFILL_BYTES`] tokens, by source.
     pub refill: Box<[Span]>,
     /// Capacity of the bucket, in bytes.
     pub burst_bytes: u32,
-    /// Most payload of a packet, in bytes.
+    /// Maximum payload of a packet, in bytes.
     pub longest_bytes: u32,
     /// Treatment of excess.
     pub excess: Excess,
 }
 
 impl PolicingPlan {
-    /// Returns the full bucket of a source.
+    /// Full bucket of a source.
     pub fn bucket(&self, source: usize) -> TokenBucket {
         TokenBucket::full(self.refill[source], self.burst_bytes)
     }
 }
 
-/// A token bucket, with a token for each byte.
-///
-/// Time is counted in units of 2^-16 ps; a token takes a whole number of them.
+/// Token bucket, with a token per byte. Time is in units of 2^-16 ps; a token takes a whole number
+/// of them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TokenBucket {
     token_parts: u64,
     burst_bytes: u32,
-    /// Time when the bucket is full again if nothing more is taken.
+    /// Instant of a full bucket if nothing more is taken.
     full_at_parts: u128,
 }
 
 impl TokenBucket {
-    /// Returns a full bucket.
+    /// Full bucket.
     pub fn full(refill: Span, burst_bytes: u32) -> Self {
         Self { token_parts: refill.as_ps(), burst_bytes, full_at_parts: 0 }
     }
 
-    /// Whether the bucket has tokens for `bytes` bytes `now`.
+    /// Whether it has tokens for `bytes` bytes `now`.
     pub fn holds(&self, now: Time, bytes: u32) -> bool {
         bytes <= self.burst_bytes && self.parts_until(now, bytes) == 0
     }
 
-    /// Returns the first instant, `now` or later, when the bucket has tokens for `bytes` bytes, at
-    /// most its capacity.
+    /// First instant from `now` on with tokens for `bytes` bytes, at most the capacity.
     pub fn holds_at(&self, now: Time, bytes: u32) -> Time {
         assert!(bytes <= self.burst_bytes, "a bucket never holds more than its burst");
         let wait_ps = self.parts_until(now, bytes).div_ceil(1 << REFILL_BITS);
         now + Span::from_ps(u64::try_from(wait_ps).expect("a bucket fills within a run"))
     }
 
-    /// Takes tokens for `bytes` bytes `now`, which must be available.
+    /// Takes tokens for `bytes` bytes, which must be available.
     pub fn take(&mut self, now: Time, bytes: u32) {
         debug_assert!(self.holds(now, bytes), "only tokens that are there are taken");
         self.full_at_parts = self.full_at_parts.max(parts(now)) + self.cost_parts(bytes);
     }
 
-    /// Returns the time after `now` until tokens for `bytes` bytes are available, in units of 2^-16
-    /// ps: the time until the bucket is full, minus that for the tokens that are not needed.
+    /// In units of 2^-16 ps: time until the bucket is full, minus that for tokens not needed.
     fn parts_until(&self, now: Time, bytes: u32) -> u128 {
         let until_full = self.full_at_parts.saturating_sub(parts(now));
         until_full.saturating_sub(self.cost_parts(self.burst_bytes - bytes))
@@ -146,11 +140,10 @@ mod tests {
         assert_eq!(bucket.holds_at(at(0), 40), at(0));
         assert_eq!(bucket.holds_at(at(0), 60), at(1_250_000));
         assert!(!bucket.holds(at(1_249_999), 60) && bucket.holds(at(1_250_000), 60));
-        // Asked later, the result is equal; later still, the wait is zero.
         assert_eq!(bucket.holds_at(at(1_000_000), 60), at(1_250_000));
         assert_eq!(bucket.holds_at(at(2_000_000), 60), at(2_000_000));
         bucket.take(at(1_250_000), 60);
-        // Empty: full after the time of 100 bytes, and never more than full.
+        // Empty: full after the time of 100 bytes.
         assert_eq!(bucket.holds_at(at(1_250_000), 1), at(1_312_500));
         assert_eq!(bucket.holds_at(at(1_250_000), 100), at(7_500_000));
         bucket.take(at(50_000_000), 100);
@@ -170,8 +163,7 @@ mod tests {
         assert_eq!(bucket.holds_at(at(8), 3), at(15));
     }
 
-    /// Reference bucket by level: the available tokens, each in units of the time that it takes to
-    /// flow in.
+    /// Reference: available tokens, in units of their flow-in time.
     struct Level {
         there: u128,
         since: u64,
@@ -196,10 +188,10 @@ mod tests {
         }
     }
 
-    /// Generates a bucket, and queries: spans between them, and bytes.
+    /// Bucket, and queries: spans between them, and bytes.
     fn questions() -> impl Strategy<Value = (u64, u32, Vec<(u64, u32)>)> {
         (1..1_u64 << 40, 1_u32..5_000).prop_flat_map(|(refill, burst)| {
-            // Spans up to the refill time of the whole bucket.
+            // Up to the refill time of the whole bucket.
             let span = 0..=(refill.saturating_mul(burst.into()) >> REFILL_BITS) + 1;
             let asked = prop::collection::vec((span, 1..=burst), 1..60);
             (Just(refill), Just(burst), asked)
@@ -207,7 +199,6 @@ mod tests {
     }
 
     proptest! {
-        /// Conforming traffic has at most rate x time + burst bytes in any interval.
         #[test]
         fn any_interval_conforms_to_rate_and_burst((refill, burst, asked) in questions()) {
             let mut bucket = TokenBucket::full(Span::from_ps(refill), burst);
@@ -230,7 +221,6 @@ mod tests {
             }
         }
 
-        /// Agrees with a level that grows and is capped at the burst.
         #[test]
         fn bucket_agrees_with_explicit_level((refill, burst, asked) in questions()) {
             let (refill_wide, burst_wide) = (u128::from(refill), u128::from(burst));
@@ -249,7 +239,6 @@ mod tests {
             }
         }
 
-        /// A wait is exact to the picosecond: tokens are missing just before its end.
         #[test]
         fn token_wait_is_minimal((refill, burst, asked) in questions()) {
             let mut bucket = TokenBucket::full(Span::from_ps(refill), burst);

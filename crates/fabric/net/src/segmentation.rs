@@ -7,11 +7,9 @@
 //!   by hops [80, 200]             80        200          200        the last for all longer ones
 //! ```
 //!
-//! Source: Kwan et al. 1996, sections 3.1 (fixed) and 3.2 (the adaptive rule `L = B h`: buffers of
-//! B bytes over h switches then hold a whole segment); section 5: the adapter "dynamically sets the
-//! maximum transfer unit based on the priority level of the message and its route".
-//!
-//! The types without `Plan` in their names are those of scenarios.
+//! Source: Kwan et al. 1996, sections 3.1 (fixed), 3.2 (`L = B h`: buffers of B bytes over h
+//! switches hold a whole segment) and 5 (the adapter "dynamically sets the maximum transfer unit
+//! based on the priority level of the message and its route").
 //!
 //! Invariant: a packet carries at least 1 B.
 
@@ -46,38 +44,37 @@ pub enum Segmentation {
     ByHops(Vec<Bytes>),
 }
 
-/// Parameter of `adaptive`: bytes per switch, by default those of a slack buffer.
+/// Bytes per switch, by default those of a slack buffer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Adaptive {
-    /// Payload for each switch on the route.
+    /// Payload per switch.
     pub per_switch: Option<Bytes>,
 }
 
 /// Maximum payload of a packet.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub enum SegmentationPlan {
-    /// All of its message.
+    /// Whole message.
     #[default]
     None,
     /// This payload, at least 1 B.
     Fixed(u32),
-    /// This payload for each switch on the route.
+    /// Payload per switch.
     PerSwitch(u32),
-    /// Payload for each switch on the route, up to a longest packet.
+    /// Payload per switch, up to a longest packet.
     PerSwitchUpTo {
-        /// Payload for each switch on the route.
+        /// Payload per switch.
         per_switch: u32,
-        /// Maximum payload of a packet.
+        /// Maximum payload.
         longest: u32,
     },
-    /// Maximum payload by the number of switches on the route, from one on; the last for all longer
-    /// ones.
+    /// Maximum payload by number of switches, from one on; the last for longer routes.
     ByHops(Box<[u32]>),
 }
 
 impl SegmentationPlan {
-    /// Returns the maximum payload of a packet in bytes; `switches` returns the number of switches
-    /// on its route and is called only if needed. A cable between two hosts counts as one switch.
+    /// Maximum payload in bytes; `switches` is called only if needed. A cable between two hosts
+    /// counts as one switch.
     #[inline]
     pub fn longest_bytes(&self, switches: impl FnOnce() -> usize) -> u32 {
         match self {
@@ -92,7 +89,7 @@ impl SegmentationPlan {
     }
 }
 
-/// Returns `bytes` times the number of switches, counted as at least one.
+/// At least one switch counts.
 fn over_switches(bytes: u32, switches: usize) -> u32 {
     bytes.saturating_mul(u32::try_from(switches.max(1)).unwrap_or(u32::MAX))
 }
@@ -176,7 +173,6 @@ mod tests {
             SegmentationPlan::None.longest_bytes(|| unreachable!("no route matters")),
             u32::MAX
         );
-        // 2^31 for each of two switches: more than any message has.
         assert_eq!(SegmentationPlan::PerSwitch(1 << 31).longest_bytes(|| 2), u32::MAX);
         let bounded = SegmentationPlan::PerSwitchUpTo { per_switch: 80, longest: 200 };
         assert_eq!(

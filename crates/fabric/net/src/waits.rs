@@ -4,17 +4,15 @@
 //!   all of: a ─► b, c    a goes on when b and c have         any of: a ─► b, c    when one has
 //! ```
 //!
-//! A party that waits for nothing goes on. One that waits for all of several parties goes on once
-//! every one of them can; one that waits for any of them, once one can. The parties that remain
-//! when no other can go on will never move: the knot (Holt, "Some Deadlock Properties of Computer
-//! Systems", ACM Computing Surveys 4(3), 1972). A cycle of waits is therefore a deadlock only if no
-//! member has another way out; reports show one cycle inside the knot.
+//! A party that waits for all of several parties goes on once all can; one that waits for any, once
+//! one can. The remaining parties never move: the knot (Holt, "Some Deadlock Properties of Computer
+//! Systems", ACM Computing Surveys 4(3), 1972). A cycle of waits is a deadlock only if no member
+//! has another way out; reports show one cycle inside the knot.
 //!
-//! In a wormhole network a party is an input, and waits for at most one other: the requested output
-//! is held by that input's worm, or stopped by that input's full buffer with a STOP that is
-//! announced, received and still wanted. With virtual lanes a party is an input lane, whose head
-//! may use any of several lanes: it waits for any of the parties that hold these, or fill the
-//! buffers at their ends.
+//! In a wormhole network a party is an input and waits for at most one other: the requested output
+//! is held by that input's worm, or stopped by that input's full buffer with a STOP announced,
+//! received and still wanted. With virtual lanes it is an input lane, and waits for any of the
+//! parties that hold its possible lanes, or fill the buffers at their ends.
 
 use gingham_topology::routing::Buffer;
 
@@ -23,39 +21,39 @@ use gingham_topology::routing::Buffer;
 pub enum Status {
     /// More events to handle.
     Running,
-    /// The end of the plan was reached, by time or by number of messages, with traffic left.
+    /// End of the plan, by time or number of messages, with traffic left.
     Ended,
-    /// The end of the plan was reached, every source is finished, and every message was delivered.
+    /// End of the plan, with every source finished and every message delivered.
     Finished,
     /// Packets wait for each other for ever.
     Deadlocked(WaitCycle),
 }
 
-/// A cycle of inputs, each waiting for the next and the last for the first, identified by the
-/// channels that end there and their lanes.
+/// Cycle of inputs, each waiting for the next, identified by the channels that end there and their
+/// lanes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct WaitCycle {
     /// Inputs from the lowest on; lane 0 on channels with a single lane.
     pub buffers: Vec<Buffer>,
 }
 
-/// The wait-for graph of a network: waiting buffers in ascending order, each with its wait.
+/// Waiting buffers in ascending order, each with its wait.
 pub type WaitForGraph = Vec<(Buffer, Wait)>;
 
-/// A party's wait.
+/// Wait of a party.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Wait {
-    /// The wait ends when all of these have gone on; at once if there are none.
+    /// Until all of these have gone on; at once if there are none.
     All(Vec<Buffer>),
-    /// The wait ends when any of these has gone on.
+    /// Until any of these has gone on.
     Any(Vec<Buffer>),
 }
 
 impl Wait {
-    /// A wait for nothing.
+    /// Wait for nothing.
     pub const NONE: Self = Self::All(Vec::new());
 
-    /// Returns a wait for one party.
+    /// Wait for one party.
     pub fn one(party: impl Into<Buffer>) -> Self {
         Self::All(vec![party.into()])
     }
@@ -66,7 +64,7 @@ impl Wait {
         }
     }
 
-    /// Returns the number of awaited parties that must go on before the waiting one does.
+    /// Awaited parties that must go on first.
     fn needed(&self) -> usize {
         match self {
             Self::All(parties) => parties.len(),
@@ -76,10 +74,8 @@ impl Wait {
 }
 
 impl WaitCycle {
-    /// Returns a cycle within the knot of `waits`, if there is a knot. `waits` lists the waiting
-    /// parties in ascending order; all others go on.
-    ///
-    /// Time and memory are proportional to n log n for n waits.
+    /// Cycle within the knot of `waits`, if any. `waits` lists the waiting parties in ascending
+    /// order; all others go on. Time and memory: n log n for n waits.
     pub fn find(waits: &[(Buffer, Wait)]) -> Option<Self> {
         let place = |party: Buffer| waits.binary_search_by_key(&party, |wait| wait.0).ok();
         let stuck = stuck(waits, place);
@@ -106,10 +102,9 @@ impl WaitCycle {
     }
 }
 
-/// Returns which of the waiting parties can never go on.
+/// Whether a party can never go on, by party.
 fn stuck(waits: &[(Buffer, Wait)], place: impl Fn(Buffer) -> Option<usize>) -> Vec<bool> {
-    // Number of parties that must still go on before each does; parties that do not wait have gone
-    // on.
+    // Parties that must go on before each; those that do not wait have gone on.
     let mut needed: Vec<usize> = vec![0; waits.len()];
     let mut waiters: Vec<Vec<usize>> = vec![Vec::new(); waits.len()];
     for (party, (_, wait)) in waits.iter().enumerate() {
@@ -180,7 +175,7 @@ mod tests {
 
     #[test]
     fn cycle_with_an_alternative_output_is_no_deadlock() {
-        // 0 -> 1 -> 2 -> 0, but 1 may also go on by 3, which waits for nothing.
+        // 0 -> 1 -> 2 -> 0, but 1 may go on by 3.
         let with_way_out = [all(&[1]), any(&[2, 3]), all(&[0]), Wait::NONE];
         assert_eq!(cycle(&with_way_out), None);
         let needs_both = [all(&[1]), all(&[2, 3]), all(&[0]), Wait::NONE];
@@ -189,14 +184,14 @@ mod tests {
 
     #[test]
     fn cycle_over_all_alternatives_is_a_knot() {
-        // 1 may go on by 2 or 3, and both wait for 1 in the end.
+        // 1 may go on by 2 or 3, which both wait for 1 in the end.
         let waits = [all(&[1]), any(&[2, 3]), all(&[0]), all(&[4]), all(&[1])];
         assert_eq!(cycle(&waits), Some(vec![0, 1, 2]));
     }
 
     #[test]
     fn wait_for_any_of_an_empty_set_panics() {
-        // No party can serve party 0: only a bug could cause this wait, which must be detected.
+        // Only a bug could cause this wait.
         let result = std::panic::catch_unwind(|| cycle(&[any(&[])]));
         assert!(result.is_err());
     }

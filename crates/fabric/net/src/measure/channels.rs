@@ -11,32 +11,29 @@ use gingham_topology::ChannelId;
 pub struct ChannelReport {
     /// Counts of the window.
     pub count: ChannelCount,
-    /// Fraction of the window during which flits were on the channel.
+    /// Fraction of the window with flits on the channel.
     pub utilisation: Estimate,
-    /// Fraction of the window during which flow control held the sender.
+    /// Fraction of the window with the sender held by flow control.
     pub stopped_share: Estimate,
-    /// Flits in the input buffer at the end of the channel, averaged over time; `None` at hosts
-    /// that accept everything.
+    /// Mean number of flits in the input buffer at the channel's end; `None` at hosts that accept
+    /// everything.
     pub occupancy_flits: Option<Estimate>,
 }
 
-/// Counts of every channel in every section.
 #[derive(Clone, Debug)]
 pub(super) struct ChannelCollector {
-    /// Time of a flit in picoseconds, by channel.
+    /// By channel.
     flits_ps: Vec<f64>,
-    /// Whether there is a buffer at the end of a channel, by channel.
+    /// Whether there is a buffer at the end of a channel.
     has_buffers: Vec<bool>,
-    /// Counts at the last section end, by channel.
+    /// At the last section end, by channel.
     last: Vec<ChannelCount>,
     sections: Vec<Section>,
-    /// Changes in the last section; a reused buffer.
+    /// Of the last section; a reused buffer.
     changes: Vec<Row>,
 }
 
 impl ChannelCollector {
-    /// Creates a collector. `flits_ps` is the time of a flit in picoseconds by channel;
-    /// `has_buffer` returns whether there is a buffer at the end of a channel.
     pub(super) fn new(flits_ps: Vec<f64>, has_buffer: impl Fn(ChannelId) -> bool) -> Self {
         let channels = ChannelId::first(flits_ps.len());
         let has_buffers = channels.map(has_buffer).collect();
@@ -44,8 +41,7 @@ impl ChannelCollector {
         Self { flits_ps, has_buffers, last, sections: Vec::new(), changes: Vec::new() }
     }
 
-    /// Ends a section. `counts` are totals since time zero for the channels that changed in it, in
-    /// ascending order.
+    /// `counts` are totals since time zero of the channels that changed, ascending.
     pub(super) fn end_section(&mut self, counts: &[Row]) {
         self.changes.clear();
         for (channel, count) in counts {
@@ -59,14 +55,13 @@ impl ChannelCollector {
         debug_assert!(self.sections.len() <= SECTIONS_MAX, "sections are few");
     }
 
-    /// Merges pairs of neighbouring sections by adding their counts.
     pub(super) fn double(&mut self) {
         let merge = |pair: &[Section]| pair[0].sum(&pair[1]);
         self.sections = self.sections.chunks_exact(2).map(merge).collect();
     }
 
-    /// Returns the results of each channel over the sections from `first` on, whose lengths in
-    /// picoseconds are given; `None` if there are none.
+    /// Over the sections from `first` on, with their lengths in picoseconds; `None` without
+    /// sections.
     pub(super) fn reports(
         &self,
         first: usize,
@@ -87,7 +82,6 @@ impl ChannelCollector {
     }
 }
 
-/// Returns the results of a channel from its counts by section.
 fn report(
     flit_ps: f64,
     has_buffer: bool,
@@ -124,7 +118,6 @@ mod tests {
         ChannelCount { data_flits, ..ChannelCount::default() }
     }
 
-    /// Flit time of a channel, in ps.
     const FLIT_PS: f64 = 10.0;
 
     fn data_flits(collector: &ChannelCollector, first: usize, channel: usize) -> Vec<u64> {
@@ -177,8 +170,7 @@ mod tests {
     }
 
     proptest! {
-        /// Compares with the differences of the counts themselves, for random sections with and
-        /// without activity of a channel, where idle channels are sometimes reported too.
+        /// Idle channels are sometimes reported too.
         #[test]
         fn section_counts_are_differences_of_totals(
             steps in proptest::collection::vec(

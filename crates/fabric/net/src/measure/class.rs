@@ -8,8 +8,8 @@ use crate::{Delivery, Message};
 use gingham_kernel::{Span, Time};
 use std::ops::Range;
 
-/// Slices averaged for one value of the series used to estimate the warm-up: the batches of five in
-/// the name MSER-5 (`warm_up`), with slices instead of observations *(ours)*.
+/// Slices per value of the series for the warm-up: the batches of five in the name MSER-5, with
+/// slices instead of observations *(ours)*.
 pub(super) const SLICES_PER_VALUE: usize = 5;
 
 #[derive(Clone, Debug)]
@@ -18,12 +18,11 @@ pub(super) struct ClassCollector {
     pub(super) active: Range<Time>,
     pub(super) slices: Slices,
     pub(super) latencies: LatencySections,
-    /// Sums by step of the series, if steps are not slices.
+    /// If steps are not slices.
     pub(super) steps: Option<Steps>,
     pub(super) served: ServedCollector,
 }
 
-/// Sums over steps of a given width.
 #[derive(Clone, Debug)]
 pub(super) struct Steps {
     pub(super) width: Span,
@@ -31,7 +30,6 @@ pub(super) struct Steps {
 }
 
 impl ClassCollector {
-    /// Creates the collector of a class in a fabric with `endpoints` endpoints.
     pub(super) fn new(active: Range<Time>, step: Option<Span>, endpoints: usize) -> Self {
         let steps = step.map(|width| Steps { width, slices: Slices::new() });
         let served = ServedCollector::new(endpoints);
@@ -45,13 +43,12 @@ impl ClassCollector {
         self.served.count_created(message);
     }
 
-    /// Counts a message that was dropped right after its creation.
     pub(super) fn count_dropped(&mut self, grid: &Grid, message: &Message) {
         self.each_at(grid, message.created, |slice| slice.dropped.add(message));
         self.served.take_back(message);
     }
 
-    /// Counts a delivery at the time of delivery.
+    /// At the time of delivery.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, for every message")]
     #[inline(always)]
     pub(super) fn count_accepted(&mut self, grid: &Grid, delivery: &Delivery) {
@@ -62,7 +59,7 @@ impl ClassCollector {
         self.served.count_delivered(&delivery.message);
     }
 
-    /// Counts a delivery at the time of creation, for latencies.
+    /// At the time of creation.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, for every message")]
     #[inline(always)]
     pub(super) fn count_journey(&mut self, grid: &Grid, delivery: &Delivery) {
@@ -71,15 +68,14 @@ impl ClassCollector {
         self.latencies.at(Grid::section_of(slice)).record(delivery.latency());
     }
 
-    /// Merges neighbouring slices and sections.
     pub(super) fn double(&mut self) {
         self.slices.double();
         self.latencies.double();
         self.served.double();
     }
 
-    /// Returns mean latencies of groups of slices in the first `sections` sections, and the first
-    /// slice after each group. Groups without a message are omitted.
+    /// Mean latencies of groups of slices in the first `sections` sections, and the first slice
+    /// after each group; groups without a message are omitted.
     pub(super) fn latency_series(&self, sections: usize) -> (Vec<f64>, Vec<usize>) {
         let slices = self.slices.range(0, sections * SLICES_PER_SECTION);
         let means = slices.chunks_exact(SLICES_PER_VALUE).map(|group| {
@@ -90,7 +86,7 @@ impl ClassCollector {
         means.zip(ends).filter_map(|(mean, end)| Some((mean?, end))).unzip()
     }
 
-    /// Applies `count` to the slice and step of an instant. Returns the index of the slice.
+    /// Returns the index of the slice.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, for every message")]
     #[inline(always)]
     fn each_at(&mut self, grid: &Grid, time: Time, count: impl Fn(&mut Slice)) -> usize {

@@ -1,5 +1,4 @@
-//! The statistics collector: counts events, and decides when the window ends and when the run is
-//! complete.
+//! Statistics collector: counts events, and decides when the window ends and the run is complete.
 //!
 //! ```text
 //!   open ── a rule holds at a section end, or the run's time is over ──► following ──► complete
@@ -7,15 +6,14 @@
 //! ```
 //!
 //! Rules about messages (their number, or the mean of a quantity counted by creation) use only the
-//! **followed** sections: those up to which every message was delivered. Messages still in flight
-//! are slower than the rest, and a mean without them would be too low. If such a rule holds, the
-//! window ends with those sections, so that the reported data are the tested data. Rules about
-//! accepted load use all sections that have ended.
+//! **followed** sections, up to which every message was delivered: messages in flight are slower
+//! than the rest, and a mean without them would be too low. The window then ends with those
+//! sections. Rules about accepted load use all sections that have ended.
 //!
 //! The width of an interval is tested each time the run has doubled; it must be small enough twice
-//! in a row, with at least 1,000 messages. An interval is itself random: a rule tested often enough
-//! ends the run when the interval happens to be too narrow (Law, "Simulation Modeling and
-//! Analysis", section 9.5.3; `docs/concepts/measurement.md` has the figures).
+//! in a row, with at least 1,000 messages. A rule tested often enough ends the run when the
+//! interval happens to be too narrow (Law, "Simulation Modeling and Analysis", section 9.5.3;
+//! figures: `docs/concepts/measurement.md`).
 
 use super::ChannelCount;
 use super::channels::ChannelCollector;
@@ -38,8 +36,8 @@ use crate::{
 use gingham_kernel::{Span, Time};
 use gingham_topology::{ChannelId, EndpointId};
 
-/// Minimum number of messages for the width of an interval to end a run. *(ours)*: with rules like
-/// this, 183 to 195 of 200 intervals contained the true value (`docs/concepts/measurement.md`).
+/// *(ours)*: with rules like this, 183 to 195 of 200 intervals contained the true value
+/// (`docs/concepts/measurement.md`).
 const MESSAGES_MIN: u64 = 1_000;
 
 /// Statistics collector of a run.
@@ -56,29 +54,29 @@ pub struct Collector {
     pub(super) samples: Samples,
     trees: Trees,
     pub(super) records: Records,
-    /// Number of sections of the warm-up and the window, once the window is closed.
+    /// Sections of the warm-up and the window, once closed.
     pub(super) closed: Option<usize>,
-    /// Number of messages created before the end of the closed window and not delivered yet.
+    /// Messages created before the end of the closed window and not delivered yet.
     followed_left: u64,
-    /// Whether intervals were narrow at the last test.
+    /// At the last test.
     was_narrow: bool,
     end: Time,
-    /// Data packets marked by switches over the whole run, by class and trigger.
+    /// Over the whole run, by class and trigger.
     marked_packets: Vec<[u64; 2]>,
-    /// Posts refused for lack of credits over the whole run, by class.
+    /// Over the whole run, by class.
     refused_posts: Vec<u64>,
     created_messages: u64,
     dropped_messages: u64,
     delivered_messages: u64,
     lost_messages: u64,
-    /// Time of the latest delivery; zero before the first.
+    /// Zero before the first.
     pub(super) last_delivery: Time,
     /// Whether the workload ended within the run, with every message delivered.
     pub(super) is_finished: bool,
 }
 
 impl Collector {
-    /// Creates the collector of a plan.
+    /// Collector of a plan.
     pub fn new(plan: &Plan) -> Self {
         let endpoints = plan.fabric.endpoints().len();
         let class = |class: &ClassPlan| {
@@ -127,7 +125,7 @@ impl Collector {
         }
     }
 
-    /// Counts a message that was dropped right after its creation.
+    /// Counts a message dropped right after its creation.
     pub fn on_dropped(&mut self, message: &Message) {
         self.dropped_messages += 1;
         if self.closed.is_none() {
@@ -138,8 +136,7 @@ impl Collector {
         }
     }
 
-    /// Counts a message that the network lost. Statistics of its class treat it as one that was not
-    /// followed to its delivery.
+    /// Counts a message lost by the network, which its class does not follow to a delivery.
     pub fn on_lost(&mut self) {
         self.lost_messages += 1;
     }
@@ -163,7 +160,6 @@ impl Collector {
         }
     }
 
-    /// Counts a message delivered after the window was closed.
     #[inline(never)]
     fn on_followed(&mut self, delivery: &Delivery) {
         if !self.is_followed(delivery) {
@@ -179,14 +175,14 @@ impl Collector {
         }
     }
 
-    /// Counts a packet that a host starts to re-inject at `now` after it was ready for `waited`.
+    /// Counts a packet re-injected at `now`, after it was ready for `waited`.
     pub fn on_reinjected(&mut self, host: EndpointId, now: Time, waited: Span) {
         if self.closed.is_none() {
             self.transit.count_reinjected(self.grid.section_at(now), host, waited);
         }
     }
 
-    /// Counts a packet to re-inject that did not fit into the pool of a host at `now`.
+    /// Counts a packet that did not fit into a host's pool.
     pub fn on_spilled(&mut self, host: EndpointId, now: Time) {
         if self.closed.is_none() {
             self.transit.count_spilled(self.grid.section_at(now), host);
@@ -198,15 +194,14 @@ impl Collector {
         self.transit.note_pool(host, taken_bytes);
     }
 
-    /// Records a host's contention estimate after one of its packets left at `now`.
+    /// Records a host's contention estimate after the departure of a packet.
     pub fn on_contention(&mut self, host: EndpointId, now: Time, contention: Contention) {
         if self.closed.is_none() {
             self.contention.note(&self.grid, host, now, contention);
         }
     }
 
-    /// Adds a flow at its first use, before any of its messages is reported. Flows are numbered in
-    /// this order.
+    /// Adds a flow before any of its messages; flows are numbered in this order.
     pub fn on_flow(&mut self, flow: FlowId, key: FlowKey) {
         self.flows.add(flow, key);
     }
@@ -218,27 +213,27 @@ impl Collector {
         }
     }
 
-    /// Counts a message of a stream that was dropped right after its creation.
+    /// Counts a message of a stream dropped right after its creation.
     pub fn on_part_dropped(&mut self, part: StreamPart) {
         if self.closed.is_none() {
             self.deadlines.dropped(part);
         }
     }
 
-    /// Counts a message of a stream delivered at `now`.
+    /// Counts a delivered message of a stream.
     pub fn on_part_delivered(&mut self, part: StreamPart, now: Time) {
         if self.closed.is_none() {
             self.deadlines.delivered(part, now);
         }
     }
 
-    /// Returns the deadlines of streams and their frames, up to now or to the end of the window.
+    /// Deadlines of streams, up to now or to the end of the window.
     pub fn deadlines(&self) -> &Deadlines {
         &self.deadlines
     }
 
-    /// Counts a period in which a flow with something to send was held back. It may be reported in
-    /// parts, and before `to`.
+    /// Counts a period in which a flow with something to send was held back, possibly in parts and
+    /// before `to`.
     pub fn on_held(&mut self, flow: FlowId, hold: Hold, from: Time, to: Time) {
         let to = to.min(self.window_end().unwrap_or(self.stop.time));
         if from < to {
@@ -246,80 +241,76 @@ impl Collector {
         }
     }
 
-    /// Counts an acknowledgement of `packets` packets of a flow, `marked` of them with a mark, that
-    /// arrived at `now`.
+    /// Counts an acknowledgement of `packets` packets of a flow, `marked` of them with a mark.
     pub fn on_acknowledged(&mut self, flow: FlowId, packets: u32, marked: u32, now: Time) {
         if self.closed.is_none() {
             self.flows.count_answered(&self.grid, flow, [packets, marked], now);
         }
     }
 
-    /// Counts a data packet of a class that a switch marked.
+    /// Counts a data packet marked by a switch.
     pub fn on_marked(&mut self, class: ClassId, trigger: Trigger) {
         self.marked_packets[class.index()][trigger as usize] += 1;
     }
 
-    /// Returns the number of data packets of a class that switches marked for one reason over the
-    /// whole run.
+    /// Data packets of a class marked for one reason over the whole run.
     pub fn marked_packets(&self, class: ClassId, trigger: Trigger) -> u64 {
         self.marked_packets[class.index()][trigger as usize]
     }
 
-    /// Counts the refused posts of a message that its adapter has now accepted.
+    /// Counts the refused posts of a message that is now accepted.
     pub fn on_refused(&mut self, class: ClassId, posts: u64) {
         self.refused_posts[class.index()] += posts;
     }
 
-    /// Returns the number of refused posts of a class over the whole run, for messages accepted in
-    /// the end.
+    /// Refused posts of a class over the whole run, for messages accepted in the end.
     pub fn refused_posts(&self, class: ClassId) -> u64 {
         self.refused_posts[class.index()]
     }
 
-    /// Records the queue length of an adapter after an acknowledgement of a packet of `class` was
-    /// queued: `depth` acknowledgements, of packets of all classes.
+    /// Records an adapter's queue of `depth` acknowledgements, of all classes, after one of a
+    /// packet of `class` was queued.
     pub fn on_ack_queue(&mut self, class: ClassId, depth: usize) {
         self.flows.note_answers(class, depth);
     }
 
-    /// Returns when the next sample of the followed channels is due. The simulation calls
-    /// [`Self::on_sample`] after everything before that instant and before anything of that
-    /// instant, and before it ends a section there. `None` once the window is closed, and without
-    /// followed channels.
+    /// Time of the next sample of the followed channels, if any; `None` once the window is closed.
+    /// The simulation calls [`Self::on_sample`] after everything before that instant, before
+    /// anything of it, and before it ends a section there.
     pub fn next_sample(&self) -> Option<Time> {
         self.samples.next().filter(|_| self.closed.is_none())
     }
 
-    /// Adds a sample: a step has ended at `time`. `counts` are the cumulative counts of the
-    /// followed channels over `[0, time)`, in the order of the plan.
+    /// Adds a sample: cumulative counts of the followed channels over `[0, time)`, in the order of
+    /// the plan.
     pub fn on_sample(&mut self, time: Time, counts: &[ChannelCount]) {
         self.samples.add(time, counts);
     }
 
-    /// Returns when the next congestion trees are due: like a sample, and after the sample of the
-    /// same instant. `None` if none are requested.
+    /// Time of the next congestion trees, if requested: like a sample, and after the sample of an
+    /// instant.
     pub fn next_look(&self) -> Option<Time> {
         self.trees.next().filter(|_| self.closed.is_none())
     }
 
-    /// Adds the congestion trees that were due at `time`.
+    /// Adds the congestion trees of `time`.
     pub fn on_look(&mut self, time: Time, trees: &[Tree]) {
         self.trees.add(time, trees);
     }
 
-    /// Returns the statistics of all congestion trees up to now.
+    /// Statistics of congestion trees up to now.
     pub fn trees(&self) -> &Trees {
         &self.trees
     }
 
-    /// Returns the next section end. The simulation calls [`Self::on_section_end`] after everything
-    /// before that instant and before anything of that instant. `None` once the window is closed.
+    /// Next section end; `None` once the window is closed. The simulation calls
+    /// [`Self::on_section_end`] after everything before that instant and before anything of it.
     pub fn section_end(&self) -> Option<Time> {
         self.closed.is_none().then(|| self.grid.next_end())
     }
 
-    /// Ends a section. `counts` are the cumulative counts over `[0, section_end)` of at least the
-    /// channels that changed since the section before, in ascending order.
+    /// Ends a section. `counts` are cumulative over `[0, section_end)`, of at least the channels
+    /// that changed in it, ascending.
     pub fn on_section_end(&mut self, counts: &[(ChannelId, ChannelCount)]) {
         assert!(self.closed.is_none(), "a closed window has no more sections");
         self.channels.end_section(counts);
@@ -335,21 +326,20 @@ impl Collector {
         }
     }
 
-    /// Returns the end of the simulation. It becomes earlier when the window closes, and again once
-    /// all messages of the window are delivered: it is then the first section end after the last of
-    /// these deliveries.
+    /// End of the simulation. It becomes earlier when the window closes, and again once all its
+    /// messages are delivered: it is then the first section end after the last of these deliveries.
     pub fn end(&self) -> Time {
         self.end
     }
 
-    /// Returns whether the window is closed and all its messages are delivered.
+    /// Whether the window is closed and all its messages are delivered.
     pub fn is_complete(&self) -> bool {
         self.closed.is_some() && self.followed_left == 0
     }
 
-    /// Marks the workload as finished if every message of the run was created before the end of the
-    /// closed window. The window then ends with the section of the last delivery. It begins at time
-    /// zero unless the warm-up is configured. Call this once no events remain and every message is
+    /// Marks the workload as finished if every message was created before the end of the closed
+    /// window. The window then ends with the section of the last delivery, and begins at time zero
+    /// unless the warm-up is configured. To be called with no events left and every message
     /// delivered.
     pub fn finish(&mut self) {
         let Some(closed) = self.closed else { return };
@@ -362,51 +352,48 @@ impl Collector {
         }
     }
 
-    /// Returns whether the workload ended within the run, with every message delivered.
+    /// Whether the workload ended within the run, with every message delivered.
     pub fn is_finished(&self) -> bool {
         self.is_finished
     }
 
-    /// Returns the time of the latest delivery; zero before the first.
+    /// Time of the latest delivery; zero before the first.
     pub fn last_delivery(&self) -> Time {
         self.last_delivery
     }
 
-    /// Returns the results up to now. Their window is the final one once it is closed; until then
-    /// it follows from the completed sections.
+    /// Results up to now. Before it is closed, the window follows from the completed sections.
     pub fn report(&self) -> RunReport<'_> {
         RunReport::new(self, self.closed.unwrap_or(self.grid.sections()))
     }
 
-    /// Returns and removes every delivery since the last call, in order of delivery and including
-    /// the warm-up, if the run keeps all messages. Empty if it keeps a sample or none.
+    /// Removes and returns every delivery since the last call, in order and including the warm-up,
+    /// if the run keeps all messages; otherwise empty.
     pub fn take_messages(&mut self) -> Vec<Delivery> {
         self.records.take()
     }
 
-    /// Returns the number of messages created up to now.
+    /// Messages created up to now.
     pub fn created_messages(&self) -> u64 {
         self.created_messages
     }
 
-    /// Returns the number of messages delivered up to now.
+    /// Messages delivered up to now.
     pub fn delivered_messages(&self) -> u64 {
         self.delivered_messages
     }
 
-    /// Returns the number of messages that the network lost up to now.
+    /// Messages lost by the network up to now.
     pub fn lost_messages(&self) -> u64 {
         self.lost_messages
     }
 
-    /// Returns the number of messages created at any time, not dropped, not lost and not delivered
-    /// yet.
+    /// Messages created and not dropped, lost or delivered yet.
     pub fn in_flight_messages(&self) -> u64 {
         let ended = self.dropped_messages + self.lost_messages + self.delivered_messages;
         self.created_messages - ended
     }
 
-    /// Returns whether a delivered message was created before the end of the closed window.
     fn is_followed(&self, delivery: &Delivery) -> bool {
         self.window_end().is_some_and(|end| delivery.message.created < end)
     }
@@ -415,7 +402,7 @@ impl Collector {
         self.closed.map(|sections| self.grid.boundary(sections))
     }
 
-    /// Returns the number of sections after which a stop rule ends the window.
+    /// Sections after which a stop rule ends the window.
     fn sections_wanted(&mut self) -> Option<usize> {
         if let Some(wanted) = self.stop.messages {
             let followed = RunReport::new(self, self.followed_sections());
@@ -439,7 +426,7 @@ impl Collector {
         (is_narrow && was_narrow).then_some(tested)
     }
 
-    /// Returns the number of sections from time zero on whose messages were all delivered.
+    /// Sections from time zero on with all messages delivered.
     fn followed_sections(&self) -> usize {
         let is_followed = |section: &usize| {
             let from = section * SLICES_PER_SECTION;

@@ -6,9 +6,8 @@
 //!   occupancy        5 000 000 000 ... in 64 bits each
 //! ```
 //!
-//! Most counts of a channel in a section are small, and some are zero everywhere. A column
-//! therefore uses the fewest of 0, 32, 64 and 128 bits that hold its counts for every channel:
-//! exact for any size, and created and merged without a branch per channel.
+//! A column uses the fewest of 0, 32, 64 and 128 bits that hold its counts for every channel: exact
+//! for any size, and created and merged without a branch per channel.
 
 use super::ChannelCount;
 use std::ops::BitOr;
@@ -23,7 +22,6 @@ pub(super) struct Columns {
 }
 
 impl Columns {
-    /// Stores one row for each count.
     pub(super) fn new<'a>(counts: impl Iterator<Item = &'a ChannelCount> + Clone) -> Self {
         Self {
             data_flits: Column::of(counts.clone().map(|count| count.data_flits)),
@@ -34,7 +32,7 @@ impl Columns {
         }
     }
 
-    /// Returns the row-by-row sums of two sets of columns.
+    /// Row by row.
     pub(super) fn sum(&self, other: &Self) -> Self {
         Self {
             data_flits: self.data_flits.sum(&other.data_flits),
@@ -66,7 +64,7 @@ pub(super) enum Column {
 }
 
 impl Column {
-    /// Stores values in the fewest bits that hold all of them.
+    /// In the fewest bits that hold all values.
     pub(super) fn of<N: Number>(values: impl Iterator<Item = N> + Clone) -> Self {
         let all = values.clone().fold(N::default(), |all, value| all | value);
         match u128::BITS - all.into().leading_zeros() {
@@ -110,17 +108,16 @@ impl Column {
         }
     }
 
-    /// Returns a count that fits 64 bits.
+    /// The count must fit 64 bits.
     pub(super) fn word(&self, row: usize) -> u64 {
         self.get(row).word()
     }
 }
 
-/// Integer type of counts.
 pub(super) trait Number: Copy + Default + Into<u128> + BitOr<Output = Self> {
-    /// Returns the lowest 32 bits; the others must be zero.
+    /// Lowest 32 bits; the others must be zero.
     fn low(self) -> u32;
-    /// Returns the lowest 64 bits; the others must be zero.
+    /// Lowest 64 bits; the others must be zero.
     fn word(self) -> u64;
 }
 

@@ -7,11 +7,11 @@
 //!   step  |         0         |         1         |     mean and maximum at the end of each
 //! ```
 //!
-//! A step is summarised when the first packet after it leaves, or when it is requested. If steps
-//! are slices, merging two of them keeps the state at the end of the second.
+//! A step is summarised when the first packet after it leaves, or when it is requested. Merging two
+//! slices keeps the state at the end of the second.
 //!
-//! Invariant: the result of a step depends only on the state of each host at its end, not on the
-//! order in which hosts reported.
+//! Invariant: a step depends only on the state of each host at its end, not on the order of
+//! reports.
 
 use super::grid::Grid;
 use crate::{Contention, Decision, PathId, Plan};
@@ -31,7 +31,7 @@ pub struct ContentionStep {
     pub coefficient_mean: f64,
     /// Maximum coefficient.
     pub coefficient_max: f64,
-    /// Fraction of the hosts whose packets take alternative paths.
+    /// Fraction of hosts with packets on alternative paths.
     pub alternative_share: f64,
 }
 
@@ -42,15 +42,15 @@ struct Sample {
     alternative_share: f64,
 }
 
-/// Coefficients of a run; empty unless packets choose their paths by contention.
+/// Empty unless packets choose their paths by contention.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ContentionCollector {
-    /// Sending hosts, in ascending order.
+    /// Sending hosts, ascending.
     senders: Box<[EndpointId]>,
-    /// Current state by sender.
+    /// By sender.
     now: Vec<Contention>,
     steps: Vec<Sample>,
-    /// Width of a step, if steps are not slices.
+    /// If steps are not slices.
     width: Option<Span>,
 }
 
@@ -76,8 +76,7 @@ impl ContentionCollector {
     ) {
         let step = now.as_ps() / self.width(grid).as_ps();
         self.end_steps(usize::try_from(step).expect("64-bit platform"));
-        // A host that only sends acknowledgements is not counted: the senders are those of the
-        // plan.
+        // A host that only sends acknowledgements is not counted.
         if let Ok(place) = self.senders.binary_search(&host) {
             self.now[place] = contention;
         }
@@ -89,7 +88,6 @@ impl ContentionCollector {
         }
     }
 
-    /// Merges neighbouring steps.
     pub(super) fn double(&mut self) {
         if self.width.is_none() {
             let seconds = self.steps.iter().skip(1).step_by(2);
@@ -97,7 +95,7 @@ impl ContentionCollector {
         }
     }
 
-    /// Returns the steps from time zero to `end`; `last` cuts the last one short.
+    /// From time zero to `end`; `last` cuts the last one short.
     pub(super) fn series(&self, grid: &Grid, end: Time, last: Time) -> Vec<ContentionStep> {
         if self.senders.is_empty() {
             return Vec::new();
@@ -138,8 +136,7 @@ impl ContentionCollector {
 mod tests {
     use super::*;
 
-    /// Returns a collector of three senders, one of them endpoint 5, in steps of 100 ps or in
-    /// slices.
+    /// Three senders, in steps of this width or in slices.
     fn collector(width: Option<u64>) -> ContentionCollector {
         ContentionCollector {
             senders: [0, 1, 5].map(EndpointId::new).into(),
@@ -162,7 +159,7 @@ mod tests {
         collector.note(&grid, EndpointId::new(host), Time::from_ps(now), contention);
     }
 
-    /// Returns (start, mean, maximum, fraction) of the steps that end by `end`.
+    /// (start, mean, maximum, fraction) of the steps that end by `end`.
     fn series(collector: &ContentionCollector, end: u64) -> Vec<(u64, f64, f64, f64)> {
         let grid = Grid::new(Time::from_ps(102_400));
         let steps = collector.series(&grid, Time::from_ps(end), Time::from_ps(1_050));

@@ -1,9 +1,9 @@
-//! Counts of messages with their payload, and of flits and stops of a channel.
+//! Counts of messages, and of flits and stops of a channel.
 
 use crate::Message;
 use std::ops::{Add, AddAssign};
 
-/// Number of messages and their payload.
+/// Messages and their payload.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Count {
     /// Number of messages.
@@ -35,18 +35,17 @@ impl AddAssign for Count {
 /// Counts of one channel since time zero.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct ChannelCount {
-    /// Data flits that started.
+    /// Data flits started.
     pub data_flits: u64,
-    /// Control flits that started.
+    /// Control flits started.
     pub control_flits: u64,
     /// STOPs, or pauses of lanes, that reached the sender.
     pub stops: u64,
-    /// Picoseconds during which flow control held the sender: after STOP until GO, while any of its
-    /// lanes was paused, or while a packet was ready without credits.
+    /// Picoseconds with the sender held by flow control: from STOP to GO, with any lane paused, or
+    /// with a packet ready without credits.
     pub stopped_ps: u64,
-    /// Flits in the input buffer at the end of the channel, integrated over time: a flit counts
-    /// from its arrival until it starts on the next channel or is stripped. Zero at hosts that
-    /// accept everything.
+    /// Flits in the input buffer at the channel's end, integrated over time from their arrival
+    /// until they start on the next channel or are stripped. Zero at hosts that accept everything.
     pub occupancy_flit_ps: u128,
 }
 
@@ -64,7 +63,7 @@ impl Add for ChannelCount {
 }
 
 impl ChannelCount {
-    /// Returns the counts after `earlier`, which covers a part of the same time.
+    /// Counts after `earlier`, which covers a part of the time.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         Self {

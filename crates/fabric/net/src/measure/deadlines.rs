@@ -8,12 +8,12 @@
 //!
 //! A frame has arrived when all its messages have, in any order; frames are judged in the order of
 //! their numbers. The first frame sets the clock. Every other deadline is one interval after that
-//! of the frame before or, after a miss, one interval after the arrival of the missed frame. DMP is
-//! the fraction of frames that miss their deadline, DMT their mean lateness.
+//! of the frame before or, after a miss, after the arrival of the missed frame. DMP is the fraction
+//! of frames that miss their deadline, DMT their mean lateness.
 //!
-//! Such a miss is a record: a frame later against its own clock, `a - i T`, than all before it. If
+//! A miss is a record: a frame later against its own clock, `a - i T`, than all before it. If
 //! frames are independent and identically distributed, frame `k` is a record with probability `1 /
-//! k`, so the expected fraction of misses among `n` frames after `W` is `(H(W + n) - H(W)) / n` for
+//! k`: the expected fraction of misses among `n` frames after `W` is `(H(W + n) - H(W)) / n` for
 //! any distribution of latencies ([`law_of_records`]). Misses against a fixed clock, `a0 + i T +
 //! slack`, and the time between deliveries are therefore reported as well.
 //!
@@ -22,8 +22,8 @@
 //! and Nagaraja, "Records", 1998, section 2.5); the fixed clock: ours.
 //!
 //! Invariants: a frame with a message dropped by policing never arrives, and advances the clock by
-//! an interval; the first frames of each stream, as many as its plan specifies, are not counted; a
-//! stream uses memory only for its frames in progress and a few sums.
+//! an interval; the first frames of each stream, as planned, are not counted; memory is used only
+//! for frames in progress and a few sums.
 
 mod clock;
 mod report;
@@ -38,7 +38,7 @@ use crate::{Plan, StreamId};
 use gingham_kernel::Time;
 use stream::StreamFrames;
 
-/// Deadlines of all streams of a run.
+/// Deadlines of all streams.
 #[derive(Clone, Debug)]
 pub struct Deadlines {
     /// By [`StreamId`]; `None` for a stream without frames.

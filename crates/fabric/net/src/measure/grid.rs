@@ -5,20 +5,17 @@
 //!   the 65th begins: doubled    |---|---|---|---| ... |---|   32 sections of 16 slices twice as wide
 //! ```
 //!
-//! The first width `w0` of a slice is `ceil(time / (1,024 x 2^k))` with the smallest `k` for which
-//! that is at most 2^20 ps, about a microsecond. After `k` doublings 64 sections cover the run's
-//! time; the last one ends with it, slightly short if the division left a remainder. Since widths
-//! only double, every boundary of wide sections was a boundary of narrow sections and of slices.
+//! The first width of a slice is `ceil(time / (1,024 x 2^k))` with the smallest `k` for which that
+//! is at most 2^20 ps, about a microsecond. After `k` doublings 64 sections cover the run's time;
+//! the last may be short. Every boundary of wide sections was one of narrow sections and of slices.
 
 use gingham_kernel::{Span, Time};
 
 pub(super) const SLICES_PER_SECTION: usize = 16;
 pub(super) const SECTIONS_MAX: usize = 64;
 pub(super) const SLICES_MAX: usize = SLICES_PER_SECTION * SECTIONS_MAX;
-/// Maximum initial width of a slice.
 const FIRST_WIDTH_MAX_PS: u64 = 1 << 20;
 
-/// Widths of slices and sections, and the number of sections that have ended.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Grid {
     slice: Span,
@@ -51,12 +48,12 @@ impl Grid {
         self.sections
     }
 
-    /// Returns the start of the section `index`, which is the end of the one before.
+    /// Start of section `index`, and end of the one before.
     pub(super) fn boundary(&self, index: usize) -> Time {
         (Time::ZERO + self.section() * index as u64).min(self.time)
     }
 
-    /// Returns the end of the section of `time`, in a grid that goes on beyond the run's time.
+    /// End of the section of `time`, also beyond the run's time.
     pub(super) fn end_after(&self, time: Time) -> Time {
         Time::ZERO + self.section() * (self.section_at(time) as u64 + 1)
     }
@@ -65,12 +62,11 @@ impl Grid {
         self.slice
     }
 
-    /// Returns the first section that starts with the slice `slice` or later.
     pub(super) fn section_from_slice(slice: usize) -> usize {
         slice.div_ceil(SLICES_PER_SECTION)
     }
 
-    /// Returns the first section that starts at `time` or later.
+    /// First section that starts at `time` or later.
     pub(super) fn section_from(&self, time: Time) -> usize {
         index(time.since(Time::ZERO).div_ceil(self.section()))
     }
@@ -84,17 +80,16 @@ impl Grid {
         assert!(self.sections <= SECTIONS_MAX, "sections merge when there are too many");
     }
 
-    /// Returns whether the run has doubled since this was last true.
+    /// Whether the run has doubled since this was last true.
     pub(super) fn has_doubled(&self) -> bool {
         self.sections == SECTIONS_MAX / 2 || self.is_full()
     }
 
-    /// Returns whether neighbours must merge before there is room for another section.
+    /// Whether neighbours must merge before another section.
     pub(super) fn is_full(&self) -> bool {
         self.sections == SECTIONS_MAX
     }
 
-    /// Merges neighbouring sections.
     pub(super) fn double(&mut self) {
         assert!(self.is_full(), "sections merge in pairs, when there are too many");
         self.slice = self.slice * 2;
@@ -114,8 +109,7 @@ fn index(number: u64) -> usize {
 mod tests {
     use super::*;
 
-    /// Ends sections up to the run's time. Returns the slice width at the end, sections and
-    /// doublings.
+    /// Slice width at the end of the run, sections and doublings.
     fn whole_run(time_ps: u64) -> (u64, usize, u32) {
         let mut grid = Grid::new(Time::from_ps(time_ps));
         let mut doublings = 0;

@@ -1,33 +1,30 @@
 //! Latency histograms, by section of creation.
 //!
-//! Bins have a relative width below 1 % (`hdrhistogram`, after Tene's HdrHistogram: 128 bins of
-//! equal width between a power of two and the next), so that a percentile is exact to half a per
-//! cent and a section uses some kilobytes for any number of messages. Bins are added when needed.
-//! Sections contain only the bins; a test checks that these equal the bins of the histogram into
-//! which sections are merged.
+//! Bins are narrower than 1 % (`hdrhistogram`, after Tene's HdrHistogram: 128 equal bins between a
+//! power of two and the next): percentiles are exact to half a per cent, in some kilobytes per
+//! section. Sections contain only the bins.
 
 use gingham_kernel::Span;
 use hdrhistogram::Histogram;
 
-/// Significant digits: bins are narrower than 1 % of their value.
+/// Bins are narrower than 1 % of their value.
 const DIGITS: u8 = 2;
 
-/// A bin of a histogram: `from` included, `below` not.
+/// Bin of a histogram: `from` included, `below` not.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Bar {
-    /// Shortest latency in the bin.
+    /// Shortest latency.
     pub from: Span,
-    /// Upper bound of the latencies, exclusive.
+    /// Upper bound, exclusive.
     pub below: Span,
-    /// Number of messages in the bin.
+    /// Messages in the bin.
     pub messages: u64,
 }
 
-/// Binary logarithm of the number of equal bins between a power of two and the next.
+/// Binary logarithm of the equal bins between a power of two and the next.
 const BARS_LOG2: u32 = 7;
 
-/// Latencies of messages created in one section: the bins of [`Merged`] without its other state, to
-/// save work per message.
+/// Bins of [`Merged`] without its other state, to save work per message.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Latencies {
     bars: Vec<u32>,
@@ -53,10 +50,9 @@ impl Latencies {
         }
     }
 
-    /// Counts a latency beyond the present bins.
     #[cold]
     fn record_beyond(&mut self, bar: usize) {
-        // Extends the bins to the end of the power of two, since similar latencies will follow.
+        // To the end of the power of two, since similar latencies will follow.
         self.bars.resize((bar + 1).next_multiple_of(1 << BARS_LOG2), 0);
         self.bars[bar] = 1;
     }
@@ -65,7 +61,7 @@ impl Latencies {
         self.bars.iter().map(|messages| u64::from(*messages)).sum()
     }
 
-    /// Returns the number of messages up to the end of the bin of `latency`.
+    /// Up to the end of the bin of `latency`.
     pub(super) fn messages_up_to(&self, latency: Span) -> u64 {
         let bars = self.bars.iter().take(bar_of(latency) + 1);
         bars.map(|messages| u64::from(*messages)).sum()
@@ -81,14 +77,14 @@ impl Latencies {
         self.longest = self.longest.max(other.longest);
     }
 
-    /// Returns a latency of each non-empty bin, with its number of messages.
+    /// A latency of each non-empty bin, with its messages.
     fn recorded(&self) -> impl Iterator<Item = (u64, u64)> {
         let bars = self.bars.iter().enumerate().filter(|(_, messages)| **messages > 0);
         bars.map(|(bar, messages)| (longest_of(bar), u64::from(*messages)))
     }
 }
 
-/// Returns the bin of a latency. Up to 256 ps each has its own.
+/// Up to 256 ps each latency has its own bin.
 #[inline]
 fn bar_of(latency: Span) -> usize {
     let ps = latency.as_ps();
@@ -98,7 +94,7 @@ fn bar_of(latency: Span) -> usize {
     usize::try_from(below + (ps >> width_log2)).expect("bars are few")
 }
 
-/// Returns the longest latency of a bin, in picoseconds.
+/// In picoseconds.
 fn longest_of(bar: usize) -> u64 {
     let bar = bar as u64;
     let width_log2 = (bar >> BARS_LOG2).saturating_sub(1);
@@ -132,13 +128,12 @@ impl LatencySections {
         }
     }
 
-    /// Returns sections `from..to`, up to the last one with a count.
+    /// Up to the last section with a count.
     pub(super) fn range(&self, from: usize, to: usize) -> &[Latencies] {
         let to = to.min(self.sections.len());
         &self.sections[from.min(to)..to]
     }
 
-    /// Merges neighbouring sections.
     pub(super) fn double(&mut self) {
         let mut narrow = std::mem::take(&mut self.sections).into_iter();
         while let Some(mut first) = narrow.next() {
@@ -178,8 +173,7 @@ impl Merged {
         self.histogram.len()
     }
 
-    /// Returns the latency that a fraction `share` of the messages does not exceed: the upper end
-    /// of its bin.
+    /// Upper end of the bin of the latency that a fraction `share` of the messages does not exceed.
     pub(super) fn quantile(&self, share: f64) -> Span {
         Span::from_ps(self.histogram.value_at_quantile(share))
     }
@@ -188,7 +182,7 @@ impl Merged {
         Span::from_ps(self.histogram.median_equivalent(latency.as_ps())).min(self.longest)
     }
 
-    /// Returns every non-empty bin in ascending order.
+    /// Non-empty bins, ascending.
     pub(super) fn bars(&self) -> Vec<Bar> {
         let bar = |from: u64, messages| Bar {
             from: Span::from_ps(from),

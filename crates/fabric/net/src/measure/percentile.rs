@@ -13,27 +13,25 @@ use super::latencies::{Latencies, Merged};
 use gingham_kernel::Span;
 use gingham_results::{Ratio, real};
 
-/// A percentile of latency with its 95 % interval.
+/// Percentile of latency with its 95 % interval.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Percentile {
-    /// Latency that this fraction of the messages does not exceed, to half a per cent.
+    /// Latency not exceeded by this fraction of the messages, to half a per cent.
     pub latency: Span,
-    /// Lower end of the interval; `None` without an interval.
+    /// Lower end; `None` without an interval.
     pub low: Option<Span>,
-    /// Upper end of the interval; `None` without an interval, or with too few messages above.
+    /// Upper end; `None` also with too few messages above.
     pub high: Option<Span>,
 }
 
-/// Returns the latency that a fraction `share` of the messages does not exceed, or `None` with
-/// fewer messages than `1 / (1 - share)`. `merged` is the sum of all `sections`.
+/// `None` with fewer messages than `1 / (1 - share)`. `merged` is the sum of all `sections`.
 pub(super) fn percentile(
     merged: &Merged,
     sections: &[Latencies],
     share: f64,
 ) -> Option<Percentile> {
     let messages = real(u128::from(merged.messages()));
-    // With 1,000 messages one lies above the 99.9th percentile; rounding of the share must not
-    // exclude it.
+    // Of 1,000 messages one lies above the 99.9th percentile; rounding must not exclude it.
     if messages * (1.0 - share) < 1.0 - 1e-6 {
         return None;
     }
@@ -47,7 +45,7 @@ pub(super) fn percentile(
     })
 }
 
-/// Returns the half-width of the interval of the fraction of messages up to a latency.
+/// Of the fraction of messages up to a latency.
 fn half_width(sections: &[Latencies], latency: Span) -> Option<f64> {
     let ratio = |section: &Latencies| Ratio {
         sum: real(u128::from(section.messages_up_to(latency))),

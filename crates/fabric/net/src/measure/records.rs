@@ -9,9 +9,9 @@
 //!                     kept      ^ largest kept hash: falls as deliveries come
 //! ```
 //!
-//! Every delivery has the same probability, and the part of the sample in the window is a uniform
-//! sample of the window. The hash of a message depends on its source and its number there, not on
-//! other messages, so that samples of parts of a run merge into the sample of the run.
+//! The part of the sample in the window is a uniform sample of the window. The hash depends only on
+//! the message's source and its number there: samples of parts of a run merge into the sample of
+//! the run.
 
 use crate::{Delivery, KeptMessages, MeasurePlan, Message};
 use gingham_kernel::{Counted, Purpose};
@@ -29,7 +29,7 @@ pub(super) struct Records {
     hashes: Counted,
 }
 
-/// A delivery of the sample, ordered by hash, and by identity if hashes are equal.
+/// Ordered by hash, then by identity.
 #[derive(Clone, Debug)]
 struct Sampled {
     hash: u64,
@@ -43,7 +43,6 @@ impl Records {
         Self { messages, all: Vec::new(), sample: BinaryHeap::new(), sample_size, hashes }
     }
 
-    /// Records a delivery if it is selected.
     #[inline]
     pub(super) fn offer(&mut self, delivery: &Delivery) {
         match self.messages {
@@ -83,12 +82,12 @@ impl Records {
         self.sample.pop();
     }
 
-    /// Returns the recorded deliveries in arbitrary order.
+    /// In arbitrary order.
     pub(super) fn kept(&self) -> impl Iterator<Item = &Delivery> {
         self.all.iter().chain(self.sample.iter().map(|sampled| &sampled.delivery))
     }
 
-    /// Returns and removes all records if the run keeps all messages; otherwise returns nothing.
+    /// Empty unless the run keeps all messages.
     pub(super) fn take(&mut self) -> Vec<Delivery> {
         match self.messages {
             KeptMessages::All => std::mem::take(&mut self.all),

@@ -29,55 +29,49 @@ pub struct ClassReport {
     pub dropped: Count,
     /// Messages created in the window and delivered.
     pub followed_messages: u64,
-    /// Followed messages that policing delayed.
+    /// Followed messages delayed by policing.
     pub delayed_messages: u64,
-    /// Followed messages that policing demoted.
+    /// Followed messages demoted by policing.
     pub demoted_messages: u64,
     /// Messages delivered in the window, created at any time.
     pub delivered: Count,
-    /// Bytes on the wire, at the source's cable, of the messages delivered in the window.
+    /// Bytes of these on the wire, at the source's cable.
     pub delivered_wire_bytes: u64,
-    /// Latency from creation to delivery of messages created in the window, in picoseconds.
+    /// Latency from creation to delivery in picoseconds, of messages created in the window.
     pub latency_ps: Option<Estimate>,
     /// Longest latency.
     pub latency_max: Option<Span>,
-    /// Latency from the accepted post to delivery of messages created in the window, in
-    /// picoseconds.
+    /// Latency from the accepted post to delivery, in picoseconds.
     pub posted_latency_ps: Option<Estimate>,
-    /// Time from creation to the accepted post of messages created in the window, in picoseconds.
+    /// Time from creation to the accepted post, in picoseconds.
     pub posting_ps: Option<Estimate>,
-    /// Latency from entry into the network to delivery of messages created in the window, in
-    /// picoseconds.
+    /// Latency from entry into the network to delivery, in picoseconds.
     pub network_latency_ps: Option<Estimate>,
-    /// Latency from entry into the network to the arrival of the head of messages created in the
-    /// window, in picoseconds.
+    /// Latency from entry into the network to the arrival of the head, in picoseconds.
     pub head_latency_ps: Option<Estimate>,
-    /// Switches traversed by messages created in the window.
+    /// Switches traversed.
     pub hops: Option<Estimate>,
-    /// In-transit hosts passed by messages created in the window.
+    /// In-transit hosts passed.
     pub in_transit_hosts: Option<Estimate>,
     /// Payload delivered in the window, in bytes per picosecond over all hosts of the class.
     pub accepted_bytes_per_ps: Option<Estimate>,
-    /// Growth of the backlog in the window, over the messages created and not dropped. Meaningless
-    /// for a backlogged class.
+    /// Growth of the backlog over the messages created and not dropped. Meaningless for a
+    /// backlogged class.
     pub left_behind: Option<Estimate>,
     /// Change of latencies over the window as a fraction of their mean, negative if they fall;
     /// `None` without a trend ([`gingham_results::trend`]).
     pub latency_trend: Option<f64>,
-    /// Change of the backlog over the window, likewise. The backlog consists of messages created,
-    /// not dropped and not delivered.
+    /// Change of the backlog (messages created, not dropped and not delivered), likewise.
     pub backlog_trend: Option<f64>,
 }
 
 impl ClassReport {
-    /// Returns the number of messages created in the window, not dropped and not delivered within
-    /// the follow time.
+    /// Messages created in the window, not dropped and not delivered within the follow time.
     pub fn censored_messages(&self) -> u64 {
         self.created.messages - self.dropped.messages - self.followed_messages
     }
 
-    /// Returns whether the backlog grew by more than its half-width: less is delivered than
-    /// created.
+    /// Whether the backlog grew by more than its half-width.
     pub fn is_saturated(&self) -> bool {
         let grew = |left: Estimate| left.half_width.is_some_and(|half| left.mean > half);
         self.left_behind.is_some_and(grew)
@@ -95,7 +89,7 @@ pub struct RunReport<'a> {
 }
 
 impl<'a> RunReport<'a> {
-    /// Creates a view of the first `sections` sections without the warm-up.
+    /// View of the first `sections` sections without the warm-up.
     pub(super) fn new(collector: &'a Collector, sections: usize) -> Self {
         let Collector { stop, grid, classes, .. } = collector;
         let beginnings = if collector.is_finished() && stop.warm_up.is_none() {
@@ -106,30 +100,29 @@ impl<'a> RunReport<'a> {
         Self { collector, beginnings, sections }
     }
 
-    /// Returns the window of the run: that of channels, hosts and classes that settle.
+    /// Window of channels, hosts and classes that settle.
     pub fn window(&self) -> Window {
         self.window_from(self.beginnings.run)
     }
 
-    /// Returns the window of a class: that of the run, unless the class does not settle.
+    /// Window of a class: that of the run, unless the class does not settle.
     pub fn class_window(&self, class: ClassId) -> Window {
         self.window_from(self.beginnings.classes[class.index()])
     }
 
-    /// Returns the time from zero to the last delivery, if the workload ended within the run and
-    /// every message was delivered.
+    /// Time from zero to the last delivery, if the workload ended within the run with every message
+    /// delivered.
     pub fn makespan(&self) -> Option<Span> {
         let Collector { is_finished, last_delivery, .. } = self.collector;
         is_finished.then(|| last_delivery.since(Time::ZERO))
     }
 
-    /// Returns the number of data packets of a class that switches marked for one reason over the
-    /// whole run.
+    /// Data packets of a class marked for one reason over the whole run.
     pub fn marked_packets(&self, class: ClassId, trigger: Trigger) -> u64 {
         self.collector.marked_packets(class, trigger)
     }
 
-    /// Returns the number of refused posts of a class over the whole run.
+    /// Refused posts of a class over the whole run.
     pub fn refused_posts(&self, class: ClassId) -> u64 {
         self.collector.refused_posts(class)
     }
@@ -139,13 +132,12 @@ impl<'a> RunReport<'a> {
         Window { start, end, warm_up }
     }
 
-    /// Returns whether the intervals are as narrow as the plan requires; true without a
-    /// requirement.
+    /// Whether the intervals are as narrow as the plan requires; true without a requirement.
     pub fn is_narrow_enough(&self) -> bool {
         self.collector.stop.relative_width.is_none_or(|width| self.is_as_narrow_as(width, 0))
     }
 
-    /// Returns the results of a class in the window.
+    /// Results of a class in the window.
     pub fn class(&self, class: ClassId) -> ClassReport {
         let whole = self.whole(class);
         ClassReport {
@@ -173,29 +165,28 @@ impl<'a> RunReport<'a> {
         }
     }
 
-    /// Returns for every share the latency that this fraction of the messages does not exceed
-    /// (0.99: the 99th percentile), or `None` with fewer messages than `1 / (1 - share)`.
+    /// Latency not exceeded by each fraction of the messages (0.99: the 99th percentile); `None`
+    /// with fewer messages than `1 / (1 - share)`.
     pub fn percentiles(&self, class: ClassId, shares: &[f64]) -> Vec<Option<Percentile>> {
         let merged = self.merged(class);
         let sections = self.latencies(class);
         shares.iter().map(|share| percentile(&merged, sections, *share)).collect()
     }
 
-    /// Returns the given quantile (`share`) of latency over the messages of all classes, each class
-    /// over its own window; `None` if fewer than `1 / (1 - share)` messages were followed.
+    /// Quantile (`share`) of latency over the messages of all classes, each over its own window;
+    /// `None` with fewer messages than `1 / (1 - share)`.
     pub fn percentile_of_all(&self, share: f64) -> Option<Span> {
         let merged = Merged::of(self.classes().flat_map(|class| self.latencies(class)));
         Some(percentile(&merged, &[], share)?.latency)
     }
 
-    /// Returns the latency histogram of a class, without its empty bins, in ascending order.
+    /// Latency histogram of a class, without empty bins, ascending.
     pub fn histogram(&self, class: ClassId) -> Vec<Bar> {
         self.merged(class).bars()
     }
 
-    /// Returns the time series of a class from time zero to the end of the window, in the steps of
-    /// the plan or in slices. A step that extends beyond the window is omitted, unless the end of
-    /// the run cuts it short.
+    /// Time series of a class from time zero to the end of the window, in the steps of the plan or
+    /// in slices. A step beyond the window is omitted, unless the end of the run cuts it short.
     pub fn series(&self, class: ClassId) -> Vec<Step> {
         let ClassCollector { slices, steps, .. } = &self.collector.classes[class.index()];
         let (width, slices) = match steps {
@@ -211,39 +202,39 @@ impl<'a> RunReport<'a> {
         (0..usize::MAX).map(step).take_while(|step| step.from < step.to && step.to <= end).collect()
     }
 
-    /// Returns the smallest mean network latency of a slice since time zero, in picoseconds; `None`
-    /// if no message was delivered. Slices do not depend on the steps of the series.
+    /// Smallest mean network latency of a slice since time zero, in picoseconds; `None` if no
+    /// message was delivered.
     pub fn least_network_latency_ps(&self, class: ClassId) -> Option<f64> {
         let slices = self.collector.classes[class.index()].slices.range(0, usize::MAX);
         slices.iter().filter_map(Slice::network_latency_mean_ps).reduce(f64::min)
     }
 
-    /// Returns the results of each channel in the window; `None` if the window is empty.
+    /// Results of each channel in the window; `None` if the window is empty.
     pub fn channels(&self) -> impl Iterator<Item = Option<ChannelReport>> {
         let sections_ps = self.run_sections().map(|section| self.section_ps(section)).collect();
         self.collector.channels.reports(self.run_sections().start, sections_ps)
     }
 
-    /// Returns the results of one channel. For all channels, use [`Self::channels`].
+    /// Results of one channel; for all channels, use [`Self::channels`].
     pub fn channel(&self, channel: ChannelId) -> Option<ChannelReport> {
         self.channels().nth(channel.index()).expect("there is such a channel")
     }
 
-    /// Returns the results of a host as an in-transit host.
+    /// Results of an in-transit host.
     pub fn transit(&self, host: EndpointId) -> TransitReport {
         let Range { start, end } = self.run_sections();
         self.collector.transit.report(host, start, end)
     }
 
-    /// Returns the contention coefficients of hosts from time zero to the end of the window, in the
-    /// steps of [`Self::series`]; empty unless packets choose paths by contention.
+    /// Contention coefficients from time zero to the end of the window, in the steps of
+    /// [`Self::series`]; empty unless packets choose paths by contention.
     pub fn contention(&self) -> Vec<ContentionStep> {
         let Collector { grid, stop, contention, .. } = self.collector;
         contention.series(grid, self.window().end, stop.time)
     }
 
-    /// Returns the sampled messages created in the window of their class, by time of creation and
-    /// then by source and number.
+    /// Sampled messages created in the window of their class, by time of creation, source and
+    /// number.
     pub fn sample(&self) -> Vec<Delivery> {
         let windows: Vec<Window> = self.classes().map(|class| self.class_window(class)).collect();
         let within = |delivery: &&Delivery| {
@@ -256,35 +247,33 @@ impl<'a> RunReport<'a> {
         sample
     }
 
-    /// Returns the number of messages created in the window and delivered, over all classes.
+    /// Messages created in the window and delivered, over all classes.
     pub fn followed_messages(&self) -> u64 {
         let of = |class| self.whole(class).followed_messages;
         self.classes().map(of).sum()
     }
 
-    /// Returns whether no class is known to be still in its warm-up.
+    /// Whether no class is known to be still in its warm-up.
     fn has_settled(&self) -> bool {
         self.beginnings.classes.iter().all(|(_, warm_up)| *warm_up != WarmUp::TooShort)
     }
 
-    /// Returns whether at least `wanted` messages were created in the window and delivered, after
-    /// the warm-up of all classes.
+    /// After the warm-up of all classes.
     pub(super) fn has_messages(&self, wanted: u64) -> bool {
         self.has_settled() && self.followed_messages() >= wanted
     }
 
-    /// Returns the first section whose messages are not followed, once that is known.
+    /// First section with messages not followed, once known.
     pub(super) fn followed_until(&self) -> usize {
         self.collector.closed.unwrap_or(usize::MAX)
     }
 
-    /// Returns the last section of the window, exclusive.
+    /// Exclusive.
     pub(super) fn sections(&self) -> usize {
         self.sections
     }
 
-    /// Returns whether the intervals of all classes in the plan's quantity are at most `width`
-    /// wide, relative to the mean, from at least `messages_min` messages, after the warm-up.
+    /// `width` is relative to the mean, from at least `messages_min` messages after the warm-up.
     pub(super) fn is_as_narrow_as(&self, width: f64, messages_min: u64) -> bool {
         let is_narrow = |class| {
             let messages = self.whole(class).followed_messages;
@@ -306,12 +295,9 @@ impl<'a> RunReport<'a> {
         }
     }
 
-    /// Returns the messages created, not dropped and not delivered in the same time, over those
-    /// created.
-    ///
-    /// Verdicts test this share, so its interval is Student's: messages left over in one section
-    /// leave in the next, and an interval corrected for that would classify one stable run of forty
-    /// as saturated.
+    /// Messages created, not dropped and not delivered, over those created. The interval is
+    /// Student's: messages left over in one section leave in the next, and an interval corrected
+    /// for that would classify one stable run of forty as saturated.
     fn left_behind(&self, class: ClassId) -> Option<Estimate> {
         let sections = self.ratios(class, |_, slice| Ratio {
             sum: slice.left_messages(),
@@ -348,7 +334,6 @@ impl<'a> RunReport<'a> {
         ClassId::first(self.collector.classes.len())
     }
 
-    /// Returns the latencies of a class by section of the window.
     fn latencies(&self, class: ClassId) -> &'a [Latencies] {
         let Range { start, end } = self.class_sections(class);
         self.collector.classes[class.index()].latencies.range(start, end)
@@ -358,7 +343,6 @@ impl<'a> RunReport<'a> {
         Merged::of(self.latencies(class))
     }
 
-    /// Returns the sums of a class over its window.
     fn whole(&self, class: ClassId) -> Slice {
         let Range { start, end } = self.class_sections(class);
         self.sum(class, start, end)
@@ -369,7 +353,7 @@ impl<'a> RunReport<'a> {
         slices.sum(from * SLICES_PER_SECTION, to * SLICES_PER_SECTION)
     }
 
-    /// Returns a mean over the messages created in the window.
+    /// Mean over the messages created in the window.
     fn over_messages(&self, class: ClassId, of: impl Fn(&Slice) -> u128) -> Option<Estimate> {
         self.estimate(class, |_, slice| Ratio {
             sum: real(of(slice)),
@@ -377,7 +361,7 @@ impl<'a> RunReport<'a> {
         })
     }
 
-    /// Returns a rate per picosecond of the window.
+    /// Rate per picosecond of the window.
     fn over_time(&self, class: ClassId, of: impl Fn(&Slice) -> u64) -> Option<Estimate> {
         self.estimate(class, |section, slice| Ratio {
             sum: real(u128::from(of(slice))),
@@ -414,7 +398,6 @@ impl<'a> RunReport<'a> {
         self.beginnings.classes[class.index()].0..self.sections
     }
 
-    /// Returns the length of the window of a class in picoseconds.
     pub(super) fn class_window_ps(&self, class: ClassId) -> f64 {
         real(u128::from(self.class_window(class).span().as_ps()))
     }
@@ -425,7 +408,7 @@ impl<'a> RunReport<'a> {
     }
 }
 
-/// Returns the rise of batch means as a fraction of their mean, if they have a trend.
+/// Rise of batch means over their mean; `None` without a trend.
 fn relative_trend(sections: &[Ratio]) -> Option<f64> {
     let mean = Estimate::of_sections(sections)?.mean;
     let rise = trend(&batch_means(sections))?;

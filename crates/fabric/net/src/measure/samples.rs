@@ -1,7 +1,7 @@
 //! Time series of followed channels, from counts at the end of each step.
 //!
-//! Invariant: a sample at an instant counts everything before that instant and nothing of it, so
-//! that it does not depend on the order of events.
+//! Invariant: a sample at an instant counts everything before that instant and nothing of it,
+//! whatever the order of events.
 
 use super::ChannelCount;
 use super::follow::Steps;
@@ -12,35 +12,34 @@ use gingham_results::real;
 use gingham_topology::ChannelId;
 use std::ops::Range;
 
-/// A followed channel.
+/// Followed channel.
 #[derive(Clone, PartialEq, Debug)]
 pub struct LinkSeries {
-    /// Id of the channel.
+    /// Channel.
     pub channel: ChannelId,
     /// Steps from time zero to the end of the window.
     pub steps: Vec<LinkStep>,
 }
 
-/// One step of a followed channel.
+/// Step of a followed channel.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct LinkStep {
     /// Start of the step.
     pub from: Time,
     /// End of the step.
     pub to: Time,
-    /// Fraction of the step during which flits kept the channel busy.
+    /// Fraction of the step with flits on the channel.
     pub utilisation: f64,
-    /// Utilisation over the window of steps centred on this one.
+    /// Utilisation over the steps centred on this one.
     pub utilisation_smoothed: f64,
 }
 
-/// Counts of the followed channels at the ends of steps.
 #[derive(Clone, Debug)]
 pub(super) struct Samples {
-    /// Followed channels, with the time of a flit on each.
+    /// With the time of a flit on each.
     channels: Vec<(ChannelId, Span)>,
     steps: Steps,
-    /// Number of flits started, data and control, by step and then by channel.
+    /// Data and control flits started, by step and then by channel.
     flits: Vec<u64>,
 }
 
@@ -54,14 +53,13 @@ impl Samples {
         }
     }
 
-    /// Returns when the next sample is due; `None` without followed channels or after the last
-    /// sample.
+    /// `None` without followed channels or after the last sample.
     pub(super) fn next(&self) -> Option<Time> {
         let taken = self.flits.len().checked_div(self.channels.len())?;
         self.steps.end_of(taken)
     }
 
-    /// Adds a sample of the counts before `time`, by followed channel.
+    /// `counts` are those before `time`, by followed channel.
     pub(super) fn add(&mut self, time: Time, counts: &[ChannelCount]) {
         assert_eq!(Some(time), self.next(), "samples are taken at the ends of steps");
         assert_eq!(counts.len(), self.channels.len(), "a count a followed channel");
@@ -73,7 +71,6 @@ impl Samples {
         sample.map_or(0, |sample| self.flits[sample * self.channels.len() + channel])
     }
 
-    /// Returns the busy fraction of a channel over some steps.
     fn utilisation(&self, channel: usize, steps: &Range<usize>) -> f64 {
         let flits = self.before(steps.end, channel) - self.before(steps.start, channel);
         let busy_ps = u128::from(flits) * u128::from(self.channels[channel].1.as_ps());
@@ -82,12 +79,10 @@ impl Samples {
 }
 
 impl RunReport<'_> {
-    /// Returns every followed channel in the order of the plan, with its steps from time zero to
-    /// the end of the window, up to the last sample. A step that extends beyond the window is
-    /// omitted, unless the end of the run cuts it short.
-    ///
-    /// A flit counts entirely in the step of its start, so that utilisation may exceed 1 by one
-    /// flit time.
+    /// Followed channels in the order of the plan, from time zero to the end of the window or the
+    /// last sample. A step that extends beyond the window is omitted, unless the end of the run
+    /// cuts it short. A flit counts entirely in the step of its start: utilisation may exceed 1 by
+    /// one flit time.
     pub fn link_series(&self) -> Vec<LinkSeries> {
         let samples = self.samples();
         let taken = samples.flits.len().checked_div(samples.channels.len()).unwrap_or(0);

@@ -5,7 +5,7 @@
 //!   counts     c   c   c           by column (`columns`)
 //! ```
 //!
-//! Memory and time are proportional to the active channels, not to the fabric.
+//! Memory and time are proportional to the active channels.
 //!
 //! Invariant: channels are in ascending order.
 
@@ -23,7 +23,6 @@ pub(super) struct Section {
 }
 
 impl Section {
-    /// Stores the counts of active channels, in ascending order.
     pub(super) fn new(rows: &[Row]) -> Self {
         debug_assert!(rows.is_sorted_by_key(|row| row.0), "channels ascend");
         let channels = rows.iter().map(|row| row.0).collect();
@@ -57,7 +56,6 @@ impl Section {
         Self::new(&rows)
     }
 
-    /// Returns the active channels with their counts.
     pub(super) fn rows(&self) -> impl Iterator<Item = Row> {
         self.channels.iter().enumerate().map(|(row, channel)| (*channel, self.counts.count(row)))
     }

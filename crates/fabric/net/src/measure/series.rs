@@ -4,18 +4,18 @@ use super::Count;
 use super::slices::Slice;
 use gingham_kernel::Time;
 
-/// A step of a time series.
+/// Step of a time series.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Step {
     /// Start of the step.
     pub from: Time,
     /// End of the step.
     pub to: Time,
-    /// Messages created in the step.
+    /// Messages created.
     pub created: Count,
-    /// Messages delivered in the step.
+    /// Messages delivered.
     pub delivered: Count,
-    /// Mean latency of the messages created in the step and delivered, in picoseconds.
+    /// Mean latency of messages created in the step and delivered, in picoseconds.
     pub latency_mean_ps: Option<f64>,
 }
 

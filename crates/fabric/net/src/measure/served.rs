@@ -6,19 +6,16 @@
 //!   section 1    ....    ....    ....
 //! ```
 //!
-//! A mean over all hosts hides a starved host. Dally and Towles define the throughput of a network
-//! as the accepted traffic of the flow with the lowest service relative to its share of the traffic
-//! matrix ("Principles and Practices of Interconnection Networks", Morgan Kaufmann 2004, section
-//! 23.1 and chapter 25). Memory for each flow would grow with the square of the hosts; sums by
-//! source and by destination grow with the hosts: 64 B and at most 1 KiB for each endpoint and
-//! class.
+//! A mean over all hosts hides a starved host: Dally and Towles define throughput as the accepted
+//! traffic of the flow with the lowest service relative to its share of the traffic matrix
+//! ("Principles and Practices of Interconnection Networks", 2004, section 23.1 and chapter 25).
+//! Sums by source and by destination need 64 B to 1 KiB per endpoint and class; sums by flow would
+//! grow with the square of the hosts.
 //!
-//! **Endpoints that fall behind.** The share of an endpoint left behind is the payload created less
-//! the payload delivered, over the payload created, of all messages that it sends (or that are
-//! destined for it). It is a ratio over sections, with an interval from batch means like all
-//! ratios. With `n` endpoints tested, each is tested at the probability [`FAMILY_CHANCE`] `/ n`
-//! (Bonferroni), so that at most one run in a hundred names an endpoint whose backlog does not
-//! grow.
+//! **Endpoints that fall behind.** The share left behind is the payload created less the payload
+//! delivered, over the payload created, with an interval from batch means. Each of `n` endpoints is
+//! tested at the probability [`FAMILY_CHANCE`] `/ n` (Bonferroni): at most one run in a hundred
+//! names an endpoint without a growing backlog.
 //!
 //! Invariant: the sums over endpoints are those of the slices of the class.
 
@@ -33,63 +30,58 @@ use std::ops::Range;
 /// destinations separately.
 pub const FAMILY_CHANCE: f64 = 0.01;
 
-/// End of a message: its source or its destination.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum End {
     Source,
     Destination,
 }
 
-/// Traffic that one endpoint sent, or received, in the window.
+/// Traffic sent, or received, by one endpoint in the window.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct EndpointReport {
-    /// Id of the endpoint.
+    /// Endpoint.
     pub endpoint: EndpointId,
-    /// Payload created in the window, less payload dropped by policing.
+    /// Payload created, less that dropped by policing.
     pub created_bytes: u64,
-    /// Payload delivered in the window, regardless of the time of creation.
+    /// Payload delivered, regardless of the time of creation.
     pub delivered_bytes: u64,
-    /// Payload left behind as a fraction of the payload created: the mean, and its distance to the
-    /// lower end of the one-sided interval at [`FAMILY_CHANCE`] over all endpoints.
+    /// Payload left behind over payload created: mean, and distance to the lower end of the
+    /// one-sided interval at [`FAMILY_CHANCE`] over all endpoints.
     pub left_behind: Option<Estimate>,
 }
 
 impl EndpointReport {
-    /// Returns whether the fraction of payload left behind exceeds `share` by more than chance.
+    /// Whether the fraction left behind exceeds `share` by more than chance.
     pub fn falls_behind(&self, share: f64) -> bool {
         let grows = |left: Estimate| left.half_width.is_some_and(|half| left.mean > half);
         self.left_behind.is_some_and(|left| left.mean > share && grows(left))
     }
 }
 
-/// Sums kept for each endpoint, in the order of their places in a row.
+/// In the order of their places in a row.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Sum {
-    /// Payload that the endpoint created.
     Sent,
-    /// Payload created by the endpoint and delivered.
+    /// Created by the endpoint, and delivered.
     SentDelivered,
-    /// Payload created for the endpoint.
     Destined,
-    /// Payload delivered to the endpoint.
     Received,
 }
 
 const SUMS: usize = 4;
 
-/// Returns the index of a sum of an endpoint, by endpoint and then by sum. The sums that a message
-/// changes at one endpoint lie in one cache line, and a section is one pass over all rows.
+/// By endpoint and then by sum: the sums that a message changes at one endpoint lie in one cache
+/// line.
 #[inline]
 fn place(endpoint: EndpointId, sum: Sum) -> usize {
     endpoint.index() * SUMS + sum as usize
 }
 
-/// Payload of one class by endpoint and section.
 #[derive(Clone, Debug)]
 pub(super) struct ServedCollector {
-    /// Totals since time zero, by [`place`].
+    /// Since time zero, by [`place`].
     totals: Box<[u64]>,
-    /// Totals at the end of the last section, by [`place`].
+    /// At the end of the last section, by [`place`].
     last: Box<[u64]>,
     /// Differences in each section, by [`place`].
     sections: Vec<Column>,
@@ -109,7 +101,7 @@ impl ServedCollector {
         self.totals[place(message.destination, Sum::Destined)] += bytes;
     }
 
-    /// Removes a message that was dropped right after its creation.
+    /// The message was dropped right after its creation.
     pub(super) fn take_back(&mut self, message: &Message) {
         let bytes = u64::from(message.payload_bytes);
         self.totals[place(message.source, Sum::Sent)] -= bytes;
@@ -130,7 +122,6 @@ impl ServedCollector {
         self.last.copy_from_slice(&self.totals);
     }
 
-    /// Merges neighbouring sections.
     pub(super) fn double(&mut self) {
         let merge = |pair: &[Column]| pair[0].sum(&pair[1]);
         self.sections = self.sections.chunks_exact(2).map(merge).collect();
@@ -140,8 +131,7 @@ impl ServedCollector {
         self.totals.len() / SUMS
     }
 
-    /// Returns the payload created and the payload delivered of an endpoint in each of these
-    /// sections.
+    /// Payload created and payload delivered, by section.
     fn counts(
         &self,
         end: End,
@@ -158,14 +148,13 @@ impl ServedCollector {
 }
 
 impl RunReport<'_> {
-    /// Returns the payload of a class in its window by source, in ascending order, without
-    /// endpoints that have none.
+    /// Payload of a class in its window by source, ascending, without endpoints that have none.
     pub fn served_senders(&self, class: ClassId) -> Vec<EndpointReport> {
         self.served(class, End::Source)
     }
 
-    /// Returns the payload of a class in its window by destination, in ascending order, without
-    /// endpoints that have none.
+    /// Payload of a class in its window by destination, ascending, without endpoints that have
+    /// none.
     pub fn served_destinations(&self, class: ClassId) -> Vec<EndpointReport> {
         self.served(class, End::Destination)
     }
@@ -193,7 +182,7 @@ impl RunReport<'_> {
     }
 }
 
-/// Returns the growth of the backlog, over the payload created.
+/// Growth of the backlog, over the payload created.
 fn left_behind([created, delivered]: [u64; 2]) -> Ratio {
     let [created, delivered] = [created, delivered].map(|bytes| real(bytes.into()));
     Ratio { sum: created - delivered, over: created }
@@ -242,9 +231,9 @@ mod tests {
 
     #[test]
     fn false_positive_rate_of_lagging_endpoints_is_as_specified() {
-        // Sections whose backlog grows or shrinks independently, with mean zero: the worst case of
-        // an endpoint that does not fall behind. Each is tested as one of ten, at 0.1 %. Of 40,000
-        // tests 40 are expected to fail, with a standard deviation of 6.3.
+        // Independent changes of the backlog with mean zero are the worst case of an endpoint that
+        // does not fall behind. Each is tested as one of ten, at 0.1 %: of 40,000 tests 40 are
+        // expected to fail, with a standard deviation of 6.3.
         let mut stream = Stream::new(1, "served", Purpose::Arrival);
         let mut point = Point::of_family(10);
         let mut named = 0;

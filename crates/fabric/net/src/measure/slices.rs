@@ -10,33 +10,30 @@ use std::ops::Add;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Slice {
     pub(super) created: Count,
-    /// Messages created in the slice and dropped by policing.
+    /// Created in the slice and dropped by policing.
     pub(super) dropped: Count,
-    /// Messages delivered in the slice, created at any time.
+    /// Delivered in the slice, created at any time.
     pub(super) delivered: Count,
     pub(super) delivered_wire_bytes: u64,
-    /// Messages created in the slice and delivered at any time.
+    /// Created in the slice and delivered at any time, as in all fields below.
     pub(super) followed_messages: u64,
-    /// Followed messages that policing delayed.
+    /// Delayed by policing.
     pub(super) delayed_messages: u64,
-    /// Followed messages that policing demoted.
+    /// Demoted by policing.
     pub(super) demoted_messages: u64,
-    /// Sum of the latencies of the messages created in the slice and delivered.
     pub(super) latency_sum_ps: u128,
-    /// Sum of the latencies, from the accepted post on, of the messages created in the slice and
-    /// delivered.
+    /// From the accepted post on.
     pub(super) posted_latency_sum_ps: u128,
     pub(super) network_latency_sum_ps: u128,
-    /// Sum of the latencies of the heads of the messages created in the slice and delivered.
     pub(super) head_latency_sum_ps: u128,
-    /// Sum of the numbers of switches traversed.
+    /// Switches traversed.
     pub(super) hops_sum: u64,
-    /// Sum of the numbers of in-transit hosts passed.
+    /// In-transit hosts passed.
     pub(super) in_transit_hosts_sum: u64,
 }
 
 impl Slice {
-    /// Adds the latencies of a message created in the slice.
+    /// The message was created in the slice.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, for every message")]
     #[inline(always)]
     pub(super) fn count_journey(&mut self, delivery: &Delivery) {
@@ -55,26 +52,22 @@ impl Slice {
         self.in_transit_hosts_sum += u64::from(delivery.in_transit_hosts);
     }
 
-    /// Returns the mean latency of the messages created in the slice and delivered, in picoseconds.
     pub(super) fn latency_mean_ps(&self) -> Option<f64> {
         let messages = u128::from(self.followed_messages);
         (messages > 0).then(|| real(self.latency_sum_ps) / real(messages))
     }
 
-    /// Returns the mean network latency of the messages created in the slice and delivered, in
-    /// picoseconds.
     pub(super) fn network_latency_mean_ps(&self) -> Option<f64> {
         let messages = u128::from(self.followed_messages);
         (messages > 0).then(|| real(self.network_latency_sum_ps) / real(messages))
     }
 
-    /// Returns the number of messages created in the slice, not dropped and not delivered yet.
+    /// Created in the slice, not dropped and not delivered yet.
     pub(super) fn in_flight_messages(&self) -> u64 {
         self.created.messages - self.dropped.messages - self.followed_messages
     }
 
-    /// Returns the growth of the backlog: messages created in the slice and not dropped, less those
-    /// delivered in it.
+    /// Growth of the backlog: messages created and not dropped, less those delivered in the slice.
     pub(super) fn left_messages(&self) -> f64 {
         let created = real(u128::from(self.created.messages - self.dropped.messages));
         created - real(u128::from(self.delivered.messages))
@@ -108,7 +101,7 @@ impl<'a> Sum<&'a Self> for Slice {
     }
 }
 
-/// Slices from time zero on; those after the last are empty.
+/// From time zero on; those after the last are empty.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Slices {
     slices: Vec<Slice>,
@@ -119,7 +112,7 @@ impl Slices {
         Self { slices: Vec::with_capacity(SLICES_MAX) }
     }
 
-    /// Returns a slice, extending the list if necessary.
+    /// Extends the list if necessary.
     #[inline]
     pub(super) fn at(&mut self, index: usize) -> &mut Slice {
         if index >= self.slices.len() {
@@ -133,7 +126,7 @@ impl Slices {
         self.slices.resize(index + 1, Slice::default());
     }
 
-    /// Returns slices `from..to`, up to the last one in the list.
+    /// Up to the last one in the list.
     pub(super) fn range(&self, from: usize, to: usize) -> &[Slice] {
         let to = to.min(self.slices.len());
         &self.slices[from.min(to)..to]

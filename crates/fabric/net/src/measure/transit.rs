@@ -10,13 +10,13 @@ use std::ops::Add;
 /// Results of an in-transit host in the window.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct TransitReport {
-    /// Packets that the host started to re-inject.
+    /// Re-injections started.
     pub reinjected_packets: u64,
-    /// Packets that did not fit into the pool and went through the host's memory.
+    /// Packets that went through the host's memory.
     pub spilled_packets: u64,
-    /// Mean time from ready to the start of re-injection, in picoseconds.
+    /// Mean time from ready to re-injection, in picoseconds.
     pub wait_mean_ps: Option<f64>,
-    /// Maximum fill of the host's pool from time zero to the end of the run.
+    /// Maximum fill of the pool over the whole run.
     pub pool_peak_bytes: u64,
 }
 
@@ -44,13 +44,13 @@ impl Sum for TransitCount {
     }
 }
 
-/// Counts of every in-transit host; uses no memory without any.
+/// Uses no memory without in-transit hosts.
 #[derive(Clone, Debug, Default)]
 pub(super) struct TransitCollector {
     endpoints: usize,
-    /// Counts by section and then by endpoint, up to the last one with activity.
+    /// By section and then by endpoint, up to the last one with activity.
     sections: Vec<TransitCount>,
-    /// Maximum fill by endpoint; empty until a pool is used.
+    /// By endpoint; empty until a pool is used.
     pool_peaks_bytes: Vec<u64>,
 }
 
@@ -59,14 +59,13 @@ impl TransitCollector {
         Self { endpoints, ..Self::default() }
     }
 
-    /// Counts a packet that a host started to re-inject after it was ready for `waited`.
+    /// `waited` is the time since the packet was ready.
     pub(super) fn count_reinjected(&mut self, section: usize, host: EndpointId, waited: Span) {
         let count = self.at(section, host);
         count.reinjected_packets += 1;
         count.waited_ps += u128::from(waited.as_ps());
     }
 
-    /// Counts a packet that did not fit into the pool.
     pub(super) fn count_spilled(&mut self, section: usize, host: EndpointId) {
         self.at(section, host).spilled_packets += 1;
     }
@@ -77,7 +76,6 @@ impl TransitCollector {
         *peak = bytes.max(*peak);
     }
 
-    /// Merges neighbouring sections.
     pub(super) fn double(&mut self) {
         let pairs = self.sections.len().div_ceil(2 * self.endpoints.max(1));
         for place in 0..pairs * self.endpoints {

@@ -6,8 +6,8 @@
 //!   life              ├── birth       death ──┤        greatest: 5, at inspection 3
 //! ```
 //!
-//! Trees at consecutive inspections with the same root are one tree; all knots of an inspection are
-//! one. A tree that is absent at one inspection and returns later is a new one.
+//! Trees at consecutive inspections with one root are one tree; all knots of an inspection are one.
+//! A tree that is absent at one inspection and returns is a new one.
 //!
 //! Invariant: an inspection at an instant sees everything before that instant and nothing of it.
 
@@ -18,45 +18,45 @@ use gingham_kernel::Time;
 use gingham_topology::ChannelId;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A tree at one inspection.
+/// Tree at one inspection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TreeStep {
     /// Time of the inspection.
     pub time: Time,
     /// Root; `None` for a knot.
     pub root: Option<ChannelId>,
-    /// Number of branches, counted as lanes.
+    /// Branches, counted as lanes.
     pub branches: usize,
-    /// Number of leaves among the branches.
+    /// Leaves among the branches.
     pub leaves: usize,
-    /// Number of branches from the farthest leaf to the root.
+    /// Branches from the farthest leaf to the root.
     pub depth: usize,
-    /// Number of hosts whose own channel is a branch.
+    /// Hosts with a branch as their own channel.
     pub hosts: usize,
-    /// Number of flows that feed the tree.
+    /// Flows that feed the tree.
     pub feeding: usize,
-    /// Number of victim flows.
+    /// Victim flows.
     pub victims: usize,
-    /// Number of packets in the tree.
+    /// Packets in the tree.
     pub packets: usize,
 }
 
-/// A tree from its birth to its death.
+/// Tree from its birth to its death.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TreeLife {
     /// Root; `None` for a knot.
     pub root: Option<ChannelId>,
     /// First inspection that found it.
     pub born: Time,
-    /// First inspection at which the tree was absent; `None` if the last inspection still found it.
+    /// First inspection without it; `None` if the last one still found it.
     pub died: Option<Time>,
-    /// Number of inspections that found it.
+    /// Inspections that found it.
     pub looks: usize,
     /// First inspection with the maximum number of branches.
     pub greatest: TreeStep,
 }
 
-/// Number of inspections with a channel in each role, in any tree.
+/// Inspections with a channel in each role, in any tree.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct ChannelRoles {
     /// As a root.
@@ -67,7 +67,7 @@ pub struct ChannelRoles {
     pub leaf: usize,
 }
 
-/// Number of inspections with a flow in each role, in any tree.
+/// Inspections with a flow in each role, in any tree.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct FlowRoles {
     /// Feeding a tree.
@@ -76,12 +76,12 @@ pub struct FlowRoles {
     pub victim: usize,
 }
 
-/// All trees of a run.
+/// Trees of a run.
 #[derive(Clone, Debug)]
 pub struct Trees {
     looks: Steps,
     times: Vec<Time>,
-    /// Trees by time and then by root, knots last.
+    /// By time and then by root, knots last.
     steps: Vec<TreeStep>,
     channels: BTreeMap<ChannelId, ChannelRoles>,
     flows: BTreeMap<FlowKey, FlowRoles>,
@@ -139,27 +139,27 @@ impl Trees {
         }
     }
 
-    /// Returns the number of inspections.
+    /// Number of inspections.
     pub fn looks(&self) -> usize {
         self.times.len()
     }
 
-    /// Returns all trees by inspection and then by root.
+    /// Trees by inspection and then by root.
     pub fn steps(&self) -> &[TreeStep] {
         &self.steps
     }
 
-    /// Returns the channels that were in any tree, in ascending order.
+    /// Channels that were in any tree, ascending.
     pub fn channels(&self) -> impl Iterator<Item = (ChannelId, ChannelRoles)> {
         self.channels.iter().map(|(channel, roles)| (*channel, *roles))
     }
 
-    /// Returns the flows with packets in any tree, in ascending order.
+    /// Flows with packets in any tree, ascending.
     pub fn flows(&self) -> impl Iterator<Item = (FlowKey, FlowRoles)> {
         self.flows.iter().map(|(flow, roles)| (*flow, *roles))
     }
 
-    /// Returns every tree by birth and, for equal births, by root, knots last.
+    /// Trees by birth and then by root, knots last.
     pub fn lives(&self) -> Vec<TreeLife> {
         let mut lives: Vec<TreeLife> = Vec::new();
         let mut alive: BTreeMap<Option<ChannelId>, usize> = BTreeMap::new();
@@ -194,8 +194,7 @@ mod tests {
     use gingham_kernel::Span;
     use gingham_topology::routing::Buffer;
 
-    /// Returns a run of 60 ps with an inspection every 10 ps, and the numbers of branches of a
-    /// root.
+    /// A run of 60 ps, inspected every 10 ps, with these branches of a root.
     fn run(root: usize, branches: &[usize]) -> Trees {
         let mut trees = Trees {
             looks: Steps::every(Span::from_ps(10), Time::from_ps(60)),

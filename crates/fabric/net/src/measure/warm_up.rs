@@ -18,26 +18,24 @@
 //! ```
 //!
 //! is smallest, `d` being at most half of `n`. Latencies near saturation come in bursts, and the
-//! plain rule mistakes a burst for a transient: it cuts behind it, and the mean of the rest is too
-//! low. *(ours)* The values are therefore logarithms of latencies, which make a burst less of an
-//! outlier and the empty start more of one; and among all cuts whose MSER is within a tenth of the
-//! smallest, the shallowest is used. If that lies in the last fifth of the half, the transient
-//! extends beyond: the series is too short to tell.
+//! plain rule cuts behind a burst: the mean of the rest is too low. *(ours)* The values are
+//! therefore logarithms of latencies, which make a burst less of an outlier and the empty start
+//! more of one; and the shallowest cut with an MSER within a tenth of the smallest is used. If that
+//! lies in the last fifth of the half, the transient extends beyond: the series is too short to
+//! tell.
 //!
-//! A network fills from empty, so a true transient is nearly always low. High values at the start
-//! are mostly chance; cutting them makes the mean too low and its interval too narrow. They are cut
-//! only if this halves the MSER. *(ours)* `docs/concepts/measurement.md` has the figures.
+//! A network fills from empty: high values at the start are mostly chance, and cutting them makes
+//! the mean too low and its interval too narrow. They are cut only if this halves the MSER.
+//! *(ours)* Figures: `docs/concepts/measurement.md`.
 
-/// Minimum number of values. *(ours)*, by judgement and not measured: of ten values the cut takes
-/// three at most.
+/// *(ours)*, by judgement: of ten values the cut takes three at most.
 pub(super) const VALUES_MIN: usize = 10;
-/// Largest MSER of an acceptable cut, as a multiple of the smallest MSER.
+/// Largest MSER of an acceptable cut, as a multiple of the smallest.
 const GOOD_ENOUGH: f64 = 1.1;
-/// Largest MSER without a cut, as a multiple of the smallest, for keeping values above the rest.
+/// Largest MSER without a cut, as a multiple of the smallest, for keeping high values.
 const KEEPS_HIGH: f64 = 2.0;
 
-/// Returns how many of the first latencies are warm-up, or `None` if the series is too short to
-/// tell.
+/// Number of first latencies that are warm-up; `None` if the series is too short to tell.
 pub(super) fn truncation(latencies: &[f64]) -> Option<usize> {
     if latencies.len() < VALUES_MIN {
         return None;
@@ -54,7 +52,7 @@ pub(super) fn truncation(latencies: &[f64]) -> Option<usize> {
     (5 * cut < 2 * values.len()).then_some(cut)
 }
 
-/// Returns whether the values before a cut are higher on average than those after it.
+/// Whether the values before a cut are higher on average than those after it.
 fn falls_at(cut: usize, values: &[f64]) -> bool {
     #[expect(clippy::cast_precision_loss, reason = "at most some hundreds of values")]
     let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
@@ -62,9 +60,9 @@ fn falls_at(cut: usize, values: &[f64]) -> bool {
     cut > 0 && mean(before) > mean(after)
 }
 
-/// Returns `(d, MSER(d))` for every cut that leaves a value, from the deepest cut to none.
+/// `(d, MSER(d))` for every cut that leaves a value, deepest first.
 fn marginal_errors(values: &[f64]) -> impl Iterator<Item = (usize, f64)> {
-    // Sums of differences from one of the values lose fewer digits than sums of the values.
+    // Differences from one value lose fewer digits than the values.
     let origin = values[values.len() - 1];
     let mut sums = (0.0, 0.0, 0.0);
     values.iter().enumerate().rev().map(move |(cut, value)| {
@@ -84,9 +82,8 @@ mod tests {
 
     #[test]
     fn constructed_transient_is_truncated_exactly() {
-        // Eight values ten times as high, then a steady saw tooth: keeping one of the eight would
-        // add a square of nearly log(10)^2 = 5.3 to some 40 of 0.01, while each additional saw
-        // tooth only makes the error smaller.
+        // Eight values ten times as high, then a saw tooth: keeping one of the eight would add a
+        // square of nearly log(10)^2 = 5.3 to some 40 of 0.01.
         let mut values = vec![100.0; 8];
         values.extend((0..40).map(|index| if index % 2 == 0 { 9.0 } else { 11.0 }));
         assert_eq!(truncation(&values), Some(8));
@@ -94,7 +91,7 @@ mod tests {
 
     #[test]
     fn marginal_errors_match_the_mser_definition() {
-        // 4, 0, 2, 0, 2, ...: computed for each cut from the definition.
+        // 4, 0, 2, 0, 2, ...
         let values: Vec<f64> = (0..12)
             .map(|index| if index == 0 { 4.0 } else { f64::from(index % 2) * -2.0 + 2.0 })
             .collect();
@@ -126,7 +123,7 @@ mod tests {
 
     #[test]
     fn long_transient_is_found_below_noise() {
-        // A network that fills over some twenty of 200 values, below a noise of a tenth.
+        // A network that fills over some twenty values, below a noise of a tenth.
         let mut stream = Stream::new(1, "transient", Purpose::Shuffle);
         for _ in 0..50 {
             let value = |index: u32| {
@@ -140,8 +137,8 @@ mod tests {
 
     #[test]
     fn single_burst_is_not_truncated() {
-        // One of the first twenty of 200 values is half as high again as the rest: the smallest
-        // MSER of all is that behind it, but hardly smaller than without a cut.
+        // One of the first twenty values is half as high again: the smallest MSER is that behind
+        // it, but hardly smaller than without a cut.
         let mut stream = Stream::new(2, "burst", Purpose::Shuffle);
         for place in 5..20 {
             let mut values: Vec<f64> = (0..200).map(|_| 100.0 + 40.0 * stream.unit()).collect();
@@ -153,8 +150,8 @@ mod tests {
 
     #[test]
     fn random_waits_are_rarely_truncated() {
-        // One latency of ten has waited. No value is warm-up, and a cut would remove high
-        // latencies. Without the rule about high values 49 series are cut.
+        // One latency of ten has waited; no value is warm-up. Without the rule about high values 49
+        // series are cut.
         let mut stream = Stream::new(3, "chance", Purpose::Shuffle);
         let mut cut = 0;
         for _ in 0..200 {
@@ -170,7 +167,6 @@ mod tests {
 
     #[test]
     fn initial_storm_is_truncated() {
-        // The first twenty of 200 values are three times as high.
         let mut stream = Stream::new(4, "storm", Purpose::Shuffle);
         for _ in 0..50 {
             let value = |index| (100.0 + 20.0 * stream.unit()) * if index < 20 { 3.0 } else { 1.0 };

@@ -5,7 +5,7 @@ use super::grid::{Grid, SLICES_PER_SECTION};
 use super::warm_up::{VALUES_MIN, truncation};
 use gingham_kernel::{Span, Time};
 
-/// Origin of the start of a window.
+/// Origin of a window's start.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum WarmUp {
     /// Given in the plan.
@@ -13,13 +13,13 @@ pub enum WarmUp {
     /// Found by MSER-5.
     Found,
     /// The run is too short: MSER-5 would cut more than half, and the window is the second half.
-    /// For the run, this holds if it holds for every class with enough data.
+    /// Holds for the run if it holds for every class with enough data.
     TooShort,
-    /// No warm-up: the workload ended within the run, and the window covers all of it.
+    /// No warm-up: the workload ended within the run, which the window covers.
     Whole,
 }
 
-/// The part of a run that its results describe.
+/// Part of a run that its results describe.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Window {
     /// Start, at a section boundary.
@@ -31,17 +31,15 @@ pub struct Window {
 }
 
 impl Window {
-    /// Returns the length of the window.
+    /// Length of the window.
     pub fn span(&self) -> Span {
         self.end.since(self.start)
     }
 }
 
-/// First sections of the windows of a run and of its classes.
-///
-/// Classes that settle share one window, that of the run: they share the network, and no result is
-/// that of a steady state before all of them settle. A class that does not settle has the second
-/// half as its window, without effect on the window of the others.
+/// First sections of the windows. Classes that settle share the window of the run, since they share
+/// the network: no result is that of a steady state before all of them settle. A class that does
+/// not settle has the second half.
 #[derive(Clone, Debug)]
 pub(super) struct Beginnings {
     pub(super) run: (usize, WarmUp),
@@ -49,14 +47,12 @@ pub(super) struct Beginnings {
 }
 
 impl Beginnings {
-    /// Returns the windows of a run with `classes` classes whose workload ended: all start at time
-    /// zero.
+    /// After the end of the workload all windows start at time zero.
     pub(super) fn of_whole(classes: usize) -> Self {
         let first = (0, WarmUp::Whole);
         Self { run: first, classes: vec![first; classes] }
     }
 
-    /// Returns the windows of a run of `sections` sections.
     pub(super) fn of(
         given: Option<Time>,
         grid: &Grid,
@@ -83,14 +79,13 @@ impl Beginnings {
     }
 }
 
-/// When a class settles.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Settled {
     /// At the start of this section.
     From(usize),
     /// Not in the first half, or unknown for lack of sections.
     Never,
-    /// Not considered: the class stops before the end, or has too few messages.
+    /// The class stops before the end, or has too few messages.
     Silent,
 }
 

@@ -17,14 +17,6 @@
 //!
 //! A workload at a source and one at a destination share no state.
 //!
-//! At each of these instants the endpoint calls [`Workload::due`] once. At one instant, messages due
-//! by clocks precede those that earlier notifications made due. The endpoint delivers only the
-//! notifications that the workload awaits ([`Awaited`]). There is none of lost messages: a transport
-//! learns of a loss by a time-out.
-//!
-//! State belongs to the endpoint of the workload: a workload at a source and one at a destination
-//! share nothing.
-//!
 //! A new workload is a file here, a variant of [`AnyWorkload`] and one of [`MessagePlan`]. The
 //! compiler then lists the bounds, checks and estimates that have to cover it.
 

@@ -7,9 +7,9 @@ use gingham_kernel::{Span, Time};
 pub(super) struct Clock {
     interval: Span,
     plan: DeadlinePlan,
-    /// State of the clock, once a frame has arrived.
+    /// Once a frame has arrived.
     running: Option<Running>,
-    /// Number of frames that have arrived, counted or not.
+    /// Frames that have arrived, counted or not.
     pub(super) delivered: u32,
     pub(super) sums: FrameSums,
 }
@@ -17,27 +17,25 @@ pub(super) struct Clock {
 #[derive(Clone, Copy, Debug)]
 struct Running {
     due: Time,
-    /// Deadline of the next frame by the fixed clock, without slack.
+    /// By the fixed clock, without slack.
     fixed: Time,
     /// Arrival of the frame before, if it arrived.
     before: Option<Time>,
 }
 
-/// Sums over the counted frames of a stream.
+/// Over the counted frames.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct FrameSums {
     pub(super) frames: u32,
     pub(super) missed: u32,
-    /// Total lateness of the missed frames, in picoseconds.
     pub(super) late_ps: u128,
-    /// Frames that arrive after the deadline of the fixed clock plus its slack.
+    /// Later than the deadline of the fixed clock plus its slack.
     pub(super) missed_fixed: u32,
-    /// Frames that arrived and whose predecessor also arrived.
+    /// Frames that arrived after an arrived predecessor.
     pub(super) intervals: u32,
-    /// Total excess of the intervals between these frames over the planned interval, in
-    /// picoseconds.
+    /// Excess of these intervals over the planned one.
     pub(super) excess_ps: i128,
-    /// Sum of the squares of these excesses.
+    /// Squares of these excesses.
     pub(super) excess_squared_ps: u128,
 }
 
@@ -50,7 +48,6 @@ impl Clock {
         self.interval
     }
 
-    /// Returns the number of warm-up frames that have arrived; they are not counted.
     pub(super) fn warm_up_frames(&self) -> u32 {
         self.delivered.min(self.plan.warm_up_frames)
     }
@@ -80,7 +77,7 @@ impl Clock {
         });
     }
 
-    /// Skips the next frame, which will never arrive.
+    /// The next frame will never arrive.
     pub(super) fn skip(&mut self) {
         let interval = self.interval;
         if let Some(running) = &mut self.running {

@@ -1,8 +1,7 @@
 //! Results of streams and their deadlines, by stream and by class.
 //!
-//! The streams of a class are treated as independent replicas: ratio estimator and Student's t
-//! apply to them as to replications. If they contend with each other they are not independent, and
-//! replications are more reliable.
+//! The streams of a class are treated as replications, with ratio estimator and Student's t. If
+//! they contend with each other they are not independent, and replications are more reliable.
 
 use super::Deadlines;
 use super::clock::FrameSums;
@@ -10,28 +9,28 @@ use super::stream::StreamFrames;
 use crate::{ClassId, Plan, StreamId};
 use gingham_results::{Estimate, Ratio, student_t};
 
-/// Results of one stream. Unless stated otherwise they cover its counted frames.
+/// Results of one stream, over its counted frames unless stated otherwise.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct StreamReport {
     /// Stream.
     pub stream: StreamId,
-    /// Class of the stream.
+    /// Its class.
     pub class: ClassId,
-    /// Frames that have started.
+    /// Frames started.
     pub begun_frames: u32,
     /// Frames with a message dropped by policing.
     pub lost_frames: u32,
-    /// Warm-up frames that have arrived, which are not counted.
+    /// Warm-up frames that have arrived.
     pub warm_up_frames: u32,
     /// Counted frames that have arrived.
     pub frames: u32,
     /// Counted frames later than their deadline.
     pub missed_frames: u32,
-    /// Mean lateness of the missed frames, in picoseconds.
+    /// Mean lateness of missed frames, in picoseconds.
     pub late_mean_ps: Option<f64>,
-    /// Expected fraction of missed frames if frames were independent.
+    /// Expected fraction of missed frames if independent.
     pub law: Option<f64>,
-    /// Frames that arrived after the deadline of the fixed clock plus its slack.
+    /// Frames later than the deadline of the fixed clock plus its slack.
     pub missed_fixed_frames: u32,
     /// Mean time between deliveries, in picoseconds.
     pub interval_mean_ps: Option<f64>,
@@ -39,12 +38,12 @@ pub struct StreamReport {
     pub interval_deviation_ps: Option<f64>,
 }
 
-/// Results of all streams of a class together.
+/// Results of all streams of a class.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct ClassDeadlines {
     /// Number of streams.
     pub streams: usize,
-    /// Warm-up frames that have arrived, which are not counted.
+    /// Warm-up frames that have arrived.
     pub warm_up_frames: u64,
     /// Counted frames that have arrived.
     pub frames: u64,
@@ -52,13 +51,13 @@ pub struct ClassDeadlines {
     pub lost_frames: u64,
     /// Counted frames later than their deadline.
     pub missed_frames: u64,
-    /// Fraction of missed frames: DMP.
+    /// DMP: fraction of missed frames.
     pub missed: Option<Estimate>,
-    /// Mean lateness of the missed frames, in picoseconds: DMT.
+    /// DMT: mean lateness of missed frames, in picoseconds.
     pub late_ps: Option<Estimate>,
-    /// Expected fraction of missed frames if frames were independent.
+    /// Expected fraction of missed frames if independent.
     pub law: Option<f64>,
-    /// Fraction of frames that arrived after the deadline of the fixed clock plus its slack.
+    /// Fraction of frames later than the deadline of the fixed clock plus its slack.
     pub missed_fixed: Option<Estimate>,
     /// Mean time between deliveries, in picoseconds.
     pub interval_ps: Option<Estimate>,
@@ -66,9 +65,9 @@ pub struct ClassDeadlines {
     pub interval_deviation_ps: Option<f64>,
 }
 
-/// Returns the expected fraction of records among `frames` frames after the first `before`, if all
-/// are independent and identically distributed. The very first frame sets the clock and is not a
-/// record. `None` without frames.
+/// Expected fraction of records among `frames` frames after the first `before`, if independent and
+/// identically distributed. The very first frame sets the clock and is no record. `None` without
+/// frames.
 pub fn law_of_records(before: u32, frames: u32) -> Option<f64> {
     (frames > 0).then(|| records(before, frames) / f64::from(frames))
 }
@@ -76,12 +75,12 @@ pub fn law_of_records(before: u32, frames: u32) -> Option<f64> {
 fn records(before: u32, frames: u32) -> f64 {
     let first = u64::from(before.max(1)) + 1;
     let last = u64::from(before) + u64::from(frames);
-    // Adds the small terms first.
+    // Small terms first.
     (first..=last).rev().map(|number| 1.0 / real(number.into())).sum()
 }
 
 impl Deadlines {
-    /// Returns the results by stream.
+    /// Results by stream.
     pub fn streams<'a>(
         &'a self,
         plan: &'a Plan,
@@ -92,7 +91,7 @@ impl Deadlines {
         plan.streams().zip(&self.streams).enumerate().map(of)
     }
 
-    /// Returns the results of a class, or `None` if it has no frames.
+    /// Results of a class; `None` without frames.
     pub fn class(&self, plan: &Plan, class: ClassId) -> Option<ClassDeadlines> {
         let streams = plan.streams().zip(&self.streams);
         let own = streams.filter(|((of, _, _), _)| *of == class);
@@ -146,13 +145,13 @@ impl StreamFrames {
         }
     }
 
-    /// Returns the expected number of late frames if they were independent.
+    /// If frames were independent.
     fn records(&self) -> f64 {
         records(self.clock.warm_up_frames(), self.clock.sums.frames)
     }
 }
 
-/// Returns the standard deviation of intervals around the means of their streams.
+/// Around the means of their streams.
 fn deviation_within(streams: &[&StreamFrames]) -> Option<f64> {
     let (mut squares, mut degrees) = (0.0, 0.0);
     for sums in streams.iter().map(|frames| &frames.clock.sums).filter(|sums| sums.intervals > 1) {
@@ -163,8 +162,7 @@ fn deviation_within(streams: &[&StreamFrames]) -> Option<f64> {
     (degrees > 0.0).then(|| libm::sqrt((squares / degrees).max(0.0)))
 }
 
-/// Returns the mean over streams, treated as replications, with its interval if there are at least
-/// two.
+/// Mean over streams, treated as replications, with an interval for at least two.
 pub fn over_streams(streams: &[Ratio]) -> Option<Estimate> {
     let filled: Vec<Ratio> = streams.iter().filter(|stream| stream.over > 0.0).copied().collect();
     let sum: f64 = filled.iter().map(|stream| stream.sum).sum();

@@ -7,18 +7,17 @@ use std::collections::VecDeque;
 
 #[derive(Clone, Debug)]
 pub(super) struct StreamFrames {
-    /// Number of frames that have started. Those in progress are the last of them.
+    /// Frames that have started; those in progress are the last.
     pub(super) begun: u32,
-    /// Frames from the first one that is not judged yet.
+    /// From the first one that is not judged yet.
     in_flight: VecDeque<Frame>,
     pub(super) lost: u32,
     pub(super) clock: Clock,
 }
 
-/// A frame that is not judged yet.
 #[derive(Clone, Copy, Debug)]
 struct Frame {
-    /// Messages that have neither arrived nor been dropped.
+    /// Messages neither arrived nor dropped.
     left: u32,
     is_lost: bool,
     arrived: Time,
@@ -30,7 +29,7 @@ impl StreamFrames {
         Self { begun: 0, in_flight: VecDeque::new(), lost: 0, clock }
     }
 
-    /// Records a created message of the current frame, or of a new one.
+    /// Of the current frame, or of a new one.
     pub(super) fn created(&mut self, part: FramePart) {
         if part.number == self.begun {
             self.begun += 1;

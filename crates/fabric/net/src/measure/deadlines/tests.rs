@@ -14,7 +14,7 @@ fn deadlines(warm_up_frames: u32, slack: u64) -> DeadlinePlan {
     DeadlinePlan { warm_up_frames, slack: Span::from_ps(slack) }
 }
 
-/// Returns the sums for frames that arrive completely at these times.
+/// Frames arrive completely at these times.
 fn sums(plan: DeadlinePlan, arrivals: &[u64]) -> FrameSums {
     let mut clock = Clock::new(Span::from_ps(T), plan);
     for ps in arrivals {
@@ -24,7 +24,7 @@ fn sums(plan: DeadlinePlan, arrivals: &[u64]) -> FrameSums {
 }
 
 /// The deadlines are -, 1100, 1200, 1330, 1440 and 1540: the third frame is 30 late, and the fourth
-/// 10, by a clock that the third has set.
+/// 10 by the clock of the third.
 const ARRIVALS: [u64; 6] = [1_000, 1_100, 1_230, 1_340, 1_430, 1_540];
 
 #[test]
@@ -107,7 +107,6 @@ fn lost_frame_advances_the_deadline_clock() {
 fn record_law_matches_values_computed_by_hand() {
     let close = |found: Option<f64>, expected: f64| (found.unwrap() - expected).abs() < 1e-12;
     assert!(close(law_of_records(2, 2), 7.0 / 24.0));
-    // The very first frame sets the clock, and is never late.
     assert!(close(law_of_records(0, 3), 5.0 / 18.0));
     assert!(close(law_of_records(1, 2), 5.0 / 12.0));
     assert_eq!(law_of_records(100, 0), None);
@@ -115,8 +114,7 @@ fn record_law_matches_values_computed_by_hand() {
     assert!((law_of_records(100, 300).unwrap() - 0.004_608).abs() < 1e-6);
 }
 
-/// Returns the mean over streams of the fraction of missed frames, with independent lateness of up
-/// to `jitter` for each frame.
+/// Fraction of missed frames, with independent lateness of up to `jitter` for each frame.
 fn missed_by_chance(streams: u32, jitter: u64) -> gingham_results::Estimate {
     let of_stream = |number: u32| {
         let mut draw = Stream::new(7, &format!("stream {number}"), Purpose::Jitter);
