@@ -10,9 +10,9 @@
 //!     │══ data ... last packet ═══════════════════►            releases at each node that it passes
 //! ```
 //!
-//! Every node keeps a [`Ledger`] of the reserved bandwidth of each link, at both ends. A probe is
-//! an ordinary packet on its own lanes, and a node decides when it reads it. A signal that ends at
-//! a switch is redirected to port 0 of that switch, which responds.
+//! Every node keeps a [`Ledger`] of the reserved bandwidth of its links, and decides when it reads
+//! the probe, an ordinary packet on its own lanes. A signal that ends at a switch goes to port 0 of
+//! that switch, which responds.
 //!
 //! An in-transit host has no port 0 and decides when it re-injects the probe: a refused probe
 //! continues as a NACK and ends at the next switch.
@@ -24,13 +24,12 @@
 //!     │◄──────── NACK(h0 to s0) ─────────┘
 //! ```
 //!
-//! Source: Yum et al. 2002, section 4.1. Ours: the limit on the share of a link that streams may
-//! reserve, the start of a stream after its ACK has arrived completely, and in-transit hosts.
+//! Source: Yum et al. 2002, section 4.1. Ours: the limit on reservations, the start of a stream
+//! after its complete ACK, and in-transit hosts.
 //!
-//! Invariants: the reserved bandwidth of a link is the sum of the rates of the streams that have
-//! reserved and not released it, with leases not expired; it is 0 after all streams have ended or
-//! released. A crashed stream keeps its reservations until their leases expire, or forever without
-//! leases.
+//! Invariants: the reserved bandwidth of a link is the sum of the rates of unexpired reservations;
+//! it is 0 after all streams have ended or released. A crashed stream keeps its reservations until
+//! their leases expire, or forever without leases.
 
 mod controller;
 mod leases;
@@ -70,7 +69,7 @@ pub struct AdmissionPlan {
 }
 
 impl AdmissionPlan {
-    /// Lanes of classes with admission control, and those used only by other classes.
+    /// Lanes of classes with admission control, and lanes of other classes alone.
     pub fn lanes(&self, plan: &Plan) -> [LaneSet; 2] {
         let of = |asks: bool| {
             let of = plan.classes.iter().zip(&self.classes).filter(|(_, asked)| **asked == asks);
@@ -88,7 +87,7 @@ pub enum Signal {
     Probe(StreamId),
     /// Admission.
     Ack(StreamId),
-    /// Refusal, for lack of unreserved bandwidth at the sender on this channel.
+    /// Refusal by the sender on this channel, for lack of bandwidth.
     Nack(StreamId, ChannelId),
     /// Release after a refusal, up to the node before the sender on this channel.
     Release(StreamId, ChannelId),

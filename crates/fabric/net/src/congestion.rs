@@ -7,9 +7,8 @@
 //!          A2 (leaf: nothing spreads further)
 //! ```
 //!
-//! [`trees`] derives the trees of an instant from the packets that wait ([`Waiter`]), with the
-//! flows that feed each tree and its victims. If waits form a cycle, there is no root: that tree is
-//! a knot, a deadlock if it lasts ([`crate::WaitCycle`]).
+//! [`trees`] derives the trees of an instant from the packets that wait ([`Waiter`]). A cycle of
+//! waits has no root: that tree is a knot, a deadlock if it lasts ([`crate::WaitCycle`]).
 //!
 //! Source: terms of Santos et al. 2002, section II, and of Pfister and Norton, "Hot Spot Contention
 //! and Combining in Multistage Interconnection Networks", IEEE Transactions on Computers 34(10),

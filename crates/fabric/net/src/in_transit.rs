@@ -18,7 +18,7 @@ use gingham_kernel::{Bytes, Rate, Span};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Parameters of all in-transit hosts of a run.
+/// Parameters of in-transit hosts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct InTransitPlan {
     /// `T_d`: time from the arrival of the first flit until recognition as in transit.
@@ -34,7 +34,7 @@ pub struct InTransitPlan {
 /// Handling of a packet that does not fit into the pool.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum WhenFull {
-    /// Copy to host memory, and re-injection after all of the packet has arrived.
+    /// Copy to host memory, and re-injection after complete arrival.
     Spill {
         /// Fixed delay.
         delay: Span,

@@ -61,7 +61,6 @@ pub(crate) trait Policy {
         None
     }
 
-    /// Rejects invalid parameters: the key, and the reason.
     fn check(&self) -> Result<(), (&'static str, String)> {
         self.triggers().map_or(Ok(()), |triggers| triggers.check())
     }
@@ -75,7 +74,6 @@ pub(crate) trait Policy {
 }
 
 pub(crate) trait Mark {
-    /// Whether to mark a packet whose head a switch has read.
     fn marks(&mut self, _reading: Reading) -> bool {
         false
     }
@@ -94,7 +92,6 @@ pub(crate) trait Mark {
 /// Feature of switches that count the packets for each output.
 const OUTPUT_QUEUES: &str = "output-queues";
 
-/// Defines [`Marking`] and [`Marker`]; `needs` names a feature of switches.
 macro_rules! policies {
     ($($(#[$about:meta])* $module:ident::$name:ident $(needs $feature:literal)?,)*) => {
         $(pub use $module::$name;)*

@@ -8,10 +8,9 @@
 //!                             │ delivered here: accepted load  │ in the window are delivered
 //! ```
 //!
-//! A [`Collector`] receives messages created and delivered, channel counts at section ends, periods
-//! in which tracked flows were held back, and counts of followed channels at steps, and decides at
-//! section ends when the window ends. [`RunReport`] holds its results: means with 95 % intervals
-//! ([`Estimate`]), percentiles, series and samples. Specification: `docs/concepts/measurement.md`.
+//! A [`Collector`] receives messages and counts, and decides at section ends when the window ends.
+//! [`RunReport`] holds its results: means with 95 % intervals ([`Estimate`]), percentiles, series
+//! and samples. Specification: `docs/concepts/measurement.md`.
 //!
 //! Invariants: section boundaries are slice boundaries, and the window begins and ends at one (or
 //! at the run's time); sums survive the merging of slices; memory does not grow with the run.

@@ -163,7 +163,6 @@ mod tests {
         assert_eq!(bucket.holds_at(at(8), 3), at(15));
     }
 
-    /// Reference: available tokens, in units of their flow-in time.
     struct Level {
         there: u128,
         since: u64,
@@ -188,7 +187,6 @@ mod tests {
         }
     }
 
-    /// Bucket, and queries: spans between them, and bytes.
     fn questions() -> impl Strategy<Value = (u64, u32, Vec<(u64, u32)>)> {
         (1..1_u64 << 40, 1_u32..5_000).prop_flat_map(|(refill, burst)| {
             // Up to the refill time of the whole bucket.

@@ -8,13 +8,12 @@
 //! ```
 //!
 //! A **credit** is space for one message in the send buffer (a completion) and returns when the
-//! tail of the message has left the adapter. Without congestion control all messages of an adapter
-//! share one pool of credits; with credit-based congestion control every class of a host, or every
-//! flow, has its own.
+//! message's tail has left the adapter. Without congestion control all messages of an adapter share
+//! one pool; with credit-based congestion control every class of a host, or every flow, has its
+//! own.
 //!
 //! Source: Yum et al. 2002, sections 3.2 (queue pairs, DMA, completion queues, priority by class)
-//! and 4.2 (credits). Our reading: the meaning of a credit, its return, and the time to the next
-//! attempt (`docs/concepts/channel-adapters.md`).
+//! and 4.2 (credits); our reading: `docs/concepts/channel-adapters.md`.
 //!
 //! Invariants: a pool never has more messages in the adapter than credits; every credit taken
 //! returns once.
@@ -76,7 +75,7 @@ impl PostPlan {
     }
 }
 
-/// Credits that messages of a class need.
+/// Credits for messages of a class.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub enum Credits {
     /// Credits of the send buffer, shared by all classes.

@@ -7,12 +7,11 @@
 //! ```
 //!
 //! [`at_least_one`] uses the lanes of the outputs that the first switch may select, [`self_tuned`]
-//! the number of full buffers in the network. Both hold back only new messages: packets of messages
-//! in progress, acknowledgements, signals and control packets go on.
+//! the number of full buffers in the network. Both hold back only new messages, not messages in
+//! progress, acknowledgements, signals or control packets.
 //!
-//! The simulation reports only the state that the rule needs: free lanes of outputs of switches
-//! with hosts ([`Notice::Lanes`](crate::Notice::Lanes)), or full buffers on request
-//! ([`Order::Gather`]).
+//! The simulation reports only free lanes of outputs of switches with hosts
+//! ([`Notice::Lanes`](crate::Notice::Lanes)), or full buffers on request ([`Order::Gather`]).
 //!
 //! Invariant: whether a message may begin is a function of the reported state and the time.
 

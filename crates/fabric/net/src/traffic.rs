@@ -9,10 +9,8 @@
 //!                               └ a stream: frame after frame to one host; many per endpoint
 //! ```
 //!
-//! A [`Source`] returns its next instant and message, and receives notifications of its own
-//! messages and of those received by its endpoint; it never sees the state of the network. Random
-//! streams depend on seed, class and the stable name of the host: an additional host does not
-//! change the draws of others.
+//! A [`Source`] never sees the state of the network. Random streams depend on seed, class and the
+//! stable name of the host: an additional host does not change the draws of others.
 //!
 //! Types without `Plan` in their names are those of scenarios; their doc comments are shown as
 //! help.

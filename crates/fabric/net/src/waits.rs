@@ -7,12 +7,12 @@
 //! A party that waits for all of several parties goes on once all can; one that waits for any, once
 //! one can. The remaining parties never move: the knot (Holt, "Some Deadlock Properties of Computer
 //! Systems", ACM Computing Surveys 4(3), 1972). A cycle of waits is a deadlock only if no member
-//! has another way out; reports show one cycle inside the knot.
+//! has another way out.
 //!
 //! In a wormhole network a party is an input and waits for at most one other: the requested output
-//! is held by that input's worm, or stopped by that input's full buffer with a STOP announced,
-//! received and still wanted. With virtual lanes it is an input lane, and waits for any of the
-//! parties that hold its possible lanes, or fill the buffers at their ends.
+//! is held by that input's worm, or stopped by its full buffer with a STOP announced, received and
+//! still wanted. With virtual lanes it is an input lane, and waits for any of the parties that hold
+//! its possible lanes, or fill the buffers at their ends.
 
 use gingham_topology::routing::Buffer;
 
@@ -102,7 +102,6 @@ impl WaitCycle {
     }
 }
 
-/// Whether a party can never go on, by party.
 fn stuck(waits: &[(Buffer, Wait)], place: impl Fn(Buffer) -> Option<usize>) -> Vec<bool> {
     // Parties that must go on before each; those that do not wait have gone on.
     let mut needed: Vec<usize> = vec![0; waits.len()];

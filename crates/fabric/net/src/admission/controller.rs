@@ -1,6 +1,5 @@
-//! The admission controller: requests of streams, and decisions of all nodes, each from its own
-//! ledger. It moves no packets: its caller reports signals, and learns whether a signal continues,
-//! ends, or needs a response.
+//! Admission controller: requests of streams, and decisions of all nodes, each from its own ledger.
+//! It moves no packets.
 
 use super::leases::{Leases, Over, Place};
 use super::ledger::{End, Ledger};
@@ -22,9 +21,9 @@ pub enum StreamState {
     Asking,
     /// Permission to send.
     Admitted,
-    /// Refusal by the sender on this channel, for lack of unreserved bandwidth.
+    /// Refusal by the sender on this channel.
     Refused(ChannelId),
-    /// End, with the reservation at the adapter released.
+    /// End, after the release at the adapter.
     Ended,
 }
 
@@ -60,14 +59,13 @@ impl Request {
 pub(crate) struct Hop {
     pub(crate) input: ChannelId,
     pub(crate) output: ChannelId,
-    /// Output channel at the next node.
     pub(crate) after: Option<ChannelId>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Onward {
     Goes,
-    /// To port 0 of the switch, as this signal.
+    /// To port 0 of the switch.
     Ends(Signal),
 }
 
@@ -76,9 +74,8 @@ pub(crate) struct AdmissionController {
     plan: Arc<AdmissionPlan>,
     requests: Vec<Request>,
     ledger: Ledger,
-    /// `None` if reservations do not expire.
     leases: Option<Leases>,
-    /// Lane weights that follow the reserved bandwidth, and changes not yet reported.
+    /// Lane weights, and changes not yet reported.
     weights: Option<Weights>,
     weighed: Vec<Weighing>,
 }
@@ -130,8 +127,8 @@ impl AdmissionController {
         &self.requests[stream.index()]
     }
 
-    /// Requests admission at the adapter that sends on `channel`. Returns whether to send a probe;
-    /// otherwise the adapter has refused.
+    /// Requests admission at the adapter. Returns whether to send a probe; otherwise the adapter
+    /// has refused.
     pub(crate) fn ask(&mut self, stream: StreamId, channel: ChannelId, now: Time) -> bool {
         let request = &mut self.requests[stream.index()];
         (request.state, request.asked) = (StreamState::Asking, Some(now));
@@ -143,7 +140,7 @@ impl AdmissionController {
         false
     }
 
-    /// Handles a signal from the requesting host, read by a switch.
+    /// Handles a host's signal at a switch.
     pub(crate) fn read(&mut self, signal: Signal, hop: Hop, now: Time) -> Onward {
         match signal {
             Signal::Probe(stream) => match (self.probed(stream, hop, now), hop.after) {
@@ -164,8 +161,7 @@ impl AdmissionController {
         }
     }
 
-    /// Handles a signal from the requesting host, re-injected by an in-transit host. Returns the
-    /// signal to send on.
+    /// Handles a host's signal at an in-transit host. Returns the signal to send on.
     pub(crate) fn sent_on(&mut self, signal: Signal, hop: Hop, now: Time) -> Signal {
         match signal {
             Signal::Probe(stream) => self.probed(stream, hop, now).err().unwrap_or(signal),
@@ -177,7 +173,6 @@ impl AdmissionController {
         }
     }
 
-    /// Reserves at a node after the first, or refuses.
     fn probed(
         &mut self,
         stream: StreamId,
@@ -192,8 +187,7 @@ impl AdmissionController {
         Ok(())
     }
 
-    /// Releases a stream's reservation at a node passed by its last packet; `input` is `None` at
-    /// the adapter.
+    /// The last packet has passed the node; `input` is `None` at the adapter.
     pub(crate) fn pass(&mut self, stream: StreamId, input: Option<ChannelId>, output: ChannelId) {
         self.release(stream, input, output);
         if input.is_none() {
@@ -227,7 +221,7 @@ impl AdmissionController {
         }
     }
 
-    /// Renews the leases of a stream at a node passed by a packet other than its last.
+    /// A packet other than the last has passed the node.
     pub(crate) fn renew(
         &mut self,
         stream: StreamId,
@@ -241,7 +235,7 @@ impl AdmissionController {
         }
     }
 
-    /// Records a response at a crashed host, which takes no action.
+    /// The host has crashed.
     pub(crate) fn ignore_response(&mut self, signal: Signal, now: Time) {
         let request = &mut self.requests[signal.stream().index()];
         request.responded = Some(now);
@@ -251,7 +245,6 @@ impl AdmissionController {
         };
     }
 
-    /// Ends the leases not renewed by the end of the run.
     pub(crate) fn settle(&mut self, now: Time) {
         let places = self.leases.as_ref().map(Leases::places);
         for place in places.unwrap_or_default() {
@@ -313,7 +306,6 @@ impl AdmissionController {
         }
     }
 
-    /// Weights changed since the last call.
     pub(crate) fn take_weighed(&mut self) -> Vec<Weighing> {
         std::mem::take(&mut self.weighed)
     }
@@ -322,7 +314,6 @@ impl AdmissionController {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum HostAction {
     Send,
-    /// Up to the node before the sender on this channel.
     Release(ChannelId),
     /// Only the host itself had reserved bandwidth.
     Nothing,

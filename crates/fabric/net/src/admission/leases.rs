@@ -60,7 +60,6 @@ impl Leases {
         take_out(&mut self.held[stream.index()], place).is_some()
     }
 
-    /// Removes the next lease of a place that has expired by now.
     pub(super) fn next_over(&mut self, place: Place, now: Time) -> Option<Over> {
         let due = self.due.get_mut(&place)?;
         while let Some(mut first) = due.peek_mut() {

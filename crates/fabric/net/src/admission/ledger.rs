@@ -1,4 +1,4 @@
-//! Ledgers: the reserved bandwidth of every link, at either end of it.
+//! Ledgers: reserved bandwidth of every link, at either end.
 
 use gingham_topology::ChannelId;
 

@@ -1,4 +1,4 @@
-//! Decisions of the admission controller by hand, and property tests of its ledgers.
+//! Decisions by hand, and property tests of ledgers.
 
 use super::controller::{
     AdmissionController, Hop as Place, HostAction, Onward, Request, StreamState,
@@ -62,7 +62,6 @@ impl TimedPath<'_> {
         Self(self.0, Time::from_ps(ps))
     }
 
-    /// Decision of the switch at the end of the `place`-th channel.
     fn read(&self, controller: &mut AdmissionController, signal: Signal, place: usize) -> Onward {
         controller.read(signal, self.at(place), self.1)
     }
@@ -100,8 +99,7 @@ impl TimedPath<'_> {
         controller.ask(of, channel(self.0[0]), self.1)
     }
 
-    /// Requests admission and handles all that follows at once. Returns whether the stream may
-    /// send.
+    /// Handles all that follows at once. Returns whether the stream may send.
     fn ask(&self, controller: &mut AdmissionController, of: StreamId) -> bool {
         if !controller.ask(of, channel(self.0[0]), Time::ZERO) {
             return false;
@@ -184,8 +182,7 @@ fn refusals_by_adapter_or_first_switch_need_no_release() {
 /// A path that turns at a switch through its host: h0, s1, h2, s1 again, s4.
 const OVER_A_HOST: TimedPath<'_> = over(&[0, 1, 2, 4, 5, 6]);
 
-/// The host has too little bandwidth on its own link. Its NACK ends at the next switch, and the
-/// release at that switch on its first visit.
+/// The NACK ends at the next switch, and the release at that switch on its first visit.
 #[test]
 fn in_transit_host_refuses_beyond_its_link_bandwidth() {
     let mut controller = controller(&[60, 60], 7);
@@ -225,8 +222,8 @@ fn switch_refuses_a_probe_returning_from_an_in_transit_host() {
     assert!(controller.ledger().is_empty());
 }
 
-/// A stream of 60 crashes after admission. Adapter and switch keep the reservation for a lease from
-/// the last packet that each has seen; the next request finds it expired.
+/// A stream of 60 crashes. Adapter and switch keep the reservation for a lease from the last packet
+/// that each has seen; the next request finds it expired.
 #[test]
 fn reservations_of_a_crashed_stream_expire_with_leases() {
     let at = Time::from_ps;
@@ -256,7 +253,7 @@ fn reservations_of_a_crashed_stream_expire_with_leases() {
     controller.settle(at(17));
     assert_eq!(reserved(&controller), [0, 60, 60]);
     assert_eq!(controller.requests()[0].lapsed, Some(at(15)), "that of its adapter was over first");
-    // In a variant without a crash the late last packet releases no reservation of others.
+    // Without a crash the late last packet releases no reservation of others.
     path.end(&mut controller, stream(0));
     assert_eq!(reserved(&controller), [0, 60, 60]);
     other.end(&mut controller, stream(2));
@@ -265,7 +262,6 @@ fn reservations_of_a_crashed_stream_expire_with_leases() {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(10_000))]
-    /// Requests, refusals, crashes and ends of streams on random paths, interleaved at random.
     /// Streams crash one by one (applications) or all of a first channel at once (adapters).
     #[test]
     fn ledgers_are_empty_after_all_streams_end(
@@ -309,7 +305,6 @@ proptest! {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Story {
     Begins,
-    /// To be read by the `place`-th switch.
     Signal(Signal, usize),
     Response(Signal),
     /// A packet, not the last, at the `place`-th node, the host first.
@@ -327,7 +322,7 @@ impl Story {
             Self::Signal(signal @ (Signal::Probe(_) | Signal::Nack(..)), place) => {
                 Self::Crashed(signal, place)
             }
-            // Packets already sent would continue; here they are lost before they release anything.
+            // Packets already sent are lost before they release anything.
             _ => Self::Over,
         }
     }

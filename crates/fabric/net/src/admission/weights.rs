@@ -21,7 +21,7 @@ const PARTS: u64 = 64;
 
 #[derive(Clone, Debug)]
 pub(super) struct Weights {
-    /// Arbiters with adjustable weights, by end of a channel.
+    /// By end of a channel.
     places: [Vec<ArbiterPlace>; 2],
     streams: LaneSet,
     others: LaneSet,
@@ -59,7 +59,6 @@ impl Weights {
         })
     }
 
-    /// Weights that change with the reserved bandwidth at one end of a channel.
     pub(super) fn follow(
         &mut self,
         admission: &AdmissionPlan,

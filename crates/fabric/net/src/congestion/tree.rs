@@ -22,7 +22,7 @@ pub struct Tree {
     pub branches: Vec<Buffer>,
     /// Branches without another branch of the tree behind them.
     pub leaves: Vec<Buffer>,
-    /// Maximum number of branches from a leaf to the root on the shortest path; 0 for a knot.
+    /// Maximum distance of a leaf from the root, in branches; 0 for a knot.
     pub depth: usize,
     /// Hosts whose own channel is a branch.
     pub hosts: BTreeSet<EndpointId>,
@@ -46,7 +46,6 @@ struct Stand<'a> {
     branches: BTreeSet<Buffer>,
     /// Targets of the packets at the end of each branch.
     onward: BTreeMap<Buffer, BTreeSet<Target>>,
-    /// Branches that wait for each target.
     behind: BTreeMap<Target, BTreeSet<Buffer>>,
 }
 
@@ -72,7 +71,7 @@ pub fn trees(plan: &Plan, waiters: &[Waiter]) -> Vec<Tree> {
     found
 }
 
-/// Whether a channel can be a root if some packets pass it while longer packets are blocked.
+/// Whether a channel with blocked longer packets can be a root.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Rule {
     /// It is a branch for all packets.
@@ -86,7 +85,6 @@ fn awaited(onward: Onward) -> impl Iterator<Item = Buffer> {
     lanes.map(move |lane| Buffer { channel: onward.output, lane })
 }
 
-/// Lanes that a packet may use now.
 fn open(onward: Onward) -> impl Iterator<Item = Buffer> {
     let is_blocked = move |lane: &u8| onward.blocked.bits() >> lane & 1 == 1;
     let lanes = onward.lanes.lanes().filter(move |lane| !is_blocked(lane));
@@ -211,8 +209,8 @@ impl<'a> Stand<'a> {
         }
     }
 
-    /// Packets at the end of a branch, waiting for a branch or behind one that does, or waiting for
-    /// the root.
+    /// Packets at the end of a branch, or waiting for a branch, for the root, or behind a packet
+    /// that waits for a branch.
     fn waiters_of(
         &self,
         root: Option<ChannelId>,

@@ -6,13 +6,13 @@
 //!             └ none, stop: it waits in the input (EjectionHead) until a release makes room
 //! ```
 //!
-//! Packets to re-inject wait in groups, one for each group of queues of the adapter. They leave in
-//! the order in which they become ready; ties go in the order of ejection.
+//! Packets to re-inject leave each group of queues in the order in which they become ready; ties go
+//! in the order of ejection.
 //!
 //! Source: Flich et al. 2001, section III.
 //!
-//! Invariants: the fill of the pool is the sum of the sizes of its packets and never exceeds its
-//! capacity; a packet's size is known when its head has arrived.
+//! Invariant: the fill of the pool is the sum of the sizes of its packets and never exceeds its
+//! capacity.
 
 use super::{InTransitPlan, WhenFull};
 use gingham_kernel::Time;
@@ -95,8 +95,8 @@ impl<P: Copy> InTransitHost<P> {
         self.pool_bytes + bytes <= self.plan.pool_bytes
     }
 
-    /// Ejects a packet with head arrival `head` into the pool or, if it does not fit, into host
-    /// memory. `None` if the host stops its sender instead: the packet must wait in the input.
+    /// Ejects a packet with head arrival `head` into the pool or, without space, into host memory.
+    /// `None` if the host stops its sender instead: the packet must wait in the input.
     pub fn take_in(
         &mut self,
         packet: P,
@@ -121,8 +121,8 @@ impl<P: Copy> InTransitHost<P> {
         Some(taken)
     }
 
-    /// Handles the arrival of a tail. A spilled packet is ready at the returned time, after it has
-    /// crossed the bus to memory and back.
+    /// Handles the arrival of a tail. A spilled packet is ready at the returned time, after
+    /// crossing the bus twice.
     pub fn tail_received(&mut self, packet: P, taken: &mut TakenIn, tail: Time) -> Option<Time> {
         let (true, WhenFull::Spill { delay, byte }) = (taken.is_spilled, self.plan.when_full)
         else {
@@ -174,7 +174,7 @@ impl<P: Copy> InTransitHost<P> {
     }
 
     /// Input buffer to eject next, and since when it waits: of the waiting heads that fit into the
-    /// pool, with sizes by `bytes`, the one that has waited longest; the lowest in a tie.
+    /// pool, the one that has waited longest; the lowest in a tie.
     pub fn next_admitted(
         &self,
         heads: &[EjectionHead],

@@ -8,11 +8,11 @@
 //! **Per flit**, an arbiter is used for every flit; **per packet**, only for heads, and its caller
 //! keeps the lane until the tail has gone.
 //!
-//! Sources: Yum et al. 2002, section 3.1 (stages 4 and 5); InfiniBand Architecture Specification,
-//! Volume 1, section 7.6.9 (tables, per packet).
+//! Sources: Yum et al. 2002, section 3.1; InfiniBand Architecture Specification, Volume 1, section
+//! 7.6.9 (tables).
 //!
 //! InfiniBand's tables name VLs. If a VL owns several lanes, round robin chooses among these, and
-//! they share the weight of the VL. All other schedulers choose among lanes.
+//! they share the weight of the VL.
 //!
 //! A lane with weight or quantum 0 is never served, as InfiniBand skips a slot of weight 0. Round
 //! robin over bits is implemented here and not in `fairq`, since every flit uses it twice per hop.
@@ -81,8 +81,7 @@ impl LaneArbiter {
         Self(State::Other(Box::new(Other { served, arbiter })))
     }
 
-    /// Arbiter over the lanes of a plan, in two stages if the scheduler chooses among VLs with
-    /// several lanes. Panics if [`Scheduler::check`] fails.
+    /// Arbiter over the lanes or VLs of a plan. Panics if [`Scheduler::check`] fails.
     pub fn over(scheduler: &Scheduler, plan: &LanePlan) -> Self {
         let lanes_per_vl = plan.allowed.lanes_per_vl();
         if lanes_per_vl == 1 || !scheduler.chooses_among_vls() {
@@ -296,7 +295,6 @@ mod tests {
         }
     }
 
-    /// Packets of 64 B; VLs of weights 1 and 3, with two lanes each.
     #[test]
     fn lanes_of_a_vl_alternate_within_its_weight() {
         let slot = |lane, weight| TableSlot { lane, weight };

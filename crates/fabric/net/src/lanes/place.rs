@@ -33,7 +33,7 @@ pub struct Weighing {
     pub place: ArbiterPlace,
     /// Output lane, or input lane at the crossbar input. A lane without a share keeps none.
     pub lane: u8,
-    /// Flits or packets per turn under weighted round robin, with priorities or without; units of
-    /// 64 bytes ([`WEIGHT_BYTES`](crate::scheduler::WEIGHT_BYTES)) under surplus round robin.
+    /// Flits or packets per turn under weighted round robin; units of 64 bytes
+    /// ([`WEIGHT_BYTES`](crate::scheduler::WEIGHT_BYTES)) under surplus round robin.
     pub weight: NonZeroU16,
 }

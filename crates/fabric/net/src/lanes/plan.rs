@@ -34,7 +34,7 @@ pub enum Injection {
     OneAtATime,
 }
 
-/// Lanes of the channels, for any switching kind; undivided channels have one lane.
+/// Lanes of the channels; undivided channels have one lane.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LanePlan {
     /// Lanes that a packet may take at each hop.
@@ -80,7 +80,7 @@ pub struct PipelinePlan {
     pub flit_bytes: u32,
     /// Type and trailer bytes of a packet.
     pub overhead_bytes: u32,
-    /// Cycle of all switches and adapters: shortest flit time of any channel.
+    /// Cycle: shortest flit time of any channel.
     pub cycle: Span,
     /// Capacity of a lane buffer, by lane.
     pub depths_flits: [u32; LANES_MAX as usize],
@@ -125,8 +125,7 @@ impl PipelinePlan {
         (payload_bytes as u64 + self.overhead_bytes as u64).div_ceil(self.flit_bytes as u64)
     }
 
-    /// Cycles from a flit's departure from a lane buffer until its credit counts at the start of
-    /// the channel.
+    /// Cycles from a flit's departure from a lane buffer until its credit counts.
     pub fn credit_cycles(&self, channel: &ChannelPlan) -> u64 {
         let delay_cycles = channel.delay.div_ceil(self.cycle);
         1 + self.credit_delay_cycles.map_or(delay_cycles, u64::from)
@@ -141,8 +140,7 @@ impl PipelinePlan {
         }
     }
 
-    /// Credits needed on a lane of an adapter for a packet to start; 0 if one, for its first flit,
-    /// is enough.
+    /// Credits needed at an adapter for a packet to start; 0 if one, for its first flit, is enough.
     pub const fn credits_to_begin(&self, lane: u8, flits: u64, is_by_packet: bool) -> u64 {
         if matches!(self.reallocation, Reallocation::TailCredit) {
             self.depth_flits(lane)
@@ -159,8 +157,8 @@ impl PipelinePlan {
         self.output_depths_flits[0] == 0
     }
 
-    /// Whether crossbar paths are chosen by round robin regardless of arbiters: with an allocator
-    /// other than the maximal one, or several paths per port.
+    /// Whether round robin chooses crossbar paths regardless of arbiters: with an allocator other
+    /// than the maximal one, or several paths per port.
     pub fn takes_turns(&self) -> bool {
         self.allocator != Allocator::Maximal || self.input_speedup > 1 || self.output_speedup > 1
     }

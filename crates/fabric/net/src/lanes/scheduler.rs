@@ -101,7 +101,6 @@ pub(super) trait LaneScheduler: Sized {
     /// Arbiter over lanes `0..lanes`, with flits of `flit_bytes` bytes.
     fn build(&self, lanes: u8, flit_bytes: u32) -> Result<Self::Arbiter, Fault>;
 
-    /// Whether weights can change during a run.
     const HAS_WEIGHTS: bool = false;
 
     /// Takes effect at the end of the arbiter's round. Only with `HAS_WEIGHTS`.
@@ -142,7 +141,7 @@ macro_rules! schedulers {
                 }
             }
 
-            /// Whether the weights of lanes can change during a run.
+            /// Whether weights can change during a run.
             pub const fn can_change(&self) -> bool {
                 match self {
                     $(Self::$name(_) => <$name as LaneScheduler>::HAS_WEIGHTS,)*
@@ -269,8 +268,8 @@ fn one_a_lane<T>(key: &str, values: &[T], lanes: u8) -> Result<(), Fault> {
     Err(Fault { key: key.to_owned(), message })
 }
 
-/// Shares, with 0 replaced by the smallest positive share, and that share. Lanes without a share
-/// are never eligible, so the replacement has no effect.
+/// Shares, with 0 replaced by the smallest positive share, and that share. No effect: lanes without
+/// a share are never eligible.
 fn shares_of(shares: &[u32]) -> Result<(Vec<u32>, u32), Fault> {
     let least = shares.iter().copied().filter(|share| *share > 0).min();
     let least = least.ok_or(SchedulerError::NoWeight)?;

@@ -43,7 +43,6 @@ impl Buffered {
 struct Output {
     /// Packets read and not started.
     waiting: u32,
-    /// Departure time of the last packet's tail.
     busy_until: Time,
     /// `cnt2`: packets still to be marked.
     to_mark: u32,
@@ -87,7 +86,6 @@ impl Output {
         spared_until: Time::ZERO,
     };
 
-    /// `cnt1`: packets that wait for the output.
     fn count(&self, counts_leaving: bool, now: Time) -> u32 {
         self.waiting + u32::from(counts_leaving && self.busy_until > now)
     }
@@ -170,8 +168,7 @@ impl Congestion {
         blocks
     }
 
-    /// Whether there is no space for another packet like the last one, or the configured fill is
-    /// reached.
+    /// Whether another packet like the last one does not fit, or the configured fill is reached.
     fn is_full(&self, place: usize, blocks: u64, stay: &Stay) -> bool {
         match (self.triggers.fill_blocks(), &self.averages) {
             (Some(fill), Some(averages)) => averages.fills[place].value() >= as_f64(fill),

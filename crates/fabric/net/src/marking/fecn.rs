@@ -8,9 +8,9 @@
 //! ```
 //!
 //! Source: InfiniBand Architecture Specification, Volume 1, annex A10; names and units as in
-//! OpenSM. The annex leaves the meaning of a threshold to vendors. Ours: 16 minus the threshold, in
-//! sixteenths of the lane's input buffer; evaluation when a head was read; marking at regular
-//! intervals, not at random.
+//! OpenSM. The annex leaves thresholds to vendors. Ours: 16 minus the threshold, in sixteenths of
+//! the lane's input buffer; evaluation when a head was read; marking at regular intervals, not at
+//! random.
 //!
 //! Invariant: no packet is marked at an output without waiting packets.
 

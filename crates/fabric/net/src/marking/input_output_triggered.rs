@@ -1,5 +1,5 @@
-//! Marks the packets that a switch has for an output when a buffer that holds some of them becomes
-//! full, or when more than a threshold wait for the output.
+//! Marks packets for an output when a buffer that holds some of them becomes full, or more than a
+//! threshold wait for it.
 //!
 //! Source: Santos, Turner and Janakiraman 2002, section IV.C.
 

@@ -1,5 +1,4 @@
-//! Marks, when a buffer becomes full, all packets that the switch has for the outputs of the
-//! packets in this buffer.
+//! Marks, when a buffer becomes full, all packets for the outputs of the packets in it.
 //!
 //! Source: Santos, Turner and Janakiraman 2002, section IV.B.
 

@@ -1,4 +1,4 @@
-//! Marks the packets that a switch has for an output if more than a threshold wait for it.
+//! Marks packets for an output if more than a threshold wait for it.
 //!
 //! Source: Santos, Turner and Janakiraman 2002, section IV.C.
 

@@ -1,5 +1,4 @@
-//! Marks a packet if its buffer holds more than a limit when its head is read, including the packet
-//! itself.
+//! Marks a packet if its buffer, with the packet, holds more than a limit when its head is read.
 
 use super::{Mark, Policy, Reading};
 use crate::Plan;

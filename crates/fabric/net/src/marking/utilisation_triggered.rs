@@ -1,7 +1,6 @@
-//! Marks the packets that a switch has for an output that was busy for too large a share of the
-//! recent time.
+//! Marks packets for an output that was recently busy for too large a share of the time.
 //!
-//! Source: Santos, Turner and Janakiraman 2002, footnote 5, which names it and does not adopt it.
+//! Source: Santos, Turner and Janakiraman 2002, footnote 5, which does not adopt it.
 
 use super::congestion::Congestion;
 use super::{Policy, Triggers};

@@ -16,7 +16,6 @@ impl Waiting {
         Self { lane_count, bytes: vec![0; plan.channels.len() * lane_count] }
     }
 
-    /// Indices of the lanes that a packet may take.
     pub(super) fn places(&self, stay: &Stay) -> impl Iterator<Item = usize> + use<> {
         let first = stay.output.index() * self.lane_count;
         stay.lanes.lanes().map(move |lane| first + usize::from(lane))

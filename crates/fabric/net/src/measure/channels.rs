@@ -60,8 +60,7 @@ impl ChannelCollector {
         self.sections = self.sections.chunks_exact(2).map(merge).collect();
     }
 
-    /// Over the sections from `first` on, with their lengths in picoseconds; `None` without
-    /// sections.
+    /// Over the sections from `first` on, with these lengths in ps; `None` without sections.
     pub(super) fn reports(
         &self,
         first: usize,

@@ -74,8 +74,8 @@ impl ClassCollector {
         self.served.double();
     }
 
-    /// Mean latencies of groups of slices in the first `sections` sections, and the first slice
-    /// after each group; groups without a message are omitted.
+    /// Mean latencies of groups of slices, and the first slice after each group; groups without a
+    /// message are omitted.
     pub(super) fn latency_series(&self, sections: usize) -> (Vec<f64>, Vec<usize>) {
         let slices = self.slices.range(0, sections * SLICES_PER_SECTION);
         let means = slices.chunks_exact(SLICES_PER_VALUE).map(|group| {

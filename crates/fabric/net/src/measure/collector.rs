@@ -5,10 +5,10 @@
 //!   counts everything                            counts deliveries of messages created in the window
 //! ```
 //!
-//! Rules about messages (their number, or the mean of a quantity counted by creation) use only the
-//! **followed** sections, up to which every message was delivered: messages in flight are slower
-//! than the rest, and a mean without them would be too low. The window then ends with those
-//! sections. Rules about accepted load use all sections that have ended.
+//! Rules about messages (their number, or a mean of a quantity counted by creation) use only the
+//! **followed** sections, up to which every message was delivered: messages in flight are slower,
+//! and a mean without them would be too low. The window then ends there. Rules about accepted load
+//! use all sections that have ended.
 //!
 //! The width of an interval is tested each time the run has doubled; it must be small enough twice
 //! in a row, with at least 1,000 messages. A rule tested often enough ends the run when the
@@ -71,7 +71,6 @@ pub struct Collector {
     lost_messages: u64,
     /// Zero before the first.
     pub(super) last_delivery: Time,
-    /// Whether the workload ended within the run, with every message delivered.
     pub(super) is_finished: bool,
 }
 
@@ -268,8 +267,8 @@ impl Collector {
         self.refused_posts[class.index()]
     }
 
-    /// Records an adapter's queue of `depth` acknowledgements, of all classes, after one of a
-    /// packet of `class` was queued.
+    /// Records an adapter's queue of `depth` acknowledgements, of all classes, after one for
+    /// `class`.
     pub fn on_ack_queue(&mut self, class: ClassId, depth: usize) {
         self.flows.note_answers(class, depth);
     }
@@ -287,8 +286,7 @@ impl Collector {
         self.samples.add(time, counts);
     }
 
-    /// Time of the next congestion trees, if requested: like a sample, and after the sample of an
-    /// instant.
+    /// Time of the next congestion trees, if requested: after a sample of that instant.
     pub fn next_look(&self) -> Option<Time> {
         self.trees.next().filter(|_| self.closed.is_none())
     }
@@ -339,8 +337,7 @@ impl Collector {
 
     /// Marks the workload as finished if every message was created before the end of the closed
     /// window. The window then ends with the section of the last delivery, and begins at time zero
-    /// unless the warm-up is configured. To be called with no events left and every message
-    /// delivered.
+    /// unless the warm-up is configured. To be called after all events and deliveries.
     pub fn finish(&mut self) {
         let Some(closed) = self.closed else { return };
         let slices = closed * SLICES_PER_SECTION;
@@ -402,7 +399,6 @@ impl Collector {
         self.closed.map(|sections| self.grid.boundary(sections))
     }
 
-    /// Sections after which a stop rule ends the window.
     fn sections_wanted(&mut self) -> Option<usize> {
         if let Some(wanted) = self.stop.messages {
             let followed = RunReport::new(self, self.followed_sections());

@@ -6,24 +6,23 @@
 //!   deadline    -        a0 + T   a0 + 2 T   a2 + T   a2 + 2 T       frame 2 came after a0 + 2 T: a miss
 //! ```
 //!
-//! A frame has arrived when all its messages have, in any order; frames are judged in the order of
-//! their numbers. The first frame sets the clock. Every other deadline is one interval after that
-//! of the frame before or, after a miss, after the arrival of the missed frame. DMP is the fraction
-//! of frames that miss their deadline, DMT their mean lateness.
+//! A frame has arrived when all its messages have; frames are judged in the order of their numbers.
+//! The first frame sets the clock. Every other deadline is one interval after that of the frame
+//! before or, after a miss, after the arrival of the missed frame. DMP is the fraction of frames
+//! that miss their deadline, DMT their mean lateness.
 //!
 //! A miss is a record: a frame later against its own clock, `a - i T`, than all before it. If
 //! frames are independent and identically distributed, frame `k` is a record with probability `1 /
 //! k`: the expected fraction of misses among `n` frames after `W` is `(H(W + n) - H(W)) / n` for
-//! any distribution of latencies ([`law_of_records`]). Misses against a fixed clock, `a0 + i T +
-//! slack`, and the time between deliveries are therefore reported as well.
+//! any distribution of latencies ([`law_of_records`]). Therefore misses against a fixed clock, `a0
+//! + i T + slack`, and the time between deliveries are also reported.
 //!
 //! Source: deadlines, DMP and DMT: Yum et al. 2002, section 6.2; mean and deviation of the interval
 //! of delivery: Yum, Kim and Das 2000 (MediaWorm); records: Rényi 1962 (as in Arnold, Balakrishnan
 //! and Nagaraja, "Records", 1998, section 2.5); the fixed clock: ours.
 //!
 //! Invariants: a frame with a message dropped by policing never arrives, and advances the clock by
-//! an interval; the first frames of each stream, as planned, are not counted; memory is used only
-//! for frames in progress and a few sums.
+//! an interval; memory is used only for frames in progress and a few sums.
 
 mod clock;
 mod report;

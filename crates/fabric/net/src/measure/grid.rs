@@ -5,9 +5,9 @@
 //!   the 65th begins: doubled    |---|---|---|---| ... |---|   32 sections of 16 slices twice as wide
 //! ```
 //!
-//! The first width of a slice is `ceil(time / (1,024 x 2^k))` with the smallest `k` for which that
-//! is at most 2^20 ps, about a microsecond. After `k` doublings 64 sections cover the run's time;
-//! the last may be short. Every boundary of wide sections was one of narrow sections and of slices.
+//! The first width of a slice is `ceil(time / (1,024 x 2^k))` with the smallest `k` for at most
+//! 2^20 ps, about a microsecond. After `k` doublings 64 sections cover the run's time; the last may
+//! be short.
 
 use gingham_kernel::{Span, Time};
 

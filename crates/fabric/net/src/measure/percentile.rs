@@ -45,7 +45,7 @@ pub(super) fn percentile(
     })
 }
 
-/// Of the fraction of messages up to a latency.
+/// Half-width of the fraction of messages up to a latency.
 fn half_width(sections: &[Latencies], latency: Span) -> Option<f64> {
     let ratio = |section: &Latencies| Ratio {
         sum: real(u128::from(section.messages_up_to(latency))),

@@ -10,8 +10,7 @@
 //! ```
 //!
 //! The part of the sample in the window is a uniform sample of the window. The hash depends only on
-//! the message's source and its number there: samples of parts of a run merge into the sample of
-//! the run.
+//! the message's source and its number there: samples of parts of a run merge.
 
 use crate::{Delivery, KeptMessages, MeasurePlan, Message};
 use gingham_kernel::{Counted, Purpose};

@@ -89,7 +89,6 @@ pub struct RunReport<'a> {
 }
 
 impl<'a> RunReport<'a> {
-    /// View of the first `sections` sections without the warm-up.
     pub(super) fn new(collector: &'a Collector, sections: usize) -> Self {
         let Collector { stop, grid, classes, .. } = collector;
         let beginnings = if collector.is_finished() && stop.warm_up.is_none() {
@@ -186,7 +185,7 @@ impl<'a> RunReport<'a> {
     }
 
     /// Time series of a class from time zero to the end of the window, in the steps of the plan or
-    /// in slices. A step beyond the window is omitted, unless the end of the run cuts it short.
+    /// in slices. A step beyond the window is omitted, unless the run's end cuts it short.
     pub fn series(&self, class: ClassId) -> Vec<Step> {
         let ClassCollector { slices, steps, .. } = &self.collector.classes[class.index()];
         let (width, slices) = match steps {
@@ -253,12 +252,11 @@ impl<'a> RunReport<'a> {
         self.classes().map(of).sum()
     }
 
-    /// Whether no class is known to be still in its warm-up.
     fn has_settled(&self) -> bool {
         self.beginnings.classes.iter().all(|(_, warm_up)| *warm_up != WarmUp::TooShort)
     }
 
-    /// After the warm-up of all classes.
+    /// Whether `wanted` messages were followed, after the warm-up of all classes.
     pub(super) fn has_messages(&self, wanted: u64) -> bool {
         self.has_settled() && self.followed_messages() >= wanted
     }
@@ -296,8 +294,8 @@ impl<'a> RunReport<'a> {
     }
 
     /// Messages created, not dropped and not delivered, over those created. The interval is
-    /// Student's: messages left over in one section leave in the next, and an interval corrected
-    /// for that would classify one stable run of forty as saturated.
+    /// Student's: one corrected for messages that leave in the next section would classify one
+    /// stable run of forty as saturated.
     fn left_behind(&self, class: ClassId) -> Option<Estimate> {
         let sections = self.ratios(class, |_, slice| Ratio {
             sum: slice.left_messages(),
@@ -353,7 +351,6 @@ impl<'a> RunReport<'a> {
         slices.sum(from * SLICES_PER_SECTION, to * SLICES_PER_SECTION)
     }
 
-    /// Mean over the messages created in the window.
     fn over_messages(&self, class: ClassId, of: impl Fn(&Slice) -> u128) -> Option<Estimate> {
         self.estimate(class, |_, slice| Ratio {
             sum: real(of(slice)),
@@ -361,7 +358,6 @@ impl<'a> RunReport<'a> {
         })
     }
 
-    /// Rate per picosecond of the window.
     fn over_time(&self, class: ClassId, of: impl Fn(&Slice) -> u64) -> Option<Estimate> {
         self.estimate(class, |section, slice| Ratio {
             sum: real(u128::from(of(slice))),

@@ -7,10 +7,9 @@
 //! ```
 //!
 //! A mean over all hosts hides a starved host: Dally and Towles define throughput as the accepted
-//! traffic of the flow with the lowest service relative to its share of the traffic matrix
-//! ("Principles and Practices of Interconnection Networks", 2004, section 23.1 and chapter 25).
-//! Sums by source and by destination need 64 B to 1 KiB per endpoint and class; sums by flow would
-//! grow with the square of the hosts.
+//! traffic of the flow with the lowest service relative to its share ("Principles and Practices of
+//! Interconnection Networks", 2004, section 23.1 and chapter 25). Sums by source and by destination
+//! need 64 B to 1 KiB per endpoint and class; sums by flow would grow with the square of the hosts.
 //!
 //! **Endpoints that fall behind.** The share left behind is the payload created less the payload
 //! delivered, over the payload created, with an interval from batch means. Each of `n` endpoints is
@@ -26,7 +25,7 @@ use gingham_results::{Estimate, Ratio, real, student_t_beyond};
 use gingham_topology::EndpointId;
 use std::ops::Range;
 
-/// Probability that any endpoint of a class is wrongly found to fall behind, for sources and for
+/// Probability that any endpoint of a class is wrongly found to fall behind, for sources and
 /// destinations separately.
 pub const FAMILY_CHANCE: f64 = 0.01;
 
@@ -101,7 +100,6 @@ impl ServedCollector {
         self.totals[place(message.destination, Sum::Destined)] += bytes;
     }
 
-    /// The message was dropped right after its creation.
     pub(super) fn take_back(&mut self, message: &Message) {
         let bytes = u64::from(message.payload_bytes);
         self.totals[place(message.source, Sum::Sent)] -= bytes;
@@ -188,7 +186,7 @@ fn left_behind([created, delivered]: [u64; 2]) -> Ratio {
     Ratio { sum: created - delivered, over: created }
 }
 
-/// One-sided quantile of Student's t for one of `endpoints` tests; the last result is cached.
+/// The last result is cached.
 struct Point {
     chance: f64,
     last: Option<(u32, f64)>,
@@ -231,9 +229,9 @@ mod tests {
 
     #[test]
     fn false_positive_rate_of_lagging_endpoints_is_as_specified() {
-        // Independent changes of the backlog with mean zero are the worst case of an endpoint that
-        // does not fall behind. Each is tested as one of ten, at 0.1 %: of 40,000 tests 40 are
-        // expected to fail, with a standard deviation of 6.3.
+        // Independent changes of the backlog with mean zero are the worst case. Each endpoint is
+        // tested as one of ten, at 0.1 %: of 40,000 tests 40 are expected to fail, with a standard
+        // deviation of 6.3.
         let mut stream = Stream::new(1, "served", Purpose::Arrival);
         let mut point = Point::of_family(10);
         let mut named = 0;

@@ -33,7 +33,6 @@ pub(super) struct Slice {
 }
 
 impl Slice {
-    /// The message was created in the slice.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, for every message")]
     #[inline(always)]
     pub(super) fn count_journey(&mut self, delivery: &Delivery) {

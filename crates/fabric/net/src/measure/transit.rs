@@ -59,7 +59,6 @@ impl TransitCollector {
         Self { endpoints, ..Self::default() }
     }
 
-    /// `waited` is the time since the packet was ready.
     pub(super) fn count_reinjected(&mut self, section: usize, host: EndpointId, waited: Span) {
         let count = self.at(section, host);
         count.reinjected_packets += 1;

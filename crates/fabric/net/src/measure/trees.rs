@@ -6,8 +6,7 @@
 //!   life              ├── birth       death ──┤        greatest: 5, at inspection 3
 //! ```
 //!
-//! Trees at consecutive inspections with one root are one tree; all knots of an inspection are one.
-//! A tree that is absent at one inspection and returns is a new one.
+//! Trees with one root at consecutive inspections are one tree; all knots of an inspection are one.
 //!
 //! Invariant: an inspection at an instant sees everything before that instant and nothing of it.
 
@@ -167,7 +166,6 @@ impl Trees {
         for time in &self.times {
             let mut before = std::mem::take(&mut alive);
             while let Some(step) = steps.next_if(|step| step.time == *time) {
-                // All knots at one inspection count as one tree.
                 let known = alive.get(&step.root).copied().or_else(|| before.remove(&step.root));
                 let place = known.unwrap_or_else(|| {
                     let TreeStep { root, time: born, .. } = *step;

@@ -17,12 +17,11 @@
 //!   MSER(d) = sum over i >= d of (x_i - mean of those)^2 / (n - d)^2
 //! ```
 //!
-//! is smallest, `d` being at most half of `n`. Latencies near saturation come in bursts, and the
-//! plain rule cuts behind a burst: the mean of the rest is too low. *(ours)* The values are
-//! therefore logarithms of latencies, which make a burst less of an outlier and the empty start
-//! more of one; and the shallowest cut with an MSER within a tenth of the smallest is used. If that
-//! lies in the last fifth of the half, the transient extends beyond: the series is too short to
-//! tell.
+//! is smallest, `d` being at most half of `n`. Near saturation the plain rule cuts behind a burst
+//! of latencies: the mean of the rest is too low. *(ours)* The values are therefore logarithms,
+//! which make a burst less of an outlier and the empty start more of one; and the shallowest cut
+//! with an MSER within a tenth of the smallest is used. If that lies in the last fifth of the half,
+//! the series is too short to tell.
 //!
 //! A network fills from empty: high values at the start are mostly chance, and cutting them makes
 //! the mean too low and its interval too narrow. They are cut only if this halves the MSER.
@@ -52,7 +51,6 @@ pub(super) fn truncation(latencies: &[f64]) -> Option<usize> {
     (5 * cut < 2 * values.len()).then_some(cut)
 }
 
-/// Whether the values before a cut are higher on average than those after it.
 fn falls_at(cut: usize, values: &[f64]) -> bool {
     #[expect(clippy::cast_precision_loss, reason = "at most some hundreds of values")]
     let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
@@ -123,7 +121,6 @@ mod tests {
 
     #[test]
     fn long_transient_is_found_below_noise() {
-        // A network that fills over some twenty values, below a noise of a tenth.
         let mut stream = Stream::new(1, "transient", Purpose::Shuffle);
         for _ in 0..50 {
             let value = |index: u32| {
@@ -137,8 +134,8 @@ mod tests {
 
     #[test]
     fn single_burst_is_not_truncated() {
-        // One of the first twenty values is half as high again: the smallest MSER is that behind
-        // it, but hardly smaller than without a cut.
+        // One of the first values is half as high again: the smallest MSER is that behind it, but
+        // hardly smaller than without a cut.
         let mut stream = Stream::new(2, "burst", Purpose::Shuffle);
         for place in 5..20 {
             let mut values: Vec<f64> = (0..200).map(|_| 100.0 + 40.0 * stream.unit()).collect();

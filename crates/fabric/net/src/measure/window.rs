@@ -37,9 +37,8 @@ impl Window {
     }
 }
 
-/// First sections of the windows. Classes that settle share the window of the run, since they share
-/// the network: no result is that of a steady state before all of them settle. A class that does
-/// not settle has the second half.
+/// Classes that settle share the window of the run: no result is that of a steady state before all
+/// of them settle. A class that does not settle has the second half.
 #[derive(Clone, Debug)]
 pub(super) struct Beginnings {
     pub(super) run: (usize, WarmUp),

@@ -2,7 +2,7 @@
 //!
 //! A copy is never interrupted; the order is by priority of the class, then by acceptance. Source:
 //! Yum et al. 2002, section 3.2 ("which QP to service in FCFS order based on their priority");
-//! copying whole messages, and the time when they may leave, are ours.
+//! copying whole messages is ours.
 
 use super::DmaPlan;
 use crate::{MessageSlot, Priority};

@@ -6,8 +6,8 @@
 //! ```
 //!
 //! A message created at `t` and posted again every `r` makes attempts at `t + r`, `t + 2 r`, ...
-//! Attempts that must fail are not simulated: while a credit is free, the next attempt of any
-//! message is computed from the phases. Waiting messages take precedence over those posted again.
+//! Attempts that must fail are not simulated: while a credit is free, the next attempt is computed
+//! from the phases. Waiting messages take precedence.
 //!
 //! Invariant: no message waits while a credit is free.
 
@@ -52,7 +52,7 @@ impl Pool {
         self.waiting.push_back(messages, slot);
     }
 
-    /// Registers a message that found no credit `now`; `number` is its order of arrival.
+    /// `number` is the order of arrival.
     pub(super) fn retry(&mut self, slot: MessageSlot, number: u64, period: Span, now: Time) {
         let known = self.retries.iter().position(|other| other.period == period);
         let place = known.unwrap_or_else(|| {

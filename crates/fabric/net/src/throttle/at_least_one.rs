@@ -13,8 +13,7 @@
 //!
 //! Source: Baydal, Lopez and Duato, "A Simple and Efficient Mechanism to Prevent Saturation in
 //! Wormhole Networks", IPDPS 2000; the lanes of the message's class are ours. Yum et al. 2002
-//! (section 6.1) also require a free lane at the adapter's port, without which no packet begins
-//! here.
+//! (section 6.1) also require a free lane at the adapter, without which no packet begins here.
 //!
 //! Invariant: free lanes are those last reported, or all before the first report.
 

@@ -10,9 +10,9 @@
 //! two counts hosts extrapolate linearly.
 //!
 //! Source: Thottethodi, Lebeck and Mukherjee, "Self-Tuned Congestion Control for Multiprocessor
-//! Networks", HPCA 2001. We read its abstract; figures are recalled from the literature, and each
-//! is a parameter ([`SelfTunedPlan`]). Yum et al. 2002 (section 6.1) include the status of adapters
-//! among the buffers.
+//! Networks", HPCA 2001. We read its abstract; figures are recalled from the literature and are
+//! parameters ([`SelfTunedPlan`]). Yum et al. 2002 (section 6.1) include adapters among the
+//! buffers.
 //!
 //! Invariant: the estimate is between zero and all buffers, and linear between two counts: it
 //! crosses the threshold at most once.
@@ -120,7 +120,6 @@ impl SelfTuned {
         is_due
     }
 
-    /// Returns whether held hosts must be woken.
     pub(super) fn on_gathered(&mut self, full: u64, now: Time, orders: &mut Vec<Order>) -> bool {
         let bytes = std::mem::take(&mut self.received_bytes);
         let due = now + self.plan.side_band;
@@ -153,8 +152,6 @@ impl SelfTuned {
         }
         has_learned && self.opens().is_some()
     }
-
-    // Estimate of the number of full buffers.
 
     /// Clamped, `after_ps` after the last sample, in millionths of a buffer times the interval
     /// between counts in ps.

@@ -6,9 +6,9 @@
 //!     did not                      increase       unchanged
 //! ```
 //!
-//! To escape local maxima, the best period is stored. A period far below it sets the threshold to
-//! the lesser of the best's threshold and final number of full buffers; after `patience` such
-//! periods in a row the best is forgotten.
+//! A period far below the best one sets the threshold to the lesser of the best's threshold and
+//! final number of full buffers, to escape local maxima; after `patience` such periods in a row the
+//! best is forgotten.
 //!
 //! Source: Thottethodi, Lebeck and Mukherjee 2001 (table 1 and the avoidance of local maxima, as
 //! recalled); defining "far below" by `drop` is ours.

@@ -331,8 +331,8 @@ mod tests {
         for (k, p) in [(1, 0.25), (2, 0.1875), (3, 0.140_625), (8, 0.033_37)] {
             assert!((share(k) - p).abs() < 5.0 * (p / count).sqrt(), "{k}: {}", share(k));
         }
-        // Mean 1 / p = 4 and variance q / p^2 = 12, whose estimate has the standard error
-        // 12 sqrt((8 + p^2 / q) / n) = 0.11 (kurtosis 9 + p^2 / q).
+        // Mean 1 / p = 4 and variance q / p^2 = 12, with the standard error 12 sqrt((8 + p^2 / q) /
+        // n) = 0.11 (kurtosis 9 + p^2 / q).
         let mean = gaps.iter().sum::<u64>() as f64 / count;
         assert!((mean - 4.0).abs() < 0.055, "{mean}");
         let off = |gap: &u64| *gap as f64 - mean;

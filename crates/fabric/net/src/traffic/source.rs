@@ -10,8 +10,8 @@ use gingham_topology::EndpointId;
 pub const STREAM_BYTES: u64 =
     (size_of::<SourcePlan>() + size_of::<Source>() + size_of::<StreamSender>() + 800) as u64;
 
-/// Traffic of one class at one endpoint. Messages are created only by [`Self::due`], called at the
-/// instants of [`Self::next_at`] and at those that notifications return ([`Self::started`],
+/// Traffic of one class at one endpoint. Messages are created only by [`Self::due`], at the
+/// instants of [`Self::next_at`] and those that notifications return ([`Self::started`],
 /// [`Self::delivered`], [`Self::resume`]).
 #[derive(Clone, Debug)]
 pub struct Source {
@@ -80,9 +80,9 @@ impl Source {
         self.workload.awaited()
     }
 
-    /// Handles the start of a message of its class at its endpoint, on the cable or by the
-    /// acceptance of the channel adapter. Returns the instant of the message that becomes due,
-    /// `now` or later.
+    /// Handles the start of a message of its class at its endpoint: its first flit on the cable, or
+    /// its acceptance by the channel adapter if it needs a credit. Returns the instant of the
+    /// message that becomes due, `now` or later.
     pub fn started(&mut self, now: Time) -> Option<Time> {
         self.workload.started(now)
     }

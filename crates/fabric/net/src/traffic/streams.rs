@@ -7,9 +7,9 @@
 //!     │█  █  █  ▌      │█ █ █ █ █ █ ▌   │                       even: spread over the interval
 //! ```
 //!
-//! A class of streams has many sources per host, each a flow of its own ([`StreamId`]). A frame is
-//! cut into messages of equal payload, except that the last carries the remainder. A stream of on
-//! and off periods has messages without frames.
+//! Each of the many streams of a host and class is a flow of its own ([`StreamId`]). A frame is cut
+//! into messages of equal payload, except that the last carries the remainder. A stream of on and
+//! off periods has messages without frames.
 //!
 //! Source: Yum et al. 2002, sections 5.2 and 6.2 (frames of 16,666 B on average, 30 a second, in
 //! messages of 640 B); spread frames and the deviation: Yum, Kim and Das, "MediaWorm", HPCA 2000.

@@ -11,9 +11,8 @@
 //!
 //! A message becomes due by the workload's own clock, at [`Workload::next_at`], or by a
 //! notification, which returns the instant. At each of these the endpoint calls [`Workload::due`]
-//! once; at one instant, messages due by clocks precede those due by earlier notifications. The
-//! endpoint delivers only the notifications of [`Awaited`]. There is none of lost messages: a
-//! transport learns of a loss by a time-out.
+//! once; messages due by clocks precede those due by earlier notifications. There is no
+//! notification of lost messages: a transport learns of a loss by a time-out.
 //!
 //! A workload at a source and one at a destination share no state.
 //!
@@ -46,19 +45,15 @@ pub struct Awaited {
 }
 
 pub(super) trait Workload {
-    /// Next instant of the workload's own clock.
     fn next_at(&self) -> Option<Time>;
 
-    /// Creates a message that is due `now`.
     fn due(&mut self, now: Time) -> Option<Draft>;
 
-    /// Whether it creates no further message unless one of an unfinished workload arrives or
-    /// starts.
     fn is_finished(&self) -> bool {
         self.next_at().is_none()
     }
 
-    /// Ends the workload after a crash of its host or application: no message is due from now on.
+    /// No message is due from now on.
     fn end(&mut self);
 
     /// Constant over the run.
@@ -66,15 +61,12 @@ pub(super) trait Workload {
         Awaited::default()
     }
 
-    /// Handles the start of a message: its first flit starts on the cable, or the channel adapter
-    /// accepts it if it needs a credit. Returns the instant of the message that becomes due, `now`
-    /// or later.
+    /// As [`super::Source::started`].
     fn started(&mut self, _now: Time) -> Option<Time> {
         None
     }
 
-    /// Handles the delivery of a message of the awaited class. Returns the instant of the message
-    /// that becomes due, `now` or later.
+    /// As [`super::Source::delivered`].
     fn delivered(&mut self, _message: &Message, _now: Time) -> Option<Time> {
         None
     }
@@ -90,12 +82,11 @@ pub(super) trait Workload {
         None
     }
 
-    /// Stops its clock until admission control admits it.
     fn suspend(&mut self) {
         unreachable!("only streams request admission");
     }
 
-    /// The next message is due `now`, and all later ones are delayed equally.
+    /// As [`super::Source::resume`].
     fn resume(&mut self, _now: Time) {
         unreachable!("only streams are admitted");
     }
@@ -134,7 +125,6 @@ impl AnyWorkload {
         }
     }
 
-    /// Without a dynamic call for drawn messages.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, for every message")]
     #[inline(always)]
     pub(super) fn due(&mut self, now: Time) -> Option<Draft> {

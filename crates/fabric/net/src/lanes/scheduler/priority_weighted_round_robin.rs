@@ -1,5 +1,5 @@
-//! Priority weighted round robin: the highest level first, weighted round robin among its lanes,
-//! and bounded waits of lower levels.
+//! Priority weighted round robin: weighted round robin in the highest level, and bounded waits of
+//! lower levels.
 
 use super::{
     DependsOn, Facts, Fault, Granularity, LaneScheduler, PLACES, levels_of, one_a_lane, shares_of,

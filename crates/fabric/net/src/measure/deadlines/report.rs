@@ -1,7 +1,7 @@
 //! Results of streams and their deadlines, by stream and by class.
 //!
-//! The streams of a class are treated as replications, with ratio estimator and Student's t. If
-//! they contend with each other they are not independent, and replications are more reliable.
+//! The streams of a class are treated as replications (ratio estimator, Student's t), although
+//! streams that contend with each other are not independent.
 
 use super::Deadlines;
 use super::clock::FrameSums;

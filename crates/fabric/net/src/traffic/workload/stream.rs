@@ -28,7 +28,6 @@ pub(in crate::traffic) struct StreamSender {
     /// Delay of admission.
     held: Span,
     is_suspended: bool,
-    /// Part of the last message drawn.
     drawn: Option<StreamPart>,
 }
 
@@ -181,7 +180,6 @@ pub(in crate::traffic) fn application_crash(
     Some(start + Span::from_ps(draw.below(lasts.max(1))))
 }
 
-/// Lifetime of a stream of a class that sends during `active`.
 fn period(
     plan: &StreamPlan,
     active: &Range<Time>,
