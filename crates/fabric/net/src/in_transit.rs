@@ -25,7 +25,7 @@ pub struct InTransitPlan {
     pub detection: Span,
     /// `T_r`: further time until re-injection can begin.
     pub programming: Span,
-    /// Capacity of an adapter's pool, in bytes.
+    /// Capacity of an adapter's pool.
     pub pool_bytes: u64,
     /// Handling of a packet if the pool is full.
     pub when_full: WhenFull,

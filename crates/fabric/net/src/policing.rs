@@ -57,9 +57,9 @@ pub enum Excess {
 pub struct PolicingPlan {
     /// Refill time of [`REFILL_BYTES`] tokens, by source.
     pub refill: Box<[Span]>,
-    /// Capacity of the bucket, in bytes.
+    /// Capacity of the bucket.
     pub burst_bytes: u32,
-    /// Maximum payload of a packet, in bytes.
+    /// Maximum payload of a packet.
     pub longest_bytes: u32,
     /// Treatment of excess.
     pub excess: Excess,

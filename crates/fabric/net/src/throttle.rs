@@ -111,7 +111,6 @@ pub(crate) struct Throttle {
     in_order: Box<[EndpointId]>,
     /// By node: endpoints of a switch, in this order; empty if the rule does not use outputs.
     around: Box<[Vec<EndpointId>]>,
-    /// Wake-ups of held hosts.
     woken: u64,
 }
 

@@ -83,7 +83,6 @@ impl Leases {
         None
     }
 
-    /// All places ever reserved.
     pub(super) fn places(&self) -> Vec<Place> {
         self.due.keys().copied().collect()
     }

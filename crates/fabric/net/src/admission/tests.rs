@@ -309,7 +309,6 @@ enum Story {
     Response(Signal),
     /// A packet, not the last, at the `place`-th node, the host first.
     Sends(usize),
-    /// The last packet, at the `place`-th node.
     Ends(usize),
     /// The probe continues, and the response is lost.
     Crashed(Signal, usize),

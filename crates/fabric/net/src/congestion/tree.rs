@@ -79,7 +79,6 @@ enum Rule {
     AnyMayBeRoot,
 }
 
-/// Lanes that a blocked packet waits for.
 fn awaited(onward: Onward) -> impl Iterator<Item = Buffer> {
     let lanes = onward.lanes.lanes().take(if onward.is_blocked() { usize::MAX } else { 0 });
     lanes.map(move |lane| Buffer { channel: onward.output, lane })
@@ -150,7 +149,6 @@ impl<'a> Stand<'a> {
         self.behind.get(&target).into_iter().flatten().copied()
     }
 
-    /// Branches behind a root, with their distances from it.
     fn levels_behind(&self, root: Target) -> BTreeMap<Buffer, usize> {
         let mut levels = BTreeMap::new();
         let (mut level, mut found): (_, BTreeSet<Buffer>) = (1, self.behind(root).collect());

@@ -85,7 +85,7 @@ impl<P: Copy> InTransitHost<P> {
         Self { plan, pool_bytes: 0, taken_in: 0, groups }
     }
 
-    /// Fill of the pool, in bytes.
+    /// Fill of the pool.
     pub fn pool_bytes(&self) -> u64 {
         self.pool_bytes
     }

@@ -1,13 +1,6 @@
 //! Switch allocation (inputs and outputs of a multiplexed crossbar) and VC allocation (heads and
 //! lanes of an output).
 //!
-//! ```text
-//!   in common     one side proposes, then the other accepts; repeated for those not matched
-//!   maximal       outputs propose, until no match is added; every match moves pointers
-//!   iSLIP         outputs propose, n times; only matches of the first iteration move pointers
-//!   separable     either side proposes, once
-//! ```
-//!
 //! Sources: McKeown 1999, section III (iSLIP); Dally and Towles 2004, section 19.3 (separable
 //! allocators). Exact specification: `docs/concepts/routers.md`.
 

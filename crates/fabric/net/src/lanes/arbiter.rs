@@ -1,10 +1,5 @@
 //! Lane arbiters: choose the next lane of a port at the crossbar, on the link and at the adapter.
 //!
-//! ```text
-//!   lanes that can send   0 1 . 3      as bits 0b1011 ┐
-//!   first packets         length, arrival time ───────┴► LaneArbiter ─► lane
-//! ```
-//!
 //! **Per flit**, an arbiter is used for every flit; **per packet**, only for heads, and its caller
 //! keeps the lane until the tail has gone.
 //!

@@ -12,8 +12,8 @@
 //! A full buffer concerns itself (naive), or every output that one of its packets waits for. A
 //! leaving packet fills its buffer until its tail has left, and can no longer be marked.
 //!
-//! Source: Santos, Turner and Janakiraman 2002, section IV. Ours: evaluation of triggers after all
-//! starts of an instant with a head read, and the definition of full.
+//! Source: Santos et al. 2002, section IV. Ours: evaluation of triggers after all starts of an
+//! instant with a head read, and the definition of full.
 //!
 //! Invariant: a trigger marks `cnt1` packets, unless another trigger intervenes.
 

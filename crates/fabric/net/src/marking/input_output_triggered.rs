@@ -1,7 +1,7 @@
 //! Marks packets for an output when a buffer that holds some of them becomes full, or more than a
 //! threshold wait for it.
 //!
-//! Source: Santos, Turner and Janakiraman 2002, section IV.C.
+//! Source: Santos et al. 2002, section IV.C.
 
 use super::congestion::Congestion;
 use super::{Concerns, Policy, Scan, Triggers};

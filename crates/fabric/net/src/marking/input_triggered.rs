@@ -1,6 +1,6 @@
 //! Marks, when a buffer becomes full, all packets for the outputs of the packets in it.
 //!
-//! Source: Santos, Turner and Janakiraman 2002, section IV.B.
+//! Source: Santos et al. 2002, section IV.B.
 
 use super::congestion::Congestion;
 use super::{Concerns, Policy, Scan, Triggers};

@@ -1,6 +1,6 @@
 //! Marks the packets that wait in a buffer when it becomes full, whatever their outputs.
 //!
-//! Source: Santos, Turner and Janakiraman 2002, section IV.A.
+//! Source: Santos et al. 2002, section IV.A.
 
 use super::congestion::Congestion;
 use super::{Concerns, Policy, Scan, Triggers};

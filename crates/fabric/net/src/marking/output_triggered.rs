@@ -1,6 +1,6 @@
 //! Marks packets for an output if more than a threshold wait for it.
 //!
-//! Source: Santos, Turner and Janakiraman 2002, section IV.C.
+//! Source: Santos et al. 2002, section IV.C.
 
 use super::congestion::Congestion;
 use super::{Policy, Scan, Triggers};

@@ -6,7 +6,7 @@
 //!   an output is too busy ────┘
 //! ```
 //!
-//! Source: Santos, Turner and Janakiraman 2002, section IV, footnotes 3 to 5.
+//! Source: Santos et al. 2002, section IV, footnotes 3 to 5.
 
 use crate::BLOCK_BYTES;
 use gingham_kernel::{Bytes, Span};

@@ -1,6 +1,6 @@
 //! Marks packets for an output that was recently busy for too large a share of the time.
 //!
-//! Source: Santos, Turner and Janakiraman 2002, footnote 5, which does not adopt it.
+//! Source: Santos et al. 2002, footnote 5, which does not adopt it.
 
 use super::congestion::Congestion;
 use super::{Policy, Triggers};

@@ -22,9 +22,8 @@ pub struct ChannelReport {
 
 #[derive(Clone, Debug)]
 pub(super) struct ChannelCollector {
-    /// By channel.
     flits_ps: Vec<f64>,
-    /// Whether there is a buffer at the end of a channel.
+    /// By channel: whether there is a buffer at its end.
     has_buffers: Vec<bool>,
     /// At the last section end, by channel.
     last: Vec<ChannelCount>,

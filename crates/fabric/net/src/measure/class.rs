@@ -14,7 +14,6 @@ pub(super) const SLICES_PER_VALUE: usize = 5;
 
 #[derive(Clone, Debug)]
 pub(super) struct ClassCollector {
-    /// Period of message creation.
     pub(super) active: Range<Time>,
     pub(super) slices: Slices,
     pub(super) latencies: LatencySections,
@@ -86,7 +85,6 @@ impl ClassCollector {
         means.zip(ends).filter_map(|(mean, end)| Some((mean?, end))).unzip()
     }
 
-    /// Returns the index of the slice.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, for every message")]
     #[inline(always)]
     fn each_at(&mut self, grid: &Grid, time: Time, count: impl Fn(&mut Slice)) -> usize {

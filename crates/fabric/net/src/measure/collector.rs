@@ -58,7 +58,6 @@ pub struct Collector {
     pub(super) closed: Option<usize>,
     /// Messages created before the end of the closed window and not delivered yet.
     followed_left: u64,
-    /// At the last test.
     was_narrow: bool,
     end: Time,
     /// Over the whole run, by class and trigger.

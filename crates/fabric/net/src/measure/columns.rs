@@ -32,7 +32,6 @@ impl Columns {
         }
     }
 
-    /// Row by row.
     pub(super) fn sum(&self, other: &Self) -> Self {
         Self {
             data_flits: self.data_flits.sum(&other.data_flits),
@@ -54,7 +53,6 @@ impl Columns {
     }
 }
 
-/// One kind of count, by row.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Column {
     Zero,

@@ -66,7 +66,6 @@ impl Grid {
         slice.div_ceil(SLICES_PER_SECTION)
     }
 
-    /// First section that starts at `time` or later.
     pub(super) fn section_from(&self, time: Time) -> usize {
         index(time.since(Time::ZERO).div_ceil(self.section()))
     }
@@ -85,7 +84,6 @@ impl Grid {
         self.sections == SECTIONS_MAX / 2 || self.is_full()
     }
 
-    /// Whether neighbours must merge before another section.
     pub(super) fn is_full(&self) -> bool {
         self.sections == SECTIONS_MAX
     }

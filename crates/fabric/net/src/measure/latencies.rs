@@ -77,7 +77,6 @@ impl Latencies {
         self.longest = self.longest.max(other.longest);
     }
 
-    /// A latency of each non-empty bin, with its messages.
     fn recorded(&self) -> impl Iterator<Item = (u64, u64)> {
         let bars = self.bars.iter().enumerate().filter(|(_, messages)| **messages > 0);
         bars.map(|(bar, messages)| (longest_of(bar), u64::from(*messages)))

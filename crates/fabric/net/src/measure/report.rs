@@ -41,13 +41,13 @@ pub struct ClassReport {
     pub latency_ps: Option<Estimate>,
     /// Longest latency.
     pub latency_max: Option<Span>,
-    /// Latency from the accepted post to delivery, in picoseconds.
+    /// Latency from the accepted post to delivery.
     pub posted_latency_ps: Option<Estimate>,
-    /// Time from creation to the accepted post, in picoseconds.
+    /// Time from creation to the accepted post.
     pub posting_ps: Option<Estimate>,
-    /// Latency from entry into the network to delivery, in picoseconds.
+    /// Latency from entry into the network to delivery.
     pub network_latency_ps: Option<Estimate>,
-    /// Latency from entry into the network to the arrival of the head, in picoseconds.
+    /// Latency from entry into the network to the arrival of the head.
     pub head_latency_ps: Option<Estimate>,
     /// Switches traversed.
     pub hops: Option<Estimate>,
@@ -266,7 +266,7 @@ impl<'a> RunReport<'a> {
         self.collector.closed.unwrap_or(usize::MAX)
     }
 
-    /// Exclusive.
+    /// Last section of the window, exclusive.
     pub(super) fn sections(&self) -> usize {
         self.sections
     }

@@ -1,10 +1,5 @@
 //! Counts of active channels in one section.
 //!
-//! ```text
-//!   channels   3   4   17          all others were idle
-//!   counts     c   c   c           by column (`columns`)
-//! ```
-//!
 //! Memory and time are proportional to the active channels.
 //!
 //! Invariant: channels are in ascending order.

@@ -15,7 +15,7 @@ pub struct Step {
     pub created: Count,
     /// Messages delivered.
     pub delivered: Count,
-    /// Mean latency of messages created in the step and delivered, in picoseconds.
+    /// Mean latency of messages created in the step and delivered.
     pub latency_mean_ps: Option<f64>,
 }
 

@@ -14,7 +14,7 @@ pub struct TransitReport {
     pub reinjected_packets: u64,
     /// Packets that went through the host's memory.
     pub spilled_packets: u64,
-    /// Mean time from ready to re-injection, in picoseconds.
+    /// Mean time from ready to re-injection.
     pub wait_mean_ps: Option<f64>,
     /// Maximum fill of the pool over the whole run.
     pub pool_peak_bytes: u64,

@@ -10,8 +10,8 @@
 //! final number of full buffers, to escape local maxima; after `patience` such periods in a row the
 //! best is forgotten.
 //!
-//! Source: Thottethodi, Lebeck and Mukherjee 2001 (table 1 and the avoidance of local maxima, as
-//! recalled); defining "far below" by `drop` is ours.
+//! Source: Thottethodi et al. 2001 (table 1 and the avoidance of local maxima, as recalled);
+//! defining "far below" by `drop` is ours.
 //!
 //! Invariant: the threshold is between zero and all buffers.
 

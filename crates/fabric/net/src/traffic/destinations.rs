@@ -222,8 +222,7 @@ pub enum DestinationPlan {
     Uniform(OtherHosts),
     /// One endpoint.
     Fixed(EndpointId),
-    /// Hot spots (Pfister and Norton, "Hot spot contention and combining in multistage
-    /// interconnection networks", IEEE Transactions on Computers 34(10), 1985).
+    /// Hot spots (Pfister and Norton 1985).
     HotSpot {
         /// Hot hosts, in equal parts.
         hot: OtherHosts,

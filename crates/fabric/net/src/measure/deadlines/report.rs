@@ -26,15 +26,15 @@ pub struct StreamReport {
     pub frames: u32,
     /// Counted frames later than their deadline.
     pub missed_frames: u32,
-    /// Mean lateness of missed frames, in picoseconds.
+    /// Mean lateness of missed frames.
     pub late_mean_ps: Option<f64>,
     /// Expected fraction of missed frames if independent.
     pub law: Option<f64>,
     /// Frames later than the deadline of the fixed clock plus its slack.
     pub missed_fixed_frames: u32,
-    /// Mean time between deliveries, in picoseconds.
+    /// Mean time between deliveries.
     pub interval_mean_ps: Option<f64>,
-    /// Standard deviation of the time between deliveries, in picoseconds.
+    /// Standard deviation of the time between deliveries.
     pub interval_deviation_ps: Option<f64>,
 }
 
@@ -53,15 +53,15 @@ pub struct ClassDeadlines {
     pub missed_frames: u64,
     /// DMP: fraction of missed frames.
     pub missed: Option<Estimate>,
-    /// DMT: mean lateness of missed frames, in picoseconds.
+    /// DMT: mean lateness of missed frames.
     pub late_ps: Option<Estimate>,
     /// Expected fraction of missed frames if independent.
     pub law: Option<f64>,
     /// Fraction of frames later than the deadline of the fixed clock plus its slack.
     pub missed_fixed: Option<Estimate>,
-    /// Mean time between deliveries, in picoseconds.
+    /// Mean time between deliveries.
     pub interval_ps: Option<Estimate>,
-    /// Standard deviation of the time between deliveries within streams, in picoseconds.
+    /// Standard deviation of the time between deliveries within streams.
     pub interval_deviation_ps: Option<f64>,
 }
 

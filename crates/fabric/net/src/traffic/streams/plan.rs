@@ -117,7 +117,7 @@ pub enum Spread {
 pub struct OnOffStream {
     /// On and off periods.
     pub periods: PeriodPlan,
-    /// Time between messages in an on period, in picoseconds.
+    /// Time between messages in an on period.
     pub interval_ps: f64,
     /// Payload of each message.
     pub message_bytes: u32,

@@ -25,19 +25,16 @@ impl<'a> Start<'a> {
         &self.class_plan().sources[self.index]
     }
 
-    /// Period in which it creates messages.
     pub(super) fn active(&self) -> Range<Time> {
         self.class_plan().active.clone()
     }
 
-    /// By purpose.
     pub(super) fn random(&self) -> impl Fn(Purpose) -> Stream + use<> {
         let name = self.plan.name_of(self.source().endpoint, self.class);
         random(self.plan.seed, name)
     }
 }
 
-/// By purpose, for stream `number` of an endpoint in a class.
 pub(super) fn random_of_stream(
     plan: &Plan,
     class: ClassId,

@@ -50,7 +50,6 @@ struct Frames {
     /// Start of the next frame, and end of the stream.
     next: Time,
     end: Time,
-    /// Frames that have started.
     begun: u32,
     /// Random stream of sizes, and next index in a trace.
     sizes: Stream,
@@ -103,7 +102,6 @@ impl StreamSender {
         sender
     }
 
-    /// Instant of the next message unless it waits for admission.
     fn ahead_at(&self) -> Option<Time> {
         self.ahead.map(|ahead| ahead.at + self.held)
     }
