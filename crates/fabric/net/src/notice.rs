@@ -82,8 +82,8 @@ pub enum Notice<'a> {
         /// Packet.
         packet: &'a mut Packet,
     },
-    /// A switch of whole packets has read a head: the packet counts as waiting for its output. All
-    /// heads read at an instant are reported before any packet is forwarded.
+    /// A switch of whole packets has read a head, which waits for its output. All heads read at an
+    /// instant are reported before any packet is forwarded.
     Queued {
         /// Packet in the switch.
         stay: Stay,

@@ -47,8 +47,8 @@ impl Plan {
         self.adapters.and_then(|adapters| adapters.throttle)
     }
 
-    /// By channel: whether its free lanes must be reported (outputs of switches with hosts). Empty
-    /// if no rule needs them.
+    /// Whether a channel's free lanes must be reported (outputs of switches with hosts). Empty if
+    /// no rule needs them.
     pub fn watched_outputs(&self) -> Vec<bool> {
         if self.throttle() != Some(ThrottlePlan::AtLeastOne) {
             return Vec::new();

@@ -75,7 +75,7 @@ impl Wait {
 
 impl WaitCycle {
     /// Cycle within the knot of `waits`, if any. `waits` lists the waiting parties in ascending
-    /// order; all others go on. Time and memory: n log n for n waits.
+    /// order; all others go on. Time and memory are n log n for n waits.
     pub fn find(waits: &[(Buffer, Wait)]) -> Option<Self> {
         let place = |party: Buffer| waits.binary_search_by_key(&party, |wait| wait.0).ok();
         let stuck = stuck(waits, place);

@@ -165,7 +165,7 @@ impl<P: Copy> InTransitHost<P> {
         self.groups.iter().enumerate().map(waits).fold(0, |all, bit| all | bit)
     }
 
-    /// Frees the pool space of a packet after its tail has left. Returns whether it occupied any.
+    /// Frees a packet's pool space after its tail has left. Returns whether it occupied any.
     pub fn release(&mut self, taken: &TakenIn) -> bool {
         if !taken.is_spilled {
             self.pool_bytes -= taken.bytes;

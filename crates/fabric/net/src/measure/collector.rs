@@ -1,14 +1,13 @@
-//! Statistics collector: counts events, and decides when the window ends and the run is complete.
+//! Statistics collector, which decides when the window ends and the run is complete.
 //!
 //! ```text
 //!   open ── a rule holds at a section end, or the run's time is over ──► following ──► complete
 //!   counts everything                            counts deliveries of messages created in the window
 //! ```
 //!
-//! Rules about messages (their number, or a mean of a quantity counted by creation) use only the
-//! **followed** sections, up to which every message was delivered: messages in flight are slower,
-//! and a mean without them would be too low. The window then ends there. Rules about accepted load
-//! use all sections that have ended.
+//! Rules about messages use only the **followed** sections, up to which every message was
+//! delivered: messages in flight are slower, and a mean without them would be too low. The window
+//! then ends there. Rules about accepted load use all sections that have ended.
 //!
 //! The width of an interval is tested each time the run has doubled; it must be small enough twice
 //! in a row, with at least 1,000 messages. A rule tested often enough ends the run when the
@@ -266,8 +265,7 @@ impl Collector {
         self.refused_posts[class.index()]
     }
 
-    /// Records an adapter's queue of `depth` acknowledgements, of all classes, after one for
-    /// `class`.
+    /// Records an adapter's queue of `depth` acknowledgements after one for `class`.
     pub fn on_ack_queue(&mut self, class: ClassId, depth: usize) {
         self.flows.note_answers(class, depth);
     }
@@ -363,8 +361,8 @@ impl Collector {
         RunReport::new(self, self.closed.unwrap_or(self.grid.sections()))
     }
 
-    /// Removes and returns every delivery since the last call, in order and including the warm-up,
-    /// if the run keeps all messages; otherwise empty.
+    /// Removes and returns every delivery since the last call, including the warm-up; empty unless
+    /// the run keeps all messages.
     pub fn take_messages(&mut self) -> Vec<Delivery> {
         self.records.take()
     }

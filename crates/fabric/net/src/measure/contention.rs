@@ -7,8 +7,7 @@
 //!   step  |         0         |         1         |     mean and maximum at the end of each
 //! ```
 //!
-//! A step is summarised when the first packet after it leaves, or when requested. Merged slices
-//! have the state at the end of the second.
+//! Merged slices have the state at the end of the second.
 //!
 //! Invariant: a step depends only on the state of each host at its end, not on the order of
 //! reports.

@@ -44,8 +44,8 @@ pub struct ChannelCount {
     /// Picoseconds with the sender held by flow control: from STOP to GO, with any lane paused, or
     /// with a packet ready without credits.
     pub stopped_ps: u64,
-    /// Flits in the input buffer at the channel's end, integrated over time from their arrival
-    /// until they start on the next channel or are stripped. Zero at hosts that accept everything.
+    /// Flits in the input buffer at the channel's end, integrated over time from arrival to the
+    /// start on the next channel or stripping. Zero at hosts that accept everything.
     pub occupancy_flit_ps: u128,
 }
 

@@ -225,15 +225,14 @@ impl<'a> RunReport<'a> {
         self.collector.transit.report(host, start, end)
     }
 
-    /// Contention coefficients from time zero to the end of the window, in the steps of
-    /// [`Self::series`]; empty unless packets choose paths by contention.
+    /// Contention coefficients in the steps of [`Self::series`]; empty unless packets choose paths
+    /// by contention.
     pub fn contention(&self) -> Vec<ContentionStep> {
         let Collector { grid, stop, contention, .. } = self.collector;
         contention.series(grid, self.window().end, stop.time)
     }
 
-    /// Sampled messages created in the window of their class, by time of creation, source and
-    /// number.
+    /// Sampled messages created in their class's window, by time of creation, source and number.
     pub fn sample(&self) -> Vec<Delivery> {
         let windows: Vec<Window> = self.classes().map(|class| self.class_window(class)).collect();
         let within = |delivery: &&Delivery| {

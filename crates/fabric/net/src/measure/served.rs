@@ -45,7 +45,7 @@ pub struct EndpointReport {
     /// Payload delivered, regardless of the time of creation.
     pub delivered_bytes: u64,
     /// Payload left behind over payload created: mean, and distance to the lower end of the
-    /// one-sided interval at [`FAMILY_CHANCE`] over all endpoints.
+    /// one-sided interval at [`FAMILY_CHANCE`].
     pub left_behind: Option<Estimate>,
 }
 

@@ -179,8 +179,8 @@ impl ArrivalPlan {
         }
     }
 
-    /// Mean interval between messages in picoseconds, at `byte_ps` per byte of the link. `None` for
-    /// a backlogged source.
+    /// Mean interval between messages, at `byte_ps` per byte of the link. `None` for a backlogged
+    /// source.
     pub fn interval_mean_ps(&self, payload_mean_bytes: f64, byte_ps: f64) -> Option<f64> {
         self.load().map(|load| payload_mean_bytes * byte_ps / load)
     }

@@ -98,8 +98,8 @@ impl PeriodPlan {
         self.on_mean + self.off_mean
     }
 
-    /// Relative standard error of the on-time of a source within `span`, and hence of its offered
-    /// load, from the variance of an alternating renewal process.
+    /// Relative standard error of the offered load of a source within `span`, by alternating
+    /// renewal theory.
     ///
     /// For on periods of mean `a` and variance `v` and off periods of mean `b` and variance `w`,
     /// the on-time within `T` has the variance `T (b^2 v + a^2 w) / (a + b)^3` (Cox, "Renewal
@@ -206,8 +206,7 @@ mod tests {
 
     #[test]
     fn arrival_clock_stops_in_off_periods() {
-        // A tail index of 10^9 leaves no spread: every period has its mean length, 25 on and 40
-        // off.
+        // A tail index of 10^9 leaves no spread: all periods have their mean length.
         let (on_mean, off_mean) = (Span::from_ps(25), Span::from_ps(40));
         let plan = PeriodPlan { on_mean, off_mean, law: PeriodLaw::Pareto { shape: 1e9 } };
         let clock = OnOffClock {
@@ -250,8 +249,7 @@ mod tests {
 
     #[test]
     fn load_error_matches_the_spread_of_many_sources() {
-        // Spread over 4,000 sources within 200 cycles: known to 1.1 %, and less exactly with heavy
-        // tails.
+        // The spread over 4,000 sources is known to 1.1 %, and less exactly with heavy tails.
         for (law, tolerance) in [
             (PeriodLaw::Exponential, 0.05),
             (PeriodLaw::Pareto { shape: 1.5 }, 0.25),

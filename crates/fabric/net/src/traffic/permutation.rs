@@ -35,8 +35,7 @@ pub enum Permutation {
     BitRotation,
 }
 
-/// Error: the permutation does not exist for this number of places. Includes the nearest valid
-/// numbers.
+/// Error: no permutation of this number of places; with the nearest valid numbers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("needs {kind} hosts, such as {below} or {above}, not {places}")]
 pub struct PlacesError {
@@ -62,8 +61,7 @@ impl Permutation {
         if below == places { Ok(()) } else { Err(PlacesError { kind, below, above, places }) }
     }
 
-    /// Destination of `place`. Panics if the permutation does not exist on `places` places, or if
-    /// the place lies beyond them.
+    /// Destination of `place`. Panics if [`Self::check`] fails, or if `place` lies beyond `places`.
     pub fn apply(self, place: usize, places: usize) -> usize {
         assert!(place < places && self.check(places).is_ok(), "{self:?} on {places} places");
         let bits = places.ilog2();
@@ -145,11 +143,11 @@ pub struct Stencil {
 }
 
 impl Stencil {
-    /// Neighbours of a cell in ascending order, each once and never the cell itself, even if a
-    /// dimension of size 1 or 2 wraps around. Time and memory are proportional to their number.
+    /// Neighbours of a cell, ascending, each once and never the cell itself. Time and memory are
+    /// proportional to their number.
     pub fn neighbours(&self, cell: usize) -> Vec<usize> {
         let here = coordinates_of(cell, &self.dimensions);
-        // Cells of the dimensions up to now, and whether a step was taken.
+        // Cells so far, and whether a step was taken.
         let mut reached = vec![(0, false)];
         for (dimension, at) in here.iter().enumerate() {
             let size = self.dimensions[dimension];
@@ -206,8 +204,8 @@ pub fn group_target(group: usize, by: i64, groups: usize) -> usize {
     usize::try_from(sum.rem_euclid(modulus)).expect("below the number of groups")
 }
 
-/// Random permutation that moves every place, each with equal probability, from seed and class
-/// alone. A single place stays.
+/// Random permutation, by seed and class alone, that moves every place, each with equal
+/// probability. A single place stays.
 pub fn derangement(seed: u64, class: &str, places: usize) -> Vec<usize> {
     let mut stream = Stream::new(seed, class, Purpose::Permutation);
     let mut targets: Vec<usize> = (0..places).collect();
@@ -340,11 +338,9 @@ mod tests {
 
     #[test]
     fn stencil_neighbours_match_hand_computed_sets() {
-        // 3 x 4, cells 0 to 3 in the first row: cell 0 has neighbours 4 and 1, and with wrap-around
-        // also 8 and 3.
+        // 3 x 4, cells 0 to 3 in the first row.
         assert_eq!(stencil(&[3, 4], false, false).neighbours(0), [1, 4]);
         assert_eq!(stencil(&[3, 4], true, false).neighbours(0), [1, 3, 4, 8]);
-        // With diagonals, 5 inside the grid; with wrap-around also 7, 9 and 11.
         assert_eq!(stencil(&[3, 4], false, true).neighbours(0), [1, 4, 5]);
         assert_eq!(stencil(&[3, 4], true, true).neighbours(0), [1, 3, 4, 5, 7, 8, 9, 11]);
         // Both directions in a dimension of size 2 lead to one cell.

@@ -136,7 +136,7 @@ pub enum MessagePlan {
 pub struct ReplyPlan {
     /// Class of the messages replied to.
     pub to: ClassId,
-    /// Time from the delivery of a message to the creation of its reply.
+    /// Time from a delivery to the creation of its reply.
     pub think: Span,
     /// Lengths of the replies.
     pub lengths: LengthPlan,
@@ -155,7 +155,7 @@ pub struct DrawnPlan {
     pub destinations: DestinationPlan,
 }
 
-/// Delay from the start of a class to that of one of its sources.
+/// Delay of a source's start after that of its class.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct LaterPlan {
     /// Fixed part.

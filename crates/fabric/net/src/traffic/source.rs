@@ -11,8 +11,8 @@ pub const STREAM_BYTES: u64 =
     (size_of::<SourcePlan>() + size_of::<Source>() + size_of::<StreamSender>() + 800) as u64;
 
 /// Traffic of one class at one endpoint. Messages are created only by [`Self::due`], at the
-/// instants of [`Self::next_at`] and those that notifications return ([`Self::started`],
-/// [`Self::delivered`], [`Self::resume`]).
+/// instants of [`Self::next_at`] and those returned by [`Self::started`], [`Self::delivered`] and
+/// [`Self::resume`].
 #[derive(Clone, Debug)]
 pub struct Source {
     class: ClassId,
@@ -87,8 +87,7 @@ impl Source {
         self.workload.started(now)
     }
 
-    /// Handles the delivery of a message of the awaited class. Returns the instant of the message
-    /// that becomes due, `now` or later.
+    /// Handles the delivery of a message of the awaited class. Returns as [`Self::started`].
     pub fn delivered(&mut self, message: &Message, now: Time) -> Option<Time> {
         self.workload.delivered(message, now)
     }
@@ -110,8 +109,8 @@ impl Source {
         self.workload.suspend();
     }
 
-    /// Starts the clock of an admitted stream: its next message is due `now`, and all later ones
-    /// are delayed equally. Panics if the source is not a stream.
+    /// Starts the clock of an admitted stream: its next message is due `now`, and later ones are
+    /// delayed equally. Panics if the source is not a stream.
     pub fn resume(&mut self, now: Time) {
         self.workload.resume(now);
     }

@@ -24,8 +24,8 @@ pub struct StreamPlan {
     pub lifetime: Option<Span>,
     /// Requested rate, as a multiple of its mean rate.
     pub solicits: f64,
-    /// Probability that its application crashes and sends nothing from a random instant of its
-    /// lifetime on, without an indication of its last message.
+    /// Probability that its application crashes and sends nothing from a random instant on, without
+    /// marking its last message.
     pub crashes: f64,
 }
 
@@ -141,8 +141,8 @@ impl DataPlan {
         }
     }
 
-    /// Usual silence between messages: interval of frames sent at once, mean interval between
-    /// messages of spread frames, or mean off period.
+    /// Usual silence between messages: interval of frames sent at once, mean interval of spread
+    /// messages, or mean off period.
     pub fn silence(&self) -> Span {
         match self {
             Self::Frames(frames) if frames.spread == Spread::AtOnce => frames.interval,
