@@ -14,8 +14,8 @@
 //! A miss is a record: a frame later against its own clock, `a - i T`, than all before it. If
 //! frames are independent and identically distributed, frame `k` is a record with probability `1 /
 //! k`: the expected fraction of misses among `n` frames after `W` is `(H(W + n) - H(W)) / n` for
-//! any distribution of latencies ([`law_of_records`]). Therefore misses against a fixed clock, `a0
-//! + i T + slack`, and the time between deliveries are also reported.
+//! any distribution of latencies ([`law_of_records`]). Misses against a fixed clock,
+//! `a0 + i T + slack`, and the time between deliveries are therefore also reported.
 //!
 //! Source: deadlines, DMP and DMT: Yum et al. 2002, section 6.2; mean and deviation of the interval
 //! of delivery: Yum, Kim and Das 2000 (MediaWorm); records: Rényi 1962 (as in Arnold, Balakrishnan

@@ -80,8 +80,8 @@ impl Samples {
 
 impl RunReport<'_> {
     /// Followed channels in the order of the plan, from time zero to the end of the window or the
-    /// last sample. A step beyond the window is omitted, as in [`Self::series`]. A flit counts in the
-    /// step of its start: utilisation may exceed 1 by one flit time.
+    /// last sample. A step beyond the window is omitted, as in [`Self::series`]. A flit counts in
+    /// the step of its start: utilisation may exceed 1 by one flit time.
     pub fn link_series(&self) -> Vec<LinkSeries> {
         let samples = self.samples();
         let taken = samples.flits.len().checked_div(samples.channels.len()).unwrap_or(0);

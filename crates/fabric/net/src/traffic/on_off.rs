@@ -69,8 +69,8 @@ impl PeriodLaw {
             Self::Pareto { shape } => {
                 let least = mean_ps * (shape - 1.0) / shape;
                 let below = stream.unit();
-                // Up to the minimum period the density is constant, with the probability (shape -
-                // 1) / shape.
+                // Up to the minimum period, of probability (shape - 1) / shape, the density is
+                // constant.
                 if below < (shape - 1.0) / shape {
                     below * mean_ps
                 } else {
