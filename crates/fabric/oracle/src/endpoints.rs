@@ -6,13 +6,12 @@
 //!            └─► audit: history ─► decision from the whole history ──┴─► equal, or a panic
 //! ```
 //!
-//! The machines keep clever state. The [`Audit`] keeps lists of events instead (messages, starts,
-//! acknowledgements, departures, reservations), and computes each decision from these lists by the
-//! rule of `docs/concepts/timing.md`. It receives only notices, and draws from copies of the sources
-//! and random streams, so it shares no state with the machines that it checks.
+//! The [`Audit`] keeps lists of events in place of the machines' state, and computes each decision
+//! from them by the rule of `docs/concepts/timing.md`. It receives only notices, and draws from
+//! copies of the sources and random streams: it shares no state with the machines.
 //!
-//! Its cost grows with the square of the history, so only the first [`AUDITED_EVENTS`] notices and
-//! turns of a run are checked.
+//! The cost grows with the square of the history, hence only the first [`AUDITED_EVENTS`] notices
+//! and turns are checked.
 
 mod admission;
 mod audit;
@@ -50,10 +49,9 @@ use gingham_net::{Adapter, NetworkEvent, Next, Notice, Order, Packet, Plan, Turn
 use gingham_topology::{ChannelId, EndpointId};
 use std::sync::Arc;
 
-/// Number of notices and turns that are checked; some seconds of computation.
+/// Some seconds of computation.
 const AUDITED_EVENTS: u32 = 200_000;
 
-/// The shared endpoint machines, and the audit of their decisions.
 #[derive(Debug)]
 pub(crate) struct Endpoints {
     machines: gingham_net::Endpoints,
@@ -81,12 +79,11 @@ impl Endpoints {
         self.tally.of(family)
     }
 
-    /// Returns the shared machines, for measurement and reports.
     pub(crate) fn machines(&self) -> &gingham_net::Endpoints {
         &self.machines
     }
 
-    /// Returns the shared machines for measurement and checkpoints, which decide nothing.
+    /// Machines for measurement and checkpoints, which decide nothing.
     pub(crate) fn machines_mut(&mut self) -> &mut gingham_net::Endpoints {
         &mut self.machines
     }
@@ -103,7 +100,7 @@ impl Endpoints {
         self.machines.adapters()
     }
 
-    /// Returns the adapter of an endpoint, after a check of its groups and of those that wait.
+    /// Adapter, after a check of its groups.
     pub(crate) fn adapter(&self, endpoint: EndpointId) -> &Adapter {
         let adapter = self.machines.adapter(endpoint);
         if let Some(audit) = &self.audit {
@@ -121,7 +118,7 @@ impl Endpoints {
         self.audit.as_deref_mut()
     }
 
-    /// Reports an event to the machines, and compares the marks and signals that they set.
+    /// Reports an event, and compares the marks and signals that the machines set.
     pub(crate) fn notify(&mut self, now: Time, notice: Notice<'_>) {
         let expected = self.audit().and_then(|audit| audit.notice(now, &notice));
         match notice {
@@ -147,8 +144,8 @@ impl Endpoints {
         }
     }
 
-    /// Reports a packet that a switch has read. Returns the channel to the port 0 of the switch, if
-    /// the packet was diverted there.
+    /// Reports a packet read by a switch. Returns the channel to port 0, if the packet was
+    /// diverted.
     pub(crate) fn read(
         &mut self,
         now: Time,
@@ -161,7 +158,6 @@ impl Endpoints {
         (packet.destination != before).then(|| self.machines.plan().into_end(input, packet))
     }
 
-    /// Reports the crash of a host or an application.
     pub(crate) fn on_network_event(&mut self, event: NetworkEvent) {
         if let Some(audit) = &mut self.audit {
             audit.network_event(event);
@@ -169,7 +165,7 @@ impl Endpoints {
         event.apply(&mut self.machines);
     }
 
-    /// Takes the next order of the machines, which the audit must expect.
+    /// Takes an order, which the audit must expect.
     pub(crate) fn next_order(&mut self) -> Option<Order> {
         let order = self.machines.next_order();
         if let Some(audit) = &mut self.audit {

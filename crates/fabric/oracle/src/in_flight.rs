@@ -7,7 +7,6 @@ id_type!(
     InFlightId
 );
 
-/// Packets in flight, each with the data of its kind of switch.
 #[derive(Clone, Debug)]
 pub(crate) struct InFlight<T> {
     slots: Vec<Option<T>>,

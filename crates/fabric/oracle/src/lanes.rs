@@ -7,10 +7,8 @@
 //!              └──────────────── Credit ◄─────────────┘ when a flit leaves the lane buffer
 //! ```
 //!
-//! Files by stage of a tick: link traversal and adapters in `host`, switch allocation and traversal
-//! in `allocation` and `matching`, virtual-channel allocation in `allocation`. In-transit hosts,
-//! wait-for graph, waiters and waits for credits are in `simulation`. A switch with flits, and an
-//! adapter with something to send, act at every tick; the others are idle.
+//! In-transit hosts, wait-for graph, waiters and waits for credits are in `simulation`. A switch
+//! with flits, and an adapter with something to send, act at every tick; the others are idle.
 //!
 //! Source: Yum, Kim, Das, Yousif and Duato 2002, section 3.1, as specified in
 //! `docs/concepts/timing.md`.

@@ -4,18 +4,16 @@ use gingham_net::{Packet, Plan};
 use gingham_topology::ChannelId;
 use gingham_topology::routing::{DatelineClass, LaneSet};
 
-/// Lengths of the legs of a path, in channels.
 #[derive(Clone, Debug)]
 pub(crate) struct Legs(Vec<usize>);
 
 impl Legs {
-    /// Returns the legs of a path, each given by its channels.
     pub(crate) fn new(legs: &[Vec<ChannelId>]) -> Self {
         Self(legs.iter().map(Vec::len).collect())
     }
 
-    /// Returns the lanes that a packet may take on `outgoing` after `incoming`, the channel at
-    /// `position` of its path, and its dateline class there. `dateline_class` is that on `incoming`.
+    /// Returns the lanes allowed on `outgoing` after `incoming`, the channel at `position` of the
+    /// path, and the dateline class there; `dateline_class` is that on `incoming`.
     pub(crate) fn lanes_onward(
         &self,
         plan: &Plan,

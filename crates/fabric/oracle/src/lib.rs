@@ -1,8 +1,8 @@
 //! The oracle: a reference simulation of every flit, or of every packet in networks of whole
 //! packets, with a plain heap of events.
 //!
-//! Its aim is to be obviously correct, not fast: it follows `docs/concepts/timing.md` almost
-//! sentence by sentence, and every faster engine is compared with it to the picosecond.
+//! It is meant to be obviously correct, not fast: it follows `docs/concepts/timing.md` almost
+//! sentence by sentence, and every engine is compared with it to the picosecond.
 //!
 //! ```text
 //!   Plan ─► start ─ by the kind of switch ─┬► wormhole    slack buffers, STOP and GO
@@ -10,9 +10,7 @@
 //!                                          └► packets     whole packets in input buffers
 //! ```
 //!
-//! Each kind is a separate module; all share only `gingham-net`, the driver of runs, and the
-//! containers of events, packets and waits for credits (`run`, `timeline`, `in_flight`,
-//! `credit_wait`). The oracle never imports an engine, and no engine the oracle.
+//! The oracle never imports an engine, and no engine the oracle.
 
 #[cfg(test)]
 #[path = "../tests/common/mod.rs"]
@@ -37,7 +35,7 @@ use std::sync::Arc;
 
 /// A run of a plan, simulated flit by flit.
 pub trait Simulation: gingham_net::Simulation {
-    /// Returns the time of the next event.
+    /// Time of the next event.
     fn next_time(&self) -> Option<Time>;
 
     /// Returns the number of decisions of a family that the audit has compared.

@@ -8,22 +8,18 @@
 //!               └──────────── Known ◄─────────────────┘ a credit delay later, at the sender
 //! ```
 //!
-//! A packet occupies a buffer from its start on the channel into it, when it takes its space, until
-//! its tail has left. `buffer` is the receiving end of a channel, `output` the sending end: the
-//! current transmission and the credits of the buffer at the other end. `simulation` determines the
-//! order of packets at a switch, counts overtaking and returns credits; `switch` starts packets,
-//! and fills and empties the buffers of outputs, if there are any. `host` contains hosts,
-//! transmissions and pauses; with pauses, receivers stop lanes in place of credits. Any event at a
-//! switch makes all its outputs choose again, since most events may let any of them start a packet.
+//! A packet occupies a buffer from its start on the channel into it until its tail has left. Any
+//! event at a switch makes all its outputs choose again, since most events may let any of them
+//! start a packet.
 //!
 //! Source: Santos, Turner and Janakiraman 2002, section III, as specified in
 //! `docs/concepts/timing-packets.md`.
 //!
-//! Invariants, checked by `Simulation::assert_invariants` after any event: packets
-//! in = received + in buffers + on channels to hosts; of each lane, blocks that the sender knows to
-//! be free + occupied blocks + blocks of updates under way = capacity of the buffer, or with pauses
-//! no buffer overflows; the number of packets of an input that are being read is that of packets
-//! started and not left, at most one if a port is read by one output at a time.
+//! Invariants, checked by `Simulation::assert_invariants` after any event: packets in = received +
+//! in buffers + on channels to hosts; of each lane, blocks known to the sender to be free +
+//! occupied blocks + blocks of updates under way = capacity of the buffer, or with pauses no buffer
+//! overflows; an input has as many packets being read as packets started and not left, at most one
+//! if a port is read by one output at a time.
 
 mod buffer;
 mod event;

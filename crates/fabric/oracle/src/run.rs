@@ -9,7 +9,6 @@ use gingham_net::{NetworkEvent, Plan, Run, WaitForGraph};
 use gingham_topology::ChannelId;
 use std::fmt::Debug;
 
-/// A network of one kind of switch.
 pub(crate) trait Network: Debug + Send + Sync {
     type Event: Ord + Debug;
 
@@ -19,10 +18,10 @@ pub(crate) trait Network: Debug + Send + Sync {
 
     fn handle(&mut self, event: Self::Event);
 
-    /// Returns the counts of all channels; durations of current states are counted up to `end`.
+    /// Counts of all channels; durations of current states are counted up to `end`.
     fn counts_until(&self, end: Time) -> Vec<ChannelCount>;
 
-    /// Returns the counts of all channels before any event of `end`.
+    /// Counts before any event of `end`.
     fn counts_before(&self, end: Time) -> Vec<ChannelCount> {
         self.counts_until(end)
     }
@@ -33,20 +32,18 @@ pub(crate) trait Network: Debug + Send + Sync {
         self.parts_mut().1.on_network_event(event);
     }
 
-    /// Returns the number of packets in the network.
     fn packets_in_flight(&self) -> usize;
 
-    /// Returns everything that waits, before any event of `now`.
+    /// Everything that waits, before any event of `now`.
     fn waiters(&self, now: Time) -> Vec<Waiter>;
 
-    /// Returns the wait-for graph before any event of `now`.
+    /// Wait-for graph before any event of `now`.
     fn wait_for_graph(&self, now: Time) -> WaitForGraph;
 
-    /// Checks conservation and order after any event, for tests. Slow.
+    /// Checks conservation and order after an event; slow, for tests.
     fn assert_invariants(&self);
 }
 
-/// A network that handles the events of its timeline one by one.
 #[derive(Debug)]
 pub(crate) struct EventByEvent<N>(pub(crate) N);
 

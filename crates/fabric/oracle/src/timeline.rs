@@ -2,7 +2,6 @@
 
 use gingham_kernel::{EventQueue, Purpose, Stream, Time};
 
-/// The current time, with the events to come.
 #[derive(Debug)]
 pub(crate) struct Timeline<E> {
     pub(crate) now: Time,
@@ -14,7 +13,6 @@ pub(crate) struct Timeline<E> {
 }
 
 impl<E: Ord> Timeline<E> {
-    /// Creates an empty timeline at time zero.
     pub(crate) fn new() -> Self {
         Self {
             now: Time::ZERO,
@@ -33,12 +31,11 @@ impl<E: Ord> Timeline<E> {
         self.queue.next_time()
     }
 
-    /// Returns the pending events, in no particular order.
+    /// Pending events, in no particular order.
     pub(crate) fn pending(&self) -> impl Iterator<Item = &E> {
         self.queue.iter()
     }
 
-    /// Advances to the next event and returns it; panics if there is none.
     pub(crate) fn next(&mut self) -> E {
         let (time, event) = self.queue.pop().expect("an event is pending");
         self.now = time;
@@ -59,7 +56,6 @@ impl<E: Ord> Timeline<E> {
         }
     }
 
-    /// Schedules caused events in a random order from now on.
     pub(crate) fn shuffle(&mut self, seed: u64) {
         self.shuffle = Some(Stream::new(seed, "scheduling", Purpose::Shuffle));
     }

@@ -1,15 +1,12 @@
-//! Network state that hosts check before they begin a message, recomputed whenever it may have
-//! changed.
+//! Network state that hosts check before they begin a message.
 
 use gingham_net::{LaneBlocks, Plan, Switching};
 use gingham_topology::ChannelId;
 use gingham_topology::routing::LaneSet;
 
-/// Outputs whose free lanes are reported to endpoints, and buffers that are counted.
 #[derive(Clone, Debug)]
 pub(crate) struct Watched {
-    /// By channel: the free lanes reported last; `None` for outputs that are not reported. Empty if
-    /// none is.
+    /// By channel: free lanes reported last; `None` if not reported. Empty if none is.
     reported: Vec<Option<LaneSet>>,
     lanes: u8,
     /// Channels whose full buffers are counted.
@@ -33,8 +30,7 @@ impl Watched {
         }
     }
 
-    /// Returns the free lanes of a reported channel if they changed since the last report, and
-    /// records them as reported.
+    /// Returns the free lanes of a reported channel if they changed since the last report.
     pub(crate) fn change(
         &mut self,
         channel: ChannelId,
@@ -45,7 +41,6 @@ impl Watched {
         (std::mem::replace(reported, free) != free).then_some(free)
     }
 
-    /// Returns the number of counted buffers that are full.
     pub(crate) fn full(&self, is_full: impl Fn(ChannelId, u8) -> bool) -> u64 {
         let full_lanes = |channel: &ChannelId| {
             (0..self.lanes).filter(|lane| is_full(*channel, *lane)).count() as u64

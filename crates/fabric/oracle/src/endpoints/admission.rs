@@ -1,7 +1,7 @@
 //! Admission of streams (timing.md, admission; Yum et al. 2002, section 4.1).
 //!
 //! The list of reservations is the ledger: the reserved bandwidth of an end of a link is the sum of
-//! the rates in the list for that end.
+//! the rates listed for it.
 
 use super::differ::{Audited, Tally};
 use super::weights::Weights;
@@ -10,7 +10,7 @@ use gingham_net::{AdmissionPlan, Plan, Signal, StreamId, StreamState, Weighing};
 use gingham_topology::ChannelId;
 use std::sync::Arc;
 
-/// End of a channel: of the node that sends on it, or of the one that receives from it.
+/// End of a channel: of the sending or the receiving node.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum End {
     Sender,
@@ -26,7 +26,6 @@ struct Reservation {
     renewed: Time,
 }
 
-/// Admission of a stream.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Request {
     pub(super) rate: u64,
@@ -36,7 +35,6 @@ pub(super) struct Request {
     pub(super) lapsed: Option<Time>,
 }
 
-/// Place of a packet at a node on its path.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Hop {
     pub(super) input: ChannelId,
@@ -51,7 +49,7 @@ pub(super) struct Admission {
     pub(super) requests: Vec<Request>,
     reservations: Vec<Reservation>,
     weights: Option<Weights>,
-    /// Weights that follow from changes since they were last taken.
+    /// Weights that follow from changes since the last call.
     weighed: Vec<Weighing>,
 }
 
@@ -78,7 +76,6 @@ impl Admission {
         &mut self.requests[stream.index()]
     }
 
-    /// Returns the reserved bandwidth of an end of a channel.
     pub(super) fn reserved(&self, place: (ChannelId, End)) -> u64 {
         let here = self.reservations.iter().filter(|of| of.place == place);
         here.map(|of| self.requests[of.stream.index()].rate).sum()
@@ -97,7 +94,7 @@ impl Admission {
         }
     }
 
-    /// Removes expired reservations of an end of a channel that a probe tests.
+    /// Removes expired reservations of a probed end.
     fn expire(&mut self, place: (ChannelId, End), now: Time) {
         let Some(lease) = self.plan.lease else { return };
         let is_over = |of: &Reservation| of.place == place && of.renewed + lease < now;
@@ -115,7 +112,7 @@ impl Admission {
         self.changed(place);
     }
 
-    /// Reserves the rate of a stream at the sender of a channel, if the limit permits it.
+    /// Reserves a rate at the sender, if the limit permits it.
     fn reserve(&mut self, stream: StreamId, channel: ChannelId, now: Time) -> bool {
         let place = (channel, End::Sender);
         self.expire(place, now);
@@ -127,7 +124,6 @@ impl Admission {
         has_room
     }
 
-    /// Frees the reservations of a stream at a node, if they exist.
     fn free(&mut self, stream: StreamId, input: Option<ChannelId>, output: ChannelId) {
         let places =
             std::iter::once((output, End::Sender)).chain(input.map(|input| (input, End::Receiver)));
@@ -161,8 +157,8 @@ impl Admission {
         has_room
     }
 
-    /// Handles the answer to a probe, at a host that sends on `channel` to a node that sends on
-    /// `first`. Returns the release to send, if any; a crashed host does nothing.
+    /// Handles an answer at a host that sends on `channel` to a node that sends on `first`. Returns
+    /// the release to send; a crashed host does nothing.
     pub(super) fn answered(
         &mut self,
         answer: Signal,
@@ -184,7 +180,6 @@ impl Admission {
         (refused != first).then_some(Signal::Release(stream, refused))
     }
 
-    /// Handles the departure of the last message of a stream from its adapter.
     pub(super) fn ended(&mut self, stream: StreamId, channel: ChannelId) {
         self.free(stream, None, channel);
         self.request(stream).state = StreamState::Ended;
@@ -192,7 +187,7 @@ impl Admission {
 
     // Nodes on the path.
 
-    /// Decides on a probe at a node: reserves at both ends, or returns the refusal.
+    /// Reserves at both ends for a probe, or returns the refusal.
     fn probed(&mut self, stream: StreamId, hop: Hop, now: Time) -> Option<Signal> {
         if !self.reserve(stream, hop.output, now) {
             return Some(Signal::Nack(stream, hop.output));
@@ -202,8 +197,8 @@ impl Admission {
         None
     }
 
-    /// Handles a signal read by a switch. Returns the signal that goes to the end of the switch;
-    /// `None` if the packet continues.
+    /// Handles a signal read by a switch. Returns the signal that ends there; `None` if the packet
+    /// continues.
     pub(super) fn read(&mut self, signal: Signal, hop: Hop, now: Time) -> Option<Signal> {
         match signal {
             Signal::Probe(stream) => {
@@ -223,7 +218,7 @@ impl Admission {
         }
     }
 
-    /// Handles a signal that a host in transit sends on. Returns the signal that it is from then on.
+    /// Returns a signal as sent on by a host in transit.
     pub(super) fn sent_on(&mut self, signal: Signal, hop: Hop, now: Time) -> Signal {
         match signal {
             Signal::Probe(stream) => self.probed(stream, hop, now).unwrap_or(signal),
@@ -235,7 +230,7 @@ impl Admission {
         }
     }
 
-    /// Handles a data packet of a stream at a node: the last one frees, others renew.
+    /// Handles a data packet at a node: the last one frees, others renew.
     pub(super) fn passed(
         &mut self,
         stream: StreamId,

@@ -4,9 +4,6 @@
 //!   notice ─► history: messages, queues, posts, reservations, marks ─► expected orders, marks, signals
 //!   turn   ─► the packet that follows from the history               ─► equal to that of the machines?
 //! ```
-//!
-//! `creation` follows a message up to its queue, `turns` selects packets, and `signals` handles
-//! admission. Acknowledgements, replies and wake-ups are here.
 
 mod creation;
 mod signals;
@@ -44,12 +41,11 @@ pub(super) struct Audit {
     /// Number of events in queues so far.
     number: usize,
     sources: Vec<Source>,
-    /// Crashes so far.
     crashes: Vec<NetworkEvent>,
-    /// Number of messages created so far, dropped ones included, by endpoint.
+    /// By endpoint: messages created, dropped ones included.
     created: Vec<usize>,
     messages: Vec<Message>,
-    /// Messages by the slot that their packets carry, until the slot is used again.
+    /// Messages by the slot of their packets, until the slot is used again.
     slots: BTreeMap<MessageSlot, MessageIndex>,
     /// Flows by number, in the order of their first messages.
     flows: Vec<FlowKey>,
@@ -61,9 +57,9 @@ pub(super) struct Audit {
     /// By endpoint; empty without channel adapters.
     posting: Vec<Posting>,
     throttle: Throttle,
-    /// By endpoint: whether congestion control holds it until it is woken.
+    /// By endpoint: whether congestion control holds it until woken.
     held: Vec<bool>,
-    /// Number of times that a held host was woken.
+    /// Number of wake-ups of held hosts.
     woken: u64,
     marking: Marking,
     admission: Option<Admission>,
@@ -117,20 +113,17 @@ impl Audit {
         audit
     }
 
-    /// Expects the order for the next message of a source, if its time is known.
     fn expect_next(&mut self, source: usize) {
         if let Some(at) = self.sources[source].next_at() {
             self.orders.create_at(source, at);
         }
     }
 
-    /// Returns the part of the plan that describes a source.
     fn planned(&self, source: usize) -> &SourcePlan {
         let mut sources = self.plan.classes.iter().flat_map(|class| &class.sources);
         sources.nth(source).expect("every source is in the plan")
     }
 
-    /// Whether the host or the application of a source has crashed.
     fn has_crashed(&self, source: usize) -> bool {
         let of = &self.sources[source];
         self.crashes.iter().any(|event| match event {
@@ -199,7 +192,6 @@ impl Audit {
         self.slots[&slot]
     }
 
-    /// Wakes the held hosts among some endpoints.
     fn wake(&mut self, is_woken: impl Fn(EndpointId) -> bool) {
         for endpoint in EndpointId::first(self.held.len()).filter(|end| is_woken(*end)) {
             if std::mem::take(&mut self.held[endpoint.index()]) {
@@ -209,7 +201,6 @@ impl Audit {
         }
     }
 
-    /// Compares the values that the machines report.
     pub(super) fn check_reports(&self, now: Time, machines: &gingham_net::Endpoints) {
         let found = machines.throttled();
         if matches!(self.throttle, Throttle::None) {
@@ -227,7 +218,6 @@ impl Audit {
 // flows).
 
 impl Audit {
-    /// A packet has arrived whole at its destination.
     fn received(&mut self, packet: &Packet, arrival: &Arrival) {
         if packet.is_bad {
             return;
@@ -247,7 +237,7 @@ impl Audit {
         }
     }
 
-    /// Sends an acknowledgement of a data packet, alone or with earlier ones, if one is due.
+    /// Acknowledges a data packet, alone or with earlier ones, if that is due.
     fn acknowledge(&mut self, packet: &Packet) {
         let Some(flow) = packet.flow else { return };
         let class = self.flows[flow.index()].class;
@@ -264,15 +254,13 @@ impl Audit {
         self.send_other(Packet { payload_bytes, priority, vc_class, flow: packet.flow, ..ack });
     }
 
-    /// Queues a packet without a message at its source.
     fn send_other(&mut self, packet: Packet) {
         let other = Other { packet, since: self.now, has_started: false };
         self.hosts[packet.source.index()].others.push(other);
         self.orders.send(packet.source);
     }
 
-    /// An acknowledgement has arrived at the source of its flow, which may send if its window
-    /// opens.
+    /// Handles an acknowledgement at the source of its flow, which may send if its window opens.
     fn acknowledged(&mut self, ack: &Packet, packets: u32, is_marked: bool) {
         let host = &mut self.hosts[ack.destination.index()];
         let queue = host.queues.iter_mut().find(|queue| queue.flow == ack.flow);
@@ -285,7 +273,7 @@ impl Audit {
         }
     }
 
-    /// Sends the control packets of the probe that follow from a packet.
+    /// Sends the probe's control packets in response to a packet.
     fn control(&mut self, packet: &Packet) {
         let (controls, weighs) = self.probe.received(packet);
         if weighs {
@@ -303,7 +291,7 @@ impl Audit {
         }
     }
 
-    /// A data packet has arrived. With the last one of its message, replies follow.
+    /// Handles a data packet; replies follow the last one of its message.
     fn data_received(&mut self, slot: MessageSlot, packet: &Packet) {
         let index = self.message_in(slot);
         let message = &mut self.messages[index];
@@ -343,7 +331,7 @@ impl Audit {
         self.orders.send(reply.endpoint);
     }
 
-    /// An endpoint is woken: for counts, posts and replies, in this order.
+    /// Wakes an endpoint for counts, posts and replies, in this order.
     fn endpoint_woken(&mut self, endpoint: EndpointId) {
         let now = self.now;
         self.orders.woken(endpoint, now);
@@ -369,7 +357,7 @@ impl Audit {
         }
     }
 
-    /// Full buffers between switches were counted; full send buffers are added.
+    /// Adds full send buffers to the full buffers between switches.
     fn gathered(&mut self, full: u64) {
         let full = full + self.posting.iter().filter(|of| of.is_full()).count() as u64;
         let Throttle::SelfTuned(of) = &mut self.throttle else { return };
@@ -384,13 +372,11 @@ impl Audit {
     }
 }
 
-/// Returns the posts of each endpoint, if there are channel adapters.
 fn postings(plan: &Plan) -> Vec<Posting> {
     let Some(adapters) = plan.adapters else { return Vec::new() };
     plan.fabric.endpoint_ids().map(|endpoint| Posting::new(adapters, endpoint)).collect()
 }
 
-/// Returns the token bucket of each policed class at each of its hosts.
 fn buckets(plan: &Plan) -> BTreeMap<(EndpointId, ClassId), Bucket> {
     let mut buckets = BTreeMap::new();
     for (class, of) in ClassId::first(plan.classes.len()).zip(&plan.classes) {
@@ -403,7 +389,7 @@ fn buckets(plan: &Plan) -> BTreeMap<(EndpointId, ClassId), Bucket> {
     buckets
 }
 
-/// Returns a packet without a message, in response to another packet, of its class and priority.
+/// Packet without a message, in response to another, of its class and priority.
 fn without_message(
     content: Content,
     (source, destination): (EndpointId, EndpointId),

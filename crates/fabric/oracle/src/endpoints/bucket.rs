@@ -6,7 +6,6 @@
 use gingham_kernel::{Span, Time};
 use gingham_net::REFILL_BYTES;
 
-/// All that was taken from a bucket.
 #[derive(Clone, Debug)]
 pub(super) struct Bucket {
     /// Refill time of [`REFILL_BYTES`] tokens.
@@ -24,7 +23,6 @@ impl Bucket {
         u128::from(bytes) * u128::from(self.refill.as_ps())
     }
 
-    /// Returns the level at `now`, after everything that was taken.
     fn level(&self, now: Time) -> u128 {
         let full = self.cost(self.burst_bytes);
         let (mut level, mut since) = (full, Time::ZERO);
@@ -39,12 +37,11 @@ impl Bucket {
         flow_to(level, now)
     }
 
-    /// Whether the bucket holds tokens for `bytes` bytes at `now`.
     pub(super) fn holds(&self, now: Time, bytes: u32) -> bool {
         bytes <= self.burst_bytes && self.level(now) >= self.cost(bytes)
     }
 
-    /// Returns the first picosecond from `now` on with tokens for `bytes` bytes.
+    /// First picosecond from `now` on with tokens for `bytes` bytes.
     pub(super) fn holds_at(&self, now: Time, bytes: u32) -> Time {
         let missing = self.cost(bytes).saturating_sub(self.level(now));
         let wait_ps = missing.div_ceil(u128::from(REFILL_BYTES));

@@ -7,7 +7,6 @@ use gingham_kernel::Time;
 use gingham_net::{Packet, Priority};
 use gingham_topology::routing::{LaneSet, VcClass};
 
-/// A packet without a message.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Other {
     pub(super) packet: Packet,
@@ -15,12 +14,11 @@ pub(super) struct Other {
     pub(super) has_started: bool,
 }
 
-/// Packet that an adapter sends next.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Pick {
-    /// The next packet of the first message of this queue.
+    /// Next packet of the first message of this queue.
     Queue(usize, MessageIndex),
-    /// A packet without a message, by its index.
+    /// Packet without a message, by its index.
     Other(usize),
     /// None before this instant.
     At(Time),
@@ -29,7 +27,7 @@ pub(super) enum Pick {
 
 #[derive(Clone, Debug)]
 pub(super) struct Host {
-    /// Lane sets of its groups, ascending.
+    /// Lane sets, ascending.
     pub(super) groups: Vec<LaneSet>,
     /// First lanes, by VC class.
     lanes: Vec<LaneSet>,
@@ -45,7 +43,7 @@ impl Host {
         Self { groups, lanes, queues: Vec::new(), others: Vec::new() }
     }
 
-    /// Returns the group of a VC class: packets with equal first lanes share one.
+    /// Packets with equal first lanes share a group.
     pub(super) fn group_of(&self, vc_class: VcClass) -> usize {
         let lanes = self.lanes[usize::from(vc_class.0)];
         self.groups.iter().position(|group| *group == lanes).expect("every lane set has a group")
@@ -55,7 +53,6 @@ impl Host {
         (0..self.lanes.len()).map(|class| VcClass(u8::try_from(class).expect("classes are few")))
     }
 
-    /// Returns the first waiting packet without a message of a group and level.
     pub(super) fn first_other(&self, group: usize, level: usize) -> Option<usize> {
         let is_next = |other: &Other| {
             let Packet { vc_class, priority, .. } = other.packet;
@@ -64,8 +61,7 @@ impl Host {
         self.others.iter().position(is_next)
     }
 
-    /// Returns the queues of a group and level that have a packet and an open window, in the order
-    /// of their turns.
+    /// Queues with a packet and an open window, in the order of turns.
     pub(super) fn ring(&self, group: usize, level: usize) -> Vec<usize> {
         let mut ring: Vec<(usize, usize)> = Vec::new();
         for (place, queue) in self.queues.iter().enumerate() {
@@ -79,7 +75,7 @@ impl Host {
         ring.into_iter().map(|(_, place)| place).collect()
     }
 
-    /// Whether a group has a packet that window and pace permit at `now`.
+    /// Whether window and pace permit a packet at `now`.
     pub(super) fn has_ready(&self, group: usize, now: Time) -> bool {
         levels().any(|level| {
             let may_go = |place: usize| self.queues[place].state().earliest <= now;
@@ -88,7 +84,7 @@ impl Host {
         })
     }
 
-    /// Whether any packet of a group waits, permitted or not.
+    /// Whether any packet waits, permitted or not.
     pub(super) fn is_waiting(&self, group: usize) -> bool {
         let waits = |queue: &Queue| queue.group == group && queue.state().messages > 0;
         self.queues.iter().any(waits)
@@ -96,7 +92,7 @@ impl Host {
     }
 }
 
-/// Returns all priority levels, the highest first.
+/// All levels, the highest first.
 pub(super) fn levels() -> impl Iterator<Item = usize> {
     (0..usize::from(Priority::LEVELS)).rev()
 }

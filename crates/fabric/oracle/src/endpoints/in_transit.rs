@@ -6,7 +6,7 @@ use gingham_kernel::Time;
 use gingham_net::{EjectionHead, InTransitPlan, TakenIn, WhenFull};
 use std::fmt::Debug;
 
-/// A packet in the host whose tail has not left.
+/// Packet whose tail has not left.
 #[derive(Clone, Copy, Debug)]
 struct Held<P> {
     packet: P,
@@ -19,7 +19,6 @@ struct Held<P> {
     has_begun: bool,
 }
 
-/// The shared machine of an in-transit host, and all packets in the host.
 #[derive(Clone, Debug)]
 pub(crate) struct InTransitHost<P> {
     machine: gingham_net::InTransitHost<P>,
@@ -45,7 +44,7 @@ impl<P: Copy + PartialEq + Debug> InTransitHost<P> {
         self.tally.count(Audited::InTransitHost);
     }
 
-    /// Returns the bytes in the pool: those of all packets that were not spilled.
+    /// Bytes of all packets that were not spilled.
     fn used_bytes(&self) -> u64 {
         self.held.iter().filter(|of| !of.is_spilled).map(|of| of.bytes).sum()
     }
@@ -107,8 +106,7 @@ impl<P: Copy + PartialEq + Debug> InTransitHost<P> {
         found
     }
 
-    /// Returns the packet of a group that has been ready longest, by `now`; the first ejected of
-    /// several.
+    /// Packet that has been ready longest, by `now`; the first ejected of several.
     fn first_ready(&self, group: usize, now: Time) -> Option<(P, Time)> {
         let waiting = self.held.iter().filter(|of| of.group == group && !of.has_begun);
         let ready = waiting.filter_map(|of| Some((of.packet, of.ready?)));
@@ -138,7 +136,7 @@ impl<P: Copy + PartialEq + Debug> InTransitHost<P> {
         found
     }
 
-    /// Frees the space of a packet whose tail has left. Returns whether it occupied any.
+    /// Returns whether the packet occupied any space.
     pub(crate) fn release(&mut self, packet: P, taken: &TakenIn) -> bool {
         let found = self.machine.release(taken);
         let place = self.held.iter().position(|of| of.packet == packet);

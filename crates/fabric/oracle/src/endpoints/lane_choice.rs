@@ -15,7 +15,6 @@ pub(super) struct LaneDraws {
 }
 
 impl LaneDraws {
-    /// Returns the VC class of a new message that is sent as one of `class`.
     pub(super) fn choose(
         &mut self,
         plan: &Plan,
@@ -48,7 +47,7 @@ impl LaneDraws {
     }
 }
 
-/// Returns the random stream for lanes of a class at an endpoint, by its stable name.
+/// Random stream of a class at an endpoint, by its stable name.
 fn stream(plan: &Plan, (endpoint, class): (EndpointId, ClassId)) -> Stream {
     let port = plan.fabric.endpoint(endpoint);
     let host = plan.fabric.node(port.node).stable_name();

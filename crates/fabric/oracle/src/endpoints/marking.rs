@@ -10,7 +10,6 @@ use gingham_net::{Marking as Policy, Plan, Stay};
 use gingham_topology::{ChannelId, NodeId};
 use std::sync::Arc;
 
-/// All that was read and marked so far, by the policy of a run.
 #[derive(Clone, Debug)]
 pub(super) enum Marking {
     None,
@@ -41,7 +40,7 @@ impl Marking {
         }
     }
 
-    /// Returns whether a packet is marked whose head a switch has read.
+    /// Returns whether a packet is marked when its head is read.
     pub(super) fn read(&mut self, plan: &Plan, input: ChannelId, waiting_flits: u64) -> bool {
         match self {
             Self::Periodic(every, read) => {
@@ -72,7 +71,7 @@ impl Marking {
         }
     }
 
-    /// Returns whether a packet is marked that starts on its output.
+    /// Returns whether a packet is marked when it starts.
     pub(super) fn forwarded(&mut self, stay: &Stay, left: Time, now: Time) -> bool {
         match self {
             Self::Triggered(of) => of.forwarded(stay, left, now),

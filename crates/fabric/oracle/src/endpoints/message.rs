@@ -6,14 +6,14 @@ use gingham_net::{ClassId, FlowId, MessageNumber, Packet, Plan, Priority, Segmen
 use gingham_topology::EndpointId;
 use gingham_topology::routing::VcClass;
 
-/// Index of a message, in the order of creation.
+/// Index in the order of creation.
 pub(super) type MessageIndex = usize;
 
 #[derive(Clone, Debug)]
 pub(super) struct Message {
     pub(super) number: MessageNumber,
     pub(super) class: ClassId,
-    /// Class whose priority, packets and flows it has: another one if it was demoted.
+    /// Class whose priority, packets and flows apply: another one if demoted.
     pub(super) sent_as: ClassId,
     pub(super) source: EndpointId,
     pub(super) destination: EndpointId,
@@ -22,15 +22,14 @@ pub(super) struct Message {
     pub(super) flow: Option<FlowId>,
     pub(super) part: Option<StreamPart>,
     pub(super) vc_class: VcClass,
-    /// Payload of the packets that have started, in order.
+    /// Payloads of started packets, in order.
     pub(super) started_bytes: Vec<u32>,
-    /// Number of packets whose tails have left.
+    /// Packets whose tails have left.
     pub(super) left: usize,
     pub(super) arrived_bytes: u32,
 }
 
 impl Message {
-    /// Returns the message as its source has created it.
     pub(super) fn as_created(&self) -> gingham_net::Message {
         let Self { number, class, source, destination, payload_bytes, created, flow, .. } = *self;
         gingham_net::Message { number, class, source, destination, payload_bytes, created, flow }
@@ -44,13 +43,12 @@ impl Message {
         self.payload_bytes - self.started_bytes.iter().sum::<u32>()
     }
 
-    /// Returns the payload of the next packet: the longest of its class on its route, or the rest.
+    /// Payload of the next packet: the longest on its route, or the rest.
     pub(super) fn next_bytes(&self, plan: &Plan) -> u32 {
         self.unsent_bytes().min(self.longest_bytes(plan))
     }
 
-    /// Returns the largest payload of a packet of the message's class on its route (timing.md, a
-    /// host, packets).
+    /// Largest payload of a packet on the route (timing.md, a host, packets).
     fn longest_bytes(&self, plan: &Plan) -> u32 {
         let class = &plan.classes[self.sent_as.index()];
         let switches = plan.switches(self.source, self.destination).max(1);
@@ -73,12 +71,10 @@ impl Message {
         !self.started_bytes.is_empty()
     }
 
-    /// Whether all packets have started.
     pub(super) fn is_sent(&self) -> bool {
         self.unsent_bytes() == 0
     }
 
-    /// Whether the tails of all packets have left.
     pub(super) fn has_left(&self) -> bool {
         self.is_sent() && self.left == self.started_bytes.len()
     }
@@ -87,7 +83,7 @@ impl Message {
         self.arrived_bytes == self.payload_bytes
     }
 
-    /// Completes a packet of the message that starts next; the content and the path set are given.
+    /// Completes the packet that starts next; content and path set are given.
     pub(super) fn next_packet(&self, plan: &Plan, of: Packet) -> Packet {
         let payload_bytes = self.next_bytes(plan);
         let is_last = payload_bytes == self.unsent_bytes();

@@ -7,10 +7,10 @@ use gingham_topology::EndpointId;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Orders {
     expected: Vec<Order>,
-    /// Wake-ups that were ordered and are not over. A second order for one of them has no effect,
-    /// so it is neither required nor forbidden.
+    /// Wake-ups ordered and not over. A second order for one has no effect: it is neither required
+    /// nor forbidden.
     wakes: Vec<(EndpointId, Time)>,
-    /// Weights that a probe of the plan orders, arbitrarily.
+    /// Weights that a probe orders, arbitrarily.
     free_weights: u64,
 }
 
@@ -34,7 +34,7 @@ impl Orders {
         self.expected.push(Order::Gather);
     }
 
-    /// Expects a weight, in place of another for the same lane that was not carried out.
+    /// Expects a weight, in place of one for the lane that was not carried out.
     pub(super) fn weigh(&mut self, weighing: Weighing) {
         let lane = |of: Weighing| (of.channel, of.place, of.lane);
         self.expected.retain(
@@ -52,7 +52,7 @@ impl Orders {
         self.wakes.retain(|(of, at)| *of != endpoint || *at > now);
     }
 
-    /// Checks an order when the network carries it out; `None` ends the orders of a notice.
+    /// Checks an order; `None` ends the orders of a notice.
     pub(super) fn carry_out(&mut self, now: Time, order: Option<Order>) {
         let at = now.as_ps();
         let Some(order) = order else {

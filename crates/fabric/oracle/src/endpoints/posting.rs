@@ -1,7 +1,6 @@
 //! Posted messages: credits, attempts and copies (timing.md, posting).
 //!
-//! Free credits are computed from the list of posts: those of a pool less those of accepted posts
-//! that have not returned them.
+//! Free credits of a pool are its credits less those of accepted posts that have not returned them.
 
 use super::message::MessageIndex;
 use gingham_kernel::{Span, Time};
@@ -19,17 +18,13 @@ enum Pool {
     Flow(FlowId),
 }
 
-/// Effect of a post, carried out in order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Effect {
-    /// A message has been accepted.
     Accepted(MessageIndex),
-    /// A message joins its queue.
     Ready(MessageIndex),
     WakeAt(Time),
 }
 
-/// A posted message.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Post {
     pub(super) message: MessageIndex,
@@ -73,7 +68,6 @@ enum Task {
     CopyDone(usize),
 }
 
-/// Posts of one endpoint.
 #[derive(Clone, Debug)]
 pub(super) struct Posting {
     plan: AdapterPlan,
@@ -99,12 +93,10 @@ impl Posting {
         credits - self.posts.iter().filter(holds).count()
     }
 
-    /// Whether the send buffer has no place free.
     pub(super) fn is_full(&self) -> bool {
         self.free((Pool::Buffer, self.plan.send_buffer as usize)) == 0
     }
 
-    /// Posts a message at its creation.
     pub(super) fn post(&mut self, plan: &Plan, post: Post) {
         let class = &plan.classes[post.class.index()].post;
         let endpoint = self.endpoint.index();
@@ -141,7 +133,7 @@ impl Posting {
     }
 
     /// Begins the copy of the accepted message with the highest priority, the first accepted among
-    /// equals, unless a copy is in progress.
+    /// equals, unless one is in progress.
     fn begin_copy(&mut self, dma: DmaPlan, now: Time) {
         if self.posts.iter().any(|of| of.copy == CopyState::Begun) {
             return;
@@ -167,8 +159,7 @@ impl Posting {
         self.effects.push_back(Effect::WakeAt(at));
     }
 
-    /// Returns the credit of a message whose last tail has left, to the first message that waits
-    /// for one.
+    /// Passes the credit of a message whose last tail has left to the first that waits for one.
     pub(super) fn left(&mut self, message: MessageIndex, now: Time) {
         let place = self.posts.iter().position(|of| of.post.message == message);
         let place = place.expect("what has left was posted");
@@ -182,7 +173,7 @@ impl Posting {
         self.schedule_attempt(pool, now);
     }
 
-    /// Returns the posts of a pool that are repeated, in the order of creation.
+    /// Posts of a pool that are repeated, in the order of creation.
     fn retries(&self, pool: (Pool, usize)) -> Vec<(usize, Time, Span)> {
         let retries = |(place, of): (usize, &Posted)| {
             let is_refused = of.accepted.is_none() && of.pool == Some(pool);
@@ -191,8 +182,7 @@ impl Posting {
         self.posts.iter().enumerate().filter_map(retries).collect()
     }
 
-    /// Schedules the next attempt for a pool, if a credit is free then and no earlier attempt is
-    /// scheduled.
+    /// Schedules the next attempt, if a credit is free and no earlier one is scheduled.
     fn schedule_attempt(&mut self, pool: (Pool, usize), now: Time) {
         if self.free(pool) == 0 {
             return;
@@ -208,7 +198,7 @@ impl Posting {
         }
     }
 
-    /// Does the work that is due, in the order of time and then of scheduling.
+    /// Does the work due, in the order of time, then of scheduling.
     pub(super) fn woken(&mut self, now: Time) {
         loop {
             let due = (0..self.work.len()).filter(|place| self.work[*place].at <= now);
@@ -225,7 +215,7 @@ impl Posting {
         }
     }
 
-    /// Accepts the refused messages whose attempt is due now, as far as credits are free.
+    /// Accepts refused messages whose attempt is due, while credits are free.
     fn attempt(&mut self, pool: Pool, now: Time) {
         let of_pool = self.posts.iter().filter_map(|of| of.pool).find(|(of, _)| *of == pool);
         let pool = of_pool.expect("posts of the pool were refused");

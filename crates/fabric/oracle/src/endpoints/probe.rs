@@ -5,7 +5,6 @@ use gingham_topology::{ChannelId, EndpointId};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// A control packet that follows from a received packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Control {
     pub(super) source: EndpointId,
@@ -25,7 +24,6 @@ pub(super) struct Probe {
     diverted: BTreeMap<EndpointId, Vec<EndpointId>>,
 }
 
-/// Whether the `count`th event is one in `every`.
 fn is_one_in(count: u64, every: u64) -> bool {
     every > 0 && count.is_multiple_of(every)
 }
@@ -42,8 +40,7 @@ impl Probe {
         }
     }
 
-    /// Returns the control packets that follow from a received packet, and whether a weight is
-    /// ordered.
+    /// Control packets that follow from a packet, and whether a weight is ordered.
     pub(super) fn received(&mut self, packet: &Packet) -> (Vec<Control>, bool) {
         let Some(of) = self.plan.probe else { return (Vec::new(), false) };
         self.received += 1;
@@ -74,7 +71,7 @@ impl Probe {
         (controls, weighs)
     }
 
-    /// Returns the port 0 that receives a packet read by a switch, if the packet is diverted.
+    /// Port 0 that receives a packet, if the packet is diverted.
     pub(super) fn read(&mut self, input: ChannelId, packet: &Packet) -> Option<EndpointId> {
         let (fabric, of) = (&self.plan.fabric, self.plan.probe?);
         let port_0 = fabric.port_0(fabric.target(input).node)?;

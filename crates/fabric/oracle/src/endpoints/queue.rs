@@ -1,7 +1,7 @@
 //! Queue of an adapter: that of a flow, or the shared one of a group and priority (timing.md,
 //! flows).
 //!
-//! After each event the state follows from all events of the queue so far.
+//! The state follows from all events of the queue so far.
 
 use super::message::MessageIndex;
 use super::response::{self, Limits};
@@ -9,10 +9,9 @@ use gingham_kernel::{Span, Time};
 use gingham_net::{FlowId, FlowKey, Plan, REFILL_BYTES, WindowPlan};
 use std::sync::Arc;
 
-/// Event of a queue.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum What {
-    /// A message joins the queue.
+    /// A message joins.
     Queued,
     /// A packet starts, the last of its message or not.
     Started { payload_bytes: u32, is_last: bool },
@@ -28,18 +27,17 @@ struct Event {
     what: What,
 }
 
-/// State after the last event.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct State {
     /// Messages with packets that have not started.
     pub(super) messages: usize,
-    /// Packets that have started and are not acknowledged; 0 unless all packets are acknowledged.
+    /// Packets started and not acknowledged; 0 unless all packets are acknowledged.
     pub(super) in_flight: u32,
     pub(super) limits: Limits,
     /// Earliest start of the next packet by pace and gap.
     pub(super) earliest: Time,
-    /// Event since which the queue has had a packet and an open window, and has sent none. Queues
-    /// take turns in this order.
+    /// Event since which the queue has had a packet and an open window, and has sent none: the
+    /// order of turns.
     pub(super) joined: Option<usize>,
 }
 
@@ -100,7 +98,6 @@ impl Queue {
     }
 }
 
-/// Returns the state of a queue after these events.
 fn state_after(events: &[Event], window: Option<&WindowPlan>, initial: Limits) -> State {
     let mut limits = initial;
     let mut law = window.map(|window| response::law(&window.response, &limits));
@@ -148,8 +145,8 @@ fn in_flight(counts: bool, started: usize, acknowledged: u32) -> u32 {
     if counts { started - acknowledged } else { 0 }
 }
 
-/// Returns the earliest start after a packet that starts at `now`: by the pace
-/// `now + ceil(refill payload / 65536)`, and not before `now + gap`; `None` without limits.
+/// Earliest start after a packet at `now`: `now + ceil(refill payload / 65536)` by the pace, not
+/// before `now + gap`; `None` without limits.
 fn next_start(limits: &Limits, now: Time, payload_bytes: u32) -> Option<Time> {
     let by_pace = limits.refill.map(|refill| {
         let parts = u128::from(refill.as_ps()) * u128::from(payload_bytes);

@@ -3,17 +3,16 @@
 use gingham_kernel::Time;
 use gingham_net::{Answered, FlowId};
 
-/// Data packets of flows with windows at their destination.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Receipts {
-    /// Packets of each flow in order, with their marks.
+    /// Packets in order, with their marks.
     arrived: Vec<(FlowId, bool)>,
-    /// Number of arrived packets and time at each acknowledgement.
+    /// At each acknowledgement: number of arrived packets, and time.
     acknowledged: Vec<(FlowId, usize, Time)>,
 }
 
 impl Receipts {
-    /// Records a packet. Returns the packets that are acknowledged now, and how many of these are
+    /// Records a packet. Returns how many packets are acknowledged now, and how many of these are
     /// marked.
     pub(super) fn arrive(
         &mut self,

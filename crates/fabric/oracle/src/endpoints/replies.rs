@@ -3,17 +3,15 @@
 use gingham_kernel::Time;
 use gingham_topology::EndpointId;
 
-/// A reply that is due at the end of its think time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Reply {
     pub(super) source: usize,
-    /// Host of the source.
     pub(super) endpoint: EndpointId,
     pub(super) destination: EndpointId,
     pub(super) at: Time,
 }
 
-/// Replies in the order of delivery of the original messages.
+/// In the order of delivery of the original messages.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Replies(Vec<Reply>);
 
@@ -22,7 +20,7 @@ impl Replies {
         self.0.push(reply);
     }
 
-    /// Takes the replies of an endpoint that are due: by time, then in order of delivery.
+    /// Takes the replies that are due: by time, then in order of delivery.
     pub(super) fn take_due(&mut self, endpoint: EndpointId, now: Time) -> Vec<Reply> {
         let is_due = |reply: &Reply| reply.endpoint == endpoint && reply.at <= now;
         let mut due: Vec<Reply> = self.0.iter().copied().filter(is_due).collect();

@@ -1,8 +1,8 @@
 //! Responses of a flow, as formulas over the starts and acknowledgements of its packets
 //! (congestion.md, how flows respond to marks).
 //!
-//! A flow applies them from its first packet on, again after every event. Orders of floating-point
-//! operations are those of the formulas in `gingham_net`'s documentation.
+//! All events are applied again after each. Orders of floating-point operations are those of the
+//! formulas in `gingham_net`'s documentation.
 
 mod becn;
 mod dcqcn;
@@ -13,28 +13,24 @@ mod timely;
 use gingham_kernel::{Span, Time};
 use gingham_net::{REFILL_BYTES, Response};
 
-/// Limits of a flow after some events.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Limits {
     pub(super) window_packets: u32,
     /// Time for the starts of [`REFILL_BYTES`] bytes; unlimited if `None`.
     pub(super) refill: Option<Span>,
-    /// Least time between starts, whatever their length.
+    /// Least time between starts, of any length.
     pub(super) gap: Span,
 }
 
-/// Formulas of a response.
 pub(super) trait Law {
-    /// An acknowledgement with a mark arrives.
     fn marked(&mut self, _limits: &mut Limits, _now: Time) {}
 
-    /// An acknowledgement without a mark arrives, for one of its packets.
+    /// An acknowledgement without a mark, for one of its packets.
     fn unmarked(&mut self, _limits: &mut Limits, _now: Time) {}
 
-    /// An acknowledgement of `packets` packets ends a round trip.
+    /// End of a round trip of `packets` packets.
     fn round_trip(&mut self, _trip: Span, _packets: u32, _limits: &mut Limits, _now: Time) {}
 
-    /// A packet starts.
     fn starts(&mut self, _payload_bytes: u32, _limits: &mut Limits, _now: Time) {}
 }
 
@@ -43,7 +39,6 @@ struct Constant;
 
 impl Law for Constant {}
 
-/// Returns the formulas of a response for a flow that begins with these limits.
 pub(super) fn law(response: &Response, limits: &Limits) -> Box<dyn Law> {
     match response {
         Response::Fixed(_) => Box::new(Constant),
@@ -71,19 +66,18 @@ impl Rate {
         Self { share: 1.0, lowest, refill }
     }
 
-    /// Sets the rate within its limits; the refill time is rounded to the picosecond.
+    /// Sets the rate within its limits; rounds the refill time to the picosecond.
     fn set(&mut self, share: f64, limits: &mut Limits) {
         self.share = share.max(self.lowest).min(1.0);
         limits.refill = Some(rounded(as_f64(self.refill) / self.share));
     }
 
-    /// Returns the highest rate in bytes per second.
     #[expect(clippy::cast_precision_loss, reason = "a power of two")]
     fn bytes_per_second(&self) -> f64 {
         REFILL_BYTES as f64 / as_f64(self.refill) * 1e12
     }
 
-    /// Returns a rate of a configuration as a share, or a default share.
+    /// Configured rate as a share, or a default share.
     #[expect(clippy::cast_precision_loss, reason = "a rate")]
     fn share_of(&self, rate: Option<gingham_kernel::Rate>, default: f64) -> f64 {
         rate.map_or(default, |rate| rate.bytes_per_second() as f64 / self.bytes_per_second())

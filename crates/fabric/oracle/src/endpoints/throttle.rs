@@ -9,7 +9,6 @@ pub(super) use self_tuned::SelfTuned;
 
 use gingham_kernel::Time;
 
-/// Whether a message may begin.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum May {
     Begin,
@@ -19,7 +18,6 @@ pub(super) enum May {
     Held,
 }
 
-/// The rule of a run.
 #[derive(Clone, Debug)]
 pub(super) enum Throttle {
     None,

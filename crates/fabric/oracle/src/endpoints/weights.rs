@@ -16,7 +16,7 @@ pub(super) struct Weights {
     arbiters: BTreeMap<(ChannelId, End), Vec<ArbiterPlace>>,
     streams: LaneSet,
     others: LaneSet,
-    /// Weights of a stream lane and of another one that hold, by end of a channel.
+    /// By end of a channel: weights in force of a stream lane and of another one.
     known: BTreeMap<(ChannelId, End), [u16; 2]>,
 }
 
@@ -48,7 +48,7 @@ impl Weights {
         Some(Self { arbiters, streams, others, known: BTreeMap::new() })
     }
 
-    /// Returns the weights to set after a change of the reserved bandwidth.
+    /// Weights to set after a change of the reserved bandwidth.
     pub(super) fn of(
         &mut self,
         plan: &AdmissionPlan,
@@ -78,7 +78,7 @@ impl Weights {
     }
 }
 
-/// Returns a quotient, to the nearest whole number; halves are rounded up.
+/// Quotient to the nearest whole number; halves are rounded up.
 fn to_nearest(number: u128, by: u64) -> u64 {
     let quotient = (2 * number + u128::from(by)) / (2 * u128::from(by));
     u64::try_from(quotient).unwrap_or(u64::MAX)

@@ -9,10 +9,8 @@ use gingham_topology::routing::{DatelineClass, LaneSet};
 use gingham_topology::{ChannelId, NodeId, PortRef};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A head that requests a lane of an output.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Request {
-    /// Lane buffer of the head.
     pub(crate) from: (ChannelId, u8),
     /// Input port and lane as one number, for round robin.
     pub(crate) number: usize,
@@ -23,7 +21,7 @@ pub(crate) struct Request {
     pub(crate) lanes: LaneSet,
     /// Lanes whose credits indicate the load of the output.
     judged: LaneSet,
-    /// Dateline class of the packet on the output.
+    /// Dateline class on the output.
     dateline_class: DatelineClass,
 }
 
@@ -56,8 +54,7 @@ impl Simulation {
         }
     }
 
-    /// Notifies the endpoints of the heads of a switch whose routing ends at a tick, in the order
-    /// of input port and lane.
+    /// Reports heads whose routing ends at this tick, in the order of input port and lane.
     fn notify_read(&mut self, node: NodeId, tick: Tick) {
         for input in self.channels_into(node) {
             for lane in 0..self.plan.lanes.count {
@@ -79,15 +76,14 @@ impl Simulation {
         }
     }
 
-    /// Returns the requests of all heads of a switch, in the order of input port and lane.
+    /// Requests in the order of input port and lane.
     fn requests(&self, node: NodeId, tick: Tick) -> Vec<Request> {
         let lanes = |input| (0..self.plan.lanes.count).map(move |lane| (input, lane));
         let all = self.channels_into(node).into_iter().flat_map(lanes);
         all.filter_map(|(input, lane)| self.request(input, lane, tick)).collect()
     }
 
-    /// Grants a lane of an output to one of the requesting heads, if possible, and returns its
-    /// number.
+    /// Grants a lane to one of the heads, if possible, and returns its number.
     fn grant_lane(&mut self, output: ChannelId, requests: &[Request], tick: Tick) -> Option<usize> {
         let could_be_granted = |request: &&Request| !self.lanes_to_grant(request, tick).is_empty();
         let requests: Vec<Request> = requests.iter().filter(could_be_granted).copied().collect();
@@ -111,8 +107,7 @@ impl Simulation {
         Some(winner)
     }
 
-    /// Lets heads of a switch whose routing has ended choose one of all their outputs, if the
-    /// choice is permanent.
+    /// Lets heads whose routing has ended choose an output, if the choice is permanent.
     fn choose_for_good(&mut self, node: NodeId, tick: Tick) {
         let Some(switch_chooser) =
             self.switch_chooser.as_ref().filter(|switch_chooser| switch_chooser.is_for_good())
@@ -141,8 +136,8 @@ impl Simulation {
         }
     }
 
-    /// Returns the request of the first head in a lane buffer, from tick `h + 1 + R` on. If several
-    /// outputs are possible, chooses one that could grant a lane.
+    /// Request of the first head, from tick `h + 1 + R` on: if several outputs are possible, for
+    /// one that could grant a lane.
     pub(crate) fn request(&self, input: ChannelId, lane: u8, tick: Tick) -> Option<Request> {
         let Some(switch_chooser) = &self.switch_chooser else {
             return self.only_request(input, lane, tick);
@@ -162,15 +157,14 @@ impl Simulation {
         Some(open[switch_chooser.choose(HeadPlace { switch, port, lane }, tick, &credits)])
     }
 
-    /// Returns the credits of an output that indicate its load to a head.
+    /// Credits that indicate the load of an output.
     fn credits_of(&self, request: &Request) -> u64 {
         let output = &self.outputs[request.output.index()];
         let of = |lane| output.lane(lane).credits.map_or(0, |of| of.here - of.promised);
         request.judged.lanes().map(of).sum()
     }
 
-    /// Returns the possible requests of a head whose routing has ended: one for each output that it
-    /// may take.
+    /// One request for each output that a head may take, once its routing has ended.
     pub(crate) fn requests_of(&self, input: ChannelId, lane: u8, tick: Tick) -> Vec<Request> {
         let Some(only) = self.only_request(input, lane, tick) else { return Vec::new() };
         if self.switch_chooser.is_none() {
@@ -185,7 +179,7 @@ impl Simulation {
         outputs.map(request).collect()
     }
 
-    /// Returns the request for the output on the packet's path.
+    /// Request for the output on the packet's path.
     fn only_request(&self, input: ChannelId, lane: u8, tick: Tick) -> Option<Request> {
         let (head, first_since) = self.input(input).lane(lane).head()?;
         if tick < first_since + 1 + u64::from(self.lane_plan.routing_cycles) {
@@ -209,7 +203,7 @@ impl Simulation {
         self.journeys.get(request.head.packet).flits
     }
 
-    /// Returns the lanes that a head may take and that can be granted to it at a tick.
+    /// Allowed lanes that can be granted at a tick.
     pub(crate) fn lanes_to_grant(&self, request: &Request, tick: Tick) -> LaneSet {
         let flits = self.flits_of(request);
         let output = &self.outputs[request.output.index()];
@@ -222,7 +216,7 @@ impl Simulation {
         self.free_lanes(request, tick).filter(can_be_granted).collect()
     }
 
-    /// Returns the lanes that a head may take and that no input lane holds, whatever their credits.
+    /// Allowed lanes that no input lane holds, whatever their credits.
     pub(crate) fn free_lanes(
         &self,
         request: &Request,
@@ -237,7 +231,6 @@ impl Simulation {
         request.lanes.lanes().filter(is_free)
     }
 
-    /// Grants a lane to a head, whose lane buffer then holds it.
     pub(crate) fn hold(&mut self, request: Request, lane: u8, tick: Tick) {
         let Request { from, head, output, dateline_class, .. } = request;
         let journey = self.journeys.get_mut(head.packet);
@@ -267,7 +260,6 @@ impl Simulation {
 // ranges over all output lanes of the switch. Source: McKeown 1999, section III, applied to lanes.
 
 impl Simulation {
-    /// Grants lanes of an output to heads that request it, in at most `iterations` iterations.
     pub(crate) fn match_heads(
         &mut self,
         output: ChannelId,
@@ -295,7 +287,7 @@ impl Simulation {
         }
     }
 
-    /// Returns the heads, by number, with the lane that each accepts among those that grant it.
+    /// Heads by number, with the lane that each accepts.
     fn matched_heads(
         &self,
         output: ChannelId,
@@ -324,7 +316,6 @@ impl Simulation {
         grants.into_iter().map(accepted).collect()
     }
 
-    /// Returns the number of the head granted by a lane of an output, if it can grant any.
     fn granted_head(
         &self,
         output: ChannelId,
@@ -342,13 +333,12 @@ impl Simulation {
         pointer.first(self.lanes_of_switch(output), is_able)
     }
 
-    /// Returns the number of input lanes, which is that of output lanes, of the switch of an
-    /// output.
+    /// Number of input lanes, equal to that of output lanes.
     pub(crate) fn lanes_of_switch(&self, output: ChannelId) -> usize {
         self.ports(self.plan.ends(output).source.node) * usize::from(self.plan.lanes.count)
     }
 
-    /// Returns the number of an output lane within its switch.
+    /// Number within the switch.
     fn number_of_lane(&self, output: ChannelId, lane: u8) -> usize {
         let port = usize::from(self.plan.ends(output).source.port);
         port * usize::from(self.plan.lanes.count) + usize::from(lane)
@@ -373,7 +363,6 @@ impl Simulation {
         }
     }
 
-    /// Sends a flit from every lane that can send.
     fn traverse_all(&mut self, node: NodeId) {
         let tick = self.tick();
         for input in self.channels_into(node) {
@@ -385,8 +374,8 @@ impl Simulation {
         }
     }
 
-    /// Returns the output that a lane can send to: it has held a lane of it since before this tick,
-    /// its first flit was there before this tick, and the output lane has space.
+    /// Output that a lane can send to: it has held a lane of it, and its first flit was there,
+    /// since before this tick, and the output lane has space.
     pub(crate) fn can_cross(&self, input: ChannelId, lane: u8, tick: Tick) -> Option<ChannelId> {
         let input_lane = self.input(input).lane(lane);
         let hold = input_lane.holds.filter(|hold| hold.since < tick)?;
@@ -394,8 +383,8 @@ impl Simulation {
         self.has_room(hold.output, hold.lane).then_some(hold.output)
     }
 
-    /// Returns whether an output lane has space for a flit; with output lanes of depth 0, whether
-    /// there is a credit for it and nothing waits for the link.
+    /// Returns whether a flit fits; with output lanes of depth 0, whether there is a credit and
+    /// nothing waits for the link.
     pub(crate) fn has_room(&self, output: ChannelId, lane: u8) -> bool {
         if self.lane_plan.pays_at_crossing() {
             let output = &self.outputs[output.index()];
@@ -405,8 +394,7 @@ impl Simulation {
         self.outputs[output.index()].lane(lane).buffer.len() < depth as usize
     }
 
-    /// Moves the first flit of a lane buffer through the crossbar into the output lane that it
-    /// holds.
+    /// Moves the first flit into the output lane that is held.
     pub(crate) fn traverse_switch(&mut self, input: ChannelId, lane: u8, tick: Tick) {
         let now = self.timeline.now;
         let flit = self.input_mut(input).leave(lane, now);

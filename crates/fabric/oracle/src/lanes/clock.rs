@@ -14,18 +14,18 @@ impl Clock {
         Time::ZERO + self.cycle * tick
     }
 
-    /// Returns the number of the tick at an instant; panics between ticks.
+    /// Tick at an instant; panics between ticks.
     pub(crate) fn tick_at(self, time: Time) -> Tick {
         assert_eq!(time.as_ps() % self.cycle.as_ps(), 0, "{time:?} is no tick");
         time.as_ps() / self.cycle.as_ps()
     }
 
-    /// Returns the first tick at or after an instant.
+    /// First tick at or after an instant.
     pub(crate) fn first_from(self, time: Time) -> Tick {
         time.as_ps().div_ceil(self.cycle.as_ps())
     }
 
-    /// Returns the last tick at or before an instant.
+    /// Last tick at or before an instant.
     pub(crate) fn last_until(self, time: Time) -> Tick {
         time.as_ps() / self.cycle.as_ps()
     }

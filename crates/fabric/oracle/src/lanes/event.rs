@@ -1,7 +1,7 @@
 //! The events of a network of virtual lanes, in the order of their phases.
 //!
-//! The derived order is the total order of `docs/concepts/timing.md`: variants are in the order of
-//! phases, and the component's id is the first field of each.
+//! The derived order is the total order of `docs/concepts/timing.md`: by phase, then by the id of
+//! the component, the first field.
 
 use crate::lanes::journey::JourneyId;
 use gingham_topology::{ChannelId, EndpointId, NodeId};
@@ -16,28 +16,28 @@ pub(crate) struct Flit {
 /// An event; all from [`Event::Credit`] on occur at ticks, except [`Event::Begin`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Event {
-    /// A source creates a message.
+    /// Creation of a message.
     Create { source: usize },
-    /// A wake-up of an endpoint is due.
+    /// A wake-up is due.
     Wake { endpoint: EndpointId },
-    /// The tail of a packet that a host sends on `channel` has left the host.
+    /// The tail has left the host that sends on `channel`.
     TailLeft { channel: ChannelId, packet: JourneyId },
-    /// A flit has arrived completely at the host at the end of `channel`.
+    /// Complete arrival at the host at the end of `channel`.
     FlitArrives { channel: ChannelId, flit: Flit },
-    /// Stage 1: a credit becomes available at the sender of `channel`.
+    /// Stage 1: a credit becomes available at the sender.
     Credit { channel: ChannelId, lane: u8 },
-    /// Stage 1: a flit is in the lane buffer at the end of `channel`.
+    /// Stage 1: a flit is in the lane buffer.
     FlitIsThere { channel: ChannelId, lane: u8, flit: Flit },
-    /// The host at the end of `channel` processes its lane buffers, if it has any.
+    /// The host at the end of `channel` processes its lane buffers.
     Receive { channel: ChannelId },
-    /// Stage 5, link traversal: the output channels of a switch choose among their lanes.
+    /// Stage 5, link traversal.
     Link { node: NodeId },
-    /// The adapter that sends on `channel` chooses among its lanes.
+    /// The adapter chooses among its lanes.
     Send { channel: ChannelId },
-    /// A flit begins on `channel`.
+    /// The flit begins.
     Begin { channel: ChannelId, flit: Flit },
-    /// Stage 4, switch allocation and traversal: flits cross the switch.
+    /// Stage 4, switch allocation and traversal.
     Cross { node: NodeId },
-    /// Stages 2 and 3, routing and virtual-channel allocation: heads are granted output lanes.
+    /// Stages 2 and 3, routing and virtual-channel allocation.
     Allocate { node: NodeId },
 }

@@ -1,5 +1,4 @@
-//! Hosts: creation of messages, start and end of packet transmission, and consumption of arriving
-//! flits.
+//! Hosts: creation of messages, transmission of packets, and consumption of arriving flits.
 
 use crate::lanes::clock::Tick;
 use crate::lanes::event::{Event, Flit};
@@ -15,14 +14,13 @@ use gingham_topology::routing::{DatelineClass, LaneSet};
 use gingham_topology::{ChannelId, EndpointId, Fabric, NodeId};
 
 impl Simulation {
-    /// Notifies the endpoints of an event at the current time, and executes their orders, at the
-    /// first tick from now on.
+    /// Notifies the endpoints and executes their orders, at the first tick from now on.
     pub(crate) fn notify(&mut self, notice: Notice<'_>) {
         self.endpoints.notify(self.timeline.now, notice);
         self.carry_out(self.clock.first_from(self.timeline.now));
     }
 
-    /// Executes the orders of the endpoints; hosts may send from tick `from` on.
+    /// Executes orders; hosts may send from tick `from` on.
     pub(crate) fn carry_out(&mut self, from: Tick) {
         while let Some(order) = self.endpoints.next_order() {
             match order {
@@ -37,7 +35,7 @@ impl Simulation {
         }
     }
 
-    /// Notifies the endpoints of outputs of a switch whose set of held lanes changed in this stage.
+    /// Notifies the endpoints of outputs whose set of held lanes changed in this stage.
     pub(crate) fn notify_lanes(&mut self, node: NodeId) {
         for output in self.channels_from(node) {
             let state = &self.outputs[output.index()];
@@ -49,7 +47,7 @@ impl Simulation {
         }
     }
 
-    /// Reports to the endpoints the number of full lane buffers between switches.
+    /// Reports the number of full lane buffers between switches.
     fn notify_gathered(&mut self) {
         let full = self.watched.full(|channel, lane| {
             let depth = self.lane_plan.depths_flits[usize::from(lane)];
@@ -98,7 +96,6 @@ impl Simulation {
         }
     }
 
-    /// Handles the departure of a packet's tail from the channel of a host.
     pub(crate) fn tail_left(&mut self, channel: ChannelId, packet: JourneyId) {
         let host = self.host_of(channel);
         if self.in_transit[host.index()].packet(packet).is_some() {
@@ -114,7 +111,7 @@ impl Simulation {
         }
     }
 
-    /// Handles the complete arrival of a flit at a host that accepts everything.
+    /// Handles a flit at a host that accepts everything.
     pub(crate) fn flit_arrives(&mut self, channel: ChannelId, flit: Flit) {
         if self.journeys.get(flit.packet).ends_with(channel) {
             return self.consume(flit);
@@ -160,7 +157,6 @@ impl Simulation {
 //   queue of lane 2       [ p8 ]        ───► lane 2   p5: flit 0 of 3    could continue
 // ```
 
-/// Next step that a lane can take now.
 #[derive(Clone, Copy, Debug)]
 struct Candidate {
     flits: u64,
@@ -170,11 +166,8 @@ struct Candidate {
 
 #[derive(Clone, Copy, Debug)]
 enum Step {
-    /// Continue its packet.
     GoOn,
-    /// Begin the next packet of the host's own, from this group of queues.
     Own { group: usize },
-    /// Begin a packet in transit.
     InTransit { packet: JourneyId },
 }
 
@@ -212,8 +205,8 @@ impl Simulation {
             || !self.in_transit[host.index()].packets.is_empty()
     }
 
-    /// Returns whether a channel of a host has something to send but no credits for any of it;
-    /// `is_short` is set if a packet could begin with more credits.
+    /// Returns whether a channel has something to send but no credits for any of it; `is_short` is
+    /// set if a packet could begin with more credits.
     fn adapter_waits(
         &self,
         channel: ChannelId,
@@ -229,8 +222,8 @@ impl Simulation {
         is_short || open.any(|lane| self.is_there(channel, lane))
     }
 
-    /// Returns the candidate of each lane, given that the channel may take a flit in this tick, and
-    /// whether any queue has a packet that lacks only credits.
+    /// Candidates by lane, given that the channel may take a flit in this tick, and whether any
+    /// packet lacks only credits.
     fn candidates(&mut self, channel: ChannelId, tick: Tick) -> (Vec<Option<Candidate>>, bool) {
         let host = self.host_of(channel);
         let lanes = 0..self.plan.lanes.count;
@@ -271,8 +264,7 @@ impl Simulation {
         (candidates, is_short)
     }
 
-    /// Returns the candidate of a lane in the middle of a packet, if there is a credit and the next
-    /// flit is available.
+    /// Candidate of a lane in the middle of a packet, if its next flit and a credit are available.
     fn can_go_on(&self, channel: ChannelId, lane: u8) -> Option<Candidate> {
         let host = self.host_of(channel);
         let OutgoingPacket { packet, arrival, .. } = self.senders[host.index()][usize::from(lane)]?;
@@ -282,7 +274,7 @@ impl Simulation {
         can.then_some(Candidate { flits, arrival, step: Step::GoOn })
     }
 
-    /// Returns whether the next flit of a lane in the middle of a packet is available.
+    /// Returns whether the next flit of a packet under way is available.
     fn is_there(&self, channel: ChannelId, lane: u8) -> bool {
         let host = self.host_of(channel).index();
         let Some(sending) = self.senders[host][usize::from(lane)] else { return false };
@@ -290,8 +282,8 @@ impl Simulation {
         in_transit.is_none_or(|packet| !packet.received.is_empty())
     }
 
-    /// Returns whether a queue, none of whose lanes has a credit, has a packet that is not held
-    /// back by window or pace.
+    /// Returns whether a queue without credits has a packet that is not held back by window or
+    /// pace.
     fn has_ready(&self, channel: ChannelId, group: usize, tick: Tick) -> bool {
         let host = self.host_of(channel);
         let machine = &self.in_transit[host.index()].machine;
@@ -300,7 +292,6 @@ impl Simulation {
             || !is_held && self.endpoints.has_ready(host, group, self.begins(channel, tick))
     }
 
-    /// Returns the non-empty groups of queues and their lanes, in ascending order.
     fn waiting_groups(&self, host: EndpointId) -> Vec<(usize, LaneSet)> {
         let adapter = self.endpoints.adapter(host);
         let in_transit = self.in_transit[host.index()].machine.waiting_groups();
@@ -309,7 +300,7 @@ impl Simulation {
         adapter.groups().enumerate().filter(|(group, _)| waits(*group)).collect()
     }
 
-    /// Returns the lanes of a queue that have no packet and a credit.
+    /// Lanes without a packet but with a credit.
     fn idle_lanes(&self, channel: ChannelId, queue: LaneSet) -> Vec<u8> {
         let sending = &self.senders[self.host_of(channel).index()];
         let output = &self.outputs[channel.index()];
@@ -325,8 +316,7 @@ impl Simulation {
         output.lane(lane).has_credits(needed.max(1))
     }
 
-    /// Returns the next packet of a group, if it may begin now; packets in transit precede the
-    /// host's own.
+    /// Packet of a group that may begin now; packets in transit precede the host's own.
     fn next_of(&mut self, channel: ChannelId, group: usize, tick: Tick) -> Option<Candidate> {
         let host = self.host_of(channel);
         let in_transit = &self.in_transit[host.index()].machine;
@@ -347,14 +337,13 @@ impl Simulation {
         }
     }
 
-    /// Returns whether a host is in the middle of a packet of its own, on any lane.
+    /// Returns whether a packet of the host's own is under way on any lane.
     fn is_in_own(&self, host: EndpointId) -> bool {
         let in_transit = &self.in_transit[host.index()];
         let is_own = |sent: &OutgoingPacket| in_transit.packet(sent.packet).is_none();
         self.senders[host.index()].iter().flatten().any(is_own)
     }
 
-    /// Sends the next flit of a lane.
     fn send_on(&mut self, channel: ChannelId, lane: u8, candidate: Candidate, tick: Tick) {
         let host = self.host_of(channel);
         let begins = self.begins(channel, tick);
@@ -437,7 +426,6 @@ impl Simulation {
 // the flit.
 
 impl Simulation {
-    /// Lets every output channel of a switch that may take a flit choose among its lanes.
     pub(crate) fn traverse_links(&mut self, node: NodeId) {
         let tick = self.tick();
         for channel in self.channels_from(node) {
@@ -446,8 +434,7 @@ impl Simulation {
         }
     }
 
-    /// Lets an output channel choose among its lanes. Returns whether it takes nothing for lack of
-    /// credits.
+    /// Returns whether the channel takes nothing for lack of credits.
     fn traverse_link(&mut self, channel: ChannelId, tick: Tick) -> bool {
         let candidates: Vec<_> =
             (0..self.plan.lanes.count).map(|lane| self.can_leave(channel, lane, tick)).collect();
@@ -465,8 +452,7 @@ impl Simulation {
         false
     }
 
-    /// Returns the first flit of an output lane, if it crossed before this tick and there is a
-    /// credit for it.
+    /// First flit, if it crossed before this tick and there is a credit.
     fn can_leave(&self, channel: ChannelId, lane: u8, tick: Tick) -> Option<Head> {
         let output = &self.outputs[channel.index()];
         let first = output.lane(lane).buffer.front().filter(|first| first.since < tick)?;
@@ -474,7 +460,7 @@ impl Simulation {
         output.lane(lane).has_credit().then(|| self.head_of(first, by_packet))
     }
 
-    /// Returns the arbiter's view of a flit, or of the packet that begins with it.
+    /// Arbiter's view of a flit, or of the packet that begins with it.
     pub(crate) fn head_of(&self, first: &BufferedFlit, by_packet: bool) -> Head {
         let flits = if by_packet { self.journeys.get(first.flit.packet).flits } else { 1 };
         let arrival_ps = self.clock.instant(first.since).as_ps();
@@ -495,7 +481,7 @@ impl Simulation {
         self.clock.instant(tick).max(self.outputs[channel.index()].free)
     }
 
-    /// Puts a flit on a channel, and consumes a credit of its lane.
+    /// Puts a flit on a channel, and consumes a credit.
     pub(crate) fn take_flit(&mut self, channel: ChannelId, lane: u8, flit: Flit, tick: Tick) {
         assert!(self.may_take(channel, tick), "a channel takes one flit at a time");
         let begins = self.begins(channel, tick);
@@ -535,7 +521,6 @@ impl Simulation {
         }
     }
 
-    /// Returns the credit of a flit that leaves a lane buffer at this tick.
     pub(crate) fn return_credit(&mut self, channel: ChannelId, lane: u8) {
         let cycles = self.lane_plan.credit_cycles(self.plan.channel(channel));
         let counts = self.clock.instant(self.tick() + cycles);

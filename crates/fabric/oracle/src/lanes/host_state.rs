@@ -7,25 +7,24 @@ use gingham_kernel::Time;
 use gingham_net::{EjectionHead, InTransitPlan, TakenIn};
 use std::collections::VecDeque;
 
-/// A packet whose transmission on a lane of an adapter has begun and not ended.
+/// A packet under transmission.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct OutgoingPacket {
     pub(crate) packet: JourneyId,
-    /// Group of queues that the packet came from.
+    /// Group of queues of its origin.
     pub(crate) group: usize,
     /// Index of the next flit.
     pub(crate) next: u64,
-    /// Creation time of its message or, for a packet in transit, the time when it was ready.
+    /// Creation of its message or, in transit, the time when it was ready.
     pub(crate) arrival: Time,
 }
 
 #[derive(Clone, Debug)]
 pub(crate) struct InTransit {
     pub(crate) machine: InTransitHost<JourneyId>,
-    /// Packets in transit whose tail has not left yet.
+    /// Packets whose tail has not left.
     pub(crate) packets: Vec<InTransitPacket>,
-    /// By lane of the channel into the host: handling of the first packet there, if the host has
-    /// lane buffers.
+    /// By lane into the host: handling of the first packet, if the host has lane buffers.
     pub(crate) heads: Vec<EjectionHead>,
 }
 
@@ -35,7 +34,6 @@ pub(crate) struct InTransitPacket {
     pub(crate) taken: TakenIn,
     /// Flits that have arrived and not left.
     pub(crate) received: VecDeque<Flit>,
-    /// Whether its first flit has been sent on.
     pub(crate) has_begun: bool,
 }
 
@@ -51,7 +49,7 @@ impl InTransit {
         self.packets.iter().map(|packet| packet.received.len()).sum()
     }
 
-    /// Returns the pool space used by the packets, in bytes.
+    /// Pool space used by the packets.
     pub(crate) fn needed_bytes(&self) -> u64 {
         let taken = self.packets.iter().map(|packet| &packet.taken);
         taken.filter(|taken| !taken.is_spilled).map(|taken| taken.bytes).sum()

@@ -8,35 +8,32 @@ use gingham_net::{Arrival, Packet, PathLength, Plan};
 use gingham_topology::ChannelId;
 use gingham_topology::routing::{DatelineClass, Routes};
 
-/// Packets in flight.
 pub(crate) type Journeys = InFlight<Journey>;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Journey {
     pub(crate) packet: Packet,
-    /// Every channel of its route, from the source's cable to the destination's.
+    /// All channels, from the source's cable to the destination's.
     pub(crate) path: Vec<ChannelId>,
     pub(crate) legs: Legs,
-    /// Number of switches and in-transit hosts on the path.
     pub(crate) length: PathLength,
     pub(crate) flits: u64,
-    /// Size of all flits of the packet, in bytes.
     pub(crate) wire_bytes: u64,
-    /// Start of its first flit at the source.
+    /// Start of the first flit at the source.
     pub(crate) began: Time,
-    /// Index in the path of the last channel that its head took.
+    /// Index in `path` of the last channel that the head took.
     pub(crate) position: usize,
-    /// Dateline class on the channel at `position`.
+    /// Dateline class at `position`.
     pub(crate) dateline_class: DatelineClass,
-    /// Arrival time of the first flit at the destination.
+    /// Arrival of the first flit at the destination.
     pub(crate) head_arrived: Option<Time>,
     /// Index of the next flit to arrive at the destination.
     pub(crate) index_expected: u64,
 }
 
 impl Journey {
-    /// Advances the head to a channel out of its current switch; if this is not the next channel of
-    /// its path, the tables give the rest of the path from there.
+    /// Advances the head to a channel out of its current switch; off its path, the tables give the
+    /// rest from there.
     pub(crate) fn take(&mut self, plan: &Plan, output: ChannelId) {
         if output != self.next_channel() {
             self.path.truncate(self.position + 1);
@@ -75,7 +72,6 @@ impl Journey {
         index + 1 == self.flits
     }
 
-    /// Returns the record of its complete arrival at `now`.
     pub(crate) fn arrival(&self, now: Time) -> Arrival {
         let count = |of: usize| u16::try_from(of).expect("a route has few switches");
         Arrival {

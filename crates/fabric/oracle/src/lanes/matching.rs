@@ -4,9 +4,8 @@
 //!   port p, lanes 0 1 2 3      input 0 ◄ lanes 0 2      a port has as many crossbar inputs (or outputs) as its
 //!                              input 1 ◄ lanes 1 3      speedup s; lane l uses number l mod s
 //! ```
-//!
-//! One side proposes, the other accepts, and accepted pairs are matched; the unmatched repeat this
-//! for the number of iterations of the [`Allocator`](gingham_net::Allocator).
+//! One side proposes, the other accepts; the unmatched repeat this for the number of iterations of
+//! the [`Allocator`](gingham_net::Allocator).
 //!
 //! - Output first: every crossbar output grants one crossbar input, in round robin, or the holder
 //!   of one of its output lanes, by its arbiter; every input with grants accepts one of them, by
@@ -29,16 +28,14 @@ struct CrossbarPort {
     number: u8,
 }
 
-/// Grant of a crossbar output to a crossbar input.
 struct Grant {
     output: CrossbarPort,
-    /// Lanes of the input; any one of them may send.
+    /// Lanes of the input, any of which may send.
     lanes: Vec<u8>,
     /// State of the output's arbitration after a match.
     after: Granting,
 }
 
-/// Crossbar input matched with a crossbar output.
 struct Match {
     input: CrossbarPort,
     output: CrossbarPort,
@@ -48,7 +45,6 @@ struct Match {
 }
 
 impl Simulation {
-    /// Transfers at most one flit per crossbar input and output.
     pub(crate) fn traverse_matched(&mut self, node: NodeId) {
         let (tick, allocator) = (self.tick(), self.lane_plan.allocator);
         let has_flits = |input: &ChannelId| self.input(*input).fill() > 0;
@@ -85,7 +81,6 @@ impl Simulation {
 
     // Output-first matching.
 
-    /// Lets crossbar outputs grant inputs, and each granted input accept one grant.
     fn accept_outputs(
         &self,
         inputs: &BTreeSet<CrossbarPort>,
@@ -101,9 +96,9 @@ impl Simulation {
         granted.into_iter().filter_map(|(input, grants)| self.take_one(input, grants)).collect()
     }
 
-    /// Returns the input granted by a crossbar output, among unmatched ones with a lane that can
-    /// send to it: the first in round robin, with all these lanes; or, by lane, the holder of the
-    /// output lane chosen by the arbiter.
+    /// Input granted by a crossbar output, among unmatched ones with a lane that can send to it:
+    /// the first in round robin, with all these lanes; or the holder of the output lane chosen by
+    /// the arbiter.
     fn grant(
         &self,
         output: CrossbarPort,
@@ -129,8 +124,7 @@ impl Simulation {
         Some((input, Grant { output, lanes, after: Granting::Inputs(after) }))
     }
 
-    /// Returns the first of some crossbar inputs in round robin, and the pointer of the output
-    /// after a match with it.
+    /// First input in round robin, and the pointer of the output after a match with it.
     fn first_input<'a>(
         &self,
         output: CrossbarPort,
@@ -171,8 +165,7 @@ impl Simulation {
         Some((input, Grant { output, lanes: vec![from], after: Granting::Lanes(after) }))
     }
 
-    /// Lets an input with grants choose one of the granted lanes: among all of them, or among those
-    /// to the output chosen by round robin.
+    /// Chooses a granted lane: among all, or among those to the output chosen by round robin.
     fn take_one(&self, input: CrossbarPort, mut grants: Vec<Grant>) -> Option<Match> {
         let mut crossbar_port = self.crossbar_input(input).clone();
         if self.lane_plan.allocator.takes_outputs_in_turn() {
@@ -189,7 +182,6 @@ impl Simulation {
 
     // Input-first matching.
 
-    /// Lets crossbar inputs propose to outputs, and each output accept one proposal.
     fn accept_inputs(
         &self,
         inputs: &BTreeSet<CrossbarPort>,
@@ -229,14 +221,11 @@ impl Simulation {
         proposed.into_iter().filter_map(accepted).collect()
     }
 
-    // Helpers of both kinds of matching.
-
     fn crossbar_input(&self, input: CrossbarPort) -> &CrossbarInput {
         &self.input(input.channel).crossbar_ports[usize::from(input.number)]
     }
 
-    /// Returns the first of some crossbar outputs in round robin, and advances the pointer of the
-    /// input.
+    /// First output in round robin; advances the pointer of the input.
     fn next_output(
         &self,
         input: CrossbarPort,
@@ -261,8 +250,7 @@ impl Simulation {
         port * usize::from(self.lane_plan.input_speedup) + usize::from(input.number)
     }
 
-    /// Returns the lane chosen by the arbiter of a crossbar input among some, and records that it
-    /// sends.
+    /// Lane chosen by the arbiter of a crossbar input; records that it sends.
     fn next_lane(
         &self,
         input: CrossbarPort,
@@ -278,7 +266,6 @@ impl Simulation {
         Some(lane)
     }
 
-    /// Returns the arbiter's view of the first flit in a lane buffer.
     fn head_at_input(&self, input: ChannelId, lane: u8, arbiter: &Chooser) -> Head {
         let first = self.input(input).lane(lane).first().expect("a flit stands first");
         self.head_of(&first, arbiter.is_by_packet())
@@ -290,8 +277,8 @@ impl Simulation {
         (0..self.plan.lanes.count).filter(is_of).filter(can_send).collect()
     }
 
-    /// Returns the crossbar output that a lane can send to. With arbitration by the packet there is
-    /// none while another lane of its input, or of that output, is in the middle of a packet.
+    /// Crossbar output that a lane can send to; with arbitration by the packet, none while another
+    /// lane of its input, or of that output, is in the middle of a packet.
     fn can_be_matched(&self, input: ChannelId, lane: u8, tick: Tick) -> Option<CrossbarPort> {
         let channel = self.can_cross(input, lane, tick)?;
         let hold = self.input(input).lane(lane).holds?;

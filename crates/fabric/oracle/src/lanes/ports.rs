@@ -19,45 +19,39 @@ use std::num::NonZeroU16;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BufferedFlit {
     pub(crate) flit: Flit,
-    /// Tick at which the flit arrived, or crossed.
+    /// Tick of arrival, or of crossing.
     pub(crate) since: Tick,
 }
 
-/// The end of a channel: its lane buffers.
 #[derive(Clone, Debug)]
 pub(crate) struct Input {
     pub(crate) lanes: Vec<InputLane>,
-    /// Crossbar inputs of the port, with a multiplexed crossbar.
+    /// Crossbar inputs, with a multiplexed crossbar.
     pub(crate) crossbar_ports: Vec<CrossbarInput>,
-    /// Fill of all lanes times time, from the start of the run to the last change, in flit ps.
+    /// Fill of all lanes times time, up to the last change.
     occupancy_flit_ps: u128,
     changed: Time,
 }
 
 #[derive(Clone, Debug)]
 pub(crate) struct CrossbarInput {
-    /// Arbiter among the lanes of the crossbar input.
     pub(crate) chooser: Chooser,
-    /// Round-robin pointer: the last crossbar output matched with it, if outputs are taken in round
-    /// robin.
+    /// Last crossbar output matched, if outputs are taken in round robin.
     pub(crate) outputs: RoundRobin,
 }
 
-/// A lane buffer, with the grants to its first packet.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct InputLane {
     buffer: VecDeque<BufferedFlit>,
-    /// Output lane that the input lane holds.
     pub(crate) holds: Option<Hold>,
-    /// Output that its head chose permanently.
+    /// Permanent choice of its head.
     pub(crate) chosen: Option<ChannelId>,
-    /// VC allocation by iSLIP: the output lane of the switch that a head accepted last.
+    /// VC allocation by iSLIP: the output lane that a head accepted last.
     pub(crate) lane_pointer: RoundRobin,
     /// Tick at which the previous tail crossed; 0 before the first.
     tail_crossed: Tick,
 }
 
-/// An output lane that an input lane holds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Hold {
     pub(crate) output: ChannelId,
@@ -78,8 +72,8 @@ impl InputLane {
         self.buffer.iter().map(|buffered| buffered.flit)
     }
 
-    /// Returns the head at the front that holds no output lane yet, and the tick when its stages 2
-    /// and 3 begin: the later of its arrival and the crossing of the previous tail.
+    /// Head at the front that holds no output lane yet, and the tick when its stages 2 and 3 begin:
+    /// the later of its arrival and the crossing of the previous tail.
     pub(crate) fn head(&self) -> Option<(Flit, Tick)> {
         let first = self.first().filter(|_| self.holds.is_none())?;
         assert_eq!(first.flit.index, 0, "a flit without an output lane is a head");
@@ -112,7 +106,7 @@ impl Input {
         &mut self.lanes[usize::from(lane)]
     }
 
-    /// Adds a flit that is available from `now` on, the instant of `tick`.
+    /// Adds a flit at `now`, the instant of `tick`.
     pub(crate) fn enter(&mut self, lane: u8, flit: Flit, tick: Tick, now: Time) {
         self.settle_occupancy(now);
         self.lane_mut(lane).buffer.push_back(BufferedFlit { flit, since: tick });
@@ -123,19 +117,17 @@ impl Input {
         self.lane_mut(lane).buffer.pop_front().expect("a flit stands first").flit
     }
 
-    /// Releases the output lane of a packet whose tail has crossed.
     pub(crate) fn release(&mut self, lane: u8, tick: Tick) {
         let lane = self.lane_mut(lane);
         lane.holds = None;
         lane.tail_crossed = tick;
     }
 
-    /// Returns the number of flits in all lanes.
     pub(crate) fn fill(&self) -> usize {
         self.lanes.iter().map(InputLane::fill).sum()
     }
 
-    /// Returns fill times time, from the start of the run to `now`, in flit ps.
+    /// Fill times time from the start of the run to `now`.
     pub(crate) fn occupancy_flit_ps(&self, now: Time) -> u128 {
         self.occupancy_flit_ps + self.fill() as u128 * u128::from(now.since(self.changed).as_ps())
     }
@@ -146,30 +138,26 @@ impl Input {
     }
 }
 
-/// The start of a channel.
 #[derive(Clone, Debug)]
 pub(crate) struct Output {
     /// Earliest start of the next flit.
     pub(crate) free: Time,
     pub(crate) lanes: Vec<OutputLane>,
-    /// Arbiter among the lanes for the link: that of the link output, or of the adapter port.
+    /// Arbiter for the link: that of the link output, or of the adapter port.
     pub(crate) chooser: Chooser,
-    /// Virtual-channel allocation: round-robin pointer over heads (input port and lane), by level.
+    /// VC allocation: round-robin pointer over heads (input port and lane), by level.
     pub(crate) head_pointers: Vec<RoundRobin>,
-    /// Virtual-channel allocation: round-robin pointer over lanes.
+    /// VC allocation: round-robin pointer over lanes.
     pub(crate) lane_pointer: RoundRobin,
-    /// Switch allocation: arbitration of each crossbar output to this channel.
+    /// Switch allocation.
     pub(crate) crossbar_ports: Vec<Granting>,
     /// Whether VC allocation left a head without a lane only for lack of credits.
     pub(crate) is_short: bool,
-    /// Whether only a lack of credits kept flits from crossing, if credits are consumed at the
-    /// crossbar.
+    /// Whether only a lack of credits, consumed at the crossbar, kept flits from crossing.
     pub(crate) is_unpaid: bool,
-    /// Time spent waiting for credits.
     pub(crate) wait: CreditWait,
 }
 
-/// Arbitration of a crossbar output.
 #[derive(Clone, Debug)]
 pub(crate) enum Granting {
     /// Among crossbar inputs, in round robin.
@@ -179,7 +167,6 @@ pub(crate) enum Granting {
 }
 
 impl Granting {
-    /// Returns whether it could grant the holder of an output lane.
     pub(crate) fn is_open_to(&self, lane: u8) -> bool {
         match self {
             Self::Inputs(_) => true,
@@ -188,46 +175,43 @@ impl Granting {
     }
 }
 
-/// An output lane, and the credits of the lane buffer at the other end.
 #[derive(Clone, Debug)]
 pub(crate) struct OutputLane {
     pub(crate) buffer: VecDeque<BufferedFlit>,
-    /// Input lane that holds this output lane.
+    /// Input lane that holds it.
     pub(crate) holder: Option<(ChannelId, u8)>,
     /// VC allocation by iSLIP, by level: round-robin pointer after the last accepted grant.
     pub(crate) head_pointers: Vec<RoundRobin>,
     /// Tick of the last tail that crossed into it.
     pub(crate) released: Option<Tick>,
-    /// Credits; `None` if the other end accepts everything.
+    /// `None` if the other end accepts everything.
     pub(crate) credits: Option<Credits>,
 }
 
 /// Free places of the lane buffer at the other end, in flits.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Credits {
-    /// Total size of the buffer.
     pub(crate) depth: u64,
-    /// Credits available here.
+    /// Credits at the sender.
     pub(crate) here: u64,
-    /// Part of `here` that is promised to packets.
+    /// Part of `here` promised to packets.
     pub(crate) promised: u64,
-    /// Credits returned but not yet available here.
+    /// Credits returned but not yet at the sender.
     pub(crate) on_their_way: u64,
 }
 
 impl OutputLane {
-    /// Returns whether the output lane is empty and all credits are back; always without a lane
-    /// buffer at the other end.
+    /// Returns whether the output lane is empty and all credits are back.
     pub(crate) fn is_at_rest(&self) -> bool {
         self.credits.is_none_or(|credits| credits.here == credits.depth && self.buffer.is_empty())
     }
 
-    /// Returns whether there are credits for `flits` flits that are not promised.
+    /// Returns whether `flits` credits are not promised.
     pub(crate) fn has_credits(&self, flits: u64) -> bool {
         self.credits.is_none_or(|credits| credits.here - credits.promised >= flits)
     }
 
-    /// Returns whether there will be fewer than `flits` credits even after those under way arrive.
+    /// Returns whether fewer than `flits` credits are left even after those under way arrive.
     pub(crate) fn stays_short_of(&self, flits: u64) -> bool {
         self.credits
             .is_some_and(|credits| credits.here + credits.on_their_way - credits.promised < flits)
@@ -237,14 +221,12 @@ impl OutputLane {
         self.credits.is_none_or(|credits| credits.here > 0)
     }
 
-    /// Promises the credits of a whole packet.
     pub(crate) fn promise(&mut self, flits: u64) {
         if let Some(credits) = &mut self.credits {
             credits.promised += flits;
         }
     }
 
-    /// Uses one promised credit.
     pub(crate) fn keep_promise(&mut self) {
         if let Some(credits) = &mut self.credits {
             credits.promised -= 1;
@@ -253,9 +235,8 @@ impl OutputLane {
 }
 
 impl Output {
-    /// Creates the start of a channel. `crossbar` is the arbiter of its crossbar outputs, if they
-    /// arbitrate by lane; `depths` are the sizes of the lane buffers at the other end, if it has
-    /// any.
+    /// Creates the start of a channel. `crossbar` is the arbiter of crossbar outputs that arbitrate
+    /// by lane; `depths` are those of the lane buffers at the other end.
     pub(crate) fn new(
         (lanes, crossbar_ports): (&LanePlan, u8),
         levels: usize,
@@ -303,19 +284,17 @@ impl Output {
         &mut self.crossbar_ports[usize::from(lane) % crossbar_ports]
     }
 
-    /// Returns the number of flits in the output lanes.
     pub(crate) fn fill(&self) -> usize {
         self.lanes.iter().map(|lane| lane.buffer.len()).sum()
     }
 }
 
-/// An arbiter among the lanes of one port. With arbitration per packet, it stays with a lane until
-/// the tail has left.
+/// An arbiter among the lanes of a port; per packet, it stays with a lane until the tail has left.
 #[derive(Clone, Debug)]
 pub(crate) struct Chooser {
     arbiter: LaneArbiter,
     granularity: Granularity,
-    /// With arbitration per packet: lane of the current packet.
+    /// Per packet: lane of the current packet.
     in_packet: Option<u8>,
 }
 
@@ -333,17 +312,16 @@ impl Chooser {
         self.granularity == Granularity::Packet
     }
 
-    /// Returns whether the chooser is between packets; always true with arbitration per flit.
+    /// Returns whether it is between packets; always true per flit.
     pub(crate) fn is_open(&self) -> bool {
         self.in_packet.is_none()
     }
 
-    /// Returns whether the chooser could choose a lane.
     pub(crate) fn is_open_to(&self, lane: u8) -> bool {
         self.in_packet.is_none_or(|in_packet| in_packet == lane)
     }
 
-    /// Chooses a lane; `candidates` are the heads of the lanes that may be chosen.
+    /// Chooses among the heads of eligible lanes.
     pub(crate) fn choose(&mut self, candidates: &[Option<Head>]) -> Option<u8> {
         if let Some(lane) = self.in_packet {
             return candidates[usize::from(lane)].map(|_| lane);

@@ -1,14 +1,13 @@
 //! Round robin: selection of the first candidate after the last winner.
 
-/// A round-robin pointer over numbers from 0 on.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct RoundRobin {
     last_winner: Option<usize>,
 }
 
 impl RoundRobin {
-    /// Returns the first number below `count` that satisfies `can_go`, from the one after the last
-    /// winner on; from 0 on before the first winner.
+    /// First number that satisfies `can_go`, from the one after the last winner on; from 0 before
+    /// the first.
     pub(crate) fn first(self, count: usize, can_go: impl Fn(usize) -> bool) -> Option<usize> {
         let start = self.last_winner.map_or(0, |winner| winner + 1);
         (0..count).map(|step| (start + step) % count).find(|number| can_go(*number))

@@ -20,7 +20,6 @@ use gingham_topology::{ChannelId, EndpointId, Fabric, NodeId};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// A run over virtual lanes, flit by flit.
 #[derive(Debug)]
 pub(crate) struct Simulation {
     pub(crate) plan: Arc<Plan>,
@@ -32,19 +31,19 @@ pub(crate) struct Simulation {
     pub(crate) switch_chooser: Option<SwitchChooser>,
     /// Network state that hosts check before they begin a message.
     pub(crate) watched: Watched,
-    /// By channel: the host that sends on it, if there is one.
+    /// By channel: the host that sends on it.
     pub(crate) hosts: Vec<Option<EndpointId>>,
-    /// By endpoint, then by lane: packet under transmission.
+    /// By endpoint, then by lane.
     pub(crate) senders: Vec<Vec<Option<OutgoingPacket>>>,
-    /// By endpoint: packets in transit.
+    /// By endpoint.
     pub(crate) in_transit: Vec<InTransit>,
     pub(crate) journeys: Journeys,
-    /// By channel: the lane buffers at its end, if it has any.
+    /// By channel with lane buffers at its end.
     pub(crate) inputs: Vec<Option<Input>>,
     pub(crate) outputs: Vec<Output>,
-    /// By node: tick of the switch's next action, or of the last one.
+    /// By node: tick of the next or last action.
     awake_switches: Vec<Option<Tick>>,
-    /// By channel: tick of the next action of the adapter that sends on it, or of the last one.
+    /// By channel: tick of the next or last action of the adapter.
     awake_adapters: Vec<Option<Tick>>,
     pub(crate) counts: Vec<ChannelCount>,
     pub(crate) flits_entered: u64,
@@ -138,7 +137,6 @@ impl Network for Simulation {
 }
 
 impl Simulation {
-    /// Creates a run of `plan`, a plan of virtual lanes, at time zero.
     pub(crate) fn new(plan: Arc<Plan>, lane_plan: Arc<PipelinePlan>) -> Self {
         let lanes = &plan.lanes;
         let channels = || ChannelId::first(plan.channels.len());
@@ -202,13 +200,11 @@ impl Simulation {
         assert_eq!(accounted, credits.depth, "credits are conserved at {:?}", self.timeline.now);
     }
 
-    // Helpers shared by the stages.
-
     pub(crate) fn tick(&self) -> Tick {
         self.clock.tick_at(self.timeline.now)
     }
 
-    /// Schedules the action of a switch at a tick, this one or the next.
+    /// Schedules the action of a switch at this tick or the next.
     pub(crate) fn wake_switch(&mut self, node: NodeId, tick: Tick) {
         let awake = &mut self.awake_switches[node.index()];
         if *awake < Some(tick) {
@@ -220,7 +216,7 @@ impl Simulation {
         }
     }
 
-    /// Schedules the action of the adapter that sends on a channel at a tick, this one or the next.
+    /// Schedules the action of an adapter at this tick or the next.
     pub(crate) fn wake_adapter(&mut self, channel: ChannelId, tick: Tick) {
         let awake = &mut self.awake_adapters[channel.index()];
         if *awake < Some(tick) {
@@ -237,17 +233,17 @@ impl Simulation {
                 .any(|channel| self.outputs[channel.index()].fill() > 0)
     }
 
-    /// Returns the channels that begin at a node, in the order of ports.
+    /// Channels in the order of ports.
     pub(crate) fn channels_from(&self, node: NodeId) -> Vec<ChannelId> {
         self.plan.fabric.channels_from(node).collect()
     }
 
-    /// Returns the channels that end at a node, in the order of ports.
+    /// Channels in the order of ports.
     pub(crate) fn channels_into(&self, node: NodeId) -> Vec<ChannelId> {
         self.plan.fabric.channels_from(node).map(Fabric::reverse).collect()
     }
 
-    /// Returns one more than the highest port of a node.
+    /// One more than the highest port.
     pub(crate) fn ports(&self, node: NodeId) -> usize {
         usize::from(self.plan.fabric.node(node).ports) + 1
     }
@@ -274,7 +270,7 @@ impl Simulation {
 // Credits under way are certain to arrive, so waiting for them is not a wait here.
 
 impl Simulation {
-    /// Returns the wait-for graph at the end of `time`.
+    /// Wait-for graph at the end of `time`.
     pub(crate) fn waits(&self, time: Time) -> WaitForGraph {
         let tick = self.clock.last_until(time);
         ChannelId::first(self.inputs.len())
@@ -287,7 +283,7 @@ impl Simulation {
     }
 }
 
-/// Returns the buffers that an input lane waits for; `None` if it does not wait.
+/// Buffers that an input lane waits for; `None` if it does not wait.
 fn waits_for(simulation: &Simulation, of: Buffer, tick: Tick) -> Option<Wait> {
     if simulation.ends_at_host(of.channel) {
         return waits_at_host(simulation, of);
@@ -304,7 +300,7 @@ fn waits_for(simulation: &Simulation, of: Buffer, tick: Tick) -> Option<Wait> {
     Some(Wait::Any(waits.collect::<Option<Vec<Buffer>>>()?))
 }
 
-/// Returns the input lane at the end of an output lane without space, if that is full.
+/// Input lane at the end of an output lane without space, if full.
 fn full_behind(simulation: &Simulation, hold: Hold) -> Option<Buffer> {
     let Hold { output: channel, lane, .. } = hold;
     let behind = Buffer { channel, lane };
@@ -320,8 +316,7 @@ fn is_full(simulation: &Simulation, of: Buffer) -> bool {
     input.is_some_and(|input| input.lane(of.lane).fill() == depth as usize)
 }
 
-/// Returns the input lane that prevents the grant of a lane to a requesting head; `None` if the
-/// obstacle is temporary.
+/// Input lane that prevents the grant of a lane; `None` if the obstacle is temporary.
 fn blocker(simulation: &Simulation, request: &Request, lane: u8) -> Option<Buffer> {
     let output_lane = simulation.outputs[request.output.index()].lane(lane);
     if let Some((channel, lane)) = output_lane.holder {
@@ -332,9 +327,8 @@ fn blocker(simulation: &Simulation, request: &Request, lane: u8) -> Option<Buffe
     output_lane.stays_short_of(needed).then_some(Buffer { channel: request.output, lane })
 }
 
-/// Returns the waits of a packet at a host without space in the pool: any packet of the pool may
-/// leave first, so the wait is for any of the input lanes at the ends of the lanes that these use,
-/// or may take.
+/// Waits of a packet without space in the pool: any packet of the pool may leave first, hence for
+/// any of the input lanes at the ends of the lanes that these use, or may take.
 fn waits_at_host(simulation: &Simulation, of: Buffer) -> Option<Wait> {
     let host = simulation.host_at(of.channel);
     let in_transit = &simulation.in_transit[host.index()];
@@ -383,7 +377,6 @@ fn waits_at_host(simulation: &Simulation, of: Buffer) -> Option<Wait> {
 // ```
 
 impl Simulation {
-    /// Returns everything that waits before `now`.
     pub(crate) fn all_waiters(&self, now: Time) -> Vec<Waiter> {
         let mut found = Vec::new();
         for channel in ChannelId::first(self.inputs.len()) {
@@ -399,7 +392,6 @@ impl Simulation {
         found
     }
 
-    /// Adds the packets in a lane buffer.
     fn waiters_in(&self, at: Buffer, found: &mut Vec<Waiter>) {
         let Some(first) = self.input(at.channel).lane(at.lane).first() else { return };
         let Some(onward) = self.onward_of_first(at, first.flit) else { return };
@@ -413,8 +405,7 @@ impl Simulation {
         }
     }
 
-    /// Returns the next step of the first packet of a lane buffer; `None` at a host that does not
-    /// let it wait.
+    /// Next step of the first packet; `None` at a host that does not let it wait.
     fn onward_of_first(&self, at: Buffer, first: Flit) -> Option<Onward> {
         if self.ends_at_host(at.channel) {
             let heads = &self.in_transit[self.host_at(at.channel).index()].heads;
@@ -438,7 +429,6 @@ impl Simulation {
         Some(Onward::by(request.output, request.lanes, is_blocked))
     }
 
-    /// Adds the packets of a host that wait for its own channel.
     fn waiters_at(&self, endpoint: EndpointId, now: Time, found: &mut Vec<Waiter>) {
         let channel = self.plan.fabric.endpoint_channel(endpoint);
         let lanes = (0..self.plan.lanes.count).zip(&self.senders[endpoint.index()]);
@@ -478,14 +468,13 @@ impl Simulation {
 // ```
 
 impl Simulation {
-    /// Records whether a channel waits for credits in a tick. The wait starts when a flit could
-    /// have begun.
+    /// Records whether a channel waits for credits, from the time when a flit could have begun.
     pub(crate) fn set_credit_wait(&mut self, channel: ChannelId, waits: bool, tick: Tick) {
         let from = if waits { self.begins(channel, tick) } else { self.timeline.now };
         self.outputs[channel.index()].wait.set(waits, from);
     }
 
-    /// Returns whether a channel of a switch has something to send but no credits for any of it.
+    /// Returns whether a channel has something to send but no credits for any of it.
     pub(crate) fn lacks_credits(
         &self,
         channel: ChannelId,
@@ -502,8 +491,7 @@ impl Simulation {
         open.any(stands) || output.is_short || output.is_unpaid
     }
 
-    /// Records the outputs of a switch whose VC allocation left a head without a lane only for lack
-    /// of credits.
+    /// Records outputs whose VC allocation left a head without a lane only for lack of credits.
     pub(crate) fn note_short(&mut self, node: NodeId, tick: Tick) {
         let mut short = Vec::new();
         for input in self.channels_into(node) {
@@ -524,7 +512,7 @@ impl Simulation {
             && self.free_lanes(request, tick).next().is_some()
     }
 
-    /// Records the outputs of a switch that more flits could have crossed to with more credits.
+    /// Records outputs that more flits could have crossed to with more credits.
     pub(crate) fn note_unpaid(&mut self, node: NodeId) {
         let tick = self.tick();
         let mut unpaid = Vec::new();
@@ -547,15 +535,11 @@ impl Simulation {
     }
 }
 
-// In-transit hosts: packets that a host ejects and re-injects, flit by flit.
-//
-// [`InTransitHost`] decides which packets get space, when each is ready and which is next; this
-// code processes arrivals and departures. Packets of several lanes arrive interleaved, and each is
-// reassembled separately. A host that stops its senders has lane buffers, which
-// [`receive`](Simulation::receive) empties.
+// In-transit hosts: arrivals and departures of packets that a host ejects and re-injects, flit by
+// flit. [`InTransitHost`] decides which get space, when each is ready and which is next. Packets of
+// several lanes arrive interleaved. A host that stops its senders has lane buffers.
 
 impl Simulation {
-    /// Returns whether the pool of a host has space for a packet.
     pub(crate) fn pool_has_room(&self, host: EndpointId, packet: JourneyId) -> bool {
         let bytes = self.journeys.get(packet).wire_bytes;
         self.in_transit[host.index()].machine.has_room(bytes)
@@ -580,7 +564,6 @@ impl Simulation {
         in_transit.packets.push(InTransitPacket { packet, taken, received, has_begun: false });
     }
 
-    /// Stores an arriving flit of a packet in transit.
     pub(crate) fn reassemble(&mut self, host: EndpointId, flit: Flit) {
         let is_tail = self.journeys.get(flit.packet).is_tail(flit.index);
         let in_transit = &mut self.in_transit[host.index()];
@@ -594,7 +577,6 @@ impl Simulation {
         self.wake_adapter(channel, self.clock.first_from(self.timeline.now));
     }
 
-    /// Removes a packet in transit whose tail has left.
     pub(crate) fn release(&mut self, host: EndpointId, packet: JourneyId) {
         let in_transit = &mut self.in_transit[host.index()];
         let place = in_transit.packets.iter().position(|other| other.packet == packet);
@@ -610,8 +592,7 @@ impl Simulation {
 
     // Lane buffers of a host that stops its senders.
 
-    /// Empties the lane buffers of a host as far as possible, while the pool has space for a
-    /// waiting packet.
+    /// Empties the lane buffers of a host while the pool has space for a waiting packet.
     pub(crate) fn receive(&mut self, channel: ChannelId) {
         let host = self.host_at(channel);
         loop {

@@ -12,30 +12,26 @@ use gingham_kernel::Time;
 use gingham_topology::ChannelId;
 use gingham_topology::routing::{DatelineClass, LaneSet};
 
-/// A packet in a buffer.
 #[derive(Clone, Debug)]
 pub(crate) struct Buffered {
     pub(crate) packet: JourneyId,
     pub(crate) wire_bytes: u64,
     pub(crate) blocks: u64,
-    /// `a`: arrival time of its first byte.
+    /// `a`: arrival of its first byte.
     pub(crate) came: Time,
-    /// Next channel of the packet.
     pub(crate) output: ChannelId,
-    /// Lanes that the packet may take on `output`.
+    /// Allowed on `output`.
     pub(crate) lanes: LaneSet,
-    /// Dateline class of the packet on `output`.
+    /// Dateline class on `output`.
     pub(crate) dateline_class: DatelineClass,
     /// Level for arbitration.
     pub(crate) level: usize,
     pub(crate) is_ready: bool,
     pub(crate) has_started: bool,
-    /// Number of times that the packet was overtaken.
     pub(crate) overtaken: u32,
 }
 
 impl Buffered {
-    /// Returns whether the packet is ready and has not started.
     pub(crate) fn waits(&self) -> bool {
         self.is_ready && !self.has_started
     }
@@ -43,17 +39,17 @@ impl Buffered {
 
 #[derive(Clone, Debug)]
 pub(crate) struct Input {
-    /// By lane: packets in the buffer, the oldest first.
+    /// By lane, the oldest packet first.
     pub(crate) lanes: Vec<Vec<Buffered>>,
-    /// Number of its packets that have started on an output and not left.
+    /// Number of packets started on an output and not left.
     pub(crate) reading: usize,
     /// `h` of the last packet: the time when its head is read.
     pub(crate) last_head: Option<Time>,
-    /// By lane: number of blocks freed since time zero.
+    /// By lane: blocks freed since time zero.
     pub(crate) freed_blocks: Vec<u64>,
-    /// By lane: time of the last credit update to the sender, received or lost.
+    /// By lane: last credit update to the sender, received or lost.
     pub(crate) credit_updates: Vec<Option<Time>>,
-    /// Bytes times picoseconds of all packets that have left.
+    /// Sum over all packets that have left.
     occupancy_byte_ps: u128,
 }
 
@@ -78,7 +74,6 @@ impl Input {
         buffer.iter_mut().find(|buffered| buffered.packet == packet).expect("it is here")
     }
 
-    /// Removes a packet whose tail leaves at `now`.
     pub(crate) fn leave(&mut self, lane: u8, packet: JourneyId, now: Time) {
         let buffer = &mut self.lanes[usize::from(lane)];
         let place = buffer.iter().position(|buffered| buffered.packet == packet);
@@ -88,21 +83,20 @@ impl Input {
         self.occupancy_byte_ps += filled(&left, now);
     }
 
-    /// Returns the bytes of the packets in the buffer of a lane whose first byte has arrived and
-    /// whose tail has not left.
+    /// Bytes of packets whose first byte has arrived and whose tail has not left.
     pub(crate) fn waiting_bytes(&self, lane: u8, now: Time) -> u64 {
         let arrived = self.lane(lane).iter().filter(|buffered| buffered.came <= now);
         arrived.map(|buffered| buffered.wire_bytes).sum()
     }
 
-    /// Returns bytes times picoseconds from time zero up to `end`, which is not in the past.
+    /// Sum from time zero up to `end`, which is not in the past.
     pub(crate) fn occupancy_byte_ps(&self, end: Time) -> u128 {
         let there: u128 = self.lanes.iter().flatten().map(|buffered| filled(buffered, end)).sum();
         self.occupancy_byte_ps + there
     }
 }
 
-/// Returns bytes times picoseconds during which a packet has filled its buffer up to `end`.
+/// Bytes times picoseconds of a packet in its buffer up to `end`.
 fn filled(buffered: &Buffered, end: Time) -> u128 {
     let ps = end.max(buffered.came).since(buffered.came).as_ps();
     u128::from(buffered.wire_bytes) * u128::from(ps)

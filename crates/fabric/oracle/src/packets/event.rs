@@ -1,7 +1,7 @@
 //! The events of a network of whole packets, in the order of their phases.
 //!
-//! The derived order is the total order of `docs/concepts/timing-packets.md`: variants are in the
-//! order of phases, and the component's id is the first field of each.
+//! The derived order is the total order of `docs/concepts/timing-packets.md`: by phase, then by the
+//! id of the component, the first field.
 
 use crate::packets::journey::JourneyId;
 use gingham_kernel::Time;
@@ -9,34 +9,30 @@ use gingham_topology::{ChannelId, EndpointId};
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Event {
-    /// Phase 1: a source creates a message.
+    /// Phase 1.
     Create { source: usize },
-    /// Phase 1: a wake-up of an endpoint is due.
+    /// Phase 1.
     Wake { endpoint: EndpointId },
-    /// Phase 2: the tail of the packet on `channel` has left its sender.
+    /// Phase 2: the tail has left the sender.
     Left { channel: ChannelId },
-    /// Phase 2: the tail of a packet that arrived by `channel` has left the buffer there, into that
-    /// of an output.
+    /// Phase 2: the tail has left the input buffer for that of an output.
     LeftInput { channel: ChannelId, lane: u8, packet: JourneyId },
-    /// Phase 2: the receiver of `channel` repeats its credit update of a lane, unless it has sent
-    /// another since.
+    /// Phase 2: the receiver repeats its credit update, unless it has sent another since.
     Repeat { channel: ChannelId, lane: u8, since: Time },
-    /// Phase 3: a packet has arrived completely at the host at the end of `channel`.
+    /// Phase 3: complete arrival at the host at the end of `channel`.
     Arrived { channel: ChannelId, packet: JourneyId },
-    /// Phase 4: the receiver of `channel` checks the fill of the buffer of a lane.
+    /// Phase 4: the receiver checks the fill of a buffer.
     CheckBuffer { channel: ChannelId, lane: u8 },
-    /// Phase 4: a credit update reaches the sender of `channel`, with the new limit on the count of
-    /// blocks sent on a lane.
+    /// Phase 4: the sender receives a credit update, the new limit on blocks sent on a lane.
     Known { channel: ChannelId, lane: u8, limit_blocks: u64 },
-    /// Phase 4: the sender of `channel` receives a pause of a lane, or its end.
+    /// Phase 4: the sender receives a pause or its end.
     PauseReceived { channel: ChannelId, lane: u8, is_pause: bool },
-    /// Phase 5: the head of a packet that arrived by `channel` is read.
+    /// Phase 5.
     ReadHead { channel: ChannelId, lane: u8, packet: JourneyId },
-    /// Phase 5, after all heads: a packet that arrived by `channel` may start.
+    /// Phase 5, after all heads: the packet may start.
     Ready { channel: ChannelId, lane: u8, packet: JourneyId },
-    /// Phase 6: `channel` chooses a packet, if it is idle.
+    /// Phase 6: an idle channel chooses a packet.
     Start { channel: ChannelId },
-    /// Phase 7: a packet that arrived by `channel` had its head read in this instant, which is now
-    /// over.
+    /// Phase 7: the instant in which the head was read is over.
     Settle { channel: ChannelId, lane: u8, packet: JourneyId },
 }

@@ -1,4 +1,4 @@
-//! Hosts: creation of messages, start and end of packet transmission, and reception.
+//! Hosts: creation of messages, transmission and reception of packets.
 
 use crate::legs::Legs;
 use crate::packets::buffer::Buffered;
@@ -12,7 +12,6 @@ use gingham_net::{BLOCK_BYTES, Next, Notice, Order, PacketsPlan, PausesPlan, Tur
 use gingham_topology::routing::{DatelineClass, LaneSet};
 use gingham_topology::{ChannelId, EndpointId, Fabric};
 
-/// A packet that a lane could begin now.
 #[derive(Clone, Copy, Debug)]
 struct Candidate {
     group: usize,
@@ -23,7 +22,7 @@ struct Candidate {
 impl Simulation {
     // Phase 1: create.
 
-    /// Notifies the endpoints of an event at the current time, and executes their orders.
+    /// Notifies the endpoints and executes their orders.
     pub(crate) fn notify(&mut self, notice: Notice<'_>) {
         self.endpoints.notify(self.timeline.now, notice);
         self.carry_out();
@@ -46,8 +45,7 @@ impl Simulation {
         }
     }
 
-    /// Notifies the endpoints if the set of an output's lanes with space, as known to its sender,
-    /// changed.
+    /// Notifies the endpoints if the set of lanes with space, as known to the sender, changed.
     pub(crate) fn notify_lanes(&mut self, output: ChannelId) {
         let (state, space_blocks) = (&self.outputs[output.index()], self.watched.space_blocks);
         let has_space = |lane| state.has_space(lane, space_blocks[usize::from(lane)].into());
@@ -56,14 +54,13 @@ impl Simulation {
         }
     }
 
-    /// Reports to the endpoints the number of buffers between switches without space, as known to
-    /// senders.
+    /// Reports the number of buffers between switches without space, as known to senders.
     fn notify_gathered(&mut self) {
         let full = self.watched.full(|channel, lane| !self.has_space(channel, lane));
         self.endpoints.notify(self.timeline.now, Notice::Gathered { full });
     }
 
-    /// Returns whether a lane has space for a packet of maximum length.
+    /// Returns whether a packet of maximum length fits.
     fn has_space(&self, channel: ChannelId, lane: u8) -> bool {
         let blocks = self.watched.space_blocks[usize::from(lane)];
         self.outputs[channel.index()].has_space(lane, blocks.into())
@@ -71,7 +68,6 @@ impl Simulation {
 
     // Phase 2: left.
 
-    /// Handles the departure of the tail of a host's own packet.
     pub(crate) fn left_host(&mut self, channel: ChannelId, sending: &Sending) {
         let endpoint = self.hosts[channel.index()].expect("a host sends here");
         let Sending { packet, started: began, wire_bytes: flits, .. } = *sending;
@@ -93,8 +89,7 @@ impl Simulation {
 
     // Phase 6: start.
 
-    /// Lets a host with an idle channel start a packet, if possible. Returns whether a packet is
-    /// ready but none has credits.
+    /// Starts a packet if possible. Returns whether a packet is ready but none has credits.
     pub(crate) fn choose_at_host(&mut self, endpoint: EndpointId, channel: ChannelId) -> bool {
         let (candidates, is_any_ready) = self.candidates_at_host(endpoint, channel);
         let head = |candidate: &Candidate| Head {
@@ -109,8 +104,8 @@ impl Simulation {
         is_any_ready && candidates.iter().all(Option::is_none)
     }
 
-    /// Returns for each lane the packet that could start, and whether any packet is ready. Every
-    /// queue with a packet is checked, regardless of credits.
+    /// Packet that each lane could start, and whether any is ready. Every queue is checked,
+    /// regardless of credits.
     fn candidates_at_host(
         &mut self,
         endpoint: EndpointId,
@@ -139,7 +134,6 @@ impl Simulation {
         (candidates, is_any_ready)
     }
 
-    /// Returns the non-empty groups of queues and their lanes, in ascending order.
     fn waiting_groups(&self, endpoint: EndpointId) -> Vec<(usize, LaneSet)> {
         let adapter = self.endpoints.adapter(endpoint);
         let waiting = adapter.waiting_groups();
@@ -147,8 +141,7 @@ impl Simulation {
         adapter.groups().enumerate().filter(|(group, _)| waits(*group)).collect()
     }
 
-    /// Returns the packet that a group of queues would send now. If it may send at a later time,
-    /// schedules a start then.
+    /// Packet that a group would send now; schedules a start if it may send later.
     fn next_of(
         &mut self,
         endpoint: EndpointId,
@@ -230,7 +223,6 @@ impl Simulation {
         self.outputs[channel.index()].wait.set(waits, now);
     }
 
-    /// Starts a packet on the current channel of its journey.
     pub(crate) fn start(&mut self, packet: JourneyId, lane: u8, from: Leaves) {
         let journey = self.journeys.get(packet);
         let (channel, wire_bytes) = (journey.path[journey.position], journey.wire_bytes);
@@ -247,7 +239,7 @@ impl Simulation {
         self.timeline.cause(left + of_channel.delay, Event::Arrived { channel, packet });
     }
 
-    /// Occupies space for the whole packet at the end of its channel into a switch.
+    /// Occupies space for the whole packet at the end of its channel.
     fn enter(&mut self, packet: JourneyId, channel: ChannelId, lane: u8) {
         let (lanes, dateline_class) = self.lanes_onward(packet, channel);
         let journey = self.journeys.get(packet);
@@ -281,8 +273,7 @@ impl Simulation {
         self.timeline.cause(head, Event::ReadHead { channel, lane, packet });
     }
 
-    /// Returns the lanes that a packet arriving by a channel may take next, and its dateline class
-    /// there.
+    /// Lanes allowed on the next channel, and the dateline class there.
     pub(crate) fn lanes_onward(
         &self,
         packet: JourneyId,
@@ -307,15 +298,13 @@ impl Simulation {
 //
 // Invariant: no buffer overflows, whenever a receiver checks it.
 
-/// State of the pauses of a channel, at both ends.
 #[derive(Clone, Debug)]
 pub(crate) struct Pausing {
     pub(crate) lanes: Vec<LanePause>,
-    /// Number of pauses received by the sender.
     pub(crate) pauses: u64,
-    /// Start of the current interval with any lane paused; `None` while no lane is.
+    /// Start of the current interval with any lane paused.
     since: Option<Time>,
-    /// Duration of all earlier pauses, in ps.
+    /// Duration of earlier pauses.
     past_ps: u64,
 }
 
@@ -323,9 +312,9 @@ pub(crate) struct Pausing {
 pub(crate) struct LanePause {
     /// Whether the receiver's last request is a pause.
     pub(crate) is_asked: bool,
-    /// Whether the last request received by the sender is a pause.
+    /// Whether the last request that has reached the sender is a pause.
     pub(crate) is_paused: bool,
-    /// Number of requests sent but not received yet.
+    /// Requests sent but not received.
     in_flight: u32,
     /// Whether a host has found no space since the last end of a pause.
     is_awaited: bool,
@@ -337,12 +326,12 @@ impl Pausing {
         Self { lanes, pauses: 0, since: None, past_ps: 0 }
     }
 
-    /// Returns the time up to `end`, which is not in the past, with any lane paused, in ps.
+    /// Time up to `end`, which is not in the past, with any lane paused, in ps.
     pub(crate) fn paused_ps(&self, end: Time) -> u64 {
         self.past_ps + self.since.map_or(0, |since| end.since(since).as_ps())
     }
 
-    /// Applies a request received at `now`, and returns whether the sender awaited it.
+    /// Returns whether the sender awaited the request.
     fn receive_pause(&mut self, lane: u8, is_pause: bool, now: Time) -> bool {
         let of = &mut self.lanes[usize::from(lane)];
         of.in_flight -= 1;
@@ -372,8 +361,7 @@ impl Simulation {
         self.packets.pauses.as_ref().expect("receivers pause")
     }
 
-    /// With pauses, schedules a check of the buffer at the arrival of the first byte of a packet
-    /// that starts now.
+    /// With pauses, schedules a check at the arrival of the first byte of a packet that starts now.
     pub(crate) fn check_on_arrival(&mut self, channel: ChannelId, lane: u8) {
         if self.packets.pauses.is_some() {
             let first = self.first_byte_takes(channel);
@@ -381,13 +369,12 @@ impl Simulation {
         }
     }
 
-    /// Returns the time from the start of a packet until its first byte has arrived completely.
+    /// Time from the start of a packet to the complete arrival of its first byte.
     fn first_byte_takes(&self, channel: ChannelId) -> gingham_kernel::Span {
         let of = self.plan.channel(channel);
         of.delay + of.bytes.of(1)
     }
 
-    /// Records that a host finds no space on a lane.
     pub(crate) fn await_space(&mut self, channel: ChannelId, lane: u8) {
         match &mut self.outputs[channel.index()].pausing {
             Some(pausing) => pausing.lanes[usize::from(lane)].is_awaited = true,
@@ -423,8 +410,7 @@ impl Simulation {
         }
     }
 
-    /// Returns the bytes of packets whose first byte has arrived completely, and whose tail has not
-    /// left.
+    /// Bytes of packets whose first byte has arrived completely and whose tail has not left.
     fn fill_bytes(&self, channel: ChannelId, lane: u8) -> u64 {
         let first = self.plan.channel(channel).bytes.of(1);
         let buffer = self.input(channel).lane(lane).iter();
@@ -432,7 +418,6 @@ impl Simulation {
         come.map(|buffered| buffered.wire_bytes).sum()
     }
 
-    /// Checks that the contents of a buffer fit into it.
     pub(crate) fn assert_no_overflow(&self, channel: ChannelId, lane: u8) {
         let holds = u64::from(self.packets.buffer_blocks[usize::from(lane)]);
         let fill = self.fill_bytes(channel, lane);

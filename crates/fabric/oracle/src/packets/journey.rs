@@ -8,30 +8,26 @@ use gingham_net::{Arrival, Packet, PathLength, Plan};
 use gingham_topology::ChannelId;
 use gingham_topology::routing::DatelineClass;
 
-/// Packets in flight.
 pub(crate) type Journeys = InFlight<Journey>;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Journey {
     pub(crate) packet: Packet,
-    /// Every channel of its route, from the source's cable to the destination's.
+    /// All channels, from the source's cable to the destination's.
     pub(crate) path: Vec<ChannelId>,
     pub(crate) legs: Legs,
-    /// Number of switches on the path.
     pub(crate) length: PathLength,
     /// `W`: payload and overhead, in bytes.
     pub(crate) wire_bytes: u64,
-    /// Index in the path of the packet's current or last channel.
+    /// Index in `path` of the current or last channel.
     pub(crate) position: usize,
-    /// Dateline class on the channel at `position`.
+    /// Dateline class at `position`.
     pub(crate) dateline_class: DatelineClass,
-    /// Arrival time of the first byte at the destination, set when the packet starts on the last
-    /// channel.
+    /// Arrival of the first byte at the destination; set at the start on the last channel.
     pub(crate) head_arrived: Option<Time>,
 }
 
 impl Journey {
-    /// Returns the channel after the packet's current or last one.
     pub(crate) fn next_channel(&self) -> ChannelId {
         self.path[self.position + 1]
     }
@@ -43,7 +39,6 @@ impl Journey {
         self.length = plan.length_of(&self.path[1..]);
     }
 
-    /// Returns the record of its complete arrival at `now`.
     pub(crate) fn arrival(&self, now: Time) -> Arrival {
         let count = |of: usize| u16::try_from(of).expect("a route has few switches");
         Arrival {

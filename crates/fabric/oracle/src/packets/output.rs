@@ -15,23 +15,21 @@ use gingham_kernel::{ByteTime, Span, Time};
 use gingham_net::LaneArbiter;
 use gingham_topology::ChannelId;
 
-/// Sending end of a channel.
 #[derive(Clone, Debug)]
 pub(crate) struct Output {
-    /// Current transmission; `None` while idle.
+    /// `None` while idle.
     pub(crate) sending: Option<Sending>,
     pub(crate) arbiter: LaneArbiter,
     /// By lane: input port of the last packet started, at a switch.
     pub(crate) last_port: Vec<Option<usize>>,
-    /// By lane: buffer of the output, if outputs of switches have buffers.
+    /// By lane, if outputs of switches have buffers.
     pub(crate) buffer: Option<Vec<OutputLane>>,
-    /// By lane; `None` if the receiver is a host that accepts everything, or with pauses.
+    /// By lane; `None` with pauses, or if the receiver is a host that accepts everything.
     pub(crate) credits: Option<Vec<Credits>>,
-    /// Pause state, in place of credits; `None` with credits.
+    /// Pause state, in place of credits.
     pub(crate) pausing: Option<Pausing>,
     /// Bytes of packets whose tail has left.
     pub(crate) sent_bytes: u64,
-    /// Total time spent waiting for credits.
     pub(crate) wait: CreditWait,
 }
 
@@ -43,16 +41,15 @@ pub(crate) struct Sending {
     pub(crate) from: Leaves,
 }
 
-/// Buffer that a packet leaves with its tail.
+/// Buffer that the tail leaves.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Leaves {
     Host,
-    /// Buffer of an input lane.
     Input {
         channel: ChannelId,
         lane: u8,
     },
-    /// Buffer of a lane of the output itself.
+    /// Buffer of the output itself.
     Output {
         lane: u8,
     },
@@ -61,11 +58,9 @@ pub(crate) enum Leaves {
 /// Sender's knowledge of a buffer, in blocks since time zero.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Credits {
-    /// Blocks sent.
     pub(crate) sent: u64,
-    /// Limit on the count of blocks sent.
+    /// Limit on `sent`.
     pub(crate) limit: u64,
-    /// Size of the buffer, in blocks.
     pub(crate) capacity: u64,
     /// Whether a host has found no space since the last update.
     pub(crate) is_awaited: bool,
@@ -76,15 +71,14 @@ impl Credits {
         Self { sent: 0, limit: capacity, capacity, is_awaited: false }
     }
 
-    /// Returns the number of blocks that the sender knows to be free.
     pub(crate) fn free(&self) -> u64 {
         self.limit - self.sent
     }
 }
 
 impl Output {
-    /// Returns whether the sender knows of `blocks` free blocks on a lane, or with pauses, whether
-    /// the lane is not paused.
+    /// Returns whether the sender knows of `blocks` free blocks or, with pauses, whether the lane
+    /// is not paused.
     pub(crate) fn has_space(&self, lane: u8, blocks: u64) -> bool {
         if let Some(pausing) = &self.pausing {
             return !pausing.lanes[usize::from(lane)].is_paused;
@@ -95,20 +89,20 @@ impl Output {
         credits.free() >= blocks
     }
 
-    /// Returns the time up to `end` with the sender held by flow control, in ps: any lane was
-    /// paused or, with credits, a packet was ready but had none.
+    /// Time up to `end` held by flow control, in ps: any lane was paused or, with credits, a packet
+    /// was ready but had none.
     pub(crate) fn stopped_ps(&self, end: Time) -> u64 {
         self.pausing.as_ref().map_or(self.wait.until_ps(end), |of| of.paused_ps(end))
     }
 
-    /// Returns the number of data bytes that have started before `end`, which is not in the past.
+    /// Data bytes started before `end`, which is not in the past.
     pub(crate) fn bytes_before(&self, end: Time, bytes: ByteTime) -> u64 {
         let of_sending =
             |sending: &Sending| bytes.started(end.since(sending.started)).min(sending.wire_bytes);
         self.sent_bytes + self.sending.as_ref().map_or(0, of_sending)
     }
 
-    /// Returns the number of data bytes that have started at or before `end`.
+    /// Data bytes started at or before `end`.
     pub(crate) fn bytes_until(&self, end: Time, bytes: ByteTime) -> u64 {
         self.bytes_before(end + Span::from_ps(1), bytes)
     }

@@ -23,19 +23,17 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// A run of whole packets.
 #[derive(Debug)]
 pub(crate) struct Simulation {
     pub(crate) plan: Arc<Plan>,
     pub(crate) packets: Arc<PacketsPlan>,
     pub(crate) timeline: Timeline<Event>,
     pub(crate) endpoints: Endpoints,
-    /// Network state that hosts check before they begin a message.
     pub(crate) watched: Watched,
-    /// By channel: the host that sends on it, if there is one.
+    /// By channel: the host that sends on it.
     pub(crate) hosts: Vec<Option<EndpointId>>,
     pub(crate) journeys: Journeys,
-    /// By channel: the input port at its end, if it ends at a switch.
+    /// By channel: the input port at its end, at a switch.
     pub(crate) inputs: Vec<Option<Input>>,
     pub(crate) outputs: Vec<Output>,
 }
@@ -110,7 +108,6 @@ impl Network for Simulation {
 }
 
 impl Simulation {
-    /// Creates a run of `plan`, a plan of whole packets, at time zero.
     pub(crate) fn new(plan: Arc<Plan>, packets: Arc<PacketsPlan>) -> Self {
         assert_supported(&plan, &packets);
         let channels = || ChannelId::first(plan.channels.len());
@@ -132,7 +129,7 @@ impl Simulation {
         simulation
     }
 
-    /// Returns the counts of all channels; packets in buffers are counted up to `end`.
+    /// Counts with packets in buffers counted up to `end`.
     fn counts(&self, end: Time, bytes: impl Fn(ChannelId) -> u64) -> Vec<ChannelCount> {
         let count = |(channel, input): (ChannelId, &Option<Input>)| {
             let output = &self.outputs[channel.index()];
@@ -147,9 +144,7 @@ impl Simulation {
         ChannelId::first(self.inputs.len()).zip(&self.inputs).map(count).collect()
     }
 
-    // Helpers shared by the phases.
-
-    /// Returns the channels that end at a node, in the order of ports.
+    /// Channels in the order of ports.
     pub(crate) fn channels_into(&self, node: NodeId) -> impl Iterator<Item = ChannelId> {
         self.plan.fabric.channels_from(node).map(Fabric::reverse)
     }
@@ -168,8 +163,7 @@ impl Simulation {
     }
 }
 
-/// Checks that the plan contains nothing unsupported, and meets the assumptions of the
-/// specification.
+/// Checks the assumptions of the specification.
 fn assert_supported(plan: &Plan, packets: &PacketsPlan) {
     assert!(!plan.routing.has_in_transit_hosts(), "whole packets go through no hosts");
     assert!(plan.in_transit.when_full != WhenFull::Stop, "hosts take in all that comes");
@@ -215,7 +209,7 @@ fn output(plan: &Plan, packets: &PacketsPlan, channel: ChannelId) -> Output {
 //   round robin       input port, from the one after the last winner; within a port a, then lane
 // ```
 
-/// Position of a waiting packet: its buffer, and its index there, the oldest being 0.
+/// A waiting packet: its buffer, and its index there, the oldest being 0.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct Waiting {
     pub(crate) input: ChannelId,
@@ -224,7 +218,7 @@ pub(crate) struct Waiting {
 }
 
 impl Simulation {
-    /// Returns the packets that are ready, wait for an output and may take a lane of it, in order.
+    /// Packets that are ready, wait for an output and may take a lane of it, in order.
     pub(crate) fn in_order(&self, output: ChannelId, lane: u8) -> Vec<Waiting> {
         let node = self.plan.ends(output).source.node;
         let mut found = Vec::new();
@@ -242,7 +236,7 @@ impl Simulation {
         found
     }
 
-    /// Returns the sort key of a waiting packet; the smallest key comes first.
+    /// Sort key; the smallest comes first.
     fn key(
         &self,
         output: ChannelId,
@@ -258,7 +252,7 @@ impl Simulation {
         (Reverse(buffered.level), turn, buffered.came, port, waiting.lane)
     }
 
-    /// Returns the number of ports that precede `port` in round robin, on a lane of an output.
+    /// Number of ports that precede `port` in round robin.
     fn turns_until(&self, output: ChannelId, lane: u8, port: usize) -> usize {
         let node = self.plan.ends(output).source.node;
         let ports = usize::from(self.plan.fabric.node(node).ports) + 1;
@@ -272,7 +266,7 @@ impl Simulation {
     }
 }
 
-// Invariants that must hold after every event, counted from scratch; slow, for tests.
+// Invariants after every event, counted from scratch; slow, for tests.
 
 impl Simulation {
     pub(crate) fn assert_conserved(&self) {
@@ -332,7 +326,7 @@ impl Simulation {
         assert!(lost == 0 || self.timeline.pending().any(heals), "what was lost is said again");
     }
 
-    /// Returns the blocks that the scheduled updates will make known to the sender of a channel.
+    /// Blocks that scheduled updates will make known to the sender.
     fn blocks_in_flight(&self, channel: ChannelId, lane: u8, known: u64) -> u64 {
         let limit = |event: &Event| match *event {
             Event::Known { channel: of, lane: on, limit_blocks } if (of, on) == (channel, lane) => {
@@ -344,8 +338,7 @@ impl Simulation {
     }
 }
 
-// Credits under way to the sender: updates of freed blocks, their loss, and the repetition of lost
-// ones.
+// Credits under way to the sender: updates, their loss and repetition.
 //
 // ```text
 //   e: free ── update of the whole count ──► e + d' + c: known
@@ -357,8 +350,7 @@ impl Simulation {
 impl Simulation {
     // Phase 2: left.
 
-    /// Sends a credit update from the receiver of a channel: the new limit on the count of blocks
-    /// sent on a lane.
+    /// Sends a credit update: the new limit on blocks sent on a lane.
     pub(crate) fn send_credit_update(&mut self, channel: ChannelId, lane: u8) {
         let now = self.timeline.now;
         self.input_mut(channel).credit_updates[usize::from(lane)] = Some(now);
@@ -375,7 +367,7 @@ impl Simulation {
         self.timeline.cause(known, Event::Known { channel, lane, limit_blocks });
     }
 
-    /// Repeats an update that was lost a period ago, unless another followed.
+    /// Repeats an update lost a period ago, unless another followed.
     pub(crate) fn repeat(&mut self, channel: ChannelId, lane: u8, since: Time) {
         if self.input(channel).credit_updates[usize::from(lane)] == Some(since) {
             self.send_credit_update(channel, lane);
@@ -406,7 +398,7 @@ impl Simulation {
 // output.
 
 impl Simulation {
-    /// Returns whether an older packet of the same buffer waits that may not be overtaken any more.
+    /// Returns whether an older packet of the buffer waits that may not be overtaken any more.
     pub(crate) fn is_held_back(&self, at: Waiting) -> bool {
         let overtaking = self.packets.overtaking;
         let buffer = self.input(at.input).lane(at.lane);
@@ -415,13 +407,12 @@ impl Simulation {
             && older.any(|buffered| buffered.overtaken >= overtaking.at_most)
     }
 
-    /// Returns whether no other packet may precede a waiting packet.
     pub(crate) fn is_waited_for(&self, at: Waiting) -> bool {
         let overtaken = self.waiting(at).overtaken;
         overtaken >= self.packets.overtaking.at_most && !self.is_held_back(at)
     }
 
-    /// Counts the packets that are overtaken by one that starts on a lane of an output.
+    /// Counts the packets overtaken by one that starts.
     pub(crate) fn overtake(&mut self, output: ChannelId, lane: u8, starting: Waiting) {
         let in_order = self.in_order(output, lane);
         let before = in_order.into_iter().take_while(|other| *other != starting);

@@ -15,7 +15,7 @@ use std::cmp::Reverse;
 impl Simulation {
     // Phase 2: left.
 
-    /// Frees the space of a packet whose tail has left a buffer, and informs the sender of it.
+    /// Frees the space of a packet whose tail has left a buffer, and informs the sender.
     pub(crate) fn left_switch(&mut self, input: ChannelId, lane: u8, packet: JourneyId) {
         let now = self.timeline.now;
         self.input_mut(input).leave(lane, packet, now);
@@ -50,7 +50,7 @@ impl Simulation {
             .cause(self.timeline.now.max(never_dry), Event::Ready { channel: input, lane, packet });
     }
 
-    /// Diverts a packet whose head was read to port 0 of its switch.
+    /// Diverts a packet to port 0 of its switch.
     fn divert(&mut self, input: ChannelId, lane: u8, packet: JourneyId, into_end: ChannelId) {
         let journey = self.journeys.get_mut(packet);
         journey.divert(&self.plan, into_end);
@@ -60,7 +60,6 @@ impl Simulation {
         (buffered.lanes, buffered.dateline_class) = (lanes, dateline_class);
     }
 
-    /// Returns the data of a packet's stay in a buffer.
     fn stay(&self, input: ChannelId, lane: u8, packet: JourneyId) -> Stay {
         let mut there = self.input(input).lane(lane).iter();
         let found = there.find(|buffered| buffered.packet == packet).expect("it is here");
@@ -89,7 +88,6 @@ impl Simulation {
 
     // Phase 6: start.
 
-    /// Lets all idle outputs of a switch choose.
     fn wake_switch(&mut self, node: NodeId) {
         let outputs: Vec<_> = self.plan.fabric.channels_from(node).collect();
         for channel in outputs {
@@ -97,8 +95,7 @@ impl Simulation {
         }
     }
 
-    /// Lets an idle output start a packet, if possible. Returns whether a packet is ready but none
-    /// has credits.
+    /// Starts a packet if possible. Returns whether a packet is ready but none has credits.
     pub(crate) fn choose_at_switch(&mut self, channel: ChannelId) -> bool {
         let lanes = 0..self.plan.lanes.count;
         let candidates: Vec<_> = lanes.map(|lane| self.candidate(channel, lane)).collect();
@@ -116,8 +113,7 @@ impl Simulation {
         candidates.iter().any(Option::is_some) && heads.iter().all(Option::is_none)
     }
 
-    /// Returns the packet that would be next on a lane of an output, whether there is space for it
-    /// or not.
+    /// Next packet on a lane, whether there is space for it or not.
     fn candidate(&self, output: ChannelId, lane: u8) -> Option<Waiting> {
         for waiting in self.in_order(output, lane) {
             if self.can_be_read(waiting) {
@@ -135,8 +131,7 @@ impl Simulation {
         !is_busy && !self.is_held_back(waiting)
     }
 
-    /// Returns the lane chosen by the arbiter of a channel; `heads` are the packets that could
-    /// start, by lane.
+    /// Lane chosen by the arbiter; `heads` are the packets that could start, by lane.
     pub(crate) fn choose_lane(&mut self, channel: ChannelId, heads: &[Option<Head>]) -> Option<u8> {
         let bit = |(lane, head): (usize, &Option<Head>)| u16::from(head.is_some()) << lane;
         let eligible = heads.iter().enumerate().map(bit).sum();
@@ -175,13 +170,11 @@ impl Simulation {
         self.endpoints.notify(self.timeline.now, Notice::Settled { stay, has_space });
     }
 
-    /// Records the input port of the last packet on a lane of an output.
     pub(crate) fn keep_turn(&mut self, output: ChannelId, lane: u8, input: ChannelId) {
         let port = usize::from(self.plan.ends(input).target.port);
         self.outputs[output.index()].last_port[usize::from(lane)] = Some(port);
     }
 
-    /// Starts a packet on the next channel of its path.
     pub(crate) fn go_on(
         &mut self,
         packet: JourneyId,
@@ -207,7 +200,6 @@ impl Simulation {
 //
 // Invariant: no buffer contains more than its capacity in blocks.
 
-/// A packet in the buffer of an output.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Crossed {
     pub(crate) packet: JourneyId,
@@ -220,12 +212,11 @@ pub(crate) struct Crossed {
     pub(crate) has_started: bool,
 }
 
-/// Buffer of a lane of an output.
 #[derive(Clone, Debug)]
 pub(crate) struct OutputLane {
     /// Capacity in blocks.
     holds: u64,
-    /// Packets in the order of their crossing.
+    /// Packets in the order of crossing.
     pub(crate) packets: Vec<Crossed>,
 }
 
@@ -238,20 +229,18 @@ impl OutputLane {
         self.holds - self.packets.iter().map(|crossed| crossed.blocks).sum::<u64>()
     }
 
-    /// Returns the blocks that will be free when all departing tails have left.
+    /// Blocks free once all departing tails have left.
     fn free_soon(&self) -> u64 {
         let stays = self.packets.iter().filter(|crossed| !crossed.has_started);
         self.holds - stays.map(|crossed| crossed.blocks).sum::<u64>()
     }
 
-    /// Returns the packet that would start first.
     fn first(&self) -> Option<&Crossed> {
         let stays = self.packets.iter().filter(|crossed| !crossed.has_started);
         // `min_by_key` returns the first of equal ones.
         stays.min_by_key(|crossed| Reverse(crossed.level))
     }
 
-    /// Checks that the contents fit into the buffer.
     pub(crate) fn assert_no_overflow(&self) {
         let taken: u64 = self.packets.iter().map(|crossed| crossed.blocks).sum();
         assert!(taken <= self.holds, "a buffer of an output overflowed");
@@ -269,13 +258,11 @@ impl Simulation {
         &mut lanes.expect("outputs have buffers")[usize::from(lane)]
     }
 
-    /// Returns the packet that would start first from the buffer of a lane of an output.
     pub(crate) fn first_crossed(&self, output: ChannelId, lane: u8) -> Option<&Crossed> {
         self.output_lane(output, lane)?.first()
     }
 
-    /// Returns whether a packet cannot cross to a lane of an output even when all departing tails
-    /// have left the buffer there.
+    /// Returns whether a packet does not fit even when all departing tails have left.
     pub(crate) fn cannot_cross(&self, output: ChannelId, lane: u8, waiting: Waiting) -> bool {
         let free = self.output_lane(output, lane).map(OutputLane::free_soon);
         free.is_some_and(|free| self.waiting(waiting).blocks > free)
@@ -283,7 +270,6 @@ impl Simulation {
 
     // Phase 2: left.
 
-    /// Removes a packet whose tail has left the buffer of an output.
     pub(crate) fn left_output(&mut self, output: ChannelId, lane: u8, packet: JourneyId) {
         let of = &mut self.output_lane_mut(output, lane).packets;
         let place = of.iter().position(|crossed| crossed.packet == packet);
@@ -293,15 +279,14 @@ impl Simulation {
 
     // Phase 6: start.
 
-    /// Lets an output accept packets as far as they fit.
     pub(crate) fn cross_to(&mut self, output: ChannelId) {
         while let Some((lane, waiting)) = self.next_to_cross(output) {
             self.cross(output, lane, waiting);
         }
     }
 
-    /// Returns the lane with most free space among those with space for their candidate; the lowest
-    /// of equal ones.
+    /// Lane with most free space among those with space for their candidate; the lowest of equal
+    /// ones.
     fn next_to_cross(&self, output: ChannelId) -> Option<(u8, Waiting)> {
         let mut next: Option<(u64, u8, Waiting)> = None;
         for lane in 0..self.plan.lanes.count {
@@ -341,8 +326,8 @@ impl Simulation {
         self.keep_turn(output, lane, input);
     }
 
-    /// Lets an idle output transmit the packet that crossed first, among eligible lanes. Returns
-    /// whether a packet is ready but none has credits.
+    /// Transmits the packet that crossed first, among eligible lanes. Returns whether a packet is
+    /// ready but none has credits.
     pub(crate) fn start_crossed(&mut self, output: ChannelId) -> bool {
         let head = |lane: u8| {
             let crossed = self.first_crossed(output, lane)?;

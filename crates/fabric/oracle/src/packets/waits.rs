@@ -6,8 +6,8 @@
 //!                                                      its packets may take, if all are blocked
 //! ```
 //!
-//! A packet on the channel into a buffer counts as part of it, because its space is taken. One
-//! whose tail is leaving is certain to free its space, so waiting for that is not a wait here.
+//! A packet on the channel into a buffer counts as part of it, because its space is taken. A packet
+//! whose tail is leaving is certain to free its space: waiting for that is not a wait here.
 
 use crate::packets::buffer::Buffered;
 use crate::packets::simulation::{Simulation, Waiting};
@@ -29,7 +29,7 @@ impl Simulation {
     }
 }
 
-/// Returns the buffers that a buffer waits for; `None` if it does not wait.
+/// Buffers that a buffer waits for; `None` if it does not wait.
 fn waits_for(simulation: &Simulation, of: Buffer) -> Option<Wait> {
     let buffer = simulation.input(of.channel).lane(of.lane);
     if buffer.is_empty() || !buffer.iter().all(Buffered::waits) {
@@ -52,8 +52,8 @@ fn waits_for(simulation: &Simulation, of: Buffer) -> Option<Wait> {
     Some(Wait::Any(parties.into_iter().collect()))
 }
 
-/// Returns whether the first packet for a lane of an output does not fit into the buffer at its
-/// end, even when all departing tails have left; or whether that lane is paused.
+/// Returns whether the first packet for a lane does not fit into the buffer at the end even when
+/// all departing tails have left, or the lane is paused.
 fn is_blocked(simulation: &Simulation, lane: Buffer) -> bool {
     let Some(input) = &simulation.inputs[lane.channel.index()] else { return false };
     let in_order = simulation.in_order(lane.channel, lane.lane);
@@ -87,7 +87,6 @@ fn is_blocked(simulation: &Simulation, lane: Buffer) -> bool {
 // ```
 
 impl Simulation {
-    /// Returns everything that waits before `now`.
     pub(crate) fn all_waiters(&self, now: Time) -> Vec<Waiter> {
         let mut found = Vec::new();
         for channel in ChannelId::first(self.inputs.len()) {

@@ -1,12 +1,11 @@
 //! The events of the wormhole network, in the order of their phases.
 //!
-//! The derived order is the total order of `docs/concepts/timing.md`: variants are in the order of
-//! phases, and the component's id is the first field of each.
+//! The derived order is the total order of `docs/concepts/timing.md`: by phase, then by the id of
+//! the component, the first field.
 
 use crate::wormhole::worm::WormId;
 use gingham_topology::{ChannelId, EndpointId};
 
-/// A control flit.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Symbol {
     /// The sender may start data flits.
@@ -15,7 +14,6 @@ pub(crate) enum Symbol {
     Stop,
 }
 
-/// A data flit.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct Flit {
     pub(crate) worm: WormId,
@@ -25,24 +23,24 @@ pub(crate) struct Flit {
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Event {
-    /// Phase 1: a source creates a message.
+    /// Phase 1.
     Create { source: usize },
-    /// Phase 1: a wake-up of an endpoint is due.
+    /// Phase 1.
     Wake { endpoint: EndpointId },
-    /// Phase 2: a control flit reaches the sender of `channel`.
+    /// Phase 2: arrival at the sender of `channel`.
     ControlArrives { channel: ChannelId, symbol: Symbol },
-    /// Phase 3: a data flit has arrived completely at the end of `channel`.
+    /// Phase 3: complete arrival at the end of `channel`.
     FlitArrives { channel: ChannelId, flit: Flit },
-    /// Phase 4: the tail has left on `output`.
+    /// Phase 4: the tail has left.
     Release { output: ChannelId },
     /// Phase 4: the input at the end of `channel` may have a header to read.
     ReadHead { channel: ChannelId },
-    /// Phase 4: the header that this input read is decoded.
+    /// Phase 4: the header is decoded.
     Request { channel: ChannelId },
-    /// Phase 5: `output` may be granted.
+    /// Phase 5: the output may be granted.
     Arbitrate { output: ChannelId },
-    /// Phase 6: `channel` may start a flit.
+    /// Phase 6: the channel may start a flit.
     Transfer { channel: ChannelId },
-    /// Phase 7: the fill of the input at the end of `channel` changed.
+    /// Phase 7: the fill of the input changed.
     EmitControl { channel: ChannelId },
 }

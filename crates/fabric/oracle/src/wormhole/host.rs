@@ -9,24 +9,21 @@ use std::collections::VecDeque;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Host {
-    /// Worm that holds its channel, until its tail has left.
+    /// Worm that holds the channel, until its tail has left.
     pub(crate) injection: Option<Injection>,
     /// Handling of the first worm in its input.
     pub(crate) head: EjectionHead,
     /// Flits in an input without a slack buffer: a head that is read in the next phase.
     pub(crate) unread: VecDeque<Flit>,
-    /// Pool, and order of the worms in transit.
     pub(crate) in_transit: InTransitHost<WormId>,
-    /// Worms in transit whose tail has not left yet, in order of arrival.
+    /// Worms whose tail has not left, in order of arrival.
     pub(crate) packets: Vec<InTransitPacket>,
 }
 
-/// A worm that holds the channel of a host.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Injection {
     /// A worm that begins here.
     Local(LocalWorm),
-    /// A worm in transit.
     InTransit(WormId),
 }
 
@@ -37,16 +34,15 @@ pub(crate) struct LocalWorm {
     pub(crate) next: u64,
     pub(crate) flits: u64,
     pub(crate) content: Content,
-    /// Start of its first flit.
+    /// Start of the first flit.
     pub(crate) started: Time,
 }
 
 #[derive(Clone, Debug)]
 pub(crate) struct InTransitPacket {
     pub(crate) worm: WormId,
-    /// Space in the pool.
     pub(crate) taken: TakenIn,
-    /// Index of the first flit to send on; those before it are the mark.
+    /// Index of the first flit to send on; earlier flits are the mark.
     pub(crate) first: u64,
     /// Flits that have arrived and not left.
     pub(crate) received: VecDeque<Flit>,
@@ -63,12 +59,11 @@ impl Host {
         }
     }
 
-    /// Returns the number of flits of worms in transit, and of unread flits.
     pub(crate) fn flits(&self) -> usize {
         self.unread.len() + self.packets.iter().map(|packet| packet.received.len()).sum::<usize>()
     }
 
-    /// Returns the pool space used by the worms, in bytes.
+    /// Pool space used by the worms.
     pub(crate) fn needed_bytes(&self) -> u64 {
         let taken = self.packets.iter().map(|packet| packet.taken);
         taken.filter(|taken| !taken.is_spilled).map(|taken| taken.bytes).sum()

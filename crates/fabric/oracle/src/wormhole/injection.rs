@@ -1,5 +1,4 @@
-//! Injection and ejection: sources create messages, adapters send them packet by packet, and hosts
-//! eject worms and re-inject those in transit.
+//! Injection and ejection: hosts create, send and eject worms, and re-inject those in transit.
 
 use crate::wormhole::event::{Event, Flit};
 use crate::wormhole::host::{Host, InTransitPacket, Injection, LocalWorm};
@@ -13,7 +12,7 @@ use std::collections::VecDeque;
 impl Simulation {
     // Phase 1: create.
 
-    /// Notifies the endpoints of an event at the current time, and executes their orders.
+    /// Notifies the endpoints and executes their orders.
     pub(crate) fn notify(&mut self, notice: Notice<'_>) {
         self.endpoints.notify(self.timeline.now, notice);
         self.carry_out();
@@ -34,7 +33,7 @@ impl Simulation {
         }
     }
 
-    /// Notifies the endpoints if a worm has taken or released an output.
+    /// Reports an output that a worm has taken or released.
     pub(crate) fn notify_lane(&mut self, output: ChannelId) {
         let is_free = self.outputs[output.index()].owner.is_none();
         if let Some(free) = self.watched.change(output, |_| is_free) {
@@ -42,8 +41,7 @@ impl Simulation {
         }
     }
 
-    /// Reports to the endpoints the number of buffers between switches filled above their STOP
-    /// mark.
+    /// Reports the number of buffers between switches above their STOP mark.
     fn notify_gathered(&mut self) {
         let full = self.watched.full(|channel, _| {
             let input = self.inputs[channel.index()].as_ref().expect("it ends at a switch");
@@ -54,7 +52,7 @@ impl Simulation {
 
     // Phase 6: transfer.
 
-    /// Starts the next flit of the worm that holds the host's channel, or of one that takes it now.
+    /// Starts the next flit of the worm that holds the channel or takes it now.
     pub(crate) fn send_from_host(&mut self, endpoint: EndpointId, channel: ChannelId) {
         if self.hosts[endpoint.index()].injection.is_none() {
             let next = self.send_on(endpoint).or_else(|| self.start_worm(endpoint));
@@ -83,7 +81,6 @@ impl Simulation {
         }
     }
 
-    /// Returns the next worm in transit, if one is ready.
     fn send_on(&mut self, endpoint: EndpointId) -> Option<Injection> {
         let in_transit = &mut self.hosts[endpoint.index()].in_transit;
         let (worm, ready) = in_transit.next_ready(0, self.timeline.now)?;
@@ -95,7 +92,6 @@ impl Simulation {
         Some(Injection::InTransit(worm))
     }
 
-    /// Returns the next worm of the host's own, if one may start.
     fn start_worm(&mut self, endpoint: EndpointId) -> Option<Injection> {
         let packet = match self.endpoints.turn(endpoint, 0, self.timeline.now) {
             Turn::Send(packet) => packet,
@@ -132,7 +128,7 @@ impl Simulation {
     }
 }
 
-// Arrivals at hosts: worms end there, or the host ejects them and re-injects them, flit by flit.
+// Arrivals at hosts: worms end there, or are ejected and re-injected, flit by flit.
 //
 // ```text
 //   FlitArrives ─► input ─► ReadHead ─┬ ends here ──► consumed
@@ -140,16 +136,14 @@ impl Simulation {
 //                                                 ▲ Release: the tail has left ──────────────────────┘
 // ```
 //
-// The input contains at most a head that was not read yet, unless a worm waits for space in the
-// pool; this happens only if the host stops its senders, and the input then is a slack buffer.
+// The input contains at most one unread head, unless a worm waits for space in the pool; this
+// happens only if the host stops its senders, and the input then is a slack buffer.
 //
-// Invariants: the used part of the pool is the sum of the needs of its worms, and never exceeds the
-// pool.
+// Invariants: the used part of the pool is the sum of the needs of its worms, at most the pool.
 
 impl Simulation {
     // Phase 3: flits arrive.
 
-    /// Handles the complete arrival of a flit at the end of a channel into a host.
     pub(crate) fn receive_at_host(&mut self, channel: ChannelId, flit: Flit) {
         let head = self.host_mut(channel).head;
         match head {
@@ -168,7 +162,6 @@ impl Simulation {
 
     // Phase 4: request.
 
-    /// Handles the departure of the tail of the worm that held `channel`, a host's own.
     pub(crate) fn release_host(&mut self, channel: ChannelId) {
         let endpoint = self.host_of(channel);
         let host = &mut self.hosts[endpoint.index()];
@@ -194,7 +187,6 @@ impl Simulation {
         }
     }
 
-    /// Reads the contents of the input of a host, as far as there is space.
     pub(crate) fn read_at_host(&mut self, channel: ChannelId) {
         loop {
             if self.host_mut(channel).head == EjectionHead::Unread {
@@ -225,8 +217,8 @@ impl Simulation {
         };
     }
 
-    /// Gives the worm whose head is first in the input space in the pool, or spills it. Returns
-    /// whether it was admitted.
+    /// Gives the first worm in the input space in the pool, or spills it. Returns whether it was
+    /// admitted.
     fn admit(&mut self, channel: ChannelId, since: Time) -> bool {
         let endpoint = self.host_at(channel);
         let id = self.unread(channel).expect("its head waits").worm;
@@ -256,7 +248,6 @@ impl Simulation {
         true
     }
 
-    /// Processes a flit that leaves the input: it is consumed, dropped, or kept for re-injection.
     fn take_in(&mut self, channel: ChannelId, flit: Flit) {
         let is_tail = self.worms.get(flit.worm).is_tail(flit.index);
         let host = self.host_mut(channel);
@@ -290,7 +281,7 @@ impl Simulation {
         }
     }
 
-    /// Keeps a flit of a worm in transit, and drops one of the mark.
+    /// Keeps a flit of a worm in transit; drops a flit of the mark.
     fn keep(&mut self, channel: ChannelId, flit: Flit, is_tail: bool) {
         let now = self.timeline.now;
         let Host { in_transit, packets, .. } = self.host_mut(channel);
@@ -332,7 +323,6 @@ impl Simulation {
         }
     }
 
-    /// Returns whether a worm waits for space in the pool of the host at the end of `channel`.
     pub(crate) fn is_waiting_at_host(&self, channel: ChannelId) -> bool {
         let waits = |endpoint: EndpointId| {
             matches!(self.hosts[endpoint.index()].head, EjectionHead::Waiting { .. })

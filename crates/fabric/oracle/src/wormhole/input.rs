@@ -7,16 +7,15 @@ use gingham_net::SlackBuffer;
 use gingham_topology::ChannelId;
 use std::collections::VecDeque;
 
-/// State of an input port with respect to the worm at its head.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Head {
     /// No header was read.
     Idle,
     /// The header is being decoded.
     Routing { worm: WormId, output: ChannelId, level: usize },
-    /// The worm requests this output, at this level.
+    /// This output is requested.
     Waiting { output: ChannelId, level: usize },
-    /// The worm holds this output.
+    /// This output is held.
     Connected { output: ChannelId },
 }
 
@@ -24,15 +23,15 @@ pub(crate) enum Head {
 pub(crate) struct Input {
     pub(crate) slack: SlackBuffer,
     buffer: VecDeque<Flit>,
-    /// Fill times time, from the start of the run to the last change of the fill, in flit ps.
+    /// Fill times time up to the last change of the fill.
     occupancy_flit_ps: u128,
     changed: Time,
     pub(crate) head: Head,
     /// Worm whose header was read, until its tail has left.
     pub(crate) serves: Option<WormId>,
-    /// Control flit that corresponds to the fill.
+    /// Control flit for the fill.
     pub(crate) wanted: Symbol,
-    /// Last control flit sent to the sender.
+    /// Control flit sent last.
     pub(crate) announced: Symbol,
 }
 
@@ -50,7 +49,6 @@ impl Input {
         }
     }
 
-    /// Adds a flit that has arrived completely.
     pub(crate) fn enter(&mut self, flit: Flit, now: Time) {
         self.settle_occupancy(now);
         self.buffer.push_back(flit);
@@ -69,7 +67,7 @@ impl Input {
         self.buffer.pop_front()
     }
 
-    /// Returns fill times time, from the start of the run to `now`, in flit ps.
+    /// Fill times time from the start of the run to `now`.
     pub(crate) fn occupancy_flit_ps(&self, now: Time) -> u128 {
         self.occupancy_flit_ps + self.fill() as u128 * u128::from(now.since(self.changed).as_ps())
     }
@@ -83,7 +81,6 @@ impl Input {
         self.buffer.len()
     }
 
-    /// Returns the control flit that corresponds to the current fill.
     pub(crate) fn judged(&self) -> Symbol {
         if self.fill() > self.slack.stop as usize {
             Symbol::Stop
@@ -94,7 +91,6 @@ impl Input {
         }
     }
 
-    /// Returns the control flit that must be sent, if any.
     pub(crate) fn pending(&self) -> Option<Symbol> {
         (self.wanted != self.announced).then_some(self.wanted)
     }
@@ -103,13 +99,13 @@ impl Input {
 /// The sending end of a channel.
 #[derive(Clone, Debug)]
 pub(crate) struct Output {
-    /// End of the current flit; the channel is idle from then on.
+    /// End of the current flit.
     pub(crate) busy_until: Time,
-    /// Time of the STOP in effect; `None` while data may be sent.
+    /// Time of the STOP in effect.
     pub(crate) stopped_since: Option<Time>,
-    /// Input that holds this output of a switch.
+    /// Input that holds this output.
     pub(crate) owner: Option<ChannelId>,
-    /// Earliest start of the first flit of the owner's worm.
+    /// Earliest start of the owner's first flit.
     pub(crate) ready: Time,
 }
 

@@ -61,7 +61,7 @@ impl Simulation {
         }
     }
 
-    /// Sends a control flit to the sender of `channel`, over the other channel of the cable.
+    /// Sends a control flit over the other channel of the cable.
     pub(crate) fn send_control(&mut self, channel: ChannelId, symbol: Symbol) {
         let speaking = Fabric::reverse(channel);
         self.input_mut(channel).announced = symbol;
@@ -71,8 +71,6 @@ impl Simulation {
         self.timeline.cause(arrival, Event::ControlArrives { channel, symbol });
     }
 
-    // Helpers shared by the phases.
-
     pub(crate) fn fill_changed(&mut self, channel: ChannelId) {
         let input = self.inputs[channel.index()].as_ref().expect("a switch input");
         if input.judged() != input.wanted {
@@ -80,7 +78,6 @@ impl Simulation {
         }
     }
 
-    /// Keeps a channel busy for one flit from now on.
     pub(crate) fn occupy(&mut self, channel: ChannelId) {
         let free = self.timeline.now + self.plan.channel(channel).flit;
         self.outputs[channel.index()].busy_until = free;

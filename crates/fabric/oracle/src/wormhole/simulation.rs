@@ -16,16 +16,14 @@ use gingham_net::{Notice, Plan, Wait, WaitForGraph, WormholePlan};
 use gingham_topology::{ChannelId, EndpointId, Fabric};
 use std::sync::Arc;
 
-/// A wormhole run, flit by flit.
 #[derive(Debug)]
 pub(crate) struct Simulation {
     pub(crate) plan: Arc<Plan>,
     pub(crate) wormhole: WormholePlan,
     pub(crate) timeline: Timeline<Event>,
     pub(crate) endpoints: Endpoints,
-    /// Network state that hosts check before they begin a message.
     pub(crate) watched: Watched,
-    /// By channel: the endpoint that sends on it, if there is one.
+    /// By channel: the endpoint that sends on it.
     pub(crate) endpoint_of: Vec<Option<EndpointId>>,
     pub(crate) hosts: Vec<Host>,
     pub(crate) worms: Worms,
@@ -117,7 +115,6 @@ impl Network for Simulation {
 }
 
 impl Simulation {
-    /// Creates a run of `plan`, at time zero.
     pub(crate) fn new(plan: Arc<Plan>, wormhole: WormholePlan) -> Self {
         let channels = || ChannelId::first(plan.channels.len());
         let ports = |channel| usize::from(plan.fabric.node(plan.ends(channel).source.node).ports);
@@ -152,13 +149,10 @@ impl Simulation {
         simulation
     }
 
-    // Helpers shared by the phases.
-
     pub(crate) fn input_mut(&mut self, channel: ChannelId) -> &mut Input {
         self.inputs[channel.index()].as_mut().expect("the channel ends at an input")
     }
 
-    /// Adds a flit to the slack buffer at the end of `channel`.
     pub(crate) fn enter(&mut self, channel: ChannelId, flit: Flit) {
         let now = self.timeline.now;
         let input = self.input_mut(channel);
@@ -167,7 +161,6 @@ impl Simulation {
         self.fill_changed(channel);
     }
 
-    /// Removes the flit at the head of the slack buffer at the end of `channel`.
     pub(crate) fn leave(&mut self, channel: ChannelId) -> Option<Flit> {
         let now = self.timeline.now;
         let flit = self.input_mut(channel).leave(now)?;
@@ -185,7 +178,6 @@ impl Simulation {
             .collect()
     }
 
-    /// Returns the input that the one at the end of `channel` waits for, if any.
     fn waits_for(&self, channel: ChannelId) -> Option<ChannelId> {
         let input = self.inputs[channel.index()].as_ref()?;
         if self.is_waiting_at_host(channel) {
@@ -199,8 +191,7 @@ impl Simulation {
         }
     }
 
-    /// Returns the input at the end of `output`, if it has stopped the output and still requires
-    /// that.
+    /// Input at the end of `output`, if it has stopped the output and still requires that.
     fn lastingly_stopped_by(&self, output: ChannelId) -> Option<ChannelId> {
         let blocker = self.inputs[output.index()].as_ref()?;
         let stopped = self.outputs[output.index()].stopped_since.is_some();
@@ -218,7 +209,6 @@ impl Simulation {
 // ```
 
 impl Simulation {
-    /// Returns everything that waits before `now`.
     pub(crate) fn all_waiters(&self, now: Time) -> Vec<Waiter> {
         let mut found = Vec::new();
         for channel in ChannelId::first(self.inputs.len()) {
@@ -232,7 +222,6 @@ impl Simulation {
         found
     }
 
-    /// Adds the worms in an input.
     fn waiters_in(&self, channel: ChannelId, input: &Input, found: &mut Vec<Waiter>) {
         let Some((first, output)) = self.first_in(channel, input) else { return };
         let waiter =
@@ -246,8 +235,7 @@ impl Simulation {
         }
     }
 
-    /// Returns the worm that an input serves, or that waits at a host for the pool, with its next
-    /// channel.
+    /// Worm that an input serves, or that waits at a host for the pool, with its next channel.
     fn first_in(&self, channel: ChannelId, input: &Input) -> Option<(WormId, ChannelId)> {
         if self.is_waiting_at_host(channel) {
             return Some((input.worms().next()?, Fabric::reverse(channel)));
@@ -260,7 +248,6 @@ impl Simulation {
         }
     }
 
-    /// Adds the worms of a host that wait for its own channel.
     fn waiters_at(&self, endpoint: EndpointId, now: Time, found: &mut Vec<Waiter>) {
         let onward = self.onward(self.plan.fabric.endpoint_channel(endpoint));
         let host = &self.hosts[endpoint.index()];

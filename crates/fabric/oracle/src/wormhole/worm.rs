@@ -6,30 +6,29 @@ use gingham_kernel::Time;
 use gingham_net::{Arrival, Packet, PathLength};
 use gingham_topology::ChannelId;
 
-/// Worms in flight.
 pub(crate) type Worms = InFlight<Worm>;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Worm {
     pub(crate) packet: Packet,
-    /// Every channel of its route, from the source's cable to the destination's.
+    /// All channels, from the source's cable to the destination's.
     pub(crate) path: Vec<ChannelId>,
-    /// Number of switches and in-transit hosts on its original path.
+    /// Length of the original path.
     pub(crate) length: PathLength,
-    /// Number of flits at the source, route bytes included.
+    /// Flits at the source, route bytes included.
     pub(crate) flits: u64,
-    /// Arrival time of the first flit at the destination.
+    /// Arrival of the first flit at the destination.
     pub(crate) head_arrived: Option<Time>,
     /// Index of the next flit to arrive at the destination.
     pub(crate) index_expected: u64,
-    /// Index in the path of the channel at whose end the head is read next.
+    /// Index in `path` of the channel at whose end the head is read next.
     pub(crate) hops_read: usize,
-    /// Index of the worm's first flit there; earlier flits were stripped or dropped.
+    /// Index of the first flit there; earlier flits were stripped or dropped.
     pub(crate) lead: u64,
 }
 
 impl Worm {
-    /// Replaces the rest of the path by a channel into port 0 of the switch that read its head.
+    /// Replaces the rest of the path by a channel into port 0 of the switch.
     pub(crate) fn divert(&mut self, into_end: ChannelId) {
         self.path.truncate(self.hops_read);
         self.path.push(into_end);
@@ -43,7 +42,6 @@ impl Worm {
         index + 1 == self.flits
     }
 
-    /// Returns the record of its complete arrival at `now`.
     pub(crate) fn arrival(&self, now: Time) -> Arrival {
         let count = |of: usize| u16::try_from(of).expect("a route has few switches");
         Arrival {

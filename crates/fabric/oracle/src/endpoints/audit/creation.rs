@@ -11,7 +11,7 @@ use gingham_net::{
 use gingham_topology::EndpointId;
 
 impl Audit {
-    /// A source is due to create its next message, unless its stream is not admitted.
+    /// Creates the next message of a source, unless its stream is not admitted.
     pub(super) fn created(&mut self, source: usize) {
         let endpoint = self.sources[source].endpoint();
         self.orders.send(endpoint);
@@ -26,14 +26,13 @@ impl Audit {
         self.create(source, draft);
     }
 
-    /// Draws the message of a source that is due now by the rules of the audit.
     pub(super) fn draw(&mut self, source: usize) -> Draft {
         let draft = self.sources[source].due(self.now);
         draft.unwrap_or_else(|| panic!("audit: source {source} has a message at {:?}", self.now))
     }
 
-    /// The first flit of a packet starts: a backlogged class without credits creates its next
-    /// message with the first packet of one.
+    /// Handles the first flit of a packet: with the first packet of a message, a backlogged class
+    /// without credits creates its next message.
     pub(super) fn began(&mut self, endpoint: EndpointId, packet: &Packet) {
         let post = &self.plan.classes[packet.class.index()].post;
         let is_exempt = self.posting.is_empty() || post.credits == Credits::Exempt;
@@ -42,7 +41,6 @@ impl Audit {
         }
     }
 
-    /// Creates the next message of the backlogged sources of a class at an endpoint.
     fn refill(&mut self, endpoint: EndpointId, class: ClassId) {
         for source in 0..self.sources.len() {
             let of = &self.sources[source];
@@ -60,7 +58,6 @@ impl Audit {
         }
     }
 
-    /// Creates a message of a source.
     pub(super) fn create(&mut self, source: usize, draft: Draft) {
         let of = &self.sources[source];
         let (class, endpoint, part) = (of.class(), of.endpoint(), of.part());
@@ -101,7 +98,7 @@ impl Audit {
         self.carry_out_effects(endpoint);
     }
 
-    /// Returns the class that a new message is sent as; `None` if it is dropped.
+    /// Class that a new message is sent as; `None` if it is dropped.
     fn policed(&mut self, endpoint: EndpointId, class: ClassId, bytes: u32) -> Option<ClassId> {
         let policing = self.plan.classes[class.index()].policing.as_ref();
         let excess = policing.map_or(Excess::Delay, |policing| policing.excess);
@@ -119,7 +116,7 @@ impl Audit {
         }
     }
 
-    /// Returns the flow of a message; flows are numbered at their first message.
+    /// Flow of a message; numbered at its first message.
     fn flow_of(&mut self, key: FlowKey) -> FlowId {
         let known = self.flows.iter().position(|other| *other == key);
         FlowId::new(known.unwrap_or_else(|| {
@@ -128,8 +125,8 @@ impl Audit {
         }))
     }
 
-    /// Appends a message to the queue of its flow, if its class is controlled, or else to the
-    /// shared queue of its lanes and priority.
+    /// Appends a message to the queue of its flow, if controlled, or to the shared one of its lanes
+    /// and priority.
     fn enqueue(&mut self, index: MessageIndex) {
         let message = &self.messages[index];
         let host = &mut self.hosts[message.source.index()];
@@ -152,7 +149,7 @@ impl Audit {
         host.queues[queue].happened(self.number, self.now, What::Queued);
     }
 
-    /// Carries out the effects of posts in their order, those of messages created meanwhile last.
+    /// Carries out effects in order; those of messages created meanwhile come last.
     pub(super) fn carry_out_effects(&mut self, endpoint: EndpointId) {
         let place = endpoint.index();
         if std::mem::replace(&mut self.posting[place].is_carrying, true) {
@@ -176,7 +173,6 @@ impl Audit {
         self.posting[place].is_carrying = false;
     }
 
-    /// The tail of a data packet has left its host.
     pub(super) fn left(&mut self, endpoint: EndpointId, slot: MessageSlot) {
         let index = self.message_in(slot);
         self.packet_left(endpoint, index);
@@ -198,8 +194,8 @@ fn is_controlled(class: &ClassPlan) -> bool {
     class.window.is_some() || class.pace.is_some() || delays
 }
 
-/// Whether flows of a class are distinguished: if they are controlled, posted by flow, counted,
-/// followed or streams, or if excess streams are sent as messages of the class.
+/// Whether flows of a class are distinguished: controlled, posted by flow, counted, followed,
+/// streams, or demoted streams.
 fn is_tracked(plan: &Plan, id: ClassId) -> bool {
     let class = &plan.classes[id.index()];
     let has_streams = |of: &ClassPlan| of.sources.iter().any(|source| source.stream().is_some());

@@ -7,8 +7,8 @@ use gingham_net::{ClassId, Content, MessageSlot, Packet, Signal, StreamId};
 use gingham_topology::{ChannelId, EndpointId, Fabric};
 
 impl Audit {
-    /// Whether a source may not create its first message, because its stream is not admitted. The
-    /// first such message makes the request.
+    /// Whether a stream is not admitted, and may not create its first message, which makes the
+    /// request.
     pub(super) fn is_held_back(&mut self, source: usize) -> bool {
         let of = &self.sources[source];
         let (class, endpoint) = (of.class(), of.endpoint());
@@ -53,7 +53,6 @@ impl Audit {
         self.send_other(packet);
     }
 
-    /// Expects the weights that follow from changed reservations.
     fn expect_weights(&mut self) {
         let weighed = self.admission.as_mut().map(Admission::take_weighed);
         for weighing in weighed.into_iter().flatten() {
@@ -61,7 +60,7 @@ impl Audit {
         }
     }
 
-    /// A signal has arrived at an endpoint: the end of a switch sends it back, a host obeys it.
+    /// Handles a signal at an endpoint: the end of a switch returns it, a host obeys it.
     pub(super) fn signal_received(&mut self, signal: Signal, packet: &Packet) {
         let (here, class) = (packet.destination, packet.class);
         if self.plan.fabric.is_port_0(here) {
@@ -87,7 +86,7 @@ impl Audit {
         self.expect_weights();
     }
 
-    /// Starts an admitted stream: all its messages are later by the same time.
+    /// Starts an admitted stream, all of whose messages are equally late.
     fn begin_stream(&mut self, source: usize) {
         self.sources[source].resume(self.now);
         while self.sources[source].next_at() == Some(self.now) {
@@ -100,7 +99,6 @@ impl Audit {
 
     // At nodes.
 
-    /// Returns the place of a packet that came by a channel on its path.
     fn hop(&self, input: ChannelId, packet: &Packet) -> Hop {
         let path = self.plan.path(packet.path_id, packet.source, packet.destination);
         let mut onward = path.expect("a packet has a path").into_iter();
@@ -109,15 +107,15 @@ impl Audit {
         Hop { input, output, after: onward.next() }
     }
 
-    /// Returns the stream of a message, if streams of its class make requests.
+    /// Stream of a message, if its class makes requests.
     fn asking_stream(&self, message: MessageIndex) -> Option<StreamId> {
         let of = &self.messages[message];
         let asks = self.admission.as_ref()?.plan.classes[of.class.index()];
         of.part.filter(|_| asks).map(|part| part.stream)
     }
 
-    /// Returns a packet as it is after a switch has read it: a signal may go to the end of the
-    /// switch, and data packets free or renew reservations.
+    /// Packet after a switch has read it: a signal may go to the end of the switch, data frees or
+    /// renews reservations.
     pub(super) fn signal_read(&mut self, input: ChannelId, packet: Packet) -> Packet {
         let mut expected = packet;
         match packet.content {
@@ -138,7 +136,7 @@ impl Audit {
         expected
     }
 
-    /// Returns a packet as it is after a host in transit has sent it on.
+    /// Packet after a host in transit has sent it on.
     pub(super) fn sent_on(&mut self, endpoint: EndpointId, packet: Packet) -> Packet {
         let mut expected = packet;
         let input = Fabric::reverse(self.plan.fabric.endpoint_channel(endpoint));
@@ -156,7 +154,6 @@ impl Audit {
         expected
     }
 
-    /// A data packet passes a node.
     fn passed(&mut self, slot: MessageSlot, input: ChannelId, packet: &Packet) {
         if self.admission.is_none() {
             return;
@@ -170,7 +167,7 @@ impl Audit {
         self.expect_weights();
     }
 
-    /// The tail of a packet has left its adapter, which renews the lease there.
+    /// Renews the lease at an adapter that a tail has left.
     pub(super) fn packet_left(&mut self, endpoint: EndpointId, message: MessageIndex) {
         let Some(stream) = self.asking_stream(message) else { return };
         let channel = self.plan.fabric.endpoint_channel(endpoint);
@@ -180,8 +177,7 @@ impl Audit {
         }
     }
 
-    /// The tails of all packets of a message have left: the last message of a stream frees its
-    /// reservation at the adapter.
+    /// Frees the reservation at the adapter after the last message of a stream.
     pub(super) fn message_left(&mut self, endpoint: EndpointId, message: MessageIndex) {
         let is_last = self.messages[message].part.is_some_and(|part| part.is_last);
         let Some(stream) = self.asking_stream(message).filter(|_| is_last) else { return };

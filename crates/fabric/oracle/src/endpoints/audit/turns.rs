@@ -14,13 +14,12 @@ use gingham_net::{
 use gingham_topology::EndpointId;
 
 impl Audit {
-    /// Returns the first message of a queue with packets that have not started.
+    /// First message with packets that have not started.
     fn first_of(&self, queue: &Queue) -> Option<MessageIndex> {
         queue.messages.iter().copied().find(|message| !self.messages[*message].is_sent())
     }
 
-    /// Selects the next packet of a group. A message that may not begin because of the network
-    /// holds its host.
+    /// Selects the next packet of a group. A message refused by the network holds its host.
     fn pick(&mut self, endpoint: EndpointId, group: usize, now: Time) -> Pick {
         let mut soonest: Option<Time> = None;
         for level in levels() {
@@ -68,8 +67,7 @@ impl Audit {
         soonest.map_or(Pick::Nothing, Pick::At)
     }
 
-    /// Whether the next packet of a message has its tokens. Behind a flow of its class that lacks
-    /// tokens, it waits for that flow.
+    /// Whether the next packet has its tokens; behind a flow of its class without tokens, it waits.
     fn waits_for_tokens(
         &self,
         message: MessageIndex,
@@ -94,7 +92,6 @@ impl Audit {
         May::At(at)
     }
 
-    /// Whether the network lets a message begin.
     fn may_begin(&mut self, message: MessageIndex, now: Time) -> May {
         let of = &self.messages[message];
         let post = &self.plan.classes[of.class.index()].post;
@@ -150,8 +147,8 @@ impl Audit {
         self.record_start(endpoint, pick, begins);
     }
 
-    /// Returns the next packet of a message. Its slot is that of the packets before it, or, for the
-    /// first one, any slot that no message in progress has.
+    /// Next packet of a message. Its slot is that of earlier packets, or any that no message in
+    /// progress has.
     fn packet_of(&self, message: MessageIndex, path_id: PathId, found: &Turn) -> Packet {
         let of = &self.messages[message];
         let known = self.slots.iter().find(|(_, other)| **other == message);
@@ -195,7 +192,6 @@ impl Audit {
         }
     }
 
-    /// Compares the candidate of a group with the expected one.
     pub(in crate::endpoints) fn next(
         &mut self,
         endpoint: EndpointId,
@@ -233,7 +229,6 @@ impl Audit {
         self.tally.check(Audited::Groups, (now, place), "packet ready", &expected, &found);
     }
 
-    /// Compares groups of an adapter, and the groups with waiting packets.
     pub(in crate::endpoints) fn check_groups(&self, endpoint: EndpointId, adapter: &Adapter) {
         let host = &self.hosts[endpoint.index()];
         let place = || (self.now, format!("endpoint {}", endpoint.index()));
@@ -249,7 +244,7 @@ impl Audit {
         self.tally.check(Audited::Groups, place(), "groups that wait", &expected, &found);
     }
 
-    /// Compares the first packets of all queues, except those that window or pace hold back.
+    /// Compares the first packets of all queues, except those held back by window or pace.
     pub(in crate::endpoints) fn check_queued(
         &self,
         endpoint: EndpointId,

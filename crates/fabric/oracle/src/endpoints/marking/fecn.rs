@@ -18,10 +18,9 @@ pub(in crate::endpoints) struct Fecn {
     policy: Policy,
     buffer_blocks: LaneBlocks,
     pub(super) stays: Stays,
-    /// State of the lanes of outputs; free unless given.
+    /// Lanes of outputs; free unless given.
     states: BTreeMap<(ChannelId, u8), State>,
-    /// For each packet that fulfils the conditions of a mark, in order: its lane, and whether it was
-    /// marked.
+    /// Packets that fulfil the conditions of a mark, in order: lane, and whether it was marked.
     eligible: Vec<((ChannelId, u8), bool)>,
 }
 
@@ -52,7 +51,6 @@ impl Fecn {
         }
     }
 
-    /// Returns whether a packet is marked that starts.
     pub(super) fn forwarded(&mut self, stay: &Stay) -> bool {
         let places: Vec<_> = stay.lanes.lanes().map(|lane| (stay.output, lane)).collect();
         let marks = |place: &(ChannelId, u8)| {

@@ -22,8 +22,7 @@ impl Red {
         Self { plan: Arc::clone(plan), policy, stays, streams }
     }
 
-    /// Returns whether a packet is marked that starts: a draw of the output, unless the result is
-    /// certain not to be a mark.
+    /// Draws for the output, unless a mark is impossible.
     pub(super) fn forwarded(&mut self, stay: &Stay) -> bool {
         self.stays.started(stay);
         let on_lanes = stay.lanes.lanes().map(|lane| self.stays.bytes(stay.output, lane));

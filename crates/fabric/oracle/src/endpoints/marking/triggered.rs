@@ -11,15 +11,12 @@ use std::collections::BTreeMap;
 /// Weighted averages, each with the time of its last update.
 type Averages<K> = BTreeMap<K, (f64, Time)>;
 
-/// A packet that was read.
 #[derive(Clone, Copy, Debug)]
 struct Read {
     stay: Stay,
-    /// Switch that has read it.
     switch: NodeId,
-    /// When its tail leaves, once it has started.
+    /// Departure of the tail, once the packet has started.
     left: Option<Time>,
-    /// Whether a trigger has flagged it.
     is_flagged: bool,
 }
 
@@ -43,11 +40,11 @@ pub(in crate::endpoints) struct Triggered {
     buffer_blocks: LaneBlocks,
     /// By channel: the switch at its end.
     switches: Vec<NodeId>,
-    /// All packets that were read, in order.
+    /// All packets read, in order.
     reads: Vec<Read>,
     /// `cnt2` by output.
     to_mark: BTreeMap<ChannelId, usize>,
-    /// Time of the last packet that settled without space, by output.
+    /// By output: time of the last packet that settled without space.
     blocked: BTreeMap<ChannelId, Time>,
     fills: Averages<(ChannelId, u8)>,
     counts: Averages<ChannelId>,
@@ -107,7 +104,6 @@ impl Triggered {
         }
     }
 
-    /// Returns whether a packet is marked that starts.
     pub(super) fn forwarded(&mut self, stay: &Stay, left: Time, now: Time) -> bool {
         self.average_output(stay.output, now);
         let is_it = |of: &&mut Read| {
@@ -126,7 +122,7 @@ impl Triggered {
         (is_counted || is_flagged) && !is_spared
     }
 
-    /// Returns `cnt1` of an output.
+    /// `cnt1` of an output.
     fn waiting(&self, output: ChannelId, now: Time) -> usize {
         let waiting = self.reads.iter().filter(|of| of.waits_for(output)).count();
         let is_leaving =
@@ -135,7 +131,6 @@ impl Triggered {
         waiting + usize::from(leaves)
     }
 
-    /// Whether the buffer of a packet that settles is full.
     fn is_full(&self, stay: &Stay, now: Time) -> bool {
         let stays = |of: &&Read| {
             of.buffer() == (stay.input, stay.lane) && of.left.is_none_or(|left| left > now)
@@ -165,7 +160,6 @@ impl Triggered {
             || utilisation.is_some_and(|most| of(&self.shares) > most)
     }
 
-    /// Applies a trigger to an output of the switch that has read a packet.
     fn trigger(&mut self, stay: &Stay, output: ChannelId, now: Time) {
         match self.triggers.scan {
             Scan::Counters => {
@@ -179,13 +173,12 @@ impl Triggered {
         }
     }
 
-    /// Flags the waiting packets that a trigger concerns.
     fn flag(&mut self, concerns: impl Fn(&Read) -> bool) {
         let waiting = self.reads.iter_mut().filter(|of| of.left.is_none());
         waiting.filter(|of| concerns(of)).for_each(|of| of.is_flagged = true);
     }
 
-    // Averages, computed up to each event of a buffer or output, and to the departures before it.
+    // Averages, updated at each event of a buffer or output, and at the departures before it.
 
     fn average_buffer(&mut self, buffer: (ChannelId, u8), now: Time) {
         let Some(over) = self.triggers.average else { return };
@@ -218,8 +211,7 @@ impl Triggered {
     }
 }
 
-/// Continues an average with a quantity `q` that was constant up to `now`:
-/// `q + (a - q) exp(-s / average)`.
+/// Continues an average with a quantity `q`, constant up to `now`: `q + (a - q) exp(-s / average)`.
 #[expect(clippy::cast_precision_loss, reason = "times of a run, as a ratio")]
 fn observe((a, until): &mut (f64, Time), q: f64, now: Time, over: Span) {
     if now > *until {

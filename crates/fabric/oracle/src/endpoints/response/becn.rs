@@ -5,7 +5,7 @@ use super::{Law, Limits, Rate};
 use gingham_kernel::{Span, Time};
 use gingham_net::Delay;
 
-/// `ccti_timer` counts in this unit.
+/// Unit of `ccti_timer`.
 const UNIT_PS: u64 = 1_024_000;
 
 pub(super) struct Becn {
@@ -24,7 +24,6 @@ impl Becn {
         Self { of: of.clone(), rate, index: of.min, since: Time::ZERO }
     }
 
-    /// Lowers the index once for each expiry up to `now`.
     fn expire(&mut self, now: Time) {
         let timer = Span::from_ps(UNIT_PS * u64::from(self.of.timer));
         while self.index > self.of.min && self.since + timer <= now {
@@ -39,8 +38,8 @@ impl Becn {
     }
 }
 
-/// Returns the rate at an index: a packet of time `t` is followed by a delay of `t multiplier / 2^shift`.
-/// An empty table has the index as multiplier.
+/// Rate at an index: a delay of `t multiplier / 2^shift` follows a packet of time `t`. An empty
+/// table has the index as multiplier.
 fn share(of: &gingham_net::Becn, index: u16) -> f64 {
     let factor = of.table.get(usize::from(index)).copied().map_or(f64::from(index), factor);
     1.0 / (1.0 + factor)

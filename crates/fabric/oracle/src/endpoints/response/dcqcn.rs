@@ -13,15 +13,15 @@ pub(super) struct Dcqcn {
     rate: Rate,
     target: f64,
     alpha: f64,
-    /// Time of the last notification, with the effects of timers and counter since then.
+    /// Last notification, with the effects of timers and counter since.
     notified: Option<Since>,
 }
 
 struct Since {
-    /// Next expiry of the alpha timer and of the rate timer.
+    /// Next expiries of the alpha timer and the rate timer.
     alpha_at: Time,
     rate_at: Time,
-    /// Bytes of the packets that have started since the counter last ran full.
+    /// Bytes of packets started since the counter last ran full.
     bytes: u64,
     /// Increases by the timer and by the counter.
     by_timer: u32,
@@ -51,7 +51,7 @@ impl Dcqcn {
     }
 
     /// Raises the target by a step that depends on the number of increases, and the rate to the
-    /// middle between both.
+    /// middle.
     fn raise(&mut self, (by_timer, by_bytes): (u32, u32), limits: &mut Limits) {
         let f = self.of.fast_recovery;
         let step = if by_timer < f && by_bytes < f {
@@ -66,7 +66,6 @@ impl Dcqcn {
         self.rate.set(middle, limits);
     }
 
-    /// Applies all expiries up to `now`.
     fn expire(&mut self, now: Time, limits: &mut Limits) {
         let Some(mut since) = self.notified.take() else { return };
         while since.alpha_at <= now && self.alpha > ALPHA_MIN {
@@ -93,7 +92,7 @@ impl Law for Dcqcn {
         self.notified = Some(Since { alpha_at, rate_at, bytes: 0, by_timer: 0, by_bytes: 0 });
     }
 
-    /// Counts the bytes of a packet at its start, while anything is left to recover.
+    /// Counts the bytes of a packet, while anything is left to recover.
     fn starts(&mut self, payload_bytes: u32, limits: &mut Limits, now: Time) {
         self.expire(now, limits);
         let counter = self.byte_counter();

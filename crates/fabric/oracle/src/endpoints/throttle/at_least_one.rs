@@ -5,7 +5,6 @@ use gingham_net::{PathId, Plan};
 use gingham_topology::routing::{DatelineClass, LaneSet, VcClass};
 use gingham_topology::{ChannelId, EndpointId, NodeId};
 
-/// All reports of free lanes, in order.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Reports(Vec<(ChannelId, LaneSet)>);
 
@@ -15,7 +14,7 @@ pub(in crate::endpoints) struct AtLeastOne {
 }
 
 impl Reports {
-    /// Returns the lanes of an output that were last reported as free; all before any report.
+    /// Lanes last reported as free; all before any report.
     fn free(&self, plan: &Plan, output: ChannelId) -> LaneSet {
         let last = self.0.iter().rev().find(|(of, _)| *of == output);
         last.map_or_else(|| LaneSet::first_n(plan.lanes.count), |(_, free)| *free)
@@ -36,7 +35,6 @@ impl AtLeastOne {
         is_new.then(|| plan.ends(output).source.node)
     }
 
-    /// Whether a message may begin.
     pub(in crate::endpoints) fn may_begin(
         &self,
         plan: &Plan,
@@ -55,8 +53,8 @@ impl AtLeastOne {
     }
 }
 
-/// Returns the outputs of the first switch that it may grant to the message, with its lanes there;
-/// none if its path has no switch.
+/// Outputs of the first switch that may be granted, with their lanes; none if the path has no
+/// switch.
 fn useful_outputs(
     plan: &Plan,
     (source, destination): (EndpointId, EndpointId),

@@ -9,13 +9,12 @@ use gingham_net::{Plan, SelfTunedPlan};
 /// Thresholds are in millionths of a buffer.
 const MILLION: i128 = 1_000_000;
 
-/// Result of a count of full buffers.
 #[derive(Clone, Copy, Debug)]
 struct Count {
     full: u64,
-    /// Bytes received since the count before.
+    /// Bytes received since the previous count.
     bytes: u64,
-    /// When hosts know it.
+    /// Time when hosts know it.
     known_at: Time,
 }
 
@@ -48,7 +47,7 @@ impl SelfTuned {
         self.received_bytes += wire_bytes;
     }
 
-    /// Whether a count is due now; if so, the next one follows after an interval.
+    /// Returns whether a count is due now, and schedules the next.
     pub(in crate::endpoints) fn gathers(&mut self, now: Time) -> bool {
         let is_due = self.next_gather == now;
         if is_due {
@@ -57,8 +56,8 @@ impl SelfTuned {
         is_due
     }
 
-    /// Records a count of full buffers. Returns when hosts know it, if they must be woken then:
-    /// they are woken at counts anyway.
+    /// Records a count. Returns when hosts know it, if they must be woken then; at counts they are
+    /// woken anyway.
     pub(in crate::endpoints) fn counted(&mut self, full: u64, now: Time) -> Option<Time> {
         let known_at = now + self.plan.side_band;
         self.counts.push(Count { full, bytes: self.received_bytes, known_at });
@@ -67,15 +66,15 @@ impl SelfTuned {
         (known_at > now && !is_at_gather).then_some(known_at)
     }
 
-    /// Lets hosts know the counts that are due. Returns whether held hosts are woken: a count
-    /// became known, and the estimate is not above the threshold all along up to the next one.
+    /// Applies known counts. Returns whether held hosts are woken: a count became known, and the
+    /// estimate falls to the threshold before the next one.
     pub(in crate::endpoints) fn learn(&mut self, now: Time) -> bool {
         let before = self.known;
         self.known += self.counts[before..].iter().take_while(|of| of.known_at <= now).count();
         self.known > before && self.opens().is_some()
     }
 
-    /// Returns the threshold after the known counts, in millionths of a buffer.
+    /// Threshold after the known counts, in millionths of a buffer.
     fn threshold(&self) -> u64 {
         let per_period = self.plan.tuning_gathers as usize;
         let mut periods: Vec<Period> = Vec::new();
@@ -94,8 +93,8 @@ impl SelfTuned {
         threshold_after(&self.plan, self.buffers, &periods)
     }
 
-    /// Whether the estimate from a count on is above a threshold, some time after the count became
-    /// known. The estimate is `N_j + (N_j - N_(j-1)) t / g`, between 0 and all buffers.
+    /// Whether the estimate is above a threshold, `after_ps` after a count became known: `N_j +
+    /// (N_j - N_(j-1)) t / g`, between 0 and all buffers.
     fn is_above(&self, count: usize, after_ps: u64, threshold: u64) -> bool {
         let full = i128::from(self.counts[count].full);
         let before = if count > 0 { i128::from(self.counts[count - 1].full) } else { 0 };
@@ -105,8 +104,8 @@ impl SelfTuned {
         estimate * MILLION > i128::from(threshold) * gather
     }
 
-    /// Returns the time from the last known count, in ps, until the estimate is not above the
-    /// threshold, up to one interval; by bisection, as the estimate is a line.
+    /// Time in ps, up to one interval, from the last known count until the estimate is not above
+    /// the threshold; by bisection, as the estimate is a line.
     fn opens(&self) -> Option<u64> {
         let (count, threshold) = (self.known - 1, self.threshold());
         let (mut least, mut most) = (0, self.plan.gather.as_ps());
