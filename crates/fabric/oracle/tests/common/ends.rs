@@ -6,10 +6,9 @@ use gingham_topology::routing::{Algorithm, Form, UpDown, route};
 use gingham_topology::{EndpointId, Fabric};
 use std::sync::Arc;
 
-/// Returns the plan with ends of switches, and with paths from all of them. Each packet that
-/// arrives at a host is followed by a control packet of one byte in the other direction, unless the
-/// end of a switch sent it; of the control packets read by switches, every `divert_every`-th one is
-/// diverted.
+/// Plan with ends of switches, and paths from all of them. A control packet of one byte answers
+/// each packet that arrives at a host, unless the end of a switch sent it; every `divert_every`-th
+/// control packet read by switches is diverted.
 pub(crate) fn with_ends(mut plan: Plan, divert_every: u64) -> Plan {
     let fabric = plan.fabric.clone().with_ports_0();
     let algorithm = Algorithm::UpDown(UpDown::default());
@@ -19,7 +18,6 @@ pub(crate) fn with_ends(mut plan: Plan, divert_every: u64) -> Plan {
     plan.with_ports_0()
 }
 
-/// Notifications of a probe in a run.
 pub(crate) struct Recording {
     fabric: Fabric,
     noted: Vec<Noted>,
@@ -40,20 +38,19 @@ impl Recording {
         self.noted.iter().filter(move |noted| noted.what == what)
     }
 
-    /// Returns the time and place of the complete arrival of every packet.
+    /// Time and place of the complete arrival of every packet.
     pub(crate) fn received(&self) -> Vec<(u64, String)> {
         let name = |noted: &Noted| self.fabric.endpoint_name(EndpointId::new(noted.place));
         self.all("received").map(|noted| (noted.time.as_ps(), name(noted))).collect()
     }
 
-    /// Returns the start times of the packets of an endpoint.
     pub(crate) fn began(&self, name: &str) -> Vec<u64> {
         let is_there =
             |noted: &&Noted| self.fabric.endpoint_name(EndpointId::new(noted.place)) == name;
         self.all("began").filter(is_there).map(|noted| noted.time.as_ps()).collect()
     }
 
-    /// Returns the times at which a switch read packets sent by an endpoint.
+    /// Times at which a switch read packets of an endpoint.
     pub(crate) fn read(&self, switch: &str, source: &str) -> Vec<u64> {
         let is_there = |noted: &&Noted| {
             let channel = gingham_topology::ChannelId::new(noted.place);

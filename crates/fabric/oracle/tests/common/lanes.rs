@@ -11,7 +11,7 @@ use gingham_topology::Fabric;
 use gingham_topology::routing::{LaneSet, Lanes, VcClass};
 use std::sync::Arc;
 
-/// Returns a plan over `count` lanes without traffic: every packet may take any of them.
+/// Plan without traffic: every packet may take any of `count` lanes.
 pub(crate) fn lane_plan(fabric: Fabric, count: u8) -> Plan {
     let mut plan = quiet_plan(fabric);
     for channel in &mut plan.channels {
@@ -42,17 +42,14 @@ pub(crate) fn lane_plan(fabric: Fabric, count: u8) -> Plan {
     plan
 }
 
-/// Returns the scheduler that takes lanes in turn.
 pub(crate) fn in_turn(by: Granularity) -> Scheduler {
     Scheduler::RoundRobin(RoundRobin { by })
 }
 
-/// Returns the scheduler of lanes by level, flit by flit.
 pub(crate) fn strict(levels: Vec<u8>) -> Scheduler {
     Scheduler::StrictPriority(StrictPriority { levels, by: Granularity::Flit })
 }
 
-/// Changes the properties of the switches of a plan.
 pub(crate) fn lanes(plan: &mut Plan, change: impl FnOnce(&mut PipelinePlan)) {
     let Switching::VirtualLanes(pipeline) = &mut plan.switching else {
         panic!("a plan of virtual lanes")
@@ -60,7 +57,7 @@ pub(crate) fn lanes(plan: &mut Plan, change: impl FnOnce(&mut PipelinePlan)) {
     change(Arc::make_mut(pipeline));
 }
 
-/// Makes host `from` send packets to host `to`, each given by its time and its flits.
+/// Each packet is given by its time and its flits.
 pub(crate) fn packets(plan: &mut Plan, from: usize, to: usize, packets: &[(u64, u32)]) {
     let messages: Vec<_> = packets.iter().map(|(ps, flits)| (*ps, 16 * flits)).collect();
     scheduled(plan, from, to, &messages);

@@ -1,5 +1,4 @@
-//! Small fabrics with figures that are easy to add up by hand, and sources with exactly the
-//! messages of a case.
+//! Small fabrics with figures that are easy to add up, and sources with given messages.
 
 #![allow(dead_code, reason = "each test file uses a part")]
 #![allow(clippy::unwrap_used, reason = "a story that cannot be set up has failed")]
@@ -22,17 +21,16 @@ use gingham_topology::routing::{Algorithm, Form, Routes, SourceRoutes, UpDown, r
 use gingham_topology::{ChannelId, EndpointId, Fabric, FabricBuilder, Guid, NodeId, NodeKind};
 use std::sync::Arc;
 
-/// Time of one flit on every cable, unless stated otherwise.
+/// Flit time of every cable, in ps, unless stated otherwise.
 pub(crate) const FLIT: u64 = 10;
-/// Delay of every cable, unless stated otherwise.
+/// Delay of every cable, in ps, unless stated otherwise.
 pub(crate) const DELAY: u64 = 25;
-/// First-flit delay of every switch, all of it after the grant.
+/// First-flit delay of every switch, in ps, all after the grant.
 pub(crate) const SETUP: u64 = 100;
 /// Marks with the smallest sufficient capacity: ceil(2 x 25 / 10) + 3 = 8 flits of headroom.
 pub(crate) const SLACK: SlackBuffer = SlackBuffer { capacity: 24, stop: 16, go: 8 };
 
-/// Returns hosts h0, h1, ... on a row of switches s0 - s1 - ...: host `i` is on switch
-/// `switch_of[i]`.
+/// Hosts h0, h1, ... on a row of switches s0 - s1 - ...: host `i` is on switch `switch_of[i]`.
 pub(crate) fn row(switches: usize, switch_of: &[usize]) -> Fabric {
     let mut builder = FabricBuilder::new();
     let nodes: Vec<_> = (0..switches)
@@ -52,7 +50,7 @@ pub(crate) fn row(switches: usize, switch_of: &[usize]) -> Fabric {
     builder.build()
 }
 
-/// Returns two hosts with `switches` switches between them.
+/// Two hosts with `switches` switches between them.
 pub(crate) fn chain(switches: usize) -> Fabric {
     if switches > 0 {
         return row(switches, &[0, switches - 1]);
@@ -64,7 +62,6 @@ pub(crate) fn chain(switches: usize) -> Fabric {
     builder.build()
 }
 
-/// Returns a plan without traffic.
 pub(crate) fn quiet_plan(fabric: Fabric) -> Plan {
     let algorithm = Algorithm::UpDown(UpDown::default());
     let routes = route(&fabric, &algorithm, Form::Source).unwrap();
@@ -104,8 +101,8 @@ pub(crate) fn quiet_plan(fabric: Fabric) -> Plan {
     }
 }
 
-/// Sets the paths of pairs: each leads from the first switch given, over the nodes in between, to
-/// the last host given. All hosts of that switch take it; other pairs keep their paths.
+/// Sets paths, each from the first switch over the nodes between to the last host. All hosts of
+/// that switch take it; other pairs keep their paths.
 pub(crate) fn along(plan: &mut Plan, paths: &[&[&str]]) {
     let fabric = &plan.fabric;
     let named = |node: NodeId| fabric.node(node).name.as_str();
@@ -125,21 +122,18 @@ pub(crate) fn along(plan: &mut Plan, paths: &[&[&str]]) {
     plan.routing.paths = vec![Routes::Source(routes)];
 }
 
-/// Sets in-transit hosts with the given recognition and programming times, and a pool of the given
-/// bytes.
+/// Sets recognition time and programming time, in ps, and the bytes of the pool.
 pub(crate) fn in_transit(plan: &mut Plan, [detection, programming, pool_bytes]: [u64; 3]) {
     plan.in_transit.detection = Span::from_ps(detection);
     plan.in_transit.programming = Span::from_ps(programming);
     plan.in_transit.pool_bytes = pool_bytes;
 }
 
-/// Sets the costs of spilling.
 pub(crate) fn spilling(plan: &mut Plan, [delay, byte]: [u64; 2]) {
     let (delay, byte) = (Span::from_ps(delay), Span::from_ps(byte));
     plan.in_transit.when_full = WhenFull::Spill { delay, byte };
 }
 
-/// Lets hosts stop their senders when their pools are full.
 pub(crate) fn stopping(plan: &mut Plan) {
     plan.in_transit.when_full = WhenFull::Stop;
     for channel in &mut plan.channels {
@@ -147,13 +141,12 @@ pub(crate) fn stopping(plan: &mut Plan) {
     }
 }
 
-/// Returns a run that ends at `ps`; all of it counts, and no message is followed beyond its end.
+/// End at `ps`; all of the run counts, and no message is followed beyond.
 pub(crate) fn stop_at(ps: u64) -> StopPlan {
     let stop = StopPlan::at(Time::from_ps(ps));
     StopPlan { warm_up: Some(Time::ZERO), follow: Span::ZERO, ..stop }
 }
 
-/// Makes host `from` send `bytes`-byte messages to host `to`, backlogged.
 pub(crate) fn backlogged(plan: &mut Plan, from: usize, to: usize, bytes: u32) {
     let source = SourcePlan::drawn(
         EndpointId::new(from),
@@ -164,7 +157,7 @@ pub(crate) fn backlogged(plan: &mut Plan, from: usize, to: usize, bytes: u32) {
     add_class(plan, format!("h{from} to h{to}"), source);
 }
 
-/// Makes host `from` send messages to host `to`, each given by its time and its bytes.
+/// Each message is given by its time and its bytes.
 pub(crate) fn scheduled(plan: &mut Plan, from: usize, to: usize, messages: &[(u64, u32)]) {
     let destination = EndpointId::new(to);
     let message = |&(ps, payload_bytes): &(u64, u32)| Scheduled {
@@ -191,20 +184,17 @@ pub(crate) fn add_class(plan: &mut Plan, name: String, source: SourcePlan) {
     });
 }
 
-/// Changes the wormhole parameters of a plan.
 pub(crate) fn wormhole(plan: &mut Plan, change: impl FnOnce(&mut WormholePlan)) {
     let Switching::Wormhole(parameters) = &mut plan.switching else { panic!("a wormhole plan") };
     change(parameters);
 }
 
-/// Sets another flit time of a cable.
 pub(crate) fn cable_flit(plan: &mut Plan, channel: ChannelId, ps: u64) {
     for side in [channel, Fabric::reverse(channel)] {
         plan.channels[side.index()].flit = Span::from_ps(ps);
     }
 }
 
-/// Returns the channel from one named node to another.
 pub(crate) fn channel(fabric: &Fabric, from: &str, to: &str) -> ChannelId {
     ChannelId::first(fabric.channel_count())
         .find(|id| {
@@ -214,8 +204,7 @@ pub(crate) fn channel(fabric: &Fabric, from: &str, to: &str) -> ChannelId {
         .unwrap()
 }
 
-/// Returns the first `count` deliveries, in order of delivery, with the invariants checked after
-/// every event.
+/// First `count` deliveries, in order, with the invariants checked after every event.
 pub(crate) fn deliveries(plan: Plan, count: usize) -> Vec<Delivery> {
     let mut simulation = start(Arc::new(plan));
     let mut found = Vec::new();
@@ -227,7 +216,7 @@ pub(crate) fn deliveries(plan: Plan, count: usize) -> Vec<Delivery> {
     found
 }
 
-/// Returns (source host, entered, head arrived, delivered) in picoseconds.
+/// (source host, entered, head arrived, delivered), in ps.
 pub(crate) fn story(delivery: &Delivery) -> (usize, u64, u64, u64) {
     (
         delivery.message.source.index(),

@@ -13,7 +13,7 @@ use std::sync::Arc;
 /// Time from the arrival of a first byte to the reading of the head, unless stated otherwise.
 pub(crate) const FORWARDING: u64 = 100;
 
-/// Returns a plan over `lanes` lanes without traffic: a byte takes 10 ps, and buffers are deep.
+/// Plan without traffic: a byte takes 10 ps, and buffers are deep.
 pub(crate) fn packets_plan(fabric: Fabric, lanes: u8) -> Plan {
     let mut plan = quiet_plan(fabric);
     for channel in &mut plan.channels {
@@ -36,19 +36,16 @@ pub(crate) fn packets_plan(fabric: Fabric, lanes: u8) -> Plan {
     plan
 }
 
-/// Changes the properties of the switches of a plan.
 pub(crate) fn packets(plan: &mut Plan, change: impl FnOnce(&mut PacketsPlan)) {
     let Switching::Packets(packets) = &mut plan.switching else { panic!("whole packets") };
     change(Arc::make_mut(packets));
 }
 
-/// Sets the number of times that a packet may be overtaken, and by which packets.
 pub(crate) fn overtaking(plan: &mut Plan, at_most: u32, among: Among) {
     packets(plan, |packets| packets.overtaking = OvertakingPlan { at_most, among });
 }
 
-/// Lets receivers pause lanes above the first mark, until the fill falls to the second: requests
-/// arrive after the cable, 10 bytes and 15 ps.
+/// Sets both marks of pauses; requests arrive after the cable, 10 bytes and 15 ps.
 pub(crate) fn pausing(plan: &mut Plan, [pause, resume]: [u64; 2]) {
     let pauses = PausesPlan {
         pause_bytes: [pause; 16],
@@ -59,12 +56,11 @@ pub(crate) fn pausing(plan: &mut Plan, [pause, resume]: [u64; 2]) {
     packets(plan, |packets| packets.pauses = Some(pauses));
 }
 
-/// Sets another byte time of a cable.
 pub(crate) fn cable_byte(plan: &mut Plan, channel: ChannelId, ps: u64) {
     cable_many(plan, channel, ps << 16);
 }
 
-/// Sets another time of 64 KiB of a cable.
+/// Sets the time of 64 KiB on a cable.
 pub(crate) fn cable_many(plan: &mut Plan, channel: ChannelId, ps: u64) {
     for side in [channel, Fabric::reverse(channel)] {
         plan.channels[side.index()].bytes = ByteTime::from_64_kib(Span::from_ps(ps));
@@ -72,8 +68,7 @@ pub(crate) fn cable_many(plan: &mut Plan, channel: ChannelId, ps: u64) {
     }
 }
 
-/// Makes host `from` send messages, each given by its time, its destination host and its bytes, as
-/// a separate class of this level.
+/// Adds a class; each message is given by its time, its destination host and its bytes.
 pub(crate) fn sends(plan: &mut Plan, from: usize, level: u8, messages: &[(u64, usize, u32)]) {
     let message = |&(ps, to, payload_bytes): &(u64, usize, u32)| Scheduled {
         created: Time::from_ps(ps),
@@ -85,12 +80,11 @@ pub(crate) fn sends(plan: &mut Plan, from: usize, level: u8, messages: &[(u64, u
     plan.classes.last_mut().unwrap().priority = Priority::new(level).unwrap();
 }
 
-/// Returns the window of a flow, with answers of `ack_bytes` of payload.
 pub(crate) fn window(packets: u32, ack_bytes: u32) -> WindowPlan {
     let priority = Priority::default();
     let ack = AckPlan { payload_bytes: ack_bytes, priority, vc_class: None };
     WindowPlan { packets, acknowledged: Answered::All, ack, response: Response::default() }
 }
 
-/// Time from the start of a byte to its arrival on every cable, for any packet.
+/// Time of a byte on every cable.
 pub(crate) const BYTE: u64 = FLIT;

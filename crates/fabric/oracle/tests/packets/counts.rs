@@ -8,15 +8,15 @@ use gingham_net::{Plan, Status};
 use gingham_oracle::start;
 use std::sync::Arc;
 
-/// Returns a packet of 64 bytes over a switch: on the first cable from 0 to 640, in the buffer from
-/// 25, on the second cable from 125 to 765, the time at which it has left the buffer.
+/// 64 bytes over a switch: first cable from 0 to 640, buffer from 25 to 765, second cable from 125
+/// to 765.
 fn plan() -> Plan {
     let mut plan = packets_plan(chain(1), 1);
     sends(&mut plan, 0, 0, &[(0, 1, 64)]);
     plan
 }
 
-/// Returns the counts of both cables at the end of a run until `ps`.
+/// Counts of both cables after a run until `ps`.
 fn at_the_end(ps: u64) -> [ChannelCount; 2] {
     let mut plan = plan();
     plan.stop = stop_at(ps);
@@ -30,11 +30,10 @@ fn at_the_end(ps: u64) -> [ChannelCount; 2] {
 
 #[test]
 fn bytes_are_counted_at_their_start() {
-    // Bytes 0 to 9 start before 100, byte 10 at 100, which is counted, as is the whole last
-    // instant.
+    // Bytes 0 to 9 start before 100; byte 10, at 100, counts.
     let [first, second] = at_the_end(100);
     assert_eq!((first.data_flits, second.data_flits), (11, 0));
-    // 1 at 125 and 1 every 10 ps; the first cable carries byte 63 from 630 on.
+    // 1 at 125 and every 10 ps; byte 63 starts at 630 on the first cable.
     let [first, second] = at_the_end(639);
     assert_eq!((first.data_flits, second.data_flits), (64, 52));
     let [first, second] = at_the_end(1_000);
@@ -52,8 +51,8 @@ fn buffer_is_occupied_from_first_byte_to_departed_tail() {
 
 #[test]
 fn section_excludes_its_end_instant() {
-    // 64 sections of 160 ps; those from 320 on count. Before that byte 31 has started on the first
-    // cable, and byte 19 on the second, at 125 + 190.
+    // Sections of 160 ps count from 320 on. By then byte 31 has started on the first cable, and
+    // byte 19 on the second, at 125 + 190.
     let mut plan = plan();
     plan.stop = stop_at(10_240);
     plan.stop.warm_up = Some(Time::from_ps(320));

@@ -11,7 +11,7 @@ use gingham_topology::routing::LaneSet;
 use proptest::prelude::*;
 use std::sync::Arc;
 
-/// h0 sends packets of 64 bytes over s0 with a buffer of `held` packets; they take 640 ps each.
+/// h0 sends packets of 64 bytes, 640 ps each, into a buffer of `held` packets.
 fn backlog(held: u32, credit_delay: u64) -> Plan {
     let mut plan = packets_plan(chain(1), 1);
     packets(&mut plan, |packets| {
@@ -29,9 +29,9 @@ fn entries(plan: Plan, count: usize) -> Vec<u64> {
 
 #[test]
 fn space_returns_after_the_tail_leaves_and_the_credit_arrives() {
-    // s = 0, ready at 25 + 2,000, left at 2,025 + 640 = 2,665, known 25 later, and so on.
+    // Ready at 25 + 2,000, left at 2,025 + 640 = 2,665, known 25 later, and so on.
     assert_eq!(entries(backlog(1, 0), 3), [0, 2_690, 5_380]);
-    // The second starts at 640, waits for the first on the way out, and has left at 3,305.
+    // The second starts at 640, waits for the first, and has left at 3,305.
     assert_eq!(entries(backlog(2, 0), 5), [0, 640, 2_690, 3_330, 5_380]);
     assert_eq!(entries(backlog(2, 310), 5), [0, 640, 3_000, 3_640, 6_000]);
 }
@@ -52,7 +52,7 @@ proptest! {
     ) {
         let mut plan = backlog(held, credit_delay);
         packets(&mut plan, |packets| packets.forwarding_delay = Span::from_ps(forwarding));
-        // From the first to the one that is 4 rounds of the buffer later.
+        // 4 rounds of the buffer.
         let count = 4 * held as usize;
         let entries = entries(plan, count + 1);
         let period = 50 + forwarding + credit_delay + 640;
@@ -62,7 +62,7 @@ proptest! {
 
 #[test]
 fn space_is_taken_in_blocks_of_64_bytes() {
-    // Three blocks hold three packets of 64 bytes, but one of 65 with a block to spare.
+    // Three blocks hold three packets of 64 bytes, but one of 65.
     let start_of = |bytes: u32, nth: usize| {
         let mut plan = backlog(3, 0);
         plan.classes.clear();
@@ -77,35 +77,34 @@ fn space_is_taken_in_blocks_of_64_bytes() {
 
 #[test]
 fn candidate_without_space_keeps_its_lane() {
-    // The buffer of s1 holds three blocks. A of h0, two blocks, is in it until 1,405 + 25 at the
-    // sender: on the cable at 125, there at 150, out at 250, left at 1,530, known at 1,555. B of h1,
-    // two blocks, is ready before C of h2, one block, that would fit beside A.
+    // The buffer of s1 holds three blocks. A of h0, two blocks: on the cable at 125, there at 150,
+    // out at 250, left at 1,530, known at 1,555. B of h1, two blocks, is ready before C of h2, one
+    // block, that would fit beside A.
     let mut plan = packets_plan(row(2, &[0, 0, 0, 1]), 1);
     packets(&mut plan, |packets| packets.buffer_blocks = [3; 16]);
     sends(&mut plan, 0, 0, &[(0, 3, 128)]);
     sends(&mut plan, 1, 0, &[(5, 3, 128)]);
     sends(&mut plan, 2, 0, &[(10, 3, 64)]);
-    // B starts at s0 at 1,555, and at s1 at 1,680. C follows it back to back at 1,555 + 1,280 and
-    // finds s1's output busy until 2,960: it is ready at 2,960 as well.
+    // B starts at s0 at 1,555, at s1 at 1,680. C follows at 1,555 + 1,280, and finds s1's output
+    // busy until 2,960.
     assert_eq!(last_starts(&plan, 3), [(0, 250), (1, 1_680), (2, 2_960)]);
 }
 
 #[test]
 fn leaving_packet_occupies_both_buffers() {
-    // While a packet leaves s0 it is in both buffers: of one packet each, the next enters s0 only
-    // when the first has left it.
+    // A packet that leaves s0 is in both buffers, which hold one: the next enters s0 only
+    // afterwards.
     let mut plan = packets_plan(row(2, &[0, 1]), 1);
     packets(&mut plan, |packets| packets.buffer_blocks = [1; 16]);
     sends(&mut plan, 0, 0, &[(0, 1, 64), (0, 1, 64)]);
     // First: s0 at 125, left at 765, known at 790; s1 at 250, left at 890, known at 915. Second:
-    // enters at 790, ready at 915, when the space at s1 is known at s0.
+    // enters at 790, ready at 915, when the space at s1 is known.
     let found = deliveries(plan, 2);
     assert_eq!(story(&found[1]).1, 790);
     assert_eq!(found[1].delivered, Time::from_ps(790 + 3 * 25 + 2 * 100 + 640));
 }
 
-/// Returns the time that each of the given channels waited for credits at the end of a run, in
-/// picoseconds.
+/// Time that each channel waited for credits, in ps.
 fn waits<const N: usize>(mut plan: Plan, ps: u64, ends: [(&str, &str); N]) -> [u64; N] {
     plan.stop = stop_at(ps);
     let ways = ends.map(|(from, to)| channel(&plan.fabric, from, to));
@@ -118,16 +117,16 @@ fn waits<const N: usize>(mut plan: Plan, ps: u64, ends: [(&str, &str); N]) -> [u
 
 #[test]
 fn idle_channel_with_a_ready_packet_waits_for_credits() {
-    // The host sends from 0 to 640, from 2,690 to 3,330, and again from 5,380 on; in between it
-    // waits for 2,050. The channel into h1 needs no credits.
+    // The host sends from 0 to 640, from 2,690 to 3,330 and from 5,380 on, with waits of 2,050
+    // between. The channel into h1 needs no credits.
     let both = [("h0", "s0"), ("s0", "h1")];
     assert_eq!(waits(backlog(1, 0), 640, both), [0, 0]);
     assert_eq!(waits(backlog(1, 0), 641, both), [1, 0]);
     assert_eq!(waits(backlog(1, 0), 5_000, both), [2_050 + 5_000 - 3_330, 0]);
     assert_eq!(waits(backlog(1, 0), 6_000, both), [2 * 2_050, 0]);
-    // Two packets at a time: from 1,280 to 2,690.
+    // Two packets at a time: the wait is from 1,280 to 2,690.
     assert_eq!(waits(backlog(2, 0), 3_000, both), [2_690 - 1_280, 0]);
-    // A host without packets left to send does not wait for credits.
+    // A host with nothing to send does not wait.
     let mut plan = backlog(1, 0);
     plan.classes.clear();
     sends(&mut plan, 0, 0, &[(0, 1, 64)]);
@@ -136,8 +135,8 @@ fn idle_channel_with_a_ready_packet_waits_for_credits() {
 
 #[test]
 fn switch_waits_for_credits_of_the_next_switch() {
-    // As in `candidate_without_space_keeps_its_lane`: A leaves s0 from 125 to 1,405. B and C are ready
-    // by then, and B starts at 1,555. C follows it without a gap.
+    // As in `candidate_without_space_keeps_its_lane`: A leaves s0 from 125 to 1,405, B starts at
+    // 1,555, and C follows without a gap.
     let mut plan = packets_plan(row(2, &[0, 0, 0, 1]), 1);
     packets(&mut plan, |packets| packets.buffer_blocks = [3; 16]);
     sends(&mut plan, 0, 0, &[(0, 3, 128)]);
@@ -148,8 +147,7 @@ fn switch_waits_for_credits_of_the_next_switch() {
 
 #[test]
 fn channel_does_not_wait_while_another_lane_sends() {
-    // Lane 0 has a packet to send from 640 on, and credits again at 2,690. Lane 1 sends from 1,000 to
-    // 1,640.
+    // Lane 0 has a packet from 640 on, and credits at 2,690. Lane 1 sends from 1,000 to 1,640.
     let mut two = packets_plan(chain(1), 2);
     packets(&mut two, |packets| {
         packets.buffer_blocks = [1; 16];

@@ -8,7 +8,7 @@ use gingham_topology::routing::Buffer;
 use gingham_topology::{Fabric, FabricBuilder, Guid, NodeKind};
 use std::sync::Arc;
 
-/// Returns switches in a ring, each with a host.
+/// Switches in a ring, each with a host.
 pub(crate) fn ring(count: usize) -> Fabric {
     let mut builder = FabricBuilder::new();
     let mut switch =
@@ -24,8 +24,8 @@ pub(crate) fn ring(count: usize) -> Fabric {
     builder.build()
 }
 
-/// Lets every host send `count` packets of 64 bytes to the second host after it, all in the same
-/// direction, through buffers of `held` packets.
+/// Every host sends `count` packets of 64 bytes to the second host after it, in one direction,
+/// through buffers of `held` packets.
 pub(crate) fn around(held: u32, count: usize) -> Plan {
     let mut plan = packets_plan(ring(3), 1);
     along(
@@ -48,7 +48,6 @@ pub(crate) fn ends_as(plan: Plan) -> Status {
     simulation.status().clone()
 }
 
-/// Asserts that a run ends in a deadlock of the buffers at the ends of these channels.
 pub(crate) fn assert_tied(plan: Plan, channels: &[(&str, &str)]) {
     let buffer = |(from, to): &(&str, &str)| channel(&plan.fabric, from, to).into();
     let mut knot: Vec<Buffer> = channels.iter().map(buffer).collect();
@@ -61,21 +60,21 @@ pub(crate) fn assert_tied(plan: Plan, channels: &[(&str, &str)]) {
 
 #[test]
 fn single_packet_buffers_deadlock_a_ring() {
-    // At 125 each switch sends its host's first packet to the next one. It is ready there at 250,
-    // and needs the buffer with the next one's packet, which waits likewise.
+    // At 125 each switch sends a packet to the next. It is ready there at 250, and needs the buffer
+    // with the next one's packet, which waits likewise.
     assert_tied(around(1, 1), &[("s0", "s1"), ("s1", "s2"), ("s2", "s0")]);
 }
 
 #[test]
 fn second_buffer_place_prevents_the_deadlock() {
-    // When the channels are idle again at 765 the older packets, that came from the ring at 150, go
-    // first, into the second place, and leave the first one.
+    // At 765 the channels are idle again, and the older packets, from the ring at 150, go first,
+    // into the second place.
     assert_eq!(ends_as(around(2, 2)), Status::Finished);
 }
 
 #[test]
 fn waiting_for_a_leaving_tail_is_no_deadlock() {
-    // Straight ahead, through buffers of one packet, with an examination every 10 ps.
+    // Straight ahead, through buffers of one packet, examined every 100 ps.
     let mut plan = packets_plan(ring(3), 1);
     packets(&mut plan, |packets| packets.buffer_blocks = [1; 16]);
     for host in 0..3 {

@@ -9,10 +9,9 @@
 //! All cables carry 1 GB/s, packets have 2,048 bytes and a header of 20, buffers hold four packets,
 //! heads are read in 40 ns, and every flow is greedy with a window of one packet.
 //!
-//! The root link, from B to BC, is always busy. B1 to B10 have one packet each in it or waiting.
-//! The ten of them and the waiting packets of the cable therefore share it by age: `b / (b + 10)`
-//! with `b` packets of the cable. Four fill the buffer: 4/14 of the root link. The victim gets the
-//! remaining rate of the cable.
+//! The root link, from B to BC, is always busy. B1 to B10 have one packet each, and share it by age
+//! with the `b` waiting packets of the cable, which get `b / (b + 10)`. Four fill the buffer: 4/14.
+//! The victim gets the rest of the cable.
 
 use crate::common::packets::{cable_byte, packets, packets_plan, window};
 use crate::common::{backlogged, stop_at};
@@ -25,7 +24,7 @@ use std::sync::Arc;
 const AV: usize = 10;
 const BC: usize = 21;
 const BV: usize = 22;
-/// Bytes on the wire; each takes a nanosecond.
+/// Bytes on the wire, a nanosecond each.
 const PACKET: u32 = 2_048 + 20;
 const WARM_UP_NS: u32 = 2_000_000;
 const END_NS: u32 = 6_000_000;
@@ -44,7 +43,7 @@ fn fabric() -> Fabric {
     builder.build()
 }
 
-/// Returns the plan; every sender begins at a random time in the first hundred packet times.
+/// Every sender begins at a random time in the first hundred packet times.
 fn figure(seed: u64, read: Read, arbitration: Arbitration) -> Plan {
     let mut plan = packets_plan(fabric(), 1);
     for cable in ChannelId::first(plan.channels.len()).step_by(2) {
@@ -68,7 +67,7 @@ fn figure(seed: u64, read: Read, arbitration: Arbitration) -> Plan {
     plan
 }
 
-/// Returns percentages of a link: share of the root link from the cable, the victim, and the cable.
+/// Percentages of a link: of the root link from the cable, of the victim, and of the cable.
 fn shares(plan: Plan) -> [f64; 3] {
     let mut simulation = start(Arc::new(plan));
     let mut found = Vec::new();
@@ -90,7 +89,7 @@ fn shares(plan: Plan) -> [f64; 3] {
     [remote, victim, remote + victim]
 }
 
-/// Returns whether shares equal the expected ones, up to a few of the many counted packets.
+/// Equality up to a few of the many counted packets.
 fn are(found: [f64; 3], expected: [f64; 3]) -> bool {
     found.iter().zip(expected).all(|(found, expected)| (found - expected).abs() < 0.15)
 }
@@ -115,7 +114,7 @@ fn oldest_first_gives_the_cable_four_packets_of_fourteen() {
 
 #[test]
 fn round_robin_gives_the_cable_one_packet_of_eleven() {
-    // Of the eleven flows of the cable the victim has one: 1/11 x 1/10 of the link beside the 1/11.
+    // The victim has one of the cable's eleven flows: 1/11 x 1/10 of the link beside the 1/11.
     for read in [Read::Any, Read::One] {
         let found = shares(figure(0, read, Arbitration::RoundRobin));
         assert!(are(found, [9.091, 0.909, 10.0]), "{read:?}: {found:?}");

@@ -8,7 +8,7 @@ use gingham_net::scheduler::{FirstComeFirstServed, StrictPriority};
 use gingham_net::{Granularity, Plan, Scheduler};
 use gingham_topology::routing::LaneSet;
 
-/// h0 and h1 send to h2, each on its own lane, packets of 10 bytes.
+/// h0 and h1 send packets of 10 bytes to h2, each on its own lane.
 fn two_lanes() -> Plan {
     let mut plan = packets_plan(row(1, &[0, 0, 0]), 2);
     sends(&mut plan, 0, 0, &[(0, 2, 10); 3]);
@@ -34,8 +34,8 @@ fn link_output_chooses_among_lanes() {
 
 #[test]
 fn link_output_orders_by_first_byte_arrival() {
-    // h3 keeps the output busy from 125 to 1,125. Then h0's three are there since 35, 135 and 235,
-    // h1's since 325 and later. In turn it is lane 1's, after lane 0.
+    // h3 keeps the output busy from 125 to 1,125. h0's three are there since 35, 135 and 235, h1's
+    // since 325 and later. In turn, lane 1 follows lane 0.
     let mut plan = packets_plan(row(1, &[0; 4]), 2);
     sends(&mut plan, 0, 0, &[(10, 2, 10); 3]);
     sends(&mut plan, 1, 0, &[(300, 2, 10); 3]);
@@ -49,8 +49,7 @@ fn link_output_orders_by_first_byte_arrival() {
 
 #[test]
 fn lane_without_space_does_not_block_others() {
-    // h0's packets for h2, on lane 0, go out at a crawl and fill the buffer of s1, one packet; h1's
-    // for h3 on lane 1 pass them.
+    // h0's packets leave by a slow cable and fill lane 0 at s1; h1's on lane 1 pass them.
     let mut plan = packets_plan(row(2, &[0, 0, 1, 1]), 2);
     packets(&mut plan, |packets| packets.buffer_blocks = [1; 16]);
     let slow = channel(&plan.fabric, "s1", "h2");
@@ -58,9 +57,9 @@ fn lane_without_space_does_not_block_others() {
     sends(&mut plan, 0, 0, &[(0, 2, 64), (0, 2, 64)]);
     sends(&mut plan, 1, 0, &[(0, 3, 64), (0, 3, 64)]);
     on_lanes(&mut plan, &[LaneSet::one(0), LaneSet::one(1)]);
-    // h0's first: s0 at 125, s1 at 250, left at 6,650, known at s0 at 6,675. h1's first: s0 at 765,
-    // s1 at 890, left at 1,530, known at 1,555. h1's second comes when the first has left s0 at
-    // 1,405, known at 1,430, and is ready at 1,555: at s1 at 1,680. h0's second: s1 at 6,800.
+    // h0's first: s0 at 125, s1 at 250, left at 6,650, known at 6,675. h1's first: s0 at 765, s1 at
+    // 890, left at 1,530, known at 1,555. h1's second: enters when 1,405 is known, at 1,430, ready
+    // at 1,555, s1 at 1,680. h0's second: s1 at 6,800.
     let starts: Vec<_> =
         deliveries(plan, 4).iter().map(story).map(|(source, _, _, at)| (source, at)).collect();
     assert_eq!(starts, [(1, 890 + 665), (1, 1_680 + 665), (0, 250 + 6_425), (0, 6_800 + 6_425)]);
@@ -68,20 +67,20 @@ fn lane_without_space_does_not_block_others() {
 
 #[test]
 fn any_lane_with_space_is_used() {
-    // Both lanes are open to h0's packets: the first on lane 0, the second on lane 1, and the third
-    // on whichever is known to be free first.
+    // Both lanes are open: the first on lane 0, the second on lane 1, the third on the lane free
+    // first.
     let mut plan = packets_plan(row(1, &[0, 0]), 2);
     packets(&mut plan, |packets| packets.buffer_blocks = [1; 16]);
     sends(&mut plan, 0, 0, &[(0, 1, 64); 3]);
-    // Lane 0 at 0, left at 125 + 640, known at 790; lane 1 at 640, left at 1,405, known at 1,430.
+    // Lane 0: 0, left at 125 + 640, known at 790. Lane 1: 640, left at 1,405, known at 1,430.
     let entered: Vec<u64> = deliveries(plan, 3).iter().map(|delivery| story(delivery).1).collect();
     assert_eq!(entered, [0, 640, 1_280]);
 }
 
 #[test]
 fn adapter_prefers_the_queue_of_the_lowest_lanes() {
-    // A queue of lane 0 and one of lanes 0 and 1. The first packet is the lowest queue's on lane 0,
-    // or by round robin: lane 0 first, possible for both.
+    // A queue of lane 0 and one of lanes 0 and 1. By round robin lane 0 is first, possible for
+    // both.
     let mut plan = packets_plan(row(1, &[0, 0, 0]), 2);
     packets(&mut plan, |packets| packets.buffer_blocks = [1; 16]);
     sends(&mut plan, 0, 0, &[(0, 1, 64), (0, 1, 64)]);
@@ -93,7 +92,7 @@ fn adapter_prefers_the_queue_of_the_lowest_lanes() {
         .map(|delivery| (story(delivery).1, delivery.message.destination.index()))
         .collect();
     entered.sort_unstable();
-    // 0: lane 0, the queue of lane 0 alone, to h2; known again at 790. 640: lane 1, to h1; known at
-    // 1,430. 1,280: lane 0 is next, lane 1 taken: to h2 again. 1,920: lane 1, to h1.
+    // 0: lane 0, to h2, known again at 790. 640: lane 1, to h1, known at 1,430. 1,280: lane 0, to
+    // h2. 1,920: lane 1, to h1.
     assert_eq!(entered, [(0, 2), (640, 1), (1_280, 2), (1_920, 1)]);
 }

@@ -33,7 +33,7 @@ fn header_and_trailer_occupy_the_wire() {
 fn byte_times_are_rounded_individually() {
     let mut plan = packets_plan(chain(0), 1);
     let cable = channel(&plan.fabric, "h0", "h1");
-    // 1.5 ps a byte: of 1 byte 2 ps, halves up, of 3 bytes 4.5 and so 5, of 4 bytes 6.
+    // 1.5 ps a byte: 1 byte 2 ps, halves up, 3 bytes 5, 4 bytes 6.
     cable_many(&mut plan, cable, 98_304);
     packets(&mut plan, |packets| packets.forwarding_delay = Span::from_ps(2_000));
     sends(&mut plan, 0, 0, &[(0, 1, 3), (0, 1, 4)]);
@@ -48,8 +48,8 @@ fn segments_follow_each_other_back_to_back() {
     sends(&mut plan, 0, 0, &[(0, 1, 130)]);
     plan.classes[0].segmentation = gingham_net::SegmentationPlan::Fixed(64);
     let found = deliveries(plan, 1);
-    // Three packets of 64, 64 and 2 bytes start at 0, 640 and 1280; the last one needs 3 x 25 +
-    // 2 x 100 + 20 and finds all channels idle: its head is ready when the tail before it leaves.
+    // 64, 64 and 2 bytes start at 0, 640 and 1,280. The last needs 3 x 25 + 2 x 100 + 20: its head
+    // is ready when the tail before it leaves.
     assert_eq!(story(&found[0]), (0, 0, 1_280 + 285, 1_280 + 295));
     assert_eq!(found[0].packets, 3);
 }

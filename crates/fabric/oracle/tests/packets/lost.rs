@@ -1,8 +1,7 @@
 //! Lost updates of credits, and their recovery.
 //!
-//! h0 sends packets of 64 bytes over s0, as in `credits`: a byte takes 10 ps, heads are read after
-//! 2,000 ps, and an update takes 25. Tails leave at 2,665, 3,305 and so on, and space that becomes
-//! free at e is known at e + 25, or never.
+//! As in `credits`, h0 sends packets of 64 bytes at 10 ps a byte, and heads are read after 2,000
+//! ps. Tails leave at 2,665, 3,305 and so on; space free at e is known at e + 25, or never.
 
 use crate::common::packets::{packets, packets_plan, pausing, sends};
 use crate::common::{backlogged, chain, deliveries, stop_at, story};
@@ -11,7 +10,7 @@ use gingham_net::{CreditLossPlan, Plan, Status};
 use gingham_oracle::start;
 use std::sync::Arc;
 
-/// Loses all updates in an interval; they are repeated after `period`.
+/// Loses all updates in an interval, repeated after `period`.
 fn losing(plan: &mut Plan, sent: std::ops::Range<u64>, period: u64) {
     let sent = Time::from_ps(sent.start)..Time::from_ps(sent.end);
     let period = Some(Span::from_ps(period));
@@ -20,7 +19,6 @@ fn losing(plan: &mut Plan, sent: std::ops::Range<u64>, period: u64) {
     });
 }
 
-/// Returns a backlog into a buffer of `held` packets.
 fn backlog(held: u32) -> Plan {
     let mut plan = packets_plan(chain(1), 1);
     packets(&mut plan, |packets| {
@@ -37,11 +35,11 @@ fn entries(plan: &Plan, count: usize) -> Vec<u64> {
 
 #[test]
 fn lost_update_is_repeated_after_the_period() {
-    // Alone in the buffer: the update of 2,665 is lost, and the next one is that of the period.
+    // Alone in the buffer: the update of 2,665 is lost, and repeated after the period.
     let mut plan = backlog(1);
     losing(&mut plan, 2_665..2_666, 900);
     assert_eq!(entries(&plan, 3), [0, 2_665 + 900 + 25, 3_590 + 2_690]);
-    // A picosecond before and after it nothing is.
+    // Nothing is lost a picosecond before and after.
     for sent in [2_664..2_665, 2_666..2_667] {
         losing(&mut plan, sent, 900);
         assert_eq!(entries(&plan, 3), [0, 2_690, 5_380]);
@@ -50,15 +48,15 @@ fn lost_update_is_repeated_after_the_period() {
 
 #[test]
 fn next_update_of_the_lane_repairs_a_loss() {
-    // Of two, the second leaves at 3,305, and its update reports both. The third then starts at
-    // 3,330 and the fourth behind it.
+    // The second leaves at 3,305, and its update reports both: the third starts at 3,330, the
+    // fourth behind it.
     let mut plan = backlog(2);
     assert_eq!(entries(&plan, 4), [0, 640, 2_690, 3_330]);
     for period in [641, 100_000] {
         losing(&mut plan, 2_665..2_666, period);
         assert_eq!(entries(&plan, 4), [0, 640, 3_330, 3_970]);
     }
-    // The period is over first: at 3,304 at the latest.
+    // The period is over first, at 3,304 at the latest.
     losing(&mut plan, 2_665..2_666, 639);
     assert_eq!(entries(&plan, 4), [0, 640, 3_304 + 25, 3_329 + 640]);
     losing(&mut plan, 2_665..2_666, 100);
@@ -75,7 +73,7 @@ fn repeated_update_may_be_lost_too() {
 
 #[test]
 fn period_starts_at_the_last_sent_update() {
-    // Both updates are lost: the second begins a period of its own, and the first ends none.
+    // Both updates are lost: the second begins a period of its own.
     let mut plan = backlog(2);
     losing(&mut plan, 2_665..3_306, 900);
     assert_eq!(entries(&plan, 3), [0, 640, 3_305 + 900 + 25]);
@@ -95,14 +93,14 @@ fn run_without_losses_is_unchanged() {
         }
         (simulation.events(), simulation.take_messages())
     };
-    // Not an event more, although a period is shorter than a packet.
+    // Not an event more, although the period is shorter than a packet.
     assert_eq!(run(Some(0..2_665)), run(None));
     assert_ne!(run(Some(0..2_666)).0, run(None).0);
 }
 
 #[test]
 fn waiting_packets_survive_lost_updates() {
-    // Half of all updates are lost for good measure: all messages come, later.
+    // Half of all updates are lost: all messages arrive, later.
     let mut plan = backlog(2);
     plan.classes.clear();
     let messages = vec![(0, 1, 64); 300];

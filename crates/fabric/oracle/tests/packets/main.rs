@@ -1,10 +1,9 @@
 //! Whole packets, traced by hand to the picosecond against `docs/concepts/timing-packets.md`.
 //!
-//! Unless stated otherwise, a byte takes 10 ps, a cable delays by d = 25 ps, a head is read F = 100
-//! ps after the arrival of its first byte, and packets have no bytes but payload. A packet that
-//! starts at s on a channel into a switch is there at a = s + 25 and ready at a + 100 = s + 125;
-//! one that starts at u on the channel to its host has its head there at u + 35 and, with W bytes,
-//! its tail at u + 25 + 10 W.
+//! Unless stated otherwise, a byte takes 10 ps, a cable d = 25 ps, a head is read F = 100 ps after
+//! its first byte, and packets have only payload. A packet that starts at s on a channel into a
+//! switch is there at a = s + 25 and ready at s + 125; if it starts at u on the channel to its
+//! host, its head is there at u + 35 and, with W bytes, its tail at u + 25 + 10 W.
 
 #![allow(clippy::unwrap_used, reason = "a story that cannot be set up has failed")]
 
@@ -33,7 +32,7 @@ mod windows;
 use gingham_net::Plan;
 use gingham_oracle::start;
 
-/// Returns the source and the start on the last channel of the first `count` deliveries, in order.
+/// Source and start on the last channel of the first `count` deliveries.
 fn last_starts(plan: &Plan, count: usize) -> Vec<(usize, u64)> {
     let found = common::deliveries(plan.clone(), count);
     let start = |delivery| {

@@ -11,10 +11,9 @@ use gingham_oracle::start;
 use std::sync::Arc;
 
 /// h1's 128 bytes keep the output to h2 busy from 125 to 1,405. h0's packets of 64 bytes are read
-/// at 135 and
-/// 775. The third is read at 2,195 if its input holds two: the first has left at 2,045 and the
-///      second leaves until 2,685. It is read at 1,415 if the input holds more: the first leaves
-///      until 2,045. h1's second is read, and starts, at 10,125.
+/// at 135 and 775. The third is read at 2,195 if its input holds two: the first has left at 2,045,
+/// the second leaves until 2,685. It is read at 1,415 if the input holds more: the first leaves
+/// until 2,045. h1's second is read, and starts, at 10,125.
 fn plan(held: u32) -> Plan {
     let mut plan = packets_plan(row(1, &[0, 0, 0]), 1);
     packets(&mut plan, |packets| packets.buffer_blocks = [held; 16]);
@@ -24,13 +23,12 @@ fn plan(held: u32) -> Plan {
     plan
 }
 
-/// Returns the numbers of packets of h0 and of h1 marked for a full input, and for an output.
+/// Packets of h0 and of h1 marked for a full input, and for an output.
 fn marked(held: u32, marking: Marking) -> [[u64; 2]; 2] {
     marked_in(plan(held), marking)
 }
 
-/// Returns the numbers of packets marked for a full input, and for an output, in the first two
-/// classes of a plan of five packets.
+/// Packets marked for a full input, and for an output, in the first two classes.
 fn marked_in(mut plan: Plan, marking: Marking) -> [[u64; 2]; 2] {
     plan.marking = Some(marking);
     let mut simulation = start(Arc::new(plan));
@@ -49,12 +47,11 @@ const NONE: [u64; 2] = [0, 0];
 
 #[test]
 fn naive_marks_packets_waiting_in_a_full_buffer() {
-    // At 775 the first and the second fill it, at 2,195 the second, which is leaving, and the
-    // third.
+    // Full at 775: the first and the second; at 2,195: the second, leaving, and the third.
     assert_eq!(marked(2, Marking::Naive(Naive::default())), [[3, 0], NONE]);
-    // At 1,415 the first leaves, and cannot be marked any more.
+    // At 1,415 the first leaves, and cannot be marked.
     assert_eq!(marked(3, Marking::Naive(Naive::default())), [[2, 0], NONE]);
-    // From two blocks on: at 775, and at 1,415, when they fill more than that.
+    // Full from two blocks on: at 775 and 1,415.
     let fill = Some(Bytes(65));
     assert_eq!(marked(4, Marking::Naive(Naive { fill, ..Naive::default() })), [[3, 0], NONE]);
     // Three do not fill four.
@@ -73,8 +70,8 @@ fn full_input_marks_the_counted_packets_of_an_output() {
             }),
         )
     };
-    // At 775 two wait and h1's leaves: three. Two of them are marked, and at 2,195 there are two
-    // again: the third of h0, followed by h1's second.
+    // At 775 two wait and h1's leaves: three. Two are marked; at 2,195 there are two again: h0's
+    // third, then h1's second.
     assert_eq!(with(Scan::Counters, true), [[3, 0], [1, 0]]);
     // Two, and one.
     assert_eq!(with(Scan::Counters, false), [[3, 0], NONE]);
@@ -89,7 +86,7 @@ fn output_above_its_threshold_marks_waiting_packets() {
         let output = OutputTriggered { counts_leaving, ..OutputTriggered::new(threshold) };
         marked(2, Marking::OutputTriggered(output))
     };
-    // Two at 135, three at 775, two at 2,195, one of them still there when h1's second comes.
+    // Two at 135, three at 775, two at 2,195, one still there for h1's second.
     assert_eq!(with(1, true), [[0, 3], [0, 1]]);
     // Three at 775.
     assert_eq!(with(2, true), [[0, 3], NONE]);
@@ -105,11 +102,11 @@ fn last_of_both_triggers_is_counted() {
         let both = InputOutputTriggered::new(threshold);
         marked(held, Marking::InputOutputTriggered(both))
     };
-    // At 775 the buffer is full, and three are more than two. At 2,195 it is full alone.
+    // At 775 the buffer is full, and three are more than two. At 2,195 it is only full.
     assert_eq!(with(2, 2), [[1, 2], [1, 0]]);
     // Never full: three at 775, and three at 1,415.
     assert_eq!(with(4, 2), [[0, 3], [0, 1]]);
-    // Never more than three: as if there were no threshold.
+    // Never more than three: the threshold has no effect.
     assert_eq!(with(2, 3), [[3, 0], [1, 0]]);
 }
 
@@ -119,8 +116,8 @@ fn busy_output_marks_waiting_packets() {
         let average = Span::from_ps(1_000);
         marked(4, Marking::UtilisationTriggered(UtilisationTriggered { above, average }))
     };
-    // Busy from 125 on: 1 - exp(-.65) = .478 at 775, 1 - exp(-1.29) = .725 at 1,415. Each time the
-    // departing packet is counted, too; h1's second is therefore marked long after.
+    // Busy from 125 on: 1 - exp(-.65) = .478 at 775, 1 - exp(-1.29) = .725 at 1,415. The departing
+    // packet counts too: h1's second is marked long after.
     assert_eq!(with(0.47), [[0, 3], [0, 1]]);
     assert_eq!(with(0.49), [[0, 2], [0, 1]]);
     assert_eq!(with(0.73), [NONE, NONE]);
@@ -146,7 +143,7 @@ fn fecn_marks_packets_started_above_the_threshold() {
         change(&mut fecn);
         marked(4, Marking::Fecn(fecn))
     };
-    // An input holds 256 B. 64 B wait from 135 on, 128 from 775, until 2,045 but for an instant.
+    // An input holds 256 B. 64 B wait from 135 on, 128 from 775 until 2,045, but for an instant.
     assert_eq!(with(&|_| ()), [[0, 3], NONE]);
     assert_eq!(with(&|of| of.threshold = 10), [[0, 2], NONE]);
     assert_eq!(with(&|of| of.threshold = 8), [NONE, NONE]);
@@ -170,8 +167,8 @@ fn red_inspects_the_queue_behind_a_packet() {
 }
 
 /// h0, on s0, sends two packets of 64 bytes to h2 and one to h3; h1 keeps the output to h2 busy
-/// from 125 to 1,405. Inputs hold two blocks: h0's first two fill that of s1 from 775 on, and the
-/// third is read at s0 at 1,415 and starts there when space is known at 2,070.
+/// from 125 to 1,405. Inputs hold two blocks: h0's first two fill that of s1 from 775 on; the third
+/// is read at s0 at 1,415 and starts when space is known at 2,070.
 fn behind_a_full_input() -> Plan {
     let mut plan = packets_plan(row(2, &[0, 1, 1, 1]), 1);
     packets(&mut plan, |packets| packets.buffer_blocks = [2; 16]);
@@ -188,7 +185,7 @@ fn victim_is_marked_only_with_a_victim_mask() {
         let fecn = Fecn { packet_size: 0, victim_mask, ..Fecn::default() };
         marked_in(behind_a_full_input(), Marking::Fecn(fecn))
     };
-    // s1 has space at h2: it is the root, and marks both. s0 has none at s1.
+    // s1 has space at h2: it is the root, and marks both. s0 has none.
     assert_eq!(with(false), [[0, 2], NONE]);
     assert_eq!(with(true), [[0, 2], [0, 1]]);
 }

@@ -5,8 +5,8 @@ use crate::common::row;
 use crate::last_starts;
 use gingham_net::{Arbitration, Plan};
 
-/// h0 sends twice, the second time at a level, h2 soon after the first and h1 after h2; all to h3.
-/// They are there at 25 and 125, at 75 and at 85, and ready 100 later.
+/// h0 sends twice, the second time at a level, then h2 and h1; all to h3. There at 25 and 125, 75
+/// and 85; ready 100 later.
 fn three_senders(arbitration: Arbitration, level: u8) -> Plan {
     let mut plan = packets_plan(row(1, &[0, 0, 0, 0]), 1);
     packets(&mut plan, |packets| packets.arbitration = arbitration);

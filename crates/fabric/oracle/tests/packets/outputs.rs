@@ -50,17 +50,16 @@ fn input_is_free_after_the_tail_crossed() {
     packets(&mut plan, |packets| packets.buffer_blocks = [1; 16]);
     // On the slow cable from 125 to 2,685, known at 2,710.
     assert_eq!(entries(&plan, 2), [0, 2_710]);
-    // The first crosses at 125, its tail has come at 665, and that is known at 690. The second is
-    // there at 715, crosses at 815, and has come at 1,355. The third is ready at 1,505 and crosses
-    // when the first has left, at 2,685; its last byte takes 40. So does the fourth at 5,245.
+    // First: crosses at 125, tail there at 665, known at 690. Second: there at 715, crosses at 815,
+    // tail at 1,355. Third: ready at 1,505, crosses when the first has left, at 2,685; its last
+    // byte takes 40. Likewise the fourth at 5,245.
     holding(&mut plan, 1, &[2]);
     assert_eq!(entries(&plan, 5), [0, 690, 1_380, 2_750, 5_310]);
 }
 
 #[test]
 fn input_is_occupied_until_the_tail_crossed() {
-    // By the first from 25 to 665, the second from 715 to 1,355, the third from 1,405 to 2,725, and
-    // the fourth, entered at 2,750, from 2,775 on.
+    // Occupied from 25 to 665, 715 to 1,355, 1,405 to 2,725, and from 2,775 on.
     let mut plan = onto_a_slow_cable();
     holding(&mut plan, 1, &[2]);
     plan.stop = stop_at(3_000);
@@ -73,8 +72,8 @@ fn input_is_occupied_until_the_tail_crossed() {
 
 #[test]
 fn pauses_count_only_uncrossed_packets() {
-    // A mark of one packet. The first byte of the second has come at 675, when the first still
-    // waits for its slow cable, but has crossed at 665 where outputs have buffers.
+    // A mark of one packet. At 675 the first byte of the second comes: the first still waits for
+    // its slow cable, or has crossed at 665 if outputs have buffers.
     let mut plan = onto_a_slow_cable();
     pausing(&mut plan, [64, 63]);
     packets(&mut plan, |packets| packets.buffer_blocks = [4; 16]);
@@ -95,7 +94,7 @@ fn pauses_count_only_uncrossed_packets() {
 
 #[test]
 fn output_starts_by_crossing_order_or_level() {
-    // Ready and across at 125, 135 and 145; the output is idle again at 765.
+    // Crossed at 125, 135 and 145; the output is idle again at 765.
     let mut plan = packets_plan(row(1, &[0; 4]), 1);
     holding(&mut plan, 1, &[4]);
     sends(&mut plan, 0, 0, &[(0, 3, 64)]);
@@ -122,8 +121,8 @@ fn switch_arbitration_decides_the_crossing_order() {
 
 #[test]
 fn lane_with_the_most_output_space_is_chosen() {
-    // h3's 100 bytes, on lane 0, keep the output busy from 125 to 1,125, and 2 of 4 blocks. Then
-    // h0's goes to lane 1, which has 3 free, h1's to lane 0, of equal ones, and h2's to lane 1.
+    // h3's 100 bytes, on lane 0, keep the output busy from 125 to 1,125, and 2 of 4 blocks. h0's
+    // goes to lane 1, with 3 free, h1's to lane 0, of equal ones, h2's to lane 1.
     let mut plan = packets_plan(row(1, &[0; 5]), 2);
     holding(&mut plan, 2, &[4, 3]);
     for (host, at) in [(0, 10), (1, 20), (2, 30)] {
@@ -139,7 +138,7 @@ fn lane_with_the_most_output_space_is_chosen() {
 
 #[test]
 fn full_output_does_not_block_others() {
-    // One input, whose older packets wait for h1's full output; that for h2 crosses at once.
+    // Older packets of the input wait for h1's full output; that for h2 crosses at once.
     let mut plan = packets_plan(row(1, &[0, 0, 0]), 1);
     let slow = channel(&plan.fabric, "s0", "h1");
     cable_byte(&mut plan, slow, 100);
@@ -149,8 +148,7 @@ fn full_output_does_not_block_others() {
     assert_eq!(last_starts(&plan, 1), [(0, 1_280 + 125)]);
 }
 
-/// Hosts on a ring of four send packets of 64 bytes over three of its cables, all in the same
-/// direction.
+/// Hosts on a ring of four send packets of 64 bytes over three of its cables, in one direction.
 fn around_four(input: u32, output: u32) -> Plan {
     let mut plan = packets_plan(ring(4), 1);
     along(
@@ -172,10 +170,9 @@ fn around_four(input: u32, output: u32) -> Plan {
 
 #[test]
 fn full_outputs_and_inputs_deadlock_a_ring() {
-    // The first packets are on the ring at 125, across at 765 where their outputs are free again,
-    // and start at 830. The second ones came to their switches at 715. At 1,470 these older ones
-    // cross, and wait for the inputs of the first ones, which have been there since 855 and wait
-    // for them.
+    // First packets: on the ring at 125, across at 765, start at 830. Second ones: at their
+    // switches at 715, across at 1,470 as the older ones; they wait for the inputs of the first,
+    // there since 855, which wait for them.
     let ring = [("s0", "s1"), ("s1", "s2"), ("s2", "s3"), ("s3", "s0")];
     assert_tied(around_four(1, 1), &ring);
     assert_eq!(ends_as(around_four(1, 2)), Status::Finished);

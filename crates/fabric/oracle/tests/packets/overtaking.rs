@@ -6,8 +6,8 @@ use crate::last_starts;
 use gingham_net::{Among, Arbitration, Plan, Read};
 
 /// h0 has P behind X at a port that reads one packet at a time: X leaves by a slow cable from 125
-/// to 2,125, P is there at 1,025 and ready at 1,125. h3 has one packet for the output of P ready at
-/// 1,135 and three more every 100 ps, at a level.
+/// to 2,125, P is ready at 1,125. h3 has one packet for the output of P ready at 1,135 and three
+/// more every 100 ps, at a level.
 fn behind_a_busy_port(at_most: u32, level: u8) -> Plan {
     let mut plan = packets_plan(row(1, &[0; 4]), 1);
     packets(&mut plan, |packets| packets.read = Read::One);
@@ -19,7 +19,7 @@ fn behind_a_busy_port(at_most: u32, level: u8) -> Plan {
     plan
 }
 
-/// Returns the starts of h2's packets, in order, and their sources.
+/// Sources and starts of h2's packets.
 fn to_h2(plan: &Plan) -> Vec<(usize, u64)> {
     let found = deliveries(plan.clone(), 6);
     let to_h2 = found.iter().filter(|delivery| delivery.message.destination.index() == 2);
@@ -44,8 +44,8 @@ fn higher_priority_does_not_count_as_overtaking() {
     assert_eq!(to_h2(&plan), all);
 }
 
-/// h3 keeps the output of X busy from 125 to 1,125. h0 has X, ready at 135, and behind it Y1, Y2
-/// and Y3 for another output, ready at 235, 335 and 435.
+/// h3 keeps the output of X busy from 125 to 1,125. h0 has X, ready at 135, then Y1, Y2, Y3 for
+/// another output, ready at 235, 335, 435.
 fn one_buffer(x: usize, y: usize) -> Plan {
     let mut plan = packets_plan(row(1, &[0; 5]), 1);
     sends(&mut plan, 3, 0, &[(0, x, 100)]);
@@ -68,8 +68,7 @@ fn any_output_rule_holds_back_the_buffer() {
         let mut plan = one_buffer(x, y);
         overtaking(&mut plan, 2, Among::AnyOutput);
         let mut starts = last_starts(&plan, 5);
-        // Y1 and Y2 overtake X. Y3 is held back until X starts, and starts at that instant,
-        // although its channel may be one that has chosen before.
+        // Y1 and Y2 overtake X. Y3 starts with X, although its channel may have chosen before.
         assert!(channel(&plan.fabric, "s0", "h1") < channel(&plan.fabric, "s0", "h2"));
         starts.sort_unstable();
         assert_eq!(starts, [(0, 235), (0, 335), (0, 1_125), (0, 1_125), (3, 125)]);
@@ -80,7 +79,7 @@ fn any_output_rule_holds_back_the_buffer() {
 fn held_back_packet_does_not_block_other_inputs() {
     let mut plan = one_buffer(1, 2);
     overtaking(&mut plan, 2, Among::AnyOutput);
-    // Ready at 625, younger than Y3, which is held back: it goes before it, three times.
+    // Ready at 625, younger than Y3, which is held back.
     sends(&mut plan, 4, 0, &[(500, 2, 10); 3]);
     let starts = last_starts(&plan, 5);
     assert_eq!(starts, [(0, 235), (0, 335), (4, 625), (4, 725), (4, 825)]);

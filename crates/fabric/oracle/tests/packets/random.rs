@@ -1,5 +1,5 @@
-//! Random fabrics, switches and traffic: conservation of packets and space after every event, and
-//! identical bits for any order of scheduling and any size of calls.
+//! Random fabrics, switches and traffic: conservation after every event, and identical bits for any
+//! order of scheduling and any size of calls.
 
 use crate::common::packets::{cable_many, packets, packets_plan, pausing, window};
 use crate::common::{stop_at, story};
@@ -74,8 +74,8 @@ fn draw_switches(draw: &mut Stream, plan: &mut Plan) {
     }
 }
 
-/// An irregular fabric with cables of several speeds under a mix of short messages, policed, and
-/// long ones in segments, with a window.
+/// An irregular fabric with cables of several speeds; short messages, policed, and long ones in
+/// segments, with a window.
 fn random_plan(seed: u64) -> Plan {
     let mut draw = Stream::new(seed, "random packets", Purpose::Topology);
     let switches = 3 + u32::try_from(draw.below(4)).unwrap();
@@ -128,7 +128,6 @@ fn random_plan(seed: u64) -> Plan {
     plan
 }
 
-/// Deliveries and notices, as reported.
 type Outcome = (Status, Vec<(usize, u64, u64, u64)>, Vec<gingham_net::Noted>);
 
 fn outcome(simulation: &mut dyn Simulation, call: u64) -> Outcome {

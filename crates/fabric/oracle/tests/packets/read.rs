@@ -17,7 +17,7 @@ fn packet_for_another_output_passes_a_leaving_one() {
     let slow = channel(&plan.fabric, "s0", "h1");
     cable_byte(&mut plan, slow, 20);
     sends(&mut plan, 0, 0, &[(0, 1, 10), (0, 2, 10)]);
-    // To h1 from 125 to 325, there at 350. The other is ready at 225: it goes then, or at 325.
+    // To h1 from 125 to 325, there at 350. The other is ready at 225: it starts then, or at 325.
     assert_eq!(delivered(plan.clone(), Read::Any, 2), [(1, 350), (2, 350)]);
     assert_eq!(delivered(plan, Read::One, 2), [(1, 350), (2, 450)]);
 }
@@ -27,8 +27,8 @@ fn lower_channel_reads_first_at_one_instant() {
     let mut plan = packets_plan(row(1, &[0; 5]), 1);
     let [low, high] = ["h1", "h2"].map(|host| channel(&plan.fabric, "s0", host));
     assert!(low < high);
-    // h3 and h4 keep both outputs busy from 125 to 425. h0 has a packet for each, the older one for
-    // the higher channel.
+    // h3 and h4 keep both outputs busy from 125 to 425. Of h0's packets the older is for the higher
+    // channel.
     sends(&mut plan, 3, 0, &[(0, 1, 30)]);
     sends(&mut plan, 4, 0, &[(0, 2, 30)]);
     sends(&mut plan, 0, 0, &[(10, 2, 10), (10, 1, 10)]);

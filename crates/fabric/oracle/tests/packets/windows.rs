@@ -13,8 +13,8 @@ use std::sync::Arc;
 
 #[test]
 fn lone_flow_sends_one_window_per_round_trip() {
-    // Data of 64 bytes take 2 x 25 + 100 + 640 = 790, answers of 20 bytes 350: a round trip is
-    // 1,140. Without a window packets follow each other every 640.
+    // Data of 64 bytes take 2 x 25 + 100 + 640 = 790, answers of 20 bytes 350: round trip 1,140.
+    // Without a window packets follow every 640.
     for (packets, expected) in [(1, [0, 1_140, 2_280, 3_420]), (2, [0, 640, 1_280, 1_920])] {
         let mut plan = packets_plan(chain(1), 1);
         backlogged(&mut plan, 0, 1, 64);
@@ -53,17 +53,16 @@ fn notices_come_at_their_instants() {
         (100, "began", 0),
         // The second is there at 125, when the head of the first is read.
         (125, "read", 20),
-        // It starts on its output at once.
         (125, "queued", 10),
         (125, "forwarded", 10),
         (125, "settled", 10),
         (200, "left", 0),
-        // The tail of the first has left at this very instant.
+        // The tail of the first has just left.
         (225, "read", 10),
         (225, "queued", 10),
         (225, "forwarded", 10),
         (225, "settled", 10),
-        // From 125 until 225, and 25 on the cable; the other one 100 later.
+        // From 125 until 225, and 25 on the cable; the other 100 later.
         (250, "received", 0),
         (350, "received", 0),
     ];
@@ -72,7 +71,7 @@ fn notices_come_at_their_instants() {
 
 #[test]
 fn threshold_counts_all_bytes_of_arrived_packets() {
-    // As above: 20 bytes stand there for the first, 10 for the second.
+    // 20 bytes stand there for the first, 10 for the second.
     let mut plan = packets_plan(chain(1), 1);
     sends(&mut plan, 0, 0, &[(0, 1, 10), (0, 1, 10)]);
     plan.marking = Some(Marking::Threshold(Threshold { above: Bytes(19) }));
@@ -99,7 +98,7 @@ fn ack_for_two_packets_follows_the_second() {
     }
 }
 
-/// Returns two distant packets, both marked and followed by a notice.
+/// Two distant packets, both marked and followed by a notice.
 fn notified(response: Response) -> Plan {
     let mut plan = packets_plan(chain(1), 1);
     sends(&mut plan, 0, 0, &[(0, 1, 64), (9_000, 1, 64)]);
@@ -133,7 +132,7 @@ fn marked_packets_are_acknowledged_at_limited_rate() {
         noted.what == "received" && content == Some(Content::Ack { packets: 1, marked: 1 })
     });
     let times: Vec<_> = answers.map(|noted| noted.time.as_ps()).collect();
-    // One packet arrives at 790, and one every 640 ps: the first, and that of 3,350, are answered.
+    // A packet arrives at 790 and every 640 ps: those of 790 and 3,350 are answered.
     assert_eq!(times[..2], [1_140, 3_700]);
 }
 
@@ -145,7 +144,7 @@ fn timers_alone_do_not_keep_a_run_alive() {
         assert_eq!(*simulation.status(), Status::Finished);
         simulation.events()
     };
-    // Packets far from each other: a response that has timers makes no difference.
+    // Packets far apart: timers make no difference.
     let fixed = run(Response::default());
     assert_eq!(run(Response::Becn(Becn::default())), fixed);
     assert_eq!(run(Response::Dcqcn(Dcqcn::default())), fixed);

@@ -11,8 +11,8 @@ fn second_worm_waits_for_first_tail_and_its_own_setup() {
     let mut plan = quiet_plan(row(1, &[0, 0, 0]));
     backlogged(&mut plan, 0, 2, 5);
     backlogged(&mut plan, 1, 2, 3);
-    // Both headers are whole at 35. Port 1 (h0) comes first: flits leave at 135 to 175, the tail
-    // has left at 185. Then port 2 (h1) is granted, leaves at 285, 295, 305: whole at 320 to 340.
+    // Both headers are whole at 35. Port 1 (h0): flits leave at 135 to 175, the tail is gone at
+    // 185. Port 2 (h1): leaves at 285, 295, 305, whole at 320 to 340.
     let stories: Vec<_> = deliveries(plan, 2).iter().map(story).collect();
     assert_eq!(stories, [(0, 0, 170, 210), (1, 0, 320, 340)]);
 }
@@ -26,7 +26,7 @@ fn routing_delay_overlaps_the_worm_in_front() {
     });
     backlogged(&mut plan, 0, 2, 5);
     backlogged(&mut plan, 1, 2, 3);
-    // Both are decoded at 135; h1 goes on the instant the tail of h0 has left, at 185.
+    // Both are decoded at 135; h1 starts when h0's tail is gone, at 185.
     let stories: Vec<_> = deliveries(plan, 2).iter().map(story).collect();
     assert_eq!(stories, [(0, 0, 170, 210), (1, 0, 220, 240)]);
 }
@@ -59,9 +59,8 @@ fn link_shares_are_proportional_to_worm_lengths() {
     #[expect(clippy::cast_precision_loss, reason = "small numbers")]
     let ratio = bytes[0] as f64 / bytes[1] as f64;
     assert!((ratio - 10.0).abs() < 0.1, "payload shares {bytes:?}");
-    // The window begins with the fifth section of 20.48 us / 64. Both are backlogged and worms
-    // follow without a gap, and the link is never idle: 19.2 us hold 1,920,000 flits of 10 ps, give
-    // or take the worm that straddles each end of the window.
+    // The window begins with the fifth section of 20.48 us / 64. The link is never idle: 19.2 us
+    // hold 1,920,000 flits of 10 ps, up to the worm at each end of the window.
     assert_eq!(measured.window().start, Time::from_ps(1_280_000));
     assert!((bytes[0] + bytes[1]).abs_diff(1_920_000) <= 1_100, "payload {bytes:?}");
 }
@@ -70,9 +69,8 @@ fn link_shares_are_proportional_to_worm_lengths() {
 fn each_worm_of_a_host_waits_for_its_own_setup() {
     let mut plan = quiet_plan(row(1, &[0, 0]));
     backlogged(&mut plan, 0, 1, 5);
-    // The second worm enters at 50 and its header is whole at 85, behind the first one's tail,
-    // which has left at 185; then it is read, granted, and leaves at 285: whole at 320, tail at
-    // 360.
+    // Second worm: enters at 50, header whole at 85; the first tail is gone at 185; leaves at 285:
+    // whole at 320, tail at 360.
     let stories: Vec<_> = deliveries(plan, 2).iter().map(story).collect();
     assert_eq!(stories, [(0, 0, 170, 210), (0, 50, 320, 360)]);
 }

@@ -12,9 +12,8 @@ use gingham_topology::routing::{Algorithm, Form, ShortestPath, route};
 use gingham_topology::{FabricBuilder, Guid, NodeKind};
 use std::sync::Arc;
 
-/// Returns a ring of five switches with a host each, every host sending two switches onwards:
-/// shortest paths all turn the same way (three the other way round), and each worm can hold one
-/// channel while it waits for the next.
+/// Ring of five switches with a host each, which sends two switches onwards: shortest paths turn
+/// one way, and each worm can hold a channel while it waits for the next.
 fn ring(algorithm: &Algorithm, bytes: u32) -> Plan {
     let ring = Generator::Ring(Ring { switches: 5, hosts_per_switch: 1, rails: 1 });
     let mut plan = quiet_plan(ring.generate(1).unwrap());
@@ -38,8 +37,7 @@ fn long_worms_deadlock_a_ring() {
     let (status, delivered) = ends_as(ring(&Algorithm::ShortestPath(ShortestPath::default()), 500));
     let Status::Deadlocked(cycle) = status else { panic!("ended as {status:?}") };
     assert_eq!(delivered, 0, "every worm blocks at its second switch");
-    // Each link in the cycle: the input waits for an output that leads to the next switch or is
-    // held for it; the cycle visits all five switches.
+    // The cycle visits all five switches: each input waits for an output to the next.
     assert!(cycle.buffers.len() >= 5, "{cycle:?}");
 }
 
@@ -54,7 +52,7 @@ fn up_down_avoids_the_ring_deadlock() {
 #[test]
 fn deadlock_is_found_after_the_window() {
     let mut plan = ring(&Algorithm::ShortestPath(ShortestPath::default()), 500);
-    // Nothing is blocked yet when the window closes: the heads arrive at 35.
+    // The heads arrive at 35, after the window.
     plan.stop = stop_at(20);
     plan.stop.follow = Span::from_ps(10_000_000);
     let mut simulation = start(Arc::new(plan));
@@ -74,7 +72,7 @@ fn deadlock_is_independent_of_call_size() {
 
 #[test]
 fn local_deadlock_is_found_beside_other_traffic() {
-    // The ring, with a sixth switch on its first and two hosts there that go on talking.
+    // The ring, with two talking hosts on a sixth switch.
     let mut builder = FabricBuilder::new();
     let switches: Vec<_> = (0..6_u64)
         .map(|n| builder.add_plain(NodeKind::Switch, &format!("s{n}"), Guid(0x100 + n), 8))

@@ -7,8 +7,8 @@ use gingham_net::{Plan, Status};
 use gingham_oracle::start;
 use std::sync::Arc;
 
-/// Five-flit worms over one switch, from `h0` to `h1`. They leave the host back to back; each is
-/// held at the switch for 100 and then takes 50, and the k-th is delivered at 210 + 150 k.
+/// Five-flit worms over one switch, back to back; each is held there for 100 and takes 50: the k-th
+/// is delivered at 210 + 150 k.
 fn plan(stop_ps: u64, follow_ps: u64) -> Plan {
     let mut plan = quiet_plan(row(1, &[0, 0]));
     backlogged(&mut plan, 0, 1, 5);
@@ -17,7 +17,7 @@ fn plan(stop_ps: u64, follow_ps: u64) -> Plan {
     plan
 }
 
-/// Returns the status, last instant, delivered messages, and messages left.
+/// Status, last instant, delivered messages, and messages left.
 fn end_of(plan: Plan) -> (Status, u64, u64, u64) {
     let mut simulation = start(Arc::new(plan));
     let status = simulation.advance(u64::MAX).clone();
@@ -33,9 +33,8 @@ fn end_of(plan: Plan) -> (Status, u64, u64, u64) {
 
 #[test]
 fn messages_created_in_the_window_are_followed() {
-    // Five are created before 160: one at the start, and one whenever a worm starts, at 0, 50, 100
-    // and 150. The fifth is delivered at 210 + 4 x 150; more come behind it. A
-    // section takes 16 ps, and that of 810 ends at 816.
+    // Five are created before 160: at the start, and with the worms at 0, 50, 100 and 150. The
+    // fifth is delivered at 210 + 4 x 150 = 810, in a section of 16 ps that ends at 816.
     let (status, end, delivered, _) = end_of(plan(160, 10_000));
     assert_eq!((status, end, delivered), (Status::Ended, 816, 5));
 }
@@ -58,10 +57,10 @@ fn last_instant_is_processed_completely() {
 #[test]
 fn finished_run_lasts_its_full_time() {
     let mut plan = plan(5_000, 1_000);
-    // Created at 0, 0 and 50; the worm that starts at 100 would be followed by one created then.
+    // Created at 0, 0 and 50; the worm that starts at 100 is outside the interval.
     plan.classes[0].active = Time::ZERO..Time::from_ps(100);
     assert_eq!(end_of(plan.clone()), (Status::Finished, 5_000, 3, 0));
-    // A run with a message still to create has not finished.
+    // A message still to create keeps the run from finishing.
     let mut later = plan.classes[0].clone();
     later.active = Time::from_ps(6_000)..Time::MAX;
     plan.classes.push(later);

@@ -15,13 +15,12 @@ fn worm_is_diverted_at_the_decoding_switch_which_responds() {
         (wormhole.routing_delay, wormhole.setup_delay) = (Span::from_ps(60), Span::from_ps(40));
     });
     scheduled(&mut plan, 0, 1, &[(0, 4)]);
-    // h1 answers with a control worm of one byte, which the second switch that reads it diverts.
+    // h1 answers with a control worm of one byte, diverted by the second switch that reads it.
     let recording = Recording::of(with_ends(plan, 2));
-    // A flit is at the other end 35 after it starts, and goes on 60 + 40 later: from the switches
-    // at 135, 270 and 405, hence the first worm is whole at h1 at 405 + 35 + 3 x 10 = 470. The
-    // control worm starts then, leaves s2 at 605, is at s1 at 640, requests at 700 and is diverted:
-    // on the ideal cable at 740, whole at 750. The answer starts then, is at s1 at 760, requests at
-    // 820, leaves at 860, and s2 at 995: whole at 1,030.
+    // A flit arrives 35 after its start, and goes on 60 + 40 later: at 135, 270 and 405; the first
+    // worm is whole at h1 at 405 + 35 + 3 x 10 = 470. Control worm: starts at 470, leaves s2 at
+    // 605, at s1 at 640, requests at 700; on the ideal cable at 740, whole at 750. Answer: starts
+    // at 750, at s1 at 760, requests at 820, leaves at 860, and s2 at 995: whole at 1,030.
     assert_eq!(recording.received(), at(&[(470, "h1"), (750, "s1[0]"), (1_030, "h1")]));
     assert_eq!(recording.read("s1", "h1"), [700]);
     assert_eq!(recording.began("s1[0]"), [750]);
@@ -34,10 +33,9 @@ fn diverted_worm_keeps_its_remaining_route_bytes() {
     wormhole(&mut plan, |wormhole| wormhole.route_bytes = true);
     scheduled(&mut plan, 0, 1, &[(0, 4)]);
     let recording = Recording::of(with_ends(plan, 2));
-    // Each switch takes its route byte at 35 after that started, and sends the next 100 later. The
-    // worm of 3 + 4 flits leaves s2 at 405 with 4, whole at 405 + 35 + 30 = 470. The control worm of
-    // 3 + 1 starts then, leaves s2 at 605 with 3, and s1 at 740 with 2, one of them for s0: whole at
-    // 740 + 2 x 10. The answer of 2 + 1 starts at 760, its first is at s1 at 770, it leaves that at
-    // 870 and s2 at 1,005 with 1: whole at 1,040.
+    // Each switch takes its route byte 35 after the start, and sends the next 100 later. First
+    // worm, 3 + 4 flits: leaves s2 at 405 with 4, whole at 405 + 35 + 30 = 470. Control worm, 3 +
+    // 1: leaves s2 at 605 with 3, s1 at 740 with 2, one for s0: whole at 740 + 2 x 10. Answer, 2 +
+    // 1: starts at 760, at s1 at 770, leaves at 870, and s2 at 1,005 with 1: whole at 1,040.
     assert_eq!(recording.received(), at(&[(470, "h1"), (760, "s1[0]"), (1_040, "h1")]));
 }

@@ -11,9 +11,8 @@ use std::sync::Arc;
 fn worm_over_one_switch_without_route_bytes() {
     let mut plan = quiet_plan(row(1, &[0, 0]));
     backlogged(&mut plan, 0, 1, 5);
-    // Flit 0 starts at 0, is whole at the switch at 10 + 25 = 35, requested and granted then,
-    // leaves at 135, is whole at h1 at 135 + 10 + 25 = 170. Flits 1 to 4 arrive at 45 to 75 and
-    // follow without a gap: the last is whole at 170 + 4 x 10 = 210.
+    // Flit 0: whole at the switch at 10 + 25 = 35, granted, leaves at 135, whole at h1 at 135 + 10
+    // + 25 = 170. Flits 1 to 4 follow without a gap: 170 + 4 x 10 = 210.
     assert_eq!(story(&deliveries(plan, 1)[0]), (0, 0, 170, 210));
 }
 
@@ -22,16 +21,16 @@ fn worm_over_one_switch_consuming_the_route_byte() {
     let mut plan = quiet_plan(row(1, &[0, 0]));
     wormhole(&mut plan, |wormhole| wormhole.route_bytes = true);
     backlogged(&mut plan, 0, 1, 5);
-    // Six flits. The route byte is whole at 35 and stays; flit 1 leaves at 135 (it arrived at 45),
-    // the last of five at 175, whole at 210: W f + 2 d + 100 = 60 + 50 + 100.
+    // The route byte, whole at 35, stays; flit 1 leaves at 135, the last of five at 175, whole at
+    // 210: W f + 2 d + 100 = 60 + 50 + 100.
     assert_eq!(story(&deliveries(plan, 1)[0]), (0, 0, 170, 210));
 }
 
 #[test]
 fn occupancy_integrates_the_buffer_fill() {
-    // A flit arrives every 10 from 35 on, and by 175 five have left, at 135 to 175: the fifteen
-    // were there for 140 + 130 + ... + 0 = 1,050 at the most, and the five miss 40 + 30 + 20 + 10 +
-    // 0 of it. A route byte leaves as it arrives and misses all its 140.
+    // A flit arrives every 10 from 35 on: by 175 fifteen, for 140 + 130 + ... + 0 = 1,050 at the
+    // most. Five leave from 135 to 175, and miss 40 + 30 + 20 + 10 + 0. A route byte misses all its
+    // 140.
     for (route_bytes, expected) in [(false, 1_050 - 100), (true, 1_050 - 100 - 140)] {
         let mut plan = quiet_plan(row(1, &[0, 0]));
         wormhole(&mut plan, |wormhole| wormhole.route_bytes = route_bytes);
@@ -55,7 +54,7 @@ fn output_waits_for_the_byte_after_a_route_byte() {
         wormhole.setup_delay = Span::from_ps(4);
     });
     backlogged(&mut plan, 0, 1, 5);
-    // The output is ready at 39, but flit 1 is whole at 45 only: five flits from 45 on.
+    // The output is ready at 39, flit 1 whole at 45: five flits from 45 on.
     assert_eq!(story(&deliveries(plan, 1)[0]), (0, 0, 80, 120));
 }
 

@@ -37,9 +37,9 @@ fn excess_waits_for_its_tokens() {
     let mut plan = quiet_plan(row(1, &[0, 0]));
     scheduled(&mut plan, 0, 1, &[(0, 8), (0, 8), (100, 8)]);
     police(&mut plan, 0, TOKEN, Excess::Delay);
-    // Of 10 tokens the first leaves 2; at 80, when its tail has left, there are 6. The other 2 take
-    // until 120, and the second leaves none: at 200 there are 4, and 8 at 280. The switch sends 8
-    // flits from 135, 315 and 495 on, each time 100 after it became free.
+    // Of 10 tokens the first leaves 2; there are 6 at 80, after its tail, and 8 at 120. The second
+    // leaves none: 4 at 200, 8 at 280. The switch sends 8 flits from 135, 315 and 495 on, each 100
+    // after it became free.
     let found = deliveries(plan, 3);
     let stories: Vec<_> = found.iter().map(story).collect();
     assert_eq!(stories, [(0, 0, 170, 240), (0, 120, 350, 420), (0, 280, 530, 600)]);
@@ -53,8 +53,8 @@ fn waiting_for_tokens_does_not_block_other_classes() {
     scheduled(&mut plan, 0, 1, &[(0, 8), (0, 8)]);
     scheduled(&mut plan, 0, 2, &[(0, 3), (0, 3)]);
     police(&mut plan, 0, TOKEN, Excess::Delay);
-    // The second message of the policed class may go at 120: at 80 and 110 the others go, 3 flits
-    // each, and at 140 it goes itself. So it is in one level, and in a higher level of its own.
+    // The second policed message may go at 120; the others go at 80 and 110, 3 flits each, and it
+    // goes at 140, in one level or a higher one.
     for level in [0, 1] {
         plan.classes[0].priority = Priority::new(level).unwrap();
         let mut found = deliveries(plan.clone(), 4);
@@ -75,10 +75,8 @@ fn level_with_earlier_tokens_goes_first() {
     plan.classes[1].priority = Priority::new(1).unwrap();
     police(&mut plan, 0, TOKEN, Excess::Delay);
     police(&mut plan, 1, 30, Excess::Delay);
-    // The high one goes at 0 and may go again at 120; the low one goes at 80 meanwhile, and the
-    // second high one when that has left, at 160. At 240 both wait: the high one, 2 of whose tokens
-    // are left at 160, until 280, and the low one with 2 left at 80 until 80 + 6 x 30. That goes at
-    // 260, and the high one behind it, at 340.
+    // High goes at 0, and may at 120; low goes at 80, and high at 160. At 240 both wait: high, with
+    // 2 tokens at 160, until 280; low, with 2 at 80, until 80 + 6 x 30 = 260. High follows at 340.
     let mut found = deliveries(plan, 5);
     found.sort_by_key(|delivery| (delivery.message.class, delivery.message.id()));
     assert_eq!(entered(&found), [0, 160, 340, 80, 260]);
@@ -95,9 +93,9 @@ fn demoted_message_takes_a_turn_but_no_tokens() {
     plan.classes[0].priority = Priority::new(1).unwrap();
     police(&mut plan, 0, TOKEN, Excess::Demote(ClassId::new(1)));
     police(&mut plan, 1, TOKEN, Excess::Delay);
-    // At 20 the upper bucket holds 3: the second message goes in turn with the others, to another
-    // host. The first of these leaves 2 tokens at 80, and the demoted one goes at 160. The second
-    // goes at 240, when there are 10, leaves 2, and at 320 there are 6: the last waits until 360.
+    // At 20 the upper bucket holds 3: the second message takes a turn with the others. Their first
+    // leaves 2 tokens at 80; the demoted one goes at 160. Their second goes at 240, with 10, and
+    // leaves 2: 6 at 320, and the last waits until 360.
     let mut found = deliveries(plan, 5);
     found.sort_by_key(|delivery| (delivery.message.class, delivery.message.id()));
     assert_eq!(entered(&found), [0, 160, 80, 240, 360]);
@@ -112,9 +110,9 @@ fn packets_of_a_message_wait_for_tokens_individually() {
     wormhole(&mut plan, |wormhole| wormhole.setup_delay = Span::ZERO);
     scheduled(&mut plan, 0, 1, &[(0, 20)]);
     police(&mut plan, 0, TOKEN, Excess::Delay);
-    // Cut into packets of 5 B, by segmentation or by the limit of the policer. The bucket holds 7.5
-    // at 50, 5 at 100 and 2.5 at 150, and the fourth goes at 200: its head is whole at 235 and 270,
-    // its tail 4 flits later.
+    // Packets of 5 B, by segmentation or by the limit of the policer. The bucket holds 7.5 at 50, 5
+    // at 100, 2.5 at 150; the fourth goes at 200: its head is whole at 235 and 270, its tail 4
+    // flits later.
     let mut limited = plan.clone();
     plan.classes[0].segmentation = SegmentationPlan::Fixed(5);
     limited.classes[0].policing.as_mut().unwrap().longest_bytes = 5;
@@ -133,9 +131,8 @@ fn demoted_messages_use_segmentation_of_the_other_class() {
     plan.classes[0].priority = Priority::new(1).unwrap();
     plan.classes[1].segmentation = SegmentationPlan::Fixed(3);
     police(&mut plan, 0, TOKEN, Excess::Demote(ClassId::new(1)));
-    // 20 B are more than the bucket ever holds: 7 packets of at most 3 B, from 80 on. The third of
-    // these ends at 170; the bucket has been full since 160, and the message created at 165 goes in
-    // between.
+    // 20 B exceed the bucket: 7 packets of at most 3 B, from 80 on. The third ends at 170; the
+    // bucket is full at 160, and the message of 165 goes in between.
     let found = deliveries(plan, 3);
     assert_eq!(entered(&found), [0, 170, 80]);
     let expected = [Conformance::Conforming, Conformance::Conforming, Conformance::Demoted];
@@ -147,7 +144,7 @@ fn demoted_messages_use_segmentation_of_the_other_class() {
 #[test]
 fn dropped_messages_take_no_tokens() {
     let mut plan = quiet_plan(row(1, &[0, 0]));
-    // 2 tokens are left at 0 and 2.5 at 10, 8 at 120; at 160 there are 2 again.
+    // Tokens: 2 at 0, 2.5 at 10, 8 at 120, 2 at 160.
     scheduled(&mut plan, 0, 1, &[(0, 8), (10, 8), (120, 8), (160, 8)]);
     police(&mut plan, 0, TOKEN, Excess::Drop);
     plan.stop = stop_at(1_000_000);
@@ -181,7 +178,7 @@ fn backlogged_class_sends_at_the_policing_rate() {
 fn waiting_for_tokens_is_no_deadlock() {
     let mut plan = quiet_plan(row(1, &[0, 0]));
     scheduled(&mut plan, 0, 1, &[(0, 8), (0, 8)]);
-    // 6 tokens take 300 us, of a run of 1 ms with 64 searches for a cycle of waits.
+    // 6 tokens take 300 us, of a run of 1 ms with 64 searches for a deadlock.
     police(&mut plan, 0, 50_000_000, Excess::Delay);
     assert_eq!(entered(&deliveries(plan, 2)), [0, 300_000_000]);
 }

@@ -13,13 +13,13 @@ use gingham_topology::generate::{Generator, Irregular};
 use gingham_topology::routing::{Algorithm, Form, InTransit, route};
 use std::sync::Arc;
 
-/// An irregular fabric with cables of several speeds under a mix of short and long messages; with
-/// every second seed the short ones go first, also at switches, and the long ones in segments.
+/// An irregular fabric with cables of several speeds and a mix of short and long messages; with odd
+/// seeds the short ones go first, also at switches, and the long ones in segments.
 fn random_plan(seed: u64) -> Plan {
     random_plan_of(seed, 3)
 }
 
-/// Returns a random plan with `switches` switches, and up to three more.
+/// `switches` switches, and up to three more.
 fn random_plan_of(seed: u64, switches: u32) -> Plan {
     let mut draw = Stream::new(seed, "random plan", Purpose::Topology);
     let switches = switches + u32::try_from(draw.below(4)).unwrap();
@@ -71,8 +71,7 @@ fn random_plan_of(seed: u64, switches: u32) -> Plan {
     plan
 }
 
-/// Returns a random plan over in-transit hosts with small pools: three of four spill, the others
-/// stop their senders.
+/// In-transit hosts with small pools: three of four spill, the others stop their senders.
 fn random_transit_plan(seed: u64) -> Plan {
     let mut plan = random_plan_of(seed, 10);
     let minimal = Algorithm::InTransit(InTransit::default());

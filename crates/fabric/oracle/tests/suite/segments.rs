@@ -13,10 +13,9 @@ fn last_segment_completes_the_delivery() {
     wormhole(&mut plan, |wormhole| wormhole.overhead_bytes = 2);
     scheduled(&mut plan, 0, 1, &[(40, 13)]);
     plan.classes[0].segmentation = SegmentationPlan::Fixed(5);
-    // Three packets of 5 + 2, 5 + 2 and 3 + 2 flits enter at 40, 110 and 180. The header of the
-    // first is whole at 75, leaves at 175, and the tail has left at 245. The second is granted
-    // then, leaves at 345, and is gone at 415; the third leaves at 515: whole at 550, its tail four
-    // flits later.
+    // Packets of 5 + 2, 5 + 2 and 3 + 2 flits enter at 40, 110 and 180. First: header whole at 75,
+    // leaves at 175, tail gone at 245. Second: leaves at 345, gone at 415. Third: leaves at 515,
+    // whole at 550, its tail four flits later.
     let delivery = deliveries(plan, 1)[0];
     assert_eq!(story(&delivery), (0, 40, 550, 590));
     assert_eq!((delivery.packets, delivery.wire_bytes), (3, 19));
@@ -50,10 +49,9 @@ fn higher_priority_goes_between_segments_at_the_host() {
     scheduled(&mut plan, 0, 2, &[(20, 3)]);
     plan.classes[0].segmentation = SegmentationPlan::Fixed(5);
     plan.classes[1].priority = level(1);
-    // The first segment is on the cable until 50: the message created at 20 enters then, and the
-    // second segment at 80, the third at 130. At the switch the tail of the first has left at 185;
-    // the header behind it leaves at 285 to h2, and its tail has left at 315. The second segment
-    // leaves at 415 to 465, the third at 565.
+    // The first segment is on the cable until 50; the message of 20 enters then, the other segments
+    // at 80 and 130. At the switch the first tail is gone at 185; the header behind it leaves at
+    // 285 to h2, its tail is gone at 315. Second segment: 415 to 465; third: 565.
     let found: Vec<_> = deliveries(plan, 2).iter().map(story).collect();
     assert_eq!(found, [(0, 50, 320, 340), (0, 0, 600, 640)]);
 }
@@ -64,13 +62,12 @@ fn priority_level_is_fifo_across_classes() {
     scheduled(&mut plan, 0, 1, &[(0, 15)]);
     scheduled(&mut plan, 0, 2, &[(20, 3)]);
     plan.classes[0].segmentation = SegmentationPlan::Fixed(5);
-    // Without priority: the message created at 20 enters behind all three segments, at 150.
+    // The message of 20 enters behind all three segments, at 150.
     let entered: Vec<_> = deliveries(plan, 2).iter().map(|d| story(d).1).collect();
     assert_eq!(entered, [0, 150]);
 }
 
-/// h0 and h1 send to h3 while h2's worm, which is on its path there, holds the output until both
-/// wait.
+/// h0 and h1 send to h3 while h2's worm holds the output until both wait.
 fn two_wait(arbitration: Arbitration) -> Vec<usize> {
     let mut plan = quiet_plan(row(1, &[0, 0, 0, 0]));
     wormhole(&mut plan, |wormhole| wormhole.arbitration = arbitration);
@@ -83,12 +80,12 @@ fn two_wait(arbitration: Arbitration) -> Vec<usize> {
 
 #[test]
 fn switch_uses_priorities_only_with_strict_priority() {
-    // The header of h2 is whole at 35, its tail has left at 335. By then h0 (port 1) and h1 (port
-    // 2) wait; the search goes on behind port 3, and wraps to h0. A second message of the same host
-    // is read when the first has left, and is there in time for the next turn.
+    // h2: header whole at 35, tail gone at 335. h0 (port 1) and h1 (port 2) wait; the search goes
+    // on behind port 3, and wraps to h0. The second message of a host is read when the first has
+    // left, in time for the next turn.
     assert_eq!(two_wait(Arbitration::RoundRobin), [2, 0, 1, 0, 1]);
-    // h1 is of level 3 and goes first: the header of its second message is read as soon as the
-    // first has left and the output is free again; it is granted ahead of h0, too.
+    // h1 is of level 3: the header of its second message is read when the first has left, and
+    // granted ahead of h0.
     assert_eq!(two_wait(Arbitration::StrictPriority), [2, 1, 1, 0, 0]);
 }
 
@@ -99,8 +96,8 @@ fn worm_in_transmission_is_not_interrupted() {
     scheduled(&mut plan, 0, 2, &[(0, 50)]);
     scheduled(&mut plan, 1, 2, &[(100, 5)]);
     plan.classes[1].priority = level(7);
-    // Header of h0 whole at 35, granted, leaves at 135; tail gone at 635. h1's header is whole at
-    // 135 and waits until then: leaves at 735, whole at 770, tail at 810.
+    // h0: header whole at 35, leaves at 135, tail gone at 635. h1: header whole at 135, leaves at
+    // 735, whole at 770, tail at 810.
     let found: Vec<_> = deliveries(plan, 2).iter().map(story).collect();
     assert_eq!(found, [(0, 0, 170, 660), (1, 100, 770, 810)]);
 }
@@ -113,7 +110,7 @@ fn backlogged_class_creates_at_the_first_segment_start() {
     let found = deliveries(plan, 3);
     let created: Vec<_> = found.iter().map(|d| d.message.created.as_ps()).collect();
     let entered: Vec<_> = found.iter().map(|d| d.entered.as_ps()).collect();
-    // The switch takes 5 flits every 150 ps, and 10 come in 100: the 17th in its buffer arrives at
-    // 245, and the STOP is received at 280. Until then two segments of 5 flits take 100 ps.
+    // The switch takes 5 flits every 150 ps, and 10 come in 100: the 17th arrives at 245, STOP is
+    // received at 280. Until then two segments take 100 ps.
     assert_eq!((created, entered), (vec![0, 0, 100], vec![0, 100, 200]));
 }
