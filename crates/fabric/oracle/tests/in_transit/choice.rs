@@ -4,7 +4,7 @@ use super::common::{along, deliveries, scheduled, story};
 use super::{measured, over_h1};
 use gingham_net::{ContentionPlan, Decision, Plan, SegmentationPlan};
 
-/// First paths to h2 are direct, second ones lead over h1.
+/// First paths to h2 are direct, second ones over h1.
 fn direct_or_over_h1(path_choice: Decision) -> Plan {
     let mut plan = over_h1();
     let second = plan.routing.paths.clone();
@@ -20,8 +20,7 @@ fn packets_take_the_path_of_their_message_length() {
     scheduled(&mut plan, 0, 2, &[(0, 63), (10_000, 64), (20_000, 90)]);
     plan.classes[0].segmentation = SegmentationPlan::Fixed(32);
     let found = deliveries(plan.clone(), 3);
-    // Every packet has less than 64 B; two of the first message go directly, two and three of the
-    // others over h1.
+    // Packets are below 64 B; the first message goes directly, the others over h1 in two and three.
     assert_eq!(found.iter().map(|one| one.packets).collect::<Vec<_>>(), [2, 2, 3]);
     assert_eq!(found.iter().map(|one| one.in_transit_hosts).collect::<Vec<_>>(), [0, 1, 1]);
     assert_eq!(measured(plan, 1).reinjected_packets, 5);
@@ -40,7 +39,7 @@ fn hosts_choose_random_paths_independently() {
         own.sort_by_key(|one| one.message.id());
         own.iter().map(|one| one.in_transit_hosts).collect::<Vec<_>>()
     };
-    // One of 2^64 cases has the same coins by chance.
+    // Equal coins have a probability of 2^-64.
     assert_ne!(coins(0), coins(3));
     assert!([0, 3].iter().all(|host| coins(*host).contains(&0) && coins(*host).contains(&1)));
 }
@@ -52,14 +51,13 @@ fn contention_moves_the_next_packet_to_the_alternative() {
     let mut plan = direct_or_over_h1(Decision::ByContention(contention));
     scheduled(&mut plan, 3, 2, &[(0, 40)]);
     scheduled(&mut plan, 0, 2, &[(10, 30), (20, 5), (2_000, 5)]);
-    // h3 has the way to h2 from 35 on: off at 135 to 535, at h2 from 170 to 560. The worm begun by
-    // h0 at 10 is at s0 from 45 on: the 17th flit at 205, STOP received at 240, and 23 flits wait.
-    // Granted at 535 they are off from 635 on, the 16th at 785; GO is received at 820, the other
-    // seven start at 820 to 880 and are at s0, from 855 on, at their turn: at h2 from 670 to 960.
-    // The tail has left h0 at 890: 880 instead of 300 gives 2.93. The second begins at this instant
-    // and goes over h1: read at s0 at 935, off at 1,035, at h1 at 1,070, ready at 1,170, at s0 at
-    // 1,205, off at 1,305, at h2 from 1,340 to 1,380. It left without delay, and the third takes
-    // the direct path: at s0 at 2,035, off at 2,135, at h2 from 2,170 to 2,210.
+    // h3 is off s0 at 135 to 535, at h2 from 170 to 560. h0's worm of 10 is at s0 from 45 on, its
+    // 17th flit at 205; STOP is received at 240: 23 flits wait. Granted at 535, they are off from
+    // 635 on, the 16th at 785; GO is received at 820, and the other seven start at 820 to 880, in
+    // time: at h2 from 670 to 960. The tail has left h0 at 890: 880 for 300 gives 2.93. The second
+    // now goes over h1: read at s0 at 935, off at 1,035, at h1 at 1,070, ready at 1,170, at s0 at
+    // 1,205, off at 1,305, at h2 from 1,340 to 1,380. It left without delay, and the third is
+    // direct: at s0 at 2,035, off at 2,135, at h2 from 2,170 to 2,210.
     let found = deliveries(plan, 4);
     let stories: Vec<_> = found.iter().map(story).collect();
     let expected =

@@ -43,12 +43,11 @@ fn worm_over_two_in_transit_hosts_with_route_bytes() {
         wormhole.route_bytes = true;
         wormhole.mark_bytes = 2;
     });
-    // Flits: route byte 0 for s0 | mark 1, 2 | route bytes 3 for s0 and 4 for s1 | mark 5, 6 |
-    // route byte 7 for s1 | 8 to 12. Flit 0 is whole at s0 at 35 and stays; flit 1 leaves at 135,
-    // is whole at h1 at 170: ready at 270, and flit 3 has been there since 190. It leaves at 270,
-    // is whole at s0 at 305 and stays; flit 4 leaves at 405, is whole at s1 at 440 and stays; flit
-    // 5 leaves at 540, is whole at h2 at 575: ready at 675. Flit 7 is whole at s1 at 710; flit 8
-    // leaves at 810 and is whole at h3 at 845, flit 12 at 885.
+    // Flits: route byte 0 for s0 | mark 1, 2 | route bytes 3 for s0, 4 for s1 | mark 5, 6 | route
+    // byte 7 for s1 | 8 to 12. Flit 0: at s0 at 35. Flit 1: off at 135, at h1 at 170, ready at 270,
+    // when flit 3, there since 190, leaves: at s0 at 305. Flit 4: off at 405, at s1 at 440. Flit 5:
+    // off at 540, at h2 at 575, ready at 675. Flit 7: at s1 at 710. Flit 8: off at 810, at h3 at
+    // 845, flit 12 at 885.
     let delivery = deliveries(plan.clone(), 1)[0];
     assert_eq!(story(&delivery), (0, 0, 845, 885));
     assert_eq!((delivery.hops, delivery.in_transit_hosts, delivery.wire_bytes), (4, 2, 13));
@@ -59,16 +58,15 @@ fn worm_over_two_in_transit_hosts_with_route_bytes() {
 
 #[test]
 fn worm_over_two_in_transit_hosts_without_route_bytes() {
-    // The first flit is whole at h1 at 170, at s0 at 305, at s1 at 440, at h2 at 575, at s1 at 710,
-    // at h3 at 845.
+    // First flit: at h1 at 170, s0 at 305, s1 at 440, h2 at 575, s1 at 710, h3 at 845.
     let delivery = deliveries(over_two_hosts(), 1)[0];
     assert_eq!(story(&delivery), (0, 0, 845, 885));
 }
 
-/// Path of a random worm: a row of switches with two hosts on each, which it may or may not visit.
+/// Path of a random worm: a row of switches with two hosts on each, visited or not.
 struct Way {
     plan: Plan,
-    /// For each in-transit host on it, the switches passed before.
+    /// By in-transit host: switches passed before.
     before: Vec<u64>,
     payload: u64,
     switches: u64,
@@ -119,8 +117,7 @@ fn any_path_matches_the_formula() {
         });
         let stripped = |switches: u64| if route_bytes { switches } else { 0 };
         let w = stripped(n) + k * m + overhead + payload;
-        // `A lone worm` of docs/concepts/timing.md: each host handles the worm for a time, in one
-        // of three ways.
+        // `A lone worm` of docs/concepts/timing.md, with one of three ways of handling.
         in_transit(&mut plan, [detection, programming, if case % 3 == 0 { 0 } else { POOL }]);
         let mut handling = k * (detection + programming);
         if case % 3 == 0 {
@@ -153,7 +150,6 @@ fn undelayed_flits_leave_as_they_arrive() {
     let mut plan = over_h1();
     in_transit(&mut plan, [0, 0, POOL]);
     scheduled(&mut plan, 0, 2, &[(0, 5)]);
-    // Whole at h1 at 170 and off at once: at s0 at 205, off at 305, at h2 at 340, and the last at
-    // 380.
+    // At h1 at 170 and off at once: at s0 at 205, off at 305, at h2 from 340 to 380.
     assert_eq!(story(&deliveries(plan, 1)[0]), (0, 0, 340, 380));
 }

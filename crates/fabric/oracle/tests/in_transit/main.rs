@@ -1,5 +1,4 @@
-//! In-transit hosts, to the picosecond: a worm is taken in, recognised, and sent on while it still
-//! arrives.
+//! In-transit hosts, to the picosecond: a worm is re-injected while it still arrives.
 //!
 //! Most cases use one switch with four hosts: traffic to `h2` goes over `h1`.
 //!
@@ -9,9 +8,9 @@
 //!   h3 ──┘      └── h2
 //! ```
 //!
-//! A worm of 5 that h0 begins at 0 is whole at s0 from 35 on, leaves it at 135 and is whole at h1
-//! from 170 to 210. Ready at 270, it is whole at s0 again from 305 on, leaves at 405 and is whole
-//! at h2 from 440 to 480.
+//! A worm of 5 that h0 begins at 0 is at s0 from 35 on, off at 135, at h1 from 170 to 210; ready at
+//! 270, it is at s0 from 305 on, off at 405, at h2 from 440 to 480. In the comments a flit is *at*
+//! a node when it is whole there, and *off* when it leaves a switch.
 
 #![allow(clippy::unwrap_used, reason = "a story that cannot be set up has failed")]
 
@@ -33,10 +32,9 @@ use std::sync::Arc;
 /// `T_d` and `T_r`.
 const DETECTION: u64 = 60;
 const PROGRAMMING: u64 = 40;
-/// Pool larger than needed in any case.
+/// Pool for all cases.
 const POOL: u64 = 1_000;
 
-/// Returns one switch with four hosts, and traffic to h2 over h1.
 fn over_h1() -> Plan {
     let mut plan = quiet_plan(row(1, &[0, 0, 0, 0]));
     along(&mut plan, &[&["s0", "h1", "s0", "h2"]]);
@@ -44,7 +42,7 @@ fn over_h1() -> Plan {
     plan
 }
 
-/// Returns the counts of a host until the end of a run of `plan`.
+/// Counts of a host in a run.
 fn measured(plan: Plan, host: usize) -> TransitReport {
     let mut simulation = start(Arc::new(plan));
     simulation.advance(u64::MAX);

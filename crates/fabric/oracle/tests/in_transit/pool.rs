@@ -4,7 +4,7 @@ use super::common::{along, deliveries, in_transit, scheduled, spilling, story, w
 use super::{DETECTION, PROGRAMMING, measured, over_h1};
 use gingham_net::Plan;
 
-/// One worm of 5, and one of 5 that comes from h3 behind it: whole at h1 from 170, and from 320 on.
+/// A worm of 5, and one from h3 behind it: at h1 from 170, and from 320 on.
 fn two_of_five(programming: u64, pool_bytes: u64) -> Plan {
     let mut plan = over_h1();
     in_transit(&mut plan, [DETECTION, programming, pool_bytes]);
@@ -23,8 +23,8 @@ fn worm_larger_than_the_pool_spills() {
     assert_eq!(story(&deliveries(plan.clone(), 1)[0]), (0, 0, 440, 480));
     assert_eq!(measured(plan.clone(), 1).pool_peak_bytes, 5);
     in_transit(&mut plan, [DETECTION, PROGRAMMING, 4]);
-    // The tail is whole at h1 at 210; 1,000 and 2 x 5 x 3 later, at 1,240, the worm is ready: at s0
-    // at 1,275, off at 1,375, at h2 from 1,410 to 1,450.
+    // Tail at h1 at 210; ready 1,000 and 2 x 5 x 3 later, at 1,240: at s0 at 1,275, off at 1,375,
+    // at h2 from 1,410 to 1,450.
     assert_eq!(story(&deliveries(plan.clone(), 1)[0]), (0, 0, 1_410, 1_450));
     let measured = measured(plan, 1);
     assert_eq!((measured.reinjected_packets, measured.spilled_packets), (1, 1));
@@ -51,21 +51,21 @@ fn spilled_worm_is_ready_after_detection_and_programming() {
     spilling(&mut plan, [0, 0]);
     in_transit(&mut plan, [300, 400, 4]);
     scheduled(&mut plan, 0, 2, &[(0, 5)]);
-    // All there at 210, but ready at 170 + 700 = 870: at s0 at 905, off at 1,005, at h2 from 1,040
-    // to 1,080.
+    // Whole at 210, but ready at 170 + 700 = 870: at s0 at 905, off at 1,005, at h2 from 1,040 to
+    // 1,080.
     assert_eq!(story(&deliveries(plan, 1)[0]), (0, 0, 1_040, 1_080));
 }
 
 #[test]
 fn freed_pool_space_is_available_at_the_same_instant() {
-    // The first is sent on at 270, and its tail has left at 320, when the head of the second is
-    // whole. Ready at 420, that is off at s0 at 555 and at h2 from 590 to 630.
+    // The first leaves from 270 to 320, when the second's head arrives: ready at 420, off at 555,
+    // at h2 from 590 to 630.
     let stories = |plan| deliveries(plan, 2).iter().map(story).collect::<Vec<_>>();
     let plan = two_of_five(PROGRAMMING, 5);
     assert_eq!(stories(plan.clone()), [(0, 0, 440, 480), (3, 0, 590, 630)]);
     assert_eq!(measured(plan, 1).spilled_packets, 0);
-    // A picosecond later it is not. Whole at 360, the second is ready 1,030 after: at 1,390, off at
-    // s0 at 1,525, at h2 from 1,560 to 1,600.
+    // A picosecond later there is no space. Whole at 360, the second is ready 1,030 later, at
+    // 1,390: off at 1,525, at h2 from 1,560 to 1,600.
     let plan = two_of_five(PROGRAMMING + 1, 5);
     assert_eq!(stories(plan.clone()), [(0, 0, 441, 481), (3, 0, 1_560, 1_600)]);
     assert_eq!(measured(plan, 1).spilled_packets, 1);
@@ -78,9 +78,9 @@ fn fitting_worm_overtakes_a_spilled_one() {
     spilling(&mut plan, [1_000, 3]);
     scheduled(&mut plan, 0, 2, &[(0, 8)]);
     scheduled(&mut plan, 3, 2, &[(0, 5)]);
-    // The 8 are whole at h1 at 170 to 240 and ready at 240 + 1,000 + 48 = 1,288. Their tail has
-    // left s0 at 215, the 5 are off at 315, whole at h1 at 350 and ready at 450: off at s0 at 585,
-    // at h2 from 620 to 660. The 8 are off at s0 at 1,423.
+    // The 8: at h1 from 170 to 240, ready at 240 + 1,000 + 48 = 1,288, off at 1,423. The 5: behind
+    // them at s0, gone at 215: off at 315, at h1 at 350, ready at 450, off at 585, at h2 from 620
+    // to 660.
     let stories: Vec<_> = deliveries(plan, 2).iter().map(story).collect();
     assert_eq!(stories, [(3, 0, 620, 660), (0, 0, 1_458, 1_528)]);
 }
@@ -93,9 +93,9 @@ fn waiting_worms_leave_in_order_of_readiness() {
     scheduled(&mut plan, 0, 2, &[(0, 8)]);
     scheduled(&mut plan, 3, 2, &[(0, 5)]);
     scheduled(&mut plan, 1, 3, &[(400, 100)]);
-    // As before, but that h1's own has its cable from 400 to 1,400: then the 5, ready since 450, go
-    // until 1,450, and the 8, ready since 1,288. At s0 h1's own is off at 535 to 1,535, the 5 at
-    // 1,635 to 1,685, the 8 at 1,785 to 1,865.
+    // As before, but h1's own has the cable from 400 to 1,400; then the 5, ready at 450, until
+    // 1,450, and the 8, ready at 1,288. Off s0: h1's own at 535 to 1,535, the 5 at 1,635 to 1,685,
+    // the 8 at 1,785 to 1,865.
     let stories: Vec<_> = deliveries(plan.clone(), 3).iter().map(story).collect();
     let expected = [(1, 400, 570, 1_560), (3, 0, 1_670, 1_710), (0, 0, 1_820, 1_890)];
     assert_eq!(stories, expected);
@@ -108,12 +108,12 @@ fn worms_ready_together_leave_in_arrival_order() {
     let mut plan = over_h1();
     along(&mut plan, &[&["s0", "h1", "s0", "h2"], &["s0", "h1", "s0", "h3"]]);
     in_transit(&mut plan, [DETECTION, PROGRAMMING, 5]);
-    // The 8 of before, ready at 240 + 162 + 48 = 450 like the 5 behind them.
+    // The 8, ready at 240 + 162 + 48 = 450 like the 5 behind them.
     spilling(&mut plan, [162, 3]);
     scheduled(&mut plan, 0, 2, &[(0, 8)]);
     scheduled(&mut plan, 3, 2, &[(0, 5)]);
-    // The 8 leave h1 at 450 to 530, are off at s0 at 585 to 665, and at h2 from 620 to 690; the 5
-    // are read at s0 at 665: off at 765, at h2 from 800 to 840.
+    // The 8: leave h1 from 450 to 530, off s0 at 585 to 665, at h2 from 620 to 690. The 5: read at
+    // s0 at 665, off at 765, at h2 from 800 to 840.
     let stories: Vec<_> = deliveries(plan.clone(), 2).iter().map(story).collect();
     assert_eq!(stories, [(0, 0, 620, 690), (3, 0, 800, 840)]);
     // The 5 waited for 80.

@@ -1,4 +1,4 @@
-//! Hosts that stop their senders when their pools are full, and the deadlock that they can form.
+//! Hosts that stop their senders when their pools are full, and a deadlock of these.
 
 use super::common::{
     along, channel, deliveries, in_transit, quiet_plan, scheduled, spilling, stop_at, stopping,
@@ -11,7 +11,7 @@ use gingham_oracle::start;
 use gingham_topology::{ChannelId, FabricBuilder, Guid, NodeKind};
 use std::sync::Arc;
 
-/// Slow hosts with a pool for one worm: what h0 begins at 0 is ready at 170 + 60 + 440 = 670.
+/// Slow hosts: a worm that h0 begins at 0 is ready at 170 + 60 + 440 = 670.
 fn slow_hosts(pool_bytes: u64) -> Plan {
     let mut plan = over_h1();
     in_transit(&mut plan, [DETECTION, 440, pool_bytes]);
@@ -25,11 +25,10 @@ fn worm_without_pool_space_blocks_its_port() {
     scheduled(&mut plan, 0, 2, &[(0, 5)]);
     scheduled(&mut plan, 3, 2, &[(0, 5)]);
     scheduled(&mut plan, 2, 1, &[(200, 5)]);
-    // The first is ready at 670 and gone at 720: off at s0 at 805, at h2 from 840 to 880. The
-    // second is whole at h1 at 320 to 360, has its room at 720, and, already recognised, is ready
-    // at 720 + 440 = 1,160: off at s0 at 1,295, at h2 from 1,330 to 1,370. The third, for h1
-    // itself, requests at s0 at 235 and is granted at 335: off at 435, whole at h1 at 470 to 510
-    // behind the second, and consumed at 720.
+    // First: ready at 670, gone at 720, off at 805, at h2 from 840 to 880. Second: at h1 from 320
+    // to 360, has space at 720 and, already recognised, is ready at 720 + 440 = 1,160: off at
+    // 1,295, at h2 from 1,330 to 1,370. Third, for h1: requests at 235, granted at 335, off at 435,
+    // at h1 from 470 to 510 behind the second, consumed at 720.
     let stories: Vec<_> = deliveries(plan.clone(), 3).iter().map(story).collect();
     let expected = [(2, 200, 720, 720), (0, 0, 840, 880), (3, 0, 1_330, 1_370)];
     assert_eq!(stories, expected);
@@ -44,7 +43,7 @@ fn pool_space_freed_before_detection_adds_no_delay() {
     in_transit(&mut plan, [500, 0, 5]);
     scheduled(&mut plan, 0, 2, &[(0, 5)]);
     scheduled(&mut plan, 3, 2, &[(0, 5)]);
-    // Ready at 670 and gone at 720; the second, read at 320, is known at 820: off at s0 at 955, at
+    // Ready at 670 and gone at 720; the second, read at 320, is recognised at 820: off at 955, at
     // h2 from 990 to 1,030.
     let stories: Vec<_> = deliveries(plan, 2).iter().map(story).collect();
     assert_eq!(stories, [(0, 0, 840, 880), (3, 0, 990, 1_030)]);
@@ -55,13 +54,12 @@ fn long_waiting_worm_stops_its_sender() {
     let mut plan = slow_hosts(30);
     scheduled(&mut plan, 0, 2, &[(0, 30)]);
     scheduled(&mut plan, 3, 2, &[(0, 30)]);
-    // The first is ready at 670. The second is off at s0 at 535 and whole at h1 from 570 on: with
-    // 17 flits at 730 the port requests STOP. h1's cable has just started a flit; STOP goes at 740,
-    // and s0 receives it at 775: 24 flits have started, the port is full. The first loses 10 to
-    // that, while s0 has flits of it: 805 to 1,105, at h2 from 840 to 1,130. Its tail has left h1
-    // at 980. The second takes its room, all 24 leave the port, and GO goes at once: received at
-    // 1,015, 240 after STOP. The second is ready at 980 + 440 = 1,420: at s0 at 1,455, off at
-    // 1,555, at h2 from 1,590 to 1,880.
+    // The first is ready at 670. The second is off at 535, at h1 from 570 on: with 17 flits at 730
+    // the port requests STOP. h1's cable has just started a flit; STOP goes at 740, received at s0
+    // at 775: 24 flits have started, the port is full. The first loses 10 to STOP: off at 805 to
+    // 1,105, at h2 from 840 to 1,130; its tail has left h1 at 980. The second takes its space, all
+    // 24 leave the port, and GO goes at once: received at 1,015, 240 after STOP. The second is
+    // ready at 980 + 440 = 1,420: at s0 at 1,455, off at 1,555, at h2 from 1,590 to 1,880.
     let into = channel(&plan.fabric, "s0", "h1");
     let stories: Vec<_> = deliveries(plan.clone(), 2).iter().map(story).collect();
     assert_eq!(stories, [(0, 0, 840, 1_130), (3, 0, 1_590, 1_880)]);
@@ -69,12 +67,12 @@ fn long_waiting_worm_stops_its_sender() {
     simulation.advance(u64::MAX);
     let count = simulation.channel_counts()[into.index()];
     assert_eq!((count.stops, count.stopped_ps), (1, 240));
-    // 24 flits stand in the port: flit i from 570 + 10 i to 980.
+    // Flit i of 24 stands in the port from 570 + 10 i to 980.
     assert_eq!(count.occupancy_flit_ps, (0..24).map(|i| 980 - 570 - 10 * i).sum::<u128>());
 }
 
-/// Returns a ring of four switches, each with a host that sends three messages to the host two
-/// switches on, and an in-transit host `x` for the messages from the previous switch.
+/// Ring of four switches, each with a host that sends three messages to the host two switches on,
+/// and an in-transit host `x` for messages from the previous switch.
 ///
 /// ```text
 ///   h0 ─ s0 ──► s1 ─ x1 ─ s1 ──► s2 ─ h2        first leg and second leg of different messages share each
@@ -107,8 +105,8 @@ fn ring(pool_bytes: u64, lengths: [u32; 3]) -> Plan {
         names.iter().map(|path| path.each_ref().map(String::as_str)).collect();
     let paths: Vec<&[&str]> = names.iter().map(<[&str; 6]>::as_slice).collect();
     along(&mut plan, &paths);
-    // The second message of each host has taken the channel to the next switch before the first is
-    // sent on there.
+    // The second message of each host takes the channel to the next switch before the first is sent
+    // on there.
     in_transit(&mut plan, [60, 2_000, pool_bytes]);
     for host in 0..4 {
         scheduled(&mut plan, host, (host + 2) % 4, &lengths.map(|bytes| (0, bytes)));
@@ -130,9 +128,8 @@ fn back_pressure_of_pools_causes_deadlock() {
     let mut plan = ring(150, [100; 3]);
     stopping(&mut plan);
     let Status::Deadlocked(cycle) = ends_as(&plan) else { panic!("the pools hold one worm each") };
-    // The port of x1 waits for s1's input from x1, that for the output to s2, held by s1's input
-    // from h1; that is stopped by s2's input from s1, and that by the port of x2: and likewise
-    // around the ring.
+    // Around the ring: the port of x1 waits for s1's input from x1, that for the output to s2, held
+    // by s1's input from h1; that is stopped by s2's input from s1, and that by the port of x2.
     let around = (0..4).flat_map(|n| {
         let next = (n + 1) % 4;
         let [here, there] = [n, next].map(|n| [format!("s{n}"), format!("x{n}"), format!("h{n}")]);
@@ -165,11 +162,10 @@ fn large_or_spilling_pools_do_not_deadlock() {
 
 #[test]
 fn waiting_for_an_unready_worm_is_no_deadlock() {
-    // The 8 are whole at x1 from 305 on, ready at 2,365 and gone at 2,445. The 5 behind them have
-    // left s0 at 325 to 375, are whole at x1 from 495 on, ready at 2,555 and gone at 2,605. Until
-    // then the 100 behind both wait at x1, which holds 104 and not 105, and hold the channel from
-    // s0 to s1, required by the 8 of x0 at s0. This resembles the knot, but the cable of x1 is not
-    // stopped: 13 fit into the buffer at its end.
+    // The 8: at x1 from 305 on, ready at 2,365, gone at 2,445. The 5: off s0 at 325 to 375, at x1
+    // from 495 on, ready at 2,555, gone at 2,605. Until then the 100 wait at x1, which holds 104,
+    // not 105, and hold the channel from s0 to s1, required by the 8 of x0. This resembles the
+    // knot, but the cable of x1 is not stopped: 13 fit into the buffer at its end.
     let mut plan = ring(104, [8, 5, 100]);
     stopping(&mut plan);
     plan.stop = stop_at(64 * 2_500);

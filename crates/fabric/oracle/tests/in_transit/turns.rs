@@ -6,7 +6,6 @@ use super::common::{
 use super::{DETECTION, POOL, PROGRAMMING, measured, over_h1};
 use gingham_net::{Plan, Priority};
 
-/// Returns all deliveries of a run of a plan, in order of delivery.
 fn stories(plan: &Plan, count: usize) -> Vec<(usize, u64, u64, u64)> {
     deliveries(plan.clone(), count).iter().map(story).collect()
 }
@@ -16,9 +15,9 @@ fn begun_own_packet_is_not_interrupted() {
     let mut plan = over_h1();
     scheduled(&mut plan, 0, 2, &[(0, 5)]);
     scheduled(&mut plan, 1, 3, &[(200, 20)]);
-    // h1's own 20 leave at 200 to 400, are whole at s0 from 235 on, leave it at 335 to 535 and are
-    // whole at h3 from 370 to 560. The worm in transit, ready at 270, goes at 400; s0 reads it when
-    // the one in front has left, at 535: off at 635, at h2 from 670 to 710.
+    // h1's own 20: leave from 200 to 400, at s0 from 235 on, off at 335 to 535, at h3 from 370 to
+    // 560. In transit: ready at 270, leaves at 400, read at s0 at 535, off at 635, at h2 from 670
+    // to 710.
     assert_eq!(stories(&plan, 2), [(1, 200, 370, 560), (0, 0, 670, 710)]);
     let measured = measured(plan, 1);
     assert_eq!((measured.reinjected_packets, measured.wait_mean_ps), (1, Some(130.0)));
@@ -31,9 +30,8 @@ fn in_transit_worms_precede_own_packets_of_any_priority() {
     scheduled(&mut plan, 1, 3, &[(200, 20)]);
     scheduled(&mut plan, 1, 3, &[(210, 5)]);
     plan.classes[2].priority = Priority::new(7).unwrap();
-    // As before; the second of h1's own waits from 210 on, and goes when the worm in transit has
-    // left, at 450. s0 reads it when that has left there, at 685: off at 785, at h3 from 820 to
-    // 860.
+    // As before; h1's second waits until the worm in transit has left, at 450, is read at s0 at
+    // 685, off at 785, at h3 from 820 to 860.
     let expected = [(1, 200, 370, 560), (0, 0, 670, 710), (1, 450, 820, 860)];
     assert_eq!(stories(&plan, 3), expected);
 }
@@ -44,12 +42,12 @@ fn unready_worm_does_not_block_own_packets() {
     scheduled(&mut plan, 0, 2, &[(0, 5)]);
     let mut tie = plan.clone();
     scheduled(&mut plan, 1, 3, &[(269, 5)]);
-    // A picosecond before the worm is ready h1's own goes, until 319; whole at s0 at 304, off at
-    // 404 to 454, at h3 from 439 until 479. The other goes at 319 and is read at 454: off at 554,
-    // at h2 from 589 to 629.
+    // h1's own leaves a picosecond before the worm is ready, until 319: at s0 at 304, off at 404 to
+    // 454, at h3 from 439 to 479. The worm leaves at 319, is read at 454, off at 554, at h2 from
+    // 589 to 629.
     assert_eq!(stories(&plan, 2), [(1, 269, 439, 479), (0, 0, 589, 629)]);
-    // As soon as it is ready the worm in transit goes, until 320; it is off at s0 at 405 to 455.
-    // h1's own goes at 320 and is read at 455: off at 555, at h3 from 590 to 630.
+    // The worm, just ready, leaves until 320, off at 405 to 455. h1's own leaves at 320, is read at
+    // 455, off at 555, at h3 from 590 to 630.
     scheduled(&mut tie, 1, 3, &[(270, 5)]);
     assert_eq!(stories(&tie, 2), [(0, 0, 440, 480), (1, 320, 590, 630)]);
 }
@@ -60,10 +58,10 @@ fn in_transit_worms_leave_back_to_back_in_arrival_order() {
     scheduled(&mut plan, 0, 2, &[(0, 5)]);
     scheduled(&mut plan, 3, 2, &[(0, 5)]);
     scheduled(&mut plan, 1, 3, &[(200, 40)]);
-    // Both request the output to h1 at s0 at 35, and h0, at the lower port, gets it: whole at h1 at
-    // 170, ready at 270. Its tail has left s0 at 185; that of h3 is off at 285, whole at h1 at 320,
-    // ready at 420. h1's own keeps the cable from 200 to 600: then one goes at 600 and the other at
-    // 650. At s0 h1's own is off at 335 to 735, the first at 835 to 885, the second at 985.
+    // Both request the output to h1 at 35. h0, at the lower port: at h1 at 170, ready at 270. h3:
+    // behind its tail, gone at 185, off at 285, at h1 at 320, ready at 420. h1's own keeps the
+    // cable from 200 to 600; the others leave at 600 and 650. Off s0: h1's own at 335 to 735, the
+    // first at 835 to 885, the second at 985.
     let expected = [(1, 200, 370, 760), (0, 0, 870, 910), (3, 0, 1_020, 1_060)];
     assert_eq!(stories(&plan, 3), expected);
     let measured = measured(plan, 1);
@@ -80,11 +78,10 @@ fn bubbles_of_a_slow_feeder_stay_unfilled() {
     cable_flit(&mut plan, feeder, 30);
     scheduled(&mut plan, 0, 2, &[(0, 10)]);
     scheduled(&mut plan, 1, 3, &[(255, 5)]);
-    // Flit i is whole at s0 at 55 + 30 i and leaves, from 155 on, when it is there: at 155 to 205
-    // the first six, then at 235, 265, 295 and 325. At h1 the first is whole at 190 and ready at
-    // 200: six leave at 200 to 250, and the others as they are whole, at 270, 300, 330 and 360. So
-    // h1's own, there at 255, goes at 370 only. At s0 all ten have come when they can leave, at 335
-    // to 435: at h2 from 370 to 460. h1's own is read at 435: off at 535, at h3 from 570 to 610.
+    // Flit i is at s0 at 55 + 30 i, and off from 155 on: six at 155 to 205, then at 235, 265, 295,
+    // 325. At h1 the first, at 190, is ready at 200: six leave at 200 to 250, the others as they
+    // arrive, at 270, 300, 330, 360; h1's own, of 255, leaves at 370 only. Off s0: all ten at 335
+    // to 435, at h2 from 370 to 460; h1's own, read at 435, at 535, at h3 from 570 to 610.
     assert_eq!(stories(&plan, 2), [(0, 0, 370, 460), (1, 370, 570, 610)]);
 }
 
@@ -95,10 +92,9 @@ fn worm_holds_the_cable_while_its_mark_arrives() {
     wormhole(&mut plan, |wormhole| wormhole.mark_bytes = 3);
     scheduled(&mut plan, 0, 2, &[(0, 5)]);
     scheduled(&mut plan, 1, 3, &[(180, 5)]);
-    // Ready at 170, when the first flit of the mark is whole at h1; the first behind the mark is
-    // whole at 200 and leaves: whole at s0 at 235, off at 335 to 385, at h2 from 370 to 410. The
-    // cable is h1's again at 250, and its own is read at s0 at 385: off at 485, at h3 from 520 to
-    // 560.
+    // Ready at 170, with the first flit of the mark at h1; the first behind the mark leaves at 200:
+    // at s0 at 235, off at 335 to 385, at h2 from 370 to 410. h1's own has the cable at 250, is
+    // read at s0 at 385, off at 485, at h3 from 520 to 560.
     assert_eq!(stories(&plan, 2), [(0, 0, 370, 410), (1, 250, 520, 560)]);
     assert_eq!(measured(plan, 1).wait_mean_ps, Some(0.0));
 }

@@ -13,7 +13,7 @@ use gingham_net::{Decision, HeadPlace, Plan, Reselect, Select, SwitchChooser, Sw
 use gingham_topology::routing::{Algorithm, Form, LaneSet, Lanes, Routes, ShortestPath, route};
 use gingham_topology::{FabricBuilder, Guid, NodeKind};
 
-/// Returns a plan over `count` lanes; packets choose if `select` is given.
+/// Plan over `count` lanes; packets choose if `select` is given.
 fn diamond(count: u8, select: Option<Select>) -> Plan {
     let mut builder = FabricBuilder::new();
     let switch = |index: u64| (format!("s{index}"), Guid(0x100 + index));
@@ -49,7 +49,6 @@ fn diamond(count: u8, select: Option<Select>) -> Plan {
     plan
 }
 
-/// Sets when heads select again.
 fn reselecting(plan: &mut Plan, reselect: Reselect) {
     let Decision::AtSwitches(decision) = &mut plan.routing.decision else { panic!("adaptive") };
     decision.reselect = reselect;
@@ -63,17 +62,16 @@ fn head_takes_any_free_output() {
         packets(&mut plan, 1, 3, &[(10, 6)]);
         by_message(plan, 2)
     };
-    // Alone a head is there at 4, 12 and 20, is given a lane two ticks later, crosses a tick later and
-    // is on the link at 8, 16 and 24: whole at 240 + 35, its tail five ticks later. The second begins
-    // a tick later. At 7 the lane to s1 is the first's, whose tail crosses at 12, and it takes that to
-    // s2.
+    // Alone a head is there at 4, 12, 20, granted two ticks later, crosses a tick later, and is on
+    // the link at 8, 16, 24: whole at 240 + 35, its tail five ticks later. The second begins a tick
+    // later; the first holds the lane to s1 until 12, and it takes that to s2.
     let apart = [(0, 0, 275, 325), (1, 10, 285, 335)];
     for select in [Select::First, Select::Random, Select::LeastLoaded] {
         assert_eq!(two(Some(select)), apart, "{select:?}");
     }
-    // On one path it is given the lane to s1 at 12, is on that link at 14, and there at 18, behind the
-    // first, whose tail crosses at 20. It stands first then, is given a lane at 22 and is on the next
-    // link at 24; there at 28, it is on the third at 32.
+    // On one path it is granted the lane to s1 at 12, on that link at 14, there at 18, behind the
+    // first, whose tail crosses at 20; granted at 22, on the next link at 24, there at 28, on the
+    // third at 32.
     assert_eq!(two(None), [(0, 0, 275, 325), (1, 10, 355, 405)]);
 }
 
@@ -92,8 +90,7 @@ fn least_loaded_output_has_the_most_credits() {
         };
         (found, [flits("s0", "s1"), flits("s0", "s2")])
     };
-    // At 8 the first packet's head is on the link to s1 (or s2), which has 19 credits then, the other
-    // 20.
+    // At 8 the first head is on the link to s1 (or s2), which has 19 credits, the other 20.
     let (found, flits) = two(Select::LeastLoaded);
     assert_eq!(found, [(0, 0, 275, 325), (1, 20, 295, 345)]);
     assert_eq!(flits, [6, 6]);
@@ -103,10 +100,9 @@ fn least_loaded_output_has_the_most_credits() {
     assert_eq!(flits, [12, 0]);
 }
 
-/// With virtual cut-through the credits promised to a packet are gone before its flits are on the
-/// link. A is given a lane of X, which is s1 or s2, at 6, and B one of Y at 8. C chooses at 9, when
-/// A's flit is on the link and B's first is due on it at 10. X has 19 credits of 20, and so has Y,
-/// but 6 of its 20 are promised to B: C follows A.
+/// With virtual cut-through A is granted a lane of X (s1 or s2) at 6, and B one of Y at 8. C
+/// chooses at 9, when A's flit is on its link and B's first is due at 10. X has 19 of 20 credits; Y
+/// has 20, but 6 are promised to B: C follows A.
 #[test]
 fn promised_credits_do_not_count_for_selection() {
     let mut plan = diamond(2, Some(Select::LeastLoaded));
@@ -120,7 +116,7 @@ fn promised_credits_do_not_count_for_selection() {
 
 #[test]
 fn random_selection_uses_outputs_equally() {
-    // A packet of one flit every 200 ps meets no other packet, and each of 400 is therefore a draw.
+    // A packet of one flit every 200 ps meets no other: each of 400 is a draw.
     let mut plan = diamond(1, Some(Select::Random));
     let all: Vec<(u64, u32)> = (0..400).map(|number| (200 * number, 1)).collect();
     packets(&mut plan, 0, 2, &all);
@@ -133,10 +129,9 @@ fn random_selection_uses_outputs_equally() {
     assert!(taken.abs_diff(200) < 50, "{taken}");
 }
 
-/// The path is via s1, and the lower of two lanes is its escape lane. A packet of one flit every
-/// 200 ps meets no other packet. The adaptive lanes of both outputs therefore have all their
-/// credits, and each choice is random. If the escape lane were counted, all 400 packets would go
-/// via s1.
+/// The path is via s1, with the lower of two lanes as its escape lane. A packet of one flit every
+/// 200 ps meets no other: the adaptive lanes of both outputs have all their credits, and each
+/// choice is random. With the escape lane counted, all 400 packets would go via s1.
 #[test]
 fn escape_lane_credits_do_not_count_for_selection() {
     for reselect in [Reselect::EveryCycle, Reselect::Never] {
@@ -151,7 +146,7 @@ fn escape_lane_credits_do_not_count_for_selection() {
     }
 }
 
-/// Returns the flits of the diamond by s1 and by s2.
+/// Flits by s1 and by s2.
 fn flits_by(plan: &Plan) -> [u64; 2] {
     let mut run = start(plan.clone().into());
     run.advance(u64::MAX);
@@ -159,7 +154,7 @@ fn flits_by(plan: &Plan) -> [u64; 2] {
     ["s1", "s2"].map(|by| counts[crate::common::channel(&plan.fabric, "s0", by).index()].data_flits)
 }
 
-/// Returns two packets of six flits, the second at `second_ps`.
+/// Two packets of six flits, the second at `second_ps`.
 fn two_at_s0(count: u8, select: Select, reselect: Reselect, second_ps: u64) -> Plan {
     let mut plan = diamond(count, Some(select));
     packets(&mut plan, 0, 2, &[(0, 6)]);
@@ -170,13 +165,13 @@ fn two_at_s0(count: u8, select: Select, reselect: Reselect, second_ps: u64) -> P
 
 #[test]
 fn fixed_choice_waits_despite_another_free_output() {
-    // As on one path: the lane to s1 is free again at 12, and s2 is left alone.
+    // As on one path: the lane to s1 is free again at 12, and s2 is unused.
     let plan = two_at_s0(1, Select::First, Reselect::Never, 10);
     assert_eq!(flits_by(&plan), [12, 0]);
     assert_eq!(by_message(plan, 2), [(0, 0, 275, 325), (1, 10, 355, 405)]);
     let plan = two_at_s0(1, Select::First, Reselect::EveryCycle, 10);
     assert_eq!(flits_by(&plan), [6, 6]);
-    // It looks at all outputs, not at those with a free lane. At 8 s1, or s2, has a credit less.
+    // All outputs count, not only those with a free lane. At 8 s1, or s2, has a credit less.
     let plan = two_at_s0(1, Select::LeastLoaded, Reselect::Never, 20);
     assert_eq!(flits_by(&plan), [6, 6]);
     assert_eq!(by_message(plan, 2), [(0, 0, 275, 325), (1, 20, 295, 345)]);
@@ -221,12 +216,12 @@ fn head_uses_path_lanes_and_other_adaptive_lanes() {
     plan.lanes.allowed = Lanes::with_escape(None, &[LaneSet::first_n(2)], 1);
     packets(&mut plan, 0, 2, &[(0, 30), (0, 1)]);
     packets(&mut plan, 1, 3, &[(10, 30)]);
-    // s1 has a lane for each of two, and a third has one to s2.
+    // s1 has a lane for each of two; the third takes s2.
     assert_eq!(flits_by(&plan), [60, 1]);
 }
 
-/// Returns a plan with the lower of two lanes for escape on the path, which is by s2: heads that
-/// take the first output choose lane 1 to s1.
+/// Plan with the lower of two lanes for escape on the path, by s2: heads that take the first output
+/// choose lane 1 to s1.
 fn with_escape_by_s2(reselect: Reselect, second_ps: u64) -> Plan {
     let mut plan = two_at_s0(2, Select::First, reselect, second_ps);
     let Routes::Table(mut tables) = plan.routing.paths.remove(0) else { panic!("tables") };
@@ -257,22 +252,22 @@ fn fixed_choice_leaves_other_lanes_of_the_path_unused() {
         packets(&mut plan, 1, 3, &[(10, 30)]);
         plan
     };
-    // The first holds lane 1 to s1 from 6 on, the second lane 0 to s2 from 7 on. At 10 the first has no
-    // credit of its first lane left, and the third begins on the other: there at 14, it could be given a
-    // lane from 16 on, and lane 1 to s2 is free.
+    // The first holds lane 1 to s1 from 6 on, the second lane 0 to s2 from 7 on. At 10 the first
+    // has no credit left, and the third begins on the other lane: there at 14, it could be granted
+    // lane 1 to s2, free, from 16 on.
     assert_eq!(flits_by(&three(Reselect::EveryCycle)), [30, 31]);
     let plan = three(Reselect::Never);
     assert_eq!(flits_by(&plan), [31, 30]);
-    // The tail of the first crosses at 36: the third is given lane 1 to s1 then, and is on that link at
-    // 38. There at 42, it stands behind the first, whose tail crosses at 44; then it is given a lane at 46
-    // and is on the next link at 48. There at 52, it is on the third at 56: whole at 560 + 35. The tails
-    // of the others are on the third link at 53 and 54.
+    // The first's tail crosses at 36: the third is granted lane 1 to s1, on that link at 38, there
+    // at 42 behind the first, whose tail crosses at 44; granted at 46, on the next link at 48,
+    // there at 52, on the third at 56: whole at 560 + 35. The other tails are on the third link at
+    // 53 and 54.
     assert_eq!(by_message(plan, 3), [(0, 0, 275, 565), (0, 100, 595, 595), (1, 10, 285, 575)]);
 }
 
-/// A permanent choice is requested if it is free, even if the escape lane of the path is free as
-/// well and comes first. The path is by s1, its lane 0 is for escape, and credits are those of
-/// lanes 1, of 10 flits.
+/// A permanent choice that is free precedes a free escape lane of the path, though that comes
+/// first. The path is by s1, its lane 0 is for escape, and credits are those of lanes 1, of 10
+/// flits.
 ///
 /// ```text
 ///   A, 2 flits    chooses at 6, s1 10, s2 10     draws s1: given lane 0 to s1, on that link from 8 on

@@ -1,8 +1,8 @@
 //! Allocators of the crossbar, and ports with several connections to and from it.
 //!
-//! In the tables of crossing flits, `a`, `b`, `c` are inputs and `X`, `Y`, `Z` outputs. Every pair
-//! of them has its own lanes on the whole path: at an input a lane for each output, at an output a
-//! lane for each input. Packets are longer than the run, and no head waits for a lane.
+//! In the tables, `a`, `b`, `c` are inputs and `X`, `Y`, `Z` outputs. Every pair has its own lanes:
+//! at an input a lane for each output, at an output a lane for each input. Packets outlast the run,
+//! and no head waits for a lane.
 
 use crate::common::{backlogged, channel, row, stop_at};
 use crate::packets::by_message;
@@ -22,14 +22,14 @@ const ALL: [Allocator; 5] = [
     Allocator::SeparableOutputFirst,
 ];
 
-/// Returns a switch of `asks.len()` inputs and as many outputs; input `i` sends to the outputs of
-/// `asks[i]` without end. Lanes of inputs are in the order of outputs.
+/// Switch of `asks.len()` inputs and as many outputs; input `i` sends to the outputs of `asks[i]`
+/// without end. Lanes of inputs are in the order of outputs.
 pub(crate) fn switch_of(asks: &[&[usize]], change: impl FnOnce(&mut PipelinePlan)) -> Plan {
     let in_order: Vec<usize> = (0..asks.len()).collect();
     switch_on(&in_order, asks, change)
 }
 
-/// Returns such a switch with the flits for output `o` on lane `lane_of[o]` of an input.
+/// Such a switch with the flits for output `o` on lane `lane_of[o]` of an input.
 fn switch_on(lane_of: &[usize], asks: &[&[usize]], change: impl FnOnce(&mut PipelinePlan)) -> Plan {
     let count = asks.len();
     let lane = |number: usize| u8::try_from(number).unwrap();
@@ -60,7 +60,7 @@ fn switch_on(lane_of: &[usize], asks: &[&[usize]], change: impl FnOnce(&mut Pipe
     plan
 }
 
-/// Returns the number of flits on the link of each output before a tick.
+/// Flits on the link of each output before a tick.
 fn sent_before(plan: &Plan, tick: u64) -> Vec<u64> {
     let outputs = plan.fabric.endpoints().len() / 2;
     let stop = stop_at(10 * tick - 1);
@@ -72,8 +72,8 @@ fn sent_before(plan: &Plan, tick: u64) -> Vec<u64> {
     (0..outputs).map(|output| counts[sent(output).index()].data_flits).collect()
 }
 
-/// a asks for X, b for Y, c for all three. A head crosses from tick 7 on, the second of c from 8 and
-/// the third from 9.
+/// a requests X, b Y, c all three. A head crosses from 7 on, the second of c from 8, the third from
+/// 9.
 ///
 /// ```text
 ///   tick           7         8                9          10              11              then as from 9 on
@@ -81,8 +81,8 @@ fn sent_before(plan: &Plan, tick: u64) -> Vec<u64> {
 ///   twice                    c-X, then b-Y               b-Y c-Z, a-X    c-X, then b-Y   7 in 3 ticks
 /// ```
 ///
-/// At 8 all three outputs grant c, for X and Y have just served a and b; it accepts X, whose turn it
-/// is. At 9 it is Y's, at 10 Z's, while X grants c again, in vain. At 11 all grant c again.
+/// At 8 all outputs grant c, for X and Y have just served a and b; it accepts X. At 9 it is Y's
+/// turn, at 10 Z's, while X grants c in vain. At 11 all grant c again.
 #[test]
 fn second_iteration_matches_remaining_inputs() {
     let asks: [&[usize]; 3] = [&[0], &[1], &[0, 1, 2]];
@@ -90,12 +90,12 @@ fn second_iteration_matches_remaining_inputs() {
         (ONCE, [2, 2, 1], [1, 0, 0]),
         (Allocator::SeparableOutputFirst, [2, 2, 1], [1, 0, 0]),
         (TWICE, [3, 3, 1], [1, 1, 0]),
-        // b proposes itself to Y at 8, and c to X alone.
+        // At 8 b proposes itself to Y, c to X alone.
         (Allocator::SeparableInputFirst, [3, 3, 1], [1, 1, 0]),
         (Allocator::Maximal, [3, 3, 1], [1, 1, 0]),
     ] {
         let plan = switch_of(&asks, |lanes| lanes.allocator = allocator);
-        // What crosses at a tick is on the link at the next.
+        // On the link a tick after crossing.
         assert_eq!(sent_before(&plan, 9), [1, 1, 0], "{allocator:?}");
         for periods in [0, 1, 2, 30] {
             let expected: Vec<u64> = (0..3)
@@ -107,8 +107,8 @@ fn second_iteration_matches_remaining_inputs() {
     }
 }
 
-/// If every input requests every output, pointers diverge: from then on each output serves the
-/// inputs in turn, and no two serve the same one. McKeown 1999, section III-B: 100 % of the rate.
+/// If every input requests every output, pointers diverge: no two outputs serve one input. McKeown
+/// 1999, section III-B: 100 % of the rate.
 #[test]
 fn pointers_desynchronize_to_full_throughput() {
     for count in 2..=4 {
@@ -124,8 +124,8 @@ fn pointers_desynchronize_to_full_throughput() {
     }
 }
 
-/// Input a alone requests X, Y and Z, on its lanes 0, 2 and 1. Its adapter sends on lanes in turn:
-/// X can cross from 7 on, Z from 8, Y from 9.
+/// Input a alone requests X, Y and Z, on its lanes 0, 2 and 1. Its adapter sends in turn: X can
+/// cross from 7 on, Z from 8, Y from 9.
 ///
 /// ```text
 ///   tick              7   8   9   10   11   12   13
@@ -136,7 +136,7 @@ fn pointers_desynchronize_to_full_throughput() {
 fn input_rotates_over_outputs_or_lanes() {
     for allocator in ALL {
         let plan = switch_on(&[0, 2, 1], &[&[0, 1, 2], &[], &[]], |of| of.allocator = allocator);
-        // What crosses at a tick is on the link at the next.
+        // On the link a tick after crossing.
         let sent = (8..16).map(|tick| sent_before(&plan, tick)).collect::<Vec<_>>();
         let crosses = |pair: &[Vec<u64>]| (0..3).find(|output| pair[1][*output] > pair[0][*output]);
         let found: Vec<_> = sent.windows(2).map(|pair| crosses(pair).unwrap()).collect();
@@ -149,8 +149,8 @@ fn input_rotates_over_outputs_or_lanes() {
     }
 }
 
-/// Host 0 sends three flits to host 1 on lane 0 and three to host 2 on lane 1: on its cable in
-/// turn, there from 4 and 5 on, every other tick. The heads can cross from 7 and 8 on.
+/// Host 0 sends three flits to host 1 on lane 0 and three to host 2 on lane 1, in turn: there from
+/// 4 and 5 on, every other tick. Heads can cross from 7 and 8 on.
 fn one_to_two(change: impl FnOnce(&mut PipelinePlan)) -> Vec<(usize, u64, u64, u64)> {
     let mut plan = lane_plan(row(1, &[0, 0, 0]), 2);
     packets(&mut plan, 0, 1, &[(0, 3)]);
@@ -162,19 +162,18 @@ fn one_to_two(change: impl FnOnce(&mut PipelinePlan)) -> Vec<(usize, u64, u64, u
 
 #[test]
 fn input_speedup_two_passes_two_lanes_at_once() {
-    // By one way they take turns from 7 to 12, and are on the links from 8 to 12 and from 9 to 13.
+    // By one input they take turns from 7 to 12, on the links from 8 to 12 and 9 to 13.
     assert_eq!(one_to_two(|_| ()), [(0, 0, 115, 155), (0, 10, 125, 165)]);
-    // By two: lane 0 at 7, 8, 9, lane 1 at 8, 9, 10; a tick later each is on its link.
+    // By two: lane 0 at 7, 8, 9, lane 1 at 8, 9, 10; on the links a tick later.
     let found = one_to_two(|of| of.input_speedup = 2);
     assert_eq!(found, [(0, 0, 115, 135), (0, 10, 125, 145)]);
 }
 
 #[test]
 fn output_speedup_two_accepts_two_flits_at_once() {
-    // Hosts 0 and 1 send four flits each to host 2, on lanes 0 and 1. By one way out they take turns
-    // from 7 to 14. By two both cross from 7 to 10, and take turns on the link as before. Their lane
-    // buffers are empty sooner: flit k is there at 4 + k, and crosses at 7 + k instead of 7 + 2 k,
-    // or 8 + 2 k from host 1.
+    // Hosts 0 and 1 send four flits each to host 2, on lanes 0 and 1. By one output they take turns
+    // from 7 to 14; by two both cross from 7 to 10, and take turns on the link as before. Flit k is
+    // there at 4 + k, and crosses at 7 + k instead of 7 + 2 k, or 8 + 2 k from host 1.
     let occupancy = |speedup: u8| {
         let mut plan = lane_plan(row(1, &[0, 0, 0]), 2);
         packets(&mut plan, 0, 2, &[(0, 4)]);
@@ -190,7 +189,7 @@ fn output_speedup_two_accepts_two_flits_at_once() {
         let counts = simulation.channel_counts();
         into.map(|channel| counts[channel.index()].occupancy_flit_ps)
     };
-    // Ticks of a flit in its buffer: 3 + k and 4 + k by one way, 3 by two.
+    // Ticks in the buffer: 3 + k and 4 + k by one output, 3 by two.
     assert_eq!(occupancy(1), [10 * (3 + 4 + 5 + 6), 10 * (4 + 5 + 6 + 7)]);
     assert_eq!(occupancy(2), [10 * 12, 10 * 12]);
 }

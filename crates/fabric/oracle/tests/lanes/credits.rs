@@ -10,28 +10,27 @@ use std::sync::Arc;
 
 #[test]
 fn shallow_lane_carries_its_depth_per_round_trip() {
-    // A flit that is on the cable at t is there at t + 4, crosses at t + 5, and its credit counts
-    // at t + 5 + 1 + D = t + 9: with D = 3 three credits carry three flits in 2 D + 3 = 9 ticks.
+    // A flit on the cable at t is there at t + 4, crosses at t + 5, and its credit counts at t + 5
+    // + 1 + D = t + 9: with D = 3 three credits carry three flits in 2 D + 3 = 9 ticks.
     let mut plan = lane_plan(row(1, &[0, 0]), 1);
     lanes(&mut plan, |lanes| lanes.depths_flits[0] = 3);
     packets(&mut plan, 0, 1, &[(0, 40)]);
-    // The head crosses at 7, the next two at 8 and 9. Credits count at 11, 12 and 13: the next
-    // three are on the cable then, there at 15, 16, 17, cross at 16, 17, 18, and so on: flit 3 q +
-    // r crosses at 7 + 9 q + r. The last is 3 x 13 + 0: it crosses at 7 + 117 = 124 and is on the
-    // link at 125: whole at 1250 + 35.
+    // Flits 0, 1, 2 cross at 7, 8, 9; credits count at 11, 12, 13, with the next three on the
+    // cable: there at 15, 16, 17, they cross at 16, 17, 18. Flit 3 q + r crosses at 7 + 9 q + r:
+    // the last, 3 x 13 + 0, at 7 + 117 = 124, on the link at 125: whole at 1,250 + 35.
     assert_eq!(story(&deliveries(plan, 1)[0]), (0, 0, 115, 1285));
 }
 
 #[test]
 fn lane_as_deep_as_the_round_trip_carries_full_rate() {
-    // Flit i crosses at 7 + i if it is there before, that is, on the cable at 2 + i. The first
-    // credit counts again at 11: in time for flit 9 = 2 D + 3. With a depth of 8 flit 8 is a tick
-    // late, and so is every eighth after it once more: flit 39 four ticks.
+    // Flit i crosses at 7 + i if it is on the cable at 2 + i. The first credit counts at 11: in
+    // time for flit 9 = 2 D + 3. With a depth of 8 flit 8 is a tick late, and every eighth after it
+    // once more: flit 39 four ticks.
     for (depth, late) in [(9, 0), (8, 4)] {
         let mut plan = lane_plan(row(2, &[0, 1]), 1);
         lanes(&mut plan, |lanes| lanes.depths_flits[0] = depth);
         packets(&mut plan, 0, 1, &[(0, 40)]);
-        // The head is on the last cable at 16, flit 39 at 16 + 39, or late.
+        // The head is on the last cable at 16.
         let delivered = (16 + 39 + late) * 10 + 35;
         assert_eq!(story(&deliveries(plan, 1)[0]), (0, 0, 195, delivered));
     }
@@ -42,21 +41,18 @@ fn virtual_cut_through_waits_for_credits_of_whole_packet() {
     let mut plan = lane_plan(row(2, &[0, 1]), 1);
     lanes(&mut plan, |lanes| lanes.cut_through = LaneSet::one(0));
     packets(&mut plan, 0, 1, &[(0, 8), (0, 8)]);
-    // The first is on h0's cable from 0 to 7, crosses s0 from 7 to 14, is on the link to s1 from 8
-    // to 15, crosses s1 from 15 to 22, and is on the last cable from 16 to 23: whole at 195 and
-    // 265. Of ten credits h0 has two left; those of the first count again from 11 on, a tick each:
-    //      there are 8 at 16. The second is there at s0 at 20, long after the tail before it
-    //      crossed, and requests at 22. Two credits are left there; those of the first count again
-    //      from 15 + 4 = 19 on: there are 8 at 24. It is given the lane then, crosses at 25, is on
-    //      the link at 26, there at 30, on the last cable at 34: whole at 375, and its tail 7 ticks
-    //      later.
+    // First: on h0's cable from 0 to 7, crosses s0 from 7 to 14, on the link from 8 to 15, crosses
+    // s1 from 15 to 22, on the last cable from 16 to 23: whole at 195 and 265. Second: h0 has two
+    // of ten credits left, and 8 at 16, as those of the first count from 11 on. There at s0 at 20,
+    // it requests at 22. Two credits are left there, and 8 at 24, counting from 15 + 4 = 19 on.
+    // Granted then, it crosses at 25, on the link at 26, there at 30, on the last cable at 34:
+    // whole at 375, its tail 7 ticks later.
     assert_eq!(by_message(plan, 2), [(0, 0, 195, 265), (0, 160, 375, 445)]);
 }
 
 #[test]
 fn credits_are_promised_once() {
-    // h0 and h1 send four flits each to h2 over s0 and s1, on one lane of six places with virtual
-    // cut-through.
+    // h0 and h1 send four flits each to h2 over s0 and s1, on one lane of six places.
     let mut plan = lane_plan(row(2, &[0, 0, 1]), 1);
     lanes(&mut plan, |lanes| {
         lanes.cut_through = LaneSet::one(0);
@@ -64,11 +60,10 @@ fn credits_are_promised_once() {
     });
     packets(&mut plan, 0, 2, &[(0, 4)]);
     packets(&mut plan, 1, 2, &[(0, 4)]);
-    // The first crosses s0 from 7 to 10 and is on the link from 8 to 11. At 10 its tail releases
-    // the output; three of its credits were taken and one is promised: two of six are left. They
-    // cross s1 from 15 on; credits count from 19 on: 3 at 19, and 4 at 20, when the second is given
-    // the lane: it crosses at 21, is on the link at 22 and on the last cable at 30. The first: on
-    // the last cable from 16 to 19.
+    // The first crosses s0 from 7 to 10, on the link from 8 to 11, on the last cable from 16 to 19.
+    // At 10 its tail releases the output; three credits are taken and one is promised: two of six
+    // are left. It crosses s1 from 15 on, credits count from 19 on: 3 at 19, 4 at 20. The second is
+    // granted the lane then, crosses at 21, on the link at 22, on the last cable at 30.
     assert_eq!(by_message(plan, 2), [(0, 0, 195, 225), (1, 0, 335, 365)]);
 }
 
@@ -85,8 +80,8 @@ fn full_output_lane_blocks_the_crossbar() {
         simulation.advance(1);
         simulation.assert_invariants();
     }
-    // On the link at 8, then at 12 (free at 130 < 130 is false, so 13), 18, 23, ...: flit k begins
-    // at 80 + 50 k.
+    // On the link at 8, 13 (at 12 it is free at 130, not before), 18, 23, ...: flit k begins at 80
+    // + 50 k.
     simulation.advance(u64::MAX);
     let found = simulation.take_messages();
     assert_eq!(story(&found[0]), (0, 0, 80 + 50 + 25, 80 + 11 * 50 + 50 + 25));
@@ -94,9 +89,9 @@ fn full_output_lane_blocks_the_crossbar() {
 
 #[test]
 fn unbuffered_output_takes_the_credit_at_the_crossing() {
-    // Lanes of three flits over two switches. Flits 0, 1, 2 cross s0 at 7, 8, 9 and are there at s1
-    // at 12, 13, 14; they cross s1 at 15, 16, 17, and credits count at s0 at 19, 20, 21. Flits 3,
-    // 4, 5 were sent at 11, 12, 13, when credits counted at h0, and are there at s0 at 15, 16, 17.
+    // Lanes of three flits over two switches. Flits 0, 1, 2 cross s0 at 7, 8, 9, there at s1 at 12,
+    // 13, 14, cross at 15, 16, 17; credits count at s0 at 19, 20, 21. Flits 3, 4, 5 were sent at
+    // 11, 12, 13 with h0's credits, there at s0 at 15, 16, 17.
     let story_of = |output_depth: u32| {
         let mut plan = lane_plan(row(2, &[0, 1]), 1);
         lanes(&mut plan, |lanes| {
@@ -106,11 +101,11 @@ fn unbuffered_output_takes_the_credit_at_the_crossing() {
         packets(&mut plan, 0, 1, &[(0, 7)]);
         story(&deliveries(plan, 1)[0])
     };
-    // They cross s0 at 19, 20, 21, and s1 at 25, 26, 27. Flit 6 is sent at 19 + 4 = 23, there at 27,
-    // and crosses when the credit of flit 3 counts, at 29; s1 at 35: on the last cable at 36.
+    // They cross s0 at 19, 20, 21, s1 at 25, 26, 27. Flit 6: sent at 19 + 4 = 23, there at 27,
+    // crosses at 29 with the credit of flit 3, s1 at 35: on the last cable at 36.
     assert_eq!(story_of(0), (0, 0, 195, 395));
-    // With a buffer they cross s0 at 16, 17, 18, wait there, and are on the link at 19: they cross s1
-    // at 24. Flit 6 is sent at 20, crosses s0 at 25, and is on the link at 28: on the last at 34.
+    // With a buffer they cross s0 at 16, 17, 18, are on the link at 19, and cross s1 at 24. Flit 6:
+    // sent at 20, crosses s0 at 25, on the link at 28, on the last at 34.
     assert_eq!(story_of(3), (0, 0, 195, 375));
 }
 
@@ -123,12 +118,11 @@ fn lane_buffer_occupancy_is_counted() {
     let mut simulation = start(Arc::new(plan));
     simulation.advance(u64::MAX);
     let counts = simulation.channel_counts();
-    // There at 40, 50 and 60, and crossed at 70, 80 and 90: 30 ps each.
+    // There at 40, 50, 60, crossed at 70, 80, 90: 30 ps each.
     assert_eq!(counts[into.index()].occupancy_flit_ps, 90);
     assert_eq!(counts[into.index()].data_flits, 3);
     assert_eq!((counts[into.index()].stops, counts[into.index()].stopped_ps), (0, 0));
-    // The flits enter the cable to h1 at 90, 100 and 110 and arrive 10 + 10 later. The workload
-    // ends at 130, within the section of 16 ps that ends at 144.
+    // The tail is whole at 135, in the section of 16 ps that ends at 144.
     let report = simulation.collector().report();
     assert_eq!(report.window().end, Time::from_ps(144));
     let measured = report.channel(into).unwrap();
@@ -139,8 +133,7 @@ fn lane_buffer_occupancy_is_counted() {
 
 #[test]
 fn flit_counts_from_its_start() {
-    // Of 14 ps a flit the second begins at 14, taken at tick 1, the third at 28, taken at tick 2,
-    // at 20.
+    // 14 ps a flit: the second begins at 14, taken at tick 1, the third at 28, taken at tick 2.
     let mut plan = lane_plan(row(1, &[0, 0]), 1);
     let out = channel(&plan.fabric, "h0", "s0");
     cable_flit(&mut plan, out, 14);
@@ -153,7 +146,7 @@ fn flit_counts_from_its_start() {
     assert_eq!([1, 13, 14, 27, 28].map(begun_by), [1, 1, 2, 2, 3]);
 }
 
-/// Returns the time up to `ps` that each channel of `ends` waited for credits, in ps.
+/// Time up to `ps` that each channel waited for credits, in ps.
 fn waits<const N: usize>(plan: &Plan, ps: u64, ends: [(&str, &str); N]) -> [u64; N] {
     let plan = Plan { stop: stop_at(ps), ..plan.clone() };
     let channels = ends.map(|(from, to)| channel(&plan.fabric, from, to));
@@ -164,14 +157,14 @@ fn waits<const N: usize>(plan: &Plan, ps: u64, ends: [(&str, &str); N]) -> [u64;
     channels.map(|channel| counts[channel.index()].stopped_ps)
 }
 
-/// Channels from host 0 to host 1 over two switches.
+/// From host 0 to host 1 over two switches.
 const CHAIN: [(&str, &str); 3] = [("h0", "s0"), ("s0", "s1"), ("s1", "h1")];
 
 #[test]
 fn credit_wait_starts_at_the_first_tick_without_credit() {
-    // As in `shallow_lane_carries_its_depth_per_round_trip`: flits on the cable at 0, 1, 2, then at 11, 12,
-    // 13, then at 20, 21, 22 and so on: the last at 11 + 12 x 9. The host waits for 8 ticks, and 12 times
-    // for 6. The channel into h1 needs no credits.
+    // As in `shallow_lane_carries_its_depth_per_round_trip`: on the cable at 0, 1, 2, at 11, 12,
+    // 13, at 20, 21, 22 and so on, the last at 11 + 12 x 9. The host waits for 8 ticks, and 12
+    // times for 6.
     let mut plan = lane_plan(row(1, &[0, 0]), 1);
     lanes(&mut plan, |lanes| lanes.depths_flits[0] = 3);
     packets(&mut plan, 0, 1, &[(0, 40)]);
@@ -185,13 +178,12 @@ fn credit_wait_starts_at_the_first_tick_without_credit() {
 
 #[test]
 fn host_waits_for_credits_between_packets() {
-    // Packets of one flit are on the cable at 0 and 1: with a depth of one the second waits for
-    // the credit of the first from 1 to 10.
+    // With a depth of one the second packet of one flit waits for a credit from 1 to 10.
     let mut plan = lane_plan(row(1, &[0, 0]), 1);
     lanes(&mut plan, |lanes| lanes.depths_flits[0] = 1);
     packets(&mut plan, 0, 1, &[(0, 1), (0, 1)]);
     assert_eq!(waits(&plan, 5_000, [("h0", "s0"), ("s0", "h1")]), [100, 0]);
-    // One that is created at 54 waits from tick 6 on.
+    // Created at 54, it waits from tick 6 on.
     plan.classes.clear();
     packets(&mut plan, 0, 1, &[(0, 1), (54, 1)]);
     assert_eq!(waits(&plan, 5_000, [("h0", "s0"), ("s0", "h1")]), [50, 0]);
@@ -209,11 +201,11 @@ fn switch_waits_for_credits_of_queued_flits() {
         packets(&mut plan, 0, 1, &[(0, 7)]);
         waits(&plan, 5_000, CHAIN)
     };
-    // With a buffer flits 3 and 6 cross s0 at 16 and 25, and could be on the link at 17 and 26: they are at
-    // 19 and 28. h0 sends at 0, 1, 2, 11, 12, 13 and 20.
+    // With a buffer flits 3 and 6 cross s0 at 16 and 25, and could be on the link at 17 and 26:
+    // they are at 19 and 28. h0 sends at 0, 1, 2, 11, 12, 13, 20.
     assert_eq!(waits(3), [(8 + 6) * 10, (2 + 2) * 10, 0]);
-    // Without one they could cross at 16 and 28, to be on the link at 17 and 29: they are at 20 and 30. h0
-    // sends the last at 23.
+    // Without one they could cross at 16 and 28, on the link at 17 and 29: they are at 20 and 30.
+    // h0 sends the last at 23.
     assert_eq!(waits(0), [(8 + 9) * 10, (3 + 1) * 10, 0]);
 }
 
@@ -229,18 +221,18 @@ fn switch_waits_for_credits_needed_for_a_lane_grant() {
     // 16 on; the head could be granted its lane at 22, and is at 24.
     let cut_through = waits(8, &|lanes| lanes.cut_through = LaneSet::one(0));
     assert_eq!(cut_through, [8 * 10, 2 * 10, 0]);
-    // Two flits are on h0's cable at 0 and 1, cross s0 at 7 and 8, and their credits count at 11 and 12: the
-    // second packet begins then, and its head, there at 16, could be granted the lane at 18. The first is
-    // on the link at 8 and 9, crosses s1 at 15 and 16, and all credits of s0 are there at 20.
+    // Two flits: on h0's cable at 0 and 1, cross s0 at 7 and 8; credits count at 11 and 12, when
+    // the second packet begins: there at 16, it could be granted the lane at 18. The first is on
+    // the link at 8 and 9, crosses s1 at 15 and 16: s0 has all credits at 20.
     let tail_credit = waits(2, &|lanes| lanes.reallocation = Reallocation::TailCredit);
     assert_eq!(tail_credit, [10 * 10, 2 * 10, 0]);
-    // Reallocation after the tail needs no credits: nothing waits.
+    // Reallocation after the tail needs no credits.
     assert_eq!(waits(2, &|lanes| lanes.reallocation = Reallocation::AfterTail), [0; 3]);
 }
 
 #[test]
 fn slow_channel_waits_only_when_free() {
-    // Of 14 ps a flit the first leaves at 14, is there at tick 4 and crosses at 7. Its credit counts at 11.
+    // 14 ps a flit: the first leaves at 14, there at tick 4, crosses at 7; its credit counts at 11.
     let mut plan = lane_plan(row(1, &[0, 0]), 1);
     let out = channel(&plan.fabric, "h0", "s0");
     cable_flit(&mut plan, out, 14);
@@ -252,8 +244,8 @@ fn slow_channel_waits_only_when_free() {
 
 #[test]
 fn lost_arbitration_is_not_a_credit_wait() {
-    // Two hosts send over one cable: on one lane they wait for each other's tails, on two they take turns
-    // at the crossbar, or at the link.
+    // Two hosts wait for each other's tails on one lane; on two they take turns at the crossbar, or
+    // at the link.
     for (count, crossbar) in
         [(1, Crossbar::Multiplexed), (2, Crossbar::Multiplexed), (2, Crossbar::Full)]
     {

@@ -1,4 +1,4 @@
-//! Deadlock over lanes: knots are found if all possible lanes are in them, and datelines form none.
+//! Deadlock over lanes: knots if all possible lanes are in them, and none with datelines.
 
 use crate::common::{along, backlogged, channel, in_transit, row, stop_at};
 use crate::{lane_plan, lanes, on_lanes, packets, start};
@@ -9,8 +9,8 @@ use gingham_topology::routing::{
 };
 use std::sync::Arc;
 
-/// Returns a ring of five switches with a host each, without traffic: messages to hosts one or two
-/// switches onwards all turn the same way.
+/// Ring of five switches with a host each, without traffic: messages one or two switches onwards
+/// turn one way.
 pub(crate) fn quiet_circle(count: u8) -> Plan {
     let torus = Torus { dimensions: vec![5], hosts_per_switch: 1, rails: 1 };
     let mut plan = lane_plan(Generator::Torus(torus).generate(1).unwrap(), count);
@@ -19,7 +19,7 @@ pub(crate) fn quiet_circle(count: u8) -> Plan {
     plan
 }
 
-/// Returns the ring with every host sending packets of `flits` flits two switches onwards.
+/// Ring with packets of `flits` flits two switches onwards.
 fn ring(count: u8, flits: u32) -> Plan {
     let mut plan = quiet_circle(count);
     for host in 0..5 {
@@ -36,7 +36,7 @@ fn ends_as(plan: &Plan) -> (Status, u64) {
     (status, simulation.collector().delivered_messages())
 }
 
-/// Returns the buffers of the ring, if the run ends in a deadlock.
+/// Buffers of the deadlock that ends the run.
 fn knot(plan: &Plan) -> Vec<Buffer> {
     match ends_as(plan) {
         (Status::Deadlocked(cycle), _) => cycle.buffers,
@@ -53,8 +53,8 @@ fn onward(plan: &Plan, from: usize) -> Buffer {
 fn long_packets_on_one_lane_deadlock_a_ring() {
     let plan = ring(1, 100);
     assert_eq!(ends_as(&plan).1, 0, "every packet blocks at its second switch");
-    // The head in the lane buffer from s0 to s1 waits for the lane to s2, which h1's packet holds
-    // at s1. Its input lane waits for the full lane buffer from s1 to s2. And so on around.
+    // The head in the lane buffer from s0 to s1 waits for the lane to s2, held by h1's packet at
+    // s1. Its input lane waits for the full lane buffer from s1 to s2, and so on.
     let ring = knot(&plan);
     let from_host =
         |n: usize| -> Buffer { channel(&plan.fabric, &format!("h{n}-0"), &format!("s{n}")).into() };
@@ -67,9 +67,8 @@ fn long_packets_on_one_lane_deadlock_a_ring() {
 
 #[test]
 fn ring_deadlocks_once_all_free_lanes_are_taken() {
-    // On lanes of 3 flits each host has begun a packet on either lane at 3, and by 9 they hold both
-    // lanes of the way onwards. The heads of the first request at the next switch at 14: both are
-    // held there.
+    // On lanes of 3 flits each host has begun a packet on either lane at 3; by 9 they hold both
+    // lanes onwards, and the first heads request at the next switch at 14.
     let mut plan = ring(2, 100);
     lanes(&mut plan, |lanes| lanes.depths_flits = [3; 16]);
     let of_both: Vec<u8> = knot(&plan).iter().map(|buffer| buffer.lane).collect();
@@ -104,8 +103,8 @@ fn classes_on_separate_lanes_survive_a_deadlock() {
 
 #[test]
 fn missing_credits_deadlock_packets_holding_no_lane() {
-    // Packets of 8 on lanes of 10 with virtual cut-through: one fits, and each waits for the
-    // credits of the next buffer.
+    // Packets of 8 on lanes of 10 with virtual cut-through: each waits for credits of the next
+    // buffer.
     let mut plan = ring(1, 8);
     lanes(&mut plan, |lanes| lanes.cut_through = LaneSet::one(0));
     let mut found = knot(&plan);
@@ -123,9 +122,9 @@ fn missing_credits_deadlock_packets_holding_no_lane() {
 
 #[test]
 fn stopping_hosts_take_part_in_a_deadlock() {
-    // h0 sends to h3 over h1 and then h2, and h3 to h0 over h2 and then h1. The pool of each holds
-    // one packet, which waits for the other's lane buffer, with a packet at its head that waits for
-    // that pool: 40 flits are more than two lane buffers and the output lane between them hold.
+    // h0 sends to h3 over h1 and h2, and h3 to h0 over h2 and h1. Each pool holds one packet, which
+    // waits for the other's lane buffer, headed by a packet that waits for that pool: 40 flits
+    // exceed two lane buffers and the output lane between them.
     let mut plan = lane_plan(row(1, &[0, 0, 0, 0]), 1);
     let mut ways = lane_plan(row(1, &[0, 0, 0, 0]), 1);
     along(
@@ -141,33 +140,33 @@ fn stopping_hosts_take_part_in_a_deadlock() {
     let ring = knot(&plan);
     let on = |from, to| Buffer::from(channel(&plan.fabric, from, to));
     assert!(ring.contains(&on("s0", "h1")) && ring.contains(&on("s0", "h2")), "{ring:?}");
-    // With room for all packets there is a way out.
+    // Pools for all packets.
     plan.in_transit.pool_bytes = 16 * 40 * 8;
     assert_eq!(ends_as(&plan).0, Status::Finished);
 }
 
 #[test]
 fn waiting_for_credits_in_flight_is_no_deadlock() {
-    // Five flits with virtual cut-through for the next switch, and then five for the one after it.
+    // Five flits with virtual cut-through to the next switch, then five to the one after it.
     let mut plan = quiet_circle(1);
     for host in 0..5 {
         packets(&mut plan, host, (host + 1) % 5, &[(0, 5)]);
         packets(&mut plan, host, (host + 2) % 5, &[(0, 5)]);
     }
     lanes(&mut plan, |lanes| lanes.cut_through = LaneSet::one(0));
-    // The first are on the links of the ring from 8 to 12, there from 12 to 16, and leave them from
-    // 15 to 19; their credits count from 19 to 23. The second are there from 19 on and ask at 21,
-    // all at once. All places of the next buffer are taken or on their way back: they are given the
-    // lane at 23. At 215 the waits are examined.
+    // First packets: on the links of the ring from 8 to 12, there from 12 to 16, gone from 15 to
+    // 19; credits count from 19 to 23. Second packets: there from 19 on, request at 21, when all
+    // places of the next buffer are taken or on their way back, granted at 23. The waits are
+    // examined at 215 ps.
     plan.stop = stop_at(215 * 64);
     assert_eq!(ends_as(&plan), (Status::Finished, 10));
 }
 
 #[test]
 fn waiting_for_a_buffer_with_space_is_no_deadlock() {
-    // Packets of three fit the lane buffers, and output lanes hold one flit. All heads cross at the
-    // same tick into output lanes without credits, and the flits behind them find no room there
-    // until the credits are back, four ticks later.
+    // Packets of three fit the lane buffers, and output lanes hold one flit. All heads cross at one
+    // tick into output lanes without credits; the flits behind them wait for the credits, four
+    // ticks.
     let mut plan = quiet_circle(1);
     for host in 0..5 {
         packets(&mut plan, host, (host + 2) % 5, &[(0, 3)]);
@@ -176,7 +175,7 @@ fn waiting_for_a_buffer_with_space_is_no_deadlock() {
         lanes.depths_flits[0] = 3;
         lanes.output_depths_flits[0] = 1;
     });
-    // The waits are examined at every tick.
+    // Examined at every tick.
     plan.stop = stop_at(10 * 64);
     assert_eq!(ends_as(&plan), (Status::Finished, 5));
 }

@@ -1,4 +1,4 @@
-//! Adapters: lanes in turn, policed classes, segments, and classes that always have more messages.
+//! Adapters: lanes in turn, policed classes, segments, and backlogged classes.
 
 use crate::common::{backlogged, cable_flit, channel, deliveries, row, scheduled, stop_at, story};
 use crate::packets::by_message;
@@ -13,16 +13,15 @@ use std::sync::Arc;
 
 #[test]
 fn queue_starts_another_packet_when_the_first_is_blocked() {
-    // Lanes of three flits, two of them, and packets of four.
+    // Two lanes of three flits, and packets of four.
     let mut plan = lane_plan(row(1, &[0, 0]), 2);
     lanes(&mut plan, |lanes| lanes.depths_flits = [3; 16]);
     packets(&mut plan, 0, 1, &[(0, 4), (0, 4)]);
-    // Lane 0 has no credit left at 3: the queue begins its second packet on lane 1, at 3, 4 and 5.
-    // The first: there at 4, 5, 6, given a lane at 6, crosses at 7, 8 and 9; credits count at 11,
-    // 12, 13: its tail is on the cable at 11, there at 15, crosses at 16, on the link at 17: whole
-    // at 205. The second: there at 7, 8, 9, given a lane at 9, crosses at 10, 11 and 12 and is on
-    // the link from 11 on: whole at 145. Its credits count from 14 on: the tail is on the cable at
-    // 14, there at 18, on the link at 20.
+    // Lane 0 has no credit left at 3: the second packet begins on lane 1, at 3, 4, 5. First: there
+    // at 4, 5, 6, granted at 6, crosses at 7, 8, 9; credits count at 11, 12, 13: its tail is on the
+    // cable at 11, there at 15, crosses at 16, on the link at 17: whole at 205. Second: there at 7,
+    // 8, 9, granted at 9, crosses at 10, 11, 12, on the link from 11 on: whole at 145. Its credits
+    // count from 14 on: the tail is on the cable at 14, there at 18, on the link at 20.
     assert_eq!(by_message(plan, 2), [(0, 0, 115, 205), (0, 30, 145, 235)]);
 }
 
@@ -30,9 +29,9 @@ fn queue_starts_another_packet_when_the_first_is_blocked() {
 fn self_traffic_passes_through_the_switch() {
     let mut plan = lane_plan(row(2, &[0, 1]), 1);
     packets(&mut plan, 0, 0, &[(0, 2), (0, 1)]);
-    // As between two hosts of a switch: begun at 0, there at 4, given a lane at 6, crosses at 7, on
-    // the cable back from 8 on; the tail at 9. The second head requests three ticks after that tail
-    // has crossed (8): it crosses at 11 and is on the cable at 12.
+    // As between two hosts: begun at 0, there at 4, granted at 6, crosses at 7, on the cable back
+    // at 8, the tail at 9. The second head crosses three ticks after that tail (8): at 11, on the
+    // cable at 12.
     let found = deliveries(plan, 2);
     assert_eq!(found.iter().map(story).collect::<Vec<_>>(), [(0, 0, 115, 125), (0, 20, 155, 155)]);
     assert!(found.iter().all(|found| found.hops == 1));
@@ -40,8 +39,8 @@ fn self_traffic_passes_through_the_switch() {
 
 #[test]
 fn one_at_a_time_waits_for_the_previous_packet() {
-    // As above, but lane 1 has to wait for the tail of the first, which is on the cable at 11. From
-    // 12 on the second goes as the first did, on lane 1, 12 ticks later.
+    // Lane 1 waits for the tail of the first, on the cable at 11: the second goes as the first did,
+    // 12 ticks later.
     let mut plan = lane_plan(row(1, &[0, 0]), 2);
     lanes(&mut plan, |lanes| lanes.depths_flits = [3; 16]);
     lanes(&mut plan, |lanes| lanes.injection = Injection::OneAtATime);
@@ -55,7 +54,7 @@ fn one_at_a_time_blocks_queues_of_other_lanes() {
     packets(&mut plan, 0, 1, &[(0, 4)]);
     packets(&mut plan, 0, 2, &[(0, 4)]);
     on_lanes(&mut plan, &[LaneSet::one(0), LaneSet::one(1)]);
-    // Flit by flit in turn, on lanes 0 and 1: the tails are on the cable at 6 and 7.
+    // In turn on lanes 0 and 1: the tails are on the cable at 6 and 7.
     assert_eq!(by_message(plan.clone(), 2), [(0, 0, 115, 175), (0, 10, 125, 185)]);
     lanes(&mut plan, |lanes| lanes.injection = Injection::OneAtATime);
     assert_eq!(by_message(plan, 2), [(0, 0, 115, 145), (0, 40, 155, 185)]);
@@ -63,8 +62,8 @@ fn one_at_a_time_blocks_queues_of_other_lanes() {
 
 #[test]
 fn shared_lane_serves_the_queue_of_the_lowest_lanes() {
-    // Both classes may use lane 1, which goes first: the one of lanes 0 and 1 (3 as a number) after
-    // the one of lane 1 alone (2).
+    // Both classes may use lane 1, the first lane to be served: that of lanes 0 and 1 (3 as a
+    // number) after that of lane 1 alone (2).
     let mut plan = lane_plan(row(1, &[0, 0]), 2);
     packets(&mut plan, 0, 1, &[(0, 2)]);
     packets(&mut plan, 0, 1, &[(0, 2), (0, 2)]);
@@ -84,11 +83,11 @@ fn packet_granularity_keeps_an_adapter_on_its_lane() {
     on_lanes(&mut plan, &[LaneSet::one(0), LaneSet::one(1)]);
     lanes(&mut plan, |lanes| lanes.cut_through = LaneSet::first_n(2));
     plan.lanes.adapter_port = in_turn(Granularity::Packet);
-    // The first from 0 to 3, the second from 4 to 7, each a lone one then.
+    // The first from 0 to 3, the second from 4 to 7.
     assert_eq!(by_message(plan, 2), [(0, 0, 115, 145), (0, 40, 155, 185)]);
 }
 
-/// Returns a bucket of 32 B that fills at half the rate of a link of 16 B in 10 ps.
+/// Bucket of 32 B that fills at half the rate of a link of 16 B in 10 ps.
 fn policing() -> PolicingPlan {
     PolicingPlan {
         refill: [Span::from_ps(REFILL_BYTES * 10 / 8)].into(),
@@ -103,8 +102,8 @@ fn packet_waiting_for_tokens_starts_at_a_tick() {
     let mut plan = lane_plan(row(1, &[0, 0]), 1);
     packets(&mut plan, 0, 1, &[(0, 2), (0, 1)]);
     plan.classes[0].policing = Some(policing());
-    // A token takes 1.25 ps. The first takes all 32. The second needs 16: there at 20, when the
-    // first has just gone. It begins at once, and is not delayed.
+    // A token takes 1.25 ps. The first takes all 32; the second has its 16 at 20, when the first
+    // has just gone: it is not delayed.
     let found = deliveries(plan.clone(), 2);
     assert_eq!(found.iter().map(|found| found.entered.as_ps()).collect::<Vec<_>>(), [0, 20]);
     assert!(found.iter().all(|found| found.conformance == Conformance::Conforming));
@@ -124,8 +123,8 @@ fn tokens_are_checked_when_the_flit_would_start() {
     cable_flit(&mut plan, cable, 16);
     scheduled(&mut plan, 0, 1, &[(0, 32), (0, 25)]);
     plan.classes[0].policing = Some(policing());
-    // The first takes the cable until 32. At tick 3 a flit could begin at 32, and by then there are
-    // the 25 tokens that 31.25 ps bring.
+    // The first takes the cable until 32. At tick 3 a flit could begin at 32, when 31.25 ps have
+    // brought the 25 tokens.
     let found = deliveries(plan, 2);
     assert_eq!(found.iter().map(|found| found.entered.as_ps()).collect::<Vec<_>>(), [0, 32]);
     assert!(found.iter().all(|found| found.conformance == Conformance::Conforming));
@@ -137,8 +136,8 @@ fn waiting_for_tokens_does_not_block_other_classes() {
     scheduled(&mut plan, 0, 1, &[(0, 32), (0, 32)]);
     packets(&mut plan, 0, 2, &[(0, 1), (0, 1), (0, 1)]);
     plan.classes[0].policing = Some(policing());
-    // The second of the first class may begin at 40: at ticks 2 and 3 the others go, and the last
-    // of them at 6. So it is in one level, and in a higher level of its own.
+    // The second of the first class may begin at 40; the others go at ticks 2, 3 and 6, in one
+    // level or a lower one.
     for level in [0, 1] {
         plan.classes[0].priority = Priority::new(level).unwrap();
         let mut found = deliveries(plan.clone(), 5);
@@ -154,10 +153,10 @@ fn segments_take_the_lanes_in_turn() {
     lanes(&mut plan, |lanes| lanes.overhead_bytes = 4);
     scheduled(&mut plan, 0, 1, &[(0, 64)]);
     plan.classes[0].segmentation = SegmentationPlan::Fixed(28);
-    // 28 + 4, 28 + 4 and 8 + 4 bytes: two, two and one flit, from 0, 2 and 4 on, on lanes 0, 1 and
-    // 0. The third is there at 8, when the tail of the first crosses: it requests at 10, crosses at
-    //    11 and is on the link at 12: whole at 155. The second is there at 6, given a lane at 8,
-    //    crosses at 9 and 10 and is on the link at 10 and 11.
+    // 28 + 4, 28 + 4 and 8 + 4 bytes: two, two and one flit, from 0, 2, 4 on, on lanes 0, 1, 0.
+    // Third: there at 8, when the first tail crosses, requests at 10, crosses at 11, on the link at
+    // 12: whole at 155. Second: there at 6, granted at 8, crosses at 9 and 10, on the link at 10
+    // and 11.
     let found = deliveries(plan, 1)[0];
     assert_eq!(story(&found), (0, 0, 155, 155));
     assert_eq!((found.packets, found.wire_bytes), (3, 80));
@@ -175,7 +174,7 @@ fn backlogged_class_creates_the_next_at_each_start() {
     simulation.advance(u64::MAX);
     let mut found = simulation.take_messages();
     found.sort_by_key(|delivery| delivery.message.id());
-    // Two flits of 14 ps each: they begin back to back.
+    // Two flits of 14 ps each, back to back.
     for (place, delivery) in found.iter().enumerate() {
         let began = 28 * place as u64;
         assert_eq!(delivery.entered.as_ps(), began);
@@ -188,8 +187,7 @@ fn backlogged_class_creates_the_next_at_each_start() {
 fn backlogged_single_flits_fill_every_tick() {
     let mut plan = lane_plan(row(1, &[0, 0]), 1);
     backlogged(&mut plan, 0, 1, 16);
-    // Each packet makes the next one when it begins. There is one a tick as long as there are
-    // credits: ten of them.
+    // Each packet creates the next when it begins, one a tick, with ten credits.
     plan.stop = stop_at(600);
     let mut simulation = start(Arc::new(plan));
     simulation.advance(u64::MAX);

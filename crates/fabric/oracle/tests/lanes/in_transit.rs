@@ -1,4 +1,4 @@
-//! In-transit hosts over virtual lanes: taken in, recognised, and sent on flit by flit.
+//! In-transit hosts over virtual lanes: packets are re-injected flit by flit.
 //!
 //! One switch; traffic to `h2` goes over `h1`. T_d + T_r = 60 + 40 ps, and a flit has 16 B.
 //!
@@ -8,9 +8,8 @@
 //!   h3 ──┘      └── h2
 //! ```
 //!
-//! A packet that h0 begins at tick 0 is on the cable to h1 from 8 on, and whole there from 115 on.
-//! Ready at 215, it begins at tick 22, is there at s0 at 26, on the cable to h2 at 30 and whole at
-//! h2 from 335 on.
+//! A packet that h0 begins at tick 0 is on the cable to h1 at 8, whole at 115, ready at 215; it
+//! begins at tick 22, is there at s0 at 26, on the cable to h2 at 30, whole at 335.
 
 use crate::common::{FLIT, along, deliveries, in_transit, row, spilling, stop_at, story};
 use crate::packets::by_message;
@@ -23,7 +22,7 @@ use gingham_topology::routing::LaneSet;
 use proptest::prelude::*;
 use std::sync::Arc;
 
-/// Returns traffic to h2 over h1, with a pool of `pool_bytes` bytes.
+/// Traffic to h2 over h1, with a pool of `pool_bytes` bytes.
 fn over_h1(count: u8, pool_bytes: u64) -> Plan {
     let mut plan = lane_plan(row(1, &[0, 0, 0, 0]), count);
     along(&mut plan, &[&["s0", "h1", "s0", "h2"]]);
@@ -32,7 +31,7 @@ fn over_h1(count: u8, pool_bytes: u64) -> Plan {
     plan
 }
 
-/// Returns the counts of h1 in 10,000 ps.
+/// Counts of h1 in 10,000 ps.
 fn measured(mut plan: Plan) -> TransitReport {
     plan.stop = stop_at(10_000);
     let mut simulation = start(Arc::new(plan));
@@ -56,9 +55,9 @@ fn lone_packet_is_reinjected_when_ready() {
 
 #[test]
 fn in_transit_packet_interleaves_with_an_own_packet() {
-    // h1 is in the middle of 40 flits of its own on lane 0. From 22 on it sends the packet on lane 1
-    // at every other tick. At s0 both stand at one input: the head crosses at 29, and lane 1 sends
-    // again at 31 and 33, for lane 0 has a flit at 30 and 32. The last is on the cable at 34.
+    // h1 is in the middle of 40 own flits on lane 0; from 22 on it sends the packet on lane 1 at
+    // every other tick. At s0 the head crosses at 29, lane 1 again at 31 and 33, as lane 0 has a
+    // flit at 30 and 32. The last is on the cable at 34.
     for injection in [Injection::OneALane, Injection::OneAtATime] {
         let mut plan = over_h1(2, 1_000);
         lanes(&mut plan, |lanes| lanes.injection = injection);
@@ -72,7 +71,7 @@ fn in_transit_packet_interleaves_with_an_own_packet() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
-    /// Compares with the closed form of the specification, over one and two hosts.
+    /// Closed form of the specification, over one and two hosts.
     #[test]
     fn times_match_the_closed_form(
         two_hosts in any::<bool>(),
@@ -120,11 +119,11 @@ fn slow_feeder_leaves_bubbles() {
     let cable = crate::common::channel(&plan.fabric, "h0", "s0");
     crate::common::cable_flit(&mut plan, cable, 30);
     packets(&mut plan, 0, 2, &[(0, 3)]);
-    // Flits begin at 0, 30 and 60, are there at s0 at 55, 85 and 115, ticks 6, 9 and 12. The head
-    // is given a lane at 8, crosses at 9, is on the cable at 10: whole at h1 at 135, begins there
-    // at tick 14. The second crosses at 10, is on the cable at 11: whole at 145, begins at 15; the
-    // third crosses at 13: on the cable at 14, whole at 175, begins at 18. From h1: there at 18, 19
-    // and 22; the head on the cable to h2 at 22, the others at 23 and, crossing at 23, at 24.
+    // Flits begin at 0, 30, 60, there at s0 at 55, 85, 115, ticks 6, 9, 12. Head: granted at 8,
+    // crosses at 9, on the cable at 10, whole at h1 at 135, begins at 14. Second: crosses at 10, on
+    // the cable at 11, whole at 145, begins at 15. Third: crosses at 13, on the cable at 14, whole
+    // at 175, begins at 18. There at s0 at 18, 19, 22; on the cable to h2 at 22, 23 and, crossing
+    // at 23, 24.
     assert_eq!(story(&deliveries(plan, 1)[0]), (0, 0, 255, 275));
 }
 
@@ -132,8 +131,8 @@ fn slow_feeder_leaves_bubbles() {
 fn packet_without_pool_space_spills_to_memory() {
     let mut plan = over_h1(1, 47);
     packets(&mut plan, 0, 2, &[(0, 3)]);
-    // The tail is whole at h1 at 135: ready at 135 + 100 + 2 x 48 x 1 = 331, tick 34: twelve ticks
-    // later than from the pool.
+    // Tail at h1 at 135: ready at 135 + 100 + 2 x 48 x 1 = 331, tick 34, twelve ticks later than
+    // from the pool.
     assert_eq!(story(&deliveries(plan.clone(), 1)[0]), (0, 0, 455, 475));
     let counted = measured(plan);
     assert_eq!((counted.reinjected_packets, counted.spilled_packets), (1, 1));
@@ -143,20 +142,17 @@ fn packet_without_pool_space_spills_to_memory() {
 fn in_transit_packets_precede_own_in_order_of_readiness() {
     let mut plan = over_h1(1, 1_000);
     packets(&mut plan, 0, 2, &[(0, 2), (0, 2)]);
-    // h1 has its own, from 200 on: one of four flits that begins at 20 and is over at 24, and
-    // another.
+    // h1's own, from 200 on: four flits from 20 to 23, and four more.
     packets(&mut plan, 1, 3, &[(200, 4), (200, 4)]);
-    // Those in transit: the first is ready at 215; the second, on the cable of h0 at 2, there at 6,
-    // crosses three ticks after the tail before it, which crosses at 8: at 11, on the cable to h1
-    // at 12: whole at 155, ready at 255. h1 therefore sends its own from 20 to 23, the first in
-    // transit at 24 and 25, and at 26 the second, ready since then: 26 and 27. The other own from
-    // 28 on.
+    // The first in transit is ready at 215; the second, on h0's cable at 2, there at 6, crosses at
+    // 11, three ticks after the tail before it, on the cable to h1 at 12: whole at 155, ready at
+    // 255. h1 sends its own from 20 to 23, the first in transit at 24 and 25, the second at 26 and
+    // 27, and its other own from 28 on.
     let found = by_message(plan, 4);
     let entered: Vec<_> = found.iter().map(|found| (found.0, found.1)).collect();
     assert_eq!(entered, [(0, 0), (0, 20), (1, 200), (1, 280)]);
-    // The first in transit is there at s0 at 28, behind a tail that is there at 27 and crosses when
-    // its head, there at 24 and crossing at 27, has: at 30. So it crosses at 33, is on the cable to
-    // h2 at 34: whole at 375 and 385.
+    // The first in transit is there at s0 at 28, behind a tail that crosses at 30: crosses at 33,
+    // on the cable to h2 at 34: whole at 375 and 385.
     assert_eq!((found[0].2, found[0].3), (375, 385));
 }
 
@@ -166,13 +162,11 @@ fn in_transit_packets_share_the_link_over_two_lanes() {
     packets(&mut plan, 0, 2, &[(0, 3)]);
     packets(&mut plan, 1, 3, &[(200, 6)]);
     on_lanes(&mut plan, &[LaneSet::one(0), LaneSet::one(1)]);
-    // h1's own begins at 20 and 21 on lane 1; from 22 on they take turns: lane 0 first, which comes
-    // after lane 1. In transit: on the cable at 22, 24 and 26; there at 26, 28, 30; crosses at 29,
-    // 30 at the earliest. Own: on the cable at 20, 21, 23, 25, 27, 28: there at 24, 25, 27, 29,
-    // 31, 32. It is given a lane at 26 and crosses at 27, 28, 29 (there 27), 30 (there 29). At 29
-    // both could cross, and lane 0 does, after lane 1 at tick 28. Then lane 1 at 30 (its third),
-    // lane 0 at 31 (its second, there 28), lane 1 at 32 (its fourth), lane 0 at 33 (its third,
-    // there 30). To h2: 30, 32 and 34: whole at 335 and 375.
+    // h1's own begins at 20 and 21 on lane 1; from 22 on lanes take turns, lane 0 first. In
+    // transit: on the cable at 22, 24, 26; there at 26, 28, 30. Own: on the cable at 20, 21, 23,
+    // 25, 27, 28; there at 24, 25, 27, 29, 31, 32; granted at 26, crosses at 27, 28. At 29 both
+    // could cross, and lane 0 does; then lane 1 at 30 (its third), lane 0 at 31 (its second), lane
+    // 1 at 32, lane 0 at 33. To h2: 30, 32, 34: whole at 335 and 375.
     let found = by_message(plan, 2);
     assert_eq!(found[0], (0, 0, 335, 375));
 }
@@ -182,16 +176,15 @@ fn packets_leave_in_order_of_readiness_not_arrival() {
     let mut plan = over_h1(1, 32);
     packets(&mut plan, 0, 2, &[(0, 3), (0, 2)]);
     packets(&mut plan, 1, 3, &[(200, 30)]);
-    // The first spills: ready at 135 + 100 + 2 x 48 = 331. The second, whole at h1 from 165 on, is
-    // ready at 265. h1 sends its own from 20 to 49; then the second at 50 and 51, and the first
-    // from 52 to 54. h1's own crosses s0 from 27 to 56. The second is there at 54, requests at 58,
-    // crosses at 59, is on the cable to h2 at 60. The first, there at 56, requests two ticks after
-    // the tail of the second has crossed at 60, and is on the cable to h2 at 64.
+    // The first spills: ready at 135 + 100 + 2 x 48 = 331. The second, whole at h1 at 165, is ready
+    // at 265. h1 sends its own from 20 to 49, the second at 50 and 51, the first from 52 to 54.
+    // Own: crosses s0 from 27 to 56. Second: there at 54, requests at 58, crosses at 59, on the
+    // cable to h2 at 60. First: there at 56, requests two ticks after the second's tail, which
+    // crosses at 60, on the cable to h2 at 64.
     let found = by_message(plan, 3);
     assert_eq!(found, [(0, 0, 675, 695), (0, 30, 635, 645), (1, 200, 315, 605)]);
 }
 
-/// Returns traffic over hosts that stop their senders.
 fn stopping(count: u8, pool_bytes: u64) -> Plan {
     let mut plan = over_h1(count, pool_bytes);
     plan.in_transit.when_full = WhenFull::Stop;
@@ -203,7 +196,7 @@ fn flits_reach_stopping_hosts_at_ticks() {
     let mut plan = stopping(1, 48);
     packets(&mut plan, 0, 2, &[(0, 3)]);
     // On the cable to h1 at 8, there at 12: ready at 220, tick 22, as without lane buffers. Whole
-    // at h2 at 335 and 355, there and consumed at ticks 34 and 36.
+    // at h2 at 335 and 355, consumed at ticks 34 and 36.
     assert_eq!(story(&deliveries(plan, 1)[0]), (0, 0, 340, 360));
 }
 
@@ -211,10 +204,10 @@ fn flits_reach_stopping_hosts_at_ticks() {
 fn packet_without_pool_space_waits_at_its_lane_head() {
     let mut plan = stopping(1, 48);
     packets(&mut plan, 0, 2, &[(0, 3), (0, 3)]);
-    // The first as if it were alone; its tail begins at 24 and has left at 250. The second: on the
-    // cable of h0 at 3, there at 7; the tail before it crosses at 9, and it crosses at 12, is on
-    // the cable to h1 at 13 and there at 17. The pool is full until 250: ready at
-    // max(170 + 60, 250) + 40 = 290. On the cable at 29, to h2 at 37, there at 41.
+    // First: as if alone; its tail begins at 24 and has left at 250. Second: on h0's cable at 3,
+    // there at 7, crosses at 12, three ticks after the tail, on the cable to h1 at 13, there at 17.
+    // The pool is full until 250: ready at max(170 + 60, 250) + 40 = 290. On the cable at 29, to h2
+    // at 37, there at 41.
     assert_eq!(by_message(plan, 2), [(0, 0, 340, 360), (0, 30, 410, 430)]);
 }
 
@@ -223,9 +216,9 @@ fn packet_behind_a_waiting_one_is_delivered_after_it() {
     let mut plan = stopping(1, 48);
     packets(&mut plan, 0, 2, &[(0, 3), (0, 3)]);
     packets(&mut plan, 0, 1, &[(1, 2)]);
-    // Third in h0's queue: on the cable at 6, there at s0 at 10. The tail of the second crosses at
-    // 14: it crosses at 17 and 18, is on the cable to h1 at 18 and 19, there at 22 and 23. The
-    // second leaves the buffer at 25, and so does this one.
+    // Third in h0's queue: on the cable at 6, there at s0 at 10, crosses at 17 and 18, after the
+    // second's tail at 14, on the cable to h1 at 18 and 19, there at 22 and 23. It leaves the
+    // buffer with the second, at 25.
     let found = by_message(plan, 3);
     assert_eq!(found[2], (0, 60, 250, 250));
 }
@@ -237,16 +230,15 @@ fn other_lane_passes_a_waiting_packet() {
     packets(&mut plan, 0, 1, &[(300, 2)]);
     on_lanes(&mut plan, &[LaneSet::one(0), LaneSet::one(1)]);
     plan.in_transit.programming = Span::from_ps(400);
-    // The pool is taken from 120 to 580 + 30; the packet to h1 goes as a lone one: there at ticks
-    // 34 + 8 = 42 and 43.
+    // The pool is taken from 120 to 580 + 30; the packet to h1 passes: there at ticks 34 + 8 = 42
+    // and 43.
     let found = by_message(plan, 3);
     assert_eq!(found.iter().find(|found| found.1 == 300), Some(&(0, 300, 420, 430)));
 }
 
 #[test]
 fn full_host_lane_buffer_blocks_the_switch() {
-    // Two flits fit the lane buffers. The second packet has no room in the pool, and the flits in
-    // the lane to h1 go no further.
+    // Two flits fit a lane buffer. The second packet has no space in the pool.
     let mut plan = stopping(1, 64);
     lanes(&mut plan, |lanes| {
         lanes.depths_flits = [2; 16];
@@ -263,16 +255,15 @@ fn full_host_lane_buffer_blocks_the_switch() {
         let channel = crate::common::channel(fabric, from, to);
         simulation.channel_counts()[channel.index()].data_flits
     };
-    // Of the second, two flits stand at h1; one in the output lane and the fourth in the lane
-    // buffer before it.
+    // Of the second, two flits stand at h1, one in the output lane, the fourth in the lane buffer
+    // before it.
     assert_eq!((count("h0", "s0"), count("s0", "h1"), count("h1", "s0")), (8, 6, 0));
 }
 
 #[test]
 fn pool_space_at_the_next_tick_is_no_deadlock() {
-    // At 13 ps a flit the first packet leaves h1 from 220, 233 and 246 on, until 259; the second,
-    // there since tick 18 at the latest, is given its room at 260. In between, at 7 x 37, the waits
-    // are examined.
+    // At 13 ps a flit the first packet leaves h1 from 220 until 259; the second, there at tick 18,
+    // has space at 260. The waits are examined before, at 7 x 37.
     let mut plan = stopping(1, 48);
     let cable = crate::common::channel(&plan.fabric, "h1", "s0");
     crate::common::cable_flit(&mut plan, cable, 13);

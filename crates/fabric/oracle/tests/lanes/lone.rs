@@ -10,8 +10,8 @@ fn flits_without_a_switch_are_back_to_back() {
     let mut plan = lane_plan(chain(0), 2);
     packets(&mut plan, 0, 1, &[(7, 3)]);
     let found = deliveries(plan, 1);
-    // Created at 7, first tick 10. The flits begin at 10, 20 and 30; whole at 10 + 10 + 25 = 45 and
-    // 30 + 10 + 25 = 65.
+    // Created at 7, first tick 10. Flits begin at 10, 20, 30; whole at 10 + 10 + 25 = 45 to 30 + 10
+    // + 25 = 65.
     assert_eq!(story(&found[0]), (0, 10, 45, 65));
     assert_eq!((found[0].hops, found[0].wire_bytes, found[0].packets), (0, 48, 1));
 }
@@ -21,10 +21,9 @@ fn single_switch_takes_five_head_and_three_body_stages() {
     let mut plan = lane_plan(chain(1), 2);
     packets(&mut plan, 0, 1, &[(0, 3)]);
     let found = deliveries(plan, 1);
-    // Head: on the cable at tick 0, there at 4, requests and is given a lane at 4 + 1 + R = 6,
-    // crosses at 7, on the link at 8: whole at 80 + 10 + 25 = 115. Tail: on the cable at 2, there
-    // at 6. It crosses when the link was given before and the two before it have crossed: 9. On the
-    // link at 10: whole at 135.
+    // Head: on the cable at 0, there at 4, granted at 4 + 1 + R = 6, crosses at 7, on the link at
+    // 8: whole at 80 + 10 + 25 = 115. Tail: on the cable at 2, there at 6, crosses behind two
+    // others at 9, on the link at 10: whole at 135.
     assert_eq!(story(&found[0]), (0, 0, 115, 135));
     assert_eq!(found[0].hops, 1);
 }
@@ -57,11 +56,10 @@ fn slow_input_channel_starts_flits_between_ticks() {
     cable_flit(&mut plan, h0, 14);
     packets(&mut plan, 0, 1, &[(0, 4)]);
     let found = deliveries(plan, 1);
-    // The cable of h0: free at 0, 14, 28, 42, and a flit may be taken at tick t if free < 10 (t +
-    // 1): ticks 0, 1, 2 (28 < 30) and 4 (42 < 50). They begin at 0, 14, 28 and 42, are whole at 14
-    // + 25 = 39, 53, 67, 81, and there at ticks 4, 6, 7, 9. Head: given a lane at 6, crosses at 7,
-    // on the link at 8: whole at 80 + 35 = 115. The second was there at 6, crosses at 8; the third
-    // at 9, the fourth, there at 9, at 10: on the link at 11, whole at 145.
+    // h0's cable is free at 0, 14, 28, 42; a flit is taken at tick t if free < 10 (t + 1): ticks 0,
+    // 1, 2 (28 < 30), 4 (42 < 50). Whole at 14 + 25 = 39, 53, 67, 81, there at ticks 4, 6, 7, 9.
+    // Head: granted at 6, crosses at 7, on the link at 8: whole at 80 + 35 = 115. The others cross
+    // at 8, 9, 10; the last is on the link at 11, whole at 145.
     assert_eq!(story(&found[0]), (0, 0, 115, 145));
 }
 
@@ -80,8 +78,7 @@ fn slow_output_channel_starts_flits_between_ticks() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
-    /// Compares with the closed form of the specification, with lanes as deep as the round trip or
-    /// as the packet.
+    /// Closed form of the specification, with lanes as deep as the round trip or the packet.
     #[test]
     fn times_match_the_closed_form(
         switches in 0_usize..5,

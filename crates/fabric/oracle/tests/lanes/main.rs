@@ -1,14 +1,15 @@
 //! Virtual lanes, traced by hand to the picosecond against `docs/concepts/timing.md`.
 //!
-//! Unless stated otherwise, a flit of 16 bytes takes 10 ps, and a cycle has T = 10 ps; a cable
-//! delays by 25 ps, which is D = 3 cycles; a head is routed in R = 1 cycle, packets have no bytes
-//! but payload, and lane buffers and output lanes hold ten flits.
+//! Unless stated otherwise, a flit of 16 bytes takes 10 ps, and a cycle T = 10 ps; a cable delays
+//! by 25 ps, D = 3 cycles; a head is routed in R = 1 cycle, packets have only payload, and lane
+//! buffers and output lanes hold ten flits.
 //!
-//! In the comments a flit is *there* (in a lane buffer) at a tick, *crosses* at a tick and is *on*
-//! a link at a tick. With equal cables a flit on a link at tick t is there at t + 1 + D = t + 4.
+//! In the comments, at ticks, a flit is *there* (in a lane buffer), a head is *granted* an output
+//! lane, and a flit *crosses* and is *on* a link. With equal cables a flit on a link at t is there
+//! at t + 1 + D = t + 4. Flits are *whole* at a host at a time in ps.
 //!
-//! The engine runs the same cases (`crates/fabric/lab/tests/lane_stories`); each caller therefore
-//! passes its own `start` for runs.
+//! The engine runs these cases too (`crates/fabric/lab/tests/lane_stories`): each caller passes its
+//! own `start`.
 
 #![allow(clippy::unwrap_used, reason = "a story that cannot be set up has failed")]
 

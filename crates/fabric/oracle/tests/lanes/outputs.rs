@@ -13,8 +13,8 @@ fn weighted(weights: &[u32]) -> Scheduler {
     Scheduler::WeightedRoundRobin(WeightedRoundRobin { weights, by })
 }
 
-/// Hosts 0 and 1 send six flits to host 2 at once, each on its own lane. Flit k is there at tick
-/// 4 + k; both heads are given their lanes at 6, and the chosen one crosses from 7 on.
+/// Hosts 0 and 1 send six flits to host 2, each on its own lane. Flit k is there at 4 + k; both
+/// heads are granted at 6, and the chosen one crosses from 7 on.
 fn two_lanes_to_one(change: impl FnOnce(&mut PipelinePlan)) -> Vec<(usize, u64, u64, u64)> {
     let mut plan: Plan = lane_plan(row(1, &[0, 0, 0]), 2);
     packets(&mut plan, 0, 2, &[(0, 6)]);
@@ -26,16 +26,15 @@ fn two_lanes_to_one(change: impl FnOnce(&mut PipelinePlan)) -> Vec<(usize, u64, 
 
 #[test]
 fn output_lane_weights_share_the_output() {
-    // Lane 0 crosses at 7, 8, 9, lane 1 at 10; lane 0 at 11, 12, 13, lane 1 at 14; then only lane 1
-    // is left, and crosses at 15, 16, 17, 18. A tick later each is on the link: lane 0 from 8 to
-    // 14, lane 1 from 11 to 19.
+    // Lane 0 crosses at 7, 8, 9, lane 1 at 10; lane 0 at 11, 12, 13, lane 1 from 14 to 18. On the
+    // link a tick later.
     let found = two_lanes_to_one(|of| of.crossbar_output = Some(weighted(&[3, 1])));
     assert_eq!(found, [(0, 0, 115, 175), (1, 0, 145, 225)]);
 }
 
 #[test]
 fn input_weights_do_not_affect_output_shares() {
-    // The output grants the ports in turn, 7 and 8, 9 and 10, to 17 and 18: each port has one lane.
+    // Ports in turn, each with one lane: 7 and 8, 9 and 10, to 17 and 18.
     let in_turn = [(0, 0, 115, 215), (1, 0, 125, 225)];
     assert_eq!(two_lanes_to_one(|_| ()), in_turn);
     assert_eq!(two_lanes_to_one(|of| of.crossbar_input = weighted(&[3, 1])), in_turn);
@@ -62,10 +61,10 @@ fn output_with_rejected_grant_grants_another() {
         lanes.crossbar_input = strict(vec![1, 0]);
         lanes.crossbar_output = Some(strict(vec![0, 1]));
     });
-    // h0's packet to h2 is there at 4 and 6 and given a lane at 6; its head crosses at 7. That to
-    // h3 is there at 5 and given a lane at 7, as is h1's. At 8 h3's output grants lane 1, the higher
-    // there, which h0 holds; h0 chooses lane 0, the higher at its own arbiter: its tail crosses to
-    // h2. Then h3's output grants lane 0, and h1's flit crosses at 8, too; the one of h0 at 9.
+    // h0's packet to h2 is there at 4 and 6, granted at 6, its head crosses at 7. That to h3 is
+    // there at 5, granted at 7, as is h1's. At 8 h3's output grants lane 1, its higher one, held by
+    // h0; h0 chooses its own higher lane, 0: its tail crosses to h2. Then h3's output grants lane
+    // 0, and h1's flit crosses at 8, too; that of h0 at 9.
     let found = by_message(plan, 3);
     assert_eq!(found, [(0, 0, 115, 125), (0, 10, 135, 135), (1, 10, 125, 125)]);
 }
@@ -81,18 +80,18 @@ fn output_arbiter_advances_on_match_not_on_grant() {
         lanes.crossbar_input = strict(vec![0, 1]);
         lanes.crossbar_output = Some(in_turn(Granularity::Flit));
     });
-    // h0's six flits to h2 are on the cable at 0 and from 2 to 6, the one to h3 at 1: there at 4,
-    // 6, 7, 8, 9, 10, and at 5. The former cross from 7 to 12. The one to h3, given lane 0 at 7, is
-    // granted from 8 on, and h0 chooses lane 1, the higher, every time. h1's is on the cable at 6,
-    // there at 10, given lane 1 of the same output at 12. At 13 the output has matched no lane, and
-    // lane 0 comes first: h0's crosses at 13, h1's at 14.
+    // h0's six flits to h2 are on the cable at 0 and from 2 to 6, that to h3 at 1: there at 4, 6,
+    // 7, 8, 9, 10, and at 5. The former cross from 7 to 12. That to h3 has lane 0 at 7 and grants
+    // from 8 on, but h0 chooses lane 1, the higher. h1's is on the cable at 6, there at 10, with
+    // lane 1 of that output at 12. At 13 the output has matched no lane, and lane 0 comes first:
+    // h0's crosses at 13, h1's at 14.
     let found = by_message(plan, 3);
     assert_eq!(found, [(0, 0, 115, 165), (0, 10, 175, 175), (1, 60, 185, 185)]);
 }
 
-/// Hosts 1 and 2 send eight flits to host 0 at once, on lanes 0 and 1, which share its output 3
-/// to 1. A packet of one flit from host 0 to host 1 is received at 115. If it is to weigh, a probe
-/// orders a weight of 1 for lane 0 at the first output, that to host 0.
+/// Hosts 1 and 2 send eight flits to host 0, on lanes 0 and 1, which share its output 3 to 1. A
+/// packet of one flit from host 0 to host 1 is received at 115; if it is to weigh, a probe then
+/// orders a weight of 1 for lane 0 at the output to host 0.
 fn eight_flits_each(weigh_every: u64) -> Vec<(usize, u64, u64, u64)> {
     let mut plan: Plan = lane_plan(row(1, &[0, 0, 0]), 2);
     packets(&mut plan, 0, 1, &[(0, 1)]);
@@ -112,10 +111,10 @@ fn eight_flits_each(weigh_every: u64) -> Vec<(usize, u64, u64, u64)> {
 #[test]
 fn changed_weight_applies_after_the_round() {
     // Lane 0 crosses at 7, 8, 9, lane 1 at 10; lane 0 at 11. At 115, before tick 12, lane 0 is to
-    // have a weight of 1; the round goes on, with 12 and 13, and lane 1 at 14. Then they take
-    // turns: lane 0 at 15 and 17, its last, lane 1 at 16 and from 18 to 22. A tick later each is on
-    // the link. Orders at 215 and later are of another output.
+    // have a weight of 1; the round goes on with 12 and 13, and lane 1 at 14. Then turns: lane 0 at
+    // 15 and 17, its last, lane 1 at 16 and from 18 to 22. Orders at 215 and later are of another
+    // output.
     assert_eq!(eight_flits_each(1), [(0, 0, 115, 115), (1, 0, 115, 215), (2, 0, 145, 265)]);
-    // Had nothing changed, lane 0 would have crossed at 15 and 16, and lane 1 from 17 on.
+    // Unchanged, lane 0 crosses at 15 and 16, lane 1 from 17 on.
     assert_eq!(eight_flits_each(0), [(0, 0, 115, 115), (1, 0, 115, 205), (2, 0, 145, 265)]);
 }

@@ -5,7 +5,7 @@ use crate::{in_turn, lane_plan, lanes, on_lanes, packets, strict};
 use gingham_net::{Arbitration, Crossbar, Delivery, Granularity, Plan, Priority};
 use gingham_topology::routing::LaneSet;
 
-/// Returns the deliveries in the order of creation of the messages.
+/// Deliveries in the order of creation.
 pub(crate) fn by_message(plan: Plan, count: usize) -> Vec<(usize, u64, u64, u64)> {
     let mut found: Vec<Delivery> = deliveries(plan, count);
     found.sort_by_key(|delivery| delivery.message.id());
@@ -16,10 +16,10 @@ pub(crate) fn by_message(plan: Plan, count: usize) -> Vec<(usize, u64, u64, u64)
 fn head_crosses_three_ticks_after_the_previous_tail() {
     let mut plan = lane_plan(row(1, &[0, 0]), 1);
     packets(&mut plan, 0, 1, &[(0, 2), (0, 2)]);
-    // The first: on the cable at 0 and 1, there at 4 and 5, given a lane at 6, crosses at 7 and 8,
-    // on the link at 8 and 9: whole at 80 + 35 and 90 + 35. The second: on the cable at 2 and 3,
-    // there at 6 and 7. The tail before it crosses at 8, and it requests at 8 + 2 = 10, crosses at
-    // 11 and 12, and is on the link at 12 and 13: whole at 155 and 165.
+    // First: on the cable at 0 and 1, there at 4 and 5, granted at 6, crosses at 7 and 8, on the
+    // link at 8 and 9: whole at 80 + 35 and 90 + 35. Second: on the cable at 2 and 3, there at 6
+    // and 7, requests two ticks after the tail, at 8 + 2 = 10, crosses at 11 and 12, on the link at
+    // 12 and 13: whole at 155 and 165.
     assert_eq!(by_message(plan, 2), [(0, 0, 115, 125), (0, 20, 155, 165)]);
 }
 
@@ -27,9 +27,8 @@ fn head_crosses_three_ticks_after_the_previous_tail() {
 fn head_on_another_lane_does_not_wait() {
     let mut plan = lane_plan(row(1, &[0, 0]), 2);
     packets(&mut plan, 0, 1, &[(0, 2), (0, 2)]);
-    // The adapter sends the second on lane 1, which is the next in turn. It is there at 6 and 7,
-    // requests at 8 and is given lane 1 of the output, crosses at 9 and 10, when the first has
-    // crossed at 7 and 8, and is on the link at 10 and 11.
+    // The second is sent on lane 1, next in turn: there at 6 and 7, granted lane 1 at 8, crosses at
+    // 9 and 10, after the first at 7 and 8, on the link at 10 and 11.
     assert_eq!(by_message(plan, 2), [(0, 0, 115, 125), (0, 20, 135, 145)]);
 }
 
@@ -43,17 +42,15 @@ fn two_to_one(count: u8) -> Plan {
 
 #[test]
 fn inputs_sharing_one_lane_wait_for_tails() {
-    // Both heads request at 6; h0's port comes first. Its flits cross from 7 to 10, and the tail
-    // releases the lane at 10, when it is given to the other head: it crosses from 11 to 14. On the
-    // link: 8 to 11 and 12 to 15.
+    // Both heads request at 6; h0's port is first. Its flits cross from 7 to 10; the tail releases
+    // the lane to the other head: 11 to 14. On the link: 8 to 11 and 12 to 15.
     assert_eq!(by_message(two_to_one(1), 2), [(0, 0, 115, 145), (1, 0, 155, 185)]);
 }
 
 #[test]
 fn two_inputs_alternate_on_two_lanes() {
-    // Both are given lanes at 6, 0 and 1. The output takes a flit of the one port at 7, of the
-    // other at 8, and so on to 14; each is on the link a tick later: the first at 8, 10, 12, 14,
-    // the other at 9, 11, 13, 15.
+    // Both are granted at 6, lanes 0 and 1. Ports take turns from 7 to 14; on the link: 8, 10, 12,
+    // 14 and 9, 11, 13, 15.
     assert_eq!(by_message(two_to_one(2), 2), [(0, 0, 115, 175), (1, 0, 125, 185)]);
 }
 
@@ -65,7 +62,7 @@ fn packet_granularity_keeps_the_link_on_its_lane() {
         lanes.cut_through = LaneSet::first_n(2);
     });
     plan.lanes.link_output = in_turn(Granularity::Packet);
-    // Both cross from 7 to 10. The link takes h0's from 8 to 11, then the other from 12 to 15.
+    // Both cross from 7 to 10. The link takes h0's from 8 to 11, the other from 12 to 15.
     assert_eq!(by_message(plan.clone(), 2), [(0, 0, 115, 145), (1, 0, 155, 185)]);
     // By the flit they take turns: 8, 10, 12, 14 and 9, 11, 13, 15.
     plan.lanes.link_output = in_turn(Granularity::Flit);
@@ -79,15 +76,13 @@ fn packet_granularity_link_waits_for_late_flits() {
         lanes.cut_through = LaneSet::first_n(2);
     });
     plan.lanes.link_output = in_turn(Granularity::Packet);
-    // At the multiplexed crossbar h0's flits cross at 7, 9, 11, 13 and the others at 8, 10, 12, 14.
-    // The link takes h0's at 8, 10, 12 and 14 and nothing in between, then the others, which are
-    // all there: 15 to 18.
+    // h0's flits cross at 7, 9, 11, 13, the others at 8, 10, 12, 14. The link takes h0's at 8, 10,
+    // 12, 14, nothing in between, then the others: 15 to 18.
     assert_eq!(by_message(plan, 2), [(0, 0, 115, 175), (1, 0, 185, 215)]);
 }
 
-/// Host 0 sends a packet of four flits to host 1 on lane 0 and one to host 2 on lane 1, at once:
-/// its adapter takes turns between the lanes. The flits of the one are there at 4, 6, 8, 10, of the
-/// other at 5, 7, 9, 11.
+/// Host 0 sends four flits to host 1 on lane 0 and four to host 2 on lane 1, in turn: there at 4,
+/// 6, 8, 10 and at 5, 7, 9, 11.
 fn one_to_two(crossbar: Crossbar) -> Plan {
     let mut plan = lane_plan(row(1, &[0, 0, 0]), 2);
     packets(&mut plan, 0, 1, &[(0, 4)]);
@@ -99,9 +94,8 @@ fn one_to_two(crossbar: Crossbar) -> Plan {
 
 #[test]
 fn lanes_of_an_input_share_a_multiplexed_crossbar() {
-    // Heads are given lanes at 6 and 7. Lane 0 crosses at 7, lane 1 at 8, although lane 0 has a
-    // flit there since 6: it is the other's turn. So they go on, 9, 11, 13 and 10, 12, 14: the last
-    // are on the links at 14 and 15.
+    // Granted at 6 and 7. Lane 0 crosses at 7, lane 1, whose turn it is, at 8, and so on, 9, 11, 13
+    // and 10, 12, 14: the last are on the links at 14 and 15.
     let plan = one_to_two(Crossbar::Multiplexed);
     assert_eq!(by_message(plan, 2), [(0, 0, 115, 175), (0, 10, 125, 185)]);
 }
@@ -121,8 +115,8 @@ fn packet_granularity_keeps_an_input_on_its_lane() {
         lanes.cut_through = LaneSet::first_n(2);
         lanes.crossbar_input = in_turn(Granularity::Packet);
     });
-    // Lane 0 crosses at 7, 8, 9 and 11; at 10 its last flit is just there, and nothing crosses.
-    // Lane 1 follows from 12 to 15, and is on its link from 13 to 16: whole at 165 and 195.
+    // Lane 0 crosses at 7, 8, 9, 11; at 10 its last flit is just there. Lane 1 crosses from 12 to
+    // 15, on its link from 13 to 16: whole at 165 and 195.
     assert_eq!(by_message(plan, 2), [(0, 0, 115, 155), (0, 10, 165, 195)]);
 }
 
@@ -145,9 +139,9 @@ fn each_priority_has_its_own_turn() {
         packets(&mut plan, host, 3, &[(at, 2)]);
     }
     plan.classes[2].priority = Priority::new(1).unwrap();
-    // h2 goes first, though last in the order of ports: its flits cross at 7 and 8. That moves no
-    // turn of the level below: at 8 h0 is given the lane, crosses at 9 and 10, and h1 at 11 and 12.
-    // On the link: 8, 9; 10, 11; 12, 13.
+    // h2, last in the order of ports, goes first: 7 and 8. Turns of the level below do not move: at
+    // 8 h0 is granted the lane, crosses at 9 and 10, h1 at 11 and 12. On the link: 8, 9; 10, 11;
+    // 12, 13.
     let found = by_message(plan, 3);
     assert_eq!(found, [(0, 0, 135, 145), (1, 0, 155, 165), (2, 0, 115, 125)]);
 }
@@ -158,10 +152,9 @@ fn third_input_takes_the_first_lane_released() {
     for host in 0..3 {
         packets(&mut plan, host, 3, &[(0, 2)]);
     }
-    // At 6 the first two are given lanes 0 and 1. They cross in turn: 7, 9 and 8, 10. At 9 lane 0
-    // is released and given to the third, which could cross at 10; but then it is the second port's
-    // turn, after the first at 9: the third crosses at 11 and 12. On the link: 8, 10; 9, 11;
-    // 12, 13.
+    // At 6 the first two are granted lanes 0 and 1, and cross in turn: 7, 9 and 8, 10. At 9 lane 0
+    // is released to the third, but at 10 it is the second port's turn: the third crosses at 11 and
+    // 12. On the link: 8, 10; 9, 11; 12, 13.
     let found = by_message(plan, 3);
     assert_eq!(found, [(0, 0, 115, 135), (1, 0, 125, 145), (2, 0, 155, 165)]);
 }
@@ -176,10 +169,10 @@ fn matching_continues_until_nothing_is_left() {
     lanes(&mut plan, |lanes| {
         lanes.crossbar_input = strict(vec![1, 0]);
     });
-    // h0's packet to h2 is there at 4 and 6 and given a lane at 6; its head crosses at 7. That to
-    // h3 is there at 5 and given a lane at 7, as is h1's. At 8 both outputs grant h0, which chooses
-    // lane 0, the higher: its tail crosses to h2. Then h3's output grants h1, whose flit crosses at
-    // 8, too; the one of h0 crosses at 9.
+    // h0's packet to h2 is there at 4 and 6, granted at 6, its head crosses at 7. That to h3 is
+    // there at 5, granted at 7, as is h1's. At 8 both outputs grant h0, which chooses lane 0, the
+    // higher: its tail crosses to h2. Then h3's output grants h1, whose flit crosses at 8, too;
+    // that of h0 at 9.
     let found = by_message(plan, 3);
     assert_eq!(found, [(0, 0, 115, 125), (0, 10, 135, 135), (1, 10, 125, 125)]);
 }
@@ -195,40 +188,37 @@ fn output_skips_a_lane_closed_by_packet_granularity() {
         lanes.cut_through = LaneSet::first_n(2);
         lanes.crossbar_input = in_turn(Granularity::Packet);
     });
-    // h0 is in the middle of its packet to h1 from 7 to 11 and crosses nothing at 10. h3's flits
-    // for h2 cross from 7 to 10 although it is the turn of h0, whose lane 1 has flits for h2. Those
-    // follow from 12 on.
+    // h0 is in the middle of its packet to h1 from 7 to 11. h3's flits for h2 cross from 7 to 10
+    // although it is the turn of h0, whose lane 1 follows from 12 on.
     let found = by_message(plan, 3);
     assert_eq!(found, [(0, 0, 115, 155), (0, 10, 165, 195), (3, 0, 115, 145)]);
 }
 
 #[test]
 fn lanes_are_granted_in_turn() {
-    // From s0 to s1 lane 1 holds one flit. The adapter takes lane 0 whenever it can.
+    // From s0 to s1 lane 1 holds one flit. The adapter prefers lane 0.
     let mut plan = lane_plan(row(2, &[0, 1]), 2);
     lanes(&mut plan, |lanes| lanes.depths_flits[1] = 1);
     plan.lanes.adapter_port = strict(vec![1, 0]);
     packets(&mut plan, 0, 1, &[(0, 1), (1_000, 2)]);
-    // The second is on the cable at 100 and 101, given lane 1 at 106, on the link to s1 at 108. Its
-    // tail has a credit when the head, there at 112, has crossed at 115: at 119. It is there at
-    // 123, and on the last cable at 125; the head was at 116.
+    // The second is on the cable at 100 and 101, granted lane 1 at 106, on the link to s1 at 108.
+    // The head, there at 112, crosses at 115, on the last cable at 116: the tail has a credit at
+    // 119, there at 123, on the last cable at 125.
     assert_eq!(by_message(plan, 2), [(0, 0, 195, 195), (0, 1_000, 1_195, 1_285)]);
 }
 
 #[test]
 fn output_grants_start_after_its_last_matched_port() {
-    // h0 has two flits for h2 (lane 0) and h3 (lane 1), h1 one for h3 (lane 0), all ready to cross
-    // at the same tick.
+    // h0 has two flits for h2 (lane 0) and h3 (lane 1), h1 one for h3 (lane 0).
     let mut plan = lane_plan(row(1, &[0, 0, 0, 0]), 2);
     packets(&mut plan, 0, 2, &[(0, 2)]);
     packets(&mut plan, 0, 3, &[(0, 2)]);
     packets(&mut plan, 1, 3, &[(20, 1)]);
     on_lanes(&mut plan, &[LaneSet::one(0), LaneSet::one(1), LaneSet::one(0)]);
-    // h0's flits are there at 4, 6 (lane 0) and 5, 7 (lane 1); the heads are given lanes at 6 and 7
-    // and cross at 7 and 8. h1's is on the cable at 2, there at 6, given lane 0 of h3's output at
-    // 8. At 9 h2's and h3's outputs both grant h0, for its second flits: h3's last matched h0 at 8,
-    //    and grants h1 first. h0 then chooses among lane 0 alone. At 10 h3's output grants h0. On
-    //    h2's link: 8 and 10. On h3's: 9 and 11 for h0, 10 for h1.
+    // h0's flits are there at 4, 6 (lane 0) and 5, 7 (lane 1); heads are granted at 6 and 7, and
+    // cross at 7 and 8. h1's is on the cable at 2, there at 6, granted lane 0 of h3's output at 8.
+    // At 9 h2's output grants h0; h3's, last matched with h0 at 8, grants h1 first, and h0 at 10.
+    // On h2's link: 8 and 10. On h3's: 9 and 11 for h0, 10 for h1.
     let found = by_message(plan, 3);
     assert_eq!(found, [(0, 0, 115, 135), (0, 10, 125, 145), (1, 20, 135, 135)]);
 }

@@ -1,6 +1,5 @@
-//! Random fabrics, switches and traffic: conservation of flits and credits after every event, no
-//! deadlock with deadlock-free routes, and identical bits for any order of scheduling and any size
-//! of calls.
+//! Random fabrics, switches and traffic: conservation after every event, no deadlock with
+//! deadlock-free routes, and identical bits for any order of scheduling and any size of calls.
 
 use crate::common::{in_transit, spilling, stop_at, story};
 use crate::{lane_plan, lanes};
@@ -22,7 +21,6 @@ use gingham_topology::routing::{Algorithm, Form, InTransit, LaneSet, Lanes, VcCl
 use std::sync::Arc;
 
 const LANES: u8 = 4;
-/// Length of the longest packet.
 const LONGEST_FLITS: u32 = 7;
 
 fn one_of<T: Clone>(draw: &mut Stream, among: &[T]) -> T {
@@ -44,7 +42,6 @@ fn arbiter(draw: &mut Stream, by: Granularity) -> Scheduler {
     one_of(draw, &schedulers)
 }
 
-/// Draws the properties of switches and adapters.
 fn draw_switches(draw: &mut Stream, plan: &mut Plan) {
     let Switching::VirtualLanes(pipeline) = &mut plan.switching else { panic!("virtual lanes") };
     let pipeline = Arc::make_mut(pipeline);
@@ -63,13 +60,12 @@ fn draw_switches(draw: &mut Stream, plan: &mut Plan) {
     }
     pipeline.pipeline_cycles = u32::try_from(draw.below(3)).unwrap();
     pipeline.routing_cycles = u32::try_from(draw.below(3)).unwrap();
-    // Uses a copy of the draws, which leaves the others unchanged.
+    // A copy of the draws leaves the others unchanged.
     let mut own = draw.clone();
     pipeline.credit_delay_cycles = one_of(&mut own, &[None, None, Some(0), Some(11)]);
     pipeline.reallocation =
         one_of(&mut own, &[Reallocation::Tail, Reallocation::AfterTail, Reallocation::TailCredit]);
     pipeline.overhead_bytes = u32::try_from(draw.below(20)).unwrap();
-    // Uses a copy of the draws, which leaves the others unchanged.
     pipeline.injection = one_of(&mut draw.clone(), &[Injection::OneALane, Injection::OneAtATime]);
     pipeline.crossbar = one_of(draw, &[Crossbar::Full, Crossbar::Multiplexed]);
     pipeline.arbitration = one_of(draw, &[Arbitration::RoundRobin, Arbitration::StrictPriority]);
@@ -105,8 +101,8 @@ fn draw_switches(draw: &mut Stream, plan: &mut Plan) {
     plan.lanes.allowed = Lanes::free(&[LaneSet::first_n(2), LaneSet::from_bits(0b1110)]);
 }
 
-/// An irregular fabric with cables of several speeds under a mix of short messages, policed, and
-/// long ones in segments.
+/// An irregular fabric with cables of several speeds; short messages, policed, and long ones in
+/// segments.
 fn random_plan(seed: u64, switches: u32) -> Plan {
     let mut draw = Stream::new(seed, "random lanes", Purpose::Topology);
     let switches = switches + u32::try_from(draw.below(4)).unwrap();
@@ -164,8 +160,7 @@ fn random_plan(seed: u64, switches: u32) -> Plan {
     plan
 }
 
-/// Returns a random plan over in-transit hosts with small pools: three of four spill, the others
-/// stop their senders.
+/// In-transit hosts with small pools: three of four spill, the others stop their senders.
 fn random_transit_plan(seed: u64) -> Plan {
     let mut plan = random_plan(seed, 10);
     let minimal = Algorithm::InTransit(InTransit::default());

@@ -9,7 +9,7 @@ use gingham_kernel::Span;
 use gingham_net::{PipelinePlan, Plan, Reallocation};
 use proptest::prelude::*;
 
-/// Hosts 0 and 1 of the first switch send four flits each to host 2 of the last, on the only lane.
+/// Hosts 0 and 1 of the first switch send four flits each to host 2 of the last, on one lane.
 pub(crate) fn two_to_one_plan(switches: usize, change: impl FnOnce(&mut PipelinePlan)) -> Plan {
     let mut plan = lane_plan(row(switches, &[0, 0, switches - 1]), 1);
     packets(&mut plan, 0, 2, &[(0, 4)]);
@@ -27,8 +27,8 @@ fn two_to_one(
 
 #[test]
 fn tail_reallocation_lets_the_head_cross_one_tick_later() {
-    // Both heads request at 6. h0's packet crosses from 7 to 10, and the lane is given to h1's at
-    // 10: it crosses from 11 on and is on the link from 12 on: whole at 120 + 35.
+    // Both heads request at 6. h0's packet crosses from 7 to 10; h1's is granted the lane at 10,
+    // crosses from 11 on, on the link from 12 on: whole at 120 + 35.
     assert_eq!(two_to_one(1, |_| ()), [(0, 0, 115, 145), (1, 0, 155, 185)]);
 }
 
@@ -46,16 +46,16 @@ fn tail_credit_into_a_consuming_host_needs_no_wait() {
 
 #[test]
 fn tail_credit_waits_for_the_downstream_buffer() {
-    // h0's tail crosses s0 at 10, is on the link at 11, there at 15; its head was there at 12 and
-    // crosses at 15, the tail at 18: its credit counts at 18 + 1 + D = 22. The lane is given then;
-    // h1's head crosses at 23, is on the link at 24, there at 28, on the last cable at 32.
+    // h0's tail crosses s0 at 10, on the link at 11, there at 15; its head, there at 12, crosses at
+    // 15, the tail at 18: its credit counts at 18 + 1 + D = 22. h1's head is then granted the lane,
+    // crosses at 23, on the link at 24, there at 28, on the last cable at 32.
     let found = two_to_one(2, |of| of.reallocation = Reallocation::TailCredit);
     assert_eq!(found, [(0, 0, 195, 225), (1, 0, 355, 385)]);
 }
 
 #[test]
 fn credit_delay_may_differ_from_the_cable_delay() {
-    // C = 7: the credit of the tail counts at 18 + 1 + 7 = 26, four ticks later; and with C = 0 at 19.
+    // C = 7: the tail's credit counts at 18 + 1 + 7 = 26; C = 0: at 19.
     for (credit_delay, later) in [(7, 40_i64), (0, -30)] {
         let found = two_to_one(2, |of| {
             of.reallocation = Reallocation::TailCredit;
@@ -66,7 +66,6 @@ fn credit_delay_may_differ_from_the_cable_delay() {
     }
 }
 
-/// Switch with drawn properties.
 #[derive(Clone, Copy, Debug)]
 struct Drawn {
     delay_ps: u64,
@@ -101,8 +100,7 @@ impl Drawn {
         routing + pipeline + self.delay_cycles() + self.credit_cycles()
     }
 
-    /// Returns a plan of packets of the given `lengths` over a row of these switches, all there at
-    /// once.
+    /// Packets of the given `lengths` over a row of these switches, all created at 0.
     fn plan(self, switches: usize, lengths: &[u32]) -> Plan {
         let mut plan = lane_plan(chain(switches), 1);
         for cable in &mut plan.channels {
@@ -122,8 +120,8 @@ impl Drawn {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
-    /// A place of a lane is used again after `D + P + C + 3` cycles; a lane carries its depth in
-    /// that time.
+    /// A place of a lane is used again after `D + P + C + 3` cycles, in which a lane carries its
+    /// depth.
     #[test]
     fn lane_carries_its_depth_per_turnaround(
         drawn in Drawn::strategy(),
@@ -145,8 +143,7 @@ proptest! {
         prop_assert_eq!(deliveries(plan, 1)[0].delivered.as_ps(), delivered);
     }
 
-    /// Packets of one lane follow each other at the times of the specification, with the tail,
-    /// after it, or with its credit.
+    /// Periods of packets of one lane, with the tail, after it, or with its credit.
     #[test]
     fn single_lane_packet_period_matches_the_closed_form(
         drawn in Drawn::strategy(),
@@ -175,8 +172,8 @@ proptest! {
         }
     }
 
-    /// If flits take their credits as they cross, a lane between switches carries its depth in
-    /// `D + P + C + 4` cycles, from crossing to crossing.
+    /// If flits take credits as they cross, a lane between switches carries its depth in `D + P + C
+    /// + 4` cycles.
     #[test]
     fn unbuffered_outputs_lengthen_turnaround_by_a_cycle(
         drawn in Drawn::strategy(),
@@ -188,7 +185,7 @@ proptest! {
             lanes.depths_flits = [u32::try_from(depth).unwrap(); 16];
             lanes.output_depths_flits = [0; 16];
         });
-        // Times of each flit after those before it, and after the credit of the one `depth` before.
+        // Times after the flits before, and after the credit of the flit `depth` before.
         let (routing, credit) = (u64::from(drawn.routing_cycles), 1 + drawn.credit_cycles());
         let cable = 1 + drawn.cycles() - routing - drawn.credit_cycles();
         let mut crosses: [Vec<u64>; 2] = Default::default();

@@ -8,8 +8,7 @@ use gingham_net::Plan;
 use gingham_topology::routing::{DatelineRule, Datelines, LaneSet, Lanes};
 use std::sync::Arc;
 
-/// Returns two hops of two packets past a dateline, on two lanes of three flits, examined at
-/// tick 100.
+/// Two packets past a dateline, on two lanes of three flits, examined at tick 100.
 pub(crate) fn past_a_dateline(rule: DatelineRule) -> Plan {
     let mut plan = quiet_circle(2);
     lanes(&mut plan, |lanes| {
@@ -25,9 +24,9 @@ pub(crate) fn past_a_dateline(rule: DatelineRule) -> Plan {
     plan
 }
 
-/// Two packets of three flits, Q and P, go from h4 over s4, s0 and s1 to h1. From s4 to s0 is the dateline,
-/// from where on they are in the upper class, which has lane 1. Lane buffers hold three flits, and routing
-/// lasts 30 cycles. By ticks:
+/// Two packets of three flits, Q and P, go from h4 over s4, s0 and s1 to h1. From s4 to s0 is the
+/// dateline, after which they are in the upper class, which has lane 1. Lane buffers hold three
+/// flits, and routing lasts 30 cycles. By ticks:
 ///
 /// ```text
 ///        there at s4   requests, given   on the link   there at s0   requests   on the link   there at s1   requests
@@ -35,10 +34,9 @@ pub(crate) fn past_a_dateline(rule: DatelineRule) -> Plan {
 ///   P    7             38                77 to 79      81            112
 /// ```
 ///
-/// Q's tail crosses s4 at 38, when P is given the lane. The credits of Q at s0 count there from 77
-/// on, those at s1 at s0 from 114 on. At 100 P is being routed and may take lane 1 to s1, which has
-/// no credit. Q stands behind that and goes on to h1, which never blocks. Lane 0 has all of its
-/// credits.
+/// P is granted the lane when Q's tail crosses s4, at 38. The credits of Q count from 77 on for s0,
+/// from 114 on for s1. At 100 P is being routed and may take lane 1 to s1, which has no credit. Q
+/// stands behind that and goes on to h1, which never blocks. Lane 0 has all its credits.
 #[test]
 fn head_past_a_dateline_waits_for_upper_class_lanes() {
     for rule in [DatelineRule::ByHop, DatelineRule::ByWrap] {

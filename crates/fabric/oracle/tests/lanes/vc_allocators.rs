@@ -7,10 +7,9 @@ use std::sync::Arc;
 
 const FLITS: u32 = 8;
 
-/// Sends packets of eight flits at once from `hosts` hosts to one more, over as many lanes, and
-/// again when all have arrived. Every lane crosses by itself, and flits leave their buffers as soon
-/// as a lane is granted. Returns by host the delay of both packets together beyond an immediate
-/// grant, in ticks.
+/// Packets of eight flits at once from `hosts` hosts to one more, over as many lanes, and again
+/// when all have arrived. Every lane crosses by itself; flits leave once a lane is granted. Returns
+/// by host the delay of both packets beyond an immediate grant, in ticks.
 fn delays(hosts: usize, vc_allocator: VcAllocator) -> Vec<u128> {
     let mut plan = lane_plan(row(1, &vec![0; hosts + 1]), u8::try_from(hosts).unwrap());
     for host in 0..hosts {
@@ -27,7 +26,7 @@ fn delays(hosts: usize, vc_allocator: VcAllocator) -> Vec<u128> {
     simulation.advance(u64::MAX);
     let counts = simulation.channel_counts();
     let flits = u128::from(FLITS);
-    // A flit is there for three ticks at least, of 10 ps each.
+    // A flit is there for three ticks at least.
     let delay = |ps: u128| (ps - 2 * 3 * 10 * flits) / (10 * flits);
     into.iter().map(|channel| delay(counts[channel.index()].occupancy_flit_ps)).collect()
 }
@@ -36,11 +35,11 @@ fn islip(iterations: u32) -> VcAllocator {
     VcAllocator::Islip(Islip { iterations })
 }
 
-/// At tick 6 all heads request the output, all lanes are free, and all their pointers are at head 0.
-/// Every lane grants head 0, which accepts lane 0. At 7 the others grant head 1, and so on: head `k` is
-/// granted lane `k` at `6 + k`. Afterwards lane `k` has its pointer behind head `k` on lane 0, which is at
-/// head `k` on lane 1: there the next heads come, for an adapter takes lanes in turn. So each lane grants
-/// another head, at once.
+/// At 6 all heads request the output, all lanes are free, and all pointers are at head 0. Every
+/// lane grants head 0, which accepts lane 0. At 7 the others grant head 1, and so on: head `k` is
+/// granted lane `k` at `6 + k`. Then lane `k` points to head `k` on lane 1, behind head `k` on lane
+/// 0: the next heads come there, as an adapter takes lanes in turn, and each lane grants another
+/// head at once.
 #[test]
 fn single_iteration_lanes_may_grant_the_same_head() {
     for hosts in 2..=7 {
@@ -50,8 +49,7 @@ fn single_iteration_lanes_may_grant_the_same_head() {
     }
 }
 
-/// In `n` iterations of a tick `n` heads are granted, and the first grant moves pointers. Five
-/// heads:
+/// `n` iterations of a tick grant `n` heads, and the first grant moves pointers. Five heads:
 ///
 /// ```text
 ///   first packets    6: 0 takes lane 0, then 1 takes lane 1     7: 2 takes 2, then 3 takes 3     8: 4 takes 4
