@@ -4,7 +4,6 @@ use gingham_kernel::Time;
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct CreditWait {
-    /// Start of the current wait.
     since: Option<Time>,
     /// Duration of completed waits, in ps.
     past_ps: u64,

@@ -44,7 +44,6 @@ impl<P: Copy + PartialEq + Debug> InTransitHost<P> {
         self.tally.count(Audited::InTransitHost);
     }
 
-    /// Bytes of all packets that were not spilled.
     fn used_bytes(&self) -> u64 {
         self.held.iter().filter(|of| !of.is_spilled).map(|of| of.bytes).sum()
     }

@@ -17,7 +17,6 @@ pub(crate) struct Request {
     head: Flit,
     pub(crate) output: ChannelId,
     pub(crate) level: usize,
-    /// Lanes that the head may take.
     pub(crate) lanes: LaneSet,
     /// Lanes whose credits indicate the load of the output.
     judged: LaneSet,
@@ -54,7 +53,7 @@ impl Simulation {
         }
     }
 
-    /// Reports heads whose routing ends at this tick, in the order of input port and lane.
+    /// In the order of input port and lane.
     fn notify_read(&mut self, node: NodeId, tick: Tick) {
         for input in self.channels_into(node) {
             for lane in 0..self.plan.lanes.count {
@@ -76,7 +75,6 @@ impl Simulation {
         }
     }
 
-    /// Requests in the order of input port and lane.
     fn requests(&self, node: NodeId, tick: Tick) -> Vec<Request> {
         let lanes = |input| (0..self.plan.lanes.count).map(move |lane| (input, lane));
         let all = self.channels_into(node).into_iter().flat_map(lanes);
@@ -157,7 +155,6 @@ impl Simulation {
         Some(open[switch_chooser.choose(HeadPlace { switch, port, lane }, tick, &credits)])
     }
 
-    /// Credits that indicate the load of an output.
     fn credits_of(&self, request: &Request) -> u64 {
         let output = &self.outputs[request.output.index()];
         let of = |lane| output.lane(lane).credits.map_or(0, |of| of.here - of.promised);
@@ -338,7 +335,6 @@ impl Simulation {
         self.ports(self.plan.ends(output).source.node) * usize::from(self.plan.lanes.count)
     }
 
-    /// Number within the switch.
     fn number_of_lane(&self, output: ChannelId, lane: u8) -> usize {
         let port = usize::from(self.plan.ends(output).source.port);
         port * usize::from(self.plan.lanes.count) + usize::from(lane)

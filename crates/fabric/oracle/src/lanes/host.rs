@@ -481,7 +481,6 @@ impl Simulation {
         self.clock.instant(tick).max(self.outputs[channel.index()].free)
     }
 
-    /// Puts a flit on a channel, and consumes a credit.
     pub(crate) fn take_flit(&mut self, channel: ChannelId, lane: u8, flit: Flit, tick: Tick) {
         assert!(self.may_take(channel, tick), "a channel takes one flit at a time");
         let begins = self.begins(channel, tick);

@@ -7,13 +7,11 @@ use gingham_kernel::Time;
 use gingham_net::{EjectionHead, InTransitPlan, TakenIn};
 use std::collections::VecDeque;
 
-/// A packet under transmission.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct OutgoingPacket {
     pub(crate) packet: JourneyId,
     /// Group of queues of its origin.
     pub(crate) group: usize,
-    /// Index of the next flit.
     pub(crate) next: u64,
     /// Creation of its message or, in transit, the time when it was ready.
     pub(crate) arrival: Time,
@@ -49,7 +47,6 @@ impl InTransit {
         self.packets.iter().map(|packet| packet.received.len()).sum()
     }
 
-    /// Pool space used by the packets.
     pub(crate) fn needed_bytes(&self) -> u64 {
         let taken = self.packets.iter().map(|packet| &packet.taken);
         taken.filter(|taken| !taken.is_spilled).map(|taken| taken.bytes).sum()

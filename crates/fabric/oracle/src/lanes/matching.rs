@@ -4,6 +4,7 @@
 //!   port p, lanes 0 1 2 3      input 0 ◄ lanes 0 2      a port has as many crossbar inputs (or outputs) as its
 //!                              input 1 ◄ lanes 1 3      speedup s; lane l uses number l mod s
 //! ```
+//!
 //! One side proposes, the other accepts; the unmatched repeat this for the number of iterations of
 //! the [`Allocator`](gingham_net::Allocator).
 //!

@@ -178,7 +178,6 @@ impl Granting {
 #[derive(Clone, Debug)]
 pub(crate) struct OutputLane {
     pub(crate) buffer: VecDeque<BufferedFlit>,
-    /// Input lane that holds it.
     pub(crate) holder: Option<(ChannelId, u8)>,
     /// VC allocation by iSLIP, by level: round-robin pointer after the last accepted grant.
     pub(crate) head_pointers: Vec<RoundRobin>,
@@ -321,7 +320,6 @@ impl Chooser {
         self.in_packet.is_none_or(|in_packet| in_packet == lane)
     }
 
-    /// Chooses among the heads of eligible lanes.
     pub(crate) fn choose(&mut self, candidates: &[Option<Head>]) -> Option<u8> {
         if let Some(lane) = self.in_packet {
             return candidates[usize::from(lane)].map(|_| lane);

@@ -233,12 +233,10 @@ impl Simulation {
                 .any(|channel| self.outputs[channel.index()].fill() > 0)
     }
 
-    /// Channels in the order of ports.
     pub(crate) fn channels_from(&self, node: NodeId) -> Vec<ChannelId> {
         self.plan.fabric.channels_from(node).collect()
     }
 
-    /// Channels in the order of ports.
     pub(crate) fn channels_into(&self, node: NodeId) -> Vec<ChannelId> {
         self.plan.fabric.channels_from(node).map(Fabric::reverse).collect()
     }

@@ -24,7 +24,6 @@ pub(crate) struct Buffered {
     pub(crate) lanes: LaneSet,
     /// Dateline class on `output`.
     pub(crate) dateline_class: DatelineClass,
-    /// Level for arbitration.
     pub(crate) level: usize,
     pub(crate) is_ready: bool,
     pub(crate) has_started: bool,

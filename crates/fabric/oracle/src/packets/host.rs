@@ -304,7 +304,6 @@ pub(crate) struct Pausing {
     pub(crate) pauses: u64,
     /// Start of the current interval with any lane paused.
     since: Option<Time>,
-    /// Duration of earlier pauses.
     past_ps: u64,
 }
 
@@ -326,7 +325,7 @@ impl Pausing {
         Self { lanes, pauses: 0, since: None, past_ps: 0 }
     }
 
-    /// Time up to `end`, which is not in the past, with any lane paused, in ps.
+    /// Time with any lane paused up to `end`, which is not in the past.
     pub(crate) fn paused_ps(&self, end: Time) -> u64 {
         self.past_ps + self.since.map_or(0, |since| end.since(since).as_ps())
     }
@@ -361,7 +360,7 @@ impl Simulation {
         self.packets.pauses.as_ref().expect("receivers pause")
     }
 
-    /// With pauses, schedules a check at the arrival of the first byte of a packet that starts now.
+    /// Schedules a check for the first byte of a packet that starts now.
     pub(crate) fn check_on_arrival(&mut self, channel: ChannelId, lane: u8) {
         if self.packets.pauses.is_some() {
             let first = self.first_byte_takes(channel);

@@ -129,7 +129,6 @@ impl Simulation {
         simulation
     }
 
-    /// Counts with packets in buffers counted up to `end`.
     fn counts(&self, end: Time, bytes: impl Fn(ChannelId) -> u64) -> Vec<ChannelCount> {
         let count = |(channel, input): (ChannelId, &Option<Input>)| {
             let output = &self.outputs[channel.index()];
@@ -144,7 +143,6 @@ impl Simulation {
         ChannelId::first(self.inputs.len()).zip(&self.inputs).map(count).collect()
     }
 
-    /// Channels in the order of ports.
     pub(crate) fn channels_into(&self, node: NodeId) -> impl Iterator<Item = ChannelId> {
         self.plan.fabric.channels_from(node).map(Fabric::reverse)
     }
@@ -163,7 +161,6 @@ impl Simulation {
     }
 }
 
-/// Checks the assumptions of the specification.
 fn assert_supported(plan: &Plan, packets: &PacketsPlan) {
     assert!(!plan.routing.has_in_transit_hosts(), "whole packets go through no hosts");
     assert!(plan.in_transit.when_full != WhenFull::Stop, "hosts take in all that comes");
@@ -236,7 +233,6 @@ impl Simulation {
         found
     }
 
-    /// Sort key; the smallest comes first.
     fn key(
         &self,
         output: ChannelId,

@@ -50,7 +50,6 @@ impl Simulation {
             .cause(self.timeline.now.max(never_dry), Event::Ready { channel: input, lane, packet });
     }
 
-    /// Diverts a packet to port 0 of its switch.
     fn divert(&mut self, input: ChannelId, lane: u8, packet: JourneyId, into_end: ChannelId) {
         let journey = self.journeys.get_mut(packet);
         journey.divert(&self.plan, into_end);

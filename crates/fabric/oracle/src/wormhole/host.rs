@@ -11,7 +11,6 @@ use std::collections::VecDeque;
 pub(crate) struct Host {
     /// Worm that holds the channel, until its tail has left.
     pub(crate) injection: Option<Injection>,
-    /// Handling of the first worm in its input.
     pub(crate) head: EjectionHead,
     /// Flits in an input without a slack buffer: a head that is read in the next phase.
     pub(crate) unread: VecDeque<Flit>,
@@ -22,7 +21,6 @@ pub(crate) struct Host {
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Injection {
-    /// A worm that begins here.
     Local(LocalWorm),
     InTransit(WormId),
 }
@@ -30,11 +28,9 @@ pub(crate) enum Injection {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LocalWorm {
     pub(crate) worm: WormId,
-    /// Index of the next flit.
     pub(crate) next: u64,
     pub(crate) flits: u64,
     pub(crate) content: Content,
-    /// Start of the first flit.
     pub(crate) started: Time,
 }
 
@@ -63,7 +59,6 @@ impl Host {
         self.unread.len() + self.packets.iter().map(|packet| packet.received.len()).sum::<usize>()
     }
 
-    /// Pool space used by the worms.
     pub(crate) fn needed_bytes(&self) -> u64 {
         let taken = self.packets.iter().map(|packet| packet.taken);
         taken.filter(|taken| !taken.is_spilled).map(|taken| taken.bytes).sum()

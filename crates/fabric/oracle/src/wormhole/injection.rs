@@ -33,7 +33,6 @@ impl Simulation {
         }
     }
 
-    /// Reports an output that a worm has taken or released.
     pub(crate) fn notify_lane(&mut self, output: ChannelId) {
         let is_free = self.outputs[output.index()].owner.is_none();
         if let Some(free) = self.watched.change(output, |_| is_free) {

@@ -96,12 +96,9 @@ impl Input {
     }
 }
 
-/// The sending end of a channel.
 #[derive(Clone, Debug)]
 pub(crate) struct Output {
-    /// End of the current flit.
     pub(crate) busy_until: Time,
-    /// Time of the STOP in effect.
     pub(crate) stopped_since: Option<Time>,
     /// Input that holds this output.
     pub(crate) owner: Option<ChannelId>,

@@ -55,9 +55,9 @@ fn contention_moves_the_next_packet_to_the_alternative() {
     // 17th flit at 205; STOP is received at 240: 23 flits wait. Granted at 535, they are off from
     // 635 on, the 16th at 785; GO is received at 820, and the other seven start at 820 to 880, in
     // time: at h2 from 670 to 960. The tail has left h0 at 890: 880 for 300 gives 2.93. The second
-    // now goes over h1: read at s0 at 935, off at 1,035, at h1 at 1,070, ready at 1,170, at s0 at
-    // 1,205, off at 1,305, at h2 from 1,340 to 1,380. It left without delay, and the third is
-    // direct: at s0 at 2,035, off at 2,135, at h2 from 2,170 to 2,210.
+    // now goes over h1: read at s0 at 935, at h1 at 1,070, ready at 1,170, at h2 from 1,340 to
+    // 1,380. It left without delay, and the third is direct: at s0 at 2,035, at h2 from 2,170 to
+    // 2,210.
     let found = deliveries(plan, 4);
     let stories: Vec<_> = found.iter().map(story).collect();
     let expected =

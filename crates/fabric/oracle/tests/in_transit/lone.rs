@@ -150,6 +150,6 @@ fn undelayed_flits_leave_as_they_arrive() {
     let mut plan = over_h1();
     in_transit(&mut plan, [0, 0, POOL]);
     scheduled(&mut plan, 0, 2, &[(0, 5)]);
-    // At h1 at 170 and off at once: at s0 at 205, off at 305, at h2 from 340 to 380.
+    // At h1 at 170 and off at once: at h2 from 340 to 380.
     assert_eq!(story(&deliveries(plan, 1)[0]), (0, 0, 340, 380));
 }

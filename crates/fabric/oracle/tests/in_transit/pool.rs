@@ -23,8 +23,7 @@ fn worm_larger_than_the_pool_spills() {
     assert_eq!(story(&deliveries(plan.clone(), 1)[0]), (0, 0, 440, 480));
     assert_eq!(measured(plan.clone(), 1).pool_peak_bytes, 5);
     in_transit(&mut plan, [DETECTION, PROGRAMMING, 4]);
-    // Tail at h1 at 210; ready 1,000 and 2 x 5 x 3 later, at 1,240: at s0 at 1,275, off at 1,375,
-    // at h2 from 1,410 to 1,450.
+    // Tail at h1 at 210; ready 1,000 and 2 x 5 x 3 later, at 1,240: at h2 from 1,410 to 1,450.
     assert_eq!(story(&deliveries(plan.clone(), 1)[0]), (0, 0, 1_410, 1_450));
     let measured = measured(plan, 1);
     assert_eq!((measured.reinjected_packets, measured.spilled_packets), (1, 1));
@@ -51,21 +50,20 @@ fn spilled_worm_is_ready_after_detection_and_programming() {
     spilling(&mut plan, [0, 0]);
     in_transit(&mut plan, [300, 400, 4]);
     scheduled(&mut plan, 0, 2, &[(0, 5)]);
-    // Whole at 210, but ready at 170 + 700 = 870: at s0 at 905, off at 1,005, at h2 from 1,040 to
-    // 1,080.
+    // Whole at 210, but ready at 170 + 700 = 870: at h2 from 1,040 to 1,080.
     assert_eq!(story(&deliveries(plan, 1)[0]), (0, 0, 1_040, 1_080));
 }
 
 #[test]
 fn freed_pool_space_is_available_at_the_same_instant() {
-    // The first leaves from 270 to 320, when the second's head arrives: ready at 420, off at 555,
-    // at h2 from 590 to 630.
+    // The first leaves from 270 to 320, when the second's head arrives: ready at 420, at h2 from
+    // 590 to 630.
     let stories = |plan| deliveries(plan, 2).iter().map(story).collect::<Vec<_>>();
     let plan = two_of_five(PROGRAMMING, 5);
     assert_eq!(stories(plan.clone()), [(0, 0, 440, 480), (3, 0, 590, 630)]);
     assert_eq!(measured(plan, 1).spilled_packets, 0);
     // A picosecond later there is no space. Whole at 360, the second is ready 1,030 later, at
-    // 1,390: off at 1,525, at h2 from 1,560 to 1,600.
+    // 1,390: at h2 from 1,560 to 1,600.
     let plan = two_of_five(PROGRAMMING + 1, 5);
     assert_eq!(stories(plan.clone()), [(0, 0, 441, 481), (3, 0, 1_560, 1_600)]);
     assert_eq!(measured(plan, 1).spilled_packets, 1);
@@ -78,9 +76,8 @@ fn fitting_worm_overtakes_a_spilled_one() {
     spilling(&mut plan, [1_000, 3]);
     scheduled(&mut plan, 0, 2, &[(0, 8)]);
     scheduled(&mut plan, 3, 2, &[(0, 5)]);
-    // The 8: at h1 from 170 to 240, ready at 240 + 1,000 + 48 = 1,288, off at 1,423. The 5: behind
-    // them at s0, gone at 215: off at 315, at h1 at 350, ready at 450, off at 585, at h2 from 620
-    // to 660.
+    // The 8: at h1 from 170 to 240, ready at 240 + 1,000 + 48 = 1,288. The 5: behind them at s0,
+    // gone at 215: at h1 at 350, ready at 450, at h2 from 620 to 660.
     let stories: Vec<_> = deliveries(plan, 2).iter().map(story).collect();
     assert_eq!(stories, [(3, 0, 620, 660), (0, 0, 1_458, 1_528)]);
 }
@@ -112,8 +109,8 @@ fn worms_ready_together_leave_in_arrival_order() {
     spilling(&mut plan, [162, 3]);
     scheduled(&mut plan, 0, 2, &[(0, 8)]);
     scheduled(&mut plan, 3, 2, &[(0, 5)]);
-    // The 8: leave h1 from 450 to 530, off s0 at 585 to 665, at h2 from 620 to 690. The 5: read at
-    // s0 at 665, off at 765, at h2 from 800 to 840.
+    // The 8: leave h1 from 450 to 530, at h2 from 620 to 690. The 5: read at s0 at 665, at h2 from
+    // 800 to 840.
     let stories: Vec<_> = deliveries(plan.clone(), 2).iter().map(story).collect();
     assert_eq!(stories, [(0, 0, 620, 690), (3, 0, 800, 840)]);
     // The 5 waited for 80.

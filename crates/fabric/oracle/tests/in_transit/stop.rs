@@ -25,10 +25,10 @@ fn worm_without_pool_space_blocks_its_port() {
     scheduled(&mut plan, 0, 2, &[(0, 5)]);
     scheduled(&mut plan, 3, 2, &[(0, 5)]);
     scheduled(&mut plan, 2, 1, &[(200, 5)]);
-    // First: ready at 670, gone at 720, off at 805, at h2 from 840 to 880. Second: at h1 from 320
-    // to 360, has space at 720 and, already recognised, is ready at 720 + 440 = 1,160: off at
-    // 1,295, at h2 from 1,330 to 1,370. Third, for h1: requests at 235, granted at 335, off at 435,
-    // at h1 from 470 to 510 behind the second, consumed at 720.
+    // First: ready at 670, gone at 720, at h2 from 840 to 880. Second: at h1 from 320 to 360, has
+    // space at 720 and, already recognised, is ready at 720 + 440 = 1,160: at h2 from 1,330 to
+    // 1,370. Third, for h1: requests at 235, granted at 335, at h1 from 470 to 510 behind the
+    // second, consumed at 720.
     let stories: Vec<_> = deliveries(plan.clone(), 3).iter().map(story).collect();
     let expected = [(2, 200, 720, 720), (0, 0, 840, 880), (3, 0, 1_330, 1_370)];
     assert_eq!(stories, expected);
@@ -43,8 +43,8 @@ fn pool_space_freed_before_detection_adds_no_delay() {
     in_transit(&mut plan, [500, 0, 5]);
     scheduled(&mut plan, 0, 2, &[(0, 5)]);
     scheduled(&mut plan, 3, 2, &[(0, 5)]);
-    // Ready at 670 and gone at 720; the second, read at 320, is recognised at 820: off at 955, at
-    // h2 from 990 to 1,030.
+    // Ready at 670 and gone at 720; the second, read at 320, is recognised at 820: at h2 from 990
+    // to 1,030.
     let stories: Vec<_> = deliveries(plan, 2).iter().map(story).collect();
     assert_eq!(stories, [(0, 0, 840, 880), (3, 0, 990, 1_030)]);
 }
@@ -59,7 +59,7 @@ fn long_waiting_worm_stops_its_sender() {
     // at 775: 24 flits have started, the port is full. The first loses 10 to STOP: off at 805 to
     // 1,105, at h2 from 840 to 1,130; its tail has left h1 at 980. The second takes its space, all
     // 24 leave the port, and GO goes at once: received at 1,015, 240 after STOP. The second is
-    // ready at 980 + 440 = 1,420: at s0 at 1,455, off at 1,555, at h2 from 1,590 to 1,880.
+    // ready at 980 + 440 = 1,420: at h2 from 1,590 to 1,880.
     let into = channel(&plan.fabric, "s0", "h1");
     let stories: Vec<_> = deliveries(plan.clone(), 2).iter().map(story).collect();
     assert_eq!(stories, [(0, 0, 840, 1_130), (3, 0, 1_590, 1_880)]);

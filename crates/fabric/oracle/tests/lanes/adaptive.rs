@@ -62,16 +62,15 @@ fn head_takes_any_free_output() {
         packets(&mut plan, 1, 3, &[(10, 6)]);
         by_message(plan, 2)
     };
-    // Alone a head is there at 4, 12, 20, granted two ticks later, crosses a tick later, and is on
-    // the link at 8, 16, 24: whole at 240 + 35, its tail five ticks later. The second begins a tick
-    // later; the first holds the lane to s1 until 12, and it takes that to s2.
+    // Alone a head is on its links at 0, 8, 16, 24: whole at 240 + 35, its tail five ticks later.
+    // The second begins a tick later; the first holds the lane to s1 until 12, and it takes that to
+    // s2.
     let apart = [(0, 0, 275, 325), (1, 10, 285, 335)];
     for select in [Select::First, Select::Random, Select::LeastLoaded] {
         assert_eq!(two(Some(select)), apart, "{select:?}");
     }
-    // On one path it is granted the lane to s1 at 12, on that link at 14, there at 18, behind the
-    // first, whose tail crosses at 20; granted at 22, on the next link at 24, there at 28, on the
-    // third at 32.
+    // On one path it is granted the lane to s1 at 12, there at 18 behind the first, whose tail
+    // crosses at 20; on the third link at 32.
     assert_eq!(two(None), [(0, 0, 275, 325), (1, 10, 355, 405)]);
 }
 
@@ -258,10 +257,9 @@ fn fixed_choice_leaves_other_lanes_of_the_path_unused() {
     assert_eq!(flits_by(&three(Reselect::EveryCycle)), [30, 31]);
     let plan = three(Reselect::Never);
     assert_eq!(flits_by(&plan), [31, 30]);
-    // The first's tail crosses at 36: the third is granted lane 1 to s1, on that link at 38, there
-    // at 42 behind the first, whose tail crosses at 44; granted at 46, on the next link at 48,
-    // there at 52, on the third at 56: whole at 560 + 35. The other tails are on the third link at
-    // 53 and 54.
+    // The first's tail crosses at 36: the third is granted lane 1 to s1, there at 42 behind the
+    // first, whose tail crosses at 44; on the third link at 56: whole at 560 + 35. The other tails
+    // are there at 53 and 54.
     assert_eq!(by_message(plan, 3), [(0, 0, 275, 565), (0, 100, 595, 595), (1, 10, 285, 575)]);
 }
 

@@ -41,12 +41,10 @@ fn virtual_cut_through_waits_for_credits_of_whole_packet() {
     let mut plan = lane_plan(row(2, &[0, 1]), 1);
     lanes(&mut plan, |lanes| lanes.cut_through = LaneSet::one(0));
     packets(&mut plan, 0, 1, &[(0, 8), (0, 8)]);
-    // First: on h0's cable from 0 to 7, crosses s0 from 7 to 14, on the link from 8 to 15, crosses
-    // s1 from 15 to 22, on the last cable from 16 to 23: whole at 195 and 265. Second: h0 has two
-    // of ten credits left, and 8 at 16, as those of the first count from 11 on. There at s0 at 20,
-    // it requests at 22. Two credits are left there, and 8 at 24, counting from 15 + 4 = 19 on.
-    // Granted then, it crosses at 25, on the link at 26, there at 30, on the last cable at 34:
-    // whole at 375, its tail 7 ticks later.
+    // First: on the last cable from 16 to 23: whole at 195 and 265. Second: h0 has two of ten
+    // credits left, and 8 at 16, as those of the first count from 11 on. It requests at s0 at 22,
+    // with two credits left there, and 8 at 24, counting from 15 + 4 = 19 on. Granted then, it is
+    // on the last cable at 34: whole at 375, its tail 7 ticks later.
     assert_eq!(by_message(plan, 2), [(0, 0, 195, 265), (0, 160, 375, 445)]);
 }
 
@@ -60,10 +58,10 @@ fn credits_are_promised_once() {
     });
     packets(&mut plan, 0, 2, &[(0, 4)]);
     packets(&mut plan, 1, 2, &[(0, 4)]);
-    // The first crosses s0 from 7 to 10, on the link from 8 to 11, on the last cable from 16 to 19.
-    // At 10 its tail releases the output; three credits are taken and one is promised: two of six
-    // are left. It crosses s1 from 15 on, credits count from 19 on: 3 at 19, 4 at 20. The second is
-    // granted the lane then, crosses at 21, on the link at 22, on the last cable at 30.
+    // The first is on the last cable from 16 to 19. At 10 its tail releases the output; three
+    // credits are taken and one is promised: two of six are left. It crosses s1 from 15 on, credits
+    // count from 19 on: 3 at 19, 4 at 20. The second is granted the lane then, on the last cable at
+    // 30.
     assert_eq!(by_message(plan, 2), [(0, 0, 195, 225), (1, 0, 335, 365)]);
 }
 
@@ -89,9 +87,9 @@ fn full_output_lane_blocks_the_crossbar() {
 
 #[test]
 fn unbuffered_output_takes_the_credit_at_the_crossing() {
-    // Lanes of three flits over two switches. Flits 0, 1, 2 cross s0 at 7, 8, 9, there at s1 at 12,
-    // 13, 14, cross at 15, 16, 17; credits count at s0 at 19, 20, 21. Flits 3, 4, 5 were sent at
-    // 11, 12, 13 with h0's credits, there at s0 at 15, 16, 17.
+    // Lanes of three flits over two switches. Flits 0, 1, 2 cross s0 at 7, 8, 9, s1 at 15, 16, 17;
+    // credits count at s0 at 19, 20, 21. Flits 3, 4, 5, sent at 11, 12, 13 with h0's credits, are
+    // there at s0 at 15, 16, 17.
     let story_of = |output_depth: u32| {
         let mut plan = lane_plan(row(2, &[0, 1]), 1);
         lanes(&mut plan, |lanes| {
@@ -162,9 +160,8 @@ const CHAIN: [(&str, &str); 3] = [("h0", "s0"), ("s0", "s1"), ("s1", "h1")];
 
 #[test]
 fn credit_wait_starts_at_the_first_tick_without_credit() {
-    // As in `shallow_lane_carries_its_depth_per_round_trip`: on the cable at 0, 1, 2, at 11, 12,
-    // 13, at 20, 21, 22 and so on, the last at 11 + 12 x 9. The host waits for 8 ticks, and 12
-    // times for 6.
+    // As in `shallow_lane_carries_its_depth_per_round_trip`: on the cable at 0, 1, 2, at 11, 12, 13
+    // and so on, the last at 11 + 12 x 9. The host waits for 8 ticks, and 12 times for 6.
     let mut plan = lane_plan(row(1, &[0, 0]), 1);
     lanes(&mut plan, |lanes| lanes.depths_flits[0] = 3);
     packets(&mut plan, 0, 1, &[(0, 40)]);
@@ -221,9 +218,8 @@ fn switch_waits_for_credits_needed_for_a_lane_grant() {
     // 16 on; the head could be granted its lane at 22, and is at 24.
     let cut_through = waits(8, &|lanes| lanes.cut_through = LaneSet::one(0));
     assert_eq!(cut_through, [8 * 10, 2 * 10, 0]);
-    // Two flits: on h0's cable at 0 and 1, cross s0 at 7 and 8; credits count at 11 and 12, when
-    // the second packet begins: there at 16, it could be granted the lane at 18. The first is on
-    // the link at 8 and 9, crosses s1 at 15 and 16: s0 has all credits at 20.
+    // Two flits: credits count at h0 at 11 and 12, when the second packet begins: there at 16, it
+    // could be granted the lane at 18. The first crosses s1 at 15 and 16: s0 has all credits at 20.
     let tail_credit = waits(2, &|lanes| lanes.reallocation = Reallocation::TailCredit);
     assert_eq!(tail_credit, [10 * 10, 2 * 10, 0]);
     // Reallocation after the tail needs no credits.

@@ -17,11 +17,10 @@ fn queue_starts_another_packet_when_the_first_is_blocked() {
     let mut plan = lane_plan(row(1, &[0, 0]), 2);
     lanes(&mut plan, |lanes| lanes.depths_flits = [3; 16]);
     packets(&mut plan, 0, 1, &[(0, 4), (0, 4)]);
-    // Lane 0 has no credit left at 3: the second packet begins on lane 1, at 3, 4, 5. First: there
-    // at 4, 5, 6, granted at 6, crosses at 7, 8, 9; credits count at 11, 12, 13: its tail is on the
-    // cable at 11, there at 15, crosses at 16, on the link at 17: whole at 205. Second: there at 7,
-    // 8, 9, granted at 9, crosses at 10, 11, 12, on the link from 11 on: whole at 145. Its credits
-    // count from 14 on: the tail is on the cable at 14, there at 18, on the link at 20.
+    // Lane 0 has no credit left at 3: the second packet begins on lane 1, at 3, 4, 5. First:
+    // crosses from 7 on, credits count from 11 on; its tail, on the cable at 11, crosses at 16:
+    // whole at 205. Second: crosses from 10 on: whole at 145; its tail, on the cable at 14, is on
+    // the link at 20.
     assert_eq!(by_message(plan, 2), [(0, 0, 115, 205), (0, 30, 145, 235)]);
 }
 
@@ -29,9 +28,8 @@ fn queue_starts_another_packet_when_the_first_is_blocked() {
 fn self_traffic_passes_through_the_switch() {
     let mut plan = lane_plan(row(2, &[0, 1]), 1);
     packets(&mut plan, 0, 0, &[(0, 2), (0, 1)]);
-    // As between two hosts: begun at 0, there at 4, granted at 6, crosses at 7, on the cable back
-    // at 8, the tail at 9. The second head crosses three ticks after that tail (8): at 11, on the
-    // cable at 12.
+    // As between two hosts: on the cable back at 8 and 9. The second head crosses at 11, three
+    // ticks after the tail (8).
     let found = deliveries(plan, 2);
     assert_eq!(found.iter().map(story).collect::<Vec<_>>(), [(0, 0, 115, 125), (0, 20, 155, 155)]);
     assert!(found.iter().all(|found| found.hops == 1));
@@ -154,9 +152,8 @@ fn segments_take_the_lanes_in_turn() {
     scheduled(&mut plan, 0, 1, &[(0, 64)]);
     plan.classes[0].segmentation = SegmentationPlan::Fixed(28);
     // 28 + 4, 28 + 4 and 8 + 4 bytes: two, two and one flit, from 0, 2, 4 on, on lanes 0, 1, 0.
-    // Third: there at 8, when the first tail crosses, requests at 10, crosses at 11, on the link at
-    // 12: whole at 155. Second: there at 6, granted at 8, crosses at 9 and 10, on the link at 10
-    // and 11.
+    // Third: there at 8, when the first tail crosses, crosses at 11: whole at 155. Second: on the
+    // link at 10 and 11.
     let found = deliveries(plan, 1)[0];
     assert_eq!(story(&found), (0, 0, 155, 155));
     assert_eq!((found.packets, found.wire_bytes), (3, 80));

@@ -8,8 +8,8 @@
 //!   h3 ──┘      └── h2
 //! ```
 //!
-//! A packet that h0 begins at tick 0 is on the cable to h1 at 8, whole at 115, ready at 215; it
-//! begins at tick 22, is there at s0 at 26, on the cable to h2 at 30, whole at 335.
+//! A packet that h0 begins at tick 0 is whole at h1 at 115, ready at 215; it begins at tick 22,
+//! whole at h2 at 335.
 
 use crate::common::{FLIT, along, deliveries, in_transit, row, spilling, stop_at, story};
 use crate::packets::by_message;
@@ -119,11 +119,9 @@ fn slow_feeder_leaves_bubbles() {
     let cable = crate::common::channel(&plan.fabric, "h0", "s0");
     crate::common::cable_flit(&mut plan, cable, 30);
     packets(&mut plan, 0, 2, &[(0, 3)]);
-    // Flits begin at 0, 30, 60, there at s0 at 55, 85, 115, ticks 6, 9, 12. Head: granted at 8,
-    // crosses at 9, on the cable at 10, whole at h1 at 135, begins at 14. Second: crosses at 10, on
-    // the cable at 11, whole at 145, begins at 15. Third: crosses at 13, on the cable at 14, whole
-    // at 175, begins at 18. There at s0 at 18, 19, 22; on the cable to h2 at 22, 23 and, crossing
-    // at 23, 24.
+    // Flits begin at 0, 30, 60, there at s0 at 55, 85, 115, ticks 6, 9, 12. On the cable to h1 at
+    // 10, 11, 14: whole at 135, 145, 175. They begin at 14, 15, 18, there at s0 at 18, 19, 22, on
+    // the cable to h2 at 22, 23 and, crossing at 23, 24.
     assert_eq!(story(&deliveries(plan, 1)[0]), (0, 0, 255, 275));
 }
 
@@ -144,10 +142,9 @@ fn in_transit_packets_precede_own_in_order_of_readiness() {
     packets(&mut plan, 0, 2, &[(0, 2), (0, 2)]);
     // h1's own, from 200 on: four flits from 20 to 23, and four more.
     packets(&mut plan, 1, 3, &[(200, 4), (200, 4)]);
-    // The first in transit is ready at 215; the second, on h0's cable at 2, there at 6, crosses at
-    // 11, three ticks after the tail before it, on the cable to h1 at 12: whole at 155, ready at
-    // 255. h1 sends its own from 20 to 23, the first in transit at 24 and 25, the second at 26 and
-    // 27, and its other own from 28 on.
+    // The first in transit is ready at 215; the second crosses at 11, behind the first's tail (8):
+    // whole at 155, ready at 255. h1 sends its own from 20 to 23, the first in transit at 24 and
+    // 25, the second at 26 and 27, and its other own from 28 on.
     let found = by_message(plan, 4);
     let entered: Vec<_> = found.iter().map(|found| (found.0, found.1)).collect();
     assert_eq!(entered, [(0, 0), (0, 20), (1, 200), (1, 280)]);
@@ -178,9 +175,8 @@ fn packets_leave_in_order_of_readiness_not_arrival() {
     packets(&mut plan, 1, 3, &[(200, 30)]);
     // The first spills: ready at 135 + 100 + 2 x 48 = 331. The second, whole at h1 at 165, is ready
     // at 265. h1 sends its own from 20 to 49, the second at 50 and 51, the first from 52 to 54.
-    // Own: crosses s0 from 27 to 56. Second: there at 54, requests at 58, crosses at 59, on the
-    // cable to h2 at 60. First: there at 56, requests two ticks after the second's tail, which
-    // crosses at 60, on the cable to h2 at 64.
+    // Own: crosses s0 from 27 to 56. Second: behind that tail, on the cable to h2 at 60. First:
+    // behind the second's tail, which crosses at 60, at 64.
     let found = by_message(plan, 3);
     assert_eq!(found, [(0, 0, 675, 695), (0, 30, 635, 645), (1, 200, 315, 605)]);
 }
@@ -204,10 +200,9 @@ fn flits_reach_stopping_hosts_at_ticks() {
 fn packet_without_pool_space_waits_at_its_lane_head() {
     let mut plan = stopping(1, 48);
     packets(&mut plan, 0, 2, &[(0, 3), (0, 3)]);
-    // First: as if alone; its tail begins at 24 and has left at 250. Second: on h0's cable at 3,
-    // there at 7, crosses at 12, three ticks after the tail, on the cable to h1 at 13, there at 17.
-    // The pool is full until 250: ready at max(170 + 60, 250) + 40 = 290. On the cable at 29, to h2
-    // at 37, there at 41.
+    // First: as if alone; its tail begins at 24 and has left at 250. Second: crosses at 12, behind
+    // the tail (9), there at h1 at 17. The pool is full until 250: ready at max(170 + 60, 250) + 40
+    // = 290, on the cable at 29, there at h2 at 41.
     assert_eq!(by_message(plan, 2), [(0, 0, 340, 360), (0, 30, 410, 430)]);
 }
 
@@ -216,9 +211,8 @@ fn packet_behind_a_waiting_one_is_delivered_after_it() {
     let mut plan = stopping(1, 48);
     packets(&mut plan, 0, 2, &[(0, 3), (0, 3)]);
     packets(&mut plan, 0, 1, &[(1, 2)]);
-    // Third in h0's queue: on the cable at 6, there at s0 at 10, crosses at 17 and 18, after the
-    // second's tail at 14, on the cable to h1 at 18 and 19, there at 22 and 23. It leaves the
-    // buffer with the second, at 25.
+    // Third in h0's queue: crosses at 17 and 18, behind the second's tail (14), there at h1 at 22
+    // and 23. It leaves the buffer with the second, at 25.
     let found = by_message(plan, 3);
     assert_eq!(found[2], (0, 60, 250, 250));
 }

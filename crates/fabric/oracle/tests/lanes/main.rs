@@ -5,8 +5,10 @@
 //! buffers and output lanes hold ten flits.
 //!
 //! In the comments, at ticks, a flit is *there* (in a lane buffer), a head is *granted* an output
-//! lane, and a flit *crosses* and is *on* a link. With equal cables a flit on a link at t is there
-//! at t + 1 + D = t + 4. Flits are *whole* at a host at a time in ps.
+//! lane, and a flit *crosses* and is *on* a link. Without delays a head on a cable at t is there at
+//! t + 1 + D = t + 4, granted at t + 6, crosses at t + 7, is on the next link at t + 8 and, if that
+//! ends at a host, *whole* at 10 (t + 8) + 35 ps. Behind another packet a head crosses three ticks
+//! after that tail. The comments leave these steps out.
 //!
 //! The engine runs these cases too (`crates/fabric/lab/tests/lane_stories`): each caller passes its
 //! own `start`.

@@ -61,10 +61,10 @@ fn output_with_rejected_grant_grants_another() {
         lanes.crossbar_input = strict(vec![1, 0]);
         lanes.crossbar_output = Some(strict(vec![0, 1]));
     });
-    // h0's packet to h2 is there at 4 and 6, granted at 6, its head crosses at 7. That to h3 is
-    // there at 5, granted at 7, as is h1's. At 8 h3's output grants lane 1, its higher one, held by
-    // h0; h0 chooses its own higher lane, 0: its tail crosses to h2. Then h3's output grants lane
-    // 0, and h1's flit crosses at 8, too; that of h0 at 9.
+    // h0's head to h2 crosses at 7, its tail is there at 6. h0's flit to h3 and h1's are granted at
+    // 7. At 8 h3's output grants lane 1, its higher one, held by h0; h0 chooses its own higher
+    // lane, 0: its tail crosses to h2. Then h3's output grants lane 0, and h1's flit crosses at 8,
+    // too; that of h0 at 9.
     let found = by_message(plan, 3);
     assert_eq!(found, [(0, 0, 115, 125), (0, 10, 135, 135), (1, 10, 125, 125)]);
 }
@@ -80,11 +80,10 @@ fn output_arbiter_advances_on_match_not_on_grant() {
         lanes.crossbar_input = strict(vec![0, 1]);
         lanes.crossbar_output = Some(in_turn(Granularity::Flit));
     });
-    // h0's six flits to h2 are on the cable at 0 and from 2 to 6, that to h3 at 1: there at 4, 6,
-    // 7, 8, 9, 10, and at 5. The former cross from 7 to 12. That to h3 has lane 0 at 7 and grants
-    // from 8 on, but h0 chooses lane 1, the higher. h1's is on the cable at 6, there at 10, with
-    // lane 1 of that output at 12. At 13 the output has matched no lane, and lane 0 comes first:
-    // h0's crosses at 13, h1's at 14.
+    // h0's six flits to h2, on the cable at 0 and from 2 to 6, cross from 7 to 12. That to h3, on
+    // the cable at 1, has lane 0 at 7 and is granted the output from 8 on, but h0 chooses lane 1,
+    // the higher. h1's, on the cable at 6, has lane 1 of that output at 12. At 13 the output has
+    // matched no lane, and lane 0 comes first: h0's crosses at 13, h1's at 14.
     let found = by_message(plan, 3);
     assert_eq!(found, [(0, 0, 115, 165), (0, 10, 175, 175), (1, 60, 185, 185)]);
 }

@@ -16,10 +16,8 @@ pub(crate) fn by_message(plan: Plan, count: usize) -> Vec<(usize, u64, u64, u64)
 fn head_crosses_three_ticks_after_the_previous_tail() {
     let mut plan = lane_plan(row(1, &[0, 0]), 1);
     packets(&mut plan, 0, 1, &[(0, 2), (0, 2)]);
-    // First: on the cable at 0 and 1, there at 4 and 5, granted at 6, crosses at 7 and 8, on the
-    // link at 8 and 9: whole at 80 + 35 and 90 + 35. Second: on the cable at 2 and 3, there at 6
-    // and 7, requests two ticks after the tail, at 8 + 2 = 10, crosses at 11 and 12, on the link at
-    // 12 and 13: whole at 155 and 165.
+    // First: on the link at 8 and 9. Second: there at 6 and 7, requests two ticks after the tail,
+    // at 8 + 2 = 10, crosses at 11 and 12: whole at 155 and 165.
     assert_eq!(by_message(plan, 2), [(0, 0, 115, 125), (0, 20, 155, 165)]);
 }
 
@@ -27,8 +25,8 @@ fn head_crosses_three_ticks_after_the_previous_tail() {
 fn head_on_another_lane_does_not_wait() {
     let mut plan = lane_plan(row(1, &[0, 0]), 2);
     packets(&mut plan, 0, 1, &[(0, 2), (0, 2)]);
-    // The second is sent on lane 1, next in turn: there at 6 and 7, granted lane 1 at 8, crosses at
-    // 9 and 10, after the first at 7 and 8, on the link at 10 and 11.
+    // The second is sent on lane 1, next in turn: granted lane 1 at 8, it crosses at 9 and 10,
+    // after the first at 7 and 8.
     assert_eq!(by_message(plan, 2), [(0, 0, 115, 125), (0, 20, 135, 145)]);
 }
 
@@ -43,14 +41,13 @@ fn two_to_one(count: u8) -> Plan {
 #[test]
 fn inputs_sharing_one_lane_wait_for_tails() {
     // Both heads request at 6; h0's port is first. Its flits cross from 7 to 10; the tail releases
-    // the lane to the other head: 11 to 14. On the link: 8 to 11 and 12 to 15.
+    // the lane to the other head: 11 to 14.
     assert_eq!(by_message(two_to_one(1), 2), [(0, 0, 115, 145), (1, 0, 155, 185)]);
 }
 
 #[test]
 fn two_inputs_alternate_on_two_lanes() {
-    // Both are granted at 6, lanes 0 and 1. Ports take turns from 7 to 14; on the link: 8, 10, 12,
-    // 14 and 9, 11, 13, 15.
+    // Both are granted at 6, lanes 0 and 1. Ports take turns from 7 to 14.
     assert_eq!(by_message(two_to_one(2), 2), [(0, 0, 115, 175), (1, 0, 125, 185)]);
 }
 
@@ -94,16 +91,14 @@ fn one_to_two(crossbar: Crossbar) -> Plan {
 
 #[test]
 fn lanes_of_an_input_share_a_multiplexed_crossbar() {
-    // Granted at 6 and 7. Lane 0 crosses at 7, lane 1, whose turn it is, at 8, and so on, 9, 11, 13
-    // and 10, 12, 14: the last are on the links at 14 and 15.
+    // Lane 0 crosses at 7, lane 1, whose turn it is, at 8, and so on, 9, 11, 13 and 10, 12, 14.
     let plan = one_to_two(Crossbar::Multiplexed);
     assert_eq!(by_message(plan, 2), [(0, 0, 115, 175), (0, 10, 125, 185)]);
 }
 
 #[test]
 fn full_crossbar_lanes_do_not_wait_for_each_other() {
-    // Lane 0 crosses at 7, 8, 9 and, there at 10, at 11: the last is on the link at 12. Lane 1 a
-    // tick later each.
+    // Lane 0 crosses at 7, 8, 9 and, there at 10, at 11. Lane 1 a tick later each.
     let plan = one_to_two(Crossbar::Full);
     assert_eq!(by_message(plan, 2), [(0, 0, 115, 155), (0, 10, 125, 165)]);
 }
@@ -116,7 +111,7 @@ fn packet_granularity_keeps_an_input_on_its_lane() {
         lanes.crossbar_input = in_turn(Granularity::Packet);
     });
     // Lane 0 crosses at 7, 8, 9, 11; at 10 its last flit is just there. Lane 1 crosses from 12 to
-    // 15, on its link from 13 to 16: whole at 165 and 195.
+    // 15.
     assert_eq!(by_message(plan, 2), [(0, 0, 115, 155), (0, 10, 165, 195)]);
 }
 
@@ -140,8 +135,7 @@ fn each_priority_has_its_own_turn() {
     }
     plan.classes[2].priority = Priority::new(1).unwrap();
     // h2, last in the order of ports, goes first: 7 and 8. Turns of the level below do not move: at
-    // 8 h0 is granted the lane, crosses at 9 and 10, h1 at 11 and 12. On the link: 8, 9; 10, 11;
-    // 12, 13.
+    // 8 h0 is granted the lane, crosses at 9 and 10, h1 at 11 and 12.
     let found = by_message(plan, 3);
     assert_eq!(found, [(0, 0, 135, 145), (1, 0, 155, 165), (2, 0, 115, 125)]);
 }
@@ -154,7 +148,7 @@ fn third_input_takes_the_first_lane_released() {
     }
     // At 6 the first two are granted lanes 0 and 1, and cross in turn: 7, 9 and 8, 10. At 9 lane 0
     // is released to the third, but at 10 it is the second port's turn: the third crosses at 11 and
-    // 12. On the link: 8, 10; 9, 11; 12, 13.
+    // 12.
     let found = by_message(plan, 3);
     assert_eq!(found, [(0, 0, 115, 135), (1, 0, 125, 145), (2, 0, 155, 165)]);
 }
@@ -169,10 +163,9 @@ fn matching_continues_until_nothing_is_left() {
     lanes(&mut plan, |lanes| {
         lanes.crossbar_input = strict(vec![1, 0]);
     });
-    // h0's packet to h2 is there at 4 and 6, granted at 6, its head crosses at 7. That to h3 is
-    // there at 5, granted at 7, as is h1's. At 8 both outputs grant h0, which chooses lane 0, the
-    // higher: its tail crosses to h2. Then h3's output grants h1, whose flit crosses at 8, too;
-    // that of h0 at 9.
+    // h0's head to h2 crosses at 7, its tail is there at 6. h0's flit to h3 and h1's are granted at
+    // 7. At 8 both outputs grant h0, which chooses lane 0, the higher: its tail crosses to h2. Then
+    // h3's output grants h1, whose flit crosses at 8, too; that of h0 at 9.
     let found = by_message(plan, 3);
     assert_eq!(found, [(0, 0, 115, 125), (0, 10, 135, 135), (1, 10, 125, 125)]);
 }
@@ -201,9 +194,9 @@ fn lanes_are_granted_in_turn() {
     lanes(&mut plan, |lanes| lanes.depths_flits[1] = 1);
     plan.lanes.adapter_port = strict(vec![1, 0]);
     packets(&mut plan, 0, 1, &[(0, 1), (1_000, 2)]);
-    // The second is on the cable at 100 and 101, granted lane 1 at 106, on the link to s1 at 108.
-    // The head, there at 112, crosses at 115, on the last cable at 116: the tail has a credit at
-    // 119, there at 123, on the last cable at 125.
+    // The second is on the cable at 100 and 101, granted lane 1 at 106. The head crosses s1 at 115,
+    // on the last cable at 116: the tail has a credit at 119, is there at 123, on the last cable at
+    // 125.
     assert_eq!(by_message(plan, 2), [(0, 0, 195, 195), (0, 1_000, 1_195, 1_285)]);
 }
 
@@ -215,10 +208,9 @@ fn output_grants_start_after_its_last_matched_port() {
     packets(&mut plan, 0, 3, &[(0, 2)]);
     packets(&mut plan, 1, 3, &[(20, 1)]);
     on_lanes(&mut plan, &[LaneSet::one(0), LaneSet::one(1), LaneSet::one(0)]);
-    // h0's flits are there at 4, 6 (lane 0) and 5, 7 (lane 1); heads are granted at 6 and 7, and
-    // cross at 7 and 8. h1's is on the cable at 2, there at 6, granted lane 0 of h3's output at 8.
-    // At 9 h2's output grants h0; h3's, last matched with h0 at 8, grants h1 first, and h0 at 10.
-    // On h2's link: 8 and 10. On h3's: 9 and 11 for h0, 10 for h1.
+    // h0's heads cross at 7 and 8; its second flits are there at 6 (lane 0) and 7 (lane 1). h1's is
+    // granted lane 0 of h3's output at 8. At 9 h2's output grants h0; h3's, last matched with h0 at
+    // 8, grants h1 first, and h0 at 10.
     let found = by_message(plan, 3);
     assert_eq!(found, [(0, 0, 115, 135), (0, 10, 125, 145), (1, 20, 135, 135)]);
 }

@@ -27,8 +27,8 @@ fn two_to_one(
 
 #[test]
 fn tail_reallocation_lets_the_head_cross_one_tick_later() {
-    // Both heads request at 6. h0's packet crosses from 7 to 10; h1's is granted the lane at 10,
-    // crosses from 11 on, on the link from 12 on: whole at 120 + 35.
+    // Both heads request at 6. h0's packet crosses from 7 to 10; h1's is granted the lane at 10, on
+    // the link from 12 on: whole at 120 + 35.
     assert_eq!(two_to_one(1, |_| ()), [(0, 0, 115, 145), (1, 0, 155, 185)]);
 }
 
@@ -46,9 +46,8 @@ fn tail_credit_into_a_consuming_host_needs_no_wait() {
 
 #[test]
 fn tail_credit_waits_for_the_downstream_buffer() {
-    // h0's tail crosses s0 at 10, on the link at 11, there at 15; its head, there at 12, crosses at
-    // 15, the tail at 18: its credit counts at 18 + 1 + D = 22. h1's head is then granted the lane,
-    // crosses at 23, on the link at 24, there at 28, on the last cable at 32.
+    // h0's tail crosses s0 at 10, s1 at 18: its credit counts at 18 + 1 + D = 22. h1's head is then
+    // granted the lane, on the last cable at 32.
     let found = two_to_one(2, |of| of.reallocation = Reallocation::TailCredit);
     assert_eq!(found, [(0, 0, 195, 225), (1, 0, 355, 385)]);
 }

@@ -34,8 +34,8 @@ pub(crate) fn past_a_dateline(rule: DatelineRule) -> Plan {
 ///   P    7             38                77 to 79      81            112
 /// ```
 ///
-/// P is granted the lane when Q's tail crosses s4, at 38. The credits of Q count from 77 on for s0,
-/// from 114 on for s1. At 100 P is being routed and may take lane 1 to s1, which has no credit. Q
+/// P is granted the lane when Q's tail crosses s4, at 38. Credits for s0 count from 77 on, those
+/// for s1 from 114 on. At 100 P is being routed and may take lane 1 to s1, which has no credit. Q
 /// stands behind that and goes on to h1, which never blocks. Lane 0 has all its credits.
 #[test]
 fn head_past_a_dateline_waits_for_upper_class_lanes() {

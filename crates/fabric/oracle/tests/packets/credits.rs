@@ -77,9 +77,9 @@ fn space_is_taken_in_blocks_of_64_bytes() {
 
 #[test]
 fn candidate_without_space_keeps_its_lane() {
-    // The buffer of s1 holds three blocks. A of h0, two blocks: on the cable at 125, there at 150,
-    // out at 250, left at 1,530, known at 1,555. B of h1, two blocks, is ready before C of h2, one
-    // block, that would fit beside A.
+    // The buffer of s1 holds three blocks. A of h0, two blocks: there at 150, out at 250, left at
+    // 1,530, known at 1,555. B of h1, two blocks, is ready before C of h2, one block, that would
+    // fit beside A.
     let mut plan = packets_plan(row(2, &[0, 0, 0, 1]), 1);
     packets(&mut plan, |packets| packets.buffer_blocks = [3; 16]);
     sends(&mut plan, 0, 0, &[(0, 3, 128)]);
@@ -98,7 +98,7 @@ fn leaving_packet_occupies_both_buffers() {
     packets(&mut plan, |packets| packets.buffer_blocks = [1; 16]);
     sends(&mut plan, 0, 0, &[(0, 1, 64), (0, 1, 64)]);
     // First: s0 at 125, left at 765, known at 790; s1 at 250, left at 890, known at 915. Second:
-    // enters at 790, ready at 915, when the space at s1 is known.
+    // enters at 790, ready at 915.
     let found = deliveries(plan, 2);
     assert_eq!(story(&found[1]).1, 790);
     assert_eq!(found[1].delivered, Time::from_ps(790 + 3 * 25 + 2 * 100 + 640));

@@ -40,7 +40,6 @@ pub(in crate::endpoints) struct Triggered {
     buffer_blocks: LaneBlocks,
     /// By channel: the switch at its end.
     switches: Vec<NodeId>,
-    /// All packets read, in order.
     reads: Vec<Read>,
     /// `cnt2` by output.
     to_mark: BTreeMap<ChannelId, usize>,
