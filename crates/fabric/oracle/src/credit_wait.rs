@@ -1,4 +1,4 @@
-//! Time during which the sender of a channel had something ready but no credits for it.
+//! Time during which a channel's sender had something ready but no credits.
 
 use gingham_kernel::Time;
 

@@ -144,8 +144,7 @@ impl Endpoints {
         }
     }
 
-    /// Reports a packet read by a switch. Returns the channel to port 0, if the packet was
-    /// diverted.
+    /// Reports a packet that was read. Returns the channel to port 0, if it was diverted.
     pub(crate) fn read(
         &mut self,
         now: Time,

@@ -7,8 +7,8 @@
 //!              └──────────────── Credit ◄─────────────┘ when a flit leaves the lane buffer
 //! ```
 //!
-//! In-transit hosts, wait-for graph, waiters and waits for credits are in `simulation`. A switch
-//! with flits, and an adapter with something to send, act at every tick; the others are idle.
+//! A switch with flits, and an adapter with something to send, act at every tick; the others are
+//! idle.
 //!
 //! Source: Yum, Kim, Das, Yousif and Duato 2002, section 3.1, as specified in
 //! `docs/concepts/timing.md`.

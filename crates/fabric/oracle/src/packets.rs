@@ -8,9 +8,8 @@
 //!               └──────────── Known ◄─────────────────┘ a credit delay later, at the sender
 //! ```
 //!
-//! A packet occupies a buffer from its start on the channel into it until its tail has left. Any
-//! event at a switch makes all its outputs choose again, since most events may let any of them
-//! start a packet.
+//! A packet occupies a buffer from its start on the channel into it until its tail has left. Most
+//! events at a switch may let any of its outputs start a packet: all choose again.
 //!
 //! Source: Santos, Turner and Janakiraman 2002, section III, as specified in
 //! `docs/concepts/timing-packets.md`.

@@ -1,7 +1,6 @@
 //! Admission of streams (timing.md, admission; Yum et al. 2002, section 4.1).
 //!
-//! The list of reservations is the ledger: the reserved bandwidth of an end of a link is the sum of
-//! the rates listed for it.
+//! The list of reservations is the ledger, by end of a link.
 
 use super::differ::{Audited, Tally};
 use super::weights::Weights;
@@ -112,7 +111,6 @@ impl Admission {
         self.changed(place);
     }
 
-    /// Reserves a rate at the sender, if the limit permits it.
     fn reserve(&mut self, stream: StreamId, channel: ChannelId, now: Time) -> bool {
         let place = (channel, End::Sender);
         self.expire(place, now);
@@ -157,8 +155,8 @@ impl Admission {
         has_room
     }
 
-    /// Handles an answer at a host that sends on `channel` to a node that sends on `first`. Returns
-    /// the release to send; a crashed host does nothing.
+    /// Handles an answer; the host sends on `channel`, the next node on `first`. Returns the
+    /// release to send; a crashed host does nothing.
     pub(super) fn answered(
         &mut self,
         answer: Signal,
@@ -197,8 +195,7 @@ impl Admission {
         None
     }
 
-    /// Handles a signal read by a switch. Returns the signal that ends there; `None` if the packet
-    /// continues.
+    /// Returns the signal that ends at this switch; `None` if the packet continues.
     pub(super) fn read(&mut self, signal: Signal, hop: Hop, now: Time) -> Option<Signal> {
         match signal {
             Signal::Probe(stream) => {

@@ -260,7 +260,7 @@ impl Audit {
         self.orders.send(packet.source);
     }
 
-    /// Handles an acknowledgement at the source of its flow, which may send if its window opens.
+    /// Handles an acknowledgement at the source; the flow may send if its window opens.
     fn acknowledged(&mut self, ack: &Packet, packets: u32, is_marked: bool) {
         let host = &mut self.hosts[ack.destination.index()];
         let queue = host.queues.iter_mut().find(|queue| queue.flow == ack.flow);
@@ -273,7 +273,6 @@ impl Audit {
         }
     }
 
-    /// Sends the probe's control packets in response to a packet.
     fn control(&mut self, packet: &Packet) {
         let (controls, weighs) = self.probe.received(packet);
         if weighs {

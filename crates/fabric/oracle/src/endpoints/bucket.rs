@@ -1,7 +1,7 @@
 //! Tokens of a policed class at a host, as a level that flows in (timing.md, policing).
 //!
-//! Levels are in tokens times the time of one token, in 2^-16 ps, so that nothing is rounded. The
-//! shared machine stores the instant when the bucket is full instead.
+//! Levels are in tokens times the time of one token, in 2^-16 ps: nothing is rounded. The shared
+//! machine stores the instant of a full bucket instead.
 
 use gingham_kernel::{Span, Time};
 use gingham_net::REFILL_BYTES;

@@ -1,5 +1,5 @@
-//! In-transit host, with a second computation of its decisions from the list of its packets
-//! (timing.md, in-transit hosts).
+//! In-transit host, with decisions computed again from the list of its packets (timing.md,
+//! in-transit hosts).
 
 use super::differ::{Audited, Tally};
 use gingham_kernel::Time;
@@ -135,7 +135,7 @@ impl<P: Copy + PartialEq + Debug> InTransitHost<P> {
         found
     }
 
-    /// Returns whether the packet occupied any space.
+    /// Whether the packet occupied any space.
     pub(crate) fn release(&mut self, packet: P, taken: &TakenIn) -> bool {
         let found = self.machine.release(taken);
         let place = self.held.iter().position(|of| of.packet == packet);

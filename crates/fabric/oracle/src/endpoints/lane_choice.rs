@@ -47,7 +47,6 @@ impl LaneDraws {
     }
 }
 
-/// Random stream of a class at an endpoint, by its stable name.
 fn stream(plan: &Plan, (endpoint, class): (EndpointId, ClassId)) -> Stream {
     let port = plan.fabric.endpoint(endpoint);
     let host = plan.fabric.node(port.node).stable_name();

@@ -40,7 +40,7 @@ impl Marking {
         }
     }
 
-    /// Returns whether a packet is marked when its head is read.
+    /// Whether a packet is marked when its head is read.
     pub(super) fn read(&mut self, plan: &Plan, input: ChannelId, waiting_flits: u64) -> bool {
         match self {
             Self::Periodic(every, read) => {
@@ -71,7 +71,7 @@ impl Marking {
         }
     }
 
-    /// Returns whether a packet is marked when it starts.
+    /// Whether a packet is marked when it starts.
     pub(super) fn forwarded(&mut self, stay: &Stay, left: Time, now: Time) -> bool {
         match self {
             Self::Triggered(of) => of.forwarded(stay, left, now),

@@ -43,7 +43,6 @@ impl Message {
         self.payload_bytes - self.started_bytes.iter().sum::<u32>()
     }
 
-    /// Payload of the next packet: the longest on its route, or the rest.
     pub(super) fn next_bytes(&self, plan: &Plan) -> u32 {
         self.unsent_bytes().min(self.longest_bytes(plan))
     }

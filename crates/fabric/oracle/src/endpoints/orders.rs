@@ -7,8 +7,7 @@ use gingham_topology::EndpointId;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Orders {
     expected: Vec<Order>,
-    /// Wake-ups ordered and not over. A second order for one has no effect: it is neither required
-    /// nor forbidden.
+    /// Wake-ups ordered and not over; a second order for one is neither required nor forbidden.
     wakes: Vec<(EndpointId, Time)>,
     /// Weights that a probe orders, arbitrarily.
     free_weights: u64,
@@ -34,7 +33,7 @@ impl Orders {
         self.expected.push(Order::Gather);
     }
 
-    /// Expects a weight, in place of one for the lane that was not carried out.
+    /// Expects a weight, in place of a pending one for the lane.
     pub(super) fn weigh(&mut self, weighing: Weighing) {
         let lane = |of: Weighing| (of.channel, of.place, of.lane);
         self.expected.retain(
@@ -43,7 +42,6 @@ impl Orders {
         self.expected.push(Order::Weigh(weighing));
     }
 
-    /// Permits one weight of any value.
     pub(super) fn weigh_freely(&mut self) {
         self.free_weights += 1;
     }

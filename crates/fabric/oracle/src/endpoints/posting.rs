@@ -1,6 +1,6 @@
 //! Posted messages: credits, attempts and copies (timing.md, posting).
 //!
-//! Free credits of a pool are its credits less those of accepted posts that have not returned them.
+//! Free credits are those of the pool less those of accepted posts that have not returned them.
 
 use super::message::MessageIndex;
 use gingham_kernel::{Span, Time};
@@ -132,7 +132,7 @@ impl Posting {
         }
     }
 
-    /// Begins the copy of the accepted message with the highest priority, the first accepted among
+    /// Begins the copy of the accepted message of highest priority, the first accepted among
     /// equals, unless one is in progress.
     fn begin_copy(&mut self, dma: DmaPlan, now: Time) {
         if self.posts.iter().any(|of| of.copy == CopyState::Begun) {
@@ -159,7 +159,7 @@ impl Posting {
         self.effects.push_back(Effect::WakeAt(at));
     }
 
-    /// Passes the credit of a message whose last tail has left to the first that waits for one.
+    /// Passes the credit of a message whose last tail has left to the first that waits.
     pub(super) fn left(&mut self, message: MessageIndex, now: Time) {
         let place = self.posts.iter().position(|of| of.post.message == message);
         let place = place.expect("what has left was posted");

@@ -36,8 +36,8 @@ pub(super) struct State {
     pub(super) limits: Limits,
     /// Earliest start of the next packet by pace and gap.
     pub(super) earliest: Time,
-    /// Event since which the queue has had a packet and an open window, and has sent none: the
-    /// order of turns.
+    /// Event since which the queue has had a packet and an open window, and sent none: the order of
+    /// turns.
     pub(super) joined: Option<usize>,
 }
 
@@ -145,8 +145,8 @@ fn in_flight(counts: bool, started: usize, acknowledged: u32) -> u32 {
     if counts { started - acknowledged } else { 0 }
 }
 
-/// Earliest start after a packet at `now`: `now + ceil(refill payload / 65536)` by the pace, not
-/// before `now + gap`; `None` without limits.
+/// Earliest start after a packet at `now`: `now + ceil(refill payload / 65536)`, not before `now +
+/// gap`; `None` without limits.
 fn next_start(limits: &Limits, now: Time, payload_bytes: u32) -> Option<Time> {
     let by_pace = limits.refill.map(|refill| {
         let parts = u128::from(refill.as_ps()) * u128::from(payload_bytes);

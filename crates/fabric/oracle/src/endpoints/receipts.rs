@@ -12,8 +12,7 @@ pub(super) struct Receipts {
 }
 
 impl Receipts {
-    /// Records a packet. Returns how many packets are acknowledged now, and how many of these are
-    /// marked.
+    /// Returns the numbers of packets acknowledged now, and of marked ones among them.
     pub(super) fn arrive(
         &mut self,
         flow: FlowId,

@@ -1,7 +1,7 @@
 //! Responses of a flow, as formulas over the starts and acknowledgements of its packets
 //! (congestion.md, how flows respond to marks).
 //!
-//! All events are applied again after each. Orders of floating-point operations are those of the
+//! Events are applied again after each. Orders of floating-point operations are those of the
 //! formulas in `gingham_net`'s documentation.
 
 mod becn;

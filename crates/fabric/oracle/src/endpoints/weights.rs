@@ -1,5 +1,5 @@
-//! Lane weights that follow reservations: 64ths of a link, shared by the lanes of streams, and the
-//! rest by the lanes of other classes (`gingham_net`, `admission::weights`).
+//! Lane weights that follow reservations: 64ths of a link, for lanes of streams and the rest for
+//! others (`gingham_net`, `admission::weights`).
 
 use super::admission::End;
 use gingham_net::{AdmissionPlan, ArbiterPlace, Plan, Weighing};

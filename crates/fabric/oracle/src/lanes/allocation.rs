@@ -81,7 +81,7 @@ impl Simulation {
         all.filter_map(|(input, lane)| self.request(input, lane, tick)).collect()
     }
 
-    /// Grants a lane to one of the heads, if possible, and returns its number.
+    /// Returns the number of the head that is granted a lane.
     fn grant_lane(&mut self, output: ChannelId, requests: &[Request], tick: Tick) -> Option<usize> {
         let could_be_granted = |request: &&Request| !self.lanes_to_grant(request, tick).is_empty();
         let requests: Vec<Request> = requests.iter().filter(could_be_granted).copied().collect();
@@ -105,7 +105,7 @@ impl Simulation {
         Some(winner)
     }
 
-    /// Lets heads whose routing has ended choose an output, if the choice is permanent.
+    /// Lets heads choose an output after routing, if the choice is permanent.
     fn choose_for_good(&mut self, node: NodeId, tick: Tick) {
         let Some(switch_chooser) =
             self.switch_chooser.as_ref().filter(|switch_chooser| switch_chooser.is_for_good())
@@ -134,8 +134,8 @@ impl Simulation {
         }
     }
 
-    /// Request of the first head, from tick `h + 1 + R` on: if several outputs are possible, for
-    /// one that could grant a lane.
+    /// Request of the first head, from tick `h + 1 + R` on; among several outputs, for one that
+    /// could grant a lane.
     pub(crate) fn request(&self, input: ChannelId, lane: u8, tick: Tick) -> Option<Request> {
         let Some(switch_chooser) = &self.switch_chooser else {
             return self.only_request(input, lane, tick);
@@ -161,7 +161,7 @@ impl Simulation {
         request.judged.lanes().map(of).sum()
     }
 
-    /// One request for each output that a head may take, once its routing has ended.
+    /// Requests of a head for all outputs that it may take, after routing.
     pub(crate) fn requests_of(&self, input: ChannelId, lane: u8, tick: Tick) -> Vec<Request> {
         let Some(only) = self.only_request(input, lane, tick) else { return Vec::new() };
         if self.switch_chooser.is_none() {
@@ -246,7 +246,7 @@ impl Simulation {
     }
 }
 
-// VC allocation by iSLIP: matching of heads that request an output with its lanes.
+// VC allocation by iSLIP: matching of heads with lanes of their output.
 //
 // ```text
 //   free lane ── grants ──► the first head, in round robin, that could take it
@@ -370,8 +370,8 @@ impl Simulation {
         }
     }
 
-    /// Output that a lane can send to: it has held a lane of it, and its first flit was there,
-    /// since before this tick, and the output lane has space.
+    /// Output that a lane can send to: a lane of it was held and the first flit was there before
+    /// this tick, and the output lane has space.
     pub(crate) fn can_cross(&self, input: ChannelId, lane: u8, tick: Tick) -> Option<ChannelId> {
         let input_lane = self.input(input).lane(lane);
         let hold = input_lane.holds.filter(|hold| hold.since < tick)?;
@@ -379,8 +379,8 @@ impl Simulation {
         self.has_room(hold.output, hold.lane).then_some(hold.output)
     }
 
-    /// Returns whether a flit fits; with output lanes of depth 0, whether there is a credit and
-    /// nothing waits for the link.
+    /// Whether a flit fits; with output lanes of depth 0, there is a credit and nothing waits for
+    /// the link.
     pub(crate) fn has_room(&self, output: ChannelId, lane: u8) -> bool {
         if self.lane_plan.pays_at_crossing() {
             let output = &self.outputs[output.index()];

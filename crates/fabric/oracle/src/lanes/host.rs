@@ -35,7 +35,7 @@ impl Simulation {
         }
     }
 
-    /// Notifies the endpoints of outputs whose set of held lanes changed in this stage.
+    /// Reports outputs whose set of held lanes changed in this stage.
     pub(crate) fn notify_lanes(&mut self, node: NodeId) {
         for output in self.channels_from(node) {
             let state = &self.outputs[output.index()];
@@ -205,8 +205,8 @@ impl Simulation {
             || !self.in_transit[host.index()].packets.is_empty()
     }
 
-    /// Returns whether a channel has something to send but no credits for any of it; `is_short` is
-    /// set if a packet could begin with more credits.
+    /// Whether a channel has something to send but no credits for any; `is_short`: a packet could
+    /// begin with more credits.
     fn adapter_waits(
         &self,
         channel: ChannelId,
@@ -222,8 +222,8 @@ impl Simulation {
         is_short || open.any(|lane| self.is_there(channel, lane))
     }
 
-    /// Candidates by lane, given that the channel may take a flit in this tick, and whether any
-    /// packet lacks only credits.
+    /// Candidates by lane, if the channel may take a flit now, and whether any packet lacks only
+    /// credits.
     fn candidates(&mut self, channel: ChannelId, tick: Tick) -> (Vec<Option<Candidate>>, bool) {
         let host = self.host_of(channel);
         let lanes = 0..self.plan.lanes.count;
@@ -264,7 +264,7 @@ impl Simulation {
         (candidates, is_short)
     }
 
-    /// Candidate of a lane in the middle of a packet, if its next flit and a credit are available.
+    /// Candidate of a lane in the middle of a packet, with its next flit and a credit.
     fn can_go_on(&self, channel: ChannelId, lane: u8) -> Option<Candidate> {
         let host = self.host_of(channel);
         let OutgoingPacket { packet, arrival, .. } = self.senders[host.index()][usize::from(lane)]?;
@@ -274,7 +274,7 @@ impl Simulation {
         can.then_some(Candidate { flits, arrival, step: Step::GoOn })
     }
 
-    /// Returns whether the next flit of a packet under way is available.
+    /// Whether the next flit of a packet under way is available.
     fn is_there(&self, channel: ChannelId, lane: u8) -> bool {
         let host = self.host_of(channel).index();
         let Some(sending) = self.senders[host][usize::from(lane)] else { return false };
@@ -282,8 +282,7 @@ impl Simulation {
         in_transit.is_none_or(|packet| !packet.received.is_empty())
     }
 
-    /// Returns whether a queue without credits has a packet that is not held back by window or
-    /// pace.
+    /// Whether a queue without credits has a packet not held back by window or pace.
     fn has_ready(&self, channel: ChannelId, group: usize, tick: Tick) -> bool {
         let host = self.host_of(channel);
         let machine = &self.in_transit[host.index()].machine;
@@ -316,7 +315,7 @@ impl Simulation {
         output.lane(lane).has_credits(needed.max(1))
     }
 
-    /// Packet of a group that may begin now; packets in transit precede the host's own.
+    /// Packet that may begin now; those in transit precede the host's own.
     fn next_of(&mut self, channel: ChannelId, group: usize, tick: Tick) -> Option<Candidate> {
         let host = self.host_of(channel);
         let in_transit = &self.in_transit[host.index()].machine;
@@ -337,7 +336,6 @@ impl Simulation {
         }
     }
 
-    /// Returns whether a packet of the host's own is under way on any lane.
     fn is_in_own(&self, host: EndpointId) -> bool {
         let in_transit = &self.in_transit[host.index()];
         let is_own = |sent: &OutgoingPacket| in_transit.packet(sent.packet).is_none();
@@ -422,8 +420,7 @@ impl Simulation {
     }
 }
 
-// Stage 5, link traversal: an arbiter chooses among the lanes of an output, and the channel takes
-// the flit.
+// Stage 5, link traversal: an arbiter chooses among the lanes of an output.
 
 impl Simulation {
     pub(crate) fn traverse_links(&mut self, node: NodeId) {
@@ -434,7 +431,7 @@ impl Simulation {
         }
     }
 
-    /// Returns whether the channel takes nothing for lack of credits.
+    /// Whether the channel takes nothing for lack of credits.
     fn traverse_link(&mut self, channel: ChannelId, tick: Tick) -> bool {
         let candidates: Vec<_> =
             (0..self.plan.lanes.count).map(|lane| self.can_leave(channel, lane, tick)).collect();

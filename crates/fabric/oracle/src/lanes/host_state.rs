@@ -22,7 +22,7 @@ pub(crate) struct InTransit {
     pub(crate) machine: InTransitHost<JourneyId>,
     /// Packets whose tail has not left.
     pub(crate) packets: Vec<InTransitPacket>,
-    /// By lane into the host: handling of the first packet, if the host has lane buffers.
+    /// By lane into a host with lane buffers: handling of the first packet.
     pub(crate) heads: Vec<EjectionHead>,
 }
 

@@ -32,8 +32,7 @@ pub(crate) struct Journey {
 }
 
 impl Journey {
-    /// Advances the head to a channel out of its current switch; off its path, the tables give the
-    /// rest from there.
+    /// Advances the head to a channel; off its path, the tables give the rest from there.
     pub(crate) fn take(&mut self, plan: &Plan, output: ChannelId) {
         if output != self.next_channel() {
             self.path.truncate(self.position + 1);
@@ -53,7 +52,7 @@ impl Journey {
         self.position += 1;
     }
 
-    /// Replaces the rest of the path by a channel into port 0 of the current switch.
+    /// Replaces the rest of the path by a channel into port 0 of the switch.
     pub(crate) fn divert(&mut self, plan: &Plan, into_end: ChannelId) {
         self.path.truncate(self.position + 1);
         self.path.push(into_end);

@@ -97,9 +97,8 @@ impl Simulation {
         granted.into_iter().filter_map(|(input, grants)| self.take_one(input, grants)).collect()
     }
 
-    /// Input granted by a crossbar output, among unmatched ones with a lane that can send to it:
-    /// the first in round robin, with all these lanes; or the holder of the output lane chosen by
-    /// the arbiter.
+    /// Input granted by a crossbar output, among unmatched ones that can send to it: the first in
+    /// round robin, with all these lanes; or the holder of the output lane chosen by the arbiter.
     fn grant(
         &self,
         output: CrossbarPort,
@@ -125,7 +124,7 @@ impl Simulation {
         Some((input, Grant { output, lanes, after: Granting::Inputs(after) }))
     }
 
-    /// First input in round robin, and the pointer of the output after a match with it.
+    /// First input in round robin, and the pointer after a match with it.
     fn first_input<'a>(
         &self,
         output: CrossbarPort,
@@ -278,8 +277,8 @@ impl Simulation {
         (0..self.plan.lanes.count).filter(is_of).filter(can_send).collect()
     }
 
-    /// Crossbar output that a lane can send to; with arbitration by the packet, none while another
-    /// lane of its input, or of that output, is in the middle of a packet.
+    /// Crossbar output that a lane can send to; by the packet, none while another lane of its
+    /// input, or of that output, is in the middle of a packet.
     fn can_be_matched(&self, input: ChannelId, lane: u8, tick: Tick) -> Option<CrossbarPort> {
         let channel = self.can_cross(input, lane, tick)?;
         let hold = self.input(input).lane(lane).holds?;

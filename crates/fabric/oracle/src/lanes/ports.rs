@@ -72,8 +72,8 @@ impl InputLane {
         self.buffer.iter().map(|buffered| buffered.flit)
     }
 
-    /// Head at the front that holds no output lane yet, and the tick when its stages 2 and 3 begin:
-    /// the later of its arrival and the crossing of the previous tail.
+    /// Head without an output lane, and the tick when its stages 2 and 3 begin: the later of its
+    /// arrival and the crossing of the previous tail.
     pub(crate) fn head(&self) -> Option<(Flit, Tick)> {
         let first = self.first().filter(|_| self.holds.is_none())?;
         assert_eq!(first.flit.index, 0, "a flit without an output lane is a head");
@@ -153,7 +153,7 @@ pub(crate) struct Output {
     pub(crate) crossbar_ports: Vec<Granting>,
     /// Whether VC allocation left a head without a lane only for lack of credits.
     pub(crate) is_short: bool,
-    /// Whether only a lack of credits, consumed at the crossbar, kept flits from crossing.
+    /// Whether only a lack of credits at the crossbar kept flits from crossing.
     pub(crate) is_unpaid: bool,
     pub(crate) wait: CreditWait,
 }
@@ -200,17 +200,17 @@ pub(crate) struct Credits {
 }
 
 impl OutputLane {
-    /// Returns whether the output lane is empty and all credits are back.
+    /// Whether the output lane is empty and all credits are back.
     pub(crate) fn is_at_rest(&self) -> bool {
         self.credits.is_none_or(|credits| credits.here == credits.depth && self.buffer.is_empty())
     }
 
-    /// Returns whether `flits` credits are not promised.
+    /// Whether `flits` credits are not promised.
     pub(crate) fn has_credits(&self, flits: u64) -> bool {
         self.credits.is_none_or(|credits| credits.here - credits.promised >= flits)
     }
 
-    /// Returns whether fewer than `flits` credits are left even after those under way arrive.
+    /// Whether fewer than `flits` credits are left even after those under way.
     pub(crate) fn stays_short_of(&self, flits: u64) -> bool {
         self.credits
             .is_some_and(|credits| credits.here + credits.on_their_way - credits.promised < flits)
@@ -234,8 +234,8 @@ impl OutputLane {
 }
 
 impl Output {
-    /// Creates the start of a channel. `crossbar` is the arbiter of crossbar outputs that arbitrate
-    /// by lane; `depths` are those of the lane buffers at the other end.
+    /// `crossbar` is the arbiter of crossbar outputs that arbitrate by lane; `depths` are those at
+    /// the other end.
     pub(crate) fn new(
         (lanes, crossbar_ports): (&LanePlan, u8),
         levels: usize,
@@ -288,7 +288,7 @@ impl Output {
     }
 }
 
-/// An arbiter among the lanes of a port; per packet, it stays with a lane until the tail has left.
+/// An arbiter among lanes of a port; per packet, it stays with a lane until the tail has left.
 #[derive(Clone, Debug)]
 pub(crate) struct Chooser {
     arbiter: LaneArbiter,
@@ -311,7 +311,7 @@ impl Chooser {
         self.granularity == Granularity::Packet
     }
 
-    /// Returns whether it is between packets; always true per flit.
+    /// Whether it is between packets; always true per flit.
     pub(crate) fn is_open(&self) -> bool {
         self.in_packet.is_none()
     }

@@ -255,8 +255,7 @@ impl Simulation {
     }
 }
 
-// The wait-for graph of a network of virtual lanes; [`WaitCycle`](gingham_net::WaitCycle) defines
-// deadlock.
+// The wait-for graph of a network of virtual lanes; `WaitCycle` defines deadlock.
 //
 // ```text
 //   head's requests ──► any of:  the input lane that holds an output lane which it may take
@@ -265,7 +264,7 @@ impl Simulation {
 //   packet waits for space at a host ──► any of:  the input lanes that the packets of the pool are to enter
 // ```
 //
-// Credits under way are certain to arrive, so waiting for them is not a wait here.
+// Credits under way are certain to arrive: waiting for them is not a wait here.
 
 impl Simulation {
     /// Wait-for graph at the end of `time`.
@@ -326,7 +325,7 @@ fn blocker(simulation: &Simulation, request: &Request, lane: u8) -> Option<Buffe
 }
 
 /// Waits of a packet without space in the pool: any packet of the pool may leave first, hence for
-/// any of the input lanes at the ends of the lanes that these use, or may take.
+/// any of the input lanes that these enter, or may enter.
 fn waits_at_host(simulation: &Simulation, of: Buffer) -> Option<Wait> {
     let host = simulation.host_at(of.channel);
     let in_transit = &simulation.in_transit[host.index()];
@@ -457,7 +456,7 @@ impl Simulation {
 }
 
 // Waits for credits (`docs/concepts/timing.md`, lanes and credits): flits that an idle channel
-// could have taken in a tick with more credits.
+// could have taken with more credits.
 //
 // ```text
 //   flit in an output lane ─► no credit                                 seen in step 2
@@ -466,13 +465,12 @@ impl Simulation {
 // ```
 
 impl Simulation {
-    /// Records whether a channel waits for credits, from the time when a flit could have begun.
+    /// Records whether a channel waits for credits, from the possible start of a flit.
     pub(crate) fn set_credit_wait(&mut self, channel: ChannelId, waits: bool, tick: Tick) {
         let from = if waits { self.begins(channel, tick) } else { self.timeline.now };
         self.outputs[channel.index()].wait.set(waits, from);
     }
 
-    /// Returns whether a channel has something to send but no credits for any of it.
     pub(crate) fn lacks_credits(
         &self,
         channel: ChannelId,
@@ -489,7 +487,6 @@ impl Simulation {
         open.any(stands) || output.is_short || output.is_unpaid
     }
 
-    /// Records outputs whose VC allocation left a head without a lane only for lack of credits.
     pub(crate) fn note_short(&mut self, node: NodeId, tick: Tick) {
         let mut short = Vec::new();
         for input in self.channels_into(node) {
@@ -504,7 +501,7 @@ impl Simulation {
         }
     }
 
-    /// Returns whether a head could be granted a lane with more credits.
+    /// Whether a head could be granted a lane with more credits.
     fn is_short(&self, request: &Request, tick: Tick) -> bool {
         self.lanes_to_grant(request, tick).is_empty()
             && self.free_lanes(request, tick).next().is_some()
@@ -533,9 +530,9 @@ impl Simulation {
     }
 }
 
-// In-transit hosts: arrivals and departures of packets that a host ejects and re-injects, flit by
-// flit. [`InTransitHost`] decides which get space, when each is ready and which is next. Packets of
-// several lanes arrive interleaved. A host that stops its senders has lane buffers.
+// In-transit hosts: [`InTransitHost`] decides which packets get space, when each is ready and which
+// is next; arrivals and departures are processed here, flit by flit. Packets of several lanes
+// arrive interleaved. A host that stops its senders has lane buffers.
 
 impl Simulation {
     pub(crate) fn pool_has_room(&self, host: EndpointId, packet: JourneyId) -> bool {

@@ -82,7 +82,7 @@ impl Input {
         self.occupancy_byte_ps += filled(&left, now);
     }
 
-    /// Bytes of packets whose first byte has arrived and whose tail has not left.
+    /// Bytes of packets whose first byte has come and whose tail has not left.
     pub(crate) fn waiting_bytes(&self, lane: u8, now: Time) -> u64 {
         let arrived = self.lane(lane).iter().filter(|buffered| buffered.came <= now);
         arrived.map(|buffered| buffered.wire_bytes).sum()

@@ -1,7 +1,7 @@
 //! The events of a network of whole packets, in the order of their phases.
 //!
-//! The derived order is the total order of `docs/concepts/timing-packets.md`: by phase, then by the
-//! id of the component, the first field.
+//! Derived order: the total order of `docs/concepts/timing-packets.md`, by phase, then by the id of
+//! the component, the first field.
 
 use crate::packets::journey::JourneyId;
 use gingham_kernel::Time;
@@ -23,7 +23,7 @@ pub(crate) enum Event {
     Arrived { channel: ChannelId, packet: JourneyId },
     /// Phase 4: the receiver checks the fill of a buffer.
     CheckBuffer { channel: ChannelId, lane: u8 },
-    /// Phase 4: the sender receives a credit update, the new limit on blocks sent on a lane.
+    /// Phase 4: the sender receives a credit update, the limit on blocks sent.
     Known { channel: ChannelId, lane: u8, limit_blocks: u64 },
     /// Phase 4: the sender receives a pause or its end.
     PauseReceived { channel: ChannelId, lane: u8, is_pause: bool },

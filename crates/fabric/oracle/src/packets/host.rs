@@ -22,7 +22,6 @@ struct Candidate {
 impl Simulation {
     // Phase 1: create.
 
-    /// Notifies the endpoints and executes their orders.
     pub(crate) fn notify(&mut self, notice: Notice<'_>) {
         self.endpoints.notify(self.timeline.now, notice);
         self.carry_out();
@@ -45,7 +44,7 @@ impl Simulation {
         }
     }
 
-    /// Notifies the endpoints if the set of lanes with space, as known to the sender, changed.
+    /// Reports a change of the set of lanes with space, as known to the sender.
     pub(crate) fn notify_lanes(&mut self, output: ChannelId) {
         let (state, space_blocks) = (&self.outputs[output.index()], self.watched.space_blocks);
         let has_space = |lane| state.has_space(lane, space_blocks[usize::from(lane)].into());
@@ -60,7 +59,7 @@ impl Simulation {
         self.endpoints.notify(self.timeline.now, Notice::Gathered { full });
     }
 
-    /// Returns whether a packet of maximum length fits.
+    /// Whether a packet of maximum length fits.
     fn has_space(&self, channel: ChannelId, lane: u8) -> bool {
         let blocks = self.watched.space_blocks[usize::from(lane)];
         self.outputs[channel.index()].has_space(lane, blocks.into())
@@ -104,8 +103,7 @@ impl Simulation {
         is_any_ready && candidates.iter().all(Option::is_none)
     }
 
-    /// Packet that each lane could start, and whether any is ready. Every queue is checked,
-    /// regardless of credits.
+    /// Packet that each lane could start, and whether any is ready, with or without credits.
     fn candidates_at_host(
         &mut self,
         endpoint: EndpointId,
@@ -286,8 +284,8 @@ impl Simulation {
     }
 }
 
-// Pauses of lanes: a receiver requests a pause when a buffer fills, and revokes it when the buffer
-// has emptied.
+// Pauses of lanes: a receiver requests a pause when a buffer fills, and revokes it when it has
+// emptied.
 //
 // ```text
 //   x: the fill rises above `pause` ── t'(frame) + d' + answer ──► x + D: no packet starts on the lane
@@ -330,7 +328,7 @@ impl Pausing {
         self.past_ps + self.since.map_or(0, |since| end.since(since).as_ps())
     }
 
-    /// Returns whether the sender awaited the request.
+    /// Whether the sender awaited the request.
     fn receive_pause(&mut self, lane: u8, is_pause: bool, now: Time) -> bool {
         let of = &mut self.lanes[usize::from(lane)];
         of.in_flight -= 1;
@@ -345,7 +343,7 @@ impl Pausing {
 }
 
 impl LanePause {
-    /// Returns whether no packet starts until the buffer at the end empties.
+    /// Whether no packet starts until the buffer at the end empties.
     pub(crate) const fn is_held(self) -> bool {
         self.is_asked && self.in_flight == 0
     }
@@ -368,7 +366,7 @@ impl Simulation {
         }
     }
 
-    /// Time from the start of a packet to the complete arrival of its first byte.
+    /// Time from a packet's start to the complete arrival of its first byte.
     fn first_byte_takes(&self, channel: ChannelId) -> gingham_kernel::Span {
         let of = self.plan.channel(channel);
         of.delay + of.bytes.of(1)

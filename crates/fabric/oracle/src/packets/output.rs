@@ -1,5 +1,5 @@
-//! The sending end of a channel: the current transmission, and the sender's knowledge of the buffer
-//! at the other end.
+//! The sending end of a channel: current transmission, and knowledge of the buffer at the other
+//! end.
 //!
 //! ```text
 //!   blocks since time zero    sent ──── free ────► limit ──── updates under way ────► capacity + freed
@@ -77,8 +77,7 @@ impl Credits {
 }
 
 impl Output {
-    /// Returns whether the sender knows of `blocks` free blocks or, with pauses, whether the lane
-    /// is not paused.
+    /// Whether `blocks` blocks are known to be free or, with pauses, the lane is not paused.
     pub(crate) fn has_space(&self, lane: u8, blocks: u64) -> bool {
         if let Some(pausing) = &self.pausing {
             return !pausing.lanes[usize::from(lane)].is_paused;
@@ -89,8 +88,7 @@ impl Output {
         credits.free() >= blocks
     }
 
-    /// Time up to `end` held by flow control, in ps: any lane was paused or, with credits, a packet
-    /// was ready but had none.
+    /// Time up to `end` with any lane paused or, with credits, a packet ready but no credits, in ps.
     pub(crate) fn stopped_ps(&self, end: Time) -> u64 {
         self.pausing.as_ref().map_or(self.wait.until_ps(end), |of| of.paused_ps(end))
     }

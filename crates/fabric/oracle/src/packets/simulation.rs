@@ -215,7 +215,7 @@ pub(crate) struct Waiting {
 }
 
 impl Simulation {
-    /// Packets that are ready, wait for an output and may take a lane of it, in order.
+    /// Ready packets that wait for an output and may take a lane of it, in order.
     pub(crate) fn in_order(&self, output: ChannelId, lane: u8) -> Vec<Waiting> {
         let node = self.plan.ends(output).source.node;
         let mut found = Vec::new();
@@ -390,11 +390,10 @@ impl Simulation {
 //   p2 behind p1 in its buffer   ─► held back:   it cannot be read, and no packet waits for it
 // ```
 //
-// Packets are held back only if the limit counts overtaking within their buffer, whatever the
-// output.
+// Packets are held back only if the limit counts overtaking within their buffer.
 
 impl Simulation {
-    /// Returns whether an older packet of the buffer waits that may not be overtaken any more.
+    /// Whether an older packet of the buffer waits that may not be overtaken any more.
     pub(crate) fn is_held_back(&self, at: Waiting) -> bool {
         let overtaking = self.packets.overtaking;
         let buffer = self.input(at.input).lane(at.lane);

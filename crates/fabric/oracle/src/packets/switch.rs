@@ -15,7 +15,6 @@ use std::cmp::Reverse;
 impl Simulation {
     // Phase 2: left.
 
-    /// Frees the space of a packet whose tail has left a buffer, and informs the sender.
     pub(crate) fn left_switch(&mut self, input: ChannelId, lane: u8, packet: JourneyId) {
         let now = self.timeline.now;
         self.input_mut(input).leave(lane, packet, now);
@@ -66,8 +65,8 @@ impl Simulation {
         Stay { input, lane, came, wire_bytes, output, lanes }
     }
 
-    /// Returns the earliest start that lets every byte arrive before it must be sent:
-    /// `a + t_in(W) - t_out(W - 1)`, or time zero if that is earlier, or if both rates are equal.
+    /// Earliest start that lets every byte arrive in time: `a + t_in(W) - t_out(W - 1)`, or time
+    /// zero if that is earlier, or if both rates are equal.
     fn never_dry(&mut self, input: ChannelId, lane: u8, packet: JourneyId) -> Time {
         let buffered = self.input_mut(input).buffered_mut(lane, packet);
         let (came, wire_bytes, output) = (buffered.came, buffered.wire_bytes, buffered.output);
@@ -188,7 +187,7 @@ impl Simulation {
     }
 }
 
-// Outputs with buffers: packets cross to them, and start from there.
+// Outputs with buffers: packets cross to them, and start there.
 //
 // ```text
 //   input          ready ─► first of a lane that fits ─► crosses at x; its tail has left at y
@@ -261,7 +260,7 @@ impl Simulation {
         self.output_lane(output, lane)?.first()
     }
 
-    /// Returns whether a packet does not fit even when all departing tails have left.
+    /// Whether a packet does not fit even when all departing tails have left.
     pub(crate) fn cannot_cross(&self, output: ChannelId, lane: u8, waiting: Waiting) -> bool {
         let free = self.output_lane(output, lane).map(OutputLane::free_soon);
         free.is_some_and(|free| self.waiting(waiting).blocks > free)
@@ -284,8 +283,7 @@ impl Simulation {
         }
     }
 
-    /// Lane with most free space among those with space for their candidate; the lowest of equal
-    /// ones.
+    /// Lane with most free space among those whose candidate fits; the lowest of equal ones.
     fn next_to_cross(&self, output: ChannelId) -> Option<(u8, Waiting)> {
         let mut next: Option<(u64, u8, Waiting)> = None;
         for lane in 0..self.plan.lanes.count {
@@ -325,8 +323,8 @@ impl Simulation {
         self.keep_turn(output, lane, input);
     }
 
-    /// Transmits the packet that crossed first, among eligible lanes. Returns whether a packet is
-    /// ready but none has credits.
+    /// Transmits the packet that crossed first. Returns whether a packet is ready but none has
+    /// credits.
     pub(crate) fn start_crossed(&mut self, output: ChannelId) -> bool {
         let head = |lane: u8| {
             let crossed = self.first_crossed(output, lane)?;

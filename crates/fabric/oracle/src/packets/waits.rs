@@ -1,13 +1,12 @@
-//! The wait-for graph of a network of whole packets; [`WaitCycle`](gingham_net::WaitCycle) defines
-//! deadlock.
+//! The wait-for graph of a network of whole packets; `WaitCycle` defines deadlock.
 //!
 //! ```text
 //!   buffer, every packet ready and waiting ─► any of:  the buffers at the ends of the lanes that
 //!                                                      its packets may take, if all are blocked
 //! ```
 //!
-//! A packet on the channel into a buffer counts as part of it, because its space is taken. A packet
-//! whose tail is leaving is certain to free its space: waiting for that is not a wait here.
+//! A packet on the channel into a buffer has its space, and counts as part of it. A leaving tail is
+//! certain to free its space: waiting for that is not a wait here.
 
 use crate::packets::buffer::Buffered;
 use crate::packets::simulation::{Simulation, Waiting};
@@ -52,8 +51,8 @@ fn waits_for(simulation: &Simulation, of: Buffer) -> Option<Wait> {
     Some(Wait::Any(parties.into_iter().collect()))
 }
 
-/// Returns whether the first packet for a lane does not fit into the buffer at the end even when
-/// all departing tails have left, or the lane is paused.
+/// Whether the first packet for a lane does not fit even when all departing tails have left, or the
+/// lane is paused.
 fn is_blocked(simulation: &Simulation, lane: Buffer) -> bool {
     let Some(input) = &simulation.inputs[lane.channel.index()] else { return false };
     let in_order = simulation.in_order(lane.channel, lane.lane);

@@ -1,7 +1,7 @@
 //! The events of the wormhole network, in the order of their phases.
 //!
-//! The derived order is the total order of `docs/concepts/timing.md`: by phase, then by the id of
-//! the component, the first field.
+//! Derived order: the total order of `docs/concepts/timing.md`, by phase, then by the id of the
+//! component, the first field.
 
 use crate::wormhole::worm::WormId;
 use gingham_topology::{ChannelId, EndpointId};

@@ -12,7 +12,6 @@ use std::collections::VecDeque;
 impl Simulation {
     // Phase 1: create.
 
-    /// Notifies the endpoints and executes their orders.
     pub(crate) fn notify(&mut self, notice: Notice<'_>) {
         self.endpoints.notify(self.timeline.now, notice);
         self.carry_out();
@@ -51,7 +50,6 @@ impl Simulation {
 
     // Phase 6: transfer.
 
-    /// Starts the next flit of the worm that holds the channel or takes it now.
     pub(crate) fn send_from_host(&mut self, endpoint: EndpointId, channel: ChannelId) {
         if self.hosts[endpoint.index()].injection.is_none() {
             let next = self.send_on(endpoint).or_else(|| self.start_worm(endpoint));
@@ -135,8 +133,8 @@ impl Simulation {
 //                                                 ▲ Release: the tail has left ──────────────────────┘
 // ```
 //
-// The input contains at most one unread head, unless a worm waits for space in the pool; this
-// happens only if the host stops its senders, and the input then is a slack buffer.
+// The input contains at most one unread head, unless the host stops its senders: it is then a slack
+// buffer, in which worms wait for space in the pool.
 //
 // Invariants: the used part of the pool is the sum of the needs of its worms, at most the pool.
 

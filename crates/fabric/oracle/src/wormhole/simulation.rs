@@ -169,7 +169,7 @@ impl Simulation {
     }
 }
 
-// The wait-for graph of a wormhole network; [`WaitCycle`](gingham_net::WaitCycle) defines deadlock.
+// The wait-for graph of a wormhole network; `WaitCycle` defines deadlock.
 
 impl Simulation {
     pub(crate) fn waits(&self) -> WaitForGraph {
@@ -235,7 +235,7 @@ impl Simulation {
         }
     }
 
-    /// Worm that an input serves, or that waits at a host for the pool, with its next channel.
+    /// Worm that an input serves, or that waits for a pool, with its next channel.
     fn first_in(&self, channel: ChannelId, input: &Input) -> Option<(WormId, ChannelId)> {
         if self.is_waiting_at_host(channel) {
             return Some((input.worms().next()?, Fabric::reverse(channel)));

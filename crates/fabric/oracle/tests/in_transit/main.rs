@@ -11,8 +11,8 @@
 //! A worm of 5 that h0 begins at 0 is at s0 from 35 on, off at 135, at h1 from 170 to 210; ready at
 //! 270, it is at s0 from 305 on, off at 405, at h2 from 440 to 480. In the comments a flit is *at*
 //! a node when it is whole there, and *off* when it leaves a switch. A worm read at a switch at t
-//! is at the next node at t + 135, one that leaves a host at t at the next at t + 170: the comments
-//! leave these steps out.
+//! is at the next node at t + 135; if it leaves a host at t, it is at the next host at t + 170. The
+//! comments leave these steps out.
 
 #![allow(clippy::unwrap_used, reason = "a story that cannot be set up has failed")]
 

@@ -259,7 +259,7 @@ fn fixed_choice_leaves_other_lanes_of_the_path_unused() {
     assert_eq!(flits_by(&plan), [31, 30]);
     // The first's tail crosses at 36: the third is granted lane 1 to s1, there at 42 behind the
     // first, whose tail crosses at 44; on the third link at 56: whole at 560 + 35. The other tails
-    // are there at 53 and 54.
+    // are on it at 53 and 54.
     assert_eq!(by_message(plan, 3), [(0, 0, 275, 565), (0, 100, 595, 595), (1, 10, 285, 575)]);
 }
 

@@ -11,7 +11,6 @@ use gingham_net::{
 use gingham_topology::EndpointId;
 
 impl Audit {
-    /// Creates the next message of a source, unless its stream is not admitted.
     pub(super) fn created(&mut self, source: usize) {
         let endpoint = self.sources[source].endpoint();
         self.orders.send(endpoint);
@@ -31,8 +30,7 @@ impl Audit {
         draft.unwrap_or_else(|| panic!("audit: source {source} has a message at {:?}", self.now))
     }
 
-    /// Handles the first flit of a packet: with the first packet of a message, a backlogged class
-    /// without credits creates its next message.
+    /// With the first packet of a message, a backlogged class without credits creates its next one.
     pub(super) fn began(&mut self, endpoint: EndpointId, packet: &Packet) {
         let post = &self.plan.classes[packet.class.index()].post;
         let is_exempt = self.posting.is_empty() || post.credits == Credits::Exempt;
@@ -125,8 +123,7 @@ impl Audit {
         }))
     }
 
-    /// Appends a message to the queue of its flow, if controlled, or to the shared one of its lanes
-    /// and priority.
+    /// Appends a message to the queue of its flow, if controlled, or to a shared one.
     fn enqueue(&mut self, index: MessageIndex) {
         let message = &self.messages[index];
         let host = &mut self.hosts[message.source.index()];

@@ -7,8 +7,7 @@ use gingham_net::{ClassId, Content, MessageSlot, Packet, Signal, StreamId};
 use gingham_topology::{ChannelId, EndpointId, Fabric};
 
 impl Audit {
-    /// Whether a stream is not admitted, and may not create its first message, which makes the
-    /// request.
+    /// Whether a stream is not admitted. Its first message makes the request.
     pub(super) fn is_held_back(&mut self, source: usize) -> bool {
         let of = &self.sources[source];
         let (class, endpoint) = (of.class(), of.endpoint());
@@ -60,7 +59,7 @@ impl Audit {
         }
     }
 
-    /// Handles a signal at an endpoint: the end of a switch returns it, a host obeys it.
+    /// Handles a signal: the end of a switch returns it, a host obeys it.
     pub(super) fn signal_received(&mut self, signal: Signal, packet: &Packet) {
         let (here, class) = (packet.destination, packet.class);
         if self.plan.fabric.is_port_0(here) {
@@ -114,8 +113,8 @@ impl Audit {
         of.part.filter(|_| asks).map(|part| part.stream)
     }
 
-    /// Packet after a switch has read it: a signal may go to the end of the switch, data frees or
-    /// renews reservations.
+    /// Packet after a switch has read it: a signal may end there, data frees or renews
+    /// reservations.
     pub(super) fn signal_read(&mut self, input: ChannelId, packet: Packet) -> Packet {
         let mut expected = packet;
         match packet.content {

@@ -14,12 +14,11 @@ use gingham_net::{
 use gingham_topology::EndpointId;
 
 impl Audit {
-    /// First message with packets that have not started.
     fn first_of(&self, queue: &Queue) -> Option<MessageIndex> {
         queue.messages.iter().copied().find(|message| !self.messages[*message].is_sent())
     }
 
-    /// Selects the next packet of a group. A message refused by the network holds its host.
+    /// Selects the next packet of a group. A message that the network refuses holds its host.
     fn pick(&mut self, endpoint: EndpointId, group: usize, now: Time) -> Pick {
         let mut soonest: Option<Time> = None;
         for level in levels() {
@@ -67,7 +66,7 @@ impl Audit {
         soonest.map_or(Pick::Nothing, Pick::At)
     }
 
-    /// Whether the next packet has its tokens; behind a flow of its class without tokens, it waits.
+    /// Whether the next packet has its tokens; a flow of its class without tokens delays it.
     fn waits_for_tokens(
         &self,
         message: MessageIndex,
@@ -114,7 +113,6 @@ impl Audit {
         may
     }
 
-    /// Compares a turn with the expected one, and records the packet that starts.
     pub(in crate::endpoints) fn turn(
         &mut self,
         endpoint: EndpointId,
@@ -147,8 +145,8 @@ impl Audit {
         self.record_start(endpoint, pick, begins);
     }
 
-    /// Next packet of a message. Its slot is that of earlier packets, or any that no message in
-    /// progress has.
+    /// Next packet of a message, in the slot of earlier ones, or any that no message in progress
+    /// has.
     fn packet_of(&self, message: MessageIndex, path_id: PathId, found: &Turn) -> Packet {
         let of = &self.messages[message];
         let known = self.slots.iter().find(|(_, other)| **other == message);
@@ -244,7 +242,7 @@ impl Audit {
         self.tally.check(Audited::Groups, place(), "groups that wait", &expected, &found);
     }
 
-    /// Compares the first packets of all queues, except those held back by window or pace.
+    /// Compares the first packets of all queues that window and pace permit.
     pub(in crate::endpoints) fn check_queued(
         &self,
         endpoint: EndpointId,

@@ -37,8 +37,7 @@ impl Red {
         stream.unit() < probability
     }
 
-    /// Returns 0 up to `k_min`, 1 from `k_max` on, and `p_max (bytes - k_min) / (k_max - k_min)`
-    /// between them.
+    /// 0 up to `k_min`, 1 from `k_max` on, between them `p_max (bytes - k_min) / (k_max - k_min)`.
     #[expect(clippy::cast_precision_loss, reason = "bytes of a switch")]
     fn probability(&self, output: ChannelId, bytes: u64) -> f64 {
         let link = self.plan.channel(output).bytes;

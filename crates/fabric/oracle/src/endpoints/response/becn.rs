@@ -38,8 +38,8 @@ impl Becn {
     }
 }
 
-/// Rate at an index: a delay of `t multiplier / 2^shift` follows a packet of time `t`. An empty
-/// table has the index as multiplier.
+/// Rate at an index: a packet of time `t` is followed by a delay of `t multiplier / 2^shift`; in an
+/// empty table the index is the multiplier.
 fn share(of: &gingham_net::Becn, index: u16) -> f64 {
     let factor = of.table.get(usize::from(index)).copied().map_or(f64::from(index), factor);
     1.0 / (1.0 + factor)

@@ -50,8 +50,7 @@ impl Dcqcn {
         self.rate.share < 1.0 || self.target < 1.0
     }
 
-    /// Raises the target by a step that depends on the number of increases, and the rate to the
-    /// middle.
+    /// Raises the target by a step for the number of increases, and the rate to the middle.
     fn raise(&mut self, (by_timer, by_bytes): (u32, u32), limits: &mut Limits) {
         let f = self.of.fast_recovery;
         let step = if by_timer < f && by_bytes < f {

@@ -22,7 +22,7 @@ impl Reports {
 }
 
 impl AtLeastOne {
-    /// Records a report. Returns the switch whose held hosts are woken, if a lane became free.
+    /// Returns the switch whose held hosts are woken, if a lane became free.
     pub(in crate::endpoints) fn reported(
         &mut self,
         plan: &Plan,
@@ -53,8 +53,7 @@ impl AtLeastOne {
     }
 }
 
-/// Outputs of the first switch that may be granted, with their lanes; none if the path has no
-/// switch.
+/// Outputs of the first switch that may be granted, with their lanes; none without a switch.
 fn useful_outputs(
     plan: &Plan,
     (source, destination): (EndpointId, EndpointId),

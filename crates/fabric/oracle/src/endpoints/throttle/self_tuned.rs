@@ -47,7 +47,7 @@ impl SelfTuned {
         self.received_bytes += wire_bytes;
     }
 
-    /// Returns whether a count is due now, and schedules the next.
+    /// Whether a count is due now, and schedules the next.
     pub(in crate::endpoints) fn gathers(&mut self, now: Time) -> bool {
         let is_due = self.next_gather == now;
         if is_due {
@@ -56,8 +56,8 @@ impl SelfTuned {
         is_due
     }
 
-    /// Records a count. Returns when hosts know it, if they must be woken then; at counts they are
-    /// woken anyway.
+    /// Records a count. Returns when hosts know it, if they must be woken then; counts wake them
+    /// anyway.
     pub(in crate::endpoints) fn counted(&mut self, full: u64, now: Time) -> Option<Time> {
         let known_at = now + self.plan.side_band;
         self.counts.push(Count { full, bytes: self.received_bytes, known_at });
@@ -66,7 +66,7 @@ impl SelfTuned {
         (known_at > now && !is_at_gather).then_some(known_at)
     }
 
-    /// Applies known counts. Returns whether held hosts are woken: a count became known, and the
+    /// Applies known counts. Returns whether held hosts are woken: there is a new count, and the
     /// estimate falls to the threshold before the next one.
     pub(in crate::endpoints) fn learn(&mut self, now: Time) -> bool {
         let before = self.known;
@@ -93,8 +93,8 @@ impl SelfTuned {
         threshold_after(&self.plan, self.buffers, &periods)
     }
 
-    /// Whether the estimate is above a threshold, `after_ps` after a count became known: `N_j +
-    /// (N_j - N_(j-1)) t / g`, between 0 and all buffers.
+    /// Whether the estimate is above a threshold, `after_ps` after a count: `N_j + (N_j - N_(j-1))
+    /// t / g`, between 0 and all buffers.
     fn is_above(&self, count: usize, after_ps: u64, threshold: u64) -> bool {
         let full = i128::from(self.counts[count].full);
         let before = if count > 0 { i128::from(self.counts[count - 1].full) } else { 0 };
@@ -105,7 +105,7 @@ impl SelfTuned {
     }
 
     /// Time in ps, up to one interval, from the last known count until the estimate is not above
-    /// the threshold; by bisection, as the estimate is a line.
+    /// the threshold; by bisection of a line.
     fn opens(&self) -> Option<u64> {
         let (count, threshold) = (self.known - 1, self.threshold());
         let (mut least, mut most) = (0, self.plan.gather.as_ps());
