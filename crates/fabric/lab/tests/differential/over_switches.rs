@@ -54,6 +54,15 @@ fn with_intermediate_switches(plan: &Plan, seed: u64) -> Option<Plan> {
     // In one case of four the legs share their lanes.
     if draw.below(4) > 0 {
         plan.lanes.allowed = plan.lanes.allowed.with_legs(plan.routing.legs_over_switches());
+        if let Switching::VirtualLanes(pipeline) = &mut plan.switching {
+            // The scenario was checked for the lanes of the first leg: every lane that must hold a
+            // whole packet has to hold the longest.
+            let pipeline = Arc::make_mut(pipeline);
+            for depths in [&mut pipeline.depths_flits, &mut pipeline.output_depths_flits] {
+                let deepest = *depths.iter().max().unwrap();
+                depths.fill(deepest);
+            }
+        }
     }
     Some(plan)
 }

@@ -90,13 +90,15 @@ impl RouteState {
         packet: &Packet,
         node: NodeId,
     ) -> Option<ChannelId> {
-        if let Some(path) = self.path.filter(|path| path.is_ending()) {
-            return Some(path.ejection());
-        }
         let switch = |endpoint| plan.fabric.target(plan.fabric.endpoint_channel(endpoint)).node;
+        let ending = self.path.filter(|path| path.is_ending());
         if self.leg == 0 && switch(plan.routing.end_of_leg(packet, 0)) == node {
+            // The leg begins here even if the packet is diverted here.
             let Self { hops, .. } = *self;
-            *self = Self { leg: 1, leg_began: hops, hops, ..Self::default() };
+            *self = Self { leg: 1, leg_began: hops, hops, path: ending, ..Self::default() };
+        }
+        if let Some(path) = ending {
+            return Some(path.ejection());
         }
         let to = plan.routing.end_of_leg(packet, self.leg);
         match (plan.routing.routes(packet.path_id), self.path) {
