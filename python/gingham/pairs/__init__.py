@@ -48,6 +48,8 @@ class Pair:
     second: str
     # "works" or "refused: <reason>", by the name of the switching kind.
     support: dict[str, str]
+    # Key of the scenario that the refusal names, by the name of the switching kind that refuses.
+    keys: dict[str, str]
 
     def kinds(self) -> list[str]:
         """Return the switching kinds that support the pair."""
@@ -102,19 +104,21 @@ def every_pair() -> tuple[Pair, ...]:
 
 def pair_of(first: Part, second: Part) -> Pair:
     """Compile a pair of mechanisms under every switching kind."""
-    support = {kind.name: support_of(kind, first, second) for kind in mechanisms.kinds()}
-    return Pair(first.name, second.name, support)
+    found = {kind.name: support_of(kind, first, second) for kind in mechanisms.kinds()}
+    support = {kind: how for kind, (how, _) in found.items()}
+    keys = {kind: key for kind, (_, key) in found.items() if key is not None}
+    return Pair(first.name, second.name, support, keys)
 
 
-def support_of(kind: mechanisms.SwitchingKind, *parts: Part) -> str:
-    """Return whether the scenario with these parts is accepted, or the reason for refusal."""
+def support_of(kind: mechanisms.SwitchingKind, *parts: Part) -> tuple[str, str | None]:
+    """Return whether the scenario with these parts is accepted, or the reason and its key."""
     try:
         Simulation(scenario(kind, *parts), allow_deadlock=True)
     except Contradiction as one:
-        return f"refused: both are values of {one}"
+        return f"refused: both are values of {one}", str(one)
     except InputError as refused:
-        return f"refused: {unlaid(str(refused)).removeprefix('in ')}"
-    return WORKS
+        return f"refused: {unlaid(str(refused)).removeprefix('in ')}", refused.key
+    return WORKS, None
 
 
 def named(name: str) -> list[Part]:
