@@ -30,6 +30,7 @@ from gingham._core import (
     stripe_schema,
     student_t,
     switching_kinds,
+    table_algorithms,
 )
 
 __all__ = [
@@ -62,4 +63,5 @@ __all__ = [
     "stripe_schema",
     "student_t",
     "switching_kinds",
+    "table_algorithms",
 ]

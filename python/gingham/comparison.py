@@ -26,6 +26,7 @@ import time
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
+from gingham._native import table_algorithms
 from gingham.errors import InputError
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ class Candidate:
 
 
 # Algorithms whose routes are one output port for each switch and destination.
-TABLE_ALGORITHMS = frozenset({"shortest-path", "dimension-order", "up-down"})
+TABLE_ALGORITHMS = frozenset(table_algorithms())
 # A cable of InfiniBand, such as 4xNDR.
 INFINIBAND_SPEED = re.compile(r"\d+x(?:[SDQEHNX]DR|FDR(?:10)?)")
 # Parameter named by the error if routes would need too much memory.

@@ -42,7 +42,7 @@ mod _core {
     #[pymodule_export]
     use crate::queueing::{serve_queues, share_load};
     #[pymodule_export]
-    use crate::routes::Routes;
+    use crate::routes::{Routes, table_algorithms};
     #[pymodule_export]
     use crate::run::{
         Simulation, catalogue, network_said, old_names, other_names, result_schema, routes_title,

@@ -52,6 +52,12 @@ impl Routes {
     }
 }
 
+/// Returns the names of the algorithms whose routes forwarding tables can represent.
+#[pyfunction]
+pub(crate) fn table_algorithms() -> Vec<&'static str> {
+    Algorithm::every().iter().filter(|one| one.has_tables()).map(Algorithm::name).collect()
+}
+
 #[pymethods]
 impl Routes {
     /// Returns a shortest cycle of channels (and lanes) that wait for one another; empty if there

@@ -95,6 +95,16 @@ macro_rules! algorithms {
         }
 
         impl Algorithm {
+            /// Returns every algorithm with its default parameters.
+            pub fn every() -> Vec<Self> {
+                vec![$(Name::$parameters.with_defaults(),)+]
+            }
+
+            /// Whether forwarding tables can represent the routes of the algorithm.
+            pub fn has_tables(&self) -> bool {
+                !self.parameters().gives_source_routes_only()
+            }
+
             /// Name of the algorithm in scenarios.
             pub fn name(&self) -> &'static str {
                 match self {

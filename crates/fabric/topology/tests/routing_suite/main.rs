@@ -4,6 +4,7 @@ mod adaptive;
 mod datelines;
 mod dimension_order;
 mod ejection;
+mod forms;
 mod in_transit;
 mod irregular_bands;
 mod laid_paths;

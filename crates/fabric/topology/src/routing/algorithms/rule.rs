@@ -27,7 +27,7 @@ impl Form {
         let graph = SwitchGraph::new(fabric);
         let sources = graph.switches().filter(|switch| !graph.residents(*switch).is_empty());
         let pairs = sources.count() * graph.endpoint_count();
-        if pairs <= SOURCE_PAIRS_MAX || algorithm.parameters().gives_source_routes_only() {
+        if pairs <= SOURCE_PAIRS_MAX || !algorithm.has_tables() {
             Self::Source
         } else {
             Self::Table
