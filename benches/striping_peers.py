@@ -119,7 +119,7 @@ def state(server: Daemon) -> dict[str, Any]:
     return {
         "open": sum(peer["is_open"] for peer in told["peers"]),
         "channels_in": sum(channels),
-        "strangers": told["strangers"],
+        "unauthenticated": told["unauthenticated"],
     }
 
 

@@ -288,11 +288,8 @@ def test_a_fresh_root_has_the_packages_that_the_readme_names() -> None:
 
 # Assertions on words that remain, by file, with the reason.
 WORDED = {
-    # `striped` reports to people and has no codes.
-    "system/test_striped.py": 2,
-    "system/test_striped_ethernet.py": 1,
-    "system/test_striped_operation.py": 7,
-    "system/test_striped_peers.py": 1,
+    # A command that `striped` names, and the keys and numbers of a table.
+    "system/test_striped_operation.py": 2,
     # The expected text comes from the catalogue, a path or the table of names.
     "test_api.py": 1,
     "test_catalogue.py": 1,

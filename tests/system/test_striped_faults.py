@@ -196,7 +196,7 @@ def test_garbage_at_a_hundred_thousand_datagrams_a_second_is_borne(
     assert all(refused.get(kind, 0) > 0 for kind in ("no_key", "not_authentic")), refused
     assert told["handshakes"]["sessions"] == 1, told
     # An initiation does not prove its sender, so it gets a cookie.
-    assert told["strangers"]["cookies"] > 0, told
+    assert told["unauthenticated"]["cookies"] > 0, told
     assert told["channels"][0]["moved"] == 0, told
     assert after[0] - before[0] < GROWTH_KB_MAX, (before, after)
     assert after[1] == before[1]

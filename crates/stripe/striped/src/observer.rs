@@ -189,7 +189,7 @@ impl Crowd {
         let discards = counts.discards.total() + counts.untried;
         if let Some((datagrams, suppressed)) = self.discards.growth(now, discards) {
             let mostly = counts.discards.most().map(Discard::name);
-            warn!(datagrams, mostly, suppressed, "datagrams of strangers were not taken");
+            warn!(datagrams, mostly, suppressed, "unauthenticated datagrams were discarded");
         }
         if let Some((packets, suppressed)) = self.refused.growth(now, refused) {
             warn!(packets, suppressed, "packets are to addresses that are nobody's");

@@ -29,7 +29,7 @@ use crate::peers::{Peer, Peers};
 pub(crate) use wait::WaitName;
 
 /// Version of the field names; a greater one may lack some of them.
-pub(crate) const VERSION: u32 = 1;
+pub(crate) const VERSION: u32 = 2;
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Status {
@@ -45,18 +45,18 @@ pub(crate) struct Status {
     /// Packets longer than any channel carries.
     pub(crate) too_long: u64,
     /// ICMP errors sent for such packets.
-    pub(crate) too_long_answered: u64,
+    pub(crate) too_long_icmp_errors: u64,
     /// System calls of the interface that failed.
     pub(crate) interface_refused: u64,
     /// Packets from the interface dropped because their destination belongs to no peer.
     pub(crate) refused_destinations: u64,
-    pub(crate) strangers: StrangerStatus,
+    pub(crate) unauthenticated: UnauthenticatedStatus,
     pub(crate) peers: Vec<PeerStatus>,
 }
 
 /// Counters of datagrams from unauthenticated sources.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(crate) struct StrangerStatus {
+pub(crate) struct UnauthenticatedStatus {
     pub(crate) found: u64,
     pub(crate) untried: u64,
     pub(crate) cookies: u64,
@@ -190,14 +190,14 @@ pub(crate) struct Parts<'a> {
 impl Status {
     pub(crate) fn of(parts: &Parts<'_>) -> Self {
         let Parts { config, peers, icmp_errors, .. } = parts;
-        let strangers = peers.ends.unauthenticated();
+        let unauthenticated = peers.ends.unauthenticated();
         let of_peer = |(number, peer, end)| PeerStatus::of(config, number, peer, end);
         let mut each: Vec<_> = peers.list().map(of_peer).collect();
         // With a single peer, datagrams of unknown origin count as attempts to be that peer.
         if let ([one], Some((_, _, end))) = (&mut each[..], peers.list().next())
             && let (Some(handshakes), Some(counts)) = (&mut one.handshakes, end.handshakes())
         {
-            handshakes.discards = discards(&counts.discards.with(&strangers.discards));
+            handshakes.discards = discards(&counts.discards.with(&unauthenticated.discards));
         }
         let up_ns = now().nanoseconds().saturating_sub(parts.began_at.nanoseconds());
         Self {
@@ -207,14 +207,14 @@ impl Status {
             cpu_seconds: cpu_seconds(),
             mtu: parts.mtu,
             too_long: each.iter().map(|one| one.too_long).sum::<u64>() + icmp_errors.too_long,
-            too_long_answered: icmp_errors.given,
+            too_long_icmp_errors: icmp_errors.given,
             interface_refused: parts.interface_refused,
             refused_destinations: peers.refused_destinations,
-            strangers: StrangerStatus {
-                found: strangers.found,
-                untried: strangers.untried,
-                cookies: strangers.cookies,
-                discards: discards(&strangers.discards),
+            unauthenticated: UnauthenticatedStatus {
+                found: unauthenticated.found,
+                untried: unauthenticated.untried,
+                cookies: unauthenticated.cookies,
+                discards: discards(&unauthenticated.discards),
             },
             peers: each,
         }

@@ -147,7 +147,7 @@ mod tests {
             state: ChannelState::In,
             state_seconds: 3_905.0,
             size: "found".into(),
-            waits: Some(WaitName::Pace),
+            waits: Some(WaitName::Pacing),
             sending_bits_per_second: 9_240_000,
             receiving_bits_per_second: 112_000,
             share: 0.334,

@@ -93,7 +93,7 @@ impl<S: Numbered> Sender<S> {
         } else {
             let path = self.paths.as_ref()?.on(channel);
             let now_ns = now.nanoseconds();
-            let paced = (!path.admits(now_ns)).then_some(Wait::Pace);
+            let paced = (!path.admits(now_ns)).then_some(Wait::Pacing);
             if path.has_room(now_ns) { paced } else { Some(Wait::Window) }
         }
     }

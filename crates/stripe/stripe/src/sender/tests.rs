@@ -84,7 +84,7 @@ fn wait_reason_of_a_channel_is_reported() {
     assert_eq!(sender.wait_of(NOW, 1), Some(Wait::Link));
     while sender.handle_packet(NOW, 1_000).is_ok() {}
     let held = sender.wait_of(NOW, 0);
-    assert!(matches!(held, Some(Wait::Pace | Wait::Window)), "{held:?}");
+    assert!(matches!(held, Some(Wait::Pacing | Wait::Window)), "{held:?}");
     sender.set_blocked(0);
     assert!(sender.lose_channel(NOW, 1));
     assert_eq!(sender.wait_of(NOW, 1), Some(Wait::Silent));

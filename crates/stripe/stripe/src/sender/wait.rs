@@ -26,7 +26,7 @@ pub enum Wait {
     /// The window is full.
     Window,
     /// The pacing rate delays the next packet.
-    Pace,
+    Pacing,
     /// It is the turn of another channel.
     Turn,
 }

@@ -59,7 +59,7 @@ wait_names! {
     Losses = ChannelWait::Protocol(Wait::Losses), "quarantine";
     Length = ChannelWait::Protocol(Wait::Length), "too long";
     Window = ChannelWait::Protocol(Wait::Window), "window full";
-    Pace = ChannelWait::Protocol(Wait::Pace), "pace";
+    Pacing = ChannelWait::Protocol(Wait::Pacing), "pacing";
     Turn = ChannelWait::Protocol(Wait::Turn), "not its turn";
     Absent = ChannelWait::Protocol(Wait::Absent), "taken away";
 }
