@@ -120,7 +120,7 @@ def measured(
 ) -> dict[str, float]:
     """Run a setting, and return its results by column."""
     marking, response = SETTINGS[setting]
-    notified = {"answered": {"marked": "50 us"}} if response == "dcqcn" else {"packets": 32}
+    notified = {"acknowledged": {"marked": "50 us"}} if response == "dcqcn" else {"packets": 32}
     changes: dict[str, Any] = {
         f"traffic.{index}.window": notified | {"response": response} for index in (0, 1)
     }

@@ -59,7 +59,7 @@ class Preset:
             "read one": {f"{packets}.read": "one"},
         }
         if self.pause_ns is not None:
-            varied["pause / 4"] = {pfc: {"pfc": {"answer": f"{self.pause_ns / 4:g} ns"}}}
+            varied["pause / 4"] = {pfc: {"pfc": {"response_time": f"{self.pause_ns / 4:g} ns"}}}
         return varied
 
 

@@ -131,9 +131,9 @@ def test_for_programs_a_deadlock_of_answers_names_their_key(
         "network": '{ preset = "yum-1600", lanes = { count = 4 } }',
         "routing": '{ algorithm = "dimension-order" }',
         "traffic.0.lanes": "[0, 2]",
-        "traffic.0.window": "{ packets = 2, answer = { lanes = [1] } }",
+        "traffic.0.window": "{ packets = 2, ack = { lanes = [1] } }",
     }
     settings = [word for name, value in changes.items() for word in ("--set", f"{name}={value}")]
     refused = gingham("run", "ring-deadlock", *settings, "--json")
     assert refused.code == 3
-    assert json.loads(refused.err)["key"] == "traffic[0].window.answer.lanes"
+    assert json.loads(refused.err)["key"] == "traffic[0].window.ack.lanes"

@@ -30,9 +30,9 @@ COUNTED = {
     "fairness": 0.98765,
     "fairness_half_width": 0.0123,
     "held_window": 0.25,
-    "held_pace": 0.0,
+    "held_rate_limit": 0.0,
     "held_tokens": 0.0,
-    "answers_waiting_max": 1,
+    "acks_waiting_max": 1,
     "packets_marked_share": None,
 }
 
@@ -65,13 +65,13 @@ def test_flows_that_are_not_counted_have_none(gingham: Command, scenario: Path) 
 def test_only_what_happened_is_told() -> None:
     (sharing,) = _run.flows([COUNTED])
     told = "flows of data: index of fairness 0.988 ± 0.012; held back by windows 25.0 % of the time"
-    assert sharing == f"{told}; at most 1 answer waiting at a host"
-    unknown = {"fairness": None, "held_window": 0.0, "answers_waiting_max": 0}
+    assert sharing == f"{told}; at most 1 acknowledgement waiting at a host"
+    unknown = {"fairness": None, "held_window": 0.0, "acks_waiting_max": 0}
     assert list(_run.flows([COUNTED | unknown])) == ["flows of data: none was used"]
     assert list(_run.flows([COUNTED | {"held_window": None}])) == []
-    changed = unknown | {"held_pace": 0.5, "held_tokens": 0.125, "packets_marked_share": 0.03}
+    changed = unknown | {"held_rate_limit": 0.5, "held_tokens": 0.125, "packets_marked_share": 0.03}
     (line,) = _run.flows([COUNTED | changed])
     assert line == (
-        "flows of data: held back by pace 50.0 %, by tokens 12.5 % of the time; "
+        "flows of data: held back by rate limit 50.0 %, by tokens 12.5 % of the time; "
         "3.0 % of packets marked"
     )

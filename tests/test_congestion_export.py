@@ -27,7 +27,7 @@ length = { fixed = "4096 B" }
 """
 ROCE = '[network]\npreset = "roce-400"\n'
 ANNEX = '[network]\npreset = "infiniband-ndr"\nmarking = { fecn = { threshold = 12 } }\n'
-DCQCN = 'window = { answered = { marked = "50 us" }, response = "dcqcn" }\n'
+DCQCN = 'window = { acknowledged = { marked = "50 us" }, response = "dcqcn" }\n'
 
 
 def parsed(*parts: str) -> Scenario:
@@ -178,7 +178,7 @@ def test_dcqcn_of_an_mlx5_adapter_in_its_units(tmp_path: Path) -> None:
         '{ g = 0.0078125, alpha_timer = "30 us", timer = "0.3 ms", byte_counter = "32 kB", '
         'fast_recovery = 1, additive = "5 Mbit/s", hyper = "50 MB/s", lowest = 0.0001 }'
     )
-    window = f'window = {{ answered = {{ marked = "4 us" }}, response.dcqcn = {response} }}\n'
+    window = f'window = {{ acknowledged = {{ marked = "4 us" }}, response.dcqcn = {response} }}\n'
     found = reaction(tmp_path, window)
     expected = {
         # 1024 x (1 - 1/128).

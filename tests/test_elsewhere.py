@@ -51,7 +51,7 @@ def test_explain_answers_the_names_of_others(gingham: Command) -> None:
     [
         ("rpg_ai_rate", "traffic.0.window.response.dcqcn.additive"),
         ("RPG_TIME_RESET_P1", "traffic.0.window.response.dcqcn.timer"),
-        ("min-time-between-cnps", "traffic.0.window.answered.marked"),
+        ("min-time-between-cnps", "traffic.0.window.acknowledged.marked"),
         ("green_min_threshold", "network.marking.red.k_min"),
         ("cc_ca_cong_setting_ccti_timer", "traffic.0.window.response.becn.timer"),
         ("CCTI_Increase", "traffic.0.window.response.becn.increase"),

@@ -30,7 +30,7 @@ hosts = ["h0", "h1"]
 destinations.host = "h2"
 arrivals = "backlogged"
 length.fixed = "1000 B"
-window = { answered = { marked = "50 us" }, response = "dcqcn" }
+window = { acknowledged = { marked = "50 us" }, response = "dcqcn" }
 
 [measure]
 flows = true
@@ -84,4 +84,4 @@ def test_they_are_notified_as_often_as_the_fluid_model_says(found: gingham.Resul
     expected = notifications(2)
     assert expected == pytest.approx(1_891, rel=0.001)
     for flow in found.table("flows").to_pylist():
-        assert flow["packets_answered"] / SECONDS == pytest.approx(expected, rel=0.3)
+        assert flow["packets_acknowledged"] / SECONDS == pytest.approx(expected, rel=0.3)

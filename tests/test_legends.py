@@ -83,5 +83,5 @@ def test_legends_of_a_run_hide_nothing(kind: Any) -> None:
 
 
 def test_legends_of_a_pipe_hide_nothing() -> None:
-    scenario = stripe.StripeScenario.example("stripe-untold")
+    scenario = stripe.StripeScenario.example("stripe-rate-changes")
     assert hidden(plots.channels(stripe.run(scenario))) == []

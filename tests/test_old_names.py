@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 import gingham as package
-from gingham import _native
+from gingham import _native, examples
+from gingham.catalogue import old_names
 from gingham.errors import InputError
 from gingham.results import Results
 from gingham.scenario import Scenario
@@ -93,6 +94,48 @@ def test_a_sweep_of_old_keys_says_all_new_names_at_once(
         SweepFolder(path, {"sweep": {"keep": []}, "columns": {}}, resume=True),
     ):
         pass
+
+
+@pytest.mark.parametrize(
+    ("values", "new"),
+    [
+        ({"base": {"scenario": {"traffic": [{"pace": 0.5}]}}}, "traffic.*.rate_limit"),
+        ({"set": {"traffic.all.window.answer.length": "1 B"}}, "traffic.*.window.ack"),
+        ({"axis": [{"key": "traffic.0.window.answered"}]}, "traffic.*.window.acknowledged"),
+        ({"base": {"stripe": {"control": {"by": "told"}}}}, "stripe.control.by.fixed"),
+    ],
+)
+def test_old_keys_of_list_entries_and_old_values_say_the_new_ones(
+    values: dict[str, Any], new: str
+) -> None:
+    with raises(InputError, "old-names") as refused:
+        old_names.require_none(Path("old"), values, set())
+    assert refused.value.expected == [new]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("held_pace", "held_rate_limit"),
+        ("traffic.0.pace", "traffic.0.rate_limit"),
+        ("traffic.0.window.answer.length", "traffic.0.window.ack.length"),
+        ("stripe.control.by.told", "stripe.control.by.fixed"),
+        ("traffic.0.window", None),
+    ],
+)
+def test_the_present_name_of_a_path_is_known(old: str, new: str | None) -> None:
+    assert old_names.name_now(old) == new
+
+
+def test_a_query_for_an_old_column_suggests_the_new_one(tmp_path: Path) -> None:
+    results = Results.load(sweep(tmp_path / "sweep", "generated_load"))
+    with raises(InputError, "unknown-name", nearest="generated_load"):
+        results.query("select drawn_load from classes")
+
+
+def test_an_old_example_suggests_the_new_one() -> None:
+    with raises(InputError, "unknown-name", nearest="stripe-rate-changes"):
+        examples.require("stripe-untold")
 
 
 def test_a_sweep_that_left_the_key_open_is_read(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ CABLES: list[Ends] = [
     (("B", 2), ("BC", 1)),
 ]
 KINDS = {"A": "switch", "B": "switch", "A1": "host", "A2": "host", "BC": "host"}
-TOTALS = {"looks": 4, "looks_with_trees": 3, "trees": 2, "step_ps": 10, "last_ps": 35}
+TOTALS = {"samples": 4, "samples_with_trees": 3, "trees": 2, "step_ps": 10, "last_ps": 35}
 SUMMARY: dict[str, Any] = {"congestion": TOTALS, "end_ps": 40}
 
 
@@ -85,7 +85,7 @@ def test_roots_have_edges_that_a_photocopy_keeps() -> None:
     assert edges.get_zorder() < root.get_zorder()
 
 
-def test_a_root_has_a_line_over_all_looks() -> None:
+def test_a_root_has_a_line_over_all_samples() -> None:
     strip = drawn().axes[-1]
     courses = {line.get_gid(): line for line in strip.lines}
     course = courses["B[2] -> BC[1]"]
@@ -95,7 +95,7 @@ def test_a_root_has_a_line_over_all_looks() -> None:
     assert np.asarray(courses["A[3] -> B[1]"].get_ydata()).tolist() == [0, 0, 0, 1]
 
 
-def test_knots_of_a_look_are_one_line_and_beyond_six_roots_there_are_others() -> None:
+def test_knots_of_a_sample_are_one_line_and_beyond_six_roots_there_are_others() -> None:
     knots = [(10, "knot", 2), (10, "knot", 3)]
     many = knots + [(20, f"s{number}[1] -> s9[1]", number + 1) for number in range(8)]
     strip = drawn(many).axes[-1]
@@ -110,7 +110,7 @@ def test_knots_of_a_look_are_one_line_and_beyond_six_roots_there_are_others() ->
 
 def test_the_headline_says_what_was_greatest() -> None:
     said = " ".join(texts(drawn()))
-    assert "Trees at 3 of 4 looks, 2 in all." in said
+    assert "Trees at 3 of 4 samples, 2 in all." in said
     assert "3 branches up to 2 deep" in said
 
 

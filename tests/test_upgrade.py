@@ -87,6 +87,84 @@ def test_tables_are_renamed_together(tmp_path: Path) -> None:
     assert len(found.changes) == 2
 
 
+CLASSES = """\
+# The answer to a pace.
+[[traffic]]
+name = "pace"
+pace = 0.5
+window = { packets = 4, answer = { length = "20 B" }, answered = { every = 2 } }
+
+[[traffic]]
+pace = 0.25
+[traffic.window.answer]
+priority = 1
+"""
+OF_CLASSES = """\
+[set]
+"traffic.all.window" = { packets = 1, answer = { length = "1 B" } }
+"network.packets.flow_control.pfc.answer" = "1 us"
+
+[[axis]]
+key = "traffic.0.pace"
+values = [0.5, 1.0]
+
+[[axis]]
+key = "traffic.all.window"
+values = [{ answered = { marked = "50 us" } }]
+
+[[axis]]
+key = "traffic.all.window"
+[axis.values]
+answer = { packets = 1, answer = { length = "1 B" } }
+"""
+STRIPE = """\
+base = "stripe-untold"
+stripe = { quanta = "told", control.by = "told" }
+title = "told"
+
+[[axis]]
+key = "stripe.control.by"
+values = ["bbr", "told"]
+"""
+
+
+def test_keys_of_list_entries_are_renamed(tmp_path: Path) -> None:
+    path = tmp_path / "classes.toml"
+    path.write_text(CLASSES)
+    found = upgrade(path)
+    assert [one.line for one in found.changes] == [4, 5, 5, 8, 9]
+    first, second = tomllib.loads(found.text)["traffic"]
+    window = {"packets": 4, "ack": {"length": "20 B"}, "acknowledged": {"every": 2}}
+    assert first == {"name": "pace", "rate_limit": 0.5, "window": window}
+    assert second == {"rate_limit": 0.25, "window": {"ack": {"priority": 1}}}
+    assert found.text.startswith("# The answer to a pace.\n")
+
+
+def test_values_of_axes_are_renamed_below_their_key(tmp_path: Path) -> None:
+    path = tmp_path / "sweep.toml"
+    path.write_text(OF_CLASSES)
+    values = tomllib.loads(upgrade(path).text)
+    acknowledged = {"packets": 1, "ack": {"length": "1 B"}}
+    assert values["set"] == {
+        "traffic.all.window": acknowledged,
+        "network.packets.flow_control.pfc.response_time": "1 us",
+    }
+    assert values["axis"][0]["key"] == "traffic.0.rate_limit"
+    assert values["axis"][1]["values"] == [{"acknowledged": {"marked": "50 us"}}]
+    # The name of a value is no key.
+    assert values["axis"][2]["values"] == {"answer": acknowledged}
+
+
+def test_values_and_examples_of_striping_are_renamed(tmp_path: Path) -> None:
+    path = tmp_path / "stripe.toml"
+    path.write_text(STRIPE)
+    values = tomllib.loads(upgrade(path).text)
+    assert values["base"] == "stripe-rate-changes"
+    assert values["stripe"] == {"quanta": "fixed", "control": {"by": "fixed"}}
+    assert values["title"] == "told"
+    assert values["axis"][0]["values"] == ["bbr", "fixed"]
+
+
 @pytest.mark.parametrize(
     ("text", "code"),
     [

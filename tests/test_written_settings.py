@@ -181,7 +181,7 @@ BY_LEVEL = {
 }
 
 ROCE = f'{HEAD}[network]\npreset = "roce-400"\nmarking = "red"\n{CLASS.format("one")}'
-DCQCN = 'window = { answered = { marked = "50 us" }, response = "dcqcn" }\n'
+DCQCN = 'window = { acknowledged = { marked = "50 us" }, response = "dcqcn" }\n'
 WORDS = st.sampled_from(
     ["eth0", "ens1f0np0", "a b", "", "-x", "a\nreboot", "$(reboot)", "a;b", "a|b", "../x", "é", "'"]
 ) | st.text(max_size=8)

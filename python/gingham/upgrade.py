@@ -54,7 +54,11 @@ class Upgrade:
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """An old name in two parts: the path above, and the last part, which the new name replaces."""
+    """An old name in two parts: the path above, and the last part, which the new name replaces.
+
+    The last part of an old value is the value, and the path above is that of its key. The step `*`
+    of a path is any entry of a list.
+    """
 
     kind: str
     old: str
@@ -72,12 +76,12 @@ class Name:
 
 
 def old_names() -> list[Name]:
-    """Return the old names that scenarios and sweep files can have: keys and engines."""
+    """Return the old names that scenarios and sweep files can have."""
     named = _native.old_names()
     return [
         Name(one["what"], one["old"], one["new"])
         for one in named
-        if one["what"] in {"key", "engine"}
+        if one["what"] in {"key", "value", "engine", "example"}
     ]
 
 
@@ -153,20 +157,47 @@ def parsed(path: Path, text: str) -> dict[str, Any]:
 def renamed(path: Path, values: Any, name: Name, above: Sequence[str] = ()) -> Any:
     """Return values with present names; keys may be dotted paths, as in sweep files."""
     if isinstance(values, list):
-        return [renamed(path, value, name, above) for value in values]
+        return [renamed(path, value, name, (*above, "*")) for value in values]
     if isinstance(values, dict):
         found = dict[str, Any]()
         for key, value in values.items():
             parts = (*above, *key.split("."))
             now = key_now(key, above, name)
-            below = renamed(path, value, name, parts)
+            if key == "values" and isinstance(varied := values.get("key"), str):
+                below = values_of_axis(path, value, name, varied.split("."))
+            else:
+                below = renamed(path, value, name, parts)
             found[now] = merged(path, found[now], below, name) if now in found else below
         return found
-    if name.kind == "engine" and above[-1:] == ("engine",) and values == name.old:
-        return name.new
-    if name.kind == "key" and isinstance(values, str) and above[-1:] == ("key",):
-        return key_now(values, (), name)
+    return text_now(values, above, name) if isinstance(values, str) else values
+
+
+def values_of_axis(path: Path, values: Any, name: Name, above: Sequence[str]) -> Any:
+    """Return the values of a sweep's axis, which are those of the key `above`."""
+    if isinstance(values, list):
+        return [renamed(path, value, name, above) for value in values]
+    if isinstance(values, dict):
+        return {key: renamed(path, value, name, above) for key, value in values.items()}
     return values
+
+
+def text_now(text: str, above: Sequence[str], name: Name) -> str:
+    """Return a text with present names: that of an engine, an example, a key or a value."""
+    old, new = name.last
+    if name.kind == "key" and above[-1:] == ("key",):
+        return key_now(text, (), name)
+    if name.kind == "value":
+        return new if text == old and ends_with(above, name.above) else text
+    of = {"engine": ("engine",), "example": ("base",)}.get(name.kind)
+    return new if text == old and tuple(above[-1:]) == of else text
+
+
+def ends_with(path: Sequence[str], pattern: Sequence[str]) -> bool:
+    """Return whether a path ends as a pattern does, in which `*` is any step."""
+    end = path[len(path) - len(pattern) :] if len(path) >= len(pattern) else []
+    return len(end) == len(pattern) and all(
+        of in {"*", step} for step, of in zip(end, pattern, strict=True)
+    )
 
 
 def key_now(key: str, above: Sequence[str], name: Name) -> str:
@@ -176,9 +207,8 @@ def key_now(key: str, above: Sequence[str], name: Name) -> str:
     parts = key.split(".")
     path = [*above, *parts]
     old, new = name.last
-    length = len(name.above) + 1
     for end in range(len(above) + 1, len(path) + 1):
-        if end >= length and path[end - length : end] == [*name.above, old]:
+        if ends_with(path[:end], [*name.above, old]):
             parts[end - 1 - len(above)] = new
     return ".".join(parts)
 

@@ -158,7 +158,8 @@ pub(crate) fn switching_kinds(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
 /// Returns renamed names: the kind of name, the old one and the new one.
 #[pyfunction]
 pub(crate) fn old_names(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
-    convert::to_python(py, &OLD_NAMES)
+    let names: Vec<_> = OLD_NAMES.iter().chain(&gingham_stripelab::OLD_NAMES).collect();
+    convert::to_python(py, &names)
 }
 
 /// Returns foreign names of scenario alternatives: foreign name, name in Gingham, and difference if

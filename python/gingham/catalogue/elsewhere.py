@@ -89,8 +89,8 @@ KEYS = {
         "rpg_ai_rate": f"{_DCQCN}.additive",
         "rpg_hai_rate": f"{_DCQCN}.hyper",
         "rpg_min_rate": f"{_DCQCN}.lowest",
-        "rpg_max_rate": "traffic.0.pace",
-        "min_time_between_cnps": "traffic.0.window.answered.marked",
+        "rpg_max_rate": "traffic.0.rate_limit",
+        "min_time_between_cnps": "traffic.0.window.acknowledged.marked",
     },
     SONIC: {
         "green_min_threshold": "network.marking.red.k_min",

@@ -16,7 +16,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from gingham._native import other_names
-from gingham.catalogue import elsewhere, glossary, meanings, mechanisms, reference
+from gingham.catalogue import elsewhere, glossary, meanings, mechanisms, old_names, reference
 from gingham.catalogue.glossary import plain
 from gingham.errors import InputError, meant, nearest
 
@@ -136,7 +136,7 @@ def asked(name: str, stripe: bool) -> Answer:
     """
     for each in filter(plain, (name, name.removesuffix("s"))):
         there = elsewhere.named(each)
-        now = glossary.name_now(each) or (there and there.key) or each
+        now = name_now(each) or (there and there.key) or each
         if any((found := called(each, now, stripe)).values()):
             return Answer(name, now, found)
         other = {name: ours for name, ours, _ in other_names()}.get(plain(each, "-"))
@@ -148,6 +148,11 @@ def asked(name: str, stripe: bool) -> Answer:
     raise InputError(
         f'nothing is called "{name}"{meant(near)}', code="unknown-name", key=name, nearest=near
     )
+
+
+def name_now(name: str) -> str | None:
+    """Return the present name for one of an earlier version; `None` for others."""
+    return glossary.name_now(name) or old_names.name_now(name)
 
 
 def every_name(stripe: bool) -> list[str]:

@@ -348,13 +348,13 @@ def flows(classes: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         if numbers["fairness"] is not None:
             fairness = with_interval(numbers["fairness"], numbers["fairness_half_width"])
             facts.append(f"index of fairness {fairness}")
-        reasons = {"window": "windows", "pace": "pace", "tokens": "tokens"}
+        reasons = {"window": "windows", "rate_limit": "rate limit", "tokens": "tokens"}
         held = [(percent(numbers[f"held_{key}"]), name) for key, name in reasons.items()]
         shares = ", ".join(f"by {name} {share}" for share, name in held if share != percent(0))
         if shares:
             facts.append(f"held back {shares} of the time")
-        if most := numbers["answers_waiting_max"]:
-            facts.append(f"at most {most:,} answer{'s' * (most != 1)} waiting at a host")
+        if most := numbers["acks_waiting_max"]:
+            facts.append(f"at most {most:,} acknowledgement{'s' * (most != 1)} waiting at a host")
         if marked := numbers["packets_marked_share"]:
             facts.append(f"{percent(marked)} of packets marked")
         yield f"flows of {numbers['name']}: {'; '.join(facts) or 'none was used'}"
@@ -363,7 +363,7 @@ def flows(classes: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 def admissions(classes: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     """Yield a line for each class with admission control: the number of admitted streams."""
     for numbers in classes:
-        if not (asked := numbers["streams_asked"]):
+        if not (asked := numbers["streams_requested"]):
             continue
         places = {"adapters": "streams_refused_by_adapter", "switches": "streams_refused_by_switch"}
         refused = [f"{numbers[key]:,} by {name}" for name, key in places.items() if numbers[key]]
@@ -408,9 +408,9 @@ def congestion(result: Result) -> Iterator[str]:
     totals = result.summary.get("congestion")
     if not totals:
         return
-    found = f"trees at {totals['looks_with_trees']:,} of {totals['looks']:,} looks"
+    found = f"trees at {totals['samples_with_trees']:,} of {totals['samples']:,} samples"
     yield f"congestion: {found}, {totals['trees']:,} in all"
-    trees = result.table("trees").sort_by([("branches_max", "descending"), ("looks", "descending")])
+    trees = result.table("trees").sort_by([("branches_max", "descending"), ("samples", "descending")])
     for tree in trees.slice(0, TREES_SHOWN).to_pylist():
         root = "a knot without a root" if tree["root"] == "knot" else f"root {tree['root']}"
         end = tree["died_ps"]

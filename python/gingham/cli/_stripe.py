@@ -78,7 +78,7 @@ def stripe_command(
     \b
     Examples that ship with gingham:
       stripe         10 and 20 Mbit/s make 30, in exact order
-      stripe-untold  unknown rates that change
+      stripe-rate-changes  unknown rates that change
       stripe-lossy   a lossy link beside a lossless one
       stripe-rounds  a few packets, one of them lost, to be drawn
 
@@ -86,7 +86,7 @@ def stripe_command(
     Examples:
       gingham stripe stripe --alone
       gingham stripe stripe --set channel.1.loss=0.01 --set stripe.reception=none
-      gingham stripe stripe-untold --plot untold.png
+      gingham stripe stripe-rate-changes --plot rate-changes.png
       gingham stripe stripe-rounds --draw rounds.png
       gingham stripe stripe-lossy --set stripe.repair.tries=0 -o runs/unrepaired --json
     """

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from gingham import _native
 from gingham._files import require_file
 from gingham.errors import InputError, meant, nearest
 
@@ -44,12 +45,18 @@ def require(name: str) -> Path:
     """Return the scenario file of an example; raise `InputError` with the nearest if none."""
     if file := path(name):
         return file
-    near = nearest(name, everything())
+    near = nearest_to(name, everything())
     raise InputError(
         f'no example is called "{name}"{meant(near, ";")} examples: {", ".join(everything())}',
         expected=everything(),
         nearest=near,
     )
+
+
+def nearest_to(name: str, known: list[str]) -> str | None:
+    """Return the present name of a renamed example, or the nearest known name."""
+    renamed = {one["old"]: one["new"] for one in _native.old_names() if one["what"] == "example"}
+    return renamed.get(name) or nearest(name, known)
 
 
 def chosen(name: str, known: Sequence[str]) -> Path:
@@ -102,7 +109,7 @@ def content(name: str) -> str:
 
 def unknown(name: str, what: str, known: list[str]) -> InputError:
     """Return the error `what` about an unknown name, with the known names."""
-    near = nearest(name, known)
+    near = nearest_to(name, known)
     question = f' did you mean "{near}"?' if near else ""
     return InputError(
         f"{name}: {what}\n {question} examples: {', '.join(known)}",

@@ -135,15 +135,15 @@ PARTS = (
     ),
     Part(
         "windows",
-        "a bound on packets of a flow in flight, with answers",
+        "a bound on packets of a flow in flight, with acknowledgements",
         "flow",
         traffic={"window": {"packets": 2}},
     ),
     Part(
-        "paces",
+        "rate-limits",
         "packets of a flow that are paced",
         "flow",
-        traffic={"pace": 0.5},
+        traffic={"rate_limit": 0.5},
     ),
     Part(
         "responses",
@@ -213,7 +213,7 @@ PARTS = (
     ),
     Part(
         "trees",
-        "a look at who waits for whom",
+        "a sample of the waiting packets",
         measure={"congestion": {"step": "1 us"}},
     ),
 )

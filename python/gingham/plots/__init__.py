@@ -107,7 +107,7 @@ MAIN_TABLES: dict[PictureKind, tuple[tuple[str, ...], str]] = {
     "contention": (("contention",), "no packet chose its path by contention"),
     "followed": (("flow_series", "link_series"), "no flow or channel was followed"),
     "heat": (("link_series",), "no channel was followed (measure.follow.links)"),
-    "tree": (("tree_series",), "no congestion tree was found at any look"),
+    "tree": (("tree_series",), "no congestion tree was found in any sample"),
     "channels": (("pipe",), "no step of time was recorded"),
     "rounds": (("events",), "the scenario records no events (measure.events)"),
 }
@@ -283,7 +283,7 @@ def tree(result: Drawable) -> Figure:
     """Draw congestion trees over the fabric, and how many branches each root had over time.
 
     For runs with `measure.congestion`. Half a cable has the colour of its channel's most frequent
-    state, by the share of looks; roots have black edges, leaves black cores.
+    state, by the share of samples; roots have black edges, leaves black cores.
     """
     from gingham.plots import _tree
 
@@ -292,7 +292,7 @@ def tree(result: Drawable) -> Figure:
     return _tree.draw(*fabric_tables, *tree_tables, result.summary, title=result.title)
 
 
-def looks(result: Drawable) -> bool:
+def has_tree_samples(result: Drawable) -> bool:
     """Return whether the run searched for congestion trees."""
     return bool(result.scenario.resolved().get("measure", {}).get("congestion"))
 
@@ -303,7 +303,7 @@ def usual(result: Drawable) -> tuple[PictureKind, ...]:
     if "channel" in said:
         return STRIPE_KINDS if said["measure"]["events"] else STRIPE_KINDS[:1]
     has = {"contention": by_contention(result) is not None, "followed": follows(result)}
-    has |= {"heat": follows(result, "links"), "tree": looks(result)}
+    has |= {"heat": follows(result, "links"), "tree": has_tree_samples(result)}
     return tuple(kind for kind in KINDS if has.get(kind, True))
 
 
@@ -367,9 +367,9 @@ def draw(kind: PictureKind, result: Drawable) -> Figure:
 
 def require_rows(kind: PictureKind, result: Drawable) -> None:
     """Raise `InputError` if there is nothing to draw: the table of the picture has no rows."""
-    if kind == "tree" and not looks(result):
+    if kind == "tree" and not has_tree_samples(result):
         raise InputError(
-            "the run did not look for congestion trees\n"
+            "the run did not search for congestion trees\n"
             "  run the scenario again with --set 'measure.congestion.step=10 us', or another "
             "step of which its time has some hundred",
             key="measure.congestion.step",

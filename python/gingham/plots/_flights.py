@@ -5,7 +5,7 @@
               bytes             rates             times
     1   ┌──────────────┐  ┌──────────────┐  ┌──────────────┐   a row each channel
         │ window       │  │ estimate     │  │ round trip   │   lines: state of the window
-        │ in flight    │  │ pace, arrived│  │ least        │   green: its queue
+        │ in flight    │  │ pacing rate  │  │ least        │   green: its queue
     2   ├──────────────┤  ├──────────────┤  ├──────────────┤
         └──────────────┘  └──────────────┘  └──────────────┘
 
@@ -107,13 +107,13 @@ def of_bytes(series: pa.Table) -> Column:
 def of_rates(series: pa.Table) -> Column:
     """Return the column of estimated rate, pacing rate and arrival rate."""
     arrived = numbers(series, "arrived_bits_per_s") / MEGA
-    pace = numbers_if_any(series, "pace_bytes_per_s") * BITS / MEGA
+    pacing = numbers_if_any(series, "pacing_rate_bytes_per_s") * BITS / MEGA
     curves = [
         Curve("arrived", arrived, {"color": BLUE, "lw": 1.2}, mean=True),
-        Curve("pace", pace, {"color": PURPLE, "lw": 0.9}, cut=True),
+        Curve("pacing rate", pacing, {"color": PURPLE, "lw": 0.9}, cut=True),
         Curve(
             "estimated rate",
-            numbers(series, "found_bits_per_s") / MEGA,
+            numbers(series, "estimated_bits_per_s") / MEGA,
             {"color": style.INK, "lw": 0.9, "ls": DASHED},
         ),
     ]

@@ -4,7 +4,7 @@
 
     delivered    ┌────┬──────────────┬───┐   one colour per flow; thin: by step
                  │////│  ══════════  │///│   solid: the mean over a window of steps
-    held back    │////│  ▁▁▂▂▂▁▁▁▁▁  │///│   share of the time: by its window, its pace, for tokens
+    held back    │////│  ▁▁▂▂▂▁▁▁▁▁  │///│   share of the time: by its window, its rate limit, for tokens
     utilisation  │////│  ══════════  │///│   one colour per channel
                  └────┴──────────────┴───┘   shaded: warm-up, and the time after the window
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from gingham.plots._tables import Floats, Indices
 
 # Reasons for holding back flows, with their line styles.
-HOLDS = {"held_window": "solid", "held_pace": (0, (4, 2)), "held_tokens": (0, (1, 1.5))}
+HOLDS = {"held_window": "solid", "held_rate_limit": (0, (4, 2)), "held_tokens": (0, (1, 1.5))}
 MEGABYTE = 1e6
 # A longer label has two lines; its parts, class and ends, are clipped at these lengths.
 LABEL_MAX, CLASS_MAX, END_MAX = 30, 24, 20

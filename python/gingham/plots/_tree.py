@@ -3,11 +3,11 @@
 ::
 
     A1 ━━┓                      half of a cable at a node: the channel that leaves it
-    A2 ━━╋━ A ━━━━━ B ▬▬▬▬▬ BC  blue:   share of looks with it as a branch
+    A2 ━━╋━ A ━━━━━ B ▬▬▬▬▬ BC  blue:   share of samples with it as a branch
     AV ━━┛          ┃           orange, with black edges: share with it as a root
                     BV          black core: share with it as a leaf
 
-    branches ┌──────────────┐   of the trees of each root, at each look
+    branches ┌──────────────┐   of the trees of each root, at each sample
              └──────────────┘
 
 A half has the colour of its channel's more frequent role. A unit of the axes is one point on paper.
@@ -47,7 +47,7 @@ ROOT_COLOURS = LinearSegmentedColormap.from_list(
 )
 # Black edges of a root, in points on either side.
 EDGE = 0.9
-# A root at a smaller share of looks has no edges, which would be wider than its share.
+# A root at a smaller share of samples has no edges, which would be wider than its share.
 EDGE_SHARE_MIN = 0.1
 # Height of the strip below, its space for ticks and names, and its margins, in points.
 STRIP, STRIP_BELOW, STRIP_ABOVE, STRIP_LEFT, STRIP_RIGHT = 110.0, 34.0, 20.0, 46.0, 190.0
@@ -80,7 +80,7 @@ def draw(
         style.say_nothing_to_draw(figure.subplots(), "no congestion tree was found")
         return figure
     drawn = scene(fabric)
-    explained = [*key_lines(drawn, cores=False), "black core: share of looks as a leaf"]
+    explained = [*key_lines(drawn, cores=False), "black core: share of samples as a leaf"]
     low, high = _fabric.extent(drawn)
     key_room = 2 * MARGIN + LINE * max(len(explained), 5)
     below = key_room + STRIP + STRIP_BELOW + STRIP_ABOVE
@@ -112,7 +112,7 @@ def headline(totals: Mapping[str, Any], series: pa.Table) -> str:
         counted(of["victims"], "victim"),
     ]
     return (
-        f"Trees at {totals['looks_with_trees']:,} of {totals['looks']:,} looks, "
+        f"Trees at {totals['samples_with_trees']:,} of {totals['samples']:,} samples, "
         f"{totals['trees']:,} in all. The greatest, at {number(time_ps / unit_ps)} {unit}: root "
         f"{root_name(words(series, 'root')[row])}, {', '.join(parts)}."
     )
@@ -176,7 +176,7 @@ def draw_key(axes: Axes, tops: Mapping[str, float], lines: list[str]) -> None:
     level = axes.get_ylim()[1] - MARGIN
     limits = axes.get_xlim(), axes.get_ylim()
     left = STRIP_LEFT
-    said = {"branch": "share of looks as a branch", "root": "as a root (black edges)"}
+    said = {"branch": "share of samples as a branch", "root": "as a root (black edges)"}
     for place, (name, colours) in enumerate((("branch", BRANCH_COLOURS), ("root", ROOT_COLOURS))):
         top = level - place * 2.6 * LINE
         axes.text(left, top, said[name], size=TEXT_SIZE, va="center")
@@ -204,26 +204,26 @@ def draw_strip(figure: Figure, series: pa.Table, summary: Mapping[str, Any]) -> 
     )
     roots = np.asarray(words(series, "root"), dtype=object)
     times, branches = numbers(series, "time_ps"), numbers(series, "branches")
-    looks = looks_of(summary["congestion"])
-    unit, unit_ps = style.unit_for(float(looks[-1]))
+    sampled = sample_times(summary["congestion"])
+    unit, unit_ps = style.unit_for(float(sampled[-1]))
     courses = {}
     for root in dict.fromkeys(roots.tolist()):
-        course = np.zeros(len(looks))
+        course = np.zeros(len(sampled))
         rows = np.flatnonzero(roots == root)
-        # All knots of a look are counted as one root.
-        np.add.at(course, np.searchsorted(looks, times[rows]), branches[rows])
+        # All knots of a sample are counted as one root.
+        np.add.at(course, np.searchsorted(sampled, times[rows]), branches[rows])
         courses[root] = course
     order = sorted(courses, key=lambda root: -courses[root].sum())
     shown, others = order[:ROOTS_MAX], order[ROOTS_MAX:]
     for place, root in enumerate(shown):
         looks_like = {"color": style.CLASS_COLOURS[place], "ls": DASHES[place], "lw": 1.2}
         label = style.clipped(root_name(root), 34)
-        strip.plot(looks / unit_ps, courses[root], label=label, gid=root, **looks_like)
+        strip.plot(sampled / unit_ps, courses[root], label=label, gid=root, **looks_like)
     if others:
         most = np.max([courses[root] for root in others], axis=0)
         label = f"the greatest of {len(others):,} others"
-        strip.plot(looks / unit_ps, most, color=style.FAINT, lw=0.8, label=label, gid="others")
-    strip.set_xlim(0, float(looks[-1]) / unit_ps)
+        strip.plot(sampled / unit_ps, most, color=style.FAINT, lw=0.8, label=label, gid="others")
+    strip.set_xlim(0, float(sampled[-1]) / unit_ps)
     strip.set_ylim(bottom=0)
     strip.yaxis.set_major_locator(MaxNLocator(nbins=5, integer=True))
     strip.set_ylabel("branches", size=TEXT_SIZE + 1)
@@ -235,7 +235,7 @@ def draw_strip(figure: Figure, series: pa.Table, summary: Mapping[str, Any]) -> 
     legend.get_title().set_fontsize(TEXT_SIZE)
 
 
-def looks_of(totals: Mapping[str, Any]) -> Floats:
-    """Return the times of all looks, including those that found nothing."""
-    regular = float(totals["step_ps"]) * np.arange(1, int(totals["looks"]) + 1)
+def sample_times(totals: Mapping[str, Any]) -> Floats:
+    """Return the times of all samples, including those that found nothing."""
+    regular = float(totals["step_ps"]) * np.arange(1, int(totals["samples"]) + 1)
     return np.asarray(np.minimum(regular, float(totals["last_ps"])))

@@ -121,7 +121,7 @@ def mlx5_commands(scenario: Scenario, *, interface: str = "eth0", priority: int 
         *(f'echo {value} > "$rp/{name}"\n' for name, value in values.items()),
     ]
     if response.notification_us is None:
-        lines.append(comment("min_time_between_cnps is left as it is: each answer has its mark."))
+        lines.append(comment("min_time_between_cnps is left as it is: each acknowledgement has its mark."))
     else:
         lines.append(f'echo {whole(response.notification_us)} > "$np/min_time_between_cnps"\n')
     return "".join(lines)
@@ -150,7 +150,7 @@ def reaction(scenario: Scenario, response: Response) -> tuple[dict[str, int], li
         "rpg_ai_rate": mbit(given["additive"], ADDITIVE * highest),
         "rpg_hai_rate": mbit(given["hyper"], HYPER * highest),
         "rpg_min_rate": max(1, whole(Decimal(str(given["lowest"])) * highest / MBIT)),
-        "rpg_max_rate": 0 if response.pace is None else whole(highest / MBIT),
+        "rpg_max_rate": 0 if response.rate_limit is None else whole(highest / MBIT),
         # Behaviour of the model: a cut by alpha / 2, at most half, of rate and target, at each
         # notification; alpha starts at 1, and a flow at its highest rate.
         "rpg_gd": 11,
@@ -182,10 +182,10 @@ def byte_counter(given: Mapping[str, Any], highest: Decimal) -> int:
 
 
 def highest_rate(scenario: Scenario, response: Response) -> Decimal:
-    """Return the highest rate of a flow: that of the link, or the pace of its class."""
-    if isinstance(response.pace, str):
-        return number(response.pace)
-    share = Decimal(1) if response.pace is None else Decimal(str(response.pace))
+    """Return the highest rate of a flow: that of the link, or the rate limit of its class."""
+    if isinstance(response.rate_limit, str):
+        return number(response.rate_limit)
+    share = Decimal(1) if response.rate_limit is None else Decimal(str(response.rate_limit))
     return link_rate_of(scenario) * share
 
 

@@ -63,7 +63,7 @@ class Response:
     # Microseconds between notifications of a flow; `None` if each acknowledgement has its mark.
     notification_us: Decimal | None
     # Highest rate of the class as a share of its link; `None` for the full rate.
-    pace: Any
+    rate_limit: Any
     # Maximum number of packets in flight; `None` without a limit.
     window_packets: int | None
 
@@ -91,15 +91,15 @@ def every_response(scenario: Scenario) -> Iterator[Response]:
         name, parameters = (
             (response, {}) if isinstance(response, str) else next(iter(response.items()))
         )
-        answered = window["answered"]
-        marked = answered.get("marked") if isinstance(answered, dict) else None
+        acknowledged = window["acknowledged"]
+        marked = acknowledged.get("marked") if isinstance(acknowledged, dict) else None
         yield Response(
             f"traffic.{index}.window.response.{name}",
             name,
             entry["service_level"] or 0,
             parameters or {},
             number(marked) if marked else None,
-            entry["pace"],
+            entry["rate_limit"],
             window["packets"],
         )
 

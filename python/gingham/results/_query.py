@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from gingham.catalogue import old_names
 from gingham.errors import InputError, meant, nearest
 from gingham.results._asking import answered
 from gingham.store import query_guard
@@ -86,7 +87,7 @@ def refusal(message: str, columns: Columns) -> InputError:
         others = [table for table, names in columns.items() if name in names]
         # Another table than the one queried has this column.
         elsewhere = f"; it is a column of {' and '.join(others)}" if others else ""
-        near = None if others else nearest(name, known)
+        near = None if others else old_names.name_now(name) or nearest(name, known)
     elif missing:
         near = nearest(missing[1], known)
     # The line of the query with a mark below the position.
@@ -117,7 +118,7 @@ def missing_column(message: str) -> str | None:
 def nearest_column(message: str, known: Sequence[str]) -> str | None:
     """Return the known column nearest to the missing one, if any."""
     missing = missing_column(message)
-    return nearest(missing, known) if missing else None
+    return (old_names.name_now(missing) or nearest(missing, known)) if missing else None
 
 
 def quoted(name: str) -> str:

@@ -6,7 +6,7 @@
 //!
 //! Invariant: every fault of `scenario` can be reported with its place in `tree`.
 
-use crate::{InputError, OtherName, Tree, digest, format, read};
+use crate::{InputError, OldName, OtherName, Tree, digest, format, old_names, read};
 use serde::de::DeserializeOwned;
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
@@ -22,13 +22,16 @@ pub trait Scenario: DeserializeOwned {
     /// Default names of unnamed list entries, by the key of the list.
     const UNNAMED: &'static [(&'static str, &'static str)] = &[];
 
+    /// Names of earlier versions, which are refused before anything is read.
+    const OLD_NAMES: &'static [OldName] = &[];
+
     /// Names of alternatives in other simulators and the literature.
     const OTHER_NAMES: &'static [OtherName] = &[];
 
     /// Fills in omitted values that depend on other values, such as running names.
     fn fill_in(&mut self);
 
-    /// Refuses old names before anything is read.
+    /// Refuses keys that moved to another table, before anything is read.
     fn refuse_old(_tree: &Tree) -> Result<(), InputError> {
         Ok(())
     }
@@ -150,6 +153,7 @@ impl<S: Scenario> Source<S> {
         if S::HAS_FORMAT {
             format::require_present(&tree)?;
         }
+        old_names::refuse(&tree, S::OLD_NAMES)?;
         S::refuse_old(&tree)?;
         let mut scenario: S = tree
             .read()

@@ -57,7 +57,7 @@ const CURE_ADAPTIVE: &str = "packets that choose at every switch need an escape 
 /// not cover.
 const CURE_SHARED_LANES: &str = "datelines break the cycles of dimension-order routes if every class has at least \
                                  two lanes, and any two classes, including acknowledgements, share all of their \
-                                 lanes or none (traffic.*.lanes, traffic.*.window.answer.lanes): give them such \
+                                 lanes or none (traffic.*.lanes, traffic.*.window.ack.lanes): give them such \
                                  lanes, or allow it (allow_deadlock=True)";
 
 /// A cycle of channels, by name.
@@ -71,7 +71,7 @@ pub struct DeadlockReport {
     /// One line per dependency: the cycle with an example of a route for each step.
     pub lines: Vec<String>,
     /// The scenario key responsible, if it is a single one, such as
-    /// `traffic[0].window.answer.lanes`.
+    /// `traffic[0].window.ack.lanes`.
     pub key: Option<String>,
 }
 

@@ -33,11 +33,11 @@ pub use catalogue::{
 pub use compile::{Compiled, Draw, DrawKind, Milestone, compile, compile_observed, routes_title};
 pub use error::{DeadlockReport, LabError};
 pub use fabric_file::{LoadedFabric, load_fabric};
-pub use gingham_input::FileRead;
+pub use gingham_input::{FileRead, OldName};
 pub use gingham_net::measure::student_t;
 pub use gingham_net::{SteppedBy, Stepping};
 pub use no_progress::NoProgress;
-pub use old_names::{OLD_NAMES, OldName};
+pub use old_names::OLD_NAMES;
 pub use other_names::OTHER_NAMES;
 pub use proved::{AdaptiveChoice, ProvedRoutes};
 pub use record::{

@@ -1,43 +1,27 @@
-//! Renamed keys, columns and engines. Old names are refused with a message that gives the new one.
+//! Names of earlier versions of the network laboratory.
 
-use gingham_input::{InputError, Tree};
-use serde::Serialize;
-use std::fmt;
+use gingham_input::OldName;
 
-/// A renamed key, column or engine.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
-pub struct OldName {
-    /// Kind of name: `key` (of a scenario, a dotted path), `column` (of a table or summary) or
-    /// `engine`.
-    pub what: &'static str,
-    /// Former name.
-    pub old: &'static str,
-    /// Current name.
-    pub new: &'static str,
-}
-
-/// All renamed keys, columns and engines.
-#[rustfmt::skip]
-pub const OLD_NAMES: [OldName; 4] = [
-    OldName { what: "key", old: "routing.second", new: "routing.alternative" },
-    OldName { what: "column", old: "drawn_load", new: "generated_load" },
-    OldName { what: "column", old: "second_share", new: "alternative_share" },
+/// All renamed keys, columns and engines. Each is refused, and the message gives the present name.
+pub const OLD_NAMES: [OldName; 17] = [
+    OldName::key("routing.second", "routing.alternative"),
+    OldName::key("traffic.*.window.answer", "traffic.*.window.ack"),
+    OldName::key("traffic.*.window.answered", "traffic.*.window.acknowledged"),
+    OldName::key("traffic.*.pace", "traffic.*.rate_limit"),
+    OldName::key(
+        "network.packets.flow_control.pfc.answer",
+        "network.packets.flow_control.pfc.response_time",
+    ),
+    OldName::column("drawn_load", "generated_load"),
+    OldName::column("second_share", "alternative_share"),
+    OldName::column("held_pace", "held_rate_limit"),
+    OldName::column("held_pace_smoothed", "held_rate_limit_smoothed"),
+    OldName::column("packets_answered", "packets_acknowledged"),
+    OldName::column("answers_waiting_max", "acks_waiting_max"),
+    OldName::column("streams_asked", "streams_requested"),
+    OldName::column("asked_ps", "requested_ps"),
+    OldName::column("answered_ps", "responded_ps"),
+    OldName::column("looks", "samples"),
+    OldName::column("looks_with_trees", "samples_with_trees"),
     OldName { what: "engine", old: "runs", new: "fast" },
 ];
-
-impl fmt::Display for OldName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { what, old, new } = self;
-        write!(f, "the {what} `{old}` is called `{new}` now")
-    }
-}
-
-/// Refuses a scenario with old keys, in one message about all of them.
-pub(crate) fn refuse_old_keys(tree: &Tree) -> Result<(), InputError> {
-    let is_written = |name: &&OldName| name.what == "key" && tree.get(name.old).is_some();
-    let written: Vec<&OldName> = OLD_NAMES.iter().filter(is_written).collect();
-    let Some(first) = written.first() else { return Ok(()) };
-    let renamed: Vec<String> = written.iter().map(ToString::to_string).collect();
-    let message = format!("{}; `gingham upgrade` rewrites a file", renamed.join("; "));
-    Err(InputError::at(tree, first.old, message))
-}

@@ -46,7 +46,7 @@ pub use crate::mechanisms::streams::keys::{
     Deadline, Mpeg2, OnOffData, Placement, StreamData, Streams, Trace,
 };
 pub use crate::mechanisms::throttle::keys::{CongestionControl, SelfTuned};
-pub use crate::mechanisms::window::keys::{Answer, Window};
+pub use crate::mechanisms::window::keys::{Ack, Window};
 pub use datelines::DatelineChoice;
 pub(crate) use defaults::completed;
 pub use defaults::describe_network;
@@ -66,9 +66,9 @@ pub use topology::Topology;
 pub(crate) use topology::fabric;
 pub use traffic::{Stagger, TrafficClass};
 
-use crate::old_names::refuse_old_keys;
+use crate::old_names::OLD_NAMES;
 use crate::other_names::OTHER_NAMES;
-use gingham_input::{FORMAT, InputError, OtherName, Tree};
+use gingham_input::{FORMAT, OldName, OtherName};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -123,14 +123,12 @@ impl gingham_input::Scenario for Scenario {
 
     const UNNAMED: &'static [(&'static str, &'static str)] = &[("traffic", traffic::UNNAMED_CLASS)];
 
+    const OLD_NAMES: &'static [OldName] = &OLD_NAMES;
+
     const OTHER_NAMES: &'static [OtherName] = &OTHER_NAMES;
 
     fn fill_in(&mut self) {
         self.traffic.iter_mut().for_each(TrafficClass::fill_in);
-    }
-
-    fn refuse_old(tree: &Tree) -> Result<(), InputError> {
-        refuse_old_keys(tree)
     }
 }
 

@@ -107,9 +107,9 @@ impl<N: Network> Run<N> {
                 let counts = network.followed_counts(end);
                 network.endpoints_mut().notify(end, Notice::Sampled { counts: &counts });
             }
-            Due::Look(at) => {
+            Due::TreeSample(at) => {
                 let waiters = network.waiters(at);
-                network.endpoints_mut().notify(at, Notice::Looked { waiters: &waiters });
+                network.endpoints_mut().notify(at, Notice::TreesSampled { waiters: &waiters });
             }
             Due::SectionEnd(end) => network.end_section(end),
             Due::NetworkEvent => {

@@ -60,8 +60,8 @@ pub enum Due {
     /// ([`crate::Notice::Sampled`]).
     StepEnd(Time),
     /// Search for congestion trees among waiting packets, before any event of this time
-    /// ([`crate::Notice::Looked`]).
-    Look(Time),
+    /// ([`crate::Notice::TreesSampled`]).
+    TreeSample(Time),
     /// Network event, before any other event of this time and after everything above
     /// ([`Endpoints::take_network_event`]).
     NetworkEvent,
@@ -212,9 +212,9 @@ impl Endpoints {
         adapter.next(&mut self.flows, &mut self.messages, throttle, group, begins)
     }
 
-    /// Whether a group of queues of an endpoint has a packet that neither its window nor its pace
-    /// holds back at an instant. Unlike [`Self::next`], it ignores token buckets and throttling,
-    /// and changes nothing.
+    /// Whether a group of queues of an endpoint has a packet that neither its window nor its rate
+    /// limit holds back at an instant. Unlike [`Self::next`], it ignores token buckets and
+    /// throttling, and changes nothing.
     pub fn has_ready(&self, endpoint: EndpointId, group: usize, now: Time) -> bool {
         self.adapter(endpoint).has_ready(&self.flows, group, now)
     }
@@ -237,7 +237,7 @@ impl Endpoints {
     }
 
     /// Returns the packets that an endpoint could send `now` if its link were free: the first of
-    /// each queue, except those that wait for an acknowledgement or their pace.
+    /// each queue, except those that wait for an acknowledgement or their rate limit.
     pub fn queued(&self, endpoint: EndpointId, now: Time) -> Vec<Queued> {
         self.adapter(endpoint).queued(&self.flows, &self.messages, now)
     }
@@ -326,11 +326,11 @@ impl Endpoints {
             }
             self.status = if is_finished { Status::Finished } else { Status::Ended };
         } else {
-            // Waits for tokens or a pace end with an event, and an acknowledgement is a packet in
-            // the network or in a queue, which an event empties.
+            // Waits for tokens or a rate limit end with an event, and an acknowledgement is a
+            // packet in the network or in a queue, which an event empties.
             assert!(
                 (in_flight == 0 && others == 0) || has_events || self.conservation.lost() > 0,
-                "{in_flight} messages and {others} packets without one are left, {} flows wait for answers, nothing can happen, \
+                "{in_flight} messages and {others} packets without one are left, {} flows wait for acknowledgements, nothing can happen, \
                  and no cycle of waits explains it",
                 self.flows.shut()
             );

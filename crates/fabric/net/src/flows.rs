@@ -12,7 +12,7 @@
 use crate::messages::{Messages, Queue};
 use crate::response::{Limits, Responder, RoundTrips};
 use crate::{
-    ClassId, ClassPlan, Excess, FlowId, FlowKey, Hold, MessageSlot, Pace, PacePlan, Plan,
+    ClassId, ClassPlan, Excess, FlowId, FlowKey, Hold, MessageSlot, Plan, RateLimit, RateLimitPlan,
     WindowPlan,
 };
 use gingham_kernel::{Span, Time};
@@ -155,8 +155,8 @@ impl Flows {
         if let Some(round_trips) = &mut flow.round_trips {
             round_trips.start(now);
         }
-        if let Some(pace) = flow.limits.pace {
-            flow.earliest = pace.next_start(now, payload_bytes);
+        if let Some(rate_limit) = flow.limits.rate_limit {
+            flow.earliest = rate_limit.next_start(now, payload_bytes);
         }
         if flow.limits.gap > Span::ZERO {
             flow.earliest = flow.earliest.max(now + flow.limits.gap);
@@ -185,7 +185,7 @@ impl Flows {
         let flow = self.get_mut(id);
         if flow.is_acknowledged {
             let left = flow.in_flight_packets.checked_sub(packets);
-            flow.in_flight_packets = left.expect("what is answered was sent");
+            flow.in_flight_packets = left.expect("what is acknowledged was sent");
         }
         if let Some(responder) = &mut flow.responder {
             if marked {
@@ -202,7 +202,7 @@ impl Flows {
             Some(from) if !is_shut => {
                 flow.shut_since = None;
                 self.note(id, Hold::Window, from, now);
-                self.waits_for_pace(id, now.max(from));
+                self.waits_for_rate_limit(id, now.max(from));
                 Some(FlowState::MayGo)
             }
             // The response has reduced the window. Other holds end here, except the rate limit,
@@ -241,12 +241,12 @@ impl Flows {
             flow.shut_since = Some(now);
             return false;
         }
-        self.waits_for_pace(id, now);
+        self.waits_for_rate_limit(id, now);
         true
     }
 
-    fn waits_for_pace(&mut self, id: FlowId, now: Time) {
-        self.note(id, Hold::Pace, now, self.get(id).earliest);
+    fn waits_for_rate_limit(&mut self, id: FlowId, now: Time) {
+        self.note(id, Hold::RateLimit, now, self.get(id).earliest);
     }
 
     fn note(&mut self, flow: FlowId, by: Hold, from: Time, to: Time) {
@@ -285,10 +285,11 @@ impl Flow {
     fn new(plan: &Plan, key: FlowKey) -> Self {
         let class = &plan.classes[key.class.index()];
         let window = class.window.as_ref();
-        let pace = |pace: &PacePlan| Pace::new(pace.refill[key.source.index()]);
+        let rate_limit =
+            |rate_limit: &RateLimitPlan| RateLimit::new(rate_limit.refill[key.source.index()]);
         let limits = Limits {
             window_packets: window.map_or(u32::MAX, |window| window.packets),
-            pace: class.pace.as_ref().map(pace),
+            rate_limit: class.rate_limit.as_ref().map(rate_limit),
             gap: Span::ZERO,
         };
         let needs_round_trips = |window: &&WindowPlan| window.response.needs_round_trips();

@@ -88,5 +88,5 @@ pub use slack::{SlackBuffer, SlackError};
 pub use switching::Switching;
 pub use throttle::{SelfTunedPlan, ThrottlePlan};
 pub use waits::{Status, Wait, WaitCycle, WaitForGraph};
-pub use window::{AckPlan, Answered, FlowKey, Hold, Pace, PacePlan, WindowPlan};
+pub use window::{AckPlan, Acknowledged, FlowKey, Hold, RateLimit, RateLimitPlan, WindowPlan};
 pub use wormhole::{Arbitration, WormholePlan};

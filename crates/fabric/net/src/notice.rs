@@ -130,7 +130,7 @@ pub enum Notice<'a> {
         counts: &'a [ChannelCount],
     },
     /// Congestion trees are due; nothing of this instant has happened.
-    Looked {
+    TreesSampled {
         /// Waiting packets, in any order.
         waiters: &'a [Waiter],
     },

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   data      payload of a message, which travels as one packet or as several segments
-//!   answer    acknowledges data packets, and reports which were marked
+//!   ACK       acknowledges data packets, and reports which were marked
 //!   signal    a request for the admission of a stream, or a reply to one
 //!   control   other exchanges of adapters and switches
 //! ```

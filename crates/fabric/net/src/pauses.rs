@@ -22,14 +22,14 @@ pub struct PausesPlan {
     /// Bytes of a pause frame with all its overhead on the wire; at least one.
     pub frame_bytes: u32,
     /// Time from the arrival of a pause frame until the sender obeys it.
-    pub answer: Span,
+    pub response_time: Span,
 }
 
 impl PausesPlan {
     /// Returns the time from a pause request until it takes effect at the sender. `back` is the
     /// channel from the receiver to the sender.
     pub fn effect_delay(&self, back: &ChannelPlan) -> Span {
-        back.delay + back.bytes.of(self.frame_bytes.into()) + self.answer
+        back.delay + back.bytes.of(self.frame_bytes.into()) + self.response_time
     }
 
     /// Returns the maximum bytes above the threshold on a channel into a switch, with packets from
@@ -69,7 +69,7 @@ mod tests {
             pause_bytes: [0; 16],
             resume_bytes: [0; 16],
             frame_bytes: 84,
-            answer: Span::from_ps(60),
+            response_time: Span::from_ps(60),
         };
         // R = 25 + 10 + (40 + 840 + 60) = 975 ps: byte 97 starts at 970.
         let [forth, back] = [channel(655_360, 25), channel(655_360, 40)];

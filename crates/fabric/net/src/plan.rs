@@ -3,7 +3,7 @@
 use crate::traffic::{SourcePlan, StreamPlan};
 use crate::{
     AdapterPlan, AdmissionPlan, ArbiterPlace, ChannelPlan, ClassId, Excess, FlowKey, InTransitPlan,
-    LanePlan, Marking, NetworkEvents, PacePlan, PolicingPlan, PostPlan, Priority, ProbePlan,
+    LanePlan, Marking, NetworkEvents, PolicingPlan, PostPlan, Priority, ProbePlan, RateLimitPlan,
     RoutingScheme, Scheduler, SegmentationPlan, Switching, WhenFull, WindowPlan,
 };
 use gingham_kernel::{Span, Time};
@@ -41,7 +41,7 @@ pub struct ClassPlan {
     /// Window of each flow; `None` is unlimited.
     pub window: Option<WindowPlan>,
     /// Rate limit of each flow; `None` is unlimited.
-    pub pace: Option<PacePlan>,
+    pub rate_limit: Option<RateLimitPlan>,
     /// Posting of messages to the adapter.
     pub post: PostPlan,
     /// Sending endpoints with their traffic.
@@ -73,7 +73,7 @@ impl ClassPlan {
     pub fn is_controlled(&self) -> bool {
         let is_delayed =
             self.policing.as_ref().is_some_and(|policing| policing.excess == Excess::Delay);
-        is_delayed || self.window.is_some() || self.pace.is_some()
+        is_delayed || self.window.is_some() || self.rate_limit.is_some()
     }
 
     /// Returns the period with all of its sources active.
@@ -84,8 +84,8 @@ impl ClassPlan {
 
     /// Returns the priorities of its packets and of their acknowledgements.
     pub fn priorities(&self) -> impl Iterator<Item = Priority> {
-        let of_answers = self.window.as_ref().map(|window| window.ack.priority);
-        std::iter::once(self.priority).chain(of_answers)
+        let of_acks = self.window.as_ref().map(|window| window.ack.priority);
+        std::iter::once(self.priority).chain(of_acks)
     }
 
     /// Returns the maximum payload of a packet in bytes; `switches` returns the number of switches
@@ -193,7 +193,7 @@ pub struct MeasurePlan {
     /// Whether every flow is counted separately.
     pub flows: bool,
     /// Interval between determinations of congestion trees; `None` for never.
-    pub look: Option<Span>,
+    pub tree_step: Option<Span>,
 }
 
 /// Flows and channels with time series.
@@ -223,7 +223,7 @@ impl Default for MeasurePlan {
             sample_size: 100_000,
             step: None,
             flows: false,
-            look: None,
+            tree_step: None,
         }
     }
 }

@@ -29,7 +29,7 @@ pub use becn::Delay;
 pub(crate) use rate::Rate;
 pub(crate) use round_trips::{RoundTrip, RoundTrips};
 
-use crate::Pace;
+use crate::RateLimit;
 use crate::bare_names::accept_bare_names;
 use gingham_kernel::{Span, Time};
 use schemars::JsonSchema;
@@ -40,7 +40,7 @@ pub(crate) struct Limits {
     /// Window: most packets that are sent and not acknowledged.
     pub(crate) window_packets: u32,
     /// Rate limit; unlimited if `None`.
-    pub(crate) pace: Option<Pace>,
+    pub(crate) rate_limit: Option<RateLimit>,
     /// Least time from the start of a packet to that of the next, of any length.
     pub(crate) gap: Span,
 }
@@ -120,7 +120,7 @@ macro_rules! responses {
 
         impl Response {
             /// Whether it changes the rate limit of flows, which then must have one.
-            pub fn is_paced(&self) -> bool {
+            pub fn changes_rate(&self) -> bool {
                 self.lowest().is_some()
             }
 
@@ -162,8 +162,8 @@ macro_rules! responses {
 
             /// Time constant of the slowest timer-driven change of rate for a flow with this
             /// highest rate; `None` if no timer changes its rate.
-            pub fn settling(&self, highest: Pace) -> Option<Span> {
-                let limits = Limits { window_packets: u32::MAX, pace: Some(highest), gap: Span::ZERO };
+            pub fn settling(&self, highest: RateLimit) -> Option<Span> {
+                let limits = Limits { window_packets: u32::MAX, rate_limit: Some(highest), gap: Span::ZERO };
                 match self {
                     $(Self::$name(of) => of.settling(&limits),)*
                 }
@@ -224,7 +224,7 @@ macro_rules! responses {
 }
 
 responses! {
-    /// Constant window and pace.
+    /// Constant window and rate limit.
     #[schemars(extend("x-source" = "textbook"))]
     fixed::Fixed,
     /// Linear inter-packet delay: a mark adds the time of a packet to that between packets.

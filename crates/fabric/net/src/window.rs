@@ -42,7 +42,7 @@ pub struct WindowPlan {
     /// acknowledged.
     pub packets: u32,
     /// Packets that are acknowledged.
-    pub acknowledged: Answered,
+    pub acknowledged: Acknowledged,
     /// Packet that carries the acknowledgement.
     pub ack: AckPlan,
     /// Reaction of the flow to congestion marks in acknowledgements.
@@ -52,7 +52,7 @@ pub struct WindowPlan {
 /// Packets that a destination acknowledges.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Answered {
+pub enum Acknowledged {
     /// Each by itself.
     #[default]
     All,
@@ -69,7 +69,7 @@ pub enum Answered {
     ),
 }
 
-impl Answered {
+impl Acknowledged {
     /// Whether every packet is acknowledged, by itself or with others.
     pub const fn is_of_all(self) -> bool {
         !matches!(self, Self::Marked(_))
@@ -89,14 +89,14 @@ impl Receipt {
     /// number, and how many of them were marked.
     pub(crate) fn arrive(
         &mut self,
-        acknowledged: Answered,
+        acknowledged: Acknowledged,
         marked: bool,
         now: Time,
     ) -> Option<(u32, u32)> {
         let marked = u32::from(marked);
         match acknowledged {
-            Answered::All => Some((1, marked)),
-            Answered::Every(packets) => {
+            Acknowledged::All => Some((1, marked)),
+            Acknowledged::Every(packets) => {
                 (self.packets, self.marked) = (self.packets + 1, self.marked + marked);
                 let due = (self.packets >= packets).then_some((self.packets, self.marked));
                 if due.is_some() {
@@ -104,7 +104,7 @@ impl Receipt {
                 }
                 due
             }
-            Answered::Marked(apart) => {
+            Acknowledged::Marked(apart) => {
                 let is_due = self.last_ack.is_none_or(|before| now >= before + apart);
                 let due = (marked > 0 && is_due).then_some((1, 1));
                 if due.is_some() {
@@ -133,14 +133,14 @@ pub enum Hold {
     /// Window full: it waits for an acknowledgement.
     Window,
     /// Rate limit: the previous packet started too recently.
-    Pace,
+    RateLimit,
     /// Policing: its class waits for tokens.
     Tokens,
 }
 
 /// Rate limits of the flows of a class.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct PacePlan {
+pub struct RateLimitPlan {
     /// By endpoint: least time for the starts of [`REFILL_BYTES`] bytes of payload of a flow.
     pub refill: Box<[Span]>,
 }
@@ -148,11 +148,11 @@ pub struct PacePlan {
 /// Rate limit of a flow: least time from the start of a packet to that of the next, by its payload,
 /// rounded up to a picosecond.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Pace {
+pub struct RateLimit {
     refill: Span,
 }
 
-impl Pace {
+impl RateLimit {
     /// Returns the rate limit with the given time for [`REFILL_BYTES`] bytes of payload.
     pub const fn new(refill: Span) -> Self {
         Self { refill }
@@ -176,11 +176,11 @@ mod tests {
     use super::*;
 
     /// Returns the acknowledgements for packets that arrive every microsecond.
-    fn answers(answered: Answered, marked: &[bool]) -> Vec<Option<(u32, u32)>> {
+    fn acks(acknowledged: Acknowledged, marked: &[bool]) -> Vec<Option<(u32, u32)>> {
         let mut receipt = Receipt::default();
         let arrive = |(index, marked): (usize, &bool)| {
             let now = Time::from_ps(1_000_000 * (index as u64 + 1));
-            receipt.arrive(answered, *marked, now)
+            receipt.arrive(acknowledged, *marked, now)
         };
         marked.iter().enumerate().map(arrive).collect()
     }
@@ -188,15 +188,15 @@ mod tests {
     #[test]
     fn acks_cover_single_every_nth_or_marked_packets() {
         let marked = [false, true, true, true, false, true];
-        let each = answers(Answered::All, &marked);
+        let each = acks(Acknowledged::All, &marked);
         assert_eq!(each[..2], [Some((1, 0)), Some((1, 1))]);
         assert!(each.iter().all(Option::is_some));
-        let pairs = answers(Answered::Every(2), &marked);
+        let pairs = acks(Acknowledged::Every(2), &marked);
         assert_eq!(pairs, [None, Some((2, 1)), None, Some((2, 2)), None, Some((2, 1))]);
         // At 2 us, not before 4, and then not before 6.
-        let apart = answers(Answered::Marked(Span::from_ps(2_000_000)), &marked);
+        let apart = acks(Acknowledged::Marked(Span::from_ps(2_000_000)), &marked);
         assert_eq!(apart, [None, Some((1, 1)), None, Some((1, 1)), None, Some((1, 1))]);
-        let apart = answers(Answered::Marked(Span::from_ps(2_000_001)), &marked);
+        let apart = acks(Acknowledged::Marked(Span::from_ps(2_000_001)), &marked);
         assert_eq!(apart, [None, Some((1, 1)), None, None, None, Some((1, 1))]);
     }
 }

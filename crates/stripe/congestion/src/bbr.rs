@@ -258,7 +258,7 @@ impl Controller for Bbr {
         self.window.cwnd
     }
 
-    fn pace_bytes_per_second(&self) -> Option<u64> {
+    fn pacing_rate_bytes_per_second(&self) -> Option<u64> {
         Some(self.window.pacing_rate)
     }
 

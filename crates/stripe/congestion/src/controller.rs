@@ -79,7 +79,7 @@ pub trait Controller {
     fn window_bytes(&self) -> u64;
 
     /// Returns the pacing rate, or `None` if only the window limits sending.
-    fn pace_bytes_per_second(&self) -> Option<u64>;
+    fn pacing_rate_bytes_per_second(&self) -> Option<u64>;
 
     /// Returns the estimated bandwidth, if known.
     fn bytes_per_second(&self) -> Option<u64>;
@@ -148,8 +148,8 @@ impl Controller for Control {
         each!(self, one => one.window_bytes())
     }
 
-    fn pace_bytes_per_second(&self) -> Option<u64> {
-        each!(self, one => one.pace_bytes_per_second())
+    fn pacing_rate_bytes_per_second(&self) -> Option<u64> {
+        each!(self, one => one.pacing_rate_bytes_per_second())
     }
 
     fn bytes_per_second(&self) -> Option<u64> {

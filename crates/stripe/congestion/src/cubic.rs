@@ -252,7 +252,7 @@ impl Controller for Cubic {
         self.cwnd
     }
 
-    fn pace_bytes_per_second(&self) -> Option<u64> {
+    fn pacing_rate_bytes_per_second(&self) -> Option<u64> {
         let percent = if self.is_slow_start() { 200 } else { 125 };
         let span_ns = match self.smoothed_round_trip_ns {
             0 => NOMINAL_ROUND_TRIP_NS,

@@ -38,7 +38,7 @@ impl Controller for FixedRate {
             .saturating_add(self.longest_bytes.saturating_mul(10))
     }
 
-    fn pace_bytes_per_second(&self) -> Option<u64> {
+    fn pacing_rate_bytes_per_second(&self) -> Option<u64> {
         Some(self.bytes_per_second)
     }
 
@@ -63,7 +63,11 @@ mod tests {
         };
         controller.acknowledged(&acknowledged);
         assert_eq!(controller.window_bytes(), 45_000);
-        assert_eq!(controller.pace_bytes_per_second(), Some(1_000_000), "losses change nothing");
+        assert_eq!(
+            controller.pacing_rate_bytes_per_second(),
+            Some(1_000_000),
+            "losses change nothing"
+        );
         assert_eq!(
             (controller.bytes_per_second(), controller.poll_timeout()),
             (Some(1_000_000), None)

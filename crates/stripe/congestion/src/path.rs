@@ -94,8 +94,8 @@ pub struct Path {
     counted: Acknowledgement,
     /// Within the bounds of the path.
     window_bytes: u64,
-    pace_bytes_per_second: Option<u64>,
-    /// Time of the last acknowledgement that found the window full.
+    pacing_rate_bytes_per_second: Option<u64>,
+    /// Time of the last acknowledgement that found the window full: it limited sending until then.
     room_since_ns: u64,
     busy_since_ns: u64,
     acknowledged_at_ns: u64,
@@ -117,7 +117,7 @@ impl Path {
             sent_bytes: 0,
             counted: Acknowledgement::default(),
             window_bytes: 0,
-            pace_bytes_per_second: None,
+            pacing_rate_bytes_per_second: None,
             room_since_ns: 0,
             busy_since_ns: 0,
             acknowledged_at_ns: 0,
@@ -200,8 +200,8 @@ impl Path {
     }
 
     /// Returns the pacing rate.
-    pub const fn pace_bytes_per_second(&self) -> Option<u64> {
-        self.pace_bytes_per_second
+    pub const fn pacing_rate_bytes_per_second(&self) -> Option<u64> {
+        self.pacing_rate_bytes_per_second
     }
 
     fn ask_control(&mut self) {
@@ -212,8 +212,8 @@ impl Path {
             smoothed_ns => smoothed_ns.min(SLOWEST_NS),
         };
         let least = rate(2 * self.plan.longest_bytes, round_trip_ns);
-        let pace = self.control.pace_bytes_per_second().map(|pace| pace.max(least));
-        self.pace_bytes_per_second = match self.cap {
+        let pace = self.control.pacing_rate_bytes_per_second().map(|pace| pace.max(least));
+        self.pacing_rate_bytes_per_second = match self.cap {
             None => pace,
             Some(cap) => {
                 Some(pace.map_or(cap.bytes_per_second, |pace| pace.min(cap.bytes_per_second)))
@@ -224,7 +224,7 @@ impl Path {
     /// With overhead, scaled by the ratio of pacing rate and cap.
     #[cold]
     fn capped_bytes(&self, bytes: u64, cap: RateCap) -> u64 {
-        let Some(pace) = self.pace_bytes_per_second else { return bytes };
+        let Some(pace) = self.pacing_rate_bytes_per_second else { return bytes };
         let capped = bytes.saturating_add(cap.overhead_bytes);
         scaled(capped, pace, cap.bytes_per_second.max(1)).max(bytes)
     }
@@ -275,7 +275,7 @@ impl Path {
     /// Sets the burst in bytes, at least the planned one.
     pub fn set_burst(&mut self, bytes: u64) {
         let least_ns = u64::try_from(self.plan.burst.as_nanos()).unwrap_or(u64::MAX);
-        let turn_ns = self.pace_bytes_per_second().map_or(0, |pace| time_ns(bytes, pace));
+        let turn_ns = self.pacing_rate_bytes_per_second().map_or(0, |pace| time_ns(bytes, pace));
         self.pacer.set_burst(turn_ns.max(least_ns));
     }
 
@@ -300,7 +300,8 @@ impl Path {
         }
         let taken_bytes = self.likely_in_flight_bytes(now_ns) + self.plan.longest_bytes;
         let room = self.window_bytes().saturating_sub(taken_bytes);
-        room.min(self.pacer.ready_bytes(now_ns, self.pace_bytes_per_second())).saturating_add(1)
+        room.min(self.pacer.ready_bytes(now_ns, self.pacing_rate_bytes_per_second()))
+            .saturating_add(1)
     }
 
     /// Whether a packet may be sent.
@@ -323,7 +324,7 @@ impl Path {
         self.sent_bytes += bytes;
         self.deliveries.sent(now_ns, (self.sent_bytes, in_flight_bytes + bytes), was_empty);
         let paced_bytes = self.cap.map_or(bytes, |cap| self.capped_bytes(bytes, cap));
-        self.pacer.sent(now_ns, paced_bytes, self.pace_bytes_per_second);
+        self.pacer.sent(now_ns, paced_bytes, self.pacing_rate_bytes_per_second);
     }
 
     /// Takes an RTT sample not measured on a packet.

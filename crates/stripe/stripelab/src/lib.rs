@@ -13,6 +13,7 @@
 
 mod compile;
 mod measure;
+mod old_names;
 pub mod plan;
 mod record;
 mod run;
@@ -20,6 +21,7 @@ pub mod scenario;
 mod traffic;
 
 pub use compile::{Alone, Compiled, compile};
+pub use old_names::OLD_NAMES;
 pub use record::{
     ChannelSummary, PercentileSummary, Record, SourceSummary, Verdict, result_tables,
     summary_schema,

@@ -30,6 +30,7 @@ mod queue;
 mod source;
 mod stripe;
 
+use crate::old_names::OLD_NAMES;
 pub use channel::{
     Back, Bursts, Channel, Competing, MtuStep, OutageSpan, Policer, QuantumStep, RateStep,
     Reordering, Spacing,
@@ -37,7 +38,7 @@ pub use channel::{
 pub use control::{Control, Order, Rule};
 pub use entry::{Entry, EntryQueue};
 pub use gingham_input::Overrides;
-use gingham_input::{FORMAT, InputError, Tree};
+use gingham_input::{FORMAT, InputError, OldName, Tree};
 pub use measure::{Measure, Stop};
 pub use queue::QueueLength;
 pub use source::{
@@ -90,7 +91,7 @@ pub struct Scenario {
 /// A striping scenario with the positions of its keys.
 pub type ScenarioSource = gingham_input::Source<Scenario>;
 
-/// Renamed keys, each with its new name.
+/// Keys that moved to another table, each with its new path.
 const MOVED: [(&str, &str); 1] = [("stripe.queue", "entry.limit")];
 
 impl gingham_input::Scenario for Scenario {
@@ -102,7 +103,9 @@ impl gingham_input::Scenario for Scenario {
         ("stop.time", "a time such as `time = \"10 s\"`"),
     ];
 
-    /// Rejects renamed keys.
+    const OLD_NAMES: &'static [OldName] = &OLD_NAMES;
+
+    /// Rejects keys that moved.
     fn refuse_old(tree: &Tree) -> Result<(), InputError> {
         match MOVED.iter().find(|(old, _)| tree.get(old).is_some()) {
             Some((old, new)) => Err(InputError::at(tree, old, format!("is called `{new}` now"))),

@@ -32,7 +32,7 @@ pub(super) fn is_steady(plan: &Plan, id: ClassId) -> bool {
     };
     let is_free = |id: ClassId| {
         let class = &plan.classes[id.index()];
-        class.policing.is_none() && class.pace.is_none() && class.active.end >= plan.stop.time
+        class.policing.is_none() && class.rate_limit.is_none() && class.active.end >= plan.stop.time
     };
     plan.events.is_empty()
         && plan.admission.is_none()

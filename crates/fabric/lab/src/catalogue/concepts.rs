@@ -121,7 +121,7 @@ post = { refused = {} }"#),
 load = 0.1
 length = { fixed = "64 B" }
 lane = {}"#),
-    Concept { name: "flow", title: "Windows and paces of flows", keys: &["traffic.*"], schema: of_flows, kind: None, example: "{}" },
+    Concept { name: "flow", title: "Windows and rate limits of flows", keys: &["traffic.*"], schema: of_flows, kind: None, example: "{}" },
 ];
 
 const fn concept<T: JsonSchema>(
@@ -151,10 +151,10 @@ fn datelines() -> Value {
 }
 
 /// Returns the schema of the keys of a class that are mechanisms by themselves: `window` and
-/// `pace`.
+/// `rate_limit`.
 fn of_flows() -> Value {
     let mut class = schema_of::<TrafficClass>();
-    let variants = ["window", "pace"].map(|name| variant(&mut class, name));
+    let variants = ["window", "rate_limit"].map(|name| variant(&mut class, name));
     json!({ "oneOf": variants })
 }
 

@@ -18,7 +18,7 @@ const TABLES: [&str; 8] = [
     "network.in_transit",
     "network.packets",
     "traffic.*",
-    "traffic.*.window.answer",
+    "traffic.*.window.ack",
     "routing",
 ];
 

@@ -132,7 +132,7 @@ fn compile(
         policing,
         post,
         window: window::window(context, priority, gathered)?,
-        pace: window::pace(context, gathered)?,
+        rate_limit: window::rate_limit(context, gathered)?,
         sources,
     })
 }

@@ -231,7 +231,9 @@ fn highest_vl(
     for (index, class) in source.scenario.traffic.iter().enumerate() {
         levels.push((format!("packets of class `{}`", class.name), classes.by_class[index]));
         let of_acks = classes.of_acks.get(&index);
-        levels.extend(of_acks.map(|level| (format!("answers of class `{}`", class.name), *level)));
+        levels.extend(
+            of_acks.map(|level| (format!("acknowledgements of class `{}`", class.name), *level)),
+        );
     }
     if source.scenario.network.admission.is_some() {
         levels.push(("probes of the admission control".to_owned(), None));
@@ -288,7 +290,7 @@ pub(super) fn of_lanes<'a>() -> [Check<(&'a Fabric, RouteSet<'a>)>; 1] {
         let of_hosts = |drop: &&LaneDrop| is_host(drop.example.0) && is_host(drop.example.1);
         let drop = drops.iter().find(of_hosts)?;
         let has_acks = traffic.iter().any(|class| class.window.is_some());
-        let of_acks = if has_acks { ", traffic.*.window.answer.service_level" } else { "" };
+        let of_acks = if has_acks { ", traffic.*.window.ack.service_level" } else { "" };
         let sentence = say!(
             "{}; send on another level (traffic.*.service_level{of_acks}), or map it to another lane",
             drop.describe(fabric)

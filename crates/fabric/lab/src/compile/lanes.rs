@@ -115,10 +115,10 @@ impl LaneFigures {
     }
 
     /// Returns a copy that puts acknowledgements of these classes on the lanes of the classes.
-    fn with_answers_as(&self, classes: impl Iterator<Item = usize>) -> Self {
+    fn with_acks_as(&self, classes: impl Iterator<Item = usize>) -> Self {
         let mut other = self.clone();
         for class in classes {
-            other.classes.answer_as_class(class);
+            other.classes.ack_as_class(class);
             if let Some(levels) = &mut other.levels {
                 levels.of_acks.insert(class, levels.by_class[class]);
             }
@@ -191,8 +191,7 @@ impl LaneFigures {
             return Ok(None);
         }
         if let Some(user) = few {
-            let have =
-                if user.is_answer { "have but one: give them" } else { "has but one: give it" };
+            let have = if user.is_ack { "have but one: give them" } else { "has but one: give it" };
             let message = format!(
                 "datelines share out the lanes of a class among {CLASSES} dateline classes, and {} {have} another, or say \
                  network.lanes.datelines = false",

@@ -98,7 +98,7 @@ pub(crate) fn measure(measure: &Measure) -> MeasurePlan {
         sample_size: usize::try_from(measure.sample_size).expect("64-bit platform"),
         step: measure.step,
         flows: measure.flows,
-        look: measure.congestion.as_ref().map(|congestion| congestion.step),
+        tree_step: measure.congestion.as_ref().map(|congestion| congestion.step),
     }
 }
 
@@ -139,11 +139,11 @@ pub(crate) fn wrong_step(source: &ScenarioSource, step: Span) -> Option<Sentence
 /// with each channel as the root of one.
 pub(crate) fn of_plan<'a>() -> [Check<&'a Plan>; 1] {
     [refuse("measure.congestion.step", |it| {
-        let (step, time) = (it.measure.look?, it.source.scenario.stop.time);
-        let (looks, channels) = (time.div_ceil(step), it.channels.len() as u64);
+        let (step, time) = (it.measure.tree_step?, it.source.scenario.stop.time);
+        let (samples, channels) = (time.div_ceil(step), it.channels.len() as u64);
         when!(
-            looks * channels > TREES_MAX,
-            "a run of {time} that looks every {step} looks {looks} times at {channels} channels, and each may be the root of a tree; at most {TREES_MAX} trees are kept: make a step at least {}",
+            samples * channels > TREES_MAX,
+            "a run of {time} with a sample of trees every {step} takes {samples} samples of {channels} channels, and each may be the root of a tree; at most {TREES_MAX} trees are kept: make a step at least {}",
             Span::from_ps(time.as_ps().div_ceil(TREES_MAX / channels))
         )
     })]

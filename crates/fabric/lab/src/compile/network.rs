@@ -81,14 +81,14 @@ impl NetworkKind {
             Switching::VirtualLanes(_) => Vec::new(),
             Switching::Packets(packets) => {
                 let pauses = packets.pauses.as_ref();
-                let answer =
-                    pauses.map(|of| ("network.packets.flow_control.pfc.answer", of.answer));
+                let response_time = pauses
+                    .map(|of| ("network.packets.flow_control.pfc.response_time", of.response_time));
                 let delays = [
                     ("network.packets.forwarding_delay", packets.forwarding_delay),
                     ("network.packets.head_interval", packets.head_interval),
                     ("network.packets.credit_delay", packets.credit_delay),
                 ];
-                delays.into_iter().chain(answer).collect()
+                delays.into_iter().chain(response_time).collect()
             }
         }
     }

@@ -8,4 +8,4 @@ pub(crate) mod keys;
 mod plan;
 
 pub(crate) use checks::of_plan;
-pub(crate) use plan::{pace, window};
+pub(crate) use plan::{rate_limit, window};

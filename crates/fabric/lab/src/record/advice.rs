@@ -126,7 +126,7 @@ pub(super) fn less(view: &RunView<'_>, asked: Asked) -> String {
             let accepted = offered * asked.accepted_load / asked.generated_load;
             load(index, room.min(SAFE * accepted))
         }
-        None => Some(format!("a traffic.{index}.pace")),
+        None => Some(format!("a traffic.{index}.rate_limit")),
     };
     let such = fewer.map(|fewer| format!(", such as with {fewer}")).unwrap_or_default();
     format!(

@@ -133,10 +133,10 @@ pub struct ClassSummary {
     /// full, averaged over flows; missing if flows are not counted.
     #[schemars(extend("x-unit" = "1"))]
     pub held_window: Option<f64>,
-    /// Share of the window that its flows spent waiting for their pace, averaged over flows;
+    /// Share of the window that its flows spent waiting for their rate limit, averaged over flows;
     /// missing if flows are not counted.
     #[schemars(extend("x-unit" = "1"))]
-    pub held_pace: Option<f64>,
+    pub held_rate_limit: Option<f64>,
     /// Share of the window that its flows spent waiting for tokens, averaged over flows; missing if
     /// flows are not counted.
     #[schemars(extend("x-unit" = "1"))]
@@ -144,7 +144,7 @@ pub struct ClassSummary {
     /// Maximum number of acknowledgements queued in one adapter when one for a packet of this class
     /// joined them, those for other classes included, over the whole run.
     #[schemars(extend("x-unit" = "packets"))]
-    pub answers_waiting_max: usize,
+    pub acks_waiting_max: usize,
     /// Share of its packets acknowledged in the window that switches had marked; missing if none
     /// was acknowledged, or only marked packets are.
     #[schemars(extend("x-unit" = "1"))]
@@ -202,7 +202,7 @@ fn summary(view: &RunView<'_>, id: ClassId) -> ClassSummary {
     let open_loop = class.is_open_loop();
     let served = Served::of(view, id, generated_load);
     let flows = view.report.class_flows(id);
-    let are_all_answered = class.window.as_ref().is_none_or(|of| of.acknowledged.is_of_all());
+    let are_all_acknowledged = class.window.as_ref().is_none_or(|of| of.acknowledged.is_of_all());
     let fairness = flows.and_then(|flows| flows.fairness);
     let held_by = |hold| flows.map(|flows| flows.held.of(hold));
     let asked = Asked { class: id, open_loop, offered_load, generated_load, accepted_load };
@@ -246,12 +246,12 @@ fn summary(view: &RunView<'_>, id: ClassId) -> ClassSummary {
         fairness: mean(fairness),
         fairness_half_width: half_width(fairness),
         held_window: held_by(Hold::Window),
-        held_pace: held_by(Hold::Pace),
+        held_rate_limit: held_by(Hold::RateLimit),
         held_tokens: held_by(Hold::Tokens),
-        answers_waiting_max: flows.map_or(0, |flows| flows.answers_waiting_max),
+        acks_waiting_max: flows.map_or(0, |flows| flows.acks_waiting_max),
         packets_marked_share: flows
             .and_then(|flows| flows.marked_share)
-            .filter(|_| are_all_answered),
+            .filter(|_| are_all_acknowledged),
         packets_marked_input: view.report.marked_packets(id, Trigger::Input),
         packets_marked_output: view.report.marked_packets(id, Trigger::Output),
         frames: FrameSummary::of(view, id),

@@ -49,9 +49,9 @@ pub(super) fn columns(names: &Names, rows: &[OfFlow<FlowReport>]) -> Table {
             held(Hold::Window),
         )
         .reals(
-            ("held_pace", "1"),
+            ("held_rate_limit", "1"),
             "share of the window spent waiting for its rate limit",
-            held(Hold::Pace),
+            held(Hold::RateLimit),
         )
         .reals(
             ("held_tokens", "1"),
@@ -59,9 +59,9 @@ pub(super) fn columns(names: &Names, rows: &[OfFlow<FlowReport>]) -> Table {
             held(Hold::Tokens),
         )
         .integers(
-            ("packets_answered", "packets"),
+            ("packets_acknowledged", "packets"),
             "its packets acknowledged in the window",
-            |(_, flow)| flow.answered_packets,
+            |(_, flow)| flow.acknowledged_packets,
         )
         .integers(
             ("packets_marked", "packets"),
@@ -112,11 +112,13 @@ pub(super) fn series_columns(names: &Names, rows: &[OfFlow<FlowStep>]) -> Table 
             step.smoothed.held.of(Hold::Window)
         })
         .reals(
-            ("held_pace", "1"),
+            ("held_rate_limit", "1"),
             "share of the step spent waiting for its rate limit",
-            |(_, step)| step.own.held.of(Hold::Pace),
+            |(_, step)| step.own.held.of(Hold::RateLimit),
         )
-        .reals(("held_pace_smoothed", "1"), smoothed, |(_, step)| step.smoothed.held.of(Hold::Pace))
+        .reals(("held_rate_limit_smoothed", "1"), smoothed, |(_, step)| {
+            step.smoothed.held.of(Hold::RateLimit)
+        })
         .reals(("held_tokens", "1"), "share of the step spent waiting for tokens", |(_, step)| {
             step.own.held.of(Hold::Tokens)
         })
@@ -221,7 +223,7 @@ mod tests {
     }
 
     /// Reports three messages of the flow from `h1` to `h0`, held back for 0.4 us by its window and
-    /// 0.1 us by its pace, and one in the other direction.
+    /// 0.1 us by its rate limit, and one in the other direction.
     fn feed(collector: &mut Collector) {
         for flow in [0, 1] {
             collector.on_flow(FlowId::new(flow), key(flow));
@@ -232,7 +234,7 @@ mod tests {
         carry(collector, 1, 699, 999);
         let [from, full, paced] = [0, 400_000, 500_000].map(Time::from_ps);
         collector.on_held(FlowId::new(1), Hold::Window, from, full);
-        collector.on_held(FlowId::new(1), Hold::Pace, full, paced);
+        collector.on_held(FlowId::new(1), Hold::RateLimit, full, paced);
         collector.on_ack_queue(ClassId::new(0), 7);
         for (ps, marked) in [(300_000, true), (600_000, false), (900_000, true)] {
             collector.on_acknowledged(FlowId::new(1), 1, u32::from(marked), Time::from_ps(ps));
@@ -268,7 +270,7 @@ mod tests {
         assert_eq!(columns(flows, &names), expected);
         // 1,000 and 3,000 bytes in 1 us, in one of 63 sections or three; 600 ns over
         // three.
-        let names = ["accepted_bytes_per_s", "latency_mean_ns", "held_window", "held_pace"];
+        let names = ["accepted_bytes_per_s", "latency_mean_ns", "held_window", "held_rate_limit"];
         let expected = [
             ["1000000000.000", "3000000000.000"],
             ["100.000", "200.000"],
@@ -277,16 +279,17 @@ mod tests {
         ];
         assert_eq!(columns(flows, &names), expected);
         assert_eq!(column(flows, "held_tokens"), ["0.000"; 2]);
-        let names = ["packets_answered", "packets_marked"];
+        let names = ["packets_acknowledged", "packets_marked"];
         assert_eq!(columns(flows, &names), [["0", "3"], ["0", "2"]]);
         let half_widths = column(flows, "accepted_bytes_per_s_half_width");
         assert!(half_widths.iter().all(|width| width != "NaN"), "{half_widths:?}");
         // (1 + 3)^2 / (2 x 10); few sections contain any delivery.
         let class = &record.classes[0];
         assert!((class.fairness.unwrap() - 0.8).abs() < 1e-12);
-        assert_eq!((class.fairness_half_width, class.answers_waiting_max), (None, 7));
+        assert_eq!((class.fairness_half_width, class.acks_waiting_max), (None, 7));
         // Averaged over two flows.
-        let held = [class.held_window, class.held_pace, class.held_tokens].map(Option::unwrap);
+        let held =
+            [class.held_window, class.held_rate_limit, class.held_tokens].map(Option::unwrap);
         assert!((held[0] - 0.2).abs() < 1e-12 && (held[1] - 0.05).abs() < 1e-12);
         assert!(held[2].abs() < 1e-12);
         assert!((class.packets_marked_share.unwrap() - 2.0 / 3.0).abs() < 1e-12);
@@ -319,8 +322,8 @@ mod tests {
             "latency_mean_ns_smoothed",
             "held_window",
             "held_window_smoothed",
-            "held_pace",
-            "held_pace_smoothed",
+            "held_rate_limit",
+            "held_rate_limit_smoothed",
         ];
         let expected = [
             ["8000000000.000", "0.000", "0.000", "4000000000.000"],
@@ -374,7 +377,7 @@ mod tests {
             assert!(column(table(&record, name), text).is_empty(), "{name}");
         }
         let class = &record.classes[0];
-        assert_eq!((class.fairness, class.answers_waiting_max), (None, 0));
+        assert_eq!((class.fairness, class.acks_waiting_max), (None, 0));
         assert_eq!((class.held_window, class.packets_marked_share), (None, None));
     }
 }

@@ -2,12 +2,12 @@
 //!
 //! ```text
 //!   payload accepted = rate of the policing           the rate
-//!                    = pace of the flows              the pace
+//!                    = rate limit of the flows      the rate limit
 //!   neither, and windows were full half of the time   perhaps the window, or a slow network
 //! ```
 //!
-//! Waiting is no evidence of a limit: a flow may wait for its pace before every packet, and without
-//! the pace would wait for its link instead.
+//! Waiting is no evidence of a limit: a flow may wait for its rate limit before every packet, and
+//! without the rate limit would wait for its link instead.
 
 use super::view::RunView;
 use gingham_kernel::Span;
@@ -28,7 +28,7 @@ pub(super) enum Limit {
     /// The rate of the class's token buckets.
     Rate,
     /// The rate limit of each flow of the class.
-    Pace,
+    RateLimit,
     /// Possibly the window of each flow, of `packets` packets, which held the flows back for a
     /// share `held` of the time.
     Window { packets: u32, held: f64 },
@@ -44,8 +44,8 @@ impl Limit {
         if share_of_rate(view.plan(), class, accepted.mean).is_some_and(is_reached) {
             return Some(Self::Rate);
         }
-        if share_of_pace(view, id).is_some_and(is_reached) {
-            return Some(Self::Pace);
+        if share_of_rate_limit(view, id).is_some_and(is_reached) {
+            return Some(Self::RateLimit);
         }
         let held = view.report.class_flows(id)?.held.of(Hold::Window);
         let packets = class.window.as_ref()?.packets;
@@ -62,11 +62,12 @@ fn share_of_rate(plan: &Plan, class: &ClassPlan, accepted_bytes_per_ps: f64) -> 
     (!rates.is_empty()).then(|| accepted_bytes_per_ps / rates.iter().sum::<f64>())
 }
 
-/// Returns the payload rate of the flows of a class as a share of their pace, averaged over flows;
-/// `None` without a pace.
-fn share_of_pace(view: &RunView<'_>, id: ClassId) -> Option<f64> {
-    let pace = view.plan().classes[id.index()].pace.as_ref()?;
-    let refill = |source: EndpointId| pace.refill[source.index()];
+/// Returns the payload rate of the flows of a class as a share of their rate limit, averaged over
+/// flows;
+/// `None` without a rate limit.
+fn share_of_rate_limit(view: &RunView<'_>, id: ClassId) -> Option<f64> {
+    let rate_limit = view.plan().classes[id.index()].rate_limit.as_ref()?;
+    let refill = |source: EndpointId| rate_limit.refill[source.index()];
     let flows = view.report.flows().into_iter().filter(|flow| flow.key.class == id);
     let slower =
         flows.filter(|flow| is_slower(view.plan(), flow.key.source, refill(flow.key.source)));

@@ -20,14 +20,14 @@ const ROOT: &str =
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, JsonSchema)]
 pub struct TreeTotals {
     /// Number of searches for trees.
-    pub looks: usize,
+    pub samples: usize,
     /// Time between searches, in picoseconds; the first search is one step after the beginning.
     pub step_ps: u64,
     /// Time of the last search, in picoseconds, or 0 if there was none; the end of the run may cut
     /// the last step short.
     pub last_ps: u64,
     /// Number of searches that found a tree.
-    pub looks_with_trees: usize,
+    pub samples_with_trees: usize,
     /// Number of trees; a tree that is absent at one search and present later counts again.
     pub trees: usize,
     /// Maximum number of branches of a tree at one search.
@@ -41,19 +41,19 @@ pub struct TreeTotals {
 }
 
 /// A value with the number of searches.
-pub(super) type Looked<T> = (T, usize);
+pub(super) type Sampled<T> = (T, usize);
 
 /// Returns the totals; `None` if the run does not search for trees.
 pub(super) fn totals(view: &RunView<'_>) -> Option<TreeTotals> {
-    let step = view.plan().measure.look?;
+    let step = view.plan().measure.tree_step?;
     let trees = view.simulation.collector().trees();
     let steps = trees.steps();
     let most = |of: fn(&TreeStep) -> usize| steps.iter().map(of).max().unwrap_or(0);
     Some(TreeTotals {
-        looks: trees.looks(),
+        samples: trees.samples(),
         step_ps: step.as_ps(),
-        last_ps: (step.as_ps() * count(trees.looks())).min(view.plan().stop.time.as_ps()),
-        looks_with_trees: steps.chunk_by(|one, other| one.time == other.time).count(),
+        last_ps: (step.as_ps() * count(trees.samples())).min(view.plan().stop.time.as_ps()),
+        samples_with_trees: steps.chunk_by(|one, other| one.time == other.time).count(),
         trees: trees.lives().len(),
         branches_max: most(|step| step.branches),
         depth_max: most(|step| step.depth),
@@ -65,9 +65,9 @@ pub(super) fn totals(view: &RunView<'_>) -> Option<TreeTotals> {
 pub(super) fn tables(names: &Names, view: &RunView<'_>) -> Vec<Table> {
     let plan = view.plan();
     let trees = view.simulation.collector().trees();
-    let looks = trees.looks();
-    let channels: Vec<_> = trees.channels().map(|row| (row, looks)).collect();
-    let flows: Vec<_> = trees.flows().map(|(flow, roles)| (flow, (roles, looks))).collect();
+    let samples = trees.samples();
+    let channels: Vec<_> = trees.channels().map(|row| (row, samples)).collect();
+    let flows: Vec<_> = trees.flows().map(|(flow, roles)| (flow, (roles, samples))).collect();
     let name = |root: Option<ChannelId>| named(plan, root);
     let nodes = super::links::node_names(plan);
     vec![
@@ -99,32 +99,34 @@ fn count(of: usize) -> u64 {
 fn lives(rows: &[TreeLife], name: impl Fn(Option<ChannelId>) -> String) -> Table {
     Builder::new(rows)
         .texts("root", ROOT, |life| name(life.root))
-        .integers(("born_ps", "ps"), "first look that found it", |life| life.born.as_ps())
-        .known(("died_ps", "ps"), "first look without it; NaN if the last look found it", |life| {
-            Some(real(life.died?.as_ps().into()))
-        })
-        .integers(("looks", "looks"), "looks that found it", |life| count(life.looks))
-        .integers(("greatest_ps", "ps"), "look with its most branches", |life| {
+        .integers(("born_ps", "ps"), "first sample that found it", |life| life.born.as_ps())
+        .known(
+            ("died_ps", "ps"),
+            "first sample without it; NaN if the last sample found it",
+            |life| Some(real(life.died?.as_ps().into())),
+        )
+        .integers(("samples", "samples"), "samples that found it", |life| count(life.samples))
+        .integers(("greatest_ps", "ps"), "sample with its most branches", |life| {
             life.greatest.time.as_ps()
         })
-        .integers(("branches_max", "lanes"), "branches at that look", |life| {
+        .integers(("branches_max", "lanes"), "branches at that sample", |life| {
             count(life.greatest.branches)
         })
-        .integers(("leaves", "lanes"), "leaves at that look", |life| count(life.greatest.leaves))
+        .integers(("leaves", "lanes"), "leaves at that sample", |life| count(life.greatest.leaves))
         .integers(
             ("depth", "lanes"),
-            "branches from its farthest leaf to its root at that look",
+            "branches from its farthest leaf to its root at that sample",
             |life| count(life.greatest.depth),
         )
         .integers(
             ("hosts", "hosts"),
-            "hosts whose own channels were branches at that look",
+            "hosts whose own channels were branches at that sample",
             |life| count(life.greatest.hosts),
         )
-        .integers(("feeding", "flows"), "flows that fed it at that look", |life| {
+        .integers(("feeding", "flows"), "flows that fed it at that sample", |life| {
             count(life.greatest.feeding)
         })
-        .integers(("victims", "flows"), "its victims at that look", |life| {
+        .integers(("victims", "flows"), "its victims at that sample", |life| {
             count(life.greatest.victims)
         })
         .build("trees", "one row per congestion tree, over its lifetime")
@@ -132,7 +134,7 @@ fn lives(rows: &[TreeLife], name: impl Fn(Option<ChannelId>) -> String) -> Table
 
 fn series(rows: &[TreeStep], name: impl Fn(Option<ChannelId>) -> String) -> Table {
     Builder::new(rows)
-        .integers(("time_ps", "ps"), "time of the look", |step| step.time.as_ps())
+        .integers(("time_ps", "ps"), "time of the sample", |step| step.time.as_ps())
         .texts("root", ROOT, |step| name(step.root))
         .integers(("branches", "lanes"), "lanes without space that a packet needs", |step| {
             count(step.branches)
@@ -157,37 +159,42 @@ fn series(rows: &[TreeStep], name: impl Fn(Option<ChannelId>) -> String) -> Tabl
             |step| count(step.victims),
         )
         .integers(("packets", "packets"), "packets in the tree", |step| count(step.packets))
-        .build("tree_series", "one row per look and tree, if the run looks for congestion trees")
+        .build(
+            "tree_series",
+            "one row per sample and tree, if the run searches for congestion trees",
+        )
 }
 
-fn share(of: usize, looks: usize) -> f64 {
-    real(count(of).into()) / real(count(looks).into())
+fn share(of: usize, samples: usize) -> f64 {
+    real(count(of).into()) / real(count(samples).into())
 }
 
 fn channel_roles(
     nodes: Vec<String>,
-    rows: &[Looked<(ChannelId, ChannelRoles)>],
+    rows: &[Sampled<(ChannelId, ChannelRoles)>],
     ends: impl Fn(ChannelId) -> Ends,
 ) -> Table {
     of_channels(nodes, rows, |((channel, _), _)| ends(*channel))
-        .reals(("root_share", "1"), "share of looks as a root", |((_, of), looks)| {
-            share(of.root, *looks)
+        .reals(("root_share", "1"), "share of samples as a root", |((_, of), samples)| {
+            share(of.root, *samples)
         })
-        .reals(("branch_share", "1"), "share of looks as a branch", |row| {
+        .reals(("branch_share", "1"), "share of samples as a branch", |row| {
             share(row.0.1.branch, row.1)
         })
-        .reals(("leaf_share", "1"), "share of looks as a leaf", |row| share(row.0.1.leaf, row.1))
+        .reals(("leaf_share", "1"), "share of samples as a leaf", |row| share(row.0.1.leaf, row.1))
         .build("tree_links", "one row per channel that was in any congestion tree")
 }
 
-fn flow_roles(names: &Names, rows: &[(FlowKey, Looked<FlowRoles>)]) -> Table {
+fn flow_roles(names: &Names, rows: &[(FlowKey, Sampled<FlowRoles>)]) -> Table {
     of_flows(names, rows)
-        .reals(("feeding_share", "1"), "share of looks as a flow that feeds a tree", |(_, row)| {
-            share(row.0.feeding, row.1)
-        })
+        .reals(
+            ("feeding_share", "1"),
+            "share of samples as a flow that feeds a tree",
+            |(_, row)| share(row.0.feeding, row.1),
+        )
         .reals(
             ("victim_share", "1"),
-            "share of looks as a victim of a tree that feeds none",
+            "share of samples as a victim of a tree that feeds none",
             |(_, row)| share(row.0.victim, row.1),
         )
         .build("tree_flows", "one row per flow with packets in any congestion tree")

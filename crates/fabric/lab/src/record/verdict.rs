@@ -138,7 +138,7 @@ fn saturated(
     let Asked { accepted_load, generated_load, .. } = asked;
     let behind = match limit {
         Some(Limit::Rate) => ", behind the policing of the class,",
-        Some(Limit::Pace) => ", behind the pace of its flows,",
+        Some(Limit::RateLimit) => ", behind the rate limit of its flows,",
         Some(Limit::Window { .. }) | None => "",
     };
     let took = format!(
@@ -155,7 +155,7 @@ fn saturated(
 fn or_raise(class: usize, limit: Limit) -> String {
     match limit {
         Limit::Rate => format!(", or let more pass with traffic.{class}.policing.rate"),
-        Limit::Pace => format!(", or raise traffic.{class}.pace"),
+        Limit::RateLimit => format!(", or raise traffic.{class}.rate_limit"),
         Limit::Window { packets, held } => {
             let plural = if packets == 1 { "" } else { "s" };
             format!(
@@ -176,7 +176,7 @@ fn takers(plan: &ClassPlan) -> String {
     let own = [
         (is_delayed(plan), "policing"),
         (plan.window.is_some(), "window"),
-        (plan.pace.is_some(), "pace"),
+        (plan.rate_limit.is_some(), "rate limit"),
     ];
     let own: Vec<&str> = own.iter().filter(|(is, _)| *is).map(|(_, name)| *name).collect();
     if own.is_empty() {
@@ -236,13 +236,13 @@ fn deadlocked(view: &RunView<'_>, channels: &[String]) -> String {
          free of deadlock, such as {}",
         channels.len(),
         view.plan().switching.packets(),
-        unanswered(view),
+        without_acks(view),
         safe_routes::advice(&view.plan().fabric, &view.plan().routing.paths[0])
     )
 }
 
 /// Describes how many flows with windows a deadlock leaves with undelivered messages, if any.
-fn unanswered(view: &RunView<'_>) -> String {
+fn without_acks(view: &RunView<'_>) -> String {
     let classes = ClassId::first(view.plan().classes.len()).zip(&view.plan().classes);
     let with_windows = classes.filter(|(_, class)| class.window.is_some());
     match with_windows.map(|(id, _)| view.report.flows_in_flight(id)).sum() {
@@ -314,8 +314,8 @@ mod tests {
     use crate::scenario::{Overrides, ScenarioSource};
     use gingham_kernel::Span;
     use gingham_net::{
-        AckPlan, Answered, FlowId, FlowKey, Message, MessageNumber, PacePlan, Priority, Response,
-        WindowPlan,
+        AckPlan, Acknowledged, FlowId, FlowKey, Message, MessageNumber, Priority, RateLimitPlan,
+        Response, WindowPlan,
     };
     use gingham_topology::EndpointId;
     use std::path::Path;
@@ -343,7 +343,7 @@ mod tests {
 
     fn window(packets: u32) -> WindowPlan {
         let ack = AckPlan { payload_bytes: 20, priority: Priority::default(), vc_class: None };
-        WindowPlan { packets, acknowledged: Answered::All, ack, response: Response::default() }
+        WindowPlan { packets, acknowledged: Acknowledged::All, ack, response: Response::default() }
     }
 
     /// Returns a class of a plan with these limits.
@@ -375,8 +375,10 @@ mod tests {
             )
         );
         assert_eq!(
-            reason(Some(Limit::Pace)),
-            format!("the network, behind the pace of its flows, {took}, or raise traffic.2.pace")
+            reason(Some(Limit::RateLimit)),
+            format!(
+                "the network, behind the rate limit of its flows, {took}, or raise traffic.2.rate_limit"
+            )
         );
         let larger = "a larger traffic.2.window.packets may carry more, if the network can";
         assert_eq!(
@@ -395,9 +397,9 @@ mod tests {
         let windowed = class(|class| class.window = Some(window(4)));
         assert_eq!(takers(&class(|_| {})), "the network");
         assert_eq!(takers(&windowed), "its window and the network");
-        let pace = Some(PacePlan { refill: [Span::from_ns(1)].into() });
-        let both = ClassPlan { pace, ..windowed };
-        assert_eq!(takers(&both), "its window, pace and the network");
+        let rate_limit = Some(RateLimitPlan { refill: [Span::from_ns(1)].into() });
+        let both = ClassPlan { rate_limit, ..windowed };
+        assert_eq!(takers(&both), "its window, rate limit and the network");
     }
 
     #[test]

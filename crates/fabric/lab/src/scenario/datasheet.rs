@@ -73,7 +73,7 @@ pub(super) struct Datasheet {
     lane_buffer_max: Option<Bytes>,
     /// Time from the arrival of a pause frame until the sender applies it, if flow control is by
     /// pauses.
-    pause_answer: Option<Span>,
+    pause_response_time: Option<Span>,
     /// Usual payload of a packet, if the technology has one.
     pub(super) packet: Option<Bytes>,
 }
@@ -149,8 +149,8 @@ impl Datasheet {
         PacketsParameters {
             lanes: LaneParameters { count, ..ours.lanes.clone() },
             forwarding_delay: self.switch_delay,
-            flow_control: self.pause_answer.map_or(FlowControl::Credits, |answer| {
-                FlowControl::Pfc(Pfc { answer: Some(answer), ..Pfc::default() })
+            flow_control: self.pause_response_time.map_or(FlowControl::Credits, |response_time| {
+                FlowControl::Pfc(Pfc { response_time: Some(response_time), ..Pfc::default() })
             }),
             buffer: PerLane::All(Bytes(self.lane_buffer(count).0 / BLOCK * BLOCK)),
             ..ours

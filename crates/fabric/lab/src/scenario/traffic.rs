@@ -57,11 +57,11 @@ pub struct TrafficClass {
     /// Maximum number of packets of a flow in flight. A flow is the class from one host to another.
     /// Each packet is acknowledged when it has arrived completely, and the acknowledgement allows
     /// another one to start. Unlimited by default.
-    #[schemars(extend("x-source" = "textbook; one answer a packet: Santos et al. 2002, section I"))]
+    #[schemars(extend("x-source" = "textbook; one acknowledgement a packet: Santos et al. 2002, section I"))]
     #[schemars(extend("x-example" = r#"[[traffic]]
 load = 0.1
 length = { fixed = "64 B" }
-window = { packets = 4, answer = { length = "20 B" } }"#))]
+window = { packets = 4, ack = { length = "20 B" } }"#))]
     pub window: Option<Window>,
     /// Payload rate of a flow as a fraction of the host's link, above 0 and at most 1. A packet
     /// starts no earlier than the start of the previous one plus the time that its payload takes at
@@ -70,8 +70,8 @@ window = { packets = 4, answer = { length = "20 B" } }"#))]
     #[schemars(extend("x-example" = r#"[[traffic]]
 load = 0.1
 length = { fixed = "64 B" }
-pace = 0.25"#))]
-    pub pace: Option<f64>,
+rate_limit = 0.25"#))]
+    pub rate_limit: Option<f64>,
     /// The class creates messages from this time on. Default: the beginning of the run.
     pub start: Option<Span>,
     /// Staggered starts of the hosts of the class. Default: all start together.

@@ -45,7 +45,7 @@ pub(crate) fn with_admission(plan: &Plan, seed: u64) -> Option<Plan> {
         priority: Priority::new(below(&mut draw, 3)).unwrap(),
         policing: None,
         window: None,
-        pace: None,
+        rate_limit: None,
         post: PostPlan { lane: LaneChoice::Any, ..PostPlan::default() },
         sources,
         ..model.clone()

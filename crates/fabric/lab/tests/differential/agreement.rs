@@ -52,8 +52,8 @@ fn all_ways(plan: &Arc<Plan>) -> Vec<Box<dyn Simulation>> {
 
 /// Returns the first difference between engine and oracle, if there is one.
 pub(crate) fn difference(plan: &Plan) -> Option<String> {
-    let look = plan.measure.look.or_else(|| look(plan));
-    let measure = MeasurePlan { messages: KeptMessages::All, look, ..plan.measure };
+    let tree_step = plan.measure.tree_step.or_else(|| tree_step(plan));
+    let measure = MeasurePlan { messages: KeptMessages::All, tree_step, ..plan.measure };
     let plan = &Arc::new(Plan { measure, ..plan.clone() });
     let mut simulation = gingham_oracle::start(Arc::clone(plan));
     let oracle = outcome(&mut *simulation);
@@ -78,7 +78,7 @@ fn differ_in_outcome(oracle: &Outcome, engine: &Outcome) -> Option<String> {
 
 /// Returns the interval of searches for congestion trees: some fifty in a run, and none in every
 /// third case.
-pub(crate) fn look(plan: &Plan) -> Option<Span> {
+pub(crate) fn tree_step(plan: &Plan) -> Option<Span> {
     if plan.routing.is_adaptive() {
         return None; // Who waits for several outputs is in no tree.
     }

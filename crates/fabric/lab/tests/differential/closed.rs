@@ -4,9 +4,9 @@
 use gingham_kernel::{Bytes, Purpose, Rate, Span, Stream, Time};
 use gingham_net::traffic::{LengthPlan, MessagePlan, ReplyPlan, SourcePlan};
 use gingham_net::{
-    AckPlan, Aimd, Answered, Becn, ClassId, ClassPlan, Dcqcn, Delay, Fimd, FlowKey, FollowPlan,
-    Lipd, Marking, MeasurePlan, PacePlan, PathLength, Periodic, Plan, Priority, ProbePlan,
-    REFILL_BYTES, Response, Swift, Threshold, Timely, WhenFull, WindowPlan,
+    AckPlan, Acknowledged, Aimd, Becn, ClassId, ClassPlan, Dcqcn, Delay, Fimd, FlowKey, FollowPlan,
+    Lipd, Marking, MeasurePlan, PathLength, Periodic, Plan, Priority, ProbePlan, REFILL_BYTES,
+    RateLimitPlan, Response, Swift, Threshold, Timely, WhenFull, WindowPlan,
 };
 use gingham_topology::{ChannelId, EndpointId};
 use std::num::NonZeroU64;
@@ -34,13 +34,13 @@ pub(crate) fn with_closed_loops(plan: &Plan, seed: u64) -> Plan {
             let packets = 1 + small(&mut draw, 4);
             class.window = Some(WindowPlan {
                 packets,
-                acknowledged: Answered::All,
+                acknowledged: Acknowledged::All,
                 ack,
                 response: Response::default(),
             });
         }
         if kind == 1 || kind == 2 {
-            class.pace = Some(random_pace(&mut draw, &byte_ps));
+            class.rate_limit = Some(random_rate_limit(&mut draw, &byte_ps));
         }
     }
     // Regression cases have none.
@@ -117,20 +117,20 @@ pub(crate) fn add_responses(plan: &mut Plan, seed: u64) {
         }
         let every = 1 + u32::try_from(draw.below(window.packets.into())).unwrap();
         window.acknowledged = match draw.below(5) {
-            0 | 1 => Answered::Every(every),
-            2 => Answered::Marked(Span::from_ps(1_000 * draw.below(50_000))),
-            _ => Answered::All,
+            0 | 1 => Acknowledged::Every(every),
+            2 => Acknowledged::Marked(Span::from_ps(1_000 * draw.below(50_000))),
+            _ => Acknowledged::All,
         };
         let response = &window.response;
-        let is_marked = matches!(window.acknowledged, Answered::Marked(_));
+        let is_marked = matches!(window.acknowledged, Acknowledged::Marked(_));
         if response.changes_window() || (is_marked && response.needs_round_trips()) {
-            window.acknowledged = Answered::All;
+            window.acknowledged = Acknowledged::All;
         }
         if !window.acknowledged.is_of_all() {
             window.packets = u32::MAX;
         }
-        if class.pace.is_none() {
-            class.pace = Some(random_pace(&mut draw, &byte_ps));
+        if class.rate_limit.is_none() {
+            class.rate_limit = Some(random_rate_limit(&mut draw, &byte_ps));
         }
     }
 }
@@ -217,11 +217,11 @@ fn byte_ps(plan: &Plan) -> Vec<u64> {
     EndpointId::first(plan.fabric.endpoints().len()).map(of).collect()
 }
 
-fn random_pace(draw: &mut Stream, byte_ps: &[u64]) -> PacePlan {
+fn random_rate_limit(draw: &mut Stream, byte_ps: &[u64]) -> RateLimitPlan {
     let slowness = [1, 2, 3, 10][usize::try_from(draw.below(4)).unwrap()];
     let odd = draw.below(1_000);
     let refill = byte_ps.iter().map(|byte| Span::from_ps(byte * slowness * REFILL_BYTES + odd));
-    PacePlan { refill: refill.collect() }
+    RateLimitPlan { refill: refill.collect() }
 }
 
 fn random_follow(draw: &mut Stream, plan: &Plan) -> FollowPlan {

@@ -165,9 +165,9 @@ fn pause_lanes(packets: &mut PacketsPlan, plan: &Plan, longest: u32, seed: u64) 
     let mut draw = Stream::new(seed, "pauses", Purpose::Shuffle);
     let frame_bytes = pick(&mut draw, &[1, 64, 84, 500]);
     let byte = plan.channels[0].bytes.of(1);
-    let answer = Span::from_ps(byte.as_ps() * pick(&mut draw, &[0, 0, 3, 100, 2_000]));
+    let response_time = Span::from_ps(byte.as_ps() * pick(&mut draw, &[0, 0, 3, 100, 2_000]));
     let mut pauses =
-        PausesPlan { pause_bytes: [0; 16], resume_bytes: [0; 16], frame_bytes, answer };
+        PausesPlan { pause_bytes: [0; 16], resume_bytes: [0; 16], frame_bytes, response_time };
     let needs = |channel: ChannelId| {
         let [way, back] = [channel, Fabric::reverse(channel)].map(|of| plan.channel(of));
         let wire = [1, longest].map(|payload| packets.wire_bytes(payload));
@@ -240,7 +240,7 @@ fn random_whole_packets_are_paused() {
             ("many pauses", pauses > 100),
             ("a paused host", channels.any(|of| is_host(&of) && counts[of.index()].stops > 0)),
             ("pauses on several lanes", pauses > 0 && plan.lanes.count > 1),
-            ("an answer that takes time", packets.pauses.as_ref().unwrap().answer > Span::ZERO),
+            ("a response time", packets.pauses.as_ref().unwrap().response_time > Span::ZERO),
         ] {
             *reached.entry(what).or_insert(0_u32) += u32::from(holds);
         }

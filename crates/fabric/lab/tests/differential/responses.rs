@@ -5,7 +5,7 @@ use crate::{closed, number, tables};
 use gingham_kernel::{Bytes, Purpose, Stream};
 use gingham_lab::compile;
 use gingham_net::{
-    AckPlan, Answered, Marking, Periodic, Plan, Priority, Response, Threshold, WindowPlan,
+    AckPlan, Acknowledged, Marking, Periodic, Plan, Priority, Response, Threshold, WindowPlan,
 };
 use std::collections::BTreeMap;
 use std::num::NonZeroU64;
@@ -19,7 +19,7 @@ fn with_responses(plan: &Plan, seed: u64) -> Plan {
         let vc_class = class.vc_class;
         class.window.get_or_insert_with(|| WindowPlan {
             packets,
-            acknowledged: Answered::All,
+            acknowledged: Acknowledged::All,
             ack: AckPlan { payload_bytes: 1, priority: Priority::default(), vc_class },
             response: Response::default(),
         });

@@ -1,7 +1,7 @@
 //! Coverage of the comparison of congestion trees: on every switching kind, trees of several
 //! branches with victims, trees that end, and knots if routes deadlock.
 
-use crate::agreement::look;
+use crate::agreement::tree_step;
 use crate::case::Case;
 use crate::packets;
 use gingham_lab::compile;
@@ -15,7 +15,7 @@ fn reached(plan: impl Fn(u64) -> Plan) -> BTreeMap<&'static str, u32> {
     let mut reached = BTreeMap::new();
     for seed in 0..100 {
         let plan = plan(seed);
-        let measure = MeasurePlan { look: look(&plan), ..plan.measure };
+        let measure = MeasurePlan { tree_step: tree_step(&plan), ..plan.measure };
         let mut simulation = gingham_engine::start(Arc::new(Plan { measure, ..plan }));
         simulation.advance(u64::MAX);
         let trees = simulation.collector().trees();

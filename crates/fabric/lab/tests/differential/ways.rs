@@ -123,8 +123,8 @@ fn longest_bytes(plan: &Plan) -> u32 {
     let sources = plan.classes.iter().flat_map(|class| &class.sources);
     let message = sources.map(|source| *source.payload_bytes().end()).max().unwrap_or(0);
     let of_class = |class: &ClassPlan| {
-        let answer = class.window.as_ref().map_or(0, |window| window.ack.payload_bytes);
-        class.longest_anywhere_bytes(message).max(answer)
+        let ack_bytes = class.window.as_ref().map_or(0, |window| window.ack.payload_bytes);
+        class.longest_anywhere_bytes(message).max(ack_bytes)
     };
     plan.classes.iter().map(of_class).max().unwrap_or(0)
 }

@@ -3,7 +3,7 @@
 
 use crate::common::lanes::lane_plan;
 use crate::common::{backlogged, chain, quiet_plan, scheduled, stop_at};
-use crate::support::{Kind, Run, pace, run, window};
+use crate::support::{Kind, Run, rate_limit, run, window};
 use gingham_net::{Plan, SegmentationPlan};
 
 /// Returns the first `count` instants at which data begin and arrive, and acknowledgements begin
@@ -155,7 +155,7 @@ fn window_counts_packets() {
         plan.stop = stop_at(3_000);
         let found = run(&plan);
         assert_eq!(found.began(0, Kind::Data), begins);
-        assert_eq!(found.received(0, Kind::Ack).len(), begins.len(), "each is answered");
+        assert_eq!(found.received(0, Kind::Ack).len(), begins.len(), "each is acknowledged");
         assert_eq!(found.messages(0), [(0, 0, delivered)]);
     }
 }
@@ -166,7 +166,7 @@ fn rate_limit_sets_the_spacing_of_packet_starts() {
     for (parts, distance) in [(0, 250), (1, 251)] {
         let mut plan = quiet_plan(chain(0));
         backlogged(&mut plan, 0, 1, 5);
-        plan.classes[0].pace = Some(pace(&plan, 50, parts));
+        plan.classes[0].rate_limit = Some(rate_limit(&plan, 50, parts));
         plan.stop = stop_at(3_000);
         let began = run(&plan).began(0, Kind::Data);
         let expected: Vec<u64> = (0..10).map(|packet| distance * packet).collect();
@@ -176,7 +176,7 @@ fn rate_limit_sets_the_spacing_of_packet_starts() {
     for (bytes, distance) in [(48, 100), (16, 40)] {
         let mut plan = lane_plan(chain(0), 1);
         backlogged(&mut plan, 0, 1, bytes);
-        plan.classes[0].pace = Some(pace(&plan, 2, 0));
+        plan.classes[0].rate_limit = Some(rate_limit(&plan, 2, 0));
         plan.stop = stop_at(3_000);
         let began = run(&plan).began(0, Kind::Data);
         let expected: Vec<u64> = (0..10).map(|packet| distance * packet).collect();
@@ -186,13 +186,13 @@ fn rate_limit_sets_the_spacing_of_packet_starts() {
 
 #[test]
 fn rate_limit_and_window_both_apply() {
-    // The acknowledgement arrives after 100. The pace allows the next packet after 60, which is
-    // earlier, or after 150.
+    // The acknowledgement arrives after 100. The rate limit allows the next packet after 60, which
+    // is earlier, or after 150.
     for (byte_ps, distance) in [(20, 100), (50, 150)] {
         let mut plan = quiet_plan(chain(0));
         backlogged(&mut plan, 0, 1, 3);
         plan.classes[0].window = Some(window(1, 2));
-        plan.classes[0].pace = Some(pace(&plan, byte_ps, 0));
+        plan.classes[0].rate_limit = Some(rate_limit(&plan, byte_ps, 0));
         plan.stop = stop_at(3_000);
         let expected: Vec<u64> = (0..10).map(|packet| distance * packet).collect();
         assert_eq!(run(&plan).began(0, Kind::Data)[..10], expected);

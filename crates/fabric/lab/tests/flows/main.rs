@@ -11,8 +11,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a story that cannot be set up has failed")]
 
+mod acks;
 mod admission;
-mod answers;
 #[path = "../../../oracle/tests/common/mod.rs"]
 mod common;
 mod lone;

@@ -4,8 +4,8 @@ use crate::common::add_class;
 use gingham_kernel::{Span, Time};
 use gingham_net::traffic::{Draft, LengthPlan, MessagePlan, ReplyPlan, Scheduled, SourcePlan};
 use gingham_net::{
-    AckPlan, Answered, ClassId, Content, Delivery, Noted, PacePlan, Packet, Plan, Priority,
-    ProbePlan, REFILL_BYTES, Response, Simulation, Status, WindowPlan,
+    AckPlan, Acknowledged, ClassId, Content, Delivery, Noted, Packet, Plan, Priority, ProbePlan,
+    REFILL_BYTES, RateLimitPlan, Response, Simulation, Status, WindowPlan,
 };
 use gingham_topology::EndpointId;
 use std::sync::Arc;
@@ -123,13 +123,14 @@ fn kind_of(packet: &Packet) -> Kind {
 /// of the data.
 pub(crate) fn window(packets: u32, ack_bytes: u32) -> WindowPlan {
     let ack = AckPlan { payload_bytes: ack_bytes, priority: Priority::default(), vc_class: None };
-    WindowPlan { packets, acknowledged: Answered::All, ack, response: Response::default() }
+    WindowPlan { packets, acknowledged: Acknowledged::All, ack, response: Response::default() }
 }
 
-/// Returns a pace of `byte_ps` picoseconds a byte and `parts` 64 Ki-ths of one, at every host.
-pub(crate) fn pace(plan: &Plan, byte_ps: u64, parts: u64) -> PacePlan {
+/// Returns a rate limit of `byte_ps` picoseconds a byte and `parts` 64 Ki-ths of one, at every
+/// host.
+pub(crate) fn rate_limit(plan: &Plan, byte_ps: u64, parts: u64) -> RateLimitPlan {
     let refill = Span::from_ps(byte_ps * REFILL_BYTES + parts);
-    PacePlan { refill: vec![refill; plan.fabric.endpoints().len()].into() }
+    RateLimitPlan { refill: vec![refill; plan.fabric.endpoints().len()].into() }
 }
 
 /// Adds a class of a host with messages given by time, destination and bytes.

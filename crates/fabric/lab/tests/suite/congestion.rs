@@ -60,9 +60,9 @@ fn unsupported_marking_and_responses_are_refused() {
         (of("\"red\""), "response = { dcqcn = { fast_recovery = 0 } }"),
         (of("\"red\""), "response = { dcqcn = { additive = \"0 MB/s\" } }"),
         (of("\"red\""), "response = { dcqcn = { lowest = 0.0 } }"),
-        (of("\"red\""), "answered = { marked = \"50 us\" }"),
-        (of("\"red\""), "answered = { every = 2 }"),
-        (of("\"red\""), "answered = { every = 0 }"),
+        (of("\"red\""), "acknowledged = { marked = \"50 us\" }"),
+        (of("\"red\""), "acknowledged = { every = 2 }"),
+        (of("\"red\""), "acknowledged = { every = 0 }"),
         (PACKETS.to_owned(), "response = { swift = { base_target = \"0 us\" } }"),
         (PACKETS.to_owned(), "response = { swift = { ai = 0.0 } }"),
         (PACKETS.to_owned(), "response = { swift = { max_mdf = 1.0 } }"),
@@ -72,7 +72,7 @@ fn unsupported_marking_and_responses_are_refused() {
         (PACKETS.to_owned(), "response = { timely = { min_rtt = \"0 us\" } }"),
         (PACKETS.to_owned(), "response = { timely = { t_low = \"1 ms\" } }"),
         (PACKETS.to_owned(), "response = { timely = { lowest = 0.0 } }"),
-        (of("\"red\""), "answered = { each = 2 }"),
+        (of("\"red\""), "acknowledged = { each = 2 }"),
         (of("\"naive\""), "response = { lipd = { lowest = 0.0 } }"),
         (of("\"naive\""), "response = { lipd = { lowest = 1.1 } }"),
         (of("\"naive\""), "response = { fimd = { lowest = nan } }"),
@@ -123,15 +123,15 @@ fn round_trip_responses_need_measurable_acks() {
     let is_refused = |window: &str| {
         let text = text(PACKETS, "").replace("packets = 1, ", window);
         let Err(error) = compiled(&text) else { return false };
-        assert!(error.to_string().contains("`traffic[0].window.answered`"), "{error}");
+        assert!(error.to_string().contains("`traffic[0].window.acknowledged`"), "{error}");
         true
     };
     for response in ["swift", "timely"] {
         let with = |before: &str| is_refused(&format!("{before}, response = \"{response}\""));
-        assert!(with("answered = { marked = \"50 us\" }"), "{response}");
+        assert!(with("acknowledged = { marked = \"50 us\" }"), "{response}");
         assert!(!with("packets = 4"), "{response}");
         let is_swift = response == "swift";
-        assert_eq!(with("packets = 4, answered = { every = 2 }"), is_swift, "{response}");
+        assert_eq!(with("packets = 4, acknowledged = { every = 2 }"), is_swift, "{response}");
     }
 }
 
@@ -186,7 +186,7 @@ fn run_too_short_for_its_response_is_noted() {
             hosts = ["h0", "h1"]
             destinations.host = "h2"
             arrivals = "backlogged"
-            window = {{ answered = {{ marked = "50 us" }}, response = {response} }}
+            window = {{ acknowledged = {{ marked = "50 us" }}, response = {response} }}
             "#
         );
         let notes = compiled(&text).unwrap().notes;

@@ -6,8 +6,8 @@ use gingham_kernel::Span;
 use gingham_lab::scenario::{Overrides, ScenarioSource};
 use gingham_lab::{ColumnData, Compiled, Engine, Record, Run, Table, compile};
 use gingham_net::{
-    AckPlan, Answered, ClassId, FlowKey, FollowPlan, Marking, Periodic, Plan, Priority, Response,
-    WindowPlan,
+    AckPlan, Acknowledged, ClassId, FlowKey, FollowPlan, Marking, Periodic, Plan, Priority,
+    Response, WindowPlan,
 };
 use gingham_topology::EndpointId;
 use std::num::NonZeroU64;
@@ -60,7 +60,7 @@ fn window(plan: &mut Plan) {
     let ack = AckPlan { payload_bytes: 20, priority: Priority::default(), vc_class: None };
     plan.classes[0].window = Some(WindowPlan {
         packets: 1,
-        acknowledged: Answered::All,
+        acknowledged: Acknowledged::All,
         ack,
         response: Response::default(),
     });
@@ -83,7 +83,7 @@ fn windowed_flows_are_counted_and_share_fairly() {
         let class = &record.classes[0];
         let (fairness, half_width) = (class.fairness.unwrap(), class.fairness_half_width.unwrap());
         assert!(1.0 - fairness <= half_width && fairness > 0.999, "{fairness} +- {half_width}");
-        assert!((1..=2).contains(&class.answers_waiting_max), "{}", class.answers_waiting_max);
+        assert!((1..=2).contains(&class.acks_waiting_max), "{}", class.acks_waiting_max);
         let flows = table(&record, "flows");
         let accepted: f64 = reals(flows, "accepted_bytes_per_s").iter().sum();
         assert!((accepted / class.accepted_bytes_per_s - 1.0).abs() < 1e-9);
@@ -113,14 +113,17 @@ fn marks_returned_by_acks_are_counted() {
                 every.and_then(NonZeroU64::new).map(|every| Marking::Periodic(Periodic { every }));
         });
         let flows = table(&record, "flows");
-        let [answered, marked] = ["packets_answered", "packets_marked"]
+        let [acknowledged, marked] = ["packets_acknowledged", "packets_marked"]
             .map(|name| integers(flows, name).iter().sum::<u64>());
         // A message is a packet.
         let delivered: u64 = integers(flows, "messages_delivered").iter().sum();
-        assert!(answered.abs_diff(delivered) <= 2 && answered > 100, "{answered}, {delivered}");
+        assert!(
+            acknowledged.abs_diff(delivered) <= 2 && acknowledged > 100,
+            "{acknowledged}, {delivered}"
+        );
         let share = record.classes[0].packets_marked_share.unwrap();
         assert!(expected.contains(&share), "{share}");
-        assert!((share * real(answered) - real(marked)).abs() < 1e-6);
+        assert!((share * real(acknowledged) - real(marked)).abs() < 1e-6);
     }
 }
 

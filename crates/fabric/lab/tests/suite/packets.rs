@@ -173,7 +173,7 @@ fn invalid_packet_settings_are_refused() {
             with("routing.alternative = { algorithm = \"up-down\", choose = \"by-contention\" }"),
         ),
         ("a packet that is a byte too long", class("").replace("2048 B", "8429 B")),
-        ("a long answer", class("window = { packets = 1, answer.length = \"9 KiB\" }")),
+        ("a long acknowledgement", class("window = { packets = 1, ack.length = \"9 KiB\" }")),
         ("a lane that is not there", class("lanes = [1]")),
         ("levels without tables", class("service_level = 1")),
     ]);

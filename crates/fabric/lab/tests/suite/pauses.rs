@@ -47,12 +47,12 @@ fn pause_marks_follow_from_the_headroom() {
     let plan = pauses("packets.flow_control = \"pfc\"");
     assert_eq!(plan.pause_bytes[..2], [8_448 - 2_251, 0]);
     assert_eq!(plan.resume_bytes[0], 8_448 - 2_251 - 2_068);
-    assert_eq!((plan.frame_bytes, plan.answer), (84, Span::ZERO));
+    assert_eq!((plan.frame_bytes, plan.response_time), (84, Span::ZERO));
     // 100 ns more until the pause takes effect; a frame of 20 B less.
-    let keys = "packets.flow_control.pfc = { answer = \"100 ns\", frame = \"64 B\" }";
+    let keys = "packets.flow_control.pfc = { response_time = \"100 ns\", frame = \"64 B\" }";
     let plan = pauses(keys);
     assert_eq!(plan.pause_bytes[0], 8_448 - 2_331);
-    assert_eq!((plan.frame_bytes, plan.answer), (64, Span::from_ns(100)));
+    assert_eq!((plan.frame_bytes, plan.response_time), (64, Span::from_ns(100)));
     // Given marks are used unchanged, lane by lane.
     let keys = "lanes.count = 2\npackets.flow_control.pfc = { pause = [\"6197 B\", \"500 B\"], resume = [\"0 B\", \"500 B\"] }";
     let plan = pauses(keys);
@@ -105,11 +105,11 @@ fn invalid_pause_settings_are_refused() {
         "packets.flow_control.pfc.pause = \"6198 B\"",
         "packets = { flow_control = \"pfc\", buffer = \"2240 B\" }",
         "packets = { flow_control.pfc.pause = \"1 KiB\", buffer = \"2240 B\" }",
-        "packets.flow_control.pfc = { pause = \"6 KiB\", answer = \"67 us\" }",
+        "packets.flow_control.pfc = { pause = \"6 KiB\", response_time = \"67 us\" }",
         "packets.flow_control.pfc = { pause = \"1000 B\", resume = \"1001 B\" }",
         "packets.flow_control.pfc.resume = \"8 KiB\"",
         "packets.flow_control.pfc.frame = \"63 B\"",
-        "packets.flow_control.pfc.answer = \"2 s\"",
+        "packets.flow_control.pfc.response_time = \"2 s\"",
         "packets.flow_control.pfc.pause = [\"1 KiB\", \"1 KiB\"]",
         "packets.flow_control.pfc.headroom = \"1 KiB\"",
         "lanes.count = 2\npackets.flow_control.pfc.pause = [\"1 KiB\", \"9 KiB\"]",
@@ -130,7 +130,7 @@ fn hosts_sharing_a_receiver_are_paused_without_loss() {
     let crowd = r#"
         topology.generate.star.hosts = 4
         stop = { time = "300 us", warm_up = "0 ps" }
-        network = { preset = "santos-4x", packets.flow_control.pfc.answer = "50 ns" }
+        network = { preset = "santos-4x", packets.flow_control.pfc.response_time = "50 ns" }
         measure.messages = "all"
         [[traffic]]
         hosts = ["h0", "h1", "h2"]

@@ -216,7 +216,7 @@ fn explicit_pause_mark_keeps_the_preset_response_time() {
     let Switching::Packets(packets) = &plan.switching else { panic!("whole packets") };
     let pauses = packets.pauses.as_ref().unwrap();
     // 394 quanta of 512 bit times at 100 Gb/s.
-    assert_eq!((pauses.pause_bytes[0], pauses.answer.as_ps()), (100_000, 2_017_280));
+    assert_eq!((pauses.pause_bytes[0], pauses.response_time.as_ps()), (100_000, 2_017_280));
 }
 
 /// Returns the plan of a scenario with `switches` switches between two hosts, over a router of the
@@ -386,9 +386,9 @@ fn packet_max_sets_the_longest_packet() {
     let raw = "preset = \"myrinet-1280\", packet_max = \"2 KiB\"";
     let found = refusal(raw, "load = 0.1, length.fixed = \"4 KiB\"");
     assert_eq!(found["key"], "traffic[0].segmentation");
-    let answer =
-        "load = 0.1, length.fixed = \"64 B\", window = { packets = 1, answer.length = \"4 KiB\" }";
-    assert_eq!(refusal(raw, answer)["key"], "traffic[0].window.answer.length");
+    let ack =
+        "load = 0.1, length.fixed = \"64 B\", window = { packets = 1, ack.length = \"4 KiB\" }";
+    assert_eq!(refusal(raw, ack)["key"], "traffic[0].window.ack.length");
 }
 
 #[test]

@@ -101,8 +101,8 @@ fn every_request_gets_a_reply_after_the_think_time() {
     let settings = [
         ("measure.messages", "all"),
         ("traffic.1.stop", "0.9 ms"),
-        ("traffic.0.window", "{ packets = 2, answer = { priority = 1 } }"),
-        ("traffic.0.pace", "0.5"),
+        ("traffic.0.window", "{ packets = 2, ack = { priority = 1 } }"),
+        ("traffic.0.rate_limit", "0.5"),
     ];
     let plan = compiled(&settings).plan;
     let mut engine = gingham_engine::start(plan.clone());

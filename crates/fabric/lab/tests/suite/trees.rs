@@ -76,7 +76,7 @@ impl Found {
 
 /// Whether `of` exceeds `hundredths` hundredths of all searches.
 fn is_most(of: usize, found: &Found, hundredths: usize) -> bool {
-    of * 100 > found.trees.looks() * hundredths
+    of * 100 > found.trees.samples() * hundredths
 }
 
 const KINDS: [&str; 3] =
@@ -86,7 +86,7 @@ const KINDS: [&str; 3] =
 fn busy_host_is_root_and_other_flow_victim_in_every_kind() {
     for kind in KINDS {
         let found = found(&figure_1(kind, "congestion.step = \"10 us\""));
-        assert_eq!(found.trees.looks(), 200, "{kind}: 2 ms in steps of 10 us");
+        assert_eq!(found.trees.samples(), 200, "{kind}: 2 ms in steps of 10 us");
         let [root, branch, leaf] = ["B -> BC", "A -> B", "A1 -> A"].map(|name| found.roles(name));
         assert!(is_most(root.root, &found, 80) && root.branch == 0, "{kind}: {root:?}");
         // It holds some of the four hosts and the victim all the time, and occasionally moves on.
@@ -132,7 +132,7 @@ fn congestion_sampling_does_not_change_the_run() {
     let (without, with) =
         (of("messages = \"all\""), of("messages = \"all\", congestion.step = \"1 us\""));
     assert!(!without.1.is_empty() && without == with);
-    assert_eq!(found(&figure_1(KINDS[0], "")).trees.looks(), 0);
+    assert_eq!(found(&figure_1(KINDS[0], "")).trees.samples(), 0);
 }
 
 #[test]

@@ -37,7 +37,7 @@ const HOT_SPOT: &str = r#"
     load = 0.9
     length = { fixed = "512 B" }
     lanes = [0]
-    window = { packets = 1, answer = { lanes = [1] } }
+    window = { packets = 1, ack = { lanes = [1] } }
 
     [stop]
     time = "2 ms"
@@ -58,16 +58,16 @@ fn beside_less(settings: &[(&str, &str)]) -> String {
     advice.split_once([',', ';']).map_or_else(String::new, |(_, rest)| rest.trim().to_owned())
 }
 
-const PACE: &str = "traffic.0.pace";
+const RATE_LIMIT: &str = "traffic.0.rate_limit";
 const WINDOW: &str = "traffic.0.window";
 const POLICING: (&str, &str) = ("traffic.0.policing", "{ rate = 0.05, burst = \"1 KiB\" }");
 
 #[test]
 fn verdict_names_the_key_whose_bound_is_reached() {
-    assert_eq!(beside_less(&[(PACE, "0.3")]), "or raise traffic.0.pace");
+    assert_eq!(beside_less(&[(RATE_LIMIT, "0.3")]), "or raise traffic.0.rate_limit");
     // Both hold the flow back, and one of them limits it.
     let window = (WINDOW, "{ packets = 4 }");
-    assert_eq!(beside_less(&[(PACE, "0.3"), window]), "or raise traffic.0.pace");
+    assert_eq!(beside_less(&[(RATE_LIMIT, "0.3"), window]), "or raise traffic.0.rate_limit");
     let let_pass = "or let more pass with traffic.0.policing.rate";
     assert_eq!(beside_less(&[POLICING, ("traffic.0.load", "0.5")]), let_pass);
     let one = (WINDOW, "{ packets = 1 }");
@@ -76,8 +76,8 @@ fn verdict_names_the_key_whose_bound_is_reached() {
 
 #[test]
 fn verdict_omits_keys_that_do_not_limit_the_load() {
-    for pace in ["1.0", "0.8", "0.71"] {
-        assert_eq!(beside_less(&[(PACE, pace)]), "", "{pace}");
+    for rate_limit in ["1.0", "0.8", "0.71"] {
+        assert_eq!(beside_less(&[(RATE_LIMIT, rate_limit)]), "", "{rate_limit}");
     }
     assert_eq!(beside_less(&[(WINDOW, "{ packets = 100 }")]), "");
     let wide = ("traffic.0.policing", "{ rate = 0.8, burst = \"1 KiB\" }");
@@ -90,7 +90,7 @@ fn verdict_omits_keys_that_do_not_limit_the_load() {
         ("stop.time", "1 s"),
     ];
     let all = ("traffic.0.policing", "{ rate = 1.0, burst = \"8 KiB\" }");
-    for whole in [(PACE, "1.0"), all] {
+    for whole in [(RATE_LIMIT, "1.0"), all] {
         assert_eq!(beside_less(&[&long[..], &[whole]].concat()), "", "{whole:?}");
     }
 }
@@ -153,7 +153,10 @@ fn saturated_replies_are_advised_to_be_fewer_or_shorter() {
     }
     let backlogged = SERVED.replace("load = 0.3", "arrivals = \"backlogged\"");
     let reason = saturated(&backlogged, &[]).verdict_reason;
-    assert!(reason.contains("such as with a traffic.1.pace, or make replies shorter"), "{reason}");
+    assert!(
+        reason.contains("such as with a traffic.1.rate_limit, or make replies shorter"),
+        "{reason}"
+    );
 }
 
 #[test]

@@ -6,7 +6,7 @@ use crate::imported::{self, RING as IMPORTED, folder};
 use gingham_kernel::Time;
 use gingham_lab::scenario::{Overrides, ScenarioSource};
 use gingham_lab::{Compiled, LabError, compile};
-use gingham_net::{AckPlan, Pace, Priority};
+use gingham_net::{AckPlan, Priority, RateLimit};
 use gingham_topology::Proof;
 use gingham_topology::routing::{LaneSet, VcClass};
 use std::fmt::Write as _;
@@ -77,7 +77,7 @@ fn error(text: &str, settings: &[(&str, &str)]) -> String {
 }
 
 /// Returns the acknowledgements of the first class.
-fn answer(compiled: &Compiled) -> AckPlan {
+fn ack(compiled: &Compiled) -> AckPlan {
     compiled.plan.classes[0].window.as_ref().unwrap().ack
 }
 
@@ -91,35 +91,35 @@ fn acks_default_to_the_settings_of_their_class() {
     assert!(class.is_controlled() && !given.plan.classes[1].is_controlled());
     assert_eq!(class.window.as_ref().unwrap().packets, 8);
     let vc_class = Some(VcClass(0));
-    assert_eq!(answer(&given), AckPlan { payload_bytes: 20, priority: priority(2), vc_class });
+    assert_eq!(ack(&given), AckPlan { payload_bytes: 20, priority: priority(2), vc_class });
     assert_eq!(given.plan.highest_priority(), priority(2));
-    let written = "{ packets = 1, answer = { length = \"1 B\", priority = 7 } }";
+    let written = "{ packets = 1, ack = { length = \"1 B\", priority = 7 } }";
     let other = compiled(STAR, &[(WINDOW, written)]);
-    assert_eq!(answer(&other), AckPlan { payload_bytes: 1, priority: priority(7), vc_class });
+    assert_eq!(ack(&other), AckPlan { payload_bytes: 1, priority: priority(7), vc_class });
     // Adapters have a queue for every level, including that of acknowledgements.
     assert_eq!(other.plan.highest_priority(), priority(7));
 }
 
 #[test]
 fn acks_have_their_own_lanes() {
-    let window = "{ packets = 8, answer = { lanes = [1, 3] } }";
+    let window = "{ packets = 8, ack = { lanes = [1, 3] } }";
     let own = compiled(&laned(), &[(WINDOW, window), ("traffic.0.lanes", "[0]")]);
     let plan = &own.plan;
     let lanes = |vc_class: VcClass| plan.lanes.allowed.anywhere(&plan.fabric, Some(vc_class));
     let of_class = |index: usize| lanes(plan.classes[index].vc_class.unwrap());
-    let of_answers = lanes(answer(&own).vc_class.unwrap());
+    let of_acks = lanes(ack(&own).vc_class.unwrap());
     assert_eq!(of_class(0), LaneSet::one(0));
-    assert_eq!(of_answers, LaneSet::one(1) | LaneSet::one(3));
+    assert_eq!(of_acks, LaneSet::one(1) | LaneSet::one(3));
     assert_eq!(of_class(1), LaneSet::first_n(4));
     // By default the lanes of the class.
     let same = compiled(&laned(), &[(WINDOW, "{ packets = 8 }"), ("traffic.0.lanes", "[2]")]);
-    assert_eq!(answer(&same).vc_class, same.plan.classes[0].vc_class);
+    assert_eq!(ack(&same).vc_class, same.plan.classes[0].vc_class);
 }
 
 #[test]
 fn ack_lanes_count_as_used() {
-    let described = |answer: &str| {
-        let window = format!("{{ packets = 8, answer = {{ {answer} }} }}");
+    let described = |ack: &str| {
+        let window = format!("{{ packets = 8, ack = {{ {ack} }} }}");
         let lanes = [("traffic.0.lanes", "[0]"), ("traffic.1.lanes", "[0, 1]")];
         let settings = [lanes[0], lanes[1], (WINDOW, &*window)];
         compiled(&laned(), &settings).notes.join("\n")
@@ -135,7 +135,7 @@ fn ack_lanes_count_as_used() {
         notes.contains("all classes have the same")
     };
     assert!(is_noted("{ packets = 8 }"));
-    assert!(!is_noted("{ packets = 8, answer = { priority = 1 } }"));
+    assert!(!is_noted("{ packets = 8, ack = { priority = 1 } }"));
 }
 
 #[test]
@@ -155,7 +155,7 @@ fn acks_count_towards_the_longest_packet() {
         notes.contains("no room for a packet of 13 beside its round trip")
     };
     assert!(!is_noted("{ packets = 8 }"));
-    assert!(is_noted("{ packets = 8, answer = { length = \"200 B\" } }"));
+    assert!(is_noted("{ packets = 8, ack = { length = \"200 B\" } }"));
 }
 
 #[test]
@@ -166,12 +166,12 @@ fn short_acks_take_the_paths_of_short_messages() {
         let settings = [("routing.alternative", alternative), (WINDOW, window)];
         compiled(STAR, &settings).notes.join("\n").contains("no packet takes its primary path")
     };
-    assert!(described("{ packets = 8, answer = { length = \"128 B\" } }"));
+    assert!(described("{ packets = 8, ack = { length = \"128 B\" } }"));
     assert!(!described("{ packets = 8 }"));
 }
 
 /// Remedy for a cycle that acknowledgements close.
-const LEAVE_OUT: &str = "free of deadlock. Leave traffic.0.window.answer.lanes out, name at least two lanes there that no \
+const LEAVE_OUT: &str = "free of deadlock. Leave traffic.0.window.ack.lanes out, name at least two lanes there that no \
                          class uses, or allow it";
 
 #[test]
@@ -188,9 +188,10 @@ fn unserved_lane_is_refused_at_the_class_naming_it() {
         ];
         error(&laned(), &settings)
     };
-    let answers = described("traffic.1.window", "{ packets = 1, answer = { lanes = [3] } }");
-    let expected = "in `traffic[1].window.answer.lanes`: answers of class `bulk` may go on lane 3";
-    assert!(answers.contains(expected), "{answers}");
+    let acks = described("traffic.1.window", "{ packets = 1, ack = { lanes = [3] } }");
+    let expected =
+        "in `traffic[1].window.ack.lanes`: acknowledgements of class `bulk` may go on lane 3";
+    assert!(acks.contains(expected), "{acks}");
     let packets = described("traffic.1.lanes", "[3]");
     assert!(packets.contains("in `traffic[1].lanes`: packets of class `bulk` may"), "{packets}");
 }
@@ -200,28 +201,31 @@ fn ack_lanes_alone_can_close_a_cycle() {
     let proof = |settings: &[(&str, &str)]| compiled(RING, settings).proof;
     assert!(matches!(proof(&[]), Proof::Free { .. }));
     for lanes in ["[0, 1, 2]", "[3, 4, 5]"] {
-        let window = format!("{{ packets = 2, answer = {{ lanes = {lanes} }} }}");
+        let window = format!("{{ packets = 2, ack = {{ lanes = {lanes} }} }}");
         assert!(matches!(proof(&[(WINDOW, &window)]), Proof::Free { .. }), "{lanes}");
     }
     // Packets are on lane 2 after the dateline, acknowledgements on 1 or 2 before it: the cycle
     // goes round the ring on lane 2 between the two, and from there by lane 1.
-    let overlapping = (WINDOW, "{ packets = 2, answer = { lanes = [1, 2, 3] } }");
+    let overlapping = (WINDOW, "{ packets = 2, ack = { lanes = [1, 2, 3] } }");
     let refused = result(RING, &[overlapping]).unwrap_err();
     let LabError::Deadlock(report) = &refused else { panic!("{refused}") };
     let has = |lane: &str| report.channels.iter().any(|channel| channel.ends_with(lane));
     assert!(has(" lane 1") && has(" lane 2") && !has(" lane 3"), "{refused}");
     assert!(refused.to_string().contains(LEAVE_OUT), "{refused}");
-    assert_eq!(report.key.as_deref(), Some("traffic[0].window.answer.lanes"));
+    assert_eq!(report.key.as_deref(), Some("traffic[0].window.ack.lanes"));
     // Acknowledgements with one lane leave none after the dateline, for packets or
     // acknowledgements.
-    let one = (WINDOW, "{ packets = 2, answer = { lanes = [3] } }");
+    let one = (WINDOW, "{ packets = 2, ack = { lanes = [3] } }");
     let refused = result(RING, &[one]).unwrap_err();
     let LabError::Deadlock(report) = &refused else { panic!("{refused}") };
     assert!(refused.to_string().contains(LEAVE_OUT), "{refused}");
-    assert_eq!(report.key.as_deref(), Some("traffic[0].window.answer.lanes"));
+    assert_eq!(report.key.as_deref(), Some("traffic[0].window.ack.lanes"));
     let asked = error(RING, &[one, ("network.lanes.datelines", "true")]);
-    assert!(asked.contains("in `traffic[0].window.answer.lanes`: datelines share out"), "{asked}");
-    assert!(asked.contains("answers of class `all` have but one: give them another"), "{asked}");
+    assert!(asked.contains("in `traffic[0].window.ack.lanes`: datelines share out"), "{asked}");
+    assert!(
+        asked.contains("acknowledgements of class `all` have but one: give them another"),
+        "{asked}"
+    );
 }
 
 #[test]
@@ -233,18 +237,16 @@ fn cycle_error_names_the_acks_that_close_it() {
         other => panic!("{other:?}"),
     };
     let second = "traffic.1.window";
-    let [good, bad] = [
-        "{ packets = 2, answer = { lanes = [3, 4] } }",
-        "{ packets = 2, answer = { lanes = [5] } }",
-    ];
+    let [good, bad] =
+        ["{ packets = 2, ack = { lanes = [3, 4] } }", "{ packets = 2, ack = { lanes = [5] } }"];
     let (cure, key) = described(&[(WINDOW, good), (second, bad)]);
-    assert!(cure.contains("Leave traffic.1.window.answer.lanes out"), "{cure}");
-    assert_eq!(key.as_deref(), Some("traffic[1].window.answer.lanes"));
+    assert!(cure.contains("Leave traffic.1.window.ack.lanes out"), "{cure}");
+    assert_eq!(key.as_deref(), Some("traffic[1].window.ack.lanes"));
     // Each of the two alone is enough to close it.
     let (cure, key) = described(&[(WINDOW, bad), (second, bad)]);
-    let both = "Leave traffic.0.window.answer.lanes and traffic.1.window.answer.lanes out";
+    let both = "Leave traffic.0.window.ack.lanes and traffic.1.window.ack.lanes out";
     assert!(cure.contains(both), "{cure}");
-    assert_eq!(key.as_deref(), Some("traffic[0].window.answer.lanes"));
+    assert_eq!(key.as_deref(), Some("traffic[0].window.ack.lanes"));
     // Packets close it themselves.
     let (cure, key) = described(&[("traffic.0.lanes", "[0]"), (WINDOW, good)]);
     assert!(!cure.contains("acknowledgements cause this cycle"), "{cure}");
@@ -275,21 +277,21 @@ fn marking_without_windows_is_noted() {
 fn ack_service_levels_are_part_of_the_proof() {
     // The level of the reversed pair.
     let by_pair = compiled(IMPORTED, &[(WINDOW, "{ packets = 2 }")]);
-    assert_eq!(answer(&by_pair).vc_class, None);
+    assert_eq!(ack(&by_pair).vc_class, None);
     assert!(matches!(by_pair.proof, Proof::Free { .. }));
     // All acknowledgements on one level, and therefore on one lane, close the cycle that packets do
     // not.
-    let one = (WINDOW, "{ packets = 2, answer = { service_level = 3 } }");
+    let one = (WINDOW, "{ packets = 2, ack = { service_level = 3 } }");
     let refused = result(IMPORTED, &[one]).unwrap_err();
     let LabError::Deadlock(report) = &refused else { panic!("{refused}") };
     assert!(report.channels.iter().all(|channel| channel.ends_with(" lane 3")), "{refused}");
     let allowed = imported::result(IMPORTED, &[one], true).unwrap();
-    assert_eq!(answer(&allowed).vc_class, Some(VcClass(3)));
+    assert_eq!(ack(&allowed).vc_class, Some(VcClass(3)));
     assert_eq!(allowed.plan.classes[0].vc_class, None);
     let cure =
-        "Leave traffic.0.window.answer.service_level out, name another level there, or allow it";
+        "Leave traffic.0.window.ack.service_level out, name another level there, or allow it";
     assert!(refused.to_string().contains(cure), "{refused}");
-    assert_eq!(report.key.as_deref(), Some("traffic[0].window.answer.service_level"));
+    assert_eq!(report.key.as_deref(), Some("traffic[0].window.ack.service_level"));
 }
 
 #[test]
@@ -299,54 +301,56 @@ fn acks_on_a_level_without_a_lane_are_refused() {
     let row = "0  1  2  3  4  5  6  7  0  1  2  3  4  5  6  7";
     let dropped = map.replace(row, "0  1  2  3  4  5  6  7  0  1  2  3  4  5 15  7");
     assert_ne!(map, dropped);
-    let file = std::env::temp_dir().join(format!("gingham-answers-{}.dump", std::process::id()));
+    let file = std::env::temp_dir().join(format!("gingham-acks-{}.dump", std::process::id()));
     std::fs::write(&file, dropped).unwrap();
     let name = file.display().to_string();
     let tables = ("routing.lane_tables", name.as_str());
     let by_pair = result(IMPORTED, &[tables, (WINDOW, "{ packets = 2 }")]);
-    let window = "{ packets = 2, answer = { service_level = 14 } }";
+    let window = "{ packets = 2, ack = { service_level = 14 } }";
     let text = error(IMPORTED, &[tables, (WINDOW, window)]);
     std::fs::remove_file(&file).unwrap();
     assert!(by_pair.is_ok());
     assert!(text.contains("in `routing.lane_tables`: packets of SL 14 are dropped at "), "{text}");
-    assert!(text.contains("traffic.*.window.answer.service_level), or map it"), "{text}");
+    assert!(text.contains("traffic.*.window.ack.service_level), or map it"), "{text}");
 }
 
 #[test]
 fn rate_limit_becomes_the_time_of_64_kib() {
     // A byte takes 6,250 ps of 160 MB/s: at a quarter of that 25,000 ps.
     let alone = ("traffic.0.hosts", "[\"h2\"]");
-    let paced = compiled(STAR, &[("traffic.0.pace", "0.25"), alone]);
+    let paced = compiled(STAR, &[("traffic.0.rate_limit", "0.25"), alone]);
     let class = &paced.plan.classes[0];
     assert!(class.is_controlled());
-    let refill = &class.pace.as_ref().unwrap().refill;
+    let refill = &class.rate_limit.as_ref().unwrap().refill;
     // At every host, because excess of another class may be sent as this one.
     assert_eq!(refill.len(), paced.plan.fabric.endpoints().len());
     assert!(refill.iter().all(|refill| refill.as_ps() == 65_536 * 25_000));
-    let next = Pace::new(refill[0]).next_start(Time::from_ps(7), 256);
+    let next = RateLimit::new(refill[0]).next_start(Time::from_ps(7), 256);
     assert_eq!(next.as_ps(), 7 + 256 * 25_000);
 }
 
 #[test]
 fn too_slow_rate_limit_is_refused() {
     // 64 KiB at 6,250 ps a byte take 10^6 s at 4.1e-10 of the link.
-    let pace = |pace: &'static str| ("traffic.0.pace", pace);
-    assert!(result(STAR, &[pace("4.2e-10")]).is_ok());
-    assert!(result(STAR, &[pace("4e-10")]).is_err());
+    let rate_limit = |rate_limit: &'static str| ("traffic.0.rate_limit", rate_limit);
+    assert!(result(STAR, &[rate_limit("4.2e-10")]).is_ok());
+    assert!(result(STAR, &[rate_limit("4e-10")]).is_err());
     let any = ("traffic.0.length", "{ exponential = \"256 B\" }");
-    let found = error(STAR, &[pace("1e-5"), any]);
-    assert!(found.contains("in `traffic[0].pace`: at this pace 64 KiB, or a packet of class `data`, which may be of any length"));
+    let found = error(STAR, &[rate_limit("1e-5"), any]);
+    assert!(found.contains("in `traffic[0].rate_limit`: at this rate limit 64 KiB, or a packet of class `data`, which may be of any length"));
     let cut = ("traffic.0.segmentation", "{ fixed = \"1 MiB\" }");
-    assert!(result(STAR, &[pace("1e-5"), any, cut]).is_ok());
+    assert!(result(STAR, &[rate_limit("1e-5"), any, cut]).is_ok());
     // The limit also applies to excess of another class.
     let demoting = [
         ("traffic.0.policing", "{ rate = 0.1, burst = \"1 KiB\", excess = { demote = \"bulk\" } }"),
-        ("traffic.1.pace", "1e-5"),
+        ("traffic.1.rate_limit", "1e-5"),
     ];
     assert!(result(STAR, &demoting).is_ok());
     let found = error(STAR, &[demoting[0], demoting[1], any]);
     assert!(
-        found.contains("in `traffic[1].pace`: at this pace 64 KiB, or a packet of class `data`,"),
+        found.contains(
+            "in `traffic[1].rate_limit`: at this rate limit 64 KiB, or a packet of class `data`,"
+        ),
         "{found}"
     );
 }
@@ -388,36 +392,36 @@ fn invalid_windows_and_rate_limits_are_refused() {
         (star, &[(WINDOW, "{ packets = 2.5 }")]),
         (star, &[(WINDOW, "8")]),
         (star, &[(WINDOW, "{ packet = 8 }")]),
-        (star, &[(WINDOW, "{ packets = 8, answer = { length = \"0 B\" } }")]),
-        (star, &[(WINDOW, "{ packets = 8, answer = { length = \"1 MiB\" } }")]),
-        (star, &[(WINDOW, "{ packets = 8, answer = { priority = 8 } }")]),
-        (star, &[(WINDOW, "{ packets = 8, answer = { lanes = [0] } }")]),
-        (star, &[(WINDOW, "{ packets = 8, answer = { service_level = 0 } }")]),
-        (laned, &[(WINDOW, "{ packets = 8, answer = { lanes = [4] } }")]),
-        (laned, &[(WINDOW, "{ packets = 8, answer = { lanes = [] } }")]),
-        (laned, &[(WINDOW, "{ packets = 8, answer = { lanes = [1, 1] } }")]),
-        (laned, &[(WINDOW, "{ packets = 8, answer = { service_level = 1 } }")]),
+        (star, &[(WINDOW, "{ packets = 8, ack = { length = \"0 B\" } }")]),
+        (star, &[(WINDOW, "{ packets = 8, ack = { length = \"1 MiB\" } }")]),
+        (star, &[(WINDOW, "{ packets = 8, ack = { priority = 8 } }")]),
+        (star, &[(WINDOW, "{ packets = 8, ack = { lanes = [0] } }")]),
+        (star, &[(WINDOW, "{ packets = 8, ack = { service_level = 0 } }")]),
+        (laned, &[(WINDOW, "{ packets = 8, ack = { lanes = [4] } }")]),
+        (laned, &[(WINDOW, "{ packets = 8, ack = { lanes = [] } }")]),
+        (laned, &[(WINDOW, "{ packets = 8, ack = { lanes = [1, 1] } }")]),
+        (laned, &[(WINDOW, "{ packets = 8, ack = { service_level = 1 } }")]),
         (
             &shallow,
-            &[data, bulk, (WINDOW, "{ packets = 8, answer = { lanes = [3], length = \"33 B\" } }")],
+            &[data, bulk, (WINDOW, "{ packets = 8, ack = { lanes = [3], length = \"33 B\" } }")],
         ),
-        (&unserved, &[data, bulk, (WINDOW, "{ packets = 8, answer = { lanes = [3] } }")]),
-        (&in_transit, &[(WINDOW, "{ packets = 8, answer = { length = \"1000 B\" } }")]),
-        (IMPORTED, &[(WINDOW, "{ packets = 8, answer = { lanes = [1] } }")]),
-        (IMPORTED, &[(WINDOW, "{ packets = 8, answer = { service_level = 16 } }")]),
+        (&unserved, &[data, bulk, (WINDOW, "{ packets = 8, ack = { lanes = [3] } }")]),
+        (&in_transit, &[(WINDOW, "{ packets = 8, ack = { length = \"1000 B\" } }")]),
+        (IMPORTED, &[(WINDOW, "{ packets = 8, ack = { lanes = [1] } }")]),
+        (IMPORTED, &[(WINDOW, "{ packets = 8, ack = { service_level = 16 } }")]),
         (
             IMPORTED,
             &[
                 ("network.lanes.count", "4"),
                 ("traffic.0.service_level", "0"),
-                (WINDOW, "{ packets = 8, answer = { service_level = 5 } }"),
+                (WINDOW, "{ packets = 8, ack = { service_level = 5 } }"),
             ],
         ),
-        (star, &[("traffic.0.pace", "0")]),
-        (star, &[("traffic.0.pace", "-0.5")]),
-        (star, &[("traffic.0.pace", "1.01")]),
-        (star, &[("traffic.0.pace", "nan")]),
-        (star, &[("traffic.0.pace", "1e-300")]),
+        (star, &[("traffic.0.rate_limit", "0")]),
+        (star, &[("traffic.0.rate_limit", "-0.5")]),
+        (star, &[("traffic.0.rate_limit", "1.01")]),
+        (star, &[("traffic.0.rate_limit", "nan")]),
+        (star, &[("traffic.0.rate_limit", "1e-300")]),
     ];
     insta::assert_snapshot!(refusals(cases));
 }

@@ -8,9 +8,9 @@ use super::*;
 use crate::flows::FlowState;
 use crate::traffic::{MessagePlan, SourcePlan};
 use crate::{
-    AckPlan, Answered, Arbitration, ChannelPlan, ClassPlan, Content, FlowKey, FollowPlan, Hold,
-    InTransitPlan, LanePlan, MeasurePlan, MessageNumber, NetworkEvents, Next, PacePlan, PathId,
-    PolicingPlan, PostPlan, REFILL_BYTES, Response, RoutingScheme, SegmentationPlan, StopPlan,
+    AckPlan, Acknowledged, Arbitration, ChannelPlan, ClassPlan, Content, FlowKey, FollowPlan, Hold,
+    InTransitPlan, LanePlan, MeasurePlan, MessageNumber, NetworkEvents, Next, PathId, PolicingPlan,
+    PostPlan, REFILL_BYTES, RateLimitPlan, Response, RoutingScheme, SegmentationPlan, StopPlan,
     Switching, WindowPlan, WormholePlan,
 };
 use gingham_topology::generate::{Generator, TwoHosts};
@@ -70,7 +70,7 @@ fn class(level: u8) -> ClassPlan {
         segmentation: SegmentationPlan::None,
         policing: None,
         window: None,
-        pace: None,
+        rate_limit: None,
         post: PostPlan::default(),
         sources: vec![SourcePlan { endpoint: EndpointId::new(0), messages: nothing }],
     }
@@ -78,12 +78,12 @@ fn class(level: u8) -> ClassPlan {
 
 fn window(packets: u32) -> WindowPlan {
     let ack = AckPlan { payload_bytes: 20, priority: Priority::default(), vc_class: None };
-    WindowPlan { packets, acknowledged: Answered::All, ack, response: Response::default() }
+    WindowPlan { packets, acknowledged: Acknowledged::All, ack, response: Response::default() }
 }
 
 /// Returns a rate limit of `byte_ps` picoseconds per byte.
-fn pace(byte_ps: u64) -> PacePlan {
-    PacePlan { refill: [Span::from_ps(byte_ps * REFILL_BYTES)].into() }
+fn rate_limit(byte_ps: u64) -> RateLimitPlan {
+    RateLimitPlan { refill: [Span::from_ps(byte_ps * REFILL_BYTES)].into() }
 }
 
 fn at(ps: u64) -> Time {
@@ -308,7 +308,7 @@ fn reopened_flow_queues_behind_all_others() {
 
 #[test]
 fn rate_limited_flow_keeps_its_turn_and_blocks_no_other() {
-    let paced = ClassPlan { pace: Some(pace(10)), ..class(0) };
+    let paced = ClassPlan { rate_limit: Some(rate_limit(10)), ..class(0) };
     let mut sender = Sender::new(vec![paced, class(0)]);
     sender.put(0, 1, 0, message(0, 5));
     sender.put(0, 1, 0, message(1, 3));
@@ -318,12 +318,12 @@ fn rate_limited_flow_keeps_its_turn_and_blocks_no_other() {
     // 5 B at 10 ps each: the second may go at 50, and is then before the shared queue.
     assert_eq!([0, 10, 49, 50, 50].map(|now| sender.goes(now)), [0, 2, 3, 1, 4]);
     let flow = sender.flow(0, 1);
-    assert_eq!(sender.held(), [(flow, Hold::Pace, 0, 50)]);
+    assert_eq!(sender.held(), [(flow, Hold::RateLimit, 0, 50)]);
     // A flow with nothing to send keeps its rate limit: its next packet may go at 50 + 30.
     sender.put(0, 1, 60, message(5, 2));
     assert_eq!((sender.take(60), sender.take(79)), (Turn::At(at(80)), Turn::At(at(80))));
     assert_eq!(sender.goes(80), 5);
-    assert_eq!(sender.held(), [(flow, Hold::Pace, 60, 80)]);
+    assert_eq!(sender.held(), [(flow, Hold::RateLimit, 60, 80)]);
 }
 
 /// Returns a class whose excess waits for tokens, with a bucket of 10 B and 20 ps per byte.
@@ -403,11 +403,15 @@ fn shrunken_window_blocks_an_eligible_flow() {
 #[test]
 fn blocked_time_has_one_cause_at_a_time_when_a_window_shrinks() {
     let (tokens, policer) = policed(0);
-    let paced = ClassPlan { pace: Some(pace(10)), ..class(0) };
+    let paced = ClassPlan { rate_limit: Some(rate_limit(10)), ..class(0) };
     for (class, policer, expected) in [
         // 8 B at 10 ps each; the rate limit is accounted in advance, so the window counts from its
         // end on.
-        (paced, None, [(Hold::Pace, 0, 80), (Hold::Pace, 120, 200), (Hold::Window, 200, 290)]),
+        (
+            paced,
+            None,
+            [(Hold::RateLimit, 0, 80), (Hold::RateLimit, 120, 200), (Hold::Window, 200, 290)],
+        ),
         // 2 of 10 tokens are left; there are 8 at 120, and 8 again at 280.
         (
             tokens,
@@ -437,7 +441,7 @@ fn blocked_time_has_one_cause_at_a_time_when_a_window_shrinks() {
 
 #[test]
 fn unwindowed_flow_counts_no_packets_in_flight() {
-    let mut sender = Sender::new(vec![ClassPlan { pace: Some(pace(10)), ..class(0) }]);
+    let mut sender = Sender::new(vec![ClassPlan { rate_limit: Some(rate_limit(10)), ..class(0) }]);
     let flow = sender.flow(0, 1);
     // Instead of 2^32 - 1, after which the window would never reopen.
     sender.flows.get_mut(flow).limits.window_packets = 2;

@@ -55,8 +55,8 @@ impl Checkpoints {
         } else if is_now(collector.next_sample()) {
             // A step or search at the end of a section is part of that section.
             Due::StepEnd(self.next)
-        } else if is_now(collector.next_look()) {
-            Due::Look(self.next)
+        } else if is_now(collector.next_tree_sample()) {
+            Due::TreeSample(self.next)
         } else if is_now(collector.section_end()) {
             Due::SectionEnd(self.next)
         } else {
@@ -84,7 +84,8 @@ impl Checkpoints {
     pub(super) fn update(&mut self, collector: &Collector) {
         let last = self.last_before_check(collector);
         let event = self.events.get(self.happened).map(|(at, _)| at);
-        let ends = [collector.section_end(), collector.next_sample(), collector.next_look(), event];
+        let ends =
+            [collector.section_end(), collector.next_sample(), collector.next_tree_sample(), event];
         let end = ends.into_iter().flatten().min().filter(|end| *end <= last);
         self.next = end.unwrap_or(last + Span::from_ps(1));
     }

@@ -78,8 +78,8 @@ impl Endpoints {
                 self.collector.on_sample(now, counts);
                 self.checkpoints.update(&self.collector);
             }
-            Notice::Looked { waiters } => {
-                self.collector.on_look(now, &congestion::trees(&self.plan, waiters));
+            Notice::TreesSampled { waiters } => {
+                self.collector.on_tree_sample(now, &congestion::trees(&self.plan, waiters));
                 self.checkpoints.update(&self.collector);
             }
         }
@@ -162,7 +162,7 @@ impl Endpoints {
             }
             Content::Ack { packets, marked } => {
                 self.outbox.on_ended();
-                let flow = packet.flow.expect("an answer is to a flow");
+                let flow = packet.flow.expect("an acknowledgement is to a flow");
                 self.on_acknowledged(flow, packets, marked, now);
             }
             Content::Signal(signal) => {

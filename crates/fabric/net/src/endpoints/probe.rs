@@ -159,7 +159,7 @@ impl Probe {
             Notice::Lanes { .. } | Notice::Gathered { .. } => return,
             Notice::Woken { endpoint } => at("woken", endpoint.index()),
             Notice::Sampled { counts } => at("sampled", counts.len()),
-            Notice::Looked { waiters } => at("looked", waiters.len()),
+            Notice::TreesSampled { waiters } => at("trees sampled", waiters.len()),
         };
         self.noted.push(noted);
     }

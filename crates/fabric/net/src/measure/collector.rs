@@ -241,7 +241,7 @@ impl Collector {
     /// Counts an acknowledgement of `packets` packets of a flow, `marked` of them with a mark.
     pub fn on_acknowledged(&mut self, flow: FlowId, packets: u32, marked: u32, now: Time) {
         if self.closed.is_none() {
-            self.flows.count_answered(&self.grid, flow, [packets, marked], now);
+            self.flows.count_acknowledged(&self.grid, flow, [packets, marked], now);
         }
     }
 
@@ -267,7 +267,7 @@ impl Collector {
 
     /// Records an adapter's queue of `depth` acknowledgements after one for `class`.
     pub fn on_ack_queue(&mut self, class: ClassId, depth: usize) {
-        self.flows.note_answers(class, depth);
+        self.flows.note_acks(class, depth);
     }
 
     /// Time of the next sample of the followed channels, if any; `None` once the window is closed.
@@ -283,13 +283,14 @@ impl Collector {
         self.samples.add(time, counts);
     }
 
-    /// Time of the next congestion trees, if requested: after a sample of that instant.
-    pub fn next_look(&self) -> Option<Time> {
+    /// Returns when the next congestion trees are due: like a sample, and after the sample of the
+    /// same instant. `None` if none are requested.
+    pub fn next_tree_sample(&self) -> Option<Time> {
         self.trees.next().filter(|_| self.closed.is_none())
     }
 
-    /// Adds the congestion trees of `time`.
-    pub fn on_look(&mut self, time: Time, trees: &[Tree]) {
+    /// Adds the congestion trees that were due at `time`.
+    pub fn on_tree_sample(&mut self, time: Time, trees: &[Tree]) {
         self.trees.add(time, trees);
     }
 

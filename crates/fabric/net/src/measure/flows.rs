@@ -31,7 +31,7 @@ pub(super) struct FlowCollector {
     flows: Vec<Flow>,
     /// By class: the longest queue of acknowledgements in an adapter when one for a packet of this
     /// class was queued.
-    answers_waiting_max: Box<[usize]>,
+    acks_waiting_max: Box<[usize]>,
     followed: Vec<FlowKey>,
     steps: Steps,
 }
@@ -58,13 +58,16 @@ impl FlowCollector {
         let follow = &plan.follow;
         let is_counted = |(class, plan_of): (ClassId, &ClassPlan)| {
             let is_followed = follow.flows.iter().any(|key| key.class == class);
-            plan.measure.flows || is_followed || plan_of.window.is_some() || plan_of.pace.is_some()
+            plan.measure.flows
+                || is_followed
+                || plan_of.window.is_some()
+                || plan_of.rate_limit.is_some()
         };
         let ids = ClassId::first(plan.classes.len());
         Self {
             is_counted: ids.zip(&plan.classes).map(is_counted).collect(),
             flows: Vec::new(),
-            answers_waiting_max: vec![0; plan.classes.len()].into(),
+            acks_waiting_max: vec![0; plan.classes.len()].into(),
             followed: follow.flows.clone(),
             steps: Steps::new(plan),
         }
@@ -105,7 +108,7 @@ impl FlowCollector {
     }
 
     /// Counts acknowledged packets of a flow, and those among them that were marked.
-    pub(super) fn count_answered(
+    pub(super) fn count_acknowledged(
         &mut self,
         grid: &Grid,
         flow: FlowId,
@@ -113,7 +116,7 @@ impl FlowCollector {
         now: Time,
     ) {
         for packet in 0..packets {
-            self.add_at(grid, flow, now, (SumOf::Answers, (packet < marked).into()));
+            self.add_at(grid, flow, now, (SumOf::Acknowledged, (packet < marked).into()));
         }
     }
 
@@ -138,8 +141,8 @@ impl FlowCollector {
 
     /// Updates the longest queue of acknowledgements in an adapter, after one for a packet of
     /// `class` was queued.
-    pub(super) fn note_answers(&mut self, class: ClassId, depth: usize) {
-        let most = &mut self.answers_waiting_max[class.index()];
+    pub(super) fn note_acks(&mut self, class: ClassId, depth: usize) {
+        let most = &mut self.acks_waiting_max[class.index()];
         *most = depth.max(*most);
     }
 

@@ -49,8 +49,8 @@ pub struct TreeLife {
     pub born: Time,
     /// First inspection without it; `None` if the last one still found it.
     pub died: Option<Time>,
-    /// Inspections that found it.
-    pub looks: usize,
+    /// Number of inspections that found it.
+    pub samples: usize,
     /// First inspection with the maximum number of branches.
     pub greatest: TreeStep,
 }
@@ -78,7 +78,7 @@ pub struct FlowRoles {
 /// Trees of a run.
 #[derive(Clone, Debug)]
 pub struct Trees {
-    looks: Steps,
+    samples: Steps,
     times: Vec<Time>,
     /// By time and then by root, knots last.
     steps: Vec<TreeStep>,
@@ -89,7 +89,7 @@ pub struct Trees {
 impl Trees {
     pub(super) fn new(plan: &Plan) -> Self {
         Self {
-            looks: Steps::every(plan.measure.look.unwrap_or_default(), plan.stop.time),
+            samples: Steps::every(plan.measure.tree_step.unwrap_or_default(), plan.stop.time),
             times: Vec::new(),
             steps: Vec::new(),
             channels: BTreeMap::new(),
@@ -98,11 +98,11 @@ impl Trees {
     }
 
     pub(super) fn next(&self) -> Option<Time> {
-        self.looks.end_of(self.times.len())
+        self.samples.end_of(self.times.len())
     }
 
     pub(super) fn add(&mut self, time: Time, trees: &[Tree]) {
-        assert_eq!(Some(time), self.next(), "looks are at the ends of steps");
+        assert_eq!(Some(time), self.next(), "samples are at the ends of steps");
         self.times.push(time);
         self.steps.extend(trees.iter().map(|tree| TreeStep {
             time,
@@ -138,8 +138,8 @@ impl Trees {
         }
     }
 
-    /// Number of inspections.
-    pub fn looks(&self) -> usize {
+    /// Returns the number of inspections.
+    pub fn samples(&self) -> usize {
         self.times.len()
     }
 
@@ -169,11 +169,11 @@ impl Trees {
                 let known = alive.get(&step.root).copied().or_else(|| before.remove(&step.root));
                 let place = known.unwrap_or_else(|| {
                     let TreeStep { root, time: born, .. } = *step;
-                    lives.push(TreeLife { root, born, died: None, looks: 0, greatest: *step });
+                    lives.push(TreeLife { root, born, died: None, samples: 0, greatest: *step });
                     lives.len() - 1
                 });
                 let life = &mut lives[place];
-                life.looks += usize::from(alive.insert(step.root, place).is_none());
+                life.samples += usize::from(alive.insert(step.root, place).is_none());
                 if step.branches > life.greatest.branches {
                     life.greatest = *step;
                 }
@@ -195,13 +195,13 @@ mod tests {
     /// A run of 60 ps, inspected every 10 ps, with these branches of a root.
     fn run(root: usize, branches: &[usize]) -> Trees {
         let mut trees = Trees {
-            looks: Steps::every(Span::from_ps(10), Time::from_ps(60)),
+            samples: Steps::every(Span::from_ps(10), Time::from_ps(60)),
             times: Vec::new(),
             steps: Vec::new(),
             channels: BTreeMap::new(),
             flows: BTreeMap::new(),
         };
-        for (look, branches) in (1..).zip(branches) {
+        for (sample, branches) in (1..).zip(branches) {
             let lanes = |count| (0..count).map(|id| Buffer::from(ChannelId::new(id))).collect();
             let tree = Tree {
                 root: Some(ChannelId::new(root)),
@@ -214,7 +214,7 @@ mod tests {
                 packets: 1,
             };
             let found = if *branches > 0 { vec![tree] } else { Vec::new() };
-            trees.add(Time::from_ps(10 * look), &found);
+            trees.add(Time::from_ps(10 * sample), &found);
         }
         trees
     }
@@ -224,15 +224,15 @@ mod tests {
         let lives = run(9, &[0, 3, 5, 5, 0, 1]).lives();
         let [first, second] = &lives[..] else { panic!("two trees: {lives:?}") };
         assert_eq!((first.born, first.died), (Time::from_ps(20), Some(Time::from_ps(50))));
-        assert_eq!((first.looks, first.greatest.branches), (3, 5));
+        assert_eq!((first.samples, first.greatest.branches), (3, 5));
         assert_eq!(first.greatest.time, Time::from_ps(30));
-        assert_eq!((second.born, second.died, second.looks), (Time::from_ps(60), None, 1));
+        assert_eq!((second.born, second.died, second.samples), (Time::from_ps(60), None, 1));
     }
 
     #[test]
     fn sampling_ends_with_the_run_and_counts_channel_roles() {
         let trees = run(9, &[2, 1, 0, 0, 0, 0]);
-        assert_eq!((trees.next(), trees.looks()), (None, 6));
+        assert_eq!((trees.next(), trees.samples()), (None, 6));
         let roles: BTreeMap<_, _> = trees.channels().collect();
         let of = |channel| roles[&ChannelId::new(channel)];
         assert_eq!(of(0), ChannelRoles { root: 0, branch: 2, leaf: 2 });

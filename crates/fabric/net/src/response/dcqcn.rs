@@ -48,7 +48,8 @@ pub struct Dcqcn {
     /// Default: 1/100 of the highest rate, 400 Mbit/s at 40 Gbit/s.
     pub hyper: Option<DataRate>,
     /// The lowest rate (NVIDIA: `rpg_min_rate`), above 0 and at most 1, as a share of the highest.
-    /// The highest rate is the pace of the class, or the full rate of the link. Default: 1/400.
+    /// The highest rate is the rate limit of the class, or the full rate of the link. Default:
+    /// 1/400.
     pub lowest: f64,
 }
 

@@ -17,8 +17,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Fimd {
-    /// The lowest rate, above 0 and at most 1, as a share of the highest: the pace of the class, or
-    /// the full rate of the link. Default: 1/256.
+    /// The lowest rate, above 0 and at most 1, as a share of the highest: the rate limit of the
+    /// class, or the full rate of the link. Default: 1/256.
     pub lowest: f64,
     /// Divisor of the rate at a mark, above 1. Default: 2.
     pub factor: f64,

@@ -1,4 +1,4 @@
-//! Constant window and pace.
+//! Constant window and rate limit.
 
 use super::{Adapt, Limits, Respond};
 use schemars::JsonSchema;

@@ -1,7 +1,7 @@
 //! Rate of a flow as a share of its highest, shared by the responses that change rates.
 //!
 //! ```text
-//!   rate 1      a packet starts every T = p / R_max      the pace of the class, or the full rate of the link
+//!   rate 1      a packet starts every T = p / R_max      the class's rate limit, or the full rate of its link
 //!   rate r      every T / r                              from the next packet on
 //!   lowest      R_min: no response goes below
 //! ```
@@ -15,7 +15,7 @@
 //! them.
 
 use super::Limits;
-use crate::{Pace, REFILL_BYTES};
+use crate::{REFILL_BYTES, RateLimit};
 use gingham_kernel::{Bytes, Rate as DataRate, Span};
 
 /// Default lowest rate, as a share of the highest.
@@ -29,14 +29,15 @@ pub(crate) struct Rate {
     /// Rate as a share of the highest.
     share: f64,
     lowest: f64,
-    /// Pace at rate 1.
-    highest: Pace,
+    /// Rate limit at rate 1.
+    highest: RateLimit,
 }
 
 impl Rate {
     /// Returns the highest rate, the initial one of flows.
     pub(super) fn new(lowest: f64, limits: &Limits) -> Self {
-        let highest = limits.pace.expect("a flow whose response changes its rate has a pace");
+        let highest =
+            limits.rate_limit.expect("a flow whose response changes its rate has a rate limit");
         Self { share: 1.0, lowest, highest }
     }
 
@@ -59,7 +60,7 @@ impl Rate {
         // Most acknowledgements leave a flow at its highest rate.
         if share.to_bits() != self.share.to_bits() {
             self.share = share;
-            limits.pace = Some(self.highest.slower(share));
+            limits.rate_limit = Some(self.highest.slower(share));
         }
     }
 }
@@ -73,8 +74,9 @@ pub(super) struct Highest {
 impl Highest {
     #[expect(clippy::cast_precision_loss, reason = "a rate")]
     pub(super) fn new(limits: &Limits) -> Self {
-        let pace = limits.pace.expect("a flow whose response changes its rate has a pace");
-        let refill_ps = pace.refill().as_ps() as f64;
+        let rate_limit =
+            limits.rate_limit.expect("a flow whose response changes its rate has a rate limit");
+        let refill_ps = rate_limit.refill().as_ps() as f64;
         Self { bytes_per_second: REFILL_BYTES as f64 / refill_ps * 1e12 }
     }
 
@@ -108,8 +110,8 @@ pub(super) fn scaled(span: Span, factor: f64) -> Span {
     Span::from_ps((span.as_ps() as f64 * factor).round() as u64)
 }
 
-impl Pace {
-    /// Returns the pace at a share of this rate.
+impl RateLimit {
+    /// Returns the rate limit at a share of this rate.
     fn slower(self, share: f64) -> Self {
         #[expect(
             clippy::cast_possible_truncation,

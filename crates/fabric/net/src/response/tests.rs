@@ -2,7 +2,7 @@ use super::{
     Aimd, Becn, Dcqcn, Delay, Fimd, Limits, Lipd, Responder, Response, RoundTrip, RoundTrips,
     Swift, Timely,
 };
-use crate::Pace;
+use crate::RateLimit;
 use gingham_kernel::{Bytes, Rate, Span, Time};
 
 /// Time of 64 KiB at the highest rate: 1 us.
@@ -12,7 +12,7 @@ const LOWEST: f64 = 1.0 / 256.0;
 fn limits() -> Limits {
     Limits {
         window_packets: 1,
-        pace: Some(Pace::new(Span::from_ps(HIGHEST_PS.into()))),
+        rate_limit: Some(RateLimit::new(Span::from_ps(HIGHEST_PS.into()))),
         gap: Span::ZERO,
     }
 }
@@ -22,7 +22,7 @@ fn acknowledged(responder: &mut Responder, marked: bool, limits: &mut Limits) {
 }
 
 fn rate(limits: &Limits) -> f64 {
-    let refill_ps = limits.pace.unwrap().refill().as_ps();
+    let refill_ps = limits.rate_limit.unwrap().refill().as_ps();
     f64::from(HIGHEST_PS) / f64::from(u32::try_from(refill_ps).unwrap())
 }
 
@@ -79,7 +79,7 @@ fn mark_at_full_rate_reduces_it_as_each_response_defines() {
         let mut responder = response.start(&limits);
         let rates = [true, true, false].map(|marked| {
             acknowledged(&mut responder, marked, &mut limits);
-            limits.pace.unwrap().refill().as_ps()
+            limits.rate_limit.unwrap().refill().as_ps()
         });
         assert_eq!(limits.window_packets, 1);
         rates
@@ -105,19 +105,23 @@ impl Flow {
 
     /// A flow whose highest rate sends 64 KiB in the span `highest`.
     fn on(response: &Response, highest: Span) -> Self {
-        let limits = Limits { window_packets: 1, pace: Some(Pace::new(highest)), gap: Span::ZERO };
+        let limits = Limits {
+            window_packets: 1,
+            rate_limit: Some(RateLimit::new(highest)),
+            gap: Span::ZERO,
+        };
         Self { responder: response.start(&limits), limits }
     }
 
     /// Begins a packet. Returns the time of 64 KiB after it, in ps.
     fn sends(&mut self, payload_bytes: u32, at_ps: u64) -> u64 {
         self.responder.sends(payload_bytes, &mut self.limits, Time::from_ps(at_ps));
-        self.limits.pace.unwrap().refill().as_ps()
+        self.limits.rate_limit.unwrap().refill().as_ps()
     }
 
     fn marked(&mut self, at_ps: u64) -> u64 {
         self.responder.down(&mut self.limits, Time::from_ps(at_ps));
-        self.limits.pace.unwrap().refill().as_ps()
+        self.limits.rate_limit.unwrap().refill().as_ps()
     }
 }
 
@@ -228,7 +232,7 @@ fn dcqcn_defaults_scale_with_the_rate() {
 #[expect(clippy::cast_precision_loss, reason = "times of a run")]
 fn dcqcn_settles_within_the_closed_form() {
     let timer = 55_000_000;
-    let highest = Pace::new(Span::from_ps(13_107_200));
+    let highest = RateLimit::new(Span::from_ps(13_107_200));
     let settling = |of: Dcqcn| Response::Dcqcn(of).settling(highest).unwrap().as_ps();
     assert_eq!(settling(Dcqcn::default()), 504 * timer);
     // Each expiration gains a thousandth of the highest rate for the target; the rate follows one
@@ -315,7 +319,7 @@ fn timely_rises_5x_faster_from_the_fifth_gradient_in_a_row() {
 
 /// A flow with a window of this many packets.
 fn windowed(window_packets: u32, swift: Swift) -> Flow {
-    let limits = Limits { window_packets, pace: None, gap: Span::ZERO };
+    let limits = Limits { window_packets, rate_limit: None, gap: Span::ZERO };
     Flow { responder: Response::Swift(swift).start(&limits), limits }
 }
 

@@ -36,8 +36,8 @@ pub struct Timely {
     pub t_high: Span,
     /// Round trip on an idle path, the unit of the gradient. Default: 20 us.
     pub min_rtt: Span,
-    /// The lowest rate, above 0 and at most 1, as a share of the highest: the pace of the class, or
-    /// the full rate of the link. Default: 1/1000.
+    /// The lowest rate, above 0 and at most 1, as a share of the highest: the rate limit of the
+    /// class, or the full rate of the link. Default: 1/1000.
     pub lowest: f64,
 }
 

@@ -35,7 +35,7 @@ pub(crate) fn plan(classes: usize, time_ps: u64) -> Plan {
         segmentation: SegmentationPlan::None,
         policing: None,
         window: None,
-        pace: None,
+        rate_limit: None,
         post: gingham_net::PostPlan::default(),
         sources: Vec::new(),
     };

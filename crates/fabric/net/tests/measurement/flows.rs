@@ -4,7 +4,7 @@ use crate::feed::{Feed, Journey, class, journey, plan};
 use gingham_kernel::{Span, Time};
 use gingham_net::measure::{Count, HeldShares};
 use gingham_net::{
-    AckPlan, Answered, ClassId, FlowId, FlowKey, FollowPlan, Hold, Plan, Priority, Response,
+    AckPlan, Acknowledged, ClassId, FlowId, FlowKey, FollowPlan, Hold, Plan, Priority, Response,
     WindowPlan,
 };
 use gingham_topology::EndpointId;
@@ -53,7 +53,7 @@ fn close(found: f64, expected: f64) -> bool {
 }
 
 fn shares(held: HeldShares) -> [f64; 3] {
-    [Hold::Window, Hold::Pace, Hold::Tokens].map(|hold| held.of(hold))
+    [Hold::Window, Hold::RateLimit, Hold::Tokens].map(|hold| held.of(hold))
 }
 
 #[test]
@@ -119,7 +119,7 @@ fn blocked_time_is_clipped_to_the_window() {
     };
     hold(&mut feed, 0, Hold::Window, 300, 420); // 100 in the window
     hold(&mut feed, 0, Hold::Window, 420, 712); // in two sections more
-    hold(&mut feed, 0, Hold::Pace, 712, 960);
+    hold(&mut feed, 0, Hold::RateLimit, 712, 960);
     hold(&mut feed, 0, Hold::Tokens, 10, 20);
     feed.end_sections(10_199);
     hold(&mut feed, 0, Hold::Tokens, 10_140, 20_000); // known ahead, beyond the run: 60 of it
@@ -144,14 +144,14 @@ fn flow_sums_survive_section_merging() {
         let at = index * 20_000_000;
         carry(&mut feed, 0, &journey(at, at + 1_000));
         let held = [at, at + 10_000_000].map(Time::from_ps);
-        feed.collector.on_held(FlowId::new(0), Hold::Pace, held[0], held[1]);
+        feed.collector.on_held(FlowId::new(0), Hold::RateLimit, held[0], held[1]);
     }
     feed.end_sections(u64::MAX);
     let flow = feed.collector.report().flows()[0];
     assert_eq!((flow.created, flow.delivered), (messages(46), messages(46)));
     assert!(close(flow.latency_mean_ps.unwrap(), 1_000.0));
     let expected = 46e7 / f64::from(1_u32 << 30);
-    assert!(close(flow.held.of(Hold::Pace), expected));
+    assert!(close(flow.held.of(Hold::RateLimit), expected));
 }
 
 #[test]
@@ -163,10 +163,10 @@ fn blocked_time_may_be_recorded_far_ahead() {
     let sample = journey(0, 3 << 30);
     let message = feed.create_of(&sample, Some(FlowId::new(0)));
     let [from, to] = [1_000, 3 << 30].map(Time::from_ps);
-    feed.collector.on_held(FlowId::new(0), Hold::Pace, from, to);
+    feed.collector.on_held(FlowId::new(0), Hold::RateLimit, from, to);
     feed.deliver(&sample, message);
     feed.end_sections(u64::MAX);
-    assert!(close(feed.collector.report().flows()[0].held.of(Hold::Pace), 0.5));
+    assert!(close(feed.collector.report().flows()[0].held.of(Hold::RateLimit), 0.5));
 }
 
 #[test]
@@ -179,12 +179,12 @@ fn blocked_time_recorded_ahead_may_have_several_causes() {
     let sample = journey(0, 3 << 30);
     let message = feed.create_of(&sample, Some(FlowId::new(0)));
     let [from, turn, to] = [0, 5 << 28, 3 << 30].map(Time::from_ps);
-    feed.collector.on_held(FlowId::new(0), Hold::Pace, turn, to);
+    feed.collector.on_held(FlowId::new(0), Hold::RateLimit, turn, to);
     feed.collector.on_held(FlowId::new(0), Hold::Tokens, from, turn);
     feed.deliver(&sample, message);
     feed.end_sections(u64::MAX);
-    let [window, pace, tokens] = shares(feed.collector.report().flows()[0].held);
-    assert!(window == 0.0 && close(pace, 7.0 / 16.0) && close(tokens, 5.0 / 16.0));
+    let [window, rate_limit, tokens] = shares(feed.collector.report().flows()[0].held);
+    assert!(window == 0.0 && close(rate_limit, 7.0 / 16.0) && close(tokens, 5.0 / 16.0));
 }
 
 /// Returns the fairness of class 0 whose flows deliver these numbers of messages of 100 bytes in
@@ -258,7 +258,7 @@ fn flows_are_counted_only_for_classes_that_need_it() {
     let mut plan = plan(3, TIME);
     plan.classes[1].window = Some(WindowPlan {
         packets: 4,
-        acknowledged: Answered::All,
+        acknowledged: Acknowledged::All,
         ack,
         response: Response::default(),
     });
@@ -302,20 +302,23 @@ fn marked_share_counts_acks_of_the_window() {
     let mut feed = with_flows(&plan, 2);
     carry(&mut feed, 0, &journey(0, 1_000));
     carry(&mut feed, 1, &journey(0, 1_000));
-    let answered = |feed: &mut Feed, flow, at, marked| {
+    let acknowledged = |feed: &mut Feed, flow, at, marked| {
         feed.collector.on_acknowledged(FlowId::new(flow), 1, u32::from(marked), Time::from_ps(at));
     };
     assert_eq!(feed.collector.report().class_flows(class()).unwrap().marked_share, None);
-    answered(&mut feed, 0, 319, true); // in the warm-up
+    acknowledged(&mut feed, 0, 319, true); // in the warm-up
     for (at, marked) in [(320, true), (900, false), (901, false)] {
-        answered(&mut feed, 0, at, marked);
+        acknowledged(&mut feed, 0, at, marked);
     }
-    answered(&mut feed, 1, 10_239, false);
+    acknowledged(&mut feed, 1, 10_239, false);
     feed.end_sections(u64::MAX);
-    answered(&mut feed, 1, 10_240, true); // after the window
+    acknowledged(&mut feed, 1, 10_240, true); // after the window
     let report = feed.collector.report();
-    let found: Vec<_> =
-        report.flows().iter().map(|flow| (flow.answered_packets, flow.marked_packets)).collect();
+    let found: Vec<_> = report
+        .flows()
+        .iter()
+        .map(|flow| (flow.acknowledged_packets, flow.marked_packets))
+        .collect();
     assert_eq!(found, [(3, 1), (1, 0)]);
     assert_eq!(report.class_flows(class()).unwrap().marked_share, Some(0.25));
 }
@@ -326,9 +329,8 @@ fn ack_queue_maximum_is_reported_per_class() {
     for (class, depth) in [(0, 1), (0, 3), (1, 9), (0, 2)] {
         feed.collector.on_ack_queue(ClassId::new(class), depth);
     }
-    let most = |class| {
-        feed.collector.report().class_flows(ClassId::new(class)).unwrap().answers_waiting_max
-    };
+    let most =
+        |class| feed.collector.report().class_flows(ClassId::new(class)).unwrap().acks_waiting_max;
     assert_eq!((most(0), most(1)), (3, 9));
 }
 

@@ -183,7 +183,7 @@ impl Audit {
             }
             Notice::Gathered { full } => self.gathered(*full),
             Notice::Woken { endpoint } => self.endpoint_woken(*endpoint),
-            Notice::Sampled { .. } | Notice::Looked { .. } => {}
+            Notice::Sampled { .. } | Notice::TreesSampled { .. } => {}
         }
         None
     }

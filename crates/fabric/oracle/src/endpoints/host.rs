@@ -75,7 +75,7 @@ impl Host {
         ring.into_iter().map(|(_, place)| place).collect()
     }
 
-    /// Whether window and pace permit a packet at `now`.
+    /// Whether a group has a packet that window and rate limit permit at `now`.
     pub(super) fn has_ready(&self, group: usize, now: Time) -> bool {
         levels().any(|level| {
             let may_go = |place: usize| self.queues[place].state().earliest <= now;

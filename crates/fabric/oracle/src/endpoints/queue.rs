@@ -34,7 +34,7 @@ pub(super) struct State {
     /// Packets started and not acknowledged; 0 unless all packets are acknowledged.
     pub(super) in_flight: u32,
     pub(super) limits: Limits,
-    /// Earliest start of the next packet by pace and gap.
+    /// Earliest start of the next packet by rate limit and gap.
     pub(super) earliest: Time,
     /// Event since which the queue has had a packet and an open window, and sent none: the order of
     /// turns.
@@ -67,7 +67,8 @@ impl Queue {
         key: FlowKey,
     ) -> Self {
         let class = &plan.classes[key.class.index()];
-        let refill = class.pace.as_ref().map(|pace| pace.refill[key.source.index()]);
+        let refill =
+            class.rate_limit.as_ref().map(|rate_limit| rate_limit.refill[key.source.index()]);
         Self::new(place, Some(id), (class.window.clone(), refill))
     }
 
@@ -145,14 +146,14 @@ fn in_flight(counts: bool, started: usize, acknowledged: u32) -> u32 {
     if counts { started - acknowledged } else { 0 }
 }
 
-/// Earliest start after a packet at `now`: `now + ceil(refill payload / 65536)`, not before `now +
-/// gap`; `None` without limits.
+/// Returns the earliest start after a packet that starts at `now`: by the rate limit
+/// `now + ceil(refill payload / 65536)`, and not before `now + gap`; `None` without limits.
 fn next_start(limits: &Limits, now: Time, payload_bytes: u32) -> Option<Time> {
-    let by_pace = limits.refill.map(|refill| {
+    let by_rate_limit = limits.refill.map(|refill| {
         let parts = u128::from(refill.as_ps()) * u128::from(payload_bytes);
         let ps = parts.div_ceil(u128::from(REFILL_BYTES));
         now + Span::from_ps(u64::try_from(ps).expect("a packet starts within a run"))
     });
     let by_gap = (limits.gap > Span::ZERO).then(|| now + limits.gap);
-    by_pace.max(by_gap)
+    by_rate_limit.max(by_gap)
 }

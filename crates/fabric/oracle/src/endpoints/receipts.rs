@@ -1,7 +1,7 @@
-//! Packets at the destination of a flow, and their acknowledgement (timing.md, flows: answers).
+//! Packets at the destination of a flow, and their acknowledgement (timing.md, flows).
 
 use gingham_kernel::Time;
-use gingham_net::{Answered, FlowId};
+use gingham_net::{Acknowledged, FlowId};
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Receipts {
@@ -17,20 +17,20 @@ impl Receipts {
         &mut self,
         flow: FlowId,
         is_marked: bool,
-        answered: Answered,
+        acknowledged: Acknowledged,
         now: Time,
     ) -> Option<(u32, u32)> {
         self.arrived.push((flow, is_marked));
         let of_flow = self.arrived.iter().filter(|(of, _)| *of == flow);
         let marks: Vec<bool> = of_flow.map(|(_, is_marked)| *is_marked).collect();
         let last = self.acknowledged.iter().rev().find(|(of, ..)| *of == flow);
-        let covered: &[bool] = match answered {
-            Answered::All => &marks[marks.len() - 1..],
-            Answered::Every(packets) => {
+        let covered: &[bool] = match acknowledged {
+            Acknowledged::All => &marks[marks.len() - 1..],
+            Acknowledged::Every(packets) => {
                 let open = &marks[last.map_or(0, |(_, count, _)| *count)..];
                 if open.len() >= packets as usize { open } else { &[] }
             }
-            Answered::Marked(gap) => {
+            Acknowledged::Marked(gap) => {
                 let is_due = last.is_none_or(|(.., at)| *at + gap <= now);
                 if is_due && is_marked { &[true] } else { &[] }
             }

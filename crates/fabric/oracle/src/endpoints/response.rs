@@ -62,7 +62,7 @@ struct Rate {
 
 impl Rate {
     fn highest(lowest: f64, limits: &Limits) -> Self {
-        let refill = limits.refill.expect("a flow with a rate has a pace");
+        let refill = limits.refill.expect("a flow with a rate has a rate limit");
         Self { share: 1.0, lowest, refill }
     }
 

@@ -282,7 +282,8 @@ impl Simulation {
         in_transit.is_none_or(|packet| !packet.received.is_empty())
     }
 
-    /// Whether a queue without credits has a packet not held back by window or pace.
+    /// Returns whether a queue, none of whose lanes has a credit, has a packet that is not held
+    /// back by window or rate limit.
     fn has_ready(&self, channel: ChannelId, group: usize, tick: Tick) -> bool {
         let host = self.host_of(channel);
         let machine = &self.in_transit[host.index()].machine;

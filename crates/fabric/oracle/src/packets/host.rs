@@ -288,8 +288,8 @@ impl Simulation {
 // emptied.
 //
 // ```text
-//   x: the fill rises above `pause` ── t'(frame) + d' + answer ──► x + D: no packet starts on the lane
-//   y: it falls to `resume`         ── the same ─────────────────► y + D: packets may start
+//   x: the fill rises above `pause` ── t'(frame) + d' + response time ──► x + D: no packet starts on the lane
+//   y: it falls to `resume`         ── the same ───────────────────────────► y + D: packets may start
 // ```
 //
 // Source: IEEE 802.1Qbb, as specified in `docs/concepts/timing-packets.md`.

@@ -178,7 +178,7 @@ pub(crate) fn add_class(plan: &mut Plan, name: String, source: SourcePlan) {
         segmentation: SegmentationPlan::None,
         policing: None,
         window: None,
-        pace: None,
+        rate_limit: None,
         post: gingham_net::PostPlan::default(),
         sources: vec![source],
     });

@@ -4,8 +4,8 @@ use super::{FLIT, add_class, quiet_plan};
 use gingham_kernel::{ByteTime, Span, Time};
 use gingham_net::traffic::{Draft, MessagePlan, Scheduled, SourcePlan};
 use gingham_net::{
-    AckPlan, Among, Answered, Arbitration, OvertakingPlan, PacketsPlan, PausesPlan, Plan, Priority,
-    Read, Response, Switching, WindowPlan,
+    AckPlan, Acknowledged, Among, Arbitration, OvertakingPlan, PacketsPlan, PausesPlan, Plan,
+    Priority, Read, Response, Switching, WindowPlan,
 };
 use gingham_topology::{ChannelId, EndpointId, Fabric};
 use std::sync::Arc;
@@ -51,7 +51,7 @@ pub(crate) fn pausing(plan: &mut Plan, [pause, resume]: [u64; 2]) {
         pause_bytes: [pause; 16],
         resume_bytes: [resume; 16],
         frame_bytes: 10,
-        answer: Span::from_ps(15),
+        response_time: Span::from_ps(15),
     };
     packets(plan, |packets| packets.pauses = Some(pauses));
 }
@@ -83,7 +83,7 @@ pub(crate) fn sends(plan: &mut Plan, from: usize, level: u8, messages: &[(u64, u
 pub(crate) fn window(packets: u32, ack_bytes: u32) -> WindowPlan {
     let priority = Priority::default();
     let ack = AckPlan { payload_bytes: ack_bytes, priority, vc_class: None };
-    WindowPlan { packets, acknowledged: Answered::All, ack, response: Response::default() }
+    WindowPlan { packets, acknowledged: Acknowledged::All, ack, response: Response::default() }
 }
 
 /// Time of a byte on every cable.

@@ -138,7 +138,7 @@ fn random_plan(seed: u64, switches: u32) -> Plan {
             segmentation: SegmentationPlan::Fixed(80),
             policing: None,
             window: None,
-            pace: None,
+            rate_limit: None,
             post: gingham_net::PostPlan::default(),
             sources,
         });

@@ -19,7 +19,7 @@ pub(crate) fn past_a_dateline(rule: DatelineRule) -> Plan {
     assert!(datelines.is_crossed_by(channel(&plan.fabric, "s4", "s0")));
     plan.lanes.allowed = Lanes::by_datelines(datelines, &[LaneSet::first_n(2)]);
     packets(&mut plan, 4, 1, &[(0, 3), (30, 3)]);
-    plan.measure.look = Some(Span::from_ps(1_000));
+    plan.measure.tree_step = Some(Span::from_ps(1_000));
     plan.stop = stop_at(1_000);
     plan
 }

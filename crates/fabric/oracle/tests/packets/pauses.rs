@@ -1,8 +1,8 @@
 //! Pauses instead of credits: effects of marks, arrivals despite a pause, and held lanes.
 //!
-//! Unless stated otherwise, a pause frame has 10 bytes, 100 ps, and is answered after 15 ps: a
-//! request is known D = 25 + 100 + 15 = 140 ps later. A packet that starts at s fills its buffer
-//! from s + 35.
+//! Unless stated otherwise, a pause frame has 10 bytes, 100 ps, and is applied after 15 ps. A
+//! request of a receiver is therefore known D = 25 + 100 + 15 = 140 ps later; a packet that starts
+//! at s fills its buffer from s + 25 + 10.
 
 use crate::common::lanes::on_lanes;
 use crate::common::packets::{cable_byte, cable_many, packets, packets_plan, pausing, sends};
@@ -147,7 +147,7 @@ proptest! {
         lengths in prop::collection::vec(1..200_u32, 1..60),
         (forth, back) in (0..900_u64, 0..900_u64),
         (many_ps, slow) in (40_000..2_000_000_u64, 1..40_u64),
-        (frame_bytes, answer, above) in (1..90_u32, 0..900_u64, 0..700_u64),
+        (frame_bytes, response_time, above) in (1..90_u32, 0..900_u64, 0..700_u64),
         overhead_bytes in 0..20_u32,
     ) {
         let mut plan = packets_plan(chain(1), 1);
@@ -164,7 +164,7 @@ proptest! {
             packets.overhead_bytes = overhead_bytes;
             packets.forwarding_delay = Span::from_ps(2_000);
             let pauses = packets.pauses.as_mut().unwrap();
-            (pauses.frame_bytes, pauses.answer) = (frame_bytes, Span::from_ps(answer));
+            (pauses.frame_bytes, pauses.response_time) = (frame_bytes, Span::from_ps(response_time));
             let overhead = u64::from(overhead_bytes);
             let headroom = pauses.headroom_bytes(&way, &other, [overhead + 1, overhead + 199]);
             let blocks = (above + headroom).div_ceil(u64::from(BLOCK_BYTES));
@@ -178,12 +178,13 @@ proptest! {
     }
 }
 
-/// Status of the ring of `deadlock` with pauses, and two packets of each host.
-fn around(marks: [u64; 2], answer: u64) -> Status {
+/// Returns the status of the ring of `deadlock` with pauses: each host sends two packets to the
+/// second host after it.
+fn around(marks: [u64; 2], response_time: u64) -> Status {
     let mut plan = crate::deadlock::around(1_000, 2);
     pausing(&mut plan, marks);
     packets(&mut plan, |packets| {
-        packets.pauses.as_mut().unwrap().answer = Span::from_ps(answer);
+        packets.pauses.as_mut().unwrap().response_time = Span::from_ps(response_time);
     });
     // Examined every 100 ps.
     plan.stop = stop_at(6_400);

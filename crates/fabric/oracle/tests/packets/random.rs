@@ -108,7 +108,7 @@ fn random_plan(seed: u64) -> Plan {
             segmentation: SegmentationPlan::Fixed(100),
             policing: None,
             window: None,
-            pace: None,
+            rate_limit: None,
             post: gingham_net::PostPlan::default(),
             sources: among.iter().map(source).collect(),
         });

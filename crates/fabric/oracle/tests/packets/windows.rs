@@ -4,8 +4,8 @@ use crate::common::packets::{packets_plan, sends, window};
 use crate::common::{backlogged, chain, deliveries, story};
 use gingham_kernel::{Bytes, Span, Time};
 use gingham_net::{
-    Answered, Becn, Content, Dcqcn, Marking, PacePlan, Periodic, Plan, ProbePlan, REFILL_BYTES,
-    Response, Status, Threshold,
+    Acknowledged, Becn, Content, Dcqcn, Marking, Periodic, Plan, ProbePlan, REFILL_BYTES,
+    RateLimitPlan, Response, Status, Threshold,
 };
 use gingham_oracle::start;
 use std::num::NonZeroU64;
@@ -13,8 +13,8 @@ use std::sync::Arc;
 
 #[test]
 fn lone_flow_sends_one_window_per_round_trip() {
-    // Data of 64 bytes take 2 x 25 + 100 + 640 = 790, answers of 20 bytes 350: round trip 1,140.
-    // Without a window packets follow every 640.
+    // Data of 64 bytes take 2 x 25 + 100 + 640 = 790, acknowledgements of 20 bytes 350: a round
+    // trip is 1,140. Without a window packets follow each other every 640.
     for (packets, expected) in [(1, [0, 1_140, 2_280, 3_420]), (2, [0, 640, 1_280, 1_920])] {
         let mut plan = packets_plan(chain(1), 1);
         backlogged(&mut plan, 0, 1, 64);
@@ -86,12 +86,12 @@ fn threshold_counts_all_bytes_of_arrived_packets() {
 
 #[test]
 fn ack_for_two_packets_follows_the_second() {
-    // The second is there at 640 + 790, its answer 350 later.
+    // The second is there at 640 + 790, its acknowledgement 350 later.
     for (packets, expected) in [(2, [0, 640, 1_780, 2_420]), (3, [0, 640, 1_280, 1_920])] {
         let mut plan = packets_plan(chain(1), 1);
         backlogged(&mut plan, 0, 1, 64);
         let mut window = window(packets, 20);
-        window.acknowledged = Answered::Every(2);
+        window.acknowledged = Acknowledged::Every(2);
         plan.classes[0].window = Some(window);
         let entered: Vec<_> = deliveries(plan, 4).iter().map(|found| story(found).1).collect();
         assert_eq!(entered, expected);
@@ -104,10 +104,10 @@ fn notified(response: Response) -> Plan {
     sends(&mut plan, 0, 0, &[(0, 1, 64), (9_000, 1, 64)]);
     plan.marking = Some(Marking::Periodic(Periodic { every: NonZeroU64::MIN }));
     let mut window = window(u32::MAX, 20);
-    (window.acknowledged, window.response) = (Answered::Marked(Span::ZERO), response);
+    (window.acknowledged, window.response) = (Acknowledged::Marked(Span::ZERO), response);
     plan.classes[0].window = Some(window);
     let refill = vec![Span::from_ps(10 * REFILL_BYTES); 2].into();
-    plan.classes[0].pace = Some(PacePlan { refill });
+    plan.classes[0].rate_limit = Some(RateLimitPlan { refill });
     plan
 }
 
@@ -118,7 +118,7 @@ fn marked_packets_are_acknowledged_at_limited_rate() {
     plan.classes.clear();
     backlogged(&mut plan, 0, 1, 64);
     let mut window = window(u32::MAX, 20);
-    window.acknowledged = Answered::Marked(Span::from_ps(2_000));
+    window.acknowledged = Acknowledged::Marked(Span::from_ps(2_000));
     plan.classes[0].window = Some(window);
     plan.probe =
         Some(ProbePlan { control_every: 0, control_bytes: 1, divert_every: 0, weigh_every: 0 });
@@ -127,12 +127,13 @@ fn marked_packets_are_acknowledged_at_limited_rate() {
         simulation.advance(1);
     }
     let noted = simulation.endpoints().noted().iter();
-    let answers = noted.filter(|noted| {
+    let acks = noted.filter(|noted| {
         let content = noted.packet.map(|packet| packet.content);
         noted.what == "received" && content == Some(Content::Ack { packets: 1, marked: 1 })
     });
-    let times: Vec<_> = answers.map(|noted| noted.time.as_ps()).collect();
-    // A packet arrives at 790 and every 640 ps: those of 790 and 3,350 are answered.
+    let times: Vec<_> = acks.map(|noted| noted.time.as_ps()).collect();
+    // One packet arrives at 790, and one every 640 ps: the first, and that of 3,350, are
+    // acknowledged.
     assert_eq!(times[..2], [1_140, 3_700]);
 }
 

@@ -56,7 +56,7 @@ fn random_plan_of(seed: u64, switches: u32) -> Plan {
             segmentation: SegmentationPlan::None,
             policing: None,
             window: None,
-            pace: None,
+            rate_limit: None,
             post: gingham_net::PostPlan::default(),
             sources,
         });

@@ -108,10 +108,10 @@ impl Trace {
 fn initial_pace_is_initial_window_per_millisecond() {
     let mut trace = Trace::new();
     assert_eq!((trace.bbr.window_bytes(), trace.bbr.bytes_per_second()), (10 * PACKET, None));
-    assert_eq!(trace.bbr.pace_bytes_per_second(), Some(27_700_000));
+    assert_eq!(trace.bbr.pacing_rate_bytes_per_second(), Some(27_700_000));
     trace.round(Step { came: 4_000, bytes_per_second: 100_000, ..Step::default() });
     assert_eq!(
-        trace.bbr.pace_bytes_per_second(),
+        trace.bbr.pacing_rate_bytes_per_second(),
         Some(1_385_000),
         "10,000 bytes in 20 ms, 2.77 times"
     );
@@ -129,7 +129,7 @@ fn startup_ends_after_three_rounds_without_25_percent_growth() {
     assert_eq!(trace.bbr.state, State::Drain);
     assert!(trace.bbr.full_pipe.full_bw_now && trace.bbr.full_pipe.full_bw_reached);
     // Half of the highest rate, less one percent.
-    let pace = trace.bbr.pace_bytes_per_second();
+    let pace = trace.bbr.pacing_rate_bytes_per_second();
     assert_eq!(pace, Some(6_249_950 / 2 * 99 / 100));
 }
 
@@ -214,7 +214,7 @@ fn probes_are_63_rounds_apart_or_2_to_3_seconds() {
 #[test]
 fn lossless_probe_ends_at_the_plateau() {
     let mut trace = Trace::probing();
-    assert_eq!(trace.bbr.pace_bytes_per_second(), Some(5_000_000 * 5 / 4 * 99 / 100));
+    assert_eq!(trace.bbr.pacing_rate_bytes_per_second(), Some(5_000_000 * 5 / 4 * 99 / 100));
     // 2.25 times the BDP and two packets, plus ACK aggregation.
     let extra = trace.bbr.aggregation.filter.get();
     let queued =
@@ -225,7 +225,7 @@ fn lossless_probe_ends_at_the_plateau() {
     assert_eq!(trace.bbr.state, State::ProbeBwUp);
     trace.round(queued);
     assert_eq!(trace.bbr.state, State::ProbeBwDown);
-    assert_eq!(trace.bbr.pace_bytes_per_second(), Some(5_000_000 * 9 / 10 * 99 / 100));
+    assert_eq!(trace.bbr.pacing_rate_bytes_per_second(), Some(5_000_000 * 9 / 10 * 99 / 100));
     trace.round(Step { in_flight: 100_000, ..queued });
     assert_eq!(trace.bbr.state, State::ProbeBwCruise);
     assert_eq!(trace.bbr.bounds.inflight_longterm, INFINITY, "nothing was lost");
@@ -349,7 +349,7 @@ fn idle_path_resumes_at_its_rate_without_a_probe() {
         delivered_bytes: trace.delivered,
         was_idle: true,
     });
-    assert_eq!(trace.bbr.pace_bytes_per_second(), Some(4_950_000));
+    assert_eq!(trace.bbr.pacing_rate_bytes_per_second(), Some(4_950_000));
     trace.rounds(1, 5_000_000);
     assert_ne!(trace.bbr.state, State::ProbeRtt);
 }

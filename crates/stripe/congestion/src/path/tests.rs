@@ -5,9 +5,9 @@ use std::collections::VecDeque;
 const MILLISECOND: u64 = 1_000_000;
 
 fn assert_fresh(path: &mut Path) {
-    let before = (path.window_bytes(), path.pace_bytes_per_second());
+    let before = (path.window_bytes(), path.pacing_rate_bytes_per_second());
     path.ask_control();
-    assert_eq!(before, (path.window_bytes(), path.pace_bytes_per_second()));
+    assert_eq!(before, (path.window_bytes(), path.pacing_rate_bytes_per_second()));
 }
 
 /// 1 MB/s, 20 ms, and nothing to send during 100 of each 400 ms.
@@ -39,7 +39,7 @@ fn cached_window_and_pace_equal_those_of_the_controller() {
         }
     }
     path.set_control(Control::FixedRate(FixedRate::new(1_000_000_000, 1_000)));
-    assert_eq!(path.pace_bytes_per_second(), Some(1_000_000_000));
+    assert_eq!(path.pacing_rate_bytes_per_second(), Some(1_000_000_000));
 }
 
 /// Two packets of 1,000 bytes are sent per RTT, of 20 ms and then 22.5 ms.
@@ -48,9 +48,9 @@ fn minimum_pace_follows_the_rtt() {
     let control = Control::FixedRate(FixedRate::new(1, 1_000));
     let mut path = Path::new(PathPlan::new(1_000), control);
     path.timed(0, 20 * MILLISECOND);
-    assert_eq!(path.pace_bytes_per_second(), Some(100_000));
+    assert_eq!(path.pacing_rate_bytes_per_second(), Some(100_000));
     path.timed(0, 40 * MILLISECOND);
-    assert_eq!(path.pace_bytes_per_second(), Some(88_888));
+    assert_eq!(path.pacing_rate_bytes_per_second(), Some(88_888));
 }
 
 /// A window of 30 ms at 1 MB/s and ten packets: 40 packets. With 40 in flight there is room for one
@@ -81,7 +81,7 @@ fn rate_cap_includes_packet_overhead() {
     let mut path =
         Path::new(PathPlan::new(1_000), Control::FixedRate(FixedRate::new(10_000_000, 1_000)));
     path.set_cap(Some(RateCap { bytes_per_second: 1_000_000, overhead_bytes: 100 }));
-    assert_eq!(path.pace_bytes_per_second(), Some(1_000_000));
+    assert_eq!(path.pacing_rate_bytes_per_second(), Some(1_000_000));
     let mut sent_at = Vec::new();
     for ms in 10..20 {
         while path.admits(ms * MILLISECOND) {
@@ -91,7 +91,7 @@ fn rate_cap_includes_packet_overhead() {
     }
     assert_eq!(sent_at, [10, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19]);
     path.set_cap(None);
-    assert_eq!(path.pace_bytes_per_second(), Some(10_000_000));
+    assert_eq!(path.pacing_rate_bytes_per_second(), Some(10_000_000));
 }
 
 /// A controller slower than the cap counts packets without overhead; a cap may be lower than two
@@ -111,7 +111,7 @@ fn cap_above_the_pace_changes_nothing() {
     let mut path = Path::new(PathPlan::new(1_000), Control::FixedRate(FixedRate::new(1, 1_000)));
     path.timed(0, 20 * MILLISECOND);
     path.set_cap(cap(5_000));
-    assert_eq!(path.pace_bytes_per_second(), Some(5_000));
+    assert_eq!(path.pacing_rate_bytes_per_second(), Some(5_000));
 }
 
 #[test]

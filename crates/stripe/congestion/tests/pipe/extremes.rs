@@ -85,7 +85,7 @@ fn arbitrary_input_leaves_a_positive_window_and_pace() {
                 control.sent(&sent);
                 control.acknowledged(&numbers.acknowledged(now_ns));
                 assert!(control.window_bytes() > 0 || longest_bytes == 0);
-                assert!(control.pace_bytes_per_second().is_none_or(|pace| pace > 0));
+                assert!(control.pacing_rate_bytes_per_second().is_none_or(|pace| pace > 0));
             }
         }
     }

@@ -75,8 +75,8 @@ pub struct Flight {
     /// Bytes found lost of these.
     pub lost_bytes: u64,
     /// Pacing rate, if there is one.
-    pub pace_bytes_per_second: Option<u64>,
-    /// Whether the window is reduced to measure the minimum round-trip time.
+    pub pacing_rate_bytes_per_second: Option<u64>,
+    /// Whether the data in flight are reduced for a while, to measure the minimum round-trip time.
     pub is_probing_round_trip: bool,
 }
 
@@ -92,7 +92,7 @@ impl Flight {
             in_flight_bytes: path.in_flight_bytes(),
             sent_bytes: path.sent_counts().1,
             lost_bytes: path.lost_bytes(),
-            pace_bytes_per_second: path.pace_bytes_per_second(),
+            pacing_rate_bytes_per_second: path.pacing_rate_bytes_per_second(),
             is_probing_round_trip: path.is_probing_round_trip(now.nanoseconds()),
         }
     }

@@ -181,7 +181,8 @@ impl Paths {
     pub(super) fn arrives_after_ns(&self, channel: usize) -> u64 {
         let path = &self.channels[channel];
         let least_ns = path.round_trip().least_ns();
-        let Some(rate) = path.bytes_per_second().or_else(|| path.pace_bytes_per_second()) else {
+        let Some(rate) = path.bytes_per_second().or_else(|| path.pacing_rate_bytes_per_second())
+        else {
             return least_ns / 2;
         };
         let ahead_ns = time_ns(path.in_flight_bytes() + self.longest_bytes, rate);
@@ -375,7 +376,7 @@ fn found(path: &Path) -> Found {
         is_starting: path.control().is_starting(),
         round_trip_ns: path.round_trip().smoothed_ns(),
         is_queued: path.is_queued(),
-        pace_bytes_per_second: path.pace_bytes_per_second().unwrap_or(0),
+        pacing_rate_bytes_per_second: path.pacing_rate_bytes_per_second().unwrap_or(0),
     }
 }
 

@@ -106,7 +106,7 @@ impl Shared {
         match short {
             Some(came) if found.is_queued => came,
             None if !found.is_queued && self.has_waited(span_ns) => {
-                known.max(found.pace_bytes_per_second.min(percent_of(known, START_PERCENT)))
+                known.max(found.pacing_rate_bytes_per_second.min(percent_of(known, START_PERCENT)))
             }
             _ => known,
         }
@@ -126,7 +126,7 @@ impl Shared {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Found {
     pub(super) bytes_per_second: Option<u64>,
-    pub(super) pace_bytes_per_second: u64,
+    pub(super) pacing_rate_bytes_per_second: u64,
     pub(super) is_starting: bool,
     /// Whether it runs at its capacity.
     pub(super) is_queued: bool,
@@ -301,7 +301,7 @@ mod tests {
     fn found(bytes_per_second: u64) -> Found {
         Found {
             bytes_per_second: Some(bytes_per_second),
-            pace_bytes_per_second: bytes_per_second,
+            pacing_rate_bytes_per_second: bytes_per_second,
             is_starting: false,
             is_queued: false,
             round_trip_ns: 10 * MILLISECOND,
@@ -336,7 +336,7 @@ mod tests {
     #[test]
     fn quanta_match_channel_rates_in_a_round() {
         let mut shares = shares(&[1_000, 1_000], &[0, 0]);
-        let faster = Found { pace_bytes_per_second: 9_000_000, ..found(3_000_000) };
+        let faster = Found { pacing_rate_bytes_per_second: 9_000_000, ..found(3_000_000) };
         assert_eq!(plan(&mut shares, &[found(1_500_000), faster]), Some(vec![1_500, 3_000]));
     }
 
@@ -350,11 +350,11 @@ mod tests {
     /// The second channel is probing, and could have sent a quarter more.
     #[test]
     fn waiting_channel_gets_the_share_of_its_controller() {
-        let probing = Found { pace_bytes_per_second: 1_250_000, ..found(1_000_000) };
+        let probing = Found { pacing_rate_bytes_per_second: 1_250_000, ..found(1_000_000) };
         let mut one = shares(&[1_000, 1_000], &[90, 0]);
         assert_eq!(plan(&mut one, &[found(1_000_000), probing]), Some(vec![1_000, 1_250]));
         let mut other = shares(&[1_000, 1_000], &[90, 0]);
-        let starting = Found { pace_bytes_per_second: 2_770_000, ..probing };
+        let starting = Found { pacing_rate_bytes_per_second: 2_770_000, ..probing };
         assert_eq!(plan(&mut other, &[found(1_000_000), starting]), Some(vec![1_000, 2_000]));
     }
 
@@ -362,7 +362,7 @@ mod tests {
     /// that gets less than its known rate is given that.
     #[test]
     fn share_above_the_known_rate_requires_a_cause() {
-        let probing = Found { pace_bytes_per_second: 1_250_000, ..found(1_000_000) };
+        let probing = Found { pacing_rate_bytes_per_second: 1_250_000, ..found(1_000_000) };
         let both = [found(1_000_000), probing];
         let mut queued = shares(&[1_000, 2_000], &[90, 0]);
         assert_eq!(

@@ -43,7 +43,7 @@ pub(super) fn check_choice(source: &ScenarioSource) -> Result<(), InputError> {
         ),
         ("stripe.control.headroom", Control { headroom: usual.headroom, ..control.clone() }),
     ];
-    match of_bbr.iter().find(|(_, untold)| control.by != Rule::Bbr && untold != control) {
+    match of_bbr.iter().find(|(_, default)| control.by != Rule::Bbr && default != control) {
         None => Ok(()),
         Some((key, _)) => Err(source.refuse(
             key,
@@ -238,7 +238,7 @@ fn control(source: &ScenarioSource) -> Result<ControlPlan, InputError> {
         }),
         Rule::Cubic => Controlled::Cubic,
         // The sender sets the rate of each channel later, when it knows the channel.
-        Rule::Told => Controlled::FixedRate(u64::from(u32::MAX)),
+        Rule::Fixed => Controlled::FixedRate(u64::from(u32::MAX)),
     };
     let window_bytes_max = control.window_max.map(|most| most.0);
     Ok(ControlPlan { by, window_bytes_max, ..ControlPlan::default() })

@@ -35,7 +35,7 @@ pub(crate) struct LinkStep {
     pub(crate) found_bytes_per_s: Option<u64>,
     pub(crate) in_flight_bytes: u64,
     pub(crate) window_bytes: u64,
-    pub(crate) pace_bytes_per_s: Option<u64>,
+    pub(crate) pacing_rate_bytes_per_s: Option<u64>,
     /// Round-trip times, `None` before the first report.
     pub(crate) round_trip: Option<Duration>,
     pub(crate) round_trip_least: Option<Duration>,
@@ -50,7 +50,7 @@ impl LinkStep {
         self.window_bytes = flight.window_bytes;
         self.round_trip = known(flight.round_trip);
         self.round_trip_least = known(flight.round_trip_least);
-        self.pace_bytes_per_s = flight.pace_bytes_per_second;
+        self.pacing_rate_bytes_per_s = flight.pacing_rate_bytes_per_second;
     }
 }
 

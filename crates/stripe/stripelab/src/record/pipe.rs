@@ -42,7 +42,7 @@ pub(super) fn record(compiled: &Compiled, engine: &Engine) -> Record {
         sojourn_p99_ns: meter.sojourns.percentile_ns(99.0),
         packets_delivered: meter.delivered_packets,
         packets_out_of_order: meter.out_of_order_packets,
-        packets_twice: meter.duplicated_packets,
+        packets_duplicated: meter.duplicated_packets,
         packets_lost: meter.lost_packets() + dropped_later,
         packets_repaired: meter.repaired_packets,
         copies_sent: meter.copies_sent,

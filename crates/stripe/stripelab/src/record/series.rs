@@ -96,7 +96,7 @@ pub(super) fn channel_table(series: &Series, names: Vec<String>, end_ns: u64) ->
             row.1.quantum_bytes
         })
         .known(
-            ("found_bits_per_s", "bit/s"),
+            ("estimated_bits_per_s", "bit/s"),
             "capacity estimated by the sender at the end of the step; missing without windows",
             |row| row.1.found_bytes_per_s.map(|rate| real(u128::from(rate) * 8)),
         )
@@ -111,16 +111,16 @@ pub(super) fn channel_table(series: &Series, names: Vec<String>, end_ns: u64) ->
             |row| row.1.window_bytes,
         )
         .known(
-            ("pace_bytes_per_s", "B/s"),
+            ("pacing_rate_bytes_per_s", "B/s"),
             "its rate limit at the end of the step; missing without pacing",
-            |row| row.1.pace_bytes_per_s.map(|pace| real(u128::from(pace))),
+            |row| row.1.pacing_rate_bytes_per_s.map(|pace| real(u128::from(pace))),
         )
         .known(
             ("round_trip_ns", "ns"),
             "smoothed round-trip time at the end of the step, as measured by windows",
             |row| row.1.round_trip.map(|span| real(span.as_nanos())),
         )
-        .known(("round_trip_least_ns", "ns"), "recent minimum of the round-trip time", |row| {
+        .known(("round_trip_min_ns", "ns"), "recent minimum of the round-trip time", |row| {
             row.1.round_trip_least.map(|span| real(span.as_nanos()))
         })
         .build("series", "one row per step of the run and channel")

@@ -59,7 +59,7 @@ pub struct SourceSummary {
     pub timeouts: Option<u64>,
     /// Window reductions of a transport after an ECN mark.
     #[schemars(extend("x-unit" = "events"))]
-    pub marks_heeded: Option<u64>,
+    pub ecn_reductions: Option<u64>,
     /// Fraction of a transport's stops caused by its receive window (`window` of its kind). The
     /// congestion window caused the others.
     #[schemars(extend("x-unit" = "1"))]
@@ -94,7 +94,7 @@ pub(super) fn summaries(compiled: &Compiled, engine: &Engine) -> Vec<SourceSumma
             retransmissions: counts.map(|counts| counts.retransmissions),
             fast_recoveries: counts.map(|counts| counts.fast_recoveries),
             timeouts: counts.map(|counts| counts.timeouts),
-            marks_heeded: counts.map(|counts| counts.marks_heeded),
+            ecn_reductions: counts.map(|counts| counts.ecn_reductions),
             receive_window_share: counts
                 .and_then(|counts| share(counts.stops_at_receiver, counts.stops)),
             window_bytes: transport.map(crate::traffic::Transport::window_bytes),

@@ -49,7 +49,7 @@ pub struct Record {
     /// 4737).
     pub packets_out_of_order: u64,
     /// Duplicates among the delivered packets.
-    pub packets_twice: u64,
+    pub packets_duplicated: u64,
     /// Sent packets that were not delivered, for any of the reasons below, and not repaired.
     pub packets_lost: u64,
     /// Delivered copies: retransmissions of lost packets, copies of a redundant source, or copies

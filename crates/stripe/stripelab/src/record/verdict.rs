@@ -29,7 +29,7 @@ pub(super) fn of(engine: &Engine, record: &Record) -> (Verdict, String) {
         let reason = "nothing was delivered; look at the channels' `delay`, `loss` and `outages`";
         return (Verdict::Stalled, reason.to_owned());
     }
-    let unique = record.packets_delivered - record.packets_twice;
+    let unique = record.packets_delivered - record.packets_duplicated;
     let left = record.packets_sent.saturating_sub(unique + record.packets_lost);
     if left > 0 {
         let reason = format!(

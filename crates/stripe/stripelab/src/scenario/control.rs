@@ -48,5 +48,5 @@ pub enum Rule {
     /// CUBIC (RFC 9438) with HyStart++ (RFC 9406).
     Cubic,
     /// Fixed rate: the rates that the channels have in the scenario at the start.
-    Told,
+    Fixed,
 }

@@ -82,7 +82,7 @@ impl Default for Stripe {
             reception: Reception::Logical,
             longest_packet: Bytes(1_500),
             markers: Markers::default(),
-            quanta: Quanta::Told,
+            quanta: Quanta::Fixed,
             window: false,
             silence: Span::from_ps(200 * MS),
             credits: false,
@@ -108,7 +108,7 @@ const MS: u64 = 1_000_000_000;
 pub enum Quanta {
     /// The scenario: given quanta, or quanta proportional to the rates of the channels.
     #[default]
-    Told,
+    Fixed,
     /// The rates in reports. At the start each channel has its given quantum, or the longest
     /// packet.
     Follow,

@@ -33,7 +33,7 @@ pub(crate) struct TransportCounts {
     pub(crate) fast_recoveries: u64,
     pub(crate) timeouts: u64,
     /// Window reductions after a mark.
-    pub(crate) marks_heeded: u64,
+    pub(crate) ecn_reductions: u64,
     /// Number of times that a full window stopped the sender.
     pub(crate) stops: u64,
     /// Number of stops with a full receive window.
@@ -184,7 +184,7 @@ impl Transport {
         self.mark_come(now, got);
         self.find_lost();
         if marked {
-            self.counts.marks_heeded += u64::from(self.begin_recovery());
+            self.counts.ecn_reductions += u64::from(self.begin_recovery());
         }
         if self.first > before {
             self.open_window(now, acknowledged_bytes);
@@ -366,11 +366,11 @@ mod tests {
         fill(&mut reno, at(0));
         reno.acknowledge(at(20), 2, 1, true);
         // 9,000 of 10,000 bytes are in flight; half of them are 4,500.
-        assert_eq!((reno.window_bytes(), reno.counts.marks_heeded), (4_500, 1));
+        assert_eq!((reno.window_bytes(), reno.counts.ecn_reductions), (4_500, 1));
         for segment in 2..=10 {
             reno.acknowledge(at(20), segment + 1, segment, true);
         }
-        assert_eq!((reno.window_bytes(), reno.counts.marks_heeded), (4_500, 1));
+        assert_eq!((reno.window_bytes(), reno.counts.ecn_reductions), (4_500, 1));
         assert_eq!(fill(&mut reno, at(20)), [11, 12, 13, 14]);
         assert_eq!(reno.counts.retransmissions, 0);
     }

@@ -49,7 +49,7 @@ fn every_packet_is_accounted_for() {
             );
             let record = run(&text);
             let what = format!("{reception}, {scheduler}");
-            assert_eq!(record.packets_twice, 0, "{what}");
+            assert_eq!(record.packets_duplicated, 0, "{what}");
             assert_eq!(
                 record.packets_offered,
                 record.packets_refused + record.packets_dropped_before + record.packets_sent,
@@ -104,7 +104,7 @@ fn guaranteed_order_is_exact_under_loss() {
     assert!(quasi.packets_lost > 50 && quasi.packets_out_of_order > 50);
     let exact = run(&lossy("stripe.guaranteed = true"));
     assert!(exact.packets_lost > 50);
-    assert_eq!((exact.packets_out_of_order, exact.packets_twice), (0, 0));
+    assert_eq!((exact.packets_out_of_order, exact.packets_duplicated), (0, 0));
 }
 
 #[test]
@@ -112,7 +112,7 @@ fn repair_recovers_nearly_all_losses() {
     let record = run(&lossy("stripe = { guaranteed = true, repair = {} }"));
     let lost_first = record.lost_on_channels;
     assert!(lost_first > 50);
-    assert_eq!((record.packets_out_of_order, record.packets_twice), (0, 0));
+    assert_eq!((record.packets_out_of_order, record.packets_duplicated), (0, 0));
     // A retransmission is lost as often as a packet, and three tries leave less than one of a
     // thousand losses.
     assert!(record.packets_lost <= lost_first / 20);
@@ -169,7 +169,7 @@ fn reordering_channels_are_resequenced_first() {
     let (without, with) = (reordering(""), reordering(", restore = {}"));
     // A delayed packet proves nothing, but a receiver that trusts the channel takes it for lost.
     assert!(without.packets_lost > 10);
-    assert_eq!((with.packets_out_of_order, with.packets_twice), (0, 0));
+    assert_eq!((with.packets_out_of_order, with.packets_duplicated), (0, 0));
     assert_eq!(with.packets_delivered, with.packets_sent);
 }
 
@@ -202,7 +202,7 @@ fn reset_loses_in_flight_packets_but_keeps_order() {
 }
 
 /// The rates are not configured, and one doubles after two seconds.
-fn untold(options: &str) -> gingham_stripelab::Record {
+fn at_unknown_rates(options: &str) -> gingham_stripelab::Record {
     run(&format!(
         "stop = {{ time = \"6 s\", warm_up = \"5 s\" }}\n{options}\n\
         [[channel]]\nrate = \"10 Mbit/s\"\ndelay = \"10 ms\"\n\
@@ -212,7 +212,7 @@ fn untold(options: &str) -> gingham_stripelab::Record {
 
 #[test]
 fn free_order_follows_unconfigured_rates() {
-    let record = untold("stripe.order = \"free\"");
+    let record = at_unknown_rates("stripe.order = \"free\"");
     let goodput = record.goodput_bits_per_s.expect("something was delivered");
     // The tags take 12 of 1,512 bytes.
     assert!(goodput > 0.97 * 30e6 * 1_500.0 / 1_512.0, "{goodput}");
@@ -222,7 +222,7 @@ fn free_order_follows_unconfigured_rates() {
 /// The pipe waits for the controller that is slow at the moment.
 #[test]
 fn quanta_follow_unconfigured_rates() {
-    let record = untold("stripe.quanta = \"follow\"");
+    let record = at_unknown_rates("stripe.quanta = \"follow\"");
     let goodput = record.goodput_bits_per_s.expect("something was delivered");
     assert!(goodput > 0.93 * 30e6, "{goodput}");
     let quanta: Vec<_> = record.channels.iter().map(|channel| channel.quantum).collect();

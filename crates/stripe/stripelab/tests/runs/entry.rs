@@ -61,7 +61,7 @@ fn ecn_transport_loses_nothing() {
     assert_all_counted(&record);
     assert_eq!((record.packets_refused, record.packets_dropped_before), (0, 0));
     let source = &record.sources[0];
-    assert!(record.packets_marked > 0 && source.marks_heeded > Some(0));
+    assert!(record.packets_marked > 0 && source.ecn_reductions > Some(0));
     assert_eq!((source.retransmissions, source.timeouts), (Some(0), Some(0)));
     assert!(share(&record) > 0.95, "{}", share(&record));
     let unread = run(&scenario(&format!("{FLOWS}\nentry.ecn = false"), UNEQUAL, MARKED));

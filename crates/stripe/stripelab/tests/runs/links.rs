@@ -168,12 +168,12 @@ fn series_has_the_rtt_of_the_window_controller() {
     let text = scenario("delay = \"10 ms\"", &list(200, "2 ms"), "window = true")
         .replace("markers.send = false\nreception = \"none\"", "");
     let record = run(&text);
-    let least = reals(&record, "series", "round_trip_least_ns");
+    let least = reals(&record, "series", "round_trip_min_ns");
     let smoothed = reals(&record, "series", "round_trip_ns");
     let at = 60;
     assert_eq!(least[at].to_bits(), 20_144_000.0_f64.to_bits());
     assert!(smoothed[at] >= least[at], "{}", smoothed[at]);
-    assert!(reals(&record, "series", "pace_bytes_per_s")[at] > 0.0, "control paces");
+    assert!(reals(&record, "series", "pacing_rate_bytes_per_s")[at] > 0.0, "control paces");
 }
 
 /// Reports of 200 Mbit/s over a reverse path of 1 Mbit/s, with one channel and with two.

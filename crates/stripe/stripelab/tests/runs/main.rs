@@ -5,6 +5,7 @@ mod always;
 mod defaults;
 mod entry;
 mod links;
+mod old_names;
 mod policies;
 mod sizes;
 mod stories;

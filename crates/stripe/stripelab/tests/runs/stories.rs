@@ -241,7 +241,7 @@ fn ineffective_channel_choice_keys_are_rejected() {
         ("order = \"free\"\nreception = \"none\"", "stripe.reception", "strict"),
         ("order = \"free\"\nmarkers.send = false", "stripe.markers.send", "strict"),
         ("order = \"free\"\ncontrol.headroom = 1.0", "stripe.control.headroom", "below 1"),
-        ("control = { by = \"told\", headroom = 0.2 }", "stripe.control.headroom", "leave it out"),
+        ("control = { by = \"fixed\", headroom = 0.2 }", "stripe.control.headroom", "leave it out"),
         ("window = true\ncontrol.window_max = \"99 B\"", "stripe.control.window_max", "500 B"),
     ] {
         let error = refusal_of(keys).expect(keys);

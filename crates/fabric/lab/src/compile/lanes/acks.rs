@@ -16,13 +16,12 @@ pub(crate) fn cure(
     routes: RouteSet<'_>,
     figures: &LaneFigures,
 ) -> Option<Cure> {
-    let has_own = |user: &LaneUser<'_>| {
-        user.is_answer && (user.lanes.is_some() || user.service_level.is_some())
-    };
+    let has_own =
+        |user: &LaneUser<'_>| user.is_ack && (user.lanes.is_some() || user.service_level.is_some());
     let all: Vec<LaneUser<'_>> = users(source).filter(has_own).collect();
     let is_free_without = |culprits: &[LaneUser<'_>]| {
         let classes = culprits.iter().map(|user| user.class);
-        is_free(source, fabric, routes, &figures.with_answers_as(classes))
+        is_free(source, fabric, routes, &figures.with_acks_as(classes))
     };
     // A single key, if changing it is enough.
     let one = all.iter().position(|user| is_free_without(std::slice::from_ref(user)));
@@ -47,7 +46,7 @@ pub(crate) fn cure(
         )
     };
     let first = culprits.first()?;
-    Some(Cure { text, key: Some(format!("traffic[{}].window.answer.{name}", first.class)) })
+    Some(Cure { text, key: Some(format!("traffic[{}].window.ack.{name}", first.class)) })
 }
 
 /// Whether the routes are free of deadlock with these lanes.

@@ -37,16 +37,16 @@ impl ClassLanes {
         for user in users(source) {
             let own = match user.lanes {
                 Some(written) => named(source, &user, written, count)?,
-                None if user.is_answer => lanes.by_class[user.class],
+                None if user.is_ack => lanes.by_class[user.class],
                 None => LaneSet::first_n(count.min(MANAGEMENT_LANE)),
             };
-            if user.is_answer {
+            if user.is_ack {
                 lanes.of_acks.insert(user.class, own);
             } else {
                 lanes.by_class.push(own);
             }
             lanes.add(own);
-            if !user.is_answer && lanes.is_single[user.class] {
+            if !user.is_ack && lanes.is_single[user.class] {
                 own.lanes().for_each(|lane| lanes.add(LaneSet::one(lane)));
             }
             if lanes.sets.len() > usize::from(u8::MAX) {
@@ -86,7 +86,7 @@ impl ClassLanes {
     }
 
     /// Makes acknowledgements of a class use the lanes of the class.
-    pub(super) fn answer_as_class(&mut self, class: usize) {
+    pub(super) fn ack_as_class(&mut self, class: usize) {
         self.of_acks.insert(class, self.by_class[class]);
         let all: Vec<LaneSet> = self
             .by_class
@@ -123,7 +123,7 @@ impl ClassLanes {
         count: usize,
     ) -> Option<LaneUser<'a>> {
         let lanes = |user: &LaneUser<'_>| match self.of_acks.get(&user.class) {
-            Some(own) if user.is_answer => *own,
+            Some(own) if user.is_ack => *own,
             _ => self.by_class[user.class],
         };
         users(source).find(|user| (lanes(user).len() as usize) < count)
@@ -141,7 +141,7 @@ fn named(
         |key: &str, message: String| -> LabError { source.refuse(&user.key(key), message).into() };
     let highest = count - 1;
     if written.is_empty() {
-        let [problem, without] = if user.is_answer {
+        let [problem, without] = if user.is_ack {
             ["acknowledgements without a lane can never be sent", "those of the class"]
         } else {
             ["a class without a lane cannot send", "all"]

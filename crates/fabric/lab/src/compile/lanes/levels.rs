@@ -36,7 +36,7 @@ impl ClassLevels {
                 return Err(refuse(&user.key("lanes"), message.to_owned()));
             }
             let is_bound = source.scenario.traffic[user.class].lane != LaneName::Any;
-            if by_tables && is_bound && !user.is_answer {
+            if by_tables && is_bound && !user.is_ack {
                 let message = "tables decide on lanes (routing.lane_tables, routing.service_levels), and a packet takes any lane of its \
                                VL: leave the key out";
                 return Err(refuse(&user.key("lane"), message.to_owned()));
@@ -54,7 +54,7 @@ impl ClassLevels {
                 })
             });
             let own = own.transpose()?;
-            if user.is_answer {
+            if user.is_ack {
                 levels.of_acks.insert(user.class, own.or(levels.by_class[user.class]));
             } else {
                 levels.by_class.push(own);

@@ -46,9 +46,9 @@ pub(crate) fn of_room<'a>() -> [Check<Room<'a>>; 2] {
                 let long = |other| long_packet(it, (index, class), other);
                 sent_as(it.plan, class).find_map(long).or_else(|| {
                     let ack = class.window.as_ref()?.ack;
-                    let what = format!("an answer of class `{}`", class.name);
-                    let key = format!("traffic.{index}.window.answer.length");
-                    let cure = format!("make answers shorter ({key})");
+                    let what = format!("an acknowledgement of class `{}`", class.name);
+                    let key = format!("traffic.{index}.window.ack.length");
+                    let cure = format!("make acknowledgements shorter ({key})");
                     let lanes = lanes_of_acks(it.plan, ack);
                     long_control(it, (lanes, ack.payload_bytes), (&what, &key, &cure))
                 })

@@ -7,7 +7,7 @@ pub(super) struct LaneUser<'a> {
     /// Index of the class.
     pub(super) class: usize,
     /// Whether this is the class's acknowledgements.
-    pub(super) is_answer: bool,
+    pub(super) is_ack: bool,
     /// Path of the table with its keys.
     pub(super) path: String,
     /// Name in messages.
@@ -27,7 +27,7 @@ pub(super) fn users(source: &ScenarioSource) -> impl Iterator<Item = LaneUser<'_
     source.scenario.traffic.iter().enumerate().flat_map(|(index, class)| {
         let own = LaneUser {
             class: index,
-            is_answer: false,
+            is_ack: false,
             path: format!("traffic.{index}"),
             called: format!("class `{}`", class.name),
             lanes: class.lanes.as_deref(),
@@ -35,11 +35,11 @@ pub(super) fn users(source: &ScenarioSource) -> impl Iterator<Item = LaneUser<'_
         };
         let acks = class.window.as_ref().map(|window| LaneUser {
             class: index,
-            is_answer: true,
-            path: format!("traffic.{index}.window.answer"),
-            called: format!("answers of class `{}`", class.name),
-            lanes: window.answer.lanes.as_deref(),
-            service_level: window.answer.service_level,
+            is_ack: true,
+            path: format!("traffic.{index}.window.ack"),
+            called: format!("acknowledgements of class `{}`", class.name),
+            lanes: window.ack.lanes.as_deref(),
+            service_level: window.ack.service_level,
         });
         std::iter::once(own).chain(acks)
     })
@@ -50,7 +50,7 @@ pub(super) fn admission_user(source: &ScenarioSource) -> Option<LaneUser<'_>> {
     let admission = source.scenario.network.admission.as_ref()?;
     Some(LaneUser {
         class: 0,
-        is_answer: false,
+        is_ack: false,
         path: "network.admission".to_owned(),
         called: "the admission control".to_owned(),
         lanes: admission.lanes.as_deref(),

@@ -110,7 +110,7 @@ fn never_admitted(plan: &Plan) -> Option<Sentence> {
 
 /// Returns the check for switches without a route back to a stream that they may refuse. It needs a
 /// plan with switch ports 0.
-pub(super) fn of_answers<'a>() -> [Check<&'a Plan>; 1] {
+pub(super) fn of_responses<'a>() -> [Check<&'a Plan>; 1] {
     [refuse("network.admission", |it| {
         asking(it.of).find_map(|(_, sender, stream)| {
             let path = it.path(PathId::default(), sender.endpoint, stream.destination)?;

@@ -24,7 +24,7 @@ use std::collections::BTreeMap;
 pub struct AdmissionSummary {
     /// Streams that requested admission.
     #[schemars(extend("x-unit" = "streams"))]
-    pub streams_asked: usize,
+    pub streams_requested: usize,
     /// Streams that were admitted.
     #[schemars(extend("x-unit" = "streams"))]
     pub streams_admitted: usize,
@@ -71,7 +71,7 @@ impl AdmissionSummary {
         let of_each: Vec<Ratio> = set_up.iter().map(|ns| Ratio { sum: *ns, over: 1.0 }).collect();
         let over_all = over_streams(&of_each);
         Self {
-            streams_asked: asked.len(),
+            streams_requested: asked.len(),
             streams_admitted: asked.iter().filter(|of| is_admitted(of)).count(),
             streams_refused_by_adapter: refused(false),
             streams_refused_by_switch: refused(true),
@@ -192,9 +192,9 @@ fn requests(names: &Names, rows: &[Row]) -> Table {
         .texts("no_room_on", "link without enough free bandwidth, if it was refused", |row| {
             row.no_room.clone()
         })
-        .known(("asked_ps", "ps"), "time of its request", ps(|of| of.asked.map(Time::as_ps)))
+        .known(("requested_ps", "ps"), "time of its request", ps(|of| of.asked.map(Time::as_ps)))
         .known(
-            ("answered_ps", "ps"),
+            ("responded_ps", "ps"),
             "time of the response, if there was one",
             ps(|of| of.responded.map(Time::as_ps)),
         )

@@ -1,7 +1,7 @@
 //! Plans of admission control: the bandwidth that streams may reserve, and the switch ports 0 that
 //! respond to probes.
 
-use super::checks::{of_answers, of_keys};
+use super::checks::{of_keys, of_responses};
 use crate::check::{Subject, check};
 use crate::compile::classes::checked_priority;
 use crate::compile::classes::lengths::checked_payload;
@@ -71,7 +71,7 @@ pub(crate) fn settled(
         return Ok(plan);
     }
     let plan = plan.with_ports_0();
-    check(&of_answers(), &Subject::of_table(source, "", &plan), gathered)?;
+    check(&of_responses(), &Subject::of_table(source, "", &plan), gathered)?;
     Ok(plan)
 }
 

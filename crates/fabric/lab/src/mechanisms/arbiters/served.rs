@@ -33,8 +33,9 @@ pub(super) fn unserved(plan: &Plan) -> Option<Sentence> {
         let of_acks = || {
             let lanes_of = |ack: AckPlan| lanes_of_acks(plan, ack);
             let used = acks().map(lanes_of).fold(LaneSet::EMPTY, |all, of| all | of);
-            let key = format!("traffic.{index}.window.answer.lanes");
-            let asker = User { called: "answers", whose: "its answers", key, class };
+            let key = format!("traffic.{index}.window.ack.lanes");
+            let asker =
+                User { called: "acknowledgements", whose: "its acknowledgements", key, class };
             unserved.refusal(&asker, used, |(from, to)| {
                 acks().find_map(|ack| unserved.between((to, from), ack.vc_class))
             })

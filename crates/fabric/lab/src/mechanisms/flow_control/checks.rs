@@ -44,7 +44,7 @@ pub(crate) fn of_keys<'a>() -> [Check<&'a PacketsParameters>; 6] {
             when!(
                 is_written && it.flow_control.pfc().is_some(),
                 "only updates of credits are delayed, and with flow_control = \"pfc\"{} there are none: leave it out, or say \
-                 network.packets.flow_control = \"credits\"; see network.packets.flow_control.pfc.answer",
+                 network.packets.flow_control = \"credits\"; see network.packets.flow_control.pfc.response_time",
                 whose(it.source, "network.packets.flow_control")
             )
         }),
@@ -77,7 +77,7 @@ pub(super) struct LaneMarks<'a> {
     /// Largest headroom that any channel needs, with the channel; `None` on an unused lane.
     pub(super) headroom: Option<(u64, ChannelId)>,
     /// Time from the arrival of a pause frame to its effect.
-    pub(super) answer: Span,
+    pub(super) response_time: Span,
     /// Marks as written in the scenario.
     pub(super) pause: Option<u64>,
     pub(super) resume: Option<u64>,
@@ -163,11 +163,11 @@ impl LaneMarks<'_> {
         let (headroom, channel) = self.headroom?;
         Some(format!(
             "up to {} may still come on lane {} of {} after a pause is asked for: the cable there and back, the pause frame, \
-             the answer of {}, and a packet of {} under way",
+             the response time of {}, and a packet of {} under way",
             Bytes(headroom),
             self.lane,
             self.plan.fabric.channel_name(channel),
-            self.answer,
+            self.response_time,
             Bytes(self.longest)
         ))
     }

@@ -55,12 +55,12 @@ pub struct Pfc {
     /// preset's, or 0 if it has none. IEEE 802.3, 31B.3.7 allows quanta of 512 bit times: 67 at 10
     /// Gb/s (3.43 us), 80 at 25 (1.64 us), and 118 at 40 (1.51 us). At 100 it is 394 (2.02 us), at
     /// 200 453 (1.16 us), and at 400 905 (1.16 us).
-    pub answer: Option<Span>,
+    pub response_time: Option<Span>,
 }
 
 impl Default for Pfc {
     fn default() -> Self {
-        Self { pause: None, resume: None, frame: Bytes(84), answer: None }
+        Self { pause: None, resume: None, frame: Bytes(84), response_time: None }
     }
 }
 
@@ -72,12 +72,13 @@ impl FlowControl {
         }
     }
 
-    /// Overrides a preset's flow control; `answer` stays the preset's unless given.
+    /// Overrides a preset's flow control; `response_time` stays the preset's unless given.
     pub(crate) fn over(&self, preset: &Self) -> Self {
         match (self, preset) {
-            (Self::Pfc(written), Self::Pfc(preset)) => {
-                Self::Pfc(Pfc { answer: written.answer.or(preset.answer), ..written.clone() })
-            }
+            (Self::Pfc(written), Self::Pfc(preset)) => Self::Pfc(Pfc {
+                response_time: written.response_time.or(preset.response_time),
+                ..written.clone()
+            }),
             _ => self.clone(),
         }
     }

@@ -38,7 +38,7 @@ pub(crate) fn pauses(switch: &PacketsParameters) -> Option<PausesPlan> {
         pause_bytes: [0; LANES_MAX as usize],
         resume_bytes: [0; LANES_MAX as usize],
         frame_bytes: u32::try_from(pfc.frame.0).expect("a check refuses longer frames"),
-        answer: pfc.answer.unwrap_or(Span::ZERO),
+        response_time: pfc.response_time.unwrap_or(Span::ZERO),
     })
 }
 
@@ -73,7 +73,7 @@ pub(crate) fn settle(
             holds: u64::from(packets.buffer_blocks[place]) * u64::from(BLOCK_BYTES),
             longest,
             headroom: headroom(plan, packets, &pauses, longest).filter(|_| longest > 0),
-            answer: pauses.answer,
+            response_time: pauses.response_time,
             pause: pause[place],
             resume: resume[place],
         };

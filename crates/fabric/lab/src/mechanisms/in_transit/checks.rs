@@ -1,7 +1,7 @@
 //! Checks of in-transit hosts: delays, paths without in-transit hosts, and packets larger than a
 //! pool.
 
-use super::room::{answer_without_room, has_room_anywhere, without_room};
+use super::room::{ack_without_room, has_room_anywhere, without_room};
 use crate::check::{
     Check, Sentence, Subject, check, delay_too_long, note, refuse, say, when, within,
 };
@@ -98,11 +98,11 @@ pub(crate) fn of_plan<'a>() -> [Check<&'a Plan>; 2] {
                 let packet = without_room(it.of, class)
                     .filter(|found| found.payload_bytes < u32::MAX || !may_spill)
                     .map(|found| (found, "a packet", "cut packets with traffic.*.segmentation"));
-                let answer = || {
-                    let cure = "make answers shorter with traffic.*.window.answer.length";
-                    Some((answer_without_room(it.of, class)?, "an answer", cure))
+                let ack = || {
+                    let cure = "make acknowledgements shorter with traffic.*.window.ack.length";
+                    Some((ack_without_room(it.of, class)?, "an acknowledgement", cure))
                 };
-                let (found, what, cure) = packet.or_else(answer)?;
+                let (found, what, cure) = packet.or_else(ack)?;
                 let [from, to] =
                     [found.from, found.to].map(|host| it.fabric.endpoint_name(host));
                 say!(

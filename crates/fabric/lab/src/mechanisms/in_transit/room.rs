@@ -32,7 +32,7 @@ pub(super) fn without_room(plan: &Plan, class: &ClassPlan) -> Option<Packet> {
 }
 
 /// Finds an acknowledgement of the class that never fits into a pool, over all paths.
-pub(super) fn answer_without_room(plan: &Plan, class: &ClassPlan) -> Option<Packet> {
+pub(super) fn ack_without_room(plan: &Plan, class: &ClassPlan) -> Option<Packet> {
     let payload_bytes = acks(plan, class).map(|ack| ack.payload_bytes).max()?;
     if has_room_anywhere(plan, payload_bytes) {
         return None;

@@ -5,7 +5,7 @@ use crate::check::{Check, Sentence, note, refuse, say, when};
 use gingham_kernel::{Bytes, Span, Time};
 use gingham_net::traffic::SourcePlan;
 use gingham_net::{
-    BLOCK_BYTES, ClassPlan, Marking, Pace, PacketsPlan, Plan, RedThresholds, Switching,
+    BLOCK_BYTES, ClassPlan, Marking, PacketsPlan, Plan, RateLimit, RedThresholds, Switching,
 };
 use gingham_topology::{ChannelId, Fabric};
 
@@ -174,9 +174,9 @@ fn why_idle(plan: &Plan) -> Option<String> {
 /// class and its name.
 fn slowest_response(plan: &Plan) -> Option<(u64, usize, String)> {
     let slowest = plan.classes.iter().enumerate().filter_map(|(index, class)| {
-        let (response, pace) = (&class.window.as_ref()?.response, class.pace.as_ref()?);
+        let (response, rate_limit) = (&class.window.as_ref()?.response, class.rate_limit.as_ref()?);
         let settling = |source: &SourcePlan| {
-            response.settling(Pace::new(pace.refill[source.endpoint.index()]))
+            response.settling(RateLimit::new(rate_limit.refill[source.endpoint.index()]))
         };
         let longest = class.sources.iter().filter_map(settling).max()?;
         Some((longest.as_ps(), index, name_of(response)))

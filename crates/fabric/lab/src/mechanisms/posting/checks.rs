@@ -51,11 +51,11 @@ pub(super) fn of_class<'a>() -> [Check<Posted<'a>>; 7] {
         refuse("lane", |it| {
             let class = it.context.class;
             let is_held = class.window.is_some()
-                || class.pace.is_some()
+                || class.rate_limit.is_some()
                 || it.policing.is_some_and(|of| of.excess == net::Excess::Delay);
             when!(
                 is_held && class.lane == LaneName::AtRandom,
-                "packets of a flow that is held back, by a window, a pace or tokens, go one after the other on its lanes: say \
+                "packets of a flow that is held back, by a window, a rate limit or tokens, go one after the other on its lanes: say \
                  lane = \"of-flow\""
             )
         }),

@@ -1,7 +1,7 @@
 //! The keys of flow windows and acknowledgements.
 
 use gingham_kernel::Bytes;
-use gingham_net::{Answered, Response};
+use gingham_net::{Acknowledged, Response};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -18,11 +18,11 @@ pub struct Window {
     /// packets, with at least 50 us between acknowledgements of a flow (congestion notification
     /// packets, CNP).
     #[serde(default)]
-    pub answered: Answered,
+    pub acknowledged: Acknowledged,
     /// Acknowledgement that a host returns for each packet of the class that it has received
     /// completely.
     #[serde(default)]
-    pub answer: Answer,
+    pub ack: Ack,
     /// Response of a flow to the marks that acknowledgements return (`network.marking`).
     #[serde(default)]
     pub response: Response,
@@ -31,7 +31,7 @@ pub struct Window {
 /// Acknowledgement packet of a received packet.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub struct Answer {
+pub struct Ack {
     /// Payload of an acknowledgement, from 1 B to 64 KiB. Default: that of Santos et al. 2002,
     /// table I.
     pub length: Bytes,
@@ -48,7 +48,7 @@ pub struct Answer {
     pub service_level: Option<i64>,
 }
 
-impl Default for Answer {
+impl Default for Ack {
     fn default() -> Self {
         Self { length: Bytes(20), priority: None, lanes: None, service_level: None }
     }

@@ -27,7 +27,7 @@ struct Control {
     group: usize,
     window: Option<u32>,
     /// Rate limit in picoseconds per byte.
-    pace: Option<u64>,
+    rate_limit: Option<u64>,
     /// Time of a token in picoseconds, and the burst.
     bucket: Option<(u64, u32)>,
 }
@@ -52,7 +52,7 @@ enum Step {
     },
     /// Acknowledges the flow at this index among those with unacknowledged packets, if there is
     /// any.
-    Answer {
+    Ack {
         which: usize,
     },
     Pass {
@@ -67,7 +67,13 @@ fn control() -> impl Strategy<Value = Control> {
         prop::option::of((1_u64..40, 10_u32..60)),
     );
     (0..LEVELS, 0..2_usize, prop_oneof![1 => Just((None, None, None)), 4 => held]).prop_map(
-        |(level, group, (window, pace, bucket))| Control { level, group, window, pace, bucket },
+        |(level, group, (window, rate_limit, bucket))| Control {
+            level,
+            group,
+            window,
+            rate_limit,
+            bucket,
+        },
     )
 }
 
@@ -80,7 +86,7 @@ fn step() -> impl Strategy<Value = Step> {
         1 => (0..LEVELS, 0..2_usize, 1..10_u32)
             .prop_map(|(level, group, bytes)| Step::Order { level, group, bytes }),
         12 => (0..2_usize).prop_map(|group| Step::Take { group }),
-        5 => (0..8_usize).prop_map(|which| Step::Answer { which }),
+        5 => (0..8_usize).prop_map(|which| Step::Ack { which }),
         6 => (1..300_u64).prop_map(|ps| Step::Pass { ps }),
     ]
 }
@@ -139,8 +145,8 @@ impl Lists {
 
     fn member(&self, listed: &Listed) -> Member {
         let Listed { class, destination, .. } = *listed;
-        let Control { level, group, window, pace, bucket } = self.setting[class];
-        if window.is_none() && pace.is_none() && bucket.is_none() {
+        let Control { level, group, window, rate_limit, bucket } = self.setting[class];
+        if window.is_none() && rate_limit.is_none() && bucket.is_none() {
             return Member::Shared { level, group };
         }
         Member::Flow { class, destination }
@@ -191,7 +197,8 @@ impl Lists {
     /// Returns the earliest start of a flow's next packet under its rate limit.
     fn paced_until(&self, class: usize, destination: usize) -> u64 {
         let last = self.sent.iter().rfind(|sent| (sent.0, sent.1) == (class, destination));
-        let (Some((_, _, went, bytes)), Some(byte_ps)) = (last, self.setting[class].pace) else {
+        let (Some((_, _, went, bytes)), Some(byte_ps)) = (last, self.setting[class].rate_limit)
+        else {
             return 0;
         };
         went + byte_ps * u64::from(*bytes)
@@ -280,7 +287,7 @@ fn sender(setting: &Setting) -> Sender {
     };
     let class_plan = |control: &Control| ClassPlan {
         window: control.window.map(window),
-        pace: control.pace.map(pace),
+        rate_limit: control.rate_limit.map(rate_limit),
         policing: control.bucket.map(policing),
         ..class(u8::try_from(control.level).unwrap())
     };
@@ -320,7 +327,7 @@ impl Both {
                 assert_eq!(queued, self.lists.ordered.len());
             }
             Step::Take { group } => self.take(group),
-            Step::Answer { which } if which < self.in_flight.len() => {
+            Step::Ack { which } if which < self.in_flight.len() => {
                 let (flow, class, destination) = self.in_flight.remove(which);
                 self.lists.acknowledged.push((class, destination));
                 self.lists.settle();
@@ -333,7 +340,7 @@ impl Both {
                     self.sender.adapter.reopen(flow, vc_class, priority);
                 }
             }
-            Step::Answer { .. } => {}
+            Step::Ack { .. } => {}
             Step::Pass { ps } => self.now += ps,
         }
     }
@@ -389,7 +396,10 @@ impl Both {
             (Turn::Nothing, None) => {
                 assert_eq!(next, Next::Nothing);
                 let waits = |member: &Member| self.lists.place(*member).1 == group;
-                assert!(!self.lists.ring.iter().any(waits), "all that waits waits for answers");
+                assert!(
+                    !self.lists.ring.iter().any(waits),
+                    "all that waits waits for acknowledgements"
+                );
             }
             (turn, goes) => panic!("{turn:?}, but {goes:?}"),
         }

@@ -41,7 +41,7 @@ pub struct FlowReport {
     /// Fractions of the window during which the flow was held back.
     pub held: HeldShares,
     /// Packets whose acknowledgements arrived in the window.
-    pub answered_packets: u64,
+    pub acknowledged_packets: u64,
     /// Packets among these whose acknowledgements reported a mark.
     pub marked_packets: u64,
 }
@@ -101,7 +101,7 @@ pub struct ClassFlows {
     pub held: HeldShares,
     /// Longest queue of acknowledgements in any adapter when one for a packet of this class was
     /// queued, including those for other classes, from time zero to the end of the run.
-    pub answers_waiting_max: usize,
+    pub acks_waiting_max: usize,
     /// Fraction of the packets acknowledged in the window that were marked; `None` if none were
     /// acknowledged.
     pub marked_share: Option<f64>,
@@ -135,7 +135,7 @@ impl RunReport<'_> {
     /// Returns the results of the flows of a class in the window, or `None` if they are not
     /// counted.
     pub fn class_flows(&self, class: ClassId) -> Option<ClassFlows> {
-        let FlowCollector { is_counted, answers_waiting_max, .. } = self.all_flows();
+        let FlowCollector { is_counted, acks_waiting_max, .. } = self.all_flows();
         if !is_counted[class.index()] {
             return None;
         }
@@ -154,7 +154,7 @@ impl RunReport<'_> {
             used: used.len(),
             fairness: Estimate::by_jackknife(sections.len(), bytes, fairness),
             held: HeldShares::of_sum(&sum, over_ps),
-            answers_waiting_max: answers_waiting_max[class.index()],
+            acks_waiting_max: acks_waiting_max[class.index()],
             marked_share: sum.marked_share(),
         })
     }
@@ -183,7 +183,7 @@ impl RunReport<'_> {
             accepted_bytes_per_ps: Estimate::of_sections(&sections)?,
             latency_mean_ps: sum.latency_mean_ps(),
             held: HeldShares::of_sum(&sum, self.class_window_ps(class)),
-            answered_packets: sum.answered_packets,
+            acknowledged_packets: sum.acknowledged_packets,
             marked_packets: sum.marked_packets,
         })
     }

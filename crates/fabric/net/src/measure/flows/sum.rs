@@ -18,7 +18,7 @@ pub(super) struct FlowSum {
     /// Time during which the flow was held back, by reason, in ps.
     held_ps: [u64; 3],
     /// Packets whose acknowledgements arrived.
-    pub(super) answered_packets: u64,
+    pub(super) acknowledged_packets: u64,
     /// Acknowledged packets that were marked.
     pub(super) marked_packets: u64,
 }
@@ -27,7 +27,7 @@ pub(super) struct FlowSum {
 pub(super) const fn place(hold: Hold) -> usize {
     match hold {
         Hold::Window => 0,
-        Hold::Pace => 1,
+        Hold::RateLimit => 1,
         Hold::Tokens => 2,
     }
 }
@@ -46,9 +46,9 @@ impl FlowSum {
 
     /// Returns the fraction of the acknowledged packets that were marked.
     pub(super) fn marked_share(&self) -> Option<f64> {
-        let [marked, answered] =
-            [self.marked_packets, self.answered_packets].map(|packets| real(u128::from(packets)));
-        (answered > 0.0).then(|| marked / answered)
+        let [marked, acknowledged] = [self.marked_packets, self.acknowledged_packets]
+            .map(|packets| real(u128::from(packets)));
+        (acknowledged > 0.0).then(|| marked / acknowledged)
     }
 
     /// Returns the time, in picoseconds, during which window, rate limit and tokens held the flow
@@ -68,7 +68,7 @@ impl Add for FlowSum {
             followed_messages: self.followed_messages + other.followed_messages,
             latency_sum_ps: self.latency_sum_ps + other.latency_sum_ps,
             held_ps,
-            answered_packets: self.answered_packets + other.answered_packets,
+            acknowledged_packets: self.acknowledged_packets + other.acknowledged_packets,
             marked_packets: self.marked_packets + other.marked_packets,
         }
     }
@@ -83,7 +83,7 @@ pub(super) enum SumOf {
     /// Periods during which the flow was held back, in picoseconds.
     Held(Hold),
     /// Packets acknowledged, with the number of marked ones.
-    Answers,
+    Acknowledged,
 }
 
 impl SumOf {
@@ -93,9 +93,9 @@ impl SumOf {
         Self::Delivered,
         Self::Journeys,
         Self::Held(Hold::Window),
-        Self::Held(Hold::Pace),
+        Self::Held(Hold::RateLimit),
         Self::Held(Hold::Tokens),
-        Self::Answers,
+        Self::Acknowledged,
     ];
 
     fn place(self) -> u32 {
@@ -144,8 +144,8 @@ impl Entry {
                 sum.latency_sum_ps += u128::from(self.amount);
             }
             SumOf::Held(hold) => sum.held_ps[place(hold)] += self.amount,
-            SumOf::Answers => {
-                sum.answered_packets += count.messages;
+            SumOf::Acknowledged => {
+                sum.acknowledged_packets += count.messages;
                 sum.marked_packets += self.amount;
             }
         }

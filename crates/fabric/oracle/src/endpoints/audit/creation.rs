@@ -188,7 +188,7 @@ impl Audit {
 /// Whether packets of a class may wait for more than their link (timing.md, flows).
 fn is_controlled(class: &ClassPlan) -> bool {
     let delays = class.policing.as_ref().is_some_and(|of| of.excess == Excess::Delay);
-    class.window.is_some() || class.pace.is_some() || delays
+    class.window.is_some() || class.rate_limit.is_some() || delays
 }
 
 /// Whether flows of a class are distinguished: controlled, posted by flow, counted, followed,

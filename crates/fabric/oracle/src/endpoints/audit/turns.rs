@@ -47,10 +47,10 @@ impl Audit {
         for place in host.ring(group, level) {
             let queue = &self.hosts[endpoint.index()].queues[place];
             let message = self.first_of(queue).expect("a queue in the ring has a message");
-            let by_pace = queue.state().earliest;
+            let by_rate_limit = queue.state().earliest;
             let is_of_flow = queue.flow.is_some();
-            let may = if by_pace > now {
-                May::At(by_pace)
+            let may = if by_rate_limit > now {
+                May::At(by_rate_limit)
             } else {
                 match self.waits_for_tokens(message, is_of_flow, &mut short, now) {
                     May::Begin => self.may_begin(message, now),
@@ -242,7 +242,7 @@ impl Audit {
         self.tally.check(Audited::Groups, place(), "groups that wait", &expected, &found);
     }
 
-    /// Compares the first packets of all queues that window and pace permit.
+    /// Compares the first packets of all queues, except those that window or rate limit hold back.
     pub(in crate::endpoints) fn check_queued(
         &self,
         endpoint: EndpointId,
