@@ -28,7 +28,9 @@ def steps(rows: int) -> dict[str, Any]:
 
 def flows(rows: int = 4) -> pa.Table:
     """Two flows with two steps each; the second flow is held back by its rate limit."""
-    held = {name: [0.0] * rows for name in HOLDS} | {"held_rate_limit": [0.0, 0.0, 0.5, 0.25][:rows]}
+    held = {name: [0.0] * rows for name in HOLDS} | {
+        "held_rate_limit": [0.0, 0.0, 0.5, 0.25][:rows]
+    }
     columns = {
         "class": ["data"] * rows,
         "source": ["h0", "h0", "h1", "h1"][:rows],
@@ -79,7 +81,10 @@ def test_lines_are_the_columns_of_each_flow_and_channel() -> None:
     }
     assert np.asarray(delivered.lines[0].get_xdata()).tolist() == [0.5, 1.5], "microseconds"
     # A reason that held back neither flow has no line.
-    assert lines(held) == {f"{one} held_rate_limit": [0.0, 0.0], f"{other} held_rate_limit": [0.5, 0.25]}
+    assert lines(held) == {
+        f"{one} held_rate_limit": [0.0, 0.0],
+        f"{other} held_rate_limit": [0.5, 0.25],
+    }
     link = "s0[1] → h2[2]"
     assert lines(utilisation) == {f"{link} by step": [0.25, 0.75], link: [0.5, 0.5]}
     for axes in figure.axes:

@@ -187,4 +187,5 @@ def test_what_is_no_dscp_is_refused(
     path = written(tmp_path, len(LINES), dscp=dscp)["left"]
     said = refusal(program, names["left"], path)
     assert said.startswith(f"striped: {path}:5:8: in `dscp`: "), said
-    assert "63" in said and '"copy"' in said, said
+    assert "63" in said, said
+    assert '"copy"' in said, said

@@ -133,7 +133,8 @@ def test_check_says_what_up_would_do_and_touches_nothing(
     path.write_text(path.read_text().replace("mtu", "mtv"))
     done = ask(program, names["left"], "check", str(path), of=path)
     assert done.returncode == 2, done
-    assert f"{path}:3:1: " in done.stderr and "`mtv`" in done.stderr
+    assert f"{path}:3:1: " in done.stderr
+    assert "`mtv`" in done.stderr
 
 
 def second(folder: Path, **changes: Any) -> Path:
@@ -214,7 +215,8 @@ def test_a_reload_ends_though_a_half_does_not_follow(
         with stopped(daemon.carrier()):
             done = ask(program, left, "reload", of=path)
             assert done.returncode == 6, done
-            assert "bundle0: " in done.stderr and " 5 s" in done.stderr, done
+            assert "bundle0: " in done.stderr, done
+            assert " 5 s" in done.stderr, done
         done = ask(program, left, "reload", of=path)
         assert (done.returncode, done.stderr) == (0, ""), done
 
@@ -332,7 +334,8 @@ def test_a_reload_with_an_error_changes_nothing(
         head, _, rest = text.partition("[[channel]]")
         path.write_text(head + "[[channel]]" + rest.partition("[[channel]]")[2])
         done = ask(program, left, "reload", "bundle0", of=path)
-        assert done.returncode == 2 and "channel 1" in done.stderr, done
+        assert done.returncode == 2, done
+        assert "channel 1" in done.stderr, done
         path.write_text(text)
         assert ask(program, left, "reload", of=path).returncode == 0
         are_in(program, names, paths, 2)

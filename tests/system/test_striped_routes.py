@@ -189,7 +189,8 @@ def test_a_second_daemon_does_not_take_what_is_in_use(
     with daemons(program, names, paths):
         during = settled(names["left"])
         said = refusal(program, names["left"], other)
-        assert "in `table`: " in said and str(TABLE) in said, said
+        assert "in `table`: " in said, said
+        assert str(TABLE) in said, said
         assert routing(names["left"]) == during
         other.write_text(f"table = 5\npriority = 31000\n{other.read_text()}")
         with up(program, names["left"], other) as second:

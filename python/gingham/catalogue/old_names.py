@@ -67,8 +67,8 @@ def require_none(place: Path, values: Mapping[str, Any], columns: Container[str]
 
 def expression(path: str) -> re.Pattern[str]:
     """Return the expression that finds an old path between the dots of a longer one."""
-    steps = (r"[^.]+" if step == "*" else re.escape(step) for step in path.split("."))
-    return re.compile(rf"\.{r'\.'.join(steps)}\.")
+    steps = ("[^.]+" if step == "*" else re.escape(step) for step in path.split("."))
+    return re.compile("[.]" + "[.]".join(steps) + "[.]")
 
 
 def sentence(one: Mapping[str, str]) -> str:

@@ -410,7 +410,9 @@ def congestion(result: Result) -> Iterator[str]:
         return
     found = f"trees at {totals['samples_with_trees']:,} of {totals['samples']:,} samples"
     yield f"congestion: {found}, {totals['trees']:,} in all"
-    trees = result.table("trees").sort_by([("branches_max", "descending"), ("samples", "descending")])
+    trees = result.table("trees").sort_by(
+        [("branches_max", "descending"), ("samples", "descending")]
+    )
     for tree in trees.slice(0, TREES_SHOWN).to_pylist():
         root = "a knot without a root" if tree["root"] == "knot" else f"root {tree['root']}"
         end = tree["died_ps"]

@@ -4,7 +4,7 @@
 
     delivered    ┌────┬──────────────┬───┐   one colour per flow; thin: by step
                  │////│  ══════════  │///│   solid: the mean over a window of steps
-    held back    │////│  ▁▁▂▂▂▁▁▁▁▁  │///│   share of the time: by its window, its rate limit, for tokens
+    held back    │////│  ▁▁▂▂▂▁▁▁▁▁  │///│   share of the time: by window, rate limit, tokens
     utilisation  │////│  ══════════  │///│   one colour per channel
                  └────┴──────────────┴───┘   shaded: warm-up, and the time after the window
 

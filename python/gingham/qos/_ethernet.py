@@ -121,7 +121,9 @@ def mlx5_commands(scenario: Scenario, *, interface: str = "eth0", priority: int 
         *(f'echo {value} > "$rp/{name}"\n' for name, value in values.items()),
     ]
     if response.notification_us is None:
-        lines.append(comment("min_time_between_cnps is left as it is: each acknowledgement has its mark."))
+        lines.append(
+            comment("min_time_between_cnps is left as it is: each acknowledgement has its mark.")
+        )
     else:
         lines.append(f'echo {whole(response.notification_us)} > "$np/min_time_between_cnps"\n')
     return "".join(lines)
