@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import gingham as package
-from gingham import _native, examples
+from gingham import _native, examples, stripe
 from gingham.catalogue import old_names
 from gingham.errors import InputError
 from gingham.results import Results
@@ -156,6 +156,18 @@ def test_the_folder_of_a_run_says_the_new_names(tmp_path: Path) -> None:
     with pytest.raises(InputError) as refused:
         package.load_result(tmp_path / "run")
     assert f"{KEY}; {LOAD}\n" in str(refused.value)
+
+
+def test_a_run_folder_with_old_fields_of_the_summary_is_refused(tmp_path: Path) -> None:
+    stripe.run(stripe.StripeScenario.example("stripe-rounds"), output=tmp_path / "run")
+
+    def rename(manifest: dict[str, Any]) -> None:
+        manifest["summary"]["packets_twice"] = manifest["summary"].pop("packets_duplicated")
+
+    as_before_digests(tmp_path / "run" / "manifest.json", rename)
+    with raises(InputError, "old-names") as refused:
+        stripe.load_result(tmp_path / "run")
+    assert refused.value.expected == ["packets_duplicated"]
 
 
 def test_an_old_engine_says_the_new_one(gingham: Command) -> None:

@@ -17,7 +17,7 @@ from gingham.scenario import AnyScenario, Scenario
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
 # The loader of each kind's runs, for messages.
 READERS = {"fabric": "gingham.load_result", "stripe": "gingham.stripe.load_result"}
@@ -51,8 +51,7 @@ def load_as(
             message, code="other-kind", file=str(place), key="kind", expected=[made.kind]
         )
     try:
-        classes = manifest["summary"].get("classes", [])
-        columns = {name for one in classes for name in one}
+        columns = set(names_in(manifest["summary"]))
         old_names.require_none(place, manifest["scenario"], columns)
         return made(
             scenario=scenario.restore(
@@ -70,6 +69,17 @@ def load_as(
         raise damaged(
             place / MANIFEST, f"the manifest is damaged: it lacks {error}", tables.CURE
         ) from error
+
+
+def names_in(summary: object) -> Iterator[str]:
+    """Yield the names of all fields of a summary."""
+    if isinstance(summary, dict):
+        for name, below in summary.items():
+            yield name
+            yield from names_in(below)
+    elif isinstance(summary, list):
+        for one in summary:
+            yield from names_in(one)
 
 
 def files_of(names: Iterable[str]) -> list[tuple[str, str]]:
