@@ -112,7 +112,7 @@ pub(super) fn channel_table(series: &Series, names: Vec<String>, end_ns: u64) ->
         )
         .known(
             ("pacing_rate_bytes_per_s", "B/s"),
-            "its rate limit at the end of the step; missing without pacing",
+            "its pacing rate at the end of the step; missing without pacing",
             |row| row.1.pacing_rate_bytes_per_s.map(|pace| real(u128::from(pace))),
         )
         .known(
