@@ -1,6 +1,6 @@
 //! Families of decisions that the audit of the oracle compares in random cases.
 
-use crate::agreement::look;
+use crate::agreement::tree_step;
 use crate::case::Case;
 use crate::{admission, closed, packets, posting, throttled};
 use gingham_lab::compile;
@@ -22,7 +22,7 @@ fn looped(case: &Case, seed: u64) -> Plan {
 
 /// Adds the numbers of compared decisions in a run of the oracle.
 fn add(plan: Plan, audited: &mut BTreeMap<Audited, u64>) {
-    let measure = MeasurePlan { look: look(&plan), ..plan.measure };
+    let measure = MeasurePlan { tree_step: tree_step(&plan), ..plan.measure };
     let mut simulation = gingham_oracle::start(Arc::new(Plan { measure, ..plan }));
     simulation.advance(u64::MAX);
     for family in Audited::ALL {
