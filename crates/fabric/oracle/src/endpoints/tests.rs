@@ -3,14 +3,14 @@
 use super::*;
 use crate::common::{quiet_plan, row, scheduled};
 use gingham_kernel::Span;
-use gingham_net::{Content, PacePlan, PathId, Priority, REFILL_BYTES, SegmentationPlan};
+use gingham_net::{Content, PathId, Priority, REFILL_BYTES, RateLimitPlan, SegmentationPlan};
 use gingham_topology::routing::VcClass;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Rate limit of a flow, in ps per byte.
-const PACE: u64 = 100;
+const PS_PER_BYTE: u64 = 100;
 /// Time from the first packet of a flow, of 32 bytes, to its second one.
-const SECOND: Time = Time::from_ps(32 * PACE);
+const SECOND: Time = Time::from_ps(32 * PS_PER_BYTE);
 
 fn h0() -> EndpointId {
     EndpointId::new(0)
@@ -21,10 +21,10 @@ fn plan() -> Arc<Plan> {
     let mut plan = quiet_plan(row(1, &[0, 0, 0]));
     scheduled(&mut plan, 0, 1, &[(0, 64)]);
     scheduled(&mut plan, 0, 2, &[(0, 20)]);
-    let refill = Span::from_ps(PACE * REFILL_BYTES);
+    let refill = Span::from_ps(PS_PER_BYTE * REFILL_BYTES);
     for class in &mut plan.classes {
         class.segmentation = SegmentationPlan::Fixed(32);
-        class.pace = Some(PacePlan { refill: [refill; 3].into() });
+        class.rate_limit = Some(RateLimitPlan { refill: [refill; 3].into() });
     }
     Arc::new(plan)
 }
