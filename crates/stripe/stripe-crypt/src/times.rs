@@ -11,10 +11,10 @@ use std::time::Duration;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Times {
-    /// Age at which the initiator begins again; the other end does midway between this and
-    /// `reject`.
+    /// Age of a pair when the initiator begins a new handshake; the other end begins one midway
+    /// between this and `reject`.
     pub rekey: Duration,
-    /// Age at which sealing ends.
+    /// Maximum age of a pair for sealing.
     pub reject: Duration,
     /// Delay before the first retry; it doubles with each, and up to a third is added at random.
     pub retry: Duration,
@@ -45,7 +45,7 @@ impl Times {
         if is_initiator { self.rekey } else { (self.rekey + self.reject) / 2 }
     }
 
-    /// Age up to which a pair opens datagrams: as long as the peer may seal, which made its pair at
+    /// Maximum age of a pair for opening datagrams: as long as the peer may seal, which made its pair at
     /// most a round trip later.
     pub(crate) fn open(&self) -> Duration {
         self.reject + self.retry_max
