@@ -26,9 +26,9 @@ const MUCH: f64 = 0.5;
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) enum Limit {
     /// The rate of the class's token buckets.
-    Rate,
+    Policing,
     /// The rate limit of each flow of the class.
-    RateLimit,
+    FlowRate,
     /// Possibly the window of each flow, of `packets` packets, which held the flows back for a
     /// share `held` of the time.
     Window { packets: u32, held: f64 },
@@ -42,10 +42,10 @@ impl Limit {
         let near = accepted.relative_width().unwrap_or(NEAR[1]).clamp(NEAR[0], NEAR[1]);
         let is_reached = |share: f64| share >= 1.0 - near;
         if share_of_rate(view.plan(), class, accepted.mean).is_some_and(is_reached) {
-            return Some(Self::Rate);
+            return Some(Self::Policing);
         }
         if share_of_rate_limit(view, id).is_some_and(is_reached) {
-            return Some(Self::RateLimit);
+            return Some(Self::FlowRate);
         }
         let held = view.report.class_flows(id)?.held.of(Hold::Window);
         let packets = class.window.as_ref()?.packets;

@@ -137,8 +137,8 @@ fn saturated(
 ) -> String {
     let Asked { accepted_load, generated_load, .. } = asked;
     let behind = match limit {
-        Some(Limit::Rate) => ", behind the policing of the class,",
-        Some(Limit::RateLimit) => ", behind the rate limit of its flows,",
+        Some(Limit::Policing) => ", behind the policing of the class,",
+        Some(Limit::FlowRate) => ", behind the rate limit of its flows,",
         Some(Limit::Window { .. }) | None => "",
     };
     let took = format!(
@@ -154,8 +154,8 @@ fn saturated(
 /// Suggests raising the key that limits a class.
 fn or_raise(class: usize, limit: Limit) -> String {
     match limit {
-        Limit::Rate => format!(", or let more pass with traffic.{class}.policing.rate"),
-        Limit::RateLimit => format!(", or raise traffic.{class}.rate_limit"),
+        Limit::Policing => format!(", or let more pass with traffic.{class}.policing.rate"),
+        Limit::FlowRate => format!(", or raise traffic.{class}.rate_limit"),
         Limit::Window { packets, held } => {
             let plural = if packets == 1 { "" } else { "s" };
             format!(
@@ -368,14 +368,14 @@ mod tests {
                     created, so that latencies depend on the length of the run: offer less";
         assert_eq!(reason(None), format!("the network {took}"));
         assert_eq!(
-            reason(Some(Limit::Rate)),
+            reason(Some(Limit::Policing)),
             format!(
                 "the network, behind the policing of the class, {took}, or let more pass with \
                  traffic.2.policing.rate"
             )
         );
         assert_eq!(
-            reason(Some(Limit::RateLimit)),
+            reason(Some(Limit::FlowRate)),
             format!(
                 "the network, behind the rate limit of its flows, {took}, or raise traffic.2.rate_limit"
             )
