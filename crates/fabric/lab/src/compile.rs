@@ -1,5 +1,4 @@
-//! Compilation of a scenario to a plan: names become ids, units become integers, and invalid
-//! scenarios are refused.
+//! Compilation of a scenario to a plan.
 
 mod adaptive;
 pub(crate) mod cables;
@@ -48,23 +47,23 @@ pub struct Compiled {
     pub plan: Arc<Plan>,
     /// Requested percentiles of latency, in ascending order.
     pub percentiles: Vec<f64>,
-    /// The parameters in effect, before buffers are enlarged for cables.
+    /// Parameters before buffers are enlarged for cables.
     pub parameters: Parameters,
     /// Description of the simulated network, for titles.
     pub network: String,
     /// Source of the routes, for titles.
     pub routes: String,
-    /// Remarks on decisions of the compilation that may be unexpected.
+    /// Remarks on unexpected decisions.
     pub notes: Vec<String>,
     /// Findings of the fabric file.
     pub findings: Vec<Finding>,
-    /// Values that the run draws once; its results are conditional on this draw.
+    /// Values drawn once per run; results are conditional on them.
     pub draws: Vec<Draw>,
     /// Proof of deadlock freedom; a cycle only if the caller allowed one.
     pub proof: Proof,
-    /// Expected loads of channels, and the bound on each class.
+    /// Expected channel loads, and the bound on each class.
     pub bound: Arc<TrafficBound>,
-    /// Files that were read, with their digests, except the scenario itself.
+    /// Files read, with digests, except the scenario.
     pub files: Vec<FileRead>,
 }
 
@@ -73,7 +72,7 @@ pub fn compile(source: &ScenarioSource, allow_deadlock: bool) -> Result<Compiled
     compile_observed(source, allow_deadlock, &mut |_| ())
 }
 
-/// Compiles a scenario like [`compile`], and calls `reached` at each milestone.
+/// Compilation like [`compile`], with a call of `reached` at each milestone.
 pub fn compile_observed(
     source: &ScenarioSource,
     allow_deadlock: bool,
@@ -152,7 +151,6 @@ pub fn compile_observed(
     Ok(compiled)
 }
 
-/// Refuses measurements that can never succeed.
 fn check_measurement(source: &ScenarioSource, gathered: &mut Gathered) -> Result<(), LabError> {
     let stop = Subject::of_table(source, "stop", &source.scenario.stop);
     check(&measure::of_stop(), &stop, gathered)?;
@@ -164,8 +162,7 @@ fn check_measurement(source: &ScenarioSource, gathered: &mut Gathered) -> Result
     check(&measure::of_percentiles(), measured, gathered)
 }
 
-/// Combines a plan with the notes, bounds and facts that results report. `of_file` has the findings
-/// of the fabric file, and whether it is a dump.
+/// `of_file` has the findings of the fabric file, and whether it is a dump.
 fn compiled(
     source: &ScenarioSource,
     plan: Plan,
@@ -191,7 +188,6 @@ fn compiled(
     }
 }
 
-/// Refuses impossible runs, and notes unexpected properties, that depend on the whole plan.
 fn check_plan(
     source: &ScenarioSource,
     plan: &Plan,

@@ -19,7 +19,6 @@ use gingham_topology::routing::{EscapeError, Form, LaneRule, Lanes, Routes};
 
 const ESCAPE_KEY: &str = "routing.adaptive.escape_lanes";
 
-/// Returns the checks of keys that conflict with adaptive routing.
 pub(super) fn of_keys<'a>() -> [Check<&'a Scenario>; 7] {
     [
         refuse("routing.form", |it| {
@@ -68,7 +67,6 @@ pub(super) fn of_keys<'a>() -> [Check<&'a Scenario>; 7] {
     ]
 }
 
-/// Adds the adaptive choices to the tables of the algorithm.
 pub(super) fn routes(
     source: &ScenarioSource,
     fabric: &Fabric,
@@ -81,8 +79,8 @@ pub(super) fn routes(
         .map_err(|longer| source.refuse("routing.algorithm", longer.describe(fabric)).into())
 }
 
-/// Returns the error for lanes that cannot be divided into escape and adaptive lanes. `user` gives
-/// the name of a class with fewer lanes than its argument, and the key of its lanes, if any.
+/// `user` gives the name of a class with fewer lanes than its argument, and the key of its lanes,
+/// if any.
 pub(super) fn no_escape(
     source: &ScenarioSource,
     error: EscapeError,
@@ -107,8 +105,7 @@ pub(super) fn no_escape(
     source.refuse(&key, message).into()
 }
 
-/// Returns the check for lanes on which a packet could wait behind another while it holds escape
-/// lanes.
+/// Refuses lanes on which a packet could wait behind another while it holds escape lanes.
 pub(super) fn of_lanes<'a>() -> [Check<(&'a NetworkKind, &'a Lanes)>; 1] {
     [refuse("network.lanes.forwarding", |it| {
         let (LaneRule::Escape(escape), Switching::VirtualLanes(pipeline)) =

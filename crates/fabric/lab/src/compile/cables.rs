@@ -15,13 +15,11 @@ const ROUNDING_NOTED: f64 = 1e-3;
 pub(crate) const RATE_MIN: Rate = Rate::from_bytes_per_second(1_000);
 /// Longest delay of a cable or a header.
 pub(crate) const DELAY_MAX: Span = Span::from_ps(1_000_000_000_000);
-/// Width of a cable in the presets of InfiniBand, in lanes.
+/// Lanes of a cable in the presets of InfiniBand.
 const LANES_OF_PRESETS: u8 = 4;
-/// Limit on the flits that a cable or a waiting header may hold: buffers scaled for them still
-/// count in 32 bits.
+/// Limit on the flits that a cable or a waiting header may hold; scaled buffers still fit 32 bits.
 const FLITS_MAX: u64 = 1 << 30;
 
-/// Returns the channels of every cable, with notes on deviations from the preset.
 pub(crate) fn channels(
     source: &ScenarioSource,
     fabric: &Fabric,
@@ -74,7 +72,6 @@ fn rate_of_partial(half: PartialSpeed, preset: Preset, parameters: &Parameters) 
     }
 }
 
-/// A channel with the values that determine its timing.
 struct Cable<'a> {
     fabric: &'a Fabric,
     parameters: &'a Parameters,
@@ -98,8 +95,8 @@ impl Cable<'_> {
         self.fabric.node(self.fabric.target(self.channel).node).is_switch()
     }
 
-    /// Returns how long the port at the end of the channel holds the header of a lone worm; `None`
-    /// at a host that accepts every packet.
+    /// Time for which the port at the end of the channel holds the header of a lone worm; `None` at
+    /// a host that accepts every packet.
     fn held_header(&self) -> Option<Span> {
         let InTransitParameters { detection, programming, when_full, .. } =
             self.parameters.in_transit;
@@ -111,7 +108,6 @@ impl Cable<'_> {
     }
 }
 
-/// Returns the slack buffer at the end of a channel, if there is one.
 fn slack_buffer(
     source: &ScenarioSource,
     cable: &Cable<'_>,
@@ -134,7 +130,6 @@ fn slack_buffer(
     Ok(Some(slack))
 }
 
-/// Returns the check of the delays of switches and cables.
 fn of_delays<'a>() -> [Check<(&'a Parameters, &'a NetworkKind)>; 1] {
     [refuse("network", |it| {
         let (Parameters { links, .. }, kind) = it.of;
@@ -147,7 +142,7 @@ fn of_delays<'a>() -> [Check<(&'a Parameters, &'a NetworkKind)>; 1] {
     })]
 }
 
-/// Returns the checks for values beyond 64 bits of picoseconds or 32 bits of flits.
+/// Refuses values beyond 64 bits of picoseconds or 32 bits of flits.
 fn of_cable<'a>() -> [Check<Cable<'a>>; 3] {
     [
         refuse("network.link_rate", |it| {
@@ -203,12 +198,10 @@ const fn delay_keys(switching: &SwitchingParameters) -> &'static str {
     }
 }
 
-/// Counts of cables and buffers that are worth a note.
 #[derive(Default)]
 struct Census {
     cables: usize,
     foreign_speeds: usize,
-    /// Channels of unknown speed.
     unknown: usize,
     /// Channels of unknown speed with a known width or generation.
     in_half: usize,
@@ -240,7 +233,6 @@ impl Census {
     }
 }
 
-/// Returns the checks of deviations from the preset.
 fn of_census() -> [Check<Census>; 4] {
     [
         note(|it| {

@@ -9,9 +9,7 @@
 //!   reply + lengths ──────────────────► a SourcePlan for each host that receives messages to reply to
 //!   streams ──────────────────────────► many SourcePlans for each host, one per stream
 //! ```
-//!
-//! Invariants: every source has a destination, and every destination can be reached; notes report
-//! unexpected results.
+//! Invariant: every source has a destination, and every destination can be reached.
 
 pub(crate) mod arrivals;
 pub(crate) mod chosen_hosts;
@@ -72,7 +70,6 @@ pub(crate) fn classes(
     Ok(classes)
 }
 
-/// Returns the checks of classes together: their number, their names and those that they reply to.
 fn of_traffic<'a>() -> [Check<&'a [TrafficClass]>; 3] {
     [
         refuse("traffic", |it| when!(it.is_empty(), "at least one class must send")),
@@ -87,7 +84,7 @@ fn of_traffic<'a>() -> [Check<&'a [TrafficClass]>; 3] {
     ]
 }
 
-/// Returns the check for switches that arbitrate by priority although there is only one priority.
+/// Notes switches that arbitrate by priority although there is only one.
 fn of_levels<'a>() -> [Check<(Arbitration, &'a [ClassPlan])>; 1] {
     [note(|it| {
         let (arbitration, classes) = it.of;
@@ -100,7 +97,7 @@ fn of_levels<'a>() -> [Check<(Arbitration, &'a [ClassPlan])>; 1] {
     })]
 }
 
-/// Returns the plan of a class; if it replies to a class `to`, that one is `compiled` already.
+/// Plan of a class; a class `to` that it replies to is in `compiled` already.
 fn compile(
     context: &ClassContext<'_>,
     to: Option<ClassId>,
@@ -137,7 +134,6 @@ fn compile(
     })
 }
 
-/// Returns the sources of a class that draws its messages.
 fn drawn(context: &ClassContext<'_>, gathered: &mut Gathered) -> Result<Vec<SourcePlan>, LabError> {
     let arrivals = arrivals::arrivals(context, gathered)?;
     let lengths = lengths::lengths(context, gathered)?;
@@ -171,7 +167,6 @@ fn drawn(context: &ClassContext<'_>, gathered: &mut Gathered) -> Result<Vec<Sour
     Ok(sources)
 }
 
-/// Returns the error for a class without a sending host, with the reasons.
 fn nobody_sends(context: &ClassContext<'_>, silent: &BTreeMap<&str, usize>) -> InputError {
     let key = match context.source.tree.get(&context.path("destinations")) {
         Some(_) => "destinations",

@@ -8,7 +8,7 @@ use gingham_net::{NetworkEvent, NetworkEvents};
 use gingham_topology::Fabric;
 use std::collections::BTreeMap;
 
-/// Returns the crash of each crashing host; the earliest one if there are several.
+/// Earliest crash of each crashing host.
 pub(super) fn plan(
     source: &ScenarioSource,
     fabric: &Fabric,

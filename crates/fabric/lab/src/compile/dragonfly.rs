@@ -15,16 +15,13 @@ use gingham_topology::Fabric;
 use gingham_topology::generate::Generator;
 use gingham_topology::routing::{Algorithm, Routes, Statistics};
 
-/// Code of the note, at the beginning of its text.
 const CODE: &str = "dragonfly-shortest-path";
-/// Maximum number of host pairs for computing the bound of the routes in the note.
+/// Limit on host pairs for the bound of the routes in the note.
 const HOST_PAIRS_MAX: usize = 1 << 21;
 
-/// A fabric with its path sets.
 type Routed<'a> = (&'a Fabric, &'a [Routes]);
 
-/// Returns the checks for `shortest-path`, which is not the minimal routing of a dragonfly, with the
-/// bounds of both.
+/// Notes `shortest-path`, which is not the minimal routing of a dragonfly, with the bounds of both.
 pub(super) fn of_sets<'a>() -> [Check<Routed<'a>>; 2] {
     [
         note(|it| not_minimal(it, "routing.algorithm", &it.source.scenario.routing.algorithm, 0)),

@@ -7,9 +7,7 @@
 //!
 //! A run that draws such a value measures the steady state of this draw: its intervals cover the
 //! mean of a longer run with the same seed, not the mean over seeds. Only replications measure the
-//! latter.
-//!
-//! Values with a vanishing effect are left out, such as the start of a source with Poisson
+//! latter. Values with a vanishing effect are left out, such as the start of a source with Poisson
 //! arrivals.
 
 use crate::scenario::{Placement, ScenarioSource, Topology};
@@ -44,7 +42,7 @@ pub enum DrawKind {
 }
 
 impl DrawKind {
-    /// Returns the plural noun for messages.
+    /// Plural noun for messages.
     pub const fn noun(self) -> &'static str {
         match self {
             Self::Topology => "cables",
@@ -69,7 +67,7 @@ pub struct Draw {
     pub key: String,
 }
 
-/// Returns all values that a run of this scenario draws once, those of the fabric first.
+/// Values of a run, those of the fabric first.
 pub(super) fn draws(source: &ScenarioSource, plan: &Plan) -> Vec<Draw> {
     let mut draws = Vec::new();
     if let Topology::Generate(Generator::Irregular(_)) = source.scenario.topology {
@@ -88,7 +86,7 @@ pub(super) fn draws(source: &ScenarioSource, plan: &Plan) -> Vec<Draw> {
     draws
 }
 
-/// Returns the values drawn while the scenario is compiled: the plan contains only their outcome.
+/// Values drawn by the compilation: the plan contains only their outcome.
 fn of_scenario(
     source: &ScenarioSource,
     index: usize,
@@ -106,7 +104,7 @@ fn of_scenario(
     permutation.into_iter().chain(placement)
 }
 
-/// Returns the values that sources draw when they start.
+/// Values that sources draw as they start.
 fn of_sources(class: &ClassPlan) -> impl Iterator<Item = (DrawKind, &'static str)> {
     let mut found: Vec<(DrawKind, &'static str)> = Vec::new();
     for source in &class.sources {
@@ -147,7 +145,6 @@ fn of_stream(stream: &StreamPlan) -> impl Iterator<Item = (DrawKind, &'static st
     kinds.into_iter().filter(|(is_drawn, _)| *is_drawn).map(|(_, draw)| draw)
 }
 
-/// Joins the distinct nouns of some draws, for a message.
 pub(crate) fn nouns(draws: &[Draw]) -> String {
     let mut kinds: Vec<DrawKind> = draws.iter().map(|draw| draw.kind).collect();
     kinds.sort_unstable();

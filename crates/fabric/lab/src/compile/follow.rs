@@ -21,16 +21,12 @@ use gingham_net::{ClassId, ClassPlan, FlowKey, FollowPlan, Plan, StreamId};
 use gingham_topology::{ChannelId, EndpointId, Fabric, PortRef};
 use std::collections::BTreeSet;
 
-/// Limit on the rows of the tables.
 const ROWS_MAX: u64 = 10_000_000;
-/// Syntax of a flow, for messages.
 const FLOW: &str = "`class: source -> destination`, such as";
-/// Separator between the two ends of a flow or a link.
 const ARROW: &str = "->";
-/// Name of all links.
 const ALL: &str = "*";
 
-/// Returns the checks that need no fabric: steps and averages that do not fit into the run.
+/// Refuses steps and averages that do not fit into the run; needs no fabric.
 pub(crate) fn of_keys<'a>() -> [Check<&'a Follow>; 5] {
     [
         refuse("", |it| {
@@ -56,7 +52,6 @@ pub(crate) fn of_keys<'a>() -> [Check<&'a Follow>; 5] {
     ]
 }
 
-/// Returns the check of the flows and channels found.
 pub(crate) fn of_plan<'a>() -> [Check<&'a FollowPlan>; 1] {
     [refuse("measure.follow.step", |it| {
         let follow = it.source.scenario.measure.follow.as_ref()?;
@@ -64,7 +59,6 @@ pub(crate) fn of_plan<'a>() -> [Check<&'a FollowPlan>; 1] {
     })]
 }
 
-/// Refuses more rows than the limit.
 fn too_many_rows(source: &ScenarioSource, of: &Follow, followed: usize) -> Option<Sentence> {
     let (step, time) = (of.step, source.scenario.stop.time);
     let rows = followed as u64 * time.div_ceil(step);
@@ -75,7 +69,6 @@ fn too_many_rows(source: &ScenarioSource, of: &Follow, followed: usize) -> Optio
     )
 }
 
-/// Returns the flows and channels to record.
 pub(crate) fn plan(source: &ScenarioSource, plan: &Plan) -> Result<FollowPlan, LabError> {
     let Some(follow) = &source.scenario.measure.follow else { return Ok(FollowPlan::default()) };
     let reader = Reader { source, plan, hosts: Hosts::of(&plan.fabric) };
@@ -95,7 +88,6 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// Parses each text of a list, and refuses duplicates.
     fn each<T: PartialEq>(
         &self,
         list: &str,
@@ -148,7 +140,6 @@ impl Reader<'_> {
         Ok(FlowKey { stream: self.stream(key, text, flow, number)?, ..flow })
     }
 
-    /// Returns the stream of a flow, if the flow consists of streams.
     fn stream(
         &self,
         key: &str,
@@ -186,7 +177,7 @@ impl Reader<'_> {
         Err(self.source.refuse(key, message).suggesting(text, "its streams", names).into())
     }
 
-    /// Returns the class of a flow and the text after it. Class names may contain colons.
+    /// Class of a flow and the text after it; class names may contain colons.
     fn class<'t>(&self, key: &str, text: &'t str) -> Result<(ClassId, &'t str), LabError> {
         let classes = &self.plan.classes;
         let behind = |class: &ClassPlan| {
@@ -206,7 +197,7 @@ impl Reader<'_> {
         Err(error.suggesting(name.trim(), "classes", names).into())
     }
 
-    /// Returns the sources whose packets are sent as packets of a class.
+    /// Sources whose packets are sent as packets of a class.
     fn sources(&self, class: ClassId) -> impl Iterator<Item = &SourcePlan> {
         let wanted = &self.plan.classes[class.index()];
         let sends =
@@ -214,7 +205,6 @@ impl Reader<'_> {
         self.plan.classes.iter().filter(sends).flat_map(|of| &of.sources)
     }
 
-    /// Returns the hosts that send packets of a class.
     fn senders(&self, class: ClassId) -> Vec<EndpointId> {
         let senders: BTreeSet<EndpointId> =
             self.sources(class).map(|source| source.endpoint).collect();
@@ -262,8 +252,8 @@ impl Reader<'_> {
     }
 }
 
-/// Whether a source may ever have a message for a host; for replies, whether that host may send the
-/// source a message.
+/// Whether a source may ever have a message for a host; for a reply, that host must be able to send
+/// it a message.
 fn may_send(plan: &Plan, source: &SourcePlan, to: EndpointId) -> bool {
     let Some(replies) = source.replies() else {
         return destinations(plan, source).any(|host| host == to);
@@ -272,21 +262,18 @@ fn may_send(plan: &Plan, source: &SourcePlan, to: EndpointId) -> bool {
     requests.any(|request| request.endpoint == to && may_send(plan, request, source.endpoint))
 }
 
-/// Splits off the number of the stream of a flow.
 fn numbered(text: &str) -> (&str, Option<usize>) {
     let found =
         text.rsplit_once('#').and_then(|(flow, number)| Some((flow, number.trim().parse().ok()?)));
     found.map_or((text, None), |(flow, number)| (flow, Some(number)))
 }
 
-/// Returns the names on both sides of the arrow.
 pub(crate) fn ends(text: &str) -> Option<(&str, &str)> {
     let (from, to) = text.split_once(ARROW)?;
     let (from, to) = (from.trim(), to.trim());
     (!from.is_empty() && !to.is_empty()).then_some((from, to))
 }
 
-/// Whether a name is that of a port, or of its node.
 fn is_called(fabric: &Fabric, port: PortRef, name: &str) -> bool {
     fabric.node(port.node).name == name || fabric.port_name(port) == name
 }

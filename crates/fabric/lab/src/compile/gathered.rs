@@ -2,7 +2,6 @@
 
 use gingham_input::FileRead;
 
-/// Notes, and the files that were read.
 #[derive(Default)]
 pub(crate) struct Gathered {
     pub(crate) notes: Vec<String>,

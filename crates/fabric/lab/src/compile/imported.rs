@@ -6,8 +6,8 @@
 //!   routing.service_levels ─┴► Lanes, in place of traffic.*.lanes; traffic.*.service_level goes before the level of a pair
 //! ```
 //!
-//! A host may have several LIDs (an LMC above 0), with different routes. A sender's software
-//! chooses among them; here every sender uses the first.
+//! A host may have several LIDs (an LMC above 0), with different routes, among which a sender's
+//! software chooses; here every sender uses the first.
 //!
 //! Invariants: the tables lead from every host to every other on its island, and no packet of any
 //! class is dropped because it has no lane.
@@ -25,24 +25,18 @@ use gingham_topology::routing::{
 };
 use gingham_topology::{Algorithm, EndpointId, Fabric, Finding};
 
-/// Maximum number of findings of a file that become separate notes.
 const FINDINGS_MAX: usize = 5;
 
-/// Data of the imported files.
 #[derive(Default)]
 pub(super) struct Imported {
-    /// Routes that replace an algorithm.
     pub(super) routes: Option<Routes>,
-    /// Tables that assign lanes.
     pub(super) lanes: Option<(LaneMap, ServiceLevels)>,
 }
 
-/// Whether tables assign lanes, by the service level of packets.
 pub(super) fn decides_on_lanes(routing: &Routing) -> bool {
     routing.lane_tables.is_some() || routing.service_levels.is_some()
 }
 
-/// Reads the files that the scenario names.
 pub(super) fn imported(
     source: &ScenarioSource,
     fabric: &Fabric,
@@ -83,7 +77,6 @@ pub(super) fn imported(
     Ok(imported)
 }
 
-/// Returns the checks of keys that routing tables replace.
 fn of_keys<'a>() -> [Check<&'a Routing>; 2] {
     [
         refuse("algorithm", |it| {
@@ -116,7 +109,6 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// Returns the name of a file for messages, and its bytes.
     fn open(&mut self, key: &str, name: &FileName) -> Result<(String, Vec<u8>), LabError> {
         let path = self.source.path_of(name);
         let (read, bytes) = FileRead::open(key, &path).map_err(|error| {
@@ -142,8 +134,7 @@ impl Reader<'_> {
     }
 }
 
-/// Returns the checks of the routes of tables: all packets take the first, which must connect all
-/// pairs of hosts.
+/// All packets take the first routes, which must connect all pairs of hosts.
 fn of_tables<'a>() -> [Check<(&'a Fabric, &'a [Routes])>; 2] {
     [
         note(|it| {
@@ -166,17 +157,16 @@ fn of_tables<'a>() -> [Check<(&'a Fabric, &'a [Routes])>; 2] {
     ]
 }
 
-/// Lanes available to tables.
 #[derive(Clone, Copy)]
 pub(super) struct Among {
-    /// Number of lanes of a channel.
+    /// Lanes of a channel.
     pub(super) count: u8,
-    /// Number of lanes that each VL owns; `None` for an equal share of all lanes.
+    /// Lanes of each VL; `None` for an equal share of all lanes.
     pub(super) lanes_per_vl: Option<u8>,
 }
 
-/// Returns lanes by tables, with classes and acknowledgements on these service levels, or on that
-/// of the pair.
+/// Lanes by tables, with classes and acknowledgements on these service levels, or on that of the
+/// pair.
 pub(super) fn lanes(
     source: &ScenarioSource,
     fabric: &Fabric,
@@ -212,15 +202,13 @@ pub(super) fn lanes(
     Ok(lanes.with_lanes_per_vl(lanes_per_vl))
 }
 
-/// The highest VL that packets use.
 struct HighestVl {
     vl: u8,
-    /// Packets that use it, as messages name them.
+    /// Packets on it, as named in messages.
     whose: String,
 }
 
-/// Returns the highest VL of all packets, with the first packets that use it; `lanes` has one lane
-/// per VL.
+/// Highest VL of all packets, with the first packets that use it; `lanes` has one lane per VL.
 fn highest_vl(
     source: &ScenarioSource,
     fabric: &Fabric,
@@ -244,7 +232,6 @@ fn highest_vl(
     vls.reduce(|highest, other| if other.vl > highest.vl { other } else { highest })
 }
 
-/// Returns the error for VLs that need more lanes than a channel has.
 fn too_few(
     source: &ScenarioSource,
     HighestVl { vl, whose }: &HighestVl,
@@ -277,7 +264,7 @@ fn too_few(
     source.refuse("network.lanes.per_vl", message).into()
 }
 
-/// Returns the check for packets that have no lane at some hop of their path.
+/// Refuses packets without a lane at some hop of their path.
 pub(super) fn of_lanes<'a>() -> [Check<(&'a Fabric, RouteSet<'a>)>; 1] {
     [refuse("service_levels", |it| {
         let Scenario { routing, traffic, .. } = &it.source.scenario;

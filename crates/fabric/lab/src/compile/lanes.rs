@@ -1,5 +1,4 @@
-//! Compilation of lanes: assigns lanes to classes, lays datelines, checks switch parameters, and
-//! notes unexpected results.
+//! Compilation of lanes.
 //!
 //! ```text
 //!   network.lanes, traffic.*.lanes ──► LaneFigures     needs no fabric        ┐
@@ -40,7 +39,6 @@ pub(crate) use notes::of_lanes;
 pub(crate) use pipeline::{check, lane_bytes, plan};
 pub(crate) use rooms::{Room, of_room};
 
-/// Returns the number of lanes of a channel.
 pub(crate) fn count_of_lanes(
     source: &ScenarioSource,
     lanes: &LaneParameters,
@@ -50,7 +48,7 @@ pub(crate) fn count_of_lanes(
     Ok(u8::try_from(lanes.count).expect("a check refuses other numbers"))
 }
 
-/// Lane settings of a network, before there are routes.
+/// Lane settings before there are routes.
 #[derive(Clone)]
 pub(crate) struct LaneFigures {
     count: u8,
@@ -59,13 +57,12 @@ pub(crate) struct LaneFigures {
     classes: ClassLanes,
     /// Service levels, if tables assign lanes.
     levels: Option<ClassLevels>,
-    /// Number of lanes that each VL of tables owns; `None` for an equal share of all.
+    /// Lanes of each VL of tables; `None` for an equal share of all.
     lanes_per_vl: Option<u8>,
 }
 
 impl LaneFigures {
-    /// Assigns the classes to `count` lanes, with the arbiters of link output and adapter port.
-    /// Each VL of tables is one lane.
+    /// Assigns the classes to `count` lanes; each VL of tables is one lane.
     pub(crate) fn of(
         source: &ScenarioSource,
         count: u8,
@@ -77,17 +74,16 @@ impl LaneFigures {
         Ok(Self { count, link_output, adapter_port, classes, levels, lanes_per_vl })
     }
 
-    /// Sets the number of lanes that each VL of tables owns; `None` for an equal share of all.
+    /// Sets the lanes of each VL of tables; `None` for an equal share of all.
     pub(crate) fn with_lanes_per_vl(self, lanes_per_vl: Option<u8>) -> Self {
         Self { lanes_per_vl, ..self }
     }
 
-    /// Returns the lanes of each class, as configured.
     pub(crate) fn by_class(&self) -> &[LaneSet] {
         &self.classes.by_class
     }
 
-    /// Returns the VC class of the packets of a class; `None` if it depends on the pair.
+    /// `None` if the VC class of packets depends on the pair.
     pub(crate) fn vc_class(&self, class: usize) -> Option<VcClass> {
         if let Some(levels) = &self.levels {
             return levels.by_class[class];
@@ -95,18 +91,16 @@ impl LaneFigures {
         Some(self.classes.vc_class(class))
     }
 
-    /// Returns the VC classes of the single lanes of a class whose messages each keep to one lane.
     pub(crate) fn single_vc_classes(&self, class: usize) -> Box<[VcClass]> {
         self.classes.single_vc_classes(class)
     }
 
-    /// Returns the VC class of admission control; `None` if it depends on the pair.
+    /// `None` if the VC class depends on the pair.
     pub(crate) fn vc_class_of_admission(&self) -> Option<VcClass> {
         if self.levels.is_some() { None } else { self.classes.vc_class_of_admission() }
     }
 
-    /// Returns the VC class of the acknowledgements of a class with a window; `None` if it depends
-    /// on the pair.
+    /// `None` if the VC class of acknowledgements depends on the pair.
     pub(crate) fn vc_class_of_acks(&self, class: usize) -> Option<VcClass> {
         match &self.levels {
             Some(levels) => levels.of_acks.get(&class).copied().flatten(),
@@ -114,7 +108,7 @@ impl LaneFigures {
         }
     }
 
-    /// Returns a copy that puts acknowledgements of these classes on the lanes of the classes.
+    /// Puts acknowledgements of these classes on the lanes of the classes.
     fn with_acks_as(&self, classes: impl Iterator<Item = usize>) -> Self {
         let mut other = self.clone();
         for class in classes {
@@ -126,7 +120,7 @@ impl LaneFigures {
         other
     }
 
-    /// Returns the lanes that packets may take at each hop.
+    /// Lanes that packets may take at each hop.
     pub(crate) fn allowed(
         &self,
         source: &ScenarioSource,
@@ -147,7 +141,6 @@ impl LaneFigures {
         }
     }
 
-    /// Returns the lanes of packets with adaptive routes.
     fn with_escape(&self, source: &ScenarioSource, fabric: &Fabric) -> Result<Lanes, LabError> {
         let routing = &source.scenario.routing;
         let asked = routing.adaptive.as_ref().and_then(|adaptive| adaptive.escape_lanes);
@@ -163,8 +156,8 @@ impl LaneFigures {
         })
     }
 
-    /// Returns the datelines in effect: the configured ones, or by default those that
-    /// dimension-order routing needs if every class has a lane for each dateline class.
+    /// Datelines in effect: those configured, or by default those of dimension-order routing if
+    /// every class has a lane for each dateline class.
     fn datelines(
         &self,
         source: &ScenarioSource,
@@ -210,7 +203,6 @@ impl LaneFigures {
         Ok(Some(datelines))
     }
 
-    /// Returns the note that lanes are divided into dateline classes by default.
     fn shared_out(&self) -> String {
         let whose = match self.classes.sets.len() {
             1 => "the lanes are",

@@ -7,8 +7,7 @@ use gingham_net::{AckPlan, AdmissionPlan, ClassPlan, Excess, Plan};
 use gingham_topology::EndpointId;
 use gingham_topology::routing::LaneSet;
 
-/// Returns the classes that packets of a class may be sent as: itself, and the class of its demoted
-/// excess.
+/// Classes that packets of a class may be sent as: itself, and the class of its demoted excess.
 pub(crate) fn sent_as<'a>(
     plan: &'a Plan,
     class: &'a ClassPlan,
@@ -20,17 +19,16 @@ pub(crate) fn sent_as<'a>(
     std::iter::once(class).chain(demoted)
 }
 
-/// Returns the acknowledgements of packets of a class, for each class as which they are sent.
+/// Acknowledgements of a class, for each class as which its packets are sent.
 pub(crate) fn acks<'a>(plan: &'a Plan, class: &'a ClassPlan) -> impl Iterator<Item = AckPlan> + 'a {
     sent_as(plan, class).filter_map(|other| Some(other.window.as_ref()?.ack))
 }
 
-/// Returns the lanes that acknowledgements may use at any hop.
 pub(crate) fn lanes_of_acks(plan: &Plan, ack: AckPlan) -> LaneSet {
     plan.lanes.allowed.anywhere(&plan.fabric, ack.vc_class)
 }
 
-/// Returns the largest payload of a packet of a message that is sent as a message of `class`.
+/// Largest payload of a packet of a message that is sent as a message of `class`.
 pub(crate) fn longest_as(
     class: &ClassPlan,
     message_bytes: u32,
@@ -39,12 +37,10 @@ pub(crate) fn longest_as(
     message_bytes.min(class.longest_packet_bytes(switches))
 }
 
-/// Returns the lanes that probes and responses of admission control may use at any hop.
 pub(crate) fn lanes_of_probes(plan: &Plan, admission: &AdmissionPlan) -> LaneSet {
     plan.lanes.allowed.anywhere(&plan.fabric, admission.vc_class)
 }
 
-/// Returns the lanes of all classes, acknowledgements and probes.
 pub(crate) fn used_lanes(plan: &Plan) -> LaneSet {
     let classes = plan.classes.iter().map(|class| plan.lanes_of(class));
     let acks = plan.classes.iter().filter_map(|class| class.window.as_ref());
@@ -53,8 +49,7 @@ pub(crate) fn used_lanes(plan: &Plan) -> LaneSet {
     classes.chain(acks).chain(probes).fold(LaneSet::EMPTY, |all, of| all | of)
 }
 
-/// Returns the largest payload of a packet, acknowledgement or probe that may use one of these
-/// lanes.
+/// Largest payload of a packet, acknowledgement or probe that may use one of these lanes.
 pub(crate) fn longest_on(plan: &Plan, lanes: LaneSet) -> Option<u32> {
     let uses = |class: &&ClassPlan| !(plan.lanes_of(class) & lanes).is_empty();
     let payload = |class: &ClassPlan| {
@@ -73,7 +68,6 @@ pub(crate) fn longest_on(plan: &Plan, lanes: LaneSet) -> Option<u32> {
     packets.chain(acks).chain(probes.map(|of| of.payload_bytes)).max()
 }
 
-/// Whether a source may send to its own host.
 fn sends_to_itself(plan: &Plan, source: &SourcePlan) -> bool {
     match &source.messages {
         MessagePlan::Drawn(drawn) => {
@@ -88,7 +82,6 @@ fn sends_to_itself(plan: &Plan, source: &SourcePlan) -> bool {
     }
 }
 
-/// Returns the possible destinations of messages of a source.
 pub(crate) fn destinations<'a>(
     plan: &'a Plan,
     source: &'a SourcePlan,

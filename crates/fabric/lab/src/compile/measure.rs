@@ -1,7 +1,7 @@
-//! Compilation of the measurement: the window, its stop rules and the data kept.
+//! Compilation of the measurement.
 //!
-//! Settings that can never be satisfied are refused here with their key, rather than after hours of
-//! simulation: a rule that no run of this length could meet, a percentile without enough messages.
+//! Rules that no run of this length could meet are refused here, rather than after hours of
+//! simulation.
 
 use super::network::Links;
 use crate::check::{Check, Sentence, refuse, when, within};
@@ -11,24 +11,22 @@ use gingham_net::traffic::{MessagePlan, SourcePlan};
 use gingham_net::{ClassPlan, MeasurePlan, Plan, Quantity, StopPlan};
 use std::ops::{Bound, Range, RangeInclusive};
 
-/// Longest run, far below the limit of 64 bits of picoseconds, so that packets in flight fit.
+/// Longest run, far below 64 bits of picoseconds: packets in flight must fit.
 pub(crate) const TIME_MAX: Span = Span::from_ps(1_000_000 * 1_000_000_000_000);
 
-/// Number of sections of a run that lasts its whole time.
+/// Sections of a run that lasts its whole time.
 const SECTIONS: u64 = 64;
-/// Number of sections that an interval needs.
+/// Sections that an interval needs.
 const SECTIONS_FOR_INTERVAL: u64 = 20;
 const SAMPLES: RangeInclusive<u64> = 1..=10_000_000;
 const STEPS_MAX: u64 = 100_000;
-/// Limit on the trees of a run, summed over all searches.
+/// Limit on the trees of a run, over all searches.
 const TREES_MAX: u64 = 10_000_000;
 const PERCENTILES_MAX: usize = 100;
-/// Factor on the expected messages above which `stop.messages` is out of reach, beyond
-/// `MARGIN_MESSAGES`.
+/// Factor on the expected messages above which `stop.messages` is out of reach.
 const MARGIN: f64 = 2.0;
 const MARGIN_MESSAGES: f64 = 1_000.0;
 
-/// Returns the rules for the end of the window.
 pub(crate) fn stop(stop: &Stop) -> StopPlan {
     StopPlan {
         time: Time::ZERO + stop.time,
@@ -86,12 +84,10 @@ pub(crate) fn of_stop<'a>() -> [Check<&'a Stop>; 7] {
     ]
 }
 
-/// Returns the time of some sections of a run that lasts its whole time.
 fn share(stop: &Stop, sections: u64) -> Span {
     Span::from_ps(stop.time.as_ps() / SECTIONS * sections)
 }
 
-/// Returns the data to keep.
 pub(crate) fn measure(measure: &Measure) -> MeasurePlan {
     MeasurePlan {
         messages: measure.messages,
@@ -118,7 +114,6 @@ pub(crate) fn of_measure<'a>() -> [Check<&'a Measure>; 3] {
     ]
 }
 
-/// Refuses a step longer than the run, or with too many steps in it.
 pub(crate) fn wrong_step(source: &ScenarioSource, step: Span) -> Option<Sentence> {
     let time = source.scenario.stop.time;
     let allowed = Span::from_ps(1)..=time;
@@ -135,8 +130,8 @@ pub(crate) fn wrong_step(source: &ScenarioSource, step: Span) -> Option<Sentence
     })
 }
 
-/// Returns the check for searches for congestion trees that could find more trees than are kept,
-/// with each channel as the root of one.
+/// Refuses searches for congestion trees that could find too many, with each channel as the root of
+/// one.
 pub(crate) fn of_plan<'a>() -> [Check<&'a Plan>; 1] {
     [refuse("measure.congestion.step", |it| {
         let (step, time) = (it.measure.tree_step?, it.source.scenario.stop.time);
@@ -149,7 +144,6 @@ pub(crate) fn of_plan<'a>() -> [Check<&'a Plan>; 1] {
     })]
 }
 
-/// Returns the requested percentiles, in ascending order.
 pub(crate) fn percentiles(measure: &Measure) -> Vec<f64> {
     let mut percentiles = measure.percentiles.clone();
     percentiles.sort_by(f64::total_cmp);
@@ -169,7 +163,6 @@ pub(crate) fn of_percentiles<'a>() -> [Check<&'a Measure>; 2] {
     ]
 }
 
-/// Refuses a percentile that is out of range, a duplicate, or without enough messages.
 fn wrong_percentile(source: &ScenarioSource, asked: &[f64], place: usize) -> Option<Sentence> {
     let percent = asked[place];
     let allowed = (Bound::Excluded(0.0), Bound::Excluded(100.0));
@@ -191,14 +184,13 @@ fn wrong_percentile(source: &ScenarioSource, asked: &[f64], place: usize) -> Opt
     out_of_range.or_else(twice).or_else(too_few)
 }
 
-/// Returns the number of messages with one of them beyond the percentile.
+/// Number of messages with one of them beyond the percentile.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at least 1")]
 fn needed_messages(percent: f64) -> u64 {
     // The subtraction cancels the rounding error of a decimal fraction in binary.
     (100.0 / (100.0 - percent) - 1e-6).ceil() as u64
 }
 
-/// Returns the check for more messages than the classes create in the time of the run.
 pub(crate) fn of_messages<'a>() -> [Check<(Links<'a>, &'a [ClassPlan])>; 1] {
     [refuse("stop.messages", |it| {
         let (stop, (links, classes)) = (&it.source.scenario.stop, it.of);
@@ -220,14 +212,13 @@ pub(crate) fn of_messages<'a>() -> [Check<(Links<'a>, &'a [ClassPlan])>; 1] {
     })]
 }
 
-/// Returns the time that a class sends within the window, in picoseconds.
+/// Time that a class sends within the window, in picoseconds.
 fn overlap_ps(active: &Range<Time>, window: &Range<Span>) -> u64 {
     let from = active.start.as_ps().max(window.start.as_ps());
     active.end.as_ps().min(window.end.as_ps()).saturating_sub(from)
 }
 
-/// Returns the expected number of messages of a source in `span_ps`; for a backlogged one, the
-/// number that its link carries.
+/// Expected messages of a source in `span_ps`; for a backlogged one, those that its link carries.
 #[expect(clippy::cast_precision_loss, reason = "a bound with a margin")]
 fn messages_expected(source: &SourcePlan, byte_ps: f64, span_ps: u64) -> f64 {
     let span_ps = span_ps as f64;
@@ -244,7 +235,6 @@ fn messages_expected(source: &SourcePlan, byte_ps: f64, span_ps: u64) -> f64 {
     }
 }
 
-/// Returns the name in scenarios.
 pub(crate) const fn quantity_name(quantity: Quantity) -> &'static str {
     match quantity {
         Quantity::Latency => "latency",

@@ -20,12 +20,12 @@ use gingham_net::{ChannelPlan, Plan, Scheduler, SlackBuffer, Switching, Wormhole
 use gingham_topology::{EndpointId, Fabric};
 use std::sync::Arc;
 
-/// Maximum length of a mark, in bytes, far above practical values.
+/// Limit on a mark, far above practical values.
 const MARK_MAX_BYTES: u32 = 1 << 10;
 
-/// Plan of the switches and lanes of a network, before its fabric is known.
+/// Switches and lanes of a network before its fabric is known.
 pub(crate) struct NetworkKind {
-    /// Plan of the switches, without values that depend on channels.
+    /// Plan without values that depend on channels.
     pub(crate) switching: Switching,
     pub(crate) lanes: LaneFigures,
     /// Bytes of a packet that one switch holds, by class.
@@ -35,7 +35,6 @@ pub(crate) struct NetworkKind {
 }
 
 impl NetworkKind {
-    /// Returns the kind in effect, after a check of its parameters.
     pub(crate) fn of(
         source: &ScenarioSource,
         parameters: &Parameters,
@@ -71,7 +70,7 @@ impl NetworkKind {
         }
     }
 
-    /// Returns the delays of a switch, each with its key; routing cycles are checked elsewhere.
+    /// Delays of a switch by key; routing cycles are checked elsewhere.
     pub(crate) fn switch_delays(&self) -> Vec<(&'static str, Span)> {
         match &self.switching {
             Switching::Wormhole(wormhole) => vec![
@@ -93,8 +92,7 @@ impl NetworkKind {
         }
     }
 
-    /// Returns the time that a switch takes to forward a header, with its key, if a slack buffer
-    /// must hold flits that arrive meanwhile.
+    /// Time to forward a header, if a slack buffer must hold flits that arrive meanwhile.
     pub(crate) fn header_delay(&self) -> Option<(&'static str, Span)> {
         match &self.switching {
             Switching::Wormhole(wormhole) => {
@@ -105,7 +103,7 @@ impl NetworkKind {
     }
 }
 
-/// Returns the plan of the switches completed with the cycle of these channels.
+/// Completes the plan with the cycle of these channels.
 pub(crate) fn over(switching: Switching, channels: &[ChannelPlan]) -> Switching {
     match switching {
         Switching::Wormhole(_) | Switching::Packets(_) => switching,
@@ -117,7 +115,6 @@ pub(crate) fn over(switching: Switching, channels: &[ChannelPlan]) -> Switching 
     }
 }
 
-/// Refuses plans that the switches of a kind cannot run, and notes unexpected properties.
 pub(crate) fn check(
     source: &ScenarioSource,
     plan: &Plan,
@@ -166,18 +163,16 @@ fn wormhole_plan(
     })
 }
 
-/// The channels of a fabric with their context.
 #[derive(Clone, Copy)]
 pub(crate) struct Links<'a> {
     pub(crate) fabric: &'a Fabric,
-    /// Channels by id.
     pub(crate) channels: &'a [ChannelPlan],
     pub(crate) parameters: &'a Parameters,
     pub(crate) kind: &'a NetworkKind,
 }
 
 impl Links<'_> {
-    /// Returns the largest buffer of any channel in bytes, if buffers differ between channels.
+    /// Largest buffer in bytes, if buffers differ between channels.
     pub(crate) fn largest_buffer_bytes(&self) -> Option<u64> {
         match self.kind.switching {
             Switching::Wormhole(_) => {
@@ -192,7 +187,7 @@ impl Links<'_> {
         over(self.kind.switching.clone(), self.channels).cycle_ps().map(Span::from_ps)
     }
 
-    /// Returns the time of a byte on the cable of a host, in picoseconds.
+    /// Time of a byte on the cable of a host, in picoseconds.
     pub(crate) fn byte_ps(&self, host: EndpointId) -> f64 {
         let channel = &self.channels[self.fabric.endpoint_channel(host).index()];
         self.kind.switching.byte_ps(channel)

@@ -1,4 +1,4 @@
-//! Compilation of switches of whole packets: their parameters, limits and notes.
+//! Compilation of switches of whole packets.
 //!
 //! ```text
 //!   network.packets ─► blocks of buffers, delays, reading, marks ────────┐
@@ -23,7 +23,6 @@ use gingham_net::{BLOCK_BYTES, OvertakingPlan, PacketsPlan, Plan};
 use gingham_topology::routing::LaneSet;
 use section::{blocks, of_buffers, of_overtaking};
 
-/// Returns the plan of switches of whole packets, and the lane settings.
 pub(super) fn plan(
     source: &ScenarioSource,
     parameters: &Parameters,
@@ -59,15 +58,14 @@ pub(super) fn plan(
     Ok((packets, LaneFigures::of(source, count, ports)?))
 }
 
-/// Returns the payload of a packet that fills the smallest buffer of some lanes, which adaptive
-/// segments count per switch.
+/// Payload of a packet that fills the smallest buffer of some lanes; adaptive segments count it per
+/// switch.
 pub(super) fn held_bytes(packets: &PacketsPlan, lanes: LaneSet) -> u64 {
     let blocks = lanes.lanes().map(|lane| packets.buffer_blocks[usize::from(lane)]).min();
     let bytes = u64::from(blocks.unwrap_or(1)) * u64::from(BLOCK_BYTES);
     bytes.saturating_sub(packets.overhead_bytes.into()).max(1)
 }
 
-/// Refuses plans that switches of whole packets cannot run, and notes unexpected properties.
 pub(super) fn check(
     source: &ScenarioSource,
     plan: &Plan,

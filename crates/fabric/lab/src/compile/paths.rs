@@ -6,8 +6,8 @@
 //!   routing.tables ────────────────► one set
 //! ```
 //!
-//! Invariants: two sets are of source form and connect the same pairs; they are proven free of
-//! deadlock together, because packets of both meet in the same buffers.
+//! Invariants: two sets are of source form and connect the same pairs; one proof covers both,
+//! because their packets meet in the same buffers.
 
 use super::adaptive;
 use super::classes::lengths::{PAYLOAD, checked_payload};
@@ -27,12 +27,10 @@ use gingham_topology::routing::{self, Algorithm, Form, Proof, RouteError, RouteS
 use gingham_topology::{EndpointId, Fabric, NodeId};
 use std::ops::Range;
 
-/// The rules of choice, for messages.
 const WAYS: &str = "by-length, at-random or by-contention";
 /// Allowed contention coefficients: no packet leaves in less than the time of its flits.
 const FROM_1: Range<f64> = 1.0..f64::INFINITY;
 
-/// Routes a fabric as the scenario specifies.
 pub(crate) fn paths(
     source: &ScenarioSource,
     fabric: &Fabric,
@@ -40,7 +38,7 @@ pub(crate) fn paths(
     gathered: &mut Gathered,
 ) -> Result<RoutingScheme, LabError> {
     let written = &source.scenario.routing;
-    // Checks that need no routes come first: routing a large fabric takes a while.
+    // Routing a large fabric takes a while: checks without routes come first.
     if let Some(alternative) = &written.alternative {
         check(&of_alternative(), &Subject::of_table(source, "routing", alternative), gathered)?;
     }
@@ -85,7 +83,6 @@ pub(crate) fn paths(
     Ok(RoutingScheme::new(paths, decision))
 }
 
-/// Returns the checks of a section on alternative paths.
 fn of_alternative<'a>() -> [Check<&'a AlternativePaths>; 10] {
     [
         refuse("alternative", |it| {
@@ -152,7 +149,7 @@ fn contention(paths: &AlternativePaths) -> Option<&ByContention> {
     }
 }
 
-/// Refuses a weight of the previous coefficient with which the coefficient would never change.
+/// Refuses a weight at which the coefficient would never change.
 fn wrong_weight(weight: f64) -> Option<Sentence> {
     let weight = outside(weight, 0.0..1.0)?;
     say!(
@@ -161,7 +158,6 @@ fn wrong_weight(weight: f64) -> Option<Sentence> {
     )
 }
 
-/// Returns the checks of the form of routes in effect.
 fn of_form() -> [Check<Form>; 1] {
     [note(|it| {
         let Routing { form, alternative, adaptive, .. } = &it.source.scenario.routing;
@@ -175,7 +171,6 @@ fn of_form() -> [Check<Form>; 1] {
     })]
 }
 
-/// Returns the checks of two path sets: they connect the same hosts, and are of two algorithms.
 fn of_sets<'a>() -> [Check<(&'a Fabric, &'a [Routes])>; 2] {
     [
         refuse("routing.alternative.algorithm", |it| {
@@ -197,7 +192,6 @@ fn of_sets<'a>() -> [Check<(&'a Fabric, &'a [Routes])>; 2] {
     ]
 }
 
-/// Returns the algorithm of a complete section, and the rule of choice.
 fn chosen(written: &AlternativePaths) -> Option<(&Algorithm, Decision)> {
     let choice = match written.choose.as_ref()? {
         Choose::ByLength(of) => Decision::ByLength { below_bytes: checked_payload(of.below) },
@@ -210,7 +204,7 @@ fn chosen(written: &AlternativePaths) -> Option<(&Algorithm, Decision)> {
     Some((written.algorithm.as_ref()?, choice))
 }
 
-/// Finds two hosts that only one of two path sets connects.
+/// Two hosts that only one of two path sets connects.
 fn joined_by_one(
     fabric: &Fabric,
     one: &Routes,
@@ -241,7 +235,6 @@ pub(crate) fn hosts(fabric: &Fabric) -> impl Iterator<Item = EndpointId> {
     fabric.endpoint_ids().filter(|endpoint| fabric.is_host_endpoint(*endpoint))
 }
 
-/// Proves all path sets together.
 pub(crate) fn prove(
     source: &ScenarioSource,
     fabric: &Fabric,
@@ -253,7 +246,7 @@ pub(crate) fn prove(
     if let (Some(lanes), false) = (routes.lanes, allow_deadlock) {
         check(&adaptive::of_lanes(), &Subject::of_table(source, "", (kind, lanes)), gathered)?;
     }
-    // Only hosts send, so deadlocks between aggregation nodes and routers do not matter here.
+    // Only hosts send: deadlocks between aggregation nodes and routers do not matter here.
     let proof = routing::prove_between_hosts(fabric, routes);
     match &proof {
         Proof::Cycle { buffers } if !allow_deadlock => {
@@ -268,7 +261,6 @@ pub(crate) fn prove(
     }
 }
 
-/// Returns the checks for a path set that no packet uses, or that hosts never leave.
 pub(crate) fn of_plan<'a>() -> [Check<&'a Plan>; 2] {
     [
         note(|it| {
@@ -300,8 +292,7 @@ pub(crate) fn of_plan<'a>() -> [Check<&'a Plan>; 2] {
     ]
 }
 
-/// Returns whether packets may take the primary and the alternative path; `None` if no class has
-/// sources.
+/// Whether packets may take the primary and the alternative path; `None` without sources.
 fn used(plan: &Plan) -> Option<[bool; 2]> {
     let sources = plan.classes.iter().flat_map(|class| &class.sources);
     let acks = plan.classes.iter().filter_map(|class| class.window.as_ref());
@@ -338,8 +329,7 @@ mod tests {
     fn pair_connected_by_one_path_only_is_found() {
         let (fabric, joined) = routed(JOINED);
         assert_eq!(joined_by_one(&fabric, &joined, &joined), None);
-        // The same nodes without the cable between the switches: only h0 and h1 are still
-        // connected.
+        // Without the cable between the switches only h0 and h1 are still connected.
         let (_, parted) = routed(&JOINED.replace(r#"{ ends = ["s0", "s1"] },"#, ""));
         for (one, other) in [(&joined, &parted), (&parted, &joined)] {
             let (from, to) = joined_by_one(&fabric, one, other).unwrap();

@@ -5,17 +5,14 @@ use crate::error::LabError;
 use crate::scenario::{self, ScenarioSource};
 use gingham_topology::routing::Proof;
 
-/// Key of the tables of a subnet manager.
 const TABLES: &str = "routing.tables";
 
-/// Describes the source of the routes and whether they can deadlock, for titles of tables and
-/// figures.
 pub(super) fn describe(source: &ScenarioSource, is_dump: bool, proof: &Proof) -> String {
     let risk = if proof.is_free() { "" } else { ", which can deadlock" };
     format!("{}{risk}", named(source, is_dump))
 }
 
-/// Describes the source of the routes of a scenario. Loads the fabric but computes no routes.
+/// Source of the routes of a scenario, for titles; loads the fabric but computes no routes.
 pub fn routes_title(source: &ScenarioSource) -> Result<String, LabError> {
     let is_dump = scenario::fabric(source)?.loaded.is_dump;
     Ok(named(source, is_dump))
@@ -34,7 +31,6 @@ fn named(source: &ScenarioSource, is_dump: bool) -> String {
     }
 }
 
-/// Returns the check for a dumped subnet that is simulated with routes other than its own.
 pub(super) fn of_dump() -> [Check<bool>; 1] {
     [note(|it| {
         let routing = &it.source.scenario.routing;

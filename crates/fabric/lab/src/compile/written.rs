@@ -1,5 +1,5 @@
-//! Keys that a scenario sets, as opposed to values of its preset: if values contradict each other,
-//! the error refers to a key in the scenario.
+//! Keys that a scenario sets, as opposed to values of its preset: an error of contradicting values
+//! refers to a key in the scenario.
 //!
 //! ```text
 //!   network.preset = "booksim-iq"          output_depth = 0: whose() gives " (of the preset booksim-iq)"
@@ -8,16 +8,15 @@
 
 use crate::scenario::ScenarioSource;
 
-/// Returns the first of these keys that the scenario sets; else `network.preset` if that is set,
-/// and otherwise the first key.
+/// First of these keys that the scenario sets; else `network.preset` if that is set, else the first
+/// key.
 pub(crate) fn first_written<'a>(source: &ScenarioSource, keys: &[&'a str]) -> &'a str {
     let is_written = |key: &&str| source.tree.get(key).is_some();
     let known = keys.iter().copied().chain(["network.preset"]);
     known.into_iter().find(is_written).unwrap_or(keys[0])
 }
 
-/// Returns the origin of a key's value, for messages: empty if the scenario sets it, and else the
-/// preset.
+/// Origin of a key's value for messages: empty if the scenario sets it, else the preset.
 pub(crate) fn whose(source: &ScenarioSource, key: &str) -> String {
     if source.tree.get(key).is_some() {
         return String::new();

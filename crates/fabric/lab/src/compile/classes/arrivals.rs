@@ -16,7 +16,7 @@ use std::ops::{Range, RangeInclusive};
 const PERIOD_MAX: Span = Span::from_ps(1_000_000 * 1_000_000_000_000);
 /// Allowed tail indices; the mean of a heavier tail is not reached within any run.
 pub(crate) const SHAPES: RangeInclusive<f64> = 1.01..=f64::MAX;
-/// Limit on the on periods between two messages, since periods without a message only cost time.
+/// Limit on the on periods between two messages; silent periods only cost time.
 const PERIODS_PER_MESSAGE_MAX: f64 = 1_000.0;
 /// Tolerance for loads that add up to 1.
 const ROUNDING: f64 = 1e-9;
@@ -26,7 +26,7 @@ pub(crate) fn is_too_much(load: f64) -> bool {
     load > 1.0 + ROUNDING
 }
 
-/// Rounds a limit of a load for a message: to few digits, and never above the limit.
+/// Rounds a limit of a load to few digits, and never above the limit.
 pub(crate) fn shown_limit(load: f64) -> f64 {
     let mut scale = 1e4;
     while load * scale < 1e3 {
@@ -35,7 +35,6 @@ pub(crate) fn shown_limit(load: f64) -> f64 {
     (load * scale).floor() / scale
 }
 
-/// Returns the checks of the start and stop of a class.
 pub(super) fn of_times<'a>() -> [Check<&'a ClassContext<'a>>; 2] {
     [
         refuse("start", |it| {
@@ -49,13 +48,11 @@ pub(super) fn of_times<'a>() -> [Check<&'a ClassContext<'a>>; 2] {
     ]
 }
 
-/// Returns the time range from the start of a class to its stop.
 pub(super) fn active(context: &ClassContext<'_>) -> Range<Time> {
     let start = context.class.start.unwrap_or(Span::ZERO);
     Time::ZERO + start..context.class.stop.map_or(Time::MAX, |stop| Time::ZERO + stop)
 }
 
-/// Returns the arrival process of a class that draws its messages, at the load of the class.
 pub(super) fn arrivals(
     context: &ClassContext<'_>,
     gathered: &mut Gathered,
@@ -91,7 +88,6 @@ fn periods(of: &Arrivals) -> Option<PeriodPlan> {
     Some(PeriodPlan { on_mean: on, off_mean: off, law })
 }
 
-/// Returns the checks of load and arrivals of a class that draws its messages.
 fn of_arrivals<'a>() -> [Check<&'a ClassContext<'a>>; 5] {
     [
         refuse("load", |it| match (&it.class.arrivals, it.class.load) {
@@ -125,7 +121,6 @@ fn of_arrivals<'a>() -> [Check<&'a ClassContext<'a>>; 5] {
             let PeriodPlan { on_mean, off_mean, .. } = periods(&it.class.arrivals)?;
             wrong_periods(&name_of(&it.class.arrivals), on_mean, off_mean)
         }),
-        // Bursts above the capacity of a link.
         refuse("load", |it| {
             let (load, periods) = (it.class.load?, periods(&it.class.arrivals)?);
             let PeriodPlan { on_mean, off_mean, .. } = periods;
@@ -140,7 +135,6 @@ fn of_arrivals<'a>() -> [Check<&'a ClassContext<'a>>; 5] {
     ]
 }
 
-/// Refuses on and off periods out of range, under their table.
 pub(crate) fn wrong_periods(table: &str, on: Span, off: Span) -> Option<Sentence> {
     let key = |key: &str| format!("{table}.{key}");
     if on == Span::ZERO {
@@ -152,7 +146,6 @@ pub(crate) fn wrong_periods(table: &str, on: Span, off: Span) -> Option<Sentence
     })
 }
 
-/// A host of a class with its arrivals.
 pub(super) struct Sending<'a> {
     pub(super) context: &'a ClassContext<'a>,
     pub(super) host: EndpointId,
@@ -167,8 +160,8 @@ impl Sending<'_> {
     }
 }
 
-/// Returns the checks for on periods so short that more than a thousand of them pass between two
-/// messages, and for Bernoulli loads above one message per cycle.
+/// Refuses more than a thousand on periods between two messages, and Bernoulli loads above one
+/// message per cycle.
 pub(super) fn of_host<'a>() -> [Check<Sending<'a>>; 2] {
     [
         refuse("arrivals", |it| {

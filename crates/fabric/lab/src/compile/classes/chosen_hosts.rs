@@ -8,7 +8,6 @@ use gingham_net::traffic::OtherHosts;
 use gingham_topology::EndpointId;
 use std::sync::Arc;
 
-/// Returns the endpoints of the sending hosts, in canonical order.
 pub(crate) fn sending_hosts(context: &ClassContext<'_>) -> Result<Vec<EndpointId>, LabError> {
     let patterns = context.class.hosts.as_deref().unwrap_or_default();
     if patterns.is_empty() {
@@ -18,8 +17,8 @@ pub(crate) fn sending_hosts(context: &ClassContext<'_>) -> Result<Vec<EndpointId
     hosts_matching(context, "hosts", patterns)
 }
 
-/// Returns the endpoints that match a list of patterns under a key, in canonical order. Patterns may
-/// overlap; a host or a pattern that is listed twice is an error.
+/// Endpoints that match patterns, in canonical order. Patterns may overlap; a host or pattern
+/// listed twice is an error.
 pub(crate) fn hosts_matching(
     context: &ClassContext<'_>,
     key: &str,
@@ -50,7 +49,6 @@ pub(crate) fn hosts_matching(
     Ok(context.fabric.endpoint_ids().filter(|endpoint| chosen[endpoint.index()]).collect())
 }
 
-/// Returns the error for an entry that matches hosts of an earlier one.
 fn listed_twice(
     context: &ClassContext<'_>,
     key: &str,
@@ -67,7 +65,6 @@ fn listed_twice(
     context.error(&format!("{key}.{index}"), message).coded("duplicate-host")
 }
 
-/// Returns the single endpoint that matches a pattern under a key.
 pub(crate) fn host_matching(
     context: &ClassContext<'_>,
     key: &str,
@@ -78,19 +75,16 @@ pub(crate) fn host_matching(
     one.map_err(|fault| fault.within(|message| context.error(key, message)))
 }
 
-/// Returns all hosts that `source` can reach, except its own.
 pub(crate) fn hosts_near(context: &ClassContext<'_>, source: EndpointId) -> OtherHosts {
     let island = context.hosts.island[source.index()];
     let near = context.hosts.on_island.get(&island).cloned().unwrap_or_default();
     but_own(context, near, source)
 }
 
-/// Whether two endpoints are ports of one host.
 pub(crate) fn is_own(context: &ClassContext<'_>, source: EndpointId, other: EndpointId) -> bool {
     context.fabric.endpoint(source).node == context.fabric.endpoint(other).node
 }
 
-/// Returns endpoints in canonical order without those on the node of `source`.
 pub(crate) fn but_own(
     context: &ClassContext<'_>,
     among: Arc<[EndpointId]>,

@@ -9,7 +9,6 @@ use gingham_input::InputError;
 use gingham_topology::Fabric;
 use std::fmt::Display;
 
-/// A class as written, with its network.
 pub(crate) struct ClassContext<'a> {
     pub(crate) source: &'a ScenarioSource,
     pub(crate) links: Links<'a>,
@@ -20,22 +19,18 @@ pub(crate) struct ClassContext<'a> {
 }
 
 impl ClassContext<'_> {
-    /// Returns the dotted path of one of its keys.
     pub(crate) fn path(&self, key: &str) -> String {
         format!("traffic.{}.{key}", self.index)
     }
 
-    /// Returns the subject of checks on a part of the class.
     pub(crate) fn subject<T>(&self, of: T) -> Subject<'_, T> {
         Subject::of_class(self.source, self.index, of)
     }
 
-    /// Whether the scenario sets one of its keys.
     pub(crate) fn is_written(&self, key: &str) -> bool {
         self.source.tree.get(&self.path(key)).is_some()
     }
 
-    /// Returns the index of the class with this name.
     pub(crate) fn class_called(&self, name: &str) -> Option<usize> {
         self.source.scenario.traffic.iter().position(|class| class.name == name)
     }

@@ -13,16 +13,14 @@ use gingham_topology::EndpointId;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Role of one host of a class.
 #[derive(Clone, Debug)]
 pub(super) enum Aim {
-    /// The host sends.
     At {
         destinations: DestinationPlan,
         /// Load of the host over that of the class.
         load_factor: f64,
     },
-    /// The host is silent; the reason as a predicate, to follow "N of M hosts".
+    /// Silent host; the reason is a predicate to follow "N of M hosts".
     Nowhere(&'static str),
 }
 
@@ -34,7 +32,6 @@ impl Aim {
 
 pub(super) const UNREACHABLE: &str = "can reach no destination";
 
-/// Returns the role of each host.
 pub(super) fn aims(
     context: &ClassContext<'_>,
     hosts: &[EndpointId],
@@ -101,8 +98,6 @@ pub(super) fn aims(
     }
 }
 
-/// Returns uniform destinations among the hosts of the fabric or of the class, by default without
-/// the sender's own.
 fn to_uniform(
     context: &ClassContext<'_>,
     hosts: &[EndpointId],
@@ -133,7 +128,6 @@ fn to_uniform(
     Ok(hosts.iter().map(aim).collect())
 }
 
-/// A class with its hosts and the parameters of its destinations.
 struct To<'a, T> {
     context: &'a ClassContext<'a>,
     hosts: &'a [EndpointId],
@@ -146,7 +140,6 @@ fn of_uniform<'a>() -> [Check<To<'a, UniformPlaces>>; 2] {
             let cure = "leave out `itself`, so that hosts send only to other hosts";
             it.written.itself.then(|| to_itself(it.context, it.hosts, cure))?
         }),
-        // The destinations of a class that includes only some of the hosts.
         note(|it| {
             let all: usize = it.context.hosts.on_island.values().map(|hosts| hosts.len()).sum();
             let count = it.hosts.len();
@@ -163,8 +156,8 @@ fn of_uniform<'a>() -> [Check<To<'a, UniformPlaces>>; 2] {
     ]
 }
 
-/// Returns uniform destinations among these hosts. If there are none, the source is silent for the
-/// reason `why_none`.
+/// Uniform destinations among these hosts; without any, the source is silent for the reason
+/// `why_none`.
 pub(super) fn uniform_among(others: OtherHosts, why_none: &'static str) -> Aim {
     if others.has_any() {
         Aim::at(DestinationPlan::Uniform(others))
@@ -173,8 +166,8 @@ pub(super) fn uniform_among(others: OtherHosts, why_none: &'static str) -> Aim {
     }
 }
 
-/// Returns asymmetric destinations: host `s` of `N` sends to the hosts `s mod N/2` and `s mod N/2 +
-/// N/2`; one of these is the host itself.
+/// Asymmetric destinations: host `s` of `N` sends to `s mod N/2` and `s mod N/2 + N/2`, one of
+/// which is itself.
 fn asymmetric(
     context: &ClassContext<'_>,
     hosts: &[EndpointId],
@@ -231,7 +224,6 @@ fn to_itself(context: &ClassContext<'_>, hosts: &[EndpointId], cure: &str) -> Op
     say!("no switch leads what `{name}` sends back to it; {cure}")
 }
 
-/// Returns one destination, unless it is the source's own host, or on another island.
 pub(super) fn fixed(
     context: &ClassContext<'_>,
     source: EndpointId,
@@ -247,7 +239,7 @@ pub(super) fn fixed(
     }
 }
 
-/// Returns fixed destinations: the host at each place sends to the host at place `target(place)`.
+/// Fixed destinations, from each place to `target(place)`.
 pub(super) fn at_places(
     context: &ClassContext<'_>,
     hosts: &[EndpointId],

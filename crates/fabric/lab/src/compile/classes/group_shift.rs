@@ -5,10 +5,9 @@
 //!                                  ▲                             │
 //!                                  └─────────────────────────────┘
 //! ```
-//!
-//! On a dragonfly, minimal routing then carries all traffic of a group over the few cables between
-//! two groups (Kim, Dally, Scott and Abts, "Technology-Driven, Highly-Scalable Dragonfly Topology",
-//! ISCA 2008, section 4). There a message goes to any host of the next group, here `any = true`.
+//! On a dragonfly, minimal routing carries all traffic of a group over the few cables between two
+//! groups (Kim, Dally, Scott and Abts, "Technology-Driven, Highly-Scalable Dragonfly Topology",
+//! ISCA 2008, section 4, with messages to any host of the next group: `any = true`).
 
 use super::context::ClassContext;
 use super::destinations::{Aim, UNREACHABLE};
@@ -60,7 +59,6 @@ pub(super) fn group_shift(
     Ok(aims.into_iter().map(|(_, aim)| aim).collect())
 }
 
-/// Sends from each of `members` to any of `targets`.
 fn to_any(
     context: &ClassContext<'_>,
     members: &[EndpointId],
@@ -77,7 +75,7 @@ fn to_any(
     members.iter().map(aim).collect()
 }
 
-/// Returns the hosts of each group; there are at least two groups.
+/// Hosts of each of at least two groups.
 fn groups(
     context: &ClassContext<'_>,
     hosts: &[EndpointId],
@@ -121,8 +119,8 @@ fn groups(
     Ok(groups)
 }
 
-/// Names the nearest group sizes below and above `size` that divide `count` hosts into groups which
-/// a shift by `by` maps to others; empty if there is none.
+/// Nearest group sizes below and above `size` that divide `count` hosts into groups which a shift
+/// by `by` maps to others; may be empty.
 fn sizes_near(size: usize, count: usize, by: i64) -> String {
     let does = |size: &usize| count.is_multiple_of(*size) && group_target(0, by, count / size) != 0;
     let below = (1..size.min(count)).rev().find(does);

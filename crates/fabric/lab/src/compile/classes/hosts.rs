@@ -7,17 +7,13 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use wildmatch::WildMatch;
 
-/// Index of the hosts of a fabric.
 pub(crate) struct Hosts {
-    /// Endpoints by their name in tables.
     named: BTreeMap<String, EndpointId>,
-    /// Island of each endpoint.
     pub(super) island: Vec<usize>,
-    /// The hosts of each island, in canonical order.
+    /// Hosts of each island, in canonical order.
     pub(super) on_island: BTreeMap<usize, Arc<[EndpointId]>>,
 }
 
-/// A name that matches no host, or several.
 pub(crate) struct NameFault {
     text: String,
     message: String,
@@ -26,8 +22,6 @@ pub(crate) struct NameFault {
 }
 
 impl NameFault {
-    /// Converts the fault to an error: `report` builds it from the message, and the valid names are
-    /// added.
     pub(crate) fn within(self, report: impl FnOnce(String) -> InputError) -> LabError {
         report(self.message).suggesting(&self.text, self.heading, self.names).into()
     }
@@ -54,12 +48,10 @@ impl Hosts {
         Self { named, island, on_island }
     }
 
-    /// Whether messages from one endpoint can reach the other.
     pub(crate) fn joined(&self, a: EndpointId, b: EndpointId) -> bool {
         self.island[a.index()] == self.island[b.index()]
     }
 
-    /// Returns the single host endpoint with this name, node name, dump id or GUID.
     pub(crate) fn find(&self, fabric: &Fabric, text: &str) -> Result<EndpointId, NameFault> {
         if let Some(host) = self.named.get(text) {
             return Ok(*host);
@@ -102,7 +94,6 @@ fn host_endpoints(fabric: &Fabric) -> impl Iterator<Item = EndpointId> {
     fabric.endpoint_ids().filter(|endpoint| fabric.is_host_endpoint(*endpoint))
 }
 
-/// Returns the host endpoints whose name, node name or dump id matches a pattern.
 pub(crate) fn matching(fabric: &Fabric, pattern: &str) -> Vec<EndpointId> {
     let wild = WildMatch::new(pattern);
     let exact = fabric.find_node(pattern).filter(|id| fabric.node(*id).kind == NodeKind::Host);
@@ -115,7 +106,7 @@ pub(crate) fn matching(fabric: &Fabric, pattern: &str) -> Vec<EndpointId> {
     host_endpoints(fabric).filter(matches).collect()
 }
 
-/// Labels the connected components, by switch; hosts connect nothing, because they do not forward.
+/// Labels connected components by switch; hosts do not forward and connect nothing.
 fn label_switches(fabric: &Fabric) -> Vec<usize> {
     let mut label = vec![usize::MAX; fabric.switches().len()];
     for start in fabric.switches() {

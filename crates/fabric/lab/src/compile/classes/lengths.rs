@@ -9,20 +9,16 @@ use gingham_net::traffic::{Bimodal, LengthPlan, Lengths, Uniform, Weighted};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-/// Allowed payloads of a message.
 pub(crate) const PAYLOAD: RangeInclusive<Bytes> = Bytes(1)..=Bytes(1 << 30);
 
-/// Returns a payload of `bytes`, if it is allowed.
 pub(crate) fn payload(bytes: u64) -> Option<u32> {
     u32::try_from(bytes).ok().filter(|_| PAYLOAD.contains(&Bytes(bytes)))
 }
 
-/// Converts a checked payload.
 pub(crate) fn checked_payload(bytes: Bytes) -> u32 {
     payload(bytes.0).expect("a check refuses payloads that no message has")
 }
 
-/// Describes a packet with the longest payload, as a predicate.
 pub(crate) fn longest_said(payload_bytes: u32) -> String {
     match payload_bytes {
         u32::MAX => "may be of any length".to_owned(),
@@ -30,7 +26,6 @@ pub(crate) fn longest_said(payload_bytes: u32) -> String {
     }
 }
 
-/// Returns the message for a payload out of range.
 pub(crate) fn payload_message(bytes: u64) -> String {
     format!("a message has from 1 B to 1024 MiB of payload, not {}", Bytes(bytes))
 }

@@ -19,7 +19,7 @@ use gingham_topology::EndpointId;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// A row of the matrix: source host, line of the file, and weights; `None` if all are zero.
+/// Row of the matrix; no weights if all are zero.
 struct Row {
     source: EndpointId,
     line: u64,
@@ -64,7 +64,6 @@ pub(super) fn matrix(
     Ok(hosts.iter().map(|host| aims.remove(host).unwrap_or_else(missing)).collect())
 }
 
-/// Refuses a host that would exceed its link's capacity.
 fn check_row(
     context: &ClassContext<'_>,
     sheet: &Sheet,
@@ -112,7 +111,7 @@ fn read_rows(
     Ok(rows)
 }
 
-/// Returns the destinations in the first row, from its second field on.
+/// Destinations in the header, from its second field on.
 fn read_columns(context: &ClassContext<'_>, sheet: &Sheet) -> Result<Vec<EndpointId>, LabError> {
     let mut columns: Vec<EndpointId> = Vec::new();
     let mut seen = vec![false; context.fabric.endpoints().len()];
@@ -143,7 +142,6 @@ fn read_weights(
     Ok(weights)
 }
 
-/// Returns the host named by a field.
 pub(super) fn host_in(
     context: &ClassContext<'_>,
     sheet: &Sheet,
@@ -153,7 +151,6 @@ pub(super) fn host_in(
     found.map_err(|fault| fault.within(|message| sheet.error(message)))
 }
 
-/// Refuses messages to the sender itself, or to an unreachable host.
 pub(super) fn check_pair(
     context: &ClassContext<'_>,
     sheet: &Sheet,

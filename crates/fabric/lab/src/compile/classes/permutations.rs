@@ -41,8 +41,7 @@ pub(super) fn shifted(
     }))
 }
 
-/// Returns the grid of the hosts of a class: the one given in the scenario, else the fabric's own,
-/// else a ring. A note reports which of the last two is used.
+/// Grid of the hosts: that of the scenario, else the fabric's, else a ring.
 pub(super) fn layout(
     context: &ClassContext<'_>,
     hosts: &[EndpointId],
@@ -68,7 +67,6 @@ pub(super) fn layout(
     }
 }
 
-/// Returns the sizes of the grid in the scenario, if the hosts fill its cells equally.
 fn sizes(
     context: &ClassContext<'_>,
     name: &str,
@@ -88,7 +86,6 @@ fn sizes(
     Err(context.error(&format!("destinations.{name}.dimensions"), message).into())
 }
 
-/// Returns the fabric's own grid, or the reason why it has none.
 fn fabric_layout(context: &ClassContext<'_>, hosts: &[EndpointId]) -> Result<Layout, String> {
     if context.fabric.switches().len() < 2 {
         return Err("the fabric has no grid of switches".to_owned());
@@ -114,13 +111,12 @@ fn fabric_layout(context: &ClassContext<'_>, hosts: &[EndpointId]) -> Result<Lay
     Ok(Layout::new(sizes, wraps, cells))
 }
 
-/// Assignment of the hosts of a class to the cells of a grid, with equally many on each cell.
+/// Assignment of hosts to grid cells, equally many on each.
 pub(super) struct Layout {
-    /// Sizes of the grid; the last dimension varies fastest.
+    /// Sizes; the last dimension varies fastest.
     pub(super) sizes: Vec<usize>,
-    /// Whether each dimension wraps around.
     pub(super) wraps: Vec<bool>,
-    /// Hosts on each cell, as indices in the list of the class.
+    /// Hosts on each cell, as indices in the class.
     pub(super) cells: Vec<Vec<usize>>,
     /// Cell of each host, and the host's index on that cell.
     pub(super) cell_of: Vec<(usize, usize)>,
@@ -137,7 +133,6 @@ impl Layout {
         Self { sizes, wraps, cells, cell_of }
     }
 
-    /// Fills the cells in order, equally many hosts on each; every dimension wraps around.
     fn in_order(sizes: Vec<usize>, places: usize) -> Self {
         let per_cell = places / sizes.iter().product::<usize>();
         let cells = (0..places).step_by(per_cell.max(1));

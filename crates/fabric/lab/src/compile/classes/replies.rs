@@ -18,10 +18,8 @@ use gingham_net::{ClassId, ClassPlan};
 use gingham_topology::{EndpointId, Fabric};
 use std::collections::BTreeMap;
 
-/// Classes compiled so far.
 pub(super) type Compiled = BTreeMap<ClassId, ClassPlan>;
 
-/// Refuses a reply to an unknown class.
 pub(super) fn unknown(classes: &[TrafficClass]) -> Option<Sentence> {
     classes.iter().enumerate().find_map(|(index, class)| {
         let Arrivals::Reply(Reply { to, .. }) = &class.arrivals else { return None };
@@ -33,7 +31,6 @@ pub(super) fn unknown(classes: &[TrafficClass]) -> Option<Sentence> {
     })
 }
 
-/// Returns for each class the one that it replies to, if any.
 pub(super) fn replied(classes: &[TrafficClass]) -> Vec<Option<usize>> {
     let replied = |class: &TrafficClass| match &class.arrivals {
         Arrivals::Reply(reply) => classes.iter().position(|other| other.name == reply.to),
@@ -42,7 +39,6 @@ pub(super) fn replied(classes: &[TrafficClass]) -> Vec<Option<usize>> {
     classes.iter().map(replied).collect()
 }
 
-/// Returns the check for classes that wait for each other.
 pub(super) fn of_replied<'a>() -> [Check<&'a [Option<usize>]>; 1] {
     [refuse("traffic.*.arrivals.reply.to", |it| {
         (0..it.len()).find_map(|index| {
@@ -62,8 +58,7 @@ pub(super) fn of_replied<'a>() -> [Check<&'a [Option<usize>]>; 1] {
     })]
 }
 
-/// Returns the cycle of classes from `index` on: each replies to the next and the last to the
-/// first. `None` if it is in no cycle.
+/// Cycle of classes from `index` on: each replies to the next and the last to the first.
 fn circle(replied: &[Option<usize>], index: usize) -> Option<Vec<usize>> {
     let mut circle = vec![index];
     while circle.len() <= replied.len() {
@@ -75,8 +70,7 @@ fn circle(replied: &[Option<usize>], index: usize) -> Option<Vec<usize>> {
     None
 }
 
-/// Returns all classes in order of compilation: each after the one that it replies to, otherwise in
-/// the order of the scenario.
+/// Order of compilation: each class after the one that it replies to, otherwise as in the scenario.
 pub(super) fn in_order(replied: &[Option<usize>]) -> Vec<usize> {
     let before = |index: &usize| std::iter::successors(replied[*index], |to| replied[*to]).count();
     let mut order: Vec<usize> = (0..replied.len()).collect();
@@ -84,8 +78,7 @@ pub(super) fn in_order(replied: &[Option<usize>]) -> Vec<usize> {
     order
 }
 
-/// Returns the sources of a class that replies to another: those of its hosts that receive messages
-/// of the other class.
+/// Sources of a class of replies: its hosts that receive messages of the other class.
 pub(super) fn replies(
     context: &ClassContext<'_>,
     reply: &Reply,
@@ -115,7 +108,6 @@ pub(super) fn replies(
     Ok(repliers.into_iter().map(|host| replier(host, to, reply, &lengths)).collect())
 }
 
-/// Returns the checks for keys that conflict with replies, and for think times beyond the run.
 fn of_reply<'a>() -> [Check<(&'a ClassContext<'a>, &'a Reply)>; 3] {
     [
         refuse("load", |it| {
@@ -145,8 +137,6 @@ fn replier(endpoint: EndpointId, to: ClassId, reply: &Reply, lengths: &LengthPla
     SourcePlan { endpoint, messages: MessagePlan::Replies(plan) }
 }
 
-/// Returns for each endpoint whether it may receive messages of a class; `compiled` has the classes
-/// that it may reply to.
 fn receivers(fabric: &Fabric, class: &ClassPlan, compiled: &Compiled) -> Vec<bool> {
     let mut receives = vec![false; fabric.endpoints().len()];
     let mut mark = |host: EndpointId| receives[host.index()] = true;

@@ -5,9 +5,8 @@
 //!   0,h0,h3,512
 //!   6250,h1,h0,64
 //! ```
-//!
-//! These columns are also in a run's table of messages, so that a run can be replayed. Columns may
-//! be in any order; others are ignored.
+//! A run's table of messages has these columns, and can be replayed. Their order is free; other
+//! columns are ignored.
 
 use super::context::ClassContext;
 use super::lengths::{payload, payload_message};
@@ -20,7 +19,6 @@ use gingham_topology::EndpointId;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// Returns the sources of a schedule, in canonical order.
 pub(super) fn scheduled(
     context: &ClassContext<'_>,
     file: &FileName,
@@ -75,8 +73,6 @@ pub(super) fn scheduled(
     Ok(messages.into_iter().map(source).collect())
 }
 
-/// Returns the checks for keys beside a schedule, which defines load, lengths, hosts and
-/// destinations.
 fn of_keys<'a>() -> [Check<&'a ClassContext<'a>>; 4] {
     [
         refuse("load", |it| beside(it.class.load.is_some(), "load")),

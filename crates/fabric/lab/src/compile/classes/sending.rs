@@ -11,14 +11,12 @@ use crate::scenario::{INFINIBAND_PACKET_MAX, LinkParameters, ScenarioSource};
 use gingham_kernel::Bytes;
 use gingham_net::{Plan, Priority, Segmentation, SegmentationPlan};
 
-/// Refuses a priority outside the range of levels.
 pub(crate) fn priority_out_of_range(written: i64) -> Option<Sentence> {
     let highest = Priority::LEVELS - 1;
     let levels = 0..=i64::from(highest);
     within!(written, levels, "a priority lies from 0, the lowest, to {highest}")
 }
 
-/// Converts a checked priority.
 pub(crate) fn checked_priority(written: i64) -> Priority {
     let level = u8::try_from(written).ok().and_then(Priority::new);
     level.expect("a check refuses priorities that are no level")
@@ -49,7 +47,7 @@ fn of_segmentation<'a>() -> [Check<&'a ClassContext<'a>>; 2] {
                 Some(wrong_segment(it, *bytes)?.under(format!("by-hops.{index}")))
             }),
         }),
-        // Buffers larger than the capacity counted, because their cables need more.
+        // Cables need buffers larger than the capacity counted.
         note(|it| {
             let Segmentation::Adaptive(adaptive) = it.class.segmentation.as_ref()? else {
                 return None;
@@ -66,7 +64,6 @@ fn of_segmentation<'a>() -> [Check<&'a ClassContext<'a>>; 2] {
     ]
 }
 
-/// Refuses a segment that the network does not allow.
 fn wrong_segment(context: &ClassContext<'_>, bytes: Bytes) -> Option<Sentence> {
     packet_too_long(context, bytes).or_else(|| segment_out_of_range(bytes))
 }
@@ -75,7 +72,6 @@ fn segment_out_of_range(bytes: Bytes) -> Option<Sentence> {
     within!(bytes, PAYLOAD, "a segment carries from 1 B to 1024 MiB of payload")
 }
 
-/// Returns how hosts cut the messages of a class into packets.
 pub(super) fn segmentation(
     context: &ClassContext<'_>,
     gathered: &mut Gathered,
@@ -94,20 +90,17 @@ pub(super) fn segmentation(
     })
 }
 
-/// Returns the bytes of a packet that one switch holds: its slack buffer, or the shallowest of the
-/// class's lanes.
+/// Bytes of a packet that one switch holds: its slack buffer, or the shallowest of the class's
+/// lanes.
 fn buffer(context: &ClassContext<'_>) -> Bytes {
     Bytes(context.links.kind.held_bytes[context.index])
 }
 
-/// Refuses packets whose payload exceeds the maximum of the network.
 pub(crate) fn packet_too_long(context: &ClassContext<'_>, bytes: Bytes) -> Option<Sentence> {
     let max = context.links.parameters.links.packet_max?;
     when!(bytes > max, "{}", packet_max_message(context.source, bytes, max))
 }
 
-/// Returns the segmentation that counts `per_switch` bytes for each switch on the route, up to the
-/// longest packet of the network.
 fn bounded(per_switch: u32, max: Option<Bytes>) -> SegmentationPlan {
     match max.and_then(|max| u32::try_from(max.0).ok()) {
         None => SegmentationPlan::PerSwitch(per_switch),
@@ -116,8 +109,7 @@ fn bounded(per_switch: u32, max: Option<Bytes>) -> SegmentationPlan {
     }
 }
 
-/// Returns the checks for a limit that leaves packets no payload, or exceeds the longest path MTU of
-/// InfiniBand.
+/// Refuses a limit that leaves no payload, or exceeds the longest path MTU of InfiniBand.
 pub(crate) fn of_limit<'a>() -> [Check<&'a LinkParameters>; 2] {
     [
         refuse("packet_max", |it| {
@@ -139,7 +131,6 @@ pub(crate) fn of_limit<'a>() -> [Check<&'a LinkParameters>; 2] {
     ]
 }
 
-/// Returns subject and verb of a sentence on the longest packets.
 fn whose_limit(source: &ScenarioSource) -> String {
     let network = &source.scenario.network;
     match network.packet_max {
@@ -148,8 +139,6 @@ fn whose_limit(source: &ScenarioSource) -> String {
     }
 }
 
-/// Returns the remedy for packets above the limit `max`, or raising the limit if the technology
-/// allows it.
 fn or_raised(source: &ScenarioSource, max: Bytes, cure: String) -> String {
     let is_infiniband = source.scenario.network.preset().is_infiniband();
     if is_infiniband && max == INFINIBAND_PACKET_MAX {
@@ -169,8 +158,7 @@ fn packet_max_message(source: &ScenarioSource, bytes: Bytes, max: Bytes) -> Stri
     format!("a packet {carries}, and {whose} packets of at most {max} of payload: {cure}")
 }
 
-/// Returns the checks for probes of admission control, and packets of classes, that carry more than
-/// a packet may.
+/// Refuses probes and packets of classes above the longest packet.
 pub(crate) fn of_plan<'a>() -> [Check<&'a Plan>; 2] {
     [
         refuse("network.admission.length", |it| {

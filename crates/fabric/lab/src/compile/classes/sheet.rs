@@ -3,8 +3,7 @@
 //! ```text
 //!   demand.csv:3: in `traffic[0].destinations.matrix`: no host is called `h9`
 //! ```
-//!
-//! A sheet is read row by row; errors refer to the current row, and to the header before the first.
+//! Errors refer to the current row, and to the header before the first.
 
 use super::context::ClassContext;
 use crate::compile::gathered::Gathered;
@@ -15,10 +14,8 @@ use gingham_kernel::FileName;
 use std::fmt::Display;
 use std::io::Cursor;
 
-/// A CSV file with a header, and its current row.
 pub(super) struct Sheet {
     file: String,
-    /// Scenario key of the file, as shown in messages.
     key: String,
     header: StringRecord,
     reader: csv::Reader<Cursor<Vec<u8>>>,
@@ -26,7 +23,6 @@ pub(super) struct Sheet {
     line: u64,
 }
 
-/// Opens the file named by a key of the class, and records that it was read.
 pub(super) fn open_sheet(
     context: &ClassContext<'_>,
     key: &str,
@@ -77,7 +73,6 @@ impl Sheet {
         Ok(found)
     }
 
-    /// Advances to the next row; returns whether there is one.
     pub(super) fn advance(&mut self) -> Result<bool, LabError> {
         let found = self.read_row()?;
         if found && self.row.len() != self.header.len() {
@@ -95,19 +90,17 @@ impl Sheet {
         self.error_at(self.line, message)
     }
 
-    /// Returns the line of the current row, from 1.
+    /// Line of the current row, from 1.
     pub(super) fn line(&self) -> u64 {
         self.line
     }
 
-    /// Returns an error at another row.
     pub(super) fn error_at(&self, line: u64, message: impl Display) -> InputError {
         let line = u32::try_from(line).ok();
         let message = format!("in `{}`: {message}", self.key);
         InputError::from_parts(&self.file, line, None, Some(self.key.clone()), message, [], None)
     }
 
-    /// Returns the error for a file whose weights are all zero, or have no finite sum.
     pub(super) fn all_zero(&self) -> InputError {
         self.error("there must be a weight above 0, and all together a finite sum")
     }

@@ -6,9 +6,9 @@
 //! ```
 //!
 //! In Santos et al. 2002, section III, flows start one after the other, every 100 us. The jitter is
-//! ours: without it a scenario with no other random draw has only one possible run, so its results
-//! have no interval. Hosts are numbered in fabric order, silent ones included, so that a change of
-//! the senders does not shift the starts of other hosts.
+//! ours: without another random draw a scenario has only one possible run, and its results no
+//! interval. Hosts are numbered in fabric order, silent ones included: a change of the senders then
+//! leaves the starts of others unchanged.
 
 use super::context::ClassContext;
 use crate::check::{Check, refuse, when};
@@ -17,7 +17,6 @@ use crate::scenario::Stagger;
 use gingham_kernel::Span;
 use gingham_net::traffic::{Arrivals, LaterPlan};
 
-/// Returns the check for staggered classes with times of their own.
 pub(super) fn of_arrivals<'a>() -> [Check<&'a ClassContext<'a>>; 1] {
     [refuse("stagger", |it| {
         let what = match &it.class.arrivals {
@@ -29,7 +28,7 @@ pub(super) fn of_arrivals<'a>() -> [Check<&'a ClassContext<'a>>; 1] {
     })]
 }
 
-/// Returns the start of each of the first `hosts` hosts after the start of the class.
+/// Start of each host after that of the class.
 pub(super) fn later(context: &ClassContext<'_>, hosts: usize) -> Result<Vec<LaterPlan>, LabError> {
     let Some(stagger) = &context.class.stagger else {
         return Ok(vec![LaterPlan::default(); hosts]);

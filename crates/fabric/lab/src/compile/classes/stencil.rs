@@ -12,10 +12,9 @@ use crate::error::LabError;
 use gingham_net::traffic::{OtherHosts, Stencil, StencilPlaces};
 use gingham_topology::EndpointId;
 
-/// Pairs of host and neighbour that a class may have: all pairs of 4,096 hosts.
+/// Limit on pairs of host and neighbour: all pairs of 4,096 hosts.
 const PAIRS_MAX: usize = 1 << 24;
 
-/// Returns the destinations of a stencil, with a note on the number of neighbours of a host.
 pub(super) fn stencil(
     context: &ClassContext<'_>,
     hosts: &[EndpointId],

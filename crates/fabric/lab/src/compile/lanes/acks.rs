@@ -8,8 +8,7 @@ use crate::scenario::ScenarioSource;
 use gingham_topology::Fabric;
 use gingham_topology::routing::{LaneRule, Lanes, RouteSet, prove_between_hosts};
 
-/// Returns the remedy if the routes can deadlock, but could not if acknowledgements used the lanes
-/// of their classes.
+/// Remedy if the routes can deadlock, but not with acknowledgements on the lanes of their classes.
 pub(crate) fn cure(
     source: &ScenarioSource,
     fabric: &Fabric,
@@ -49,7 +48,6 @@ pub(crate) fn cure(
     Some(Cure { text, key: Some(format!("traffic[{}].window.ack.{name}", first.class)) })
 }
 
-/// Whether the routes are free of deadlock with these lanes.
 fn is_free(
     source: &ScenarioSource,
     fabric: &Fabric,

@@ -1,4 +1,4 @@
-//! Checks of `network.lanes`: numbers out of range, and keys that conflict with each other.
+//! Checks of `network.lanes`.
 //!
 //! Conflicting keys are refused at the key responsible: flits that would wait at an output without
 //! a buffer, and arbiters of a crossbar that an allocator matches in round robin.
@@ -12,18 +12,13 @@ use gingham_net::{Allocator, Crossbar, Islip, Scheduler, VcAllocator};
 use gingham_topology::routing::LANES_MAX;
 use std::ops::RangeInclusive;
 
-/// Largest flit, in KiB.
 const FLIT_MAX_KIB: u64 = 4;
-/// Deepest lane buffer, in flits.
 pub(super) const DEPTH_MAX: i64 = 65_535;
-/// Maximum number of cycles of the pipeline before a lane buffer, and of the delay of a credit.
+/// Limit on the pipeline before a lane buffer, and on the delay of a credit, in cycles.
 const CYCLES_MAX: i64 = 65_535;
-/// Maximum number of routing cycles.
 const ROUTING_CYCLES_MAX: i64 = 1_000;
-/// Allowed numbers of iterations of an allocator.
 const ITERATIONS: RangeInclusive<u32> = 1..=1_000;
 
-/// Switches with lanes, and the number of lanes.
 pub(crate) struct Laned<'a, T> {
     pub(crate) switch: &'a T,
     pub(crate) count: u8,
@@ -37,7 +32,6 @@ pub(super) fn of_count<'a>() -> [Check<&'a LaneParameters>; 1] {
     })]
 }
 
-/// Refuses a list that does not have a value for each lane.
 pub(crate) fn wrong_list<T: Copy, S>(
     it: &Subject<'_, Laned<'_, S>>,
     values: &PerLane<T>,
@@ -50,7 +44,6 @@ pub(crate) fn wrong_list<T: Copy, S>(
     )
 }
 
-/// Refuses a list that does not fit, or its first wrong value.
 pub(crate) fn wrong_values<T: Copy, S>(
     it: &Subject<'_, Laned<'_, S>>,
     values: &PerLane<T>,
@@ -64,7 +57,6 @@ pub(crate) fn wrong_values<T: Copy, S>(
     })
 }
 
-/// Refuses a depth of lanes that is out of range.
 fn wrong_depths(
     it: &Subject<'_, Pipeline<'_>>,
     values: &PerLane<i64>,
@@ -75,7 +67,7 @@ fn wrong_depths(
     })
 }
 
-/// Returns the checks of buffers and allocators, which precede those of arbiters.
+/// Checks that precede those of arbiters.
 pub(super) fn of_buffers<'a>() -> [Check<Pipeline<'a>>; 10] {
     [
         refuse("depth", |it| wrong_depths(it, &it.switch.depth, 1)),
@@ -113,7 +105,7 @@ pub(super) fn of_buffers<'a>() -> [Check<Pipeline<'a>>; 10] {
     ]
 }
 
-/// Returns the checks of cycles and VLs, which follow those of arbiters.
+/// Checks that follow those of arbiters.
 pub(super) fn of_cycles<'a>() -> [Check<Pipeline<'a>>; 6] {
     [
         refuse("vc_allocator.islip.iterations", |it| match it.switch.vc_allocator {
@@ -160,7 +152,6 @@ fn wrong_iterations(Islip { iterations }: Islip) -> Option<Sentence> {
     within!(iterations, ITERATIONS, "iSLIP iterates from 1 to {most} times a cycle")
 }
 
-/// Refuses a key that makes flits wait at outputs without buffers.
 fn waits_at_output(it: &Subject<'_, Pipeline<'_>>) -> Option<Sentence> {
     let depths = it.switch.output_depth.as_ref()?.by_lane(it.count.into()).ok()?;
     let link_output = &it.switch.lanes.arbiters.link_output;
@@ -185,7 +176,6 @@ fn waits_at_output(it: &Subject<'_, Pipeline<'_>>) -> Option<Sentence> {
     Some(sentence?.at(first_written(it.source, &[&depth, &other])))
 }
 
-/// Refuses a speedup of more ways through the crossbar than a port has lanes.
 fn wrong_speedup(it: &Subject<'_, Pipeline<'_>>, speedup: i64, way: &str) -> Option<Sentence> {
     let (count, of_count) = (it.count, whose(it.source, "network.lanes.count"));
     if count == 1 {
@@ -202,8 +192,8 @@ fn wrong_speedup(it: &Subject<'_, Pipeline<'_>>, speedup: i64, way: &str) -> Opt
     )
 }
 
-/// Refuses a full crossbar or other arbiters beside a key of the allocator; `cure` is the value of
-/// the key to use instead.
+/// Refuses a full crossbar or other arbiters beside a key of the allocator; `cure` is the value to
+/// use instead.
 fn not_in_turn(it: &Subject<'_, Pipeline<'_>>, key: &str, cure: &str) -> Option<Sentence> {
     let of_key = whose(it.source, key);
     if it.switch.crossbar == Crossbar::Full {

@@ -6,24 +6,22 @@ use crate::scenario::{LaneName, ScenarioSource};
 use gingham_topology::routing::{LaneSet, MANAGEMENT_LANE, VcClass};
 use std::collections::BTreeMap;
 
-/// Lanes of classes and their acknowledgements; those with equal lanes share a VC class.
+/// Lanes of classes and acknowledgements; equal lanes share a VC class.
 #[derive(Clone)]
 pub(super) struct ClassLanes {
-    /// Lanes by class.
     pub(super) by_class: Vec<LaneSet>,
     /// Lanes of acknowledgements, by class with a window.
     of_acks: BTreeMap<usize, LaneSet>,
     /// Whether each message keeps to one lane, by class.
     is_single: Vec<bool>,
-    /// Lanes of admission control, if there is any.
     of_admission: Option<LaneSet>,
     /// Lanes by VC class.
     pub(super) sets: Vec<LaneSet>,
 }
 
 impl ClassLanes {
-    /// Returns the lanes of every class and its acknowledgements. Defaults: for classes all lanes
-    /// except InfiniBand's management lane, for acknowledgements the lanes of their class.
+    /// Defaults: for classes all lanes except InfiniBand's management lane, for acknowledgements
+    /// the lanes of their class.
     pub(super) fn of(source: &ScenarioSource, count: u8) -> Result<Self, LabError> {
         let traffic = &source.scenario.traffic;
         let is_single = traffic.iter().map(|class| class.lane != LaneName::Any).collect();
@@ -69,7 +67,6 @@ impl ClassLanes {
         Ok(lanes)
     }
 
-    /// Returns the VC class of admission control, if there is any.
     pub(super) fn vc_class_of_admission(&self) -> Option<VcClass> {
         self.of_admission.map(|own| self.vc_class_of(own))
     }
@@ -80,12 +77,11 @@ impl ClassLanes {
         }
     }
 
-    /// Returns the VC classes of the single lanes of a class whose messages each keep to one lane.
+    /// VC classes of the single lanes of a class, each of whose messages keeps to one lane.
     pub(super) fn single_vc_classes(&self, class: usize) -> Box<[VcClass]> {
         self.by_class[class].lanes().map(|lane| self.vc_class_of(LaneSet::one(lane))).collect()
     }
 
-    /// Makes acknowledgements of a class use the lanes of the class.
     pub(super) fn ack_as_class(&mut self, class: usize) {
         self.of_acks.insert(class, self.by_class[class]);
         let all: Vec<LaneSet> = self
@@ -116,7 +112,6 @@ impl ClassLanes {
         VcClass(u8::try_from(place).expect("sets are few"))
     }
 
-    /// Returns the first lane user with fewer than `count` lanes, if any.
     pub(super) fn with_fewer<'a>(
         &self,
         source: &'a ScenarioSource,
@@ -130,7 +125,6 @@ impl ClassLanes {
     }
 }
 
-/// Returns the lanes that a lane user names.
 fn named(
     source: &ScenarioSource,
     user: &LaneUser<'_>,

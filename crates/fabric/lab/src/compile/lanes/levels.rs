@@ -1,4 +1,4 @@
-//! Service levels of classes and of their acknowledgements, for lanes by tables.
+//! Service levels of classes and acknowledgements, for lanes by tables.
 
 use super::users::users;
 use crate::compile::imported::decides_on_lanes;
@@ -7,17 +7,16 @@ use crate::scenario::{LaneName, ScenarioSource};
 use gingham_topology::routing::{LEVELS, VcClass};
 use std::collections::BTreeMap;
 
-/// Service levels of classes and their acknowledgements; `None` for that of the pair.
+/// Service levels; `None` for that of the pair.
 #[derive(Clone)]
 pub(crate) struct ClassLevels {
-    /// Level by class.
     pub(crate) by_class: Vec<Option<VcClass>>,
     /// Level of acknowledgements, by class with a window.
     pub(crate) of_acks: BTreeMap<usize, Option<VcClass>>,
 }
 
 impl ClassLevels {
-    /// Returns the levels in the scenario; `None` if tables do not assign lanes.
+    /// `None` if tables do not assign lanes.
     pub(super) fn of(source: &ScenarioSource) -> Result<Option<Self>, LabError> {
         let refuse =
             |key: &str, message: String| -> LabError { source.refuse(key, message).into() };
@@ -63,7 +62,6 @@ impl ClassLevels {
         Ok(by_tables.then_some(levels))
     }
 
-    /// Returns the levels of all classes and acknowledgements.
     pub(crate) fn all(&self) -> impl Iterator<Item = Option<VcClass>> {
         self.by_class.iter().chain(self.of_acks.values()).copied()
     }

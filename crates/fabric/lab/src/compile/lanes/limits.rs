@@ -7,15 +7,14 @@ use crate::scenario::ScenarioSource;
 use gingham_net::{PipelinePlan, Plan};
 use gingham_topology::{ChannelId, Node};
 
-/// Limit on the lanes of a switch, which are counted in 16 bits, with those of each port rounded up
-/// to a power of two.
+/// Limit on the lanes of a switch: 16 bits count them, with those of each port rounded up to a
+/// power of two.
 const SWITCH_LANES_MAX: usize = (1 << 16) - 2;
-/// Maximum number of cycles that a flit may occupy a channel.
+/// Longest time of a flit on a channel, in cycles.
 const FLIT_CYCLES_MAX: u64 = 1 << 12;
 /// Maximum delay of a cable, in cycles.
 const DELAY_CYCLES_MAX: u64 = 1 << 20;
 
-/// Returns the checks of switches and channels.
 pub(super) fn of_plan<'a>() -> [Check<(&'a Plan, &'a PipelinePlan)>; 2] {
     [
         refuse("network.lanes.count", |it| {
@@ -39,7 +38,6 @@ pub(super) fn of_plan<'a>() -> [Check<(&'a Plan, &'a PipelinePlan)>; 2] {
     ]
 }
 
-/// Refuses a cable that is too slow or too long for the cycle.
 fn beyond_cycle(
     source: &ScenarioSource,
     plan: &Plan,

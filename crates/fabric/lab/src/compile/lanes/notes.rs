@@ -19,13 +19,10 @@ use gingham_topology::ChannelId;
 use gingham_topology::routing::{LaneRule, LaneSet, MANAGEMENT_LANE};
 use std::fmt;
 
-/// Returns the checks for lanes that are too shallow for the full rate: wormhole lanes, and lanes with
-/// virtual cut-through.
 pub(super) fn of_depths<'a>() -> [Check<(&'a Plan, &'a PipelinePlan)>; 2] {
     [note(|it| shallow(it.of, false)), note(|it| shallow(it.of, true))]
 }
 
-/// Returns the check for unused lanes.
 pub(crate) fn of_lanes<'a>() -> [Check<&'a Plan>; 1] {
     [note(|it| {
         let is_by_tables = matches!(it.lanes.allowed.rule(), LaneRule::Tables { .. });
@@ -34,8 +31,8 @@ pub(crate) fn of_lanes<'a>() -> [Check<&'a Plan>; 1] {
     })]
 }
 
-/// Notes channels whose lanes of one kind are too shallow. With virtual cut-through a head needs
-/// space for a packet in addition to flits in flight.
+/// Notes channels with too shallow lanes of one kind. With virtual cut-through a head needs space
+/// for a packet in addition to flits in flight.
 fn shallow((plan, pipeline): (&Plan, &PipelinePlan), is_cut_through: bool) -> Option<Sentence> {
     let is_of_kind = |lane: &u8| pipeline.cut_through.contains(*lane) == is_cut_through;
     let longest = longest_on(plan, pipeline.cut_through).filter(|_| is_cut_through);
@@ -47,8 +44,8 @@ fn shallow((plan, pipeline): (&Plan, &PipelinePlan), is_cut_through: bool) -> Op
     let lanes = used_lanes(plan).lanes().filter(is_of_kind);
     let depths: Vec<u32> = lanes.map(|lane| pipeline.depths_flits[usize::from(lane)]).collect();
     let shallowest = *depths.iter().min()?;
-    // Flits behind a head that waits for a lane wait equally long, so one more place is in use when
-    // the next head requests the lane.
+    // Flits behind a waiting head wait equally long: one more place is in use when the next head
+    // requests the lane.
     let room_flits = if packet_flits > 0 { packet_flits + 1 } else { 0 };
     let channels: Vec<(ChannelId, Span)> = ChannelId::first(plan.channels.len())
         .filter(takes_credits)
@@ -84,7 +81,7 @@ fn shallow((plan, pipeline): (&Plan, &PipelinePlan), is_cut_through: bool) -> Op
     )
 }
 
-/// Returns how long a place of a lane at the end of a channel is in use.
+/// Time for which a place of a lane at the end of a channel is in use.
 fn credit_round_trip(plan: &Plan, pipeline: &PipelinePlan, channel: ChannelId) -> Span {
     let ends = plan.ends(channel);
     let channel = plan.channel(channel);
@@ -96,8 +93,7 @@ fn credit_round_trip(plan: &Plan, pipeline: &PipelinePlan, channel: ChannelId) -
     pipeline.cycle * (crosses + pipeline.credit_cycles(channel))
 }
 
-/// Describes the share of the full rate that the shallowest of some lanes carries, and that all
-/// carry together, on channels with these round trips.
+/// Share of the full rate that the shallowest lane carries, and that all carry together.
 fn shares(plan: &Plan, channels: &[(ChannelId, Span)], depths: &[u32]) -> String {
     let described = |flits: u64| {
         let share = |(channel, round_trip): &(ChannelId, Span)| {
@@ -114,7 +110,7 @@ fn shares(plan: &Plan, channels: &[(ChannelId, Span)], depths: &[u32]) -> String
     }
 }
 
-/// Describes the highest of some shares, and the lowest with its channels.
+/// Highest share, and the lowest with its channels.
 fn shares_by_channel(
     shares: &[(ChannelId, Share)],
     name: impl FnOnce(ChannelId) -> String,
@@ -129,16 +125,14 @@ fn shares_by_channel(
     format!("{most}, on {count} of these channels {least}, such as {}", name(*channel))
 }
 
-/// Share of the full rate of a channel that lanes carry.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Share {
-    /// Less than the full rate: at most this many thousandths.
+    /// Upper limit below the full rate, in thousandths.
     Thousandths(u128),
     All,
 }
 
 impl Share {
-    /// Returns the share of `flits` flits in each round trip.
     fn of(flit: Span, flits: u64, round_trip: Span) -> Self {
         let carries = u128::from(flit.as_ps()) * u128::from(flits);
         let whole = u128::from(round_trip.as_ps());
@@ -182,8 +176,8 @@ mod tests {
     use gingham_net::{ChannelPlan, Switching};
     use std::path::Path;
 
-    /// Returns the round trips of a channel from a host to a switch, between two switches, and to a
-    /// host, in cycles of 80 ps.
+    /// Round trips of a channel from a host to a switch, between two switches, and to a host, in
+    /// cycles of 80 ps.
     fn round_trips(flit: u64, delay: u64, change: impl FnOnce(&mut PipelinePlan)) -> [u64; 3] {
         let text = "topology.generate.two-hosts.switches = 2\nnetwork.preset = \"yum-1600\"\n\
                     network.lanes.count = 1\nstop.time = \"60 us\"\n[[traffic]]\nload = 0.1\nlength.fixed = \"64 B\"\n";
@@ -220,8 +214,8 @@ mod tests {
             let early = round_trips(80, delay, |of| of.output_depths_flits = [0; 16]);
             assert_eq!(early, [cycles, cycles + 1, cycles + 1]);
         }
-        // Half the rate, D = 3: arrival after 5 ticks, 2 + 3 more for the credit; ten cycles are
-        // five flits.
+        // Half the rate, D = 3: arrival after 5 ticks, 5 more for the credit; ten cycles are five
+        // flits.
         assert_eq!(round_trips(160, 240, |_| ()), [10; 3]);
     }
 

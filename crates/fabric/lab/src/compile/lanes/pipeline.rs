@@ -1,4 +1,4 @@
-//! Compilation of the five-stage switch: its parameters, limits and notes.
+//! Compilation of the five-stage switch.
 
 use super::checks::{Laned, of_buffers, of_cycles};
 use super::rooms::{Room, of_room};
@@ -12,8 +12,7 @@ use gingham_kernel::Span;
 use gingham_net::{PipelinePlan, Plan};
 use gingham_topology::routing::{LANES_MAX, LaneSet};
 
-/// Returns the plan of five-stage switches, except their cycle, which depends on the channels, and
-/// the lane settings.
+/// Plan of five-stage switches without their cycle, which depends on the channels.
 pub(crate) fn plan(
     source: &ScenarioSource,
     parameters: &Parameters,
@@ -57,12 +56,11 @@ pub(crate) fn plan(
     Ok((pipeline, figures))
 }
 
-/// Converts a number that a check has found to be in range.
 fn checked<T, N: TryFrom<T>>(number: T) -> N {
     N::try_from(number).ok().expect("a check refuses other numbers")
 }
 
-/// Returns depths by lane; 0 for lanes that do not exist.
+/// Depths by lane; 0 for lanes that do not exist.
 fn depths(written: &PerLane<i64>, count: u8) -> [u32; LANES_MAX as usize] {
     let mut depths = [0; LANES_MAX as usize];
     let values = written.by_lane(count.into()).expect("a check refuses other lists");
@@ -77,15 +75,13 @@ fn cut_through(switch: &PipelineParameters, count: u8) -> LaneSet {
     cut.map(|(lane, _)| lane).collect()
 }
 
-/// Returns the payload that the shallowest of some lanes holds, which adaptive segments count per
-/// switch.
+/// Payload that the shallowest of some lanes holds; adaptive segments count it per switch.
 pub(crate) fn lane_bytes(pipeline: &PipelinePlan, lanes: LaneSet) -> u64 {
     let depths = lanes.lanes().map(|lane| pipeline.depths_flits[usize::from(lane)]);
     let bytes = pipeline.wire_bytes(depths.min().unwrap_or(1).into());
     bytes.saturating_sub(pipeline.overhead_bytes.into()).max(1)
 }
 
-/// Refuses plans that five-stage switches cannot run, and notes unexpected properties.
 pub(crate) fn check(
     source: &ScenarioSource,
     plan: &Plan,

@@ -1,7 +1,7 @@
 //! Checks that every packet fits into any lane that must hold it whole.
 //!
-//! Such a lane accepts a packet only with free space for all of it, so a packet longer than the
-//! lane would wait forever.
+//! Such a lane accepts a packet only with free space for all of it: a longer packet would wait
+//! forever.
 
 use crate::check::{Check, Sentence, Subject, refuse, say, when};
 use crate::compile::longest::{destinations, lanes_of_acks, lanes_of_probes, longest_as, sent_as};
@@ -12,21 +12,16 @@ use gingham_net::{ClassPlan, Plan};
 use gingham_topology::EndpointId;
 use gingham_topology::routing::{LANES_MAX, LaneSet};
 
-/// Capacity of lanes, and the space that packets need in them.
 #[derive(Clone, Copy)]
 pub(crate) struct Room<'a> {
     pub(crate) plan: &'a Plan,
-    /// Lanes that must hold whole packets.
     pub(crate) lanes: LaneSet,
-    /// Capacity by lane, in units.
     pub(crate) holds: &'a [u32; LANES_MAX as usize],
     /// Units that a packet needs, by its payload.
     pub(crate) takes: &'a dyn Fn(u32) -> u64,
-    /// Key that sets the capacity.
     pub(crate) key: &'static str,
-    /// Description of such lanes, to follow the lane number.
+    /// Kind of lane, to follow its number in messages.
     pub(crate) kind: &'static str,
-    /// Name of the units.
     pub(crate) unit: &'static str,
 }
 
@@ -37,8 +32,8 @@ impl Room<'_> {
     }
 }
 
-/// Returns the checks for packets, acknowledgements and probes that are longer than a lane that they
-/// may use and that must hold them whole.
+/// Refuses packets, acknowledgements and probes longer than a lane that they may use and that must
+/// hold them whole.
 pub(crate) fn of_room<'a>() -> [Check<Room<'a>>; 2] {
     [
         refuse("traffic", |it| {
@@ -64,7 +59,7 @@ pub(crate) fn of_room<'a>() -> [Check<Room<'a>>; 2] {
     ]
 }
 
-/// Refuses a packet of a class, sent as a packet of `other`, that is longer than a lane.
+/// Refuses a packet of a class, sent as one of `other`, that is longer than a lane.
 fn long_packet(
     it: &Subject<'_, Room<'_>>,
     (index, class): (usize, &ClassPlan),
@@ -88,7 +83,6 @@ fn long_packet(
     Some(sentence?.at(first_written(it.source, &[key, &keys[0], &keys[1]])))
 }
 
-/// Refuses acknowledgements or probes that are longer than one of these lanes.
 fn long_control(
     it: &Subject<'_, Room<'_>>,
     (lanes, payload_bytes): (LaneSet, u32),
@@ -106,8 +100,8 @@ fn long_control(
     Some(sentence?.at(first_written(it.source, &[key, own])))
 }
 
-/// Returns the payload of a packet that needs more than `held` units, among messages of the first
-/// class sent as packets of the second.
+/// Payload of a packet of more than `held` units, among messages of the first class sent as packets
+/// of the second.
 fn too_long(room: &Room<'_>, (class, other): (&ClassPlan, &ClassPlan), held: u32) -> Option<u32> {
     let is_too_long = |payload: &u32| (room.takes)(*payload) > u64::from(held);
     class.sources.iter().find_map(|source: &SourcePlan| {

@@ -1,16 +1,12 @@
-//! Users of lanes: classes, and the acknowledgements of classes with a window.
+//! Users of lanes: classes, and acknowledgements of classes with a window.
 
 use crate::scenario::ScenarioSource;
 
-/// A class, or its acknowledgements, with the lanes that it names.
 pub(super) struct LaneUser<'a> {
-    /// Index of the class.
     pub(super) class: usize,
-    /// Whether this is the class's acknowledgements.
     pub(super) is_ack: bool,
     /// Path of the table with its keys.
     pub(super) path: String,
-    /// Name in messages.
     pub(super) called: String,
     pub(super) lanes: Option<&'a [i64]>,
     pub(super) service_level: Option<i64>,
@@ -22,7 +18,7 @@ impl LaneUser<'_> {
     }
 }
 
-/// Returns all users, each class before its acknowledgements.
+/// Users, each class before its acknowledgements.
 pub(super) fn users(source: &ScenarioSource) -> impl Iterator<Item = LaneUser<'_>> {
     source.scenario.traffic.iter().enumerate().flat_map(|(index, class)| {
         let own = LaneUser {
@@ -45,7 +41,7 @@ pub(super) fn users(source: &ScenarioSource) -> impl Iterator<Item = LaneUser<'_
     })
 }
 
-/// Returns admission control as a lane user, if there is any. Its class index is meaningless.
+/// Admission control as a lane user; its class index is meaningless.
 pub(super) fn admission_user(source: &ScenarioSource) -> Option<LaneUser<'_>> {
     let admission = source.scenario.network.admission.as_ref()?;
     Some(LaneUser {

@@ -5,7 +5,6 @@ use crate::compile::written::{first_written, whose};
 use gingham_net::{PacketsPlan, Plan};
 use gingham_topology::ChannelId;
 
-/// Returns the check for cables with a byte time above the forwarding delay.
 pub(super) fn of_plan<'a>() -> [Check<(&'a Plan, &'a PacketsPlan)>; 1] {
     [refuse("network.packets.forwarding_delay", |it| {
         let (plan, delay) = (it.of.0, it.of.1.forwarding_delay);

@@ -14,18 +14,15 @@ use gingham_net::{BLOCK_BYTES, ChannelPlan, PacketsPlan, Plan};
 use gingham_topology::ChannelId;
 use gingham_topology::routing::LaneSet;
 
-/// A used lane with its longest packet.
 pub(super) struct Used<'a> {
     plan: &'a Plan,
     packets: &'a PacketsPlan,
     lane: u8,
-    /// Capacity of its buffers.
     blocks: u32,
     payload_bytes: u32,
 }
 
-/// Returns the first of the used lanes with equal buffers and equal longest packets; none if lanes
-/// are paused.
+/// First used lane of each buffer size and longest packet; none if lanes are paused.
 pub(super) fn lanes<'a>(plan: &'a Plan, packets: &'a PacketsPlan) -> Vec<Used<'a>> {
     let mut lanes: Vec<Used<'_>> = Vec::new();
     for lane in used_lanes(plan).lanes().filter(|_| packets.pauses.is_none()) {
@@ -39,7 +36,6 @@ pub(super) fn lanes<'a>(plan: &'a Plan, packets: &'a PacketsPlan) -> Vec<Used<'a
     lanes
 }
 
-/// Returns the check for lanes that by themselves carry less than the full rate.
 pub(super) fn of_lane<'a>() -> [Check<Used<'a>>; 1] {
     [note(|it| small(it))]
 }
@@ -66,8 +62,8 @@ fn small(of: &Used<'_>) -> Option<Sentence> {
     )
 }
 
-/// Returns how many packets a buffer must hold so that a backlogged sender never waits for space,
-/// with idle outputs.
+/// Packets that a buffer must hold: with idle outputs, a backlogged sender then never waits for
+/// space.
 fn packets_for_full_rate(channel: &ChannelPlan, packets: &PacketsPlan, wire_bytes: u64) -> u64 {
     let time = channel.bytes.of(wire_bytes).max(Span::from_ps(1));
     let back = packets.forwarding_delay + packets.credit_delay;
