@@ -1,4 +1,4 @@
-//! The record of a run: verdict, a summary by class, and tables.
+//! Record of a run: verdict, a summary by class, and tables.
 //!
 //! ```text
 //!   Collector ──RunReport──► classes ──► verdicts, with advice
@@ -103,7 +103,7 @@ pub struct Record {
 }
 
 impl Record {
-    /// Builds the record of a run. Without tables it takes a small part of the time.
+    /// Record of a run; without tables it takes a small part of the time.
     pub(crate) fn new(compiled: &Compiled, simulation: &dyn Simulation, with_tables: bool) -> Self {
         let view = RunView { compiled, simulation, report: simulation.collector().report() };
         let window = view.report.window();
@@ -143,8 +143,7 @@ impl Record {
     }
 }
 
-/// Returns an addition to the reason of a verdict if the routes can deadlock, although this run did
-/// not.
+/// Addition to the verdict if the routes can deadlock, although this run did not.
 fn could_deadlock(view: &RunView<'_>) -> &'static str {
     let has_deadlocked = matches!(view.simulation.status(), Status::Deadlocked(_));
     if view.compiled.proof.is_free() || has_deadlocked {
@@ -192,7 +191,7 @@ pub(crate) fn message_table(names: &Names, messages: &[Delivery]) -> Table {
     messages::table(names, messages)
 }
 
-/// Returns every table of a run without rows: the columns and their descriptions.
+/// Columns of every table of a run, without rows.
 pub fn result_tables() -> Vec<Table> {
     let no_end = |_: ChannelId| unreachable!("a table without rows asks for no end");
     let names = Names::default();
@@ -217,7 +216,7 @@ pub fn result_tables() -> Vec<Table> {
     tables
 }
 
-/// Returns the JSON Schema of the summary, for reference pages.
+/// JSON Schema of the summary.
 pub fn summary_schema() -> serde_json::Value {
     gingham_results::schema_of::<Record>()
 }

@@ -5,22 +5,20 @@ use super::view::RunView;
 use gingham_net::measure::Estimate;
 use gingham_net::{ClassId, Status};
 
-/// Advised load of a saturated class, as a fraction of the load that the network accepted.
+/// Advised load of a saturated class, as a fraction of the accepted load.
 const SAFE: f64 = 0.95;
-/// Advised load as a fraction of the bound of the traffic on its routes. The bound does not include
-/// gaps between packets on a channel.
+/// Advised load as a fraction of the bound, which does not include gaps between packets.
 const SAFE_OF_BOUND: f64 = 0.9;
-/// Safety factor on the estimated length of a run, because the estimate has an error of its own.
+/// Safety factor on the estimated length of a run.
 const MARGIN: f64 = 1.1;
 
-/// Messages of a run that ends by its number of messages; as a rule each of its 20 sections then
-/// has some.
+/// Messages of a run that ends by their number; as a rule each of its 20 sections then has some.
 const MESSAGES_FOR_INTERVAL: f64 = 500.0;
 
-/// Maximum number of decimal places of a percentage.
+/// Limit on the decimal places of a percentage.
 const DIGITS_MAX: usize = 4;
 
-/// Growth factor that a run needs.
+/// Growth that a run needs.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) enum Need {
     /// Factor for the length of the window.
@@ -36,7 +34,7 @@ impl Need {
         }
     }
 
-    /// Returns the required end of the run, in picoseconds.
+    /// Required end of the run, in picoseconds.
     fn enough_ps(self, view: &RunView<'_>, class: ClassId) -> f64 {
         match self {
             Self::Window(factor) => {
@@ -49,7 +47,6 @@ impl Need {
     }
 }
 
-/// Describes the change that satisfies all needs of a longer run.
 pub(super) fn longer(view: &RunView<'_>, class: ClassId, needs: &[Need]) -> String {
     let factor = needs.iter().map(|need| need.factor()).fold(0.0, f64::max);
     let enough_ps = needs.iter().map(|need| need.enough_ps(view, class)).fold(0.0, f64::max);
@@ -61,7 +58,7 @@ pub(super) fn longer(view: &RunView<'_>, class: ClassId, needs: &[Need]) -> Stri
     if *status == Status::Finished {
         return "its sources had ended; let them send for longer".to_owned();
     }
-    // An interrupted run may have been set to last much longer than it needs.
+    // An interrupted run may have been set to last much longer than needed.
     let floor = if *status == Status::Running { 0.0 } else { real(stop.time.as_ps()) * MARGIN };
     if let (true, Some(messages)) = (view.report.window().end < stop.time, stop.messages) {
         let enough =
@@ -72,8 +69,8 @@ pub(super) fn longer(view: &RunView<'_>, class: ClassId, needs: &[Need]) -> Stri
     format!("let the run last about {} (stop.time)", formatted(enough_ps))
 }
 
-/// Describes the change if the sources of a class, or of one that it waits for, had ended, since a
-/// longer run would not make it send more.
+/// Advice if the sources of a class, or of one that it waits for, had ended: a longer run would not
+/// make it send more.
 fn ended(view: &RunView<'_>, class: ClassId) -> Option<String> {
     let end = view.report.window().end;
     let classes = &view.plan().classes;
@@ -87,12 +84,11 @@ fn ended(view: &RunView<'_>, class: ClassId) -> Option<String> {
     Some(format!("{whose} had ended; let them send for longer (traffic.{index}.stop)"))
 }
 
-/// Whether the class would send no more messages in a longer run.
 pub(super) fn has_ended(view: &RunView<'_>, class: ClassId) -> bool {
     ended(view, class).is_some()
 }
 
-/// Describes how to lower the load of a saturated class.
+/// Advice on a lower load of a saturated class.
 ///
 /// The load accepted past saturation may exceed the capacity of the fullest channel for every flow.
 /// The advised load therefore also leaves capacity on every channel for the other classes.
@@ -134,7 +130,6 @@ pub(super) fn less(view: &RunView<'_>, asked: Asked) -> String {
     )
 }
 
-/// Describes the common factor for the loads of all classes.
 fn alike(view: &RunView<'_>, asked: Asked) -> String {
     let bound = view.compiled.bound.class(view.plan(), asked.class);
     let room = bound.fullest.map_or(1.0, |fullest| SAFE_OF_BOUND / fullest.share);
@@ -145,7 +140,7 @@ fn alike(view: &RunView<'_>, asked: Asked) -> String {
     format!("the other classes leave no room for it: offer less in all of them{such}")
 }
 
-/// Formats an advised load of a class, at most `at_most`; `None` if that is 0 or unbounded.
+/// Advised load of a class; `None` if `at_most` is 0 or unbounded.
 fn load(class: usize, at_most: f64) -> Option<String> {
     let safe = two_digits_below(at_most);
     (safe > 0.0 && safe.is_finite()).then(|| format!("traffic.{class}.load = {safe}"))
@@ -156,13 +151,12 @@ fn real(number: u64) -> f64 {
     number as f64
 }
 
-/// Formats a share as a percentage with two digits.
 pub(super) fn percent(share: f64) -> String {
     let percent = 100.0 * share;
     if percent >= 10.0 { format!("{percent:.0} %") } else { format!("{percent:.1} %") }
 }
 
-/// Formats a share and its interval as percentages, to two digits of the interval.
+/// Share and interval as percentages, to two digits of the interval.
 pub(super) fn share(estimate: Estimate) -> String {
     let [mean, half] = [estimate.mean, estimate.half_width.unwrap_or(0.0)].map(|it| 100.0 * it);
     let tenths = std::iter::successors(Some(1.0), |unit| Some(unit / 10.0)).take(DIGITS_MAX);
@@ -170,7 +164,6 @@ pub(super) fn share(estimate: Estimate) -> String {
     format!("{mean:.places$} ± {half:.places$} %")
 }
 
-/// Formats an instant or span with three digits.
 pub(super) fn short(ps: u64) -> String {
     let mut unit = 1;
     while ps / unit >= 1_000 {
@@ -179,7 +172,7 @@ pub(super) fn short(ps: u64) -> String {
     formatted(real((ps + unit / 2) / unit * unit))
 }
 
-/// Formats picoseconds in the largest suitable unit, in the syntax of scenarios.
+/// Picoseconds in the largest suitable unit, in the syntax of scenarios.
 fn formatted(ps: f64) -> String {
     const UNITS: [(&str, f64); 4] = [("s", 1e12), ("ms", 1e9), ("us", 1e6), ("ns", 1e3)];
     let suits = UNITS.iter().find(|(_, unit_ps)| ps >= *unit_ps);
@@ -199,7 +192,7 @@ fn in_two_digits(value: f64, round: impl Fn(f64) -> f64) -> f64 {
     if value <= 0.0 || !value.is_finite() {
         return value;
     }
-    // Scaled by an exact power of ten, so that 0.38 stays 0.38.
+    // An exact power of ten: 0.38 stays 0.38.
     let (mut digits, mut power) = (value, 0_i32);
     while digits >= 100.0 {
         digits /= 10.0;

@@ -1,5 +1,4 @@
-//! Bottlenecks of a run: the busiest channels, the flows on them, and the reason why a class has no
-//! steady state although its mean suggests one.
+//! Bottlenecks of a run.
 //!
 //! ```text
 //!   expected loads (`bound`) ── above the capacity of a channel ──────────┐
@@ -17,9 +16,7 @@ use gingham_topology::ChannelId;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// Number of busiest channels reported.
 const CHANNELS: usize = 3;
-/// Limit on the flows of a channel, or endpoints of a class, that are named.
 const NAMES: usize = 3;
 
 /// One of the busiest channels of a run.
@@ -42,7 +39,7 @@ pub struct BusyChannel {
     pub examples: Vec<String>,
 }
 
-/// Returns the busiest channels in descending order; ties in the order of channels.
+/// Busiest channels in descending order; ties in the order of channels.
 pub(super) fn busiest(view: &RunView<'_>, links: &[Link]) -> Vec<BusyChannel> {
     let mut busy: Vec<(ChannelId, Estimate)> =
         links.iter().filter_map(Link::busy).filter(|(_, of)| of.mean > 0.0).collect();
@@ -68,7 +65,6 @@ fn busy_channel(view: &RunView<'_>, channel: ChannelId, of: Estimate) -> BusyCha
     }
 }
 
-/// Returns the name of a flow: its two endpoints, and its class if there are several.
 fn flow_name(plan: &Plan, class: ClassId, [from, to]: [String; 2]) -> String {
     if plan.classes.len() == 1 {
         format!("{from} -> {to}")
@@ -77,11 +73,10 @@ fn flow_name(plan: &Plan, class: ClassId, [from, to]: [String; 2]) -> String {
     }
 }
 
-/// Returns the reason why a class has no steady state, other than its mean load; `None` without
-/// evidence.
+/// Reason, other than its mean load, for a class without steady state; `None` without evidence.
 ///
-/// The bound applies to a window of any length. Endpoints are assessed only if `is_long_enough`:
-/// for the first few latencies the backlog grows even in a network that carries its load.
+/// The bound applies to a window of any length, endpoints only if `is_long_enough`: for the first
+/// few latencies the backlog grows even in a network that carries its load.
 pub(super) fn without_steady_state(
     view: &RunView<'_>,
     id: ClassId,
@@ -108,7 +103,6 @@ pub(super) fn without_steady_state(
     (!reasons.is_empty()).then(|| reasons.join("; "))
 }
 
-/// Describes the endpoints that fall behind and names the worst of them.
 fn behind(what: &str, fate: &str, endpoints: &[(String, f64)]) -> Option<String> {
     if endpoints.is_empty() {
         return None;

@@ -1,4 +1,4 @@
-//! Tables for plots: the histogram of latencies, and the series over time.
+//! Tables for plots: histogram of latencies, and series over time.
 
 use super::load::Capacity;
 use super::view::RunView;

@@ -1,7 +1,7 @@
 //! Runs whose workload ends: schedules, classes that stop, streams with a lifetime.
 //!
-//! Such a run has no steady state. Its window is the whole workload, and its main result is the
-//! makespan: the time from zero to the last delivery.
+//! The window of such a run is the whole workload. Instead of a steady state it has a makespan: the
+//! time from zero to the last delivery.
 
 use super::advice;
 use super::view::RunView;
@@ -10,14 +10,12 @@ use gingham_kernel::{Span, Time};
 use gingham_net::ClassId;
 use gingham_net::measure::{ClassReport, WarmUp};
 
-/// Describes the delivered messages of a class, if the workload of the run ended.
 pub(super) fn of_class(view: &RunView<'_>, id: ClassId, of: &ClassReport) -> Option<String> {
     view.report.makespan()?;
     let sent = delivered(of.followed_messages, of.dropped.messages);
     Some(format!("{sent}{}{}", refused(view, [id]), scope(view)))
 }
 
-/// Describes the delivered messages of the run and its makespan, if the workload ended.
 pub(super) fn of_run(view: &RunView<'_>, makespan: Span) -> String {
     let classes = || ClassId::first(view.plan().classes.len());
     let dropped = classes().map(|id| view.report.class(id).dropped.messages).sum();
@@ -26,7 +24,6 @@ pub(super) fn of_run(view: &RunView<'_>, makespan: Span) -> String {
     format!("{messages}, the last after {by}{}{}", refused(view, classes()), scope(view))
 }
 
-/// Describes the delivery of the created messages; policing dropped `dropped` of them.
 fn delivered(messages: u64, dropped: u64) -> String {
     if dropped > 0 {
         let created = messages + dropped;
@@ -42,13 +39,11 @@ fn delivered(messages: u64, dropped: u64) -> String {
     }
 }
 
-/// Describes the streams of these classes that admission control refused, if any.
 fn refused(view: &RunView<'_>, classes: impl IntoIterator<Item = ClassId>) -> String {
     let refusals = classes.into_iter().filter_map(|id| refusals(view, id));
     refusals.fold(String::new(), |all, refusals| all + "; " + &refusals)
 }
 
-/// Describes the part of the workload covered by the results.
 fn scope(view: &RunView<'_>) -> String {
     let start = view.report.window().start;
     if view.report.window().warm_up == WarmUp::Whole || start == Time::ZERO {

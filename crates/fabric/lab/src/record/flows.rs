@@ -1,4 +1,4 @@
-//! Tables of flows: one row for each used flow, and one for each step of a followed flow.
+//! Tables of flows, and of the steps of followed flows.
 
 use super::messages::Names;
 use super::view::RunView;
@@ -11,7 +11,6 @@ const PS_PER_S: f64 = 1e12;
 
 pub(super) type OfFlow<T> = (FlowKey, T);
 
-/// Returns the table of flows that were used in the window.
 pub(super) fn table(names: &Names, view: &RunView<'_>) -> Table {
     let rows: Vec<_> = view.report.flows().into_iter().map(|flow| (flow.key, flow)).collect();
     columns(names, &rows)
@@ -171,7 +170,7 @@ mod tests {
         warm_up = "0 s"
     "#;
 
-    /// Returns the record of a run without traffic, with the reports of `story` in its collector.
+    /// Record of a run without traffic, with the reports of `story` in its collector.
     fn record(change: impl Fn(&mut Plan), story: impl Fn(&mut Collector)) -> Record {
         let overrides = Overrides::texts(Vec::new());
         let source = ScenarioSource::parse("two.toml", TWO, Path::new("."), &overrides).unwrap();
@@ -195,7 +194,7 @@ mod tests {
         }
     }
 
-    /// Reports the creation and the delivery of a message of 1,000 bytes of a flow, in nanoseconds.
+    /// Reports a message of 1,000 bytes of a flow; times in nanoseconds.
     fn carry(collector: &mut Collector, flow: usize, created_ns: u64, delivered_ns: u64) {
         let [created, delivered] = [created_ns, delivered_ns].map(|ns| Time::from_ps(1_000 * ns));
         let message = Message {
@@ -222,8 +221,8 @@ mod tests {
         });
     }
 
-    /// Reports three messages of the flow from `h1` to `h0`, held back for 0.4 us by its window and
-    /// 0.1 us by its rate limit, and one in the other direction.
+    /// Reports three messages from `h1` to `h0`, held back for 0.4 us by the window and 0.1 us by
+    /// the rate limit, and one in the other direction.
     fn feed(collector: &mut Collector) {
         for flow in [0, 1] {
             collector.on_flow(FlowId::new(flow), key(flow));
@@ -245,7 +244,6 @@ mod tests {
         record.tables.iter().find(|table| table.name == name).unwrap()
     }
 
-    /// Returns a column as texts, numbers with three decimal places.
     fn column(table: &Table, name: &str) -> Vec<String> {
         let column = table.columns.iter().find(|column| column.name == name).unwrap();
         match &column.data {

@@ -1,4 +1,4 @@
-//! Detection of the key that limits a saturated class, from its measurements.
+//! Detection of the key that limits a saturated class.
 //!
 //! ```text
 //!   payload accepted = rate of the policing           the rate
@@ -16,26 +16,25 @@ use gingham_net::{ClassId, ClassPlan, Excess, Hold, Plan, REFILL_BYTES};
 use gingham_results::real;
 use gingham_topology::EndpointId;
 
-/// Range of the tolerance below a bound within which it counts as reached: the half-width of the
-/// accepted payload, clamped to this range, as fractions of the bound.
+/// Tolerance below a bound within which it counts as reached: the half-width of the accepted
+/// payload, clamped to this range, as fractions of the bound.
 const NEAR: [f64; 2] = [0.005, 0.02];
-/// Share of the time that full windows hold flows back, above which the window may be the limit.
+/// Share of time that full windows hold flows back, above which the window may be the limit.
 const MUCH: f64 = 0.5;
 
-/// Key that limits a class.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) enum Limit {
-    /// The rate of the class's token buckets.
+    /// Rate of the token buckets.
     Policing,
-    /// The rate limit of each flow of the class.
+    /// Rate limit of each flow.
     FlowRate,
-    /// Possibly the window of each flow, of `packets` packets, which held the flows back for a
+    /// Possible limit by the window of each flow, of `packets` packets, which held flows back for a
     /// share `held` of the time.
     Window { packets: u32, held: f64 },
 }
 
 impl Limit {
-    /// Returns the key that limits a class; `None` if the limit is the network or the offered load.
+    /// `None` if the limit is the network or the offered load.
     pub(super) fn of(view: &RunView<'_>, id: ClassId, of: &ClassReport) -> Option<Self> {
         let class = &view.plan().classes[id.index()];
         let accepted = of.accepted_bytes_per_ps?;
@@ -53,7 +52,7 @@ impl Limit {
     }
 }
 
-/// Returns the accepted payload as a share of the policed rate; `None` if policing delays nothing.
+/// Accepted payload as a share of the policed rate; `None` if policing delays nothing.
 fn share_of_rate(plan: &Plan, class: &ClassPlan, accepted_bytes_per_ps: f64) -> Option<f64> {
     let policing = class.policing.as_ref().filter(|policing| policing.excess == Excess::Delay)?;
     let sources = class.sources.iter().zip(&policing.refill);
@@ -62,9 +61,7 @@ fn share_of_rate(plan: &Plan, class: &ClassPlan, accepted_bytes_per_ps: f64) -> 
     (!rates.is_empty()).then(|| accepted_bytes_per_ps / rates.iter().sum::<f64>())
 }
 
-/// Returns the payload rate of the flows of a class as a share of their rate limit, averaged over
-/// flows;
-/// `None` without a rate limit.
+/// Payload rate of flows as a share of their rate limit, averaged over flows.
 fn share_of_rate_limit(view: &RunView<'_>, id: ClassId) -> Option<f64> {
     let rate_limit = view.plan().classes[id.index()].rate_limit.as_ref()?;
     let refill = |source: EndpointId| rate_limit.refill[source.index()];
@@ -77,14 +74,13 @@ fn share_of_rate_limit(view: &RunView<'_>, id: ClassId) -> Option<f64> {
     (!shares.is_empty()).then(|| shares.iter().sum::<f64>() / real(shares.len() as u128))
 }
 
-/// Whether a rate is below that of the endpoint's link, so that it can be raised.
+/// Whether a rate is below that of the endpoint's link, and can be raised.
 fn is_slower(plan: &Plan, endpoint: EndpointId, refill: Span) -> bool {
     let byte_ps = plan.byte_ps(plan.fabric.endpoint_channel(endpoint));
     // Refill times are rounded to a picosecond in `REFILL_BYTES`.
     real(refill.as_ps().into()) > byte_ps * real(REFILL_BYTES.into()) + 1.0
 }
 
-/// Converts a refill time to picoseconds per byte.
 fn refill_byte_ps(refill: Span) -> f64 {
     real(refill.as_ps().into()) / real(REFILL_BYTES.into())
 }

@@ -1,4 +1,4 @@
-//! Table of links: one row for each channel.
+//! Table of links, one row for each channel.
 
 use super::view::RunView;
 use gingham_net::measure::{ChannelReport, Estimate, LinkSeries, LinkStep};
@@ -8,7 +8,7 @@ use gingham_topology::ChannelId;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// Statistics of a channel; missing for an empty window.
+/// Statistics of a channel; none measured in an empty window.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Link {
     channel: ChannelId,
@@ -32,7 +32,7 @@ pub struct LinkTotals {
     pub utilisation_max: f64,
 }
 
-/// Returns the rows of the table, by channel, except for channels to switch ports 0.
+/// Rows by channel, except for channels to switch ports 0.
 pub(crate) fn rows(view: &RunView<'_>) -> Vec<Link> {
     let plan = view.plan();
     let row = |(channel, measured): (ChannelId, Option<ChannelReport>)| Link {
@@ -61,7 +61,6 @@ impl Link {
         self.measured.as_ref().map_or(0, of)
     }
 
-    /// Returns the channel and its utilisation in the window.
     pub(crate) fn busy(&self) -> Option<(ChannelId, Estimate)> {
         Some((self.channel, self.utilisation()?))
     }

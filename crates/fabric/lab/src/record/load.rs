@@ -7,7 +7,6 @@ use gingham_kernel::Span;
 use gingham_net::{ClassId, Plan};
 use gingham_topology::EndpointId;
 
-/// Capacity of the links of all senders of a class.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Capacity {
     bytes_per_ps: f64,
@@ -21,12 +20,10 @@ impl Capacity {
         Self { bytes_per_ps }
     }
 
-    /// Returns the capacity of one sender's link.
     pub(super) fn of_endpoint(plan: &Plan, endpoint: EndpointId) -> Self {
         Self { bytes_per_ps: 1.0 / plan.byte_ps(plan.fabric.endpoint_channel(endpoint)) }
     }
 
-    /// Returns the load of `bytes` in a time; 0 if the time is 0.
     pub(super) fn load(self, bytes: u64, span: Span) -> f64 {
         self.load_of(bytes_per_ps(bytes, span))
     }
@@ -36,7 +33,7 @@ impl Capacity {
     }
 }
 
-/// Returns bytes per picosecond; 0 if the time is 0.
+/// 0 if the time is 0.
 #[expect(clippy::cast_precision_loss, reason = "loads need few digits")]
 pub(super) fn bytes_per_ps(bytes: u64, span: Span) -> f64 {
     if span == Span::ZERO { 0.0 } else { bytes as f64 / span.as_ps() as f64 }

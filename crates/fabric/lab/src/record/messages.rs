@@ -1,9 +1,9 @@
-//! Table of messages: those of the sample, or all that were delivered.
+//! Table of messages of the sample, or of all delivered.
 
 use gingham_net::{Conformance, Delivery, Plan};
 use gingham_results::{Builder, Table};
 
-/// Names of classes and endpoints, for columns of words.
+/// Names for columns of words.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Names {
     pub(crate) classes: Vec<String>,
@@ -20,10 +20,8 @@ impl Names {
     }
 }
 
-/// Effects of policing on a delivered message.
 const POLICING: [&str; 3] = ["conforming", "delayed", "demoted"];
 
-/// Returns the index of a message's effect in [`POLICING`].
 fn policing(delivery: &Delivery) -> usize {
     match delivery.conformance {
         Conformance::Conforming => 0,
@@ -33,7 +31,6 @@ fn policing(delivery: &Delivery) -> usize {
     }
 }
 
-/// Returns the table of these deliveries, in their order.
 pub(crate) fn table(names: &Names, rows: &[Delivery]) -> Table {
     let Names { classes, endpoints } = names.clone();
     Builder::new(rows)

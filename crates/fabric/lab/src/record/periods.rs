@@ -1,8 +1,8 @@
-//! Checks that a window has enough on-off periods to determine the mean load, and hence any mean.
+//! Check that a window has enough on-off periods to determine the mean load.
 //!
-//! Messages within an on period are evenly spaced, so only the periods of an on-off source
-//! determine the uncertainty of its load. Let `n` such sources have rates `r_i`, and the on-time of
-//! each in a window the relative standard error `e_i` (an alternating renewal process,
+//! Messages within an on period are evenly spaced: only the periods of an on-off source determine
+//! the uncertainty of its load. Let `n` such sources have rates `r_i`, and the on-time of each in a
+//! window the relative standard error `e_i` (an alternating renewal process,
 //! [`gingham_net::traffic::PeriodPlan::load_error`]). The relative standard error of the load of
 //! the class is then
 //! ```text
@@ -19,18 +19,17 @@ use super::view::RunView;
 use gingham_kernel::Span;
 use gingham_net::traffic::{ArrivalPlan, DataPlan, MessagePlan, PeriodPlan, SourcePlan};
 
-/// Whole on-off periods that each source needs in the window.
 const PERIODS_MIN: f64 = 40.0;
-/// Largest relative half-width of the offered load that on-off periods may leave.
+/// Largest relative half-width of the offered load.
 const WIDTH_MAX: f64 = 0.1;
-/// Step factor of the search for an advised window, which takes at most `STEPS_MAX` steps.
+/// Step factor of the search for an advised window.
 const STEP: f64 = 1.1;
 const STEPS_MAX: usize = 200;
 
-/// A source with periods, and its share in the load of all such sources.
+/// Source with periods, and its share in the load of all such sources.
 type Weighted<'a> = (&'a PeriodPlan, f64);
 
-/// Returns the reason why the window has too few on-off periods, and its required growth factor.
+/// Reason and required growth factor of a window with too few periods.
 pub(super) fn too_few_periods(view: &RunView<'_>, asked: Asked) -> Option<(String, f64)> {
     let plan = view.plan();
     let byte_ps = |source: &SourcePlan| plan.byte_ps(plan.fabric.endpoint_channel(source.endpoint));
@@ -64,18 +63,16 @@ fn lack(sources: &[Weighted<'_>], window: Span) -> Option<(String, f64)> {
     Some((reason, factors.next().unwrap_or(f64::INFINITY).min(LONGEST)))
 }
 
-/// Limit on the advised window, as a multiple of the present one.
 const LONGEST: f64 = 1e6;
 
-/// Returns the relative standard error of the load of all sources together within a span.
+/// Relative standard error of the load of all sources within a span.
 fn load_error(sources: &[Weighted<'_>], span: Span) -> f64 {
     let errors = sources.iter().map(|(periods, rate)| rate * periods.load_error(span));
     let square: f64 = errors.map(|error| error * error).sum();
     square.sqrt() / sources.iter().map(|(_, rate)| rate).sum::<f64>()
 }
 
-/// Returns the on-off periods of a source, if it has any, and its mean rate in bytes per
-/// picosecond.
+/// On-off periods of a source, and its mean rate in bytes per picosecond.
 fn periods_of(source: &SourcePlan, byte_ps: f64) -> Option<Weighted<'_>> {
     match &source.messages {
         MessagePlan::Drawn(drawn) => match &drawn.arrivals {
@@ -105,7 +102,6 @@ mod tests {
     use super::*;
     use gingham_net::traffic::PeriodLaw;
 
-    /// Returns periods that are on for 20 of 100 us on average.
     fn plan() -> PeriodPlan {
         let [on_mean, off_mean] = [20_000, 80_000].map(Span::from_ns);
         PeriodPlan { on_mean, off_mean, law: PeriodLaw::Exponential }
@@ -123,7 +119,7 @@ mod tests {
 
     #[test]
     fn each_source_needs_forty_periods() {
-        // 1,000 sources: the load is well known, but 39 periods are too few for 20 batches.
+        // The load is well known, but 39 periods are too few for 20 batches.
         let (_, factor) = lack_of(1_000, 39).unwrap();
         assert!((factor - STEP).abs() < 1e-9, "{factor}");
         assert_eq!(lack_of(1_000, 40), None);
@@ -134,9 +130,9 @@ mod tests {
 
     #[test]
     fn pooled_periods_must_fix_the_load_within_10_percent() {
-        // On-time of T: variance 2 (20 x 80)^2 / 100^3 us = 5.12 us x T. Over 40 periods this is
-        // 20,480 us^2, and the standard deviation is 143.1 us out of 800 us. Twice that is 35.8 %
-        // for one source. Over n sources it falls to 10 % at n = 12.8.
+        // Variance of the on-time of T: 2 (20 x 80)^2 / 100^3 us = 5.12 us x T. Over 40 periods the
+        // standard deviation is 143.1 us out of 800 us; twice that is 35.8 % for one source, and 10
+        // % at n = 12.8.
         assert!(lack_of(12, 40).is_some());
         assert_eq!(lack_of(13, 40), None);
         // One source needs a window 12.8 times as long; 1.1^27 = 13.1.

@@ -11,14 +11,13 @@
 //! Dally and Towles define throughput as the accepted traffic of the flow that is served least,
 //! relative to its share of the traffic matrix ("Principles and Practices of Interconnection
 //! Networks", Morgan Kaufmann 2004, section 23.1). Where every sender has one flow, that is the
-//! minimum over senders. Elsewhere flows are compared if they are counted one by one, and senders if
-//! they are not.
+//! minimum over senders. Elsewhere flows are compared if counted one by one, else senders.
 //!
 //! *(ours)*: the payload that a sender creates in a window varies by chance. A sender that creates
-//! less than its share is served fully if all of that is delivered. Past saturation it may create
-//! more than its share, and its accepted payload does not depend on that. Each sender therefore has
-//! the larger of both loads. A flow counts from [`MESSAGES_MIN`] messages on, and a sender from the
-//! payload of as many of its longest messages on, because chance leaves a few messages behind.
+//! less than its share is served fully if all of that is delivered; past saturation it may create
+//! more, and its accepted payload does not depend on that. It therefore has the larger of both
+//! loads. A flow counts from [`MESSAGES_MIN`] messages on, and a sender from the payload of as many
+//! of its longest messages on, because chance leaves a few messages behind.
 
 use super::load::Capacity;
 use super::view::RunView;
@@ -31,9 +30,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Messages that a flow or sender must create in the window for its share to be compared.
 const MESSAGES_MIN: u64 = 30;
-/// Share of its payload that an endpoint leaves behind before it counts as falling behind.
+/// Share of its payload left behind above which an endpoint falls behind.
 const BEHIND: f64 = 0.05;
 
 /// Service of the least served endpoints of a class.
@@ -63,21 +61,18 @@ pub struct ServedSummary {
     pub senders_behind: usize,
 }
 
-/// Endpoints of a class by how they are served.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Served {
     pub(super) summary: ServedSummary,
-    /// Destinations that fall behind, the worst first: name and share delivered.
+    /// Destinations that fall behind, the worst first, with the share delivered.
     pub(super) destinations: Vec<(String, f64)>,
-    /// Senders that fall behind, in the same form.
+    /// Senders that fall behind, likewise.
     pub(super) senders: Vec<(String, f64)>,
 }
 
-/// Name of a sender or flow, with its accepted load.
 type Least = Option<(String, f64)>;
 
 impl Served {
-    /// Compares the endpoints of a class over its window.
     pub(super) fn of(view: &RunView<'_>, id: ClassId, generated_load: f64) -> Self {
         let fabric = &view.plan().fabric;
         let class = &view.plan().classes[id.index()];
@@ -110,7 +105,6 @@ fn share(of: &EndpointReport) -> f64 {
     real(of.delivered_bytes.into()) / real(of.created_bytes.into())
 }
 
-/// Names the endpoints that fall behind, the worst first.
 fn behind(fabric: &Fabric, reports: &[EndpointReport]) -> Vec<(String, f64)> {
     let mut found: Vec<&EndpointReport> =
         reports.iter().filter(|one| one.falls_behind(BEHIND)).collect();
@@ -160,7 +154,7 @@ fn least_sender(
     Some((plan.fabric.endpoint_name(sender), load.min(mean)))
 }
 
-/// Returns the payload of [`MESSAGES_MIN`] of the longest messages, by sender.
+/// Payload of [`MESSAGES_MIN`] of the longest messages, by sender.
 fn least_bytes(class: &ClassPlan) -> BTreeMap<EndpointId, u64> {
     let mut least: BTreeMap<EndpointId, u64> = BTreeMap::new();
     for source in &class.sources {
@@ -171,7 +165,7 @@ fn least_bytes(class: &ClassPlan) -> BTreeMap<EndpointId, u64> {
     least
 }
 
-/// Returns the offered loads of senders over that of the class; empty if the class has no load.
+/// Offered loads of senders over that of the class; empty without a load.
 fn weights(plan: &Plan, id: ClassId) -> BTreeMap<EndpointId, f64> {
     let Some(offered) = plan.offered_load(id) else { return BTreeMap::new() };
     let mut loads: BTreeMap<EndpointId, f64> = BTreeMap::new();
@@ -182,7 +176,7 @@ fn weights(plan: &Plan, id: ClassId) -> BTreeMap<EndpointId, f64> {
     loads.into_iter().map(|(sender, load)| (sender, load / offered)).collect()
 }
 
-/// Returns the least served flow, if flows are counted and senders have several.
+/// Least served flow, if flows are counted and senders have several.
 fn least_flow(view: &RunView<'_>, id: ClassId, generated_load: f64) -> Least {
     let class = &view.plan().classes[id.index()];
     if !class.is_open_loop() || view.report.class_flows(id).is_none() || is_alone(class) {
@@ -200,7 +194,6 @@ fn least_flow(view: &RunView<'_>, id: ClassId, generated_load: f64) -> Least {
     Some((format!("{from} -> {to}"), share(least) * generated_load))
 }
 
-/// Whether every sender has one flow.
 fn is_alone(class: &ClassPlan) -> bool {
     use gingham_net::traffic::{DestinationPlan, MessagePlan, SourcePlan};
     let senders: BTreeSet<EndpointId> = class.senders().collect();

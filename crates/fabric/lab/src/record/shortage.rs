@@ -5,9 +5,9 @@
 //!     ─► wide interval ─► a trend ─► unseen growth ─► wider than asked
 //! ```
 //!
-//! The first one that applies is the reason of `not-converged`, because it makes the later ones
-//! less reliable. The advised length is the longest that any applicable one needs. The error rates
-//! of these tests are in `docs/concepts/measurement.md`.
+//! The first one that applies is reported, because it makes the later ones less reliable. The
+//! advised length is the longest that any applicable one needs. The error rates of these tests are
+//! in `docs/concepts/measurement.md`.
 
 use super::advice::{self, Need, percent};
 use super::classes::estimate_of;
@@ -17,30 +17,27 @@ use super::view::RunView;
 use crate::compile::quantity_name;
 use gingham_net::measure::{ClassReport, WarmUp};
 
-/// Relative half-width of the mean latency above which the mean counts as unknown.
+/// Relative half-width above which the mean latency counts as unknown.
 const WIDE: f64 = 0.2;
-/// Smallest change over the window that makes a trend matter, as a share of the mean.
+/// Smallest change over the window that counts as a trend, as a share of the mean.
 const MATTERS: f64 = 0.1;
-/// Limit on the share of created messages left behind that a run must demonstrate.
+/// Limit on the share of created messages left behind.
 const LEFT_BEHIND: f64 = 0.05;
-/// Number of independent messages that as a rule determine the mean latency to a tenth; if the
-/// interval is wider, they depend on each other.
+/// Independent messages that as a rule determine the mean latency to a tenth; with a wider
+/// interval, they depend on each other.
 const MESSAGES_FOR_BURSTS: u64 = 500;
-/// Number of half-widths of the share left behind that must fit below [`LEFT_BEHIND`] for a run to
-/// demonstrate it, as a rule.
+/// Half-widths of the share left behind that as a rule must fit below [`LEFT_BEHIND`].
 const SAFE_HALF_WIDTHS: f64 = 2.0;
-/// Smallest and largest factor advised for trends.
+/// Range of the factor advised for trends.
 const LONGER: [f64; 2] = [2.0, 10.0];
 
 /// Minimum length of a window, in mean network latencies, for a growing backlog to be evidence of
-/// saturation. Earlier, the backlog grows even in a network that carries its load.
+/// saturation; before, it grows even in a network that carries its load.
 const LATENCIES_MIN: f64 = 5.0;
 
-/// A reason why the run is too short, and the length that it needs.
 type Lack = (String, Need);
 
-/// Returns the first reason why the run is too short, if any, and the length that satisfies all of
-/// them, as estimated from the run.
+/// First reason for a longer run, and the length that satisfies all of them.
 pub(super) fn shortage(view: &RunView<'_>, asked: Asked, of: &ClassReport) -> Option<String> {
     let mut lacks = lacks(view, asked, of);
     let needs: Vec<Need> = lacks.iter().map(|(_, need)| *need).collect();
@@ -49,7 +46,7 @@ pub(super) fn shortage(view: &RunView<'_>, asked: Asked, of: &ClassReport) -> Op
     Some(format!("{reason}: {longer}{}", or_less(view, asked, of)))
 }
 
-/// Returns all reasons why the run is too short, the main one first.
+/// Reasons for a longer run, the main one first.
 fn lacks(view: &RunView<'_>, asked: Asked, of: &ClassReport) -> Vec<Lack> {
     if of.created.messages == 0 {
         let reason = "its sources created no message in the window".to_owned();
@@ -82,12 +79,12 @@ fn lacks(view: &RunView<'_>, asked: Asked, of: &ClassReport) -> Vec<Lack> {
     lacks
 }
 
-/// Returns reason and factor for a window shorter than a few mean network latencies, while the
-/// network still fills. A window without any delivery is too short, because no latency is known.
+/// Lack of a window of only a few mean network latencies, while the network still fills, or without
+/// any delivery.
 pub(super) fn too_short(view: &RunView<'_>, asked: Asked, of: &ClassReport) -> Option<Lack> {
     let window_ps = real(view.report.class_window(asked.class).span().as_ps());
     let latency_ps = of.network_latency_ps.map(|latency| latency.mean);
-    // A class without a message both created and delivered within its window has no mean.
+    // Without a message both created and delivered in the window there is no mean.
     let least_ps = || view.report.least_network_latency_ps(asked.class);
     let Some(latency_ps) = latency_ps.or_else(least_ps) else {
         let reason = "no message was delivered".to_owned();
@@ -103,7 +100,6 @@ pub(super) fn too_short(view: &RunView<'_>, asked: Asked, of: &ClassReport) -> O
     })
 }
 
-/// Returns reason and factor for an interval too wide to be useful.
 fn wide(of: &ClassReport) -> Option<(String, f64)> {
     let known = of.latency_ps?.relative_width()?;
     (known > WIDE).then(|| {
@@ -116,7 +112,6 @@ fn wide(of: &ClassReport) -> Option<(String, f64)> {
     })
 }
 
-/// Returns reason and factor for a trend over the window.
 fn trend(asked: Asked, of: &ClassReport) -> Option<(String, f64)> {
     let matters = |rise: &f64| rise.abs() > MATTERS;
     let latency = of.latency_trend.filter(matters).map(|rise| ("latencies", rise));
@@ -128,7 +123,7 @@ fn trend(asked: Asked, of: &ClassReport) -> Option<(String, f64)> {
     Some((reason, (rise.abs() / MATTERS).clamp(LONGER[0], LONGER[1])))
 }
 
-/// Returns reason and factor for a backlog whose growth the run cannot rule out.
+/// Lack of a run that cannot rule out a growing backlog.
 fn unseen_growth(asked: Asked, of: &ClassReport) -> Option<(String, f64)> {
     let left = of.left_behind?;
     let most = left.mean + left.half_width?;
@@ -144,7 +139,7 @@ fn unseen_growth(asked: Asked, of: &ClassReport) -> Option<(String, f64)> {
     })
 }
 
-/// Suggests a lower load for an open-loop class whose latencies or backlog resemble those of an
+/// Suggestion of a lower load if latencies or backlog of an open-loop class resemble those of an
 /// overload.
 fn or_less(view: &RunView<'_>, asked: Asked, of: &ClassReport) -> String {
     match asked.offered_load {
@@ -161,7 +156,6 @@ fn or_less(view: &RunView<'_>, asked: Asked, of: &ClassReport) -> String {
     }
 }
 
-/// Whether latencies rise or come in long bursts, or the mean backlog grows.
 fn looks_overloaded(of: &ClassReport) -> bool {
     let rises = |rise: Option<f64>| rise.is_some_and(|rise| rise > MATTERS);
     let grows = of.left_behind.is_some_and(|left| left.mean > LEFT_BEHIND);
@@ -169,7 +163,6 @@ fn looks_overloaded(of: &ClassReport) -> bool {
     rises(of.latency_trend) || rises(of.backlog_trend) || grows || bursts
 }
 
-/// Returns reason and factor for an interval wider than `stop.relative_width`.
 fn wider_than_asked(view: &RunView<'_>, of: &ClassReport) -> Option<(String, f64)> {
     let stop = &view.plan().stop;
     let wanted = stop.relative_width?;
@@ -185,13 +178,12 @@ fn wider_than_asked(view: &RunView<'_>, of: &ClassReport) -> Option<(String, f64
     })
 }
 
-/// Returns the factor that gives each of 20 batches some messages.
+/// Factor that gives each of 20 batches some messages.
 fn factor_for_interval(followed_messages: u64) -> f64 {
     (200.0 / real(followed_messages.max(1))).max(2.0)
 }
 
-/// Returns the factor for a run that rules out a growing backlog, from the number of messages in
-/// flight: see [`messages_for_backlog`].
+/// Factor for a run that rules out a growing backlog: see [`messages_for_backlog`].
 fn factor_for_backlog(view: &RunView<'_>, asked: Asked, of: &ClassReport) -> f64 {
     let (true, Some(latency)) = (asked.open_loop, of.latency_ps) else { return 1.0 };
     let created = real(of.created.messages);
@@ -199,13 +191,11 @@ fn factor_for_backlog(view: &RunView<'_>, asked: Asked, of: &ClassReport) -> f64
     messages_for_backlog(created, created * latency.mean / window_ps) / created
 }
 
-/// Returns the number of messages that rules out a growing backlog, with `in_flight` messages in
-/// flight in a run with `created` messages.
-///
-/// The numbers in flight at the ends of a batch vary by their square root if the ends are far
-/// apart, as in a Poisson distribution. Of N messages in 20 batches a share of 2.09 sqrt(20 * 2 *
-/// under way) / N therefore stays behind by chance. The first messages met few others, so their
-/// latencies are too low.
+/// Number of messages that rules out a growing backlog, with `in_flight` in flight in a run of
+/// `created`. The numbers in flight at the ends of a batch vary by their square root if the ends
+/// are far apart, as in a Poisson distribution. A share of 2.09 sqrt(20 * 2 * under way) / N of N
+/// messages in 20 batches therefore stays behind by chance. The first messages met few others, so
+/// their latencies are too low.
 fn messages_for_backlog(created: f64, in_flight: f64) -> f64 {
     let later = in_flight * (1.0 + 10.0 / created);
     SAFE_HALF_WIDTHS * 2.09 * (40.0 * later).sqrt() / LEFT_BEHIND
@@ -238,7 +228,6 @@ mod tests {
         time = "10 ms"
     "#;
 
-    /// Returns a report without measurements, with these changes.
     fn found(change: impl Fn(&mut ClassReport)) -> ClassReport {
         let overrides = Overrides::default();
         let source = ScenarioSource::parse("two.toml", TWO, Path::new("."), &overrides).unwrap();
@@ -335,7 +324,7 @@ mod tests {
         );
         let (reason, factor) = of(None, Some(3.0), true).unwrap();
         assert_eq!((reason, factor), (format!("messages under way rise by 300 % {over}"), 10.0));
-        // A falling backlog is harmless; the backlog of a closed-loop class depends on the network.
+        // A falling backlog is harmless; that of a closed-loop class depends on the network.
         assert_eq!(of(None, Some(-3.0), true), None);
         assert_eq!(of(None, Some(3.0), false), None);
     }

@@ -1,5 +1,4 @@
-//! Tables of congestion trees: their lives, their state at each search, and the roles of channels
-//! and flows.
+//! Tables of congestion trees.
 
 use super::flows::of_flows;
 use super::links::of_channels;
@@ -12,7 +11,6 @@ use gingham_topology::ChannelId;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// Description of the columns that identify the root.
 const ROOT: &str =
     "channel that everything in the tree waits for, or `knot` if packets wait for each other";
 
@@ -40,10 +38,8 @@ pub struct TreeTotals {
     pub victims_max: usize,
 }
 
-/// A value with the number of searches.
 pub(super) type Sampled<T> = (T, usize);
 
-/// Returns the totals; `None` if the run does not search for trees.
 pub(super) fn totals(view: &RunView<'_>) -> Option<TreeTotals> {
     let step = view.plan().measure.tree_step?;
     let trees = view.simulation.collector().trees();

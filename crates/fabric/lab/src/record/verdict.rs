@@ -18,7 +18,6 @@ use gingham_net::{ClassId, ClassPlan, Excess, Plan, Status};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// Number of channels of a cycle named in a message.
 const CHANNELS_NAMED: usize = 3;
 
 /// Quality of a result, from best to worst.
@@ -52,7 +51,7 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// Returns the name in results.
+    /// Name in results.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Ok => "ok",
@@ -66,11 +65,10 @@ impl Verdict {
     }
 }
 
-/// Inputs of the verdict on a class in addition to its measurements.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Asked {
     pub(super) class: ClassId,
-    /// Whether the class is open-loop: it creates messages independently of the network.
+    /// Whether the class creates messages independently of the network.
     pub(super) open_loop: bool,
     pub(super) offered_load: Option<f64>,
     pub(super) generated_load: f64,
@@ -108,12 +106,10 @@ pub(super) fn of_class(
     }
 }
 
-/// Returns the verdict on a class whose steady state was measured.
 fn steady(view: &RunView<'_>) -> Verdict {
     if view.compiled.draws.is_empty() { Verdict::Ok } else { Verdict::OkOfDraw }
 }
 
-/// Returns a note on the values drawn once a run, if the results depend on any.
 fn of_draw(view: &RunView<'_>) -> String {
     match nouns(&view.compiled.draws) {
         nouns if nouns.is_empty() => nouns,
@@ -151,7 +147,6 @@ fn saturated(
     format!("{took}{why}: {less}{}", limit.map_or_else(String::new, |limit| or_raise(class, limit)))
 }
 
-/// Suggests raising the key that limits a class.
 fn or_raise(class: usize, limit: Limit) -> String {
     match limit {
         Limit::Policing => format!(", or let more pass with traffic.{class}.policing.rate"),
@@ -171,7 +166,7 @@ fn is_delayed(plan: &ClassPlan) -> bool {
     plan.policing.as_ref().is_some_and(|policing| policing.excess == Excess::Delay)
 }
 
-/// Names the limits on a class that sends as much as possible.
+/// Limits on a class that sends as much as possible.
 fn takers(plan: &ClassPlan) -> String {
     let own = [
         (is_delayed(plan), "policing"),
@@ -241,7 +236,6 @@ fn deadlocked(view: &RunView<'_>, channels: &[String]) -> String {
     )
 }
 
-/// Describes how many flows with windows a deadlock leaves with undelivered messages, if any.
 fn without_acks(view: &RunView<'_>) -> String {
     let classes = ClassId::first(view.plan().classes.len()).zip(&view.plan().classes);
     let with_windows = classes.filter(|(_, class)| class.window.is_some());
@@ -286,8 +280,6 @@ fn worst(view: &RunView<'_>, classes: &[ClassSummary]) -> (Verdict, String) {
     (verdict, format!("class `{}`: {}{likewise}", first.name, first.verdict_reason))
 }
 
-/// Describes the accepted traffic of classes with a good verdict; policing dropped `dropped`
-/// messages.
 fn sent(plan: &Plan, dropped: u64) -> String {
     if plan.classes.iter().any(ClassPlan::is_open_loop) {
         let less = match dropped {
@@ -346,7 +338,6 @@ mod tests {
         WindowPlan { packets, acknowledged: Acknowledged::All, ack, response: Response::default() }
     }
 
-    /// Returns a class of a plan with these limits.
     fn class(change: impl Fn(&mut ClassPlan)) -> ClassPlan {
         let mut class = compiled().plan.classes[0].clone();
         change(&mut class);

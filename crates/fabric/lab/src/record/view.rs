@@ -5,7 +5,6 @@ use crate::error::DeadlockReport;
 use gingham_net::measure::RunReport;
 use gingham_net::{Plan, Simulation, Status};
 
-/// A run in its current state, with the report of its collector.
 #[derive(Debug)]
 pub(crate) struct RunView<'a> {
     pub(crate) compiled: &'a Compiled,
