@@ -7,10 +7,10 @@
 //! ```
 //!
 //! With fixed paths the expected load of a channel is a sum over the pairs whose paths use it. No
-//! flow control and no arbitration lets a channel carry more than its capacity, so the load of a
-//! class is bounded by the channel that fills first (Dally and Towles, "Principles and Practices of
-//! Interconnection Networks", Morgan Kaufmann 2004, section 3.3.1: the bound from the maximum
-//! channel load). A network saturates at the bound or below it, never above.
+//! flow control or arbitration lets a channel carry more than its capacity: the load of a class is
+//! bounded by the channel that fills first, and the network saturates at this bound or below (Dally
+//! and Towles, "Principles and Practices of Interconnection Networks", Morgan Kaufmann 2004,
+//! section 3.3.1).
 //!
 //! - Payload counts with the overhead of its packets: headers, remaining route bytes, whole flits.
 //!   Acknowledgements are not counted.
@@ -38,9 +38,7 @@ use serde::Serialize;
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-/// Limit on the pairs of endpoints of a class that are followed one by one.
 const PAIRS_MAX: usize = 1 << 22;
-/// Tolerance for rounding of shares above 1.
 const ROUNDING: f64 = 1e-6;
 
 /// The set of channels that a bound considers.
@@ -59,60 +57,58 @@ pub enum BoundKind {
 #[derive(Clone, Debug)]
 pub struct TrafficBound {
     classes: Vec<ClassTraffic>,
-    /// The largest sets of classes that send at one time.
+    /// Largest sets of classes that send at one time.
     together: Vec<BTreeSet<ClassId>>,
 }
 
-/// Expected load of the channels under the traffic of one class.
 #[derive(Clone, Debug)]
 struct ClassTraffic {
     kind: BoundKind,
     /// Load by channel, as a share of its capacity; at load 1 for a backlogged class.
     loads: Vec<f64>,
-    /// Number of flows of the class by channel.
+    /// Flows of the class by channel.
     flows: Vec<u32>,
-    /// The class at the start of the chain of replies, or the class itself.
+    /// Class at the start of the chain of replies, or the class itself.
     root: ClassId,
     is_backlogged: bool,
     /// Whether the class creates this traffic throughout the run.
     is_steady: bool,
 }
 
-/// A channel with its expected load.
+/// Expected load of a channel.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Loaded {
-    /// The loaded channel.
+    /// Loaded channel.
     pub channel: ChannelId,
-    /// Expected load as a share of the channel's capacity; above 1 if overloaded.
+    /// Share of the channel's capacity; above 1 if overloaded.
     pub share: f64,
 }
 
-/// The bound of one class.
+/// Bound of one class.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct ClassBound {
     /// Channels that the bound considers.
     pub kind: BoundKind,
-    /// Load that fills a channel if the loads of all classes scale together. For replies, it is the
-    /// load of the class that they reply to. `None` without an offered load, or if no channel is
+    /// Load that fills a channel if the loads of all classes scale together; for replies, the load
+    /// of the class that they reply to. `None` without an offered load, or if no channel is
     /// considered.
     pub load: Option<f64>,
-    /// The fullest channel of the class, under the load of all classes. For a backlogged class,
-    /// under that class alone at load 1.
+    /// Fullest channel of the class, under the load of all classes; for a backlogged class, under
+    /// that class alone at load 1.
     pub fullest: Option<Loaded>,
     /// Flows of all classes on `fullest`.
     pub flows: u64,
-    /// The destination with the fullest ejection channel, and the share of that channel.
+    /// Destination with the fullest ejection channel, and the share of that channel.
     pub host: Option<(EndpointId, f64)>,
-    /// The fullest channel, if classes that never stop offer more than it can carry together.
+    /// Fullest channel, if classes that never stop offer more than it can carry together.
     pub over: Option<Loaded>,
-    /// The fullest channel, if this class, with those that it replies to or that reply to it,
-    /// offers more than it can carry: the class then has no steady state, regardless of other
-    /// classes.
+    /// Fullest channel, if this class, with those that it replies to or that reply to it, offers
+    /// more than it can carry: the class then has no steady state, regardless of other classes.
     pub over_alone: Option<Loaded>,
 }
 
 impl TrafficBound {
-    /// Computes the expected loads of a plan.
+    /// Expected loads of a plan.
     pub fn new(plan: &Plan) -> Self {
         let classes: Vec<ClassTraffic> =
             ClassId::first(plan.classes.len()).map(|id| ClassTraffic::of(plan, id)).collect();
@@ -122,7 +118,7 @@ impl TrafficBound {
         Self { classes, together }
     }
 
-    /// Returns the bound of a class.
+    /// Bound of a class.
     pub fn class(&self, plan: &Plan, id: ClassId) -> ClassBound {
         let own = &self.classes[id.index()];
         let used = |channel: &ChannelId| own.loads[channel.index()] > 0.0;
@@ -153,7 +149,7 @@ impl TrafficBound {
         }
     }
 
-    /// Returns the set of channels considered, by class.
+    /// Channels considered, by class.
     pub fn kinds(&self) -> impl Iterator<Item = BoundKind> {
         self.classes.iter().map(|class| class.kind)
     }
@@ -169,26 +165,25 @@ impl TrafficBound {
         })
     }
 
-    /// Returns the peak load of all classes except backlogged ones on a channel, as a share of its
-    /// capacity.
+    /// Peak load of all classes except backlogged ones on a channel, as a share of its capacity.
     pub fn offered_share(&self, channel: ChannelId) -> f64 {
         self.most(channel, |_| true, |of| !of.is_backlogged)
     }
 
-    /// Returns the number of flows of all classes on a channel.
+    /// Number of flows of all classes on a channel.
     pub fn flows(&self, channel: ChannelId) -> u64 {
         self.classes.iter().map(|class| u64::from(class.flows[channel.index()])).sum()
     }
 
-    /// Returns the number of flows on a channel of a class and of those with the same root.
+    /// Number of flows on a channel of a class and of those with the same root.
     pub fn flows_of(&self, id: ClassId, channel: ChannelId) -> u64 {
         let root = self.classes[id.index()].root;
         let own = self.classes.iter().filter(|of| of.root == root);
         own.map(|of| u64::from(of.flows[channel.index()])).sum()
     }
 
-    /// Returns some of the flows on a channel, by class, source and destination. Stops after a
-    /// number of pairs, which limits the cost of a channel with few flows.
+    /// Some of the flows on a channel, by class, source and destination. Stops after a number of
+    /// pairs, which limits the cost of a channel with few flows.
     pub fn examples(
         &self,
         plan: &Plan,
@@ -215,8 +210,8 @@ impl TrafficBound {
         found
     }
 
-    /// Returns the load of a channel while a class sends, as a share of its capacity: that of all
-    /// classes but backlogged ones, or for a backlogged class its own.
+    /// Load of a channel while a class sends, as a share of its capacity: that of all classes but
+    /// backlogged ones, or for a backlogged class its own.
     fn share(&self, id: ClassId, channel: ChannelId) -> f64 {
         let own = &self.classes[id.index()];
         let counts = |of: &ClassTraffic| {
@@ -225,9 +220,9 @@ impl TrafficBound {
         self.most(channel, |set| set.contains(&id), counts)
     }
 
-    /// Returns the largest load of a class's root that fills no channel of the class beyond `share`
-    /// while all other classes keep their loads: zero or less if these leave no capacity. `None` if
-    /// the class has no load to change, or no bound.
+    /// Largest load of a class's root that fills no channel of the class beyond `share` while all
+    /// other classes keep their loads: zero or less if these leave no capacity; `None` if the class
+    /// has no load to change, or no bound.
     pub fn load_beside_others(&self, plan: &Plan, id: ClassId, share: f64) -> Option<f64> {
         let own = &self.classes[id.index()];
         if own.kind == BoundKind::None || own.is_backlogged {
@@ -249,9 +244,8 @@ impl TrafficBound {
         counted.map(|of| of.loads[channel.index()]).sum()
     }
 
-    /// Returns the largest load of a channel by classes that send together: over the sets that
-    /// `selects` accepts, and of each the classes that `counts` accepts. Classes that send one after
-    /// the other do not add up.
+    /// Largest load of a channel by classes that send together: over the sets that `selects`
+    /// accepts, and of each the classes that `counts` accepts.
     fn most(
         &self,
         channel: ChannelId,
@@ -266,7 +260,7 @@ impl TrafficBound {
         sets.map(sum).fold(0.0, f64::max)
     }
 
-    /// Returns the load of the root class that fills a channel of the class or of its replies.
+    /// Load of the root class that fills a channel of the class or of its replies.
     fn bound_load(&self, plan: &Plan, id: ClassId) -> Option<f64> {
         let own = &self.classes[id.index()];
         if own.kind == BoundKind::None {
@@ -303,7 +297,6 @@ impl ClassTraffic {
     }
 }
 
-/// Returns the largest sets of classes that send at one time, from their active times.
 fn together(active: &[&Range<Time>]) -> Vec<BTreeSet<ClassId>> {
     let mut sets: Vec<BTreeSet<ClassId>> = Vec::new();
     // Sets grow only at the start of a class.
@@ -322,13 +315,11 @@ fn ejection(plan: &Plan, endpoint: EndpointId) -> ChannelId {
     Fabric::reverse(plan.fabric.endpoint_channel(endpoint))
 }
 
-/// Returns the fullest of the given channels; the first one in a tie.
 fn fuller(channels: impl Iterator<Item = Loaded>) -> Option<Loaded> {
     channels.reduce(|a, b| if is_fuller(b.share, a.share) { b } else { a })
 }
 
-/// Whether a share is larger than another by more than rounding: equal shares may be summed in
-/// different orders.
+/// Whether a share is larger by more than rounding: equal shares may be summed in different orders.
 fn is_fuller(share: f64, than: f64) -> bool {
     share > than * (1.0 + ROUNDING)
 }

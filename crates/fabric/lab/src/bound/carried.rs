@@ -1,7 +1,7 @@
 //! Sums the expected traffic of a class over the channels of its paths.
 //!
-//! Hosts of one switch share the path from that switch to a destination. Uniform traffic therefore
-//! needs one walk for each pair of switch and destination, not one for each pair of hosts.
+//! Hosts of one switch share the path from it to a destination: uniform traffic needs one walk for
+//! each pair of switch and destination, not of hosts.
 
 use super::demand::{self, Demand, Uniform};
 use super::wire::{Consumed, Wire, Wires};
@@ -14,23 +14,20 @@ use std::ops::Range;
 /// Limit on the walks of a class, which take a few seconds.
 const WALKS_MAX: usize = 1 << 28;
 
-/// Adds up the load along the paths of a plan.
 pub(super) struct Carrier<'a> {
     plan: &'a Plan,
     consumed: Consumed,
-    /// Whether only the first and the last channel of each path count.
     hosts_only: bool,
-    /// The channels of the last walk, from the first switch on.
+    /// Channels of the last walk, from the first switch on.
     channels: Vec<ChannelId>,
-    /// The channels of previous walks between the same endpoints, whose flows are counted already.
+    /// Channels of previous walks between these endpoints, whose flows are counted already.
     counted: Vec<ChannelId>,
 }
 
-/// Load of a class on one channel.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub(super) struct Carried {
-    /// Load in bytes on the wire per picosecond; a share of the channel's capacity once
-    /// [`Carrier::carry`] has returned.
+    /// Bytes on the wire per picosecond; a share of the channel's capacity once [`Carrier::carry`]
+    /// has returned.
     pub(super) load: f64,
     pub(super) flows: u32,
 }
@@ -51,7 +48,6 @@ impl Sent {
     }
 }
 
-/// Sources that share one list of destinations.
 struct Group<'a> {
     among: &'a [EndpointId],
     senders: Vec<&'a Uniform<'a>>,
@@ -63,13 +59,11 @@ impl<'a> Carrier<'a> {
         Self { plan, consumed, hosts_only: false, channels: Vec::new(), counted: Vec::new() }
     }
 
-    /// Restricts the sums to the first and the last channel of each path.
     pub(super) fn with_hosts_only(self, hosts_only: bool) -> Self {
         Self { hosts_only, ..self }
     }
 
-    /// Returns the load that the demand of a class puts on each channel; `None` if that needs too
-    /// many walks.
+    /// Load on each channel; `None` if that needs too many walks.
     pub(super) fn carry(&mut self, id: ClassId, demand: &Demand<'_>) -> Option<Vec<Carried>> {
         let class = &self.plan.classes[id.index()];
         let lengths = demand::lengths_of(self.plan, class);
@@ -94,7 +88,6 @@ impl<'a> Carrier<'a> {
         Some(carried)
     }
 
-    /// Whether a path between two endpoints takes a channel.
     pub(super) fn takes(&mut self, from: EndpointId, to: EndpointId, channel: ChannelId) -> bool {
         self.plan.routing.path_ids().any(|path| {
             self.plan.fabric.endpoint_channel(from) == channel
@@ -145,8 +138,8 @@ impl<'a> Carrier<'a> {
         }
     }
 
-    /// Adds the load from the senders of one switch to destinations that share their paths, without
-    /// the load of the senders' own channels. Returns that load, in bytes per picosecond.
+    /// Adds the load from the senders of one switch to destinations that share their paths. Returns
+    /// the load of the senders' own channels, in bytes per picosecond, without adding it.
     fn carry_run(
         &mut self,
         senders: &[&Uniform<'_>],
@@ -178,8 +171,7 @@ impl<'a> Carrier<'a> {
         on_injection
     }
 
-    /// Returns runs of neighbours in a list whose paths differ only in their last channel, with
-    /// their indices.
+    /// Runs of neighbours whose paths differ only in their last channel, with their indices.
     fn runs<'l>(
         &self,
         among: &'l [EndpointId],
@@ -242,8 +234,7 @@ impl<'a> Carrier<'a> {
         of.flows += if flows_count { sent.flows } else { 0 };
     }
 
-    /// Follows the path between two endpoints from the first switch on. Stores its channels in
-    /// `self.channels` and returns its length; `None` without a path.
+    /// Follows the path from the first switch on into `self.channels`, and returns its length.
     fn walk(&mut self, path: PathId, from: EndpointId, to: EndpointId) -> Option<PathLength> {
         let fabric = &self.plan.fabric;
         self.channels.clear();
@@ -267,7 +258,7 @@ impl<'a> Carrier<'a> {
             }
             Routes::Table(tables) => {
                 let mut node = switch;
-                // A table path that visits more switches than the fabric has is a loop.
+                // A table path over more switches than the fabric has is a loop.
                 for switches in 1..=fabric.switches().len() {
                     let channel = fabric.outgoing(node, tables.port(node, to)?)?;
                     self.channels.push(channel);
@@ -281,7 +272,6 @@ impl<'a> Carrier<'a> {
         }
     }
 
-    /// Returns the senders of a group, keyed by their switch.
     fn switches_of<'g>(&self, group: &Group<'g>) -> BTreeMap<NodeId, Vec<&'g Uniform<'g>>> {
         let fabric = &self.plan.fabric;
         let mut switches: BTreeMap<NodeId, Vec<&Uniform<'_>>> = BTreeMap::new();
@@ -294,12 +284,11 @@ impl<'a> Carrier<'a> {
 }
 
 impl Uniform<'_> {
-    /// Returns messages per picosecond to all destinations together.
     fn total(&self) -> f64 {
         self.messages_per_ps * f64::from(self.receivers())
     }
 
-    /// Returns the number of flows of its source that only this list contains.
+    /// Flows of its source that only this list contains.
     fn flows(&self) -> u32 {
         if self.counts_flows { self.receivers() } else { 0 }
     }
@@ -309,7 +298,7 @@ impl Uniform<'_> {
     }
 }
 
-/// Returns the traffic from `senders` to the destination at index `place` of their list.
+/// Traffic from `senders` to the destination at index `place` of their list.
 fn sent(senders: &[&Uniform<'_>], place: usize) -> Sent {
     let to_it = senders.iter().filter(|sender| !sender.to.own.contains(&place));
     let by = |sender: &&Uniform<'_>| Sent {
@@ -319,7 +308,7 @@ fn sent(senders: &[&Uniform<'_>], place: usize) -> Sent {
     to_it.map(by).fold(Sent::default(), Sent::plus)
 }
 
-/// Groups sources by the list that they share, ordered by the first occurrence of each list.
+/// Sources by shared list, ordered by the first occurrence of each list.
 fn groups<'a>(uniform: &'a [Uniform<'a>]) -> Vec<Group<'a>> {
     let mut groups: Vec<Group<'a>> = Vec::new();
     let mut places = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! The expected traffic of a class: messages per picosecond between endpoints.
+//! Expected traffic of a class: messages per picosecond between endpoints.
 
 use gingham_kernel::Time;
 use gingham_net::traffic::{
@@ -9,7 +9,7 @@ use gingham_results::real;
 use gingham_topology::EndpointId;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A source that sends to every endpoint of a list with equal probability.
+/// Source that sends to every endpoint of a list with equal probability.
 pub(super) struct Uniform<'a> {
     pub(super) source: EndpointId,
     pub(super) to: &'a OtherHosts,
@@ -21,7 +21,7 @@ pub(super) struct Uniform<'a> {
 /// Source, destination, and messages per picosecond.
 pub(super) type Pair = (EndpointId, EndpointId, f64);
 
-/// Whether the class creates its expected traffic throughout the run. Only then does a load above
+/// Whether the class creates its expected traffic throughout the run; only then does a load above
 /// the bound rule out a steady state.
 pub(super) fn is_steady(plan: &Plan, id: ClassId) -> bool {
     let class = &plan.classes[plan.reply_root(id).index()];
@@ -40,7 +40,7 @@ pub(super) fn is_steady(plan: &Plan, id: ClassId) -> bool {
         && plan.reply_chain(id).all(is_free)
 }
 
-/// Returns the lengths of a class's messages with their probabilities, over all its sources.
+/// Lengths of messages with their probabilities, over all sources.
 pub(super) fn lengths_of(plan: &Plan, class: &ClassPlan) -> Vec<(u32, f64)> {
     let Some(source) = class.sources.first() else { return Vec::new() };
     match &source.messages {
@@ -66,14 +66,13 @@ fn scheduled_lengths(plan: &Plan, class: &ClassPlan) -> Vec<(u32, f64)> {
     counts.into_iter().map(|(bytes, count)| (bytes, real(count.into()) / total)).collect()
 }
 
-/// Returns the messages of a schedule that are created before the end of the run.
+/// Messages created before the end of the run.
 fn scheduled<'a>(plan: &Plan, schedule: &'a [Scheduled]) -> impl Iterator<Item = &'a Scheduled> {
     let end = plan.stop.time;
     schedule.iter().filter(move |message| message.created < end)
 }
 
-/// Returns messages per picosecond of a source with drawn messages; a backlogged source counts with
-/// load 1.
+/// Messages per picosecond; a backlogged source counts with load 1.
 fn drawn_rate(plan: &Plan, class: &ClassPlan, index: usize, drawn: &DrawnPlan) -> f64 {
     let source = &class.sources[index];
     let byte_ps = plan.byte_ps(plan.fabric.endpoint_channel(source.endpoint));
@@ -89,7 +88,6 @@ fn drawn_rate(plan: &Plan, class: &ClassPlan, index: usize, drawn: &DrawnPlan) -
     }
 }
 
-/// Expected traffic of a class.
 #[derive(Default)]
 pub(super) struct Demand<'a> {
     pub(super) uniform: Vec<Uniform<'a>>,
@@ -97,8 +95,7 @@ pub(super) struct Demand<'a> {
 }
 
 impl<'a> Demand<'a> {
-    /// Returns the expected traffic of a class; `None` if it needs more than `pairs_max` separate
-    /// pairs.
+    /// `None` if the traffic needs more than `pairs_max` separate pairs.
     pub(super) fn of(plan: &'a Plan, id: ClassId, pairs_max: usize) -> Option<Self> {
         let class = &plan.classes[id.index()];
         let mut demand = Self::default();
@@ -160,7 +157,7 @@ impl<'a> Demand<'a> {
         }
     }
 
-    /// Adds the messages of a schedule at their mean rate over the active time of the class.
+    /// Adds a schedule at its mean rate over the active time of the class.
     fn add_scheduled(
         &mut self,
         plan: &Plan,
@@ -179,7 +176,7 @@ impl<'a> Demand<'a> {
         self.pairs.extend(counts.into_iter().map(pair));
     }
 
-    /// Expands all traffic into pairs; `None` if there are more than `pairs_max`.
+    /// Expands all traffic into at most `pairs_max` pairs.
     pub(super) fn into_pairs(mut self, pairs_max: usize) -> Option<Vec<Pair>> {
         for Uniform { source, to, messages_per_ps, .. } in &self.uniform {
             if self.pairs.len() + to.len() > pairs_max {
@@ -190,7 +187,6 @@ impl<'a> Demand<'a> {
         Some(self.pairs)
     }
 
-    /// Iterates over all pairs of source and destination, without their rates.
     pub(super) fn each_pair(&self) -> impl Iterator<Item = (EndpointId, EndpointId)> {
         let pairs = self.pairs.iter().map(|(from, to, _)| (*from, *to));
         let lists = self.uniform.iter().filter(|of| of.counts_flows);
@@ -199,7 +195,7 @@ impl<'a> Demand<'a> {
     }
 }
 
-/// Merges the pairs into one entry for each flow, in ascending order if any had several.
+/// Merges pairs into one entry per flow, in ascending order if any had several.
 fn merged(mut pairs: Vec<Pair>) -> Vec<Pair> {
     let ends = |pair: &Pair| (pair.0, pair.1);
     if pairs.is_sorted_by(|a, b| ends(a) < ends(b)) {

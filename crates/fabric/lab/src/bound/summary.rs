@@ -1,4 +1,4 @@
-//! The bound of a class, as results and notes report it.
+//! Bound of a class in results and notes.
 
 use super::{BoundKind, ClassBound, TrafficBound};
 use gingham_net::{ClassId, Plan};
@@ -50,11 +50,10 @@ impl BoundSummary {
     }
 }
 
-/// Code of the note on a load above the bound.
 const CODE: &str = "load-above-bound";
 
 impl TrafficBound {
-    /// Returns a note for each class with a channel whose offered traffic exceeds its capacity.
+    /// Notes on channels whose offered traffic exceeds their capacity, by class.
     pub fn notes(&self, plan: &Plan) -> Vec<String> {
         let note = |id| {
             let bound = self.class(plan, id);

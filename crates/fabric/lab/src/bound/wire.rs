@@ -4,18 +4,18 @@
 //!   length drawn ──segmentation──► packets of at most L ──overhead, whole flits──► bytes on the wire
 //! ```
 //!
-//! Route bytes and marks of wormhole packets are consumed along the path, so a channel carries
-//! fewer of them the nearer it is to the destination: they are counted by packet and by hop.
+//! Route bytes and marks of wormhole packets are consumed along the path, and counted by packet and
+//! by hop: a channel nearer to the destination carries fewer of them.
 
 use gingham_net::traffic::LengthPlan;
 use gingham_net::{ClassPlan, PathId, PathLength, RoutingScheme, Switching};
 
-/// Limit on lengths that are summed one by one; above it, neighbouring lengths are grouped.
+/// Limit on lengths summed one by one; above it, neighbours are grouped.
 const LENGTHS_MAX: u32 = 1 << 17;
-/// Cut-off of an exponential distribution, in means: the rest has a probability below 1e-13.
+/// Cut-off of an exponential distribution, in means; the rest has a probability below 1e-13.
 const EXPONENTIAL_MEANS: f64 = 30.0;
 
-/// Mean channel usage of a message over all lengths, without route bytes and marks.
+/// Mean channel usage of a message, without route bytes and marks.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub(super) struct Wire {
     /// Probability that a message takes this path.
@@ -27,7 +27,7 @@ pub(super) struct Wire {
 }
 
 impl Wire {
-    /// Returns the bytes per message on a channel with `left` still ahead of the packet.
+    /// Bytes per message on a channel with `left` still ahead of the packet.
     #[inline]
     pub(super) fn bytes_on(&self, consumed: Consumed, left: PathLength) -> f64 {
         let Consumed { by_switch, by_host } = consumed;
@@ -37,10 +37,9 @@ impl Wire {
     }
 }
 
-/// Bytes of a packet that are consumed along its path; zero except for wormhole packets.
+/// Bytes consumed along the path of a packet; zero except for wormhole packets.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub(super) struct Consumed {
-    /// Route bytes that a switch consumes.
     by_switch: f64,
     /// Bytes of the mark that an in-transit host consumes.
     by_host: f64,
@@ -58,14 +57,14 @@ impl Consumed {
     }
 }
 
-/// Mean usage per message of a class, cached by path and number of switches.
+/// Mean usage per message, cached by path and number of switches.
 pub(super) struct Wires<'a> {
     class: &'a ClassPlan,
     switching: &'a Switching,
     routing: &'a RoutingScheme,
     lengths: Vec<(u32, f64)>,
-    /// By direct path; the last entry is that of every path over a switch, since all of them have
-    /// equal probabilities.
+    /// By direct path; the last entry is that of every path over a switch, all of equal
+    /// probability.
     known: [Vec<Option<Wire>>; RoutingScheme::PATHS_MAX + 1],
 }
 
@@ -79,7 +78,6 @@ impl<'a> Wires<'a> {
         Self { class, switching, routing, lengths, known: Default::default() }
     }
 
-    /// Returns the mean usage of a message that crosses `switches` switches on a path.
     pub(super) fn of(&mut self, path: PathId, switches: usize) -> Wire {
         let place = path.via().map_or(path.index(), |_| RoutingScheme::PATHS_MAX);
         let known = &mut self.known[place];
@@ -102,14 +100,13 @@ impl<'a> Wires<'a> {
         sum
     }
 
-    /// Returns the probability that a message of a length takes a path, which is the primary one as
-    /// far as is known before the run.
+    /// Probability that a message takes a path: the primary one unless known before the run.
     fn probability_of(&self, path: PathId, length: u32) -> f64 {
         let by_default = f64::from(u8::from(path == PathId::PRIMARY));
         self.routing.probability(path, length).unwrap_or(by_default)
     }
 
-    /// Returns the number of packets of a message, and their total bytes on the wire.
+    /// Packets of a message, and their bytes on the wire.
     fn message(&self, length: u32, longest: u32) -> (f64, f64) {
         let whole = (length - 1) / longest;
         let last = length - whole * longest;
@@ -128,8 +125,8 @@ impl<'a> Wires<'a> {
     }
 }
 
-/// Returns lengths in bytes with their probabilities. Beyond [`LENGTHS_MAX`] distinct lengths,
-/// neighbours are grouped and represented by the middle one.
+/// Lengths in bytes with probabilities. Beyond [`LENGTHS_MAX`], neighbours are represented by the
+/// middle one.
 pub(super) fn lengths(plan: &LengthPlan) -> Vec<(u32, f64)> {
     match plan {
         LengthPlan::Fixed(bytes) => vec![(*bytes, 1.0)],
@@ -148,7 +145,7 @@ pub(super) fn lengths(plan: &LengthPlan) -> Vec<(u32, f64)> {
     }
 }
 
-/// Returns a geometric distribution on 1, 2, 3, ...: a length exceeds `k` with probability `q^k`.
+/// Geometric distribution on 1, 2, 3, ...: a length exceeds `k` with probability `q^k`.
 fn exponential(mean: f64) -> Vec<(u32, f64)> {
     if mean <= 1.0 {
         return vec![(1, 1.0)];
@@ -163,7 +160,7 @@ fn exponential(mean: f64) -> Vec<(u32, f64)> {
     groups(1, last, last / LENGTHS_MAX + 1).map(of_group).collect()
 }
 
-/// Returns a power by repeated squaring, with identical bits on every platform.
+/// Power by repeated squaring, with identical bits on every platform.
 fn power(base: f64, exponent: u32) -> f64 {
     let (mut square, mut rest, mut product) = (base, exponent, 1.0);
     while rest > 0 {
@@ -176,7 +173,7 @@ fn power(base: f64, exponent: u32) -> f64 {
     product
 }
 
-/// Splits a range of integers into groups and returns the middle and size of each.
+/// Middle and size of each group of a range of integers.
 fn groups(from: u32, to: u32, size: u32) -> impl Iterator<Item = (u32, u32)> {
     (from..=to).step_by(size as usize).map(move |first| {
         let size = size.min(to - first + 1);
@@ -218,8 +215,8 @@ mod tests {
 
     #[test]
     fn geometric_length_packet_count_matches_closed_form() {
-        // Segmentation into packets of at most L bytes: a message has more than k of them with
-        // probability q^(k L), so the mean is 1 / (1 - q^L). Here q = 1 - 1/90 and L = 64.
+        // A message has more than k packets of at most L bytes with probability q^(k L), on average
+        // 1 / (1 - q^L); here q = 1 - 1/90 and L = 64.
         let q: f64 = 1.0 - 1.0 / 90.0;
         let expected = 1.0 / (1.0 - (0..64).fold(1.0, |power, _| power * q));
         let packets = |length: u32| f64::from(length.div_ceil(64));
