@@ -1,4 +1,4 @@
-//! Mechanisms: one folder each, with all parts of it in this crate.
+//! Mechanisms, one folder each; unneeded files are left out.
 //!
 //! ```text
 //!   keys      keys of a scenario; or types of `gingham_net` that a state machine uses unchanged
@@ -6,8 +6,6 @@
 //!   plan      integers for the state machine, in the folder of this name in `gingham_net`
 //!   columns   columns and summaries of results
 //! ```
-//!
-//! A mechanism leaves out the files that it does not need.
 
 pub(crate) mod admission;
 pub(crate) mod arbiters;

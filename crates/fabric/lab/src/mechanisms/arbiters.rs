@@ -21,12 +21,10 @@ use gingham_net::ArbiterPlace;
 use gingham_topology::routing::LaneSet;
 use gingham_topology::subnet::PortKind;
 
-/// Names of an arbiter's place in scenarios and in `opensm.conf`.
 trait Place {
-    /// Returns its scenario key.
     fn key(self) -> &'static str;
 
-    /// Returns the kind of ports whose tables in `opensm.conf` apply.
+    /// Kind of ports with its tables in `opensm.conf`.
     fn port_kind(self) -> PortKind;
 }
 
@@ -48,13 +46,10 @@ impl Place for ArbiterPlace {
     }
 }
 
-/// Lanes among which an arbiter chooses.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Among {
-    /// Number of lanes of a channel.
+    /// Lanes of a channel.
     pub(crate) count: u8,
-    /// Size of a flit, in bytes.
     pub(crate) flit_bytes: u32,
-    /// Lanes with virtual cut-through.
     pub(crate) cut_through: LaneSet,
 }

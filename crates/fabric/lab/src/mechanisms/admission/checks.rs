@@ -1,5 +1,4 @@
-//! Checks of admission control: shares, probes, and streams whose links differ from those that
-//! their probes reserve.
+//! Checks of admission control.
 
 use crate::check::{Check, SHARE, Sentence, note, refuse, say, when, within};
 use crate::compile::classes::priority_out_of_range;
@@ -26,7 +25,6 @@ pub(super) fn of_keys<'a>() -> [Check<&'a Admission>; 4] {
     ]
 }
 
-/// Returns the checks of leases, rates, paths and policing under admission control.
 pub(crate) fn of_plan<'a>() -> [Check<&'a Plan>; 6] {
     [
         refuse("network.admission.lease", |it| {
@@ -90,7 +88,6 @@ pub(crate) fn of_plan<'a>() -> [Check<&'a Plan>; 6] {
     ]
 }
 
-/// Refuses a stream that would never be admitted, even alone.
 fn never_admitted(plan: &Plan) -> Option<Sentence> {
     let admission = plan.admission.as_ref()?;
     asking(plan).find_map(|(class, sender, stream)| {
@@ -108,8 +105,7 @@ fn never_admitted(plan: &Plan) -> Option<Sentence> {
     })
 }
 
-/// Returns the check for switches without a route back to a stream that they may refuse. It needs a
-/// plan with switch ports 0.
+/// Refuses switches without a route back to a stream that they may refuse; needs switch ports 0.
 pub(super) fn of_responses<'a>() -> [Check<&'a Plan>; 1] {
     [refuse("network.admission", |it| {
         asking(it.of).find_map(|(_, sender, stream)| {
@@ -129,8 +125,8 @@ pub(super) fn of_responses<'a>() -> [Check<&'a Plan>; 1] {
     })]
 }
 
-/// Returns the streams that request admission, one of each class for each pair of hosts; the others
-/// of the pair are alike.
+/// Streams that request admission, one of each class for each pair of hosts; others of the pair are
+/// alike.
 fn asking(plan: &Plan) -> impl Iterator<Item = (ClassId, &SourcePlan, &StreamPlan)> {
     let mut seen = BTreeSet::new();
     let asks = |class: ClassId| plan.admission.as_ref().is_some_and(|of| of.classes[class.index()]);

@@ -1,8 +1,7 @@
-//! Results of admission control: the outcome of each request, and the reserved bandwidth of every
-//! link.
+//! Results of admission control.
 //!
-//! A stream that is never admitted is a result. Its row names the node that refused it, and the
-//! link without enough unreserved bandwidth: of that node's links the one with the most reserved.
+//! The row of a refused stream names the refusing node, and of its links without enough unreserved
+//! bandwidth the one with the most reserved.
 
 use crate::record::classes::{PS_PER_NS, half_width, mean};
 use crate::record::links::of_channels;
@@ -87,8 +86,7 @@ fn is_admitted(request: &Request) -> bool {
     matches!(request.state, StreamState::Admitted | StreamState::Ended)
 }
 
-/// Describes how many streams of a class were refused, and the link with the most refusals, if
-/// there were any.
+/// Refused streams of a class, and the link with the most refusals.
 pub(crate) fn refusals(view: &RunView<'_>, id: ClassId) -> Option<String> {
     let mut by_link: BTreeMap<ChannelId, usize> = BTreeMap::new();
     let (mut asked, mut refused) = (0, 0_usize);
@@ -163,7 +161,6 @@ pub(crate) fn no_tables(names: &Names, ends: impl Fn(ChannelId) -> Ends) -> [Tab
     [requests(names, &[]), ledgers(Vec::new(), &[], ends)]
 }
 
-/// A stream that requested admission.
 struct Row {
     number: u64,
     request: Request,
@@ -211,7 +208,6 @@ fn requests(names: &Names, rows: &[Row]) -> Table {
         .build("requests", "one row per stream that requested admission")
 }
 
-/// Reserved bandwidth of a channel.
 struct Link {
     channel: ChannelId,
     limit: u64,

@@ -1,5 +1,4 @@
-//! Plans of admission control: the bandwidth that streams may reserve, and the switch ports 0 that
-//! respond to probes.
+//! Plans of admission control.
 
 use super::checks::{of_keys, of_responses};
 use crate::check::{Subject, check};
@@ -17,7 +16,6 @@ use std::sync::Arc;
 
 const PS_PER_S: f64 = 1e12;
 
-/// Returns the admission control of a scenario, if it has any.
 pub(crate) fn plan(
     source: &ScenarioSource,
     kind: &NetworkKind,
@@ -42,8 +40,7 @@ pub(crate) fn plan(
     })))
 }
 
-/// Returns the fabric, with switch ports 0 if there is admission control, since switches then
-/// respond to probes.
+/// Fabric, with switch ports 0 if switches respond to probes.
 pub(crate) fn sending_fabric<'a>(source: &ScenarioSource, fabric: &'a Fabric) -> Cow<'a, Fabric> {
     match source.scenario.network.admission {
         None => Cow::Borrowed(fabric),
@@ -51,7 +48,7 @@ pub(crate) fn sending_fabric<'a>(source: &ScenarioSource, fabric: &'a Fabric) ->
     }
 }
 
-/// Returns the lanes of the fabric from [`sending_fabric`].
+/// Lanes of the fabric from [`sending_fabric`].
 pub(crate) fn sending_lanes<'a>(sending: &Fabric, lanes: &'a Lanes) -> Cow<'a, Lanes> {
     if sending.has_ports_0() {
         Cow::Owned(lanes.clone().with_ports_0(sending))
@@ -60,8 +57,7 @@ pub(crate) fn sending_lanes<'a>(sending: &Fabric, lanes: &'a Lanes) -> Cow<'a, L
     }
 }
 
-/// Adds switch ports 0 to the plan if switches respond to probes. This comes last, since nothing
-/// else uses them.
+/// Adds switch ports 0 if switches respond to probes; last, since nothing else uses them.
 pub(crate) fn settled(
     source: &ScenarioSource,
     plan: Plan,

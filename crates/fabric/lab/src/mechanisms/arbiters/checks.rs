@@ -1,5 +1,4 @@
-//! Checks of arbiters: arbiters without a choice, lanes that are never served, and rates that no
-//! cable carries.
+//! Checks of arbiters.
 
 use super::plan::Reader;
 use super::served::unserved;
@@ -12,12 +11,10 @@ use gingham_net::{ArbiterPlace, Crossbar, Granularity, Plan, Scheduler, Switchin
 use gingham_topology::ChannelId;
 use gingham_topology::routing::LaneSet;
 
-/// Picoseconds per second.
 const SECOND_PS: f64 = 1e12;
-/// Tolerance for the rounded rate of a cable, as a relative error of its byte time.
+/// Tolerance for the rounded rate of a cable, relative to its byte time.
 const ROUNDING: f64 = 1e-6;
 
-/// Returns the checks for arbiters that choose per flit in networks of whole packets.
 pub(crate) fn of_packets<'a>() -> [Check<&'a Lanes>; 2] {
     [
         refuse("link_output", |it| {
@@ -45,7 +42,6 @@ fn by_the_flit(
     Some(sentence?.under(key))
 }
 
-/// Returns the checks for arbiters of a full crossbar.
 pub(super) fn of_crossbar<'a>() -> [Check<&'a PipelineParameters>; 2] {
     [
         refuse("crossbar_input", |it| {
@@ -66,7 +62,7 @@ fn full_crossbar(it: &Subject<'_, &PipelineParameters>, way: &str) -> Option<Sen
     )
 }
 
-/// Returns the check for arbiters that choose per packet although packets may wait for credits.
+/// Refuses arbiters that choose per packet although packets may wait for credits.
 pub(super) fn of_place<'a>() -> [Check<&'a Reader<'a>>; 1] {
     [refuse("", |it| {
         let Among { count, cut_through, .. } = it.among;
@@ -79,7 +75,6 @@ pub(super) fn of_place<'a>() -> [Check<&'a Reader<'a>>; 1] {
     })]
 }
 
-/// Returns the checks for arbiters that have no choice, reserve too much, or never serve a lane.
 pub(crate) fn of_plan<'a>() -> [Check<&'a Plan>; 6] {
     [
         note(|it| idle_link(it.of)),
@@ -91,8 +86,8 @@ pub(crate) fn of_plan<'a>() -> [Check<&'a Plan>; 6] {
     ]
 }
 
-/// Notes a link output without a choice: it receives one flit a cycle from a multiplexed crossbar
-/// and sends one a cycle.
+/// Notes a link output without a choice: a multiplexed crossbar gives it one flit a cycle, and it
+/// sends one a cycle.
 fn idle_link(plan: &Plan) -> Option<Sentence> {
     let Switching::VirtualLanes(pipeline) = &plan.switching else { return None };
     let is_chosen = !matches!(plan.lanes.link_output, Scheduler::RoundRobin(_));
@@ -109,13 +104,11 @@ fn idle_link(plan: &Plan) -> Option<Sentence> {
     )
 }
 
-/// Returns the channels that begin at switches, or at hosts.
 fn channels(plan: &Plan, at_switches: bool) -> impl Iterator<Item = ChannelId> {
     ChannelId::first(plan.channels.len())
         .filter(move |channel| plan.is_switch(plan.ends(*channel).source.node) == at_switches)
 }
 
-/// Notes a virtual clock that reserves more than the slowest cable carries.
 fn over_reserved(plan: &Plan, place: ArbiterPlace) -> Option<Sentence> {
     let Scheduler::VirtualClock(clock) = plan.arbiter(place)? else { return None };
     let rates = clock.rates.iter().filter_map(|rate| rate.bytes_per_second());

@@ -3,8 +3,8 @@
 //!
 //! One table applies to all ports of a place: in `opensm.conf` that of the kind of port (`qos_swe_`
 //! for switches, `qos_ca_` for adapters, else `qos_`), and with `smpquery` the table on which all
-//! outputs agree. Tables that differ from port to port are not supported. Slots of lanes that the
-//! network does not have are skipped, as ports do [IBA 7.6.9].
+//! outputs agree. Tables that differ between ports are not supported. Slots of missing lanes are
+//! skipped, as ports do [IBA 7.6.9].
 
 use super::Place as _;
 use super::plan::Reader;
@@ -16,7 +16,6 @@ use gingham_net::scheduler::{InfiniBand, has_slots};
 use gingham_topology::subnet::{ArbitrationSlot, ArbitrationTables, PortArbitration};
 
 impl Reader<'_> {
-    /// Replaces the reference to a file, if there is one, by the tables of the file.
     pub(crate) fn resolve(
         &self,
         written: &mut InfiniBand,
@@ -65,7 +64,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Returns the tables if all ports agree; slots of weight 0 are ignored.
+    /// Tables of all ports, if they agree.
     fn tables_of_all(
         &self,
         ports: &[PortArbitration],
@@ -82,7 +81,7 @@ impl Reader<'_> {
         Ok(first)
     }
 
-    /// Removes slots of lanes that the network does not have, with a note if they had a weight.
+    /// Removes slots of missing lanes, with a note if they had a weight.
     fn leave_out(&self, tables: &mut ArbitrationTables, key: &str, gathered: &mut Gathered) {
         let slots = tables.high.iter().chain(&tables.low);
         let beyond =
@@ -104,7 +103,7 @@ impl Reader<'_> {
     }
 }
 
-/// Returns the tables of high and low priority without slots of weight 0, which are skipped anyway.
+/// Tables of high and low priority without slots of weight 0, which are skipped anyway.
 fn tables_of(port: &PortArbitration) -> (Vec<ArbitrationSlot>, Vec<ArbitrationSlot>) {
     let with_weight =
         |slots: &[ArbitrationSlot]| slots.iter().copied().filter(|slot| slot.weight > 0).collect();

@@ -9,7 +9,6 @@ use crate::scenario::{LaneParameters, PipelineParameters, ScenarioSource};
 use gingham_net::scheduler::Fault;
 use gingham_net::{ArbiterPlace, Scheduler};
 
-/// Returns the schedulers of link outputs and adapter ports, in any network with lanes.
 pub(crate) fn ports(
     source: &ScenarioSource,
     lanes: &LaneParameters,
@@ -23,8 +22,6 @@ pub(crate) fn ports(
     ])
 }
 
-/// Returns the schedulers of the crossbar inputs of a five-stage switch, and of its crossbar
-/// outputs if they have arbiters.
 pub(crate) fn crossbar(
     source: &ScenarioSource,
     switch: &PipelineParameters,
@@ -39,7 +36,6 @@ pub(crate) fn crossbar(
     Ok((input, output))
 }
 
-/// The arbiter of a place as written in the scenario.
 pub(super) struct Reader<'a> {
     pub(super) source: &'a ScenarioSource,
     pub(super) place: ArbiterPlace,
@@ -48,7 +44,6 @@ pub(super) struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// Returns the configured scheduler, with the tables of its file if it names one.
     fn plan(&self, gathered: &mut Gathered) -> Result<Scheduler, LabError> {
         let subject = Subject::of_table(self.source, self.place.key(), self);
         check(&of_place(), &subject, gathered)?;

@@ -12,17 +12,15 @@ use gingham_net::{AckPlan, ArbiterPlace, ClassPlan, Plan, Scheduler};
 use gingham_topology::routing::{DatelineClass, LaneRule, LaneSet, VcClass};
 use gingham_topology::{ChannelId, EndpointId};
 
-/// Refuses classes, acknowledgements and probes that may use lanes which an arbiter never serves.
 pub(super) fn unserved(plan: &Plan) -> Option<Sentence> {
     let unserved = Unserved::of(plan);
-    // With tables the lanes depend on the pair, and excess sent as another class uses other lanes.
-    // Without tables, lanes of another class are refused at that class.
+    // With tables the lanes depend on the pair, and excess sent as another class uses other lanes;
+    // otherwise lanes of another class are refused there.
     let classes = if unserved.is_by_tables() { usize::MAX } else { 1 };
     plan.classes.iter().enumerate().find_map(|(index, class)| {
         let sent = || sent_as(plan, class).take(classes);
         let acks = || sent().filter_map(|other| Some(other.window.as_ref()?.ack));
         let of_packets = || {
-            // All lanes that a class may use, before its pairs are followed.
             let used = sent().fold(LaneSet::EMPTY, |all, of| all | plan.lanes_of(of));
             let key = format!("traffic.{index}.lanes");
             let packets = User { called: "packets", whose: "the class", key, class };
@@ -54,25 +52,23 @@ pub(super) fn unserved(plan: &Plan) -> Option<Sentence> {
     })
 }
 
-/// Packets whose lanes are checked.
 struct User<'a> {
     called: &'a str,
     whose: &'a str,
-    /// Scenario key that names their lanes.
+    /// Scenario key of their lanes.
     key: String,
     class: &'a ClassPlan,
 }
 
-/// The lanes of each place that are never served.
+/// Lanes of each place that are never served.
 struct Unserved<'a> {
     plan: &'a Plan,
     places: [(ArbiterPlace, LaneSet); 4],
 }
 
-/// Source and destination of packets.
 type Pair = (EndpointId, EndpointId);
 
-/// A pair whose packets reach a lane that is never served.
+/// Pair whose packets reach a lane that is never served.
 struct Found {
     place: ArbiterPlace,
     lane: u8,
@@ -88,7 +84,6 @@ impl<'a> Unserved<'a> {
         Self { plan, places }
     }
 
-    /// Returns one of these lanes that is never served at some place.
     fn any(&self, used: LaneSet) -> Option<(ArbiterPlace, u8)> {
         let lane = |(place, without): &(ArbiterPlace, LaneSet)| {
             Some((*place, (used & *without).lowest()?))
@@ -96,19 +91,16 @@ impl<'a> Unserved<'a> {
         self.places.iter().find_map(lane)
     }
 
-    /// Returns one of these lanes that is never served at the given place.
     fn at(&self, place: ArbiterPlace, used: LaneSet) -> Option<(ArbiterPlace, u8)> {
         let (_, without) = self.places.iter().find(|(of, _)| *of == place)?;
         Some((place, (used & *without).lowest()?))
     }
 
-    /// Whether tables assign lanes by pair.
     fn is_by_tables(&self) -> bool {
         matches!(self.plan.lanes.allowed.rule(), LaneRule::Tables { .. })
     }
 
-    /// Refuses lanes that are never served among those that a class or its acknowledgements may
-    /// use; `found` searches the path of a pair of the class.
+    /// Refuses lanes that are never served; `found` searches the path of a pair of the class.
     fn refusal(
         &self,
         of: &User<'_>,
@@ -140,7 +132,6 @@ impl<'a> Unserved<'a> {
         Some(sentence?.at(found.place.key()))
     }
 
-    /// Describes the unserved lane if tables assign lanes, and the remedy.
     fn cure_of_tables(&self, found: &Found) -> String {
         let lane = found.lane;
         let lanes_per_vl = self.plan.lanes.allowed.lanes_per_vl();
@@ -157,8 +148,7 @@ impl<'a> Unserved<'a> {
         )
     }
 
-    /// Finds an unserved lane on the paths of a pair, for packets of a VC class or by default of
-    /// the pair's.
+    /// Unserved lane on the paths of a pair, for packets of a VC class or by default of the pair's.
     fn between(&self, (from, to): Pair, vc_class: Option<VcClass>) -> Option<Found> {
         let by_pair = || self.plan.lanes.allowed.vc_class_of_pair(from, to);
         let vc_class = vc_class.unwrap_or_else(by_pair);

@@ -1,4 +1,4 @@
-//! Checks of flow control: keys of one kind under the other, and pauses without headroom.
+//! Checks of flow control.
 
 use crate::check::{Check, refuse, when, within};
 use crate::compile::cables::DELAY_MAX;
@@ -12,7 +12,6 @@ use std::ops::RangeInclusive;
 
 /// Allowed periods after which the count of a lane is repeated.
 const PERIODS: RangeInclusive<Span> = Span::from_ns(1)..=DELAY_MAX;
-/// Allowed sizes of a pause frame.
 const FRAMES: RangeInclusive<Bytes> = Bytes(64)..=Bytes(16 << 10);
 
 pub(crate) fn of_keys<'a>() -> [Check<&'a PacketsParameters>; 6] {
@@ -66,24 +65,22 @@ pub(super) fn of_lists<'a>() -> [Check<Laned<'a, Pfc>>; 2] {
     ]
 }
 
-/// Buffer fills of a lane that begin and end pauses, with the sizes that determine them, in bytes.
+/// Buffer fills of a lane that begin and end pauses, in bytes.
 pub(super) struct LaneMarks<'a> {
     pub(super) plan: &'a Plan,
     pub(super) lane: u8,
-    /// Size of the buffer.
     pub(super) holds: u64,
     /// Longest packet on the wire; 0 for an unused lane.
     pub(super) longest: u64,
-    /// Largest headroom that any channel needs, with the channel; `None` on an unused lane.
+    /// Largest headroom of any channel; `None` on an unused lane.
     pub(super) headroom: Option<(u64, ChannelId)>,
     /// Time from the arrival of a pause frame to its effect.
     pub(super) response_time: Span,
-    /// Marks as written in the scenario.
+    /// Pause mark in the scenario.
     pub(super) pause: Option<u64>,
     pub(super) resume: Option<u64>,
 }
 
-/// Returns the checks of the marks of a lane.
 pub(super) fn of_marks<'a>() -> [Check<LaneMarks<'a>>; 4] {
     [
         refuse("flow_control.pfc.pause", |it| {
@@ -137,13 +134,12 @@ impl LaneMarks<'_> {
         self.headroom.map_or(0, |(headroom, _)| headroom)
     }
 
-    /// Returns the fill that triggers a pause when exceeded: by default the highest that leaves
-    /// enough headroom.
+    /// Fill above which a pause begins: by default the highest that leaves enough headroom.
     pub(super) fn pause_at(&self) -> u64 {
         self.pause.unwrap_or_else(|| self.holds.saturating_sub(self.headroom_bytes()))
     }
 
-    /// Returns the fill that ends the pause: by default one packet below the pause mark.
+    /// Fill that ends the pause: by default one packet below the pause mark.
     pub(super) fn resume_at(&self) -> u64 {
         self.resume.unwrap_or_else(|| self.pause_at().saturating_sub(self.longest))
     }
@@ -152,13 +148,12 @@ impl LaneMarks<'_> {
         self.pause_at().saturating_add(self.headroom_bytes()) > self.holds
     }
 
-    /// Returns the smallest buffer with enough headroom, in whole blocks.
+    /// Smallest buffer with enough headroom, in whole blocks.
     fn enough(&self) -> Bytes {
         let block = u64::from(BLOCK_BYTES);
         Bytes((self.pause.unwrap_or(0) + self.headroom_bytes()).div_ceil(block) * block)
     }
 
-    /// Describes the contributions to the headroom.
     fn why(&self) -> Option<String> {
         let (headroom, channel) = self.headroom?;
         Some(format!(

@@ -1,5 +1,4 @@
-//! Plans of flow control: lost credit updates, and the marks of pauses, which are given or follow
-//! from the headroom.
+//! Plans of flow control.
 //!
 //! ```text
 //!   0 ......... resume ......... pause ........................ buffer
@@ -23,7 +22,6 @@ use gingham_topology::routing::{LANES_MAX, LaneSet};
 use gingham_topology::{ChannelId, Fabric};
 use std::sync::Arc;
 
-/// Returns the plan of lost credit updates, if there are any.
 pub(crate) fn credit_loss(switch: &PacketsParameters) -> Option<CreditLossPlan> {
     let loss = switch.credit_loss?;
     let stop = loss.stop.map_or(Time::MAX, |stop| Time::ZERO + stop);
@@ -31,7 +29,7 @@ pub(crate) fn credit_loss(switch: &PacketsParameters) -> Option<CreditLossPlan> 
     Some(CreditLossPlan { probability: loss.percent / 100.0, sent, period: loss.period })
 }
 
-/// Returns pauses with marks unset, since these depend on cables and packets.
+/// Pauses without marks, which depend on cables and packets.
 pub(crate) fn pauses(switch: &PacketsParameters) -> Option<PausesPlan> {
     let pfc = switch.flow_control.pfc()?;
     Some(PausesPlan {
@@ -42,7 +40,7 @@ pub(crate) fn pauses(switch: &PacketsParameters) -> Option<PausesPlan> {
     })
 }
 
-/// Sets the marks of all lanes; refuses marks that leave too little headroom.
+/// Sets the marks of all lanes; refuses too little headroom.
 pub(crate) fn settle(
     source: &ScenarioSource,
     parameters: &Parameters,
@@ -88,14 +86,13 @@ pub(crate) fn settle(
     Ok(())
 }
 
-/// Returns marks by lane, if given.
 fn written(marks: Option<&PerLane<Bytes>>, count: u8) -> Vec<Option<u64>> {
     let by_lane = |marks: &PerLane<Bytes>| marks.by_lane(count.into()).expect("a check refuses it");
     let marks = marks.map(by_lane).into_iter().flatten().map(|bytes| Some(bytes.0));
     marks.chain(std::iter::repeat(None)).take(count.into()).collect()
 }
 
-/// Returns the largest headroom that any channel needs for packets of this length, and the channel.
+/// Largest headroom that any channel needs for packets of this length.
 fn headroom(
     plan: &Plan,
     packets: &PacketsPlan,

@@ -1,5 +1,4 @@
-//! Checks of in-transit hosts: delays, paths without in-transit hosts, and packets larger than a
-//! pool.
+//! Checks of in-transit hosts.
 
 use super::room::{ack_without_room, has_room_anywhere, without_room};
 use crate::check::{
@@ -14,10 +13,8 @@ use gingham_net::{InTransitParameters, Plan, WhenFull, WhenPoolFull};
 use gingham_topology::Fabric;
 use gingham_topology::routing::{FallBacks, Routes};
 
-/// Maximum number of switches named in a note.
 const SWITCHES_NAMED: usize = 4;
 
-/// Returns the checks of the keys and of the parameters in effect.
 pub(crate) fn of_keys() -> [Check<InTransitParameters>; 6] {
     [
         refuse("spill_delay", |it| unspilled(it.source, |of| of.spill_delay.is_some())),
@@ -35,7 +32,6 @@ pub(crate) fn of_keys() -> [Check<InTransitParameters>; 6] {
     ]
 }
 
-/// Refuses parameters of spilling if nothing spills.
 fn unspilled(source: &ScenarioSource, is_given: fn(&InTransit) -> bool) -> Option<Sentence> {
     let written = &source.scenario.network.in_transit;
     when!(
@@ -45,7 +41,7 @@ fn unspilled(source: &ScenarioSource, is_given: fn(&InTransit) -> bool) -> Optio
     )
 }
 
-/// Returns the check for an in-transit section without paths through in-transit hosts.
+/// Notes an in-transit section without paths through in-transit hosts.
 fn of_sets<'a>() -> [Check<&'a [Routes]>; 1] {
     [note(|it| {
         let is_written = it.source.scenario.network.in_transit != InTransit::default();
@@ -57,7 +53,7 @@ fn of_sets<'a>() -> [Check<&'a [Routes]>; 1] {
     })]
 }
 
-/// Returns the check for pairs that take a detour despite in-transit hosts.
+/// Notes pairs that take a detour despite in-transit hosts.
 fn of_set<'a>() -> [Check<(&'a Fabric, &'a Routes)>; 1] {
     [note(|it| {
         let (fabric, Routes::Source(routes)) = it.of else { return None };
@@ -85,8 +81,8 @@ pub(crate) fn check_paths(
     each.try_for_each(|set| check(&of_set(), &set, gathered))
 }
 
-/// Returns the checks for packets that do not fit into a pool. Under `stop` no packet may need more
-/// than the pool; under `spill` only classes with messages of unlimited length are exempt.
+/// Refuses packets larger than a pool. Under `stop` no packet may need more than the pool; under
+/// `spill` only classes with messages of unlimited length are exempt.
 pub(crate) fn of_plan<'a>() -> [Check<&'a Plan>; 2] {
     [
         refuse("network.in_transit.pool", |it| {

@@ -9,7 +9,6 @@ use serde::Serialize;
 
 const PS_PER_NS: f64 = 1e3;
 
-/// An in-transit host with its report.
 pub(crate) type Host = (EndpointId, TransitReport);
 
 /// Totals over all in-transit hosts.
@@ -26,7 +25,7 @@ pub struct InTransitTotals {
     pub pool_peak_bytes: u64,
 }
 
-/// Returns the report of each host; empty if no path leads through an in-transit host.
+/// Report of each host; empty if no path leads through an in-transit host.
 pub(crate) fn rows(view: &RunView<'_>) -> Vec<Host> {
     let plan = view.plan();
     if !plan.routing.has_in_transit_hosts() {
@@ -51,7 +50,7 @@ pub(crate) fn totals(rows: &[Host]) -> InTransitTotals {
     }
 }
 
-/// Returns a note on packets that did not fit into in-transit buffers, if there were any.
+/// Note on packets that did not fit into in-transit buffers.
 pub(crate) fn note(view: &RunView<'_>, rows: &[Host]) -> Option<String> {
     let plan = view.plan();
     let of_all = totals(rows);
@@ -98,7 +97,6 @@ pub(crate) fn columns(rows: &[Host], name: impl Fn(EndpointId) -> String) -> Tab
         .build("in_transit", "one row per host, if any path leads through an in-transit host")
 }
 
-/// Returns the table of contention coefficients over time.
 pub(crate) fn contention(rows: &[ContentionStep]) -> Table {
     Builder::new(rows)
         .integers(("from_ps", "ps"), "start of the step", |step| step.from.as_ps())

@@ -6,16 +6,15 @@ use gingham_net::{ClassPlan, PathId, PathLength, Plan};
 use gingham_topology::EndpointId;
 use gingham_topology::routing::{Onward, Routes};
 
-/// A packet that does not fit into a pool.
 pub(super) struct Packet {
     pub(super) from: EndpointId,
     pub(super) to: EndpointId,
-    /// Bytes that it needs in the pool of the first in-transit host on its path.
+    /// Need in the pool of the first in-transit host on its path.
     pub(super) bytes: u64,
     pub(super) payload_bytes: u32,
 }
 
-/// Finds a packet of a class, demoted ones included, that never fits into a pool.
+/// Packet of a class, demoted ones included, that never fits into a pool.
 pub(super) fn without_room(plan: &Plan, class: &ClassPlan) -> Option<Packet> {
     class.sources.iter().find_map(|source| {
         let messages = source.payload_bytes();
@@ -31,7 +30,7 @@ pub(super) fn without_room(plan: &Plan, class: &ClassPlan) -> Option<Packet> {
     })
 }
 
-/// Finds an acknowledgement of the class that never fits into a pool, over all paths.
+/// Acknowledgement, over all paths, that never fits into a pool.
 pub(super) fn ack_without_room(plan: &Plan, class: &ClassPlan) -> Option<Packet> {
     let payload_bytes = acks(plan, class).map(|ack| ack.payload_bytes).max()?;
     if has_room_anywhere(plan, payload_bytes) {
@@ -49,15 +48,15 @@ pub(super) fn ack_without_room(plan: &Plan, class: &ClassPlan) -> Option<Packet>
     found.find(|packet| packet.bytes > plan.in_transit.pool_bytes)
 }
 
-/// Whether a packet with `payload_bytes` fits into a pool on every path.
+/// Whether a packet fits into a pool on every path.
 pub(super) fn has_room_anywhere(plan: &Plan, payload_bytes: u32) -> bool {
     let switches = plan.fabric.switches().len() as u64;
     let header = plan.switching.beside_payload_at_most(switches);
     u64::from(payload_bytes).saturating_add(header) <= plan.in_transit.pool_bytes
 }
 
-/// Returns the longest packet of a source to each of its destinations if this path leads through an
-/// in-transit host.
+/// Longest packet of a source to each of its destinations if this path leads through an in-transit
+/// host.
 fn over_path<'a>(
     plan: &'a Plan,
     class: &'a ClassPlan,
@@ -72,8 +71,8 @@ fn over_path<'a>(
     })
 }
 
-/// Returns the packet of a pair at the first in-transit host of one of its paths, if there is one;
-/// `payload_bytes` gives the payload by the switches between the two.
+/// Packet of a pair at the first in-transit host of a path; `payload_bytes` gives the payload by
+/// the switches between the two.
 fn at_first_host(
     plan: &Plan,
     path: PathId,
@@ -88,15 +87,14 @@ fn at_first_host(
     Some(Packet { from, to, bytes: bytes_at_host(plan, onward, payload_bytes), payload_bytes })
 }
 
-/// Returns the bytes that a packet needs in the pool of the first in-transit host on its path.
+/// Need of a packet in the pool of the first in-transit host.
 fn bytes_at_host(plan: &Plan, onward: Onward<'_>, payload_bytes: u32) -> u64 {
     let is_switch = |channel| plan.is_switch(plan.fabric.source(channel).node);
     let first_leg = onward.iter().take_while(|channel| is_switch(*channel)).count() as u64;
     plan.switching.bytes_at_host(payload_bytes, PathLength::from(onward), first_leg)
 }
 
-/// Returns the largest payload that one packet of a class, or its demoted excess, carries of a
-/// message.
+/// Largest payload of one packet of a message, by class or demoted excess.
 fn longest_packet(
     plan: &Plan,
     class: &ClassPlan,

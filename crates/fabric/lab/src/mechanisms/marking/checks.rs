@@ -1,4 +1,4 @@
-//! Checks of marking: policies that a switch cannot apply, and marks or responses without effect.
+//! Checks of marking.
 
 use crate::catalogue::name_of;
 use crate::check::{Check, Sentence, note, refuse, say, when};
@@ -9,11 +9,9 @@ use gingham_net::{
 };
 use gingham_topology::{ChannelId, Fabric};
 
-/// Recommended length of a run in time constants of the slowest response: one to settle, one to
-/// measure.
+/// Recommended run in time constants of the slowest response: one to settle, one to measure.
 const RECOMMENDED: u64 = 2;
 
-/// Returns the checks of marking policies and responses.
 pub(crate) fn of_plan<'a>() -> [Check<&'a Plan>; 7] {
     [
         // The catalogue refuses other switching kinds.
@@ -30,7 +28,6 @@ pub(crate) fn of_plan<'a>() -> [Check<&'a Plan>; 7] {
             let (key, message) = marking.check().err()?;
             Some(say!("{message}")?.under(format!("{}.{key}", name_of(marking))))
         }),
-        // A threshold that no output ever exceeds.
         refuse("network.marking", |it| {
             let marking = it.marking.as_ref()?;
             let threshold = marking.triggers()?.threshold?;
@@ -42,7 +39,6 @@ pub(crate) fn of_plan<'a>() -> [Check<&'a Plan>; 7] {
             );
             Some(sentence?.under(format!("{}.threshold", name_of(marking))))
         }),
-        // A fill that no buffer reaches, or that every buffer always has.
         refuse("network.marking", |it| {
             let marking = it.marking.as_ref()?;
             let fill = marking.triggers()?.fill?;
@@ -79,14 +75,13 @@ fn packets(plan: &Plan) -> Option<&PacketsPlan> {
     }
 }
 
-/// Returns the capacity of the buffer of each lane of an input, in bytes.
+/// Capacity of the buffer of each lane of an input, in bytes.
 fn held_by_lanes<'a>(plan: &'a Plan, packets: &'a PacketsPlan) -> impl Iterator<Item = u64> + 'a {
     let lanes = packets.buffer_blocks.iter().take(plan.lanes.count.into());
     lanes.map(|blocks| u64::from(*blocks) * u64::from(BLOCK_BYTES))
 }
 
-/// Returns how many packets the buffers of all inputs of a switch hold at most, for the shortest
-/// data packet of any class.
+/// Shortest data packets of any class that all inputs of a switch hold.
 fn most_packets(plan: &Plan, packets: &PacketsPlan) -> u64 {
     let shortest = |class: &ClassPlan| {
         let messages = class.sources.iter().map(|source| *source.payload_bytes().start());
@@ -99,7 +94,6 @@ fn most_packets(plan: &Plan, packets: &PacketsPlan) -> u64 {
     most_inputs(plan) * of_input
 }
 
-/// Returns the largest number of buffered inputs of any switch.
 fn most_inputs(plan: &Plan) -> u64 {
     let inputs = |node| {
         let into = plan.fabric.channels_from(node).map(Fabric::reverse);
@@ -109,7 +103,6 @@ fn most_inputs(plan: &Plan) -> u64 {
     switches.map(inputs).max().unwrap_or(0)
 }
 
-/// Returns the largest payload of a packet of a class, if it sends any.
 fn longest_of(class: &ClassPlan) -> Option<u32> {
     let messages = class.sources.iter().map(|source| *source.payload_bytes().end());
     messages.map(|message| class.longest_anywhere_bytes(message)).max()
@@ -142,7 +135,7 @@ fn without_effect(plan: &Plan) -> Option<Sentence> {
     }
 }
 
-/// Explains why the marking policy of a plan never marks a packet, if it never does.
+/// Reason why the policy never marks a packet, if any.
 fn why_idle(plan: &Plan) -> Option<String> {
     let packets = packets(plan)?;
     match plan.marking.as_ref()? {
@@ -170,8 +163,7 @@ fn why_idle(plan: &Plan) -> Option<String> {
     }
 }
 
-/// Returns the slowest of the responses that change rates on a timer: its time constant in ps, its
-/// class and its name.
+/// Time constant in ps, class and name of the slowest response that changes rates on a timer.
 fn slowest_response(plan: &Plan) -> Option<(u64, usize, String)> {
     let slowest = plan.classes.iter().enumerate().filter_map(|(index, class)| {
         let (response, rate_limit) = (&class.window.as_ref()?.response, class.rate_limit.as_ref()?);
@@ -184,7 +176,6 @@ fn slowest_response(plan: &Plan) -> Option<(u64, usize, String)> {
     slowest.max_by_key(|(longest, ..)| *longest)
 }
 
-/// Rounds a time up to whole microseconds.
 fn whole_us(ps: u64) -> Span {
     const US: u64 = 1_000_000;
     Span::from_ps(ps.div_ceil(US).saturating_mul(US))

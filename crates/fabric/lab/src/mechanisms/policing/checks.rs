@@ -1,4 +1,4 @@
-//! Checks of token buckets: rates, sizes, and messages and packets that never conform.
+//! Checks of token buckets.
 
 use super::plan::time_at;
 use crate::check::{Check, SHARE, Sentence, note, refuse, say, when, within};
@@ -10,7 +10,6 @@ use gingham_kernel::Bytes;
 use gingham_net::traffic::{Arrivals, SourcePlan};
 use gingham_net::{self as net, ClassPlan, Plan, REFILL_BYTES, SegmentationPlan};
 
-/// A policed class with its sources.
 pub(super) struct Policed<'a> {
     pub(super) context: &'a ClassContext<'a>,
     pub(super) policing: &'a Policing,
@@ -79,7 +78,6 @@ pub(super) fn of_keys<'a>() -> [Check<Policed<'a>>; 9] {
 }
 
 impl<'a> Policed<'a> {
-    /// Returns the name of the class as which excess is sent, if it is demoted.
     fn demoted_to(&self) -> Option<&'a str> {
         match &self.policing.excess {
             Excess::Demote(name) => Some(name),
@@ -92,7 +90,6 @@ impl<'a> Policed<'a> {
         self.context.source.scenario.traffic.iter().filter(move |class| class.priority < own)
     }
 
-    /// Refuses to demote excess to an unknown class, or to one without a lower priority.
     fn wrong_class(&self) -> Option<Sentence> {
         let (name, own) = (self.demoted_to()?, self.context.class.priority);
         let sentence = match self.context.class_called(name) {
@@ -109,14 +106,14 @@ impl<'a> Policed<'a> {
         Some(sentence?.suggesting(name, "classes of lower priority", names))
     }
 
-    /// Returns the sources whose messages are checked for conformance once, when they are created.
+    /// Sources whose messages are checked for conformance once, at creation.
     fn judged(&self) -> impl Iterator<Item = &'a SourcePlan> {
         let is_judged = self.policing.excess != Excess::Delay;
         self.sources.iter().filter(move |_| is_judged)
     }
 }
 
-/// Returns the check for packets larger than their token bucket, which would wait forever.
+/// Refuses packets larger than their token bucket, which would wait forever.
 pub(crate) fn of_plan<'a>() -> [Check<&'a Plan>; 1] {
     [refuse("traffic.*.policing.burst", |it| {
         it.classes.iter().enumerate().find_map(|(index, class)| {
@@ -138,7 +135,7 @@ pub(crate) fn of_plan<'a>() -> [Check<&'a Plan>; 1] {
     })]
 }
 
-/// Returns the largest payload of a packet of a class over any of its routes.
+/// Largest payload of a packet over any route of the class.
 fn longest_packet_bytes(plan: &Plan, class: &ClassPlan) -> u32 {
     if matches!(class.segmentation, SegmentationPlan::None | SegmentationPlan::Fixed(_)) {
         return class.longest_packet_bytes(|| 1);

@@ -1,4 +1,4 @@
-//! Plans of token buckets: converts rates to times and class names to ids.
+//! Plans of token buckets.
 
 use super::checks::{Policed, of_keys};
 use crate::check::check;
@@ -12,7 +12,6 @@ use gingham_net::traffic::SourcePlan;
 use gingham_net::{self as net, ClassId, PolicingPlan, REFILL_BYTES};
 use gingham_topology::EndpointId;
 
-/// Returns the policing of a class with these sources, if it is policed.
 pub(crate) fn plan(
     context: &ClassContext<'_>,
     sources: &[SourcePlan],
@@ -37,7 +36,7 @@ pub(crate) fn plan(
     }))
 }
 
-/// Returns the time of `bytes` at a fraction of a host's link, saturating at the longest span.
+/// Time of `bytes` at a fraction of a host's link, at most the longest span.
 pub(crate) fn time_at(
     context: &ClassContext<'_>,
     host: EndpointId,

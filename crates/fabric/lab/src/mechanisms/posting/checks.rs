@@ -1,4 +1,4 @@
-//! Checks of adapters and posts: sizes, credits, and cables without delay.
+//! Checks of adapters and posts.
 
 use crate::check::{Check, Sentence, delay_too_long, note, refuse, say, when, within};
 use crate::compile::cables::RATE_MIN;
@@ -11,7 +11,7 @@ use gingham_net::{self as net, ClassPlan, Plan, PolicingPlan};
 use gingham_topology::EndpointId;
 use std::ops::{Bound, RangeInclusive};
 
-/// Allowed capacity of a send buffer, in messages, and allowed number of credits.
+/// Allowed capacity of a send buffer, in messages, and allowed credits.
 const MESSAGES: RangeInclusive<i64> = 1..=1_000_000;
 
 pub(super) fn of_buffer() -> [Check<Adapters>; 1] {
@@ -29,7 +29,6 @@ pub(super) fn of_dma() -> [Check<Adapters>; 2] {
     ]
 }
 
-/// A class whose messages are posted.
 pub(super) struct Posted<'a> {
     pub(super) context: &'a ClassContext<'a>,
     pub(super) sources: &'a [SourcePlan],
@@ -112,7 +111,6 @@ pub(super) fn of_class<'a>() -> [Check<Posted<'a>>; 7] {
     ]
 }
 
-/// Returns the checks of the credits of hosts and classes, and of the cables of hosts.
 pub(crate) fn of_plan<'a>() -> [Check<&'a Plan>; 3] {
     [
         refuse("network.adapters", |it| {
@@ -152,7 +150,6 @@ pub(crate) fn of_plan<'a>() -> [Check<&'a Plan>; 3] {
     ]
 }
 
-/// Refuses more credits at a host than its send buffer has places.
 fn too_many_credits(plan: &Plan, host: EndpointId, buffer: u32) -> Option<Sentence> {
     let mut sum = 0;
     let (index, _) = plan.classes.iter().enumerate().find(|(index, class)| {
@@ -181,7 +178,7 @@ fn credits_at(plan: &Plan, host: EndpointId, (index, class): (usize, &ClassPlan)
     }
 }
 
-/// Returns how many streams like this one its host may send at once under admission control.
+/// Streams like this one that a host may send at once under admission control.
 fn admitted_at_most(plan: &Plan, class: usize, sender: &SourcePlan) -> Option<u64> {
     let admission = plan.admission.as_ref().filter(|admission| admission.classes[class])?;
     let cable = plan.fabric.endpoint_channel(sender.endpoint);

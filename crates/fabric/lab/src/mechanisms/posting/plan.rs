@@ -1,4 +1,4 @@
-//! Plans of adapters and of posts: credits, handling of refused posts, and lanes.
+//! Plans of adapters and posts.
 
 use super::checks::{Posted, of_buffer, of_class, of_dma};
 use crate::check::{Subject, check};
@@ -66,7 +66,6 @@ fn credits(context: &ClassContext<'_>, adapters: Adapters, sources: &[SourcePlan
     }
 }
 
-/// Returns the handling of messages that find no credit.
 fn refused(context: &ClassContext<'_>, sources: &[SourcePlan]) -> Refused {
     let refused = context.class.post.unwrap_or_default().refused;
     let RefusedPost::Retry(Retry { after }) = refused else { return Refused::Wait };
@@ -79,7 +78,6 @@ fn refused(context: &ClassContext<'_>, sources: &[SourcePlan]) -> Refused {
     Refused::Retry(context.fabric.endpoint_ids().map(period).collect())
 }
 
-/// Returns how a message chooses among the lanes of its class.
 fn lane_choice(context: &ClassContext<'_>) -> LaneChoice {
     let lanes = || context.links.kind.lanes.single_vc_classes(context.index);
     match context.class.lane {
@@ -89,12 +87,11 @@ fn lane_choice(context: &ClassContext<'_>) -> LaneChoice {
     }
 }
 
-/// Converts a checked number of messages or credits.
 fn checked_count(count: i64) -> u32 {
     u32::try_from(count).expect("a check refuses counts above a million, and below 1")
 }
 
-/// Returns the credits for a share of a link: that share of the send buffer, and at least one.
+/// Credits for a share of a link: that share of the send buffer, and at least one.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_precision_loss,
@@ -102,6 +99,6 @@ fn checked_count(count: i64) -> u32 {
     reason = "a send buffer is small, and what is beyond all credits saturates"
 )]
 fn credits_of(share: f64, send_buffer: i64) -> u32 {
-    // The factor absorbs rounding errors of shares that are a whole number of places.
+    // The factor absorbs rounding errors of shares of whole places.
     ((share * send_buffer as f64 * (1.0 + 1e-9)) as u32).max(1)
 }

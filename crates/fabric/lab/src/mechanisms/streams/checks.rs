@@ -1,4 +1,4 @@
-//! Checks of streams: keys of other classes, data, numbers of streams, and their memory.
+//! Checks of streams.
 
 use super::plan::{interval_ps, sends_for};
 use crate::check::{Check, Sentence, note, refuse, say, when, within};
@@ -11,20 +11,17 @@ use gingham_kernel::{Bytes, Span, Time};
 use gingham_net::traffic::STREAM_BYTES;
 use std::ops::{Bound, Range, RangeInclusive};
 
-/// Limit on the on periods between two messages of a stream; more would only take time.
+/// Limit on on periods between two messages; more would only take time.
 const PERIODS_PER_MESSAGE_MAX: f64 = 1_000.0;
-/// Limit on the frames that are not counted.
+/// Limit on frames that are not counted.
 const WARM_UP_MAX: i64 = 1_000_000;
-/// Allowed number of streams of a host.
 const COUNTS: RangeInclusive<i64> = 1..=1_000_000;
-/// Highest load of streams, far above that of any study of overload.
+/// Highest load, far above any study of overload.
 const LOAD_MAX: f64 = 100.0;
 
-/// A class of streams.
 pub(super) struct Streaming<'a> {
     pub(super) context: &'a ClassContext<'a>,
     pub(super) streams: &'a Streams,
-    /// Active time of the class.
     pub(super) active: &'a Range<Time>,
 }
 
@@ -36,7 +33,6 @@ impl<'a> Streaming<'a> {
         }
     }
 
-    /// Returns the parameters of synthetic frames, if streams send these.
     fn mpeg2(&self) -> Option<&'a Mpeg2> {
         match &self.streams.data {
             StreamData::Mpeg2(mpeg2) => Some(mpeg2),
@@ -44,7 +40,6 @@ impl<'a> Streaming<'a> {
         }
     }
 
-    /// Returns the time from one frame to the next, if streams have frames.
     fn interval(&self) -> Option<Span> {
         self.bursts().is_none().then(|| self.streams.interval())
     }
@@ -57,7 +52,6 @@ impl<'a> Streaming<'a> {
     }
 }
 
-/// Returns the checks of keys that conflict with streams, and of messages.
 pub(super) fn of_class<'a>() -> [Check<&'a Streaming<'a>>; 2] {
     [
         refuse("streams", |it| {
@@ -180,7 +174,6 @@ pub(super) fn of_rest<'a>() -> [Check<&'a Streaming<'a>>; 7] {
     ]
 }
 
-/// Returns the checks of the number of streams, by count or load.
 pub(super) fn of_counts<'a>() -> [Check<&'a Streaming<'a>>; 4] {
     [
         refuse("streams.count", |it| {
@@ -209,7 +202,6 @@ fn wrong_count(count: i64) -> Option<Sentence> {
     within!(count, COUNTS, "a host has from 1 to {} streams", COUNTS.end())
 }
 
-/// A class of streams with their number.
 pub(super) struct Counted<'a> {
     pub(super) streaming: &'a Streaming<'a>,
     pub(super) count: u64,
@@ -230,7 +222,7 @@ pub(super) fn of_memory<'a>() -> [Check<Counted<'a>>; 1] {
     })]
 }
 
-/// Returns the check for runs too short for any counted frame.
+/// Notes runs too short for any counted frame.
 pub(super) fn of_frames<'a>() -> [Check<&'a Streaming<'a>>; 1] {
     [note(|it| {
         let (streams, interval) = (it.streams, it.interval()?);

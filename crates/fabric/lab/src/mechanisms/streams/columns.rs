@@ -1,4 +1,4 @@
-//! Table of streams: the traffic of each, and how its frames met their deadlines.
+//! Table of streams.
 
 use crate::record::messages::Names;
 use crate::record::view::RunView;
@@ -9,7 +9,6 @@ use gingham_results::{Builder, Table};
 const PS_PER_NS: f64 = 1e3;
 const PS_PER_S: f64 = 1e12;
 
-/// A stream with the report on its frames, if it has any.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Row<'a> {
     number: u64,
@@ -83,12 +82,10 @@ pub(crate) fn columns(names: &Names, rows: &[Row<'_>]) -> Table {
         )
 }
 
-/// Returns a count of a stream, 0 if it has no frames.
 fn count(of: fn(&StreamReport) -> u32) -> impl Fn(&Row<'_>) -> u64 {
     move |row| row.frames.as_ref().map_or(0, |frames| u64::from(of(frames)))
 }
 
-/// Adds the columns with statistics of the counted frames.
 fn shares<'a, 'r>(columns: Builder<'a, Row<'r>>) -> Builder<'a, Row<'r>> {
     let share = |of: fn(&StreamReport) -> u32| {
         move |row: &Row<'_>| {

@@ -23,12 +23,10 @@ pub(super) fn counts(
     Ok(counts)
 }
 
-/// Converts a checked number of streams; the default is one.
 pub(super) fn checked_count(count: Option<i64>) -> u64 {
     u64::try_from(count.unwrap_or(1)).expect("a check refuses fewer streams than one")
 }
 
-/// Refuses more streams than `memory_max` allows.
 pub(super) fn check_memory(
     of: &Streaming<'_>,
     count: u64,
@@ -38,7 +36,7 @@ pub(super) fn check_memory(
     check(&of_memory(), &counted, gathered)
 }
 
-/// Returns the number of streams nearest to a load, by host.
+/// Streams nearest to a load, by host.
 fn counts_by_load(
     context: &ClassContext<'_>,
     load: f64,

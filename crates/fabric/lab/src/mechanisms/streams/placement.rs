@@ -18,10 +18,9 @@ use gingham_kernel::{Purpose, Stream};
 use gingham_net::traffic::{DataPlan, OtherHosts};
 use gingham_topology::EndpointId;
 
-/// Source and destination of a stream.
 pub(crate) type Pair = (EndpointId, EndpointId);
 
-/// Returns source and destination of every stream, grouped by source.
+/// Source and destination of every stream, grouped by source.
 pub(super) fn placed(
     of: &Streaming<'_>,
     data: &DataPlan,
@@ -55,7 +54,7 @@ pub(super) fn placed(
     Ok(placed)
 }
 
-/// Places the streams of a host on all others in rotation.
+/// Streams of a host on all others in rotation.
 fn placed_evenly(context: &ClassContext<'_>, host: EndpointId, count: u64, placed: &mut Vec<Pair>) {
     let OtherHosts { among, own } = hosts_near(context, host);
     let others = among.len() - own.len();
@@ -68,7 +67,7 @@ fn placed_evenly(context: &ClassContext<'_>, host: EndpointId, count: u64, place
     placed.extend((0..count).map(|stream| (host, turn(stream))));
 }
 
-/// Returns the offset to the destination in each turn of the rotation; equal for all hosts.
+/// Offset to the destination in each turn; equal for all hosts.
 fn turns(context: &ClassContext<'_>, others: usize) -> Vec<usize> {
     let mut turns: Vec<usize> = (0..others).collect();
     let (seed, name) = (context.source.scenario.seed, &context.class.name);

@@ -1,4 +1,4 @@
-//! Plans of streams: their data, their number by host, and their destinations.
+//! Plans of streams.
 //!
 //! ```text
 //!   data ─► DataPlan ─► mean rate ─┐
@@ -58,7 +58,6 @@ pub(crate) fn streams(
     Ok(sources)
 }
 
-/// Returns the data of each stream: frames, of a trace if there is one, or bursts.
 fn data(streams: &Streams, trace: Option<FrameSizes>) -> DataPlan {
     let message_bytes = checked_payload(streams.message);
     let sizes = match (&streams.data, trace) {
@@ -87,21 +86,21 @@ fn data(streams: &Streams, trace: Option<FrameSizes>) -> DataPlan {
     })
 }
 
-/// Returns the time from one message to the next in an on period, in picoseconds.
+/// Time between messages in an on period, in picoseconds.
 pub(super) fn interval_ps(bursts: &OnOffData, message: Bytes) -> f64 {
     let OnOffData { rate, on, off, .. } = *bursts;
     let periods = PeriodPlan { on_mean: on, off_mean: off, law: PeriodLaw::Exponential };
     f64::from(checked_payload(message)) * rate.byte_time().byte_ps() * periods.share_on()
 }
 
-/// Returns the offsets of stream starts from the start of their class.
+/// Start after that of the class.
 fn later(streams: &Streams, data: &DataPlan) -> LaterPlan {
     let has_phase = streams.start.is_none() && data.frames().is_some();
     let jitter = if has_phase { streams.interval() } else { Span::ZERO };
     LaterPlan { turn: streams.start.unwrap_or(Span::ZERO), jitter }
 }
 
-/// Returns the active time of a class within a run.
+/// Active time of a class within a run.
 pub(super) fn sends_for(context: &ClassContext<'_>, active: &Range<Time>) -> Span {
     let end = Time::ZERO + context.source.scenario.stop.time;
     active.end.min(end).since(active.start)

@@ -8,9 +8,9 @@
 //! ```
 //!
 //! Fields are separated by blanks, tabs, commas or semicolons. Empty lines, lines that begin with
-//! `#` and fields after the fourth are skipped. Lines are in order of transmission: reference
-//! frames (`I` and `P`) come in order of display, and a `B` lies between the last two of them in
-//! display order; other orders are refused. Times are ignored, since streams have their own.
+//! `#` and fields after the fourth are skipped. Lines are in order of transmission: `I` and `P`
+//! come in order of display, and a `B` lies between the last two of them. Times are ignored, since
+//! streams have their own.
 
 use crate::compile::classes::context::ClassContext;
 use crate::compile::classes::lengths::payload;
@@ -25,7 +25,6 @@ use std::sync::Arc;
 
 const KEY: &str = "streams.data.trace.file";
 
-/// Returns the frames of a trace and the first frame of the streams.
 pub(super) fn trace_sizes(
     context: &ClassContext<'_>,
     trace: &Trace,
@@ -47,7 +46,6 @@ pub(super) fn trace_sizes(
     Ok(FrameSizes::Trace { bytes, first: FirstFrame::At(place) })
 }
 
-/// Reads the frame sizes of a trace, in its order.
 fn read_trace(
     context: &ClassContext<'_>,
     name: &FileName,
@@ -67,14 +65,13 @@ fn read_trace(
     Ok(sizes.into())
 }
 
-/// An error in a trace, with its line, from 1.
+/// Error in a trace, with its line, from 1.
 #[derive(Debug)]
 struct Fault {
     line: Option<u32>,
     message: String,
 }
 
-/// State of the check of the transmission order.
 #[derive(Default)]
 struct Order {
     seen: BTreeSet<u64>,
@@ -82,7 +79,6 @@ struct Order {
     anchors: [Option<u64>; 2],
 }
 
-/// Format of the lines of a trace.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Format {
     Sizes,
@@ -160,7 +156,6 @@ fn frame_size(text: &str) -> Result<u32, String> {
 }
 
 impl Order {
-    /// Checks that the next frame may be transmitted here, and records it.
     fn next(&mut self, index: &str, kind: &str) -> Result<(), String> {
         let found: u64 = index.parse().map_err(|_| {
             format!("found `{index}` as the index of a frame, expected a whole number")

@@ -1,4 +1,4 @@
-//! Checks of the self-tuned control: times, counts and fractions.
+//! Checks of the self-tuned control.
 
 use crate::check::{Check, refuse, when, within};
 use crate::compile::cables::DELAY_MAX;
@@ -6,13 +6,13 @@ use crate::scenario::SelfTuned;
 use gingham_kernel::Span;
 use std::ops::{Bound, RangeInclusive};
 
-/// Allowed numbers of gathers in a tuning period, and of periods until the best is forgotten.
+/// Allowed gathers in a tuning period, and periods until the best is forgotten.
 const COUNTS: RangeInclusive<i64> = 1..=1_000;
 const COUNT_RULE: &str = "from 1 to 1,000";
 const FRACTIONS: RangeInclusive<f64> = 0.0..=1.0;
 const FRACTION_RULE: &str = "a fraction from 0 to 1";
 
-/// The control as written, with its times in effect.
+/// Control with its times in effect.
 pub(super) struct Written {
     pub(super) tuned: SelfTuned,
     pub(super) gather: Span,

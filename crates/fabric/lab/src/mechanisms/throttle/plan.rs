@@ -13,7 +13,6 @@ use gingham_topology::ChannelId;
 /// Default gather interval, in flit times.
 const GATHER_FLITS: u64 = 32;
 
-/// Returns the control that delays messages by the state of the network, if there is one.
 pub(crate) fn plan(
     source: &ScenarioSource,
     links: Links<'_>,
@@ -44,8 +43,8 @@ pub(crate) fn plan(
     })))
 }
 
-/// Returns the time of a flit, or of a block with whole packets, on the first channel between
-/// switches, or on the first channel if no two switches are joined.
+/// Time of a flit, or of a block with whole packets, on the first channel between switches, else on
+/// the first channel.
 fn flit_time(links: Links<'_>) -> Span {
     let is_switch = |channel: ChannelId| {
         let ends = [links.fabric.source(channel), links.fabric.target(channel)];
@@ -60,7 +59,6 @@ fn flit_time(links: Links<'_>) -> Span {
     }
 }
 
-/// Converts a fraction to millionths, rounded.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,

@@ -1,4 +1,4 @@
-//! Checks of windows and rate limits: sizes, rates, and packets that take longer than a run.
+//! Checks of windows and rate limits.
 
 use crate::catalogue::name_of;
 use crate::check::{Check, SHARE, outside, refuse, say, when, within};
@@ -12,15 +12,13 @@ use gingham_kernel::Bytes;
 use gingham_net::{Acknowledged, ClassPlan, Plan, REFILL_BYTES, RateLimitPlan, Response};
 use std::ops::{Bound, RangeInclusive};
 
-/// Allowed windows, in packets; the limit exceeds the packets of one flow in any network.
+/// Allowed windows, in packets; the limit exceeds one flow's packets in any network.
 const WINDOWS: RangeInclusive<i64> = 1..=1_000_000;
 /// Allowed divisors of a rate on a mark; the limit exceeds the factors of all papers.
 const FACTORS: (Bound<f64>, Bound<f64>) = (Bound::Excluded(1.0), Bound::Included(FACTOR_MAX));
 const FACTOR_MAX: f64 = 1e6;
-/// Allowed payloads of an acknowledgement; the limit exceeds every practical size.
 const ACK_LENGTHS: RangeInclusive<Bytes> = Bytes(1)..=Bytes(64 << 10);
 
-/// A class with a window.
 pub(super) struct Windowed<'a> {
     pub(super) context: &'a ClassContext<'a>,
     pub(super) window: &'a Window,
@@ -122,7 +120,7 @@ pub(super) fn of_rate_limit<'a>() -> [Check<&'a ClassContext<'a>>; 1] {
     })]
 }
 
-/// Returns the check for rates so low that a packet takes longer than any run.
+/// Refuses rates at which a packet takes longer than any run.
 pub(crate) fn of_plan<'a>() -> [Check<&'a Plan>; 1] {
     [refuse("traffic.*.rate_limit", |it| {
         it.classes.iter().find_map(|class| {
@@ -151,8 +149,8 @@ pub(crate) fn of_plan<'a>() -> [Check<&'a Plan>; 1] {
     })]
 }
 
-/// Finds a host that, at the lowest rate of `paced`, needs longer than any run to send 64 KiB or its
-/// longest packet of `class`; returns the payload of that packet.
+/// Payload of the longest packet of `class`, if some host at the lowest rate of `paced` needs
+/// longer than any run for it or for 64 KiB.
 fn too_long(
     class: &ClassPlan,
     paced: &ClassPlan,
@@ -168,7 +166,7 @@ fn too_long(
     })
 }
 
-/// Returns the refill time of a class at the lowest rate of its response.
+/// Refill time at the lowest rate of the response.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_precision_loss,

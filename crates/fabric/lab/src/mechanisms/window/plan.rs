@@ -10,7 +10,6 @@ use crate::error::LabError;
 use crate::mechanisms::policing::time_at;
 use gingham_net::{AckPlan, Priority, REFILL_BYTES, RateLimitPlan, WindowPlan};
 
-/// Returns the window of a class of this priority, if it has one.
 pub(crate) fn window(
     context: &ClassContext<'_>,
     of_class: Priority,
@@ -33,16 +32,14 @@ pub(crate) fn window(
     }))
 }
 
-/// Returns the rate limit of a class at every endpoint, since excess of another class may be sent
-/// as this class.
+/// Rate limit at every endpoint, since excess of another class may be sent as this class.
 pub(crate) fn rate_limit(
     context: &ClassContext<'_>,
     gathered: &mut Gathered,
 ) -> Result<Option<RateLimitPlan>, LabError> {
     check(&of_rate_limit(), &context.subject(context), gathered)?;
     let response = context.class.window.as_ref().map(|window| &window.response);
-    // A response that changes rates starts at the rate limit of the class, or else at the full
-    // rate.
+    // A response that changes rates starts at the rate limit, or else at the full rate.
     let full = response.filter(|of| of.changes_rate()).map(|_| 1.0);
     let Some(rate_limit) = context.class.rate_limit.or(full) else { return Ok(None) };
     let refill = |endpoint| time_at(context, endpoint, rate_limit, REFILL_BYTES);
