@@ -1,11 +1,9 @@
-//! The catalogue: every name that a scenario or a command line may use, with its meaning, source
-//! and parameters.
+//! Catalogue of all names in scenarios and command lines, with meaning, source and parameters.
 //!
-//! A mechanism is a variant of the enum of its concept (`concepts`). The doc comments of its types
-//! give its summary and parameters, with its source and a tested example beside them; help, schema
-//! and reference pages are generated from there. `support` defines the switching kinds and their
-//! features. A key or variant that needs a feature declares it (`x-needs`), and `keys` and `names`
-//! refuse it in networks of other kinds.
+//! A mechanism is a variant of the enum of its concept (`concepts`). The doc comments of its types,
+//! with its source and a tested example, generate help, schema and reference pages. `support`
+//! defines the switching kinds and their features. A key or variant declares the feature that it
+//! needs (`x-needs`), and is refused in networks without it.
 
 mod concepts;
 mod keys;
@@ -25,63 +23,63 @@ use std::collections::BTreeSet;
 use std::sync::LazyLock;
 use support::Feature;
 
-/// A mechanism: one name of the catalogue.
+/// Name of the catalogue.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Entry {
-    /// Concept of the name: `generator`, `routing`, `path-choice`, `preset`, `arbitration`,
-    /// `crossbar`, `forwarding`, `read`, `overtaking`, `lanes`, `scheduler`, `arrivals`, `length`,
+    /// Concept: `generator`, `routing`, `path-choice`, `preset`, `arbitration`, `crossbar`,
+    /// `forwarding`, `read`, `overtaking`, `lanes`, `scheduler`, `arrivals`, `length`,
     /// `destinations`, `segmentation`, `policing`, `marking`, `response`, `flow`.
     pub concept: &'static str,
     /// Heading of the concept in the reference.
     pub title: &'static str,
-    /// Scenario keys that take the names of the concept; `*` stands for every index of a list.
+    /// Scenario keys that take the names; `*` stands for every index of a list.
     pub keys: &'static [&'static str],
     /// Name in scenarios.
     pub name: String,
-    /// Description in a sentence or two.
+    /// Description in one or two sentences.
     pub summary: String,
     /// Paper and section, or `textbook`.
     pub source: String,
-    /// JSON Schema of its parameters; `null` if it has none.
+    /// JSON Schema of its parameters; `null` without any.
     pub parameters: Value,
     /// Support under each switching kind.
     pub kinds: Vec<KindSupport>,
-    /// Example: keys of a scenario, as TOML, that use it.
+    /// Keys of an example scenario, as TOML.
     pub example: String,
     /// Files that the example reads.
     pub files: Vec<ExampleFile>,
 }
 
-/// The support of a mechanism under one switching kind.
+/// Support of a mechanism under one switching kind.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 pub struct KindSupport {
-    /// Name of the switching kind.
+    /// Switching kind.
     pub kind: &'static str,
     /// Support, with the reason of a refusal.
     #[serde(flatten)]
     pub support: Support,
 }
 
-/// A file that an example scenario reads.
+/// File that an example scenario reads.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 pub struct ExampleFile {
-    /// File name, relative to the scenario.
+    /// Name, relative to the scenario.
     pub name: &'static str,
-    /// Content of the file.
+    /// Content.
     pub text: &'static str,
 }
 
-/// Schema of scenarios as declared, generated once because that takes a while.
+/// Schema as declared, generated once because that takes a while.
 static SCENARIO: LazyLock<Value> = LazyLock::new(schema_of::<Scenario>);
 
-/// Returns the JSON Schema of scenarios, for editors and reference pages.
+/// JSON Schema of scenarios.
 pub fn scenario_schema() -> Value {
     let mut schema = SCENARIO.clone();
     keys::note_owners(&mut schema);
     schema
 }
 
-/// Returns all entries of the catalogue.
+/// All entries of the catalogue.
 pub fn catalogue() -> Vec<Entry> {
     CONCEPTS.iter().flat_map(entries).collect()
 }
@@ -93,8 +91,7 @@ fn entries(concept: &Concept) -> Vec<Entry> {
     variants(&schema).into_iter().map(entry).collect()
 }
 
-/// Returns the variants of an externally tagged enum, from its JSON Schema: for each its name, its
-/// schema and the schema of its parameters.
+/// Name, schema and parameter schema of each variant of an externally tagged enum.
 fn variants(schema: &Value) -> Vec<(&str, &Value, &Value)> {
     let branches = ["oneOf", "anyOf"].into_iter().filter_map(|key| schema[key].as_array());
     let mut found: Vec<_> = branches.flatten().flat_map(variants).collect();
@@ -108,7 +105,6 @@ fn variants(schema: &Value) -> Vec<(&str, &Value, &Value)> {
     found
 }
 
-/// Builds the entry of a variant of a concept whose first key needs these features.
 fn entry(
     concept: &Concept,
     name: &str,

@@ -1,4 +1,4 @@
-//! Checks as rows of tables: each has a key, an effect, and a sentence where it applies.
+//! Checks as rows of tables.
 //!
 //! ```text
 //!   refuse("rate", |it| within!(it.policing.rate, SHARE, "tokens flow in at a fraction of ..."))
@@ -21,29 +21,26 @@ use std::ops::{Bound, Deref, RangeBounds};
 /// Values above 0 and at most 1.
 pub(crate) const SHARE: (Bound<f64>, Bound<f64>) = (Bound::Excluded(0.0), Bound::Included(1.0));
 
-/// Values that the rows of a table read, with their place in the scenario.
+/// Values that rows read, with their place in the scenario.
 pub(crate) struct Subject<'a, T> {
     pub(crate) source: &'a ScenarioSource,
-    /// Dotted path of the table that contains the keys of rows; empty for whole paths.
+    /// Dotted path of the table of the keys; empty for whole paths.
     table: String,
-    /// Name of the traffic class, which its notes give.
+    /// Traffic class named by notes.
     class: Option<&'a str>,
     pub(crate) of: T,
 }
 
 impl<'a, T> Subject<'a, T> {
-    /// Creates the subject of a table of the scenario; the path is empty for rows with whole paths.
     pub(crate) fn of_table(source: &'a ScenarioSource, table: &str, of: T) -> Self {
         Self { source, table: table.to_owned(), class: None, of }
     }
 
-    /// Creates the subject of a traffic class, by its index.
     pub(crate) fn of_class(source: &'a ScenarioSource, index: usize, of: T) -> Self {
         let class = Some(&*source.scenario.traffic[index].name);
         Self { source, table: format!("traffic.{index}"), class, of }
     }
 
-    /// Returns the error for a sentence at a key of the table.
     fn error(&self, key: &str, Sentence { text, at, names }: Sentence) -> InputError {
         let dot = if self.table.is_empty() || key.is_empty() { "" } else { "." };
         let path = format!("{}{dot}{key}", self.table);
@@ -76,14 +73,13 @@ impl<T> Deref for Subject<'_, T> {
     }
 }
 
-/// Row of a table: a refusal of a scenario, or a note of its results.
+/// Refusal of a scenario, or note of its results.
 pub(crate) struct Check<T> {
-    /// Key reported by the error; `None` for a note.
+    /// Key of the error; `None` for a note.
     key: Option<&'static str>,
     sentence: fn(&Subject<'_, T>) -> Option<Sentence>,
 }
 
-/// Creates a row that refuses the value of `key` with a sentence, if it applies.
 pub(crate) const fn refuse<T>(
     key: &'static str,
     sentence: fn(&Subject<'_, T>) -> Option<Sentence>,
@@ -91,12 +87,10 @@ pub(crate) const fn refuse<T>(
     Check { key: Some(key), sentence }
 }
 
-/// Creates a row that notes a sentence, if it applies.
 pub(crate) const fn note<T>(sentence: fn(&Subject<'_, T>) -> Option<Sentence>) -> Check<T> {
     Check { key: None, sentence }
 }
 
-/// Part of the path of a key that the sentence determines.
 enum At {
     Under(String),
     Class(usize),
@@ -105,7 +99,6 @@ enum At {
 
 pub(crate) struct Sentence {
     text: String,
-    /// Place of the message, if the row does not give all of it.
     at: Option<At>,
     /// Unknown name, heading of the list of known names, and the known names.
     names: Option<(String, &'static str, Vec<String>)>,
@@ -120,12 +113,12 @@ impl Sentence {
         Self { at: Some(At::Under(keys)), ..self }
     }
 
-    /// Sets the traffic class, by index, that replaces `*` in the key of the row.
+    /// Sets the traffic class that replaces `*` in the key of the row.
     pub(crate) fn of_class(self, index: usize) -> Self {
         Self { at: Some(At::Class(index)), ..self }
     }
 
-    /// Sets the whole path of the key, in place of that of the row.
+    /// Sets the whole path of the key.
     pub(crate) fn at(self, path: impl Into<String>) -> Self {
         Self { at: Some(At::Path(path.into())), ..self }
     }
@@ -142,7 +135,6 @@ impl Sentence {
     }
 }
 
-/// Applies rows to their subject: returns the first refusal, and adds notes to `gathered`.
 pub(crate) fn check<T>(
     rows: &[Check<T>],
     subject: &Subject<'_, T>,
@@ -158,21 +150,19 @@ pub(crate) fn check<T>(
     Ok(())
 }
 
-/// Formats the sentence of a row that applies.
 macro_rules! say {
     ($($text:tt)+) => {
         Some($crate::check::Sentence::new(format!($($text)+)))
     };
 }
 
-/// Formats the sentence of a row that applies if a condition holds.
 macro_rules! when {
     ($applies:expr, $($text:tt)+) => {
         if $applies { $crate::check::say!($($text)+) } else { None }
     };
 }
 
-/// Formats a rule and a value if the value is outside the range that the rule allows.
+/// Formats a rule and a value outside its range.
 macro_rules! within {
     ($value:expr, $allowed:expr, $($rule:tt)+) => {
         $crate::check::outside($value, $allowed)
@@ -182,7 +172,6 @@ macro_rules! within {
 
 pub(crate) use {say, when, within};
 
-/// Returns the value if it is outside a range.
 pub(crate) fn outside<T: PartialOrd>(value: T, allowed: impl RangeBounds<T>) -> Option<T> {
     (!allowed.contains(&value)).then_some(value)
 }
@@ -209,7 +198,7 @@ mod tests {
         ]
     }
 
-    /// Returns the notes and the error of the rows for a value of the first class.
+    /// Notes and error of the rows for a value of the first class.
     fn applied(value: u32) -> (Vec<String>, Option<String>) {
         let source = ScenarioSource::parse("s.toml", TEXT, Path::new("."), &Overrides::default());
         let source = source.unwrap();

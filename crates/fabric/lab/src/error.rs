@@ -1,4 +1,4 @@
-//! Errors of the user's input on the way from a scenario to its record.
+//! Errors of the user's input.
 
 use crate::safe_routes;
 use gingham_input::InputError;
@@ -13,25 +13,23 @@ use std::fmt;
 /// Reason why a scenario cannot run.
 #[derive(Debug, thiserror::Error)]
 pub enum LabError {
-    /// The scenario, the fabric file or a parameter is wrong: exit code 2.
+    /// Wrong scenario, fabric file or parameter: exit code 2.
     #[error("{0}")]
     Input(#[from] InputError),
-    /// The routes could deadlock and the caller did not allow it: exit code 3.
+    /// Routes that could deadlock, unless allowed: exit code 3.
     #[error("{0}")]
     Deadlock(Box<DeadlockReport>),
 }
 
 impl LabError {
-    /// Returns a routing error at the key that chose the algorithm.
     pub(crate) fn from_routing(tree: &gingham_input::Tree, key: &str, error: &RouteError) -> Self {
         InputError::at(tree, key, error).into()
     }
 }
 
-/// Key of the algorithm of each path set.
 const KEYS: [&str; 2] = ["routing.algorithm", "routing.alternative.algorithm"];
 
-/// Remedy if the path sets can deadlock only together.
+/// Remedy if path sets can deadlock only together.
 const CURE_TOGETHER: &str = "each path set alone is free of deadlock, but both together are not: give them the same \
                              root and tree, so that they agree on up and down, or allow it (allow_deadlock=True)";
 
@@ -52,30 +50,28 @@ const CURE_ADAPTIVE: &str = "packets that choose at every switch need an escape 
                              (routing.adaptive.escape_lanes) with paths that are free of deadlock by themselves, \
                              such as those of dimension-order, or allow it (--allow-deadlock)";
 
-/// Remedy if the configured datelines do not break the cycles: classes have one lane, or share only
-/// some lanes, so that their dateline classes overlap, or the routes make turns that datelines do
-/// not cover.
+/// Remedy if datelines do not break the cycles: classes have one lane, or share only some lanes and
+/// thus overlap in their dateline classes, or routes make turns that datelines do not cover.
 const CURE_SHARED_LANES: &str = "datelines break the cycles of dimension-order routes if every class has at least \
                                  two lanes, and any two classes, including acknowledgements, share all of their \
                                  lanes or none (traffic.*.lanes, traffic.*.window.ack.lanes): give them such \
                                  lanes, or allow it (allow_deadlock=True)";
 
-/// A cycle of channels, by name.
+/// Cycle of channels, by name.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct DeadlockReport {
     /// Explanation and advice.
     pub summary: String,
-    /// The channels of the cycle in order, such as `s0[2] -> s1[1]`, with the lane if there are
+    /// Channels of the cycle in order, such as `s0[2] -> s1[1]`, with the lane if there are
     /// several, and with the VL if a VL owns several.
     pub channels: Vec<String>,
-    /// One line per dependency: the cycle with an example of a route for each step.
+    /// Line for each dependency, with an example of a route.
     pub lines: Vec<String>,
-    /// The scenario key responsible, if it is a single one, such as
-    /// `traffic[0].window.ack.lanes`.
+    /// Scenario key responsible, if single, such as `traffic[0].window.ack.lanes`.
     pub key: Option<String>,
 }
 
-/// Change that makes routes free of deadlock, with its key if it is a single one.
+/// Change that makes routes free of deadlock, with its key if single.
 pub(crate) struct Cure {
     pub(crate) text: String,
     pub(crate) key: Option<String>,
@@ -100,7 +96,7 @@ impl DeadlockReport {
         Self { summary, channels, lines, key: cure.key }
     }
 
-    /// Builds the report on deadlocked packets of a run.
+    /// Report on deadlocked packets of a run.
     pub fn of_run(plan: &Plan, cycle: &WaitCycle) -> Self {
         let summary = format!(
             "the run deadlocked: the {} at the ends of these {} wait for each other, each \
@@ -115,7 +111,6 @@ impl DeadlockReport {
 }
 
 impl Cure {
-    /// Returns the remedy that applies to the routes themselves, or to the lanes of classes.
     pub(crate) fn of_routes(fabric: &Fabric, routes: RouteSet<'_>, is_imported: bool) -> Self {
         let text =
             if is_imported { CURE_IMPORTED.to_owned() } else { text_of_cure(fabric, routes) };
@@ -152,7 +147,6 @@ fn text_of_cure(fabric: &Fabric, routes: RouteSet<'_>) -> String {
     }
 }
 
-/// Returns advice to choose another algorithm, regardless of the lanes.
 fn other_algorithm(fabric: &Fabric, routes: &Routes) -> String {
     format!(
         "choose an algorithm whose proof succeeds, such as {}, or allow it (allow_deadlock=True)",
@@ -160,15 +154,14 @@ fn other_algorithm(fabric: &Fabric, routes: &Routes) -> String {
     )
 }
 
-/// Whether routes that run on lanes of classes would be free of deadlock with a lane for each
-/// dateline class.
+/// Whether routes on lanes of classes would be free of deadlock with a lane for each dateline
+/// class.
 fn is_free_with_datelines(fabric: &Fabric, routes: RouteSet<'_>) -> bool {
     let Ok(datelines) = Datelines::new(fabric, DatelineRule::ByHop) else { return false };
     let lanes = Lanes::by_datelines(datelines, &[LaneSet::first_n(2)]);
     prove_between_hosts(fabric, RouteSet { lanes: Some(&lanes), ..routes }).is_free()
 }
 
-/// Returns the name of a lane of a run, with its VL if a VL owns several lanes.
 fn lane_name(plan: &Plan, buffer: Buffer) -> String {
     let name = buffer_name(&plan.fabric, buffer, plan.lanes.count.into());
     match plan.lanes.allowed.lanes_per_vl() {

@@ -1,15 +1,14 @@
-//! Loading of fabric files. Other files are opened by the scenario, for its attachments, and by
-//! `subnet_files`.
+//! Loading of fabric files.
 
 use gingham_input::{InputError, digest, read, unpack, unpacked_name};
 use gingham_topology::format::{self, Faults, Format, FormatError};
 use gingham_topology::{Fabric, Finding, FindingKind};
 use std::path::Path;
 
-/// A fabric with the findings of its file.
+/// Fabric with the findings of its file.
 #[derive(Clone, Debug)]
 pub struct LoadedFabric {
-    /// The fabric.
+    /// Fabric.
     pub fabric: Fabric,
     /// Content that parses but is wrong or unusual.
     pub findings: Vec<Finding>,
@@ -20,14 +19,13 @@ pub struct LoadedFabric {
 }
 
 impl LoadedFabric {
-    /// Wraps a fabric that comes from no file.
     pub(crate) const fn without_file(fabric: Fabric, findings: Vec<Finding>) -> Self {
         Self { fabric, findings, digest: String::new(), is_dump: false }
     }
 }
 
 /// Reads a fabric in any format, compressed or not. The content decides the format, or else the
-/// extension of the file name. A contradiction is a finding.
+/// extension of the file name; a contradiction is a finding.
 pub fn load_fabric(path: &Path) -> Result<LoadedFabric, InputError> {
     let name = path.display().to_string();
     let bytes = read(path)?;
@@ -50,7 +48,6 @@ pub fn load_fabric(path: &Path) -> Result<LoadedFabric, InputError> {
     })
 }
 
-/// Returns a finding for a file whose extension contradicts the format of its content.
 fn wrong_ending(ending: &str, format: Format) -> Option<Finding> {
     let named = Format::from_extension(ending).filter(|named| *named != format)?;
     let text =
@@ -65,8 +62,7 @@ fn from_faults(name: &str, faults: &Faults) -> InputError {
     named.remove(0).with_others(named, unnamed)
 }
 
-/// Converts a format error to an input error. An expectation goes into its own field; other advice
-/// stays in the message.
+/// Expectations go into their own field of an input error; other advice stays in the message.
 pub(crate) fn from_format(name: &str, error: &FormatError) -> InputError {
     let line = (error.line > 0).then_some(error.line);
     let (message, expected) = match error.expected.strip_prefix("expected ") {

@@ -5,8 +5,7 @@
 //!                                             └ topology file or generator
 //! ```
 //!
-//! Names and paths are resolved here: the crates below select no behaviour by name and open no
-//! files.
+//! The crates below select no behaviour by name and open no files.
 
 mod bound;
 mod catalogue;

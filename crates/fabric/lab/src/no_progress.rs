@@ -5,23 +5,22 @@
 //! ```
 //!
 //! The engines and the oracle count events in their inner loops; the guard reads time and count
-//! between calls, at no cost to those loops. An engine that schedules endless events at one instant is
-//! faulty, and without the guard its run would never return.
+//! between calls, at no cost to those loops.
 //!
-//! The bound is far above what one instant can hold: a schedule may create all of its messages at
-//! once, and each lane of each channel may start and end a packet.
+//! The bound is far above the events of one instant: a schedule may create all messages at once,
+//! and each lane may start and end a packet.
 
 use gingham_kernel::Time;
 use gingham_net::{Plan, Simulation};
 
-/// Maximum number of events at one instant, before the allowance per lane.
+/// Limit on the events at one instant, before the allowance per lane.
 const EVENTS_MAX: u64 = 100_000_000;
-/// Additional events allowed for each lane of each channel.
+/// Additional events for each lane of each channel.
 const EVENTS_PER_LANE: u64 = 1_000;
-/// Maximum number of events between two checks of the time.
+/// Events between two checks of the time.
 const PART_MAX: u64 = 1 << 22;
 
-/// Simulated time stands still: the run would never end.
+/// Error: the run would never end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[error(
     "simulated time stands still at {} ns: {events} events at one instant, and the run would never end. This is a \
@@ -31,7 +30,7 @@ const PART_MAX: u64 = 1 << 22;
 pub struct NoProgress {
     /// Instant at which simulated time stands still.
     pub at: Time,
-    /// Lower bound on the events handled at this instant.
+    /// Lower bound on the events at this instant.
     pub events: u64,
 }
 
@@ -40,11 +39,10 @@ impl NoProgress {
     pub const CODE: &'static str = "time-stands-still";
 }
 
-/// Counts the events since simulated time advanced last.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ProgressGuard {
     at: Time,
-    /// Number of events handled when time first reached `at`.
+    /// Events handled as time first reached `at`.
     events_before: u64,
     events_max: u64,
 }
@@ -55,7 +53,6 @@ impl ProgressGuard {
         Self::within(EVENTS_MAX + EVENTS_PER_LANE * lanes)
     }
 
-    /// Creates a guard that allows `events_max` events at one instant.
     pub(crate) const fn within(events_max: u64) -> Self {
         Self { at: Time::ZERO, events_before: 0, events_max }
     }
@@ -74,7 +71,6 @@ impl ProgressGuard {
         Ok(())
     }
 
-    /// Records the time after a total of `events` events.
     fn look(&mut self, now: Time, events: u64) -> Result<(), NoProgress> {
         if now > self.at {
             (self.at, self.events_before) = (now, events);

@@ -2,7 +2,7 @@
 
 use gingham_input::OldName;
 
-/// All renamed keys, columns and engines. Each is refused, and the message gives the present name.
+/// Renamed keys, columns and engines; each is refused with the present name.
 pub const OLD_NAMES: [OldName; 17] = [
     OldName::key("routing.second", "routing.alternative"),
     OldName::key("traffic.*.window.answer", "traffic.*.window.ack"),

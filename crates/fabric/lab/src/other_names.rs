@@ -1,5 +1,4 @@
-//! Names of scenario alternatives in other simulators, subnet managers and the literature. Errors about
-//! these names suggest the name in Gingham and state any difference in meaning.
+//! Names of scenario alternatives elsewhere, suggested in errors with any difference in meaning.
 //!
 //! Sources: BookSim 2, `src/routefunc.cpp` and `src/networks/anynet.cpp`; OpenSM, `opensm(8)`,
 //! `osm_ucast_mgr.c`, `osm_ucast_updn.c`.
@@ -18,7 +17,7 @@ const UPDN: &str = "OpenSM's updn finds other roots and spreads LIDs over the po
                     differ; `gingham opensm` runs OpenSM's own";
 const CLOS: &str = "a Clos network leads one way through its stages; folded, both ends of a path are at the leaves";
 
-/// Names in BookSim, OpenSM and the literature, each with the equal or nearest alternative in Gingham.
+/// Names in BookSim, OpenSM and the literature, each with the nearest alternative.
 #[rustfmt::skip]
 pub const OTHER_NAMES: [OtherName; 25] = [
     OtherName::near("dor", "dimension-order", DOR),

@@ -1,12 +1,10 @@
-//! Routes with their proof of deadlock freedom, and descriptions of them.
+//! Routes with their proof of deadlock freedom.
 //!
 //! ```text
 //!   fabric, routes, lanes, ejection ──prove──► ProvedRoutes ─┬─► a sentence, or the cycle
 //!                                                            ├─► the choices of adaptive packets
 //!                                                            └─► a path, or the flows of a channel, by name
 //! ```
-//!
-//! An error about an unknown name suggests the nearest name of the fabric.
 
 use gingham_input::InputError;
 use gingham_topology::routing::{
@@ -17,10 +15,10 @@ use gingham_topology::{ChannelId, EndpointId, Fabric, NodeId};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// Number of lines of a cycle that are shown; a longer one is cut in the middle.
+/// Limit on the lines of a cycle; a longer one is cut in the middle.
 const CYCLE_LINES_MAX: usize = 11;
 
-/// The routes of a fabric, proved or refuted.
+/// Routes of a fabric, proved or refuted.
 #[derive(Debug)]
 pub struct ProvedRoutes {
     fabric: Arc<Fabric>,
@@ -33,16 +31,16 @@ pub struct ProvedRoutes {
 /// Options of packets that choose at every switch.
 #[derive(Clone, PartialEq, Debug)]
 pub struct AdaptiveChoice {
-    /// Escape lanes: packets there follow the tables alone.
+    /// Escape lanes, on which packets follow the tables alone.
     pub escape_lanes: Vec<u8>,
     /// Adaptive lanes: all others.
     pub adaptive_lanes: Vec<u8>,
-    /// Number of outputs among which packets choose.
+    /// Outputs among which packets choose.
     pub outputs: Choice,
 }
 
 impl ProvedRoutes {
-    /// Proves or refutes the routes of each LID offset.
+    /// Proof or refutation of the routes of each LID offset.
     pub fn new(
         fabric: Arc<Fabric>,
         by_offset: Vec<Routes>,
@@ -54,33 +52,33 @@ impl ProvedRoutes {
         Self { fabric, by_offset, lanes, ejection, proof }
     }
 
-    /// Returns the routed fabric.
+    /// Routed fabric.
     pub fn fabric(&self) -> &Fabric {
         &self.fabric
     }
 
-    /// Returns the routes of each LID offset.
+    /// Routes of each LID offset.
     pub fn by_offset(&self) -> &[Routes] {
         &self.by_offset
     }
 
-    /// Returns the lanes that packets may take, if there are several.
+    /// Lanes that packets may take, if several.
     pub fn lanes(&self) -> Option<&Lanes> {
         self.lanes.as_ref()
     }
 
-    /// Returns the routes, lanes and ejection that were proved together.
+    /// Routes, lanes and ejection proved together.
     pub fn set(&self) -> RouteSet<'_> {
         let Self { by_offset, lanes, ejection, .. } = self;
         RouteSet { ejection: *ejection, ..RouteSet::new(by_offset, lanes.as_ref()) }
     }
 
-    /// Returns the routes of LID offset 0, with the first path of every pair.
+    /// Routes of LID offset 0, with the first path of every pair.
     pub fn first(&self) -> &Routes {
         &self.by_offset[0]
     }
 
-    /// Returns whether packets carry their route (`source`) or switches look it up (`table`).
+    /// Form of the routes: `source` if packets carry them, `table` if switches look them up.
     pub fn form(&self) -> &'static str {
         match self.first() {
             Routes::Source(_) => "source",
@@ -88,7 +86,7 @@ impl ProvedRoutes {
         }
     }
 
-    /// Returns the rule that determines the dateline class of packets; `None` without datelines.
+    /// Rule of the dateline class of packets; `None` without datelines.
     pub fn dateline_rule(&self) -> Option<&'static str> {
         match self.lanes.as_ref()?.rule() {
             LaneRule::Datelines(datelines) => Some(match datelines.rule() {
@@ -99,13 +97,12 @@ impl ProvedRoutes {
         }
     }
 
-    /// Returns a shortest cycle of channels (and lanes) that wait for one another; empty if there
-    /// is none.
+    /// Shortest cycle of channels (and lanes) that wait for one another; empty if there is none.
     pub fn cycle(&self) -> Vec<String> {
         self.cycle_names(&self.proof)
     }
 
-    /// Returns a shortest cycle without packets that loop forever; empty if there is none.
+    /// Shortest cycle without packets that loop forever; empty if there is none.
     pub fn cycle_without_loops(&self) -> Vec<String> {
         if self.proof.is_free() {
             return Vec::new();
@@ -113,8 +110,8 @@ impl ProvedRoutes {
         self.cycle_names(&prove_without_loops(&self.fabric, self.set()))
     }
 
-    /// Returns a shortest cycle between hosts alone, as if aggregation nodes and routers sent
-    /// nothing; empty if there is none.
+    /// Shortest cycle between hosts, as if aggregation nodes and routers sent nothing; empty if
+    /// there is none.
     pub fn cycle_between_hosts(&self) -> Vec<String> {
         if self.proof.is_free() {
             return Vec::new();
@@ -130,7 +127,7 @@ impl ProvedRoutes {
         }
     }
 
-    /// Describes the proof in a sentence, or the cycle with a route for each of its steps.
+    /// Description of the proof in a sentence, or of the cycle with a route for each step.
     pub fn explain(&self) -> String {
         match &self.proof {
             Proof::Free { order } if !self.escape_lanes().is_empty() => self.escaped(order),
@@ -158,7 +155,6 @@ impl ProvedRoutes {
         }
     }
 
-    /// Returns the tables if routing is adaptive.
     fn tables_to_choose(&self) -> Option<&TableRoutes> {
         match self.first() {
             Routes::Table(tables) if tables.are_adaptive() => Some(tables),
@@ -166,8 +162,6 @@ impl ProvedRoutes {
         }
     }
 
-    /// Returns the escape lanes: packets there follow the tables alone. Empty without adaptive
-    /// routes.
     fn escape_lanes(&self) -> LaneSet {
         match self.lanes.as_ref().map(Lanes::rule) {
             Some(LaneRule::Escape(escape)) => escape.all_escape(),
@@ -190,7 +184,7 @@ impl ProvedRoutes {
         self.by_offset.iter().any(Routes::has_in_transit_hosts)
     }
 
-    /// Returns the switches without hosts that need an in-transit host for shortest paths.
+    /// Switches without hosts that need an in-transit host for shortest paths.
     pub fn hostless_switches(&self) -> Vec<&str> {
         match self.first() {
             Routes::Source(routes) => {
@@ -201,7 +195,7 @@ impl ProvedRoutes {
         }
     }
 
-    /// Returns the lanes and outputs among which packets choose; `None` if they follow one path.
+    /// Lanes and outputs among which packets choose; `None` if they follow one path.
     pub fn choice(&self) -> Option<AdaptiveChoice> {
         let outputs = Choice::new(&self.fabric, self.tables_to_choose()?);
         let count = self.lanes.as_ref().map_or(1, Lanes::count);
@@ -210,7 +204,7 @@ impl ProvedRoutes {
         Some(AdaptiveChoice { escape_lanes, adaptive_lanes, outputs })
     }
 
-    /// Returns a sentence for each routing fault.
+    /// Sentence for each routing fault.
     pub fn faults(&self) -> Vec<String> {
         let mut faults = Vec::new();
         for (number, routes) in self.by_offset.iter().enumerate() {
@@ -226,7 +220,7 @@ impl ProvedRoutes {
         faults
     }
 
-    /// Finds an endpoint by name; errors refer to argument `key` of function `of`.
+    /// Endpoint by name; errors refer to argument `key` of function `of`.
     pub fn endpoint(&self, of: &str, key: &str, name: &str) -> Result<EndpointId, InputError> {
         let fabric = &self.fabric;
         let found = fabric.endpoint_ids().find(|endpoint| fabric.endpoint_name(*endpoint) == name);
@@ -236,7 +230,7 @@ impl ProvedRoutes {
         })
     }
 
-    /// Finds a channel by name; errors refer to argument `key` of function `of`.
+    /// Channel by name; errors refer to argument `key` of function `of`.
     pub fn channel(&self, of: &str, key: &str, name: &str) -> Result<ChannelId, InputError> {
         let fabric = &self.fabric;
         let mut all = ChannelId::first(fabric.channel_count());
@@ -247,8 +241,8 @@ impl ProvedRoutes {
         })
     }
 
-    /// Returns, for each list of failed channels, the number of groups of channels that still wait
-    /// for one another in cycles ([`DependencyGraph::cyclic_groups`]).
+    /// Number, for each list of failed channels, of the groups of channels that still wait for one
+    /// another in cycles ([`DependencyGraph::cyclic_groups`]).
     pub fn deadlock_groups(&self, failures: &[Vec<String>]) -> Result<Vec<usize>, InputError> {
         let by_name: BTreeMap<String, ChannelId> = ChannelId::first(self.fabric.channel_count())
             .map(|channel| (self.fabric.channel_name(channel), channel))
@@ -266,7 +260,7 @@ impl ProvedRoutes {
         Ok(gone.iter().map(|gone| graph.cyclic_groups(gone)).collect())
     }
 
-    /// Returns the channels from one endpoint to another, by name; `None` without a route.
+    /// Channels from one endpoint to another, by name; `None` without a route.
     pub fn path(&self, source: &str, to: &str) -> Result<Option<Vec<String>>, InputError> {
         let from = self.endpoint("Routes.path", "source", source)?;
         let to = self.endpoint("Routes.path", "destination", to)?;
@@ -305,7 +299,7 @@ mod tests {
     use gingham_topology::generate::Generator;
     use serde_json::json;
 
-    /// Returns dimension-order routes around a ring of switches with one host each, on one lane.
+    /// Dimension-order routes around a ring of switches with one host each, on one lane.
     fn ring(switches: u32) -> ProvedRoutes {
         let torus = json!({ "torus": { "dimensions": [switches], "hosts_per_switch": 1 } });
         let torus: Generator = serde_json::from_value(torus).expect("a torus");

@@ -1,4 +1,4 @@
-//! One run: the simulation of a compiled scenario.
+//! Simulation of a compiled scenario.
 
 use crate::compile::{Compiled, first_written};
 use crate::no_progress::{NoProgress, ProgressGuard};
@@ -15,10 +15,10 @@ use std::sync::Arc;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Engine {
-    /// The fast engine, which need not process every flit.
+    /// Fast engine, which need not process every flit.
     #[default]
     Fast,
-    /// Reference simulation of every flit: slow; the fast engine must agree with it.
+    /// Slow reference of every flit; the fast engine must agree with it.
     Oracle,
 }
 
@@ -35,7 +35,7 @@ pub struct NotStepped {
 }
 
 impl NotStepped {
-    /// Returns the error at the scenario key responsible.
+    /// Error at the scenario key responsible.
     pub fn at(&self, source: &ScenarioSource) -> InputError {
         source.refuse(first_written(source, self.keys), self)
     }
@@ -50,11 +50,11 @@ impl Engine {
     }
 }
 
-/// Progress of a run, for a progress bar.
+/// Progress of a run.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Progress {
-    /// Estimated share of the run that is done, from 0 to 1, by the rule expected to end its window
-    /// first. It may decrease slightly if that rule is the width of an interval.
+    /// Share of the run that is done, from 0 to 1, by the rule expected to end its window first. It
+    /// may decrease slightly if that rule is the width of an interval.
     pub fraction: f64,
     /// Simulated time in picoseconds.
     pub now_ps: u64,
@@ -66,10 +66,10 @@ pub struct Progress {
     pub done: bool,
 }
 
-/// Share of a run that has passed when its window closes; following takes the rest.
+/// Share of a run at the end of its window; following takes the rest.
 const WINDOW_SHARE: f64 = 0.99;
 
-/// A simulation in progress.
+/// Simulation in progress.
 #[derive(Debug)]
 pub struct Run {
     compiled: Compiled,
@@ -79,7 +79,7 @@ pub struct Run {
 }
 
 impl Run {
-    /// Starts a run at time zero.
+    /// Run at time zero.
     pub fn new(mut compiled: Compiled, engine: Engine) -> Self {
         let simulation = engine.start(Arc::clone(&compiled.plan));
         let names = Names::of(&compiled.plan);
@@ -88,8 +88,8 @@ impl Run {
         Self { compiled, simulation, guard, names }
     }
 
-    /// Starts a run by the fast engine with the given stepper for virtual lanes, even if another is
-    /// faster; fails if the plan does not support it.
+    /// Run with the given stepper for virtual lanes, even if another is faster; fails if the plan
+    /// does not support it.
     pub fn stepped_by(compiled: Compiled, by: SteppedBy) -> Result<Self, NotStepped> {
         let simulation = gingham_engine::start_by(Arc::clone(&compiled.plan), by)
             .map_err(|Refusal { keys, because }| NotStepped { by, because, keys })?;
@@ -98,8 +98,7 @@ impl Run {
         Ok(Self { compiled, simulation, guard, names })
     }
 
-    /// Returns the stepper of the switches and the reason for its choice; `None` if switches are
-    /// not stepped.
+    /// Stepper of the switches and the reason for its choice; `None` if switches are not stepped.
     pub fn stepping(&self) -> Option<Stepping> {
         self.simulation.stepping()
     }
@@ -111,7 +110,7 @@ impl Run {
         Ok(self.progress())
     }
 
-    /// Returns the progress of the run.
+    /// Progress of the run.
     pub fn progress(&self) -> Progress {
         let collector = self.simulation.collector();
         let done = *self.simulation.status() != Status::Running;
@@ -141,8 +140,8 @@ impl Run {
         WINDOW_SHARE * of_time.max(of_messages).max(of_width).min(1.0)
     }
 
-    /// Returns the elapsed share of the time after which every interval is as narrow as `wanted`,
-    /// if widths shrink with the square root of time; zero while a class has no interval.
+    /// Elapsed share of the time after which every interval is as narrow as `wanted`, if widths
+    /// shrink with the square root of time; zero while a class has no interval.
     fn width_share(&self, wanted: f64) -> f64 {
         let plan = &self.compiled.plan;
         let measured = self.simulation.collector().report();
@@ -154,38 +153,37 @@ impl Run {
         ClassId::first(plan.classes.len()).map(share).fold(1.0, f64::min)
     }
 
-    /// Returns the number of events handled.
+    /// Events handled.
     pub fn events(&self) -> u64 {
         self.simulation.events()
     }
 
-    /// Returns the counts by channel since time zero.
+    /// Counts by channel since time zero.
     pub fn channel_counts(&self) -> Vec<ChannelCount> {
         self.simulation.channel_counts()
     }
 
-    /// Returns the record, at the end of the run or at an interruption.
+    /// Record at the end of the run or at an interruption.
     pub fn record(&self) -> Record {
         Record::new(&self.compiled, &*self.simulation, true)
     }
 
-    /// Returns the record without its tables.
+    /// Record without tables.
     pub fn summary(&self) -> Record {
         Record::new(&self.compiled, &*self.simulation, false)
     }
 
-    /// Whether every message is kept, so that the caller must take them.
+    /// Whether every message is kept: the caller must take them.
     pub fn keeps_all_messages(&self) -> bool {
         self.compiled.plan.measure.messages == KeptMessages::All
     }
 
-    /// Returns the messages delivered since the last call, in order of delivery, if all are kept;
-    /// otherwise a table without rows.
+    /// Messages delivered since the last call, in order of delivery, if all are kept.
     pub fn take_messages(&mut self) -> Table {
         message_table(&self.names, &self.simulation.take_messages())
     }
 
-    /// Returns the compiled scenario.
+    /// Compiled scenario.
     pub fn compiled(&self) -> &Compiled {
         &self.compiled
     }
@@ -198,7 +196,6 @@ mod tests {
     use gingham_input::Overrides;
     use std::path::Path;
 
-    /// Creates a run of three hosts on a switch, with the given engine.
     fn run_of_three(engine: Engine) -> Run {
         let text = "topology.generate.star = { hosts = 3 }\nstop.time = \"20 us\"\n[[traffic]]\n\
                     hosts = [\"*\"]\narrivals = \"backlogged\"\nlength = { fixed = \"64 B\" }";

@@ -4,10 +4,9 @@
 //!   candidates ──route──► prove ──► free? ──► bound on all-to-all load ──► the highest
 //! ```
 //!
-//! The candidates are routed and proved only when an error or verdict needs the advice, and only if
-//! the fabric is small enough for this to take less than about a second. In-transit routing is
-//! excluded: it needs hosts that forward packets, which is a property of the network and not of its
-//! routes.
+//! Candidates are routed and proved only for an error or verdict, and only if that takes less than
+//! about a second. In-transit routing is excluded: it needs hosts that forward packets, a property
+//! of the network and not of its routes.
 
 use gingham_topology::routing::{
     self, Algorithm, DimensionOrder, Form, Root, RouteSet, Routes, ShortestPath, SimpleRoutes,
@@ -15,27 +14,24 @@ use gingham_topology::routing::{
 };
 use gingham_topology::{Fabric, Grid};
 
-/// Largest number of switches for a comparison of the candidates.
+/// Limit on switches for a comparison of the candidates.
 const SWITCHES_MAX: usize = 512;
-/// Largest number of switches for the candidate `simple-routes`: on 114 it takes 0.2 s, on 264 over
-/// 2 s.
+/// Limit on switches for `simple-routes`: on 114 it takes 0.2 s, on 264 over 2 s.
 const SIMPLE_SWITCHES_MAX: usize = 128;
-/// Largest number of switches for the candidate `smart`: on 36 it takes 0.2 s, on 60 over 4 s.
+/// Limit on switches for `smart`: on 36 it takes 0.2 s, on 60 over 4 s.
 const SMART_SWITCHES_MAX: usize = 40;
-/// Largest number of host pairs for a comparison of the candidates: 2,048 hosts.
+/// Limit on host pairs for a comparison: 2,048 hosts.
 const HOST_PAIRS_MAX: usize = 1 << 22;
 
-/// An algorithm proved free of deadlock on a fabric.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct SafeRoutes {
-    /// The value of `routing.algorithm`, as TOML.
+    /// Value of `routing.algorithm`, as TOML.
     pub(crate) algorithm: &'static str,
     /// Bound on all-to-all load, as a fraction of a host's link.
     pub(crate) bound: f64,
 }
 
-/// Returns the value of `routing.algorithm` to use instead of the algorithm that gave these routes,
-/// for one lane.
+/// Value of `routing.algorithm` to use instead, for one lane.
 pub(crate) fn advice(fabric: &Fabric, routes: &Routes) -> String {
     let form = match routes {
         Routes::Source(_) => Form::Source,
@@ -57,9 +53,8 @@ pub(crate) fn advice(fabric: &Fabric, routes: &Routes) -> String {
     )
 }
 
-/// Returns the candidate with the highest bound among those free of deadlock on one lane; the first
-/// one in a tie. `None` if the fabric is too large for the comparison, or if no two hosts are
-/// connected.
+/// Candidate with the highest bound among those free of deadlock on one lane; the first in a tie.
+/// `None` if the fabric is too large, or no two hosts are connected.
 pub(crate) fn best(fabric: &Fabric, form: Form) -> Option<SafeRoutes> {
     let switches = fabric.switches().len();
     let hosts = fabric.endpoint_ids().filter(|end| fabric.is_host_endpoint(*end)).count();
@@ -76,7 +71,7 @@ pub(crate) fn best(fabric: &Fabric, form: Form) -> Option<SafeRoutes> {
     best
 }
 
-/// Returns the candidates from simple to elaborate, each as TOML and as a value.
+/// Candidates from simple to elaborate, as TOML and as a value.
 fn candidates(switches: usize) -> Vec<(&'static str, Algorithm)> {
     let depth_first = UpDown { root: Root::LargestTotalDistance, tree: SpanningTree::DepthFirst };
     let mut all = vec![
@@ -97,8 +92,8 @@ fn candidates(switches: usize) -> Vec<(&'static str, Algorithm)> {
     all
 }
 
-/// Returns the bound on all-to-all load of an algorithm, if it routes the fabric in this form and
-/// its routes connect any hosts and are free of deadlock on one lane.
+/// Bound on all-to-all load, if the algorithm gives routes between hosts that are free of deadlock
+/// on one lane.
 fn proved_bound(fabric: &Fabric, algorithm: &Algorithm, form: Form) -> Option<f64> {
     let routes = [routing::route(fabric, algorithm, form).ok()?];
     let set = RouteSet::new(&routes, None);
@@ -109,7 +104,7 @@ fn proved_bound(fabric: &Fabric, algorithm: &Algorithm, form: Form) -> Option<f6
     Some(Statistics::new(fabric, &routes[0]).all_to_all?.fraction)
 }
 
-/// Whether a fabric is a grid without a dimension that closes to a ring of four switches or more.
+/// Whether a fabric is a grid without rings of four switches or more.
 fn is_grid_without_rings(fabric: &Fabric) -> bool {
     Grid::recognise(fabric).is_ok_and(|grid| {
         !grid.wraps().iter().zip(grid.dimensions()).any(|(wraps, size)| *wraps && *size > 3)
@@ -151,9 +146,8 @@ mod tests {
         }
     }
 
-    /// On a 4 x 4 mesh with one host per switch, dimension order sends the traffic of 2 hosts of a
-    /// row to the 8 hosts of the other half through the channel between the middle columns. These
-    /// are 16 pairs, and each host sends to 15 others, so the bound is 15 / 16.
+    /// On a 4 x 4 mesh, dimension order sends the traffic of 2 hosts of a row to the 8 hosts of the
+    /// other half through one channel: of 16 pairs, with 15 per host, for a bound of 15 / 16.
     #[test]
     fn dimension_order_is_best_on_a_mesh() {
         let found = best(&mesh(&[4, 4]), Form::Source).expect("the fabric is small");

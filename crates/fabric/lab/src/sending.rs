@@ -1,4 +1,4 @@
-//! Priority of each class, and the longest payload of its packets by the length of the route.
+//! Priority and packet size of each class.
 
 use crate::compile::Compiled;
 use gingham_net::{ClassPlan, Plan, SegmentationPlan};
@@ -17,20 +17,20 @@ pub struct Sending {
     pub longest_payload_bytes: LongestPayload,
 }
 
-/// The maximum transfer unit of a class.
+/// Maximum transfer unit of a class.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[serde(untagged)]
 pub enum LongestPayload {
-    /// No limit: a packet carries a whole message.
+    /// Packets that carry whole messages.
     Unlimited,
     /// One limit for all routes.
     Fixed(u32),
-    /// Limit by the number of switches on the route, for the lengths of routes between hosts.
+    /// Limit by number of switches on the route, for routes between hosts.
     ByRoute(BTreeMap<usize, u32>),
 }
 
 impl Compiled {
-    /// Returns priority and packet size of each class.
+    /// Priority and packet size of each class.
     pub fn sending(&self) -> Vec<Sending> {
         let plan = &*self.plan;
         let follows_route = |class: &ClassPlan| match class.segmentation {
@@ -66,8 +66,8 @@ impl Compiled {
     }
 }
 
-/// Returns the numbers of switches on routes between hosts. Hosts of one switch share their routes,
-/// except to each other.
+/// Numbers of switches on routes between hosts; those of one switch share their routes, except to
+/// each other.
 fn route_lengths(plan: &Plan) -> BTreeSet<usize> {
     let fabric = &plan.fabric;
     let is_host =

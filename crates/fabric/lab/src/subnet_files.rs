@@ -1,5 +1,4 @@
-//! Loading of a subnet manager's files: forwarding tables, lane tables, service levels and
-//! arbitration tables.
+//! Loading of a subnet manager's files.
 
 use crate::fabric_file::from_format;
 use gingham_input::{InputError, read, unpack};
@@ -15,7 +14,7 @@ use std::path::{Path, PathBuf};
 /// Files with routes and lanes.
 #[derive(Clone, Debug)]
 pub struct SubnetFiles {
-    /// Name of the fabric file, for messages.
+    /// Fabric file, for messages.
     pub fabric: String,
     /// Forwarding tables.
     pub tables: PathBuf,
@@ -38,10 +37,8 @@ pub struct LoadedRoutes {
     pub findings: Vec<(String, Finding)>,
 }
 
-/// Reads the files and joins them with their fabric.
-///
-/// Without service levels every pair sends on SL 0. Without lane tables, service levels map to the
-/// lanes of an unconfigured OpenSM.
+/// Reads the files and joins them with their fabric. Without service levels every pair sends on SL
+/// 0. Without lane tables, service levels map to the lanes of an unconfigured OpenSM.
 pub fn load_routes(fabric: &Fabric, files: &SubnetFiles) -> Result<LoadedRoutes, InputError> {
     let subnet = Subnet::new(fabric, &files.fabric)?;
     let mut findings = Vec::new();
@@ -75,12 +72,12 @@ pub fn load_routes(fabric: &Fabric, files: &SubnetFiles) -> Result<LoadedRoutes,
     })
 }
 
-/// Arbitration tables of lanes, as read from a file.
+/// Arbitration tables of lanes.
 #[derive(Clone, Debug)]
 pub enum LoadedArbitration {
-    /// Tables of single ports, as queried by `smpquery`.
+    /// Tables of single ports, by `smpquery`.
     Ports(Vec<PortArbitration>),
-    /// Tables in the configuration of OpenSM.
+    /// Tables in `opensm.conf`.
     Kinds {
         /// Whether OpenSM writes the tables into ports.
         is_enabled: bool,
@@ -89,12 +86,11 @@ pub enum LoadedArbitration {
     },
 }
 
-/// Reads arbitration tables: outputs of `smpquery vlarb`, or `opensm.conf`.
+/// Reads outputs of `smpquery vlarb`, or `opensm.conf`.
 pub fn load_arbitration(path: &Path) -> Result<LoadedArbitration, InputError> {
     arbitration_of(&path.display().to_string(), &read(path)?)
 }
 
-/// Parses the bytes of an arbitration file; errors refer to it by `name`.
 pub(crate) fn arbitration_of(name: &str, bytes: &[u8]) -> Result<LoadedArbitration, InputError> {
     let read_text = |text: &str| {
         if text.lines().any(|line| line.starts_with("qos")) {
@@ -108,14 +104,13 @@ pub(crate) fn arbitration_of(name: &str, bytes: &[u8]) -> Result<LoadedArbitrati
     joined(name, bytes, read_text)
 }
 
-/// Tables of a subnet manager for one fabric, read file by file; errors name the files.
+/// Tables of a subnet manager for one fabric; errors name the files.
 pub(crate) struct Subnet<'a> {
     fabric: &'a Fabric,
     lids: Lids,
 }
 
 impl<'a> Subnet<'a> {
-    /// Collects the LIDs of the fabric; errors refer to the fabric file by `name`.
     pub(crate) fn new(fabric: &'a Fabric, name: &str) -> Result<Self, InputError> {
         let lids = Lids::of(fabric).map_err(|error| from_format(name, &error))?;
         Ok(Self { fabric, lids })
@@ -125,7 +120,6 @@ impl<'a> Subnet<'a> {
         joined(name, bytes, |text| subnet::join(self.fabric, &self.lids, &TableDump::read(text)?))
     }
 
-    /// Parses tables that map service levels to lanes.
     pub(crate) fn lanes(
         &self,
         name: &str,
@@ -146,7 +140,7 @@ impl<'a> Subnet<'a> {
         })
     }
 
-    /// Fills in the defaults for a missing lane map or missing service levels.
+    /// Defaults for a missing lane map or missing service levels.
     pub(crate) fn completed(
         &self,
         map: Option<LaneMap>,
@@ -159,7 +153,6 @@ impl<'a> Subnet<'a> {
     }
 }
 
-/// Unpacks a file and parses it with `read_text`; errors refer to it by `name`.
 fn joined<T>(
     name: &str,
     bytes: &[u8],

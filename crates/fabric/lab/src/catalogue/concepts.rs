@@ -8,11 +8,13 @@
 //!   example    keys of a scenario, as TOML, with a pair of braces for the value of a variant
 //! ```
 //!
-//! Properties of a single name are declared at its variant: doc comment, parameters, and extensions
-//! of the schema. `x-source` is paper and section, or "textbook". `x-needs` is a feature that only
-//! some switching kinds have. `x-example` is the value in one line, or all keys in several; the
-//! default is the bare name. Keys that an example leaves out are those of a 4x4 torus whose hosts
-//! send 64-byte messages (`tests/test_catalogue.py`, which runs every example).
+//! Properties of a single name are declared at its variant by doc comment, parameters, and
+//! extensions of the schema.
+//!
+//! `x-source` is paper and section, or "textbook". `x-needs` is a feature that only some switching
+//! kinds have. `x-example` is the value in one line, or all keys in several; the default is the
+//! bare name. Keys that an example leaves out are those of a 4x4 torus whose hosts send 64-byte
+//! messages (`tests/test_catalogue.py`, which runs every example).
 
 use super::support::SwitchingKind;
 use crate::scenario::{
@@ -30,16 +32,14 @@ use gingham_topology::routing::Algorithm;
 use schemars::JsonSchema;
 use serde_json::{Value, json};
 
-/// A group of alternative names, such as all routing algorithms.
+/// Group of alternative names, such as all routing algorithms.
 pub(super) struct Concept {
     pub(super) name: &'static str,
-    /// Heading in the reference.
     pub(super) title: &'static str,
-    /// Scenario keys that take the names. The first, or a table around it, may need a feature of
-    /// switching kinds.
+    /// Scenario keys that take the names; the first, or a table around it, may need a feature.
     pub(super) keys: &'static [&'static str],
     pub(super) schema: fn() -> Value,
-    /// Whether a name belongs to a switching kind; `None` if names do not depend on it.
+    /// Whether a name belongs to a switching kind; `None` for all kinds.
     pub(super) kind: Option<fn(&str, &SwitchingKind) -> bool>,
     pub(super) example: &'static str,
 }
@@ -133,12 +133,11 @@ const fn concept<T: JsonSchema>(
     Concept { name, title, keys, schema: schema_of::<T>, kind: None, example }
 }
 
-/// Returns the schema of the network key `admission`, a mechanism by itself.
 fn admission() -> Value {
     variant(&mut schema_of::<Network>(), "admission")
 }
 
-/// Returns the schema of the key `datelines`, a mechanism by itself whatever its value.
+/// Schema of the key `datelines`, a mechanism by itself whatever its value.
 fn datelines() -> Value {
     let key = schema_of::<Lanes>()["properties"]["datelines"].take();
     let mut mechanism = json!({ "const": "datelines" });
@@ -150,15 +149,14 @@ fn datelines() -> Value {
     mechanism
 }
 
-/// Returns the schema of the keys of a class that are mechanisms by themselves: `window` and
-/// `rate_limit`.
+/// Schema of the keys of a class that are mechanisms by themselves.
 fn of_flows() -> Value {
     let mut class = schema_of::<TrafficClass>();
     let variants = ["window", "rate_limit"].map(|name| variant(&mut class, name));
     json!({ "oneOf": variants })
 }
 
-/// Returns the key of a table as the variant of an enum, with the keys of its table as parameters.
+/// Key of a table as the variant of an enum, with the keys of its table as parameters.
 fn variant(table: &mut Value, name: &str) -> Value {
     let mut variant = table["properties"][name].take();
     let parameters = variant.clone();
@@ -166,15 +164,15 @@ fn variant(table: &mut Value, name: &str) -> Value {
     variant
 }
 
-/// Whether a preset belongs to a kind: the preset of a paper to the kind that it models, and the
-/// preset of a technology to every kind.
+/// Whether a preset belongs to a kind: that of a paper to the kind that it models, that of a
+/// technology to every kind.
 fn is_asked(name: &str, kind: &SwitchingKind) -> bool {
     let preset = Preset::ALL.iter().find(|preset| preset.name() == name);
     let asked = preset.expect("a preset has its name").modelled_kind();
     asked.is_none_or(|asked| kind.name == asked.as_str())
 }
 
-/// Files that examples read: (name, content).
+/// Name and content of the files that examples read.
 pub(super) const FILES: &[(&str, &str)] = &[
     (
         "schedule.csv",

@@ -1,8 +1,8 @@
-//! Scenario keys that exist only in networks of some switching kinds: their refusal elsewhere, and
-//! their note in the reference.
+//! Scenario keys of some switching kinds only: their refusal elsewhere, and their note in the
+//! reference.
 //!
-//! The declaration of a key or table gives the feature that it needs (`x-needs`), and the
-//! equivalent in five-stage switches, if there is one (`x-instead`).
+//! A key or table declares the feature that it needs (`x-needs`), and its equivalent in five-stage
+//! switches (`x-instead`).
 
 use super::SCENARIO;
 use super::support::{Feature, KINDS, SwitchingKind};
@@ -10,7 +10,7 @@ use crate::error::LabError;
 use crate::scenario::{ScenarioSource, SwitchingParameters};
 use serde_json::Value;
 
-/// Tables with such keys, in the order of their refusal; `*` stands for every index of a list.
+/// Tables with such keys, in the order of their refusal.
 const TABLES: [&str; 8] = [
     "network",
     "network.header",
@@ -23,12 +23,10 @@ const TABLES: [&str; 8] = [
 ];
 
 impl Feature {
-    /// Returns the description of networks with the feature.
     fn owners(self) -> &'static str {
         self.reason().strip_prefix("belongs to ").expect("a reason names the owners")
     }
 
-    /// Returns the remedy for a key that needs the feature in a network without it.
     fn cure(self) -> String {
         let kinds = KINDS.iter().filter(|kind| kind.has(self));
         let kinds: Vec<String> = kinds.map(|kind| format!("\"{}\"", kind.name)).collect();
@@ -36,18 +34,17 @@ impl Feature {
     }
 }
 
-/// Returns the JSON pointer to a key or table in the schema of scenarios.
+/// JSON pointer to a key or table in the schema of scenarios.
 fn pointer(path: &str) -> String {
     let step = |step| if step == "*" { "/items".to_owned() } else { format!("/properties/{step}") };
     path.split('.').map(step).collect()
 }
 
-/// Returns the schema of a key or table of a scenario.
 pub(super) fn schema_at(path: &str) -> &'static Value {
     SCENARIO.pointer(&pointer(path)).expect("a key of scenarios")
 }
 
-/// Returns the features that a key needs, and then those of the tables around it.
+/// Features that a key needs, and then those of the tables around it.
 pub(super) fn needs(key: &str) -> Vec<Feature> {
     let ends = key.match_indices('.').map(|(end, _)| end).chain([key.len()]);
     // Keys below a choice of tables have none of their own.
@@ -57,8 +54,8 @@ pub(super) fn needs(key: &str) -> Vec<Feature> {
     needs
 }
 
-/// Returns the keys of a table that need a feature by themselves, with their equivalents in
-/// five-stage switches, and then, if the table needs a feature, all keys.
+/// Keys of a table that need a feature by themselves, with their equivalents in five-stage
+/// switches, and all keys of a table that needs a feature.
 fn owned_keys(path: &str) -> impl Iterator<Item = (&'static str, Feature, &'static str)> {
     let table = schema_at(path);
     let keys = table["properties"].as_object().expect("a table has keys");
@@ -71,12 +68,10 @@ fn owned_keys(path: &str) -> impl Iterator<Item = (&'static str, Feature, &'stat
     own.chain(of_table.flat_map(|feature| keys.keys().map(move |key| (&**key, feature, ""))))
 }
 
-/// Whether a key of a table is a table listed in [`TABLES`].
 fn is_table(path: &str, key: &str) -> bool {
     TABLES.contains(&&*format!("{path}.{key}"))
 }
 
-/// Refuses the first key that networks of the scenario's kind do not have.
 pub(crate) fn refuse_foreign(
     source: &ScenarioSource,
     switching: &SwitchingParameters,
@@ -108,8 +103,8 @@ pub(crate) fn refuse_foreign(
     Ok(())
 }
 
-/// Adds notes on the networks that have a key to the schema of scenarios: at the table if all its
-/// keys need the feature, and otherwise at the keys.
+/// Adds notes on the networks that have a key: at the table if all its keys need the feature, else
+/// at the keys.
 pub(super) fn note_owners(schema: &mut Value) {
     for path in TABLES {
         let table = schema.pointer_mut(&pointer(path)).expect("a table of scenarios");
@@ -119,7 +114,6 @@ pub(super) fn note_owners(schema: &mut Value) {
     }
 }
 
-/// Adds the owners to the description of a key or table that only some networks have.
 fn note_owner(of: &mut Value) {
     if let Some(feature) = Feature::needed_by(of) {
         let meaning = of["description"].as_str().unwrap_or_default();

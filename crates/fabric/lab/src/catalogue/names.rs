@@ -1,5 +1,4 @@
-//! Refusal of names that networks of some switching kinds do not support, with the reason of the
-//! feature that the variant needs.
+//! Refusal of names that a switching kind does not support.
 
 use super::keys::schema_at;
 use super::support::{Feature, SwitchingKind};
@@ -9,8 +8,6 @@ use crate::scenario::{PerLane, ScenarioSource};
 use serde::Serialize;
 use serde_json::Value;
 
-/// Refuses the first name that networks of the scenario's kind do not support.
-///
 /// Keys that belong to other kinds, and all names under them, are refused earlier.
 pub(crate) fn refuse_unsupported(source: &ScenarioSource) -> Result<(), LabError> {
     let scenario = &source.scenario;
@@ -34,8 +31,6 @@ pub(crate) fn refuse_unsupported(source: &ScenarioSource) -> Result<(), LabError
     }
 }
 
-/// Refuses the variant of a key if it needs a feature that the scenario's switching kind does not
-/// have.
 fn refuse(
     source: &ScenarioSource,
     key: &str,
@@ -44,7 +39,6 @@ fn refuse(
     variant.map_or(Ok(()), |variant| refuse_at(source, key, key, variant))
 }
 
-/// Refuses one of several values of a key, at its own path.
 fn refuse_at(
     source: &ScenarioSource,
     path: &str,

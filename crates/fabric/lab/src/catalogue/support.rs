@@ -7,25 +7,25 @@
 //!   a paper's preset works         meaningless     meaningless
 //! ```
 //!
-//! A fabric has one switching kind. A new kind is one entry of [`KINDS`]: its features determine
-//! every cell of its column, and the scenario keys that it has (`keys`).
+//! A new kind is one entry of [`KINDS`]: its features determine every cell of its column, and the
+//! scenario keys that it has (`keys`).
 
 use crate::scenario::{Network, SwitchingParameters};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// A switching technique.
+/// Switching technique.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 pub struct SwitchingKind {
     /// Name in scenarios.
     pub name: &'static str,
-    /// Description in a sentence or two.
+    /// Description in one or two sentences.
     pub summary: &'static str,
     /// Papers with sections.
     pub source: &'static str,
-    /// Example: keys of a scenario, as TOML, that select it.
+    /// Keys of an example scenario, as TOML.
     pub example: &'static str,
-    /// Noun phrase for a network of the kind, for messages.
+    /// Noun phrase for messages.
     #[serde(skip)]
     pub(super) called: &'static str,
     /// Features that not every kind has.
@@ -39,7 +39,6 @@ impl SwitchingKind {
         kind.expect("every kind stands in the catalogue")
     }
 
-    /// Describes a network of the kind, with the key that selected it.
     pub(super) fn under(&self, network: &Network) -> String {
         let by = match network.switching {
             Some(_) => "network.switching".to_owned(),
@@ -90,13 +89,13 @@ pub(super) enum Feature {
 }
 
 impl Feature {
-    /// Returns the feature that the schema of a key or variant needs, if any.
+    /// Feature that the schema of a key or variant needs.
     pub(super) fn needed_by(schema: &Value) -> Option<Self> {
         let name = schema.get("x-needs")?.clone();
         Some(serde_json::from_value(name).expect("`x-needs` names a feature"))
     }
 
-    /// Returns the reason why a key or name that needs the feature is refused elsewhere.
+    /// Reason of a refusal elsewhere.
     pub(super) const fn reason(self) -> &'static str {
         match self {
             Self::SlackBuffers => "belongs to wormhole networks",
@@ -121,7 +120,7 @@ impl Feature {
     }
 }
 
-/// Every switching kind, in the order of the columns of support tables.
+/// Switching kinds, in the order of support tables.
 pub const KINDS: [SwitchingKind; 3] = [
     SwitchingKind {
         name: "wormhole",
@@ -168,18 +167,18 @@ pub const KINDS: [SwitchingKind; 3] = [
     },
 ];
 
-/// The support of a mechanism under a switching kind.
+/// Support of a mechanism under a switching kind.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(tag = "support", rename_all = "lowercase")]
 pub enum Support {
-    /// The combination is allowed.
+    /// Allowed combination.
     Works,
-    /// A scenario with both is refused, with this reason in the message.
+    /// Refused combination, with the reason for the message.
     Refused {
         /// Reason of the refusal.
         reason: &'static str,
     },
-    /// The combination does not exist.
+    /// Combination that does not exist.
     Meaningless,
 }
 

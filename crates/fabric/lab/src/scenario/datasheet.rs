@@ -18,27 +18,26 @@ use gingham_kernel::{Bytes, Rate, Span};
 use gingham_net::{BLOCK_BYTES, SlackBuffer};
 use serde::Deserialize;
 
-/// Cycles from a head's arrival to its start on the next cable in a five-stage switch, without
-/// `pipeline_cycles` and `routing_cycles` (`docs/concepts/virtual-lanes.md`). Derived parameters
-/// set `routing_cycles` to 0, because a routing cycle would cost rate between two packets.
+/// Cycles from a head's arrival to its start on the next cable, without `pipeline_cycles` and
+/// `routing_cycles` (`docs/concepts/virtual-lanes.md`). Derived parameters set `routing_cycles` to
+/// 0, because a routing cycle would cost rate between two packets.
 const STAGES: u64 = 4;
 
-/// Largest depth of a lane, in flits (`network.lanes.depth`).
+/// Largest depth of a lane, in flits.
 const DEPTH_MAX: u64 = 65_535;
 
-/// Unit of buffers for whole packets, in bytes.
 const BLOCK: u64 = BLOCK_BYTES as u64;
 
 /// Length of the mark before the rest of the route of an in-transit host.
 const MARK: Bytes = Bytes(2);
 
-/// Link rate if neither the preset nor the scenario gives one.
+/// Link rate if none is given.
 pub(super) const RATE: Rate = Rate::from_bytes_per_second(1_000_000_000);
 
-/// Flit size if neither the preset nor the scenario gives one.
+/// Flit size if none is given.
 const FLIT: Bytes = Bytes(64);
 
-/// The network section of a preset, and that of a scenario, which takes precedence.
+/// Network section of a preset, and that of a scenario, which takes precedence.
 #[derive(Clone, Copy)]
 pub(super) struct Layers<'a> {
     pub(super) preset: &'a Network,
@@ -46,7 +45,6 @@ pub(super) struct Layers<'a> {
 }
 
 impl<'a> Layers<'a> {
-    /// Applies a section of the preset, and then that of the scenario, to `base`.
     pub(super) fn over<S: Over<T> + 'a, T>(
         self,
         section: impl Fn(&'a Network) -> &'a S,
@@ -55,7 +53,6 @@ impl<'a> Layers<'a> {
         section(self.written).over(section(self.preset).over(base))
     }
 
-    /// Returns the value of a key in the scenario, or else in the preset.
     fn value<T: Copy>(self, key: impl Fn(&Network) -> Option<T>) -> Option<T> {
         key(self.written).or_else(|| key(self.preset))
     }
@@ -79,8 +76,7 @@ pub(super) struct Datasheet {
 }
 
 impl Datasheet {
-    /// Derives the parameters of a switching kind, then applies the keys of the preset and the
-    /// scenario.
+    /// Parameters of a switching kind, then the keys of the preset and the scenario.
     pub(super) fn under(&self, kind: SwitchingName, layers: Layers<'_>) -> SwitchingParameters {
         match kind {
             SwitchingName::Wormhole => {
@@ -157,14 +153,12 @@ impl Datasheet {
         }
     }
 
-    /// Returns the buffer of one of `count` lanes at an input port.
     fn lane_buffer(&self, count: i64) -> Bytes {
         let share = self.port_buffer.0 / u64::try_from(count.max(1)).unwrap_or(1);
         Bytes(self.lane_buffer_max.map_or(share, |most| share.min(most.0)))
     }
 }
 
-/// Applies the lane keys of the preset and the scenario to `base`.
 fn lanes(layers: Layers<'_>, base: LaneParameters) -> LaneParameters {
     let arbiters = layers.over(|network| &network.lanes, base.arbiters);
     layers.over(|network| &network.lanes, LaneParameters { arbiters, ..base })

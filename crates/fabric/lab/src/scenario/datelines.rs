@@ -1,4 +1,4 @@
-//! The key `network.lanes.datelines`: a Boolean, or the name of a dateline rule.
+//! Key `network.lanes.datelines`: a Boolean, or a dateline rule.
 
 use gingham_topology::routing::DatelineRule;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};

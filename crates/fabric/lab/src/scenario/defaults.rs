@@ -1,4 +1,4 @@
-//! Defaults that follow from the fabric: the preset, and the packet size that it implies.
+//! Defaults that follow from the fabric.
 //!
 //! ```text
 //!   speeds of cables ──fastest generation──► network.preset ──a packet carries──► traffic.*.length, traffic.*.segmentation
@@ -14,7 +14,6 @@ use gingham_net::Segmentation;
 use gingham_net::traffic::{Arrivals, Lengths};
 use gingham_topology::{Cable, Fabric, Generation, LinkSpeed, PartialSpeed};
 
-/// Returns the scenario with all defaults that follow from its fabric.
 pub(crate) fn completed(
     source: &ScenarioSource,
     origin: &ScenarioFabric,
@@ -24,8 +23,7 @@ pub(crate) fn completed(
     completed.scenario.network.preset = Some(preset);
     let file = preset.file();
     if let Some(packet) = file.datasheet.packet {
-        // If the preset's packets are as long as its limit, they follow a limit set in the scenario
-        // in either direction.
+        // Packets as long as the preset's limit follow a limit in the scenario in either direction.
         let is_longest = file.network.packet_max == Some(packet);
         let limited = |most| if is_longest { most } else { packet.min(most) };
         let packet = completed.scenario.network.packet_max.map_or(packet, limited);
@@ -39,14 +37,12 @@ pub(crate) fn completed(
     Ok(completed)
 }
 
-/// Returns the description of the simulated network for titles, with defaults from the fabric.
+/// Description of the network for titles, with defaults from the fabric.
 pub fn describe_network(source: &ScenarioSource) -> Result<String, LabError> {
     let completed = completed(source, &fabric(source)?)?;
     Ok(completed.scenario.network.describe())
 }
 
-/// Returns the preset that the scenario names, after a check against the fabric, or the one that
-/// matches the cable speeds.
 fn preset(source: &ScenarioSource, origin: &ScenarioFabric) -> Result<Preset, InputError> {
     let network = &source.scenario.network;
     let fabric = &origin.loaded.fabric;
@@ -66,7 +62,7 @@ fn preset(source: &ScenarioSource, origin: &ScenarioFabric) -> Result<Preset, In
     }
 }
 
-/// Rejects an InfiniBand preset if all cables have a known generation other than its own.
+/// Rejects an InfiniBand preset if all cables are of other known generations.
 fn check_speeds(
     source: &ScenarioSource,
     preset: Preset,
@@ -89,12 +85,11 @@ fn check_speeds(
     Err(source.refuse("network.preset", message))
 }
 
-/// Returns the known InfiniBand generations of cables.
 fn generations(fabric: &Fabric) -> impl Iterator<Item = Generation> {
     fabric.cables().iter().filter_map(generation)
 }
 
-/// Returns the InfiniBand generation of a cable, if known; its width may be unknown.
+/// InfiniBand generation of a cable; its width may be unknown.
 fn generation(cable: &Cable) -> Option<Generation> {
     match (cable.speed, cable.partial_speed) {
         (Some(LinkSpeed::InfiniBand { generation, .. }), _)

@@ -141,8 +141,7 @@ pub enum Forwarding {
 }
 
 impl LaneArbiters {
-    /// Returns these arbiters with lanes chosen per packet, for switches that send only whole
-    /// packets.
+    /// Arbiters by packet, for switches that send only whole packets.
     pub(super) fn by_packet(self) -> Self {
         Self {
             link_output: self.link_output.by_packet(),
@@ -152,8 +151,8 @@ impl LaneArbiters {
 }
 
 impl Default for PipelineParameters {
-    /// Returns the parameters of Yum et al. 2002, sections 3.1 and 4: 16 lanes of 10 flits of 128
-    /// bits, five stages, a multiplexed crossbar.
+    /// Parameters of Yum et al. 2002, sections 3.1 and 4: 16 lanes of 10 flits of 128 bits, five
+    /// stages, a multiplexed crossbar.
     fn default() -> Self {
         Self {
             lanes: LaneParameters { arbiters: LaneArbiters::default(), count: 16 },
@@ -187,7 +186,7 @@ pub enum PerLane<T> {
 }
 
 impl<T: Copy> PerLane<T> {
-    /// Returns one value per lane; the error is the length of a list that does not match `count`.
+    /// One value per lane; the error is the length of a list that does not match `count`.
     pub(crate) fn by_lane(&self, count: usize) -> Result<Vec<T>, usize> {
         match self {
             Self::All(value) => Ok(vec![*value; count]),

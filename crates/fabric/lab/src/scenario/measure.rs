@@ -37,7 +37,7 @@ pub struct Stop {
 }
 
 impl Stop {
-    /// Returns the follow time in effect.
+    /// Follow time in effect.
     pub fn follow(&self) -> Span {
         self.follow.unwrap_or(Span::from_ps(self.time.as_ps() / 10))
     }

@@ -134,7 +134,7 @@ pub struct Header {
 }
 
 impl Default for LinkParameters {
-    /// Returns ideal cables; every preset sets all of these except the limit on packets.
+    /// Ideal cables; every preset sets all of these except the limit on packets.
     fn default() -> Self {
         Self {
             link_rate: RATE,
@@ -147,8 +147,8 @@ impl Default for LinkParameters {
 }
 
 impl Network {
-    /// Returns the parameters in effect. Keys of another switching kind have no effect here: they
-    /// are rejected when the scenario is compiled.
+    /// Parameters in effect. Keys of another switching kind have no effect here: the compilation
+    /// rejects them.
     pub fn parameters(&self) -> Parameters {
         let PresetFile { network: preset, datasheet, .. } = self.preset().file();
         let layers = Layers { preset, written: self };
@@ -164,14 +164,13 @@ impl Network {
         }
     }
 
-    /// Returns the configured preset, or the default for a fabric that does not determine one.
+    /// Configured preset, or the default.
     pub fn preset(&self) -> Preset {
         self.preset.unwrap_or(Preset::DEFAULT)
     }
 
-    /// Returns the description of the simulated network for titles, such as `infiniband-ndr (whole
-    /// packets, oldest-first)`: the preset, the switching kind, the arbitration rule, and a note if
-    /// the preset was changed.
+    /// Description for titles, such as `infiniband-ndr (whole packets, oldest-first)`: preset,
+    /// switching kind, arbitration rule, and a note if the preset was changed.
     pub fn describe(&self) -> String {
         let kind = match self.kind() {
             SwitchingName::Wormhole => "wormhole",
@@ -184,8 +183,6 @@ impl Network {
         format!("{} ({kind}, {arbiter}{changed})", self.preset().name())
     }
 
-    /// Returns the arbitration rule of a switch among packets for the same output: the configured
-    /// one, or the default of the switching kind.
     fn arbitration(&self) -> Arbitration {
         self.arbitration.unwrap_or(match self.kind() {
             SwitchingName::Packets => Arbitration::OldestFirst,
@@ -193,7 +190,6 @@ impl Network {
         })
     }
 
-    /// Returns the configured switching kind, or the preset's default.
     pub(crate) fn kind(&self) -> SwitchingName {
         self.switching.unwrap_or_else(|| self.preset().own_kind())
     }

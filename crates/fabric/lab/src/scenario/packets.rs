@@ -66,9 +66,9 @@ pub struct Overtaking {
 }
 
 impl Default for PacketsParameters {
-    /// Returns the parameters of Santos et al. 2002, table I: 40 ns, four packets of 2,068 B a port
-    /// (33 blocks of 64 B each), overtaken at most four times. One lane, and heads and credits
-    /// without delay, are ours.
+    /// Parameters of Santos et al. 2002, table I: 40 ns, four packets of 2,068 B a port (33 blocks
+    /// of 64 B each), overtaken at most four times. One lane, and heads and credits without delay,
+    /// are ours.
     fn default() -> Self {
         Self {
             lanes: LaneParameters { arbiters: LaneArbiters::default().by_packet(), count: 1 },

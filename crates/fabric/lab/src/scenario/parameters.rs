@@ -1,5 +1,4 @@
-//! The parameters in effect: those that a switching kind derives from a preset, overridden by the
-//! keys of the preset and of the network section.
+//! Parameters in effect.
 //!
 //! ```text
 //!   Parameters   every kind: links, bytes beside the payload, arbitration, in-transit hosts
@@ -29,7 +28,7 @@ pub enum SwitchingName {
 }
 
 impl SwitchingName {
-    /// Returns the name in scenarios.
+    /// Name in scenarios.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Wormhole => "wormhole",
@@ -39,7 +38,7 @@ impl SwitchingName {
     }
 }
 
-/// All parameters of a network except its fabric.
+/// Parameters of a network except its fabric.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Parameters {
     /// Links and packets.
@@ -48,7 +47,7 @@ pub struct Parameters {
     /// Bytes beside the payload of every packet.
     #[serde(flatten)]
     pub header: HeaderParameters,
-    /// How a switch chooses among packets for the same output.
+    /// Rule of a switch for packets to one output.
     pub arbitration: Arbitration,
     /// Handling of in-transit packets at hosts.
     pub in_transit: InTransitParameters,
@@ -56,7 +55,7 @@ pub struct Parameters {
     pub switching: SwitchingParameters,
 }
 
-/// A switching kind with its parameters.
+/// Switching kind with its parameters.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SwitchingParameters {
@@ -69,14 +68,13 @@ pub enum SwitchingParameters {
 }
 
 impl Parameters {
-    /// Returns the delay of a cable of this length, including forward error correction.
     pub(crate) fn cable_delay(&self, length: Length) -> Span {
         length.propagation(self.links.delay_per_metre) + self.links.fec_delay
     }
 }
 
 impl SwitchingParameters {
-    /// Returns the switching kind.
+    /// Switching kind.
     pub const fn name(&self) -> SwitchingName {
         match self {
             Self::Wormhole(_) => SwitchingName::Wormhole,
@@ -85,7 +83,7 @@ impl SwitchingParameters {
         }
     }
 
-    /// Returns the name of the switching kind in scenarios.
+    /// Name of the switching kind in scenarios.
     pub const fn kind(&self) -> &'static str {
         self.name().as_str()
     }

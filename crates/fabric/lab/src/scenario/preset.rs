@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::sync::OnceLock;
 
-/// Declares the presets: for each, a variant and the name of its file.
+/// Variant and file name of each preset.
 macro_rules! presets {
     ($($variant:ident = $name:literal,)+) => {
         /// A named set of network parameters, with its default switching kind.
@@ -103,8 +103,8 @@ impl JsonSchema for Preset {
     }
 }
 
-/// Longest path MTU of InfiniBand, and thus the largest payload of a packet (InfiniBand
-/// Architecture Specification, Volume 1, section 7.7.8).
+/// Longest path MTU of InfiniBand, the largest payload of a packet (InfiniBand Architecture
+/// Specification, Volume 1, section 7.7.8).
 pub(crate) const INFINIBAND_PACKET_MAX: Bytes = Bytes(4_096);
 
 /// InfiniBand presets by generation; FDR10 has the switches of FDR.
@@ -124,19 +124,16 @@ impl Preset {
     /// Preset of a network that names none, over a fabric that does not determine one.
     pub const DEFAULT: Self = Self::Myrinet1280;
 
-    /// Returns the preset of an InfiniBand generation.
     pub(super) fn of_generation(generation: Generation) -> Self {
         let found = GENERATIONS.iter().find(|(of, _)| *of == generation);
         found.expect("every generation has a preset").1
     }
 
-    /// Whether this is the preset of an InfiniBand generation.
     pub(crate) fn is_infiniband(self) -> bool {
         GENERATIONS.iter().any(|(_, preset)| *preset == self)
     }
 
-    /// Whether the preset models links of a generation; `None` if it models no InfiniBand
-    /// generation.
+    /// Whether the preset models links of a generation; `None` if not of InfiniBand.
     pub(super) fn stands_for(self, generation: Generation) -> Option<bool> {
         self.is_infiniband().then(|| Self::of_generation(generation) == self)
     }
@@ -159,7 +156,7 @@ impl Preset {
         })
     }
 
-    /// Returns the switching kind that its paper models, for the preset of a paper.
+    /// Switching kind that its paper models, for the preset of a paper.
     pub(crate) fn modelled_kind(self) -> Option<SwitchingName> {
         self.file().network.switching
     }

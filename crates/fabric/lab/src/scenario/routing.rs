@@ -68,7 +68,7 @@ pub struct AlternativePaths {
 }
 
 impl AdaptiveRouting {
-    /// Returns when a waiting packet chooses again, with the default applied.
+    /// Choice of a waiting packet again, with the default applied.
     pub(crate) fn reselect(&self) -> Reselect {
         let usual =
             if self.select == Select::Random { Reselect::Never } else { Reselect::EveryCycle };

@@ -7,12 +7,11 @@
 //!     └─► Over             written keys laid over the values of a preset
 //! ```
 //!
-//! A preset is also a section, read from its file. The values in effect are the defaults of a kind,
-//! overridden first by the keys of the preset and then by those of the scenario.
+//! A preset is also a section, read from its file. Values in effect are the defaults of a kind,
+//! overridden by the keys of the preset and then of the scenario.
 
-/// A section whose written keys override values of `T`.
 pub(crate) trait Over<T> {
-    /// Returns `base` with the written values in place of its own.
+    /// `base` with the written values in place of its own.
     fn over(&self, base: T) -> T;
 }
 

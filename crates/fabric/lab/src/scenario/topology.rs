@@ -23,7 +23,6 @@ pub enum Topology {
     Generate(Generator),
 }
 
-/// The fabric of a scenario, and the file it came from with its digest.
 #[derive(Clone, Debug)]
 pub(crate) struct ScenarioFabric {
     pub(crate) loaded: LoadedFabric,

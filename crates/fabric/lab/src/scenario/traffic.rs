@@ -1,4 +1,4 @@
-//! A traffic class as a scenario writes it.
+//! Traffic class in a scenario.
 
 use super::{LaneName, Placement, Policing, Post, Streams, Window};
 use gingham_kernel::Span;
@@ -98,8 +98,8 @@ pub struct Stagger {
 }
 
 impl TrafficClass {
-    /// Fills in default hosts and destinations. Streams and a schedule have their own, and replies
-    /// return to the sender.
+    /// Default hosts and destinations; streams and a schedule have their own, and replies return to
+    /// the sender.
     pub(super) fn fill_in(&mut self) {
         if let Some(streams) = &self.streams {
             if !matches!(streams.placement, Placement::Pairs(_)) {
@@ -116,8 +116,7 @@ impl TrafficClass {
     }
 }
 
-/// Serializes classes in a form that can be parsed again: a class of streams leaves out its
-/// arrivals, which are not allowed beside streams.
+/// A class of streams leaves out its arrivals, which are not allowed beside streams.
 pub(super) fn as_read_again<S: Serializer>(
     classes: &[TrafficClass],
     serializer: S,
@@ -135,7 +134,6 @@ pub(super) fn as_read_again<S: Serializer>(
     all.end()
 }
 
-/// Name of a class that has none.
 pub(super) const UNNAMED_CLASS: &str = "all";
 
 fn default_name() -> String {
