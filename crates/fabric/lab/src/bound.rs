@@ -57,7 +57,7 @@ pub enum BoundKind {
 #[derive(Clone, Debug)]
 pub struct TrafficBound {
     classes: Vec<ClassTraffic>,
-    /// Largest sets of classes that send at one time.
+    /// Largest sets of classes that send at one time; only their loads add up.
     together: Vec<BTreeSet<ClassId>>,
 }
 

@@ -23,7 +23,7 @@ use std::collections::BTreeSet;
 use std::sync::LazyLock;
 use support::Feature;
 
-/// Name of the catalogue.
+/// Entry of the catalogue: one name.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Entry {
     /// Concept: `generator`, `routing`, `path-choice`, `preset`, `arbitration`, `crossbar`,

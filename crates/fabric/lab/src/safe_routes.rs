@@ -146,8 +146,8 @@ mod tests {
         }
     }
 
-    /// On a 4 x 4 mesh, dimension order sends the traffic of 2 hosts of a row to the 8 hosts of the
-    /// other half through one channel: of 16 pairs, with 15 per host, for a bound of 15 / 16.
+    /// With one host per switch, dimension order sends the traffic of 2 hosts of a row to the 8 hosts
+    /// of the other half through one channel: 16 pairs, and each host sends to 15 others.
     #[test]
     fn dimension_order_is_best_on_a_mesh() {
         let found = best(&mesh(&[4, 4]), Form::Source).expect("the fabric is small");

@@ -9,12 +9,10 @@
 //! ```
 //!
 //! Properties of a single name are declared at its variant by doc comment, parameters, and
-//! extensions of the schema.
-//!
-//! `x-source` is paper and section, or "textbook". `x-needs` is a feature that only some switching
-//! kinds have. `x-example` is the value in one line, or all keys in several; the default is the
-//! bare name. Keys that an example leaves out are those of a 4x4 torus whose hosts send 64-byte
-//! messages (`tests/test_catalogue.py`, which runs every example).
+//! extensions of the schema. `x-source` is paper and section, or "textbook". `x-needs` is a feature
+//! that only some switching kinds have. `x-example` is the value in one line, or all keys in
+//! several; the default is the bare name. Keys that an example leaves out are those of a 4x4 torus
+//! whose hosts send 64-byte messages (`tests/test_catalogue.py`, which runs every example).
 
 use super::support::SwitchingKind;
 use crate::scenario::{

@@ -10,7 +10,7 @@ use crate::error::LabError;
 use crate::scenario::{ScenarioSource, SwitchingParameters};
 use serde_json::Value;
 
-/// Tables with such keys, in the order of their refusal.
+/// Tables with such keys, in the order of their refusal; `*` stands for every index of a list.
 const TABLES: [&str; 8] = [
     "network",
     "network.header",

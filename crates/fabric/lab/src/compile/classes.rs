@@ -9,6 +9,7 @@
 //!   reply + lengths ──────────────────► a SourcePlan for each host that receives messages to reply to
 //!   streams ──────────────────────────► many SourcePlans for each host, one per stream
 //! ```
+//!
 //! Invariant: every source has a destination, and every destination can be reached.
 
 pub(crate) mod arrivals;

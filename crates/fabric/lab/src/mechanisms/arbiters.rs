@@ -24,7 +24,7 @@ use gingham_topology::subnet::PortKind;
 trait Place {
     fn key(self) -> &'static str;
 
-    /// Kind of ports with its tables in `opensm.conf`.
+    /// Kind of ports that determines the tables in `opensm.conf`.
     fn port_kind(self) -> PortKind;
 }
 

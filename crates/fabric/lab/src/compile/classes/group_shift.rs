@@ -5,6 +5,7 @@
 //!                                  ▲                             │
 //!                                  └─────────────────────────────┘
 //! ```
+//!
 //! On a dragonfly, minimal routing carries all traffic of a group over the few cables between two
 //! groups (Kim, Dally, Scott and Abts, "Technology-Driven, Highly-Scalable Dragonfly Topology",
 //! ISCA 2008, section 4, with messages to any host of the next group: `any = true`).
@@ -75,7 +76,7 @@ fn to_any(
     members.iter().map(aim).collect()
 }
 
-/// Hosts of each of at least two groups.
+/// Hosts of each group; there are at least two groups.
 fn groups(
     context: &ClassContext<'_>,
     hosts: &[EndpointId],

@@ -5,6 +5,7 @@
 //!   0,h0,h3,512
 //!   6250,h1,h0,64
 //! ```
+//!
 //! A run's table of messages has these columns, and can be replayed. Their order is free; other
 //! columns are ignored.
 

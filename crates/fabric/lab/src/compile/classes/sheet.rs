@@ -3,6 +3,7 @@
 //! ```text
 //!   demand.csv:3: in `traffic[0].destinations.matrix`: no host is called `h9`
 //! ```
+//!
 //! Errors refer to the current row, and to the header before the first.
 
 use super::context::ClassContext;

@@ -72,7 +72,7 @@ impl FlowControl {
         }
     }
 
-    /// Overrides a preset's flow control; The preset's `response_time` stays unless given.
+    /// Overrides a preset's flow control; its `response_time` stays unless given.
     pub(crate) fn over(&self, preset: &Self) -> Self {
         match (self, preset) {
             (Self::Pfc(written), Self::Pfc(preset)) => Self::Pfc(Pfc {

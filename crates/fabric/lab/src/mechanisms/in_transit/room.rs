@@ -9,7 +9,7 @@ use gingham_topology::routing::{Onward, Routes};
 pub(super) struct Packet {
     pub(super) from: EndpointId,
     pub(super) to: EndpointId,
-    /// Need in the pool of the first in-transit host on its path.
+    /// Bytes needed in the pool of the first in-transit host on its path.
     pub(super) bytes: u64,
     pub(super) payload_bytes: u32,
 }
@@ -87,7 +87,7 @@ fn at_first_host(
     Some(Packet { from, to, bytes: bytes_at_host(plan, onward, payload_bytes), payload_bytes })
 }
 
-/// Need of a packet in the pool of the first in-transit host.
+/// Bytes that a packet needs in the pool of the first in-transit host.
 fn bytes_at_host(plan: &Plan, onward: Onward<'_>, payload_bytes: u32) -> u64 {
     let is_switch = |channel| plan.is_switch(plan.fabric.source(channel).node);
     let first_leg = onward.iter().take_while(|channel| is_switch(*channel)).count() as u64;

@@ -81,7 +81,7 @@ fn held_by_lanes<'a>(plan: &'a Plan, packets: &'a PacketsPlan) -> impl Iterator<
     lanes.map(|blocks| u64::from(*blocks) * u64::from(BLOCK_BYTES))
 }
 
-/// Shortest data packets of any class that all inputs of a switch hold.
+/// Number of the shortest data packets that fit into all inputs of a switch.
 fn most_packets(plan: &Plan, packets: &PacketsPlan) -> u64 {
     let shortest = |class: &ClassPlan| {
         let messages = class.sources.iter().map(|source| *source.payload_bytes().start());

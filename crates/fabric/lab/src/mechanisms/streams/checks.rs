@@ -11,7 +11,7 @@ use gingham_kernel::{Bytes, Span, Time};
 use gingham_net::traffic::STREAM_BYTES;
 use std::ops::{Bound, Range, RangeInclusive};
 
-/// Limit on on periods between two messages; more would only take time.
+/// Limit on the on periods between two messages; more would only take time.
 const PERIODS_PER_MESSAGE_MAX: f64 = 1_000.0;
 /// Limit on frames that are not counted.
 const WARM_UP_MAX: i64 = 1_000_000;
