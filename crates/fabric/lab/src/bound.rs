@@ -66,12 +66,10 @@ struct ClassTraffic {
     kind: BoundKind,
     /// Load by channel, as a share of its capacity; at load 1 for a backlogged class.
     loads: Vec<f64>,
-    /// Flows of the class by channel.
     flows: Vec<u32>,
     /// Class at the start of the chain of replies, or the class itself.
     root: ClassId,
     is_backlogged: bool,
-    /// Whether the class creates this traffic throughout the run.
     is_steady: bool,
 }
 
@@ -260,7 +258,6 @@ impl TrafficBound {
         sets.map(sum).fold(0.0, f64::max)
     }
 
-    /// Load of the root class that fills a channel of the class or of its replies.
     fn bound_load(&self, plan: &Plan, id: ClassId) -> Option<f64> {
         let own = &self.classes[id.index()];
         if own.kind == BoundKind::None {

@@ -26,9 +26,7 @@ use support::Feature;
 /// Entry of the catalogue: one name.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Entry {
-    /// Concept: `generator`, `routing`, `path-choice`, `preset`, `arbitration`, `crossbar`,
-    /// `forwarding`, `read`, `overtaking`, `lanes`, `scheduler`, `arrivals`, `length`,
-    /// `destinations`, `segmentation`, `policing`, `marking`, `response`, `flow`.
+    /// Concept, such as `generator`, `routing` or `preset`.
     pub concept: &'static str,
     /// Heading of the concept in the reference.
     pub title: &'static str,

@@ -18,10 +18,8 @@ use gingham_input::InputError;
 use gingham_kernel::Span;
 use std::ops::{Bound, Deref, RangeBounds};
 
-/// Values above 0 and at most 1.
 pub(crate) const SHARE: (Bound<f64>, Bound<f64>) = (Bound::Excluded(0.0), Bound::Included(1.0));
 
-/// Values that rows read, with their place in the scenario.
 pub(crate) struct Subject<'a, T> {
     pub(crate) source: &'a ScenarioSource,
     /// Dotted path of the table of the keys; empty for whole paths.
@@ -73,7 +71,6 @@ impl<T> Deref for Subject<'_, T> {
     }
 }
 
-/// Refusal of a scenario, or note of its results.
 pub(crate) struct Check<T> {
     /// Key of the error; `None` for a note.
     key: Option<&'static str>,
@@ -198,7 +195,6 @@ mod tests {
         ]
     }
 
-    /// Notes and error of the rows for a value of the first class.
     fn applied(value: u32) -> (Vec<String>, Option<String>) {
         let source = ScenarioSource::parse("s.toml", TEXT, Path::new("."), &Overrides::default());
         let source = source.unwrap();

@@ -299,7 +299,6 @@ mod tests {
     use gingham_topology::generate::Generator;
     use serde_json::json;
 
-    /// Dimension-order routes around a ring of switches with one host each, on one lane.
     fn ring(switches: u32) -> ProvedRoutes {
         let torus = json!({ "torus": { "dimensions": [switches], "hosts_per_switch": 1 } });
         let torus: Generator = serde_json::from_value(torus).expect("a torus");

@@ -143,7 +143,6 @@ impl Record {
     }
 }
 
-/// Addition to the verdict if the routes can deadlock, although this run did not.
 fn could_deadlock(view: &RunView<'_>) -> &'static str {
     let has_deadlocked = matches!(view.simulation.status(), Status::Deadlocked(_));
     if view.compiled.proof.is_free() || has_deadlocked {

@@ -104,7 +104,6 @@ pub(crate) fn arbitration_of(name: &str, bytes: &[u8]) -> Result<LoadedArbitrati
     joined(name, bytes, read_text)
 }
 
-/// Tables of a subnet manager for one fabric; errors name the files.
 pub(crate) struct Subnet<'a> {
     fabric: &'a Fabric,
     lids: Lids,
@@ -140,7 +139,6 @@ impl<'a> Subnet<'a> {
         })
     }
 
-    /// Defaults for a missing lane map or missing service levels.
     pub(crate) fn completed(
         &self,
         map: Option<LaneMap>,

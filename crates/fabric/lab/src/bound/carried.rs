@@ -18,7 +18,6 @@ pub(super) struct Carrier<'a> {
     plan: &'a Plan,
     consumed: Consumed,
     hosts_only: bool,
-    /// Channels of the last walk, from the first switch on.
     channels: Vec<ChannelId>,
     /// Channels of previous walks between these endpoints, whose flows are counted already.
     counted: Vec<ChannelId>,
@@ -63,7 +62,7 @@ impl<'a> Carrier<'a> {
         Self { hosts_only, ..self }
     }
 
-    /// Load on each channel; `None` if that needs too many walks.
+    /// `None` if that needs too many walks.
     pub(super) fn carry(&mut self, id: ClassId, demand: &Demand<'_>) -> Option<Vec<Carried>> {
         let class = &self.plan.classes[id.index()];
         let lengths = demand::lengths_of(self.plan, class);
@@ -138,8 +137,8 @@ impl<'a> Carrier<'a> {
         }
     }
 
-    /// Adds the load from the senders of one switch to destinations that share their paths. Returns
-    /// the load of the senders' own channels, in bytes per picosecond, without adding it.
+    /// Adds the load from the senders of one switch to destinations that share their paths, except
+    /// that of the senders' own channels, which is returned in bytes per picosecond.
     fn carry_run(
         &mut self,
         senders: &[&Uniform<'_>],
@@ -298,7 +297,6 @@ impl Uniform<'_> {
     }
 }
 
-/// Traffic from `senders` to the destination at index `place` of their list.
 fn sent(senders: &[&Uniform<'_>], place: usize) -> Sent {
     let to_it = senders.iter().filter(|sender| !sender.to.own.contains(&place));
     let by = |sender: &&Uniform<'_>| Sent {

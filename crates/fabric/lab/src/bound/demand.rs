@@ -1,4 +1,4 @@
-//! Expected traffic of a class: messages per picosecond between endpoints.
+//! Expected traffic of a class.
 
 use gingham_kernel::Time;
 use gingham_net::traffic::{
@@ -9,7 +9,6 @@ use gingham_results::real;
 use gingham_topology::EndpointId;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Source that sends to every endpoint of a list with equal probability.
 pub(super) struct Uniform<'a> {
     pub(super) source: EndpointId,
     pub(super) to: &'a OtherHosts,
@@ -40,7 +39,6 @@ pub(super) fn is_steady(plan: &Plan, id: ClassId) -> bool {
         && plan.reply_chain(id).all(is_free)
 }
 
-/// Lengths of messages with their probabilities, over all sources.
 pub(super) fn lengths_of(plan: &Plan, class: &ClassPlan) -> Vec<(u32, f64)> {
     let Some(source) = class.sources.first() else { return Vec::new() };
     match &source.messages {
@@ -176,7 +174,6 @@ impl<'a> Demand<'a> {
         self.pairs.extend(counts.into_iter().map(pair));
     }
 
-    /// Expands all traffic into at most `pairs_max` pairs.
     pub(super) fn into_pairs(mut self, pairs_max: usize) -> Option<Vec<Pair>> {
         for Uniform { source, to, messages_per_ps, .. } in &self.uniform {
             if self.pairs.len() + to.len() > pairs_max {

@@ -15,7 +15,7 @@ const LENGTHS_MAX: u32 = 1 << 17;
 /// Cut-off of an exponential distribution, in means; the rest has a probability below 1e-13.
 const EXPONENTIAL_MEANS: f64 = 30.0;
 
-/// Mean channel usage of a message, without route bytes and marks.
+/// Mean usage of a message, without route bytes and marks.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub(super) struct Wire {
     /// Probability that a message takes this path.
@@ -37,11 +37,10 @@ impl Wire {
     }
 }
 
-/// Bytes consumed along the path of a packet; zero except for wormhole packets.
+/// Bytes consumed along the path; zero except for wormhole packets.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub(super) struct Consumed {
     by_switch: f64,
-    /// Bytes of the mark that an in-transit host consumes.
     by_host: f64,
 }
 
@@ -57,7 +56,6 @@ impl Consumed {
     }
 }
 
-/// Mean usage per message, cached by path and number of switches.
 pub(super) struct Wires<'a> {
     class: &'a ClassPlan,
     switching: &'a Switching,
@@ -106,7 +104,6 @@ impl<'a> Wires<'a> {
         self.routing.probability(path, length).unwrap_or(by_default)
     }
 
-    /// Packets of a message, and their bytes on the wire.
     fn message(&self, length: u32, longest: u32) -> (f64, f64) {
         let whole = (length - 1) / longest;
         let last = length - whole * longest;
@@ -173,7 +170,6 @@ fn power(base: f64, exponent: u32) -> f64 {
     product
 }
 
-/// Middle and size of each group of a range of integers.
 fn groups(from: u32, to: u32, size: u32) -> impl Iterator<Item = (u32, u32)> {
     (from..=to).step_by(size as usize).map(move |first| {
         let size = size.min(to - first + 1);

@@ -1,4 +1,4 @@
-//! The concepts: properties shared by all names of a concept.
+//! Concepts: properties shared by all their names.
 //!
 //! ```text
 //!   name       name of the concept
@@ -30,7 +30,6 @@ use gingham_topology::routing::Algorithm;
 use schemars::JsonSchema;
 use serde_json::{Value, json};
 
-/// Group of alternative names, such as all routing algorithms.
 pub(super) struct Concept {
     pub(super) name: &'static str,
     pub(super) title: &'static str,
@@ -42,7 +41,6 @@ pub(super) struct Concept {
     pub(super) example: &'static str,
 }
 
-/// Every concept, in the order of help.
 #[rustfmt::skip]
 pub(super) const CONCEPTS: [Concept; 34] = [
     concept::<Generator>("generator", "Topologies", &["topology.generate"], "topology.generate.{}"),
@@ -147,7 +145,6 @@ fn datelines() -> Value {
     mechanism
 }
 
-/// Schema of the keys of a class that are mechanisms by themselves.
 fn of_flows() -> Value {
     let mut class = schema_of::<TrafficClass>();
     let variants = ["window", "rate_limit"].map(|name| variant(&mut class, name));
@@ -170,7 +167,6 @@ fn is_asked(name: &str, kind: &SwitchingKind) -> bool {
     asked.is_none_or(|asked| kind.name == asked.as_str())
 }
 
-/// Name and content of the files that examples read.
 pub(super) const FILES: &[(&str, &str)] = &[
     (
         "schedule.csv",

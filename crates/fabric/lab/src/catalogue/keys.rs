@@ -34,7 +34,6 @@ impl Feature {
     }
 }
 
-/// JSON pointer to a key or table in the schema of scenarios.
 fn pointer(path: &str) -> String {
     let step = |step| if step == "*" { "/items".to_owned() } else { format!("/properties/{step}") };
     path.split('.').map(step).collect()
@@ -103,8 +102,8 @@ pub(crate) fn refuse_foreign(
     Ok(())
 }
 
-/// Adds notes on the networks that have a key: at the table if all its keys need the feature, else
-/// at the keys.
+/// Adds notes on the owners of a key: at the table if all its keys need the feature, else at the
+/// keys.
 pub(super) fn note_owners(schema: &mut Value) {
     for path in TABLES {
         let table = schema.pointer_mut(&pointer(path)).expect("a table of scenarios");

@@ -25,7 +25,6 @@ pub struct SwitchingKind {
     pub source: &'static str,
     /// Keys of an example scenario, as TOML.
     pub example: &'static str,
-    /// Noun phrase for messages.
     #[serde(skip)]
     pub(super) called: &'static str,
     /// Features that not every kind has.
@@ -89,7 +88,6 @@ pub(super) enum Feature {
 }
 
 impl Feature {
-    /// Feature that the schema of a key or variant needs.
     pub(super) fn needed_by(schema: &Value) -> Option<Self> {
         let name = schema.get("x-needs")?.clone();
         Some(serde_json::from_value(name).expect("`x-needs` names a feature"))

@@ -13,7 +13,6 @@ use gingham_topology::{ChannelId, Fabric, LinkSpeed, PartialSpeed};
 const ROUNDING_NOTED: f64 = 1e-3;
 /// Slowest link: the longest worm, of 2^32 flits, then passes it in less than 2^63 ps.
 pub(crate) const RATE_MIN: Rate = Rate::from_bytes_per_second(1_000);
-/// Longest delay of a cable or a header.
 pub(crate) const DELAY_MAX: Span = Span::from_ps(1_000_000_000_000);
 /// Lanes of a cable in the presets of InfiniBand.
 const LANES_OF_PRESETS: u8 = 4;
@@ -57,8 +56,8 @@ pub(crate) fn channels(
     Ok(channels)
 }
 
-/// Returns the rate of a cable with a half-known speed: its lanes at the generation of the preset,
-/// or four lanes of its generation. `None` for lanes under a preset that is not InfiniBand.
+/// Rate of a cable with a half-known speed: its lanes at the generation of the preset, or four
+/// lanes of its generation.
 fn rate_of_partial(half: PartialSpeed, preset: Preset, parameters: &Parameters) -> Option<Rate> {
     match half {
         PartialSpeed::Width(width) => preset.is_infiniband().then(|| {

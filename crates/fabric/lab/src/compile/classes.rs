@@ -1,5 +1,4 @@
-//! Compilation of traffic classes: host patterns become endpoints, files are read, loads and
-//! lengths are checked.
+//! Compilation of traffic classes.
 //!
 //! ```text
 //!   hosts ── in canonical order: places 0, 1, ..., N - 1
@@ -98,7 +97,7 @@ fn of_levels<'a>() -> [Check<(Arbitration, &'a [ClassPlan])>; 1] {
     })]
 }
 
-/// Plan of a class; a class `to` that it replies to is in `compiled` already.
+/// A class `to` that it replies to is in `compiled` already.
 fn compile(
     context: &ClassContext<'_>,
     to: Option<ClassId>,

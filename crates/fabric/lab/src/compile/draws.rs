@@ -67,7 +67,6 @@ pub struct Draw {
     pub key: String,
 }
 
-/// Values of a run, those of the fabric first.
 pub(super) fn draws(source: &ScenarioSource, plan: &Plan) -> Vec<Draw> {
     let mut draws = Vec::new();
     if let Topology::Generate(Generator::Irregular(_)) = source.scenario.topology {
@@ -104,7 +103,6 @@ fn of_scenario(
     permutation.into_iter().chain(placement)
 }
 
-/// Values that sources draw as they start.
 fn of_sources(class: &ClassPlan) -> impl Iterator<Item = (DrawKind, &'static str)> {
     let mut found: Vec<(DrawKind, &'static str)> = Vec::new();
     for source in &class.sources {

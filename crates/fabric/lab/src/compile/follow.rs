@@ -1,4 +1,4 @@
-//! Compilation of the flows and channels to record step by step, from their names.
+//! Compilation of the followed flows and channels, from their names.
 //!
 //! ```text
 //!   "data: h0 -> h5"                          class, source and destination
@@ -26,7 +26,7 @@ const FLOW: &str = "`class: source -> destination`, such as";
 const ARROW: &str = "->";
 const ALL: &str = "*";
 
-/// Refuses steps and averages that do not fit into the run; needs no fabric.
+/// Checks that need no fabric.
 pub(crate) fn of_keys<'a>() -> [Check<&'a Follow>; 5] {
     [
         refuse("", |it| {
@@ -197,7 +197,6 @@ impl Reader<'_> {
         Err(error.suggesting(name.trim(), "classes", names).into())
     }
 
-    /// Sources whose packets are sent as packets of a class.
     fn sources(&self, class: ClassId) -> impl Iterator<Item = &SourcePlan> {
         let wanted = &self.plan.classes[class.index()];
         let sends =

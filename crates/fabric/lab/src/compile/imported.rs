@@ -159,14 +159,11 @@ fn of_tables<'a>() -> [Check<(&'a Fabric, &'a [Routes])>; 2] {
 
 #[derive(Clone, Copy)]
 pub(super) struct Among {
-    /// Lanes of a channel.
     pub(super) count: u8,
     /// Lanes of each VL; `None` for an equal share of all lanes.
     pub(super) lanes_per_vl: Option<u8>,
 }
 
-/// Lanes by tables, with classes and acknowledgements on these service levels, or on that of the
-/// pair.
 pub(super) fn lanes(
     source: &ScenarioSource,
     fabric: &Fabric,
@@ -204,7 +201,6 @@ pub(super) fn lanes(
 
 struct HighestVl {
     vl: u8,
-    /// Packets on it, as named in messages.
     whose: String,
 }
 
@@ -264,7 +260,6 @@ fn too_few(
     source.refuse("network.lanes.per_vl", message).into()
 }
 
-/// Refuses packets without a lane at some hop of their path.
 pub(super) fn of_lanes<'a>() -> [Check<(&'a Fabric, RouteSet<'a>)>; 1] {
     [refuse("service_levels", |it| {
         let Scenario { routing, traffic, .. } = &it.source.scenario;

@@ -55,7 +55,6 @@ pub(crate) struct LaneFigures {
     link_output: Scheduler,
     adapter_port: Scheduler,
     classes: ClassLanes,
-    /// Service levels, if tables assign lanes.
     levels: Option<ClassLevels>,
     /// Lanes of each VL of tables; `None` for an equal share of all.
     lanes_per_vl: Option<u8>,
@@ -74,7 +73,6 @@ impl LaneFigures {
         Ok(Self { count, link_output, adapter_port, classes, levels, lanes_per_vl })
     }
 
-    /// Sets the lanes of each VL of tables; `None` for an equal share of all.
     pub(crate) fn with_lanes_per_vl(self, lanes_per_vl: Option<u8>) -> Self {
         Self { lanes_per_vl, ..self }
     }
@@ -120,7 +118,6 @@ impl LaneFigures {
         other
     }
 
-    /// Lanes that packets may take at each hop.
     pub(crate) fn allowed(
         &self,
         source: &ScenarioSource,

@@ -1,5 +1,4 @@
-//! Queries on a plan: the longest packets of a class, their acknowledgements, and their
-//! destinations.
+//! Queries on a plan: longest packets, acknowledgements, and destinations.
 
 use super::paths::hosts;
 use gingham_net::traffic::{DestinationPlan, MessagePlan, SourcePlan};

@@ -212,7 +212,6 @@ pub(crate) fn of_messages<'a>() -> [Check<(Links<'a>, &'a [ClassPlan])>; 1] {
     })]
 }
 
-/// Time that a class sends within the window, in picoseconds.
 fn overlap_ps(active: &Range<Time>, window: &Range<Span>) -> u64 {
     let from = active.start.as_ps().max(window.start.as_ps());
     active.end.as_ps().min(window.end.as_ps()).saturating_sub(from)

@@ -23,7 +23,6 @@ use std::sync::Arc;
 /// Limit on a mark, far above practical values.
 const MARK_MAX_BYTES: u32 = 1 << 10;
 
-/// Switches and lanes of a network before its fabric is known.
 pub(crate) struct NetworkKind {
     /// Plan without values that depend on channels.
     pub(crate) switching: Switching,
@@ -103,7 +102,6 @@ impl NetworkKind {
     }
 }
 
-/// Completes the plan with the cycle of these channels.
 pub(crate) fn over(switching: Switching, channels: &[ChannelPlan]) -> Switching {
     match switching {
         Switching::Wormhole(_) | Switching::Packets(_) => switching,

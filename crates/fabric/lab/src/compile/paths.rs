@@ -204,7 +204,6 @@ fn chosen(written: &AlternativePaths) -> Option<(&Algorithm, Decision)> {
     Some((written.algorithm.as_ref()?, choice))
 }
 
-/// Two hosts that only one of two path sets connects.
 fn joined_by_one(
     fabric: &Fabric,
     one: &Routes,

@@ -1,5 +1,5 @@
-//! Keys that a scenario sets, as opposed to values of its preset: an error of contradicting values
-//! refers to a key in the scenario.
+//! Keys that a scenario sets, as opposed to values of its preset, for errors of contradicting
+//! values.
 //!
 //! ```text
 //!   network.preset = "booksim-iq"          output_depth = 0: whose() gives " (of the preset booksim-iq)"

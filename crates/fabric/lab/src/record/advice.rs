@@ -18,7 +18,6 @@ const MESSAGES_FOR_INTERVAL: f64 = 500.0;
 /// Limit on the decimal places of a percentage.
 const DIGITS_MAX: usize = 4;
 
-/// Growth that a run needs.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) enum Need {
     /// Factor for the length of the window.
@@ -140,7 +139,6 @@ fn alike(view: &RunView<'_>, asked: Asked) -> String {
     format!("the other classes leave no room for it: offer less in all of them{such}")
 }
 
-/// Advised load of a class; `None` if `at_most` is 0 or unbounded.
 fn load(class: usize, at_most: f64) -> Option<String> {
     let safe = two_digits_below(at_most);
     (safe > 0.0 && safe.is_finite()).then(|| format!("traffic.{class}.load = {safe}"))

@@ -6,7 +6,6 @@ use gingham_net::ClassId;
 use gingham_net::measure::{Bar, Step};
 use gingham_results::{Builder, Table};
 
-/// A row with the index of its class.
 type Of<T> = (usize, T);
 
 fn names(view: &RunView<'_>) -> Vec<String> {

@@ -6,8 +6,8 @@
 //!   neither, and windows were full half of the time   perhaps the window, or a slow network
 //! ```
 //!
-//! Waiting is no evidence of a limit: a flow may wait for its rate limit before every packet, and
-//! without the rate limit would wait for its link instead.
+//! Waiting is no evidence: a flow may wait for its rate limit before every packet, and else would
+//! wait for its link.
 
 use super::view::RunView;
 use gingham_kernel::Span;

@@ -8,7 +8,6 @@ use gingham_topology::ChannelId;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// Statistics of a channel; none measured in an empty window.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Link {
     channel: ChannelId,

@@ -3,7 +3,6 @@
 use gingham_net::{Conformance, Delivery, Plan};
 use gingham_results::{Builder, Table};
 
-/// Names for columns of words.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Names {
     pub(crate) classes: Vec<String>,

@@ -29,7 +29,6 @@ const STEPS_MAX: usize = 200;
 /// Source with periods, and its share in the load of all such sources.
 type Weighted<'a> = (&'a PeriodPlan, f64);
 
-/// Reason and required growth factor of a window with too few periods.
 pub(super) fn too_few_periods(view: &RunView<'_>, asked: Asked) -> Option<(String, f64)> {
     let plan = view.plan();
     let byte_ps = |source: &SourcePlan| plan.byte_ps(plan.fabric.endpoint_channel(source.endpoint));

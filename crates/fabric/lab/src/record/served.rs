@@ -165,7 +165,7 @@ fn least_bytes(class: &ClassPlan) -> BTreeMap<EndpointId, u64> {
     least
 }
 
-/// Offered loads of senders over that of the class; empty without a load.
+/// Senders' shares of the offered load; empty without a load.
 fn weights(plan: &Plan, id: ClassId) -> BTreeMap<EndpointId, f64> {
     let Some(offered) = plan.offered_load(id) else { return BTreeMap::new() };
     let mut loads: BTreeMap<EndpointId, f64> = BTreeMap::new();
@@ -176,7 +176,6 @@ fn weights(plan: &Plan, id: ClassId) -> BTreeMap<EndpointId, f64> {
     loads.into_iter().map(|(sender, load)| (sender, load / offered)).collect()
 }
 
-/// Least served flow, if flows are counted and senders have several.
 fn least_flow(view: &RunView<'_>, id: ClassId, generated_load: f64) -> Least {
     let class = &view.plan().classes[id.index()];
     if !class.is_open_loop() || view.report.class_flows(id).is_none() || is_alone(class) {

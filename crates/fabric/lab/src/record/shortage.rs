@@ -37,7 +37,6 @@ const LATENCIES_MIN: f64 = 5.0;
 
 type Lack = (String, Need);
 
-/// First reason for a longer run, and the length that satisfies all of them.
 pub(super) fn shortage(view: &RunView<'_>, asked: Asked, of: &ClassReport) -> Option<String> {
     let mut lacks = lacks(view, asked, of);
     let needs: Vec<Need> = lacks.iter().map(|(_, need)| *need).collect();
@@ -46,7 +45,7 @@ pub(super) fn shortage(view: &RunView<'_>, asked: Asked, of: &ClassReport) -> Op
     Some(format!("{reason}: {longer}{}", or_less(view, asked, of)))
 }
 
-/// Reasons for a longer run, the main one first.
+/// Main reason first.
 fn lacks(view: &RunView<'_>, asked: Asked, of: &ClassReport) -> Vec<Lack> {
     if of.created.messages == 0 {
         let reason = "its sources created no message in the window".to_owned();
@@ -123,7 +122,6 @@ fn trend(asked: Asked, of: &ClassReport) -> Option<(String, f64)> {
     Some((reason, (rise.abs() / MATTERS).clamp(LONGER[0], LONGER[1])))
 }
 
-/// Lack of a run that cannot rule out a growing backlog.
 fn unseen_growth(asked: Asked, of: &ClassReport) -> Option<(String, f64)> {
     let left = of.left_behind?;
     let most = left.mean + left.half_width?;
@@ -139,8 +137,6 @@ fn unseen_growth(asked: Asked, of: &ClassReport) -> Option<(String, f64)> {
     })
 }
 
-/// Suggestion of a lower load if latencies or backlog of an open-loop class resemble those of an
-/// overload.
 fn or_less(view: &RunView<'_>, asked: Asked, of: &ClassReport) -> String {
     match asked.offered_load {
         Some(_)
@@ -183,7 +179,7 @@ fn factor_for_interval(followed_messages: u64) -> f64 {
     (200.0 / real(followed_messages.max(1))).max(2.0)
 }
 
-/// Factor for a run that rules out a growing backlog: see [`messages_for_backlog`].
+/// See [`messages_for_backlog`].
 fn factor_for_backlog(view: &RunView<'_>, asked: Asked, of: &ClassReport) -> f64 {
     let (true, Some(latency)) = (asked.open_loop, of.latency_ps) else { return 1.0 };
     let created = real(of.created.messages);

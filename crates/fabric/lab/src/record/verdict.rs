@@ -166,7 +166,6 @@ fn is_delayed(plan: &ClassPlan) -> bool {
     plan.policing.as_ref().is_some_and(|policing| policing.excess == Excess::Delay)
 }
 
-/// Limits on a class that sends as much as possible.
 fn takers(plan: &ClassPlan) -> String {
     let own = [
         (is_delayed(plan), "policing"),

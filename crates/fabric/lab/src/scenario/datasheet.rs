@@ -76,7 +76,6 @@ pub(super) struct Datasheet {
 }
 
 impl Datasheet {
-    /// Parameters of a switching kind, then the keys of the preset and the scenario.
     pub(super) fn under(&self, kind: SwitchingName, layers: Layers<'_>) -> SwitchingParameters {
         match kind {
             SwitchingName::Wormhole => {

@@ -23,7 +23,6 @@ use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::sync::OnceLock;
 
-/// Variant and file name of each preset.
 macro_rules! presets {
     ($($variant:ident = $name:literal,)+) => {
         /// A named set of network parameters, with its default switching kind.
@@ -179,7 +178,7 @@ mod tests {
         }
     }
 
-    /// Keys missing from a preset come from defaults that belong to no particular network.
+    /// Missing keys come from defaults that belong to no particular network.
     #[test]
     fn presets_set_every_link_header_and_lane_key() {
         for preset in Preset::ALL {

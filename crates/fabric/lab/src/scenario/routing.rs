@@ -68,7 +68,6 @@ pub struct AlternativePaths {
 }
 
 impl AdaptiveRouting {
-    /// Choice of a waiting packet again, with the default applied.
     pub(crate) fn reselect(&self) -> Reselect {
         let usual =
             if self.select == Select::Random { Reselect::Never } else { Reselect::EveryCycle };

@@ -1,4 +1,4 @@
-//! Send times of a class: its start and stop, its load, and its arrival process.
+//! Send times of a class.
 
 use super::context::ClassContext;
 use crate::catalogue::name_of;

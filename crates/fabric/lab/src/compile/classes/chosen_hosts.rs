@@ -1,4 +1,4 @@
-//! The hosts of a class: senders and possible destinations.
+//! Hosts of a class: senders and possible destinations.
 
 use super::context::ClassContext;
 use super::hosts::matching;
@@ -17,8 +17,7 @@ pub(crate) fn sending_hosts(context: &ClassContext<'_>) -> Result<Vec<EndpointId
     hosts_matching(context, "hosts", patterns)
 }
 
-/// Endpoints that match patterns, in canonical order. Patterns may overlap; a host or pattern
-/// listed twice is an error.
+/// Patterns may overlap; a host or pattern listed twice is an error.
 pub(crate) fn hosts_matching(
     context: &ClassContext<'_>,
     key: &str,

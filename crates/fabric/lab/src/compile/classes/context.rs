@@ -1,4 +1,4 @@
-//! Context of the compilation and checks of one traffic class.
+//! Context of one traffic class.
 
 use super::hosts::Hosts;
 use crate::check::Subject;

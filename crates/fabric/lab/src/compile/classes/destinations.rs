@@ -156,8 +156,7 @@ fn of_uniform<'a>() -> [Check<To<'a, UniformPlaces>>; 2] {
     ]
 }
 
-/// Uniform destinations among these hosts; without any, the source is silent for the reason
-/// `why_none`.
+/// Without destinations, the source is silent for the reason `why_none`.
 pub(super) fn uniform_among(others: OtherHosts, why_none: &'static str) -> Aim {
     if others.has_any() {
         Aim::at(DestinationPlan::Uniform(others))
@@ -239,7 +238,6 @@ pub(super) fn fixed(
     }
 }
 
-/// Fixed destinations, from each place to `target(place)`.
 pub(super) fn at_places(
     context: &ClassContext<'_>,
     hosts: &[EndpointId],

@@ -76,7 +76,7 @@ fn to_any(
     members.iter().map(aim).collect()
 }
 
-/// Hosts of each group; there are at least two groups.
+/// Hosts of at least two groups.
 fn groups(
     context: &ClassContext<'_>,
     hosts: &[EndpointId],

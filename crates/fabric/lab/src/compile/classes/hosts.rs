@@ -10,7 +10,6 @@ use wildmatch::WildMatch;
 pub(crate) struct Hosts {
     named: BTreeMap<String, EndpointId>,
     pub(super) island: Vec<usize>,
-    /// Hosts of each island, in canonical order.
     pub(super) on_island: BTreeMap<usize, Arc<[EndpointId]>>,
 }
 

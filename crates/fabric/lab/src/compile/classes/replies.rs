@@ -78,7 +78,6 @@ pub(super) fn in_order(replied: &[Option<usize>]) -> Vec<usize> {
     order
 }
 
-/// Sources of a class of replies: its hosts that receive messages of the other class.
 pub(super) fn replies(
     context: &ClassContext<'_>,
     reply: &Reply,

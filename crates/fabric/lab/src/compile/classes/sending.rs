@@ -1,4 +1,4 @@
-//! How hosts send the messages of a class: priority and segmentation.
+//! Priority and segmentation of the messages of a class.
 
 use super::context::ClassContext;
 use super::lengths::{PAYLOAD, checked_payload};
@@ -158,7 +158,6 @@ fn packet_max_message(source: &ScenarioSource, bytes: Bytes, max: Bytes) -> Stri
     format!("a packet {carries}, and {whose} packets of at most {max} of payload: {cure}")
 }
 
-/// Refuses probes and packets of classes above the longest packet.
 pub(crate) fn of_plan<'a>() -> [Check<&'a Plan>; 2] {
     [
         refuse("network.admission.length", |it| {

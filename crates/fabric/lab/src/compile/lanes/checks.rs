@@ -192,8 +192,7 @@ fn wrong_speedup(it: &Subject<'_, Pipeline<'_>>, speedup: i64, way: &str) -> Opt
     )
 }
 
-/// Refuses a full crossbar or other arbiters beside a key of the allocator; `cure` is the value to
-/// use instead.
+/// `cure` is the value to use instead.
 fn not_in_turn(it: &Subject<'_, Pipeline<'_>>, key: &str, cure: &str) -> Option<Sentence> {
     let of_key = whose(it.source, key);
     if it.switch.crossbar == Crossbar::Full {

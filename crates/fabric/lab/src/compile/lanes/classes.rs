@@ -1,4 +1,4 @@
-//! The lanes of each class, and of its acknowledgements.
+//! Lanes of each class, and of its acknowledgements.
 
 use super::users::{LaneUser, admission_user, users};
 use crate::error::LabError;
@@ -15,7 +15,6 @@ pub(super) struct ClassLanes {
     /// Whether each message keeps to one lane, by class.
     is_single: Vec<bool>,
     of_admission: Option<LaneSet>,
-    /// Lanes by VC class.
     pub(super) sets: Vec<LaneSet>,
 }
 

@@ -110,7 +110,6 @@ fn shares(plan: &Plan, channels: &[(ChannelId, Span)], depths: &[u32]) -> String
     }
 }
 
-/// Highest share, and the lowest with its channels.
 fn shares_by_channel(
     shares: &[(ChannelId, Share)],
     name: impl FnOnce(ChannelId) -> String,
@@ -202,7 +201,7 @@ mod tests {
 
     #[test]
     fn buffer_place_is_occupied_for_a_round_trip() {
-        // 2 D + 3 with D of 0, 1 and 3 cycles.
+        // 2 D + 3 with D of 0 to 3 cycles.
         for (delay, cycles) in [(0, 3), (1, 5), (80, 5), (81, 7), (240, 9)] {
             assert_eq!(round_trips(80, delay, |_| ()), [cycles; 3]);
             let deep = round_trips(80, delay, |of| of.pipeline_cycles = 9);

@@ -32,8 +32,6 @@ impl Room<'_> {
     }
 }
 
-/// Refuses packets, acknowledgements and probes longer than a lane that they may use and that must
-/// hold them whole.
 pub(crate) fn of_room<'a>() -> [Check<Room<'a>>; 2] {
     [
         refuse("traffic", |it| {
@@ -59,7 +57,6 @@ pub(crate) fn of_room<'a>() -> [Check<Room<'a>>; 2] {
     ]
 }
 
-/// Refuses a packet of a class, sent as one of `other`, that is longer than a lane.
 fn long_packet(
     it: &Subject<'_, Room<'_>>,
     (index, class): (usize, &ClassPlan),

@@ -5,7 +5,6 @@ use crate::scenario::ScenarioSource;
 pub(super) struct LaneUser<'a> {
     pub(super) class: usize,
     pub(super) is_ack: bool,
-    /// Path of the table with its keys.
     pub(super) path: String,
     pub(super) called: String,
     pub(super) lanes: Option<&'a [i64]>,

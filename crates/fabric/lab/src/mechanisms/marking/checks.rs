@@ -75,7 +75,7 @@ fn packets(plan: &Plan) -> Option<&PacketsPlan> {
     }
 }
 
-/// Capacity of the buffer of each lane of an input, in bytes.
+/// Buffer of each lane of an input, in bytes.
 fn held_by_lanes<'a>(plan: &'a Plan, packets: &'a PacketsPlan) -> impl Iterator<Item = u64> + 'a {
     let lanes = packets.buffer_blocks.iter().take(plan.lanes.count.into());
     lanes.map(|blocks| u64::from(*blocks) * u64::from(BLOCK_BYTES))
@@ -135,7 +135,6 @@ fn without_effect(plan: &Plan) -> Option<Sentence> {
     }
 }
 
-/// Reason why the policy never marks a packet, if any.
 fn why_idle(plan: &Plan) -> Option<String> {
     let packets = packets(plan)?;
     match plan.marking.as_ref()? {

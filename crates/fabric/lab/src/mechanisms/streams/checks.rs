@@ -13,7 +13,6 @@ use std::ops::{Bound, Range, RangeInclusive};
 
 /// Limit on the on periods between two messages; more would only take time.
 const PERIODS_PER_MESSAGE_MAX: f64 = 1_000.0;
-/// Limit on frames that are not counted.
 const WARM_UP_MAX: i64 = 1_000_000;
 const COUNTS: RangeInclusive<i64> = 1..=1_000_000;
 /// Highest load, far above any study of overload.
@@ -222,7 +221,6 @@ pub(super) fn of_memory<'a>() -> [Check<Counted<'a>>; 1] {
     })]
 }
 
-/// Notes runs too short for any counted frame.
 pub(super) fn of_frames<'a>() -> [Check<&'a Streaming<'a>>; 1] {
     [note(|it| {
         let (streams, interval) = (it.streams, it.interval()?);

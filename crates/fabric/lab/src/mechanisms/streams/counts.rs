@@ -36,7 +36,6 @@ pub(super) fn check_memory(
     check(&of_memory(), &counted, gathered)
 }
 
-/// Streams nearest to a load, by host.
 fn counts_by_load(
     context: &ClassContext<'_>,
     load: f64,

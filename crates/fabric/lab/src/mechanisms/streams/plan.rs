@@ -93,14 +93,12 @@ pub(super) fn interval_ps(bursts: &OnOffData, message: Bytes) -> f64 {
     f64::from(checked_payload(message)) * rate.byte_time().byte_ps() * periods.share_on()
 }
 
-/// Start after that of the class.
 fn later(streams: &Streams, data: &DataPlan) -> LaterPlan {
     let has_phase = streams.start.is_none() && data.frames().is_some();
     let jitter = if has_phase { streams.interval() } else { Span::ZERO };
     LaterPlan { turn: streams.start.unwrap_or(Span::ZERO), jitter }
 }
 
-/// Active time of a class within a run.
 pub(super) fn sends_for(context: &ClassContext<'_>, active: &Range<Time>) -> Span {
     let end = Time::ZERO + context.source.scenario.stop.time;
     active.end.min(end).since(active.start)

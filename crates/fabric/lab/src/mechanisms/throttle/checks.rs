@@ -12,7 +12,6 @@ const COUNT_RULE: &str = "from 1 to 1,000";
 const FRACTIONS: RangeInclusive<f64> = 0.0..=1.0;
 const FRACTION_RULE: &str = "a fraction from 0 to 1";
 
-/// Control with its times in effect.
 pub(super) struct Written {
     pub(super) tuned: SelfTuned,
     pub(super) gather: Span,

@@ -166,7 +166,6 @@ fn too_long(
     })
 }
 
-/// Refill time at the lowest rate of the response.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_precision_loss,
