@@ -146,8 +146,8 @@ mod tests {
         }
     }
 
-    /// With one host per switch, dimension order sends the traffic of 2 hosts of a row to the 8 hosts
-    /// of the other half through one channel: 16 pairs, and each host sends to 15 others.
+    /// With one host per switch, dimension order sends the traffic of 2 hosts of a row to the 8
+    /// hosts of the other half through one channel: 16 pairs, and each host sends to 15 others.
     #[test]
     fn dimension_order_is_best_on_a_mesh() {
         let found = best(&mesh(&[4, 4]), Form::Source).expect("the fabric is small");
