@@ -1,5 +1,4 @@
-//! Random scenarios with admission control, with enough streams on some links that nodes in the
-//! middle refuse.
+//! Random scenarios with admission control and enough streams for refusals in mid-path.
 
 use crate::agreement::difference;
 use crate::number;
@@ -17,8 +16,8 @@ use gingham_topology::{ChannelId, EndpointId, NodeId};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Adds admission control, a class of streams that request admission, and switch ports 0 to a plan;
-/// `None` if no pair of hosts has a switch between them.
+/// Adds admission control, a class of its streams and switch ports 0; `None` if no pair of hosts
+/// has a switch between them.
 pub(crate) fn with_admission(plan: &Plan, seed: u64) -> Option<Plan> {
     let mut draw = Stream::new(seed, "admission", Purpose::Shuffle);
     let mut plan = plan.clone();
@@ -50,7 +49,7 @@ pub(crate) fn with_admission(plan: &Plan, seed: u64) -> Option<Plan> {
         sources,
         ..model.clone()
     });
-    // In-transit hosts have lower limits, so that they refuse too.
+    // Lower limits at in-transit hosts, so that they refuse too.
     let is_of_host = |channel: ChannelId| !plan.is_switch(plan.ends(channel).source.node);
     let in_transit = plan.routing.has_in_transit_hosts();
     let limits = ChannelId::first(plan.channels.len()).map(|channel| {
@@ -63,7 +62,7 @@ pub(crate) fn with_admission(plan: &Plan, seed: u64) -> Option<Plan> {
         lease,
         others_min: 1 + u16::from(below(&mut draw, 9)),
         limits: limits.collect(),
-        // At most the longest packet, so that pools and buffers hold it.
+        // At most the longest packet, so that it fits pools and buffers.
         payload_bytes: (1 + u32::from(below(&mut draw, 3))).min(longest_bytes(&plan.classes)),
         priority: Priority::new(below(&mut draw, 8)).unwrap(),
         vc_class: model.vc_class,
@@ -71,15 +70,14 @@ pub(crate) fn with_admission(plan: &Plan, seed: u64) -> Option<Plan> {
     Some(plan.with_ports_0())
 }
 
-/// Returns a lease of some whole cycles over virtual lanes, so that probes test links at the very end
-/// of leases.
+/// Returns whole cycles, so that probes test links at the very end of leases.
 fn in_cycles(plan: &Plan, lease: Span) -> Span {
     let Switching::VirtualLanes(pipeline) = &plan.switching else { return lease };
     pipeline.cycle * (1 + lease.as_ps() / pipeline.cycle.as_ps() % 64)
 }
 
-/// Whether pools of in-transit hosts that stop their senders hold every packet on every path; other
-/// scenarios are refused.
+/// Whether pools of hosts that stop their senders hold every packet on every path; other scenarios
+/// are refused.
 fn has_room_in_transit(plan: &Plan, payload_bytes: u32) -> bool {
     let switches = plan.fabric.switches().len() as u64;
     let bytes = u64::from(payload_bytes) + plan.switching.beside_payload_at_most(switches);
@@ -87,16 +85,14 @@ fn has_room_in_transit(plan: &Plan, payload_bytes: u32) -> bool {
     !plan.routing.has_in_transit_hosts() || !stops || bytes <= plan.in_transit.pool_bytes
 }
 
-/// Draws streams of about a third of a link, many of which share links.
 fn streams(draw: &mut Stream, plan: &Plan, crashes: f64) -> Vec<SourcePlan> {
     let endpoints = plan.fabric.endpoints().len();
     let byte_ps = plan.byte_ps(plan.fabric.endpoint_channel(EndpointId::new(0)));
     let run_ps = plan.stop.time.as_ps();
     let message_bytes = 1 + u32::from(below(draw, 3));
-    // At most the longest packet, so that buffers of whole packets hold it.
     let longest = longest_bytes(&plan.classes).max(1);
     let frames = 2 + draw.below(8);
-    // Many streams that fill the run, or a few that end early and leave time for releases.
+    // Many streams that fill the run, or a few that leave time for releases.
     let (a_host, share_of_run) = if draw.below(2) == 0 { (3, 4) } else { (1, 16) };
     let interval = Span::from_ps((run_ps / (frames * share_of_run)).max(1));
     let mut sources = Vec::new();
@@ -137,7 +133,6 @@ fn streams(draw: &mut Stream, plan: &Plan, crashes: f64) -> Vec<SourcePlan> {
     sources
 }
 
-/// Whether a switch at the end of a channel, if there is one, has a path to a host.
 fn is_answered(plan: &Plan, channel: ChannelId, host: EndpointId) -> bool {
     let switch = plan.ends(channel).target.node;
     !plan.is_switch(switch)
@@ -164,13 +159,10 @@ fn small(bytes: f64) -> u32 {
     bytes as u32
 }
 
-/// Asserts that engine and oracle agree on random plans with admission control, and that enough of
-/// the plans reach each case.
 pub(crate) fn agree_on_admission(draw: impl Fn(u64) -> Option<Plan>) {
     agree_on_admission_and(draw, reaches);
 }
 
-/// Asserts the same for plans with in-transit hosts, which refuse as well.
 pub(crate) fn agree_on_admission_in_transit(draw: impl Fn(u64) -> Option<Plan>) {
     agree_on_admission_and(draw, reaches_in_transit);
 }
@@ -199,8 +191,6 @@ fn agree_on_admission_and<const N: usize>(
     assert!(reached.values().all(|cases| *cases >= needed), "{reached:?}");
 }
 
-/// Returns the cases reached by streams whose path visits a host, or that an in-transit host
-/// refused.
 fn reaches_in_transit(plan: Plan) -> [(&'static str, bool); 4] {
     let plan = Arc::new(plan);
     let mut simulation = gingham_engine::start(Arc::clone(&plan));
@@ -236,8 +226,7 @@ fn reaches_in_transit(plan: Plan) -> [(&'static str, bool); 4] {
     ]
 }
 
-/// Returns the cases that streams reached; all reservations are free after the streams that
-/// requested admission have ended.
+/// Returns the cases reached; asserts that all reservations are free once all streams have ended.
 fn reaches(plan: Plan) -> [(&'static str, bool); 6] {
     let plan = Arc::new(plan);
     let crashes = plan.admission.as_ref().is_some_and(|of| of.lease.is_some());

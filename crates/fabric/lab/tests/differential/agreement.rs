@@ -1,4 +1,4 @@
-//! Comparison of engine and oracle on a plan, for every stepper of the engine.
+//! Comparison of engine and oracle, for every stepper of the engine.
 
 use gingham_kernel::{Span, Time};
 use gingham_net::measure::ChannelCount;
@@ -10,18 +10,13 @@ use std::fmt::Debug;
 use std::slice::from_ref;
 use std::sync::Arc;
 
-/// Results of a run that must agree.
 struct Outcome {
     status: Status,
     end: Time,
-    /// Deliveries in their order.
     deliveries: Vec<Delivery>,
-    /// Counts by channel, at the end.
     counts: Vec<ChannelCount>,
-    /// The whole collector as text: sums by slice, the counts of every channel at every section
-    /// end, the window.
+    /// Sums by slice, channel counts at every section end, and the window.
     collector: String,
-    /// Notices recorded by the probe.
     noted: Vec<Noted>,
 }
 
@@ -43,14 +38,12 @@ fn outcome(simulation: &mut dyn Simulation) -> Outcome {
     }
 }
 
-/// Starts a run of a plan for each stepper that supports it.
 fn all_ways(plan: &Arc<Plan>) -> Vec<Box<dyn Simulation>> {
     let by = |by| gingham_engine::start_by(Arc::clone(plan), by).ok();
     let ways: Vec<_> = [SteppedBy::Ports, SteppedBy::Columns].into_iter().filter_map(by).collect();
     if ways.is_empty() { vec![gingham_engine::start(Arc::clone(plan))] } else { ways }
 }
 
-/// Returns the first difference between engine and oracle, if there is one.
 pub(crate) fn difference(plan: &Plan) -> Option<String> {
     let tree_step = plan.measure.tree_step.or_else(|| tree_step(plan));
     let measure = MeasurePlan { messages: KeptMessages::All, tree_step, ..plan.measure };
@@ -76,8 +69,7 @@ fn differ_in_outcome(oracle: &Outcome, engine: &Outcome) -> Option<String> {
         .or_else(|| differ_in_text(&oracle.collector, &engine.collector))
 }
 
-/// Returns the interval of searches for congestion trees: some fifty in a run, and none in every
-/// third case.
+/// Returns the interval of tree searches: some fifty in a run; none in every third case.
 pub(crate) fn tree_step(plan: &Plan) -> Option<Span> {
     if plan.routing.is_adaptive() {
         return None; // Who waits for several outputs is in no tree.
@@ -86,7 +78,6 @@ pub(crate) fn tree_step(plan: &Plan) -> Option<Span> {
     (!plan.seed.is_multiple_of(3)).then(|| Span::from_ps(step_ps.max(1)))
 }
 
-/// Describes the first place at which two lists differ.
 fn differ<T: PartialEq + Debug>(what: &str, oracle: &[T], engine: &[T]) -> Option<String> {
     let places = 0..oracle.len().max(engine.len());
     let place = { places }.find(|place| oracle.get(*place) != engine.get(*place))?;
@@ -94,7 +85,6 @@ fn differ<T: PartialEq + Debug>(what: &str, oracle: &[T], engine: &[T]) -> Optio
     Some(format!("{what} {place}:\noracle {oracle:?}\nengine {engine:?}"))
 }
 
-/// Compares long texts, which are split only if they differ.
 fn differ_in_text(oracle: &str, engine: &str) -> Option<String> {
     let words = |text| str::split_inclusive(text, "}, ").collect::<Vec<_>>();
     if oracle == engine { None } else { differ("collector", &words(oracle), &words(engine)) }

@@ -9,7 +9,6 @@ use gingham_oracle::Audited;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Largest number of cases of a kind.
 const CASES: u64 = 20;
 
 fn compiled(case: &Case) -> Plan {
@@ -20,7 +19,6 @@ fn looped(case: &Case, seed: u64) -> Plan {
     closed::with_closed_loops(&compiled(case), seed)
 }
 
-/// Adds the numbers of compared decisions in a run of the oracle.
 fn add(plan: Plan, audited: &mut BTreeMap<Audited, u64>) {
     let measure = MeasurePlan { tree_step: tree_step(&plan), ..plan.measure };
     let mut simulation = gingham_oracle::start(Arc::new(Plan { measure, ..plan }));
@@ -30,7 +28,7 @@ fn add(plan: Plan, audited: &mut BTreeMap<Audited, u64>) {
     }
 }
 
-/// A kind of case, and the families that are audited in some of the first cases.
+/// A kind of case, and the families to be found in its first cases.
 type Kind = (fn(u64) -> Option<Plan>, &'static [Audited]);
 
 const KINDS: [Kind; 6] = [

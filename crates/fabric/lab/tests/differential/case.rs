@@ -14,7 +14,7 @@ use std::path::Path;
 pub(crate) struct Case {
     pub(crate) seed: u64,
     pub(crate) nodes: Vec<(NodeKind, String)>,
-    /// Two ends, each a node's name; rate in bytes per second; length in millimetres.
+    /// Names of both ends, rate in bytes per second, length in millimetres.
     pub(crate) cables: Vec<(String, String, u64, u64)>,
     pub(crate) routing: Vec<String>,
     pub(crate) form: &'static str,
@@ -23,7 +23,6 @@ pub(crate) struct Case {
     pub(crate) time_ps: u64,
     /// Warm-up; detected by the run if `None`.
     pub(crate) warm_up_ps: Option<u64>,
-    /// Further lines of `[stop]`.
     pub(crate) rules: Vec<String>,
 }
 
@@ -34,7 +33,6 @@ impl Case {
         Self::over(&fabric, draw, seed).with_other_traffic()
     }
 
-    /// Draws a case with in-transit hosts.
     pub(crate) fn in_transit(seed: u64) -> Self {
         let mut draw = Stream::new(seed, "in transit", Purpose::Shuffle);
         let fabric = in_transit::random_fabric(&mut draw, seed);
@@ -51,14 +49,13 @@ impl Case {
         *header = header.replace(" }", &mark);
         if compile(&case.source(), true).is_err_and(|error| error.to_string().contains("policing"))
         {
-            // Paths are longer now, and adaptive packets may be longer than a bucket.
+            // Paths are longer now, and adaptive packets may exceed a bucket.
             case.drop_policing();
         }
         case.take_first(adapters);
         case.with_other_traffic()
     }
 
-    /// Adds self-traffic and Bernoulli arrivals to some classes, if the scenario allows it.
     pub(crate) fn with_other_traffic(mut self) -> Self {
         let mut draw = Stream::new(self.seed, "other traffic", Purpose::Shuffle);
         for index in 0..self.classes.len() {
@@ -81,7 +78,6 @@ impl Case {
         self
     }
 
-    /// Removes all policing.
     pub(crate) fn drop_policing(&mut self) {
         let is_kept = |line: &&str| !line.starts_with("policing");
         for class in &mut self.classes {
@@ -90,7 +86,7 @@ impl Case {
         }
     }
 
-    /// Takes the first of these adapter lines whose pools hold all packets.
+    /// Takes the first adapter line whose pools hold all packets.
     pub(crate) fn take_first(&mut self, adapters: Vec<String>) {
         self.network.push(String::new());
         for line in adapters {
@@ -157,7 +153,6 @@ impl Case {
         case
     }
 
-    /// Polices a class occasionally, if the scenario allows it.
     fn draw_policing(&mut self, draw: &mut Stream, index: usize) {
         if draw.below(2) == 0 {
             return;
@@ -170,7 +165,7 @@ impl Case {
             longest.map_or_else(String::new, |bytes| format!(", longest = \"{bytes} B\""));
         let excesses = match draw.below(4) {
             0 => vec!["\"drop\"".to_owned()],
-            // The name of some class of lower priority, if there is one.
+            // Some class of lower priority, if there is one.
             1 | 2 => (0..4).map(|class| format!("{{ demote = \"class{class}\" }}")).collect(),
             _ => vec!["\"delay\"".to_owned()],
         };
@@ -212,7 +207,7 @@ impl Case {
         }
     }
 
-    /// Whether any host sends in a class: under a permutation every host may map to itself.
+    /// Whether any host sends: a permutation may map every host to itself.
     fn has_senders(&self, class: &str) -> bool {
         let alone = Self { classes: vec![class.to_owned()], ..self.clone() };
         match compile(&alone.source(), true) {
@@ -229,7 +224,6 @@ impl Case {
             .unwrap_or_else(|error| panic!("{error}\n{}", self.to_toml()))
     }
 
-    /// Returns the scenario as TOML for `gingham run`.
     pub(crate) fn to_toml(&self) -> String {
         let mut text = format!("seed = {}\n[topology]\ninline = '''\n", self.seed);
         for (kind, name) in &self.nodes {
@@ -294,7 +288,6 @@ pub(crate) fn random_fabric(draw: &mut Stream, seed: u64) -> Fabric {
         .unwrap_or_else(|_| Generator::Star(Star { hosts: 3, rails: 1 }).generate(seed).unwrap())
 }
 
-/// Draws a length of up to 60 m, occasionally 0.
 fn random_length_mm(draw: &mut Stream) -> u64 {
     if draw.below(8) == 0 { 0 } else { draw.below(60_000) }
 }
@@ -322,8 +315,7 @@ fn random_class(draw: &mut Stream, index: u64, hosts: &[String]) -> String {
     text
 }
 
-/// Draws staggered hosts for a quarter of the classes, from a copy of the stream, so that other
-/// draws stay the same.
+/// Draws from a copy of the stream, so that other draws do not change.
 fn random_stagger(draw: &mut Stream) -> String {
     if draw.below(4) > 0 {
         return String::new();
@@ -332,7 +324,6 @@ fn random_stagger(draw: &mut Stream) -> String {
     format!("stagger = {{ every = \"{every} ps\", jitter = \"{jitter} ps\" }}\n")
 }
 
-/// Draws priority and segmentation; half of the classes have neither.
 fn random_sending(draw: &mut Stream) -> String {
     let mut text = String::new();
     if draw.below(2) == 0 {
@@ -383,7 +374,6 @@ fn random_length(draw: &mut Stream) -> String {
     }
 }
 
-/// Draws all hosts, or some of the first hosts in fabric order.
 fn random_hosts(draw: &mut Stream, hosts: &[String]) -> Vec<String> {
     if draw.below(3) > 0 {
         return vec!["*".to_owned()];
@@ -439,7 +429,7 @@ fn random_network(draw: &mut Stream) -> Vec<String> {
         ),
     ];
     if draw.below(2) == 0 {
-        // As tight as the longest and fastest cable of these cases allows, or slightly larger.
+        // Just enough for the longest and fastest cable of these cases, or slightly more.
         let go = 1 + draw.below(20);
         let stop = go + draw.below(20);
         let capacity = stop + 1_190 + draw.below(3);

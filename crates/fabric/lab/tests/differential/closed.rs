@@ -1,5 +1,4 @@
-//! Random scenarios with closed loops: windows with acknowledgements, rate limits, replies, packets
-//! without a message, and marks.
+//! Random closed loops: windows with acknowledgements, rate limits, replies, probe packets, marks.
 
 use gingham_kernel::{Bytes, Purpose, Rate, Span, Stream, Time};
 use gingham_net::traffic::{LengthPlan, MessagePlan, ReplyPlan, SourcePlan};
@@ -13,8 +12,7 @@ use std::num::NonZeroU64;
 
 const ANSWER_MAX_BYTES: u32 = 3;
 
-/// Adds random closed loops to a plan. Acknowledgements and probe packets are short, so that they
-/// fit wherever packets of the plan fit.
+/// Adds closed loops. Acknowledgements and probe packets are short, so that they always fit.
 pub(crate) fn with_closed_loops(plan: &Plan, seed: u64) -> Plan {
     let mut draw = Stream::new(seed, "closed", Purpose::Shuffle);
     let mut plan = plan.clone();
@@ -48,7 +46,7 @@ pub(crate) fn with_closed_loops(plan: &Plan, seed: u64) -> Plan {
         add_responses(&mut plan, seed);
     }
     let is_probed = draw.below(4) > 0;
-    // From a copy of the stream, so that other draws stay the same.
+    // From a copy, so that other draws do not change.
     let weigh_every = [0, 1, 2, 5][usize::try_from(draw.clone().below(4)).unwrap()];
     let probe = ProbePlan {
         control_every: [0, 2, 3, 7][usize::try_from(draw.below(4)).unwrap()],
@@ -69,7 +67,6 @@ pub(crate) fn with_closed_loops(plan: &Plan, seed: u64) -> Plan {
     plan
 }
 
-/// Makes flows with windows respond to marks, starting at the rate of their class.
 pub(crate) fn add_responses(plan: &mut Plan, seed: u64) {
     let byte_ps = byte_ps(plan);
     let mut draw = Stream::new(seed, "responses", Purpose::Shuffle);
@@ -135,7 +132,6 @@ pub(crate) fn add_responses(plan: &mut Plan, seed: u64) {
     }
 }
 
-/// Draws the parameters of a response that [`add_responses`] leaves at their defaults.
 fn vary(response: &mut Response, draw: &mut Stream) {
     let rate = |draw: &mut Stream| Some(Rate::from_bytes_per_second(1 << (10 + draw.below(18))));
     match response {
@@ -171,7 +167,6 @@ fn vary(response: &mut Response, draw: &mut Stream) {
     }
 }
 
-/// Adds a class of replies to another class, from all hosts.
 fn add_replies(draw: &mut Stream, plan: &mut Plan) {
     let to = ClassId::new(usize::try_from(draw.below(plan.classes.len() as u64)).unwrap());
     let think =
@@ -191,8 +186,8 @@ fn add_replies(draw: &mut Stream, plan: &mut Plan) {
     plan.classes.push(replies);
 }
 
-/// Enlarges the pools of hosts that stop their senders, so that they also hold the longest packet
-/// on the way back, whose path may visit more of them.
+/// Enlarges pools of hosts that stop their senders for the longest packet on the way back, whose
+/// path may visit more of them.
 fn make_room(plan: &mut Plan) {
     let longest = |class: &ClassPlan| {
         let of = |source: &SourcePlan| {
@@ -208,7 +203,6 @@ fn make_room(plan: &mut Plan) {
     }
 }
 
-/// Returns the time of a byte on the link of each endpoint.
 fn byte_ps(plan: &Plan) -> Vec<u64> {
     let of = |endpoint| {
         let channel = plan.channel(plan.fabric.endpoint_channel(endpoint));

@@ -1,4 +1,4 @@
-//! Switch ports 0: control packets of a random scenario are diverted to switches, which respond.
+//! Switch ports 0: diverted control packets, to which switches respond.
 
 use crate::agreement::difference;
 use crate::number;
@@ -7,7 +7,6 @@ use gingham_net::{Noted, Plan, ProbePlan};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Adds switch ports 0 and a probe that diverts control packets to a plan.
 pub(crate) fn with_ends_of_switches(plan: &Plan, seed: u64) -> Plan {
     let mut draw = Stream::new(seed, "ends of switches", Purpose::Shuffle);
     let control_bytes = plan.probe.map_or(1, |probe| probe.control_bytes);
@@ -21,8 +20,6 @@ pub(crate) fn with_ends_of_switches(plan: &Plan, seed: u64) -> Plan {
     Plan { probe: Some(probe), ..plan.clone().with_ports_0() }
 }
 
-/// Asserts that engine and oracle agree on random plans with diverted packets, and that enough of
-/// the plans reach each case.
 pub(crate) fn agree_on_diverted(draw: impl Fn(u64) -> Plan) {
     let (cases, first) = (number("CASES", 60), number("FIRST", 0));
     let mut reached = BTreeMap::new();
@@ -39,7 +36,6 @@ pub(crate) fn agree_on_diverted(draw: impl Fn(u64) -> Plan) {
     assert!(reached.values().all(|cases| *cases >= needed), "{reached:?}");
 }
 
-/// Returns the cases that diverted packets reached.
 fn reaches(plan: Plan) -> [(&'static str, bool); 4] {
     let plan = Arc::new(plan);
     let mut simulation = gingham_engine::start(Arc::clone(&plan));

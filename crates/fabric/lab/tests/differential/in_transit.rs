@@ -1,11 +1,11 @@
-//! Random parts of scenarios with in-transit hosts: fabrics that need them, routing, adapters.
+//! Random fabrics, routing and adapters for in-transit hosts.
 
 use crate::case::pick;
 use gingham_kernel::Stream;
 use gingham_topology::Fabric;
 use gingham_topology::generate::{Generator, Irregular, Mesh, Ring, Star, Torus};
 
-/// Draws a fabric on which some shortest paths are not legal under up*/down*.
+/// Draws a fabric with shortest paths that are illegal under up*/down*.
 pub(crate) fn random_fabric(draw: &mut Stream, seed: u64) -> Fabric {
     let small = |draw: &mut Stream, most: u64| u32::try_from(1 + draw.below(most)).unwrap();
     let generator = match draw.below(5) {
@@ -37,7 +37,6 @@ pub(crate) fn random_fabric(draw: &mut Stream, seed: u64) -> Fabric {
         .unwrap_or_else(|_| Generator::Star(Star { hosts: 3, rails: 1 }).generate(seed).unwrap())
 }
 
-/// Draws lines of `[routing]`: in-transit hosts on the only paths, or on one of two.
 pub(crate) fn random_routing(draw: &mut Stream) -> Vec<String> {
     let in_transit = random_algorithm(draw);
     if draw.below(3) > 0 {
@@ -80,15 +79,13 @@ fn random_algorithm(draw: &mut Stream) -> String {
     )
 }
 
-/// Draws a class of many short or long packets from every host to every other.
 pub(crate) fn random_crowd(draw: &mut Stream) -> String {
     let length = pick(draw, &[1, 9, 40, 100, 400]) + draw.below(5);
     let arrivals = pick(draw, &["load = 0.5", "load = 1.0", "arrivals = \"backlogged\""]);
     format!("name = \"crowd\"\n{arrivals}\nlength = {{ fixed = \"{length} B\" }}\n")
 }
 
-/// Draws candidate lines of `[network]` for adapters, of which the first valid one is taken: pools
-/// that are often full, and delays of all magnitudes.
+/// Draws candidate lines for adapters, of which the first valid one is taken.
 pub(crate) fn random_adapters(draw: &mut Stream) -> Vec<String> {
     let delay = |draw: &mut Stream| pick(draw, &[0, 0, 900, 10_000, 200_000, 1_000_000]);
     let (detection, programming) = (delay(draw), delay(draw));
@@ -105,7 +102,7 @@ pub(crate) fn random_adapters(draw: &mut Stream) -> Vec<String> {
         "when_full = \"spill\", spill_delay = \"{spill_delay} ps\", spill_rate = \"{spill_rate} B/s\""
     );
     let stop = (draw.below(2) == 0).then_some("when_full = \"stop\"");
-    // The longest packet must fit, and with unlimited length spill.
+    // The longest packet must fit; unlimited lengths need spilling.
     let pools = [pool, 15, 30, 70, 110, 150, 230, 400, 1_050, 2_100, 6_000, 1 << 20];
     let pools = || pools.into_iter().filter(|more| *more >= pool);
     let kinds = stop.into_iter().chain([spill.as_str()]);

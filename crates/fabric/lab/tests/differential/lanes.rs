@@ -1,4 +1,4 @@
-//! Random scenarios of virtual lanes: a wormhole case on a network with random parameters.
+//! Random scenarios of virtual lanes.
 
 use crate::case::{self, Case, pick};
 use crate::in_transit;
@@ -10,16 +10,14 @@ use std::fmt::Write as _;
 
 /// Lane depths to try if packets with virtual cut-through do not fit.
 const DEPTHS: [u64; 5] = [12, 40, 150, 500, 2_500];
-/// A pool in which every packet fits.
 const ROOM: &str = "in_transit.pool = \"100 MiB\"";
-/// Key under which no flit may wait for its link, so that all cables need one rate.
+/// No flit may wait for its link, so that all cables need one rate.
 const NO_OUTPUT_BUFFER: &str = "lanes.output_depth = 0";
-/// Keys of `network.lanes` that are dropped on a conflict.
+/// Keys dropped on a conflict.
 const GIVING_WAY: [&str; 5] =
     ["datelines", "crossbar_input", "crossbar_output", "link_output", "adapter_port"];
 
 impl Case {
-    /// Draws a case of virtual lanes.
     pub(crate) fn lanes(seed: u64) -> Self {
         let mut draw = Stream::new(seed, "virtual lanes", Purpose::Shuffle);
         let fabric = random_fabric(&mut draw, seed);
@@ -39,7 +37,6 @@ impl Case {
         case.settled().with_other_traffic()
     }
 
-    /// Draws a case of virtual lanes with adaptive routing.
     pub(crate) fn adaptive(seed: u64) -> Self {
         let mut case = Self::lanes(seed);
         let mut own = Stream::new(seed, "adaptive", Purpose::Shuffle);
@@ -52,7 +49,7 @@ impl Case {
             case.leave_out("forwarding");
             case.network.push("lanes.reallocation = \"tail-credit\"".to_owned());
         }
-        // From a copy of the stream, so that other draws stay the same.
+        // From a copy, so that other draws do not change.
         let reselect = pick(&mut own.clone(), &["every-cycle", "never"]);
         let escape = pick(&mut own, &["", "", ", escape_lanes = 0", ", escape_lanes = 2"]);
         for (algorithm, escape) in [
@@ -74,7 +71,6 @@ impl Case {
         case.settled()
     }
 
-    /// Draws a case of virtual lanes with in-transit hosts.
     pub(crate) fn lanes_in_transit(seed: u64) -> Self {
         let mut draw = Stream::new(seed, "in transit over lanes", Purpose::Shuffle);
         let fabric = in_transit::random_fabric(&mut draw, seed);
@@ -96,7 +92,6 @@ impl Case {
         case.with_other_traffic()
     }
 
-    /// Moves the case to a network of virtual lanes, with its classes on some of the lanes.
     fn bind(&mut self, draw: &mut Stream, network: Network) {
         let Network { count, flit_bytes, lines, has_cut_through } = network;
         self.network = lines;
@@ -126,7 +121,6 @@ impl Case {
         }
     }
 
-    /// Drops conflicting keys until the case compiles.
     fn settled(mut self) -> Self {
         let mut depths = DEPTHS.into_iter();
         loop {
@@ -157,14 +151,13 @@ impl Case {
     }
 }
 
-/// Scales the start, stop and stagger of a class, if it has any, to the time of the run.
 fn lasting(class: &str, time_ps: u64, draw: &mut Stream) -> String {
     let keys = ["start = ", "stop = ", "stagger = "];
     let line = |line: &str| match keys.iter().position(|key| line.starts_with(key)) {
         Some(0) => format!("start = \"{} ps\"\n", time_ps / (2 + draw.below(20))),
         Some(1) => format!("stop = \"{} ps\"\n", time_ps / 2 + 1 + draw.below(time_ps)),
         Some(_) => {
-            // From a copy of the stream, so that other draws stay the same.
+            // From a copy, so that other draws do not change.
             let mut draw = draw.clone();
             let (every, jitter) = (draw.below(time_ps / 400), draw.below(time_ps / 10));
             format!("stagger = {{ every = \"{every} ps\", jitter = \"{jitter} ps\" }}\n")
@@ -198,7 +191,6 @@ fn random_fabric(draw: &mut Stream, seed: u64) -> Fabric {
     generator.generate(seed).unwrap()
 }
 
-/// A network of virtual lanes.
 struct Network {
     count: u64,
     flit_bytes: u64,
@@ -236,7 +228,7 @@ fn random_network(draw: &mut Stream, flits: &[u64]) -> Network {
         lines.push(format!("lanes.output_depth = {}", all_or_each(draw, count, &[1, 1, 2, 3, 10])));
     }
     if draw.below(3) == 0 {
-        // From a copy of the stream, so that other draws stay the same.
+        // From a copy, so that other draws do not change.
         let by_wrap = draw.clone().below(2) > 0;
         let asked = draw.below(3) > 0;
         let rule = if asked && by_wrap {
@@ -253,7 +245,7 @@ fn random_network(draw: &mut Stream, flits: &[u64]) -> Network {
             lines.push(format!("lanes.{place} = {}", random_scheduler(draw, count)));
         }
     }
-    // From a copy of the stream, so that other draws stay the same.
+    // From a copy, so that other draws do not change.
     let mut own = draw.clone();
     if own.below(3) > 0 {
         lines.push(format!("lanes.crossbar_output = {}", random_scheduler(&mut own, count)));
@@ -268,8 +260,7 @@ fn random_network(draw: &mut Stream, flits: &[u64]) -> Network {
     Network { count, flit_bytes, has_cut_through: forwarding.contains("cut"), lines }
 }
 
-/// Draws router parameters for some cases, from a copy of the stream, so that other draws stay the
-/// same.
+/// Draws router parameters from a copy of the stream.
 fn draw_router(draw: &mut Stream, count: u64, lines: &mut Vec<String>) {
     if draw.below(3) == 0 {
         lines.push(format!("lanes.credit_delay = {}", pick(draw, &[0, 1, 4, 30])));
@@ -294,7 +285,7 @@ fn draw_router(draw: &mut Stream, count: u64, lines: &mut Vec<String>) {
             lines.push(format!("lanes.{side}_speedup = {speedup}"));
         }
     }
-    // From a copy of the stream, so that other draws stay the same.
+    // From a copy, so that other draws do not change.
     let vc_allocators = ["\"maximal\"", "\"islip\"", "{ islip = { iterations = 2 } }"];
     let mut own = draw.clone();
     if own.below(2) == 0 {
@@ -319,7 +310,6 @@ fn all_or_each(draw: &mut Stream, count: u64, values: &[u64]) -> String {
     format!("[{}]", list(draw, count, |draw| pick(draw, values).to_string()))
 }
 
-/// Draws the lanes of a class; all if `None`.
 fn random_lanes(draw: &mut Stream, count: u64) -> Option<Vec<u64>> {
     match draw.below(4) {
         0 => None,

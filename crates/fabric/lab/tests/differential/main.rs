@@ -42,7 +42,7 @@ fn disagreement(case: &Case) -> Option<String> {
     std::panic::catch_unwind(|| difference(&compiled.plan)).unwrap_or_else(|_| Some("panic".into()))
 }
 
-/// All regression cases of former differences, and cases that random ones do not reach.
+/// Former differences, and cases that random ones do not reach.
 #[test]
 fn engine_and_oracle_agree_on_kept_cases() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/differential/kept");
@@ -70,7 +70,7 @@ fn engine_and_oracle_agree_on_random_in_transit_scenarios() {
     agree_on_random(Case::in_transit);
 }
 
-/// In-transit cases on paths with many more hosts than any algorithm uses.
+/// In-transit paths with many more hosts than any algorithm uses.
 #[test]
 fn engine_and_oracle_agree_on_wild_paths() {
     let (cases, first) = (number("CASES", 60), number("FIRST", 0));
@@ -104,7 +104,7 @@ fn engine_and_oracle_agree_on_adaptive_routing() {
     agree_on_random(Case::adaptive);
 }
 
-/// Engine and oracle agree on lane tables that no routing engine would write.
+/// Lane tables that no routing engine would write.
 #[test]
 fn engine_and_oracle_agree_on_random_tables_of_lanes() {
     let (cases, first) = (number("CASES", 60), number("FIRST", 0));
@@ -131,8 +131,8 @@ fn engine_and_oracle_agree_on_closed_loops_of_whole_packets() {
     agree_on_packets(closed::with_closed_loops);
 }
 
-/// Former differences: cut-through between equal rates, hosts that need no credit, and a deadlock
-/// check while a tail leaves.
+/// Former differences: cut-through between equal rates, hosts that need no credit, a deadlock check
+/// while a tail leaves.
 #[test]
 fn engine_and_oracle_agree_on_kept_cases_of_whole_packets() {
     agree_on_one_of_packets(1_751, |plan, _| plan.clone());
@@ -156,7 +156,6 @@ fn agree_on_one_of_packets(seed: u64, more: fn(&Plan, u64) -> Plan) {
     assert_eq!(found, None, "seed {seed}\n{:?}\n{}", plan.switching, case.to_toml());
 }
 
-/// Each kind of scenario with windows, acknowledgements, rate limits and replies.
 #[test]
 fn engine_and_oracle_agree_on_closed_loops() {
     agree_on_closed_loops(Case::random, Case::in_transit);
@@ -167,7 +166,6 @@ fn engine_and_oracle_agree_on_closed_loops_over_virtual_lanes() {
     agree_on_closed_loops(Case::lanes, Case::lanes_in_transit);
 }
 
-/// Each kind with channel adapters on closed loops: send buffers, credits, copies, lanes.
 #[test]
 fn engine_and_oracle_agree_on_posts() {
     agree_on_closed_loops_with(Case::random, Case::in_transit, posting::with_adapters);
@@ -185,7 +183,6 @@ fn engine_and_oracle_agree_on_posts_of_whole_packets() {
     });
 }
 
-/// Streams request admission, in addition to all other features.
 #[test]
 fn engine_and_oracle_agree_on_admission() {
     admission::agree_on_admission(|seed| {
@@ -194,7 +191,6 @@ fn engine_and_oracle_agree_on_admission() {
     });
 }
 
-/// Admission control with in-transit hosts that keep ledgers.
 #[test]
 fn engine_and_oracle_agree_on_admission_over_in_transit_hosts() {
     admission::agree_on_admission_in_transit(|seed| {
@@ -237,7 +233,6 @@ fn engine_and_oracle_agree_on_admission_of_whole_packets() {
     });
 }
 
-/// Control packets are diverted to switch ports 0, which respond.
 #[test]
 fn engine_and_oracle_agree_on_diverted_packets_on_virtual_lanes() {
     ends::agree_on_diverted(|seed| {
@@ -246,7 +241,6 @@ fn engine_and_oracle_agree_on_diverted_packets_on_virtual_lanes() {
     });
 }
 
-/// Diverted worms, some of them over hosts that stop their senders.
 #[test]
 fn engine_and_oracle_agree_on_diverted_worms() {
     ends::agree_on_diverted(|seed| {
@@ -255,7 +249,6 @@ fn engine_and_oracle_agree_on_diverted_worms() {
     });
 }
 
-/// Diverted whole packets, whose heads are read while they arrive.
 #[test]
 fn engine_and_oracle_agree_on_diverted_whole_packets() {
     ends::agree_on_diverted(|seed| {
@@ -266,7 +259,6 @@ fn engine_and_oracle_agree_on_diverted_whole_packets() {
     });
 }
 
-/// Diverted packets on lane tables that no routing engine would write.
 #[test]
 fn engine_and_oracle_agree_on_diverted_packets_over_tables_of_lanes() {
     ends::agree_on_diverted(|seed| {
@@ -275,7 +267,7 @@ fn engine_and_oracle_agree_on_diverted_packets_over_tables_of_lanes() {
     });
 }
 
-/// Seeds with which a host once re-injected a worm before it had read the packets behind it.
+/// Seeds with which a host once re-injected a worm before reading the packets behind it.
 const SENT_ON_BEFORE_ALL_WAS_READ: [u64; 2] = [5_232, 5_373];
 
 fn agree_on_closed_loops(draw: fn(u64) -> Case, in_transit: fn(u64) -> Case) {
@@ -309,8 +301,6 @@ fn agree_on_random(draw: impl Fn(u64) -> Case) {
     }
 }
 
-/// The comparison is only as good as its coverage: these cases reach every way in which a run ends,
-/// and all outcomes of policing.
 #[test]
 fn random_scenarios_cover_all_endings_and_policing() {
     let (mut endings, mut policed) = (BTreeMap::new(), [0_u32; 3]);
@@ -340,7 +330,6 @@ fn random_scenarios_cover_all_endings_and_policing() {
     assert!(policed.iter().all(|classes| *classes >= 5), "{policed:?}");
 }
 
-/// These cases reach all effects of segments and priorities on the order of packets.
 #[test]
 fn random_scenarios_cover_segmentation_and_overtaking() {
     let mut reached = BTreeMap::new();
@@ -355,7 +344,6 @@ fn random_scenarios_cover_segmentation_and_overtaking() {
             |level: usize| plan.classes.iter().any(|class| class.priority.level() == level);
         let levels = (0..8).filter(|level| of_level(*level)).count();
         let strict = wormhole.arbitration == Arbitration::StrictPriority;
-        // A message created later at the same host entered earlier.
         let overtaken = found.windows(2).any(|pair| {
             let [first, second] = [pair[0], pair[1]];
             first.message.source == second.message.source
@@ -375,7 +363,6 @@ fn random_scenarios_cover_segmentation_and_overtaking() {
     assert!(reached.values().all(|cases| *cases >= 20), "{reached:?}");
 }
 
-/// Number of cases out of 300 in which each mechanism of in-transit hosts is active.
 #[test]
 fn random_scenarios_cover_in_transit_behaviour() {
     let mut reached = BTreeMap::new();

@@ -1,7 +1,6 @@
-//! Paths over intermediate switches: random scenarios whose packets take two legs.
+//! Paths of two legs over random intermediate switches.
 //!
-//! Scenarios cannot request these paths. The plan of a scenario therefore gets random intermediate
-//! switches, and its lanes are divided between the legs.
+//! Scenarios cannot request these paths, so that plans are modified.
 
 use crate::agreement::difference;
 use crate::case::{Case, pick};
@@ -17,11 +16,10 @@ use gingham_topology::routing::{Ejection, Routes, prove_between_hosts};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Largest number of intermediate switches in a case.
 const VIAS_MAX: u64 = 4;
 
-/// Returns the plan with alternative paths over random switches; `None` if no endpoint at a switch
-/// is reached from all others and reaches them.
+/// Returns the plan with random alternative paths; `None` if no endpoint at a switch is joined with
+/// all others.
 fn with_intermediate_switches(plan: &Plan, seed: u64) -> Option<Plan> {
     let mut draw = Stream::new(seed, "over switches", Purpose::Shuffle);
     let mut plan = plan.clone();
@@ -55,8 +53,8 @@ fn with_intermediate_switches(plan: &Plan, seed: u64) -> Option<Plan> {
     if draw.below(4) > 0 {
         plan.lanes.allowed = plan.lanes.allowed.with_legs(plan.routing.legs_over_switches());
         if let Switching::VirtualLanes(pipeline) = &mut plan.switching {
-            // The scenario was checked for the lanes of the first leg: every lane that must hold a
-            // whole packet has to hold the longest.
+            // The scenario was checked for the lanes of the first leg only; any lane that holds
+            // whole packets has to hold the longest.
             let pipeline = Arc::make_mut(pipeline);
             for depths in [&mut pipeline.depths_flits, &mut pipeline.output_depths_flits] {
                 let deepest = *depths.iter().max().unwrap();
@@ -67,7 +65,6 @@ fn with_intermediate_switches(plan: &Plan, seed: u64) -> Option<Plan> {
     Some(plan)
 }
 
-/// Whether an endpoint is at a switch, and direct paths join it with all others.
 fn is_joined(plan: &Plan, via: EndpointId) -> bool {
     let fabric = &plan.fabric;
     let leads = |from, to| plan.path(PathId::PRIMARY, from, to).is_some();
@@ -94,7 +91,6 @@ fn whole_packets(seed: u64) -> Option<Plan> {
     with_intermediate_switches(&plan, seed)
 }
 
-/// Diverted packets, on either leg.
 fn diverted(seed: u64) -> Option<Plan> {
     let plan = match seed % 3 {
         0 => whole_packets(seed),
@@ -124,8 +120,7 @@ fn engine_and_oracle_agree_on_diverted_packets_over_switches() {
     agree_on(diverted);
 }
 
-/// Asserts that engine and oracle agree, that no run deadlocks if the proof excludes deadlocks, and
-/// that enough cases reach each kind of path.
+/// Asserts agreement, no deadlock if the proof excludes it, and enough cases of each kind of path.
 fn agree_on(draw: fn(u64) -> Option<Plan>) {
     let (cases, first) = (number("CASES", 60), number("FIRST", 0));
     let mut reached: BTreeMap<&str, u64> = BTreeMap::new();
@@ -142,7 +137,6 @@ fn agree_on(draw: fn(u64) -> Option<Plan>) {
     assert!(reached.values().all(|cases| *cases >= needed), "{needed}: {reached:?}");
 }
 
-/// Returns the kinds of paths that the messages of a plan took.
 fn reaches(plan: Plan, seed: u64) -> [(&'static str, bool); 5] {
     let lanes = plan.switching.has_lanes().then_some(&plan.lanes.allowed);
     let is_free =

@@ -1,5 +1,4 @@
-//! Whole packets: the lanes, classes and paths of a random scenario of virtual lanes, over switches
-//! with random parameters.
+//! Whole packets: random scenarios of virtual lanes over switches with random parameters.
 
 use crate::case::{Case, pick};
 use gingham_kernel::{Bytes, Purpose, Span, Stream, Time};
@@ -15,10 +14,8 @@ use gingham_topology::{ChannelId, Fabric};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Largest payload of a packet.
 const LONGEST_BYTES: u32 = 2_500;
 
-/// Moves a plan to a network of whole packets.
 pub(crate) fn with_whole_packets(plan: &Plan, seed: u64) -> Plan {
     let mut draw = Stream::new(seed, "whole packets", Purpose::Shuffle);
     let mut plan = plan.clone();
@@ -75,7 +72,6 @@ pub(crate) fn with_whole_packets(plan: &Plan, seed: u64) -> Plan {
     plan
 }
 
-/// Draws a marking policy by the fill of inputs, or by the packets waiting for outputs.
 fn marks_at_outputs(needed: u32, packets: &PacketsPlan, seed: u64) -> Marking {
     let mut draw = Stream::new(seed, "marks at outputs", Purpose::Shuffle);
     let scan = pick(&mut draw, &[Scan::Counters, Scan::Counters, Scan::Direct]);
@@ -134,7 +130,7 @@ fn marks_at_outputs(needed: u32, packets: &PacketsPlan, seed: u64) -> Marking {
     }
 }
 
-/// Adds output buffers that hold at least the longest packet; inputs are then not read.
+/// Adds output buffers for at least the longest packet; inputs are then not read.
 fn give_outputs_buffers(packets: &mut PacketsPlan, lanes: u8, needed: u32, seed: u64) {
     let mut draw = Stream::new(seed, "outputs with buffers", Purpose::Shuffle);
     packets.read = Read::Any;
@@ -145,7 +141,6 @@ fn give_outputs_buffers(packets: &mut PacketsPlan, lanes: u8, needed: u32, seed:
     }));
 }
 
-/// Draws the loss of credit updates, over a part of the run or all of it.
 fn lost_updates(plan: &Plan, seed: u64) -> CreditLossPlan {
     let mut draw = Stream::new(seed, "lost updates", Purpose::Shuffle);
     let end = plan.stop.time.as_ps();
@@ -160,7 +155,7 @@ fn lost_updates(plan: &Plan, seed: u64) -> CreditLossPlan {
     }
 }
 
-/// Makes receivers pause lanes, with marks that leave exactly the necessary headroom.
+/// Makes receivers pause lanes, with exactly the necessary headroom.
 fn pause_lanes(packets: &mut PacketsPlan, plan: &Plan, longest: u32, seed: u64) {
     let mut draw = Stream::new(seed, "pauses", Purpose::Shuffle);
     let frame_bytes = pick(&mut draw, &[1, 64, 84, 500]);
@@ -187,7 +182,6 @@ fn pause_lanes(packets: &mut PacketsPlan, plan: &Plan, longest: u32, seed: u64) 
     packets.pauses = Some(pauses);
 }
 
-/// Cuts the messages of classes if packets may be too long.
 fn shorten(classes: &mut [ClassPlan], draw: &mut Stream) {
     if longest_bytes(classes) <= LONGEST_BYTES {
         return;
@@ -199,7 +193,7 @@ fn shorten(classes: &mut [ClassPlan], draw: &mut Stream) {
     }
 }
 
-/// Returns the largest payload of a packet, on any path and sent as any class.
+/// Returns the largest payload, on any path and sent as any class.
 pub(crate) fn longest_bytes(classes: &[ClassPlan]) -> u32 {
     let of_class = |class: &ClassPlan| class.sources.iter().map(longest_message).max();
     let message = classes.iter().filter_map(of_class).max().unwrap_or(1);
@@ -221,7 +215,6 @@ fn longest_packet(class: &ClassPlan) -> u32 {
     }
 }
 
-/// Number of cases out of 300 in which pauses have each possible effect.
 #[test]
 fn random_whole_packets_are_paused() {
     let mut reached = BTreeMap::new();
@@ -248,8 +241,6 @@ fn random_whole_packets_are_paused() {
     assert!(reached.values().all(|cases| *cases >= 4), "{reached:#?}");
 }
 
-/// Number of cases out of 300 with a lost update that delays a sender, so that the run ends
-/// differently.
 #[test]
 fn random_whole_packets_lose_credit_updates() {
     let mut differ = 0;
@@ -269,7 +260,6 @@ fn random_whole_packets_lose_credit_updates() {
     assert!(differ >= 20, "{differ}");
 }
 
-/// Number of cases out of 300 in which packets waiting for outputs are marked, and the reason.
 #[test]
 fn random_whole_packets_are_marked() {
     let (mut for_inputs, mut for_outputs) = (0, 0);

@@ -1,5 +1,4 @@
-//! Random scenarios with channel adapters: send buffers, credits of hosts and flows, copies by DMA,
-//! posts that wait or are retried, and lanes that are drawn.
+//! Random channel adapters: send buffers, credits, copies by DMA, retried posts, drawn lanes.
 
 use gingham_kernel::{Purpose, Span, Stream};
 use gingham_net::{
@@ -8,8 +7,8 @@ use gingham_net::{
 };
 use gingham_topology::routing::{LaneSet, VcClass};
 
-/// Adds random adapters to a plan; leaves it unchanged if a cable between two hosts has no delay,
-/// so that packets would arrive before they have left.
+/// Adds random adapters, unless a cable between two hosts has no delay: packets would arrive before
+/// they have left.
 pub(crate) fn with_adapters(plan: &Plan, seed: u64) -> Plan {
     let mut plan = plan.clone();
     let is_direct = |endpoint| {
@@ -43,8 +42,7 @@ pub(crate) fn with_adapters(plan: &Plan, seed: u64) -> Plan {
         let mut by_endpoint = |most| (0..endpoints).map(|_| 1 + small(&mut draw, most)).collect();
         let all = [by_endpoint(3), by_endpoint(2)];
         let [of_class, of_flow] = all;
-        // Demoted excess belongs to no flow of its own class; scenarios with credits per flow are
-        // refused then.
+        // Demoted excess belongs to no flow of its own class, so that credits per flow are refused.
         let demotes =
             class.policing.as_ref().is_some_and(|of| matches!(of.excess, Excess::Demote(_)));
         let credits = match draw.below(5) {

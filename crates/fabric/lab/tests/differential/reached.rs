@@ -1,4 +1,4 @@
-//! Coverage of the random scenarios of virtual lanes, which limits the value of the comparison.
+//! Coverage of the random scenarios of virtual lanes.
 
 use crate::case::Case;
 use crate::ways;
@@ -14,7 +14,6 @@ use gingham_topology::routing::{DatelineRule, LaneRule, LaneSet, Lanes};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Number of cases out of 400 with each parameter of a network, and with each end of a run.
 #[test]
 fn random_virtual_lanes_cover_every_parameter() {
     let mut reached: BTreeMap<String, u32> = BTreeMap::new();
@@ -75,7 +74,6 @@ fn random_virtual_lanes_cover_every_parameter() {
     assert!(reached.values().all(|cases| *cases >= 4), "{reached:#?}");
 }
 
-/// Number of plain cases out of 400 in which columns step a network of each kind.
 #[test]
 fn column_stepping_covers_every_router_kind() {
     let mut reached: BTreeMap<&str, u32> = BTreeMap::new();
@@ -107,8 +105,7 @@ fn column_stepping_covers_every_router_kind() {
     assert!(reached.values().all(|cases| *cases >= 4), "{reached:#?}");
 }
 
-/// Number of plain cases out of 400 in which a lane stepped by columns holds more flits than a
-/// given number of counter planes can represent.
+/// Number of cases in which a lane holds more flits than 4, 5 or 6 counter planes can represent.
 #[test]
 fn column_lanes_fill_beyond_the_low_counter_planes() {
     let mut reached = BTreeMap::new();
@@ -123,8 +120,7 @@ fn column_lanes_fill_beyond_the_low_counter_planes() {
     assert!(reached.values().all(|cases| *cases >= 4), "{reached:#?}");
 }
 
-/// Returns a lower bound on the most flits that a lane of a switch held: the flits of its port,
-/// averaged over all lanes.
+/// Returns a lower bound: the flits of a port, averaged over all lanes.
 fn most_flits_of_a_lane(plan: &Plan, mut simulation: Box<dyn Simulation>) -> u128 {
     let lanes = u128::from(plan.lanes.count);
     let (mut most, mut before) = (0, (simulation.now(), simulation.channel_counts()));
@@ -140,7 +136,6 @@ fn most_flits_of_a_lane(plan: &Plan, mut simulation: Box<dyn Simulation>) -> u12
     most
 }
 
-/// Returns the plans of sources that draw their messages.
 fn drawn(plan: &Plan) -> impl Iterator<Item = &DrawnPlan> {
     let sources = plan.classes.iter().flat_map(|class| &class.sources);
     sources.filter_map(|source| match &source.messages {
@@ -157,8 +152,7 @@ fn is_to_itself(drawn: &DrawnPlan) -> bool {
     matches!(&drawn.destinations, DestinationPlan::Uniform(others) if others.own.is_empty())
 }
 
-/// Number of cases out of 600, because knots are rare, with each behaviour of in-transit hosts over
-/// lanes.
+/// In 600 cases, because knots are rare.
 #[test]
 fn random_virtual_lanes_cover_in_transit_hosts() {
     let mut reached = BTreeMap::new();
@@ -187,8 +181,7 @@ fn random_virtual_lanes_cover_in_transit_hosts() {
     assert!(reached.values().all(|cases| *cases >= 10), "{reached:#?}");
 }
 
-/// The proof of adaptive routing holds in each of 600 cases, and enough of them show that the proof
-/// and its conditions are necessary.
+/// The proof holds in each case, and enough cases show that its conditions are necessary.
 #[test]
 fn random_adaptive_cases_confirm_the_proof() {
     let mut reached = BTreeMap::new();
@@ -229,7 +222,6 @@ fn random_adaptive_cases_confirm_the_proof() {
     assert!(reached.values().all(|cases| *cases >= 10), "{reached:#?}");
 }
 
-/// Whether any packet waited in the lanes of a host's port.
 fn waited_for_room(plan: &Plan, counts: &[gingham_net::measure::ChannelCount]) -> bool {
     let into_host = |index: &usize| {
         let channel = gingham_topology::ChannelId::new(*index);

@@ -1,4 +1,4 @@
-//! Closed loops with a response to marks or round trips for every flow, and frequent marks.
+//! Closed loops with responses for every flow, and frequent marks.
 
 use crate::case::Case;
 use crate::{closed, number, tables};
@@ -10,7 +10,6 @@ use gingham_net::{
 use std::collections::BTreeMap;
 use std::num::NonZeroU64;
 
-/// Gives every class a window with a random response and random parameters.
 fn with_responses(plan: &Plan, seed: u64) -> Plan {
     let mut draw = Stream::new(seed, "every response", Purpose::Shuffle);
     let mut plan = closed::with_closed_loops(plan, seed);
@@ -33,8 +32,8 @@ fn with_responses(plan: &Plan, seed: u64) -> Plan {
     plan
 }
 
-/// Draws a plan of worms or of virtual lanes, every second of these with lane tables, so that the
-/// level of a pair depends on the direction.
+/// Draws worms or virtual lanes, some with lane tables, so that the level of a pair depends on the
+/// direction.
 fn plan(seed: u64) -> Plan {
     let case = if seed.is_multiple_of(2) { Case::random(seed) } else { Case::lanes(seed) };
     let plan = compile(&case.source(), true).unwrap().plan;
@@ -55,7 +54,6 @@ fn engine_and_oracle_agree_on_responses() {
     }
 }
 
-/// Number of classes with each response in 100 cases.
 #[test]
 fn random_flows_cover_every_response() {
     let mut reached: BTreeMap<String, u32> = BTreeMap::new();

@@ -6,7 +6,6 @@ use gingham_lab::scenario::{Overrides, ScenarioSource};
 use std::path::Path;
 
 impl Case {
-    /// Returns the smallest case found that still fails, with its difference.
     pub(crate) fn shrunk(
         &self,
         found: String,
@@ -53,7 +52,6 @@ impl Case {
         }
         for index in 0..self.network.len() {
             let mut case = self.clone();
-            // A preset determines the switching kind.
             if !case.network.remove(index).starts_with("preset") {
                 cases.push(case);
             }

@@ -7,11 +7,10 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-/// Keys that streams replace.
 const BESIDE: [&str; 5] = ["arrivals", "load", "length", "destinations", "stagger"];
 
-/// Returns the class, or in a quarter of the cases a class of streams with its hosts, times and
-/// levels. Draws from a copy of the stream, so that other draws stay the same.
+/// Returns the class, or in a quarter of the cases a class of streams, drawn from a copy so that
+/// other draws do not change.
 pub(crate) fn or_streams(class: String, draw: &mut Stream) -> String {
     if draw.below(4) > 0 {
         return class;
@@ -53,7 +52,6 @@ fn random_streams(draw: &mut Stream) -> String {
     )
 }
 
-/// Coverage of random streams, which limits the value of the comparison.
 #[test]
 fn random_streams_cover_every_kind() {
     let mut reached: BTreeMap<&str, u32> = BTreeMap::new();

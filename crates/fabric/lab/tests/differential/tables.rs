@@ -1,5 +1,5 @@
-//! Random lane tables: any VL for every service level at every hop, and any level for every pair.
-//! In about half of the cases a VL owns several lanes.
+//! Random lane tables: any VL for every service level and hop, any level for every pair; a VL may
+//! own several lanes.
 
 use gingham_kernel::{Purpose, Stream};
 use gingham_net::scheduler::{InfiniBand, TableSlot};
@@ -10,7 +10,6 @@ use gingham_topology::routing::{
 };
 use std::sync::Arc;
 
-/// Returns the plan with random tables for its lanes.
 pub(crate) fn with_random_tables(plan: &Plan, seed: u64) -> Plan {
     let mut draw = Stream::new(seed, "tables", Purpose::Permutation);
     let mut plan = plan.clone();
@@ -46,7 +45,6 @@ pub(crate) fn with_random_tables(plan: &Plan, seed: u64) -> Plan {
     plan
 }
 
-/// Puts InfiniBand's tables at some places, if arbiters may choose by the packet.
 fn arbitrate_vls(plan: &mut Plan, draw: &mut Stream) {
     let Switching::VirtualLanes(pipeline) = &mut plan.switching else { panic!("virtual lanes") };
     let lanes = &mut plan.lanes;
@@ -57,7 +55,7 @@ fn arbitrate_vls(plan: &mut Plan, draw: &mut Stream) {
     let low: Vec<TableSlot> = (0..lanes.count.min(MANAGEMENT_LANE)).map(slot).collect();
     let high = low.iter().copied().filter(|slot| slot.weight > 3).collect();
     let tables = InfiniBand { high: Some(high), low: Some(low), ..InfiniBand::default() };
-    // If no flit waits at an output, links serve lanes in round robin; other scenarios are refused.
+    // If no flit waits at an output, links must serve lanes in round robin.
     let waits = pipeline.output_depths_flits[0] > 0;
     let at_outputs = Arc::make_mut(pipeline).crossbar_output.iter_mut();
     let arbiters = [(&mut lanes.link_output, waits), (&mut lanes.adapter_port, true)];
@@ -68,8 +66,7 @@ fn arbitrate_vls(plan: &mut Plan, draw: &mut Stream) {
     }
 }
 
-/// Makes all lanes as deep as the deepest and of one kind, so that every packet fits wherever
-/// tables lead it.
+/// Makes all lanes alike, so that every packet fits wherever tables lead it.
 fn make_alike(plan: &mut Plan) {
     let Switching::VirtualLanes(pipeline) = &mut plan.switching else { panic!("virtual lanes") };
     let (pipeline, lanes) = (Arc::make_mut(pipeline), &mut plan.lanes);

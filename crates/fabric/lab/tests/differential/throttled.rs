@@ -9,8 +9,7 @@ use gingham_net::{Plan, SelfTunedPlan, ThrottlePlan};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Adds adapters and congestion control to a plan: at least one in every second case. Leaves the
-/// plan unchanged if no adapters fit.
+/// Adds congestion control if adapters fit: `AtLeastOne` for even seeds.
 pub(crate) fn with_throttle(plan: &Plan, seed: u64) -> Plan {
     let mut plan = posting::with_adapters(plan, seed);
     let mut draw = Stream::new(seed, "throttle", Purpose::Shuffle);
@@ -43,7 +42,6 @@ fn small(draw: &mut Stream, below: u64) -> u32 {
     u32::try_from(draw.below(below)).unwrap()
 }
 
-/// Draws a plan of worms by its seed; every third has closed loops.
 fn worms(seed: u64) -> Plan {
     let case = if seed.is_multiple_of(5) { Case::in_transit(seed) } else { Case::random(seed) };
     laid_over(&case, seed)
@@ -84,8 +82,7 @@ fn engine_and_oracle_agree_on_throttled_whole_packets() {
     agree_on(whole_packets);
 }
 
-/// Seed with which, over lanes, a class once waited for the tokens of a flow that was held
-/// meanwhile.
+/// Seed with which a class once waited for the tokens of a flow that was held meanwhile.
 const SHORT_OF_TOKENS: u64 = 5_242;
 
 fn agree_on(draw: fn(u64) -> Plan) {
@@ -98,8 +95,6 @@ fn agree_on(draw: fn(u64) -> Plan) {
     }
 }
 
-/// The comparison is only as good as its coverage: the number of cases out of 150 of each kind in
-/// which hosts were held and woken again, and messages were still delivered.
 #[test]
 fn random_throttled_hosts_are_held_and_woken() {
     type Draw = fn(u64) -> Plan;

@@ -1,5 +1,4 @@
-//! Coverage of the comparison of congestion trees: on every switching kind, trees of several
-//! branches with victims, trees that end, and knots if routes deadlock.
+//! Coverage of congestion trees on every switching kind.
 
 use crate::agreement::tree_step;
 use crate::case::Case;
@@ -10,7 +9,6 @@ use gingham_net::{MeasurePlan, Plan};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Returns in how many cases each situation was found.
 fn reached(plan: impl Fn(u64) -> Plan) -> BTreeMap<&'static str, u32> {
     let mut reached = BTreeMap::new();
     for seed in 0..100 {
@@ -34,7 +32,7 @@ fn reached(plan: impl Fn(u64) -> Plan) -> BTreeMap<&'static str, u32> {
     reached
 }
 
-/// Asserts ten cases or more of each situation, and `knots` cases of a knot, which are rare.
+/// Asserts at least ten cases of each situation, but `knots` of a knot.
 fn assert_reached(of: &BTreeMap<&'static str, u32>, knots: u32) {
     for (what, cases) in of {
         let least = if *what == "a knot" { knots } else { 10 };

@@ -1,5 +1,4 @@
-//! Every stepper of switches of virtual lanes is compared with the oracle, and the share of cases
-//! of each is printed.
+//! Comparison of every stepper of virtual lanes with the oracle; prints the share of cases of each.
 
 use crate::agreement::difference;
 use crate::case::{Case, pick};
@@ -13,8 +12,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Typical random networks, most of which columns can step: round robin everywhere, channels of one
-/// rate, and occasionally a feature that columns do not support yet.
+/// Round robin everywhere, channels of one rate, and occasionally a feature that columns do not
+/// support.
 #[test]
 #[expect(clippy::print_stdout, reason = "who runs many cases by hand is told what took which way")]
 fn all_steppers_agree_on_plain_virtual_lanes() {
@@ -35,15 +34,14 @@ fn all_steppers_agree_on_plain_virtual_lanes() {
     for (way, count) in &taken {
         println!("{count} of {cases}: {way}");
     }
-    // All are also stepped by ports and by the oracle.
     let by_columns = taken.get("columns: can be stepped by columns").copied().unwrap_or(0);
     println!("by the oracle: 100 %, by ports: 100 %, by columns: {} %", by_columns * 100 / cases);
     // With fewer cases the share is too uncertain.
     assert!(cases < 40 || by_columns * 5 >= cases, "{taken:?}");
 }
 
-/// More switches than a word has bits, so that there are several groups, and columns with many
-/// parallel cables: meshes with their edges, tori with their datelines, a tree.
+/// More switches than a word has bits, so that there are several groups, and many parallel cables
+/// in a column.
 #[test]
 fn engine_and_oracle_agree_over_many_switches() {
     let dimension_order = "routing.algorithm = \"dimension-order\"";
@@ -78,7 +76,6 @@ pub(crate) fn plain_case(seed: u64) -> (Case, Arc<Plan>) {
     (case, Arc::new(plain(&plan, seed)))
 }
 
-/// Returns the plan without most of its special features.
 fn plain(plan: &Plan, seed: u64) -> Plan {
     let mut draw = Stream::new(seed, "plain lanes", Purpose::Shuffle);
     let mut plan = plan.clone();
@@ -94,7 +91,7 @@ fn plain(plan: &Plan, seed: u64) -> Plan {
     if plan.lanes.adapter_port.facts().by == gingham_net::Granularity::Packet {
         plan.lanes.adapter_port = Scheduler::default();
     }
-    // In every other case lanes are so deep that counts have more planes than usual.
+    // Half of the plans have lanes so deep that counts need more planes than usual.
     let are_deep = draw.below(2) == 0;
     let depths = lanes.depths_flits.iter_mut().chain(&mut lanes.output_depths_flits);
     for depth in depths.filter(|depth| **depth > 0) {
@@ -118,7 +115,6 @@ fn plain(plan: &Plan, seed: u64) -> Plan {
     plan
 }
 
-/// Returns the largest payload of a packet.
 fn longest_bytes(plan: &Plan) -> u32 {
     let sources = plan.classes.iter().flat_map(|class| &class.sources);
     let message = sources.map(|source| *source.payload_bytes().end()).max().unwrap_or(0);

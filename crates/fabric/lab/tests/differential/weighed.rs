@@ -1,4 +1,4 @@
-//! Lane weights that change during a run: engine against oracle, at every place with weights.
+//! Lane weights that change during a run, at every place with weights.
 
 use crate::agreement::difference;
 use crate::case::Case;
@@ -11,8 +11,7 @@ use gingham_net::{ArbiterPlace, Crossbar, Plan, ProbePlan, Scheduler, Switching}
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
-/// Draws a plan in which every received packet, or every third, changes a weight: over virtual
-/// lanes, and in every third case with whole packets.
+/// Draws a plan in which every first or third received packet changes a weight.
 fn weighed(seed: u64) -> Plan {
     let mut plan = Plan::clone(&compile(&Case::lanes(seed).source(), true).unwrap().plan);
     if seed.is_multiple_of(3) {
@@ -37,7 +36,6 @@ fn weighed(seed: u64) -> Plan {
     plan
 }
 
-/// Replaces a scheduler without weights by one with weights.
 fn give_weights(of: &mut Scheduler, lanes: u8, which: u64) {
     let (by, count) = (of.facts().by, usize::from(lanes));
     if of.can_change() {

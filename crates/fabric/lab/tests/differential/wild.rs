@@ -1,12 +1,11 @@
-//! Paths that no routing algorithm produces: over any number of in-transit hosts.
+//! Paths over any number of in-transit hosts, which no routing algorithm produces.
 
 use gingham_kernel::{Purpose, Stream};
 use gingham_net::{ClassPlan, PathLength, Plan, Switching, WhenFull};
 use gingham_topology::routing::{Routes, SourceRoutes};
 use gingham_topology::{ChannelId, EndpointId, Fabric, NodeId};
 
-/// Returns the plan with every path led through other hosts of the switches that it visits, each
-/// with equal probability.
+/// Returns the plan with every path led through random other hosts at its switches.
 pub(crate) fn with_wild_paths(plan: &Plan, seed: u64) -> Plan {
     let mut draw = Stream::new(seed, "wild paths", Purpose::Permutation);
     let mut plan = plan.clone();
@@ -31,7 +30,7 @@ pub(crate) fn with_wild_paths(plan: &Plan, seed: u64) -> Plan {
     plan
 }
 
-/// Returns a bound on the length of packets: a host that stops its senders must have space for it.
+/// Returns a bound on the length of packets: a host that stops its senders must hold one.
 fn longest_worm_bytes(plan: &Plan) -> u64 {
     let Switching::Wormhole(wormhole) = plan.switching else { panic!("wormhole") };
     let paths =
@@ -49,8 +48,7 @@ fn longest_worm_bytes(plan: &Plan) -> u64 {
     wormhole.worm_flits(bytes, length)
 }
 
-/// Returns the path with a visit to a host at every switch except the first, if `host_at` gives
-/// one: hosts of the first switch may send along the path.
+/// Adds a visit to `host_at` at every switch except the first, whose hosts may send along the path.
 fn wild_path(
     plan: &Plan,
     path: &[ChannelId],
