@@ -1,7 +1,6 @@
-//! Order of acknowledgements and messages at the acknowledging host, to the picosecond.
+//! Acknowledgements and messages at the acknowledging host.
 //!
-//! h0 and h1 are at the ends of one cable. h1 acknowledges data of h0, and has messages of a plain
-//! class for h0.
+//! h0 and h1 share one cable. h1 acknowledges data of h0, and has messages of a plain class for h0.
 
 use crate::common::lanes::{lane_plan, on_lanes};
 use crate::common::{along, chain, in_transit, quiet_plan, row, stop_at};
@@ -14,8 +13,8 @@ fn change_ack(class: &mut ClassPlan, change: impl FnOnce(&mut AckPlan)) {
     change(ack);
 }
 
-/// Worms: h0 sends two of three bytes in a window of one, acknowledged by two; h1 sends three of
-/// four bytes. The arguments are the levels of these messages and of the acknowledgements.
+/// Worms: h0 sends two of three bytes in a window of one, acknowledged by two bytes; h1 sends three
+/// of four bytes. The arguments are the levels of h1's messages and acknowledgements.
 fn worms(messages: u8, acks: u8) -> Plan {
     let mut plan = quiet_plan(chain(0));
     scheduled_to(&mut plan, 0, &[(0, 1, 3), (0, 1, 3)]);
@@ -29,8 +28,7 @@ fn worms(messages: u8, acks: u8) -> Plan {
 
 #[test]
 fn ack_precedes_data_of_its_level_and_below() {
-    // The data arrives at 55, in the middle of the second worm. The acknowledgement begins at 80
-    // and arrives at 80 + 45.
+    // Data arrives at 55, within the second worm. The acknowledgement begins at 80, takes 45.
     for (messages, acks) in [(0, 0), (1, 1), (0, 1), (3, 7)] {
         let found = run(&worms(messages, acks));
         assert_eq!(found.began(1, Kind::Data), [0, 40, 100]);
@@ -61,15 +59,15 @@ fn acks_of_one_level_follow_data_arrival_order() {
     plan.classes[0].window = Some(window(1, 5));
     plan.classes[1].window = Some(window(1, 2));
     plan.stop = stop_at(3_000);
-    // The data arrives at 35 and 45; the link of h1 is free at 90. At a higher level the second
+    // Data arrives at 35 and 45; the link of h1 is free at 90. At a higher level the second
     // acknowledgement goes first.
     assert_eq!(run(&plan).received(0, Kind::Ack), [90 + 75, 140 + 45]);
     change_ack(&mut plan.classes[1], |ack| ack.priority = Priority::new(1).unwrap());
     assert_eq!(run(&plan).received(0, Kind::Ack), [90 + 45, 110 + 75]);
 }
 
-/// Packets: h0 sends two of three flits in a window of one, acknowledged by one flit on a lane; h1
-/// sends one of eight flits on lane 0.
+/// Packets: h0 sends two of three flits in a window of one, acknowledged by one flit on lane
+/// `acks`; h1 sends one of eight flits on lane 0.
 fn packets(acks: u8) -> Plan {
     let mut plan = lane_plan(chain(0), 2);
     scheduled_to(&mut plan, 0, &[(0, 1, 48), (0, 1, 48)]);
@@ -85,8 +83,8 @@ fn packets(acks: u8) -> Plan {
 
 #[test]
 fn ack_on_a_shared_lane_waits_for_the_tail() {
-    // The data arrives at 55. The last of the eight flits is on the cable at tick 7: the
-    // acknowledgement goes at tick 8 and arrives at 115, and the next data begins at 120.
+    // Data arrives at 55. The last of the eight flits is on the cable at tick 7: the
+    // acknowledgement goes at tick 8 and arrives at 115; the next data begins at 120.
     let found = run(&packets(0));
     assert_eq!(found.began(1, Kind::Ack), [80, 180]);
     assert_eq!(found.received(0, Kind::Ack), [115, 215]);
@@ -107,8 +105,8 @@ fn ack_on_another_lane_goes_between_flits() {
 
 #[test]
 fn in_transit_host_reinjects_before_it_acknowledges() {
-    // h0 sends four bytes to h1 and, at 10, five to h2 over h1, where a worm is ready 100 after its
-    // head has arrived.
+    // h0 sends four bytes to h1 and, at 10, five to h2 over h1, ready there 100 after its head has
+    // arrived.
     let mut plan = quiet_plan(row(1, &[0, 0, 0]));
     along(&mut plan, &[&["s0", "h1", "s0", "h2"]]);
     in_transit(&mut plan, [60, 40, 1_000]);
@@ -123,9 +121,9 @@ fn in_transit_host_reinjects_before_it_acknowledges() {
     assert_eq!(found.began(1, Kind::Ack), [200]);
     assert_eq!(found.began(1, Kind::Data), [220]);
     assert_eq!(found.messages(1)[0].1, 40);
-    // With the message there before, the acknowledgement waits for it, and for the in-transit worm,
-    // which is ready since 410: its head leaves the switch at 275, 100 behind the previous tail,
-    // and is at h1 at 310. It is re-injected from 2,500 to 2,550.
+    // With the message there before, the acknowledgement waits for it and for the in-transit worm,
+    // ready since 410: its head leaves the switch at 275, 100 behind the previous tail, and is at
+    // h1 at 310. It is re-injected from 2,500 to 2,550.
     plan.classes.pop();
     scheduled_to(&mut plan, 1, &[(110, 0, 239)]);
     let found = run(&plan);

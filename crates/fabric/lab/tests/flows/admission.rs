@@ -1,9 +1,8 @@
-//! Streams under admission control, over three switches: one is admitted, one refused in the
-//! middle.
+//! Admission control over three switches: one stream is admitted, one refused in the middle.
 //!
-//! A packet of one flit that begins at a tick is at the next switch 4 ticks later, read 2 later,
-//! and on the next link, or on the ideal cable to port 0 of the switch, 2 later; from that port it
-//! is back at its switch a tick after it began.
+//! A packet of one flit is at the next switch 4 ticks after its start, read 2 later, and on the
+//! next link, or on the ideal cable to port 0 of the switch, 2 later; from that port it is back at
+//! its switch after a tick.
 
 use crate::common::lanes::lane_plan;
 use crate::common::{add_class, channel, row, stop_at};
@@ -18,7 +17,7 @@ use gingham_topology::EndpointId;
 use gingham_topology::routing::{Algorithm, Form, UpDown, route};
 use std::sync::Arc;
 
-/// Adds a stream of one-flit frames, one every 10 ns, with the given start and number of frames.
+/// Adds a stream of one-flit frames, one every 10 ns.
 fn stream(plan: &mut Plan, [from, to]: [usize; 2], start: u64, frames: u64) {
     let interval = Span::from_ps(10_000);
     let data = Arc::new(DataPlan::Frames(FramePlan {
@@ -42,8 +41,8 @@ fn stream(plan: &mut Plan, [from, to]: [usize; 2], start: u64, frames: u64) {
     add_class(plan, name, SourcePlan { endpoint: EndpointId::new(from), messages });
 }
 
-/// Three switches in a row with one host each. Streams may reserve 2 GB/s of each link: one stream,
-/// which requests 1.6.
+/// Three switches in a row with one host each. Of each link 2 GB/s may be reserved, which is one
+/// stream of 1.6 GB/s.
 fn three_switches() -> Plan {
     let mut plan = lane_plan(row(3, &[0, 1, 2]), 1);
     let fabric = plan.fabric.clone().with_ports_0();
@@ -82,8 +81,8 @@ fn refused_probe_is_released_up_to_the_previous_node() {
     let (other, nack) = (Signal::Probe(second), Signal::Nack(second, full));
     let release = Signal::Release(second, full);
     let expected = [
-        // The probe begins at tick 0: read by s1 at 6, and by s2, the last switch, at 8 + 6; as an
-        // ACK it is at port 0 of s2 at 160 + 10.
+        // From tick 0: read by s1 at 6, and by s2, the last switch, at 8 + 6; as an ACK at port 0
+        // of s2 at 160 + 10.
         (60, "read", probe),
         (140, "read", probe),
         (170, "received", ack),
@@ -91,19 +90,19 @@ fn refused_probe_is_released_up_to_the_previous_node() {
         (200, "read", ack),
         (280, "read", ack),
         (335, "received", ack),
-        // The second probe begins at tick 100. It is read by s0 at 106, and refused by s1 at 114.
+        // From tick 100: read by s0 at 106, and refused by s1 at 114.
         (1_060, "read", other),
         (1_140, "read", other),
         (1_170, "received", nack),
         (1_200, "read", nack),
         (1_280, "read", nack),
         (1_335, "received", nack),
-        // The release begins at tick 134. s0 is the node before s1, so it ends there.
+        // The release begins at tick 134 and ends at s0, the node before s1.
         (1_400, "read", release),
         (1_430, "received", release),
     ];
     assert_eq!(signals.collect::<Vec<_>>(), expected);
-    // The first stream sends nothing before its admission; from then on it is delayed by that time.
+    // The first stream sends nothing before its admission, which delays it as a whole.
     let sent: Vec<[u64; 2]> = found
         .deliveries
         .iter()
@@ -112,15 +111,15 @@ fn refused_probe_is_released_up_to_the_previous_node() {
     assert_eq!(sent, [[335, 340], [10_335, 10_340]]);
 }
 
-/// Reserved bandwidth over time: the refused stream holds s0 from 1,060 to 1,400, the admitted one
-/// until its last packet, of tick 1,034, has passed.
+/// The refused stream holds s0 from 1,060 to 1,400, the admitted one until its last packet, of tick
+/// 1,034, has passed.
 #[test]
 fn ledgers_match_probes_and_releases() {
     let plan = Arc::new(three_switches());
     let named = |from, to| channel(&plan.fabric, from, to);
     let links = [("h0", "s0"), ("s0", "s1"), ("h1", "s1"), ("s1", "s2"), ("s2", "h2")];
     let links = links.map(|(from, to)| named(from, to));
-    // Time, and from then on the reserved bandwidth of each link in units of the rate.
+    // Time, and reserved bandwidth of each link in units of the rate.
     let course = [
         (0, [0, 0, 1, 0, 0]),
         (60, [0, 0, 1, 1, 0]),

@@ -1,13 +1,12 @@
-//! A single flow in the network, with windows of one, two, three and enough packets: data begin at
-//! h0 and arrive at h1, acknowledgements begin at h1 and arrive at h0.
+//! A single flow with windows of one, two, three and enough packets.
 
 use crate::common::lanes::lane_plan;
 use crate::common::{backlogged, chain, quiet_plan, scheduled, stop_at};
 use crate::support::{Kind, Run, rate_limit, run, window};
 use gingham_net::{Plan, SegmentationPlan};
 
-/// Returns the first `count` instants at which data begin and arrive, and acknowledgements begin
-/// and arrive.
+/// Returns the first instants at which data begin at h0 and arrive at h1, and acknowledgements
+/// begin at h1 and arrive at h0.
 fn instants(run: &Run, count: usize) -> [Vec<u64>; 4] {
     let data = [run.began(0, Kind::Data), run.received(1, Kind::Data)];
     let acks = [run.began(1, Kind::Ack), run.received(0, Kind::Ack)];
@@ -15,8 +14,6 @@ fn instants(run: &Run, count: usize) -> [Vec<u64>; 4] {
     [a, b, c, d].map(|instants| instants[..count].to_vec())
 }
 
-/// Runs a backlogged flow with a window of `packets`, and data and acknowledgements of these
-/// payloads in bytes.
 fn lone(mut plan: Plan, packets: u32, [data, ack]: [u32; 2]) -> Run {
     backlogged(&mut plan, 0, 1, data);
     plan.classes[0].window = Some(window(packets, ack));
@@ -30,9 +27,8 @@ fn worms(switches: usize, packets: u32) -> Run {
 
 #[test]
 fn worms_over_one_cable() {
-    // Three flits take 30 + 25 = 55 ps and two 20 + 25 = 45: acknowledgements begin when data has
-    // arrived, and arrive 100 after the data began. With two packets each is acknowledged 100 after
-    // it began, with three too; four fill the cable.
+    // Three flits take 30 + 25 = 55 ps, two 20 + 25 = 45: an acknowledgement arrives 100 after its
+    // data began. Four packets fill the cable.
     let begins = [
         (1, [0, 100, 200, 300, 400, 500]),
         (2, [0, 30, 100, 130, 200, 230]),
@@ -77,7 +73,7 @@ fn worms_over_one_switch() {
 fn worms_over_two_switches() {
     // Data takes (3 + 2) 10 + 75 + 200 = 325 ps and an acknowledgement 315.
     assert_eq!(instants(&worms(2, 1), 3)[0], [0, 640, 1_280]);
-    // Behind the first switch packets are 130 apart, and therefore their acknowledgements.
+    // Behind the first switch packets, and therefore acknowledgements, are 130 apart.
     let expected = [
         [0, 30, 640, 770, 1_280, 1_410],
         [325, 455, 965, 1_095, 1_605, 1_735],
@@ -119,8 +115,8 @@ fn packets_over_one_switch() {
     let expected = [[0, 260, 520], [135, 395, 655], [140, 400, 660], [255, 515, 775]];
     assert_eq!(instants(&packets(1, 1), 3), expected);
     // The head of the second arrives at 7 and requests when the first tail has crossed, at 9 + 2.
-    // It crosses at 12, and its tail is on the link at 15: complete at 185. Every packet that is at
-    // least 50 behind the previous one is undelayed as well.
+    // It crosses at 12, and its tail is on the link at 15: complete at 185. Packets at least 50
+    // behind the previous one are undelayed.
     let expected = [
         [0, 30, 260, 310, 520, 570],
         [135, 185, 395, 445, 655, 705],
@@ -136,8 +132,8 @@ fn packets_over_one_switch() {
 
 #[test]
 fn packets_over_two_switches() {
-    // Data takes (16 + 3) 10 + 25 = 215 ps, an acknowledgement from 220 on 195: at 415. The second
-    // is 50 behind at both switches.
+    // Data takes (16 + 3) 10 + 25 = 215 ps, an acknowledgement from 220 on 195. The second is 50
+    // behind at both switches.
     let expected =
         [[0, 30, 420, 470], [215, 265, 635, 685], [220, 270, 640, 690], [415, 465, 835, 885]];
     assert_eq!(instants(&packets(2, 2), 4), expected);
@@ -145,8 +141,8 @@ fn packets_over_two_switches() {
 
 #[test]
 fn window_counts_packets() {
-    // One message in four packets of three bytes, as if they were messages; and one of five bytes,
-    // whose second packet, a byte shorter, takes 45 to h1.
+    // One message in four packets of three bytes, and one of five bytes with a second packet of
+    // two, which takes 45 to h1.
     for (bytes, begins, delivered) in [(12, vec![0, 30, 100, 130], 185), (5, vec![0, 30], 75)] {
         let mut plan = quiet_plan(chain(0));
         scheduled(&mut plan, 0, 1, &[(0, bytes)]);
@@ -162,7 +158,7 @@ fn window_counts_packets() {
 
 #[test]
 fn rate_limit_sets_the_spacing_of_packet_starts() {
-    // Five bytes at 50 ps; then at a 64 Ki-th of a picosecond more, which is rounded up.
+    // Five bytes at 50 ps; then 1 / 65,536 ps more, rounded up.
     for (parts, distance) in [(0, 250), (1, 251)] {
         let mut plan = quiet_plan(chain(0));
         backlogged(&mut plan, 0, 1, 5);
@@ -186,8 +182,7 @@ fn rate_limit_sets_the_spacing_of_packet_starts() {
 
 #[test]
 fn rate_limit_and_window_both_apply() {
-    // The acknowledgement arrives after 100. The rate limit allows the next packet after 60, which
-    // is earlier, or after 150.
+    // The acknowledgement arrives after 100. The rate limit allows the next packet after 60 or 150.
     for (byte_ps, distance) in [(20, 100), (50, 150)] {
         let mut plan = quiet_plan(chain(0));
         backlogged(&mut plan, 0, 1, 3);

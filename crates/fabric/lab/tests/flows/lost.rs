@@ -1,4 +1,4 @@
-//! Packets that arrive bad, which the endpoints of a run discard.
+//! Packets that arrive bad, which endpoints discard.
 
 use crate::common::packets::packets_plan;
 use crate::common::{chain, stop_at};
@@ -30,7 +30,6 @@ fn receive(endpoints: &mut Endpoints, packet: &Packet, at: u64) {
 
 #[test]
 fn message_with_a_bad_packet_is_lost_and_the_next_is_delivered() {
-    // Messages of 25 B and 5 B in packets of 10, 10, 5 and 5 B.
     let mut plan = packets_plan(chain(0), 1);
     scheduled_to(&mut plan, 0, &[(0, 1, 25), (0, 1, 5)]);
     plan.classes[0].segmentation = SegmentationPlan::Fixed(10);

@@ -1,8 +1,7 @@
-//! Flows that are held back, acknowledgements and replies, hand-traced to the picosecond against
+//! Flows, acknowledgements and replies, hand-traced to the picosecond against
 //! `docs/concepts/timing.md`, in the oracle and in the engine.
 //!
-//! The parameters are those of the oracle's hand-traced scenarios. A flit takes 10 ps and a cable
-//! delays by 25 ps.
+//! A flit takes 10 ps and a cable delays by 25 ps.
 //!
 //! - *wormhole*: a flit is a byte, and a switch delays a head by 100 ps. A worm of `W` flits over
 //!   `n` switches takes `(W + n) 10 + (n + 1) 25 + n 100` ps.

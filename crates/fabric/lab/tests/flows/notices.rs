@@ -28,15 +28,13 @@ fn worm_notices_of_one_instant_are_ordered() {
     // Sources in their order, then packets that begin, in the order of hosts.
     assert_eq!(found.at(0), [of("created"), of("began")].concat());
     assert_eq!(found.at(35), [("read", into("h0")), ("read", into("h1"))]);
-    // Messages are created, then packets arrive, and their acknowledgements begin before the
-    // messages.
+    // Messages are created, packets arrive, acknowledgements begin before messages.
     let at_190 = [("created", 2), ("created", 3)];
     let both = |what| [(what, 2), (what, 3)];
     assert_eq!(found.at(190), [at_190, both("received"), both("began")].concat());
     assert_eq!(found.at(210), [both("left"), both("began")].concat());
     assert_eq!(found.at(225), [("read", into("h2")), ("read", into("h3"))]);
-    // Acknowledgements arrive 180 later; messages are read when the acknowledgements have left the
-    // switch.
+    // Acknowledgements take 180; messages are read once these have left the switch.
     assert_eq!(found.at(370), of("received"));
 }
 

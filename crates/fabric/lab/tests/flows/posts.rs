@@ -1,5 +1,5 @@
-//! Messages posted to channel adapters: credits, retried posts, copies by DMA and drawn lanes.
-//! Worms of three flits over one cable take 30 ps to leave and 55 to arrive.
+//! Channel adapters: credits, retried posts, copies by DMA, drawn lanes. Worms of three flits over
+//! one cable take 30 ps to leave and 55 to arrive.
 
 use crate::common::lanes::{lane_plan, lanes, on_lanes};
 use crate::common::{backlogged, chain, quiet_plan, scheduled, stop_at};
@@ -10,7 +10,6 @@ use gingham_net::{
 };
 use gingham_topology::routing::{LaneSet, VcClass};
 
-/// Two hosts on a cable, whose adapters hold `send_buffer` messages.
 fn adapters(send_buffer: u32) -> Plan {
     let mut plan = quiet_plan(chain(0));
     plan.adapters = Some(AdapterPlan { send_buffer, dma: None, throttle: None });
@@ -29,8 +28,8 @@ fn posted(run: &Run, class: usize) -> Vec<[u64; 4]> {
     found.map(|delivery| instants(delivery).map(gingham_kernel::Time::as_ps)).collect()
 }
 
-/// Two credits: the third message is accepted as the first has left, and from then on each is in
-/// the adapter for two message times.
+/// Two credits: the third message is accepted as the first has left; from then on each is in the
+/// adapter for two message times.
 #[test]
 fn posting_latency_grows_by_a_message_time_per_credit() {
     let mut plan = adapters(2);
@@ -40,7 +39,7 @@ fn posting_latency_grows_by_a_message_time_per_credit() {
     let expected =
         [[0, 0, 0, 55], [0, 0, 30, 85], [0, 30, 60, 115], [30, 60, 90, 145], [60, 90, 120, 175]];
     assert_eq!(found[..5], expected);
-    // Accepted when the message two before it has left, which is 60 before its own tail has.
+    // Accepted when the message `credits` before it has left.
     for credits in [1, 5, 7] {
         plan.adapters = Some(AdapterPlan { send_buffer: credits, dma: None, throttle: None });
         for [_, posted, _, delivered] in &posted(&run(&plan), 0)[20..] {
@@ -50,8 +49,8 @@ fn posting_latency_grows_by_a_message_time_per_credit() {
 }
 
 /// The buffer holds one message, which leaves at 30. The second is posted at 0, 20 and 40, and
-/// leaves at 70; the third is posted every 20 up to 80. A message of a class that waits, created at
-/// 50, goes at 70.
+/// leaves at 70; the third every 20 up to 80. A message of a class that waits, created at 50, goes
+/// at 70.
 #[test]
 fn refused_message_is_retried_at_its_phase() {
     let mut plan = adapters(1);
@@ -72,8 +71,8 @@ fn refused_message_is_retried_at_its_phase() {
     assert_eq!(posted(&found, 0)[2], [0, 120, 120, 175]);
 }
 
-/// 7 ps and 5 a byte: 22 for each. At 22 a message of the higher level waits, and is copied before
-/// that of the lower level, which arrived first; the link is busy until 52, and again until 82.
+/// 7 ps and 5 a byte: 22 for each. At 22 a message of the higher level is copied before that of the
+/// lower level, which arrived first; the link is busy until 52, and again until 82.
 #[test]
 fn copies_are_ordered_by_priority_then_arrival() {
     let mut plan = adapters(9);
@@ -89,8 +88,7 @@ fn copies_are_ordered_by_priority_then_arrival() {
     assert_eq!(posted(&found, 1), [[2, 2, 52, 107]]);
 }
 
-/// A class with one credit of its own fills the buffer; another class also has one, and control
-/// traffic needs none.
+/// Two classes have one credit each, and control traffic needs none.
 #[test]
 fn classes_with_own_credits_do_not_block_each_other() {
     let mut plan = adapters(2);
@@ -103,14 +101,13 @@ fn classes_with_own_credits_do_not_block_each_other() {
     plan.classes[2].post.credits = Credits::Exempt;
     plan.stop = stop_at(1_000);
     let found = run(&plan);
-    // Queued: the first message of each class, and both of control; then, at 30 and 60, the second
-    // ones.
+    // Queued: the first message of each class, and both of control; at 30 and 60, the second ones.
     assert_eq!(posted(&found, 0), [[0, 0, 0, 55], [0, 30, 120, 175]]);
     assert_eq!(posted(&found, 1), [[1, 1, 30, 85], [1, 60, 150, 205]]);
     assert_eq!(posted(&found, 2), [[2, 2, 60, 115], [2, 2, 90, 145]]);
 }
 
-/// No control is the credit scheme with one pool as large as the buffer: the deliveries are equal.
+/// No control is the credit scheme with one pool as large as the buffer.
 #[test]
 fn no_control_equals_one_pool_of_the_whole_buffer() {
     for credits in [1, 3, 20] {
@@ -120,7 +117,7 @@ fn no_control_equals_one_pool_of_the_whole_buffer() {
         }
         plan.stop = stop_at(100_000);
         plan.adapters = Some(AdapterPlan { send_buffer: credits, dma: None, throttle: None });
-        // One class of the two hosts, so that a pool of the class is one of the host.
+        // One class, so that its pool is the pool of the host.
         plan.classes.truncate(1);
         let shared = run(&plan);
         plan.classes[0].post.credits = Credits::OfClass([credits; 2].into());
@@ -129,8 +126,7 @@ fn no_control_equals_one_pool_of_the_whole_buffer() {
     }
 }
 
-/// With any free lane, more credits than lanes do not affect the network: the deliveries are equal
-/// except for the times of acceptance.
+/// With any free lane, more credits than lanes change only the times of acceptance.
 #[test]
 fn more_credits_than_lanes_change_no_delivery() {
     let deliveries = |credits| {
@@ -151,8 +147,8 @@ fn more_credits_than_lanes_change_no_delivery() {
     assert!(deliveries(1) != of_lanes, "one message at a time waits for credits of its lane");
 }
 
-/// Messages of a class are spread over its lanes, each with a queue: eight at once on two lanes.
-/// With lanes drawn by flow all messages of a flow use one lane.
+/// Each lane has a queue: eight messages go at once on two lanes. With lanes drawn by flow all
+/// messages of a flow use one lane.
 #[test]
 fn lanes_are_drawn_per_message_or_per_flow() {
     let lanes_of = |lane: fn(Box<[VcClass]>) -> LaneChoice| {

@@ -7,7 +7,7 @@ use gingham_kernel::Time;
 use gingham_net::{NetworkEvent, Plan, Status};
 use gingham_topology::EndpointId;
 
-/// Runs a request of h0 to h1, created at `created`, and its reply.
+/// Runs a request of h0 to h1 and its reply.
 fn request(mut plan: Plan, created: u64, [bytes, reply]: [u32; 2], think: u64) -> Run {
     scheduled_to(&mut plan, 0, &[(created, 1, bytes)]);
     replying(&mut plan, 1, 0, think, reply);
@@ -31,7 +31,6 @@ fn lane_request_and_reply_timing() {
     let found = request(lane_plan(chain(1), 2), 7, [32, 48], 0);
     assert_eq!(found.messages(0), [(7, 10, 135)]);
     assert_eq!(found.messages(1), [(135, 140, 275)]);
-    // Created at 147, and at 155.
     let found = request(lane_plan(chain(1), 2), 7, [32, 48], 12);
     assert_eq!(found.messages(1), [(147, 150, 285)]);
     let found = request(lane_plan(chain(1), 2), 7, [32, 48], 15);
@@ -133,7 +132,7 @@ fn run_finishes_after_the_last_reply_and_ack() {
     assert_eq!([119, 120, 500].map(|end| status(&plan, end)), {
         [Status::Ended, Status::Finished, Status::Finished]
     });
-    // The think time of a reply ends at 275, and it arrives at 275 + 55.
+    // The think time ends at 275, and the reply arrives at 275 + 55.
     let mut plan = quiet_plan(chain(0));
     scheduled_to(&mut plan, 0, &[(0, 1, 5)]);
     replying(&mut plan, 1, 0, 200, 3);

@@ -28,7 +28,7 @@ fn closed_window_does_not_block_flows_of_its_lanes() {
     plan.classes[0].window = Some(window(1, 16));
     plan.stop = stop_at(3_000);
     // The second is complete 50 after the first, at 185. Acknowledgements are queued at ticks 14
-    // and 19, and complete after 115: the next packets begin at 260 and 310.
+    // and 19, and take 115: the next packets begin at 260 and 310.
     let found = run(&plan);
     assert_eq!(found.began(0, Kind::Data), [0, 30, 260, 310]);
     assert_eq!(found.received(1, Kind::Data), [135, 395]);
@@ -49,16 +49,14 @@ fn demoted_message_joins_a_flow_of_the_other_class() {
     plan.classes[1].window = Some(window(1, 2));
     plan.stop = stop_at(3_000);
     // The first has no window. The second begins at 80 and arrives at 185, its acknowledgement at
-    // 230; likewise the third, at 335 and 380; the message of the other class itself is behind
-    // them.
+    // 230; likewise the third, at 335 and 380; the message of the other class is behind them.
     let found = run(&plan);
     assert_eq!(found.messages(0), [(0, 0, 105), (0, 80, 185), (0, 230, 335)]);
     assert_eq!(found.messages(1), [(0, 380, 435)]);
     assert_eq!(found.received(0, Kind::Ack), [230, 380, 480]);
 }
 
-/// Three classes with 40 messages each, to one host each. Two have windows that never close, the
-/// last one has none.
+/// Three classes of 40 messages, each to one host. Two have windows that never close.
 fn three(mut plan: Plan, bytes: u32) -> Plan {
     for to in 1..4 {
         scheduled(&mut plan, 0, to, &[(0, bytes); 40]);
@@ -85,8 +83,8 @@ fn flows_and_shared_queue_take_turns() {
 
 #[test]
 fn equal_flows_share_evenly_by_packets() {
-    // Of one class, with windows that never stay open for long: equally many packets of each flow,
-    // although two messages go to h2 for each that goes to h1, of half its length.
+    // Windows never stay open for long: equally many packets of each flow, although two messages of
+    // half the length go to h2 for each to h1.
     let mut plan = quiet_plan(row(1, &[0, 0, 0]));
     let mut messages = Vec::new();
     for _ in 0..20 {

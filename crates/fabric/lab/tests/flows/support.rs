@@ -1,4 +1,4 @@
-//! Runs of both simulations of a plan, which must report the same notices, and queries on them.
+//! Runs of a plan in both simulations, which must report equal notices.
 
 use crate::common::add_class;
 use gingham_kernel::{Span, Time};
@@ -10,20 +10,16 @@ use gingham_net::{
 use gingham_topology::EndpointId;
 use std::sync::Arc;
 
-/// A probe that only records notices.
 pub(crate) const LOOKS_ON: ProbePlan =
     ProbePlan { control_every: 0, control_bytes: 0, divert_every: 0, weigh_every: 0 };
 
-/// Results of both simulations of a plan.
 #[derive(PartialEq, Debug)]
 pub(crate) struct Run {
-    /// Deliveries in their order.
     pub(crate) deliveries: Vec<Delivery>,
     pub(crate) noted: Vec<Noted>,
     pub(crate) status: Status,
 }
 
-/// Content of a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Kind {
     Data,
@@ -62,7 +58,7 @@ fn of(mut simulation: Box<dyn Simulation>) -> Run {
 }
 
 impl Run {
-    /// Returns the packets of a kind with a given notice at a host, with its time in ps.
+    /// Returns packets by notice, host and kind, with times in ps.
     fn packets(&self, what: &str, host: usize, kind: Kind) -> impl Iterator<Item = (u64, &Packet)> {
         let is_it = move |noted: &&Noted| noted.what == what && noted.place == host;
         let packets = self.noted.iter().filter(is_it).filter_map(|noted| {
@@ -72,23 +68,23 @@ impl Run {
         packets.filter(move |(_, packet)| kind_of(packet) == kind)
     }
 
-    /// Returns when packets of a kind began at a host, in ps.
+    /// Returns the start times at a host, in ps.
     pub(crate) fn began(&self, host: usize, kind: Kind) -> Vec<u64> {
         self.packets("began", host, kind).map(|(time, _)| time).collect()
     }
 
-    /// Returns when packets of a kind had arrived completely at a host, in ps.
+    /// Returns the times of complete arrival at a host, in ps.
     pub(crate) fn received(&self, host: usize, kind: Kind) -> Vec<u64> {
         self.packets("received", host, kind).map(|(time, _)| time).collect()
     }
 
-    /// Returns when data packets began at a host, in ps, and their class.
+    /// Returns the start times of data at a host, in ps, and their class.
     pub(crate) fn began_by_class(&self, host: usize) -> Vec<(u64, usize)> {
         let began = self.packets("began", host, Kind::Data);
         began.map(|(time, packet)| (time, packet.class.index())).collect()
     }
 
-    /// Returns for each acknowledgement received at a host whether it reports a mark.
+    /// Returns the mark of each acknowledgement received at a host.
     pub(crate) fn marks(&self, host: usize) -> Vec<bool> {
         let acks = self.packets("received", host, Kind::Ack);
         acks.map(|(_, packet)| packet.content == Content::Ack { packets: 1, marked: 1 }).collect()
@@ -100,7 +96,8 @@ impl Run {
         noted.map(|noted| (noted.what, noted.place)).collect()
     }
 
-    /// Returns when the messages of a class were created, entered the network, and were delivered.
+    /// Returns the times at which messages of a class were created, entered the network, and were
+    /// delivered, in ps.
     pub(crate) fn messages(&self, class: usize) -> Vec<(u64, u64, u64)> {
         let of_class = |delivery: &&Delivery| delivery.message.class == ClassId::new(class);
         let instants = |delivery: &Delivery| {
@@ -119,21 +116,18 @@ fn kind_of(packet: &Packet) -> Kind {
     }
 }
 
-/// Returns a window of `packets` packets, each acknowledged by one of `ack_bytes` at the level
-/// of the data.
 pub(crate) fn window(packets: u32, ack_bytes: u32) -> WindowPlan {
     let ack = AckPlan { payload_bytes: ack_bytes, priority: Priority::default(), vc_class: None };
     WindowPlan { packets, acknowledged: Acknowledged::All, ack, response: Response::default() }
 }
 
-/// Returns a rate limit of `byte_ps` picoseconds a byte and `parts` 64 Ki-ths of one, at every
-/// host.
+/// Returns a rate limit of `byte_ps` ps and `parts` 64 Ki-ths of one per byte, at every host.
 pub(crate) fn rate_limit(plan: &Plan, byte_ps: u64, parts: u64) -> RateLimitPlan {
     let refill = Span::from_ps(byte_ps * REFILL_BYTES + parts);
     RateLimitPlan { refill: vec![refill; plan.fabric.endpoints().len()].into() }
 }
 
-/// Adds a class of a host with messages given by time, destination and bytes.
+/// Adds a class of a host with messages given by time in ps, destination and bytes.
 pub(crate) fn scheduled_to(plan: &mut Plan, from: usize, messages: &[(u64, usize, u32)]) {
     let message = |&(ps, to, payload_bytes): &(u64, usize, u32)| Scheduled {
         created: Time::from_ps(ps),
@@ -144,7 +138,6 @@ pub(crate) fn scheduled_to(plan: &mut Plan, from: usize, messages: &[(u64, usize
     add_class(plan, name, SourcePlan { endpoint: EndpointId::new(from), messages });
 }
 
-/// Adds a class of a host that replies to messages of another class, after a think time.
 pub(crate) fn replying(plan: &mut Plan, host: usize, to: usize, think: u64, bytes: u32) {
     let messages = MessagePlan::Replies(ReplyPlan {
         to: ClassId::new(to),

@@ -14,15 +14,14 @@ fn throttled(plan: &mut Plan, throttle: ThrottlePlan) {
     plan.stop = stop_at(20_000);
 }
 
-/// Returns when messages of a class entered the network and were delivered.
+/// Returns the times at which messages of a class entered and were delivered, in ps.
 fn entered(run: &Run, class: usize) -> Vec<(u64, u64)> {
     let messages = run.messages(class).into_iter();
     messages.map(|(_, entered, delivered)| (entered, delivered)).collect()
 }
 
 /// h0, h1 and h3 on s0, h2 on s1. The worm of h0 has 100 flits: its head is at s0 at 35, which
-/// grants it the cable to s1 then, and its tail starts there at 135 + 990, so that it has left at
-/// 1,135.
+/// grants it the cable to s1 then; its tail starts there at 135 + 990 and has left at 1,135.
 fn worms() -> Plan {
     let mut plan = quiet_plan(row(2, &[0, 0, 1, 0]));
     scheduled(&mut plan, 0, 2, &[(0, 100)]);
@@ -40,12 +39,11 @@ fn worm_is_held_until_its_output_is_free() {
     scheduled(&mut plan, 3, 2, &[(200, 10)]);
     let found = run(&plan);
     assert_eq!(entered(&found, 1), [(1_135, 1_530)]);
-    // It waits at s0 until the previous tail has left there, at 1,270 + 100.
+    // It waits at s0 until the previous tail has left, at 1,270 + 100.
     assert_eq!(entered(&found, 2), [(1_135, 1_730)]);
 }
 
-/// A message to another output is not held, nor is one before the grant of the output at 35; at 35
-/// itself it is.
+/// The grant is at 35.
 #[test]
 fn worm_in_flight_takes_no_output_before_its_grant() {
     for (created, begins) in [(30, 30), (34, 34), (35, 1_135)] {
@@ -58,8 +56,7 @@ fn worm_in_flight_takes_no_output_before_its_grant() {
     assert_eq!(entered(&run(&plan), 1)[0].0, 200);
 }
 
-/// Control traffic is exempt, and a message that has begun continues: the second of its packets
-/// starts as the first has left, at 80.
+/// A begun message continues: its second packet starts as the first has left, at 80.
 #[test]
 fn exempt_and_begun_messages_are_not_held() {
     let mut plan = worms();
@@ -74,9 +71,8 @@ fn exempt_and_begun_messages_are_not_held() {
     assert_eq!(began, [30, 80]);
 }
 
-/// Over one lane, 20 flits of h0 from tick 0 on: the head is at s0 at tick 4, is granted the lane
-/// to s1 in step 4 of tick 6, and crosses at tick 7, so that the tail crosses at tick 26. Hosts
-/// send in step 2.
+/// Over one lane, 20 flits of h0: the head is at s0 at tick 4, is granted the lane to s1 in step 4
+/// of tick 6, and crosses at tick 7, so that the tail crosses at tick 26. Hosts send in step 2.
 #[test]
 fn lane_throttling_sees_the_state_of_the_previous_tick() {
     for (created, begins) in [(60, 60), (61, 270), (100, 270), (260, 270), (300, 300)] {
@@ -88,7 +84,6 @@ fn lane_throttling_sees_the_state_of_the_previous_tick() {
     }
 }
 
-/// Two lanes: each class depends on its own lane.
 #[test]
 fn class_inspects_only_its_own_lanes() {
     for (lane, begins) in [(0, 270), (1, 100)] {
@@ -134,10 +129,9 @@ fn self_tuned(threshold_millionths: u32) -> SelfTunedPlan {
     }
 }
 
-/// Two hosts a switch, whose send buffers hold one message; two buffers between the switches. Of
-/// the six, four are full at 100 and, since two worms of 15 flits have left, two at 200. From 200
-/// on the estimate is 4 and rises; from 300 on it is 2 and falls by 2 in 100 ps, so that it is 1 at
-/// 350.
+/// Two hosts a switch, send buffers of one message; two buffers between the switches. Of the six,
+/// four are full at 100 and, since two worms of 15 flits have left, two at 200. From 200 on the
+/// estimate is 4 and rises; from 300 on it is 2 and falls by 2 in 100 ps: it is 1 at 350.
 #[test]
 fn message_is_held_until_the_estimate_reaches_the_threshold() {
     let mut plan = quiet_plan(row(2, &[0, 0, 1, 1]));
@@ -147,18 +141,18 @@ fn message_is_held_until_the_estimate_reaches_the_threshold() {
     scheduled(&mut plan, 3, 2, &[(0, 15)]);
     throttled(&mut plan, ThrottlePlan::SelfTuned(self_tuned(166_667)));
     plan.adapters.as_mut().unwrap().send_buffer = 1;
-    // At s1 at 385, from there at 485, and the tail of five flits has arrived at 560.
+    // At s1 at 385, from there at 485; the tail of five flits has arrived at 560.
     assert_eq!(entered(&run(&plan), 2), [(0, 310), (350, 560)]);
-    // A message created before the first count is known goes at once. With half of all buffers as
-    // the threshold the second goes when the count of two full buffers is known.
+    // With half of all buffers as the threshold the message goes when the count of two is known;
+    // one created before the first count is known goes at once.
     plan.adapters.as_mut().unwrap().throttle = Some(ThrottlePlan::SelfTuned(self_tuned(500_000)));
     assert_eq!(entered(&run(&plan), 2)[1].0, 300);
     plan.adapters.as_mut().unwrap().throttle = Some(ThrottlePlan::SelfTuned(self_tuned(1_000_000)));
     assert_eq!(entered(&run(&plan), 2)[1].0, 210);
 }
 
-/// Threshold 0, so that one full buffer holds all hosts. Four hosts on two switches; the message of
-/// h1 to h0, created at `created`, has a free path.
+/// Returns the start of a message of h1 to h0, with a free path. Threshold 0, so that one full
+/// buffer holds all hosts.
 fn behind_one_full_buffer(mut plan: Plan, created: u64) -> u64 {
     let class = plan.classes.len();
     scheduled(&mut plan, 1, 0, &[(created, 16)]);
@@ -180,9 +174,9 @@ fn slack_buffer_is_full_above_its_stop_mark() {
     }
 }
 
-/// Over one lane h3 occupies the lane to h2 until its tail crosses at tick 4 + 3 + 79. Flits of h0
-/// are at s1 from tick 12 on, ten of them from 21 to 87. One buffer is therefore full at the
-/// gathers from 300 to 800.
+/// h3 occupies the lane to h2 until its tail crosses at tick 4 + 3 + 79. Flits of h0 are at s1 from
+/// tick 12 on, ten of them from 21 to 87. One buffer is therefore full at the gathers from 300 to
+/// 800.
 #[test]
 fn lane_buffer_is_full_without_a_free_place() {
     for (created, begins) in [(390, 390), (391, 1_000), (400, 1_000), (990, 1_000)] {
@@ -193,8 +187,8 @@ fn lane_buffer_is_full_without_a_free_place() {
     }
 }
 
-/// A buffer of one block, which s0 knows at 915 to be free again. It is therefore full at the
-/// gathers from 200 to 900.
+/// s0 knows at 915 that the buffer of one block is free again: it is full at the gathers from 200
+/// to 900.
 #[test]
 fn packet_buffer_is_full_without_space() {
     for (created, begins) in [(299, 299), (300, 1_100), (1_050, 1_100), (1_100, 1_100)] {
@@ -205,7 +199,7 @@ fn packet_buffer_is_full_without_space() {
     }
 }
 
-/// A plan of each kind with two backlogged hosts that send to a third, beside a fourth.
+/// Two backlogged hosts that send to a third, beside a fourth, in each kind of network.
 fn crowded() -> [Plan; 3] {
     let fabric = || row(2, &[0, 0, 1, 1]);
     let mut plans = [quiet_plan(fabric()), lane_plan(fabric(), 2), packets_plan(fabric(), 2)];
@@ -219,7 +213,6 @@ fn crowded() -> [Plan; 3] {
     plans
 }
 
-/// A threshold of all buffers, which no fall of the throughput lowers, holds back nothing.
 #[test]
 fn threshold_of_all_buffers_holds_nothing_back() {
     for mut plan in crowded() {
@@ -233,7 +226,7 @@ fn threshold_of_all_buffers_holds_nothing_back() {
     }
 }
 
-/// On a star each host sends to another one, and its next message after the last has arrived.
+/// Each host sends its next message after the last has arrived.
 #[test]
 fn at_least_one_holds_nothing_on_an_uncontended_star() {
     let star = || row(1, &[0, 0, 0, 0]);

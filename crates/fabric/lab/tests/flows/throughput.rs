@@ -13,13 +13,11 @@ const DELAYS: [u64; 3] = [0, 25, 403];
 const ANSWER: u32 = 20;
 const OVERHEAD: u32 = 3;
 
-/// A path, with the expected timing of a lone flow.
 struct Way {
     plan: Plan,
-    /// Time from the start of a packet to that of the packet that its acknowledgement releases, in
-    /// ps.
+    /// From the start of a packet to that of the packet released by its acknowledgement, in ps.
     round_trip: u64,
-    /// Time from the start of a packet to that of the next one without a limit, in ps.
+    /// From the start of a packet to that of the next one without a limit, in ps.
     spacing: u64,
 }
 
@@ -37,14 +35,14 @@ fn worms(switches: usize, payload: u32, delay: u64) -> Way {
         (u64::from(bytes + OVERHEAD) + n) * FLIT + (n + 1) * delay + n * crate::common::SETUP
     };
     let round_trip = one_way(payload) + one_way(ANSWER);
-    // In both directions a switch needs its set-up in addition to a worm, and the acknowledgements
-    // may be longer.
+    // In both directions a switch needs its set-up in addition to a worm; acknowledgements may be
+    // longer.
     let set_up = if n > 0 { crate::common::SETUP } else { 0 };
     let longest = u64::from(payload.max(ANSWER) + OVERHEAD);
     Way { plan, round_trip, spacing: longest * FLIT + set_up }
 }
 
-/// Packets over lanes: `A lone packet`, each from a tick on.
+/// `A lone packet` of that page, each from a tick on.
 fn packets(switches: usize, payload: u32, delay: u64) -> Way {
     let mut plan = lane_plan(chain(switches), 1);
     lanes(&mut plan, |lanes| {
@@ -67,7 +65,7 @@ fn packets(switches: usize, payload: u32, delay: u64) -> Way {
     Way { plan, round_trip, spacing: (flits(payload.max(ANSWER)) + behind) * FLIT }
 }
 
-/// Returns when a flow's packets arrive until `end`, equally in engine and oracle.
+/// Returns the arrivals until `end`, equal in engine and oracle.
 fn arrivals(plan: &Plan, end: u64) -> Vec<Time> {
     let plan = Arc::new(Plan { stop: stop_at(end), ..plan.clone() });
     let of = |mut simulation: Box<dyn Simulation>| -> Vec<Time> {
@@ -88,7 +86,7 @@ fn throughput_equals_window_per_round_trip() {
                 let Way { mut plan, round_trip, spacing } = way(switches, payload, delay);
                 backlogged(&mut plan, 0, 1, payload);
                 plan.classes[0].window = Some(window(count, ANSWER));
-                // In the long run the distance of `count` packets is this cycle, to the picosecond.
+                // In the long run `count` packets take exactly this cycle.
                 let cycle = round_trip.max(u64::from(count) * spacing);
                 let cycles = 4 + 24 / u64::from(count);
                 let arrived = arrivals(&plan, round_trip + cycle * (cycles + 1));
