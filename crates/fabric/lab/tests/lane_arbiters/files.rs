@@ -1,4 +1,4 @@
-//! Tables of InfiniBand from the files of a real fabric.
+//! Tables of InfiniBand from files of a real fabric.
 
 use crate::support::compiled_in;
 use gingham_lab::Compiled;
@@ -7,7 +7,6 @@ use gingham_topology::subnet::{ArbitrationSlot, ArbitrationTables};
 use std::fs;
 use std::path::Path;
 
-/// Compiles the scenario with these lines, beside a file with this text.
 fn beside(case: &str, text: &str, lanes: &str) -> Result<Compiled, String> {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("lane_arbiters").join(case);
     fs::create_dir_all(&folder).unwrap();
@@ -16,7 +15,6 @@ fn beside(case: &str, text: &str, lanes: &str) -> Result<Compiled, String> {
     compiled_in(&folder, &format!("{cut}\n{lanes}")).map_err(|error| error.to_string())
 }
 
-/// Returns lines by which both places use the file.
 fn both(count: usize) -> String {
     let of = "{ infiniband = { file = \"tables\" } }";
     format!("count = {count}\nlink_output = {of}\nadapter_port = {of}")
@@ -78,7 +76,7 @@ fn tables_with_qos_off_are_noted() {
     );
 }
 
-/// Two ports with equal weights; the second has more slots, all of them skipped.
+/// Two ports with equal weights; additional slots of the second are skipped.
 const PORTS: &str = "# VLArbitration tables: Lid 2 port 1 LowCap 8 HighCap 8\n\
                      # Low priority VL Arbitration Table:\n\
                      VL    : |0x0 |0x1 |\n\

@@ -4,11 +4,10 @@ use gingham_lab::compile;
 use gingham_lab::scenario::{Overrides, ScenarioSource};
 use std::path::Path;
 
-/// The service level is the lane; from `h0-0` to `h1-0` packets use level 1.
+/// The service level is the lane; `h0-0` to `h1-0` uses level 1.
 const RING: &str = "[topology]\nfile = \"ring.ibnetdiscover\"\n\n[routing]\ntables = \"opensm-lfts.dump\"\n\
                     lane_tables = \"opensm-sl2vl.dump\"\nservice_levels = \"levels.csv\"\n";
 
-/// Returns the refusal of a class whose packets reach an arbiter with these weights.
 fn refusal(place: &str, weights: &str, destinations: &str) -> Option<String> {
     let folder =
         Path::new(env!("CARGO_MANIFEST_DIR")).join("../topology/tests/fixtures/opensm-ring");

@@ -1,5 +1,4 @@
-//! Schedulers of lanes, from scenario text: accepted forms, refusals with their remedies, and the
-//! shares of lanes through whole switches, on both engines.
+//! Schedulers of lanes, from scenario text to the shares of lanes, on both engines.
 
 #![allow(clippy::unwrap_used, reason = "a run that cannot be set up has failed")]
 

@@ -1,14 +1,12 @@
-//! A switch with hosts around it and classes on lanes, to measure the share of each class.
+//! Classes on lanes of one switch, to measure their shares.
 
 use gingham_lab::scenario::{Overrides, ScenarioSource};
 use gingham_lab::{Engine, Run, compile};
 use std::fmt::Write as _;
 use std::path::Path;
 
-/// Every rate is measured on both.
 const ENGINES: [Engine; 2] = [Engine::Fast, Engine::Oracle];
 
-/// Hosts at one switch, and their traffic.
 pub(crate) struct Network {
     hosts: usize,
     lanes: String,
@@ -16,19 +14,17 @@ pub(crate) struct Network {
 }
 
 impl Network {
-    /// Creates a network of `hosts` hosts, with lines of the section on lanes.
+    /// Creates a network with lines of the section on lanes.
     pub(crate) fn new(hosts: usize, lanes: &str) -> Self {
         Self { hosts, lanes: lanes.to_owned(), classes: String::new() }
     }
 
-    /// Adds a backlogged class from a host to another on a lane, with messages of `flits` flits of
-    /// 16 B.
+    /// Adds a backlogged class on a lane, with messages of `flits` flits of 16 B.
     #[must_use]
     pub(crate) fn backlogged(self, from_to: (usize, usize), lane: usize, flits: usize) -> Self {
         self.class(from_to, lane, flits, "arrivals = \"backlogged\"")
     }
 
-    /// Adds a class with its arrivals.
     #[must_use]
     pub(crate) fn class(
         mut self,
@@ -47,7 +43,7 @@ impl Network {
         self
     }
 
-    /// Returns the rate of delivered payload by class, as a fraction of the link, on each engine.
+    /// Returns the delivered payload by class, as a fraction of the link, on each engine.
     pub(crate) fn rates(&self) -> Vec<Vec<f64>> {
         let text = format!(
             "[topology.generate.star]\nhosts = {}\n\n[network]\npreset = \"yum-1600\"\n\n[network.lanes]\n{}\n\n{}\n\
@@ -68,7 +64,7 @@ impl Network {
         ENGINES.into_iter().map(of).collect()
     }
 
-    /// Asserts the shares of the classes in the delivered payload, each within 1 %.
+    /// Asserts the shares of the delivered payload, each within 1 %.
     pub(crate) fn assert_shares(&self, expected: &[f64]) {
         for rates in self.rates() {
             let (all, expected_all): (f64, f64) = (rates.iter().sum(), expected.iter().sum());
@@ -80,7 +76,7 @@ impl Network {
         }
     }
 
-    /// Asserts the rates of the classes, each to 1 % of the link.
+    /// Asserts the rates, each to 1 % of the link.
     pub(crate) fn assert_rates(&self, expected: &[f64]) {
         for rates in self.rates() {
             let near = |(rate, expected): (&f64, &f64)| (rate - expected).abs() < 0.01;

@@ -1,8 +1,6 @@
-//! Weights 1:2:4 through whole switches: at the link output, the crossbar input, the crossbar
-//! output and the adapter port, by the flit and by the packet.
+//! Weights 1:2:4 through whole switches.
 //!
-//! The rates determine the place of contention: an arbiter has a choice only if more arrives than
-//! leaves.
+//! An arbiter has a choice only if more arrives than leaves.
 //!
 //! ```text
 //!   link output       h0 ─ lane 0 ┐ full crossbar: each lane fills its output lane, the link is short
@@ -15,7 +13,7 @@
 
 use crate::network::Network;
 
-/// Returns schedulers with lane shares of 1, 2 and 4, for packets of `flits` flits of 16 B.
+/// Returns schedulers with shares of 1, 2 and 4, for packets of `flits` flits of 16 B.
 fn one_two_four(by: &str, flits: usize) -> [String; 4] {
     let unit = if by == "flit" { 16 } else { 16 * flits };
     let quanta = [1, 2, 4].map(|share| format!("\"{} B\"", share * unit)).join(", ");
@@ -33,7 +31,7 @@ fn one_two_four(by: &str, flits: usize) -> [String; 4] {
 
 const SHARES: [f64; 3] = [1.0, 2.0, 4.0];
 
-/// Three hosts, one lane each, and a full crossbar.
+/// Three hosts, one lane each.
 fn at_the_link(by: &str, depths: &str) {
     for scheduler in one_two_four(by, 20) {
         let lines = format!("count = 3\n{depths}\ncrossbar = \"full\"\nlink_output = {scheduler}");
@@ -48,14 +46,13 @@ fn link_output_shares_by_flit() {
     at_the_link("flit", "depth = 10");
 }
 
-/// An output lane that holds four packets does not become empty while the next one is granted a
-/// lane.
+/// An output lane of four packets does not become empty while the next one is granted a lane.
 #[test]
 fn link_output_shares_by_packet() {
     at_the_link("packet", "depth = 40\noutput_depth = 80\nforwarding = \"virtual-cut-through\"");
 }
 
-/// Three hosts, one lane each, and a multiplexed crossbar.
+/// Three hosts, one lane each.
 fn at_the_crossbar_output(by: &str, depths: &str) {
     for scheduler in one_two_four(by, 20) {
         let lines = format!("count = 3\n{depths}\ncrossbar_output = {scheduler}");
@@ -70,7 +67,6 @@ fn crossbar_output_shares_by_flit() {
     at_the_crossbar_output("flit", "depth = 10");
 }
 
-/// Weights of a crossbar input apply only among the lanes of one port.
 #[test]
 fn input_weights_do_not_affect_sharing_among_ports() {
     let lines = "count = 3\ndepth = 10\ncrossbar_input = { weighted-round-robin = { weights = [1, 2, 4] } }";

@@ -8,7 +8,6 @@ use std::sync::Arc;
 
 const STAR: &str = "[topology.generate.star]\nhosts = 2\n";
 
-/// A switch and two hosts, one of them on a cable of half the rate.
 pub(crate) const SLOW: &str = r#"
 [topology]
 inline = """
@@ -45,12 +44,10 @@ pub(crate) fn compiled(lanes: &str) -> Result<Compiled, LabError> {
     compiled_in(Path::new("."), lanes)
 }
 
-/// Compiles the scenario in a folder.
 pub(crate) fn compiled_in(folder: &Path, lanes: &str) -> Result<Compiled, LabError> {
     compiled_of(STAR, folder, lanes)
 }
 
-/// Compiles the scenario over another fabric.
 pub(crate) fn compiled_over(fabric: &str, lanes: &str) -> Result<Compiled, LabError> {
     compiled_of(fabric, Path::new("."), lanes)
 }
@@ -62,7 +59,6 @@ fn compiled_of(fabric: &str, folder: &Path, lanes: &str) -> Result<Compiled, Lab
     compile(&source, false)
 }
 
-/// Returns the plans of the lanes and of the switches.
 pub(crate) fn plans(lanes: &str) -> (LanePlan, Arc<PipelinePlan>) {
     let plan = compiled(lanes).unwrap().plan;
     let Switching::VirtualLanes(pipeline) = &plan.switching else { panic!("virtual lanes") };

@@ -2,13 +2,12 @@
 
 use crate::network::Network;
 
-/// Deep enough for several packets of 8 flits, so that no output lane becomes empty at the end of a
-/// packet.
+/// Deep enough for several packets of 8 flits, so that no output lane becomes empty between
+/// packets.
 const LANES: &str = "depth = 80\nforwarding = \"virtual-cut-through\"\ncrossbar = \"full\"";
 
-/// Two lanes of high priority and one of low priority, packets of 8 flits, 128 B, 2 units of 64 B.
-/// A limit of `n` times 4,096 bytes is 32 n packets, after which one of low priority goes; 0 is one
-/// packet.
+/// Two lanes of high priority and one of low, packets of 8 flits, 128 B, 2 units of 64 B. A limit
+/// of `n` times 4,096 bytes is 32 n packets before one of low priority; 0 is one packet.
 #[test]
 fn high_limit_leaves_low_priority_its_share() {
     for (limit, high_packets) in [(0, 1.0), (1, 32.0), (2, 64.0)] {
@@ -31,7 +30,7 @@ fn high_limit_leaves_low_priority_its_share() {
     }
 }
 
-/// Slots 0:2 1:4 2:8 in units of 64 B: one, two and four packets of 128 B a turn.
+/// In units of 64 B: one, two and four packets of 128 B a turn.
 #[test]
 fn slots_share_by_their_weights() {
     let slots = [2, 4, 8];
@@ -44,8 +43,8 @@ fn slots_share_by_their_weights() {
         .assert_shares(&[1.0, 2.0, 4.0]);
 }
 
-/// Lane 15 gets all of its offered 70 % of the link, and the others share the rest, whatever their
-/// tables are.
+/// Lane 15 gets its offered 70 % of the link, and the others share the rest, whatever their tables
+/// are.
 #[test]
 fn lane_15_precedes_both_tables() {
     let table =
@@ -59,7 +58,6 @@ fn lane_15_precedes_both_tables() {
         .assert_rates(&[0.7, 0.15, 0.15]);
 }
 
-/// Two lanes of the higher level fill the link; the third sends nothing meanwhile.
 #[test]
 fn strict_priority_starves_lower_levels() {
     let lines = format!(
@@ -70,8 +68,8 @@ fn strict_priority_starves_lower_levels() {
         .assert_rates(&[0.0, 0.5, 0.5]);
 }
 
-/// A lane that offers no more than its reservation is delivered completely, beside two backlogged
-/// ones; without a reservation it would get a third.
+/// A lane that offers no more than its reservation is delivered completely; without one it would
+/// get a third.
 #[test]
 fn virtual_clock_delivers_reserved_rates() {
     let asks = "arrivals = \"constant\"\nload = 0.5";

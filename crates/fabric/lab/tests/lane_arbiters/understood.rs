@@ -103,8 +103,8 @@ fn has_idle_link(lines: &str) -> bool {
     notes.iter().any(|note| note.starts_with("behind a multiplexed crossbar"))
 }
 
-/// Three flits of 16 B a cycle arrive at an output of a full crossbar; one at that of a multiplexed
-/// one, which is the capacity of a cable that is not slower than the others.
+/// Three flits of 16 B a cycle arrive at an output of a full crossbar, one at that of a multiplexed
+/// one, which is no more than the capacity of the cable unless it is slow.
 #[test]
 fn link_scheduler_without_choice_is_noted() {
     let weighted = "count = 2\nlink_output = { weighted-round-robin = { weights = [1, 2] } }";
@@ -116,7 +116,7 @@ fn link_scheduler_without_choice_is_noted() {
     assert!(!slow.iter().any(|note| note.starts_with("behind a multiplexed crossbar")), "{slow:?}");
 }
 
-/// Classes that name no lanes use all but lane 15.
+/// Classes without lane keys use all but lane 15.
 #[test]
 fn unused_lane_needs_no_weight() {
     let cut = "count = 16\nforwarding = \"virtual-cut-through\"";

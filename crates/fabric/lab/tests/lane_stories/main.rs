@@ -1,8 +1,7 @@
-//! The hand-traced scenarios of virtual lanes of the oracle (`crates/fabric/oracle/tests/lanes`),
-//! run by the engine: by ports, and by columns if these support the plan.
+//! The hand-traced lane scenarios of the oracle (`crates/fabric/oracle/tests/lanes`), run by the
+//! engine.
 //!
-//! A scenario begins its runs by [`start`], which here first compares every stepper with the
-//! oracle, in all results of a run; the scenario then continues with ports.
+//! A scenario begins its runs by [`start`], which here compares every stepper with the oracle.
 
 #![allow(clippy::unwrap_used, reason = "a story that cannot be set up has failed")]
 
@@ -45,13 +44,12 @@ use gingham_net::{Allocator, Plan, Reallocation, Simulation, SteppedBy};
 use gingham_topology::routing::{DatelineRule, LaneSet};
 use std::sync::Arc;
 
-/// Starts a run of a plan by ports, after a check that the oracle and every stepper agree on it.
 fn start(plan: Arc<Plan>) -> Box<dyn Simulation> {
     assert_eq!(agreement::difference(&plan), None);
     gingham_engine::start_by(plan, SteppedBy::Ports).unwrap()
 }
 
-/// Columns step these plans with few flits and few cycles, so that their rules are tested here.
+/// With few flits and cycles, so that the rules of columns are tested here.
 #[test]
 fn columns_can_step_the_plans_of_their_rules() {
     for plan in [
@@ -63,8 +61,7 @@ fn columns_can_step_the_plans_of_their_rules() {
     }
 }
 
-/// Two packets a millisecond apart, which is 100,000,000 cycles: no stepper visits the idle ticks
-/// one by one, whatever lanes wait for.
+/// Two packets a millisecond apart, which is 100,000,000 cycles.
 #[test]
 fn idle_ticks_are_skipped() {
     for reallocation in [Reallocation::Tail, Reallocation::AfterTail, Reallocation::TailCredit] {
