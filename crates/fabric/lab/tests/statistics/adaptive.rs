@@ -1,8 +1,8 @@
-//! Adaptive routing by load: its saturation load must be at least that of random choice.
+//! Saturation loads of adaptive routing by load, at least those of random choice.
 //!
-//! The suite checks seven cases against known saturation loads. `ADAPTIVE_SEEDS=3 cargo test
-//! --workspace --test statistics by_load -- --nocapture` searches for those of all cases, with that
-//! number of seeds each, and prints the table of `docs/concepts/adaptive-routing.md`.
+//! The suite checks known cases. `ADAPTIVE_SEEDS=3 cargo test --workspace --test statistics by_load
+//! -- --nocapture` searches all cases, with that number of seeds each, and prints the table of
+//! `docs/concepts/adaptive-routing.md`.
 
 use crate::runs::{plan, run};
 use gingham_kernel::Time;
@@ -10,8 +10,7 @@ use gingham_net::{ClassId, Plan};
 use gingham_topology::ChannelId;
 use std::sync::Arc;
 
-/// Grids of 8 x 8 with standard patterns, and the saturation load of random choice (seed 0), for
-/// the suite.
+/// Grids of 8 x 8, and the saturation load of random choice (seed 0).
 const CASES: [(&str, &str, f64); 7] = [
     ("mesh", "uniform", 0.38),
     ("mesh", "transpose", 0.34),
@@ -22,7 +21,6 @@ const CASES: [(&str, &str, f64); 7] = [
     ("torus", "tornado", 0.24),
 ];
 
-/// Further cases for a manual search.
 const MORE: [(&str, &str); 7] = [
     ("mesh", "bit-complement"),
     ("mesh", "shuffle"),
@@ -33,10 +31,9 @@ const MORE: [(&str, &str); 7] = [
     ("torus", "neighbour"),
 ];
 
-/// The resolution of saturation loads.
+/// Resolution of saturation loads.
 const STEP: f64 = 0.01;
 
-/// Returns the plan of a pattern at a load, on a grid of one host a switch.
 fn scenario(shape: &str, select: &str, pattern: &str, load: f64) -> Plan {
     plan(&format!(
         r#"
@@ -68,7 +65,6 @@ fn carries(plan: &Plan, seeds: u64) -> bool {
     delivered * 100 >= created * 95
 }
 
-/// Returns the highest load that is carried, to a hundredth.
 fn saturation(carries: impl Fn(f64) -> bool) -> f64 {
     let (mut low, mut high) = (0.0, 128.0 * STEP);
     for _ in 0..7 {
@@ -82,7 +78,6 @@ fn saturation(carries: impl Fn(f64) -> bool) -> f64 {
     low
 }
 
-/// Whether `select` carries a load in a case.
 fn case_carries((shape, pattern): (&str, &str), select: &str, load: f64, seeds: u64) -> bool {
     load <= 1.0 && carries(&scenario(shape, select, pattern, load), seeds)
 }
@@ -91,7 +86,7 @@ fn case_carries((shape, pattern): (&str, &str), select: &str, load: f64, seeds: 
 fn least_loaded_choice_saturates_no_sooner_than_random() {
     for (shape, pattern, known) in CASES {
         let carries = |select, load| case_carries((shape, pattern), select, load, 1);
-        // The saturation load of random choice is known to a hundredth, and this is above it.
+        // Above the saturation load of random choice, known to a hundredth.
         assert!(!carries("random", known + STEP), "{shape}, {pattern}: more than {known}");
         assert!(carries("least-loaded", 0.97 * known), "{shape}, {pattern}: {known}");
     }
@@ -112,9 +107,8 @@ fn least_loaded_choice_saturates_no_sooner_on_all_grids() {
     }
 }
 
-/// On an 8 x 8 mesh, dimension order routes 7 of the 56 flows of a transpose through one channel.
-/// If packets choose between the outputs with equal probability, the busiest channel carries about
-/// 3 flows.
+/// Dimension order routes 7 of the 56 flows of a transpose through one channel; a choice between
+/// outputs with equal probability about 3.
 #[test]
 fn low_load_transpose_spreads_over_both_dimensions() {
     let mut plan = scenario("mesh", "least-loaded", "transpose", 0.1);

@@ -1,7 +1,7 @@
 //! Coverage of the intervals of every kind of arrivals and destinations.
 //!
 //! Of the runs of the advised length, at least 80 % must be `ok` or `ok-of-draw`, and 93 to 97 % of
-//! their intervals must contain the true mean. The reference for it has an error of its own:
+//! their intervals must contain the true mean. The reference has an error of its own:
 //!
 //! | verdict | reference | variance of the difference, as a multiple of that of a run |
 //! |---|---|---|
@@ -9,11 +9,10 @@
 //! | `ok-of-draw` | the same seed for `longer` times the length, whose beginning is the run itself | `1 - 1 / longer` |
 //! | five replications of different draws | mean of `others` other seeds | `1 + 5 / others` |
 //!
-//! The half-width is multiplied by the root of the last column, so that the count is the coverage
-//! of the true mean.
+//! The half-width is multiplied by the root of the last column.
 //!
-//! If arrivals and destinations are fixed once drawn, a run has no sampling error. Its interval is
-//! a bound on the effect of the window's edges, and the upper end of the band does not apply.
+//! If arrivals and destinations are fixed once drawn, a run has no sampling error: its interval
+//! bounds the effect of the window's edges, and the upper end of the band does not apply.
 //!
 //! The table of `docs/concepts/measurement.md`, in about six minutes:
 //!
@@ -28,22 +27,18 @@ use std::fmt::Write as _;
 use std::ops::Range;
 use std::path::Path;
 
-/// Sixteen hosts on a torus of 4 x 4 switches.
 const FABRIC: &str = r"
     topology.generate.torus = { dimensions = [4, 4], hosts_per_switch = 1 }
 ";
 
-/// A kind of arrivals and destinations.
 struct Case {
     name: &'static str,
-    /// Keys of the network, and those of the class.
     network: &'static str,
     class: &'static str,
     load: f64,
     band: Band,
 }
 
-/// Allowed range of the coverage.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Band {
     /// From 93 to 97 %.
@@ -109,10 +104,8 @@ const CASES: &[Case] = &[
     },
 ];
 
-/// Folder of the matrix of destinations.
 const FOLDER: &str = env!("CARGO_TARGET_TMPDIR");
 
-/// Weights from 1 to 3 between all pairs of hosts.
 fn write_matrix() {
     let hosts: Vec<String> = (0..16).map(|host| format!("h{}-{}-0", host / 4, host % 4)).collect();
     let mut text = format!("from,{}\n", hosts.join(","));
@@ -124,7 +117,6 @@ fn write_matrix() {
     std::fs::write(Path::new(FOLDER).join("coverage.csv"), text).unwrap();
 }
 
-/// Returns the summary of the class of a run of `time_ps` picoseconds.
 fn class(case: &Case, time_ps: u64, seed: u64) -> ClassSummary {
     let Case { network, class, load, .. } = case;
     let text = format!(
@@ -152,7 +144,7 @@ fn is_ok(class: &ClassSummary) -> bool {
     matches!(class.verdict, Verdict::Ok | Verdict::OkOfDraw)
 }
 
-/// Returns the run length by the advice of a too short run of seed 0.
+/// Returns the run length advised by a run of seed 0 that is too short.
 fn advised_ps(case: &Case) -> u64 {
     let mut time_ps = 50_000_000;
     for _ in 0..8 {
@@ -168,10 +160,8 @@ fn advised_ps(case: &Case) -> u64 {
     time_ps
 }
 
-/// Amount of simulation for each case.
 #[derive(Clone, Copy)]
 struct Effort {
-    /// Seed of the first run.
     seed: u64,
     runs: u64,
     /// Long runs whose mean is the reference of `ok`.
@@ -185,7 +175,6 @@ struct Effort {
 }
 
 impl Effort {
-    /// Returns a hundred runs for the suite, or the number in the environment.
     fn asked() -> Self {
         let number = |variable| asked(variable).map(|text| text.parse().unwrap());
         let seed = number("GINGHAM_COVERAGE_SEED").unwrap_or(1);
@@ -197,18 +186,16 @@ impl Effort {
         }
     }
 
-    /// Seeds of runs that do not serve as a reference.
     fn seeds(&self, runs: u64) -> Range<u64> {
         self.seed..self.seed + runs
     }
 
-    /// Seeds of references, far from those of runs.
+    /// Far from the seeds of runs.
     fn other_seeds(&self, runs: u64) -> Range<u64> {
         self.seed + 1_000_000..self.seed + 1_000_000 + runs
     }
 }
 
-/// Successes in a number of trials.
 #[derive(Clone, Copy, Default)]
 struct Share {
     of: usize,
@@ -246,7 +233,6 @@ impl Share {
     }
 }
 
-/// Results of the runs of a case.
 struct Found {
     time_ps: u64,
     verdict: Verdict,
@@ -258,7 +244,6 @@ struct Found {
     replications: Share,
 }
 
-/// Mean latency of a run, in nanoseconds.
 fn mean_ns(case: &Case, time_ps: u64, seed: u64) -> f64 {
     class(case, time_ps, seed).latency_mean_ns.unwrap()
 }
@@ -267,7 +252,6 @@ fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / real(values.len())
 }
 
-/// Mean latencies of runs with these seeds.
 fn means(case: &Case, time_ps: u64, seeds: Range<u64>) -> Vec<f64> {
     seeds.map(|seed| mean_ns(case, time_ps, seed)).collect()
 }
@@ -307,7 +291,7 @@ fn find(case: &Case, effort: Effort) -> Found {
     }
 }
 
-/// Intervals of Student over the means of five runs each, and how many hold the mean of other seeds.
+/// Intervals of Student over the means of five runs each.
 fn replications(case: &Case, time_ps: u64, classes: &[ClassSummary], effort: Effort) -> Share {
     let truth = mean(&means(case, time_ps, effort.other_seeds(effort.others)));
     let seeds = effort.seeds(5 * effort.groups);

@@ -1,5 +1,5 @@
-//! Coverage of intervals and warm-up detection on real runs, over a hundred consecutive seeds. The
-//! results are in `docs/concepts/measurement.md`.
+//! Coverage of intervals and warm-up detection, over a hundred seeds; results in
+//! `docs/concepts/measurement.md`.
 
 #![allow(clippy::unwrap_used, reason = "a run that cannot be set up has failed")]
 

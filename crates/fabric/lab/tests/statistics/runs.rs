@@ -8,17 +8,14 @@ use gingham_net::{ClassId, Plan, Status};
 use std::path::Path;
 use std::sync::Arc;
 
-/// Seeds 0 to 99, all of them.
 pub(crate) const SEEDS: u64 = 100;
 
-/// Returns the plan of a scenario.
 pub(crate) fn plan(text: &str) -> Plan {
     let overrides = Overrides::default();
     let source = ScenarioSource::parse("case.toml", text, Path::new("."), &overrides).unwrap();
     Plan::clone(&compile(&source, false).unwrap().plan)
 }
 
-/// Runs a plan with another seed and returns its counts.
 pub(crate) fn run(plan: &Plan, seed: u64) -> Collector {
     let plan = Plan { seed, ..plan.clone() };
     let mut simulation = gingham_engine::start(Arc::new(plan));
@@ -26,7 +23,7 @@ pub(crate) fn run(plan: &Plan, seed: u64) -> Collector {
     simulation.collector().clone()
 }
 
-/// Returns the mean latency of the only class, in picoseconds.
+/// Returns the mean latency of the only class, in ps.
 pub(crate) fn latency_ps(collector: &Collector) -> Estimate {
     collector.report().class(ClassId::new(0)).latency_ps.unwrap()
 }
@@ -35,7 +32,6 @@ pub(crate) fn holds(estimate: &Estimate, truth: f64) -> bool {
     estimate.half_width.is_some_and(|half_width| (estimate.mean - truth).abs() <= half_width)
 }
 
-/// Returns the plan with a run of `time_ps` picoseconds.
 pub(crate) fn lasting(plan: &Plan, time_ps: u64) -> Plan {
     let mut plan = plan.clone();
     plan.stop.time = Time::from_ps(time_ps);

@@ -7,7 +7,7 @@ const FLIT_PS: f64 = 6_250.0;
 const DELAY_PS: f64 = 49_200.0;
 const BYTES: f64 = 100.0;
 
-/// One switch; the first host receives. Only payload is on the wire.
+/// One switch; only payload is on the wire.
 fn star(hosts: u32, sending: &str, load: f64, setup_ns: u32, time: &str) -> String {
     format!(
         r#"
@@ -29,12 +29,11 @@ fn star(hosts: u32, sending: &str, load: f64, setup_ns: u32, time: &str) -> Stri
 }
 
 /// Returns the mean latency by Pollaczek and Khinchine, if a worm occupies the server for
-/// `service_ps` and passes one switch `unloaded_ps` after its first flit was first in line.
+/// `service_ps` and takes `unloaded_ps` from the head of the queue on.
 fn truth_ps(utilisation: f64, service_ps: f64, unloaded_ps: f64) -> f64 {
     unloaded_ps + service_ps * utilisation / (2.0 * (1.0 - utilisation))
 }
 
-/// Returns how many intervals of the runs with seeds 0 to 99 contain the true mean.
 fn held(scenario: &str, truth_ps: f64) -> usize {
     let plan = plan(scenario);
     (0..SEEDS).filter(|seed| holds(&latency_ps(&run(&plan, *seed)), truth_ps)).count()
@@ -54,8 +53,8 @@ fn source_queue_delay_matches_the_single_server_mean() {
     }
 }
 
-/// Four hosts send to a fifth. Setting the output up for the next worm is part of the service: see
-/// the gap between two worms in `docs/concepts/timing.md`.
+/// Setting the output up for the next worm is part of the service: see the gap between two worms in
+/// `docs/concepts/timing.md`.
 #[test]
 fn output_delay_matches_single_server_with_worm_gap() {
     let (setup_ns, gap) = (125, 125_000.0);

@@ -6,7 +6,7 @@ use gingham_net::ClassId;
 use gingham_net::measure::{Collector, Step, WarmUp};
 use std::sync::LazyLock;
 
-/// A 4 x 4 torus of two hosts a switch carries up to 0.23 of a host's link under up*/down* routes.
+/// A 4 x 4 torus of two hosts a switch saturates at 0.23 of a host's link under up*/down*.
 const TORUS: &str = r#"
     topology.generate.torus.dimensions = [4, 4]
     topology.generate.torus.hosts_per_switch = 2
@@ -20,7 +20,7 @@ const TORUS: &str = r#"
     time = "20 ms"
 "#;
 
-/// In the first half millisecond all hosts send more than twice as much.
+/// More than twice the traffic in the first half millisecond.
 const STORM: &str = r#"
     [[traffic]]
     name = "storm"
@@ -29,7 +29,7 @@ const STORM: &str = r#"
     stop = "500 us"
 "#;
 
-/// Mean latency of a run a hundred times longer than the others, in picoseconds.
+/// Mean latency of a run a hundred times longer, in ps.
 static TRUTH_PS: LazyLock<f64> = LazyLock::new(|| {
     let mut long = lasting(&plan(TORUS), 2_000_000_000_000);
     long.stop.warm_up = Some(Time::from_ps(100_000_000_000));
@@ -40,7 +40,7 @@ fn count(collectors: &[Collector], is_so: impl Fn(&Collector) -> bool) -> usize 
     collectors.iter().filter(|collector| is_so(collector)).count()
 }
 
-/// Returns the mean latency of all messages from time zero on, in picoseconds.
+/// Returns the mean latency of all messages from time zero on, in ps.
 #[expect(clippy::cast_precision_loss, reason = "thousands of messages")]
 fn uncut_latency_ps(collector: &Collector) -> f64 {
     let series = collector.report().series(ClassId::new(0));
@@ -66,7 +66,7 @@ fn intervals_cover_the_long_run_mean() {
 fn initial_storm_is_cut_off() {
     let stormy = plan(&TORUS.replace("    [stop]", &format!("{STORM}    [stop]")));
     let truth = *TRUTH_PS;
-    // Measured: all 100 are nearer to the true mean than without a cut, and 89 contain it.
+    // Measured: all 100 are nearer than without a cut, and 89 contain the true mean.
     let runs: Vec<Collector> = (0..SEEDS).map(|seed| run(&stormy, seed)).collect();
     let is_nearer = |collector: &Collector| {
         let [found, uncut] = [latency_ps(collector).mean, uncut_latency_ps(collector)];
