@@ -1,4 +1,4 @@
-//! Adaptive routing, from a scenario to deliveries: refusals, and complete delivery.
+//! Adaptive routing: refusals, and complete delivery.
 
 #![allow(clippy::unwrap_used, reason = "a run that cannot be set up has failed")]
 
@@ -12,7 +12,6 @@ use gingham_topology::{ChannelId, Proof};
 use std::path::Path;
 use std::sync::Arc;
 
-/// A mesh of backlogged hosts.
 const MESH: &str = r#"
 [topology.generate.mesh]
 dimensions = [4, 4]
@@ -46,7 +45,7 @@ fn refusal(text: &str, settings: &[(&str, &str)]) -> String {
     refused.map(|_| ()).expect_err("it is refused").to_string()
 }
 
-/// Runs a plan and returns its end, equal in engine and oracle, and its flits.
+/// Returns the end of a run, equal in engine and oracle, and its flits.
 fn ends_as(plan: &Arc<Plan>) -> (Status, u64) {
     let mut engine = gingham_engine::start(Arc::clone(plan));
     let mut oracle = gingham_oracle::start(Arc::clone(plan));
@@ -193,8 +192,7 @@ fn invalid_adaptive_settings_are_refused() {
     assert!(on_a_ring.contains("routing.adaptive.escape_lanes"), "{on_a_ring}");
 }
 
-/// Four switches in a ring, from the first to the third by s1 or by s2; of two lanes the lower is
-/// for escape.
+/// Four switches in a ring, with paths from s0 to s3 by s1 or s2; lane 0 is for escape.
 const DIAMOND: &str = r#"
 topology.inline = """
 switch = [{ name = "s0" }, { name = "s1" }, { name = "s2" }, { name = "s3" }]
@@ -220,8 +218,7 @@ arrivals = "backlogged"
 length = { fixed = "16 B" }
 "#;
 
-/// As in the oracle's hand-traced scenario: heads choose lane 1 to s1, and the escape lane of their
-/// path is lane 0 to s2.
+/// Heads choose lane 1 to s1; the escape lane of their path is lane 0 to s2.
 #[test]
 fn fixed_choice_leaves_other_lanes_of_the_path_unused() {
     let by = |reselect| {
@@ -239,9 +236,9 @@ fn fixed_choice_leaves_other_lanes_of_the_path_unused() {
         let Routes::Table(tables) = &mut plan.routing.paths[0] else { panic!("tables") };
         let h2 = plan.fabric.endpoint_ids().nth(2).unwrap();
         tables.set_port(s0, h2, Some(plan.fabric.source(to_s2).port));
-        // One of thirty flits from each host, and another of one flit from the first, which begins
-        // when the previous one has no credit: both lanes that it may use are then held, and lane 1
-        // to s2 is free.
+        // One of thirty flits from each host, and one of one flit from the first, which begins when
+        // the previous one has no credit: both lanes that it may use are then held, and lane 1 to
+        // s2 is free.
         let message = |flits: u32| Scheduled {
             created: Time::ZERO,
             draft: Draft { destination: h2, payload_bytes: 16 * flits },

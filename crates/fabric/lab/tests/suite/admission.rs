@@ -1,11 +1,10 @@
-//! Admission control: refusals of impossible settings with their key, and reports of refused
-//! streams.
+//! Admission control: refusals of settings, and reports of refused streams.
 
 use gingham_lab::scenario::{Overrides, ScenarioSource};
 use gingham_lab::{Compiled, Engine, LabError, Run, compile};
 use std::path::Path;
 
-/// Compiles streams of 4 Mbit/s from each of four hosts beside other traffic, with more settings.
+/// Compiles streams of 4 Mbit/s from each of four hosts.
 fn compiled(preset: &str, settings: &[(&str, &str)]) -> Result<Compiled, LabError> {
     let text = format!(
         r#"
@@ -71,8 +70,8 @@ fn unworkable_admission_settings_are_refused() {
     }
 }
 
-/// Two streams that request 100 times their mean rate, 400 Mbit/s, and bandwidth for 3 of 4 on the
-/// only link to h0.
+/// Streams that request 100 times their mean rate, 400 Mbit/s each; the only link to h0 has
+/// bandwidth for 3 of 4.
 #[test]
 fn verdict_names_the_link_without_bandwidth() {
     let placement = r#"{ pairs = ["h1 -> h0", "h2 -> h0"] }"#;

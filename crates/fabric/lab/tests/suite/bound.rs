@@ -1,11 +1,11 @@
-//! Bounds of traffic on its routes, compared with channel loads calculated by hand.
+//! Bounds of traffic on its routes, against channel loads calculated by hand.
 
 #![allow(clippy::unwrap_used, reason = "a run that cannot be set up has failed")]
 
 use crate::support::{compiled, summary_of};
 use gingham_lab::{BoundKind, Record, Verdict};
 
-/// Four hosts of one switch send to four hosts of the next switch over one cable.
+/// Eight hosts on two switches.
 ///
 /// ```text
 ///   h0-0 .. h0-3 ──► s0 ══► s1 ──► h1-0 .. h1-3
@@ -29,7 +29,7 @@ const PERMUTATION: &str = r#"
     time = "10 ms"
 "#;
 
-/// Four hosts send to one host at a little more than a quarter of a link each.
+/// Four hosts send to one at a little more than a quarter of a link each.
 const INCAST: &str = r#"
     topology.generate.star.hosts = 5
     network.preset = "infiniband-ndr"
@@ -57,8 +57,8 @@ fn assert_near(found: f64, expected: f64, tolerance: f64) {
 fn permutation_is_bounded_by_its_fullest_channel() {
     let record = record(PERMUTATION, &[]);
     let class = &record.classes[0];
-    // On the host's cable a packet has a route byte for each of two switches. It has one fewer on
-    // the channel after the first switch, which four flows share.
+    // On the host's cable a packet has a route byte for each of two switches, one fewer on the
+    // channel after the first switch, which four flows share.
     let at_source = 512.0 * class.accepted_wire_bytes_per_s / class.accepted_bytes_per_s;
     let share = 4.0 * 0.5 * (at_source - 1.0) / 512.0;
     assert_near(class.bound.bound_share.unwrap(), share, 1e-9);
@@ -69,16 +69,14 @@ fn permutation_is_bounded_by_its_fullest_channel() {
     assert!(channel.starts_with("s0[") && channel.contains(" -> s1["), "{channel}");
     assert_eq!(class.verdict, Verdict::Saturated);
     assert!(class.verdict_reason.contains(&channel), "{}", class.verdict_reason);
-    // The channel measured as busiest is the one expected to be busiest.
     let busiest = &record.busiest[0];
     assert_eq!((&busiest.channel, busiest.flows), (&channel, Some(4)));
     assert_eq!(busiest.examples, ["h0-0 -> h1-0", "h0-1 -> h1-1", "h0-2 -> h1-2"]);
     assert!(record.busiest.windows(2).all(|pair| pair[0].utilisation >= pair[1].utilisation));
 }
 
-/// Adds eight flows that share no channel, each between two hosts of one switch. The mean accepted
-/// load over all twelve flows is then above 0.4 at an offered load of 0.5. Messages are created at
-/// equal intervals, so that a short run below saturation converges.
+/// Adds eight flows that share no channel, so that the mean accepted load is above 0.4 at an
+/// offered load of 0.5. Constant arrivals let a short run below saturation converge.
 fn mixed() -> String {
     let pair = |(from, to)| {
         let line = |switch| format!("    h{switch}-{from} = \"h{switch}-{to}\"\n");
@@ -106,7 +104,7 @@ fn advised_load_ends_ok() {
     // 0.9 of 1 / (4 x 516 / 512), to two digits below.
     assert_eq!(advised, "0.22");
     let second = record_of(advised);
-    // The verdict is `ok-of-draw`, because the phases of constant arrivals are drawn once.
+    // The phases of constant arrivals are drawn once.
     assert_eq!(second.verdict, Verdict::OkOfDraw, "{}", second.verdict_reason);
 }
 

@@ -1,11 +1,11 @@
-//! Bounds of several classes together, and of lists of destinations that overlap.
+//! Bounds of several classes, and of overlapping lists of destinations.
 
 #![allow(clippy::unwrap_used, reason = "a run that cannot be set up has failed")]
 
 use crate::support::{compiled, record};
 use gingham_lab::Verdict;
 
-/// A star with two classes into `h0`: each has a name, hosts, a load, and further keys.
+/// A star with two classes into `h0`: name, hosts, load, further keys.
 fn star(classes: [(&str, &str, f64, &str); 2], time: &str) -> String {
     let class = |(name, hosts, load, keys): (&str, &str, f64, &str)| {
         format!(
@@ -49,7 +49,7 @@ fn higher_priority_class_is_not_saturated_by_overload() {
     let [urgent, bulk] = <[_; 2]>::try_from(record(&text, &[]).classes).unwrap();
     assert_eq!(bulk.verdict, Verdict::Saturated, "{}", bulk.verdict_reason);
     assert_eq!(urgent.verdict, Verdict::Ok, "{}", urgent.verdict_reason);
-    // Both are noted before the run: together they exceed the capacity of the cable.
+    // Together they exceed the capacity of the cable.
     let notes = compiled(&text, &[]).notes;
     assert_eq!(notes.iter().filter(|note| note.starts_with("load-above-bound: ")).count(), 2);
 }
@@ -79,7 +79,6 @@ fn advised_load_leaves_room_for_other_classes() {
     let record = record(&star(classes, "10 ms"), &[]);
     let [large, small] = [0, 1].map(|class| record.classes[class].bound.bound_share.unwrap());
     assert!((large / small - 1.0).abs() < 1e-9);
-    // The wire carries `large` for a load of 1.2 of payload.
     let wire = large / 1.2;
     let advised = load_of_advice(&record.classes[0].verdict_reason);
     let room = (0.9 / wire - 0.2) / 2.0;
@@ -110,7 +109,7 @@ fn destination_list_without_messages_adds_no_load() {
     "#;
     let record = record(text, &[]);
     let bound = &record.classes[0].bound;
-    // One flow, and those of the five hosts other than h5, which sends to all others.
+    // One flow, and those of the five hosts other than h5.
     assert_eq!((bound.bound_channel.as_deref(), bound.bound_flows), (Some("s0[6] -> h5[1]"), 6));
     assert!(bound.bound_share.unwrap() > 0.6);
     assert!(record.busiest.iter().all(|busy| busy.expected_share.unwrap().is_finite()));

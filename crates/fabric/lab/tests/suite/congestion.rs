@@ -6,7 +6,6 @@ use gingham_net::{ClassId, Trigger};
 use std::fmt::Write;
 use std::path::Path;
 
-/// Two hosts behind a switch, and a class with this window.
 fn text(network: &str, window: &str) -> String {
     format!(
         r#"
@@ -117,7 +116,7 @@ fn settings_without_effect_are_noted() {
     insta::assert_snapshot!(all);
 }
 
-/// Round trips need all acknowledgements, and a window that may fall to one packet one for each.
+/// Round trips need all acknowledgements; a window that may fall to one packet needs one for each.
 #[test]
 fn round_trip_responses_need_measurable_acks() {
     let is_refused = |window: &str| {
@@ -136,7 +135,7 @@ fn round_trip_responses_need_measurable_acks() {
 }
 
 /// Eight hosts send to one: without a response the delay is that of their windows, 512 packets at
-/// .33 us; with Swift it is the target.
+/// .33 us.
 #[test]
 fn swift_keeps_incast_delay_at_its_target() {
     let delay_us = |response: &str| {
@@ -204,8 +203,8 @@ fn run_too_short_for_its_response_is_noted() {
     assert_eq!(notes("1 ms", "\"lipd\""), None);
 }
 
-/// Returns the shares of a link of ten near hosts, ten far hosts and a victim, and the number of
-/// marks by trigger.
+/// Returns the shares of a link of ten near hosts, ten far hosts and a victim, and the marks by
+/// trigger.
 fn shares(marking: &str, buffer: &str) -> ([f64; 3], [u64; 2]) {
     let example = include_str!("../../../../../python/gingham/examples/congestion-control.toml");
     let network = format!("marking = {marking}\npackets.buffer = \"{buffer}\"");
@@ -219,7 +218,7 @@ fn shares(marking: &str, buffer: &str) -> ([f64; 3], [u64; 2]) {
         1_000.0 * rate.expect("all classes deliver").mean
     };
     for class in [0, 1] {
-        // Flows of a type are equal; one idle flow of ten would give .9.
+        // One idle flow of ten would give .9.
         let fairness = report.class_flows(ClassId::new(class)).and_then(|flows| flows.fairness);
         assert!(fairness.is_some_and(|index| index.mean > 0.98), "{marking}: {fairness:?}");
     }

@@ -9,8 +9,7 @@ use gingham_topology::Proof;
 use gingham_topology::routing::Buffer;
 use std::path::Path;
 
-/// Five switches in a ring with backlogged hosts. Each sends packets to the second next host,
-/// longer than the lanes on the path.
+/// Five switches in a ring; packets to the second next host are longer than the lanes on the path.
 const RING: &str = r#"
 [topology.generate.ring]
 switches = 5
@@ -39,7 +38,7 @@ fn compiled(settings: &[(&str, &str)]) -> Compiled {
     compile(&source, true).unwrap()
 }
 
-/// Runs the plan and returns its end, equal in engine and oracle.
+/// Returns the end of a run, equal in engine and oracle.
 fn ends_as(compiled: &Compiled) -> Status {
     let mut engine = gingham_engine::start(compiled.plan.clone());
     let mut oracle = gingham_oracle::start(compiled.plan.clone());
@@ -48,7 +47,6 @@ fn ends_as(compiled: &Compiled) -> Status {
     status
 }
 
-/// Returns the cycle of waits of a run whose proof has a cycle.
 fn deadlocked(settings: &[(&str, &str)]) -> WaitCycle {
     let compiled = compiled(settings);
     assert!(matches!(compiled.proof, Proof::Cycle { .. }), "{settings:?}");
@@ -62,8 +60,8 @@ fn deadlocked(settings: &[(&str, &str)]) -> WaitCycle {
 fn ring_without_datelines_deadlocks_on_one_or_two_lanes() {
     let fabric = &compiled(&[]).plan.fabric;
     let one = deadlocked(&[]).buffers;
-    // A packet that goes round the ring waits for the packet of a host that took its output, and
-    // that one for the previous packet in the ring.
+    // A packet on the ring waits for that of a host that took its output, which waits for the
+    // previous packet on the ring.
     let is_round = |input: &&Buffer| {
         let ends = [fabric.source(input.channel), fabric.target(input.channel)];
         ends.iter().all(|end| fabric.node(end.node).is_switch())
@@ -99,8 +97,7 @@ fn classes_on_separate_lanes_deadlock_separately() {
     assert!(cycle.buffers.iter().all(|input| input.lane == 2), "{cycle:?}");
 }
 
-/// Returns the flits that an 8x8 torus delivers after its first 50 us, with all hosts backlogged
-/// with packets of 20 flits to random others.
+/// Returns the flits that a backlogged 8x8 torus delivers after its first 50 us, in packets of 20.
 fn carried(rule: &str, seed: &str) -> u64 {
     let torus = ("topology.generate", "{ torus = { dimensions = [8, 8], hosts_per_switch = 1 } }");
     let alternate = ("routing.algorithm", "{ dimension-order = { ties = \"alternate\" } }");

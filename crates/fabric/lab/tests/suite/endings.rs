@@ -1,11 +1,11 @@
-//! Runs with a workload that ends, runs that are too short, and values drawn once.
+//! Workloads that end, runs that are too short, and values drawn once.
 
 #![allow(clippy::unwrap_used, reason = "a run that cannot be set up has failed")]
 
 use crate::support;
 use gingham_lab::{DrawKind, Engine, Record, Verdict};
 
-/// Two hosts on one switch. A message of 512 bytes takes 3.2 us on a link of 160 MB/s.
+/// A message of 512 bytes takes 3.2 us on a link of 160 MB/s.
 const TWO: &str = r#"
     topology.generate.star.hosts = 2
     network.preset = "myrinet-1280"
@@ -31,7 +31,7 @@ fn record(settings: &[(&str, &str)]) -> Record {
 
 #[test]
 fn finite_workload_makespan_is_the_last_delivery() {
-    // Phase 1 us, then one message every 3.2 us / 0.2 = 16 us: created at 1, 17, 33 and 49 us.
+    // One message every 3.2 us / 0.2 = 16 us: created at 1, 17, 33 and 49 us.
     let finite = [
         ("traffic.0.arrivals", r#"{ constant = { phase = "1 us" } }"#),
         ("traffic.0.stop", r#""50 us""#),
@@ -41,14 +41,13 @@ fn finite_workload_makespan_is_the_last_delivery() {
         let class = &record.classes[0];
         assert_eq!((record.verdict, class.verdict), (Verdict::Finished, Verdict::Finished));
         assert_eq!([class.messages_created, class.messages_followed], [4, 4]);
-        // Each message is alone in the network, so all have one latency.
+        // Each message is alone in the network.
         let longest_ns = class.latency_max_ns.unwrap();
         assert!((class.latency_mean_ns.unwrap() - longest_ns).abs() < 1e-6);
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "whole")]
         let travel_ps = (longest_ns * 1e3).round() as u64;
         assert_eq!(record.makespan_ps, Some(49_000_000 + travel_ps));
-        // The window holds the whole workload and ends with the section of the last delivery: 10 ms
-        // / 64.
+        // The window ends with the section of the last delivery: 10 ms / 64.
         assert_eq!(record.warm_up_ps, 0);
         assert!(record.window_end_ps < 160_000_000, "{}", record.window_end_ps);
     }
@@ -71,20 +70,19 @@ fn run_ending_before_its_workload_is_not_finished() {
 
 #[test]
 fn window_below_five_latencies_is_not_saturated() {
-    // The load is half the link's capacity, and nothing is delivered in 200 ns.
+    // Nothing is delivered in 200 ns.
     let short = record(&[("stop.time", r#""200 ns""#), ("traffic.0.load", "0.5")]);
     assert_eq!(short.verdict, Verdict::NotConverged);
-    // The advice is a longer run, not a smaller load.
     let reason = &short.classes[0].verdict_reason;
     assert!(reason.contains("(stop.time)") && !reason.contains("traffic.0.load"), "{reason}");
-    // One message at time zero and one 3.2 us / 0.9 = 3.56 us later; the first takes 3.47 us.
+    // Messages at 0 and at 3.2 us / 0.9 = 3.56 us; the first takes 3.47 us.
     let two = [
         ("stop.time", r#""6 us""#),
         ("traffic.0.arrivals", r#"{ constant = { phase = "0 ps" } }"#),
         ("traffic.0.load", "0.9"),
     ];
     assert_eq!(record(&two).verdict, Verdict::NotConverged);
-    // A growing backlog for 2 ms: no message created in the second half is delivered in time.
+    // A growing backlog: no message created in the second half is delivered in time.
     let overloaded = [("stop.time", r#""2 ms""#), ("traffic.0.length", r#"{ fixed = "8 B" }"#)];
     let overloaded = record(&[&overloaded[..], &[("traffic.0.load", "1.0")]].concat());
     assert_eq!(overloaded.verdict, Verdict::Saturated);
@@ -136,7 +134,7 @@ fn series_steps_do_not_change_the_verdict() {
 
 #[test]
 fn finished_verdict_counts_dropped_messages() {
-    // Four messages of 512 B at 1, 17, 33 and 49 us; two of them conform to a bucket of 1 KiB.
+    // Four messages of 512 B; two of them conform to a bucket of 1 KiB.
     let settings = [
         ("traffic.0.arrivals", r#"{ constant = { phase = "1 us" } }"#),
         ("traffic.0.stop", r#""50 us""#),
@@ -152,7 +150,6 @@ fn finished_verdict_counts_dropped_messages() {
     assert!(reason.starts_with(&format!("{described}, the last after ")), "{reason}");
 }
 
-/// Streams until all have ended; admission control refuses some of them.
 #[test]
 fn finished_verdict_counts_refused_streams() {
     let text = r#"

@@ -14,7 +14,6 @@ use std::num::NonZeroU64;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Two backlogged hosts that send to a third.
 const STAR: &str = r#"
     topology.generate.star.hosts = 3
     network.preset = "PRESET"
@@ -44,7 +43,6 @@ fn compiled(preset: &str, change: impl Fn(&mut Plan)) -> Compiled {
     compiled
 }
 
-/// Returns the record of a run with these changes, after a check that engine and oracle agree.
 fn record(preset: &str, change: impl Fn(&mut Plan)) -> Record {
     let run = |engine| {
         let mut run = Run::new(compiled(preset, &change), engine);
@@ -102,7 +100,7 @@ fn integers(table: &Table, name: &str) -> Vec<u64> {
 
 #[test]
 fn marks_returned_by_acks_are_counted() {
-    // The switch reads data and acknowledgements; it marks all of them, every third, or none.
+    // The switch marks all data and acknowledgements, every third packet, or none.
     let shares = [(Some(1), 1.0..=1.0), (Some(3), 0.2..=0.5), (None, 0.0..=0.0)];
     for (preset, (every, expected)) in
         PRESETS.into_iter().flat_map(|preset| shares.clone().map(|share| (preset, share)))
@@ -115,7 +113,6 @@ fn marks_returned_by_acks_are_counted() {
         let flows = table(&record, "flows");
         let [acknowledged, marked] = ["packets_acknowledged", "packets_marked"]
             .map(|name| integers(flows, name).iter().sum::<u64>());
-        // A message is a packet.
         let delivered: u64 = integers(flows, "messages_delivered").iter().sum();
         assert!(
             acknowledged.abs_diff(delivered) <= 2 && acknowledged > 100,

@@ -1,4 +1,4 @@
-//! Flows and links to record step by step: names, steps of their series, and refusals.
+//! Flows and links recorded step by step: names, steps, and refusals.
 
 #![allow(clippy::unwrap_used, reason = "a run that cannot be set up has failed")]
 
@@ -40,7 +40,6 @@ length = { fixed = "64 B" }
 time = "1 ms"
 "#;
 
-/// A folder with the fabric, written once.
 static FOLDER: LazyLock<PathBuf> = LazyLock::new(|| {
     let folder = std::env::temp_dir().join(format!("gingham-follow-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
@@ -55,7 +54,6 @@ fn result(settings: &[(&str, &str)]) -> Result<Compiled, LabError> {
     compile(&ScenarioSource::parse("row-run.toml", &text, &FOLDER, &overrides)?, false)
 }
 
-/// Returns the flows and links recorded with these keys of `measure.follow`.
 fn followed(keys: &str) -> Result<(std::sync::Arc<Plan>, FollowPlan), LabError> {
     let plan = result(&[("measure.follow", &format!("{{ {keys} }}"))])?.plan;
     let follow = plan.follow.clone();
@@ -87,7 +85,7 @@ fn flows_are_found_by_name() {
 
 #[test]
 fn links_are_found_by_their_result_names() {
-    // Every channel by its full name, and channels of single cables by the names of their nodes.
+    // Every channel by its full name, those of single cables by the names of their nodes.
     let fabric = result(&[]).unwrap().plan.fabric.clone();
     for channel in gingham_topology::ChannelId::first(fabric.channel_count()) {
         let name = fabric.channel_name(channel);

@@ -1,8 +1,6 @@
-//! Scenarios with tables of a subnet manager: forwarding tables, tables from service level to lane,
-//! service levels.
+//! Tables of a subnet manager: forwarding, service level to lane, service levels.
 //!
-//! The tables of the ring of five were written by the real OpenSM 3.3.23 with its engine `dfsssp`
-//! and QoS on.
+//! Those of the ring of five were written by OpenSM 3.3.23 with its engine `dfsssp` and QoS on.
 
 #![allow(clippy::unwrap_used, reason = "a run that cannot be set up has failed")]
 
@@ -16,7 +14,6 @@ use gingham_topology::subnet::{Lids, write_tables};
 use gingham_topology::{Algorithm, ChannelId, Form, Proof, route};
 use std::path::{Path, PathBuf};
 
-/// The ring with OpenSM's tables and lanes.
 pub(crate) const RING: &str = r#"
 [topology]
 file = "ring.ibnetdiscover"
@@ -56,14 +53,13 @@ fn compiled(text: &str, settings: &[(&str, &str)]) -> Compiled {
     result(text, settings, false).unwrap()
 }
 
-/// Returns the error of the ring without some of its lines and with these settings, in one line.
+/// Returns the error of the ring without some lines and with these settings, in one line.
 fn error(without: &[&str], settings: &[(&str, &str)]) -> String {
     let kept = RING.lines().filter(|line| !without.iter().any(|key| line.starts_with(key)));
     let text: String = kept.flat_map(|line| [line, "\n"]).collect();
     result(&text, settings, false).unwrap_err().to_string().replace('\n', " ")
 }
 
-/// Returns the text of the ring in wormhole form.
 fn wormhole() -> String {
     let lines = RING.lines().filter(|line| {
         !["lane_tables", "service_levels", "lanes"].iter().any(|key| line.starts_with(key))
@@ -149,7 +145,6 @@ fn ring_without_imported_lanes_can_deadlock() {
     assert!(one.contains(" lane 3 "), "{one}");
     let worms = result(&wormhole(), &[], false).unwrap_err().to_string();
     assert!(worms.contains("packets that fill the channels of this cycle"), "{worms}");
-    // It runs in a wormhole network if deadlock is allowed.
     let allowed = result(&wormhole(), &[], true).unwrap();
     assert_eq!(allowed.plan.routing.paths, compiled(RING, &[]).plan.routing.paths);
 }
@@ -246,7 +241,6 @@ fn invalid_import_settings_are_refused() {
             ],
             "in `routing.alternative`: a packet that chooses",
         ),
-        // The tables are not those of the star.
         (&["file"], &[("topology.generate", "{ star = { hosts = 3 } }")], "opensm-lfts.dump"),
     ];
     for (without, settings, expected) in cases {
@@ -319,7 +313,6 @@ fn first_lid_is_used_and_lost_packets_are_refused() {
     let described = |note: &String| note.starts_with("the tables have 2 routes for each pair");
     assert!(compiled.notes.iter().any(described), "{:?}", compiled.notes);
     assert!(compiled.plan.routing.paths[0].trace(&compiled.plan.fabric).faults.is_empty());
-    // No entry for h1's first LID.
     std::fs::write(&tables, dump(&all.replace("0x0004 002 \n", ""))).unwrap();
     let error = result(&scenario, &[], false).unwrap_err().to_string();
     for file in [net, tables] {
@@ -338,7 +331,7 @@ fn lane_cycle_error_suggests_datelines() {
     let error = result(text, &[], false).unwrap_err();
     assert!(matches!(error, LabError::Deadlock(_)));
     assert!(error.to_string().contains("network.lanes.datelines = true"), "{error}");
-    // If datelines are already in effect, the lanes of classes are the problem.
+    // Datelines are in effect: the lanes of classes are the problem.
     let text_of =
         |settings: &[(&str, &str)]| result(text, settings, false).unwrap_err().to_string();
     let overlapping = text_of(&[

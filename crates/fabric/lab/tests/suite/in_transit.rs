@@ -14,7 +14,6 @@ use gingham_lab::scenario::{Overrides, ScenarioSource};
 use gingham_lab::{ColumnData, Engine, Record, Run, Table, compile};
 use std::path::Path;
 
-/// Five switches in a ring with one host each; the hosts of s4 and s2 are h4 and h2.
 const RING: &str = r#"
 [topology.generate.ring]
 switches = 5
@@ -45,7 +44,6 @@ const ALTERNATIVE: &str = "routing.alternative";
 /// Long enough for sections of the measurement to merge twice.
 const LONG: (&str, &str) = ("stop.time", "4 ms");
 
-/// Returns a class of backlogged hosts that send to h2.
 fn backlogged(hosts: &str, length: &str) -> String {
     format!(
         "{{ hosts = [\"{hosts}\"], arrivals = \"backlogged\", length = {{ fixed = \"{length}\" }}, \
@@ -106,11 +104,11 @@ fn messages_from_s4_to_s2_pass_one_host() {
     let packets = integers(hosts, "packets");
     assert_eq!(packets.iter().filter(|packets| **packets > 0).count(), 1, "{packets:?}");
     assert_eq!(packets.iter().sum::<u64>(), record.in_transit.packets);
-    // Each message created in the window passes once, except those in flight at its end.
+    // All messages of the window, except those in flight at its end.
     assert!(record.in_transit.packets.abs_diff(through.len() as u64) <= 2, "{packets:?}");
     // 4 route bytes, a mark of 2, type and trailer of 3, 64 of payload: 73 at the source. Two route
     // bytes and the mark are consumed before, so 69 are in the pool. Further messages arrive
-    // meanwhile: at most 160 MB/s times its time there.
+    // meanwhile.
     let peak = record.in_transit.pool_peak_bytes;
     assert!(peak >= 69 && peak.is_multiple_of(69), "{peak}");
     assert_eq!(record.in_transit.spilled_packets, 0);
@@ -129,7 +127,6 @@ fn pool_below_the_largest_packet_is_refused() {
     );
     assert!(found.contains("takes 69 B there, and the buffer of a host holds 68 B"), "{found}");
     assert!(found.contains("always spill: raise the pool, or cut packets with"), "{found}");
-    // Segments of 32 B take 32 less.
     record(&[(POOL, "37 B"), ("traffic.0.segmentation", "{ fixed = \"32 B\" }")]);
     // The path from s1 to s3 goes down twice.
     record(&[
@@ -148,8 +145,7 @@ fn pool_below_the_largest_packet_is_refused() {
 
 #[test]
 fn spilled_packets_are_counted_and_noted() {
-    // Two 64-byte packets do not fit at once. On a full link the second arrives before the first
-    // has left.
+    // Two packets do not fit at once; on a full link the second arrives before the first has left.
     let record = record(&[(POOL, "69 B"), ("traffic.0", &backlogged("h4-0", "64 B"))]);
     assert!(record.in_transit.spilled_packets > 0);
     assert_eq!(record.in_transit.pool_peak_bytes, 69);
@@ -191,10 +187,9 @@ fn at_random_quarter_takes_the_in_transit_host() {
 
 #[test]
 fn hosts_sharing_a_path_measure_doubled_contention() {
-    // h1 and h3 send to h2 continuously, alternating. After s2 a worm has 512 + 3 flits and no
-    // route byte left; then 150 ns, 24 flits, until the next one begins. A host sends one each 2 x
-    // (515 + 24) flit times, back to back, so that each takes that long to leave. There it has one
-    // more route byte for each of two switches: 517 flits.
+    // h1 and h3 send to h2 alternately. After s2 a worm has 512 + 3 flits and no route byte left;
+    // then 150 ns, 24 flits, until the next one begins. A host sends one each 2 x (515 + 24) flit
+    // times, back to back. There it has one more route byte for each of two switches: 517 flits.
     let record = record(&[
         ("routing.algorithm", "up-down"),
         (ALTERNATIVE, "{ algorithm = \"up-down\", choose = \"by-contention\" }"),
@@ -266,8 +261,6 @@ fn both_engines_agree_on_in_transit_with_policing() {
         [Engine::Fast, Engine::Oracle].map(|engine| record_by(engine, &settings));
     assert_eq!(by_runs.tables, by_flits.tables);
     assert_eq!((by_runs.in_transit, &by_runs.notes), (by_flits.in_transit, &by_flits.notes));
-    // All features were active: in-transit packets, some of them spilled, demoted and delayed
-    // messages, hosts on alternative paths.
     assert!(by_runs.in_transit.packets > 20 && by_runs.in_transit.spilled_packets > 0);
     assert!(by_runs.classes[0].messages_demoted > 0 && by_runs.classes[1].messages_delayed > 0);
     let second = reals(table(&by_runs, "contention"), "alternative_share");
@@ -275,7 +268,7 @@ fn both_engines_agree_on_in_transit_with_policing() {
 }
 
 /// Streams of 64 MB/s, one of which fits into half a link of 160 MB/s: one of h3's own, and two
-/// from h4 to h2, through h3. The first of these arrives while h3 sends, the second after that.
+/// from h4 to h2, through h3, during and after it.
 const STREAMS: [(&str, &str); 4] = [
     ("network.admission", r#"{ share = 0.5, length = "64 B" }"#),
     ("network.preset", "myrinet-1280"),

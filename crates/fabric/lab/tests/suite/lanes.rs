@@ -1,5 +1,4 @@
-//! Virtual lanes from a scenario to deliveries: the closed form, every mechanism, refusals and
-//! notes.
+//! Virtual lanes from a scenario to deliveries: closed form, mechanisms, refusals, notes.
 
 #![allow(clippy::unwrap_used, reason = "a run that cannot be set up has failed")]
 
@@ -12,7 +11,6 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Common beginning of every scenario here; a class and the differences follow.
 const MESH: &str = r#"
 topology.generate.mesh.dimensions = [3, 3]
 routing.algorithm = "dimension-order"
@@ -29,7 +27,7 @@ fn compiled(text: &str) -> Compiled {
     compiled.unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
-/// Returns the deliveries of a run that keeps all messages, after a check that both engines agree.
+/// Returns the deliveries of a run that keeps all messages, equal in both engines.
 fn run(plan: &Arc<Plan>) -> Vec<Delivery> {
     let mut oracle = gingham_oracle::start(Arc::clone(plan));
     while *oracle.advance(10_007) == Status::Running {
@@ -87,8 +85,8 @@ fn lone_packet_time_matches_the_formula() {
     }
 }
 
-/// A switch of 130 ns, at 25 GB/s: a lane carries the full rate if its buffer holds a round trip,
-/// most of which is the pipeline.
+/// A lane carries the full rate if its buffer holds a round trip, most of which is the pipeline: a
+/// switch of 130 ns, at 25 GB/s.
 #[test]
 fn pipeline_depth_does_not_lower_lane_rate() {
     // A cycle of 2.56 ns, and 130 ns are 51 of them: 46 before the lanes, 5 in the stages.
@@ -108,12 +106,10 @@ fn pipeline_depth_does_not_lower_lane_rate() {
     assert!(delivered("pipeline_cycles = 46", round_trip) > 0.95);
     // Each packet takes the routing cycles, one after the other.
     assert!(delivered("routing_cycles = 47", round_trip) < 0.60);
-    // Half a round trip is half the rate.
     let half = delivered("pipeline_cycles = 46", round_trip / 2);
     assert!((0.45..0.55).contains(&half), "{half}");
 }
 
-/// Invalid keys, alone or with others.
 const WRONG: &[&str] = &[
     "lanes.count = 0",
     "lanes.count = 17",
@@ -149,7 +145,6 @@ const WRONG: &[&str] = &[
     "cable_length = \"100000000 m\"",
 ];
 
-/// Invalid keys of a class, on four lanes.
 const WRONG_CLASSES: &[&str] = &[
     "lanes = []",
     "lanes = [4]",
@@ -249,8 +244,6 @@ fn surprising_settings_are_noted() {
     insta::assert_snapshot!(notes);
 }
 
-/// Returns the deliveries between two hosts with switches between them, on one lane, with these
-/// keys of lanes and classes.
 fn two_hosts(switches: u64, lanes: &str, classes: &str) -> Vec<Delivery> {
     deliveries(&format!(
         r#"
@@ -334,7 +327,7 @@ fn excess_is_dropped_or_demoted_to_other_lanes() {
         of_window.filter(|message| message.class.index() == class).count()
     };
     let (dropped, demoted) = (of("\"drop\""), of("{ demote = \"bulk\" }"));
-    // Every other message conforms: half of them, in both cases.
+    // Every other message conforms.
     assert_eq!(2 * count(&dropped, 0), count(&demoted, 0));
     assert_eq!(count(&dropped, 1), count(&demoted, 1));
 }
@@ -355,8 +348,8 @@ fn priority_waits_for_packet_on_same_lane_flit_on_other() {
     };
     let (behind, beside) = (waits(0), waits(1));
     assert!(behind.len() > 20 && beside.len() > 20);
-    // At most the packet of 101 flits (1,600 B and 2 B of overhead), and often some of them; on a
-    // separate lane only the flit on the channel and one of the other lane.
+    // At most the packet of 101 flits (1,600 B and 2 B of overhead); on a separate lane only the
+    // flit on the channel and one of the other lane.
     assert!(behind.iter().all(|cycles| *cycles <= 101), "{behind:?}");
     assert!(behind.iter().any(|cycles| *cycles > 50), "{behind:?}");
     assert!(beside.iter().all(|cycles| *cycles <= 2), "{beside:?}");
@@ -407,7 +400,7 @@ fn long_messages_take_the_in_transit_path() {
     let stop = "in_transit = { when_full = \"stop\", pool = \"64 KiB\" }";
     for when_full in ["", "in_transit.pool = \"400 B\"", stop] {
         let text = text.replace("lanes.count", &format!("{when_full}\nlanes.count"));
-        // A full host that stops its senders may close a cycle, which never happens at this load.
+        // A full host that stops its senders may close a cycle, but not at this load.
         let plan = compile(&source(&text).unwrap(), true).unwrap().plan;
         let mut simulation = gingham_oracle::start(Arc::clone(&plan));
         simulation.advance(u64::MAX);
@@ -453,8 +446,7 @@ fn finished_network_delivered_all_bytes_in_whole_flits() {
     assert!(found.len() > 100);
 }
 
-/// Returns the flits that one lane carries into the second of two hosts by 400 us, in packets of
-/// `bytes` bytes.
+/// Returns the flits that one lane carries by 400 us, in packets of `bytes` bytes.
 fn carried(depth: u64, metres: u64, forwarding: &str, bytes: u64) -> u64 {
     let text = format!(
         "topology.generate.two-hosts.switches = 2\nmeasure.messages = \"none\"\nstop = {{ time = \"400 us\", warm_up = \"0 ps\", follow = \"0 ps\" }}\n\
@@ -499,8 +491,8 @@ fn noted_depth_is_the_minimum_for_full_rate() {
     }
 }
 
-/// Returns the utilisation of the channel of a single backlogged host, over one switch, and the
-/// share of time that it waited for credits. Oracle and engine agree under each stepper.
+/// Returns the utilisation of the channel of a single backlogged host, and the share of time that
+/// it waited for credits, equal under each stepper.
 fn busy_and_waiting(lanes: &str) -> [f64; 2] {
     let text = format!(
         r#"
@@ -530,8 +522,7 @@ fn busy_and_waiting(lanes: &str) -> [f64; 2] {
     oracle
 }
 
-/// A backlogged host is either sending or waiting. With `D` = 1 the credit of a flit counts again
-/// after five cycles within a packet.
+/// With `D` = 1 the credit of a flit counts again after five cycles within a packet.
 #[test]
 fn links_table_reports_lane_credit_waits() {
     for lanes in ["count = 1, depth = 3", "count = 1, depth = 3, output_depth = 0"] {

@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::Arc;
 
-/// A backlogged host that sends over a switch, whose buffer holds one packet.
+/// A switch whose buffer holds one packet.
 fn plan(keys: &str) -> Result<Arc<Plan>, LabError> {
     let text = format!(
         r#"

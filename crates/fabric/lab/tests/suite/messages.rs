@@ -1,4 +1,4 @@
-//! Error messages about values that contradict a preset, and about long cycles.
+//! Error messages about contradictions of a preset, and about long cycles.
 
 #![allow(clippy::unwrap_used, reason = "a run that cannot be set up has failed")]
 
@@ -6,7 +6,7 @@ use gingham_lab::scenario::{Overrides, ScenarioSource};
 use gingham_lab::{LabError, compile};
 use std::path::Path;
 
-/// Returns the error of a torus with rings of four, with a preset on line 2 and a key on line 3.
+/// Returns the error of a torus, with a preset on line 2 and a key on line 3.
 fn refused(preset: &str, key: &str, length: &str) -> LabError {
     let text = format!(
         r#"topology.generate.torus = {{ dimensions = [4, 4], hosts_per_switch = 1 }}
@@ -92,8 +92,7 @@ const CONTRADICTIONS: [(&str, &str, &str); 12] = [
     ),
 ];
 
-/// The error refers to the key in the scenario, and gives the origin of the other value and the
-/// remedy.
+/// The error gives the origin of the other value and the remedy.
 #[test]
 fn preset_contradiction_is_reported_at_the_written_key() {
     for (preset, key, excerpt) in CONTRADICTIONS {
@@ -131,7 +130,6 @@ fn input_speedup_above_the_lane_count_is_refused() {
     assert!(message.ends_with(excerpt), "{message}");
 }
 
-/// A ring of 40 switches closes to a cycle of 40 channels.
 #[test]
 fn long_cycle_is_reported_in_full() {
     let text = r#"

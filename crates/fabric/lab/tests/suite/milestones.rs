@@ -7,7 +7,7 @@ use gingham_lab::scenario::{Overrides, ScenarioSource};
 use gingham_lab::{Milestone, compile_observed};
 use std::path::Path;
 
-/// Five switches in a ring: shortest paths close a cycle there, up*/down* does not.
+/// Shortest paths close a cycle on this ring, up*/down* does not.
 const RING: &str = r#"
 [topology.generate.ring]
 switches = 5
@@ -30,7 +30,6 @@ time = "1 ms"
 const ALL: [Milestone; 5] =
     [Milestone::Fabric, Milestone::Routes, Milestone::Proof, Milestone::Plan, Milestone::Bound];
 
-/// Returns the milestones of a scenario with these settings, and whether it compiles.
 fn reported(
     text: &str,
     folder: &Path,

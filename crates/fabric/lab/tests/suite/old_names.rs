@@ -1,4 +1,4 @@
-//! Old names: each is refused with a message that gives its new name.
+//! Old names, refused with their new names.
 
 #![allow(clippy::unwrap_used, reason = "a text that cannot be read has failed")]
 
@@ -37,7 +37,7 @@ fn old_key_error_gives_the_new_name() {
     assert!(set.ends_with(now) && set.lines().count() == 1, "{set}");
 }
 
-/// Keys of the classes of a scenario, each with its present name.
+/// Old keys of classes.
 const OF_CLASSES: [(&str, &str, &str); 3] = [
     ("window", "{ packets = 4, answer = { length = \"20 B\" } }", "window.answer"),
     ("window", "{ packets = 4, answered = { every = 2 } }", "window.answered"),
@@ -78,7 +78,6 @@ fn has_key(schema: &Value, steps: &[&str]) -> bool {
         || alternatives.into_iter().any(|schema| has_key(schema, steps))
 }
 
-/// Whether any object of a schema has a property of this name.
 fn has_property(schema: &Value, name: &str) -> bool {
     match schema {
         Value::Object(entries) => {

@@ -1,4 +1,4 @@
-//! Whole packets from a scenario to deliveries: the preset, the closed forms, refusals and notes.
+//! Whole packets from a scenario to deliveries: preset, closed forms, refusals, notes.
 
 #![allow(clippy::unwrap_used, reason = "a run that cannot be set up has failed")]
 
@@ -16,7 +16,6 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Two hosts on a switch, one of them sending.
 const TWO: &str = r#"
 topology.generate.star.hosts = 2
 network.preset = "santos-4x"
@@ -40,7 +39,7 @@ fn packets(plan: &Plan) -> &PacketsPlan {
     packets
 }
 
-/// Returns the deliveries of a run that keeps all messages, after a check that both engines agree.
+/// Returns the deliveries of a run that keeps all messages, equal in both engines.
 fn deliveries(text: &str) -> Vec<Delivery> {
     let plan = compiled(&format!("measure.messages = \"all\"\n{text}")).plan;
     let mut oracle = gingham_oracle::start(Arc::clone(&plan));
@@ -77,7 +76,7 @@ fn preset_matches_table_i_of_santos() {
 
 #[test]
 fn lone_packet_time_matches_the_formula() {
-    // 1 GB/s: 1 ns a byte; 20 B beside the payload.
+    // 1 ns a byte; 20 B beside the payload.
     for (switches, payload, forwarding_ns, metres) in
         [(1_u64, 2_048_u64, 40_u64, 10_u64), (2, 1, 1, 10), (3, 100, 333, 0), (5, 4_000, 40, 100)]
     {
@@ -103,7 +102,6 @@ fn lone_packet_time_matches_the_formula() {
     }
 }
 
-/// Network keys that are invalid for whole packets, under the preset.
 const WRONG: &[&str] = &[
     "packets.forwarding_delay = \"999 ps\"",
     "packets.forwarding_delay = \"2 s\"",
@@ -143,7 +141,6 @@ const WRONG: &[&str] = &[
     "in_transit.pool = \"1 MiB\"",
 ];
 
-/// Keys of whole packets that other switching kinds do not support.
 const FOREIGN: &[&str] = &[
     "preset = \"myrinet-1280\"\npackets.read = \"one\"",
     "preset = \"yum-1600\"\npackets.buffer = \"4 KiB\"",
@@ -322,7 +319,7 @@ fn ring_uses_lanes_and_arbiters_from_opensm() {
 
 #[test]
 fn ring_of_switches_deadlocks_as_proved() {
-    // Every host sends over two cables clockwise. A packet in each buffer waits for the next one.
+    // Every host sends over two cables clockwise: a packet in each buffer waits for the next one.
     let mut ring = r#"
         topology.generate.ring.switches = 5
         routing.algorithm = "shortest-path"
@@ -368,9 +365,8 @@ fn recorded_scenario_restores_for_every_preset() {
     }
 }
 
-/// In figure 1 of Santos et al. 2002 each of twenty hosts has a packet in flight to one host. If
-/// the output buffer holds all of them, they share it equally, and the cable between the switches
-/// carries the victim in addition to half of that.
+/// Figure 1 of Santos et al. 2002: twenty hosts have a packet each in flight to one host. An output
+/// buffer for all of them lets the cable between the switches carry the victim too.
 #[test]
 fn output_buffer_for_all_waiting_packets_prevents_blocking() {
     let example = include_str!("../../../../../python/gingham/examples/congestion-spreading.toml");
@@ -390,7 +386,6 @@ fn output_buffer_for_all_waiting_packets_prevents_blocking() {
         local.abs_diff(remote) <= 20 && remote.abs_diff(victim) <= 20,
         "{local} {remote} {victim}"
     );
-    // An output buffer of one packet is no better than none.
     let [local, remote, victim] = delivered(1);
     assert!(local > 2 * remote && remote > 6 * victim, "{local} {remote} {victim}");
 }
@@ -416,8 +411,8 @@ fn busy_and_waiting(network: &str) -> [f64; 2] {
     [first("utilisation"), first("stopped_share")]
 }
 
-/// A packet of 2,068 B takes 2,068 ns. A packet of h0 occupies the buffer for d + F + t(W), and its
-/// credits return d later, with 49.2 ns of cable and 40 ns of switch.
+/// A packet of 2,068 ns occupies the buffer for d + F + t(W), and its credits return d later, with
+/// 49.2 ns of cable and 40 ns of switch.
 #[test]
 fn links_table_reports_packet_credit_waits() {
     let preset = "preset = \"santos-4x\"";

@@ -1,5 +1,4 @@
-//! Path sets and in-transit hosts from scenario text to plan: refusals with their messages, and
-//! notes.
+//! Path sets and in-transit hosts: refusals and notes.
 
 #![allow(clippy::unwrap_used, reason = "a run that cannot be set up has failed")]
 
@@ -11,7 +10,6 @@ use gingham_net::{ContentionPlan, Decision, PathId, Switching, WhenFull};
 use gingham_topology::Fabric;
 use std::path::Path;
 
-/// Four switches in a ring, two hosts each; 160 MB/s.
 const RING: &str = r#"
 [topology.generate.ring]
 switches = 4
@@ -31,7 +29,6 @@ length = { fixed = "64 B" }
 time = "1 ms"
 "#;
 
-/// Alternative paths that complete the example.
 const ALTERNATIVE: &str =
     "{ algorithm = { up-down = { root = \"smallest-distance\" } }, choose = \"at-random\" }";
 
@@ -49,7 +46,6 @@ fn compiled(settings: &[(&str, &str)]) -> Compiled {
     compile(&source(settings), false).unwrap()
 }
 
-/// Returns the error of the scenario with these settings, in one line.
 fn error(settings: &[(&str, &str)]) -> String {
     let error = match parse(settings) {
         Ok(source) => compile(&source, false).unwrap_err().to_string(),
@@ -192,8 +188,8 @@ fn unused_path_is_noted() {
 
 #[test]
 fn deadlock_free_paths_may_deadlock_together() {
-    // Up*/down* with the roots s0 and s2 of the ring: a path of each turns at one of them, at which
-    // the other never turns.
+    // Up*/down* from s0 has no path through s2, from s1 none through s3: together they close the
+    // cycle.
     let root = |name| format!("{{ up-down = {{ root = {{ named = \"{name}\" }} }} }}");
     for name in ["s0", "s1"] {
         compiled(&[("routing.algorithm", &root(name))]);
@@ -294,7 +290,7 @@ fn stopping_hosts_are_part_of_the_proof() {
     assert!(!compile(&source(&stops), true).unwrap().proof.is_free(), "allowed");
 }
 
-/// Five switches in a ring: s3 has no host, and each other switch has one.
+/// Five switches in a ring; s3 has no host.
 const WITHOUT_A_HOST: &str = "{ inline = '''
 switch = [{ name = \"s0\" }, { name = \"s1\" }, { name = \"s2\" }, { name = \"s3\" }, { name = \"s4\" }]
 host = [{ name = \"h0\" }, { name = \"h1\" }, { name = \"h2\" }, { name = \"h4\" }]
@@ -332,7 +328,7 @@ fn dragonfly(algorithm: &str) -> ScenarioSource {
 }
 
 /// Local-global-local paths put at most 68 pairs on a channel between switches and 71 on a host's
-/// link, so their bound is 1. Some shortest paths use two global channels and load these more.
+/// link: their bound is 1. Some shortest paths use two global channels.
 #[test]
 fn dragonfly_shortest_paths_are_noted_with_both_bounds() {
     let notes = compile(&dragonfly("shortest-path"), true).expect("deadlock is allowed").notes;

@@ -1,5 +1,4 @@
-//! Pauses of lanes from a scenario to deliveries: derived marks, refusals, and agreement of engine
-//! and oracle.
+//! Pauses of lanes: derived marks, refusals, and agreement of engine and oracle.
 
 #![allow(clippy::unwrap_used, reason = "a run that cannot be set up has failed")]
 
@@ -53,7 +52,6 @@ fn pause_marks_follow_from_the_headroom() {
     let plan = pauses(keys);
     assert_eq!(plan.pause_bytes[0], 8_448 - 2_331);
     assert_eq!((plan.frame_bytes, plan.response_time), (64, Span::from_ns(100)));
-    // Given marks are used unchanged, lane by lane.
     let keys = "lanes.count = 2\npackets.flow_control.pfc = { pause = [\"6197 B\", \"500 B\"], resume = [\"0 B\", \"500 B\"] }";
     let plan = pauses(keys);
     assert_eq!(
@@ -90,7 +88,7 @@ cable = [{ ends = ["s", "a"] }, { ends = ["s", "b"], length = "20 m" }]
     let Switching::Packets(of) = &plan.switching else { panic!("whole packets") };
     // Twice 49.2 ns more: byte 281 starts within 281.8 ns.
     assert_eq!(of.pauses.as_ref().unwrap().pause_bytes[0], 8_448 - 2_349);
-    // The acknowledgements of a window are short; a packet of 100 B of payload has 120.
+    // Acknowledgements are short; a packet of 100 B of payload has 120.
     let short = text(keys).replace("2048 B", "100 B");
     let plan = compiled(&short).unwrap().plan;
     let Switching::Packets(of) = &plan.switching else { panic!("whole packets") };
@@ -126,7 +124,6 @@ fn invalid_pause_settings_are_refused() {
 
 #[test]
 fn hosts_sharing_a_receiver_are_paused_without_loss() {
-    // Three backlogged hosts that send to a fourth.
     let crowd = r#"
         topology.generate.star.hosts = 4
         stop = { time = "300 us", warm_up = "0 ps" }
@@ -157,8 +154,7 @@ fn hosts_sharing_a_receiver_are_paused_without_loss() {
 
 #[test]
 fn ring_of_paused_lanes_deadlocks_as_proved() {
-    // Every host sends over two cables clockwise, and every buffer pauses its sender when it
-    // contains a packet.
+    // Every host sends over two cables clockwise, and every buffer with a packet pauses its sender.
     let mut ring = r#"
         topology.generate.ring.switches = 5
         routing.algorithm = "shortest-path"

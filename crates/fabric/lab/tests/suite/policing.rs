@@ -1,4 +1,4 @@
-//! Policing from scenario text to record: refusals, counts, and verdicts.
+//! Policing from scenario text to record: refusals, counts, verdicts.
 
 #![allow(clippy::unwrap_used, reason = "a run that cannot be set up has failed")]
 
@@ -11,7 +11,6 @@ use gingham_net::{
 use std::path::Path;
 use std::sync::Arc;
 
-/// Two hosts at a switch, 160 MB/s; the first sends 256 B messages, in a class without the second.
 const TWO: &str = r#"
 [topology.generate.star]
 hosts = 2
@@ -50,7 +49,6 @@ fn record(settings: &[(&str, &str)]) -> Record {
     run.record()
 }
 
-/// Returns every delivery of the scenario with these settings.
 fn deliveries(settings: &[(&str, &str)]) -> (Arc<Plan>, Vec<Delivery>) {
     let plan = compile(&source(settings), false).unwrap().plan;
     let measure = MeasurePlan { messages: KeptMessages::All, ..plan.measure };
@@ -61,8 +59,7 @@ fn deliveries(settings: &[(&str, &str)]) -> (Arc<Plan>, Vec<Delivery>) {
     (plan, found)
 }
 
-/// Asserts the theorem: conforming traffic has at most rate x time + burst bytes in any interval.
-/// `at` is the time of conformance.
+/// Asserts at most rate x time + burst bytes in any interval; `at` is the time of conformance.
 fn assert_bound(plan: &Plan, mut conforming: Vec<&Delivery>, at: impl Fn(&Delivery) -> Time) {
     let policing = plan.classes[0].policing.as_ref().unwrap();
     let (refill, burst) = (policing.refill[0].as_ps(), policing.burst_bytes);
@@ -84,12 +81,11 @@ fn assert_bound(plan: &Plan, mut conforming: Vec<&Delivery>, at: impl Fn(&Delive
 
 #[test]
 fn no_interval_exceeds_rate_and_burst() {
-    // With delay it applies to traffic that enters the network; at twice the rate the bucket is
-    // empty all the time.
+    // With delay, of traffic that enters: at twice the rate the bucket is always empty.
     let (plan, found) = deliveries(&[]);
     let of_class = |delivery: &&Delivery| delivery.message.class == ClassId::new(0);
     assert_bound(&plan, found.iter().filter(of_class).collect(), |delivery| delivery.entered);
-    // Otherwise it applies to created messages that are not excess.
+    // Otherwise, of created messages that are not excess.
     for excess in ["drop", "{ demote = \"bulk\" }"] {
         let (plan, found) = deliveries(&[(EXCESS, excess), (LENGTH, "{ exponential = \"64 B\" }")]);
         let conforming = found.iter().filter(of_class);
@@ -98,7 +94,6 @@ fn no_interval_exceeds_rate_and_burst() {
     }
 }
 
-/// Returns the error of the scenario with these settings, in one line.
 fn error(settings: &[(&str, &str)]) -> String {
     compile(&source(settings), false).unwrap_err().to_string().replace('\n', " ")
 }
@@ -133,7 +128,6 @@ fn longest_packet_obeys_segmentation_and_policing() {
     assert_eq!(longest(&[]), LongestPayload::Unlimited);
     assert_eq!(longest(&[cap]), LongestPayload::Fixed(100));
     assert_eq!(longest(&[cap, (SEGMENTATION, "{ fixed = \"60 B\" }")]), LongestPayload::Fixed(60));
-    // Over the only switch.
     let by_route = |bytes| LongestPayload::ByRoute([(1, bytes)].into());
     assert_eq!(longest(&[cap, (SEGMENTATION, "{ adaptive = \"160 B\" }")]), by_route(100));
     assert_eq!(longest(&[(SEGMENTATION, "{ adaptive = \"160 B\" }")]), by_route(160));
@@ -184,14 +178,13 @@ fn packet_must_fit_its_bucket() {
     assert!(found.contains("may have 256 B") && found.contains("holds 255 B"), "{found}");
     let exponential = (LENGTH, "{ exponential = \"256 B\" }");
     assert!(error(&[exponential]).contains("may be of any length"));
-    // They fit if cut to the size of the bucket, by any of these keys.
     let fits = |cut| assert!(compile(&source(&[exponential, cut]), false).is_ok(), "{cut:?}");
     fits(("traffic.0.policing.longest", "1 KiB"));
     fits((SEGMENTATION, "{ fixed = \"1024 B\" }"));
     fits((SEGMENTATION, "{ adaptive = \"1024 B\" }"));
     let longer = error(&[exponential, (SEGMENTATION, "{ adaptive = \"1025 B\" }")]);
     assert!(longer.contains("may have 1025 B"), "{longer}");
-    // Lists need not increase: the packet over the existing routes counts, all of one switch.
+    // Lists need not increase: only the existing routes count, all of one switch.
     let by_hops = |list| (SEGMENTATION, list);
     assert!(
         compile(&source(&[exponential, by_hops("{ by-hops = [\"1 KiB\", \"2 KiB\"] }")]), false)
@@ -217,8 +210,7 @@ fn dropping_passes_the_rate_without_saturation() {
     assert_eq!(record.verdict, Verdict::Ok, "{}", record.verdict_reason);
     let class = &record.classes[0];
     assert!((class.generated_load - 0.4).abs() < 0.02, "{class:?}");
-    // Messages at random, at twice the rate: the bucket of four messages nearly always has too few
-    // tokens for one.
+    // At twice the rate the bucket of four messages nearly always has too few tokens for one.
     assert!((class.accepted_load - 0.2).abs() < 0.01, "{class:?}");
     let [created, followed] = [class.messages_created, class.messages_followed];
     assert_eq!(created, followed + class.messages_dropped + class.messages_censored);
@@ -236,7 +228,7 @@ fn demoted_messages_pass_and_count_in_their_own_class() {
     assert_eq!(record.verdict, Verdict::Ok, "{}", record.verdict_reason);
     let class = &record.classes[0];
     assert!((class.accepted_load - class.generated_load).abs() < 0.01, "{class:?}");
-    // The demoted share of 0.4 is the part above the 0.2 that conform.
+    // The part of 0.4 above the 0.2 that conform.
     #[expect(clippy::cast_precision_loss, reason = "a share")]
     let share = class.messages_demoted as f64 / class.messages_followed as f64;
     assert!((share - 0.5).abs() < 0.05, "{share}");

@@ -1,4 +1,4 @@
-//! Current networks: the presets under each switching kind, and the defaults from a fabric.
+//! Current networks: presets under each switching kind, and defaults from a fabric.
 
 #![allow(clippy::unwrap_used, reason = "a run that cannot be set up has failed")]
 
@@ -9,7 +9,6 @@ use gingham_net::{ClassId, SegmentationPlan, Switching};
 use std::path::Path;
 use std::sync::Arc;
 
-/// Returns a scenario of switches in a row, with a host at each end.
 fn chain(switches: usize, network: &str, traffic: &str) -> String {
     format!(
         r#"
@@ -31,7 +30,6 @@ fn compiled(text: &str) -> Result<Compiled, LabError> {
     compiled_in(text, Path::new("."))
 }
 
-/// Returns the time from the creation to the delivery of the first message.
 fn first_latency(text: &str) -> Span {
     let mut run = gingham_engine::start(Arc::clone(&compiled(text).unwrap().plan));
     run.advance(u64::MAX);
@@ -39,7 +37,7 @@ fn first_latency(text: &str) -> Span {
     first.delivered.since(first.message.created)
 }
 
-/// Returns the latency that one more switch and cable add to a packet without contention, in ps.
+/// Returns the latency that one more switch and cable add without contention, in ps.
 fn added(network: &str) -> u64 {
     let rare = "arrivals = \"constant\", load = 0.001, length.fixed = \"64 B\"";
     let [one, two] = [2, 3].map(|switches| first_latency(&chain(switches, network, rare)));
@@ -106,7 +104,6 @@ fn single_lane_fills_its_link_with_lanes_or_packets() {
     }
 }
 
-/// Returns a star with these cable speeds.
 fn star(speeds: [&str; 3]) -> String {
     let cable = |index: usize, speed: &str| {
         let speed = if speed.is_empty() { String::new() } else { format!(", speed = \"{speed}\"") };
@@ -130,12 +127,11 @@ fn fabric_speeds_determine_preset_and_packet_length() {
     let text = format!("{}[[traffic]]\nload = 0.1\n", star(["4xEDR", "4xHDR", "2xHDR"]));
     let compiled = compiled(&text).unwrap();
     let plan = compiled.plan;
-    // The switch has the fastest generation; each cable keeps its own speed.
+    // The fastest generation determines the switch; cables keep their speeds.
     let Switching::Packets(packets) = &plan.switching else { panic!("whole packets") };
     assert_eq!(packets.forwarding_delay, Span::from_ns(130));
     let rates: Vec<u64> = plan.channels.iter().map(|channel| channel.flit.as_ps()).collect();
     assert_eq!(rates, [80, 80, 40, 40, 80, 80]);
-    // Messages are packets, and longer ones would be cut.
     assert_eq!(*plan.classes[0].sources[0].payload_bytes().end(), 4_096);
     assert_eq!(plan.classes[0].segmentation, SegmentationPlan::Fixed(4_096));
 }
@@ -151,12 +147,11 @@ fn explicit_settings_override_fabric_speeds() {
     assert!(matches!(plan.switching, Switching::VirtualLanes(_)));
     assert_eq!(plan.classes[0].segmentation, SegmentationPlan::None);
     assert_eq!(*plan.classes[0].sources[0].payload_bytes().end(), 100);
-    // A preset of a paper contradicts no speed, because it models no InfiniBand generation.
+    // A preset of a paper models no InfiniBand generation.
     let text = format!(
         "{speeds}network.preset = \"yum-1600\"\n[[traffic]]\nload = 0.1\nlength.fixed = \"100 B\"\n"
     );
     compiled(&text).unwrap();
-    // Without speeds the default is still the former preset.
     let text = format!("{}[[traffic]]\nload = 0.1\nlength.fixed = \"100 B\"\n", star([""; 3]));
     assert!(matches!(compiled(&text).unwrap().plan.switching, Switching::Wormhole(_)));
 }
@@ -219,8 +214,6 @@ fn explicit_pause_mark_keeps_the_preset_response_time() {
     assert_eq!((pauses.pause_bytes[0], pauses.response_time.as_ps()), (100_000, 2_017_280));
 }
 
-/// Returns the plan of a scenario with `switches` switches between two hosts, over a router of the
-/// literature.
 fn over_router(switches: usize, preset: &str, traffic: &str) -> Compiled {
     compiled(&chain(switches, &format!("preset = \"{preset}\""), traffic)).unwrap()
 }
@@ -228,8 +221,7 @@ fn over_router(switches: usize, preset: &str, traffic: &str) -> Compiled {
 #[test]
 fn literature_routers_take_one_cycle_per_stage() {
     // A cycle is 1 ns, and a packet has 4 flits. Routing, allocation of a lane and of the switch,
-    // crossbar and link are five cycles a switch; the routers of BookSim and CAMINOS need none for
-    // routing here.
+    // crossbar and link are five cycles a switch; BookSim and CAMINOS need none for routing here.
     for (preset, cycles) in [("booksim-iq", 4), ("peh-dally-2001", 5), ("caminos-basic", 4)] {
         for switches in [1, 3] {
             let rare = "arrivals = \"bernoulli\", load = 0.001, length.fixed = \"64 B\"";
@@ -260,8 +252,8 @@ fn booksim_iq_lane_spends_one_extra_cycle_per_packet() {
 }
 
 /// An 8x8 mesh, lanes of 8 flits, without self-traffic. The first number was measured with BookSim
-/// 2. The others are accepted by a model written from its source event by event, in runs of 12,000
-/// to 40,000 cycles: see `docs/how-to/booksim.md`.
+/// 2, the others with a model of its source, in 12,000 to 40,000 cycles: see
+/// `docs/how-to/booksim.md`.
 #[test]
 fn booksim_iq_meshes_accept_the_load_of_booksim() {
     let its_defaults = ", routing_cycles = 1, credit_delay = 1";
@@ -302,7 +294,6 @@ fn accepted_by_mesh(lanes: &str, flits: u64, seed: u64) -> f64 {
     accepted.unwrap().mean * 1_000.0 / 16.0 / 64.0
 }
 
-/// Machine-readable error from compiling a chain.
 fn refusal(network: &str, traffic: &str) -> serde_json::Value {
     match compiled(&chain(2, network, traffic)) {
         Err(LabError::Input(error)) => error.to_json(),
@@ -333,7 +324,6 @@ fn packet_length_is_limited_by_the_technology() {
             assert_eq!(found["key"], key, "{found}");
             assert!(found.to_string().contains(preset), "{found}");
         }
-        // A message of one packet is not segmented.
         let short = format!("load = 0.1, length.fixed = \"{max} B\", segmentation = \"none\"");
         compiled(&chain(2, &network, &short)).unwrap();
     }
@@ -377,7 +367,7 @@ fn packet_max_sets_the_longest_packet() {
     let network = "preset = \"infiniband-ndr\", packet_max = \"2 KiB\"";
     let plan = compiled(&chain(2, network, "load = 0.1")).unwrap().plan;
     assert_eq!(plan.classes[0].segmentation, SegmentationPlan::Fixed(2_048));
-    // Jumbo frames: packets follow the limit. No InfiniBand packet exceeds the longest path MTU.
+    // Packets follow the limit of jumbo frames. No InfiniBand packet exceeds the longest path MTU.
     let jumbo = "preset = \"roce-400\", packet_max = \"8 KiB\"";
     let plan = compiled(&chain(2, jumbo, "load = 0.1")).unwrap().plan;
     assert_eq!(plan.classes[0].segmentation, SegmentationPlan::Fixed(8_192));
@@ -405,8 +395,8 @@ fn zero_packet_max_is_refused_at_its_key() {
     }
 }
 
-/// Payload of h0, whose packets carry 4,096 B, as a share of the link into h5. Hosts h1 to h4 send
-/// packets of 512 B to h5 as fast as they can.
+/// Payload of h0, in packets of 4,096 B, as a share of the link into h5, beside backlogged hosts
+/// with packets of 512 B.
 #[expect(clippy::cast_precision_loss, reason = "far fewer than 2^52 bytes")]
 fn share_of_long_packets(arbitration: &str) -> f64 {
     let text = format!(
@@ -441,8 +431,8 @@ fn share_of_long_packets(arbitration: &str) -> f64 {
 }
 
 /// Packets have 26 B besides their payload. In round robin one packet of each host takes 4,122 + 4
-/// x 538 B. With oldest first, each host gets a share in proportion to the contents of its full
-/// buffer: a packet of 4,122 B takes 65 blocks, and one of 538 B takes 9.
+/// x 538 B. With oldest first, shares are in proportion to the contents of full buffers: a packet
+/// of 4,122 B takes 65 blocks, one of 538 B takes 9.
 #[test]
 fn output_arbiter_determines_the_share_of_long_packets() {
     let in_turn = 4_096.0 / (4_122.0 + 4.0 * 538.0);

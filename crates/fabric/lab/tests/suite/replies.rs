@@ -1,4 +1,4 @@
-//! Classes that reply to others: their hosts, and refusals.
+//! Classes that reply to others: hosts, and refusals.
 
 #![allow(clippy::unwrap_used, reason = "a run that cannot be set up has failed")]
 
@@ -10,8 +10,7 @@ use gingham_net::{ClassId, Delivery, Status};
 use std::fmt::Write as _;
 use std::path::Path;
 
-/// Two clients and a server at a switch. The replies come first in the scenario, and are compiled
-/// last.
+/// Two clients and a server; the replies come first and are compiled last.
 const SERVED: &str = r#"[topology.generate.star]
 hosts = 4
 
@@ -41,7 +40,6 @@ fn compiled(settings: &[(&str, &str)]) -> Compiled {
     result(SERVED, settings).unwrap_or_else(|error| panic!("{error}\n{settings:?}"))
 }
 
-/// Returns the hosts that send in a class.
 fn senders(compiled: &Compiled, class: usize) -> Vec<String> {
     let plan = &compiled.plan;
     let name = |host| plan.fabric.endpoint_name(host);
@@ -74,10 +72,8 @@ fn repliers_follow_from_every_kind_of_destinations() {
     assert_eq!(repliers("{ pairs = { h0 = \"h2\", h1 = \"h0\" } }"), ["h0", "h2"]);
     let hot = "{ hot-spot = { hosts = [\"h2\"], share = 0.5 } }";
     assert_eq!(repliers(hot), ["h0", "h1", "h2", "h3"]);
-    // One host sends to all others, not to itself.
     let alone = [("traffic.1.hosts", "[\"h1\"]"), (DESTINATIONS, "\"uniform\"")];
     assert_eq!(senders(&compiled(&alone), 0), ["h0", "h2", "h3"]);
-    // Receivers of a reply may reply to it.
     let third = "{ name = \"thanks\", arrivals = { reply = { to = \"replies\" } }, length = { fixed = \"1 B\" } }";
     let compiled = compiled(&[("traffic.2", third)]);
     assert_eq!(senders(&compiled, 2), ["h0", "h1"]);

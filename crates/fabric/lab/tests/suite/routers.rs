@@ -1,4 +1,4 @@
-//! Routers of the literature from a scenario to deliveries, with agreement of both engines.
+//! Routers of the literature, with agreement of both engines.
 
 #![allow(clippy::unwrap_used, reason = "a run that cannot be set up has failed")]
 
@@ -9,8 +9,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Two hosts with switches between them, cables of one cycle, the given lane keys, and an unlimited
-/// number of packets of `flits` flits.
+/// A backlogged host, with cables of one cycle and packets of `flits` flits.
 fn two_hosts(switches: u64, flits: u64, lanes: &str) -> String {
     format!(
         r#"
@@ -32,7 +31,7 @@ fn compiled(text: &str) -> Compiled {
     compile(&source.unwrap(), false).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Returns the deliveries of a scenario, after a check that the oracle and every stepper agree.
+/// Returns the deliveries, equal in the oracle and every stepper.
 fn deliveries(text: &str) -> Vec<Delivery> {
     let plan = compiled(text).plan;
     let mut oracle = gingham_oracle::start(Arc::clone(&plan));
@@ -105,7 +104,7 @@ fn lane_carries_its_depth_per_turnaround() {
     }
 }
 
-/// A cable of 1 km among cables of 10 m, 62 cycles and one: round trips of 127 and 5 flits.
+/// Cables of 1 km and 10 m, 62 cycles and one: round trips of 127 and 5 flits.
 #[test]
 fn lane_rate_notes_cover_short_and_long_cables() {
     let notes_of = |lanes: &str| {
@@ -151,7 +150,7 @@ fn lane_rate_notes_cover_short_and_long_cables() {
     );
     assert_noted("count = 2, depth = 64", "(at most 50.4 %; 2 lanes together may carry all of it)");
     assert_eq!(notes_of("count = 1, depth = 127"), "");
-    // A packet needs space in addition to the round trip, and the note gives no share.
+    // A packet needs space in addition to the round trip.
     let cut = "forwarding = \"virtual-cut-through\"";
     assert_noted(
         &format!("count = 1, depth = 127, {cut}"),
@@ -161,7 +160,7 @@ fn lane_rate_notes_cover_short_and_long_cables() {
 }
 
 /// A tail crosses in a tick without any transmission, and no credit arrives in the next: the lane
-/// is granted in that next tick, as in the oracle, although the engine has no event then.
+/// is granted in that next tick, although the engine has no event then.
 #[test]
 fn lane_is_granted_after_the_tail_in_an_idle_tick() {
     let text = r#"
@@ -188,8 +187,7 @@ fn lane_is_granted_after_the_tail_in_an_idle_tick() {
     assert!(deliveries(text).len() > 20);
 }
 
-/// Returns the flits on the channels of a saturated mesh with these lane keys: by ports, and
-/// equally by columns if they support the plan.
+/// Returns the flits on the channels of a saturated mesh, equal by ports and by columns.
 fn carried(lanes: &str) -> Vec<u64> {
     let text = format!(
         r#"
@@ -241,7 +239,6 @@ fn speedups_equal_to_lane_count_form_a_full_crossbar() {
     }
 }
 
-/// Invalid keys, alone or with others.
 const WRONG: &[&str] = &[
     "credit_delay = -1",
     "credit_delay = 65536",

@@ -96,8 +96,8 @@ fn saturated_classes_report_accepted_load_and_a_load_factor() {
         )),
         "{reason}"
     );
-    // The other class alone fills channels, so that both should lower their loads: at most to the
-    // accepted load.
+    // The other class alone fills channels: both should lower their loads, at most to the accepted
+    // load.
     let (_, factor) = reason.split_once("every load times ").unwrap();
     let factor: f64 = factor.parse().unwrap();
     let accepted = class.accepted_load / class.generated_load;
@@ -126,7 +126,7 @@ fn missed_interval_width_advises_a_sufficient_run_time() {
     assert!(relative > 0.02);
     let reason = &class.verdict_reason;
     assert!(reason.contains("2.0 % was wanted: let the run last about "), "{reason}");
-    // The advice is approximately enough: it depends on a half-width with an error of its own.
+    // The advice depends on a half-width with an error of its own.
     let (_, rest) = reason.split_once("last about ").unwrap();
     let (time, _) = rest.split_once(" (stop.time)").unwrap();
     let longer = of(time);
@@ -183,8 +183,7 @@ fn progress_follows_the_stop_rule_that_ends_the_run() {
             }
         }
     };
-    // A second, although a few milliseconds are enough: by time alone the bar would stay at a few
-    // per cent.
+    // By time alone, progress would stay at a few per cent of a second.
     for rule in [("stop.messages", "2000"), ("stop.relative_width", "0.1")] {
         let seen = of(&[rule, ("stop.time", "1 s")]);
         let (_, end_ps) = *seen.last().unwrap();
@@ -228,7 +227,6 @@ fn message_sample_is_a_subset_of_all_messages() {
     let sample = rows(&sampled.tables[0]);
     assert!((50..=100).contains(&sample.len()));
     for message in sample {
-        // The number and the source identify a message.
         let is_it = |row: &&Vec<u64>| (row[0], row[2]) == (message[0], message[2]);
         assert_eq!(all.iter().find(is_it), Some(&message));
     }
@@ -285,7 +283,7 @@ fn message_latency_is_delivery_minus_creation() {
         values.clone()
     };
     let (created, delivered) = (integers("created_ps"), integers("delivered_ps"));
-    // The window ends with a section, when 500 messages or a few more were delivered.
+    // The window ends with a section, after 500 messages or a few more.
     assert!((500..1_000).contains(&created.len()), "{} messages", created.len());
     let added: Vec<_> = delivered.iter().zip(&created).map(|(end, start)| end - start).collect();
     assert_eq!(integers("latency_ps"), added);

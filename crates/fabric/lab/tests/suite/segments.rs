@@ -1,4 +1,4 @@
-//! Segments and priorities from a scenario to deliveries, by both engines, and refusals.
+//! Segments and priorities, by both engines, and refusals.
 
 #![allow(clippy::unwrap_used, reason = "a run that cannot be set up has failed")]
 
@@ -19,7 +19,7 @@ fn compiled(text: &str) -> Compiled {
         .unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
-/// Returns the deliveries of a run that keeps all messages, after a check that both engines agree.
+/// Returns the deliveries of a run that keeps all messages, equal in both engines.
 fn deliveries(text: &str) -> Vec<Delivery> {
     let plan =
         compiled(&format!("measure.messages = \"all\"\nstop.warm_up = \"0 ps\"\n{text}")).plan;
@@ -32,8 +32,8 @@ fn deliveries(text: &str) -> Vec<Delivery> {
     found
 }
 
-/// A preset's flit time, delay of a cable, and first-flit delay in picoseconds; whether switches
-/// consume a route byte; other bytes of a packet.
+/// Flit time, delay of a cable and first-flit delay in ps; whether switches consume a route byte;
+/// other bytes of a packet.
 const PRESETS: [(&str, u64, u64, u64, bool, u64); 2] = [
     ("myrinet-640", 12_500, 123_000, 150_000, false, 0),
     ("myrinet-1280", 6_250, 49_200, 150_000, true, 3),
@@ -82,8 +82,8 @@ fn segmented_lone_message_time_matches_the_formula() {
     }
 }
 
-/// Returns the payload by 20 ms of Kwan's two hosts: backlogged h0 and h1 send 1,000-byte messages
-/// to h2, those of h1 in segments of 100 B.
+/// Returns the payload of two backlogged hosts by 20 ms: 1,000-byte messages to h2, those of h1 in
+/// segments of 100 B.
 fn shares(network: &str, of_h1: &str) -> [u64; 2] {
     let text = format!(
         r#"
@@ -117,9 +117,8 @@ fn shares(network: &str, of_h1: &str) -> [u64; 2] {
 
 #[test]
 fn long_packets_take_ten_times_the_share_of_short_ones() {
-    // 20 ms are 1,600,000 bytes of 12.5 ns, all used except those of the first microseconds: the
-    // turns of the output alternate between 1,000 B and 100 B, and waiting headers are decoded
-    // meanwhile. A message of h1 takes ten turns.
+    // 20 ms are 1,600,000 bytes of 12.5 ns: the turns of the output alternate between 1,000 B and
+    // 100 B, and waiting headers are decoded meanwhile. A message of h1 takes ten turns.
     let shares = shares("", "");
     assert!(shares[0].abs_diff(10 * shares[1]) <= 10_000, "{shares:?}");
     let all: u64 = shares.iter().sum();
@@ -138,7 +137,7 @@ fn strict_priority_ignores_headers_not_yet_decoded() {
             "{by_priority:?} {in_turn:?}"
         );
     }
-    // Without a routing delay the request is there when the output becomes free: h0 sends nothing.
+    // Without a routing delay the request is there when the output becomes free.
     let at_once = format!("{strict}, routing_delay = \"0 ps\", setup_delay = \"150 ns\"");
     let [whole, segments] = shares(&at_once, "priority = 1");
     assert_eq!(whole, 0);
@@ -154,7 +153,6 @@ fn adaptive_segments_follow_the_buffers_of_the_path() {
              traffic = [{{ load = 0.1, length.fixed = \"1 KiB\", segmentation = {segmentation} }}]"
         );
         let source = parsed(&text).unwrap();
-        // A serialized scenario parses as an equal scenario.
         let json = serde_json::to_string(&source.scenario).unwrap();
         assert_eq!(serde_json::from_str::<Scenario>(&json).unwrap(), source.scenario);
         compile(&source, false).unwrap().plan.classes[0].segmentation.clone()

@@ -1,4 +1,4 @@
-//! Least served endpoints and flows, compared with shares calculated by hand.
+//! Least served endpoints and flows, against shares calculated by hand.
 
 #![allow(clippy::unwrap_used, reason = "a run that cannot be set up has failed")]
 
@@ -6,7 +6,7 @@ use crate::support::{compiled_in, summary_of};
 use gingham_lab::ClassSummary;
 use std::path::Path;
 
-/// The parking lot of Dally and Towles (2004, section 15.4.1) with two rows:
+/// The parking lot of Dally and Towles (2004, section 15.4.1) with two rows.
 ///
 /// ```text
 ///   h0-0, h0-1 ──► s0 ──► s1 ──► h1-1        h1-0 ──► s1 ──► h1-1
@@ -37,8 +37,8 @@ fn class_in(folder: &Path, text: &str, settings: &[(&str, &str)]) -> ClassSummar
     summary_of(&compiled_in(folder, text, settings)).classes.swap_remove(0)
 }
 
-/// The accepted load is a third of the senders' capacity on average, and a quarter for the least
-/// served sender: three quarters of the mean.
+/// A third of the senders' capacity is accepted on average, and a quarter of the least served:
+/// three quarters of the mean.
 fn assert_parking_lot(class: &ClassSummary) {
     let least = class.served.least_served_load.unwrap();
     let share = least / class.accepted_load;
@@ -52,7 +52,7 @@ fn parking_lot_least_served_sender_gets_three_quarters() {
     let class = class(PARKING_LOT, &[]);
     assert_parking_lot(&class);
     assert_eq!(class.served.senders_behind, 3);
-    // The load delivered to the only destination equals the accepted load of all senders.
+    // The load of the only destination is that of all senders.
     let share = class.served.least_served_destination_share.unwrap();
     assert!((share - class.accepted_load / class.generated_load).abs() < 1e-9, "{share}");
     assert_eq!(class.served.least_served_destination.as_deref(), Some("h1-1"));
@@ -69,8 +69,7 @@ fn backlogged_senders_are_compared_by_accepted_load() {
 
 #[test]
 fn least_served_flow_is_named_when_flows_are_counted() {
-    // h0-0 sends half of its messages to h1-1 and the rest to all hosts, at a load that no channel
-    // limits: its flows are served equally.
+    // Half of the messages to h1-1 and the rest to all hosts, at a load that no channel limits.
     let text = PARKING_LOT
         .replace("hosts = [\"h0-0\", \"h0-1\", \"h1-0\"]", "hosts = [\"h0-0\"]")
         .replace("load = 0.9", "load = 0.2")
@@ -95,8 +94,7 @@ fn light_load_leaves_no_endpoint_behind() {
 
 #[test]
 fn few_messages_do_not_single_out_a_fair_sender() {
-    // 64 hosts send 512 B in pairs at a twentieth of a link: 62.5 messages in 4 ms, and their number
-    // varies by 8.
+    // 62.5 messages of 512 B in 4 ms at a twentieth of a link; their number varies by 8.
     let text = r#"
         topology.generate.star.hosts = 64
         network.preset = "myrinet-1280"

@@ -22,7 +22,6 @@ fn compiled(settings: &[(&str, &str)]) -> Compiled {
     compile(&source, true).unwrap_or_else(|error| panic!("{error}\n{settings:?}"))
 }
 
-/// Returns the stepper that the engine chooses for a run, and the reason.
 fn chosen(settings: &[(&str, &str)]) -> (SteppedBy, &'static str) {
     let stepping = Run::new(compiled(settings), Engine::Fast).stepping().unwrap();
     (stepping.by, stepping.because)
@@ -39,7 +38,7 @@ fn columns_are_chosen_for_high_flit_rates() {
     let seldom = ("traffic.0.load", "0.03");
     assert_eq!(chosen(&[seldom]), many);
     assert_eq!(chosen(&[seldom, ("network.lanes.count", "8")]), few);
-    // Packets of one flit, each of them a head: 110,842 and 65,373.
+    // Each flit is a head: 110,842 and 65,373.
     assert_eq!(chosen(&[("traffic.0.length.fixed", "16 B")]), many);
     // A host sends no more than its link carries, whatever its load.
     let class = |name| {
@@ -59,7 +58,6 @@ fn columns_are_chosen_for_high_flit_rates() {
     assert_eq!(chosen(&[cable, delay("1000")]), (SteppedBy::Ports, far));
 }
 
-/// Replies count, and so do schedules and streams.
 #[test]
 fn stepper_choice_counts_every_kind_of_traffic() {
     let replies = r#"[
@@ -73,7 +71,6 @@ fn stepper_choice_counts_every_kind_of_traffic() {
     assert_eq!(chosen(&[("traffic", backlogged)]).0, SteppedBy::Columns);
 }
 
-/// Columns support their allocators, lane grants and credits at the crossing.
 #[test]
 fn literature_routers_are_stepped_by_columns() {
     for (preset, lanes) in [("booksim-iq", 1), ("peh-dally-2001", 2), ("caminos-basic", 2)] {
@@ -82,7 +79,6 @@ fn literature_routers_are_stepped_by_columns() {
     }
 }
 
-/// Counts have as many planes as the deepest lane needs.
 #[test]
 fn no_lane_is_too_deep_for_columns() {
     for depth in ["15", "16", "127", "65535"] {
@@ -135,10 +131,9 @@ fn wormhole_run_refuses_the_port_stepper() {
     );
 }
 
-/// Packets of 20 flits in a mesh of 64 switches at load .2: a tick moves 81 flits across 6.3
-/// switches each, and 4 of them are heads. The per-port stepper takes 81 x 464 + 4 x 904
-/// instructions. Columns save 81 x 271 + 4 x 287 of these and cost 5 x 4 x 92 + 25 x 18, so they
-/// are twice as fast. 30 ms are 375,000 ticks of 80 ns.
+/// A tick moves 81 flits across 6.3 switches each, and 4 of them are heads. Ports take 81 x 464 + 4
+/// x 904 instructions; columns save 81 x 271 + 4 x 287 of these and cost 5 x 4 x 92 + 25 x 18, so
+/// they are twice as fast. 30 ms are 375,000 ticks of 80 ns.
 #[test]
 fn long_port_run_notes_the_key_that_rules_out_columns() {
     let speedup = ("network.lanes.input_speedup", "2");

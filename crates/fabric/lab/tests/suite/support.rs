@@ -4,12 +4,11 @@ use gingham_lab::scenario::{Overrides, ScenarioSource};
 use gingham_lab::{Compiled, Engine, Record, Run, compile};
 use std::path::Path;
 
-/// Compiles a scenario that must be valid. Routes that could deadlock are allowed.
+/// Compiles a valid scenario. Routes that could deadlock are allowed.
 pub(crate) fn compiled(text: &str, settings: &[(&str, &str)]) -> Compiled {
     compiled_in(Path::new("."), text, settings)
 }
 
-/// Compiles a scenario whose files are in `folder`.
 pub(crate) fn compiled_in(folder: &Path, text: &str, settings: &[(&str, &str)]) -> Compiled {
     let own = |(path, value): &(&str, &str)| ((*path).to_owned(), (*value).to_owned());
     let overrides = Overrides::texts(settings.iter().map(own).collect());
@@ -18,17 +17,14 @@ pub(crate) fn compiled_in(folder: &Path, text: &str, settings: &[(&str, &str)]) 
     compiled.unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
-/// Returns the numbers of a whole run, without its tables.
 pub(crate) fn summary_of(compiled: &Compiled) -> Record {
     finished(compiled, Engine::Fast).summary()
 }
 
-/// Returns the record of a whole run with an engine.
 pub(crate) fn record_by(engine: Engine, text: &str, settings: &[(&str, &str)]) -> Record {
     finished(&compiled(text, settings), engine).record()
 }
 
-/// Returns the record of a whole run.
 pub(crate) fn record(text: &str, settings: &[(&str, &str)]) -> Record {
     record_by(Engine::Fast, text, settings)
 }

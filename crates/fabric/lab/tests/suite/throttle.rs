@@ -1,4 +1,4 @@
-//! Congestion control at hosts: default parameters, and refusals.
+//! Congestion control at hosts: defaults, and refusals.
 
 use gingham_kernel::Span;
 use gingham_lab::scenario::{Overrides, ScenarioSource};

@@ -1,5 +1,5 @@
 //! Congestion trees of whole runs: figure 1 of Santos et al. 2002 on every switching kind, a ring
-//! that deadlocks, the effect of the search on results, and refusals.
+//! that deadlocks, and refusals.
 
 use gingham_lab::scenario::{Overrides, ScenarioSource};
 use gingham_lab::{Compiled, LabError, compile};
@@ -39,7 +39,6 @@ fn compiled(text: &str) -> Result<Compiled, LabError> {
     compile(&ScenarioSource::parse("trees.toml", text, folder, &Overrides::default())?, true)
 }
 
-/// Congestion trees of a run, with its plan and its end.
 struct Found {
     plan: Arc<Plan>,
     trees: Trees,
@@ -54,7 +53,7 @@ fn found(text: &str) -> Found {
 }
 
 impl Found {
-    /// Returns at how many searches a channel between two nodes was root, branch and leaf.
+    /// Returns the numbers of searches with a channel as root, branch and leaf.
     fn roles(&self, name: &str) -> ChannelRoles {
         let fabric = &self.plan.fabric;
         let (from, to) = name.split_once(" -> ").expect("two names");
@@ -66,7 +65,7 @@ impl Found {
         channels.find(|(channel, _)| is_it(channel)).map(|(_, roles)| roles).unwrap_or_default()
     }
 
-    /// Returns at how many searches a flow fed a tree, and was a victim.
+    /// Returns the numbers of searches with a flow that fed a tree, and as a victim.
     fn flow(&self, source: &str, destination: &str) -> FlowRoles {
         let name = |end| self.plan.fabric.endpoint_name(end);
         let is_it = |of: &FlowKey| name(of.source) == source && name(of.destination) == destination;
@@ -74,7 +73,6 @@ impl Found {
     }
 }
 
-/// Whether `of` exceeds `hundredths` hundredths of all searches.
 fn is_most(of: usize, found: &Found, hundredths: usize) -> bool {
     of * 100 > found.trees.samples() * hundredths
 }
@@ -149,7 +147,7 @@ fn invalid_sample_steps_and_too_many_trees_are_refused() {
         let message = refused(step);
         assert!(message.contains("measure.congestion.step") && message.contains(says), "{message}");
     }
-    // 20 ms in steps of 200 ns, and 6 x 64 hosts and switches have far more than 100 channels.
+    // 20 ms are 100,000 steps of 200 ns, and 6 x 64 channels are far more than 100.
     let text = r#"
         stop = { time = "20 ms" }
         network = { preset = "myrinet-1280" }

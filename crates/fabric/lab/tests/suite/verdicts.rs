@@ -44,14 +44,13 @@ const HOT_SPOT: &str = r#"
     warm_up = "100 us"
 "#;
 
-/// Returns the first class, which must be saturated.
 fn saturated(text: &str, settings: &[(&str, &str)]) -> ClassSummary {
     let class = record(text, settings).classes.swap_remove(0);
     assert_eq!(class.verdict, Verdict::Saturated, "{class:?}");
     class
 }
 
-/// Returns the advice for a lone flow after the smaller load.
+/// Returns the advice after the smaller load.
 fn beside_less(settings: &[(&str, &str)]) -> String {
     let reason = saturated(LONE, settings).verdict_reason;
     let (_, advice) = reason.split_once("traffic.0.load = ").unwrap();
@@ -131,7 +130,6 @@ const SERVED: &str = r#"
     warm_up = "100 us"
 "#;
 
-/// Returns the record of a run of [`SERVED`].
 fn served(settings: &[(&str, &str)]) -> Record {
     record(SERVED, settings)
 }
@@ -145,7 +143,6 @@ fn saturated_replies_are_advised_to_be_fewer_or_shorter() {
     let (load, rest) =
         advice.strip_prefix("such as with traffic.1.load = ").unwrap().split_once(',').unwrap();
     assert_eq!(rest, " or make replies shorter (traffic.0.length)");
-    // Both remedies work.
     let shorter = [("traffic.0.length", "{ fixed = \"64 B\" }")];
     for cure in [[("traffic.1.load", load)], shorter] {
         let class = &served(&cure).classes[0];
@@ -191,7 +188,6 @@ fn ended_sources_are_advised_to_send_longer() {
     let whose = format!(": those of class `requests` {longer} (traffic.1.stop)");
     assert!(described.ends_with(&whose), "{described}");
     assert_eq!(served(&settings(&[("traffic.1.stop", "200 us")])).verdict, Verdict::Finished);
-    // A class that continues may need a longer run.
     let described = reason(&[("stop.time", "200 us")]);
     assert!(described.contains(": let the run last about "), "{described}");
 }

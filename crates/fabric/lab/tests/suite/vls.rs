@@ -1,5 +1,4 @@
-//! VLs of imported tables that own several lanes: a mesh whose packets all use VL 0, and a ring
-//! whose levels use two.
+//! VLs of imported tables that own several lanes.
 
 #![allow(clippy::unwrap_used, reason = "a run that cannot be set up has failed")]
 
@@ -11,11 +10,11 @@ use gingham_topology::routing::{LaneSet, Proof, VcClass};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Lines of `opensm.conf` in a temporary file, which is deleted on drop.
+/// Lines of `opensm.conf` in a temporary file, deleted on drop.
 struct Conf(PathBuf);
 
 impl Conf {
-    /// Writes tables that map every level to the VL at its index in `row`, and this VL arbitration.
+    /// Maps every level to the VL at its index in `row`.
     fn new(name: &str, row: &str, arbitration: &str) -> Self {
         let path =
             std::env::temp_dir().join(format!("gingham-vls-{name}-{}.conf", std::process::id()));
@@ -38,8 +37,7 @@ fn result(text: &str, allow_deadlock: bool) -> Result<Compiled, LabError> {
     compile(&source, allow_deadlock)
 }
 
-/// Compiles an 8x8 mesh of saturated hosts with packets of one flit, with these lanes and lines of
-/// routing.
+/// Compiles an 8x8 mesh of saturated hosts with packets of one flit.
 fn mesh(lanes: &str, routing: &str) -> Compiled {
     let text = format!(
         "topology.generate.mesh.dimensions = [8, 8]\nrouting = {{ algorithm = \"dimension-order\"{routing} }}\n\
@@ -50,7 +48,6 @@ fn mesh(lanes: &str, routing: &str) -> Compiled {
     result(&text, false).unwrap()
 }
 
-/// Returns all deliveries of a run.
 fn deliveries(compiled: &Compiled) -> Vec<Delivery> {
     let mut engine = gingham_engine::start(Arc::clone(&compiled.plan));
     engine.advance(u64::MAX);
@@ -69,7 +66,6 @@ fn vl_of_several_lanes_carries_as_much_as_plain_lanes() {
         assert!(found == plain, "{per_vl} lanes: {} and {}", found.len(), plain.len());
         found
     });
-    // By default all lanes belong to the only VL in use.
     assert!(on_tables("count = 4") == four);
     // One lane waits for its credits between two packets. Two lanes carry 1.99 times as much here.
     let [one, two, four] = [one, two, four].map(|found| found.len());
@@ -99,7 +95,7 @@ fn oracle_agrees_on_vls_of_several_lanes() {
     assert!(deliveries(&compiled) == found);
 }
 
-/// Compiles the ring of OpenSM with these lanes, and with its levels by this row if there is one.
+/// Compiles the ring of OpenSM with these lanes, and with this row of levels.
 fn ring(lanes: &str, row: Option<&Conf>, allow_deadlock: bool) -> Result<Compiled, LabError> {
     let text = RING.replace("count = 8", lanes);
     let text = match row {
@@ -119,7 +115,7 @@ fn deadlock_proof_is_equal_for_one_and_two_lanes_per_vl() {
         };
         assert_eq!(order.len(), count * 20, "{lanes}");
     }
-    // All levels on two VLs, so that some close a cycle.
+    // All levels on one VL, so that they close a cycle.
     let row = Conf::new("ring", ALL_TO_0, "");
     for (lanes, ends) in [
         ("count = 2, per_vl = 1", "]"),

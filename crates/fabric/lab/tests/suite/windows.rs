@@ -11,7 +11,6 @@ use gingham_topology::Proof;
 use gingham_topology::routing::{LaneSet, VcClass};
 use std::fmt::Write as _;
 
-/// Four hosts at a switch, two classes; settings give the differences.
 const STAR: &str = r#"[topology.generate.star]
 hosts = 4
 
@@ -33,12 +32,11 @@ length = { fixed = "256 B" }
 time = "1 ms"
 "#;
 
-/// Returns the star on four lanes.
 fn laned() -> String {
     STAR.replace("\"myrinet-1280\"", "\"yum-1600\"\nlanes.count = 4")
 }
 
-/// Five switches in a ring on lanes, whose dimension-order routes need datelines.
+/// A ring on lanes, whose dimension-order routes need datelines.
 const RING: &str = r#"
 [topology.generate.ring]
 switches = 5
@@ -76,7 +74,6 @@ fn error(text: &str, settings: &[(&str, &str)]) -> String {
     result(text, settings).unwrap_err().to_string()
 }
 
-/// Returns the acknowledgements of the first class.
 fn ack(compiled: &Compiled) -> AckPlan {
     compiled.plan.classes[0].window.as_ref().unwrap().ack
 }
@@ -111,7 +108,6 @@ fn acks_have_their_own_lanes() {
     assert_eq!(of_class(0), LaneSet::one(0));
     assert_eq!(of_acks, LaneSet::one(1) | LaneSet::one(3));
     assert_eq!(of_class(1), LaneSet::first_n(4));
-    // By default the lanes of the class.
     let same = compiled(&laned(), &[(WINDOW, "{ packets = 8 }"), ("traffic.0.lanes", "[2]")]);
     assert_eq!(ack(&same).vc_class, same.plan.classes[0].vc_class);
 }
@@ -170,7 +166,6 @@ fn short_acks_take_the_paths_of_short_messages() {
     assert!(!described("{ packets = 8 }"));
 }
 
-/// Remedy for a cycle that acknowledgements close.
 const LEAVE_OUT: &str = "free of deadlock. Leave traffic.0.window.ack.lanes out, name at least two lanes there that no \
                          class uses, or allow it";
 
@@ -213,8 +208,7 @@ fn ack_lanes_alone_can_close_a_cycle() {
     assert!(has(" lane 1") && has(" lane 2") && !has(" lane 3"), "{refused}");
     assert!(refused.to_string().contains(LEAVE_OUT), "{refused}");
     assert_eq!(report.key.as_deref(), Some("traffic[0].window.ack.lanes"));
-    // Acknowledgements with one lane leave none after the dateline, for packets or
-    // acknowledgements.
+    // Acknowledgements with one lane leave none after the dateline.
     let one = (WINDOW, "{ packets = 2, ack = { lanes = [3] } }");
     let refused = result(RING, &[one]).unwrap_err();
     let LabError::Deadlock(report) = &refused else { panic!("{refused}") };
@@ -247,7 +241,6 @@ fn cycle_error_names_the_acks_that_close_it() {
     let both = "Leave traffic.0.window.ack.lanes and traffic.1.window.ack.lanes out";
     assert!(cure.contains(both), "{cure}");
     assert_eq!(key.as_deref(), Some("traffic[0].window.ack.lanes"));
-    // Packets close it themselves.
     let (cure, key) = described(&[("traffic.0.lanes", "[0]"), (WINDOW, good)]);
     assert!(!cure.contains("acknowledgements cause this cycle"), "{cure}");
     assert_eq!(key, None);
@@ -279,8 +272,7 @@ fn ack_service_levels_are_part_of_the_proof() {
     let by_pair = compiled(IMPORTED, &[(WINDOW, "{ packets = 2 }")]);
     assert_eq!(ack(&by_pair).vc_class, None);
     assert!(matches!(by_pair.proof, Proof::Free { .. }));
-    // All acknowledgements on one level, and therefore on one lane, close the cycle that packets do
-    // not.
+    // All acknowledgements on one lane close the cycle that packets do not.
     let one = (WINDOW, "{ packets = 2, ack = { service_level = 3 } }");
     let refused = result(IMPORTED, &[one]).unwrap_err();
     let LabError::Deadlock(report) = &refused else { panic!("{refused}") };
@@ -355,7 +347,6 @@ fn too_slow_rate_limit_is_refused() {
     );
 }
 
-/// Returns the message for each scenario with settings, under them.
 fn refusals(cases: &[(&str, &[(&str, &str)])]) -> String {
     let mut table = String::new();
     for (text, settings) in cases {
