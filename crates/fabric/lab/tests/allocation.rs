@@ -12,10 +12,9 @@ use std::sync::Mutex;
 #[global_allocator]
 static GLOBAL: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
-/// Serializes the runs, because allocations are counted for the whole process.
+/// Serializes runs: allocations are counted for the whole process.
 static ALONE: Mutex<()> = Mutex::new(());
 
-/// Returns the allocations and events of the second half of a run.
 fn second_half(text: &str) -> (usize, u64) {
     let _alone = ALONE.lock().unwrap();
     let overrides = Overrides::default();
@@ -67,7 +66,7 @@ fn segments_and_priorities_add_no_allocations() {
 
 #[test]
 fn often_stopped_long_worm_allocates_no_extra_memory() {
-    // 256 MiB from a fast cable into a slow one: a STOP and a GO every microsecond, and each GO
+    // 256 MiB from a fast cable into a slow one: STOP and GO every microsecond, and each GO
     // predicts the rest of the worm again.
     let text = r#"
         topology.inline = '''

@@ -4,8 +4,8 @@ use super::support::{compiled, compiled_in, folder, messages, scenario};
 use gingham_lab::Engine;
 use gingham_net::ClassId;
 
-/// Returns the instants at which h0 of a star creates messages, in nanoseconds. Its link takes 6.25
-/// ns a byte, so that a load of 0.5 of 64-byte messages is one every 800 ns.
+/// Returns the instants at which h0 creates messages, in ns. Its link takes 6.25 ns a byte: at a
+/// load of 0.5 one message of 64 bytes every 800 ns.
 fn instants_ns(class: &str) -> Vec<u64> {
     let text = scenario("star.hosts = 3", &format!("{class}\nlength = {{ fixed = \"64 B\" }}"));
     let rows = messages(compiled(&text), Engine::Fast);
@@ -57,14 +57,13 @@ fn hosts_without_a_phase_get_different_phases() {
 #[test]
 fn backlogged_class_respects_its_start_and_stop() {
     let class = "arrivals = \"backlogged\"\nstart = \"1 us\"\nstop = \"2 us\"\nhosts = [\"h0\"]";
-    // A worm has a route byte and 64 bytes of payload, with what the preset adds: some 400 ns on
-    // the link.
+    // Some 400 ns on the link.
     let created = instants_ns(class);
     assert_eq!(created[..2], [1_000, 1_000], "one leaves and one waits");
     assert!(created.len() >= 4 && created.iter().all(|at| *at < 2_000), "{created:?}");
 }
 
-/// Returns the first instant of each host of a star of three, in nanoseconds, for a seed.
+/// Returns the first instant of each of three hosts, in ns.
 fn firsts_ns(stagger: &str, seed: u64) -> Vec<u64> {
     let class = format!(
         "arrivals = \"backlogged\"\nlength = {{ fixed = \"64 B\" }}\nstart = \"2 us\"\nstagger = {stagger}"
@@ -117,7 +116,7 @@ fn run_ends_when_stopped_classes_are_delivered() {
 
 #[test]
 fn bursts_arrive_at_their_peak_rate() {
-    // Peak 0.1 x (20 + 80) / 20 = 0.5: within a burst one message every 800 ns, rounded once each.
+    // Peak 0.1 x (20 + 80) / 20 = 0.5: within a burst one message every 800 ns.
     for law in [
         "on-off = { on = \"20 us\", off = \"80 us\" }",
         "on-off-pareto = { on = \"20 us\", off = \"80 us\", shape = 1.5 }",

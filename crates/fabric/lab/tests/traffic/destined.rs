@@ -40,7 +40,7 @@ fn permutation_places_count_hosts_of_the_class() {
         "star.hosts = 9",
         &format!("hosts = [\"h[0-9]\", \"h3\", \"h5\"]\n{}", class("\"shuffle\"")),
     );
-    // Shell character classes are not supported, so this matches nothing.
+    // Shell character classes are not supported: nothing matches.
     assert!(compiled_in(std::path::Path::new("."), &text).is_err());
     let text = text.replace("h[0-9]", "h8");
     // Places 0, 1, 2 are h3, h5, h8: no power of two.
@@ -116,7 +116,6 @@ fn own_seed_fixes_a_permutation_across_run_seeds() {
     let own = "{ random-permutation = { seed = 7 } }";
     assert_eq!(of(1, own), of(2, own));
     assert_ne!(of(1, own), of(1, "{ random-permutation = { seed = 8 } }"));
-    // Without its own seed, the permutation uses the seed of the run.
     assert_eq!(of(7, "\"random-permutation\""), of(3, own));
 }
 
@@ -169,7 +168,7 @@ fn stencil_with_dimensions_works_on_any_fabric() {
 
 #[test]
 fn group_shift_sends_to_the_next_dragonfly_group() {
-    // 12 groups of 2 x 2 hosts, so that names of groups have two digits.
+    // 12 groups, so that names of groups have two digits.
     let dragonfly = "dragonfly = { switches_per_group = 2, hosts_per_switch = 2, global_cables_per_switch = 6, groups = 12 }";
     let group = |name: &str| -> u32 {
         name.trim_start_matches('h').split('-').next().unwrap().parse().unwrap()
@@ -214,7 +213,6 @@ fn destinations_stay_within_the_class_only_on_request() {
     let (all, own) = (some("\"uniform\""), some("{ uniform = { within = \"class\" } }"));
     assert_eq!(drawn_among(&all)["h0"], ["h1", "h2", "h3"]);
     assert_eq!(drawn_among(&own)["h0"], ["h1"]);
-    // A note reports which of the two applies.
     for (compiled, within) in [(&all, "fabric"), (&own, "class")] {
         let key = format!("uniform.within = \"{within}\"");
         assert!(compiled.notes.iter().any(|note| note.contains(&key)), "{:?}", compiled.notes);
@@ -258,15 +256,13 @@ fn hot_hosts_receive_their_share() {
     let share =
         f64::from(u32::try_from(hot).unwrap()) / f64::from(u32::try_from(sent.len()).unwrap());
     assert!((share - 0.6).abs() < 0.09, "{share} of {}", sent.len());
-    // The hot host itself sends uniformly.
     assert!(rows.iter().any(|row| row.source == "h3" && row.destination == "h0"));
     assert!(rows.iter().all(|row| row.source != row.destination));
 }
 
 #[test]
 fn matrix_sets_load_and_destinations_per_host() {
-    // Row sums 1, 3 and 0; their mean is 4 / 3. Columns are in another order than rows, with one
-    // more.
+    // Row sums 1, 3 and 0; their mean is 4 / 3. Columns are in another order than rows.
     let demand = "from,h2,h0,h1,h3\nh0,0,0,1,0\nh1,2,1,0,0\nh2,0,0,0,0\n";
     let folder = folder("matrix", &[("demand.csv", demand)]);
     let text = scenario("star.hosts = 4", &class("{ matrix = \"demand.csv\" }"));
@@ -406,7 +402,6 @@ fn stencil_with_too_many_pairs_is_refused() {
         let text = scenario(&format!("star.hosts = {hosts}"), &class(&stencil(dimensions)));
         compiled_in(std::path::Path::new("."), &text)
     };
-    // Every other host of 64 is a neighbour.
     assert!(drawn_among(&of(64, 6).unwrap()).values().all(|among| among.len() == 63));
     // Dimensions of one place lead nowhere.
     let thin = [vec!["1"; 20], vec!["16"]].concat().join(", ");

@@ -1,4 +1,4 @@
-//! Traffic from scenario to messages: times, lengths, destinations, files, and refusals.
+//! Traffic from scenario to messages.
 
 #![allow(clippy::unwrap_used, reason = "a run that cannot be set up has failed")]
 

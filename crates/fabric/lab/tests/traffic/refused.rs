@@ -4,7 +4,6 @@ use super::support::{compiled_in, folder, scenario};
 use std::fmt::Write as _;
 use std::path::Path;
 
-/// Returns the message for each class on a star of five hosts, under the class.
 fn refusals(folder: &Path, classes: &[&str]) -> String {
     let mut table = String::new();
     for class in classes {

@@ -42,7 +42,7 @@ const REPLAY: &str = r#"
     arrivals.schedule = "messages.csv"
 "#;
 
-/// Formats rows as CSV, with the columns in a different order, and one more.
+/// Formats rows as CSV, with another order of columns and one more.
 fn csv(rows: &[Row]) -> String {
     let mut text = "destination,created_ps,payload_bytes,delivered_ps,source\n".to_owned();
     for row in rows {

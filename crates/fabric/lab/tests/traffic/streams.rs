@@ -10,7 +10,6 @@ use std::path::Path;
 const MPEG: &str =
     "data = { mpeg2 = { mean = \"1600 B\", deviation = \"0 B\" } }, interval = \"100 us\"";
 
-/// Returns a star of `hosts` hosts with one class of streams.
 fn star(hosts: usize, class: &str, streams: &str) -> String {
     let preset = "preset = \"myrinet-1280\"";
     scenario(
@@ -19,7 +18,6 @@ fn star(hosts: usize, class: &str, streams: &str) -> String {
     )
 }
 
-/// Returns source and destination of each stream.
 fn ends(compiled: &Compiled) -> Vec<(String, String)> {
     let name = |endpoint| compiled.plan.fabric.endpoint_name(endpoint);
     let ends = compiled.plan.streams();
@@ -56,7 +54,7 @@ fn even_placement_gives_every_host_equal_streams() {
         assert_eq!(received(&compiled), vec![count; hosts], "{hosts} hosts");
         assert!(ends(&compiled).iter().all(|(source, destination)| source != destination));
     }
-    // To all others equally often, as far as possible.
+    // To all others equally often.
     let compiled = compiled(&star(5, "", &format!("count = 8, {MPEG}")));
     let mut pairs: BTreeMap<(String, String), usize> = BTreeMap::new();
     for pair in ends(&compiled) {
@@ -86,7 +84,6 @@ fn placement_pairs_get_one_numbered_stream_each() {
     assert_eq!(numbers, [0, 1, 0]);
 }
 
-/// Returns the integers of a column.
 fn integers(record: &gingham_lab::Record, table: &str, column: &str) -> Vec<u64> {
     let table = record.tables.iter().find(|of| of.name == table).unwrap();
     let column = table.columns.iter().find(|of| of.name == column).unwrap();
@@ -230,7 +227,7 @@ fn followed(flow: &str) -> Result<Option<usize>, String> {
 
 #[test]
 fn ambiguous_stream_is_followed_by_number() {
-    // h0 -> h1 and h1 -> h0 of the first class are streams 0 and 1, those of the second 2 and 3.
+    // Streams 0 and 1 are those of the first class, 2 and 3 those of the second.
     assert_eq!(followed("video: h1 -> h0"), Ok(Some(1)));
     assert_eq!(followed("video: h1 -> h0 #1"), Ok(Some(1)));
     assert_eq!(followed("more: h0 -> h1 #3"), Ok(Some(3)));

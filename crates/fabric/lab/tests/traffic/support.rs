@@ -6,7 +6,7 @@ use gingham_net::traffic::{DestinationPlan, MessagePlan, SourcePlan};
 use gingham_topology::EndpointId;
 use std::path::{Path, PathBuf};
 
-/// Returns a fresh folder with the files of a test, by (name, content).
+/// Returns a folder with the files of a test, by (name, content).
 pub(crate) fn folder(test: &str, files: &[(&str, &str)]) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("traffic").join(test);
     std::fs::create_dir_all(&folder).unwrap();
@@ -16,25 +16,21 @@ pub(crate) fn folder(test: &str, files: &[(&str, &str)]) -> PathBuf {
     folder
 }
 
-/// Compiles a scenario whose files are in `folder`.
 pub(crate) fn compiled_in(folder: &Path, text: &str) -> Result<Compiled, LabError> {
     let source = ScenarioSource::parse("traffic.toml", text, folder, &Overrides::default())?;
     compile(&source, true)
 }
 
-/// Compiles a scenario without files that must be valid.
 pub(crate) fn compiled(text: &str) -> Compiled {
     compiled_in(Path::new("."), text).unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
-/// Returns a scenario with one class on a fabric.
 pub(crate) fn scenario(topology: &str, class: &str) -> String {
     format!(
         "topology.generate.{topology}\nstop.time = \"1 ms\"\nstop.warm_up = \"0 ps\"\n[[traffic]]\n{class}"
     )
 }
 
-/// Returns the only destination of each source, by name.
 pub(crate) fn pairs(compiled: &Compiled) -> Vec<(String, String)> {
     let name = |endpoint: EndpointId| compiled.plan.fabric.endpoint_name(endpoint);
     let pair = |source: &SourcePlan| {
@@ -45,7 +41,6 @@ pub(crate) fn pairs(compiled: &Compiled) -> Vec<(String, String)> {
     compiled.plan.classes[0].sources.iter().map(pair).collect()
 }
 
-/// A row of the table of messages.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct Row {
     pub(crate) created_ps: u64,
