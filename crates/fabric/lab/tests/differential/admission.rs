@@ -24,7 +24,6 @@ pub(crate) fn with_admission(plan: &Plan, seed: u64) -> Option<Plan> {
     if !plan.routing.has_one_path() {
         return None;
     }
-    // In half of the plans some streams crash, and in some of these a host.
     let crashes = [0.0, 0.4][usize::from(below(&mut draw, 2))];
     let run_ps = plan.stop.time.as_ps();
     if crashes > 0.0 && draw.below(2) == 0 {
@@ -76,8 +75,7 @@ fn in_cycles(plan: &Plan, lease: Span) -> Span {
     pipeline.cycle * (1 + lease.as_ps() / pipeline.cycle.as_ps() % 64)
 }
 
-/// Whether pools of hosts that stop their senders hold every packet on every path; other scenarios
-/// are refused.
+/// Whether pools that stop senders hold every packet; other scenarios are refused.
 fn has_room_in_transit(plan: &Plan, payload_bytes: u32) -> bool {
     let switches = plan.fabric.switches().len() as u64;
     let bytes = u64::from(payload_bytes) + plan.switching.beside_payload_at_most(switches);
@@ -92,7 +90,7 @@ fn streams(draw: &mut Stream, plan: &Plan, crashes: f64) -> Vec<SourcePlan> {
     let message_bytes = 1 + u32::from(below(draw, 3));
     let longest = longest_bytes(&plan.classes).max(1);
     let frames = 2 + draw.below(8);
-    // Many streams that fill the run, or a few that leave time for releases.
+    // Fill the run, or end early and leave time for releases.
     let (a_host, share_of_run) = if draw.below(2) == 0 { (3, 4) } else { (1, 16) };
     let interval = Span::from_ps((run_ps / (frames * share_of_run)).max(1));
     let mut sources = Vec::new();
@@ -226,7 +224,6 @@ fn reaches_in_transit(plan: Plan) -> [(&'static str, bool); 4] {
     ]
 }
 
-/// Returns the cases reached; asserts that all reservations are free once all streams have ended.
 fn reaches(plan: Plan) -> [(&'static str, bool); 6] {
     let plan = Arc::new(plan);
     let crashes = plan.admission.as_ref().is_some_and(|of| of.lease.is_some());

@@ -69,10 +69,10 @@ fn differ_in_outcome(oracle: &Outcome, engine: &Outcome) -> Option<String> {
         .or_else(|| differ_in_text(&oracle.collector, &engine.collector))
 }
 
-/// Returns the interval of tree searches: some fifty in a run; none in every third case.
+/// Some fifty searches in a run; none in every third case.
 pub(crate) fn tree_step(plan: &Plan) -> Option<Span> {
     if plan.routing.is_adaptive() {
-        return None; // Who waits for several outputs is in no tree.
+        return None; // Packets that wait for several outputs are in no tree.
     }
     let step_ps = plan.stop.time.as_ps() / (40 + plan.seed % 25);
     (!plan.seed.is_multiple_of(3)).then(|| Span::from_ps(step_ps.max(1)))

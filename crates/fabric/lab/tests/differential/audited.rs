@@ -1,4 +1,4 @@
-//! Families of decisions that the audit of the oracle compares in random cases.
+//! Families of decisions that the audit of the oracle compares.
 
 use crate::agreement::tree_step;
 use crate::case::Case;

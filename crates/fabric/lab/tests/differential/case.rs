@@ -14,7 +14,7 @@ use std::path::Path;
 pub(crate) struct Case {
     pub(crate) seed: u64,
     pub(crate) nodes: Vec<(NodeKind, String)>,
-    /// Names of both ends, rate in bytes per second, length in millimetres.
+    /// Both ends, rate in bytes per second, length in millimetres.
     pub(crate) cables: Vec<(String, String, u64, u64)>,
     pub(crate) routing: Vec<String>,
     pub(crate) form: &'static str,
@@ -86,7 +86,6 @@ impl Case {
         }
     }
 
-    /// Takes the first adapter line whose pools hold all packets.
     pub(crate) fn take_first(&mut self, adapters: Vec<String>) {
         self.network.push(String::new());
         for line in adapters {
@@ -165,7 +164,6 @@ impl Case {
             longest.map_or_else(String::new, |bytes| format!(", longest = \"{bytes} B\""));
         let excesses = match draw.below(4) {
             0 => vec!["\"drop\"".to_owned()],
-            // Some class of lower priority, if there is one.
             1 | 2 => (0..4).map(|class| format!("{{ demote = \"class{class}\" }}")).collect(),
             _ => vec!["\"delay\"".to_owned()],
         };
@@ -315,7 +313,7 @@ fn random_class(draw: &mut Stream, index: u64, hosts: &[String]) -> String {
     text
 }
 
-/// Draws from a copy of the stream, so that other draws do not change.
+/// Draws from a copy, so that other draws do not change.
 fn random_stagger(draw: &mut Stream) -> String {
     if draw.below(4) > 0 {
         return String::new();
@@ -429,7 +427,7 @@ fn random_network(draw: &mut Stream) -> Vec<String> {
         ),
     ];
     if draw.below(2) == 0 {
-        // Just enough for the longest and fastest cable of these cases, or slightly more.
+        // Just enough for the longest and fastest cable of these cases.
         let go = 1 + draw.below(20);
         let stop = go + draw.below(20);
         let capacity = stop + 1_190 + draw.below(3);

@@ -1,4 +1,4 @@
-//! Random closed loops: windows with acknowledgements, rate limits, replies, probe packets, marks.
+//! Random closed loops: windows, rate limits, replies, probe packets, marks.
 
 use gingham_kernel::{Bytes, Purpose, Rate, Span, Stream, Time};
 use gingham_net::traffic::{LengthPlan, MessagePlan, ReplyPlan, SourcePlan};
@@ -12,7 +12,7 @@ use std::num::NonZeroU64;
 
 const ANSWER_MAX_BYTES: u32 = 3;
 
-/// Adds closed loops. Acknowledgements and probe packets are short, so that they always fit.
+/// Adds closed loops with short acknowledgements and probe packets, so that they always fit.
 pub(crate) fn with_closed_loops(plan: &Plan, seed: u64) -> Plan {
     let mut draw = Stream::new(seed, "closed", Purpose::Shuffle);
     let mut plan = plan.clone();

@@ -1,4 +1,4 @@
-//! Switch ports 0: diverted control packets, to which switches respond.
+//! Diverted control packets, to which switch ports 0 respond.
 
 use crate::agreement::difference;
 use crate::number;

@@ -1,4 +1,4 @@
-//! Random fabrics, routing and adapters for in-transit hosts.
+//! Random in-transit hosts.
 
 use crate::case::pick;
 use gingham_kernel::Stream;
@@ -85,7 +85,7 @@ pub(crate) fn random_crowd(draw: &mut Stream) -> String {
     format!("name = \"crowd\"\n{arrivals}\nlength = {{ fixed = \"{length} B\" }}\n")
 }
 
-/// Draws candidate lines for adapters, of which the first valid one is taken.
+/// Draws candidate lines, of which the first valid one is taken.
 pub(crate) fn random_adapters(draw: &mut Stream) -> Vec<String> {
     let delay = |draw: &mut Stream| pick(draw, &[0, 0, 900, 10_000, 200_000, 1_000_000]);
     let (detection, programming) = (delay(draw), delay(draw));

@@ -1,4 +1,4 @@
-//! Random scenarios of virtual lanes.
+//! Random scenarios of virtual lanes. Draws from a clone of a stream keep other draws unchanged.
 
 use crate::case::{self, Case, pick};
 use crate::in_transit;
@@ -8,7 +8,7 @@ use gingham_topology::Fabric;
 use gingham_topology::generate::{Generator, Mesh, Ring, Torus};
 use std::fmt::Write as _;
 
-/// Lane depths to try if packets with virtual cut-through do not fit.
+/// Tried in turn if packets with virtual cut-through do not fit.
 const DEPTHS: [u64; 5] = [12, 40, 150, 500, 2_500];
 const ROOM: &str = "in_transit.pool = \"100 MiB\"";
 /// No flit may wait for its link, so that all cables need one rate.
@@ -49,7 +49,6 @@ impl Case {
             case.leave_out("forwarding");
             case.network.push("lanes.reallocation = \"tail-credit\"".to_owned());
         }
-        // From a copy, so that other draws do not change.
         let reselect = pick(&mut own.clone(), &["every-cycle", "never"]);
         let escape = pick(&mut own, &["", "", ", escape_lanes = 0", ", escape_lanes = 2"]);
         for (algorithm, escape) in [
@@ -157,7 +156,6 @@ fn lasting(class: &str, time_ps: u64, draw: &mut Stream) -> String {
         Some(0) => format!("start = \"{} ps\"\n", time_ps / (2 + draw.below(20))),
         Some(1) => format!("stop = \"{} ps\"\n", time_ps / 2 + 1 + draw.below(time_ps)),
         Some(_) => {
-            // From a copy, so that other draws do not change.
             let mut draw = draw.clone();
             let (every, jitter) = (draw.below(time_ps / 400), draw.below(time_ps / 10));
             format!("stagger = {{ every = \"{every} ps\", jitter = \"{jitter} ps\" }}\n")
@@ -228,7 +226,6 @@ fn random_network(draw: &mut Stream, flits: &[u64]) -> Network {
         lines.push(format!("lanes.output_depth = {}", all_or_each(draw, count, &[1, 1, 2, 3, 10])));
     }
     if draw.below(3) == 0 {
-        // From a copy, so that other draws do not change.
         let by_wrap = draw.clone().below(2) > 0;
         let asked = draw.below(3) > 0;
         let rule = if asked && by_wrap {
@@ -245,7 +242,6 @@ fn random_network(draw: &mut Stream, flits: &[u64]) -> Network {
             lines.push(format!("lanes.{place} = {}", random_scheduler(draw, count)));
         }
     }
-    // From a copy, so that other draws do not change.
     let mut own = draw.clone();
     if own.below(3) > 0 {
         lines.push(format!("lanes.crossbar_output = {}", random_scheduler(&mut own, count)));
@@ -260,7 +256,6 @@ fn random_network(draw: &mut Stream, flits: &[u64]) -> Network {
     Network { count, flit_bytes, has_cut_through: forwarding.contains("cut"), lines }
 }
 
-/// Draws router parameters from a copy of the stream.
 fn draw_router(draw: &mut Stream, count: u64, lines: &mut Vec<String>) {
     if draw.below(3) == 0 {
         lines.push(format!("lanes.credit_delay = {}", pick(draw, &[0, 1, 4, 30])));
@@ -285,7 +280,6 @@ fn draw_router(draw: &mut Stream, count: u64, lines: &mut Vec<String>) {
             lines.push(format!("lanes.{side}_speedup = {speedup}"));
         }
     }
-    // From a copy, so that other draws do not change.
     let vc_allocators = ["\"maximal\"", "\"islip\"", "{ islip = { iterations = 2 } }"];
     let mut own = draw.clone();
     if own.below(2) == 0 {

@@ -396,7 +396,7 @@ fn random_scenarios_cover_in_transit_behaviour() {
     assert!(reached.values().all(|cases| *cases >= 15), "{reached:?}");
 }
 
-/// Reads the number of cases, or the first seed, from the environment (`make oracle`).
+/// Reads a number from the environment (`make oracle`).
 #[expect(clippy::disallowed_methods, reason = "a test run by hand takes its size from outside")]
 fn number(variable: &str, default: u64) -> u64 {
     std::env::var(variable).map_or(default, |text| text.parse().expect("a whole number"))

@@ -18,8 +18,8 @@ use std::sync::Arc;
 
 const VIAS_MAX: u64 = 4;
 
-/// Returns the plan with random alternative paths; `None` if no endpoint at a switch is joined with
-/// all others.
+/// Returns the plan with random alternative paths, if an endpoint at a switch is joined with all
+/// others.
 fn with_intermediate_switches(plan: &Plan, seed: u64) -> Option<Plan> {
     let mut draw = Stream::new(seed, "over switches", Purpose::Shuffle);
     let mut plan = plan.clone();
@@ -49,7 +49,6 @@ fn with_intermediate_switches(plan: &Plan, seed: u64) -> Option<Plan> {
     };
     let routes = plan.routing.paths.remove(0);
     plan.routing = RoutingScheme::over_switches(routes, vias, decision);
-    // In one case of four the legs share their lanes.
     if draw.below(4) > 0 {
         plan.lanes.allowed = plan.lanes.allowed.with_legs(plan.routing.legs_over_switches());
         if let Switching::VirtualLanes(pipeline) = &mut plan.switching {
@@ -120,7 +119,7 @@ fn engine_and_oracle_agree_on_diverted_packets_over_switches() {
     agree_on(diverted);
 }
 
-/// Asserts agreement, no deadlock if the proof excludes it, and enough cases of each kind of path.
+/// Asserts agreement, and no deadlock if the proof excludes it.
 fn agree_on(draw: fn(u64) -> Option<Plan>) {
     let (cases, first) = (number("CASES", 60), number("FIRST", 0));
     let mut reached: BTreeMap<&str, u64> = BTreeMap::new();

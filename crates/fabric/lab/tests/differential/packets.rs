@@ -1,4 +1,4 @@
-//! Whole packets: random scenarios of virtual lanes over switches with random parameters.
+//! Whole packets: scenarios of virtual lanes over random switches.
 
 use crate::case::{Case, pick};
 use gingham_kernel::{Bytes, Purpose, Span, Stream, Time};

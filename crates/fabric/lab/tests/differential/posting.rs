@@ -1,4 +1,4 @@
-//! Random channel adapters: send buffers, credits, copies by DMA, retried posts, drawn lanes.
+//! Random channel adapters: send buffers, credits, DMA, retried posts, drawn lanes.
 
 use gingham_kernel::{Purpose, Span, Stream};
 use gingham_net::{

@@ -105,7 +105,7 @@ fn column_stepping_covers_every_router_kind() {
     assert!(reached.values().all(|cases| *cases >= 4), "{reached:#?}");
 }
 
-/// Number of cases in which a lane holds more flits than 4, 5 or 6 counter planes can represent.
+/// Number of cases in which lanes need more than 4, 5 or 6 counter planes.
 #[test]
 fn column_lanes_fill_beyond_the_low_counter_planes() {
     let mut reached = BTreeMap::new();

@@ -14,7 +14,7 @@ pub(crate) fn with_random_tables(plan: &Plan, seed: u64) -> Plan {
     let mut draw = Stream::new(seed, "tables", Purpose::Permutation);
     let mut plan = plan.clone();
     make_alike(&mut plan);
-    // A separate stream, so that other draws do not depend on it.
+    // A separate stream: other draws do not depend on it.
     let mut sets = Stream::new(seed, "lanes per VL", Purpose::Permutation);
     let lanes_per_vl = match sets.below(2) {
         0 => 1,

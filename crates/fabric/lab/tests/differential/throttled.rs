@@ -9,7 +9,7 @@ use gingham_net::{Plan, SelfTunedPlan, ThrottlePlan};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Adds congestion control if adapters fit: `AtLeastOne` for even seeds.
+/// Adds congestion control if adapters fit.
 pub(crate) fn with_throttle(plan: &Plan, seed: u64) -> Plan {
     let mut plan = posting::with_adapters(plan, seed);
     let mut draw = Stream::new(seed, "throttle", Purpose::Shuffle);

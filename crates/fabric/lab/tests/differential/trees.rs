@@ -32,7 +32,7 @@ fn reached(plan: impl Fn(u64) -> Plan) -> BTreeMap<&'static str, u32> {
     reached
 }
 
-/// Asserts at least ten cases of each situation, but `knots` of a knot.
+/// Asserts at least ten cases of each, but `knots` of a knot.
 fn assert_reached(of: &BTreeMap<&'static str, u32>, knots: u32) {
     for (what, cases) in of {
         let least = if *what == "a knot" { knots } else { 10 };

@@ -1,4 +1,4 @@
-//! Comparison of every stepper of virtual lanes with the oracle; prints the share of cases of each.
+//! Comparison of every stepper with the oracle; prints the share of cases of each.
 
 use crate::agreement::difference;
 use crate::case::{Case, pick};
@@ -12,8 +12,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Round robin everywhere, channels of one rate, and occasionally a feature that columns do not
-/// support.
+/// Round robin, one rate, and occasionally a feature that columns do not support.
 #[test]
 #[expect(clippy::print_stdout, reason = "who runs many cases by hand is told what took which way")]
 fn all_steppers_agree_on_plain_virtual_lanes() {
@@ -40,8 +39,7 @@ fn all_steppers_agree_on_plain_virtual_lanes() {
     assert!(cases < 40 || by_columns * 5 >= cases, "{taken:?}");
 }
 
-/// More switches than a word has bits, so that there are several groups, and many parallel cables
-/// in a column.
+/// More switches than a word has bits, and many parallel cables in a column.
 #[test]
 fn engine_and_oracle_agree_over_many_switches() {
     let dimension_order = "routing.algorithm = \"dimension-order\"";
@@ -91,7 +89,7 @@ fn plain(plan: &Plan, seed: u64) -> Plan {
     if plan.lanes.adapter_port.facts().by == gingham_net::Granularity::Packet {
         plan.lanes.adapter_port = Scheduler::default();
     }
-    // Half of the plans have lanes so deep that counts need more planes than usual.
+    // Half of the plans have lanes that need more counter planes than usual.
     let are_deep = draw.below(2) == 0;
     let depths = lanes.depths_flits.iter_mut().chain(&mut lanes.output_depths_flits);
     for depth in depths.filter(|depth| **depth > 0) {

@@ -5,7 +5,7 @@ use gingham_net::{ClassPlan, PathLength, Plan, Switching, WhenFull};
 use gingham_topology::routing::{Routes, SourceRoutes};
 use gingham_topology::{ChannelId, EndpointId, Fabric, NodeId};
 
-/// Returns the plan with every path led through random other hosts at its switches.
+/// Returns the plan with every path led through random hosts at its switches.
 pub(crate) fn with_wild_paths(plan: &Plan, seed: u64) -> Plan {
     let mut draw = Stream::new(seed, "wild paths", Purpose::Permutation);
     let mut plan = plan.clone();
