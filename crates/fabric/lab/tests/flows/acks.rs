@@ -1,6 +1,6 @@
 //! Acknowledgements and messages at the acknowledging host.
 //!
-//! h0 and h1 share one cable. h1 acknowledges data of h0, and has messages of a plain class for h0.
+//! h1 acknowledges data of h0 over one cable, and has messages of a plain class for h0.
 
 use crate::common::lanes::{lane_plan, on_lanes};
 use crate::common::{along, chain, in_transit, quiet_plan, row, stop_at};
@@ -13,8 +13,8 @@ fn change_ack(class: &mut ClassPlan, change: impl FnOnce(&mut AckPlan)) {
     change(ack);
 }
 
-/// Worms: h0 sends two of three bytes in a window of one, acknowledged by two bytes; h1 sends three
-/// of four bytes. The arguments are the levels of h1's messages and acknowledgements.
+/// Worms in a window of one: h0 sends two of three bytes, acknowledged by two; h1 sends three of
+/// four bytes. The arguments are the levels of h1's messages and acknowledgements.
 fn worms(messages: u8, acks: u8) -> Plan {
     let mut plan = quiet_plan(chain(0));
     scheduled_to(&mut plan, 0, &[(0, 1, 3), (0, 1, 3)]);
@@ -83,8 +83,8 @@ fn packets(acks: u8) -> Plan {
 
 #[test]
 fn ack_on_a_shared_lane_waits_for_the_tail() {
-    // Data arrives at 55. The last of the eight flits is on the cable at tick 7: the
-    // acknowledgement goes at tick 8 and arrives at 115; the next data begins at 120.
+    // Data arrives at 55. The last of eight flits is on the cable at tick 7: the acknowledgement
+    // goes at tick 8 and arrives at 115; the next data begins at 120.
     let found = run(&packets(0));
     assert_eq!(found.began(1, Kind::Ack), [80, 180]);
     assert_eq!(found.received(0, Kind::Ack), [115, 215]);
@@ -94,8 +94,8 @@ fn ack_on_a_shared_lane_waits_for_the_tail() {
 
 #[test]
 fn ack_on_another_lane_goes_between_flits() {
-    // At tick 6, the turn of lane 1: it arrives at 95, and the next data begins at 100. The tail of
-    // the long packet is a tick later. The second data arrives at 155.
+    // At tick 6, the turn of lane 1: it arrives at 95, and the next data begins at 100 and arrives
+    // at 155.
     let found = run(&packets(1));
     assert_eq!(found.began(1, Kind::Ack), [60, 160]);
     assert_eq!(found.received(0, Kind::Ack), [95, 195]);

@@ -41,8 +41,7 @@ fn stream(plan: &mut Plan, [from, to]: [usize; 2], start: u64, frames: u64) {
     add_class(plan, name, SourcePlan { endpoint: EndpointId::new(from), messages });
 }
 
-/// Three switches in a row with one host each. Of each link 2 GB/s may be reserved, which is one
-/// stream of 1.6 GB/s.
+/// Of each link 2 GB/s may be reserved, which is one stream of 1.6 GB/s.
 fn three_switches() -> Plan {
     let mut plan = lane_plan(row(3, &[0, 1, 2]), 1);
     let fabric = plan.fabric.clone().with_ports_0();

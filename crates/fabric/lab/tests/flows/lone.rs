@@ -5,8 +5,7 @@ use crate::common::{backlogged, chain, quiet_plan, scheduled, stop_at};
 use crate::support::{Kind, Run, rate_limit, run, window};
 use gingham_net::{Plan, SegmentationPlan};
 
-/// Returns the first instants at which data begin at h0 and arrive at h1, and acknowledgements
-/// begin at h1 and arrive at h0.
+/// Returns the first starts and arrivals of data and of acknowledgements, in ps.
 fn instants(run: &Run, count: usize) -> [Vec<u64>; 4] {
     let data = [run.began(0, Kind::Data), run.received(1, Kind::Data)];
     let acks = [run.began(1, Kind::Ack), run.received(0, Kind::Ack)];
@@ -47,10 +46,9 @@ fn worms_over_one_switch() {
     // Data takes (3 + 1) 10 + 50 + 100 = 190 ps and an acknowledgement 180.
     let expected = [[0, 370, 740], [190, 560, 930], [190, 560, 930], [370, 740, 1_110]];
     assert_eq!(instants(&worms(1, 1), 3), expected);
-    // The switch reads the second when the first has left it, at 165: it leaves at 265, 275 and
-    // 285, arrives completely at 320, and its acknowledgement at 500. The third begins at 370 and
-    // arrives at 560; the fourth begins at 500, and its head reaches the switch as the third leaves
-    // it, at 535. From then on packets do not delay each other.
+    // The switch reads the second when the first has left it, at 165: it is complete at 320,
+    // acknowledged at 500. The fourth begins at 500, and its head reaches the switch as the third
+    // leaves it, at 535: from then on packets do not delay each other.
     let expected = [
         [0, 30, 370, 500, 740, 870],
         [190, 320, 560, 690, 930, 1_060],
@@ -93,8 +91,8 @@ fn packets(switches: usize, packets: u32) -> Run {
 
 #[test]
 fn packets_over_one_cable() {
-    // Three flits take 55 ps. The acknowledgement begins at the next tick, 60 after the data began,
-    // arrives 35 later, and data begins at the next tick again.
+    // The acknowledgement begins at the next tick after 55 ps, arrives 35 later, and data begins at
+    // the next tick again.
     let begins = [
         (1, [0, 100, 200, 300, 400, 500]),
         (2, [0, 30, 100, 130, 200, 230]),

@@ -1,5 +1,5 @@
-//! Channel adapters: credits, retried posts, copies by DMA, drawn lanes. Worms of three flits over
-//! one cable take 30 ps to leave and 55 to arrive.
+//! Channel adapters: credits, retried posts, DMA, drawn lanes. Worms of three flits over one cable
+//! take 30 ps to leave and 55 to arrive.
 
 use crate::common::lanes::{lane_plan, lanes, on_lanes};
 use crate::common::{backlogged, chain, quiet_plan, scheduled, stop_at};
@@ -20,7 +20,6 @@ fn retry(plan: &mut Plan, class: usize, after: u64) {
     plan.classes[class].post.refused = Refused::Retry(vec![Span::from_ps(after); 2].into());
 }
 
-/// Returns when messages of a class were created, accepted, entered and delivered.
 fn posted(run: &Run, class: usize) -> Vec<[u64; 4]> {
     let of_class = |delivery: &&Delivery| delivery.message.class.index() == class;
     let instants = |of: &Delivery| [of.message.created, of.posted, of.entered, of.delivered];
@@ -88,7 +87,6 @@ fn copies_are_ordered_by_priority_then_arrival() {
     assert_eq!(posted(&found, 1), [[2, 2, 52, 107]]);
 }
 
-/// Two classes have one credit each, and control traffic needs none.
 #[test]
 fn classes_with_own_credits_do_not_block_each_other() {
     let mut plan = adapters(2);
@@ -101,7 +99,8 @@ fn classes_with_own_credits_do_not_block_each_other() {
     plan.classes[2].post.credits = Credits::Exempt;
     plan.stop = stop_at(1_000);
     let found = run(&plan);
-    // Queued: the first message of each class, and both of control; at 30 and 60, the second ones.
+    // Queued: the first message of each class with credits, and both of control without; at 30 and
+    // 60, the second ones.
     assert_eq!(posted(&found, 0), [[0, 0, 0, 55], [0, 30, 120, 175]]);
     assert_eq!(posted(&found, 1), [[1, 1, 30, 85], [1, 60, 150, 205]]);
     assert_eq!(posted(&found, 2), [[2, 2, 60, 115], [2, 2, 90, 145]]);
@@ -126,7 +125,6 @@ fn no_control_equals_one_pool_of_the_whole_buffer() {
     }
 }
 
-/// With any free lane, more credits than lanes change only the times of acceptance.
 #[test]
 fn more_credits_than_lanes_change_no_delivery() {
     let deliveries = |credits| {
@@ -147,8 +145,7 @@ fn more_credits_than_lanes_change_no_delivery() {
     assert!(deliveries(1) != of_lanes, "one message at a time waits for credits of its lane");
 }
 
-/// Each lane has a queue: eight messages go at once on two lanes. With lanes drawn by flow all
-/// messages of a flow use one lane.
+/// Each lane has a queue: eight messages go at once on two lanes.
 #[test]
 fn lanes_are_drawn_per_message_or_per_flow() {
     let lanes_of = |lane: fn(Box<[VcClass]>) -> LaneChoice| {

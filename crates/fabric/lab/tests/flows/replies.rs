@@ -1,4 +1,4 @@
-//! Requests and replies: messages that wait for messages.
+//! Messages that wait for messages.
 
 use crate::common::lanes::lane_plan;
 use crate::common::{DELAY, FLIT, SETUP, chain, quiet_plan, stop_at};
@@ -7,7 +7,6 @@ use gingham_kernel::Time;
 use gingham_net::{NetworkEvent, Plan, Status};
 use gingham_topology::EndpointId;
 
-/// Runs a request of h0 to h1 and its reply.
 fn request(mut plan: Plan, created: u64, [bytes, reply]: [u32; 2], think: u64) -> Run {
     scheduled_to(&mut plan, 0, &[(created, 1, bytes)]);
     replying(&mut plan, 1, 0, think, reply);

@@ -1,4 +1,4 @@
-//! Several flows of one host, some of them held back.
+//! Several flows of one host, some held back.
 
 use crate::common::lanes::lane_plan;
 use crate::common::{chain, quiet_plan, row, scheduled, stop_at};
@@ -83,8 +83,8 @@ fn flows_and_shared_queue_take_turns() {
 
 #[test]
 fn equal_flows_share_evenly_by_packets() {
-    // Windows never stay open for long: equally many packets of each flow, although two messages of
-    // half the length go to h2 for each to h1.
+    // Equally many packets of each flow, although two messages of half the length go to h2 for each
+    // to h1.
     let mut plan = quiet_plan(row(1, &[0, 0, 0]));
     let mut messages = Vec::new();
     for _ in 0..20 {

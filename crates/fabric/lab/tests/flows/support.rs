@@ -1,4 +1,4 @@
-//! Runs of a plan in both simulations, which must report equal notices.
+//! Runs in both simulations, which must report equal notices.
 
 use crate::common::add_class;
 use gingham_kernel::{Span, Time};
@@ -26,7 +26,7 @@ pub(crate) enum Kind {
     Ack,
 }
 
-/// Simulates a plan to its end in both simulations, with and without a probe.
+/// Simulates a plan in both simulations, with and without a probe.
 pub(crate) fn run(plan: &Plan) -> Run {
     let seen = Plan { probe: plan.probe.or(Some(LOOKS_ON)), ..plan.clone() };
     let found = of_oracle(&seen);
@@ -58,7 +58,7 @@ fn of(mut simulation: Box<dyn Simulation>) -> Run {
 }
 
 impl Run {
-    /// Returns packets by notice, host and kind, with times in ps.
+    /// Returns packets with times in ps.
     fn packets(&self, what: &str, host: usize, kind: Kind) -> impl Iterator<Item = (u64, &Packet)> {
         let is_it = move |noted: &&Noted| noted.what == what && noted.place == host;
         let packets = self.noted.iter().filter(is_it).filter_map(|noted| {
@@ -68,23 +68,23 @@ impl Run {
         packets.filter(move |(_, packet)| kind_of(packet) == kind)
     }
 
-    /// Returns the start times at a host, in ps.
+    /// Returns start times in ps.
     pub(crate) fn began(&self, host: usize, kind: Kind) -> Vec<u64> {
         self.packets("began", host, kind).map(|(time, _)| time).collect()
     }
 
-    /// Returns the times of complete arrival at a host, in ps.
+    /// Returns times of complete arrival in ps.
     pub(crate) fn received(&self, host: usize, kind: Kind) -> Vec<u64> {
         self.packets("received", host, kind).map(|(time, _)| time).collect()
     }
 
-    /// Returns the start times of data at a host, in ps, and their class.
+    /// Returns start times of data in ps, and their class.
     pub(crate) fn began_by_class(&self, host: usize) -> Vec<(u64, usize)> {
         let began = self.packets("began", host, Kind::Data);
         began.map(|(time, packet)| (time, packet.class.index())).collect()
     }
 
-    /// Returns the mark of each acknowledgement received at a host.
+    /// Returns the mark of each acknowledgement.
     pub(crate) fn marks(&self, host: usize) -> Vec<bool> {
         let acks = self.packets("received", host, Kind::Ack);
         acks.map(|(_, packet)| packet.content == Content::Ack { packets: 1, marked: 1 }).collect()
@@ -96,8 +96,7 @@ impl Run {
         noted.map(|noted| (noted.what, noted.place)).collect()
     }
 
-    /// Returns the times at which messages of a class were created, entered the network, and were
-    /// delivered, in ps.
+    /// Returns the times of creation, entry and delivery, in ps.
     pub(crate) fn messages(&self, class: usize) -> Vec<(u64, u64, u64)> {
         let of_class = |delivery: &&Delivery| delivery.message.class == ClassId::new(class);
         let instants = |delivery: &Delivery| {
@@ -127,7 +126,7 @@ pub(crate) fn rate_limit(plan: &Plan, byte_ps: u64, parts: u64) -> RateLimitPlan
     RateLimitPlan { refill: vec![refill; plan.fabric.endpoints().len()].into() }
 }
 
-/// Adds a class of a host with messages given by time in ps, destination and bytes.
+/// Adds messages given by time in ps, destination and bytes.
 pub(crate) fn scheduled_to(plan: &mut Plan, from: usize, messages: &[(u64, usize, u32)]) {
     let message = |&(ps, to, payload_bytes): &(u64, usize, u32)| Scheduled {
         created: Time::from_ps(ps),

@@ -1,5 +1,5 @@
-//! Congestion control at hosts: by the lanes of the first switch, and by the number of full
-//! buffers. Flits take 10 ps, cables 25, switches 100 from the grant to the first flit.
+//! Congestion control at hosts, by the lanes of the first switch or the number of full buffers.
+//! Flits take 10 ps, cables 25, switches 100 from the grant to the first flit.
 
 use crate::common::lanes::{lane_plan, on_lanes, packets as lane_packets};
 use crate::common::packets::{packets, packets_plan, sends};
@@ -14,7 +14,7 @@ fn throttled(plan: &mut Plan, throttle: ThrottlePlan) {
     plan.stop = stop_at(20_000);
 }
 
-/// Returns the times at which messages of a class entered and were delivered, in ps.
+/// Returns the times of entry and delivery, in ps.
 fn entered(run: &Run, class: usize) -> Vec<(u64, u64)> {
     let messages = run.messages(class).into_iter();
     messages.map(|(_, entered, delivered)| (entered, delivered)).collect()
@@ -43,7 +43,7 @@ fn worm_is_held_until_its_output_is_free() {
     assert_eq!(entered(&found, 2), [(1_135, 1_730)]);
 }
 
-/// The grant is at 35.
+/// The switch grants the output to the worm of h0 at 35.
 #[test]
 fn worm_in_flight_takes_no_output_before_its_grant() {
     for (created, begins) in [(30, 30), (34, 34), (35, 1_135)] {
@@ -199,7 +199,6 @@ fn packet_buffer_is_full_without_space() {
     }
 }
 
-/// Two backlogged hosts that send to a third, beside a fourth, in each kind of network.
 fn crowded() -> [Plan; 3] {
     let fabric = || row(2, &[0, 0, 1, 1]);
     let mut plans = [quiet_plan(fabric()), lane_plan(fabric(), 2), packets_plan(fabric(), 2)];

@@ -15,9 +15,9 @@ const OVERHEAD: u32 = 3;
 
 struct Way {
     plan: Plan,
-    /// From the start of a packet to that of the packet released by its acknowledgement, in ps.
+    /// Time until the packet released by the acknowledgement starts, in ps.
     round_trip: u64,
-    /// From the start of a packet to that of the next one without a limit, in ps.
+    /// Time between starts without a limit, in ps.
     spacing: u64,
 }
 
@@ -42,7 +42,7 @@ fn worms(switches: usize, payload: u32, delay: u64) -> Way {
     Way { plan, round_trip, spacing: longest * FLIT + set_up }
 }
 
-/// `A lone packet` of that page, each from a tick on.
+/// Packets: `A lone packet` of `docs/concepts/timing.md`, from a tick on.
 fn packets(switches: usize, payload: u32, delay: u64) -> Way {
     let mut plan = lane_plan(chain(switches), 1);
     lanes(&mut plan, |lanes| {
@@ -65,7 +65,6 @@ fn packets(switches: usize, payload: u32, delay: u64) -> Way {
     Way { plan, round_trip, spacing: (flits(payload.max(ANSWER)) + behind) * FLIT }
 }
 
-/// Returns the arrivals until `end`, equal in engine and oracle.
 fn arrivals(plan: &Plan, end: u64) -> Vec<Time> {
     let plan = Arc::new(Plan { stop: stop_at(end), ..plan.clone() });
     let of = |mut simulation: Box<dyn Simulation>| -> Vec<Time> {
