@@ -131,7 +131,6 @@ fn missing_or_malformed_table_file_is_refused() {
     let both = "count = 2\nlink_output = { infiniband = { file = \"tables\", low = [] } }";
     let message = beside("both", CONF, both).unwrap_err();
     assert!(message.contains("leave out one of both"), "{message}");
-    // No lane of the file exists in the network.
     let beyond = "qos TRUE\nqos_vlarb_high 3:1\nqos_vlarb_low 2:1\n";
     let lines = "count = 2\nlink_output = { infiniband = { file = \"tables\" } }";
     let message = beside("beyond", beyond, lines).unwrap_err();

@@ -1,4 +1,4 @@
-//! Classes on lanes of one switch, to measure their shares.
+//! Classes on lanes of one switch.
 
 use gingham_lab::scenario::{Overrides, ScenarioSource};
 use gingham_lab::{Engine, Run, compile};
@@ -14,12 +14,11 @@ pub(crate) struct Network {
 }
 
 impl Network {
-    /// Creates a network with lines of the section on lanes.
     pub(crate) fn new(hosts: usize, lanes: &str) -> Self {
         Self { hosts, lanes: lanes.to_owned(), classes: String::new() }
     }
 
-    /// Adds a backlogged class on a lane, with messages of `flits` flits of 16 B.
+    /// Adds a backlogged class with messages of `flits` flits of 16 B.
     #[must_use]
     pub(crate) fn backlogged(self, from_to: (usize, usize), lane: usize, flits: usize) -> Self {
         self.class(from_to, lane, flits, "arrivals = \"backlogged\"")

@@ -1,4 +1,4 @@
-//! Schedulers that no port can run: each refusal with its key and remedy.
+//! Schedulers that no port can run, refused with key and remedy.
 
 use crate::support::compiled;
 

@@ -23,15 +23,13 @@ fn one_two_four(by: &str, flits: usize) -> [String; 4] {
         of("weighted-round-robin", "weights = [1, 2, 4]"),
         of("surplus-round-robin", &format!("quanta = [{quanta}]")),
         of("deficit-round-robin", &format!("quanta = [{quanta}]")),
-        // Below the rate of each lane: a lane that reserves more than it gets is served in order of
-        // arrival.
+        // A lane that reserves more than it gets is served in order of arrival.
         of("virtual-clock", "rates = [\"2 MB/s\", \"4 MB/s\", \"8 MB/s\"]"),
     ]
 }
 
 const SHARES: [f64; 3] = [1.0, 2.0, 4.0];
 
-/// Three hosts, one lane each.
 fn at_the_link(by: &str, depths: &str) {
     for scheduler in one_two_four(by, 20) {
         let lines = format!("count = 3\n{depths}\ncrossbar = \"full\"\nlink_output = {scheduler}");
@@ -52,7 +50,6 @@ fn link_output_shares_by_packet() {
     at_the_link("packet", "depth = 40\noutput_depth = 80\nforwarding = \"virtual-cut-through\"");
 }
 
-/// Three hosts, one lane each.
 fn at_the_crossbar_output(by: &str, depths: &str) {
     for scheduler in one_two_four(by, 20) {
         let lines = format!("count = 3\n{depths}\ncrossbar_output = {scheduler}");
@@ -75,7 +72,6 @@ fn input_weights_do_not_affect_sharing_among_ports() {
         .assert_shares(&[1.0; 3]);
 }
 
-/// One host, three lanes.
 fn at_the_adapter(by: &str, depths: &str) {
     for scheduler in one_two_four(by, 20) {
         let lines = format!("count = 3\n{depths}\ncrossbar = \"full\"\nadapter_port = {scheduler}");

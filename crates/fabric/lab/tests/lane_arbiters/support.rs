@@ -39,7 +39,6 @@ length = { fixed = "64 B" }
 time = "1 ms"
 "#;
 
-/// Compiles the scenario with these lines in its section on lanes.
 pub(crate) fn compiled(lanes: &str) -> Result<Compiled, LabError> {
     compiled_in(Path::new("."), lanes)
 }

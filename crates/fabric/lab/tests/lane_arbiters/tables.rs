@@ -1,4 +1,4 @@
-//! InfiniBand's tables, strict priority and reserved rates through a whole switch.
+//! InfiniBand's tables, strict priority and reserved rates through a switch.
 
 use crate::network::Network;
 

@@ -103,8 +103,8 @@ fn has_idle_link(lines: &str) -> bool {
     notes.iter().any(|note| note.starts_with("behind a multiplexed crossbar"))
 }
 
-/// Three flits of 16 B a cycle arrive at an output of a full crossbar, one at that of a multiplexed
-/// one, which is no more than the capacity of the cable unless it is slow.
+/// An output of a full crossbar gets three flits of 16 B a cycle; that of a multiplexed one gets
+/// one, which any cable carries that is not slow.
 #[test]
 fn link_scheduler_without_choice_is_noted() {
     let weighted = "count = 2\nlink_output = { weighted-round-robin = { weights = [1, 2] } }";
