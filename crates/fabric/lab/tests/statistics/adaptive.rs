@@ -1,7 +1,7 @@
 //! Saturation loads of adaptive routing by load, at least those of random choice.
 //!
-//! The suite checks known cases. `ADAPTIVE_SEEDS=3 cargo test --workspace --test statistics by_load
-//! -- --nocapture` searches all cases, with that number of seeds each, and prints the table of
+//! `ADAPTIVE_SEEDS=3 cargo test --workspace --test statistics by_load -- --nocapture` searches all
+//! cases, with that number of seeds each, and prints the table of
 //! `docs/concepts/adaptive-routing.md`.
 
 use crate::runs::{plan, run};
@@ -86,7 +86,7 @@ fn case_carries((shape, pattern): (&str, &str), select: &str, load: f64, seeds: 
 fn least_loaded_choice_saturates_no_sooner_than_random() {
     for (shape, pattern, known) in CASES {
         let carries = |select, load| case_carries((shape, pattern), select, load, 1);
-        // Above the saturation load of random choice, known to a hundredth.
+        // Above the known saturation load, by a hundredth.
         assert!(!carries("random", known + STEP), "{shape}, {pattern}: more than {known}");
         assert!(carries("least-loaded", 0.97 * known), "{shape}, {pattern}: {known}");
     }

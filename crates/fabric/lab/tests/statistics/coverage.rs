@@ -164,13 +164,12 @@ fn advised_ps(case: &Case) -> u64 {
 struct Effort {
     seed: u64,
     runs: u64,
-    /// Long runs whose mean is the reference of `ok`.
+    /// Long runs as the reference of `ok`.
     references: u64,
-    /// Factor by which the reference of `ok-of-draw` is longer.
+    /// Factor of the length of the reference of `ok-of-draw`.
     longer: u64,
-    /// Seeds whose mean is the reference of five replications.
+    /// Seeds for the reference of five replications.
     others: u64,
-    /// Groups of five replications.
     groups: u64,
 }
 

@@ -23,7 +23,6 @@ pub(crate) fn run(plan: &Plan, seed: u64) -> Collector {
     simulation.collector().clone()
 }
 
-/// Returns the mean latency of the only class, in ps.
 pub(crate) fn latency_ps(collector: &Collector) -> Estimate {
     collector.report().class(ClassId::new(0)).latency_ps.unwrap()
 }
