@@ -1,4 +1,4 @@
-//! Adaptive routing: refusals, and complete delivery.
+//! Adaptive routing: refusals and delivery.
 
 #![allow(clippy::unwrap_used, reason = "a run that cannot be set up has failed")]
 
@@ -45,7 +45,7 @@ fn refusal(text: &str, settings: &[(&str, &str)]) -> String {
     refused.map(|_| ()).expect_err("it is refused").to_string()
 }
 
-/// Returns the end of a run, equal in engine and oracle, and its flits.
+/// Returns end and flits of a run, equal in engine and oracle.
 fn ends_as(plan: &Arc<Plan>) -> (Status, u64) {
     let mut engine = gingham_engine::start(Arc::clone(plan));
     let mut oracle = gingham_oracle::start(Arc::clone(plan));
@@ -143,7 +143,7 @@ fn wormhole_lanes_reallocated_only_when_empty_are_safe() {
 
 #[test]
 fn invalid_adaptive_settings_are_refused() {
-    /// Scenario, settings, key, and a part of the remedy.
+    /// Scenario, settings, key, part of the remedy.
     type Case<'a> = (&'a str, &'a [(&'a str, &'a str)], &'a str, &'a str);
     let torus = MESH.replace("generate.mesh", "generate.torus");
     let ring = [("topology.generate", "{ ring = { switches = 6, hosts_per_switch = 1 } }")];

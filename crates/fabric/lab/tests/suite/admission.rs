@@ -1,4 +1,4 @@
-//! Admission control: refusals of settings, and reports of refused streams.
+//! Admission control: refusals of settings and of streams.
 
 use gingham_lab::scenario::{Overrides, ScenarioSource};
 use gingham_lab::{Compiled, Engine, LabError, Run, compile};

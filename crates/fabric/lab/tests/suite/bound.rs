@@ -1,4 +1,4 @@
-//! Bounds of traffic on its routes, against channel loads calculated by hand.
+//! Bounds of traffic, against channel loads calculated by hand.
 
 #![allow(clippy::unwrap_used, reason = "a run that cannot be set up has failed")]
 
@@ -57,8 +57,8 @@ fn assert_near(found: f64, expected: f64, tolerance: f64) {
 fn permutation_is_bounded_by_its_fullest_channel() {
     let record = record(PERMUTATION, &[]);
     let class = &record.classes[0];
-    // On the host's cable a packet has a route byte for each of two switches, one fewer on the
-    // channel after the first switch, which four flows share.
+    // A packet has a route byte for each of two switches on the host's cable, one fewer on the
+    // channel that four flows share.
     let at_source = 512.0 * class.accepted_wire_bytes_per_s / class.accepted_bytes_per_s;
     let share = 4.0 * 0.5 * (at_source - 1.0) / 512.0;
     assert_near(class.bound.bound_share.unwrap(), share, 1e-9);
@@ -95,7 +95,7 @@ fn advised_load_ends_ok() {
     let first = record_of("0.5");
     let class = &first.classes[0];
     assert_eq!(class.verdict, Verdict::Saturated);
-    // The mean does not reveal the four flows that share a channel.
+    // The mean does not reveal the shared channel.
     let bound = class.bound.bound_load.unwrap();
     assert!(0.95 * class.accepted_load > 1.5 * bound, "{class:?}");
     let (_, advice) = class.verdict_reason.split_once("traffic.0.load = ").unwrap();

@@ -1,11 +1,11 @@
-//! Bounds of several classes, and of overlapping lists of destinations.
+//! Bounds of several classes, and of overlapping destinations.
 
 #![allow(clippy::unwrap_used, reason = "a run that cannot be set up has failed")]
 
 use crate::support::{compiled, record};
 use gingham_lab::Verdict;
 
-/// A star with two classes into `h0`: name, hosts, load, further keys.
+/// Two classes into `h0`: name, hosts, load, further keys.
 fn star(classes: [(&str, &str, f64, &str); 2], time: &str) -> String {
     let class = |(name, hosts, load, keys): (&str, &str, f64, &str)| {
         format!(
@@ -49,7 +49,6 @@ fn higher_priority_class_is_not_saturated_by_overload() {
     let [urgent, bulk] = <[_; 2]>::try_from(record(&text, &[]).classes).unwrap();
     assert_eq!(bulk.verdict, Verdict::Saturated, "{}", bulk.verdict_reason);
     assert_eq!(urgent.verdict, Verdict::Ok, "{}", urgent.verdict_reason);
-    // Together they exceed the capacity of the cable.
     let notes = compiled(&text, &[]).notes;
     assert_eq!(notes.iter().filter(|note| note.starts_with("load-above-bound: ")).count(), 2);
 }
@@ -67,7 +66,7 @@ fn bounds_of_consecutive_classes_do_not_add_up() {
     };
     let [at_once, in_turn] = [shares(at_once), shares(in_turn)];
     for (together, alone) in at_once.iter().zip(in_turn) {
-        // Alone, the cable of the source is fullest, which carries one route byte more.
+        // Alone, the cable of the source is fullest, with one route byte more.
         assert!((together / alone - 2.0).abs() < 2.0 / 1_024.0, "{together}, {alone}");
         assert!(alone < 1.0);
     }

@@ -38,7 +38,7 @@ fn compiled(settings: &[(&str, &str)]) -> Compiled {
     compile(&source, true).unwrap()
 }
 
-/// Returns the end of a run, equal in engine and oracle.
+/// Returns the end, equal in engine and oracle.
 fn ends_as(compiled: &Compiled) -> Status {
     let mut engine = gingham_engine::start(compiled.plan.clone());
     let mut oracle = gingham_oracle::start(compiled.plan.clone());
@@ -97,7 +97,7 @@ fn classes_on_separate_lanes_deadlock_separately() {
     assert!(cycle.buffers.iter().all(|input| input.lane == 2), "{cycle:?}");
 }
 
-/// Returns the flits that a backlogged 8x8 torus delivers after its first 50 us, in packets of 20.
+/// Returns the flits that an 8x8 torus delivers after 50 us, in packets of 20.
 fn carried(rule: &str, seed: &str) -> u64 {
     let torus = ("topology.generate", "{ torus = { dimensions = [8, 8], hosts_per_switch = 1 } }");
     let alternate = ("routing.algorithm", "{ dimension-order = { ties = \"alternate\" } }");

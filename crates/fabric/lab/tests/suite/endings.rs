@@ -1,4 +1,4 @@
-//! Workloads that end, runs that are too short, and values drawn once.
+//! Workloads that end, short runs, and values drawn once.
 
 #![allow(clippy::unwrap_used, reason = "a run that cannot be set up has failed")]
 
@@ -41,7 +41,6 @@ fn finite_workload_makespan_is_the_last_delivery() {
         let class = &record.classes[0];
         assert_eq!((record.verdict, class.verdict), (Verdict::Finished, Verdict::Finished));
         assert_eq!([class.messages_created, class.messages_followed], [4, 4]);
-        // Each message is alone in the network.
         let longest_ns = class.latency_max_ns.unwrap();
         assert!((class.latency_mean_ns.unwrap() - longest_ns).abs() < 1e-6);
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "whole")]
@@ -70,7 +69,6 @@ fn run_ending_before_its_workload_is_not_finished() {
 
 #[test]
 fn window_below_five_latencies_is_not_saturated() {
-    // Nothing is delivered in 200 ns.
     let short = record(&[("stop.time", r#""200 ns""#), ("traffic.0.load", "0.5")]);
     assert_eq!(short.verdict, Verdict::NotConverged);
     let reason = &short.classes[0].verdict_reason;
@@ -82,7 +80,6 @@ fn window_below_five_latencies_is_not_saturated() {
         ("traffic.0.load", "0.9"),
     ];
     assert_eq!(record(&two).verdict, Verdict::NotConverged);
-    // A growing backlog: no message created in the second half is delivered in time.
     let overloaded = [("stop.time", r#""2 ms""#), ("traffic.0.length", r#"{ fixed = "8 B" }"#)];
     let overloaded = record(&[&overloaded[..], &[("traffic.0.load", "1.0")]].concat());
     assert_eq!(overloaded.verdict, Verdict::Saturated);
@@ -90,8 +87,8 @@ fn window_below_five_latencies_is_not_saturated() {
 
 #[test]
 fn filling_network_is_not_saturated_in_four_latencies() {
-    // Two cables of 20 km delay by 200 us: in 800 us three quarters of a load of a half are
-    // delivered, and messages created in the last quarter are still in flight.
+    // Two cables of 20 km delay by 200 us: messages created in the last quarter of 800 us are still
+    // in flight.
     let long = [
         ("network.cable_length", r#""20000 m""#),
         ("traffic.0.arrivals", r#""constant""#),
@@ -122,7 +119,6 @@ fn series_steps_do_not_change_the_verdict() {
     };
     let slices = class(None);
     assert_eq!(slices.verdict, Verdict::Saturated);
-    // The second is the whole run, the last crosses the end of the window.
     for step in [r#""1 us""#, r#""2 ms""#, r#""1500 us""#] {
         let class = class(Some(step));
         assert_eq!(

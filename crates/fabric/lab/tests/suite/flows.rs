@@ -1,4 +1,4 @@
-//! Flow statistics from a plan to the record, equal in both engines.
+//! Flow statistics, equal in both engines.
 
 #![allow(clippy::unwrap_used, reason = "a run that cannot be set up has failed")]
 
@@ -85,7 +85,7 @@ fn windowed_flows_are_counted_and_share_fairly() {
         let flows = table(&record, "flows");
         let accepted: f64 = reals(flows, "accepted_bytes_per_s").iter().sum();
         assert!((accepted / class.accepted_bytes_per_s - 1.0).abs() < 1e-9);
-        // While a packet and its acknowledgement are in flight, the next one waits.
+        // The next packet waits for the acknowledgement.
         let held = reals(flows, "held_window");
         assert!(held.len() == 2 && held.iter().all(|share| *share > 0.3), "{held:?}");
         assert!(class.verdict_reason.contains("that its window and the network took"));
@@ -151,7 +151,7 @@ fn followed_series_average_to_the_counts() {
         };
         let (series, flows) = (table(&record, "flow_series"), table(&record, "flows"));
         for name in ["accepted_bytes_per_s", "held_window"] {
-            // The window begins with the first section after the warm-up, at nearly that time.
+            // The window begins with a section, shortly after the warm-up.
             let (found, expected) = (mean(series, name), reals(flows, name)[0]);
             assert!((found / expected - 1.0).abs() < 0.01, "{name}: {found}, not {expected}");
         }

@@ -1,4 +1,4 @@
-//! Flows and links recorded step by step: names, steps, and refusals.
+//! Flows and links recorded step by step.
 
 #![allow(clippy::unwrap_used, reason = "a run that cannot be set up has failed")]
 
@@ -10,7 +10,6 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::sync::LazyLock;
 
-/// Three switches in a row, two of them joined by two cables, and a host with two ports.
 const ROW: &str = r#"
 switch = [{ name = "s0" }, { name = "s1" }, { name = "s2" }]
 host = [{ name = "h0" }, { name = "h1" }, { name = "h2" }, { name = "twin" }]
@@ -85,7 +84,6 @@ fn flows_are_found_by_name() {
 
 #[test]
 fn links_are_found_by_their_result_names() {
-    // Every channel by its full name, those of single cables by the names of their nodes.
     let fabric = result(&[]).unwrap().plan.fabric.clone();
     for channel in gingham_topology::ChannelId::first(fabric.channel_count()) {
         let name = fabric.channel_name(channel);

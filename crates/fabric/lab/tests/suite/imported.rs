@@ -53,7 +53,6 @@ fn compiled(text: &str, settings: &[(&str, &str)]) -> Compiled {
     result(text, settings, false).unwrap()
 }
 
-/// Returns the error of the ring without some lines and with these settings, in one line.
 fn error(without: &[&str], settings: &[(&str, &str)]) -> String {
     let kept = RING.lines().filter(|line| !without.iter().any(|key| line.starts_with(key)));
     let text: String = kept.flat_map(|line| [line, "\n"]).collect();
@@ -131,7 +130,6 @@ fn written_tables_read_back_as_the_same_routes() {
 
 #[test]
 fn ring_without_imported_lanes_can_deadlock() {
-    // All on level 0 and therefore on lane 0.
     let text = error(&["service_levels"], &[]);
     // The only VL in use owns all eight lanes.
     assert!(text.contains("packets that fill the lanes of this cycle"), "{text}");

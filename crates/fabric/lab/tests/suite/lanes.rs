@@ -1,4 +1,4 @@
-//! Virtual lanes from a scenario to deliveries: closed form, mechanisms, refusals, notes.
+//! Virtual lanes from a scenario to deliveries.
 
 #![allow(clippy::unwrap_used, reason = "a run that cannot be set up has failed")]
 
@@ -27,7 +27,7 @@ fn compiled(text: &str) -> Compiled {
     compiled.unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
-/// Returns the deliveries of a run that keeps all messages, equal in both engines.
+/// Returns all deliveries, equal in both engines.
 fn run(plan: &Arc<Plan>) -> Vec<Delivery> {
     let mut oracle = gingham_oracle::start(Arc::clone(plan));
     while *oracle.advance(10_007) == Status::Running {
@@ -104,7 +104,7 @@ fn pipeline_depth_does_not_lower_lane_rate() {
     };
     let round_trip = 2 * 20 + 46 + 3;
     assert!(delivered("pipeline_cycles = 46", round_trip) > 0.95);
-    // Each packet takes the routing cycles, one after the other.
+    // Packets take the routing cycles one after the other.
     assert!(delivered("routing_cycles = 47", round_trip) < 0.60);
     let half = delivered("pipeline_cycles = 46", round_trip / 2);
     assert!((0.45..0.55).contains(&half), "{half}");
@@ -255,7 +255,7 @@ fn two_hosts(switches: u64, lanes: &str, classes: &str) -> Vec<Delivery> {
     ))
 }
 
-/// 200 MB/s: a flit of 16 B takes 80 ns, and 10 m of cable less than that.
+/// A flit takes 80 ns, and 10 m of cable less than that.
 const CYCLE_PS: u64 = 80_000;
 const DELAY_PS: u64 = 49_200;
 
@@ -320,7 +320,7 @@ fn excess_is_dropped_or_demoted_to_other_lanes() {
         )
     };
     let of = |excess: &str| two_hosts(1, "count = 2", &classes(excess));
-    // Messages of the window; the runs end at different times.
+    // The runs end at different times.
     let count = |found: &[Delivery], class: usize| {
         let messages = found.iter().map(|delivery| delivery.message);
         let of_window = messages.filter(|message| message.created < Time::from_ps(400_000_000));
@@ -446,7 +446,7 @@ fn finished_network_delivered_all_bytes_in_whole_flits() {
     assert!(found.len() > 100);
 }
 
-/// Returns the flits that one lane carries by 400 us, in packets of `bytes` bytes.
+/// Returns the flits that one lane carries by 400 us.
 fn carried(depth: u64, metres: u64, forwarding: &str, bytes: u64) -> u64 {
     let text = format!(
         "topology.generate.two-hosts.switches = 2\nmeasure.messages = \"none\"\nstop = {{ time = \"400 us\", warm_up = \"0 ps\", follow = \"0 ps\" }}\n\
@@ -491,8 +491,8 @@ fn noted_depth_is_the_minimum_for_full_rate() {
     }
 }
 
-/// Returns the utilisation of the channel of a single backlogged host, and the share of time that
-/// it waited for credits, equal under each stepper.
+/// Returns the utilisation of the channel of a backlogged host, and its share of time without
+/// credits, equal under each stepper.
 fn busy_and_waiting(lanes: &str) -> [f64; 2] {
     let text = format!(
         r#"

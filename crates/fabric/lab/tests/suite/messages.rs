@@ -1,4 +1,4 @@
-//! Error messages about contradictions of a preset, and about long cycles.
+//! Error messages about presets and long cycles.
 
 #![allow(clippy::unwrap_used, reason = "a run that cannot be set up has failed")]
 
@@ -6,7 +6,7 @@ use gingham_lab::scenario::{Overrides, ScenarioSource};
 use gingham_lab::{LabError, compile};
 use std::path::Path;
 
-/// Returns the error of a torus, with a preset on line 2 and a key on line 3.
+/// Returns the error of a preset on line 2 and a key on line 3.
 fn refused(preset: &str, key: &str, length: &str) -> LabError {
     let text = format!(
         r#"topology.generate.torus = {{ dimensions = [4, 4], hosts_per_switch = 1 }}
@@ -22,7 +22,7 @@ traffic = [{{ load = 0.1, length = {{ fixed = "{length}" }} }}]
     refused.err().unwrap_or_else(|| panic!("{preset} takes {key}"))
 }
 
-/// A preset, a key that contradicts it, and the message.
+/// Preset, contradicting key, message.
 const CONTRADICTIONS: [(&str, &str, &str); 12] = [
     (
         "booksim-iq",
@@ -104,7 +104,6 @@ fn preset_contradiction_is_reported_at_the_written_key() {
     }
 }
 
-/// Both keys are in the scenario, or the missing one follows from a table in it.
 #[test]
 fn self_contradiction_error_names_no_preset() {
     let keys = "network.lanes = { output_depth = 0, crossbar = \"full\" }";
@@ -144,7 +143,6 @@ fn long_cycle_is_reported_in_full() {
         panic!("a ring can deadlock");
     };
     assert_eq!(report.channels.len(), 40);
-    // The summary, the channels, the line that closes the cycle, and the remedy.
     let excerpt = report.to_string();
     let lines: Vec<&str> = excerpt.lines().collect();
     assert_eq!(lines.len(), 1 + 40 + 1 + 1, "{excerpt}");

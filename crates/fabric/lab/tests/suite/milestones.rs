@@ -1,4 +1,4 @@
-//! Milestones of a compilation, as reported to its caller.
+//! Milestones of a compilation.
 
 #![allow(clippy::unwrap_used, reason = "a scenario that cannot be read has failed")]
 
@@ -7,7 +7,6 @@ use gingham_lab::scenario::{Overrides, ScenarioSource};
 use gingham_lab::{Milestone, compile_observed};
 use std::path::Path;
 
-/// Shortest paths close a cycle on this ring, up*/down* does not.
 const RING: &str = r#"
 [topology.generate.ring]
 switches = 5

@@ -1,4 +1,4 @@
-//! Whole packets from a scenario to deliveries: preset, closed forms, refusals, notes.
+//! Whole packets from a scenario to deliveries.
 
 #![allow(clippy::unwrap_used, reason = "a run that cannot be set up has failed")]
 
@@ -39,7 +39,7 @@ fn packets(plan: &Plan) -> &PacketsPlan {
     packets
 }
 
-/// Returns the deliveries of a run that keeps all messages, equal in both engines.
+/// Returns all deliveries, equal in both engines.
 fn deliveries(text: &str) -> Vec<Delivery> {
     let plan = compiled(&format!("measure.messages = \"all\"\n{text}")).plan;
     let mut oracle = gingham_oracle::start(Arc::clone(&plan));
@@ -283,7 +283,6 @@ fn single_lane_rate_matches_the_formula() {
         );
         let found = deliveries(&text);
         let round = 2 * delay + forwarding + credit + time;
-        // A window of packets each round trip, or back to back.
         let apart = |later: usize| {
             let [first, last] = [10, 10 + later].map(|at| found[at].delivered.as_ps());
             last - first
@@ -365,8 +364,8 @@ fn recorded_scenario_restores_for_every_preset() {
     }
 }
 
-/// Figure 1 of Santos et al. 2002: twenty hosts have a packet each in flight to one host. An output
-/// buffer for all of them lets the cable between the switches carry the victim too.
+/// Figure 1 of Santos et al. 2002: with space for a packet of each of twenty hosts in the output
+/// buffer, the cable between the switches carries the victim too.
 #[test]
 fn output_buffer_for_all_waiting_packets_prevents_blocking() {
     let example = include_str!("../../../../../python/gingham/examples/congestion-spreading.toml");
@@ -390,7 +389,7 @@ fn output_buffer_for_all_waiting_packets_prevents_blocking() {
     assert!(local > 2 * remote && remote > 6 * victim, "{local} {remote} {victim}");
 }
 
-/// Returns the utilisation of the channel of h0, and the share of time that it waited for credits.
+/// Returns the utilisation of the channel of h0, and its share of time without credits.
 fn busy_and_waiting(network: &str) -> [f64; 2] {
     let text = format!(
         "{}[[traffic]]\nhosts = [\"h0\"]\narrivals = \"backlogged\"\nlength.fixed = \"2048 B\"\n[network]\n{network}",

@@ -303,8 +303,8 @@ cable = [
 
 #[test]
 fn nonminimal_pairs_are_noted_with_the_hostless_switch() {
-    // From the root s0 the ring goes down in both directions to s2 and s3, with s2 above s3:
-    // between s4 and s2 the path by s3 goes down, and then up, without a host to eject a packet.
+    // From the root s0, s2 counts as above s3: the path from s4 to s2 by s3 goes down, and then up,
+    // without a host to eject a packet.
     let found = notes(&[("topology", WITHOUT_A_HOST), ("routing.algorithm", "in-transit")]);
     assert!(
         found[0].starts_with("2 pairs of hosts go a longer way than their shortest"),

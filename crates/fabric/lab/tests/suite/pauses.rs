@@ -1,4 +1,4 @@
-//! Pauses of lanes: derived marks, refusals, and agreement of engine and oracle.
+//! Pauses of lanes: derived marks, refusals, agreement.
 
 #![allow(clippy::unwrap_used, reason = "a run that cannot be set up has failed")]
 
@@ -148,13 +148,12 @@ fn hosts_sharing_a_receiver_are_paused_without_loss() {
     assert!(found.len() > 10);
     let paused: Vec<_> = counts.iter().filter(|count| count.stops > 0).collect();
     assert_eq!(paused.len(), 3);
-    // Each host sends a third of the time, and is paused for most of the rest.
     assert!(paused.iter().all(|count| count.stopped_ps > 100_000_000), "{paused:?}");
 }
 
 #[test]
 fn ring_of_paused_lanes_deadlocks_as_proved() {
-    // Every host sends over two cables clockwise, and every buffer with a packet pauses its sender.
+    // Every buffer with a packet pauses its sender.
     let mut ring = r#"
         topology.generate.ring.switches = 5
         routing.algorithm = "shortest-path"

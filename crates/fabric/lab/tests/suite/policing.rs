@@ -1,4 +1,4 @@
-//! Policing from scenario text to record: refusals, counts, verdicts.
+//! Policing from scenario text to record.
 
 #![allow(clippy::unwrap_used, reason = "a run that cannot be set up has failed")]
 
@@ -81,11 +81,10 @@ fn assert_bound(plan: &Plan, mut conforming: Vec<&Delivery>, at: impl Fn(&Delive
 
 #[test]
 fn no_interval_exceeds_rate_and_burst() {
-    // With delay, of traffic that enters: at twice the rate the bucket is always empty.
+    // Delayed traffic conforms as it enters; at twice the rate the bucket is always empty.
     let (plan, found) = deliveries(&[]);
     let of_class = |delivery: &&Delivery| delivery.message.class == ClassId::new(0);
     assert_bound(&plan, found.iter().filter(of_class).collect(), |delivery| delivery.entered);
-    // Otherwise, of created messages that are not excess.
     for excess in ["drop", "{ demote = \"bulk\" }"] {
         let (plan, found) = deliveries(&[(EXCESS, excess), (LENGTH, "{ exponential = \"64 B\" }")]);
         let conforming = found.iter().filter(of_class);

@@ -1,4 +1,4 @@
-//! Current networks: presets under each switching kind, and defaults from a fabric.
+//! Presets of current networks, and defaults from a fabric.
 
 #![allow(clippy::unwrap_used, reason = "a run that cannot be set up has failed")]
 
@@ -351,7 +351,6 @@ fn adaptive_segments_are_capped_at_the_longest_packet() {
     // Presets without a technology have no limit.
     assert_eq!(plan_of("preset = \"santos-4x\"", "{ adaptive = \"2 KiB\" }")[1], 4_096);
     assert_eq!(plan_of("preset = \"myrinet-1280\"", "{ adaptive = \"5000 B\" }")[3], 45_000);
-    // A long limit takes no more memory than a short one.
     let long = "preset = \"myrinet-1280\", packet_max = \"1 GiB\"";
     assert_eq!(plan_of(long, "{ adaptive = \"1 B\" }"), [1, 2, 3, 9]);
     let traffic = "load = 0.1, length.fixed = \"64 B\", segmentation = { adaptive = \"1 B\" }";
@@ -367,7 +366,7 @@ fn packet_max_sets_the_longest_packet() {
     let network = "preset = \"infiniband-ndr\", packet_max = \"2 KiB\"";
     let plan = compiled(&chain(2, network, "load = 0.1")).unwrap().plan;
     assert_eq!(plan.classes[0].segmentation, SegmentationPlan::Fixed(2_048));
-    // Packets follow the limit of jumbo frames. No InfiniBand packet exceeds the longest path MTU.
+    // No InfiniBand packet exceeds the longest path MTU.
     let jumbo = "preset = \"roce-400\", packet_max = \"8 KiB\"";
     let plan = compiled(&chain(2, jumbo, "load = 0.1")).unwrap().plan;
     assert_eq!(plan.classes[0].segmentation, SegmentationPlan::Fixed(8_192));

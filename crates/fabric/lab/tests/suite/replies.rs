@@ -1,4 +1,4 @@
-//! Classes that reply to others: hosts, and refusals.
+//! Classes that reply to others.
 
 #![allow(clippy::unwrap_used, reason = "a run that cannot be set up has failed")]
 
@@ -10,7 +10,7 @@ use gingham_net::{ClassId, Delivery, Status};
 use std::fmt::Write as _;
 use std::path::Path;
 
-/// Two clients and a server; the replies come first and are compiled last.
+/// The replies come first and are compiled last.
 const SERVED: &str = r#"[topology.generate.star]
 hosts = 4
 
@@ -61,7 +61,6 @@ fn request_destinations_send_the_replies() {
     };
     assert_eq!(classes[0].sources[0].messages, MessagePlan::Replies(expected));
     assert_eq!(compiled.plan.offered_load(ClassId::new(0)), None);
-    // The default hosts cause no note about h0, which never replies.
     assert!(compiled.notes.is_empty(), "{:?}", compiled.notes);
 }
 

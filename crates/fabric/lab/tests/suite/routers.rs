@@ -1,4 +1,4 @@
-//! Routers of the literature, with agreement of both engines.
+//! Routers of the literature, equal in both engines.
 
 #![allow(clippy::unwrap_used, reason = "a run that cannot be set up has failed")]
 
@@ -31,7 +31,7 @@ fn compiled(text: &str) -> Compiled {
     compile(&source.unwrap(), false).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Returns the deliveries, equal in the oracle and every stepper.
+/// Returns the deliveries, equal under every stepper.
 fn deliveries(text: &str) -> Vec<Delivery> {
     let plan = compiled(text).plan;
     let mut oracle = gingham_oracle::start(Arc::clone(&plan));
@@ -46,7 +46,7 @@ fn deliveries(text: &str) -> Vec<Delivery> {
     found
 }
 
-/// Returns the distance of packets in cycles, after the first few.
+/// Returns the distance of packets in cycles.
 fn period(text: &str) -> u64 {
     let found = deliveries(text);
     let at = |index: usize| found[index].delivered.as_ps();
@@ -187,7 +187,7 @@ fn lane_is_granted_after_the_tail_in_an_idle_tick() {
     assert!(deliveries(text).len() > 20);
 }
 
-/// Returns the flits on the channels of a saturated mesh, equal by ports and by columns.
+/// Returns the flits on the channels, equal under each stepper.
 fn carried(lanes: &str) -> Vec<u64> {
     let text = format!(
         r#"

@@ -96,8 +96,7 @@ fn saturated_classes_report_accepted_load_and_a_load_factor() {
         )),
         "{reason}"
     );
-    // The other class alone fills channels: both should lower their loads, at most to the accepted
-    // load.
+    // Both classes should lower their loads, at most to the accepted load.
     let (_, factor) = reason.split_once("every load times ").unwrap();
     let factor: f64 = factor.parse().unwrap();
     let accepted = class.accepted_load / class.generated_load;
@@ -183,7 +182,7 @@ fn progress_follows_the_stop_rule_that_ends_the_run() {
             }
         }
     };
-    // By time alone, progress would stay at a few per cent of a second.
+    // By time alone, progress would stay at a few per cent.
     for rule in [("stop.messages", "2000"), ("stop.relative_width", "0.1")] {
         let seen = of(&[rule, ("stop.time", "1 s")]);
         let (_, end_ps) = *seen.last().unwrap();

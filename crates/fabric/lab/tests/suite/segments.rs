@@ -1,4 +1,4 @@
-//! Segments and priorities, by both engines, and refusals.
+//! Segments and priorities, and refusals.
 
 #![allow(clippy::unwrap_used, reason = "a run that cannot be set up has failed")]
 
@@ -19,7 +19,7 @@ fn compiled(text: &str) -> Compiled {
         .unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
-/// Returns the deliveries of a run that keeps all messages, equal in both engines.
+/// Returns all deliveries, equal in both engines.
 fn deliveries(text: &str) -> Vec<Delivery> {
     let plan =
         compiled(&format!("measure.messages = \"all\"\nstop.warm_up = \"0 ps\"\n{text}")).plan;

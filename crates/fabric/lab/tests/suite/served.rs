@@ -1,4 +1,4 @@
-//! Least served endpoints and flows, against shares calculated by hand.
+//! Least served endpoints, against shares calculated by hand.
 
 #![allow(clippy::unwrap_used, reason = "a run that cannot be set up has failed")]
 
@@ -52,7 +52,6 @@ fn parking_lot_least_served_sender_gets_three_quarters() {
     let class = class(PARKING_LOT, &[]);
     assert_parking_lot(&class);
     assert_eq!(class.served.senders_behind, 3);
-    // The load of the only destination is that of all senders.
     let share = class.served.least_served_destination_share.unwrap();
     assert!((share - class.accepted_load / class.generated_load).abs() < 1e-9, "{share}");
     assert_eq!(class.served.least_served_destination.as_deref(), Some("h1-1"));
@@ -162,7 +161,6 @@ fn senders_of_unequal_loads_are_compared_by_share() {
 
 #[test]
 fn senders_without_a_load_are_compared_by_created_messages() {
-    // A server replies to each request with twelve times its payload, and is the only sender.
     let text = r#"
         topology.generate.star.hosts = 2
         network.preset = "myrinet-1280"

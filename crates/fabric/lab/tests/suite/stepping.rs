@@ -1,4 +1,4 @@
-//! Steppers of virtual lanes: the choice of the engine, and refusals by columns.
+//! Steppers of virtual lanes: the engine's choice, and refusals.
 
 #![allow(clippy::unwrap_used, reason = "a run that cannot be set up has failed")]
 
@@ -6,7 +6,6 @@ use gingham_lab::scenario::{Overrides, ScenarioSource};
 use gingham_lab::{Compiled, Engine, Run, SteppedBy, compile};
 use std::path::Path;
 
-/// 64 switches with one host each, and packets of 20 flits.
 const MESH: &str = r#"
 topology.generate.mesh.dimensions = [8, 8]
 routing.algorithm = "dimension-order"
@@ -38,7 +37,7 @@ fn columns_are_chosen_for_high_flit_rates() {
     let seldom = ("traffic.0.load", "0.03");
     assert_eq!(chosen(&[seldom]), many);
     assert_eq!(chosen(&[seldom, ("network.lanes.count", "8")]), few);
-    // Each flit is a head: 110,842 and 65,373.
+    // Each flit is a head: 110,842 and 65,373 instructions.
     assert_eq!(chosen(&[("traffic.0.length.fixed", "16 B")]), many);
     // A host sends no more than its link carries, whatever its load.
     let class = |name| {
@@ -148,7 +147,6 @@ fn long_port_run_notes_the_key_that_rules_out_columns() {
     assert_eq!(stepping.columns_faster, Some(2));
     let note = slow.compiled().notes.iter().find(|note| note.contains(speedup.0));
     assert!(note.is_some_and(|note| note.contains("about 2 times")), "{:?}", slow.compiled().notes);
-    // A short run, a run with little traffic, and a run that columns support.
     for settings in [&[speedup][..], &[speedup, long, far], &[long]] {
         let run = run(settings);
         let stepping = run.stepping().unwrap();

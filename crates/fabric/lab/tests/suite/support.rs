@@ -1,4 +1,4 @@
-//! Compiles and runs small scenarios, with settings by key.
+//! Runs of small scenarios, with settings by key.
 
 use gingham_lab::scenario::{Overrides, ScenarioSource};
 use gingham_lab::{Compiled, Engine, Record, Run, compile};

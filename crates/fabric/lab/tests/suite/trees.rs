@@ -1,5 +1,4 @@
-//! Congestion trees of whole runs: figure 1 of Santos et al. 2002 on every switching kind, a ring
-//! that deadlocks, and refusals.
+//! Congestion trees: figure 1 of Santos et al. 2002 in every kind, and a ring that deadlocks.
 
 use gingham_lab::scenario::{Overrides, ScenarioSource};
 use gingham_lab::{Compiled, LabError, compile};
@@ -9,7 +8,7 @@ use gingham_topology::ChannelId;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Four hosts at A and two at B send to `BC` forever, and a victim over the same cable to `BV`.
+/// Six hosts send to `BC` forever, and a victim over their cable to `BV`.
 fn figure_1(network: &str, measure: &str) -> String {
     format!(
         r#"
@@ -53,7 +52,7 @@ fn found(text: &str) -> Found {
 }
 
 impl Found {
-    /// Returns the numbers of searches with a channel as root, branch and leaf.
+    /// Returns the searches with a channel as root, branch and leaf.
     fn roles(&self, name: &str) -> ChannelRoles {
         let fabric = &self.plan.fabric;
         let (from, to) = name.split_once(" -> ").expect("two names");
@@ -65,7 +64,7 @@ impl Found {
         channels.find(|(channel, _)| is_it(channel)).map(|(_, roles)| roles).unwrap_or_default()
     }
 
-    /// Returns the numbers of searches with a flow that fed a tree, and as a victim.
+    /// Returns the searches with a flow that feeds a tree, and as a victim.
     fn flow(&self, source: &str, destination: &str) -> FlowRoles {
         let name = |end| self.plan.fabric.endpoint_name(end);
         let is_it = |of: &FlowKey| name(of.source) == source && name(of.destination) == destination;

@@ -50,7 +50,6 @@ fn saturated(text: &str, settings: &[(&str, &str)]) -> ClassSummary {
     class
 }
 
-/// Returns the advice after the smaller load.
 fn beside_less(settings: &[(&str, &str)]) -> String {
     let reason = saturated(LONE, settings).verdict_reason;
     let (_, advice) = reason.split_once("traffic.0.load = ").unwrap();
@@ -64,7 +63,6 @@ const POLICING: (&str, &str) = ("traffic.0.policing", "{ rate = 0.05, burst = \"
 #[test]
 fn verdict_names_the_key_whose_bound_is_reached() {
     assert_eq!(beside_less(&[(RATE_LIMIT, "0.3")]), "or raise traffic.0.rate_limit");
-    // Both hold the flow back, and one of them limits it.
     let window = (WINDOW, "{ packets = 4 }");
     assert_eq!(beside_less(&[(RATE_LIMIT, "0.3"), window]), "or raise traffic.0.rate_limit");
     let let_pass = "or let more pass with traffic.0.policing.rate";
@@ -81,7 +79,7 @@ fn verdict_omits_keys_that_do_not_limit_the_load() {
     assert_eq!(beside_less(&[(WINDOW, "{ packets = 100 }")]), "");
     let wide = ("traffic.0.policing", "{ rate = 0.8, burst = \"1 KiB\" }");
     assert_eq!(beside_less(&[wide]), "");
-    // Long packets nearly fill the link, and no key allows more than that.
+    // Long packets nearly fill the link.
     let long = [
         ("traffic.0.length", "{ fixed = \"8 KiB\" }"),
         ("traffic.0.arrivals", "constant"),
@@ -108,7 +106,7 @@ fn often_full_window_is_named_as_possible_limit() {
     assert!(reason.ends_with(may), "{reason}");
 }
 
-/// A client and a server, whose replies are eight times as long.
+/// Replies are eight times as long as requests.
 const SERVED: &str = r#"
     topology.generate.star.hosts = 2
     network.preset = "myrinet-1280"

@@ -37,7 +37,6 @@ fn result(text: &str, allow_deadlock: bool) -> Result<Compiled, LabError> {
     compile(&source, allow_deadlock)
 }
 
-/// Compiles an 8x8 mesh of saturated hosts with packets of one flit.
 fn mesh(lanes: &str, routing: &str) -> Compiled {
     let text = format!(
         "topology.generate.mesh.dimensions = [8, 8]\nrouting = {{ algorithm = \"dimension-order\"{routing} }}\n\
@@ -95,7 +94,6 @@ fn oracle_agrees_on_vls_of_several_lanes() {
     assert!(deliveries(&compiled) == found);
 }
 
-/// Compiles the ring of OpenSM with these lanes, and with this row of levels.
 fn ring(lanes: &str, row: Option<&Conf>, allow_deadlock: bool) -> Result<Compiled, LabError> {
     let text = RING.replace("count = 8", lanes);
     let text = match row {
@@ -166,7 +164,7 @@ fn vl_arbitration_serves_vls_and_names_unserved_ones() {
         described.contains("in `network.lanes.crossbar_output`: ") && described.ends_with(expected),
         "{described}"
     );
-    // Lists have a value a lane: an error reports spare lanes without one.
+    // Lists have a value a lane, also for the spare lanes of a VL.
     let spare = "count = 4, crossbar_input = { weighted-round-robin = { weights = [1, 1, 0, 0] } }";
     let described = ring(spare, Some(&row), true).unwrap_err().to_string();
     let expected = "on lane 2 of VL 1, which is never served here: give the lane a weight, or VLs fewer lanes \

@@ -1,4 +1,4 @@
-//! Windows and rate limits: compilation, paths and lanes of acknowledgements, and refusals.
+//! Windows and rate limits, and lanes of acknowledgements.
 
 #![allow(clippy::unwrap_used, reason = "a run that cannot be set up has failed")]
 
@@ -36,7 +36,6 @@ fn laned() -> String {
     STAR.replace("\"myrinet-1280\"", "\"yum-1600\"\nlanes.count = 4")
 }
 
-/// A ring on lanes, whose dimension-order routes need datelines.
 const RING: &str = r#"
 [topology.generate.ring]
 switches = 5
@@ -123,7 +122,7 @@ fn ack_lanes_count_as_used() {
     assert!(described("lanes = [0]").contains("no class uses the lanes 2 and 3"));
     assert!(described("lanes = [2]").contains("no class uses lane 3"));
     assert!(!described("lanes = [2, 3]").contains("no class uses"));
-    // Switches arbitrate by priority; only acknowledgements make two levels.
+    // Only acknowledgements make two levels.
     let one = [("traffic.0.priority", "0"), ("network.arbitration", "strict-priority")];
     let is_noted = |window: &str| {
         let settings = [one[0], one[1], (WINDOW, window)];
@@ -208,7 +207,7 @@ fn ack_lanes_alone_can_close_a_cycle() {
     assert!(has(" lane 1") && has(" lane 2") && !has(" lane 3"), "{refused}");
     assert!(refused.to_string().contains(LEAVE_OUT), "{refused}");
     assert_eq!(report.key.as_deref(), Some("traffic[0].window.ack.lanes"));
-    // Acknowledgements with one lane leave none after the dateline.
+    // A single lane of acknowledgements leaves none after the dateline.
     let one = (WINDOW, "{ packets = 2, ack = { lanes = [3] } }");
     let refused = result(RING, &[one]).unwrap_err();
     let LabError::Deadlock(report) = &refused else { panic!("{refused}") };
@@ -236,7 +235,7 @@ fn cycle_error_names_the_acks_that_close_it() {
     let (cure, key) = described(&[(WINDOW, good), (second, bad)]);
     assert!(cure.contains("Leave traffic.1.window.ack.lanes out"), "{cure}");
     assert_eq!(key.as_deref(), Some("traffic[1].window.ack.lanes"));
-    // Each of the two alone is enough to close it.
+    // Each of the two alone closes the cycle.
     let (cure, key) = described(&[(WINDOW, bad), (second, bad)]);
     let both = "Leave traffic.0.window.ack.lanes and traffic.1.window.ack.lanes out";
     assert!(cure.contains(both), "{cure}");
@@ -268,7 +267,7 @@ fn marking_without_windows_is_noted() {
 
 #[test]
 fn ack_service_levels_are_part_of_the_proof() {
-    // The level of the reversed pair.
+    // By default the level of the reversed pair.
     let by_pair = compiled(IMPORTED, &[(WINDOW, "{ packets = 2 }")]);
     assert_eq!(ack(&by_pair).vc_class, None);
     assert!(matches!(by_pair.proof, Proof::Free { .. }));
@@ -332,7 +331,6 @@ fn too_slow_rate_limit_is_refused() {
     assert!(found.contains("in `traffic[0].rate_limit`: at this rate limit 64 KiB, or a packet of class `data`, which may be of any length"));
     let cut = ("traffic.0.segmentation", "{ fixed = \"1 MiB\" }");
     assert!(result(STAR, &[rate_limit("1e-5"), any, cut]).is_ok());
-    // The limit also applies to excess of another class.
     let demoting = [
         ("traffic.0.policing", "{ rate = 0.1, burst = \"1 KiB\", excess = { demote = \"bulk\" } }"),
         ("traffic.1.rate_limit", "1e-5"),
