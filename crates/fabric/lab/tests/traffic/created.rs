@@ -57,7 +57,7 @@ fn hosts_without_a_phase_get_different_phases() {
 #[test]
 fn backlogged_class_respects_its_start_and_stop() {
     let class = "arrivals = \"backlogged\"\nstart = \"1 us\"\nstop = \"2 us\"\nhosts = [\"h0\"]";
-    // Some 400 ns on the link.
+    // A message takes some 400 ns on the link.
     let created = instants_ns(class);
     assert_eq!(created[..2], [1_000, 1_000], "one leaves and one waits");
     assert!(created.len() >= 4 && created.iter().all(|at| *at < 2_000), "{created:?}");

@@ -128,7 +128,6 @@ fn bit_rotation_rotates_right_by_one() {
     assert_eq!(pairs(&compiled), names(&expected));
 }
 
-/// Returns the equally likely destinations of each source, by name.
 fn drawn_among(compiled: &Compiled) -> BTreeMap<String, Vec<String>> {
     let name = |endpoint| compiled.plan.fabric.endpoint_name(endpoint);
     let of = |source: &SourcePlan| {
@@ -217,7 +216,7 @@ fn destinations_stay_within_the_class_only_on_request() {
         let key = format!("uniform.within = \"{within}\"");
         assert!(compiled.notes.iter().any(|note| note.contains(&key)), "{:?}", compiled.notes);
     }
-    // If the class has all hosts, both settings are equivalent.
+    // Both settings are equivalent for a class of all hosts.
     assert!(on("star.hosts = 4", "\"uniform\"").notes.is_empty());
 }
 
@@ -278,7 +277,6 @@ fn matrix_sets_load_and_destinations_per_host() {
     let DestinationPlan::Weighted(weighted) = &drawn.destinations else { panic!("no weights") };
     let shares: Vec<_> = weighted.shares().map(|(to, share)| (name(to), share)).collect();
     assert_eq!(shares, [("h2".to_owned(), 2.0 / 3.0), ("h0".to_owned(), 1.0 / 3.0)]);
-    // Both links have equal capacity, so that the class offers the mean.
     let offered = compiled.plan.offered_load(ClassId::new(0)).unwrap();
     assert!((offered - 0.15).abs() < 1e-12, "{offered}");
     let silent = [

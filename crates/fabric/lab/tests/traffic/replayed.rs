@@ -4,7 +4,7 @@ use super::support::{Row, compiled, compiled_in, folder, messages};
 use gingham_lab::Engine;
 use std::fmt::Write as _;
 
-/// Three classes that meet on a torus and stop in time for all to be delivered.
+/// Three classes that stop in time for all messages to be delivered.
 const ORIGINAL: &str = r#"
     seed = 11
     topology.generate.torus = { dimensions = [3, 3], hosts_per_switch = 2 }
@@ -42,7 +42,7 @@ const REPLAY: &str = r#"
     arrivals.schedule = "messages.csv"
 "#;
 
-/// Formats rows as CSV, with another order of columns and one more.
+/// Formats rows with another order of columns and one more.
 fn csv(rows: &[Row]) -> String {
     let mut text = "destination,created_ps,payload_bytes,delivered_ps,source\n".to_owned();
     for row in rows {

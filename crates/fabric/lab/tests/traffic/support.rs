@@ -1,4 +1,4 @@
-//! Compiles and runs small scenarios, with files beside them.
+//! Runs of small scenarios, with files beside them.
 
 use gingham_lab::scenario::{Overrides, ScenarioSource};
 use gingham_lab::{Column, ColumnData, Compiled, Engine, LabError, Run, compile};
@@ -52,7 +52,6 @@ pub(crate) struct Row {
     pub(crate) delivered_ps: u64,
 }
 
-/// Returns the messages of a whole run, in order of creation.
 pub(crate) fn messages(compiled: Compiled, engine: Engine) -> Vec<Row> {
     let mut run = Run::new(compiled, engine);
     while !run.advance(100_000).expect("time goes on").done {}
