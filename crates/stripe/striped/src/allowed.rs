@@ -31,8 +31,7 @@ pub(crate) struct Allowed {
 }
 
 impl Allowed {
-    /// Returns the map of a configuration, with peers by place. Without peers, as over Ethernet,
-    /// every address is allowed.
+    /// Takes the peers by place. Without peers, as over Ethernet, every address is allowed.
     pub(crate) fn new(config: &Config) -> Self {
         Self::of(
             config.allowed().enumerate().map(|(number, one)| (config.peers.place(number), one)),
@@ -50,12 +49,10 @@ impl Allowed {
         Self { owners }
     }
 
-    /// Returns the place of the peer that owns the source address.
     pub(crate) fn source(&self, packet: &[u8]) -> Option<usize> {
         self.owner(packet, V4_SOURCE, V6_SOURCE)
     }
 
-    /// Returns the place of the peer that a packet goes to.
     pub(crate) fn destination(&self, packet: &[u8]) -> Option<usize> {
         self.owner(packet, V4_DESTINATION, V6_DESTINATION)
     }
@@ -129,7 +126,6 @@ mod tests {
         let to = |last| allowed.destination(&v4([192, 0, 2, 1], [10, 90, 0, last]));
         assert_eq!([7, 8, 127, 128].map(to), [Some(1), Some(0), Some(0), Some(3)]);
         assert_eq!(allowed.source(&v4([192, 0, 2, 1], [0; 4])), Some(2));
-        // No peer has the default route of IPv6.
         let mut v6 = [0x60; 40];
         v6[V6_SOURCE].copy_from_slice(&Ipv6Addr::LOCALHOST.octets());
         assert_eq!(allowed.source(&v6), None);

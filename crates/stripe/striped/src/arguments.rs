@@ -7,7 +7,6 @@ use clap::{Args, Parser, Subcommand};
 use crate::generate::Generated;
 use crate::logging::LogOptions;
 
-/// Help text printed after that of the program.
 const AFTER: &str = "\
 Exit codes: 0 done; 2 a file or a command line cannot be right; 6 the machine says no, or no daemon runs.
 Counts of quotas are in /var/lib/striped, or where STATE_DIRECTORY says.";
@@ -110,7 +109,7 @@ pub(crate) struct Runtime {
 }
 
 impl Runtime {
-    /// Returns the first directory: systemd may pass several, separated by colons.
+    /// systemd may pass several directories, separated by colons: the first counts.
     pub(crate) fn folder(&self) -> PathBuf {
         self.runtime_directory.split(':').next().unwrap_or_default().into()
     }

@@ -7,11 +7,10 @@
 //! ```
 //!
 //! Before packets are carried, and while a configuration is applied, requests wait for their
-//! replies, because the outcome is reported at that point. While packets are carried, that wait has
-//! a timeout.
+//! replies, because the outcome is reported at that point.
 //!
-//! Invariants: at most one request is outstanding; the packet loop never waits for a reply; a
-//! socket requested under one configuration is not used under the next.
+//! Invariants: at most one request is outstanding; while packets are carried, waits have a timeout;
+//! a socket requested under one configuration is not used under the next.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io;
@@ -26,11 +25,10 @@ use nix::sys::time::TimeSpec;
 
 use crate::line::{HalfLine, Request};
 
-/// Timeout of a reply while packets are carried. The monitor replies within one iteration of its
-/// loop; reading files takes longest.
+/// Timeout while packets are carried. The monitor replies within one iteration of its loop; reading
+/// files takes longest.
 const ANSWERED_WITHIN: Duration = Duration::from_secs(1);
 
-/// Requesting end of the socket pair.
 #[derive(Debug)]
 pub(crate) struct Asking {
     line: HalfLine,
@@ -39,15 +37,13 @@ pub(crate) struct Asking {
 
 #[derive(Debug, Default)]
 struct State {
-    /// Whether packets are carried, which limits the time of waiting.
     is_carrying: bool,
     waiting: VecDeque<Request>,
     outstanding: Option<For>,
-    /// Sockets of channels, or errors, that have been received and not yet taken.
+    /// Sockets of channels, or errors, received and not yet taken.
     came: BTreeMap<u32, io::Result<OwnedFd>>,
 }
 
-/// Use of the outstanding reply.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum For {
     Channel(u32),
@@ -63,12 +59,10 @@ impl Asking {
         self.state.lock().expect("one thread")
     }
 
-    /// Marks the start of packet forwarding; from here on, replies have a timeout.
     pub(crate) fn carry(&self) {
         self.state().is_carrying = true;
     }
 
-    /// Sends a request and waits for its reply, with a timeout while packets are carried.
     pub(crate) fn ask(&self, request: Request) -> io::Result<Option<OwnedFd>> {
         let state = &mut *self.state();
         while state.outstanding.is_some() {
@@ -84,15 +78,13 @@ impl Asking {
         reply
     }
 
-    /// Queues a request whose reply is ignored.
     pub(crate) fn queue_request(&self, request: Request) {
         let mut state = self.state();
         state.waiting.push_back(request);
         self.go_on(&mut state);
     }
 
-    /// Returns a socket for the channel with this number. Unless `opening` allows waiting, returns
-    /// `WouldBlock` until the reply has arrived.
+    /// Returns `WouldBlock` until the reply has arrived, unless `opening` allows waiting.
     pub(crate) fn socket(&self, channel: usize, opening: Opening) -> io::Result<OwnedFd> {
         let number = u32::try_from(channel).expect("channels are few");
         let request = Request::Open(number);
@@ -111,14 +103,12 @@ impl Asking {
         Err(io::ErrorKind::WouldBlock.into())
     }
 
-    /// Reads a reply that has arrived, and sends the next request.
     pub(crate) fn receive_reply(&self) {
         let mut state = self.state();
         self.take(&mut state);
         self.go_on(&mut state);
     }
 
-    /// Discards requested sockets, which belong to the previous configuration.
     pub(crate) fn forget(&self) {
         let mut state = self.state();
         state.waiting.retain(|request| !matches!(request, Request::Open(_)));
@@ -159,8 +149,7 @@ impl Asking {
         if has_come { Ok(()) } else { Err(Errno::ETIMEDOUT.into()) }
     }
 
-    /// Waits until the line is readable, or for `time` if given. `ppoll` is the variant that the
-    /// seccomp filter allows.
+    /// Uses `ppoll`, the variant that the seccomp filter allows.
     fn within(&self, time: Option<Duration>) -> io::Result<bool> {
         let mut fds = [PollFd::new(self.line.as_fd(), PollFlags::POLLIN)];
         loop {
@@ -182,7 +171,6 @@ impl AsFd for Asking {
 mod tests {
     use super::*;
 
-    /// Returns both ends, with the requesting one in the state of carrying packets.
     fn pair() -> (HalfLine, Asking) {
         let (monitor, other) = HalfLine::pair().expect("a pair");
         let asking = Asking::of(other);
@@ -206,7 +194,7 @@ mod tests {
 
     const NOT_YET: Option<io::ErrorKind> = Some(io::ErrorKind::WouldBlock);
 
-    /// Missing replies do not block, and repeated attempts send each request only once.
+    /// Repeated attempts send each request only once.
     #[test]
     fn requested_socket_is_available_after_the_reply() {
         let (monitor, asking) = pair();
@@ -219,7 +207,7 @@ mod tests {
         reply(&monitor, 2, Err(Errno::ENODEV.into()));
         let error = asking.socket(2, Opening::Asks).expect_err("there is none");
         assert_eq!(error.raw_os_error(), Some(Errno::ENODEV as i32));
-        // The error was reported, so the next attempt sends a new request.
+        // The error was reported, and the next attempt sends a new request.
         assert_eq!(kind(&asking, 2), NOT_YET);
         reply(&monitor, 2, Ok(Some(socket())));
         assert_eq!(kind(&asking, 2), None);
@@ -238,7 +226,6 @@ mod tests {
         asking.forget();
         reply(&monitor, 2, Ok(Some(socket())));
         assert_eq!([2, 1].map(|channel| kind(&asking, channel)), [NOT_YET; 2]);
-        // Requests other than for sockets remain queued.
         assert_eq!(monitor.next_request().expect("open"), Some(Request::SetMtu(1_400)));
         monitor.reply(Ok(None)).expect("there is room");
         asking.receive_reply();
@@ -248,8 +235,7 @@ mod tests {
         reply(&monitor, 1, Err(Errno::EPERM.into()));
     }
 
-    /// Replies to earlier requests are not mistaken for its own, and a late reply is not waited
-    /// for.
+    /// Replies to earlier requests are not mistaken for its own.
     #[test]
     fn awaited_reply_is_matched_to_its_request() {
         let (monitor, asking) = pair();

@@ -15,7 +15,6 @@ use crate::check::Loaded;
 use crate::config::{Channel, Config};
 use crate::quota;
 
-/// Rejects changes that need a restart, with the line of the new file.
 pub(crate) fn check(old: &Loaded, new: &Loaded) -> Result<(), InputError> {
     let refuse = |key: &str, why: &str| Err(fixed_while_up(old, new, key, why));
     let (was, is) = (&old.checked.config, &new.checked.config);
@@ -49,7 +48,6 @@ pub(crate) fn check(old: &Loaded, new: &Loaded) -> Result<(), InputError> {
     Ok(())
 }
 
-/// Returns the first changed key that must stay constant.
 fn fixed(was: &Config, is: &Config) -> Option<&'static str> {
     let changed = [
         ("name", was.name != is.name),
@@ -79,8 +77,7 @@ fn fixed_while_up(old: &Loaded, new: &Loaded, key: &str, why: &str) -> InputErro
     new.source.refuse(key, message)
 }
 
-/// Returns a channel of a peer whose place has changed: its table in the new file and its old
-/// place.
+/// Returns a channel whose place has changed: its table in the new file and its old place.
 fn shifted(was: &Config, is: &Config, peer: usize) -> Option<(String, usize)> {
     let text = |channel: &Channel| format!("{channel:?}");
     let before = was.peers.at(is.peers.place(peer))?;

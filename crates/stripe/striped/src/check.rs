@@ -26,16 +26,15 @@ use crate::quota;
 use crate::routes::check_routes;
 use crate::tcp;
 
-/// Longest configuration, enough for some 6,000 peers; keeps other files from being read.
+/// Limit in bytes, enough for some 6,000 peers; keeps other files from being read.
 const TEXT_BYTES_MAX: usize = 1 << 20;
-/// Size of an interface name with its terminating zero (`IFNAMSIZ`).
+/// Size with the terminating zero (`IFNAMSIZ`).
 const NAME_BYTES: usize = 16;
-/// Headers of IPv4 and UDP, and of IPv6 and UDP, in bytes.
+/// IPv4 and UDP, IPv6 and UDP.
 const UNDERLAY_BYTES: [usize; 2] = [20 + 8, 40 + 8];
-/// Path MTU assumed if the kernel does not know it: Ethernet's, in bytes.
+/// Ethernet's, assumed if the kernel does not know the path MTU; in bytes.
 const PATH_MTU: usize = 1_500;
 
-/// Valid configuration, with the keys of its peers.
 #[derive(Debug)]
 pub(crate) struct Checked {
     pub(crate) config: Config,
@@ -49,20 +48,18 @@ pub(crate) struct Loaded {
     pub(crate) text: String,
     pub(crate) source: Source<Config>,
     pub(crate) checked: Checked,
-    /// Longest packet that the buffers allocated at the start can hold, in bytes.
+    /// Longest packet for the buffers allocated at the start, in bytes.
     pub(crate) mtu_max: u16,
 }
 
-/// State that a configuration is checked against.
 pub(crate) struct Place<'a> {
-    /// State of the machine, without the interfaces of this daemon.
+    /// Without the interfaces of this daemon.
     pub(crate) machine: Machine,
-    /// Configuration that is up, if this is a reload.
+    /// Configuration that is up, for a reload.
     pub(crate) running: Option<&'a Config>,
 }
 
 impl Place<'_> {
-    /// Whether the daemon already has a socket with this address.
     fn has_socket(&self, local: SocketAddr) -> bool {
         let has = |at: ChannelAt<'_>| {
             let over_udp = at.channel.plan(None).is_some_and(|plan| plan.local == local);
@@ -72,14 +69,12 @@ impl Place<'_> {
     }
 }
 
-/// Reads a file that has been checked before.
 pub(crate) fn read(path: &Path) -> Result<Checked, Problem> {
     let source = Source::<Config>::load(path, &Overrides::default())?;
     let peers = peers(&source)?;
     Ok(Checked { config: source.scenario, peers })
 }
 
-/// Reads files and checks each of them, and all for conflicts.
 pub(crate) fn load(paths: &[PathBuf]) -> Result<Vec<Loaded>, Problem> {
     let machine = || Machine::read(&[]).map_err(|error| Problem::environment("interfaces", error));
     let one = |path: &PathBuf| load_one(path, &Place { machine: machine()?, running: None });
@@ -88,7 +83,6 @@ pub(crate) fn load(paths: &[PathBuf]) -> Result<Vec<Loaded>, Problem> {
     Ok(loaded)
 }
 
-/// As [`load`], for bundles that are up.
 pub(crate) fn load_again(running: &[&Loaded]) -> Result<Vec<Loaded>, Problem> {
     let names: Vec<_> = running.iter().map(|one| one.checked.config.name.as_str()).collect();
     let one = |running: &&Loaded| {
@@ -137,7 +131,7 @@ fn load_one(path: &Path, place: &Place<'_>) -> Result<Loaded, Problem> {
     Ok(Loaded { path, text, mtu_max: checked.config.mtu, source, checked })
 }
 
-/// Rejects files that are too long or not regular: reading a pipe, for example, might never end.
+/// Rejects irregular files too: reading a pipe might never end.
 fn check_length(path: &Path) -> Result<(), Problem> {
     let Ok(metadata) = fs::metadata(path) else { return Ok(()) };
     let refused = if !metadata.is_file() && !metadata.is_dir() {
@@ -181,7 +175,6 @@ fn check_metrics(source: &Source<Config>, place: &Place<'_>) -> Result<(), Input
     }
 }
 
-/// Reads all keys; none over Ethernet.
 fn peers(source: &Source<Config>) -> Result<Vec<PeerPlan>, InputError> {
     if source.scenario.is_ethernet() { Ok(Vec::new()) } else { peer::load(source) }
 }
@@ -249,8 +242,7 @@ fn check_channels(source: &Source<Config>, place: &Place<'_>) -> Result<(), Inpu
         return Err(source.refuse("offload", "only channels over Ethernet pass frames whole"));
     }
     let mut places: BTreeMap<_, Vec<ChannelAt<'_>>> = BTreeMap::new();
-    // All sockets stay open until the last has been tried, so that two channels in conflict are
-    // found.
+    // All sockets stay open until the last has been tried, to find two channels in conflict.
     let mut ports = Vec::new();
     for at in config.channels_at() {
         if at.channel.is_tcp() {
@@ -279,8 +271,6 @@ fn are_one(one: &ChannelAt<'_>, other: &ChannelAt<'_>) -> bool {
     both_have && (is_same_peer || one.channel.remote() == other.channel.remote())
 }
 
-/// Checks that every peer has channels, and that channels shared by several peers have no remote or
-/// listening address.
 fn check_owners(source: &Source<Config>) -> Result<(), InputError> {
     let Config { channels, peers, .. } = &source.scenario;
     if channels.is_empty() && peers.list.iter().all(|peer| peer.channels.is_empty()) {
@@ -321,7 +311,6 @@ fn check_owners(source: &Source<Config>) -> Result<(), InputError> {
     Ok(())
 }
 
-/// Opens the channel's port, unless the daemon already has it.
 fn check_port(
     source: &Source<Config>,
     place: &Place<'_>,
@@ -339,7 +328,6 @@ fn check_port(
             );
             Err(source.refuse(&at.key(local_key(at.channel)), message))
         }
-        // Other errors are reported by the checks of the key in question.
         Err(_) => Ok(None),
     }
 }

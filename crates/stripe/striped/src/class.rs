@@ -49,7 +49,7 @@ impl TryFrom<DscpText> for Dscp {
 }
 
 impl Default for Dscp {
-    /// Returns the default forwarding class, best effort (RFC 2474, section 4.1).
+    /// Best effort (RFC 2474, section 4.1).
     fn default() -> Self {
         Self::Fixed(0)
     }
@@ -63,7 +63,7 @@ impl Dscp {
         }
     }
 
-    /// Returns the traffic class of the datagram that carries a packet. `is_marked` sets CE.
+    /// Returns the outer traffic class. `is_marked` sets CE.
     pub(crate) fn outside(self, packet: &[u8], is_marked: bool) -> u8 {
         let inner = traffic_class(packet);
         let ecn = if is_marked { Ecn::Ce } else { Ecn::of_traffic_class(inner) };
@@ -88,11 +88,9 @@ pub(crate) struct Marks {
 }
 
 impl Marks {
-    /// Combines the outer ECN field with that of the packet. Returns false if the packet must be
-    /// dropped.
+    /// Combines the outer ECN field with that of the packet; false if the packet must be dropped.
     pub(crate) fn passes(&mut self, packet: &mut [u8], outer: u8) -> bool {
         let outer = Ecn::of_traffic_class(outer);
-        // Outer Not-ECT leaves the packet unchanged: first column of RFC 6040, figure 4.
         if outer == Ecn::NotEct {
             return true;
         }
@@ -115,7 +113,6 @@ impl Marks {
 mod tests {
     use super::*;
 
-    /// Returns a header of IPv4 or IPv6 with this traffic class.
     fn packet(version: u8, class: u8) -> Vec<u8> {
         let mut packet = vec![0; 40];
         packet[0] = version << 4 | if version == 6 { class >> 4 } else { 5 };
@@ -138,8 +135,8 @@ mod tests {
         assert_eq!((Dscp::Fixed(46).of_messages(), Dscp::Copied.of_messages()), (46, 0));
     }
 
-    /// Rows: inner Not-ECT, ECT(1), ECT(0), CE. Columns: outer field in this order. Entries: ECN
-    /// field on delivery, or `None` if dropped.
+    /// Figure 4 of RFC 6040: rows are inner Not-ECT, ECT(1), ECT(0), CE; columns the outer field in
+    /// this order; entries the field on delivery, `None` if dropped.
     #[test]
     fn outer_ecn_marks_are_propagated_on_delivery() {
         let figure_4 = [

@@ -14,14 +14,11 @@ use crate::problem::Problem;
 use crate::status::Status;
 use crate::table;
 
-/// Timeout of a daemon's reply.
 const WAIT: Duration = Duration::from_secs(10);
-/// Longest reply of a daemon, in bytes.
 const ANSWER_BYTES_MAX: u64 = 4 << 20;
-/// Moves the cursor to the first line and clears the screen (ECMA-48).
+/// Cursor to the first line, clear the screen (ECMA-48).
 const CLEAR: &str = "\x1b[H\x1b[2J";
 
-/// Checks the files, and prints what `up` would do.
 pub(crate) fn check(configs: &[PathBuf]) -> Result<(), Problem> {
     for loaded in load(configs)? {
         print(&would_do(&loaded.path, &loaded.checked.config));
@@ -101,14 +98,13 @@ fn not_understood(path: &Path, error: &impl std::fmt::Display) -> Problem {
     Problem::Environment(message)
 }
 
-/// Makes the daemons read their files again.
 pub(crate) fn reload(bundles: &Bundles, runtime: &Path) -> Result<(), Problem> {
     each(bundles, runtime, |path, stream| {
         let reply = ask(path, stream, Asked::Reload)?;
         match reply.split_at_checked(1) {
             Some(("0", _)) => Ok(()),
             Some((code, message)) => {
-                // The exit code is that of `up` for the invalid file.
+                // Exit code of `up` for the invalid file.
                 let code = code.parse().unwrap_or(6);
                 Err(Problem::Asked(code, message.to_owned()))
             }
@@ -126,8 +122,6 @@ pub(crate) fn down(bundles: &Bundles, runtime: &Path) -> Result<(), Problem> {
     })
 }
 
-/// Connects to the daemon of each selected bundle, one after the other, and calls `what` with each
-/// connection.
 fn each(
     bundles: &Bundles,
     runtime: &Path,
@@ -168,7 +162,6 @@ fn refused(path: &Path, error: &io::Error) -> Problem {
     Problem::environment(&path.display().to_string(), why)
 }
 
-/// Sends a request, and reads the complete reply.
 fn ask(path: &Path, mut stream: UnixStream, asked: Asked) -> Result<String, Problem> {
     let refused = |error: io::Error| refused(path, &error);
     stream.set_read_timeout(Some(WAIT)).map_err(refused)?;
@@ -200,7 +193,7 @@ fn sockets(bundles: &Bundles, runtime: &Path) -> Result<Vec<PathBuf>, Problem> {
     Ok(found)
 }
 
-/// Prints a text; ignores write errors, as the reader may have closed the pipe.
+/// Ignores write errors: the reader may have closed the pipe.
 fn print(text: &str) {
     let mut out = io::stdout().lock();
     let _: io::Result<()> = writeln!(out, "{text}").and_then(|()| out.flush());
@@ -212,7 +205,6 @@ mod tests {
 
     use super::*;
 
-    /// A listening daemon is connected to once; the socket of a killed one is skipped.
     #[test]
     fn daemon_is_connected_to_once_per_request() -> io::Result<()> {
         let folder = std::env::temp_dir().join(format!("striped-client-{}", std::process::id()));

@@ -137,7 +137,7 @@ pub(crate) struct Config {
     pub(crate) channels: Vec<Channel>,
 }
 
-/// Smallest MTU of IPv4 (RFC 791, section 3.2) and of IPv6 (RFC 8200, section 5), in bytes.
+/// RFC 791, section 3.2, and RFC 8200, section 5; in bytes.
 const MTU_MIN: [u16; 2] = [68, 1_280];
 
 impl Config {
@@ -166,7 +166,7 @@ const fn default_priority() -> u32 {
 
 /// "ST" in ASCII.
 const DEFAULT_TABLE: u32 = 0x5354;
-/// Equal to the default table, so that one number serves to recognise both.
+/// Equal to the default table: one number serves to recognise both.
 const DEFAULT_MARK: u32 = DEFAULT_TABLE;
 
 #[derive(Clone, Debug, Deserialize)]
@@ -211,7 +211,7 @@ impl Channel {
         self.listen.map(|listen| listen.0)
     }
 
-    /// Local address of a connection to `remote`, with any port unless one is configured.
+    /// Has any port unless one is configured.
     pub(crate) fn connect_from(&self, remote: SocketAddr) -> SocketAddr {
         let mut local = self.local(remote);
         if self.local.is_none() {
@@ -220,7 +220,7 @@ impl Channel {
         local
     }
 
-    /// Returns the parameters of a channel over TCP, or `None` for other transports.
+    /// `None` for other transports.
     pub(crate) fn tcp_plan(&self, config: &Config) -> Option<TcpPlan> {
         let end = match (self.listen(), self.remote()) {
             _ if !self.is_tcp() => return None,
@@ -236,13 +236,12 @@ impl Channel {
         Some(TcpPlan { end, interface, mark, dscp, longest_bytes })
     }
 
-    /// Remote address of a channel over UDP or TCP; unspecified if it is to be learned.
+    /// Unspecified address if it is to be learned; `None` over Ethernet.
     pub(crate) fn remote(&self) -> Option<SocketAddr> {
         let nowhere = |local: Endpoint| SocketAddr::new(any(local.0), 0);
         self.remote.map(|remote| remote.0).or_else(|| self.local.map(nowhere))
     }
 
-    /// Returns the first key that is valid only over UDP and TCP.
     pub(crate) const fn key_of_udp(&self) -> Option<&'static str> {
         match self {
             Self { remote: Some(_), .. } => Some("remote"),
@@ -257,7 +256,6 @@ impl Channel {
         }
     }
 
-    /// Returns the first key that is valid only over Ethernet.
     pub(crate) const fn key_of_ethernet(&self) -> Option<&'static str> {
         match self {
             Self { peer: Some(_), .. } => Some("peer"),
@@ -266,7 +264,6 @@ impl Channel {
         }
     }
 
-    /// Local address for packets to `remote`.
     pub(crate) fn local(&self, remote: SocketAddr) -> SocketAddr {
         let any = SocketAddr::new(any(remote), remote.port());
         self.local.as_ref().map_or(any, |local| local.0)
@@ -284,7 +281,7 @@ impl Channel {
         self.local.is_some() || self.interface.is_some()
     }
 
-    /// Local end as text: interface or address, with the port.
+    /// Interface or address, with the port.
     pub(crate) fn place(&self) -> String {
         let local = self.listen().or_else(|| Some(self.local(self.remote()?)));
         let port = local.map_or(0, |local| local.port());
@@ -301,13 +298,13 @@ impl Channel {
         Preference { priority, bytes_per_second_max }
     }
 
-    /// Returns the parameters of a channel over UDP or TCP, or `None` over Ethernet.
+    /// `None` over Ethernet.
     pub(crate) fn link(&self, config: &Config) -> Option<LinkPlan> {
         let over_udp = self.plan(config.mark).map(LinkPlan::from);
         over_udp.or_else(|| self.tcp_plan(config).map(LinkPlan::from))
     }
 
-    /// Returns the parameters of a channel over UDP, or `None` for other transports.
+    /// `None` for other transports.
     pub(crate) fn plan(&self, mark: Option<u32>) -> Option<ChannelPlan> {
         let remote = self.remote().filter(|_| !self.is_tcp())?;
         let (local, interface) = (self.local(remote), self.interface.clone());
@@ -385,7 +382,6 @@ impl Prefix {
         self.0
     }
 
-    /// Returns the network of this address: host bits are cleared.
     pub(crate) fn network(&self) -> Self {
         Self(self.0.trunc())
     }

@@ -1,8 +1,7 @@
 //! TUN device: exchanges packets with the kernel, using segmentation offload.
 //!
 //! With `IFF_VNET_HDR` the kernel passes a run of TCP or UDP segments as one large packet. This
-//! module splits such packets, and coalesces segments to be written: one system call for some forty
-//! packets in each direction.
+//! module splits and coalesces them: one system call for some forty packets in each direction.
 //!
 //! Invariant: the interface exists as long as the [`Tun`] value.
 
@@ -14,15 +13,12 @@ use tun_rs::{DeviceBuilder, GROTable, IDEAL_BATCH_SIZE, Layer, SyncDevice, VIRTI
 
 use crate::config::Config;
 
-/// Longest result of one read, in bytes.
 const RAW_BYTES: usize = VIRTIO_NET_HDR_LEN + 65_535;
-/// Longest packet that can be read, in bytes, as on many jumbo-frame networks. An administrator may
-/// raise the MTU of the interface; longer packets must still be read, so that an ICMP error can
-/// answer them.
+/// As on many jumbo-frame networks. An administrator may raise the MTU; longer packets must still
+/// be read, for an ICMP error to answer them.
 const READ_BYTES: usize = 9_216;
-/// Transmit queue of the interface, in packets. Packets should wait in our entry queue, which knows
-/// flows; this one only has to bridge the time until the process runs. At 1 Gbit/s and 1,400 bytes
-/// it holds some 20 ms, like the socket buffers.
+/// Packets should wait in our entry queue, which knows flows; this one only bridges the time until
+/// the process runs. At 1 Gbit/s and 1,400 bytes it holds some 20 ms, like the socket buffers.
 const QUEUE_PACKETS: u32 = 2_000;
 
 pub(crate) struct Tun {
@@ -32,14 +28,12 @@ pub(crate) struct Tun {
     sizes: Vec<usize>,
     gro: GROTable,
     outgoing: Outgoing,
-    /// Whether packets pass unsplit, each preceded by the kernel's virtio header.
+    /// Packets pass unsplit, each preceded by the kernel's virtio header.
     is_whole: bool,
-    /// System calls that failed and transferred nothing.
     pub(crate) refused: u64,
 }
 
 impl Tun {
-    /// Creates the interface with its addresses, and brings it up.
     pub(crate) fn new(config: &Config) -> io::Result<Self> {
         let mut builder = DeviceBuilder::new()
             .name(config.name.as_str())
@@ -68,7 +62,6 @@ impl Tun {
         })
     }
 
-    /// Length of the header before each packet read or written, in bytes.
     pub(crate) const fn prefix_bytes_of(config: &Config) -> usize {
         if config.offload { VIRTIO_NET_HDR_LEN } else { 0 }
     }
@@ -77,7 +70,7 @@ impl Tun {
         self.device.if_index()
     }
 
-    /// Passes the packets of one read to `each`. Returns false if none was waiting.
+    /// Returns false if none was waiting.
     pub(crate) fn read(&mut self, mut each: impl FnMut(&mut [u8])) -> io::Result<bool> {
         let Self { device, raw, segments, sizes, is_whole, .. } = self;
         let read = if *is_whole {
@@ -105,7 +98,6 @@ impl Tun {
         }
     }
 
-    /// Queues a packet, which is written by [`Self::flush`] at the latest.
     pub(crate) fn write(&mut self, packet: &[u8]) {
         if self.is_whole {
             self.refused += u64::from(self.device.send(packet).is_err());
@@ -126,8 +118,7 @@ impl Tun {
     }
 }
 
-/// Packets to be written, each in a buffer with room for segments coalesced into it. Buffers are
-/// allocated on demand.
+/// Each packet is in a buffer with room for segments coalesced into it.
 #[derive(Default)]
 struct Outgoing {
     buffers: Vec<Vec<u8>>,
@@ -147,7 +138,6 @@ impl Outgoing {
         self.count += 1;
     }
 
-    /// Returns the queued packets, and empties the queue.
     fn take(&mut self) -> &mut [Vec<u8>] {
         let count = std::mem::take(&mut self.count);
         &mut self.buffers[..count]
@@ -164,8 +154,7 @@ impl AsFd for Tun {
 mod tests {
     use super::*;
 
-    /// Returns a TCP segment over IPv4 with valid checksums. Its payload of `bytes` starts at
-    /// sequence number `first`.
+    /// TCP segment over IPv4 with valid checksums and sequence number `first`.
     fn segment(first: u32, bytes: usize) -> Vec<u8> {
         let mut packet = vec![0; 40 + bytes];
         let length = u16::try_from(packet.len()).expect("short");
@@ -183,8 +172,7 @@ mod tests {
         packet
     }
 
-    /// 40 segments of 1,400 bytes become one packet, and again in the next batch; of 50, the 46
-    /// that fit into one IP packet.
+    /// Of 50 segments of 1,400 bytes, 46 fit into one IP packet.
     #[test]
     fn segments_of_a_flow_are_coalesced() {
         let (mut outgoing, mut gro) = (Outgoing::default(), GROTable::default());

@@ -14,25 +14,22 @@ use crate::class::Dscp;
 use crate::packet::{Flow, ecn, mark};
 use crate::policy::Policies;
 
-/// Idle time after which the queue's memory is freed, in ns. Most gaps within a flow are shorter.
+/// Idle time after which the memory is freed. Most gaps within a flow are shorter.
 const REST_NS: u64 = 1_000_000_000;
 
 #[derive(Debug)]
 pub(crate) struct Entry {
     plan: FqCodelPlan,
-    /// Allocated with the first packet, and freed after [`REST_NS`] without one.
     queue: Option<Box<FqCodel<Vec<u8>>>>,
     /// Counters of queues freed before.
     past: Counters,
     used_at_ns: u64,
-    /// Buffers of packets that were sent or dropped, for reuse.
     spare: Vec<Vec<u8>>,
     hasher: RandomState,
-    /// Length of the header before each packet, in bytes: the virtio header with offloads,
-    /// otherwise 0.
+    /// Virtio header with offloads, otherwise 0.
     prefix_bytes: usize,
     dscp: Dscp,
-    /// Packets that are not valid IP or whose length field does not match their length.
+    /// Packets that are not valid IP or have another length than their length field says.
     pub(crate) strange: u64,
     now_ns: u64,
     policies: Policies,
@@ -41,9 +38,7 @@ pub(crate) struct Entry {
 }
 
 impl Entry {
-    /// Creates a queue for packets of at most `longest_bytes`, each preceded by `prefix_bytes`,
-    /// with `dscp` for their outer headers. The flow hash has a random key, so that no sender can
-    /// choose flows that collide.
+    /// The flow hash has a random key, to keep senders from choosing flows that collide.
     pub(crate) fn new(longest_bytes: u32, prefix_bytes: usize, dscp: Dscp) -> Self {
         let plan = FqCodelPlan::of_packets(longest_bytes);
         let hasher = RandomState::new();
@@ -67,12 +62,10 @@ impl Entry {
         self.policies = policies;
     }
 
-    /// Sets the current time.
     pub(crate) const fn advance(&mut self, now: Instant) {
         self.now_ns = now.nanoseconds();
     }
 
-    /// Enqueues a packet read from the TUN device, with its prefix.
     pub(crate) fn enqueue(&mut self, given: &[u8]) {
         let packet = given.get(self.prefix_bytes..).unwrap_or_default();
         if ip_bytes(packet) != Some(packet.len()) {
@@ -94,7 +87,7 @@ impl Entry {
         queue.enqueue(*now_ns, offered, |dropped| spare.push(dropped.packet));
     }
 
-    /// Frees the memory of the queue if it is empty and has been idle for [`REST_NS`].
+    /// Frees the memory if empty and idle for [`REST_NS`].
     pub(crate) fn rest(&mut self, now: Instant) {
         self.advance(now);
         let is_at_rest = self.used_at_ns.saturating_add(REST_NS) <= self.now_ns;
@@ -104,7 +97,6 @@ impl Entry {
         }
     }
 
-    /// Adjusts target and interval of CoDel to the pipe's round-trip time.
     pub(crate) fn set_round_trip(&mut self, round_trip: Duration) {
         let target_ns = CoDelPlan::target_before(round_trip);
         let interval_ns = CoDelPlan::interval_before(round_trip);
@@ -185,8 +177,8 @@ mod tests {
     }
 
     /// One packet arrives per millisecond and, from 90 ms on, one leaves: each has waited 90 ms.
-    /// With a round trip of 80 ms and as much in the queue, nothing is dropped for 160 ms; with 20
-    /// ms, for the 100 ms of RFC 8290, which are longer.
+    /// The first drop is due after an interval: 160 ms for a round trip of 80 ms and as much in the
+    /// queue; for 20 ms, the longer 100 ms of RFC 8290.
     #[test]
     fn first_drop_waits_for_an_interval_above_the_rtt() {
         for (round_trip_ms, first_drop_ms) in [(80, 250), (20, 190)] {

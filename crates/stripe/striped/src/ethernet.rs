@@ -11,9 +11,9 @@ use nix::errno::Errno;
 use crate::check::Place;
 use crate::config::{Channel, Config, SchedulerName};
 
-/// Longest IP packet except jumbograms, in bytes; used if frames pass unsplit.
+/// Longest IP packet except jumbograms; used if frames pass unsplit.
 const WHOLE_BYTES: u32 = 65_535;
-/// Socket buffer in quanta. A quantum lasts 1 to 2 ms, and the process may run up to 20 ms late.
+/// A quantum lasts 1 to 2 ms, and the process may run up to 20 ms late.
 const QUANTA_WAITING: u32 = 16;
 
 impl Config {
@@ -21,7 +21,6 @@ impl Config {
         self.channels.iter().any(|channel| channel.ethernet.is_some())
     }
 
-    /// Longest packet that the scheduler has to expect, in bytes.
     fn longest_bytes(&self) -> u32 {
         if self.offload { WHOLE_BYTES } else { self.mtu.into() }
     }
@@ -62,7 +61,6 @@ impl Config {
     }
 }
 
-/// Checks the configuration of a bundle over Ethernet against this machine.
 pub(crate) fn check(source: &Source<Config>, place: &Place<'_>) -> Result<(), InputError> {
     let (config, machine) = (&source.scenario, &place.machine);
     check_ether_types(source)?;
@@ -160,14 +158,13 @@ fn check_channel(
     if place.running.is_some() { Ok(()) } else { check_use(source, name, &interface) }
 }
 
-/// Checks that no other program uses the EtherTypes.
 fn check_use(source: &Source<Config>, name: &str, interface: &Interface) -> Result<(), InputError> {
     let EtherTypes { packets, messages } = source.scenario.ether_types.into();
     for (key, one) in [("packets", packets), ("messages", messages)] {
         let user = match interface.used(one) {
             Ok(Some(EtherTypeUse::Kernel)) => "the kernel",
             Ok(Some(EtherTypeUse::Socket)) => "another program",
-            // Cannot be determined if the kernel does not report it.
+            // The kernel may not report it.
             Ok(None) | Err(_) => continue,
         };
         let message = format!(

@@ -22,18 +22,15 @@ use zeroize::Zeroizing;
 
 const ZEROS: [u8; 4 << 10] = [0; 4 << 10];
 
-/// Placeholder for a peer without a preshared key.
 const NONE: &str = "-";
 
-/// Contents of a transfer.
 #[derive(Debug)]
 pub(crate) struct Handed {
-    /// Keys of the peers, in the order of the file.
+    /// In the order of the file.
     pub(crate) preshared: Vec<Option<PresharedKey>>,
     pub(crate) text: String,
 }
 
-/// Writes the contents to a memfd for the other process.
 pub(crate) fn pass(text: &str, peers: &[PeerPlan]) -> io::Result<OwnedFd> {
     let mut file = File::from(memfd_create("striped", MemfdFlags::CLOEXEC)?);
     for peer in peers {
@@ -47,13 +44,12 @@ pub(crate) fn pass(text: &str, peers: &[PeerPlan]) -> io::Result<OwnedFd> {
     Ok(file.into())
 }
 
-/// Zeroes a memfd that could not be passed on.
 pub(crate) fn forget(passed: OwnedFd) -> io::Result<()> {
     let file = File::from(passed);
     write_over(&file, file.metadata()?.len())
 }
 
-/// Overwrites with zeros, using a system call that the filter allows in both processes.
+/// Uses a system call that the filter allows in both processes.
 fn write_over(file: &File, bytes: u64) -> io::Result<()> {
     for begin in (0..bytes).step_by(ZEROS.len()) {
         let count =
@@ -63,7 +59,7 @@ fn write_over(file: &File, bytes: u64) -> io::Result<()> {
     Ok(())
 }
 
-/// Reads a memfd from the other process, and zeroes it.
+/// Zeroes the memfd after reading.
 pub(crate) fn take(from: OwnedFd) -> io::Result<Handed> {
     let wrong = || io::Error::from(io::ErrorKind::InvalidData);
     let mut bytes = Zeroizing::new(Vec::new());

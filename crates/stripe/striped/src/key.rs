@@ -13,12 +13,11 @@ use zeroize::Zeroizing;
 
 use crate::problem::Problem;
 
-/// Permission bits that must be clear: all access by group and others.
 const OTHERS: u32 = 0o077;
-/// Read limit, longer than any key file.
+/// Longer than any key file.
 const FILE_BYTES_MAX: usize = 1_024;
 
-/// Reads a key from a file. An error names `command` as the way to create the file.
+/// An error names `command` as the way to create the file.
 pub(crate) fn read<K: FromStr<Err = BadKey>>(path: &Path, command: &str) -> Result<K, String> {
     let name = path.display();
     let refused = |error: io::Error| match error.kind() {
@@ -50,7 +49,6 @@ pub(crate) fn read<K: FromStr<Err = BadKey>>(path: &Path, command: &str) -> Resu
 
 pub(crate) const KEYGEN: &str = "striped keygen";
 
-/// Writes a new private key to a file that does not exist yet, and prints its public key.
 pub(crate) fn generate(path: &Path) -> Result<(), Problem> {
     let refused = |error: io::Error| match error.kind() {
         io::ErrorKind::AlreadyExists => {
@@ -74,13 +72,12 @@ pub(crate) fn generate(path: &Path) -> Result<(), Problem> {
     Ok(())
 }
 
-/// Prints the public key of the private key in a file.
 pub(crate) fn print_public(path: &Path) -> Result<(), Problem> {
     print(&read(path, KEYGEN).map_err(Problem::Refused)?);
     Ok(())
 }
 
-/// Prints the public key; ignores write errors, as the reader may have closed the pipe.
+/// Ignores write errors: the reader may have closed the pipe.
 fn print(key: &PrivateKey) {
     let _: io::Result<()> = writeln!(io::stdout().lock(), "{}", key.public());
 }

@@ -23,12 +23,10 @@ const REPLY_BYTES: usize = 4;
 pub(crate) enum Request {
     /// Install the routes of the interface with this index.
     Route(u32),
-    /// Set the MTU of the interface, in bytes.
+    /// In bytes.
     SetMtu(u32),
-    /// Open a socket for the channel with this number
-    /// ([`ChannelNumber`](crate::config::ChannelNumber)).
+    /// Open a socket for this [`ChannelNumber`](crate::config::ChannelNumber).
     Open(u32),
-    /// Return the socket for orders.
     Orders,
 }
 
@@ -70,12 +68,10 @@ impl HalfLine {
         Self(end)
     }
 
-    /// Sends a request without blocking.
     pub(crate) fn send_request(&self, request: Request) -> io::Result<()> {
         self.send(&request.to_bytes(), None)
     }
 
-    /// Waits for the reply to the last request, and returns its descriptor, if any.
     pub(crate) fn next_reply(&self) -> io::Result<Option<OwnedFd>> {
         let mut bytes = [0; REPLY_BYTES];
         let (count, descriptor) = self.receive(&mut bytes)?;
@@ -86,8 +82,7 @@ impl HalfLine {
         }
     }
 
-    /// Waits for the next request. Returns `None` if the other process has ended, and an error for
-    /// an invalid request.
+    /// Waits; `None` if the other process has ended. Fails on an invalid request.
     pub(crate) fn next_request(&self) -> io::Result<Option<Request>> {
         let mut bytes = [0; REQUEST_BYTES];
         match self.receive(&mut bytes) {
@@ -102,7 +97,7 @@ impl HalfLine {
         }
     }
 
-    /// Replies to the last request without blocking; fails if the socket buffer is full.
+    /// Fails if the socket buffer is full.
     pub(crate) fn reply(&self, result: io::Result<Option<OwnedFd>>) -> io::Result<()> {
         let error_of = |error: io::Error| {
             error.raw_os_error().unwrap_or(nix::errno::Errno::EIO as i32).to_be_bytes()
@@ -122,13 +117,11 @@ impl HalfLine {
     }
 }
 
-/// Creates a socket pair with close-on-exec set: a child process inherits an end only if it is
-/// passed explicitly.
+/// Sets close-on-exec: a child process inherits an end only if it is passed explicitly.
 pub(crate) fn pair() -> io::Result<(OwnedFd, OwnedFd)> {
     Ok(socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)?)
 }
 
-/// Sends a message, with a descriptor if one is given.
 pub(crate) fn send(
     line: &OwnedFd,
     bytes: &[u8],
@@ -146,7 +139,7 @@ pub(crate) fn send(
     Ok(())
 }
 
-/// Receives the next message. Returns its length and the descriptor attached to it.
+/// Returns the length and the descriptor attached.
 pub(crate) fn receive(
     line: &OwnedFd,
     bytes: &mut [u8],

@@ -79,7 +79,6 @@ impl LogOptions {
         options.flatten().collect()
     }
 
-    /// Starts logging with these options, and the file's settings for those not given.
     pub(crate) fn begin(self, config: &Config) {
         begin(
             self.log_level.unwrap_or(config.log_level),
@@ -110,13 +109,12 @@ pub(crate) fn set_level(level: LogLevel) {
     }
 }
 
-/// Events of one kind that may be logged at once.
 const BURST: u32 = 10;
-/// Time after which one more event may be logged. With 8,640 lines a day, a flood fills one or two
-/// megabytes. A link that flaps once a minute is logged in full.
+/// With 8,640 lines a day, a flood fills one or two megabytes; a link that flaps once a minute is
+/// logged in full.
 const EVERY: Duration = Duration::from_secs(10);
 
-/// Rate limiter for one kind of event: a token bucket.
+/// Token bucket for one kind of event.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limit {
     tokens: u32,
@@ -131,8 +129,7 @@ impl Default for Limit {
 }
 
 impl Limit {
-    /// Returns `None` if the event must be suppressed, and otherwise the number suppressed since
-    /// the last event that passed.
+    /// `None` suppresses the event; otherwise the number suppressed since the last one that passed.
     pub(crate) fn pass(&mut self, now: Instant) -> Option<u64> {
         let mut filled_at = self.filled_at.unwrap_or(now);
         while filled_at.after(EVERY) <= now && self.tokens < BURST {

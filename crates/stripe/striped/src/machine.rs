@@ -1,4 +1,4 @@
-//! Interfaces and addresses of this machine, which configurations are checked against. Read-only.
+//! Interfaces and addresses of this machine, which configurations are checked against.
 
 use std::fs::File;
 use std::io;
@@ -9,7 +9,7 @@ use nix::ifaddrs::getifaddrs;
 
 const TUN: &str = "/dev/net/tun";
 
-/// Interfaces of this network namespace, and their addresses.
+/// Of this network namespace.
 #[derive(Debug, Default)]
 pub(crate) struct Machine {
     pub(crate) interfaces: Vec<String>,
@@ -17,7 +17,6 @@ pub(crate) struct Machine {
 }
 
 impl Machine {
-    /// Reads the machine's interfaces and addresses, leaving out the interfaces in `without`.
     pub(crate) fn read(without: &[&str]) -> io::Result<Self> {
         let mut machine = Self::default();
         for one in getifaddrs()? {
@@ -41,7 +40,6 @@ impl Machine {
     }
 }
 
-/// Returns the reason why a TUN device cannot be created, or `None` if it can.
 pub(crate) fn lacks_tun() -> Option<String> {
     let opened = File::options().read(true).write(true).open(TUN);
     let Err(error) = opened else {

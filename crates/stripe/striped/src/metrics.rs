@@ -24,14 +24,12 @@ use rustix::net::{RecvFlags, SendFlags, recv, send, sockopt};
 
 use crate::status::Status;
 
-/// Maximum number of clients; one more closes the oldest.
+/// One more closes the oldest.
 const CLIENTS_MAX: usize = 4;
-/// Longest head of a request, in bytes.
 const HEAD_BYTES_MAX: usize = 4_096;
 const HEADERS_MAX: usize = 32;
-/// Maximum lifetime of a connection.
 const WAIT: Duration = Duration::from_secs(5);
-/// Send buffer in bytes, large enough for a complete reply with 64 channels.
+/// Large enough for a complete reply with 64 channels.
 const BUFFER_BYTES: usize = 256 << 10;
 
 pub(crate) struct MetricsServer {
@@ -44,7 +42,6 @@ struct Client {
     stream: TcpStream,
     until: Instant,
     head: Vec<u8>,
-    /// Rest of the reply, once the request is complete.
     response: Option<Vec<u8>>,
 }
 
@@ -57,7 +54,6 @@ impl MetricsServer {
         Ok(Self { listener, acceptor: Acceptor::default(), clients: Vec::new() })
     }
 
-    /// Descriptors that become readable when a client connects or sends a request.
     pub(crate) fn fds(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
         let reading = self.clients.iter().filter(|client| client.response.is_none());
         let listener = (!self.acceptor.rests()).then(|| self.listener.as_fd());
@@ -78,8 +74,7 @@ impl MetricsServer {
         self.clients.retain_mut(|client| now < client.until && client.goes_on(&status));
     }
 
-    /// Whether there is work although no descriptor is readable: a reply is unfinished, a client
-    /// has timed out, or accepting resumes.
+    /// Whether there is work although no descriptor is readable.
     pub(crate) fn is_due(&self, now: Instant) -> bool {
         let is_due = |client: &Client| client.response.is_some() || client.until <= now;
         self.clients.iter().any(is_due) || self.acceptor.next_at().is_some_and(|at| at <= now)
@@ -87,7 +82,6 @@ impl MetricsServer {
 }
 
 impl Client {
-    /// Continues a connection. Returns false when it is finished.
     fn goes_on(&mut self, status: &impl Fn() -> Status) -> bool {
         let mut bytes = [0; 1_024];
         while self.response.is_none() {
@@ -109,7 +103,7 @@ impl Client {
     }
 }
 
-/// Returns the reply to a request, or `None` while its head is incomplete.
+/// `None` while the head is incomplete.
 fn response(head: &[u8], status: &impl Fn() -> Status) -> Option<Vec<u8>> {
     let mut headers = [httparse::EMPTY_HEADER; HEADERS_MAX];
     let mut request = httparse::Request::new(&mut headers);
@@ -195,8 +189,7 @@ mod tests {
         Ok(())
     }
 
-    /// However many clients connect, each iteration accepts a limited number; without free
-    /// descriptors accepting is suspended.
+    /// Without free descriptors, accepting is suspended.
     #[test]
     fn accepts_per_turn_are_bounded() -> io::Result<()> {
         let at = |seconds: u64| Instant::from_nanoseconds(seconds * 1_000_000_000);

@@ -9,10 +9,10 @@
 //!     watches the network         ◄── ready, alive, done ─────
 //! ```
 //!
-//! The monitor starts the tunnel processes, forwards signals to them, and removes rules and routes
-//! when they end for any reason. If one ends, all are stopped, and one that does not stop is killed
-//! ([`half`]). If the monitor dies, the tunnel processes and their interfaces go with it, and the
-//! next start removes the rules.
+//!
+//! When a tunnel process ends for any reason, its rules and routes are removed, all others are
+//! stopped, and one that does not stop is killed ([`half`]). If the monitor dies, the tunnel
+//! processes and their interfaces go with it, and the next start removes the rules.
 //!
 //! Invariants: a request is granted only for resources that the configuration names; only one byte
 //! is read from a control connection; the monitor blocks only in `poll`, on all descriptors at
@@ -51,7 +51,6 @@ use reload::Reloading;
 use service::Service;
 use watch::Watch;
 
-/// Starts the tunnel processes and serves them until they end.
 pub(crate) fn up(
     paths: &[PathBuf],
     runtime: &std::path::Path,
@@ -87,7 +86,6 @@ pub(crate) fn up(
     monitor.bundles.iter_mut().try_for_each(Bundle::outcome)
 }
 
-/// Flush interval of the records that tunnel processes write.
 const SYNC: Duration = Duration::from_secs(1);
 
 struct Monitor {
@@ -126,7 +124,6 @@ impl Monitor {
         Ok(())
     }
 
-    /// Whether all have ended; if one ends, stops the others.
     fn have_ended(&mut self, now: Instant) -> io::Result<bool> {
         let mut have_ended = true;
         for bundle in &mut self.bundles {
@@ -219,7 +216,6 @@ impl Monitor {
         }
     }
 
-    /// Notifies the tunnel processes of changes in the network.
     fn announce_changes(&mut self) {
         for bundle in &mut self.bundles {
             for order in bundle.changes() {
@@ -228,7 +224,6 @@ impl Monitor {
         }
     }
 
-    /// Tells all tunnel processes to end.
     fn begin_end(&mut self) {
         if !self.is_ending {
             self.is_ending = true;

@@ -14,7 +14,6 @@ use tracing::{debug, info, warn};
 use crate::logging::Limit;
 use crate::status::{WaitName, part};
 
-/// Minimum time span of a rate.
 const SPAN: Duration = Duration::from_secs(1);
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -37,13 +36,12 @@ impl Counted {
     }
 }
 
-/// State of a channel at the last poll.
 #[derive(Clone, Copy, Debug, Default)]
 struct ChannelObserver {
     is_there: bool,
     is_in: bool,
     since: Instant,
-    /// Longest packet of the channel in bytes, once it has been found.
+    /// In bytes, once it has been found.
     longest_bytes: u32,
     reopened: u64,
     moved: Growing,
@@ -53,7 +51,6 @@ struct ChannelObserver {
     found: Limit,
 }
 
-/// Counter whose growth is logged.
 #[derive(Clone, Copy, Debug, Default)]
 struct Growing {
     logged: u64,
@@ -61,8 +58,7 @@ struct Growing {
 }
 
 impl Growing {
-    /// If the counter has grown and the limit allows an event, returns the growth since the last
-    /// event and the number of events suppressed.
+    /// Returns the growth since the last event and the number of events suppressed.
     fn growth(&mut self, now: Instant, count: u64) -> Option<(u64, u64)> {
         if count <= self.logged {
             return None;
@@ -72,7 +68,7 @@ impl Growing {
     }
 }
 
-/// Derived status of a channel. Rates cover the last one to two seconds.
+/// Rates cover the last one to two seconds.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Seen {
     pub(crate) state_seconds: f64,
@@ -136,8 +132,7 @@ impl Observer {
         }
     }
 
-    /// Polls the end and logs changes. `refused` counts packets with a source address that is not
-    /// allowed.
+    /// `refused` counts packets with a source address that is not allowed.
     pub(crate) fn poll(&mut self, now: Instant, end: &End, refused: u64) {
         if elapsed(self.samples[1].0, now) >= SPAN {
             self.samples.swap(0, 1);
@@ -176,7 +171,6 @@ impl Observer {
     }
 }
 
-/// Observer of datagrams that belong to no peer, and of packets to no peer's address.
 #[derive(Debug, Default)]
 pub(crate) struct Crowd {
     discards: Growing,
@@ -184,7 +178,7 @@ pub(crate) struct Crowd {
 }
 
 impl Crowd {
-    /// Logs changes. `refused` counts packets whose destination belongs to no peer.
+    /// `refused` counts packets whose destination belongs to no peer.
     pub(crate) fn poll(&mut self, now: Instant, counts: &UnauthenticatedCounts, refused: u64) {
         let discards = counts.discards.total() + counts.untried;
         if let Some((datagrams, suppressed)) = self.discards.growth(now, discards) {

@@ -17,22 +17,19 @@ use rustix::net::{RecvFlags, SendFlags};
 
 use crate::line;
 
-/// Read limit in bytes, longer than any order and most reasons for a rejected reload.
+/// Longer than any order and most reasons for a rejected reload.
 const MESSAGE_BYTES: usize = 8 << 10;
 
 #[derive(Debug)]
 pub(crate) enum Order {
-    /// Write the status to this socket.
     Status(OwnedFd),
-    /// Reply with [`Reply::Alive`].
     Ping,
     /// Apply the checked configuration in this memfd ([`crate::handover`]). The number counts
     /// reloads.
     Reload(u64, OwnedFd),
-    /// Retry lost links and probe channels that are out, because the network has changed.
+    /// Retry lost links and probe channels that are out.
     NetworkChanged,
-    /// The local address of the channel with this number has changed
-    /// ([`ChannelNumber`](crate::config::ChannelNumber)).
+    /// The local address of this [`ChannelNumber`](crate::config::ChannelNumber) has changed.
     Moved(usize),
     /// An address of this machine has been removed.
     Lost(IpAddr),
@@ -40,13 +37,11 @@ pub(crate) enum Order {
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Reply {
-    /// Packets are being carried. The flag is set if the seccomp filter is active.
+    /// Set if the seccomp filter is active.
     Ready(bool),
     Alive,
-    /// The configuration with this number has been applied.
     Reloaded(u64),
-    /// The configuration with this number has been applied, except for the parts listed in the
-    /// message.
+    /// Applied, except for the parts listed in the message.
     Refused(u64, String),
 }
 
@@ -77,7 +72,7 @@ impl OrderLine {
         self.send(kind, &text, descriptor)
     }
 
-    /// Returns the next order, if any; skips invalid ones.
+    /// Skips invalid orders.
     pub(crate) fn next_order(&self) -> io::Result<Option<Order>> {
         while let Some((kind, text, descriptor)) = self.next()? {
             let order = match (kind, descriptor) {
@@ -109,8 +104,7 @@ impl OrderLine {
         }
     }
 
-    /// Returns the next reply, if any. Fails if the other process has ended, or the reply is
-    /// invalid.
+    /// Fails if the other process has ended, or the reply is invalid.
     pub(crate) fn next_reply(&self) -> io::Result<Option<Reply>> {
         let Some((kind, text, _)) = self.next()? else { return Ok(None) };
         let reply = match kind {

@@ -18,10 +18,10 @@ pub(crate) use classified::Classified;
 pub(crate) use mss::clamp;
 pub(crate) use too_big::IcmpErrors;
 
-/// Protocols whose header begins with two ports: TCP, UDP, DCCP, SCTP.
+/// TCP, UDP, DCCP, SCTP.
 const WITH_PORTS: [u8; 4] = [6, 17, 33, 132];
 
-/// Identity of a flow: addresses, protocol, and ports or flow label.
+/// Addresses, protocol, and ports or flow label.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub(crate) struct Flow<'a> {
     addresses: &'a [u8],
@@ -30,7 +30,7 @@ pub(crate) struct Flow<'a> {
 }
 
 impl<'a> Flow<'a> {
-    /// Returns the flow of a packet; the default value if it is not IP.
+    /// Returns the default value if the packet is not IP.
     pub(crate) fn of(packet: &'a [u8]) -> Self {
         match packet.first().map(|first| first >> 4) {
             Some(4) => Self::of_v4(packet).unwrap_or_default(),
@@ -42,7 +42,7 @@ impl<'a> Flow<'a> {
     fn of_v4(packet: &'a [u8]) -> Option<Self> {
         let addresses = packet.get(V4_ADDRESSES)?;
         let (protocol, header_bytes) = (packet[9], usize::from(packet[0] & 0xf) * 4);
-        // Later fragments have no ports, and the first must belong to the same flow.
+        // Later fragments have no ports, and the first must belong to their flow.
         let is_fragment = u16::from_be_bytes([packet[6], packet[7]]) & 0x3fff != 0;
         let ports = if is_fragment { &[] } else { ports(packet, protocol, header_bytes) };
         Some(Self { addresses, protocol, ports })
@@ -65,7 +65,7 @@ fn ports(packet: &[u8], protocol: u8, at: usize) -> &[u8] {
     ports.unwrap_or_default()
 }
 
-/// Returns the traffic class of a packet (DSCP and ECN), or 0 if it is not IP.
+/// DSCP and ECN; 0 if the packet is not IP.
 pub(crate) fn traffic_class(packet: &[u8]) -> u8 {
     match packet {
         [first, second, ..] if first >> 4 == 4 => *second,
@@ -78,7 +78,6 @@ pub(crate) fn ecn(packet: &[u8]) -> Ecn {
     Ecn::of_traffic_class(traffic_class(packet))
 }
 
-/// Sets CE in a packet whose transport supports ECN.
 pub(crate) fn mark(packet: &mut [u8]) {
     if ecn(packet).is_capable() {
         set_ecn(packet, Ecn::Ce);
@@ -164,7 +163,7 @@ mod tests {
     /// Random bytes, with version and protocol fields that are often valid.
     fn spoilt() -> impl Strategy<Value = Vec<u8>> {
         let version = prop_oneof![Just(0x45), Just(0x60), any::<u8>()];
-        // Protocols that are parsed: extension headers, TCP, ICMP; and any other.
+        // Extension headers, TCP, ICMP; and any other.
         let protocol = prop_oneof![
             Just(0),
             Just(1),

@@ -8,7 +8,7 @@ use gingham_stripe_crypt::{PeerPlan, PresharedKey, PrivateKey, PublicKey, Times}
 use crate::config::Config;
 use crate::key::{self, KEYGEN};
 
-/// Reads the keys of each peer, in the order of the file.
+/// In the order of the file.
 pub(crate) fn load(source: &Source<Config>) -> Result<Vec<PeerPlan>, InputError> {
     let Config { private_key, peers, .. } = &source.scenario;
     let missing = |key, example| source.refuse(key, format!("`{key}` is missing: {example}"));
@@ -76,7 +76,6 @@ fn check_alike(source: &Source<Config>) -> Result<(), InputError> {
     Ok(())
 }
 
-/// Checks that no prefix belongs to two peers, and that each peer of several has one.
 fn check_allowed(source: &Source<Config>) -> Result<(), InputError> {
     let peers = &source.scenario.peers;
     let mut claimed = BTreeMap::new();

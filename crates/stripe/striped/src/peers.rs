@@ -31,33 +31,30 @@ use crate::peer;
 use crate::policy::Policies;
 use crate::quota::Quotas;
 
-/// Unit of the epoch counter, in ms. No end resets that often for long, and half of the 32-bit
-/// range, within which a later epoch is recognised as such, spans four years.
+/// Unit of the epoch counter. No end resets that often for long, and half of the 32-bit range,
+/// within which a later epoch is recognised, spans four years.
 const EPOCH_MS: u128 = 64;
-/// Polling interval of idle peers. With 256 of them, polling ten times a second took a quarter of
-/// their CPU time.
+/// With 256 idle peers, polling ten times a second took a quarter of their CPU time.
 const POLL_QUIET: Duration = Duration::from_secs(1);
 
 #[derive(Debug)]
 pub(crate) struct Peers {
     pub(crate) ends: Ends,
     queues: Queues,
-    /// Place of each peer, in the order of the file.
+    /// In the order of the file.
     places: Vec<usize>,
-    /// Private key of this end; `None` over Ethernet.
+    /// `None` over Ethernet.
     private: Option<PrivateKey>,
     quotas: Quotas,
-    /// Length of the header before each packet of the interface, in bytes.
     prefix_bytes: usize,
     allowed: Allowed,
-    /// Bounds of the longest packet of a pipe, in bytes: least and most.
+    /// Least and most, in bytes.
     longest: (u16, u16),
-    /// Packets from the interface that were dropped because their destination belongs to no peer.
     pub(crate) refused_destinations: u64,
     crowd: Crowd,
 }
 
-/// Peers by place, which is also the number of their end.
+/// By place, which is also the number of their end.
 #[derive(Debug, Default)]
 struct Queues(Vec<Option<Peer>>);
 
@@ -75,19 +72,17 @@ impl Sources for Queues {
     }
 }
 
-/// State of a peer in addition to its pipe.
 #[derive(Debug)]
 pub(crate) struct Peer {
-    /// Name in reports; `None` for a peer without a key.
+    /// `None` for a peer without a key.
     pub(crate) name: Option<String>,
     pub(crate) entry: Entry,
-    /// Packets from the pipe that were dropped because of their source address.
     pub(crate) refused_sources: u64,
     pub(crate) marks: Marks,
     /// Longest packet that its pipe accepts now, in bytes.
     longest_bytes: u16,
     pub(crate) observer: Observer,
-    /// Whether a packet has been sent or received since the last poll.
+    /// A packet has been sent or received since the last poll.
     is_busy: bool,
     /// Time of the next poll if the peer stays idle.
     poll_by: Instant,
@@ -95,7 +90,6 @@ pub(crate) struct Peer {
 }
 
 impl Peers {
-    /// Opens the pipes of a configuration, for packets with a prefix of `prefix_bytes`.
     pub(crate) fn open(
         checked: &Checked,
         line: &Arc<Asking>,
@@ -123,7 +117,7 @@ impl Peers {
         Ok(all)
     }
 
-    /// Opens the pipe of a peer at its place, which is free.
+    /// Requires a free place.
     fn begin(
         &mut self,
         config: &Config,
@@ -162,15 +156,14 @@ impl Peers {
         Ok(())
     }
 
-    /// Returns each peer with its number in the file and its pipe.
     pub(crate) fn list(&self) -> impl Iterator<Item = (usize, &Peer, &End)> {
         self.places.iter().enumerate().filter_map(|(number, place)| {
             Some((number, self.queues.0.get(*place)?.as_ref()?, self.ends.end(*place)?))
         })
     }
 
-    /// Returns the next packet from a pipe with an allowed source, and the longest packet in bytes
-    /// that fits in the opposite direction.
+    /// Returns the next packet with an allowed source, and the longest in bytes that fits in the
+    /// opposite direction.
     pub(crate) fn next_packet(&mut self) -> Option<(Packet, u16)> {
         while let Some((place, mut packet)) = self.ends.next_packet() {
             let Some(peer) = self.queues.at(place) else { continue };
@@ -184,12 +177,11 @@ impl Peers {
         None
     }
 
-    /// Returns the place of the peer that a packet goes to, and the longest packet it accepts in
-    /// bytes.
+    /// Returns the place, and the longest packet that the peer accepts, in bytes.
     pub(crate) fn destination(&mut self, packet: &[u8]) -> Option<(usize, u16)> {
         let place = self.allowed.destination(packet);
         let there = place.and_then(|place| Some((place, self.queues.at(place)?.longest_bytes)));
-        // The kernel sends multicast on every interface, so these packets are not counted.
+        // The kernel sends multicast on every interface: these packets are not counted.
         self.refused_destinations += u64::from(there.is_none() && !is_to_group(packet));
         there
     }
@@ -202,7 +194,6 @@ impl Peers {
         self.ends.touch(place);
     }
 
-    /// Sends the packets that windows and rate limits allow.
     pub(crate) fn transmit(&mut self, now: Instant) {
         for place in self.ends.active() {
             if let Some(peer) = self.queues.at(*place) {
@@ -212,7 +203,6 @@ impl Peers {
         self.ends.transmit(&mut self.queues);
     }
 
-    /// Polls the pipes: updates packet lengths and round-trip times, and logs changes.
     pub(crate) fn poll(&mut self, now: Instant) {
         let (least, most) = self.longest;
         self.crowd.poll(now, self.ends.unauthenticated(), self.refused_destinations);
@@ -232,9 +222,8 @@ impl Peers {
         }
     }
 
-    /// Applies the peers and channels of a new configuration: peers that are gone are removed with
-    /// all keys, new ones are started, and those with another preshared key are restarted. An error
-    /// lists what could not be applied.
+    /// Peers with another preshared key are restarted. An error lists the parts that could not be
+    /// applied.
     pub(crate) fn follow(
         &mut self,
         before: &Config,
@@ -262,7 +251,7 @@ impl Peers {
         if refused.is_empty() { Ok(()) } else { Err(refused.join("; ")) }
     }
 
-    /// Removes every peer that has no place or whose preshared key has changed.
+    /// Removes every peer that has no place or another preshared key.
     fn forget_others(&mut self, preshared: &[Option<PresharedKey>]) {
         for place in 0..self.queues.0.len() {
             let number = self.places.iter().position(|one| *one == place);
@@ -278,8 +267,7 @@ impl Peers {
         }
     }
 
-    /// Applies the configuration of a peer that was already up. New channels are added before old
-    /// ones are removed, because the last one cannot be removed.
+    /// New channels are added before old ones are removed, because the last one cannot be removed.
     fn follow_one(
         &mut self,
         before: &Config,
@@ -325,8 +313,7 @@ impl Peers {
         }
     }
 
-    /// Returns the longest packet that any pipe accepts now, in bytes; with offload the upper
-    /// bound.
+    /// With offload, the upper bound.
     pub(crate) fn longest_bytes(&self) -> u16 {
         let all = self.queues.0.iter().flatten().map(|peer| peer.longest_bytes);
         all.max().unwrap_or(self.longest.1)
@@ -339,30 +326,28 @@ fn prefer(config: &Config, peer: usize, end: &mut End) {
     }
 }
 
-/// Returns the function that requests a socket for a channel.
 fn opener(line: &Arc<Asking>, place: usize, id: usize) -> Opener {
     let (line, number) = (Arc::clone(line), ChannelNumber { place, id }.number());
     Opener::new(move |opening| line.socket(number, opening))
 }
 
-/// Returns the name of a peer in reports; `None` for a peer without a key.
+/// `None` for a peer without a key.
 fn name(config: &Config, number: usize) -> Option<String> {
     config.peers.list.get(number).map(PeerTable::name)
 }
 
-/// Returns the place of each peer, in the order of the file. Over Ethernet there is one peer,
-/// without a table.
+/// In the order of the file.
 fn places(config: &Config) -> Vec<usize> {
     let count = if config.is_ethernet() { 1 } else { config.peers.list.len() };
     (0..count).map(|number| config.peers.place(number)).collect()
 }
 
-/// Returns the bounds of the longest packet of a pipe, in bytes: least and most.
+/// Least and most, in bytes.
 fn longest(config: &Config) -> (u16, u16) {
     if config.offload { (u16::MAX, u16::MAX) } else { (config.mtu_min(), config.mtu) }
 }
 
-/// Returns the parameters of a peer's links, by channel id.
+/// By channel id.
 fn links(config: &Config, peer: usize) -> Vec<LinkPlan> {
     if config.is_ethernet() {
         return config.ethernet_plans().into_iter().map(LinkPlan::from).collect();
@@ -387,8 +372,8 @@ fn plan(config: &Config) -> Result<EndPlan, String> {
     Ok(EndPlan { striping, channels_max, dscp, ..EndPlan::free(mtu.into()) })
 }
 
-/// Returns an epoch from the clock, for Ethernet, where no handshake identifies a session. It is
-/// later than that of any earlier start, unless the clock has been set back.
+/// Epoch from the clock, for Ethernet, without handshakes that identify a session. It is later than
+/// that of any earlier start, unless the clock has been set back.
 fn epoch() -> Epoch {
     let since_1970 = clock_gettime(ClockId::CLOCK_REALTIME).expect("every Linux has this clock");
     let count = Duration::from(since_1970).as_millis() / EPOCH_MS;

@@ -16,7 +16,6 @@ const ICMP: u8 = 1;
 const ICMPV6: u8 = 58;
 const DSCP_MAX: u8 = 63;
 
-/// Policies of a file, in its order.
 #[derive(Debug, Default)]
 pub(crate) struct Policies(Vec<PolicyTable>);
 
@@ -51,7 +50,6 @@ fn matches(policy: &PolicyTable, packet: &Classified) -> bool {
         && is_of(to, packet.to)
 }
 
-/// Checks that each policy is valid and can match a packet.
 pub(crate) fn check(source: &Source<Config>) -> Result<(), InputError> {
     let config = &source.scenario;
     for (number, policy) in config.policies.iter().enumerate() {
@@ -136,7 +134,7 @@ fn check_contradictions(policy: &PolicyTable) -> Result<(), Wrong> {
     Ok(())
 }
 
-/// Checks that destinations of a policy overlap with the allowed addresses of some peer.
+/// Destinations must overlap with the allowed addresses of some peer.
 fn check_addresses(config: &Config, policy: &PolicyTable) -> Result<(), Wrong> {
     let allowed: Vec<_> = config.allowed().flatten().collect();
     let is_reached = |one: &Prefix| allowed.iter().any(|other| meet(*one, *other));
@@ -159,7 +157,6 @@ mod tests {
 
     use super::*;
 
-    /// Returns the configuration of an end with two channels and these policies.
     fn source(policies: &str) -> Source<Config> {
         let text = format!(
             "name = \"b\"\naddresses = [\"10.90.0.1/24\", \"fd00::1/64\"]\nroutes = [\"10.1.0.0/16\"]\n\

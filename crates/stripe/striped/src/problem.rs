@@ -7,13 +7,11 @@ use gingham_input::InputError;
 
 #[derive(Debug)]
 pub(crate) enum Problem {
-    /// Invalid value in a configuration file.
     Input(Box<InputError>),
     /// Impossible request that cannot be traced to a line of a file.
     Refused(String),
-    /// Failure of the operating system, such as a missing permission.
     Environment(String),
-    /// Exit code of the other process, which has already printed its message.
+    /// The other process has already printed its message.
     Reported(u8),
     /// Exit code and message that a daemon returned to a command.
     Asked(u8, String),
@@ -38,8 +36,6 @@ impl Problem {
         }
     }
 
-    /// Prints the message to standard error unless the other process has, and returns the exit
-    /// code.
     #[expect(clippy::print_stderr, reason = "a program says why it ends")]
     pub(crate) fn report(&self) -> ExitCode {
         if !matches!(self, Self::Reported(_)) {

@@ -7,16 +7,14 @@
 //!     bundle0.wwan0:7001.quota   | slot 0 | slot 1 |               each with a serial and a checksum
 //! ```
 //!
-//! The count covers all bytes sent and received by the sockets, including IP and UDP headers. A
-//! record is written in place before the datagrams it counts are sent, so that a full disk does not
-//! matter. If it cannot be written, the channel sends nothing, and the others carry on. A killed
-//! process loses no counts, because written data is in the page cache. A machine that stops without
-//! flushing its disks loses at most the counts since the last flush, which the monitor requests
-//! every second. Each record therefore **reserves** some bytes beyond those used. A daemon that
-//! finds a record of an earlier boot that was not closed counts the reserved bytes as used.
+//! The count covers all bytes of the sockets, with IP and UDP headers. Records are written in
+//! place: a full disk does not matter. If a record cannot be written, its channel sends nothing. A
+//! machine that stops without flushing its disks loses at most the counts since the last flush,
+//! which the monitor requests every second. Each record therefore **reserves** bytes beyond those
+//! used; they count as used if an earlier boot did not close the record.
 //!
-//! Periods begin at midnight UTC and never restart: a clock that runs behind, for example without a
-//! battery before the time is set, does not begin a new one.
+//! Periods begin at midnight UTC and never restart: a clock that runs behind does not begin a new
+//! one.
 //!
 //! Source: ours; the calendar is Hinnant's, "chrono-compatible low-level date algorithms".
 //!
@@ -44,12 +42,10 @@ use crate::config::{Channel, ChannelAt, Config};
 use calendar::Calendar;
 use record::{Ledger, Record};
 
-/// Directory of the records, unless the service manager sets another (systemd.exec(5),
-/// `StateDirectory=`).
+/// Default for `StateDirectory=` (systemd.exec(5)).
 const STATE: &str = "/var/lib/striped";
 
-/// Bytes reserved: a hundredth of the quota, at least 1 MB, and at most the traffic of four seconds
-/// at 1 Gbit/s.
+/// A hundredth of the quota, at least 1 MB, at most the traffic of four seconds at 1 Gbit/s.
 const RESERVED_SHARE: u64 = 100;
 const RESERVED_BYTES: (u64, u64) = (1_000_000, 500_000_000);
 
@@ -58,9 +54,9 @@ struct Quota {
     bytes: u64,
     calendar: Calendar,
     ledger: Ledger,
-    /// End of the current period, in seconds since 1970.
+    /// Seconds since 1970.
     ends_s: u64,
-    /// Set when a request did not fit; nothing more is granted in this period.
+    /// A request did not fit; nothing more is granted in this period.
     is_used_up: bool,
 }
 
@@ -71,7 +67,7 @@ impl Quota {
         quota
     }
 
-    /// Sets the current time in seconds since 1970, which may begin a new period.
+    /// May begin a new period.
     fn advance(&mut self, now_s: u64) {
         if now_s >= self.ends_s {
             self.ledger.record.begins_day = self.calendar.begins_day(now_s);
@@ -119,7 +115,7 @@ impl Meter for Quota {
 }
 
 impl Drop for Quota {
-    /// Marks the record as closed, which releases the reservation.
+    /// Releases the reservation.
     fn drop(&mut self) {
         let _: io::Result<()> = self.ledger.close();
     }
@@ -130,7 +126,7 @@ fn now_s() -> u64 {
     u64::try_from(since_1970.tv_sec()).unwrap_or(0)
 }
 
-/// Quota shared by all channels with one local end, regardless of peer.
+/// Shared by all channels with one local end, regardless of peer.
 #[derive(Clone, Debug)]
 struct Shared(Arc<Mutex<Quota>>);
 
@@ -155,13 +151,12 @@ impl Meter for Shared {
     }
 }
 
-/// Quotas of a bundle, by the path of their record.
+/// By the path of the record.
 #[derive(Debug)]
 pub(crate) struct Quotas(BTreeMap<PathBuf, Shared>);
 
 impl Quotas {
-    /// Opens all records. A channel whose record cannot be opened carries nothing; the error is
-    /// logged.
+    /// A channel whose record cannot be opened carries nothing; the error is logged.
     pub(crate) fn open(config: &Config) -> Self {
         let mut all = BTreeMap::new();
         for at in config.channels_at() {
@@ -181,7 +176,6 @@ impl Quotas {
         Self(all)
     }
 
-    /// Starts counting the traffic of a peer's channels that have a quota.
     pub(crate) fn count(&self, config: &Config, peer: usize, end: &mut End) {
         for (id, at) in config.channels_of(peer).enumerate() {
             let file = at.channel.quota.map(|_| path_of(config, at.channel));
@@ -193,20 +187,18 @@ impl Quotas {
     }
 }
 
-/// Opens the records of a bundle for the monitor, which flushes them to disk.
+/// For the monitor, which flushes the records to disk.
 pub(crate) fn files(config: &Config) -> Vec<File> {
     let with_quota = config.channels_at().filter(|at| at.channel.quota.is_some());
     with_quota.filter_map(|at| record::create(&path_of(config, at.channel)).ok()).collect()
 }
 
-/// Returns the quota settings of a channel, for comparison.
 fn settings(channel: &Channel) -> String {
     let Channel { quota, quota_period, quota_day, .. } = channel;
     format!("{quota:?} {quota_period:?} {quota_day:?}")
 }
 
-/// Returns the first quota key that has changed. Records are opened at the start; a quota may only
-/// disappear together with its channel.
+/// Records are opened at the start; a quota may only disappear together with its channel.
 pub(crate) fn changed(was: &Config, is: &Config) -> Option<String> {
     let of = |at: &ChannelAt<'_>| (line_of(at.channel), settings(at.channel));
     let before: BTreeMap<_, _> = was.channels_at().map(|at| of(&at)).collect();
@@ -217,14 +209,13 @@ pub(crate) fn changed(was: &Config, is: &Config) -> Option<String> {
     })
 }
 
-/// Identifies the line of a channel by its local end.
 fn line_of(channel: &Channel) -> String {
-    // TCP and UDP may use the same port number.
+    // TCP and UDP may use equal port numbers.
     let kind = if channel.is_tcp() { "tcp:" } else { "" };
     format!("{kind}{}", channel.place())
 }
 
-/// Path of a channel's record, named after its local end so that channels may change places.
+/// Named after the local end: channels may change places.
 fn path_of(config: &Config, channel: &Channel) -> PathBuf {
     let state = env::var_os("STATE_DIRECTORY").unwrap_or_else(|| STATE.into());
     PathBuf::from(state).join(format!("{}.{}.quota", config.name, line_of(channel)))
@@ -318,8 +309,7 @@ mod tests {
         folder
     }
 
-    /// 10,000 bytes: nine datagrams of 1,000 pass, then a crash, then one more. The next period
-    /// allows ten again.
+    /// 10,000 bytes: nine datagrams of 1,000 pass, then a crash, then one more.
     #[test]
     fn quota_is_exact_over_a_crash() {
         let folder = folder("crash");
@@ -335,7 +325,6 @@ mod tests {
         std::fs::remove_dir_all(folder).expect("it is ours");
     }
 
-    /// Received bytes count too, even beyond the quota.
     #[test]
     fn received_bytes_count_towards_the_quota() {
         let folder = folder("came");

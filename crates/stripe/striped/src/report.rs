@@ -7,8 +7,7 @@ use serde_json::{Value, json};
 
 use crate::status::Status;
 
-/// Returns the event for an interface that is up with its routes. `is_filtered` is set if the
-/// seccomp filter is active.
+/// `is_filtered` is set if the seccomp filter is active.
 pub(crate) fn ready(name: &str, is_filtered: bool) -> Value {
     json!({ "event": "ready", "interface": name, "is_filtered": is_filtered })
 }
@@ -24,7 +23,7 @@ pub(crate) fn counters(event: &str, status: &Status) -> Value {
     serde_json::to_value(Counters { event, status }).expect("numbers and names")
 }
 
-/// Prints an event; ignores write errors, as the reader may have closed the pipe.
+/// Ignores write errors: the reader may have closed the pipe.
 pub(crate) fn print(event: &Value) {
     let mut out = io::stdout().lock();
     let _: io::Result<()> = writeln!(out, "{event}").and_then(|()| out.flush());

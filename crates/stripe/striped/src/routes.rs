@@ -12,10 +12,10 @@
 //!   32766          main                                      all other packets
 //! ```
 //!
+//!
 //! A route of the bundle thus competes as in the main table: longer prefixes there, above all local
-//! networks, take precedence, and shorter or equal ones do not. The rule by destination serves
-//! strict reverse-path filters (RFC 3704), which look up the way back to a datagram's source
-//! without a mark.
+//! networks, take precedence. The rule by destination serves strict reverse-path filters (RFC
+//! 3704), which look up the way back to a datagram's source without a mark.
 //!
 //! Routes disappear with the interface, but rules outlive the process. Rules left by an earlier run
 //! are recognised by `proto 83` and their priority.
@@ -39,13 +39,12 @@ pub(crate) use check::check_routes;
 use messages::{is_ours, priority_of, route, rules, table_of_route, table_of_rule};
 use netlink::Netlink;
 
-/// Priorities owned by a daemon: one for the mark, one for the end, 64 for channels and two per
-/// route.
+/// One for the mark, one for the end, 64 for channels and two per route.
 pub(crate) const PRIORITIES: u32 = 512;
-/// Maximum number of routes, limited by the priorities.
+/// Limited by the priorities.
 pub(crate) const ROUTES_MAX: usize = 200;
 pub(crate) const TABLES_OF_THE_KERNEL: [u32; 4] = [0, 253, 254, 255];
-/// Largest first priority that places all rules before that of the main table.
+/// Places all rules before that of the main table.
 pub(crate) const PRIORITY_MAX: u32 = 32_766 - PRIORITIES;
 const FAMILIES: [AddressFamily; 2] = [AddressFamily::Inet, AddressFamily::Inet6];
 
@@ -55,7 +54,6 @@ pub(crate) struct RoutePlan {
     priority: u32,
     mark: u32,
     prefixes: Vec<Prefix>,
-    /// Configured remote addresses of channels.
     remotes: Vec<SocketAddr>,
 }
 
@@ -75,7 +73,6 @@ impl RoutePlan {
         }
     }
 
-    /// Last priority of the daemon's rules.
     const fn priority_end(&self) -> u32 {
         self.priority + PRIORITIES - 1
     }
@@ -88,7 +85,7 @@ impl RoutePlan {
 /// Key at fault, and the message.
 pub(crate) type Refusal = (&'static str, String);
 
-/// Rules and routes of a plan, which are removed when the value is dropped.
+/// Removed when the value is dropped.
 pub(crate) struct Routing {
     netlink: Netlink,
     plan: RoutePlan,
@@ -109,7 +106,7 @@ impl Routing {
         Ok(Self { netlink: Netlink::open()?, plan, is_added: false })
     }
 
-    /// Returns the first conflict with rules or routes of other programs. Read-only.
+    /// Returns the first conflict with rules or routes of other programs.
     pub(crate) fn conflict(&self) -> io::Result<Option<Refusal>> {
         let plan = &self.plan;
         let rules = self.rules()?;
@@ -127,7 +124,7 @@ impl Routing {
             let message = format!("a rule of others leads to table {}: see ip rule", plan.table);
             return Ok(Some(("table", message)));
         }
-        // Rules left by an earlier run point to an empty table, because its routes ended with its
+        // Rules left by an earlier run point to an empty table: its routes ended with its
         // interface.
         let left = rules.iter().filter(|rule| plan.has(rule)).filter_map(table_of_rule);
         let ours: Vec<_> = left.filter(|table| !is_of_kernel(*table)).collect();
@@ -142,14 +139,12 @@ impl Routing {
         }))
     }
 
-    /// Removes rules left by a daemon that did not end in an orderly way.
     pub(crate) fn take_left(&self) -> io::Result<()> {
         // A conflict may mean that another daemon is running here; a bundle without routes was not
         // checked for that.
         if self.conflict()?.is_none() { self.take_back() } else { Ok(()) }
     }
 
-    /// Adds the routes through an interface, and the rules that select them.
     pub(crate) fn add(&mut self, index: u32) -> io::Result<()> {
         self.is_added = !self.plan.prefixes.is_empty();
         for prefix in &self.plan.prefixes {
@@ -162,8 +157,7 @@ impl Routing {
         Ok(())
     }
 
-    /// Switches to another plan with the same table and first priority, adding new rules and routes
-    /// before removing old ones.
+    /// Requires equal table and first priority. Adds new rules and routes before removing old ones.
     pub(crate) fn follow(&mut self, plan: RoutePlan, index: u32) -> io::Result<()> {
         let all = |plan: &RoutePlan| -> Vec<_> {
             FAMILIES.into_iter().flat_map(|family| rules(plan, family)).collect()

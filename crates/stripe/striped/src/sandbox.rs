@@ -1,14 +1,13 @@
 //! Privileges that each process gives up before it starts its work.
 //!
-//! The tunnel process parses input from unauthenticated sources. It keeps its descriptors, and may
-//! use them, wait and allocate memory. It has no capabilities, and cannot run programs, open files
-//! or create sockets. It can request any number of sockets for its channels from the monitor, and
-//! may connect these to any address. If the kernel supports seccomp, system calls that are not
-//! listed here fail with EPERM. They do not end the process, so that an unforeseen call of a
-//! library costs one operation and not the bundle.
+//! The tunnel process parses input from unauthenticated sources. It keeps its descriptors, but has
+//! no capabilities, and cannot run programs, open files or create sockets. It can request any
+//! number of sockets for its channels from the monitor, and may connect these to any address. If
+//! the kernel supports seccomp, system calls not listed here fail with EPERM. They do not end the
+//! process: an unforeseen call of a library costs one operation and not the bundle.
 //!
-//! Over Ethernet the process keeps `CAP_NET_RAW` and may open sockets, because it reopens those of
-//! an interface that has returned. Over UDP the monitor does that.
+//! Over Ethernet the process keeps `CAP_NET_RAW` and may open sockets, to reopen those of an
+//! interface that has returned. Over UDP the monitor does that.
 //!
 //! Source: capabilities(7), seccomp(2), prctl(2) (`PR_SET_NO_NEW_PRIVS`, `PR_SET_PDEATHSIG`).
 
@@ -28,7 +27,6 @@ use seccompiler::{
     SeccompRule, TargetArch, apply_filter,
 };
 
-/// System calls for descriptors, waiting, time, memory, signals and exit.
 const CALLS: [libc::c_long; 44] = [
     libc::SYS_read,
     libc::SYS_readv,
@@ -76,17 +74,15 @@ const CALLS: [libc::c_long; 44] = [
     libc::SYS_exit,
     libc::SYS_exit_group,
 ];
-/// System calls that map memory; allowed only if their third argument does not make it executable.
+/// Allowed only if their third argument does not make the memory executable.
 const CALLS_OF_MEMORY: [libc::c_long; 2] = [libc::SYS_mmap, libc::SYS_mprotect];
 
-/// System calls that connect sockets opened by the monitor, and accept on listening ones, for
-/// channels and metrics.
+/// For sockets opened by the monitor: channels and metrics.
 const CALLS_OF_CONNECTIONS: [libc::c_long; 2] = [libc::SYS_connect, libc::SYS_accept4];
 
-/// System calls that open packet sockets: to find an interface, and to bind to it.
+/// For packet sockets: to find an interface, and to bind to it.
 const CALLS_OF_SOCKETS: [libc::c_long; 3] = [libc::SYS_socket, libc::SYS_bind, libc::SYS_ioctl];
 
-/// Rights that the tunnel process keeps in addition to its descriptors.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Kept {
     /// Connecting and accepting on the sockets it was given.
@@ -95,8 +91,7 @@ pub(crate) enum Kept {
     RawSockets,
 }
 
-/// Drops all privileges of the tunnel process, changes to `user` if given, and ties its life to the
-/// monitor. Returns whether the seccomp filter is active.
+/// Ties the process's life to the monitor. Returns whether the seccomp filter is active.
 pub(crate) fn enter(user: Option<&User>, monitor: Pid, kept: Kept) -> Result<bool, Box<dyn Error>> {
     // Capabilities it could pass on. Without the right to limit them it has few.
     let _: Result<(), _> = caps::clear(None, CapSet::Bounding);
@@ -117,7 +112,7 @@ pub(crate) fn enter(user: Option<&User>, monitor: Pid, kept: Kept) -> Result<boo
     // The memory of this process contains the private key.
     set_dumpable(false)?;
     set_no_new_privs()?;
-    // A change of user resets this setting, so it comes last.
+    // A change of user resets this setting: it comes last.
     set_pdeathsig(Signal::SIGKILL)?;
     if getppid() != monitor {
         return Err("the half that runs this one has died".into());
@@ -125,8 +120,7 @@ pub(crate) fn enter(user: Option<&User>, monitor: Pid, kept: Kept) -> Result<boo
     Ok(filter(kept)?)
 }
 
-/// Restricts the monitor to the capabilities for changing the network, opening sockets and stopping
-/// the tunnel process.
+/// Keeps capabilities to change the network, open sockets and stop the tunnel process.
 pub(crate) fn keep_network(is_other_user: bool) -> io::Result<()> {
     let kept = [
         Capability::CAP_NET_ADMIN,
@@ -139,7 +133,6 @@ pub(crate) fn keep_network(is_other_user: bool) -> io::Result<()> {
     Ok(())
 }
 
-/// Keeps these capabilities, if the process has them, and drops all others.
 fn keep(capabilities: &[Capability]) -> Result<(), CapsError> {
     let had = caps::read(None, CapSet::Permitted)?;
     let kept: CapsHashSet = capabilities.iter().copied().filter(|one| had.contains(one)).collect();
@@ -147,7 +140,7 @@ fn keep(capabilities: &[Capability]) -> Result<(), CapsError> {
     caps::set(None, CapSet::Permitted, &kept)
 }
 
-/// Installs the filter. Returns false if the kernel does not support it.
+/// False if the kernel does not support the filter.
 fn filter(kept: Kept) -> Result<bool, seccompiler::Error> {
     let Ok(architecture) = TargetArch::try_from(std::env::consts::ARCH) else { return Ok(false) };
     let program = program(architecture, kept).map_err(seccompiler::Error::Backend)?;
@@ -162,7 +155,6 @@ fn filter(kept: Kept) -> Result<bool, seccompiler::Error> {
     }
 }
 
-/// Whether the kernel does not implement the request.
 fn is_unknown(error: &io::Error) -> bool {
     let errno = error.raw_os_error().map(Errno::from_raw);
     matches!(errno, Some(Errno::EINVAL | Errno::ENOSYS))
@@ -184,7 +176,6 @@ fn program(architecture: TargetArch, kept: Kept) -> Result<BpfProgram, seccompil
     SeccompFilter::new(rules, refused, SeccompAction::Allow, architecture)?.try_into()
 }
 
-/// Returns the system calls that are allowed with any arguments.
 fn calls(kept: Kept) -> impl Iterator<Item = libc::c_long> {
     let of_sockets: &[_] = match kept {
         Kept::Connections => &[],
@@ -213,8 +204,7 @@ mod tests {
         }
     }
 
-    /// System calls that allow an escape: programs, files, namespaces, other processes, and calls
-    /// on behalf of others.
+    /// Programs, files, namespaces, other processes, and calls on behalf of others.
     const NEVER: [libc::c_long; 30] = [
         libc::SYS_execve,
         libc::SYS_execveat,
@@ -262,8 +252,7 @@ mod tests {
         }
     }
 
-    /// The filter applies to one thread, which can be tested. Descriptors from before remain
-    /// usable.
+    /// The filter applies to one thread, which can be tested.
     #[test]
     #[expect(
         clippy::disallowed_methods,

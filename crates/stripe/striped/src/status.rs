@@ -28,7 +28,7 @@ use crate::packet::IcmpErrors;
 use crate::peers::{Peer, Peers};
 pub(crate) use wait::WaitName;
 
-/// Version of the field names; a greater one may lack some of them.
+/// A greater version may lack some of the field names.
 pub(crate) const VERSION: u32 = 2;
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -267,7 +267,6 @@ impl PeerStatus {
     }
 }
 
-/// Returns the discards by name, without those that are 0.
 fn discards(counts: &Discards) -> BTreeMap<String, u64> {
     let counted = Discard::ALL.into_iter().map(|one| (one.name().into(), counts.of(one)));
     counted.filter(|(_, count)| *count > 0).collect()
@@ -346,7 +345,7 @@ pub(crate) const fn size_name(state: SizeState) -> &'static str {
     }
 }
 
-/// Returns `one` / `all`, rounded down to a thousandth; 0 if `all` is 0.
+/// Rounded down to a thousandth; 0 if `all` is 0.
 pub(crate) fn part(one: u64, all: u64) -> f64 {
     let thousandths = (u128::from(one) * 1_000).checked_div(all.into()).unwrap_or(0);
     f64::from(u32::try_from(thousandths).unwrap_or(u32::MAX)) / 1_000.0

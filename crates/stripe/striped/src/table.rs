@@ -11,10 +11,9 @@ use std::fmt::Write;
 
 use crate::status::{ChannelState, ChannelStatus, PeerStatus, Status};
 
-/// Hexadecimal digits of a public key.
 const KEY_DIGITS: usize = 64;
 
-/// Column: title, whether left-aligned, and function that returns a cell.
+/// Title, whether left-aligned, and cell.
 type Column = (&'static str, bool, fn(&ChannelStatus) -> String);
 
 const COLUMNS: [Column; 10] = [
@@ -59,7 +58,6 @@ fn peer_lines(peer: &PeerStatus) -> Vec<String> {
         peer.given_up
     );
     if discards > 0 {
-        // Writing to a string cannot fail.
         let _: std::fmt::Result = write!(line, ", {discards} datagrams not taken");
     }
     let mut lines = vec![line];
@@ -72,7 +70,6 @@ fn peer_lines(peer: &PeerStatus) -> Vec<String> {
     lines
 }
 
-/// Shortens a public key to its first digits; returns other names unchanged.
 fn short(name: &str) -> &str {
     let is_key = name.len() == KEY_DIGITS && name.bytes().all(|one| one.is_ascii_hexdigit());
     if is_key { &name[..8] } else { name }
@@ -102,7 +99,6 @@ fn state(one: &ChannelStatus) -> String {
     }
 }
 
-/// Formats a duration in its two largest units.
 fn span(seconds: f64) -> String {
     let seconds = std::time::Duration::from_secs_f64(seconds.clamp(0.0, 1e12)).as_secs();
     let (minutes, hours, days) = (seconds / 60, seconds / 3_600, seconds / 86_400);
@@ -127,7 +123,6 @@ fn kilo(bytes: u64) -> String {
     if bytes > 1 << 50 { "-".into() } else { tenths(bytes / 100) }
 }
 
-/// Formats a count of tenths; large numbers have no decimal.
 fn tenths(count: u64) -> String {
     if count >= 10_000 {
         (count / 10).to_string()

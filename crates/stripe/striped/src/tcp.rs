@@ -7,7 +7,6 @@ use gingham_stripe_udp::ChannelPlan;
 
 use crate::check::addresses::ChannelCheck;
 
-/// Checks that a channel over TCP is possible on this machine.
 pub(crate) fn check(check: ChannelCheck<'_>) -> Result<(), InputError> {
     let channel = check.at.channel;
     if let Some(key) = channel.key_of_ethernet() {

@@ -38,22 +38,20 @@ use crate::sandbox::{self, Kept};
 use crate::signals::Signals;
 use status_replies::StatusReplies;
 
-/// Maximum reads from the interface in one iteration of the loop, before the channels are served
-/// again.
+/// Limit per iteration, before the channels are served again.
 const READS_A_TURN: usize = 64;
-/// Positions of the descriptors that are polled in addition to those of the channels.
+/// Positions of the descriptors polled besides those of the channels.
 const INTERFACE: usize = 0;
 const SIGNALS: usize = 1;
 const ORDERS: usize = 2;
 const LINE: usize = 3;
-/// Position of the first descriptor of the metrics server, if there is one.
+/// First descriptor of the metrics server, if there is one.
 const METRICS: usize = 4;
-/// Interval of updates: round-trip times to the queues, and the MTU of the interface.
+/// Interval of updates of round-trip times and MTU.
 const POLL_EVERY: Duration = Duration::from_millis(100);
-/// Maximum time between these updates if no event wakes the loop.
+/// Maximum interval if no event wakes the loop.
 const POLL_BY: Duration = Duration::from_secs(1);
 
-/// Carries packets for the monitor process, which started this one, until a signal ends it.
 pub(crate) fn carry(path: &Path, logs: LogOptions) -> Result<(), Problem> {
     let halves = |error: &dyn Display| Problem::environment("privileges", error);
     let monitor = getppid();
@@ -90,16 +88,15 @@ struct Tunnel {
     line: Arc<Asking>,
     orders: OrderLine,
     metrics: Option<MetricsServer>,
-    /// Status replies that have not been sent completely.
     status_replies: StatusReplies,
     config: Config,
-    /// Log level of the command line, which overrides the file.
+    /// From the command line; overrides the file.
     log_level: Option<LogLevel>,
     began_at: Instant,
     is_whole: bool,
     mtu: u16,
     next_poll: Instant,
-    /// Time of the next inspection if no event wakes the loop earlier.
+    /// Next poll if no event wakes the loop earlier.
     poll_by: Instant,
 }
 
@@ -174,7 +171,6 @@ impl Tunnel {
         }
     }
 
-    /// Reads the packets that wait at the interface, if it is ready, into the queues.
     fn read(&mut self, is_ready: bool) -> io::Result<()> {
         let now = now();
         if self.next_poll <= now {
@@ -206,7 +202,6 @@ impl Tunnel {
         Ok(())
     }
 
-    /// Sets the MTU of the interface to the longest packet that the bundle carries.
     fn follow(&mut self) {
         let mtu = self.peers.longest_bytes();
         if mtu != self.mtu && !self.is_whole {
@@ -217,7 +212,6 @@ impl Tunnel {
         }
     }
 
-    /// Serves metrics if a descriptor of the server is ready or one of its timers has expired.
     fn serve_metrics(&mut self, ready: Ready) {
         let Some(mut metrics) = self.metrics.take() else { return };
         let (now, mut fds) = (now(), METRICS..METRICS + metrics.fds().count());

@@ -1,4 +1,4 @@
-//! Checks of a channel's addresses that hold over UDP and over TCP.
+//! Checks of a channel's addresses that hold over UDP and TCP.
 
 use std::net::SocketAddr;
 
@@ -7,7 +7,6 @@ use gingham_input::{InputError, Source};
 use crate::config::{ChannelAt, Config};
 use crate::machine::Machine;
 
-/// A channel of a file, and the machine on which it is to begin.
 #[derive(Clone, Copy)]
 pub(crate) struct ChannelCheck<'a> {
     pub(crate) source: &'a Source<Config>,
@@ -20,7 +19,6 @@ impl ChannelCheck<'_> {
         Err(self.source.refuse(&self.at.key(key), message.into()))
     }
 
-    /// Checks that the interface of the channel exists, if it names one.
     pub(crate) fn interface(self) -> Result<(), InputError> {
         let named = self.at.channel.interface.as_deref();
         let missing = named.filter(|name| !self.machine.has_interface(name));
@@ -29,7 +27,6 @@ impl ChannelCheck<'_> {
         Err(error.suggesting(name, "interfaces", &self.machine.interfaces))
     }
 
-    /// Checks that the channel can begin at a local address on its way to a remote one.
     pub(crate) fn local(self, local: SocketAddr, remote: SocketAddr) -> Result<(), InputError> {
         if !self.at.channel.is_placed() {
             let message = "the channel has neither local nor interface: interface = \"eth0\", or local = \
@@ -45,7 +42,6 @@ impl ChannelCheck<'_> {
         self.own("local", local)
     }
 
-    /// Checks that the address of a key is one of this machine, or any.
     pub(crate) fn own(self, key: &str, address: SocketAddr) -> Result<(), InputError> {
         let ip = address.ip();
         if ip.is_unspecified() || self.machine.addresses.contains(&ip) {
@@ -56,7 +52,6 @@ impl ChannelCheck<'_> {
         self.refuse(key, message)
     }
 
-    /// Checks that the channel can end at a remote address, and not within the bundle's own network.
     pub(crate) fn remote(self, remote: SocketAddr) -> Result<(), InputError> {
         let ip = remote.ip();
         if ip.is_unspecified() || remote.port() == 0 {

@@ -6,7 +6,6 @@ use super::Loaded;
 use crate::config::{Channel, ChannelAt, Config};
 use crate::routes::PRIORITIES;
 
-/// Rejects a value that an earlier file already uses, at its place in the later file.
 pub(super) fn check(loaded: &[Loaded]) -> Result<(), InputError> {
     for (number, one) in loaded.iter().enumerate() {
         for earlier in &loaded[..number] {
@@ -57,7 +56,7 @@ fn channel_collision(earlier: &Config, later: &Config) -> Option<(String, String
     None
 }
 
-/// Returns the resource that a channel uses exclusively: the key that names it and a description.
+/// Returns the resource that a channel uses exclusively: its key and a description.
 fn begins(channel: &Channel) -> Option<(&'static str, String)> {
     if let Some(name) = &channel.ethernet {
         return Some(("ethernet", format!("the interface `{name}`, with its EtherTypes,")));

@@ -30,7 +30,6 @@ mod tests {
 
     use super::*;
 
-    /// Valid configuration with keys of every kind, to be mutated.
     const RIGHT: &str = r#"name = "bundle0"
 addresses = ["10.90.0.1/24", "fd00::1/64"]
 mtu = 1400
@@ -69,7 +68,6 @@ quantum-bytes = 1500
         usize::try_from((word ^ (word >> 31)) >> 32).expect("32 bits")
     }
 
-    /// Returns the valid configuration with a few lines, values and bytes changed at random.
     fn spoilt(seed: u64) -> Vec<u8> {
         let mut state = seed << 32;
         let mut lines: Vec<String> = RIGHT.lines().map(Into::into).collect();
@@ -113,7 +111,6 @@ quantum-bytes = 1500
         (0..5_000).for_each(|seed| any_configuration(&spoilt(seed)));
     }
 
-    /// Replays the inputs of the fuzzer's corpus.
     #[test]
     fn fuzz_corpus_is_handled() {
         let folder =

@@ -10,7 +10,6 @@ use serde::forward_to_deserialize_any;
 
 use super::{Channel, Config, PeerTable, PolicyTable};
 
-/// Deserializer that records the keys a table accepts.
 struct Asked<'a>(&'a mut BTreeSet<String>);
 
 impl<'de> Deserializer<'de> for Asked<'_> {
@@ -43,7 +42,6 @@ fn asked<'de, T: Deserialize<'de>>() -> BTreeSet<String> {
     keys
 }
 
-/// Returns the keys in the first column of a section's table, without the brackets of TOML tables.
 fn listed(page: &str, title: &str) -> BTreeSet<String> {
     let (_, section) = page.split_once(&format!("\n## {title}\n")).expect("there is such a title");
     let section = section.split("\n## ").next().expect("there is a first part");

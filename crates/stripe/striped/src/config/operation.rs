@@ -12,8 +12,8 @@ use std::net::SocketAddr;
 
 use super::Channel;
 
-/// Default of `channels-max`: more uplinks than a site usually has. Each costs a hundredth of a
-/// percent of the work per packet.
+/// More uplinks than a site usually has. Each costs a hundredth of a percent of the work per
+/// packet.
 pub(super) const CHANNELS_MAX: usize = 8;
 
 pub(super) const fn default_channels_max() -> usize {
@@ -29,7 +29,6 @@ impl Channel {
         }
     }
 
-    /// Describes the channel for the output of `check`.
     pub(crate) fn in_words(&self) -> String {
         let text = |address: SocketAddr| match address {
             address if address.ip().is_unspecified() => format!("any:{}", address.port()),

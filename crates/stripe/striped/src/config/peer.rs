@@ -40,18 +40,17 @@ pub(crate) struct PeerTable {
 }
 
 impl PeerTable {
-    /// Returns the name in reports: the configured one, or the public key.
     pub(crate) fn name(&self) -> String {
         self.name.as_ref().map_or_else(|| self.public_key.0.to_string(), |name| name.0.clone())
     }
 }
 
-/// Peers, written as one table or as an array of tables.
+/// Written as one table or as an array of tables.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Peers {
     pub(crate) list: Vec<PeerTable>,
     is_one: bool,
-    /// Place of each peer, by its number in the file. A peer keeps its place across reloads.
+    /// Place by number in the file, kept across reloads.
     places: Vec<usize>,
 }
 
@@ -61,20 +60,18 @@ impl Peers {
         Self { list, is_one, places }
     }
 
-    /// Returns the place of a peer, which does not depend on the order of the file. Over Ethernet
-    /// there is one peer, without a table.
+    /// Returns a number independent of the order of the file. Over Ethernet there is one peer,
+    /// without a table.
     pub(crate) fn place(&self, number: usize) -> usize {
         self.places.get(number).copied().unwrap_or(number)
     }
 
-    /// Returns the number in the file of the peer at a place.
     pub(crate) fn at(&self, place: usize) -> Option<usize> {
         self.places.iter().position(|one| *one == place)
     }
 
     /// Keeps the places of peers that are already up, and gives each new peer the lowest free
-    /// place. Both processes compute equal places, and there are never more places than peers at
-    /// any one time.
+    /// place. Both processes compute equal places.
     pub(crate) fn keep_places(&mut self, before: &Self) {
         let known: BTreeMap<_, _> =
             before.list.iter().map(|one| one.public_key.0).zip(&before.places).collect();
@@ -86,12 +83,10 @@ impl Peers {
         self.places = kept.into_iter().map(place).collect();
     }
 
-    /// Returns the path of a peer's key for messages.
     pub(crate) fn key(&self, number: usize, key: &str) -> String {
         if self.is_one { format!("peer.{key}") } else { format!("peer.{number}.{key}") }
     }
 
-    /// Returns the title of a peer for messages.
     pub(crate) fn title(&self, number: usize) -> String {
         if self.is_one { "peer".into() } else { format!("peer[{number}]") }
     }
@@ -121,7 +116,7 @@ impl<'de> Deserialize<'de> for Peers {
     }
 }
 
-/// Peer and channel as a single number, which both processes of the daemon use.
+/// Peer and channel as a single number, used by both processes of the daemon.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct ChannelNumber {
     pub(crate) place: usize,
@@ -138,10 +133,9 @@ impl ChannelNumber {
     }
 }
 
-/// Channel with its position in the file.
 #[derive(Clone, Debug)]
 pub(crate) struct ChannelAt<'a> {
-    /// Number of the only peer that uses the channel; `None` if all do.
+    /// Only peer that uses the channel; `None` if all do.
     pub(crate) peer: Option<usize>,
     pub(crate) channel: &'a Channel,
     path: String,
@@ -153,7 +147,6 @@ impl ChannelAt<'_> {
         self.path.clone()
     }
 
-    /// Path of one of its keys, for messages.
     pub(crate) fn key(&self, key: &str) -> String {
         format!("{}.{key}", self.path)
     }
@@ -166,7 +159,7 @@ impl fmt::Display for ChannelAt<'_> {
 }
 
 impl Config {
-    /// Returns all channels: first those of all peers, then those of each.
+    /// First those of all peers, then those of each.
     pub(crate) fn channels_at(&self) -> impl Iterator<Item = ChannelAt<'_>> {
         let of_all = self.channels.iter().enumerate().map(|(number, channel)| ChannelAt {
             peer: None,
@@ -185,19 +178,18 @@ impl Config {
         of_all.chain(of_each)
     }
 
-    /// Returns the channels of a peer, in the order of their ids.
+    /// In the order of their ids.
     pub(crate) fn channels_of(&self, peer: usize) -> impl Iterator<Item = ChannelAt<'_>> {
         self.channels_at().filter(move |one| one.peer.is_none_or(|owner| owner == peer))
     }
 
-    /// Returns the channel with this [`ChannelNumber`], if there is one.
+    /// `number` is a [`ChannelNumber`].
     pub(crate) fn channel_asked(&self, number: usize) -> Option<&Channel> {
         let ChannelNumber { place, id } = ChannelNumber::of(number);
         self.channels_of(self.peers.at(place)?).nth(id).map(|at| at.channel)
     }
 
-    /// Returns the allowed prefixes of each peer; by default the networks of the interface and its
-    /// routes.
+    /// By default the networks of the interface and its routes.
     pub(crate) fn allowed(&self) -> impl Iterator<Item = Vec<Prefix>> {
         let default = || [&self.addresses[..], &self.routes].concat();
         self.peers.list.iter().map(move |peer| peer.allowed_ips.clone().unwrap_or_else(default))

@@ -36,7 +36,7 @@ pub(crate) enum QuotaPeriod {
 }
 
 impl QuotaPeriod {
-    /// Valid days of renewal: in a month the days that every month has, in a week from Monday (1).
+    /// Valid days of renewal: those that every month has; in a week from Monday (1).
     pub(crate) const fn days(self) -> Option<RangeInclusive<u8>> {
         match self {
             Self::Day => None,
@@ -100,7 +100,7 @@ enum Word {
     Text(String),
 }
 
-/// Protocols that can be given by name, with their IANA numbers.
+/// IANA numbers.
 const PROTOCOLS: [(&str, u8); 6] =
     [("icmp", 1), ("tcp", 6), ("udp", 17), ("gre", 47), ("icmpv6", 58), ("sctp", 132)];
 
@@ -138,7 +138,6 @@ impl TryFrom<Word> for Ports {
 }
 
 impl PolicyTable {
-    /// Whether every packet that matches `other` also matches this policy.
     pub(crate) fn covers(&self, other: &Self) -> bool {
         let protocol = self.protocol.is_none() || self.protocol == other.protocol;
         let has_port = |one: &Ports, two: &Ports| one.first <= two.first && two.last <= one.last;
@@ -151,7 +150,7 @@ impl PolicyTable {
     }
 }
 
-/// Whether each of `theirs` is covered by one of `ours`; `None` stands for all.
+/// `None` stands for all.
 fn covers<T>(ours: Option<&[T]>, theirs: Option<&[T]>, has: impl Fn(&T, &T) -> bool) -> bool {
     match (ours, theirs) {
         (None, _) => true,
@@ -164,7 +163,6 @@ pub(crate) fn net(prefix: Prefix) -> IpNet {
     prefix.0.trunc()
 }
 
-/// Whether two networks overlap.
 pub(crate) fn meet(one: Prefix, other: Prefix) -> bool {
     net(one).contains(&net(other)) || net(other).contains(&net(one))
 }

@@ -23,7 +23,7 @@ use crate::problem::Problem;
 use crate::quota;
 use crate::routes::{RoutePlan, Routing};
 
-/// Path of the running program, valid even if its file was replaced.
+/// Valid even if the program's file was replaced.
 const ITSELF: &str = "/proc/self/exe";
 /// Environment variables that the tunnel process does not inherit.
 const OURS: [&str; 3] = ["NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"];
@@ -34,18 +34,16 @@ pub(super) struct Bundle {
     pub(super) routing: Routing,
     pub(super) control: Control,
     sources: Sources,
-    /// Quota records that the tunnel process writes and the monitor flushes.
+    /// Quota records, written by the tunnel process and flushed here.
     records: Vec<File>,
     /// Index of the interface, once its routes were requested.
     pub(super) index: Option<u32>,
-    /// Error that prevented the routes.
     refusal: Option<io::Error>,
     pub(super) is_ready: bool,
     pub(super) is_alive: bool,
 }
 
 impl Bundle {
-    /// Starts the tunnel process, which creates the interface.
     pub(super) fn start(
         loaded: Loaded,
         control: Control,
@@ -80,8 +78,7 @@ impl Bundle {
         !self.records.is_empty()
     }
 
-    /// Flushes the quota records. Errors are ignored: the tunnel process will get them when it
-    /// writes.
+    /// Ignores errors: the tunnel process will get them when it writes.
     pub(super) fn sync(&self) {
         self.records.iter().for_each(|record| drop(record.sync_data()));
     }
@@ -97,12 +94,11 @@ impl Bundle {
         }
     }
 
-    /// Sends an order; ignores errors, as the tunnel process may have ended or be overloaded.
+    /// Ignores errors: the tunnel process may have ended or be overloaded.
     pub(super) fn order(&self, order: &Order) {
         let _: io::Result<()> = self.half.order(order);
     }
 
-    /// Returns the orders that notify the tunnel process of changes in the network.
     pub(super) fn changes(&mut self) -> Vec<Order> {
         self.sources.changes(&self.loaded.checked.config)
     }
@@ -141,13 +137,11 @@ impl Bundle {
         }
     }
 
-    /// Checks that an index belongs to the configured interface.
     fn check(&self, index: u32) -> io::Result<u32> {
         let named = nix::net::if_::if_nametoindex(self.config().name.as_str())?;
         if named == index { Ok(index) } else { Err(refusal()) }
     }
 
-    /// Returns the outcome of the bundle once its tunnel process has ended.
     pub(super) fn outcome(&mut self) -> Result<(), Problem> {
         match self.refusal.take() {
             Some(error) => Err(Problem::environment("routes", error)),
@@ -156,7 +150,7 @@ impl Bundle {
     }
 }
 
-/// Returns the user of the tunnel process, which may also use the control socket.
+/// User of the tunnel process, permitted on the control socket too.
 pub(super) fn owner(config: &Config) -> Option<User> {
     config.user.as_deref().and_then(|user| User::from_name(user).ok().flatten())
 }
@@ -170,7 +164,6 @@ fn command(path: &Path, logs: LogOptions) -> Command {
     command
 }
 
-/// Error for a request of something that the configuration does not name.
 fn refusal() -> io::Error {
     Errno::EPERM.into()
 }

@@ -26,9 +26,8 @@ use super::bundle::owner;
 use crate::check::Loaded;
 use crate::problem::Problem;
 
-/// Maximum number of connections without a request; one more closes the oldest.
+/// One more closes the oldest.
 const CLIENTS_MAX: usize = 16;
-/// Time after which a connection without a request is closed.
 const WAIT: Duration = Duration::from_secs(2);
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -61,7 +60,7 @@ pub(crate) fn path_of(runtime: &Path, name: &str) -> PathBuf {
     runtime.join(format!("{name}.sock"))
 }
 
-/// Listening socket, whose file is removed when it is dropped.
+/// Removes its file when dropped.
 pub(super) struct Control {
     listener: UnixListener,
     acceptor: Acceptor,
@@ -75,7 +74,7 @@ impl Drop for Control {
 }
 
 impl Control {
-    /// Opens the socket of a bundle, replacing one left by an earlier daemon.
+    /// Replaces one left by an earlier daemon.
     pub(super) fn open(runtime: &Path, loaded: &Loaded) -> Result<Self, Problem> {
         let config = &loaded.checked.config;
         let path = path_of(runtime, &config.name);
@@ -102,13 +101,11 @@ impl Control {
 }
 
 impl Control {
-    /// Descriptor that becomes readable when a client connects; `None` while accepting is
-    /// suspended.
+    /// `None` while accepting is suspended.
     pub(super) fn fd(&self) -> Option<BorrowedFd<'_>> {
         (!self.acceptor.rests()).then(|| self.listener.as_fd())
     }
 
-    /// Time when accepting resumes, if it is suspended.
     pub(super) const fn due_at(&self) -> Option<Instant> {
         self.acceptor.next_at()
     }
@@ -116,11 +113,9 @@ impl Control {
 
 #[derive(Default)]
 pub(super) struct Clients {
-    /// Clients without a request: bundle, deadline and connection.
+    /// Bundle, deadline and connection of clients without a request.
     waiting: Vec<(usize, Instant, UnixStream)>,
-    /// Clients that wait for the end of a reload.
     reloading: Vec<OwnedFd>,
-    /// Clients that wait for the end of the daemon.
     staying: Vec<OwnedFd>,
 }
 
@@ -133,7 +128,6 @@ impl Clients {
         self.waiting.iter().map(|(_, until, _)| *until).min()
     }
 
-    /// Accepts new clients, and returns the requests that have arrived.
     pub(super) fn take<'a>(
         &mut self,
         now: Instant,
@@ -166,7 +160,6 @@ impl Clients {
         asked
     }
 
-    /// Keeps a client until the reload ends.
     pub(super) fn reloads(&mut self, client: OwnedFd) {
         self.reloading.push(client);
     }
@@ -177,13 +170,12 @@ impl Clients {
         }
     }
 
-    /// Keeps a client until the daemon ends.
     pub(super) fn stays(&mut self, client: OwnedFd) {
         self.staying.push(client);
     }
 }
 
-/// Sends a result; ignores errors, as the client may have gone.
+/// Ignores errors: the client may have gone.
 pub(super) fn reply(client: &OwnedFd, result: &Result<(), Problem>) {
     let text = match result {
         Ok(()) => "0".to_owned(),
@@ -202,8 +194,7 @@ mod tests {
 
     use super::*;
 
-    /// However many clients connect, each iteration accepts a limited number, and requests that
-    /// have arrived are served.
+    /// However many clients connect, each iteration accepts a limited number.
     #[test]
     fn accepts_per_turn_are_bounded() -> io::Result<()> {
         let path = std::env::temp_dir().join(format!("striped-control-{}", std::process::id()));

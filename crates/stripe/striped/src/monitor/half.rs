@@ -27,10 +27,10 @@ use crate::line::{HalfLine, Request};
 use crate::orders::{Order, OrderLine, Reply};
 use crate::problem::Problem;
 
-/// Time from SIGTERM to SIGKILL. A process normally ends within one iteration of its loop, and
-/// `striped down` waits for twice this time.
+/// From SIGTERM to SIGKILL. A process normally ends within one iteration of its loop; `striped
+/// down` waits for twice this time.
 pub(super) const ENDS_WITHIN: Duration = Duration::from_secs(5);
-/// Maximum replies taken per iteration, several for each order of one.
+/// Several for each order of one iteration.
 const REPLIES_A_TURN: usize = 16;
 
 pub(super) struct Half {
@@ -40,7 +40,6 @@ pub(super) struct Half {
     /// Other end of `orders`, until the process requests it.
     given: Option<OwnedFd>,
     state: State,
-    /// Cleared when a socket is closed or carries an invalid message.
     is_connected: bool,
     /// Misbehaviour that no correct tunnel process shows.
     fault: Option<&'static str>,
@@ -56,18 +55,17 @@ enum State {
 }
 
 impl Drop for Half {
-    /// Kills the process if the monitor ends unexpectedly.
     fn drop(&mut self) {
         if !matches!(self.state, State::Ended(_)) {
             self.pass_on(Signal::SIGKILL);
-            // SIGKILL cannot be ignored, so this does not block.
+            // SIGKILL cannot be ignored: this does not block.
             let _: io::Result<ExitStatus> = self.child.wait();
         }
     }
 }
 
 impl Half {
-    /// Starts a process, with its end of the socket pair as standard input.
+    /// Makes its end of the socket pair standard input.
     pub(super) fn run(mut command: Command) -> io::Result<Self> {
         let (line, other) = HalfLine::pair()?;
         let (orders, given) = OrderLine::pair()?;
@@ -76,13 +74,12 @@ impl Half {
         Ok(Self { child, line, orders, given, state, is_connected: true, fault: None })
     }
 
-    /// Descriptors that become readable when the process sends a message; none after
-    /// [`Self::leave`].
+    /// None after [`Self::leave`].
     pub(super) fn fds(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
         [self.line.as_fd(), self.orders.as_fd()].into_iter().filter(|_| self.is_connected)
     }
 
-    /// Time of SIGKILL, if the process is ending.
+    /// Time of SIGKILL.
     pub(super) const fn due_at(&self) -> Option<Instant> {
         if let State::Ends(by) = self.state { Some(by) } else { None }
     }
@@ -91,7 +88,7 @@ impl Half {
         self.state != State::Runs
     }
 
-    /// Whether the process has ended. Kills it if its time is over.
+    /// Kills the process if its time is over.
     pub(super) fn has_ended(&mut self, now: Instant) -> io::Result<bool> {
         if matches!(self.state, State::Ended(_)) {
             return Ok(true);
@@ -120,12 +117,12 @@ impl Half {
         if let (false, Ok(id)) =
             (matches!(self.state, State::Ended(_)), i32::try_from(self.child.id()))
         {
-            // The child has not been reaped, so its process id is still its own.
+            // The child has not been reaped: its process id is still its own.
             let _: nix::Result<()> = kill(Pid::from_raw(id), signal);
         }
     }
 
-    /// Stops reading from the process and sends SIGTERM. Without a `fault` this is a normal end.
+    /// Without a `fault` this is a normal end.
     fn leave(&mut self, now: Instant, fault: Option<&'static str>) {
         self.is_connected = false;
         self.fault = self.fault.or(fault);
@@ -145,30 +142,29 @@ impl Half {
         None
     }
 
-    /// Replies to the request. Only one is outstanding, so the socket has room for the reply.
+    /// Only one request is outstanding: the socket has room.
     pub(super) fn reply(&mut self, now: Instant, result: io::Result<Option<OwnedFd>>) {
         if self.line.reply(result).is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock) {
             self.leave(now, Some("does not read the replies to its requests"));
         }
     }
 
-    /// Returns the other end of `orders`, once.
+    /// Once only.
     pub(super) fn give_orders(&mut self) -> Option<OwnedFd> {
         self.given.take()
     }
 
-    /// Sends an order; fails if the process has ended or is overloaded.
+    /// Fails if the process has ended or is overloaded.
     pub(super) fn order(&self, order: &Order) -> io::Result<()> {
         self.orders.order(order)
     }
 
-    /// Whether an order could be sent now.
     pub(super) fn takes_orders(&self) -> bool {
         let mut fds = [PollFd::new(self.orders.as_fd(), PollFlags::POLLOUT)];
         poll(&mut fds, PollTimeout::ZERO).is_ok() && fds[0].revents() == Some(PollFlags::POLLOUT)
     }
 
-    /// Returns the pending replies, up to the limit per iteration.
+    /// Up to the limit per iteration.
     pub(super) fn replies(&mut self, now: Instant) -> Vec<Reply> {
         let mut replies = Vec::new();
         while self.is_connected && replies.len() < REPLIES_A_TURN {
@@ -184,8 +180,7 @@ impl Half {
         replies
     }
 
-    /// Returns the outcome once the process has ended. It has printed its own errors, unless it was
-    /// killed.
+    /// The process has printed its own errors, unless it was killed.
     pub(super) fn outcome(&self) -> Result<(), Problem> {
         let State::Ended(status) = self.state else { return Ok(()) };
         let of_half =
@@ -210,7 +205,6 @@ mod tests {
 
     use super::*;
 
-    /// Starts a shell script whose standard input is the socket.
     fn half(script: &str) -> Half {
         let mut command = Command::new("sh");
         command.args(["-c", script]);
@@ -226,7 +220,7 @@ mod tests {
         }
     }
 
-    /// The process is never waited for, no longer read from, and killed when its time is over.
+    /// The process is no longer read from, and killed when its time is over.
     #[test]
     fn half_with_invalid_request_is_killed_after_its_time() {
         let (mut half, began) = (half(STUBBORN), now());
@@ -269,7 +263,7 @@ mod tests {
         }
     }
 
-    /// The process sends requests forever without reading replies, or sends replies forever.
+    /// The process sends requests forever without reading replies.
     #[test]
     fn flooding_half_is_served_in_bounded_turns() {
         let mut half = half("while printf '\\003\\0\\0\\0\\0' >&0; do :; done");

@@ -26,13 +26,13 @@ use crate::orders::Order;
 use crate::problem::Problem;
 use crate::routes::RoutePlan;
 
-/// Timeout of a tunnel process. It normally applies a file within one iteration of its loop, and
-/// `striped reload` waits for twice this time.
+/// A file is normally applied within one iteration of the loop; `striped reload` waits for twice
+/// this time.
 const FOLLOWS_WITHIN: Duration = Duration::from_secs(5);
 
 pub(super) struct Reloading {
     number: u64,
-    /// Names of the bundles, by number, whose tunnel processes have not replied yet.
+    /// Bundles without a reply yet, by number.
     awaited: BTreeMap<usize, String>,
     by: Instant,
     refused: Vec<String>,
@@ -48,7 +48,7 @@ impl Reloading {
         self.by
     }
 
-    /// Records a reply for a bundle; `refused` lists what could not be applied.
+    /// `refused` lists parts that could not be applied.
     fn follow(&mut self, bundle: usize, number: u64, refused: Option<&str>) {
         // A late reply belongs to a reload that has timed out.
         if number == self.number
@@ -58,7 +58,6 @@ impl Reloading {
         }
     }
 
-    /// Times out the tunnel processes that have not replied.
     fn give_up(&mut self, now: Instant) {
         if self.by <= now {
             let late = std::mem::take(&mut self.awaited).into_values();
@@ -69,7 +68,6 @@ impl Reloading {
         }
     }
 
-    /// Returns the result, once all have replied or timed out.
     fn outcome(&self) -> Option<Result<(), Problem>> {
         if !self.awaited.is_empty() {
             return None;
@@ -81,7 +79,6 @@ impl Reloading {
 }
 
 impl Monitor {
-    /// Reads all files again and applies them.
     pub(super) fn reload(&mut self) -> Result<(), Problem> {
         let busy = |what: &str| Err(Problem::Environment(what.to_owned()));
         if self.reloading.is_some() {
@@ -147,7 +144,6 @@ impl Monitor {
         }
     }
 
-    /// Reports the result of a reload that has ended, if necessary by a timeout.
     pub(super) fn finish_reload(&mut self, now: Instant) {
         let Some(reloading) = &mut self.reloading else { return };
         reloading.give_up(now);
@@ -182,8 +178,7 @@ mod tests {
     #[test]
     fn reload_ends_once_each_half_has_confirmed_it() {
         let mut reloading = reloading(now());
-        // None of these complete the reload: duplicates, replies to another reload, an unknown
-        // bundle.
+        // None complete the reload: duplicates, replies to another reload, an unknown bundle.
         for (bundle, number) in [(0, 7), (0, 7), (1, 6), (2, 7)] {
             reloading.follow(bundle, number, None);
             assert_eq!(reply_of(&reloading), None);

@@ -14,7 +14,7 @@ use sd_notify::NotifyState;
 use super::bundle::Bundle;
 
 pub(super) struct Service {
-    /// Half of the watchdog interval; `None` without a watchdog.
+    /// Half of the watchdog interval.
     every: Option<Duration>,
     next_at: Instant,
 }
@@ -31,8 +31,7 @@ impl Service {
         self.every.map(|_| self.next_at)
     }
 
-    /// Whether to ping the tunnel processes again. Notifies the watchdog if all have replied to the
-    /// last ping.
+    /// Whether to ping the tunnel processes. Notifies the watchdog if all have replied.
     pub(super) fn is_due(&mut self, now: Instant, is_alive: bool) -> bool {
         let Some(every) = self.every.filter(|_| self.next_at <= now) else { return false };
         self.next_at = now.after(every);
@@ -59,7 +58,7 @@ pub(super) fn stopping() {
     notify(&[NotifyState::Stopping]);
 }
 
-/// Sends a notification; without systemd this does nothing.
+/// Does nothing without systemd.
 fn notify(state: &[NotifyState<'_>]) {
     let _: io::Result<()> = sd_notify::notify(state);
 }

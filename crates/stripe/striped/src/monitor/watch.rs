@@ -6,10 +6,10 @@
 //!                                     +── orders: Lost, Moved, and always Look
 //! ```
 //!
-//! The contents of the messages are not used. The source address of a channel is found more
-//! reliably by asking the kernel for the route to the remote end.
 //!
-//! Source: rtnetlink(7).
+//! The contents of the messages are not used: asking the kernel for the route to the remote end
+//! finds a channel's source address more reliably.
+//!
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -29,11 +29,9 @@ use crate::orders::Order;
 /// `RTMGRP_LINK`, `RTMGRP_IPV4_IFADDR`, `RTMGRP_IPV4_ROUTE`, `RTMGRP_IPV6_IFADDR`,
 /// `RTMGRP_IPV6_ROUTE` (linux/rtnetlink.h).
 const GROUPS: u32 = 0x1 | 0x10 | 0x40 | 0x100 | 0x400;
-/// Minimum time between two inspections. One change causes many messages, and a router may get
-/// thousands of them a second.
+/// One change causes many messages, and a router may get thousands of them a second.
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// Netlink socket that receives notifications of changes.
 pub(super) struct Watch {
     socket: Socket,
     inspected_at: Instant,
@@ -48,7 +46,7 @@ impl Watch {
         Ok(Self { socket, inspected_at: now(), has_changed: false })
     }
 
-    /// Drains the notifications. An overrun (ENOBUFS) counts as a change.
+    /// An overrun (ENOBUFS) counts as a change.
     pub(super) fn drain_notifications(&mut self) {
         while match self.socket.recv_from_full() {
             Ok(_) => true,
@@ -62,7 +60,7 @@ impl Watch {
         self.has_changed.then(|| self.inspected_at.after(PAUSE))
     }
 
-    /// Whether to inspect the network now; if so, resets the timer.
+    /// If so, resets the timer.
     pub(super) fn is_due(&mut self, now: Instant) -> bool {
         let is_due = self.due_at().is_some_and(|at| at <= now);
         if is_due {
@@ -78,7 +76,7 @@ impl AsFd for Watch {
     }
 }
 
-/// Source address of each channel that has one, by channel number.
+/// Source address by channel number.
 #[derive(Debug, Default)]
 pub(super) struct Sources(BTreeMap<usize, IpAddr>);
 
@@ -94,7 +92,6 @@ impl Sources {
         Self(peers.flat_map(of).filter_map(known).collect())
     }
 
-    /// Compares with the last call, and returns orders for the differences.
     pub(super) fn changes(&mut self, config: &Config) -> Vec<Order> {
         let Ok(machine) = Machine::read(&[]) else { return vec![Order::NetworkChanged] };
         let (mut lost, mut moved) = (BTreeSet::new(), Vec::new());

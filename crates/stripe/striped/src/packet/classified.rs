@@ -11,15 +11,14 @@ use super::header::{Payload, word};
 pub(crate) struct Classified {
     pub(crate) from: IpAddr,
     pub(crate) to: IpAddr,
-    /// Upper-layer protocol, behind the known IPv6 extension headers.
+    /// Behind the known IPv6 extension headers.
     pub(crate) protocol: u8,
     pub(crate) dscp: u8,
-    /// Source and destination port, if the protocol has ports; `None` for later fragments.
+    /// Source and destination; `None` for later fragments.
     pub(crate) ports: Option<[u16; 2]>,
 }
 
 impl Classified {
-    /// Parses any bytes; returns `None` if they are not an IP packet.
     pub(crate) fn of(packet: &[u8]) -> Option<Self> {
         let payload = Payload::of(packet);
         let class = u16::from_be_bytes([*packet.first()?, *packet.get(1)?]);
@@ -49,7 +48,7 @@ mod tests {
 
     use super::*;
 
-    /// UDP over IPv6 behind a destination options header, from port 1 to port 2, with DSCP 46.
+    /// UDP over IPv6 behind a destination options header, with DSCP 46.
     #[test]
     fn ipv6_extension_headers_are_skipped() {
         let mut packet = vec![0x6b, 0x80, 0, 0, 0, 16, 60, 64];

@@ -8,17 +8,15 @@ pub(super) const V4_ADDRESSES: Range<usize> = 12..20;
 pub(super) const V6_ADDRESSES: Range<usize> = 8..40;
 pub(super) const V4_HEADER_BYTES: usize = 20;
 pub(super) const V6_HEADER_BYTES: usize = 40;
-/// IPv6 extension headers with a length in units of 8 bytes, minus one: hop-by-hop options,
-/// routing, destination options.
+/// Hop-by-hop options, routing, destination options: lengths in units of 8 bytes, minus one.
 const EXTENSIONS: [u8; 3] = [0, 43, 60];
-/// Mask of the fragment offset of IPv4, without three bits of flags.
+/// Without three bits of flags.
 const FRAGMENT_OFFSET: u16 = 0x1fff;
 const FRAGMENT: u8 = 44;
 const FRAGMENT_BYTES: usize = 8;
-/// Limit on the extension headers of a packet, against senders that chain many to cause work.
+/// Against senders that chain many to cause work.
 const EXTENSIONS_MAX: usize = 8;
 
-/// Upper-layer protocol of a packet, and the position of its header in bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Payload {
     pub(super) protocol: u8,
@@ -26,7 +24,7 @@ pub(super) struct Payload {
 }
 
 impl Payload {
-    /// Parses an unfragmented packet or a first fragment; `None` for others.
+    /// `None` for later fragments.
     pub(super) fn of(packet: &[u8]) -> Option<Self> {
         match packet.first()? >> 4 {
             4 => Self::of_v4(packet),
@@ -60,20 +58,19 @@ impl Payload {
     }
 }
 
-/// Returns the big-endian 16-bit word at `at`, if the packet is long enough.
 pub(super) fn word(packet: &[u8], at: usize) -> Option<u16> {
     let bytes = packet.get(at..at.checked_add(2)?)?;
     Some(u16::from_be_bytes([bytes[0], bytes[1]]))
 }
 
-/// Returns a checksum updated for a changed word (RFC 1624, equation 3).
+/// RFC 1624, equation 3.
 pub(super) fn updated(checksum: u16, old: u16, new: u16) -> u16 {
     let sum = u32::from(!checksum) + u32::from(!old) + u32::from(new);
     !folded(sum)
 }
 
-/// Returns the ones' complement sum of 16-bit words. An odd last byte is the high byte of its word
-/// (RFC 1071, section 1).
+/// Returns the ones' complement sum. An odd last byte is the high byte of its word (RFC 1071,
+/// section 1).
 pub(super) fn sum(parts: &[&[u8]]) -> u16 {
     let word =
         |pair: &[u8]| u32::from(u16::from_be_bytes([pair[0], pair.get(1).copied().unwrap_or(0)]));

@@ -1,8 +1,7 @@
 //! MSS clamping: lowers the maximum segment size option of TCP to fit the packets of the bundle.
 //!
 //! Hosts behind this machine do not know the MTU of its interface, and some networks drop the ICMP
-//! errors for packets that are too long. The option is therefore rewritten in each SYN, in both
-//! directions.
+//! errors for packets that are too long. SYNs of both directions are rewritten.
 //!
 //! Source: RFC 9293, section 3.2 and 3.7.1; RFC 6691 (options are not counted).
 //!
@@ -19,8 +18,7 @@ const NO_OPERATION: u8 = 1;
 const MSS: u8 = 2;
 const MSS_BYTES: u8 = 4;
 
-/// Lowers the option in a SYN so that segments fit packets of `longest_bytes`. Returns whether the
-/// packet was changed.
+/// Returns whether the packet was changed.
 pub(crate) fn clamp(packet: &mut [u8], longest_bytes: usize) -> bool {
     let Some(at) = option_of(packet) else { return false };
     let Payload { at: tcp_at, .. } = Payload::of(packet).expect("it has an option");
@@ -41,7 +39,6 @@ pub(crate) fn clamp(packet: &mut [u8], longest_bytes: usize) -> bool {
     true
 }
 
-/// Returns the position of the option's value in a SYN.
 fn option_of(packet: &[u8]) -> Option<usize> {
     let Payload { protocol, at } = Payload::of(packet)?;
     let header = packet.get(at..).filter(|header| header.len() >= TCP_HEADER_BYTES)?;
@@ -68,8 +65,6 @@ mod tests {
     use super::super::header::sum;
     use super::*;
 
-    /// Returns a TCP packet with these options and flags over this version of IP, with a valid
-    /// checksum.
     fn syn(version: u8, options: &[u8], flags: u8) -> Vec<u8> {
         let mut tcp = vec![0, 80, 0, 81, 0, 0, 0, 1, 0, 0, 0, 0, 0, flags, 0xff, 0xff, 0, 0, 0, 0];
         tcp[12] = u8::try_from((20 + options.len()) / 4).expect("few options") << 4;
@@ -105,7 +100,7 @@ mod tests {
         &[3, 3, 7, 2, 4, 5, 180, 0],
     ];
 
-    /// 1,460 is lowered to fit 1,300, at even and odd offsets, and the checksum stays valid.
+    /// 1,460 is lowered to fit 1,300, at even and odd offsets.
     #[test]
     fn mss_of_a_syn_is_clamped() {
         for (version, at, largest) in [(4, 20, 1_260), (6, 40, 1_240)] {

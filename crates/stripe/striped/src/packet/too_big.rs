@@ -4,9 +4,9 @@
 //!   too long ──► ICMP "fragmentation needed", ICMPv6 "packet too big" ──► back into the TUN device
 //! ```
 //!
-//! The source address of an error is the destination of the packet, because the kernel drops
-//! packets that arrive on an interface with one of its own addresses as source. For this reason
-//! multicast destinations get no error.
+//! The source address of an error is the packet's destination, because the kernel drops packets
+//! that arrive with one of its own addresses as source. Multicast destinations therefore get no
+//! error.
 //!
 //! Source: RFC 1191, section 4, and RFC 1812, sections 4.3.2 and 5.2.7.1; RFC 4443, sections 2.4
 //! and 3.2; RFC 8200, section 5.
@@ -19,29 +19,26 @@ use gingham_stripe::Instant;
 
 use super::header::{Payload, V4_HEADER_BYTES, V6_ADDRESSES, V6_HEADER_BYTES, sum, word};
 
-/// Burst of errors, and their number per second: RFC 4443, section 2.4 (f), for a small or
-/// medium-sized device.
+/// Burst, and tokens per second: RFC 4443, section 2.4 (f), for a small or medium-sized device.
 const ANSWERS_MAX: u32 = 10;
 const ANSWER_EVERY: Duration = Duration::from_millis(100);
 const ICMP: u8 = 1;
 const ICMP_V6: u8 = 58;
 const ICMP_HEADER_BYTES: usize = 8;
-/// Longest error in bytes (RFC 1812, section 4.3.2.3; RFC 4443, section 2.4 (c)).
+/// RFC 1812, section 4.3.2.3; RFC 4443, section 2.4 (c).
 const ANSWER_BYTES_MAX: usize = 576;
 const ANSWER_V6_BYTES_MAX: usize = 1_280;
-/// Smallest MTU that an IPv6 sender adapts to, in bytes (RFC 8200, section 5).
+/// Smallest that an IPv6 sender adapts to (RFC 8200, section 5).
 const V6_MTU_MIN: u32 = 1_280;
 const HOPS: u8 = 64;
 /// Internetwork control (RFC 1812, section 4.3.2.5).
 const PRECEDENCE: u8 = 0xc0;
 
-/// Generator of errors, with a token bucket.
 #[derive(Debug)]
 pub(crate) struct IcmpErrors {
     left: u32,
     /// Time of the next token.
     next_at: Instant,
-    /// Errors to be written to the TUN device.
     waiting: Vec<Vec<u8>>,
     pub(crate) too_long: u64,
     pub(crate) given: u64,
@@ -52,7 +49,6 @@ impl IcmpErrors {
         Self { left: ANSWERS_MAX, next_at: now, waiting: Vec::new(), too_long: 0, given: 0 }
     }
 
-    /// Counts a packet that is too long and dropped, and generates an error if the limit allows it.
     pub(crate) fn refuse(&mut self, now: Instant, packet: &[u8], longest_bytes: u16) {
         self.too_long += 1;
         self.fill(now);
@@ -80,7 +76,6 @@ impl IcmpErrors {
     }
 }
 
-/// Returns the error for a packet, or `None` if it must not get one.
 fn icmp_error(packet: &[u8], longest_bytes: u16) -> Option<Vec<u8>> {
     match packet.first()? >> 4 {
         4 => icmp_error_v4(packet, longest_bytes),
@@ -121,7 +116,6 @@ const fn is_error_v4(kind: u8) -> bool {
     matches!(kind, 3 | 4 | 5 | 11 | 12)
 }
 
-/// Whether an address can be that of a single host on a network.
 fn is_one_v4(address: &[u8]) -> bool {
     !matches!(address[0], 0 | 127 | 224..)
 }
@@ -154,7 +148,7 @@ fn icmp_error_v6(packet: &[u8], longest_bytes: u16) -> Option<Vec<u8>> {
     Some(icmp_error)
 }
 
-/// Whether an address is neither unspecified, loopback nor multicast.
+/// Neither unspecified, loopback nor multicast.
 fn is_one_v6(address: &[u8]) -> bool {
     let is_small = address[..15].iter().all(|byte| *byte == 0) && address[15] <= 1;
     address[0] != 0xff && !is_small

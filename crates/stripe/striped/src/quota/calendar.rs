@@ -22,7 +22,7 @@ impl Calendar {
         Self::new(channel.quota_period.unwrap_or_default(), channel.quota_day.unwrap_or(1))
     }
 
-    /// Returns the first day, since 1970, of the period that contains a time.
+    /// In days since 1970.
     pub(super) fn begins_day(self, now_s: u64) -> u64 {
         let (today, first) = (now_s / DAY_S, u64::from(self.day));
         match self.period {
@@ -44,7 +44,7 @@ impl Calendar {
         }
     }
 
-    /// Returns the end, in seconds since 1970, of the period that began on a day.
+    /// In seconds since 1970.
     pub(super) fn ends_s(self, begins_day: u64) -> u64 {
         let ends_day = match self.period {
             QuotaPeriod::Day => begins_day.saturating_add(1),
@@ -58,11 +58,11 @@ impl Calendar {
     }
 }
 
-/// Days from 1 March of the year 0 to 1 January 1970.
+/// From 1 March of the year 0.
 const DAYS_TO_1970: u64 = 719_468;
 const ERA_DAYS: u64 = 146_097;
 
-/// Converts a day since 1970 to year, month and day.
+/// Year, month and day of a day since 1970.
 const fn civil(day: u64) -> (u64, u64, u64) {
     let day = day.saturating_add(DAYS_TO_1970);
     let (era, of_era) = (day / ERA_DAYS, day % ERA_DAYS);
@@ -74,7 +74,6 @@ const fn civil(day: u64) -> (u64, u64, u64) {
     (year + era * 400 + (month <= 2) as u64, month, day)
 }
 
-/// Converts year, month and day to a day since 1970.
 const fn days(year: u64, month: u64, day: u64) -> u64 {
     let year = year - (month <= 2) as u64;
     let (era, of_era) = (year / 400, year % 400);

@@ -15,13 +15,13 @@ use std::path::Path;
 
 const SLOT_BYTES: usize = 256;
 const MAGIC: &str = "striped-quota 1";
-/// Identifier of the current boot (random(4)).
+/// random(4).
 const BOOT_ID: &str = "/proc/sys/kernel/random/boot_id";
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Record {
     serial: u64,
-    /// First day of the period, since 1970.
+    /// In days since 1970.
     pub(super) begins_day: u64,
     pub(super) used: u64,
     /// Bytes counted as used if the machine stops without closing the record.
@@ -31,7 +31,7 @@ pub(super) struct Record {
 }
 
 impl Record {
-    /// Returns the current slot of a file, or `None` if the file is empty.
+    /// `None` if the file is empty.
     pub(super) fn read(path: &Path) -> io::Result<Option<Self>> {
         let bytes = fs::read(path)?;
         let newest = bytes.chunks(SLOT_BYTES).filter_map(Self::parse).max_by_key(|one| one.serial);
@@ -66,7 +66,7 @@ impl Record {
     }
 }
 
-/// Opens or creates the file of a record, accessible only to its owner.
+/// Accessible only to its owner.
 pub(super) fn create(path: &Path) -> io::Result<File> {
     if let Some(folder) = path.parent() {
         DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
@@ -81,7 +81,7 @@ pub(super) struct Ledger {
 }
 
 impl Ledger {
-    /// Opens the record in a file, or creates one whose period begins on `begins_day`.
+    /// A new record has a period from `begins_day`.
     pub(super) fn open(path: &Path, begins_day: u64) -> io::Result<Self> {
         let boot = fs::read_to_string(BOOT_ID)?.trim().to_owned();
         let file = create(path)?;
@@ -102,12 +102,12 @@ impl Ledger {
         Ok(ledger)
     }
 
-    /// Returns a record without a file: every write fails.
+    /// Every write fails.
     pub(super) fn lost() -> Self {
         Self::default()
     }
 
-    /// Records `used` bytes, with a reservation of `ahead` / 2 to `ahead` bytes beyond them.
+    /// Reserves `ahead` / 2 to `ahead` bytes beyond `used`.
     pub(super) fn write(&mut self, used: u64, ahead: u64) -> io::Result<()> {
         self.record.used = used;
         let record = &mut self.record;
@@ -140,7 +140,7 @@ mod tests {
         std::env::temp_dir().join(format!("striped-record-{}-{name}", std::process::id()))
     }
 
-    /// A torn slot leaves the previous one; a file without a valid slot is rejected.
+    /// A torn slot leaves the previous one.
     #[test]
     fn newest_valid_slot_is_read() {
         let path = path("torn");

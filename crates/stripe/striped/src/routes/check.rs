@@ -7,7 +7,6 @@ use crate::check::Place;
 use crate::config::{ChannelAt, Config};
 use crate::problem::Problem;
 
-/// Checks the routes, table, priority and mark of a configuration.
 pub(crate) fn check_routes(source: &Source<Config>, place: &Place<'_>) -> Result<(), Problem> {
     let config = &source.scenario;
     if config.routes.is_empty() {

@@ -14,18 +14,16 @@ use netlink_packet_route::{AddressFamily, IpProtocol};
 use super::RoutePlan;
 use crate::config::Prefix;
 
-/// Originator of our rules and routes: `proto 83`, which no other program is known to use
+/// Originator of our rules and routes, which no other program is known to use
 /// (`/etc/iproute2/rt_protos`, `rtnetlink.h`).
 pub(super) const PROTOCOL: RouteProtocol = RouteProtocol::Other(83);
-/// Main routing table, used by administrators and the kernel.
 const MAIN: u32 = RouteHeader::RT_TABLE_MAIN as u32;
 
 pub(super) const fn family_of(address: IpAddr) -> AddressFamily {
     if address.is_ipv4() { AddressFamily::Inet } else { AddressFamily::Inet6 }
 }
 
-/// Returns the rules of an address family in the order of creation: the target of the `goto` rules
-/// first.
+/// In the order of creation: the target of the `goto` rules first.
 pub(super) fn rules(plan: &RoutePlan, family: AddressFamily) -> Vec<RuleMessage> {
     let mut prefixes: Vec<_> =
         plan.prefixes.iter().filter(|prefix| family_of(prefix.address()) == family).collect();
@@ -55,7 +53,6 @@ pub(super) fn rules(plan: &RoutePlan, family: AddressFamily) -> Vec<RuleMessage>
     made.rules
 }
 
-/// Returns the attributes that match datagrams to a channel's remote end.
 fn of_channel(remote: SocketAddr) -> [RuleAttribute; 3] {
     let port = RulePortRange { start: remote.port(), end: remote.port() };
     [
@@ -128,7 +125,6 @@ pub(super) fn is_ours(rule: &RuleMessage) -> bool {
     rule.attributes.contains(&RuleAttribute::Protocol(PROTOCOL))
 }
 
-/// Table that a rule selects, if its action is a lookup.
 pub(super) fn table_of_rule(rule: &RuleMessage) -> Option<u32> {
     let found = rule.attributes.iter().find_map(|attribute| match attribute {
         RuleAttribute::Table(table) => Some(*table),

@@ -11,7 +11,7 @@ use netlink_packet_core::{
 use netlink_packet_route::RouteNetlinkMessage;
 use netlink_sys::{Socket, SocketAddr, protocols::NETLINK_ROUTE};
 
-/// Alignment of messages in bytes (`NLMSG_ALIGNTO`).
+/// `NLMSG_ALIGNTO`.
 const ALIGNED_BYTES: usize = 4;
 
 pub(crate) struct Netlink(Socket);
@@ -24,17 +24,15 @@ impl Netlink {
         Ok(Self(socket))
     }
 
-    /// Creates an object; fails if it exists.
+    /// Fails if the object exists.
     pub(crate) fn create(&self, message: RouteNetlinkMessage) -> io::Result<()> {
         self.ask(message, NLM_F_ACK | NLM_F_CREATE | NLM_F_EXCL).map(drop)
     }
 
-    /// Changes or deletes an object.
     pub(crate) fn change(&self, message: RouteNetlinkMessage) -> io::Result<()> {
         self.ask(message, NLM_F_ACK).map(drop)
     }
 
-    /// Returns all objects of a kind.
     pub(crate) fn dump(
         &self,
         message: RouteNetlinkMessage,
@@ -64,7 +62,7 @@ impl Netlink {
     }
 }
 
-/// Parses the messages of a datagram. Returns true if they end the reply.
+/// Returns true if the messages end the reply.
 fn take(mut bytes: &[u8], replies: &mut Vec<RouteNetlinkMessage>) -> io::Result<bool> {
     while !bytes.is_empty() {
         let message = NetlinkMessage::<RouteNetlinkMessage>::deserialize(bytes)

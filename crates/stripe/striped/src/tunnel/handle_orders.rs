@@ -67,7 +67,6 @@ impl Tunnel {
         })
     }
 
-    /// Applies the configuration that the monitor has checked and passed on.
     fn reload(&mut self, from: OwnedFd) -> Result<(), String> {
         let handed = handover::take(from).map_err(|error| error.to_string())?;
         let source =

@@ -14,14 +14,13 @@ use gingham_stripe::Instant;
 use rustix::io::Errno;
 use rustix::net::{SendFlags, send};
 
-/// Maximum number of unfinished replies; one more closes the oldest.
+/// One more closes the oldest.
 const READERS_MAX: usize = 16;
-/// Time after which an unfinished reply is closed.
 const WAIT: Duration = Duration::from_secs(5);
-/// Delay before the next attempt after the socket buffer was full.
+/// Delay after the socket buffer was full.
 const AGAIN: Duration = Duration::from_millis(5);
 
-/// Unfinished replies, oldest first.
+/// Oldest first.
 #[derive(Debug, Default)]
 pub(super) struct StatusReplies(Vec<StatusReply>);
 
@@ -34,7 +33,6 @@ struct StatusReply {
 }
 
 impl StatusReplies {
-    /// Sends `text` to `to`, now or in parts.
     pub(super) fn reply(&mut self, now: Instant, to: OwnedFd, text: Vec<u8>) {
         if self.0.len() == READERS_MAX {
             self.0.remove(0);
@@ -43,20 +41,17 @@ impl StatusReplies {
         self.go_on(now);
     }
 
-    /// Continues all unfinished replies, and removes those that are complete, failed or timed out.
     pub(super) fn go_on(&mut self, now: Instant) {
         self.0.retain_mut(|one| now < one.until && one.goes_on());
     }
 
-    /// Returns the time of the next attempt, if any reply is unfinished.
     pub(super) fn next_at(&self, now: Instant) -> Option<Instant> {
         (!self.0.is_empty()).then(|| now.after(AGAIN))
     }
 }
 
 impl StatusReply {
-    /// Sends as much as the socket accepts. Returns false if the reply is complete or the reader is
-    /// gone.
+    /// False if the reply is complete or the reader is gone.
     fn goes_on(&mut self) -> bool {
         while self.sent_bytes < self.text.len() {
             let left = &self.text[self.sent_bytes..];
@@ -80,8 +75,7 @@ mod tests {
         Instant::from_nanoseconds(milliseconds * 1_000_000)
     }
 
-    /// Text far longer than a socket buffer: an implementation that sends only once gets 200 kB
-    /// through.
+    /// An implementation that sends only once gets 200 kB through.
     fn long() -> Vec<u8> {
         (0..3_000_000_u32).map(|byte| byte.to_le_bytes()[0] ^ byte.to_le_bytes()[1]).collect()
     }
