@@ -14,19 +14,16 @@ use crate::scenario::{Reception as Wanted, ScenarioSource, Tells};
 use gingham_input::{FileRead, InputError};
 use gingham_kernel::{Span, Time};
 
-/// Default number of steps of the series table.
 const STEPS: u64 = 200;
-/// Maximum number of steps of the series table.
 const STEPS_MAX: u64 = 100_000;
-/// Maximum number of rows of the event and packet tables.
 const ROWS_MAX: u64 = 50_000_000;
-/// Maximum number of steps at one instant. Filling the longest queue of a sender takes fewer; an
-/// endless loop reaches the limit in a few seconds.
+/// Filling the longest queue of a sender takes fewer steps; an endless loop reaches the limit in a
+/// few seconds.
 const STEPS_AT_ONE_INSTANT: u64 = 20_000_000;
-/// Longest run: one day, in ps.
+/// One day.
 const TIME_PS_MAX: u64 = 24 * 60 * 60 * 1_000_000_000_000;
 
-/// A compiled scenario with the files that it read.
+/// Compiled scenario.
 #[derive(Clone, Debug)]
 pub struct Compiled {
     /// Plan of the run.
@@ -35,7 +32,7 @@ pub struct Compiled {
     pub files: Vec<FileRead>,
     /// Notes on choices that may surprise the user.
     pub notes: Vec<String>,
-    /// Reference run over the best single channel, for pipes of several channels with a transport.
+    /// Reference run over the best single channel, for several channels with a transport.
     pub alone: Option<Alone>,
 }
 
@@ -105,7 +102,7 @@ fn reception(source: &ScenarioSource, spread: &Spread) -> Result<Reception, Inpu
     }
 }
 
-/// Returns the start and end of the measurement window and the end of the run.
+/// Returns warm-up, stop and end.
 fn times(source: &ScenarioSource) -> Result<(Time, Time, Time), InputError> {
     let stop = &source.scenario.stop;
     let time_ps = stop.time.as_ps();
@@ -151,7 +148,7 @@ fn percentiles(source: &ScenarioSource) -> Result<Vec<f64>, InputError> {
     }
 }
 
-/// Rejects a backlogged source without backpressure, a window or credits: it would send for ever.
+/// A backlogged source without backpressure, a window or credits would send for ever.
 fn check_backlogged(source: &ScenarioSource, plan: &Plan) -> Result<(), InputError> {
     let endless =
         plan.sources.iter().position(|one| one.kind == crate::plan::SourceKind::Backlogged);

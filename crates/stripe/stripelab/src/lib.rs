@@ -6,10 +6,9 @@
 //!                        the ends of `stripe` over the channels of `linkemu`, sources and a meter
 //! ```
 //!
-//! Names are resolved here, and the crate does not depend on any fabric.
 //!
-//! Invariants: time, randomness and input are arguments below `scenario` and `compile`; the same
-//! scenario and seed give the same bits.
+//! Invariants: no dependency on any fabric; time, randomness and input are arguments below
+//! `scenario` and `compile`; equal scenarios and seeds give equal bits.
 
 mod compile;
 mod measure;
@@ -28,7 +27,7 @@ pub use record::{
 };
 pub use run::{NoProgress, Progress, Run};
 
-/// Returns the JSON Schema of scenarios.
+/// JSON Schema of scenarios.
 pub fn scenario_schema() -> serde_json::Value {
     gingham_results::schema_of::<scenario::Scenario>()
 }

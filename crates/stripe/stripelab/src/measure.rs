@@ -5,8 +5,7 @@
 //!   counts  │ rates and delays by section, the order       │ counts
 //! ```
 //!
-//! Packet counts cover the whole run, so that they add up. Rates, delays and shares cover the
-//! measurement window.
+//! Packet counts cover the whole run and therefore add up.
 
 mod delays;
 mod meter;

@@ -2,8 +2,7 @@
 
 use gingham_input::OldName;
 
-/// All renamed values, columns and examples. Each is refused, and the message gives the present
-/// name.
+/// Renamed values, columns and examples, refused with their present names.
 pub const OLD_NAMES: [OldName; 8] = [
     OldName::value("stripe.control.by.told", "stripe.control.by.fixed"),
     OldName::value("stripe.quanta.told", "stripe.quanta.fixed"),

@@ -1,32 +1,32 @@
-//! The plan of a run: a compiled scenario in integers, ids and closed enums.
+//! Plan of a run: a compiled scenario in integers, ids and closed enums.
 
 use gingham_entry::FqCodelPlan;
 use gingham_kernel::{Rate, Span, Time};
 use gingham_linkemu::{Loss, Parameters};
 use gingham_stripe::{Class, OrderOptions, ReceiverOptions, SenderOptions};
 
-/// The plan of a run.
+/// Plan of a run.
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// Root seed of all random streams.
     pub seed: u64,
     /// Channels by id.
     pub links: Vec<LinkPlan>,
-    /// Rule that chooses a channel for each packet.
+    /// Choice of the channel of a packet.
     pub spread: Spread,
-    /// Method that restores the packet order at the receiver.
+    /// Restoration of the order at the receiver.
     pub reception: Reception,
-    /// Length of the longest packet, in bytes.
+    /// Longest packet, in bytes.
     pub longest_bytes: u32,
-    /// Options of the sender.
+    /// Sender options.
     pub sender: SenderOptions,
-    /// Options of the receiver.
+    /// Receiver options.
     pub receiver: ReceiverOptions,
     /// Whether markers carry only the sender's round.
     pub round_alone: bool,
     /// Whether packets carry tags with sequence numbers.
     pub tagged: bool,
-    /// Options of the reorder buffers of channels, if there are any.
+    /// Options of the channels' reorder buffers.
     pub restore: Option<OrderOptions>,
     /// Restart times of both ends, ascending.
     pub resets: Vec<Time>,
@@ -46,14 +46,13 @@ pub struct Plan {
     pub end: Time,
     /// Step width of the series.
     pub step: Span,
-    /// Maximum number of rows of the event table.
+    /// Maximum rows of the event table.
     pub events_max: usize,
-    /// Maximum number of rows of the packet table.
+    /// Maximum rows of the packet table.
     pub packets_max: usize,
-    /// Requested percentiles of the delay.
+    /// Percentiles of the delay.
     pub percentiles: Vec<f64>,
-    /// Maximum number of steps at one instant. A run that reaches it fails, since simulated time
-    /// does not advance.
+    /// Maximum steps at one instant; a run that reaches it fails.
     pub steps_max: u64,
 }
 
@@ -62,19 +61,19 @@ pub struct Plan {
 pub enum EntryPlan {
     /// One queue that refuses packets when full.
     Fifo {
-        /// Capacity of the queue.
+        /// Capacity.
         limit_bytes: u64,
     },
-    /// A queue for each flow, each controlled by CoDel.
+    /// A queue per flow, each controlled by CoDel.
     FqCodel {
         /// FQ-CoDel parameters.
         plan: FqCodelPlan,
-        /// Times derived from the round trip of the longest channel.
+        /// Times derived from the round trip.
         follows: Follows,
     },
 }
 
-/// Times of CoDel that are derived from the round trip of the longest channel.
+/// CoDel times derived from the round trip of the longest channel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Follows {
     /// Whether the target is derived.
@@ -84,7 +83,7 @@ pub struct Follows {
 }
 
 impl EntryPlan {
-    /// Returns the capacity of the queue in bytes.
+    /// Capacity in bytes.
     pub const fn limit_bytes(&self) -> u64 {
         match self {
             Self::Fifo { limit_bytes } => *limit_bytes,
@@ -98,7 +97,7 @@ impl EntryPlan {
 pub struct LinkPlan {
     /// Name in the scenario.
     pub name: String,
-    /// Forward direction, from sender to receiver.
+    /// Direction from sender to receiver.
     pub forth: Parameters,
     /// Reverse direction.
     pub back: Parameters,
@@ -108,33 +107,33 @@ pub struct LinkPlan {
     pub priority: u8,
     /// Maximum sending rate.
     pub cap: Option<Rate>,
-    /// Numbers of the data packets that are lost, ascending, from 1.
+    /// Numbers of lost data packets, ascending, from 1.
     pub lose: Vec<u64>,
-    /// Numbers of the markers that are lost, ascending, from 1.
+    /// Numbers of lost markers, ascending, from 1.
     pub lose_markers: Vec<u64>,
-    /// Scheduled changes of the forward direction, in time order.
+    /// Changes of the forward direction, in time order.
     pub changes: Vec<(Time, Change)>,
 }
 
-/// A scheduled change of a channel.
+/// Scheduled change of a channel.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Change {
-    /// A new rate.
+    /// New rate.
     Rate(Rate),
-    /// A new loss model.
+    /// New loss model.
     Loss(Loss),
-    /// A new maximum frame size, in bytes.
+    /// New maximum frame size, in bytes.
     Mtu(u32),
-    /// A new target quantum, in bytes; 0 takes the channel out.
+    /// New target quantum, in bytes; 0 takes the channel out.
     Quantum(u32),
 }
 
-/// Rule that chooses a channel for each packet.
+/// Choice of the channel of a packet.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Spread {
-    /// Surplus round robin with the quanta of the channels.
+    /// Surplus round robin.
     Surplus,
-    /// Generalised round robin with the number of packets per turn of each channel.
+    /// Generalised round robin, with packets per turn.
     Packets(Vec<u32>),
     /// A random channel.
     Randomised,
@@ -144,14 +143,14 @@ pub enum Spread {
     AddressHash,
 }
 
-/// Method that restores the packet order at the receiver.
+/// Restoration of the order at the receiver.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Reception {
     /// Logical reception with markers.
     Logical,
-    /// Logical reception without markers, which does not recover from losses.
+    /// Logical reception without markers, with no recovery from losses.
     Unmarked,
-    /// None: packets are delivered as they arrive.
+    /// Delivery on arrival.
     None,
     /// Sequence numbers in packets.
     SequenceNumbers,
@@ -166,18 +165,18 @@ pub struct SourcePlan {
     pub kind: SourceKind,
     /// Packet lengths.
     pub lengths: Lengths,
-    /// Traffic class, which decides how packets use the channels.
+    /// Traffic class, for the use of the channels.
     pub class: Class,
-    /// Start of the source.
+    /// Start.
     pub start: Time,
-    /// End of the source, exclusive.
+    /// End, exclusive.
     pub stop: Time,
 }
 
 /// Arrival process of a source.
 #[derive(Clone, PartialEq, Debug)]
 pub enum SourceKind {
-    /// Always has a packet to send.
+    /// Always a packet to send.
     Backlogged,
     /// Constant rate.
     Constant(Rate),
@@ -187,41 +186,41 @@ pub enum SourceKind {
     OnOff {
         /// Rate while on.
         rate: Rate,
-        /// Mean length of an on period.
+        /// Mean on period.
         on: Span,
-        /// Mean length of an off period.
+        /// Mean off period.
         off: Span,
     },
     /// Window-controlled transport.
     Transport {
-        /// Growth and reduction of the congestion window.
+        /// Congestion window rule.
         rule: WindowRule,
         /// Time from a delivery to its acknowledgement at the source.
         ack_delay: Span,
-        /// Maximum number of bytes in flight.
+        /// Maximum bytes in flight.
         window_bytes: u64,
         /// Whether it reacts to ECN marks.
         ecn: bool,
     },
     /// One frame per interval.
     Frames {
-        /// Length of each frame, in bytes.
+        /// Frame lengths, in bytes.
         lengths: Vec<u64>,
         /// Time between frames.
         interval: Span,
         /// Longest packet of a frame.
         packet_bytes: u32,
-        /// Whether the sequence of frames repeats.
+        /// Whether the sequence repeats.
         again: bool,
     },
-    /// One pass over the list of lengths, one packet per interval.
+    /// One pass over the lengths, one packet per interval.
     List {
         /// Time between packets.
         interval: Span,
     },
 }
 
-/// Growth and reduction of a transport's congestion window.
+/// Growth and reduction of a congestion window.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum WindowRule {
     /// One segment per round trip, and a half after a loss (RFC 5681).
@@ -235,14 +234,14 @@ pub enum WindowRule {
 pub enum Lengths {
     /// These lengths in round robin.
     InTurn(Vec<u32>),
-    /// Random lengths, each with the cumulative weight up to and including it, as a fraction of 1.
+    /// Random lengths, each with its cumulative weight, as a fraction of 1.
     Mixture(Vec<(u32, f64)>),
-    /// Uniformly distributed lengths between two bounds, both included.
+    /// Uniform distribution, both bounds included.
     Uniform(u32, u32),
 }
 
 impl Lengths {
-    /// Returns the length of the shortest packet.
+    /// Shortest packet, in bytes.
     pub fn shortest_bytes(&self) -> u32 {
         match self {
             Self::InTurn(lengths) => lengths.iter().copied().min().unwrap_or_default(),
@@ -251,7 +250,7 @@ impl Lengths {
         }
     }
 
-    /// Returns the length of the longest packet.
+    /// Longest packet, in bytes.
     pub fn longest_bytes(&self) -> u32 {
         match self {
             Self::InTurn(lengths) => lengths.iter().copied().max().unwrap_or_default(),

@@ -21,7 +21,6 @@ use crate::run::Engine;
 use gingham_results::Table;
 
 impl Record {
-    /// Returns the record of a run, with or without tables.
     pub(crate) fn new(
         compiled: &Compiled,
         engine: &Engine,
@@ -53,7 +52,7 @@ fn tables(compiled: &Compiled, engine: &Engine, record: &Record) -> Vec<Table> {
     ]
 }
 
-/// Returns every result table without rows, to document columns.
+/// Every result table without rows, to document columns.
 pub fn result_tables() -> Vec<Table> {
     let no_series = crate::measure::Series::none();
     vec![
@@ -67,7 +66,7 @@ pub fn result_tables() -> Vec<Table> {
     ]
 }
 
-/// Returns the JSON Schema of the summary, for the reference pages.
+/// JSON Schema of the summary.
 pub fn summary_schema() -> serde_json::Value {
     gingham_results::schema_of::<Record>()
 }

@@ -6,8 +6,8 @@
 //!                              └──────── reverse channels ─────────┘  messages of the receiver
 //! ```
 //!
-//! Invariants: no clock, no file, no thread; the same plan gives the same bits, however calls
-//! divide the run.
+//! Invariants: no clock, no file, no thread; equal plans give equal bits, however calls divide the
+//! run.
 
 mod engine;
 mod entry;
@@ -31,7 +31,7 @@ use crate::record::Record;
 pub struct Run {
     compiled: Compiled,
     engine: Engine,
-    /// The reference run over one channel, which starts after the main run.
+    /// Starts after the main run.
     alone: Option<Engine>,
 }
 
@@ -42,8 +42,8 @@ impl Run {
         Self { engine: Engine::new(&compiled.plan), alone, compiled }
     }
 
-    /// Simulates at most `steps_max` steps: events, and packets offered to the sender. `steps_max`
-    /// never changes a result. Fails if simulated time stands still.
+    /// Simulates at most `steps_max` events and packets offered to the sender, which never changes
+    /// a result. Fails if simulated time stands still.
     pub fn advance(&mut self, steps_max: u64) -> Result<Progress, NoProgress> {
         let Some(alone) = &mut self.alone else {
             let done = self.engine.advance(steps_max)?;
@@ -60,12 +60,12 @@ impl Run {
         Ok(Progress { fraction, ..self.engine.progress(done) })
     }
 
-    /// Returns the results up to now.
+    /// Results up to now.
     pub fn record(&self) -> Record {
         Record::new(&self.compiled, &self.engine, self.alone(), true)
     }
 
-    /// Returns the results up to now, without tables.
+    /// Results up to now, without tables.
     pub fn summary(&self) -> Record {
         Record::new(&self.compiled, &self.engine, self.alone(), false)
     }
@@ -74,7 +74,7 @@ impl Run {
         self.alone.as_ref().filter(|alone| alone.is_done())
     }
 
-    /// Returns the compiled scenario.
+    /// Compiled scenario.
     pub const fn compiled(&self) -> &Compiled {
         &self.compiled
     }

@@ -88,10 +88,10 @@ pub struct Scenario {
     pub measure: Measure,
 }
 
-/// A striping scenario with the positions of its keys.
+/// Scenario with the positions of its keys.
 pub type ScenarioSource = gingham_input::Source<Scenario>;
 
-/// Keys that moved to another table, each with its new path.
+/// Keys that moved to another table, with their new paths.
 const MOVED: [(&str, &str); 1] = [("stripe.queue", "entry.limit")];
 
 impl gingham_input::Scenario for Scenario {
@@ -105,7 +105,6 @@ impl gingham_input::Scenario for Scenario {
 
     const OLD_NAMES: &'static [OldName] = &OLD_NAMES;
 
-    /// Rejects keys that moved.
     fn refuse_old(tree: &Tree) -> Result<(), InputError> {
         match MOVED.iter().find(|(old, _)| tree.get(old).is_some()) {
             Some((old, new)) => Err(InputError::at(tree, old, format!("is called `{new}` now"))),
@@ -113,7 +112,7 @@ impl gingham_input::Scenario for Scenario {
         }
     }
 
-    /// Fills in default names: the number of the channel or source.
+    /// Default names: the number of the channel or source.
     fn fill_in(&mut self) {
         for (index, channel) in self.channel.iter_mut().enumerate() {
             channel.name.get_or_insert_with(|| (index + 1).to_string());

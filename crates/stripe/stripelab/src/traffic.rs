@@ -7,7 +7,7 @@
 //! ```
 //!
 //! Invariant: the packets of a source depend only on its plan, the seed and, for a transport, on
-//! the fate of its packets. Adding or removing a source does not change the random draws of others.
+//! the fate of its packets; other sources do not change its random draws.
 
 mod lengths;
 mod receiver;
@@ -23,32 +23,27 @@ use gingham_entry::Ecn;
 use gingham_kernel::Time;
 use gingham_stripe::{Class, TAG_BYTES, TAG_BYTES_MAX, Tag};
 
-/// A packet on its path from source to reader.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Packet {
-    /// Number in the pipe, in the order of sending, from 1; 0 before it is sent.
+    /// In the order of sending, from 1; 0 before it is sent.
     pub(crate) number: u64,
     pub(crate) source: u16,
-    /// Channel on which the packet was sent.
     pub(crate) channel: u8,
     pub(crate) bytes: u32,
-    /// Number at its source, from 1; for a transport, the number of the segment.
+    /// Number at its source, from 1; for a transport, the segment.
     pub(crate) of_source: u64,
-    /// Traffic class, which decides on the use of the channels.
     pub(crate) class: Class,
-    /// Number of its frame, from 1; 0 without frames.
+    /// From 1; 0 without frames.
     pub(crate) frame: u32,
     pub(crate) ecn: Ecn,
-    /// Time at which the source generated the packet.
     pub(crate) created: Time,
-    /// Time at which the packet was sent.
     pub(crate) sent: Time,
-    /// Tag on the wire, if the order is guaranteed.
+    /// Set if the order is guaranteed.
     pub(crate) tag: Option<Tag>,
 }
 
 impl Packet {
-    /// Additional bytes in the tag of a retransmission.
+    /// In the tag of a retransmission.
     #[expect(clippy::cast_possible_truncation, reason = "eight")]
     pub(crate) const BYTES_OF_COPY: u32 = (TAG_BYTES_MAX - TAG_BYTES) as u32;
 
@@ -57,16 +52,15 @@ impl Packet {
     }
 }
 
-/// Round robin over backlogged sources.
+/// Over backlogged sources.
 #[derive(Debug, Default)]
 pub(crate) struct Turn {
     next: usize,
 }
 
 impl Turn {
-    /// Returns a packet of the next backlogged source that has one. A source waits while `may_go`
-    /// rejects even its shortest packet. Its first packet is returned in any case, and dropped
-    /// later.
+    /// A source waits while `may_go` rejects even its shortest packet. Its first packet is returned
+    /// in any case, and dropped later.
     pub(crate) fn pull(
         &mut self,
         sources: &mut [Source],

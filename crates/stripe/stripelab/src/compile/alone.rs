@@ -6,7 +6,7 @@ use crate::scenario::ScenarioSource;
 use gingham_kernel::{Rate, Time};
 use gingham_linkemu::{Loss, Outage};
 
-/// A reference run of all sources over one channel.
+/// Reference run of all sources over one channel.
 #[derive(Clone, Debug)]
 pub struct Alone {
     /// Index of the channel.
@@ -15,8 +15,8 @@ pub struct Alone {
     pub plan: Plan,
 }
 
-/// Returns the reference run of a pipe with a transport, or `None` if the scenario is invalid with
-/// one channel, for example if it lists a value for each of several channels.
+/// Returns `None` if the scenario is invalid with one channel, for example if it lists a value for
+/// each of several.
 pub(super) fn alone(source: &ScenarioSource, plan: &Plan) -> Option<Alone> {
     let is_transport = |kind: &SourceKind| matches!(kind, SourceKind::Transport { .. });
     if plan.links.len() < 2 || !plan.sources.iter().any(|one| is_transport(&one.kind)) {
@@ -33,8 +33,8 @@ pub(super) fn alone(source: &ScenarioSource, plan: &Plan) -> Option<Alone> {
     Some(Alone { channel, plan })
 }
 
-/// Returns the capacity of a channel until the sources stop, in byte-picoseconds: its rate without
-/// random losses and outages. If the loss model changes, the first one counts.
+/// Capacity until the sources stop, in byte-picoseconds, without random losses and outages. If the
+/// loss model changes, the first one counts.
 fn carried(link: &LinkPlan, stop: Time) -> u128 {
     let (mut from, mut rate, mut sum) = (Time::ZERO, link.forth.rate, 0);
     let mut add = |from: Time, until: Time, rate: Rate| {
@@ -56,15 +56,14 @@ fn carried(link: &LinkPlan, stop: Time) -> u128 {
     sum / 1_000 * u128::from(passed_thousandths(&link.forth.loss))
 }
 
-/// Returns the minimum of a rate, the cap of the channel and the rate of its policer, in bytes per
-/// second.
+/// Minimum of rate, cap and policer's rate, in bytes per second.
 fn limited(link: &LinkPlan, rate: Rate) -> u64 {
     let limits = [link.cap, link.forth.policer.map(|policer| policer.rate)];
     let limits = limits.into_iter().flatten().map(Rate::bytes_per_second);
     limits.fold(rate.bytes_per_second(), u64::min)
 }
 
-/// Returns the expected number of delivered packets out of 1,000.
+/// Expected number of delivered packets out of 1,000.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of 1,000")]
 fn passed_thousandths(model: &Loss) -> u64 {
     let lost = match model {

@@ -13,7 +13,6 @@ use gingham_linkemu::{
 };
 use gingham_stripe::{TAG_BYTES, TAG_BYTES_MAX};
 
-/// Position of a channel in the scenario, for error messages.
 struct Place<'a> {
     source: &'a ScenarioSource,
     index: usize,
@@ -91,7 +90,7 @@ fn quantum_of(
     Ok(quantum_bytes)
 }
 
-/// Checks the size of a packet or quantum: 1 byte to 1 GiB.
+/// 1 byte to 1 GiB.
 pub(super) fn bytes(source: &ScenarioSource, key: &str, bytes: u64) -> Result<u32, InputError> {
     let small = u32::try_from(bytes).ok().filter(|bytes| (1..=1 << 30).contains(bytes));
     small.ok_or_else(|| source.refuse(key, "expected 1 B to 1 GiB"))
@@ -160,7 +159,6 @@ fn forth(
     Ok(parameters)
 }
 
-/// Returns the parameters of a loss-free channel whose queue is bounded by bytes or by time.
 fn bounded(rate: Rate, queue: QueueBound, delay: Span) -> Parameters {
     Parameters { queue, ..Parameters::clean(rate, queue.bytes_at(rate), delay) }
 }
@@ -280,7 +278,7 @@ fn check_step(
     forth.check_change(rate, fastest, longest_bytes.into())
 }
 
-/// Returns the changes of rate, MTU, quantum and loss in time order.
+/// In time order.
 fn changes(
     place: &Place<'_>,
     channel: &Channel,
@@ -321,8 +319,6 @@ fn changes(
 }
 
 impl LinkPlan {
-    /// Returns whether nothing in the scenario makes this channel lose packets on their way to the
-    /// receiver.
     pub(super) fn is_lossless(&self) -> bool {
         self.forth.loss == Loss::None
             && self.lose.is_empty()

@@ -8,7 +8,7 @@ use gingham_kernel::{Bytes, Span};
 
 const FIFO_BYTES: u64 = 250_000;
 const FLOWS_MAX: u32 = 1 << 16;
-/// Longest CoDel target and interval: one minute.
+/// One minute.
 const SPAN_MAX: Span = Span::from_ps(60_000_000_000_000);
 
 pub(super) fn entry(source: &ScenarioSource, longest_bytes: u32) -> Result<EntryPlan, InputError> {
@@ -46,7 +46,7 @@ pub(super) fn entry(source: &ScenarioSource, longest_bytes: u32) -> Result<Entry
     Ok(EntryPlan::FqCodel { plan, follows })
 }
 
-/// Rejects keys that only flow queues support if the entry is a FIFO.
+/// Rejects keys that only flow queues support.
 fn check_fifo(source: &ScenarioSource) -> Result<(), InputError> {
     let (entry, usual) = (&source.scenario.entry, Entry::default());
     let changed = [

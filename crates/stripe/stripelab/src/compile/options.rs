@@ -15,12 +15,11 @@ use gingham_stripe::{
     SharePlan, SizePlan, TAG_BYTES_MAX, Thousandths,
 };
 
-/// Capacity of a channel's reorder buffer in the default of free order, as in the daemon.
+/// As in the daemon.
 const RESTORED_PACKETS: usize = 2_048;
-/// Maximum number of packets in the buffers of all channels together.
+/// For the buffers of all channels together.
 const PACKETS_MAX: u64 = 1 << 20;
 
-/// Rejects keys of scheduling and congestion control that have no effect.
 pub(super) fn check_choice(source: &ScenarioSource) -> Result<(), InputError> {
     let scenario = &source.scenario;
     if scenario.order() == Order::Free
@@ -52,7 +51,6 @@ pub(super) fn check_choice(source: &ScenarioSource) -> Result<(), InputError> {
     }
 }
 
-/// Rejects priorities, caps and traffic classes that have no effect.
 pub(super) fn check_policies(source: &ScenarioSource) -> Result<(), InputError> {
     let scenario = &source.scenario;
     let is_free = scenario.order() == Order::Free;
@@ -84,7 +82,6 @@ pub(super) fn check_policies(source: &ScenarioSource) -> Result<(), InputError> 
     Ok(())
 }
 
-/// Rejects protocol features that the selected reception or scheduler does not support.
 pub(super) fn check(source: &ScenarioSource, reception: Reception) -> Result<(), InputError> {
     let stripe = &source.scenario.stripe;
     let is_repaired = source.scenario.repair().is_some();
@@ -126,7 +123,6 @@ pub(super) fn check(source: &ScenarioSource, reception: Reception) -> Result<(),
     Ok(())
 }
 
-/// Checks the memory limits of receive and retransmission buffers.
 pub(super) fn check_room(source: &ScenarioSource, plan: &Plan) -> Result<(), InputError> {
     check_buffer(source, plan)?;
     let channels = plan.links.len() as u64;
@@ -145,8 +141,8 @@ pub(super) fn check_room(source: &ScenarioSource, plan: &Plan) -> Result<(), Inp
     }
 }
 
-/// Returns the options of each channel's reorder buffer. The default in free order is that of the
-/// daemon: packets wait only on channels with observed reordering.
+/// By default in free order, as in the daemon: packets wait only on channels with observed
+/// reordering.
 pub(super) fn restore(source: &ScenarioSource) -> Result<Option<OrderOptions>, InputError> {
     let Some(restore) = source.scenario.stripe.restore else {
         let adaptive = OrderOptions {
@@ -163,7 +159,6 @@ pub(super) fn restore(source: &ScenarioSource) -> Result<Option<OrderOptions>, I
     }))
 }
 
-/// Returns the restart times of both ends in ascending order.
 pub(super) fn resets(source: &ScenarioSource) -> Vec<Time> {
     let mut resets: Vec<_> =
         source.scenario.stripe.resets.iter().map(|at| Time::ZERO + *at).collect();
@@ -193,7 +188,7 @@ pub(super) fn sender(
     })
 }
 
-/// Returns the plan of packet sizes. The largest frame is the longest packet with the longest tag.
+/// The largest frame is the longest packet with the longest tag.
 fn sizes(source: &ScenarioSource, given: Sizes) -> Result<SizePlan, InputError> {
     let stripe = &source.scenario.stripe;
     let whole = |bytes: u64| u32::try_from(bytes).unwrap_or(u32::MAX);
@@ -244,7 +239,6 @@ fn control(source: &ScenarioSource) -> Result<ControlPlan, InputError> {
     Ok(ControlPlan { by, window_bytes_max, ..ControlPlan::default() })
 }
 
-/// Converts a share from 0 to below 1 to thousandths.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked before")]
 fn thousandths(source: &ScenarioSource, key: &str, share: f64) -> Result<Thousandths, InputError> {
     if (0.0..1.0).contains(&share) {
@@ -291,7 +285,7 @@ pub(super) fn receiver(source: &ScenarioSource) -> Result<ReceiverOptions, Input
         let repair = source.scenario.repair().map(|repair| requests(source, repair)).transpose()?;
         Ok(Guarantee { repair })
     });
-    // A marker with a round number alone often looks late, so a late one proves nothing.
+    // A marker with a round number alone often looks late: a late one proves nothing.
     let late_in_a_row_max = match stripe.markers.tells {
         Tells::Number => ReceiverOptions::default().late_in_a_row_max,
         Tells::Round => u32::MAX,
@@ -308,7 +302,6 @@ pub(super) fn receiver(source: &ScenarioSource) -> Result<ReceiverOptions, Input
     })
 }
 
-/// Returns the unit of charges to the buffer, which is that of both ends.
 const fn charge(source: &ScenarioSource) -> Charge {
     match source.scenario.stripe.buffer_packets {
         None => Charge::BYTES,
@@ -316,8 +309,7 @@ const fn charge(source: &ScenarioSource) -> Charge {
     }
 }
 
-/// Checks the size of the receive buffer: at least one longest packet for each channel, at most the
-/// range of the protocol's counters.
+/// At least one longest packet for each channel, at most the range of the protocol's counters.
 fn check_buffer(source: &ScenarioSource, plan: &Plan) -> Result<(), InputError> {
     let longest = u32::try_from(source.scenario.stripe.longest_packet.0).unwrap_or(u32::MAX);
     let possible = plan.receiver.buffer_bytes(plan.links.len(), longest);
@@ -351,7 +343,7 @@ fn packets(source: &ScenarioSource, key: &str, packets: u64) -> Result<usize, In
     few.ok_or_else(|| source.refuse(key, format!("expected 1 to {PACKETS_MAX} packets")))
 }
 
-/// Converts a span to whole nanoseconds and rejects less than one.
+/// Rejects less than a nanosecond.
 fn some_time(source: &ScenarioSource, key: &str, span: Span) -> Result<Duration, InputError> {
     if span < Span::from_ps(1_000) {
         return Err(source.refuse(key, "expected at least 1 ns"));

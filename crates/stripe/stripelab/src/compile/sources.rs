@@ -8,12 +8,11 @@ use gingham_input::{FileRead, InputError};
 use gingham_kernel::{Bytes, FileName, Span, Time};
 use gingham_stripe::Class;
 
-/// Default limit of a transport's data in flight, in bytes.
+/// Default.
 const WINDOW_BYTES: u64 = 4_000_000;
 
 const FRAME_PACKETS_MAX: u64 = 100_000;
 
-/// Position of a source in the scenario, for error messages, with the list of files read.
 struct Place<'a> {
     source: &'a ScenarioSource,
     index: usize,

@@ -10,7 +10,6 @@ use gingham_kernel::{Rate, Span};
 
 pub(super) const CHANNELS_MAX: usize = gingham_fairq::CHANNELS_MAX;
 
-/// Scenario key of the parameters of generalised round robin.
 const GENERALISED: &str = "stripe.scheduler.generalised-round-robin";
 
 pub(super) fn spread(source: &ScenarioSource) -> Result<Spread, InputError> {
@@ -56,15 +55,14 @@ fn packets(source: &ScenarioSource, packets: &[u32]) -> Result<(), InputError> {
     }
 }
 
-/// Returns the default quantum of a channel: proportional to its rate, with the longest packet for
-/// the slowest channel. `None` if it exceeds 32 bits.
+/// Proportional to the rate, with the longest packet for the slowest channel. `None` if it exceeds
+/// 32 bits.
 pub(super) fn quantum(rate: Rate, slowest: Rate, longest_bytes: u32) -> Option<u32> {
     let (rate, slowest) =
         (u128::from(rate.bytes_per_second()), u128::from(slowest.bytes_per_second()));
     u32::try_from((rate * u128::from(longest_bytes) + slowest / 2) / slowest).ok()
 }
 
-/// Returns notes on choices that may surprise the user.
 pub(super) fn notes(source: &ScenarioSource, plan: &Plan) -> Vec<String> {
     let mut notes = Vec::new();
     if plan.reception == Reception::Unmarked && plan.links.iter().any(|link| !link.is_lossless()) {
@@ -85,7 +83,7 @@ pub(super) fn notes(source: &ScenarioSource, plan: &Plan) -> Vec<String> {
     notes
 }
 
-/// Warns if the receiver's wait is at most the skew: it then loses synchronisation again and again.
+/// A wait of at most the skew makes the receiver lose synchronisation again and again.
 fn wait_below_skew(source: &ScenarioSource, plan: &Plan) -> Option<String> {
     let wait = source.scenario.stripe.wait;
     let skew = skew(plan);
@@ -98,8 +96,8 @@ fn wait_below_skew(source: &ScenarioSource, plan: &Plan) -> Option<String> {
     })
 }
 
-/// Returns the maximum skew of packets that leave their queues at the same time: the longest delay
-/// with jitter minus the shortest delay.
+/// Maximum skew of packets that leave their queues at one time: longest delay with jitter minus
+/// shortest delay.
 fn skew(plan: &Plan) -> Span {
     let latest = plan.links.iter().map(|link| link.forth.delay + link.forth.jitter).max();
     let earliest = plan.links.iter().map(|link| link.forth.delay).min();

@@ -1,15 +1,14 @@
 //! Packet delays from the source to the reader.
 //!
-//! A histogram in nanoseconds (`hdrhistogram`) has bins narrower than 1 % of their value. Sums by
-//! section give the confidence interval of the mean.
+//! Sums by section give the confidence interval of the mean.
 
 use gingham_results::{Estimate, Ratio, real};
 use hdrhistogram::Histogram;
 
-/// Significant digits of the histogram: bins are narrower than 1 % of their value.
+/// Bins are narrower than 1 % of their value.
 const DIGITS: u8 = 2;
 
-/// Delays in the measurement window, in ns.
+/// In the measurement window.
 #[derive(Debug)]
 pub(crate) struct Delays {
     histogram: Histogram<u64>,
@@ -37,7 +36,7 @@ impl Delays {
         self.longest_ns = 0;
     }
 
-    /// Returns the mean with its confidence interval, in nanoseconds.
+    /// In nanoseconds.
     pub(crate) fn mean(&self) -> Option<Estimate> {
         Estimate::of_sections(&self.sections)
     }
@@ -46,8 +45,7 @@ impl Delays {
         (!self.histogram.is_empty()).then_some(self.longest_ns)
     }
 
-    /// Returns the delay that `percentile` percent of packets do not exceed. The p-th percentile
-    /// needs 100 / (100 - p) packets.
+    /// The p-th percentile needs 100 / (100 - p) packets.
     pub(crate) fn percentile_ns(&self, percentile: f64) -> Option<u64> {
         let packets = real(u128::from(self.histogram.len()));
         let is_known = packets * (100.0 - percentile) >= 100.0 - 1e-4;

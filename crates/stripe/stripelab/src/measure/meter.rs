@@ -1,4 +1,4 @@
-//! The meter: counts the events of a run.
+//! Counts of the events of a run.
 
 use super::order::Place;
 use super::{Delays, EventKind, EventRow, Fate, Order, PacketRow, Recovery, Series, Trace};
@@ -8,10 +8,8 @@ use gingham_fairq::Number;
 use gingham_kernel::{Span, Time};
 use gingham_linkemu::DropReason;
 
-/// Number of sections of the measurement window.
 const SECTIONS: usize = 40;
 
-/// Reason for the loss of a packet that was sent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Loss {
     Channel,
@@ -33,7 +31,7 @@ impl From<DropReason> for Loss {
     }
 }
 
-/// The measurement window, cut into sections of equal length.
+/// Measurement window in sections of equal length.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sections {
     start: Time,
@@ -41,7 +39,7 @@ pub(crate) struct Sections {
 }
 
 impl Sections {
-    /// Returns the section of an instant, or `None` outside the window.
+    /// `None` outside the window.
     pub(crate) fn at(&self, now: Time) -> Option<usize> {
         if now < self.start || now >= self.stop {
             return None;
@@ -59,12 +57,10 @@ impl Sections {
         self.start
     }
 
-    /// Returns the elapsed part of the window.
     pub(crate) fn past(&self, now: Time) -> Span {
         if now <= self.start { Span::ZERO } else { now.min(self.stop).since(self.start) }
     }
 
-    /// Returns the number of completed sections.
     pub(crate) fn over(&self, now: Time) -> usize {
         if now >= self.stop { SECTIONS } else { self.at(now).unwrap_or(0) }
     }
@@ -184,30 +180,28 @@ impl Meter {
         source.offered_bytes += u64::from(packet.bytes);
     }
 
-    /// Counts a packet that found the queue before the sender full.
+    /// Packet that found the queue before the sender full.
     pub(crate) fn refused(&mut self, packet: &Packet) {
         self.sources[usize::from(packet.source)].refused_packets += 1;
         self.series.pipe().entry_dropped_packets += 1;
     }
 
-    /// Counts a packet that CoDel dropped before the sender.
+    /// Packet that CoDel dropped before the sender.
     pub(crate) fn dropped_before(&mut self, packet: &Packet) {
         self.sources[usize::from(packet.source)].dropped_packets += 1;
         self.series.pipe().entry_dropped_packets += 1;
     }
 
-    /// Counts a packet that carried an ECN mark when it was sent.
     pub(crate) fn marked(&mut self) {
         self.marked_packets += 1;
         self.series.pipe().marked_packets += 1;
     }
 
-    /// Updates the maximum number of bytes that wait before the sender.
     pub(crate) fn waits(&mut self, bytes: u64) {
         self.waiting_bytes_max = self.waiting_bytes_max.max(bytes);
     }
 
-    /// Counts a packet sent on its channel. `number` is its round and deficit there.
+    /// `number` is its round and deficit on the channel.
     pub(crate) fn sent(&mut self, packet: &Packet, wire_bytes: u32, number: Option<Number>) {
         self.sent_packets += 1;
         let sojourn_ns = packet.sent.since(packet.created).as_ps() / 1_000;
@@ -235,7 +229,7 @@ impl Meter {
         });
     }
 
-    /// Counts the retransmission of a lost packet. `lost` is set if the copy will not arrive.
+    /// `lost` is set if the copy will not arrive.
     pub(crate) fn copy_sent(&mut self, now: Time, copy: &Packet, wire_bytes: u32, lost: bool) {
         self.copies_sent += 1;
         self.links[usize::from(copy.channel)].sent_bytes += u64::from(wire_bytes);
@@ -245,7 +239,7 @@ impl Meter {
         }
     }
 
-    /// Counts the loss of a sent packet. A lost copy only adds a row to the trace.
+    /// A lost copy only adds a row to the trace.
     pub(crate) fn lost(&mut self, now: Time, packet: &Packet, loss: Loss) {
         if packet.is_copy() {
             self.note(now, EventKind::LoseRepair, packet, None);
@@ -277,13 +271,12 @@ impl Meter {
         }
     }
 
-    /// Returns the number of packets that were lost and not repaired.
+    /// Without repaired packets.
     pub(crate) fn lost_packets(&self) -> u64 {
         self.losses.iter().sum::<u64>().saturating_sub(self.repaired_packets)
     }
 
-    /// Returns the number of sent packets with unknown fate: in flight, in a buffer, or dropped
-    /// from one.
+    /// Sent packets with unknown fate: in flight, in a buffer, or dropped from one.
     pub(crate) fn unaccounted_packets(&self) -> u64 {
         let unique = self.delivered_packets - self.duplicated_packets;
         self.sent_packets.saturating_sub(unique + self.lost_packets())
@@ -305,14 +298,12 @@ impl Meter {
         self.note(now, EventKind::Arrive, packet, None);
     }
 
-    /// Updates the maximum number of packets in the receive buffer of a channel.
     pub(crate) fn buffered(&mut self, channel: usize, packets: usize) {
         let most = &mut self.links[channel].buffer_packets_max;
         *most = (*most).max(packets as u64);
     }
 
-    /// Counts a delivered packet and returns its place in the order. `number` is its round and
-    /// deficit at the receiver.
+    /// `number` is its round and deficit at the receiver.
     pub(crate) fn delivered(
         &mut self,
         now: Time,
@@ -375,14 +366,14 @@ impl Meter {
         self.last_delivery = Some(now);
     }
 
-    /// Counts bytes that became useful to the reader of a source.
+    /// Bytes that became useful to the reader of a source.
     pub(crate) fn useful(&mut self, now: Time, source: u16, bytes: u64) {
         if let Some(section) = self.sections.at(now) {
             self.sources[usize::from(source)].useful_bytes[section] += bytes;
         }
     }
 
-    /// Counts a protocol message sent on a channel. `marker` is set if the message is a marker.
+    /// `marker` is set if the message is a marker.
     pub(crate) fn message_sent(
         &mut self,
         now: Time,
@@ -399,7 +390,6 @@ impl Meter {
         }
     }
 
-    /// Counts a marker that will not arrive.
     pub(crate) fn marker_lost(
         &mut self,
         now: Time,

@@ -1,20 +1,18 @@
 //! Order of delivery.
 //!
 //! Source: Morton, Ciavattone, Ramachandran, Shalunov and Perser, "Packet Reordering Metrics", RFC
-//! 4737, section 3: a packet is reordered if one that was sent later was delivered before it. A gap
-//! that is never filled is a loss, not reordering. Section 4.2.1: the extent of reordering is the
-//! distance, in order of delivery, to the first earlier arrival that was sent later.
+//! 4737, section 3: a packet is reordered if one that was sent later was delivered before it; a gap
+//! that is never filled is a loss. Section 4.2.1: the extent is the distance, in order of delivery,
+//! to the first earlier arrival that was sent later.
 //!
-//! Invariants: each delivery counts once, as in order, out of order or duplicate. At most
-//! `MISSING_MAX` missing numbers are kept, the highest ones; a packet whose number was discarded
-//! counts as a duplicate.
+//! Invariants: each delivery counts once. At most `MISSING_MAX` missing numbers are kept, the
+//! highest ones; a packet whose number was discarded counts as a duplicate.
 
 use std::collections::BTreeMap;
 
-/// Maximum number of missing packets kept, about 10 MiB.
+/// About 10 MiB.
 const MISSING_MAX: usize = 1 << 18;
 
-/// Place of a delivered packet in the order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Place {
     InOrder,
@@ -22,15 +20,13 @@ pub(crate) enum Place {
     Twice,
 }
 
-/// Order of the packets delivered up to now.
 #[derive(Debug)]
 pub(crate) struct Order {
     /// One more than the highest number delivered.
     next: u64,
-    /// Number of packets delivered, without duplicates.
+    /// Packets delivered, without duplicates.
     given: u64,
-    /// Missing numbers below `next`, each with the position of the first delivery that was sent
-    /// later.
+    /// Missing numbers below `next`, with the position of the first delivery sent later.
     missing: BTreeMap<u64, u64>,
     extent_max: u64,
 }
@@ -40,7 +36,6 @@ impl Order {
         Self { next: 1, given: 0, missing: BTreeMap::new(), extent_max: 0 }
     }
 
-    /// Records the delivery of a packet and returns its place.
     pub(crate) fn take(&mut self, number: u64) -> Place {
         let place = self.given;
         if number >= self.next {
@@ -56,8 +51,8 @@ impl Order {
         }
     }
 
-    /// Marks the numbers from `next` up to `number`, exclusive, as missing. `place` is the position
-    /// of the packet `number`.
+    /// Marks the numbers from `next` up to `number`, exclusive. `place` is the position of
+    /// `number`.
     fn miss(&mut self, number: u64, place: u64) {
         let kept_from = number.saturating_sub(MISSING_MAX as u64).max(self.next);
         self.missing.extend((kept_from..number).map(|missing| (missing, place)));
@@ -76,8 +71,7 @@ mod tests {
     use super::*;
     use Place::{InOrder, OutOfOrder, Twice};
 
-    /// The sequence 1 2 3 7 8 9 10 4 5 6 11 has three reordered packets, with extents 4, 5 and 6
-    /// from packet 7.
+    /// Three reordered packets, with extents 4, 5 and 6 from packet 7.
     #[test]
     fn packets_after_later_ones_are_out_of_order() {
         let mut order = Order::new();
@@ -88,8 +82,8 @@ mod tests {
         assert_eq!(order.extent_max(), 6);
     }
 
-    /// Packets 3 to 8 are lost. Packet 2 arrives one position after 9, seven numbers above. A
-    /// duplicate takes no position.
+    /// Packets 3 to 8 are lost. Packet 2 arrives one position after 9; a duplicate takes no
+    /// position.
     #[test]
     fn extent_is_counted_in_positions_and_not_in_numbers() {
         let mut order = Order::new();
@@ -97,7 +91,7 @@ mod tests {
         assert_eq!(order.extent_max(), 1);
     }
 
-    /// Of a long loss, the highest numbers are kept up to the limit.
+    /// The highest numbers of a long loss are kept.
     #[test]
     fn missing_numbers_are_bounded() {
         let mut order = Order::new();

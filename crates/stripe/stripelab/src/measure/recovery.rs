@@ -11,7 +11,6 @@
 
 use gingham_kernel::Time;
 
-/// Losses and the out-of-order deliveries after them.
 #[derive(Debug, Default)]
 pub(crate) struct Recovery {
     last_loss: Option<Time>,
@@ -32,14 +31,13 @@ impl Recovery {
         self.last_out_of_order = Some(now);
     }
 
-    /// Adds the current recovery to the sums.
     fn settle(&mut self) {
         let present_ns = self.present_ns().unwrap_or_default();
         self.sum_ns += u128::from(present_ns);
         self.longest_ns = self.longest_ns.max(present_ns);
     }
 
-    /// Returns the duration of the recovery from the last loss up to now.
+    /// From the last loss up to now.
     fn present_ns(&self) -> Option<u64> {
         let loss = self.last_loss?;
         let last = self.last_out_of_order.filter(|last| *last > loss);
@@ -54,7 +52,7 @@ impl Recovery {
         self.last_out_of_order
     }
 
-    /// Returns the mean and the longest recovery, or `None` without losses.
+    /// `None` without losses.
     pub(crate) fn mean_and_longest_ns(&self) -> Option<(u64, u64)> {
         let present_ns = self.present_ns()?;
         let sum_ns = self.sum_ns + u128::from(present_ns);

@@ -16,7 +16,7 @@ pub(crate) struct PipeStep {
     pub(crate) waiting_bytes: u64,
     pub(crate) entry_dropped_packets: u64,
     pub(crate) marked_packets: u64,
-    /// Median and 99th percentile of the time that sent packets waited before the sender.
+    /// Of the time that sent packets waited before the sender.
     pub(crate) sojourn_p50_ns: Option<u64>,
     pub(crate) sojourn_p99_ns: Option<u64>,
 }
@@ -26,23 +26,22 @@ pub(crate) struct LinkStep {
     pub(crate) sent_bytes: u64,
     pub(crate) arrived_bytes: u64,
     pub(crate) lost_packets: u64,
-    /// Queues, buffers and quanta are those at the end of the step.
+    /// At the end of the step, as all levels below.
     pub(crate) queue_bytes: u64,
     pub(crate) queue_wait: Span,
     pub(crate) buffer_packets: u64,
     pub(crate) quantum_bytes: u64,
-    /// Delivery rate, data in flight and window as the sender's controller estimates them.
+    /// As the sender's controller estimates it.
     pub(crate) found_bytes_per_s: Option<u64>,
     pub(crate) in_flight_bytes: u64,
     pub(crate) window_bytes: u64,
     pub(crate) pacing_rate_bytes_per_s: Option<u64>,
-    /// Round-trip times, `None` before the first report.
+    /// `None` before the first report.
     pub(crate) round_trip: Option<Duration>,
     pub(crate) round_trip_least: Option<Duration>,
 }
 
 impl LinkStep {
-    /// Stores the controller state at the end of the step.
     pub(crate) fn take_flight(&mut self, flight: &Flight) {
         let known = |span: Duration| (!span.is_zero()).then_some(span);
         self.found_bytes_per_s = flight.bytes_per_second;
@@ -54,13 +53,12 @@ impl LinkStep {
     }
 }
 
-/// All steps recorded up to now.
 #[derive(Debug)]
 pub(crate) struct Series {
     step: Span,
     links: usize,
     pub(crate) pipe: Vec<PipeStep>,
-    /// Channel steps, ordered by step and then by channel.
+    /// Ordered by step and then by channel.
     pub(crate) channels: Vec<LinkStep>,
     /// Queueing delays in the current step.
     sojourns: Option<Delays>,
@@ -99,7 +97,6 @@ impl Series {
         &mut self.channels[present + channel]
     }
 
-    /// Records the time that a sent packet waited before the sender.
     pub(crate) fn waited(&mut self, sojourn_ns: u64) {
         if let Some(sojourns) = &mut self.sojourns {
             sojourns.record(0, sojourn_ns);

@@ -7,10 +7,9 @@ use crate::compile::Compiled;
 use crate::plan::{SourceKind, WindowRule};
 use crate::run::Engine;
 
-/// A transport is receiver-limited if the receive window is full at this share of its stops.
+/// Share of a transport's stops at a full receive window from which it is receiver-limited.
 const BOUND: f64 = 0.5;
 
-/// Adds the comparison to the record, once the reference run has ended.
 pub(super) fn compare(record: &mut Record, compiled: &Compiled, alone: Option<&Engine>) {
     let (Some(planned), Some(engine)) = (&compiled.alone, alone) else { return };
     let useful = engine.meter().sources.iter().map(|one| bits_per_s(&one.useful_bytes, engine));
@@ -35,14 +34,13 @@ pub(super) fn compare(record: &mut Record, compiled: &Compiled, alone: Option<&E
     record.best_channel_alone = Some(name);
 }
 
-/// Returns a note on a pipe that carries less than its best channel.
 fn below(record: &Record, compiled: &Compiled, name: &str) -> String {
     let multiple = record.best_channel_multiple.unwrap_or_default();
     let bound = bound(record, compiled);
     format!("the pipe has {multiple:.3} of the goodput of channel `{name}` alone{bound}")
 }
 
-/// Returns the bottleneck of each transport, as the end of a sentence.
+/// End of a sentence on the bottleneck of each transport.
 fn bound(record: &Record, compiled: &Compiled) -> String {
     let plans = compiled.plan.sources.iter().zip(&record.sources).enumerate();
     let bounds = plans.filter_map(|(index, (plan, source))| {
@@ -53,8 +51,6 @@ fn bound(record: &Record, compiled: &Compiled) -> String {
     bounds.collect()
 }
 
-/// Returns the bottleneck of a transport: its receive window, the queue before the sender, losses,
-/// or the growth of its congestion window.
 fn binds(
     index: usize,
     rule: WindowRule,

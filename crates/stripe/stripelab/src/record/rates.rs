@@ -5,8 +5,7 @@ use crate::run::Engine;
 use gingham_kernel::Time;
 use gingham_results::{Estimate, Ratio, real};
 
-/// Returns bits per second from bytes by section. For a run that ended early, only completed
-/// sections count.
+/// For a run that ended early, only completed sections count.
 pub(super) fn bits_per_s(bytes: &ByteSections, engine: &Engine) -> Option<Estimate> {
     let window = engine.meter().sections;
     let section_s = real(u128::from(window.window().as_ps())) / 1e12 / real(bytes.len() as u128);
@@ -16,7 +15,6 @@ pub(super) fn bits_per_s(bytes: &ByteSections, engine: &Engine) -> Option<Estima
     Estimate::of_sections(&bytes[..over].iter().map(section).collect::<Vec<_>>())
 }
 
-/// Returns `part` as a fraction of `whole`, or `None` if `whole` is 0.
 pub(super) fn share(part: u64, whole: u64) -> Option<f64> {
     (whole > 0).then(|| real(u128::from(part)) / real(u128::from(whole)))
 }

@@ -3,7 +3,7 @@
 use super::summary::{Record, Verdict};
 use crate::run::Engine;
 
-/// Largest half-width, as a fraction of the goodput, of a converged run.
+/// Largest half-width of a converged run, as a fraction of the goodput.
 const WIDTH_MAX: f64 = 0.25;
 
 pub(super) fn of(engine: &Engine, record: &Record) -> (Verdict, String) {

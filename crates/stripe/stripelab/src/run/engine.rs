@@ -1,7 +1,7 @@
 //! The event loop.
 //!
 //! After each event, the affected end is polled until it has nothing left: first messages, then
-//! packets, as the protocol requires. Timers are then set again.
+//! packets, as the protocol requires.
 //!
 //! Invariant: a packet that a source generated is in exactly one place: before the sender, on a
 //! channel, in a buffer of the receiver, delivered, or counted as refused or lost.
@@ -32,9 +32,9 @@ pub struct Progress {
     pub fraction: f64,
     /// Simulated time, in picoseconds.
     pub now_ps: u64,
-    /// Number of packets delivered up to now.
+    /// Packets delivered.
     pub delivered: u64,
-    /// Number of packets sent and neither delivered nor lost up to now.
+    /// Packets sent and neither delivered nor lost.
     pub in_flight: u64,
     /// Whether the run is complete.
     pub done: bool,
@@ -47,7 +47,7 @@ pub(crate) struct Engine {
     end: Time,
     done: bool,
     steps: Steps,
-    /// Whether the step limit interrupted the pump, which then continues before the next event.
+    /// The step limit interrupted the pump, which continues before the next event.
     is_pumping: bool,
     wheel: Wheel<Event>,
     slots: Slots,
@@ -56,19 +56,18 @@ pub(crate) struct Engine {
     receiver: ReceivingEnd,
     sources: Vec<Source>,
     turn: Turn,
-    /// Queue before the sender.
     entry: Entry,
     /// Retransmissions that wait for space in a channel's queue.
     copies: VecDeque<Packet>,
     backpressure: bool,
     reader: Option<Rate>,
-    /// Time until which the reader is busy.
+    /// The reader is busy until then.
     read_at: Time,
-    /// Pending timers. An earlier time replaces a timer; a later one waits until it fires.
+    /// An earlier time replaces a timer; a later one waits until it fires.
     pump_at: Option<Time>,
     sender_at: Option<Time>,
     receiver_at: Option<Time>,
-    /// Sequence number of everything put on a channel: orders events at the same instant.
+    /// Orders events at one instant.
     offered: u64,
     meter: Meter,
 }
@@ -122,8 +121,7 @@ impl Engine {
         self.pump();
     }
 
-    /// Takes at most `steps_max` steps: events, and packets offered to the sender. Returns whether
-    /// the run is complete; fails if simulated time stands still.
+    /// Returns whether the run is complete; fails if simulated time stands still.
     pub(crate) fn advance(&mut self, steps_max: u64) -> Result<bool, NoProgress> {
         self.steps.allow(steps_max);
         while !self.done && self.steps.are_left() {
@@ -151,12 +149,12 @@ impl Engine {
         }
     }
 
-    /// Returns whether sources have stopped and no packet is left in the pipe.
+    /// Sources have stopped and no packet is left in the pipe.
     fn is_over(&self, at: u64) -> bool {
         at >= self.stop.as_ps() && self.entry.is_empty() && self.is_empty()
     }
 
-    /// Returns whether no packet is on a channel or in a buffer of the receiver.
+    /// No packet is on a channel or in a buffer of the receiver.
     pub(crate) fn is_empty(&self) -> bool {
         self.copies.is_empty()
             && self.slots.packets() == 0
@@ -202,8 +200,7 @@ impl Engine {
             Event::Timeout { source } => self.time_out(source),
             Event::Send { source } => self.tick(source),
             Event::Read => self.read(),
-            // Ignores a timer that an earlier one replaced: the earlier one has set it again if
-            // needed.
+            // A timer that an earlier one replaced is ignored: the earlier one has set it again.
             Event::Pump if self.pump_at == Some(self.now) => {
                 self.pump_at = None;
                 self.pump();
@@ -233,7 +230,6 @@ impl Engine {
         }
     }
 
-    /// Generates the packets that a source has due now.
     fn tick(&mut self, source: u16) {
         let mut packets = Vec::new();
         let next = self.sources[usize::from(source)].tick(self.now, &mut packets);
@@ -244,7 +240,6 @@ impl Engine {
         self.set_timeout(source);
     }
 
-    /// Adds packets of a source to the queue before the sender.
     fn take_offers(&mut self, packets: &[Packet]) {
         for packet in packets {
             self.entry.offer(self.now, packet, &mut self.meter);
@@ -266,7 +261,6 @@ impl Engine {
         self.fill(source);
     }
 
-    /// Sends segments of a transport up to its window.
     fn fill(&mut self, source: u16) {
         let mut packets = Vec::new();
         self.sources[usize::from(source)].fill(self.now, &mut packets);
@@ -274,7 +268,6 @@ impl Engine {
         self.set_timeout(source);
     }
 
-    /// Ends a step of the series and stores the queue and buffer levels.
     fn end_step(&mut self) {
         let (packets, bytes) = (self.entry.waiting_packets(), self.entry.waiting_bytes());
         let pipe = self.meter.series.pipe();
@@ -298,7 +291,7 @@ impl Engine {
         }
     }
 
-    /// Schedules a check of a transport's timer. Checking too early does no harm.
+    /// Checking too early does no harm.
     fn set_timeout(&mut self, source: u16) {
         let timeout = self.sources[usize::from(source)].take_timer(self.now);
         if let Some(at) = timeout {

@@ -46,7 +46,7 @@ impl Entry {
         }
     }
 
-    /// Offers a packet to the queue; a full FIFO refuses it.
+    /// A full FIFO refuses the packet.
     pub(crate) fn offer(&mut self, now: Time, packet: &Packet, meter: &mut Meter) {
         if let Self::Fifo { bytes, limit_bytes, .. } = self
             && *bytes + u64::from(packet.bytes) > *limit_bytes
@@ -58,7 +58,7 @@ impl Entry {
         self.pull(now, packet, meter);
     }
 
-    /// Enqueues a packet that was requested from a backlogged source because the queue was empty.
+    /// Enqueues a packet of a backlogged source, requested because the queue was empty.
     pub(crate) fn pull(&mut self, now: Time, packet: &Packet, meter: &mut Meter) {
         meter.offered(packet);
         match self {
@@ -75,7 +75,6 @@ impl Entry {
         meter.waits(self.waiting_bytes());
     }
 
-    /// Returns the next packet without taking it.
     pub(crate) fn peek(&mut self, now: Time, meter: &mut Meter) -> Option<Packet> {
         match self {
             Self::Fifo { packets, .. } => packets.front().copied(),
@@ -86,7 +85,6 @@ impl Entry {
         }
     }
 
-    /// Takes the next packet, with its ECN mark.
     pub(crate) fn take(&mut self, now: Time, meter: &mut Meter) -> Option<Packet> {
         match self {
             Self::Fifo { packets, bytes, .. } => {
@@ -105,7 +103,7 @@ impl Entry {
         }
     }
 
-    /// Derives target and interval from the round trip of the pipe, unless the scenario sets them.
+    /// Derives target and interval from the round trip, unless the scenario sets them.
     pub(crate) fn follow(&mut self, sender: &SendingEnd) {
         if let Self::FqCodel { queue, follows } = self
             && let Some(round_trip) = sender.round_trip_least()

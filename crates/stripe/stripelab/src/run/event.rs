@@ -1,17 +1,16 @@
 //! Events in their total order, and the cargo on channels.
 //!
 //! Events of one instant are ordered by variant as listed here, then by channel or source and
-//! number, so that the order of scheduling has no effect.
+//! number: the order of scheduling has no effect.
 
 use crate::traffic::Packet;
 use gingham_stripe::Message;
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Event {
-    /// A packet of competing traffic reaches the queue of a channel, before any other event can
-    /// observe that queue.
+    /// A packet of competing traffic, before any other event can observe its queue.
     Compete { channel: u8 },
-    /// The next scheduled change of a channel takes effect.
+    /// The next scheduled change takes effect.
     Change { channel: u8 },
     /// Both ends restart.
     Reset,
@@ -19,8 +18,7 @@ pub(crate) enum Event {
     Arrive { channel: u8, number: u64, slot: u32 },
     /// Cargo arrives back at the sender.
     Return { channel: u8, number: u64, slot: u32 },
-    /// An acknowledgement reaches its source: all segments before `expected` have arrived, and
-    /// segment `got`, with or without an ECN mark.
+    /// All segments before `expected` have arrived, and segment `got`, with or without an ECN mark.
     Acknowledge { source: u16, number: u64, expected: u64, got: u64, marked: bool },
     /// The retransmission timer of a transport may have expired.
     Timeout { source: u16 },
@@ -38,22 +36,19 @@ pub(crate) enum Event {
     Step,
 }
 
-/// A packet or message on a channel.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cargo {
     pub(crate) load: Load,
-    /// First corrupted bit, if any.
+    /// First corrupted bit.
     pub(crate) flipped_bit: Option<u64>,
 }
 
-/// Contents of a cargo.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Load {
     Packet(Packet),
     Message(Message),
 }
 
-/// Storage for cargo on channels, with slots that are reused.
 #[derive(Debug, Default)]
 pub(crate) struct Slots {
     places: Vec<Option<Cargo>>,

@@ -4,12 +4,11 @@ use crate::plan::{Change, LinkPlan};
 use gingham_kernel::{Span, Time};
 use gingham_linkemu::{Arrival, Channel, Counters, DropReason, Fate, Parameters};
 
-/// Kind of cargo offered to the forward direction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Kind {
     Data,
     Message,
-    /// A copy of a data packet, never selected for loss.
+    /// Copy of a data packet, never selected for loss.
     Copy,
 }
 
@@ -18,10 +17,9 @@ pub(crate) struct Link {
     plan: LinkPlan,
     forth: Channel,
     back: Channel,
-    /// Number of data packets and of messages offered.
     data: u64,
     messages: u64,
-    /// Number of changes that have taken effect.
+    /// Changes that have taken effect.
     changed: usize,
     queue_bytes_max: u64,
 }
@@ -44,8 +42,7 @@ impl Link {
         }
     }
 
-    /// Offers a packet to the forward direction. A packet selected for loss takes its time on the
-    /// wire like any other lost packet.
+    /// A packet selected for loss takes its time on the wire like any other lost packet.
     pub(crate) fn offer(&mut self, now: Time, length_bytes: u32, kind: Kind) -> Fate {
         let chosen = match kind {
             Kind::Data => is_next(&mut self.data, &self.plan.lose),
@@ -61,12 +58,11 @@ impl Link {
         }
     }
 
-    /// Offers a message to the reverse direction.
     pub(crate) fn offer_back(&mut self, now: Time, length_bytes: u32) -> Option<Arrival> {
         self.back.offer(now, length_bytes).arrivals().next()
     }
 
-    /// Returns when the queue will have space for `length_bytes` bytes: `now` or later.
+    /// Time when the queue will have space for `length_bytes`: `now` or later.
     pub(crate) fn room_at(&self, now: Time, length_bytes: u64) -> Time {
         let parameters = self.forth.parameters();
         let filled_bytes = self.backlog_bytes(now) + length_bytes;
@@ -76,7 +72,7 @@ impl Link {
         now + Span::from_ps(u64::try_from(wait_ps).expect("a queue is emptied within a day"))
     }
 
-    /// Returns the time until the queue is empty, in picoseconds.
+    /// Time until the queue is empty.
     pub(crate) fn drained_in_ps(&self, now: Time) -> u128 {
         let rate = u128::from(self.forth.parameters().rate.bytes_per_second());
         u128::from(self.backlog_bytes(now)) * PS_PER_SECOND / rate
@@ -86,24 +82,21 @@ impl Link {
         self.forth.backlog_bytes(now)
     }
 
-    /// Returns the time that a packet offered now would wait in the queue.
+    /// Wait of a packet offered now.
     pub(crate) fn wait(&self, now: Time) -> Span {
         self.forth.wait(now)
     }
 
-    /// Returns the capacity of the forward queue in bytes; for a bound by time, at the current
-    /// rate.
+    /// Capacity; for a bound by time, at the current rate.
     pub(crate) fn queue_bytes(&self) -> u64 {
         let parameters = self.forth.parameters();
         parameters.queue.bytes_at(parameters.rate)
     }
 
-    /// Returns the arrival time of the next packet of competing traffic.
     pub(crate) fn next_competing(&self) -> Option<Time> {
         self.forth.next_competing()
     }
 
-    /// Enqueues the next packet of competing traffic.
     pub(crate) fn compete(&mut self, now: Time) {
         self.forth.compete(now);
         self.queue_bytes_max = self.queue_bytes_max.max(self.forth.backlog_bytes(now));
@@ -113,7 +106,6 @@ impl Link {
         self.forth.counters()
     }
 
-    /// Returns the maximum length of the forward queue in bytes.
     pub(crate) const fn queue_bytes_max(&self) -> u64 {
         self.queue_bytes_max
     }
@@ -122,7 +114,7 @@ impl Link {
         self.plan.changes.get(self.changed).map(|(at, _)| *at)
     }
 
-    /// Applies the next change. Returns the new target quantum if that is what changes.
+    /// Returns the new target quantum if that is what changes.
     pub(crate) fn change(&mut self, now: Time) -> Option<u32> {
         let (_, change) = self.plan.changes[self.changed];
         self.changed += 1;
@@ -136,7 +128,6 @@ impl Link {
     }
 }
 
-/// Increments `number` and returns whether it is in the list.
 fn is_next(number: &mut u64, among: &[u64]) -> bool {
     *number += 1;
     among.binary_search(number).is_ok()

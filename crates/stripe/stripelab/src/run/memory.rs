@@ -4,7 +4,6 @@
 
 use gingham_stripe::{Charge, ReceiverOptions};
 
-/// Charged memory in use, and its limit.
 #[derive(Debug)]
 pub(crate) struct Memory {
     charge: Charge,
@@ -17,7 +16,6 @@ impl Memory {
         Self { charge: options.charge, max: options.buffer_bytes_max, held: 0 }
     }
 
-    /// Reserves memory for a packet; returns whether there is enough.
     pub(crate) fn take(&mut self, bytes: u32) -> bool {
         let held = self.held + u64::from(self.charge.of(bytes));
         let has_room = held <= self.max;
@@ -27,7 +25,6 @@ impl Memory {
         has_room
     }
 
-    /// Releases the memory of a packet.
     pub(crate) fn give(&mut self, bytes: u32) {
         self.held -= u64::from(self.charge.of(bytes));
     }

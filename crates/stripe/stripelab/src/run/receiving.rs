@@ -23,7 +23,7 @@ pub(crate) enum ReceivingEnd {
 pub(crate) struct Logical {
     receiver: Receiver<Scheduler, Packet>,
     tagged: bool,
-    /// Reorder buffers by channel; empty if channels do not reorder.
+    /// By channel; empty if channels do not reorder.
     orders: Vec<ChannelOrder<Packet>>,
 }
 
@@ -64,7 +64,6 @@ impl Logical {
         self.pass_on(now, channel);
     }
 
-    /// Passes everything that a channel has in order to the receiver.
     fn pass_on(&mut self, now: Instant, channel: usize) {
         while let Some(order) = self.orders.get_mut(channel)
             && let Some(next) = order.poll(now)
@@ -115,7 +114,6 @@ impl ReceivingEnd {
     #[expect(clippy::cast_possible_truncation, reason = "twelve")]
     const TAG_BYTES: u32 = TAG_BYTES as u32;
 
-    /// Returns the header bytes of a packet on a channel.
     pub(crate) const fn header_bytes(&self) -> u32 {
         match self {
             Self::Logical(logical) if logical.tagged => Self::TAG_BYTES,
@@ -124,7 +122,7 @@ impl ReceivingEnd {
         }
     }
 
-    /// Takes an arrived packet; returns whether it is kept.
+    /// Returns whether the packet is kept.
     pub(crate) fn take_packet(&mut self, now: Time, channel: usize, packet: Packet) -> bool {
         match self {
             Self::Logical(logical) => logical.take_packet(instant(now), channel, packet),
@@ -139,15 +137,14 @@ impl ReceivingEnd {
         }
     }
 
-    /// Takes an arrived message. The protocol counts and discards a corrupted one.
+    /// The protocol counts and discards a corrupted message.
     pub(crate) fn take_message(&mut self, now: Time, channel: usize, bytes: &[u8]) {
         if let Self::Logical(logical) = self {
             logical.take_message(instant(now), channel, bytes);
         }
     }
 
-    /// Returns the next packet in the restored order, with its round and deficit at the receiver's
-    /// scheduler.
+    /// In the restored order, with round and deficit at the receiver's scheduler.
     pub(crate) fn poll_packet(&mut self, now: Time) -> Option<(Packet, Option<Number>)> {
         match self {
             Self::Logical(logical) => logical.poll_packet(instant(now)),
@@ -160,7 +157,7 @@ impl ReceivingEnd {
         }
     }
 
-    /// Returns the next message to the sender, and the channel whose reverse direction carries it.
+    /// Message to the sender, and the channel whose reverse direction carries it.
     pub(crate) fn poll_message(&mut self, now: Time) -> Option<(usize, Message)> {
         match self {
             Self::Logical(logical) => logical.receiver.poll_message(instant(now)),
@@ -168,7 +165,7 @@ impl ReceivingEnd {
         }
     }
 
-    /// Returns when waiting packets become deliverable without another arrival.
+    /// Time when waiting packets become deliverable without another arrival.
     pub(crate) fn timeout(&self) -> Option<Time> {
         match self {
             Self::Logical(logical) => logical.timeout(),

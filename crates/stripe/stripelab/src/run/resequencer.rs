@@ -7,8 +7,7 @@
 //!
 //! Source: Sklower, Lloyd, McGregor, Carr and Coradetti, "The PPP Multilink Protocol", RFC 1990,
 //! sections 4.1 (detecting loss by the minimum over all links) and 3 (header). The rule does not
-//! cover channels that fall silent or reorder: for them a timeout and a limit on buffers end the
-//! wait.
+//! cover channels that fall silent or reorder: a timeout and a limit on buffers end the wait.
 //!
 //! Invariant: the numbers of delivered packets increase; a late packet is discarded.
 
@@ -18,14 +17,13 @@ use gingham_kernel::{Span, Time};
 use gingham_stripe::ReceiverOptions;
 use std::collections::{BTreeMap, VecDeque};
 
-/// A receiver that sorts packets by sequence number.
 #[derive(Debug)]
 pub(crate) struct Resequencer {
     next: u64,
     waiting: BTreeMap<u64, Packet>,
-    /// Arrival time of each packet, in order of arrival. The first one still waits.
+    /// In order of arrival. The first packet still waits.
     arrivals: VecDeque<(Time, u64)>,
-    /// Highest number seen, and number of waiting packets, by channel.
+    /// Highest number seen, by channel.
     seen: Vec<u64>,
     buffered: Vec<usize>,
     memory: Memory,
@@ -33,7 +31,7 @@ pub(crate) struct Resequencer {
 }
 
 impl Resequencer {
-    /// Bytes of the long header with a 24-bit sequence number (RFC 1990, section 3).
+    /// Long header with a 24-bit sequence number (RFC 1990, section 3).
     pub(crate) const HEADER_BYTES: u32 = 4;
 
     pub(crate) fn new(channels: usize, options: &ReceiverOptions) -> Self {
@@ -49,7 +47,7 @@ impl Resequencer {
         }
     }
 
-    /// Takes an arrived packet; returns whether it is kept.
+    /// Returns whether the packet is kept.
     pub(crate) fn take(&mut self, now: Time, channel: usize, packet: Packet) -> bool {
         self.seen[channel] = self.seen[channel].max(packet.number);
         let is_new = packet.number >= self.next && !self.waiting.contains_key(&packet.number);
@@ -62,7 +60,7 @@ impl Resequencer {
         kept
     }
 
-    /// Returns the next packet by number, if those before it have arrived or are lost.
+    /// Packets before the next one have arrived or are lost.
     pub(crate) fn poll(&mut self, now: Time) -> Option<Packet> {
         let first = *self.waiting.first_key_value()?.0;
         let shown = self.seen.iter().copied().min().unwrap_or_default();
@@ -80,7 +78,7 @@ impl Resequencer {
         Some(packet)
     }
 
-    /// Returns when the longest-waiting packet times out.
+    /// Time when the longest-waiting packet times out.
     pub(crate) fn timeout(&self) -> Option<Time> {
         self.arrivals.front().map(|(since, _)| *since + self.wait)
     }

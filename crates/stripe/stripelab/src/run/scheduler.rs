@@ -1,7 +1,7 @@
-//! The schedulers that both ends can run, behind one type that keeps the number it charged last.
+//! The schedulers that both ends can run.
 //!
 //! Packets do not carry their number (round and deficit), and the receiver's scheduler has moved on
-//! when a packet is delivered. The event table needs the number, so it is stored when the packet is
+//! when a packet is delivered. For the event table, the number is stored when the packet is
 //! charged.
 
 use crate::plan::{Plan, Spread};
@@ -14,12 +14,12 @@ use gingham_stripe::{Numbered, PacketRounds, Rounds};
 pub(crate) struct Scheduler {
     rounds: Rounds<CHANNELS_MAX>,
     charged: Number,
-    /// Whether markers carry only a round of the sender.
+    /// Markers carry only a round of the sender.
     has_sent_rounds: bool,
 }
 
 impl Scheduler {
-    /// Returns the sender's scheduler, or `None` if the plan's scheduler has no rounds.
+    /// `None` if the plan's scheduler has no rounds.
     pub(crate) fn of(plan: &Plan) -> Option<Self> {
         let quanta: Vec<u32> = plan.links.iter().map(|link| link.quantum_bytes).collect();
         let fits = "quanta and packets a turn are checked where scenarios are compiled";
@@ -34,18 +34,18 @@ impl Scheduler {
         Some(Self { rounds, charged, has_sent_rounds: false })
     }
 
-    /// Returns the quantum of a channel in the round of its next packet.
+    /// In the round of the next packet.
     pub(crate) fn quantum(&self, channel: usize) -> u32 {
         self.standing(channel).quantum_bytes
     }
 
-    /// Returns the receiver's scheduler, or `None` if the plan's scheduler has no rounds.
+    /// `None` if the plan's scheduler has no rounds.
     pub(crate) fn of_receiver(plan: &Plan) -> Option<Self> {
         Some(Self { has_sent_rounds: plan.round_alone, ..Self::of(plan)? })
     }
 
-    /// Returns whether a marker's standing carries no news: it holds only the sender's round, which
-    /// the channel has reached already.
+    /// Whether a marker's standing carries no news: only the sender's round, which the channel has
+    /// reached already.
     fn knows_better(&self, channel: usize, received: &Standing) -> bool {
         let own = self.standing(channel);
         let both_in = own.is_in() && received.is_in();

@@ -31,12 +31,12 @@ pub(crate) enum SendingEnd {
 pub(crate) struct Protocol {
     sender: Sender<Scheduler>,
     tagged: bool,
-    /// Whether markers carry only the sender's round.
+    /// Markers carry only the sender's round.
     round_alone: bool,
     kept: Option<RetransmissionBuffer<Packet>>,
 }
 
-/// Epoch at the start of a run.
+/// At the start of a run.
 pub(crate) const EPOCH: Epoch = Epoch::new(1);
 
 impl SendingEnd {
@@ -71,7 +71,7 @@ impl SendingEnd {
         }
     }
 
-    /// Returns the channel for the packet, or `None` if nothing may be sent now.
+    /// `None` if nothing may be sent now.
     pub(crate) fn channel(&mut self, packet: &Packet, links: &[Link], now: Time) -> Option<usize> {
         match self {
             Self::Protocol(protocol) => {
@@ -88,16 +88,14 @@ impl SendingEnd {
         }
     }
 
-    /// Returns whether a packet of this length fits no channel now, and cannot fit any after
-    /// probing.
+    /// Fits no channel now, and cannot fit any after probing.
     pub(crate) fn is_too_long(&self, bytes: u32) -> bool {
         self.protocol().is_some_and(|sender| {
             sender.is_open() && !sender.fits_somewhere(bytes) && !sender.may_fit(bytes)
         })
     }
 
-    /// Sends the packet on its channel, with a tag if packets have tags. Returns its round and
-    /// deficit there.
+    /// Returns round and deficit on the channel.
     pub(crate) fn send(&mut self, packet: &mut Packet, now: Time) -> Option<Number> {
         match self {
             Self::Protocol(protocol) => {
@@ -128,8 +126,7 @@ impl SendingEnd {
         u32::try_from(bytes).expect("no longer than a packet")
     }
 
-    /// Changes the target quantum of a channel. The sender rejects a change that would take out its
-    /// last channel.
+    /// The sender rejects a change that would take out its last channel.
     pub(crate) fn set_target(&mut self, channel: usize, quantum: u32) {
         if let Self::Protocol(protocol) = self {
             let sender = &mut protocol.sender;
@@ -147,17 +144,16 @@ impl SendingEnd {
         }
     }
 
-    /// Returns the controller state of a channel, if it has a window.
+    /// `None` without a window.
     pub(crate) fn flight(&self, channel: usize) -> Option<Flight> {
         self.protocol()?.flight(channel)
     }
 
-    /// Returns the round-trip time of the pipe without queues, if it has windows.
+    /// Without queues; `None` without windows.
     pub(crate) fn round_trip_least(&self) -> Option<Duration> {
         self.protocol()?.round_trip_least()
     }
 
-    /// Returns the next retransmission with its channel.
     pub(crate) fn poll_repair(&mut self, now: Time) -> Option<Packet> {
         match self {
             Self::Protocol(protocol) => protocol.poll_repair(now),
@@ -165,7 +161,6 @@ impl SendingEnd {
         }
     }
 
-    /// Returns when the next timer expires.
     pub(crate) fn timeout(&self) -> Option<Time> {
         match self {
             Self::Protocol(protocol) => time(protocol.sender.poll_timeout()),
@@ -173,7 +168,7 @@ impl SendingEnd {
         }
     }
 
-    /// Handles a message from the receiver; a corrupted one is discarded.
+    /// A corrupted message is discarded.
     pub(crate) fn take_message(&mut self, now: Time, channel: usize, bytes: &[u8]) {
         if let Self::Protocol(protocol) = self {
             // The sender counts the messages that it rejects.
@@ -181,7 +176,7 @@ impl SendingEnd {
         }
     }
 
-    /// Returns the quantum of a channel, or 0 if it is out. `None` without rounds.
+    /// 0 if the channel is out; `None` without rounds.
     pub(crate) fn quantum(&self, channel: usize) -> Option<u32> {
         match self {
             Self::Protocol(protocol) if protocol.sender.order() == Order::Free => {
@@ -209,7 +204,6 @@ impl SendingEnd {
     }
 }
 
-/// Sets the priorities and caps of all channels, and their rates if control is fixed-rate.
 fn configure_channels(sender: &mut Sender<Scheduler>, plan: &Plan) {
     let control = plan.sender.control.map(|control| control.by);
     let overhead_bytes = if plan.tagged { TAG_BYTES as u64 } else { 0 };
@@ -246,9 +240,8 @@ impl Protocol {
         Some((channel, message))
     }
 
-    /// Returns the standing that a marker carries in place of `standing`: only the sender's round
-    /// if markers carry rounds. A channel that is out, or with a change of quantum ahead, keeps its
-    /// standing.
+    /// Returns only the sender's round if markers carry rounds. A channel that is out, or with a
+    /// change of quantum ahead, keeps its standing.
     fn carried_standing(&self, standing: Standing) -> Standing {
         if self.round_alone && standing.is_in() && standing.coming.is_none() {
             Standing::beginning(self.sender.scheduler().round(), standing.quantum_bytes)
@@ -270,19 +263,18 @@ impl Protocol {
     }
 }
 
-/// Hashes a source so that neighbours are spread widely: Fibonacci hashing (Knuth, "The Art of
-/// Computer Programming", volume 3, section 6.4).
+/// Fibonacci hashing, to spread neighbours widely (Knuth, "The Art of Computer Programming", volume
+/// 3, section 6.4).
 fn hash(source: u16) -> usize {
     usize::from(source).wrapping_add(1).wrapping_mul(0x9e37_79b9) >> 16
 }
 
-/// Converts simulated time to the protocol's clock, in whole nanoseconds.
+/// In whole nanoseconds.
 pub(crate) const fn instant(now: Time) -> Instant {
     Instant::from_nanoseconds(now.as_ps() / 1_000)
 }
 
-/// Converts the protocol's clock to the earliest simulated time that it matches, or `None` if that
-/// is out of range.
+/// Earliest simulated time that matches; `None` if out of range.
 pub(crate) fn time(instant: Instant) -> Option<Time> {
     instant.nanoseconds().checked_mul(1_000).map(Time::from_ps)
 }

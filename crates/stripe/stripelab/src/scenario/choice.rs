@@ -3,8 +3,7 @@
 use super::{Markers, Order, Quanta, Reception, Repair, Scenario, Scheduler, Tells};
 
 impl Scenario {
-    /// Returns the order. Default: strict if the scenario uses a feature of strict order, free
-    /// otherwise.
+    /// Order; by default strict if the scenario uses a feature of strict order.
     pub fn order(&self) -> Order {
         self.stripe.order.unwrap_or_else(|| {
             let is_bound = self.stripe.guaranteed || self.stripe.window;
@@ -12,7 +11,7 @@ impl Scenario {
         })
     }
 
-    /// Returns the first key that has an effect only in strict order.
+    /// First key that has an effect only in strict order.
     pub(crate) fn bound_by(&self) -> Option<String> {
         let stripe = &self.stripe;
         let Markers { send, every_rounds, before_channel, tells, .. } = stripe.markers;
@@ -39,8 +38,7 @@ impl Scenario {
         })
     }
 
-    /// Returns the parameters of retransmission, or `None` if it is disabled. By default it is
-    /// enabled in free order, as in the daemon.
+    /// Retransmission parameters; by default in free order, as in the daemon.
     pub fn repair(&self) -> Option<Repair> {
         let by_order = (self.order() == Order::Free).then(Repair::default);
         self.stripe.repair.or(by_order).filter(|repair| repair.tries > 0)
@@ -50,18 +48,17 @@ impl Scenario {
         self.stripe.guaranteed || self.order() == Order::Free
     }
 
-    /// Returns whether data in flight is limited by windows.
+    /// Windows limit data in flight.
     pub(crate) fn has_windows(&self) -> bool {
         let stripe = &self.stripe;
         stripe.window || stripe.quanta == Quanta::Follow || self.order() == Order::Free
     }
 
-    /// Returns whether the sender depends on the receiver's reports, for windows or credits.
+    /// The sender depends on the receiver's reports, for windows or credits.
     pub(crate) fn is_held_back(&self) -> bool {
         self.has_windows() || self.stripe.credits
     }
 
-    /// Whether the sender sees the queues of its channels.
     pub(crate) fn sees_queues(&self) -> bool {
         self.stripe.backpressure.unwrap_or_else(|| !self.has_windows())
     }

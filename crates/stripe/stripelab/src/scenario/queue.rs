@@ -41,7 +41,7 @@ impl JsonSchema for QueueLength {
     }
 }
 
-/// Accepts only strings, and describes the expected format in errors.
+/// Describes the expected format in errors.
 struct TextVisitor;
 
 impl de::Visitor<'_> for TextVisitor {

@@ -7,7 +7,6 @@ use gingham_kernel::Stream;
 pub(super) struct Drawn {
     lengths: Lengths,
     words: Stream,
-    /// Index of the next of the lengths in round robin.
     next: usize,
 }
 
@@ -35,7 +34,7 @@ impl Drawn {
         }
     }
 
-    /// Returns the number of lengths in a round; `usize::MAX` for random lengths.
+    /// `usize::MAX` for random lengths.
     pub(super) fn in_turn(&self) -> usize {
         match &self.lengths {
             Lengths::InTurn(lengths) => lengths.len(),

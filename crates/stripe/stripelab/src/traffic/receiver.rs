@@ -15,7 +15,7 @@ impl Default for Receiver {
 }
 
 impl Receiver {
-    /// Receives a segment. Returns the next expected segment and the number of bytes handed on.
+    /// Returns the next expected segment and the number of bytes handed on.
     pub(super) fn take(&mut self, segment: u64, bytes: u32) -> (u64, u64) {
         if segment >= self.expected {
             self.early.insert(segment, bytes);

@@ -10,7 +10,6 @@ const VARIATION_PS_MIN: u64 = 200 * MS;
 const TIMEOUT_PS_FIRST: u64 = 1_000 * MS;
 const TIMEOUT_PS_MAX: u64 = 60_000 * MS;
 
-/// Smoothed round-trip time, and the resulting timeout.
 #[derive(Debug)]
 pub(super) struct RoundTrip {
     smoothed_ps: Option<u64>,
@@ -33,7 +32,7 @@ impl RoundTrip {
         self.smoothed_ps.map(Span::from_ps)
     }
 
-    /// Adds a sample: the round-trip time of a segment that was sent only once.
+    /// The segment must have been sent only once.
     pub(super) fn sample(&mut self, span: Span) {
         let taken_ps = span.as_ps();
         let (smoothed_ps, variation_ps) = match self.smoothed_ps {
@@ -48,7 +47,6 @@ impl RoundTrip {
         self.timeout = Span::from_ps(timeout_ps.min(TIMEOUT_PS_MAX));
     }
 
-    /// Doubles the timeout after it expired.
     pub(super) fn back_off(&mut self) {
         self.timeout = (self.timeout * 2).min(Span::from_ps(TIMEOUT_PS_MAX));
     }

@@ -17,19 +17,16 @@ pub(crate) struct Source {
     shortest_bytes: u32,
     class: Class,
     words: Stream,
-    /// Number of packets generated.
     given: u64,
     given_bytes: u128,
     frames: u64,
-    /// End of the current on period.
     on_until: Time,
     pub(crate) transport: Option<Transport>,
-    /// Time of the next scheduled check of the transport's timer.
+    /// Next scheduled check of the transport's timer.
     timer_at: Option<Time>,
 }
 
 impl Source {
-    /// Creates a source that stops at the end of its plan or of the run, if that is earlier.
     pub(crate) fn new(id: usize, plan: &SourcePlan, seed: u64, run_stop: Time) -> Self {
         let name = format!("source {}", plan.name);
         let stream = |purpose| Stream::new(seed, &name, purpose);
@@ -66,8 +63,8 @@ impl Source {
         (self.start..self.stop).contains(&now)
     }
 
-    /// Returns a packet of a backlogged source. After the first, it returns none while even the
-    /// shortest is too long for all channels.
+    /// Returns a packet of a backlogged source. After the first, none while even the shortest is
+    /// too long for all channels.
     pub(crate) fn pull(&mut self, now: Time, may_go: impl Fn(u32) -> bool) -> Option<Packet> {
         let may = self.kind == SourceKind::Backlogged
             && self.is_sending(now)
@@ -75,7 +72,7 @@ impl Source {
         may.then(|| self.next_packet(now))
     }
 
-    /// Generates the packets due now, and returns the time of the next.
+    /// Returns the time of the next packets.
     pub(crate) fn tick(&mut self, now: Time, packets: &mut Vec<Packet>) -> Option<Time> {
         let next = match self.kind.clone() {
             SourceKind::Backlogged => None,
@@ -106,7 +103,6 @@ impl Source {
         next.filter(|next| *next < self.stop)
     }
 
-    /// Generates the segments that a transport may send now.
     pub(crate) fn fill(&mut self, now: Time, packets: &mut Vec<Packet>) {
         let is_sending = self.is_sending(now);
         loop {
@@ -119,7 +115,7 @@ impl Source {
         }
     }
 
-    /// Returns when to check a transport's timer, unless an early enough check is scheduled.
+    /// `None` if an early enough check is scheduled.
     pub(crate) fn take_timer(&mut self, now: Time) -> Option<Time> {
         let at = self.transport.as_ref()?.timeout_at()?;
         let is_scheduled = self.timer_at.is_some_and(|due| due > now && due <= at);
@@ -185,8 +181,7 @@ impl Source {
         Packet { number, source, channel, bytes, of_source, class, frame, ecn, created, sent, tag }
     }
 
-    /// Returns the ECN field of packets: ECT(0) for a transport with ECN, as RFC 3168, section 5,
-    /// requires of TCP.
+    /// ECT(0) for a transport with ECN, as RFC 3168, section 5, requires of TCP.
     const fn ecn(&self) -> Ecn {
         match self.kind {
             SourceKind::Transport { ecn: true, .. } => Ecn::Ect0,
@@ -206,7 +201,7 @@ impl Source {
     }
 }
 
-/// Returns the transmission time of `bytes` bytes, rounded up.
+/// Rounded up.
 fn span_of(rate: Rate, bytes: u128) -> Span {
     let span_ps = (bytes * 1_000_000_000_000).div_ceil(u128::from(rate.bytes_per_second()));
     Span::from_ps(u64::try_from(span_ps).unwrap_or(u64::MAX / 4))

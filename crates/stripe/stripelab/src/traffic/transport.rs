@@ -6,9 +6,6 @@
 //!   mark            the window shrinks as after a loss, without a retransmission
 //!   timeout         a window of one segment, and all unacknowledged segments are retransmitted
 //!   otherwise       the window grows with each acknowledgement
-//! ```
-//!
-//! The rule of its [`Window`], Reno's or CUBIC's, determines how much the window shrinks and grows.
 //!
 //! Source: RFC 6675 (recovery), RFC 6298 (timeouts; the timer restarts when the first segment is
 //! retransmitted, as in Linux), RFC 3168 (marks). Every segment is acknowledged separately and at
@@ -28,19 +25,16 @@ const DUPLICATES: u64 = 3;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct TransportCounts {
-    /// Retransmitted segments, for any reason.
     pub(crate) retransmissions: u64,
     pub(crate) fast_recoveries: u64,
     pub(crate) timeouts: u64,
-    /// Window reductions after a mark.
     pub(crate) ecn_reductions: u64,
-    /// Number of times that a full window stopped the sender.
+    /// A full window stopped the sender.
     pub(crate) stops: u64,
-    /// Number of stops with a full receive window.
+    /// Stops with a full receive window.
     pub(crate) stops_at_receiver: u64,
 }
 
-/// An unacknowledged segment.
 #[derive(Clone, Copy, Debug)]
 struct Segment {
     bytes: u32,
@@ -49,13 +43,12 @@ struct Segment {
     state: SegmentState,
 }
 
-/// State of a segment as the sender knows it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum SegmentState {
     InFlight,
     /// Received out of order.
     Come,
-    /// Lost; retransmitted as soon as the window permits.
+    /// Retransmitted as soon as the window permits.
     Lost,
 }
 
@@ -72,11 +65,11 @@ pub(crate) struct Transport {
     highest: u64,
     /// Segments below this number have been checked for loss.
     judged: u64,
-    /// Lost segments to retransmit, ascending.
+    /// To retransmit, ascending.
     lost: VecDeque<u64>,
     recovering: bool,
-    /// Whether the loss that started a recovery may be retransmitted outside the window (RFC 6675,
-    /// section 5, 4.3).
+    /// The loss that started a recovery may be retransmitted outside the window (RFC 6675, section
+    /// 5, 4.3).
     first_loss: bool,
     /// End of the segments sent when the last recovery or timeout began, exclusive.
     recover: u64,
@@ -115,7 +108,6 @@ impl Transport {
         }
     }
 
-    /// Returns the time from a delivery to its acknowledgement at the source.
     pub(crate) const fn ack_delay(&self) -> Span {
         self.ack_delay
     }
@@ -128,13 +120,11 @@ impl Transport {
         self.window.bytes()
     }
 
-    /// Returns when the retransmission timer expires.
     pub(crate) const fn timeout_at(&self) -> Option<Time> {
         self.timeout_at
     }
 
-    /// Returns the next segment to send with its length. `length` generates the length of a new
-    /// segment, if `may_begin` permits one.
+    /// `length` generates the length of a new segment, if `may_begin` permits one.
     pub(crate) fn next(
         &mut self,
         now: Time,
@@ -161,14 +151,12 @@ impl Transport {
         Some((segment, bytes))
     }
 
-    /// Delivers a segment to the far end. Returns the next segment expected there and the number of
-    /// bytes handed on.
+    /// Returns the next segment expected and the number of bytes handed on.
     pub(crate) fn deliver(&mut self, segment: u64, bytes: u32) -> (u64, u64) {
         self.receiver.take(segment, bytes)
     }
 
-    /// Handles an acknowledgement: all segments before `expected` have arrived, and segment `got`,
-    /// which was `marked` or not.
+    /// All segments before `expected` have arrived, and segment `got`, `marked` or not.
     pub(crate) fn acknowledge(&mut self, now: Time, expected: u64, got: u64, marked: bool) {
         let (before, mut acknowledged_bytes) = (self.first, 0);
         while self.first < expected
@@ -193,7 +181,6 @@ impl Transport {
         }
     }
 
-    /// If the timer has expired, marks all segments that have not arrived as lost.
     pub(crate) fn check_timeout(&mut self, now: Time) {
         if self.timeout_at.is_none_or(|at| at > now) {
             return;
@@ -215,14 +202,13 @@ impl Transport {
         self.timeout_at = Some(now + self.round_trip.timeout());
     }
 
-    /// Counts a stop: a full window prevents the next segment. Returns `None`.
+    /// A full window prevents the next segment.
     fn stop<T>(&mut self) -> Option<T> {
         self.counts.stops += 1;
         self.counts.stops_at_receiver += u64::from(!self.is_within_receiver());
         None
     }
 
-    /// Returns whether the receive window permits a new segment.
     fn is_within_receiver(&self) -> bool {
         (self.segments.len() as u64 + 1) * self.segment_bytes <= self.window_bytes_max
     }
@@ -248,7 +234,6 @@ impl Transport {
         Outstanding { in_flight_bytes: self.flight_bytes, unacknowledged_bytes: all.sum() }
     }
 
-    /// Removes an arrived segment from the data in flight.
     fn leave_flight(&mut self, now: Time, segment: &Segment) {
         if segment.state == SegmentState::InFlight {
             self.flight_bytes -= u64::from(segment.bytes);
@@ -269,8 +254,7 @@ impl Transport {
         self.segments[index].state = SegmentState::Come;
     }
 
-    /// Marks segments as lost that three later ones have overtaken; the first such loss begins a
-    /// recovery.
+    /// Three later segments have overtaken a lost one; the first loss begins a recovery.
     fn find_lost(&mut self) {
         self.judged = self.judged.max(self.first);
         while self.judged + DUPLICATES <= self.highest {
@@ -288,8 +272,8 @@ impl Transport {
         }
     }
 
-    /// Reduces the window after a loss or a mark, once for all data in flight (RFC 3168, section
-    /// 6.1.2). Returns whether it was reduced.
+    /// Once for all data in flight (RFC 3168, section 6.1.2). Returns whether the window was
+    /// reduced.
     fn begin_recovery(&mut self) -> bool {
         if self.recovering || self.first < self.recover {
             return false;
@@ -319,7 +303,6 @@ mod tests {
         Time::from_ps(ms * MS)
     }
 
-    /// Sends all segments that the window permits.
     fn fill(reno: &mut Transport, now: Time) -> Vec<u64> {
         core::iter::from_fn(|| reno.next(now, true, || 1_000).map(|(segment, _)| segment)).collect()
     }
@@ -328,9 +311,8 @@ mod tests {
     fn third_duplicate_ack_halves_the_window_and_retransmits() {
         let mut reno = Transport::new(WindowRule::Reno, 1_000, 1_000_000, Span::ZERO);
         assert_eq!(fill(&mut reno, at(0)), (1..=10).collect::<Vec<_>>());
-        // Segment 1 is lost. When 2, 3 and 4 have arrived, 7,000 of 10,000 bytes are in flight, and
-        // the window becomes half of that, 3,500. Segment 1 then leaves the data in flight, 6,000
-        // bytes now.
+        // Segment 1 is lost. When 2, 3 and 4 have arrived, 7,000 of 10,000 bytes are in flight;
+        // half of that is 3,500. Segment 1 then leaves the data in flight, 6,000 bytes now.
         for segment in 2..=4 {
             let (expected, _) = reno.deliver(segment, 1_000);
             assert_eq!(expected, 1);
@@ -340,8 +322,7 @@ mod tests {
             (reno.window.threshold_bytes(), reno.window_bytes(), reno.flight_bytes),
             (3_500, 3_500, 6_000)
         );
-        // Segment 1 is retransmitted although the window is full. After 5 to 8 have arrived, 9, 10
-        // and 1 are in flight.
+        // The window is full. After 5 to 8 have arrived, 9, 10 and 1 are in flight.
         assert_eq!(fill(&mut reno, at(20)), [1]);
         for segment in 5..=8 {
             reno.deliver(segment, 1_000);
@@ -350,16 +331,14 @@ mod tests {
         assert_eq!((reno.flight_bytes, fill(&mut reno, at(20))), (3_000, vec![]));
         assert_eq!(reno.deliver(1, 1_000), (9, 8_000));
         reno.acknowledge(at(40), 9, 1, false);
-        // Segments 9 and 10 are in flight, and end the recovery. Congestion avoidance follows: one
-        // segment per window.
+        // Segments 9 and 10 end the recovery. Congestion avoidance follows: one segment per window.
         assert!(reno.recovering);
         reno.acknowledge(at(40), 10, 9, false);
         reno.acknowledge(at(40), 11, 10, false);
         assert_eq!((reno.recovering, reno.window_bytes(), reno.flight_bytes), (false, 3_500, 0));
     }
 
-    /// RFC 3168, section 6.1.2: a mark halves the window, once for all data in flight, without a
-    /// retransmission.
+    /// RFC 3168, section 6.1.2.
     #[test]
     fn ecn_mark_halves_the_window_without_retransmission() {
         let mut reno = Transport::new(WindowRule::Reno, 1_000, 1_000_000, Span::ZERO);
@@ -382,7 +361,7 @@ mod tests {
         reno.acknowledge(at(20), 1, 2, false);
         reno.acknowledge(at(20), 1, 3, false);
         assert_eq!((reno.window_bytes(), reno.counts.fast_recoveries), (10_000, 0));
-        // Two segments have arrived, so two more may go.
+        // Two segments have arrived: two more may go.
         assert_eq!(fill(&mut reno, at(20)), [11, 12]);
     }
 

@@ -20,15 +20,14 @@ use crate::plan::WindowRule;
 use cubic::Cubic;
 use gingham_kernel::{Span, Time};
 
-/// Initial window, in segments (RFC 6928).
+/// RFC 6928.
 const SEGMENTS_FIRST: u64 = 10;
 
-/// Outstanding data when a loss is detected.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Outstanding {
-    /// Bytes in flight: not known to have arrived, nor detected as lost before.
+    /// Not known to have arrived, nor detected as lost before.
     pub(super) in_flight_bytes: u64,
-    /// Bytes from the first unacknowledged segment on (`FlightSize`).
+    /// From the first unacknowledged segment on (`FlightSize`).
     pub(super) unacknowledged_bytes: u64,
 }
 
@@ -66,7 +65,7 @@ impl Window {
         self.threshold_bytes
     }
 
-    /// Grows the window after an acknowledgement of new bytes outside a recovery.
+    /// Requires an acknowledgement of new bytes outside a recovery.
     pub(super) fn open(&mut self, now: Time, acknowledged_bytes: u64, round_trip: Option<Span>) {
         let more_bytes = if self.bytes < self.threshold_bytes {
             acknowledged_bytes.min(self.segment_bytes)
@@ -82,7 +81,6 @@ impl Window {
         self.bytes = (self.bytes + more_bytes).min(self.bytes_max);
     }
 
-    /// Shrinks the window after a loss, when a recovery begins.
     pub(super) fn lose(&mut self, outstanding: Outstanding) {
         self.threshold_bytes = match &mut self.rule {
             Rule::Reno => reno::threshold_bytes(outstanding, self.segment_bytes),
@@ -91,7 +89,6 @@ impl Window {
         self.bytes = self.threshold_bytes;
     }
 
-    /// Shrinks the window to one segment after a timeout.
     pub(super) fn time_out(&mut self, outstanding: Outstanding) {
         self.threshold_bytes = match &mut self.rule {
             Rule::Reno => reno::threshold_bytes(outstanding, self.segment_bytes),

@@ -3,7 +3,7 @@
 use crate::support::run;
 
 const SLOW: &str = "[[channel]]\nname = \"slow\"\nrate = \"5 Mbit/s\"\ndelay = \"10 ms\"\n";
-/// A channel that starts with the rate of the other, and is faster for half of the time.
+/// Starts with the rate of the other channel, and is faster for half of the time.
 const FAST: &str = "[[channel]]\nname = \"fast\"\nrate = \"5 Mbit/s\"\ndelay = \"30 ms\"\n\
     rates = [{ at = \"500 ms\", rate = \"20 Mbit/s\" }]\n";
 
@@ -35,7 +35,7 @@ fn limiting_receive_window_is_named() {
     assert!(single.notes.is_empty(), "{:?}", single.notes);
 }
 
-/// A queue of ten packets costs more goodput on a pipe with two delays than on one with one delay.
+/// A queue of ten packets costs more goodput with two delays than with one.
 #[test]
 fn pipe_slower_than_its_best_channel_has_a_note() {
     let text = scenario(&format!("{SLOW}{FAST}"), "cubic = {}");

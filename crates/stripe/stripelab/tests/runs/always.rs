@@ -5,7 +5,7 @@ use gingham_stripelab::scenario::{Overrides, ScenarioSource};
 use gingham_stripelab::{Run, compile};
 use std::path::Path;
 
-/// All faults at once, on three channels, with sources of several kinds.
+/// All faults at once, with sources of several kinds.
 const ALL: &str = "seed = 7\nstop.time = \"300 ms\"\nmeasure = { events = 5000, packets = 5000 }\n\
     stripe.backpressure = false\n\
     [[channel]]\nrate = \"10 Mbit/s\"\ndelay = \"3 ms\"\njitter = \"2 ms\"\nloss = 0.02\nloss_until = \"200 ms\"\n\
@@ -86,8 +86,8 @@ fn order_is_exact_without_loss() {
     }
 }
 
-/// Three channels that lose a twentieth of all packets, with queues short enough for a
-/// retransmission to arrive in time.
+/// A twentieth of all packets is lost; queues are short enough for a retransmission to arrive in
+/// time.
 fn lossy(stripe: &str) -> String {
     format!(
         "stop.time = \"500 ms\"\n{stripe}\n\
@@ -113,14 +113,13 @@ fn repair_recovers_nearly_all_losses() {
     let lost_first = record.lost_on_channels;
     assert!(lost_first > 50);
     assert_eq!((record.packets_out_of_order, record.packets_duplicated), (0, 0));
-    // A retransmission is lost as often as a packet, and three tries leave less than one of a
-    // thousand losses.
+    // A retransmission is lost as often as a packet; three tries leave less than one of a thousand
+    // losses.
     assert!(record.packets_lost <= lost_first / 20);
     assert_eq!(record.packets_repaired, lost_first - record.packets_lost);
 }
 
-/// A reader at half the rate of the channels: without credits packets that find a full buffer are
-/// discarded; with credits the sender waits and no packet is lost.
+/// A reader at half the rate of the channels.
 #[test]
 fn credits_prevent_loss_at_a_slow_reader() {
     let slow = |credits| {
@@ -138,7 +137,7 @@ fn credits_prevent_loss_at_a_slow_reader() {
     assert!((goodput / 10e6 - 1.0).abs() < 0.01, "{goodput}");
 }
 
-/// Two links, the second half idle, so that the sender waits for space and for time.
+/// The second link is half idle: the sender waits for space and for time.
 #[test]
 fn events_per_packet_are_bounded() {
     let text = "stop.time = \"10 s\"\nstripe.scheduler = \"round-robin\"\n\
@@ -167,14 +166,13 @@ fn reordering_channels_are_resequenced_first() {
         ))
     };
     let (without, with) = (reordering(""), reordering(", restore = {}"));
-    // A delayed packet proves nothing, but a receiver that trusts the channel takes it for lost.
+    // A receiver that trusts the channel takes a delayed packet for lost.
     assert!(without.packets_lost > 10);
     assert_eq!((with.packets_out_of_order, with.packets_duplicated), (0, 0));
     assert_eq!(with.packets_delivered, with.packets_sent);
 }
 
-/// The second channel goes out after 200 ms and returns after 300: in between the pipe has the
-/// first channel's rate, and no packet is lost or out of order.
+/// The second channel goes out after 200 ms and returns after 300.
 #[test]
 fn channel_leave_and_return_loses_nothing() {
     let record = run("stop = { time = \"500 ms\", warm_up = \"0 s\" }\nmeasure.step = \"50 ms\"\n\
@@ -183,7 +181,7 @@ fn channel_leave_and_return_loses_nothing() {
         quanta = [{ at = \"200 ms\", quantum = \"0 B\" }, { at = \"300 ms\", quantum = \"3000 B\" }]\n");
     assert_eq!((record.packets_out_of_order, record.packets_lost), (0, 0));
     let arrived = crate::support::reals(&record, "series", "arrived_bits_per_s");
-    // Steps of 50 ms, two rows each: the sixth is from 250 to 300 ms, the ninth from 400 to 450 ms.
+    // Steps of 50 ms, two rows each: from 250 to 300 ms, and from 400 to 450 ms.
     let (out, back) = (&arrived[10..12], &arrived[16..18]);
     assert!(out[0] > 9.5e6 && out[1] == 0.0, "{out:?}");
     assert!(back[0] > 9.5e6 && back[1] > 19e6, "{back:?}");

@@ -14,8 +14,8 @@ fn plan(stripe: &str) -> Plan {
     compile(&source.expect("it can be read")).expect("it can be run").plan
 }
 
-/// Options of a sender without those that differ by design. The daemon seeds BBR from its keys, and
-/// probes packet sizes, which the laboratory knows unless `stripe.sizes` is given.
+/// Without differences by design: the daemon seeds BBR from its keys, and probes packet sizes,
+/// which the laboratory knows unless `stripe.sizes` is given.
 fn comparable(mut options: SenderOptions) -> SenderOptions {
     options.sizes = None;
     if let Some(Controlled::Bbr(bbr)) = options.control.as_mut().map(|plan| &mut plan.by) {
@@ -31,13 +31,12 @@ fn end_defaults_match_the_daemon() {
     assert_eq!(ours.receiver, theirs.receiver);
     assert_eq!(ours.restore, theirs.restore);
     assert!(ours.tagged && !ours.backpressure);
-    // Size probes have equal parameters.
     let (ours, theirs) = (plan("stripe.sizes = {}").sender.sizes, theirs.sender.sizes);
     let alike = |plan: gingham_stripe::SizePlan| (plan.base, plan.raise);
     assert_eq!(ours.map(alike), theirs.map(alike));
 }
 
-/// `striped` makes its queue by the same function, and derives both times from the round trip.
+/// `striped` makes its queue by this function, and derives both times from the round trip.
 #[test]
 fn entry_queue_defaults_match_the_daemon() {
     let expected = FqCodelPlan { seed: 1, ..FqCodelPlan::of_packets(1_500) };

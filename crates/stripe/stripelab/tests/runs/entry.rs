@@ -1,17 +1,15 @@
-//! The queue before the sender: refused, dropped and marked packets, and the goodput of a transport
-//! behind it.
+//! The queue before the sender, and the goodput of a transport behind it.
 
 use crate::support::{integers, reals, refused, run};
 use gingham_stripelab::Record;
 use gingham_stripelab::scenario::{Overrides, ScenarioSource};
 use std::path::Path;
 
-/// 20 Mbit/s, 10 ms, and 10 Mbit/s, 60 ms, both with jitter and losses that are repaired.
+/// Jitter and losses that are repaired.
 const JITTER: &str = "stripe.repair = {}\n\
     [[channel]]\nrate = \"20 Mbit/s\"\ndelay = \"10 ms\"\njitter = \"10 ms\"\nloss = 0.005\nqueue = \"256 kB\"\n\
     [[channel]]\nrate = \"10 Mbit/s\"\ndelay = \"60 ms\"\njitter = \"10 ms\"\nloss = 0.005\nqueue = \"256 kB\"\n";
 
-/// 10 and 20 Mbit/s, 10 ms.
 const UNEQUAL: &str = "[[channel]]\nrate = \"10 Mbit/s\"\ndelay = \"10 ms\"\nqueue = \"256 kB\"\n\
     [[channel]]\nrate = \"20 Mbit/s\"\ndelay = \"10 ms\"\nqueue = \"256 kB\"\n";
 
@@ -39,7 +37,6 @@ fn assert_all_counted(record: &Record) {
     assert_eq!((dropped, marked), (before, record.packets_marked));
 }
 
-/// Flow queues slow a transport by drops alone, far below their limit, and carry nearly everything.
 #[test]
 fn transport_is_slowed_by_drops_and_not_by_refusal() {
     let record = run(&scenario(FLOWS, UNEQUAL, CUBIC));
@@ -54,7 +51,6 @@ fn transport_is_slowed_by_drops_and_not_by_refusal() {
     assert!(reals(&record, "pipe", "sojourn_p50_ns").iter().any(|ns| *ns > 0.0));
 }
 
-/// A transport with ECN is marked, and retransmits nothing.
 #[test]
 fn ecn_transport_loses_nothing() {
     let record = run(&scenario(FLOWS, UNEQUAL, MARKED));
@@ -68,8 +64,6 @@ fn ecn_transport_loses_nothing() {
     assert!(unread.packets_marked == 0 && unread.packets_dropped_before > 0);
 }
 
-/// Jitter and losses on the channels: more than half again of the goodput behind one queue of 250
-/// kB.
 #[test]
 fn flow_queues_increase_goodput_over_lossy_channels() {
     let flows = run(&scenario(FLOWS, JITTER, CUBIC));
@@ -79,8 +73,8 @@ fn flow_queues_increase_goodput_over_lossy_channels() {
     assert!(share(&flows) > 1.2 * share(&one), "{} and {}", share(&flows), share(&one));
 }
 
-/// Two transports share equally, and a call of 64 kbit/s beside them hardly waits: each of its
-/// packets goes before theirs, behind at most one selected packet and the remainder of a quantum.
+/// Each packet of a call of 64 kbit/s goes before those of two transports, behind at most one
+/// selected packet and the remainder of a quantum.
 #[test]
 fn sparse_flow_has_low_delay_beside_bulk_flows() {
     let call = "[[source]]\nkind.constant.rate = \"64 kbit/s\"\npackets.fixed = \"160 B\"\n";

@@ -1,9 +1,8 @@
-//! Limits of a channel apart from its rate: queues by time, policers and cross traffic; calculated
-//! by hand.
+//! Queues by time, policers and cross traffic; calculated by hand.
 
 use crate::support::{integers, reals, refused, run, words};
 
-/// A channel of 1 MB/s, a microsecond per byte, without delay, and 500 B packets.
+/// 1 MB/s, a microsecond per byte, without delay, and 500 B packets.
 fn scenario(channel: &str, source: &str, stripe: &str) -> String {
     format!(
         "stop = {{ time = \"1 s\", warm_up = \"0 s\" }}\nmeasure.packets = 100\n\
@@ -33,7 +32,7 @@ fn queue_of_one_millisecond_bounds_the_wait() {
     assert!(record.channels[0].queue_bytes_max <= 1_000);
 }
 
-/// At a tenth of the rate from the start on, a millisecond is 100 bytes: one packet alone.
+/// At a tenth of the rate, a millisecond is 100 bytes: one packet alone.
 #[test]
 fn time_bounded_queue_follows_the_rate() {
     let channel = "queue = \"1 ms\"\nrates = [{ at = \"0 s\", rate = \"100 kB/s\" }]";
@@ -70,14 +69,13 @@ fn competing_packets_go_first_when_they_arrive_first() {
     assert_eq!((channel.queue_bytes_max, record.packets_sent), (1_000, 4));
 }
 
-/// Cross traffic of 1,000 B every millisecond, which is the whole rate; a queue of 1,500 B.
+/// Cross traffic of 1,000 B every millisecond is the whole rate.
 #[test]
 fn competing_packets_are_dropped_by_a_full_queue() {
     let channel = "queue = \"1500 B\"\ncompeting = [{ rate = \"1 MB/s\", until = \"10 ms\", packet = \"1000 B\" }]";
     let record = run(&scenario(channel, &list(2, "500 us"), "backpressure = false"));
     // Our packet at 0 waits behind the cross traffic, and the queue is full; ours at 0.5 ms takes
-    // the space of departed bytes. At 1 ms 1,000 B are left, and cross traffic finds no space;
-    // after that it does.
+    // the space of departed bytes. At 1 ms 1,000 B are left, and cross traffic finds no space.
     assert_eq!(integers(&record, "packets", "delivered_ns"), [1_500_000, 2_000_000]);
     let channel = &record.channels[0];
     assert_eq!((channel.competing_packets, channel.competing_packets_dropped), (10, 1));
@@ -109,7 +107,7 @@ fn invalid_channel_values_are_rejected_with_line_and_key() {
             "competing = [{ rate = \"1 MB/s\", at = \"2 s\", until = \"2 s\" }]",
             "`channel[0].competing[0].until`: expected a later instant than the 2 s of `at`",
         ),
-        // A day and more: 1 s at 1 MB/s, sent at 1 B/s.
+        // 1 s at 1 MB/s, sent at 1 B/s: a day and more.
         (
             "queue = \"1 s\"\nrates = [{ at = \"1 s\", rate = \"1 B/s\" }]",
             "`channel[0].rates[0].rate`: a packet could be on the way for 1000500 s",
@@ -176,7 +174,7 @@ fn series_has_the_rtt_of_the_window_controller() {
     assert!(reals(&record, "series", "pacing_rate_bytes_per_s")[at] > 0.0, "control paces");
 }
 
-/// Reports of 200 Mbit/s over a reverse path of 1 Mbit/s, with one channel and with two.
+/// Reports of 200 Mbit/s over a reverse path of 1 Mbit/s.
 #[test]
 fn reverse_channel_of_one_200th_of_the_rate_suffices() {
     let channel = "[[channel]]\nrate = \"200 Mbit/s\"\ndelay = \"10 ms\"\nqueue = \"256 kB\"\n\

@@ -1,4 +1,4 @@
-//! Runs of scenarios: hand-traced ones, and properties of every run.
+//! Runs of scenarios.
 
 mod alone;
 mod always;

@@ -1,4 +1,4 @@
-//! Old names: each is refused with a message that gives its present name.
+//! Refusal of old names.
 
 use gingham_stripelab::scenario::{Overrides, ScenarioSource};
 use gingham_stripelab::{OLD_NAMES, result_tables, scenario_schema, summary_schema};

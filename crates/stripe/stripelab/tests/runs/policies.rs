@@ -3,8 +3,7 @@
 use crate::support::{refused, run};
 use gingham_stripelab::Record;
 
-/// Ten and ten Mbit/s, 10 ms and 30 ms, half of it offered; with options of the first channel and
-/// of the source.
+/// With options of the first channel and of the source; `FIVE` offers half of a channel's rate.
 fn scenario(top: &str, first: &str, source: &str) -> String {
     format!(
         "{top}\nstop = {{ time = \"4 s\", warm_up = \"1 s\" }}\n\
@@ -17,7 +16,6 @@ fn scenario(top: &str, first: &str, source: &str) -> String {
 const FIVE: &str = "kind.constant.rate = \"5 Mbit/s\"";
 const ALL: &str = "kind = \"backlogged\"";
 
-/// Returns the packets sent on each channel.
 fn sent(record: &Record) -> [u64; 2] {
     [0, 1].map(|channel| record.channels[channel].packets_sent)
 }
@@ -54,8 +52,7 @@ fn redundant_copies_cut_delay_under_loss() {
     assert!(twice.1 * 10 > twice.2 * 9, "{twice:?}");
 }
 
-/// Half as much again as the capacity of the faster channel: all packets wait for it, and the other
-/// gets none.
+/// Half as much again as the capacity of the faster channel: all packets wait for it.
 #[test]
 fn fastest_class_waits_for_the_fastest_channel() {
     let record = run(&scenario("", "", "kind.constant.rate = \"15 Mbit/s\"\nsend = \"fastest\""));

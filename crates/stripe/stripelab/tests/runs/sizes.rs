@@ -5,8 +5,7 @@ use gingham_stripelab::scenario::{Overrides, ScenarioSource};
 use gingham_stripelab::{Run, Verdict, compile};
 use std::path::Path;
 
-/// Ten and twenty Mbit/s; from 2 s on the second passes only frames of 1,300 bytes. Packets of 100
-/// to 1,500 bytes.
+/// From 2 s on the second channel passes only frames of 1,300 bytes.
 fn scenario(stripe: &str) -> String {
     format!(
         "stop = {{ time = \"8 s\", warm_up = \"4 s\" }}\n\
@@ -66,7 +65,7 @@ fn packet_waits_for_outstanding_size_probes() {
     assert_eq!(one.tables, other.tables);
 }
 
-/// One packet is dropped. The source has no shorter packet, so it waits.
+/// One packet is dropped. The source has no shorter packet, and waits.
 #[test]
 fn source_stalls_when_no_packet_fits() {
     let record = run(&backlogged("mtus = [{ at = \"0 s\", mtu = \"1300 B\" }]"));
@@ -97,8 +96,7 @@ fn stalled_simulated_time_is_an_error() {
     }
 }
 
-/// Two channels of 30 Mbit/s that pass everything. Packets wait for the probes; a flow whose first
-/// ones are dropped has two thirds of its goodput.
+/// Packets wait for the probes; a flow whose first ones are dropped has two thirds of its goodput.
 #[test]
 fn size_probes_do_not_reduce_goodput() {
     let goodput = |stripe: &str| {

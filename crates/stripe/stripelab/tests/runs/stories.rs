@@ -5,14 +5,13 @@ use gingham_stripelab::scenario::{Overrides, ScenarioSource};
 use gingham_stripelab::{Run, compile};
 use std::path::Path;
 
-/// Two channels of 1 MB/s: a byte takes a microsecond. Without delay.
+/// A byte takes a microsecond. Without delay.
 const TWO: &str = "stop = { time = \"1 s\", warm_up = \"0 s\" }\n\
     measure = { events = 1000, packets = 1000 }\n\
     [stripe]\nlongest_packet = \"500 B\"\nmarkers.send = false\n\
     [[channel]]\nrate = \"1 MB/s\"\n[[channel]]\nrate = \"1 MB/s\"\n";
 
-/// Section 3.5 of Adiseshu, Parulkar and Varghese 1996, with a quantum of 500 and packets of 550,
-/// 150, 300 and 400 bytes and their like: here 500, 150, 300, 400, 100 and 500. By hand:
+/// Section 3.5 of Adiseshu, Parulkar and Varghese 1996, with a quantum of 500. By hand:
 ///
 /// ```text
 ///   round 1   channel 1: 500 (500 -> 0)       channel 2: 150 (500 -> 350), 300 (-> 50), 400 (-> -350)
@@ -41,8 +40,6 @@ fn surplus_round_robin_matches_hand_computation() {
     assert_eq!(record.packets_out_of_order, 0);
 }
 
-/// Without reception, packet 2 (150 bytes) is delivered before packet 1 (500 bytes), and 5 before
-/// 4.
 #[test]
 fn packets_are_in_arrival_order_without_reception() {
     let text = format!(
@@ -71,8 +68,8 @@ fn endless_silence_is_rejected_when_reports_are_required() {
     }
 }
 
-/// Packet 1, alone in round 1 on channel 1, is lost on its wire, as a marker before round 2 shows.
-/// Every packet fills a quantum, so packets alternate between the channels.
+/// Packet 1, alone in round 1 on channel 1, is lost, as a marker before round 2 shows. Every packet
+/// fills a quantum: packets alternate between the channels.
 #[test]
 fn marker_resynchronises_the_receiver_after_a_loss() {
     let text = "stop = { time = \"1 s\", warm_up = \"0 s\" }\n\
@@ -95,16 +92,17 @@ fn marker_resynchronises_the_receiver_after_a_loss() {
     assert_eq!(integers(&record, "packets", "delivered_ns")[1], arrival_ns);
 }
 
-/// Equal packets that fill a quantum, two channels, the fourth packet of channel 1 lost. Markers of
-/// round 7 go before the turn of channel 2, so the next packet of channel 1 is in round 8:
+/// Equal packets that fill a quantum; the fourth packet of channel 1 is lost. Markers of round 7 go
+/// before the turn of channel 2: the next packet of channel 1 is in round 8.
 ///
 /// ```text
 ///   channel 1   1  3  5 (7)  9 11 13 M 15 17      the receiver is at round 7 when it finds M there
 ///   channel 2   2  4  6  8  10 12 M 14 16 18
 /// ```
 ///
-/// A number says 8, and the receiver skips the channel in round 7; the sender's round is 7, and says
-/// nothing. Before the turn of channel 1 both say 7 behind packet 11, where the receiver is at 6.
+/// A number says 8, and the receiver skips the channel in round 7; the sender's round is 7, and
+/// says nothing. Before the turn of channel 1 both say 7 behind packet 11, when the receiver is at
+/// 6.
 #[test]
 fn round_marker_resynchronises_only_at_round_boundaries() {
     let order = |tells: &str, before: u32| {
@@ -127,8 +125,7 @@ fn round_marker_resynchronises_only_at_round_boundaries() {
     assert_eq!(["number", "round"].map(|tells| order(tells, 1)), [edge, edge]);
 }
 
-/// 6 and 10 Mbit/s are 3 : 5: three packets on the slower channel take as long as five on the
-/// faster. With 1 : 2 the faster one limits: 5 and 10 Mbit/s.
+/// 6 and 10 Mbit/s are 3 : 5. With 1 : 2 the faster one limits: 5 and 10 Mbit/s.
 #[test]
 fn generalised_round_robin_ratio_is_of_small_integers() {
     let goodput = |parameters: &str| {
@@ -151,7 +148,7 @@ fn generalised_round_robin_ratio_is_of_small_integers() {
     assert!(error.contains("slowest_packets_max") && error.contains("at least 1"), "{error}");
 }
 
-/// 10 and 20 Mbit/s with quanta in this ratio carry 30 Mbit/s, less the markers, in exact order.
+/// 30 Mbit/s, less the markers.
 #[test]
 fn rates_of_unequal_channels_add_up() {
     let record = run("stop.time = \"5 s\"\nstripe.order = \"strict\"\n\
@@ -166,8 +163,8 @@ fn rates_of_unequal_channels_add_up() {
     assert_eq!(record.in_order_bits_per_s, record.goodput_bits_per_s);
 }
 
-/// Sequence numbers: channel 2 has carried packet 4 when packet 3 arrives on channel 1, so the
-/// missing packet 1 is certainly lost.
+/// Channel 2 has carried packet 4 when packet 3 arrives on channel 1: the missing packet 1 is
+/// certainly lost.
 #[test]
 fn sequence_numbers_detect_a_loss_once_all_channels_are_past() {
     let text = "stop = { time = \"1 s\", warm_up = \"0 s\" }\nmeasure.packets = 10\n\
@@ -180,8 +177,7 @@ fn sequence_numbers_detect_a_loss_once_all_channels_are_past() {
     assert_eq!(delivered, [0, 2_008_000, 2_008_000, 2_008_000]);
 }
 
-/// A run ended in the middle of the window has the rates of the simulated part: 10 Mbit/s from the
-/// start without loss, like the complete run.
+/// 10 Mbit/s from the start without loss, like the complete run.
 #[test]
 fn early_ended_run_reports_rates_of_its_simulated_part() {
     let text = "stop = { time = \"10 s\", warm_up = \"1 s\" }\n[[channel]]\nrate = \"10 Mbit/s\"\n";
@@ -205,9 +201,8 @@ fn early_ended_run_reports_rates_of_its_simulated_part() {
     assert!(too_early.verdict_reason.contains("before the window began"));
 }
 
-/// The second channel's packets arrive 300 ms later than the first's: with the default wait of 200
-/// ms the receiver goes on without them. With a wait of 600 ms, the pipe has 40 Mbit/s, less
-/// markers.
+/// With the default wait of 200 ms the receiver goes on without packets that are 300 ms late. With
+/// 600 ms, the pipe has 40 Mbit/s, less markers.
 #[test]
 fn wait_below_the_skew_has_a_note_with_its_remedy() {
     let text = |delay: &str, wait: &str| {
@@ -227,7 +222,6 @@ fn wait_below_the_skew_has_a_note_with_its_remedy() {
     assert!(run(&text("100 ms", "")).notes.is_empty());
 }
 
-/// Keys without effect are rejected, with a remedy.
 #[test]
 fn ineffective_channel_choice_keys_are_rejected() {
     let whole = TWO.replace("markers.send = false", "");
@@ -249,8 +243,7 @@ fn ineffective_channel_choice_keys_are_rejected() {
     }
 }
 
-/// Without a key for it the order is free, and strict if a scheduler is requested. In free order
-/// packets have tags, so one flow over a lossy channel stays in order.
+/// In free order packets have tags: one flow over a lossy channel stays in order.
 #[test]
 fn order_is_free_unless_a_key_requires_strict() {
     let run = |keys: &str| {

@@ -5,7 +5,6 @@ use gingham_stripelab::scenario::{Overrides, ScenarioSource};
 use gingham_stripelab::{Record, Run, compile};
 use std::path::Path;
 
-/// Runs a scenario to its end in calls of `events` events each.
 pub(crate) fn run_in_calls(text: &str, events: u64) -> Record {
     let source = ScenarioSource::parse("s.toml", text, Path::new("."), &Overrides::default())
         .expect("it can be read");
@@ -14,19 +13,17 @@ pub(crate) fn run_in_calls(text: &str, events: u64) -> Record {
     run.record()
 }
 
-/// Runs a scenario to its end.
 pub(crate) fn run(text: &str) -> Record {
     run_in_calls(text, 1_000)
 }
 
-/// Returns the error of a scenario that cannot run.
+/// Error of a scenario that cannot run.
 pub(crate) fn refused(text: &str) -> Option<String> {
     let source = ScenarioSource::parse("s.toml", text, Path::new("."), &Overrides::default())
         .expect("it can be read");
     compile(&source).err().map(|error| error.to_string())
 }
 
-/// Returns an integer column of a table.
 pub(crate) fn integers(record: &Record, table: &str, column: &str) -> Vec<u64> {
     match data(record, table, column) {
         ColumnData::Integers(values) => values.clone(),
@@ -34,7 +31,6 @@ pub(crate) fn integers(record: &Record, table: &str, column: &str) -> Vec<u64> {
     }
 }
 
-/// Returns a real column of a table.
 pub(crate) fn reals(record: &Record, table: &str, column: &str) -> Vec<f64> {
     match data(record, table, column) {
         ColumnData::Reals(values) => values.clone(),
@@ -42,7 +38,6 @@ pub(crate) fn reals(record: &Record, table: &str, column: &str) -> Vec<f64> {
     }
 }
 
-/// Returns a text column of a table.
 pub(crate) fn words(record: &Record, table: &str, column: &str) -> Vec<String> {
     match data(record, table, column) {
         ColumnData::Words { codes, values } => {

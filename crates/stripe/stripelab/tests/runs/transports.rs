@@ -1,9 +1,8 @@
 //! Transports after one loss: their windows by the formulas of their RFCs.
 //!
-//! 100 Mbit/s, a round trip of 100 ms, and a receive window of 200 segments of 1500 B, less than a
-//! round trip holds: there is no queue, and slow start ends with a window of 200. The source
-//! detects the loss of the 5,000th packet a round trip later, and its retransmission is
-//! acknowledged after another round trip.
+//! The receive window of 200 segments of 1500 B is less than a round trip of 100 ms at 100 Mbit/s
+//! holds: there is no queue, and slow start ends with a window of 200. The source detects the loss
+//! a round trip later, and its retransmission is acknowledged after another one.
 
 use crate::support::{integers, refused, run};
 use gingham_stripelab::Record;
@@ -19,8 +18,7 @@ fn scenario(kind: &str) -> String {
     )
 }
 
-/// Returns the window at the end in segments, and the duration of congestion avoidance until then
-/// in seconds.
+/// Window at the end in segments, and duration of congestion avoidance until then in seconds.
 fn avoided(record: &Record) -> (f64, f64) {
     let source = &record.sources[0];
     let counts = (source.retransmissions, source.fast_recoveries, source.timeouts);
@@ -55,7 +53,7 @@ fn cubic_reduces_to_70_percent_and_follows_its_function() {
     let (window, avoided_s) = avoided(&run(&scenario("cubic")));
     let since_k = avoided_s + ROUND_TRIP_S - 150.0_f64.cbrt();
     assert_within(window, 200.0 + 0.4 * since_k * since_k * since_k, 1.0);
-    // Reno's window is far below, so that the two cannot be confused.
+    // Reno's window is far below: the two cannot be confused.
     assert!(window > 140.0 + 9.0 / 17.0 * avoided_s / ROUND_TRIP_S + 20.0, "{window}");
 }
 
@@ -66,8 +64,8 @@ fn window_below_one_packet_is_rejected_by_its_key() {
     assert!(error.contains("`source[0].kind.cubic.window`: expected at least"), "{error}");
 }
 
-/// A third line of 10 Mbit/s that loses half of its packets takes nothing from a CUBIC flow with 58
-/// Mbit/s over the first two: without a quarantine it had 50.
+/// A third line of 10 Mbit/s that loses half of its packets: without a quarantine the flow had 50
+/// instead of 58 Mbit/s.
 #[test]
 fn channel_losing_half_does_not_reduce_goodput_of_others() {
     let line = |rate: u32, delay: u32, more: &str| {

@@ -1,5 +1,4 @@
-//! The receiver's side of the loop: stores arrivals, delivers packets in order at the reader's
-//! rate, and sends reports.
+//! The receiver's side of the loop: arrivals, delivery in order at the reader's rate, and reports.
 
 use super::Engine;
 use crate::measure::Loss;
@@ -13,7 +12,6 @@ use gingham_kernel::Span;
 const PS_PER_SECOND: u128 = 1_000_000_000_000;
 
 impl Engine {
-    /// Handles an arrival at the receiver.
     pub(super) fn arrive(&mut self, channel: usize, slot: u32) {
         let cargo = self.slots.take(slot);
         match cargo.load {
@@ -42,7 +40,6 @@ impl Engine {
         self.meter.buffered(channel, self.receiver.buffered_packets(channel));
     }
 
-    /// Delivers packets in order at the reader's rate, and sends the receiver's messages.
     pub(super) fn read(&mut self) {
         while self.read_at <= self.now
             && let Some((packet, number)) = self.receiver.poll_packet(self.now)
@@ -67,7 +64,6 @@ impl Engine {
         self.set_receiver_timer();
     }
 
-    /// Delivers a packet to the reader, or to the far end of its transport.
     fn deliver(&mut self, packet: &Packet, number: Option<Number>) {
         self.meter.delivered(self.now, packet, number);
         let Some(transport) = &mut self.sources[usize::from(packet.source)].transport else {

@@ -10,8 +10,7 @@ use gingham_linkemu::{Arrival, Fate};
 use gingham_stripe::MESSAGE_BYTES_MAX;
 
 impl Engine {
-    /// Sends messages that are due, and packets until the channels are full. Pauses when this call
-    /// has used its steps, and continues at the same instant in the next call.
+    /// Pauses when this call has used its steps, and continues at this instant in the next call.
     pub(super) fn pump(&mut self) {
         self.is_pumping = true;
         while self.is_pumping && self.steps.are_left() && !self.steps.is_stuck() {
@@ -23,7 +22,7 @@ impl Engine {
         }
     }
 
-    /// Sends due messages and retransmissions, and one packet; returns whether a packet was sent.
+    /// Returns whether a packet was sent.
     fn pump_one(&mut self) -> bool {
         self.send_messages();
         self.send_copies();
@@ -38,14 +37,13 @@ impl Engine {
         true
     }
 
-    /// Drops the next packet, which is longer than any channel passes.
+    /// The packet is longer than any channel passes.
     fn drop_too_long(&mut self) {
         if let Some(packet) = self.entry.take(self.now, &mut self.meter) {
             self.meter.dropped_before(&packet);
         }
     }
 
-    /// Returns the next packet without taking it out of the queue.
     fn next_packet(&mut self) -> Option<Packet> {
         if self.entry.is_empty()
             && let Some(packet) =
@@ -56,14 +54,13 @@ impl Engine {
         self.entry.peek(self.now, &mut self.meter)
     }
 
-    /// Returns whether a packet may go on the channel now: retransmissions go first.
+    /// Retransmissions go first.
     fn may_send(&mut self, channel: usize, bytes: u32) -> bool {
         let waits = self.copies.iter().any(|copy| usize::from(copy.channel) == channel);
         !waits && self.has_room(channel, bytes)
     }
 
-    /// Returns whether the queue of the channel has space for a packet of `bytes` bytes. Otherwise
-    /// schedules another try for when it has.
+    /// Otherwise schedules another try.
     fn has_room(&mut self, channel: usize, bytes: u32) -> bool {
         if !self.backpressure {
             return true;
@@ -80,7 +77,6 @@ impl Engine {
         at == self.now
     }
 
-    /// Sends the first packet of the queue on a channel.
     fn send(&mut self, channel: usize) {
         let next = self.entry.take(self.now, &mut self.meter);
         let packet = next.expect("there is a packet to send");
@@ -98,7 +94,7 @@ impl Engine {
         }
     }
 
-    /// Sends retransmissions while there is space. They go before packets that were never sent.
+    /// Copies go before packets that were never sent.
     fn send_copies(&mut self) {
         while let Some(copy) = self.sender.poll_repair(self.now) {
             self.copies.push_back(copy);

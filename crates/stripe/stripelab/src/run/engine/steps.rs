@@ -1,24 +1,24 @@
-//! Step counters of a run, and the guard against simulated time that stands still.
+//! Guard against simulated time that stands still.
 //!
 //! A step is an event, or a packet offered to the sender. Each call takes a bounded number of
-//! steps, so its caller can handle signals even if an instant never ends.
+//! steps, and its caller can handle signals even if an instant never ends.
 
 use core::fmt;
 use gingham_kernel::Time;
 
-/// Error: simulated time stands still, so the run would never end.
+/// Error: simulated time stands still.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct NoProgress {
-    /// Last instant that simulated time reached.
+    /// Last instant reached.
     pub at: Time,
     /// Steps taken at this instant.
     pub steps: u64,
-    /// Index of the source whose packet was the last one sent or dropped at this instant.
+    /// Source of the last packet sent or dropped at this instant.
     pub source: Option<usize>,
 }
 
 impl NoProgress {
-    /// Returns the scenario key responsible.
+    /// Scenario key responsible.
     pub fn key(&self) -> String {
         self.source.map_or_else(|| "stripe".to_owned(), |source| format!("source.{source}"))
     }
@@ -41,9 +41,8 @@ impl core::error::Error for NoProgress {}
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Steps {
-    /// Steps left in this call.
+    /// In this call.
     left: u64,
-    /// Steps taken at this instant.
     at_instant: u64,
     at_instant_max: u64,
     source: Option<u16>,
@@ -70,12 +69,10 @@ impl Steps {
         self.left = self.left.saturating_sub(1);
     }
 
-    /// Records the source of a packet that was sent or dropped.
     pub(super) const fn see(&mut self, source: u16) {
         self.source = Some(source);
     }
 
-    /// Returns whether the limit of steps at one instant is reached.
     pub(super) const fn is_stuck(&self) -> bool {
         self.at_instant >= self.at_instant_max
     }

@@ -24,15 +24,14 @@ use super::Outstanding;
 use gingham_kernel::{Span, Time};
 use gingham_results::real;
 
-/// Constant `C`, in segments per cubic second.
+/// In segments per cubic second.
 const C: f64 = 0.4;
 const BETA: f64 = 0.7;
-/// `alpha_cubic` (section 4.3): the average window then equals that of Reno despite the reduction
-/// to `beta_cubic`.
+/// `alpha_cubic` (section 4.3): the average window equals Reno's despite the reduction to
+/// `beta_cubic`.
 const ALPHA: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
 const SEGMENTS_MIN: f64 = 2.0;
 
-/// State of an epoch of congestion avoidance.
 #[derive(Clone, Copy, Debug)]
 struct Avoidance {
     t_epoch: Time,
@@ -44,33 +43,32 @@ struct Avoidance {
 #[derive(Debug)]
 pub(super) struct Cubic {
     segment_bytes: f64,
-    /// Window before the last loss, possibly reduced by fast convergence; `None` after a timeout
-    /// and before any loss.
+    /// Before the last loss, reduced by fast convergence; `None` after a timeout and before any
+    /// loss.
     w_max: Option<f64>,
-    /// Window before the last reduction.
+    /// Before the last reduction.
     cwnd_prior: f64,
     avoidance: Option<Avoidance>,
-    /// Fraction of a byte still to be added to the window.
+    /// Still to be added to the window.
     rest_bytes: f64,
 }
 
 impl Avoidance {
-    /// Starts an epoch with a window of `cwnd_epoch`. Without a loss before, or after a timeout, it
-    /// starts on the plateau: `K` is 0 and `W_max` the window (sections 4.8 and 4.10).
+    /// Without a loss before, or after a timeout, the epoch starts on the plateau: `K` is 0 and
+    /// `W_max` the window (sections 4.8 and 4.10).
     fn new(t_epoch: Time, cwnd_epoch: f64, w_max: Option<f64>) -> Self {
         let w_max = w_max.unwrap_or(cwnd_epoch).max(cwnd_epoch);
         let k = libm::cbrt((w_max - cwnd_epoch) / C);
         Self { t_epoch, k, w_max, w_est: cwnd_epoch }
     }
 
-    /// Evaluates equation 1.
+    /// Equation 1.
     fn w_cubic(&self, t: f64) -> f64 {
         let since = t - self.k;
         C * since * since * since + self.w_max
     }
 
-    /// Returns the growth after an acknowledgement of `acked` segments (sections 4.2 to 4.5), in
-    /// segments.
+    /// Growth by `acked` segments (sections 4.2 to 4.5), in segments.
     fn growth(&mut self, now: Time, cwnd: f64, acked: f64, rtt: f64, cwnd_prior: f64) -> f64 {
         // As fast as Reno once the estimate is back at the window before the reduction.
         let alpha = if self.w_est >= cwnd_prior { 1.0 } else { ALPHA };
@@ -90,7 +88,6 @@ impl Cubic {
         Self { segment_bytes, w_max: None, cwnd_prior: 0.0, avoidance: None, rest_bytes: 0.0 }
     }
 
-    /// Returns the growth after an acknowledgement in congestion avoidance, in whole bytes.
     pub(super) fn growth_bytes(
         &mut self,
         now: Time,
@@ -110,7 +107,7 @@ impl Cubic {
         whole_bytes
     }
 
-    /// Returns `ssthresh` after a loss (sections 4.6 and 4.7).
+    /// Returns `ssthresh` (sections 4.6 and 4.7).
     pub(super) fn lose(&mut self, window_bytes: u64, outstanding: Outstanding) -> u64 {
         let cwnd = self.segments(window_bytes);
         let is_below = self.w_max.is_some_and(|w_max| cwnd < w_max);
@@ -120,8 +117,8 @@ impl Cubic {
         self.reduce(window_bytes, outstanding)
     }
 
-    /// Returns `ssthresh` after a timeout, which is that of a loss. The next epoch starts from its
-    /// own window (section 4.8).
+    /// Returns `ssthresh`, which is that of a loss. The next epoch starts from its own window
+    /// (section 4.8).
     pub(super) fn time_out(&mut self, window_bytes: u64, outstanding: Outstanding) -> u64 {
         self.w_max = None;
         self.reduce(window_bytes, outstanding)
@@ -174,8 +171,8 @@ mod tests {
         assert!((found - expected).abs() < 1e-6, "{found}, expected {expected}");
     }
 
-    /// From 100 segments to 70: K = (30 / .4)^(1/3) = 75^(1/3) = 4.217163 s. W_cubic is 70 at 0,
-    /// 100 at K, 100.4 a second later and 130 at 2 K.
+    /// K = (30 / .4)^(1/3) = 75^(1/3) = 4.217163 s. W_cubic is 70 at 0, 100 at K, 100.4 a second
+    /// later and 130 at 2 K.
     #[test]
     fn window_function_matches_the_rfc() {
         let avoidance = Avoidance::new(at(0), 70.0, Some(100.0));
@@ -190,29 +187,27 @@ mod tests {
     #[test]
     fn growth_is_that_of_reno_in_the_reno_friendly_region() {
         let mut avoidance = Avoidance::new(at(0), 70.0, Some(100.0));
-        // At 1 ms W_cubic is 70.02, so W_est decides.
+        // At 1 ms W_cubic is 70.02: W_est decides.
         assert_near(avoidance.growth(at(1), 70.0, 70.0, 0.001, 100.0), 9.0 / 17.0);
         avoidance.w_est = 100.0;
         assert_near(avoidance.growth(at(1), 100.0, 50.0, 0.001, 100.0), 0.5);
     }
 
     /// At 2 s W_cubic is 100 - .4 x 2.217163^3 = 95.640336; after a round trip of 100 ms it will be
-    /// 100 - .4 x 2.117163^3 = 96.204027. A window of 90 is 6.204027 below, which is its growth per
-    /// window.
+    /// 100 - .4 x 2.117163^3 = 96.204027, 6.204027 above a window of 90.
     #[test]
     fn growth_targets_the_window_one_rtt_ahead() {
         let mut avoidance = Avoidance::new(at(0), 70.0, Some(100.0));
         assert_near(avoidance.w_cubic(2.0), 95.640_335_686_6);
         let growth = avoidance.growth(at(2_000), 90.0, 1.0, 0.1, 100.0);
         assert_near(growth * 90.0, 6.204_027_312_7);
-        // Growth is at most half a segment per acknowledged segment: 10 segments are far below.
+        // At most half a segment per acknowledged segment: 10 segments are far below.
         assert_near(avoidance.growth(at(2_000), 10.0, 1.0, 0.1, 100.0), 0.5);
         // A window above the target does not shrink.
         assert_near(avoidance.growth(at(2_000), 97.0, 1.0, 0.1, 100.0), 0.0);
     }
 
-    /// 100 segments are reduced to 70. At 70 they are reduced to 49; since 70 is below 100, W_max
-    /// is .85 x 70 = 59.5. At 60, which is above that, W_max is 60.
+    /// 70 is below 100: W_max is .85 x 70 = 59.5. 60 is above that: W_max is 60.
     #[test]
     fn loss_reduces_to_70_percent_with_fast_convergence() {
         let mut cubic = Cubic::new(SEGMENT);
@@ -240,8 +235,7 @@ mod tests {
         assert_near(avoidance.w_cubic(3.0), 60.8);
     }
 
-    /// In 17 windows of 70 segments, acknowledged one by one at once, Reno's growth is at most 9:
-    /// each acknowledgement adds 7.56 bytes, whose fraction must not be lost.
+    /// Each of 70 acknowledgements adds 7.56 bytes, whose fraction must not be lost.
     #[test]
     fn fractions_of_bytes_are_kept() {
         let mut cubic = Cubic::new(SEGMENT);
