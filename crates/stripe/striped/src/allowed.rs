@@ -31,7 +31,7 @@ pub(crate) struct Allowed {
 }
 
 impl Allowed {
-    /// Takes the peers by place. Without peers, as over Ethernet, every address is allowed.
+    /// Without peers, as over Ethernet, every address is allowed.
     pub(crate) fn new(config: &Config) -> Self {
         Self::of(
             config.allowed().enumerate().map(|(number, one)| (config.peers.place(number), one)),

@@ -6,11 +6,11 @@
 //!                     +──────── an error is reported once, then retried ◄─────+
 //! ```
 //!
-//! Before packets are carried, and while a configuration is applied, requests wait for their
-//! replies, because the outcome is reported at that point.
+//! Before packets are carried, and while a configuration is applied, replies are waited for,
+//! because the outcome is reported at that point.
 //!
-//! Invariants: at most one request is outstanding; while packets are carried, waits have a timeout;
-//! a socket requested under one configuration is not used under the next.
+//! Invariants: at most one request is outstanding; a socket requested under one configuration is
+//! not used under the next.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io;
@@ -25,8 +25,7 @@ use nix::sys::time::TimeSpec;
 
 use crate::line::{HalfLine, Request};
 
-/// Timeout while packets are carried. The monitor replies within one iteration of its loop; reading
-/// files takes longest.
+/// The monitor replies within one iteration of its loop; reading files takes longest.
 const ANSWERED_WITHIN: Duration = Duration::from_secs(1);
 
 #[derive(Debug)]
@@ -131,7 +130,7 @@ impl Asking {
             return;
         }
         let Some(request) = state.waiting.pop_front() else { return };
-        // A failure means that the monitor has ended, which ends this process too.
+        // The monitor has ended, which ends this process too.
         if self.line.send_request(request).is_ok() {
             state.outstanding = Some(match request {
                 Request::Open(number) => For::Channel(number),
@@ -207,7 +206,7 @@ mod tests {
         reply(&monitor, 2, Err(Errno::ENODEV.into()));
         let error = asking.socket(2, Opening::Asks).expect_err("there is none");
         assert_eq!(error.raw_os_error(), Some(Errno::ENODEV as i32));
-        // The error was reported, and the next attempt sends a new request.
+        // The error was reported.
         assert_eq!(kind(&asking, 2), NOT_YET);
         reply(&monitor, 2, Ok(Some(socket())));
         assert_eq!(kind(&asking, 2), None);
@@ -235,7 +234,6 @@ mod tests {
         reply(&monitor, 1, Err(Errno::EPERM.into()));
     }
 
-    /// Replies to earlier requests are not mistaken for its own.
     #[test]
     fn awaited_reply_is_matched_to_its_request() {
         let (monitor, asking) = pair();

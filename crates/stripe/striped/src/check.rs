@@ -26,19 +26,19 @@ use crate::quota;
 use crate::routes::check_routes;
 use crate::tcp;
 
-/// Limit in bytes, enough for some 6,000 peers; keeps other files from being read.
+/// Enough for some 6,000 peers; keeps other files from being read.
 const TEXT_BYTES_MAX: usize = 1 << 20;
 /// Size with the terminating zero (`IFNAMSIZ`).
 const NAME_BYTES: usize = 16;
-/// IPv4 and UDP, IPv6 and UDP.
+/// Headers of IPv4 and UDP, and of IPv6 and UDP.
 const UNDERLAY_BYTES: [usize; 2] = [20 + 8, 40 + 8];
-/// Ethernet's, assumed if the kernel does not know the path MTU; in bytes.
+/// Ethernet's, assumed if the kernel does not know the path MTU.
 const PATH_MTU: usize = 1_500;
 
 #[derive(Debug)]
 pub(crate) struct Checked {
     pub(crate) config: Config,
-    /// In the order of the file; empty over Ethernet, which is not encrypted.
+    /// In the order of the file; empty over Ethernet.
     pub(crate) peers: Vec<PeerPlan>,
 }
 
@@ -48,7 +48,7 @@ pub(crate) struct Loaded {
     pub(crate) text: String,
     pub(crate) source: Source<Config>,
     pub(crate) checked: Checked,
-    /// Longest packet for the buffers allocated at the start, in bytes.
+    /// Longest packet that the buffers of the start can hold, in bytes.
     pub(crate) mtu_max: u16,
 }
 
@@ -263,8 +263,8 @@ fn check_channels(source: &Source<Config>, place: &Place<'_>) -> Result<(), Inpu
     Ok(())
 }
 
-/// Whether two channels with equal local addresses are indistinguishable: both have a remote
-/// address, and share either that address or a peer.
+/// Two channels with equal local addresses are indistinguishable if both have a remote address, and
+/// share either that address or a peer.
 fn are_one(one: &ChannelAt<'_>, other: &ChannelAt<'_>) -> bool {
     let both_have = one.channel.has_remote() && other.channel.has_remote();
     let is_same_peer = one.peer == other.peer || one.peer.is_none() || other.peer.is_none();

@@ -88,7 +88,7 @@ pub(crate) struct Marks {
 }
 
 impl Marks {
-    /// Combines the outer ECN field with that of the packet; false if the packet must be dropped.
+    /// Returns false if the packet must be dropped.
     pub(crate) fn passes(&mut self, packet: &mut [u8], outer: u8) -> bool {
         let outer = Ecn::of_traffic_class(outer);
         if outer == Ecn::NotEct {
@@ -135,8 +135,8 @@ mod tests {
         assert_eq!((Dscp::Fixed(46).of_messages(), Dscp::Copied.of_messages()), (46, 0));
     }
 
-    /// Figure 4 of RFC 6040: rows are inner Not-ECT, ECT(1), ECT(0), CE; columns the outer field in
-    /// this order; entries the field on delivery, `None` if dropped.
+    /// Figure 4 of RFC 6040. Rows: inner Not-ECT, ECT(1), ECT(0), CE; columns: outer field in this
+    /// order; entries: field on delivery.
     #[test]
     fn outer_ecn_marks_are_propagated_on_delivery() {
         let figure_4 = [

@@ -116,7 +116,7 @@ pub(crate) fn reload(bundles: &Bundles, runtime: &Path) -> Result<(), Problem> {
 pub(crate) fn down(bundles: &Bundles, runtime: &Path) -> Result<(), Problem> {
     each(bundles, runtime, |path, stream| match ask(path, stream, Asked::Down) {
         Ok(_) => Ok(()),
-        // The daemon was already stopped through an earlier bundle's socket.
+        // Already stopped through an earlier bundle's socket.
         Err(_) if bundles.names.is_empty() && !path.exists() => Ok(()),
         Err(problem) => Err(problem),
     })
@@ -135,7 +135,7 @@ fn each(
                 is_any_there = true;
                 what(&path, stream)?;
             }
-            // The socket was left by a daemon that was killed or has ended in the meantime.
+            // Left by a daemon that was killed or has ended in the meantime.
             Err(error) if !are_named && is_nobody(&error) => {}
             Err(error) => return Err(refused(&path, &error)),
         }

@@ -150,8 +150,7 @@ impl Config {
     }
 }
 
-/// 1,500 bytes minus the longest header over IPv4, 64 bytes, with room for PPPoE and a tunnel or
-/// two.
+/// 1,500 bytes minus the longest header over IPv4, 64, with room for PPPoE and a tunnel or two.
 const fn default_mtu() -> u16 {
     1_400
 }
@@ -211,7 +210,7 @@ impl Channel {
         self.listen.map(|listen| listen.0)
     }
 
-    /// Has any port unless one is configured.
+    /// Uses any port unless one is configured.
     pub(crate) fn connect_from(&self, remote: SocketAddr) -> SocketAddr {
         let mut local = self.local(remote);
         if self.local.is_none() {
@@ -236,7 +235,7 @@ impl Channel {
         Some(TcpPlan { end, interface, mark, dscp, longest_bytes })
     }
 
-    /// Unspecified address if it is to be learned; `None` over Ethernet.
+    /// Unspecified if it is to be learned; `None` over Ethernet.
     pub(crate) fn remote(&self) -> Option<SocketAddr> {
         let nowhere = |local: Endpoint| SocketAddr::new(any(local.0), 0);
         self.remote.map(|remote| remote.0).or_else(|| self.local.map(nowhere))

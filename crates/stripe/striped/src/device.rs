@@ -14,11 +14,11 @@ use tun_rs::{DeviceBuilder, GROTable, IDEAL_BATCH_SIZE, Layer, SyncDevice, VIRTI
 use crate::config::Config;
 
 const RAW_BYTES: usize = VIRTIO_NET_HDR_LEN + 65_535;
-/// As on many jumbo-frame networks. An administrator may raise the MTU; longer packets must still
-/// be read, for an ICMP error to answer them.
+/// As on many jumbo-frame networks. The MTU may be raised; longer packets must still be read, for
+/// an ICMP error to answer them.
 const READ_BYTES: usize = 9_216;
-/// Packets should wait in our entry queue, which knows flows; this one only bridges the time until
-/// the process runs. At 1 Gbit/s and 1,400 bytes it holds some 20 ms, like the socket buffers.
+/// Packets should wait in our entry queue, which knows flows; this one bridges the time until the
+/// process runs. At 1 Gbit/s and 1,400 bytes it holds some 20 ms, like the socket buffers.
 const QUEUE_PACKETS: u32 = 2_000;
 
 pub(crate) struct Tun {
@@ -118,7 +118,7 @@ impl Tun {
     }
 }
 
-/// Each packet is in a buffer with room for segments coalesced into it.
+/// Buffers have room for segments coalesced into a packet.
 #[derive(Default)]
 struct Outgoing {
     buffers: Vec<Vec<u8>>,
@@ -154,7 +154,7 @@ impl AsFd for Tun {
 mod tests {
     use super::*;
 
-    /// TCP segment over IPv4 with valid checksums and sequence number `first`.
+    /// TCP over IPv4 with valid checksums.
     fn segment(first: u32, bytes: usize) -> Vec<u8> {
         let mut packet = vec![0; 40 + bytes];
         let length = u16::try_from(packet.len()).expect("short");

@@ -14,7 +14,7 @@ use crate::class::Dscp;
 use crate::packet::{Flow, ecn, mark};
 use crate::policy::Policies;
 
-/// Idle time after which the memory is freed. Most gaps within a flow are shorter.
+/// Most gaps within a flow are shorter.
 const REST_NS: u64 = 1_000_000_000;
 
 #[derive(Debug)]
@@ -29,7 +29,7 @@ pub(crate) struct Entry {
     /// Virtio header with offloads, otherwise 0.
     prefix_bytes: usize,
     dscp: Dscp,
-    /// Packets that are not valid IP or have another length than their length field says.
+    /// Not valid IP, or of another length than the length field.
     pub(crate) strange: u64,
     now_ns: u64,
     policies: Policies,
@@ -38,7 +38,7 @@ pub(crate) struct Entry {
 }
 
 impl Entry {
-    /// The flow hash has a random key, to keep senders from choosing flows that collide.
+    /// The flow hash has a random key: senders cannot choose flows that collide.
     pub(crate) fn new(longest_bytes: u32, prefix_bytes: usize, dscp: Dscp) -> Self {
         let plan = FqCodelPlan::of_packets(longest_bytes);
         let hasher = RandomState::new();
@@ -87,7 +87,6 @@ impl Entry {
         queue.enqueue(*now_ns, offered, |dropped| spare.push(dropped.packet));
     }
 
-    /// Frees the memory if empty and idle for [`REST_NS`].
     pub(crate) fn rest(&mut self, now: Instant) {
         self.advance(now);
         let is_at_rest = self.used_at_ns.saturating_add(REST_NS) <= self.now_ns;
@@ -176,7 +175,7 @@ mod tests {
         }
     }
 
-    /// One packet arrives per millisecond and, from 90 ms on, one leaves: each has waited 90 ms.
+    /// One packet arrives per millisecond and, from 90 ms on, one leaves, after a wait of 90 ms.
     /// The first drop is due after an interval: 160 ms for a round trip of 80 ms and as much in the
     /// queue; for 20 ms, the longer 100 ms of RFC 8290.
     #[test]

@@ -49,7 +49,7 @@ pub(crate) fn forget(passed: OwnedFd) -> io::Result<()> {
     write_over(&file, file.metadata()?.len())
 }
 
-/// Uses a system call that the filter allows in both processes.
+/// Uses a system call that the filter allows.
 fn write_over(file: &File, bytes: u64) -> io::Result<()> {
     for begin in (0..bytes).step_by(ZEROS.len()) {
         let count =
@@ -65,7 +65,7 @@ pub(crate) fn take(from: OwnedFd) -> io::Result<Handed> {
     let mut bytes = Zeroizing::new(Vec::new());
     let mut file = File::from(from);
     let read = file.read_to_end(&mut bytes);
-    // Zero it before parsing; after a failed read, zero the part that was read.
+    // Zeroed before parsing, even after a failed read.
     write_over(&file, bytes.len() as u64)?;
     read?;
     let mut text = str::from_utf8(&bytes).map_err(|_| wrong())?;

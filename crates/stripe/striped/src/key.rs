@@ -17,7 +17,7 @@ const OTHERS: u32 = 0o077;
 /// Longer than any key file.
 const FILE_BYTES_MAX: usize = 1_024;
 
-/// An error names `command` as the way to create the file.
+/// An error names `command`, which creates the file.
 pub(crate) fn read<K: FromStr<Err = BadKey>>(path: &Path, command: &str) -> Result<K, String> {
     let name = path.display();
     let refused = |error: io::Error| match error.kind() {
@@ -33,7 +33,7 @@ pub(crate) fn read<K: FromStr<Err = BadKey>>(path: &Path, command: &str) -> Resu
     if mode & OTHERS != 0 {
         return Err(format!("others may use {name} (mode {mode:03o}): chmod 600 {name}"));
     }
-    // Allocated at full size: a growing buffer would leave copies of the key behind.
+    // A growing buffer would leave copies of the key behind.
     let mut bytes = Zeroizing::new([0; FILE_BYTES_MAX]);
     let mut length = 0;
     while length < FILE_BYTES_MAX {
@@ -64,7 +64,7 @@ pub(crate) fn generate(path: &Path) -> Result<(), Problem> {
         File::options().write(true).create_new(true).mode(0o600).open(path).map_err(refused)?;
     let written = file.write_all(key.to_hex().as_bytes()).and_then(|()| file.write_all(b"\n"));
     if let Err(error) = written {
-        // A partly written key is useless, and its file would block the next attempt.
+        // A partly written file would block the next attempt.
         let _: io::Result<()> = fs::remove_file(path);
         return Err(refused(error));
     }

@@ -11,15 +11,15 @@
 //!   routes ◄─│ monitor process, may │  ([`monitor`])
 //!   rules    │ change the network   │
 //!            └──────────────────────┘
+//! ```
 //!
-//! Errors in the configuration file are reported with file, line and key before anything is changed
-//! (`check`). The interface and its routes exist as long as the interface's descriptor. The monitor
-//! removes the rules; those left by a crash are removed by the next start (`routes`).
-//!
+//! The interface and its routes exist as long as the interface's descriptor. The monitor removes
+//! the rules; those left by a crash are removed by the next start (`routes`).
 //!
 //! Invariants: each process is single-threaded; no payload leaves unencrypted unless
 //! `allow-plaintext` is set; the packets of a flow leave the far interface in the order in which
 //! they entered this one; the tunnel process, which parses packets, cannot change the system
+//! (`sandbox`).
 #![cfg(target_os = "linux")]
 
 mod allowed;

@@ -5,7 +5,7 @@
 //!   reply    | errno 4, or 0 |         with a descriptor if one was requested
 //! ```
 //!
-//! Invariant: at most one request is outstanding, so the next reply belongs to it.
+//! Invariant: at most one request is outstanding.
 
 use std::io::{self, IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
@@ -82,7 +82,7 @@ impl HalfLine {
         }
     }
 
-    /// Waits; `None` if the other process has ended. Fails on an invalid request.
+    /// `None` if the other process has ended.
     pub(crate) fn next_request(&self) -> io::Result<Option<Request>> {
         let mut bytes = [0; REQUEST_BYTES];
         match self.receive(&mut bytes) {
@@ -117,7 +117,7 @@ impl HalfLine {
     }
 }
 
-/// Sets close-on-exec: a child process inherits an end only if it is passed explicitly.
+/// A child process inherits an end only if it is passed explicitly.
 pub(crate) fn pair() -> io::Result<(OwnedFd, OwnedFd)> {
     Ok(socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)?)
 }

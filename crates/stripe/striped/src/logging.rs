@@ -1,5 +1,4 @@
-//! Logging to standard error as text or JSON, with a minimum level and a rate limit per kind of
-//! event.
+//! Logging to standard error as text or JSON.
 //!
 //! | level | events |
 //! |---|---|
@@ -8,8 +7,8 @@
 //! | info | a channel is in; the peer has connected or moved; a packet size, the MTU; a reload |
 //! | debug | links that are reopened, changes of the network |
 //!
-//! Invariant: log output is bounded in time, whatever arrives from outside: a [`Limit`] guards each
-//! event that other machines can cause.
+//! Invariant: log output is bounded in time: a [`Limit`] guards each event that other machines can
+//! cause.
 
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -97,7 +96,7 @@ fn begin(level: LogLevel, format: LogFormat) {
         LogFormat::Json => layer.json().flatten_event(true).boxed(),
     };
     let subscriber = Registry::default().with(level).with(layer);
-    // A second call in one process would be a bug, but a harmless one.
+    // A second call would be a harmless bug.
     let is_first = tracing::subscriber::set_global_default(subscriber).is_ok();
     debug_assert!(is_first);
     let _: Result<(), _> = LEVEL.set(handle);
@@ -129,7 +128,7 @@ impl Default for Limit {
 }
 
 impl Limit {
-    /// `None` suppresses the event; otherwise the number suppressed since the last one that passed.
+    /// Number of events suppressed before; `None` suppresses this one.
     pub(crate) fn pass(&mut self, now: Instant) -> Option<u64> {
         let mut filled_at = self.filled_at.unwrap_or(now);
         while filled_at.after(EVERY) <= now && self.tokens < BURST {
@@ -154,7 +153,6 @@ mod tests {
         Instant::from_nanoseconds(seconds * 1_000_000_000)
     }
 
-    /// At a thousand events a second, ten pass at once and then one every ten seconds.
     #[test]
     fn flood_of_events_is_rate_limited_and_counted() {
         let mut limit = Limit::default();

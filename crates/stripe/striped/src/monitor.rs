@@ -9,14 +9,12 @@
 //!     watches the network         ◄── ready, alive, done ─────
 //! ```
 //!
-//!
-//! When a tunnel process ends for any reason, its rules and routes are removed, all others are
-//! stopped, and one that does not stop is killed ([`half`]). If the monitor dies, the tunnel
-//! processes and their interfaces go with it, and the next start removes the rules.
+//! When a tunnel process ends, its rules and routes are removed, and all others are stopped or
+//! killed ([`half`]). If the monitor dies, the tunnel processes and their interfaces go with it,
+//! and the next start removes the rules.
 //!
 //! Invariants: a request is granted only for resources that the configuration names; only one byte
-//! is read from a control connection; the monitor blocks only in `poll`, on all descriptors at
-//! once.
+//! is read from a control connection; the monitor blocks only in `poll`.
 //!
 //! [`sandbox`]: crate::sandbox
 
@@ -63,7 +61,6 @@ pub(crate) fn up(
     let signals =
         Signals::new(&[Signal::SIGCHLD]).map_err(|error| Problem::environment("signals", error))?;
     let watch = Watch::open().map_err(|error| Problem::environment("netlink", error))?;
-    // All control sockets are opened before anything else is created.
     let controls = loaded.iter().map(|one| Control::open(runtime, one));
     let controls = controls.collect::<Result<Vec<_>, _>>()?;
     let bundles = loaded.into_iter().zip(controls);

@@ -1,5 +1,4 @@
-//! Observation of an end by polling ten times a second: recent rates, the time since a channel's
-//! state last changed, and log events.
+//! Recent rates, the time since a channel's state last changed, and log events, by polling an end.
 //!
 //! Invariant: events that other machines can cause pass a rate limit ([`Limit`]).
 
@@ -58,7 +57,7 @@ struct Growing {
 }
 
 impl Growing {
-    /// Returns the growth since the last event and the number of events suppressed.
+    /// Growth since the last event, and events suppressed.
     fn growth(&mut self, now: Instant, count: u64) -> Option<(u64, u64)> {
         if count <= self.logged {
             return None;
@@ -80,7 +79,7 @@ pub(crate) struct Seen {
 #[derive(Debug)]
 pub(crate) struct Observer {
     peer: usize,
-    /// Times and counters of the last two samples, older first.
+    /// Last two samples, older first.
     samples: [(Instant, Vec<Counted>); 2],
     channel_observers: Vec<ChannelObserver>,
     is_open: bool,
@@ -132,7 +131,7 @@ impl Observer {
         }
     }
 
-    /// `refused` counts packets with a source address that is not allowed.
+    /// `refused` counts packets by their source address.
     pub(crate) fn poll(&mut self, now: Instant, end: &End, refused: u64) {
         if elapsed(self.samples[1].0, now) >= SPAN {
             self.samples.swap(0, 1);
@@ -178,7 +177,7 @@ pub(crate) struct Crowd {
 }
 
 impl Crowd {
-    /// `refused` counts packets whose destination belongs to no peer.
+    /// `refused` counts packets by their destination.
     pub(crate) fn poll(&mut self, now: Instant, counts: &UnauthenticatedCounts, refused: u64) {
         let discards = counts.discards.total() + counts.untried;
         if let Some((datagrams, suppressed)) = self.discards.growth(now, discards) {

@@ -31,7 +31,7 @@ pub(crate) enum Order {
     NetworkChanged,
     /// The local address of this [`ChannelNumber`](crate::config::ChannelNumber) has changed.
     Moved(usize),
-    /// An address of this machine has been removed.
+    /// The flag is set if the seccomp filter is active.
     Lost(IpAddr),
 }
 
@@ -104,7 +104,7 @@ impl OrderLine {
         }
     }
 
-    /// Fails if the other process has ended, or the reply is invalid.
+    /// Fails if the other process has ended.
     pub(crate) fn next_reply(&self) -> io::Result<Option<Reply>> {
         let Some((kind, text, _)) = self.next()? else { return Ok(None) };
         let reply = match kind {

@@ -42,7 +42,7 @@ impl<'a> Flow<'a> {
     fn of_v4(packet: &'a [u8]) -> Option<Self> {
         let addresses = packet.get(V4_ADDRESSES)?;
         let (protocol, header_bytes) = (packet[9], usize::from(packet[0] & 0xf) * 4);
-        // Later fragments have no ports, and the first must belong to their flow.
+        // Later fragments have no ports.
         let is_fragment = u16::from_be_bytes([packet[6], packet[7]]) & 0x3fff != 0;
         let ports = if is_fragment { &[] } else { ports(packet, protocol, header_bytes) };
         Some(Self { addresses, protocol, ports })
@@ -53,7 +53,7 @@ impl<'a> Flow<'a> {
         let ports = if WITH_PORTS.contains(&protocol) {
             ports(packet, protocol, V6_HEADER_BYTES)
         } else {
-            // Ports behind extension headers are not searched; the flow label replaces them.
+            // The flow label replaces ports behind extension headers.
             &packet[1..4]
         };
         Some(Self { addresses, protocol, ports })
@@ -160,7 +160,6 @@ mod tests {
         assert_eq!(Flow::of(&first), Flow::of(&second));
     }
 
-    /// Random bytes, with version and protocol fields that are often valid.
     fn spoilt() -> impl Strategy<Value = Vec<u8>> {
         let version = prop_oneof![Just(0x45), Just(0x60), any::<u8>()];
         // Extension headers, TCP, ICMP; and any other.

@@ -54,7 +54,6 @@ pub(crate) struct Peers {
     crowd: Crowd,
 }
 
-/// By place, which is also the number of their end.
 #[derive(Debug, Default)]
 struct Queues(Vec<Option<Peer>>);
 
@@ -82,9 +81,9 @@ pub(crate) struct Peer {
     /// Longest packet that its pipe accepts now, in bytes.
     longest_bytes: u16,
     pub(crate) observer: Observer,
-    /// A packet has been sent or received since the last poll.
+    /// Traffic since the last poll.
     is_busy: bool,
-    /// Time of the next poll if the peer stays idle.
+    /// Next poll if the peer stays idle.
     poll_by: Instant,
     preshared: Option<PresharedKey>,
 }
@@ -162,8 +161,7 @@ impl Peers {
         })
     }
 
-    /// Returns the next packet with an allowed source, and the longest in bytes that fits in the
-    /// opposite direction.
+    /// The number is the longest packet that fits in the opposite direction, in bytes.
     pub(crate) fn next_packet(&mut self) -> Option<(Packet, u16)> {
         while let Some((place, mut packet)) = self.ends.next_packet() {
             let Some(peer) = self.queues.at(place) else { continue };
@@ -177,11 +175,11 @@ impl Peers {
         None
     }
 
-    /// Returns the place, and the longest packet that the peer accepts, in bytes.
+    /// The number is the longest packet that the peer accepts, in bytes.
     pub(crate) fn destination(&mut self, packet: &[u8]) -> Option<(usize, u16)> {
         let place = self.allowed.destination(packet);
         let there = place.and_then(|place| Some((place, self.queues.at(place)?.longest_bytes)));
-        // The kernel sends multicast on every interface: these packets are not counted.
+        // The kernel sends multicast on every interface.
         self.refused_destinations += u64::from(there.is_none() && !is_to_group(packet));
         there
     }
@@ -222,8 +220,7 @@ impl Peers {
         }
     }
 
-    /// Peers with another preshared key are restarted. An error lists the parts that could not be
-    /// applied.
+    /// An error lists the parts that could not be applied.
     pub(crate) fn follow(
         &mut self,
         before: &Config,
@@ -251,7 +248,6 @@ impl Peers {
         if refused.is_empty() { Ok(()) } else { Err(refused.join("; ")) }
     }
 
-    /// Removes every peer that has no place or another preshared key.
     fn forget_others(&mut self, preshared: &[Option<PresharedKey>]) {
         for place in 0..self.queues.0.len() {
             let number = self.places.iter().position(|one| *one == place);
@@ -267,7 +263,7 @@ impl Peers {
         }
     }
 
-    /// New channels are added before old ones are removed, because the last one cannot be removed.
+    /// Adds new channels first, because the last one cannot be removed.
     fn follow_one(
         &mut self,
         before: &Config,
@@ -372,8 +368,8 @@ fn plan(config: &Config) -> Result<EndPlan, String> {
     Ok(EndPlan { striping, channels_max, dscp, ..EndPlan::free(mtu.into()) })
 }
 
-/// Epoch from the clock, for Ethernet, without handshakes that identify a session. It is later than
-/// that of any earlier start, unless the clock has been set back.
+/// For Ethernet, without handshakes that identify a session. Later than at any earlier start,
+/// unless the clock has been set back.
 fn epoch() -> Epoch {
     let since_1970 = clock_gettime(ClockId::CLOCK_REALTIME).expect("every Linux has this clock");
     let count = Duration::from(since_1970).as_millis() / EPOCH_MS;

@@ -1,7 +1,6 @@
 //! Packet policies: the first in the file that matches decides the class of a packet.
 //!
-//! Invariants: an accepted policy matches some packet that goes into the pipe and that no single
-//! earlier policy covers; classification does not allocate.
+//! Invariants: no earlier policy covers an accepted one; classification does not allocate.
 
 use std::net::IpAddr;
 
@@ -134,7 +133,6 @@ fn check_contradictions(policy: &PolicyTable) -> Result<(), Wrong> {
     Ok(())
 }
 
-/// Destinations must overlap with the allowed addresses of some peer.
 fn check_addresses(config: &Config, policy: &PolicyTable) -> Result<(), Wrong> {
     let allowed: Vec<_> = config.allowed().flatten().collect();
     let is_reached = |one: &Prefix| allowed.iter().any(|other| meet(*one, *other));

@@ -13,7 +13,7 @@ pub(crate) enum Problem {
     Environment(String),
     /// The other process has already printed its message.
     Reported(u8),
-    /// Exit code and message that a daemon returned to a command.
+    /// Exit code and message that a daemon returned.
     Asked(u8, String),
 }
 

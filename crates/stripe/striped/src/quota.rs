@@ -9,12 +9,11 @@
 //!
 //! The count covers all bytes of the sockets, with IP and UDP headers. Records are written in
 //! place: a full disk does not matter. If a record cannot be written, its channel sends nothing. A
-//! machine that stops without flushing its disks loses at most the counts since the last flush,
-//! which the monitor requests every second. Each record therefore **reserves** bytes beyond those
-//! used; they count as used if an earlier boot did not close the record.
+//! machine that stops without flushing its disks loses the counts since the last flush, which the
+//! monitor requests every second. Each record therefore **reserves** bytes beyond those used; they
+//! count as used if an earlier boot did not close the record.
 //!
-//! Periods begin at midnight UTC and never restart: a clock that runs behind does not begin a new
-//! one.
+//! Periods never restart: a clock that runs behind does not begin a new one.
 //!
 //! Source: ours; the calendar is Hinnant's, "chrono-compatible low-level date algorithms".
 //!
@@ -56,7 +55,7 @@ struct Quota {
     ledger: Ledger,
     /// Seconds since 1970.
     ends_s: u64,
-    /// A request did not fit; nothing more is granted in this period.
+    /// Nothing more is granted in this period.
     is_used_up: bool,
 }
 
@@ -105,7 +104,7 @@ impl Meter for Quota {
 
     fn came(&mut self, bytes: u64) {
         self.advance(now_s());
-        // If the write fails, the bytes are still counted, and written with the next grant.
+        // On failure, written with the next grant.
         let _: io::Result<()> = self.write(self.ledger.record.used.saturating_add(bytes));
     }
 
@@ -156,7 +155,7 @@ impl Meter for Shared {
 pub(crate) struct Quotas(BTreeMap<PathBuf, Shared>);
 
 impl Quotas {
-    /// A channel whose record cannot be opened carries nothing; the error is logged.
+    /// Without a record, a channel carries nothing; the error is logged.
     pub(crate) fn open(config: &Config) -> Self {
         let mut all = BTreeMap::new();
         for at in config.channels_at() {
@@ -187,7 +186,7 @@ impl Quotas {
     }
 }
 
-/// For the monitor, which flushes the records to disk.
+/// For the monitor, which flushes them.
 pub(crate) fn files(config: &Config) -> Vec<File> {
     let with_quota = config.channels_at().filter(|at| at.channel.quota.is_some());
     with_quota.filter_map(|at| record::create(&path_of(config, at.channel)).ok()).collect()
@@ -198,7 +197,7 @@ fn settings(channel: &Channel) -> String {
     format!("{quota:?} {quota_period:?} {quota_day:?}")
 }
 
-/// Records are opened at the start; a quota may only disappear together with its channel.
+/// A quota may only disappear together with its channel.
 pub(crate) fn changed(was: &Config, is: &Config) -> Option<String> {
     let of = |at: &ChannelAt<'_>| (line_of(at.channel), settings(at.channel));
     let before: BTreeMap<_, _> = was.channels_at().map(|at| of(&at)).collect();
@@ -215,7 +214,7 @@ fn line_of(channel: &Channel) -> String {
     format!("{kind}{}", channel.place())
 }
 
-/// Named after the local end: channels may change places.
+/// By local end: channels may change places.
 fn path_of(config: &Config, channel: &Channel) -> PathBuf {
     let state = env::var_os("STATE_DIRECTORY").unwrap_or_else(|| STATE.into());
     PathBuf::from(state).join(format!("{}.{}.quota", config.name, line_of(channel)))
@@ -309,7 +308,7 @@ mod tests {
         folder
     }
 
-    /// 10,000 bytes: nine datagrams of 1,000 pass, then a crash, then one more.
+    /// 10,000 bytes: nine datagrams of 1,000, a crash, then one more.
     #[test]
     fn quota_is_exact_over_a_crash() {
         let folder = folder("crash");
@@ -337,7 +336,7 @@ mod tests {
         std::fs::remove_dir_all(folder).expect("it is ours");
     }
 
-    /// A device that is always full accepts no record: nothing is sent or counted.
+    /// `/dev/full` accepts no record.
     #[test]
     fn unwritable_record_blocks_sending() {
         let full = File::options().write(true).open("/dev/full").expect("every Linux has it");

@@ -12,13 +12,12 @@
 //!   32766          main                                      all other packets
 //! ```
 //!
-//!
 //! A route of the bundle thus competes as in the main table: longer prefixes there, above all local
 //! networks, take precedence. The rule by destination serves strict reverse-path filters (RFC
 //! 3704), which look up the way back to a datagram's source without a mark.
 //!
-//! Routes disappear with the interface, but rules outlive the process. Rules left by an earlier run
-//! are recognised by `proto 83` and their priority.
+//! Routes disappear with the interface, but rules outlive the process; `proto 83` and their
+//! priority mark those of an earlier run.
 //!
 //! Invariant: rules and routes of other programs are never changed.
 
@@ -39,7 +38,7 @@ pub(crate) use check::check_routes;
 use messages::{is_ours, priority_of, route, rules, table_of_route, table_of_rule};
 use netlink::Netlink;
 
-/// One for the mark, one for the end, 64 for channels and two per route.
+/// One each for mark and end, 64 for channels, two per route.
 pub(crate) const PRIORITIES: u32 = 512;
 /// Limited by the priorities.
 pub(crate) const ROUTES_MAX: usize = 200;
@@ -59,7 +58,7 @@ pub(crate) struct RoutePlan {
 
 impl RoutePlan {
     pub(crate) fn of(config: &Config) -> Self {
-        // Learned addresses get no rule; their datagrams are recognised only by the mark.
+        // Datagrams to learned addresses are recognised only by the mark.
         let with_remotes = config.channels_at().filter(|at| at.channel.has_remote());
         let mut remotes: Vec<_> = with_remotes.filter_map(|at| at.channel.remote()).collect();
         remotes.sort_unstable();
@@ -106,7 +105,7 @@ impl Routing {
         Ok(Self { netlink: Netlink::open()?, plan, is_added: false })
     }
 
-    /// Returns the first conflict with rules or routes of other programs.
+    /// With rules or routes of other programs.
     pub(crate) fn conflict(&self) -> io::Result<Option<Refusal>> {
         let plan = &self.plan;
         let rules = self.rules()?;
@@ -124,8 +123,7 @@ impl Routing {
             let message = format!("a rule of others leads to table {}: see ip rule", plan.table);
             return Ok(Some(("table", message)));
         }
-        // Rules left by an earlier run point to an empty table: its routes ended with its
-        // interface.
+        // Rules of an earlier run point to an empty table: its routes ended with its interface.
         let left = rules.iter().filter(|rule| plan.has(rule)).filter_map(table_of_rule);
         let ours: Vec<_> = left.filter(|table| !is_of_kernel(*table)).collect();
         let in_use = self.routes()?.into_iter().map(|route| table_of_route(&route));
@@ -140,8 +138,7 @@ impl Routing {
     }
 
     pub(crate) fn take_left(&self) -> io::Result<()> {
-        // A conflict may mean that another daemon is running here; a bundle without routes was not
-        // checked for that.
+        // A conflict may mean that another daemon is running here.
         if self.conflict()?.is_none() { self.take_back() } else { Ok(()) }
     }
 
@@ -157,7 +154,7 @@ impl Routing {
         Ok(())
     }
 
-    /// Requires equal table and first priority. Adds new rules and routes before removing old ones.
+    /// Requires equal table and first priority; adds before removing.
     pub(crate) fn follow(&mut self, plan: RoutePlan, index: u32) -> io::Result<()> {
         let all = |plan: &RoutePlan| -> Vec<_> {
             FAMILIES.into_iter().flat_map(|family| rules(plan, family)).collect()

@@ -1,13 +1,13 @@
 //! Privileges that each process gives up before it starts its work.
 //!
-//! The tunnel process parses input from unauthenticated sources. It keeps its descriptors, but has
-//! no capabilities, and cannot run programs, open files or create sockets. It can request any
-//! number of sockets for its channels from the monitor, and may connect these to any address. If
-//! the kernel supports seccomp, system calls not listed here fail with EPERM. They do not end the
-//! process: an unforeseen call of a library costs one operation and not the bundle.
+//! The tunnel process parses input from unauthenticated sources. It has no capabilities, and cannot
+//! run programs, open files or create sockets, but can request sockets for its channels from the
+//! monitor, and may connect these to any address. If the kernel supports seccomp, system calls not
+//! listed here fail with EPERM: an unforeseen call of a library costs one operation and not the
+//! process.
 //!
 //! Over Ethernet the process keeps `CAP_NET_RAW` and may open sockets, to reopen those of an
-//! interface that has returned. Over UDP the monitor does that.
+//! interface that has returned.
 //!
 //! Source: capabilities(7), seccomp(2), prctl(2) (`PR_SET_NO_NEW_PRIVS`, `PR_SET_PDEATHSIG`).
 
@@ -80,7 +80,7 @@ const CALLS_OF_MEMORY: [libc::c_long; 2] = [libc::SYS_mmap, libc::SYS_mprotect];
 /// For sockets opened by the monitor: channels and metrics.
 const CALLS_OF_CONNECTIONS: [libc::c_long; 2] = [libc::SYS_connect, libc::SYS_accept4];
 
-/// For packet sockets: to find an interface, and to bind to it.
+/// Packet sockets: to find an interface, and to bind to it.
 const CALLS_OF_SOCKETS: [libc::c_long; 3] = [libc::SYS_socket, libc::SYS_bind, libc::SYS_ioctl];
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -93,7 +93,7 @@ pub(crate) enum Kept {
 
 /// Ties the process's life to the monitor. Returns whether the seccomp filter is active.
 pub(crate) fn enter(user: Option<&User>, monitor: Pid, kept: Kept) -> Result<bool, Box<dyn Error>> {
-    // Capabilities it could pass on. Without the right to limit them it has few.
+    // Without the right to limit them the process has few.
     let _: Result<(), _> = caps::clear(None, CapSet::Bounding);
     if let Some(user) = user {
         // The capabilities to keep are selected below.
@@ -120,7 +120,6 @@ pub(crate) fn enter(user: Option<&User>, monitor: Pid, kept: Kept) -> Result<boo
     Ok(filter(kept)?)
 }
 
-/// Keeps capabilities to change the network, open sockets and stop the tunnel process.
 pub(crate) fn keep_network(is_other_user: bool) -> io::Result<()> {
     let kept = [
         Capability::CAP_NET_ADMIN,
@@ -204,7 +203,6 @@ mod tests {
         }
     }
 
-    /// Programs, files, namespaces, other processes, and calls on behalf of others.
     const NEVER: [libc::c_long; 30] = [
         libc::SYS_execve,
         libc::SYS_execveat,

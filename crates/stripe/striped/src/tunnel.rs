@@ -40,12 +40,12 @@ use status_replies::StatusReplies;
 
 /// Limit per iteration, before the channels are served again.
 const READS_A_TURN: usize = 64;
-/// Positions of the descriptors polled besides those of the channels.
+/// Descriptors polled besides those of the channels.
 const INTERFACE: usize = 0;
 const SIGNALS: usize = 1;
 const ORDERS: usize = 2;
 const LINE: usize = 3;
-/// First descriptor of the metrics server, if there is one.
+/// First descriptor of the metrics server.
 const METRICS: usize = 4;
 /// Interval of updates of round-trip times and MTU.
 const POLL_EVERY: Duration = Duration::from_millis(100);
@@ -59,7 +59,6 @@ pub(crate) fn carry(path: &Path, logs: LogOptions) -> Result<(), Problem> {
     logs.begin(&checked.config);
     let user = checked.config.user.as_deref().map(User::from_name).transpose();
     let user = user.map_err(|errno| halves(&errno))?.flatten();
-    // From here on, signals end the process in an orderly way.
     let signals = Signals::new(&[]).map_err(|error| Problem::environment("signals", error))?;
     let line = stdin().as_fd().try_clone_to_owned().map_err(|error| halves(&error))?;
     let line = Arc::new(Asking::of(line));
@@ -207,7 +206,7 @@ impl Tunnel {
         if mtu != self.mtu && !self.is_whole {
             self.mtu = mtu;
             info!(mtu, "the interface takes packets of another length");
-            // If the monitor cannot set it, packets that are too long still get an ICMP error.
+            // Without it, packets that are too long still get an ICMP error.
             self.line.queue_request(Request::SetMtu(mtu.into()));
         }
     }

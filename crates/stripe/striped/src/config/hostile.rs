@@ -6,7 +6,7 @@ use gingham_input::{Overrides, Source};
 
 use super::Config;
 
-/// Parses the text, and derives the parameters that the daemon uses at start.
+/// Parses a text, and derives the parameters used at start.
 pub fn any_configuration(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     match Source::<Config>::parse("some.toml", &text, Path::new("."), &Overrides::default()) {

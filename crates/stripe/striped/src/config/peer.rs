@@ -45,7 +45,7 @@ impl PeerTable {
     }
 }
 
-/// Written as one table or as an array of tables.
+/// One table or an array of tables.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Peers {
     pub(crate) list: Vec<PeerTable>,
@@ -60,8 +60,7 @@ impl Peers {
         Self { list, is_one, places }
     }
 
-    /// Returns a number independent of the order of the file. Over Ethernet there is one peer,
-    /// without a table.
+    /// Returns a number independent of the order of the file.
     pub(crate) fn place(&self, number: usize) -> usize {
         self.places.get(number).copied().unwrap_or(number)
     }
@@ -70,8 +69,7 @@ impl Peers {
         self.places.iter().position(|one| *one == place)
     }
 
-    /// Keeps the places of peers that are already up, and gives each new peer the lowest free
-    /// place. Both processes compute equal places.
+    /// Gives each new peer the lowest free place: both processes compute equal places.
     pub(crate) fn keep_places(&mut self, before: &Self) {
         let known: BTreeMap<_, _> =
             before.list.iter().map(|one| one.public_key.0).zip(&before.places).collect();
@@ -159,7 +157,6 @@ impl fmt::Display for ChannelAt<'_> {
 }
 
 impl Config {
-    /// First those of all peers, then those of each.
     pub(crate) fn channels_at(&self) -> impl Iterator<Item = ChannelAt<'_>> {
         let of_all = self.channels.iter().enumerate().map(|(number, channel)| ChannelAt {
             peer: None,
@@ -259,7 +256,6 @@ mod tests {
     #[test]
     fn kept_peers_keep_their_slots_and_new_ones_take_the_lowest() {
         let mut before = peers(&[1, 2, 3]);
-        // Keys in the order of the file, and the expected places.
         for (keys, places) in [
             (vec![3, 1], vec![2, 0]),
             (vec![4, 3, 5, 1], vec![1, 2, 3, 0]),

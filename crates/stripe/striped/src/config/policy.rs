@@ -36,7 +36,7 @@ pub(crate) enum QuotaPeriod {
 }
 
 impl QuotaPeriod {
-    /// Valid days of renewal: those that every month has; in a week from Monday (1).
+    /// Every month has these days; in a week, 1 is Monday.
     pub(crate) const fn days(self) -> Option<RangeInclusive<u8>> {
         match self {
             Self::Day => None,

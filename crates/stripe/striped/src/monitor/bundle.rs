@@ -25,7 +25,7 @@ use crate::routes::{RoutePlan, Routing};
 
 /// Valid even if the program's file was replaced.
 const ITSELF: &str = "/proc/self/exe";
-/// Environment variables that the tunnel process does not inherit.
+/// Not inherited by the tunnel process.
 const OURS: [&str; 3] = ["NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"];
 
 pub(super) struct Bundle {
@@ -34,7 +34,7 @@ pub(super) struct Bundle {
     pub(super) routing: Routing,
     pub(super) control: Control,
     sources: Sources,
-    /// Quota records, written by the tunnel process and flushed here.
+    /// Quota records to flush.
     records: Vec<File>,
     /// Index of the interface, once its routes were requested.
     pub(super) index: Option<u32>,
@@ -78,7 +78,7 @@ impl Bundle {
         !self.records.is_empty()
     }
 
-    /// Ignores errors: the tunnel process will get them when it writes.
+    /// Ignores errors: the tunnel process gets them on writing.
     pub(super) fn sync(&self) {
         self.records.iter().for_each(|record| drop(record.sync_data()));
     }
@@ -94,7 +94,7 @@ impl Bundle {
         }
     }
 
-    /// Ignores errors: the tunnel process may have ended or be overloaded.
+    /// Ignores errors: the process may have ended or be overloaded.
     pub(super) fn order(&self, order: &Order) {
         let _: io::Result<()> = self.half.order(order);
     }
@@ -150,7 +150,7 @@ impl Bundle {
     }
 }
 
-/// User of the tunnel process, permitted on the control socket too.
+/// May use the control socket too.
 pub(super) fn owner(config: &Config) -> Option<User> {
     config.user.as_deref().and_then(|user| User::from_name(user).ok().flatten())
 }

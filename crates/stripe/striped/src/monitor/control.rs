@@ -113,7 +113,7 @@ impl Control {
 
 #[derive(Default)]
 pub(super) struct Clients {
-    /// Bundle, deadline and connection of clients without a request.
+    /// Clients without a request, with bundle and deadline.
     waiting: Vec<(usize, Instant, UnixStream)>,
     reloading: Vec<OwnedFd>,
     staying: Vec<OwnedFd>,
@@ -194,7 +194,6 @@ mod tests {
 
     use super::*;
 
-    /// However many clients connect, each iteration accepts a limited number.
     #[test]
     fn accepts_per_turn_are_bounded() -> io::Result<()> {
         let path = std::env::temp_dir().join(format!("striped-control-{}", std::process::id()));
@@ -214,7 +213,7 @@ mod tests {
         let asked = clients.take(now, [&mut control].into_iter());
         assert!(matches!(asked[..], [(0, Asked::Down, _)]));
         assert!(control.fd().is_some());
-        // With no client left to close, running out of descriptors suspends accepting.
+        // Running out of descriptors with no client left to close suspends accepting.
         drop(clients);
         control.acceptor.begin(now);
         let refuse = || -> io::Result<()> { Err(nix::errno::Errno::ENFILE.into()) };

@@ -8,8 +8,8 @@
 //!
 //! Source: wait(2), unix(7).
 //!
-//! Invariants: the monitor never blocks on a tunnel process, neither on its end nor on sending to
-//! it; each iteration takes a bounded number of its messages.
+//! Invariants: the monitor never blocks on a tunnel process; each iteration takes a bounded number
+//! of its messages.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -27,7 +27,7 @@ use crate::line::{HalfLine, Request};
 use crate::orders::{Order, OrderLine, Reply};
 use crate::problem::Problem;
 
-/// From SIGTERM to SIGKILL. A process normally ends within one iteration of its loop; `striped
+/// Time from SIGTERM to SIGKILL. A process normally ends within one iteration of its loop; `striped
 /// down` waits for twice this time.
 pub(super) const ENDS_WITHIN: Duration = Duration::from_secs(5);
 /// Several for each order of one iteration.
@@ -65,7 +65,7 @@ impl Drop for Half {
 }
 
 impl Half {
-    /// Makes its end of the socket pair standard input.
+    /// Its end of the socket pair becomes standard input.
     pub(super) fn run(mut command: Command) -> io::Result<Self> {
         let (line, other) = HalfLine::pair()?;
         let (orders, given) = OrderLine::pair()?;
@@ -117,7 +117,7 @@ impl Half {
         if let (false, Ok(id)) =
             (matches!(self.state, State::Ended(_)), i32::try_from(self.child.id()))
         {
-            // The child has not been reaped: its process id is still its own.
+            // Not reaped yet: the process id is still its own.
             let _: nix::Result<()> = kill(Pid::from_raw(id), signal);
         }
     }
@@ -149,7 +149,7 @@ impl Half {
         }
     }
 
-    /// Once only.
+    /// Returns `None` after the first call.
     pub(super) fn give_orders(&mut self) -> Option<OwnedFd> {
         self.given.take()
     }
@@ -220,7 +220,6 @@ mod tests {
         }
     }
 
-    /// The process is no longer read from, and killed when its time is over.
     #[test]
     fn half_with_invalid_request_is_killed_after_its_time() {
         let (mut half, began) = (half(STUBBORN), now());
@@ -231,7 +230,6 @@ mod tests {
         assert_eq!((half.fds().count(), half.due_at()), (0, Some(began.after(ENDS_WITHIN))));
         let before = began.after(ENDS_WITHIN.saturating_sub(Duration::from_nanos(1)));
         assert!(!half.has_ended(before).expect("a child") && half.due_at().is_some());
-        // Repeated requests to end do not extend its time.
         half.end(before);
         until(&mut half, |half| half.has_ended(began.after(ENDS_WITHIN)).expect("a child"));
         let problem = half.outcome().expect_err("it said nonsense").to_string();

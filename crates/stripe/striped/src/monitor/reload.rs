@@ -26,8 +26,7 @@ use crate::orders::Order;
 use crate::problem::Problem;
 use crate::routes::RoutePlan;
 
-/// A file is normally applied within one iteration of the loop; `striped reload` waits for twice
-/// this time.
+/// Normally one iteration of the loop; `striped reload` waits for twice this time.
 const FOLLOWS_WITHIN: Duration = Duration::from_secs(5);
 
 pub(super) struct Reloading {
@@ -178,7 +177,7 @@ mod tests {
     #[test]
     fn reload_ends_once_each_half_has_confirmed_it() {
         let mut reloading = reloading(now());
-        // None complete the reload: duplicates, replies to another reload, an unknown bundle.
+        // Duplicates, replies to another reload, an unknown bundle.
         for (bundle, number) in [(0, 7), (0, 7), (1, 6), (2, 7)] {
             reloading.follow(bundle, number, None);
             assert_eq!(reply_of(&reloading), None);

@@ -31,7 +31,7 @@ impl Service {
         self.every.map(|_| self.next_at)
     }
 
-    /// Whether to ping the tunnel processes. Notifies the watchdog if all have replied.
+    /// Whether to ping the tunnel processes.
     pub(super) fn is_due(&mut self, now: Instant, is_alive: bool) -> bool {
         let Some(every) = self.every.filter(|_| self.next_at <= now) else { return false };
         self.next_at = now.after(every);

@@ -3,13 +3,13 @@
 //! ```text
 //!   netlink reports some change ──► everything that channels depend on is inspected again
 //!                                     |
-//!                                     +── orders: Lost, Moved, and always Look
+//!                                     +── orders: Lost, Moved, and always NetworkChanged
 //! ```
-//!
 //!
 //! The contents of the messages are not used: asking the kernel for the route to the remote end
 //! finds a channel's source address more reliably.
 //!
+//! Source: rtnetlink(7).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -29,7 +29,7 @@ use crate::orders::Order;
 /// `RTMGRP_LINK`, `RTMGRP_IPV4_IFADDR`, `RTMGRP_IPV4_ROUTE`, `RTMGRP_IPV6_IFADDR`,
 /// `RTMGRP_IPV6_ROUTE` (linux/rtnetlink.h).
 const GROUPS: u32 = 0x1 | 0x10 | 0x40 | 0x100 | 0x400;
-/// One change causes many messages, and a router may get thousands of them a second.
+/// One change causes many messages, and a router may get thousands a second.
 const PAUSE: Duration = Duration::from_millis(10);
 
 pub(super) struct Watch {
@@ -60,7 +60,7 @@ impl Watch {
         self.has_changed.then(|| self.inspected_at.after(PAUSE))
     }
 
-    /// If so, resets the timer.
+    /// Resets the timer if an inspection is due.
     pub(super) fn is_due(&mut self, now: Instant) -> bool {
         let is_due = self.due_at().is_some_and(|at| at <= now);
         if is_due {
@@ -102,7 +102,7 @@ impl Sources {
             }
         }
         lost.extend(self.0.values().filter(|source| !machine.addresses.contains(source)));
-        // A channel without an address keeps its last one, for comparison with the next.
+        // For comparison, a channel without an address keeps its last one.
         self.0.extend(now.0);
         self.0.retain(|number, _| config.channel_asked(*number).is_some());
         lost.into_iter().map(Order::Lost).chain(moved).chain([Order::NetworkChanged]).collect()

@@ -10,11 +10,11 @@ pub(super) const V4_HEADER_BYTES: usize = 20;
 pub(super) const V6_HEADER_BYTES: usize = 40;
 /// Hop-by-hop options, routing, destination options: lengths in units of 8 bytes, minus one.
 const EXTENSIONS: [u8; 3] = [0, 43, 60];
-/// Without three bits of flags.
+/// Without the three flag bits.
 const FRAGMENT_OFFSET: u16 = 0x1fff;
 const FRAGMENT: u8 = 44;
 const FRAGMENT_BYTES: usize = 8;
-/// Against senders that chain many to cause work.
+/// Against senders that chain many headers to cause work.
 const EXTENSIONS_MAX: usize = 8;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -69,12 +69,11 @@ pub(super) fn updated(checksum: u16, old: u16, new: u16) -> u16 {
     !folded(sum)
 }
 
-/// Returns the ones' complement sum. An odd last byte is the high byte of its word (RFC 1071,
-/// section 1).
+/// Ones' complement sum; an odd last byte is the high byte of its word (RFC 1071, section 1).
 pub(super) fn sum(parts: &[&[u8]]) -> u16 {
     let word =
         |pair: &[u8]| u32::from(u16::from_be_bytes([pair[0], pair.get(1).copied().unwrap_or(0)]));
-    // A packet has too few words to overflow the carries in 32 bits.
+    // A packet has too few words to overflow 32 bits.
     folded(parts.iter().flat_map(|part| part.chunks(2)).map(word).sum())
 }
 

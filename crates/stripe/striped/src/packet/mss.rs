@@ -1,7 +1,7 @@
 //! MSS clamping: lowers the maximum segment size option of TCP to fit the packets of the bundle.
 //!
-//! Hosts behind this machine do not know the MTU of its interface, and some networks drop the ICMP
-//! errors for packets that are too long. SYNs of both directions are rewritten.
+//! Hosts behind this machine do not know the MTU of its interface, and some networks drop ICMP
+//! errors. SYNs of both directions are rewritten.
 //!
 //! Source: RFC 9293, section 3.2 and 3.7.1; RFC 6691 (options are not counted).
 //!
@@ -32,7 +32,7 @@ pub(crate) fn clamp(packet: &mut [u8], longest_bytes: usize) -> bool {
         return false;
     }
     packet[at..at + 2].copy_from_slice(&new.to_be_bytes());
-    // At an odd offset the bytes of the value lie in two words, in swapped positions.
+    // At an odd offset the bytes of the value lie in two words, swapped.
     let in_words = |value: u16| if (at - tcp_at) % 2 == 1 { value.swap_bytes() } else { value };
     let checksum = updated(checksum, in_words(old), in_words(new));
     packet[tcp_at + CHECKSUM..][..2].copy_from_slice(&checksum.to_be_bytes());
@@ -100,7 +100,7 @@ mod tests {
         &[3, 3, 7, 2, 4, 5, 180, 0],
     ];
 
-    /// 1,460 is lowered to fit 1,300, at even and odd offsets.
+    /// From 1,460 to fit 1,300.
     #[test]
     fn mss_of_a_syn_is_clamped() {
         for (version, at, largest) in [(4, 20, 1_260), (6, 40, 1_240)] {

@@ -19,7 +19,7 @@ use gingham_stripe::Instant;
 
 use super::header::{Payload, V4_HEADER_BYTES, V6_ADDRESSES, V6_HEADER_BYTES, sum, word};
 
-/// Burst, and tokens per second: RFC 4443, section 2.4 (f), for a small or medium-sized device.
+/// Token bucket of RFC 4443, section 2.4 (f), for a small or medium-sized device.
 const ANSWERS_MAX: u32 = 10;
 const ANSWER_EVERY: Duration = Duration::from_millis(100);
 const ICMP: u8 = 1;
@@ -123,7 +123,7 @@ fn is_one_v4(address: &[u8]) -> bool {
 fn icmp_error_v6(packet: &[u8], longest_bytes: u16) -> Option<Vec<u8>> {
     packet.get(V6_ADDRESSES)?;
     let (from, to) = (&packet[8..24], &packet[24..40]);
-    // Later fragments are answered: ICMP errors are too short to be fragmented.
+    // ICMP errors are too short to be fragmented.
     let is_error = Payload::of(packet).is_some_and(|Payload { protocol, at }| {
         protocol == ICMP_V6 && packet.get(at).is_none_or(|kind| *kind < 128 || *kind == 137)
     });

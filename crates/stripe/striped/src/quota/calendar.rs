@@ -1,7 +1,6 @@
 //! Begin and end of periods, at midnight UTC.
 //!
-//! Source: Hinnant, "chrono-compatible low-level date algorithms": conversion between days and
-//! dates in integers.
+//! Source: Hinnant, "chrono-compatible low-level date algorithms".
 
 use crate::config::{Channel, QuotaPeriod};
 

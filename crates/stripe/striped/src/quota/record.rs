@@ -24,7 +24,7 @@ pub(super) struct Record {
     /// In days since 1970.
     pub(super) begins_day: u64,
     pub(super) used: u64,
-    /// Bytes counted as used if the machine stops without closing the record.
+    /// Counts as used if the machine stops without closing the record.
     reserved: u64,
     boot: String,
     is_clean: bool,
@@ -81,7 +81,7 @@ pub(super) struct Ledger {
 }
 
 impl Ledger {
-    /// A new record has a period from `begins_day`.
+    /// `begins_day` is for a new record.
     pub(super) fn open(path: &Path, begins_day: u64) -> io::Result<Self> {
         let boot = fs::read_to_string(BOOT_ID)?.trim().to_owned();
         let file = create(path)?;
@@ -160,8 +160,7 @@ mod tests {
         fs::remove_file(path).expect("it is ours");
     }
 
-    /// 2,000 bytes used and 100 reserved: after another boot both count, unless the record was
-    /// closed.
+    /// After another boot the 100 reserved bytes count, unless the record was closed.
     #[test]
     fn reserved_bytes_count_as_used_after_an_unclean_reboot() {
         for (is_clean, boot, used) in

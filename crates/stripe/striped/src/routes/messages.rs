@@ -1,7 +1,6 @@
 //! Rules and routes of a bundle as rtnetlink messages.
 //!
-//! Invariant: all of them carry our `proto` number, which distinguishes them from those of other
-//! programs.
+//! Invariant: all of them carry our `proto` number.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -14,8 +13,7 @@ use netlink_packet_route::{AddressFamily, IpProtocol};
 use super::RoutePlan;
 use crate::config::Prefix;
 
-/// Originator of our rules and routes, which no other program is known to use
-/// (`/etc/iproute2/rt_protos`, `rtnetlink.h`).
+/// No other program is known to use this number (`/etc/iproute2/rt_protos`, `rtnetlink.h`).
 pub(super) const PROTOCOL: RouteProtocol = RouteProtocol::Other(83);
 const MAIN: u32 = RouteHeader::RT_TABLE_MAIN as u32;
 
