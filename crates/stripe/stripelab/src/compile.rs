@@ -17,8 +17,7 @@ use gingham_kernel::{Span, Time};
 const STEPS: u64 = 200;
 const STEPS_MAX: u64 = 100_000;
 const ROWS_MAX: u64 = 50_000_000;
-/// Filling the longest queue of a sender takes fewer steps; an endless loop reaches the limit in a
-/// few seconds.
+/// Filling the longest queue takes fewer steps; an endless loop reaches the limit in a few seconds.
 const STEPS_AT_ONE_INSTANT: u64 = 20_000_000;
 /// One day.
 const TIME_PS_MAX: u64 = 24 * 60 * 60 * 1_000_000_000_000;
@@ -32,7 +31,7 @@ pub struct Compiled {
     pub files: Vec<FileRead>,
     /// Notes on choices that may surprise the user.
     pub notes: Vec<String>,
-    /// Reference run over the best single channel, for several channels with a transport.
+    /// Reference run over the best single channel.
     pub alone: Option<Alone>,
 }
 
@@ -148,7 +147,7 @@ fn percentiles(source: &ScenarioSource) -> Result<Vec<f64>, InputError> {
     }
 }
 
-/// A backlogged source without backpressure, a window or credits would send for ever.
+/// Such a source would send for ever.
 fn check_backlogged(source: &ScenarioSource, plan: &Plan) -> Result<(), InputError> {
     let endless =
         plan.sources.iter().position(|one| one.kind == crate::plan::SourceKind::Backlogged);

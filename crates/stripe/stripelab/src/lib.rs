@@ -6,7 +6,6 @@
 //!                        the ends of `stripe` over the channels of `linkemu`, sources and a meter
 //! ```
 //!
-//!
 //! Invariants: no dependency on any fabric; time, randomness and input are arguments below
 //! `scenario` and `compile`; equal scenarios and seeds give equal bits.
 

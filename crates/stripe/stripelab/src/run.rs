@@ -42,8 +42,8 @@ impl Run {
         Self { engine: Engine::new(&compiled.plan), alone, compiled }
     }
 
-    /// Simulates at most `steps_max` events and packets offered to the sender, which never changes
-    /// a result. Fails if simulated time stands still.
+    /// Simulates at most `steps_max` steps, which never changes a result. Fails if simulated time
+    /// stands still.
     pub fn advance(&mut self, steps_max: u64) -> Result<Progress, NoProgress> {
         let Some(alone) = &mut self.alone else {
             let done = self.engine.advance(steps_max)?;

@@ -15,8 +15,7 @@ pub struct Alone {
     pub plan: Plan,
 }
 
-/// Returns `None` if the scenario is invalid with one channel, for example if it lists a value for
-/// each of several.
+/// `None` if the scenario is invalid with one channel.
 pub(super) fn alone(source: &ScenarioSource, plan: &Plan) -> Option<Alone> {
     let is_transport = |kind: &SourceKind| matches!(kind, SourceKind::Transport { .. });
     if plan.links.len() < 2 || !plan.sources.iter().any(|one| is_transport(&one.kind)) {
@@ -33,8 +32,8 @@ pub(super) fn alone(source: &ScenarioSource, plan: &Plan) -> Option<Alone> {
     Some(Alone { channel, plan })
 }
 
-/// Capacity until the sources stop, in byte-picoseconds, without random losses and outages. If the
-/// loss model changes, the first one counts.
+/// In byte-picoseconds, without random losses and outages. If the loss model changes, the first one
+/// counts.
 fn carried(link: &LinkPlan, stop: Time) -> u128 {
     let (mut from, mut rate, mut sum) = (Time::ZERO, link.forth.rate, 0);
     let mut add = |from: Time, until: Time, rate: Rate| {
@@ -56,7 +55,7 @@ fn carried(link: &LinkPlan, stop: Time) -> u128 {
     sum / 1_000 * u128::from(passed_thousandths(&link.forth.loss))
 }
 
-/// Minimum of rate, cap and policer's rate, in bytes per second.
+/// In bytes per second.
 fn limited(link: &LinkPlan, rate: Rate) -> u64 {
     let limits = [link.cap, link.forth.policer.map(|policer| policer.rate)];
     let limits = limits.into_iter().flatten().map(Rate::bytes_per_second);

@@ -264,7 +264,7 @@ fn back(
     Ok(parameters)
 }
 
-/// Checks that a channel can switch to `rate` from any of its other rates.
+/// Checks a change from any of the channel's other rates.
 fn check_step(
     forth: &Parameters,
     channel: &Channel,

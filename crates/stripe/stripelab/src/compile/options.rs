@@ -141,8 +141,7 @@ pub(super) fn check_room(source: &ScenarioSource, plan: &Plan) -> Result<(), Inp
     }
 }
 
-/// By default in free order, as in the daemon: packets wait only on channels with observed
-/// reordering.
+/// By default in free order, as in the daemon.
 pub(super) fn restore(source: &ScenarioSource) -> Result<Option<OrderOptions>, InputError> {
     let Some(restore) = source.scenario.stripe.restore else {
         let adaptive = OrderOptions {
@@ -188,7 +187,7 @@ pub(super) fn sender(
     })
 }
 
-/// The largest frame is the longest packet with the longest tag.
+/// The largest frame has the longest tag.
 fn sizes(source: &ScenarioSource, given: Sizes) -> Result<SizePlan, InputError> {
     let stripe = &source.scenario.stripe;
     let whole = |bytes: u64| u32::try_from(bytes).unwrap_or(u32::MAX);
@@ -232,7 +231,7 @@ fn control(source: &ScenarioSource) -> Result<ControlPlan, InputError> {
             seed: source.scenario.seed,
         }),
         Rule::Cubic => Controlled::Cubic,
-        // The sender sets the rate of each channel later, when it knows the channel.
+        // The sender sets the rate of each channel later.
         Rule::Fixed => Controlled::FixedRate(u64::from(u32::MAX)),
     };
     let window_bytes_max = control.window_max.map(|most| most.0);
@@ -285,7 +284,7 @@ pub(super) fn receiver(source: &ScenarioSource) -> Result<ReceiverOptions, Input
         let repair = source.scenario.repair().map(|repair| requests(source, repair)).transpose()?;
         Ok(Guarantee { repair })
     });
-    // A marker with a round number alone often looks late: a late one proves nothing.
+    // A marker with a round number alone often looks late.
     let late_in_a_row_max = match stripe.markers.tells {
         Tells::Number => ReceiverOptions::default().late_in_a_row_max,
         Tells::Round => u32::MAX,

@@ -167,7 +167,7 @@ fn read_frames(place: &mut Place<'_>, file: &FileName) -> Result<Vec<u64>, Input
     Ok(lengths)
 }
 
-/// Returns the last number of each line that is neither empty nor a comment.
+/// Last number of each line that is neither empty nor a comment.
 fn frame_lengths(file: &str, text: &str) -> Result<Vec<u64>, InputError> {
     let mut lengths = Vec::new();
     for (line, content) in (1_u32..).zip(text.lines()) {

@@ -55,8 +55,7 @@ fn packets(source: &ScenarioSource, packets: &[u32]) -> Result<(), InputError> {
     }
 }
 
-/// Proportional to the rate, with the longest packet for the slowest channel. `None` if it exceeds
-/// 32 bits.
+/// Proportional to the rate; the slowest channel has the longest packet. `None` beyond 32 bits.
 pub(super) fn quantum(rate: Rate, slowest: Rate, longest_bytes: u32) -> Option<u32> {
     let (rate, slowest) =
         (u128::from(rate.bytes_per_second()), u128::from(slowest.bytes_per_second()));
@@ -83,7 +82,7 @@ pub(super) fn notes(source: &ScenarioSource, plan: &Plan) -> Vec<String> {
     notes
 }
 
-/// A wait of at most the skew makes the receiver lose synchronisation again and again.
+/// The receiver would lose synchronisation again and again.
 fn wait_below_skew(source: &ScenarioSource, plan: &Plan) -> Option<String> {
     let wait = source.scenario.stripe.wait;
     let skew = skew(plan);
@@ -96,8 +95,7 @@ fn wait_below_skew(source: &ScenarioSource, plan: &Plan) -> Option<String> {
     })
 }
 
-/// Maximum skew of packets that leave their queues at one time: longest delay with jitter minus
-/// shortest delay.
+/// Longest delay with jitter minus shortest delay.
 fn skew(plan: &Plan) -> Span {
     let latest = plan.links.iter().map(|link| link.forth.delay + link.forth.jitter).max();
     let earliest = plan.links.iter().map(|link| link.forth.delay).min();

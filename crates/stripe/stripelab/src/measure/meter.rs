@@ -180,7 +180,6 @@ impl Meter {
         source.offered_bytes += u64::from(packet.bytes);
     }
 
-    /// Packet that found the queue before the sender full.
     pub(crate) fn refused(&mut self, packet: &Packet) {
         self.sources[usize::from(packet.source)].refused_packets += 1;
         self.series.pipe().entry_dropped_packets += 1;
@@ -201,7 +200,7 @@ impl Meter {
         self.waiting_bytes_max = self.waiting_bytes_max.max(bytes);
     }
 
-    /// `number` is its round and deficit on the channel.
+    /// `number` is that on the channel.
     pub(crate) fn sent(&mut self, packet: &Packet, wire_bytes: u32, number: Option<Number>) {
         self.sent_packets += 1;
         let sojourn_ns = packet.sent.since(packet.created).as_ps() / 1_000;
@@ -239,7 +238,6 @@ impl Meter {
         }
     }
 
-    /// A lost copy only adds a row to the trace.
     pub(crate) fn lost(&mut self, now: Time, packet: &Packet, loss: Loss) {
         if packet.is_copy() {
             self.note(now, EventKind::LoseRepair, packet, None);
@@ -276,7 +274,7 @@ impl Meter {
         self.losses.iter().sum::<u64>().saturating_sub(self.repaired_packets)
     }
 
-    /// Sent packets with unknown fate: in flight, in a buffer, or dropped from one.
+    /// In flight, in a buffer, or dropped from one.
     pub(crate) fn unaccounted_packets(&self) -> u64 {
         let unique = self.delivered_packets - self.duplicated_packets;
         self.sent_packets.saturating_sub(unique + self.lost_packets())
@@ -303,7 +301,7 @@ impl Meter {
         *most = (*most).max(packets as u64);
     }
 
-    /// `number` is its round and deficit at the receiver.
+    /// `number` is that at the receiver.
     pub(crate) fn delivered(
         &mut self,
         now: Time,
@@ -366,14 +364,12 @@ impl Meter {
         self.last_delivery = Some(now);
     }
 
-    /// Bytes that became useful to the reader of a source.
     pub(crate) fn useful(&mut self, now: Time, source: u16, bytes: u64) {
         if let Some(section) = self.sections.at(now) {
             self.sources[usize::from(source)].useful_bytes[section] += bytes;
         }
     }
 
-    /// `marker` is set if the message is a marker.
     pub(crate) fn message_sent(
         &mut self,
         now: Time,

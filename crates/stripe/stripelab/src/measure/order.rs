@@ -26,7 +26,7 @@ pub(crate) struct Order {
     next: u64,
     /// Packets delivered, without duplicates.
     given: u64,
-    /// Missing numbers below `next`, with the position of the first delivery sent later.
+    /// With the position of the first delivery sent later.
     missing: BTreeMap<u64, u64>,
     extent_max: u64,
 }
@@ -51,8 +51,7 @@ impl Order {
         }
     }
 
-    /// Marks the numbers from `next` up to `number`, exclusive. `place` is the position of
-    /// `number`.
+    /// `place` is the position of `number`.
     fn miss(&mut self, number: u64, place: u64) {
         let kept_from = number.saturating_sub(MISSING_MAX as u64).max(self.next);
         self.missing.extend((kept_from..number).map(|missing| (missing, place)));
@@ -82,8 +81,7 @@ mod tests {
         assert_eq!(order.extent_max(), 6);
     }
 
-    /// Packets 3 to 8 are lost. Packet 2 arrives one position after 9; a duplicate takes no
-    /// position.
+    /// Packet 2 arrives one position after 9; a duplicate takes no position.
     #[test]
     fn extent_is_counted_in_positions_and_not_in_numbers() {
         let mut order = Order::new();
@@ -91,7 +89,6 @@ mod tests {
         assert_eq!(order.extent_max(), 1);
     }
 
-    /// The highest numbers of a long loss are kept.
     #[test]
     fn missing_numbers_are_bounded() {
         let mut order = Order::new();

@@ -26,7 +26,7 @@ pub(crate) struct LinkStep {
     pub(crate) sent_bytes: u64,
     pub(crate) arrived_bytes: u64,
     pub(crate) lost_packets: u64,
-    /// At the end of the step, as all levels below.
+    /// Levels at the end of the step.
     pub(crate) queue_bytes: u64,
     pub(crate) queue_wait: Span,
     pub(crate) buffer_packets: u64,

@@ -7,7 +7,7 @@ use crate::compile::Compiled;
 use crate::plan::{SourceKind, WindowRule};
 use crate::run::Engine;
 
-/// Share of a transport's stops at a full receive window from which it is receiver-limited.
+/// Share of stops at a full receive window, above which it limits a transport.
 const BOUND: f64 = 0.5;
 
 pub(super) fn compare(record: &mut Record, compiled: &Compiled, alone: Option<&Engine>) {

@@ -47,7 +47,7 @@ pub(crate) struct Engine {
     end: Time,
     done: bool,
     steps: Steps,
-    /// The step limit interrupted the pump, which continues before the next event.
+    /// Set if the step limit interrupted the pump.
     is_pumping: bool,
     wheel: Wheel<Event>,
     slots: Slots,
@@ -57,7 +57,7 @@ pub(crate) struct Engine {
     sources: Vec<Source>,
     turn: Turn,
     entry: Entry,
-    /// Retransmissions that wait for space in a channel's queue.
+    /// Waiting for space in a channel's queue.
     copies: VecDeque<Packet>,
     backpressure: bool,
     reader: Option<Rate>,
@@ -121,7 +121,7 @@ impl Engine {
         self.pump();
     }
 
-    /// Returns whether the run is complete; fails if simulated time stands still.
+    /// Fails if simulated time stands still.
     pub(crate) fn advance(&mut self, steps_max: u64) -> Result<bool, NoProgress> {
         self.steps.allow(steps_max);
         while !self.done && self.steps.are_left() {
@@ -149,12 +149,10 @@ impl Engine {
         }
     }
 
-    /// Sources have stopped and no packet is left in the pipe.
     fn is_over(&self, at: u64) -> bool {
         at >= self.stop.as_ps() && self.entry.is_empty() && self.is_empty()
     }
 
-    /// No packet is on a channel or in a buffer of the receiver.
     pub(crate) fn is_empty(&self) -> bool {
         self.copies.is_empty()
             && self.slots.packets() == 0
@@ -200,7 +198,7 @@ impl Engine {
             Event::Timeout { source } => self.time_out(source),
             Event::Send { source } => self.tick(source),
             Event::Read => self.read(),
-            // A timer that an earlier one replaced is ignored: the earlier one has set it again.
+            // An earlier timer has replaced this one and set it again.
             Event::Pump if self.pump_at == Some(self.now) => {
                 self.pump_at = None;
                 self.pump();

@@ -58,7 +58,7 @@ impl Entry {
         self.pull(now, packet, meter);
     }
 
-    /// Enqueues a packet of a backlogged source, requested because the queue was empty.
+    /// For a backlogged source, because the queue was empty.
     pub(crate) fn pull(&mut self, now: Time, packet: &Packet, meter: &mut Meter) {
         meter.offered(packet);
         match self {
@@ -103,7 +103,7 @@ impl Entry {
         }
     }
 
-    /// Derives target and interval from the round trip, unless the scenario sets them.
+    /// Unless the scenario sets target and interval.
     pub(crate) fn follow(&mut self, sender: &SendingEnd) {
         if let Self::FqCodel { queue, follows } = self
             && let Some(round_trip) = sender.round_trip_least()

@@ -42,7 +42,7 @@ impl Link {
         }
     }
 
-    /// A packet selected for loss takes its time on the wire like any other lost packet.
+    /// A packet selected for loss takes its time on the wire.
     pub(crate) fn offer(&mut self, now: Time, length_bytes: u32, kind: Kind) -> Fate {
         let chosen = match kind {
             Kind::Data => is_next(&mut self.data, &self.plan.lose),
@@ -62,7 +62,7 @@ impl Link {
         self.back.offer(now, length_bytes).arrivals().next()
     }
 
-    /// Time when the queue will have space for `length_bytes`: `now` or later.
+    /// `now` or later.
     pub(crate) fn room_at(&self, now: Time, length_bytes: u64) -> Time {
         let parameters = self.forth.parameters();
         let filled_bytes = self.backlog_bytes(now) + length_bytes;
@@ -114,7 +114,7 @@ impl Link {
         self.plan.changes.get(self.changed).map(|(at, _)| *at)
     }
 
-    /// Returns the new target quantum if that is what changes.
+    /// Returns the target quantum, if it changes.
     pub(crate) fn change(&mut self, now: Time) -> Option<u32> {
         let (_, change) = self.plan.changes[self.changed];
         self.changed += 1;

@@ -18,7 +18,6 @@ pub(crate) enum ReceivingEnd {
     Numbered(Resequencer),
 }
 
-/// The protocol's receiver with the reorder buffers before it.
 #[derive(Debug)]
 pub(crate) struct Logical {
     receiver: Receiver<Scheduler, Packet>,
@@ -53,7 +52,7 @@ impl Logical {
     }
 
     fn take_message(&mut self, now: Instant, channel: usize, bytes: &[u8]) {
-        // The receiver and the reorder buffer count the messages that they reject.
+        // The receiver and the reorder buffer count rejected messages.
         let Some(order) = self.orders.get_mut(channel) else {
             let _ = self.receiver.handle_bytes(now, channel, bytes);
             return;
@@ -68,7 +67,7 @@ impl Logical {
         while let Some(order) = self.orders.get_mut(channel)
             && let Some(next) = order.poll(now)
         {
-            // The receiver counts the packets and messages that it rejects.
+            // The receiver counts rejected packets and messages.
             let _ = match next {
                 Ordered::Packet(tag, bytes, packet) => {
                     self.receiver.handle_tagged(now, tag, bytes, packet)
@@ -144,7 +143,7 @@ impl ReceivingEnd {
         }
     }
 
-    /// In the restored order, with round and deficit at the receiver's scheduler.
+    /// Round and deficit are those of the receiver's scheduler.
     pub(crate) fn poll_packet(&mut self, now: Time) -> Option<(Packet, Option<Number>)> {
         match self {
             Self::Logical(logical) => logical.poll_packet(instant(now)),
@@ -157,7 +156,7 @@ impl ReceivingEnd {
         }
     }
 
-    /// Message to the sender, and the channel whose reverse direction carries it.
+    /// The channel's reverse direction carries the message.
     pub(crate) fn poll_message(&mut self, now: Time) -> Option<(usize, Message)> {
         match self {
             Self::Logical(logical) => logical.receiver.poll_message(instant(now)),
@@ -165,7 +164,7 @@ impl ReceivingEnd {
         }
     }
 
-    /// Time when waiting packets become deliverable without another arrival.
+    /// Time of the next delivery without another arrival.
     pub(crate) fn timeout(&self) -> Option<Time> {
         match self {
             Self::Logical(logical) => logical.timeout(),

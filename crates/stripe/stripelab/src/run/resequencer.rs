@@ -60,7 +60,6 @@ impl Resequencer {
         kept
     }
 
-    /// Packets before the next one have arrived or are lost.
     pub(crate) fn poll(&mut self, now: Time) -> Option<Packet> {
         let first = *self.waiting.first_key_value()?.0;
         let shown = self.seen.iter().copied().min().unwrap_or_default();

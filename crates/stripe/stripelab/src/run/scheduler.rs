@@ -1,8 +1,7 @@
 //! The schedulers that both ends can run.
 //!
-//! Packets do not carry their number (round and deficit), and the receiver's scheduler has moved on
-//! when a packet is delivered. For the event table, the number is stored when the packet is
-//! charged.
+//! Packets do not carry their number (round and deficit): for the event table, it is stored when
+//! the packet is charged.
 
 use crate::plan::{Plan, Spread};
 use gingham_fairq::{
@@ -44,8 +43,7 @@ impl Scheduler {
         Some(Self { has_sent_rounds: plan.round_alone, ..Self::of(plan)? })
     }
 
-    /// Whether a marker's standing carries no news: only the sender's round, which the channel has
-    /// reached already.
+    /// The channel has already reached the sender's round, the only contents of the marker.
     fn knows_better(&self, channel: usize, received: &Standing) -> bool {
         let own = self.standing(channel);
         let both_in = own.is_in() && received.is_in();

@@ -48,7 +48,7 @@ impl SendingEnd {
                 let checked = "options are checked where scenarios are compiled";
                 let mut sender = sender.expect(checked);
                 configure_channels(&mut sender, plan);
-                // The receiver can request this many packets of all channels together.
+                // Room for the requests of all channels together.
                 let kept = |repair: RepairPlan| {
                     RetransmissionBuffer::new(repair.packets * plan.links.len())
                 };
@@ -88,7 +88,7 @@ impl SendingEnd {
         }
     }
 
-    /// Fits no channel now, and cannot fit any after probing.
+    /// Fits no channel, neither now nor after probing.
     pub(crate) fn is_too_long(&self, bytes: u32) -> bool {
         self.protocol().is_some_and(|sender| {
             sender.is_open() && !sender.fits_somewhere(bytes) && !sender.may_fit(bytes)
@@ -126,7 +126,7 @@ impl SendingEnd {
         u32::try_from(bytes).expect("no longer than a packet")
     }
 
-    /// The sender rejects a change that would take out its last channel.
+    /// The sender does not take out its last channel.
     pub(crate) fn set_target(&mut self, channel: usize, quantum: u32) {
         if let Self::Protocol(protocol) = self {
             let sender = &mut protocol.sender;
@@ -240,8 +240,8 @@ impl Protocol {
         Some((channel, message))
     }
 
-    /// Returns only the sender's round if markers carry rounds. A channel that is out, or with a
-    /// change of quantum ahead, keeps its standing.
+    /// The sender's round alone if markers carry rounds. A channel that is out, or with a change of
+    /// quantum ahead, keeps its standing.
     fn carried_standing(&self, standing: Standing) -> Standing {
         if self.round_alone && standing.is_in() && standing.coming.is_none() {
             Standing::beginning(self.sender.scheduler().round(), standing.quantum_bytes)
@@ -263,8 +263,7 @@ impl Protocol {
     }
 }
 
-/// Fibonacci hashing, to spread neighbours widely (Knuth, "The Art of Computer Programming", volume
-/// 3, section 6.4).
+/// Fibonacci hashing (Knuth, "The Art of Computer Programming", volume 3, section 6.4).
 fn hash(source: u16) -> usize {
     usize::from(source).wrapping_add(1).wrapping_mul(0x9e37_79b9) >> 16
 }

@@ -3,7 +3,7 @@
 use super::{Markers, Order, Quanta, Reception, Repair, Scenario, Scheduler, Tells};
 
 impl Scenario {
-    /// Order; by default strict if the scenario uses a feature of strict order.
+    /// Order; by default strict if a feature requires it.
     pub fn order(&self) -> Order {
         self.stripe.order.unwrap_or_else(|| {
             let is_bound = self.stripe.guaranteed || self.stripe.window;
@@ -11,7 +11,7 @@ impl Scenario {
         })
     }
 
-    /// First key that has an effect only in strict order.
+    /// Key with an effect only in strict order.
     pub(crate) fn bound_by(&self) -> Option<String> {
         let stripe = &self.stripe;
         let Markers { send, every_rounds, before_channel, tells, .. } = stripe.markers;
@@ -38,7 +38,7 @@ impl Scenario {
         })
     }
 
-    /// Retransmission parameters; by default in free order, as in the daemon.
+    /// Retransmission parameters; by default in free order.
     pub fn repair(&self) -> Option<Repair> {
         let by_order = (self.order() == Order::Free).then(Repair::default);
         self.stripe.repair.or(by_order).filter(|repair| repair.tries > 0)
@@ -54,7 +54,7 @@ impl Scenario {
         stripe.window || stripe.quanta == Quanta::Follow || self.order() == Order::Free
     }
 
-    /// The sender depends on the receiver's reports, for windows or credits.
+    /// By windows or credits.
     pub(crate) fn is_held_back(&self) -> bool {
         self.has_windows() || self.stripe.credits
     }

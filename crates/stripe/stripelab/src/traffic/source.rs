@@ -63,8 +63,7 @@ impl Source {
         (self.start..self.stop).contains(&now)
     }
 
-    /// Returns a packet of a backlogged source. After the first, none while even the shortest is
-    /// too long for all channels.
+    /// After the first packet, none while even the shortest is too long for all channels.
     pub(crate) fn pull(&mut self, now: Time, may_go: impl Fn(u32) -> bool) -> Option<Packet> {
         let may = self.kind == SourceKind::Backlogged
             && self.is_sending(now)
@@ -181,7 +180,7 @@ impl Source {
         Packet { number, source, channel, bytes, of_source, class, frame, ecn, created, sent, tag }
     }
 
-    /// ECT(0) for a transport with ECN, as RFC 3168, section 5, requires of TCP.
+    /// As RFC 3168, section 5, requires of TCP.
     const fn ecn(&self) -> Ecn {
         match self.kind {
             SourceKind::Transport { ecn: true, .. } => Ecn::Ect0,

@@ -6,6 +6,9 @@
 //!   mark            the window shrinks as after a loss, without a retransmission
 //!   timeout         a window of one segment, and all unacknowledged segments are retransmitted
 //!   otherwise       the window grows with each acknowledgement
+//! ```
+//!
+//! The rule of its [`Window`] determines how much the window shrinks and grows.
 //!
 //! Source: RFC 6675 (recovery), RFC 6298 (timeouts; the timer restarts when the first segment is
 //! retransmitted, as in Linux), RFC 3168 (marks). Every segment is acknowledged separately and at
@@ -68,10 +71,9 @@ pub(crate) struct Transport {
     /// To retransmit, ascending.
     lost: VecDeque<u64>,
     recovering: bool,
-    /// The loss that started a recovery may be retransmitted outside the window (RFC 6675, section
-    /// 5, 4.3).
+    /// Permits one retransmission outside the window (RFC 6675, section 5, 4.3).
     first_loss: bool,
-    /// End of the segments sent when the last recovery or timeout began, exclusive.
+    /// End of the segments sent when the last recovery or timeout began.
     recover: u64,
     round_trip: RoundTrip,
     timeout_at: Option<Time>,
@@ -124,7 +126,7 @@ impl Transport {
         self.timeout_at
     }
 
-    /// `length` generates the length of a new segment, if `may_begin` permits one.
+    /// `length` generates the length of a new segment.
     pub(crate) fn next(
         &mut self,
         now: Time,
@@ -254,7 +256,7 @@ impl Transport {
         self.segments[index].state = SegmentState::Come;
     }
 
-    /// Three later segments have overtaken a lost one; the first loss begins a recovery.
+    /// Three later segments have overtaken a lost one.
     fn find_lost(&mut self) {
         self.judged = self.judged.max(self.first);
         while self.judged + DUPLICATES <= self.highest {
@@ -272,8 +274,7 @@ impl Transport {
         }
     }
 
-    /// Once for all data in flight (RFC 3168, section 6.1.2). Returns whether the window was
-    /// reduced.
+    /// Once for all data in flight (RFC 3168, section 6.1.2).
     fn begin_recovery(&mut self) -> bool {
         if self.recovering || self.first < self.recover {
             return false;
@@ -322,7 +323,7 @@ mod tests {
             (reno.window.threshold_bytes(), reno.window_bytes(), reno.flight_bytes),
             (3_500, 3_500, 6_000)
         );
-        // The window is full. After 5 to 8 have arrived, 9, 10 and 1 are in flight.
+        // After 5 to 8 have arrived, 9, 10 and 1 are in flight.
         assert_eq!(fill(&mut reno, at(20)), [1]);
         for segment in 5..=8 {
             reno.deliver(segment, 1_000);

@@ -65,7 +65,6 @@ impl Window {
         self.threshold_bytes
     }
 
-    /// Requires an acknowledgement of new bytes outside a recovery.
     pub(super) fn open(&mut self, now: Time, acknowledged_bytes: u64, round_trip: Option<Span>) {
         let more_bytes = if self.bytes < self.threshold_bytes {
             acknowledged_bytes.min(self.segment_bytes)

@@ -86,8 +86,7 @@ fn order_is_exact_without_loss() {
     }
 }
 
-/// A twentieth of all packets is lost; queues are short enough for a retransmission to arrive in
-/// time.
+/// Queues are short enough for a retransmission to arrive in time.
 fn lossy(stripe: &str) -> String {
     format!(
         "stop.time = \"500 ms\"\n{stripe}\n\
@@ -113,8 +112,7 @@ fn repair_recovers_nearly_all_losses() {
     let lost_first = record.lost_on_channels;
     assert!(lost_first > 50);
     assert_eq!((record.packets_out_of_order, record.packets_duplicated), (0, 0));
-    // A retransmission is lost as often as a packet; three tries leave less than one of a thousand
-    // losses.
+    // Three tries leave less than one of a thousand losses.
     assert!(record.packets_lost <= lost_first / 20);
     assert_eq!(record.packets_repaired, lost_first - record.packets_lost);
 }
@@ -150,8 +148,8 @@ fn events_per_packet_are_bounded() {
     while !run.advance(100).expect("time goes on").done {
         events += 100;
     }
-    // For each packet: an arrival, a wait for the channel and two polls of the queue. Markers and
-    // reports add a step for every third packet.
+    // An arrival, a wait for the channel and two polls per packet. Markers and reports add a step
+    // for every third packet.
     assert!(events < 6 * run.summary().packets_sent, "{events} events");
 }
 
@@ -166,7 +164,7 @@ fn reordering_channels_are_resequenced_first() {
         ))
     };
     let (without, with) = (reordering(""), reordering(", restore = {}"));
-    // A receiver that trusts the channel takes a delayed packet for lost.
+    // Without `restore`, a delayed packet is taken for lost.
     assert!(without.packets_lost > 10);
     assert_eq!((with.packets_out_of_order, with.packets_duplicated), (0, 0));
     assert_eq!(with.packets_delivered, with.packets_sent);
@@ -181,7 +179,7 @@ fn channel_leave_and_return_loses_nothing() {
         quanta = [{ at = \"200 ms\", quantum = \"0 B\" }, { at = \"300 ms\", quantum = \"3000 B\" }]\n");
     assert_eq!((record.packets_out_of_order, record.packets_lost), (0, 0));
     let arrived = crate::support::reals(&record, "series", "arrived_bits_per_s");
-    // Steps of 50 ms, two rows each: from 250 to 300 ms, and from 400 to 450 ms.
+    // Steps of 50 ms, two rows each: from 250 and from 400 ms.
     let (out, back) = (&arrived[10..12], &arrived[16..18]);
     assert!(out[0] > 9.5e6 && out[1] == 0.0, "{out:?}");
     assert!(back[0] > 9.5e6 && back[1] > 19e6, "{back:?}");
@@ -193,8 +191,8 @@ fn reset_loses_in_flight_packets_but_keeps_order() {
         [[channel]]\nrate = \"10 Mbit/s\"\ndelay = \"3 ms\"\n\
         [[channel]]\nrate = \"20 Mbit/s\"\ndelay = \"5 ms\"\n");
     assert_eq!((record.resets, record.packets_out_of_order), (2, 0));
-    // Packets in flight on the other channel when the first reset arrives belong to the old epoch:
-    // of 64 kB in its queue and 2 ms of skew, a part each time.
+    // Packets in flight when the first reset arrives on the other channel belong to the old epoch:
+    // a part of 64 kB in its queue and 2 ms of skew.
     assert_eq!(record.packets_lost, record.lost_at_receiver);
     assert!(record.packets_lost < 2 * 50, "{}", record.packets_lost);
 }

@@ -14,8 +14,7 @@ fn plan(stripe: &str) -> Plan {
     compile(&source.expect("it can be read")).expect("it can be run").plan
 }
 
-/// Without differences by design: the daemon seeds BBR from its keys, and probes packet sizes,
-/// which the laboratory knows unless `stripe.sizes` is given.
+/// By design, the daemon seeds BBR from its keys, and probes packet sizes.
 fn comparable(mut options: SenderOptions) -> SenderOptions {
     options.sizes = None;
     if let Some(Controlled::Bbr(bbr)) = options.control.as_mut().map(|plan| &mut plan.by) {

@@ -73,8 +73,7 @@ fn flow_queues_increase_goodput_over_lossy_channels() {
     assert!(share(&flows) > 1.2 * share(&one), "{} and {}", share(&flows), share(&one));
 }
 
-/// Each packet of a call of 64 kbit/s goes before those of two transports, behind at most one
-/// selected packet and the remainder of a quantum.
+/// Each packet of the call goes behind at most one selected packet and the remainder of a quantum.
 #[test]
 fn sparse_flow_has_low_delay_beside_bulk_flows() {
     let call = "[[source]]\nkind.constant.rate = \"64 kbit/s\"\npackets.fixed = \"160 B\"\n";

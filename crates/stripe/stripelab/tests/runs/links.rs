@@ -2,7 +2,7 @@
 
 use crate::support::{integers, reals, refused, run, words};
 
-/// 1 MB/s, a microsecond per byte, without delay, and 500 B packets.
+/// A microsecond per byte, without delay, and 500 B packets.
 fn scenario(channel: &str, source: &str, stripe: &str) -> String {
     format!(
         "stop = {{ time = \"1 s\", warm_up = \"0 s\" }}\nmeasure.packets = 100\n\
@@ -25,7 +25,7 @@ fn queue_of_one_millisecond_bounds_the_wait() {
     assert_eq!(fates[..4], ["delivered", "delivered", "delivered", "dropped"]);
     assert_eq!((record.packets_delivered, record.lost_in_queues), (3, 3));
     assert_eq!(record.channels[0].queue_bytes_max, 1_500);
-    // A sender that sees the queue waits for space, and loses nothing: 6 x 500 us.
+    // The sender sees the queue: 6 x 500 us.
     let record = run(&scenario("queue = \"1 ms\"", &source, ""));
     assert_eq!((record.packets_delivered, record.lost_in_queues), (6, 0));
     assert_eq!(integers(&record, "packets", "delivered_ns")[5], 3_000_000);
@@ -37,7 +37,7 @@ fn queue_of_one_millisecond_bounds_the_wait() {
 fn time_bounded_queue_follows_the_rate() {
     let channel = "queue = \"1 ms\"\nrates = [{ at = \"0 s\", rate = \"100 kB/s\" }]";
     let record = run(&scenario(channel, &list(3, "1 ms"), "backpressure = false"));
-    // The first is sent from 0 to 5 ms, and the others would wait for 4 and 3 ms.
+    // The first is sent until 5 ms; the others would wait for 4 and 3 ms.
     assert_eq!(words(&record, "packets", "fate"), ["delivered", "dropped", "dropped"]);
     let record = run(&scenario(channel, &list(3, "1 ms"), ""));
     assert_eq!(integers(&record, "packets", "delivered_ns"), [5_000_000, 10_000_000, 15_000_000]);
@@ -74,8 +74,8 @@ fn competing_packets_go_first_when_they_arrive_first() {
 fn competing_packets_are_dropped_by_a_full_queue() {
     let channel = "queue = \"1500 B\"\ncompeting = [{ rate = \"1 MB/s\", until = \"10 ms\", packet = \"1000 B\" }]";
     let record = run(&scenario(channel, &list(2, "500 us"), "backpressure = false"));
-    // Our packet at 0 waits behind the cross traffic, and the queue is full; ours at 0.5 ms takes
-    // the space of departed bytes. At 1 ms 1,000 B are left, and cross traffic finds no space.
+    // At 0 the queue is full; at 0.5 ms our packet takes the space of departed bytes. At 1 ms 1,000
+    // B are left, and cross traffic finds no space.
     assert_eq!(integers(&record, "packets", "delivered_ns"), [1_500_000, 2_000_000]);
     let channel = &record.channels[0];
     assert_eq!((channel.competing_packets, channel.competing_packets_dropped), (10, 1));
@@ -143,7 +143,7 @@ fn queue_without_a_unit_is_reported_with_both_kinds() {
     assert!(error.contains("\"64 kB\" or \"20 ms\""), "{error}");
 }
 
-/// 1,000 B/ms into 500 B/ms for 10 ms: the queue grows by 500 B, and 1 ms of wait, a millisecond.
+/// The queue grows by 500 B, and 1 ms of wait, a millisecond.
 #[test]
 fn series_has_the_queue_in_bytes_and_in_time() {
     let source = format!("{{ lengths = {:?}, interval = \"500 us\" }}", vec!["500 B"; 20]);
@@ -153,13 +153,13 @@ fn series_has_the_queue_in_bytes_and_in_time() {
     let record = run(&text);
     let (bytes, wait) =
         (integers(&record, "series", "queue_bytes"), integers(&record, "series", "queue_ns"));
-    // The packet that arrives at the end of each step is already in the queue.
+    // With the packet that arrives at the end of the step.
     assert_eq!(bytes[..4], [1_000, 1_500, 2_000, 2_500]);
     assert_eq!(wait[..4], [2_000_000, 3_000_000, 4_000_000, 5_000_000]);
     assert!(reals(&record, "series", "round_trip_ns")[3].is_nan(), "there are no windows");
 }
 
-/// 10 ms in each direction, a marker of 68 B forward and a report of 76 B back, a microsecond per
+/// 10 ms in each direction, 68 B for a marker forward and 76 B for a report back, a microsecond per
 /// byte.
 #[test]
 fn series_has_the_rtt_of_the_window_controller() {

@@ -3,7 +3,7 @@
 use crate::support::{refused, run};
 use gingham_stripelab::Record;
 
-/// With options of the first channel and of the source; `FIVE` offers half of a channel's rate.
+/// `FIVE` offers half of a channel's rate.
 fn scenario(top: &str, first: &str, source: &str) -> String {
     format!(
         "{top}\nstop = {{ time = \"4 s\", warm_up = \"1 s\" }}\n\
@@ -38,8 +38,8 @@ fn channel_does_not_exceed_its_cap() {
     assert!((1_900_000..=2_010_000).contains(&arrived), "{arrived} bit/s");
 }
 
-/// Half of the packets of the first channel are lost. A requested retransmission arrives a round
-/// trip of 20 ms after the loss is known; a redundant copy takes the 30 ms of the second channel.
+/// A requested retransmission arrives a round trip of 20 ms after the loss is known; a redundant
+/// copy takes the 30 ms of the second channel.
 #[test]
 fn redundant_copies_cut_delay_under_loss() {
     let copied = |send: &str| {
@@ -52,7 +52,7 @@ fn redundant_copies_cut_delay_under_loss() {
     assert!(twice.1 * 10 > twice.2 * 9, "{twice:?}");
 }
 
-/// Half as much again as the capacity of the faster channel: all packets wait for it.
+/// Half as much again as the capacity of the faster channel.
 #[test]
 fn fastest_class_waits_for_the_fastest_channel() {
     let record = run(&scenario("", "", "kind.constant.rate = \"15 Mbit/s\"\nsend = \"fastest\""));

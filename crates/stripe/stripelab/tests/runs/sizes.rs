@@ -5,7 +5,7 @@ use gingham_stripelab::scenario::{Overrides, ScenarioSource};
 use gingham_stripelab::{Run, Verdict, compile};
 use std::path::Path;
 
-/// From 2 s on the second channel passes only frames of 1,300 bytes.
+/// From 2 s on the second channel passes frames of 1,300 bytes.
 fn scenario(stripe: &str) -> String {
     format!(
         "stop = {{ time = \"8 s\", warm_up = \"4 s\" }}\n\
@@ -17,7 +17,6 @@ fn scenario(stripe: &str) -> String {
     )
 }
 
-/// With a given size, the channel is out; with probing, it carries the packets that fit.
 #[test]
 fn channel_with_small_mtu_carries_packets_that_fit() {
     let [configured, found] = ["", "sizes = {}"].map(|stripe| run(&scenario(stripe)));
@@ -45,7 +44,7 @@ fn invalid_size_probing_values_are_rejected() {
     }
 }
 
-/// The packets are longer than the base of 1,200 bytes, and there is always another.
+/// The packets are longer than the base of 1,200 bytes.
 fn backlogged(mtu: &str) -> String {
     format!(
         "stop.time = \"1 s\"\nstripe.sizes = {{}}\n\
@@ -65,7 +64,7 @@ fn packet_waits_for_outstanding_size_probes() {
     assert_eq!(one.tables, other.tables);
 }
 
-/// One packet is dropped. The source has no shorter packet, and waits.
+/// One packet is dropped; the source has no shorter one.
 #[test]
 fn source_stalls_when_no_packet_fits() {
     let record = run(&backlogged("mtus = [{ at = \"0 s\", mtu = \"1300 B\" }]"));
@@ -74,7 +73,7 @@ fn source_stalls_when_no_packet_fits() {
     assert!(record.verdict_reason.contains("stripe.sizes"), "{}", record.verdict_reason);
 }
 
-/// All packets of a list come at one instant; the limit is far below their number.
+/// The limit is far below the packets of the first instant.
 #[test]
 fn stalled_simulated_time_is_an_error() {
     let text =
@@ -96,7 +95,7 @@ fn stalled_simulated_time_is_an_error() {
     }
 }
 
-/// Packets wait for the probes; a flow whose first ones are dropped has two thirds of its goodput.
+/// A flow whose first packets are dropped has two thirds of its goodput.
 #[test]
 fn size_probes_do_not_reduce_goodput() {
     let goodput = |stripe: &str| {

@@ -33,8 +33,8 @@ fn surplus_round_robin_matches_hand_computation() {
     assert_eq!(channels, ["1", "2", "2", "2", "1", "1"]);
     assert_eq!(of("round"), [1, 1, 1, 1, 2, 2]);
     assert_eq!(of("deficit_bytes"), [500, 500, 350, 50, 500, 400]);
-    // Channel 1 carries 500, 100 and 500 bytes, channel 2 150, 300 and 400: packet 4 arrives after
-    // 850 us and holds back packet 5, which arrives after 600 us.
+    // Packet 4 arrives after 150 + 300 + 400 us and holds back packet 5, which arrives after 600
+    // us.
     let delivered = integers(&record, "packets", "delivered_ns");
     assert_eq!(delivered, [500_000, 500_000, 500_000, 850_000, 850_000, 1_100_000]);
     assert_eq!(record.packets_out_of_order, 0);
@@ -55,7 +55,7 @@ fn packets_are_in_arrival_order_without_reception() {
     assert_eq!(record.reordering_extent_max, 2);
 }
 
-/// Credits wait for reports: a channel without any must go out eventually.
+/// Credits and windows wait for reports.
 #[test]
 fn endless_silence_is_rejected_when_reports_are_required() {
     let whole = TWO.replace("markers.send = false", "silence = \"0 s\"\norder = \"strict\"");
@@ -68,8 +68,8 @@ fn endless_silence_is_rejected_when_reports_are_required() {
     }
 }
 
-/// Packet 1, alone in round 1 on channel 1, is lost, as a marker before round 2 shows. Every packet
-/// fills a quantum: packets alternate between the channels.
+/// Packet 1, alone in round 1 on channel 1, is lost, as a marker before round 2 shows. Packets
+/// alternate between the channels.
 #[test]
 fn marker_resynchronises_the_receiver_after_a_loss() {
     let text = "stop = { time = \"1 s\", warm_up = \"0 s\" }\n\
@@ -81,7 +81,7 @@ fn marker_resynchronises_the_receiver_after_a_loss() {
     assert_eq!(words(&record, "packets", "fate"), ["lost", "delivered", "delivered", "delivered"]);
     assert_eq!(integers(&record, "packets", "position"), [0, 1, 2, 3]);
     assert_eq!((record.lost_on_channels, record.packets_out_of_order), (1, 0));
-    // Packet 2 waits at the receiver until the marker behind packet 1 arrives.
+    // Packet 2 waits until the marker behind packet 1 arrives.
     let (event, time) = (words(&record, "events", "event"), integers(&record, "events", "time_ns"));
     let channel = words(&record, "events", "channel");
     let arrival_ns = (0..event.len())
@@ -156,15 +156,14 @@ fn rates_of_unequal_channels_add_up() {
         [[channel]]\nrate = \"20 Mbit/s\"\ndelay = \"25 ms\"\n");
     let goodput = record.goodput_bits_per_s.expect("something was delivered");
     let markers = record.message_share.expect("something was sent");
-    // The rest of the capacity is messages, within one packet cut at either end of the window.
+    // Up to one packet is cut at either end of the window.
     let expected = 30e6 * (1.0 - markers);
     assert!((goodput / expected - 1.0).abs() < 0.002, "{goodput} of {expected}");
     assert_eq!((record.packets_out_of_order, record.packets_lost), (0, 0));
     assert_eq!(record.in_order_bits_per_s, record.goodput_bits_per_s);
 }
 
-/// Channel 2 has carried packet 4 when packet 3 arrives on channel 1: the missing packet 1 is
-/// certainly lost.
+/// Channel 2 has carried packet 4 when packet 3 arrives on channel 1: packet 1 is lost.
 #[test]
 fn sequence_numbers_detect_a_loss_once_all_channels_are_past() {
     let text = "stop = { time = \"1 s\", warm_up = \"0 s\" }\nmeasure.packets = 10\n\
@@ -172,7 +171,7 @@ fn sequence_numbers_detect_a_loss_once_all_channels_are_past() {
         [[channel]]\nrate = \"1 MB/s\"\nlose = [1]\n[[channel]]\nrate = \"1 MB/s\"\n\
         [[source]]\nkind.list.lengths = [\"1000 B\", \"1000 B\", \"1000 B\", \"1000 B\"]\n";
     let record = run(text);
-    // A header of 4 bytes makes 1,004 us each; packet 3 is behind packet 1 on channel 1.
+    // 1,004 us each, with a header of 4 bytes; packet 3 is behind packet 1.
     let delivered = integers(&record, "packets", "delivered_ns");
     assert_eq!(delivered, [0, 2_008_000, 2_008_000, 2_008_000]);
 }
@@ -201,8 +200,8 @@ fn early_ended_run_reports_rates_of_its_simulated_part() {
     assert!(too_early.verdict_reason.contains("before the window began"));
 }
 
-/// With the default wait of 200 ms the receiver goes on without packets that are 300 ms late. With
-/// 600 ms, the pipe has 40 Mbit/s, less markers.
+/// The wait of 200 ms is over before packets that are 300 ms late. With 600 ms, the pipe has 40
+/// Mbit/s, less markers.
 #[test]
 fn wait_below_the_skew_has_a_note_with_its_remedy() {
     let text = |delay: &str, wait: &str| {
@@ -243,7 +242,7 @@ fn ineffective_channel_choice_keys_are_rejected() {
     }
 }
 
-/// In free order packets have tags: one flow over a lossy channel stays in order.
+/// In free order tags keep one flow over a lossy channel in order.
 #[test]
 fn order_is_free_unless_a_key_requires_strict() {
     let run = |keys: &str| {

@@ -18,7 +18,7 @@ fn scenario(kind: &str) -> String {
     )
 }
 
-/// Window at the end in segments, and duration of congestion avoidance until then in seconds.
+/// Window at the end in segments, and seconds of congestion avoidance.
 fn avoided(record: &Record) -> (f64, f64) {
     let source = &record.sources[0];
     let counts = (source.retransmissions, source.fast_recoveries, source.timeouts);
@@ -53,7 +53,7 @@ fn cubic_reduces_to_70_percent_and_follows_its_function() {
     let (window, avoided_s) = avoided(&run(&scenario("cubic")));
     let since_k = avoided_s + ROUND_TRIP_S - 150.0_f64.cbrt();
     assert_within(window, 200.0 + 0.4 * since_k * since_k * since_k, 1.0);
-    // Reno's window is far below: the two cannot be confused.
+    // Reno's window is far below.
     assert!(window > 140.0 + 9.0 / 17.0 * avoided_s / ROUND_TRIP_S + 20.0, "{window}");
 }
 
@@ -64,8 +64,7 @@ fn window_below_one_packet_is_rejected_by_its_key() {
     assert!(error.contains("`source[0].kind.cubic.window`: expected at least"), "{error}");
 }
 
-/// A third line of 10 Mbit/s that loses half of its packets: without a quarantine the flow had 50
-/// instead of 58 Mbit/s.
+/// Without a quarantine the flow had 50 instead of 58 Mbit/s.
 #[test]
 fn channel_losing_half_does_not_reduce_goodput_of_others() {
     let line = |rate: u32, delay: u32, more: &str| {

@@ -1,4 +1,4 @@
-//! The receiver's side of the loop: arrivals, delivery in order at the reader's rate, and reports.
+//! The receiver's side of the loop: arrivals, delivery and reports.
 
 use super::Engine;
 use crate::measure::Loss;

@@ -1,5 +1,4 @@
-//! The sender's side of the loop: first messages, then retransmissions, then packets in queue order
-//! while the channels have space.
+//! The sender's side of the loop: first messages, then retransmissions, then packets.
 
 use super::Engine;
 use crate::run::event::{Cargo, Event, Load};
@@ -10,7 +9,7 @@ use gingham_linkemu::{Arrival, Fate};
 use gingham_stripe::MESSAGE_BYTES_MAX;
 
 impl Engine {
-    /// Pauses when this call has used its steps, and continues at this instant in the next call.
+    /// Continues at this instant in the next call if the steps are used.
     pub(super) fn pump(&mut self) {
         self.is_pumping = true;
         while self.is_pumping && self.steps.are_left() && !self.steps.is_stuck() {
@@ -66,7 +65,7 @@ impl Engine {
             return true;
         }
         let link = &self.links[channel];
-        // Leaves space for markers and other messages, as far as the queue is long enough.
+        // For markers and other messages.
         let reserve = MESSAGE_BYTES_MAX as u64 * 2;
         let wanted = u64::from(bytes + self.receiver.header_bytes()) + reserve;
         let at = link.room_at(self.now, wanted.min(link.queue_bytes()));
@@ -122,7 +121,7 @@ impl Engine {
 
     fn send_messages(&mut self) {
         while let Some((channel, message)) = self.sender.poll_message(self.now) {
-            // A channel that lost all long packets is probed by messages of their length.
+            // Messages of this length probe a channel that lost all long packets.
             let bytes = length_of(&message).max(self.sender.padded_bytes(channel));
             let marker = marker_number(&message);
             self.meter.message_sent(self.now, channel, bytes, marker);

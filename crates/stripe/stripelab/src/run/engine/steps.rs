@@ -1,7 +1,7 @@
 //! Guard against simulated time that stands still.
 //!
 //! A step is an event, or a packet offered to the sender. Each call takes a bounded number of
-//! steps, and its caller can handle signals even if an instant never ends.
+//! steps: its caller can handle signals even if an instant never ends.
 
 use core::fmt;
 use gingham_kernel::Time;

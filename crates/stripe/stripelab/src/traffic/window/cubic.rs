@@ -70,7 +70,7 @@ impl Avoidance {
 
     /// Growth by `acked` segments (sections 4.2 to 4.5), in segments.
     fn growth(&mut self, now: Time, cwnd: f64, acked: f64, rtt: f64, cwnd_prior: f64) -> f64 {
-        // As fast as Reno once the estimate is back at the window before the reduction.
+        // Reno's growth once the estimate is back at the window before the reduction.
         let alpha = if self.w_est >= cwnd_prior { 1.0 } else { ALPHA };
         self.w_est += alpha * acked / cwnd;
         let t = seconds(now.since(self.t_epoch));
@@ -183,7 +183,7 @@ mod tests {
         assert_near(avoidance.w_cubic(2.0 * avoidance.k), 130.0);
     }
 
-    /// 9 / 17 of a segment per window until it is back at 100 segments, then a whole one.
+    /// 9 / 17 of a segment per window until it is back at 100 segments.
     #[test]
     fn growth_is_that_of_reno_in_the_reno_friendly_region() {
         let mut avoidance = Avoidance::new(at(0), 70.0, Some(100.0));
@@ -193,8 +193,8 @@ mod tests {
         assert_near(avoidance.growth(at(1), 100.0, 50.0, 0.001, 100.0), 0.5);
     }
 
-    /// At 2 s W_cubic is 100 - .4 x 2.217163^3 = 95.640336; after a round trip of 100 ms it will be
-    /// 100 - .4 x 2.117163^3 = 96.204027, 6.204027 above a window of 90.
+    /// At 2 s W_cubic is 100 - .4 x 2.217163^3; after a round trip of 100 ms it will be 100 - .4 x
+    /// 2.117163^3 = 96.204027, 6.204027 above a window of 90.
     #[test]
     fn growth_targets_the_window_one_rtt_ahead() {
         let mut avoidance = Avoidance::new(at(0), 70.0, Some(100.0));
@@ -235,7 +235,7 @@ mod tests {
         assert_near(avoidance.w_cubic(3.0), 60.8);
     }
 
-    /// Each of 70 acknowledgements adds 7.56 bytes, whose fraction must not be lost.
+    /// Each of 70 acknowledgements adds 7.56 bytes.
     #[test]
     fn fractions_of_bytes_are_kept() {
         let mut cubic = Cubic::new(SEGMENT);
