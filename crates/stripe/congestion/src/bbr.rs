@@ -90,7 +90,7 @@ struct Seen {
     round_trip_ns: Option<u64>,
     smoothed_round_trip_ns: u64,
     rate: Option<RateSample>,
-    /// 0 without a sample.
+    /// Delivery rate; 0 without a sample.
     delivery_rate: u64,
 }
 
@@ -100,10 +100,10 @@ impl Seen {
     }
 }
 
-/// Round trips, counted by packets.
+/// Round trips, counted by delivered bytes.
 #[derive(Clone, Copy, Debug, Default)]
 struct Round {
-    /// Delivered bytes that begin the next round.
+    /// Count of delivered bytes at which the next round begins.
     next_delivered: u64,
     count: u64,
     /// Whether the last acknowledgement began a round.
@@ -122,7 +122,7 @@ pub struct Bbr {
     full_pipe: FullPipe,
     /// Delivery rates of this ProbeBW cycle and the previous one.
     max_bw_filter: MaxFilter,
-    /// Maximum delivery rate, bounded by losses.
+    /// Maximum delivery rate, limited by the bounds from losses.
     bw: u64,
     cycle: Cycle,
     bounds: Bounds,
@@ -131,7 +131,7 @@ pub struct Bbr {
     window: Window,
     healing: Healing,
     announced_step: Option<Step>,
-    /// Before the path was lost, until the first probe afterwards.
+    /// Bandwidth before the path was lost, kept until the first probe afterwards.
     carried_before: u64,
 }
 
@@ -161,13 +161,13 @@ impl Bbr {
         }
     }
 
-    /// Notes that the path was lost, and its bandwidth before. If Startup ends well below that
-    /// bandwidth, the first probe is immediate.
+    /// Notes the bandwidth before the path was lost. If Startup ends well below it, the first probe
+    /// is immediate.
     pub const fn expect(&mut self, bytes_per_second: u64) {
         self.carried_before = bytes_per_second;
     }
 
-    /// The order is the draft's.
+    /// Updates the model and the state, in the draft's order.
     fn update_model_and_state(&mut self, lost_bytes: u64) {
         self.update_latest_delivery_signals();
         self.update_congestion_signals();
@@ -205,7 +205,7 @@ impl Bbr {
         self.round.next_delivered = self.seen.delivered_bytes;
     }
 
-    /// App-limited samples count only if they are higher.
+    /// Updates the maximum delivery rate; app-limited samples count only if they are higher.
     fn update_max_bw(&mut self) {
         self.update_round();
         let rate = self.seen.delivery_rate;
@@ -271,8 +271,8 @@ impl Controller for Bbr {
     }
 }
 
-// Bounds from losses: bytes in flight in the long term, and rate and bytes in flight until the next
-// probe (draft, section "Updating the Model Upon Packet Loss").
+// Bounds set by losses: long-term for the bytes in flight, short-term (until the next probe) for
+// rate and bytes in flight (draft, section "Updating the Model Upon Packet Loss").
 
 #[derive(Clone, Copy, Debug)]
 struct Bounds {
@@ -285,9 +285,9 @@ struct Bounds {
     loss_round_start: bool,
     is_loss_in_round: bool,
     in_loss_recovery: bool,
-    /// Acknowledgements that report losses in this round of Startup.
+    /// Number of acknowledgements in this round of Startup that report losses.
     loss_events: u32,
-    /// Lost bytes not evaluated yet, for lack of a rate sample.
+    /// Lost bytes not yet evaluated, because there was no rate sample.
     unjudged_bytes: u64,
 }
 
@@ -333,8 +333,8 @@ impl Bbr {
         self.bounds.loss_events = self.bounds.loss_events.saturating_add(1);
     }
 
-    /// Whether losses of a round trip exceed both the threshold and one packet: with fewer than
-    /// fifty packets in flight, one packet already exceeds the draft's threshold.
+    /// Whether the losses of a round trip exceed both the threshold and one packet. With fewer than
+    /// fifty packets in flight, one packet alone exceeds the draft's threshold.
     fn is_inflight_too_high(&self) -> bool {
         self.loses_more_than(self.parameters.loss_threshold)
     }
@@ -408,7 +408,7 @@ impl Bbr {
         self.bounds.is_loss_in_round = false;
     }
 
-    /// `AdaptLowerBoundsFromCongestion`, `InitLowerBounds` and `LossLowerBounds` of the draft.
+    /// Lowers the short-term bounds; includes `InitLowerBounds` and `LossLowerBounds` of the draft.
     fn adapt_lower_bounds_from_congestion(&mut self) {
         if self.state.is_probing_bw() {
             return;
@@ -434,7 +434,6 @@ impl Bbr {
 // Control parameters (draft, sections "Updating Control Parameters" and "BBR.extra_acked").
 
 const ONE: Thousandths = Thousandths(1_000);
-/// Assumed RTT before a measurement.
 const NOMINAL_ROUND_TRIP_NS: u64 = 1_000_000;
 
 #[derive(Clone, Copy, Debug)]
@@ -444,7 +443,7 @@ struct Window {
     prior_cwnd: u64,
     pacing_rate: u64,
     send_quantum: u64,
-    /// Delivered bytes until which the window counts as the limit of sending.
+    /// Count of delivered bytes up to which the window counts as limiting sending.
     limited_until_delivered: Option<u64>,
 }
 
@@ -462,7 +461,7 @@ impl Window {
     }
 }
 
-/// ACK aggregation: bytes acknowledged beyond the estimated rate.
+/// ACK aggregation: bytes acknowledged in excess of the estimated rate.
 #[derive(Clone, Copy, Debug, Default)]
 struct Aggregation {
     interval_start_ns: u64,
@@ -533,7 +532,7 @@ impl Bbr {
         }
     }
 
-    /// Until the pipe is full, the pacing rate only grows.
+    /// Sets the pacing rate; until the pipe is full, it only grows.
     fn set_pacing_rate_with_gain(&mut self, gain: Thousandths) {
         let pacing_rate = self.parameters.pacing_margin.rest().of(gain.of(self.bw)).max(1);
         if self.full_pipe.full_bw_reached || pacing_rate > self.window.pacing_rate {
@@ -552,8 +551,8 @@ impl Bbr {
                 .max(self.longest_bytes.saturating_mul(2));
     }
 
-    /// Allowance for the send quantum and for delayed acknowledgements (`UpdateOffloadBudget`, as
-    /// for QUIC).
+    /// Returns the addition to the window for the send quantum and for delayed acknowledgements
+    /// (`UpdateOffloadBudget`, as for QUIC).
     fn offload_budget(&self) -> u64 {
         let kept = self
             .parameters
@@ -641,7 +640,7 @@ impl Bbr {
         }
     }
 
-    /// Whether the window was full within the last round trip (`C.is_cwnd_limited`).
+    /// Whether the window limited sending in the last round trip (`C.is_cwnd_limited`).
     fn is_cwnd_limited(&self) -> bool {
         self.window.limited_until_delivered.is_some_and(|until| self.seen.delivered_bytes <= until)
     }
@@ -649,16 +648,16 @@ impl Bbr {
 
 // Startup and Drain (draft, sections of these names).
 
-/// Rounds without growth by a quarter in a full pipe.
+/// Number of rounds without growth by a quarter after which the pipe is full.
 const FULL_BW_ROUNDS: u32 = 3;
-/// Rounds of Drain, regardless of bytes in flight.
+/// Maximum number of rounds in Drain, regardless of bytes in flight.
 const DRAIN_ROUNDS_MAX: u64 = 3;
 
 #[derive(Clone, Copy, Debug, Default)]
 struct FullPipe {
     full_bw: u64,
     full_bw_count: u32,
-    /// Whether the pipe is full by measurements since the last reset.
+    /// Whether measurements since the last reset show a full pipe.
     full_bw_now: bool,
     full_bw_reached: bool,
     drain_start_round: u64,
@@ -672,7 +671,7 @@ impl FullPipe {
 
 impl Bbr {
     fn check_full_bw_reached(&mut self) {
-        // Rounds of all paths decide whether a common probe is over (`pass_round`).
+        // With a common clock, rounds of all paths decide whether a probe is over (`pass_round`).
         let is_told = self.parameters.shares_clock && self.state == State::ProbeBwUp;
         if self.round.is_start && !self.seen.is_app_limited() && !is_told {
             self.see_full_bw(self.seen.delivery_rate);
@@ -732,29 +731,28 @@ impl Bbr {
     }
 }
 
-// Recovery of a path that lost most packets at any rate, and has stopped doing so.
+// Recovery of a path that lost many packets at any rate, and no longer does.
 //
 // ```text
 //   lost      > 1/4 in each of four consecutive rounds without probing   none in three rounds
 //   state     DOWN, CRUISE ...                                           --> Startup
 // ```
 //
-// Losses at a rate that the path was found to carry reduce the model's bounds to their minimum,
-// although the sender does not cause them. Probes then raise them only a little per cycle, and a
-// recovered path stays nearly unused for a minute or longer. It is therefore started again, as in
-// TCP after an idle period (RFC 5681, section 4.1).
+// Losses that the sender does not cause reduce the model's bounds to their minimum. Probes then
+// raise them only a little per cycle, and a recovered path stays nearly unused for a minute or
+// longer. BBR therefore starts again, as in TCP after an idle period (RFC 5681, section 4.1).
 //
-// A round with lighter loss ends a series of heavy ones: each of many flows in one full queue has a
-// few packets in flight, and occasionally loses a quarter of them. A flow that started again would
-// increase that congestion.
+// A round with lighter loss ends a series of heavy ones: flows that share a full queue have few
+// packets in flight, and occasionally lose a quarter of them. Restarts would increase that
+// congestion.
 //
 // Source: ours.
 //
-// Invariant: losses of probes alone never lead here.
+// Invariant: losses during probes alone never cause a restart.
 
-/// Loss is heavy if more than one byte in this number is lost.
+/// Inverse of the fraction of bytes above which a loss is heavy.
 const HEAVY_SHARE: u64 = 4;
-/// Consecutive rounds of heavy loss that invalidate the model.
+/// Number of consecutive rounds with heavy loss that invalidate the model.
 const HEAVY_ROUNDS: u32 = 4;
 const CLEAN_ROUNDS: u32 = 3;
 
@@ -813,7 +811,6 @@ mod healing_tests {
     use super::tests::{Step, Trace};
     use super::{INFINITY, State};
 
-    /// Two thirds of 3,000 bytes lost in a round.
     const HEAVY: Step = Step {
         came: 1_000,
         bytes_per_second: 50_000,
@@ -845,7 +842,7 @@ mod healing_tests {
         }
     }
 
-    /// A loss of one sixth is not heavy. After a series of four, it changes nothing.
+    /// A loss of one sixth is not heavy; after four heavy ones, it changes nothing.
     #[test]
     fn light_loss_round_ends_a_series_of_heavy_ones() {
         let light = Step { lost: 500, came: 2_500, bytes_per_second: 125_000, ..HEAVY };

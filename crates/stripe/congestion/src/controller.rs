@@ -7,36 +7,37 @@ use crate::{Bbr, BbrParameters, Cubic, FixedRate};
 pub struct Sent {
     /// Time in nanoseconds.
     pub now_ns: u64,
-    /// Length of the packet.
+    /// Length of the packet in bytes.
     pub bytes: u64,
     /// Bytes in flight before the packet.
     pub in_flight_bytes: u64,
-    /// Total bytes delivered on the path (`C.delivered`).
+    /// Total bytes delivered on the path so far (`C.delivered`).
     pub delivered_bytes: u64,
-    /// Whether nothing was in flight, and only the source limited sending.
+    /// Whether nothing was in flight because the source had nothing to send.
     pub was_idle: bool,
 }
 
-/// Delivery rate sample of the last packet accounted for (draft-ietf-ccwg-bbr).
+/// Delivery rate sample, taken over the flight of the last packet accounted for
+/// (draft-ietf-ccwg-bbr).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RateSample {
-    /// Bytes delivered meanwhile (`RS.delivered`).
+    /// Bytes delivered during the sample (`RS.delivered`).
     pub delivered_bytes: u64,
-    /// The longer of their sending and arrival times, the latter on the receiver's clock
-    /// (`RS.interval`).
+    /// Duration of the sample: the longer of sending and arrival time, the latter on the receiver's
+    /// clock (`RS.interval`).
     pub interval_ns: u64,
-    /// Bytes delivered by its departure (`RS.prior_delivered`).
+    /// Bytes delivered before the packet was sent (`RS.prior_delivered`).
     pub prior_delivered_bytes: u64,
-    /// Bytes in flight at its departure, itself included (`RS.tx_in_flight`).
+    /// Bytes in flight when the packet was sent, including it (`RS.tx_in_flight`).
     pub tx_in_flight_bytes: u64,
-    /// Bytes lost meanwhile (`RS.lost`).
+    /// Bytes lost during the sample (`RS.lost`).
     pub lost_bytes: u64,
-    /// Whether the source had nothing to send for part of the time.
+    /// Whether the source had nothing to send during part of the sample.
     pub is_app_limited: bool,
 }
 
 impl RateSample {
-    /// Returns the rate; `None` if the interval is too short.
+    /// Returns the delivery rate; `None` if the interval is too short.
     pub fn bytes_per_second(&self) -> Option<u64> {
         (self.interval_ns > 0).then(|| crate::units::rate(self.delivered_bytes, self.interval_ns))
     }
@@ -53,9 +54,9 @@ pub struct Acknowledged {
     pub lost_bytes: u64,
     /// Bytes in flight before the acknowledgement.
     pub prior_in_flight_bytes: u64,
-    /// Bytes in flight after it.
+    /// Bytes in flight after the acknowledgement.
     pub in_flight_bytes: u64,
-    /// Total bytes delivered on the path (`C.delivered`).
+    /// Total bytes delivered on the path so far (`C.delivered`).
     pub delivered_bytes: u64,
     /// RTT of the last packet received, if known.
     pub round_trip_ns: Option<u64>,
@@ -67,12 +68,12 @@ pub struct Acknowledged {
     pub rate: Option<RateSample>,
 }
 
-/// Congestion controller of a path; event times never decrease.
+/// Congestion controller of a path; event times must not decrease.
 pub trait Controller {
-    /// Notes a sent packet; only one after idleness may change window and pacing rate.
+    /// Notes a sent packet. Only one sent after idleness may change window and pacing rate.
     fn sent(&mut self, sent: &Sent);
 
-    /// Notes that packets were received or lost.
+    /// Handles an acknowledgement that packets were received or lost.
     fn acknowledged(&mut self, acknowledged: &Acknowledged);
 
     /// Returns the congestion window.
@@ -84,7 +85,7 @@ pub trait Controller {
     /// Returns the estimated bandwidth, if known.
     fn bytes_per_second(&self) -> Option<u64>;
 
-    /// Whether the controller still searches for the bandwidth.
+    /// Whether the controller is still searching for the bandwidth.
     fn is_starting(&self) -> bool {
         false
     }
@@ -100,7 +101,7 @@ pub trait Controller {
     }
 }
 
-/// Choice of controller.
+/// Congestion controller in use.
 #[derive(Clone, Debug)]
 pub enum Control {
     /// Fixed rate.
@@ -123,7 +124,7 @@ impl Control {
     }
 }
 
-/// Dispatches without a table of functions, because some calls are per packet.
+/// Calls the controller without dynamic dispatch, because some calls occur for each packet.
 macro_rules! each {
     ($control:expr, $one:ident => $what:expr) => {
         match $control {

@@ -6,13 +6,13 @@
 //!   .7 W_max  loss  |-'                      never less than Reno would have
 //! ```
 //!
-//! Packets are paced at 1.25 times the window per smoothed RTT (RFC 9002, section 7.7), twice in
-//! slow start, as in Linux. Slow start ends by HyStart++ or a loss.
+//! Packets are paced at 1.25 times the window per smoothed RTT (RFC 9002, section 7.7), or twice
+//! the window in slow start, as in Linux. Slow start ends by HyStart++ or a loss.
 //!
 //! Source: RFC 9438, sections 4 and 5, and its names.
 //!
 //! Differences from it: one reduction per round trip of packets, without retransmission during
-//! recovery; no undoing, because no loss proves spurious; the time of an epoch stops while the
+//! recovery; no undoing, because no loss proves spurious; the clock of an epoch stops while the
 //! window does not limit sending (section 5.8).
 //!
 //! Invariants: integers only; remainders of divisions are carried forward.
@@ -22,30 +22,30 @@ use crate::controller::{Acknowledged, Controller, Sent};
 use crate::hystart::Hystart;
 use crate::units::{percent_of, rate};
 
-/// `beta_cubic`.
+/// Share of the window kept after a loss (`beta_cubic`).
 const BETA_PERCENT: u64 = 70;
-/// (1 + beta) / 2.
+/// Share of `W_max` kept in fast convergence: (1 + beta) / 2.
 const FAST_CONVERGENCE_PERCENT: u64 = 85;
-/// `alpha_cubic` = 3 (1 - beta) / (1 + beta) = 9 / 17.
+/// Growth in packets per RTT in the Reno-friendly region: `alpha_cubic` = 3 (1 - beta) / (1 + beta)
+/// = 9 / 17.
 const ALPHA: (u64, u64) = (9, 17);
 const INITIAL_PACKETS: u64 = 10;
 const PACKETS_MIN: u64 = 2;
-/// Assumed RTT before a measurement.
 const NOMINAL_ROUND_TRIP_NS: u64 = 1_000_000;
-/// Longer times since a loss are clamped.
+/// Limit of the time since a loss; longer times are clamped.
 const EPOCH_US_MAX: u64 = 10_000_000_000;
 const WINDOW_BYTES_MAX: u64 = 1 << 40;
-/// Round trips covered by the filter of delivery rates, in two slots.
+/// Number of round trips that the filter of delivery rates covers, in two slots.
 const RATE_ROUNDS: u64 = 10;
 
 #[derive(Clone, Copy, Debug)]
 struct Epoch {
     start_ns: u64,
-    /// Time for the window to return to `w_max` (`K`).
+    /// Time after which the window is back at `w_max` (`K`).
     k_us: u64,
     w_max: u64,
     w_est: u64,
-    /// Remainders of cubic and of Reno growth.
+    /// Remainders of the divisions for cubic and for Reno growth.
     rests: (u128, u128),
 }
 
@@ -60,9 +60,10 @@ pub struct Cubic {
     epoch: Option<Epoch>,
     hystart: Hystart,
     smoothed_round_trip_ns: u64,
-    /// Losses of packets sent at a lower count belong to the last reduction.
+    /// Count of delivered bytes that ends recovery; losses of packets sent before cause no
+    /// reduction.
     recovery_until_delivered: Option<u64>,
-    /// Until this count the window is the limit of sending.
+    /// Count of delivered bytes up to which the window limits sending.
     limited_until_delivered: Option<u64>,
     limited_ns: u64,
     next_round_delivered: u64,
@@ -82,7 +83,7 @@ fn cube_root(of: u128) -> u128 {
 impl Epoch {
     fn new(start_ns: u64, cwnd: u64, w_max: u64, longest_bytes: u64) -> Self {
         let w_max = w_max.max(cwnd);
-        // Bytes over C, which is .4 packets per cubic second, in cubic microseconds.
+        // The divisor C, .4 packets per cubic second, is converted to cubic microseconds.
         let cube = u128::from(w_max - cwnd) * 2_500_000_000_000_000_000 / u128::from(longest_bytes);
         let k_us = u64::try_from(cube_root(cube)).unwrap_or(EPOCH_US_MAX).min(EPOCH_US_MAX);
         Self { start_ns, k_us, w_max, w_est: cwnd, rests: (0, 0) }
@@ -102,7 +103,7 @@ impl Epoch {
     }
 }
 
-/// Returns the quotient, and carries its remainder to the next call.
+/// Returns the quotient; adds its remainder to the next call.
 fn share(numerator: u128, denominator: u128, rest: &mut u128) -> u64 {
     let all = numerator.saturating_add(*rest);
     *rest = all % denominator;
@@ -154,7 +155,8 @@ impl Cubic {
         }
     }
 
-    /// Section 4.6, multiplicative decrease; section 4.7, fast convergence.
+    /// Reduces the window: multiplicative decrease (section 4.6) with fast convergence (section
+    /// 4.7).
     fn reduce(&mut self, acknowledged: &Acknowledged) {
         self.recovery_until_delivered = Some(acknowledged.delivered_bytes);
         self.w_max = if self.cwnd < self.w_max {
@@ -181,7 +183,8 @@ impl Cubic {
         let w_max = self.w_max;
         let epoch =
             self.epoch.get_or_insert_with(|| Epoch::new(now_ns, cwnd, w_max, longest_bytes));
-        // Section 4.3: Reno growth, at full rate once the window has its size before the loss.
+        // Section 4.3: Reno growth, at full rate once the window is back at its size before the
+        // loss.
         let alpha = if epoch.w_est >= self.cwnd_prior { (1, 1) } else { ALPHA };
         let came = u128::from(acked_bytes) * u128::from(longest_bytes) * u128::from(alpha.0);
         let reno = share(came, u128::from(cwnd) * u128::from(alpha.1), &mut epoch.rests.1);
@@ -190,7 +193,8 @@ impl Cubic {
             self.cwnd = epoch.w_est.max(cwnd);
             return;
         }
-        // Sections 4.4 and 4.5: the function's value in one RTT, at most 1.5 times the window.
+        // Sections 4.4 and 4.5: the target is the function's value in one RTT, at most 1.5 times
+        // the window.
         let then_ns = now_ns.saturating_add(self.smoothed_round_trip_ns);
         let target =
             epoch.w_cubic(then_ns, longest_bytes).clamp(cwnd, cwnd.saturating_add(cwnd / 2));
@@ -199,10 +203,10 @@ impl Cubic {
         self.cwnd = cwnd.saturating_add(growth).min(WINDOW_BYTES_MAX);
     }
 
-    /// Whether the window limited sending within the last round trip; if not, the epoch's time
+    /// Whether the window limited sending within the last round trip; if not, the epoch's clock
     /// stops.
     fn is_limited(&mut self, acknowledged: &Acknowledged) -> bool {
-        // In slow start pacing may leave half of the window unused (not in RFC 9438; as in Linux).
+        // In slow start, pacing may leave half of the window unused (not in RFC 9438; as in Linux).
         let is_half_used = acknowledged.prior_in_flight_bytes.saturating_mul(2) > self.cwnd;
         let is_limited =
             self.limited_until_delivered.is_some_and(|until| acknowledged.delivered_bytes <= until)
@@ -274,8 +278,8 @@ mod tests {
     const PACKET: u64 = 1_000;
     const SECOND: u64 = 1_000_000_000;
 
-    /// From 70 to 100 packets: K = cube root of 30 / .4 = 4.217163 s. W is 70 at 0, 100 at K, 130
-    /// at twice K, and 100 + .4 * 1 a second after it.
+    /// From 70 to 100 packets, K is the cube root of 30 / .4 = 4.217163 s. W is 70 at 0, 100 at K,
+    /// 130 at twice K, and 100 + .4 * 1 one second after K.
     #[test]
     fn window_is_the_cubic_function() {
         let epoch = Epoch::new(5 * SECOND, 70 * PACKET, 100 * PACKET, PACKET);
@@ -331,8 +335,8 @@ mod tests {
         assert_eq!((cubic.cwnd, cubic.w_max), (49 * PACKET, 59_500));
     }
 
-    /// Per RTT the window grows by 9/17 of a packet, like Reno with .7; the cubic function has
-    /// hardly begun after 5 ms.
+    /// In an RTT, the window grows by 9/17 of a packet, like Reno's with beta = .7; the cubic
+    /// function has hardly grown after 5 ms.
     #[test]
     fn window_grows_like_reno_in_the_reno_friendly_region() {
         let mut cubic = avoiding();
@@ -353,7 +357,7 @@ mod tests {
         assert!((78_999..=79_000).contains(&cubic.cwnd), "{}", cubic.cwnd);
     }
 
-    /// With the time running, W(3.1) would be 99.4 packets.
+    /// If the clock did not stop, W(3.1) would be 99.4 packets.
     #[test]
     fn unused_window_does_not_grow() {
         let mut cubic = avoiding();

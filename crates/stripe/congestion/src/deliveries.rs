@@ -5,9 +5,9 @@
 //!                    ^ accounted for up to here: the rate while 42 was in flight is a sample
 //! ```
 //!
-//! A rate sample is the number of bytes delivered between the sending of a packet and its
-//! acknowledgement, over the longer of their sending and arrival times. The receiver's clock times
-//! arrivals, so that delays of reports on the return path have no effect.
+//! A rate sample divides the bytes delivered between the sending of a packet and its
+//! acknowledgement by the longer of their sending and arrival times. Arrivals are timed by the
+//! receiver, so that delays on the return path have no effect.
 //!
 //! If more packets are in flight than there are records, every second record is dropped, and every
 //! second packet gets one.
@@ -26,17 +26,17 @@ use crate::controller::RateSample;
 pub(crate) struct Record {
     number: u64,
     pub(crate) sent_at_ns: u64,
-    /// Of the latest packet delivered by then.
+    /// Sending time of the latest packet delivered by then.
     first_sent_at_ns: u64,
-    /// Acknowledgement time of that packet.
+    /// Acknowledgement time of that latest packet.
     delivered_at_ns: u64,
-    /// On the receiver's clock, if any arrived since the path was idle.
+    /// Arrival time of that packet on the receiver's clock, if any packet arrived since the path
+    /// was idle.
     received_at_ns: Option<u64>,
     delivered_bytes: u64,
     lost_bytes: u64,
-    /// This packet included (`P.tx_in_flight`).
+    /// Bytes in flight, including this packet (`P.tx_in_flight`).
     in_flight_bytes: u64,
-    /// This packet included.
     pub(crate) sent_bytes: u64,
     is_app_limited: bool,
 }
@@ -46,7 +46,7 @@ pub(crate) struct Record {
 pub(crate) struct Deliveries {
     records: VecDeque<Record>,
     room: usize,
-    /// Distance between packets with a record, a power of two.
+    /// Number of packets per record, a power of two.
     spacing: u64,
     next_number: u64,
     pub(crate) delivered_bytes: u64,
@@ -54,7 +54,7 @@ pub(crate) struct Deliveries {
     delivered_at_ns: u64,
     received_at_ns: Option<u64>,
     first_sent_at_ns: u64,
-    /// Until this count packets are app-limited (`C.app_limited`).
+    /// Count of delivered bytes up to which packets are app-limited (`C.app_limited`).
     app_limited_until_bytes: u64,
 }
 
@@ -69,7 +69,7 @@ impl Deliveries {
         }
     }
 
-    /// Restarts the counts of packets; delivered bytes stay counted.
+    /// Restarts the counts of packets; keeps the count of delivered bytes.
     pub(crate) fn restart(&mut self) {
         self.restart_at(0);
     }
@@ -80,7 +80,6 @@ impl Deliveries {
         (self.received_at_ns, self.app_limited_until_bytes) = (None, 0);
     }
 
-    /// Both counts include the packet.
     pub(crate) fn sent(
         &mut self,
         now_ns: u64,
@@ -123,20 +122,19 @@ impl Deliveries {
         self.app_limited_until_bytes > 0
     }
 
-    /// Returns the last record below number `packets`.
+    /// Removes earlier records; returns the last one below number `packets`.
     pub(crate) fn take_record(&mut self, packets: u64) -> Option<Record> {
         let count = self.records.partition_point(|record| record.number < packets);
         let last = count.checked_sub(1).map(|last| self.records[last]);
         self.records.drain(..count);
         if self.records.is_empty() {
-            // Clearing resets the ring to its first slot, whose memory was used recently.
             self.records.clear();
             self.spacing = 1;
         }
         last
     }
 
-    /// `received_at_ns` is the last arrival by the receiver's clock.
+    /// Handles an acknowledgement; `received_at_ns` is the last arrival, by the receiver's clock.
     pub(crate) fn acknowledged(
         &mut self,
         (now_ns, received_at_ns): (u64, u64),
@@ -159,7 +157,8 @@ impl Deliveries {
 
     fn sample(&self, record: &Record, now_ns: u64, received_at_ns: u64) -> RateSample {
         let sent_ns = record.sent_at_ns.saturating_sub(record.first_sent_at_ns);
-        // After an idle period, no earlier arrival exists for an interval on the receiver's clock.
+        // After an idle period, no earlier arrival is known, from which to measure on the
+        // receiver's clock.
         let came_ns = match record.received_at_ns {
             Some(before_ns) => received_at_ns.saturating_sub(before_ns),
             None => now_ns.saturating_sub(record.delivered_at_ns),
@@ -185,8 +184,9 @@ mod tests {
 
     const MILLISECOND: u64 = 1_000_000;
 
-    /// A packet per millisecond, received after 10 ms and acknowledged after 20, with the
-    /// receiver's clock 5 ms ahead: the first sample spans the round trip, later ones are 1 MB/s.
+    /// A packet is sent per millisecond, received after 10 ms and acknowledged after 20; the
+    /// receiver's clock is 5 ms ahead. The first sample spans the round trip, later ones are 1
+    /// MB/s.
     #[test]
     fn sample_spans_deliveries_during_a_packets_flight() {
         let mut deliveries = Deliveries::new(64);

@@ -1,7 +1,7 @@
 //! Fixed-rate controller, for a known bandwidth.
 //!
-//! At most 1.5 round trips' worth and ten packets are in flight, so that a slower path does not
-//! queue without bound.
+//! The window is 1.5 round trips' worth of data plus ten packets, to bound the queue of a slower
+//! path.
 
 use crate::controller::{Acknowledged, Controller, Sent};
 use crate::units::carried;
@@ -28,7 +28,7 @@ impl Controller for FixedRate {
         self.least_round_trip_ns = acknowledged.least_round_trip_ns;
     }
 
-    /// One second's worth before an RTT is known.
+    /// Returns the window; before an RTT is known, one second's worth of data.
     fn window_bytes(&self) -> u64 {
         let span_ns = match self.least_round_trip_ns {
             0 => 1_000_000_000,
@@ -51,7 +51,8 @@ impl Controller for FixedRate {
 mod tests {
     use super::*;
 
-    /// 30 ms of 1 MB/s and ten packets; before an RTT is known, a second of it.
+    /// The window is 30 ms of 1 MB/s plus ten packets; before an RTT is known, a second of that
+    /// rate.
     #[test]
     fn fixed_rate_window_is_one_and_a_half_rtts_and_ten_packets() {
         let mut controller = FixedRate::new(1_000_000, 1_500);

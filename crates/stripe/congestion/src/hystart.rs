@@ -9,7 +9,7 @@
 //! Source: RFC 9406, section 4, and its names. Packets are paced, so that `L` is infinite, as
 //! section 4.3 permits.
 
-/// `MIN_RTT_THRESH` and `MAX_RTT_THRESH`.
+/// Limits of the RTT increase that ends slow start (`MIN_RTT_THRESH`, `MAX_RTT_THRESH`).
 const RTT_THRESH_NS: (u64, u64) = (4_000_000, 16_000_000);
 const MIN_RTT_DIVISOR: u64 = 8;
 const N_RTT_SAMPLE: u32 = 8;
@@ -20,7 +20,7 @@ const INFINITY: u64 = u64::MAX;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
     SlowStart,
-    /// With `cssBaselineMinRtt`.
+    /// Conservative slow start, with `cssBaselineMinRtt`.
     Conservative {
         baseline_min_rtt_ns: u64,
         rounds: u32,
@@ -47,7 +47,7 @@ impl Default for Hystart {
 }
 
 impl Hystart {
-    /// `RttThresh` is an eighth of the previous round's minimum, 4 to 16 ms.
+    /// Handles an RTT sample; `RttThresh` is an eighth of the previous round's minimum, 4 to 16 ms.
     pub(crate) fn timed(&mut self, round_trip_ns: u64) {
         self.current_round_min_rtt_ns = self.current_round_min_rtt_ns.min(round_trip_ns);
         self.rtt_sample_count = self.rtt_sample_count.saturating_add(1);
@@ -69,7 +69,7 @@ impl Hystart {
         }
     }
 
-    /// Returns whether slow start is over.
+    /// Starts a round; returns whether slow start is over.
     pub(crate) const fn start_round(&mut self) -> bool {
         self.last_round_min_rtt_ns = self.current_round_min_rtt_ns;
         self.current_round_min_rtt_ns = INFINITY;
@@ -95,15 +95,15 @@ mod tests {
 
     const MILLISECOND: u64 = 1_000_000;
 
-    /// Returns whether slow start was over before the round.
+    /// Simulates a round; returns whether slow start was over before it.
     fn round(hystart: &mut Hystart, milliseconds: u64, samples: u32) -> bool {
         let is_over = hystart.start_round();
         (0..samples).for_each(|_| hystart.timed(milliseconds * MILLISECOND));
         is_over
     }
 
-    /// An eighth of 40 ms is 5, of 44 ms 5.5: 44 and 49 ms are normal; 56, above 49 + 6.125, begins
-    /// conservative slow start.
+    /// An eighth of 40 ms is 5 ms, and of 44 ms 5.5: RTTs of 44 and 49 ms are normal; 56 ms, above
+    /// 49 + 6.125, begins conservative slow start.
     #[test]
     fn five_conservative_rounds_end_slow_start() {
         let mut hystart = Hystart::default();
@@ -126,7 +126,7 @@ mod tests {
         assert_eq!(hystart.growth(4_000), 4_000);
     }
 
-    /// 4 ms for 8, 16 ms for 400; seven samples are too few.
+    /// The threshold is 4 ms for an RTT of 8, and 16 ms for 400; seven samples are too few.
     #[test]
     fn rtt_threshold_is_4_to_16_ms() {
         for (before, after, samples, is_cautious) in [

@@ -12,7 +12,7 @@ use crate::units::{carried, time_ns};
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pacer {
-    /// Maximum idle time that may be made up for.
+    /// Maximum idle time for which the sender may catch up.
     burst_ns: u64,
     next_ns: u64,
 }
@@ -26,7 +26,7 @@ impl Pacer {
         self.burst_ns = burst_ns;
     }
 
-    /// `None` is unlimited.
+    /// Notes a sent packet; without a rate, pacing is unlimited.
     pub(crate) fn sent(&mut self, now_ns: u64, bytes: u64, bytes_per_second: Option<u64>) {
         let spent_ns = bytes_per_second.map_or(0, |pace| time_ns(bytes, pace));
         let from_ns = self.next_ns.max(now_ns.saturating_sub(self.burst_ns));
@@ -37,7 +37,6 @@ impl Pacer {
         self.burst_ns
     }
 
-    /// Returns the bytes after which sending must pause.
     pub(crate) fn ready_bytes(&self, now_ns: u64, bytes_per_second: Option<u64>) -> u64 {
         let Some(pace) = bytes_per_second else { return u64::MAX };
         let from_ns = self.next_ns.max(now_ns.saturating_sub(self.burst_ns));
@@ -48,8 +47,8 @@ impl Pacer {
         self.next_ns.saturating_add(self.burst_ns) < now_ns
     }
 
-    /// Returns the earliest time of the next packet: a burst ahead of its departure, so that
-    /// several are sent at once.
+    /// Returns the earliest time of the next packet: ahead of its departure by a burst, to send
+    /// several at once.
     pub(crate) const fn next_ns(&self) -> u64 {
         self.next_ns
     }
@@ -59,7 +58,6 @@ impl Pacer {
 mod tests {
     use super::*;
 
-    /// A kilobyte at 1 MB/s takes a millisecond.
     #[test]
     fn packets_are_paced_and_missed_time_is_made_up_within_burst() {
         let mut pacer = Pacer::new(1_500_000);
@@ -81,7 +79,7 @@ mod tests {
         assert_eq!((pacer.next_ns(), pacer.burst_ns()), (8_000_000, 3_000_000));
     }
 
-    /// At 1 MB/s, half a millisecond of the burst remains: 500 bytes, and the packet that exceeds
+    /// Half a millisecond of the burst remains: 500 bytes at 1 MB/s, and the packet that exceeds
     /// them.
     #[test]
     fn ready_bytes_are_the_rest_of_the_burst() {

@@ -1,4 +1,4 @@
-//! A path from the sender's view: bytes in flight, and permission to send.
+//! Path as seen by the sender: bytes in flight, and permission to send.
 //!
 //! ```text
 //!   sent     |----------------------------------------------->|
@@ -21,29 +21,29 @@ use crate::pacer::Pacer;
 use crate::round_trip::RoundTrip;
 use crate::units::{carried, rate, scaled, time_ns};
 
-/// Maximum time for two packets.
+/// Maximum time in which two packets may be sent, however low the rate.
 const SLOWEST_NS: u64 = 1_000_000_000;
 
-/// Pacing and record parameters of a path.
+/// Plan of pacing, window and packet records of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PathPlan {
-    /// Longest packet.
+    /// Length of the longest packet.
     pub longest_bytes: u64,
-    /// Time at the pacing rate whose packets are sent at once.
+    /// Burst, as the time that its packets take at the pacing rate.
     pub burst: Duration,
     /// Maximum number of packet records.
     pub records: usize,
     /// Maximum window, regardless of the controller.
     pub window_bytes_max: u64,
-    /// Validity period of a minimum RTT.
+    /// Time after which a minimum RTT expires.
     pub least_span: Duration,
-    /// Maximum delay of acknowledgements while packets arrive quickly.
+    /// Maximum time for which packets may be assumed to have arrived without acknowledgement.
     pub kept: Duration,
 }
 
 impl PathPlan {
-    /// Returns a plan with a burst of 1 ms, like the segmentation of a network card, and a minimum
-    /// RTT valid for 10 s, as in BBR.
+    /// Returns a plan with 1 ms bursts, as with segmentation offload of a network card, and a
+    /// minimum RTT that expires after 10 s, as in BBR.
     pub const fn new(longest_bytes: u64) -> Self {
         Self {
             longest_bytes,
@@ -65,7 +65,7 @@ pub struct RateCap {
     pub overhead_bytes: u64,
 }
 
-/// Cumulative acknowledgement: counts never decrease.
+/// Cumulative acknowledgement: its counts never decrease.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Acknowledgement {
     /// Packets accounted for, received or lost.
@@ -76,11 +76,11 @@ pub struct Acknowledgement {
     pub received_bytes: u64,
     /// Arrival time of the last packet by the receiver's clock.
     pub received_at_ns: u64,
-    /// Delay of the acknowledgement at the other end, if reported.
+    /// Time for which the other end held the acknowledgement, if reported.
     pub held_ns: Option<u64>,
 }
 
-/// A path from the sender's view.
+/// Path as seen by the sender.
 #[derive(Clone, Debug)]
 pub struct Path {
     plan: PathPlan,
@@ -92,10 +92,9 @@ pub struct Path {
     sent_packets: u64,
     sent_bytes: u64,
     counted: Acknowledgement,
-    /// Within the bounds of the path.
     window_bytes: u64,
     pacing_rate_bytes_per_second: Option<u64>,
-    /// Time of the last acknowledgement that found the window full: it limited sending until then.
+    /// Time of the last acknowledgement that found the window full; until then, it limited sending.
     room_since_ns: u64,
     busy_since_ns: u64,
     acknowledged_at_ns: u64,
@@ -132,7 +131,7 @@ impl Path {
         self.deliveries.rest();
     }
 
-    /// Restarts the counts with nothing in flight; estimates of the path stay.
+    /// Restarts the counts with nothing in flight; keeps the estimates of the path.
     pub fn restart(&mut self) {
         (self.sent_packets, self.sent_bytes) = (0, 0);
         self.counted = Acknowledgement::default();
@@ -144,19 +143,19 @@ impl Path {
         &self.control
     }
 
-    /// Ends a round of all paths that share a clock.
+    /// Ends a round that all paths sharing a clock have in common.
     pub fn pass_round(&mut self) {
         if let Some(bbr) = self.bbr_mut() {
             bbr.pass_round();
         }
     }
 
-    /// Whether the window is small to measure the minimum RTT.
+    /// Whether the window is reduced to measure the minimum RTT.
     pub fn is_probing_round_trip(&self, now_ns: u64) -> bool {
         matches!(&self.control, Control::Bbr(bbr) if bbr.is_probing_rtt(now_ns))
     }
 
-    /// Notes whether another path is probing its RTT, which postpones this path's probe.
+    /// Notes whether another path is probing its minimum RTT, which postpones this path's probe.
     pub fn see_others_probe(&mut self, others_probe: bool) {
         if let Some(bbr) = self.bbr_mut() {
             bbr.see_others_probe_rtt(others_probe);
@@ -184,12 +183,12 @@ impl Path {
         &self.round_trip
     }
 
-    /// Returns the bytes sent and not accounted for.
+    /// Returns the number of bytes sent but not accounted for.
     pub const fn in_flight_bytes(&self) -> u64 {
         self.sent_bytes - self.counted.accounted_bytes
     }
 
-    /// Returns the maximum bytes in flight.
+    /// Returns the maximum number of bytes in flight.
     pub const fn window_bytes(&self) -> u64 {
         self.window_bytes
     }
@@ -199,7 +198,7 @@ impl Path {
         self.control.bytes_per_second()
     }
 
-    /// Returns the pacing rate.
+    /// Returns the pacing rate, if any.
     pub const fn pacing_rate_bytes_per_second(&self) -> Option<u64> {
         self.pacing_rate_bytes_per_second
     }
@@ -221,7 +220,8 @@ impl Path {
         };
     }
 
-    /// With overhead, scaled by the ratio of pacing rate and cap.
+    /// Returns the bytes of a packet for the pacer: with overhead, scaled by the ratio of pacing
+    /// rate and cap.
     #[cold]
     fn capped_bytes(&self, bytes: u64, cap: RateCap) -> u64 {
         let Some(pace) = self.pacing_rate_bytes_per_second else { return bytes };
@@ -229,27 +229,29 @@ impl Path {
         scaled(capped, pace, cap.bytes_per_second.max(1)).max(bytes)
     }
 
-    /// Returns the total of lost bytes.
+    /// Returns the total number of lost bytes.
     pub const fn lost_bytes(&self) -> u64 {
         self.deliveries.lost_bytes
     }
 
-    /// Packets may be assumed to arrive unreported for as long as the interval before an
-    /// acknowledgement, at most a quarter of the minimum RTT and the planned delay.
+    /// Returns for how long packets may be assumed to arrive without acknowledgement: the last
+    /// interval between acknowledgements, at most a quarter of the minimum RTT and the planned
+    /// time.
     fn kept_ns_max(&self) -> u64 {
         let kept_ns = u64::try_from(self.plan.kept.as_nanos()).unwrap_or(u64::MAX);
         self.acknowledged_after_ns.min(self.round_trip.least_ns() / 4).min(kept_ns)
     }
 
-    /// Excludes probable arrivals since the last acknowledgement: the window is meant for packets
-    /// acknowledged one by one.
+    /// Returns the bytes in flight without probable arrivals since the last acknowledgement: the
+    /// window is meant for packets acknowledged one by one.
     fn likely_in_flight_bytes(&self, now_ns: u64) -> u64 {
         let kept_ns = now_ns.saturating_sub(self.acknowledged_at_ns).min(self.kept_ns_max());
         let kept_bytes = self.bytes_per_second().map_or(0, |rate| carried(rate, kept_ns));
         self.in_flight_bytes().saturating_sub(kept_bytes)
     }
 
-    /// Without a further acknowledgement, for a packet of maximum length.
+    /// Returns when the window has room for a packet of maximum length, without a further
+    /// acknowledgement.
     fn room_from_ns(&self) -> Option<u64> {
         let missing_bytes =
             (self.in_flight_bytes() + self.plan.longest_bytes).saturating_sub(self.window_bytes());
@@ -267,20 +269,20 @@ impl Path {
             || self.room_from_ns().is_some_and(|from_ns| from_ns <= now_ns)
     }
 
-    /// Returns the time of the next packet without a further acknowledgement.
+    /// Returns when the next packet may be sent without a further acknowledgement.
     pub fn next_ns(&self) -> Option<u64> {
         Some(self.room_from_ns()?.max(self.pacer.next_ns()))
     }
 
-    /// Sets the burst in bytes, at least the planned one.
+    /// Sets the burst in bytes, but at least to the planned burst.
     pub fn set_burst(&mut self, bytes: u64) {
         let least_ns = u64::try_from(self.plan.burst.as_nanos()).unwrap_or(u64::MAX);
         let turn_ns = self.pacing_rate_bytes_per_second().map_or(0, |pace| time_ns(bytes, pace));
         self.pacer.set_burst(turn_ns.max(least_ns));
     }
 
-    /// Whether the smoothed RTT exceeds the minimum by more than two bursts and four times the
-    /// variation (the factor of RFC 6298), with bytes in flight.
+    /// Whether the path has a queue: bytes are in flight, and the smoothed RTT exceeds the minimum
+    /// by more than two bursts and four times the variation (the factor of RFC 6298).
     pub fn is_queued(&self) -> bool {
         let trip = &self.round_trip;
         let queued_ns = trip.smoothed_ns().saturating_sub(trip.least_ns());
@@ -293,7 +295,8 @@ impl Path {
         self.pacer.next_ns().saturating_add(self.pacer.burst_ns())
     }
 
-    /// Returns the bytes after which sending must pause; the packet that reaches them is the last.
+    /// Returns the number of bytes after which sending must pause; the packet that reaches it is
+    /// the last.
     pub fn ready_bytes(&self, now_ns: u64) -> u64 {
         if !self.admits(now_ns) {
             return 0;
@@ -304,7 +307,7 @@ impl Path {
             .saturating_add(1)
     }
 
-    /// Whether a packet may be sent.
+    /// Whether a packet may be sent now.
     #[inline]
     pub fn admits(&self, now_ns: u64) -> bool {
         self.pacer.next_ns() <= now_ns && self.has_room(now_ns)
@@ -327,7 +330,7 @@ impl Path {
         self.pacer.sent(now_ns, paced_bytes, self.pacing_rate_bytes_per_second);
     }
 
-    /// Takes an RTT sample not measured on a packet.
+    /// Takes an RTT sample that was not measured on a packet.
     pub fn timed(&mut self, now_ns: u64, round_trip_ns: u64) {
         self.round_trip.take(now_ns, round_trip_ns);
         self.ask_control();
@@ -350,7 +353,7 @@ impl Path {
         self.acknowledged_after_ns = now_ns.saturating_sub(self.acknowledged_at_ns);
         self.acknowledged_at_ns = now_ns;
         let record = self.deliveries.take_record(acknowledgement.accounted_packets);
-        // The other end may know the number of lost packets before their lengths.
+        // The other end may know how many packets were lost before it knows their lengths.
         let sent_bytes = record.map_or(0, |record| record.sent_bytes);
         let accounted_bytes =
             acknowledgement.accounted_bytes.max(sent_bytes).max(before.accounted_bytes);
@@ -382,8 +385,8 @@ impl Path {
         true
     }
 
-    /// All newly accounted bytes count as received if the other end's count is impossible. Packets
-    /// counted as lost that arrive later are offset by the next ones.
+    /// Returns the newly received bytes: all newly accounted bytes if the other end's count is
+    /// impossible. If packets counted as lost arrive later, the next ones offset them.
     fn newly_came(&mut self, before: &Acknowledgement, newly_bytes: u64) -> u64 {
         let came = self.counted.received_bytes.checked_sub(before.received_bytes);
         came.filter(|came| *came <= newly_bytes).unwrap_or(newly_bytes)
@@ -402,13 +405,13 @@ impl Path {
         (self.sent_packets, self.sent_bytes)
     }
 
-    /// Whether sending is app-limited.
+    /// Whether sending is app-limited, that is, limited by the source.
     pub const fn is_limited_by_source(&self) -> bool {
         self.deliveries.is_limited_by_source()
     }
 
-    /// Notes an app-limited path: none was sent for longer than a burst. Time with a full window
-    /// does not count.
+    /// Notes that the path is app-limited if nothing was sent for longer than a burst. Time with a
+    /// full window does not count.
     pub fn see_idleness(&mut self, now_ns: u64) {
         if self.is_idle(now_ns) {
             self.deliveries.limit_by_source(self.in_flight_bytes());
@@ -427,7 +430,7 @@ impl Path {
         }
     }
 
-    /// Returns the time since which packets have used all available room.
+    /// Returns the time since when packets have used all available room.
     pub const fn busy_since_ns(&self) -> u64 {
         self.busy_since_ns
     }
@@ -437,7 +440,7 @@ impl Path {
         self.acknowledged_at_ns
     }
 
-    /// A sample shorter than the minimum RTT gives no rate: its bytes arrived in a bunch.
+    /// Drops the rate of a sample shorter than the minimum RTT: its bytes arrived in a bunch.
     fn believed(&self, sample: RateSample) -> RateSample {
         if sample.interval_ns < self.round_trip.least_ns() {
             RateSample { interval_ns: 0, ..sample }

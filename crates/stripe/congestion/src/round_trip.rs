@@ -6,15 +6,15 @@
 //!   receiver        arrives ... held ... acknowledged          sample = now - sent - held
 //! ```
 //!
-//! The recent minimum is taken as the RTT without queueing (BBR: Cardwell et al., ACM Queue 14(5),
-//! 2016); the excess is queueing or jitter. The mean difference between consecutive samples (as in
+//! The recent minimum counts as the RTT without queueing (BBR: Cardwell et al., ACM Queue 14(5),
+//! 2016); any excess is queueing or jitter. The mean difference between consecutive samples (as in
 //! RFC 3550, section 6.4.1) distinguishes them: a queue sustained by a window keeps its length.
 //!
 //! Invariant: the minimum is at most the last sample, and no older than its validity span.
 
 use crate::units::smooth;
 
-/// Longest sample: a day.
+/// Maximum RTT sample: a day.
 const SAMPLE_NS_MAX: u64 = 24 * 60 * 60 * 1_000_000_000;
 
 /// RTT statistics.
@@ -22,7 +22,7 @@ const SAMPLE_NS_MAX: u64 = 24 * 60 * 60 * 1_000_000_000;
 #[derive(Clone, Copy, Debug)]
 pub struct RoundTrip {
     span_ns: u64,
-    /// Minimum of the current half span, and of the previous one.
+    /// Minimum RTT of the current half of the validity span, and of the previous half.
     least_ns: [u64; 2],
     half_since_ns: u64,
     last_ns: Option<u64>,
@@ -87,7 +87,7 @@ mod tests {
         trip
     }
 
-    /// A sixteenth of the difference of 80.
+    /// The expected variation is a sixteenth of the difference of 80.
     #[test]
     fn rtt_samples_and_their_variation_are_smoothed() {
         let trip = after(&[(0, 80), (10, 160)]);
@@ -101,8 +101,8 @@ mod tests {
         assert_eq!(after(&samples).variation_ns(), 0);
     }
 
-    /// The minimum of 50 is valid until the next half span is over: halves begin at 0, 500 and
-    /// 1,000.
+    /// The minimum of 50 stays valid until the next half of the span is over: halves begin at 0,
+    /// 500 and 1,000.
     #[test]
     fn minimum_rtt_expires() {
         let mut trip = after(&[(0, 50), (400, 70), (500, 80), (999, 90)]);

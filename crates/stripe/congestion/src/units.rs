@@ -1,7 +1,7 @@
 //! Integer arithmetic on bytes, spans and rates.
 
-/// Saturates. Realistic products nearly always fit a word, whose division takes a tenth of the
-/// time.
+/// Returns `value * factor / divisor`; saturates. Realistic products nearly always fit 64 bits,
+/// whose division takes a tenth of the time.
 pub(crate) fn scaled(value: u64, factor: u64, divisor: u64) -> u64 {
     if let Some(product) = value.checked_mul(factor) {
         return product / divisor;
@@ -10,12 +10,12 @@ pub(crate) fn scaled(value: u64, factor: u64, divisor: u64) -> u64 {
     u64::try_from(quotient).unwrap_or(u64::MAX)
 }
 
-/// Returns the rate in bytes per second for a number of bytes in a span.
+/// Returns the rate in bytes per second if this number of bytes takes this span.
 pub fn rate(bytes: u64, span_ns: u64) -> u64 {
     scaled(bytes, 1_000_000_000, span_ns.max(1))
 }
 
-/// Returns the bytes that a rate carries in a span.
+/// Returns the number of bytes that a rate carries in a span.
 pub fn carried(bytes_per_second: u64, span_ns: u64) -> u64 {
     scaled(bytes_per_second, span_ns, 1_000_000_000)
 }
@@ -25,12 +25,12 @@ pub fn percent_of(whole: u64, percent: u64) -> u64 {
     scaled(whole, percent, 100)
 }
 
-/// Returns the time that a rate takes for a number of bytes.
+/// Returns the time that a number of bytes takes at a rate.
 pub fn time_ns(bytes: u64, bytes_per_second: u64) -> u64 {
     scaled(bytes, 1_000_000_000, bytes_per_second.max(1))
 }
 
-/// Rounded up: a mean always reaches a constant sample.
+/// Returns the updated mean, rounded up in its change: it always reaches a constant sample.
 pub(crate) const fn smooth(mean: u64, sample: u64, share: u64) -> u64 {
     if sample >= mean {
         mean + (sample - mean).div_ceil(share)

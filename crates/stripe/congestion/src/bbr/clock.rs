@@ -1,4 +1,4 @@
-//! Common clock of interdependent paths: the cost of coinciding probes is paid once.
+//! Common clock of interdependent paths: if their probes coincide, the cost arises only once.
 //!
 //! ```text
 //!   separate         \__/------------   together   \__/------------
@@ -7,10 +7,10 @@
 //!   slowest
 //! ```
 //!
-//! A path announces its next step and waits. The first to refill the pipe, or to probe the minimum
-//! RTT, takes all along; a bandwidth probe begins when all pipes are refilled, and ends when all
-//! have reached their limit or one has excessive loss. Delivery rates during a probe are evaluated
-//! once per round of all paths, because the scheduler may give a path a larger share within it.
+//! A path announces its next step and waits. If one path refills its pipe or probes the minimum
+//! RTT, all do. A bandwidth probe begins when all pipes are refilled, and ends when all paths have
+//! reached their limit or one has excessive loss. Delivery rates during a probe are evaluated once
+//! per round of all paths, because the scheduler may give a path a larger share within it.
 //!
 //! Source: ours; the steps are the draft's.
 
@@ -27,8 +27,8 @@ pub(super) enum Step {
 }
 
 impl Bbr {
-    /// A packet queued at least as long as a round of probing causes shows the bandwidth of its
-    /// path even if other paths hold it back.
+    /// Whether a packet was queued at least as long as a probing round would cause; its delivery
+    /// rate is then the bandwidth of the path, even if other paths hold it back.
     pub(super) fn is_behind_a_queue(&self, acknowledged: &Acknowledged) -> bool {
         let least_ns = self.probe_rtt.min_rtt_ns.unwrap_or(u64::MAX);
         let queued_ns = self.parameters.probe_up_pacing_gain.of(least_ns);
@@ -83,7 +83,7 @@ impl Bbr {
 }
 
 /// Takes the step that is due on all paths of a common clock after an event on path `path_index`.
-/// Paths that are out are not waited for.
+/// Paths that are not in use are not waited for.
 pub fn keep_time(
     now_ns: u64,
     path_index: usize,

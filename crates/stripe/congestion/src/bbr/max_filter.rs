@@ -23,7 +23,7 @@ impl MaxFilter {
         self.before.max(self.current)
     }
 
-    /// An empty slot continues, so that the maximum is not lost.
+    /// Starts a new slot; if the current one is empty, it continues, to keep the maximum.
     pub(crate) fn advance(&mut self) {
         if self.current > 0 {
             (self.before, self.current) = (self.current, 0);

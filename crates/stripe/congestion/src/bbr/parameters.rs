@@ -2,7 +2,7 @@
 
 use crate::units::scaled;
 
-/// Gain or share in thousandths.
+/// Gain, share or fraction in thousandths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Thousandths(pub u64);
 
@@ -22,16 +22,16 @@ const SECOND_NS: u64 = 1_000 * MILLISECOND_NS;
 /// Parameters of BBR, with the draft's names and defaults (draft-ietf-ccwg-bbr).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BbrParameters {
-    /// Maximum loss rate over a round trip (`LossThresh`).
+    /// Loss rate of a round trip above which losses count as congestion (`LossThresh`).
     pub loss_threshold: Thousandths,
-    /// Maximum loss share of a round trip without effect on the short-term bounds. Without it,
+    /// Maximum loss rate of a round trip that leaves the short-term bounds unchanged. Without it,
     /// random losses accumulate from one probe to the next.
     pub short_term_threshold: Option<Thousandths>,
-    /// Minimum share kept after a loss (`Beta`).
+    /// Share kept at least when losses lower a bound (`Beta`).
     pub beta: Thousandths,
-    /// Share of the long-term bound left to others between probes (`Headroom`). The bound covers
-    /// path and queue: with a queue of a tenth of the BDP, the path carries .85 * 1.1 = .935 with
-    /// the draft's .15, and everything with .05.
+    /// Share of the long-term bound left to other flows between probes (`Headroom`). With a queue
+    /// of a tenth of the BDP, utilisation is .85 * 1.1 = .935 with the draft's .15, and full with
+    /// .05.
     pub headroom: Thousandths,
     /// Pacing gain of Startup (`StartupPacingGain`).
     pub startup_pacing_gain: Thousandths,
@@ -47,36 +47,36 @@ pub struct BbrParameters {
     pub probe_down_pacing_gain: Thousandths,
     /// Window gain of ProbeRTT (`ProbeRTTCwndGain`).
     pub probe_rtt_cwnd_gain: Thousandths,
-    /// Margin of the pacing rate below the estimate (`PacingMarginPercent`).
+    /// Margin of the pacing rate below the estimated bandwidth (`PacingMarginPercent`).
     pub pacing_margin: Thousandths,
-    /// Loss reports in a round that end Startup (`StartupFullLossCnt`).
+    /// Number of loss reports in a round that ends Startup (`StartupFullLossCnt`).
     pub startup_full_loss_count: u32,
     /// Validity of the minimum RTT (`MinRTTFilterLen`), and interval of its probes
     /// (`ProbeRTTInterval`).
     pub min_rtt_filter_ns: u64,
-    /// Duration of ProbeRTT with a small window (`ProbeRTTDuration`).
+    /// Time for which ProbeRTT keeps the window small (`ProbeRTTDuration`).
     pub probe_rtt_ns: u64,
     /// Length of the ACK aggregation filter in round trips (`ExtraAckedFilterLen`).
     pub extra_acked_filter_rounds: u64,
     /// Minimum time between bandwidth probes (`bw_probe_wait`).
     pub bw_probe_wait_ns: u64,
-    /// Maximum random addition to that time.
+    /// Maximum random addition to `bw_probe_wait_ns`.
     pub bw_probe_wait_spread_ns: u64,
-    /// Maximum round trips between bandwidth probes (`T_reno_bound`).
+    /// Maximum number of round trips between bandwidth probes (`T_reno_bound`).
     pub bw_probe_rounds_max: u64,
-    /// Initial window (`InitialCwnd`).
+    /// Initial window in packets (`InitialCwnd`).
     pub initial_cwnd_packets: u64,
-    /// Minimum window (`MinPipeCwnd`).
+    /// Minimum window in packets (`MinPipeCwnd`).
     pub min_pipe_cwnd_packets: u64,
     /// Maximum `send_quantum`, as time at the pacing rate.
     pub send_quantum_ns: u64,
     /// Maximum `send_quantum` in bytes.
     pub send_quantum_bytes_max: u64,
-    /// Packets that the other end acknowledges together.
+    /// Number of packets that the other end acknowledges together.
     pub acknowledged_packets: u64,
     /// Maximum acknowledgement delay of the other end.
     pub acknowledgement_delay_ns: u64,
-    /// Whether paths change state together (`keep_time`).
+    /// Whether paths change state together, by a common clock (`keep_time`).
     pub shares_clock: bool,
     /// Seed of random waits.
     pub seed: u64,

@@ -114,8 +114,8 @@ impl Bbr {
         }
     }
 
-    /// Ours: a path that has returned with less than nine tenths of its earlier bandwidth is probed
-    /// at once.
+    /// Chooses the wait before the next probe. Ours: a path that returned with less than nine
+    /// tenths of its earlier bandwidth is probed at once.
     pub(super) fn pick_probe_wait(&mut self) {
         let before = u128::from(core::mem::take(&mut self.carried_before));
         if u128::from(self.max_bw_filter.get()) * 10 < before * 9 {
@@ -127,7 +127,8 @@ impl Bbr {
         self.cycle.bw_probe_wait_ns = self.parameters.bw_probe_wait_ns.saturating_add(spread_ns);
     }
 
-    /// Whether the wait is over, or Reno would have had time for a probe.
+    /// Whether the wait is over, or as many rounds have passed as Reno would take to refill the
+    /// pipe.
     fn is_time_to_probe_bw(&self) -> bool {
         let waited_ns = self.seen.now_ns.saturating_sub(self.cycle.stamp_ns);
         let reno_rounds = self.target_inflight() / self.longest_bytes;
@@ -186,7 +187,7 @@ impl Bbr {
         }
     }
 
-    /// Returns whether the state changed.
+    /// Updates the long-term bound; returns whether the state changed.
     fn adapt_long_term_model(&mut self) -> bool {
         if self.cycle.ack_phase == AckPhase::ProbeStarting && self.round.is_start {
             self.cycle.ack_phase = AckPhase::ProbeFeedback;

@@ -2,8 +2,8 @@
 //! idle.
 //!
 //! Differences from the draft: a sample that exceeds the minimum by less than the time of a packet
-//! had no whole packet queued ahead of it, and renews the minimum, so that ProbeRTT is unnecessary
-//! if the queue empties by itself; paths that share packets probe one after another.
+//! renews it, so that ProbeRTT is unnecessary if the queue empties by itself; paths that share
+//! packets probe one after another.
 //!
 //! Source: draft-ietf-ccwg-bbr, sections "ProbeRTT" and "Restarting From Idle".
 
@@ -12,23 +12,23 @@ use super::probe_bw::AckPhase;
 use super::{Bbr, State};
 use crate::units::carried;
 
-/// The path may be dead after this time without acknowledgements: the minimum timeout of RFC 6298.
+/// Time without acknowledgements after which the path may be dead: the minimum timeout of RFC 6298.
 const HEARD_NS: u64 = 1_000_000_000;
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct ProbeRtt {
-    /// `None` before the first sample (`Infinity`).
+    /// Minimum RTT; `None` before the first sample (`Infinity`).
     pub(super) min_rtt_ns: Option<u64>,
     min_rtt_stamp_ns: u64,
     min_rtt_expired: bool,
     done_stamp_ns: Option<u64>,
     round_done: bool,
-    /// Fixed at the start of the probe.
     pub(super) cwnd: u64,
     idle_restart: bool,
-    /// Validity of the minimum in filter lengths: two while another path is in ProbeRTT.
+    /// Validity of the minimum, as a multiple of the filter length: 2 while another path is in
+    /// ProbeRTT.
     spans: u64,
-    /// Range of delivered bytes with intentionally low samples.
+    /// Range of delivered bytes whose rate samples are low because of ProbeRTT.
     limited: Option<(u64, u64)>,
 }
 
@@ -43,13 +43,13 @@ impl ProbeRtt {
 }
 
 impl Bbr {
-    /// Another path in ProbeRTT postpones the probe to an age of two filter lengths: two probes at
-    /// once would cost twice as much.
+    /// Notes whether another path is in ProbeRTT; the minimum then stays valid for two filter
+    /// lengths, since simultaneous probes cost twice as much.
     pub(crate) const fn see_others_probe_rtt(&mut self, others_probe: bool) {
         self.probe_rtt.spans = if others_probe { 2 } else { 1 };
     }
 
-    /// Whether the path is in ProbeRTT and not possibly dead.
+    /// Whether the path is in ProbeRTT and has recently been acknowledged.
     pub(crate) fn is_probing_rtt(&self, now_ns: u64) -> bool {
         let heard_by_ns = self.seen.now_ns.saturating_add(HEARD_NS);
         self.state == State::ProbeRtt && now_ns <= heard_by_ns
@@ -76,7 +76,7 @@ impl Bbr {
         }
     }
 
-    /// Less than a packet of maximum length.
+    /// Whether less than a packet of maximum length was queued ahead.
     fn is_without_queue(&self, round_trip_ns: u64) -> bool {
         let queued_ns = round_trip_ns - self.probe_rtt.min_rtt_ns.unwrap_or(0).min(round_trip_ns);
         carried(self.max_bw_filter.get(), queued_ns) < self.longest_bytes
@@ -102,7 +102,7 @@ impl Bbr {
         }
     }
 
-    /// A path that follows others has not saved its probe window yet.
+    /// Enters ProbeRTT; a path that follows others has not saved its probe window yet.
     pub(super) fn enter_probe_rtt(&mut self) {
         self.save_cwnd();
         if !self.probe_rtt.min_rtt_expired {

@@ -13,7 +13,6 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    /// Returns a number in `0..=most`.
     pub(crate) const fn up_to(&mut self, most: u64) -> u64 {
         match most.checked_add(1) {
             Some(count) => self.draw() % count,
@@ -26,7 +25,7 @@ impl Random {
 mod tests {
     use super::*;
 
-    /// The first numbers of seed 1234567, published with the algorithm's reference code.
+    /// Expected numbers for seed 1234567, from the algorithm's reference code.
     #[test]
     fn random_stream_matches_published_values() {
         let mut random = Random(1_234_567);

@@ -1,7 +1,7 @@
 //! Hand-traced scenarios: the draft's (appendix "BBR Example Test Cases") and ours.
 //!
-//! The RTT is 20 ms, and a packet has 1,000 bytes; a round is one acknowledgement of packets sent
-//! after the previous round.
+//! The RTT is 20 ms, and a packet has 1,000 bytes; each round has one acknowledgement, of packets
+//! sent after the previous round.
 
 use super::*;
 
@@ -9,7 +9,6 @@ const PACKET: u64 = 1_000;
 const MILLISECOND: u64 = 1_000_000;
 const ROUND_TRIP: u64 = 20 * MILLISECOND;
 
-/// 5 MB/s with one BDP in flight.
 const FULL: Step = Step {
     came: 100_000,
     bytes_per_second: 5_000_000,
@@ -77,7 +76,7 @@ impl Trace {
         (0..count).for_each(|_| self.round(full));
     }
 
-    /// 5 MB/s, with a BDP of 100 packets.
+    /// Returns a path in CRUISE at 5 MB/s, with a BDP of 100 packets.
     pub(super) fn cruising() -> Self {
         let mut trace = Self::new();
         trace.rounds(4, 5_000_000);
@@ -103,7 +102,7 @@ impl Trace {
     }
 }
 
-/// Ten packets per millisecond, times 2.77; then per first RTT.
+/// The pacing rate is ten packets per millisecond, then per first RTT, times 2.77.
 #[test]
 fn initial_pace_is_initial_window_per_millisecond() {
     let mut trace = Trace::new();
@@ -128,7 +127,6 @@ fn startup_ends_after_three_rounds_without_25_percent_growth() {
     trace.rounds(1, 6_249_999);
     assert_eq!(trace.bbr.state, State::Drain);
     assert!(trace.bbr.full_pipe.full_bw_now && trace.bbr.full_pipe.full_bw_reached);
-    // Half of the highest rate, less one percent.
     let pace = trace.bbr.pacing_rate_bytes_per_second();
     assert_eq!(pace, Some(6_249_950 / 2 * 99 / 100));
 }
@@ -143,7 +141,6 @@ fn app_limited_rounds_do_not_end_startup() {
     assert_eq!(trace.bbr.state, State::Startup);
 }
 
-/// The losses are more than .02 of the bytes in flight.
 #[test]
 fn losses_in_six_acks_of_a_round_end_startup() {
     for (reports, expected) in [(5, State::Startup), (6, State::Drain)] {
@@ -192,8 +189,8 @@ fn drain_ends_with_the_queue_or_after_three_rounds() {
     assert_eq!(trace.bbr.state, State::ProbeBwDown);
 }
 
-/// With a BDP of 100 packets: a probe every 63 rounds, counted from 0 or 1, because 1.26 s are less
-/// than two. With a larger BDP the clock comes first.
+/// With a BDP of 100 packets, a probe follows after 63 rounds, counted from 0 or 1, because 1.26 s
+/// are less than two. With a larger BDP, time decides.
 #[test]
 fn probes_are_63_rounds_apart_or_2_to_3_seconds() {
     let mut trace = Trace::cruising();
@@ -210,12 +207,13 @@ fn probes_are_63_rounds_apart_or_2_to_3_seconds() {
     }
 }
 
-/// UP sends 1.25 times as fast until three rounds gain less than a quarter, DOWN .9 times.
+/// UP paces at 1.25 times the estimated rate until the rate has grown by less than a quarter in
+/// three rounds; DOWN then paces at .9 times.
 #[test]
 fn lossless_probe_ends_at_the_plateau() {
     let mut trace = Trace::probing();
     assert_eq!(trace.bbr.pacing_rate_bytes_per_second(), Some(5_000_000 * 5 / 4 * 99 / 100));
-    // 2.25 times the BDP and two packets, plus ACK aggregation.
+    // The window is 2.25 times the BDP and two packets, plus ACK aggregation.
     let extra = trace.bbr.aggregation.filter.get();
     let queued =
         Step { came: 100_000, bytes_per_second: 5_000_000, in_flight: 150_000, ..Step::default() };
@@ -231,8 +229,8 @@ fn lossless_probe_ends_at_the_plateau() {
     assert_eq!(trace.bbr.bounds.inflight_longterm, INFINITY, "nothing was lost");
 }
 
-/// Three lost packets of 125 in flight cross .02: the bound is the amount in flight before the last
-/// of them, plus the rest of the budget. CRUISE keeps .85 of it.
+/// Three lost packets of 125 in flight exceed .02. The bound is the amount in flight before the
+/// last of them, plus the loss that was still allowed. CRUISE keeps .85 of it.
 #[test]
 fn excessive_loss_in_a_probe_sets_the_long_term_bound() {
     let mut trace = Trace::probing();
@@ -248,7 +246,8 @@ fn excessive_loss_in_a_probe_sets_the_long_term_bound() {
     assert_eq!(trace.bbr.state, State::ProbeBwUp, "2 of 125 are below .02");
     trace.round(lossy);
     assert_eq!(trace.bbr.state, State::ProbeBwDown);
-    // .02 of the 124 before are 2.48; 2 were lost; .48 / .98 of a packet may be.
+    // Of 124 packets before the third loss, .02 are 2.48. With 2 lost, .48 / .98 of a packet is
+    // allowed.
     assert_eq!(trace.bbr.bounds.inflight_longterm, 124_000 + 489);
     assert_eq!(trace.bbr.inflight_with_headroom(), 124_489 - 18_673);
     trace.round(Step { lost: 0, in_flight: 90_000, tx_in_flight: 90_000, ..lossy });
@@ -256,7 +255,7 @@ fn excessive_loss_in_a_probe_sets_the_long_term_bound() {
     assert!(trace.bbr.window_bytes() <= 124_489 - 18_673);
 }
 
-/// If the next probe reaches the bound without loss, another follows at once.
+/// If a probe reaches the bound without loss, another follows at once.
 #[test]
 fn probe_after_a_loss_stops_at_the_long_term_bound() {
     let mut trace = Trace::probing();
@@ -284,7 +283,7 @@ fn probe_after_a_loss_stops_at_the_long_term_bound() {
     assert_eq!(trace.bbr.state, State::ProbeBwRefill);
 }
 
-/// The short-term rate is that of the last round, at least .7 of its old value.
+/// The short-term rate becomes the rate of the last round, but at least .7 of its old value.
 #[test]
 fn losses_between_probes_set_the_short_term_bounds() {
     let mut trace = Trace::cruising();
@@ -296,7 +295,7 @@ fn losses_between_probes_set_the_short_term_bounds() {
         in_flight: 100_000,
         ..Step::default()
     };
-    // The first loss round includes the old rate; every other round trip begins one.
+    // The first loss round includes the old rate; a new one begins every other round trip.
     (0..4).for_each(|_| trace.round(lossy));
     assert_eq!(trace.bbr.bounds.bw_shortterm, 4_000_000);
     assert_eq!(trace.bbr.bytes_per_second(), Some(4_000_000));
@@ -307,7 +306,6 @@ fn losses_between_probes_set_the_short_term_bounds() {
     assert_eq!(trace.bbr.bytes_per_second(), Some(5_000_000));
 }
 
-/// A packet takes 0.2 ms.
 #[test]
 fn rtt_is_not_probed_while_the_minimum_is_observed() {
     let mut trace = Trace::cruising();
@@ -318,8 +316,8 @@ fn rtt_is_not_probed_while_the_minimum_is_observed() {
     }
 }
 
-/// The probe begins 10 s after the last minimum RTT, at 81 ms, and ends 200 ms after half of the
-/// BDP is reached.
+/// The probe begins 10 s after the last minimum RTT, measured at 81 ms, and ends 200 ms after the
+/// data in flight reach half of the BDP.
 #[test]
 fn rtt_is_probed_after_ten_seconds_of_standing_queue() {
     let mut trace = Trace::cruising();
@@ -380,8 +378,8 @@ fn app_limited_samples_lower_no_estimate_and_end_no_cycle() {
     assert_eq!(trace.bbr.bytes_per_second(), Some(6_000_000));
 }
 
-/// 1, 2, 4 packets per round trip: one for each 118,000 bytes acknowledged, then for each 59,000,
-/// then for each 29,750.
+/// The bound grows by 1, 2, 4 packets per round trip: by one for each 118,000, 59,000, 29,750 bytes
+/// acknowledged.
 #[test]
 fn probe_raises_the_long_term_bound_exponentially() {
     let mut trace = Trace::cruising();

@@ -3,7 +3,7 @@
 use crate::sim::{MILLISECOND, Pipe, SECOND, as_f64};
 use crate::{alone, bbr, bbr_with_headroom, cubic, share};
 
-/// With a queue of one BDP. Null: CUBIC, below, through a queue that is two thirds full.
+/// The queue holds one BDP. Null: CUBIC, below, with a queue that is two thirds full.
 #[test]
 fn bbr_fills_the_pipe_but_not_the_queue() {
     for (megabits, delay_ms) in [(10, 10), (10, 50), (100, 10), (100, 25), (300, 10), (300, 50)] {
@@ -34,7 +34,8 @@ fn cubic_fills_pipe_and_queue() {
     }
 }
 
-/// Queues much shorter than the BDP: rate in Mbit/s, one-way delay in ms, queue in bytes.
+/// Pipes with queues much shorter than the BDP: rate in Mbit/s, one-way delay in ms, queue in
+/// bytes.
 const SHORT: [(u64, u64, u64); 7] = [
     (100, 10, 64_000),
     (300, 10, 64_000),
@@ -45,7 +46,7 @@ const SHORT: [(u64, u64, u64); 7] = [
     (20, 150, 64_000),
 ];
 
-/// Between probes the draft keeps (1 - Headroom) of the capacity of pipe and queue. With a queue of
+/// Between probes, the draft uses (1 - Headroom) of the capacity of pipe and queue. With a queue of
 /// a tenth of the BDP it therefore carries .85 * 1.1 = .935. At most .97 is expected, because the
 /// pacing rate is a hundredth below the estimate and ProbeRTT costs as much.
 #[test]
@@ -78,8 +79,8 @@ fn less_headroom_fills_pipes_with_short_queues() {
     }
 }
 
-/// A sender that wakes once per millisecond sends 37 kB at a time at 300 Mbit/s, more than half of
-/// the queue.
+/// A sender that wakes once per millisecond sends 37 kB at a time at 300 Mbit/s, which is more than
+/// half of the queue.
 #[test]
 fn finer_bursts_gain_throughput_on_short_queues() {
     let carried = |wake_ns| {

@@ -19,15 +19,15 @@ fn story(queue_contents: u64, control: Control) -> Sim {
     sim
 }
 
-/// As a multiple of the BDP at half the rate.
+/// Returns the maximum bytes in flight, as a multiple of the BDP at half the rate.
 fn most_in_flight(sim: &Sim, from_ns: u64, to_ns: u64) -> f64 {
     let most = sim.flows[0].between(from_ns, to_ns).map(|bucket| bucket.in_flight_max).max();
     2.0 * as_f64(most.expect("there are buckets")) / as_f64(sim.pipe.content_bytes())
 }
 
-/// In flight are at most two estimated BDPs, 2.25 while probing, and delayed acknowledgements. The
-/// estimate is that of two cycles, at most 8 s; until these are over after a fall of the rate, that
-/// is four (4.5) times the actual BDP. Null: CUBIC, which fills pipe and queue: 9 times.
+/// At most two estimated BDPs (2.25 while probing) and delayed acknowledgements are in flight. The
+/// estimate covers two cycles, at most 8 s; until these are over after the rate has fallen, this is
+/// four (4.5) times the actual BDP. Null: CUBIC, which fills pipe and queue: 9 times.
 #[test]
 fn in_flight_follows_the_rate_within_two_cycles() {
     for queue_contents in [1, 4] {

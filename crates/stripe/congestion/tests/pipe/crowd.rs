@@ -24,10 +24,9 @@ fn jain(shares: &[f64]) -> f64 {
     sum * sum / (as_f64(shares.len() as u64) * shares.iter().map(|one| one * one).sum::<f64>())
 }
 
-/// Losses in a full queue do not make a path count as recovered. In sixteen spans the index is .979
-/// to .995, and .092 to .096 of the bytes sent are lost. Null: a controller that counts heavy
-/// rounds which are not consecutive restarts again and again, with an index of .91 to .97, and .21
-/// lost.
+/// Losses in a full queue do not cause restarts. In sixteen spans, the index is .979 to .995, and
+/// .092 to .096 of the sent bytes are lost. Null: a controller that counts heavy rounds which are
+/// not consecutive restarts again and again, with an index of .91 to .97, and .21 lost.
 #[test]
 fn sixteen_bbr_flows_share_without_restarts() {
     for seed in 1..=4 {

@@ -1,4 +1,4 @@
-//! Arbitrary numbers: no overflow, and always a window and a pacing rate.
+//! Arbitrary inputs cause no overflow, and there is always a window and a pacing rate.
 
 use gingham_congestion::{
     Acknowledged, Acknowledgement, BbrParameters, Control, Controller, FixedRate, Path, PathPlan,
@@ -163,7 +163,7 @@ fn impossible_counts_are_rejected() {
     assert!(path.acknowledged(9, &acknowledgement(4, 4_000, 3_000)));
 }
 
-/// With an impossible count of received bytes, everything accounted for is taken as received.
+/// If the count of received bytes is impossible, everything accounted for counts as received.
 #[test]
 fn impossible_received_count_becomes_the_new_base() {
     let mut path = Path::new(PathPlan::new(1_000), Control::cubic(1_000));

@@ -14,8 +14,8 @@ fn lossy(megabits: u64, delay_ms: u64, seed: u64) -> Pipe {
 
 /// Between probes, each round trip with a loss reduces BBR's rate to (1 - loss) of it (draft,
 /// design considerations for choosing constant parameters: after N rounds, (1 - loss)^N). After 62
-/// rounds, at the next probe, .99^62 = .54 is left, with a mean of .74; the highest sample of a
-/// round is above its mean. Null: a `Beta` of one, which keeps .9; and CUBIC, below.
+/// rounds, at the next probe, .99^62 = .54 of the rate is left, with a mean of .74. Null: a `Beta`
+/// of one, which keeps .9; and CUBIC, below.
 #[test]
 fn bbr_throughput_under_loss_matches_the_draft() {
     for (megabits, delay_ms) in [(100, 10), (100, 25)] {
@@ -33,8 +33,8 @@ fn bbr_throughput_under_loss_matches_the_draft() {
 }
 
 /// At a loss of one percent CUBIC is in its Reno-friendly region (RFC 9438, section 5.1: 1.22 /
-/// sqrt(p) = 12.2 packets per RTT), within a third: delayed acknowledgements extend round trips.
-/// Null: a full pipe is 21 times as much at 50 ms and 100 Mbit/s.
+/// sqrt(p) = 12.2 packets per RTT), within a third, since delayed acknowledgements extend round
+/// trips. Null: a full pipe would be 21 times as much at 50 ms and 100 Mbit/s.
 #[test]
 fn cubic_throughput_under_loss_matches_its_response_function() {
     for (megabits, delay_ms) in [(20, 10), (100, 25)] {

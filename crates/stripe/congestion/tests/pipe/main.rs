@@ -1,5 +1,5 @@
 //! Controllers on a pipe in virtual time, each compared with published results. Each test states
-//! its null: the result of another rule.
+//! its null hypothesis: the result of another rule.
 
 mod alone;
 mod change;

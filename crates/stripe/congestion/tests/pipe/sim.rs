@@ -1,7 +1,6 @@
 //! A pipe in virtual time: senders, one queue served at a rate, a delay, and receivers that
 //! acknowledge by counts.
 //!
-//!
 //! ```text
 //!   Path --.                                   .--> receiver: counts, an acknowledgement each
 //!   Path --+--> lost? --> queue | rate | delay +--> 4 packets or 5 ms
@@ -25,13 +24,13 @@ const BUCKET_NS: u64 = 100 * MILLISECOND;
 #[derive(Clone, Debug)]
 pub(crate) struct Pipe {
     pub(crate) bits_per_second: u64,
-    /// One-way, equal in both directions.
+    /// One-way delay, equal in both directions.
     pub(crate) delay_ns: u64,
     pub(crate) queue_bytes: u64,
     pub(crate) lost_millionths: u64,
     /// Maximum extra delay of a packet, without reordering.
     pub(crate) jitter_ns: u64,
-    /// `None` reports losses at once.
+    /// Interval between loss reports; `None` reports losses at once.
     pub(crate) report_interval_ns: Option<u64>,
     /// Interval at which senders check for permission to send; 0 for at once.
     pub(crate) wake_ns: u64,
@@ -54,7 +53,6 @@ impl Pipe {
         }
     }
 
-    /// The BDP.
     pub(crate) fn content_bytes(&self) -> u64 {
         carried(self.bits_per_second, 2 * self.delay_ns)
     }
@@ -84,7 +82,7 @@ pub(crate) struct Flow {
     source_bits_per_second: Option<u64>,
     source_sent_bytes: u64,
     sent: u64,
-    /// Arrival times and numbers of packets in flight.
+    /// Packets in flight: arrival time and number of each.
     forth: VecDeque<(u64, u64)>,
     back: VecDeque<(u64, Acknowledgement)>,
     received_packets: u64,
@@ -208,7 +206,6 @@ impl Sim {
             (self.backlog_bytes, self.served_ns) = (0, self.now_ns);
         } else {
             self.backlog_bytes -= served;
-            // Advances only by the time used, so that rounding loses nothing.
             self.served_ns += time_ns(served, self.pipe.bits_per_second);
         }
     }
@@ -260,7 +257,7 @@ impl Sim {
         }
         match self.pipe.wake_ns {
             0 => Some(at_ns),
-            // Packets admitted at this instant are part of one burst.
+            // Packets admitted at the same time are part of one burst.
             _ if at_ns == self.now_ns && self.now_ns.is_multiple_of(self.pipe.wake_ns) => {
                 Some(at_ns)
             }
@@ -346,7 +343,7 @@ impl Sim {
         flow.bucket(now_ns).estimate = estimate;
     }
 
-    /// After a second without acknowledgements, the receiver accounts for all packets.
+    /// Lets the receiver account for all packets, after a second without acknowledgements.
     fn probe(&mut self, index: usize) {
         let (now_ns, flow) = (self.now_ns, &mut self.flows[index]);
         flow.expected = flow.sent;
@@ -362,7 +359,7 @@ impl Sim {
     }
 }
 
-/// Practically infinite for a rate of 0.
+/// Returns the transmission time; practically infinite for a rate of 0.
 fn time_ns(bytes: u64, bits_per_second: u64) -> u64 {
     let bit_ns = u128::from(bytes) * 8_000_000_000;
     let span_ns = bit_ns.checked_div(u128::from(bits_per_second));

@@ -1,4 +1,4 @@
-//! An app-limited source.
+//! Sources that limit sending (app-limited).
 
 use gingham_congestion::Control;
 
@@ -16,7 +16,7 @@ fn story(control: Control) -> Sim {
     sim
 }
 
-/// Null: counting app-limited samples gives 10 Mbit/s.
+/// Null: if app-limited samples counted, the estimate would be 10 Mbit/s.
 #[test]
 fn app_limited_source_lowers_no_estimate() {
     for control in [bbr(1), cubic()] {
@@ -28,7 +28,8 @@ fn app_limited_source_lowers_no_estimate() {
     }
 }
 
-/// The minimum RTT is older than ten seconds by then. Null: a ProbeRTT carries half in this time.
+/// The minimum RTT is by then older than ten seconds. Null: ProbeRTT would halve the data carried
+/// in this time.
 #[test]
 fn bbr_resumes_at_full_rate_after_app_limited_period() {
     let sim = story(bbr(1));
@@ -36,7 +37,7 @@ fn bbr_resumes_at_full_rate_after_app_limited_period() {
     assert!(carried >= 90e6, "{carried}");
 }
 
-/// Null: a window that grows by the cubic function for thirty seconds gains .4 * 30^3 = 10,800
+/// Null: a window that follows the cubic function for thirty seconds grows by .4 * 30^3 = 10,800
 /// packets.
 #[test]
 fn cubic_does_not_grow_an_unused_window() {

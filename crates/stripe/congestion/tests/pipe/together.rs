@@ -5,7 +5,7 @@ use gingham_congestion::Control;
 use crate::sim::{Pipe, SECOND, Sim};
 use crate::{bbr, cubic, share};
 
-/// Rate in Mbit/s and one-way delay in ms, with a queue of `contents` BDPs.
+/// Simulates two flows; rate in Mbit/s and one-way delay in ms, with a queue of `contents` BDPs.
 fn together((megabits, delay_ms): (u64, u64), contents: u64, controls: [Control; 2]) -> Sim {
     let mut pipe = Pipe::new(megabits, delay_ms, 0);
     pipe.queue_bytes = contents * pipe.content_bytes();
@@ -15,16 +15,16 @@ fn together((megabits, delay_ms): (u64, u64), contents: u64, controls: [Control;
     sim
 }
 
-/// Returns the first flow's share of both in the 30 s from `after` seconds on, and the share of the
-/// pipe that both have.
+/// Returns the first flow's share of the throughput of both in the 30 s from `after` seconds on,
+/// and the utilisation of the pipe.
 fn shares(sim: &Sim, after: u64) -> (f64, f64) {
     let (from_ns, to_ns) = (after * SECOND, (after + 30) * SECOND);
     let both = [0, 1].map(|flow| share(sim, flow, from_ns, to_ns));
     (both[0] / (both[0] + both[1]), both[0] + both[1])
 }
 
-/// The second flow gains some with each probe, and is measured from the fifteenth second on. Null:
-/// the first flow keeps its share of the first five seconds, .8.
+/// The second flow gains with each probe, and is measured from the fifteenth second on. Null: the
+/// first flow keeps its share of the first five seconds, .8.
 #[test]
 fn two_bbr_flows_share_fairly() {
     for (place, contents) in [((20, 10), 1), ((20, 25), 4), ((50, 25), 1), ((100, 25), 1)] {
@@ -37,7 +37,7 @@ fn two_bbr_flows_share_fairly() {
     }
 }
 
-/// Null: the first flow keeps everything.
+/// Null: the first flow keeps the whole pipe.
 #[test]
 fn two_cubic_flows_share_fairly() {
     for (place, contents) in [((20, 10), 1), ((20, 25), 4), ((50, 25), 1), ((100, 25), 1)] {
@@ -49,9 +49,9 @@ fn two_cubic_flows_share_fairly() {
 
 /// If the BDP is at most 63 packets, or the queue is deep, BBR and CUBIC share (draft, "Bandwidth
 /// Probing and Coexistence with Reno/CUBIC"). In between, a probe every 2 to 3 s overflows the
-/// queue before CUBIC has grown back, which gives BBR most of the pipe. Zeynali et al., "Promises
-/// and Potential of BBRv3" (PAM 2024), measured no equitable share with CUBIC in a wide range of
-/// conditions on Linux. Null: everything for one of them.
+/// queue before CUBIC has grown back, which leaves most of the pipe to BBR, as Zeynali et al.
+/// measured on Linux ("Promises and Potential of BBRv3", PAM 2024). Null: everything for one of
+/// them.
 #[test]
 fn bbr_and_cubic_share_within_bounds() {
     for (place, contents, least, most) in [
