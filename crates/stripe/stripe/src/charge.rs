@@ -1,4 +1,4 @@
-//! Memory charge of a packet at the receiver, and of the credit for it.
+//! Memory charge of packets at the receiver, which is also the credit that they need.
 //!
 //! ```text
 //!   charge of a packet   = packet + byte * its length
@@ -6,12 +6,12 @@
 //! ```
 //!
 //! Counted in bytes, the charge includes the slot in the buffer: short packets use no more memory
-//! than their charge. Counted in packets, credits are those of cell networks.
+//! than their charge.
 //!
 //! Source: FCVC of Kung and Chapman (ICNP 1993) and Adiseshu, Parulkar and Varghese 1996, section
 //! 6.3, count cells, all of one length; counting bytes is ours.
 
-/// Assumed if the scheduler has no limit: the longest of Ethernet.
+/// Packet length assumed if the scheduler sets no limit: the payload of an Ethernet frame.
 pub(crate) const USUAL_BYTES: u32 = 1_500;
 
 /// Memory charge of a packet.
@@ -28,33 +28,34 @@ impl Default for Charge {
 }
 
 impl Charge {
-    /// Length plus 112 bytes. A slot among the copies takes 64 bytes on a 64-bit machine if a
-    /// packet is a vector with an owner and a time (48 in a buffer). Slots grow by a quarter: 80.
-    /// An allocator adds at most 31: 8 bytes, rounded up to 16, and at least 32.
+    /// Charge in bytes: the length plus 112. A slot of 64 bytes, in a buffer that grows by a
+    /// quarter, takes up to 80; the allocator adds at most 31.
     pub const BYTES: Self = Self { packet: 112, byte: 1 };
 
-    /// One per packet, of any length.
+    /// Charge in packets: 1 for each, regardless of its length.
     pub const PACKETS: Self = Self { packet: 1, byte: 0 };
 
-    /// Returns the charge of a packet.
+    /// Returns the charge of a packet of this length.
     #[inline]
     pub const fn of(self, length_bytes: u32) -> u32 {
         self.packet.saturating_add(self.byte * length_bytes)
     }
 
-    /// Modulo 2^32.
+    /// Returns the total charge of these packets, modulo 2^32.
     pub(crate) fn of_all(self, packets: u32, bytes: u64) -> u32 {
         let bytes = u32::try_from(bytes & u64::from(u32::MAX)).expect("half a word");
         self.packet.wrapping_mul(packets).wrapping_add(self.byte.wrapping_mul(bytes))
     }
 
-    /// Without wrapping, for small counts; saturates if they are wrong.
+    /// Returns the total charge of these packets without wrapping; saturates if corrupted counts
+    /// are too large.
     pub(crate) const fn of_both(self, packets: u64, bytes: u64) -> u64 {
         let packets = packets.saturating_mul(self.packet as u64);
         packets.saturating_add(bytes.saturating_mul(self.byte as u64))
     }
 
-    /// Credit before the first report: ten packets of 1,460 bytes, the initial window of RFC 6928.
+    /// Returns the credit before the first report: ten packets of 1,460 bytes, the initial window
+    /// of RFC 6928.
     pub(crate) const fn first(self) -> u32 {
         10 * self.of(1_460)
     }

@@ -1,7 +1,7 @@
 //! Self-stabilisation: after an overwrite of any state, order becomes exact again within a bound.
 //!
-//! The bound, by the specification: twice the sum of the wait, the permitted late markers, the wait
-//! for a reset, two round trips, and the longest pause between accepted reset requests.
+//! The bound is twice the sum of the wait, the permitted late markers, the wait for a reset, two
+//! round trips, and the longest pause between accepted reset requests.
 
 #[path = "../tests/protocol/pair.rs"]
 #[allow(
@@ -29,7 +29,8 @@ pub(crate) trait Corrupt {
     fn corrupt(&mut self, words: &mut dyn FnMut() -> u64);
 }
 
-/// Overwrites the listed fields of a struct; an `Option` after the semicolon stays `None` if it is.
+/// Overwrites the listed fields of a struct; an `Option` listed after the semicolon stays `None` if
+/// it is `None`.
 macro_rules! corrupt {
     ($type:ident $(<$parameter:ident>)?: $($field:tt),+ $(; $($optional:ident),+)?) => {
         impl $(<$parameter>)? crate::corruption::Corrupt for $type $(<$parameter>)? {
@@ -46,7 +47,7 @@ macro_rules! corrupt {
 }
 pub(crate) use corrupt;
 
-/// For types with a value for each word.
+/// Overwrites a type that has a valid value for each 64-bit word.
 macro_rules! of_a_word {
     ($($type:ty = $of:expr,)+) => {
         $(impl Corrupt for $type {
@@ -139,8 +140,8 @@ impl<A: Corrupt, B: Corrupt, C: Corrupt> Corrupt for (A, B, C) {
     }
 }
 
-/// Overwrites about half of the parts: when all are overwritten, one that is detected and ends in a
-/// reset hides the others.
+/// Overwrites about half of the parts: if all are overwritten, one detected fault causes a reset,
+/// which hides the other faults.
 pub(crate) fn corrupt_some(parts: &mut [&mut dyn Corrupt], words: &mut dyn FnMut() -> u64) {
     for part in parts {
         if is_hit(words) {
@@ -153,7 +154,6 @@ pub(crate) fn is_hit(words: &mut dyn FnMut() -> u64) -> bool {
     words().is_multiple_of(2)
 }
 
-/// Arbitrary words, and ones that may be valid.
 fn random_word(words: &mut Words) -> u64 {
     match words.below(4) {
         0 => words.next(),
@@ -206,7 +206,8 @@ proptest! {
         if of_receiver {
             pair.receiver.corrupt(&mut || random_word(&mut words));
         }
-        // Wait 100 ms, 8 late markers each 20 ms, a reset 500 ms, two round trips, 16 times 100 ms.
+        // Wait 100 ms, 8 late markers 20 ms apart, reset wait 500 ms, two round trips, 16 pauses of
+        // 100 ms.
         let bound = 2 * milliseconds(100 + 8 * 20 + 500 + 4 * u64::from(DELAY_MS_MAX) + 1_600);
         send_for(&mut pair, &mut words, bound);
         let last = pair.sent;

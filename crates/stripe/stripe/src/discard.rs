@@ -1,4 +1,4 @@
-//! Reasons for discards, with counts.
+//! Reasons for discarding packets and messages, with counters.
 
 use thiserror::Error;
 
@@ -13,25 +13,25 @@ pub enum Discard {
     /// Unknown channel.
     #[error("there is no such channel")]
     NoSuchChannel,
-    /// Arrival on another channel than the one named.
+    /// The message arrived on another channel than the one that it names.
     #[error("the message names another channel")]
     OtherChannel,
-    /// Another number of channels.
+    /// The two ends disagree on the number of channels.
     #[error("the other end has another number of channels")]
     OtherCount,
     /// A message for the other end.
     #[error("the message is meant for the other end")]
     OtherEnd,
-    /// A message of a past epoch.
+    /// A message of an earlier epoch.
     #[error("the epoch is over")]
     StaleEpoch,
-    /// A reset to the present epoch after its beginning.
+    /// A reset to the present epoch, which has already begun.
     #[error("the epoch of the reset has begun already")]
     RepeatedReset,
-    /// The channel has not named the present epoch.
+    /// No message on the channel has named the present epoch yet.
     #[error("the channel has not named the present epoch yet")]
     Unsynchronised,
-    /// An empty or too long packet.
+    /// An empty packet, or one that is too long.
     #[error("no packet has that length")]
     BadLength,
     /// No room in the buffer.
@@ -43,31 +43,31 @@ pub enum Discard {
     /// A marker too far from the present round.
     #[error("the marker is too far from the round")]
     FarMarker,
-    /// A new epoch began.
+    /// An epoch ended before the packet was delivered.
     #[error("a new epoch began")]
     Reset,
-    /// The channel is out, or a marker is from before it left.
+    /// The channel is out, or the marker was sent before the channel left.
     #[error("the channel is out")]
     ChannelOut,
-    /// A NACK without retransmission.
+    /// A NACK, although the sender does not retransmit.
     #[error("nothing is sent again here")]
     NotRepairing,
-    /// An answer without a pending request.
+    /// A copy or acknowledgement that was not requested.
     #[error("it answers nothing that was asked")]
     NotAsked,
-    /// Only one end has guaranteed order.
+    /// Only one of the two ends uses guaranteed order.
     #[error("only one of the ends guarantees order")]
     OtherMode,
-    /// A packet received before.
+    /// A packet that was received before.
     #[error("the packet has come before")]
     Repeated,
-    /// A packet whose turn is over.
+    /// A packet that arrived after its sequence number was skipped.
     #[error("the turn of the packet is over")]
     TooLate,
-    /// A copy without room.
+    /// A copy for which there is no memory.
     #[error("there is no room for another copy")]
     CopiesFull,
-    /// A reset request right after a reset.
+    /// A reset request too soon after the last accepted one.
     #[error("a reset was begun a moment ago")]
     TooSoon,
     /// Impossible counts in a report.
@@ -133,7 +133,7 @@ impl Discards {
         }
     }
 
-    /// Rare: kept out of the fast path.
+    /// Counts a discard; not inlined, because it is rare.
     #[cold]
     #[inline(never)]
     fn refuse(&mut self, reason: Discard) -> Discard {

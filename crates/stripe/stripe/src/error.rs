@@ -1,14 +1,14 @@
-//! Errors of the ends.
+//! Errors of the sending and receiving ends.
 
 use thiserror::Error;
 
 /// Reason for refusing a packet to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum SendError {
-    /// A reset is under way.
+    /// A reset has not been acknowledged yet.
     #[error("a reset is in progress; retry once it is acknowledged")]
     Resetting,
-    /// No known room at the receiver.
+    /// The receiver has granted no credit for the packet.
     #[error("channel {channel}: no credit; retry after the next report")]
     NoCredit {
         /// Channel whose turn it is.
@@ -28,32 +28,32 @@ pub enum SendError {
         /// Longest packet.
         longest_bytes: u32,
     },
-    /// The packet fits no usable channel.
+    /// The packet is too long for every usable channel.
     #[error("packet too long for every channel; all of them pass {longest_bytes} bytes")]
     TooLong {
-        /// Longest packet that all channels pass.
+        /// Longest packet that fits every usable channel.
         longest_bytes: u32,
     },
 }
 
-/// Reason for refusing a frame size of a channel.
+/// Reason for refusing to lower the frame size of a channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum SizeError {
     /// The channel does not exist.
     #[error("there is no such channel")]
     NoSuchChannel,
-    /// Sizes are configured, not probed.
+    /// Frame sizes are configured rather than probed.
     #[error("sizes are configured; set the option sizes to have them probed")]
     Configured,
-    /// The size is not below the present one.
+    /// The reported size is not below the present one.
     #[error("it is not below the size of the channel, {frame_bytes} bytes")]
     NotBelow {
-        /// Longest frame that passes.
+        /// Present size: the longest frame that passes.
         frame_bytes: u32,
     },
 }
 
-/// Reason for refusing quanta.
+/// Reason for refusing new quanta.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum QuantaError {
     /// The number of quanta is wrong.
@@ -64,7 +64,7 @@ pub enum QuantaError {
         /// Number of channels.
         count: usize,
     },
-    /// A quantum is below the longest packet.
+    /// A quantum is neither 0 nor at least the longest packet.
     #[error(
         "the quantum of channel {channel} is {quantum}; it must be 0, so that the channel goes \
         out, or at least {quantum_min}"
@@ -72,12 +72,12 @@ pub enum QuantaError {
     TooSmall {
         /// Channel, from 0.
         channel: usize,
-        /// The quantum.
+        /// Requested quantum.
         quantum: u32,
-        /// Smallest quantum of a channel that is in.
+        /// Smallest nonzero quantum.
         quantum_min: u32,
     },
-    /// All present channels would be out.
+    /// No present channel would remain active.
     #[error("every channel that is there has a quantum of 0; one at least must be in")]
     NoneIn,
 }
@@ -88,27 +88,27 @@ pub enum ChannelError {
     /// The id is too large.
     #[error("channel {id}, where at most {cap} are numbered from 0")]
     AboveCap {
-        /// The id.
+        /// Id of the channel.
         id: usize,
         /// Largest number of channels.
         cap: usize,
     },
-    /// The id is in use.
+    /// A channel with this id already exists.
     #[error("there is a channel {id} already; remove it first, or move it")]
     AlreadyThere {
-        /// The id.
+        /// Id of the channel.
         id: usize,
     },
-    /// The id is not in use.
+    /// No channel has this id.
     #[error("there is no channel {id}; add it first")]
     NotThere {
-        /// The id.
+        /// Id of the channel.
         id: usize,
     },
-    /// No other present channel is to be in.
+    /// The channel is the only active one.
     #[error("channel {id} is the last that is there and to be in; add another first")]
     Last {
-        /// The id.
+        /// Id of the channel.
         id: usize,
     },
 }
@@ -127,10 +127,10 @@ pub(crate) const fn check_packets(
 /// Reason for refusing options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum OptionsError {
-    /// Quanta of packets with shares.
+    /// Quanta are counted in packets, but shares require bytes.
     #[error("quanta that count packets follow no rates: take a scheduler whose quanta are bytes")]
     QuantaOfPackets,
-    /// Endless silence with an option that waits for reports.
+    /// `silence` is `None`, but another option waits for reports.
     #[error(
         "{option} waits for reports of every channel, and without silence a channel that sends none \
         holds the others up for ever: give silence a time, or do without {option}"
@@ -139,12 +139,12 @@ pub enum OptionsError {
         /// Option that waits for reports.
         option: &'static str,
     },
-    /// Free order or shares without congestion control.
+    /// Free order or shares are set without congestion control.
     #[error(
         "shares and a free order go by the rates that control finds: give control where they are given"
     )]
     NoControl,
-    /// Free order without tags.
+    /// Free order is set, but packets have no tags.
     #[error("where order is free the numbers of tags give it: give guaranteed where order is free")]
     NoTags,
     /// The largest window is below the longest packet.
@@ -153,41 +153,41 @@ pub enum OptionsError {
         could go; it must be at least that"
     )]
     SmallWindow {
-        /// In bytes.
+        /// Longest packet, in bytes.
         longest_bytes: u32,
     },
-    /// Memory out of range.
+    /// The memory limit is out of range.
     #[error(
         "buffer_bytes_max is {bytes}; it must be at least {least}, a longest packet for each \
         channel and for copies, and at most {most}"
     )]
     BufferBytes {
-        /// The memory, as charged.
+        /// Requested memory, in units of the charge.
         bytes: u64,
-        /// Smallest value.
+        /// Smallest allowed value.
         least: u64,
-        /// Largest value.
+        /// Largest allowed value.
         most: u64,
     },
     /// No channel is present at the start.
     #[error("present names no channel; at least one must be there")]
     NonePresent,
-    /// Markers every zero rounds.
+    /// The interval between markers is zero rounds.
     #[error("markers every 0 rounds; it must be at least every round")]
     NoRounds,
-    /// Base size out of range.
+    /// The base size is out of range.
     #[error(
         "sizes.base is {base}; it must be at least the {} bytes of a message, and at most \
         sizes.max, {max}",
         crate::MESSAGE_BYTES_MAX
     )]
     BaseSize {
-        /// The base size.
+        /// Configured base size.
         base: u32,
-        /// The maximum.
+        /// Configured maximum.
         max: u32,
     },
-    /// A channel number out of range.
+    /// A channel index is out of range.
     #[error("there is no channel {channel}: {count} are numbered from 0")]
     NoSuchChannel {
         /// Channel, from 0.
@@ -195,26 +195,26 @@ pub enum OptionsError {
         /// Number of channels.
         count: usize,
     },
-    /// A zero time or count.
+    /// An option is zero that must not be.
     #[error("{option} is zero; it must be more")]
     Zero {
-        /// The option.
+        /// Name of the option.
         option: &'static str,
     },
-    /// More than [`PACKETS_MAX`](crate::PACKETS_MAX).
+    /// An option asks for more than [`PACKETS_MAX`](crate::PACKETS_MAX) packets.
     #[error("{option} is {packets}; it must be at most {}", crate::PACKETS_MAX)]
     TooManyPackets {
-        /// The option.
+        /// Name of the option.
         option: &'static str,
         /// Requested packets.
         packets: usize,
     },
-    /// Rounds beyond the range of serial numbers.
+    /// A number of rounds exceeds the range of serial numbers.
     #[error("far_rounds_max is {rounds}; it must be at most {rounds_max}")]
     FarRounds {
         /// Requested rounds.
         rounds: u32,
-        /// Largest value.
+        /// Largest allowed value.
         rounds_max: u32,
     },
 }

@@ -7,10 +7,9 @@
 //!   +-------+-------+-------+-------+-------+-------+-------+-------+
 //! ```
 //!
-//! Sent in clear as associated data, the header can serve as a nonce, since no two datagrams of an
-//! end in a session share it: packets and copies share the numbers of their channel, messages have
-//! their own, and the kind distinguishes them. A session is an epoch; its reset restarts the
-//! numbers. A new key is needed before numbers wrap at 2^32.
+//! Sent in clear as associated data, the header can serve as a nonce, since each datagram of an end
+//! in a session (epoch) has a different one: the kind distinguishes packets and copies, numbered
+//! together, from messages, numbered separately. A new key is needed before numbers wrap at 2^32.
 //!
 //! Source: ours, as RFC 9001, sections 5.3 and 5.4.
 //!
@@ -25,7 +24,7 @@ use crate::{Epoch, WireError};
 /// Length of the header.
 pub const HEADER_BYTES: usize = 8;
 
-/// Contents behind a header.
+/// Contents of a datagram after its header.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Content {
     /// A packet sent for the first time.
@@ -40,13 +39,14 @@ pub enum Content {
 /// Header of a datagram.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Header {
-    /// Contents behind the header.
+    /// Contents of the datagram.
     pub content: Content,
-    /// Channel of the message, or of its reverse direction.
+    /// Channel of the datagram; messages to the sender use its reverse direction.
     pub channel: u8,
-    /// Low half of the epoch.
+    /// Low 16 bits of the epoch.
     pub session: u16,
-    /// Number on the channel, of packets and copies or of message datagrams, modulo 2^32.
+    /// Number on the channel, modulo 2^32; packets and copies share one sequence, message datagrams
+    /// have another.
     pub number: u32,
 }
 
@@ -57,7 +57,7 @@ impl Header {
         [VERSION << 4 | self.content as u8, self.channel, s0, s1, n0, n1, n2, n3]
     }
 
-    /// Parses a header; returns the rest as well.
+    /// Parses a header; returns it with the remaining bytes.
     pub fn parse(bytes: &[u8]) -> Result<(Self, &[u8]), WireError> {
         let truncated = WireError::Truncated { length: bytes.len() };
         let (header, behind) = bytes.split_first_chunk::<HEADER_BYTES>().ok_or(truncated)?;
@@ -81,7 +81,7 @@ impl Header {
     }
 }
 
-/// Numbers of the message datagrams of an end; they continue across epochs.
+/// Counters that number the message datagrams of an end; they continue across epochs.
 ///
 /// ```
 /// use gingham_stripe::{Content, Epoch, Header, MessageNumbers};
@@ -102,7 +102,7 @@ impl Default for MessageNumbers {
 }
 
 impl MessageNumbers {
-    /// Returns the header of the next message datagram; `epoch` is that of its first message.
+    /// Returns the header of the next message datagram; `epoch` is the epoch of its first message.
     pub fn header(&mut self, channel: u8, epoch: Epoch) -> Header {
         let session = epoch.low();
         let next = &mut self.0[usize::from(channel) % CHANNELS_MAX];

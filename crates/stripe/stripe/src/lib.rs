@@ -25,12 +25,12 @@
 //! Each row is a test in `tests/guarantees`. In guaranteed order, a receiver that restarts accepts
 //! no epoch under way: some of its packets may have been delivered before. A sender that restarts
 //! begins a later epoch, for example from a clock. Quasi-FIFO adds no byte to a data packet,
-//! guaranteed order the twelve of a [`Tag`]. Channels distinguish packets from [`Message`]s, for
-//! example by an Ethernet type, a port, or a [`Header`].
+//! guaranteed order adds the twelve of a [`Tag`]. Channels distinguish packets from [`Message`]s,
+//! for example by an Ethernet type, a port, or a [`Header`].
 //!
-//! Times ([`Instant`]) have any origin of the caller. `handle_*` methods take input, `poll_*`
-//! methods return output, and `now` never decreases. After each `handle_*`, and at `poll_timeout`,
-//! poll until there is nothing.
+//! Times ([`Instant`]) count from an origin that the caller chooses. `handle_*` methods take input,
+//! `poll_*` methods return output, and `now` never decreases. After each `handle_*`, and at
+//! `poll_timeout`, poll until nothing is returned.
 //!
 //! Invariants: no I/O, no clock, no randomness; no allocation after set-up; any input ends as
 //! state, error or counted [`Discard`].
@@ -73,10 +73,10 @@ pub use tag::{RepairOf, TAG_BYTES, TAG_BYTES_MAX, Tag, TagBytes};
 pub use time::Instant;
 pub use wire::{MESSAGE_BYTES_MAX, MessageBytes, Messages, WireError};
 
-/// Largest number of packets in any option that allocates them; per channel if the option is.
+/// Largest number of packets that an option may ask for; for options per channel, it applies to
+/// each.
 pub const PACKETS_MAX: usize = 1 << 20;
 
-/// A bit per channel.
 type ChannelSet = u64;
 
 fn first_channels(count: usize) -> ChannelSet {
@@ -87,7 +87,7 @@ fn channels_where(count: usize, holds: impl Fn(usize) -> bool) -> ChannelSet {
     (0..count).filter(|channel| holds(*channel)).fold(0, |set, channel| set | 1 << channel)
 }
 
-/// Channels of a set, in ascending order.
+/// Iterates over the channels of a set, in ascending order.
 fn channels_of(mut set: ChannelSet) -> impl Iterator<Item = usize> {
     core::iter::from_fn(move || take_lowest(&mut set))
 }

@@ -1,4 +1,4 @@
-//! The messages that the ends exchange beside the data.
+//! The control messages that the ends exchange in addition to data packets.
 //!
 //! ```text
 //!   sender -> receiver, on a channel          receiver -> sender, in its reverse direction
@@ -10,13 +10,13 @@
 //! A marker describes its channel completely and corrects any earlier error.
 //!
 //! Source: Adiseshu, Parulkar and Varghese 1996, section 5, which leaves the method of resets open.
-//! Epochs, fields of a marker other than the number, and reports are ours.
+//! Epochs, reports, and all fields of a marker except the packet number are ours.
 
 use gingham_fairq::{Round, Standing};
 
 use crate::{Discard, Instant};
 
-/// Number of resets, modulo 2^32, compared as serial numbers (RFC 1982).
+/// Number of an epoch: counts resets modulo 2^32, and is compared as a serial number (RFC 1982).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Epoch(u32);
 
@@ -26,7 +26,7 @@ impl Epoch {
         Self(number)
     }
 
-    /// Returns its number.
+    /// Returns the number of the epoch.
     pub const fn get(self) -> u32 {
         self.0
     }
@@ -43,20 +43,20 @@ impl Epoch {
         Self(self.0.wrapping_sub(1))
     }
 
-    /// Whether this epoch comes after the other.
+    /// Whether this epoch comes after `other`.
     pub const fn is_after(self, other: Self) -> bool {
         self.0.wrapping_sub(other.0).cast_signed() > 0
     }
 }
 
-/// Message about a channel.
+/// Control message about a channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Message {
-    /// Epoch; in a request, the last one known to the requesting end.
+    /// Present epoch; in a reset request, the last epoch known to the requesting end.
     pub epoch: Epoch,
-    /// Channel of the message, or of its reverse direction, from 0, by the sender's numbering.
+    /// Channel in the sender's numbering, from 0; messages to the sender use the reverse direction.
     pub channel: u8,
-    /// Number of channels of the sender.
+    /// Number of channels that the sender has.
     pub channels: u8,
     /// Kind and contents.
     pub kind: Kind,
@@ -96,9 +96,9 @@ pub enum Kind {
     },
     /// Acknowledgement of a reset, on its channel.
     Acknowledged,
-    /// Request for an epoch after the one named.
+    /// Request for a reset to an epoch after the named one.
     ResetRequested,
-    /// Announcement that another channel sends nothing from a round on.
+    /// Announcement that another channel carries no packets from a given round on.
     Left(Departure),
     /// Acknowledgement of a departure.
     LeftAcknowledged(Departure),
@@ -109,7 +109,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Whether only a sender sends this kind.
+    /// Whether only senders send messages of this kind.
     pub const fn is_from_sender(&self) -> bool {
         matches!(self, Self::Marker(_) | Self::Reset { .. } | Self::Left(_))
     }
@@ -118,59 +118,61 @@ impl Kind {
 /// Complete state of a channel as reported by the sender.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Marker {
-    /// Number of the next packet, quantum, and pending change.
+    /// Number of the next packet, quantum, and pending quantum change.
     pub standing: Standing,
     /// Packets sent on the channel in this epoch, modulo 2^32.
     pub sent_packets: u32,
     /// Bytes of these packets.
     pub sent_bytes: u64,
-    /// Pipe sequence number of the next packet on any channel, modulo 2^32, from 0 in each epoch.
+    /// Pipe sequence number of the next packet on any channel, modulo 2^32; each epoch starts at 0.
     pub next_sequence: u32,
-    /// Sending time by the sender's clock.
+    /// Sending time, by the sender's clock.
     pub sent_at: Instant,
     /// Measured round-trip time of the channel; 0 if unknown, 2^32 - 1 if longer.
     pub round_trip_ns: u32,
-    /// Silence after which the sender takes the channel out; 0 for never, 2^32 - 1 if longer.
+    /// Silence after which the sender takes the channel out, in nanoseconds; 0 if never, 2^32 - 1
+    /// if longer.
     pub out_after_ns: u32,
-    /// Bit of the last report, which identifies the limit in use.
+    /// Copy of `lowered` from the last report, which identifies the limit in use.
     pub lowered: bool,
 }
 
-/// Departure of a channel.
+/// Announcement that a channel is out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Departure {
     /// Channel that is out.
     pub channel: u8,
-    /// First round without packets; a return is after it.
+    /// First round without packets on the channel; it returns only in a later round.
     pub since: Round,
-    /// Packets sent on it in this epoch, modulo 2^32.
+    /// Packets sent on the channel in this epoch, modulo 2^32.
     pub sent_packets: u32,
-    /// Pipe sequence number of the next packet at the departure.
+    /// Pipe sequence number of the next packet when the channel left.
     pub next_sequence: u32,
 }
 
-/// Negative acknowledgement, in the reverse direction of any channel.
+/// Negative acknowledgement; it may be sent in the reverse direction of any channel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Nack {
-    /// Channel of the lost packets.
+    /// Channel on which the packets were lost.
     pub channel: u8,
     /// Channel sequence number of the first missing packet.
     pub first: u32,
-    /// Number of consecutive packets, at least one.
+    /// Number of consecutive missing packets, at least one.
     pub count: u16,
-    /// Remaining wait for copies; 2^32 - 1 if longer, or as long as copies arrive.
+    /// Remaining time that the receiver waits for copies; 2^32 - 1 if longer, or if each arriving
+    /// copy prolongs it.
     pub left_ns: u32,
 }
 
-/// State of a channel as reported by the receiver, with growing counts of this epoch.
+/// State of a channel as reported by the receiver; counts cover this epoch and never decrease.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Report {
-    /// Cumulative charge that the channel may reach, modulo 2^32.
+    /// Largest cumulative charge that the sender may reach on the channel, modulo 2^32.
     pub limit_bytes: u32,
-    /// Bit that flips whenever the limit falls; a marker that echoes it confirms that nothing above
-    /// the limit is to come.
+    /// Bit that flips whenever the limit falls; a marker with the new value confirms that nothing
+    /// above the limit will follow.
     pub lowered: bool,
-    /// Packets received or lost, modulo 2^32.
+    /// Packets accounted for, that is received or lost, modulo 2^32.
     pub accounted_packets: u32,
     /// Bytes of these packets.
     pub accounted_bytes: u64,
@@ -178,17 +180,17 @@ pub struct Report {
     pub received_packets: u32,
     /// Bytes of these packets.
     pub received_bytes: u64,
-    /// Arrival of the last packet, by the receiver's clock.
+    /// Arrival time of the last packet, by the receiver's clock.
     pub received_at: Instant,
-    /// Round of the change announced by the last marker.
+    /// Round of the quantum change that the last marker announced.
     pub coming_from: Option<Round>,
-    /// `sent_at` of the last marker.
+    /// `sent_at` of the last marker received.
     pub echo: Instant,
     /// Time since the arrival of that marker, or 2^32 - 1 if longer.
     pub held_ns: u32,
     /// Time since the arrival of the last accounted packet; 2^32 - 1 if longer, or if it was lost.
     pub received_ago_ns: u32,
-    /// Longest packet received since the last report, and in at least the last 20 ms.
+    /// Length of the longest packet received since the last report, and at least in the last 20 ms.
     pub longest_bytes: u32,
 }
 

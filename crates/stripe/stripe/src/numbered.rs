@@ -1,5 +1,5 @@
-//! Schedulers for striping with recovery: causal ones whose state is a number for each channel,
-//! which a marker carries.
+//! Schedulers that can recover from losses: causal ones with a state per channel that fits into a
+//! marker.
 //!
 //! Source: Adiseshu, Parulkar and Varghese 1996, section 5.
 
@@ -18,26 +18,27 @@ pub trait Numbered: Causal + Clone {
     /// Returns the round being served.
     fn round(&self) -> Round;
 
-    /// Returns the complete state of a channel, as a marker carries it.
+    /// Returns the complete state of a channel, for a marker.
     fn standing(&self, channel: usize) -> Standing;
 
-    /// Sets the state of a channel, except that the last active channel stays. The turn moves on if
-    /// the channel is out or ahead of the round.
+    /// Sets the state of a channel, but never deactivates the last active one. The turn moves on if
+    /// the channel is out or its state is ahead of the round.
     fn set_standing(&mut self, channel: usize, standing: Standing) -> Result<(), SchedulerError>;
 
     /// Changes the quantum of a channel from a future round on.
     fn change(&mut self, channel: usize, change: Change) -> Result<(), SchedulerError>;
 
-    /// Skips the turns of a channel before a round.
+    /// Skips all turns of a channel before a round.
     fn skip_to(&mut self, channel: usize, round: Round) -> Result<(), SchedulerError>;
 
-    /// Whether the state is reachable with active channels within `rounds_max` rounds.
+    /// Whether the state is valid: some channel is active, and active channels are within
+    /// `rounds_max` rounds.
     fn is_sound(&self, rounds_max: u32) -> bool;
 
-    /// Returns the smallest quantum of a channel that is in.
+    /// Returns the smallest nonzero quantum that is allowed.
     fn quantum_min(&self) -> u32;
 
-    /// Returns the longest packet that may be charged.
+    /// Returns the length of the longest packet that the scheduler accepts.
     fn longest_bytes(&self) -> u32;
 }
 
@@ -75,12 +76,12 @@ impl<const CAPACITY: usize> Numbered for SurplusRoundRobin<CAPACITY> {
     }
 }
 
-/// Generalised round robin with numbers: every packet weighs 1.
+/// Generalised round robin with packet numbers: a turn is counted in packets, regardless of length.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PacketRounds<const CAPACITY: usize>(SurplusRoundRobin<CAPACITY>);
 
 impl<const CAPACITY: usize> PacketRounds<CAPACITY> {
-    /// Creates a scheduler with these packets per turn.
+    /// Creates a scheduler with this number of packets per turn for each channel.
     pub fn new(packets: &[u32]) -> Result<Self, SchedulerError> {
         SurplusRoundRobin::new(1, packets).map(Self)
     }

@@ -6,12 +6,12 @@
 //!   held       20  21  22, the marker behind 21                   19 is awaited, at most the wait
 //! ```
 //!
-//! Its output is in order, with gaps, as on a channel that loses. Packets are ordered by their
-//! channel sequence numbers, markers by the packets sent before them. Other messages pass at once.
+//! Its output is in order, with gaps, as on a channel that only loses packets. Packets are ordered
+//! by their channel sequence numbers, markers by the packets sent before them. Other messages pass
+//! at once.
 //!
-//! A reset to a past or the present epoch may be late or a duplicate, or the sender has restarted
-//! without its state: it is released after a quarter of a second without anything of the present
-//! epoch.
+//! A reset to a past or the present epoch may be late, duplicated, or from a sender that lost its
+//! state: it is released after a quarter of a second without anything of the present epoch.
 //!
 //! The wait is fixed, or measured ([`OrderOptions::adapts`]). A measured wait is zero on a channel
 //! that keeps order.
@@ -31,10 +31,11 @@ use crate::tag::ahead;
 use crate::{Discard, Discards, Epoch, Instant, Kind, Marker, Message, OptionsError, Tag};
 use window::Window;
 
-/// Late markers in a row after which the number of the next packet is not trusted.
+/// Consecutive late markers after which the number of the next packet is no longer trusted.
 const LATE_IN_A_ROW_MAX: u32 = 4;
 
-/// Time after which the sender has forgotten the present epoch: longer than the marker interval.
+/// Time after which the sender is assumed to have lost the present epoch: longer than the marker
+/// interval.
 const ODD_WAIT: Duration = Duration::from_millis(250);
 
 const MARKERS_MAX: usize = 8;
@@ -42,17 +43,19 @@ const MARKERS_MAX: usize = 8;
 /// Limits of the reorder buffer of a channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OrderOptions {
-    /// Longest wait of a packet for those before it; more than the channel delays a packet.
+    /// Longest time that a packet waits for earlier ones; must exceed the delay variation of the
+    /// channel.
     pub wait: Duration,
-    /// Largest span of packet numbers held back.
+    /// Largest range of packet numbers that the buffer can hold.
     pub packets_max: usize,
-    /// Whether the wait follows the measured lateness: none, then one and a quarter times the
-    /// lateness of a packet. Later packets are released late, for a receiver with retransmission.
+    /// Whether the wait adapts to measured lateness: zero at first, then one and a quarter times
+    /// the lateness of a packet. Packets later than that are still released, for a receiver with
+    /// retransmission.
     pub adapts: bool,
 }
 
 impl Default for OrderOptions {
-    /// 20 ms and 256 packets; always waits.
+    /// Waits up to 20 ms and holds up to 256 packets, without adaptation.
     fn default() -> Self {
         Self { wait: Duration::from_millis(20), packets_max: 256, adapts: false }
     }
@@ -61,7 +64,7 @@ impl Default for OrderOptions {
 /// A packet or message released in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ordered<P> {
-    /// Packet, with its tag and its length in bytes.
+    /// Packet with its tag and its length in bytes.
     Packet(Tag, u32, P),
     /// Message.
     Message(Message),
@@ -95,23 +98,23 @@ pub struct ChannelOrder<P> {
     options: OrderOptions,
     epoch: Option<Epoch>,
     next: u32,
-    /// At their number modulo the length; empty until a packet arrives.
+    /// Held packets, indexed by number modulo the length; empty until a packet arrives.
     ring: Vec<Option<Held<P>>>,
     held: usize,
-    /// Arrival of the oldest held item, if nothing was released since.
+    /// Arrival time of the oldest held item, if nothing was released since.
     oldest: Option<Instant>,
-    /// Too far ahead for the ring; numbers are given up to make room for it.
+    /// Packet too far ahead for the ring; missing numbers are skipped until it fits.
     far: Option<Held<P>>,
-    /// Held until all packets sent before them are released or given up.
+    /// Markers held until all packets sent before them are released or skipped.
     markers: VecDeque<(Marker, Message, Instant)>,
     /// Packet count and sending time of the last released marker.
     marked: Option<(u32, Instant)>,
-    /// With nothing in time between them.
+    /// Late markers without a packet or marker in time between them.
     late_in_a_row: u32,
     window: Window,
     late: Option<Held<P>>,
     urgent: Option<Message>,
-    /// Message that a sender without state may have sent, and its arrival.
+    /// Message that suggests that the sender lost its state, with its arrival time.
     odd: Option<(Message, Instant)>,
     discards: Discards,
 }
@@ -144,7 +147,7 @@ impl<P> ChannelOrder<P> {
         Ok(Self { epoch: Some(epoch), ..Self::new(options)? })
     }
 
-    /// Frees memory after a long pause, if nothing is held.
+    /// Frees memory during a long pause if nothing is held.
     pub fn rest(&mut self) {
         if self.held() == 0 && self.late.is_none() {
             self.ring = Vec::new();
@@ -167,7 +170,7 @@ impl<P> ChannelOrder<P> {
         self.window.span()
     }
 
-    /// Handles a packet or copy; poll until there is nothing before the next call.
+    /// Handles a packet or copy; call `poll` until it returns nothing before the next call.
     pub fn handle_packet(
         &mut self,
         now: Instant,
@@ -179,7 +182,7 @@ impl<P> ChannelOrder<P> {
         self.discards.count(taken)
     }
 
-    /// Handles a message; poll until there is nothing before the next call.
+    /// Handles a message; call `poll` until it returns nothing before the next call.
     pub fn handle_message(&mut self, now: Instant, message: Message) -> Result<(), Discard> {
         let taken = self.take_message(now, message);
         self.discards.count(taken)
@@ -204,7 +207,7 @@ impl<P> ChannelOrder<P> {
         }
     }
 
-    /// Returns the time of the next item if nothing arrives before.
+    /// Returns when the next item is released if nothing else arrives.
     pub fn poll_timeout(&self) -> Option<Instant> {
         let odd = self.odd.map(|(_, since)| since.after(ODD_WAIT));
         let held = self.found_oldest().map(|at| at.after(self.window()));
@@ -358,7 +361,7 @@ impl<P> ChannelOrder<P> {
 
     fn place_far(&mut self) {
         let length = self.ring.len();
-        // The number of the far packet is never given up, hence never behind.
+        // The number of the far packet is never skipped, and therefore never behind `next`.
         let ahead = |far: &Held<P>| ahead(far.tag.channel_sequence, self.next).unsigned_abs();
         let fits = |far: &mut Held<P>| (ahead(far) as usize) < length;
         if let Some(far) = self.far.take_if(fits) {
@@ -367,7 +370,7 @@ impl<P> ChannelOrder<P> {
         }
     }
 
-    /// If the wait is over or room is needed.
+    /// Skips missing numbers if the wait is over or room is needed.
     fn give_up(&mut self, now: Instant) -> Option<()> {
         self.oldest = self.found_oldest();
         let overtaken_at = self.oldest?;

@@ -80,17 +80,17 @@ pub struct Receiver<S, P> {
     options: ReceiverOptions,
     numbering: Numbering,
     buffers: Vec<Buffer<P>>,
-    /// Packets that were buffered when an epoch ended.
+    /// Undelivered packets from before the end of an epoch.
     flushed: VecDeque<P>,
     pool: Pool,
-    /// Channels that are passed over without waiting.
+    /// Channels that are skipped without waiting.
     silent: ChannelSet,
     late_in_a_row: Vec<u32>,
     audit_at: Instant,
     epochs: Epochs,
     presence: Presence,
     reports: Reports,
-    /// `None` in quasi-FIFO order.
+    /// State of guaranteed order; `None` in quasi-FIFO order.
     confirmed: Option<Confirmed<P>>,
     reception: Reception,
 }
@@ -206,7 +206,7 @@ impl<S: Numbered, P> Receiver<S, P> {
         }
     }
 
-    /// Counts bytes that are not a message.
+    /// Counts a datagram that could not be parsed.
     pub fn handle_malformed(&mut self, error: WireError) -> Result<(), Discard> {
         self.reception.discards.count(Err(Discard::Malformed(error)))
     }
@@ -243,7 +243,7 @@ impl<S: Numbered, P> Receiver<S, P> {
         }
     }
 
-    /// Returns the time of the next packet or message if nothing arrives before.
+    /// Returns when the next packet or message is due if nothing else arrives.
     pub fn poll_timeout(&self) -> Option<Instant> {
         let order = match self.confirmed {
             Some(_) => self.confirmed_timeout(),
@@ -253,14 +253,15 @@ impl<S: Numbered, P> Receiver<S, P> {
         order.into_iter().chain(report).min()
     }
 
-    /// Makes the report of a channel due early, to share a datagram.
+    /// Sends the report of a channel early if that is worthwhile, to share a datagram.
     pub fn hasten_report(&mut self, now: Instant, port: usize) {
         if let Ok(channel) = self.numbering.channel_of(port) {
             self.reports.hasten(now, channel);
         }
     }
 
-    /// Returns the next message to the sender, and the channel of its reverse direction.
+    /// Returns the next message to the sender, and the channel in whose reverse direction to send
+    /// it.
     pub fn poll_message(&mut self, now: Instant) -> Option<(usize, Message)> {
         let next = self.epochs.poll().or_else(|| self.poll_left()).or_else(|| self.poll_nack(now));
         let (channel, epoch, kind) = next.or_else(|| self.poll_report(now))?;
@@ -423,7 +424,8 @@ impl<S: Numbered, P> Receiver<S, P> {
         match reported.coming {
             Some(change) if !reported.is_in() && change.quantum_bytes != 0 => {
                 let comes_in = Standing::beginning(change.from, change.quantum_bytes);
-                // A change that the marker announces for the present round is already postponed.
+                // If the marker announces a change for the present round, the change is already
+                // postponed.
                 let is_missed = !change.from.is_after(self.scheduler.round());
                 let is_known = self.scheduler.standing(channel) == comes_in;
                 if is_missed && !is_known { reported_now } else { comes_in }
@@ -446,14 +448,15 @@ impl<S: Numbered, P> Receiver<S, P> {
     }
 }
 
-/// If the quantum has changed, deficits of one round are not comparable.
+/// Whether `first` comes before `second`; deficits of one round are not comparable if the quantum
+/// changed.
 fn is_before(first: &Standing, second: &Standing) -> bool {
     let (Number { round, deficit_bytes }, next) = (first.next, second.next);
     let same_turn = round == next.round && first.quantum_bytes == second.quantum_bytes;
     next.round.is_after(round) || (same_turn && deficit_bytes > next.deficit_bytes)
 }
 
-// The end of an epoch: buffered packets are delivered, missing ones abandoned.
+// The end of an epoch: buffered packets are delivered, missing ones skipped.
 //
 // ```text
 //   channel 0   |    5 7 |  scheduler: 0, 1, 0, 1      delivers 5, 6, 7, 8, then packets
@@ -501,11 +504,11 @@ impl<S: Numbered, P> Receiver<S, P> {
     }
 }
 
-// Waiting for evidence: the paper waits forever (section 5), the bound is ours.
+// Waiting for missing packets: the paper waits forever (section 5), the bound is ours.
 
 impl<S: Numbered, P> Receiver<S, P> {
-    /// The channel is assumed to have lost only its packets before the next round with a waiting
-    /// packet; its believed position then stays at or below the actual one.
+    /// Skips a silent channel. It is assumed to have lost only packets before the next round with a
+    /// waiting packet; its believed position then never exceeds the actual one.
     fn pass_over(&mut self, channel: usize, now: Instant) -> Option<()> {
         if self.take_in(now) {
             return Some(());
@@ -525,7 +528,7 @@ impl<S: Numbered, P> Receiver<S, P> {
         Some(())
     }
 
-    /// A packet on a channel believed to be out has waited too long for a marker: the channel is in
+    /// Activates a channel believed to be out if a packet on it has waited too long for a marker:
     /// from the next round on, with the smallest quantum.
     fn take_in(&mut self, now: Instant) -> bool {
         let waited = |channel: &usize| {
@@ -544,7 +547,7 @@ impl<S: Numbered, P> Receiver<S, P> {
         Some(since.after(self.options.wait))
     }
 
-    /// Rounds to the nearest buffered packet, at least 1.
+    /// Returns the number of rounds to the nearest buffered packet, at least 1.
     fn nearest_rounds(&self) -> Option<u32> {
         let round = self.scheduler.round();
         let waits = |(channel, buffer): &(usize, &Buffer<P>)| {
@@ -557,10 +560,10 @@ impl<S: Numbered, P> Receiver<S, P> {
     }
 }
 
-// Self-audits: a corrupt state, one that no sequence of events leads to, is abandoned.
+// Self-checks (audits): a corrupt state, which no sequence of events leads to, is abandoned.
 //
-// Markers correct numbers, quanta and counts; the other faults are found by these audits, as late
-// markers, or by the sender as an unknown epoch, and end in a reset.
+// Markers correct numbers, quanta and counts; other faults are found by these audits, by late
+// markers, or by the sender as an unknown epoch, and cause a reset.
 //
 // Source: Varghese, "Self-stabilization by local checking and global reset", 1994. Options and
 // program are assumed intact.

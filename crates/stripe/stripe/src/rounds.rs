@@ -1,4 +1,4 @@
-//! Schedulers that both ends can run, as one type, for a choice at run time.
+//! One type for all schedulers that both ends can run, chosen at run time.
 //!
 //! Source: Adiseshu, Parulkar and Varghese 1996, section 6.2, which compares them.
 
@@ -6,7 +6,7 @@ use gingham_fairq::{Causal, Change, Round, SchedulerError, Standing, SurplusRoun
 
 use crate::{Numbered, PacketRounds};
 
-/// Scheduler with quanta of bytes or packets.
+/// Scheduler with quanta in bytes or packets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Rounds<const CAPACITY: usize> {
     /// Surplus round robin.
@@ -76,8 +76,8 @@ impl<const CAPACITY: usize> Numbered for Rounds<CAPACITY> {
 mod tests {
     use super::*;
 
-    /// By bytes, both channels get equal shares of bytes; by packets, one gets all the long packets
-    /// (section 6.2).
+    /// Quanta in bytes give both channels equal shares of bytes; with quanta in packets, one
+    /// channel gets all long packets (section 6.2).
     #[test]
     fn byte_and_packet_rounds_differ_for_alternating_lengths() {
         let bytes = Rounds::<2>::Bytes(SurplusRoundRobin::new(1_000, &[1_000; 2]).unwrap());

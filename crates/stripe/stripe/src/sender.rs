@@ -14,22 +14,17 @@
 //! | `quarantine` | channels that carry copies instead of packets |
 //! | `repairs` | packets that can be sent again |
 //!
-//! Markers go on all channels when the turn of `before_channel` begins, every few rounds, and
-//! whenever `interval` has passed without one: a receiver learns of a loss even if no packet
-//! follows.
+//! Markers go on all channels before the turn of `before_channel`, every few rounds, and whenever
+//! `interval` has passed without one: a loss is noticed even if no packet follows.
 //!
-//! The paper (section 6.3) finds the beginning and the end of a round best. If packets have tags,
-//! at most four of those by time go in a round trip, because no window limits them.
+//! The id of a channel is its slot in the scheduler. When a channel is removed, Left announces it
+//! on all others, and its packets in flight are retransmitted. An added channel continues the
+//! numbers of its slot, to detect late packets of a former channel. If the last active channel is
+//! removed, it stays in the scheduler, without packets, until another comes in.
 //!
-//! The id of a channel is its slot in the scheduler. A removed channel is lost: Left announces it
-//! on all others, and its packets in flight are retransmitted. An added channel is treated as one
-//! that returns, without measurements. Its numbers continue those of the slot: late packets of a
-//! former channel are detected. A removed channel that is the last one in stays in the scheduler
-//! without packets until another comes in.
-//!
-//! Source: Adiseshu, Parulkar and Varghese 1996, sections 3.3 (load sharing), 5 and 6.3 (markers).
-//! Audits: Varghese, "Self-stabilization by local checking and global reset", 1994. A channel that
-//! moves begins anew, as in RFC 9000, section 9.4.
+//! Source: Adiseshu, Parulkar and Varghese 1996, sections 3.3 (load sharing), 5 and 6.3 (markers,
+//! best at the beginning or end of a round). A channel that moves begins anew, as in RFC 9000,
+//! section 9.4.
 //!
 //! Invariants: a marker carries the number of the next packet of its channel at its emission; no
 //! packet is accepted before a reset is acknowledged; some channel is present and some is in;
@@ -82,7 +77,7 @@ use sizes::Sizes;
 pub use sizes::{Size, SizePlan, SizeState};
 pub use wait::Wait;
 
-/// Sending end.
+/// Sending end of a pipe.
 ///
 /// ```
 /// use gingham_fairq::SurplusRoundRobin;
@@ -105,31 +100,30 @@ pub struct Sender<S> {
     presence: Presence,
     markers: Markers,
     sizes: Sizes,
-    /// With controlled flight; they choose the channel in free order.
+    /// Paths with congestion control, if it is used; they choose the channel in free order.
     paths: Option<Paths>,
     quarantine: Quarantine,
     repairs: Option<Repairs>,
     counts: Counts,
-    /// Channels whose links accept no packet at present.
     blocked: ChannelSet,
-    /// Class of the packet that was refused last.
     waiting: Class,
     sending: Sending,
 }
 
-/// Packets that may be sent on a channel in a row.
+/// Permission to send packets on a channel in a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Transmit {
-    /// The channel of the next packets.
+    /// Channel for the next packets.
     pub channel: usize,
-    /// Bytes after which the channel is chosen again; the packet that reaches them is the last.
+    /// Bytes after which the channel is chosen again; the packet that reaches this limit is the
+    /// last.
     pub bytes: u64,
-    /// Longest packet covered; longer ones may need another channel.
+    /// Longest packet to which this applies; longer ones may need another channel.
     pub longest_bytes: u32,
 }
 
 impl<S: Numbered> Sender<S> {
-    /// Creates a sender that begins with a reset to `epoch`, later than any that it remembers.
+    /// Creates a sender that first resets to `epoch`, which must be later than any before.
     pub fn new(
         scheduler: S,
         options: SenderOptions,
@@ -197,7 +191,7 @@ impl<S: Numbered> Sender<S> {
         (takes && !is_full).then_some(channel)
     }
 
-    /// A length of 0 requires credit for the longest packet.
+    /// Whether a channel accepts a packet; a length of 0 requires credit for the longest.
     fn takes(&self, channel: usize, length_bytes: u32) -> bool {
         self.carries(channel)
             && !self.is_blocked(channel)
@@ -205,8 +199,8 @@ impl<S: Numbered> Sender<S> {
             && !(self.quarantine.has(channel) && self.is_left_out(channel, length_bytes))
     }
 
-    /// A packet avoids a channel in quarantine if it fits another channel of equal priority, even
-    /// if that one is full.
+    /// Whether a packet avoids a channel in quarantine: it fits another channel of equal priority,
+    /// even if that one is full.
     #[inline(never)]
     fn is_left_out(&self, channel: usize, length_bytes: u32) -> bool {
         let Some(paths) = &self.paths else { return false };
@@ -240,12 +234,12 @@ impl<S: Numbered> Sender<S> {
         self.waiting = class;
     }
 
-    /// Sends a packet on the channel returned, after earlier messages.
+    /// Sends a packet on the channel returned; earlier messages go first.
     pub fn handle_packet(&mut self, now: Instant, length_bytes: u32) -> Result<usize, SendError> {
         self.send(now, length_bytes, Class::Spread)
     }
 
-    /// Sends a packet in guaranteed order: on the channel returned, behind the tag.
+    /// Sends a packet in guaranteed order, on the channel returned and after the tag.
     pub fn handle_tagged(
         &mut self,
         now: Instant,
@@ -324,16 +318,16 @@ impl<S: Numbered> Sender<S> {
         }
     }
 
-    /// Returns the next packets, within turn, window, and a millisecond at the pacing rate.
-    /// `handle_packet` or `handle_tagged` then returns that channel for each of them. Returns
-    /// nothing while none may be sent. Call again after the next message of the receiver, and after
-    /// `poll_message`, which takes dead channels out. Call it only with a packet to send: after a
-    /// rest, requested markers go first.
+    /// Returns a channel and how much may be sent on it now: limited by turn, window, and a
+    /// millisecond at the pacing rate. `handle_packet` or `handle_tagged` then returns that channel
+    /// for each packet. Returns nothing while no packet may be sent. Call again after the next
+    /// message of the receiver, and after `poll_message`, which takes dead channels out. Call it
+    /// only with a packet to send: after a rest, requested markers go first.
     pub fn poll_transmit(&mut self, now: Instant) -> Option<Transmit> {
         self.poll_transmit_of(now, 0, Class::Spread)
     }
 
-    /// Like `poll_transmit`, for a next packet of this length and class.
+    /// Works like `poll_transmit` for a next packet of this length and class.
     pub fn poll_transmit_of(
         &mut self,
         now: Instant,
@@ -357,7 +351,7 @@ impl<S: Numbered> Sender<S> {
         Some(Transmit { channel, bytes: turn_bytes.min(ready_bytes), longest_bytes })
     }
 
-    /// Returns the next message, and the channel to send it on, before any later packet.
+    /// Returns the next message, and the channel on which to send it before any later packet.
     pub fn poll_message(&mut self, now: Instant) -> Option<(usize, Message)> {
         self.now = now;
         self.advance(now);
@@ -377,7 +371,6 @@ impl<S: Numbered> Sender<S> {
         }
     }
 
-    /// A probe is a marker of its own.
     fn poll_probe(&mut self, now: Instant) -> Option<(usize, Kind)> {
         let (channel, bytes) = self.sizes.take_due()?;
         let marker = Marker { sent_at: Sizes::probe_at(now), ..self.marker(channel, now) };
@@ -406,7 +399,7 @@ impl<S: Numbered> Sender<S> {
         }
     }
 
-    /// Returns the time of the next message if nothing happens before.
+    /// Returns when the next message is due if nothing happens before.
     pub fn poll_timeout(&self) -> Instant {
         if let Some(at) = self.resets.poll_timeout() {
             return at;
@@ -431,7 +424,7 @@ impl<S: Numbered> Sender<S> {
         paced.into_iter().chain(paths.poll_timeout()).min()
     }
 
-    /// Handles a message received on the reverse path of a channel.
+    /// Handles a message from the receiver, received in the reverse direction of a channel.
     pub fn handle_message(
         &mut self,
         now: Instant,
@@ -439,7 +432,7 @@ impl<S: Numbered> Sender<S> {
         message: Message,
     ) -> Result<(), Discard> {
         let checked = match message.check(channel, self.schedule.channels()) {
-            // Until there is a reset, the sender of a request may number channels differently.
+            // Until the first reset, the other end may number channels differently in a request.
             Err(Discard::OtherChannel) if message.kind == Kind::ResetRequested => Ok(()),
             checked => checked,
         };
@@ -447,7 +440,7 @@ impl<S: Numbered> Sender<S> {
         self.sending.discards.count(taken)
     }
 
-    /// Handles the bytes of a message.
+    /// Parses and handles a message from the receiver.
     pub fn handle_bytes(
         &mut self,
         now: Instant,
@@ -470,7 +463,7 @@ impl<S: Numbered> Sender<S> {
             Kind::Marker(_) | Kind::Reset { .. } | Kind::Left(_) => Err(Discard::OtherEnd),
             Kind::Acknowledged if message.epoch != self.epoch() => Err(Discard::StaleEpoch),
             Kind::Acknowledged => {
-                // The last acknowledgements may arrive after the wait for them.
+                // Acknowledgements may still arrive when the wait for them is over.
                 if self.is_open() && self.presence.revive(channel) {
                     self.revived(now, channel);
                 } else if self.resets.acknowledge(channel) {
@@ -509,7 +502,7 @@ impl<S: Numbered> Sender<S> {
         if can_be { Ok(()) } else { Err(Discard::BadCounts) }
     }
 
-    /// Returns whether the report is possible.
+    /// Handles the measurements in a report; returns whether its counts are possible.
     fn follow_rates(&mut self, now: Instant, channel: usize, report: &Report) -> bool {
         if report.echo < self.presence.since(channel) {
             return true;
@@ -538,7 +531,7 @@ impl<S: Numbered> Sender<S> {
         }
     }
 
-    /// Copies need free order and repair.
+    /// Whether channels can enter quarantine, which requires free order and retransmission.
     fn has_quarantine(&self) -> bool {
         self.options.order == Order::Free && self.repairs.is_some()
     }
@@ -550,7 +543,8 @@ impl<S: Numbered> Sender<S> {
         match self.resets.poll(now) {
             Some(Due::Open) => self.open(now),
             Some(Due::Resets(acknowledged)) => {
-                // No channel is dead before it has had time to acknowledge.
+                // Even dead channels get a reset, since none is dead before it had time to
+                // acknowledge.
                 self.markers.ask_only(self.presence.present() & !acknowledged);
             }
             None if self.is_open() => self.advance_open(now),
@@ -571,7 +565,7 @@ impl<S: Numbered> Sender<S> {
         }
     }
 
-    /// Called once per marker interval.
+    /// Checks all channels, once per marker interval.
     fn look(&mut self, now: Instant) {
         self.presence.begin_check(now, self.check_pause());
         self.check(now);
@@ -610,7 +604,7 @@ impl<S: Numbered> Sender<S> {
         pause.min(answered)
     }
 
-    /// One lost marker does not make a channel silent.
+    /// Ends a rest if a marker is unanswered: one lost marker does not make a channel silent.
     fn wake_if_unanswered(&mut self, now: Instant) {
         let is_overdue =
             |channel: usize| self.schedule.is_in(channel) && self.presence.is_overdue(channel, now);
@@ -619,7 +613,7 @@ impl<S: Numbered> Sender<S> {
         }
     }
 
-    /// Returns whether a rest ended: markers then go first.
+    /// Ends a rest; returns whether there was one, in which case markers go first.
     #[inline]
     fn wake(&mut self, now: Instant) -> bool {
         let rests = self.is_open() && self.markers.are_slow();
@@ -647,7 +641,7 @@ impl<S: Numbered> Sender<S> {
         }
     }
 
-    /// Excludes channels whose last marker is too recent.
+    /// Sends markers by time, except on channels whose last marker is too recent.
     fn mark_by_time(&mut self, now: Instant) {
         let (gone, is_settled) = (self.sending.gone(), self.has_settled());
         let marked = self.marked();
@@ -667,7 +661,7 @@ impl<S: Numbered> Sender<S> {
         self.presence.check_by(now.after(self.check_pause()));
     }
 
-    /// Nothing is unaccounted for, waits for credit or remains to be agreed upon.
+    /// Whether all packets are accounted for, credit suffices, and no agreement is pending.
     fn has_settled(&self) -> bool {
         let is_accounted_for = |channel: usize| {
             let reported = self.counts.reported(channel);
@@ -681,7 +675,7 @@ impl<S: Numbered> Sender<S> {
             && (0..self.schedule.channels()).all(is_accounted_for)
     }
 
-    /// Counts need no audit, because the receiver adopts those of the markers.
+    /// Checks the state; counts need no audit, because the receiver adopts those in markers.
     fn check(&mut self, now: Instant) {
         let (channels, markers) = (self.schedule.channels(), &self.options.markers);
         let all = first_channels(channels);
@@ -701,7 +695,7 @@ impl<S: Numbered> Sender<S> {
         }
     }
 
-    /// Adds a channel, active once the receiver has acknowledged it.
+    /// Adds a channel, which becomes active once the receiver has acknowledged it.
     pub fn add_channel(&mut self, now: Instant, id: usize) -> Result<(), ChannelError> {
         self.presence.check_id(id, false)?;
         self.begin(now, id, Life::Alive);
@@ -727,7 +721,7 @@ impl<S: Numbered> Sender<S> {
         Ok(())
     }
 
-    /// Handles a new address of a channel: its measurements are forgotten.
+    /// Handles a new address of a channel; forgets its measurements.
     pub fn move_channel(&mut self, now: Instant, id: usize) -> Result<(), ChannelError> {
         self.presence.check_id(id, true)?;
         let life = if self.is_dead(id) { Life::Dead } else { Life::Alive };
@@ -749,7 +743,7 @@ impl<S: Numbered> Sender<S> {
     }
 
     /// Takes out a channel known to be lost, for instance with its interface, unless it is the
-    /// last. An answered probe brings it back. Returns whether it is out.
+    /// last. Once it answers a probe, it returns. Returns whether it is out.
     pub fn lose_channel(&mut self, now: Instant, channel: usize) -> bool {
         let is_there = self.is_open() && self.is_there(channel);
         is_there && (self.is_dead(channel) || self.lose(channel, now))
@@ -773,7 +767,7 @@ impl<S: Numbered> Sender<S> {
         true
     }
 
-    /// Takes absent channels out once another channel is active.
+    /// Takes channels that were removed out once another channel is active.
     fn let_go(&mut self, now: Instant) {
         for channel in channels_of(self.presence.all(Life::Absent)) {
             if self.schedule.is_in(channel) {
@@ -790,8 +784,8 @@ impl<S: Numbered> Sender<S> {
         self.announce_targets();
     }
 
-    /// Sets the target quanta, each applied once the receiver has acknowledged it. A channel with a
-    /// quantum of 0 is taken out, unless it would be the last.
+    /// Sets target quanta; each applies once the receiver has acknowledged it. A quantum of 0 takes
+    /// the channel out, unless it would be the last.
     pub fn change_quanta(&mut self, quanta: &[u32]) -> Result<(), QuantaError> {
         self.schedule.set_targets(quanta, self.presence.present())?;
         self.announce_targets();
@@ -805,43 +799,43 @@ impl<S: Numbered> Sender<S> {
         }
     }
 
-    /// Sets the channels, a bit each from the lowest, whose links accept no packet at present.
-    /// Messages are emitted as before; a wrong hint only causes delay.
+    /// Sets the channels, one bit each from the lowest, whose links accept no packet at present.
+    /// Messages are still emitted; a wrong hint only causes delay.
     pub const fn set_blocked(&mut self, channels: u64) {
         self.blocked = channels;
     }
 
-    /// Requests a marker, or a reset during one, on a channel with a new link.
+    /// Requests a marker, or a reset if one is under way, on a channel with a new link.
     pub fn ask_channel(&mut self, channel: usize) {
         if self.is_there(channel) {
             self.markers.ask(1 << channel);
         }
     }
 
-    /// Sets the known rate of a channel, which paces it.
+    /// Sets the known rate of a channel, at which it is paced.
     pub fn set_rate(&mut self, channel: usize, bytes_per_second: u64) {
         if let Some(paths) = &mut self.paths {
             paths.set_rate(channel, bytes_per_second);
         }
     }
 
-    /// Limits the rate of packets on a channel, on the wire; messages are exempt.
+    /// Limits the rate of packets on the wire of a channel; messages are exempt.
     pub fn cap_rate(&mut self, channel: usize, cap: Option<RateCap>) {
         if let Some(paths) = &mut self.paths {
             paths.set_cap(channel, cap);
         }
     }
 
-    /// Sets the priority of a channel in free order, 0 before 1. Packets use a channel once those
-    /// of earlier priorities have had no room for long.
+    /// Sets the priority of a channel in free order; 0 comes before 1. Packets use a channel only
+    /// once earlier priorities have had no room for long.
     pub fn set_priority(&mut self, channel: usize, priority: u8) {
         if let Some(paths) = &mut self.paths {
             paths.set_priority(channel, priority);
         }
     }
 
-    /// A channel that loses all long packets is out until it passes them. The last one stays in and
-    /// is probed from the base.
+    /// Handles the loss of all long packets: takes the channel out until it passes them, or probes
+    /// the base if it is the last.
     fn lose_long(&mut self, channel: usize, now: Instant) {
         let lost_bytes = self.sizes.lost_bytes(channel);
         if self.lose(channel, now) {
@@ -868,7 +862,7 @@ impl<S: Numbered> Sender<S> {
         }
     }
 
-    /// Handles a report of the network that longer frames than `frame_bytes` do not pass a channel.
+    /// Handles a report of the network that frames longer than `frame_bytes` do not pass a channel.
     pub fn handle_too_big(
         &mut self,
         now: Instant,
@@ -883,7 +877,7 @@ impl<S: Numbered> Sender<S> {
     }
 
     /// Handles the refusal of a frame by the socket of a channel (`EMSGSIZE`). The search continues
-    /// below it, from the base if such frames have passed.
+    /// below that length, from the base if such frames passed before.
     pub fn handle_refused(
         &mut self,
         now: Instant,
@@ -905,7 +899,7 @@ impl<S: Numbered> Sender<S> {
         is_out
     }
 
-    /// Marks a channel as passing frames of any length, or not.
+    /// Sets whether a channel passes frames of any length.
     pub fn set_passes_all(&mut self, channel: usize, passes_all: bool) {
         self.sizes.set_passes_all(channel, passes_all);
     }

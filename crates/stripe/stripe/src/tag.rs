@@ -11,9 +11,8 @@
 //!
 //! The number on the channel reveals earlier losses there. A copy is a packet of its channel with
 //! the pipe sequence number of the lost packet, and names that packet's channel (c) and channel
-//! sequence number. Like a marker, it carries the next pipe sequence number, to prove earlier
-//! losses on its own channel: as the distance from its own, at most 2^26 - 1, since no receiver
-//! holds more packets.
+//! sequence number. Like a marker, it carries the next pipe sequence number, as the distance from
+//! its own, to prove earlier losses on its own channel.
 //!
 //! Source: Adiseshu, Parulkar and Varghese 1996, section 4 (guaranteed variant). The rule of RFC
 //! 1990 is reversed: there the last numbers of all links together prove a loss, here each channel
@@ -30,41 +29,42 @@ use crate::{Content, Epoch, HEADER_BYTES, Header, PACKETS_MAX, WireError};
 /// Length of the tag of a first transmission.
 pub const TAG_BYTES: usize = HEADER_BYTES + 4;
 
-/// Length of the tag of a copy.
+/// Length of the tag of a copy, the longest tag.
 pub const TAG_BYTES_MAX: usize = TAG_BYTES + 8;
 
-/// Distance from a copy to the next packet of the pipe.
+/// Bits for the distance from the lost packet to the next packet of the pipe when its copy is sent.
 const AHEAD_BITS: u32 = 26;
 const AHEAD_MAX: u32 = (1 << AHEAD_BITS) - 1;
 
-// Every packet that a receiver can hold, with the channel in the remaining bits.
+// The field holds the distance of every packet in a receiver; the remaining bits hold the channel.
 const _: () = assert!(PACKETS_MAX * CHANNELS_MAX == 1 << AHEAD_BITS);
 const _: () = assert!(CHANNELS_MAX == 1 << (u32::BITS - AHEAD_BITS));
 
 /// Tag before a packet in guaranteed order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Tag {
-    /// Sequence number in the pipe: packets before it in its epoch, modulo 2^32.
+    /// Pipe sequence number: number of packets sent before it in its epoch, modulo 2^32.
     pub sequence: u32,
-    /// Channel of the transmission.
+    /// Channel on which the packet or copy is sent.
     pub channel: u8,
-    /// Channel sequence number: packets and copies before it on its channel, modulo 2^32.
+    /// Channel sequence number: number of packets and copies sent before it on its channel, modulo
+    /// 2^32.
     pub channel_sequence: u32,
-    /// Low half of the epoch.
+    /// Low 16 bits of the epoch.
     pub session: u16,
-    /// For a copy, the lost packet.
+    /// Identification of the lost packet, in the tag of a copy.
     pub repair_of: Option<RepairOf>,
 }
 
-/// Additional fields of a copy.
+/// Additional fields in the tag of a copy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct RepairOf {
     /// Channel of the first transmission.
     pub channel: u8,
-    /// Channel sequence number there.
+    /// Channel sequence number of the first transmission.
     pub channel_sequence: u32,
-    /// Next pipe sequence number at the departure; on the wire at most 2^26 - 1 ahead of the copy's
-    /// own.
+    /// Next pipe sequence number when the copy is sent; on the wire at most 2^26 - 1 ahead of the
+    /// copy's own.
     pub next_sequence: u32,
 }
 
@@ -109,7 +109,7 @@ impl Tag {
         TagBytes { bytes, length: self.length() }
     }
 
-    /// Parses a tag; returns the rest as well.
+    /// Parses a tag; returns it with the remaining bytes.
     pub fn parse(bytes: &[u8]) -> Result<(Self, &[u8]), WireError> {
         let (header, behind) = Header::parse(bytes)?;
         Self::parse_behind(header, behind).map_err(|error| match error {
@@ -118,7 +118,7 @@ impl Tag {
         })
     }
 
-    /// Parses the rest of a tag, for example after decryption.
+    /// Parses the bytes after the header of a tag, for example after decryption.
     pub fn parse_behind(header: Header, behind: &[u8]) -> Result<(Self, &[u8]), WireError> {
         let truncated = WireError::Truncated { length: behind.len() };
         let Header { content, channel, session, number: channel_sequence } = header;
@@ -150,7 +150,7 @@ impl Epoch {
     }
 }
 
-/// Negative if behind (RFC 1982).
+/// Returns how far `sequence` is ahead of `of`, negative if it is behind (RFC 1982).
 pub(crate) const fn ahead(sequence: u32, of: u32) -> i32 {
     sequence.wrapping_sub(of).cast_signed()
 }

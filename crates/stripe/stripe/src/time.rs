@@ -1,8 +1,8 @@
-//! Instants: nanoseconds from an origin of the caller; 2^64 are 584 years.
+//! Time stamps in nanoseconds from an origin that the caller chooses; 2^64 ns are 584 years.
 
 use core::time::Duration;
 
-/// Nanoseconds since an origin, which the two ends need not share.
+/// Time stamp in nanoseconds since an origin, which may differ between the two ends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Instant(u64);
 
@@ -20,7 +20,7 @@ impl Instant {
         self.0
     }
 
-    /// Returns the instant after a span, saturating.
+    /// Returns the instant after a span; saturates.
     #[must_use]
     pub fn after(self, span: Duration) -> Self {
         let nanoseconds = u64::try_from(span.as_nanos()).unwrap_or(u64::MAX);
@@ -28,7 +28,7 @@ impl Instant {
     }
 }
 
-/// Resets a time that is more than `span_max` ahead to now.
+/// Sets `at` to `now` if it is more than `span_max` in the future.
 pub(crate) fn not_after(at: &mut Instant, now: Instant, span_max: Duration) {
     if *at > now.after(span_max) {
         *at = now;

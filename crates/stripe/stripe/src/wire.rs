@@ -46,7 +46,7 @@ const HEADER_BYTES: usize = 12;
 const CHECKSUM_BYTES: usize = 4;
 const MAGIC: [u8; 2] = *b"GS";
 
-/// Bytes of a message, aligned for a checksum that reads eight at a time.
+/// Bytes of a message, aligned because the checksum reads eight bytes at a time.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(8))]
 pub struct MessageBytes {
@@ -109,7 +109,7 @@ impl Message {
 mod tests {
     use super::*;
 
-    /// RFC 3720, appendix B.4, and common catalogues.
+    /// The check value is given in RFC 3720, appendix B.4, and in CRC catalogues.
     #[test]
     fn checksum_matches_the_crc32c_check_value() {
         assert_eq!(crc32c(b"123456789"), 0xe306_9283);

@@ -1,32 +1,31 @@
-//! The wait for missing packets on a channel.
+//! Time to wait for missing packets on a channel.
 //!
 //! ```text
 //!   received   17  19  20        18: 3 ms after 19, which overtook it      19 waits for 18, 3.75 ms
 //!   window     0   0             3.75 ms                                   from now on
 //! ```
 //!
-//! While nothing is late, a gap is a loss, reported at once. After reordering, a gap is awaited for
-//! one and a quarter times the lateness of the packet, until sixteen gaps in a row were losses.
+//! While no packet is late, a gap counts as a loss at once. After reordering, the wait is one and a
+//! quarter times the lateness, until sixteen gaps in a row were losses.
 //!
-//! Source: the reordering window of RACK (RFC 8985, section 6.2, steps 4 and 5). RACK grows it by
-//! quarters of the minimum round trip; here the lateness itself is known.
+//! Source: the reordering window of RACK (RFC 8985, section 6.2, steps 4 and 5). Unlike in RACK,
+//! the lateness is known.
 
 use core::time::Duration;
 
 use super::OrderOptions;
 use crate::Instant;
 
-/// RFC 8985, section 6.2, step 4.
+/// Losses in a row after which the wait is reset (RFC 8985, section 6.2, step 4).
 const LOSSES_MAX: u32 = 16;
 
 #[derive(Clone, Debug)]
 pub(super) struct Window {
     span: Duration,
-    /// Unfilled gaps since the last filled one.
     losses: u32,
     adapts: bool,
-    /// Times when the last numbers given up were overtaken, at their number modulo the length;
-    /// empty unless `adapts` is set.
+    /// When each of the most recently skipped numbers was overtaken, indexed by number modulo the
+    /// length; empty unless `adapts` is set.
     overtaken: Vec<Option<Instant>>,
 }
 
@@ -36,7 +35,7 @@ impl Window {
         Self { span, losses: 0, adapts: options.adapts, overtaken: Vec::new() }
     }
 
-    /// A power of two or none.
+    /// Sets the length of `overtaken`: a power of two, or zero.
     pub(super) fn set_length(&mut self, length: usize) {
         self.overtaken = if self.adapts { vec![None; length] } else { Vec::new() };
     }
@@ -71,7 +70,8 @@ impl Window {
         self.losses = 0;
     }
 
-    /// Returns whether a packet passed `passed` numbers ago may be new.
+    /// Adapts the wait to a late packet that is `passed` numbers behind; returns whether it may be
+    /// new.
     pub(super) fn see_late(
         &mut self,
         now: Instant,
@@ -94,7 +94,7 @@ impl Window {
     }
 
     fn place(&mut self, number: u32) -> Option<&mut Option<Instant>> {
-        // The length is a power of two.
+        // The mask requires a length that is a power of two.
         let place = number as usize & self.overtaken.len().wrapping_sub(1);
         self.overtaken.get_mut(place)
     }

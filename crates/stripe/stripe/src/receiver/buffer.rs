@@ -1,4 +1,4 @@
-//! The buffer of a channel: received packets, in order.
+//! Buffer of a channel for received packets, in order.
 //!
 //! Invariants: the later of two adjacent markers replaces the earlier, and none is at the head: at
 //! most two items per packet. Memory is allocated on first use and grows on demand: idle pipes cost
@@ -17,11 +17,11 @@ enum Item<P> {
     Marker(Standing),
 }
 
-/// More than the packets that wait at 1 Gbit/s in 30 ms.
+/// Capacity kept for reuse: more packets than arrive at 1 Gbit/s in 30 ms.
 const PLACES_KEPT: usize = 4_096;
 
-/// Capacity grows by a quarter, or by 64 items: the memory used exceeds the charge only slightly
-/// (see [`Charge::BYTES`]).
+/// Makes room for one item. Capacity grows by a quarter, or by 64 items, and exceeds the charge
+/// only slightly (see [`Charge::BYTES`]).
 #[inline]
 pub(super) fn make_place<T>(places: &mut VecDeque<T>) {
     if places.len() == places.capacity() {
@@ -69,7 +69,7 @@ impl<P> Buffer<P> {
         }
     }
 
-    /// The numbers of a buffer rise.
+    /// Whether the buffer holds the packet with this number; numbers in a buffer rise.
     pub(super) fn has(&self, sequence: u32) -> bool {
         // Two markers are never adjacent.
         let number = |place: usize| match self.items.get(place) {
@@ -113,7 +113,7 @@ impl<P> Buffer<P> {
         self.items.push_back(Item::Packet { length_bytes, sequence, packet });
     }
 
-    /// The buffer must hold a packet.
+    /// Appends a marker; the buffer must hold a packet.
     pub(super) fn push_marker(&mut self, standing: Standing) {
         debug_assert!(self.packets > 0, "a marker at the head is read, not kept");
         if let Some(Item::Marker(last)) = self.items.back_mut() {
@@ -124,7 +124,7 @@ impl<P> Buffer<P> {
         }
     }
 
-    /// Returns the marker that reaches the head as well.
+    /// Removes the first packet; also returns a marker that thereby reaches the head.
     #[inline]
     pub(super) fn pop(&mut self, now: Instant) -> Option<(u32, P, Option<Standing>)> {
         let Some(Item::Packet { length_bytes, packet, .. }) = self.items.pop_front() else {
@@ -135,7 +135,7 @@ impl<P> Buffer<P> {
         self.bytes = self.bytes.wrapping_sub(length_bytes.into());
         self.first_since = now;
         if self.items.is_empty() {
-            // The ring restarts at its first slot, in memory that was just used.
+            // After clearing, the ring starts at its first slot, whose memory was used recently.
             self.items.clear();
             if self.items.capacity() > PLACES_KEPT {
                 shrink(&mut self.items);
@@ -151,9 +151,10 @@ impl<P> Buffer<P> {
         Some((length_bytes, packet, marker))
     }
 
-    /// A wrong count that passes here is detected when fewer packets are left.
+    /// Corrects an inconsistent state. A wrong count that is not noticed here is detected when
+    /// fewer packets are left.
     pub(super) fn repair_state(&mut self, now: Instant, longest_bytes: u32) {
-        // A wrong count lets a marker reach the head, which would hide the packets behind it.
+        // A wrong count may let a marker reach the head and hide the packets behind it.
         if matches!(self.items.front(), Some(Item::Marker(_))) {
             self.items.pop_front();
         }

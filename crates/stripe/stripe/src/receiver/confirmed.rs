@@ -8,7 +8,7 @@
 //!
 //! A number on a channel, of a packet or in a marker, shows that nothing lower will come on it. A
 //! packet is lost only when every channel has gone past its number; none is therefore delivered
-//! before an earlier one that is still to come, nor twice.
+//! twice, or before an earlier one that is still to come.
 //!
 //! With repair requests, a later channel sequence number already proves the loss. The order then
 //! waits for the copy for a limited time.
@@ -16,8 +16,8 @@
 //! Source: Adiseshu, Parulkar and Varghese 1996, section 4; the proof of loss and the repair are
 //! ours.
 //!
-//! Invariants: delivered numbers rise within an epoch; a search happens only after a wrong guess; a
-//! packet waits for evidence at most the wait, and for copies at most theirs.
+//! Invariants: delivered numbers rise within an epoch; a search happens only after a wrong guess;
+//! waits for evidence and for copies are bounded.
 
 use core::time::Duration;
 
@@ -33,7 +33,7 @@ use super::copies::Copy;
 use super::evidence::{Blocked, Confirmed, Seen};
 
 impl<S: Numbered, P> Receiver<S, P> {
-    /// Handles a packet with a tag, which names its channel.
+    /// Handles a packet in guaranteed order; the tag names its channel.
     pub fn handle_tagged(
         &mut self,
         now: Instant,
@@ -126,7 +126,8 @@ impl<S: Numbered, P> Receiver<S, P> {
         }
     }
 
-    /// A former receiver may have delivered packets of channels that have not begun.
+    /// Starts delivery once every channel has begun or was silent for the wait: a receiver before a
+    /// restart may have delivered packets of the others.
     #[cold]
     fn begin_giving_out(&mut self, now: Instant) -> Option<()> {
         let channels = self.epochs.not_begun(self.awaited());
@@ -143,8 +144,8 @@ impl<S: Numbered, P> Receiver<S, P> {
         self.reception.silences += u64::from(channels.count_ones());
     }
 
-    /// A message other than a reset arrives behind `sent_packets` packets. If the beginning was not
-    /// seen, a former receiver may have delivered these.
+    /// Records that a message other than a reset arrived after `sent_packets` packets. If the
+    /// beginning was not seen, a receiver before a restart may have delivered them.
     pub(super) fn see_begun(&mut self, channel: usize, sent_packets: u32) -> Result<(), Discard> {
         if self.confirmed.is_none() || self.epochs.has_begun(channel) {
             return Ok(());
@@ -156,7 +157,7 @@ impl<S: Numbered, P> Receiver<S, P> {
         Ok(())
     }
 
-    /// Gives up the present epoch, which was under way before this receiver knew of it.
+    /// Abandons the present epoch, which was under way before this receiver knew of it.
     #[cold]
     fn forget(&mut self, channel: usize) -> Discard {
         let waiting: usize =
@@ -168,7 +169,8 @@ impl<S: Numbered, P> Receiver<S, P> {
         Discard::Unsynchronised
     }
 
-    /// Discards earlier packets. Called once per run of packets, hence not inlined.
+    /// Returns the channel with packet `next` at its head; discards earlier packets. Called once
+    /// per run of packets, hence not inlined.
     #[inline(never)]
     fn holder(&mut self, now: Instant, next: u32) -> Option<usize> {
         for channel in 0..self.buffers.len() {
@@ -186,8 +188,8 @@ impl<S: Numbered, P> Receiver<S, P> {
         None
     }
 
-    /// Charges the scheduler if its guess was right; otherwise the next marker on the expected
-    /// channel corrects it.
+    /// Delivers a packet. Charges the scheduler if its guess was right; otherwise the next marker
+    /// on the expected channel corrects it.
     #[expect(
         clippy::inline_always,
         reason = "a call would cost half as much again, for every packet"
@@ -258,8 +260,8 @@ impl<S: Numbered, P> Receiver<S, P> {
         channels_where(self.buffers.len(), |channel| self.scheduler.standing(channel).is_in())
     }
 
-    /// The wait starts with the longest-waiting packet. It is long enough for the sender to detect
-    /// a dead channel and retransmit.
+    /// Returns when the wait for packets on `channels` ends; it starts with the longest-waiting
+    /// packet, and lets the sender detect a dead channel and retransmit.
     fn evidence_until(&self, channels: ChannelSet) -> Option<Instant> {
         let confirmed = self.confirmed.as_ref()?;
         let copies = confirmed.repair.as_ref().and_then(|repair| repair.copies.waiting_since());
@@ -284,9 +286,9 @@ impl<S: Numbered, P> Receiver<S, P> {
         [ask, wait].into_iter().flatten().min()
     }
 
-    /// Handles a marker ahead of buffered packets. A slow channel's marker may name past numbers.
-    /// If the markers of all channels do, by more than all buffers hold, or after a wait without a
-    /// delivery, the receiver's state is wrong.
+    /// Handles a marker on arrival. Markers of a slow channel may name past numbers. If those of
+    /// all channels lag by more than all buffers hold, or after a wait without a delivery, the
+    /// receiver's state is wrong.
     pub(super) fn show_marker(&mut self, now: Instant, channel: usize, marker: &Marker) {
         let in_channels = self.in_channels();
         let packets_max = self.pool.packets_max();
@@ -317,9 +319,8 @@ impl<S: Numbered, P> Receiver<S, P> {
         channels_where(self.buffers.len(), is_in) & !self.silent
     }
 
-    /// In free order the first request goes on the fastest channel, since all later packets wait
-    /// for the missing one. A repeated request, and any in strict order, goes on the channel of the
-    /// loss.
+    /// Returns the next NACK. In free order, a first request goes on the fastest channel, since all
+    /// later packets wait for the missing one. Other requests go on the channel of the loss.
     pub(super) fn poll_nack(&mut self, now: Instant) -> Option<(usize, Epoch, Kind)> {
         let epoch = self.epochs.current()?;
         let confirmed = self.confirmed.as_mut()?;
@@ -341,7 +342,7 @@ impl<S: Numbered, P> Receiver<S, P> {
         }
     }
 
-    /// Returns the number of waiting copies.
+    /// Returns the number of copies waiting for delivery.
     pub fn copies(&self) -> usize {
         self.confirmed.as_ref().map_or(0, Confirmed::copies)
     }

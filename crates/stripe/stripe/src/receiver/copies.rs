@@ -11,7 +11,6 @@ use crate::{Charge, Discard, Instant};
 #[derive(Clone, Debug)]
 pub(super) struct Copy<P> {
     pub(super) sequence: u32,
-    /// Channel of the first transmission.
     pub(super) channel: u8,
     pub(super) length_bytes: u32,
     pub(super) packet: P,
@@ -64,7 +63,7 @@ impl<P> Copies<P> {
         Ok(())
     }
 
-    /// Removes any earlier copies as well.
+    /// Removes and returns the copy with this number; also removes earlier copies.
     pub(super) fn take(&mut self, sequence: u32) -> Option<Copy<P>> {
         while let Some(copy) = self.waiting.front() {
             let ahead = ahead(copy.sequence, sequence);
@@ -108,7 +107,6 @@ impl<P> Copies<P> {
 
 #[cfg(test)]
 impl<P> crate::corruption::Corrupt for Copies<P> {
-    /// Packets and their tags stay as received.
     fn corrupt(&mut self, words: &mut dyn FnMut() -> u64) {
         self.held.corrupt(words);
         self.waiting.iter_mut().for_each(|copy| copy.at.corrupt(words));

@@ -1,4 +1,4 @@
-//! Epochs at the receiving end, and the messages owed to the sender about them.
+//! Epochs at the receiving end, and messages to the sender about them.
 //!
 //! A reset to the present or an earlier epoch, or a marker of an earlier one, after other data of
 //! the present epoch on its channel shows that the sender has restarted and lost its state. On a
@@ -10,8 +10,8 @@
 //!
 //! On a slow channel such a reset may arrive before any marker. In guaranteed order nothing is
 //! delivered before every awaited channel has begun: by a reset, or by a marker that counts no
-//! packet before it. Anything later without a reset before it shows that a former receiver got that
-//! reset: the epoch was under way, and is forgotten.
+//! packet before it. Any other first message shows that the epoch was already under way; it is
+//! abandoned.
 //!
 //! Invariant: at most one request per received message, so that two ends cannot amplify each
 //! other's traffic.
@@ -24,27 +24,26 @@ const _: () = assert!(CHANNELS_MAX == ChannelSet::BITS as usize);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Age {
-    /// Over, or too far ahead for serial numbers to compare.
+    /// An epoch that is over, or too far ahead for serial numbers to compare.
     Earlier,
     Present,
-    /// Later, or any epoch if there has been none.
+    /// A later epoch, or any epoch if there has been none.
     Later,
 }
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Epochs {
     current: Option<Epoch>,
-    /// Without a present epoch, the one under way according to a marker.
+    /// Epoch that a marker has shown to be under way, if there is no present epoch.
     forgotten: Option<Epoch>,
     /// Channels that have named the present epoch.
     synchronised: ChannelSet,
-    /// Channels that have shown its beginning.
+    /// Channels on which the beginning of the present epoch was received.
     begun: ChannelSet,
-    /// Channels that have brought data or a marker of it.
     received: ChannelSet,
     /// Channels with a reset to acknowledge.
     acknowledge: ChannelSet,
-    /// Channel in whose reverse direction the request goes, and the last epoch.
+    /// Reset request: the channel in whose reverse direction it goes, and the last epoch.
     request: Option<(usize, Epoch)>,
 }
 
@@ -95,7 +94,6 @@ impl Epochs {
         *self = Self { forgotten: self.current, request, ..Self::default() };
     }
 
-    /// Records anything but a reset.
     pub(super) fn record_received(&mut self, channel: usize) {
         self.received |= 1 << channel;
     }
@@ -104,7 +102,7 @@ impl Epochs {
         self.request = self.current.map(|epoch| (channel, epoch));
     }
 
-    /// Returns whether a new epoch begins.
+    /// Handles a marker; returns whether a new epoch begins.
     pub(super) fn see_marker(&mut self, channel: usize, epoch: Epoch) -> Result<bool, Discard> {
         if self.current.is_none() {
             self.forgotten = Some(epoch);
@@ -114,7 +112,7 @@ impl Epochs {
         self.synchronise(channel, epoch)
     }
 
-    /// Returns whether a new epoch begins.
+    /// Handles a reset; returns whether a new epoch begins.
     pub(super) fn see_reset(&mut self, channel: usize, epoch: Epoch) -> Result<bool, Discard> {
         if self.current == Some(epoch) && self.received & (1 << channel) != 0 {
             self.request(channel);
@@ -131,9 +129,9 @@ impl Epochs {
         Ok(new)
     }
 
-    /// Returns whether the epoch is new. After the present epoch, only a sender that lost its state
-    /// names an earlier one. Before it, the message may have been in flight: the request is only
-    /// for a sender that has not reached the present epoch.
+    /// Returns whether the epoch is new. On a channel that has named the present epoch, an earlier
+    /// one shows that the sender lost its state. On other channels, the message may be old, and the
+    /// request affects only an earlier epoch.
     fn synchronise(&mut self, channel: usize, epoch: Epoch) -> Result<bool, Discard> {
         let age = self.age(epoch);
         if age == Age::Earlier {

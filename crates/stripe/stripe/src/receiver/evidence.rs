@@ -15,38 +15,38 @@ use super::copies::Copies;
 use super::gaps::{Gaps, Lost};
 use super::replaced::Replaced;
 
-/// Guaranteed order, and its repair.
+/// Guaranteed order, optionally with retransmission.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Guarantee {
-    /// Requests for lost packets, if any.
+    /// Timing of retransmission requests; without it, lost packets are not requested.
     pub repair: Option<RepairRequests>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Shown {
     next_on_channel: u32,
-    /// Lower bound of the pipe sequence numbers still to come on it.
+    /// Lower bound of the pipe sequence numbers still to come on the channel.
     below: u32,
-    /// From its last marker.
+    /// Round-trip time in the last marker of the channel.
     round_trip_ns: u32,
-    /// From its last marker: silence after which the sender takes the channel out.
+    /// Silence after which the sender takes the channel out, from its last marker.
     out_after_ns: u32,
-    /// Before anything arrived in the epoch, a former receiver may have received a missing packet.
+    /// Whether anything has arrived in the epoch; until then, a receiver before a restart may have
+    /// received a missing packet.
     begun: bool,
 }
 
 #[derive(Clone, Debug)]
 pub(super) struct Confirmed<P> {
-    /// Pipe sequence number of the next packet.
     pub(super) next: u32,
     pub(super) next_since: Instant,
-    /// Channel of the last packet; in free order the next one is probably there, too.
+    /// Channel of the last delivered packet; in free order it probably also has the next one.
     pub(super) given_from: usize,
     shown: Vec<Shown>,
     pub(super) repair: Option<Repair<P>>,
-    /// Whether every awaited channel has begun, or was silent for the wait.
+    /// Whether every awaited channel has begun, or was silent for as long as the wait.
     pub(super) has_begun: bool,
-    /// Channels and number of markers in a row whose numbers are long past.
+    /// Channels whose markers name long-past numbers, and the number of such markers in a row.
     pub(super) astray: (ChannelSet, u32),
 }
 
@@ -54,28 +54,28 @@ pub(super) struct Confirmed<P> {
 pub(super) struct Repair<P> {
     pub(super) gaps: Gaps,
     pub(super) copies: Copies<P>,
-    /// Packets that arrive, or are found lost, after their copies.
+    /// Packets whose copies arrived first.
     pub(super) replaced: Replaced,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Seen {
-    /// Newest on its channel.
+    /// A packet newer than all others on its channel.
     Next,
-    /// Taken for lost before.
+    /// A packet that counted as lost.
     Missed,
-    /// Received before, or no longer missing.
+    /// A packet that was received before, or is no longer missing.
     Repeated,
 }
 
 pub(super) enum Blocked {
     /// No candidate has arrived.
     Idle,
-    /// Channels that may still bring it.
+    /// Channels that may still bring the next packet.
     Unproven(ChannelSet),
-    /// A copy may arrive until this time.
+    /// Time until which a copy may arrive.
     Repair(Instant),
-    /// Number of the next packet.
+    /// Next number that is not lost.
     Lost(u32),
 }
 
@@ -129,7 +129,8 @@ impl<P> Confirmed<P> {
         (self.next, self.next_since) = (next, now);
     }
 
-    /// `on_channel` is the next number on the channel, `below` a lower bound in the pipe.
+    /// Records that the next channel sequence number is `on_channel` and that later pipe sequence
+    /// numbers are at least `below`.
     pub(super) fn show(&mut self, now: Instant, channel: usize, on_channel: u32, below: u32) {
         let shown = &mut self.shown[channel];
         let lost = ahead(on_channel, shown.next_on_channel);
@@ -147,7 +148,7 @@ impl<P> Confirmed<P> {
         }
     }
 
-    /// Prefers `own` if it ties.
+    /// Returns the channel with the shortest round-trip time, `own` in case of a tie.
     pub(super) fn nearest(&self, channels: ChannelSet, own: usize) -> Option<usize> {
         let of = |channel: &usize| channels & (1 << channel) != 0;
         // A channel without a measurement (0) sorts last.
@@ -156,7 +157,7 @@ impl<P> Confirmed<P> {
         those.min_by_key(|channel| (span_ns(*channel), *channel != own))
     }
 
-    /// Packets in flight on a channel that has left count as lost.
+    /// Handles a departure: packets in flight on the channel count as lost.
     pub(super) fn see_left(&mut self, now: Instant, channel: usize, departure: &Departure) {
         if self.repair.is_some() {
             self.show(now, channel, departure.sent_packets, departure.next_sequence);
@@ -167,8 +168,8 @@ impl<P> Confirmed<P> {
         }
     }
 
-    /// Until the sender detects the silence, plus the longest round-trip time to announce the
-    /// departure of all of these channels. Zero if unknown, or without retransmission.
+    /// Returns the time within which the sender notices that these channels are silent and
+    /// announces their departure. Zero if unknown, or without retransmission.
     pub(super) fn left_within(&self, channels: ChannelSet) -> Duration {
         let is_of = |(channel, _): &(usize, &Shown)| channels & (1 << channel) != 0;
         let silent = self.shown.iter().enumerate().filter(is_of);
@@ -197,7 +198,7 @@ impl<P> Confirmed<P> {
             return Seen::Missed;
         }
         // Packets lost before a packet have lower numbers; those lost before a copy are below the
-        // next new number at its departure.
+        // next new number when it was sent.
         let (before, after) = repair_of.map_or((sequence, sequence.wrapping_add(1)), |of| {
             (of.next_sequence, of.next_sequence)
         });
@@ -215,7 +216,7 @@ impl<P> Confirmed<P> {
         gaps.is_some_and(|gaps| gaps.fill(channel, channel_sequence))
     }
 
-    /// The packet of a copy in flight will not be missing either.
+    /// Handles a copy; its packet is then no longer missing, even if it is lost later.
     fn see_copy(&mut self, now: Instant, of: RepairOf) {
         let RepairOf { channel, channel_sequence, .. } = of;
         let shown = self.shown.get(usize::from(channel));
@@ -227,7 +228,7 @@ impl<P> Confirmed<P> {
         }
     }
 
-    /// Returns by how many pipe sequence numbers `next` is ahead.
+    /// Handles a marker; returns how many pipe sequence numbers it lags behind `next`.
     pub(super) fn see_marker(&mut self, now: Instant, channel: usize, marker: &Marker) -> u32 {
         let shown = &mut self.shown[channel];
         (shown.round_trip_ns, shown.out_after_ns) = (marker.round_trip_ns, marker.out_after_ns);

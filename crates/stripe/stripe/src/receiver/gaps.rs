@@ -6,10 +6,10 @@
 //! ```
 //!
 //! The sender knows the missing two of 45 to 51; the receiver only has to keep these numbers from
-//! being given up.
+//! being skipped.
 //!
-//! Packets in flight on channels that left may exceed the capacity of the others in a wait, and are
-//! awaited as long as copies of them arrive.
+//! Packets in flight on channels that left are awaited as long as copies of them arrive, since the
+//! other channels may need long to carry them.
 //!
 //! Invariants: at most [`GAPS_MAX`] gaps of up to 64 consecutive numbers; a gap without room is not
 //! requested; only a departure or a missing packet prolongs a wait.
@@ -23,53 +23,52 @@ const GAPS_MAX: usize = 256;
 
 const GAP_PACKETS: u32 = u64::BITS;
 
-/// Distance of losses merged into one gap: a quarter of the time before a repeated request.
+/// Losses closer than this fraction of the repetition interval are merged into one gap.
 const CLOSE_SHARE: u32 = 4;
 
-/// Unless the configured minimum is longer.
+/// Upper limit of the adaptive wait.
 const WAIT_MAX: Duration = Duration::from_secs(1);
 
 /// Timing of requests for missing packets.
 ///
 /// The wait is at least two and a half round trips of the slowest channel, which a copy may take,
 /// up to a second. A request is repeated after at least one and a quarter round trips of the
-/// channel itself, up to half a second. Round trips are those in the sender's markers.
+/// channel itself, up to half a second. Round trips are taken from markers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RepairRequests {
-    /// Shortest wait for a packet after its loss is proven.
+    /// Minimum time to wait for a packet once its loss is proven.
     pub wait: Duration,
-    /// Shortest time before a request is repeated.
+    /// Minimum time before a request is repeated.
     pub again: Duration,
 }
 
 impl Default for RepairRequests {
-    /// A wait of 200 ms, and repetition after 50 ms.
+    /// Waits for 200 ms and repeats after 50 ms, at least.
     fn default() -> Self {
         let (wait, again) = (Duration::from_millis(200), Duration::from_millis(50));
         Self { wait, again }
     }
 }
 
-/// Up to 64 consecutive packets of a channel.
+/// Gap: up to 64 consecutive packets of a channel, some of them missing.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(test, derive(Default))]
 struct Gap {
     channel: u8,
     first: u32,
-    /// Packets that have not arrived, a bit each from `first` on.
     missing: u64,
-    /// Range of their pipe sequence numbers: from `from` to below `before`.
+    /// Range of the missing pipe sequence numbers: `from` to below `before`.
     from: u32,
     before: u32,
     until: Instant,
     ask_at: Instant,
     wait: Duration,
     again: Duration,
-    /// Whether the packets were in flight on a channel that left.
+    /// Whether the packets were in flight on a channel when it left.
     left: bool,
-    /// Number of lower bits already covered by the present request.
+    /// Number of lower bits that the present round of requests has covered.
     asked: u32,
-    /// Whether all these packets were requested before.
+    /// Whether the present requests are repetitions.
     is_again: bool,
 }
 
@@ -88,7 +87,7 @@ pub(super) struct Lost {
     pub(super) count: u32,
     pub(super) from: u32,
     pub(super) before: u32,
-    /// 0 if unknown.
+    /// Round-trip time of the channel, 0 if unknown.
     pub(super) round_trip_ns: u32,
     /// Round-trip time of the slowest channel, which may carry the copy.
     pub(super) longest_ns: u32,
@@ -132,8 +131,8 @@ impl Gaps {
         }
     }
 
-    /// Returns whether the losses follow the newest gap of their channel closely, as when a queue
-    /// overflows, and were added.
+    /// Adds losses to the newest gap of their channel if they follow closely, as when a queue
+    /// overflows; returns whether it did.
     fn extend(&mut self, now: Instant, lost: &Lost, wait: Duration) -> bool {
         let newest = self.gaps.iter_mut().rev().find(|gap| gap.channel == lost.channel);
         let Some(gap) = newest.filter(|gap| !gap.left) else { return false };
@@ -145,7 +144,7 @@ impl Gaps {
         gap.missing |= (u64::MAX >> (GAP_PACKETS - lost.count)) << bit;
         (gap.before, gap.until) = (lost.before, gap.until.max(now.after(wait)));
         if gap.ask_at > now {
-            // Packets requested already are not requested again.
+            // Packets that were already requested are not requested again.
             (gap.ask_at, gap.asked, gap.is_again) = (now, bit, false);
         }
         true
@@ -159,8 +158,8 @@ impl Gaps {
         self.requests.again.max(quarters(round_trip_ns, 5).min(WAIT_MAX / 2))
     }
 
-    /// The missing packets of the channel come over others, the slowest of which has this round
-    /// trip.
+    /// Prolongs the wait for missing packets of a channel that left: copies come over other
+    /// channels, the slowest of which has this round-trip time.
     pub(super) fn see_left(&mut self, now: Instant, channel: u8, round_trip_ns: u32) {
         let wait = self.wait(round_trip_ns);
         for gap in self.gaps.iter_mut().filter(|gap| gap.channel == channel) {
@@ -170,8 +169,8 @@ impl Gaps {
         }
     }
 
-    /// Returns whether the packet was missing. If it was in flight on a channel that left, the wait
-    /// for all these packets starts anew: the sender is still retransmitting.
+    /// Handles a copy; returns whether its packet was missing. For a channel that left, the wait
+    /// for all missing packets starts anew, since the sender is still retransmitting.
     pub(super) fn see_copy(&mut self, now: Instant, channel: u8, channel_sequence: u32) -> bool {
         let is_left = |gap: &Gap| gap.left && gap.misses(channel, channel_sequence);
         if self.gaps.iter().any(is_left) {
@@ -182,7 +181,7 @@ impl Gaps {
         self.fill(channel, channel_sequence)
     }
 
-    /// Returns whether the packet was missing.
+    /// Removes a packet from its gap; returns whether it was missing.
     pub(super) fn fill(&mut self, channel: u8, channel_sequence: u32) -> bool {
         let mut was_missing = false;
         for gap in self.gaps.iter_mut().filter(|gap| gap.misses(channel, channel_sequence)) {
@@ -210,13 +209,13 @@ impl Gaps {
         self.gaps.retain(|gap| gap.until > now && ahead(gap.before, next) > 0);
     }
 
-    /// Returns whether the packets were requested before as well.
+    /// Returns the next request that is due, and whether it is a repetition.
     pub(super) fn poll(&mut self, now: Instant) -> Option<(Nack, bool)> {
         for gap in self.gaps.iter_mut().filter(|gap| gap.ask_at <= now) {
             let left = gap.missing.checked_shr(gap.asked).unwrap_or(0);
             if left == 0 {
                 (gap.asked, gap.is_again) = (0, true);
-                // Never sooner, even if the state was overwritten.
+                // The minimum applies even if the state was overwritten.
                 gap.ask_at = now.after(gap.again.max(self.requests.again));
                 continue;
             }
@@ -229,7 +228,7 @@ impl Gaps {
                 channel: gap.channel,
                 first: gap.first.wrapping_add(start),
                 count,
-                // A wait that further copies prolong has an unknown end.
+                // If further copies prolong the wait, its end is unknown.
                 left_ns: u32::try_from(left_ns).ok().filter(|_| !gap.left).unwrap_or(u32::MAX),
             };
             return Some((nack, gap.is_again));
@@ -262,7 +261,6 @@ fn quarters(round_trip_ns: u32, count: u64) -> Duration {
 
 #[cfg(test)]
 impl crate::corruption::Corrupt for Gaps {
-    /// Replaces all gaps by up to four random ones.
     fn corrupt(&mut self, words: &mut dyn FnMut() -> u64) {
         let mut gaps = std::collections::VecDeque::<Gap>::new();
         gaps.corrupt(words);
@@ -278,7 +276,7 @@ crate::corruption::corrupt!(
 mod tests {
     use super::*;
 
-    /// The first packet of channel 3, one of nine in the pipe.
+    /// Loss of the first packet of channel 3; nine pipe sequence numbers are possible.
     const LOST: Lost = Lost {
         channel: 3,
         first: 0,
@@ -293,14 +291,13 @@ mod tests {
         Instant::from_nanoseconds(milliseconds * 1_000_000)
     }
 
-    /// The gap drawn above, on channel 3.
     fn drawn() -> Gaps {
         let mut gaps = Gaps::new(RepairRequests::default());
         gaps.note(at(0), Lost { first: 19, count: 2, from: 45, before: 52, ..LOST });
         gaps
     }
 
-    /// Returns channel, first number and count.
+    /// Returns the channel, first number and count of the next request.
     fn polled(gaps: &mut Gaps, now: Instant) -> Option<(u8, u32, u16)> {
         gaps.poll(now).map(|(Nack { channel, first, count, .. }, _)| (channel, first, count))
     }
@@ -320,7 +317,6 @@ mod tests {
         assert!(gaps.gaps.is_empty() && gaps.timeout().is_none());
     }
 
-    /// Two gaps, 10 ms apart; the request at 60 ms is a repetition.
     #[test]
     fn repeated_request_is_flagged() {
         let mut gaps = drawn();
@@ -331,8 +327,8 @@ mod tests {
         assert_eq!(asked(&mut gaps, at(60)), Some(true));
     }
 
-    /// A round trip of 270 ms, and 300 ms on the slowest: a wait of 750 ms, and repetition after
-    /// 337.5 ms. A request carries the rest of the wait.
+    /// With a round trip of 270 ms, and 300 ms on the slowest channel, the wait is 750 ms and a
+    /// request is repeated after 337.5 ms. A request carries the rest of the wait.
     #[test]
     fn waits_follow_the_rtt() {
         let mut gaps = Gaps::new(RepairRequests::default());
@@ -365,7 +361,7 @@ mod tests {
         assert!(passed.gaps.is_empty() && gaps.gaps.is_empty());
     }
 
-    /// 130 packets across the wrap are gaps of 64, 64 and 2.
+    /// A loss of 130 packets across the wrap becomes gaps of 64, 64 and 2.
     #[test]
     fn long_gaps_are_split_and_holes_requested_separately() {
         let mut gaps = Gaps::new(RepairRequests::default());
@@ -379,7 +375,7 @@ mod tests {
         assert_eq!(asked, expected);
     }
 
-    /// One gap of non-adjacent packets, lost 2 ms apart. A packet lost 13 ms later, more than a
+    /// Losses of non-adjacent packets 2 ms apart form one gap. A loss 13 ms later, more than a
     /// quarter of 50 ms, starts a new gap.
     #[test]
     fn close_losses_form_one_gap() {

@@ -1,13 +1,13 @@
-//! Numbers of the channels: the receiver adopts those of the sender.
+//! Channel numbering: the receiver adopts the sender's.
 //!
 //! ```text
 //!   port here   0    1    2          a message on port 0 says that it is of channel 2:
 //!   channel     0    1    2   ==>    2    1    0     the ports of the two change places
 //! ```
 //!
-//! Every message names the channel that the sender put it on. Nothing received on a channel is kept
-//! until the channel has named the present epoch; its number can change until then. If a later
-//! message names another channel, both channels are unknown again until they name themselves.
+//! Every message names the channel that the sender put it on. Until a channel has named the present
+//! epoch, nothing received on it is kept, and its number can change. If a later message names
+//! another channel, both channels are unknown again until they name themselves.
 //!
 //! Source: ours; in Adiseshu, Parulkar and Varghese 1996 both ends number their channels alike.
 //!
@@ -57,7 +57,7 @@ impl Numbering {
         (0..self.count).all(is_inverse)
     }
 
-    /// Returns the channel of the message, or none if the maps are unsound.
+    /// Returns the channel that the message names; fails if the maps are inconsistent.
     pub(super) fn adopt(
         &mut self,
         port: usize,

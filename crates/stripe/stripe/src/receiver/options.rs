@@ -11,33 +11,33 @@ use crate::{Charge, Discards, OptionsError, Order};
 /// Options of the receiving end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReceiverOptions {
-    /// Cap of the memory for undelivered packets, as charged. At least a longest packet for each
-    /// channel, and one more for requested copies; at most 2^30.
+    /// Upper limit of the memory charge of undelivered packets: at least a longest packet for each
+    /// channel, plus one for requested copies; at most 2^30.
     pub buffer_bytes_max: u64,
-    /// Memory charge of a packet, equal to that of a sender with credits.
+    /// Memory charge of a packet; must equal the sender's if it uses credits.
     pub charge: Charge,
-    /// Longest wait for other channels; more than their skew and the marker interval.
+    /// Longest wait for other channels; must exceed their skew and the marker interval.
     pub wait: Duration,
-    /// Late markers in a row that trigger a reset request.
+    /// Number of late markers in a row that triggers a reset request.
     pub late_in_a_row_max: u32,
-    /// Largest distance of a marker from the round without a reset request.
+    /// Largest distance of a marker from the present round; beyond it, a reset is requested.
     pub far_rounds_max: u32,
-    /// Reports between markers, for credits and windows of the sender.
+    /// Reports between markers, needed for the sender's credits and windows.
     pub reports: Option<ReportPlan>,
     /// The sender's rule for choosing channels.
     pub order: Order,
-    /// Order by sequence numbers, if packets have tags.
+    /// Guaranteed order by sequence numbers, for packets with tags.
     pub guaranteed: Option<Guarantee>,
 }
 
 impl ReceiverOptions {
-    /// Half of the range of serial numbers.
+    /// Upper limit of `far_rounds_max`: half of the serial number range.
     pub const FAR_ROUNDS_LIMIT: u32 = 1 << 30;
 
-    /// Half of the range of serial numbers.
+    /// Upper limit of `buffer_bytes_max`: half of the serial number range.
     pub const BUFFER_BYTES_LIMIT: u64 = 1 << 30;
 
-    /// Channels, and retransmitted copies if there are any.
+    /// Returns the number of memory users: the channels, and retransmitted copies if there are any.
     pub(super) fn users(&self, channels: usize) -> u64 {
         let repairs = self.guaranteed.is_some_and(|guarantee| guarantee.repair.is_some());
         channels as u64 + u64::from(repairs)
@@ -53,7 +53,7 @@ impl ReceiverOptions {
         self.check_rest()
     }
 
-    /// Returns the valid range of [`Self::buffer_bytes_max`]; a longest packet of `u32::MAX` is
+    /// Returns the valid range of [`Self::buffer_bytes_max`]; `longest_bytes` is `u32::MAX` if
     /// unknown.
     pub fn buffer_bytes(&self, channels: usize, longest_bytes: u32) -> RangeInclusive<u64> {
         let least = self.users(channels) * u64::from(self.longest(longest_bytes));
@@ -90,8 +90,9 @@ impl ReceiverOptions {
 }
 
 impl Default for ReceiverOptions {
-    /// 64 MiB, 1 Gbit/s for half a second: a round trip of 300 ms plus the default wait. A wait of
-    /// 200 ms; resets after 8 late markers, or one more than 1,000,000 rounds off.
+    /// Limits memory to 64 MiB: half a second at 1 Gbit/s, for a round trip of 300 ms plus the
+    /// default wait of 200 ms. Requests a reset after 8 late markers, or one more than 1,000,000
+    /// rounds off.
     fn default() -> Self {
         Self {
             buffer_bytes_max: 64 << 20,
@@ -115,9 +116,9 @@ pub struct Reception {
     pub markers: u64,
     /// Markers ahead of the expected position; each proves a loss.
     pub ahead: u64,
-    /// Markers for a past turn, which loss alone cannot cause.
+    /// Markers for a past turn; loss alone cannot cause them.
     pub late: u64,
-    /// Turns passed over because their channel was silent.
+    /// Turns skipped because their channel was silent.
     pub passed: u64,
     /// Detections of silent channels.
     pub silences: u64,
@@ -127,12 +128,12 @@ pub struct Reception {
     pub repaired: u64,
     /// Sequence numbers skipped in guaranteed order: packets lost for good.
     pub given_up: u64,
-    /// Audits that found a corrupt state.
+    /// Self-checks that found a corrupt state.
     pub corrupt: u64,
     /// Resets requested.
     pub requests: u64,
-    /// Epochs entered, the first included.
+    /// Epochs entered, including the first.
     pub epochs: u64,
-    /// Unused packets and messages.
+    /// Discarded packets and messages.
     pub discards: Discards,
 }

@@ -10,16 +10,15 @@
 //! A user is a channel, or the set of retransmitted copies. Half of the cap is divided among the
 //! users as exclusive reserves; the rest is shared on demand. A channel is granted twice its
 //! measured need: the charge delivered from it while a report brings packets, plus the charge that
-//! waited in it for other channels. A grant can double per round trip, and falls with the rates.
+//! waited in it for other channels.
 //!
-//! Packets beyond a grant, from a sender that ignores credits, use unpromised memory or are
-//! discarded.
+//! Packets beyond a grant use unpromised memory or are discarded.
 //!
 //! A lowered limit frees its memory once the sender applies it: reports carry a bit that flips with
-//! each reduction, and markers echo it. A limit therefore falls at most once in a round trip.
+//! each reduction, and markers echo it.
 //!
-//! Left frees the memory of a channel at once; packets still in flight there count as lost, and are
-//! accepted while unpromised memory is free.
+//! A departure frees the memory of a channel at once; packets in flight on it count as lost, and
+//! are accepted while unpromised memory is free.
 //!
 //! Sources: dynamic sharing of FCVC (Kung and Chapman, ICNP 1993; Kung, Blackwell and Chapman,
 //! SIGCOMM 1994); dynamic right-sizing (Fisk and Feng, LANL 2001): twice the data read in a round
@@ -34,7 +33,8 @@ use super::copies::Copy;
 use super::{Receiver, ReceiverOptions};
 use crate::{Charge, Discard, Instant, Numbered};
 
-/// A quarter of the wanted memory: the limit does not follow every packet (ours).
+/// Smallest reduction of a limit: a quarter of the wanted memory, so that it does not follow every
+/// packet (ours).
 const FALL_SHARE: u64 = 4;
 
 #[derive(Clone, Copy, Debug)]
@@ -43,27 +43,25 @@ struct Grant {
     limit: u32,
     /// Highest limit that the sender may still be using.
     highest: u32,
-    /// Bit that flips whenever the limit falls.
     lowered: bool,
-    /// Value of `lowered` in the last marker.
     echoed: bool,
     need: Need,
 }
 
-/// In charged bytes.
+/// Recent memory need of a channel, in units of the charge.
 #[derive(Clone, Copy, Debug, Default)]
 struct Need {
     since: Instant,
     /// Charge delivered up to `since`, modulo 2^32.
     given: u32,
-    /// Largest charge that waited for the order in this span.
+    /// Largest charge waiting for earlier packets in this span.
     waited: u64,
-    /// Need in the span before.
+    /// Need in the previous span.
     last: u64,
 }
 
 impl Need {
-    /// Returns the larger of this span and the last.
+    /// Updates the need; returns the larger of this span and the last.
     #[inline]
     fn see(&mut self, now: Instant, span_ns: u64, given: u32, waiting: u64) -> u64 {
         self.waited = self.waited.max(waiting);
@@ -84,12 +82,12 @@ impl Grant {
         Self { limit: first, highest: first, lowered: false, echoed: false, need }
     }
 
-    /// Charge that may still arrive within the grant.
+    /// Returns the charge that may still arrive within the grant.
     fn promised(&self, accounted: u32) -> u32 {
         u32::try_from(self.highest.wrapping_sub(accounted).cast_signed()).unwrap_or(0)
     }
 
-    /// No change if the limit would fall by at most `fall_min` or an earlier reduction is not
+    /// Sets the limit, unless it would fall by at most `fall_min` or an earlier reduction is not
     /// echoed yet.
     fn set(&mut self, limit: u32, fall_min: u64) {
         let rise = limit.wrapping_sub(self.limit).cast_signed();
@@ -111,17 +109,17 @@ pub(super) struct Pool {
     charge: Charge,
     max: u64,
     packets_max: u64,
-    /// Exclusive share of each user.
     reserve: u64,
     longest: u32,
     knows_longest: bool,
-    /// A channel with fewer packets is within its reserve.
+    /// Number of packets below which a channel is surely within its reserve.
     places: usize,
-    /// Charge of packets of a past epoch that are not delivered yet.
+    /// Charge of undelivered packets of a past epoch.
     flushed: u64,
-    /// Packets delivered when a packet last found no room.
+    /// Number of packets delivered when a packet last found no room.
     full_after: Option<u64>,
-    /// Packets held since this count of deliveries wait for other channels.
+    /// Number of packets delivered at the last read; packets held since then wait for other
+    /// channels.
     read_after: u64,
     grants: Vec<Grant>,
 }
@@ -154,7 +152,6 @@ impl Pool {
         self.charge
     }
 
-    /// Bound on the packets that can be buffered.
     pub(super) const fn packets_max(&self) -> u64 {
         self.packets_max
     }
@@ -226,7 +223,8 @@ impl<S: Numbered, P> Receiver<S, P> {
         self.buffers[channel].held(self.pool.charge).saturating_add(charge.into())
     }
 
-    /// `newly` is the part of the charge that is not accounted for yet.
+    /// Whether a packet of this length fits; `newly` is the part of the charge that is not
+    /// accounted for yet.
     #[cold]
     pub(super) fn finds_room(&self, channel: usize, length_bytes: u32, newly: u32) -> bool {
         let held = self.held_with(channel, self.pool.charge.of(length_bytes));
@@ -239,7 +237,8 @@ impl<S: Numbered, P> Receiver<S, P> {
         self.is_below_cap(channel, held, !is_granted)
     }
 
-    /// A channel that has left gives no evidence about the memory of other channels.
+    /// Returns the reason for refusing a packet without room; a channel that has left says nothing
+    /// about the memory of others.
     #[cold]
     pub(super) fn refuse_for_room(&mut self, channel: usize) -> Discard {
         if self.presence.is_out(channel) {
@@ -272,9 +271,9 @@ impl<S: Numbered, P> Receiver<S, P> {
         taken
     }
 
-    /// Drops copies with later numbers to make room.
+    /// Stores a copy; drops copies with later numbers to make room.
     pub(super) fn take_copy(&mut self, copy: Copy<P>) -> Result<(), Discard> {
-        // A packet sent on two channels may arrive on both before its turn.
+        // A packet sent on two channels may arrive on both before it is delivered.
         if self.buffers.get(usize::from(copy.channel)).is_some_and(|one| one.has(copy.sequence)) {
             return Err(Discard::Repeated);
         }
@@ -310,14 +309,15 @@ impl<S: Numbered, P> Receiver<S, P> {
             let room = self.pool.max.saturating_sub(self.taken_but(channel, true));
             needs.saturating_mul(2).min(room.max(reserve))
         };
-        // Fits in 31 bits, because the cap does, unless a count is wrong.
+        // The value fits in 31 bits, as the cap does, unless a count is wrong.
         let granted = u32::try_from(wanted.saturating_sub(held)).unwrap_or(0);
         let grant = &mut self.pool.grants[channel];
         grant.set(accounted.wrapping_add(granted), wanted / FALL_SHARE);
         (grant.limit, grant.lowered)
     }
 
-    /// No promise exceeds the cap, and a flushed charge needs flushed packets.
+    /// Corrects an inconsistent state: no promise exceeds the cap, and no charge is flushed without
+    /// packets.
     pub(super) fn repair_pool(&mut self) {
         let flushed = if self.flushed.is_empty() { 0 } else { self.pool.flushed };
         self.pool.see_flush(flushed.min(self.pool.max));
@@ -346,7 +346,8 @@ mod tests {
         Instant::from_nanoseconds(milliseconds * 1_000_000)
     }
 
-    /// The next fall needs a marker that echoes the last one; until then the memory stays promised.
+    /// The next reduction needs a marker that echoes the last one; until then the memory stays
+    /// promised.
     #[test]
     fn limit_falls_once_until_a_marker_echoes_it() {
         let mut grant = Grant::new(Charge::PACKETS);
@@ -375,7 +376,8 @@ mod tests {
         assert_eq!(look(&grant), (70, 100, true));
     }
 
-    /// Deliveries of a span, and the largest charge waiting in it, count in that span and the next.
+    /// The need of a span is what was delivered, plus the largest charge waiting; it counts for two
+    /// spans.
     #[test]
     fn need_covers_this_span_and_the_last() {
         let mut need = Need::default();

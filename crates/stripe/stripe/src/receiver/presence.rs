@@ -1,4 +1,4 @@
-//! Which channels are in, at arrival.
+//! Presence of the channels as seen by the receiver.
 //!
 //! ```text
 //!          a marker: out, or Left on another channel
@@ -10,7 +10,7 @@
 //!          a marker of a later round: in, or to come in
 //! ```
 //!
-//! A departure is put behind the buffered packets like a marker.
+//! Like a marker, a departure takes effect after the packets buffered before it.
 //!
 //! Source: ours, by theorem 5.1 of Adiseshu, Parulkar and Varghese 1996 (a channel that loses all
 //! its packets).
@@ -26,13 +26,13 @@ use crate::{ChannelSet, Departure, Discard, Instant, Kind, Numbered, first_chann
 #[derive(Clone, Debug)]
 pub(super) struct Presence {
     out: ChannelSet,
-    /// For each channel that is out, a round of its absence.
+    /// For each channel that is out, a round in which it is out.
     since: Vec<Round>,
-    /// First round of a channel's presence, by the newest marker received.
+    /// For each channel, the first round of its presence, by the newest marker.
     in_from: Vec<Round>,
-    /// Since then only markers older than its departure were received.
+    /// For each channel, the time since which all its markers are older than its departure.
     stale_since: Vec<Option<Instant>>,
-    /// Channels in whose reverse direction an entry of `departures` is to be acknowledged.
+    /// Channels in whose reverse direction a departure must be acknowledged.
     acknowledge: ChannelSet,
     departures: Vec<Departure>,
 }
@@ -59,7 +59,8 @@ impl Presence {
         self.since[channel] = since;
     }
 
-    /// The error is the time of the first marker in a row that is older than the departure.
+    /// Handles a marker. The error is the time of the first marker in a row that is older than the
+    /// departure.
     pub(super) fn see_marker(
         &mut self,
         now: Instant,
@@ -85,7 +86,6 @@ impl Presence {
         Ok(())
     }
 
-    /// Returns the channel in whose reverse direction the acknowledgement goes.
     pub(super) fn next_acknowledged(&mut self) -> Option<(usize, Kind)> {
         self.acknowledge &= first_channels(self.since.len());
         let channel = take_lowest(&mut self.acknowledge)?;
@@ -100,7 +100,6 @@ impl Presence {
 }
 
 impl<S: Numbered, P> Receiver<S, P> {
-    /// The announcement arrives on channel `on`.
     pub(super) fn take_left(
         &mut self,
         now: Instant,
@@ -141,8 +140,8 @@ impl<S: Numbered, P> Receiver<S, P> {
         }
     }
 
-    /// An older marker a wait after the departure means that the ends disagree, and a reset is
-    /// requested.
+    /// Handles the presence in a marker. One that is older than the departure, a wait after it,
+    /// shows that the ends disagree: a reset is requested.
     pub(super) fn see_presence(
         &mut self,
         now: Instant,

@@ -1,5 +1,4 @@
-//! Packets sent on two channels whose copies arrived first: if they are then found lost, no request
-//! is needed.
+//! Packets sent on two channels whose copies arrived first; their loss requires no request.
 //!
 //! Invariants: at most [`REPLACED_MAX`] rising entries per channel, each used once. A forgotten
 //! entry causes a needless retransmission, never a missing packet.
@@ -10,11 +9,11 @@ use super::buffer::make_place;
 use super::gaps::Gaps;
 use crate::tag::ahead;
 
-/// Per channel: the packets of 1,400 bytes that 100 Mbit/s bring in a tenth of a second, the
-/// largest difference of round trips between channels.
+/// Maximum number of entries per channel: a tenth of a second of packets of 1,400 bytes at 100
+/// Mbit/s.
 const REPLACED_MAX: usize = 1_024;
 
-/// Channel sequence numbers by channel.
+/// Channel sequence numbers of the packets, for each channel.
 #[derive(Clone, Debug)]
 pub(super) struct Replaced(Vec<VecDeque<u32>>);
 
@@ -35,7 +34,7 @@ impl Replaced {
         numbers.insert(place, channel_sequence);
     }
 
-    /// Removes packets with copies, from `first` up to `next`, from the gaps.
+    /// Removes from the gaps the packets with copies, from `first` to before `next`.
     pub(super) fn fill(&mut self, (channel, first): (u8, u32), next: u32, gaps: &mut Gaps) {
         let numbers = &mut self.0[usize::from(channel)];
         let over = numbers.partition_point(|number| ahead(*number, next) < 0);
@@ -57,7 +56,6 @@ mod tests {
 
     const NOW: Instant = Instant::ORIGIN;
 
-    /// Requests if packets 7 to 9 of channel 1 are lost.
     fn asked(replaced: &mut Replaced) -> Vec<(u32, u16)> {
         let mut gaps = Gaps::new(RepairRequests::default());
         let (round_trip_ns, longest_ns) = (0, 0);
@@ -71,7 +69,7 @@ mod tests {
         nacks.map(|(Nack { first, count, .. }, _)| (first, count)).collect()
     }
 
-    /// 5 itself arrived, 8 is not missing, 12 is still to come.
+    /// Packet 5 itself arrived, 8 is not missing, and 12 is still to come.
     #[test]
     fn passed_numbers_are_forgotten_and_replaced_ones_not_missing() {
         let mut replaced = Replaced::new(2);

@@ -6,13 +6,12 @@
 //!   limit                 |<-------------------------------------------------------->| + credit
 //! ```
 //!
-//! The packets counted by the last marker of a channel are in flight no longer: counts from there
-//! leak neither credit nor bytes in flight (FCVC of Kung and Chapman, with the marker as the credit
-//! check).
+//! The packets counted by the last marker of a channel are no longer in flight: counting from there
+//! loses neither credit nor bytes in flight (FCVC of Kung and Chapman, with the marker as the
+//! credit check).
 //!
 //! A report is due after each marker; with a [`ReportPlan`] also after several packets or a loss,
-//! and an interval after the first unreported arrival or freed memory. A pause after each report
-//! bounds the load on the reverse path.
+//! and an interval after the first unreported arrival or freed memory.
 //!
 //! Invariants: at most one report is due per channel; a report is repeated only after a change.
 
@@ -31,8 +30,8 @@ pub struct ReportPlan {
 }
 
 impl Default for ReportPlan {
-    /// 5 ms: a fifth of the longest delay of a QUIC acknowledgement by default (RFC 9000, section
-    /// 18.2).
+    /// Reports within 5 ms: a fifth of the default maximum delay of a QUIC acknowledgement (RFC
+    /// 9000, section 18.2).
     fn default() -> Self {
         Self { interval: Duration::from_millis(5) }
     }
@@ -48,33 +47,31 @@ impl ReportPlan {
     }
 }
 
-/// Packets that make a report due; TCP acknowledges every two segments in half the length of a
-/// report (RFC 9293, section 3.8.6.3).
+/// Number of packets that make a report due; TCP acknowledges every two segments in half the length
+/// of a report (RFC 9293, section 3.8.6.3).
 const PACKETS: u32 = 4;
 
-/// Shortest time between two reports: the burst that a sender releases at once. At this pause,
-/// reports of 76 bytes cost .6 Mbit/s. A quarter of a round trip, which QUIC permits
-/// (draft-ietf-quic-ack-frequency, section 6), would report a queue of 2 ms too late: 100 and 300
-/// Mbit/s with such queues fell from .95 to .85 of their sum.
+/// Minimum time between two reports, which limits the sender's bursts. With 1 ms, reports of 76
+/// bytes cost .6 Mbit/s. A quarter of a round trip, as QUIC permits (draft-ietf-quic-ack-frequency,
+/// section 6), would be too late for queues of 2 ms: it reduced throughput by a tenth.
 pub(crate) const REPORT_PAUSE: Duration = Duration::from_millis(1);
 
-/// Span of the longest packet in a report: the value survives the loss of a report.
+/// Time for which a report covers the longest packet; the value survives the loss of a report.
 const LONGEST_OF: Duration = Duration::from_millis(20);
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Arrivals {
-    /// The next report, except for the limit and the time since the marker.
+    /// Contents of the next report, except for the limit and the time since the marker.
     report: Report,
-    /// Nothing is reported before the first marker.
+    /// Arrival time of the last marker; nothing is reported before the first.
     marker_at: Option<Instant>,
-    /// From the last marker.
     round_trip_ns: u32,
     unreported_packets: u32,
     reported_at: Instant,
     report_at: Option<Instant>,
-    /// The last arrival does not measure the delay of a lost packet.
+    /// Whether the last accounted packet was lost, which leaves its delay unknown.
     is_last_lost: bool,
-    /// Since `longest_since`, and in the span before.
+    /// Longest packet since `longest_since`, and in the span before.
     longest_bytes: [u32; 2],
     longest_since: Instant,
 }
@@ -101,8 +98,8 @@ impl Reports {
         self.count_numbered(now, channel, length_bytes, packets);
     }
 
-    /// `packets` were sent up to the packet: missing ones are lost. A packet that was taken for
-    /// lost before is already accounted for.
+    /// Counts a packet; it was sent as number `packets`, and missing ones before it are lost. A
+    /// packet that counted as lost is already accounted for.
     #[inline]
     pub(super) fn count_numbered(
         &mut self,
@@ -130,7 +127,7 @@ impl Reports {
         }
     }
 
-    /// Records the length of a packet even if it is then discarded.
+    /// Records the length of an arriving packet, even if it is then discarded.
     pub(super) fn pass(&mut self, channel: usize, length_bytes: u32) {
         let [longest_bytes, _] = &mut self.channels[channel].longest_bytes;
         *longest_bytes = (*longest_bytes).max(length_bytes);
@@ -142,7 +139,7 @@ impl Reports {
         }
     }
 
-    /// Within a time, or at the end of the pause after the last report.
+    /// Makes a report due within a time, but not before the pause after the last report is over.
     fn report_by(&mut self, now: Instant, channel: usize, within: Duration) {
         let arrivals = &mut self.channels[channel];
         if self.plan.is_none() || arrivals.marker_at.is_none() {
@@ -154,7 +151,8 @@ impl Reports {
         self.earliest = Some(self.earliest.map_or(report_at, |earliest| earliest.min(report_at)));
     }
 
-    /// Makes a cheap report due if half of the packets have arrived and half of the pause is over.
+    /// Makes a scheduled report due at once if half of the packets have arrived and half of the
+    /// pause is over.
     pub(super) fn hasten(&mut self, now: Instant, channel: usize) {
         let arrivals = &self.channels[channel];
         let is_worth = arrivals.report_at.is_some() && arrivals.unreported_packets >= PACKETS / 2;
@@ -168,8 +166,8 @@ impl Reports {
         charge.of_all(report.accounted_packets, report.accounted_bytes)
     }
 
-    /// Charges of the accounted and of the received packets, and the time in nanoseconds until
-    /// freed memory is used: a report interval plus a round trip.
+    /// Returns the charges of the accounted and the received packets, and the time in nanoseconds
+    /// until freed memory is used: a report interval plus a round trip.
     #[inline]
     pub(super) fn counts(&self, channel: usize, charge: Charge) -> (u32, u32, u64) {
         let Arrivals { report, round_trip_ns, .. } = &self.channels[channel];
@@ -194,7 +192,7 @@ impl Reports {
         self.check_times(now);
     }
 
-    /// Records a marker ahead of buffered packets.
+    /// Records a marker on arrival, before the packets buffered ahead of it.
     pub(super) fn see_marker(&mut self, channel: usize, now: Instant, marker: &Marker) {
         let arrivals = &mut self.channels[channel];
         arrivals.is_last_lost |= arrivals.report.accounted_packets != marker.sent_packets;
@@ -263,7 +261,7 @@ impl Reports {
     }
 }
 
-/// Saturates at the largest value of a report.
+/// Returns the time since `then` in nanoseconds; saturates at the largest value of a report.
 fn since(then: Option<Instant>, now: Instant) -> u32 {
     let Some(then) = then else { return u32::MAX };
     u32::try_from(now.nanoseconds().saturating_sub(then.nanoseconds())).unwrap_or(u32::MAX)
@@ -280,7 +278,7 @@ crate::corruption::corrupt!(
 mod tests {
     use super::*;
 
-    /// The next report is not due before half a millisecond and two more packets.
+    /// A report can be hastened only after half a millisecond and two more packets.
     #[test]
     fn report_joins_a_due_one_at_half_of_its_threshold() {
         let at = |us: u64| Instant::from_nanoseconds(us * 1_000);
@@ -297,7 +295,7 @@ mod tests {
         assert_eq!([hastened(1_600, 1), hastened(1_700, 1)], [None, Some(1)]);
     }
 
-    /// Packets 0 and 2 of a channel arrive, then 1, which changes only the received counts.
+    /// Packets 0 and 2 of a channel arrive, then packet 1, which changes only the received counts.
     #[test]
     fn late_packet_counted_as_lost_is_accounted_for_once() {
         let mut reports = Reports::new(1, None);

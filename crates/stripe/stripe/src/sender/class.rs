@@ -1,17 +1,18 @@
-//! Class of a packet.
+//! Packet classes.
 
 /// Treatment of a packet in free order.
 ///
-/// The order of the pipe does not depend on the class.
+/// The class does not affect the delivery order of the pipe.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Class {
-    /// Earliest delivery, among channels of the first priority with room.
+    /// Uses the channel with the earliest expected delivery among those of the first priority with
+    /// room.
     #[default]
     Spread,
-    /// Minimum round-trip time. A packet waits for that channel while the pacing rate gives the
-    /// time of room, or reports arrive.
+    /// Uses the channel with the minimum round-trip time. A packet waits for that channel as long
+    /// as its pacing rate promises room, or reports arrive.
     Fastest,
-    /// Like `Spread`, with a copy at once on another channel. Copies require retransmission
+    /// Like `Spread`, but a copy is sent at once on another channel. Copies require retransmission
     /// ([`SenderOptions::repair`]).
     ///
     /// [`SenderOptions::repair`]: crate::SenderOptions::repair

@@ -9,43 +9,43 @@ use crate::{Instant, OptionsError};
 /// Rule that chooses the channel of a packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Order {
-    /// In the order of a scheduler, with or without tags.
+    /// Packets follow the order of a scheduler, with or without tags.
     #[default]
     Strict,
-    /// On the channel with room and the earliest expected delivery; tags restore the order.
+    /// Packets take the channel with room and the earliest expected delivery; tags restore the
+    /// order.
     Free,
 }
 
 /// Adjustable parameters of BBR, version 3.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BbrPlan {
-    /// Loss rate of a round trip that counts as congestion (`LossThresh`).
+    /// Loss rate in a round trip above which losses count as congestion (`LossThresh`).
     pub loss_threshold: Thousandths,
-    /// Fraction of the window left to others between two probes (`Headroom`).
+    /// Fraction of the window left free for other flows between two probes (`Headroom`).
     pub headroom: Thousandths,
-    /// Seed of random waits; each channel derives its own.
+    /// Seed for random waits; each channel derives its own.
     pub seed: u64,
 }
 
 impl Default for BbrPlan {
-    /// A headroom of a tenth: the draft's .15 is a large part of a short queue. On queues of a
-    /// thirteenth to a half of the bandwidth-delay product it carries .906 to .940, a tenth .946 to
-    /// .976 (page on rates of striped channels).
+    /// Uses a headroom of a tenth. On queues of a thirteenth to a half of the bandwidth-delay
+    /// product, it yields .946 to .976 of the rate, and the draft's .15 yields .906 to .940.
     fn default() -> Self {
         let BbrParameters { loss_threshold, seed, .. } = BbrParameters::default();
         Self { loss_threshold, headroom: Thousandths(100), seed }
     }
 }
 
-/// Controller of window and pacing rate.
+/// Congestion controller, which sets window and pacing rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Controlled {
     /// BBR, version 3 (draft-ietf-ccwg-bbr).
     Bbr(BbrPlan),
     /// CUBIC (RFC 9438) with HyStart++ (RFC 9406).
     Cubic,
-    /// Fixed rate in bytes per second, except on channels set by
-    /// [`Sender::set_rate`](crate::Sender::set_rate).
+    /// Fixed rate in bytes per second; [`Sender::set_rate`](crate::Sender::set_rate) changes it for
+    /// a channel.
     FixedRate(u64),
 }
 
@@ -60,7 +60,7 @@ impl Default for Controlled {
 pub struct Flight {
     /// Bottleneck bandwidth, if known.
     pub bytes_per_second: Option<u64>,
-    /// Minimum round-trip time of the recent past.
+    /// Recent minimum round-trip time.
     pub round_trip_least: Duration,
     /// Smoothed round-trip time.
     pub round_trip: Duration,
@@ -70,13 +70,13 @@ pub struct Flight {
     pub window_bytes: u64,
     /// Bytes in flight.
     pub in_flight_bytes: u64,
-    /// Bytes sent since the path began.
+    /// Bytes sent since the channel was added or moved.
     pub sent_bytes: u64,
-    /// Bytes found lost of these.
+    /// Lost bytes among these.
     pub lost_bytes: u64,
-    /// Pacing rate, if there is one.
+    /// Pacing rate, if any.
     pub pacing_rate_bytes_per_second: Option<u64>,
-    /// Whether the data in flight are reduced for a while, to measure the minimum round-trip time.
+    /// Whether the data in flight are temporarily reduced to measure the minimum round-trip time.
     pub is_probing_round_trip: bool,
 }
 
@@ -101,16 +101,16 @@ impl Flight {
 /// Adaptation of quanta to the rates of their channels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SharePlan {
-    /// Duration of a round: the burst of a channel. The longest packet on the slowest channel may
-    /// extend it.
+    /// Duration of a round, which limits bursts; longer if the slowest channel needs more for the
+    /// longest packet.
     pub round: Duration,
     /// Upper limit of a quantum.
     pub quantum_bytes_max: u32,
 }
 
 impl Default for SharePlan {
-    /// A millisecond, comparable to the burst of a network card with segmentation offload; a
-    /// mebibyte, about 700 packets.
+    /// Rounds of a millisecond, like bursts with segmentation offload; quanta up to a mebibyte,
+    /// about 700 packets.
     fn default() -> Self {
         Self { round: Duration::from_millis(1), quantum_bytes_max: 1 << 20 }
     }
@@ -140,7 +140,7 @@ pub struct ControlPlan {
 }
 
 impl Default for ControlPlan {
-    /// A burst of a millisecond, as of a network card with segmentation offload.
+    /// Bursts of a millisecond, as with segmentation offload.
     fn default() -> Self {
         Self { by: Controlled::default(), window_bytes_max: None, burst: Duration::from_millis(1) }
     }

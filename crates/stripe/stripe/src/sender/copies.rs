@@ -1,4 +1,4 @@
-//! Choice of copies and of their channels: the earliest expected delivery.
+//! Choice of the next copy, and of the channel with its earliest expected delivery.
 //!
 //! Copies compete for room in this order: retransmissions (`repairs`), duplicates of class
 //! [`Class::Redundant`](super::Class::Redundant), and measurements in quarantine (`quarantine`).
@@ -14,8 +14,8 @@ use crate::tag::ahead;
 use crate::{Discard, Instant, Nack, Numbered, RepairOf, Tag};
 
 impl<S: Numbered> Sender<S> {
-    /// Returns the next copy, to be sent on its channel before any later packet. A copy that is not
-    /// sent counts as lost on the channel.
+    /// Returns the next copy, to be sent on its channel before any later packet. Otherwise it
+    /// counts as lost there.
     pub fn poll_repair(&mut self, now: Instant) -> Option<Repair> {
         self.poll_lost(now)
             .or_else(|| self.poll_redundant(now))
@@ -44,7 +44,7 @@ impl<S: Numbered> Sender<S> {
             let useful = length_bytes.filter(|bytes| self.is_of_use(place, *bytes));
             if let Some(length_bytes) = useful {
                 let first = usize::from(place.0);
-                // The first channel is chosen if no other has room.
+                // The first channel is returned only if no other has room.
                 let fastest = self.fastest(now, Some(first), length_bytes);
                 let channel = fastest.filter(|channel| *channel != first)?;
                 self.repairs.as_mut()?.pop_redundant();
@@ -89,7 +89,7 @@ impl<S: Numbered> Sender<S> {
         repair
     }
 
-    /// Counts as an attempt.
+    /// Creates a copy on this channel, and counts an attempt.
     fn send_copy(&mut self, now: Instant, channel: usize, place: Place) -> Option<Repair> {
         let on = (small(channel), self.counts.sent(channel).packets);
         let copied = self.repairs.as_mut()?.copied(place, on)?;
@@ -119,8 +119,8 @@ impl<S: Numbered> Sender<S> {
         Some(Repair { channel, tag, length_bytes })
     }
 
-    /// A copy is in flight as long as no report accounts for it and its channel is in; if silence
-    /// has no consequence, none is assumed to be.
+    /// Handles a NACK. Copies are in flight until a report accounts for them or their channel goes
+    /// out; none are if silence has no consequence.
     pub(super) fn retransmit(
         &mut self,
         now: Instant,
@@ -138,7 +138,8 @@ impl<S: Numbered> Sender<S> {
         repairs.handle_nack(now, nack, waited_ns, is_in_flight)
     }
 
-    /// Prefers channels of the first priority that are sound and not avoided.
+    /// Returns the channel with the earliest delivery among those with room, if possible sound and
+    /// not avoided; earlier priorities come first.
     fn fastest(&self, now: Instant, avoided: Option<usize>, length_bytes: u32) -> Option<usize> {
         let repairs = self.repairs.as_ref()?;
         let is_in =

@@ -1,4 +1,4 @@
-//! Packets sent, the last reports, and credits.
+//! Counts of sent packets, last reports, and credits.
 //!
 //! Markers carry the counts.
 //!
@@ -9,8 +9,8 @@
 //!                                            |<--- credit --->|
 //! ```
 //!
-//! The limit is a count since the beginning of the epoch: a lost or repeated report does no harm.
-//! It may fall if the receiver needs room for others; markers acknowledge the limit in use. Markers
+//! The limit is a count since the beginning of the epoch: lost or repeated reports do no harm. It
+//! may fall if the receiver needs room for others; markers acknowledge the limit in use. Markers
 //! need no credit, and cause reports: credit returned by a lost report is not lost.
 //!
 //! Source: FCVC of Kung and Chapman (ICNP 1993), which Adiseshu, Parulkar and Varghese 1996,
@@ -35,20 +35,19 @@ pub struct Sent {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(test, derive(Default))]
 pub struct Reported {
-    /// Time of arrival.
+    /// Arrival time of the report.
     pub at: Instant,
     /// Contents.
     pub report: Report,
 }
 
 impl Reported {
-    /// Round trip of the report, or the time since then if that is longer, multiplied by the
-    /// expected attempts.
+    /// Returns the round-trip time of the report, or a quarter of the time since then if longer,
+    /// multiplied by the expected attempts.
     pub(super) fn cost_ns(&self, now: Instant) -> u128 {
         let (at, report) = (self.at.nanoseconds(), &self.report);
         let round_trip =
             at.saturating_sub(report.echo.nanoseconds()).saturating_sub(report.held_ns.into());
-        // Reports come at intervals: a channel between two of them is not slow.
         let silent = now.nanoseconds().saturating_sub(at) / 4;
         let (sent, came) = (report.accounted_bytes.max(1), report.received_bytes.max(1));
         u128::from(round_trip.max(silent)) * u128::from(sent.max(came)) / u128::from(came)
@@ -57,9 +56,8 @@ impl Reported {
 
 #[derive(Clone, Debug)]
 pub(super) struct Counts {
-    /// None if packets need no credit.
+    /// Memory charge of a packet; `None` if packets need no credit.
     charge: Option<Charge>,
-    /// Assumed for a packet of unknown length.
     longest_bytes: u32,
     sent: Vec<Sent>,
     reported: Vec<Option<Reported>>,
@@ -98,7 +96,7 @@ impl Counts {
         self.next_sequence = self.next_sequence.wrapping_add(1);
     }
 
-    /// A copy is a packet of its channel, but not of the pipe.
+    /// Counts a copy: a packet of its channel, but not of the pipe.
     pub(super) fn add_copy(&mut self, channel: usize, length_bytes: u32) {
         let sent = &mut self.sent[channel];
         sent.packets = sent.packets.wrapping_add(1);
@@ -111,12 +109,12 @@ impl Counts {
         self.next_sequence = 0;
     }
 
-    /// A length of 0 means the longest packet.
+    /// Whether there is credit for a packet; a length of 0 means the longest.
     pub(super) fn has_credit(&self, channel: usize, length_bytes: u32) -> bool {
         self.charge.is_none_or(|charge| self.is_credit_left(charge, channel, length_bytes))
     }
 
-    /// Out of line, because many senders need no credit.
+    /// Whether there is credit under this charge; not inlined, because many senders need no credit.
     #[inline(never)]
     fn is_credit_left(&self, charge: Charge, channel: usize, length_bytes: u32) -> bool {
         let length_bytes = if length_bytes == 0 { self.longest_bytes } else { length_bytes };

@@ -1,4 +1,4 @@
-//! Inspection of a sender and its channels.
+//! Methods to inspect a sender and its channels.
 
 use core::time::Duration;
 
@@ -7,7 +7,7 @@ use super::{Flight, Order, Reported, Sender, Sending, Sent, Size, Wait};
 use crate::{Epoch, Instant, Numbered, channels_where};
 
 impl<S: Numbered> Sender<S> {
-    /// Whether packets are accepted.
+    /// Whether the epoch is open, and packets are accepted.
     pub const fn is_open(&self) -> bool {
         self.resets.is_open()
     }
@@ -22,7 +22,7 @@ impl<S: Numbered> Sender<S> {
         self.options.order
     }
 
-    /// Returns the scheduler, which takes no part in a free choice.
+    /// Returns the scheduler, which is not used in free order.
     pub const fn scheduler(&self) -> &S {
         self.schedule.scheduler()
     }
@@ -37,7 +37,7 @@ impl<S: Numbered> Sender<S> {
         self.counts.reported(channel)
     }
 
-    /// Counters.
+    /// Returns the counters.
     pub const fn sending(&self) -> &Sending {
         &self.sending
     }
@@ -57,17 +57,17 @@ impl<S: Numbered> Sender<S> {
         self.presence.is(channel, Life::Dead)
     }
 
-    /// Whether a channel carries copies instead of packets.
+    /// Whether a channel is in quarantine, and carries copies instead of packets.
     pub fn is_in_quarantine(&self, channel: usize) -> bool {
         self.quarantine.has(channel)
     }
 
-    /// Whether nothing was sent for so long that nothing will be requested again.
+    /// Whether nothing was sent for so long that no packet will be requested again.
     pub fn is_at_rest(&self) -> bool {
         self.markers.is_at_rest(self.sending.gone())
     }
 
-    /// Returns the reason why a channel carries no packet, if any.
+    /// Returns the reason why a channel carries no packet at present, if any.
     pub fn wait_of(&self, now: Instant, channel: usize) -> Option<Wait> {
         if !self.is_there(channel) {
             Some(Wait::Absent)
@@ -98,12 +98,12 @@ impl<S: Numbered> Sender<S> {
         }
     }
 
-    /// Returns measurements of a channel under control.
+    /// Returns the measurements of a channel with congestion control.
     pub fn flight(&self, channel: usize) -> Option<Flight> {
         self.paths.as_ref().map(|paths| Flight::of(paths.on(channel), self.now))
     }
 
-    /// Returns the round trip of the slowest active channel without queues.
+    /// Returns the largest minimum round-trip time of the active channels.
     pub fn round_trip_least(&self) -> Option<Duration> {
         let is_left_out =
             |channel: usize| self.quarantine.has(channel) && self.is_left_out(channel, 0);
@@ -116,24 +116,24 @@ impl<S: Numbered> Sender<S> {
         self.paths.as_ref().map_or(0, |paths| paths.priority(channel))
     }
 
-    /// Returns the longest packet that fits every active channel. In free order longer packets use
-    /// the channels that they fit.
+    /// Returns the longest packet that fits every active channel. In free order, longer packets use
+    /// channels that pass them.
     pub fn longest_bytes(&self) -> u32 {
         self.sizes.longest_on(self.carrying(), self.scheduler().longest_bytes())
     }
 
-    /// Returns the longest packet that fits every active channel of known size. An unknown channel
-    /// would lower the size to its base and raise it again.
+    /// Returns the longest packet that fits every active channel of known size. An unknown size
+    /// would lower the result to its base and later raise it again.
     pub fn bundle_bytes(&self) -> u32 {
         self.sizes.longest_known(self.carrying(), self.scheduler().longest_bytes())
     }
 
-    /// Returns the longest frame and packet of a channel.
+    /// Returns the limits of a channel's frames and packets.
     pub fn size(&self, channel: usize) -> Size {
         self.sizes.size(channel, self.scheduler().longest_bytes())
     }
 
-    /// Whether a packet fits an active channel, or in strict order the present one.
+    /// Whether a packet fits some active channel; in strict order, the present one.
     pub fn fits_somewhere(&self, length_bytes: u32) -> bool {
         match self.options.order {
             Order::Free => self.sizes.fits_some(self.carrying(), length_bytes),
@@ -146,7 +146,7 @@ impl<S: Numbered> Sender<S> {
         self.sizes.may_fit(self.carrying(), length_bytes)
     }
 
-    /// Returns the padded length of the last message; 0 except for probes.
+    /// Returns the padded length of the last message on a channel, if it is a probe; otherwise 0.
     pub fn padded_bytes(&self, channel: usize) -> usize {
         self.sizes.padded_bytes(channel)
     }

@@ -1,4 +1,4 @@
-//! When markers go: by round while packets are sent, and by time, less and less often at rest.
+//! Schedule of markers: by round while packets are sent, and by time, less and less often at rest.
 //!
 //! ```text
 //!   packet  marker      marker        marker                marker ...        marker, packet
@@ -7,8 +7,8 @@
 //! ```
 //!
 //! At rest, a marker carries no new information. Sixteen in a row are twice as many as a receiver
-//! needs by default to request a reset. The next packet follows a marker on every channel: a
-//! channel that died meanwhile is detected as early as any. An unanswered marker ends a rest, too.
+//! needs by default to request a reset. Before the next packet, every channel gets a marker, which
+//! detects channels that died meanwhile. An unanswered marker also ends a rest.
 //!
 //! Source: Adiseshu, Parulkar and Varghese 1996, sections 5 and 6.3, for markers by round; the rest
 //! is ours, with the doubling of a keep-alive.
@@ -20,16 +20,16 @@ use crate::{ChannelSet, Instant, first_channels, take_lowest};
 use core::time::Duration;
 use gingham_fairq::Round;
 
-/// Uninformative markers in a row after which the interval grows.
+/// Number of uninformative markers in a row after which the interval grows.
 const QUIET_MIN: u8 = 16;
 
 #[derive(Clone, Copy, Debug)]
 struct Idle {
     pause: Duration,
-    /// Uninformative markers in a row on every channel.
+    /// Number of uninformative markers in a row on every channel.
     quiet: u8,
     counted_at: Instant,
-    /// Packets and copies sent before the last of them.
+    /// Packets and copies sent before the last of these markers.
     packets: u64,
 }
 
@@ -42,10 +42,9 @@ impl Idle {
 #[derive(Clone, Debug)]
 pub(super) struct Markers {
     plan: MarkerPlan,
-    /// During a reset, channels with a due reset.
     due: ChannelSet,
     round: Round,
-    /// Latest time of the next markers.
+    /// Latest time at which the next markers are due.
     marker_at: Instant,
     idle: Idle,
 }
@@ -55,7 +54,7 @@ impl Markers {
         Self { plan, due: 0, round, marker_at: now, idle: Idle::new(&plan, now) }
     }
 
-    /// Markers that are due stay due.
+    /// Restarts the schedule; markers that are already due stay due.
     pub(super) fn restart(&mut self, round: Round, now: Instant) {
         *self = Self { due: self.due, ..Self::new(self.plan, round, now) };
         self.marker_at = now.after(self.pause());
@@ -86,7 +85,6 @@ impl Markers {
         self.marker_at
     }
 
-    /// Time to the next markers, and to the next check of the channels.
     pub(super) fn pause(&self) -> Duration {
         self.idle.pause.max(self.plan.interval)
     }
@@ -95,13 +93,13 @@ impl Markers {
         self.idle.pause > self.plan.interval
     }
 
-    /// `gone` counts the packets and copies sent.
+    /// Whether the sender is at rest; `gone` counts the packets and copies sent.
     pub(super) fn is_at_rest(&self, gone: u64) -> bool {
         self.are_slow() && gone == self.idle.packets
     }
 
-    /// Returns whether the interval grew. `is_settled`: no agreement is pending; `was_marked`: a
-    /// marker was sent on every channel since a time.
+    /// Counts uninformative markers; returns whether the interval grew. `was_marked` tells whether
+    /// every channel got a marker since a given time.
     pub(super) fn count_quiet(
         &mut self,
         now: Instant,
@@ -126,8 +124,8 @@ impl Markers {
         self.idle = Idle::new(&self.plan, now);
     }
 
-    /// Whether the round of the markers has reached their channel, or passed it if that channel is
-    /// out.
+    /// Whether the round and turn for the next markers have been reached; if so, schedules the
+    /// following ones.
     pub(super) fn take_round(&mut self, round: Round, current: usize) -> bool {
         let ahead = round.ahead_of(self.round);
         let is_due = ahead > 0 || (ahead == 0 && current >= self.plan.before_channel);

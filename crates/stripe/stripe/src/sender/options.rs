@@ -10,17 +10,17 @@ use crate::charge::USUAL_BYTES;
 use crate::error::check_packets;
 use crate::{ChannelSet, Charge, Discards, Numbered, OptionsError, first_channels};
 
-/// Schedule of markers.
+/// Schedule for sending markers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MarkerPlan {
     /// Rounds between markers.
     pub every_rounds: u32,
-    /// Channel before whose turn markers are sent.
+    /// Channel whose turn is preceded by the markers.
     pub before_channel: usize,
-    /// Longest time between markers while any packet is not accounted for. With tags, a channel
-    /// gets at most four per round trip, but at least one within [`SenderOptions::silence`].
+    /// Maximum time between markers until all packets are accounted for. With tags, a channel gets
+    /// at most four per round trip, but at least one within [`SenderOptions::silence`].
     pub interval: Duration,
-    /// Longest time between markers at rest.
+    /// Maximum time between markers at rest.
     pub idle_interval_max: Duration,
 }
 
@@ -29,34 +29,35 @@ pub struct MarkerPlan {
 pub struct SenderOptions {
     /// Schedule of markers.
     pub markers: MarkerPlan,
-    /// Time between repetitions of a reset.
+    /// Time between repetitions of an unacknowledged reset.
     pub reset_interval: Duration,
-    /// Wait for the other channels after the first acknowledgement.
+    /// Time to wait for the other channels after the first acknowledgement of a reset.
     pub reset_wait: Duration,
-    /// Time without reports, beyond two round trips, after which a channel is taken out. `None`
-    /// forbids credits and windows.
+    /// Time without reports, in addition to two round trips, after which a channel is taken out.
+    /// Without it, credits and windows are not allowed.
     pub silence: Option<Duration>,
-    /// Longest interval between probes of a channel that is out.
+    /// Maximum interval between probes of a channel that is out.
     pub probe_interval_max: Duration,
-    /// Charge of a packet, as at the receiver, for credit-based flow control.
+    /// Memory charge of a packet at the receiver, for credit-based flow control.
     pub credits: Option<Charge>,
     /// Rule that chooses channels.
     pub order: Order,
-    /// Control of window and pacing rate; required by free order.
+    /// Congestion control; required by free order.
     pub control: Option<ControlPlan>,
-    /// Adaptation of the quanta to the measured rates, in strict order.
+    /// Adaptation of quanta to measured rates, in strict order.
     pub shares: Option<SharePlan>,
     /// Retransmission at the receiver's request.
     pub repair: Option<RepairPlan>,
-    /// Search for the longest frame of each channel; otherwise the scheduler's longest packet.
+    /// Search for the longest frame of each channel; without it, packets are limited by the
+    /// scheduler.
     pub sizes: Option<SizePlan>,
-    /// Channels present at the start, a bit each; all if `None`.
+    /// Channels present at the start, one bit each; all channels if `None`.
     pub present: Option<u64>,
 }
 
 impl Default for SenderOptions {
-    /// Markers at rest every ten seconds: with reports some 4 MB a day per channel, both directions
-    /// together.
+    /// At rest, sends markers every ten seconds: some 4 MB a day per channel for both directions,
+    /// with reports.
     fn default() -> Self {
         let interval = Duration::from_millis(20);
         Self {
@@ -153,29 +154,29 @@ pub struct Sending {
     pub bytes: u64,
     /// Markers sent.
     pub markers: u64,
-    /// Copies of lost packets.
+    /// Retransmissions of lost packets.
     pub repairs: u64,
-    /// Copies of redundant packets, or for measurements.
+    /// Copies of redundant packets, and copies for measurements.
     pub redundant: u64,
-    /// Redundant copies not sent, because they were late.
+    /// Redundant copies not sent, because they would have been late.
     pub redundant_late: u64,
-    /// Retransmissions not sent, because they would be late.
+    /// Retransmissions not sent, because they would have been late.
     pub repairs_too_late: u64,
-    /// Copies not sent, because they fit no channel any more.
+    /// Retransmissions not sent, because they fit no channel any more.
     pub repairs_too_long: u64,
-    /// Audits that found a corrupt state.
+    /// Self-checks that found a corrupt state.
     pub corrupt: u64,
-    /// Resets begun, the first included.
+    /// Resets begun, including the first.
     pub resets: u64,
-    /// Changes of quanta, also to and from 0.
+    /// Changes of quanta, including those to and from 0.
     pub changes: u64,
     /// Channels declared dead.
     pub deaths: u64,
     /// Entries into quarantine.
     pub quarantines: u64,
-    /// Changes postponed for lack of an acknowledgement.
+    /// Changes postponed because they were not acknowledged in time.
     pub postponed: u64,
-    /// Unused messages.
+    /// Discarded messages.
     pub discards: Discards,
 }
 

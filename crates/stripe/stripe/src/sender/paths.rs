@@ -28,14 +28,14 @@ use gingham_congestion::{
     Acknowledgement, Control, Controller, FixedRate, Path, PathPlan, RateCap, keep_time,
 };
 
-/// Upper limit of a run on one channel.
+/// Limits of the run of packets sent on one channel.
 const RUN_BYTES_MAX: u64 = 64_000;
 const RUN_NS_MAX: u64 = 1_000_000;
 
-/// Longest round of all channels: a minute.
+/// Upper limit of a round of all channels: a minute.
 const ROUND_NS_MAX: u64 = 60_000_000_000;
 
-/// Packets on one channel without another choice.
+/// Run of packets sent on one channel without a new choice.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(test, derive(Default))]
 struct Run {
@@ -58,16 +58,15 @@ pub(super) struct Paths {
     channels: Vec<Path>,
     longest_bytes: u64,
     run: Option<Run>,
-    /// Packets use priority 0 before 1.
     priorities: Vec<u8>,
     has_levels: bool,
     caps: Vec<Option<RateCap>>,
-    /// In strict order.
+    /// Channel that the pipe waits for, in strict order.
     waiting: Option<Waiting>,
     shares: Option<Shares>,
-    /// End of the present round of all channels, if quanta are constant.
+    /// End of the present round of all channels, used if quanta are constant.
     round_until_ns: u64,
-    /// Time stamp echoed in the last report of each channel.
+    /// For each channel, the time stamp echoed in its last report.
     echoes: Vec<Option<Instant>>,
 }
 
@@ -101,7 +100,7 @@ impl Paths {
         self.channels.iter_mut().for_each(Path::rest);
     }
 
-    /// Forgets the measurements of a dead channel, except a configured rate and the former rate,
+    /// Forgets the measurements of a dead channel, except a configured rate and its former rate,
     /// which is probed.
     pub(super) fn revive(&mut self, channel: usize) {
         let path = &mut self.channels[channel];
@@ -114,7 +113,7 @@ impl Paths {
         }
     }
 
-    /// Measurements and packets in flight of the former link are forgotten.
+    /// Forgets the measurements and packets in flight of the former link of a channel.
     pub(super) fn begin(&mut self, channel: usize) {
         let (packets, bytes) = self.channels[channel].sent_counts();
         let mut path = new_path(&self.plan, self.longest_bytes, self.order, channel);
@@ -133,7 +132,6 @@ impl Paths {
         self.priorities[channel]
     }
 
-    /// Channels of equal priority, without `channel`.
     pub(super) fn equals(&self, channel: usize, among: ChannelSet) -> ChannelSet {
         let is_equal =
             |other| other != channel && self.priorities[other] == self.priorities[channel];
@@ -163,7 +161,7 @@ impl Paths {
         self.channels[channel].admits(now.nanoseconds())
     }
 
-    /// Returns the present run, if it has room for a packet.
+    /// Returns the present run if it is not over.
     fn run_at(&self, now_ns: u64) -> Option<Run> {
         let goes_on = |run: &Run| run.left_bytes >= self.longest_bytes && run.until_ns > now_ns;
         self.run.filter(goes_on).filter(|run| run.channel < self.channels.len())
@@ -207,12 +205,11 @@ impl Paths {
         self.channels[channel].sent(now_ns, bytes);
     }
 
-    /// A copy begins no run.
     pub(super) fn sent_copy(&mut self, channel: usize, now: Instant, length_bytes: u32) {
         self.channels[channel].sent(now.nanoseconds(), u64::from(length_bytes));
     }
 
-    /// Returns whether the report is possible.
+    /// Handles a report; returns whether its counts are possible.
     pub(super) fn handle_report(
         &mut self,
         now: Instant,
@@ -258,7 +255,8 @@ impl Paths {
         can_be
     }
 
-    /// In free order, one channel at a time probes its least round trip; the others carry its load.
+    /// In free order, lets one channel at a time probe its minimum round trip; the others carry its
+    /// load.
     fn take_turns(&mut self, now_ns: u64, channel: usize) {
         if self.order == Order::Free {
             let mut others =
@@ -268,7 +266,7 @@ impl Paths {
         }
     }
 
-    /// In strict order, the packets of a turn form a burst: the other channels lose no time.
+    /// In strict order, lets the packets of a turn form a burst, to save the other channels time.
     fn keep_time(&mut self, now: Instant, channel: usize, quantum: impl Fn(usize) -> u32) {
         let bytes = u64::from(quantum(channel)) + self.longest_bytes;
         self.channels[channel].set_burst(bytes);
@@ -282,7 +280,7 @@ impl Paths {
         keep_time(now_ns, channel, &mut self.channels, |one| quantum(one) > 0);
     }
 
-    /// Channels that could have sent during a wait for another carry more than their share.
+    /// Notes the channel whose turn it is, and measures how long the pipe waits for it.
     pub(super) fn see_turn(&mut self, now: Instant, channel: usize) {
         let now_ns = now.nanoseconds();
         let waits = !self.channels[channel].admits(now_ns);
@@ -317,7 +315,7 @@ impl Paths {
         }
     }
 
-    /// Present quanta are 0 for channels that are out.
+    /// Returns new quanta if they are due, given the present ones.
     pub(super) fn plan(
         &mut self,
         now: Instant,
@@ -398,7 +396,6 @@ mod tests {
         Instant::from_nanoseconds(ms * MILLISECOND)
     }
 
-    /// Paths of a megabyte per second each.
     pub(super) fn paths(round_trips_ms: &[u64]) -> Paths {
         let by = Controlled::FixedRate(1_000_000);
         let plan = ControlPlan { by, ..ControlPlan::default() };

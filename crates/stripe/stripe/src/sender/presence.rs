@@ -10,13 +10,13 @@
 //!        its target is announced: it comes in (see `schedule`)
 //! ```
 //!
-//! A channel that is out has the effect of one that loses everything: the ends need not agree. Left
-//! announces it, and the receiver stops waiting one delay later. The last channel stays in.
+//! A channel that is out looks to the receiver like one that loses everything. Left announces the
+//! departure, which ends the receiver's wait. The last channel stays in.
 //!
 //! A pause of the caller, while arrivals wait unread, does not count as silence.
 //!
-//! Probes are markers, padded if the channel is out for its size (see `sizes`). A channel that is
-//! out by plan is probed too; an absent channel is dead and not probed.
+//! Probes are markers, padded if the channel is out for its size (see `sizes`). A channel with a
+//! target quantum of 0 is probed too; an absent channel is not.
 //!
 //! Source: ours; Adiseshu, Parulkar and Varghese 1996 reset with fewer channels.
 
@@ -30,43 +30,44 @@ use crate::{
 };
 use core::time::Duration;
 
-/// Two round trips of a channel without a measurement (RFC 6298, section 2).
+/// Two round trips assumed for a channel without a measurement (RFC 6298, section 2).
 const FIRST_ROUND_TRIP: Duration = Duration::from_secs(1);
 
 const ROUND_TRIP_MAX: Duration = Duration::from_secs(60);
 
-/// A check may be late by an eighth of the silence; a longer delay does not count as silence.
+/// Permitted delay of a check, as a fraction of the silence; a longer delay does not count as
+/// silence.
 const LATE_SHARE: u32 = 8;
 
-/// Markers sent by time, or their reports, in flight on a channel, since no window limits them: the
-/// least number of packets under BBR.
+/// Maximum number of markers sent by time, or their reports, in flight on a channel: the least
+/// number of packets under BBR.
 const IN_FLIGHT: u32 = 4;
 
-/// An alive channel is active unless its target quantum is 0.
+/// State of a channel. One that is alive is active unless its target quantum is 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Life {
     #[default]
     Alive,
-    /// Silent: it is probed.
+    /// The channel is silent, and probed.
     Dead,
-    /// Nothing is sent on it.
+    /// The channel does not exist: nothing is sent on it.
     Absent,
 }
 
 #[derive(Clone, Debug, Default)]
 struct Watch {
     life: Life,
-    /// Time of the first marker since the last answer, moved on by pauses of the caller.
+    /// Time of the first marker since the last answer, later if the caller paused.
     unanswered_since: Option<Instant>,
     marked_at: Option<Instant>,
     round_trip: Option<Duration>,
-    /// Answers to older markers are ignored: the channel was added or moved.
+    /// Time when the channel was added or moved; answers to older markers are ignored.
     since: Instant,
     died_at: Instant,
-    /// Next probe of a channel that is out, and the interval to the one after.
+    /// Time of the next probe while the channel is out, and the interval to the one after.
     probe_at: Instant,
     pause: Duration,
-    /// Unacknowledged departure, and the channels with a due Left.
+    /// Unacknowledged departure, and the channels on which to announce it.
     left: Option<Departure>,
     announce_on: ChannelSet,
 }
@@ -76,7 +77,7 @@ pub(super) struct Presence {
     silence: Option<Duration>,
     interval: Duration,
     probe_interval_max: Duration,
-    /// Channels whose departure is due on some other channel.
+    /// Channels whose departure must still be announced on another channel.
     announcing: ChannelSet,
     watches: Vec<Watch>,
     check_at: Instant,
@@ -130,7 +131,6 @@ impl Presence {
         self.watches[channel].since
     }
 
-    /// 0 if unknown.
     pub(super) fn round_trip_ns(&self, channel: usize) -> u32 {
         nanoseconds(self.watches[channel].round_trip.unwrap_or_default())
     }
@@ -197,7 +197,7 @@ impl Presence {
         }
     }
 
-    /// The measurements of another link are forgotten.
+    /// Starts a channel on a new link: former measurements are forgotten.
     pub(super) fn begin(&mut self, channel: usize, now: Instant, life: Life) {
         let watch = &mut self.watches[channel];
         (watch.life, watch.since) = (life, now);
@@ -208,7 +208,7 @@ impl Presence {
         self.watches[channel].life = Life::Absent;
     }
 
-    /// The delay of a late check does not count as silence.
+    /// Begins a check; the delay of a late check does not count as silence.
     pub(super) fn begin_check(&mut self, now: Instant, pause: Duration) {
         let late_max = self.interval.max(self.silence.unwrap_or_default() / LATE_SHARE);
         let in_time = self.check_at.after(late_max).nanoseconds();
@@ -234,7 +234,6 @@ impl Presence {
         }
     }
 
-    /// Returns the channel of the announcement as well.
     pub(super) fn next_announced(&mut self) -> Option<(usize, Departure)> {
         let all = first_channels(self.watches.len());
         self.announcing &= all;
@@ -248,7 +247,7 @@ impl Presence {
         Some((on?, Departure { channel: small(channel), ..watch.left? }))
     }
 
-    /// Returns whether the channel, dead until now, is alive.
+    /// Handles a report; returns whether it revives a dead channel.
     pub(super) fn handle_report(&mut self, channel: usize, reported: &Reported) -> bool {
         let (watch, report) = (&mut self.watches[channel], &reported.report);
         if report.echo < watch.since {
@@ -261,7 +260,6 @@ impl Presence {
         report.echo > watch.died_at && self.revive(channel)
     }
 
-    /// Returns whether the channel was dead.
     pub(super) fn revive(&mut self, channel: usize) -> bool {
         let watch = &mut self.watches[channel];
         let was_dead = watch.life == Life::Dead;
@@ -271,7 +269,7 @@ impl Presence {
         was_dead
     }
 
-    /// Returns whether the channel died, rather than being absent.
+    /// Records a departure; returns whether the channel died, rather than being absent.
     pub(super) fn leave(&mut self, now: Instant, departure: Departure, others: ChannelSet) -> bool {
         let channel = usize::from(departure.channel);
         let watch = &mut self.watches[channel];
@@ -305,7 +303,7 @@ impl Presence {
         asked_at.after(self.answer_takes(channel))
     }
 
-    /// Two round trips.
+    /// Returns the maximum time to an answer: two round trips.
     pub(super) fn answer_takes(&self, channel: usize) -> Duration {
         let round_trip = self.watches[channel].round_trip;
         round_trip.map_or(FIRST_ROUND_TRIP, |span| span.saturating_mul(2))
@@ -326,9 +324,8 @@ impl Presence {
         self.answer_by(channel, since).after(silence) <= now
     }
 
-    /// Whether a channel has long lost all data, or all long packets, though it answers. A loss is
-    /// known a round trip after the next marker, and examined an interval later; older losses say
-    /// nothing.
+    /// Whether a channel has long lost all data, or all long packets, though it answers. Old losses
+    /// do not count.
     pub(super) fn is_losing(&self, channel: usize, now: Instant, sizes: &Sizes) -> bool {
         let lost = sizes.losing_for(channel);
         let (Some(silence), Some((span, until))) = (self.silence, lost) else { return false };
@@ -339,9 +336,8 @@ impl Presence {
         answer.saturating_add(silence) <= span && now <= until.after(known_in)
     }
 
-    /// Longest time from the silence of a channel to its departure: a marker goes unanswered within
-    /// an interval, and the silence is detected within another one and the permitted delay of a
-    /// check. 0 if silence has no consequence.
+    /// Returns the maximum time from the silence of a channel to its departure: an interval until a
+    /// marker, the silence itself, and the time to notice it. 0 if silence has no consequence.
     pub(super) fn out_after(&self, channel: usize, sizes: &Sizes) -> Duration {
         let silence = self.silence.map(|silence| {
             let late = self.interval.max(silence / LATE_SHARE);
@@ -351,9 +347,9 @@ impl Presence {
         silence.unwrap_or_default()
     }
 
-    /// Least time between two markers sent by time, if it exceeds the interval; otherwise 0. At
-    /// least one goes within the silence after which a channel is out. Without tags there is no
-    /// limit, because order is exact one marker after the last loss.
+    /// Returns the minimum time between two markers sent by time if it exceeds the interval,
+    /// otherwise 0. It never exceeds the silence that takes a channel out. Without tags it is 0,
+    /// because order is exact one marker after the last loss.
     pub(super) fn marker_gap(&self, channel: usize, sizes: &Sizes) -> Duration {
         let silence = self.silence.filter(|_| sizes.has_tags()).unwrap_or_default();
         let gap = (self.round_trip(channel).unwrap_or_default() / IN_FLIGHT).min(silence);
@@ -365,7 +361,7 @@ impl Presence {
     }
 }
 
-/// Saturates.
+/// Returns a span in nanoseconds; saturates.
 pub(super) fn nanoseconds(span: Duration) -> u32 {
     u32::try_from(span.as_nanos()).unwrap_or(u32::MAX)
 }
@@ -379,7 +375,7 @@ crate::corruption::corrupt!(
 
 #[cfg(test)]
 impl crate::corruption::Corrupt for Life {
-    /// The options determine the absent channels.
+    /// Leaves absent channels alone, because the options determine them.
     fn corrupt(&mut self, words: &mut dyn FnMut() -> u64) {
         if *self != Self::Absent {
             *self = if words() & 1 == 0 { Self::Alive } else { Self::Dead };

@@ -11,27 +11,25 @@
 //! ```
 //!
 //! The pipe delivers in order: each lost packet blocks all later ones until its retransmission
-//! arrives, at least a round trip later. BBR nearly closes a lossy channel but still sends two
-//! packets per round trip on it. Example: three lines of 30, 30 and 10 Mbit/s, with half of the
-//! packets lost on the third. One CUBIC flow reached .86 of its rate over the first two lines
-//! alone, and the receiver waited for the third line 74 % of the time, for 1.4 % of the packets.
+//! arrives, at least a round trip later. BBR still sends two packets per round trip on a lossy
+//! channel. Example: three lines of 30, 30 and 10 Mbit/s, with half of the packets lost on the
+//! third. One CUBIC flow reached .86 of its rate over the first two lines alone; the receiver
+//! waited for the third 74 % of the time.
 //!
-//! A lost copy stalls nothing, because its packet travels on another channel. Copies therefore
-//! probe the channel, within its window and pacing rate.
+//! A lost copy stalls nothing, because its packet travels on another channel. Copies can therefore
+//! probe the lossy channel.
 //!
 //! The thresholds:
 //!
 //! - Loss of 1/3 for four round trips: in the example, a third line with 10 % loss adds 2 % of
-//!   goodput, and one with 15 % nothing. With 20 % it costs a CUBIC flow 2 %, but adds 6 % to bulk
-//!   traffic beside a line of 20 Mbit/s.
+//!   goodput, one with 15 % nothing, and one with 20 % costs 2 %.
 //! - Averaging window of 64 packets: with a loss of 1/5, the threshold of 1/3 is 3.8 standard
 //!   deviations away.
 //! - Exit at 1/16: at 1/10, a line with 15 % loss entered and left repeatedly, which cost 1 %.
-//! - Rate of 1/8: the largest cost for traffic that tolerates delay. At 1/32, a line of 10 Mbit/s
-//!   with half of its packets lost entered and left repeatedly beside a line of 20 Mbit/s and 10
-//!   ms: two packets per round trip of 20 ms are 1/20.
+//! - Rate of 1/8: at 1/32, a lossy line of 10 Mbit/s entered and left repeatedly beside a line of
+//!   20 Mbit/s and 10 ms.
 //!
-//! Only channels of one priority are compared: traffic never moves to a more expensive channel. A
+//! Only channels of equal priority are compared, to keep traffic off more expensive channels. A
 //! channel carries copies only of packets of its own or a later priority.
 //!
 //! Source: ours.
@@ -46,30 +44,30 @@ use super::repairs::Place;
 use crate::tag::ahead;
 use crate::{ChannelSet, Instant, Report, channels_of};
 
-/// All packets lost, in fixed point.
 const ALL: i64 = 1 << 16;
 const HEAVY: i64 = ALL / 3;
 const LIGHT: i64 = ALL / 16;
-/// Time constant of the exponential average of the loss share.
+/// Averaging window of the loss share, in packets.
 const PACKETS: i64 = 64;
-/// Consecutive arrivals that end heavy loss; at a loss of 1/3 their probability is 1 in 400,000.
+/// Packets received in a row that end heavy loss; at a loss of 1/3 their probability is 1 in
+/// 400,000.
 const CLEAN_PACKETS: u32 = 32;
-/// Duration of heavy loss before quarantine.
+/// Duration of heavy loss before quarantine, in round trips.
 const ROUND_TRIPS: u32 = 4;
-/// Entry below 1/8 of the sum of the other channels' rates, exit at twice that rate.
+/// Share below which a channel enters: 1/8 of the summed rates of the other channels. It leaves at
+/// twice this share.
 const SMALL_SHARE: u64 = 8;
-/// Larger counts in one report are ignored.
+/// Largest count that one report may add; larger ones are ignored.
 const ACCOUNTED_MAX: i32 = 1 << 20;
-/// Assumed for a channel without a measurement.
+/// Round-trip time assumed for a channel without a measurement.
 const ROUND_TRIP_MAX: Duration = Duration::from_secs(60);
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Losses {
     accounted: u32,
     received: u32,
-    /// In units of 1 / [`ALL`].
+    /// Average loss share, in units of 1 / [`ALL`].
     share: i64,
-    /// Packets received since the last loss.
     clean: u32,
     heavy_since: Option<Instant>,
 }
@@ -88,7 +86,6 @@ impl Losses {
         self.clean = if lost == 0 { self.clean.saturating_add(count.unsigned_abs()) } else { 0 };
     }
 
-    /// Returns whether loss has been heavy for `span`.
     fn are_heavy_for(&mut self, now: Instant, span: Duration) -> bool {
         if self.share <= HEAVY || self.clean >= CLEAN_PACKETS {
             self.heavy_since = None;
@@ -106,7 +103,6 @@ impl Losses {
 pub(super) struct Quarantine {
     channels: Vec<Losses>,
     inside: ChannelSet,
-    /// Channel in quarantine with a pending copy, and the packet to be copied.
     copy: Option<(usize, Place)>,
 }
 
@@ -140,8 +136,8 @@ impl Quarantine {
         }
     }
 
-    /// Returns whether the channel enters quarantine. `round_trip` is that of the channel; packets
-    /// go on `carrying`.
+    /// Handles a report; returns whether the channel enters quarantine. `round_trip` is the
+    /// channel's; `carrying` are the channels that carry packets.
     pub(super) fn handle_report(
         &mut self,
         now: Instant,
@@ -176,7 +172,8 @@ impl Quarantine {
         self.inside == 0
     }
 
-    /// The channel of the copy is one of `unblocked` that admits it.
+    /// Chooses a channel in quarantine to carry a copy of a packet: one of `unblocked` that admits
+    /// it.
     pub(super) fn choose_copied(
         &mut self,
         now: Instant,
@@ -198,7 +195,7 @@ impl Quarantine {
     }
 }
 
-/// Below 1 / `part` of the summed rates.
+/// Whether a channel's rate is below 1 / `part` of the summed rates of the others.
 fn carries_less_than(paths: &Paths, channel: usize, others: ChannelSet, part: u64) -> bool {
     let rate = |channel: usize| paths.on(channel).bytes_per_second();
     let others: u64 = channels_of(others).filter_map(rate).fold(0, u64::saturating_add);
@@ -225,8 +222,8 @@ mod tests {
         Instant::from_nanoseconds(milliseconds * 1_000_000)
     }
 
-    /// Reports, of four packets and 10 ms each, until loss has been heavy for 40 ms; `arrive` gives
-    /// the packets received per report, cyclically.
+    /// Returns the number of reports, each of four packets and 10 ms, until loss has been heavy for
+    /// 40 ms; `arrive` repeats the packets received in each.
     fn reports_until_heavy(arrive: &[u32]) -> Option<u32> {
         let mut losses = Losses::default();
         let mut received = 0;
@@ -237,7 +234,8 @@ mod tests {
         })
     }
 
-    /// With 3/4 lost, 1 - (15/16)^n exceeds 4/9 at the tenth report; four more reports follow.
+    /// If 3/4 are lost, 1 - (15/16)^n exceeds 4/9 at the tenth report; heavy loss then lasts four
+    /// more.
     #[test]
     fn loss_of_three_quarters_is_heavy_and_of_an_eighth_is_not() {
         assert_eq!(reports_until_heavy(&[1]), Some(14));
@@ -257,7 +255,7 @@ mod tests {
         assert!(losses.are_over());
     }
 
-    /// Counters that wrap; more received than accounted for; fewer accounted for than before.
+    /// Counters wrap, exceed the packets accounted for, or decrease.
     #[test]
     fn impossible_counts_do_not_change_the_loss_share() {
         let mut losses = Losses { accounted: u32::MAX, received: u32::MAX, ..Losses::default() };

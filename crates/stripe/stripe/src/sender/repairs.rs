@@ -1,4 +1,4 @@
-//! Retransmission: the recent packets of each channel, and those to be sent again.
+//! Retransmission: recent packets of each channel, and the queue of packets to be sent again.
 //!
 //! ```text
 //!   Nack (channel, number of the channel) --> what was sent there: number in the pipe, length
@@ -11,8 +11,8 @@
 //! ([`RetransmissionBuffer`](super::RetransmissionBuffer)).
 //!
 //! A copy is a packet of its channel: it takes a number there, counts against window and pacing
-//! rate, and can be lost. A request for a lost copy by its own number requests the packet. The
-//! scheduler is not charged for copies, and they need no credit: they may be needed to free memory.
+//! rate, and can be lost. A request for a lost copy by its own number requests the packet. Copies
+//! are not charged to the scheduler, and need no credit, since they may help to free memory.
 //!
 //! Without window and pacing rate, each channel carries at most as many copies as packets and
 //! markers, and at most [`COPIES_AT_ONCE`] in a row. A copy that would arrive after the receiver's
@@ -21,8 +21,8 @@
 //! Packets in flight on a channel that died are sent again on others, as in multipath TCP (RFC
 //! 8684, section 3.3.6): the receiver requests them after Left.
 //!
-//! An attempt is a copy that its channel lost, or may have lost. A copy in flight on a channel that
-//! left does not count, because channels that come and go would use up all attempts.
+//! Copies in flight on a channel that left do not count as attempts, because channels that come and
+//! go would use them up.
 //!
 //! Packets of class [`Class::Redundant`] are copied without being lost:
 //!
@@ -32,7 +32,7 @@
 //! ```
 //!
 //! The receiver delivers the first of the two. A copy waits for room on another channel until a
-//! report accounts for its packet: it has then arrived or is requested.
+//! report accounts for its packet, which has then arrived or is requested.
 //!
 //! Source: ours; the paper leaves repair to the layers above.
 //!
@@ -49,33 +49,33 @@ use core::time::Duration;
 use history::SentHistory;
 use std::collections::VecDeque;
 
-/// Copies on a channel without a packet or marker between them.
+/// Maximum number of copies on a channel without a packet or marker between them.
 const COPIES_AT_ONCE: u32 = 4;
 
 /// Limits of retransmission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RepairPlan {
-    /// Recent packets of each channel that can be requested.
+    /// Number of recent packets per channel that can be requested.
     pub packets: usize,
-    /// Attempts for each packet.
+    /// Maximum number of retransmissions of each packet.
     pub tries_max: u8,
 }
 
 impl Default for RepairPlan {
-    /// 4,096 packets of each channel, three attempts each.
+    /// Remembers 4,096 packets of each channel, and retransmits each at most three times.
     fn default() -> Self {
         Self { packets: 4_096, tries_max: 3 }
     }
 }
 
-/// Copy to be sent.
+/// Copy of a packet to be sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Repair {
     /// Channel of the copy.
     pub channel: usize,
     /// Tag of the copy.
     pub tag: Tag,
-    /// Length without the tag.
+    /// Length of the packet without the tag.
     pub length_bytes: u32,
 }
 
@@ -84,7 +84,7 @@ enum Role {
     #[default]
     Packet,
     Copy,
-    /// Measures its channel and does not count as a retransmission.
+    /// Copy that measures its channel and does not count as a retransmission.
     Measurement,
 }
 
@@ -94,10 +94,10 @@ struct Sent {
     length_bytes: u32,
     tries: u8,
     queued: bool,
-    /// Whether the receiver has requested it by its own number.
+    /// Whether the receiver has requested the packet itself, rather than a copy of it.
     is_missed: bool,
     role: Role,
-    /// For a copy, the place of the lost packet; for a packet, that of its last copy.
+    /// For a copy, the place of the copied packet; for a packet, the place of its last copy.
     other: Place,
 }
 
@@ -107,14 +107,14 @@ impl Sent {
     }
 }
 
-/// Channel, and number of a packet there.
+/// Channel and channel sequence number of a packet or copy.
 pub(super) type Place = (u8, u32);
 
 #[derive(Clone, Debug)]
 pub(super) struct Repairs {
     plan: RepairPlan,
     channels: Vec<SentHistory>,
-    /// Requested packets, and the end of the receiver's wait for each.
+    /// Requested packets, with the end of the receiver's wait for each.
     queue: VecDeque<(Place, Instant)>,
     redundant: VecDeque<Place>,
     /// Number of copies that may be sent on each channel.
@@ -148,8 +148,8 @@ impl Repairs {
         );
     }
 
-    /// Packets are awaited until `until`. If the last copy of one is in flight, the channel of that
-    /// copy will show whether it is lost.
+    /// Queues the packets of a request; the receiver waits until `until`. If the last copy of a
+    /// packet is in flight, its own channel will show whether it is lost.
     fn ask(
         &mut self,
         until: Instant,
@@ -158,15 +158,15 @@ impl Repairs {
         is_in_flight: impl Fn(Place) -> bool,
     ) {
         let length = self.channels[usize::from(channel)].ring.len();
-        // Only the last packets are remembered.
+        // The history holds only the most recent packets.
         let over = count.saturating_sub(u32::try_from(length).unwrap_or(u32::MAX));
         for number in over..count {
             if self.queue.len() == self.plan.packets {
                 break;
             }
             let asked = (channel, first.wrapping_add(number));
-            // A missing copy is a missing packet if that was ever requested: it may have arrived
-            // first.
+            // A missing copy means a missing packet only if the packet was ever requested: it may
+            // have arrived first.
             let copy = self.at(asked).filter(|sent| sent.is_copy());
             let (is_copy, lost) = (copy.is_some(), copy.map_or(asked, |copy| copy.other));
             let tries_max = self.plan.tries_max;
@@ -183,7 +183,7 @@ impl Repairs {
         }
     }
 
-    /// The last copy of the packet was lost on the avoided channel.
+    /// Returns the channel to avoid, if any: the one on which the last copy of the packet was lost.
     pub(super) fn avoided(&mut self) -> Option<usize> {
         let &(place, _) = self.queue.front()?;
         let sent = self.at(place).filter(|sent| sent.other != Place::default())?;
@@ -207,7 +207,6 @@ impl Repairs {
         }
     }
 
-    /// Sorts the queue by pipe sequence number.
     fn sort(&mut self) {
         let Self { queue, channels, .. } = self;
         let first = queue.front().copied();
@@ -227,11 +226,12 @@ impl Repairs {
         self.room[channel] = self.room[channel].saturating_add(1).min(COPIES_AT_ONCE);
     }
 
-    /// Returns the next packet awaited until `there_at`, and the number of skipped ones.
+    /// Returns the next packet that the receiver still awaits at `there_at`, and the number of
+    /// packets skipped as late.
     pub(super) fn next(&mut self, there_at: Instant) -> (Option<Place>, u64) {
         let mut late = 0;
         while let Some((place, until)) = self.queue.pop_front() {
-            // It may have been forgotten while queued.
+            // The history may have lost the packet while it was queued.
             let sent = self.at(place);
             if let Some(sent) = sent.filter(|sent| sent.queued) {
                 sent.queued = false;
@@ -245,13 +245,13 @@ impl Repairs {
         (None, late)
     }
 
-    /// Releases memory: nothing that was sent is missing.
+    /// Releases memory once no sent packet is missing.
     pub(super) fn rest(&mut self) {
         (self.queue, self.redundant) = (VecDeque::new(), VecDeque::new());
         self.channels.iter_mut().for_each(SentHistory::clear);
     }
 
-    /// Counts an attempt; returns the number in the pipe and the length.
+    /// Counts an attempt to send a copy; returns the packet's pipe sequence number and length.
     pub(super) fn copied(&mut self, place: Place, on: Place) -> Option<(u32, u32)> {
         let sent = self.at(place)?;
         (sent.tries, sent.other) = (sent.tries.saturating_add(1), on);
@@ -292,7 +292,7 @@ impl Repairs {
         self.sent((channel, on.1), (sequence, length_bytes), Some(place));
     }
 
-    /// Returns the number in the pipe and the length.
+    /// Returns the pipe sequence number and length of a packet.
     pub(super) fn packet_at(&mut self, place: Place) -> Option<(u32, u32)> {
         self.at(place).map(|sent| (sent.sequence, sent.length_bytes))
     }
@@ -308,7 +308,7 @@ impl Repairs {
         self.room[channel] > 0
     }
 
-    /// The request took `waited_ns` to arrive.
+    /// Handles a NACK, which took `waited_ns` to arrive.
     pub(super) fn handle_nack(
         &mut self,
         now: Instant,
@@ -331,7 +331,8 @@ impl Repairs {
         Ok(())
     }
 
-    /// Adds the number of copies that do not fit to `too_long`.
+    /// Returns the length of the next packet that fits; adds the number of skipped ones to
+    /// `too_long`.
     pub(super) fn next_fitting(
         &mut self,
         fits: impl Fn(u32) -> bool,
@@ -348,7 +349,8 @@ impl Repairs {
         None
     }
 
-    /// Unreported copies on a channel that has left were no attempts.
+    /// Handles a departure: copies on the channel that no report accounts for do not count as
+    /// attempts.
     pub(super) fn leave(&mut self, channel: usize, accounted_packets: u32) {
         for number in self.channels[channel].numbers() {
             if ahead(number, accounted_packets) < 0 {
@@ -373,7 +375,7 @@ impl Repairs {
     }
 }
 
-// The packets that were sent stay: the caller keeps copies of them.
+// The record of sent packets stays, because the caller keeps their payloads.
 #[cfg(test)]
 crate::corruption::corrupt!(Repairs: room, channels, queue, redundant);
 #[cfg(test)]
@@ -398,7 +400,7 @@ mod tests {
         Repairs::new(RepairPlan { packets, tries_max }, 2)
     }
 
-    /// Returns the packet's channel, number there, and number in the pipe.
+    /// Returns the next packet's channel, channel sequence number, and pipe sequence number.
     pub(super) fn next(repairs: &mut Repairs, on: Place) -> Option<(u8, u32, u32)> {
         let place = repairs.next(NOW).0?;
         let (sequence, length_bytes) = repairs.copied(place, on).expect("it is remembered");
@@ -409,7 +411,7 @@ mod tests {
     #[test]
     fn missing_packet_is_retransmitted_by_its_pipe_number() {
         let mut repairs = repairs(4, 1);
-        // Channel 0 got packets 0, 2, 4 of the pipe, channel 1 packets 1 and 3.
+        // Channel 0 carries packets 0, 2, 4 of the pipe, channel 1 packets 1 and 3.
         for (channel, channel_sequence, sequence) in
             [(0, 0, 0), (1, 0, 1), (0, 1, 2), (1, 1, 3), (0, 2, 4)]
         {
@@ -440,7 +442,7 @@ mod tests {
         assert_eq!(next(&mut repairs, OTHER), None);
     }
 
-    /// Four slots: packet 4 takes that of packet 0.
+    /// Of four slots, packet 4 takes the one of packet 0.
     #[test]
     fn evicted_packet_is_not_retransmitted() {
         for first in [0, u32::MAX - 1] {
@@ -464,7 +466,7 @@ mod tests {
         }
     }
 
-    /// The packet was lost on channel 0, its copy on channel 1.
+    /// The packet was lost on channel 0, and its copy on channel 1.
     #[test]
     fn retransmission_avoids_the_channel_of_the_last_loss() {
         let mut repairs = repairs(4, 3);
@@ -496,8 +498,8 @@ mod tests {
 mod departed_tests {
     use super::tests::{LATER, OTHER, lost, next, repairs};
 
-    /// Copies in flight on channel 1 when it left are no attempts. A copy that was accounted for
-    /// always counts.
+    /// Copies in flight on channel 1 when it left do not count as attempts; copies that a report
+    /// accounted for do.
     #[test]
     fn copy_on_a_departed_channel_is_not_an_attempt() {
         let mut repairs = repairs(4, 1);

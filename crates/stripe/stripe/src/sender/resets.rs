@@ -17,7 +17,7 @@ use super::SenderOptions;
 use crate::time::not_after;
 use crate::{ChannelSet, Discard, Epoch, Instant};
 
-/// Bound on the time between accepted requests, in intervals of resets.
+/// Longest pause between accepted reset requests, in reset intervals.
 const PAUSES_MAX: u32 = 16;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,7 +25,7 @@ enum State {
     Open,
     Resetting {
         acknowledged: ChannelSet,
-        /// Channels that were not dead before the reset.
+        /// Channels whose acknowledgement is awaited: those that were not dead before the reset.
         awaited: ChannelSet,
         again_at: Instant,
         open_at: Instant,
@@ -34,9 +34,9 @@ enum State {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Due {
-    /// The wait for further channels is over.
+    /// The epoch opens, because the wait for further channels is over.
     Open,
-    /// Channels that have acknowledged, and get no further reset.
+    /// Resets are due on all channels except these, which have acknowledged.
     Resets(ChannelSet),
 }
 
@@ -46,7 +46,7 @@ pub(super) struct Resets {
     wait: Duration,
     epoch: Epoch,
     state: State,
-    /// Last accepted request, and the pause after it.
+    /// Time of the last accepted request, and the pause after it.
     heeded: Option<(Instant, Duration)>,
 }
 
@@ -64,28 +64,28 @@ impl Resets {
         self.epoch
     }
 
-    /// The epoch opens once `awaited` have acknowledged.
+    /// Starts a reset; the epoch opens once all of `awaited` have acknowledged.
     pub(super) fn start(&mut self, epoch: Epoch, now: Instant, awaited: ChannelSet) {
         self.epoch = epoch;
         let (again_at, open_at) = (now, now.after(self.wait));
         self.state = State::Resetting { acknowledged: 0, awaited, again_at, open_at };
     }
 
-    /// During a reset, returns the channels that have acknowledged.
+    /// Opens the epoch during a reset; returns the channels that have acknowledged.
     pub(super) const fn open(&mut self) -> Option<ChannelSet> {
         let State::Resetting { acknowledged, .. } = self.state else { return None };
         self.state = State::Open;
         Some(acknowledged)
     }
 
-    /// Returns whether the epoch can open.
+    /// Records an acknowledgement; returns whether the epoch can open.
     pub(super) const fn acknowledge(&mut self, channel: usize) -> bool {
         let State::Resetting { acknowledged, awaited, .. } = &mut self.state else { return false };
         *acknowledged |= 1 << channel;
         *awaited & !*acknowledged == 0
     }
 
-    /// Returns whether the epoch can open.
+    /// Stops waiting for a channel; returns whether the epoch can open.
     pub(super) const fn await_no_more(&mut self, channel: usize) -> bool {
         let State::Resetting { acknowledged, awaited, .. } = &mut self.state else { return false };
         *awaited &= !(1 << channel);
@@ -93,9 +93,9 @@ impl Resets {
         *acknowledged != 0 && *awaited & !*acknowledged == 0
     }
 
-    /// Returns the epoch to reset to at a request. Delayed requests for epochs more than 2^31 apart
-    /// can keep a cycle going: an accepted request is followed by a pause, which grows as requests
-    /// continue.
+    /// Accepts a reset request; returns the epoch to reset to. Each request is followed by a pause,
+    /// which grows as they continue: delayed requests for epochs more than 2^31 apart could
+    /// otherwise cause endless resets.
     pub(super) fn heed_request(&mut self, epoch: Epoch, now: Instant) -> Result<Epoch, Discard> {
         if self.epoch.is_after(epoch) {
             return Err(Discard::StaleEpoch);
@@ -109,8 +109,7 @@ impl Resets {
             _ => self.interval,
         };
         self.heeded = Some((now, pause));
-        // Packets of a sender that restarted, sent in the epoch after the one named, may still be
-        // in flight.
+        // A sender before a restart may have packets in flight in the epoch after the named one.
         Ok(if self.epoch == epoch { epoch.next() } else { epoch.next().next() })
     }
 

@@ -1,10 +1,10 @@
-//! Packets that can be sent again, in the caller's memory.
+//! Buffer for packets that can be sent again, in the caller's memory.
 
 use gingham_fairq::CHANNELS_MAX;
 
 use crate::PACKETS_MAX;
 
-/// The last packets sent, by their pipe sequence number.
+/// Buffer of recently sent packets, indexed by pipe sequence number.
 ///
 /// ```
 /// use gingham_stripe::RetransmissionBuffer;
@@ -17,7 +17,7 @@ use crate::PACKETS_MAX;
 /// ```
 #[derive(Clone, Debug)]
 pub struct RetransmissionBuffer<P> {
-    /// The number of slots is a power of two, and grows with use.
+    /// Slots, whose number is a power of two and grows with use.
     ring: Vec<Option<(u32, P)>>,
     most: usize,
 }
@@ -32,12 +32,12 @@ impl<P> RetransmissionBuffer<P> {
         Self { ring: empty(most.min(FIRST)), most }
     }
 
-    /// Stores a packet; returns the one that it replaces.
+    /// Stores a packet; returns the packet that it replaces.
     pub fn keep(&mut self, sequence: u32, packet: P) -> Option<P> {
         while self.ring.len() < self.most && self.is_taken(sequence) {
             let before = core::mem::take(&mut self.ring);
             self.ring = empty(2 * before.len());
-            // Packets with slots of their own keep separate slots.
+            // Packets in different slots stay in different slots when the ring grows.
             for (number, packet) in before.into_iter().flatten() {
                 let place = self.place(number);
                 self.ring[place] = Some((number, packet));
@@ -57,7 +57,7 @@ impl<P> RetransmissionBuffer<P> {
         self.ring = empty(self.most.min(FIRST));
     }
 
-    /// Returns the packet with this number, if it is still kept.
+    /// Returns the packet with this pipe sequence number, if it is still stored.
     pub fn get(&self, sequence: u32) -> Option<&P> {
         let kept = self.ring[self.place(sequence)].as_ref();
         kept.filter(|(number, _)| *number == sequence).map(|(_, packet)| packet)

@@ -14,7 +14,7 @@
 //! channel. A quantum of 0 means that the channel is out.
 //!
 //! In free order rounds do not advance and only distinguish changes, which take effect once
-//! acknowledged. In strict order the return of a channel is announced ahead by the rounds that
+//! acknowledged. In strict order, the return of a channel is announced as many rounds ahead as
 //! recently passed within the time of an answer.
 //!
 //! Source: ours; Adiseshu, Parulkar and Varghese 1996 keep quanta constant.
@@ -34,18 +34,18 @@ use crate::{
     ChannelSet, Instant, Numbered, QuantaError, channels_of, channels_where, first_channels,
 };
 
-/// Rounds from the announcement of a change to its effect.
+/// Limits of the number of rounds between the announcement of a change and its effect.
 const AHEAD_ROUNDS_MIN: u32 = 4;
 const AHEAD_ROUNDS_MAX: u32 = 1 << 14;
 
-/// Rounds between active channels in a sound scheduler; changes are announced less far ahead.
+/// Largest distance in rounds between active channels of a valid scheduler; changes are announced
+/// less far ahead.
 pub(super) const ROUNDS_MAX: u32 = 1 << 20;
 
 #[derive(Clone, Copy, Debug)]
 struct Announced {
     change: Change,
     at: Round,
-    /// Time of the first marker that carried it.
     first_sent_at: Option<Instant>,
 }
 
@@ -60,13 +60,13 @@ impl Announced {
 struct Passing {
     at: Instant,
     round: Round,
-    /// Length of the last interval, and the rounds that passed in it.
+    /// Length of the last interval, and the number of rounds in it.
     span_ns: u64,
     rounds: u32,
 }
 
 impl Passing {
-    /// Called once per interval.
+    /// Measures an interval; called once in each.
     fn look(&mut self, now: Instant, round: Round) {
         let span_ns = now.nanoseconds().saturating_sub(self.at.nanoseconds());
         if span_ns > 0 {
@@ -75,8 +75,8 @@ impl Passing {
         }
     }
 
-    /// One and a half times the rounds that pass within `answer`, at the rate of the last interval
-    /// and the present one.
+    /// Returns one and a half times the rounds expected within `answer`, at the rate since the last
+    /// interval began.
     fn in_time(self, now: Instant, round: Round, answer: Duration) -> u32 {
         let since_ns = now.nanoseconds().saturating_sub(self.at.nanoseconds());
         let since = u32::try_from(round.ahead_of(self.round)).unwrap_or(0);
@@ -99,18 +99,17 @@ pub(super) struct Circumstances<'a> {
 
 #[derive(Clone, Debug)]
 pub(super) struct Schedule<S> {
-    /// With the configured quanta.
     initial: S,
     scheduler: S,
     order: Order,
-    /// 0 for a channel that is to be out.
+    /// Target quanta, 0 for channels that are to be out.
     targets: Vec<u32>,
     announced: Vec<Announced>,
-    /// Channels with an unacknowledged change.
+    /// Channels with an unacknowledged quantum change.
     pending: ChannelSet,
-    /// Channels with an acknowledged change that does not hold yet.
+    /// Channels with an acknowledged change that is not in effect yet.
     agreed: ChannelSet,
-    /// Rounds from an announcement to its change.
+    /// Number of rounds from an announcement to the effect of the change.
     ahead_rounds: u32,
     passing: Passing,
 }
@@ -185,7 +184,7 @@ impl<S: Numbered> Schedule<S> {
         self.agreed &= !(1 << channel);
     }
 
-    /// Markers of the epoch before are ignored.
+    /// Restarts for a new epoch; markers of the former epoch are ignored.
     pub(super) fn restart(&mut self, present: ChannelSet) {
         self.check_targets(present);
         self.scheduler = self.initial.clone();
@@ -220,7 +219,8 @@ impl<S: Numbered> Schedule<S> {
         Ok(())
     }
 
-    /// Returns whether there are new targets; a channel that is out keeps its own.
+    /// Updates the targets from measured rates; returns whether they are new. A channel that is out
+    /// keeps its target.
     pub(super) fn follow_shares(&mut self, now: Instant, paths: &mut Paths) -> bool {
         if self.is_changing() {
             paths.see_changes(now);
@@ -236,7 +236,7 @@ impl<S: Numbered> Schedule<S> {
         true
     }
 
-    /// The configured quanta replace impossible targets.
+    /// Replaces invalid targets by the configured quanta; returns whether they were valid.
     fn check_targets(&mut self, present: ChannelSet) -> bool {
         let quantum_min = self.scheduler.quantum_min();
         let can_be = |quantum: &u32| *quantum == 0 || *quantum >= quantum_min;
@@ -249,7 +249,7 @@ impl<S: Numbered> Schedule<S> {
         sound
     }
 
-    /// Returns whether targets and scheduler were sound.
+    /// Checks targets and scheduler; returns whether they were valid.
     pub(super) fn check(&mut self, present: ChannelSet) -> bool {
         let has_targets = self.check_targets(present);
         let (all, round) = (first_channels(self.targets.len()), self.round());
@@ -277,7 +277,7 @@ impl<S: Numbered> Schedule<S> {
         standing
     }
 
-    /// Channels that stay or become active go first, then those that leave.
+    /// Announces changes: first of channels that stay or become active, then of those that leave.
     pub(super) fn announce_targets(&mut self, at: &mut Circumstances<'_>) {
         for goes in [false, true] {
             for channel in 0..self.targets.len() {
@@ -307,8 +307,8 @@ impl<S: Numbered> Schedule<S> {
         at.markers.ask(1 << channel);
     }
 
-    /// Others carry the load of a channel that is out: at most the rounds that pass within the time
-    /// of an answer.
+    /// Returns how many rounds ahead to announce a change. For a channel that is out, an answer
+    /// takes at most as long as the rounds do, because others carry its load.
     fn ahead_rounds(&self, channel: usize, at: &Circumstances<'_>) -> u32 {
         if self.is_in(channel) {
             return self.ahead_rounds;
@@ -317,7 +317,7 @@ impl<S: Numbered> Schedule<S> {
         self.ahead_rounds.min(self.passing.in_time(at.polled_at, self.round(), answer))
     }
 
-    /// The last active channel is not taken out.
+    /// Announces a change, unless it would take out the last active channel.
     fn announce(&mut self, channel: usize, quantum_bytes: u32, at: &mut Circumstances<'_>) {
         if quantum_bytes == 0 && !self.others_stay(channel, at.presence) {
             if self.is_pending(channel) {
@@ -328,7 +328,7 @@ impl<S: Numbered> Schedule<S> {
         let (round, ahead_rounds) = (self.round(), self.ahead_rounds(channel, at));
         let soon = later(round.plus(ahead_rounds), self.reached(channel).next());
         let last = self.announced[channel].change.from;
-        // The round distinguishes this change from earlier ones and from a departure.
+        // A distinct round distinguishes this change from earlier ones and from a departure.
         let is_near = last.ahead_of(soon).unsigned_abs() <= AHEAD_ROUNDS_MAX;
         let from = if is_near { later(soon, last.next()) } else { soon };
         let change = Change { from, quantum_bytes };
@@ -341,14 +341,14 @@ impl<S: Numbered> Schedule<S> {
         self.passing.look(now, self.scheduler.round());
     }
 
-    /// The round of its next packet, or the present one if the channel is out.
+    /// Returns the round of the channel's next packet, or the present one if the channel is out.
     fn reached(&self, channel: usize) -> Round {
         let standing = self.standing(channel);
         if standing.is_in() { standing.next.round } else { self.round() }
     }
 
-    /// A change whose round was reached is announced again, further ahead if the time was too short
-    /// for an answer that was not lost.
+    /// Postpones a change that was not acknowledged before its round: announces it again, further
+    /// ahead unless the answer was lost.
     fn put_off(&mut self, channel: usize, at: &mut Circumstances<'_>) {
         let Announced { change, at: announced_at, first_sent_at } = self.announced[channel];
         if change.from.is_after(self.reached(channel)) {
@@ -373,7 +373,7 @@ impl<S: Numbered> Schedule<S> {
         (0..self.channels()).any(stays)
     }
 
-    /// `seen` is the round of the change that the receiver has seen.
+    /// Handles the round of the last change that the receiver has seen.
     pub(super) fn agree(
         &mut self,
         channel: usize,
@@ -414,7 +414,7 @@ impl<S: Numbered> Schedule<S> {
         }
     }
 
-    /// Called after a packet was charged to the channel.
+    /// Completes changes that have taken effect; called after the scheduler charged a packet.
     pub(super) fn follow_changes(&mut self, channel: usize, at: &mut Circumstances<'_>) {
         let holds = self.standing(channel).coming.is_none();
         if self.agreed & 1 << channel != 0 && holds {
@@ -429,7 +429,8 @@ impl<S: Numbered> Schedule<S> {
         }
     }
 
-    /// Returns the first round without the channel; later announcements are for later rounds.
+    /// Takes a channel out; returns the first round without it. Later announcements are for later
+    /// rounds.
     pub(super) fn take_out(&mut self, channel: usize) -> Option<Round> {
         let round = self.round();
         let next = later(round.next(), self.reached(channel));

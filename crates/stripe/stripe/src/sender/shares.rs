@@ -8,13 +8,13 @@
 //!                      ^ rate of the pipe, which waits for channel 0
 //! ```
 //!
-//! Packets cannot bypass a channel: the one with the largest share for its rate limits the pipe. If
-//! a channel has a queue, the rate of its arrivals is its capacity. If it waits for others with at
-//! least its known rate, it may be able to carry more. It then gets its controller's pacing rate: a
-//! quarter more while that probes for bandwidth, and up to twice as much during startup.
+//! In strict order, the channel with the largest share for its rate limits the pipe. If a channel
+//! has a queue, its arrival rate is its capacity. If it reaches its known rate and still waits for
+//! others, it may carry more. It then gets its controller's pacing rate: a quarter more during a
+//! probe, and up to twice as much during startup.
 //!
-//! If no channel holds the pipe up, the source sends less than the channels carry, and nothing is
-//! tried. While the pipe waits for a window that is still growing, no conclusion is drawn.
+//! If no channel holds the pipe up, the source sends less than the channels carry, and quanta stay.
+//! They also stay while the pipe waits for a window that is still growing.
 //!
 //! Source: Adiseshu, Parulkar and Varghese 1996, section 3.5, set quanta in the ratio of known
 //! rates; following them is ours, with the gains of BBR.
@@ -27,23 +27,24 @@ use gingham_congestion::units::{carried, percent_of, rate};
 use super::control::SharePlan;
 use super::units::{is_over, nanoseconds};
 
-/// Largest target during startup, of the known rate: the window is twice the known capacity.
+/// Largest target during startup, in percent of the known rate: the window is twice the known
+/// capacity.
 const START_PERCENT: u64 = 200;
-/// Limit of a rate that falls short: between the pacing rate of a cruise, 99 %, and that of a probe
-/// held back by other channels, 81 %.
+/// Threshold below which a channel falls short of its known rate, in percent: between the pacing
+/// rate of a cruise, 99, and that of a probe held back by other channels, 81.
 const NEARLY_PERCENT: u64 = 90;
-/// Growth since the last plan that counts as growing.
+/// Rate relative to the last plan, in percent, from which it counts as growing.
 const GROWN_PERCENT: u64 = 125;
-/// A pipe is held up if it waits for a quarter of the span.
+/// Fraction of the span (1/4) for which the pipe must wait to count as held up.
 const WAITED_SHARE: u64 = 4;
-/// Largest reduction of a share at once, relative to the channel that gains most.
+/// Largest factor by which a plan reduces a share, relative to the channel that gains most.
 const LOSS_MAX: u64 = 4;
-/// A round trip plus two samples.
+/// Upper limit of a measurement: a round trip plus two samples.
 const WAIT_NS_MAX: u64 = 60_000_000_000;
-/// Smallest change of a share that is applied: 1/128.
+/// Smallest relative change of a share that is applied: 1/128.
 const DIFFERENCE_SHARE: u64 = 128;
 
-/// Bounds of a sound measurement: two years, and a count of 2^32.
+/// Limits of plausible measurements: two years, and a count of 2^32.
 const NS_MAX: u64 = 1 << 56;
 const COUNT_MAX: u64 = 1 << 32;
 
@@ -51,18 +52,17 @@ const COUNT_MAX: u64 = 1 << 32;
 #[derive(Clone, Copy, Debug, Default)]
 struct Seen {
     reports: u64,
-    /// Time that the pipe waited for the channel.
     waited_ns: u64,
-    /// Time that it could have sent while the pipe waited for another.
+    /// Time for which the channel could have sent while the pipe waited for another.
     idle_ns: u64,
-    /// When everything sent before the last plan has arrived.
+    /// Time by which everything sent before the last plan has arrived.
     settled_at_ns: u64,
-    /// First and last report: arrival time in ns and bytes received.
+    /// Arrival time in ns and bytes received, in the first and the last report.
     came: Option<((u64, u64), (u64, u64))>,
 }
 
 impl Seen {
-    /// Whether the counts can be increased, and summed over all channels, without overflow.
+    /// Whether the counts are plausible, and can be increased and summed without overflow.
     const fn is_sound(&self) -> bool {
         self.reports < COUNT_MAX && self.waited_ns < NS_MAX && self.idle_ns < NS_MAX
     }
@@ -71,7 +71,6 @@ impl Seen {
 #[derive(Clone, Debug)]
 struct Shared {
     quantum_bytes: u64,
-    /// At the last plan, in bytes per second.
     rate: u64,
     seen: Seen,
 }
@@ -99,7 +98,7 @@ impl Shared {
         Some(rate(to.checked_sub(from)?, span_ns))
     }
 
-    /// In bytes per second; the pipe was held up for all of `span_ns`.
+    /// Returns the target in bytes per second; the pipe was held up for all of `span_ns`.
     fn target(&self, found: Found, span_ns: u64) -> u64 {
         let known = found.bytes_per_second.unwrap_or(0);
         let short = self.came().filter(|came| *came < percent_of(known, NEARLY_PERCENT));
@@ -117,7 +116,7 @@ impl Shared {
         self.is_in() && found.is_starting && rate >= percent_of(self.rate, GROWN_PERCENT)
     }
 
-    /// Whether the channel waited for more than a tenth of the span.
+    /// Whether the channel was idle for more than a tenth of the span.
     const fn has_waited(&self, span_ns: u64) -> bool {
         self.seen.idle_ns.saturating_mul(100) > span_ns.saturating_mul(100 - NEARLY_PERCENT)
     }
@@ -128,24 +127,22 @@ pub(super) struct Found {
     pub(super) bytes_per_second: Option<u64>,
     pub(super) pacing_rate_bytes_per_second: u64,
     pub(super) is_starting: bool,
-    /// Whether it runs at its capacity.
+    /// Whether the channel has a queue, and thus runs at its capacity.
     pub(super) is_queued: bool,
     pub(super) round_trip_ns: u64,
 }
 
-/// Shortest span of a rate measurement: longer than the shifts of arrivals by interrupt and frame
-/// coalescing.
+/// Minimum span of a rate measurement: longer than interrupt and frame coalescing shift arrivals.
 const SAMPLE_NS: u64 = 20_000_000;
 
 #[derive(Clone, Debug)]
 pub(super) struct Shares {
     plan: SharePlan,
     longest_bytes: u32,
-    /// Start of the present measurement, and its earliest end.
+    /// Start of the present measurement, and earliest end of it.
     since_ns: u64,
     until_ns: u64,
     channels: Vec<Shared>,
-    /// Scratch space, allocated at set-up.
     targets: Vec<u64>,
     quanta: Vec<u32>,
 }
@@ -178,14 +175,15 @@ impl Shares {
         seen.idle_ns = seen.idle_ns.saturating_add(span_ns);
     }
 
-    /// That of a channel that is out is 0.
+    /// Sets the present quanta, 0 for channels that are out.
     pub(super) fn set_present(&mut self, quanta: impl Iterator<Item = u32>) {
         for (one, quantum) in self.channels.iter_mut().zip(quanta) {
             one.quantum_bytes = quantum.into();
         }
     }
 
-    /// Lasts until all earlier packets have arrived and two samples are taken.
+    /// Restarts the measurement, which lasts until earlier packets have arrived and two samples are
+    /// taken.
     pub(super) fn restart_measurement(&mut self, now_ns: u64, found: impl Fn(usize) -> Found) {
         let round_trips = self.channels.iter().enumerate().filter(|(_, one)| one.is_in());
         let round_trips = round_trips.map(|(channel, _)| found(channel).round_trip_ns);
@@ -247,11 +245,11 @@ impl Shares {
         self.differs().then_some(&mut self.quanta)
     }
 
-    /// A few plans must be able to restore a share: a round lasts as long as the channel with the
-    /// largest share for its rate needs.
+    /// Limits reductions of targets: a few plans must be able to restore a share, and a round takes
+    /// as long as the channel with the largest share for its rate.
     fn bound_targets(&mut self) {
         let channels = &self.channels;
-        // In hundredths per byte of quantum.
+        // Target per byte of quantum, in hundredths.
         let worth = |(target, one): (&u64, &Shared)| {
             target.saturating_mul(100).checked_div(one.quantum_bytes).unwrap_or(0)
         };
@@ -261,7 +259,7 @@ impl Shares {
         }
     }
 
-    /// A round is long enough for the longest packet on the slowest channel.
+    /// Sets the quanta for a round that suffices for the longest packet on the slowest channel.
     fn set_quanta(&mut self) {
         let slowest = self.targets.iter().copied().filter(|target| *target > 0).min().unwrap_or(1);
         let longest_ns = u64::from(self.longest_bytes).saturating_mul(1_000_000_000) / slowest;
@@ -308,7 +306,8 @@ mod tests {
         }
     }
 
-    /// One report each; the pipe has waited for each channel for `waits_ms` of 100 ms.
+    /// Returns shares after one report on each channel; the pipe waited `waits_ms` of 100 ms for
+    /// each.
     fn shares(quanta: &[u32], waits_ms: &[u64]) -> Shares {
         let mut shares = Shares::new(SharePlan::default(), 1_000, quanta.len());
         let sum_ns = waits_ms.iter().sum::<u64>() * MILLISECOND;
@@ -322,7 +321,6 @@ mod tests {
         shares
     }
 
-    /// Arrivals in 50 ms.
     const fn came(bytes: u64) -> ((u64, u64), (u64, u64)) {
         ((0, 0), (50 * MILLISECOND, bytes))
     }
@@ -332,7 +330,7 @@ mod tests {
         quanta.map(|quanta| quanta.to_vec())
     }
 
-    /// 1.5 and 3 MB/s in a round of a millisecond. The pipe is not held up.
+    /// Rates of 1.5 and 3 MB/s, in rounds of a millisecond; the pipe is not held up.
     #[test]
     fn quanta_match_channel_rates_in_a_round() {
         let mut shares = shares(&[1_000, 1_000], &[0, 0]);
@@ -347,7 +345,7 @@ mod tests {
         assert_eq!(plan(&mut shares, &[found(100_000), found(300_000)]), Some(vec![1_000, 3_000]));
     }
 
-    /// The second channel is probing, and could have sent a quarter more.
+    /// The second channel probes, and could have sent a quarter more.
     #[test]
     fn waiting_channel_gets_the_share_of_its_controller() {
         let probing = Found { pacing_rate_bytes_per_second: 1_250_000, ..found(1_000_000) };
@@ -358,8 +356,8 @@ mod tests {
         assert_eq!(plan(&mut other, &[found(1_000_000), starting]), Some(vec![1_000, 2_000]));
     }
 
-    /// A channel with a queue is at capacity, as are two for which the pipe waits alternately; one
-    /// that gets less than its known rate is given that.
+    /// A channel with a queue is at capacity, as are two that the pipe waits for in turn. A channel
+    /// that gets less than its known rate is given that rate.
     #[test]
     fn share_above_the_known_rate_requires_a_cause() {
         let probing = Found { pacing_rate_bytes_per_second: 1_250_000, ..found(1_000_000) };
@@ -389,7 +387,6 @@ mod tests {
         assert_eq!(plan(&mut shares, &[starting, found(2_000_000)]), None);
     }
 
-    /// 3 MB/s are known, but 1.5 MB/s arrived behind a queue.
     #[test]
     fn slower_channel_with_a_queue_gets_its_delivered_rate() {
         let slower = |is_queued| {
@@ -401,14 +398,14 @@ mod tests {
         assert_eq!(slower(false), Some(vec![1_500, 3_000]));
     }
 
-    /// From 100 to 1 at once would be a hundredth.
+    /// A fall from 100 to 1 at once would be to a hundredth.
     #[test]
     fn share_falls_by_a_factor_of_four_at_most() {
         let mut shares = shares(&[1_000, 1_000], &[0, 0]);
         assert_eq!(plan(&mut shares, &[found(1_000_000), found(10_000)]), Some(vec![4_000, 1_000]));
     }
 
-    /// Quanta that differ by 1/150 stay, by 1/50 they change.
+    /// Quanta that differ by 1/150 stay; those that differ by 1/50 change.
     #[test]
     fn small_differences_do_not_change_quanta() {
         let same = [found(1_500_000), found(1_500_000), found(1)];

@@ -13,11 +13,11 @@
 //! not indicate congestion, and counts only once a later marker is answered.
 //!
 //! The size of the bundle is the smallest of the active channels; longer packets use the channels
-//! that pass them. In strict order a channel that passes less than before is out until it passes
-//! that again.
+//! that pass them. In strict order, a channel whose size falls is out until it passes the former
+//! size again.
 //!
-//! Configured sizes are not probed, unless long packets vanish: the channel is then out until it
-//! passes one of that length.
+//! Configured sizes are probed only if long packets vanish: the channel is then out until it passes
+//! one of that length.
 //!
 //! Two other sources report sizes:
 //!
@@ -26,7 +26,7 @@
 //! | the network (ICMP) | longer frames do not pass | no, since anybody can send it | the size is probed |
 //! | our socket (`EMSGSIZE`) | this frame is too long | yes | the probe is lost, without three attempts |
 //!
-//! Channels that split and reassemble frames, as TCP does, are not probed.
+//! Channels that carry any frame, such as TCP, are not probed.
 //!
 //! Source: RFC 8899, sections 4.3 (black holes), 4.6 (packet too big messages) and 5 (states and
 //! timers).
@@ -50,26 +50,25 @@ use search::Search;
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Look {
-    /// The answer to a marker shows whether the probe alone is lost.
+    /// Whether to ask for a marker, whose answer shows that a probe alone is lost.
     pub(super) asks: bool,
-    /// The base does not pass: the channel is to go out.
+    /// Whether the base does not pass, and the channel must go out.
     pub(super) fails: bool,
 }
 
 #[derive(Clone, Debug)]
 pub(super) struct Sizes {
-    /// None if sizes are configured.
+    /// Plan of the search; `None` if sizes are configured.
     plan: Option<SizePlan>,
     order: Order,
     channels: Vec<Search>,
     /// Channels that pass frames of any length.
     whole: ChannelSet,
-    /// Length of the tag before a packet.
     header_bytes: u32,
     due: ChannelSet,
-    /// None if sizes are configured.
+    /// Time of the next check; `None` if sizes are configured.
     next_at: Option<Instant>,
-    /// Channel of the last message, and its length after padding.
+    /// Channel of the last message, and its padded length.
     padded: Option<(usize, u32)>,
     waiting_bytes: u32,
 }
@@ -173,17 +172,18 @@ impl Sizes {
         self.next_at = Some(now);
     }
 
-    /// Time during which a channel has lost all packets longer than those received, and its end.
+    /// Returns for how long a channel has lost all packets longer than those received, and when the
+    /// last was lost.
     pub(super) fn losing_for(&self, channel: usize) -> Option<(Duration, Instant)> {
         self.channels[channel].evidence.losing_for()
     }
 
-    /// Copies should avoid a channel that lately lost long packets.
+    /// Whether a channel lately lost long packets; copies should avoid it.
     pub(super) fn doubts(&self, channel: usize) -> bool {
         self.channels[channel].evidence.lost > 0
     }
 
-    /// A frame of `frame_bytes` brings it back.
+    /// Takes a channel out until it passes a frame of `frame_bytes`.
     pub(super) fn lose(&mut self, channel: usize, frame_bytes: u32) {
         let one = &mut self.channels[channel];
         (one.state, one.probe_bytes) = (SizeState::Error, frame_bytes);
@@ -194,7 +194,8 @@ impl Sizes {
         self.due &= !(1 << channel);
     }
 
-    /// A channel that was out for its size has passed a probe; any other begins a new search.
+    /// Handles the return of a channel. One that was out for its size has passed a probe; any other
+    /// starts a new search.
     pub(super) fn revive(&mut self, now: Instant, channel: usize) {
         let initial = self.initial_on(channel);
         let one = &mut self.channels[channel];
@@ -274,17 +275,17 @@ impl Sizes {
         self.due = 0;
     }
 
-    /// Whether a channel whose size falls stays in with the smaller size.
+    /// Whether a channel whose size falls can stay in with the smaller size.
     pub(super) fn may_shrink(&self) -> bool {
         self.plan.is_some() && self.order == Order::Free
     }
 
-    /// Limited to `most_bytes`.
+    /// Returns the longest packet that all of `channels` pass, at most `most_bytes`.
     pub(super) fn longest_on(&self, channels: ChannelSet, most_bytes: u32) -> u32 {
         channels_of(channels).map(|channel| self.longest_bytes(channel)).fold(most_bytes, u32::min)
     }
 
-    /// At most `most_bytes`; channels of unknown size do not count.
+    /// Returns the longest packet that all channels of known size pass, at most `most_bytes`.
     pub(super) fn longest_known(&self, channels: ChannelSet, most_bytes: u32) -> u32 {
         let is_known = |channel: &usize| !self.channels[*channel].is_unknown;
         let known = channels_of(channels).filter(is_known);
@@ -303,7 +304,7 @@ impl Sizes {
         })
     }
 
-    /// No packet is longer than `most_bytes`.
+    /// Returns the size of a channel, limited to packets of `most_bytes`.
     pub(super) fn size(&self, channel: usize, most_bytes: u32) -> Size {
         let Search { state, frame_bytes, .. } = self.channels[channel];
         let longest_bytes = self.longest_bytes(channel).min(most_bytes);
@@ -320,7 +321,6 @@ impl Sizes {
         padded.map_or(0, |(_, bytes)| bytes as usize)
     }
 
-    /// Longest frame lost in a black hole.
     pub(super) fn lost_bytes(&self, channel: usize) -> u32 {
         self.channels[channel].evidence.longest_bytes.saturating_add(self.header_bytes)
     }
@@ -329,7 +329,7 @@ impl Sizes {
         self.channels[channel].frame_bytes
     }
 
-    /// Probes the base of a channel with a black hole that stays in.
+    /// Starts probing the base of a channel that stays in despite a black hole.
     pub(super) fn confirm_base(&mut self, channel: usize) {
         if let Some(plan) = self.plan {
             let one = &mut self.channels[channel];
@@ -337,14 +337,14 @@ impl Sizes {
         }
     }
 
-    /// Returns false if sizes are configured.
+    /// Schedules the next check; returns false if sizes are configured.
     pub(super) fn begin_check(&mut self, now: Instant) -> bool {
         self.next_at = self.plan.map(|plan| now.after(plan.raise));
         self.plan.is_some()
     }
 
-    /// `probe_takes` is the wait for an answer (`PROBE_TIMER`, RFC 8899, section 5.1.1), or none if
-    /// the channel is out.
+    /// Checks the search of a channel. `probe_takes` is the wait for an answer (`PROBE_TIMER`, RFC
+    /// 8899, section 5.1.1), or none if the channel is out.
     pub(super) fn check_channel(
         &mut self,
         now: Instant,
@@ -370,12 +370,12 @@ impl Sizes {
         Look { asks, fails }
     }
 
-    /// Differs from the time stamp of a marker, which distinguishes their answers.
+    /// Returns the time stamp of a probe; it differs from a marker's, to distinguish their answers.
     pub(super) fn probe_at(now: Instant) -> Instant {
         now.after(Duration::from_nanos(1))
     }
 
-    /// The answer is awaited until `until`.
+    /// Records a probe; its answer is awaited until `until`.
     pub(super) fn probe(&mut self, now: Instant, channel: usize, bytes: u32, until: Instant) {
         let one = &mut self.channels[channel];
         (one.sent_at, one.until, one.is_passed) = (Some(Self::probe_at(now)), until, false);
@@ -383,8 +383,8 @@ impl Sizes {
         self.next_at = self.next_at.map(|at| at.min(until));
     }
 
-    /// The report is used only below the size of the channel or of the probe, and then probed (RFC
-    /// 8899, section 4.6). Returns whether the size is in doubt.
+    /// Handles a reported size. It is used, by probing it, only below the size of the channel or of
+    /// the probe (RFC 8899, section 4.6). Returns whether the size of the channel is in doubt.
     pub(super) fn handle_too_big(
         &mut self,
         now: Instant,
@@ -414,8 +414,8 @@ impl Sizes {
         self.channels[channel].confirm(frame_bytes.max(base_bytes), too_long_bytes);
     }
 
-    /// Returns whether a channel that cannot shrink goes out, because frames of that length passed
-    /// before.
+    /// Handles the refusal of a frame; returns whether such frames passed before, in which case a
+    /// channel that cannot shrink goes out.
     pub(super) fn handle_refused(
         &mut self,
         now: Instant,
@@ -429,7 +429,8 @@ impl Sizes {
         Ok(frame_bytes <= one.frame_bytes && frame_bytes > plan.base)
     }
 
-    /// From the base if frames of that length have passed.
+    /// Continues the search below a refused frame; starts from the base if such frames passed
+    /// before.
     pub(super) fn refuse(&mut self, now: Instant, channel: usize, frame_bytes: u32) {
         let plan = self.plan.as_ref().expect("only probed sizes are refused");
         self.channels[channel].refuse(now, frame_bytes, plan);

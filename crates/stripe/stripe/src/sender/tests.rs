@@ -1,4 +1,4 @@
-//! Tests of the sender that concern several of its parts.
+//! Tests that concern several parts of the sender.
 
 use gingham_fairq::SurplusRoundRobin;
 
@@ -118,7 +118,7 @@ fn strict_order_run_is_the_rest_of_a_turn() {
     assert_eq!(sender.poll_transmit(now), run(1, 2_000));
 }
 
-/// At 4 MB/s, a millisecond is 4,000 bytes, after which one more packet is sent.
+/// A millisecond at 4 MB/s is 4,000 bytes; the run ends with the packet that exceeds them.
 #[test]
 fn free_order_run_is_one_millisecond_at_the_pace() {
     let control = ControlPlan { by: Controlled::FixedRate(4_000_000), ..ControlPlan::default() };
@@ -150,8 +150,8 @@ fn reset_is_sent_on_a_channel_corrupted_to_dead() {
     assert_eq!(sender.poll_message(again), None);
 }
 
-/// The interface accepts frames of `takes` bytes; returns the lengths of the probes of the first
-/// channel.
+/// Runs a sender on an interface that accepts frames of `takes` bytes; returns the lengths of the
+/// probes on the first channel.
 fn run(sender: &mut Ends, from_ms: u64, takes: u32) -> Vec<u32> {
     let mut probes = Vec::new();
     for milliseconds in from_ms..from_ms + 40 {
@@ -191,7 +191,6 @@ fn frame_refused_by_the_socket_is_too_long_without_probes() {
     assert_eq!(sender.size(0).frame_bytes, 1_280);
 }
 
-/// A refusal takes no time.
 #[test]
 fn refused_base_size_deactivates_the_channel() {
     let mut sender = probing(1_500, 1_512, Instant::ORIGIN);
@@ -213,7 +212,6 @@ fn channel_passing_all_sizes_is_neither_probed_nor_limited() {
     assert_eq!(padded, 1);
     assert_eq!(sender.size(1).state, SizeState::SearchComplete);
     assert_eq!(sender.handle_packet(now, 8_900), Ok(1));
-    // Also after a return, and after a reset.
     assert!(sender.lose_channel(now, 1));
     revive(&mut sender, 1);
     sender.reset(now);
@@ -222,7 +220,7 @@ fn channel_passing_all_sizes_is_neither_probed_nor_limited() {
     assert_eq!(sender.size(1).state, SizeState::Base);
 }
 
-/// While nothing is known, any packet of the scheduler may fit.
+/// As long as nothing is known, any packet that the scheduler accepts may fit.
 #[test]
 fn channel_limits_the_bundle_once_its_size_is_known() {
     let (mut sender, now) = (probing(1_500, 1_512, Instant::ORIGIN), Instant::ORIGIN);

@@ -1,13 +1,12 @@
-//! Spans and waits in whole nanoseconds.
+//! Spans and waits in nanoseconds.
 
 use core::time::Duration;
 
-/// Saturates.
 pub(super) fn nanoseconds(span: Duration) -> u64 {
     u64::try_from(span.as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// A wait longer than `most_ns` was corrupted, and counts as over, so that nothing waits forever.
+/// Whether a wait is over; one longer than `most_ns` was corrupted and counts as over.
 pub(super) const fn is_over(now_ns: u64, until_ns: u64, most_ns: u64) -> bool {
     now_ns >= until_ns || until_ns - now_ns > most_ns
 }

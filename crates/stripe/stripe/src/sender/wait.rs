@@ -1,4 +1,4 @@
-//! Reasons for idle channels.
+//! Reasons why channels are idle.
 
 /// Reason why a channel carries no packet at present.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -9,24 +9,24 @@ pub enum Wait {
     Resetting,
     /// The other end does not answer on the channel.
     Silent,
-    /// Frames of the required length do not pass.
+    /// Frames of the required length do not pass the channel.
     Size,
-    /// The channel is out by plan.
+    /// The target quantum of the channel is 0.
     Planned,
-    /// The other end has not acknowledged the channel.
+    /// The other end has not acknowledged that the channel is in.
     Announced,
     /// The link accepts no packet at present.
     Link,
-    /// The other end has no room.
+    /// The other end has no room for the packet.
     Credit,
-    /// The channel is in quarantine for its losses.
+    /// The channel is in quarantine because of its losses.
     Losses,
-    /// The waiting packet is longer than the channel passes.
+    /// The waiting packet is too long for the channel.
     Length,
-    /// The window is full.
+    /// The congestion window is full.
     Window,
     /// The pacing rate delays the next packet.
     Pacing,
-    /// It is the turn of another channel.
+    /// In strict order, another channel has the turn.
     Turn,
 }

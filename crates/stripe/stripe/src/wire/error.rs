@@ -1,4 +1,4 @@
-//! Reasons for not accepting bytes as a message.
+//! Reasons for rejecting bytes that are not a message.
 
 use thiserror::Error;
 
@@ -6,13 +6,13 @@ use gingham_fairq::CHANNELS_MAX;
 
 pub(crate) const VERSION: u8 = 4;
 
-/// Reason for not accepting bytes as a message.
+/// Reason for rejecting bytes that are not a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum WireError {
-    /// Too few bytes.
+    /// The message is truncated.
     #[error("truncated to {length} bytes")]
     Truncated {
-        /// Number of bytes.
+        /// Number of bytes present.
         length: usize,
     },
     /// Wrong first two bytes.
@@ -33,7 +33,7 @@ pub enum WireError {
         /// The kind.
         kind: u8,
     },
-    /// A channel number out of range, or too many channels.
+    /// A channel index out of range, or too many channels.
     #[error("channel {channel} of {channels}; at most {CHANNELS_MAX} are numbered from 0")]
     BadChannel {
         /// Channel, from 0.
@@ -41,7 +41,7 @@ pub enum WireError {
         /// Number of channels.
         channels: u8,
     },
-    /// A deficit beyond the quantum, or on a channel that is out.
+    /// A deficit larger than the quantum, or on a channel that is out.
     #[error("a deficit of {deficit_bytes} at a quantum of {quantum_bytes}")]
     BadDeficit {
         /// The deficit.
@@ -52,7 +52,7 @@ pub enum WireError {
     /// A NACK for zero packets.
     #[error("a NACK names no packets")]
     EmptyNack,
-    /// A field is not zero as required.
+    /// A field that must be zero is not.
     #[error("a field that must be zero is not")]
     NotZero,
 }

@@ -38,7 +38,7 @@ impl Iterator for Messages<'_> {
         if matches!(self.left, [] | [0, ..]) {
             return None;
         }
-        // Behind an invalid message, the start of the next is unknown.
+        // After an invalid message, the start of the next one is unknown.
         let (message, left) = match Message::split_first(self.left) {
             Ok((message, left)) => (Ok(message), left),
             Err(error) => (Err(error), &[][..]),

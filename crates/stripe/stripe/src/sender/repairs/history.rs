@@ -1,4 +1,4 @@
-//! Packets sent on a channel that can still be requested.
+//! Recent packets of a channel, which can still be requested.
 //!
 //! Invariants: the length of the ring is a power of two, so that numbers keep their slots across
 //! the wrap.
@@ -6,10 +6,11 @@
 use super::Sent;
 use crate::tag::ahead;
 
-/// The packets in flight on a slow channel: 64 packets of 1,400 bytes are 9 ms of 80 Mbit/s.
+/// Initial length, for the packets in flight on a slow channel: 64 packets of 1,400 bytes are 9 ms
+/// of 80 Mbit/s.
 const FIRST: usize = 64;
 
-/// The newest packet is at `next - 1`.
+/// Ring of sent packets; the newest is at `next - 1`.
 #[derive(Clone, Debug)]
 pub(super) struct SentHistory {
     pub(super) ring: Vec<Sent>,
@@ -19,13 +20,13 @@ pub(super) struct SentHistory {
 }
 
 impl SentHistory {
-    /// Rounded up to a power of two.
+    /// Creates a history for `packets`, rounded up to a power of two.
     pub(super) fn new(packets: usize) -> Self {
         let most = packets.next_power_of_two();
         Self { ring: vec![Sent::default(); most.min(FIRST)], next: 0, count: 0, most }
     }
 
-    /// Newest first.
+    /// Iterates over the numbers in the history, newest first.
     pub(super) fn numbers(&self) -> impl Iterator<Item = u32> + use<> {
         let (next, kept) = (self.next, count(self.count.min(self.ring.len())));
         (1..=kept).map(move |age| next.wrapping_sub(age))

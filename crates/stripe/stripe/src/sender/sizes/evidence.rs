@@ -16,21 +16,23 @@ use core::time::Duration;
 
 use crate::{Instant, Report};
 
-/// Consecutive losses that are evidence: with a loss rate of two thirds, by chance one time in 700.
+/// Number of consecutive losses that are evidence; at a loss rate of two thirds, chance causes them
+/// once in 700 times.
 pub(super) const LOST_MIN: u32 = 16;
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Evidence {
     /// Longest packet received since the count began.
     pub(super) passed_bytes: u32,
-    /// Longer packets sent since then: their number, their longest, and the time of the first.
+    /// Packets longer than that sent since then: their number, maximum length, and the time of the
+    /// first.
     pub(super) packets: u32,
     pub(super) longest_bytes: u32,
     pub(super) since: Option<Instant>,
     pub(super) last_at: Instant,
-    /// Time, number of longer packets before it, and the time of the last of them.
+    /// Time of a marker, the number of longer packets before it, and the time of the last of them.
     pub(super) marked: Option<(Instant, u32, Instant)>,
-    /// Longer packets known to be lost, and the time of the last.
+    /// Number of longer packets known to be lost, and the time of the last.
     pub(super) lost: u32,
     pub(super) lost_until: Option<Instant>,
 }
@@ -71,7 +73,7 @@ impl Evidence {
     pub(super) fn repair_state(&mut self, now: Instant, span_max: Duration) {
         self.since = self.since.map(|at| at.min(now));
         self.lost_until = self.lost_until.map(|at| at.min(now));
-        // Replaces a marker in the future, or one old enough to have been answered.
+        // A marker in the future, or one that should have been answered, is discarded.
         self.marked = self.marked.filter(|(at, ..)| *at <= now && now <= at.after(span_max));
     }
 }
@@ -93,7 +95,7 @@ mod tests {
         Report { echo: at(echo_ms), longest_bytes, ..Report::default() }
     }
 
-    /// 190 and 1,500 bytes alternately, one each millisecond, and a marker each 10 ms.
+    /// Sends 190 and 1,500 bytes alternately, one packet each millisecond, and a marker each 10 ms.
     fn in_turn(evidence: &mut Evidence, from_ms: u64, until_ms: u64) {
         for now in from_ms..until_ms {
             evidence.sent(at(now), if now % 2 == 1 { 190 } else { 1_500 });
@@ -103,9 +105,9 @@ mod tests {
         }
     }
 
-    /// Only packets of 190 bytes arrive. The report of 12 ms restarts the count, with packets of
-    /// 1,500 as lost: at 12, 14 and so on. The marker of 19 ms has 4 of them before it; that of 49
-    /// ms, the first after the answer, has 19, up to 48 ms.
+    /// Only packets of 190 bytes arrive. The report of 12 ms restarts the count; packets of 1,500
+    /// bytes, sent at 12, 14 ms and so on, are lost. The marker of 19 ms has 4 of them before it;
+    /// that of 49 ms, the first after the answer, has 19, up to 48 ms.
     #[test]
     fn lost_long_packets_are_counted() {
         let mut evidence = Evidence::default();

@@ -1,14 +1,14 @@
-//! Plan of a size search, and its result.
+//! Plan of a size search, and its results.
 
 use core::time::Duration;
 
 use crate::{MESSAGE_BYTES_MAX, OptionsError};
 
-/// Interval below which the search ends: the lengths of links are multiples of four.
+/// Interval at which the search ends: MTUs of links are multiples of four.
 const STEP_BYTES: u32 = 4;
 
-/// Ethernet; behind PPPoE (RFC 2516); WireGuard (1,500 less 80); a common setting of tunnels; the
-/// minimum of IPv6 (RFC 8200, section 5).
+/// Common sizes: Ethernet; PPPoE (RFC 2516); WireGuard (1,500 less 80); a usual setting of tunnels;
+/// the minimum of IPv6 (RFC 8200, section 5).
 const COMMON_BYTES: [u32; 5] = [1_500, 1_492, 1_420, 1_400, 1_280];
 
 /// Search for the longest frame of each channel: a packet with its tag, or a message (RFC 8899).
@@ -32,9 +32,9 @@ const COMMON_BYTES: [u32; 5] = [1_500, 1_492, 1_420, 1_400, 1_280];
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SizePlan {
-    /// `BASE_PLPMTU`, in bytes: passed by every channel.
+    /// `BASE_PLPMTU`, in bytes: a frame size that every channel passes.
     pub base: u32,
-    /// `MAX_PLPMTU`, in bytes: longest frame probed.
+    /// `MAX_PLPMTU`, in bytes: the longest frame probed.
     pub max: u32,
     /// Bytes that a channel puts before a frame: 28 for UDP over IPv4, 48 over IPv6, 0 for bare
     /// frames.
@@ -44,14 +44,14 @@ pub struct SizePlan {
 }
 
 impl Default for SizePlan {
-    /// Defaults of RFC 8899, section 5.1; 1,500 bytes at most.
+    /// Defaults of RFC 8899, section 5.1, with at most 1,500 bytes.
     fn default() -> Self {
         Self { base: 1_200, max: 1_500, headers: 0, raise: Duration::from_secs(600) }
     }
 }
 
 impl SizePlan {
-    /// The base fits a message and a packet of a byte.
+    /// Checks that the base fits a message and a packet of one byte.
     pub(in crate::sender) fn check(&self) -> Result<(), OptionsError> {
         if self.raise.is_zero() {
             Err(OptionsError::Zero { option: "sizes.raise" })
@@ -62,12 +62,13 @@ impl SizePlan {
         }
     }
 
-    /// Counts as too long before anything is known.
+    /// Returns the size that counts as too long before anything is known.
     pub(super) const fn beyond(&self) -> u32 {
         self.max.saturating_add(1)
     }
 
-    /// The largest size first, then common ones, then the middle.
+    /// Returns the next size to probe: the maximum, then common sizes, then the middle of the
+    /// interval.
     pub(super) fn next_probe(&self, passes: u32, too_long: u32) -> Option<u32> {
         if too_long > self.max {
             return (passes < self.max).then_some(self.max);
@@ -82,13 +83,13 @@ impl SizePlan {
 /// State of a size search, as in RFC 8899, section 5.2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SizeState {
-    /// The base is probed, or a size reported as the longest.
+    /// The search confirms the base, or a size reported as the longest.
     Base,
-    /// Larger sizes are probed.
+    /// The search probes larger sizes.
     Searching,
-    /// The size is the largest that passes, or configured.
+    /// The size is the largest that passes, or is configured.
     SearchComplete,
-    /// The base does not pass, or in strict order the former size.
+    /// The base does not pass; in strict order, the former size does not.
     Error,
 }
 

@@ -4,15 +4,14 @@ use super::evidence::{Evidence, LOST_MIN};
 use super::plan::{SizePlan, SizeState};
 use crate::Instant;
 
-/// `MAX_PROBES` (RFC 8899, section 5.1.2).
+/// Maximum number of probes of a size (`MAX_PROBES`, RFC 8899, section 5.1.2).
 const PROBES_MAX: u8 = 3;
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Search {
     pub(super) state: SizeState,
-    /// Longest frame that is sent.
     pub(super) frame_bytes: u32,
-    /// Smallest size known not to pass, or one above the maximum.
+    /// Smallest size known not to pass; initially above the maximum.
     pub(super) too_long_bytes: u32,
     /// Size being probed; 0 for none.
     pub(super) probe_bytes: u32,
@@ -21,10 +20,9 @@ pub(super) struct Search {
     pub(super) sent_at: Option<Instant>,
     pub(super) until: Instant,
     pub(super) is_passed: bool,
-    /// Lost probes of this size.
     pub(super) lost: u8,
     pub(super) raise_at: Instant,
-    /// Whether only the base of the channel is known.
+    /// Whether nothing but the base of the channel is known.
     pub(super) is_unknown: bool,
     pub(super) evidence: Evidence,
 }
@@ -35,7 +33,7 @@ impl Search {
         self.evidence = Evidence::default();
     }
 
-    /// Probes a size before any larger one.
+    /// Restarts the search by probing this size before any larger one.
     pub(super) fn confirm(&mut self, frame_bytes: u32, too_long_bytes: u32) {
         self.forget();
         (self.state, self.is_unknown) = (SizeState::Base, false);
@@ -67,7 +65,7 @@ impl Search {
         } else if frame_bytes > plan.base {
             self.confirm(plan.base, frame_bytes);
         } else {
-            // A probe under way keeps the next from being sent before its time.
+            // The present probe stays under way; its timer delays the next one.
             (self.state, self.frame_bytes, self.probe_bytes) =
                 (SizeState::Error, plan.base, plan.base);
         }
@@ -77,7 +75,7 @@ impl Search {
         self.forget();
         self.frame_bytes = self.frame_bytes.max(self.probe_bytes);
         if self.state == SizeState::Error {
-            // The path has changed since sizes did not pass.
+            // The path has changed since then.
             self.too_long_bytes = plan.beyond();
         }
         if self.state == SizeState::SearchComplete {
@@ -87,7 +85,7 @@ impl Search {
         }
     }
 
-    /// Three probes were lost, or one in a black hole.
+    /// Handles the failure of a size: three lost probes, or one in a black hole.
     pub(super) fn fail(&mut self, now: Instant, plan: &SizePlan) {
         self.is_unknown = false;
         let is_of_present = self.probe_bytes <= self.frame_bytes;
@@ -104,14 +102,13 @@ impl Search {
         } else if self.is_in_black_hole() {
             self.confirm(plan.base, self.frame_bytes);
         } else if self.evidence.lost == 0 {
-            // A frame as long has arrived after all.
+            // A frame of that length has arrived after all.
             self.lost = 0;
             self.go_on(now, plan);
         }
     }
 
-    /// Whether consecutive losses rule out chance, together with the lost probe of the present
-    /// size.
+    /// Whether consecutive losses and the lost probe of the present size rule out chance.
     pub(super) fn is_in_black_hole(&self) -> bool {
         let is_confirmed = matches!(self.state, SizeState::Searching | SizeState::SearchComplete);
         is_confirmed && self.probe_bytes == self.frame_bytes && self.evidence.lost >= LOST_MIN
