@@ -185,7 +185,7 @@ mod tests {
 bundle0  up 1d01h, packets of at most 1400 bytes
 peer 8f40c5ad  open, 7 wait, 120 were sent again, 0 never came
 ch  state     out Mb/s  in Mb/s  share  loss  rtt/min ms  queue kB  flight/win kB  waits
- 0  in 1h05m       9.2      0.1    33%  0.0%   21.3/20.1       1.2      23.0/30.0  pace
+ 0  in 1h05m       9.2      0.1    33%  0.0%   21.3/20.1       1.2      23.0/30.0  pacing
  1  out 12s        0.0      0.0     0%  2.1%           -       0.0          0.0/-  link gone
     channel 1: No such device (os error 19)";
         assert_eq!(of(&status()), expected);
