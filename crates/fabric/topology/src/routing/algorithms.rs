@@ -3,7 +3,7 @@
 //! ```text
 //!                 ┌ shortest_path ┐
 //!   Fabric ──►    ├ dimension_order ──► Choices ──► assignment ──► Routes
-//!   (SwitchGraph) └ up_down       ┘    (lawful ways  (least load)
+//!   (SwitchGraph) └ up_down       ┘    (legal moves  (least load)
 //!                                       one hop nearer)
 //! ```
 //!
@@ -105,7 +105,7 @@ macro_rules! algorithms {
                 !self.parameters().gives_source_routes_only()
             }
 
-            /// Name of the algorithm in scenarios.
+            /// Name of the algorithm, as in scenarios.
             pub fn name(&self) -> &'static str {
                 match self {
                     $(Self::$parameters(_) => $name,)+
@@ -205,7 +205,7 @@ pub fn roots_taken(fabric: &Fabric, algorithm: &Algorithm) -> Result<Vec<NodeId>
     algorithm.parameters().roots_taken(fabric, &SwitchGraph::new(fabric))
 }
 
-/// Tables from every switch to every other, for management packets.
+/// Computes tables from every switch to every other, for management packets.
 pub fn route_to_switches(
     fabric: &Fabric,
     algorithm: &Algorithm,

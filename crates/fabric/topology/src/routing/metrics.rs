@@ -1,4 +1,4 @@
-//! Metrics of routes: lengths, balance, bounds, use of lanes.
+//! Metrics of routes: lengths, balance, bounds, and use of lanes.
 
 mod all_to_all;
 mod bisection;

@@ -26,12 +26,12 @@ pub use trace::{RouteFault, Stray, Trace};
 
 use crate::{EndpointId, Fabric, NodeId};
 
-/// Lowest switch of the connected part, by switch.
+/// For each switch: lowest switch of its connected part.
 pub(crate) fn islands(fabric: &Fabric) -> Vec<NodeId> {
     SwitchGraph::new(fabric).islands()
 }
 
-/// `None` if the endpoint's cable leads to another endpoint.
+/// Switch of an endpoint; `None` if its cable leads to another endpoint.
 pub(crate) fn switch_of(fabric: &Fabric, endpoint: EndpointId) -> Option<NodeId> {
     match graph::attachment(fabric, endpoint) {
         graph::Attachment::Switch(switch) => Some(switch),

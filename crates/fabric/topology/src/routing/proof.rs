@@ -45,13 +45,14 @@ use cycle::shortest_cycle;
 /// Result of the proof.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Proof {
-    /// Acyclic dependency graph.
+    /// Acyclic dependency graph: deadlock is impossible.
     Free {
-        /// Numbers by `channel * lanes + lane`, increasing along every route: from endpoints the
-        /// lowest, into endpoints the highest, except at hosts that may be full.
+        /// Numbers indexed by `channel * lanes + lane`, increasing along every route: lowest for
+        /// channels from endpoints, highest for channels into them, except at hosts that may be
+        /// full.
         order: Vec<u32>,
     },
-    /// Packets that hold all of these buffers would deadlock.
+    /// Cycle of buffers: packets that hold all of them would deadlock.
     Cycle {
         /// Shortest cycle, each buffer waiting for the next; the lexicographically least, from its
         /// lowest buffer.
@@ -60,7 +61,7 @@ pub enum Proof {
 }
 
 impl Proof {
-    /// Proof or counterexample from a dependency graph.
+    /// Finds the proof, or a counterexample, in a dependency graph.
     pub fn new(fabric: &Fabric, graph: &DependencyGraph) -> Self {
         let components = Components::new(graph);
         if let Some(cycle) = shortest_cycle(graph, &components) {
@@ -72,7 +73,7 @@ impl Proof {
             let (vertex, channel) = (graph.vertex(buffer), graph.buffer(buffer).channel);
             let component = components.of[vertex.index()];
             if !graph.after(vertex).is_empty() {
-                // Also channels of hosts that may be full.
+                // This includes channels of hosts that may be full.
                 components.count - component
             } else if !is_switch(fabric.source(channel).node) {
                 0

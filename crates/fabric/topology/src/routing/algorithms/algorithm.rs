@@ -22,7 +22,8 @@ impl Algorithm {
         self.parameters().needs_datelines()
     }
 
-    /// Fails if this algorithm excludes adaptive routing because it does not count channels.
+    /// Fails if this algorithm excludes adaptive routing, because it minimises something other than
+    /// the number of channels.
     pub fn check_choosing(&self) -> Result<(), RouteError> {
         match self {
             Self::ShortestPath(ShortestPath { weight: PathWeight::Latency, .. }) => {
@@ -32,8 +33,8 @@ impl Algorithm {
         }
     }
 
-    /// Note, with its code first, if the algorithm counts channels although cables differ in
-    /// length.
+    /// Returns a note, preceded by its code, if the algorithm counts channels although cables
+    /// differ in length.
     pub fn note_of_lengths(&self, fabric: &Fabric) -> Option<String> {
         let Self::ShortestPath(ShortestPath { weight: PathWeight::Hops, .. }) = self else {
             return None;

@@ -1,4 +1,4 @@
-//! Assignment of routes: of equally long paths, the one over the least loaded channel.
+//! Assignment of routes: among equally long paths, the one through the least loaded channel.
 //!
 //! The load of a channel is the number of host-to-host paths assigned to it so far. With several
 //! roots the choice on the ascent also determines the descent: both criteria of [`Outlook`] are
@@ -27,24 +27,24 @@ pub enum PathSpread {
     Switches,
 }
 
-/// Load that decides among equally long paths: of the next channel, or of the busiest on the path.
-/// `NextChannel` spreads a complete tree perfectly, `WholePath` a tree with missing or parallel
-/// cables.
+/// Load by which equally long paths are compared: that of the next channel, or of the busiest
+/// channel on the path. `NextChannel` spreads a complete tree perfectly, `WholePath` a tree with
+/// missing or parallel cables.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Outlook {
     NextChannel,
     WholePath,
 }
 
-/// Routes, with the paths over the busiest channel between switches.
+/// Routes, and the number of paths on the busiest channel between switches.
 pub(super) struct Assigned<R> {
     pub(super) routes: R,
     pub(super) busiest: u64,
 }
 
 impl<R> Assigned<R> {
-    /// Routes with the least loaded busiest channel, of equals the first; stops at `least`, a lower
-    /// bound.
+    /// Returns the routes whose busiest channel carries least; of equals, the first. Stops early at
+    /// `least`, a lower bound.
     pub(super) fn best(outlooks: &[Outlook], least: u64, assign: impl Fn(Outlook) -> Self) -> R {
         let mut best: Option<Self> = None;
         for outlook in outlooks {
@@ -61,8 +61,8 @@ impl<R> Assigned<R> {
     }
 }
 
-/// Lower bound on the paths over the busiest channel: those from the hosts of a switch to its
-/// connected part share the channels that leave it.
+/// Lower bound on the number of paths on the busiest channel: all paths from the hosts of a switch
+/// to its connected part share the channels that leave it.
 pub(super) fn least_busiest(graph: &SwitchGraph) -> u64 {
     let islands = graph.islands();
     let mut hosts = vec![0; graph.switch_count()];
@@ -95,7 +95,7 @@ impl Load {
         self.paths.iter().copied().max().unwrap_or(0)
     }
 
-    /// By state, the least possible load of the busiest channel on the rest of the path.
+    /// For each state, the least possible load of the busiest channel on the rest of the path.
     pub(super) fn least_worst(&self, choices: &Choices, farthest_first: &[State]) -> Vec<u64> {
         let mut worst = vec![0; choices.state_count()];
         for &state in farthest_first.iter().rev() {
@@ -127,7 +127,7 @@ impl Load {
     }
 }
 
-/// Choice with the least `key`; of equals, the lowest channel.
+/// Returns the choice with the least `key`; of equals, the one with the lowest channel.
 pub(super) fn first_by<K: Ord>(choices: &[Choice], key: impl Fn(&Choice) -> K) -> Choice {
     let first = choices.iter().min_by_key(|choice| (key(choice), choice.channel));
     *first.expect("a state with hops left has a way on")
@@ -137,13 +137,13 @@ fn weight(graph: &SwitchGraph, switch: NodeId, to: EndpointId) -> u64 {
     row_weight(graph, switch, &[to])
 }
 
-/// Host-to-host paths from `switch` to a row; aggregation nodes and routers have no weight.
+/// Number of host-to-host paths from `switch` to a row; aggregation nodes and routers do not count.
 pub(super) fn row_weight(graph: &SwitchGraph, switch: NodeId, row: &[EndpointId]) -> u64 {
     let hosts = row.iter().filter(|to| graph.is_host(**to)).count() as u64;
     hosts * u64::from(graph.host_count(switch))
 }
 
-/// Endpoints of a switch in rows that share their paths.
+/// Endpoints of a switch, grouped into rows that share their paths.
 pub(crate) fn rows(
     graph: &SwitchGraph,
     switch: NodeId,
@@ -187,7 +187,7 @@ pub(crate) fn source_routes(
     Assigned { routes: routes.finish(), busiest: load.busiest() }
 }
 
-/// By the load of whole paths (`balance`).
+/// Returns the best routes by the load of whole paths (`balance`).
 fn best_source_routes(
     fabric: &Fabric,
     graph: &SwitchGraph,
@@ -209,7 +209,7 @@ fn best_source_routes(
     Assigned { routes: routes.finish(), busiest: laid.busiest }
 }
 
-/// All paths to the endpoints of a switch, if none has a choice.
+/// Assigns all paths to the endpoints of a switch if no switch has a choice.
 fn lay_column(
     fabric: &Fabric,
     graph: &SwitchGraph,

@@ -1,7 +1,7 @@
 //! Balanced paths: for each pair exactly the least loaded of all that the choices allow.
 //!
 //! ```text
-//!        ┌─ 3 ─► a ─ 5 ─┐       loads from s to t: at most 5 over a, at most 4 over b, so over b.
+//!        ┌─ 3 ─► a ─ 5 ─┐       loads from s to t: at most 5 via a, at most 4 via b, so via b.
 //!   s ───┤              ├─► t   Of equals, the path with the smallest sum of loads, then with the
 //!        └─ 4 ─► b ─ 4 ─┘       fewest turns.
 //! ```
@@ -25,17 +25,17 @@ use super::phases::is_turn;
 use crate::routing::paths::graph::{SwitchGraph, UNREACHED};
 use crate::{ChannelId, EndpointId, Fabric, NodeId};
 
-/// Channels of every path, by row and then by source switch.
+/// Channels of all paths, ordered by row and then by source switch.
 #[derive(Debug)]
 pub(super) struct Laid {
-    /// First channel of each path in `channels`, followed by their total.
+    /// Index in `channels` of each path's first channel, followed by the total number.
     first: Vec<usize>,
     channels: Vec<ChannelId>,
     pub(super) busiest: u64,
 }
 
 impl Laid {
-    /// Path by its number, `row * switches + source`.
+    /// Returns the channels of the path with index `row * switches + source`.
     pub(crate) fn path(&self, number: usize) -> &[ChannelId] {
         &self.channels[self.first[number]..self.first[number + 1]]
     }
@@ -102,9 +102,9 @@ type Cost = (u64, u32);
 
 #[derive(Clone, Copy, Debug)]
 struct Swept {
-    /// Last search that reached the state.
+    /// Number of the last search that reached this state.
     search: u64,
-    /// Least load of the busiest channel from here on.
+    /// Least possible load of the busiest channel on the rest of the path.
     worst: u64,
     cost: Cost,
     onward: Option<Choice>,
@@ -115,7 +115,7 @@ struct BestPaths<'a> {
     graph: &'a SwitchGraph,
     known: Vec<Swept>,
     count: u64,
-    /// In descending order of remaining hops.
+    /// States reached, those with most remaining hops first.
     reached: Vec<State>,
 }
 
@@ -124,7 +124,8 @@ impl<'a> BestPaths<'a> {
         Self { graph, known: Vec::new(), count: 0, reached: Vec::new() }
     }
 
-    /// Appends nothing without a path, or without endpoints at `source`.
+    /// Appends the channels of the best path; none without a path, or without endpoints at
+    /// `source`.
     fn best(
         &mut self,
         choices: &Choices,

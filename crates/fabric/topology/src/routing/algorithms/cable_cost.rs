@@ -1,10 +1,10 @@
 //! Costs of channels by the lengths of their cables, and the cheapest paths.
 //!
 //! ```text
-//!          9 cycles              a channel costs its cable's length and 1 m more:
-//!     s0 ──────────── s1         s0 to s1: 9 m direct, 1 m + 1 m over s2
+//!            8 m                 a channel costs its cable's length and 1 m more:
+//!     s0 ──────────── s1         s0 to s1: 9 m direct, 3 m + 3 m via s2
 //!       └──── s2 ────┘
-//!         1         1
+//!        2 m       2 m
 //! ```
 //!
 //! Dijkstra's search from each destination minimises (cost, channels) in this order: every channel
@@ -23,17 +23,17 @@ use gingham_kernel::Length;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Default length added for each channel: a cycle of BookSim.
+/// Default length added for each channel: one cycle of BookSim.
 const HOP_LENGTH: Length = Length::from_mm(1_000);
 
 type PathCost = (u128, u32);
 
 const NO_PATH: PathCost = (u128::MAX, UNREACHED);
 
-/// Costs in millimetres of cable.
+/// Cost of each channel, in millimetres of cable.
 #[derive(Debug)]
 pub(super) struct CableCosts {
-    /// By channel; 0 for channels to endpoints, which all paths to them share.
+    /// Cost of each channel; 0 for channels to endpoints, which all paths to them share.
     costs: Vec<u128>,
 }
 
@@ -90,7 +90,7 @@ impl CableCosts {
     }
 }
 
-/// Least and greatest known length of cables between switches, if they differ.
+/// Least and greatest known length of the cables between switches, if they differ.
 pub(super) fn differing_lengths(fabric: &Fabric) -> Option<[Length; 2]> {
     let lengths = || trunks(fabric).filter_map(|cable| cable.length);
     let (least, most) = (lengths().min()?, lengths().max()?);

@@ -29,13 +29,14 @@ pub(super) struct Choice {
 pub(super) struct Choices {
     phases: usize,
     hops: Vec<u32>,
-    /// First choice of each state in `onward`, followed by their total.
+    /// Index in `onward` of each state's first choice, followed by the total number.
     first: Vec<usize>,
     onward: Vec<Choice>,
 }
 
 impl Choices {
-    /// `hops` are the remaining hops by state, `moves` all legal moves.
+    /// Keeps the legal `moves` that lead one hop nearer; `hops` are the remaining hops of each
+    /// state.
     pub(super) fn one_hop_nearer<M: Iterator<Item = Choice>>(
         phases: usize,
         hops: Vec<u32>,
@@ -61,18 +62,18 @@ impl Choices {
         self.hops.len()
     }
 
-    /// Remaining hops between switches, or [`UNREACHED`].
+    /// Remaining hops between switches from a state, or [`UNREACHED`].
     pub(crate) fn hops(&self, state: State) -> u32 {
         self.hops[state.index()]
     }
 
-    /// Empty at the destination and without a path to it.
+    /// Choices of a state; empty at the destination and without a path to it.
     pub(crate) fn from(&self, state: State) -> &[Choice] {
         &self.onward[self.first[state.index()]..self.first[state.index() + 1]]
     }
 
-    /// Whether each switch has at most one choice, equal for packets that start there or pass
-    /// through.
+    /// Whether no switch has several choices, and packets that start there and that pass through
+    /// have equal ones.
     pub(super) fn are_none(&self) -> bool {
         let starts = (0..self.hops.len()).step_by(self.phases).map(State::new);
         let mut is_seen = vec![false; self.hops.len()];

@@ -36,11 +36,11 @@ pub(crate) fn ranks(graph: &SwitchGraph, roots: &[NodeId]) -> Vec<u32> {
 
 struct DepthFirst<'a> {
     graph: &'a SwitchGraph,
-    /// By switch: sum of hops to all others.
+    /// For each switch: sum of hops to all others.
     totals: Vec<u64>,
     ranks: Vec<u32>,
     met: u32,
-    /// By switch: cables to visited switches.
+    /// For each switch: number of cables to visited switches.
     cables_to_met: Vec<u32>,
 }
 
@@ -101,8 +101,8 @@ mod tests {
 
     #[test]
     fn depth_first_search_goes_round_a_ring() {
-        // Both neighbours of s0 are equal: s1, then its only unvisited neighbour. From s3: s1, s0,
-        // s2.
+        // The neighbours of s0 tie: s1 comes first, then its only unvisited neighbour. From s3 the
+        // order is s1, s0, s2.
         let ring = graph(4, &[(0, 1), (1, 3), (3, 2), (2, 0)]);
         assert_eq!(ranks_from(0, &ring), [0, 1, 3, 2]);
         assert_eq!(ranks_from(3, &ring), [2, 1, 3, 0]);
@@ -110,15 +110,15 @@ mod tests {
 
     #[test]
     fn neighbour_with_most_cables_to_visited_comes_first() {
-        // From s0 two cables lead to s1, one to s2. From s1, s4 with a second cable, to s0, comes
-        // before s3. From s4 only s2 is left.
+        // From s0 two cables lead to s1, one to s2. From s1, s4 comes before s3, because it has a
+        // second cable to a visited switch, s0. From s4 only s2 is left.
         let graph = graph(5, &[(0, 1), (0, 1), (0, 2), (1, 3), (1, 4), (4, 0), (4, 2)]);
         assert_eq!(ranks_from(0, &graph), [0, 1, 3, 4, 2]);
     }
 
     #[test]
     fn equal_neighbours_are_ordered_by_largest_distance_sum() {
-        // Sums of hops: s1 and s3 1 + 2 + 2 + 3 = 8, s2 1 + 1 + 2 + 2 = 6.
+        // Sums of hops: s1 and s3 have 1 + 2 + 2 + 3 = 8, s2 has 1 + 1 + 2 + 2 = 6.
         let graph = graph(5, &[(0, 2), (0, 1), (0, 3), (2, 4)]);
         assert_eq!(ranks_from(0, &graph), [0, 1, 3, 2, 4]);
     }

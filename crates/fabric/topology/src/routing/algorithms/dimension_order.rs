@@ -9,10 +9,10 @@
 //! ```
 //!
 //! A dimension that closes to rings is crossed in the shorter direction; [`Ties`] decides between
-//! equal ones. If all switches of a ring of even `k` send to each other, [`Ties::Up`] puts
-//! `k (k + 2) / 8` paths on each channel upwards and `k (k - 2) / 8` on each downwards;
+//! equal ones. If all switches of a ring of even size `k` send to each other, [`Ties::Up`] puts `k
+//! (k + 2) / 8` paths on each channel upwards and `k (k - 2) / 8` on each downwards;
 //! [`Ties::Alternate`] puts `k k / 8` on all, if `k` is a multiple of 4 (else half a path more or
-//! less). Both forms of routes are equal but for parallel cables, which share the load.
+//! less). Source routes and tables differ only on parallel cables, which share the load.
 //!
 //! On a mesh the routes are deadlock-free: channels can be numbered by dimension, then by distance
 //! along the direction of travel. On a torus a ring of four or more switches forms a cycle, because
@@ -93,7 +93,7 @@ fn dimension_hops(
     let [at, goal] = [from, to].map(|switch| grid.coordinate(switch, dimension));
     let direct = at.abs_diff(goal);
     let around = grid.dimensions()[dimension] - direct;
-    // Across the edge the direction up leads to smaller coordinates.
+    // On the wrap-around cable the upward direction leads to smaller coordinates.
     let ties_go_up = ties == Ties::Up || at.is_multiple_of(2);
     let is_tie_across = around == direct && ties_go_up != (goal > at);
     let crosses = grid.wraps()[dimension] && (around < direct || is_tie_across);

@@ -12,7 +12,7 @@ pub enum RouteError {
     UnknownRoot {
         /// Requested name.
         name: String,
-        /// Nearest name of a switch, if similar.
+        /// Switch with the most similar name, if any.
         nearest: Option<String>,
     },
     /// Root that is not a switch.
@@ -21,7 +21,7 @@ pub enum RouteError {
         /// Requested name.
         name: String,
     },
-    /// Two roots for a depth-first search.
+    /// Two roots given for a depth-first search, which needs one.
     #[error(
         "a depth-first tree has one root, and cables join \"{first}\" and \"{second}\": name one of them, \
          or take the tree \"breadth-first\""
@@ -29,28 +29,28 @@ pub enum RouteError {
     TwoRootsDepthFirst {
         /// One of the roots.
         first: String,
-        /// Another one.
+        /// Another root.
         second: String,
     },
-    /// Dimension order without a mesh or torus.
+    /// Dimension-order routing on a fabric that is neither a mesh nor a torus.
     #[error("dimension order needs a mesh or torus: {0}")]
     NotAGrid(#[from] GridError),
-    /// Tables of an algorithm whose paths depend on their source.
+    /// Tables requested for an algorithm whose paths depend on their source.
     #[error(
         "{algorithm} gives source routes only, no tables, because its paths depend on where they begin: \
          take the form \"source\""
     )]
     SourceFormOnly {
-        /// Its name.
+        /// Name of the algorithm.
         algorithm: &'static str,
     },
-    /// Adaptive routing with an algorithm without tables.
+    /// Adaptive routing requested with an algorithm that has no tables.
     #[error(
         "packets that choose at every switch follow tables, and {algorithm} gives source routes only: choose \
          \"shortest-path\" or, on a mesh or torus, \"dimension-order\""
     )]
     NoTablesToChoose {
-        /// Its name.
+        /// Name of the algorithm.
         algorithm: &'static str,
     },
     /// A weight out of range.
@@ -59,7 +59,7 @@ pub enum RouteError {
         /// Weight as given.
         given: String,
     },
-    /// Weight `latency` without the length of every cable between switches.
+    /// Weight `latency` although some cables between switches have no known length.
     #[error(
         "the weight \"latency\" needs the length of every cable between switches, and {unknown} of {cables} have none \
          (the first joins {} and {}): add them, such as length = \"5 m\" of a [[cable]] in a TOML file, or take the \
@@ -67,14 +67,14 @@ pub enum RouteError {
         first[0], first[1]
     )]
     UnknownLengths {
-        /// Cables between switches without a length.
+        /// Number of cables between switches without a length.
         unknown: usize,
-        /// All cables between switches.
+        /// Number of all cables between switches.
         cables: usize,
-        /// Ports of the first one.
+        /// Both ports of the first cable without a length.
         first: [String; 2],
     },
-    /// `hop_length` without the weight `latency`.
+    /// `hop_length` given without the weight `latency`.
     #[error(
         "hop_length has no effect on the weight \"hops\": leave it out, or take the weight \"latency\""
     )]
@@ -91,9 +91,9 @@ pub enum RouteError {
          take more"
     )]
     TooManySwitches {
-        /// Their number.
+        /// Number of switches.
         switches: usize,
-        /// Largest number.
+        /// Largest number allowed.
         switches_max: usize,
     },
     /// Too many turns between cables for smart routing.
@@ -102,9 +102,9 @@ pub enum RouteError {
          in-transit and simple-routes take more"
     )]
     TooManyTurns {
-        /// Turns between channels that join switches.
+        /// Number of turns between channels that join switches.
         turns: usize,
-        /// Largest number.
+        /// Largest number allowed.
         turns_max: usize,
     },
     /// Routes that need more memory than allowed.
@@ -114,7 +114,7 @@ pub enum RouteError {
         match form { Form::Source => ", or take the form \"table\"", Form::Table => "" }
     )]
     TooLarge {
-        /// Needed memory.
+        /// Memory needed.
         needed: RouteMemory,
         /// Allowed memory in bytes.
         bytes_max: u64,
@@ -124,7 +124,8 @@ pub enum RouteError {
 }
 
 impl RouteError {
-    /// Parameter at fault, with its algorithm's name; `None` if algorithm or fabric is at fault.
+    /// Parameter at fault, preceded by its algorithm's name; `None` if algorithm or fabric is at
+    /// fault.
     pub const fn parameter(&self) -> Option<&'static str> {
         match self {
             Self::UnknownLengths { .. } | Self::LatencyToChoose => Some("shortest-path.weight"),
@@ -134,7 +135,7 @@ impl RouteError {
         }
     }
 
-    /// Error for adaptive routing: another form is no remedy then.
+    /// Adapts the error to adaptive routing, for which another form is not a remedy.
     #[must_use]
     pub fn of_choosing(self) -> Self {
         match self {

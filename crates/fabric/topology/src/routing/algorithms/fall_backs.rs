@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!         s0 root           The shortest path from s2 to s4 would turn up at s3, without a host:
-//!       ↗    ↖              a fall-back over s0. s3 is the switch that would need a host.
+//!       ↗    ↖              a fall-back goes via s0. s3 is the switch that would need a host.
 //!     s1      s5
 //!      ↑      ↑
 //!     s2      s4

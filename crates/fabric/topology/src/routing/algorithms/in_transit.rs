@@ -1,8 +1,8 @@
 //! In-transit hosts: shortest paths on any fabric, deadlock-free.
 //!
 //! ```text
-//!         s0 root         From s2 to s4, up*/down* allows only the path over the root. Two hops
-//!       ↗    ↖            are enough over a host of s3:
+//!         s0 root         From s2 to s4, up*/down* allows only the path via the root. Two hops
+//!       ↗    ↖            are enough via a host of s3:
 //!     s1      s5
 //!      ↑      ↑             h2  s2  s3 │ h3 │ s3  s4  h4      two legs, each up and then down
 //!     s2      s4
@@ -12,8 +12,8 @@
 //!
 //! Dependencies end at the host that ejects and re-injects a packet; only those of the legs remain.
 //! Aggregation nodes and routers cannot re-inject. If every shortest path would turn at a switch
-//! without hosts, the path is the shortest that does not, a fall-back (`fall_backs.rs`); it exists
-//! because that of up*/down* is one.
+//! without hosts, the path is the shortest that does not, a fall-back (`fall_backs.rs`); there is
+//! always one, because the up*/down* path never turns up.
 //!
 //! `balance.rs` chooses among shortest paths by load. Of the hosts at a turn, the one with the
 //! fewest passing paths takes the packet, of equals the lowest. Each cable of a host is an
@@ -145,7 +145,7 @@ struct Passing<'a> {
     fabric: &'a Fabric,
     graph: &'a SwitchGraph,
     orientation: &'a Orientation,
-    /// By endpoint.
+    /// For each endpoint: number of paths in transit.
     paths: Vec<u64>,
 }
 

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   level 0    s0    s1     tops
-//!              │ ╲  ╱ │     2 cables up, of the speed of the hosts'
+//!              │ ╲  ╱ │     2 cables up, as fast as those of hosts
 //!   level 1    s2     s3    3 hosts each: oversubscribed 3 / 2
 //! ```
 //!
@@ -22,14 +22,14 @@ pub struct TreeShape {
 /// Switches of equal rank.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TreeLevel {
-    /// In ascending order.
+    /// Switches in ascending order.
     pub switches: Vec<NodeId>,
-    /// Capacity of hosts and cables down, divided by that of cables up; `None` at the tops. By rate
-    /// if the speed of every cable is known, else by number of cables.
+    /// Capacity of hosts and cables down, divided by that of cables up; `None` at the tops.
+    /// Capacity is the sum of rates, or the number of cables if a speed is unknown.
     pub oversubscription: Option<Oversubscription>,
 }
 
-/// Range of the ratio among the switches of a level.
+/// Range of oversubscription ratios among the switches of a level.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Oversubscription {
     /// Least ratio.
@@ -40,7 +40,7 @@ pub struct Oversubscription {
     pub narrowest: NodeId,
 }
 
-/// Connected parts that are trees, by lowest switch.
+/// Connected parts that are trees, ordered by their lowest switch.
 pub fn trees(fabric: &Fabric) -> Vec<TreeShape> {
     let graph = SwitchGraph::new(fabric);
     let (ranks, islands) = tops::ranked(fabric, &graph);
@@ -80,7 +80,7 @@ fn most_and_least(ratios: impl Iterator<Item = (NodeId, f64)>) -> Option<Oversub
     })
 }
 
-/// Capacity from below divided by that up; `None` with nothing below or above.
+/// Capacity from below divided by capacity upwards; `None` if there is none below or above.
 fn ratio(fabric: &Fabric, ranks: &[u32], switch: NodeId, are_speeds_known: bool) -> Option<f64> {
     let (mut below, mut up) = (0, 0);
     for channel in fabric.channels_from(switch) {

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   tables           a byte for every switch and endpoint
-//!   source routes    a byte a hop and four a path, of every switch with endpoints and every endpoint;
+//!   source routes    a byte a hop and four a path, for every pair of switch and endpoint;
 //!                    or two bytes a switch and destination switch, if there is no choice
 //! ```
 //!
@@ -15,16 +15,16 @@ use crate::routing::paths::graph::{SwitchGraph, UNREACHED};
 use crate::{Fabric, NodeId};
 use std::fmt;
 
-/// Default limit, in bytes: the memory of a small machine.
+/// Default limit in bytes: the memory of a small computer.
 pub const ROUTE_BYTES_MAX: u64 = 4 << 30;
 
-/// Pairs of switch and endpoint that need no estimate.
+/// Number of pairs of a switch and an endpoint up to which memory is not estimated.
 const PAIRS_SMALL: u64 = 1_000_000;
 
-/// Most destination switches sampled for lengths and choices.
+/// Maximum number of destination switches sampled for path lengths and choices.
 const SAMPLES: usize = 16;
 
-/// Part of the memory.
+/// One part of the memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MemoryPart {
     /// Description, for people.
@@ -83,7 +83,7 @@ impl fmt::Display for RouteMemory {
     }
 }
 
-/// Bytes with up to three digits.
+/// Size in bytes, displayed with up to three digits.
 pub(super) struct Rounded(pub(super) u64);
 
 impl fmt::Display for Rounded {
@@ -102,11 +102,11 @@ impl fmt::Display for Rounded {
 
 struct Size {
     switches: u64,
-    /// Switches with endpoints.
+    /// Number of switches with endpoints.
     sources: u64,
     endpoints: u64,
     rows: u64,
-    /// Bytes per port.
+    /// Bytes per stored port.
     port: u64,
 }
 
@@ -150,11 +150,11 @@ fn paths(graph: &SwitchGraph, size: &Size, outlooks: &[Outlook]) -> Vec<MemoryPa
     let Size { sources, rows, port, .. } = size;
     let count = sources.saturating_mul(*rows);
     let hops = mean_hops(graph);
-    // An offset, and a port per hop.
+    // Each path takes an offset, and a port per hop.
     let kept = count.saturating_mul(4 + port * hops);
     let mut parts = vec![part(format!("{count} paths, each of {hops} ports or so"), kept)];
     if outlooks.contains(&Outlook::WholePath) {
-        // An offset, and a channel per hop.
+        // Each path takes an offset, and a channel per hop.
         let laid = count.saturating_mul(8 + 4 * hops);
         parts.push(part("the same paths while they are balanced".to_owned(), laid));
     }
@@ -165,7 +165,7 @@ fn paths(graph: &SwitchGraph, size: &Size, outlooks: &[Outlook]) -> Vec<MemoryPa
     parts
 }
 
-/// A few switches with endpoints, evenly spread.
+/// Returns a few switches with endpoints, evenly spread.
 fn samples(graph: &SwitchGraph) -> impl Iterator<Item = NodeId> {
     let has_endpoints = |switch: &NodeId| !graph.residents(*switch).is_empty();
     let all: Vec<NodeId> = graph.switches().filter(has_endpoints).collect();

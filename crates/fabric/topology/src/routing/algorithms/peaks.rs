@@ -11,20 +11,20 @@
 //! ```
 //!
 //! A switch with nothing above it is a peak. A legal path joins two switches exactly if both reach
-//! a common switch by going up. Two peaks have none, nor have leaves that lost all their common
-//! tops with missing cables. Therefore, while a connected part has several peaks, the switch below
-//! most of them is lifted: it and all switches above it come before all others, in reversed order,
-//! itself first.
+//! a common switch by going up. No legal path joins two peaks, or leaves that lost all their common
+//! tops because of missing cables. Therefore, while a connected part has several peaks, the switch
+//! below most of them is lifted: it and all switches above it come before all others, in reversed
+//! order, itself first.
 //!
-//! **It ends with one peak.** The lifted switch replaces the peaks above it: all other lifted
-//! switches now have it above them, and the rest keep those above them. While there are two peaks,
-//! some switch is below two: otherwise neighbours, and therefore the whole connected part, would be
-//! below one.
+//! **The procedure ends with one peak.** The lifted switch replaces the peaks above it: all other
+//! lifted switches now have it above them, and the rest keep those above them. While there are two
+//! peaks, some switch is below two: otherwise neighbours, and therefore the whole connected part,
+//! would be below one.
 //!
-//! **It loses no pair.** A legal path becomes illegal only if it went up and then down among lifted
-//! switches; then both ends of that part have a path up to the lifted switch, and one of the two is
-//! taken down. In a tree no shortest path between leaves does that: if two switches below a top are
-//! both above the lifted leaf, a path that comes up by one goes down by the same.
+//! **Every pair keeps a legal path.** A legal path becomes illegal only if it went up and then down
+//! among lifted switches; then both ends of that part have a path up to the lifted switch, and one
+//! of the two is taken down. In a tree no shortest path between leaves does that: if two switches
+//! below a top are both above the lifted leaf, a path that comes up by one goes down by the same.
 //!
 //! The construction is ours; OpenSM's "updn" leaves these pairs without a route, or routes them
 //! against the rule.
@@ -34,7 +34,7 @@ use crate::routing::paths::graph::SwitchGraph;
 
 #[derive(Debug)]
 pub(super) struct Order {
-    /// Place by switch, 0 being the highest.
+    /// For each switch: its place in the order, the highest being 0.
     places: Vec<usize>,
 }
 
@@ -65,7 +65,7 @@ impl Order {
         graph.switches().filter(tops_out).collect()
     }
 
-    /// Returns whether any connected part had several peaks.
+    /// Lifts switches until each connected part has one peak; returns whether any had several.
     pub(super) fn join_peaks(&mut self, graph: &SwitchGraph) -> bool {
         let islands = graph.islands();
         let mut had_several = false;
@@ -76,7 +76,7 @@ impl Order {
         had_several
     }
 
-    /// Switch below most peaks; of equals, the last.
+    /// Returns the switch below most peaks; of equals, the last.
     fn below_most_peaks(&self, graph: &SwitchGraph, islands: &[NodeId]) -> Option<NodeId> {
         let peaks = self.peaks(graph);
         let island = |switch: NodeId| islands[switch.index()];

@@ -19,7 +19,7 @@ use crate::routing::paths::graph::{SwitchGraph, UNREACHED};
 use std::collections::VecDeque;
 
 pub(super) const PHASES: usize = 2;
-/// Initial phase.
+/// Initial phase, until the packet goes down.
 const MAY_GO_UP: usize = 0;
 const DOWN_ONLY: usize = 1;
 
@@ -76,7 +76,7 @@ pub(crate) fn hops(
     }
     while let Some(state) = queue.pop_front() {
         for step in graph.hops_from(NodeId::new(state / PHASES)) {
-            // The packet travels in the opposite direction: from `step.to`, up if the step goes
+            // The search runs against the packet, which comes from `step.to`: up if the step goes
             // down.
             let up = !orientation.is_up(step.channel);
             let before: &[usize] = match (up, state % PHASES) {

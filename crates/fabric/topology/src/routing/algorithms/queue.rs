@@ -17,14 +17,14 @@ use std::collections::VecDeque;
 
 #[derive(Debug, Default)]
 pub(super) struct Queue {
-    /// In the caller's order.
+    /// Choices in the caller's order.
     choices: Vec<Choice>,
     waiting: VecDeque<(u64, Choice)>,
 }
 
 impl Queue {
-    /// Assigns each of `paths`, numbers of paths, to the least loaded choice, of equals to the
-    /// lowest channel.
+    /// Assigns each bundle in `paths`, given by its number of paths, to the least loaded choice; of
+    /// equals, to the lowest channel.
     pub(super) fn lay(
         &mut self,
         choices: &[Choice],

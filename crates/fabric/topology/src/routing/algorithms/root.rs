@@ -30,7 +30,8 @@ pub enum Root {
     Named(Names),
 }
 
-/// At least one for each connected part; `tops` finds the top switches of trees instead.
+/// Returns at least one root for each connected part; for trees, `tops` finds the top switches
+/// instead.
 pub(super) fn roots(
     fabric: &Fabric,
     graph: &SwitchGraph,
@@ -79,7 +80,7 @@ pub(super) fn one_root_an_island(
     Ok(roots)
 }
 
-/// Of equal keys, the lowest member.
+/// Returns the member of `island` with the least key; of equals, the lowest.
 fn first_member<K: Ord>(
     graph: &SwitchGraph,
     islands: &[NodeId],
@@ -90,7 +91,7 @@ fn first_member<K: Ord>(
     members.min_by_key(|switch| key(*switch)).expect("an island has a switch")
 }
 
-/// Sum of hops to all others of the connected part.
+/// Sum of hops to all other switches of the connected part.
 pub(super) fn total_distance(graph: &SwitchGraph, switch: NodeId) -> u64 {
     graph.distances(switch).into_iter().filter(|hops| *hops != UNREACHED).map(u64::from).sum()
 }

@@ -21,8 +21,8 @@ pub enum Form {
 }
 
 impl Form {
-    /// Default form: source routes if the algorithm has no tables, or with at most
-    /// [`SOURCE_PAIRS_MAX`] pairs; else tables.
+    /// Default form: source routes if the algorithm has no tables or there are at most
+    /// [`SOURCE_PAIRS_MAX`] pairs, else tables.
     pub fn by_default(fabric: &Fabric, algorithm: &Algorithm) -> Self {
         let graph = SwitchGraph::new(fabric);
         let sources = graph.switches().filter(|switch| !graph.residents(*switch).is_empty());
@@ -35,8 +35,8 @@ impl Form {
     }
 }
 
-/// Most pairs (a switch with endpoints, and an endpoint) with source routes by default: at a dozen
-/// bytes a path some 200 MB.
+/// Maximum number of pairs (of a switch with endpoints and an endpoint) for source routes by
+/// default: about 200 MB at a dozen bytes a path.
 pub const SOURCE_PAIRS_MAX: usize = 1 << 24;
 
 #[derive(Clone, Copy)]
@@ -50,7 +50,7 @@ pub(super) struct RouteTask<'a> {
 pub(super) trait AlgorithmParameters {
     fn rule<'a>(&'a self, task: RouteTask<'a>) -> Result<Rule<'a>, RouteError>;
 
-    /// Empty for algorithms without roots.
+    /// Returns the roots in use; empty for algorithms without roots.
     fn roots_taken(
         &self,
         _fabric: &Fabric,
@@ -59,7 +59,7 @@ pub(super) trait AlgorithmParameters {
         Ok(Vec::new())
     }
 
-    /// Whether paths depend on their source; tables cannot represent them.
+    /// Whether paths depend on their source, which tables cannot represent.
     fn gives_source_routes_only(&self) -> bool {
         false
     }
@@ -75,14 +75,15 @@ pub(super) trait AlgorithmParameters {
 }
 
 pub(super) enum Rule<'a> {
-    /// Legal next channels toward a destination switch; the result of the best outlook is kept.
+    /// Legal next channels toward a destination switch; of the given outlooks, the best result is
+    /// kept.
     Choices(Toward<'a>, &'static [Outlook]),
-    /// Source routes only.
+    /// Whole paths, for source routes only.
     WholePaths(LayPaths<'a>),
 }
 
 type Toward<'a> = Box<dyn Fn(NodeId) -> Choices + Sync + 'a>;
-/// One path from every switch with endpoints to every endpoint.
+/// Function that computes one path from every switch with endpoints to every endpoint.
 type LayPaths<'a> = Box<dyn FnOnce() -> Result<SourceRoutes, RouteError> + 'a>;
 
 impl<'a> Rule<'a> {

@@ -4,7 +4,7 @@
 //! up and then down; on a ring of four or more switches, or a torus, it is not.
 //!
 //! ```text
-//!   s0 ── s1      s0 to s2: over s1 or s3, whichever channel carries less
+//!   s0 ── s1      s0 to s2: via s1 or s3, whichever channel carries less
 //!   │      │
 //!   s3 ── s2
 //! ```
@@ -70,7 +70,7 @@ pub(super) fn toward(graph: &SwitchGraph, destination: NodeId) -> Choices {
     })
 }
 
-/// Choice of a rule with one phase.
+/// Converts a hop to a choice, for rules with one phase.
 pub(crate) fn onward(step: Hop) -> Choice {
     Choice { channel: step.channel, to: State::new(step.to.index()) }
 }

@@ -3,8 +3,8 @@
 //! ```text
 //!   cost of a channel:  1 + weight x (paths on it) / (mean number of paths on a channel)
 //!
-//!   s1 ── s0 ── s2      with weight 0.5 the path over s0 costs 2 without load and 3 if both
-//!     └─ s3 ─ s4 ┘      channels carry the mean, like the idle path over s3 and s4
+//!   s1 ── s0 ── s2      with weight 0.5 the path via s0 costs 2 without load and 3 if both
+//!     └─ s3 ─ s4 ┘      channels carry the mean, like the idle path via s3 and s4
 //! ```
 //!
 //! Myrinet's own software spread one path a pair over weighted links, and could take a longer path
@@ -114,7 +114,7 @@ pub(crate) fn routes(
     Ok(routes.finish())
 }
 
-/// Channels of every path, by row and then by source switch.
+/// Computes the channels of all paths, ordered by row and then by source switch.
 fn lay(
     fabric: &Fabric,
     graph: &SwitchGraph,
@@ -155,9 +155,9 @@ fn lay(
 
 struct Prices {
     load: Load,
-    /// Sum of the paths on all channels.
+    /// Number of paths, summed over all channels.
     total: u64,
-    /// Weight times number of channels between switches, in units of cost.
+    /// Weight times the number of channels between switches, in units of cost.
     weight: f64,
 }
 
@@ -191,9 +191,9 @@ fn real(count: u64) -> f64 {
 
 #[derive(Clone, Copy, Default)]
 struct Cheapest {
-    /// Last search that reached the state.
+    /// Number of the last search that reached this state.
     search: u64,
-    /// Least cost so far.
+    /// Least cost found so far.
     paid: u64,
     /// Previous state, and the channel from there.
     by: Option<(State, ChannelId)>,
@@ -204,7 +204,7 @@ struct CheapestPaths<'a> {
     orientation: &'a Orientation,
     known: Vec<Cheapest>,
     count: u64,
-    /// States by the lower bound of the cost of a path through them.
+    /// States, ordered by a lower bound on the cost of a path through them.
     open: BinaryHeap<Reverse<(u64, State)>>,
 }
 
@@ -214,7 +214,7 @@ impl<'a> CheapestPaths<'a> {
         Self { graph, orientation, known, count: 0, open: BinaryHeap::new() }
     }
 
-    /// `hops` are the remaining hops by state.
+    /// Finds the cheapest legal path; `hops` are the remaining hops of each state.
     fn cheapest(
         &mut self,
         source: NodeId,

@@ -58,9 +58,10 @@ impl AlgorithmParameters for Smart {
     }
 }
 
-/// Limit for an acceptable search time.
+/// Maximum number of switches, for an acceptable search time.
 const SWITCHES_MAX: usize = 64;
-/// Largest number of turns, from a channel into a switch to one that leaves it for another.
+/// Maximum number of turns, each from a channel into a switch to one out of it towards another
+/// switch.
 const TURNS_MAX: usize = 50_000;
 
 pub(crate) fn routes(fabric: &Fabric, graph: &SwitchGraph) -> Result<SourceRoutes, RouteError> {
@@ -87,7 +88,7 @@ fn turn_count(graph: &SwitchGraph) -> usize {
     graph.switches().map(|switch| graph.hops_from(switch).len().pow(2)).sum()
 }
 
-/// Routes that balancing must match or improve.
+/// Returns routes of up*/down*, which balancing must match or improve.
 fn of_up_down(fabric: &Fabric, graph: &SwitchGraph) -> SourceRoutes {
     let UpDown { root, tree } = UpDown::default();
     let orientation = Orientation::new(fabric, graph, &root, tree).expect("there is a lowest id");

@@ -8,8 +8,8 @@
 //!
 //! The next channel depends on other switches only by the number of passing paths. Therefore a
 //! switch chooses for all hosts of a destination switch at once, after all switches farther away,
-//! with the result of host by host ([`Queue`]). With whole paths as criterion entries are assigned
-//! host by host, because the choices of other switches matter.
+//! with the result of a host-by-host assignment ([`Queue`]). With whole paths as criterion, entries
+//! are assigned host by host, because the choices of other switches matter.
 //!
 //! Cost: a visit of all choices per destination switch, or per endpoint with whole paths as
 //! criterion.
@@ -23,8 +23,8 @@ use crate::routing::paths::switch_tables::SwitchTables;
 use crate::routing::paths::table_routes::TableRoutes;
 use crate::{ChannelId, EndpointId, Fabric, NodeId};
 
-/// Requires choices with one phase, because a table entry does not depend on the source of a
-/// packet.
+/// Computes tables; requires choices with one phase, because a table entry does not depend on the
+/// source of a packet.
 pub(super) fn table_routes(
     fabric: &Fabric,
     graph: &SwitchGraph,
@@ -77,9 +77,9 @@ struct Columns<'a> {
     graph: &'a SwitchGraph,
     hosts: Vec<u64>,
     queues: Vec<Queue>,
-    /// By switch and endpoint: passing paths known so far.
+    /// For each switch and endpoint: number of passing paths known so far.
     paths: Vec<u64>,
-    /// By endpoint: paths through the current switch.
+    /// For each endpoint: number of paths through the current switch.
     own: Vec<u64>,
 }
 
@@ -124,11 +124,11 @@ impl<'a> Columns<'a> {
 /// Assignment by the load of whole paths.
 struct Column<'a> {
     choices: &'a Choices,
-    /// Farthest first.
+    /// States, the farthest first.
     order: &'a [State],
-    /// By state: hosts at its switch.
+    /// For each state: number of hosts at its switch.
     hosts: &'a [u64],
-    /// By state: passing paths known so far.
+    /// For each state: number of passing paths known so far.
     paths: Vec<u64>,
 }
 
@@ -137,9 +137,9 @@ impl<'a> Column<'a> {
         Self { choices, order, hosts, paths: vec![0; hosts.len()] }
     }
 
-    /// The farthest switch comes first: the paths through a switch are known when its entry is
-    /// chosen. They are added to the least load from there on, because they will all take one
-    /// channel.
+    /// Fills a column from the farthest switch on: the paths through a switch are known when its
+    /// entry is chosen. They are added to the least load from there on, because they will all take
+    /// one channel.
     fn fill(
         &mut self,
         leads_to_host: bool,
@@ -163,7 +163,8 @@ impl<'a> Column<'a> {
         }
     }
 
-    /// `onward` is the least possible load of the busiest channel by state.
+    /// Returns the choice with the least loaded busiest channel; `onward` is the least possible
+    /// load of each state.
     fn lightest_on_the_way(&self, state: State, load: &Load, onward: &[u64]) -> Choice {
         let onto = |choice: &Choice| load.on(choice.channel);
         let on_the_way = |choice: &Choice| match self.choices.hops(choice.to) {
@@ -174,7 +175,7 @@ impl<'a> Column<'a> {
     }
 }
 
-/// Destinations use equally long paths in round robin.
+/// Computes tables for destination switches, which use equally long paths in round robin.
 pub(super) fn switch_tables(
     fabric: &Fabric,
     graph: &SwitchGraph,
@@ -203,7 +204,7 @@ mod tests {
     use crate::routing::paths::graph::UNREACHED;
     use crate::{FabricBuilder, Grid, Guid, NodeKind};
 
-    /// Assigns host by host and switch by switch.
+    /// Assigns entries host by host and switch by switch.
     fn one_by_one(
         fabric: &Fabric,
         graph: &SwitchGraph,
@@ -279,8 +280,8 @@ mod tests {
 
     #[test]
     fn channel_load_counts_forced_and_free_choices() {
-        // s0 to s3 over s1 or s2; to s1 by the first channel only. Aggregation nodes have no
-        // weight.
+        // Paths lead from s0 to s3 via s1 or s2, and to s1 by the first channel only. Aggregation
+        // nodes have no weight.
         let mut builder = FabricBuilder::new();
         let mut guids = (1..).map(Guid);
         let mut node = |builder: &mut FabricBuilder, kind, name: &str| {

@@ -46,17 +46,17 @@ use crate::parallel::Threads;
 use crate::routing::paths::graph::SwitchGraph;
 use crate::{Fabric, NodeId};
 
-/// A leaf has more than the mean number of hosts divided by this.
+/// Divisor of the mean number of hosts per switch with hosts; a leaf has more than the quotient.
 const MEAN_PER_LEAF: u64 = 3;
-/// One pair in this many may lose its shortest paths.
+/// At most one pair in this many may lose its shortest paths.
 const PAIRS_PER_DETOUR: u64 = 20;
 
-/// Ranks in trees; elsewhere hops to the lowest switch of the connected part.
+/// Rank of each switch in trees; elsewhere its hops to the lowest switch of the connected part.
 pub(super) fn ranks(fabric: &Fabric, graph: &SwitchGraph) -> Vec<u32> {
     ranked(fabric, graph).0
 }
 
-/// Ranks, and the trees by lowest switch.
+/// Rank of each switch, and the trees ordered by their lowest switch.
 pub(super) fn ranked<'a>(fabric: &Fabric, graph: &'a SwitchGraph) -> (Vec<u32>, Vec<Island<'a>>) {
     let islands = graph.islands();
     let lowest: Vec<_> =
@@ -99,7 +99,7 @@ impl<'a> Island<'a> {
         Self { graph, members, leaves }
     }
 
-    /// Hops to the nearest top; `None` if the island is not a tree.
+    /// Hops from each switch to the nearest top; `None` if the island is not a tree.
     fn ranks_below_tops(&self) -> Option<Vec<u32>> {
         let tops = self.tops();
         if tops.is_empty() || self.leaves.len() < 2 {
@@ -114,7 +114,7 @@ impl<'a> Island<'a> {
         self.leaves.iter().all(ends_there).then_some(ranks)
     }
 
-    /// Decreasing with the hops to the nearest leaf; `None` if the island is not a tree.
+    /// Ranks that decrease with the hops to the nearest leaf; `None` if the island is not a tree.
     fn ranks_above_leaves(&self) -> Option<Vec<u32>> {
         if self.leaves.len() == self.members.len() || self.leaves.len() < 2 {
             return None;
@@ -166,7 +166,7 @@ impl<'a> Island<'a> {
         Threads::for_steps((searches * self.graph.hop_count()) as u64)
     }
 
-    /// Whether every cable joins different ranks.
+    /// Whether every cable joins switches of different ranks.
     fn is_layered(&self, ranks: &[u32]) -> bool {
         let differs = |switch: NodeId| {
             let rank = ranks[switch.index()];
@@ -237,7 +237,7 @@ impl<'a> Island<'a> {
         detours * PAIRS_PER_DETOUR <= pairs
     }
 
-    /// Pairs of hosts on different switches, and those that lose all shortest paths.
+    /// Number of pairs of hosts on different switches, and of those that lose all shortest paths.
     fn detours(&self, orientation: &Orientation, threads: Threads) -> (u64, u64) {
         let hosts = |switch: NodeId| u64::from(self.graph.host_count(switch));
         let with_hosts: Vec<_> =

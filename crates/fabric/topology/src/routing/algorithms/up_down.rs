@@ -11,7 +11,7 @@
 //! A channel goes up if it leads to a lower rank, or to a lower id at equal ranks; `peaks` leaves
 //! one switch of a connected part with nothing above it. Neither up nor down channels alone form a
 //! cycle, and a mixed one needs the forbidden turn: the routes are deadlock-free on any fabric. A
-//! legal path over the peak joins every two switches of a connected part.
+//! legal path via the peak joins every two switches of a connected part.
 //!
 //! **Source form.** The shortest legal path: O(switches + cables) per destination switch.
 //!
@@ -82,7 +82,7 @@ pub(super) fn toward_by_source(
     phases::toward(graph, orientation, destination, |_| false)
 }
 
-/// Choices of tables with only legal paths.
+/// Choices for tables that contain only legal paths.
 pub(super) fn toward_by_table(
     graph: &SwitchGraph,
     orientation: &Orientation,

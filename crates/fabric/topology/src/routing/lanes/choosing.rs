@@ -20,11 +20,11 @@ pub enum EscapeError {
     OutOfRange(i64),
     /// One escape lane on rings, which require one for each dateline class.
     OneOnRings,
-    /// No adaptive lane left.
+    /// No adaptive lane left in some VC class.
     NoneLeft {
-        /// Lanes of the first VC class with too few.
+        /// Number of lanes of the first VC class with too few.
         lanes: usize,
-        /// Escape lanes.
+        /// Number of escape lanes.
         escape: usize,
     },
 }
@@ -53,9 +53,9 @@ impl fmt::Display for EscapeError {
 impl std::error::Error for EscapeError {}
 
 impl Lanes {
-    /// Lanes for adaptive routing: of each set in `vc_classes` the lowest `asked` are escape lanes;
-    /// `None` means as many as the routing algorithm needs: with datelines (dimension-order) 1, or
-    /// 2 if rings of four or more close; else none.
+    /// Lanes for adaptive routing: the lowest `asked` lanes of each set in `vc_classes` are escape
+    /// lanes. `None` means as many as the routing algorithm needs: with datelines (dimension-order)
+    /// 1, or 2 on rings of four or more switches; else none.
     ///
     /// # Errors
     /// Fails if `asked` is out of range, or leaves no adaptive lane.

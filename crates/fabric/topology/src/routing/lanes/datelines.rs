@@ -34,10 +34,10 @@ use crate::{ChannelId, Fabric, Grid, GridError, NodeId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Largest ring whose shortest paths never use two channels in a row.
+/// Size of the largest ring whose shortest paths never use two of its channels in a row.
 const FREE_CIRCLE_MAX: u32 = 3;
 
-/// Place of a channel on no ring with a dateline.
+/// Value for a channel that is not on any ring with a dateline.
 const OUTSIDE: u8 = u8::MAX;
 
 /// Rule for the dateline class of packets in a dimension with a dateline.
@@ -57,33 +57,33 @@ pub enum DatelineRule {
 /// Datelines of a mesh or torus.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Datelines {
-    /// By channel: twice the index of its dimension among those with datelines, plus one if it
-    /// crosses the dateline; or [`OUTSIDE`].
+    /// For each channel: twice the index of its dimension among those with datelines, plus one if
+    /// it crosses the dateline; or [`OUTSIDE`].
     places: Vec<u8>,
-    /// `None` for classes by hop.
+    /// Data for classes by wrap; `None` for classes by hop.
     wraps: Option<Wraps>,
 }
 
-/// Prediction of crossings as a packet enters a dimension.
+/// Predicts crossings when a packet enters a dimension.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Wraps {
     rings: usize,
-    /// By switch, then by dimension.
+    /// Coordinates, ordered by switch and then by dimension.
     coordinates: Vec<u32>,
-    /// By channel: coordinate of its source, and whether it leads upwards.
+    /// For each channel: coordinate of its source, and whether it leads upwards.
     beginnings: Vec<(u32, bool)>,
 }
 
-/// Lanes of a VC class.
+/// Lanes of a VC class, and their division among the dateline classes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Shares {
-    /// On channels without a dateline.
+    /// Lanes on channels without a dateline.
     pub(crate) all: LaneSet,
     dateline_classes: [LaneSet; Datelines::CLASSES],
 }
 
 impl Datelines {
-    /// Dateline classes of a fabric with datelines.
+    /// Number of dateline classes of a fabric with datelines.
     pub const CLASSES: usize = 2;
 
     /// Datelines of a mesh or torus; none if no dimension closes to rings of four or more.
@@ -119,7 +119,7 @@ impl Datelines {
         self.places.resize(channel_count, OUTSIDE);
     }
 
-    /// Number of dateline classes: one without datelines.
+    /// Number of dateline classes; 1 without datelines.
     pub fn dateline_classes(&self) -> usize {
         if self.places.iter().any(|place| *place != OUTSIDE) { Self::CLASSES } else { 1 }
     }
@@ -130,7 +130,7 @@ impl Datelines {
         place != OUTSIDE && place & 1 == 1
     }
 
-    /// `to` is the switch of the destination.
+    /// Returns the dateline class on `outgoing`; `to` is the switch of the destination.
     #[inline(never)] // Keeps callers small when there are no datelines.
     pub(super) fn onward(
         &self,
@@ -164,8 +164,8 @@ impl Datelines {
         DatelineClass(class | after & 1)
     }
 
-    /// Lanes of class 1 if packets to the switch `to` have yet to cross the dateline of the
-    /// channel's dimension. Requires classes by wrap.
+    /// Returns the lanes of class 1 if packets to the switch `to` have yet to cross the dateline of
+    /// the channel's dimension, else those of class 0. Requires classes by wrap.
     pub(super) fn on_if_yet_to_cross(
         &self,
         shares: Shares,
@@ -213,7 +213,8 @@ impl Wraps {
         }
     }
 
-    /// Prediction for a packet that enters a dimension on a shortest path to the switch `to`.
+    /// Whether a packet that enters a dimension on a shortest path to the switch `to` will cross
+    /// the dateline.
     fn will_cross(&self, ring: usize, channel: ChannelId, to: NodeId) -> bool {
         let end = self.coordinates[to.index() * self.rings + ring];
         let (begins, leads_up) = self.beginnings[channel.index()];
@@ -221,7 +222,7 @@ impl Wraps {
     }
 }
 
-/// `None` outside dimensions with datelines.
+/// Returns the place of a channel; `None` outside dimensions with datelines.
 fn place(grid: &Grid, rings: &[usize], from: NodeId, to: NodeId) -> Option<u8> {
     let coordinates = |dimension: &usize| [from, to].map(|end| grid.coordinate(end, *dimension));
     let number = rings.iter().position(|dimension| {
@@ -239,8 +240,8 @@ impl Shares {
         [self.all].into_iter().chain(self.dateline_classes)
     }
 
-    /// Divides lanes into contiguous parts, the lower one the larger; each class gets all if they
-    /// are too few.
+    /// Divides lanes into contiguous parts, with any odd lane in the lower one; each class gets all
+    /// lanes if there are too few.
     pub(crate) fn new(all: LaneSet) -> Self {
         let count = all.lanes().count();
         if count < Datelines::CLASSES {

@@ -26,7 +26,7 @@ use crate::{ChannelId, NodeId};
 /// Escape and adaptive lanes of each VC class.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct EscapeLanes {
-    /// By wrap, which predicts crossings; only with rings.
+    /// Datelines by wrap, which predict crossings; only with rings.
     datelines: Option<Datelines>,
     classes: Vec<ClassLanes>,
 }
@@ -46,7 +46,7 @@ impl EscapeLanes {
         Self { datelines, classes: vc_classes.iter().map(of).collect() }
     }
 
-    /// `to` is the switch of the destinations.
+    /// Escape lanes of a VC class on a channel; `to` is the switch of the destination.
     pub(super) fn escape(&self, vc_class: usize, channel: ChannelId, to: NodeId) -> LaneSet {
         let of = self.classes[vc_class].escape;
         match &self.datelines {

@@ -6,9 +6,9 @@
 //!                                 VL   0  0  1  2 ...
 //! ```
 //!
-//! The switch that sends into a channel (an adapter for its own) chooses the lane from SL, input
-//! port and output port, whatever the previous lane. A packet whose SL maps to lane 15, the
-//! management lane, is dropped.
+//! The switch that sends into a channel chooses the lane from SL, input port and output port,
+//! whatever the previous lane; an adapter does so for its own channel. A packet whose SL maps to
+//! lane 15, the management lane, is dropped.
 //!
 //! A lane here is a virtual lane (VL) of InfiniBand; a simulated network may give each VL several.
 //!
@@ -20,7 +20,7 @@ use super::set::LaneSet;
 use crate::routing::paths::graph::ports_in_use;
 use crate::{ChannelId, EndpointId, Fabric, NodeId};
 
-/// Service levels, a field of four bits.
+/// Number of service levels, which are a field of four bits.
 pub const LEVELS: usize = 16;
 
 /// Lane of management packets; data packets mapped to it are dropped.
@@ -29,23 +29,23 @@ pub const MANAGEMENT_LANE: u8 = 15;
 /// Lane of each service level.
 pub type LaneRow = [u8; LEVELS];
 
-/// Tables of all switches and adapters.
+/// Mapping tables of all switches and adapters.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LaneMap {
     rows: Vec<LaneRow>,
-    /// By switch: index into `rows` by input and output port, up to the highest in use.
+    /// For each switch: indices into `rows` by input and output port, up to the highest in use.
     switches: Vec<Vec<u32>>,
-    /// By switch: ports up to the highest in use, including port 0.
+    /// For each switch: number of ports up to the highest in use, including port 0.
     widths: Vec<usize>,
-    /// By endpoint: index into `rows`.
+    /// For each endpoint: index into `rows`.
     endpoints: Vec<u32>,
 }
 
 impl LaneMap {
-    /// OpenSM's default row: SL n on lane n, 15 on 7.
+    /// OpenSM's default row: SL n on lane n, and SL 15 on lane 7.
     pub const DEFAULT: LaneRow = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 7];
 
-    /// Map with one row everywhere.
+    /// Creates a map that uses one row everywhere.
     pub fn uniform(fabric: &Fabric, row: LaneRow) -> Self {
         let widths: Vec<_> = fabric.switches().map(|switch| ports_in_use(fabric, switch)).collect();
         Self {
@@ -72,8 +72,8 @@ impl LaneMap {
         self.endpoints[endpoint.index()] = self.intern(row);
     }
 
-    /// A packet from a port 0 uses the row of an endpoint on that switch, or of any other port; a
-    /// packet to one takes a lane of some other port.
+    /// Adds rows for ports 0: a packet from one uses the row of an endpoint on that switch, or of
+    /// any other port; a packet to one takes a lane of some other port.
     pub(super) fn add_ports_0(&mut self, fabric: &Fabric) {
         for end in fabric.endpoint_ids().filter(|end| fabric.is_port_0(*end)) {
             let switch = fabric.target(fabric.endpoint_channel(end)).node;
@@ -104,7 +104,7 @@ impl LaneMap {
     }
 
     fn intern(&mut self, row: LaneRow) -> u32 {
-        // Tables tend to repeat the previous row.
+        // Tables tend to repeat the previous row: the search begins at the end.
         let place = self.rows.iter().rposition(|known| *known == row).unwrap_or_else(|| {
             self.rows.push(row);
             self.rows.len() - 1
@@ -132,7 +132,8 @@ impl LaneMap {
         self.switches[switch][place] as usize
     }
 
-    /// Whether packets take equal lanes into the other channels of the switch.
+    /// Whether packets from `one` and from `other` take equal lanes on all other channels of their
+    /// switch.
     pub(super) fn treats_alike(&self, fabric: &Fabric, one: EndpointId, other: EndpointId) -> bool {
         let rows = |endpoint: EndpointId| {
             let end = fabric.target(fabric.endpoint_channel(endpoint));
@@ -149,7 +150,7 @@ impl LaneMap {
         lane(&self.rows[self.endpoints[endpoint.index()] as usize], level)
     }
 
-    /// `levels` has a bit for each level.
+    /// Lanes to which switches map any of `levels`, which has a bit for each level.
     pub(super) fn lanes_at_switches(&self, fabric: &Fabric, levels: u16) -> LaneSet {
         let mut used = vec![false; self.rows.len()];
         for switch in fabric.switches() {
@@ -173,7 +174,7 @@ fn lanes_in<'a>(rows: impl Iterator<Item = &'a LaneRow>, levels: u16) -> LaneSet
     rows.flat_map(|row| sent.lanes().filter_map(|level| lane(row, level))).collect()
 }
 
-/// By level, the first lane that does not drop it, or [`MANAGEMENT_LANE`].
+/// For each level, the first lane that does not drop its packets, or [`MANAGEMENT_LANE`].
 fn first_kept(rows: &[LaneRow]) -> LaneRow {
     std::array::from_fn(|level| {
         let mut lanes = rows.iter().map(|row| row[level]);

@@ -25,7 +25,7 @@ id_type!(
 /// Lane of a channel; a packet holds it while it waits for another.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Buffer {
-    /// Its channel.
+    /// Channel of the buffer.
     pub channel: ChannelId,
     /// Lane, 0 if the channel has only one.
     pub lane: u8,
@@ -38,7 +38,7 @@ impl From<ChannelId> for Buffer {
     }
 }
 
-/// A packet holds or waits for any one of them.
+/// Buffers of a channel, any one of which a packet holds or waits for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Buffers {
     pub(crate) channel: ChannelId,
@@ -56,13 +56,13 @@ impl Buffers {
     }
 }
 
-/// Ejection rule of in-transit hosts.
+/// Rule for ejecting packets at in-transit hosts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Ejection {
-    /// Every packet, whatever the host already stores.
+    /// Ejects every packet, whatever the host already stores.
     #[default]
     Always,
-    /// Packets while the host's pool has free space; others wait in the network.
+    /// Ejects packets while the host's pool has free space; others wait in the network.
     UntilFull,
 }
 
@@ -73,9 +73,9 @@ pub struct RouteSet<'a> {
     pub routes: &'a [Routes],
     /// Lane rule; `None` for one lane everywhere.
     pub lanes: Option<&'a Lanes>,
-    /// Rule of in-transit hosts.
+    /// Rule for ejecting packets at in-transit hosts.
     pub ejection: Ejection,
-    /// Whether a packet may take two routes one after the other, over a switch with endpoints. The
+    /// Whether a packet may take two routes one after the other, via a switch with endpoints. The
     /// routes are then not adaptive.
     pub over_switches: bool,
 }
@@ -93,17 +93,17 @@ impl<'a> RouteSet<'a> {
     }
 }
 
-/// Walk with its lanes, for the senders that share both.
+/// A walk with its lanes, for the senders that share both.
 #[derive(Debug)]
 pub(crate) struct LanedWalk<'a> {
-    /// From the source switch on.
+    /// Walk from the source switch on.
     pub(crate) walk: &'a Walk<'a>,
-    /// Fewer than channels if the packet is dropped on its path.
+    /// Lanes on each channel; fewer entries than channels if the packet is dropped on its path.
     pub(crate) lanes: &'a [LaneSet],
     pub(crate) vc_class: VcClass,
     pub(crate) is_dropped_by_adapter: bool,
     pub(crate) sender: EndpointId,
-    /// If the walk leads to a host.
+    /// Host among the senders, if the walk leads to a host.
     pub(crate) host_sender: Option<EndpointId>,
     pub(crate) sender_count: u64,
 }
@@ -112,11 +112,11 @@ pub(crate) struct LanedWalk<'a> {
 enum Entrance {
     DroppedByAdapter,
     DroppedBySwitch,
-    /// As the packet leaves its first switch.
+    /// Lanes and dateline class as the packet leaves its first switch.
     Lanes(LaneSet, DatelineClass),
 }
 
-/// Senders that share VC class and first lanes.
+/// Senders that share their VC class and first lanes.
 #[derive(Debug)]
 struct Group {
     vc_class: VcClass,
@@ -132,7 +132,7 @@ impl RouteSet<'_> {
         self.lanes.map_or(1, Lanes::count)
     }
 
-    /// In the order of LID offsets, then of [`Routes::walk_all`], then of senders.
+    /// Visits all walks in the order of LID offsets, then of [`Routes::walk_all`], then of senders.
     pub(crate) fn walk_all(
         &self,
         fabric: &Fabric,

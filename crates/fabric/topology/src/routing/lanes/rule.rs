@@ -34,13 +34,13 @@ pub enum LaneRule {
     Datelines(Datelines),
     /// Adaptive routing, with some lanes reserved for the table's channel.
     Escape(EscapeLanes),
-    /// Tables from service level, which is the VC class, to VL.
+    /// Tables that map the service level, which is the VC class, to a VL.
     Tables {
         /// VL of each service level, hop by hop.
         map: LaneMap,
         /// Service level of each pair.
         levels: ServiceLevels,
-        /// Lanes of each VL, at least 1.
+        /// Number of lanes of each VL, at least 1.
         lanes_per_vl: u8,
     },
 }
@@ -49,25 +49,26 @@ pub enum LaneRule {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Lanes {
     rule: LaneRule,
-    /// By VC class; empty with tables.
+    /// For each VC class: division of its lanes among dateline classes; empty with tables.
     shares: Vec<Shares>,
-    /// Whether some packets get their VC class by pair.
+    /// Whether the VC class of some packets depends on their pair.
     has_class_by_pair: bool,
-    /// VC classes independent of the pair.
+    /// VC classes that packets may use whatever their pair.
     everywhere: Vec<VcClass>,
-    /// Legs among which the lanes of a VC class are divided; 1 if every leg uses all.
+    /// Number of legs among which the lanes of a VC class are divided; 1 if every leg uses all
+    /// lanes.
     legs: u8,
     count: usize,
 }
 
 impl Lanes {
-    /// Lanes by tables, with the service level of each pair.
+    /// Lanes assigned by tables, with the service level of each pair.
     pub fn new(fabric: &Fabric, map: LaneMap, levels: ServiceLevels) -> Self {
         Self::by_tables(fabric, map, levels, true, &[])
     }
 
-    /// Lanes by tables. Packets use the level of their pair (`has_class_by_pair`), or one of
-    /// `everywhere`.
+    /// Lanes assigned by tables. Packets use the level of their pair (`has_class_by_pair`), or one
+    /// of `everywhere`.
     pub fn by_tables(
         fabric: &Fabric,
         map: LaneMap,
@@ -109,7 +110,8 @@ impl Lanes {
         Self { legs, ..Self::by_sets(self.rule, &divided) }
     }
 
-    /// VC class with the lanes of a leg, from 0; further legs use the last one's.
+    /// Returns the VC class with the lanes of a leg, counted from 0; further legs use the lanes of
+    /// the last.
     #[inline]
     pub const fn on_leg(&self, vc_class: VcClass, leg: u8) -> VcClass {
         if self.legs == 1 {
@@ -125,7 +127,7 @@ impl Lanes {
         VcClass(vc_class.0 + own * (self.shares.len() / self.legs as usize) as u8)
     }
 
-    /// `None` on the last leg.
+    /// VC class on the next leg; `None` on the last leg.
     pub(crate) fn on_next_leg(&self, vc_class: VcClass) -> Option<VcClass> {
         if self.legs == 1 {
             return Some(vc_class);
@@ -135,7 +137,7 @@ impl Lanes {
         (next < self.shares.len()).then(|| VcClass(u8::try_from(next).expect("few VC classes")))
     }
 
-    /// Gives every VL `lanes_per_vl` consecutive lanes, from 1 to [`LANES_MAX`]; those of the
+    /// Gives every VL `lanes_per_vl` consecutive lanes, from 1 to [`LANES_MAX`]; the lanes of the
     /// highest VL in use must be below [`LANES_MAX`]. Panics unless the rule is tables.
     #[must_use]
     pub fn with_lanes_per_vl(mut self, lanes_per_vl: u8) -> Self {
@@ -154,20 +156,21 @@ impl Lanes {
         Self::by_sets(LaneRule::Free, vc_classes)
     }
 
-    /// Lanes of each VC class divided among the dateline classes.
+    /// Divides the lanes of each VC class among the dateline classes.
     pub fn by_datelines(datelines: Datelines, vc_classes: &[LaneSet]) -> Self {
         Self::by_sets(LaneRule::Datelines(datelines), vc_classes)
     }
 
-    /// The lowest `count` lanes of each VC class for escape, divided into classes by `datelines`
-    /// (by wrap).
+    /// Reserves the lowest `count` lanes of each VC class for escape, divided into classes by
+    /// `datelines` (by wrap).
     pub fn with_escape(datelines: Option<Datelines>, vc_classes: &[LaneSet], count: usize) -> Self {
         let escape = EscapeLanes::new(datelines, vc_classes, count);
         Self::by_sets(LaneRule::Escape(escape), vc_classes)
     }
 
-    /// Rule of `count` lanes, open to every packet. For `datelines`, `Some(None)` means none, and
-    /// `None` by hop if the routing algorithm needs datelines and there are lanes for them.
+    /// Rule with `count` lanes, all open to every packet. For `datelines`, `Some(None)` means no
+    /// datelines; `None` means datelines by hop if the routing algorithm needs them and there are
+    /// enough lanes.
     ///
     /// # Errors
     /// Fails for datelines on a fabric that is neither mesh nor torus.
@@ -185,8 +188,9 @@ impl Lanes {
         }
     }
 
-    /// Extends the rule to ports 0 of switches ([`Fabric::with_ports_0`]): packets from these use
-    /// the lanes of an endpoint on that switch, packets to them lanes that they may use anyway.
+    /// Extends the rule to ports 0 of switches ([`Fabric::with_ports_0`]): packets from port 0 use
+    /// the lanes of an endpoint on that switch, and packets to it use lanes that they may use
+    /// anyway.
     #[must_use]
     pub fn with_ports_0(mut self, fabric: &Fabric) -> Self {
         match &mut self.rule {
@@ -213,12 +217,12 @@ impl Lanes {
         }
     }
 
-    /// The rule.
+    /// Rule for the lanes of a packet.
     pub fn rule(&self) -> &LaneRule {
         &self.rule
     }
 
-    /// Dateline classes of a packet: more than one only with datelines.
+    /// Number of dateline classes of a packet; more than 1 only with datelines.
     pub fn dateline_classes(&self) -> usize {
         match &self.rule {
             LaneRule::Datelines(datelines) => datelines.dateline_classes(),
@@ -226,7 +230,7 @@ impl Lanes {
         }
     }
 
-    /// Lanes of each VL: 1 unless the rule is tables.
+    /// Number of lanes of each VL; 1 unless the rule is tables.
     pub const fn lanes_per_vl(&self) -> u8 {
         match &self.rule {
             LaneRule::Tables { lanes_per_vl, .. } => *lanes_per_vl,
@@ -234,12 +238,12 @@ impl Lanes {
         }
     }
 
-    /// One more than the highest lane between switches.
+    /// Highest lane used between switches, plus 1.
     pub fn count(&self) -> usize {
         self.count
     }
 
-    /// Every VC class: all service levels with tables.
+    /// All VC classes; with tables, all service levels.
     pub fn vc_classes(&self) -> impl ExactSizeIterator<Item = VcClass> {
         let count = match &self.rule {
             LaneRule::Tables { .. } => LEVELS,
@@ -256,8 +260,8 @@ impl Lanes {
         }
     }
 
-    /// Lanes of a VC class on any channel; `None` means any pair with tables, else the first VC
-    /// class.
+    /// Lanes that a VC class may use on any channel. `None` stands for any pair with tables, else
+    /// for the first VC class.
     pub fn anywhere(&self, fabric: &Fabric, vc_class: Option<VcClass>) -> LaneSet {
         match &self.rule {
             LaneRule::Tables { map, levels, lanes_per_vl } => {
@@ -273,7 +277,7 @@ impl Lanes {
         }
     }
 
-    /// VC classes of a pair, on a LID of its destination.
+    /// VC classes that packets of a pair may have on a LID of its destination.
     pub(crate) fn vc_classes_on(
         &self,
         from: EndpointId,
@@ -290,7 +294,7 @@ impl Lanes {
         by_pair.into_iter().chain(others)
     }
 
-    /// First lanes of a packet from a host, sender or in transit; empty if it is dropped.
+    /// First lanes of a packet that a host sends, or re-injects in transit; empty if it is dropped.
     pub fn first(&self, host: EndpointId, vc_class: VcClass) -> LaneSet {
         match &self.rule {
             LaneRule::Tables { map, lanes_per_vl, .. } => {
@@ -308,8 +312,9 @@ impl Lanes {
         matches!(self.rule, LaneRule::Free).then(|| self.shares[usize::from(vc_class.0)].all)
     }
 
-    /// Lanes and dateline class on `outgoing` of a packet to `to` that arrived on `incoming` in
-    /// `dateline_class`; no lanes if it is dropped. On cables of hosts the dateline class is 0.
+    /// Returns the lanes and dateline class, on `outgoing`, of a packet to `to` that arrived on
+    /// `incoming` in `dateline_class`; no lanes if it is dropped. On cables of hosts the dateline
+    /// class is 0.
     #[inline]
     pub fn onward(
         &self,
@@ -339,8 +344,8 @@ impl Lanes {
         }
     }
 
-    /// Lanes with adaptive routing on a channel of a shortest path; `is_by_table` marks the table's
-    /// channel.
+    /// Lanes allowed by adaptive routing on a channel of a shortest path; `is_by_table` marks the
+    /// table's channel.
     pub fn chosen(
         &self,
         fabric: &Fabric,
@@ -355,8 +360,8 @@ impl Lanes {
         }
     }
 
-    /// Those of `lanes` whose credits indicate the load of a channel: the adaptive ones, or else
-    /// all.
+    /// Returns the lanes whose credits indicate the load of a channel: the adaptive ones of
+    /// `lanes`, or else all of them.
     pub fn judged(&self, vc_class: VcClass, lanes: LaneSet) -> LaneSet {
         let LaneRule::Escape(escape) = &self.rule else { return lanes };
         let adaptive = lanes & escape.adaptive(vc_class.0.into());
@@ -405,7 +410,8 @@ impl Lanes {
         }
     }
 
-    /// Whether packets of two endpoints on one switch may take equal lanes into its other channels.
+    /// Whether packets from two endpoints on one switch may take equal lanes on all its other
+    /// channels.
     pub(crate) fn treat_alike(&self, fabric: &Fabric, one: EndpointId, other: EndpointId) -> bool {
         match &self.rule {
             LaneRule::Tables { map, .. } => map.treats_alike(fabric, one, other),
@@ -415,8 +421,8 @@ impl Lanes {
 }
 
 impl Lanes {
-    /// Sets offered at a hop; with tables the VLs, because a packet may take all lanes of a VL or
-    /// none.
+    /// Sets of lanes offered at a hop; with tables these are VLs, because a packet may take all
+    /// lanes of a VL or none.
     pub(crate) fn sets(&self) -> Vec<LaneSet> {
         match &self.rule {
             LaneRule::Free => self.shares.iter().map(|shares| shares.all).collect(),
@@ -431,9 +437,9 @@ impl Lanes {
     }
 }
 
-/// For all rules but tables: independent of the source of a packet.
+/// Lanes by all rules but tables: independent of the source of a packet.
 impl Lanes {
-    /// `to` is the switch of the destination.
+    /// Dateline class on `outgoing`; `to` is the switch of the destination.
     pub(crate) fn class_after(
         &self,
         dateline_class: DatelineClass,
@@ -449,7 +455,7 @@ impl Lanes {
         }
     }
 
-    /// Panics with tables, which also depend on the previous channel.
+    /// Lanes on a channel; panics with tables, which also depend on the previous channel.
     pub(crate) fn on(
         &self,
         vc_class: VcClass,

@@ -10,7 +10,7 @@ use crate::{EndpointId, Fabric};
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ServiceLevels {
     endpoint_count: usize,
-    /// By LID offset, then by source, then by destination; empty if all pairs have level 0.
+    /// Levels ordered by LID offset, source and destination; empty if all pairs have level 0.
     levels: Vec<u8>,
 }
 
@@ -20,7 +20,7 @@ impl ServiceLevels {
         Self { endpoint_count: fabric.endpoints().len(), levels: Vec::new() }
     }
 
-    /// Levels of `level(from, to, lid_offset)`, below 16.
+    /// Creates levels from `level(from, to, lid_offset)`, which must return less than 16.
     pub fn by_pair(
         fabric: &Fabric,
         lid_offsets: u8,
@@ -40,7 +40,8 @@ impl ServiceLevels {
         Self { endpoint_count, levels }
     }
 
-    /// From a port 0, the levels of an endpoint on that switch, or 0. No packets are sent to one.
+    /// Adds ports 0: packets from one have the levels of an endpoint on that switch, or 0. No
+    /// packets are sent to one.
     pub(super) fn add_ports_0(&mut self, fabric: &Fabric) {
         let known = std::mem::replace(self, Self::zero(fabric));
         if known.are_zero() {
@@ -61,7 +62,7 @@ impl ServiceLevels {
         self.levels.is_empty()
     }
 
-    /// A bit for each level.
+    /// Levels in use, with a bit for each.
     pub(crate) fn in_use(&self) -> u16 {
         if self.levels.is_empty() {
             return 1;
@@ -69,7 +70,7 @@ impl ServiceLevels {
         self.levels.iter().fold(0, |levels, level| levels | 1 << level)
     }
 
-    /// Levels of base LIDs for all LIDs.
+    /// Applies the levels of base LIDs to all LIDs.
     #[must_use]
     pub fn of_base_lids(mut self) -> Self {
         self.levels.truncate(self.endpoint_count.pow(2));

@@ -6,7 +6,7 @@
 
 use std::ops::{BitAnd, BitOr};
 
-/// Most lanes of a channel.
+/// Maximum number of lanes of a channel.
 pub const LANES_MAX: u8 = 16;
 
 /// Lanes of a channel, as bits: lane 0 is the lowest.
@@ -45,7 +45,7 @@ impl LaneSet {
         Self(if count == 0 { 0 } else { u16::MAX >> (LANES_MAX - count) })
     }
 
-    /// Lanes of a VL with `lanes_per_vl` lanes; without those beyond [`LANES_MAX`].
+    /// Lanes of a VL with `lanes_per_vl` lanes, without lanes beyond [`LANES_MAX`].
     pub const fn of_vl(vl: u8, lanes_per_vl: u8) -> Self {
         let first = vl as u32 * lanes_per_vl as u32;
         if first >= LANES_MAX as u32 {
@@ -75,8 +75,8 @@ impl LaneSet {
         Self(self.0 & !others.0)
     }
 
-    /// Part of the lanes, divided into `parts` contiguous parts as evenly as possible; all lanes if
-    /// there are too few.
+    /// Returns part `index` of the lanes, divided into `parts` contiguous parts as evenly as
+    /// possible; all lanes if there are too few.
     #[must_use]
     pub fn part(self, index: usize, parts: usize) -> Self {
         let count = self.len() as usize;

@@ -41,11 +41,11 @@ pub struct AllToAll {
 pub struct AssumedSpeed {
     /// Most common known speed.
     pub speed: LinkSpeed,
-    /// Cables of unknown speed that carry paths.
+    /// Number of cables of unknown speed that carry paths.
     pub cables: usize,
 }
 
-/// `None` if no channel carries any path.
+/// Computes the bound; `None` if no channel carries any path.
 pub(super) fn all_to_all(
     fabric: &Fabric,
     graph: &SwitchGraph,
@@ -79,7 +79,7 @@ pub(super) fn all_to_all(
 }
 
 impl AssumedSpeed {
-    /// `None` without used cables of unknown speed, or without any known speed.
+    /// Determines the assumed speed; `None` if all used cables have a known speed, or none has.
     fn of(fabric: &Fabric, used: &[ChannelId]) -> Option<Self> {
         let cables: BTreeSet<ChannelId> =
             used.iter().map(|channel| (*channel).min(Fabric::reverse(*channel))).collect();
@@ -96,11 +96,11 @@ impl AssumedSpeed {
 }
 
 struct Destinations {
-    /// By endpoint: hosts it sends to.
+    /// For each endpoint: number of hosts that it sends to.
     of_host: Vec<u64>,
-    /// By connected part: the largest number.
+    /// For each connected part: largest number of hosts that one of its hosts sends to.
     of_island: BTreeMap<NodeId, u64>,
-    /// Connected part by switch.
+    /// Connected part of each switch.
     islands: Vec<NodeId>,
 }
 
@@ -130,7 +130,7 @@ impl Destinations {
         Self { of_host, of_island, islands }
     }
 
-    /// Destinations of the hosts with paths on a channel; the largest number, if they differ.
+    /// Number of destinations of the hosts with paths on a channel; the largest, if they differ.
     fn of(&self, fabric: &Fabric, graph: &SwitchGraph, channel: ChannelId) -> u64 {
         let source = fabric.source(channel);
         let sender = fabric.endpoint_at(source).filter(|end| graph.is_host(*end));

@@ -10,8 +10,8 @@
 //! 1 if no two flows ever share a channel. It predicts the bandwidth of collectives. All links
 //! count as equal, and a pair uses the first of its paths.
 //!
-//! The half width of the 95 % interval over n samples of deviation s is `1.96 s / sqrt(n)`: the
-//! mean of independent matchings is taken as normally distributed.
+//! The half width of the 95 % confidence interval over n samples of standard deviation s is `1.96 s
+//! / sqrt(n)`: the mean of independent matchings is taken as normally distributed.
 //!
 //! Reference: Hoefler, Schneider, Lumsdaine, "Multistage switches are not crossbars: effects of
 //! static routing in high-performance networks", IEEE Cluster 2008.
@@ -25,33 +25,34 @@ use gingham_kernel::{Purpose, Stream};
 
 const STREAM: &str = "bisection";
 
-/// Half width of the 95 % interval, in standard deviations.
+/// Half width of the 95 % confidence interval, in standard deviations.
 const NORMAL_95: f64 = 1.96;
 
-/// Mean over samples.
+/// Mean over samples, with a confidence interval.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct SampleMean {
     /// Arithmetic mean.
     pub mean: f64,
-    /// Half width of the 95 % interval.
+    /// Half width of the 95 % confidence interval of the mean.
     pub half_width: f64,
 }
 
-/// Bandwidth and load of random matchings.
+/// Bandwidth and channel load of random matchings of hosts.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Bisection {
-    /// Matchings.
+    /// Number of matchings.
     pub samples: u32,
-    /// Flows of each matching: half of the hosts, rounded down.
+    /// Number of flows of each matching: half of the hosts, rounded down.
     pub flows: usize,
-    /// Flows on the busiest channel.
+    /// Number of flows on the busiest channel.
     pub busiest: SampleMean,
-    /// Mean fraction of its link that a flow gets; 0 without a route.
+    /// Mean fraction of its link's bandwidth that a flow gets; 0 without a route.
     pub bandwidth: SampleMean,
 }
 
 impl Bisection {
-    /// Matchings drawn from `seed`; `None` without two hosts, or with fewer than two samples.
+    /// Measures matchings drawn from `seed`; `None` without two hosts, or with fewer than two
+    /// samples.
     pub fn new<'a>(
         fabric: &Fabric,
         routes: impl Into<RouteSet<'a>>,
@@ -91,7 +92,7 @@ struct Matching<'a> {
     walker: Walker,
     flows: Vec<u32>,
     channels: Vec<ChannelId>,
-    /// End of each flow in `channels`.
+    /// End of each flow's path in `channels`.
     ends: Vec<usize>,
 }
 
@@ -108,7 +109,8 @@ impl<'a> Matching<'a> {
         }
     }
 
-    /// Flows on the busiest channel, and mean share.
+    /// Returns the number of flows on the busiest channel, and the mean share of its link that a
+    /// flow gets.
     fn measure(&mut self, pairs: impl Iterator<Item = (EndpointId, EndpointId)>) -> (f64, f64) {
         for channel in &self.channels {
             self.flows[channel.index()] = 0;

@@ -4,18 +4,18 @@ use crate::routing::paths::TableRoutes;
 use crate::{EndpointId, Fabric};
 use std::collections::BTreeMap;
 
-/// Outputs for packets to hosts of other switches.
+/// Number of outputs for packets to hosts of other switches.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Choice {
-    /// Mean over all switches and the hosts of all others; `None` if no packet continues to a
-    /// switch.
+    /// Mean over all switches and the hosts of all other switches; `None` if no packet continues to
+    /// a switch.
     pub mean_outputs: Option<f64>,
-    /// Most at any switch.
+    /// Largest number at any switch.
     pub max_outputs: usize,
 }
 
 impl Choice {
-    /// Outputs of tables; several if they are adaptive.
+    /// Counts the outputs in tables, of which adaptive ones offer several for a packet.
     pub fn new(fabric: &Fabric, tables: &TableRoutes) -> Self {
         // Paths to the hosts of a switch differ only in their last channel.
         let mut hosts: BTreeMap<_, (EndpointId, usize)> = BTreeMap::new();

@@ -1,6 +1,6 @@
-//! Pairs by a small number: for example the length of their path.
+//! Distribution of pairs over a small number, for example the length of their path.
 
-/// Number of pairs by value.
+/// Number of pairs with each value.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Distribution {
     pairs: Vec<u64>,
@@ -14,22 +14,22 @@ impl Distribution {
         self.pairs[number] += pairs;
     }
 
-    /// Pairs by value, from 0 to the largest.
+    /// Number of pairs with each value, from 0 to the largest.
     pub fn pairs(&self) -> &[u64] {
         &self.pairs
     }
 
-    /// Pairs with a value.
+    /// Number of pairs with a value.
     pub fn of(&self, number: usize) -> u64 {
         self.pairs.get(number).copied().unwrap_or(0)
     }
 
-    /// All pairs.
+    /// Number of all pairs.
     pub fn total(&self) -> u64 {
         self.pairs.iter().sum()
     }
 
-    /// Mean over all pairs; `None` without pairs.
+    /// Mean value over all pairs; `None` without pairs.
     pub fn mean(&self) -> Option<f64> {
         ratio((0..).zip(&self.pairs).map(|(number, pairs)| number * pairs).sum(), self.total())
     }

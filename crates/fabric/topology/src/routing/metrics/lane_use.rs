@@ -1,4 +1,4 @@
-//! Lanes used by packets, and drops by the map of lanes.
+//! Lanes used by packets, and packets dropped by the lane map.
 
 use crate::routing::lanes::map::MANAGEMENT_LANE;
 use crate::routing::lanes::route_set::{LanedWalk, RouteSet};
@@ -20,15 +20,15 @@ pub struct LaneUse {
 /// Packets dropped at one place because their service level has no lane there.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LaneDrop {
-    /// Input channel at the switch; `None` if the adapter drops them.
+    /// Input channel at the switch; `None` if the adapter drops the packets.
     pub incoming: Option<ChannelId>,
-    /// Next channel.
+    /// Channel that the packets would take next.
     pub outgoing: ChannelId,
-    /// Their service level.
+    /// Service level of the packets.
     pub level: u8,
-    /// Source and destination of some packets.
+    /// Source and destination of some of the packets.
     pub example: (EndpointId, EndpointId),
-    /// Affected ordered pairs, each counted for every path.
+    /// Number of affected ordered pairs, each counted for every path.
     pub pairs: u64,
 }
 
@@ -56,7 +56,7 @@ impl LaneDrop {
 }
 
 impl RouteSet<'_> {
-    /// Lanes of all pairs.
+    /// Returns the lanes used by all pairs, and the dropped packets.
     pub fn lane_use(&self, fabric: &Fabric) -> LaneUse {
         let graph = SwitchGraph::new(fabric);
         if self.lanes.is_none() {

@@ -6,19 +6,20 @@ use crate::routing::paths::routes::Routes;
 use crate::routing::paths::table_routes::WalkEnd;
 use crate::{ChannelId, EndpointId, Fabric};
 
-/// Pairs whose path uses a channel.
+/// Pairs of hosts whose path uses a given channel.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Sharing {
-    /// Their channel.
+    /// The given channel.
     pub channel: ChannelId,
-    /// Ordered pairs of hosts.
+    /// Number of ordered pairs of hosts.
     pub pairs: u64,
-    /// First pairs by destination and source.
+    /// First pairs, ordered by destination and source.
     pub examples: Vec<(EndpointId, EndpointId)>,
 }
 
 impl Sharing {
-    /// Pairs on `channel`, at most `examples_max` as examples; a pair uses the first of its paths.
+    /// Finds the pairs on `channel`, and keeps at most `examples_max` as examples; a pair uses the
+    /// first of its paths.
     pub fn new<'a>(
         fabric: &Fabric,
         routes: impl Into<RouteSet<'a>>,

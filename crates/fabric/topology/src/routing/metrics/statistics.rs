@@ -19,15 +19,15 @@ const BUSIEST: usize = 10;
 /// Path lengths, channel loads and the bound on all-to-all traffic.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Statistics {
-    /// Ordered pairs of distinct host endpoints.
+    /// Number of ordered pairs of distinct host endpoints.
     pub host_pairs: u64,
-    /// Pairs without a route.
+    /// Number of pairs without a route.
     pub unreachable_pairs: u64,
-    /// Routed pairs by switches on their path.
+    /// Routed pairs by number of switches on their path.
     pub switches: Distribution,
     /// Routed pairs by distance.
     pub distance: Distribution,
-    /// Routed pairs by in-transit hosts on their path.
+    /// Routed pairs by number of in-transit hosts on their path.
     pub in_transit_hosts: Distribution,
     /// Routed pairs by least distance.
     pub least_distance: Distribution,
@@ -35,13 +35,13 @@ pub struct Statistics {
     pub minimal: Distribution,
     /// Path that exceeds the least distance by most; of equals, the first.
     pub detour: Option<Detour>,
-    /// Host-to-host paths by channel.
+    /// Number of host-to-host paths on each channel.
     pub channel_paths: Vec<u64>,
-    /// Channels between switches.
+    /// Number of channels between switches.
     pub switch_channels: u64,
-    /// Their host-to-host paths, each counted on every channel.
+    /// Number of host-to-host paths on channels between switches, each counted on every channel.
     pub switch_channel_paths: u64,
-    /// Host-to-host paths in transit, by endpoint.
+    /// Number of host-to-host paths in transit at each endpoint.
     pub in_transit_paths: Vec<u64>,
     /// At most ten channels between switches, the busiest first, without idle ones.
     pub busiest: Vec<ChannelId>,
@@ -52,18 +52,18 @@ pub struct Statistics {
 /// Path longer than the shortest.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Detour {
-    /// Its source.
+    /// Source of the path.
     pub from: EndpointId,
-    /// Its destination.
+    /// Destination of the path.
     pub to: EndpointId,
-    /// Its channels between switches.
+    /// Number of channels between switches on the path.
     pub distance: usize,
-    /// Those of a shortest path.
+    /// Number of channels between switches on a shortest path.
     pub least: usize,
 }
 
 impl Statistics {
-    /// Statistics over all pairs of hosts.
+    /// Computes the statistics of all pairs of hosts.
     pub fn new(fabric: &Fabric, routes: &Routes) -> Self {
         let graph = SwitchGraph::new(fabric);
         let hosts = fabric.endpoint_ids().filter(|endpoint| graph.is_host(*endpoint));
@@ -106,7 +106,7 @@ impl Statistics {
         }
     }
 
-    /// Ordered pairs of hosts with a route.
+    /// Number of ordered pairs of hosts with a route.
     pub fn joined_pairs(&self) -> u64 {
         self.host_pairs - self.unreachable_pairs
     }
@@ -116,12 +116,12 @@ impl Statistics {
         ratio(self.minimal.total(), self.joined_pairs())
     }
 
-    /// Routed pairs with a longer path than the shortest.
+    /// Number of routed pairs with a longer path than the shortest.
     pub fn detour_pairs(&self) -> u64 {
         self.joined_pairs() - self.minimal.total()
     }
 
-    /// At most ten hosts in transit on most paths, the busiest first.
+    /// At most ten hosts with most paths in transit, the busiest first.
     pub fn busiest_in_transit_hosts(&self) -> Vec<EndpointId> {
         let paths = |host: &EndpointId| self.in_transit_paths[host.index()];
         let mut hosts: Vec<_> =
@@ -131,12 +131,12 @@ impl Statistics {
         hosts
     }
 
-    /// Host-to-host paths over the busiest channel between switches.
+    /// Number of host-to-host paths on the busiest channel between switches.
     pub fn max_channel_paths(&self) -> u64 {
         self.busiest.first().map_or(0, |channel| self.channel_paths[channel.index()])
     }
 
-    /// Mean host-to-host paths over channels between switches; `None` without any.
+    /// Mean number of host-to-host paths on a channel between switches; `None` without any.
     pub fn mean_channel_paths(&self) -> Option<f64> {
         ratio(self.switch_channel_paths, self.switch_channels)
     }
@@ -153,11 +153,12 @@ struct Tally<'a> {
     detour: Option<Detour>,
     channel_paths: Vec<u64>,
     in_transit_paths: Vec<u64>,
-    /// By switch: number of walks of its hosts.
+    /// For each switch: number of walks from its hosts.
     walks_from: Vec<u64>,
-    /// By endpoint: whether a walk from its switch leads to it.
+    /// For each endpoint: whether a walk begins at its own switch, from which it sends no packet to
+    /// itself.
     is_left_out: Vec<bool>,
-    /// By switch: hops to that of the last destination.
+    /// Switch of the last destination, and hops from every switch to it.
     distances: Option<(NodeId, Vec<u32>)>,
 }
 
@@ -180,7 +181,7 @@ impl<'a> Tally<'a> {
         }
     }
 
-    /// Directly cabled hosts have no switch between them, and no shorter path.
+    /// Adds directly cabled hosts, which have no switch between them, and no shorter path.
     fn add_peers(&mut self) {
         for from in self.fabric.endpoint_ids().filter(|from| self.graph.is_host(*from)) {
             if let Attachment::Peer(to) = self.graph.attachment(from)
@@ -213,7 +214,7 @@ impl<'a> Tally<'a> {
         self.add_pairs(walk.source, walk.to, lengths, pairs);
     }
 
-    /// Adds the walks of a row whose paths form a tree, like [`Self::add`].
+    /// Adds the walks of a row whose paths form a tree, with the result of [`Self::add`].
     fn add_destination_paths(&mut self, row: &RouteRow<'_>, destination_paths: &DestinationPaths) {
         let hosts = || row.destinations.iter().copied().filter(|to| self.graph.is_host(*to));
         let (destinations, Some(to)) = (hosts().count() as u64, hosts().next()) else { return };
@@ -270,7 +271,7 @@ impl<'a> Tally<'a> {
         }
     }
 
-    /// Also counts the paths at in-transit hosts.
+    /// Returns the lengths of a walk, and counts its paths at in-transit hosts.
     fn lengths(&mut self, walk: &Walk<'_>, pairs: u64) -> Lengths {
         let mut lengths = Lengths { switches: 1, in_transit_hosts: 0 };
         let (_, before) = walk.channels.split_last().expect("a walk that arrived has channels");
@@ -297,7 +298,8 @@ impl<'a> Tally<'a> {
         }
     }
 
-    /// Every host sends along the walks from its switch, except to itself.
+    /// Adds paths to the channels of hosts: every host sends along the walks from its switch,
+    /// except to itself.
     fn add_injections(&mut self) {
         for from in self.fabric.endpoint_ids().filter(|from| self.graph.is_host(*from)) {
             if let Attachment::Switch(switch) = self.graph.attachment(from) {

@@ -11,20 +11,20 @@ use super::graph::{SwitchGraph, largest_first};
 use super::routes::{RouteRow, RowPaths};
 use crate::{ChannelId, Fabric, NodeId};
 
-/// Not visited yet; in the result, packets do not arrive.
+/// Mark of a switch not visited yet; in the result, packets from it do not arrive.
 const UNKNOWN: u32 = 0;
-/// Switch on the path that is being followed.
+/// Mark of a switch on the path that is being followed.
 const OPEN: u32 = u32::MAX - 1;
-/// Switch without arriving packets.
+/// Mark of a switch whose packets do not arrive.
 const LOST: u32 = u32::MAX;
 
 /// Paths by switch, in reused memory.
 #[derive(Debug)]
 pub(crate) struct DestinationPaths {
     next: Vec<Option<ChannelId>>,
-    /// Switches on the path, including both ends; or a mark.
+    /// For each switch: number of switches on its path, including both ends; or a mark.
     switches: Vec<u32>,
-    /// Switches with arriving packets, farthest first.
+    /// Switches whose packets arrive, the farthest first.
     order: Vec<NodeId>,
 }
 
@@ -34,7 +34,7 @@ impl DestinationPaths {
         Self { next: vec![None; count], switches: vec![UNKNOWN; count], order: Vec::new() }
     }
 
-    /// Returns `false` if paths are not stored by switch.
+    /// Computes the paths of a row; returns `false` if they are not stored by switch.
     pub(crate) fn fill(
         &mut self,
         fabric: &Fabric,
@@ -61,7 +61,8 @@ impl DestinationPaths {
         true
     }
 
-    /// Switches left at the first switch with a known result.
+    /// Follows a path to the first switch with a known result, and returns the number of switches
+    /// left there.
     fn follow(
         &mut self,
         fabric: &Fabric,
@@ -92,13 +93,14 @@ impl DestinationPaths {
         }
     }
 
-    /// Switches on the path from a switch, including itself; `None` if packets do not arrive.
+    /// Number of switches on the path from a switch, including itself; `None` if packets do not
+    /// arrive.
     pub(crate) fn switches(&self, from: NodeId) -> Option<usize> {
         let switches = self.switches[from.index()];
         (switches != UNKNOWN).then_some(switches as usize)
     }
 
-    /// `None` at the switch of destinations that share their paths.
+    /// Next channel; `None` at the switch of destinations that share their paths.
     pub(crate) fn next(&self, switch: NodeId) -> Option<ChannelId> {
         self.next[switch.index()]
     }

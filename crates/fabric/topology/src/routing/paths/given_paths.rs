@@ -1,4 +1,4 @@
-//! Source routes made of given paths, channel by channel.
+//! Source routes built from given paths, channel by channel.
 //!
 //! Invariant, required of the caller: a path is connected, leads into its destination, and leaves
 //! an in-transit host by the cable it entered by.
@@ -8,8 +8,8 @@ use super::source_routes::{SourceRoutes, SourceRoutesBuilder};
 use crate::{ChannelId, EndpointId, Fabric, NodeId};
 
 impl SourceRoutes {
-    /// Routes along `path(switch, endpoint)`: all channels to an endpoint on a switch, including
-    /// the one into it. Panics if they are not connected.
+    /// Builds routes from `path(switch, endpoint)`: all channels to an endpoint on a switch,
+    /// including the one into it. Panics if they are not connected.
     pub fn of_paths(
         fabric: &Fabric,
         mut path: impl FnMut(NodeId, EndpointId) -> Option<Vec<ChannelId>>,

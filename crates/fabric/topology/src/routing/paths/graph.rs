@@ -14,10 +14,10 @@
 use crate::{ChannelId, EndpointId, Fabric, NodeId};
 use std::collections::VecDeque;
 
-/// Distance without a path.
+/// Distance if there is no path.
 pub(crate) const UNREACHED: u32 = u32::MAX;
 
-/// Channel between switches.
+/// A channel between switches.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Hop {
     pub(crate) channel: ChannelId,
@@ -27,30 +27,30 @@ pub(crate) struct Hop {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Attachment {
     Switch(NodeId),
-    /// Directly cabled endpoint.
+    /// Endpoint that is cabled directly.
     Peer(EndpointId),
 }
 
 #[derive(Debug)]
 pub(crate) struct SwitchGraph {
-    /// First hop of each switch in `steps`, followed by their total.
+    /// Index in `steps` of each switch's first hop, followed by the total number.
     first: Vec<usize>,
     steps: Vec<Hop>,
     attachments: Vec<Attachment>,
     ejections: Vec<ChannelId>,
     is_host: Vec<bool>,
     residents: Vec<Vec<EndpointId>>,
-    /// Port 0 by switch: a source of packets, never a destination of routes.
+    /// For each switch: its port 0, a source of packets but never a destination of routes.
     ports_0: Vec<Option<EndpointId>>,
     host_counts: Vec<u32>,
 }
 
-/// Indices, the largest number first, of equals the lowest index, without numbers equal to `none`.
-/// Sorts by counting, because hop counts are small.
+/// Returns the indices of `numbers`, the largest number first and equals by index, without numbers
+/// equal to `none`. Sorts by counting, because hop counts are small.
 pub(crate) fn largest_first(numbers: &[u32], none: u32) -> Vec<usize> {
     let counted = || numbers.iter().enumerate().filter(|(_, number)| **number != none);
     let Some(largest) = counted().map(|(_, number)| *number).max() else { return Vec::new() };
-    // Position of the next index by number, counted from the largest down.
+    // For each number, position of its next index, counted from the largest number down.
     let mut places = vec![0; largest as usize + 2];
     for (_, number) in counted() {
         places[(largest - number) as usize + 1] += 1;
@@ -109,7 +109,7 @@ impl SwitchGraph {
         self.residents.len()
     }
 
-    /// In canonical order.
+    /// Switches in canonical order.
     pub(crate) fn switches(
         &self,
     ) -> impl DoubleEndedIterator<Item = NodeId> + ExactSizeIterator + use<> {
@@ -140,12 +140,12 @@ impl SwitchGraph {
         self.attachments.len()
     }
 
-    /// In canonical order, without port 0, because no route leads there.
+    /// Endpoints on a switch in canonical order, without port 0, because no route leads there.
     pub(crate) fn residents(&self, switch: NodeId) -> &[EndpointId] {
         &self.residents[switch.index()]
     }
 
-    /// Residents and port 0.
+    /// Endpoints on a switch, including port 0.
     pub(crate) fn senders(&self, switch: NodeId) -> impl Iterator<Item = EndpointId> + Clone + '_ {
         self.residents(switch).iter().copied().chain(self.ports_0[switch.index()])
     }
@@ -174,7 +174,7 @@ impl SwitchGraph {
         hops
     }
 
-    /// Lowest switch of the connected part, by switch.
+    /// For each switch: lowest switch of its connected part.
     pub(crate) fn islands(&self) -> Vec<NodeId> {
         let mut island = vec![None; self.switch_count()];
         for lowest in self.switches() {
@@ -191,7 +191,7 @@ impl SwitchGraph {
     }
 }
 
-/// One more than the highest cabled port.
+/// Highest cabled port, plus 1.
 pub(crate) fn ports_in_use(fabric: &Fabric, node: NodeId) -> usize {
     let port = |channel| usize::from(fabric.source(channel).port);
     1 + fabric.channels_from(node).map(port).max().unwrap_or(0)

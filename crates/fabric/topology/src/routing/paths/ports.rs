@@ -5,7 +5,7 @@
 
 #[derive(Clone, Debug)]
 pub(crate) enum Ports {
-    /// Each up to 255.
+    /// Ports up to 255.
     Bytes(Vec<u8>),
     Words(Vec<u16>),
 }
@@ -23,7 +23,7 @@ impl Default for Ports {
 }
 
 impl PartialEq for Ports {
-    /// Widths in memory do not matter.
+    /// Compares ports, whatever their width in memory.
     fn eq(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Bytes(one), Self::Bytes(other)) => one == other,

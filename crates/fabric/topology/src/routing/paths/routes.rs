@@ -55,7 +55,7 @@ pub(crate) fn joins_switches(fabric: &Fabric, channel: ChannelId) -> bool {
 pub(crate) struct Walk<'a> {
     pub(crate) source: NodeId,
     pub(crate) to: EndpointId,
-    /// From the source switch on; the channel that closes a loop is listed twice.
+    /// Channels from the source switch on; the one that closes a loop is listed twice.
     pub(crate) channels: &'a [ChannelId],
     pub(crate) end: WalkEnd,
 }
@@ -64,22 +64,22 @@ pub(crate) struct Walk<'a> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RouteRow<'a> {
     pub(crate) switch: NodeId,
-    /// At least one.
+    /// Destinations, at least one.
     pub(crate) destinations: &'a [EndpointId],
     pub(crate) paths: RowPaths<'a>,
 }
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum RowPaths<'a> {
-    /// By switch: output port, 0 for none.
+    /// For each switch: output port, 0 for none.
     Table(PortSlice<'a>),
-    /// By switch: output port, except for the last channel, which differs by destination.
+    /// For each switch: output port, except for the last channel, which differs by destination.
     Column(PortSlice<'a>),
     Single(&'a SourceRoutes),
 }
 
 impl RouteRow<'_> {
-    /// Output channels by switch; `None` if paths are stored separately.
+    /// Output channel of each switch; `None` if paths are stored separately.
     pub(crate) fn column(
         &self,
         fabric: &Fabric,
@@ -121,7 +121,7 @@ impl Routes {
         }
     }
 
-    /// All channels; `None` without a route, and from an endpoint to itself.
+    /// All channels from one endpoint to another; `None` without a route, or if both are equal.
     pub fn path(&self, fabric: &Fabric, from: EndpointId, to: EndpointId) -> Option<Path> {
         if from == to {
             return None;
@@ -142,7 +142,7 @@ impl Routes {
         Some(Path { channels })
     }
 
-    /// Channel after `channel`; `None` at the destination, and if the route ends.
+    /// Channel after `channel`; `None` at the destination, or if the route ends.
     pub fn next(
         &self,
         fabric: &Fabric,
@@ -177,7 +177,7 @@ impl Routes {
         }
     }
 
-    /// Switches on the path by source, then by destination; `None` without a route.
+    /// Number of switches on each path, by source and then by destination; `None` without a route.
     pub fn lengths(&self, fabric: &Fabric) -> Vec<Vec<Option<usize>>> {
         let graph = SwitchGraph::new(fabric);
         let count = graph.endpoint_count();
@@ -199,7 +199,7 @@ impl Routes {
         lengths
     }
 
-    /// Whether packets of any endpoint leave its switch for another.
+    /// Whether packets of any endpoint leave its switch for another switch.
     pub(crate) fn lead_between_switches(&self, fabric: &Fabric, graph: &SwitchGraph) -> bool {
         let mut rows = self.rows(graph);
         rows.any(|row| {
@@ -218,8 +218,8 @@ impl Routes {
         })
     }
 
-    /// In canonical order of destination switch, destination and source. Skips a source switch
-    /// whose only endpoint is the destination.
+    /// Visits all walks in canonical order of destination switch, destination and source. Skips a
+    /// source switch whose only endpoint is the destination.
     pub(crate) fn walk_all(
         &self,
         fabric: &Fabric,
@@ -270,7 +270,7 @@ impl Walk<'_> {
         graph.senders(self.source).count() as u64 - u64::from(self.stays(graph))
     }
 
-    /// Ordered pairs of hosts.
+    /// Number of ordered pairs of hosts that use the walk.
     pub(crate) fn host_pairs(&self, graph: &SwitchGraph) -> u64 {
         if graph.is_host(self.to) {
             u64::from(graph.host_count(self.source)) - u64::from(self.stays(graph))

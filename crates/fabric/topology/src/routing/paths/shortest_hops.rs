@@ -15,7 +15,7 @@ const UNREACHED: u16 = u16::MAX;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct ShortestHops {
     switch_count: usize,
-    /// By destination, then by switch.
+    /// Remaining hops, by destination and then by switch.
     hops: Vec<u16>,
 }
 
@@ -27,13 +27,13 @@ impl ShortestHops {
         Self { switch_count: graph.switch_count(), hops }
     }
 
-    /// `None` without a path.
+    /// Hops between two switches; `None` without a path.
     pub(crate) fn between(&self, from: NodeId, to: NodeId) -> Option<u16> {
         let hops = self.hops[to.index() * self.switch_count + from.index()];
         (hops != UNREACHED).then_some(hops)
     }
 
-    /// In the order of ports.
+    /// Channels one hop nearer to `to`, in the order of ports.
     pub(crate) fn onward<'a>(
         &'a self,
         fabric: &'a Fabric,

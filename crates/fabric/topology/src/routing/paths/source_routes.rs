@@ -26,24 +26,24 @@ const NO_SOURCE: u32 = u32::MAX;
 /// One path per source switch and destination endpoint.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SourceRoutes {
-    /// By switch: number among those with senders, or [`NO_SOURCE`].
+    /// For each switch: index among those with senders, or [`NO_SOURCE`].
     sources: Vec<u32>,
-    /// By endpoint; `None` if it is not on a switch.
+    /// For each endpoint: the paths to it; `None` if it is not on a switch.
     destinations: Vec<Option<Destination>>,
     rows: Vec<Row>,
     columns: Columns,
     /// End of each path in `ports`, relative to its row: by row, then by source.
     ends: Vec<u32>,
     ports: Ports,
-    /// Indexed like `ends`; empty if no path visits any.
+    /// Number of in-transit hosts of each path, indexed like `ends`; empty if no path visits any.
     in_transit_hosts: Vec<u16>,
     fall_backs: FallBacks,
 }
 
-/// Pairs with longer routes than the shortest paths, for lack of an in-transit host.
+/// Pairs whose routes are longer than the shortest paths, for lack of an in-transit host.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct FallBacks {
-    /// Ordered pairs of hosts.
+    /// Number of ordered pairs of hosts.
     pub pairs: u64,
     /// Switches at which their shortest paths would turn from down to up.
     pub switches: Vec<NodeId>,
@@ -58,18 +58,18 @@ struct Destination {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Row {
-    /// First entry in the columns.
+    /// Index of the first entry in the columns.
     Column(usize),
     Paths {
-        /// First port.
+        /// Index of the first port.
         port: usize,
-        /// End of the first path.
+        /// Index in `ends` of the first path.
         end: usize,
     },
 }
 
-/// By row and switch: output port, and remaining channels between switches; both 0 at the switch of
-/// the destination and without a path.
+/// For each row and switch: output port, and remaining channels between switches; both 0 at the
+/// switch of the destination and without a path.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 struct Columns {
     ports: Ports,
@@ -82,23 +82,23 @@ pub struct Onward<'a> {
     fabric: &'a Fabric,
     source: NodeId,
     steps: Steps<'a>,
-    /// Channels before the one into the destination.
+    /// Number of channels before the one into the destination.
     channels: u32,
     ejection: ChannelId,
-    /// In-transit hosts.
+    /// Number of in-transit hosts.
     pub in_transit_hosts: u16,
 }
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Steps<'a> {
-    /// By switch.
+    /// Output ports by switch.
     Column(PortSlice<'a>),
-    /// By position on the path.
+    /// Output ports by position on the path.
     Path(PortSlice<'a>),
 }
 
 impl PartialEq for Onward<'_> {
-    /// Representations do not matter.
+    /// Compares routes, whatever their representation.
     fn eq(&self, other: &Self) -> bool {
         self.in_transit_hosts == other.in_transit_hosts && self.iter().eq(other.iter())
     }
@@ -127,7 +127,7 @@ impl<'a> Onward<'a> {
         })
     }
 
-    /// Switch visits; a switch re-entered from an in-transit host counts twice.
+    /// Number of switch visits; a switch re-entered from an in-transit host counts twice.
     #[inline]
     pub fn switches(self) -> usize {
         self.len() - usize::from(self.in_transit_hosts)
@@ -148,9 +148,9 @@ impl Steps<'_> {
 /// Location of a stored path.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct KeptPath {
-    /// First port of the path, or of its column.
+    /// Index of the first port of the path, or of its column.
     first: usize,
-    /// Channels before the one into the destination.
+    /// Number of channels before the one into the destination.
     channels: u32,
     ejection: ChannelId,
     in_transit_hosts: u16,
@@ -181,13 +181,13 @@ impl KeptPath {
         self.ejection
     }
 
-    /// In-transit hosts on the path.
+    /// Number of in-transit hosts on the path.
     #[inline]
     pub fn in_transit_hosts(self) -> usize {
         self.in_transit_hosts.into()
     }
 
-    /// Switch visits.
+    /// Number of switch visits.
     #[inline]
     pub fn switches(self) -> usize {
         self.channels as usize + 1 - self.in_transit_hosts()
@@ -243,7 +243,7 @@ impl SourceRoutes {
         fabric.outgoing(node, port).expect("a path leads along cables")
     }
 
-    /// In-transit hosts left after `channels` channels of a path from `first`.
+    /// Number of in-transit hosts left after `channels` channels of a path from `first`.
     pub fn in_transit_hosts_before(
         &self,
         fabric: &Fabric,
@@ -277,7 +277,7 @@ impl SourceRoutes {
         Some(Onward { fabric, source, steps, channels, ejection, in_transit_hosts })
     }
 
-    /// If they represent all paths to `to`.
+    /// Column of output ports, if one represents all paths to `to`.
     pub(crate) fn column_of(&self, to: EndpointId) -> Option<PortSlice<'_>> {
         match self.rows[self.row(to)?] {
             Row::Column(first) => Some(self.column(first)),
@@ -289,7 +289,7 @@ impl SourceRoutes {
         self.destinations[to.index()].map(|destination| destination.row as usize)
     }
 
-    /// Whether paths to two endpoints differ in their last channel only.
+    /// Whether paths to two endpoints differ only in their last channel.
     pub fn share_paths(&self, one: EndpointId, other: EndpointId) -> bool {
         self.row(one).is_some() && self.row(one) == self.row(other)
     }
@@ -298,7 +298,7 @@ impl SourceRoutes {
         self.columns.ports.slice(first..first + self.sources.len())
     }
 
-    /// Pairs with longer routes for lack of an in-transit host.
+    /// Pairs whose routes are longer for lack of an in-transit host.
     pub fn fall_backs(&self) -> &FallBacks {
         &self.fall_backs
     }
@@ -310,22 +310,22 @@ impl SourceRoutes {
     }
 }
 
-/// Row by row: whole columns, or one path after the other.
+/// Builder that adds row by row: whole columns, or one path after the other.
 #[derive(Debug)]
 pub(crate) struct SourceRoutesBuilder<'a> {
     fabric: &'a Fabric,
     graph: &'a SwitchGraph,
     routes: SourceRoutes,
-    /// Row of separate paths.
+    /// Row of separate paths, if any is open.
     row: Option<OpenRow>,
-    /// In-transit hosts of the path that is being built.
+    /// Number of in-transit hosts on the path that is being built.
     in_transit_hosts: u16,
 }
 
 /// Row with paths still to come.
 #[derive(Clone, Copy, Debug)]
 struct OpenRow {
-    /// First port of the row.
+    /// Index of the first port of the row.
     first: usize,
     /// End of the last stored path.
     end: usize,
@@ -359,15 +359,15 @@ impl<'a> SourceRoutesBuilder<'a> {
         Self { fabric, graph, routes, row: None, in_transit_hosts: 0 }
     }
 
-    /// One path of every switch follows, each ended by [`Self::end_path`].
+    /// Begins a row; one path of every switch follows, each ended by [`Self::end_path`].
     pub(crate) fn begin_row(&mut self, destinations: &[EndpointId]) {
         let first = self.routes.ports.len();
         self.add_row(destinations, Row::Paths { port: first, end: self.routes.ends.len() });
         self.row = Some(OpenRow { first, end: first, switch: 0 });
     }
 
-    /// All paths to endpoints of a switch: by switch, output port and remaining channels between
-    /// switches.
+    /// Adds all paths to endpoints of a switch: for each switch, output port and remaining channels
+    /// between switches.
     pub(crate) fn column(
         &mut self,
         destinations: &[EndpointId],
@@ -414,13 +414,13 @@ impl<'a> SourceRoutesBuilder<'a> {
         }
     }
 
-    /// Into a host by `ejection`, and out of it by the reverse channel.
+    /// Adds the channel `ejection` into a host, and the reverse channel out of it.
     pub(crate) fn push_in_transit(&mut self, ejection: ChannelId) {
         self.extend(&[ejection, Fabric::reverse(ejection)]);
         self.in_transit_hosts += 1;
     }
 
-    /// The path of a switch without endpoints is not stored.
+    /// Ends a path; that of a switch without endpoints is not stored.
     pub(crate) fn end_path(&mut self) {
         let row = self.row.as_mut().expect("a path belongs to a row");
         let in_transit_hosts = std::mem::take(&mut self.in_transit_hosts);

@@ -5,14 +5,14 @@
 
 use crate::{Fabric, Finding, FindingKind, NodeId};
 
-/// No entry; a switch reaches itself without one.
+/// Value for no entry; a switch reaches itself without one.
 const NO_PORT: u16 = 0;
 
 /// One output port per switch and destination switch.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SwitchTables {
     switch_count: usize,
-    /// By destination, then by switch.
+    /// Output ports, by destination and then by switch.
     ports: Vec<u16>,
 }
 
@@ -34,7 +34,7 @@ impl SwitchTables {
         self.ports[to.index() * self.switch_count + switch.index()] = port.unwrap_or(NO_PORT);
     }
 
-    /// One finding for each destination switch that some connected switches do not reach.
+    /// Returns one finding for each destination switch that some connected switches do not reach.
     pub(crate) fn check(&self, fabric: &Fabric, islands: &[NodeId]) -> Vec<Finding> {
         let mut findings = Vec::new();
         for to in fabric.switches() {

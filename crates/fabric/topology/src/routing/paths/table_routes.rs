@@ -14,30 +14,30 @@ use super::switch_of;
 use crate::{ChannelId, EndpointId, Fabric, NodeId, PortRef};
 use std::sync::Arc;
 
-/// No entry: port 0 is the switch itself and leads to no endpoint.
+/// Value for no entry: port 0 is the switch itself and leads to no endpoint.
 const NO_PORT: u16 = 0;
 
 /// One output port per switch and destination endpoint.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TableRoutes {
     switch_count: usize,
-    /// By destination, then by switch.
+    /// Output ports, by destination and then by switch.
     ports: Ports,
-    /// For adaptive routing.
+    /// Remaining hops, for adaptive routing.
     hops: Option<Arc<ShortestHops>>,
 }
 
-/// Switch and destination whose table path is not a shortest one.
+/// A switch and a destination whose path in the tables is not a shortest one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LongerPath {
-    /// First switch.
+    /// First switch of the path.
     pub switch: NodeId,
     /// Destination.
     pub to: EndpointId,
 }
 
 impl LongerPath {
-    /// Reason against adaptive routing, with a remedy.
+    /// States the reason against adaptive routing, with a remedy.
     pub fn describe(&self, fabric: &Fabric) -> String {
         format!(
             "packets that choose at every switch take shortest ways, and this algorithm leads from {} to {} by none of them: choose \
@@ -86,7 +86,7 @@ impl TableRoutes {
     }
 
     /// Next channels in the order of ports, each with whether it is the table's; without adaptive
-    /// routing only that one.
+    /// routing, only the table's channel.
     pub fn onward<'a>(
         &'a self,
         fabric: &'a Fabric,
@@ -107,11 +107,11 @@ impl TableRoutes {
         (port != NO_PORT).then_some(port)
     }
 
-    /// Switches visited from `switch` on, including it; `None` if the packet does not arrive. Time
-    /// in proportion to the path.
+    /// Number of switches visited from `switch` on, including it; `None` if the packet does not
+    /// arrive. Takes time in proportion to the path.
     pub fn switches_to(&self, fabric: &Fabric, switch: NodeId, to: EndpointId) -> Option<usize> {
         let mut node = switch;
-        // More hops than switches are a loop.
+        // A path with more hops than there are switches contains a loop.
         for switches in 1..=self.switch_count {
             let target = fabric.target(fabric.outgoing(node, self.port(node, to)?)?);
             if !fabric.node(target.node).is_switch() {
@@ -127,7 +127,7 @@ impl TableRoutes {
         self.ports.set(self.key(switch, to), port.unwrap_or(NO_PORT));
     }
 
-    /// By switch, 0 for no entry.
+    /// Output port of each switch; 0 for no entry.
     pub(crate) fn column(&self, to: EndpointId) -> PortSlice<'_> {
         let first = to.index() * self.switch_count;
         self.ports.slice(first..first + self.switch_count)
@@ -145,14 +145,14 @@ pub(crate) enum WalkEnd {
     NoEntry(NodeId),
     Uncabled(PortRef),
     WrongEndpoint(EndpointId),
-    /// The last channel occurred before.
+    /// A loop: the last channel occurred before.
     Loop,
 }
 
 #[derive(Debug)]
 pub(crate) struct Walker {
     channels: Vec<ChannelId>,
-    /// By switch: last walk that visited it.
+    /// For each switch: number of the last walk that visited it.
     seen: Vec<u64>,
     walk: u64,
 }
@@ -175,7 +175,7 @@ impl Walker {
         (&self.channels, onward.map_or(WalkEnd::NoEntry(source), |_| WalkEnd::Arrived))
     }
 
-    /// Channels from `source` on; the one that closes a loop is listed twice.
+    /// Returns the channels from `source` on; the one that closes a loop is listed twice.
     pub(crate) fn walk(
         &mut self,
         fabric: &Fabric,

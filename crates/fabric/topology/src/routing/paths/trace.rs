@@ -7,7 +7,7 @@
 //! ```
 //!
 //! Only tables read from a running fabric may have faults. A pair in different connected parts is
-//! no fault.
+//! not a fault.
 
 use super::graph::{Attachment, SwitchGraph};
 use super::routes::{Routes, Walk};
@@ -18,9 +18,9 @@ use std::collections::BTreeMap;
 /// Fate of the packets between all ordered pairs of endpoints.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Trace {
-    /// Pairs whose packets arrive.
+    /// Number of pairs whose packets arrive.
     pub arrived_pairs: u64,
-    /// Pairs without a path of cables.
+    /// Number of pairs that no cables connect.
     pub unreachable_pairs: u64,
     /// Faults by destination and then by place.
     pub faults: Vec<RouteFault>,
@@ -42,15 +42,15 @@ pub struct RouteFault {
 /// Kind of failure to arrive.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Stray {
-    /// Channels of a loop, from the lowest on.
+    /// Loop of channels, from the lowest on.
     Loop(Vec<ChannelId>),
-    /// Switch without an entry for the destination.
+    /// Switch that has no entry for the destination.
     NoEntry(NodeId),
     /// Entry with a port that has no cable.
     Uncabled {
         /// Switch of the entry.
         switch: NodeId,
-        /// Its port.
+        /// Port of the entry.
         port: u16,
     },
     /// Entry that leads into another endpoint.
@@ -85,7 +85,7 @@ impl RouteFault {
 }
 
 impl Routes {
-    /// Fate of the packets of every ordered pair of endpoints.
+    /// Follows the packets of every ordered pair of endpoints.
     pub fn trace(&self, fabric: &Fabric) -> Trace {
         let graph = SwitchGraph::new(fabric);
         let islands = graph.islands();
@@ -116,7 +116,8 @@ impl Routes {
     }
 }
 
-/// A loop always, other failures only if source and destination are connected.
+/// Whether a failure is a fault: a loop always is, others only if source and destination are
+/// connected.
 fn is_fault(graph: &SwitchGraph, islands: &[NodeId], walk: &Walk<'_>, stray: &Stray) -> bool {
     let Attachment::Switch(last) = graph.attachment(walk.to) else {
         unreachable!("walks lead to endpoints on switches");
@@ -134,7 +135,7 @@ fn stray(walk: &Walk<'_>) -> Option<Stray> {
     })
 }
 
-/// From the lowest on.
+/// Channels of the loop, from the lowest on.
 fn closed_part(channels: &[ChannelId]) -> Vec<ChannelId> {
     let (last, before) = channels.split_last().expect("a loop has channels");
     let first = before.iter().position(|channel| channel == last);

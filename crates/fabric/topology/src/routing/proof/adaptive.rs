@@ -29,7 +29,7 @@ use crate::routing::paths::graph::SwitchGraph;
 use crate::routing::paths::{ShortestHops, TableRoutes};
 use crate::{ChannelId, EndpointId, Fabric, NodeId};
 
-/// A bit for each vertex.
+/// Set of vertices, with a bit for each.
 type Row = Vec<u64>;
 
 pub(super) struct AdaptiveCollector<'a> {
@@ -40,14 +40,14 @@ pub(super) struct AdaptiveCollector<'a> {
     lanes: Option<&'a Lanes>,
     groups: &'a LaneGroups,
     counted: Counted,
-    /// Lanes with dependencies.
+    /// Lanes that have dependencies.
     vertices: LaneSet,
-    /// By vertex, `channel * groups + group`: vertices that its holder may wait for.
+    /// For each vertex, `channel * groups + group`: vertices that its holder may wait for.
     rows: Vec<Row>,
 }
 
 impl<'a> AdaptiveCollector<'a> {
-    /// `tables` must be adaptive.
+    /// Creates a collector for `tables`, which must be adaptive.
     pub(super) fn new(
         fabric: &'a Fabric,
         graph: &'a SwitchGraph,
@@ -65,7 +65,7 @@ impl<'a> AdaptiveCollector<'a> {
         Self { fabric, graph, tables, hops, lanes, groups, counted, vertices, rows }
     }
 
-    /// By vertex, in ascending order.
+    /// Returns the successors of each vertex, in ascending order.
     pub(super) fn collect(mut self) -> Vec<Vec<usize>> {
         for end in self.graph.switches() {
             let counts = |to: &&EndpointId| {
@@ -114,7 +114,7 @@ impl<'a> AdaptiveCollector<'a> {
         }
     }
 
-    /// By switch, vertices that packets may wait for there or later.
+    /// For each switch: vertices that packets may wait for there or later.
     fn ahead(
         &self,
         nearest_first: &[NodeId],
@@ -136,7 +136,7 @@ impl<'a> AdaptiveCollector<'a> {
         ahead
     }
 
-    /// Adaptive lanes beside escape lanes.
+    /// Whether there are adaptive lanes beside escape lanes.
     fn skips(&self) -> bool {
         matches!(self.lanes.map(Lanes::rule), Some(LaneRule::Escape(_)))
     }
@@ -149,7 +149,7 @@ impl<'a> AdaptiveCollector<'a> {
         switches
     }
 
-    /// By switch, whether packets pass through it.
+    /// For each switch: whether packets pass through it.
     fn reached(&self, end: NodeId, to: EndpointId) -> Vec<bool> {
         let mut reached = vec![false; self.graph.switch_count()];
         let counts = |from: &EndpointId| {
@@ -239,7 +239,7 @@ impl AdaptiveCollector<'_> {
         waits && self.tables.onward(self.fabric, from, to).any(holds)
     }
 
-    /// Sender, if possible a host.
+    /// Endpoint whose packets may use the channel, if possible a host.
     fn sender(&self, channel: ChannelId, end: NodeId) -> Option<EndpointId> {
         let by = self.fabric.source(channel).node;
         let left = self.hops.between(by, end)?;

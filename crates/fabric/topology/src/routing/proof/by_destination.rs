@@ -21,7 +21,7 @@ use crate::{ChannelId, EndpointId, Fabric, NodeId};
 pub(super) enum Counted {
     All,
     BetweenHosts,
-    /// Even if they end at the wrong endpoint.
+    /// Paths without a loop, even if they end at the wrong endpoint.
     WithoutLoops,
 }
 
@@ -32,7 +32,7 @@ pub(super) struct Collector<'a> {
     lanes: Option<&'a Lanes>,
     counted: Counted,
     column: Column<'a>,
-    /// By switch and dateline class: last row whose packets arrived there.
+    /// For each switch and dateline class: last row whose packets arrived there.
     seen: Vec<u64>,
     row: u64,
 }
@@ -71,7 +71,7 @@ impl<'a> Collector<'a> {
         }
     }
 
-    /// Switches with counted packets to other switches.
+    /// Switches from which counted packets leave for other switches.
     fn entries(&self, row: &RouteRow<'a>) -> impl Iterator<Item = NodeId> + use<'a> {
         let (graph, between_hosts) = (self.graph, self.counted == Counted::BetweenHosts);
         let (switch, destinations) = (row.switch, row.destinations);
@@ -97,7 +97,7 @@ impl<'a> Collector<'a> {
         }
     }
 
-    /// Stops at a switch visited for this destination before.
+    /// Follows a path until it meets a switch already visited for this destination.
     fn follow(&mut self, source: NodeId, to: NodeId, turns: &mut Turns) {
         let Some(mut held) = self.column.next(source) else { return };
         let mut class = self.first_class(source, held, to);

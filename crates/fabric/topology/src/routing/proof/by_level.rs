@@ -21,7 +21,7 @@ use crate::routing::paths::graph::SwitchGraph;
 use crate::routing::paths::routes::{RouteRow, Routes, RowPaths};
 use crate::{ChannelId, EndpointId, Fabric, NodeId};
 
-/// By service level.
+/// Lanes of each service level.
 type LanesByLevel = [LaneSet; LEVELS];
 
 /// Collector of turns with reused memory.
@@ -32,9 +32,9 @@ pub(super) struct LevelCollector<'a> {
     groups: &'a LaneGroups,
     counted: Counted,
     column: Column<'a>,
-    /// By switch: representatives of all endpoints.
+    /// For each switch: representatives of all its endpoints.
     senders: Vec<Vec<EndpointId>>,
-    /// By switch and service level: last row whose packets left there, and their lanes.
+    /// For each switch and service level: last row whose packets left there, and their lanes.
     left: Vec<(u64, LaneSet)>,
     row: u64,
 }
@@ -61,7 +61,7 @@ impl<'a> LevelCollector<'a> {
         }
     }
 
-    /// Rows lead to LIDs of this offset.
+    /// Adds the turns of routes to LIDs of this offset.
     pub(super) fn add(
         &mut self,
         routes: &'a Routes,
@@ -91,7 +91,7 @@ impl<'a> LevelCollector<'a> {
         }
     }
 
-    /// Stops at a switch that packets of equal level have left on equal lanes.
+    /// Follows a path until it meets a switch that packets of equal level have left on equal lanes.
     fn follow(&mut self, source: NodeId, row: &RouteRow<'_>, lid_offset: u8, turns: &mut Turns) {
         let Some(first) = self.column.next(source) else { return };
         if self.column.end(first).is_none() {
@@ -137,7 +137,7 @@ impl<'a> LevelCollector<'a> {
         }
     }
 
-    /// First lanes of counted packets.
+    /// First lanes of counted packets, by service level.
     fn entered(
         &self,
         source: NodeId,
@@ -161,7 +161,7 @@ impl<'a> LevelCollector<'a> {
         entered
     }
 
-    /// None if packets are dropped.
+    /// Lanes after a turn; none if packets are dropped.
     fn after(&self, level: u8, held: ChannelId, wanted: ChannelId, row: &RouteRow<'_>) -> LaneSet {
         if let Some(host) = self.fabric.endpoint_at(self.fabric.target(held)) {
             // An in-transit host ejects the packet and re-injects it on its own first lane.
@@ -172,7 +172,7 @@ impl<'a> LevelCollector<'a> {
         self.lanes.onward(self.fabric, VcClass(level), DatelineClass(0), held, wanted, to).0
     }
 
-    /// Lanes on which no packet of this row has left the switch before.
+    /// Returns the lanes on which no packet of this row has left the switch before.
     fn new_among(&mut self, switch: NodeId, level: u8, lanes: LaneSet) -> Option<LaneSet> {
         let (row, known) = &mut self.left[switch.index() * LEVELS + usize::from(level)];
         if *row != self.row {
@@ -184,7 +184,7 @@ impl<'a> LevelCollector<'a> {
     }
 }
 
-/// Two of those that are treated alike, because one of them may be the destination.
+/// Returns two of the endpoints that are treated alike, because one of them may be the destination.
 fn senders(
     fabric: &Fabric,
     graph: &SwitchGraph,

@@ -15,9 +15,9 @@ const NO_CHANNEL: u32 = u32::MAX;
 pub(super) struct Column<'a> {
     fabric: &'a Fabric,
     graph: &'a SwitchGraph,
-    /// By switch: output channel, or [`NO_CHANNEL`].
+    /// For each switch: its output channel, or [`NO_CHANNEL`].
     next: Vec<u32>,
-    /// By channel: switch at its end.
+    /// For each channel: switch at its end.
     ends: Vec<Option<NodeId>>,
 }
 
@@ -34,7 +34,7 @@ impl<'a> Column<'a> {
         }
     }
 
-    /// Empty for a row with separate paths.
+    /// Reads a row; leaves the column empty if the row has separate paths.
     pub(super) fn fill(&mut self, row: &RouteRow<'_>) {
         self.next.clear();
         let channels = row.column(self.fabric, self.graph).into_iter().flatten();
@@ -65,7 +65,7 @@ impl<'a> Column<'a> {
                 path.push(switch);
                 at = self.next(switch).and_then(|channel| self.end(channel));
             }
-            // A switch of the current walk closes a loop; earlier ones have a result.
+            // A switch of the current walk closes a loop; switches of earlier walks have a result.
             let is_lost = at.is_some_and(|switch| {
                 loops[switch.index()] || walks[switch.index()] == start.index()
             });

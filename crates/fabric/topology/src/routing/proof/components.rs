@@ -9,16 +9,16 @@ const UNSEEN: u32 = u32::MAX;
 
 #[derive(Debug)]
 pub(crate) struct Components {
-    /// By vertex. A component is numbered before every component that leads to it.
+    /// Component of each vertex; numbered before every component that leads to it.
     pub(crate) of: Vec<u32>,
     pub(crate) count: u32,
 }
 
 struct ComponentSearch<'a> {
     graph: &'a DependencyGraph,
-    /// By vertex: time of its visit.
+    /// For each vertex: time of its visit.
     found: Vec<u32>,
-    /// By vertex: earliest time on the stack known to be reachable.
+    /// For each vertex: earliest visit on the stack known to be reachable.
     low: Vec<u32>,
     clock: u32,
     /// Visited vertices of incomplete components.
@@ -94,7 +94,7 @@ impl ComponentSearch<'_> {
         }
     }
 
-    /// All vertices visited since `head` and still open.
+    /// Closes a component: all vertices visited since `head` that are still open.
     fn close(&mut self, head: VertexId) {
         loop {
             let member = self.open.pop().expect("the head of a component is open");

@@ -7,8 +7,8 @@
 //!   s0[2] -> s1[1]   closes the cycle
 //! ```
 //!
-//! From each buffer, in ascending order, breadth-first search finds the shortest path back over no
-//! lower buffer, with successors in ascending order: the result, from its lowest buffer, is
+//! From each buffer, in ascending order, breadth-first search finds the shortest path back through
+//! no lower buffer, with successors in ascending order: the result, from its lowest buffer, is
 //! lexicographically least. Worst case O(buffers x dependencies); cycles of a few buffers are found
 //! much sooner.
 
@@ -42,7 +42,7 @@ pub(crate) fn shortest_cycle(
 struct CycleSearch<'a> {
     graph: &'a DependencyGraph,
     components: &'a Components,
-    /// By vertex: start of the last search that reached it, and its predecessor.
+    /// For each vertex: start of the last search that reached it, and its predecessor.
     found: Vec<Option<(VertexId, VertexId)>>,
     queue: VecDeque<(VertexId, usize)>,
 }
@@ -53,7 +53,7 @@ impl<'a> CycleSearch<'a> {
         Self { graph, components, found, queue: VecDeque::new() }
     }
 
-    /// Shortest cycle over `start` and higher vertices.
+    /// Shortest cycle through `start` and higher vertices.
     fn back_to(&mut self, start: VertexId, length_max: usize) -> Option<Vec<VertexId>> {
         self.queue.clear();
         self.queue.push_back((start, 1));
@@ -92,7 +92,7 @@ impl<'a> CycleSearch<'a> {
 }
 
 /// For each buffer, a pair of endpoints, if possible hosts, whose route takes the next buffer right
-/// after it; with adaptive routing, whose packets may wait for it.
+/// after it; with adaptive routing, a pair whose packets may wait for the next buffer.
 pub fn cycle_witnesses<'a>(
     fabric: &Fabric,
     routes: impl Into<RouteSet<'a>>,
@@ -130,14 +130,14 @@ pub fn cycle_witnesses<'a>(
     by_hosts.into_iter().zip(witnesses).map(|(hosts, any)| hosts.or(any)).collect()
 }
 
-/// Channel of a buffer, with the lane if there are several.
+/// Name of a buffer: its channel, with the lane if there are several.
 pub fn buffer_name(fabric: &Fabric, buffer: Buffer, lane_count: usize) -> String {
     let channel = fabric.channel_name(buffer.channel);
     if lane_count > 1 { format!("{channel} lane {}", buffer.lane) } else { channel }
 }
 
-/// Name of a buffer of a cycle. If a VL owns several lanes, it stands for all of them: packets that
-/// hold any wait for any lane of the next VL.
+/// Name of a buffer of a cycle. If a VL owns several lanes, the name covers all of them: packets
+/// that hold any wait for any lane of the next VL.
 pub fn vertex_name<'a>(fabric: &Fabric, routes: impl Into<RouteSet<'a>>, buffer: Buffer) -> String {
     let routes = routes.into();
     let lanes_per_vl = routes.lanes.map_or(1, Lanes::lanes_per_vl);
@@ -150,7 +150,7 @@ pub fn vertex_name<'a>(fabric: &Fabric, routes: impl Into<RouteSet<'a>>, buffer:
     format!("{} VL {vl} (lanes {first} to {last})", fabric.channel_name(buffer.channel))
 }
 
-/// Cycle with a line and a witness for each buffer.
+/// Description of a cycle, with a line and a witness for each buffer.
 pub fn describe_cycle<'a>(
     fabric: &Fabric,
     routes: impl Into<RouteSet<'a>>,

@@ -48,7 +48,7 @@ id_type!(
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct DependencyGraph {
     groups: LaneGroups,
-    /// First successor of each vertex, followed by their total.
+    /// Index of each vertex's first successor, followed by the total number.
     first: Vec<usize>,
     successors: Vec<VertexId>,
 }
@@ -64,7 +64,7 @@ impl DependencyGraph {
         Self::of(fabric, routes.into(), Counted::BetweenHosts)
     }
 
-    /// Dependencies of the routes without loops.
+    /// Dependencies of all routes that have no loop.
     pub fn without_loops<'a>(fabric: &Fabric, routes: impl Into<RouteSet<'a>>) -> Self {
         Self::of(fabric, routes.into(), Counted::WithoutLoops)
     }
@@ -75,7 +75,7 @@ impl DependencyGraph {
         Self::collect(fabric, routes, counted, Threads::for_steps(steps))
     }
 
-    /// Independent of the number of threads.
+    /// Collects the dependencies; the result does not depend on the number of threads.
     pub(super) fn collect(
         fabric: &Fabric,
         routes: RouteSet<'_>,
@@ -140,7 +140,7 @@ impl DependencyGraph {
         Self { groups, first, successors }
     }
 
-    /// Graph over channels of one lane.
+    /// Graph over channels that have one lane each.
     pub(crate) fn from_edges(channel_count: usize, edges: &[(usize, usize)]) -> Self {
         let mut edges = edges.to_vec();
         edges.sort_unstable();
@@ -180,8 +180,9 @@ impl DependencyGraph {
         buffers
     }
 
-    /// Groups of channels that wait for one another in cycles, if those in `gone` carry nothing: an
-    /// upper bound, because packets routed through these still count on the rest of their path.
+    /// Number of groups of channels that wait for one another in cycles, if the channels `gone`
+    /// carry nothing: an upper bound, because packets routed through `gone` still count on the rest
+    /// of their path.
     pub fn cyclic_groups(&self, gone: &BTreeSet<ChannelId>) -> usize {
         let left = self.without(gone);
         let components = Components::new(&left);
@@ -218,7 +219,7 @@ impl DependencyGraph {
         self.first.len() - 1
     }
 
-    /// In ascending order.
+    /// Successors of a vertex, in ascending order.
     pub(super) fn after(&self, vertex: VertexId) -> &[VertexId] {
         &self.successors[self.first[vertex.index()]..self.first[vertex.index() + 1]]
     }
@@ -249,7 +250,7 @@ pub(super) fn adaptive_tables(routes: RouteSet<'_>) -> Option<&TableRoutes> {
     }
 }
 
-/// By node, in ascending order.
+/// Channels out of each node, in ascending order.
 fn outgoing(fabric: &Fabric) -> Vec<Vec<ChannelId>> {
     let sorted = |node| {
         let mut channels: Vec<_> = fabric.channels_from(node).collect();

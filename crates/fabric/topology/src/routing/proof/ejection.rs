@@ -20,13 +20,13 @@ use crate::{EndpointId, Fabric};
 
 #[derive(Debug)]
 pub(super) struct BackpressuredHosts {
-    /// By endpoint: output lanes in transit.
+    /// For each endpoint: lanes on which packets leave it after transit.
     leaving: Vec<LaneSet>,
     any: bool,
 }
 
 impl BackpressuredHosts {
-    /// Empty if in-transit hosts always eject packets.
+    /// Finds the hosts that may be full; none if in-transit hosts always eject packets.
     pub(crate) fn new(fabric: &Fabric, graph: &SwitchGraph, routes: RouteSet<'_>) -> Self {
         let mut leaving = vec![LaneSet::EMPTY; graph.endpoint_count()];
         if routes.ejection == Ejection::UntilFull {
@@ -51,7 +51,7 @@ impl BackpressuredHosts {
         !self.leaving[endpoint.index()].is_empty()
     }
 
-    /// Visits consecutive buffers, each with a sender; including the own channels of senders that
+    /// Visits consecutive buffers, each with a sender, including the own channels of senders that
     /// may stop others.
     pub(crate) fn turns(
         &self,

@@ -18,13 +18,13 @@ use std::collections::BTreeSet;
 
 #[derive(Clone, Debug, Default)]
 struct Junction {
-    /// Last channels between switches.
+    /// Last channels of routes, between switches.
     incoming: BTreeSet<(ChannelId, LaneSet, VcClass)>,
-    /// First channels between switches.
+    /// First channels of routes, between switches.
     outgoing: BTreeSet<(ChannelId, EndpointId)>,
 }
 
-/// `counts` selects the walks that packets take.
+/// Adds the dependencies between legs; `counts` selects the walks that packets take.
 pub(super) fn add(
     fabric: &Fabric,
     graph: &SwitchGraph,

@@ -12,16 +12,16 @@
 
 use crate::routing::lanes::set::LaneSet;
 
-/// In the order of the lowest lane of each group.
+/// Groups of lanes, in the order of the lowest lane of each.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct LaneGroups {
     members: Vec<LaneSet>,
-    /// Group by lane.
+    /// Group of each lane.
     of: Vec<u8>,
 }
 
 impl LaneGroups {
-    /// Each of `sets` contains a group completely or not at all.
+    /// Forms the groups: each of `sets` contains a group completely or not at all.
     pub(super) fn new(lane_count: usize, sets: &[LaneSet]) -> Self {
         let lanes = || (0..=u8::MAX).take(lane_count);
         let is_alike = |a: u8, b: u8| sets.iter().all(|set| set.contains(a) == set.contains(b));
@@ -60,7 +60,7 @@ impl LaneGroups {
         self.members[group]
     }
 
-    /// `lanes` must contain each group completely or not at all.
+    /// Groups within `lanes`, which must contain each group completely or not at all.
     pub(super) fn within(&self, lanes: LaneSet) -> impl Iterator<Item = usize> {
         let is_within = move |group: &usize| !(self.members[*group] & lanes).is_empty();
         (0..self.members.len()).filter(is_within)

@@ -12,23 +12,24 @@ use super::lane_groups::LaneGroups;
 use crate::routing::lanes::route_set::Buffers;
 use crate::{ChannelId, Fabric};
 
-/// Column of a channel without dependencies.
+/// Value for a channel without dependencies.
 const NO_COLUMN: u32 = u32::MAX;
 
 #[derive(Clone, Debug)]
 pub(super) struct Turns {
     states: usize,
-    /// By channel: position among those that leave its source, or [`NO_COLUMN`].
+    /// For each channel: its position among those that leave its source, or [`NO_COLUMN`].
     columns: Vec<u32>,
-    /// By channel: words of a row.
+    /// For each channel: number of words in a row.
     widths: Vec<u32>,
-    /// By channel: first row in `bits`.
+    /// For each channel: index of its first row in `bits`.
     first: Vec<u32>,
     bits: Vec<u64>,
 }
 
 impl Turns {
-    /// Between channels that join switches and hosts that may stop.
+    /// Creates an empty set of turns between channels that join switches, or that belong to hosts
+    /// that may stop.
     pub(super) fn new(fabric: &Fabric, states: usize, stopping: &BackpressuredHosts) -> Self {
         let channels = || ChannelId::first(fabric.channel_count());
         let passes_on = |end| match fabric.endpoint_at(end) {
@@ -68,7 +69,7 @@ impl Turns {
         self.bits[row + bit / 64] |= 1 << (bit % 64);
     }
 
-    /// States are groups of lanes.
+    /// Adds turns between two channels, whose states are groups of lanes.
     pub(super) fn add_between(&mut self, groups: &LaneGroups, held: Buffers, wanted: Buffers) {
         for group in groups.within(held.lanes) {
             for after in groups.within(wanted.lanes) {

@@ -11,10 +11,10 @@ use crate::ChannelId;
 use crate::routing::proof::components::Components;
 use std::cmp::Reverse;
 
-/// Limit even if the last round improved.
+/// Maximum number of rounds, even if the last one improved the paths.
 const ROUNDS_MAX: usize = 8;
 
-/// Never makes the paths worse.
+/// Balances the load without ever making the paths worse.
 pub(super) fn balance(mut paths: Paths<'_>) -> Paths<'_> {
     for _ in 0..ROUNDS_MAX {
         let next = laid_anew(paths.clone());
@@ -28,7 +28,7 @@ pub(super) fn balance(mut paths: Paths<'_>) -> Paths<'_> {
 }
 
 fn numbers(paths: &Paths<'_>) -> Vec<Reverse<u32>> {
-    // Components are numbered before those that lead to them.
+    // A component has a lower number than all components that lead to it.
     Components::new(&paths.dependencies()).of.into_iter().map(Reverse).collect()
 }
 
@@ -47,14 +47,15 @@ fn laid_anew(mut paths: Paths<'_>) -> Paths<'_> {
     paths
 }
 
-/// Each step leaves fewer paths on a busiest channel and makes no other channel as busy.
+/// Moves demands off the busiest channels: each step leaves fewer paths on one of them, and makes
+/// no other channel as busy.
 fn relieve(paths: &mut Paths<'_>) {
     let numbers = numbers(paths);
     let mut search = LightestPaths::new(paths.index.channel_count());
     while relieve_busiest(paths, &numbers, &mut search) {}
 }
 
-/// Returns `false` if no demand on the busiest channel can be moved.
+/// Moves one demand off the busiest channel; returns `false` if none can be moved.
 fn relieve_busiest(
     paths: &mut Paths<'_>,
     numbers: &[Reverse<u32>],

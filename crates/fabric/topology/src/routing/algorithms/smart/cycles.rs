@@ -22,14 +22,14 @@ pub(super) struct Breaking<'a> {
     paths: Paths<'a>,
     search: LightestPaths,
     is_allowed: Vec<bool>,
-    /// Order that must remain possible without the forbidden turns.
+    /// Order of the switches that must remain possible without the forbidden turns.
     order: Option<Order>,
 }
 
 impl<'a> Breaking<'a> {
     pub(super) fn new(paths: Paths<'a>, order: Option<Order>) -> Self {
         let turns = paths.index.all(paths.graph);
-        // A turn back into the same cable is of no use.
+        // A turn back into the channel's own cable is of no use.
         let is_allowed = turns.map(|turn| turn.wanted != Fabric::reverse(turn.held)).collect();
         let search = LightestPaths::new(paths.index.channel_count());
         let demands = paths.demands();
@@ -38,7 +38,8 @@ impl<'a> Breaking<'a> {
         breaking
     }
 
-    /// `None` if a cycle has no turn that may be forbidden, which an order prevents.
+    /// Breaks all cycles; `None` if a cycle has no turn that may be forbidden, which an order
+    /// prevents.
     pub(super) fn run(mut self) -> Option<Paths<'a>> {
         loop {
             let graph = self.paths.dependencies();
@@ -74,8 +75,8 @@ impl<'a> Breaking<'a> {
         order.is_none_or(|order| order.stands_without(self.paths.graph, self.corner(turn)))
     }
 
-    /// Channels that the host-to-host paths on a turn would need in addition, and the number of
-    /// these paths; `None` if one of them needs the turn.
+    /// Number of channels that the host-to-host paths on a turn would need in addition without it,
+    /// and number of these paths; `None` if one of them needs the turn.
     fn price(&mut self, without: Turn) -> Option<(u64, u64)> {
         let mut paths = 0;
         let mut by_ends: BTreeMap<(NodeId, NodeId), (u64, u64)> = BTreeMap::new();

@@ -18,11 +18,11 @@ use std::collections::BTreeSet;
 
 #[derive(Clone, Debug)]
 pub(super) struct Order {
-    /// By switch: first switch of its connected part.
+    /// For each switch: first switch of its connected part.
     islands: Vec<NodeId>,
-    /// By switch: switches that must come earlier.
+    /// For each switch: switches that must come earlier.
     earlier: Vec<BTreeSet<NodeId>>,
-    /// By switch: place in a valid order of its connected part.
+    /// For each switch: place in a valid order of its connected part.
     place: Vec<usize>,
 }
 
@@ -51,7 +51,8 @@ impl Order {
         self.places_without(graph, turn).is_some()
     }
 
-    /// Empty if the current order remains valid.
+    /// Places in an order that allows `turn` to be forbidden, `None` if there is no such order;
+    /// empty if the current order remains valid.
     fn places_without(
         &self,
         graph: &SwitchGraph,
@@ -83,7 +84,7 @@ impl Order {
         Some(whole.into_iter().enumerate().map(|(place, switch)| (switch, place)).collect())
     }
 
-    /// Longest valid order from `root`; adding a switch never excludes another.
+    /// Returns the longest valid order from `root`; adding a switch never excludes another.
     fn taken_in(&self, graph: &SwitchGraph, members: &[NodeId], root: NodeId) -> Vec<NodeId> {
         let mut is_in = vec![false; graph.switch_count()];
         is_in[root.index()] = true;

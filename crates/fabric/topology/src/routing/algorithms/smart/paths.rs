@@ -19,23 +19,23 @@ struct Demand {
     source: NodeId,
     switch: NodeId,
     to: EndpointId,
-    /// Host-to-host paths that it represents.
+    /// Number of host-to-host paths that it represents.
     weight: u64,
 }
 
-/// A path for each demand: by destination switch, destination, source switch.
+/// A path for each demand, ordered by destination switch, destination and source switch.
 #[derive(Clone, Debug)]
 pub(super) struct Paths<'a> {
     pub(super) graph: &'a SwitchGraph,
     pub(super) index: &'a TurnIndex,
     demands: Vec<Demand>,
-    /// Channels between switches; `None` while the demand has no path.
+    /// Channels between switches on the path of each demand; `None` while it has no path.
     by_demand: Vec<Option<Vec<ChannelId>>>,
-    /// Host-to-host paths by channel.
+    /// Number of host-to-host paths on each channel.
     load: Vec<u64>,
-    /// By turn: demands on it, whatever their weight.
+    /// For each turn: number of demands on it, whatever their weight.
     uses: Vec<u32>,
-    /// By channel: demands on it.
+    /// For each channel: demands on it.
     takers: Vec<BTreeSet<DemandId>>,
 }
 
@@ -85,7 +85,7 @@ impl<'a> Paths<'a> {
         &self.takers[channel.index()]
     }
 
-    /// Demands on a turn.
+    /// Demands whose paths use a turn.
     pub(super) fn makers(&self, turn: Turn) -> Vec<DemandId> {
         let makes = |demand: &&DemandId| {
             self.path(**demand).is_some_and(|path| turns_of(path).any(|made| made == turn))
@@ -126,7 +126,7 @@ impl<'a> Paths<'a> {
         search.lightest(&ground, self.ends(demand), &self.load)
     }
 
-    /// Turns in use.
+    /// Dependency graph of the turns in use.
     pub(super) fn dependencies(&self) -> DependencyGraph {
         let made = |turn: &Turn| self.uses[self.index.of(*turn)] > 0;
         let turns = self.index.all(self.graph).filter(made);
@@ -134,12 +134,13 @@ impl<'a> Paths<'a> {
         DependencyGraph::from_edges(self.index.channel_count(), &edges)
     }
 
-    /// Cost, less being better: load of the busiest channel, then the sum over all channels.
+    /// Cost of the paths, to be minimised: load of the busiest channel, then the sum over all
+    /// channels.
     pub(super) fn burden(&self) -> (u64, u64) {
         (self.load.iter().copied().max().unwrap_or(0), self.load.iter().sum())
     }
 
-    /// Requires routes without in-transit hosts.
+    /// Uses the paths of `routes`, which must have no in-transit hosts.
     pub(super) fn adopt(&mut self, fabric: &Fabric, routes: &SourceRoutes) {
         for id in self.demands() {
             let Demand { source, to, .. } = self.demands[id.index()];

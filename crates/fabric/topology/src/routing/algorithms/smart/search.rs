@@ -13,12 +13,13 @@ const UNWEIGHED: u64 = u64::MAX;
 
 #[derive(Debug)]
 pub(super) struct LightestPaths {
-    /// By channel: channels on a shortest path up to it, itself included, or [`UNREACHED`].
+    /// For each channel: number of channels on a shortest path up to and including it, or
+    /// [`UNREACHED`].
     hops: Vec<u32>,
-    /// Nearest first.
+    /// Channels reached, the nearest first.
     order: Vec<ChannelId>,
     weight: Vec<u64>,
-    /// By channel: previous one on that path.
+    /// For each channel: the one before it on its shortest path.
     before: Vec<Option<ChannelId>>,
 }
 

@@ -1,4 +1,4 @@
-//! Turns, with a dense index for values by turn.
+//! Turns, with a dense index for arrays of one value per turn.
 //!
 //! ```text
 //!   x ──held──► s ──wanted──► y      a turn; `held` has an index for each hop from s to a switch
@@ -15,11 +15,11 @@ pub(super) struct Turn {
 
 #[derive(Debug)]
 pub(super) struct TurnIndex {
-    /// By channel: its first turn, followed by the total.
+    /// Index of each channel's first turn, followed by the total number.
     first: Vec<usize>,
-    /// By channel: position among the hops of the switch that it leaves.
+    /// For each channel: its position among the hops of the switch that it leaves.
     place: Vec<usize>,
-    /// By channel between switches: the switch at its end.
+    /// For each channel between switches: the switch at its end.
     target: Vec<Option<NodeId>>,
 }
 
@@ -41,7 +41,7 @@ impl TurnIndex {
         Self { first, place, target }
     }
 
-    /// Includes channels of endpoints.
+    /// Number of channels, including those of endpoints.
     pub(super) fn channel_count(&self) -> usize {
         self.place.len()
     }
