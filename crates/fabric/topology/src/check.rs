@@ -49,7 +49,7 @@ fn listed(names: impl Iterator<Item = String>) -> String {
     }
 }
 
-/// No route uses these cables.
+/// Reports cables within one node, which no route uses.
 fn loops(fabric: &Fabric) -> impl Iterator<Item = Finding> {
     let loops = fabric.cables().iter().filter(|cable| cable.ends[0].node == cable.ends[1].node);
     loops.map(|cable| {

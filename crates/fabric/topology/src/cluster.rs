@@ -38,24 +38,24 @@ use crate::{EndpointId, Fabric, NodeId};
 /// Nodes, rails, units and planes of a fabric.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cluster {
-    /// Nodes by name, numbers in names compared by value.
+    /// Nodes ordered by name; numbers in names are compared by value.
     pub nodes: Vec<ClusterNode>,
-    /// Units by first leaf.
+    /// Units ordered by their first leaf.
     pub units: Vec<Unit>,
-    /// Rails by adapter number; one if nodes have one adapter.
+    /// Rails ordered by adapter number; a single one if nodes have one adapter.
     pub rails: Vec<Rail>,
-    /// Switches by plane, planes by first switch.
+    /// Switches of each plane; planes are ordered by their first switch.
     pub planes: Vec<Vec<NodeId>>,
 }
 
 /// A server, storage target, gateway or the like.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClusterNode {
-    /// Unique name: the host name, else that of the adapter.
+    /// Unique name: the host name, else the name of the adapter.
     pub name: String,
-    /// Purpose.
+    /// Purpose of the node.
     pub role: Role,
-    /// Adapter ports by adapter number, device and port; at least one.
+    /// Adapter ports ordered by adapter number, device and port; at least one.
     pub adapters: Vec<Adapter>,
     /// Unit of most of its cables, as index into [`Cluster::units`].
     pub unit: Option<usize>,
@@ -68,17 +68,17 @@ pub struct Adapter {
     pub device: NodeId,
     /// Endpoint, if cabled.
     pub endpoint: Option<EndpointId>,
-    /// Switch at the far end.
+    /// Switch at the far end of the cable.
     pub leaf: Option<NodeId>,
     /// Name within the node, such as `mlx5_4`.
     pub name: Option<String>,
     /// Number from 0: 4 of `mlx5_4` and of `HCA-5`.
     pub number: Option<u32>,
-    /// Rail of its number, else of its leaf, as index into [`Cluster::rails`].
+    /// Rail of its number, else rail of its leaf, as index into [`Cluster::rails`].
     pub rail: Option<usize>,
     /// Rail of its leaf; differs from `rail` if cables are swapped.
     pub leaf_rail: Option<usize>,
-    /// Evidence for its node.
+    /// Evidence for the node of the adapter.
     pub basis: Basis,
 }
 

@@ -62,7 +62,7 @@ pub enum NodeKind {
     Switch,
     /// InfiniBand channel adapter or Myrinet interface.
     Host,
-    /// In-network reduction unit inside a switch chassis: addressable, but no host.
+    /// In-network reduction unit inside a switch chassis: addressable, but not a host.
     Aggregation,
     /// Connection to another subnet; an end of routes in this one.
     Router,
@@ -116,13 +116,13 @@ pub struct Node {
     pub name: String,
     /// GUID, if known.
     pub guid: Option<Guid>,
-    /// Description in the source: any characters, not unique.
+    /// Description in the source: any characters, not necessarily unique.
     pub description: String,
     /// Number of the highest port, from 1.
     pub ports: u16,
     /// Identity fields.
     pub identity: Identity,
-    /// Addresses by port; port 0 of a switch.
+    /// Addresses by port; a switch has one at port 0.
     pub addresses: BTreeMap<u16, Address>,
 }
 
@@ -193,11 +193,11 @@ impl Cable {
 pub struct Fabric {
     nodes: Vec<Node>,
     cables: Vec<Cable>,
-    /// By node and port, up to the highest port in use.
+    /// Outgoing channels by node and port, up to the highest port in use.
     outgoing: Vec<Vec<Option<ChannelId>>>,
     endpoints: Vec<PortRef>,
     endpoint_of: BTreeMap<PortRef, EndpointId>,
-    /// Into the fabric, by endpoint.
+    /// Channel of each endpoint into the fabric.
     endpoint_channels: Vec<ChannelId>,
 }
 
@@ -297,7 +297,7 @@ impl Fabric {
         self.endpoint_of.get(&port).copied()
     }
 
-    /// Whether ordinary traffic ends here: not at aggregation nodes, routers and ports 0.
+    /// Whether ordinary traffic ends at an endpoint: not at aggregation nodes, routers and ports 0.
     pub fn is_host_endpoint(&self, id: EndpointId) -> bool {
         self.node(self.endpoint(id).node).kind == NodeKind::Host
     }

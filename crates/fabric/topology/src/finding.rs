@@ -52,7 +52,7 @@ pub enum FindingKind {
     Unevenness,
     /// A cable of unknown speed beside known ones, or of half-known speed.
     UnknownSpeed,
-    /// A LID in tables that no port has.
+    /// A LID that appears in tables but belongs to no port.
     UnknownLid,
     /// A switch that management packets do not reach.
     UnreachedSwitch,
@@ -124,7 +124,7 @@ pub struct Finding {
     pub line: Option<u32>,
     /// Kind.
     pub kind: FindingKind,
-    /// Particulars, in one sentence.
+    /// Details, in one sentence.
     pub text: String,
 }
 

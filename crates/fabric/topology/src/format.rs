@@ -124,7 +124,7 @@ pub fn write(fabric: &Fabric, format: Format) -> Result<Written, WriteError> {
     }
 }
 
-/// Readers of dumps and link lists check this themselves.
+/// Names the other program that wrote the text; readers of dumps and link lists do so themselves.
 fn named_instead(text: &str, format: Format, faults: Faults) -> Faults {
     let is_dump = matches!(format, Format::Ibnetdiscover | Format::IbnetdiscoverForIbsim);
     if is_dump || format == Format::Lst {

@@ -21,11 +21,10 @@ use crate::{Cable, Fabric, NodeId};
 pub struct Grid {
     dimensions: Vec<u32>,
     wraps: Vec<bool>,
-    /// Difference of the cell index between neighbours.
     strides: Vec<usize>,
     switches: Vec<NodeId>,
     cells: Vec<usize>,
-    /// By switch, then dimension.
+    /// Coordinates, ordered by switch and then by dimension.
     coordinates: Vec<u32>,
 }
 
@@ -52,11 +51,11 @@ pub enum GridError {
     CountDiffers {
         /// Description of the first switch.
         switch: String,
-        /// Its count.
+        /// Count of its numbers.
         count: usize,
         /// First description that differs.
         other: String,
-        /// Its count.
+        /// Count of its numbers.
         other_count: usize,
     },
     /// Equal coordinates of two switches.
@@ -72,15 +71,15 @@ pub enum GridError {
     EmptyPlace {
         /// Coordinates of the cell, from 0.
         coordinates: Vec<u32>,
-        /// Sizes.
+        /// Sizes of all dimensions.
         dimensions: Vec<u32>,
     },
     /// A cable between switches that are not neighbours.
     #[error("the cable {cable} joins no neighbours of a grid {dimensions:?}")]
     StrayCable {
-        /// Its ends.
+        /// Ends of the cable.
         cable: String,
-        /// Sizes.
+        /// Sizes of all dimensions.
         dimensions: Vec<u32>,
     },
     /// Two neighbours without a cable.
@@ -93,7 +92,7 @@ pub enum GridError {
         /// Dimension, from 0.
         dimension: usize,
     },
-    /// Lines of a dimension, of which only some are rings.
+    /// A dimension of which only some lines are rings.
     #[error(
         "dimension {dimension} closes to a ring from {closed} and does not from {open}; \
          all of its lines must be alike"
@@ -176,9 +175,9 @@ impl Grid {
         Self { dimensions, wraps, strides, switches, cells, coordinates }
     }
 
-    /// Also determines the dimensions that wrap.
+    /// Checks the cables, and determines the dimensions that wrap.
     fn check_cables(&mut self, fabric: &Fabric) -> Result<(), GridError> {
-        // By dimension and cell: cabled upwards.
+        // By dimension and cell: whether it is cabled upwards.
         let mut cabled = vec![vec![false; self.cells.len()]; self.dimensions.len()];
         let is_switch = |node: NodeId| fabric.node(node).is_switch();
         for cable in fabric.cables().iter().filter(|c| c.ends.iter().all(|e| is_switch(e.node))) {
@@ -228,7 +227,7 @@ impl Grid {
         Ok(())
     }
 
-    /// Fails if only some lines are rings.
+    /// Whether the lines of a dimension are rings; fails if only some are.
     fn check_circles(
         &self,
         fabric: &Fabric,
@@ -261,7 +260,7 @@ pub(crate) fn strides(dimensions: &[u32]) -> Vec<usize> {
     strides
 }
 
-/// Equally many numbers, at least one.
+/// Reads the numbers in each switch's text: equally many, at least one.
 fn read_coordinates(fabric: &Fabric) -> Result<Vec<Vec<u32>>, GridError> {
     let texts: Vec<&str> = fabric.switches().map(|switch| place_text(fabric, switch)).collect();
     let numbers = |text: &&str| {
@@ -283,7 +282,7 @@ fn read_coordinates(fabric: &Fabric) -> Result<Vec<Vec<u32>>, GridError> {
     }
 }
 
-/// A unique name may be a GUID: descriptions take precedence.
+/// Text with the coordinates: the description first, because a unique name may be a GUID.
 fn place_text(fabric: &Fabric, switch: NodeId) -> &str {
     let node = fabric.node(switch);
     if node.description.is_empty() { &node.name } else { &node.description }
@@ -303,7 +302,7 @@ fn count_from_smallest(coordinates: &mut [Vec<u32>]) {
     }
 }
 
-/// Fails unless each cell has one switch.
+/// Sizes of the dimensions; fails unless each cell has one switch.
 fn check_box(fabric: &Fabric, coordinates: &[Vec<u32>]) -> Result<Vec<u32>, GridError> {
     let mut order: Vec<usize> = (0..coordinates.len()).collect();
     order.sort_by_key(|index| &coordinates[*index]);
@@ -329,7 +328,7 @@ fn check_box(fabric: &Fabric, coordinates: &[Vec<u32>]) -> Result<Vec<u32>, Grid
     Ok(dimensions)
 }
 
-/// The last dimension first, cyclic.
+/// Moves to the next cell, the last dimension first, cyclic.
 fn advance(place: &mut [u32], dimensions: &[u32]) {
     for (at, size) in place.iter_mut().zip(dimensions).rev() {
         *at += 1;

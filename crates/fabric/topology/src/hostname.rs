@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// First words set by hosts without a name.
 const PLACEHOLDERS: [&str; 4] = ["localhost", "localhost.localdomain", "ubuntu", "(none)"];
-/// End of Mellanox and NVIDIA defaults.
+/// End of default descriptions by Mellanox and NVIDIA.
 const VENDOR: &str = "Mellanox Technologies";
 
 pub(crate) fn host_name(node: &Node) -> Option<&str> {
@@ -30,7 +30,7 @@ pub(crate) fn adapter_name(node: &Node) -> Option<&str> {
     Some(adapter.trim_start())
 }
 
-/// The name, if a source has only names; `None` for a bare GUID.
+/// Description of a node, or its name if a source has only names; `None` for a bare GUID.
 fn described(node: &Node) -> Option<&str> {
     let is_empty = node.description.trim().is_empty();
     let text = if is_empty { &node.name } else { &node.description };

@@ -9,7 +9,7 @@
 //! ```
 //!
 //! The fullest channel and max-min fair rates follow from the routes, without a simulation;
-//! `docs/concepts/jobs.md` describes the effects of credits, arbiters and delays.
+//! `docs/concepts/jobs.md` describes further effects.
 
 mod bound;
 mod exact;

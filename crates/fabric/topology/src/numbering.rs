@@ -34,12 +34,12 @@ pub fn host_guid(n: u64) -> Guid {
     Guid(HOST_GUID_FIRST.0 + n)
 }
 
-/// Number in a switch's GUID of the scheme.
+/// Number of a switch by its GUID, if that is in the range.
 pub fn switch_number(guid: Guid) -> Option<u64> {
     guid.0.checked_sub(SWITCH_GUID_FIRST.0).filter(|n| *n < COUNT)
 }
 
-/// Number in a host's GUID of the scheme.
+/// Number of a host by its GUID, if that is in the range.
 pub fn host_number(guid: Guid) -> Option<u64> {
     guid.0.checked_sub(HOST_GUID_FIRST.0).filter(|n| *n < COUNT)
 }

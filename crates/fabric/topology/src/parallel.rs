@@ -12,13 +12,13 @@ use std::num::NonZero;
 use std::sync::mpsc::sync_channel;
 use std::thread;
 
-/// Some milliseconds; the start of a thread takes about one percent.
+/// Steps worth a thread: some milliseconds, of which its start takes about one percent.
 const STEPS_PER_THREAD: u64 = 1 << 20;
 
-/// Results ahead of the consumer, by producer.
+/// Maximum number of results that a producer makes ahead of the consumer.
 const MADE_AHEAD_MAX: usize = 2;
 
-/// The caller's thread included.
+/// Number of threads, including the caller's.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Threads(NonZero<usize>);
 
@@ -29,10 +29,10 @@ pub(crate) struct Part {
 }
 
 impl Threads {
-    /// At most one a core.
+    /// Number of threads for `steps`, at most one a core.
     pub(crate) fn for_steps(steps: u64) -> Self {
         let worth = usize::try_from(steps / STEPS_PER_THREAD).unwrap_or(usize::MAX);
-        // Queries cores only for large work.
+        // Cores are queried only for large work.
         let count = if worth < 2 { 1 } else { worth.min(cores()) };
         Self::exactly(count)
     }
@@ -41,7 +41,7 @@ impl Threads {
         Self(NonZero::new(count).unwrap_or(NonZero::<usize>::MIN))
     }
 
-    /// Results are in order of parts.
+    /// Shares work among threads; results are in order of parts.
     #[expect(clippy::disallowed_methods, reason = "this is where threads are started")]
     pub(crate) fn share<T: Send>(self, work: impl Fn(Part) -> T + Sync) -> Vec<T> {
         let count = self.0.get();

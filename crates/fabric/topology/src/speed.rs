@@ -23,7 +23,7 @@ pub enum Generation {
 }
 
 impl Generation {
-    /// Slowest first.
+    /// All generations, the slowest first.
     pub const ALL: [Self; 9] = [
         Self::Sdr,
         Self::Ddr,
@@ -118,7 +118,7 @@ impl PartialSpeed {
         }
     }
 
-    /// Whole of two different halves.
+    /// Whole speed made of two different halves.
     pub fn joined(self, other: Self) -> Option<LinkSpeed> {
         match (self, other) {
             (Self::Width(width), Self::Generation(generation))
@@ -155,16 +155,16 @@ impl FromStr for PartialSpeed {
     }
 }
 
-/// Whole, half or unknown.
+/// Speed in a source: whole, half or unknown.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct ReportedSpeed {
     pub(crate) known: Option<LinkSpeed>,
-    /// `None` if the whole is known.
+    /// Known half; `None` if the whole is known.
     pub(crate) partial: Option<PartialSpeed>,
 }
 
 impl ReportedSpeed {
-    /// Completed by another source for the link.
+    /// Completes the speed from another source for the link.
     pub(crate) fn or(self, other: Self) -> Self {
         if let Some(known) = self.known.or(other.known) {
             return known.into();

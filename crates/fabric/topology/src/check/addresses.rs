@@ -11,7 +11,7 @@ pub(super) fn check(fabric: &Fabric) -> Vec<Finding> {
     findings
 }
 
-/// A device and its ports may share one GUID.
+/// Reports shared GUIDs, except within a device.
 fn guids(fabric: &Fabric) -> Vec<Finding> {
     let mut owners: BTreeMap<Guid, BTreeSet<NodeId>> = BTreeMap::new();
     for id in fabric.node_ids() {
@@ -31,7 +31,8 @@ fn guids(fabric: &Fabric) -> Vec<Finding> {
         .collect()
 }
 
-/// LIDs outside the unicast range; a single finding if all are 0, as before any subnet manager.
+/// Reports LIDs outside the unicast range, in one finding if all are 0, as before any subnet
+/// manager.
 fn no_lids(fabric: &Fabric) -> Vec<Finding> {
     let reported: Vec<(u16, PortRef)> = addresses(fabric).collect();
     let wrong = || reported.iter().filter(|(lid, _)| !(1..=LID_MAX).contains(lid));
@@ -57,7 +58,7 @@ fn addresses(fabric: &Fabric) -> impl Iterator<Item = (u16, PortRef)> {
     })
 }
 
-/// Overlapping LID ranges: with LMC `m`, a port has 2^m LIDs from its base LID on.
+/// Reports overlapping LID ranges: with LMC `m`, a port has 2^m LIDs from its base LID on.
 fn lids(fabric: &Fabric) -> Vec<Finding> {
     let mut ranges: Vec<(u32, u32, PortRef)> = Vec::new();
     for id in fabric.node_ids() {
@@ -85,5 +86,5 @@ fn lids(fabric: &Fabric) -> Vec<Finding> {
     findings
 }
 
-/// The LMC field has three bits.
+/// Largest value of three bits.
 const LMC_MAX: u32 = 7;

@@ -1,4 +1,4 @@
-//! Adapter descriptions that several systems share: several hosts look like one.
+//! Descriptions that adapters of several systems share: several hosts look like one.
 
 use super::listed;
 use crate::hostname::{host_name, shared_descriptions};

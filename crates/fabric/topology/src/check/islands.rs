@@ -4,7 +4,7 @@ use crate::cluster::{Cluster, Naming};
 use crate::finding::plural;
 use crate::{Fabric, Finding, FindingKind, NodeId, NodeKind};
 
-/// Planes are not islands: most nodes have adapters in each.
+/// Reports islands; planes are not islands, because most nodes have adapters in each.
 pub(super) fn check(fabric: &Fabric) -> Vec<Finding> {
     let mut parts = parts(fabric);
     parts.retain(|part| !is_lone_host(fabric, part));
@@ -27,7 +27,7 @@ pub(super) fn check(fabric: &Fabric) -> Vec<Finding> {
         .collect()
 }
 
-/// In canonical order.
+/// Connected parts in canonical order.
 pub(super) fn parts(fabric: &Fabric) -> Vec<Vec<NodeId>> {
     let mut is_seen = vec![false; fabric.nodes().len()];
     let mut parts = Vec::new();

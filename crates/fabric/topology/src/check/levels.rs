@@ -23,7 +23,7 @@ impl Levels {
         Self { levels }
     }
 
-    /// The higher level first.
+    /// Levels of two switches, the higher level first.
     pub(super) fn between(&self, a: NodeId, b: NodeId) -> [usize; 2] {
         let mut levels = [a, b].map(|switch| self.levels[switch.index()]);
         levels.sort_unstable();

@@ -60,7 +60,7 @@ enum Peers<'a> {
 struct Speeds<'a> {
     between_levels: BTreeMap<[usize; 2], Rates>,
     to_switches: BTreeMap<NodeId, Rates>,
-    /// Fastest cable, by switch and adapter.
+    /// Fastest cable of each adapter at each switch.
     to_hosts: BTreeMap<NodeId, BTreeMap<NodeId, Rate>>,
     of_hosts: BTreeMap<&'a str, Rates>,
     widths: BTreeMap<u8, usize>,
@@ -149,7 +149,7 @@ impl<'a> Speeds<'a> {
     }
 }
 
-/// `own` entries of `rates` are the cable itself.
+/// Whether most `rates` are faster than `rate`; `own` of them are the cable's.
 fn are_mostly_faster(rates: &Rates, rate: Rate, own: usize) -> bool {
     2 * faster(rates, rate) > rates.values().sum::<usize>() - own
 }
@@ -163,7 +163,7 @@ fn joins_switches(fabric: &Fabric, cable: &Cable) -> bool {
     a != b && fabric.node(a).is_switch() && fabric.node(b).is_switch()
 }
 
-/// The switch is the lower end in canonical order.
+/// Whether a cable leads to a host; its switch is the lower end in canonical order.
 fn is_host_cable(fabric: &Fabric, cable: &Cable) -> bool {
     let [a, b] = cable.ends.map(|end| fabric.node(end.node));
     a.is_switch() && b.kind == NodeKind::Host

@@ -15,9 +15,9 @@ pub struct Summary {
     pub cables: usize,
     /// Cables between two different switches.
     pub trunk_cables: usize,
-    /// Cables by speed, if known.
+    /// Cables by speed; `None` if unknown.
     pub cables_by_speed: BTreeMap<Option<LinkSpeed>, usize>,
-    /// Cables with a half-known speed.
+    /// Cables with a half-known speed, by that half.
     pub cables_by_partial_speed: BTreeMap<PartialSpeed, usize>,
     /// Ports by kind of node, zeros included.
     pub ports: BTreeMap<NodeKind, PortUse>,
@@ -29,7 +29,7 @@ pub struct Summary {
     pub parallel_pairs: usize,
     /// Cables between these pairs.
     pub parallel_cables: usize,
-    /// Fewest and most host cables of switches with hosts.
+    /// Smallest and largest number of host cables of a switch with hosts.
     pub hosts_per_leaf: Option<(usize, usize)>,
     /// Greatest distance between connected switches, in cables.
     pub switch_diameter: Option<u32>,

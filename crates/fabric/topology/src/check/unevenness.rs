@@ -18,7 +18,7 @@ pub(super) fn check(fabric: &Fabric) -> Vec<Finding> {
         .collect()
 }
 
-/// The lower switch first.
+/// Number of cables between each pair of switches, the lower switch first.
 pub(super) fn bundle_sizes(fabric: &Fabric) -> BTreeMap<(NodeId, NodeId), usize> {
     let mut sizes = BTreeMap::new();
     for [a, b] in fabric.cables().iter().map(|cable| cable.ends.map(|end| end.node)) {
@@ -48,7 +48,7 @@ fn bundles(fabric: &Fabric) -> Option<String> {
     })
 }
 
-/// A leaf is a switch with hosts; uplinks are its cables to other switches.
+/// Describes uneven uplinks, the cables from leaves (switches with hosts) to other switches.
 fn uplinks(fabric: &Fabric) -> Option<String> {
     let is_switch = |channel| fabric.node(fabric.target(channel).node).is_switch();
     let leaves = fabric.switches().zip(host_cables(fabric)).filter(|(_, hosts)| *hosts > 0);
@@ -65,7 +65,7 @@ fn uplinks(fabric: &Fabric) -> Option<String> {
     })
 }
 
-/// Separate for cables between switches.
+/// Describes uneven speeds, separately for cables between switches.
 fn speeds(fabric: &Fabric) -> Option<String> {
     let is_trunk = |cable: &&Cable| cable.ends.iter().all(|end| fabric.node(end.node).is_switch());
     let describe = |what: &str, wanted: bool| {
@@ -94,7 +94,7 @@ fn join(parts: impl Iterator<Item = impl Display>) -> String {
 struct Count<T> {
     value: T,
     times: usize,
-    /// Only one for the commonest value.
+    /// Examples; only one for the commonest value.
     names: Vec<String>,
 }
 

@@ -19,7 +19,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 const SIBLINGS_MIN: usize = 2;
 
-/// Siblings examined for the far ends of missing cables.
+/// Maximum number of siblings examined for the far ends of missing cables.
 const ASKED_MAX: usize = 64;
 
 pub(super) fn check(fabric: &Fabric, levels: &Levels) -> Vec<Finding> {
@@ -45,7 +45,7 @@ pub(super) fn check(fabric: &Fabric, levels: &Levels) -> Vec<Finding> {
     findings.into_iter().map(|(_, finding)| finding).collect()
 }
 
-/// Switches under one set of upper switches.
+/// Switches below one set of upper switches.
 #[derive(Default)]
 struct Class {
     members: Vec<Uplinks>,
@@ -61,7 +61,7 @@ impl Class {
 
 struct Siblings<'a> {
     classes: Vec<&'a Class>,
-    /// Switches by number of uplinks.
+    /// Switches with each number of uplinks.
     counts: BTreeMap<usize, usize>,
 }
 

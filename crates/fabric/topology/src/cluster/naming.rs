@@ -35,7 +35,7 @@ pub enum Basis {
     Description,
     /// System image GUID shared with another device.
     SystemGuid,
-    /// None: a node of its own.
+    /// No evidence: a node of its own.
     Alone,
 }
 
@@ -156,7 +156,7 @@ fn system(fabric: &Fabric, id: NodeId) -> Option<u64> {
     fabric.node(id).identity.system_guid.map(|guid| guid.0).filter(|guid| *guid != 0)
 }
 
-/// One entry without a cable.
+/// Adapter ports of a device; a single entry if it has no cable.
 fn ports(fabric: &Fabric, device: NodeId, labels: &BTreeMap<NodeId, Label>) -> Vec<Adapter> {
     let label = labels.get(&device);
     let described = || adapter_name(fabric.node(device)).map(str::to_owned);

@@ -17,7 +17,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Number of an adapter within its node, and position among the cabled ports of its device.
 type Key = (u32, usize);
 
-/// Also sets the rails of all adapters.
+/// Finds the rails, and sets the rail of every adapter.
 pub(super) fn rails(fabric: &Fabric, nodes: &mut [ClusterNode], units: &[Unit]) -> Vec<Rail> {
     let usual = usual_adapters(nodes);
     if usual == 0 {
@@ -91,7 +91,7 @@ fn single_rail(nodes: &mut [ClusterNode]) -> Rail {
     Rail { number: None, leaves: leaves.into_iter().collect() }
 }
 
-/// Of at least half of the members with several adapters.
+/// Keys of at least half of the members with several adapters.
 fn common_keys(nodes: &[ClusterNode], members: &[usize]) -> Vec<Key> {
     let mut counts: BTreeMap<Key, usize> = BTreeMap::new();
     let several = members.iter().filter(|node| nodes[**node].adapters.len() > 1);
@@ -115,7 +115,7 @@ fn keys(node: &ClusterNode) -> Vec<Option<Key>> {
     node.adapters.iter().map(&mut key).collect()
 }
 
-/// Of equals, the lowest.
+/// Rail of most adapters of each leaf; of equals, the lowest.
 fn leaf_rails(nodes: &[ClusterNode]) -> BTreeMap<NodeId, usize> {
     let mut counts: BTreeMap<NodeId, BTreeMap<usize, usize>> = BTreeMap::new();
     for node in nodes.iter().filter(|node| node.role == Role::Compute) {

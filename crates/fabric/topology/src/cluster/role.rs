@@ -23,7 +23,6 @@ const STORAGE: [&str; 25] = [
     "mgs", "nas", "nfs", "nsd", "nvmf", "oss", "ost", "pfs", "scratch", "stor", "storage", "swift",
     "vast", "weka",
 ];
-/// Products of DDN.
 const STORAGE_PRODUCTS: [&str; 4] = ["ai200", "ai400", "ai7990", "es400"];
 const MANAGEMENT: [&str; 22] = [
     "adm",
@@ -63,7 +62,7 @@ impl Role {
         }
     }
 
-    /// `is_named`: the name comes from a description or rule.
+    /// Role of a node by its name; `is_named` if a description or rule names it.
     pub(super) fn of(name: &str, is_named: bool) -> Self {
         if !is_named {
             return Self::Unnamed;

@@ -16,9 +16,9 @@ pub struct ClusterSummary {
     pub rails: usize,
     /// Units with compute nodes.
     pub units: usize,
-    /// Fewest and most compute nodes of these units.
+    /// Smallest and largest number of compute nodes in these units.
     pub nodes_per_unit: Option<(usize, usize)>,
-    /// Fewest and most leaves of these units.
+    /// Smallest and largest number of leaves in these units.
     pub leaves_per_unit: Option<(usize, usize)>,
     /// Number of planes.
     pub planes: usize,

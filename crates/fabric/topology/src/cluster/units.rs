@@ -1,15 +1,14 @@
 //! Units: leaf switches with most of their nodes in common; and planes.
 //!
 //! Two leaves are of one unit if more than half of the nodes of each also have an adapter on the
-//! other. Missing cables and dead leaves do not split units; one miscabled node does not merge
-//! them. Nodes without a host name do not count: each may be an adapter of another.
+//! other. Nodes without a host name do not count: each may be an adapter of another.
 
 use super::{ClusterNode, Role, Unit};
 use crate::routing::islands;
 use crate::{Fabric, NodeId};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Their nodes remain empty.
+/// Finds the units, without their nodes.
 pub(super) fn units(fabric: &Fabric, nodes: &[ClusterNode]) -> Vec<Unit> {
     let mut nodes_of: BTreeMap<NodeId, usize> = BTreeMap::new();
     let mut common: BTreeMap<(NodeId, NodeId), usize> = BTreeMap::new();
@@ -36,7 +35,7 @@ pub(super) fn units(fabric: &Fabric, nodes: &[ClusterNode]) -> Vec<Unit> {
     by_first.into_values().map(|leaves| Unit { leaves, nodes: Vec::new() }).collect()
 }
 
-/// The unit of most of a node's cables; of equal units, that with most nodes.
+/// Puts each node into the unit of most of its cables; of equals, into the one with most nodes.
 pub(super) fn place(nodes: &mut [ClusterNode], units: &mut [Unit]) {
     let leaves_of_units = units.iter().enumerate();
     let unit_of: BTreeMap<NodeId, usize> = leaves_of_units
@@ -73,8 +72,7 @@ pub(super) fn leaves(node: &ClusterNode) -> BTreeMap<NodeId, usize> {
     leaves
 }
 
-/// Disjoint parts of the switch graph with adapters of more than half of the nodes: not half of a
-/// divided fabric, nor a leaf without uplinks.
+/// Disjoint parts of the switch graph, each with adapters of more than half of the nodes.
 pub(super) fn planes(fabric: &Fabric, nodes: &[ClusterNode]) -> Vec<Vec<NodeId>> {
     let islands = islands(fabric);
     let mut nodes_on: BTreeMap<NodeId, usize> = BTreeMap::new();

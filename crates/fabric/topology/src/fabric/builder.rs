@@ -81,7 +81,7 @@ impl FabricBuilder {
         &self.nodes[node.0]
     }
 
-    /// A draft node, to change it.
+    /// Mutable access to a draft node.
     pub fn node_mut(&mut self, node: DraftNode) -> &mut Node {
         &mut self.nodes[node.0]
     }
@@ -173,7 +173,7 @@ impl FabricBuilder {
     }
 }
 
-/// `nodes` and `cables` must be in canonical order.
+/// Creates a fabric; `nodes` and `cables` must be in canonical order.
 pub(super) fn finish(nodes: Vec<Node>, cables: Vec<Cable>) -> Fabric {
     // Sized by the highest port in use: a false number of ports in a dump allocates no memory.
     let mut outgoing: Vec<Vec<Option<ChannelId>>> = vec![Vec::new(); nodes.len()];

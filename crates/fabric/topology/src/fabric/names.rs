@@ -3,7 +3,7 @@
 use super::{Guid, Node, NodeKind};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Replaces empty or shared names by the id of the dump, and numbers those that still clash, in
+/// Replaces empty or shared names by the id of the dump, and numbers names that still clash, in
 /// canonical order.
 pub(super) fn make_names_unique(nodes: &mut [Node]) {
     let mut count: BTreeMap<String, usize> = BTreeMap::new();
@@ -35,19 +35,19 @@ pub(super) fn make_names_unique(nodes: &mut [Node]) {
     }
 }
 
-/// Kind, GUID (none last), then name.
+/// Sort key of a node: kind, GUID (none last), then name.
 pub(super) fn canonical_key(node: &Node) -> (NodeKind, bool, Option<Guid>, Vec<NamePart>) {
     (node.kind, node.guid.is_none(), node.guid, natural_key(&node.name))
 }
 
-/// Numbers sort by value and before text.
+/// Part of a name; numbers sort by value and before text.
 #[derive(PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum NamePart {
     Number(u64),
     Text(String),
 }
 
-/// Numbers compare by value: `h9` before `h10`.
+/// Sort key of a name in which numbers compare by value: `h9` before `h10`.
 pub(crate) fn natural_key(name: &str) -> Vec<NamePart> {
     let mut parts = Vec::new();
     let mut rest = name;

@@ -81,7 +81,7 @@ impl Fabric {
         self.node(self.endpoint(endpoint).node).kind == NodeKind::Port0
     }
 
-    /// Lowest endpoint on the switch: its rules apply to packets from port 0.
+    /// Lowest endpoint on the switch of a port 0, whose packets follow its rules.
     pub(crate) fn beside_port_0(&self, end: EndpointId) -> Option<EndpointId> {
         let switch = self.target(self.endpoint_channel(end)).node;
         let endpoints =

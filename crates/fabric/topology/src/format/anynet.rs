@@ -28,7 +28,7 @@ pub(super) use write::write;
 /// Cable length of each cycle after the first.
 const MM_PER_CYCLE: u64 = 1_000;
 
-/// A thousand kilometres of cable.
+/// Maximum latency: a thousand kilometres of cable.
 const CYCLES_MAX: u64 = 1_000_000;
 
 #[cfg(test)]

@@ -54,7 +54,7 @@ fn ellipse_of(node: &Node) -> String {
     format!("{} [shape={shape}, {size}]", quoted(&node.name))
 }
 
-/// Upwards from the node of lower rank.
+/// Writes a line per cable, upwards from the node of lower rank.
 fn lines(fabric: &Fabric, text: &mut String) {
     let mut counts: BTreeMap<(NodeId, NodeId), usize> = BTreeMap::new();
     for cable in fabric.cables() {
@@ -82,7 +82,7 @@ fn ranks(fabric: &Fabric) -> BTreeMap<usize, Vec<NodeId>> {
     switches
 }
 
-/// Number of cables to the nearest switch with a host, if in reach.
+/// Rank of each node: number of cables to the nearest switch with a host, if in reach.
 fn rank_of(fabric: &Fabric) -> Vec<Option<usize>> {
     let mut rank = vec![None; fabric.nodes().len()];
     let mut queue = VecDeque::new();
@@ -106,8 +106,9 @@ fn rank_of(fabric: &Fabric) -> Vec<Option<usize>> {
     rank
 }
 
-/// Graphviz requires escaped quotation marks and backslashes, and reads `\n` as a line break. Other
-/// control characters would invalidate its SVG; their pictures (U+2400 to U+241F) replace them.
+/// Quotes a name. Graphviz requires escaped quotation marks and backslashes, and reads `\n` as a
+/// line break. Other control characters would invalidate its SVG; their pictures (U+2400 to U+241F)
+/// replace them.
 fn quoted(name: &str) -> String {
     let mut quoted = String::from("\"");
     for c in name.chars() {

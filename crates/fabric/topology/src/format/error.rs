@@ -17,7 +17,7 @@ pub enum FaultCode {
     Truncated,
     /// Violation of the format.
     Syntax,
-    /// Contradiction in the file or to its fabric.
+    /// Contradiction in the file, or with its fabric.
     Contradiction,
     /// Format for output only.
     WrittenOnly,
@@ -51,7 +51,7 @@ pub struct FormatError {
     pub line: u32,
     /// Column in characters, from 1, if known.
     pub column: Option<u32>,
-    /// Fault.
+    /// Description of the fault.
     pub message: String,
     /// Expected content, or a remedy.
     pub expected: String,
@@ -115,7 +115,7 @@ pub struct WriteError {
     pub expected: String,
 }
 
-/// Both from 1; an offset beyond the end counts as the end.
+/// Line and column of an offset, both from 1, at most the end.
 fn position(text: &str, offset: usize) -> (u32, u32) {
     let mut offset = offset.min(text.len());
     while !text.is_char_boundary(offset) {

@@ -7,7 +7,7 @@ const NAMED_MAX: usize = 20;
 /// Faults of a text, at least one, in the order of the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Faults {
-    /// At most [`NAMED_MAX`].
+    /// First faults, at most [`NAMED_MAX`].
     named: Vec<FormatError>,
     total: usize,
 }

@@ -190,7 +190,7 @@ const OF_OTHER_PROGRAMS: [Kind; 9] = [
     ("foreign-json", is_json, "this is JSON", GRAPH),
 ];
 
-/// Of `opensm.conf`, one a line.
+/// Keys of `opensm.conf`, one a line.
 const OPENSM_KEYS: [&str; 12] = [
     "routing_engine",
     "subnet_prefix",
@@ -206,11 +206,11 @@ const OPENSM_KEYS: [&str; 12] = [
     "qos_vlarb_low",
 ];
 
-/// Of OpenSM's policy for quality of service.
+/// Sections of OpenSM's policy for quality of service.
 const QOS_SECTIONS: [&str; 5] =
     ["qos-ulps", "port-groups", "qos-setup", "qos-levels", "qos-match-rules"];
 
-/// Of `torus-2QoS.conf`, beside `torus` and `mesh`.
+/// Keys of `torus-2QoS.conf`, beside `torus` and `mesh`.
 const TORUS_KEYS: [&str; 13] = [
     "xp_link",
     "xm_link",
@@ -289,7 +289,7 @@ fn is_first_word(line: &str, words: &[&str]) -> bool {
     line.split([' ', '\t']).next().is_some_and(|first| words.contains(&first))
 }
 
-/// Such as `SW    12  3 0x0002c902004173f8 4x QDR - CA ...`: kind, LID, port and GUID.
+/// Line such as `SW    12  3 0x0002c902004173f8 4x QDR - CA ...`: kind, LID, port and GUID.
 fn is_port_report(line: &str) -> bool {
     let words: Vec<&str> = line.split_ascii_whitespace().take(4).collect();
     let is_guid = |word: &str| {
@@ -302,7 +302,7 @@ fn is_port_report(line: &str) -> bool {
     }
 }
 
-/// Such as `Default=0x7fff, ipoib : ALL=full;` or `Storage = 0x8002 : 0x2c903, 0x2c904=full;`.
+/// Line such as `Default=0x7fff, ipoib : ALL=full;` or `Storage = 0x8002 : 0x2c903, 0x2c904=full;`.
 fn is_partition(line: &str) -> bool {
     let line: String = line.chars().filter(|c| !c.is_whitespace()).collect();
     let Some((name, members)) = line.split_once(':') else { return false };
@@ -312,7 +312,7 @@ fn is_partition(line: &str) -> bool {
     has_key && members.trim_end_matches([';', ',']).split(',').all(is_member)
 }
 
-/// Such as `torus 3 3 5` or `mesh 4 4t 8`.
+/// Line such as `torus 3 3 5` or `mesh 4 4t 8`.
 fn is_torus_2qos(line: &str) -> bool {
     let is_radix = |word: &&str| is_number(word.trim_end_matches(['m', 'M', 't', 'T']));
     let mut words = line.split_ascii_whitespace();
@@ -325,7 +325,7 @@ fn is_torus_2qos(line: &str) -> bool {
     }
 }
 
-/// Such as `0 256 100Gbps 1000ns 0`: two nodes, a rate, a delay and an error rate.
+/// Line such as `0 256 100Gbps 1000ns 0`: two nodes, a rate, a delay and an error rate.
 fn is_link_of_ns3(line: &str) -> bool {
     let words: Vec<&str> = line.split_ascii_whitespace().collect();
     match &*words {
@@ -336,7 +336,7 @@ fn is_link_of_ns3(line: &str) -> bool {
     }
 }
 
-/// Heading with GUIDs of two ends.
+/// Heading with the GUIDs of both ends.
 fn is_table_of_ufm(line: &str) -> bool {
     let line = line.to_ascii_lowercase();
     let has = |word: &str| line.contains(word);
@@ -351,7 +351,7 @@ fn is_json(line: &str) -> bool {
     inside.is_some_and(|inside| inside.starts_with(['"', '{', '}', ']']) || inside.is_empty())
 }
 
-/// Such as `P1 -> MT23108 H-1 P1`, `L1/P3 -4x-10G-> MTS2400 S-1 P2` or `P1 -> H-1/P1`.
+/// Line such as `P1 -> MT23108 H-1 P1`, `L1/P3 -4x-10G-> MTS2400 S-1 P2` or `P1 -> H-1/P1`.
 fn is_ibdm_cable(line: &str) -> bool {
     let words: Vec<&str> = line.split_ascii_whitespace().collect();
     let is_arrow = |word: &str| word.starts_with('-') && word.ends_with("->") || word == "->";

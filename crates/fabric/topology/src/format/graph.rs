@@ -20,7 +20,7 @@ use crate::{
 use gingham_kernel::Length;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Words in addition to [`NodeKind::name`].
+/// Names of node kinds in addition to [`NodeKind::name`].
 const KINDS: [(&str, NodeKind); 21] = [
     ("switch", NodeKind::Switch),
     ("leaf", NodeKind::Switch),
@@ -50,7 +50,6 @@ pub(super) fn kind(word: &str) -> Option<NodeKind> {
     KINDS.iter().find(|(name, _)| *name == word).map(|(_, kind)| *kind)
 }
 
-/// A speed or a half of one, from one of two columns.
 pub(super) fn speed(text: &str) -> Option<ReportedSpeed> {
     let text = text.trim();
     let lanes = || text.strip_suffix(['x', 'X'])?.parse().ok();
@@ -69,7 +68,7 @@ pub(super) fn speed(text: &str) -> Option<ReportedSpeed> {
     }
 }
 
-/// Index of the node, and port if given.
+/// Index of the node, and its port if given.
 pub(super) type End = (usize, Option<u16>);
 
 pub(super) struct Edge {
@@ -82,16 +81,17 @@ pub(super) struct Edge {
 #[derive(Default)]
 pub(super) struct Graph {
     index: BTreeMap<String, usize>,
-    /// Name, and kind if given.
+    /// Name of each node, and its kind if given.
     nodes: Vec<(String, Option<NodeKind>)>,
     edges: Vec<Edge>,
     pub(super) findings: Vec<Finding>,
-    /// First line and number of nodes, by unknown kind.
+    /// First line and number of nodes for each unknown kind.
     strange: BTreeMap<String, (u32, usize)>,
 }
 
 impl Graph {
-    /// The key is the name unless another is set.
+    /// Returns the index of the node with this key, adding it if it is new. Its name is the key
+    /// until a name is set.
     pub(super) fn node(&mut self, key: &str) -> usize {
         let next = self.nodes.len();
         let index = *self.index.entry(key.to_owned()).or_insert(next);
@@ -155,7 +155,7 @@ impl Graph {
         Ok(Parsed { fabric: builder.build(), findings: self.findings })
     }
 
-    /// Without loops and second directions of cables.
+    /// Edges without loops and without second directions of cables.
     fn cables(&mut self) -> Vec<Edge> {
         let mut open: BTreeMap<[End; 2], usize> = BTreeMap::new();
         let mut kept = Vec::new();
@@ -200,7 +200,7 @@ impl Graph {
     }
 }
 
-/// Named ports first, then the lowest free ones.
+/// Ports of all ends: named ports first, then the lowest free ones.
 fn places(
     edges: &[Edge],
     nodes: &[(String, Option<NodeKind>)],
@@ -233,7 +233,7 @@ fn places(
     Ok(places)
 }
 
-/// From `lowest` on, which is set to it.
+/// Lowest free port from `lowest` on; sets `lowest` to it.
 fn free_port(taken: &BTreeSet<(usize, u16)>, node: usize, lowest: &mut u16) -> Option<u16> {
     let free = (*lowest..=u16::MAX).find(|port| !taken.contains(&(node, *port)))?;
     *lowest = free;

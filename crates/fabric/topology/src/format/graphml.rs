@@ -45,7 +45,7 @@ impl TagName for Element<'_, '_> {
     }
 }
 
-/// By the key of their data, in lower case.
+/// Attribute names in lower case, by the key of their data.
 fn keys(document: &Document<'_>) -> BTreeMap<String, String> {
     let keys = document.descendants().filter(|element| element.has_tag_name_of("key"));
     keys.filter_map(|key| {
@@ -75,7 +75,7 @@ impl Reader<'_, '_> {
         FormatError::at(self.line(element), None, message, expected)
     }
 
-    /// From an attribute or from data.
+    /// Value of the first of `names` that is an attribute or has data.
     fn stated<'b>(&self, element: Element<'b, '_>, names: &[&str]) -> Option<&'b str> {
         let data = |name: &str| {
             let is_it = |data: &Element<'_, '_>| {

@@ -27,7 +27,7 @@ const EXPECTED: &str = "expected a link such as `{ SW Ports:24 SystemGUID:.. Nod
                         PortGUID:.. VenID:.. DevID:.. Rev:.. {name} LID:0009 PN:0E } { CA .. } \
                         PHY=4x LOG=ACT SPD=10`";
 
-/// Signalling rate of a lane in Gbit/s.
+/// Generations by signalling rate of a lane in Gbit/s.
 const SPEEDS: [(&str, Generation); 10] = [
     ("2.5", Generation::Sdr),
     ("5", Generation::Ddr),
@@ -86,7 +86,7 @@ pub(super) fn read(text: &str) -> Result<Parsed, Faults> {
     Ok(links.finish())
 }
 
-/// Form `{ .. } { .. } PHY=4x LOG=ACT SPD=10`.
+/// Parses `{ .. } { .. } PHY=4x LOG=ACT SPD=10`.
 fn link(line: &str) -> Option<([End<'_>; 2], ReportedSpeed)> {
     let (near, rest) = end(line)?;
     let (far, rest) = end(rest.trim_start())?;
@@ -202,7 +202,7 @@ impl Links {
         self.findings.push(Finding { line: Some(line), kind: FindingKind::Disagreement, text });
     }
 
-    /// `is_near`: the line begins with this node.
+    /// Adds the node of an end, or fills gaps in it; `is_near` if the line begins with it.
     fn node(&mut self, end: &End<'_>, is_near: bool) {
         let port = if end.kind == NodeKind::Switch { 0 } else { end.port };
         let address = Address { guid: end.port_guid, lid: end.lid, lmc: None };

@@ -74,7 +74,7 @@ pub struct Topology {
     pub entries: Vec<Entry>,
     /// Nodes of a base block; `None` in a tree.
     pub block_size: Option<usize>,
-    /// Without `#`.
+    /// Comments, without `#`.
     comments: Vec<String>,
     /// One sentence for each decision or omission.
     pub notes: Vec<String>,
@@ -141,7 +141,7 @@ pub(super) fn write_conf(fabric: &Fabric, form: Form) -> Result<Written, WriteEr
     Ok(Written { text: text::conf(&topology), notes: topology.notes })
 }
 
-/// Blocks require compute nodes.
+/// Writes a tree and blocks; blocks require compute nodes.
 pub(super) fn write_yaml(fabric: &Fabric) -> Result<Written, WriteError> {
     let tree = Topology::of(fabric, Form::Tree)?;
     let named = |topology: Topology| (topology.form.name().to_owned(), topology);

@@ -5,7 +5,7 @@ use crate::{Fabric, Finding};
 /// A fabric, with findings on its source.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Parsed {
-    /// In canonical order.
+    /// Fabric in canonical order.
     pub fabric: Fabric,
     /// Findings by line.
     pub findings: Vec<Finding>,

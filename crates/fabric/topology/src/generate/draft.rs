@@ -8,13 +8,13 @@ use crate::{DraftNode, Fabric, FabricBuilder, NodeKind};
 
 const NODES_MAX: u128 = 1_000_000;
 
-/// Bounds cables and tables.
+/// Maximum number of ports of all switches; bounds cables and tables.
 const SWITCH_PORTS_MAX: u128 = 10_000_000;
 
 /// A port number has 16 bits.
 const PORTS_PER_SWITCH_MAX: u128 = 65_535;
 
-/// Fields are products of at most four 32-bit numbers, or saturated: 128 bits are enough.
+/// Counts of a fabric; 128 bits hold products of four 32-bit numbers.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Size {
     pub(super) switches: u128,
@@ -72,7 +72,8 @@ impl Draft {
         self.host(&format!("{node} mlx5_{rail}"))
     }
 
-    /// On ports `1` to `count`, named by `coordinates` of the switch and their index there.
+    /// Adds hosts on ports `1` to `count`, named by `coordinates` of the switch and their index
+    /// there.
     pub(super) fn hosts_at(&mut self, switch: DraftNode, coordinates: &str, count: u32) {
         for place in 0..count {
             let host = self.host(&format!("h{coordinates}-{place}"));
@@ -80,7 +81,7 @@ impl Draft {
         }
     }
 
-    /// On ports `1` to `count`, named by running number.
+    /// Adds hosts on ports `1` to `count`, named by running number.
     pub(super) fn numbered_hosts(&mut self, switch: DraftNode, count: u32) {
         for place in 0..count {
             let host = self.host(&format!("h{}", self.host_count));

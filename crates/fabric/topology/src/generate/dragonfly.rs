@@ -156,7 +156,7 @@ impl Shape {
         self.hosts_per_switch + self.switches_per_group
     }
 
-    /// Cables between each two groups. Panics for a single group.
+    /// Number of cables between each two groups. Panics for a single group.
     const fn rounds(self) -> u32 {
         self.switches_per_group * self.global_per_switch / (self.groups - 1)
     }

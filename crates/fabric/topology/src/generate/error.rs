@@ -62,7 +62,7 @@ impl GenerateError {
     }
 }
 
-/// Comma after each three digits; above 10^12 "over 1,000,000,000,000".
+/// Formats a count with a comma after each three digits; above 10^12 "over 1,000,000,000,000".
 fn in_words(count: u128) -> String {
     const READABLE_MAX: u128 = 1_000_000_000_000;
     if count > READABLE_MAX {
@@ -91,7 +91,7 @@ pub(super) fn at_least(
     Err(GenerateError::OutOfRange { parameter, value: value.to_string(), expected })
 }
 
-/// `because` explains the bound.
+/// Checks that `value` is at most `maximum`; `because` explains the bound.
 pub(super) fn at_most(
     parameter: &'static str,
     value: u32,

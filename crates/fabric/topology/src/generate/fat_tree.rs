@@ -83,7 +83,8 @@ impl FatTree {
         Ok(draft.build())
     }
 
-    /// `planes`: switches of a subtree on the lower level; returns that on the upper.
+    /// Joins two levels. `planes` is the number of switches of a subtree on the lower level;
+    /// returns that of the upper.
     fn join_levels(
         &self,
         draft: &mut Draft,
@@ -106,7 +107,7 @@ impl FatTree {
         planes * up
     }
 
-    /// Level 0 is the leaves.
+    /// Counts of a level; level 0 is the leaves.
     fn level(&self, level: usize) -> Level {
         let (ports, levels) = (self.ports, self.levels as usize);
         let uplinks = ports / (self.tapering + 1);
@@ -117,7 +118,7 @@ impl FatTree {
         }
     }
 
-    /// Leaves first: the subtrees that end at a level, times the planes of each.
+    /// Number of switches on each level, leaves first: subtrees times planes of each.
     fn counts(&self) -> Vec<u128> {
         let levels = self.levels as usize;
         let mut counts = vec![1_u128; levels];

@@ -14,8 +14,7 @@
 //! A draw is repeated, up to 1,000 times, if it is not connected or leaves more than two usable
 //! ports unused. **Usable ports**: with n switches of f ports beside their hosts' and at most m
 //! cables a pair, a switch uses at most d = min(f, m (n - 1)) ports, and the fabric floor(n d / 2)
-//! cables; a draw may have one less. (Four switches with 4 free ports and one cable a pair can only
-//! be the complete graph: d = 3.)
+//! cables; a draw may have one less.
 //!
 //! Source: Flich, Malumbres, Lopez and Duato, "Removing the Latency Overhead of the ITB Mechanism
 //! in COWs with Source Routing", 2001, section IV-A (4 hosts a switch, 8 ports, one cable a pair).
@@ -70,7 +69,7 @@ const ATTEMPTS_MAX: usize = 1_000;
 
 const ATTEMPTS_MIN: usize = 10;
 
-/// Bounds the draws between these limits.
+/// Maximum number of cables in all draws together.
 const CABLES_DRAWN_MAX: usize = 50_000_000;
 
 /// Trials before the remaining pairs are listed.
@@ -109,7 +108,7 @@ impl Irregular {
         self.check_connectable()
     }
 
-    /// A spanning tree needs one cable fewer than switches.
+    /// Checks for enough cables: a spanning tree needs one fewer than switches.
     fn check_connectable(&self) -> Result<(), GenerateError> {
         if self.cables_max() + 1 >= self.switches as usize {
             return Ok(());
@@ -136,7 +135,7 @@ impl Irregular {
         self.switches as usize * self.usable_ports() as usize / 2
     }
 
-    /// Draws of large fabrics take longer.
+    /// Maximum number of draws; lower for large fabrics.
     fn attempts(&self) -> usize {
         (CABLES_DRAWN_MAX / self.cables_max().max(1)).clamp(ATTEMPTS_MIN, ATTEMPTS_MAX)
     }
@@ -170,7 +169,7 @@ impl Irregular {
     }
 }
 
-/// The lower one first.
+/// Two switches, the lower one first.
 type Pair = [usize; 2];
 
 #[derive(Debug)]
@@ -193,8 +192,7 @@ impl FreePorts {
         }
     }
 
-    /// Positions of free ports that may be joined, all pairs equally likely. Trials are fast while
-    /// many pairs may be joined.
+    /// Draws the positions of two free ports that may be joined, all pairs equally likely.
     fn draw(&self, stream: &mut Stream) -> Option<[usize; 2]> {
         let port_count = self.switches.len() as u64;
         if port_count == 0 {
@@ -239,7 +237,7 @@ impl FreePorts {
     fn take(&mut self, positions: [usize; 2]) -> Pair {
         let pair = self.pair(positions);
         *self.cables.entry(pair).or_default() += 1;
-        // Later port first: the earlier one keeps its position.
+        // The later port is removed first: the earlier one keeps its position.
         self.switches.swap_remove(positions[0].max(positions[1]));
         self.switches.swap_remove(positions[0].min(positions[1]));
         pair
@@ -274,8 +272,8 @@ fn joins(switch_count: usize, pairs: &[Pair]) -> bool {
 mod tests {
     use super::*;
 
-    /// Expects shares in proportion to pairs of free ports: switch 0 has two, the others one each,
-    /// and switches 1 and 3 are already joined.
+    /// Expects equally likely pairs of free ports: switch 0 has two, the others one each; switches
+    /// 1 and 3 are already joined.
     fn assert_uniform(draw: impl Fn(&FreePorts, &mut Stream) -> Option<[usize; 2]>) {
         const DRAWS: u32 = 20_000;
         let free = FreePorts {

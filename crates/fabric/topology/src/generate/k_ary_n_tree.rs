@@ -78,7 +78,7 @@ impl KAryNTree {
         (0..width).map(|index| draft.switch(&format!("s{level}-{index}"), ports)).collect()
     }
 
-    /// Digits differ at most in digit `level`.
+    /// Joins switches whose digits differ at most in digit `level`.
     fn join_levels(&self, draft: &mut Draft, level: u32, upper: &[DraftNode], lower: &[DraftNode]) {
         let arity = self.arity as usize;
         let place = arity.pow(self.levels - 2 - level);

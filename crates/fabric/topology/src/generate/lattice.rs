@@ -16,7 +16,7 @@ use super::error::at_least;
 use crate::grid::strides;
 use crate::{DraftNode, Fabric};
 
-/// A fabric of a million nodes has at most 19 dimensions of size 2.
+/// Maximum number of dimensions; a fabric of a million nodes has at most 19 of size 2.
 const DIMENSIONS_MAX: usize = 32;
 
 #[derive(Debug)]
@@ -24,7 +24,6 @@ pub(super) struct Lattice<'a> {
     /// Parameter of the sizes, for errors.
     pub(super) parameter: (&'static str, &'a dyn std::fmt::Debug),
     pub(super) dimensions: &'a [u32],
-    /// Opposite edges are joined.
     pub(super) wraps: bool,
     pub(super) hosts_per_switch: u32,
 }
@@ -98,7 +97,7 @@ impl Lattice<'_> {
         switches
     }
 
-    /// To the next higher one.
+    /// Adds the cables from each switch to the next higher one in a dimension.
     fn add_cables(
         &self,
         draft: &mut Draft,

@@ -13,8 +13,7 @@
 //! A plane is a [`FoldedClos`] with its own names and ports.
 //!
 //! Source: Zhao et al., "Insights into DeepSeek-V3: Scaling Challenges and Reflections on Hardware
-//! for AI Architectures", ISCA 2025, section 5.1 (eight planes of two levels, up to 16,384 GPUs
-//! with 64-port switches).
+//! for AI Architectures", ISCA 2025, section 5.1.
 //!
 //! Closed forms, with n planes of l leaves, s spines, p hosts a leaf and c cables a pair: n (l + s)
 //! switches, n l p adapters, n l s c cables between switches, n connected parts.

@@ -31,10 +31,8 @@
 //!
 //! Sources: NVIDIA, "DGX SuperPOD: Next Generation Scalable Infrastructure for AI Leadership,
 //! Reference Architecture, Featuring NVIDIA DGX H100 Systems", RA-11333-001, 2023, and the document
-//! for DGX B200, table of larger component counts (docs.nvidia.com/dgx-superpod). The defaults give
-//! its numbers of switches. Blocks and core groups are those of NVIDIA's Selene (DGX A100, 40-port
-//! switches, units of 20 nodes): seven units a block, ten spines a group, 140 cores in ten core
-//! groups.
+//! for DGX B200, table of larger component counts (docs.nvidia.com/dgx-superpod). Blocks and core
+//! groups are those of NVIDIA's Selene.
 //!
 //! Closed forms, with U units of n nodes and R rails, G spine groups of s spines, u cables from a
 //! leaf to a spine, C cores in k core groups and c cables from a core to a spine: U n R adapters, U

@@ -24,7 +24,7 @@ pub(super) struct Copies {
     /// Scenario key, for errors.
     pub(super) parameter: &'static str,
     pub(super) count: u32,
-    /// Prefix of the copy's number in names of switches.
+    /// Letter before the copy's number in names of switches.
     pub(super) letter: char,
 }
 
@@ -67,7 +67,7 @@ impl Copies {
     }
 }
 
-/// They follow the switches in canonical order.
+/// Hosts of a shape, which follow the switches in canonical order.
 fn hosts(shape: &Fabric) -> impl Iterator<Item = &Node> {
     let ids = shape.node_ids().skip(shape.switches().len());
     ids.map(|id: NodeId| shape.node(id))

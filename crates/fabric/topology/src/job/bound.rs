@@ -7,8 +7,8 @@
 //!  seconds of a phase = share of the buffer / min over channels (capacity / flows)
 //! ```
 //!
-//! Without startup times, protocol overhead, transfers inside of nodes and reduction: measured
-//! bandwidth is lower.
+//! The bound ignores startup times, protocol overhead, transfers inside of nodes and reduction:
+//! measured bandwidth is lower.
 
 use super::load::flows;
 use super::paths::{PathError, Paths, WHOLE};
@@ -23,9 +23,10 @@ use std::collections::BTreeMap;
 pub struct Bound {
     /// Bound of each phase.
     pub phases: Vec<PhaseBound>,
-    /// On the fullest channel between switches.
+    /// Flows on the fullest channel between switches.
     pub flows_max: f64,
-    /// Bus bandwidth of `nccl-tests` in bytes per second; in links without known speeds.
+    /// Bus bandwidth of `nccl-tests` in bytes per second; in units of one link without known
+    /// speeds.
     pub bus_bandwidth: f64,
     /// Bus bandwidth with all nodes at one switch.
     pub at_one_switch: f64,
@@ -34,15 +35,15 @@ pub struct Bound {
 /// Bandwidth bound of one phase.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PhaseBound {
-    /// On the fullest channel between switches.
+    /// Flows on the fullest channel between switches.
     pub flows_max: f64,
     /// Rate of the slowest flow, in the unit of [`Bound::bus_bandwidth`].
     pub slowest: f64,
     /// Limiting channel of that flow.
     pub bottleneck: ChannelId,
-    /// Flows on that channel, with those of other jobs.
+    /// Flows on that channel, including those of other jobs.
     pub bottleneck_flows: f64,
-    /// Whether it is slower than the most common speed.
+    /// Whether that channel is slower than the most common speed.
     pub is_bottleneck_slow: bool,
     /// Seconds of the phase for a buffer of one byte.
     pub seconds: f64,
@@ -56,7 +57,7 @@ pub fn capacities(fabric: &Fabric) -> Vec<f64> {
     fabric.cables().iter().flat_map(|cable| [of_cable(cable); 2]).collect()
 }
 
-/// Of equals, the slowest.
+/// Most common known speed; of equals, the slowest.
 fn usual_speed(fabric: &Fabric) -> Option<LinkSpeed> {
     let mut counts: BTreeMap<LinkSpeed, usize> = BTreeMap::new();
     for speed in fabric.cables().iter().filter_map(|cable| cable.speed) {
@@ -71,8 +72,8 @@ fn rate(speed: LinkSpeed) -> f64 {
     speed.rate().bytes_per_second() as f64
 }
 
-/// Bound of a pattern in a node order. `standing` is other jobs' load by channel ([`standing`]), or
-/// empty.
+/// Bound of a pattern in a node order. `standing` is the load of other jobs on each channel
+/// ([`standing`]), or empty.
 pub fn bound(
     paths: &mut Paths<'_>,
     pattern: &Pattern,
@@ -101,7 +102,7 @@ pub fn bound(
     })
 }
 
-/// With those of adapters, in units of 1/[`WHOLE`].
+/// Loads of all channels in a phase, including those of adapters, in units of 1/[`WHOLE`].
 fn phase_loads(
     paths: &mut Paths<'_>,
     phase: &Phase,
@@ -122,7 +123,7 @@ fn phase_loads(
     Ok(loads)
 }
 
-/// Also returns the seconds with all nodes at one switch.
+/// Bound of a phase, and its seconds with all nodes at one switch.
 fn phase_bound(
     fabric: &Fabric,
     share: f64,

@@ -1,7 +1,7 @@
 //! Branch and bound over all node orders of a small job.
 //!
 //! Time and loads never decrease as flows are added: a partial order whose score is not below the
-//! best is abandoned. Of a ring one rotation is examined.
+//! best is abandoned. For a ring, one rotation is examined.
 
 use super::load::{Loads, Scale};
 use super::paths::{PathError, Paths};
@@ -20,7 +20,7 @@ struct Search<'p, 'a> {
     least: (f64, u64),
 }
 
-/// The given order, if none is better. `first_is_fixed`: rotations are equivalent.
+/// Best order; the given one if none is better. `first_is_fixed` if rotations are equivalent.
 pub(super) fn best_order(
     paths: &mut Paths<'_>,
     scale: &Scale,
@@ -88,7 +88,8 @@ impl Search<'_, '_> {
         best.time <= self.least.0 && best.highest <= self.least.1
     }
 
-    /// Less time than the best order, or equal time with fewer flows on the fullest channel.
+    /// Whether the order is faster than the best, or equally fast with fewer flows on the fullest
+    /// channel.
     fn is_promising(&self) -> bool {
         let (score, best) = (self.loads.score(), self.best.score);
         (score.time, score.highest) < (best.time, best.highest)

@@ -13,7 +13,7 @@ pub struct SharedLink {
     pub channel: ChannelId,
     /// Phase.
     pub phase: usize,
-    /// Flows, with those of other jobs; a fraction with adaptive routing.
+    /// Flows, including those of other jobs; a fraction with adaptive routing.
     pub flows: f64,
     /// Flows of other jobs.
     pub of_others: f64,
@@ -21,8 +21,8 @@ pub struct SharedLink {
     pub pairs: Vec<(usize, usize, usize)>,
 }
 
-/// At most `limit` channels with more than one flow, each in its fullest phase, the fullest first,
-/// and the number of cables with any.
+/// At most `limit` channels with more than one flow, each in its fullest phase, the fullest first;
+/// and the number of all cables with shared channels.
 pub fn shared_links(
     paths: &mut Paths<'_>,
     phases: &[Phase],

@@ -10,14 +10,14 @@ use crate::ChannelId;
 use crate::routing::joins_switches;
 use std::collections::BTreeSet;
 
-/// At the reference capacity.
+/// Slowness of a channel with the reference capacity.
 const SLOWNESS_ONE: u64 = 64;
 
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
 pub(super) struct Score {
-    /// Of all phases; [`Scale::seconds`] converts it.
+    /// Time of all phases; [`Scale::seconds`] converts it.
     pub(super) time: f64,
-    /// Of channels between switches, in units of 1/[`WHOLE`].
+    /// Highest load of a channel between switches, in units of 1/[`WHOLE`].
     pub(super) highest: u64,
     /// Sum of squares of loads beyond one flow.
     pub(super) cost: u128,
@@ -29,21 +29,21 @@ pub(super) struct Scale {
     reference: f64,
     /// By channel: reference over capacity, in units of 1/[`SLOWNESS_ONE`].
     slowness: Vec<u64>,
-    /// By channel: joins two switches.
+    /// By channel: whether it joins two switches.
     is_trunk: Vec<bool>,
     /// By channel: load of other jobs, in units of 1/[`WHOLE`].
     standing: Vec<u64>,
     /// By phase: bytes of a flow, as a share of the buffer.
     shares: Vec<f64>,
-    /// By phase: weight in the cost.
+    /// By phase: its weight in the cost.
     weights: Vec<u64>,
-    /// Equal capacities, and equal loads of other jobs.
+    /// Whether adapters have equal capacities, and equal loads of other jobs.
     pub(super) has_equal_adapters: bool,
 }
 
 impl Scale {
-    /// `standing` is other jobs' load by channel, or empty. The reference is the capacity of the
-    /// slowest adapter, or of the fastest cable between switches if that is slower.
+    /// `standing` is the load of other jobs on each channel, or empty. The reference is the
+    /// capacity of the slowest adapter, or of the fastest cable between switches if that is slower.
     pub(super) fn new(paths: &Paths<'_>, phases: &[Phase], standing: &[u64]) -> Self {
         let (fabric, capacities) = (paths.fabric(), capacities(paths.fabric()));
         let is_trunk: Vec<bool> =
@@ -72,7 +72,7 @@ impl Scale {
         time / self.reference
     }
 
-    /// On the fastest channel between switches, if there is one phase; 0 otherwise.
+    /// Time of a load on the fastest channel between switches, if there is one phase; 0 otherwise.
     pub(super) fn time_of(&self, load: u64) -> f64 {
         let trunks = self.slowness.iter().zip(&self.is_trunk).filter(|(_, is_trunk)| **is_trunk);
         let least = trunks.map(|(slowness, _)| *slowness).min().unwrap_or(SLOWNESS_ONE);
@@ -82,12 +82,13 @@ impl Scale {
         }
     }
 
-    /// Zero if the job does not use the channel.
+    /// Load of all jobs on a channel; zero if this job does not use it.
     fn load(&self, own: u64, channel: usize) -> u64 {
         if own == 0 { 0 } else { own + self.standing[channel] }
     }
 
-    /// Penalty: zero up to one flow at the reference capacity, then growing with the square.
+    /// Penalty of a load: zero up to one flow at the reference capacity, then growing with the
+    /// square.
     fn excess(&self, own: u64, phase: usize, channel: usize) -> u128 {
         if !self.is_trunk[channel] {
             return 0;
@@ -98,7 +99,7 @@ impl Scale {
     }
 }
 
-/// Units of 1/[`SLOWNESS_ONE`], rounded up, at least one.
+/// Converts a ratio to units of 1/[`SLOWNESS_ONE`], rounded up, at least one.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -108,7 +109,7 @@ fn part(ratio: f64) -> u64 {
     ((ratio * 64.0).ceil() as u64).max(1)
 }
 
-/// Flows at the reference capacity, from load times slowness.
+/// Time in flows at the reference capacity, from load times slowness.
 fn time(weighted: u64) -> f64 {
     flows(weighted) / 64.0
 }
@@ -122,7 +123,7 @@ pub(super) fn flows(load: u64) -> f64 {
 pub(super) struct Loads<'s> {
     scale: &'s Scale,
     channels: usize,
-    /// By phase and channel, in units of 1/[`WHOLE`].
+    /// Loads of this job by phase and channel, in units of 1/[`WHOLE`].
     own: Vec<u64>,
     /// By phase: channels that have had a load at any time.
     touched: Vec<Vec<usize>>,
@@ -143,7 +144,7 @@ impl<'s> Loads<'s> {
         }
     }
 
-    /// `order[position]` is a node of the placement of `paths`.
+    /// Computes the loads of an order; `order[position]` is a node of the placement of `paths`.
     pub(super) fn of(
         paths: &mut Paths<'_>,
         scale: &'s Scale,
@@ -220,12 +221,12 @@ impl<'s> Loads<'s> {
         total
     }
 
-    /// In units of 1/[`WHOLE`]; zero if the job does not use the channel.
+    /// Load in units of 1/[`WHOLE`]; zero if the job does not use the channel.
     pub(super) fn load(&self, phase: usize, channel: usize) -> u64 {
         self.scale.load(self.own[phase * self.channels + channel], channel)
     }
 
-    /// More than one flow at the reference capacity.
+    /// Whether a channel has more than one flow at the reference capacity.
     pub(super) fn is_crowded(&self, phase: usize, channel: usize) -> bool {
         let weighted = self.load(phase, channel) * self.scale.slowness[channel];
         weighted > WHOLE * SLOWNESS_ONE

@@ -12,7 +12,6 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Load of one whole flow: divisible by all numbers up to 16, for exact equal splits.
 pub(super) const WHOLE: u64 = WHOLE_PART as u64;
 
-/// Type of [`Step::part`].
 const WHOLE_PART: u32 = 720_720;
 
 /// Forwarding rule of the switches.
@@ -33,7 +32,7 @@ pub struct Step {
     pub part: u32,
 }
 
-/// Reason for an unknown path.
+/// Reason why a path is unknown.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PathError {
     /// No route between two endpoints.
@@ -53,9 +52,9 @@ pub struct Paths<'a> {
     placement: &'a Placement,
     forwarding: Forwarding<'a>,
     graph: SwitchGraph,
-    /// By rail and sender, then receiver: range in `steps`.
+    /// Range in `steps` of each path, by rail and sender, then receiver.
     ranges: Vec<BTreeMap<u32, (u32, u32)>>,
-    /// Between switches.
+    /// Channels of all paths, between switches only.
     steps: Vec<Step>,
     between_leaves: BTreeMap<(NodeId, NodeId), Vec<Step>>,
     distances: BTreeMap<NodeId, Vec<u32>>,
@@ -112,7 +111,7 @@ impl<'a> Paths<'a> {
         Ok(&self.steps[begin as usize..][..count as usize])
     }
 
-    /// Of the sender's and the receiver's adapter.
+    /// Channels of the sender's and the receiver's adapter.
     pub(super) fn ends(&self, from: usize, to: usize, rail: usize) -> [ChannelId; 2] {
         let [from, to] = [from, to].map(|node| self.placement.endpoint(node, rail));
         [self.fabric.endpoint_channel(from), self.graph.ejection(to)]
@@ -173,7 +172,7 @@ impl<'a> Paths<'a> {
         Ok(())
     }
 
-    /// Evenly at each switch; `None` without a path.
+    /// Spreads a flow evenly at each switch; `None` without a path.
     fn spread(&mut self, from: NodeId, to: NodeId) -> Option<Vec<Step>> {
         let distances = self.distances.entry(to).or_insert_with(|| self.graph.distances(to));
         if distances[from.index()] == UNREACHED {

@@ -1,6 +1,7 @@
 //! Patterns of collectives: the positions of the node order that exchange flows, by phase.
 //!
-//! Every pattern is one phase of flows, except halving and doubling: one phase a distance.
+//! Every pattern is one phase of flows, except halving and doubling, which has one phase a
+//! distance.
 //!
 //! Sources: ring and tree as in NCCL (`src/graph/rings.cc`, `src/graph/trees.cc`); double binary
 //! trees: Sanders, Speck, Träff, "Two-tree algorithms for full bandwidth broadcast, reduction and
@@ -14,7 +15,7 @@ pub enum Pattern {
     Ring,
     /// Two complementary trees on each rail: all-reduce.
     DoubleBinaryTree,
-    /// Each node to each other on each rail.
+    /// Flow from each node to each other on each rail.
     AllToAll,
     /// Recursive vector halving and distance doubling, then the reverse: all-reduce.
     HalvingDoubling,
@@ -121,8 +122,8 @@ fn all_to_all(count: u32) -> Vec<Edge> {
     (0..count).flat_map(from).collect()
 }
 
-/// Both directions. A parent of the first tree is a leaf of the second, which is the mirror image
-/// for an even number of nodes, else shifted by one.
+/// Edges of both trees in both directions. A parent of the first tree is a leaf of the second,
+/// which is the mirror image for an even number of nodes, else shifted by one.
 fn double_binary_tree(count: u32) -> Vec<Edge> {
     let first = (0..count).filter_map(|child| Some((child, parent(child, count)?)));
     let second = |position: u32| {
@@ -137,7 +138,7 @@ fn double_binary_tree(count: u32) -> Vec<Edge> {
     .collect()
 }
 
-/// In the in-order binary tree odd positions are leaves and 0 is the root.
+/// Parent in the in-order binary tree, of which odd positions are leaves and 0 is the root.
 fn parent(child: u32, count: u32) -> Option<u32> {
     if child == 0 {
         return None;
@@ -147,8 +148,8 @@ fn parent(child: u32, count: u32) -> Option<u32> {
     Some(if up >= count { child ^ bit } else { up })
 }
 
-/// Distances 1, 2, 4, ... with halved shares, and the reverse. Without a power of two, the first
-/// positions merge in pairs before and separate afterwards.
+/// Phases of distances 1, 2, 4, ... with halved shares, and the reverse. Unless nodes are a power
+/// of two, the first positions merge in pairs before and separate afterwards.
 fn halving_doubling(count: u32, whole: f64) -> Vec<Phase> {
     let power = 1 << count.ilog2();
     let surplus = count - power;

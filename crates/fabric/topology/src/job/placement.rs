@@ -10,7 +10,7 @@ pub struct Placement {
     pub nodes: Vec<usize>,
     /// Indices into [`Cluster::rails`].
     pub rails: Vec<usize>,
-    /// Index: position * rails + rail position.
+    /// Endpoints at index `position * rails + rail position`.
     endpoints: Vec<EndpointId>,
 }
 

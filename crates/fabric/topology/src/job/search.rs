@@ -17,16 +17,16 @@ use gingham_kernel::{Purpose, Stream};
 /// Largest number of nodes for a search of all orders.
 pub const EXACT_NODES_MAX: usize = 10;
 
-/// Pairs of adapters whose flows moves may change: some seconds.
+/// Limit on the pairs of adapters whose flows moves change: some seconds.
 const PAIRS_MAX: u64 = 6_000_000;
 
-/// Moves between comparisons with the best order.
+/// Number of moves between comparisons with the best order.
 const MOVES_PER_LIST: u32 = 256;
 
 /// Limits of a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Effort {
-    /// Random moves.
+    /// Number of random moves.
     pub moves: u32,
     /// Seed.
     pub seed: u64,
@@ -43,22 +43,23 @@ impl Default for Effort {
 pub struct Improved {
     /// Nodes of the placement by position.
     pub order: Vec<usize>,
-    /// Flows on the fullest channel between switches, by candidate.
+    /// Flows on the fullest channel between switches, for each candidate.
     pub candidates: Vec<f64>,
-    /// Bus bandwidth by candidate, in the unit of [`Bound`](super::Bound).
+    /// Bus bandwidth of each candidate, in the unit of [`Bound`](super::Bound).
     pub candidate_bandwidths: Vec<f64>,
     /// Flows on the fullest channel of `order`.
     pub flows_max: f64,
     /// Bus bandwidth of `order`.
     pub bus_bandwidth: f64,
-    /// Lower bound on the flows on the fullest channel.
+    /// Lower bound on the number of flows on the fullest channel.
     pub lower_bound: f64,
     /// Whether the bus bandwidth is proved to be the highest.
     pub is_best: bool,
 }
 
 /// Searches for an order with a high bus bandwidth and few flows on the fullest channel.
-/// `candidates` are starts, at least one; `standing` is another job's load by channel, or empty.
+/// `candidates` are starts, at least one; `standing` is the load of other jobs on each channel, or
+/// empty.
 pub fn improve(
     paths: &mut Paths<'_>,
     pattern: &Pattern,
@@ -158,7 +159,7 @@ fn below(stream: &mut Stream, count: usize) -> usize {
     usize::try_from(stream.below(count as u64)).expect("it is below a usize")
 }
 
-/// A swap; in a ring possibly a move of one node or of a block.
+/// Proposes a swap; in a ring possibly a move of one node or of a block.
 fn propose(stream: &mut Stream, order: &[usize], position: usize, is_ring: bool) -> Vec<usize> {
     let nodes = order.len();
     let other = below(stream, nodes);
@@ -183,7 +184,7 @@ struct State<'p, 'a> {
     paths: &'p mut Paths<'a>,
     loads: Loads<'p>,
     order: Vec<usize>,
-    /// Two flows may be equal.
+    /// Flows, two of which may be equal.
     flows: Vec<(usize, Edge)>,
     incident: Vec<Vec<usize>>,
     /// Pairs of adapters whose flows were added or removed.
@@ -238,7 +239,7 @@ impl<'p, 'a> State<'p, 'a> {
         Ok(())
     }
 
-    /// Called rarely, since a score visits all channels.
+    /// Keeps the order if it is the best; called rarely, since a score visits all channels.
     fn keep_if_better(&self, best: &mut Found) {
         let score = self.loads.score();
         if score < best.score {
@@ -246,7 +247,7 @@ impl<'p, 'a> State<'p, 'a> {
         }
     }
 
-    /// With a flow on an overloaded channel.
+    /// Positions with a flow on an overloaded channel.
     fn crowded(&mut self, phases: &[Phase]) -> Result<Vec<usize>, PathError> {
         let mut is_crowded = vec![false; self.order.len()];
         for (number, phase) in phases.iter().enumerate() {
@@ -267,7 +268,7 @@ impl<'p, 'a> State<'p, 'a> {
     }
 }
 
-/// Multiset difference of sorted lists.
+/// Multiset difference of two sorted lists.
 fn without<T: Ord + Copy>(one: &[T], other: &[T]) -> Vec<T> {
     let mut rest = other.iter().peekable();
     let mut left = Vec::new();

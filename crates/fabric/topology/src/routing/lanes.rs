@@ -1,5 +1,4 @@
-//! Sets of lanes, and the rule ([`Lanes`]) that selects one at each hop of a packet: any lane of a
-//! VC class, by dateline classes, with escape lanes, or by tables.
+//! Sets of lanes, and the rule ([`Lanes`]) that selects one at each hop of a packet.
 
 mod choosing;
 mod datelines;

@@ -1,8 +1,7 @@
 //! Routes of either form, and the walk over all of them.
 //!
-//! [`Routes`] are [`SourceRoutes`], computed or given as paths, or [`TableRoutes`], beside which
-//! packets may choose their channel at every switch. [`SwitchTables`] route management packets to
-//! switches.
+//! [`Routes`] are [`SourceRoutes`], computed or given as paths, or [`TableRoutes`], which may be
+//! adaptive. [`SwitchTables`] route management packets to switches.
 
 pub(super) mod destination_paths;
 mod given_paths;
@@ -26,7 +25,7 @@ pub use trace::{RouteFault, Stray, Trace};
 
 use crate::{EndpointId, Fabric, NodeId};
 
-/// For each switch: lowest switch of its connected part.
+/// By switch: lowest switch of its connected part.
 pub(crate) fn islands(fabric: &Fabric) -> Vec<NodeId> {
     SwitchGraph::new(fabric).islands()
 }

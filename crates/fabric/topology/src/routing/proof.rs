@@ -47,9 +47,8 @@ use cycle::shortest_cycle;
 pub enum Proof {
     /// Acyclic dependency graph: deadlock is impossible.
     Free {
-        /// Numbers indexed by `channel * lanes + lane`, increasing along every route: lowest for
-        /// channels from endpoints, highest for channels into them, except at hosts that may be
-        /// full.
+        /// Numbers by `channel * lanes + lane`, increasing along every route: lowest from
+        /// endpoints, highest into endpoints, except at hosts that may be full.
         order: Vec<u32>,
     },
     /// Cycle of buffers: packets that hold all of them would deadlock.

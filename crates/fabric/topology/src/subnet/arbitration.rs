@@ -24,15 +24,15 @@ const EXPECTED: &str = "expected the output of `smpquery vlarb LID PORT`";
 pub struct ArbitrationSlot {
     /// Lane, from 0 to 14.
     pub lane: u8,
-    /// Bytes in a turn, in units of 64; 0 skips the slot.
+    /// Bytes per turn, in units of 64; 0 skips the slot.
     pub weight: u8,
 }
 
 /// Both tables of a port, and the limit of high priority.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ArbitrationTables {
-    /// Bytes of high priority before low priority gets a turn, in units of 4096; 0: one packet,
-    /// 255: no limit.
+    /// Bytes of high priority before low priority gets a turn, in units of 4096; 0 means one
+    /// packet, 255 no limit.
     pub high_limit: u8,
     /// Slots of high priority.
     pub high: Vec<ArbitrationSlot>,
@@ -41,7 +41,7 @@ pub struct ArbitrationTables {
 }
 
 impl Default for ArbitrationTables {
-    /// OpenSM's: lane 0 has weight 4 at high priority, each other lane at low.
+    /// OpenSM's tables: lane 0 has weight 4 at high priority, each other lane at low.
     fn default() -> Self {
         let slots = |weight: fn(u8) -> u8| {
             (0..MANAGEMENT_LANE)
@@ -92,7 +92,7 @@ pub fn read(text: &str) -> Result<Vec<PortArbitration>, FormatError> {
 struct PortReader<'a> {
     ports: Vec<PortArbitration>,
     is_high: bool,
-    /// Lanes whose weights are on the next line.
+    /// Lanes of a table row whose weights are on the next line.
     lanes: Option<(Line<'a>, Vec<u8>)>,
 }
 
@@ -130,7 +130,7 @@ impl<'a> PortReader<'a> {
     }
 }
 
-/// Form ` Lid 2 port 1 LowCap 8 HighCap 8`.
+/// Parses ` Lid 2 port 1 LowCap 8 HighCap 8`.
 fn heading(line: Line<'_>, rest: &str) -> Result<PortArbitration, FormatError> {
     let words: Vec<&str> = rest.split_ascii_whitespace().collect();
     let value = |name: &str| {
@@ -147,7 +147,7 @@ fn heading(line: Line<'_>, rest: &str) -> Result<PortArbitration, FormatError> {
     }
 }
 
-/// Form `|0x0 |0x1 |`, after a colon in lines of lanes.
+/// Parses `|0x0 |0x1 |`, after a colon in lines of lanes.
 fn bytes(line: Line<'_>, rest: &str) -> Result<Vec<u8>, FormatError> {
     let cells = rest.trim_start_matches([' ', ':']).split('|').map(str::trim);
     let cells = cells.filter(|cell| !cell.is_empty());

@@ -24,10 +24,9 @@ use std::fmt::Write as _;
 
 const EXPECTED: &str = "expected lines of opensm.conf such as `qos TRUE` and `qos_sl2vl 0,1,...`";
 
-/// Permitted numbers of lanes.
 const LANE_COUNTS: [u8; 5] = [1, 2, 4, 8, 15];
 
-/// Of an arbitration table [IBA 14.2.5.9].
+/// Maximum number of slots of an arbitration table [IBA 14.2.5.9].
 const SLOTS_MAX: usize = 64;
 
 /// Kind of port with lines of its own.
@@ -58,7 +57,7 @@ impl PortKind {
     }
 }
 
-/// Lines on lanes.
+/// Lines about lanes and their arbitration.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct QosConf {
     /// Whether OpenSM writes the tables into the ports.
@@ -156,7 +155,7 @@ impl QosConf {
     }
 }
 
-/// OpenSM's: with 2^k lanes in use the lowest k bits.
+/// OpenSM's mask of lanes: with 2^k in use the lowest k bits.
 fn lane_mask(lanes: u8) -> u8 {
     let in_use = LANE_COUNTS.into_iter().rfind(|count| *count <= lanes).unwrap_or(1);
     if in_use == 15 { 15 } else { in_use - 1 }
@@ -175,12 +174,12 @@ fn small(line: Line<'_>, text: &str, expected: &str) -> Result<u8, FormatError> 
     value.ok_or_else(|| line.error(expected))
 }
 
-/// Form `0,1,2,...`.
+/// Parses `0,1,2,...`.
 fn lane_row(line: Line<'_>, text: &str) -> Result<LaneRow, FormatError> {
     lane_row_of(line, text.split(',').map(str::trim))
 }
 
-/// Sixteen lanes from 0 to 15.
+/// Parses sixteen lanes, each from 0 to 15.
 pub(super) fn lane_row_of<'a>(
     line: Line<'_>,
     words: impl Iterator<Item = &'a str>,
@@ -192,7 +191,7 @@ pub(super) fn lane_row_of<'a>(
     row.ok_or_else(|| line.error(&format!("{LEVELS} lanes from 0 to 15, one for each SL")))
 }
 
-/// Form `0:4,1:0`: lanes and weights.
+/// Parses `0:4,1:0`: lanes and weights.
 fn slots(line: Line<'_>, text: &str) -> Result<Vec<ArbitrationSlot>, FormatError> {
     let slot = |word: &str| {
         let (first, second) = word.trim().split_once(':')?;
@@ -206,7 +205,7 @@ fn slots(line: Line<'_>, text: &str) -> Result<Vec<ArbitrationSlot>, FormatError
         .ok_or_else(|| line.error("at most 64 pairs such as 0:4, of lane (0 to 14) and weight"))
 }
 
-/// Lines that make OpenSM give every port this arbitration and this map.
+/// Writes the lines that make OpenSM give every port this arbitration and this map.
 pub fn write(row: &LaneRow, arbitration: &ArbitrationTables) -> Result<String, WriteError> {
     refuse_slots(&arbitration.high)?;
     refuse_slots(&arbitration.low)?;

@@ -21,10 +21,10 @@ const NAMES_MAX: usize = 3;
 
 const SAME_TIME: &str = "take the tables and the ibnetdiscover dump of one subnet together";
 
-/// Routes of joined tables.
+/// Routes from forwarding tables joined with their fabric.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ForwardingTables {
-    /// Routes between endpoints by LID offset. Endpoints with fewer LIDs repeat theirs.
+    /// Routes between endpoints for each LID offset. Endpoints with fewer LIDs repeat their own.
     pub routes: Vec<Routes>,
     /// Routes to switches.
     pub to_switches: SwitchTables,
@@ -50,7 +50,7 @@ struct TableJoiner<'a> {
     fabric: &'a Fabric,
     lids: &'a Lids,
     switches: BTreeMap<Guid, NodeId>,
-    /// Line of the table, by switch.
+    /// By switch: line of its table.
     lines: Vec<Option<u32>>,
     tables: Vec<TableRoutes>,
     to_switches: SwitchTables,
@@ -124,7 +124,7 @@ impl<'a> TableJoiner<'a> {
         self.check_made_up(entry, owner)
     }
 
-    /// LIDs of our own numbering are those of the tables only if names agree.
+    /// Checks names: without agreement, LIDs of our own numbering are not those of the tables.
     fn check_made_up(
         &self,
         entry: &ForwardingEntry<'_>,

@@ -26,12 +26,12 @@ use crate::routing::LaneRow;
 const EXPECTED: &str = "expected OpenSM's opensm-sl2vl.dump, outputs of `smpquery sl2vl`, or \
                         opensm.conf";
 
-/// Tables of a text.
+/// Lane tables read from the text of a dump.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum LaneDump {
     /// Tables of switches and adapters, in the order of the text.
     Tables(Vec<LaneTable>),
-    /// Rules by kind of port.
+    /// Rules for each kind of port.
     Conf(QosConf),
 }
 
@@ -40,13 +40,13 @@ pub enum LaneDump {
 pub struct LaneTable {
     /// Line of the heading.
     pub line: u32,
-    /// Owner.
+    /// Owner of the table.
     pub of: TableOwner,
     /// A row for each pair of ports.
     pub rows: Vec<LaneEntry>,
 }
 
-/// Switch or adapter in a text.
+/// Switch or adapter, as identified in a text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TableOwner {
     /// By GUID.
@@ -96,7 +96,7 @@ impl LaneDump {
     }
 }
 
-/// Form `Switch 0x..., base LID ...` or `# SL2VL table: Lid 2`.
+/// Parses `Switch 0x..., base LID ...` or `# SL2VL table: Lid 2`.
 fn heading(line: Line<'_>) -> Result<Option<TableOwner>, FormatError> {
     const KINDS: [&str; 3] = ["Switch", "Channel Adapter", "Router"];
     let text = line.text.trim_start();
@@ -114,7 +114,7 @@ fn heading(line: Line<'_>) -> Result<Option<TableOwner>, FormatError> {
     Ok(Some(TableOwner::Guid(guid)))
 }
 
-/// Form `1   2   : 0  1  2 ...` or `ports: in  1, out  2: | 0| 1| ...`; `None` for a comment.
+/// Parses `1   2   : 0  1  2 ...` or `ports: in  1, out  2: | 0| 1| ...`; `None` for a comment.
 fn entry(line: Line<'_>) -> Result<Option<LaneEntry>, FormatError> {
     let text = line.text.trim();
     if text.is_empty() || text.starts_with('#') || text.starts_with("ibwarn:") {

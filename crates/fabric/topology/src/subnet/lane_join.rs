@@ -143,7 +143,7 @@ fn missing(kind: &str, names: &[&str]) -> Finding {
     Finding::of_fabric(FindingKind::MissingLane, text)
 }
 
-/// The first endpoint of a node also has the node's GUID.
+/// Owner of each GUID; the first endpoint of a node also has the node's GUID.
 fn owners_by_guid(fabric: &Fabric) -> BTreeMap<Guid, LidOwner> {
     let mut owners = BTreeMap::new();
     for endpoint in fabric.endpoint_ids() {

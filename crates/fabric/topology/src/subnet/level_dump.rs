@@ -31,14 +31,14 @@ const SAME_TIME: &str = "take the levels and the ibnetdiscover dump of one subne
 /// First line of our table.
 pub const HEADING: &str = "source_lid,destination_lid,sl";
 
-/// Levels in a text.
+/// Service levels read from a text.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct LevelDump {
     /// Rows in the order of the text.
     pub rows: Vec<LevelRow>,
 }
 
-/// Level of a pair of LIDs.
+/// Service level of a pair of LIDs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LevelRow {
     /// Line.
@@ -170,14 +170,15 @@ pub fn join_levels(
     Ok((levels, findings))
 }
 
-/// Only hosts on different switches use channels between switches.
+/// Whether the level of a pair matters: only hosts on different switches use channels between
+/// switches.
 fn matters(fabric: &Fabric, tables: &Tables, from: EndpointId, to: EndpointId) -> bool {
     let [here, there] = [from, to].map(|endpoint| tables.switch_of[endpoint.index()]);
     let are_hosts = [from, to].iter().all(|endpoint| fabric.is_host_endpoint(*endpoint));
     are_hosts && here.is_some() && there.is_some() && here != there
 }
 
-/// A pair without a row.
+/// Level of a pair without a row.
 const NONE: u8 = u8::MAX;
 
 struct Tables {
@@ -185,8 +186,8 @@ struct Tables {
     switches: usize,
     lid_offsets: usize,
     switch_of: Vec<Option<NodeId>>,
-    /// By source (endpoints, then switches) and destination (each LID of an endpoint, then
-    /// switches).
+    /// Levels ordered by source (endpoints, then switches) and destination (each LID of an
+    /// endpoint, then switches).
     levels: Vec<u8>,
 }
 

@@ -14,7 +14,7 @@ use crate::{EndpointId, Fabric, Guid, NodeId, PortRef};
 /// Highest unicast LID [IBA 4.1.3].
 pub const LID_MAX: u16 = 0xbfff;
 
-/// The field has three bits.
+/// Largest value of three bits.
 const LMC_MAX: u8 = 7;
 
 /// Owner of a LID.
@@ -35,7 +35,7 @@ pub enum LidOwner {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Lids {
     owners: Vec<Option<LidOwner>>,
-    /// Base LID and LMC.
+    /// Base LID and LMC of each endpoint.
     of_endpoints: Vec<Option<(u16, u8)>>,
     of_switches: Vec<Option<u16>>,
     is_made_up: bool,

@@ -5,11 +5,11 @@
 use crate::Guid;
 use crate::format::{FaultCode, FormatError, count};
 
-/// Numbers are from 1.
+/// Line of a text, with its number from 1.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Line<'a> {
     pub(super) number: u32,
-    /// Without blanks at the end.
+    /// Text without blanks at the end.
     pub(super) text: &'a str,
 }
 
@@ -44,7 +44,7 @@ impl<'a> Line<'a> {
     }
 }
 
-/// Decimal, or hexadecimal after `0x`.
+/// Parses a decimal number, or a hexadecimal one after `0x`.
 pub(super) fn number(word: &str) -> Option<u64> {
     let (digits, radix) = word.strip_prefix("0x").map_or((word, 10), |digits| (digits, 16));
     let is_number = !digits.is_empty() && digits.chars().all(|c| c.is_digit(radix));
@@ -60,7 +60,7 @@ pub(super) fn shown(text: &str) -> String {
     shown
 }
 
-/// Control characters become blanks, for texts with one entry a line.
+/// Replaces control characters by blanks, for texts with one entry a line.
 pub(super) fn on_one_line(description: &str) -> String {
     description.replace(char::is_control, " ")
 }

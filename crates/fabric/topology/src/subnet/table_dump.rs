@@ -45,12 +45,12 @@ impl<'a> TableDump<'a> {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 enum Part {
-    /// Outside of tables.
+    /// Outside of any table.
     #[default]
     Between,
-    /// With a closing line.
+    /// In a table with a closing line.
     Closed,
-    /// In `opensm.fdbs`: up to the next heading.
+    /// In a table of `opensm.fdbs`, which ends at the next heading.
     Open,
     Multicast,
 }
@@ -144,21 +144,21 @@ impl<'a> TableReader<'a> {
     }
 }
 
-/// `27 valid lids dumped` counts entries, `27 lids dumped` does not.
+/// Number in a closing line, and whether it counts entries: only in `27 valid lids dumped`.
 fn closing(text: &str) -> Option<(u64, bool)> {
     let (count, rest) = text.split_once(' ')?;
     let is_closing = rest.ends_with("lids dumped");
     is_closing.then(|| Some((number(count)?, rest.starts_with("valid")))).flatten()
 }
 
-/// Headings of columns, comments, messages of the tools.
+/// Whether to skip a line: a column heading, comment or message.
 fn is_passed_over(text: &str) -> bool {
     const BEGINNINGS: [&str; 6] =
         ["#", "Lid  Out", "Port     Info", "LID    : Port", "***", "ibwarn:"];
     text.is_empty() || BEGINNINGS.iter().any(|beginning| text.starts_with(beginning))
 }
 
-/// Form `0x0001 003 : (Switch portguid 0x0000500000000000: 's0-0')`.
+/// Parses `0x0001 003 : (Switch portguid 0x0000500000000000: 's0-0')`.
 fn entry(line: Line<'_>) -> Result<ForwardingEntry<'_>, FormatError> {
     let mut words = line.text.split_ascii_whitespace();
     let lid = lid(line, words.next())?;
@@ -171,7 +171,7 @@ fn entry(line: Line<'_>) -> Result<ForwardingEntry<'_>, FormatError> {
     })
 }
 
-/// After `: '`, up to the last quotation mark: names contain any character.
+/// Name after `: '`, up to the last quotation mark: it may contain any character.
 fn quoted(text: &str) -> Option<&str> {
     let start = text.find(": '")? + 3;
     let end = text.rfind('\'').filter(|end| *end >= start)?;

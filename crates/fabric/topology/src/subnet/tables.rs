@@ -5,7 +5,7 @@ use super::line::{Line, number};
 use crate::Guid;
 use crate::format::FormatError;
 
-/// Means no entry.
+/// Port number that means no entry.
 const NO_PORT: u64 = 255;
 
 /// Tables in the order of the text.
@@ -47,7 +47,6 @@ pub(super) fn lid(line: Line<'_>, word: Option<&str>) -> Result<u16, FormatError
         .ok_or_else(|| line.error("a LID from 0x0 to 0xbfff and a port"))
 }
 
-/// In decimal digits.
 pub(super) fn port(line: Line<'_>, word: Option<&str>) -> Result<Option<u8>, FormatError> {
     let is_decimal = |word: &&str| !word.starts_with("0x");
     let port = word.filter(is_decimal).and_then(number).and_then(|port| u8::try_from(port).ok());

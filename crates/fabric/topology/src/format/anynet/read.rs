@@ -30,10 +30,10 @@ struct Net {
     nodes: BTreeMap<NetName, DraftNode>,
     router_of: BTreeMap<u64, u64>,
     links: Vec<Link>,
-    /// The lower neighbour first.
+    /// Index of the link between two neighbours, the lower one first.
     index: BTreeMap<[NetName; 2], usize>,
     findings: Vec<Finding>,
-    /// Line of the first, and their number.
+    /// Line of the first latency, and number of latencies.
     latencies: Option<(u32, usize)>,
 }
 
@@ -42,7 +42,7 @@ struct Link {
     latency: Option<u64>,
 }
 
-/// Offset in bytes in the line.
+/// Word of a line, with its offset in bytes.
 struct Word<'a> {
     offset: usize,
     text: &'a str,
@@ -236,7 +236,7 @@ impl Net {
 }
 
 impl Net {
-    /// BookSim's `min` minimises cycles: its paths may differ from those with the fewest channels.
+    /// Notes that BookSim's `min` minimises cycles: its paths may have more channels.
     fn note_differing(&mut self, line: u32) {
         let is_between_routers = |link: &&Link| {
             let kinds = link.ends.map(|(node, _)| self.builder.node(node).kind);

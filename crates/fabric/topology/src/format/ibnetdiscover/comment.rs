@@ -18,7 +18,7 @@ pub(super) struct Words<'a> {
     pub(super) no_lid: Option<NoLid>,
     pub(super) lmc: Option<u8>,
     pub(super) enhanced_port0: Option<bool>,
-    /// True for `???` too.
+    /// Whether there is a speed; true for `???` too.
     pub(super) has_speed: bool,
     pub(super) speed: ReportedSpeed,
     pub(super) options: Options,
@@ -31,7 +31,7 @@ pub(super) enum NoLid {
     Negative,
 }
 
-/// Bit masks: `w=2 s=4`.
+/// Options with bit masks: `w=2 s=4`.
 #[derive(Debug, Default, PartialEq, Eq, Clone, Copy)]
 pub(super) struct Options {
     width_mask: Option<u8>,
@@ -40,9 +40,9 @@ pub(super) struct Options {
 
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Comment<'a> {
-    /// Without quotation marks.
+    /// Comment without quotation marks.
     Free(&'a str),
-    /// With a description between quotation marks.
+    /// Comment with a description between quotation marks.
     Described { head: Words<'a>, description: &'a str, tail: Words<'a> },
 }
 
@@ -118,13 +118,12 @@ fn port0(cursor: &mut Cursor<'_>, enhanced: bool) -> Result<bool, LineError> {
     if cursor.take("port 0") { Ok(enhanced) } else { Err(cursor.error("\"port 0\"")) }
 }
 
-/// Form `4x...` or `??...`.
+/// Whether a word has the form `4x...` or `??...`.
 fn is_speed(word: &str) -> bool {
     let after_digits = word.trim_start_matches(|c: char| c.is_ascii_digit());
     word.starts_with("??") || (after_digits.len() < word.len() && after_digits.starts_with('x'))
 }
 
-/// Whole or half; `None` if not a speed.
 fn speed(word: &str) -> Option<ReportedSpeed> {
     if matches!(word, "???" | "?????") {
         return Some(ReportedSpeed::default());
@@ -138,7 +137,7 @@ fn speed(word: &str) -> Option<ReportedSpeed> {
     }
 }
 
-/// One of `w=`, `s=` or `v=`.
+/// Parses one of `w=`, `s=` and `v=`.
 fn option(options: &mut Options, start: Cursor<'_>, word: &str) -> Result<(), LineError> {
     let (key, value) = word.split_once('=').expect("the word holds one");
     let value =
@@ -151,15 +150,16 @@ fn option(options: &mut Options, start: Cursor<'_>, word: &str) -> Result<(), Li
     Ok(())
 }
 
-/// Widest first.
+/// Bits of width masks, the widest first.
 pub(super) const WIDTH_BITS: [(u8, u8); 5] = [(8, 12), (4, 8), (2, 4), (16, 2), (1, 1)];
 
-/// Fastest first; later generations have other masks.
+/// Bits of speed masks, the fastest first; later generations have other masks.
 pub(super) const SPEED_BITS: [(u8, Generation); 3] =
     [(4, Generation::Qdr), (2, Generation::Ddr), (1, Generation::Sdr)];
 
 impl Options {
-    /// ibsim's defaults are 4x and SDR. Of several in a mask, both ends negotiate the highest.
+    /// Speed by the masks: the highest, which both ends negotiate. By default 4x and SDR, as in
+    /// ibsim.
     pub(super) fn speed(self) -> Option<LinkSpeed> {
         if self == Self::default() {
             return None;

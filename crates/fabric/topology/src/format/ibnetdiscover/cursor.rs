@@ -10,7 +10,7 @@ pub(super) struct Cursor<'a> {
     end: usize,
 }
 
-/// Column in characters, from 1.
+/// Error at a column, counted in characters from 1.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct LineError {
     pub(super) column: u32,
@@ -58,7 +58,7 @@ impl<'a> Cursor<'a> {
         self.take_while(|c| c != ' ' && c != '\t')
     }
 
-    /// Before a byte offset, and from `skip` bytes after it.
+    /// Splits into a part before a byte offset and one from `skip` bytes after it.
     pub(super) fn split(&self, offset: usize, skip: usize) -> (Self, Self) {
         let middle = self.at + offset;
         (Self { end: middle, ..*self }, Self { at: middle + skip, ..*self })
@@ -70,7 +70,7 @@ impl<'a> Cursor<'a> {
         digits.parse().map_err(|_| start.error(what))
     }
 
-    /// In brackets, after the opening one.
+    /// Parses a number in brackets, after the opening one.
     pub(super) fn number_then<T: FromStr>(
         &mut self,
         what: &str,
@@ -80,7 +80,7 @@ impl<'a> Cursor<'a> {
         if self.take(closing) { Ok(number) } else { Err(self.error(&format!("\"{closing}\""))) }
     }
 
-    /// Hexadecimal digits, with or without `0x`, and the closing parenthesis.
+    /// Parses hexadecimal digits, with or without `0x`, and the closing parenthesis.
     pub(super) fn guid_then_parenthesis(&mut self) -> Result<Guid, LineError> {
         const WHAT: &str = "a GUID in hexadecimal and \")\"";
         let start = *self;
@@ -89,7 +89,7 @@ impl<'a> Cursor<'a> {
         if self.take(")") { Ok(guid) } else { Err(start.error(WHAT)) }
     }
 
-    /// Hexadecimal with 0x, a letter, or all 16 digits; else decimal, as in ibsim.
+    /// Parses a GUID: hexadecimal with 0x, a letter, or all 16 digits; else decimal, as in ibsim.
     pub(super) fn guid(&mut self, what: &str) -> Result<Guid, LineError> {
         let mut after = *self;
         let digits = after.take_while(|c| c.is_ascii_hexdigit());
@@ -101,7 +101,7 @@ impl<'a> Cursor<'a> {
         self.hexadecimal(what).map(Guid)
     }
 
-    /// Hexadecimal with 0x, else decimal.
+    /// Parses a number: hexadecimal with 0x, else decimal.
     pub(super) fn hexadecimal(&mut self, what: &str) -> Result<u64, LineError> {
         let start = *self;
         let radix = if self.take("0x") || self.take("0X") { 16 } else { 10 };

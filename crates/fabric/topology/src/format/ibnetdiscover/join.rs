@@ -20,12 +20,12 @@ use std::fmt::Display;
 
 type RecordPort = (usize, u16);
 
-/// Nodes without a record in findings of their own.
+/// Maximum number of nodes without a record that have a finding each.
 const MISSING_NAMED_MAX: usize = 3;
 
 #[derive(Debug)]
 struct HalfCable {
-    /// The end of the earlier line first.
+    /// Both ends, that of the earlier line first.
     ends: [RecordPort; 2],
     speed: ReportedSpeed,
     line: u32,
@@ -46,7 +46,7 @@ pub(super) fn join(mut records: Records<'_>) -> Parsed {
     build(records, &cables)
 }
 
-/// For nodes named by links only.
+/// Adds records for nodes that only links name.
 fn define_missing<'a>(records: &mut Records<'a>, mentions: &[Mention<'a>]) {
     let mut missing: BTreeMap<NodeKey<'_>, (BTreeSet<u16>, &str)> = BTreeMap::new();
     for Mention { remote, .. } in mentions {
@@ -73,7 +73,7 @@ fn define_missing<'a>(records: &mut Records<'a>, mentions: &[Mention<'a>]) {
     report_missing(records, &labels, ends, last.unwrap_or(0));
 }
 
-/// A large number is one finding at the `last` link, as for a truncated dump.
+/// Reports missing records; many of them in one finding at the `last` link.
 fn report_missing(records: &mut Records<'_>, labels: &[(u32, String)], ends: usize, last: u32) {
     if labels.len() <= MISSING_NAMED_MAX {
         for (line, label) in labels {
@@ -94,7 +94,8 @@ fn report_missing(records: &mut Records<'_>, labels: &[(u32, String)], ends: usi
     records.find(last, FindingKind::UndefinedNode, text);
 }
 
-/// Ids of ibsim contain no kind: a node with several ports in use counts as a switch.
+/// Record of an undefined node. Ids of ibsim contain no kind: a node with several ports in use
+/// counts as a switch.
 fn undefined<'a>(id: &'a str, description: String, ports: &BTreeSet<u16>) -> Record<'a> {
     let guid = guid_of_id(id);
     let kind = match id.as_bytes() {
@@ -160,7 +161,7 @@ fn report_conflict(records: &mut Records<'_>, held: &HalfCable, ends: [RecordPor
     records.find(line, FindingKind::Disagreement, text);
 }
 
-/// A half-known speed is completed, or contradicts.
+/// Completes a half-known speed from the other end, or reports a contradiction.
 fn compare_speed(records: &mut Records<'_>, cable: &mut HalfCable, mention: &Mention<'_>) {
     let (first, here) = (cable.speed, mention.speed);
     cable.speed = first.or(here);
@@ -262,7 +263,7 @@ fn build(records: Records<'_>, cables: &[HalfCable]) -> Parsed {
     Parsed { fabric: builder.build(), findings: records.findings }
 }
 
-/// Named by the id if that is not a GUID, else by the description.
+/// Converts a record; the node is named by the id if that is not a GUID, else by the description.
 fn node(record: Record<'_>) -> Node {
     let is_named = guid_of_id(record.id).is_none();
     Node {

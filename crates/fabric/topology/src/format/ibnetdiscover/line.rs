@@ -11,11 +11,11 @@ pub(super) enum Statement<'a> {
     Nothing,
     /// Heading of a chassis; records may be repeated after it.
     Grouping,
-    /// Of the next node.
+    /// Identity field of the next node.
     Identity(IdentityField),
     /// First line of a record.
     Node(NodeLine<'a>),
-    /// Of the preceding node.
+    /// Port of the preceding node.
     Port(PortLine<'a>),
     Ignored(&'static str),
     /// Line that belongs to no dump.
@@ -35,7 +35,7 @@ pub(super) enum IdentityField {
 /// Line `Switch 36 "S-..." # "description" enhanced port 0 lid 9 lmc 0`.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct NodeLine<'a> {
-    /// An aggregation node is a host here.
+    /// Kind of the node; an aggregation node is a host here.
     pub(super) kind: NodeKind,
     pub(super) ports: u16,
     pub(super) id: &'a str,
@@ -51,7 +51,7 @@ pub(super) struct PortLine<'a> {
     pub(super) lid: Option<u16>,
     pub(super) no_lid: Option<NoLid>,
     pub(super) lmc: Option<u8>,
-    /// `None` for a port without a cable.
+    /// Far end; `None` for a port without a cable.
     pub(super) remote: Option<Remote<'a>>,
     pub(super) speed: ReportedSpeed,
     pub(super) unknown: Option<&'a str>,
@@ -279,7 +279,7 @@ fn finish_port_line<'a>(
     Ok(line)
 }
 
-/// Text `[ext 13]`: the number on the outside of a chassis.
+/// Parses `[ext 13]`, the number on the outside of a chassis.
 fn external_port(cursor: &mut Cursor<'_>) -> Result<(), LineError> {
     cursor.skip_blanks();
     if cursor.take("[ext ") {

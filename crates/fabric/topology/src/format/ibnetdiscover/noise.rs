@@ -44,7 +44,6 @@ pub(super) fn could_be_a_beginning(line: &str) -> bool {
     BEGINNINGS.iter().any(|beginning| beginning.starts_with(line))
 }
 
-/// An id with a GUID, with or without quotation marks.
 fn has_id(line: &str) -> bool {
     const DIGITS_MIN: usize = 8;
     let digits = |after: &str| {
@@ -56,7 +55,7 @@ fn has_id(line: &str) -> bool {
         .any(|kind| line.match_indices(kind).any(|(at, _)| digits(&line[at + 2..]) >= DIGITS_MIN))
 }
 
-/// A port beside an id or a GUID: `"[1]`, `[1] "`, `](`.
+/// Whether a port is beside an id or GUID: `"[1]`, `[1] "`, `](`.
 fn has_port_beside(line: &str) -> bool {
     let is_digit = |c: char| c.is_ascii_digit();
     line.match_indices("\"[").any(|(at, _)| line[at + 2..].starts_with(is_digit))
@@ -66,7 +65,7 @@ fn has_port_beside(line: &str) -> bool {
         })
 }
 
-/// Begins with `[1` or `[x]`, unlike a prompt such as `[root@node1 ~]#`.
+/// Whether the line begins with `[1` or `[x]`, unlike a prompt such as `[root@node1 ~]#`.
 fn is_port(line: &str) -> bool {
     const LENGTH_MAX: usize = 3;
     line.strip_prefix('[').is_some_and(|after| {
@@ -75,7 +74,7 @@ fn is_port(line: &str) -> bool {
     })
 }
 
-/// Form `key=0x2c9`, or a first word that contains a key.
+/// Whether there is `key=0x2c9`, or a first word that contains a key.
 fn is_identity(line: &str) -> bool {
     const KEY_MAX: usize = 12;
     let code =
@@ -93,12 +92,12 @@ fn is_identity(line: &str) -> bool {
             .is_some_and(|(key, value)| is_key(key.trim_end()) && is_number(value.trim_start()))
 }
 
-/// Prefix of the tools' messages: `-E-`, `-W-` or `-I-`.
+/// Whether there is a prefix of messages: `-E-`, `-W-` or `-I-`.
 fn is_message(line: &str) -> bool {
     matches!(line.as_bytes(), [b'-', b'E' | b'W' | b'I', b'-', ..])
 }
 
-/// A number before a quotation mark; only in short lines if it is the end of a word.
+/// Whether a number precedes a quotation mark; it may be the end of a word only in short lines.
 fn is_node(line: &str) -> bool {
     const WORDS_MAX: usize = 3;
     let is_digit = |c: char| c.is_ascii_digit();
@@ -110,7 +109,6 @@ fn is_node(line: &str) -> bool {
     })
 }
 
-/// The end of a port line, alone or after a description.
 fn has_tail(line: &str) -> bool {
     let is_whole = |found: Words<'_>| found.unknown.is_none() && found != Words::default();
     line.contains("\" lid ")

@@ -17,13 +17,13 @@ pub(in crate::format) enum Dialect {
     Ibsim,
 }
 
-/// Locally administered identifiers.
+/// First locally administered identifier.
 const LOCAL_GUID_FIRST: u64 = 0x0200_0000_0000_0000;
 
-/// Length that `ibsim` keeps.
+/// Length of a description that `ibsim` keeps.
 const IBSIM_DESCRIPTION_BYTES_MAX: usize = 63;
 
-/// Counts by the sentence of the note.
+/// Losses for each note's sentence.
 #[derive(Debug, Default)]
 pub(super) struct Losses(BTreeMap<&'static str, usize>);
 
@@ -105,8 +105,8 @@ fn project_node(node: &Node, dialect: Dialect, losses: &mut Losses) -> Node {
     node
 }
 
-/// A dump has addresses only of switches and cabled ports. For ibsim each gets a LID, because it
-/// reads the speed of a cable at both ends from the text after the LID.
+/// Reduces addresses to those of switches and cabled ports. For ibsim each gets a LID, after which
+/// it reads the cable's speed.
 fn project_addresses(
     fabric: &Fabric,
     id: NodeId,
@@ -173,7 +173,7 @@ fn project_speed(
     losses.keep(speed, holds, "speeds of cables that are not InfiniBand speeds left out")
 }
 
-/// Readers use descriptions as names, or ids if those clash.
+/// Counts changed names: readers use descriptions as names, or ids if descriptions clash.
 fn count_names(fabric: &Fabric, projected: &Fabric, losses: &mut Losses) {
     let kept: BTreeSet<&str> = projected.nodes().iter().map(|node| node.name.as_str()).collect();
     for node in fabric.nodes() {
@@ -182,7 +182,7 @@ fn count_names(fabric: &Fabric, projected: &Fabric, losses: &mut Losses) {
     }
 }
 
-/// For nodes that have none, or one already taken.
+/// New GUIDs for nodes that have none, or one already taken.
 ///
 /// ```text
 ///   switch g         ports g
@@ -229,7 +229,8 @@ impl Guids {
         }
     }
 
-    /// A dump requires unique ids, ibsim unique GUIDs of nodes and of ports.
+    /// Whether a GUID is free: a dump requires unique ids, ibsim unique GUIDs of nodes and of
+    /// ports.
     fn is_free(&self, node: &Node, guid: Guid) -> bool {
         match self.dialect {
             Dialect::Plain => !self.ids.contains(&dump_id(node.kind, guid)),

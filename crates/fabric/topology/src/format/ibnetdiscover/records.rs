@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 #[derive(Debug, Clone)]
 pub(super) struct Record<'a> {
     pub(super) id: &'a str,
-    /// `None` for a node that only links name.
+    /// Line of the record; `None` for a node that only links name.
     pub(super) line: Option<u32>,
     pub(super) kind: NodeKind,
     pub(super) guid: Option<Guid>,
@@ -44,9 +44,9 @@ pub(super) struct Records<'a> {
     pending: Pending,
     current: Current,
     is_grouped: bool,
-    /// By `ibnetdiscover`: vendors or speeds, which hand-made files lack.
+    /// Whether `ibnetdiscover` printed the dump: hand-made files lack vendors and speeds.
     is_printed: bool,
-    /// First line and number, by description.
+    /// First line and number of lines, by description of their ignored content.
     ignored: BTreeMap<String, (u32, u32)>,
 }
 
@@ -102,7 +102,7 @@ struct Pending {
 }
 
 impl<'a> Records<'a> {
-    /// Without carriage return and byte order mark, which are noted.
+    /// Line without carriage return and byte order mark, which are noted.
     pub(super) fn bare(&mut self, number: u32, line: &'a str) -> &'a str {
         let line = line.strip_suffix('\r').map_or(line, |line| {
             self.ignore(number, "the end of a line as Windows has it");
@@ -124,7 +124,7 @@ impl<'a> Records<'a> {
         }
     }
 
-    /// Ports after an unreadable line may belong to another node.
+    /// Ends the current node: ports after an unreadable line may belong to another node.
     fn give_up(&mut self, line: &str) {
         if !line.starts_with('[') {
             self.current = Current::Unreadable;
@@ -132,7 +132,8 @@ impl<'a> Records<'a> {
         }
     }
 
-    /// Without a line break, the text was truncated unless the line is complete.
+    /// Adds the last line. Without a line break, the text was truncated unless the line is
+    /// complete.
     pub(super) fn add_last_line(&mut self, number: u32, line: &'a str) -> Result<(), FormatError> {
         let statement = statement(line).map_err(|error| cut(number, &error.message))?;
         if matches!(statement, Statement::Noise) && could_be_a_beginning(line) {
@@ -275,7 +276,8 @@ impl<'a> Records<'a> {
         }
     }
 
-    /// A chassis may list its switches twice; elsewhere a different record means a second device.
+    /// Compares two records: a chassis may list its switches twice; elsewhere a different record
+    /// means a second device.
     fn compare_duplicate(&mut self, line: u32, first: usize, record: &Record<'_>) {
         let before = &self.nodes[first];
         let port0 = |record: &Record<'_>| record.addresses.get(&0).copied();
@@ -366,7 +368,6 @@ pub(in crate::format) fn refine(kind: NodeKind, description: &str) -> NodeKind {
     if is_aggregation { NodeKind::Aggregation } else { kind }
 }
 
-/// Text in descriptions of in-network reduction units.
 const AGGREGATION: &str = "Aggregation Node";
 
 /// Id such as `S-0008f10500200b50` or `S-0x8f10500200b50`.
@@ -375,7 +376,7 @@ pub(super) fn guid_of_id(id: &str) -> Option<Guid> {
     Guid::from_hexadecimal(digits)
 }
 
-/// As in ibsim, a name as id replaces an empty description.
+/// Description of a node; as in ibsim, a name as id replaces an empty one.
 pub(super) fn description(id: &str, text: &str) -> String {
     let text = if text.is_empty() && guid_of_id(id).is_none() { id } else { text };
     text.to_owned()

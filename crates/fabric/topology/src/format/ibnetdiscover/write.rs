@@ -13,7 +13,7 @@ use crate::speed::ReportedSpeed;
 use crate::{Address, Fabric, LinkSpeed, Node, NodeId, NodeKind, PortRef};
 use std::fmt::Write as _;
 
-/// Has no date: equal fabrics give equal texts.
+/// Writes a dump without a date: equal fabrics give equal texts.
 pub(in crate::format) fn write(fabric: &Fabric, dialect: Dialect) -> Written {
     let (fabric, losses) = project(fabric, dialect);
     let writer = RecordWriter { fabric: &fabric, dialect };

@@ -15,15 +15,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Debug)]
 pub(super) struct Group {
-    /// In canonical order.
     switches: Vec<NodeId>,
-    /// That of the first switch.
+    /// Name of the first switch.
     pub(super) name: String,
     pub(super) nodes: Vec<String>,
     pub(super) neighbours: BTreeSet<usize>,
 }
 
-/// By first switch.
+/// Groups ordered by their first switch.
 #[derive(Debug)]
 pub(super) struct Groups {
     pub(super) all: Vec<Group>,
@@ -92,12 +91,12 @@ impl Groups {
         self.merged().map(comment).collect()
     }
 
-    /// With nodes and several leaves.
+    /// Groups with nodes and several leaves.
     fn merged(&self) -> impl Iterator<Item = &Group> {
         self.all.iter().filter(|group| group.switches.len() > 1 && !group.nodes.is_empty())
     }
 
-    /// Connected groups, by first group.
+    /// Connected groups, ordered by their first group.
     pub(super) fn islands(&self) -> Vec<Vec<usize>> {
         let mut is_seen = vec![false; self.all.len()];
         let mut islands = Vec::new();
@@ -118,7 +117,7 @@ impl Groups {
     }
 }
 
-/// Of the unit, by leaf.
+/// By leaf: first leaf of its unit.
 fn first_leaves(cluster: &Cluster) -> BTreeMap<NodeId, NodeId> {
     let units = cluster.units.iter();
     units.flat_map(|unit| unit.leaves.iter().map(|leaf| (*leaf, unit.leaves[0]))).collect()
@@ -137,7 +136,7 @@ fn join(fabric: &Fabric, group_of: &[usize], groups: &mut [Group]) {
     }
 }
 
-/// Comments of all files permit the character.
+/// Whether comments of all files permit a character.
 fn is_printable(c: char) -> bool {
     c.is_alphanumeric() || c.is_ascii_graphic() || c == ' '
 }

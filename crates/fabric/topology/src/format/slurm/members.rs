@@ -12,7 +12,7 @@ const NAMED_MAX: usize = 4;
 
 #[derive(Debug)]
 pub(super) struct Members {
-    /// By node of the cluster; `None` if omitted.
+    /// Name of each node of the cluster; `None` if omitted.
     pub(super) names: Vec<Option<String>>,
     pub(super) notes: Vec<String>,
 }

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 /// `HOST_NAME_MAX`.
 const LENGTH_MAX: usize = 64;
-/// In any case.
+/// Reserved words, in upper or lower case.
 const RESERVED: [&str; 2] = ["all", "default"];
 
 #[derive(Debug, Default)]
@@ -31,7 +31,7 @@ impl Names {
     }
 }
 
-/// Underscores replace unlawful characters and mark reserved words.
+/// Replaces unlawful characters by underscores, which also mark reserved words.
 pub(super) fn word(text: &str) -> String {
     let lawful = text.chars().map(|c| if is_lawful(c) { c } else { '_' });
     let mut word: String = lawful.take(LENGTH_MAX).collect();

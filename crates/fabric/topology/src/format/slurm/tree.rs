@@ -35,7 +35,7 @@ struct Tree {
     groups: Groups,
     entries: Vec<Entry>,
     empty: Vec<String>,
-    /// Set if an island has cycles.
+    /// Whether a top switch replaces the upper switches of an island that has cycles.
     made_tops: bool,
 }
 
@@ -67,7 +67,7 @@ impl Tree {
         }
     }
 
-    /// A tree has one joint fewer than groups.
+    /// Whether an island has one joint fewer than groups.
     fn is_tree(&self, island: &[usize]) -> bool {
         let ends: usize = island.iter().map(|group| self.neighbours(*group).len()).sum();
         ends == 2 * (island.len() - 1)
@@ -91,7 +91,7 @@ impl Tree {
         }
     }
 
-    /// With their parents, root first.
+    /// Groups with their parents, the root first.
     fn downwards(&self, root: usize) -> Vec<(usize, Option<usize>)> {
         let mut queue = VecDeque::from([(root, None)]);
         let mut order = Vec::new();
@@ -119,7 +119,7 @@ impl Tree {
         self.entry(name, Below::Switches(switches));
     }
 
-    /// Least distance to the farthest group; of equals, groups without nodes first.
+    /// Group with the least distance to the farthest group; of equals, one without nodes.
     fn centre(&self, island: &[usize]) -> usize {
         let farthest = |group: &usize| {
             let mut seen = BTreeSet::from([*group]);

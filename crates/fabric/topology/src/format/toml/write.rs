@@ -83,7 +83,7 @@ fn write_cable(text: &mut String, fabric: &Fabric, cable: &Cable) {
     }
 }
 
-/// Only if the reader would accept its text.
+/// Speed of a cable, if the reader would accept its text.
 fn speed(cable: &Cable) -> Option<LinkSpeed> {
     cable.speed.filter(|speed| speed.to_string().parse() == Ok(*speed))
 }

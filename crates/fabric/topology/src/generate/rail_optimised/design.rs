@@ -21,9 +21,9 @@ pub(super) struct Design {
     units_per_block: u32,
     blocks: u32,
     pub(super) spines: u32,
-    /// From each leaf to each spine of its group.
+    /// Cables from each leaf to each spine of its group.
     pub(super) uplinks: u32,
-    /// Only with three levels.
+    /// Core switches; only with three levels.
     pub(super) cores: Option<Cores>,
 }
 
@@ -31,7 +31,7 @@ pub(super) struct Design {
 pub(super) struct Cores {
     pub(super) groups: u32,
     pub(super) per_group: u32,
-    /// From each core to each spine of its core group.
+    /// Cables from each core to each spine of its core group.
     pub(super) cables: u32,
 }
 
@@ -109,7 +109,7 @@ impl Design {
         Ok(Cores { groups: core_groups, per_group, cables })
     }
 
-    /// A core has a cable to every spine group.
+    /// Checks that a core can have a cable to every spine group.
     fn check_groups(&self, of: &RailOptimised) -> Result<(), GenerateError> {
         let because = "radix: a core has a cable to every spine group";
         let key = if of.spine_groups.is_some() { "spine_groups" } else { "rails" };
@@ -165,7 +165,7 @@ fn check_ranges(of: &RailOptimised) -> Result<(), GenerateError> {
     Size { switches, hosts, ports_per_switch }.check("units", &of.units)
 }
 
-/// From the third on, for three levels only.
+/// Optional parameters; those from the third on are for three levels only.
 fn optional(of: &RailOptimised) -> [(&'static str, Option<u32>); 5] {
     [
         ("spines", of.spines),
@@ -176,7 +176,7 @@ fn optional(of: &RailOptimised) -> [(&'static str, Option<u32>); 5] {
     ]
 }
 
-/// Groups of a block, and rails of a group.
+/// Number of spine groups of a block, and number of rails of a group.
 fn spine_groups(of: &RailOptimised) -> Result<(u32, u32), GenerateError> {
     let groups = if of.levels == 2 { 1 } else { of.spine_groups.unwrap_or(of.rails) };
     if !of.rails.is_multiple_of(groups) {
@@ -186,7 +186,7 @@ fn spine_groups(of: &RailOptimised) -> Result<(u32, u32), GenerateError> {
     Ok((groups, of.rails / groups))
 }
 
-/// Cores are non-blocking unless given.
+/// Maximum number of a spine's ports to leaves; cores are non-blocking unless given.
 const fn ports_down_max(of: &RailOptimised) -> u32 {
     match (of.levels, of.cores) {
         (2, _) => of.radix,
@@ -195,7 +195,7 @@ const fn ports_down_max(of: &RailOptimised) -> u32 {
     }
 }
 
-/// Refuses units with more leaves than a spine has ports.
+/// Number of units in a block; refuses units with more leaves than a spine has ports.
 fn units_per_block(of: &RailOptimised, rails_per_group: u32) -> Result<u32, GenerateError> {
     let leaves_max = ports_down_max(of);
     let units_max = leaves_max / rails_per_group;

@@ -33,8 +33,8 @@ impl Algorithm {
         }
     }
 
-    /// Returns a note, preceded by its code, if the algorithm counts channels although cables
-    /// differ in length.
+    /// Note, preceded by its code, if the algorithm counts channels although cables differ in
+    /// length.
     pub fn note_of_lengths(&self, fabric: &Fabric) -> Option<String> {
         let Self::ShortestPath(ShortestPath { weight: PathWeight::Hops, .. }) = self else {
             return None;
@@ -77,7 +77,6 @@ impl<'de> de::Visitor<'de> for AlgorithmVisitor {
     }
 }
 
-/// Allows the bare name in the schema beside each `{ name = { ... } }`.
 pub(super) fn accept_bare_names(schema: &mut Schema) {
     let Some(variants) = schema.get_mut("oneOf").and_then(|variants| variants.as_array_mut())
     else {

@@ -61,8 +61,8 @@ impl<R> Assigned<R> {
     }
 }
 
-/// Lower bound on the number of paths on the busiest channel: all paths from the hosts of a switch
-/// to its connected part share the channels that leave it.
+/// Lower bound on the paths over the busiest channel: all paths from the hosts of a switch share
+/// the channels that leave it.
 pub(super) fn least_busiest(graph: &SwitchGraph) -> u64 {
     let islands = graph.islands();
     let mut hosts = vec![0; graph.switch_count()];
@@ -127,7 +127,7 @@ impl Load {
     }
 }
 
-/// Returns the choice with the least `key`; of equals, the one with the lowest channel.
+/// Choice with the least `key`; of equals, the one with the lowest channel.
 pub(super) fn first_by<K: Ord>(choices: &[Choice], key: impl Fn(&Choice) -> K) -> Choice {
     let first = choices.iter().min_by_key(|choice| (key(choice), choice.channel));
     *first.expect("a state with hops left has a way on")
@@ -187,7 +187,7 @@ pub(crate) fn source_routes(
     Assigned { routes: routes.finish(), busiest: load.busiest() }
 }
 
-/// Returns the best routes by the load of whole paths (`balance`).
+/// Best routes by the load of whole paths (`balance`).
 fn best_source_routes(
     fabric: &Fabric,
     graph: &SwitchGraph,

@@ -28,14 +28,14 @@ use crate::{ChannelId, EndpointId, Fabric, NodeId};
 /// Channels of all paths, ordered by row and then by source switch.
 #[derive(Debug)]
 pub(super) struct Laid {
-    /// Index in `channels` of each path's first channel, followed by the total number.
+    /// Index in `channels` of each path's first channel, then the total.
     first: Vec<usize>,
     channels: Vec<ChannelId>,
     pub(super) busiest: u64,
 }
 
 impl Laid {
-    /// Returns the channels of the path with index `row * switches + source`.
+    /// Channels of the path with index `row * switches + source`.
     pub(crate) fn path(&self, number: usize) -> &[ChannelId] {
         &self.channels[self.first[number]..self.first[number + 1]]
     }

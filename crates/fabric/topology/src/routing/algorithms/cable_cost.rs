@@ -33,12 +33,11 @@ const NO_PATH: PathCost = (u128::MAX, UNREACHED);
 /// Cost of each channel, in millimetres of cable.
 #[derive(Debug)]
 pub(super) struct CableCosts {
-    /// Cost of each channel; 0 for channels to endpoints, which all paths to them share.
+    /// Zero for channels to endpoints, which all paths to them share.
     costs: Vec<u128>,
 }
 
 impl CableCosts {
-    /// Fails if the length of a cable between switches is unknown.
     pub(super) fn new(
         fabric: &Fabric,
         graph: &SwitchGraph,

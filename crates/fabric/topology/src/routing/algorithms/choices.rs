@@ -29,7 +29,7 @@ pub(super) struct Choice {
 pub(super) struct Choices {
     phases: usize,
     hops: Vec<u32>,
-    /// Index in `onward` of each state's first choice, followed by the total number.
+    /// Index in `onward` of each state's first choice, then the total.
     first: Vec<usize>,
     onward: Vec<Choice>,
 }
@@ -72,8 +72,8 @@ impl Choices {
         &self.onward[self.first[state.index()]..self.first[state.index() + 1]]
     }
 
-    /// Whether no switch has several choices, and packets that start there and that pass through
-    /// have equal ones.
+    /// Whether each switch has at most one choice, equal for packets that start there or pass
+    /// through.
     pub(super) fn are_none(&self) -> bool {
         let starts = (0..self.hops.len()).step_by(self.phases).map(State::new);
         let mut is_seen = vec![false; self.hops.len()];

@@ -36,11 +36,11 @@ pub(crate) fn ranks(graph: &SwitchGraph, roots: &[NodeId]) -> Vec<u32> {
 
 struct DepthFirst<'a> {
     graph: &'a SwitchGraph,
-    /// For each switch: sum of hops to all others.
+    /// By switch: sum of hops to all others.
     totals: Vec<u64>,
     ranks: Vec<u32>,
     met: u32,
-    /// For each switch: number of cables to visited switches.
+    /// By switch: cables to visited switches.
     cables_to_met: Vec<u32>,
 }
 

@@ -67,7 +67,7 @@ pub enum RouteError {
         first[0], first[1]
     )]
     UnknownLengths {
-        /// Number of cables between switches without a length.
+        /// Cables between switches without a length.
         unknown: usize,
         /// Number of all cables between switches.
         cables: usize,
@@ -91,7 +91,7 @@ pub enum RouteError {
          take more"
     )]
     TooManySwitches {
-        /// Number of switches.
+        /// Switches.
         switches: usize,
         /// Largest number allowed.
         switches_max: usize,
@@ -102,7 +102,7 @@ pub enum RouteError {
          in-transit and simple-routes take more"
     )]
     TooManyTurns {
-        /// Number of turns between channels that join switches.
+        /// Turns between channels that join switches.
         turns: usize,
         /// Largest number allowed.
         turns_max: usize,
@@ -124,8 +124,7 @@ pub enum RouteError {
 }
 
 impl RouteError {
-    /// Parameter at fault, preceded by its algorithm's name; `None` if algorithm or fabric is at
-    /// fault.
+    /// Parameter at fault, after its algorithm's name; `None` if algorithm or fabric is at fault.
     pub const fn parameter(&self) -> Option<&'static str> {
         match self {
             Self::UnknownLengths { .. } | Self::LatencyToChoose => Some("shortest-path.weight"),

@@ -145,7 +145,7 @@ struct Passing<'a> {
     fabric: &'a Fabric,
     graph: &'a SwitchGraph,
     orientation: &'a Orientation,
-    /// For each endpoint: number of paths in transit.
+    /// By endpoint: paths in transit.
     paths: Vec<u64>,
 }
 

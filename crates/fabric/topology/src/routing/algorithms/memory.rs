@@ -165,7 +165,6 @@ fn paths(graph: &SwitchGraph, size: &Size, outlooks: &[Outlook]) -> Vec<MemoryPa
     parts
 }
 
-/// Returns a few switches with endpoints, evenly spread.
 fn samples(graph: &SwitchGraph) -> impl Iterator<Item = NodeId> {
     let has_endpoints = |switch: &NodeId| !graph.residents(*switch).is_empty();
     let all: Vec<NodeId> = graph.switches().filter(has_endpoints).collect();

@@ -51,8 +51,8 @@ impl Orientation {
         Ok(Self::by_rank(fabric, graph, &ranks(fabric, graph, root, tree)?))
     }
 
-    /// Orients cables towards the lower rank, of equals the lower id, then changes this until each
-    /// connected part has one peak.
+    /// Orients cables towards the lower rank, of equals the lower id, then leaves one peak in each
+    /// connected part.
     pub(super) fn by_rank(fabric: &Fabric, graph: &SwitchGraph, ranks: &[u32]) -> Self {
         let mut order = Order::by_rank(graph, ranks);
         let has_several_roots = order.join_peaks(graph);
@@ -70,7 +70,6 @@ impl Orientation {
     }
 }
 
-/// Returns the switches that have nothing above them by rank.
 pub(super) fn roots_taken(
     fabric: &Fabric,
     graph: &SwitchGraph,

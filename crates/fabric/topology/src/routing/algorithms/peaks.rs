@@ -26,15 +26,14 @@
 //! of the two is taken down. In a tree no shortest path between leaves does that: if two switches
 //! below a top are both above the lifted leaf, a path that comes up by one goes down by the same.
 //!
-//! The construction is ours; OpenSM's "updn" leaves these pairs without a route, or routes them
-//! against the rule.
+//! The construction is ours.
 
 use crate::NodeId;
 use crate::routing::paths::graph::SwitchGraph;
 
 #[derive(Debug)]
 pub(super) struct Order {
-    /// For each switch: its place in the order, the highest being 0.
+    /// By switch: its place in the order, the highest being 0.
     places: Vec<usize>,
 }
 
@@ -76,7 +75,7 @@ impl Order {
         had_several
     }
 
-    /// Returns the switch below most peaks; of equals, the last.
+    /// Switch below most peaks; of equals, the last.
     fn below_most_peaks(&self, graph: &SwitchGraph, islands: &[NodeId]) -> Option<NodeId> {
         let peaks = self.peaks(graph);
         let island = |switch: NodeId| islands[switch.index()];

@@ -17,7 +17,6 @@ use std::collections::VecDeque;
 
 #[derive(Debug, Default)]
 pub(super) struct Queue {
-    /// Choices in the caller's order.
     choices: Vec<Choice>,
     waiting: VecDeque<(u64, Choice)>,
 }

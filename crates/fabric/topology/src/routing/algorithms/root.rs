@@ -30,8 +30,7 @@ pub enum Root {
     Named(Names),
 }
 
-/// Returns at least one root for each connected part; for trees, `tops` finds the top switches
-/// instead.
+/// At least one root for each connected part; `tops` finds the top switches of trees instead.
 pub(super) fn roots(
     fabric: &Fabric,
     graph: &SwitchGraph,
@@ -80,7 +79,7 @@ pub(super) fn one_root_an_island(
     Ok(roots)
 }
 
-/// Returns the member of `island` with the least key; of equals, the lowest.
+/// Member of `island` with the least key; of equals, the lowest.
 fn first_member<K: Ord>(
     graph: &SwitchGraph,
     islands: &[NodeId],

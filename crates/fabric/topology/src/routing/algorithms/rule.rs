@@ -36,7 +36,7 @@ impl Form {
 }
 
 /// Maximum number of pairs (of a switch with endpoints and an endpoint) for source routes by
-/// default: about 200 MB at a dozen bytes a path.
+/// default: about 200 MB.
 pub const SOURCE_PAIRS_MAX: usize = 1 << 24;
 
 #[derive(Clone, Copy)]
@@ -50,7 +50,6 @@ pub(super) struct RouteTask<'a> {
 pub(super) trait AlgorithmParameters {
     fn rule<'a>(&'a self, task: RouteTask<'a>) -> Result<Rule<'a>, RouteError>;
 
-    /// Returns the roots in use; empty for algorithms without roots.
     fn roots_taken(
         &self,
         _fabric: &Fabric,
@@ -83,7 +82,6 @@ pub(super) enum Rule<'a> {
 }
 
 type Toward<'a> = Box<dyn Fn(NodeId) -> Choices + Sync + 'a>;
-/// Function that computes one path from every switch with endpoints to every endpoint.
 type LayPaths<'a> = Box<dyn FnOnce() -> Result<SourceRoutes, RouteError> + 'a>;
 
 impl<'a> Rule<'a> {

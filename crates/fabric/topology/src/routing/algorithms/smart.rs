@@ -60,8 +60,7 @@ impl AlgorithmParameters for Smart {
 
 /// Maximum number of switches, for an acceptable search time.
 const SWITCHES_MAX: usize = 64;
-/// Maximum number of turns, each from a channel into a switch to one out of it towards another
-/// switch.
+/// Maximum number of turns, from a channel into a switch to one out of it.
 const TURNS_MAX: usize = 50_000;
 
 pub(crate) fn routes(fabric: &Fabric, graph: &SwitchGraph) -> Result<SourceRoutes, RouteError> {

@@ -11,8 +11,7 @@
 //! with the result of a host-by-host assignment ([`Queue`]). With whole paths as criterion, entries
 //! are assigned host by host, because the choices of other switches matter.
 //!
-//! Cost: a visit of all choices per destination switch, or per endpoint with whole paths as
-//! criterion.
+//! Cost: all choices once per destination switch, or once per endpoint with whole paths.
 
 use super::assignment::{Assigned, Load, Outlook, first_by};
 use super::choices::{Choice, Choices, State};
@@ -77,9 +76,9 @@ struct Columns<'a> {
     graph: &'a SwitchGraph,
     hosts: Vec<u64>,
     queues: Vec<Queue>,
-    /// For each switch and endpoint: number of passing paths known so far.
+    /// By switch and endpoint: passing paths known so far.
     paths: Vec<u64>,
-    /// For each endpoint: number of paths through the current switch.
+    /// By endpoint: paths through the current switch.
     own: Vec<u64>,
 }
 
@@ -126,9 +125,9 @@ struct Column<'a> {
     choices: &'a Choices,
     /// States, the farthest first.
     order: &'a [State],
-    /// For each state: number of hosts at its switch.
+    /// By state: hosts at its switch.
     hosts: &'a [u64],
-    /// For each state: number of passing paths known so far.
+    /// By state: passing paths known so far.
     paths: Vec<u64>,
 }
 
@@ -163,8 +162,8 @@ impl<'a> Column<'a> {
         }
     }
 
-    /// Returns the choice with the least loaded busiest channel; `onward` is the least possible
-    /// load of each state.
+    /// Choice with the least loaded busiest channel; `onward` is the least possible load of each
+    /// state.
     fn lightest_on_the_way(&self, state: State, load: &Load, onward: &[u64]) -> Choice {
         let onto = |choice: &Choice| load.on(choice.channel);
         let on_the_way = |choice: &Choice| match self.choices.hops(choice.to) {
@@ -204,7 +203,6 @@ mod tests {
     use crate::routing::paths::graph::UNREACHED;
     use crate::{FabricBuilder, Grid, Guid, NodeKind};
 
-    /// Assigns entries host by host and switch by switch.
     fn one_by_one(
         fabric: &Fabric,
         graph: &SwitchGraph,

@@ -36,9 +36,8 @@
 //! If every switch has hosts, as in tori, meshes and irregular networks, none is a top.
 //!
 //! Reference: ranks are those of OpenSM's "updn" engine (`osm_ucast_updn.c`). The rule for tops is
-//! ours: OpenSM's (`osm_updn_find_root_nodes_by_min_hop`), more than 90 % of the hosts at one
-//! distance and at most 5 % at each other, finds none if leaves are at several depths, and takes a
-//! leaf without hosts for one.
+//! ours: OpenSM's (`osm_updn_find_root_nodes_by_min_hop`) finds none if leaves are at several
+//! depths, and takes a leaf without hosts for one.
 
 use super::orientation::{Orientation, breadth_first_ranks};
 use super::phases;
@@ -46,7 +45,7 @@ use crate::parallel::Threads;
 use crate::routing::paths::graph::SwitchGraph;
 use crate::{Fabric, NodeId};
 
-/// Divisor of the mean number of hosts per switch with hosts; a leaf has more than the quotient.
+/// Divisor of the mean number of hosts per switch; a leaf has more than the quotient.
 const MEAN_PER_LEAF: u64 = 3;
 /// At most one pair in this many may lose its shortest paths.
 const PAIRS_PER_DETOUR: u64 = 20;

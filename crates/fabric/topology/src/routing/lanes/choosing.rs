@@ -24,7 +24,7 @@ pub enum EscapeError {
     NoneLeft {
         /// Number of lanes of the first VC class with too few.
         lanes: usize,
-        /// Number of escape lanes.
+        /// Escape lanes.
         escape: usize,
     },
 }

@@ -57,20 +57,19 @@ pub enum DatelineRule {
 /// Datelines of a mesh or torus.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Datelines {
-    /// For each channel: twice the index of its dimension among those with datelines, plus one if
-    /// it crosses the dateline; or [`OUTSIDE`].
+    /// By channel: twice the index of its dimension among those with datelines, plus one if it
+    /// crosses the dateline; or [`OUTSIDE`].
     places: Vec<u8>,
     /// Data for classes by wrap; `None` for classes by hop.
     wraps: Option<Wraps>,
 }
 
-/// Predicts crossings when a packet enters a dimension.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Wraps {
     rings: usize,
     /// Coordinates, ordered by switch and then by dimension.
     coordinates: Vec<u32>,
-    /// For each channel: coordinate of its source, and whether it leads upwards.
+    /// By channel: coordinate of its source, and whether it leads upwards.
     beginnings: Vec<(u32, bool)>,
 }
 
@@ -130,7 +129,7 @@ impl Datelines {
         place != OUTSIDE && place & 1 == 1
     }
 
-    /// Returns the dateline class on `outgoing`; `to` is the switch of the destination.
+    /// Dateline class on `outgoing`; `to` is the switch of the destination.
     #[inline(never)] // Keeps callers small when there are no datelines.
     pub(super) fn onward(
         &self,
@@ -164,8 +163,8 @@ impl Datelines {
         DatelineClass(class | after & 1)
     }
 
-    /// Returns the lanes of class 1 if packets to the switch `to` have yet to cross the dateline of
-    /// the channel's dimension, else those of class 0. Requires classes by wrap.
+    /// Lanes of class 1 if packets to the switch `to` have yet to cross the dateline of the
+    /// channel's dimension, else of class 0. Requires classes by wrap.
     pub(super) fn on_if_yet_to_cross(
         &self,
         shares: Shares,
@@ -222,7 +221,7 @@ impl Wraps {
     }
 }
 
-/// Returns the place of a channel; `None` outside dimensions with datelines.
+/// Place of a channel; `None` outside dimensions with datelines.
 fn place(grid: &Grid, rings: &[usize], from: NodeId, to: NodeId) -> Option<u8> {
     let coordinates = |dimension: &usize| [from, to].map(|end| grid.coordinate(end, *dimension));
     let number = rings.iter().position(|dimension| {
@@ -240,8 +239,8 @@ impl Shares {
         [self.all].into_iter().chain(self.dateline_classes)
     }
 
-    /// Divides lanes into contiguous parts, with any odd lane in the lower one; each class gets all
-    /// lanes if there are too few.
+    /// Divides lanes into two contiguous parts, the lower one the larger; each class gets all if
+    /// too few.
     pub(crate) fn new(all: LaneSet) -> Self {
         let count = all.lanes().count();
         if count < Datelines::CLASSES {

@@ -33,11 +33,11 @@ pub type LaneRow = [u8; LEVELS];
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LaneMap {
     rows: Vec<LaneRow>,
-    /// For each switch: indices into `rows` by input and output port, up to the highest in use.
+    /// By switch: indices into `rows` by input and output port, up to the highest in use.
     switches: Vec<Vec<u32>>,
-    /// For each switch: number of ports up to the highest in use, including port 0.
+    /// By switch: number of ports up to the highest in use, including port 0.
     widths: Vec<usize>,
-    /// For each endpoint: index into `rows`.
+    /// By endpoint: index into `rows`.
     endpoints: Vec<u32>,
 }
 
@@ -72,8 +72,8 @@ impl LaneMap {
         self.endpoints[endpoint.index()] = self.intern(row);
     }
 
-    /// Adds rows for ports 0: a packet from one uses the row of an endpoint on that switch, or of
-    /// any other port; a packet to one takes a lane of some other port.
+    /// Adds ports 0: a packet from one uses the row of an endpoint on that switch, or of any other
+    /// port; a packet to one takes a lane of some other port.
     pub(super) fn add_ports_0(&mut self, fabric: &Fabric) {
         for end in fabric.endpoint_ids().filter(|end| fabric.is_port_0(*end)) {
             let switch = fabric.target(fabric.endpoint_channel(end)).node;

@@ -32,7 +32,6 @@ pub struct Buffer {
 }
 
 impl From<ChannelId> for Buffer {
-    /// Single buffer of a channel without lanes.
     fn from(channel: ChannelId) -> Self {
         Self { channel, lane: 0 }
     }
@@ -96,7 +95,6 @@ impl<'a> RouteSet<'a> {
 /// A walk with its lanes, for the senders that share both.
 #[derive(Debug)]
 pub(crate) struct LanedWalk<'a> {
-    /// Walk from the source switch on.
     pub(crate) walk: &'a Walk<'a>,
     /// Lanes on each channel; fewer entries than channels if the packet is dropped on its path.
     pub(crate) lanes: &'a [LaneSet],

@@ -110,8 +110,7 @@ impl Lanes {
         Self { legs, ..Self::by_sets(self.rule, &divided) }
     }
 
-    /// Returns the VC class with the lanes of a leg, counted from 0; further legs use the lanes of
-    /// the last.
+    /// VC class with the lanes of a leg, counted from 0; further legs use the lanes of the last.
     #[inline]
     pub const fn on_leg(&self, vc_class: VcClass, leg: u8) -> VcClass {
         if self.legs == 1 {
@@ -368,7 +367,8 @@ impl Lanes {
         if adaptive.is_empty() { lanes } else { adaptive }
     }
 
-    /// Cables of hosts allow all lanes of the VC class.
+    /// Lanes with adaptive routing on the table's channel; cables of hosts allow all of the VC
+    /// class.
     fn by_table(
         &self,
         fabric: &Fabric,
@@ -421,8 +421,8 @@ impl Lanes {
 }
 
 impl Lanes {
-    /// Sets of lanes offered at a hop; with tables these are VLs, because a packet may take all
-    /// lanes of a VL or none.
+    /// Sets of lanes offered at a hop; with tables VLs, because a packet may take all lanes of a VL
+    /// or none.
     pub(crate) fn sets(&self) -> Vec<LaneSet> {
         match &self.rule {
             LaneRule::Free => self.shares.iter().map(|shares| shares.all).collect(),

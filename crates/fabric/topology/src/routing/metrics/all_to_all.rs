@@ -96,11 +96,10 @@ impl AssumedSpeed {
 }
 
 struct Destinations {
-    /// For each endpoint: number of hosts that it sends to.
+    /// By endpoint: hosts that it sends to.
     of_host: Vec<u64>,
-    /// For each connected part: largest number of hosts that one of its hosts sends to.
+    /// By connected part: largest number of hosts that one of its hosts sends to.
     of_island: BTreeMap<NodeId, u64>,
-    /// Connected part of each switch.
     islands: Vec<NodeId>,
 }
 

@@ -40,11 +40,11 @@ pub struct SampleMean {
 /// Bandwidth and channel load of random matchings of hosts.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Bisection {
-    /// Number of matchings.
+    /// Matchings.
     pub samples: u32,
-    /// Number of flows of each matching: half of the hosts, rounded down.
+    /// Flows of each matching: half of the hosts, rounded down.
     pub flows: usize,
-    /// Number of flows on the busiest channel.
+    /// Flows on the busiest channel.
     pub busiest: SampleMean,
     /// Mean fraction of its link's bandwidth that a flow gets; 0 without a route.
     pub bandwidth: SampleMean,
@@ -109,8 +109,7 @@ impl<'a> Matching<'a> {
         }
     }
 
-    /// Returns the number of flows on the busiest channel, and the mean share of its link that a
-    /// flow gets.
+    /// Number of flows on the busiest channel, and the mean share of its link that a flow gets.
     fn measure(&mut self, pairs: impl Iterator<Item = (EndpointId, EndpointId)>) -> (f64, f64) {
         for channel in &self.channels {
             self.flows[channel.index()] = 0;

@@ -14,17 +14,17 @@ impl Distribution {
         self.pairs[number] += pairs;
     }
 
-    /// Number of pairs with each value, from 0 to the largest.
+    /// Pairs with each value, from 0 to the largest.
     pub fn pairs(&self) -> &[u64] {
         &self.pairs
     }
 
-    /// Number of pairs with a value.
+    /// Pairs with a value.
     pub fn of(&self, number: usize) -> u64 {
         self.pairs.get(number).copied().unwrap_or(0)
     }
 
-    /// Number of all pairs.
+    /// All pairs.
     pub fn total(&self) -> u64 {
         self.pairs.iter().sum()
     }

@@ -28,7 +28,7 @@ pub struct LaneDrop {
     pub level: u8,
     /// Source and destination of some of the packets.
     pub example: (EndpointId, EndpointId),
-    /// Number of affected ordered pairs, each counted for every path.
+    /// Affected ordered pairs, each counted for every path.
     pub pairs: u64,
 }
 
@@ -56,7 +56,7 @@ impl LaneDrop {
 }
 
 impl RouteSet<'_> {
-    /// Returns the lanes used by all pairs, and the dropped packets.
+    /// Lanes used by all pairs, and the dropped packets.
     pub fn lane_use(&self, fabric: &Fabric) -> LaneUse {
         let graph = SwitchGraph::new(fabric);
         if self.lanes.is_none() {

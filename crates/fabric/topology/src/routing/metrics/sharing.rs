@@ -11,7 +11,7 @@ use crate::{ChannelId, EndpointId, Fabric};
 pub struct Sharing {
     /// The given channel.
     pub channel: ChannelId,
-    /// Number of ordered pairs of hosts.
+    /// Ordered pairs of hosts.
     pub pairs: u64,
     /// First pairs, ordered by destination and source.
     pub examples: Vec<(EndpointId, EndpointId)>,

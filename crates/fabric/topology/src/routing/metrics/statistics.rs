@@ -19,9 +19,9 @@ const BUSIEST: usize = 10;
 /// Path lengths, channel loads and the bound on all-to-all traffic.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Statistics {
-    /// Number of ordered pairs of distinct host endpoints.
+    /// Ordered pairs of distinct host endpoints.
     pub host_pairs: u64,
-    /// Number of pairs without a route.
+    /// Pairs without a route.
     pub unreachable_pairs: u64,
     /// Routed pairs by number of switches on their path.
     pub switches: Distribution,
@@ -35,13 +35,13 @@ pub struct Statistics {
     pub minimal: Distribution,
     /// Path that exceeds the least distance by most; of equals, the first.
     pub detour: Option<Detour>,
-    /// Number of host-to-host paths on each channel.
+    /// Host-to-host paths on each channel.
     pub channel_paths: Vec<u64>,
-    /// Number of channels between switches.
+    /// Channels between switches.
     pub switch_channels: u64,
-    /// Number of host-to-host paths on channels between switches, each counted on every channel.
+    /// Host-to-host paths on channels between switches, each counted on every channel.
     pub switch_channel_paths: u64,
-    /// Number of host-to-host paths in transit at each endpoint.
+    /// Host-to-host paths in transit at each endpoint.
     pub in_transit_paths: Vec<u64>,
     /// At most ten channels between switches, the busiest first, without idle ones.
     pub busiest: Vec<ChannelId>,
@@ -106,7 +106,7 @@ impl Statistics {
         }
     }
 
-    /// Number of ordered pairs of hosts with a route.
+    /// Ordered pairs of hosts with a route.
     pub fn joined_pairs(&self) -> u64 {
         self.host_pairs - self.unreachable_pairs
     }
@@ -116,7 +116,7 @@ impl Statistics {
         ratio(self.minimal.total(), self.joined_pairs())
     }
 
-    /// Number of routed pairs with a longer path than the shortest.
+    /// Routed pairs with a longer path than the shortest.
     pub fn detour_pairs(&self) -> u64 {
         self.joined_pairs() - self.minimal.total()
     }
@@ -131,7 +131,7 @@ impl Statistics {
         hosts
     }
 
-    /// Number of host-to-host paths on the busiest channel between switches.
+    /// Host-to-host paths on the busiest channel between switches.
     pub fn max_channel_paths(&self) -> u64 {
         self.busiest.first().map_or(0, |channel| self.channel_paths[channel.index()])
     }
@@ -153,10 +153,9 @@ struct Tally<'a> {
     detour: Option<Detour>,
     channel_paths: Vec<u64>,
     in_transit_paths: Vec<u64>,
-    /// For each switch: number of walks from its hosts.
+    /// By switch: walks from its hosts.
     walks_from: Vec<u64>,
-    /// For each endpoint: whether a walk begins at its own switch, from which it sends no packet to
-    /// itself.
+    /// By endpoint: whether a walk ends on its own switch; the endpoint does not send to itself.
     is_left_out: Vec<bool>,
     /// Switch of the last destination, and hops from every switch to it.
     distances: Option<(NodeId, Vec<u32>)>,
@@ -298,8 +297,7 @@ impl<'a> Tally<'a> {
         }
     }
 
-    /// Adds paths to the channels of hosts: every host sends along the walks from its switch,
-    /// except to itself.
+    /// Adds the paths on channels of hosts, each along the walks from its switch except to itself.
     fn add_injections(&mut self) {
         for from in self.fabric.endpoint_ids().filter(|from| self.graph.is_host(*from)) {
             if let Attachment::Switch(switch) = self.graph.attachment(from) {

@@ -11,7 +11,7 @@ use super::graph::{SwitchGraph, largest_first};
 use super::routes::{RouteRow, RowPaths};
 use crate::{ChannelId, Fabric, NodeId};
 
-/// Mark of a switch not visited yet; in the result, packets from it do not arrive.
+/// Mark of a switch not visited; in the result, its packets do not arrive.
 const UNKNOWN: u32 = 0;
 /// Mark of a switch on the path that is being followed.
 const OPEN: u32 = u32::MAX - 1;
@@ -22,7 +22,7 @@ const LOST: u32 = u32::MAX;
 #[derive(Debug)]
 pub(crate) struct DestinationPaths {
     next: Vec<Option<ChannelId>>,
-    /// For each switch: number of switches on its path, including both ends; or a mark.
+    /// By switch: number of switches on its path, including both ends; or a mark.
     switches: Vec<u32>,
     /// Switches whose packets arrive, the farthest first.
     order: Vec<NodeId>,

@@ -8,8 +8,8 @@ use super::source_routes::{SourceRoutes, SourceRoutesBuilder};
 use crate::{ChannelId, EndpointId, Fabric, NodeId};
 
 impl SourceRoutes {
-    /// Builds routes from `path(switch, endpoint)`: all channels to an endpoint on a switch,
-    /// including the one into it. Panics if they are not connected.
+    /// Builds routes from `path(switch, endpoint)`: all channels to an endpoint, including the one
+    /// into it. Panics if they are not connected.
     pub fn of_paths(
         fabric: &Fabric,
         mut path: impl FnMut(NodeId, EndpointId) -> Option<Vec<ChannelId>>,

@@ -17,7 +17,6 @@ use std::collections::VecDeque;
 /// Distance if there is no path.
 pub(crate) const UNREACHED: u32 = u32::MAX;
 
-/// A channel between switches.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Hop {
     pub(crate) channel: ChannelId,
@@ -33,20 +32,20 @@ pub(crate) enum Attachment {
 
 #[derive(Debug)]
 pub(crate) struct SwitchGraph {
-    /// Index in `steps` of each switch's first hop, followed by the total number.
+    /// Index in `steps` of each switch's first hop, then the total.
     first: Vec<usize>,
     steps: Vec<Hop>,
     attachments: Vec<Attachment>,
     ejections: Vec<ChannelId>,
     is_host: Vec<bool>,
     residents: Vec<Vec<EndpointId>>,
-    /// For each switch: its port 0, a source of packets but never a destination of routes.
+    /// By switch: its port 0, a source of packets but never a destination of routes.
     ports_0: Vec<Option<EndpointId>>,
     host_counts: Vec<u32>,
 }
 
-/// Returns the indices of `numbers`, the largest number first and equals by index, without numbers
-/// equal to `none`. Sorts by counting, because hop counts are small.
+/// Indices of `numbers`, the largest number first, equals by index, without numbers equal to
+/// `none`. Sorts by counting, because hop counts are small.
 pub(crate) fn largest_first(numbers: &[u32], none: u32) -> Vec<usize> {
     let counted = || numbers.iter().enumerate().filter(|(_, number)| **number != none);
     let Some(largest) = counted().map(|(_, number)| *number).max() else { return Vec::new() };
@@ -109,7 +108,6 @@ impl SwitchGraph {
         self.residents.len()
     }
 
-    /// Switches in canonical order.
     pub(crate) fn switches(
         &self,
     ) -> impl DoubleEndedIterator<Item = NodeId> + ExactSizeIterator + use<> {
@@ -174,7 +172,7 @@ impl SwitchGraph {
         hops
     }
 
-    /// For each switch: lowest switch of its connected part.
+    /// By switch: lowest switch of its connected part.
     pub(crate) fn islands(&self) -> Vec<NodeId> {
         let mut island = vec![None; self.switch_count()];
         for lowest in self.switches() {

@@ -71,9 +71,9 @@ pub(crate) struct RouteRow<'a> {
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum RowPaths<'a> {
-    /// For each switch: output port, 0 for none.
+    /// By switch: output port, 0 for none.
     Table(PortSlice<'a>),
-    /// For each switch: output port, except for the last channel, which differs by destination.
+    /// By switch: output port, except for the last channel, which differs by destination.
     Column(PortSlice<'a>),
     Single(&'a SourceRoutes),
 }
@@ -270,7 +270,7 @@ impl Walk<'_> {
         graph.senders(self.source).count() as u64 - u64::from(self.stays(graph))
     }
 
-    /// Number of ordered pairs of hosts that use the walk.
+    /// Ordered pairs of hosts that use the walk.
     pub(crate) fn host_pairs(&self, graph: &SwitchGraph) -> u64 {
         if graph.is_host(self.to) {
             u64::from(graph.host_count(self.source)) - u64::from(self.stays(graph))

@@ -26,9 +26,9 @@ const NO_SOURCE: u32 = u32::MAX;
 /// One path per source switch and destination endpoint.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SourceRoutes {
-    /// For each switch: index among those with senders, or [`NO_SOURCE`].
+    /// By switch: index among those with senders, or [`NO_SOURCE`].
     sources: Vec<u32>,
-    /// For each endpoint: the paths to it; `None` if it is not on a switch.
+    /// By endpoint: paths to it; `None` if it is not on a switch.
     destinations: Vec<Option<Destination>>,
     rows: Vec<Row>,
     columns: Columns,
@@ -43,7 +43,7 @@ pub struct SourceRoutes {
 /// Pairs whose routes are longer than the shortest paths, for lack of an in-transit host.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct FallBacks {
-    /// Number of ordered pairs of hosts.
+    /// Ordered pairs of hosts.
     pub pairs: u64,
     /// Switches at which their shortest paths would turn from down to up.
     pub switches: Vec<NodeId>,
@@ -68,8 +68,8 @@ enum Row {
     },
 }
 
-/// For each row and switch: output port, and remaining channels between switches; both 0 at the
-/// switch of the destination and without a path.
+/// By row and switch: output port, and remaining channels between switches; both 0 at the switch of
+/// the destination and without a path.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 struct Columns {
     ports: Ports,
@@ -82,10 +82,10 @@ pub struct Onward<'a> {
     fabric: &'a Fabric,
     source: NodeId,
     steps: Steps<'a>,
-    /// Number of channels before the one into the destination.
+    /// Channels before the one into the destination.
     channels: u32,
     ejection: ChannelId,
-    /// Number of in-transit hosts.
+    /// In-transit hosts.
     pub in_transit_hosts: u16,
 }
 
@@ -127,7 +127,7 @@ impl<'a> Onward<'a> {
         })
     }
 
-    /// Number of switch visits; a switch re-entered from an in-transit host counts twice.
+    /// Switch visits; a switch re-entered from an in-transit host counts twice.
     #[inline]
     pub fn switches(self) -> usize {
         self.len() - usize::from(self.in_transit_hosts)
@@ -150,7 +150,7 @@ impl Steps<'_> {
 pub struct KeptPath {
     /// Index of the first port of the path, or of its column.
     first: usize,
-    /// Number of channels before the one into the destination.
+    /// Channels before the one into the destination.
     channels: u32,
     ejection: ChannelId,
     in_transit_hosts: u16,
@@ -181,13 +181,13 @@ impl KeptPath {
         self.ejection
     }
 
-    /// Number of in-transit hosts on the path.
+    /// In-transit hosts on the path.
     #[inline]
     pub fn in_transit_hosts(self) -> usize {
         self.in_transit_hosts.into()
     }
 
-    /// Number of switch visits.
+    /// Switch visits.
     #[inline]
     pub fn switches(self) -> usize {
         self.channels as usize + 1 - self.in_transit_hosts()
@@ -243,7 +243,7 @@ impl SourceRoutes {
         fabric.outgoing(node, port).expect("a path leads along cables")
     }
 
-    /// Number of in-transit hosts left after `channels` channels of a path from `first`.
+    /// In-transit hosts left after `channels` channels of a path from `first`.
     pub fn in_transit_hosts_before(
         &self,
         fabric: &Fabric,
@@ -318,18 +318,15 @@ pub(crate) struct SourceRoutesBuilder<'a> {
     routes: SourceRoutes,
     /// Row of separate paths, if any is open.
     row: Option<OpenRow>,
-    /// Number of in-transit hosts on the path that is being built.
     in_transit_hosts: u16,
 }
 
 /// Row with paths still to come.
 #[derive(Clone, Copy, Debug)]
 struct OpenRow {
-    /// Index of the first port of the row.
     first: usize,
     /// End of the last stored path.
     end: usize,
-    /// Switch of the path that is being built.
     switch: usize,
 }
 

@@ -85,8 +85,8 @@ impl TableRoutes {
         self.hops.is_some()
     }
 
-    /// Next channels in the order of ports, each with whether it is the table's; without adaptive
-    /// routing, only the table's channel.
+    /// Next channels in the order of ports, and whether each is the table's; without adaptive
+    /// routing, only the table's.
     pub fn onward<'a>(
         &'a self,
         fabric: &'a Fabric,
@@ -107,8 +107,8 @@ impl TableRoutes {
         (port != NO_PORT).then_some(port)
     }
 
-    /// Number of switches visited from `switch` on, including it; `None` if the packet does not
-    /// arrive. Takes time in proportion to the path.
+    /// Number of switches visited from `switch` on; `None` if the packet does not arrive. Takes
+    /// time in proportion to the path.
     pub fn switches_to(&self, fabric: &Fabric, switch: NodeId, to: EndpointId) -> Option<usize> {
         let mut node = switch;
         // A path with more hops than there are switches contains a loop.
@@ -152,7 +152,7 @@ pub(crate) enum WalkEnd {
 #[derive(Debug)]
 pub(crate) struct Walker {
     channels: Vec<ChannelId>,
-    /// For each switch: number of the last walk that visited it.
+    /// By switch: number of the last walk that visited it.
     seen: Vec<u64>,
     walk: u64,
 }
@@ -175,7 +175,7 @@ impl Walker {
         (&self.channels, onward.map_or(WalkEnd::NoEntry(source), |_| WalkEnd::Arrived))
     }
 
-    /// Returns the channels from `source` on; the one that closes a loop is listed twice.
+    /// Channels from `source` on; the one that closes a loop is listed twice.
     pub(crate) fn walk(
         &mut self,
         fabric: &Fabric,

@@ -18,9 +18,9 @@ use std::collections::BTreeMap;
 /// Fate of the packets between all ordered pairs of endpoints.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Trace {
-    /// Number of pairs whose packets arrive.
+    /// Pairs whose packets arrive.
     pub arrived_pairs: u64,
-    /// Number of pairs that no cables connect.
+    /// Pairs that no cables connect.
     pub unreachable_pairs: u64,
     /// Faults by destination and then by place.
     pub faults: Vec<RouteFault>,

@@ -65,7 +65,7 @@ impl<'a> AdaptiveCollector<'a> {
         Self { fabric, graph, tables, hops, lanes, groups, counted, vertices, rows }
     }
 
-    /// Returns the successors of each vertex, in ascending order.
+    /// Successors of each vertex, in ascending order.
     pub(super) fn collect(mut self) -> Vec<Vec<usize>> {
         for end in self.graph.switches() {
             let counts = |to: &&EndpointId| {
@@ -114,7 +114,7 @@ impl<'a> AdaptiveCollector<'a> {
         }
     }
 
-    /// For each switch: vertices that packets may wait for there or later.
+    /// By switch: vertices that packets may wait for there or later.
     fn ahead(
         &self,
         nearest_first: &[NodeId],
@@ -149,7 +149,7 @@ impl<'a> AdaptiveCollector<'a> {
         switches
     }
 
-    /// For each switch: whether packets pass through it.
+    /// By switch: whether packets pass through it.
     fn reached(&self, end: NodeId, to: EndpointId) -> Vec<bool> {
         let mut reached = vec![false; self.graph.switch_count()];
         let counts = |from: &EndpointId| {

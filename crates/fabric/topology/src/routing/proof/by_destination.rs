@@ -25,14 +25,13 @@ pub(super) enum Counted {
     WithoutLoops,
 }
 
-/// Collector of turns with reused memory.
 pub(super) struct Collector<'a> {
     fabric: &'a Fabric,
     graph: &'a SwitchGraph,
     lanes: Option<&'a Lanes>,
     counted: Counted,
     column: Column<'a>,
-    /// For each switch and dateline class: last row whose packets arrived there.
+    /// By switch and dateline class: last row whose packets arrived there.
     seen: Vec<u64>,
     row: u64,
 }

@@ -21,10 +21,8 @@ use crate::routing::paths::graph::SwitchGraph;
 use crate::routing::paths::routes::{RouteRow, Routes, RowPaths};
 use crate::{ChannelId, EndpointId, Fabric, NodeId};
 
-/// Lanes of each service level.
 type LanesByLevel = [LaneSet; LEVELS];
 
-/// Collector of turns with reused memory.
 pub(super) struct LevelCollector<'a> {
     fabric: &'a Fabric,
     graph: &'a SwitchGraph,
@@ -32,9 +30,9 @@ pub(super) struct LevelCollector<'a> {
     groups: &'a LaneGroups,
     counted: Counted,
     column: Column<'a>,
-    /// For each switch: representatives of all its endpoints.
+    /// By switch: representatives of all its endpoints.
     senders: Vec<Vec<EndpointId>>,
-    /// For each switch and service level: last row whose packets left there, and their lanes.
+    /// By switch and service level: last row whose packets left there, and their lanes.
     left: Vec<(u64, LaneSet)>,
     row: u64,
 }
@@ -172,7 +170,7 @@ impl<'a> LevelCollector<'a> {
         self.lanes.onward(self.fabric, VcClass(level), DatelineClass(0), held, wanted, to).0
     }
 
-    /// Returns the lanes on which no packet of this row has left the switch before.
+    /// Lanes on which no packet of this row has left the switch before.
     fn new_among(&mut self, switch: NodeId, level: u8, lanes: LaneSet) -> Option<LaneSet> {
         let (row, known) = &mut self.left[switch.index() * LEVELS + usize::from(level)];
         if *row != self.row {
@@ -184,7 +182,7 @@ impl<'a> LevelCollector<'a> {
     }
 }
 
-/// Returns two of the endpoints that are treated alike, because one of them may be the destination.
+/// Two of the endpoints that are treated alike, because one may be the destination.
 fn senders(
     fabric: &Fabric,
     graph: &SwitchGraph,

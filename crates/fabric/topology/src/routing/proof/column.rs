@@ -11,13 +11,12 @@ use crate::{ChannelId, Fabric, NodeId};
 
 const NO_CHANNEL: u32 = u32::MAX;
 
-/// Column of a table, in reused memory.
 pub(super) struct Column<'a> {
     fabric: &'a Fabric,
     graph: &'a SwitchGraph,
-    /// For each switch: its output channel, or [`NO_CHANNEL`].
+    /// By switch: its output channel, or [`NO_CHANNEL`].
     next: Vec<u32>,
-    /// For each channel: switch at its end.
+    /// By channel: switch at its end.
     ends: Vec<Option<NodeId>>,
 }
 

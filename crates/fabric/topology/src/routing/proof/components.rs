@@ -1,7 +1,7 @@
 //! Strongly connected components, which show whether dependencies form a cycle.
 //!
 //! Tarjan's algorithm ("Depth-first search and linear graph algorithms", SIAM Journal on Computing
-//! 1(2), 1972), with an explicit stack, because a path may be as long as there are vertices.
+//! 1(2), 1972), with an explicit stack, because paths may be long.
 
 use super::dependency::{DependencyGraph, VertexId};
 
@@ -16,9 +16,9 @@ pub(crate) struct Components {
 
 struct ComponentSearch<'a> {
     graph: &'a DependencyGraph,
-    /// For each vertex: time of its visit.
+    /// By vertex: time of its visit.
     found: Vec<u32>,
-    /// For each vertex: earliest visit on the stack known to be reachable.
+    /// By vertex: earliest visit on the stack known to be reachable.
     low: Vec<u32>,
     clock: u32,
     /// Visited vertices of incomplete components.

@@ -42,7 +42,7 @@ pub(crate) fn shortest_cycle(
 struct CycleSearch<'a> {
     graph: &'a DependencyGraph,
     components: &'a Components,
-    /// For each vertex: start of the last search that reached it, and its predecessor.
+    /// By vertex: start of the last search that reached it, and its predecessor.
     found: Vec<Option<(VertexId, VertexId)>>,
     queue: VecDeque<(VertexId, usize)>,
 }
@@ -92,7 +92,7 @@ impl<'a> CycleSearch<'a> {
 }
 
 /// For each buffer, a pair of endpoints, if possible hosts, whose route takes the next buffer right
-/// after it; with adaptive routing, a pair whose packets may wait for the next buffer.
+/// after it; with adaptive routing, whose packets may wait for the next buffer.
 pub fn cycle_witnesses<'a>(
     fabric: &Fabric,
     routes: impl Into<RouteSet<'a>>,

@@ -48,7 +48,7 @@ id_type!(
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct DependencyGraph {
     groups: LaneGroups,
-    /// Index of each vertex's first successor, followed by the total number.
+    /// Index of each vertex's first successor, then the total.
     first: Vec<usize>,
     successors: Vec<VertexId>,
 }
@@ -181,8 +181,7 @@ impl DependencyGraph {
     }
 
     /// Number of groups of channels that wait for one another in cycles, if the channels `gone`
-    /// carry nothing: an upper bound, because packets routed through `gone` still count on the rest
-    /// of their path.
+    /// carry nothing: an upper bound, because packets routed through these still count elsewhere.
     pub fn cyclic_groups(&self, gone: &BTreeSet<ChannelId>) -> usize {
         let left = self.without(gone);
         let components = Components::new(&left);
@@ -286,7 +285,6 @@ impl Task<'_> {
         })
     }
 
-    /// Turns between groups of lanes assigned by tables.
     fn by_levels(&self, lanes: &Lanes) -> Turns {
         let Self { fabric, graph, routes, counted, groups, .. } = *self;
         self.shared(groups.count(), |part, turns| {
@@ -311,7 +309,6 @@ impl Task<'_> {
         joined.expect("there is a part")
     }
 
-    /// Converts turns between dateline classes.
     fn between_groups(&self, lanes: &Lanes, turns: &Turns, outgoing: &[Vec<ChannelId>]) -> Turns {
         let mut between_groups = Turns::new(self.fabric, self.groups.count(), self.stopping);
         for channel in ChannelId::first(self.fabric.channel_count()) {

@@ -20,7 +20,7 @@ use crate::{EndpointId, Fabric};
 
 #[derive(Debug)]
 pub(super) struct BackpressuredHosts {
-    /// For each endpoint: lanes on which packets leave it after transit.
+    /// By endpoint: lanes on which packets leave it after transit.
     leaving: Vec<LaneSet>,
     any: bool,
 }

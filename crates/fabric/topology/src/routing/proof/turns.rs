@@ -18,18 +18,18 @@ const NO_COLUMN: u32 = u32::MAX;
 #[derive(Clone, Debug)]
 pub(super) struct Turns {
     states: usize,
-    /// For each channel: its position among those that leave its source, or [`NO_COLUMN`].
+    /// By channel: its position among those that leave its source, or [`NO_COLUMN`].
     columns: Vec<u32>,
-    /// For each channel: number of words in a row.
+    /// By channel: number of words in a row.
     widths: Vec<u32>,
-    /// For each channel: index of its first row in `bits`.
+    /// By channel: index of its first row in `bits`.
     first: Vec<u32>,
     bits: Vec<u64>,
 }
 
 impl Turns {
-    /// Creates an empty set of turns between channels that join switches, or that belong to hosts
-    /// that may stop.
+    /// No turns yet; room for those between channels that join switches or belong to hosts that may
+    /// stop.
     pub(super) fn new(fabric: &Fabric, states: usize, stopping: &BackpressuredHosts) -> Self {
         let channels = || ChannelId::first(fabric.channel_count());
         let passes_on = |end| match fabric.endpoint_at(end) {

@@ -11,10 +11,8 @@ use crate::ChannelId;
 use crate::routing::proof::components::Components;
 use std::cmp::Reverse;
 
-/// Maximum number of rounds, even if the last one improved the paths.
 const ROUNDS_MAX: usize = 8;
 
-/// Balances the load without ever making the paths worse.
 pub(super) fn balance(mut paths: Paths<'_>) -> Paths<'_> {
     for _ in 0..ROUNDS_MAX {
         let next = laid_anew(paths.clone());
@@ -47,8 +45,7 @@ fn laid_anew(mut paths: Paths<'_>) -> Paths<'_> {
     paths
 }
 
-/// Moves demands off the busiest channels: each step leaves fewer paths on one of them, and makes
-/// no other channel as busy.
+/// Moves demands off the busiest channels; each step makes no other channel as busy.
 fn relieve(paths: &mut Paths<'_>) {
     let numbers = numbers(paths);
     let mut search = LightestPaths::new(paths.index.channel_count());

@@ -75,8 +75,8 @@ impl<'a> Breaking<'a> {
         order.is_none_or(|order| order.stands_without(self.paths.graph, self.corner(turn)))
     }
 
-    /// Number of channels that the host-to-host paths on a turn would need in addition without it,
-    /// and number of these paths; `None` if one of them needs the turn.
+    /// Number of additional channels that the host-to-host paths on a turn would need without it,
+    /// and number of these paths; `None` if one needs the turn.
     fn price(&mut self, without: Turn) -> Option<(u64, u64)> {
         let mut paths = 0;
         let mut by_ends: BTreeMap<(NodeId, NodeId), (u64, u64)> = BTreeMap::new();

@@ -18,11 +18,11 @@ use std::collections::BTreeSet;
 
 #[derive(Clone, Debug)]
 pub(super) struct Order {
-    /// For each switch: first switch of its connected part.
+    /// By switch: first switch of its connected part.
     islands: Vec<NodeId>,
-    /// For each switch: switches that must come earlier.
+    /// By switch: switches that must come earlier.
     earlier: Vec<BTreeSet<NodeId>>,
-    /// For each switch: place in a valid order of its connected part.
+    /// By switch: place in a valid order of its connected part.
     place: Vec<usize>,
 }
 
@@ -51,8 +51,8 @@ impl Order {
         self.places_without(graph, turn).is_some()
     }
 
-    /// Places in an order that allows `turn` to be forbidden, `None` if there is no such order;
-    /// empty if the current order remains valid.
+    /// Changed places after forbidding `turn`; empty if the order remains valid, `None` if none is
+    /// possible.
     fn places_without(
         &self,
         graph: &SwitchGraph,
@@ -84,7 +84,7 @@ impl Order {
         Some(whole.into_iter().enumerate().map(|(place, switch)| (switch, place)).collect())
     }
 
-    /// Returns the longest valid order from `root`; adding a switch never excludes another.
+    /// Longest valid order from `root`; adding a switch never excludes another.
     fn taken_in(&self, graph: &SwitchGraph, members: &[NodeId], root: NodeId) -> Vec<NodeId> {
         let mut is_in = vec![false; graph.switch_count()];
         is_in[root.index()] = true;

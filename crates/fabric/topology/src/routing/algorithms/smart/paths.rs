@@ -19,7 +19,7 @@ struct Demand {
     source: NodeId,
     switch: NodeId,
     to: EndpointId,
-    /// Number of host-to-host paths that it represents.
+    /// Host-to-host paths that it represents.
     weight: u64,
 }
 
@@ -31,11 +31,11 @@ pub(super) struct Paths<'a> {
     demands: Vec<Demand>,
     /// Channels between switches on the path of each demand; `None` while it has no path.
     by_demand: Vec<Option<Vec<ChannelId>>>,
-    /// Number of host-to-host paths on each channel.
+    /// Host-to-host paths on each channel.
     load: Vec<u64>,
-    /// For each turn: number of demands on it, whatever their weight.
+    /// By turn: demands on it, whatever their weight.
     uses: Vec<u32>,
-    /// For each channel: demands on it.
+    /// By channel: demands on it.
     takers: Vec<BTreeSet<DemandId>>,
 }
 
@@ -126,7 +126,6 @@ impl<'a> Paths<'a> {
         search.lightest(&ground, self.ends(demand), &self.load)
     }
 
-    /// Dependency graph of the turns in use.
     pub(super) fn dependencies(&self) -> DependencyGraph {
         let made = |turn: &Turn| self.uses[self.index.of(*turn)] > 0;
         let turns = self.index.all(self.graph).filter(made);
@@ -134,8 +133,7 @@ impl<'a> Paths<'a> {
         DependencyGraph::from_edges(self.index.channel_count(), &edges)
     }
 
-    /// Cost of the paths, to be minimised: load of the busiest channel, then the sum over all
-    /// channels.
+    /// Cost to be minimised: load of the busiest channel, then the sum over all channels.
     pub(super) fn burden(&self) -> (u64, u64) {
         (self.load.iter().copied().max().unwrap_or(0), self.load.iter().sum())
     }

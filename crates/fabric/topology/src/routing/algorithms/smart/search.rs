@@ -13,13 +13,12 @@ const UNWEIGHED: u64 = u64::MAX;
 
 #[derive(Debug)]
 pub(super) struct LightestPaths {
-    /// For each channel: number of channels on a shortest path up to and including it, or
-    /// [`UNREACHED`].
+    /// By channel: number of channels on a shortest path up to and including it, or [`UNREACHED`].
     hops: Vec<u32>,
     /// Channels reached, the nearest first.
     order: Vec<ChannelId>,
     weight: Vec<u64>,
-    /// For each channel: the one before it on its shortest path.
+    /// By channel: the one before it on its shortest path.
     before: Vec<Option<ChannelId>>,
 }
 

@@ -15,9 +15,9 @@ pub(super) struct Turn {
 
 #[derive(Debug)]
 pub(super) struct TurnIndex {
-    /// Index of each channel's first turn, followed by the total number.
+    /// Index of each channel's first turn, then the total.
     first: Vec<usize>,
-    /// For each channel: its position among the hops of the switch that it leaves.
+    /// By channel: its position among the hops of the switch that it leaves.
     place: Vec<usize>,
     /// For each channel between switches: the switch at its end.
     target: Vec<Option<NodeId>>,
