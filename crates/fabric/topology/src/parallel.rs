@@ -12,7 +12,7 @@ use std::num::NonZero;
 use std::sync::mpsc::sync_channel;
 use std::thread;
 
-/// Steps worth a thread: some milliseconds, of which its start takes about one percent.
+/// Steps for one thread: some milliseconds, of which starting it takes about one percent.
 const STEPS_PER_THREAD: u64 = 1 << 20;
 
 /// Maximum number of results that a producer makes ahead of the consumer.
@@ -32,7 +32,6 @@ impl Threads {
     /// Number of threads for `steps`, at most one a core.
     pub(crate) fn for_steps(steps: u64) -> Self {
         let worth = usize::try_from(steps / STEPS_PER_THREAD).unwrap_or(usize::MAX);
-        // Cores are queried only for large work.
         let count = if worth < 2 { 1 } else { worth.min(cores()) };
         Self::exactly(count)
     }

@@ -86,5 +86,5 @@ fn lids(fabric: &Fabric) -> Vec<Finding> {
     findings
 }
 
-/// Largest value of three bits.
+/// Largest LMC, a field of three bits.
 const LMC_MAX: u32 = 7;

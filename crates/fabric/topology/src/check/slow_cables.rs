@@ -149,7 +149,7 @@ impl<'a> Speeds<'a> {
     }
 }
 
-/// Whether most `rates` are faster than `rate`; `own` of them are the cable's.
+/// Whether most `rates` are faster than `rate`; `own` of them belong to the cable.
 fn are_mostly_faster(rates: &Rates, rate: Rate, own: usize) -> bool {
     2 * faster(rates, rate) > rates.values().sum::<usize>() - own
 }

@@ -61,7 +61,7 @@ impl Class {
 
 struct Siblings<'a> {
     classes: Vec<&'a Class>,
-    /// Switches with each number of uplinks.
+    /// Number of switches for each number of uplinks.
     counts: BTreeMap<usize, usize>,
 }
 

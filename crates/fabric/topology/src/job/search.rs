@@ -17,7 +17,7 @@ use gingham_kernel::{Purpose, Stream};
 /// Largest number of nodes for a search of all orders.
 pub const EXACT_NODES_MAX: usize = 10;
 
-/// Limit on the pairs of adapters whose flows moves change: some seconds.
+/// Maximum number of adapter pairs whose flows moves may change: some seconds.
 const PAIRS_MAX: u64 = 6_000_000;
 
 /// Number of moves between comparisons with the best order.

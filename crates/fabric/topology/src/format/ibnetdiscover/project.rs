@@ -23,7 +23,7 @@ const LOCAL_GUID_FIRST: u64 = 0x0200_0000_0000_0000;
 /// Length of a description that `ibsim` keeps.
 const IBSIM_DESCRIPTION_BYTES_MAX: usize = 63;
 
-/// Losses for each note's sentence.
+/// Number of losses, by note.
 #[derive(Debug, Default)]
 pub(super) struct Losses(BTreeMap<&'static str, usize>);
 

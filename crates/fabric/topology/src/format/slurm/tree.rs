@@ -67,7 +67,7 @@ impl Tree {
         }
     }
 
-    /// Whether an island has one joint fewer than groups.
+    /// Whether an island is a tree: one joint fewer than groups.
     fn is_tree(&self, island: &[usize]) -> bool {
         let ends: usize = island.iter().map(|group| self.neighbours(*group).len()).sum();
         ends == 2 * (island.len() - 1)

@@ -9,8 +9,8 @@
 //! ```
 //!
 //! A dimension that closes to rings is crossed in the shorter direction; [`Ties`] decides between
-//! equal ones. If all switches of a ring of even size `k` send to each other, [`Ties::Up`] puts `k
-//! (k + 2) / 8` paths on each channel upwards and `k (k - 2) / 8` on each downwards;
+//! equal ones. If all switches of a ring of even size `k` send to each other, [`Ties::Up`] puts
+//! `k (k + 2) / 8` paths on each channel upwards and `k (k - 2) / 8` on each downwards;
 //! [`Ties::Alternate`] puts `k k / 8` on all, if `k` is a multiple of 4 (else half a path more or
 //! less). Source routes and tables differ only on parallel cables, which share the load.
 //!

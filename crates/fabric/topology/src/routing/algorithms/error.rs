@@ -91,7 +91,7 @@ pub enum RouteError {
          take more"
     )]
     TooManySwitches {
-        /// Switches.
+        /// Number of switches.
         switches: usize,
         /// Largest number allowed.
         switches_max: usize,

@@ -193,7 +193,6 @@ fn real(count: u64) -> f64 {
 struct Cheapest {
     /// Number of the last search that reached this state.
     search: u64,
-    /// Least cost found so far.
     paid: u64,
     /// Previous state, and the channel from there.
     by: Option<(State, ChannelId)>,

@@ -11,7 +11,7 @@
 //! with the result of a host-by-host assignment ([`Queue`]). With whole paths as criterion, entries
 //! are assigned host by host, because the choices of other switches matter.
 //!
-//! Cost: all choices once per destination switch, or once per endpoint with whole paths.
+//! Cost: visits to all choices, once per destination switch, or once per endpoint with whole paths.
 
 use super::assignment::{Assigned, Load, Outlook, first_by};
 use super::choices::{Choice, Choices, State};

@@ -437,7 +437,7 @@ impl Lanes {
     }
 }
 
-/// Lanes by all rules but tables: independent of the source of a packet.
+/// Lanes by all rules except tables, independent of the source of a packet.
 impl Lanes {
     /// Dateline class on `outgoing`; `to` is the switch of the destination.
     pub(crate) fn class_after(

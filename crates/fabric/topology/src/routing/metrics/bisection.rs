@@ -10,8 +10,8 @@
 //! 1 if no two flows ever share a channel. It predicts the bandwidth of collectives. All links
 //! count as equal, and a pair uses the first of its paths.
 //!
-//! The half width of the 95 % confidence interval over n samples of standard deviation s is `1.96 s
-//! / sqrt(n)`: the mean of independent matchings is taken as normally distributed.
+//! The half width of the 95 % confidence interval over n samples of standard deviation s is
+//! `1.96 s / sqrt(n)`: the mean of independent matchings is taken as normally distributed.
 //!
 //! Reference: Hoefler, Schneider, Lumsdaine, "Multistage switches are not crossbars: effects of
 //! static routing in high-performance networks", IEEE Cluster 2008.

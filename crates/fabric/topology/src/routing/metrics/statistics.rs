@@ -155,7 +155,7 @@ struct Tally<'a> {
     in_transit_paths: Vec<u64>,
     /// By switch: walks from its hosts.
     walks_from: Vec<u64>,
-    /// By endpoint: whether a walk ends on its own switch; the endpoint does not send to itself.
+    /// By endpoint: whether its switch has a walk to it, which the endpoint itself does not use.
     is_left_out: Vec<bool>,
     /// Switch of the last destination, and hops from every switch to it.
     distances: Option<(NodeId, Vec<u32>)>,

@@ -28,8 +28,8 @@ pub(super) struct Turns {
 }
 
 impl Turns {
-    /// No turns yet; room for those between channels that join switches or belong to hosts that may
-    /// stop.
+    /// Creates an empty set of turns between channels that join switches or belong to hosts that
+    /// may stop.
     pub(super) fn new(fabric: &Fabric, states: usize, stopping: &BackpressuredHosts) -> Self {
         let channels = || ChannelId::first(fabric.channel_count());
         let passes_on = |end| match fabric.endpoint_at(end) {

@@ -51,8 +51,8 @@ impl Order {
         self.places_without(graph, turn).is_some()
     }
 
-    /// Changed places after forbidding `turn`; empty if the order remains valid, `None` if none is
-    /// possible.
+    /// Places in an order that permits forbidding `turn`; empty if the current one does, `None` if
+    /// none does.
     fn places_without(
         &self,
         graph: &SwitchGraph,
