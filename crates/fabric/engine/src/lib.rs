@@ -29,10 +29,10 @@ pub fn start(plan: Arc<Plan>) -> Box<dyn Simulation> {
     }
 }
 
-/// Reason for refusing a stepper for a plan.
+/// Reason why a stepper cannot be used for a plan.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Refusal {
-    /// Likely responsible scenario keys, the most likely first.
+    /// Scenario keys that are likely responsible, the most likely first.
     pub keys: &'static [&'static str],
     /// Explanation for the user.
     pub because: &'static str,

@@ -14,8 +14,8 @@
 //!
 //! Specification: `docs/concepts/timing-packets.md`.
 //!
-//! Invariants: blocks of a buffer are known free, on their way to be known, or taken by a packet
-//! that has not left; a packet is in one list at most.
+//! Invariants: each block of a buffer is known to be free, on its way to be known, or taken by a
+//! packet that has not left; a packet is in at most one list.
 
 mod buffer_fills;
 mod clock;

@@ -5,11 +5,11 @@
 //!                                                             the first such lane, round robin ──► held, may cross next tick
 //! ```
 //!
-//! An output allocates after a change: a new request, a released lane, or credits that a whole
-//! packet needs. Outputs are independent, because a head requests only one output.
+//! An output allocates after each change: a new request, a released lane, or credits that a packet
+//! needs to be granted a lane. Outputs are independent, because a head requests only one output.
 //!
-//! A worm enters the queue of the next input lane when the lane is granted: worms leave an output
-//! lane in the order of their grants.
+//! A worm enters the queue of the next input lane when it is granted the lane: worms leave an
+//! output lane in the order of their grants.
 
 use crate::bits::Bits;
 use crate::lanes::arbiters::Arbiters;
@@ -80,7 +80,7 @@ impl Network {
         self.switches.allocating.insert(output);
     }
 
-    /// Request of a routed head; its worm advances to the next hop.
+    /// Returns the request of a routed head, and advances its worm to the next hop.
     pub(crate) fn wanted(&self, lane: usize, context: &mut Context) -> Wanted {
         let Context { plan, lanes: lane_plan, layout, worms, .. } = context;
         let incoming = layout.channel(self.links.port(lane >> SHIFT).peer as usize);
@@ -156,7 +156,7 @@ impl Network {
         self.ready_lanes(port, lanes, flits, plan)
     }
 
-    /// Lanes of `lanes`, all free, that a packet of `flits` flits could be granted.
+    /// Lanes among the free `lanes` that can be granted to a packet of `flits` flits.
     fn ready_lanes(&self, port: usize, lanes: u16, flits: u32, plan: &PipelinePlan) -> u16 {
         let takes_all = self.links.port(port).is(TO_HOST);
         let is_ready = |lane: &usize| {
@@ -193,8 +193,8 @@ impl Network {
     }
 }
 
-// Crossbar outputs with lane arbiters: the allocator of [`super::crossbar`], except that an output
-// grants the holder of one of its lanes instead of the next input port.
+// Arbiters at crossbar outputs: the allocator of [`super::crossbar`], except that an output selects
+// one of its lanes and grants the input that holds it, instead of the next input port.
 //
 // ```text
 //   output 4   lane 0   held by input 1, lane 2, which can send    ┐
@@ -202,8 +202,8 @@ impl Network {
 //              lane 2   held by input 3, lane 0, which can send    ┴► arbiter ─► lane 2: input 3, lane 0 is granted
 // ```
 //
-// The arbiter is only peeked at for a grant, and updated when the grant is accepted. With
-// packet-level arbitration an output keeps to a lane until a tail has crossed.
+// An arbiter's choice is provisional until the grant is accepted; only then is the arbiter updated.
+// With packet-level arbitration an output keeps to a lane until a tail has crossed.
 //
 // Source: Yum et al. 2002, section 3.3, for the arbitrated resources; the allocator is ours
 // (`docs/concepts/timing.md`).
@@ -211,7 +211,8 @@ impl Network {
 #[derive(Clone, Debug)]
 pub(crate) struct OutputArbiters {
     pub(crate) arbiters: Arbiters,
-    /// By port: output lanes open to flits: all, or only that of the packet in progress.
+    /// For each port, the output lanes open to flits: all, or only the lane of the packet in
+    /// progress.
     open: Vec<u16>,
 }
 
@@ -226,7 +227,6 @@ impl OutputArbiters {
         if self.open[port] == u16::MAX {
             return self.arbiters.peek(port, lanes, heads);
         }
-        // The output is in the middle of a packet.
         Some(lanes.trailing_zeros() as usize)
     }
 
@@ -370,14 +370,14 @@ fn ports_of(first: usize, ports: u64) -> impl Iterator<Item = usize> {
 // ```
 //
 // The selection depends on every released lane and every credit: all waiting heads select again in
-// every tick, and no tick is skipped. A head that selects only once may take the selected output or
-// the escape lanes on its path.
+// every tick, and no tick is skipped. A head that may select only once is restricted to the
+// selected output and the escape lanes on its path.
 
 #[derive(Clone, Debug)]
 pub(crate) struct AdaptiveHeads {
     switch_chooser: SwitchChooser,
     waiting: Bits,
-    /// By input lane.
+    /// Output port that each input lane requests.
     requested: Vec<Option<u32>>,
     chosen: Vec<Option<ChannelId>>,
     open: Open,
@@ -385,9 +385,9 @@ pub(crate) struct AdaptiveHeads {
 
 #[derive(Clone, Debug, Default)]
 struct Open {
-    /// Ports, with the lanes that the head may take there.
+    /// Ports with a grantable lane, and the lanes that the head may take there.
     ports: Vec<(usize, u16)>,
-    /// Credits of each output on the lanes that measure its load.
+    /// Credits of each output, counted on the lanes that measure its load.
     credits: Vec<u64>,
 }
 
@@ -488,7 +488,7 @@ impl Network {
             return None;
         }
         let place = if let Some(chosen) = chosen {
-            // Without the selected output, the escape lanes on the path remain.
+            // If the selected output is not open, only the escape lanes on the path remain.
             let chosen = context.layout.port(chosen);
             open.ports.iter().position(|(port, _)| *port == chosen).unwrap_or(0)
         } else {
@@ -503,7 +503,7 @@ impl Network {
         Some(u32::try_from(port).expect("ports have 32 bits"))
     }
 
-    /// Candidate outputs with their lanes; `chosen` restricts a head that selects only once.
+    /// Candidate outputs with their lanes; a head that selects only once is restricted to `chosen`.
     pub(crate) fn choices<'a>(
         &self,
         lane: usize,
@@ -517,7 +517,7 @@ impl Network {
         plan.outputs(switch, packet.destination, packet.vc_class, chosen)
     }
 
-    /// Credits that are not promised to a packet.
+    /// Number of credits that are not promised to a packet.
     fn credits_of(&self, port: usize, lanes: u16, plan: &PipelinePlan) -> u64 {
         if self.links.port(port).is(TO_HOST) {
             return 0;

@@ -1,7 +1,7 @@
-//! Lane arbiters of one stage, at every port, unless they are the default, flit-level round robin.
+//! Lane arbiters of one stage, one at every port; unused with flit-level round robin, the default.
 //!
-//! With packet-level arbitration, once a packet has begun, only its lane is open until its tail has
-//! left.
+//! With packet-level arbitration, only the lane of the packet in progress is open until its tail
+//! has left.
 
 use crate::lanes::layout::{LANES, SHIFT};
 use gingham_fairq::Head;
@@ -16,9 +16,9 @@ pub(crate) struct Arbiters {
     pub(crate) are_by_packet: bool,
     flit_bytes: u32,
     cycle_ps: u64,
-    /// By port; empty for the default arbiter.
+    /// Arbiter of each port; empty for the default arbiter.
     ports: Vec<LaneArbiter>,
-    /// By lane, if the arbiter uses arrival times: arrival ticks of its flits.
+    /// Arrival ticks of the flits in each lane, if the arbiter uses arrival times.
     arrivals: Vec<VecDeque<u64>>,
 }
 
@@ -59,7 +59,8 @@ impl Arbiters {
         arrival.map_or(0, |tick| tick * self.cycle_ps)
     }
 
-    /// Packet of `flits` flits that arrived at `arrival_ps`, or one of its flits.
+    /// Describes to the arbiter a packet of `flits` flits that arrived at `arrival_ps`, or one of
+    /// its flits.
     pub(crate) fn head(&self, flits: u32, arrival_ps: u64) -> Head {
         let flits = if self.are_by_packet { flits } else { 1 };
         Head { length_bytes: flits * self.flit_bytes, arrival_ps }

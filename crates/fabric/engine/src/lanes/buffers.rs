@@ -1,7 +1,7 @@
 //! Input buffers, at the end of channels: the number of flits in each input lane, and their worms.
 //!
-//! Invariant: the worms of an input lane are those with flits in its buffer, on the wire to it or
-//! in the output lane in front of it, and those that were granted that output lane.
+//! Invariant: the worms queued at an input lane are those with flits in its buffer, on the wire to
+//! it or in the output lane that feeds it, and those that were granted that output lane.
 
 use crate::lanes::layout::NONE;
 use crate::lanes::queues::{Coming, Queues};
@@ -15,10 +15,10 @@ pub(crate) struct Buffers {
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct InputLane {
-    /// Flits of the first worm that have not left the lane.
+    /// Number of flits of the first worm that have not left the lane.
     pub(crate) left: u32,
     pub(crate) present: u16,
-    /// Held output lane, by its number in the switch, or `NONE`.
+    /// Output lane that this lane holds, by its number in the switch, or `NONE`.
     pub(crate) out: u16,
 }
 
@@ -59,8 +59,8 @@ impl Buffers {
         self.queues.first(lane)
     }
 
-    /// Worms with a flit in the buffer, in order, given the `left` flits of the first worm and all
-    /// `present` flits.
+    /// Worms with a flit in the buffer, in order. The buffer holds `present` flits, and `left`
+    /// flits of the first worm have not left the lane.
     pub(crate) fn present_worms(
         &self,
         lane: usize,
@@ -83,7 +83,7 @@ impl Buffers {
         }
     }
 
-    /// Queues a worm whose flits are counted by columns.
+    /// Queues a worm; the columns count its flits.
     #[inline]
     pub(crate) fn queue_worm(&mut self, lane: usize, coming: Coming) {
         self.queues.push(lane, coming);
@@ -94,8 +94,8 @@ impl Buffers {
         self.queues.pop(lane);
     }
 
-    /// Removes the first worm, whose tail has left. Returns whether flits of the next are in the
-    /// buffer.
+    /// Removes the first worm, whose tail has left. Returns whether flits of the next worm are in
+    /// the buffer.
     #[inline]
     pub(crate) fn next_worm(&mut self, lane: usize) -> bool {
         let next = self.queues.pop(lane);

@@ -12,7 +12,8 @@ const NEVER: (u64, Packed) = (u64::MAX, Packed::LAST);
 #[derive(Clone, Debug)]
 pub(crate) struct Clock {
     queue: Wheel<Packed>,
-    /// First of the deliveries scheduled in time order, as most are; the others are in `queue`.
+    /// First of the deliveries that were scheduled in time order; most are. The others are in
+    /// `queue`.
     delivery: (u64, Packed),
     deliveries: VecDeque<(u64, Packed)>,
     now: u64,
@@ -55,7 +56,7 @@ impl Clock {
         self.ticks_done
     }
 
-    /// Events handled, including moves of flits.
+    /// Number of events handled, including moves of flits.
     pub(crate) fn events(&self) -> u64 {
         self.events
     }
@@ -90,7 +91,7 @@ impl Clock {
         self.tick = self.tick.min(self.now.div_ceil(self.cycle_ps).max(self.ticks_done));
     }
 
-    /// Next event and next tick, in ps; `u64::MAX` if there is none.
+    /// Times of the next event and the next tick, in ps; `u64::MAX` if there is none.
     #[inline]
     pub(crate) fn next(&mut self) -> (u64, u64) {
         let event_ps = self.queue.peek().map_or(u64::MAX, |(time, _)| time);

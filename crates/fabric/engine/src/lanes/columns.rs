@@ -9,12 +9,12 @@
 //!   lane 1   fill 2 1 0   credit 2 1 0      fill 2 1 0       plane b is bit b of the count of switch s
 //! ```
 //!
-//! The stages are those of [`crate::lanes`]; columns replace only the switch part of links, buffers
-//! and switches. [`View`](crate::lanes::view::View) shows columns as ports.
+//! The stages are those of [`crate::lanes`]; columns replace only the parts of links, buffers and
+//! switches that belong to switch ports. [`View`](crate::lanes::view::View) shows columns as ports.
 //!
 //! A flit costs a few instructions at the link and a few at the crossbar, a head some more; all
 //! other work is done for 64 switches at once. Stages are compiled for several instruction sets;
-//! the machine's is detected at the start of a run (`Table::arch`).
+//! that of the processor is used (`Table::arch`).
 //!
 //! Invariants: those of `column` and `group`, checked by `Simulation::assert_invariants`; every
 //! flit moves in the same tick as under the per-port stepper.

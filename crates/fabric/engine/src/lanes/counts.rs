@@ -1,8 +1,8 @@
 //! Channel counts: flits carried, waits for credits, and occupancy of lane buffers.
 //!
 //! A flit that arrives at tick a and leaves at tick d adds d - a cycles to the occupancy of its
-//! channel; one that is still in the buffer, the time since a. The running value is the sum of all
-//! d minus the sum of all a.
+//! channel; a flit that is still in the buffer adds the time since a. The sum over all flits is the
+//! sum of all d minus the sum of all a.
 
 use crate::lanes::context::Context;
 use crate::lanes::layout::SHIFT;
@@ -40,7 +40,8 @@ impl<'a, V: View> Counts<'a, V> {
             && (sender.is(TO_HOST) || depths.iter().enumerate().all(has_credits))
     }
 
-    /// Flits that began before `begin_end`, and occupancy and waits up to `end`.
+    /// Count of a channel: flits that began before `begin_end`, and occupancy and waits up to
+    /// `end`.
     pub(crate) fn of(&self, channel: ChannelId, (begin_end, end): (u64, u64)) -> ChannelCount {
         let (network, context) = (self.network, self.context);
         let port = context.layout.port(channel);

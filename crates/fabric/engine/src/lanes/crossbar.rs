@@ -7,9 +7,9 @@
 //!   input port 3   lane 2     ─► output 0            no more can be matched
 //! ```
 //!
-//! The allocator is separable, output first, and iterated. The pointer of an output moves when it
-//! is matched, in any iteration. Usually no two input ports request one output, and all requests
-//! are granted.
+//! The allocator is separable, output first, and iterated. The pointer of an output moves when the
+//! output is matched, in any iteration. Usually no two input ports request one output, and all
+//! requests are granted.
 //!
 //! Source: Yum et al. 2002, section 3.1; the allocator is ours (`docs/concepts/timing.md`).
 
@@ -45,8 +45,8 @@ impl Network {
         self.each_switch(layout, tick, Self::allocate_switch, Self::allocate_wide);
     }
 
-    /// Visits switches with lanes that may cross: those with at most 64 ports by first port and
-    /// inputs, the others by first word and number of ports.
+    /// Visits switches with lanes that may cross: `narrow` gets the first port and the inputs of a
+    /// switch with at most 64 ports, `wide` the first word and the number of ports of a larger one.
     #[inline]
     pub(crate) fn each_switch(
         &mut self,
@@ -89,7 +89,8 @@ impl Network {
         }
     }
 
-    /// Allocates a switch with at most 64 ports; only `inputs` may have a lane that can cross.
+    /// Allocates the crossbar of a switch with at most 64 ports; only `inputs` may have a lane that
+    /// can cross.
     #[inline]
     fn allocate_switch(&mut self, first: usize, inputs: u64, tick: u64) {
         if inputs.is_power_of_two() {
@@ -157,7 +158,7 @@ impl Network {
         requested
     }
 
-    /// Serves an input port that has the grants of all outputs it requests.
+    /// Serves an input port that was granted all outputs that it requests.
     #[inline(never)] // One copy of what crosses, for all that lead here.
     fn serve_alone(&mut self, first: usize, input: usize, tick: u64) {
         let port = first + input;
@@ -182,7 +183,6 @@ impl Network {
                 requesting |= u64::from(self.matching.requested[input] == requested) << input;
             }
             inputs ^= requesting;
-            // Unmatched inputs are tried again in the next tick.
             self.switches.crossing.words[first / 64] |= requesting << (first % 64);
             let output = requested.trailing_zeros() as usize;
             let winner = first_from(requesting, self.switches.port(first + output).pointer);
@@ -264,7 +264,7 @@ impl Network {
         }
     }
 
-    #[inline(never)] // Most flits are no tails.
+    #[inline(never)] // Most flits are not tails.
     fn note_crossing(&mut self, from: usize, to: usize, tick: u64, is_tail: bool) {
         if self.is_tracked {
             self.switches.track_departure(from);
@@ -286,7 +286,7 @@ impl Network {
     }
 }
 
-/// First of the nonempty `inputs` by round robin from `pointer` on.
+/// First of the nonempty `inputs` in round-robin order from `pointer` on.
 #[inline]
 fn first_from(inputs: u64, pointer: u16) -> usize {
     let onward = if pointer < 64 { inputs & (u64::MAX << pointer) } else { 0 };

@@ -23,7 +23,7 @@ pub(crate) enum Event {
     Wake { channel: ChannelId },
 }
 
-/// Flag in `rest` for an in-transit packet that begins.
+/// Flag in `rest`: an in-transit packet begins.
 const IN_TRANSIT: usize = 1 << 31;
 
 impl From<Packed> for Event {

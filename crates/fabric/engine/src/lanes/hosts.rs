@@ -34,16 +34,17 @@ use pulp::{Arch, Simd, WithSimd};
 #[derive(Clone, Debug)]
 pub(crate) struct Hosts {
     first_port: usize,
-    /// By host port, from `first_port` on.
+    /// Hosts, for each host port from `first_port` on.
     ports: Vec<Host>,
     arbiters: Arbiters,
-    /// Whether arbiters are the default, no adapter delays packets, and one credit begins a packet.
+    /// Whether arbiters are the default, no adapter delays packets, and one credit suffices to
+    /// begin a packet.
     is_plain: bool,
     /// Whether an adapter may delay a packet although its link is free.
     may_hold_back: bool,
     /// Whether the packet examined last lacks only credits to begin.
     is_short: bool,
-    /// Limit on own packets at a time.
+    /// Limit on the host's own packets that may be in progress at a time.
     injection: Injection,
     wanted: Wanted,
     gathered: Box<[ChannelId]>,
@@ -84,7 +85,7 @@ struct LaneSender {
 #[derive(Clone, Copy, Debug)]
 struct Candidate {
     flits: u32,
-    /// Creation time of the message or, in transit, ready time, in ps.
+    /// Creation time of the message, or ready time of an in-transit packet, in ps.
     arrival_ps: u64,
     in_transit: Option<InTransitId>,
 }
@@ -132,7 +133,7 @@ impl Hosts {
         }
     }
 
-    /// Channels whose full buffers are to be counted now for injection throttling.
+    /// Channels to check for full buffers now, for injection throttling.
     pub(crate) fn take_gather(&mut self) -> Option<&[ChannelId]> {
         std::mem::take(&mut self.is_to_gather).then_some(&self.gathered)
     }
@@ -179,7 +180,7 @@ impl Hosts {
         context.clock.wake();
     }
 
-    /// Notifies of a packet that begins after the tick that took it.
+    /// Notifies the endpoints of a packet that begins later than the tick that took its first flit.
     pub(crate) fn begin_late(
         &mut self,
         channel: ChannelId,
@@ -255,7 +256,7 @@ impl Hosts {
         }
     }
 
-    /// Lanes in the middle of a packet whose next flit can go.
+    /// Lanes in the middle of a packet whose next flit is ready.
     #[inline]
     fn lanes_to_go_on(
         &self,
@@ -281,7 +282,7 @@ impl Hosts {
         if in_transit.exists() { own | in_transit.host(port).machine.waiting_groups() } else { own }
     }
 
-    /// Lanes that may begin a packet at `began` (ps); lanes in `could` can continue one.
+    /// Lanes that may begin a packet at `began` (ps); lanes in `could` can continue a packet.
     fn lanes_to_begin(
         &mut self,
         port: usize,
@@ -361,7 +362,8 @@ impl Hosts {
         lanes_of(links.port(port).filled).any(|lane| lanes[lane].in_transit.is_none())
     }
 
-    /// Next packet that may begin at `now`, in transit before own; `is_held` excludes own packets.
+    /// Next packet that may begin at `now`, in-transit packets first; `is_held` excludes the host's
+    /// own packets.
     #[inline(never)]
     fn next_of(
         &mut self,
@@ -406,7 +408,6 @@ impl Hosts {
             return Some(links.serve_round_robin(port, lanes));
         }
         if !links.port(port).is_open() {
-            // With packet-level arbitration, the adapter is in the middle of a packet.
             return Some(lanes.trailing_zeros() as usize);
         }
         let senders = &self.host(port).lanes;
@@ -518,7 +519,7 @@ impl Hosts {
         self.host(port).groups[group].lanes
     }
 
-    /// Credits to begin a packet; 0 if one for its first flit is enough.
+    /// Credits needed to begin a packet; 0 if one credit is enough.
     pub(crate) fn credits_to_begin(&self, lane: usize, flits: u32, context: &Context) -> u32 {
         let lane = u8::try_from(lane).expect("lanes are few");
         let is_by_packet = self.arbiters.are_by_packet;
@@ -527,10 +528,10 @@ impl Hosts {
     }
 }
 
-// Waits of host channels for credits.
+// Host channels that wait for credits.
 
 impl Hosts {
-    /// Whether an idle channel would take a flit at `began` if it had credits.
+    /// Whether an idle channel would send a flit at `began` if it had credits.
     #[inline(never)]
     fn waits(
         &self,
@@ -586,9 +587,9 @@ impl Hosts {
     }
 }
 
-// Sending of hosts in a tick.
+// Transmission by hosts in a tick.
 
-/// Sending of hosts, compiled for the machine's instruction set.
+/// Transmission stage of hosts, compiled for the processor's instruction set.
 struct Stage<'a> {
     hosts: &'a mut Hosts,
     network: &'a mut Network,
@@ -629,8 +630,9 @@ impl Hosts {
         }
     }
 
-    /// Sends a flit that does not end its packet on a common channel to a switch, if no new packet
-    /// could begin. Returns, if it was sent, whether the host may send at the next tick.
+    /// Sends a flit to a switch if the channel is an ordinary one, the flit does not end its packet
+    /// and no packet could begin. Returns, if it was sent, whether the host may send at the next
+    /// tick.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, for every flit")]
     #[inline(always)]
     fn send_body(&mut self, port: usize, network: &mut Network, tick: u64) -> Option<bool> {

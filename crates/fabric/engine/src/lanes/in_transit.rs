@@ -22,12 +22,12 @@ use gingham_topology::EndpointId;
 pub(crate) struct InTransit {
     pub(crate) stops: bool,
     first_port: usize,
-    /// By host port, from `first_port` on; empty if no path visits a host and none stops its
-    /// senders.
+    /// In-transit state of each host port, from `first_port` on; empty if no path visits a host and
+    /// none stops its senders.
     hosts: Vec<InTransitPort>,
     packets: Vec<InTransitPacket>,
     free: Vec<InTransitId>,
-    /// Packets with a flit that arrives by a tick, at hosts that accept every flit.
+    /// Packets with a flit due to arrive, at hosts that accept every flit.
     due: Ring,
     /// Host ports with a lane buffer to read at the next tick.
     reading: Bits,
@@ -37,10 +37,10 @@ pub(crate) struct InTransit {
 pub(crate) struct InTransitPort {
     endpoint: EndpointId,
     pub(crate) machine: InTransitHost<InTransitId>,
-    /// By lane: handling of the packet at the front.
+    /// State of the packet at the front of each lane.
     pub(crate) heads: [EjectionHead; LANES],
     receiving: [InTransitId; LANES],
-    /// Departure minus arrival ticks of flits in the lane buffers, summed; it may wrap.
+    /// Departure ticks minus arrival ticks, summed over flits in the lane buffers; it may wrap.
     pub(crate) occupancy: u64,
 }
 
@@ -310,7 +310,7 @@ impl InTransit {
         }
     }
 
-    /// Reads a lane buffer until a packet has to wait for space in the pool.
+    /// Reads flits of a lane buffer until a packet has to wait for space in the pool.
     fn read_on(
         &mut self,
         lane: usize,

@@ -12,13 +12,13 @@
 use gingham_net::Plan;
 use gingham_topology::{ChannelId, Fabric, NodeId};
 
-/// Binary logarithm of the lanes per port: that of the maximum, because the index of a lane then
-/// needs no lookup; unused lanes are never touched.
+/// Binary logarithm of the lanes numbered per port. Always that of the maximum, because indices
+/// then need no lookup; unused lanes are never touched.
 pub(crate) const SHIFT: u32 = 4;
 
 pub(crate) const LANES: usize = 1 << SHIFT;
 
-/// No lane, as a number in the switch.
+/// Lane number in a switch that stands for no lane.
 pub(crate) const NONE: u16 = u16::MAX;
 
 #[inline]
@@ -35,7 +35,7 @@ pub(crate) fn lanes_of(lanes: u16) -> impl Iterator<Item = usize> {
     (0..LANES).filter(move |lane| lanes >> lane & 1 == 1)
 }
 
-/// Selects from the nonempty set `lanes`; `after` has the lanes that follow the last one served.
+/// Selects a lane from the nonempty set `lanes`; `after` has the lanes after the one served last.
 #[inline]
 pub(crate) fn round_robin(lanes: u16, after: &mut u16) -> usize {
     let onward = lanes & *after;
@@ -51,13 +51,13 @@ pub(crate) fn round_robin(lanes: u16, after: &mut u16) -> usize {
 
 #[derive(Clone, Debug)]
 pub(crate) struct Layout {
-    /// By channel: the port at its start.
+    /// Port at the start of each channel.
     ports: Vec<u32>,
-    /// By port: the outgoing channel; `None` for padding.
+    /// Outgoing channel of each port; `None` for padding.
     channels: Vec<Option<ChannelId>>,
     /// First word of switches with more than 64 ports.
     pub(crate) first_wide: usize,
-    /// First host port, at the start of a word.
+    /// First host port; it is at the start of a word.
     pub(crate) first_host: usize,
 }
 
@@ -121,7 +121,7 @@ impl Layout {
         &self.channels
     }
 
-    /// Used lanes of ports from `first` on; ports have `count` lanes.
+    /// Used lanes of all ports from `first` on, each with `count` lanes.
     pub(crate) fn lanes_from(&self, first: usize, count: u8) -> impl Iterator<Item = usize> {
         let ports = (first..self.channels.len()).filter(|port| self.channels[*port].is_some());
         ports.flat_map(move |port| (0..usize::from(count)).map(move |lane| port << SHIFT | lane))

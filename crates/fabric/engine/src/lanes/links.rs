@@ -5,10 +5,10 @@
 //!   input lane  ──(crossbar)──► output lane   fill, credit ──(wire)──► input lane of the next switch
 //! ```
 //!
-//! Invariants: `filled` is the output lanes with flits (at a host, the lanes in the middle of a
+//! Invariants: `filled` marks the output lanes with flits (at a host, the lanes in the middle of a
 //! packet), `credited` those with credits, `held` those that an input lane holds. For each lane,
-//! credits, credits and flits on the wire, and flits in the buffer at the other end add up to its
-//! depth.
+//! the credits, the credits and flits on the wire, and the flits in the buffer at the other end add
+//! up to the depth of that buffer.
 
 use crate::bits::Bits;
 use crate::lanes::arbiters::Arbiters;
@@ -21,20 +21,20 @@ use gingham_fairq::Head;
 use gingham_net::{PipelinePlan, Plan, Reallocation, Scheduler};
 use std::collections::VecDeque;
 
-/// Channel into a host that accepts every flit.
+/// Flag: channel into a host that accepts every flit.
 pub(crate) const TO_HOST: u8 = 1;
-/// Channel on which a flit takes longer than a cycle.
+/// Flag: channel on which a flit takes longer than a cycle.
 pub(crate) const SLOW: u8 = 2;
-/// Channel into a host that stops its senders.
+/// Flag: channel into a host that stops its senders.
 const BACKPRESSURED_EJECTION: u8 = 4;
-/// Arbiter other than flit-level round robin.
+/// Flag: port with an arbiter other than flit-level round robin.
 const NON_DEFAULT_ARBITER: u8 = 8;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Links {
     ports: Vec<LinkPort>,
     lanes: Vec<OutputLane>,
-    /// Depths of output lanes by number, in flits.
+    /// Depths of output lanes by lane number, in flits.
     depths: [u16; LANES],
     pub(crate) ready: Bits,
     /// Ports that may have sent a flit since they were last at rest at the end of a section.
@@ -50,14 +50,14 @@ pub(crate) struct Links {
     counts_credits: bool,
     /// Lanes released in this tick that can be granted only from the next one on.
     released: Option<Released>,
-    /// By port, if any channel is slow: end of its busy time, in ps.
+    /// End of each channel's busy time, in ps, for each port; empty if no channel is slow.
     free_ps: Vec<u64>,
     pub(crate) arbiters: Arbiters,
-    /// By output lane, for non-default arbiters: unsent flits of each packet, in order.
+    /// Unsent flits of each packet, in order, for each output lane with a non-default arbiter.
     packets: Vec<VecDeque<u32>>,
     pub(crate) watched: Option<Box<Watched>>,
     credit_waits: Vec<CreditWait>,
-    /// Switch ports that flits may cross to in this tick, if credits are taken at the crossbar.
+    /// Switch ports to which flits may cross in this tick, if credits are taken at the crossbar.
     pub(crate) unpaid: Bits,
     cycle_ps: u64,
 }
@@ -72,9 +72,9 @@ pub(crate) struct LinkPort {
     pub(crate) credit_latency: u32,
     pub(crate) filled: u16,
     pub(crate) credited: u16,
-    /// Lanes that may send: all, or only that of the packet in progress.
+    /// Lanes that may send: all, or only the lane of the packet in progress.
     open: u16,
-    /// Lanes that follow the last one served.
+    /// Lanes after the one served last.
     after: u16,
     pub(crate) held: u16,
     flags: u8,
@@ -88,7 +88,7 @@ pub(crate) struct OutputLane {
     pub(crate) credit: u16,
     /// Credits not promised to a packet, at most `credit`; for cut-through.
     pub(crate) unpromised: u16,
-    /// Holding input lane, by its number in the switch.
+    /// Input lane that holds the output lane, by its number in the switch.
     pub(crate) holder: u16,
 }
 
@@ -245,7 +245,7 @@ impl Links {
         rings.iter().filter_map(|ring| ring.next_due(tick)).min()
     }
 
-    /// Input lanes of uncounted flits, in ascending order.
+    /// Input lanes of flits that arrive at `tick`, ascending.
     pub(crate) fn arriving(&self, tick: u64) -> Vec<u32> {
         let mut lanes = self.arrivals.due(tick).to_vec();
         lanes.sort_unstable();
@@ -254,7 +254,7 @@ impl Links {
 
     // Credits, and output lanes.
 
-    /// Receives due credits. Requests VC allocation if heads may wait for several.
+    /// Receives due credits. Requests VC allocation if heads may wait for several credits.
     pub(crate) fn receive_credits(&mut self, tick: u64, switches: &mut Switches) {
         let due = self.credits.take(tick);
         for &lane in &due {
@@ -264,7 +264,6 @@ impl Links {
             if was_unpaid && self.ports[lane >> SHIFT].held & bit_of(lane) != 0 {
                 switches.make_room(lane >> SHIFT, self.lanes[lane].holder);
             }
-            // Adapters have no heads that wait for lanes.
             if self.counts_credits && lane >> SHIFT < switches.ports().len() {
                 switches.allocating.insert(lane >> SHIFT);
             }
@@ -286,7 +285,7 @@ impl Links {
         }
     }
 
-    /// Records a holder, by its number in the switch, and the credits promised to it.
+    /// Records the holder of a lane, by its number in the switch, and the credits promised to it.
     pub(crate) fn hold(&mut self, lane: usize, holder: u16, promised: u16) {
         self.lanes[lane].holder = holder;
         self.lanes[lane].unpromised -= promised;
@@ -347,7 +346,7 @@ impl Links {
 
     // Sending on the channel.
 
-    /// Takes a credit. Returns whether the channel can send another flit.
+    /// Takes a credit. Returns whether the channel can send another.
     #[must_use]
     #[inline]
     pub(crate) fn spend_credit(&mut self, port: usize, lane: usize) -> bool {
@@ -356,8 +355,8 @@ impl Links {
         state.can_send() != 0
     }
 
-    /// Sends a flit, for one credit, arriving at tick `there`. Returns whether the channel can send
-    /// another.
+    /// Sends a flit that arrives at tick `there`, and takes a credit. Returns whether the channel
+    /// can send another.
     #[must_use]
     #[inline]
     pub(crate) fn launch(&mut self, port: usize, lane: usize, there: u64) -> bool {
@@ -372,9 +371,9 @@ impl Links {
         can_send
     }
 
-    /// Sends a flit by round robin on a common channel. Returns the lane and whether an input lane
-    /// waits for the space. Call [`Self::eject`] next if the channel ends at a host that accepts
-    /// every flit.
+    /// Sends a flit, selected by round robin, on an ordinary channel. Returns its lane and whether
+    /// an input lane waits for the space. Call [`Self::eject`] next if the channel ends at a host
+    /// that accepts every flit.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, for every flit")]
     #[inline(always)]
     pub(crate) fn traverse(&mut self, port: usize, tick: u64) -> Option<(usize, bool)> {
@@ -440,7 +439,7 @@ impl Links {
         self.credits.push(tick, lane);
     }
 
-    /// Disables tracking of released lanes, which columns do themselves.
+    /// Disables tracking of released lanes; columns track them.
     pub(crate) fn forget_released(&mut self) {
         self.released = None;
     }
@@ -473,8 +472,8 @@ impl Links {
         round_robin(lanes, &mut self.ports[port].after)
     }
 
-    /// Sends a flit, for one credit, of the first lane by round robin, if `suits` accepts it.
-    /// Returns the lane and whether the channel can send another.
+    /// Sends a flit of the next lane in round-robin order, if `suits` accepts that lane, and takes
+    /// a credit. Returns the lane and whether the channel can send another flit.
     #[expect(clippy::inline_always, reason = "who asks has the port at hand: 2 % on trees")]
     #[inline(always)]
     pub(crate) fn spend_round_robin_if(
@@ -499,7 +498,6 @@ impl Links {
         }
         let is_by_packet = self.arbiters.are_by_packet;
         if is_by_packet && !self.ports[port].is_open() {
-            // The channel is in the middle of a packet.
             return Some(lanes.trailing_zeros() as usize);
         }
         let mut heads = [Head::default(); LANES];
@@ -521,7 +519,7 @@ impl Links {
     }
 }
 
-// Late reallocation of lanes, later than when the tail before has crossed.
+// Late reallocation: a lane is granted again later than its previous tail has crossed.
 //
 // ```text
 //   after-tail     released in this tick ─► can be granted from the next one on
@@ -549,7 +547,7 @@ impl Released {
 }
 
 impl Links {
-    /// Whether a free lane can be granted, apart from credits.
+    /// Whether the reallocation rule permits granting a free lane, apart from credits.
     #[inline]
     pub(crate) fn is_released(&self, port: usize, lane: usize) -> bool {
         self.released.as_ref().is_none_or(|released| released.lanes[port] >> lane & 1 == 0)
@@ -563,8 +561,8 @@ impl Links {
         }
     }
 
-    /// Whether output lane, channel and buffer behind have no flits of a lane. Always true if the
-    /// channel ends at a host that accepts every flit.
+    /// Whether there are no flits of a lane in the output lane, on the channel and in the buffer at
+    /// its end. Always true if the channel ends at a host that accepts every flit.
     pub(crate) fn is_at_rest(&self, lane: usize, depth: u32) -> bool {
         let output = &self.lanes[lane];
         self.ports[lane >> SHIFT].is(TO_HOST)
@@ -572,7 +570,8 @@ impl Links {
     }
 }
 
-// Waits for credits: time that a channel sent no flit although it could have with more credits.
+// Waits for credits: times in which a channel sent no flit although it could have sent one with
+// more credits.
 //
 // ```text
 //   filled and open, not credited    flits in output lanes, or of packets that a host is in the middle of
@@ -580,14 +579,14 @@ impl Links {
 //   UNPAID                           flits at the crossbar, if they take their credits there
 // ```
 //
-// Any change of a wait makes its port ready or is recorded directly: an unvisited port keeps its
-// wait.
+// Any change of a wait either makes its port ready or is recorded directly: the wait of an
+// unvisited port is unchanged.
 
-/// The channel waits.
+/// Flag: the channel waits for credits.
 const WAITS: u8 = 1;
-/// VC allocation left a head without a lane for lack of credits alone.
+/// Flag: VC allocation left a head without a lane only for lack of credits.
 const SHORT: u8 = 2;
-/// Only a lack of credits kept flits from crossing.
+/// Flag: only a lack of credits kept flits from crossing.
 const UNPAID: u8 = 4;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -614,7 +613,7 @@ impl LinkPort {
         self.can_send() == 0 && (self.unsent() != 0 || self.wait & (SHORT | UNPAID) != 0)
     }
 
-    /// Lanes that would send with credits and, at a host, the next flit.
+    /// Lanes that would send if they had credits and, at a host, the next flit.
     #[inline]
     pub(crate) const fn unsent(&self) -> u16 {
         self.filled & self.open
@@ -672,7 +671,7 @@ impl Links {
         ticks.wrapping_mul(self.cycle_ps)
     }
 
-    /// Collects the switch outputs that more flits may cross to: a flit left or a credit arrived.
+    /// Collects the switch outputs to which more flits may cross: a flit left or a credit arrived.
     pub(crate) fn gather_unpaid(&mut self) {
         for (unpaid, ready) in self.unpaid.words.iter_mut().zip(&self.ready.words) {
             *unpaid |= ready;

@@ -5,19 +5,19 @@ use crate::lanes::switches::SwitchPort;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Matching {
-    /// By port of a narrow switch: the ports of its switch, as bits of their word.
+    /// For each port of a narrow switch, the ports of that switch, as bits of their word.
     pub(crate) switches: Vec<u64>,
-    /// By input port of a narrow switch: outputs that its lanes can send to.
+    /// For each input port of a narrow switch, the outputs that its lanes can send to.
     pub(crate) requested: Vec<u64>,
-    /// By output port of the switch: inputs that can send to it.
+    /// For each output port, the inputs that can send to it.
     requesting: Vec<u64>,
-    /// By input port of the switch: outputs that granted it.
+    /// For each input port, the outputs that granted it.
     pub(crate) granted: Vec<u64>,
     pub(crate) wide: WideMatching,
     pub(crate) by_lane: LaneMatching,
 }
 
-/// State of a switch whose ports do not fit one word.
+/// State of a switch whose ports do not fit into one word.
 #[derive(Clone, Debug)]
 pub(crate) struct WideMatching {
     pub(crate) inputs: Vec<usize>,
@@ -33,16 +33,16 @@ pub(crate) struct WideOutput {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LaneMatching {
     pub(crate) inputs: Vec<usize>,
-    /// By input port of the switch: lanes granted in this iteration.
+    /// For each input port, the lanes granted in this iteration.
     pub(crate) granted: Vec<u16>,
-    /// Outputs with requests, by their number in the switch.
+    /// Outputs with requests, by their port number in the switch.
     pub(crate) requested: Vec<usize>,
     pub(crate) outputs: Vec<OutputLanes>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct OutputLanes {
-    /// Lanes with an unmatched holder that can send; empty once the port is matched.
+    /// Lanes whose holder is unmatched and can send; empty once the port is matched.
     pub(crate) able: u16,
     pub(crate) among: u16,
 }

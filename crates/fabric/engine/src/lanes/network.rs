@@ -25,15 +25,15 @@ pub(crate) struct Network {
     pub(crate) lane_matching: Option<Box<LaneMatching>>,
     pub(crate) adaptive: Option<Box<AdaptiveHeads>>,
     pub(crate) all_lanes: u16,
-    /// Whether any head can be granted a free lane.
+    /// Whether every free lane can be granted to any head.
     pub(crate) gives_at_once: bool,
     pub(crate) matching: Matching,
-    /// Whether the lanes of hosts' flits go to the stepper, in `launched`.
+    /// Whether lanes of flits sent by hosts are collected in `launched` for the stepper.
     launches: bool,
-    /// Lanes of flits that hosts begin in this tick.
+    /// Lanes of flits that hosts begin to send in this tick.
     pub(crate) launched: Vec<usize>,
     pub(crate) in_transit: InTransit,
-    /// Whether an arbiter uses packet lengths and arrival times.
+    /// Whether some arbiter uses packet lengths and arrival times.
     pub(crate) is_tracked: bool,
 }
 
@@ -70,7 +70,7 @@ impl Network {
         self.links.forget_released();
     }
 
-    /// Launches a flit, whose credit is taken, from a host on a common channel.
+    /// Launches a flit from a host on an ordinary channel; its credit is already taken.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, for every flit")]
     #[inline(always)]
     pub(crate) fn carry(&mut self, port: usize, lane: usize, tick: u64) {
@@ -135,7 +135,7 @@ impl Network {
     }
 }
 
-/// Most ticks between a tick and its effects.
+/// Maximum number of ticks between a tick and its effects.
 pub(crate) fn ticks_ahead(plan: &Plan, lanes: &PipelinePlan) -> u64 {
     let cycle = lanes.cycle.as_ps();
     let ahead = plan.channels.iter().map(|channel| {
@@ -229,7 +229,6 @@ impl Network {
                 }
             }
         }
-        // Unmatched inputs are tried again in the next tick.
         for port in inputs.iter() {
             self.switches.crossing.insert(*port);
         }
@@ -246,7 +245,7 @@ impl Network {
         self.matching.wide = matching;
     }
 
-    /// Updates grants: each output grants the nearest input by round robin.
+    /// Updates grants: each unmatched output grants the nearest input in round-robin order.
     fn grant_wide(&self, first: usize, span: usize, port: usize, outputs: &mut [WideOutput]) {
         for lane in lanes_of(self.switches.port(port).can_cross()) {
             let output = self.output_of(port, lane);
@@ -282,11 +281,11 @@ impl Network {
     }
 }
 
-// Waits for credits before the output lanes of a switch: heads at VC allocation, and flits at the
+// Credit waits in front of the output lanes of a switch: heads at VC allocation, and flits at the
 // crossbar if they take their credits there.
 
 impl Network {
-    /// Records whether a head lacks a lane for want of credits alone.
+    /// Records whether a head has no lane only for lack of credits.
     pub(crate) fn note_short(&mut self, port: usize, plan: &PipelinePlan) {
         let base = self.switches.port(port).base as usize;
         let is_short = self.requests.of_port(port).any(|input| {
@@ -317,7 +316,8 @@ impl Network {
         }
     }
 
-    /// Whether credits alone keep a packet of `flits` flits from `lanes`.
+    /// Whether only a lack of credits keeps a packet of `flits` flits from being granted one of
+    /// `lanes`.
     fn is_short(&self, port: usize, lanes: u16, flits: u32, plan: &PipelinePlan) -> bool {
         let free = lanes & !self.links.port(port).held;
         lanes_of(free).any(|lane| self.links.is_released(port, lane))
@@ -336,7 +336,8 @@ impl Network {
         }
     }
 
-    /// Records the collected outputs that no flit crossed to for want of credits alone.
+    /// Records, for each collected output, whether only a lack of credits kept flits from crossing
+    /// to it.
     #[inline(never)]
     pub(crate) fn note_unpaid(&mut self) {
         for word in 0..self.links.unpaid.words.len() {
@@ -376,27 +377,26 @@ impl Network {
 #[derive(Clone, Debug)]
 pub(crate) struct CrossbarPorts {
     allocator: Allocator,
-    /// Crossbar inputs and outputs of a port.
+    /// Number of crossbar inputs, and of crossbar outputs, of a port.
     speedups: [usize; 2],
-    /// Lanes by crossbar input of a port.
+    /// Lanes of each crossbar input of a port.
     lanes: Vec<u16>,
     inputs: Vec<CrossbarInput>,
-    /// By crossbar output, of all switches: the crossbar input after the last one matched.
+    /// For each crossbar output of all switches, the crossbar input after the one matched last.
     pointers: Vec<u16>,
     matching: CrossbarMatching,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct CrossbarInput {
-    /// Lanes that follow the last one sent.
+    /// Lanes after the one that sent last.
     after: u16,
-    /// Crossbar output after the last one matched.
+    /// Crossbar output after the one matched last.
     pointer: u16,
 }
 
 #[derive(Clone, Debug, Default)]
 struct CrossbarMatching {
-    /// Unmatched inputs, in order.
     inputs: Vec<Able>,
     outputs: Vec<CrossbarOutput>,
 }
@@ -405,7 +405,7 @@ struct CrossbarMatching {
 struct Able {
     crossbar_port: usize,
     lanes: u16,
-    /// Only requested output of an input-first allocator.
+    /// The only output that the input requests, with an input-first allocator.
     proposed: Option<usize>,
 }
 
@@ -429,7 +429,7 @@ impl CrossbarOutput {
 }
 
 impl CrossbarPorts {
-    /// Crossbar ports, or `None` if the plan needs no round-robin allocation.
+    /// Creates crossbar ports; `None` if the plan needs no round-robin allocation.
     pub(crate) fn new(lanes: &PipelinePlan, ports: usize) -> Option<Self> {
         if !lanes.takes_turns() {
             return None;
@@ -479,8 +479,8 @@ impl Network {
         self.each_switch(layout, tick, narrow, wide);
     }
 
-    /// Collects inputs from `ports`, a word of ports from `base` on; `first` is the first port of
-    /// the switch.
+    /// Collects crossbar inputs from `ports`, a word of ports from `base` on; `first` is the first
+    /// port of the switch.
     fn gather_crossbar_inputs(
         &mut self,
         first: usize,
@@ -493,7 +493,6 @@ impl Network {
             if able == 0 {
                 continue;
             }
-            // Unmatched ports are tried again in the next tick.
             self.switches.crossing.insert(port);
             for (number, of_crossbar_port) in crossbar_ports.lanes.iter().enumerate() {
                 let (crossbar_port, lanes) =
@@ -531,7 +530,7 @@ impl Network {
         }
     }
 
-    /// Grants, for each unmatched output, the requesting input nearest to its pointer. With
+    /// Grants each unmatched output to the requesting input nearest to the pointer. With
     /// input-first allocators, each input requests only one output.
     fn propose(&self, first: usize, crossbar_ports: &mut CrossbarPorts) {
         let [into, out] = crossbar_ports.speedups;

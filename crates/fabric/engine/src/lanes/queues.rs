@@ -1,5 +1,5 @@
-//! Worms bound for the end of each lane, in order: with flits in its buffer, on the wire, or in the
-//! output lane in front of it.
+//! Worms that go to the end of each lane, in order: their flits are in its buffer, on the wire, or
+//! in the output lane in front of it.
 //!
 //! ```text
 //!   lane 0   first 4   others ──► [ 9 . . . ]          a ring for the others, moved to a larger one when full
@@ -10,7 +10,7 @@
 
 use crate::lanes::worms::WormId;
 
-/// Power of two.
+/// Initial number of places in a ring; a power of two.
 const PLACES_FIRST: u32 = 4;
 
 #[derive(Clone, Debug)]
@@ -19,7 +19,7 @@ pub(crate) struct Queues {
     places: Vec<Coming>,
 }
 
-/// Queued worm; `hop` is the index of the next hop in `columns::paths`, 0 if unknown.
+/// Queued worm; `hop` is the index of its next hop in `columns::paths`, 0 if unknown.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Coming {
     pub(crate) worm: WormId,
@@ -27,14 +27,14 @@ pub(crate) struct Coming {
     pub(crate) hop: u32,
 }
 
-/// Size of half a cache line.
+/// Queue of worms; its size is half a cache line.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(32))]
 struct Queue {
-    /// First worm, if `len` is not 0.
+    /// First worm, valid if `len` is not 0.
     first: Coming,
     len: u32,
-    /// Ring of the other worms.
+    /// Start of the ring of the other worms.
     base: u32,
     size: u32,
     /// Position of the second worm in the ring.
@@ -59,7 +59,7 @@ impl Queues {
         self.first(lane).into_iter().chain(others)
     }
 
-    /// Appends a worm. Returns whether it is the only one.
+    /// Appends a worm. Returns whether it is the only worm in the queue.
     #[inline]
     pub(crate) fn push(&mut self, lane: usize, worm: Coming) -> bool {
         let queue = &mut self.queues[lane];
@@ -116,7 +116,7 @@ impl Coming {
 }
 
 impl Queue {
-    /// Index of worm `number`, at least 1, in the queue.
+    /// Index of worm `number` of the queue, at least 1.
     #[inline]
     const fn place(&self, number: u32) -> usize {
         (self.base + ((self.head + number - 1) & (self.size - 1))) as usize

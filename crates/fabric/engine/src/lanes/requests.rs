@@ -7,11 +7,11 @@ use gingham_net::{PipelinePlan, Plan};
 
 #[derive(Clone, Debug)]
 pub(crate) struct Requests {
-    /// By output port: index of the first word.
+    /// For each output port, the index of its first word.
     base: Vec<u32>,
     words: Vec<u64>,
-    /// Binary logarithm of the lanes per port in these words: the least possible, to fit most
-    /// switches into one word.
+    /// Binary logarithm of the lanes per port in these words. Minimal, to fit most switches into
+    /// one word.
     shift: u32,
     /// Whether every switch fits one word.
     are_single: bool,
@@ -19,9 +19,9 @@ pub(crate) struct Requests {
     lanes: Vec<u16>,
     levels: Vec<u8>,
     pub(crate) level_count: usize,
-    /// By output port and level: bit number after the last winner.
+    /// For each output port and level, the bit number after the last winner.
     pointers: Vec<u16>,
-    /// By output port: lanes that follow the last one granted.
+    /// For each output port, the lanes after the one granted last.
     pub(crate) lane_pointers: Vec<u16>,
 }
 
@@ -71,7 +71,7 @@ impl Requests {
         &self.words[self.base[port] as usize..end]
     }
 
-    /// Input lanes by their number in the switch.
+    /// Requesting input lanes of an output port, by their number in the switch.
     pub(crate) fn of_port(&self, port: usize) -> impl Iterator<Item = usize> {
         let words = self.words_of(port).iter().enumerate();
         let numbers =
@@ -123,7 +123,8 @@ impl Requests {
         self.levels[lane].into()
     }
 
-    /// Bit number after an input lane by round robin.
+    /// Returns the number of the bit from which a round-robin search starts after input lane
+    /// `input` was served.
     #[inline]
     pub(crate) fn after(&self, input: usize, switch: &SwitchPort) -> u16 {
         let (number, end) = (self.number(input), usize::from(switch.span) << self.shift);
@@ -153,7 +154,7 @@ impl Requests {
         self.winner_from(pointers, port, base, grantable)
     }
 
-    /// Selects like [`Self::winner`], with other pointers, by level.
+    /// Selects like [`Self::winner`], but with the given round-robin pointers, one for each level.
     #[inline]
     pub(crate) fn winner_from(
         &self,
@@ -193,8 +194,8 @@ impl Requests {
         highest
     }
 
-    /// First match by round robin from bit number `first` on. Lanes are given by their number in
-    /// the switch.
+    /// First match in round-robin order from bit number `first` on. Lanes are given by their number
+    /// in the switch.
     #[inline]
     fn search<T>(
         &self,
@@ -217,7 +218,7 @@ impl Requests {
             return None;
         }
         let words = self.words_of(port);
-        // The pointer's word is searched first from the pointer on, and last for the rest.
+        // The word of the pointer is searched from the pointer on first, and its lower bits last.
         let (mut number, mut mask) = (at, onward);
         for _ in 0..=words.len() {
             let mut bits = words[number] & mask;

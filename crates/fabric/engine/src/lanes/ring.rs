@@ -41,7 +41,7 @@ impl Ring {
         &self.slots[self.slot(tick)]
     }
 
-    /// Removes due entries; [`Self::give_back`] reuses the memory of the vector.
+    /// Removes and returns due entries; [`Self::give_back`] reuses the memory of the vector.
     #[inline]
     pub(crate) fn take(&mut self, tick: u64) -> Vec<u32> {
         let slot = self.slot(tick);

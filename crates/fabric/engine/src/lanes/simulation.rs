@@ -249,14 +249,14 @@ impl<S: Stepper> Simulation<S> {
         }
     }
 
-    /// Ends a section before any event at `time`.
+    /// Ends a section; events at `time` come after it.
     #[inline(never)] // `benches/bench.py` finds it by its name.
     fn count_section(&mut self, time: u64) {
         let Self { context, network, stepper, counted, counts, .. } = self;
         stepper.collect_active(network);
         let mut active = std::mem::take(&mut network.links.active);
         let channels = Counts::new(stepper, network, context);
-        // A port at rest is not counted again until it sends something.
+        // A port at rest is not counted again until it sends a flit.
         counted.words.fill(0);
         active.retain(|port| {
             counted.insert(context.layout.channel(port).index());

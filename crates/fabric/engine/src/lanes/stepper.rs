@@ -19,7 +19,7 @@ pub(crate) trait Stepper: View {
     /// Stage 5.
     fn traverse_links(&mut self, network: &mut Network, context: &mut Context, tick: u64);
 
-    /// Sends the flits that hosts began in this tick.
+    /// Sends the flits that hosts began to send in this tick.
     fn launch(&mut self, network: &mut Network, tick: u64);
 
     /// Stage 4.
@@ -31,13 +31,13 @@ pub(crate) trait Stepper: View {
     /// Stage 3.
     fn allocate_lanes(&mut self, network: &mut Network, context: &Context);
 
-    /// Puts due flits into buffers. Returns the number to count as events.
+    /// Puts due flits into buffers. Returns the number of flits to count as events.
     fn receive_flits(&mut self, network: &mut Network, tick: u64) -> u64;
 
     /// First tick from `tick` on with a change of the stepper's own state.
     fn next_due(&self, tick: u64) -> Option<u64>;
 
-    /// Whether packets store no path, because the stepper has their hops.
+    /// Whether packets store no path, because the stepper stores their hops.
     fn has_hops(&self) -> bool;
 
     fn collect_active(&mut self, network: &mut Network);
@@ -45,11 +45,10 @@ pub(crate) trait Stepper: View {
     /// Writes the positions of worms whose heads wait in a lane buffer.
     fn locate_worms(&self, network: &Network, context: &mut Context);
 
-    /// Slow check, for tests.
     fn assert_invariants(&self, network: &Network, context: &Context);
 }
 
-/// Stepper by port, with the state of the network.
+/// Per-port stepper; its state is in the network.
 #[derive(Debug)]
 pub(crate) struct Ports;
 

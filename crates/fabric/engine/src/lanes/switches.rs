@@ -1,6 +1,6 @@
 //! Switch ports: the input lanes that can cross, and routing of their heads.
 //!
-//! Invariants: `sendable` is the lanes that hold an output lane and whose buffer is not empty,
+//! Invariants: `sendable` marks the lanes that hold an output lane and whose buffer is not empty,
 //! `full` those whose output lane has no free space.
 
 use crate::bits::Bits;
@@ -14,11 +14,11 @@ use crate::lanes::ring::Ring;
 use gingham_fairq::Head;
 use gingham_net::{PipelinePlan, Plan};
 
-/// Switches without the lanes at either end of their cables.
+/// Switches, apart from the lanes at both ends of their cables.
 #[derive(Clone, Debug)]
 pub(crate) struct Switches {
     ports: Vec<SwitchPort>,
-    /// Input ports that may have something to cross.
+    /// Input ports that may have a flit that can cross.
     pub(crate) crossing: Bits,
     /// Output ports that may grant a lane; with cut-through also host ports, which never do.
     pub(crate) allocating: Bits,
@@ -32,7 +32,7 @@ pub(crate) struct Switches {
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SwitchPort {
-    /// Departure minus arrival ticks of flits in the lane buffers, summed; it may wrap.
+    /// Departure ticks minus arrival ticks, summed over flits in the lane buffers; it may wrap.
     pub(crate) occupancy: u64,
     /// First output lane at the other end, and ticks until a credit is received there.
     pub(crate) credit_lane: u32,
@@ -41,11 +41,11 @@ pub(crate) struct SwitchPort {
     pub(crate) base: u32,
     pub(crate) sendable: u16,
     pub(crate) full: u16,
-    /// Lanes that may cross: all, or only that of the packet in progress.
+    /// Lanes that may cross: all, or only the lane of the packet in progress.
     open: u16,
-    /// Lanes that follow the last one served.
+    /// Lanes after the one served last.
     after: u16,
-    /// Input port of the switch after the last one matched with this output.
+    /// Input port of the switch after the port matched last with this output.
     pub(crate) pointer: u16,
     pub(crate) span: u16,
 }
@@ -53,7 +53,7 @@ pub(crate) struct SwitchPort {
 const _: () = assert!(size_of::<SwitchPort>() == 32, "two ports fit a cache line");
 
 impl SwitchPort {
-    /// Crosses a flit. Returns whether another can cross.
+    /// Moves a flit of `lane` across. Returns whether another flit can cross.
     #[inline]
     pub(crate) fn cross(&mut self, lane: usize, is_empty: bool, is_full: bool, tick: u64) -> bool {
         self.occupancy = self.occupancy.wrapping_add(tick);
@@ -116,7 +116,7 @@ impl Switches {
         !self.arbiters.are_default || self.outputs.is_some()
     }
 
-    /// Receives due flits, visible from the next tick on.
+    /// Receives due flits; other stages see them from the next tick on.
     pub(crate) fn receive(&mut self, due: &[u32], buffers: &mut Buffers, tick: u64) {
         if self.are_tracked() {
             for lane in due {
@@ -168,7 +168,8 @@ impl Switches {
         }
     }
 
-    /// Records space for `holder`, an input lane by its number in the switch of `port`.
+    /// Records that the output lane of `holder`, an input lane by its number in the switch of
+    /// `port`, has space.
     #[inline(never)]
     pub(crate) fn make_room(&mut self, port: usize, holder: u16) {
         let lane = self.ports[port].base as usize + usize::from(holder);
@@ -181,7 +182,7 @@ impl Switches {
         &mut self.ports[port]
     }
 
-    /// Moves the pointer past `input`, a port by its number in the switch.
+    /// Moves the output's pointer past `input`, a port by its number in the switch.
     #[inline]
     pub(crate) fn match_output(&mut self, output: usize, input: u16) {
         self.ports[output].pointer = input + 1;
@@ -199,7 +200,6 @@ impl Switches {
     fn serve_by_arbiter(&mut self, port: usize, lanes: u16, buffers: &Buffers) -> Option<usize> {
         let is_by_packet = self.arbiters.are_by_packet;
         if is_by_packet && self.ports[port].open != u16::MAX {
-            // The port is in the middle of a packet.
             return Some(lanes.trailing_zeros() as usize);
         }
         let mut heads = [Head::default(); LANES];

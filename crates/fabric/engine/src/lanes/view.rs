@@ -23,21 +23,21 @@ pub(crate) trait View: Debug + Send + Sync {
         network.links.waited_ps(port, end_ps)
     }
 
-    /// By switch port: sum of the arrival ticks of flits from `tick` on, for [`Self::occupancy`].
-    /// Empty if the stepper sums arrivals when they happen.
+    /// Returns, for each switch port, the sum of the arrival ticks of flits from `tick` on, for
+    /// [`Self::occupancy`]. Empty if the stepper sums arrivals as they happen.
     fn arrivals(&self, _tick: u64) -> Vec<u64> {
         Vec::new()
     }
 
-    /// Departure minus arrival ticks of flits in the lane buffers of a switch port, summed; it may
-    /// wrap.
+    /// Departure ticks minus arrival ticks, summed over flits in the lane buffers of a switch port;
+    /// it may wrap.
     fn occupancy(&self, network: &Network, port: usize, _arrivals: &[u64]) -> u64 {
         network.switches.port(port).occupancy
     }
 
     // Output lanes.
 
-    /// Credits, undefined for a lane that ends at a host without backpressure.
+    /// Credits of a lane; undefined if it ends at a host without backpressure.
     fn credit(&self, network: &Network, lane: usize) -> u16 {
         network.links.lane(lane).credit
     }
@@ -62,7 +62,7 @@ pub(crate) trait View: Debug + Send + Sync {
         network.buffers.lane(lane).present
     }
 
-    /// Flits of the first worm that have not left.
+    /// Number of flits of the first worm that have not left.
     fn left(&self, network: &Network, lane: usize) -> u32 {
         network.buffers.lane(lane).left
     }
@@ -86,12 +86,12 @@ pub(crate) trait View: Debug + Send + Sync {
 
     // Channels.
 
-    /// Output lanes of credits that return from `tick` on, one entry a credit.
+    /// Output lanes of credits that return from `tick` on, one entry per credit.
     fn returning_credits(&self, network: &Network, _tick: u64) -> Vec<usize> {
         network.links.returning_credits().collect()
     }
 
-    /// Input lanes of flits that arrive from `tick` on, one entry a flit.
+    /// Input lanes of flits that arrive from `tick` on, one entry per flit.
     fn arriving_flits(&self, network: &Network, _tick: u64) -> Vec<usize> {
         network.links.arriving_flits().collect()
     }

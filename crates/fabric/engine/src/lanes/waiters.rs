@@ -1,5 +1,5 @@
 //! Blocked packets, for congestion trees (`docs/concepts/timing.md`, congestion trees): the packets
-//! of every lane buffer, of which only the first can move on, and those waiting at hosts.
+//! of every lane buffer, of which only the first can move on, and packets that wait at hosts.
 
 use crate::lanes::layout::{SHIFT, number_of};
 use crate::lanes::links::TO_HOST;
@@ -12,7 +12,7 @@ use gingham_topology::ChannelId;
 use gingham_topology::routing::LaneSet;
 use std::collections::BTreeMap;
 
-/// Port and lanes, by input lane.
+/// Requested output port and lanes of each input lane.
 type Requested = BTreeMap<usize, (usize, u16)>;
 
 impl Waits<'_> {
@@ -49,7 +49,8 @@ impl Waits<'_> {
         }
     }
 
-    /// Onward lanes, or `None` at a host at which the packet does not wait.
+    /// Onward lanes of the first packet on a lane; `None` if it is at a host and need not wait
+    /// there.
     fn onward_of_first(self, lane: usize, requested: &Requested) -> Option<Onward> {
         let (network, context) = (self.network, self.context);
         let port = lane >> SHIFT;
@@ -73,7 +74,7 @@ impl Waits<'_> {
             let lanes = LaneSet::from_bits(*lanes);
             return Some(self.asked(context.layout.channel(*port), lanes, needed));
         }
-        // Routing of this head is not over.
+        // The head is still being routed.
         let input = context.layout.channel_into(port);
         let Worm { packet, mut route, .. } = *context.worms.get(network.buffers.worm(lane));
         let plan = &context.plan;
@@ -82,7 +83,7 @@ impl Waits<'_> {
         Some(self.asked(output, lanes, needed))
     }
 
-    /// Onward lanes, blocked with fewer credits than needed.
+    /// Onward lanes of a packet that holds them: blocked are those with fewer credits than needed.
     fn held(self, output: ChannelId, lanes: LaneSet, needed: impl Fn(usize) -> u32) -> Onward {
         let (first, links) = (self.context.layout.port(output) << SHIFT, &self.network.links);
         Onward::by(output, lanes, |lane| {
@@ -92,7 +93,7 @@ impl Waits<'_> {
         })
     }
 
-    /// Onward lanes for a packet without promised credits.
+    /// Onward lanes of a packet without promised credits.
     fn asked(self, output: ChannelId, lanes: LaneSet, needed: impl Fn(usize) -> u32) -> Onward {
         let (first, links) = (self.context.layout.port(output) << SHIFT, &self.network.links);
         Onward::by(output, lanes, |lane| {

@@ -23,7 +23,7 @@ pub(crate) struct Waits<'a> {
 
 #[derive(Clone, Debug)]
 struct Returning {
-    /// Output lane of each credit, ascending.
+    /// Output lane of each returning credit, ascending.
     lanes: Vec<usize>,
 }
 
@@ -112,7 +112,7 @@ impl Waits<'_> {
         credits.into()
     }
 
-    /// Wait for the buffer behind a full output lane, if that is full too.
+    /// Wait for the buffer at the end of a full output lane, if that buffer is full too.
     fn wait_for_room(self, lane: usize) -> Option<Wait> {
         let output = self.view.held_by(self.network, lane).expect("a blocked lane holds another");
         self.is_full_behind(output).then(|| Wait::one(self.buffer_behind(output)))
@@ -143,8 +143,8 @@ impl Waits<'_> {
         waits.map(Wait::Any)
     }
 
-    /// Wait of a packet for space in the pool of a host. Any packet of the pool must leave: it
-    /// waits for the input lanes at the ends of the lanes that these packets use, or may take.
+    /// Wait of a packet for space in the pool of a host. Any packet of the pool must leave: the
+    /// wait is for the input lanes at the ends of the lanes that these packets use or may take.
     fn wait_at_host(self, lane: usize, returning: &Returning) -> Option<Wait> {
         let (port, links) = (lane >> SHIFT, &self.network.links);
         let host = self.network.in_transit.host(port);
@@ -157,7 +157,6 @@ impl Waits<'_> {
         for (id, packet, taken) in self.network.in_transit.taken_in(port) {
             let on = self.hosts.lane_of(port, id, links);
             if on.is_none() && packet.has_begun {
-                // The tail is about to leave.
                 return None;
             }
             let flits = self.context.worms.get(packet.worm).flits;
@@ -185,7 +184,8 @@ impl Waits<'_> {
                 == self.context.lanes.depths_flits[number_of(output)]
     }
 
-    /// Checks that credits are conserved and output lanes keep to their depth; slow, for tests.
+    /// Checks that credits are conserved and output lanes do not exceed their depth; slow, for
+    /// tests.
     pub(crate) fn assert_invariants(self) {
         let (view, network, tick) = (self.view, self.network, self.context.clock.ticks_done());
         let mut on_wire = vec![0_u32; network.links.lane_count()];

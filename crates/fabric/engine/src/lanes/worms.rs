@@ -19,16 +19,17 @@ pub(crate) struct Worm {
     pub(crate) packet: Packet,
     pub(crate) flits: u32,
     pub(crate) route: RouteState,
-    /// First hop in the columns' paths, from its first switch on; 0 if unknown.
+    /// Index of the first hop in the columns' paths, from its first switch on; 0 if unknown.
     pub(crate) hops: u32,
-    /// Start of its first flit at its host or last in-transit host, in ps.
+    /// Start of its first flit at its source or last in-transit host, in ps.
     pub(crate) began_ps: u64,
-    /// Arrival of its whole first flit at its destination, in ps.
+    /// Time when its whole first flit arrived at its destination, in ps.
     pub(crate) head_arrived_ps: u64,
 }
 
 impl Worm {
-    /// Worm whose first flit begins at `began_ps`; `first_node` is at the end of its host's cable.
+    /// Creates a worm whose first flit begins at `began_ps`; `first_node` is at the other end of
+    /// the host's cable.
     #[inline]
     fn new(
         plan: &Plan,
@@ -65,7 +66,7 @@ impl Worm {
 pub(crate) struct Worms {
     by_id: Vec<Worm>,
     free: Vec<WormId>,
-    /// Whether new worms store their path, which is looked up again if columns have the hops.
+    /// Whether new worms store their path; if columns have the hops, paths are looked up again.
     keep_paths: bool,
 }
 
@@ -74,7 +75,7 @@ impl Worms {
         Self { by_id: Vec::new(), free: Vec::new(), keep_paths }
     }
 
-    /// Adds a worm. Returns its id and its number of flits.
+    /// Adds a worm. Returns its id and its length in flits.
     #[inline]
     pub(crate) fn begin(
         &mut self,

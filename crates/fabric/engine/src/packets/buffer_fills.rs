@@ -1,4 +1,4 @@
-//! Bytes in each buffer, counted only if a result needs them.
+//! Bytes in each buffer, tracked only if a result needs them.
 //!
 //! ```text
 //!   bytes 320     coming  +64 at 7 us     leaving  -64 at 9 us
@@ -18,7 +18,6 @@ struct Change {
 #[derive(Clone, Debug, Default)]
 struct Fill {
     bytes: u64,
-    /// In order of time.
     coming: VecDeque<Change>,
     leaving: VecDeque<Change>,
 }
@@ -53,7 +52,7 @@ impl BufferFills {
         self.buffers.get_mut(input.index() * self.lane_count + usize::from(lane))
     }
 
-    /// Records a packet whose first byte enters at `came_ps`.
+    /// Records a packet whose first byte enters the buffer at `came_ps`.
     #[inline]
     pub(crate) fn come(&mut self, input: ChannelId, lane: u8, wire_bytes: u32, came_ps: u64) {
         if let Some(of) = self.buffer(input, lane) {
@@ -61,7 +60,7 @@ impl BufferFills {
         }
     }
 
-    /// Records a packet that starts to leave `now` and has left at `left_ps`.
+    /// Records a packet that starts to leave at `now` and has left at `left_ps`.
     #[inline]
     pub(crate) fn leave(
         &mut self,

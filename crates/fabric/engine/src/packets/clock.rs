@@ -11,7 +11,8 @@ use std::collections::BinaryHeap;
 pub(crate) struct Clock {
     now: u64,
     queue: Wheel<Packed>,
-    /// Starts after all other events of this instant, with duplicates.
+    /// Channels that may start a packet after all other events of this instant; may contain
+    /// duplicates.
     starts: BinaryHeap<Reverse<ChannelId>>,
     events: u64,
 }
@@ -31,7 +32,7 @@ impl Clock {
         Time::from_ps(self.now)
     }
 
-    /// Number of events; starts are not scheduled and do not count.
+    /// Number of events handled; starts are not scheduled and do not count.
     pub(crate) fn events(&self) -> u64 {
         self.events
     }
@@ -48,7 +49,7 @@ impl Clock {
         self.starts.push(Reverse(channel));
     }
 
-    /// Next event earlier than `before`; otherwise its time.
+    /// Removes the next event if it is earlier than `before`; otherwise returns its time.
     #[inline]
     pub(crate) fn next_event(&mut self, before: u64) -> Result<Packed, Option<u64>> {
         let (time, event) = self.queue.pop_before(before)?;
@@ -62,7 +63,7 @@ impl Clock {
         self.starts.is_empty() && !self.queue.is_any_at(self.now)
     }
 
-    /// Next start, once all other events of this instant are over.
+    /// Removes the next start, once all other events of this instant are over.
     #[inline]
     pub(crate) fn next_start(&mut self) -> Option<ChannelId> {
         if self.starts.is_empty() || self.queue.is_any_at(self.now) {

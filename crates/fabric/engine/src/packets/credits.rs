@@ -15,34 +15,34 @@ use gingham_topology::ChannelId;
 
 const NONE: u32 = u32::MAX;
 const NEVER: u64 = u64::MAX;
-/// No event is wanted.
+/// Value of `event_ps`: no event is wanted.
 const UNWANTED: u64 = 0;
-/// The next queued update must cause an event.
+/// Value of `event_ps`: the next queued update must cause an event.
 const WANTED: u64 = u64::MAX;
 
-/// Sender's knowledge of a buffer, and its occupancy: a departing packet needs both.
+/// The sender's knowledge of a buffer, and the buffer's occupancy: a departing packet needs both.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 struct Lane {
     known_blocks: u32,
-    /// First queued update; `NEVER` if there is none.
+    /// Blocks and time of the first queued update; the time is `NEVER` if none is queued.
     first_blocks: u32,
     first_ps: u64,
-    /// Event for a waiting sender, or `UNWANTED` or `WANTED`.
+    /// Time of the event for a waiting sender, or `UNWANTED` or `WANTED`.
     event_ps: u64,
-    /// Queued updates behind the first, or `NONE`.
+    /// Index of the second queued update, or `NONE`.
     next: u32,
     last: u32,
     /// Delay from the release of blocks until the sender knows of them, in ps.
     credit_ps: u64,
-    /// Occupancy in byte ps, of packets that have begun to leave.
+    /// Occupancy, in byte ps, due to packets that have begun to leave.
     occupancy: u128,
 }
 
 const _: () =
     assert!(size_of::<Lane>() == 64, "the state changed by a departing packet fits a cache line");
 
-/// Update behind the first of its lane, in order of time.
+/// Queued update of a lane, except the first; linked in order of time.
 #[derive(Clone, Copy, Debug)]
 struct Update {
     time_ps: u64,
@@ -59,7 +59,8 @@ pub(crate) struct Credits {
 }
 
 impl Credits {
-    /// Credits for empty buffers; `blocks` is by lane, `delay` that of an update.
+    /// Creates credits for empty buffers, given the `blocks` of each lane and the `delay` of
+    /// updates.
     pub(crate) fn new(plan: &Plan, blocks: &[u32], delay: impl Fn(ChannelId) -> Span) -> Self {
         let lane_count = usize::from(plan.lanes.count);
         let lane = |channel: ChannelId, lane: usize| Lane {
@@ -84,7 +85,7 @@ impl Credits {
         channel.index() * self.lane_count + usize::from(lane)
     }
 
-    /// Time, in ps, when the sender knows of blocks freed at `free_ps`.
+    /// Time, in ps, when the sender learns of blocks freed at `free_ps`.
     #[inline]
     pub(crate) fn known_ps(&self, channel: ChannelId, lane: u8, free_ps: u64) -> u64 {
         free_ps + self.lanes[self.place(channel, lane)].credit_ps
@@ -101,8 +102,8 @@ impl Credits {
         self.lanes[first..first + self.lane_count].iter().map(|of| of.occupancy).sum()
     }
 
-    /// Whether enough blocks are known to be free. If not, the sender gets an event when it knows
-    /// of more.
+    /// Whether the sender knows of enough free blocks. If not, an event tells it when it learns of
+    /// more.
     #[inline]
     pub(crate) fn has(
         &mut self,
@@ -200,7 +201,8 @@ impl Credits {
         }
     }
 
-    /// Inserts in order of time, behind others of equal time. The lane has queued updates.
+    /// Inserts an update in order of time, behind others of equal time; the lane must have queued
+    /// updates.
     fn insert_behind(&mut self, place: usize, mut update: Update) {
         let of = &mut self.lanes[place];
         if update.time_ps < of.first_ps {
@@ -239,7 +241,7 @@ impl Credits {
         new
     }
 
-    /// Inserts an update that is earlier than the last, behind others of equal time.
+    /// Inserts an update that is earlier than the last one, behind others of equal time.
     #[inline(never)]
     fn insert_before_last(&mut self, place: usize, new: u32) {
         let time_ps = self.updates[new as usize].time_ps;
@@ -279,7 +281,7 @@ impl Credits {
         free
     }
 
-    /// Blocks that are free or belong to packets that are leaving.
+    /// Number of blocks that are free or belong to packets that are leaving.
     pub(crate) fn free(&self, channel: ChannelId, lane: u8) -> u32 {
         self.free_until(channel, lane, u64::MAX)
     }

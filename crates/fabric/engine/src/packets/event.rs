@@ -7,11 +7,11 @@ use gingham_topology::{ChannelId, EndpointId};
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Event {
-    /// Phase 1.
+    /// Phase 1: a source creates a message.
     Create { source: usize },
-    /// Phase 1.
+    /// Phase 1: a wake-up is due.
     Wake { endpoint: EndpointId },
-    /// Phase 2: a packet ends, for a waiting sender.
+    /// Phase 2: the end of a packet has left; a sender waits for the channel.
     Left { channel: ChannelId },
     /// Phase 3: a packet has arrived whole.
     Deliver { channel: ChannelId, packet: PacketId },
@@ -19,23 +19,23 @@ pub(crate) enum Event {
     Known { channel: ChannelId, lane: u8 },
     /// Phase 5: the head of a packet is read.
     Read { channel: ChannelId, packet: PacketId },
-    /// Phase 5: a packet may go on.
+    /// Phase 5: a packet may be forwarded.
     Ready { channel: ChannelId, packet: PacketId },
-    /// Phase 5: tokens or a rate limit held a packet back.
+    /// Phase 5: a packet may start that tokens or a rate limit held back.
     Released { channel: ChannelId },
-    /// The fill may have passed a mark.
+    /// The buffer's fill level may have passed a threshold.
     CheckBuffer { channel: ChannelId, lane: u8 },
-    /// A frame takes effect at the sender.
+    /// A pause frame takes effect at the sender.
     PauseReceived { channel: ChannelId, lane: u8, is_pause: bool },
-    /// Freed blocks whose update may be lost.
+    /// Blocks are freed; the update for them may be lost.
     Freed { channel: ChannelId, lane: u8, blocks: u32 },
-    /// A period after a lost update of credits.
+    /// A period has passed since a lost update of credits.
     Repeat { channel: ChannelId, lane: u8 },
 }
 
 const READY: u64 = 7;
 
-/// Packet of [`Event::Ready`], the most frequent event, without unpacking all kinds.
+/// Packet of [`Event::Ready`], the most frequent event, without unpacking other kinds.
 #[inline]
 pub(crate) fn ready(packed: Packed) -> Option<PacketId> {
     (packed.kind() == READY).then(|| PacketId::new(packed.rest()))

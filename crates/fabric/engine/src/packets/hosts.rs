@@ -14,7 +14,7 @@ use gingham_topology::{ChannelId, EndpointId, NodeId};
 
 #[derive(Clone, Debug)]
 pub(crate) struct Hosts {
-    /// By channel: host that sends on it.
+    /// Host that sends on each channel.
     of_channel: Vec<Option<u32>>,
     hosts: Vec<Host>,
 }
@@ -24,10 +24,11 @@ struct Host {
     endpoint: EndpointId,
     peer: NodeId,
     groups: Box<[LaneSet]>,
-    /// Whether all its packets go on the only lane.
+    /// Whether all packets of the host use its only lane.
     is_in_line: bool,
     sending: Content,
-    /// Next attempt after tokens or a rate limit held back a packet, in ps; 0 if none is scheduled.
+    /// Next attempt, in ps, after tokens or a rate limit held back a packet; 0 if none is
+    /// scheduled.
     released_ps: u64,
 }
 
@@ -222,7 +223,6 @@ impl Network {
                 }
                 Order::Gather => self.notify_gathered(),
                 Order::Weigh(Weighing { channel, lane, weight, .. }) => {
-                    // A single lane is served whatever its weight.
                     if let Some(arbiter) = self.arbiters.get_mut(channel.index()) {
                         arbiter.weigh(lane, weight);
                     }

@@ -1,4 +1,4 @@
-//! Senders, at the start of channels: busy times, and the packets that are sent.
+//! Senders, at the start of channels: busy times, and the packets being sent.
 
 use gingham_kernel::{ByteTime, Span};
 use gingham_net::{ChannelPlan, PacketsPlan, Plan};
@@ -20,18 +20,18 @@ struct Sender {
     line: Line,
     busy_until_ps: u64,
     started_bytes: u64,
-    /// Last head read at the end of the channel, in a switch; in ps.
+    /// Time, in ps, when a switch last read a head at the end of the channel.
     head_ps: u64,
     wire_bytes: u32,
-    /// Incoming channel of the last packet, if a switch sends it; else `NONE`.
+    /// Incoming channel of the last packet if a switch sent it, else `NONE`.
     from: u32,
-    /// Ready packets at a switch.
+    /// Number of packets ready for this output at a switch.
     waiting: u32,
-    /// Whether the end of the last packet is a scheduled event.
+    /// Whether an event is scheduled for the end of the last packet.
     is_awaited: bool,
 }
 
-/// Time that an idle channel had a packet ready but no credits for it.
+/// Time in which an idle channel had a packet ready but no credits for it.
 #[derive(Clone, Copy, Debug)]
 struct CreditWait {
     /// Start of the wait; `NOT_WAITING` if there is none.
@@ -75,7 +75,7 @@ impl Links {
         Self { credit_waits: vec![credit_wait; senders.len()], senders, is_of_one_rate }
     }
 
-    /// Records whether, from `now` on, a packet is ready without credits.
+    /// Records whether, from `now` on, a packet is ready but lacks credits.
     #[inline]
     pub(crate) fn set_credit_wait(&mut self, channel: ChannelId, waits: bool, now: u64) {
         let wait = &mut self.credit_waits[channel.index()];
@@ -103,8 +103,8 @@ impl Links {
         self.is_of_one_rate || self.line(one).bytes == self.line(other).bytes
     }
 
-    /// Earliest start on `to`, in ps, at which the channel does not run dry: for a faster channel,
-    /// later than the packet's head. The last byte arrives on `from` at `last_ps`.
+    /// Earliest start on `to`, in ps, with which the sender never runs out of bytes: on a faster
+    /// channel, later than the packet's head. The last byte arrives on `from` at `last_ps`.
     #[inline]
     pub(crate) fn never_dry_ps(
         &self,
@@ -162,7 +162,7 @@ impl Links {
         self.senders[channel.index()].waiting -= 1;
     }
 
-    /// Requests an event at the end of a packet. Returns whether it must be scheduled.
+    /// Requests an event at the end of the current packet. Returns whether it must be scheduled.
     #[inline]
     pub(crate) fn await_end(&mut self, channel: ChannelId) -> bool {
         !std::mem::replace(&mut self.senders[channel.index()].is_awaited, true)
@@ -191,7 +191,7 @@ impl Links {
             from.map_or(NONE, |from| u32::try_from(from.index()).expect("ids have 32 bits"));
     }
 
-    /// Size and duration of the present or last packet.
+    /// Size and duration of the current or last packet.
     pub(crate) fn last(&self, channel: ChannelId) -> (u64, Span) {
         let wire_bytes = self.senders[channel.index()].wire_bytes.into();
         (wire_bytes, self.line(channel).bytes.of(wire_bytes))
@@ -202,7 +202,7 @@ impl Links {
         (from != NONE).then(|| ChannelId::new(from as usize))
     }
 
-    /// Bytes before `end_ps`, which must not precede the last packet.
+    /// Number of bytes sent before `end_ps`, which must not precede the last packet.
     pub(crate) fn bytes_before(&self, channel: ChannelId, end_ps: u64) -> u64 {
         let started = self.senders[channel.index()].started_bytes;
         let busy_until_ps = self.busy_until_ps(channel);

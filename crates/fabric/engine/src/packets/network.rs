@@ -36,17 +36,15 @@ pub(crate) struct Network {
     pub(crate) losses: Option<Losses>,
     pub(crate) pauses: Option<Pauses>,
     pub(crate) output_buffers: Option<OutputBuffers>,
-    /// By channel; empty with a single lane.
+    /// Arbiter of each channel; empty with a single lane.
     pub(crate) arbiters: Vec<LaneArbiter>,
     pub(crate) waiting: Waiting,
     pub(crate) buffer_fills: BufferFills,
-    /// Heads read at this instant, if a mechanism follows them.
+    /// Heads read at this instant, if a mechanism needs them.
     pub(crate) read: Vec<gingham_net::Stay>,
     /// Channels with possible activity since the last section.
     pub(crate) active: Bits,
-    /// End of the last section, in ps.
     pub(crate) section_ps: u64,
-    /// State for injection throttling.
     pub(crate) watched: Watched,
 }
 
@@ -79,7 +77,7 @@ impl Network {
         }
     }
 
-    /// Notifies the endpoints, whose orders must be carried out before anything else happens.
+    /// Notifies the endpoints. Their orders must be carried out before anything else happens.
     #[inline]
     pub(crate) fn notify(&mut self, notice: Notice<'_>) {
         self.endpoints.notify(self.clock.time(), notice);
@@ -114,13 +112,13 @@ fn arbiters(plan: &Plan) -> Vec<LaneArbiter> {
     ChannelId::first(count).map(arbiter).collect()
 }
 
-// Injection throttling: lanes of outputs with free space, and full buffers.
+// Injection throttling: output lanes with free space, and full buffers.
 
 #[derive(Clone, Debug)]
 pub(crate) struct Watched {
     free: Box<[Option<LaneSet>]>,
     gathered: Box<[ChannelId]>,
-    /// Free blocks that count as space, by lane.
+    /// Number of free blocks of each lane that counts as space.
     space_blocks: LaneBlocks,
 }
 
@@ -142,8 +140,8 @@ impl Watched {
 }
 
 impl Network {
-    /// Reports a changed space of a watched output. A lane without space is checked again when more
-    /// credits are known.
+    /// Reports if a watched output lane gained or lost space. A lane without space is checked again
+    /// when more credits are known.
     #[inline(never)]
     pub(crate) fn check_space(&mut self, output: ChannelId, lane: u8) {
         let reported = self.watched.free.get(output.index()).copied().flatten();
@@ -159,8 +157,8 @@ impl Network {
         self.carry_out();
     }
 
-    /// Reports the buffers between switches without space just before this instant. The current
-    /// call carries out the resulting orders.
+    /// Reports which buffers between switches had no space just before this instant. The caller
+    /// must carry out the resulting orders.
     #[inline(never)]
     pub(crate) fn notify_gathered(&mut self) {
         let before_ps = self.clock.now() - 1;
@@ -183,8 +181,8 @@ impl Network {
 // Counts: traffic of every channel, and occupancy of buffers.
 //
 // A packet of W bytes that arrives at a and has left at e adds W (e - a) to the occupancy of its
-// incoming channel, as it begins to leave. For an occupancy up to t, packets still in the buffer
-// add W (t - a), and W (e - t) is subtracted for packets that are leaving.
+// incoming channel when it begins to leave. For the occupancy up to t, W (t - a) is added for
+// packets still in the buffer, and W (e - t) is subtracted for packets that are leaving.
 
 impl Network {
     pub(crate) fn counts(&self, begin_end: u64, end: u64) -> Vec<ChannelCount> {
@@ -194,7 +192,7 @@ impl Network {
         ChannelId::first(channels).map(count).collect()
     }
 
-    /// Counts of channels with possible activity in the section that ends.
+    /// Collects the counts of channels with possible activity in the section that ends.
     pub(crate) fn counts_of_section(
         &mut self,
         end: u64,
@@ -207,7 +205,7 @@ impl Network {
         active.retain(|index| {
             let channel = ChannelId::new(index);
             counts.push((channel, self.count(channel, [end, end], &present)));
-            // A channel that was busy in this section is counted again in the next, which suffices.
+            // A channel that was busy in this section is counted again in the next, and no later.
             self.links.busy_until_ps(channel) > begin || !self.is_at_rest(channel, end)
         });
         self.active = active;
@@ -234,7 +232,7 @@ impl Network {
         }
     }
 
-    /// By channel: occupancy up to `end` minus that of packets that have begun to leave.
+    /// For each channel, the occupancy up to `end` minus that of packets that have begun to leave.
     fn present(&self, end: u64) -> Vec<i128> {
         let mut areas = vec![0_i128; self.plan.channels.len()];
         for (_, packet) in self.packets.in_inputs() {
@@ -300,7 +298,7 @@ impl From<&Moving> for Stay {
 
 impl Network {
     /// Starts a packet, which is in no list, on an idle channel with space for it. Returns its
-    /// previous stay, and the departure time of its tail, in ps.
+    /// previous stay, and the time when its tail will have left, in ps.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, at every hop")]
     #[inline(always)]
     pub(crate) fn start(&mut self, id: PacketId, channel: ChannelId, lane: u8) -> (Stay, u64) {
@@ -341,8 +339,8 @@ impl Network {
         let (output, wire_bytes, arrival_ps) = (packet.output, packet.wire_bytes, packet.came_ps);
         let head_ps = links.read_head(channel, arrival_ps, packets_plan);
         if self.wanted.read {
-            // The endpoint may divert the packet when it is read; its ready time is known only
-            // then.
+            // The endpoint may divert the packet when it is read; only then is its ready time
+            // known.
             buffer_fills.come(channel, lane, wire_bytes, arrival_ps);
             return clock.schedule(head_ps, Event::Read { channel, packet: id });
         }
@@ -350,7 +348,6 @@ impl Network {
         let dry_ps = links.never_dry_ps((channel, output), wire_bytes, last_ps);
         clock.schedule(head_ps.max(dry_ps), Event::Ready { channel, packet: id });
         if dry_ps > head_ps && self.wanted.switched.are_stays() {
-            // Otherwise it is ready at once, and `Ready` is the only event.
             clock.schedule(head_ps, Event::Read { channel, packet: id });
         }
     }
@@ -377,7 +374,7 @@ impl Network {
     }
 }
 
-// Lost updates of credits: freed blocks at each receiver, and those reported to its sender.
+// Lost updates of credits: blocks freed at each receiver, and blocks reported to its sender.
 //
 // ```text
 //   leaving   a packet begins to leave; its blocks are freed at e, which is an event here
@@ -396,7 +393,7 @@ pub(crate) struct Losses {
     plan: CreditLossPlan,
     lane_count: usize,
     lanes: Vec<Lane>,
-    /// Period of repeated updates, by channel.
+    /// Period of repeated updates, for each channel.
     periods_ps: Vec<u64>,
 }
 
@@ -418,7 +415,7 @@ impl Losses {
         channel.index() * self.lane_count + usize::from(lane)
     }
 
-    /// Blocks that are leaving, and freed but not reported.
+    /// Blocks that are leaving, and those freed but not reported.
     pub(crate) fn unknown_blocks(&self, channel: ChannelId, lane: u8) -> [u32; 2] {
         let of = &self.lanes[self.place(channel, lane)];
         [of.leaving_blocks, of.unreported_blocks]

@@ -30,9 +30,9 @@ pub(crate) struct Moving {
     pub(crate) packet: Packet,
     pub(crate) wire_bytes: u32,
     pub(crate) next: Option<PacketId>,
-    /// Entry into the network, or arrival of the first byte at the current switch, in ps.
+    /// When it entered the network, or its first byte arrived at the current switch, in ps.
     pub(crate) came_ps: u64,
-    /// Incoming channel; on the packet's last channel, that channel.
+    /// Incoming channel; once the packet is on its last channel, that channel.
     pub(crate) input: ChannelId,
     pub(crate) output: ChannelId,
     pub(crate) lane: u8,
@@ -45,7 +45,7 @@ pub(crate) struct Moving {
 const _: () = assert!(size_of::<Moving>() == 128, "a packet under way is two cache lines");
 
 impl Moving {
-    /// Packet that enters on `channel`, which ends at `first_node`.
+    /// Creates a packet that enters on `channel`, which ends at `first_node`.
     pub(crate) fn new(
         plan: &Plan,
         packet: Packet,
@@ -77,7 +77,7 @@ impl Moving {
         self.place = Place::Coming;
     }
 
-    /// Ends the path at the current switch: the packet leaves by `into_end`, to port 0.
+    /// Ends the path at the current switch: the packet leaves on `into_end`, to port 0.
     pub(crate) fn divert(&mut self, plan: &Plan, into_end: ChannelId) {
         self.lanes = self.route.enter(plan, &self.packet, self.input, into_end);
         self.output = into_end;

@@ -1,12 +1,14 @@
-//! Pauses of lanes, in place of credits: fill of each buffer, and pauses requested and in effect.
+//! Pauses of lanes, instead of credits: the fill level of each buffer, and pauses requested and in
+//! effect.
 //!
 //! ```text
-//!   fill 320 B      coming  +64 at 7 us          the fill is checked only when a mark may be passed:
+//!   fill 320 B      coming  +64 at 7 us          it is checked only when a threshold may be passed:
 //!                   going   -64 at 9 us          when a packet raises it near `pause`, and, after a
 //!                                                pause was requested, when a packet has left
 //! ```
 //!
-//! Starts and ends of stays are known in advance: a fill can be computed for any instant.
+//! The times at which packets enter and leave are known in advance: a fill level can be computed
+//! for any instant.
 //!
 //! Invariant: no buffer overflows.
 
@@ -27,17 +29,16 @@ struct Change {
 
 #[derive(Clone, Debug, Default)]
 struct LanePause {
-    /// Fill after all changes that are over.
+    /// Fill level after all past changes.
     fill_bytes: u64,
-    /// Arrivals in order of time.
     coming: VecDeque<Change>,
     going: Vec<Change>,
-    /// Whether the receiver's last request is a pause.
+    /// Whether the receiver's last request was a pause.
     is_asked: bool,
     is_paused: bool,
-    /// Requests that have not taken effect.
+    /// Number of requests that have not taken effect.
     in_flight: u32,
-    /// Whether the paused sender has a packet to start.
+    /// Whether the sender has a packet to start once the pause ends.
     is_awaited: bool,
 }
 
@@ -45,7 +46,7 @@ struct LanePause {
 struct ReceivedPauses {
     pauses: u64,
     paused_lanes: u32,
-    /// Start of the present pause of any lane, in ps.
+    /// Start of the current period with any lane paused, in ps.
     since_ps: u64,
     past_ps: u64,
 }
@@ -57,7 +58,7 @@ pub(crate) struct Pauses {
     lanes: Vec<LanePause>,
     received: Vec<ReceivedPauses>,
     holds_bytes: Vec<u64>,
-    /// By channel: from a request until it takes effect, in ps.
+    /// For each channel, the delay from a request until it takes effect, in ps.
     effect_delay_ps: Vec<u64>,
 }
 
@@ -74,7 +75,8 @@ impl LanePause {
         });
     }
 
-    /// Bytes in the buffer or on the way, without those known to have left by `time_ps`.
+    /// Number of bytes in the buffer or on the way to it, without bytes known to have left by
+    /// `time_ps`.
     fn taken_bytes(&self, time_ps: u64) -> u64 {
         let coming: u64 = self.coming.iter().map(|change| change.bytes).sum();
         let gone = self.going.iter().filter(|change| change.time_ps <= time_ps);
@@ -116,7 +118,7 @@ impl Pauses {
 
     // Event handlers.
 
-    /// Records a packet that fills the buffer from `time_ps` on.
+    /// Records a packet that occupies the buffer from `time_ps` on.
     pub(crate) fn come(
         &mut self,
         (channel, lane): (ChannelId, u8),
@@ -170,7 +172,8 @@ impl Pauses {
         }
     }
 
-    /// Applies a frame. Returns whether the sender waited for the lane and may go on.
+    /// Applies a pause frame. Returns whether the sender waited for the lane and may start a
+    /// packet.
     pub(crate) fn receive_pause(
         &mut self,
         channel: ChannelId,
@@ -208,7 +211,7 @@ impl Pauses {
         self.lane(channel, lane).is_paused
     }
 
-    /// Whether nothing starts until the buffer at the end empties.
+    /// Whether nothing can start until the buffer at the end of the channel empties.
     pub(crate) fn is_held(&self, channel: ChannelId, lane: u8) -> bool {
         let of = self.lane(channel, lane);
         of.is_asked && of.in_flight == 0
@@ -218,7 +221,7 @@ impl Pauses {
         self.lane(channel, lane).taken_bytes(time_ps)
     }
 
-    /// Number of pauses, and time in ps, up to `end_ps`, with any lane paused.
+    /// Number of pauses, and time in ps with any lane paused, both up to `end_ps`.
     pub(crate) fn pauses_of(&self, channel: ChannelId, end_ps: u64) -> (u64, u64) {
         let received = &self.received[channel.index()];
         (received.pauses, received.paused_ps(end_ps))
@@ -245,7 +248,8 @@ impl Network {
         pauses.check_buffer(channel, lane, &mut self.clock);
     }
 
-    /// Applies a frame. A host tries to start only if it waits for the lane; a switch always does.
+    /// Applies a pause frame. A host tries to start a packet only if it waits for the lane; a
+    /// switch always does.
     pub(crate) fn receive_pause(
         &mut self,
         channel: ChannelId,
@@ -272,7 +276,8 @@ impl From<&Moving> for Stay {
 }
 
 impl Network {
-    /// Notifies the endpoints, which may divert the packet: its ready time is known only now.
+    /// Notifies the endpoints of a head. They may divert the packet: its ready time is known only
+    /// now.
     #[inline(never)]
     pub(crate) fn notify_read(&mut self, id: PacketId, input: ChannelId) {
         let Self { plan, clock, endpoints, packets, links, buffer_fills, .. } = self;
@@ -289,7 +294,7 @@ impl Network {
         clock.schedule(ready_ps, Event::Ready { channel: input, packet: id });
     }
 
-    /// Notifies the endpoints, unless they were notified before.
+    /// Notifies the endpoints that a packet was queued, unless they were notified before.
     #[inline(never)]
     pub(crate) fn notify_queued(&mut self, id: PacketId) {
         let packet = self.packets.get_mut(id);
@@ -332,7 +337,7 @@ impl Network {
         self.notify(Notice::Settled { stay, has_space });
     }
 
-    /// Whether space is known on a permitted lane.
+    /// Whether the switch knows of space on a permitted lane.
     fn has_space_for(&mut self, stay: &Stay) -> bool {
         let Self { links, credits, pauses, clock, .. } = self;
         if !links.is_into_switch(stay.output) {

@@ -1,5 +1,5 @@
-//! Switch rules other than oldest first: other orders, inputs read by one output at a time, and
-//! limits of overtaking.
+//! Switch rules other than oldest first: other orders, inputs that only one output at a time may
+//! read, and limits of overtaking.
 
 use crate::packets::network::Network;
 use crate::packets::packet::{Moving, PacketId};
@@ -18,22 +18,24 @@ pub(crate) struct Rules {
     arbitration: Arbitration,
     overtaking: OvertakingPlan,
     lane_count: usize,
-    /// By channel, if inputs are read by one output at a time: end of the current read, in ps.
+    /// For each channel, the end of its current read, in ps, if only one output at a time may read
+    /// an input.
     read_until_ps: Vec<u64>,
-    /// By channel and lane; empty unless packets of one buffer may overtake each other.
+    /// For each channel and lane, the input buffer; empty unless packets of one buffer may overtake
+    /// each other.
     buffers: Vec<InputBuffer>,
-    /// By output and lane, for round robin: the input port of the last packet, plus one.
+    /// For each output and lane, the input port of the last packet, plus one; for round robin.
     after: Vec<u16>,
 }
 
-/// Rank in the order of a switch; the least goes first.
+/// Rank of a packet in the order of a switch; the least goes first.
 type Place = (u64, Age);
 
 #[derive(Clone, Debug, Default)]
 struct InputBuffer {
-    /// Oldest first.
+    /// Waiting packets, the oldest first.
     waiting: VecDeque<PacketId>,
-    /// Ages of packets that reached the limit of overtaking.
+    /// Ages of packets that were overtaken as often as the limit permits.
     exhausted: BTreeSet<Age>,
 }
 
@@ -91,8 +93,8 @@ impl Rules {
         }
     }
 
-    /// Counts overtaken packets: earlier ones in the order of the lane and, if the limit applies to
-    /// whole buffers, older ones of the buffer.
+    /// Counts the packets that a packet overtakes: earlier ones in the order of the lane and, if
+    /// the limit applies to whole buffers, older ones of its buffer.
     fn overtake(
         &mut self,
         id: PacketId,
@@ -146,7 +148,7 @@ impl Rules {
         candidates
     }
 
-    /// First readable packet in order, unless the lane must wait for an earlier one.
+    /// First readable packet in order; none if the lane must wait for an earlier packet.
     fn candidate(&self, output: ChannelId, lane: u8, network: &Network) -> Option<PacketId> {
         let order = self.order(output, lane);
         let mut next: Option<(Place, PacketId)> = None;
@@ -173,7 +175,7 @@ impl Rules {
         self.heads(output, lane, network).min_by_key(place)
     }
 
-    /// First packets of lists, except those held back.
+    /// First packets of the lists, except those held back.
     fn heads<'a>(
         &'a self,
         output: ChannelId,
@@ -221,7 +223,7 @@ impl Order {
             Arbitration::OldestFirst => 0,
             Arbitration::StrictPriority => u64::MAX - packet.packet.priority.level() as u64,
             Arbitration::RoundRobin => {
-                // Ports after the last one come first.
+                // Ports after the one served last come first.
                 let is_before = age.1 < self.after;
                 u64::from(is_before) << 32 | u64::from(age.1)
             }

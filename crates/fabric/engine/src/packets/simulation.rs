@@ -1,4 +1,4 @@
-//! Simulation: events, and starts at the end of an instant.
+//! Simulation: events, and starts of packets at the end of an instant.
 
 use crate::packed::assert_indices_fit;
 use crate::packets::event::{Event, ready};
@@ -170,7 +170,7 @@ impl Simulation {
         network.carry_out();
     }
 
-    /// Ends a section after all earlier events.
+    /// Ends a section, after all earlier events.
     #[inline(never)] // `benches/bench.py` finds it by its name.
     fn count_section(&mut self, end: Time) {
         self.network.counts_of_section(end.as_ps(), &mut self.counts);

@@ -5,8 +5,9 @@
 //!   p4 p7 p5 ──► lane 0: p4, lane 2: p5  ──►   lane 2        ──►   p5 on lane 2
 //! ```
 //!
-//! With oldest first, inputs that any number of outputs may read, and overtaking only among packets
-//! for the same output, the first packet of a list is its candidate. Other rules are in `reading`.
+//! With the order oldest first, inputs that any number of outputs may read at a time, and
+//! overtaking only among packets for the same output, the first packet of a list is its candidate.
+//! Other rules are in `reading`.
 
 use crate::packets::clock::Clock;
 use crate::packets::credits::Credits;
@@ -25,13 +26,13 @@ use std::sync::Arc;
 
 pub(crate) const LANES: usize = LANES_MAX as usize;
 
-/// Packets that lanes would start.
+/// For each lane, the packet that would start on it.
 pub(crate) type Candidates = [Option<PacketId>; LANES];
 
 #[derive(Clone, Debug)]
 pub(crate) struct Switches {
     pub(crate) rules: Rules,
-    /// Whether packets for an output form one queue: one lane, and the oldest first.
+    /// Whether packets for an output form one queue: one lane, the oldest packet first.
     is_in_line: bool,
 }
 
@@ -63,13 +64,13 @@ impl Switches {
         if self.is_in_line || network.output_buffers.is_none() {
             network.try_at_end(output);
         } else {
-            // It may cross to the output's buffer even if the channel is busy.
+            // The packet may cross to the output's buffer even if the channel is busy.
             network.clock.start(output);
         }
     }
 
-    /// Whether a ready packet starts regardless of other events, without entering a list, as most
-    /// do.
+    /// Whether a ready packet starts at once, regardless of other events; most do, and enter no
+    /// list.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, at every hop")]
     #[inline(always)]
     fn goes_at_once(&self, id: PacketId, output: ChannelId, network: &mut Network) -> bool {
@@ -106,7 +107,6 @@ impl Switches {
         self.start(id, output, lane, network);
     }
 
-    /// Starts a packet that is in no list.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, at every hop")]
     #[inline(always)]
     fn start(&mut self, id: PacketId, output: ChannelId, lane: u8, network: &mut Network) {
@@ -158,7 +158,7 @@ impl Network {
         self.links.set_credit_wait(channel, waits, self.clock.now());
     }
 
-    /// Tries the other outputs of a switch, which share its inputs.
+    /// Tries to start packets on the other outputs of a switch, which share its inputs.
     fn try_all(&mut self, output: ChannelId) {
         let plan = Arc::clone(&self.plan);
         for other in plan.fabric.channels_from(plan.fabric.source(output).node) {
@@ -231,7 +231,6 @@ fn is_older(plan: &Plan, network: &Network, one: PacketId, other: PacketId) -> b
 // Invariant: the blocks of an output lane are taken only by the packets in its queue and by packets
 // that are leaving.
 
-/// Least length of `crossing` before pruning.
 const CROSSING_MIN: usize = 64;
 
 #[derive(Clone, Copy, Debug)]
@@ -240,12 +239,12 @@ struct Crossed {
     crossed_ps: u64,
 }
 
-/// Packet that crossed before its tail left its input.
+/// Packet that crossed before its tail left the input buffer.
 #[derive(Clone, Copy, Debug)]
 struct Crossing {
     input: ChannelId,
     wire_bytes: u32,
-    /// Departure of the tail from the input, in ps.
+    /// Time when the tail leaves the input buffer, in ps.
     left_ps: u64,
 }
 
@@ -253,10 +252,10 @@ struct Crossing {
 pub(crate) struct OutputBuffers {
     lane_count: usize,
     arbitration: Arbitration,
-    /// Queues by channel and lane, in the order of crossing.
+    /// Queues of each channel and lane, in the order of crossing.
     lines: Vec<VecDeque<Crossed>>,
     room: Credits,
-    /// Packets that may be on their way through the switch.
+    /// Packets whose tails may still be on their way through the switch.
     crossing: Vec<Crossing>,
     crossing_max: usize,
 }
@@ -280,7 +279,8 @@ impl OutputBuffers {
         &self.lines[output.index() * self.lane_count + usize::from(lane)]
     }
 
-    /// Queue position: with strict priority the first of the highest level, else 0.
+    /// Queue position of the next packet: with strict priority, the first of the highest level;
+    /// else 0.
     fn first_place(&self, output: ChannelId, lane: u8, of: &Packets) -> Option<usize> {
         let waiting = self.line(output, lane);
         let level = |place: &usize| of.get(waiting[*place].id).packet.priority.level();
@@ -296,7 +296,7 @@ impl OutputBuffers {
         Some(self.line(output, lane)[place].id)
     }
 
-    /// Blocks that are free or belong to packets that are leaving.
+    /// Number of blocks that are free or belong to packets that are leaving.
     pub(crate) fn free_soon(&self, output: ChannelId, lane: u8) -> u32 {
         self.room.free(output, lane)
     }
@@ -305,7 +305,8 @@ impl OutputBuffers {
         self.room.on_known(output, lane, now);
     }
 
-    /// Lane with the most free space that suffices for its candidate; the lowest of equals.
+    /// Lane with the most free space that suffices for its candidate, the lowest lane if equal, and
+    /// that candidate.
     fn next_to_cross(
         &mut self,
         output: ChannelId,
@@ -333,7 +334,8 @@ impl OutputBuffers {
         self.crossing.push(crossing);
     }
 
-    /// Input, bytes, and remaining stay of the tail in ps, of packets on their way.
+    /// For packets on their way through the switch: input, bytes, and remaining time until the tail
+    /// has left the input, in ps.
     pub(crate) fn staying(&self, end_ps: u64) -> impl Iterator<Item = (ChannelId, u32, u64)> + '_ {
         self.crossing.iter().map(move |crossing| {
             let Crossing { input, wire_bytes, left_ps } = *crossing;
@@ -341,7 +343,7 @@ impl OutputBuffers {
         })
     }
 
-    /// Checks that blocks are free or of packets in the queue.
+    /// Checks that each block is free or taken by a packet in the queue.
     pub(crate) fn assert_space(&self, (output, lane): (ChannelId, u8), of: &Packets, holds: u32) {
         let blocks = |crossed: &Crossed| blocks_of(of.get(crossed.id).wire_bytes);
         let taken: u32 = self.line(output, lane).iter().map(blocks).sum();
@@ -352,7 +354,6 @@ impl OutputBuffers {
 impl Switches {
     #[inline]
     pub(crate) fn try_cross(&mut self, output: ChannelId, network: &mut Network) {
-        // Hosts have no such queue.
         if network.output_buffers.is_some() && network.links.is_any_waiting(output) {
             self.cross_and_start(output, network);
         }
@@ -403,7 +404,7 @@ impl Network {
         }
     }
 
-    /// Moves a packet, which is in no list, into a buffer with space for it.
+    /// Moves a packet, which is in no list, into an output buffer with space for it.
     fn cross(&mut self, id: PacketId, output: ChannelId, lane: u8) {
         let now = self.clock.now();
         let packet = self.packets.get_mut(id);
@@ -422,7 +423,7 @@ impl Network {
         buffers.keep(Crossing { input, wire_bytes, left_ps }, now);
     }
 
-    /// Starts the first packet of a lane of an idle output, with space at the other end.
+    /// Starts the first packet of an output lane; the channel is idle, with space at its end.
     fn start_crossed(&mut self, output: ChannelId, lane: u8) {
         let buffers = self.output_buffers.as_mut().expect("outputs have buffers");
         let first =
@@ -434,7 +435,6 @@ impl Network {
         let Self { output_buffers, clock, .. } = self;
         let buffers = output_buffers.as_mut().expect("outputs have buffers");
         buffers.room.give_back(output, lane, blocks_of(stay.wire_bytes), end_ps, clock);
-        // It leaves the buffer of an output, not of an input.
         self.links.begin(output, stay.wire_bytes, end_ps, None);
     }
 }

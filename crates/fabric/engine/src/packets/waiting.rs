@@ -32,13 +32,13 @@ impl Origin {
     }
 }
 
-/// Packets with one set of permitted lanes, and one origin if lists are by origin.
+/// Ready packets with the same set of permitted lanes and, if lists are kept by origin, one origin.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct List {
     pub(crate) lanes: LaneSet,
     origin: Option<Origin>,
     ends: Option<(PacketId, PacketId)>,
-    /// First packet below the limit of overtaking, if overtaking is counted.
+    /// First packet that was overtaken less often than the limit permits, if overtaking is counted.
     fresh: Option<PacketId>,
 }
 
@@ -128,11 +128,9 @@ impl Waiting {
         own.ends = Some((first, if last == id { before } else { last }));
     }
 
-    /// Counts the overtaking of earlier packets, up to a limit, and calls back for each packet that
-    /// reaches it.
-    ///
-    /// Within a list, a packet was overtaken at most as often as the packets before it. Each packet
-    /// is therefore inspected about as often as it is counted.
+    /// Counts for earlier packets that they were overtaken, up to a limit, and calls `on_limit` for
+    /// each packet that reaches it. Within a list, a packet was overtaken at most as often as the
+    /// packets before it. Each packet is therefore inspected about as often as it is counted.
     pub(crate) fn overtake(
         &mut self,
         (output, lane): (ChannelId, u8),
@@ -167,7 +165,7 @@ fn is_before(plan: &Plan, packets: &Packets, one: PacketId, other: PacketId) -> 
     age(plan, packets.get(one)) < age(plan, packets.get(other))
 }
 
-/// Inserts a packet before the last of a list. Returns the first packet.
+/// Inserts a packet before the last packet of a list. Returns the first packet.
 #[cold]
 fn insert_before(plan: &Plan, packets: &mut Packets, first: PacketId, id: PacketId) -> PacketId {
     if is_before(plan, packets, id, first) {

@@ -54,7 +54,7 @@ impl Waits<'_> {
         Some(Wait::Any(waits))
     }
 
-    /// Whether the buffer has packets that are not ready, or are leaving.
+    /// Whether the buffer also has packets that are leaving or not ready.
     fn are_others_there(self, of: &[(Buffer, PacketId)]) -> bool {
         let Network { packets, credits, packets_plan, .. } = self.network;
         let Buffer { channel, lane } = of[0].0;
@@ -71,7 +71,7 @@ impl Waits<'_> {
         credits.free_until(channel, lane, left_ps) + unreported + waiting < all
     }
 
-    /// Whether a lane stays short of space for its next packet.
+    /// Whether a lane will not get space for its next packet unless others move.
     fn is_blocked(self, output: ChannelId, lane: u8) -> bool {
         let Network { packets, credits, pauses, links, .. } = self.network;
         if !links.is_into_switch(output) {

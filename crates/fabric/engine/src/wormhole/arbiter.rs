@@ -11,16 +11,16 @@ use gingham_fairq::{Arbiter as _, Ready, RoundRobin};
 pub(crate) struct Arbiter {
     requests: u32,
     lowest: Level,
-    /// Levels above the lowest, in ascending order.
+    /// Priority levels above the lowest, ascending.
     above: Box<[Level]>,
 }
 
 #[derive(Clone, Debug)]
 struct Level {
     round_robin: RoundRobin,
-    /// Bits for at most 64 ports.
+    /// Requests of a switch with at most 64 ports, as bits.
     few: [u64; 1],
-    /// Bits for a larger switch; otherwise empty.
+    /// Requests of a larger switch; otherwise empty.
     many: Box<[u64]>,
 }
 

@@ -39,12 +39,12 @@ impl Clock {
         event.into()
     }
 
-    /// Advances the clock to a time before which nothing happens.
+    /// Advances the clock to `time`; no event may be pending before it.
     pub(crate) fn set(&mut self, time: u64) {
         self.now = time;
     }
 
-    /// Whether work of a later phase may be done at once: no event of this instant is pending.
+    /// Whether later phases of this instant may be handled at once: none of its events is pending.
     pub(crate) fn instant_is_over(&mut self) -> bool {
         self.queue.peek().is_none_or(|(time, _)| time > self.now)
     }

@@ -4,11 +4,11 @@
 //!   a worm's life at one switch, undisturbed           and possible disturbances
 //!
 //!   ReadHead ─► Request ─► Arbitrate ─► Release          EmitControl ─► ControlArrives
-//!   (head has  (routing   (the output  (the tail        (a mark was      (STOP cuts the
-//!    arrived)   is over)   is granted)  has left)        crossed)         predictions, GO resumes)
+//!   (head has  (routing   (the output  (the tail        (a threshold     (STOP cuts the
+//!    arrived)   is over)   is granted)  has left)        was crossed)     predictions, GO resumes)
 //! ```
 //!
-//! An event is a hint to check some state: its prediction may have been cut since, and every
+//! An event is a hint to check some state: its prediction may have been revoked since, and every
 //! handler first checks whether the predicted moment is now. Revoking a prediction is therefore
 //! free.
 
@@ -19,13 +19,13 @@ use gingham_topology::{ChannelId, EndpointId};
 /// Variants in the order of their phases (`docs/concepts/timing.md`).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Event {
-    /// Phase 1.
+    /// Phase 1: a source creates a message.
     Create { source: u32 },
-    /// Phase 1.
+    /// Phase 1: a wake-up is due.
     Wake { endpoint: EndpointId },
-    /// Phase 2.
+    /// Phase 2: a STOP or GO arrives.
     ControlArrives { channel: ChannelId, stop: bool },
-    /// Phase 3: a tail has arrived whole.
+    /// Phase 3: a whole tail has arrived.
     Deliver { channel: ChannelId, worm: WormId },
     /// Phase 4: a tail has left.
     Release { output: ChannelId },
@@ -33,13 +33,13 @@ pub(crate) enum Event {
     ReadHead { channel: ChannelId },
     /// Phase 4: the header is decoded.
     Request { channel: ChannelId },
-    /// Phase 5.
+    /// Phase 5: an output selects among its requests.
     Arbitrate { output: ChannelId },
     /// Phase 6: the host may start its next worm.
     StartWorm { channel: ChannelId },
-    /// Phase 6: the channel is idle, for the waiting control flit.
+    /// Phase 6: the channel is idle, and a control flit waits for it.
     SendControl { channel: ChannelId },
-    /// Phase 7: the fill may have crossed a mark.
+    /// Phase 7: the fill level may have crossed the STOP or GO threshold.
     EmitControl { channel: ChannelId },
 }
 

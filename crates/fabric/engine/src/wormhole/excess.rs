@@ -1,9 +1,9 @@
-//! Search for the instant at which a buffer crosses its STOP or GO mark.
+//! Search for the instant when the fill level of a buffer crosses its STOP or GO threshold.
 //!
-//! The fill of a buffer, arrived minus departed flits, rises above STOP with an arrival, and falls
-//! below GO with a departure. Both are the first instant at which one sequence of flits (the
-//! leader) has started a given number of flits more than another (the follower). While each
-//! sequence is within one run, the difference is monotonic, and bisection finds the instant.
+//! The fill level, arrived minus departed flits, rises above STOP with an arrival, and falls below
+//! GO with a departure. Both are the first instant when one sequence of flits (the leader) has
+//! started a given number of flits more than another (the follower). While each sequence is within
+//! one run, the difference is monotonic, and bisection finds the instant.
 //!
 //! ```text
 //!   leader    |  |  |  |  |  |  |        period p       p < q: the lead grows
@@ -12,8 +12,8 @@
 
 use crate::wormhole::run::Run;
 
-/// Start time, in ps, of the flit with which `leader` has started `lead` flits more than
-/// `follower`, at least 1. Simultaneous flits of the follower count.
+/// Start time, in ps, of the flit with which `leader` has started `lead` flits (at least 1) more
+/// than `follower`. Simultaneous flits of the follower count.
 pub(crate) fn first_lead(
     leader: impl Iterator<Item = Run>,
     follower: impl Iterator<Item = Run>,
@@ -29,12 +29,12 @@ struct Race<F> {
     follower: F,
     /// Run of the follower whose flits are not subtracted yet.
     behind: Option<Run>,
-    /// Flits by which the lead is too small.
+    /// Number of flits missing until the lead is reached.
     wanted: i64,
 }
 
 impl<F: Iterator<Item = Run>> Race<F> {
-    /// Searches a run in parts during which the follower is within one run or between two.
+    /// Searches a run in parts; during each, the follower is within one run or between two.
     fn over(&mut self, mut piece: Run) -> Option<u64> {
         loop {
             self.catch_up(piece.time);
@@ -62,8 +62,8 @@ impl<F: Iterator<Item = Run>> Race<F> {
         }
     }
 
-    /// Time at which the lead is reached within the first `part` flits of a run of the leader;
-    /// otherwise they are added to the lead. During them the follower is before its next run or
+    /// Returns the time when the lead is reached within the first `part` flits of a run of the
+    /// leader; otherwise adds them to the lead. Meanwhile the follower is before its next run or
     /// within it.
     fn part(&mut self, piece: &Run, part: u64) -> Option<u64> {
         let followed = |index: u64| {
@@ -102,7 +102,7 @@ fn after(run: &Run, count: u64) -> Run {
     }
 }
 
-/// First index at which `leads` holds: it fails at `no` and holds at `yes`.
+/// First index for which `leads` is true; it is false for `no` and true for `yes`.
 fn bisect(mut no: u64, mut yes: u64, leads: impl Fn(u64) -> bool) -> u64 {
     while yes - no > 1 {
         let middle = no + (yes - no) / 2;
@@ -120,7 +120,7 @@ mod tests {
     use super::*;
     use gingham_kernel::{Purpose, Stream};
 
-    /// Result flit by flit, from the definition.
+    /// Computes the result from the definition, flit by flit.
     fn by_counting(leader: &[Run], follower: &[Run], lead: u64) -> Option<u64> {
         let times = |runs: &[Run]| -> Vec<u64> {
             runs.iter().flat_map(|run| (run.first..run.end()).map(|n| run.start_of(n))).collect()

@@ -22,11 +22,11 @@ pub(crate) struct Hosts {
     plan: Arc<Plan>,
     wormhole: WormholePlan,
     endpoints: Endpoints,
-    /// Cables by channel.
+    /// Host cable of each channel, if any.
     cables: Vec<Option<Cable>>,
-    /// By endpoint; empty if no path visits a host and no host has a port.
+    /// In-transit state of each endpoint; empty if no path visits a host and no host has a port.
     in_transit: Vec<InTransit>,
-    /// Content of the own worm that began last, by endpoint.
+    /// For each endpoint, the content of its own worm that began last.
     sending: Vec<Content>,
     wanted: Wanted,
     gathered: Box<[ChannelId]>,
@@ -41,14 +41,14 @@ struct Cable {
 #[derive(Clone, Debug)]
 struct InTransit {
     host: InTransitHost<Incoming>,
-    /// Worm whose tail has not left the last switch, bound for the host's memory.
+    /// Worm that goes to the host's memory; its tail has not left the last switch.
     spilled: Option<(Incoming, TakenIn)>,
-    /// Pool share of the worm that is being sent.
+    /// Pool share of the in-transit worm that is being sent.
     sending: Option<TakenIn>,
 }
 
 impl Hosts {
-    /// Initial state; `takes_in` enables in-transit worms.
+    /// Creates the initial state; `takes_in` enables in-transit worms.
     pub(crate) fn new(plan: Arc<Plan>, wormhole: WormholePlan, takes_in: bool) -> Self {
         let cable = |channel| {
             let ends = plan.ends(channel);
@@ -165,7 +165,7 @@ impl Hosts {
         }
     }
 
-    /// Delivers a worm. Resulting orders must be carried out after all other effects of the
+    /// Delivers a worm. The caller must carry out resulting orders after all other effects of the
     /// arrival.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, for every worm")]
     #[inline(always)]
@@ -208,7 +208,8 @@ impl Hosts {
 
     // Phase 6: transfer.
 
-    /// Starts a worm in phase 6 of this instant: at once, if no earlier event is pending.
+    /// Starts a worm in phase 6 of this instant: at once, if no event of an earlier phase is
+    /// pending.
     pub(crate) fn start_soon(&mut self, network: &mut Network, channel: ChannelId) {
         if network.links.is_held(channel) {
             return;
@@ -245,7 +246,7 @@ impl Hosts {
         let worm = network.worms.insert(worm);
         network.begin(channel, Incoming { worm, first: 0, flits }, now);
         if self.wanted.began.has(&packet) {
-            // Only after the channel is taken, because an order may start another worm.
+            // Notifies only after the channel is taken, because an order may start another worm.
             self.notify(network, Notice::Began { endpoint, packet: &packet });
         }
     }
@@ -282,7 +283,7 @@ impl Hosts {
         self.carry_out(network);
     }
 
-    /// Reports full buffers; the current call carries out the resulting orders.
+    /// Reports full buffers; the caller must carry out the resulting orders.
     #[inline(never)]
     fn notify_gathered(&mut self, network: &Network) {
         let now = network.clock.now();

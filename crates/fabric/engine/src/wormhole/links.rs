@@ -1,7 +1,7 @@
 //! Links: both ends of every channel, and the flits on them; STOP and GO, counts, wait-for graph,
 //! and blocked worms for congestion trees.
 //!
-//! Links know neither switches nor hosts: those read heads, arbitrate, and call links with the
+//! Links know neither switches nor hosts: these read heads, arbitrate, and call links with the
 //! result.
 
 mod ejection;
@@ -27,19 +27,19 @@ use sender::{Left, Sender};
 #[derive(Clone, Debug)]
 pub(crate) struct Links {
     senders: Vec<Sender>,
-    /// By channel; `None` if it ends at a host that accepts every flit.
+    /// Input at the end of each channel; `None` at a host that accepts every flit.
     inputs: Vec<Option<Input>>,
-    /// By channel; `None` if it ends at a switch. Empty if no path visits a host and no host has a
-    /// port.
+    /// Host end of each channel; `None` at a switch. Empty if no path visits a host and no host has
+    /// a port.
     ejections: Vec<Option<Ejection>>,
-    /// Inputs with arrivals or departures changed in this instant.
+    /// Inputs whose arrivals or departures changed in this instant.
     changed: Vec<ChannelId>,
     counts: Vec<ChannelCount>,
     /// Channels whose counts may have changed since the last section.
     touched: Bits,
     /// Kept to reuse the allocation.
     section_counts: Vec<(ChannelId, ChannelCount)>,
-    /// Channels reported to hosts as held or free; empty if there are none.
+    /// Channels whose state, held or free, is reported to hosts; empty if there are none.
     watched: Box<[bool]>,
     /// Watched channels taken or released since the last report.
     taken: Vec<ChannelId>,
@@ -112,8 +112,8 @@ impl Links {
         self.extend(clock, channel);
     }
 
-    /// Removes the next worm, if its head has arrived and is to be read now: no other worm is at
-    /// the head of the input, and at a host without a port the worm is in transit.
+    /// Removes the next worm if its head has arrived and is to be read now: no other worm is at the
+    /// head of the input, and at a host without a port the worm is in transit.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, at every hop")]
     #[inline(always)]
     pub(crate) fn read_head(&mut self, channel: ChannelId, now: u64) -> Option<Incoming> {
@@ -136,7 +136,7 @@ impl Links {
         Some(worm)
     }
 
-    /// Routes the worm; its first flit is stripped `now` if `is_stripped`.
+    /// Starts routing the worm; its first flit is stripped at `now` if `is_stripped`.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, at every hop")]
     #[inline(always)]
     pub(crate) fn route(
@@ -184,12 +184,13 @@ impl Links {
         Some(channel)
     }
 
-    /// Flits in the buffer after all events of this instant.
+    /// Number of flits in the buffer after all events of this instant.
     pub(crate) fn fill(&self, channel: ChannelId, now: u64) -> u64 {
         self.arrived(channel, now) - self.gone(channel, now)
     }
 
-    /// Whether the fill was above STOP just before `now`. Only a buffer that requests STOP can be.
+    /// Whether the fill level was above STOP just before `now`. Only a buffer that requests STOP
+    /// can be.
     pub(crate) fn was_above_stop(&self, channel: ChannelId, now: u64) -> bool {
         let input = self.input(channel);
         input.wants_stop && self.fill(channel, now - 1) > u64::from(input.slack.stop)
@@ -226,7 +227,6 @@ impl Links {
         input.taken + self.senders[output.index()].sent_by(now)
     }
 
-    /// Slow check, for tests.
     pub(crate) fn assert_invariants(&self, now: u64) {
         for channel in ChannelId::first(self.senders.len()) {
             let Some(input) = &self.inputs[channel.index()] else { continue };
@@ -262,7 +262,7 @@ impl Links {
         }
     }
 
-    /// Returns `channel` if the input at its end stops it and keeps requesting STOP.
+    /// Returns `channel` if the input at its end has stopped it and still requests STOP.
     fn stopped_by(&self, channel: ChannelId) -> Option<ChannelId> {
         let blocker = self.inputs[channel.index()].as_ref()?;
         let is_stopped = self.senders[channel.index()].stopped_since.is_some();
@@ -288,7 +288,8 @@ impl Links {
         found
     }
 
-    /// Output of the worm that an input serves, or that waits at a host for the pool.
+    /// Output requested by the worm that an input serves, or by a worm that waits at a host for the
+    /// pool.
     fn output_of(&self, channel: ChannelId, input: &Input) -> Option<ChannelId> {
         match input.head {
             Head::Idle | Head::Open => None,
@@ -310,7 +311,7 @@ impl Links {
 // Counts: traffic of every channel up to an instant, from the runs of its flits.
 //
 // STOPs and control flits are counted as they happen; flits are counted from the schedule.
-// Occupancy is fill times time:
+// Occupancy is the integral of the fill level over time:
 //
 // ```text
 //   fill       ┌──┐  ┌─────┐                 a flit that arrives at a and leaves at d adds d - a, one that
@@ -325,7 +326,7 @@ impl Links {
 // is pending.
 
 impl Links {
-    /// Counts of this instant included, with a lasting stop counted up to now.
+    /// Counts of all channels, including this instant; a STOP in effect counts up to `now`.
     pub(crate) fn channel_counts(&self, now: u64) -> Vec<ChannelCount> {
         let count = |channel| self.count(channel, Some(now), now);
         ChannelId::first(self.senders.len()).map(count).collect()
@@ -367,7 +368,7 @@ impl Links {
             && self.inputs[channel.index()].as_ref().is_none_or(is_empty)
     }
 
-    /// Flits that started at `last_start` or before, and durations up to `end`.
+    /// Count of a channel: flits that started at `last_start` or before, and durations up to `end`.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, for every channel")]
     #[inline(always)]
     fn count(&self, channel: ChannelId, last_start: Option<u64>, end: u64) -> ChannelCount {
@@ -446,8 +447,8 @@ impl Links {
 
     // Phase 6: transfer.
 
-    /// Sends control after the flit that kept `channel` busy. Returns whether a host may start a
-    /// worm there instead.
+    /// Sends a STOP or GO after the flit that kept `channel` busy. Returns whether a host may start
+    /// a worm there instead.
     pub(crate) fn send_waiting_control(&mut self, clock: &mut Clock, channel: ChannelId) -> bool {
         let about = Fabric::reverse(channel);
         let input = self.input(about);
@@ -466,7 +467,7 @@ impl Links {
 
     // Phase 7: emit control.
 
-    /// Sends or schedules a STOP or GO if the fill has crossed a mark.
+    /// Sends or schedules a STOP or GO if the fill level has crossed its threshold.
     pub(crate) fn emit_control(&mut self, clock: &mut Clock, channel: ChannelId) {
         let now = clock.now();
         let fill = self.fill(channel, now);
@@ -488,7 +489,7 @@ impl Links {
         self.note_change(channel);
     }
 
-    /// Sends a STOP or GO on the reverse channel. Its data flits that would start at `from` or
+    /// Sends a STOP or GO on the reverse channel. Data flits that would start there at `from` or
     /// later, but before the control flit has left, are delayed.
     fn send_control(&mut self, clock: &mut Clock, channel: ChannelId, from: u64) {
         let input = self.input_mut(channel);

@@ -1,4 +1,4 @@
-//! State that switches and hosts work on.
+//! State shared by switches and hosts.
 
 use crate::wormhole::clock::Clock;
 use crate::wormhole::links::Links;

@@ -1,4 +1,4 @@
-//! Runs of flits: the starts of many flits of a channel as a few numbers.
+//! Runs of flits: the start times of many flits of a channel, as a few numbers.
 //!
 //! ```text
 //!   number   7     8     9     10            11    12
@@ -7,9 +7,9 @@
 //!                  (time, period)                a control flit or a STOP lay between
 //! ```
 //!
-//! Flits of a channel are numbered from 0 over its whole life. A [`Schedule`] holds the runs of
-//! flits in flight, in the buffer at the end of the channel, and predicted. Predictions may be cut
-//! from the back at any time; flits that have started stay.
+//! Flits of a channel are numbered from 0. A [`Schedule`] holds the runs of flits that are in
+//! flight, in the buffer at the end of the channel, or predicted. The last predictions may be cut
+//! at any time; flits that have started stay.
 //!
 //! Invariants: runs are in order and do not overlap; numbers are contiguous.
 
@@ -38,11 +38,11 @@ impl Run {
         self.time + (self.count - 1) * self.period
     }
 
-    /// Sum of the starts of flits from `first` to before `end`, a nonempty range.
+    /// Sum of the start times of the flits from `first` to before `end`, a nonempty range.
     #[inline]
     const fn sum_of_starts(&self, first: u64, end: u64) -> i128 {
         let (time, span) = (self.start_of(first), (end - first - 1) * self.period);
-        // Earliest start for each flit, plus half the time between earliest and latest.
+        // Earliest start for each flit, plus half the time between earliest and latest start.
         let count = (end - first) as i128;
         count * time as i128 + ((count * span as i128) >> 1)
     }
@@ -59,21 +59,21 @@ impl Run {
     }
 }
 
-/// Known and predicted starts of a channel's flits.
+/// Known and predicted start times of a channel's flits.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Schedule {
     /// Runs in order; those before `begin` are forgotten.
     runs: Vec<Run>,
     begin: usize,
-    /// Flits scheduled so far, and number of the next one.
+    /// Number of flits scheduled so far; the sequence number of the next flit.
     end: u64,
-    /// Sum of the starts of flits before `summed`, which all have started.
+    /// Sum of the start times of flits before number `summed`, which all have started.
     sum: i128,
     summed: u64,
 }
 
 impl Schedule {
-    /// Runs that a channel usually holds; as many forgotten ones are kept before removal.
+    /// Number of runs that a channel usually holds; as many forgotten runs are kept before removal.
     const RUNS_EXPECTED: usize = 8;
 
     pub(crate) fn new() -> Self {
@@ -97,13 +97,13 @@ impl Schedule {
         self.runs.last()
     }
 
-    /// Start of a flit, which must still be held; `None` if it was not scheduled.
+    /// Start time of a flit, which must still be held; `None` if it was not scheduled.
     pub(crate) fn start_of(&self, number: u64) -> Option<u64> {
         let run = self.held().iter().rev().find(|run| run.first <= number)?;
         (number < run.end()).then(|| run.start_of(number))
     }
 
-    /// Flits that start at `time` or before, counted from the channel's first.
+    /// Number of the channel's flits, from its first, that start at `time` or before.
     #[expect(clippy::inline_always, reason = "nearly always it is the last run")]
     #[inline(always)]
     pub(crate) fn started_by(&self, time: u64) -> u64 {
@@ -123,7 +123,7 @@ impl Schedule {
         }
     }
 
-    /// Last start at `time` or before, if the flit is still held.
+    /// Last start time at `time` or before, if that flit is still held.
     pub(crate) fn last_start_by(&self, time: u64) -> Option<u64> {
         let run = self.held().iter().rev().find(|run| run.time <= time)?;
         Some(run.start_of(run.first + run.started_by(time) - 1))
@@ -162,7 +162,7 @@ impl Schedule {
         before - self.end
     }
 
-    /// Unschedules flits from `number` on. Returns how many there were.
+    /// Unschedules flits from number `number` on. Returns how many there were.
     pub(crate) fn cut_from_number(&mut self, number: u64) -> u64 {
         let before = self.end;
         while self.runs.len() > self.begin {
@@ -178,8 +178,8 @@ impl Schedule {
         before - self.end
     }
 
-    /// Forgets past runs that end at `number` or before, except the last: it records when the
-    /// channel was busy, even if all predictions behind it are cut.
+    /// Forgets past runs that end at flit `number` or before, except the last: it records when the
+    /// channel was busy, even if all later predictions are cut.
     pub(crate) fn forget_before(&mut self, number: u64) {
         debug_assert!(number <= self.summed, "removed runs stay in the sum");
         while self.begin + 1 < self.runs.len() && self.runs[self.begin + 1].end() <= number {
@@ -195,7 +195,7 @@ impl Schedule {
         self.sum
     }
 
-    /// Adds the starts of all flits, which must all have started.
+    /// Returns the sum of the start times of all flits, which must all have started.
     #[inline]
     pub(crate) fn sum_all(&mut self) -> i128 {
         match self.runs.last() {
@@ -208,7 +208,7 @@ impl Schedule {
         self.sum
     }
 
-    /// Adds the starts of flits before `number`, all in the past.
+    /// Extends the sum to flits before `number`, which must all have started.
     pub(crate) fn sum_up_to(&mut self, number: u64) {
         if number > self.summed {
             self.sum += self.sum_between(self.summed, number);
@@ -216,7 +216,7 @@ impl Schedule {
         }
     }
 
-    /// Sum before `number`, which must not precede the first held flit.
+    /// Sum of the start times of flits before `number`, which must not precede the first held flit.
     pub(crate) fn sum_before(&self, number: u64) -> i128 {
         match number.cmp(&self.summed) {
             Ordering::Less => self.sum - self.sum_between(number, self.summed),
@@ -231,10 +231,10 @@ impl Schedule {
         behind.filter(|run| run.first < end).map(of_run).sum()
     }
 
-    /// Held flits in equally spaced pieces, with `delay` added to every start.
+    /// Returns held flits from `number` on in equally spaced pieces, with `delay` added to every
+    /// start.
     pub(crate) fn pieces_from(&self, number: u64, delay: u64) -> Pieces<'_> {
         let held = self.held();
-        // Usually `number` is near the end.
         let skip = held.iter().rposition(|run| run.end() <= number).map_or(0, |last| last + 1);
         Pieces { runs: &held[skip..], number, delay }
     }
@@ -320,7 +320,6 @@ mod tests {
         schedule.sum_up_to(6);
         schedule.forget_before(6);
         assert_eq!((schedule.held().len(), schedule.started_by(140)), (2, 4));
-        // Another prediction takes the place of the cut one.
         assert_eq!(schedule.cut_from(300), 3);
         assert_eq!(schedule.last_start(), Some(160));
         schedule.push(400, 10, 2);

@@ -12,9 +12,9 @@ use std::sync::Arc;
 pub(crate) struct Switches {
     plan: Arc<Plan>,
     wormhole: WormholePlan,
-    /// Arbiters by channel that starts at the output.
+    /// Arbiter of each output, by the channel that starts there.
     arbiters: Vec<Arbiter>,
-    /// Port at the end of each channel.
+    /// Switch port at the end of each channel.
     ports: Vec<PortAt>,
     reports_reads: bool,
 }
@@ -71,7 +71,7 @@ impl Switches {
         let input = network.links.input_mut(channel);
         let output = input.request();
         let port = usize::from(self.ports[channel.index()].port);
-        // The worm is looked up only if its priority matters: this code runs at every hop.
+        // The worm is looked up only if its priority matters, because this code runs at every hop.
         let level = if self.wormhole.arbitration.has_levels() {
             network.worms.get(input.worm()).packet.priority.level()
         } else {
@@ -83,7 +83,7 @@ impl Switches {
 
     // Phase 5: arbitrate.
 
-    /// Arbitrates in phase 5 of this instant: at once, if no earlier event is pending.
+    /// Arbitrates in phase 5 of this instant: at once, if no event of an earlier phase is pending.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, at every hop")]
     #[inline(always)]
     pub(crate) fn arbitrate_soon(&mut self, network: &mut Network, output: ChannelId) {

@@ -79,8 +79,8 @@ impl<const L: usize> WithSimd for Granting<'_, L> {
 }
 
 impl<const L: usize> Granting<'_, L> {
-    /// `PLAIN` requires that any free lane can be granted to any head, that heads have no levels,
-    /// and that lane holders are not watched.
+    /// Grants lanes to heads. With `PLAIN`, any free lane can be granted to any head, heads have no
+    /// priority levels, and lane holders are not watched.
     #[inline(always)]
     fn grant<const PLAIN: bool>(self) {
         let Self { table, network } = self;
@@ -108,7 +108,7 @@ impl<const L: usize> Granting<'_, L> {
 }
 
 impl<const L: usize> Group<L> {
-    /// Records whether a head lacks a lane for want of credits alone.
+    /// Records whether a head has no lane only for lack of credits.
     fn note_short(&self, column: &mut Column<L>, bit: usize) {
         let late = |lane: usize| u16::from(column.released[lane] >> bit & 1 == 1) << lane;
         let late = (0..L).fold(0, |lanes, lane| lanes | late(lane));

@@ -1,4 +1,5 @@
-//! Arrivals: due flits enter the lane buffers of switches and are visible from the next tick on.
+//! Arrivals: due flits enter the lane buffers of switches; other stages see them from the next tick
+//! on.
 
 use super::table::Table;
 use pulp::{Simd, WithSimd};

@@ -1,4 +1,4 @@
-//! Selection of the stepper.
+//! Selection of the stepper for a run.
 
 use super::expected::{Moves, moves};
 use super::group::RADIX_MAX;
@@ -8,7 +8,7 @@ use gingham_net::{
     Endpoints, PipelinePlan, Plan, Scheduler, SteppedBy, Stepping, VcAllocator, WhenFull,
 };
 
-/// Whether a condition rules out columns, the responsible keys and an explanation.
+/// Whether a condition rules out columns, the scenario keys responsible for it, and an explanation.
 type Row = (bool, &'static [&'static str], &'static str);
 
 pub(crate) fn refusal(plan: &Plan, lanes: &PipelinePlan, endpoints: &Endpoints) -> Option<Refusal> {
@@ -101,7 +101,8 @@ fn of_what_is_beside(plan: &Plan, lanes: &PipelinePlan, endpoints: &Endpoints) -
     ]
 }
 
-/// Selects columns if the expected traffic saves more instructions than they cost per tick.
+/// Selects columns if the instructions saved for the expected traffic exceed the fixed cost per
+/// tick.
 pub(crate) fn choose(plan: &Plan, lanes: &PipelinePlan, endpoints: &Endpoints) -> Stepping {
     let moves = moves(plan, lanes);
     if let Some(Refusal { because, keys }) = refusal(plan, lanes, endpoints) {
@@ -119,7 +120,8 @@ fn saved_by_columns(plan: &Plan, Moves { flits, heads }: Moves) -> f64 {
     flits * SAVED_BY_FLIT + heads * SAVED_BY_HEAD - cost_of_columns(plan)
 }
 
-/// Ratio of expected instructions, per-port stepper to columns; `None` if not worth a note.
+/// Expected instructions of the per-port stepper divided by those of columns; `None` if the
+/// difference is not worth a note.
 #[expect(
     clippy::cast_precision_loss,
     clippy::cast_possible_truncation,
@@ -134,33 +136,30 @@ fn columns_faster(plan: &Plan, lanes: &PipelinePlan, moves: Moves) -> Option<u32
     is_noted.then_some(factor.round() as u32)
 }
 
-/// Note on slow stepping: least ratio of expected instructions, per-port stepper to columns, and
-/// least instructions of a run, which take some seconds.
+/// Thresholds for a note on slow stepping: the ratio of expected instructions (per-port stepper to
+/// columns), and the instructions of a run that takes some seconds.
 const FASTER_MIN: f64 = 1.5;
 const LONG_RUN: f64 = 1e10;
 
-/// Instructions of the per-port stepper for each flit that leaves a switch, and the additional ones
-/// for a head. The benchmark row `lanes-mesh-8x8` takes 464 per hop. A mesh with one-flit packets
-/// takes 1,368: 110,842 per tick, with 81 flits that leave switches.
+/// Instructions that the per-port stepper needs for each flit that leaves a switch, and for each
+/// head in addition. The benchmark row `lanes-mesh-8x8` takes 464 per hop. A mesh with one-flit
+/// packets takes 1,368.
 const COST_OF_FLIT: f64 = 464.0;
 const COST_OF_HEAD: f64 = 1_368.0 - COST_OF_FLIT;
 
-/// Largest delay, in ticks, that columns accept: their rings are scanned whole at the end of each
-/// section. With 5,000 cycles a mesh of 256 switches and 16 lanes took 1.3 s by columns and 0.9 s
-/// by ports, with 65,535 cycles 9.1 s and 1.0 s.
+/// Largest delay, in ticks, for which columns are used: their rings are scanned completely at the
+/// end of each section. With 65,535 cycles a mesh of 256 switches took 9.1 s with columns and 1.0 s
+/// per port.
 const TICKS_AHEAD_MAX: u64 = 1_024;
 
-/// Instructions that columns save for each flit that leaves a switch, and the additional ones for a
-/// head. `benches/columns.py` measures these constants and those below with valgrind. In 26 of its
-/// 27 scenarios they select the stepper with fewer instructions; in the other one columns take 3 %
-/// more.
-///
-/// Deep lanes need no constants of their own: with 64 flits per lane `lanes-mesh-8x8` takes 171
-/// instructions per hop by columns, with 8 flits 164, and by ports 464.
+/// Instructions that columns save for each flit that leaves a switch, and for each head in
+/// addition. `benches/columns.py` measures these constants and those below with valgrind. In 26 of
+/// its 27 scenarios they select the stepper that needs fewer instructions; in the other one columns
+/// take 3 % more.
 const SAVED_BY_FLIT: f64 = 271.0;
 const SAVED_BY_HEAD: f64 = 287.0;
 
-/// Fixed instructions of columns per tick: for each lane of a port, and for each pair of ports.
+/// Fixed instructions of columns per tick, for each lane of a port and for each pair of ports.
 const COST_OF_LANE: f64 = 92.0;
 const COST_OF_PAIR: f64 = 18.0;
 

@@ -1,4 +1,4 @@
-//! Column: the ports with one number of up to 64 switches, a bit each.
+//! Column: the ports with the same index at up to 64 switches, one bit for each switch.
 //!
 //! Invariants, between ticks: `filled`, `credited` and `there` mark the nonzero counts. `full`
 //! marks the output lanes that are filled to their depth or, if flits take their credit at the
@@ -22,15 +22,15 @@ pub(crate) struct Column<const L: usize> {
     pub(crate) sent: [u64; L],
     /// Lanes released in this tick that can be granted only from the next one on.
     pub(crate) released: [u64; L],
-    /// Lanes that follow the last one served by the link.
+    /// Lanes after the one last served by the link.
     pub(crate) link_after: [u64; L],
     pub(crate) to_host: u64,
     /// Channels that sent a flit since the network last collected this set.
     pub(crate) active: u64,
     pub(crate) waits: u64,
-    /// Channels with a head that lacks a lane for want of credits only.
+    /// Channels with a head that has no lane only for lack of credits.
     pub(crate) short: u64,
-    /// Channels that no flit crossed to for want of credits only, with credits taken at the
+    /// Channels to which no flit crossed only for lack of credits, if credits are taken at the
     /// crossbar.
     pub(crate) short_at_crossbar: u64,
 
@@ -38,17 +38,18 @@ pub(crate) struct Column<const L: usize> {
     pub(crate) present: Count<L>,
     pub(crate) there: [u64; L],
     pub(crate) holds: [u64; L],
-    /// By lane and output: switches whose lane holds an output lane of that output.
+    /// For each lane and output, the switches at which the lane holds an output lane of that
+    /// output.
     pub(crate) towards: [Row; L],
     /// Lanes with a head that is being routed or has a request.
     pub(crate) heads: [u64; L],
     pub(crate) blocked: [u64; L],
     pub(crate) able: [u64; L],
     pub(crate) crossed: [u64; L],
-    /// Lanes that follow the last one served by the crossbar.
+    /// Lanes after the one last served by the crossbar.
     pub(crate) input_after: [u64; L],
 
-    /// Parallel cables; `loose` has the ports of all others.
+    /// Bundles of parallel cables; `loose` has the ports of all other cables.
     pub(crate) wires: Vec<Wire>,
     pub(crate) loose: u64,
     pub(crate) requests: Requests<L>,
@@ -58,22 +59,21 @@ pub(crate) struct Column<const L: usize> {
 
 #[derive(Clone, Debug)]
 pub(crate) struct Cables {
-    /// First lane of the port and of its peer, among all lanes.
+    /// Index of the first lane of the port and of its peer, among all lanes.
     pub(crate) here: [u32; 64],
     pub(crate) there: [u32; 64],
-    /// Mask of the peer port in its word.
+    /// Mask of the peer port's bit in its word.
     pub(crate) peer_bit: [u64; 64],
-    /// Words from the current ring slot to the first lane of the peer after the delay.
+    /// Words from the current ring slot to the first lane of the peer, in the slot after the delay.
     pub(crate) flit_offset: [u32; 64],
     pub(crate) credit_offset: [u32; 64],
-    /// Delay of a flit, in ticks.
     pub(crate) latency: [u32; 64],
     pub(crate) flits: [u64; 64],
-    /// Sum of the send ticks of flits, except to hosts; it may wrap.
+    /// Sum of the ticks at which flits were sent, except to hosts; it may wrap.
     pub(crate) starts: [u64; 64],
     /// Sum of the ticks at which flits left the lane buffers; it may wrap.
     pub(crate) departures: [u64; 64],
-    /// End ticks minus start ticks of waits for credits, summed; it may wrap.
+    /// Sum of the end ticks minus the start ticks of waits for credits; it may wrap.
     pub(crate) waited: [u64; 64],
 }
 
@@ -87,16 +87,15 @@ impl Cables {
 
 #[derive(Clone, Debug)]
 pub(crate) struct Packets<const L: usize> {
-    /// Flits of the packet that have not left the input lane, and the output lane that it holds
-    /// (column in the group times `L`, plus lane).
+    /// Number of flits of the packet that have not left the input lane, and the output lane that it
+    /// holds (column in the group times `L`, plus lane).
     pub(crate) left: [[u32; 64]; L],
     pub(crate) out: [[u16; 64]; L],
-    /// Remaining flits of the packet in progress to a host, after its first flit.
+    /// Number of remaining flits of the packet in progress to a host, after its first flit.
     pub(crate) passing: [[u32; 64]; L],
 }
 
 impl<const L: usize> Column<L> {
-    /// Column without cables; depths in flits.
     pub(crate) fn new(has_levels: bool, depths: &[u32], output_depths: &[u32]) -> Self {
         Self {
             fill: Count::up_to(output_depths),
@@ -170,7 +169,7 @@ impl<const L: usize> Column<L> {
         }
     }
 
-    /// Channels with a flit in an output lane, or before one that lacks only credits.
+    /// Channels with a flit in an output lane, or in front of one that lacks only credits.
     #[inline(always)]
     pub(crate) fn unsent(&self) -> u64 {
         let filled = self.filled.iter().fold(0, |any, lane| any | lane);

@@ -9,12 +9,12 @@
 //!   count       5 2 3 1
 //! ```
 //!
-//! Deep lanes add as many high planes as the deepest needs; these change only when a count reaches
-//! a multiple of 16 or drops below one.
+//! Deep lanes add as many high planes as the deepest lane needs; these change only when a count
+//! reaches a multiple of 16 or drops below one.
 //!
 //! Invariant: `beyond` marks the switches with a nonzero high plane.
 
-/// Planes that every lane has.
+/// Number of planes that every lane has.
 const LOW: usize = 4;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -25,7 +25,7 @@ pub(crate) struct Count<const L: usize> {
 }
 
 impl<const L: usize> Count<L> {
-    /// Zero counts with enough planes for the largest of `counts`.
+    /// Creates zero counts with enough planes for the largest of `counts`.
     pub(crate) fn up_to(counts: &[u32]) -> Self {
         let most = counts.iter().copied().max().unwrap_or(0);
         let planes = (u32::BITS - most.leading_zeros()) as usize;
@@ -33,7 +33,7 @@ impl<const L: usize> Count<L> {
         Self { low: [[0; L]; LOW], beyond: [0; L], high }
     }
 
-    /// `counts` by lane in `switches`, and zero in all others.
+    /// Creates counts: `counts` for each lane in `switches`, and zero in all other switches.
     pub(crate) fn of_lanes(counts: &[u32], switches: u64) -> Self {
         let mut count = Self::up_to(counts);
         for (number, plane) in count.low.iter_mut().chain(&mut count.high).enumerate() {
@@ -49,7 +49,8 @@ impl<const L: usize> Count<L> {
         !self.high.is_empty()
     }
 
-    /// Increments `more` and decrements `less`; counts in both are unchanged.
+    /// Increments the counts marked in `more` and decrements those in `less`; counts marked in both
+    /// are unchanged.
     #[inline(always)]
     pub(crate) fn step<const DEEP: bool>(&mut self, more: &[u64; L], less: &[u64; L]) {
         let (mut carry, mut down) = ([0; L], [0; L]);
@@ -76,7 +77,7 @@ impl<const L: usize> Count<L> {
         any
     }
 
-    /// Switches whose count equals that in `other`, with as many planes.
+    /// Switches with equal counts in `self` and `other`, which must have as many planes.
     #[inline(always)]
     pub(crate) fn equal<const DEEP: bool>(&self, other: &Self) -> [u64; L] {
         debug_assert_eq!(self.high.len(), other.high.len(), "counts are of the same lanes");
@@ -109,7 +110,8 @@ impl<const L: usize> Count<L> {
     }
 }
 
-/// Leaves in `carry` the overflow from the last plane.
+/// Adds `carry` to the planes, or subtracts it where `down` is set; leaves the overflow from the
+/// last plane in `carry`.
 #[inline(always)]
 fn step<const L: usize>(planes: &mut [[u64; L]], carry: &mut [u64; L], down: &[u64; L]) {
     for plane in planes {
@@ -146,8 +148,8 @@ mod tests {
     use super::*;
     use gingham_kernel::{Purpose, Stream};
 
-    /// Mix of steps in which increments and decrements prevail in turn: counts pass through their
-    /// whole range and back.
+    /// Steps in which increments and decrements prevail in turn: counts pass through their whole
+    /// range and back.
     fn assert_counts_match_plain_integers(most: [u32; 2]) {
         let mut draw = Stream::new(1, "counts", Purpose::Shuffle);
         let mut count = Count::<2>::up_to(&most);

@@ -1,8 +1,8 @@
 //! Expected traffic per tick, estimated from the plan to select the stepper.
 //!
-//! All messages are assumed to have the mean length, the packets of a message equal lengths, and
-//! all paths equal use. A class that sends as much as it can uses the full rate of its hosts; no
-//! host sends more than a flit per tick.
+//! All messages are assumed to have the mean length, the packets of a message to have equal
+//! lengths, and all paths to be used equally. A class that sends as much as it can uses the full
+//! rate of its hosts; no host sends more than one flit per tick.
 
 use gingham_net::traffic::{MessagePlan, SourcePlan};
 use gingham_net::{ClassId, ClassPlan, PipelinePlan, Plan};
@@ -10,7 +10,7 @@ use gingham_net::{ClassId, ClassPlan, PipelinePlan, Plan};
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub(super) struct Moves {
     pub(super) flits: f64,
-    /// Head flits, included in `flits`.
+    /// Number of head flits, which `flits` includes.
     pub(super) heads: f64,
 }
 
@@ -33,7 +33,7 @@ fn hosts_sending(plan: &Plan) -> f64 {
     sends.into_iter().filter(|sends| *sends).count() as f64
 }
 
-/// Flits and heads per tick of all hosts of a class.
+/// Flits and heads per tick that all hosts of a class send.
 fn sent(plan: &Plan, lanes: &PipelinePlan, class: ClassId, passed: f64) -> Moves {
     let class_plan = &plan.classes[class.index()];
     let replies = replies_of_one(plan, lanes, class);
@@ -100,7 +100,7 @@ fn payload_mean_bytes(source: &SourcePlan) -> f64 {
     source.payload_mean_bytes().max(1.0)
 }
 
-/// Mean over the paths to all hosts from a sample of sources.
+/// Mean number of switches on a path from a sample of sources to all hosts.
 #[expect(clippy::cast_precision_loss, reason = "hosts are far fewer than 2^52")]
 fn switches_passed(plan: &Plan) -> f64 {
     // No path leads to the port 0 of a switch.

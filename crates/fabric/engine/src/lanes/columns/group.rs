@@ -10,7 +10,8 @@
 //! Another iteration is needed only if an input received two grants: otherwise all grants were
 //! accepted, and every output with requests is matched. Allocators that take outputs by round robin
 //! ([`Allocator`]) differ in the grant that an input accepts, in the number of iterations, and in
-//! pointers, which may move only after the first; input first, each input requests only one output.
+//! pointers, which may move only after the first iteration. With input-first allocators, each input
+//! requests only one output.
 //!
 //! Invariant: `towards` marks, for each lane that holds an output lane, the output of that lane.
 
@@ -27,7 +28,7 @@ pub(crate) type Row = [u64; RADIX_MAX];
 #[derive(Clone, Debug)]
 pub(crate) struct Group<const L: usize> {
     pub(crate) inputs: Vec<Input>,
-    /// By output and lane: switches with a flit from the crossbar in this tick.
+    /// For each output and lane, the switches at which a flit crossed to the lane in this tick.
     pub(crate) put: [[u64; L]; RADIX_MAX],
     pub(crate) heads: Heads<L>,
 }
@@ -46,7 +47,7 @@ impl Head {
     }
 }
 
-/// Heads by requester (input times `L`, plus lane) and switch.
+/// Heads, indexed by requester (input times `L`, plus lane) and switch.
 #[derive(Clone, Debug)]
 pub(crate) struct Heads<const L: usize>(Box<[[[Head; 64]; L]; RADIX_MAX]>);
 
@@ -72,7 +73,7 @@ impl<const L: usize> Heads<L> {
 #[derive(Clone, Debug)]
 pub(crate) struct Input {
     turn: Row,
-    /// Outputs that follow the last one matched, if they are taken by round robin.
+    /// Outputs that follow the last one matched, if inputs select outputs by round robin.
     outputs_after: Row,
     requested: Row,
     matched: Row,
@@ -166,7 +167,7 @@ impl<const L: usize> Group<L> {
         any_able != 0
     }
 
-    /// Returns whether another iteration is needed.
+    /// Runs one iteration. Returns whether another is needed.
     #[inline(always)]
     fn iterate<const N: usize>(&mut self, columns: &mut [Column<L>], by_output: bool) -> bool {
         let mut any_onward = [0; N];
@@ -200,8 +201,8 @@ impl<const L: usize> Group<L> {
 }
 
 impl Input {
-    /// Accepts a lane of one granting output, and leaves only that output in `grants`. Returns the
-    /// switches with more than one grant.
+    /// Accepts the grant of one output for a lane, and leaves only that output in `grants`. Returns
+    /// the switches with more than one grant.
     #[inline(always)]
     fn accept<const N: usize, const L: usize>(
         &mut self,

@@ -1,4 +1,5 @@
-//! Stages 1 and 5: credits are received, and every channel takes a flit from one of its lanes.
+//! Stages 1 and 5: credits are received, and every channel takes a flit from one of its output
+//! lanes.
 
 use super::column::Column;
 use super::paths::Paths;
@@ -93,7 +94,7 @@ impl<const L: usize> Table<L> {
         self.ejected = ejected;
     }
 
-    /// Unblocks the holders of output lanes with space again.
+    /// Unblocks the input lanes that hold an output lane with free space again.
     fn free(&mut self) {
         let mut freed = std::mem::take(&mut self.freed);
         for number in freed.drain(..) {
@@ -146,8 +147,8 @@ impl<const L: usize> WithSimd for Stage<'_, L> {
 }
 
 impl<const L: usize> Column<L> {
-    /// Sends a flit on each channel that can, and receives the credits `due`. Returns the channels
-    /// that sent.
+    /// Sends a flit on each channel that can send one, and receives the credits `due`. Returns the
+    /// channels that sent.
     #[inline(always)]
     fn traverse<const DEEP: bool>(
         &mut self,
@@ -206,7 +207,7 @@ impl<const L: usize> Column<L> {
         self.waits = waits;
     }
 
-    /// Counts the flits, and collects the first and last flit of each packet.
+    /// Counts the flits sent to hosts, and collects the first and last flit of each packet.
     #[inline(always)]
     fn send_to_hosts(&mut self, number: usize, ejected: &mut Vec<(Place, usize)>) {
         for lane in 0..L {

@@ -1,5 +1,5 @@
-//! Precomputed paths of host pairs, two bytes per hop: the only routing data that heads use in
-//! switches.
+//! Precomputed paths of host pairs, two bytes per hop: the only routing data that switches need for
+//! heads.
 //!
 //! ```text
 //!   first   by pair    7                          index of the first hop, once a packet of the pair was routed
@@ -8,7 +8,8 @@
 //!
 //! A worm that arrives at a lane carries the index of its next hop (`Coming::hop`); its position is
 //! written back only for inspection and at its host. The hops of a pair are computed when its first
-//! packet is routed. Networks with in-transit hosts or very many pairs have no such paths.
+//! packet is routed. Networks with in-transit hosts or very many pairs do not use precomputed
+//! paths.
 
 use super::group::Head;
 use super::places::Places;
@@ -19,7 +20,7 @@ use crate::lanes::worms::Worm;
 use gingham_net::Plan;
 use gingham_topology::routing::{DatelineClass, LaneSet};
 
-/// Most entries of `first`: pairs of hosts times VC classes and paths.
+/// Maximum number of entries of `first`: pairs of hosts times VC classes and paths.
 const PAIRS_MAX: usize = 1 << 20;
 
 const OUTPUT_BITS: u32 = 4;
@@ -28,10 +29,11 @@ const OUTPUT_BITS: u32 = 4;
 pub(crate) struct Paths {
     hosts: usize,
     vc_classes: usize,
-    /// First hop by path, VC class, source and destination; 0 if not yet computed.
+    /// Index of the first hop for each path, VC class, source and destination; 0 if not yet
+    /// computed.
     first: Vec<u32>,
     hops: Vec<u16>,
-    /// Distinct choices, to which hops refer by index.
+    /// Distinct sets of lanes, to which hops refer by index.
     choices: Vec<Lanes>,
 }
 
@@ -42,7 +44,8 @@ struct Lanes {
 }
 
 impl Paths {
-    /// Paths, or `None` with several legs or too many pairs.
+    /// Creates an empty table of paths; `None` if paths have several legs or there are too many
+    /// pairs.
     pub(crate) fn new(plan: &Plan) -> Option<Self> {
         let hosts = plan.fabric.endpoints().len();
         let vc_classes = plan.lanes.allowed.vc_classes().len();
@@ -56,7 +59,7 @@ impl Paths {
         })
     }
 
-    /// Request of a routed head, and the output by its column in the group.
+    /// Output that a routed head requests, by its column in the group, and the request.
     #[inline(always)]
     pub(crate) fn head(
         &mut self,
@@ -96,7 +99,7 @@ impl Paths {
         }
     }
 
-    /// First hop of a worm at its first switch, also stored in the worm.
+    /// Finds the first hop of a worm at its first switch, and stores it in the worm.
     #[inline]
     fn find(&mut self, worm: &mut Worm, plan: &Plan, parts: (&Layout, &Places)) -> u32 {
         let packet = &worm.packet;
@@ -128,7 +131,7 @@ impl Paths {
         first
     }
 
-    /// Index in `choices`, which gains new sets.
+    /// Returns the index of `lanes` in `choices`, to which it is added if it is new.
     fn number_of(&mut self, lanes: Lanes) -> usize {
         let known = self.choices.iter().position(|choice| *choice == lanes);
         known.unwrap_or_else(|| {

@@ -8,7 +8,8 @@
 //!
 //! If the port numbers of the fabric fit into as many columns as the switches have ports, they
 //! select the column: all ports of one direction of a mesh, also at its edges, are one column, and
-//! cables of a column have one bit distance (`wires`). Otherwise ports are counted from the first.
+//! all cables of a column connect switches at one distance in bits (`wires`). Otherwise the ports
+//! of a switch are numbered consecutively.
 //!
 //! Invariants: all ports of a switch have one bit; their columns ascend with their numbers.
 
@@ -64,8 +65,8 @@ impl Places {
         places
     }
 
-    /// Adds switches given by number of ports and first port; `number` is that of a port in the
-    /// fabric.
+    /// Adds a group of switches, each given by its number of ports and its first port; `number`
+    /// returns the number of a port in the fabric.
     fn add_group(&mut self, switches: &mut [(usize, usize)], number: impl Fn(usize) -> usize) {
         let first = self.columns();
         let radix = switches.last().map_or(0, |(span, _)| *span);

@@ -23,9 +23,9 @@ const LEVELS: usize = Priority::LEVELS as usize;
 pub(crate) struct Requests<const L: usize> {
     words: [[u64; 64]; WORDS_MAX],
     pub(crate) requested: u64,
-    /// Switches with a change since the port granted all that it could.
+    /// Switches with a change since the port last granted all lanes that it could.
     pub(crate) changed: u64,
-    /// By level: the requester after the last winner.
+    /// Requester after the last winner, for each level.
     pointers: [[u16; 64]; LEVELS],
     has_levels: bool,
     /// Lanes without a holder; `lanes_after` has those that follow the last one granted.
@@ -66,8 +66,8 @@ impl<const L: usize> Requests<L> {
     }
 
     /// Grants a lane by round robin to the requesters of the highest level among those that could
-    /// use a free lane, and selects the lane by round robin too. `can_be_given` restricts the lanes
-    /// for a head. With `PLAIN`, heads have no levels.
+    /// use a free lane; the lane is selected by round robin too. `can_be_given` returns the lanes
+    /// that can be granted to a head. With `PLAIN`, heads have no levels.
     #[inline(always)]
     pub(crate) fn grant<const PLAIN: bool>(
         &mut self,
@@ -90,7 +90,7 @@ impl<const L: usize> Requests<L> {
         if (0..Self::WORDS).all(|number| self.words[number][bit & 63] == 0) {
             self.requested &= !(1 << bit);
         }
-        // No input beyond the last requests: the next search starts with the first.
+        // No input follows the last requests: the next search starts with the first input.
         self.pointers[usize::from(level) % LEVELS][bit & 63] =
             narrow((asker + 1) % (Self::WORDS * 64));
         let lane = round_robin(lanes, &mut self.lanes_after[bit & 63]);
@@ -110,7 +110,7 @@ impl<const L: usize> Requests<L> {
         heads.filter(|head| lanes_for(head) != 0).map(|head| head.level).max()
     }
 
-    /// First match by round robin from `first` on.
+    /// First requester, in round-robin order from `first` on, for which `found` returns a value.
     #[inline(always)]
     fn search<T>(&self, bit: usize, first: u16, found: impl Fn(usize) -> Option<T>) -> Option<T> {
         if Self::WORDS == 1 {
@@ -118,7 +118,7 @@ impl<const L: usize> Requests<L> {
             return askers.map(|asker| (usize::from(first) + asker) % 64).find_map(&found);
         }
         let first = usize::from(first);
-        // The pointer's word is searched first from the pointer on, and last for the rest.
+        // The word of the pointer is searched from the pointer on first, and its lower bits last.
         let onward = u64::MAX << (first % 64);
         for turn in 0..=Self::WORDS {
             let number = (first / 64 + turn) % Self::WORDS;
@@ -149,7 +149,7 @@ impl<const L: usize> Requests<L> {
         self.changed |= 1 << bit;
     }
 
-    /// Column of the input in its group, and its lane.
+    /// Column of the holding input in its group, and its lane.
     #[inline]
     pub(crate) fn holder(&self, lane: usize, bit: usize) -> Option<(usize, usize)> {
         let holder = usize::from(self.holders[lane][bit & 63]);
@@ -212,7 +212,6 @@ mod tests {
         assert_eq!((requests.holder(0, 5), requests.holder(1, 5)), (Some((0, 1)), Some((2, 0))));
         requests.release(0, 5);
         assert_eq!(requests.holder(0, 5), None);
-        // The first requester after 4, which got the last lane.
         assert_eq!(granted(requests.grant::<true>(5, &heads, |_| u16::MAX)), Some((5, 0)));
         assert!(requests.askers(5).eq([0]));
         assert_eq!(requests.requested, 1 << 5);

@@ -1,12 +1,12 @@
-//! Flits and credits scheduled to arrive at lanes in future ticks: a word for each lane of 64
+//! Flits and credits scheduled to arrive at lanes in future ticks: one word for each lane of 64
 //! ports, in slots of one tick.
 //!
 //! ```text
 //!   slot of tick t     column 0: lane 0 1 2 3   column 1: lane 0 1 2 3  ...  then words of host ports
 //! ```
 //!
-//! The number of slots and the words of a slot are powers of two: one number then represents an
-//! offset of some ticks and columns ([`Ring::offset`]).
+//! The number of slots and the words per slot are powers of two: an offset of some ticks and
+//! columns is then a single number ([`Ring::offset`]).
 //!
 //! Invariant: nothing is scheduled further ahead than the length of the ring.
 
@@ -18,7 +18,6 @@ pub(crate) struct Ring {
 }
 
 impl Ring {
-    /// Ring with `words` words per slot.
     pub(crate) fn new(words: usize, ticks_ahead: u64) -> Self {
         let stride = words.next_power_of_two();
         let slots = (ticks_ahead + 1).next_power_of_two();
@@ -26,7 +25,7 @@ impl Ring {
         Self { words: vec![0; stride * count], stride, mask: slots - 1 }
     }
 
-    /// First word of the slot of a tick.
+    /// Index of the first word of a tick's slot.
     #[inline(always)]
     pub(crate) fn slot(&self, tick: u64) -> usize {
         #[expect(
@@ -37,7 +36,7 @@ impl Ring {
         slot * self.stride
     }
 
-    /// Words from the start of a slot to `word` in the slot `ticks` later.
+    /// Number of words from the start of a slot to `word` in the slot `ticks` later.
     pub(crate) fn offset(&self, ticks: u32, word: usize) -> u32 {
         u32::try_from(self.slot(ticks.into()) + word).expect("rings have fewer than 2^32 words")
     }
@@ -74,7 +73,7 @@ impl Ring {
         (tick..=tick + self.mask).find(is_due)
     }
 
-    /// Tick, word within the slot, and bits, from `tick` on.
+    /// Returns each nonzero word from `tick` on: its tick, its index in the slot, and its bits.
     pub(crate) fn iter(&self, tick: u64) -> impl Iterator<Item = (u64, usize, u64)> {
         let ticks = tick..=tick + self.mask;
         let of_tick =

@@ -1,4 +1,4 @@
-//! Router variants as the column stepper sees them, and the output lanes that can be granted.
+//! Rules of router variants for the column stepper, and the output lanes that can be granted.
 
 use super::column::Column;
 use crate::lanes::layout::LANES;
@@ -8,13 +8,13 @@ use gingham_net::{Allocator, Crossbar, PipelinePlan, Reallocation};
 pub(crate) struct Rules {
     pub(crate) crossbar: Crossbar,
     pub(crate) allocator: Allocator,
-    /// Whether flits take their credits before switch traversal.
+    /// Whether flits take credits when they cross the switch, rather than at the link.
     pub(crate) pays_at_crossing: bool,
-    /// Whether credits trigger a new VC allocation.
+    /// Whether arriving credits trigger a new VC allocation.
     pub(crate) counts_credits: bool,
     pub(crate) gives_at_once: bool,
     pub(crate) reallocation: Reallocation,
-    /// Lanes that require credits for all flits of a packet before its start, as bits.
+    /// Lanes on which a packet starts only with credits for all its flits, as bits.
     cut_through: u16,
     depths: [u32; LANES],
 }
@@ -33,10 +33,9 @@ impl Rules {
         }
     }
 
-    /// Longest packet, in flits, that each free lane of an output can be granted to.
-    ///
-    /// Only flits in the output lane have a claim on unspent credits: all others of earlier packets
-    /// have left.
+    /// Returns, for each free lane of an output, the longest packet, in flits, that can be granted
+    /// the lane. Only flits in the output lane still need credits: all other flits of earlier
+    /// packets have left.
     pub(crate) fn most_flits<const L: usize>(&self, column: &Column<L>, bit: usize) -> [u32; L] {
         let to_host = column.to_host >> bit & 1 == 1;
         std::array::from_fn(|lane| {
@@ -76,7 +75,6 @@ impl<const L: usize> Column<L> {
         }
         if rules.pays_at_crossing {
             for lane in 0..L {
-                // The output lane holds one flit.
                 let stays = self.filled[lane] & !self.sent[lane] | self.unpaid(lane);
                 roomy[lane] = self.full[lane] & !stays;
             }

@@ -24,9 +24,8 @@ pub(crate) struct HostCable {
     bit: u64,
     /// Words from the current ring slot to the first lane at the switch.
     offset: u32,
-    /// Delay of a flit, in ticks.
     pub(crate) latency: u32,
-    /// Sum of the send ticks of flits; it may wrap.
+    /// Sum of the ticks at which flits were sent; it may wrap.
     pub(crate) starts: u64,
 }
 
@@ -36,25 +35,25 @@ pub(crate) struct Table<const L: usize> {
     pub(crate) groups: Vec<Group<L>>,
     pub(crate) places: Places,
     pub(crate) arch: Arch,
-    /// Words by column and lane, then (credits only) by 64 host ports and lane.
+    /// Words for each column and lane, then (credits only) for each 64 host ports and lane.
     pub(crate) arrivals: Ring,
     pub(crate) credits: Ring,
-    /// Heads being routed, by column and lane.
+    /// Heads being routed, for each column and lane.
     pub(crate) routing: Ring,
     routing_cycles: u64,
     pub(crate) paths: Option<Paths>,
     pub(crate) rules: Rules,
     pub(crate) has_levels: bool,
-    /// Whether counts have high planes.
+    /// Whether some counts have high planes.
     pub(crate) is_deep: bool,
     pub(crate) output_depths: Count<L>,
-    /// By host port, from `first_host` on.
+    /// Cables of the host ports, from `first_host` on.
     pub(crate) hosts: Vec<HostCable>,
-    /// First host port, and words of host ports.
+    /// Index of the first host port, and words of host ports.
     pub(crate) first_host: usize,
     pub(crate) host_words: usize,
     pub(crate) freed: Vec<usize>,
-    /// Output lanes through which a packet begins or ends in this tick.
+    /// Output lanes through which a packet to a host begins or ends in this tick.
     pub(crate) ejected: Vec<(Place, usize)>,
 }
 
@@ -159,7 +158,7 @@ impl<const L: usize> Table<L> {
         }
     }
 
-    /// Column and lane of the input.
+    /// Column and lane of the input that holds an output lane.
     #[inline]
     pub(crate) fn holder(&self, number: usize, lane: usize, bit: usize) -> Option<(usize, usize)> {
         let (input, from) = self.columns[number].requests.holder(lane, bit)?;

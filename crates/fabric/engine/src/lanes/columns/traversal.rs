@@ -61,7 +61,8 @@ impl<const L: usize> Table<L> {
         }
     }
 
-    /// Moves flits of an input port of every switch across. Returns the tails by lane.
+    /// Moves flits of one input port of every switch to their output lanes. Returns, for each lane,
+    /// the switches at which a tail crossed.
     #[inline(always)]
     fn traverse_inputs(&mut self, group: usize, first: usize, input: usize, tick: u64) -> [u64; L] {
         let column = &mut self.columns[first + input];
@@ -178,7 +179,7 @@ impl<const L: usize> Table<L> {
     }
 }
 
-/// By output: switches whose waiting flits all lack only credits to cross.
+/// Returns, for each output, the switches at which all flits that wait to cross lack only credits.
 #[inline(always)]
 pub(super) fn short_at_crossbar<const L: usize>(columns: &[Column<L>]) -> Row {
     let (mut paid, mut unpaid) = ([0; RADIX_MAX], [0; RADIX_MAX]);

@@ -31,7 +31,7 @@ impl<const L: usize> View for Table<L> {
         };
         let column = &self.columns[column];
         let past_ps = network.links.ticks_ps(column.cables.waited[bit]);
-        // The start of a wait that lasts is subtracted already.
+        // The start of a wait in progress is subtracted already.
         past_ps.wrapping_add(if column.waits >> bit & 1 == 1 { end_ps } else { 0 })
     }
 
@@ -46,7 +46,7 @@ impl<const L: usize> View for Table<L> {
         arrivals
     }
 
-    /// Arrivals are the flits sent minus those in flight.
+    /// Computes the occupancy; arrivals are the flits sent minus those in flight.
     fn occupancy(&self, network: &Network, port: usize, arrivals: &[u64]) -> u64 {
         let Place { column, bit } = self.places.of_port(port).expect("a switch port has a place");
         let departures = self.columns[column].cables.departures[bit];
@@ -182,8 +182,8 @@ impl<const L: usize> Table<L> {
         }
     }
 
-    /// Lane by its number in the group (column times `L`, plus lane); `column` is any column of the
-    /// group.
+    /// Returns the lane with a `number` in its group (column times `L`, plus lane); `column` is any
+    /// column of the group.
     fn lane_in_group(&self, column: usize, number: usize, bit: usize) -> usize {
         let first = self.places.spans[self.places.group_of(column)].first;
         self.places.port(first + number / L, bit) << SHIFT | (number % L)
@@ -214,7 +214,6 @@ impl<const L: usize> Table<L> {
         heads
     }
 
-    /// Slow check, for tests.
     pub(crate) fn assert_invariants(&self) {
         let known_heads = self.known_heads();
         for (number, column) in self.columns.iter().enumerate() {

@@ -6,19 +6,19 @@
 //!   column 0, -x    1 1 0 1 . . . .        opposite rotation their credits
 //! ```
 //!
-//! Cables form a wire if enough of them end in one column, at one distance in bits and with one
-//! delay; all others are handled one by one.
+//! Cables form a wire if enough of them lead to one column, with the same distance in bits and the
+//! same delay; all others are handled one by one.
 
 use super::column::Column;
 use crate::bits::members;
 
-/// Break-even number of cables for a rotation in every tick.
+/// Minimum number of cables for which a rotation in every tick pays off.
 const CABLES_MIN: u32 = 12;
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Wire {
     ports: u64,
-    /// Distance from the bit of a port to that of its peer, modulo 64.
+    /// Distance from the bit of a port to the bit of its peer, modulo 64.
     rotation: u32,
     /// Words from the current ring slot to the first lane at the other end.
     pub(crate) flit_offset: u32,

@@ -8,7 +8,7 @@
 //!
 //! [`gingham_net::InTransitHost`] decides on space and order. A worm that is re-injected before it
 //! has arrived whole is fed by the channel into the host, as an output of a switch is fed by an
-//! input; one that has arrived whole is sent as if it began at the host. `docs/concepts/timing.md`
+//! input; a worm that has arrived whole is sent like the host's own. `docs/concepts/timing.md`
 //! defines the times.
 
 use super::Hosts;
@@ -20,7 +20,7 @@ use gingham_net::Notice;
 use gingham_topology::{ChannelId, Fabric};
 
 impl Hosts {
-    /// Flits of the in-transit mark, stripped by the host.
+    /// Number of flits of the in-transit mark, which the host strips.
     fn mark(&self) -> u64 {
         u64::from(self.wormhole.mark_bytes)
     }
@@ -36,7 +36,7 @@ impl Hosts {
         }
     }
 
-    /// Admits a worm, unless the pool has no space and the sender must be stopped.
+    /// Admits a worm; returns false if the pool has no space and the sender must be stopped.
     pub(super) fn take_in(
         &mut self,
         network: &mut Network,
@@ -69,7 +69,7 @@ impl Hosts {
         true
     }
 
-    /// Handles a departure; the tail will arrive at `arrival`.
+    /// Handles a tail that left the last switch and will arrive at the host at `arrival`.
     #[inline(never)]
     pub(crate) fn tail_of_transit_left(
         &mut self,
@@ -111,7 +111,7 @@ impl Hosts {
         network.links.feed_on(channel, worm, worm.first + mark, network.clock.now());
         let next = Incoming { flits: worm.flits - mark, ..worm };
         network.begin(channel, next, now.as_ps());
-        // Only after the channel is taken, because an order may start another worm.
+        // Notifies only after the channel is taken, because an order may start another worm.
         let Worm { packet, route, .. } = network.worms.get_mut(worm.worm);
         route.reinject();
         let notice = Notice::SentOn { endpoint, waited: now.since(ready), packet };

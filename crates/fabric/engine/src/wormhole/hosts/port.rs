@@ -1,5 +1,5 @@
-//! Port of a host that stops its sender when the pool is full: heads are read one after the other,
-//! and a worm passes once it has pool space or ends here.
+//! Port of a host that stops its sender when the pool is full: it reads heads one after the other.
+//! A worm leaves the port if it ends at this host or once it has space in the pool.
 
 use super::Hosts;
 use crate::wormhole::event::Event;
@@ -44,7 +44,7 @@ impl Hosts {
         }
     }
 
-    /// Lets the waiting worm pass, if the added pool space suffices.
+    /// Lets the waiting worm leave the port, if the freed pool space suffices.
     pub(super) fn offer_room(&mut self, network: &mut Network, channel: ChannelId) {
         if let Some((worm, head)) = network.links.waiting_at_port(channel)
             && self.take_in(network, channel, worm, head)
@@ -54,7 +54,8 @@ impl Hosts {
         }
     }
 
-    /// Removes the gathered flits of the worm at the head. Returns whether it is complete.
+    /// Removes the flits of the worm at the head that gathered in the port. Returns whether it is
+    /// complete.
     fn open_port(&mut self, network: &mut Network, channel: ChannelId, worm: Incoming) -> bool {
         let is_whole = network.links.open_port(channel, worm, network.clock.now());
         if is_whole {

@@ -1,15 +1,14 @@
-//! End of a channel at a host that may have worms in transit: the arriving ones, and the runs of
-//! them that are still needed.
+//! End of a channel at a host with in-transit worms: the arriving worms, and the runs of their
+//! flits that are still needed.
 
 use crate::wormhole::worm::Incoming;
 use gingham_topology::EndpointId;
 use std::collections::VecDeque;
 
-/// Arrivals at a host; a port with a buffer keeps its own.
+/// Arrivals at a host without a port; a port keeps its own.
 #[derive(Clone, Debug)]
 pub(super) struct Ejection {
     pub(super) host: EndpointId,
-    /// Arriving worms in transit whose heads were not read.
     pub(super) incoming: VecDeque<Incoming>,
     /// Worm whose head was read last, the only one that may still be arriving.
     pub(super) latest: Option<Incoming>,
@@ -20,8 +19,8 @@ impl Ejection {
         Self { host, incoming: VecDeque::new(), latest: None }
     }
 
-    /// First flit that may still be queried, given the arrived flits and the first flit of a worm
-    /// that is being re-injected.
+    /// Number of the first flit that may still be queried, given the number of arrived flits and
+    /// the first flit of a worm that is being re-injected.
     pub(super) fn needed_from(&self, arrived: u64, sent_from: Option<u64>) -> u64 {
         let latest = self.latest.filter(|worm| worm.first + worm.flits > arrived);
         latest.map_or(arrived, |worm| worm.first).min(sent_from.unwrap_or(arrived))

@@ -1,7 +1,7 @@
-//! Flow: scheduling of a worm's flits as far as possible, and cuts of predictions that fail.
+//! Flow: schedules the flits of a worm as far ahead as possible, and revokes predictions that fail.
 //!
 //! A host has its whole worm; an output has the flits that arrived, and those that will arrive by
-//! the schedule of its feeder.
+//! the schedule of the channel that feeds it.
 //!
 //! ```text
 //!   arrivals      |  |  |  |           |  |  |
@@ -10,8 +10,8 @@
 //! ```
 //!
 //! Flits scheduled in the future are predictions: [`Links::cut`] revokes them if a STOP, a control
-//! flit or a gap at the feeder intervenes. Scheduling and cuts continue down the path of the worm,
-//! because the starts of one channel are the arrivals at the next.
+//! flit or a gap at the feeding channel intervenes. Scheduling and cuts continue down the path of
+//! the worm, because flits that start on one channel are the arrivals at the next.
 //!
 //! Invariant: a change made at `now` alters starts at `now` or later on its own channel, and
 //! arrivals only after `now` on the next.
@@ -32,7 +32,7 @@ impl Links {
         }
     }
 
-    /// Schedules flits. Returns whether there were any.
+    /// Schedules flits of `channel`. Returns whether there were any.
     fn schedule_flits(&mut self, clock: &mut Clock, channel: ChannelId) -> bool {
         let sender = &mut self.senders[channel.index()];
         if !sender.may_schedule() {
@@ -70,8 +70,8 @@ impl Links {
         true
     }
 
-    /// Schedules the release for the tail's departure, if known. An earlier one reschedules itself:
-    /// a worm that is stopped often gets a new predicted end each time.
+    /// Schedules the release for the tail's departure, if known. A release that comes too early
+    /// reschedules itself: a worm that is stopped often gets a new predicted end each time.
     pub(super) fn schedule_release(&mut self, clock: &mut Clock, channel: ChannelId) {
         let sender = &mut self.senders[channel.index()];
         let Some(left) = sender.next_release() else { return };

@@ -15,7 +15,7 @@ use std::collections::VecDeque;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Head {
-    /// No header was read.
+    /// No header is being processed.
     Idle,
     /// The header is being decoded.
     Routing { output: ChannelId },
@@ -46,15 +46,14 @@ pub(crate) struct Input {
     pub(super) head: Head,
     pub(super) current: Option<Incoming>,
     pub(super) incoming: VecDeque<Incoming>,
-    /// Flits that left the buffer, except those of the present connection.
+    /// Flits that left the buffer, except those of the current connection.
     pub(super) taken: u64,
-    /// Departure times of these flits, summed; during a connection, minus all earlier starts of its
-    /// output.
+    /// Sum of the departure times of these flits; during a connection, minus all earlier starts of
+    /// its output.
     pub(super) taken_sum: i128,
     pub(super) wants_stop: bool,
     /// Whether the last control flit was STOP.
     pub(super) announced_stop: bool,
-    /// Time of the scheduled `EmitControl`.
     pub(super) emit_at: Option<u64>,
     pub(super) changed: bool,
 }
@@ -84,12 +83,12 @@ impl Input {
         self.current.expect("the header was read").worm
     }
 
-    /// Worm to be read next, if the port is free and a worm arrives.
+    /// Next worm to be read, if the port is free and a worm arrives.
     pub(super) fn next(&self) -> Option<&Incoming> {
         if self.head == Head::Idle { self.incoming.front() } else { None }
     }
 
-    /// Routes the worm; a stripped header flit leaves `now`.
+    /// Starts routing the worm; if its header flit is stripped, it leaves at `now`.
     pub(crate) fn route(&mut self, output: ChannelId, is_stripped: bool, now: u64) {
         self.head = Head::Routing { output };
         if is_stripped {
@@ -108,8 +107,8 @@ impl Input {
         output
     }
 
-    /// Ends the worm. Flits before `taken` have left; `sum` is added to the sum of their departure
-    /// times.
+    /// Ends the worm. Flits before number `taken` have left; `sum` is added to the sum of their
+    /// departure times.
     pub(super) fn close(&mut self, taken: u64, sum: i128) {
         self.taken = taken;
         self.taken_sum += sum;
@@ -121,7 +120,7 @@ impl Input {
         self.wants_stop != self.announced_stop
     }
 
-    /// Whether a fill requires STOP, with the hysteresis of the two marks.
+    /// Whether a fill level requires STOP, with the hysteresis of the two thresholds.
     pub(super) fn judges_stop(&self, fill: u64) -> bool {
         if fill > u64::from(self.slack.stop) {
             true

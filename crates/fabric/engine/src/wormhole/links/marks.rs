@@ -1,5 +1,5 @@
-//! Marks: prediction of the moment when the fill of an input crosses a mark, and a STOP or a GO is
-//! sent.
+//! Thresholds: predicts when the fill level of an input crosses its STOP or GO threshold, and a
+//! STOP or a GO is sent.
 //!
 //! A changed input is evaluated once per instant, before the last phase.
 
@@ -45,7 +45,7 @@ impl Links {
             return;
         }
         let gone = self.gone(channel, now);
-        // With no more flits in all than the mark, nothing can pass it.
+        // With no more flits in all than the STOP threshold, the fill level cannot pass it.
         if !input.wants_stop && sender.schedule.end() - gone <= u64::from(input.slack.stop) {
             return;
         }
@@ -56,8 +56,8 @@ impl Links {
             Some(now)
         };
         let Some(time) = crossing else { return };
-        // While a STOP is on its way, flits of the sender are still predicted. The STOP will cut
-        // them: crossings after its arrival need no event.
+        // While a STOP is on its way, the predictions still include flits of the sender that it
+        // will prevent: crossings after its arrival need no event.
         let stop_arrives = now + sender.latency + 2 * sender.flit;
         if input.wants_stop && sender.stopped_since.is_none() && time > stop_arrives {
             return;
@@ -67,10 +67,9 @@ impl Links {
         }
     }
 
-    /// Whether a fill surely stays at or below the STOP mark: the common case of one worm that
-    /// streams through, its departures one run at least as fast as its arrivals. A flit then waits
-    /// no longer than the first of the run did; the flits that wait together arrived within that
-    /// time, and flits after the run may be in addition.
+    /// Whether the fill level surely stays at or below the STOP threshold: one worm streams
+    /// through, and its departures are one run at least as fast as its arrivals. A flit then waits
+    /// no longer than the first of the run.
     fn streams_through(&self, sender: &Sender, input: &Input, now: u64) -> bool {
         let Some(output) = sender.feeds else { return false };
         let output = &self.senders[output.index()];
@@ -94,7 +93,8 @@ impl Links {
         together.is_some_and(|together| wait <= together * arriving.period)
     }
 
-    /// Time when a fill passes the STOP mark or, if STOP is wanted, falls below the GO mark.
+    /// Time when the fill level exceeds the STOP threshold or, if STOP is wanted, falls below the
+    /// GO threshold.
     fn next_crossing(
         &self,
         channel: ChannelId,
@@ -125,8 +125,8 @@ impl Links {
     }
 }
 
-/// Whether a fill surely never rises by more than `room`: one worm streams through, its arrivals no
-/// faster than its departures.
+/// Whether a fill level surely never rises by more than `room`: one worm streams through, and its
+/// arrivals are no faster than its departures.
 fn stays_below(arrivals: &Pieces<'_>, departures: &Pieces<'_>, room: u64) -> bool {
     let (Some(arriving), Some(leaving)) = (arrivals.only(), departures.only()) else {
         return false;

@@ -1,9 +1,9 @@
 //! Channels into hosts, and the port of a host that stops its sender when the pool is full.
 //!
-//! Flits that arrive while a port is open leave it at once, consumed or moved to the pool. Flits
-//! that gathered before leave all together when it opens.
+//! Flits that arrive while a port is open leave it at once: they are consumed or moved to the pool.
+//! Flits that gathered before leave together when it opens.
 //!
-//! Invariants: only the worm that was read may have left the port in part; the channel into an
+//! Invariants: only the worm read last may have left the port in part; the channel into an
 //! in-transit host keeps the runs of all flits that have not arrived, and those of the worm that is
 //! arriving or being re-injected.
 
@@ -26,7 +26,7 @@ impl Links {
         sender.worm.is_none() && sender.stopped_since.is_none() && sender.free_at() <= now
     }
 
-    /// Earliest start of the worm that left a host last, and the flit time.
+    /// Earliest start of the worm that last left a host, and the flit time.
     pub(crate) fn last_begin(&self, channel: ChannelId) -> (Time, Span) {
         let sender = &self.senders[channel.index()];
         (Time::from_ps(sender.ready), Span::from_ps(sender.flit))
@@ -34,7 +34,7 @@ impl Links {
 
     // Hosts without a port.
 
-    /// Whether a tail has arrived. On a cable without delay the arrival was predicted, and the
+    /// Whether a tail has arrived. On a cable without delay its arrival was predicted, and the
     /// release, a later phase of this instant, is still pending.
     pub(crate) fn tail_at_host(
         &mut self,
@@ -55,8 +55,8 @@ impl Links {
         true
     }
 
-    /// Handles a departure into a host without a port. Returns the arrival time of the tail if the
-    /// worm is in transit.
+    /// Handles the departure of a worm into a host without a port. Returns the arrival time of the
+    /// tail if the worm is in transit.
     pub(crate) fn leave_for_host(
         &mut self,
         clock: &mut Clock,
@@ -110,8 +110,8 @@ impl Links {
         self.ejection_mut(channel).latest = Some(worm);
     }
 
-    /// Prepares the re-injection on `own`, from the flit `first` of the incoming channel on: fed by
-    /// that channel, if part of the worm is still to arrive.
+    /// Prepares the re-injection of a worm on `own`, from flit number `first` of the incoming
+    /// channel on; that channel feeds `own` if part of the worm is still to arrive.
     pub(crate) fn feed_on(&mut self, own: ChannelId, worm: Incoming, first: u64, now: u64) {
         let arriving = Fabric::reverse(own);
         if worm.first + worm.flits > self.arrived(arriving, now) {
@@ -158,15 +158,15 @@ impl Links {
         self.note_change(channel);
     }
 
-    /// Waiting worm, and the read time of its head.
+    /// Waiting worm, and the time when its head was read.
     pub(crate) fn waiting_at_port(&self, channel: ChannelId) -> Option<(Incoming, u64)> {
         let input = self.inputs[channel.index()].as_ref()?;
         let Head::Full { read_at } = input.head else { return None };
         Some((input.current?, read_at))
     }
 
-    /// Opens a port: the gathered flits of the worm at the head leave now. Returns whether these
-    /// complete it.
+    /// Opens a port: the gathered flits of the worm at its head leave at `now`. Returns whether
+    /// they complete the worm.
     pub(crate) fn open_port(&mut self, channel: ChannelId, worm: Incoming, now: u64) -> bool {
         let end = worm.first + worm.flits;
         let arrived = self.arrived(channel, now).min(end);
@@ -181,7 +181,7 @@ impl Links {
         arrived == end
     }
 
-    /// Ends the worm at the port if its tail has arrived.
+    /// Ends and returns the worm at the port if its tail has arrived.
     pub(crate) fn tail_at_port(&mut self, channel: ChannelId, now: u64) -> Option<Incoming> {
         let (input, sender) = (self.input(channel), &self.senders[channel.index()]);
         let worm = input.current.filter(|_| input.head == Head::Open)?;
@@ -189,15 +189,14 @@ impl Links {
         if sender.arrived_by(now) < end {
             return None;
         }
-        // These flits left when they arrived.
         let latencies = i128::from(end - input.taken) * i128::from(sender.latency);
         let starts = sender.schedule.sum_before(end) - sender.schedule.sum_before(input.taken);
         self.close_port(channel, end, starts + latencies, now);
         Some(worm)
     }
 
-    /// Ends the worm. Flits before `end` have left; `sum` is added to the sum of their departure
-    /// times.
+    /// Ends the worm at a port. Flits before number `end` have left; `sum` is added to the sum of
+    /// their departure times.
     fn close_port(&mut self, channel: ChannelId, end: u64, sum: i128, now: u64) {
         self.input_mut(channel).close(end, sum);
         self.note_change(channel);

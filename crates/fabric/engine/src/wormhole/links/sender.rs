@@ -5,8 +5,8 @@
 //!     worm, left                                                    fill = arrived - taken
 //! ```
 //!
-//! An output of a switch and an in-transit host that re-injects are fed alike: the fed sender knows
-//! the number of its first flit in the schedule of its feeder.
+//! An output of a switch and an in-transit host that re-injects a worm are fed alike: the fed
+//! sender knows the number of its first flit on the channel that feeds it.
 //!
 //! ```text
 //!   feeder   ... 40 41 42 43 44 ...      feeds ──► the fed sender
@@ -24,7 +24,7 @@ pub(crate) struct Left {
     pub(crate) flits: u64,
     /// Incoming channel, if the worm was still arriving while it was sent.
     pub(crate) feeder: Option<ChannelId>,
-    /// Sum of the starts of all flits of the channel.
+    /// Sum of the start times of all flits of the channel.
     pub(crate) sum: i128,
 }
 
@@ -36,26 +36,26 @@ pub(super) struct Sender {
     pub(super) latency: u64,
     pub(super) schedule: Schedule,
     pub(super) worm: Option<WormId>,
-    /// Number of its first flit on this channel.
+    /// Sequence number of the worm's first flit on this channel.
     pub(super) worm_first: u64,
     left: u64,
-    /// Incoming channel of a worm that still arrives while it is sent.
+    /// Channel that feeds this one: the worm still arrives on it while it is sent.
     pub(super) feeder: Option<ChannelId>,
-    /// Number of its first flit on the feeder.
+    /// Sequence number, on the feeding channel, of the worm's first flit.
     pub(super) feeder_first: u64,
-    /// Channel that forwards the arrivals of this one.
+    /// Channel that forwards the flits arriving on this one.
     pub(super) feeds: Option<ChannelId>,
     /// Earliest start of the worm's first flit.
     pub(super) ready: u64,
     /// Whether the worm is in transit at the host at the end of the channel.
     pub(super) in_transit: bool,
-    /// Whether the worm was delivered: on a cable without delay, in the instant of its release but
-    /// before.
+    /// Whether the worm was delivered; on a cable without delay, this precedes its release in the
+    /// same instant.
     pub(super) delivered: bool,
-    /// Busy time of the last control flit.
+    /// Time until which the last control flit occupies the channel.
     control_until: u64,
     pub(super) stopped_since: Option<u64>,
-    /// Time of the scheduled `Release`; the tail may leave later.
+    /// Time of the scheduled event `Release`; the tail may leave later.
     release_at: Option<u64>,
 }
 
@@ -74,12 +74,12 @@ impl Sender {
         self.latency - self.flit
     }
 
-    /// Flits that have arrived at `time` or before.
+    /// Number of flits that have arrived at `time` or before.
     pub(super) fn arrived_by(&self, time: u64) -> u64 {
         time.checked_sub(self.latency).map_or(0, |started| self.schedule.started_by(started))
     }
 
-    /// Arrival of a flit, which must still be held; `None` if it was not scheduled.
+    /// Arrival time of a flit, which must still be held; `None` if it was not scheduled.
     pub(super) fn arrival_of(&self, number: u64) -> Option<u64> {
         Some(self.schedule.start_of(number)? + self.latency)
     }
@@ -88,19 +88,19 @@ impl Sender {
         self.arrival_of(self.worm_first).expect("its runs are held")
     }
 
-    /// Flits of the worm that start at `time` or before.
+    /// Number of the worm's flits that start at `time` or before.
     #[expect(clippy::inline_always, reason = "a call would cost as much again, at every hop")]
     #[inline(always)]
     pub(super) fn sent_by(&self, time: u64) -> u64 {
         self.schedule.started_by(time).saturating_sub(self.worm_first)
     }
 
-    /// Whether every scheduled flit has arrived before `time`.
+    /// Whether all scheduled flits arrive before `time`.
     pub(super) fn is_silent_from(&self, time: u64) -> bool {
         self.schedule.last_start().is_none_or(|start| start + self.latency < time)
     }
 
-    /// Busy time of flits that start at `time` or before.
+    /// Time until which control and flits that start at `time` or before occupy the channel.
     pub(super) fn busy_until(&self, time: u64) -> u64 {
         let data = self.schedule.last_start_by(time).map_or(0, |start| start + self.flit);
         data.max(self.control_until)
@@ -131,7 +131,7 @@ impl Sender {
         (self.feeder, self.feeder_first) = (Some(feeder), first);
     }
 
-    /// Departure of the tail, if it is known and no earlier release is scheduled.
+    /// Departure time of the tail, if it is known and no earlier release is scheduled.
     pub(super) fn next_release(&mut self) -> Option<u64> {
         if self.worm.is_none() || self.left > 0 {
             return None;
@@ -168,7 +168,8 @@ impl Sender {
         self.left = 0;
     }
 
-    /// Schedules departures at the later of arrival and the end of the previous flit.
+    /// Schedules the departure of each flit at the later of its arrival and the end of the previous
+    /// flit.
     pub(super) fn schedule_from(&mut self, feeder: &Self, now: u64) {
         let mut start = self.next_start(now);
         let first = self.feeder_first + (self.schedule.end() - self.worm_first);
@@ -194,8 +195,8 @@ impl Sender {
         count > 0
     }
 
-    /// Revokes flits that the feeder, scheduled up to `end`, will not have sent. Flits of the next
-    /// worm may follow in the same buffer.
+    /// Revokes flits that the feeding channel, scheduled up to flit `end`, will not have sent.
+    /// Flits of the next worm may follow in the same buffer.
     pub(super) fn cut_to_feed(&mut self, end: u64) -> bool {
         let available = self.worm_first + end.saturating_sub(self.feeder_first);
         let count = self.schedule.cut_from_number(available);
@@ -203,7 +204,7 @@ impl Sender {
         count > 0
     }
 
-    /// Forgets past flits; their starts remain in the sum.
+    /// Forgets past flits; the sum still includes their starts.
     pub(super) fn forget_before(&mut self, number: u64) {
         self.schedule.sum_up_to(number);
         self.schedule.forget_before(number);
@@ -230,12 +231,12 @@ impl Sender {
     }
 }
 
-/// First departures from a piece of arrivals as (start, period, count). The output is free at
+/// First departures from a piece of arrivals, as (start, period, count). The output is free at
 /// `start`.
 fn departures(start: u64, flit: u64, piece: &Run, left: u64) -> (u64, u64, u64) {
     let count = piece.count.min(left);
     if piece.time >= start {
-        // Starved: flits leave as they arrive, or faster arrivals queue.
+        // Flits leave as they arrive, or queue if they arrive faster.
         return (piece.time, piece.period.max(flit), count);
     }
     if piece.period <= flit {
