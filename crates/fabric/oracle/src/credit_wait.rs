@@ -17,7 +17,7 @@ impl CreditWait {
         }
     }
 
-    /// Total wait up to `end`, which is not before the last change, in ps.
+    /// Total waiting time up to `end`, which is not before the last change, in ps.
     pub(crate) fn until_ps(&self, end: Time) -> u64 {
         let lasting = |since: Time| end.as_ps().saturating_sub(since.as_ps());
         self.past_ps + self.since.map_or(0, lasting)

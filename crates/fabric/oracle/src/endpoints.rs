@@ -1,14 +1,14 @@
-//! Endpoints of the oracle: the machines of `gingham-net`, which oracle and engine share, with a
-//! second implementation beside them that predicts each of their decisions.
+//! Endpoints of the oracle: the state machines of `gingham-net`, which oracle and engine share, and
+//! a second implementation that predicts each of their decisions.
 //!
 //! ```text
 //!   notice ──┬─► machines of gingham-net ─► packets, orders, marks ──┐
 //!            └─► audit: history ─► decision from the whole history ──┴─► equal, or a panic
 //! ```
 //!
-//! The [`Audit`] keeps lists of events in place of the machines' state, and computes each decision
-//! from them by the rule of `docs/concepts/timing.md`. It receives only notices, and draws from
-//! copies of the sources and random streams: it shares no state with the machines.
+//! The [`Audit`] keeps lists of events instead of the machines' state, and computes each decision
+//! from them by the rules of `docs/concepts/timing.md`. It receives only notices, and draws from
+//! copies of the sources and random streams: it shares no state with the state machines.
 //!
 //! The cost grows with the square of the history, hence only the first [`AUDITED_EVENTS`] notices
 //! and turns are checked.
@@ -49,13 +49,12 @@ use gingham_net::{Adapter, NetworkEvent, Next, Notice, Order, Packet, Plan, Turn
 use gingham_topology::{ChannelId, EndpointId};
 use std::sync::Arc;
 
-/// Some seconds of computation.
+/// Number of events that are checked; this takes some seconds.
 const AUDITED_EVENTS: u32 = 200_000;
 
 #[derive(Debug)]
 pub(crate) struct Endpoints {
     machines: gingham_net::Endpoints,
-    /// `None` after the last checked event.
     audit: Option<Box<Audit>>,
     events_left: u32,
     tally: Tally,
@@ -69,12 +68,12 @@ impl Endpoints {
         Self { machines, audit, events_left: AUDITED_EVENTS, tally }
     }
 
-    /// Returns the tally that all parts of the network share.
+    /// Tally that all parts of the network share.
     pub(crate) fn tally(&self) -> &Tally {
         &self.tally
     }
 
-    /// Returns the number of decisions of a family that were compared.
+    /// Number of decisions of a family that were compared.
     pub(crate) fn audited(&self, family: Audited) -> u64 {
         self.tally.of(family)
     }
@@ -83,7 +82,7 @@ impl Endpoints {
         &self.machines
     }
 
-    /// Machines for measurement and checkpoints, which decide nothing.
+    /// State machines, for measurements and checkpoints only: no decision is made through them.
     pub(crate) fn machines_mut(&mut self) -> &mut gingham_net::Endpoints {
         &mut self.machines
     }
@@ -100,7 +99,7 @@ impl Endpoints {
         self.machines.adapters()
     }
 
-    /// Adapter, after a check of its groups.
+    /// Returns the adapter of an endpoint after checking its groups.
     pub(crate) fn adapter(&self, endpoint: EndpointId) -> &Adapter {
         let adapter = self.machines.adapter(endpoint);
         if let Some(audit) = &self.audit {
@@ -109,7 +108,7 @@ impl Endpoints {
         adapter
     }
 
-    /// Counts an event, and returns the audit if the event is checked.
+    /// Counts an event. Returns the audit if the event is to be checked.
     fn audit(&mut self) -> Option<&mut Audit> {
         match self.events_left.checked_sub(1) {
             Some(left) => self.events_left = left,
@@ -118,7 +117,7 @@ impl Endpoints {
         self.audit.as_deref_mut()
     }
 
-    /// Reports an event, and compares the marks and signals that the machines set.
+    /// Reports an event, and compares the marks and signals that result.
     pub(crate) fn notify(&mut self, now: Time, notice: Notice<'_>) {
         let expected = self.audit().and_then(|audit| audit.notice(now, &notice));
         match notice {
@@ -164,7 +163,7 @@ impl Endpoints {
         event.apply(&mut self.machines);
     }
 
-    /// Takes an order, which the audit must expect.
+    /// Removes and returns the next order; the audit checks that it was expected.
     pub(crate) fn next_order(&mut self) -> Option<Order> {
         let order = self.machines.next_order();
         if let Some(audit) = &mut self.audit {

@@ -38,7 +38,7 @@ pub trait Simulation: gingham_net::Simulation {
     /// Time of the next event.
     fn next_time(&self) -> Option<Time>;
 
-    /// Returns the number of decisions of a family that the audit has compared.
+    /// Number of decisions of a family that the audit has compared.
     fn audited(&self, family: Audited) -> u64;
 
     /// Schedules the events of each instant in a random order from now on, which must not change

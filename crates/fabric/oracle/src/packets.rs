@@ -8,8 +8,8 @@
 //!               └──────────── Known ◄─────────────────┘ a credit delay later, at the sender
 //! ```
 //!
-//! A packet occupies a buffer from its start on the channel into it until its tail has left. Most
-//! events at a switch may let any of its outputs start a packet: all choose again.
+//! A packet occupies a buffer from its start on the channel into it until its tail has left. After
+//! most events at a switch, any of its outputs may start a packet: all choose again.
 //!
 //! Source: Santos, Turner and Janakiraman 2002, section III, as specified in
 //! `docs/concepts/timing-packets.md`.

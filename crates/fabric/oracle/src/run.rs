@@ -1,4 +1,4 @@
-//! Interface between a network of the oracle and the driver of runs: one event at a time.
+//! Interface between a network of the oracle and the driver of runs, one event at a time.
 
 use crate::endpoints::{Audited, Endpoints};
 use crate::timeline::Timeline;
@@ -18,7 +18,7 @@ pub(crate) trait Network: Debug + Send + Sync {
 
     fn handle(&mut self, event: Self::Event);
 
-    /// Counts of all channels; durations of current states are counted up to `end`.
+    /// Counts of all channels; states in progress are counted up to `end`.
     fn counts_until(&self, end: Time) -> Vec<ChannelCount>;
 
     /// Counts before any event of `end`.
@@ -26,15 +26,15 @@ pub(crate) trait Network: Debug + Send + Sync {
         self.counts_until(end)
     }
 
-    /// Handles a network event before any other event of its instant. A network whose own state it
-    /// changes overrides this method.
+    /// Handles a network event before any other event of its instant. A network must override this
+    /// method if the event changes its own state.
     fn apply(&mut self, event: NetworkEvent) {
         self.parts_mut().1.on_network_event(event);
     }
 
     fn packets_in_flight(&self) -> usize;
 
-    /// Everything that waits, before any event of `now`.
+    /// All waiting packets, before any event of `now`.
     fn waiters(&self, now: Time) -> Vec<Waiter>;
 
     /// Wait-for graph before any event of `now`.

@@ -1,4 +1,4 @@
-//! Queue of future events in their total order, for any kind of switch.
+//! Queue of future events in their total order, for every kind of switch.
 
 use gingham_kernel::{EventQueue, Purpose, Stream, Time};
 
@@ -7,7 +7,7 @@ pub(crate) struct Timeline<E> {
     pub(crate) now: Time,
     queue: EventQueue<E>,
     events: u64,
-    /// Events caused by the current one, scheduled together after it.
+    /// Events caused by the current event, scheduled together after it.
     caused: Vec<(Time, E)>,
     shuffle: Option<Stream>,
 }

@@ -6,12 +6,13 @@ use gingham_topology::routing::LaneSet;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Watched {
-    /// By channel: free lanes reported last; `None` if not reported. Empty if none is.
+    /// For each channel, the free lanes last reported; `None` if not reported. Empty if no channel
+    /// is.
     reported: Vec<Option<LaneSet>>,
     lanes: u8,
     /// Channels whose full buffers are counted.
     gathered: Vec<ChannelId>,
-    /// By lane, for whole packets: number of free blocks that counts as space.
+    /// For each lane of whole-packet networks, the number of free blocks that counts as space.
     pub(crate) space_blocks: LaneBlocks,
 }
 
@@ -30,7 +31,7 @@ impl Watched {
         }
     }
 
-    /// Returns the free lanes of a reported channel if they changed since the last report.
+    /// Free lanes of a reported channel if they changed since the last report.
     pub(crate) fn change(
         &mut self,
         channel: ChannelId,

@@ -1,6 +1,6 @@
 //! Admission of streams (timing.md, admission; Yum et al. 2002, section 4.1).
 //!
-//! The list of reservations is the ledger, by end of a link.
+//! The list of reservations stands for the ledgers of all ends of links.
 
 use super::differ::{Audited, Tally};
 use super::weights::Weights;
@@ -9,19 +9,19 @@ use gingham_net::{AdmissionPlan, Plan, Signal, StreamId, StreamState, Weighing};
 use gingham_topology::ChannelId;
 use std::sync::Arc;
 
-/// End of a channel: of the sending or the receiving node.
+/// End of a channel: the sending or the receiving node.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum End {
     Sender,
     Receiver,
 }
 
-/// A reservation that was not released and has not been found expired.
+/// A reservation that was neither released nor found expired.
 #[derive(Clone, Copy, Debug)]
 struct Reservation {
     stream: StreamId,
     place: (ChannelId, End),
-    /// Last packet of the stream there.
+    /// Time of the last packet of the stream there.
     renewed: Time,
 }
 
@@ -48,7 +48,7 @@ pub(super) struct Admission {
     pub(super) requests: Vec<Request>,
     reservations: Vec<Reservation>,
     weights: Option<Weights>,
-    /// Weights that follow from changes since the last call.
+    /// Weight changes that follow from events since the last call.
     weighed: Vec<Weighing>,
 }
 
@@ -93,7 +93,6 @@ impl Admission {
         }
     }
 
-    /// Removes expired reservations of a probed end.
     fn expire(&mut self, place: (ChannelId, End), now: Time) {
         let Some(lease) = self.plan.lease else { return };
         let is_over = |of: &Reservation| of.place == place && of.renewed + lease < now;
@@ -136,7 +135,7 @@ impl Admission {
 
     // Adapter of the stream.
 
-    /// Whether the stream must not send yet, or never.
+    /// Whether the stream must not send, at present or at all.
     pub(super) fn holds(&self, stream: StreamId) -> bool {
         let state = self.requests[stream.index()].state;
         !matches!(state, StreamState::Admitted | StreamState::Ended)
@@ -156,7 +155,7 @@ impl Admission {
     }
 
     /// Handles an answer; the host sends on `channel`, the next node on `first`. Returns the
-    /// release to send; a crashed host does nothing.
+    /// release to send; a crashed host sends none.
     pub(super) fn answered(
         &mut self,
         answer: Signal,
@@ -185,7 +184,7 @@ impl Admission {
 
     // Nodes on the path.
 
-    /// Reserves at both ends for a probe, or returns the refusal.
+    /// Reserves bandwidth at both ends for a probe, or returns the refusal.
     fn probed(&mut self, stream: StreamId, hop: Hop, now: Time) -> Option<Signal> {
         if !self.reserve(stream, hop.output, now) {
             return Some(Signal::Nack(stream, hop.output));
@@ -195,7 +194,7 @@ impl Admission {
         None
     }
 
-    /// Returns the signal that ends at this switch; `None` if the packet continues.
+    /// Returns the signal if it ends at this switch; `None` if the packet continues.
     pub(super) fn read(&mut self, signal: Signal, hop: Hop, now: Time) -> Option<Signal> {
         match signal {
             Signal::Probe(stream) => {
@@ -204,7 +203,7 @@ impl Admission {
                 refused.or_else(|| is_last.then_some(Signal::Ack(stream)))
             }
             Signal::Release(stream, refused) => {
-                // The node before, a host in transit, was the last with a reservation.
+                // The previous node, an in-transit host, was the last with a reservation.
                 if hop.output == refused {
                     return Some(signal);
                 }
@@ -215,7 +214,7 @@ impl Admission {
         }
     }
 
-    /// Returns a signal as sent on by a host in transit.
+    /// Signal that an in-transit host sends on.
     pub(super) fn sent_on(&mut self, signal: Signal, hop: Hop, now: Time) -> Signal {
         match signal {
             Signal::Probe(stream) => self.probed(stream, hop, now).unwrap_or(signal),
@@ -227,7 +226,8 @@ impl Admission {
         }
     }
 
-    /// Handles a data packet at a node: the last one frees, others renew.
+    /// Handles a data packet at a node: the last of a stream frees its reservations, others renew
+    /// them.
     pub(super) fn passed(
         &mut self,
         stream: StreamId,
@@ -247,7 +247,7 @@ impl Admission {
         }
     }
 
-    /// Compares the requests and ledgers that the shared machine reports.
+    /// Compares the requests and ledgers that the shared state machine reports.
     pub(super) fn check(&self, now: Time, machines: &gingham_net::Endpoints, tally: &Tally) {
         for (stream, (request, found)) in self.requests.iter().zip(machines.requests()).enumerate()
         {

@@ -1,4 +1,4 @@
-//! The audit: history of a run as known from notices, and the decisions that follow from it.
+//! The audit: the history of a run as known from notices, and the decisions that follow from it.
 //!
 //! ```text
 //!   notice ─► history: messages, queues, posts, reservations, marks ─► expected orders, marks, signals
@@ -38,28 +38,26 @@ use std::sync::Arc;
 pub(super) struct Audit {
     plan: Arc<Plan>,
     now: Time,
-    /// Number of events in queues so far.
     number: usize,
     sources: Vec<Source>,
     crashes: Vec<NetworkEvent>,
-    /// By endpoint: messages created, dropped ones included.
+    /// For each endpoint, the number of messages created, dropped ones included.
     created: Vec<usize>,
     messages: Vec<Message>,
-    /// Messages by the slot of their packets, until the slot is used again.
+    /// Message that uses each packet slot, until the slot is reused.
     slots: BTreeMap<MessageSlot, MessageIndex>,
-    /// Flows by number, in the order of their first messages.
+    /// Flows, numbered in the order of their first messages.
     flows: Vec<FlowKey>,
     hosts: Vec<Host>,
     paths: Vec<SourceChooser>,
     /// Token buckets of policed classes.
     buckets: BTreeMap<(EndpointId, ClassId), Bucket>,
     lanes: LaneDraws,
-    /// By endpoint; empty without channel adapters.
+    /// Posted messages of each endpoint; empty without channel adapters.
     posting: Vec<Posting>,
     throttle: Throttle,
-    /// By endpoint: whether congestion control holds it until woken.
+    /// For each endpoint, whether congestion control holds it until it is woken.
     held: Vec<bool>,
-    /// Number of wake-ups of held hosts.
     woken: u64,
     marking: Marking,
     admission: Option<Admission>,
@@ -237,7 +235,7 @@ impl Audit {
         }
     }
 
-    /// Acknowledges a data packet, alone or with earlier ones, if that is due.
+    /// Acknowledges a data packet, alone or with earlier ones, if an acknowledgement is due.
     fn acknowledge(&mut self, packet: &Packet) {
         let Some(flow) = packet.flow else { return };
         let class = self.flows[flow.index()].class;
@@ -356,7 +354,7 @@ impl Audit {
         }
     }
 
-    /// Adds full send buffers to the full buffers between switches.
+    /// Adds the number of full send buffers to that of full buffers between switches.
     fn gathered(&mut self, full: u64) {
         let full = full + self.posting.iter().filter(|of| of.is_full()).count() as u64;
         let Throttle::SelfTuned(of) = &mut self.throttle else { return };
@@ -388,7 +386,7 @@ fn buckets(plan: &Plan) -> BTreeMap<(EndpointId, ClassId), Bucket> {
     buckets
 }
 
-/// Packet without a message, in response to another, of its class and priority.
+/// Returns a packet without a message, in response to `on`, with its class and priority.
 fn without_message(
     content: Content,
     (source, destination): (EndpointId, EndpointId),

@@ -1,5 +1,5 @@
-//! Comparison of the decisions of the shared machines with those expected by the audit, and their
-//! number.
+//! Compares the decisions of the shared state machines with those expected by the audit, and counts
+//! them.
 
 use gingham_kernel::Time;
 use gingham_net::Packet;
@@ -10,11 +10,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// Family of decisions that the audit compares with its own.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Audited {
-    /// Packet that an endpoint starts, or the instant at which it may start one.
+    /// Packet that an endpoint starts, or the time when it may start one.
     Turn,
     /// Candidate of a group, before a lane is known.
     Candidate,
-    /// Groups of VC classes, groups with waiting packets, and whether one has a packet ready.
+    /// Groups of VC classes, groups with waiting packets, and whether any group has a packet ready.
     Groups,
     /// Packets that wait at an endpoint, for congestion trees.
     Waiting,
@@ -57,13 +57,12 @@ impl Audited {
     ];
 }
 
-/// Numbers of decisions that were compared and found equal, by family. The parts of a network share
-/// one tally.
+/// Number of decisions of each family that were compared and found equal. The parts of a network
+/// share one tally.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tally(Arc<[AtomicU64; Audited::ALL.len()]>);
 
 impl Tally {
-    /// Counts a decision that was compared and is equal.
     pub(super) fn count(&self, family: Audited) {
         self.0[family as usize].fetch_add(1, Ordering::Relaxed);
     }

@@ -1,4 +1,4 @@
-//! Adapter of an endpoint: its queues, packets without a message, and the choice among them
+//! Adapter of an endpoint: its queues, its packets without a message, and the choice among them
 //! (timing.md, flows: turns).
 
 use super::message::MessageIndex;
@@ -16,11 +16,11 @@ pub(super) struct Other {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Pick {
-    /// Next packet of the first message of this queue.
+    /// The next packet of the first message of this queue.
     Queue(usize, MessageIndex),
-    /// Packet without a message, by its index.
+    /// A packet without a message, by its index.
     Other(usize),
-    /// None before this instant.
+    /// No packet may start before this time.
     At(Time),
     Nothing,
 }
@@ -29,7 +29,7 @@ pub(super) enum Pick {
 pub(super) struct Host {
     /// Lane sets, ascending.
     pub(super) groups: Vec<LaneSet>,
-    /// First lanes, by VC class.
+    /// First lanes of each VC class.
     lanes: Vec<LaneSet>,
     pub(super) queues: Vec<Queue>,
     pub(super) others: Vec<Other>,
@@ -43,7 +43,7 @@ impl Host {
         Self { groups, lanes, queues: Vec::new(), others: Vec::new() }
     }
 
-    /// Packets with equal first lanes share a group.
+    /// Group of a VC class; packets with equal first lanes share one.
     pub(super) fn group_of(&self, vc_class: VcClass) -> usize {
         let lanes = self.lanes[usize::from(vc_class.0)];
         self.groups.iter().position(|group| *group == lanes).expect("every lane set has a group")
@@ -61,7 +61,7 @@ impl Host {
         self.others.iter().position(is_next)
     }
 
-    /// Queues with a packet and an open window, in the order of turns.
+    /// Queues with a packet and an open window, in the order in which they take turns.
     pub(super) fn ring(&self, group: usize, level: usize) -> Vec<usize> {
         let mut ring: Vec<(usize, usize)> = Vec::new();
         for (place, queue) in self.queues.iter().enumerate() {
@@ -75,7 +75,7 @@ impl Host {
         ring.into_iter().map(|(_, place)| place).collect()
     }
 
-    /// Whether a group has a packet that window and rate limit permit at `now`.
+    /// Whether a group has a packet that window and rate limit permit to start at `now`.
     pub(super) fn has_ready(&self, group: usize, now: Time) -> bool {
         levels().any(|level| {
             let may_go = |place: usize| self.queues[place].state().earliest <= now;
@@ -84,7 +84,6 @@ impl Host {
         })
     }
 
-    /// Whether any packet waits, permitted or not.
     pub(super) fn is_waiting(&self, group: usize) -> bool {
         let waits = |queue: &Queue| queue.group == group && queue.state().messages > 0;
         self.queues.iter().any(waits)
@@ -92,7 +91,6 @@ impl Host {
     }
 }
 
-/// All levels, the highest first.
 pub(super) fn levels() -> impl Iterator<Item = usize> {
     (0..usize::from(Priority::LEVELS)).rev()
 }

@@ -1,4 +1,4 @@
-//! In-transit host, with decisions computed again from the list of its packets (timing.md,
+//! In-transit host that computes each decision again from the list of its packets (timing.md,
 //! in-transit hosts).
 
 use super::differ::{Audited, Tally};
@@ -6,7 +6,6 @@ use gingham_kernel::Time;
 use gingham_net::{EjectionHead, InTransitPlan, TakenIn, WhenFull};
 use std::fmt::Debug;
 
-/// Packet whose tail has not left.
 #[derive(Clone, Copy, Debug)]
 struct Held<P> {
     packet: P,
@@ -14,7 +13,7 @@ struct Held<P> {
     bytes: u64,
     head: Time,
     is_spilled: bool,
-    /// `None` while the tail of a spilled packet has not arrived.
+    /// Time when the packet is ready; `None` while the tail of a spilled packet has not arrived.
     ready: Option<Time>,
     has_begun: bool,
 }
@@ -24,7 +23,7 @@ pub(crate) struct InTransitHost<P> {
     machine: gingham_net::InTransitHost<P>,
     plan: InTransitPlan,
     tally: Tally,
-    /// In the order of ejection.
+    /// Packets in the order of ejection.
     held: Vec<Held<P>>,
 }
 
@@ -105,7 +104,7 @@ impl<P: Copy + PartialEq + Debug> InTransitHost<P> {
         found
     }
 
-    /// Packet that has been ready longest, by `now`; the first ejected of several.
+    /// Packet that became ready first, by `now`; the first ejected if several did.
     fn first_ready(&self, group: usize, now: Time) -> Option<(P, Time)> {
         let waiting = self.held.iter().filter(|of| of.group == group && !of.has_begun);
         let ready = waiting.filter_map(|of| Some((of.packet, of.ready?)));
@@ -135,7 +134,7 @@ impl<P: Copy + PartialEq + Debug> InTransitHost<P> {
         found
     }
 
-    /// Whether the packet occupied any space.
+    /// Releases the space of a packet. Returns whether it occupied any.
     pub(crate) fn release(&mut self, packet: P, taken: &TakenIn) -> bool {
         let found = self.machine.release(taken);
         let place = self.held.iter().position(|of| of.packet == packet);

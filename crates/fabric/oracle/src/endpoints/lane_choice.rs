@@ -1,4 +1,4 @@
-//! Lanes of messages: that of the class or pair, or drawn for each message or flow
+//! Lanes of messages: fixed for the class or pair, or drawn at random for each message or flow
 //! (timing.md, posting: lanes).
 
 use gingham_kernel::{Purpose, Stream};
@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 #[derive(Clone, Debug, Default)]
 pub(super) struct LaneDraws {
     streams: BTreeMap<(EndpointId, ClassId), Stream>,
-    /// Lanes drawn for flows, with the first message of each.
+    /// Lane drawn for each flow with its first message.
     of_flows: Vec<(FlowId, VcClass)>,
 }
 

@@ -13,9 +13,9 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub(super) enum Marking {
     None,
-    /// Switches that have read a packet, in order.
+    /// Marks packets periodically; has the switches that have read a packet, in order.
     Periodic(u64, Vec<NodeId>),
-    /// Flits above which a packet is marked.
+    /// Number of flits above which a packet is marked.
     Threshold(u64),
     Triggered(triggered::Triggered),
     Fecn(fecn::Fecn),
@@ -28,7 +28,7 @@ impl Marking {
             None => Self::None,
             Some(Policy::Periodic(of)) => Self::Periodic(of.every.get(), Vec::new()),
             Some(Policy::Threshold(of)) => {
-                // Whole flits count.
+                // Only whole flits count.
                 Self::Threshold(of.above.0 / u64::from(plan.switching.flit_bytes()))
             }
             Some(Policy::Fecn(of)) => Self::Fecn(fecn::Fecn::new(plan, *of)),
@@ -40,7 +40,6 @@ impl Marking {
         }
     }
 
-    /// Whether a packet is marked when its head is read.
     pub(super) fn read(&mut self, plan: &Plan, input: ChannelId, waiting_flits: u64) -> bool {
         match self {
             Self::Periodic(every, read) => {
@@ -71,7 +70,6 @@ impl Marking {
         }
     }
 
-    /// Whether a packet is marked when it starts.
     pub(super) fn forwarded(&mut self, stay: &Stay, left: Time, now: Time) -> bool {
         match self {
             Self::Triggered(of) => of.forwarded(stay, left, now),

@@ -7,9 +7,10 @@ use gingham_topology::EndpointId;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Orders {
     expected: Vec<Order>,
-    /// Wake-ups ordered and not over; a second order for one is neither required nor forbidden.
+    /// Ordered wake-ups that are still due; a second, equal order is neither required nor
+    /// forbidden.
     wakes: Vec<(EndpointId, Time)>,
-    /// Weights that a probe orders, arbitrarily.
+    /// Number of weights that a probe may order, with any value.
     free_weights: u64,
 }
 
@@ -33,7 +34,7 @@ impl Orders {
         self.expected.push(Order::Gather);
     }
 
-    /// Expects a weight, in place of a pending one for the lane.
+    /// Expects an order to set a weight; it replaces a pending order for the lane.
     pub(super) fn weigh(&mut self, weighing: Weighing) {
         let lane = |of: Weighing| (of.channel, of.place, of.lane);
         self.expected.retain(
@@ -50,7 +51,7 @@ impl Orders {
         self.wakes.retain(|(of, at)| *of != endpoint || *at > now);
     }
 
-    /// Checks an order; `None` ends the orders of a notice.
+    /// Checks an order that is carried out; `None` ends the orders of a notice.
     pub(super) fn carry_out(&mut self, now: Time, order: Option<Order>) {
         let at = now.as_ps();
         let Some(order) = order else {

@@ -1,6 +1,7 @@
 //! Posted messages: credits, attempts and copies (timing.md, posting).
 //!
-//! Free credits are those of the pool less those of accepted posts that have not returned them.
+//! The free credits of a pool are all its credits minus those of accepted posts that have not
+//! returned theirs.
 
 use super::message::MessageIndex;
 use gingham_kernel::{Span, Time};
@@ -38,11 +39,11 @@ pub(super) struct Post {
 #[derive(Clone, Debug)]
 struct Posted {
     post: Post,
-    /// Pool with its credits; `None` if the message needs none.
+    /// Pool and its number of credits; `None` if the message needs no credit.
     pool: Option<(Pool, usize)>,
-    /// Interval of attempts; `None` if it waits for a credit instead.
+    /// Interval between attempts; `None` if it waits for a credit instead.
     period: Option<Span>,
-    /// Place in the order of acceptance.
+    /// Position in the order of acceptance.
     accepted: Option<usize>,
     has_returned: bool,
     copy: CopyState,
@@ -55,7 +56,7 @@ enum CopyState {
     Done,
 }
 
-/// Work at a later instant, in the order of scheduling.
+/// Work due at a later time, kept in the order of scheduling.
 #[derive(Clone, Copy, Debug)]
 struct Work {
     at: Time,
@@ -132,8 +133,8 @@ impl Posting {
         }
     }
 
-    /// Begins the copy of the accepted message of highest priority, the first accepted among
-    /// equals, unless one is in progress.
+    /// Starts to copy the accepted message of highest priority, the first accepted if several,
+    /// unless a copy is in progress.
     fn begin_copy(&mut self, dma: DmaPlan, now: Time) {
         if self.posts.iter().any(|of| of.copy == CopyState::Begun) {
             return;
@@ -159,7 +160,7 @@ impl Posting {
         self.effects.push_back(Effect::WakeAt(at));
     }
 
-    /// Passes the credit of a message whose last tail has left to the first that waits.
+    /// Passes the credit of a message whose last tail has left to the first waiting message.
     pub(super) fn left(&mut self, message: MessageIndex, now: Time) {
         let place = self.posts.iter().position(|of| of.post.message == message);
         let place = place.expect("what has left was posted");
@@ -173,7 +174,7 @@ impl Posting {
         self.schedule_attempt(pool, now);
     }
 
-    /// Posts of a pool that are repeated, in the order of creation.
+    /// Refused posts of a pool that are attempted again, in the order of creation.
     fn retries(&self, pool: (Pool, usize)) -> Vec<(usize, Time, Span)> {
         let retries = |(place, of): (usize, &Posted)| {
             let is_refused = of.accepted.is_none() && of.pool == Some(pool);
@@ -182,7 +183,7 @@ impl Posting {
         self.posts.iter().enumerate().filter_map(retries).collect()
     }
 
-    /// Schedules the next attempt, if a credit is free and no earlier one is scheduled.
+    /// Schedules the next attempt, if a credit is free and no earlier attempt is scheduled.
     fn schedule_attempt(&mut self, pool: (Pool, usize), now: Time) {
         if self.free(pool) == 0 {
             return;
@@ -198,7 +199,7 @@ impl Posting {
         }
     }
 
-    /// Does the work due, in the order of time, then of scheduling.
+    /// Does all work that is due, in the order of time, then of scheduling.
     pub(super) fn woken(&mut self, now: Time) {
         loop {
             let due = (0..self.work.len()).filter(|place| self.work[*place].at <= now);

@@ -1,7 +1,5 @@
 //! Queue of an adapter: that of a flow, or the shared one of a group and priority (timing.md,
 //! flows).
-//!
-//! The state follows from all events of the queue so far.
 
 use super::message::MessageIndex;
 use super::response::{self, Limits};
@@ -21,7 +19,7 @@ pub(super) enum What {
 
 #[derive(Clone, Copy, Debug)]
 struct Event {
-    /// Number of the event in the run.
+    /// Sequence number of the event in the run.
     number: usize,
     now: Time,
     what: What,
@@ -29,15 +27,15 @@ struct Event {
 
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct State {
-    /// Messages with packets that have not started.
+    /// Number of messages with packets that have not started.
     pub(super) messages: usize,
     /// Packets started and not acknowledged; 0 unless all packets are acknowledged.
     pub(super) in_flight: u32,
     pub(super) limits: Limits,
-    /// Earliest start of the next packet by rate limit and gap.
+    /// Earliest start of the next packet that rate limit and gap permit.
     pub(super) earliest: Time,
-    /// Event since which the queue has had a packet and an open window, and sent none: the order of
-    /// turns.
+    /// Number of the event since which the queue has had a packet and an open window but has sent
+    /// none; it gives the order of turns.
     pub(super) joined: Option<usize>,
 }
 
@@ -45,9 +43,7 @@ pub(super) struct State {
 pub(super) struct Queue {
     pub(super) group: usize,
     pub(super) level: usize,
-    /// `None` for a shared queue.
     pub(super) flow: Option<FlowId>,
-    /// All messages, in order of arrival.
     pub(super) messages: Vec<MessageIndex>,
     window: Option<WindowPlan>,
     initial: Limits,
@@ -88,7 +84,7 @@ impl Queue {
         &self.state
     }
 
-    /// Whether a packet waits and the window is closed.
+    /// Whether a packet waits because the window is closed.
     pub(super) fn is_shut(&self) -> bool {
         self.state.messages > 0 && self.state.joined.is_none()
     }
@@ -146,7 +142,7 @@ fn in_flight(counts: bool, started: usize, acknowledged: u32) -> u32 {
     if counts { started - acknowledged } else { 0 }
 }
 
-/// Returns the earliest start after a packet that starts at `now`: by the rate limit
+/// Earliest start after a packet that starts at `now`: by the rate limit
 /// `now + ceil(refill payload / 65536)`, and not before `now + gap`; `None` without limits.
 fn next_start(limits: &Limits, now: Time, payload_bytes: u32) -> Option<Time> {
     let by_rate_limit = limits.refill.map(|refill| {

@@ -5,14 +5,14 @@ use gingham_net::{Acknowledged, FlowId};
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Receipts {
-    /// Packets in order, with their marks.
+    /// Flow of each arrived packet, in order, and whether it was marked.
     arrived: Vec<(FlowId, bool)>,
-    /// At each acknowledgement: number of arrived packets, and time.
+    /// For each acknowledgement: the flow, the number of packets arrived so far, and the time.
     acknowledged: Vec<(FlowId, usize, Time)>,
 }
 
 impl Receipts {
-    /// Returns the numbers of packets acknowledged now, and of marked ones among them.
+    /// Returns how many packets are acknowledged now, and how many are marked.
     pub(super) fn arrive(
         &mut self,
         flow: FlowId,

@@ -1,8 +1,8 @@
 //! Responses of a flow, as formulas over the starts and acknowledgements of its packets
 //! (congestion.md, how flows respond to marks).
 //!
-//! Events are applied again after each. Orders of floating-point operations are those of the
-//! formulas in `gingham_net`'s documentation.
+//! All events are applied again after each new one. Floating-point operations are in the order of
+//! the formulas in `gingham_net`'s documentation.
 
 mod becn;
 mod dcqcn;
@@ -16,25 +16,25 @@ use gingham_net::{REFILL_BYTES, Response};
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Limits {
     pub(super) window_packets: u32,
-    /// Time for the starts of [`REFILL_BYTES`] bytes; unlimited if `None`.
+    /// Time in which [`REFILL_BYTES`] bytes may start; `None` if unlimited.
     pub(super) refill: Option<Span>,
-    /// Least time between starts, of any length.
+    /// Minimum time between the starts of packets of any length.
     pub(super) gap: Span,
 }
 
 pub(super) trait Law {
     fn marked(&mut self, _limits: &mut Limits, _now: Time) {}
 
-    /// An acknowledgement without a mark, for one of its packets.
+    /// Handles an acknowledgement without a mark, for one of its packets.
     fn unmarked(&mut self, _limits: &mut Limits, _now: Time) {}
 
-    /// End of a round trip of `packets` packets.
+    /// Handles the end of a round trip of `packets` packets.
     fn round_trip(&mut self, _trip: Span, _packets: u32, _limits: &mut Limits, _now: Time) {}
 
     fn starts(&mut self, _payload_bytes: u32, _limits: &mut Limits, _now: Time) {}
 }
 
-/// `fixed`: constant limits.
+/// `fixed`: limits that never change.
 struct Constant;
 
 impl Law for Constant {}
@@ -52,7 +52,7 @@ pub(super) fn law(response: &Response, limits: &Limits) -> Box<dyn Law> {
     }
 }
 
-/// Rate as a share of the highest, at least the lowest.
+/// Rate as a share of the highest rate; at least the lowest.
 struct Rate {
     share: f64,
     lowest: f64,
@@ -66,7 +66,7 @@ impl Rate {
         Self { share: 1.0, lowest, refill }
     }
 
-    /// Sets the rate within its limits; rounds the refill time to the picosecond.
+    /// Sets the rate within its limits, and the refill time, rounded to a picosecond.
     fn set(&mut self, share: f64, limits: &mut Limits) {
         self.share = share.max(self.lowest).min(1.0);
         limits.refill = Some(rounded(as_f64(self.refill) / self.share));
@@ -77,7 +77,7 @@ impl Rate {
         REFILL_BYTES as f64 / as_f64(self.refill) * 1e12
     }
 
-    /// Configured rate as a share, or a default share.
+    /// Returns the configured rate as a share of the highest, or a default share.
     #[expect(clippy::cast_precision_loss, reason = "a rate")]
     fn share_of(&self, rate: Option<gingham_kernel::Rate>, default: f64) -> f64 {
         rate.map_or(default, |rate| rate.bytes_per_second() as f64 / self.bytes_per_second())

@@ -4,14 +4,14 @@ use gingham_kernel::{Purpose, Span, Stream};
 use gingham_net::{ContentionPlan, Decision, PathId, Plan};
 use gingham_topology::EndpointId;
 
-/// Path selection of one endpoint.
 #[derive(Clone, Debug)]
 pub(super) struct SourceChooser {
     decision: Decision,
     draws: Stream,
-    /// Number of intermediate switches, and the draws among them.
+    /// Number of intermediate switches, and the random stream that selects one.
     vias: (usize, Stream),
-    /// For each own packet that has left: the time that it took, and that of its flits.
+    /// For each packet of this host that has left: the time that it took, and the time of its flits
+    /// alone.
     left: Vec<(Span, Span)>,
 }
 
@@ -27,7 +27,7 @@ impl SourceChooser {
         self.left.push((took, flits));
     }
 
-    /// Returns the path of a packet that starts, of a message of `message_bytes`.
+    /// Path of a packet that starts; its message has `message_bytes` bytes.
     pub(super) fn choose(&mut self, message_bytes: u32) -> PathId {
         let is_alternative = match &self.decision {
             Decision::ByPair | Decision::AtSwitches(_) => false,

@@ -1,4 +1,4 @@
-//! Output selection, with a second computation of the choice (timing.md, adaptive routing).
+//! Output selection; each choice is computed a second time (timing.md, adaptive routing).
 
 use super::differ::{Audited, Tally};
 use gingham_kernel::{Counted, Purpose};
@@ -11,7 +11,7 @@ pub(crate) struct SwitchChooser {
     machine: gingham_net::SwitchChooser,
     select: Select,
     reselect: Reselect,
-    /// Draws of each switch, by its stable name.
+    /// Random draws of each switch, by its stable name.
     draws: Vec<(NodeId, Counted)>,
     tally: Tally,
 }
@@ -50,8 +50,8 @@ impl SwitchChooser {
         found
     }
 
-    /// Returns the first output, one drawn among all, or one drawn among those with the most
-    /// credits.
+    /// Expected output: the first, one drawn among all, or one drawn among those with the most
+    /// credits, depending on the rule.
     fn expected(&self, head: HeadPlace, tick: u64, credits: &[u64]) -> usize {
         let most = credits.iter().fold(0, |most, of| *of.max(&most));
         let places = 0..credits.len();

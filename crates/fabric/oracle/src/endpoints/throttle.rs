@@ -12,9 +12,9 @@ use gingham_kernel::Time;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum May {
     Begin,
-    /// Not before this instant.
+    /// The message may not begin before this time.
     At(Time),
-    /// Not before its host is woken.
+    /// The message may not begin before its host is woken.
     Held,
 }
 

@@ -1,5 +1,5 @@
-//! Lane weights that follow reservations: 64ths of a link, for lanes of streams and the rest for
-//! others (`gingham_net`, `admission::weights`).
+//! Lane weights that follow reservations, in 64ths of a link: a share for lanes of streams, the
+//! rest for other lanes (`gingham_net`, `admission::weights`).
 
 use super::admission::End;
 use gingham_net::{AdmissionPlan, ArbiterPlace, Plan, Weighing};
@@ -12,11 +12,11 @@ const PARTS: u64 = 64;
 
 #[derive(Clone, Debug)]
 pub(super) struct Weights {
-    /// Arbiters with weights, by the end of the channel that they follow.
+    /// Arbiters whose weights follow the reservations at each end of a channel.
     arbiters: BTreeMap<(ChannelId, End), Vec<ArbiterPlace>>,
     streams: LaneSet,
     others: LaneSet,
-    /// By end of a channel: weights in force of a stream lane and of another one.
+    /// For each end of a channel, the current weights of a lane for streams and of another lane.
     known: BTreeMap<(ChannelId, End), [u16; 2]>,
 }
 
@@ -48,7 +48,7 @@ impl Weights {
         Some(Self { arbiters, streams, others, known: BTreeMap::new() })
     }
 
-    /// Weights to set after a change of the reserved bandwidth.
+    /// Returns the weights to set after the reserved bandwidth has changed.
     pub(super) fn of(
         &mut self,
         plan: &AdmissionPlan,
@@ -78,7 +78,6 @@ impl Weights {
     }
 }
 
-/// Quotient to the nearest whole number; halves are rounded up.
 fn to_nearest(number: u128, by: u64) -> u64 {
     let quotient = (2 * number + u128::from(by)) / (2 * u128::from(by));
     u64::try_from(quotient).unwrap_or(u64::MAX)

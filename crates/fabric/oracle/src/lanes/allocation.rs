@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Request {
     pub(crate) from: (ChannelId, u8),
-    /// Input port and lane as one number, for round robin.
+    /// Input port and lane combined into one number, for round robin.
     pub(crate) number: usize,
     head: Flit,
     pub(crate) output: ChannelId,
@@ -53,7 +53,7 @@ impl Simulation {
         }
     }
 
-    /// In the order of input port and lane.
+    /// Notifies the endpoints of routed heads, in the order of input port and lane.
     fn notify_read(&mut self, node: NodeId, tick: Tick) {
         for input in self.channels_into(node) {
             for lane in 0..self.plan.lanes.count {
@@ -81,7 +81,7 @@ impl Simulation {
         all.filter_map(|(input, lane)| self.request(input, lane, tick)).collect()
     }
 
-    /// Returns the number of the head that is granted a lane.
+    /// Grants a lane to a head. Returns the head's number.
     fn grant_lane(&mut self, output: ChannelId, requests: &[Request], tick: Tick) -> Option<usize> {
         let could_be_granted = |request: &&Request| !self.lanes_to_grant(request, tick).is_empty();
         let requests: Vec<Request> = requests.iter().filter(could_be_granted).copied().collect();
@@ -105,7 +105,7 @@ impl Simulation {
         Some(winner)
     }
 
-    /// Lets heads choose an output after routing, if the choice is permanent.
+    /// Lets heads select an output after routing, if the selection is permanent.
     fn choose_for_good(&mut self, node: NodeId, tick: Tick) {
         let Some(switch_chooser) =
             self.switch_chooser.as_ref().filter(|switch_chooser| switch_chooser.is_for_good())
@@ -134,8 +134,8 @@ impl Simulation {
         }
     }
 
-    /// Request of the first head, from tick `h + 1 + R` on; among several outputs, for one that
-    /// could grant a lane.
+    /// Request of the first head, from tick `h + 1 + R` on; if it may take several outputs, one
+    /// that could grant a lane.
     pub(crate) fn request(&self, input: ChannelId, lane: u8, tick: Tick) -> Option<Request> {
         let Some(switch_chooser) = &self.switch_chooser else {
             return self.only_request(input, lane, tick);
@@ -143,7 +143,7 @@ impl Simulation {
         let mut open = self.requests_of(input, lane, tick);
         open.retain(|request| !self.lanes_to_grant(request, tick).is_empty());
         if let Some(chosen) = self.input(input).lane(lane).chosen {
-            // Otherwise the escape lanes on its path.
+            // If the chosen output cannot grant a lane, only the escape lanes on the path remain.
             let is_chosen = |request: &&Request| request.output == chosen;
             return open.iter().find(is_chosen).or(open.first()).copied();
         }
@@ -200,7 +200,7 @@ impl Simulation {
         self.journeys.get(request.head.packet).flits
     }
 
-    /// Allowed lanes that can be granted at a tick.
+    /// Allowed lanes that can be granted at `tick`.
     pub(crate) fn lanes_to_grant(&self, request: &Request, tick: Tick) -> LaneSet {
         let flits = self.flits_of(request);
         let output = &self.outputs[request.output.index()];
@@ -213,7 +213,7 @@ impl Simulation {
         self.free_lanes(request, tick).filter(can_be_granted).collect()
     }
 
-    /// Allowed lanes that no input lane holds, whatever their credits.
+    /// Allowed lanes that no input lane holds, regardless of their credits.
     pub(crate) fn free_lanes(
         &self,
         request: &Request,
@@ -284,7 +284,7 @@ impl Simulation {
         }
     }
 
-    /// Heads by number, with the lane that each accepts.
+    /// Numbers of the matched heads, with the lane that each accepts.
     fn matched_heads(
         &self,
         output: ChannelId,
@@ -330,7 +330,7 @@ impl Simulation {
         pointer.first(self.lanes_of_switch(output), is_able)
     }
 
-    /// Number of input lanes, equal to that of output lanes.
+    /// Number of input lanes of a switch, equal to its number of output lanes.
     pub(crate) fn lanes_of_switch(&self, output: ChannelId) -> usize {
         self.ports(self.plan.ends(output).source.node) * usize::from(self.plan.lanes.count)
     }
@@ -370,8 +370,8 @@ impl Simulation {
         }
     }
 
-    /// Output that a lane can send to: a lane of it was held and the first flit was there before
-    /// this tick, and the output lane has space.
+    /// Output to which a lane can send: it holds an output lane there with space, and the lane was
+    /// granted and its first flit arrived before this tick.
     pub(crate) fn can_cross(&self, input: ChannelId, lane: u8, tick: Tick) -> Option<ChannelId> {
         let input_lane = self.input(input).lane(lane);
         let hold = input_lane.holds.filter(|hold| hold.since < tick)?;
@@ -379,8 +379,8 @@ impl Simulation {
         self.has_room(hold.output, hold.lane).then_some(hold.output)
     }
 
-    /// Whether a flit fits; with output lanes of depth 0, there is a credit and nothing waits for
-    /// the link.
+    /// Whether a flit fits into an output lane; with depth 0, whether there is a credit and no flit
+    /// waits for the link.
     pub(crate) fn has_room(&self, output: ChannelId, lane: u8) -> bool {
         if self.lane_plan.pays_at_crossing() {
             let output = &self.outputs[output.index()];
@@ -390,7 +390,7 @@ impl Simulation {
         self.outputs[output.index()].lane(lane).buffer.len() < depth as usize
     }
 
-    /// Moves the first flit into the output lane that is held.
+    /// Moves the first flit of a lane into the output lane that it holds.
     pub(crate) fn traverse_switch(&mut self, input: ChannelId, lane: u8, tick: Tick) {
         let now = self.timeline.now;
         let flit = self.input_mut(input).leave(lane, now);

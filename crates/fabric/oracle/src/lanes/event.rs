@@ -9,35 +9,35 @@ use gingham_topology::{ChannelId, EndpointId, NodeId};
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct Flit {
     pub(crate) packet: JourneyId,
-    /// Index in the packet, from 0.
+    /// Index of the flit in its packet, from 0.
     pub(crate) index: u64,
 }
 
-/// An event; all from [`Event::Credit`] on occur at ticks, except [`Event::Begin`].
+/// An event. Events from [`Event::Credit`] on occur only at ticks, except [`Event::Begin`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Event {
-    /// Creation of a message.
+    /// A source creates a message.
     Create { source: usize },
     /// A wake-up is due.
     Wake { endpoint: EndpointId },
     /// The tail has left the host that sends on `channel`.
     TailLeft { channel: ChannelId, packet: JourneyId },
-    /// Complete arrival at the host at the end of `channel`.
+    /// A flit has arrived completely at the host at the end of `channel`.
     FlitArrives { channel: ChannelId, flit: Flit },
     /// Stage 1: a credit becomes available at the sender.
     Credit { channel: ChannelId, lane: u8 },
-    /// Stage 1: a flit is in the lane buffer.
+    /// Stage 1: a flit becomes visible in the lane buffer.
     FlitIsThere { channel: ChannelId, lane: u8, flit: Flit },
     /// The host at the end of `channel` processes its lane buffers.
     Receive { channel: ChannelId },
-    /// Stage 5, link traversal.
+    /// Stage 5: link traversal.
     Link { node: NodeId },
-    /// The adapter chooses among its lanes.
+    /// An adapter chooses among its lanes.
     Send { channel: ChannelId },
-    /// The flit begins.
+    /// A flit begins.
     Begin { channel: ChannelId, flit: Flit },
-    /// Stage 4, switch allocation and traversal.
+    /// Stage 4: switch allocation and traversal.
     Cross { node: NodeId },
-    /// Stages 2 and 3, routing and virtual-channel allocation.
+    /// Stages 2 and 3: routing and virtual-channel allocation.
     Allocate { node: NodeId },
 }

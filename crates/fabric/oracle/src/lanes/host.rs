@@ -14,13 +14,13 @@ use gingham_topology::routing::{DatelineClass, LaneSet};
 use gingham_topology::{ChannelId, EndpointId, Fabric, NodeId};
 
 impl Simulation {
-    /// Notifies the endpoints and executes their orders, at the first tick from now on.
+    /// Notifies the endpoints, and executes their orders at the first tick from now on.
     pub(crate) fn notify(&mut self, notice: Notice<'_>) {
         self.endpoints.notify(self.timeline.now, notice);
         self.carry_out(self.clock.first_from(self.timeline.now));
     }
 
-    /// Executes orders; hosts may send from tick `from` on.
+    /// Executes orders of the endpoints; hosts may send from tick `from` on.
     pub(crate) fn carry_out(&mut self, from: Tick) {
         while let Some(order) = self.endpoints.next_order() {
             match order {
@@ -35,7 +35,7 @@ impl Simulation {
         }
     }
 
-    /// Reports outputs whose set of held lanes changed in this stage.
+    /// Reports outputs if their set of free lanes changed in this stage.
     pub(crate) fn notify_lanes(&mut self, node: NodeId) {
         for output in self.channels_from(node) {
             let state = &self.outputs[output.index()];
@@ -47,7 +47,6 @@ impl Simulation {
         }
     }
 
-    /// Reports the number of full lane buffers between switches.
     fn notify_gathered(&mut self) {
         let full = self.watched.full(|channel, lane| {
             let depth = self.lane_plan.depths_flits[usize::from(lane)];
@@ -111,7 +110,7 @@ impl Simulation {
         }
     }
 
-    /// Handles a flit at a host that accepts everything.
+    /// Handles a flit at a host that accepts every flit.
     pub(crate) fn flit_arrives(&mut self, channel: ChannelId, flit: Flit) {
         if self.journeys.get(flit.packet).ends_with(channel) {
             return self.consume(flit);
@@ -149,7 +148,7 @@ impl Simulation {
     }
 }
 
-// Stage 5 at an adapter: an arbiter chooses among its lanes, some in the middle of a packet.
+// Stage 5 at an adapter: an arbiter chooses among its lanes; some are in the middle of a packet.
 //
 // ```text
 //   queue of lanes 0, 1   [ p7 ][ p9 ]  ─┐   lane 0   p3: flit 5 of 8    no credit
@@ -205,8 +204,8 @@ impl Simulation {
             || !self.in_transit[host.index()].packets.is_empty()
     }
 
-    /// Whether a channel has something to send but no credits for any; `is_short`: a packet could
-    /// begin with more credits.
+    /// Whether a channel has packets to send but no credits for any; `is_short` means that a packet
+    /// could begin with more credits.
     fn adapter_waits(
         &self,
         channel: ChannelId,
@@ -218,12 +217,12 @@ impl Simulation {
         if open.clone().any(|lane| candidates[usize::from(lane)].is_some()) {
             return false;
         }
-        // No packet that could continue has a credit.
+        // No lane with a packet in progress has a credit.
         is_short || open.any(|lane| self.is_there(channel, lane))
     }
 
-    /// Candidates by lane, if the channel may take a flit now, and whether any packet lacks only
-    /// credits.
+    /// Candidate of each lane, if the channel may take a flit now, and whether any packet lacks
+    /// only credits.
     fn candidates(&mut self, channel: ChannelId, tick: Tick) -> (Vec<Option<Candidate>>, bool) {
         let host = self.host_of(channel);
         let lanes = 0..self.plan.lanes.count;
@@ -232,8 +231,8 @@ impl Simulation {
         if !self.outputs[channel.index()].chooser.is_open() {
             return (candidates, is_short);
         }
-        // Groups of queues are in the order of their lanes, so a lane takes from the lowest group
-        // that has it.
+        // Groups are in the order of their lanes: a lane takes from the lowest group that includes
+        // it.
         for (group, queue) in self.waiting_groups(host) {
             let is_of_group = |packet: &OutgoingPacket| packet.group == group;
             let goes_on = |lane: u8| {
@@ -264,7 +263,7 @@ impl Simulation {
         (candidates, is_short)
     }
 
-    /// Candidate of a lane in the middle of a packet, with its next flit and a credit.
+    /// Candidate of a lane in the middle of a packet, if its next flit and a credit are available.
     fn can_go_on(&self, channel: ChannelId, lane: u8) -> Option<Candidate> {
         let host = self.host_of(channel);
         let OutgoingPacket { packet, arrival, .. } = self.senders[host.index()][usize::from(lane)]?;
@@ -274,7 +273,7 @@ impl Simulation {
         can.then_some(Candidate { flits, arrival, step: Step::GoOn })
     }
 
-    /// Whether the next flit of a packet under way is available.
+    /// Whether the next flit of a packet in progress is available.
     fn is_there(&self, channel: ChannelId, lane: u8) -> bool {
         let host = self.host_of(channel).index();
         let Some(sending) = self.senders[host][usize::from(lane)] else { return false };
@@ -282,8 +281,8 @@ impl Simulation {
         in_transit.is_none_or(|packet| !packet.received.is_empty())
     }
 
-    /// Returns whether a queue, none of whose lanes has a credit, has a packet that is not held
-    /// back by window or rate limit.
+    /// Whether a queue without credits on any of its lanes has a packet that neither window nor
+    /// rate limit delays.
     fn has_ready(&self, channel: ChannelId, group: usize, tick: Tick) -> bool {
         let host = self.host_of(channel);
         let machine = &self.in_transit[host.index()].machine;
@@ -300,7 +299,7 @@ impl Simulation {
         adapter.groups().enumerate().filter(|(group, _)| waits(*group)).collect()
     }
 
-    /// Lanes without a packet but with a credit.
+    /// Lanes of a queue that have a credit but no packet in progress.
     fn idle_lanes(&self, channel: ChannelId, queue: LaneSet) -> Vec<u8> {
         let sending = &self.senders[self.host_of(channel).index()];
         let output = &self.outputs[channel.index()];
@@ -316,7 +315,7 @@ impl Simulation {
         output.lane(lane).has_credits(needed.max(1))
     }
 
-    /// Packet that may begin now; those in transit precede the host's own.
+    /// Next packet that may begin now; in-transit packets precede the host's own.
     fn next_of(&mut self, channel: ChannelId, group: usize, tick: Tick) -> Option<Candidate> {
         let host = self.host_of(channel);
         let in_transit = &self.in_transit[host.index()].machine;
@@ -432,7 +431,7 @@ impl Simulation {
         }
     }
 
-    /// Whether the channel takes nothing for lack of credits.
+    /// Sends a flit. Returns whether the channel sends none for lack of credits.
     fn traverse_link(&mut self, channel: ChannelId, tick: Tick) -> bool {
         let candidates: Vec<_> =
             (0..self.plan.lanes.count).map(|lane| self.can_leave(channel, lane, tick)).collect();
@@ -450,7 +449,7 @@ impl Simulation {
         false
     }
 
-    /// First flit, if it crossed before this tick and there is a credit.
+    /// First flit of an output lane, if it crossed before this tick and there is a credit.
     fn can_leave(&self, channel: ChannelId, lane: u8, tick: Tick) -> Option<Head> {
         let output = &self.outputs[channel.index()];
         let first = output.lane(lane).buffer.front().filter(|first| first.since < tick)?;
@@ -458,7 +457,7 @@ impl Simulation {
         output.lane(lane).has_credit().then(|| self.head_of(first, by_packet))
     }
 
-    /// Arbiter's view of a flit, or of the packet that begins with it.
+    /// Describes to the arbiter a flit, or the packet that begins with it.
     pub(crate) fn head_of(&self, first: &BufferedFlit, by_packet: bool) -> Head {
         let flits = if by_packet { self.journeys.get(first.flit.packet).flits } else { 1 };
         let arrival_ps = self.clock.instant(first.since).as_ps();

@@ -1,4 +1,4 @@
-//! State of a host: packets on the lanes of its adapter, and packets in transit.
+//! State of a host: packets on the lanes of its adapter, and in-transit packets.
 
 use crate::endpoints::{InTransitHost, Tally};
 use crate::lanes::event::Flit;
@@ -10,10 +10,10 @@ use std::collections::VecDeque;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct OutgoingPacket {
     pub(crate) packet: JourneyId,
-    /// Group of queues of its origin.
+    /// Group of the queues that the packet came from.
     pub(crate) group: usize,
     pub(crate) next: u64,
-    /// Creation of its message or, in transit, the time when it was ready.
+    /// Creation time of the message, or the time when an in-transit packet was ready.
     pub(crate) arrival: Time,
 }
 
@@ -22,7 +22,7 @@ pub(crate) struct InTransit {
     pub(crate) machine: InTransitHost<JourneyId>,
     /// Packets whose tail has not left.
     pub(crate) packets: Vec<InTransitPacket>,
-    /// By lane into a host with lane buffers: handling of the first packet.
+    /// For each lane into a host with lane buffers, the state of its first packet.
     pub(crate) heads: Vec<EjectionHead>,
 }
 
@@ -30,13 +30,13 @@ pub(crate) struct InTransit {
 pub(crate) struct InTransitPacket {
     pub(crate) packet: JourneyId,
     pub(crate) taken: TakenIn,
-    /// Flits that have arrived and not left.
+    /// Flits that have arrived but not left.
     pub(crate) received: VecDeque<Flit>,
     pub(crate) has_begun: bool,
 }
 
 impl InTransit {
-    /// Creates the state of a host with numbers of groups of queues and of lanes.
+    /// Creates the state of a host, given its numbers of queue groups and of lanes.
     pub(crate) fn new(plan: InTransitPlan, (groups, lanes): (usize, u8), tally: &Tally) -> Self {
         let heads = vec![EjectionHead::default(); lanes.into()];
         let machine = InTransitHost::new(plan, groups, tally.clone());

@@ -1,4 +1,4 @@
-//! Packets under way.
+//! Packets in flight.
 
 use crate::in_flight::InFlight;
 pub(crate) use crate::in_flight::InFlightId as JourneyId;
@@ -19,20 +19,18 @@ pub(crate) struct Journey {
     pub(crate) length: PathLength,
     pub(crate) flits: u64,
     pub(crate) wire_bytes: u64,
-    /// Start of the first flit at the source.
+    /// Start of its first flit at the source.
     pub(crate) began: Time,
-    /// Index in `path` of the last channel that the head took.
+    /// Index in `path` of the last channel taken by the head.
     pub(crate) position: usize,
-    /// Dateline class at `position`.
+    /// Dateline class on that channel.
     pub(crate) dateline_class: DatelineClass,
-    /// Arrival of the first flit at the destination.
     pub(crate) head_arrived: Option<Time>,
-    /// Index of the next flit to arrive at the destination.
     pub(crate) index_expected: u64,
 }
 
 impl Journey {
-    /// Advances the head to a channel; off its path, the tables give the rest from there.
+    /// Advances the head to a channel; if that is off the path, tables give the rest of it.
     pub(crate) fn take(&mut self, plan: &Plan, output: ChannelId) {
         if output != self.next_channel() {
             self.path.truncate(self.position + 1);

@@ -5,8 +5,8 @@
 //!                              input 1 ◄ lanes 1 3      speedup s; lane l uses number l mod s
 //! ```
 //!
-//! One side proposes, the other accepts; the unmatched repeat this for the number of iterations of
-//! the [`Allocator`](gingham_net::Allocator).
+//! One side proposes and the other accepts; unmatched ports repeat this for the number of
+//! iterations of the [`Allocator`](gingham_net::Allocator).
 //!
 //! - Output first: every crossbar output grants one crossbar input, in round robin, or the holder
 //!   of one of its output lanes, by its arbiter; every input with grants accepts one of them, by
@@ -31,7 +31,7 @@ struct CrossbarPort {
 
 struct Grant {
     output: CrossbarPort,
-    /// Lanes of the input, any of which may send.
+    /// Lanes of the input; any of them may send.
     lanes: Vec<u8>,
     /// State of the output's arbitration after a match.
     after: Granting,
@@ -97,8 +97,8 @@ impl Simulation {
         granted.into_iter().filter_map(|(input, grants)| self.take_one(input, grants)).collect()
     }
 
-    /// Input granted by a crossbar output, among unmatched ones that can send to it: the first in
-    /// round robin, with all these lanes; or the holder of the output lane chosen by the arbiter.
+    /// Input that a crossbar output grants, among unmatched inputs that can send to it: the first
+    /// in round robin, for all these lanes, or the holder of the output lane chosen by the arbiter.
     fn grant(
         &self,
         output: CrossbarPort,
@@ -165,7 +165,7 @@ impl Simulation {
         Some((input, Grant { output, lanes: vec![from], after: Granting::Lanes(after) }))
     }
 
-    /// Chooses a granted lane: among all, or among those to the output chosen by round robin.
+    /// Chooses a granted lane: among all, or among those for the output chosen by round robin.
     fn take_one(&self, input: CrossbarPort, mut grants: Vec<Grant>) -> Option<Match> {
         let mut crossbar_port = self.crossbar_input(input).clone();
         if self.lane_plan.allocator.takes_outputs_in_turn() {
@@ -250,7 +250,7 @@ impl Simulation {
         port * usize::from(self.lane_plan.input_speedup) + usize::from(input.number)
     }
 
-    /// Lane chosen by the arbiter of a crossbar input; records that it sends.
+    /// Returns the lane chosen by the arbiter of a crossbar input, and records that it sends.
     fn next_lane(
         &self,
         input: CrossbarPort,
@@ -277,8 +277,8 @@ impl Simulation {
         (0..self.plan.lanes.count).filter(is_of).filter(can_send).collect()
     }
 
-    /// Crossbar output that a lane can send to; by the packet, none while another lane of its
-    /// input, or of that output, is in the middle of a packet.
+    /// Crossbar output to which a lane can send; with packet-level arbitration, none while another
+    /// lane of its input, or of that output, is in the middle of a packet.
     fn can_be_matched(&self, input: ChannelId, lane: u8, tick: Tick) -> Option<CrossbarPort> {
         let channel = self.can_cross(input, lane, tick)?;
         let hold = self.input(input).lane(lane).holds?;

@@ -19,16 +19,16 @@ use std::num::NonZeroU16;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BufferedFlit {
     pub(crate) flit: Flit,
-    /// Tick of arrival, or of crossing.
+    /// Tick when the flit arrived or crossed.
     pub(crate) since: Tick,
 }
 
 #[derive(Clone, Debug)]
 pub(crate) struct Input {
     pub(crate) lanes: Vec<InputLane>,
-    /// Crossbar inputs, with a multiplexed crossbar.
+    /// Crossbar inputs of a multiplexed crossbar.
     pub(crate) crossbar_ports: Vec<CrossbarInput>,
-    /// Fill of all lanes times time, up to the last change.
+    /// Sum of fill level times time over all lanes, up to the last change.
     occupancy_flit_ps: u128,
     changed: Time,
 }
@@ -36,7 +36,7 @@ pub(crate) struct Input {
 #[derive(Clone, Debug)]
 pub(crate) struct CrossbarInput {
     pub(crate) chooser: Chooser,
-    /// Last crossbar output matched, if outputs are taken in round robin.
+    /// Round robin over crossbar outputs, if outputs are taken in turn.
     pub(crate) outputs: RoundRobin,
 }
 
@@ -44,11 +44,11 @@ pub(crate) struct CrossbarInput {
 pub(crate) struct InputLane {
     buffer: VecDeque<BufferedFlit>,
     pub(crate) holds: Option<Hold>,
-    /// Permanent choice of its head.
+    /// Output chosen for the head, if the choice is permanent.
     pub(crate) chosen: Option<ChannelId>,
-    /// VC allocation by iSLIP: the output lane that a head accepted last.
+    /// VC allocation by iSLIP: round robin after the output lane that a head accepted last.
     pub(crate) lane_pointer: RoundRobin,
-    /// Tick at which the previous tail crossed; 0 before the first.
+    /// Tick when the previous tail crossed; 0 before the first.
     tail_crossed: Tick,
 }
 
@@ -106,7 +106,7 @@ impl Input {
         &mut self.lanes[usize::from(lane)]
     }
 
-    /// Adds a flit at `now`, the instant of `tick`.
+    /// Adds a flit at `now`, the time of `tick`.
     pub(crate) fn enter(&mut self, lane: u8, flit: Flit, tick: Tick, now: Time) {
         self.settle_occupancy(now);
         self.lane_mut(lane).buffer.push_back(BufferedFlit { flit, since: tick });
@@ -127,7 +127,7 @@ impl Input {
         self.lanes.iter().map(InputLane::fill).sum()
     }
 
-    /// Fill times time from the start of the run to `now`.
+    /// Fill level times time, summed from the start of the run to `now`.
     pub(crate) fn occupancy_flit_ps(&self, now: Time) -> u128 {
         self.occupancy_flit_ps + self.fill() as u128 * u128::from(now.since(self.changed).as_ps())
     }
@@ -140,16 +140,16 @@ impl Input {
 
 #[derive(Clone, Debug)]
 pub(crate) struct Output {
-    /// Earliest start of the next flit.
+    /// Earliest start time of the next flit.
     pub(crate) free: Time,
     pub(crate) lanes: Vec<OutputLane>,
-    /// Arbiter for the link: that of the link output, or of the adapter port.
+    /// Arbiter for the link, at the output of a switch or the port of an adapter.
     pub(crate) chooser: Chooser,
-    /// VC allocation: round-robin pointer over heads (input port and lane), by level.
+    /// VC allocation: for each level, round-robin pointer over heads (input port and lane).
     pub(crate) head_pointers: Vec<RoundRobin>,
     /// VC allocation: round-robin pointer over lanes.
     pub(crate) lane_pointer: RoundRobin,
-    /// Switch allocation.
+    /// Switch allocation: arbitration of each crossbar output.
     pub(crate) crossbar_ports: Vec<Granting>,
     /// Whether VC allocation left a head without a lane only for lack of credits.
     pub(crate) is_short: bool,
@@ -160,9 +160,9 @@ pub(crate) struct Output {
 
 #[derive(Clone, Debug)]
 pub(crate) enum Granting {
-    /// Among crossbar inputs, in round robin.
+    /// Grants crossbar inputs in round robin.
     Inputs(RoundRobin),
-    /// Among output lanes, by an arbiter.
+    /// Grants output lanes by an arbiter.
     Lanes(Chooser),
 }
 
@@ -179,11 +179,11 @@ impl Granting {
 pub(crate) struct OutputLane {
     pub(crate) buffer: VecDeque<BufferedFlit>,
     pub(crate) holder: Option<(ChannelId, u8)>,
-    /// VC allocation by iSLIP, by level: round-robin pointer after the last accepted grant.
+    /// VC allocation by iSLIP: for each level, round-robin pointer after the last accepted grant.
     pub(crate) head_pointers: Vec<RoundRobin>,
-    /// Tick of the last tail that crossed into it.
+    /// Tick when the last tail crossed into the lane.
     pub(crate) released: Option<Tick>,
-    /// `None` if the other end accepts everything.
+    /// Credits of the lane; `None` if the receiver accepts every flit.
     pub(crate) credits: Option<Credits>,
 }
 
@@ -193,7 +193,7 @@ pub(crate) struct Credits {
     pub(crate) depth: u64,
     /// Credits at the sender.
     pub(crate) here: u64,
-    /// Part of `here` promised to packets.
+    /// Number of these credits that are promised to packets.
     pub(crate) promised: u64,
     /// Credits returned but not yet at the sender.
     pub(crate) on_their_way: u64,
@@ -205,12 +205,12 @@ impl OutputLane {
         self.credits.is_none_or(|credits| credits.here == credits.depth && self.buffer.is_empty())
     }
 
-    /// Whether `flits` credits are not promised.
+    /// Whether at least `flits` credits are not promised.
     pub(crate) fn has_credits(&self, flits: u64) -> bool {
         self.credits.is_none_or(|credits| credits.here - credits.promised >= flits)
     }
 
-    /// Whether fewer than `flits` credits are left even after those under way.
+    /// Whether fewer than `flits` credits are left even when those on their way have arrived.
     pub(crate) fn stays_short_of(&self, flits: u64) -> bool {
         self.credits
             .is_some_and(|credits| credits.here + credits.on_their_way - credits.promised < flits)
@@ -234,8 +234,8 @@ impl OutputLane {
 }
 
 impl Output {
-    /// `crossbar` is the arbiter of crossbar outputs that arbitrate by lane; `depths` are those at
-    /// the other end.
+    /// Creates an output; `crossbar` is the arbiter if crossbar outputs arbitrate by lane, `depths`
+    /// are those of the buffers at the other end.
     pub(crate) fn new(
         (lanes, crossbar_ports): (&LanePlan, u8),
         levels: usize,
@@ -288,12 +288,13 @@ impl Output {
     }
 }
 
-/// An arbiter among lanes of a port; per packet, it stays with a lane until the tail has left.
+/// An arbiter among lanes of a port; if it arbitrates packet by packet, it stays with a lane until
+/// the tail has left.
 #[derive(Clone, Debug)]
 pub(crate) struct Chooser {
     arbiter: LaneArbiter,
     granularity: Granularity,
-    /// Per packet: lane of the current packet.
+    /// Lane of the packet in progress, with packet-level arbitration.
     in_packet: Option<u8>,
 }
 
@@ -311,7 +312,7 @@ impl Chooser {
         self.granularity == Granularity::Packet
     }
 
-    /// Whether it is between packets; always true per flit.
+    /// Whether no packet is in progress; always true if it arbitrates flit by flit.
     pub(crate) fn is_open(&self) -> bool {
         self.in_packet.is_none()
     }

@@ -31,19 +31,19 @@ pub(crate) struct Simulation {
     pub(crate) switch_chooser: Option<SwitchChooser>,
     /// Network state that hosts check before they begin a message.
     pub(crate) watched: Watched,
-    /// By channel: the host that sends on it.
+    /// Host that sends on each channel.
     pub(crate) hosts: Vec<Option<EndpointId>>,
-    /// By endpoint, then by lane.
+    /// Packet in progress, for each endpoint and lane.
     pub(crate) senders: Vec<Vec<Option<OutgoingPacket>>>,
-    /// By endpoint.
+    /// State of in-transit packets at each endpoint.
     pub(crate) in_transit: Vec<InTransit>,
     pub(crate) journeys: Journeys,
-    /// By channel with lane buffers at its end.
+    /// Lane buffers at the end of each channel, if any.
     pub(crate) inputs: Vec<Option<Input>>,
     pub(crate) outputs: Vec<Output>,
-    /// By node: tick of the next or last action.
+    /// Tick of each switch's next or last action, for each node.
     awake_switches: Vec<Option<Tick>>,
-    /// By channel: tick of the next or last action of the adapter.
+    /// Tick of the adapter's next or last action, for each channel.
     awake_adapters: Vec<Option<Tick>>,
     pub(crate) counts: Vec<ChannelCount>,
     pub(crate) flits_entered: u64,
@@ -204,7 +204,7 @@ impl Simulation {
         self.clock.tick_at(self.timeline.now)
     }
 
-    /// Schedules the action of a switch at this tick or the next.
+    /// Schedules an action of a switch at this tick or the next.
     pub(crate) fn wake_switch(&mut self, node: NodeId, tick: Tick) {
         let awake = &mut self.awake_switches[node.index()];
         if *awake < Some(tick) {
@@ -216,7 +216,7 @@ impl Simulation {
         }
     }
 
-    /// Schedules the action of an adapter at this tick or the next.
+    /// Schedules an action of an adapter at this tick or the next.
     pub(crate) fn wake_adapter(&mut self, channel: ChannelId, tick: Tick) {
         let awake = &mut self.awake_adapters[channel.index()];
         if *awake < Some(tick) {
@@ -241,7 +241,7 @@ impl Simulation {
         self.plan.fabric.channels_from(node).map(Fabric::reverse).collect()
     }
 
-    /// One more than the highest port.
+    /// Number of ports up to the highest.
     pub(crate) fn ports(&self, node: NodeId) -> usize {
         usize::from(self.plan.fabric.node(node).ports) + 1
     }
@@ -264,7 +264,7 @@ impl Simulation {
 //   packet waits for space at a host ──► any of:  the input lanes that the packets of the pool are to enter
 // ```
 //
-// Credits under way are certain to arrive: waiting for them is not a wait here.
+// Credits on their way are certain to arrive: waiting for them does not count as a wait here.
 
 impl Simulation {
     /// Wait-for graph at the end of `time`.
@@ -297,7 +297,7 @@ fn waits_for(simulation: &Simulation, of: Buffer, tick: Tick) -> Option<Wait> {
     Some(Wait::Any(waits.collect::<Option<Vec<Buffer>>>()?))
 }
 
-/// Input lane at the end of an output lane without space, if full.
+/// Input lane at the end of a full output lane, if it is full too.
 fn full_behind(simulation: &Simulation, hold: Hold) -> Option<Buffer> {
     let Hold { output: channel, lane, .. } = hold;
     let behind = Buffer { channel, lane };
@@ -324,14 +324,14 @@ fn blocker(simulation: &Simulation, request: &Request, lane: u8) -> Option<Buffe
     output_lane.stays_short_of(needed).then_some(Buffer { channel: request.output, lane })
 }
 
-/// Waits of a packet without space in the pool: any packet of the pool may leave first, hence for
-/// any of the input lanes that these enter, or may enter.
+/// Wait of a packet without space in the pool. Any packet of the pool may leave first: the wait is
+/// for any of the input lanes that these packets enter or may enter.
 fn waits_at_host(simulation: &Simulation, of: Buffer) -> Option<Wait> {
     let host = simulation.host_at(of.channel);
     let in_transit = &simulation.in_transit[host.index()];
     let head = in_transit.heads[usize::from(of.lane)];
     let first = simulation.input(of.channel).lane(of.lane).first()?;
-    // Space that became free since the last tick is used at the next.
+    // Space that became free after the last tick is used at the next.
     let gets_room = simulation.pool_has_room(host, first.flit.packet);
     if !matches!(head, EjectionHead::Waiting { .. }) || gets_room {
         return None;
@@ -343,7 +343,6 @@ fn waits_at_host(simulation: &Simulation, of: Buffer) -> Option<Wait> {
     for packet in &in_transit.packets {
         let on = simulation.lane_of(host, packet.packet);
         if on.is_none() && packet.has_begun {
-            // The tail of the packet is about to leave.
             return None;
         }
         let queue = adapter.groups().nth(packet.taken.group).expect("the group is one of these");
@@ -402,7 +401,7 @@ impl Simulation {
         }
     }
 
-    /// Next step of the first packet; `None` at a host that does not let it wait.
+    /// Next step of the first packet; `None` if it is at a host and need not wait there.
     fn onward_of_first(&self, at: Buffer, first: Flit) -> Option<Onward> {
         if self.ends_at_host(at.channel) {
             let heads = &self.in_transit[self.host_at(at.channel).index()].heads;
@@ -416,7 +415,7 @@ impl Simulation {
             let is_blocked = |lane| !self.outputs[output.index()].lane(lane).has_credit();
             return Some(Onward::by(output, LaneSet::one(lane), is_blocked));
         }
-        // Whether or not its routing has ended.
+        // Requests count even if routing has not ended.
         let [request] = self.requests_of(at.channel, at.lane, u64::MAX)[..] else { return None };
         let flits = self.journeys.get(first.packet).flits;
         let is_blocked = |lane| {
@@ -455,8 +454,8 @@ impl Simulation {
     }
 }
 
-// Waits for credits (`docs/concepts/timing.md`, lanes and credits): flits that an idle channel
-// could have taken with more credits.
+// Waits for credits (`docs/concepts/timing.md`, lanes and credits): an idle channel could have
+// taken flits with more credits.
 //
 // ```text
 //   flit in an output lane ─► no credit                                 seen in step 2
@@ -465,7 +464,7 @@ impl Simulation {
 // ```
 
 impl Simulation {
-    /// Records whether a channel waits for credits, from the possible start of a flit.
+    /// Records whether a channel waits for credits, from the time when a flit could start.
     pub(crate) fn set_credit_wait(&mut self, channel: ChannelId, waits: bool, tick: Tick) {
         let from = if waits { self.begins(channel, tick) } else { self.timeline.now };
         self.outputs[channel.index()].wait.set(waits, from);
@@ -507,7 +506,7 @@ impl Simulation {
             && self.free_lanes(request, tick).next().is_some()
     }
 
-    /// Records outputs that more flits could have crossed to with more credits.
+    /// Records to which outputs more flits could have crossed with more credits.
     pub(crate) fn note_unpaid(&mut self, node: NodeId) {
         let tick = self.tick();
         let mut unpaid = Vec::new();
@@ -540,7 +539,7 @@ impl Simulation {
         self.in_transit[host.index()].machine.has_room(bytes)
     }
 
-    /// Gives a packet in transit, whose first flit arrived at `head`, space in the pool, or spills
+    /// Gives an in-transit packet, whose first flit arrived at `head`, space in the pool, or spills
     /// it.
     pub(crate) fn take_in(&mut self, host: EndpointId, packet: JourneyId, head: Time) {
         let journey = self.journeys.get(packet);
@@ -606,7 +605,7 @@ impl Simulation {
         }
     }
 
-    /// Empties a lane buffer of a host up to a packet that waits for space.
+    /// Empties a lane buffer of a host up to a packet that must wait for space.
     fn read_on(&mut self, channel: ChannelId, lane: u8) {
         let (host, now) = (self.host_at(channel), self.timeline.now);
         while let Some(first) = self.input(channel).lane(lane).first() {

@@ -17,10 +17,10 @@ pub(crate) struct Buffered {
     pub(crate) packet: JourneyId,
     pub(crate) wire_bytes: u64,
     pub(crate) blocks: u64,
-    /// `a`: arrival of its first byte.
+    /// `a`: time when its first byte arrived.
     pub(crate) came: Time,
     pub(crate) output: ChannelId,
-    /// Allowed on `output`.
+    /// Lanes allowed on `output`.
     pub(crate) lanes: LaneSet,
     /// Dateline class on `output`.
     pub(crate) dateline_class: DatelineClass,
@@ -38,17 +38,17 @@ impl Buffered {
 
 #[derive(Clone, Debug)]
 pub(crate) struct Input {
-    /// By lane, the oldest packet first.
+    /// Packets in the buffer of each lane, the oldest first.
     pub(crate) lanes: Vec<Vec<Buffered>>,
-    /// Number of packets started on an output and not left.
+    /// Number of packets that have started on an output but not left.
     pub(crate) reading: usize,
-    /// `h` of the last packet: the time when its head is read.
+    /// `h` of the last packet: the time when its head was read.
     pub(crate) last_head: Option<Time>,
-    /// By lane: blocks freed since time zero.
+    /// For each lane, the number of blocks freed since time zero.
     pub(crate) freed_blocks: Vec<u64>,
-    /// By lane: last credit update to the sender, received or lost.
+    /// For each lane, the time of the last credit update to the sender, received or lost.
     pub(crate) credit_updates: Vec<Option<Time>>,
-    /// Sum over all packets that have left.
+    /// Bytes times picoseconds, summed over all packets that have left.
     occupancy_byte_ps: u128,
 }
 
@@ -82,20 +82,20 @@ impl Input {
         self.occupancy_byte_ps += filled(&left, now);
     }
 
-    /// Bytes of packets whose first byte has come and whose tail has not left.
+    /// Bytes of packets whose first byte has arrived and whose tail has not left.
     pub(crate) fn waiting_bytes(&self, lane: u8, now: Time) -> u64 {
         let arrived = self.lane(lane).iter().filter(|buffered| buffered.came <= now);
         arrived.map(|buffered| buffered.wire_bytes).sum()
     }
 
-    /// Sum from time zero up to `end`, which is not in the past.
+    /// Bytes times picoseconds from time zero to `end`, which is not in the past.
     pub(crate) fn occupancy_byte_ps(&self, end: Time) -> u128 {
         let there: u128 = self.lanes.iter().flatten().map(|buffered| filled(buffered, end)).sum();
         self.occupancy_byte_ps + there
     }
 }
 
-/// Bytes times picoseconds of a packet in its buffer up to `end`.
+/// Bytes times picoseconds of a packet in its buffer, up to `end`.
 fn filled(buffered: &Buffered, end: Time) -> u128 {
     let ps = end.max(buffered.came).since(buffered.came).as_ps();
     u128::from(buffered.wire_bytes) * u128::from(ps)

@@ -44,7 +44,7 @@ impl Simulation {
         }
     }
 
-    /// Reports a change of the set of lanes with space, as known to the sender.
+    /// Reports a change in the set of lanes with space, as known to the sender.
     pub(crate) fn notify_lanes(&mut self, output: ChannelId) {
         let (state, space_blocks) = (&self.outputs[output.index()], self.watched.space_blocks);
         let has_space = |lane| state.has_space(lane, space_blocks[usize::from(lane)].into());
@@ -59,7 +59,7 @@ impl Simulation {
         self.endpoints.notify(self.timeline.now, Notice::Gathered { full });
     }
 
-    /// Whether a packet of maximum length fits.
+    /// Whether the buffer has space for a packet of maximum length.
     fn has_space(&self, channel: ChannelId, lane: u8) -> bool {
         let blocks = self.watched.space_blocks[usize::from(lane)];
         self.outputs[channel.index()].has_space(lane, blocks.into())
@@ -88,7 +88,7 @@ impl Simulation {
 
     // Phase 6: start.
 
-    /// Starts a packet if possible. Returns whether a packet is ready but none has credits.
+    /// Starts a packet if possible. Returns whether packets are ready but lack credits.
     pub(crate) fn choose_at_host(&mut self, endpoint: EndpointId, channel: ChannelId) -> bool {
         let (candidates, is_any_ready) = self.candidates_at_host(endpoint, channel);
         let head = |candidate: &Candidate| Head {
@@ -103,7 +103,7 @@ impl Simulation {
         is_any_ready && candidates.iter().all(Option::is_none)
     }
 
-    /// Packet that each lane could start, and whether any is ready, with or without credits.
+    /// Packet that each lane could start, and whether any packet is ready, with or without credits.
     fn candidates_at_host(
         &mut self,
         endpoint: EndpointId,
@@ -111,7 +111,7 @@ impl Simulation {
     ) -> (Vec<Option<Candidate>>, bool) {
         let mut candidates = vec![None; self.plan.lanes.count.into()];
         let mut is_any_ready = false;
-        // Groups are in the order of their lanes, so a lane takes from the lowest group that has
+        // Groups are in the order of their lanes: a lane takes from the lowest group that includes
         // it.
         for (group, lanes) in self.waiting_groups(endpoint) {
             let Some(next) = self.next_of(endpoint, channel, group) else { continue };
@@ -139,7 +139,7 @@ impl Simulation {
         adapter.groups().enumerate().filter(|(group, _)| waits(*group)).collect()
     }
 
-    /// Packet that a group would send now; schedules a start if it may send later.
+    /// Returns the packet that a group would send now; schedules a start if it may send later.
     fn next_of(
         &mut self,
         endpoint: EndpointId,
@@ -237,7 +237,7 @@ impl Simulation {
         self.timeline.cause(left + of_channel.delay, Event::Arrived { channel, packet });
     }
 
-    /// Occupies space for the whole packet at the end of its channel.
+    /// Reserves space for the whole packet at the end of its channel.
     fn enter(&mut self, packet: JourneyId, channel: ChannelId, lane: u8) {
         let (lanes, dateline_class) = self.lanes_onward(packet, channel);
         let journey = self.journeys.get(packet);
@@ -307,13 +307,13 @@ pub(crate) struct Pausing {
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct LanePause {
-    /// Whether the receiver's last request is a pause.
+    /// Whether the receiver's last request was a pause.
     pub(crate) is_asked: bool,
-    /// Whether the last request that has reached the sender is a pause.
+    /// Whether the last request that has reached the sender was a pause.
     pub(crate) is_paused: bool,
-    /// Requests sent but not received.
+    /// Number of requests sent but not received.
     in_flight: u32,
-    /// Whether a host has found no space since the last end of a pause.
+    /// Whether a host has found no space since the last pause ended.
     is_awaited: bool,
 }
 
@@ -328,7 +328,7 @@ impl Pausing {
         self.past_ps + self.since.map_or(0, |since| end.since(since).as_ps())
     }
 
-    /// Whether the sender awaited the request.
+    /// Applies a request. Returns whether the sender waited for it.
     fn receive_pause(&mut self, lane: u8, is_pause: bool, now: Time) -> bool {
         let of = &mut self.lanes[usize::from(lane)];
         of.in_flight -= 1;
@@ -343,7 +343,7 @@ impl Pausing {
 }
 
 impl LanePause {
-    /// Whether no packet starts until the buffer at the end empties.
+    /// Whether no packet can start until the buffer at the end of the channel empties.
     pub(crate) const fn is_held(self) -> bool {
         self.is_asked && self.in_flight == 0
     }
@@ -358,7 +358,7 @@ impl Simulation {
         self.packets.pauses.as_ref().expect("receivers pause")
     }
 
-    /// Schedules a check for the first byte of a packet that starts now.
+    /// Schedules a check of the buffer when the first byte of a packet that starts now arrives.
     pub(crate) fn check_on_arrival(&mut self, channel: ChannelId, lane: u8) {
         if self.packets.pauses.is_some() {
             let first = self.first_byte_takes(channel);
@@ -407,7 +407,7 @@ impl Simulation {
         }
     }
 
-    /// Bytes of packets whose first byte has arrived completely and whose tail has not left.
+    /// Bytes of packets whose first byte has arrived and whose tail has not left.
     fn fill_bytes(&self, channel: ChannelId, lane: u8) -> u64 {
         let first = self.plan.channel(channel).bytes.of(1);
         let buffer = self.input(channel).lane(lane).iter();

@@ -1,4 +1,4 @@
-//! Packets under way.
+//! Packets in flight.
 
 use crate::in_flight::InFlight;
 pub(crate) use crate::in_flight::InFlightId as JourneyId;
@@ -17,13 +17,13 @@ pub(crate) struct Journey {
     pub(crate) path: Vec<ChannelId>,
     pub(crate) legs: Legs,
     pub(crate) length: PathLength,
-    /// `W`: payload and overhead, in bytes.
+    /// `W`: payload and overhead of the packet, in bytes.
     pub(crate) wire_bytes: u64,
     /// Index in `path` of the current or last channel.
     pub(crate) position: usize,
-    /// Dateline class at `position`.
+    /// Dateline class on that channel.
     pub(crate) dateline_class: DatelineClass,
-    /// Arrival of the first byte at the destination; set at the start on the last channel.
+    /// When the first byte arrives at the destination; set at the start on the last channel.
     pub(crate) head_arrived: Option<Time>,
 }
 

@@ -1,5 +1,5 @@
-//! The sending end of a channel: current transmission, and knowledge of the buffer at the other
-//! end.
+//! The sending end of a channel: the current transmission, and what is known of the buffer at the
+//! other end.
 //!
 //! ```text
 //!   blocks since time zero    sent ──── free ────► limit ──── updates under way ────► capacity + freed
@@ -17,18 +17,17 @@ use gingham_topology::ChannelId;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Output {
-    /// `None` while idle.
     pub(crate) sending: Option<Sending>,
     pub(crate) arbiter: LaneArbiter,
-    /// By lane: input port of the last packet started, at a switch.
+    /// For each lane, the input port of the last packet started, at a switch.
     pub(crate) last_port: Vec<Option<usize>>,
-    /// By lane, if outputs of switches have buffers.
+    /// Output buffer of each lane, if switches have output buffers.
     pub(crate) buffer: Option<Vec<OutputLane>>,
-    /// By lane; `None` with pauses, or if the receiver is a host that accepts everything.
+    /// Credits of each lane; `None` with pauses, or if the receiver is a host that accepts every
+    /// packet.
     pub(crate) credits: Option<Vec<Credits>>,
-    /// Pause state, in place of credits.
     pub(crate) pausing: Option<Pausing>,
-    /// Bytes of packets whose tail has left.
+    /// Number of bytes of packets whose tail has left.
     pub(crate) sent_bytes: u64,
     pub(crate) wait: CreditWait,
 }
@@ -41,7 +40,7 @@ pub(crate) struct Sending {
     pub(crate) from: Leaves,
 }
 
-/// Buffer that the tail leaves.
+/// The buffer that the tail of a packet leaves.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Leaves {
     Host,
@@ -49,13 +48,13 @@ pub(crate) enum Leaves {
         channel: ChannelId,
         lane: u8,
     },
-    /// Buffer of the output itself.
+    /// The buffer of the output itself.
     Output {
         lane: u8,
     },
 }
 
-/// Sender's knowledge of a buffer, in blocks since time zero.
+/// What the sender knows of a buffer, in blocks since time zero.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Credits {
     pub(crate) sent: u64,
@@ -77,7 +76,8 @@ impl Credits {
 }
 
 impl Output {
-    /// Whether `blocks` blocks are known to be free or, with pauses, the lane is not paused.
+    /// Whether at least `blocks` blocks are known to be free or, with pauses, the lane is not
+    /// paused.
     pub(crate) fn has_space(&self, lane: u8, blocks: u64) -> bool {
         if let Some(pausing) = &self.pausing {
             return !pausing.lanes[usize::from(lane)].is_paused;
@@ -88,19 +88,20 @@ impl Output {
         credits.free() >= blocks
     }
 
-    /// Time up to `end` with any lane paused or, with credits, a packet ready but no credits, in ps.
+    /// Time up to `end`, in ps, with any lane paused or, if there are credits, with a packet ready
+    /// but no credits.
     pub(crate) fn stopped_ps(&self, end: Time) -> u64 {
         self.pausing.as_ref().map_or(self.wait.until_ps(end), |of| of.paused_ps(end))
     }
 
-    /// Data bytes started before `end`, which is not in the past.
+    /// Number of data bytes started before `end`, which is not in the past.
     pub(crate) fn bytes_before(&self, end: Time, bytes: ByteTime) -> u64 {
         let of_sending =
             |sending: &Sending| bytes.started(end.since(sending.started)).min(sending.wire_bytes);
         self.sent_bytes + self.sending.as_ref().map_or(0, of_sending)
     }
 
-    /// Data bytes started at or before `end`.
+    /// Number of data bytes started at or before `end`.
     pub(crate) fn bytes_until(&self, end: Time, bytes: ByteTime) -> u64 {
         self.bytes_before(end + Span::from_ps(1), bytes)
     }

@@ -30,10 +30,10 @@ pub(crate) struct Simulation {
     pub(crate) timeline: Timeline<Event>,
     pub(crate) endpoints: Endpoints,
     pub(crate) watched: Watched,
-    /// By channel: the host that sends on it.
+    /// Host that sends on each channel.
     pub(crate) hosts: Vec<Option<EndpointId>>,
     pub(crate) journeys: Journeys,
-    /// By channel: the input port at its end, at a switch.
+    /// Input port at the end of each channel, at a switch.
     pub(crate) inputs: Vec<Option<Input>>,
     pub(crate) outputs: Vec<Output>,
 }
@@ -198,7 +198,7 @@ fn output(plan: &Plan, packets: &PacketsPlan, channel: ChannelId) -> Output {
     }
 }
 
-// Order of packets at a switch that wait for a lane of an output.
+// Order in which a switch serves the packets that wait for a lane of an output.
 //
 // ```text
 //   oldest first      a, then input port, then the lane it arrived on
@@ -206,7 +206,7 @@ fn output(plan: &Plan, packets: &PacketsPlan, channel: ChannelId) -> Output {
 //   round robin       input port, from the one after the last winner; within a port a, then lane
 // ```
 
-/// A waiting packet: its buffer, and its index there, the oldest being 0.
+/// A waiting packet, given by its buffer and its index there; the oldest has index 0.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct Waiting {
     pub(crate) input: ChannelId,
@@ -215,7 +215,7 @@ pub(crate) struct Waiting {
 }
 
 impl Simulation {
-    /// Ready packets that wait for an output and may take a lane of it, in order.
+    /// Ready packets that wait for an output and may take one of its lanes, in order.
     pub(crate) fn in_order(&self, output: ChannelId, lane: u8) -> Vec<Waiting> {
         let node = self.plan.ends(output).source.node;
         let mut found = Vec::new();
@@ -248,7 +248,7 @@ impl Simulation {
         (Reverse(buffered.level), turn, buffered.came, port, waiting.lane)
     }
 
-    /// Number of ports that precede `port` in round robin.
+    /// Number of ports that precede `port` in round-robin order.
     fn turns_until(&self, output: ChannelId, lane: u8, port: usize) -> usize {
         let node = self.plan.ends(output).source.node;
         let ports = usize::from(self.plan.fabric.node(node).ports) + 1;
@@ -274,7 +274,7 @@ impl Simulation {
         lanes.clone().for_each(OutputLane::assert_no_overflow);
         let crossed = lanes.flat_map(|lane| &lane.packets);
         let at_outputs = crossed.filter(|crossed| !crossed.has_started).count();
-        // A packet that has started, or crossed, is counted at its next place.
+        // A packet that has started or crossed is counted where it goes.
         let there = to_hosts + in_buffers + at_outputs;
         assert_eq!(self.journeys.len(), there, "packets are conserved");
         for channel in ChannelId::first(self.inputs.len()) {
@@ -322,7 +322,7 @@ impl Simulation {
         assert!(lost == 0 || self.timeline.pending().any(heals), "what was lost is said again");
     }
 
-    /// Blocks that scheduled updates will make known to the sender.
+    /// Number of blocks that scheduled updates will make known to the sender.
     fn blocks_in_flight(&self, channel: ChannelId, lane: u8, known: u64) -> u64 {
         let limit = |event: &Event| match *event {
             Event::Known { channel: of, lane: on, limit_blocks } if (of, on) == (channel, lane) => {
@@ -334,7 +334,7 @@ impl Simulation {
     }
 }
 
-// Credits under way to the sender: updates, their loss and repetition.
+// Credits on their way to the sender: updates, their loss and repetition.
 //
 // ```text
 //   e: free ── update of the whole count ──► e + d' + c: known
@@ -363,7 +363,7 @@ impl Simulation {
         self.timeline.cause(known, Event::Known { channel, lane, limit_blocks });
     }
 
-    /// Repeats an update lost a period ago, unless another followed.
+    /// Repeats an update that was lost a period ago, unless another was sent since.
     pub(crate) fn repeat(&mut self, channel: ChannelId, lane: u8, since: Time) {
         if self.input(channel).credit_updates[usize::from(lane)] == Some(since) {
             self.send_credit_update(channel, lane);
@@ -383,7 +383,7 @@ impl Simulation {
     }
 }
 
-// Overtaking: the number of times a packet is passed by others, and its limit.
+// Overtaking: how often other packets pass a packet, and the limit for this.
 //
 // ```text
 //   p1 overtaken `at_most` times ─► waited for:  no packet behind it in the order of a lane precedes it
@@ -393,7 +393,7 @@ impl Simulation {
 // Packets are held back only if the limit counts overtaking within their buffer.
 
 impl Simulation {
-    /// Whether an older packet of the buffer waits that may not be overtaken any more.
+    /// Whether an older packet in the buffer waits that may not be overtaken again.
     pub(crate) fn is_held_back(&self, at: Waiting) -> bool {
         let overtaking = self.packets.overtaking;
         let buffer = self.input(at.input).lane(at.lane);
@@ -407,7 +407,7 @@ impl Simulation {
         overtaken >= self.packets.overtaking.at_most && !self.is_held_back(at)
     }
 
-    /// Counts the packets overtaken by one that starts.
+    /// Counts the packets that a starting packet overtakes.
     pub(crate) fn overtake(&mut self, output: ChannelId, lane: u8, starting: Waiting) {
         let in_order = self.in_order(output, lane);
         let before = in_order.into_iter().take_while(|other| *other != starting);

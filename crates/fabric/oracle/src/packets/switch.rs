@@ -65,8 +65,8 @@ impl Simulation {
         Stay { input, lane, came, wire_bytes, output, lanes }
     }
 
-    /// Earliest start that lets every byte arrive in time: `a + t_in(W) - t_out(W - 1)`, or time
-    /// zero if that is earlier, or if both rates are equal.
+    /// Earliest start for which every byte arrives in time: `a + t_in(W) - t_out(W - 1)`, or time
+    /// zero if that is earlier or both rates are equal.
     fn never_dry(&mut self, input: ChannelId, lane: u8, packet: JourneyId) -> Time {
         let buffered = self.input_mut(input).buffered_mut(lane, packet);
         let (came, wire_bytes, output) = (buffered.came, buffered.wire_bytes, buffered.output);
@@ -93,7 +93,7 @@ impl Simulation {
         }
     }
 
-    /// Starts a packet if possible. Returns whether a packet is ready but none has credits.
+    /// Starts a packet if possible. Returns whether packets are ready but lack credits.
     pub(crate) fn choose_at_switch(&mut self, channel: ChannelId) -> bool {
         let lanes = 0..self.plan.lanes.count;
         let candidates: Vec<_> = lanes.map(|lane| self.candidate(channel, lane)).collect();
@@ -111,7 +111,7 @@ impl Simulation {
         candidates.iter().any(Option::is_some) && heads.iter().all(Option::is_none)
     }
 
-    /// Next packet on a lane, whether there is space for it or not.
+    /// Next packet for a lane, regardless of space.
     fn candidate(&self, output: ChannelId, lane: u8) -> Option<Waiting> {
         for waiting in self.in_order(output, lane) {
             if self.can_be_read(waiting) {
@@ -129,7 +129,7 @@ impl Simulation {
         !is_busy && !self.is_held_back(waiting)
     }
 
-    /// Lane chosen by the arbiter; `heads` are the packets that could start, by lane.
+    /// Lane chosen by the arbiter; `heads` are the packets that could start on each lane.
     pub(crate) fn choose_lane(&mut self, channel: ChannelId, heads: &[Option<Head>]) -> Option<u8> {
         let bit = |(lane, head): (usize, &Option<Head>)| u16::from(head.is_some()) << lane;
         let eligible = heads.iter().enumerate().map(bit).sum();
@@ -153,7 +153,7 @@ impl Simulation {
             self.endpoints.notify(self.timeline.now, Notice::Forwarded { stay, left, packet });
         }
         self.go_on(packet, lane, dateline_class, Leaves::Input { channel: input, lane: came_on });
-        // Packets that this one held back may now start, also on channels that have already chosen.
+        // Packets held back by this one may now start, also on channels that have already chosen.
         self.wake_switch(self.plan.ends(output).source.node);
     }
 
@@ -205,7 +205,7 @@ pub(crate) struct Crossed {
     pub(crate) blocks: u64,
     level: usize,
     dateline_class: DatelineClass,
-    /// `x`: time of the crossing.
+    /// `x`: time when the packet crossed.
     since: Time,
     pub(crate) has_started: bool,
 }
@@ -227,7 +227,7 @@ impl OutputLane {
         self.holds - self.packets.iter().map(|crossed| crossed.blocks).sum::<u64>()
     }
 
-    /// Blocks free once all departing tails have left.
+    /// Number of blocks that are free once all departing tails have left.
     fn free_soon(&self) -> u64 {
         let stays = self.packets.iter().filter(|crossed| !crossed.has_started);
         self.holds - stays.map(|crossed| crossed.blocks).sum::<u64>()
@@ -235,7 +235,7 @@ impl OutputLane {
 
     fn first(&self) -> Option<&Crossed> {
         let stays = self.packets.iter().filter(|crossed| !crossed.has_started);
-        // `min_by_key` returns the first of equal ones.
+        // `min_by_key` returns the first of several equal packets.
         stays.min_by_key(|crossed| Reverse(crossed.level))
     }
 
@@ -260,7 +260,7 @@ impl Simulation {
         self.output_lane(output, lane)?.first()
     }
 
-    /// Whether a packet does not fit even when all departing tails have left.
+    /// Whether a packet will not fit even when all departing tails have left.
     pub(crate) fn cannot_cross(&self, output: ChannelId, lane: u8, waiting: Waiting) -> bool {
         let free = self.output_lane(output, lane).map(OutputLane::free_soon);
         free.is_some_and(|free| self.waiting(waiting).blocks > free)
@@ -283,7 +283,7 @@ impl Simulation {
         }
     }
 
-    /// Lane with most free space among those whose candidate fits; the lowest of equal ones.
+    /// Lane with the most free space among those whose candidate fits, the lowest if several.
     fn next_to_cross(&self, output: ChannelId) -> Option<(u8, Waiting)> {
         let mut next: Option<(u64, u8, Waiting)> = None;
         for lane in 0..self.plan.lanes.count {
@@ -323,8 +323,7 @@ impl Simulation {
         self.keep_turn(output, lane, input);
     }
 
-    /// Transmits the packet that crossed first. Returns whether a packet is ready but none has
-    /// credits.
+    /// Starts the packet that crossed first. Returns whether packets are ready but lack credits.
     pub(crate) fn start_crossed(&mut self, output: ChannelId) -> bool {
         let head = |lane: u8| {
             let crossed = self.first_crossed(output, lane)?;

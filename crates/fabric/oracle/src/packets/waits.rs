@@ -5,8 +5,8 @@
 //!                                                      its packets may take, if all are blocked
 //! ```
 //!
-//! A packet on the channel into a buffer has its space, and counts as part of it. A leaving tail is
-//! certain to free its space: waiting for that is not a wait here.
+//! A packet on the channel into a buffer counts as part of it. A departing tail is certain to free
+//! its space: waiting for it does not count as a wait here.
 
 use crate::packets::buffer::Buffered;
 use crate::packets::simulation::{Simulation, Waiting};
@@ -51,7 +51,7 @@ fn waits_for(simulation: &Simulation, of: Buffer) -> Option<Wait> {
     Some(Wait::Any(parties.into_iter().collect()))
 }
 
-/// Whether the first packet for a lane does not fit even when all departing tails have left, or the
+/// Whether the first packet for a lane will not fit even when all departing tails have left, or the
 /// lane is paused.
 fn is_blocked(simulation: &Simulation, lane: Buffer) -> bool {
     let Some(input) = &simulation.inputs[lane.channel.index()] else { return false };

@@ -17,19 +17,19 @@ pub(crate) enum Symbol {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct Flit {
     pub(crate) worm: WormId,
-    /// Index in the worm at its source, from 0.
+    /// Index of the flit in the worm at its source, from 0.
     pub(crate) index: u64,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Event {
-    /// Phase 1.
+    /// Phase 1: a source creates a message.
     Create { source: usize },
-    /// Phase 1.
+    /// Phase 1: a wake-up is due.
     Wake { endpoint: EndpointId },
-    /// Phase 2: arrival at the sender of `channel`.
+    /// Phase 2: a STOP or GO arrives at the sender of `channel`.
     ControlArrives { channel: ChannelId, symbol: Symbol },
-    /// Phase 3: complete arrival at the end of `channel`.
+    /// Phase 3: a flit has arrived completely at the end of `channel`.
     FlitArrives { channel: ChannelId, flit: Flit },
     /// Phase 4: the tail has left.
     Release { output: ChannelId },
@@ -41,6 +41,6 @@ pub(crate) enum Event {
     Arbitrate { output: ChannelId },
     /// Phase 6: the channel may start a flit.
     Transfer { channel: ChannelId },
-    /// Phase 7: the fill of the input changed.
+    /// Phase 7: the fill level of the input changed.
     EmitControl { channel: ChannelId },
 }

@@ -9,10 +9,10 @@ use std::collections::VecDeque;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Host {
-    /// Worm that holds the channel, until its tail has left.
+    /// Worm that holds the host's channel until its tail has left.
     pub(crate) injection: Option<Injection>,
     pub(crate) head: EjectionHead,
-    /// Flits in an input without a slack buffer: a head that is read in the next phase.
+    /// Flits in an input without a slack buffer; the head is read in the next phase.
     pub(crate) unread: VecDeque<Flit>,
     pub(crate) in_transit: InTransitHost<WormId>,
     /// Worms whose tail has not left, in order of arrival.
@@ -38,9 +38,9 @@ pub(crate) struct LocalWorm {
 pub(crate) struct InTransitPacket {
     pub(crate) worm: WormId,
     pub(crate) taken: TakenIn,
-    /// Index of the first flit to send on; earlier flits are the mark.
+    /// Index of the first flit to be re-injected; earlier flits are the mark.
     pub(crate) first: u64,
-    /// Flits that have arrived and not left.
+    /// Flits that have arrived but not left.
     pub(crate) received: VecDeque<Flit>,
 }
 

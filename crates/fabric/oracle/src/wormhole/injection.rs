@@ -1,4 +1,4 @@
-//! Injection and ejection: hosts create, send and eject worms, and re-inject those in transit.
+//! Injection and ejection: hosts create, send and eject worms, and re-inject in-transit worms.
 
 use crate::wormhole::event::{Event, Flit};
 use crate::wormhole::host::{Host, InTransitPacket, Injection, LocalWorm};
@@ -39,7 +39,7 @@ impl Simulation {
         }
     }
 
-    /// Reports the number of buffers between switches above their STOP mark.
+    /// Reports the number of buffers between switches that are above their STOP threshold.
     fn notify_gathered(&mut self) {
         let full = self.watched.full(|channel, _| {
             let input = self.inputs[channel.index()].as_ref().expect("it ends at a switch");
@@ -136,7 +136,7 @@ impl Simulation {
 // The input contains at most one unread head, unless the host stops its senders: it is then a slack
 // buffer, in which worms wait for space in the pool.
 //
-// Invariants: the used part of the pool is the sum of the needs of its worms, at most the pool.
+// Invariant: the used part of the pool is the total need of its worms, at most its size.
 
 impl Simulation {
     // Phase 3: flits arrive.
@@ -278,7 +278,7 @@ impl Simulation {
         }
     }
 
-    /// Keeps a flit of a worm in transit; drops a flit of the mark.
+    /// Keeps a flit of an in-transit worm; drops a flit of the mark.
     fn keep(&mut self, channel: ChannelId, flit: Flit, is_tail: bool) {
         let now = self.timeline.now;
         let Host { in_transit, packets, .. } = self.host_mut(channel);

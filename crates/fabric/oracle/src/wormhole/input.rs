@@ -1,4 +1,4 @@
-//! The input port at the end of a channel into a switch: slack buffer, header, control.
+//! The input port at the end of a channel into a switch: slack buffer, header, and STOP and GO.
 
 use crate::wormhole::event::{Flit, Symbol};
 use crate::wormhole::worm::WormId;
@@ -9,13 +9,13 @@ use std::collections::VecDeque;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Head {
-    /// No header was read.
+    /// No header is being processed.
     Idle,
     /// The header is being decoded.
     Routing { worm: WormId, output: ChannelId, level: usize },
-    /// This output is requested.
+    /// The worm requests this output.
     Waiting { output: ChannelId, level: usize },
-    /// This output is held.
+    /// The worm holds this output.
     Connected { output: ChannelId },
 }
 
@@ -23,13 +23,13 @@ pub(crate) enum Head {
 pub(crate) struct Input {
     pub(crate) slack: SlackBuffer,
     buffer: VecDeque<Flit>,
-    /// Fill times time up to the last change of the fill.
+    /// Fill level times time, summed up to the last change of the level.
     occupancy_flit_ps: u128,
     changed: Time,
     pub(crate) head: Head,
     /// Worm whose header was read, until its tail has left.
     pub(crate) serves: Option<WormId>,
-    /// Control flit for the fill.
+    /// Control flit required by the fill level.
     pub(crate) wanted: Symbol,
     /// Control flit sent last.
     pub(crate) announced: Symbol,
@@ -67,7 +67,7 @@ impl Input {
         self.buffer.pop_front()
     }
 
-    /// Fill times time from the start of the run to `now`.
+    /// Fill level times time, summed from the start of the run to `now`.
     pub(crate) fn occupancy_flit_ps(&self, now: Time) -> u128 {
         self.occupancy_flit_ps + self.fill() as u128 * u128::from(now.since(self.changed).as_ps())
     }
@@ -100,9 +100,8 @@ impl Input {
 pub(crate) struct Output {
     pub(crate) busy_until: Time,
     pub(crate) stopped_since: Option<Time>,
-    /// Input that holds this output.
     pub(crate) owner: Option<ChannelId>,
-    /// Earliest start of the owner's first flit.
+    /// Earliest start time of the owner's first flit.
     pub(crate) ready: Time,
 }
 

@@ -23,13 +23,13 @@ pub(crate) struct Simulation {
     pub(crate) timeline: Timeline<Event>,
     pub(crate) endpoints: Endpoints,
     pub(crate) watched: Watched,
-    /// By channel: the endpoint that sends on it.
+    /// Endpoint that sends on each channel.
     pub(crate) endpoint_of: Vec<Option<EndpointId>>,
     pub(crate) hosts: Vec<Host>,
     pub(crate) worms: Worms,
     pub(crate) inputs: Vec<Option<Input>>,
     pub(crate) outputs: Vec<Output>,
-    /// By channel: round robin at each level, the lowest first.
+    /// For each channel, the round-robin state of each level, the lowest first.
     pub(crate) arbiters: Vec<Vec<RoundRobin>>,
     /// Ports that request an output, as bits; a field to avoid an allocation per grant.
     pub(crate) requests: Vec<u64>,
@@ -181,7 +181,7 @@ impl Simulation {
     fn waits_for(&self, channel: ChannelId) -> Option<ChannelId> {
         let input = self.inputs[channel.index()].as_ref()?;
         if self.is_waiting_at_host(channel) {
-            // All packets of the pool leave by the host's own channel.
+            // All packets of the pool leave on the host's own channel.
             return self.lastingly_stopped_by(Fabric::reverse(channel));
         }
         match input.head {
@@ -191,7 +191,7 @@ impl Simulation {
         }
     }
 
-    /// Input at the end of `output`, if it has stopped the output and still requires that.
+    /// Input at the end of `output`, if it has stopped the output and still requests STOP.
     fn lastingly_stopped_by(&self, output: ChannelId) -> Option<ChannelId> {
         let blocker = self.inputs[output.index()].as_ref()?;
         let stopped = self.outputs[output.index()].stopped_since.is_some();
@@ -235,7 +235,7 @@ impl Simulation {
         }
     }
 
-    /// Worm that an input serves, or that waits for a pool, with its next channel.
+    /// Worm that an input serves, or that waits at a host for the pool, and its next channel.
     fn first_in(&self, channel: ChannelId, input: &Input) -> Option<(WormId, ChannelId)> {
         if self.is_waiting_at_host(channel) {
             return Some((input.worms().next()?, Fabric::reverse(channel)));

@@ -67,7 +67,8 @@ impl Simulation {
             .cause(self.timeline.now + self.wormhole.routing_delay, Event::Request { channel });
     }
 
-    /// Returns the channel to port 0, if the endpoints divert the worm.
+    /// Reports a header that was read. Returns the channel to port 0, if the endpoints divert the
+    /// worm.
     fn notify_read(&mut self, input: ChannelId, worm: WormId) -> Option<ChannelId> {
         let waiting_flits = self.input_mut(input).fill() as u64;
         let worm = self.worms.get_mut(worm);

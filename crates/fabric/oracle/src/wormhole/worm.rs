@@ -1,4 +1,4 @@
-//! Worms under way.
+//! Worms in flight.
 
 use crate::in_flight::InFlight;
 pub(crate) use crate::in_flight::InFlightId as WormId;
@@ -13,17 +13,15 @@ pub(crate) struct Worm {
     pub(crate) packet: Packet,
     /// All channels, from the source's cable to the destination's.
     pub(crate) path: Vec<ChannelId>,
-    /// Length of the original path.
+    /// Length of the path before any diversion.
     pub(crate) length: PathLength,
-    /// Flits at the source, route bytes included.
+    /// Number of flits at the source, route bytes included.
     pub(crate) flits: u64,
-    /// Arrival of the first flit at the destination.
     pub(crate) head_arrived: Option<Time>,
-    /// Index of the next flit to arrive at the destination.
     pub(crate) index_expected: u64,
-    /// Index in `path` of the channel at whose end the head is read next.
+    /// Index in `path` of the channel at the end of which the head is read next.
     pub(crate) hops_read: usize,
-    /// Index of the first flit there; earlier flits were stripped or dropped.
+    /// Index of the worm's first flit there; earlier flits were stripped or dropped.
     pub(crate) lead: u64,
 }
 

@@ -30,7 +30,8 @@ impl Audit {
         draft.unwrap_or_else(|| panic!("audit: source {source} has a message at {:?}", self.now))
     }
 
-    /// With the first packet of a message, a backlogged class without credits creates its next one.
+    /// Handles a started packet: with the first one of a message, a backlogged class without
+    /// credits creates its next message.
     pub(super) fn began(&mut self, endpoint: EndpointId, packet: &Packet) {
         let post = &self.plan.classes[packet.class.index()].post;
         let is_exempt = self.posting.is_empty() || post.credits == Credits::Exempt;
@@ -96,7 +97,7 @@ impl Audit {
         self.carry_out_effects(endpoint);
     }
 
-    /// Class that a new message is sent as; `None` if it is dropped.
+    /// Class that a new message is sent in; `None` if it is dropped.
     fn policed(&mut self, endpoint: EndpointId, class: ClassId, bytes: u32) -> Option<ClassId> {
         let policing = self.plan.classes[class.index()].policing.as_ref();
         let excess = policing.map_or(Excess::Delay, |policing| policing.excess);
@@ -114,7 +115,7 @@ impl Audit {
         }
     }
 
-    /// Flow of a message; numbered at its first message.
+    /// Returns the flow of a message; flows are numbered at their first message.
     fn flow_of(&mut self, key: FlowKey) -> FlowId {
         let known = self.flows.iter().position(|other| *other == key);
         FlowId::new(known.unwrap_or_else(|| {
@@ -123,7 +124,8 @@ impl Audit {
         }))
     }
 
-    /// Appends a message to the queue of its flow, if controlled, or to a shared one.
+    /// Appends a message to the queue of its flow if its class is controlled, else to a shared
+    /// queue.
     fn enqueue(&mut self, index: MessageIndex) {
         let message = &self.messages[index];
         let host = &mut self.hosts[message.source.index()];
@@ -185,14 +187,14 @@ impl Audit {
     }
 }
 
-/// Whether packets of a class may wait for more than their link (timing.md, flows).
+/// Whether packets of a class may wait for more than a free link (timing.md, flows).
 fn is_controlled(class: &ClassPlan) -> bool {
     let delays = class.policing.as_ref().is_some_and(|of| of.excess == Excess::Delay);
     class.window.is_some() || class.rate_limit.is_some() || delays
 }
 
-/// Whether flows of a class are distinguished: controlled, posted by flow, counted, followed,
-/// streams, or demoted streams.
+/// Whether flows of a class are distinguished: they are controlled, posted separately, counted,
+/// followed, streams, or demoted streams.
 fn is_tracked(plan: &Plan, id: ClassId) -> bool {
     let class = &plan.classes[id.index()];
     let has_streams = |of: &ClassPlan| of.sources.iter().any(|source| source.stream().is_some());

@@ -1,4 +1,4 @@
-//! Signals of admission at hosts, switches and hosts in transit (timing.md, admission).
+//! Signals of admission at hosts, switches and in-transit hosts (timing.md, admission).
 
 use super::Audit;
 use crate::endpoints::admission::{Admission, Hop};
@@ -7,7 +7,7 @@ use gingham_net::{ClassId, Content, MessageSlot, Packet, Signal, StreamId};
 use gingham_topology::{ChannelId, EndpointId, Fabric};
 
 impl Audit {
-    /// Whether a stream is not admitted. Its first message makes the request.
+    /// Whether a stream is not admitted. Its first message causes the request.
     pub(super) fn is_held_back(&mut self, source: usize) -> bool {
         let of = &self.sources[source];
         let (class, endpoint) = (of.class(), of.endpoint());
@@ -59,7 +59,7 @@ impl Audit {
         }
     }
 
-    /// Handles a signal: the end of a switch returns it, a host obeys it.
+    /// Handles a signal at its destination: port 0 of a switch returns it, a host obeys it.
     pub(super) fn signal_received(&mut self, signal: Signal, packet: &Packet) {
         let (here, class) = (packet.destination, packet.class);
         if self.plan.fabric.is_port_0(here) {
@@ -85,7 +85,7 @@ impl Audit {
         self.expect_weights();
     }
 
-    /// Starts an admitted stream, all of whose messages are equally late.
+    /// Starts an admitted stream; all its messages are delayed equally.
     fn begin_stream(&mut self, source: usize) {
         self.sources[source].resume(self.now);
         while self.sources[source].next_at() == Some(self.now) {
@@ -106,14 +106,14 @@ impl Audit {
         Hop { input, output, after: onward.next() }
     }
 
-    /// Stream of a message, if its class makes requests.
+    /// Stream of a message, if its class requests admission.
     fn asking_stream(&self, message: MessageIndex) -> Option<StreamId> {
         let of = &self.messages[message];
         let asks = self.admission.as_ref()?.plan.classes[of.class.index()];
         of.part.filter(|_| asks).map(|part| part.stream)
     }
 
-    /// Packet after a switch has read it: a signal may end there, data frees or renews
+    /// Returns a packet after a switch has read it: a signal may end there, data frees or renews
     /// reservations.
     pub(super) fn signal_read(&mut self, input: ChannelId, packet: Packet) -> Packet {
         let mut expected = packet;
@@ -135,7 +135,7 @@ impl Audit {
         expected
     }
 
-    /// Packet after a host in transit has sent it on.
+    /// Returns a packet after an in-transit host has sent it on.
     pub(super) fn sent_on(&mut self, endpoint: EndpointId, packet: Packet) -> Packet {
         let mut expected = packet;
         let input = Fabric::reverse(self.plan.fabric.endpoint_channel(endpoint));
@@ -166,7 +166,7 @@ impl Audit {
         self.expect_weights();
     }
 
-    /// Renews the lease at an adapter that a tail has left.
+    /// Renews the reservation at the adapter when a tail has left.
     pub(super) fn packet_left(&mut self, endpoint: EndpointId, message: MessageIndex) {
         let Some(stream) = self.asking_stream(message) else { return };
         let channel = self.plan.fabric.endpoint_channel(endpoint);

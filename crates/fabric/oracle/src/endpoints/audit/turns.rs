@@ -18,7 +18,7 @@ impl Audit {
         queue.messages.iter().copied().find(|message| !self.messages[*message].is_sent())
     }
 
-    /// Selects the next packet of a group. A message that the network refuses holds its host.
+    /// Selects the next packet of a group. A message that the network refuses blocks its host.
     fn pick(&mut self, endpoint: EndpointId, group: usize, now: Time) -> Pick {
         let mut soonest: Option<Time> = None;
         for level in levels() {
@@ -42,7 +42,7 @@ impl Audit {
             return Pick::Other(other);
         }
         let mut soonest: Option<Time> = None;
-        // Classes one of whose flows waits for tokens.
+        // Classes with a flow that waits for tokens.
         let mut short: Vec<ClassId> = Vec::new();
         for place in host.ring(group, level) {
             let queue = &self.hosts[endpoint.index()].queues[place];
@@ -66,7 +66,8 @@ impl Audit {
         soonest.map_or(Pick::Nothing, Pick::At)
     }
 
-    /// Whether the next packet has its tokens; a flow of its class without tokens delays it.
+    /// Decides whether the next packet waits for tokens: its own, or those of another flow of its
+    /// class.
     fn waits_for_tokens(
         &self,
         message: MessageIndex,
@@ -145,8 +146,8 @@ impl Audit {
         self.record_start(endpoint, pick, begins);
     }
 
-    /// Next packet of a message, in the slot of earlier ones, or any that no message in progress
-    /// has.
+    /// Next packet of a message. Its slot is that of earlier packets, or one that no message in
+    /// progress uses.
     fn packet_of(&self, message: MessageIndex, path_id: PathId, found: &Turn) -> Packet {
         let of = &self.messages[message];
         let known = self.slots.iter().find(|(_, other)| **other == message);
@@ -242,7 +243,7 @@ impl Audit {
         self.tally.check(Audited::Groups, place(), "groups that wait", &expected, &found);
     }
 
-    /// Compares the first packets of all queues, except those that window or rate limit hold back.
+    /// Compares the first packets of all queues, except those delayed by window or rate limit.
     pub(in crate::endpoints) fn check_queued(
         &self,
         endpoint: EndpointId,

@@ -1,5 +1,5 @@
-//! `fecn`: the root of congestion marks (InfiniBand Architecture Specification, Volume 1, annex
-//! A10).
+//! `fecn`: marks by switches at the root of congestion (InfiniBand Architecture Specification,
+//! Volume 1, annex A10).
 
 use super::stays::Stays;
 use gingham_net::{BLOCK_BYTES, Fecn as Policy, LaneBlocks, Plan, Stay, Switching};
@@ -18,9 +18,10 @@ pub(in crate::endpoints) struct Fecn {
     policy: Policy,
     buffer_blocks: LaneBlocks,
     pub(super) stays: Stays,
-    /// Lanes of outputs; free unless given.
+    /// States of output lanes; lanes not listed are free.
     states: BTreeMap<(ChannelId, u8), State>,
-    /// Packets that fulfil the conditions of a mark, in order: lane, and whether it was marked.
+    /// Packets that met the conditions for a mark, in order: their lane, and whether they were
+    /// marked.
     eligible: Vec<((ChannelId, u8), bool)>,
 }
 
@@ -31,7 +32,7 @@ impl Fecn {
         Self { policy, buffer_blocks: packets.buffer_blocks, stays, states, eligible }
     }
 
-    /// Whether more bytes wait for a lane than `(16 - threshold) / 16` of an input's buffer.
+    /// Whether more bytes wait for a lane than `(16 - threshold) / 16` of an input buffer.
     fn is_above(&self, (output, lane): (ChannelId, u8)) -> bool {
         let blocks = self.buffer_blocks[usize::from(lane)];
         let buffer = u64::from(blocks) * u64::from(BLOCK_BYTES);
@@ -68,7 +69,7 @@ impl Fecn {
             }
         }
         let Some(place) = marking else { return false };
-        // One is marked, the next `marking_rate` on this lane are not.
+        // After a marked packet, the next `marking_rate` packets on this lane are not marked.
         let on_lane = self.eligible.iter().rev().filter(|(of, _)| *of == place);
         let unmarked = on_lane.take_while(|(_, is_marked)| !is_marked).count();
         let was_any = self.eligible.iter().any(|(of, is_marked)| *of == place && *is_marked);

@@ -17,7 +17,7 @@ impl Stays {
         self.0.remove(place.expect("what starts was read"));
     }
 
-    /// Bytes that wait for a lane; a packet counts on every lane that it may take.
+    /// Number of bytes that wait for a lane; a packet counts on every lane that it may take.
     pub(super) fn bytes(&self, output: ChannelId, lane: u8) -> u64 {
         let waits = |of: &&Stay| of.output == output && of.lanes.contains(lane);
         self.0.iter().filter(waits).map(|of| of.wire_bytes).sum()

@@ -15,7 +15,7 @@ type Averages<K> = BTreeMap<K, (f64, Time)>;
 struct Read {
     stay: Stay,
     switch: NodeId,
-    /// Departure of the tail, once the packet has started.
+    /// Departure time of the tail, once the packet has started.
     left: Option<Time>,
     is_flagged: bool,
 }
@@ -38,12 +38,12 @@ impl Read {
 pub(in crate::endpoints) struct Triggered {
     triggers: Triggers,
     buffer_blocks: LaneBlocks,
-    /// By channel: the switch at its end.
+    /// Switch at the end of each channel.
     switches: Vec<NodeId>,
     reads: Vec<Read>,
-    /// `cnt2` by output.
+    /// `cnt2` of each output: the number of packets still to be marked.
     to_mark: BTreeMap<ChannelId, usize>,
-    /// By output: time of the last packet that settled without space.
+    /// For each output, when a packet that had just been read last found no space there.
     blocked: BTreeMap<ChannelId, Time>,
     fills: Averages<(ChannelId, u8)>,
     counts: Averages<ChannelId>,
@@ -121,7 +121,7 @@ impl Triggered {
         (is_counted || is_flagged) && !is_spared
     }
 
-    /// `cnt1` of an output.
+    /// `cnt1` of an output: the number of packets that wait for it.
     fn waiting(&self, output: ChannelId, now: Time) -> usize {
         let waiting = self.reads.iter().filter(|of| of.waits_for(output)).count();
         let is_leaving =
@@ -148,7 +148,7 @@ impl Triggered {
         }
     }
 
-    /// Whether more than the threshold waits for an output, or it is busy too often.
+    /// Whether an output has more waiting packets than the threshold, or is busy too often.
     fn is_concerned(&self, output: ChannelId, now: Time) -> bool {
         let Triggers { threshold, utilisation, average, .. } = self.triggers;
         if average.is_none() {

@@ -3,9 +3,9 @@
 use super::{Law, Limits, Rate, as_f64};
 use gingham_kernel::{Bytes, Span, Time};
 
-/// Below it `alpha` affects no rate, and its timer is ignored.
+/// Below this value `alpha` affects no rate, and its timer is ignored.
 const ALPHA_MIN: f64 = 1e-12;
-/// The default byte counter is the bytes that the highest rate sends in 2 ms.
+/// The default byte counter is the number of bytes that the highest rate sends in this time, 2 ms.
 const BYTE_COUNTER_TIME: Span = Span::from_ps(2_000_000_000);
 
 pub(super) struct Dcqcn {
@@ -13,17 +13,17 @@ pub(super) struct Dcqcn {
     rate: Rate,
     target: f64,
     alpha: f64,
-    /// Last notification, with the effects of timers and counter since.
+    /// Last notification, with the effects of timers and byte counter since.
     notified: Option<Since>,
 }
 
 struct Since {
-    /// Next expiries of the alpha timer and the rate timer.
+    /// Next expiry times of the alpha timer and the rate timer.
     alpha_at: Time,
     rate_at: Time,
-    /// Bytes of packets started since the counter last ran full.
+    /// Bytes of packets started since the byte counter last expired.
     bytes: u64,
-    /// Increases by the timer and by the counter.
+    /// Number of increases by the timer, and by the counter.
     by_timer: u32,
     by_bytes: u32,
 }
@@ -45,12 +45,13 @@ impl Dcqcn {
         self.of.byte_counter.map_or(default.max(1), |Bytes(bytes)| bytes)
     }
 
-    /// Whether anything is left to recover.
+    /// Whether the rate has not fully recovered.
     fn is_below(&self) -> bool {
         self.rate.share < 1.0 || self.target < 1.0
     }
 
-    /// Raises the target by a step for the number of increases, and the rate to the middle.
+    /// Raises the target rate by the step for these numbers of increases, then the rate half-way to
+    /// it.
     fn raise(&mut self, (by_timer, by_bytes): (u32, u32), limits: &mut Limits) {
         let f = self.of.fast_recovery;
         let step = if by_timer < f && by_bytes < f {
@@ -91,7 +92,7 @@ impl Law for Dcqcn {
         self.notified = Some(Since { alpha_at, rate_at, bytes: 0, by_timer: 0, by_bytes: 0 });
     }
 
-    /// Counts the bytes of a packet, while anything is left to recover.
+    /// Counts the bytes of a packet, unless the rate has fully recovered.
     fn starts(&mut self, payload_bytes: u32, limits: &mut Limits, now: Time) {
         self.expire(now, limits);
         let counter = self.byte_counter();

@@ -3,7 +3,7 @@
 use super::{Law, Limits, Rate};
 use gingham_kernel::Time;
 
-/// Lowest rate `R_min`, and `r`.
+/// Lowest rate `R_min`, and current rate `r`.
 pub(super) struct Lipd(pub(super) f64, pub(super) Rate);
 
 impl Law for Lipd {

@@ -1,4 +1,4 @@
-//! TIMELY: the gradient of round trips changes the rate (Mittal et al. 2015, algorithm 1).
+//! TIMELY: the gradient of round-trip times changes the rate (Mittal et al. 2015, algorithm 1).
 
 use super::{Law, Limits, Rate, as_f64};
 use gingham_kernel::{Span, Time};
@@ -7,9 +7,9 @@ pub(super) struct Timely {
     of: gingham_net::Timely,
     rate: Rate,
     previous: Option<Span>,
-    /// Moving average of the differences of round trips, in ps.
+    /// Moving average of the differences between round-trip times, in ps.
     average: f64,
-    /// Each round trip but the first, with its gradient: the average in units of `min_rtt`.
+    /// Each round-trip time but the first, with its gradient: the average in units of `min_rtt`.
     gradients: Vec<(Span, f64)>,
 }
 

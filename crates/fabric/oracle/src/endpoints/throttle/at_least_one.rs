@@ -1,5 +1,5 @@
-//! At least one lane free at each useful output, or all at one of them (Baydal, Lopez and Duato
-//! 2000).
+//! At-least-one rule: each useful output has a free lane, or one of them has all lanes free
+//! (Baydal, Lopez and Duato 2000).
 
 use gingham_net::{PathId, Plan};
 use gingham_topology::routing::{DatelineClass, LaneSet, VcClass};
@@ -14,7 +14,7 @@ pub(in crate::endpoints) struct AtLeastOne {
 }
 
 impl Reports {
-    /// Lanes last reported as free; all before any report.
+    /// Lanes last reported as free; all lanes before any report.
     fn free(&self, plan: &Plan, output: ChannelId) -> LaneSet {
         let last = self.0.iter().rev().find(|(of, _)| *of == output);
         last.map_or_else(|| LaneSet::first_n(plan.lanes.count), |(_, free)| *free)
@@ -22,7 +22,7 @@ impl Reports {
 }
 
 impl AtLeastOne {
-    /// Returns the switch whose held hosts are woken, if a lane became free.
+    /// Records a report. Returns the switch whose held hosts are woken, if a lane became free.
     pub(in crate::endpoints) fn reported(
         &mut self,
         plan: &Plan,
@@ -53,7 +53,7 @@ impl AtLeastOne {
     }
 }
 
-/// Outputs of the first switch that may be granted, with their lanes; none without a switch.
+/// Outputs of the first switch that may be granted, with their lanes; none if there is no switch.
 fn useful_outputs(
     plan: &Plan,
     (source, destination): (EndpointId, EndpointId),
@@ -70,7 +70,7 @@ fn useful_outputs(
     }
     let second = |path: PathId| {
         let legs = plan.legs(path, source, destination)?;
-        // A leg that ends at the first switch has only the cable of the host.
+        // A leg that ends at the first switch consists of the host's cable only.
         let leg = u8::from(legs[0].len() == 1);
         let via = path.via().filter(|_| leg == 0);
         Some((legs.concat()[1], leg, via.map_or(destination, |via| plan.routing.vias[via])))

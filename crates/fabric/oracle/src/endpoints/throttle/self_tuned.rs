@@ -1,12 +1,12 @@
-//! Self-tuned: an estimate of the full buffers, compared with a threshold (Thottethodi, Lebeck and
-//! Mukherjee 2001).
+//! Self-tuned rule: the estimated number of full buffers is compared with a threshold (Thottethodi,
+//! Lebeck and Mukherjee 2001).
 
 use super::May;
 use super::tuning::{Period, threshold_after};
 use gingham_kernel::{Span, Time};
 use gingham_net::{Plan, SelfTunedPlan};
 
-/// Thresholds are in millionths of a buffer.
+/// Unit of thresholds: millionths of a buffer.
 const MILLION: i128 = 1_000_000;
 
 #[derive(Clone, Copy, Debug)]
@@ -14,7 +14,6 @@ struct Count {
     full: u64,
     /// Bytes received since the previous count.
     bytes: u64,
-    /// Time when hosts know it.
     known_at: Time,
 }
 
@@ -23,7 +22,7 @@ pub(in crate::endpoints) struct SelfTuned {
     plan: SelfTunedPlan,
     buffers: u64,
     counts: Vec<Count>,
-    /// Number of counts that hosts know.
+    /// Number of counts that hosts know of.
     known: usize,
     pub(in crate::endpoints) next_gather: Time,
     received_bytes: u64,
@@ -47,7 +46,7 @@ impl SelfTuned {
         self.received_bytes += wire_bytes;
     }
 
-    /// Whether a count is due now, and schedules the next.
+    /// Returns whether a count is due now; if so, schedules the next.
     pub(in crate::endpoints) fn gathers(&mut self, now: Time) -> bool {
         let is_due = self.next_gather == now;
         if is_due {
@@ -56,8 +55,8 @@ impl SelfTuned {
         is_due
     }
 
-    /// Records a count. Returns when hosts know it, if they must be woken then; counts wake them
-    /// anyway.
+    /// Records a count. Returns the time when hosts learn of it, if they must be woken for that;
+    /// they are woken at each count anyway.
     pub(in crate::endpoints) fn counted(&mut self, full: u64, now: Time) -> Option<Time> {
         let known_at = now + self.plan.side_band;
         self.counts.push(Count { full, bytes: self.received_bytes, known_at });
@@ -67,14 +66,14 @@ impl SelfTuned {
     }
 
     /// Applies known counts. Returns whether held hosts are woken: there is a new count, and the
-    /// estimate falls to the threshold before the next one.
+    /// estimate falls to the threshold before the next count.
     pub(in crate::endpoints) fn learn(&mut self, now: Time) -> bool {
         let before = self.known;
         self.known += self.counts[before..].iter().take_while(|of| of.known_at <= now).count();
         self.known > before && self.opens().is_some()
     }
 
-    /// Threshold after the known counts, in millionths of a buffer.
+    /// Threshold after all known counts, in millionths of a buffer.
     fn threshold(&self) -> u64 {
         let per_period = self.plan.tuning_gathers as usize;
         let mut periods: Vec<Period> = Vec::new();
@@ -85,7 +84,7 @@ impl SelfTuned {
             if (place + 1).is_multiple_of(per_period) {
                 periods.push(std::mem::take(&mut current));
             }
-            // The interval that begins here belongs to the period that is not over.
+            // The interval that begins here belongs to the current period.
             let threshold = threshold_after(&self.plan, self.buffers, &periods);
             let is_above = |after_ps| self.is_above(place, after_ps, threshold);
             current.has_throttled |= is_above(0) || is_above(self.plan.gather.as_ps());
@@ -104,8 +103,8 @@ impl SelfTuned {
         estimate * MILLION > i128::from(threshold) * gather
     }
 
-    /// Time in ps, up to one interval, from the last known count until the estimate is not above
-    /// the threshold; by bisection of a line.
+    /// Time in ps, at most one interval, from the last known count until the estimate is no longer
+    /// above the threshold; found by bisection.
     fn opens(&self) -> Option<u64> {
         let (count, threshold) = (self.known - 1, self.threshold());
         let (mut least, mut most) = (0, self.plan.gather.as_ps());
